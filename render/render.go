@@ -1,0 +1,190 @@
+// Package render turns a tree of files and a root in it into the Kubernetes
+// objects the root stands for, and can say where in the tree an object and its
+// fields were written.
+//
+// A tree is an fs.FS: a git commit, a work tree or a plain directory (package
+// gittree opens them). A root is a kustomization nothing else in the tree uses,
+// or a directory of plain manifests. Kustomize runs in process, unmodified, on a
+// read-only file system over the tree; whatever could reach a network, run a
+// program or exhaust memory is refused before kustomize sees it.
+package render
+
+import (
+	"context"
+	"fmt"
+)
+
+// RootKind says how a root renders.
+type RootKind string
+
+const (
+	// KindKustomize is a directory with a kustomization file.
+	KindKustomize RootKind = "kustomize"
+	// KindPlain is a directory of Kubernetes YAML or JSON files.
+	KindPlain RootKind = "plain"
+)
+
+// Root is a directory of a tree that renders to objects.
+type Root struct {
+	// Path is the directory, slash separated, relative to the tree; "." is the top.
+	Path string
+	Kind RootKind
+	// Files are the manifest files of a plain root, in lexical order (full paths
+	// relative to the tree). Empty for a kustomize root.
+	Files []string
+}
+
+// Position is a place in a file of a tree. Line and Column count from 1; a zero
+// Line means the file as a whole.
+type Position struct {
+	Path   string
+	Line   int
+	Column int
+	// EndLine and EndColumn close the range; EndColumn is exclusive, as in SARIF.
+	// Zero when only the start is known.
+	EndLine   int
+	EndColumn int
+}
+
+func (p Position) String() string {
+	switch {
+	case p.Line == 0:
+		return p.Path
+	case p.Column == 0:
+		return fmt.Sprintf("%s:%d", p.Path, p.Line)
+	}
+	return fmt.Sprintf("%s:%d:%d", p.Path, p.Line, p.Column)
+}
+
+// Object is one object a root renders to.
+type Object struct {
+	// Content is the object as an API server decodes it from JSON: maps, slices,
+	// strings, bools, int64, float64 and nil. It must not be modified.
+	Content map[string]any
+	// Index is the object's place among the objects of its root.
+	Index int
+}
+
+// ProblemKind classifies why a root, or a part of it, could not be rendered.
+type ProblemKind string
+
+const (
+	// ProblemRefused: rendering would need a network, a program or unbounded
+	// resources, so it was not tried (remote bases, plugins, Helm, alias bombs).
+	// The root's verdict is indeterminate.
+	ProblemRefused ProblemKind = "refused"
+	// ProblemFailed: the root is broken (kustomize fails, YAML does not parse).
+	ProblemFailed ProblemKind = "failed"
+)
+
+// Problem says why a root has no objects, in words for the author of the
+// pull request.
+type Problem struct {
+	Kind ProblemKind
+	Position
+	Message string
+}
+
+func (p *Problem) Error() string { return p.Position.String() + ": " + p.Message }
+
+// Severity orders diagnostics.
+type Severity string
+
+const (
+	SeverityError   Severity = "error"
+	SeverityWarning Severity = "warning"
+	SeverityNote    Severity = "note"
+)
+
+// Diagnostic is a located remark about the tree that is not a verdict: a file
+// that looks like a manifest but does not parse, a deprecated field.
+type Diagnostic struct {
+	Severity Severity
+	Position
+	Message string
+}
+
+// Discovery is what a tree holds.
+type Discovery struct {
+	// Roots are in lexical order of their paths.
+	Roots []Root
+	// Diagnostics tell of files that look like manifests and are not, in the order
+	// of their positions.
+	Diagnostics []Diagnostic
+}
+
+// LoadRestrictor is kustomize's --load-restrictor.
+type LoadRestrictor string
+
+const (
+	// LoadRestrictionsNone lets a kustomization read files outside its own
+	// directory (never outside the tree). The default, as in Flux.
+	LoadRestrictionsNone LoadRestrictor = "LoadRestrictionsNone"
+	// LoadRestrictionsRootOnly is the default of the kustomize command.
+	LoadRestrictionsRootOnly LoadRestrictor = "LoadRestrictionsRootOnly"
+)
+
+// Options steer rendering. The zero value is the default.
+type Options struct {
+	LoadRestrictor LoadRestrictor
+	Limits         Limits
+	// Isolate renders a root whose closure has an `openapi:` field in a process of
+	// its own, because such a schema is global to a process. When nil those roots
+	// are refused.
+	Isolate Isolator
+}
+
+// Isolator renders a root in a process of its own and returns what Render would.
+type Isolator func(ctx context.Context, root Root) (*Result, error)
+
+// Limits bound what rendering a tree may cost. A zero field takes its default.
+type Limits struct {
+	// FileBytes is the largest file read, in bytes. Default 32 MiB.
+	FileBytes int64
+	// Nodes is the largest number of YAML nodes of one document with its aliases
+	// expanded. Default 1,000,000.
+	Nodes int
+	// Visits is the largest number of kustomization files one root may load.
+	// Default 10,000.
+	Visits int
+}
+
+// Trace is what one render read: enough to know whether another tree would
+// render the same.
+type Trace struct {
+	// Reads maps each file read to the SHA-256 of its bytes, in hex.
+	Reads map[string]string
+	// Misses are paths that were looked for and do not exist.
+	Misses map[string]bool
+}
+
+// Result is the outcome of rendering one root. Either Problem is nil, or Objects
+// is empty.
+type Result struct {
+	Root    Root
+	Objects []*Object
+	Trace   Trace
+	// Problem says why the root did not render.
+	Problem *Problem
+	// Diagnostics are remarks about a root that did render.
+	Diagnostics []Diagnostic
+}
+
+// Source says where an object and its fields were written.
+type Source struct {
+	// Document is the first line of content of the object's YAML document (for
+	// generated objects the generator's entry or kustomization file).
+	Document Position
+	find     func(path string) (Position, bool)
+}
+
+// Find gives the position of a field, written as the Kubernetes API writes field
+// paths: `spec.template.spec.containers[0].image`, `metadata.labels[app]`. When
+// the field has no position of its own, the nearest existing ancestor's is
+// returned with found == false.
+func (s *Source) Find(path string) (pos Position, found bool) {
+	if s.find == nil {
+		return s.Document, false
+	}
+	return s.find(path)
+}

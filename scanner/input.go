@@ -1,0 +1,45 @@
+package scanner
+
+import (
+	"io/fs"
+
+	"github.com/preadmit/preadmit/render"
+)
+
+// Input is what a scan works on. Scan reads nothing else: no network, no clock
+// but for durations, no environment.
+type Input struct {
+	// Base is nil to judge every object of Head as CREATE.
+	Base *Tree
+	Head Tree
+	// Config is the base's configuration with the flags applied.
+	Config Config
+	// Extra are objects given beside the trees (--policies, --context), part of the
+	// cluster state at base and at head, never judged themselves.
+	Extra []Extra
+	// Render steers rendering.
+	Render render.Options
+	// Version is preadmit's own, for the report.
+	Version string
+	// Workers bounds parallelism; 0 means GOMAXPROCS.
+	Workers int
+	// Progress, when set, is told what is being done; it may be called from several
+	// goroutines.
+	Progress func(stage string, done, total int)
+}
+
+// Tree is one side of a change.
+type Tree struct {
+	FS       fs.FS
+	Revision Revision
+	// Under restricts the scan to roots at or below this directory ("" or "." for
+	// all). Rendering still reads the whole tree.
+	Under string
+}
+
+// Extra is a file or directory given beside the trees.
+type Extra struct {
+	// Name is the path as the user gave it, for locations and messages.
+	Name string
+	FS   fs.FS
+}

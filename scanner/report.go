@@ -1,0 +1,221 @@
+package scanner
+
+import "time"
+
+// APIVersion and Kind identify the wire format of a Report.
+const (
+	APIVersion = "preadmit.dev/v1alpha1"
+	Kind       = "ScanReport"
+)
+
+// Report is the result of a scan and preadmit's wire format: every output is a
+// pure function of it. Findings, indeterminates and diagnostics are in a total
+// order (path, line, column, then identity), so equal scans give equal bytes,
+// durations aside.
+type Report struct {
+	APIVersion    string          `json:"apiVersion"`
+	Kind          string          `json:"kind"`
+	Tool          Tool            `json:"tool"`
+	Change        ChangeInfo      `json:"change"`
+	Findings      []Finding       `json:"findings"`
+	Indeterminate []Indeterminate `json:"indeterminate"`
+	Diagnostics   []Diagnostic    `json:"diagnostics"`
+	Summary       Summary         `json:"summary"`
+}
+
+// Tool identifies the program that wrote a report.
+type Tool struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	// Kubernetes is the version whose API server is imitated, like v1.36.3.
+	Kubernetes string `json:"kubernetes"`
+}
+
+// ChangeInfo names what was compared, for readers.
+type ChangeInfo struct {
+	// Base is absent when every object was judged as CREATE.
+	Base *Revision `json:"base,omitempty"`
+	Head Revision  `json:"head"`
+}
+
+// Revision names one side of a change.
+type Revision struct {
+	// Name is what the user asked for: a revision, a directory, "work tree".
+	Name string `json:"name"`
+	// Commit is the full object name, when the side is a commit.
+	Commit string `json:"commit,omitempty"`
+}
+
+// Status of a finding against the base.
+type Status string
+
+const (
+	StatusNew      Status = "new"
+	StatusExisting Status = "existing"
+	StatusResolved Status = "resolved"
+)
+
+// Action is a validation action, ordered by strength: Deny, Warn, Audit.
+type Action string
+
+const (
+	ActionDeny  Action = "Deny"
+	ActionWarn  Action = "Warn"
+	ActionAudit Action = "Audit"
+)
+
+// Cause says what made a finding.
+type Cause string
+
+const (
+	// CauseValidation: a validation evaluated to false.
+	CauseValidation Cause = "validation"
+	// CauseError: an expression could not be evaluated and failurePolicy is Fail.
+	CauseError Cause = "error"
+	// CauseConfiguration: a missing param, paramKind or the like.
+	CauseConfiguration Cause = "configuration"
+	// CausePolicy: the API server would refuse to create a policy or binding.
+	CausePolicy Cause = "policy"
+	// CauseSchema: the API server would refuse or change the object before any
+	// policy sees it (unknown fields, invalid values).
+	CauseSchema Cause = "schema"
+	// CauseRender: a root that rendered at base does not render at head.
+	CauseRender Cause = "render"
+)
+
+// PolicySet says which policies judged.
+type PolicySet string
+
+const (
+	// PoliciesInForce are those of the base.
+	PoliciesInForce PolicySet = "inForce"
+	// PoliciesProposed are those of the head, where they differ.
+	PoliciesProposed PolicySet = "proposed"
+)
+
+// Finding is something the API server would say about the change.
+type Finding struct {
+	// Fingerprint identifies the finding across line moves: hex, from what is
+	// judged and by what, never from lines.
+	Fingerprint string `json:"fingerprint"`
+	Status      Status `json:"status"`
+	// Action is the strongest of Actions.
+	Action  Action   `json:"action"`
+	Actions []Action `json:"actions"`
+	Cause   Cause    `json:"cause"`
+	// Policies is empty for causes that no policy set decides (policy, schema, render).
+	Policies PolicySet `json:"policies,omitempty"`
+	Policy   string    `json:"policy,omitempty"`
+	Binding  string    `json:"binding,omitempty"`
+	Param    *ParamRef `json:"param,omitempty"`
+	// Validation is the index of the failed entry of spec.validations.
+	Validation *int `json:"validation,omitempty"`
+	// Expression is the CEL expression that failed, when there is one.
+	Expression string `json:"expression,omitempty"`
+	// Message is worded as the API server words it after "denied request: ".
+	Message string `json:"message"`
+	// Reason is the metav1.StatusReason of a denial: Invalid, Forbidden, ...
+	Reason    string   `json:"reason,omitempty"`
+	Operation string   `json:"operation,omitempty"`
+	Object    *Object  `json:"object,omitempty"`
+	Root      string   `json:"root"`
+	Location  Location `json:"location"`
+}
+
+// ParamRef names the parameter object a decision was made with.
+type ParamRef struct {
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+}
+
+// Object names a Kubernetes object. Namespace is empty for cluster-scoped kinds.
+type Object struct {
+	APIVersion   string `json:"apiVersion"`
+	Kind         string `json:"kind"`
+	Namespace    string `json:"namespace,omitempty"`
+	Name         string `json:"name,omitempty"`
+	GenerateName string `json:"generateName,omitempty"`
+}
+
+// Location is a range of a file in the tree of the finding: the base tree for
+// DELETE and resolved findings, else the head tree. Lines and columns count from
+// 1, columns in Unicode code points; EndColumn is exclusive.
+type Location struct {
+	Path        string `json:"path"`
+	StartLine   int    `json:"startLine,omitempty"`
+	StartColumn int    `json:"startColumn,omitempty"`
+	EndLine     int    `json:"endLine,omitempty"`
+	EndColumn   int    `json:"endColumn,omitempty"`
+	// Field is the path of the offending field, as the Kubernetes API writes it.
+	Field string `json:"field,omitempty"`
+	// Exact is set when changing this very line is known to change the verdict.
+	Exact bool `json:"exact"`
+	// Tree is "base" or "head".
+	Tree string `json:"tree"`
+	// Snippet holds the lines around the range, for readers without the tree. Its
+	// first line is number SnippetLine.
+	Snippet     []string   `json:"snippet,omitempty"`
+	SnippetLine int        `json:"snippetLine,omitempty"`
+	Related     []Location `json:"related,omitempty"`
+	// Message says what a related location is.
+	Message string `json:"message,omitempty"`
+}
+
+// Indeterminate is something that could not be judged.
+type Indeterminate struct {
+	// What could not be judged: "root", "object", "policy".
+	What string `json:"what"`
+	// Why, with what to do about it.
+	Why      string    `json:"why"`
+	Location *Location `json:"location,omitempty"`
+	Object   *Object   `json:"object,omitempty"`
+	Policy   string    `json:"policy,omitempty"`
+	Root     string    `json:"root,omitempty"`
+}
+
+// Diagnostic is a remark that is not a verdict.
+type Diagnostic struct {
+	// Severity is error, warning or note.
+	Severity string    `json:"severity"`
+	Message  string    `json:"message"`
+	Location *Location `json:"location,omitempty"`
+	Root     string    `json:"root,omitempty"`
+}
+
+// Summary counts.
+type Summary struct {
+	// Requests is the number of admission requests judged.
+	Requests int `json:"requests"`
+	// Evaluations is the number of validations evaluated.
+	Evaluations int `json:"evaluations"`
+	// Findings counts by action, then status.
+	Findings map[Action]map[Status]int `json:"findings"`
+	// Roots counts the head's roots by outcome.
+	Roots RootCounts `json:"roots"`
+	// Policies counts the policies that judged.
+	Policies  int       `json:"policies"`
+	Durations Durations `json:"durations"`
+}
+
+// RootCounts accounts for every root of the head.
+type RootCounts struct {
+	// Rendered counts roots that rendered at head.
+	Rendered int `json:"rendered"`
+	// Failed counts roots that rendered at base, or are new, and fail at head.
+	Failed int `json:"failed"`
+	// FailedBefore counts roots that failed at base already.
+	FailedBefore int `json:"failedBefore"`
+	// Indeterminate counts roots that were refused (network, plugins, limits).
+	Indeterminate int `json:"indeterminate"`
+}
+
+// Durations are wall times of the stages, in seconds.
+type Durations struct {
+	Discover float64 `json:"discover"`
+	Render   float64 `json:"render"`
+	Judge    float64 `json:"judge"`
+	Locate   float64 `json:"locate"`
+	Total    float64 `json:"total"`
+}
+
+func seconds(d time.Duration) float64 { return d.Round(time.Microsecond).Seconds() }
