@@ -1,0 +1,62 @@
+package scanner
+
+import "slices"
+
+// Verdict is what a report means to the one who asked for it.
+type Verdict string
+
+const (
+	// VerdictPassed: nothing at or above what fails the run.
+	VerdictPassed Verdict = "passed"
+	// VerdictFailed: something fails the run.
+	VerdictFailed Verdict = "failed"
+	// VerdictIncomplete: a root that should have been judged does not render, so
+	// there may be more than the report says.
+	VerdictIncomplete Verdict = "incomplete"
+)
+
+// Verdict weighs the report. failOn is one of FailOnValues, the weakest action
+// that fails a run (empty means deny); indeterminate asks for every action and
+// for nothing left unjudged, never passes whatever was found. Findings that the
+// base has too count only with existing, resolved ones never do.
+func (r *Report) Verdict(failOn string, existing bool) Verdict {
+	if failOn == "never" {
+		return VerdictPassed
+	}
+	if r.incomplete() {
+		return VerdictIncomplete
+	}
+	if failOn == "indeterminate" && len(r.Indeterminate) > 0 {
+		return VerdictFailed
+	}
+	actions := failingActions(failOn)
+	for _, f := range r.Findings {
+		if f.counts(existing) && slices.Contains(actions, f.Action) {
+			return VerdictFailed
+		}
+	}
+	return VerdictPassed
+}
+
+// incomplete reports whether a root does not render that did at base, or is new.
+func (r *Report) incomplete() bool {
+	return r.Summary.Roots.Failed > 0 || slices.ContainsFunc(r.Findings, func(f Finding) bool {
+		return f.Cause == CauseRender && f.Status == StatusNew
+	})
+}
+
+func (f *Finding) counts(existing bool) bool {
+	return f.Status == StatusNew || existing && f.Status == StatusExisting
+}
+
+// failingActions are the actions that fail a run, by its failOn.
+func failingActions(failOn string) []Action {
+	all := []Action{ActionDeny, ActionWarn, ActionAudit}
+	switch failOn {
+	case "", "deny":
+		return all[:1]
+	case "warn":
+		return all[:2]
+	}
+	return all
+}
