@@ -1,0 +1,142 @@
+package gittree
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+)
+
+// blobCacheBytes bounds what a repository keeps of file contents in memory.
+const blobCacheBytes = 256 << 20
+
+// Commit is a commit of a repository.
+type Commit struct {
+	repo   *Repository
+	commit *object.Commit
+}
+
+// Hash is the commit's object name: 40 lower-case hex digits.
+func (c *Commit) Hash() string { return c.commit.Hash.String() }
+
+// FS is the commit's tree: read-only, not checked out, safe for concurrent use.
+func (c *Commit) FS() fs.FS { return &treeFS{repo: c.repo, root: c.commit.TreeHash} }
+
+// directory is one decoded tree object.
+type directory struct {
+	entries map[string]object.TreeEntry
+}
+
+// directory loads a tree object.
+func (r *Repository) directory(hash plumbing.Hash) (*directory, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if d := r.trees[hash]; d != nil {
+		return d, nil
+	}
+	tree, err := object.GetTree(r.store, hash)
+	if err != nil {
+		return nil, explainMissing("tree", hash, err)
+	}
+	d := &directory{entries: make(map[string]object.TreeEntry, len(tree.Entries))}
+	for _, e := range tree.Entries {
+		if fs.ValidPath(e.Name) && e.Name != "." {
+			d.entries[e.Name] = e
+		}
+	}
+	r.trees[hash] = d
+	return d, nil
+}
+
+// blob loads the content of a file. The result must not be modified.
+func (r *Repository) blob(hash plumbing.Hash) ([]byte, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if data, ok := r.blobs.get(hash); ok {
+		return data, nil
+	}
+	data, err := r.readBlob(hash)
+	if err != nil {
+		return nil, explainMissing("blob", hash, err)
+	}
+	r.blobs.put(hash, data)
+	return data, nil
+}
+
+func (r *Repository) readBlob(hash plumbing.Hash) ([]byte, error) {
+	blob, err := object.GetBlob(r.store, hash)
+	if err != nil {
+		return nil, err
+	}
+	reader, err := blob.Reader()
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	data := make([]byte, 0, blob.Size)
+	buffer := data[:cap(data)]
+	if _, err := io.ReadFull(reader, buffer); err != nil {
+		return nil, err
+	}
+	return buffer, nil
+}
+
+// size is a file's length in bytes, without loading it.
+func (r *Repository) size(hash plumbing.Hash) (int64, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if data, ok := r.blobs.get(hash); ok {
+		return int64(len(data)), nil
+	}
+	n, err := r.store.EncodedObjectSize(hash)
+	return n, explainMissing("blob", hash, err)
+}
+
+func explainMissing(what string, hash plumbing.Hash, err error) error {
+	if errors.Is(err, plumbing.ErrObjectNotFound) {
+		return fmt.Errorf("%s %s is not in the repository (a partial clone?); fetch it with `git fetch --refetch --filter=blob:limit=1g origin`", what, hash)
+	}
+	return err
+}
+
+// blobCache keeps file contents up to a number of bytes; what does not fit is
+// read again each time.
+type blobCache struct {
+	budget int64
+	data   map[plumbing.Hash][]byte
+}
+
+func (c *blobCache) get(hash plumbing.Hash) ([]byte, bool) {
+	data, ok := c.data[hash]
+	return data, ok
+}
+
+func (c *blobCache) put(hash plumbing.Hash, data []byte) {
+	if int64(len(data)) > c.budget {
+		return
+	}
+	if c.data == nil {
+		c.data = make(map[plumbing.Hash][]byte)
+	}
+	c.budget -= int64(len(data))
+	c.data[hash] = data
+}
+
+// modeOf translates git's file mode.
+func modeOf(m filemode.FileMode) fs.FileMode {
+	switch m {
+	case filemode.Dir:
+		return fs.ModeDir | 0o555
+	case filemode.Executable:
+		return 0o555
+	case filemode.Symlink:
+		return fs.ModeSymlink | 0o777
+	case filemode.Submodule:
+		return fs.ModeIrregular
+	}
+	return 0o444
+}

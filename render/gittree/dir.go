@@ -1,0 +1,68 @@
+package gittree
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Dir opens a plain directory, without git. Symbolic links are followed inside
+// it only; anything that is neither a file nor a directory cannot be opened. The
+// directory stays open until the tree is garbage collected.
+func Dir(path string) (fs.FS, error) {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, fmt.Errorf("open directory %s: %w", path, err)
+	}
+	return &dirFS{root: root, under: root.FS().(rootFS)}, nil
+}
+
+// rootFS is what os.Root.FS returns.
+type rootFS interface {
+	fs.ReadDirFS
+	fs.ReadFileFS
+	fs.StatFS
+	fs.ReadLinkFS
+}
+
+// dirFS keeps the os.Root alive that its files are opened through, and refuses
+// pipes, sockets and devices, reading which might never end.
+type dirFS struct {
+	root  *os.Root
+	under rootFS
+}
+
+// Open implements fs.FS.
+func (d *dirFS) Open(name string) (fs.File, error) {
+	info, err := d.under.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() && !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("is neither a file nor a directory")}
+	}
+	return d.under.Open(name)
+}
+
+// ReadFile implements fs.ReadFileFS.
+func (d *dirFS) ReadFile(name string) ([]byte, error) {
+	f, err := d.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (d *dirFS) ReadDir(name string) ([]fs.DirEntry, error) { return d.under.ReadDir(name) }
+
+// Stat implements fs.StatFS.
+func (d *dirFS) Stat(name string) (fs.FileInfo, error) { return d.under.Stat(name) }
+
+// Lstat implements fs.ReadLinkFS.
+func (d *dirFS) Lstat(name string) (fs.FileInfo, error) { return d.under.Lstat(name) }
+
+// ReadLink implements fs.ReadLinkFS.
+func (d *dirFS) ReadLink(name string) (string, error) { return d.under.ReadLink(name) }

@@ -1,0 +1,66 @@
+package gittree
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	git "github.com/go-git/go-git/v5"
+)
+
+// MissingRevisionError says that a revision is not in the repository, and how to
+// get it.
+type MissingRevisionError struct {
+	// Revision is what was asked for.
+	Revision string
+	// Shallow tells that the repository's history is cut off.
+	Shallow bool
+}
+
+func (e *MissingRevisionError) Error() string {
+	msg := fmt.Sprintf("revision %q is not in this repository; %s", e.Revision, e.hint())
+	if e.Shallow {
+		msg += "; the clone is shallow: in GitHub Actions give actions/checkout `fetch-depth: 0`"
+	}
+	return msg
+}
+
+// hint is the command that brings the revision.
+func (e *MissingRevisionError) hint() string {
+	name, relative := splitRelative(e.Revision)
+	switch {
+	case regexp.MustCompile(`^[0-9a-fA-F]{40}$`).MatchString(name) && !relative:
+		return fmt.Sprintf("fetch it with `git fetch --depth=1 origin %s`", name)
+	case regexp.MustCompile(`^[0-9a-fA-F]{7,40}$`).MatchString(name) || name == "HEAD":
+		return "fetch more history with " + e.deepen()
+	case strings.HasPrefix(name, "origin/"):
+		return fmt.Sprintf("fetch it with `git fetch origin %[1]s:refs/remotes/origin/%[1]s`",
+			strings.TrimPrefix(name, "origin/"))
+	}
+	return fmt.Sprintf("fetch it with `git fetch origin %s`", name)
+}
+
+func (e *MissingRevisionError) deepen() string {
+	if e.Shallow {
+		return "`git fetch --unshallow origin`"
+	}
+	return "`git fetch origin`"
+}
+
+// splitRelative cuts the `~2` or `^` off a revision.
+func splitRelative(rev string) (name string, relative bool) {
+	if i := strings.IndexAny(rev, "~^"); i > 0 {
+		return rev[:i], true
+	}
+	return rev, false
+}
+
+// explainExtension words go-git's refusal of a repository format.
+func explainExtension(err error) error {
+	if errors.Is(err, git.ErrUnknownExtension) || errors.Is(err, git.ErrUnsupportedRepositoryFormatVersion) ||
+		errors.Is(err, git.ErrUnsupportedExtensionRepositoryFormatVersion) {
+		return fmt.Errorf("the repository's format is not supported (SHA-1 objects and plain reference files are): %w", err)
+	}
+	return err
+}
