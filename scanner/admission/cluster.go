@@ -1,0 +1,195 @@
+package admission
+
+import (
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+const defaultNamespace = metav1.NamespaceDefault
+
+var (
+	namespaceKind = schema.GroupKind{Kind: "Namespace"}
+	crdKind       = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+)
+
+// ClusterOptions say what a cluster's state stands for.
+type ClusterOptions struct {
+	// Complete: the layers are all there is, as on a live server. A namespace that is
+	// not there is a 404, RBAC answers every question. Otherwise what is not found is
+	// unknown, and verdicts that depend on it are indeterminate.
+	Complete bool
+}
+
+// Cluster is an API server's knowledge: the kinds it serves and the objects it
+// stores. It is safe for concurrent use.
+type Cluster struct {
+	opts   ClusterOptions
+	layers []*Index
+
+	rbac   func() *rbacAuthorizer
+	custom func() map[schema.GroupKind]*Object
+	mapper func() runtime.EquivalentResourceMapper
+
+	mu         sync.Mutex
+	handlers   map[schema.GroupVersionKind]*handler
+	namespaces map[string]*corev1.Namespace
+	plugins    func() []mutator
+}
+
+// NewCluster makes a cluster whose objects are those of layers; where several
+// define the same object, the first layer's counts.
+func NewCluster(opts ClusterOptions, layers ...*Index) *Cluster {
+	c := &Cluster{
+		opts:       opts,
+		layers:     layers,
+		handlers:   map[schema.GroupVersionKind]*handler{},
+		namespaces: map[string]*corev1.Namespace{},
+	}
+	c.rbac = sync.OnceValue(c.newRBAC)
+	c.custom = sync.OnceValue(c.customKinds)
+	c.mapper = sync.OnceValue(c.newEquivalents)
+	c.plugins = sync.OnceValue(c.newPlugins)
+	return c
+}
+
+// Complete tells whether the state is all there is.
+func (c *Cluster) Complete() bool { return c.opts.Complete }
+
+// created is when every object of the state was created. Admission cannot tell
+// the time, so any moment does; it must not be the zero time, which is null.
+var created = metav1.NewTime(time.Unix(0, 0).UTC())
+
+// list gives the objects of a kind, each once.
+func (c *Cluster) list(kind schema.GroupKind) []*Object {
+	if len(c.layers) == 1 {
+		return c.layers[0].byKind[kind]
+	}
+	var all []*Object
+	seen := map[[2]string]bool{}
+	for _, layer := range c.layers {
+		for _, o := range layer.byKind[kind] {
+			id := [2]string{o.Namespace(), o.Name()}
+			if !seen[id] {
+				seen[id] = true
+				all = append(all, o)
+			}
+		}
+	}
+	return all
+}
+
+func (c *Cluster) get(kind schema.GroupKind, namespace, name string) *Object {
+	for _, layer := range c.layers {
+		if o := layer.get(kind, namespace, name); o != nil {
+			return o
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) getClusterScoped(kind schema.GroupKind, name string) *Object {
+	for _, layer := range c.layers {
+		if o := layer.getClusterScoped(kind, name); o != nil {
+			return o
+		}
+	}
+	return nil
+}
+
+// Resource tells how a kind is served; ok is false when it is neither built in
+// nor defined by a CustomResourceDefinition of the state.
+func (c *Cluster) Resource(kind schema.GroupVersionKind) (r Resource, ok bool) {
+	if r, ok = builtinResources().byKind[kind]; ok {
+		return r, true
+	}
+	crd := c.custom()[kind.GroupKind()]
+	if crd == nil {
+		return Resource{}, false
+	}
+	return crdResource(crd, kind.Version)
+}
+
+// Key is the identity an object will have in the cluster: with the namespace it
+// will live in. An object of an unknown kind keeps what is written.
+func (c *Cluster) Key(o *Object) Key {
+	kind := o.GroupVersionKind()
+	k := Key{Group: kind.Group, Kind: kind.Kind, Namespace: o.Namespace(), Name: o.Name()}
+	if r, ok := c.Resource(kind); ok {
+		k.Namespace = requestNamespace(r, o)
+	} else if r, ok := anyVersion(kind.GroupKind()); ok { // a version no longer served
+		k.Namespace = requestNamespace(r, o)
+	}
+	return k
+}
+
+// anyVersion finds a served version of a built-in kind.
+func anyVersion(kind schema.GroupKind) (Resource, bool) {
+	for k, r := range builtinResources().byKind {
+		if k.GroupKind() == kind {
+			return r, true
+		}
+	}
+	return Resource{}, false
+}
+
+func requestNamespace(r Resource, o *Object) string {
+	switch {
+	case !r.Namespaced:
+		return ""
+	case o.Namespace() == "":
+		return defaultNamespace
+	}
+	return o.Namespace()
+}
+
+// systemNamespaces exist in every cluster
+// (k8s.io/kubernetes/pkg/controlplane/controller/systemnamespaces).
+var systemNamespaces = map[string]bool{
+	metav1.NamespaceDefault:   true,
+	metav1.NamespaceSystem:    true,
+	metav1.NamespacePublic:    true,
+	corev1.NamespaceNodeLease: true,
+}
+
+// Namespace gives a namespace as the server stores it. assumed is set when
+// nothing in the state defines it, so that all that is known is its name. In a
+// complete cluster a namespace that does not exist is a NotFound error.
+func (c *Cluster) Namespace(name string) (ns *corev1.Namespace, assumed bool, err error) {
+	o := c.getClusterScoped(namespaceKind, name)
+	if o == nil {
+		if c.opts.Complete && !systemNamespaces[name] {
+			return nil, false, apierrors.NewNotFound(corev1.Resource("namespaces"), name)
+		}
+		assumed = !c.opts.Complete
+		o = &Object{Content: map[string]any{
+			"apiVersion": "v1", "kind": "Namespace",
+			"metadata": map[string]any{"name": name},
+		}}
+	}
+	ns, err = c.storedNamespace(o)
+	return ns, assumed, err
+}
+
+func (c *Cluster) storedNamespace(o *Object) (*corev1.Namespace, error) {
+	c.mu.Lock()
+	ns, ok := c.namespaces[o.Name()]
+	c.mu.Unlock()
+	if ok {
+		return ns, nil
+	}
+	obj, err := c.Stored(o, corev1.SchemeGroupVersion.WithKind("Namespace"))
+	if err != nil {
+		return nil, err
+	}
+	ns = obj.(*corev1.Namespace)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.namespaces[o.Name()] = ns
+	return ns, nil
+}

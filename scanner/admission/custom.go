@@ -1,0 +1,176 @@
+package admission
+
+import (
+	"encoding/json"
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	structuraldefaulting "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	schemaobjectmeta "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	structuralpruning "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apiserver/pkg/admission"
+)
+
+func (c *Cluster) newCustomHandler(kind schema.GroupVersionKind) (*handler, error) {
+	d, err := c.definition(kind.GroupKind())
+	if err != nil {
+		return nil, err
+	}
+	s, err := d.strategies(kind)
+	if err != nil {
+		return nil, err
+	}
+	r, _ := c.Resource(kind)
+	return &handler{
+		resource:   r,
+		strategies: s,
+		decode: func(content map[string]any) (runtime.Object, []string, error) {
+			return d.decode(kind, content)
+		},
+		convert: func(obj runtime.Object) (runtime.Object, error) {
+			return d.convert(obj, kind.GroupVersion())
+		},
+		interfaces: customInterfaces{definition: d, mapper: c.mapper()},
+	}, nil
+}
+
+// decode takes content through what the server does to a custom resource on
+// arrival: metadata coerced, unknown fields pruned (and warned of), defaults set
+// (k8s.io/apiextensions-apiserver/pkg/apiserver, unstructuredNegotiatedSerializer).
+func (d *definition) decode(kind schema.GroupVersionKind, content map[string]any) (runtime.Object, []string, error) {
+	body, err := json.Marshal(content)
+	if err != nil {
+		return nil, nil, fmt.Errorf("encode %s: %w", kind.Kind, err)
+	}
+	u := &unstructured.Unstructured{}
+	if err := utiljson.Unmarshal(body, &u.Object); err != nil {
+		return nil, nil, decodeError(err, &kind, kind)
+	}
+	unknown, err := d.coerce(u)
+	if err != nil {
+		return nil, nil, decodeError(err, &kind, kind)
+	}
+	structuraldefaulting.Default(u.Object, d.schemas[kind.Version])
+	warnings := make([]string, len(unknown))
+	for i, path := range unknown {
+		warnings[i] = fmt.Sprintf("unknown field %q", path)
+	}
+	return u, warnings, nil
+}
+
+// coerce drops what the schema of the object's version does not know and gives
+// the paths of what it dropped (unstructuredSchemaCoercer.apply).
+func (d *definition) coerce(u *unstructured.Unstructured) (unknown []string, err error) {
+	apiVersion, kind := u.GetAPIVersion(), u.GetKind()
+	meta, found, unknown, err := schemaobjectmeta.GetObjectMetaWithOptions(u.Object, schemaobjectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
+	if err != nil {
+		return nil, err
+	}
+	s := d.schemas[u.GroupVersionKind().Version]
+	if !d.crd.Spec.PreserveUnknownFields {
+		track := structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
+		unknown = append(unknown, structuralpruning.PruneWithOptions(u.Object, s, true, track)...)
+		structuraldefaulting.PruneNonNullableNullsWithoutDefaults(u.Object, s)
+	}
+	fieldErr, paths := schemaobjectmeta.CoerceWithOptions(nil, u.Object, s, false, schemaobjectmeta.CoerceOptions{ReturnUnknownFieldPaths: true})
+	if fieldErr != nil {
+		return nil, fieldErr
+	}
+	unknown = append(unknown, paths...)
+	u.SetKind(kind)
+	u.SetAPIVersion(apiVersion)
+	if found {
+		err = schemaobjectmeta.SetObjectMeta(u.Object, meta)
+	}
+	return unknown, err
+}
+
+// ConversionError says that a custom resource would have to be converted by a
+// webhook, which an offline API server does not have.
+type ConversionError struct{ Definition string }
+
+func (e *ConversionError) Error() string {
+	return fmt.Sprintf("versions of CustomResourceDefinition %s are converted by a webhook, which cannot be asked offline", e.Definition)
+}
+
+// convert gives a custom resource in another version: strategy None changes the
+// apiVersion only, then the schema of that version prunes.
+func (d *definition) convert(obj runtime.Object, to schema.GroupVersion) (runtime.Object, error) {
+	if obj.GetObjectKind().GroupVersionKind().GroupVersion() == to {
+		return obj, nil
+	}
+	if conversion := d.crd.Spec.Conversion; conversion != nil && conversion.Strategy == apiextensionsv1.WebhookConverter {
+		return nil, &ConversionError{Definition: d.crd.Name}
+	}
+	u, ok := obj.DeepCopyObject().(*unstructured.Unstructured)
+	if !ok {
+		return nil, fmt.Errorf("unexpected type %T", obj)
+	}
+	u.SetAPIVersion(to.String())
+	_, err := d.coerce(u)
+	return u, err
+}
+
+// customInterfaces convert custom resources between the versions of their
+// definition.
+type customInterfaces struct {
+	admission.ObjectInterfaces
+	definition *definition
+	mapper     runtime.EquivalentResourceMapper
+}
+
+func (i customInterfaces) GetObjectCreater() runtime.ObjectCreater { return unstructuredCreater{} }
+func (i customInterfaces) GetObjectTyper() runtime.ObjectTyper     { return unstructuredTyper{} }
+func (i customInterfaces) GetObjectConvertor() runtime.ObjectConvertor {
+	return customConvertor{definition: i.definition}
+}
+func (i customInterfaces) GetEquivalentResourceMapper() runtime.EquivalentResourceMapper {
+	return i.mapper
+}
+
+// customConvertor implements what admission.ConvertToGVK asks of a convertor.
+type customConvertor struct {
+	runtime.ObjectConvertor
+	definition *definition
+}
+
+// Convert implements runtime.ObjectConvertor: out tells the version by its kind.
+func (c customConvertor) Convert(in, out, _ any) error {
+	from, ok := in.(*unstructured.Unstructured)
+	to, ok2 := out.(*unstructured.Unstructured)
+	if !ok || !ok2 {
+		return fmt.Errorf("unexpected types %T and %T", in, out)
+	}
+	converted, err := c.definition.convert(from, to.GroupVersionKind().GroupVersion())
+	if err != nil {
+		return err
+	}
+	to.Object = converted.(*unstructured.Unstructured).Object
+	return nil
+}
+
+// unstructuredTyper tells the kind of an object by what it says.
+type unstructuredTyper struct{}
+
+func (unstructuredTyper) ObjectKinds(obj runtime.Object) ([]schema.GroupVersionKind, bool, error) {
+	kind := obj.GetObjectKind().GroupVersionKind()
+	if kind.Empty() {
+		return nil, false, runtime.NewMissingKindErr("unstructured object has no kind")
+	}
+	return []schema.GroupVersionKind{kind}, false, nil
+}
+
+func (unstructuredTyper) Recognizes(schema.GroupVersionKind) bool { return true }
+
+type unstructuredCreater struct{}
+
+func (unstructuredCreater) New(kind schema.GroupVersionKind) (runtime.Object, error) {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(kind)
+	return u, nil
+}

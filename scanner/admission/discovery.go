@@ -1,0 +1,98 @@
+package admission
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// KubernetesVersion is the release whose API server is imitated.
+const KubernetesVersion = "v1.36.3"
+
+// discoveryJSON lists the resources a kube-apiserver v1.36.3 serves by default,
+// taken from its aggregated discovery (/api and /apis, apidiscovery.k8s.io/v2).
+//
+//go:embed discovery.json
+var discoveryJSON []byte
+
+// Resource is a kind the API server serves.
+type Resource struct {
+	schema.GroupVersionResource
+	Kind       schema.GroupVersionKind
+	Namespaced bool
+	// Custom is set for kinds of a CustomResourceDefinition.
+	Custom bool
+	// Subresources maps the name of a subresource to the kind of its object.
+	Subresources map[string]schema.GroupVersionKind
+}
+
+// discovered is an entry of discovery.json.
+type discovered struct {
+	Group, Version, Resource, Kind string
+	Namespaced                     bool
+	Subresources                   []struct{ Name, Group, Version, Kind string }
+}
+
+// builtins is what the API server serves without any CustomResourceDefinition.
+type builtins struct {
+	byKind      map[schema.GroupVersionKind]Resource
+	equivalents runtime.EquivalentResourceRegistry
+}
+
+// builtinResources decodes discovery.json once.
+var builtinResources = sync.OnceValue(func() *builtins {
+	var list []discovered
+	if err := json.Unmarshal(discoveryJSON, &list); err != nil {
+		panic(fmt.Sprintf("discovery.json: %v", err)) // embedded at build time
+	}
+	b := &builtins{
+		byKind:      make(map[schema.GroupVersionKind]Resource, len(list)),
+		equivalents: runtime.NewEquivalentResourceRegistryWithIdentity(cohabitation),
+	}
+	for _, d := range list {
+		r := d.resource()
+		b.byKind[r.Kind] = r
+		register(b.equivalents, r)
+	}
+	return b
+})
+
+// cohabitation names resources that share storage across API groups, which makes
+// them equivalent (k8s.io/kubernetes/pkg/kubeapiserver, DefaultStorageFactory:
+// AddCohabitatingResources).
+func cohabitation(gr schema.GroupResource) string {
+	if gr.Resource == "events" && gr.Group == "events.k8s.io" {
+		return "/events"
+	}
+	return "/" + gr.String()
+}
+
+func (d discovered) resource() Resource {
+	gv := schema.GroupVersion{Group: d.Group, Version: d.Version}
+	r := Resource{
+		GroupVersionResource: gv.WithResource(d.Resource),
+		Kind:                 gv.WithKind(d.Kind),
+		Namespaced:           d.Namespaced,
+		Subresources:         make(map[string]schema.GroupVersionKind, len(d.Subresources)),
+	}
+	for _, s := range d.Subresources {
+		kind := gv.WithKind(s.Kind)
+		if s.Version != "" { // of another group, such as Scale
+			kind = schema.GroupVersionKind{Group: s.Group, Version: s.Version, Kind: s.Kind}
+		}
+		r.Subresources[s.Name] = kind
+	}
+	return r
+}
+
+// register makes a resource and its subresources known for matchPolicy Equivalent.
+func register(registry runtime.EquivalentResourceRegistry, r Resource) {
+	registry.RegisterKindFor(r.GroupVersionResource, "", r.Kind)
+	for name, kind := range r.Subresources {
+		registry.RegisterKindFor(r.GroupVersionResource, name, kind)
+	}
+}

@@ -1,0 +1,319 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/warning"
+)
+
+// Ask is what a client asks of the API server.
+type Ask struct {
+	// Operation is admission.Create, Update or Delete.
+	Operation admission.Operation
+	// Subresource is empty for the object itself.
+	Subresource string
+	User        user.Info
+	// Object is what is sent (CREATE, UPDATE), OldObject what is stored (UPDATE,
+	// DELETE) as it was once sent.
+	Object, OldObject *Object
+	DryRun            bool
+}
+
+func (a Ask) object() *Object {
+	if a.Object != nil {
+		return a.Object
+	}
+	return a.OldObject
+}
+
+// Prepare takes an ask to the point where validating admission runs: decoding,
+// defaulting, the built-in mutating plugins, and the registry's preparation and
+// validation, in the order of a kube-apiserver's handlers.
+//
+// The error is a *apierrors.StatusError when the server itself refuses, an
+// *UnknownKindError when nothing defines the kind, a *ConversionError when a
+// webhook would have to convert the stored object; any other error is a defect.
+// Warnings are those the server sends, in order, also along with a refusal.
+func (c *Cluster) Prepare(ctx context.Context, ask Ask) (*Request, []string, error) {
+	main := ask.object()
+	if ask.Subresource == "scale" {
+		main = ask.OldObject
+	}
+	if main == nil {
+		return nil, nil, errors.New("a request needs an object")
+	}
+	h, err := c.handler(main.GroupVersionKind())
+	if err != nil {
+		return nil, nil, err
+	}
+	recorder := &warnings{}
+	p := &preparation{cluster: c, handler: h, ask: ask, namespace: requestNamespace(h.resource, main), name: main.Name()}
+	if h.resource.Kind.GroupKind() == namespaceKind && p.name != "" {
+		p.namespace = p.name // a Namespace lives in itself, for admission
+	}
+	ctx = p.context(warning.WithWarningRecorder(ctx, recorder))
+	req, err := p.run(ctx)
+	return req, recorder.texts, err
+}
+
+// warnings collects what the server would send as Warning headers.
+type warnings struct{ texts []string }
+
+// AddWarning implements warning.Recorder.
+func (w *warnings) AddWarning(_, text string) { w.texts = append(w.texts, text) }
+
+// preparation is the handling of one ask.
+type preparation struct {
+	cluster         *Cluster
+	handler         *handler
+	ask             Ask
+	namespace, name string
+}
+
+func (p *preparation) run(ctx context.Context) (*Request, error) {
+	if p.ask.Subresource == "scale" {
+		return p.scale(ctx)
+	}
+	switch p.ask.Operation {
+	case admission.Create:
+		return p.create(ctx)
+	case admission.Update:
+		return p.update(ctx)
+	case admission.Delete:
+		return p.delete(ctx)
+	}
+	return nil, fmt.Errorf("unsupported operation %s", p.ask.Operation)
+}
+
+// context carries what registry strategies read from it.
+func (p *preparation) context(ctx context.Context) context.Context {
+	r := p.handler.resource
+	ctx = request.WithNamespace(ctx, p.namespace)
+	if p.ask.User != nil {
+		ctx = request.WithUser(ctx, p.ask.User)
+	}
+	return request.WithRequestInfo(ctx, &request.RequestInfo{
+		IsResourceRequest: true,
+		Verb:              verbs[p.ask.Operation],
+		APIGroup:          r.Group,
+		APIVersion:        r.Version,
+		Resource:          r.Resource,
+		Subresource:       p.ask.Subresource,
+		Namespace:         p.namespace,
+		Name:              p.name,
+	})
+}
+
+var verbs = map[admission.Operation]string{
+	admission.Create: "create",
+	admission.Update: "update",
+	admission.Delete: "delete",
+}
+
+// decode decodes what is sent and reports unknown fields as warnings.
+func (p *preparation) decode(ctx context.Context, content map[string]any) (runtime.Object, metav1.Object, error) {
+	obj, unknown, err := p.handler.decode(content)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, w := range unknown {
+		warning.AddWarning(ctx, "", w)
+	}
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s has no metadata: %w", p.handler.resource.Kind.Kind, err)
+	}
+	return obj, m, nil
+}
+
+// create follows k8s.io/apiserver/pkg/endpoints/handlers/create.go and
+// pkg/registry/generic/registry/store.go, Store.create.
+func (p *preparation) create(ctx context.Context) (*Request, error) {
+	obj, m, err := p.decode(ctx, p.ask.Object.Content)
+	if err != nil {
+		return nil, err
+	}
+	rest.WipeObjectMetaSystemFields(m)
+	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(p.objectNamespace(), m); err != nil {
+		return nil, err
+	}
+	options := &metav1.CreateOptions{TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "CreateOptions"}}
+	if p.ask.DryRun {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
+	if err := p.mutate(ctx, p.attributes(obj, nil, p.name, options)); err != nil {
+		return nil, err
+	}
+	p.fillSystemFields(m)
+	if p.handler.create != nil {
+		allocate(obj, nil)
+		if err := rest.BeforeCreate(p.handler.create, ctx, obj); err != nil {
+			return nil, err
+		}
+	}
+	name := p.name
+	if name == "" {
+		name = m.GetName()
+	}
+	return p.request(p.attributes(obj, nil, name, options)), nil
+}
+
+// update follows k8s.io/apiserver/pkg/endpoints/handlers/update.go and
+// pkg/registry/generic/registry/store.go, Store.Update.
+func (p *preparation) update(ctx context.Context) (*Request, error) {
+	old, err := p.stored()
+	if err != nil {
+		return nil, err
+	}
+	obj, m, err := p.decode(ctx, p.ask.Object.Content)
+	if err != nil {
+		return nil, err
+	}
+	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(p.objectNamespace(), m); err != nil {
+		return nil, err
+	}
+	options := &metav1.UpdateOptions{TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "UpdateOptions"}}
+	if p.ask.DryRun {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
+	if err := p.mutate(ctx, p.attributes(obj, old, p.name, options)); err != nil {
+		return nil, err
+	}
+	m.SetResourceVersion(storedResourceVersion)
+	if strategy := p.updateStrategy(); strategy != nil {
+		allocate(obj, old)
+		if err := rest.BeforeUpdate(strategy, ctx, obj, old); err != nil {
+			return nil, err
+		}
+	}
+	return p.request(p.attributes(obj, old, p.name, options)), nil
+}
+
+func (p *preparation) updateStrategy() rest.RESTUpdateStrategy {
+	if p.ask.Subresource == "" {
+		return p.handler.update
+	}
+	return p.handler.subresources[p.ask.Subresource]
+}
+
+func (p *preparation) delete(ctx context.Context) (*Request, error) {
+	old, err := p.stored()
+	if err != nil {
+		return nil, err
+	}
+	options := &metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "DeleteOptions"}}
+	if p.ask.DryRun {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
+	attributes := p.attributes(nil, old, p.name, options)
+	if err := p.mutate(ctx, attributes); err != nil {
+		return nil, err
+	}
+	return p.request(attributes), nil
+}
+
+// objectNamespace is the namespace the object must have
+// (rest.ExpectedNamespaceForResource).
+func (p *preparation) objectNamespace() string {
+	if !p.handler.resource.Namespaced {
+		return ""
+	}
+	return p.namespace
+}
+
+func (p *preparation) attributes(obj, old runtime.Object, name string, options runtime.Object) admission.Attributes {
+	return admission.NewAttributesRecord(obj, old, p.handler.resource.Kind, p.namespace, name,
+		p.handler.resource.GroupVersionResource, p.ask.Subresource, p.ask.Operation, options, p.ask.DryRun, p.ask.User)
+}
+
+func (p *preparation) request(a admission.Attributes) *Request {
+	return newRequest(p.cluster, a, p.handler.interfaces)
+}
+
+// fillSystemFields gives a new object its uid and creation time and, for
+// metadata.generateName, a name. A server picks uid and suffix at random; these
+// follow from the object, so that equal scans give equal reports.
+func (p *preparation) fillSystemFields(m metav1.Object) {
+	id := p.handler.resource.GroupResource().String() + "/" + p.namespace + "/" + m.GetName() + m.GetGenerateName()
+	m.SetUID(uidOf(id))
+	m.SetCreationTimestamp(created)
+	if m.GetName() == "" && m.GetGenerateName() != "" {
+		m.SetName(generatedName(m.GetGenerateName(), id))
+	}
+}
+
+// storedResourceVersion is the resourceVersion of every object of the state.
+const storedResourceVersion = "1"
+
+// stored gives the ask's old object as the server has it stored, in the form of
+// the request's version.
+func (p *preparation) stored() (runtime.Object, error) {
+	if p.ask.OldObject == nil {
+		return nil, fmt.Errorf("%s needs an old object", p.ask.Operation)
+	}
+	obj, err := p.cluster.store(p.ask.OldObject)
+	if err != nil {
+		return nil, fmt.Errorf("stored object: %w", err)
+	}
+	return p.handler.convert(obj)
+}
+
+// store gives an object as the server keeps it: as after its creation. What the
+// server would refuse today was accepted once, so only what does not decode
+// fails.
+func (c *Cluster) store(o *Object) (runtime.Object, error) {
+	h, err := c.handler(o.GroupVersionKind())
+	if err != nil {
+		return nil, err
+	}
+	p := &preparation{cluster: c, handler: h, ask: Ask{Operation: admission.Create, Object: o}, namespace: requestNamespace(h.resource, o), name: o.Name()}
+	ctx := p.context(context.Background())
+	obj, m, err := p.decode(ctx, o.Content)
+	if err != nil {
+		return nil, err
+	}
+	rest.WipeObjectMetaSystemFields(m)
+	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(p.objectNamespace(), m); err != nil {
+		return nil, err
+	}
+	var refusal *apierrors.StatusError
+	if err := p.mutate(ctx, p.attributes(obj, nil, p.name, nil)); err != nil && !errors.As(err, &refusal) {
+		return nil, err
+	}
+	p.fillSystemFields(m)
+	m.SetResourceVersion("")
+	if h.create != nil {
+		allocate(obj, nil)
+		h.create.PrepareForCreate(ctx, obj)
+		h.create.Canonicalize(obj)
+	}
+	m.SetResourceVersion(storedResourceVersion)
+	return obj, nil
+}
+
+// Stored gives an object of the state as a client reads it in a version.
+func (c *Cluster) Stored(o *Object, kind schema.GroupVersionKind) (runtime.Object, error) {
+	obj, err := c.store(o)
+	if err != nil {
+		return nil, err
+	}
+	h, err := c.handler(kind)
+	if err != nil {
+		return nil, err
+	}
+	if obj, err = h.convert(obj); err != nil {
+		return nil, err
+	}
+	return admission.ConvertToGVK(obj, kind, h.interfaces)
+}

@@ -1,0 +1,133 @@
+package admission
+
+import (
+	"context"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
+	"k8s.io/apiserver/pkg/authorization/union"
+	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac"
+	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy"
+)
+
+// rbacAuthorizer answers with the RBAC objects of the state and those every
+// kube-apiserver creates at start.
+type rbacAuthorizer struct {
+	authorizer.Authorizer
+	// known: the state has RBAC objects of its own, or is complete.
+	known bool
+}
+
+// Authorizer answers authorization questions. known is false when the state has
+// no RBAC objects, so that a denial means nothing.
+func (c *Cluster) Authorizer() (a authorizer.Authorizer, known bool) {
+	r := c.rbac()
+	return r.Authorizer, r.known
+}
+
+// nativeAuthorizer is what the registry asks before it lets a policy refer to a
+// parameter; nil where RBAC is unknown, which skips the check.
+func (c *Cluster) nativeAuthorizer() authorizer.Authorizer {
+	if a, known := c.Authorizer(); known {
+		return a
+	}
+	return nil
+}
+
+func (c *Cluster) newRBAC() *rbacAuthorizer {
+	s := rbacState{
+		clusterRoles:        bootstrappolicy.ClusterRoles(),
+		clusterRoleBindings: bootstrappolicy.ClusterRoleBindings(),
+		roles:               map[string][]rbacv1.Role{},
+		roleBindings:        map[string][]rbacv1.RoleBinding{},
+	}
+	for ns, roles := range bootstrappolicy.NamespaceRoles() {
+		s.roles[ns] = append(s.roles[ns], roles...)
+	}
+	for ns, bindings := range bootstrappolicy.NamespaceRoleBindings() {
+		s.roleBindings[ns] = append(s.roleBindings[ns], bindings...)
+	}
+	known := c.opts.Complete
+	for _, kind := range []string{"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"} {
+		for _, o := range c.list(schema.GroupKind{Group: groupRBAC, Kind: kind}) {
+			obj, err := c.Stored(o, rbacv1.SchemeGroupVersion.WithKind(kind))
+			if err != nil {
+				continue // refused by the server, so not part of its state
+			}
+			known = true
+			s.add(obj)
+		}
+	}
+	return &rbacAuthorizer{
+		Authorizer: union.New(
+			authorizerfactory.NewPrivilegedGroups(user.SystemPrivilegedGroup),
+			rbac.New(s, s, s, s),
+		),
+		known: known,
+	}
+}
+
+// rbacState lists RBAC objects for Kubernetes' authorizer.
+type rbacState struct {
+	clusterRoles        []rbacv1.ClusterRole
+	clusterRoleBindings []rbacv1.ClusterRoleBinding
+	roles               map[string][]rbacv1.Role
+	roleBindings        map[string][]rbacv1.RoleBinding
+}
+
+func (s *rbacState) add(obj runtime.Object) {
+	switch o := obj.(type) {
+	case *rbacv1.ClusterRole:
+		s.clusterRoles = append(s.clusterRoles, *o)
+	case *rbacv1.ClusterRoleBinding:
+		s.clusterRoleBindings = append(s.clusterRoleBindings, *o)
+	case *rbacv1.Role:
+		s.roles[o.Namespace] = append(s.roles[o.Namespace], *o)
+	case *rbacv1.RoleBinding:
+		s.roleBindings[o.Namespace] = append(s.roleBindings[o.Namespace], *o)
+	}
+}
+
+// GetRole implements rbac validation's RoleGetter.
+func (s rbacState) GetRole(_ context.Context, namespace, name string) (*rbacv1.Role, error) {
+	for i := range s.roles[namespace] {
+		if r := &s.roles[namespace][i]; r.Name == name {
+			return r, nil
+		}
+	}
+	return nil, apierrors.NewNotFound(rbacv1.Resource("roles"), name)
+}
+
+// ListRoleBindings implements RoleBindingLister.
+func (s rbacState) ListRoleBindings(_ context.Context, namespace string) ([]*rbacv1.RoleBinding, error) {
+	return pointers(s.roleBindings[namespace]), nil
+}
+
+// GetClusterRole implements ClusterRoleGetter. A role of the state stands before
+// the server's own of the same name.
+func (s rbacState) GetClusterRole(_ context.Context, name string) (*rbacv1.ClusterRole, error) {
+	for i := len(s.clusterRoles) - 1; i >= 0; i-- {
+		if r := &s.clusterRoles[i]; r.Name == name {
+			return r, nil
+		}
+	}
+	return nil, apierrors.NewNotFound(rbacv1.Resource("clusterroles"), name)
+}
+
+// ListClusterRoleBindings implements ClusterRoleBindingLister.
+func (s rbacState) ListClusterRoleBindings(context.Context) ([]*rbacv1.ClusterRoleBinding, error) {
+	return pointers(s.clusterRoleBindings), nil
+}
+
+func pointers[T any](list []T) []*T {
+	out := make([]*T, len(list))
+	for i := range list {
+		out[i] = &list[i]
+	}
+	return out
+}

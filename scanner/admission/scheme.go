@@ -1,0 +1,89 @@
+package admission
+
+import (
+	"sync"
+
+	apiextensionsinstall "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/install"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	apiregistrationinstall "k8s.io/kube-aggregator/pkg/apis/apiregistration/install"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+
+	// The API groups a kube-apiserver serves register themselves with legacyscheme
+	// (k8s.io/kubernetes/pkg/controlplane/import_known_versions.go).
+	_ "k8s.io/kubernetes/pkg/apis/admissionregistration/install"
+	_ "k8s.io/kubernetes/pkg/apis/apiserverinternal/install"
+	_ "k8s.io/kubernetes/pkg/apis/apps/install"
+	_ "k8s.io/kubernetes/pkg/apis/authentication/install"
+	_ "k8s.io/kubernetes/pkg/apis/authorization/install"
+	_ "k8s.io/kubernetes/pkg/apis/autoscaling/install"
+	_ "k8s.io/kubernetes/pkg/apis/batch/install"
+	_ "k8s.io/kubernetes/pkg/apis/certificates/install"
+	_ "k8s.io/kubernetes/pkg/apis/coordination/install"
+	_ "k8s.io/kubernetes/pkg/apis/core/install"
+	_ "k8s.io/kubernetes/pkg/apis/discovery/install"
+	_ "k8s.io/kubernetes/pkg/apis/events/install"
+	_ "k8s.io/kubernetes/pkg/apis/flowcontrol/install"
+	_ "k8s.io/kubernetes/pkg/apis/networking/install"
+	_ "k8s.io/kubernetes/pkg/apis/node/install"
+	_ "k8s.io/kubernetes/pkg/apis/policy/install"
+	_ "k8s.io/kubernetes/pkg/apis/rbac/install"
+	_ "k8s.io/kubernetes/pkg/apis/resource/install"
+	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
+	_ "k8s.io/kubernetes/pkg/apis/storage/install"
+	_ "k8s.io/kubernetes/pkg/apis/storagemigration/install"
+)
+
+// codec decodes objects of some API groups the way their API server does: JSON
+// strictly, defaulted, converted to the internal version.
+type codec struct {
+	scheme *runtime.Scheme
+	codecs serializer.CodecFactory
+	strict runtime.Serializer
+}
+
+func newCodec(scheme *runtime.Scheme, codecs serializer.CodecFactory) *codec {
+	c := &codec{scheme: scheme, codecs: codecs}
+	for _, info := range codecs.SupportedMediaTypes() {
+		if info.MediaType == runtime.ContentTypeJSON {
+			c.strict = info.StrictSerializer
+		}
+	}
+	return c
+}
+
+// decoder decodes a group's objects into its internal version.
+func (c *codec) decoder(group string) runtime.Decoder {
+	hub := schema.GroupVersion{Group: group, Version: runtime.APIVersionInternal}
+	return c.codecs.DecoderToVersion(c.strict, hub)
+}
+
+// codecs of the three API servers a kube-apiserver chains: the aggregator, the
+// one of CustomResourceDefinitions, and the one of all other built-in kinds.
+var (
+	coreCodec = sync.OnceValue(func() *codec {
+		return newCodec(legacyscheme.Scheme, legacyscheme.Codecs)
+	})
+	apiextensionsCodec = sync.OnceValue(func() *codec {
+		scheme := runtime.NewScheme()
+		apiextensionsinstall.Install(scheme)
+		return newCodec(scheme, serializer.NewCodecFactory(scheme))
+	})
+	apiregistrationCodec = sync.OnceValue(func() *codec {
+		scheme := runtime.NewScheme()
+		apiregistrationinstall.Install(scheme)
+		return newCodec(scheme, serializer.NewCodecFactory(scheme))
+	})
+)
+
+// codecOf is the codec of a built-in API group.
+func codecOf(group string) *codec {
+	switch group {
+	case "apiextensions.k8s.io":
+		return apiextensionsCodec()
+	case "apiregistration.k8s.io":
+		return apiregistrationCodec()
+	}
+	return coreCodec()
+}
