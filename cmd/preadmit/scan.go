@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner"
+	"github.com/spf13/cobra"
+)
+
+func newScanCommand(p Process) *cobra.Command {
+	f := newScanFlags()
+	cmd := &cobra.Command{
+		Use:   "scan [PATH]",
+		Short: "Judge a change, or everything there is",
+		Long: `Judge what the API server would say to the objects of a repository.
+
+PATH is a directory, by default the current one. Inside a git repository the
+whole repository is read, but only roots at or below PATH are judged.
+
+Without --base every object is judged as created. With --base, what changed
+since the merge base is judged as created, updated or deleted; objects that did
+not change are judged again when a policy that reaches them did.
+
+Configuration is read from ` + scanner.ConfigFile + ` at the top of the base; flags win over it.
+
+Exit code: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or
+configuration, 3 the scan could not be completed (a root does not render).`,
+		Example: `  # Every object of the work tree, as if the cluster were empty
+  preadmit scan
+
+  # What this branch changes, uncommitted work included
+  preadmit scan --base origin/main
+
+  # A pull request in CI: a SARIF file besides the text
+  preadmit scan --base origin/main --head HEAD -o preadmit.sarif
+
+  # Two directories, no git
+  preadmit scan --base-path before after
+
+  # What only the cluster knows
+  kubectl get ns,crd -o yaml | preadmit scan --base origin/main --context -`,
+		Args: scanPath(f),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runScan(cmd.Context(), p, f) },
+	}
+	f.register(cmd)
+	return cmd
+}
+
+// scanPath takes the positional argument.
+func scanPath(f *scanFlags) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return usagef("scan takes one PATH, got %q", args)
+		}
+		if len(args) == 1 {
+			f.path = args[0]
+		}
+		return nil
+	}
+}
+
+// runScan is the whole command: flags to input, input to report, report to files
+// and exit code.
+func runScan(ctx context.Context, p Process, f *scanFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	outputs, err := parseOutputs(f)
+	if err != nil {
+		return err
+	}
+	change, err := openChange(f)
+	if err != nil {
+		return err
+	}
+	config, remarks, err := loadConfig(f, change)
+	if err != nil {
+		return err
+	}
+	extras, err := openExtras(p.Stdin, f)
+	if err != nil {
+		return err
+	}
+	f.explain(p.Stderr, change)
+	progress := newProgress(p, f.quiet)
+	report, err := scanner.Scan(ctx, scanner.Input{
+		Base:     change.base,
+		Head:     change.head,
+		Config:   config,
+		Extra:    extras,
+		Render:   render.Options{LoadRestrictor: render.LoadRestrictor(config.LoadRestrictor)},
+		Version:  ownVersion(),
+		Progress: progress.update,
+	})
+	progress.erase()
+	if err != nil {
+		return scanError(ctx, err)
+	}
+	report.Diagnose(remarks...)
+	if err := outputs.write(p, f, report); err != nil {
+		return err
+	}
+	return verdict(p.Stderr, report, config.FailOn, f.existing)
+}
+
+func ownVersion() string {
+	info, _ := debug.ReadBuildInfo()
+	return mainVersion(info)
+}
+
+// scanError tells a user's mistake from a scan that failed.
+func scanError(ctx context.Context, err error) error {
+	input := new(scanner.InputError)
+	switch {
+	case ctx.Err() != nil:
+		return context.Canceled
+	case errors.As(err, &input):
+		return usagef("%w", err)
+	}
+	return fmt.Errorf("scan: %w", err)
+}
+
+// verdict turns the report's verdict into the error that ends the run.
+func verdict(stderr io.Writer, r *scanner.Report, failOn string, existing bool) error {
+	switch r.Verdict(failOn, existing) {
+	case scanner.VerdictFailed:
+		return errFindings
+	case scanner.VerdictIncomplete:
+		return &exitError{code: exitIncomplete, err: fmt.Errorf(
+			"the scan is incomplete: %s, see the report", count(r.Summary.Roots.Failed, "root does", "roots do")+" not render")}
+	}
+	return nil
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// explain says on stderr, with -v, what is compared.
+func (f *scanFlags) explain(stderr io.Writer, c *change) {
+	if !f.verbose {
+		return
+	}
+	for _, note := range c.notes {
+		_, _ = fmt.Fprintf(stderr, "preadmit: %s\n", note)
+	}
+}

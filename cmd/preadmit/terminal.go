@@ -1,0 +1,39 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// isTerminal reports whether a stream is a terminal that understands escapes.
+func isTerminal(p Process, stream io.Writer) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd())) && p.Getenv("TERM") != "dumb"
+}
+
+// useColor decides on colour for stdout: when is auto, always or never. NO_COLOR
+// (no-color.org) counts when it is set to anything but the empty string.
+func useColor(p Process, when string) bool {
+	switch when {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	return p.Getenv("NO_COLOR") == "" && isTerminal(p, p.Stdout)
+}
+
+// columns is the width of a terminal, 0 when it is none.
+func columns(stream io.Writer) int {
+	file, ok := stream.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}

@@ -1,0 +1,139 @@
+package scanner
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+)
+
+// maxConfigBytes bounds a configuration file: anyone can open a pull request.
+const maxConfigBytes = 1 << 20
+
+// LoadConfig reads the configuration at the top of a repository: that of base,
+// because a pull request must not disarm its own gate, or that of head when base
+// is nil. No file is the zero Config. When there is a base and head's file
+// differs, the diagnostics say so, and what is wrong with head's file.
+//
+// A file that cannot be understood is a *ConfigError (several joined).
+func LoadConfig(base, head fs.FS) (Config, []Diagnostic, error) {
+	if base == nil {
+		config, err := readConfig(head)
+		return config, nil, err
+	}
+	config, err := readConfig(base)
+	if err != nil {
+		return Config{}, nil, err
+	}
+	changes, err := configChanges(base, head)
+	return config, changes, err
+}
+
+func readConfig(tree fs.FS) (Config, error) {
+	data, err := readConfigFile(tree)
+	if err != nil || data == nil {
+		return Config{}, err
+	}
+	config, err := ParseConfig(ConfigFile, data)
+	if err != nil {
+		return Config{}, err
+	}
+	return *config, nil
+}
+
+// readConfigFile gives the bytes of a tree's configuration, nil when it has none.
+func readConfigFile(tree fs.FS) ([]byte, error) {
+	info, err := fs.Stat(tree, ConfigFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, configFileError("cannot be read: %v", err)
+	case !info.Mode().IsRegular():
+		return nil, configFileError("is not a file")
+	case info.Size() > maxConfigBytes:
+		return nil, configFileError("is larger than %d bytes", maxConfigBytes)
+	}
+	data, err := fs.ReadFile(tree, ConfigFile)
+	if err != nil {
+		return nil, configFileError("cannot be read: %v", err)
+	}
+	return append([]byte{}, data...), nil // not nil, even when empty
+}
+
+func configFileError(format string, args ...any) *ConfigError {
+	return &ConfigError{Path: ConfigFile, Line: 1, Column: 1, Message: fmt.Sprintf(format, args...)}
+}
+
+// configChanges tells of a configuration that head changes.
+func configChanges(base, head fs.FS) ([]Diagnostic, error) {
+	before, err := readConfigFile(base)
+	if err != nil {
+		return nil, err
+	}
+	after, err := readConfigFile(head)
+	switch {
+	case err != nil:
+		return configMistakes(err), nil
+	case bytes.Equal(before, after) && (before == nil) == (after == nil):
+		return nil, nil
+	case after == nil:
+		return []Diagnostic{configChange("deleted", "base")}, nil
+	}
+	verb := "changed"
+	if before == nil {
+		verb = "added"
+	}
+	diagnostics := []Diagnostic{configChange(verb, "head")}
+	if _, err := ParseConfig(ConfigFile, after); err != nil {
+		diagnostics = append(diagnostics, configMistakes(err)...)
+	}
+	return diagnostics, nil
+}
+
+func configChange(verb, tree string) Diagnostic {
+	return Diagnostic{
+		Severity: "warning",
+		Message:  "the configuration is " + verb + " by this change; it takes effect after the merge, this scan uses the base's",
+		Location: &Location{Path: ConfigFile, StartLine: 1, StartColumn: 1, Tree: tree},
+	}
+}
+
+// configMistakes turns the errors of head's configuration into diagnostics.
+func configMistakes(err error) []Diagnostic {
+	var all []Diagnostic
+	for _, e := range configErrors(err) {
+		message := e.Message
+		if e.Key != "" {
+			message = e.Key + ": " + message
+		}
+		all = append(all, Diagnostic{
+			Severity: "error", Message: "after the merge every scan will refuse the configuration: " + message,
+			Location: &Location{Path: e.Path, StartLine: e.Line, StartColumn: e.Column, Tree: "head"},
+		})
+	}
+	return all
+}
+
+// configErrors takes apart what ParseConfig joins.
+func configErrors(err error) []*ConfigError {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []*ConfigError
+		for _, e := range joined.Unwrap() {
+			all = append(all, configErrors(e)...)
+		}
+		return all
+	}
+	e := new(ConfigError)
+	if errors.As(err, &e) {
+		return []*ConfigError{e}
+	}
+	return []*ConfigError{configFileError("%v", err)}
+}
+
+// Diagnose adds diagnostics to a report, in the report's order.
+func (r *Report) Diagnose(diagnostics ...Diagnostic) {
+	r.Diagnostics = append(r.Diagnostics, diagnostics...)
+	slices.SortStableFunc(r.Diagnostics, compareDiagnostics)
+}

@@ -1,0 +1,88 @@
+package scanner
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// configTree is a tree with a configuration, without one when it is "".
+func configTree(text string) fstest.MapFS {
+	if text == "" {
+		return fstest.MapFS{}
+	}
+	return fstest.MapFS{ConfigFile: {Data: []byte(text)}}
+}
+
+func TestLoadConfig(t *testing.T) {
+	const warn, deny, broken = configHead + "failOn: warn\n", configHead + "failOn: deny\n", configHead + "failon: warn\n"
+	const after = "takes effect after the merge, this scan uses the base's"
+	tests := []struct {
+		name, base, head string
+		failOn           string
+		want             []string
+	}{
+		{name: "none"},
+		{name: "same", base: warn, head: warn, failOn: "warn"},
+		{name: "changed", base: warn, head: deny, failOn: "warn", want: []string{
+			"warning head .preadmit.yaml:1: the configuration is changed by this change; it " + after}},
+		{name: "added", head: deny, want: []string{
+			"warning head .preadmit.yaml:1: the configuration is added by this change; it " + after}},
+		{name: "deleted", base: warn, failOn: "warn", want: []string{
+			"warning base .preadmit.yaml:1: the configuration is deleted by this change; it " + after}},
+		{name: "broken at head", base: warn, head: broken, failOn: "warn", want: []string{
+			"warning head .preadmit.yaml:1: the configuration is changed by this change; it " + after,
+			"error head .preadmit.yaml:3: after the merge every scan will refuse the configuration: failon: unknown key (did you mean failOn?)"}},
+		{name: "too large at head", base: warn, head: strings.Repeat("#", maxConfigBytes+1), failOn: "warn", want: []string{
+			"error head .preadmit.yaml:1: after the merge every scan will refuse the configuration: is larger than 1048576 bytes"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			config, diagnostics, err := LoadConfig(configTree(test.base), configTree(test.head))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if config.FailOn != test.failOn {
+				t.Errorf("failOn %q, want %q", config.FailOn, test.failOn)
+			}
+			var got []string
+			for _, d := range diagnostics {
+				got = append(got, fmt.Sprintf("%s %s %s:%d: %s", d.Severity, d.Location.Tree, d.Location.Path, d.Location.StartLine, d.Message))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("diagnostics (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestLoadConfigWithoutBase(t *testing.T) {
+	config, diagnostics, err := LoadConfig(nil, configTree(configHead+"failOn: audit\n"))
+	if err != nil || config.FailOn != "audit" || diagnostics != nil {
+		t.Errorf("LoadConfig = %+v, %v, %v; want head's configuration alone", config, diagnostics, err)
+	}
+}
+
+func TestLoadConfigErrors(t *testing.T) {
+	tests := []struct {
+		name string
+		tree fstest.MapFS
+		want string
+	}{
+		{"unknown key", configTree(configHead + "x: y\n"), ".preadmit.yaml:3:1: x: unknown key"},
+		{"empty", fstest.MapFS{ConfigFile: {}}, ".preadmit.yaml:1:1: the file is empty"},
+		{"directory", fstest.MapFS{ConfigFile + "/x": {}}, ".preadmit.yaml:1:1: is not a file"},
+	}
+	for _, test := range tests {
+		for _, base := range []fs.FS{nil, test.tree} {
+			_, _, err := LoadConfig(base, test.tree)
+			if err == nil || !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("%s: error %v, want %s", test.name, err, test.want)
+			}
+		}
+	}
+}
