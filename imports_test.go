@@ -1,0 +1,175 @@
+// Package preadmit_test keeps the house in order: it reads the import graph of
+// the module's own packages and fails on an edge that ARCHITECTURE.md forbids.
+package preadmit_test
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/preadmit/preadmit"
+
+// layers are the packages from the outside in. A package imports packages of
+// later layers only. A directory below a layer belongs to it.
+var layers = []string{
+	"cmd", "webhooks", "report/github", "report",
+	"scanner", "scanner/locate", "scanner/policy", "scanner/admission", "render",
+}
+
+// reserved are packages that only some layers may import.
+var reserved = map[string][]string{
+	module + "/render/gittree":                {"cmd", "webhooks"},
+	"github.com/google/go-github":             {"report/github", "webhooks"},
+	"github.com/google/cel-go":                {"scanner/policy", "scanner/locate"},
+	"github.com/go-chi/chi":                   {"webhooks"},
+	"github.com/go-git/go-git":                {"render/gittree"},
+	"github.com/spf13/cobra":                  {"cmd"},
+	"github.com/bradleyfalzon/ghinstallation": {"report/github", "webhooks"},
+}
+
+func TestImports(t *testing.T) {
+	edges := 0
+	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			return enter(file, entry.Name())
+		case !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go"):
+			return nil
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range parsed.Imports {
+			edges++
+			imported, _ := strconv.Unquote(spec.Path.Value)
+			if complaint := judge(path.Dir(filepath.ToSlash(file)), imported); complaint != "" {
+				t.Errorf("%s: %s", file, complaint)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if edges == 0 {
+		t.Error("read no imports at all")
+	}
+}
+
+// enter skips directories that are not the module's.
+func enter(dir, name string) error {
+	if dir == "." {
+		return nil
+	}
+	if strings.HasPrefix(name, ".") || name == "testdata" {
+		return filepath.SkipDir
+	}
+	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+		return filepath.SkipDir // a module of its own
+	}
+	return nil
+}
+
+// judge says what is wrong with an import by a package in dir, "" when nothing is.
+func judge(dir, imported string) string {
+	from := layer(dir)
+	if from == "" {
+		return fmt.Sprintf("directory %s belongs to no layer: give it a place in ARCHITECTURE.md and here", dir)
+	}
+	for name, allowed := range reserved {
+		if within(imported, name) && !slices.Contains(allowed, from) {
+			return fmt.Sprintf("%s is for %s only, not for %s", name, strings.Join(allowed, " and "), from)
+		}
+	}
+	to, ours := strings.CutPrefix(imported, module+"/")
+	if !ours || to == dir {
+		return ""
+	}
+	switch inner := layer(to); {
+	case inner == "":
+		return fmt.Sprintf("%s belongs to no layer", to)
+	case inner == from && !within(to, dir) && !within(dir, to):
+		return fmt.Sprintf("%s must not import its neighbour %s", dir, to)
+	case rank(inner) < rank(from):
+		return fmt.Sprintf("%s must not import %s, which is further out", from, inner)
+	}
+	return ""
+}
+
+// layer is the innermost layer that holds dir; render/gittree is one of its own.
+func layer(dir string) string {
+	if within(dir, "render/gittree") {
+		return "render/gittree"
+	}
+	best := ""
+	for _, l := range layers {
+		if within(dir, l) && len(l) > len(best) {
+			best = l
+		}
+	}
+	return best
+}
+
+// rank counts layers from the outside. What is reserved ranks last: it imports
+// nothing of the module.
+func rank(l string) int {
+	if i := slices.Index(layers, l); i >= 0 {
+		return i
+	}
+	return len(layers)
+}
+
+// within reports whether a path is dir or below it; a major version suffix such
+// as go-github/v62 counts as below.
+func within(p, dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") }
+
+func TestJudge(t *testing.T) {
+	tests := []struct {
+		dir, imported string
+		allowed       bool
+	}{
+		{"cmd/preadmit", module + "/scanner", true},
+		{"cmd/preadmit", module + "/render/gittree", true},
+		{"cmd/preadmit", "github.com/google/cel-go/cel", false},
+		{"webhooks", module + "/report/github", true},
+		{"webhooks", "github.com/google/go-github/v62/github", true},
+		{"webhooks/queue", module + "/webhooks", true},
+		{"report", module + "/scanner", true},
+		{"report", module + "/report/github", false},
+		{"report", "github.com/google/go-github/v62/github", false},
+		{"report/github", module + "/report", true},
+		{"scanner", module + "/report", false},
+		{"scanner", module + "/render/gittree", false},
+		{"scanner", module + "/scanner/policy", true},
+		{"scanner", "github.com/go-chi/chi/v5", false},
+		{"scanner/policy", module + "/scanner", false},
+		{"scanner/policy", module + "/scanner/admission", true},
+		{"scanner/policy", "github.com/google/cel-go/cel", true},
+		{"scanner/admission", "github.com/google/cel-go/cel", false},
+		{"scanner/admission", module + "/scanner/policy", false},
+		{"scanner/locate", module + "/scanner/policy", true},
+		{"render", module + "/scanner", false},
+		{"render", module + "/render/gittree", false},
+		{"render/gittree", module + "/render", false},
+		{"render", "github.com/go-git/go-git/v5", false},
+		{"util", "fmt", false},
+	}
+	for _, test := range tests {
+		complaint := judge(test.dir, test.imported)
+		if (complaint == "") != test.allowed {
+			t.Errorf("%s imports %s: complaint %q, want allowed %v", test.dir, test.imported, complaint, test.allowed)
+		}
+	}
+}
