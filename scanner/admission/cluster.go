@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"sort"
 	"sync"
 	"time"
 
@@ -192,4 +193,25 @@ func (c *Cluster) storedNamespace(o *Object) (*corev1.Namespace, error) {
 	defer c.mu.Unlock()
 	c.namespaces[o.Name()] = ns
 	return ns, nil
+}
+
+// Find gives an object of the state by name; nil when there is none.
+func (c *Cluster) Find(r Resource, namespace, name string) *Object {
+	if !r.Namespaced {
+		return c.getClusterScoped(r.Kind.GroupKind(), name)
+	}
+	return c.get(r.Kind.GroupKind(), namespace, name)
+}
+
+// List gives the objects of a kind in a namespace ("" for cluster-scoped kinds),
+// in the order of names.
+func (c *Cluster) List(r Resource, namespace string) []*Object {
+	var found []*Object
+	for _, o := range c.list(r.Kind.GroupKind()) {
+		if requestNamespace(r, o) == namespace {
+			found = append(found, o)
+		}
+	}
+	sort.SliceStable(found, func(i, j int) bool { return found[i].Name() < found[j].Name() })
+	return found
 }

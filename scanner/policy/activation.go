@@ -1,0 +1,165 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/interpreter"
+	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/lazy"
+)
+
+// activation gives expressions their variables. One is made for each group of
+// expressions that shares a cost budget, so variables are evaluated anew - and
+// charged anew - in each, as on the server.
+type activation struct {
+	object, oldObject, params, request, namespace any
+	authorizer, requestResource                   any
+	variables                                     ref.Val
+
+	// cost of the variables evaluated since it was last taken.
+	variableCost int64
+	// what was read, to know what a verdict depends on.
+	readNamespace, readAuthorizer bool
+}
+
+// ResolveName implements interpreter.Activation.
+func (a *activation) ResolveName(name string) (any, bool) {
+	switch name {
+	case plugincel.ObjectVarName:
+		return a.object, true
+	case plugincel.OldObjectVarName:
+		return a.oldObject, true
+	case plugincel.ParamsVarName:
+		return a.params, true
+	case plugincel.RequestVarName:
+		return a.request, true
+	case plugincel.NamespaceVarName:
+		a.readNamespace = true
+		return a.namespace, true
+	case plugincel.AuthorizerVarName:
+		a.readAuthorizer = true
+		return a.authorizer, a.authorizer != nil
+	case plugincel.RequestResourceAuthorizerVarName:
+		a.readAuthorizer = true
+		return a.requestResource, a.requestResource != nil
+	case plugincel.VariableVarName:
+		return a.variables, true
+	}
+	return nil, false
+}
+
+// Parent implements interpreter.Activation.
+func (a *activation) Parent() interpreter.Activation { return nil }
+
+// variablesType is the type of the `variables` value. Fields are checked at
+// compile time, so the run-time type needs none.
+var variablesType = apiservercel.NewObjectType("kubernetes.variables", nil)
+
+// setVariables makes the variables of a policy available: lazy, remembered,
+// errors included (k8s.io/apiserver/pkg/admission/plugin/cel/composition.go).
+func (a *activation) setVariables(variables []variable) {
+	values := lazy.NewMapValue(variablesType)
+	for _, v := range variables {
+		values.Append(v.name, func(*lazy.MapValue) ref.Val { return a.evaluateVariable(v) })
+	}
+	a.variables = values
+}
+
+func (a *activation) evaluateVariable(v variable) ref.Val {
+	if v.result.Error != nil {
+		return types.NewErr("composited variable %q fails to compile: %v", v.name, v.result.Error)
+	}
+	value, details, err := v.result.Program.Eval(a)
+	if details == nil {
+		return types.NewErr("unable to get evaluation details of variable %q", v.name)
+	}
+	cost := details.ActualCost()
+	if cost == nil {
+		return types.NewErr("unable to calculate cost of variable %q", v.name)
+	}
+	a.variableCost += clamp(*cost)
+	if err != nil {
+		return types.NewErr("composited variable %q fails to evaluate: %v", v.name, err)
+	}
+	return value
+}
+
+func clamp(cost uint64) int64 {
+	if cost > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(cost)
+}
+
+// result is what an expression gave.
+type result struct {
+	accessor plugincel.ExpressionAccessor // nil: there is no expression in this place
+	value    ref.Val
+	err      error
+}
+
+// budgetError ends the evaluation of a group of expressions.
+func budgetError(text string, cause error) error {
+	return &apiservercel.Error{Type: apiservercel.ErrorTypeInvalid, Detail: text, Cause: cause}
+}
+
+const outOfBudget = "validation failed due to running out of cost budget, no further validation rules will be run"
+
+// uncounted: an evaluation without a cost cannot be charged.
+func uncounted(accessor plugincel.ExpressionAccessor, internal bool) error {
+	text := fmt.Sprintf("runtime cost could not be calculated for expression: %v, no further expression will be run", accessor.GetExpression())
+	if internal {
+		return &apiservercel.Error{Type: apiservercel.ErrorTypeInternal, Detail: text}
+	}
+	return budgetError(text, apiservercel.ErrOutOfBudget)
+}
+
+// evaluateAll evaluates a group of expressions within a cost budget and gives
+// what is left of it. An error means that the group as a whole has no result
+// (k8s.io/apiserver/pkg/admission/plugin/cel, evaluationActivation.Evaluate).
+func (a *activation) evaluateAll(programs []plugincel.CompilationResult, budget int64) ([]result, int64, error) {
+	results := make([]result, len(programs))
+	for i, program := range programs {
+		var err error
+		if results[i], budget, err = a.evaluate(program, budget); err != nil {
+			return nil, -1, err
+		}
+	}
+	return results, budget, nil
+}
+
+func (a *activation) evaluate(program plugincel.CompilationResult, budget int64) (result, int64, error) {
+	r := result{accessor: program.ExpressionAccessor}
+	if r.accessor == nil {
+		return r, budget, nil
+	}
+	if program.Error != nil {
+		r.err = &apiservercel.Error{Type: apiservercel.ErrorTypeInvalid, Detail: fmt.Sprintf("compilation error: %v", program.Error), Cause: program.Error}
+		return r, budget, nil
+	}
+	value, details, err := program.Program.Eval(a)
+	cost := a.variableCost
+	a.variableCost = 0
+	if cost > budget {
+		return r, -1, budgetError(outOfBudget, apiservercel.ErrOutOfBudget)
+	}
+	budget -= cost
+	if details == nil || details.ActualCost() == nil {
+		return r, -1, uncounted(r.accessor, details == nil)
+	}
+	actual := details.ActualCost()
+	if clamp(*actual) > budget {
+		return r, -1, budgetError(outOfBudget, apiservercel.ErrOutOfBudget)
+	}
+	budget -= clamp(*actual)
+	if err != nil {
+		r.err = &apiservercel.Error{Type: apiservercel.ErrorTypeInvalid, Detail: fmt.Sprintf("expression '%v' resulted in error: %v", r.accessor.GetExpression(), err)}
+	} else {
+		r.value = value
+	}
+	return r, budget, nil
+}

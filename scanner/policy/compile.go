@@ -1,0 +1,105 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	celgo "github.com/google/cel-go/cel"
+	v1 "k8s.io/api/admissionregistration/v1"
+	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
+	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
+	"k8s.io/apiserver/pkg/cel/environment"
+)
+
+// Compiler compiles policies, each text once however often it is asked for. It
+// is safe for concurrent use.
+type Compiler struct {
+	cache sync.Map // sha256 of the spec -> func() *compiled
+}
+
+// NewCompiler makes a Compiler with an empty cache.
+func NewCompiler() *Compiler { return &Compiler{} }
+
+// compiled is a policy's expressions as programs. A program that does not
+// compile carries its error; the failure policy decides what that means.
+type compiled struct {
+	matchConditions  []plugincel.CompilationResult
+	validations      []plugincel.CompilationResult
+	messages         []plugincel.CompilationResult // in step with validations; without an accessor where there is none
+	auditAnnotations []plugincel.CompilationResult
+	variables        []variable
+	// err: the environment itself could not be made.
+	err error
+}
+
+type variable struct {
+	name   string
+	result plugincel.CompilationResult
+}
+
+func (c *Compiler) compile(p *v1.ValidatingAdmissionPolicy) *compiled {
+	spec, err := json.Marshal(p.Spec)
+	if err != nil {
+		return &compiled{err: fmt.Errorf("encode policy: %w", err)}
+	}
+	once := sync.OnceValue(func() *compiled { return compile(&p.Spec) })
+	actual, _ := c.cache.LoadOrStore(sha256.Sum256(spec), once)
+	return actual.(func() *compiled)()
+}
+
+// compile follows compilePolicy of the server's plugin: variables first, in
+// order; messages may not use the authorizer.
+func compile(spec *v1.ValidatingAdmissionPolicySpec) *compiled {
+	compiler, err := plugincel.NewCompositedCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
+	if err != nil {
+		return &compiled{err: err}
+	}
+	full := plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil, HasAuthorizer: true}
+	message := plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil}
+	c := &compiled{}
+	for _, v := range spec.Variables {
+		result := compiler.CompileAndStoreVariable(&validating.Variable{Name: v.Name, Expression: v.Expression}, full, environment.StoredExpressions)
+		c.setVariable(v.Name, result)
+	}
+	expression := func(accessor plugincel.ExpressionAccessor, options plugincel.OptionalVariableDeclarations) plugincel.CompilationResult {
+		return compiler.CompileCELExpression(accessor, options, environment.StoredExpressions)
+	}
+	for i := range spec.MatchConditions {
+		c.matchConditions = append(c.matchConditions, expression((*matchconditions.MatchCondition)(&spec.MatchConditions[i]), full))
+	}
+	for _, v := range spec.Validations {
+		c.validations = append(c.validations, expression(&validating.ValidationCondition{Expression: v.Expression, Message: v.Message, Reason: v.Reason}, full))
+		var result plugincel.CompilationResult
+		if v.MessageExpression != "" {
+			result = expression(&messageExpression{v.MessageExpression}, message)
+		}
+		c.messages = append(c.messages, result)
+	}
+	for _, a := range spec.AuditAnnotations {
+		c.auditAnnotations = append(c.auditAnnotations, expression(&validating.AuditAnnotationCondition{Key: a.Key, ValueExpression: a.ValueExpression}, full))
+	}
+	return c
+}
+
+// setVariable: of two variables with one name the last counts.
+func (c *compiled) setVariable(name string, result plugincel.CompilationResult) {
+	for i := range c.variables {
+		if c.variables[i].name == name {
+			c.variables[i].result = result
+			return
+		}
+	}
+	c.variables = append(c.variables, variable{name, result})
+}
+
+// messageExpression is the expression of a message.
+type messageExpression struct{ text string }
+
+// GetExpression implements plugincel.ExpressionAccessor.
+func (m *messageExpression) GetExpression() string { return m.text }
+
+// ReturnTypes implements plugincel.ExpressionAccessor.
+func (m *messageExpression) ReturnTypes() []*celgo.Type { return []*celgo.Type{celgo.StringType} }

@@ -1,0 +1,203 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	v1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission/plugin/authorizer"
+	apiauthorizer "k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/kubernetes/pkg/kubeapiserver/admission/exclusion"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+)
+
+// Engine judges requests by the policies of a set in a cluster's state. It is
+// safe for concurrent use.
+type Engine struct {
+	cluster  *admission.Cluster
+	compiler *Compiler
+	matcher  *matcher
+	hooks    []hook
+	exempt   map[schema.GroupResource]bool
+}
+
+// hook is a policy with the bindings that put it into force.
+type hook struct {
+	policy   *Policy
+	bindings []*Binding
+}
+
+// NewEngine makes an engine. Policies without a binding take no effect.
+func NewEngine(cluster *admission.Cluster, compiler *Compiler, set *Set) *Engine {
+	e := &Engine{cluster: cluster, compiler: compiler, matcher: newMatcher(cluster), exempt: exempt()}
+	bindings := map[string][]*Binding{}
+	for _, b := range set.Bindings {
+		bindings[b.Spec.PolicyName] = append(bindings[b.Spec.PolicyName], b)
+	}
+	for _, p := range set.Policies {
+		if bound := bindings[p.Name]; len(bound) > 0 {
+			e.hooks = append(e.hooks, hook{policy: p, bindings: bound})
+		}
+	}
+	return e
+}
+
+// exempt are the resources no policy of the API judges: reviews, and the
+// admission policies themselves (k8s.io/apiserver/pkg/admission/plugin/policy/generic).
+func exempt() map[schema.GroupResource]bool {
+	m := map[schema.GroupResource]bool{}
+	for _, gr := range exclusion.Excluded() {
+		m[gr] = true
+	}
+	for _, r := range []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"} {
+		m[schema.GroupResource{Group: v1.GroupName, Resource: r}] = true
+	}
+	return m
+}
+
+// Evaluate judges a request.
+func (e *Engine) Evaluate(ctx context.Context, req *admission.Request) Outcome {
+	d := &dispatch{engine: e, request: req}
+	if e.exempt[req.GetResource().GroupResource()] {
+		return d.outcome
+	}
+	a, known := e.cluster.Authorizer()
+	d.authorizer, d.authorizerKnown = authorizer.NewCachingAuthorizer(a), known
+	for i := range e.hooks {
+		if ctx.Err() != nil {
+			return d.outcome
+		}
+		d.policy(&e.hooks[i])
+	}
+	return d.outcome
+}
+
+// dispatch is the judging of one request (the server's validating dispatcher).
+type dispatch struct {
+	engine          *Engine
+	request         *admission.Request
+	authorizer      apiauthorizer.Authorizer
+	authorizerKnown bool
+	outcome         Outcome
+	// requests caches the `request` variable by what it depends on.
+	requests map[requestKey]map[string]any
+}
+
+func (d *dispatch) policy(h *hook) {
+	m := d.engine.matcher.policy(d.request, h.policy)
+	switch {
+	case m.err != nil:
+		d.configurationError(h.policy, nil, m.err)
+		return
+	case m.unknown != "":
+		d.indeterminate(h.policy, nil, m.unknown)
+		return
+	case !m.matches:
+		return
+	}
+	kind := h.policy.Spec.ParamKind
+	if kind != nil {
+		if _, ok := d.engine.cluster.Resource(paramGVK(kind)); !ok {
+			d.unknownParamKind(h.policy, paramGVK(kind))
+			return
+		}
+	}
+	annotations := newAnnotations()
+	for _, b := range h.bindings {
+		d.binding(h.policy, b, m, annotations)
+	}
+	annotations.publish(h.policy.Name, &d.outcome)
+}
+
+func (d *dispatch) unknownParamKind(p *Policy, kind schema.GroupVersionKind) {
+	if d.engine.cluster.Complete() {
+		d.configurationError(p, nil, fmt.Errorf("failed to find resource referenced by paramKind: '%v'", kind))
+		return
+	}
+	unknown := &admission.UnknownKindError{Kind: kind}
+	d.indeterminate(p, nil, fmt.Sprintf("the policy's paramKind is not known: %v", unknown))
+}
+
+func (d *dispatch) binding(p *Policy, b *Binding, m match, annotations *annotations) {
+	bound := d.engine.matcher.binding(d.request, b)
+	switch {
+	case bound.err != nil:
+		d.configurationError(p, b, bound.err)
+		return
+	case bound.unknown != "":
+		d.indeterminate(p, b, bound.unknown)
+		return
+	case !bound.matches:
+		return
+	}
+	params, err := d.engine.params(p.Spec.ParamKind, b.Spec.ParamRef, d.request.GetNamespace())
+	if err != nil {
+		d.configurationError(p, b, err)
+		return
+	}
+	if len(params) == 0 {
+		return
+	}
+	version, err := d.request.Version(m.kind)
+	if err != nil {
+		d.conversionError(p, b, err)
+		return
+	}
+	for _, param := range params {
+		e := &evaluation{
+			dispatch: d, policy: p, binding: b, param: param,
+			compiled: d.engine.compiler.compile(p.ValidatingAdmissionPolicy),
+			version:  version, resource: m.resource,
+		}
+		if err := e.prepare(); err != nil {
+			d.configurationError(p, b, err)
+			continue
+		}
+		e.run(annotations)
+	}
+}
+
+// failurePolicy is Fail unless the policy says Ignore.
+func failurePolicy(p *Policy) v1.FailurePolicyType {
+	if p.Spec.FailurePolicy != nil {
+		return *p.Spec.FailurePolicy
+	}
+	return v1.Fail
+}
+
+// configurationError denies whatever the binding's actions, unless failures are
+// ignored (the server's addConfigError).
+func (d *dispatch) configurationError(p *Policy, b *Binding, err error) {
+	if failurePolicy(p) == v1.Ignore {
+		return
+	}
+	what := "binding"
+	if b == nil {
+		what = "policy"
+	}
+	d.outcome.Decisions = append(d.outcome.Decisions, Decision{
+		Policy: p, Binding: b, Validation: -1,
+		Cause:   CauseConfiguration,
+		Message: fmt.Sprintf("failed to configure %s: %v", what, err),
+		Reason:  reasonInvalid,
+		Actions: []v1.ValidationAction{v1.Deny},
+	})
+}
+
+// conversionError: a version that only a webhook could convert to is not known
+// offline; any other failure is the server's too.
+func (d *dispatch) conversionError(p *Policy, b *Binding, err error) {
+	var offline *admission.ConversionError
+	if errors.As(err, &offline) {
+		d.indeterminate(p, b, offline.Error())
+		return
+	}
+	d.configurationError(p, b, fmt.Errorf("failed to convert object version: %w", err))
+}
+
+func (d *dispatch) indeterminate(p *Policy, b *Binding, why string) {
+	d.outcome.Indeterminate = append(d.outcome.Indeterminate, Indeterminate{Policy: p, Binding: b, Why: why})
+}

@@ -1,0 +1,338 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	celtypes "github.com/google/cel-go/common/types"
+	v1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/library"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+)
+
+const reasonInvalid = metav1.StatusReasonInvalid
+
+// evaluation is one policy, binding and param judging a request (the server's
+// validator).
+type evaluation struct {
+	*dispatch
+	policy   *Policy
+	binding  *Binding
+	param    *admission.Object
+	compiled *compiled
+	version  *admission.Version
+	resource schema.GroupVersionResource
+
+	params    map[string]any
+	namespace *corev1.Namespace
+	// assumed: only the namespace's name is known.
+	assumed bool
+	why     []string
+}
+
+// prepare looks up what the expressions may read.
+func (e *evaluation) prepare() (err error) {
+	if e.param != nil {
+		if e.params, err = e.engine.paramContent(e.policy.Spec.ParamKind, e.param); err != nil {
+			return fmt.Errorf("param %s: %w", e.param.Name(), err)
+		}
+	}
+	name := e.request.GetNamespace()
+	if kind := e.request.GetKind(); name == "" || kind.Group == "" && kind.Kind == "Namespace" {
+		return nil // cluster-scoped
+	}
+	e.namespace, e.assumed, err = e.engine.cluster.Namespace(name)
+	return err
+}
+
+// run evaluates and adds what failed to the outcome. A verdict that depends on
+// something unknown is replaced by an indeterminate.
+func (e *evaluation) run(annotations *annotations) {
+	decisions, published := e.validate()
+	if len(e.why) > 0 {
+		e.indeterminate(e.policy, e.binding, e.why[0])
+		return
+	}
+	e.outcome.Decisions = append(e.outcome.Decisions, decisions...)
+	for _, a := range published {
+		annotations.add(a.key, a.value)
+	}
+}
+
+func (e *evaluation) validate() ([]Decision, []published) {
+	if e.compiled.err != nil {
+		return e.failAll(e.compiled.err), nil
+	}
+	if matches, err := e.matchConditions(); err != nil {
+		return e.failAll(err), nil
+	} else if !matches {
+		return nil, nil
+	}
+	a := e.activation(true, e.resource, plugincel.CreateNamespaceObject(e.namespace))
+	results, budget, err := a.evaluateAll(e.compiled.validations, celconfig.RuntimeCELCostBudget)
+	e.outcome.Evaluations += len(e.compiled.validations)
+	e.noteReads(a)
+	if err != nil {
+		return e.failAll(err), nil
+	}
+	messages, err := e.messages(results, budget)
+	var decisions []Decision
+	for i, r := range results {
+		if d, failed := e.decide(i, r, at(messages, i), err); failed {
+			decisions = append(decisions, d)
+		}
+	}
+	published, errored, err := e.auditAnnotations()
+	if err != nil {
+		return e.failAll(err), nil
+	}
+	return append(decisions, errored...), published
+}
+
+func at(results []result, i int) *result {
+	if i < len(results) {
+		return &results[i]
+	}
+	return nil
+}
+
+// activation binds the variables for a group of expressions.
+func (e *evaluation) activation(withAuthorizer bool, resource schema.GroupVersionResource, namespace *corev1.Namespace) *activation {
+	a := &activation{request: e.requestVariable(e.version, resource)}
+	a.object, a.oldObject, a.params = orNull(e.version.Object), orNull(e.version.OldObject), orNull(e.params)
+	if namespace != nil {
+		namespace = namespace.DeepCopy()
+		namespace.TypeMeta = metav1.TypeMeta{} // as an informer has it
+		if content, err := admission.Content(namespace); err == nil {
+			a.namespace = content
+		}
+	}
+	if withAuthorizer {
+		a.authorizer = library.NewAuthorizerVal(e.request.GetUserInfo(), e.authorizer)
+		a.requestResource = library.NewResourceAuthorizerVal(e.request.GetUserInfo(), e.authorizer, e.request)
+	}
+	a.setVariables(e.compiled.variables)
+	return a
+}
+
+func orNull(content map[string]any) any {
+	if content == nil {
+		return nil
+	}
+	return content
+}
+
+type requestKey struct {
+	resource schema.GroupVersionResource
+	kind     schema.GroupVersionKind
+}
+
+// requestVariable is the `request` variable: an AdmissionRequest as content.
+func (d *dispatch) requestVariable(v *admission.Version, resource schema.GroupVersionResource) map[string]any {
+	key := requestKey{resource, v.VersionedKind}
+	if content, ok := d.requests[key]; ok {
+		return content
+	}
+	request := plugincel.CreateAdmissionRequest(d.request, metav1.GroupVersionResource(resource), metav1.GroupVersionKind(v.VersionedKind))
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(request)
+	if err != nil {
+		content = map[string]any{}
+	}
+	if d.requests == nil {
+		d.requests = map[requestKey]map[string]any{}
+	}
+	d.requests[key] = content
+	return content
+}
+
+// noteReads: reading what is not known makes the verdict unknown.
+func (e *evaluation) noteReads(a *activation) {
+	if a.readNamespace && e.assumed {
+		e.why = append(e.why, fmt.Sprintf("the policy reads namespaceObject, but nothing defines namespace %q; add it to the repository or give it with --context", e.request.GetNamespace()))
+	}
+	if a.readAuthorizer && !e.authorizerKnown {
+		e.why = append(e.why, "the policy asks the authorizer, but the cluster state has no RBAC objects; give them with --context")
+	}
+}
+
+// matchConditions: any false one wins over errors
+// (k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions). There is no
+// namespaceObject here, and request.resource is the one asked for.
+func (e *evaluation) matchConditions() (bool, error) {
+	if len(e.compiled.matchConditions) == 0 {
+		return true, nil
+	}
+	a := e.activation(true, e.request.GetResource(), nil)
+	results, _, err := a.evaluateAll(e.compiled.matchConditions, celconfig.RuntimeCELCostBudgetMatchConditions)
+	a.readNamespace = false // null on every server
+	e.noteReads(a)
+	if err != nil {
+		return false, e.unlessIgnored(err)
+	}
+	var errs []error
+	for _, r := range results {
+		if r.err != nil {
+			errs = append(errs, r.err)
+		} else if r.value == celtypes.False {
+			return false, nil
+		}
+	}
+	if len(errs) > 0 {
+		return false, e.unlessIgnored(utilerrors.NewAggregate(errs))
+	}
+	return true, nil
+}
+
+func (e *evaluation) unlessIgnored(err error) error {
+	if failurePolicy(e.policy) == v1.Ignore {
+		return nil
+	}
+	return err
+}
+
+// messages evaluates the message expressions. The server always does, and one
+// that exhausts the budget fails validations that passed; where that cannot
+// happen and nothing failed, they are left out.
+func (e *evaluation) messages(results []result, budget int64) ([]result, error) {
+	failed := false
+	for _, r := range results {
+		failed = failed || r.err != nil || r.value != celtypes.True
+	}
+	if !failed && e.affordable(budget) {
+		return nil, nil
+	}
+	a := e.activation(false, e.resource, plugincel.CreateNamespaceObject(e.namespace))
+	messages, _, err := a.evaluateAll(e.compiled.messages, budget)
+	if failed {
+		e.noteReads(a)
+	}
+	return messages, err
+}
+
+// affordable tells whether the budget covers all message expressions and
+// variables even if each costs twice the limit of one call.
+func (e *evaluation) affordable(budget int64) bool {
+	n := int64(0)
+	for _, m := range e.compiled.messages {
+		if m.ExpressionAccessor != nil {
+			n++
+		}
+	}
+	if n == 0 {
+		return true
+	}
+	return (n+int64(len(e.compiled.variables)))*2*celconfig.PerCallLimit < budget
+}
+
+// decide words the failure of a validation; failed is false when it passed or
+// failures are ignored.
+func (e *evaluation) decide(i int, r result, message *result, messageErr error) (d Decision, failed bool) {
+	validation := e.policy.Spec.Validations[i]
+	d = e.decision(i, CauseError, validation.Expression)
+	switch {
+	case r.err != nil:
+		d.Message = r.err.Error()
+	case errors.Is(messageErr, apiservercel.ErrInternal) || errors.Is(messageErr, apiservercel.ErrOutOfBudget):
+		d.Message = fmt.Sprintf("failed messageExpression: %s", messageErr)
+	case r.value != celtypes.True:
+		d.Cause = CauseValidation
+		if validation.Reason != nil {
+			d.Reason = *validation.Reason
+		}
+		d.Message = failureMessage(&validation, message)
+		return d, true
+	default:
+		return d, false
+	}
+	return d, failurePolicy(e.policy) != v1.Ignore
+}
+
+func (e *evaluation) decision(validation int, cause Cause, expression string) Decision {
+	return Decision{
+		Policy: e.policy, Binding: e.binding, Param: e.param,
+		Validation: validation, Cause: cause, Expression: expression,
+		Reason: reasonInvalid, Actions: e.binding.Spec.ValidationActions,
+	}
+}
+
+// failAll is the decision about a policy none of whose validations has a result.
+func (e *evaluation) failAll(err error) []Decision {
+	if failurePolicy(e.policy) == v1.Ignore {
+		return nil
+	}
+	d := e.decision(-1, CauseError, "")
+	d.Message = err.Error()
+	return []Decision{d}
+}
+
+// failureMessage is the message of a failed validation: of messageExpression
+// when that gives a usable text, else message, else the expression.
+func failureMessage(v *v1.Validation, evaluated *result) string {
+	if evaluated != nil && evaluated.err == nil && evaluated.value != nil {
+		if text, ok := evaluated.value.Value().(string); ok {
+			text = strings.TrimSpace(text)
+			if text != "" && len(text) <= celconfig.MaxEvaluatedMessageExpressionSizeBytes && !strings.Contains(text, "\n") {
+				return text
+			}
+		}
+	}
+	if text := strings.TrimSpace(v.Message); text != "" {
+		return text
+	}
+	return "failed expression: " + strings.TrimSpace(v.Expression)
+}
+
+// published is a value of an audit annotation.
+type published struct{ key, value string }
+
+// auditAnnotations evaluates spec.auditAnnotations. An error denies, whatever the
+// validationActions, unless failures are ignored.
+func (e *evaluation) auditAnnotations() (values []published, errored []Decision, err error) {
+	if len(e.compiled.auditAnnotations) == 0 {
+		return nil, nil, nil
+	}
+	a := e.activation(false, e.resource, e.namespace)
+	results, _, err := a.evaluateAll(e.compiled.auditAnnotations, celconfig.RuntimeCELCostBudget)
+	e.noteReads(a)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, r := range results {
+		condition := r.accessor.(*validating.AuditAnnotationCondition)
+		value, err := annotationValue(condition, r)
+		switch {
+		case err != nil && (failurePolicy(e.policy) != v1.Ignore || r.err == nil):
+			d := e.decision(-1, CauseError, condition.ValueExpression)
+			d.Message, d.Actions = err.Error(), []v1.ValidationAction{v1.Deny}
+			errored = append(errored, d)
+		case err == nil && value != "":
+			values = append(values, published{condition.Key, value})
+		}
+	}
+	return values, errored, nil
+}
+
+// annotationValue is empty when there is nothing to publish.
+func annotationValue(c *validating.AuditAnnotationCondition, r result) (string, error) {
+	if r.err != nil {
+		return "", r.err
+	}
+	switch r.value.Type() {
+	case celtypes.StringType:
+		return strings.TrimSpace(r.value.Value().(string)), nil
+	case celtypes.NullType:
+		return "", nil
+	}
+	return "", fmt.Errorf("valueExpression '%v' resulted in unsupported return type: %v. Return type must be either string or null.", c.ValueExpression, r.value.Type())
+}

@@ -1,0 +1,160 @@
+// Package policy judges admission requests by ValidatingAdmissionPolicies with
+// the semantics of the API server's own plugin
+// (k8s.io/apiserver/pkg/admission/plugin/policy/validating): matching, params,
+// match conditions, variables, messages, audit annotations, failure policy and
+// cost budgets. Expressions are compiled and evaluated in the API server's CEL
+// environment; unlike the server, all that failed is reported, not the first
+// denial only, and what cannot be known offline is said to be so.
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+
+	v1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	k8sadmission "k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+)
+
+// Kinds of the objects this package reads.
+var (
+	PolicyKind  = schema.GroupKind{Group: v1.GroupName, Kind: "ValidatingAdmissionPolicy"}
+	BindingKind = schema.GroupKind{Group: v1.GroupName, Kind: "ValidatingAdmissionPolicyBinding"}
+)
+
+// Policy is a policy the API server accepts.
+type Policy struct {
+	*v1.ValidatingAdmissionPolicy
+	Source *admission.Object
+}
+
+// Binding is a binding the API server accepts.
+type Binding struct {
+	*v1.ValidatingAdmissionPolicyBinding
+	Source *admission.Object
+}
+
+// Set is the policies and bindings of a cluster, each in the order of names.
+type Set struct {
+	Policies []*Policy
+	Bindings []*Binding
+}
+
+// Refusal is a policy or binding the API server would not create. It takes no
+// effect.
+type Refusal struct {
+	Object *admission.Object
+	// Message is the server's.
+	Message string
+	Reason  metav1.StatusReason
+	Code    int32
+	// Fields are the paths of the fields at fault, like
+	// spec.validations[0].expression; empty when the object as a whole is.
+	Fields []string
+}
+
+// IsPolicy tells whether an object is a ValidatingAdmissionPolicy or a binding,
+// of any version.
+func IsPolicy(o *admission.Object) bool {
+	kind := o.GroupVersionKind().GroupKind()
+	return kind == PolicyKind || kind == BindingKind
+}
+
+// Load reads the policies and bindings among objects, as an API server with the
+// cluster's state would accept them from the user. All three API versions are
+// read, whether or not a server still serves them.
+func Load(ctx context.Context, cluster *admission.Cluster, u user.Info, objects []*admission.Object) (*Set, []Refusal) {
+	set := &Set{}
+	var refusals []Refusal
+	for _, o := range objects {
+		if !IsPolicy(o) {
+			continue
+		}
+		if err := set.add(ctx, cluster, u, o); err != nil {
+			refusals = append(refusals, refusal(o, err))
+		}
+	}
+	sort.SliceStable(set.Policies, func(i, j int) bool { return set.Policies[i].Name < set.Policies[j].Name })
+	sort.SliceStable(set.Bindings, func(i, j int) bool { return set.Bindings[i].Name < set.Bindings[j].Name })
+	return set, refusals
+}
+
+func (s *Set) add(ctx context.Context, cluster *admission.Cluster, u user.Info, o *admission.Object) error {
+	served, err := asV1(o)
+	if err != nil {
+		return err
+	}
+	req, _, err := cluster.Prepare(ctx, admission.Ask{Operation: k8sadmission.Create, Object: served, User: u})
+	if err != nil {
+		return err
+	}
+	version, err := req.Version(req.GetKind())
+	if err != nil {
+		return err
+	}
+	switch obj := version.VersionedObject.(type) {
+	case *v1.ValidatingAdmissionPolicy:
+		s.Policies = append(s.Policies, &Policy{ValidatingAdmissionPolicy: obj, Source: o})
+	case *v1.ValidatingAdmissionPolicyBinding:
+		s.Bindings = append(s.Bindings, &Binding{ValidatingAdmissionPolicyBinding: obj, Source: o})
+	}
+	return nil
+}
+
+// asV1 converts a policy or binding of a version that is no longer served.
+func asV1(o *admission.Object) (*admission.Object, error) {
+	kind := o.GroupVersionKind()
+	if kind.Version == v1.SchemeGroupVersion.Version {
+		return o, nil
+	}
+	scheme := legacyscheme.Scheme
+	if !scheme.Recognizes(kind) {
+		return nil, &admission.UnknownKindError{Kind: kind, Builtin: true}
+	}
+	old, err := scheme.New(kind)
+	if err != nil {
+		return nil, err
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Content, old); err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", kind.Kind, kind.Version, kind.Kind, err))
+	}
+	scheme.Default(old)
+	internal, err := scheme.ConvertToVersion(old, schema.GroupVersion{Group: kind.Group, Version: runtime.APIVersionInternal})
+	if err != nil {
+		return nil, err
+	}
+	current, err := scheme.ConvertToVersion(internal, v1.SchemeGroupVersion)
+	if err != nil {
+		return nil, err
+	}
+	content, err := admission.Content(current)
+	if err != nil {
+		return nil, err
+	}
+	return &admission.Object{Content: content, Tag: o.Tag}, nil
+}
+
+func refusal(o *admission.Object, err error) Refusal {
+	var status *apierrors.StatusError
+	if !errors.As(err, &status) {
+		return Refusal{Object: o, Message: err.Error()}
+	}
+	r := Refusal{Object: o, Message: status.ErrStatus.Message, Reason: status.ErrStatus.Reason, Code: status.ErrStatus.Code}
+	if status.ErrStatus.Details != nil {
+		for _, cause := range status.ErrStatus.Details.Causes {
+			if cause.Field != "" {
+				r.Fields = append(r.Fields, cause.Field)
+			}
+		}
+	}
+	return r
+}

@@ -1,0 +1,74 @@
+package policy
+
+import (
+	v1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+)
+
+// Cause says what made a decision fail.
+type Cause string
+
+const (
+	// CauseValidation: the expression of a validation is false.
+	CauseValidation Cause = "validation"
+	// CauseError: an expression could not be evaluated and the failure policy is Fail.
+	CauseError Cause = "error"
+	// CauseConfiguration: the policy or binding cannot be applied: a missing param, a
+	// paramKind or version nobody knows.
+	CauseConfiguration Cause = "configuration"
+)
+
+// Outcome is all that a set of policies says about a request.
+type Outcome struct {
+	// Decisions are those that fail the request, in the order of policy, binding,
+	// param and validation.
+	Decisions []Decision
+	// AuditAnnotations are those of spec.auditAnnotations, by policy name and key.
+	AuditAnnotations map[string]string
+	// Indeterminate are the policies that could not be judged.
+	Indeterminate []Indeterminate
+	// Evaluations is the number of validations evaluated.
+	Evaluations int
+}
+
+// Decision is one failure.
+type Decision struct {
+	Policy *Policy
+	// Binding is nil when the policy as a whole is misconfigured.
+	Binding *Binding
+	// Param is nil without one.
+	Param *admission.Object
+	// Validation is the index in spec.validations, -1 when the failure is not a
+	// validation's.
+	Validation int
+	Cause      Cause
+	// Expression is the CEL expression that failed, if one did.
+	Expression string
+	// Message is what the server says after "denied request: ".
+	Message string
+	Reason  metav1.StatusReason
+	// Actions are the binding's validationActions; for configuration and audit
+	// annotation errors Deny alone, because the server denies whatever they say.
+	Actions []v1.ValidationAction
+}
+
+// Denies tells whether the decision refuses the request.
+func (d *Decision) Denies() bool {
+	for _, a := range d.Actions {
+		if a == v1.Deny {
+			return true
+		}
+	}
+	return false
+}
+
+// Indeterminate is a policy that could not be judged for a request.
+type Indeterminate struct {
+	Policy *Policy
+	// Binding is nil when it is the policy's own matching.
+	Binding *Binding
+	// Why says what is not known.
+	Why string
+}
