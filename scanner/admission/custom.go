@@ -33,7 +33,7 @@ func (c *Cluster) newCustomHandler(kind schema.GroupVersionKind) (*handler, erro
 			return d.decode(kind, content)
 		},
 		convert: func(obj runtime.Object) (runtime.Object, error) {
-			return d.convert(obj, kind.GroupVersion())
+			return d.read(obj, kind.GroupVersion())
 		},
 		interfaces: customInterfaces{definition: d, mapper: c.mapper()},
 	}, nil
@@ -98,8 +98,22 @@ func (e *ConversionError) Error() string {
 	return fmt.Sprintf("versions of CustomResourceDefinition %s are converted by a webhook, which cannot be asked offline", e.Definition)
 }
 
-// convert gives a custom resource in another version: strategy None changes the
-// apiVersion only, then the schema of that version prunes.
+// read gives a stored custom resource in another version: what the schema of that
+// version does not know is pruned.
+func (d *definition) read(obj runtime.Object, version schema.GroupVersion) (runtime.Object, error) {
+	converted, err := d.convert(obj, version)
+	if err != nil {
+		return nil, err
+	}
+	u, ok := converted.(*unstructured.Unstructured)
+	if ok && converted != obj {
+		_, err = d.coerce(u)
+	}
+	return converted, err
+}
+
+// convert gives a custom resource in another version. Strategy None changes the
+// apiVersion only; admission sees fields that the version does not know.
 func (d *definition) convert(obj runtime.Object, to schema.GroupVersion) (runtime.Object, error) {
 	if obj.GetObjectKind().GroupVersionKind().GroupVersion() == to {
 		return obj, nil
@@ -112,8 +126,7 @@ func (d *definition) convert(obj runtime.Object, to schema.GroupVersion) (runtim
 		return nil, fmt.Errorf("unexpected type %T", obj)
 	}
 	u.SetAPIVersion(to.String())
-	_, err := d.coerce(u)
-	return u, err
+	return u, nil
 }
 
 // customInterfaces convert custom resources between the versions of their

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
 	schedulingapi "k8s.io/kubernetes/pkg/apis/scheduling/v1"
 	"k8s.io/kubernetes/plugin/pkg/admission/defaulttolerationseconds"
@@ -26,10 +27,12 @@ type mutator = admission.MutationInterface
 func (c *Cluster) newPlugins() []mutator {
 	prio := priority.NewPlugin()
 	prio.SetExternalKubeInformerFactory(c.priorityClasses())
+	tolerations := defaulttolerationseconds.NewDefaultTolerationSeconds()
+	tolerations.InspectFeatureGates(utilfeature.DefaultFeatureGate)
 	return []mutator{
 		nodetaint.NewPlugin(),
 		prio,
-		defaulttolerationseconds.NewDefaultTolerationSeconds(),
+		tolerations,
 		storageProtection(),
 	}
 }
