@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/kubernetes/pkg/capabilities"
 )
 
 const defaultNamespace = metav1.NamespaceDefault
@@ -41,11 +43,19 @@ type Cluster struct {
 	handlers   map[schema.GroupVersionKind]*handler
 	namespaces map[string]*corev1.Namespace
 	plugins    func() []mutator
+
+	podSecurity func() admission.ValidationInterface
 }
+
+// allowPrivileged sets what the flag --allow-privileged of a kube-apiserver sets,
+// as every distribution does: without it validation refuses privileged
+// containers. Kubernetes keeps it as state of the process.
+var allowPrivileged = sync.OnceFunc(func() { capabilities.Setup(true, 0) })
 
 // NewCluster makes a cluster whose objects are those of layers; where several
 // define the same object, the first layer's counts.
 func NewCluster(opts ClusterOptions, layers ...*Index) *Cluster {
+	allowPrivileged()
 	c := &Cluster{
 		opts:       opts,
 		layers:     layers,
@@ -56,6 +66,7 @@ func NewCluster(opts ClusterOptions, layers ...*Index) *Cluster {
 	c.custom = sync.OnceValue(c.customKinds)
 	c.mapper = sync.OnceValue(c.newEquivalents)
 	c.plugins = sync.OnceValue(c.newPlugins)
+	c.podSecurity = sync.OnceValue(c.newPodSecurity)
 	return c
 }
 
@@ -63,8 +74,8 @@ func NewCluster(opts ClusterOptions, layers ...*Index) *Cluster {
 func (c *Cluster) Complete() bool { return c.opts.Complete }
 
 // created is when every object of the state was created. Admission cannot tell
-// the time, so any moment does; it must not be the zero time, which is null.
-var created = metav1.NewTime(time.Unix(0, 0).UTC())
+// the time, so one moment does for all; policies may rely on its being recent.
+var created = metav1.NewTime(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
 
 // list gives the objects of a kind, each once.
 func (c *Cluster) list(kind schema.GroupKind) []*Object {

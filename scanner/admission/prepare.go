@@ -166,7 +166,7 @@ func (p *preparation) create(ctx context.Context) (*Request, error) {
 	if name == "" {
 		name = m.GetName()
 	}
-	return p.request(p.attributes(obj, nil, name, options)), nil
+	return p.request(ctx, p.attributes(obj, nil, name, options))
 }
 
 // update follows k8s.io/apiserver/pkg/endpoints/handlers/update.go and
@@ -197,7 +197,7 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 			return nil, err
 		}
 	}
-	return p.request(p.attributes(obj, old, p.name, options)), nil
+	return p.request(ctx, p.attributes(obj, old, p.name, options))
 }
 
 func (p *preparation) updateStrategy() rest.RESTUpdateStrategy {
@@ -220,7 +220,7 @@ func (p *preparation) delete(ctx context.Context) (*Request, error) {
 	if err := p.mutate(ctx, attributes); err != nil {
 		return nil, err
 	}
-	return p.request(attributes), nil
+	return p.request(ctx, attributes)
 }
 
 // objectNamespace is the namespace the object must have
@@ -237,8 +237,11 @@ func (p *preparation) attributes(obj, old runtime.Object, name string, options r
 		p.handler.resource.GroupVersionResource, p.ask.Subresource, p.ask.Operation, options, p.ask.DryRun, p.ask.User)
 }
 
-func (p *preparation) request(a admission.Attributes) *Request {
-	return newRequest(p.cluster, a, p.handler.interfaces)
+func (p *preparation) request(ctx context.Context, a admission.Attributes) (*Request, error) {
+	if err := p.validate(ctx, a); err != nil {
+		return nil, err
+	}
+	return newRequest(p.cluster, a, p.handler.interfaces), nil
 }
 
 // fillSystemFields gives a new object its uid and creation time and, for

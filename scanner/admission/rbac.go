@@ -7,10 +7,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	"k8s.io/apiserver/pkg/authorization/union"
+	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
 	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac"
 	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy"
 )
@@ -130,4 +132,36 @@ func pointers[T any](list []T) []*T {
 		out[i] = &list[i]
 	}
 	return out
+}
+
+// Authorize tells whether the asking user may make the request at all, as the
+// authorization filter of an API server does; the error is its answer. It is for
+// complete clusters: others do not know.
+func (c *Cluster) Authorize(ctx context.Context, ask Ask) error {
+	main := ask.object()
+	if ask.Subresource == "scale" {
+		main = ask.OldObject
+	}
+	h, err := c.handler(main.GroupVersionKind())
+	if err != nil {
+		return err
+	}
+	a := authorizer.AttributesRecord{
+		User: ask.User, Verb: verbs[ask.Operation], ResourceRequest: true,
+		Namespace: requestNamespace(h.resource, main),
+		APIGroup:  h.resource.Group, APIVersion: h.resource.Version,
+		Resource: h.resource.Resource, Subresource: ask.Subresource,
+	}
+	if ask.Operation != admission.Create {
+		a.Name = main.Name()
+	}
+	decider, _ := c.Authorizer()
+	decision, reason, err := decider.Authorize(ctx, a)
+	if decision == authorizer.DecisionAllow {
+		return nil
+	}
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	return responsewriters.ForbiddenStatusError(a, reason)
 }

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -13,8 +12,6 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/policy/generic"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/matching"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
-	"k8s.io/client-go/kubernetes"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 
 	"github.com/preadmit/preadmit/scanner/admission"
@@ -38,7 +35,7 @@ type matcher struct {
 }
 
 func newMatcher(c *admission.Cluster) *matcher {
-	return &matcher{cluster: c, upstream: generic.NewPolicyMatcher(matching.NewMatcher(namespaceLister{cluster: c}, namespaceClient{cluster: c}))}
+	return &matcher{cluster: c, upstream: generic.NewPolicyMatcher(matching.NewMatcher(namespaceLister{cluster: c}, admission.Client{Cluster: c}))}
 }
 
 func (m *matcher) policy(req *admission.Request, p *Policy) match {
@@ -124,33 +121,3 @@ func (l namespaceLister) List(labels.Selector) ([]*corev1.Namespace, error) {
 }
 
 var _ corev1listers.NamespaceLister = namespaceLister{}
-
-// namespaceClient is the client upstream's matcher asks once more when a
-// namespace is not listed.
-type namespaceClient struct {
-	kubernetes.Interface
-	cluster *admission.Cluster
-}
-
-func (c namespaceClient) CoreV1() corev1client.CoreV1Interface {
-	return coreClient{cluster: c.cluster}
-}
-
-type coreClient struct {
-	corev1client.CoreV1Interface
-	cluster *admission.Cluster
-}
-
-type namespacesClient struct {
-	corev1client.NamespaceInterface
-	cluster *admission.Cluster
-}
-
-func (c coreClient) Namespaces() corev1client.NamespaceInterface {
-	return namespacesClient{cluster: c.cluster}
-}
-
-func (c namespacesClient) Get(_ context.Context, name string, _ metav1.GetOptions) (*corev1.Namespace, error) {
-	ns, _, err := c.cluster.Namespace(name)
-	return ns, err
-}

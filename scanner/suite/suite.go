@@ -20,6 +20,7 @@ import (
 
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	k8sadmission "k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"sigs.k8s.io/yaml"
 
@@ -132,10 +133,26 @@ func readObjects(fsys fs.FS, name string) ([]*admission.Object, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: document %d: %w", name, len(objects)+1, err)
 		}
-		if len(content) > 0 {
-			objects = append(objects, &admission.Object{Content: content})
+		objects = append(objects, expand(content)...)
+	}
+}
+
+// expand gives the objects of a document: those of a List, else itself.
+func expand(content map[string]any) []*admission.Object {
+	if len(content) == 0 {
+		return nil
+	}
+	items, isList := content["items"].([]any)
+	if content["kind"] != "List" || !isList {
+		return []*admission.Object{{Content: content}}
+	}
+	var objects []*admission.Object
+	for _, item := range items {
+		if m, ok := item.(map[string]any); ok {
+			objects = append(objects, expand(m)...)
 		}
 	}
+	return objects
 }
 
 // admin is who asks when a request does not say.
@@ -145,7 +162,11 @@ func (u *User) info() user.Info {
 	if u == nil {
 		u = admin
 	}
-	return &user.DefaultInfo{Name: u.Username, Groups: append(append([]string(nil), u.Groups...), user.AllAuthenticated)}
+	groups := append([]string(nil), u.Groups...)
+	if namespace, _, err := serviceaccount.SplitUsername(u.Username); err == nil && len(groups) == 0 {
+		groups = serviceaccount.MakeGroupNames(namespace)
+	}
+	return &user.DefaultInfo{Name: u.Username, Groups: append(groups, user.AllAuthenticated)}
 }
 
 // Run gives the answers to all requests of a suite.
@@ -187,7 +208,12 @@ func (r *Request) run(ctx context.Context, state *admission.Index, compiler *pol
 		layers = []*admission.Index{admission.NewIndex([]*admission.Object{ask.OldObject}), state}
 	}
 	cluster := admission.NewCluster(admission.ClusterOptions{Complete: true}, layers...)
-	req, warned, err := cluster.Prepare(ctx, ask)
+	var req *admission.Request
+	var warned []string
+	err := cluster.Authorize(ctx, ask)
+	if err == nil {
+		req, warned, err = cluster.Prepare(ctx, ask)
+	}
 	if err != nil {
 		if v, ok := policy.Refused(err, warned); ok {
 			return r.verdict(v), nil

@@ -51,3 +51,17 @@ func runSuite(t *testing.T, dir string) {
 		}
 	}
 }
+
+// TestRecordedCollections runs suites recorded from public policy collections,
+// which are not part of this repository: PREADMIT_CONFORMANCE names their
+// directory, ../shared/conformance/real-world beside the repository otherwise.
+func TestRecordedCollections(t *testing.T) {
+	dir := os.Getenv("PREADMIT_CONFORMANCE")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared", "conformance", "real-world")
+	}
+	if _, err := os.Stat(dir); err != nil {
+		t.Skipf("no recorded collections: %v", err)
+	}
+	runAll(t, dir)
+}
