@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "write golden files and the outputs in documentation anew")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"preadmit": main})
+}
+
+// TestScript runs testdata/script: every flag, every exit code, every kind of bad
+// input, on the program as a process of its own. The scripts know, besides
+// testscript's commands:
+//
+//	exits CODE program args...   runs a program and wants this exit code
+//	git-commit MESSAGE           commits everything in the current directory
+//	big FILE MEGABYTES           writes a YAML file of that size
+//	binary FILE                  writes bytes that are no text
+func TestScript(t *testing.T) {
+	fixture, err := filepath.Abs(filepath.Join("testdata", "fixture"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Vars = append(env.Vars,
+				"FIXTURE="+fixture,
+				"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
+				"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_AUTHOR_DATE=2026-01-01T00:00:00Z",
+				"GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.com", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z",
+			)
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits": exits, "git-commit": gitCommit, "big": big, "binary": binary,
+		},
+	})
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE program args...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got, exit := 0, new(exec.ExitError)
+	switch err := ts.Exec(args[1], args[2:]...); {
+	case errors.As(err, &exit):
+		got = exit.ExitCode()
+	default:
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+func gitCommit(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: git-commit MESSAGE")
+	}
+	ts.Check(ts.Exec("git", "add", "--all"))
+	ts.Check(ts.Exec("git", "commit", "--quiet", "--allow-empty", "--message", args[0]))
+}
+
+func big(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: big FILE MEGABYTES")
+	}
+	megabytes, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	var b strings.Builder
+	b.WriteString("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: big}\ndata:\n")
+	line := strings.Repeat("x", 1000)
+	for i := 0; b.Len() < megabytes<<20; i++ {
+		b.WriteString("  k" + strconv.Itoa(i) + ": " + line + "\n")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o644))
+}
+
+func binary(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: binary FILE")
+	}
+	data := make([]byte, 4096)
+	for i := range data {
+		data[i] = byte(i * i)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o644))
+}
