@@ -12,6 +12,7 @@ package render
 import (
 	"context"
 	"fmt"
+	"io/fs"
 )
 
 // RootKind says how a root renders.
@@ -134,8 +135,9 @@ type Options struct {
 	Isolate Isolator
 }
 
-// Isolator renders a root in a process of its own and returns what Render would.
-type Isolator func(ctx context.Context, root Root) (*Result, error)
+// Isolator renders a root of a tree in a process of its own and returns what
+// Render would. Isolate makes one.
+type Isolator func(ctx context.Context, root Root, fsys fs.FS, opts Options) (*Result, error)
 
 // Limits bound what rendering a tree may cost. A zero field takes its default.
 type Limits struct {

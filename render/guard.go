@@ -1,0 +1,143 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// bombError says that a YAML document is too large once its aliases are
+// expanded. Kustomize copies what an alias names; a few hundred bytes can ask
+// for gigabytes, and an anchor that holds itself overflows its stack.
+type bombError struct {
+	line    int // in the text that was checked
+	message string
+}
+
+func (e *bombError) Error() string { return e.message }
+
+// guardVerdict is a memo of guard; its err may be nil.
+type guardVerdict struct{ err *bombError }
+
+// guardFile checks a file before anything expands its aliases.
+func (t *tree) guardFile(data []byte, hash string) *bombError {
+	if harmless(data, t.limits.Nodes) {
+		return nil
+	}
+	if v, ok := t.guarded.Load(hash); ok {
+		return v.(guardVerdict).err
+	}
+	v := guardVerdict{guard(data, t.limits.Nodes)}
+	t.guarded.Store(hash, v)
+	return v.err
+}
+
+// harmless is a cheap test that a text cannot exceed the limit: it has no alias,
+// and fewer bytes than nodes are allowed.
+func harmless(data []byte, limit int) bool {
+	return len(data) < limit && (bytes.IndexByte(data, '&') < 0 || bytes.IndexByte(data, '*') < 0)
+}
+
+// guard counts the nodes of each YAML document with its aliases expanded. What
+// does not parse is left to whoever reads it next.
+func guard(data []byte, limit int) *bombError {
+	for _, chunk := range splitChunks(normalize(data)) {
+		decoder := yaml.NewDecoder(strings.NewReader(chunk.text))
+		for {
+			var node yaml.Node
+			if decoder.Decode(&node) != nil {
+				break // the end, or left to the next reader
+			}
+			if bad := guardNode(&node, limit); bad != nil {
+				bad.line += chunk.line
+				return bad
+			}
+		}
+	}
+	return nil
+}
+
+// guardNode counts one document. Each node is counted once and remembered, so
+// that the time is linear in what was written, not in what it expands to.
+func guardNode(node *yaml.Node, limit int) *bombError {
+	c := counter{limit: limit, done: map[*yaml.Node]int{}, active: map[*yaml.Node]bool{}}
+	total := c.count(node)
+	if c.err == nil && total > limit {
+		c.err = tooMany(node.Line, total, limit)
+	}
+	return c.err
+}
+
+func tooMany(line, total, limit int) *bombError {
+	return &bombError{line: line, message: fmt.Sprintf(
+		"the document has %d YAML nodes once its aliases are expanded, more than the limit of %d", total, limit)}
+}
+
+type counter struct {
+	limit  int
+	done   map[*yaml.Node]int
+	active map[*yaml.Node]bool
+	err    *bombError
+}
+
+func (c *counter) count(n *yaml.Node) int {
+	if c.err != nil || n == nil {
+		return 0
+	}
+	if n.Kind == yaml.AliasNode {
+		return c.alias(n)
+	}
+	if len(n.Content) == 0 {
+		return 1
+	}
+	if total, ok := c.done[n]; ok {
+		return total
+	}
+	c.active[n] = true
+	total := 1
+	for _, child := range n.Content {
+		// Saturate: the sum of a bomb overflows an int.
+		total = min(total+c.count(child), 1<<40)
+	}
+	delete(c.active, n)
+	c.done[n] = total
+	return total
+}
+
+func (c *counter) alias(n *yaml.Node) int {
+	if c.active[n.Alias] {
+		c.err = &bombError{line: n.Line, message: fmt.Sprintf("the anchor %q holds an alias of itself", n.Value)}
+		return 0
+	}
+	return c.count(n.Alias)
+}
+
+// chunk is a piece of a file that kustomize decodes on its own.
+type chunk struct {
+	text string
+	line int // lines of the file before it
+}
+
+// separator is where kustomize's reader (kyaml's ByteReader) cuts a file.
+var separator = regexp.MustCompile(`\n---.*\n`)
+
+// normalize replaces Windows line ends, as kustomize's reader does.
+func normalize(data []byte) string {
+	return strings.ReplaceAll(string(data), "\r\n", "\n")
+}
+
+// splitChunks cuts a text where kustomize's reader does.
+func splitChunks(text string) []chunk {
+	var out []chunk
+	start, line := 0, 0
+	for _, at := range separator.FindAllStringIndex(text, -1) {
+		// The reader gives the newline before the separator back to the document.
+		out = append(out, chunk{text[start : at[0]+1], line})
+		line += strings.Count(text[start:at[1]], "\n")
+		start = at[1]
+	}
+	return append(out, chunk{text[start:], line})
+}

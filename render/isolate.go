@@ -1,0 +1,195 @@
+package render
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os/exec"
+	"strings"
+
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/kustomize/kyaml/openapi"
+)
+
+// A root is rendered in a process of its own by re-executing the program. The
+// child has no environment, no arguments of the user's, and no access to files
+// but what it asks its parent for, over a protocol of JSON lines: the parent
+// sends one childJob, the child sends childAsk lines and reads a childAnswer to
+// each, and ends with a childAsk that holds the result.
+
+// childJob is what the parent sends first.
+type childJob struct {
+	Root           Root           `json:"root"`
+	LoadRestrictor LoadRestrictor `json:"loadRestrictor,omitempty"`
+	Limits         Limits         `json:"limits"`
+}
+
+// childAsk is a line from the child: a look-up, or the result.
+type childAsk struct {
+	Stat   string       `json:"stat,omitempty"`
+	Link   string       `json:"link,omitempty"`
+	Read   string       `json:"read,omitempty"`
+	Result *childResult `json:"result,omitempty"`
+}
+
+// childAnswer is the parent's answer to a look-up.
+type childAnswer struct {
+	Data    []byte      `json:"data,omitempty"`
+	Target  string      `json:"target,omitempty"`
+	Mode    fs.FileMode `json:"mode,omitempty"`
+	Size    int64       `json:"size,omitempty"`
+	Missing bool        `json:"missing,omitempty"`
+	Error   string      `json:"error,omitempty"`
+}
+
+// childResult is a Result on the wire.
+type childResult struct {
+	Objects []json.RawMessage `json:"objects,omitempty"`
+	Trace   Trace             `json:"trace"`
+	Problem *Problem          `json:"problem,omitempty"`
+}
+
+// Isolate makes an Isolator that runs a program which calls ChildMain, once per
+// root, with an empty environment.
+func Isolate(program string, args ...string) Isolator {
+	return func(ctx context.Context, root Root, fsys fs.FS, opts Options) (*Result, error) {
+		cmd := exec.CommandContext(ctx, program, args...)
+		cmd.Env = []string{"GOTRACEBACK=none"}
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		stdin, err := cmd.StdinPipe()
+		if err != nil {
+			return nil, fmt.Errorf("start: %w", err)
+		}
+		stdout, err := cmd.StdoutPipe()
+		if err != nil {
+			return nil, fmt.Errorf("start: %w", err)
+		}
+		if err := cmd.Start(); err != nil {
+			return nil, fmt.Errorf("start: %w", err)
+		}
+		job := childJob{Root: root, LoadRestrictor: opts.LoadRestrictor, Limits: opts.Limits}
+		result, serveErr := serveChild(job, fsys, stdout, stdin)
+		stdin.Close()
+		if serveErr != nil {
+			// It may be waiting for an answer that will not come.
+			_ = cmd.Process.Kill()
+		}
+		waitErr := cmd.Wait()
+		if serveErr == nil {
+			return result, nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, childFailure(serveErr, waitErr, stderr.String())
+	}
+}
+
+// childFailure tells why a child gave no result.
+func childFailure(serveErr, waitErr error, stderr string) error {
+	first, _, _ := strings.Cut(strings.TrimSpace(stderr), "\n")
+	if errors.Is(serveErr, io.EOF) && first != "" {
+		return fmt.Errorf("the process died: %s", first)
+	}
+	if errors.Is(serveErr, io.EOF) && waitErr != nil {
+		return fmt.Errorf("the process died: %w", waitErr)
+	}
+	return serveErr
+}
+
+// serveChild answers a child until it sends the result.
+func serveChild(job childJob, fsys fs.FS, from io.Reader, to io.Writer) (*Result, error) {
+	tree := newTree(fsys, job.Limits)
+	encoder := json.NewEncoder(to)
+	if err := encoder.Encode(job); err != nil {
+		return nil, fmt.Errorf("send the job: %w", err)
+	}
+	decoder := json.NewDecoder(bufio.NewReader(from))
+	for {
+		var ask childAsk
+		if err := decoder.Decode(&ask); err != nil {
+			return nil, fmt.Errorf("read from the process: %w", err)
+		}
+		if ask.Result != nil {
+			return ask.Result.result(job.Root)
+		}
+		if err := encoder.Encode(tree.answer(ask)); err != nil {
+			return nil, fmt.Errorf("answer the process: %w", err)
+		}
+	}
+}
+
+// answer looks something up for a child.
+func (t *tree) answer(ask childAsk) childAnswer {
+	var out childAnswer
+	var err error
+	switch {
+	case ask.Read != "":
+		out.Data, err = t.read(ask.Read)
+	case ask.Link != "":
+		if t.links == nil {
+			err = fs.ErrInvalid
+		} else {
+			out.Target, err = t.links.ReadLink(ask.Link)
+		}
+	default:
+		var info fs.FileInfo
+		if info, err = t.lstat(ask.Stat); err == nil {
+			out.Mode, out.Size = info.Mode(), info.Size()
+		}
+	}
+	if err != nil {
+		return childAnswer{Error: err.Error(), Missing: errors.Is(err, fs.ErrNotExist)}
+	}
+	return out
+}
+
+func (c *childResult) result(root Root) (*Result, error) {
+	result := &Result{Root: root, Trace: c.Trace, Problem: c.Problem}
+	for i, data := range c.Objects {
+		var m map[string]any
+		if err := utiljson.Unmarshal(data, &m); err != nil {
+			return nil, fmt.Errorf("read an object from the process: %w", err)
+		}
+		result.Objects = append(result.Objects, &Object{Content: m, Index: i})
+	}
+	return result, nil
+}
+
+// ChildMain is the other side of Isolate: it renders the one root that stdin
+// names, with files read through stdin and stdout, and writes the result to
+// stdout. The process should end afterwards: the root's schema stays in it.
+func ChildMain(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
+	client := &childFS{in: json.NewDecoder(bufio.NewReader(stdin)), out: json.NewEncoder(stdout)}
+	var job childJob
+	if err := client.in.Decode(&job); err != nil {
+		return fmt.Errorf("read the job: %w", err)
+	}
+	// As in the kustomize command, a schema of the root's own replaces the
+	// built-in one, so the latter must not be there yet.
+	openapi.ResetOpenAPI()
+	r := &Renderer{tree: newTree(client, job.Limits), opts: Options{LoadRestrictor: job.LoadRestrictor}}
+	result := &Result{Root: job.Root, Trace: newTrace()}
+	c := r.tree.walk(job.Root.Path, result.Trace)
+	if result.Problem = c.problem(); result.Problem == nil {
+		r.build(result, c)
+	}
+	reply := &childResult{Trace: result.Trace, Problem: result.Problem}
+	for _, o := range result.Objects {
+		data, err := json.Marshal(o.Content)
+		if err != nil {
+			return fmt.Errorf("write an object: %w", err)
+		}
+		reply.Objects = append(reply.Objects, data)
+	}
+	if err := client.out.Encode(childAsk{Result: reply}); err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	return ctx.Err()
+}

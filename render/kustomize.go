@@ -1,0 +1,96 @@
+package render
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/types"
+)
+
+func (r *Renderer) renderKustomize(ctx context.Context, root Root) *Result {
+	result := &Result{Root: root, Trace: newTrace()}
+	c := r.tree.walk(root.Path, result.Trace)
+	if result.Problem = c.problem(); result.Problem != nil {
+		return result
+	}
+	if c.openapi != nil {
+		return r.renderIsolated(ctx, root, *c.openapi, result.Trace)
+	}
+	r.build(result, c)
+	return result
+}
+
+// problem is what keeps kustomize from being run on the closure.
+func (c *closure) problem() *Problem {
+	if c.refused != nil {
+		return c.refused
+	}
+	return c.cycle
+}
+
+// renderIsolated renders a root whose closure sets a schema, which kustomize
+// keeps in variables of the process.
+func (r *Renderer) renderIsolated(ctx context.Context, root Root, openapi Position, trace Trace) *Result {
+	if r.opts.Isolate == nil {
+		return &Result{Root: root, Trace: trace, Problem: &Problem{Kind: ProblemRefused, Position: openapi,
+			Message: "a kustomization with `openapi:` is only rendered in a process of its own, which was not asked for"}}
+	}
+	result, err := r.opts.Isolate(ctx, root, r.tree.fsys, r.opts)
+	if err != nil {
+		return &Result{Root: root, Trace: trace, Problem: &Problem{Kind: ProblemFailed, Position: openapi,
+			Message: "rendering in a process of its own: " + err.Error()}}
+	}
+	return result
+}
+
+// build runs kustomize on a closure that was walked, and fills in the result.
+func (r *Renderer) build(result *Result, c *closure) {
+	fsys := &kustomizeFS{tree: r.tree, trace: result.Trace}
+	resources, err := r.run(fsys, result.Root.Path)
+	if fsys.costly != nil {
+		result.Problem = fsys.costly
+		return
+	}
+	if err == nil {
+		result.Objects, err = objects(resources)
+	}
+	if err != nil {
+		result.Objects = nil
+		result.Problem = r.explain(result.Root, c, err)
+	}
+}
+
+// run builds a kustomization as the kustomize command does. Panics of kustomize
+// become errors.
+func (r *Renderer) run(fsys *kustomizeFS, dir string) (resources resmap.ResMap, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			resources, err = nil, fmt.Errorf("kustomize crashed: %v", p)
+		}
+	}()
+	restrictions := types.LoadRestrictionsNone
+	if r.opts.LoadRestrictor == LoadRestrictionsRootOnly {
+		restrictions = types.LoadRestrictionsRootOnly
+	}
+	k := krusty.MakeKustomizer(&krusty.Options{
+		Reorder:          krusty.ReorderOptionUnspecified,
+		LoadRestrictions: restrictions,
+		PluginConfig:     types.DisabledPluginConfig(),
+	})
+	return k.Run(fsys, mounted(dir))
+}
+
+// objects converts what kustomize built.
+func objects(resources resmap.ResMap) ([]*Object, error) {
+	out := make([]*Object, 0, resources.Size())
+	for i, res := range resources.Resources() {
+		content, err := content(&res.RNode)
+		if err != nil {
+			return nil, fmt.Errorf("convert %s to JSON: %w", res.CurId(), err)
+		}
+		out = append(out, &Object{Content: content, Index: i})
+	}
+	return out, nil
+}

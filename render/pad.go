@@ -1,0 +1,266 @@
+package render
+
+import (
+	"encoding/json"
+	"sort"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/types"
+)
+
+// firstPadding is where the line ranges begin: lines below are those of text
+// that kustomize wrote and parsed itself.
+const firstPadding = 10_000
+
+// padder serves a build's files with every YAML document moved to a range of
+// lines of its own. The line of a node survives kustomize wherever the node
+// itself does, so it tells afterwards which document the node comes from.
+type padder struct {
+	closure *closure
+	// origins asks kustomize to note the file of each object.
+	root   string
+	data   map[string]bool // files whose bytes end up in objects: not to be touched
+	served map[string][]byte
+	next   int
+	ranges []padRange
+}
+
+// padRange is where a document was moved to.
+type padRange struct {
+	start   int // lines before the document in what was served
+	end     int // the last line
+	snippet *snippet
+	text    string
+	index   *nodeIndex
+}
+
+func newPadder(c *closure, t *tree) *padder {
+	p := &padder{closure: c, data: map[string]bool{}, served: map[string][]byte{}, next: firstPadding}
+	if len(c.files) > 0 {
+		p.root = c.files[0].path
+	}
+	for _, e := range c.entries {
+		if e.kind == refFile && e.target != "" {
+			p.data[t.resolve(e.target).real] = true
+		}
+	}
+	return p
+}
+
+// serve gives kustomize the moved documents of a file.
+func (p *padder) serve(real string, data []byte) []byte {
+	if out, ok := p.served[real]; ok {
+		return out
+	}
+	out := data
+	if k := p.kustomization(real); k != nil {
+		out = p.moveInline(k)
+	} else if !p.data[real] && !isJSONPatch(data) {
+		out = p.moveFile(real, data)
+	}
+	p.served[real] = out
+	return out
+}
+
+func (p *padder) kustomization(real string) *kustomization {
+	for _, k := range p.closure.files {
+		if k.path == real {
+			return k
+		}
+	}
+	return nil
+}
+
+// isJSONPatch tells a list of JSON6902 operations, whose lines mean nothing.
+func isJSONPatch(data []byte) bool {
+	var doc yaml.Node
+	if yaml.NewDecoder(strings.NewReader(normalize(data))).Decode(&doc) != nil || len(doc.Content) == 0 {
+		return false
+	}
+	return doc.Content[0].Kind == yaml.SequenceNode
+}
+
+func (p *padder) moveFile(real string, data []byte) []byte {
+	text := normalize(data)
+	var out strings.Builder
+	start, line := 0, 0
+	for _, at := range separator.FindAllStringIndex(text, -1) {
+		p.move(&out, text[start:at[0]], newSnippet(real, text[start:at[0]], line))
+		out.WriteString(text[at[0]:at[1]])
+		line += strings.Count(text[start:at[1]], "\n")
+		start = at[1]
+	}
+	p.move(&out, text[start:], newSnippet(real, text[start:], line))
+	return []byte(out.String())
+}
+
+// move writes a document with newlines before its content. A first line of `---`
+// must stay first: after a newline it would end a document.
+func (p *padder) move(out *strings.Builder, text string, s *snippet) {
+	head, rest := "", text
+	switch {
+	case strings.TrimSpace(text) == "" || strings.HasPrefix(text, "%"):
+		out.WriteString(text)
+		return
+	case strings.HasPrefix(text, "---"):
+		end := strings.IndexByte(text, '\n')
+		if end < 0 {
+			out.WriteString(text)
+			return
+		}
+		head, rest = text[:end+1], text[end+1:]
+	case strings.HasPrefix(text, "\uFEFF"):
+		head, rest = text[:len("\uFEFF")], text[len("\uFEFF"):]
+	}
+	out.WriteString(head)
+	out.WriteString(strings.Repeat("\n", p.next))
+	out.WriteString(rest)
+	lines := strings.Count(text, "\n") + 1
+	p.ranges = append(p.ranges, padRange{start: p.next, end: p.next + lines, snippet: s, text: text})
+	p.next += lines + 1
+}
+
+// moveInline rewrites a kustomization file with the patches it holds moved. The
+// root's also asks for origin annotations.
+func (p *padder) moveInline(k *kustomization) []byte {
+	var spec types.Kustomization
+	if spec.Unmarshal(k.data) != nil {
+		return k.data
+	}
+	changed := false
+	for i := range spec.PatchesStrategicMerge {
+		s := string(spec.PatchesStrategicMerge[i])
+		if text(s) {
+			spec.PatchesStrategicMerge[i] = types.PatchStrategicMerge(p.moveText(k, s, "patchesStrategicMerge", i))
+			changed = true
+		}
+	}
+	for i := range spec.Patches {
+		if s := spec.Patches[i].Patch; s != "" && !isJSONPatch([]byte(s)) {
+			spec.Patches[i].Patch = p.moveText(k, s, "patches", i, "patch")
+			changed = true
+		}
+	}
+	if k.path == p.root && !hasOrigins(&spec) {
+		spec.BuildMetadata = append(spec.BuildMetadata, types.OriginAnnotations)
+		changed = true
+	}
+	if !changed {
+		return k.data
+	}
+	out, err := json.Marshal(spec)
+	if err != nil {
+		return k.data
+	}
+	return out
+}
+
+func hasOrigins(spec *types.Kustomization) bool {
+	return contains(spec.BuildMetadata, types.OriginAnnotations)
+}
+
+// moveText moves the documents of an inline patch. Kustomize trims the text, so
+// a comment keeps the newlines in place.
+func (p *padder) moveText(k *kustomization, s string, at ...any) string {
+	s = normalize([]byte(s))
+	body := strings.TrimLeft(s, " \t\n")
+	body = s[strings.LastIndexByte(s[:len(s)-len(body)], '\n')+1:]
+	skipped := strings.Count(s[:len(s)-len(body)], "\n")
+	var out strings.Builder
+	if !strings.HasPrefix(body, "---") {
+		out.WriteString("#")
+	}
+	start, line := 0, skipped
+	for _, sep := range separator.FindAllStringIndex(body, -1) {
+		p.move(&out, body[start:sep[0]], inlineSnippet(k, body[start:sep[0]], line, at))
+		out.WriteString(body[sep[0]:sep[1]])
+		line += strings.Count(body[start:sep[1]], "\n")
+		start = sep[1]
+	}
+	p.move(&out, body[start:], inlineSnippet(k, body[start:], line, at))
+	return out.String()
+}
+
+// inlineSnippet maps the lines of a patch inside a kustomization file. Those of
+// a literal block are lines of the file; of any other style only the place of
+// the whole is known.
+func inlineSnippet(k *kustomization, text string, line int, at []any) *snippet {
+	s := newSnippet(k.path, text, line)
+	node := k.document()
+	for _, step := range at {
+		if _, node = descend(node, step); node == nil {
+			break
+		}
+	}
+	node = unalias(node)
+	if node == nil || node.Style&yaml.LiteralStyle == 0 {
+		pos := k.position(at...)
+		s.whole = &pos
+		return s
+	}
+	s.line += node.Line
+	file := strings.Split(normalize(k.data), "\n")
+	s.column = func(n int) int { return indentAt(file, s.line+n) - indentAt(s.lines, n) }
+	return s
+}
+
+// indentAt is the number of leading spaces of a line, counted from 1.
+func indentAt(lines []string, n int) int {
+	if n < 1 || n > len(lines) {
+		return 0
+	}
+	return len(lines[n-1]) - len(strings.TrimLeft(lines[n-1], " "))
+}
+
+// find gives the range a line of what kustomize built lies in.
+func (p *padder) find(line int) *padRange {
+	i := sort.Search(len(p.ranges), func(i int) bool { return p.ranges[i].end >= line })
+	if i == len(p.ranges) || line <= p.ranges[i].start {
+		return nil
+	}
+	return &p.ranges[i]
+}
+
+// nodeIndex finds the nodes of a document by where they were written.
+type nodeIndex struct {
+	nodes map[nodePlace]hop
+}
+
+type nodePlace struct {
+	line, column int
+	kind         yaml.Kind
+	key          bool
+}
+
+func (r *padRange) nodes() *nodeIndex {
+	if r.index != nil {
+		return r.index
+	}
+	r.index = &nodeIndex{nodes: map[nodePlace]hop{}}
+	var doc yaml.Node
+	if yaml.NewDecoder(strings.NewReader(r.text)).Decode(&doc) == nil {
+		r.index.add(hop{value: &doc}, map[*yaml.Node]bool{})
+	}
+	return r.index
+}
+
+func (x *nodeIndex) add(h hop, seen map[*yaml.Node]bool) {
+	n := h.value
+	if n == nil || seen[n] {
+		return
+	}
+	seen[n] = true
+	x.nodes[nodePlace{n.Line, n.Column, n.Kind, false}] = h
+	if n.Kind != yaml.MappingNode {
+		for _, child := range n.Content {
+			x.add(hop{value: child}, seen)
+		}
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		x.nodes[nodePlace{key.Line, key.Column, key.Kind, true}] = hop{value: key}
+		x.add(hop{key, n.Content[i+1]}, seen)
+	}
+}

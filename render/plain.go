@@ -1,0 +1,76 @@
+package render
+
+import (
+	"errors"
+	"io/fs"
+)
+
+// placed is an object of a plain root with where it was written.
+type placed struct {
+	listed
+	doc document
+}
+
+// renderPlain reads the files of a plain root. One broken document fails the
+// root: an object must not go missing unnoticed.
+func (r *Renderer) renderPlain(root Root) *Result {
+	result := &Result{Root: root, Trace: newTrace()}
+	found, problem := r.manifests(root, result.Trace)
+	if problem != nil {
+		result.Problem = problem
+		return result
+	}
+	for i, p := range found {
+		result.Objects = append(result.Objects, &Object{Content: p.content, Index: i})
+	}
+	return result
+}
+
+func (r *Renderer) manifests(root Root, trace Trace) ([]placed, *Problem) {
+	var out []placed
+	for _, name := range root.Files {
+		found, problem := r.tree.manifest(name, trace)
+		if problem != nil {
+			return nil, problem
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// manifest reads one manifest file.
+func (t *tree) manifest(name string, trace Trace) ([]placed, *Problem) {
+	data, _, err := t.load(name, trace)
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	docs, bad := splitDocuments(name, data)
+	var out []placed
+	for _, doc := range docs {
+		m, bad := doc.decode()
+		if bad != nil {
+			return nil, &Problem{Kind: ProblemFailed, Position: bad.Position, Message: bad.message}
+		}
+		for _, l := range expand(m) {
+			if isObject(l.content) {
+				out = append(out, placed{l, doc})
+			}
+		}
+	}
+	if bad != nil {
+		return nil, &Problem{Kind: ProblemFailed, Position: bad.Position, Message: bad.message}
+	}
+	return out, nil
+}
+
+func unreadable(name string, err error) *Problem {
+	if p := costly(err); p != nil {
+		return p
+	}
+	message := err.Error()
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		message = pathErr.Err.Error()
+	}
+	return &Problem{Kind: ProblemFailed, Position: Position{Path: name}, Message: "cannot be read: " + message}
+}

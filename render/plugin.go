@@ -1,0 +1,260 @@
+package render
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	sigsyaml "sigs.k8s.io/yaml"
+)
+
+// Plugin configuration - what generators, transformers and validators name - is
+// YAML that may itself name files and programs, so it is examined like a
+// kustomization.
+
+// inline examines the YAML text that an entry holds.
+func (w *walker) inline(e entry) {
+	w.guardText(e.value, e.position())
+	if e.kind == refPlugin {
+		w.plugins(e, []byte(e.value), func(int) Position { return e.position() })
+	}
+	w.out.entries = append(w.out.entries, e)
+}
+
+func (w *walker) guardText(text string, pos Position) {
+	if harmless([]byte(text), w.tree.limits.Nodes) {
+		return
+	}
+	if bad := guard([]byte(text), w.tree.limits.Nodes); bad != nil {
+		w.refuse(pos, "%s", bad.message)
+	}
+}
+
+// pluginFile examines a file of plugin configuration.
+func (w *walker) pluginFile(e entry) {
+	data, real, err := w.tree.load(e.target, w.trace)
+	if err != nil {
+		w.refuseCostly(real, err)
+		return
+	}
+	w.plugins(e, data, func(line int) Position { return Position{Path: real, Line: line} })
+}
+
+// plugins examines documents of plugin configuration. What does not decode is
+// left to kustomize, which gives up on it before it acts on it.
+func (w *walker) plugins(e entry, data []byte, at func(line int) Position) {
+	for _, c := range splitChunks(normalize(data)) {
+		decoder := yaml.NewDecoder(strings.NewReader(c.text))
+		for {
+			var node yaml.Node
+			if decoder.Decode(&node) != nil {
+				break
+			}
+			if guardNode(&node, w.tree.limits.Nodes) != nil {
+				break // loading the file refused it already
+			}
+			var value any
+			if node.Decode(&value) != nil {
+				continue
+			}
+			for _, config := range flatten(value) {
+				w.plugin(e, config, at(c.line+firstLine(&node)))
+			}
+		}
+	}
+}
+
+// flatten gives the objects of a document: kustomize takes lists apart.
+func flatten(value any) []map[string]any {
+	m, ok := value.(map[string]any)
+	if !ok {
+		return nil
+	}
+	kind, _ := m["kind"].(string)
+	items, ok := m["items"].([]any)
+	if !ok || !strings.HasSuffix(kind, "List") {
+		return []map[string]any{m}
+	}
+	var out []map[string]any
+	for _, item := range items {
+		out = append(out, flatten(item)...)
+	}
+	return out
+}
+
+func firstLine(node *yaml.Node) int {
+	if node.Kind == yaml.DocumentNode && len(node.Content) > 0 {
+		return node.Content[0].Line
+	}
+	return node.Line
+}
+
+// plugin examines the configuration of one generator, transformer or validator.
+func (w *walker) plugin(e entry, config map[string]any, pos Position) {
+	apiVersion, _ := config["apiVersion"].(string)
+	kind, _ := config["kind"].(string)
+	if e.kind != refPlugin {
+		// A base of a plugin's own kustomization; its objects are configuration.
+		e.kind = refPlugin
+	}
+	switch {
+	case apiVersion == "" && kind == "":
+		return
+	case kind == "HelmChartInflationGenerator":
+		name, _ := config["name"].(string)
+		w.refuse(pos, "Helm charts are not rendered: inflating %q runs the helm program", name)
+		return
+	case apiVersion != "builtin":
+		w.refuse(pos, "the plugin %s of %s is not run: only kustomize's builtin generators and transformers are", kind, apiVersion)
+		return
+	}
+	for _, p := range pluginPaths(config) {
+		if remoteFile(p) || remoteFile(sourcePath(p)) {
+			w.refuse(pos, "%s is not fetched: rendering does not reach the network", quote(p))
+		}
+		if !text(p) {
+			name := path.Join(e.from.dir, sourcePath(p))
+			w.out.entries = append(w.out.entries, entry{ref: ref{refFile, p, e.at}, from: e.from, target: name})
+		}
+	}
+	everyString(config, func(s string) { w.guardText(s, pos) })
+}
+
+// pathFields are the fields of builtin plugins that name files. Some other
+// fields share a name; what they hold is then no file, and nothing comes of it.
+var pathFields = [...]string{"path", "paths", "file", "files", "env", "envs"}
+
+// pluginPaths lists the strings below fields that may name files. Field names
+// are compared as encoding/json does.
+func pluginPaths(value any) []string {
+	var out []string
+	switch v := value.(type) {
+	case map[string]any:
+		for key, field := range v {
+			if isPathField(key) {
+				everyString(field, func(s string) { out = append(out, s) })
+			} else {
+				out = append(out, pluginPaths(field)...)
+			}
+		}
+	case []any:
+		for _, item := range v {
+			out = append(out, pluginPaths(item)...)
+		}
+	}
+	return out
+}
+
+func isPathField(key string) bool {
+	for _, f := range pathFields {
+		if strings.EqualFold(f, key) {
+			return true
+		}
+	}
+	return false
+}
+
+func everyString(value any, do func(string)) {
+	switch v := value.(type) {
+	case string:
+		do(v)
+	case map[string]any:
+		for _, field := range v {
+			everyString(field, do)
+		}
+	case map[any]any:
+		for _, field := range v {
+			everyString(field, do)
+		}
+	case []any:
+		for _, item := range v {
+			everyString(item, do)
+		}
+	}
+}
+
+// plainFields are what a kustomization that builds plugin configuration may
+// use: with anything else it could assemble a path that no file spells out.
+var plainFields = map[string]bool{"apiversion": true, "kind": true, "metadata": true, "resources": true, "bases": true}
+
+func (w *walker) examinePluginBuild(k *kustomization) {
+	data, err := sigsyaml.YAMLToJSON(k.data)
+	var fields map[string]json.RawMessage
+	if err != nil || json.Unmarshal(data, &fields) != nil {
+		return // kustomize does not accept it either
+	}
+	for name := range fields {
+		if !plainFields[strings.ToLower(name)] {
+			w.refuse(k.position(name), "a kustomization of generators, transformers or validators may only have resources, not %s", name)
+		}
+	}
+}
+
+// locatedBomb is a bombError in a file of the tree.
+type locatedBomb struct {
+	*bombError
+	at Position
+}
+
+func (e *locatedBomb) Error() string { return fmt.Sprintf("%s: %s", e.at, e.message) }
+
+func (e *locatedBomb) Unwrap() error { return e.bombError }
+
+// definition is one type of a `crds:` file, as kustomize reads it.
+type definition struct {
+	Schema       spec.Schema
+	Dependencies []string
+}
+
+// crds examines a `crds:` file: kustomize follows the references between its
+// types without an end in sight when they form a cycle.
+func (w *walker) crds(e entry) {
+	data, real, err := w.tree.load(e.target, w.trace)
+	if err != nil {
+		w.refuseCostly(real, err)
+		return
+	}
+	var types map[string]definition
+	if sigsyaml.Unmarshal(data, &types) != nil {
+		return // kustomize will say what is wrong
+	}
+	steps := map[string]int{}
+	for name := range types {
+		if err := countReferences(types, name, steps, map[string]bool{}, w.tree.limits.Nodes); err != nil {
+			w.refuse(Position{Path: real}, "%v", err)
+			return
+		}
+	}
+}
+
+var errCyclicTypes = errors.New("the types of this crds file refer to each other in a cycle, which kustomize would follow forever")
+
+func countReferences(types map[string]definition, name string, steps map[string]int, active map[string]bool, limit int) error {
+	if _, done := steps[name]; done {
+		return nil
+	}
+	if active[name] {
+		return errCyclicTypes
+	}
+	active[name] = true
+	total := 1
+	for _, property := range types[name].Schema.Properties {
+		if property.Ref.GetURL() == nil {
+			continue
+		}
+		to := property.Ref.String()
+		if err := countReferences(types, to, steps, active, limit); err != nil {
+			return err
+		}
+		if total += steps[to]; total > limit {
+			return fmt.Errorf("the types of this crds file refer to each other too often (limit %d)", limit)
+		}
+	}
+	delete(active, name)
+	steps[name] = total
+	return nil
+}

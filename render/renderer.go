@@ -1,0 +1,52 @@
+package render
+
+import (
+	"context"
+	"io/fs"
+	"sync"
+
+	"sigs.k8s.io/kustomize/kyaml/openapi"
+)
+
+// Renderer renders the roots of one tree. It is safe for concurrent use.
+type Renderer struct {
+	tree *tree
+	opts Options
+}
+
+// prewarm parses kustomize's built-in OpenAPI schema, which is global to the
+// process. Builds that run at the same time race for it when it is not there
+// yet (kubernetes-sigs/kustomize#5805).
+var prewarm = sync.OnceFunc(func() { openapi.Schema() })
+
+// NewRenderer makes a renderer for a tree. The tree must not change.
+func NewRenderer(fsys fs.FS, opts Options) *Renderer {
+	prewarm()
+	return &Renderer{tree: newTree(fsys, opts.Limits), opts: opts}
+}
+
+// Render renders one root. What is wrong with the root is told by
+// Result.Problem; once ctx is done, that is its error. A build that has begun
+// runs to its end, because kustomize cannot be interrupted.
+func (r *Renderer) Render(ctx context.Context, root Root) *Result {
+	if err := ctx.Err(); err != nil {
+		return &Result{Root: root, Trace: newTrace(), Problem: &Problem{
+			Kind: ProblemFailed, Position: Position{Path: root.Path}, Message: "rendering was given up: " + err.Error()}}
+	}
+	if root.Kind == KindPlain {
+		return r.renderPlain(root)
+	}
+	return r.renderKustomize(ctx, root)
+}
+
+// Sources says where each object of Render was written, in the order of
+// Result.Objects. It costs about one more render.
+func (r *Renderer) Sources(ctx context.Context, root Root) ([]*Source, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if root.Kind == KindPlain {
+		return r.plainSources(root)
+	}
+	return r.kustomizeSources(ctx, root)
+}

@@ -1,0 +1,287 @@
+package render
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"reflect"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/resource"
+)
+
+// kustomizeSources builds a root once more from padded files, and takes the
+// places of nodes from their lines. Should that build differ in any object, only
+// the documents are told.
+func (r *Renderer) kustomizeSources(ctx context.Context, root Root) ([]*Source, error) {
+	plain := r.renderKustomize(ctx, root)
+	if plain.Problem != nil {
+		return nil, plain.Problem
+	}
+	c := r.tree.walk(root.Path, newTrace())
+	l := &locator{renderer: r, closure: c, root: root}
+	if c.openapi != nil {
+		return l.documentsOnly(plain.Objects), nil
+	}
+	l.padder = newPadder(c, r.tree)
+	fsys := &kustomizeFS{tree: r.tree, trace: newTrace(), serve: l.padder.serve}
+	resources, err := r.run(fsys, root.Path)
+	if err != nil || resources.Size() != len(plain.Objects) {
+		return l.documentsOnly(plain.Objects), nil
+	}
+	origins := originsOf(resources)
+	if l.addedOrigins() {
+		if err := resources.RemoveOriginAnnotations(); err != nil {
+			return nil, fmt.Errorf("locate the objects of %s: %w", root.Path, err)
+		}
+	}
+	exact := sameObjects(resources, plain.Objects)
+	out := make([]*Source, len(plain.Objects))
+	for i, res := range resources.Resources() {
+		out[i] = l.source(res, origins[i], exact)
+	}
+	return out, nil
+}
+
+// sameObjects tells whether padding changed nothing.
+func sameObjects(resources resmap.ResMap, want []*Object) bool {
+	got, err := objects(resources)
+	if err != nil || len(got) != len(want) {
+		return false
+	}
+	for i := range got {
+		if !reflect.DeepEqual(got[i].Content, want[i].Content) {
+			return false
+		}
+	}
+	return true
+}
+
+func originsOf(resources resmap.ResMap) []*resource.Origin {
+	var out []*resource.Origin
+	for _, res := range resources.Resources() {
+		origin, err := res.GetOrigin()
+		if err != nil {
+			origin = nil
+		}
+		out = append(out, origin)
+	}
+	return out
+}
+
+// locator finds the sources of one root's objects.
+type locator struct {
+	renderer *Renderer
+	closure  *closure
+	root     Root
+	padder   *padder
+}
+
+func (l *locator) addedOrigins() bool {
+	return len(l.closure.files) > 0 && !hasOrigins(&l.closure.files[0].spec)
+}
+
+// documentsOnly places objects by kind and name in the files of the closure.
+func (l *locator) documentsOnly(objects []*Object) []*Source {
+	out := make([]*Source, len(objects))
+	for i, o := range objects {
+		kind, name := kindAndName(o.Content)
+		out[i] = &Source{Document: l.search(kind, name)}
+	}
+	return out
+}
+
+func kindAndName(m map[string]any) (kind, name string) {
+	kind, _ = m["kind"].(string)
+	metadata, _ := m["metadata"].(map[string]any)
+	name, _ = metadata["name"].(string)
+	if name == "" {
+		name, _ = metadata["generateName"].(string)
+	}
+	return kind, name
+}
+
+// source locates one object.
+func (l *locator) source(res *resource.Resource, origin *resource.Origin, exact bool) *Source {
+	document := l.document(res, origin)
+	s := &Source{Document: document}
+	if exact {
+		s.find = finder(res.YNode(), document, l.place)
+	}
+	return s
+}
+
+// document is where the object was written: in the file kustomize read it from,
+// the document most of its nodes come from; for a generated object the entry of
+// the generator.
+func (l *locator) document(res *resource.Resource, origin *resource.Origin) Position {
+	kind, name := res.GetKind(), res.GetName()
+	if origin != nil && origin.ConfiguredIn != "" {
+		return l.generated(path.Join(l.root.Path, origin.ConfiguredIn), kind, name)
+	}
+	file := ""
+	if origin != nil && origin.Path != "" {
+		file = l.renderer.tree.resolve(path.Join(l.root.Path, origin.Path)).real
+	}
+	votes := map[*padRange]int{}
+	l.vote(res.YNode(), votes)
+	var best *padRange
+	for i := range l.padder.ranges {
+		r := &l.padder.ranges[i]
+		if votes[r] == 0 || (file != "" && r.snippet.path != file) {
+			continue
+		}
+		if best == nil || votes[r] > votes[best] {
+			best = r
+		}
+	}
+	switch {
+	case best != nil:
+		return best.top()
+	case file != "":
+		return searchFile(l.padder.ranges, file, kind, name)
+	}
+	return l.search(kind, name)
+}
+
+// vote counts the nodes of an object by the document they come from.
+func (l *locator) vote(n *yaml.Node, votes map[*padRange]int) {
+	if n == nil {
+		return
+	}
+	if r := l.padder.find(n.Line); r != nil {
+		votes[r]++
+	}
+	for _, child := range n.Content {
+		l.vote(child, votes)
+	}
+}
+
+// top is the first line of content of a document.
+func (r *padRange) top() Position {
+	var doc yaml.Node
+	if yaml.NewDecoder(strings.NewReader(r.text)).Decode(&doc) != nil || len(doc.Content) == 0 {
+		return Position{Path: r.snippet.path, Line: r.snippet.line + 1}
+	}
+	pos := r.snippet.position(doc.Content[0])
+	return Position{Path: pos.Path, Line: pos.Line, Column: pos.Column}
+}
+
+// searchFile finds the document of a file that has the object's kind and, as
+// nearly as names survive kustomize, its name.
+func searchFile(ranges []padRange, file, kind, name string) Position {
+	best, score := Position{Path: file, Line: 1}, -1
+	for i := range ranges {
+		r := &ranges[i]
+		if r.snippet.path != file {
+			continue
+		}
+		if n := r.likeness(kind, name); n > score {
+			best, score = r.top(), n
+		}
+	}
+	return best
+}
+
+// likeness weighs how much a document looks like the source of an object: its
+// kind, then the length of its name inside the object's.
+func (r *padRange) likeness(kind, name string) int {
+	var head struct {
+		Kind     string
+		Metadata struct {
+			Name         string
+			GenerateName string `yaml:"generateName"`
+		}
+	}
+	if yaml.Unmarshal([]byte(r.text), &head) != nil || head.Kind != kind {
+		return 0
+	}
+	written := head.Metadata.Name + head.Metadata.GenerateName
+	switch {
+	case written == name:
+		return 1 << 20
+	case strings.Contains(name, written):
+		return 1 + len(written)
+	}
+	return 1
+}
+
+// search looks through all resource files of the closure.
+func (l *locator) search(kind, name string) Position {
+	best, score := Position{Path: l.root.Path}, 1
+	if len(l.closure.files) > 0 {
+		best = Position{Path: l.closure.files[0].path, Line: 1}
+	}
+	p := &padder{closure: l.closure, served: map[string][]byte{}, next: 1}
+	for _, e := range l.closure.entries {
+		to := l.renderer.tree.resolve(e.target)
+		if e.kind != refResource || to.err != nil || to.isDir || p.served[to.real] != nil {
+			continue
+		}
+		if data, _, err := l.renderer.tree.load(e.target, newTrace()); err == nil {
+			p.served[to.real] = p.moveFile(to.real, data)
+		}
+	}
+	for i := range p.ranges {
+		if n := p.ranges[i].likeness(kind, name); n > score {
+			best, score = p.ranges[i].top(), n
+		}
+	}
+	return best
+}
+
+// generated finds the generator's entry in a kustomization file.
+func (l *locator) generated(file, kind, name string) Position {
+	k := l.padder.kustomization(file)
+	if k == nil {
+		return Position{Path: file, Line: 1}
+	}
+	best, length := Position{Path: file, Line: 1}, -1
+	consider := func(field string, i int, written string) {
+		if len(written) > length && strings.Contains(name, written) {
+			best, length = k.position(field, i), len(written)
+		}
+	}
+	if kind == "Secret" {
+		for i, g := range k.spec.SecretGenerator {
+			consider("secretGenerator", i, g.Name)
+		}
+		return best
+	}
+	for i, g := range k.spec.ConfigMapGenerator {
+		consider("configMapGenerator", i, g.Name)
+	}
+	return best
+}
+
+// place maps a node of a padded build to where it was written, if what is
+// written there is what the node says.
+func (l *locator) place(n *yaml.Node) (Position, bool) {
+	if n == nil {
+		return Position{}, false
+	}
+	r := l.padder.find(n.Line)
+	if r == nil {
+		return Position{}, false
+	}
+	line := n.Line - r.start
+	at := r.nodes().nodes
+	if n.Kind != yaml.ScalarNode {
+		h, ok := at[nodePlace{line, n.Column, n.Kind, false}]
+		if !ok {
+			return Position{}, false
+		}
+		if h.key != nil {
+			return r.snippet.position(h.key), true
+		}
+		return r.snippet.position(h.value), true
+	}
+	for _, key := range []bool{false, true} {
+		if h, ok := at[nodePlace{line, n.Column, n.Kind, key}]; ok && h.value.Value == n.Value {
+			return r.snippet.position(h.value), true
+		}
+	}
+	return Position{}, false
+}

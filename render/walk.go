@@ -1,0 +1,269 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/konfig"
+)
+
+// closure is everything one root's kustomization files say, found without
+// running kustomize: what must be refused, and which entry names which file, for
+// locating kustomize's own failures.
+type closure struct {
+	// refused is the first reason not to run kustomize at all.
+	refused *Problem
+	// cycle is the first base that leads back to where it was used from.
+	cycle *Problem
+	// openapi is the first `openapi:` field.
+	openapi *Position
+	entries []entry
+	files   []*kustomization
+}
+
+// entry is a ref of a kustomization with where it leads.
+type entry struct {
+	ref
+	from *kustomization
+	// target is the path in the tree, not resolved; empty for inline text.
+	target string
+}
+
+func (e entry) position() Position { return e.from.position(e.at...) }
+
+// walker follows the kustomization files of one root. Its guarantee is that
+// kustomize, run on a closure without refusal, asks for nothing but files of the
+// tree.
+type walker struct {
+	tree  *tree
+	trace Trace
+	out   *closure
+	// visits remembers how many kustomization files a directory loads, with
+	// repetitions, as kustomize would.
+	visits map[visitKey]int
+	stack  []string
+}
+
+type visitKey struct {
+	dir    string
+	plugin bool
+}
+
+// walk examines the closure of the kustomization in dir.
+func (t *tree) walk(dir string, trace Trace) *closure {
+	w := &walker{tree: t, trace: trace, out: &closure{}, visits: map[visitKey]int{}}
+	if n := w.visit(dir, false); n > t.limits.Visits {
+		w.refuse(w.top(), "rendering would load %s kustomization files, more than the limit of %d "+
+			"(bases that include each other multiply)", atLeast(n), t.limits.Visits)
+	}
+	return w.out
+}
+
+const manyVisits = 1 << 30
+
+func atLeast(n int) string {
+	if n >= manyVisits {
+		return "over a billion"
+	}
+	return fmt.Sprint(n)
+}
+
+// top is the root's own kustomization file.
+func (w *walker) top() Position {
+	if len(w.out.files) == 0 {
+		return Position{}
+	}
+	return Position{Path: w.out.files[0].path, Line: 1}
+}
+
+func (w *walker) refuse(pos Position, format string, args ...any) {
+	if w.out.refused == nil {
+		w.out.refused = &Problem{Kind: ProblemRefused, Position: pos, Message: fmt.Sprintf(format, args...)}
+	}
+}
+
+// visit examines the kustomization in a directory (without symbolic links) and
+// what it uses. It returns the number of kustomization files kustomize would load.
+func (w *walker) visit(dir string, plugin bool) int {
+	key := visitKey{dir, plugin}
+	if n, ok := w.visits[key]; ok {
+		return n
+	}
+	k := w.load(dir)
+	if k == nil {
+		return 0
+	}
+	w.out.files = append(w.out.files, k)
+	w.stack = append(w.stack, dir)
+	w.examine(k, plugin)
+	n := 1
+	for _, r := range k.refs() {
+		n = min(n+w.follow(k, r, plugin), manyVisits)
+	}
+	w.stack = w.stack[:len(w.stack)-1]
+	w.visits[key] = n
+	return n
+}
+
+// load reads the kustomization file of a directory; nil when there is not
+// exactly one, which kustomize will say.
+func (w *walker) load(dir string) *kustomization {
+	var found *kustomization
+	count := 0
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		data, real, err := w.tree.load(path.Join(dir, name), w.trace)
+		if err == nil {
+			found = parseKustomization(path.Join(dir, name), data)
+			count++
+		}
+		w.refuseCostly(real, err)
+	}
+	if count != 1 {
+		return nil
+	}
+	return found
+}
+
+// refuseCostly turns an exceeded limit into a refusal.
+func (w *walker) refuseCostly(_ string, err error) {
+	if p := costly(err); p != nil && w.out.refused == nil {
+		w.out.refused = p
+	}
+}
+
+// costly is the problem of a file over a limit; nil for any other error.
+func costly(err error) *Problem {
+	var big *limitError
+	if errors.As(err, &big) {
+		return &Problem{Kind: ProblemRefused, Position: Position{Path: big.path}, Message: strings.TrimPrefix(big.Error(), big.path+" ")}
+	}
+	var bomb *locatedBomb
+	if errors.As(err, &bomb) {
+		return &Problem{Kind: ProblemRefused, Position: bomb.at, Message: bomb.message}
+	}
+	return nil
+}
+
+// examine looks at the fields that need no other file.
+func (w *walker) examine(k *kustomization, plugin bool) {
+	s := &k.spec
+	if len(s.HelmCharts) > 0 {
+		w.refuse(k.position("helmCharts", 0), "Helm charts are not rendered: inflating %q runs the helm program", s.HelmCharts[0].Name)
+	}
+	if len(s.HelmChartInflationGenerator) > 0 {
+		w.refuse(k.position("helmChartInflationGenerator", 0),
+			"Helm charts are not rendered: inflating %q runs the helm program", s.HelmChartInflationGenerator[0].ChartName)
+	}
+	if len(s.OpenAPI) > 0 && w.out.openapi == nil {
+		pos := k.position("openapi")
+		w.out.openapi = &pos
+	}
+	if plugin {
+		w.examinePluginBuild(k)
+	}
+}
+
+// follow examines what an entry leads to.
+func (w *walker) follow(k *kustomization, r ref, plugin bool) int {
+	e := entry{ref: r, from: k}
+	if w.remote(e) {
+		return 0
+	}
+	if r.kind == refInline || (r.kind == refPlugin && text(r.value)) {
+		w.inline(e)
+		return 0
+	}
+	if filepath.IsAbs(r.value) {
+		w.out.entries = append(w.out.entries, e)
+		return 0
+	}
+	e.target = path.Join(k.dir, filepath.ToSlash(r.value))
+	w.out.entries = append(w.out.entries, e)
+	to := w.tree.resolve(e.target)
+	switch {
+	case to.err != nil:
+		return 0
+	case to.isDir:
+		return w.directory(e, to.real, plugin)
+	case r.kind == refPlugin || plugin:
+		w.pluginFile(e)
+	case len(r.at) > 0 && r.at[0] == "crds":
+		w.crds(e)
+	}
+	return 0
+}
+
+func (w *walker) directory(e entry, dir string, plugin bool) int {
+	switch e.kind {
+	case refResource, refBase, refPlugin:
+	default:
+		return 0
+	}
+	for _, above := range w.stack {
+		if above == dir || dir == "." || strings.HasPrefix(above, dir+"/") {
+			w.cyclic(e, dir)
+			return 0
+		}
+	}
+	return w.visit(dir, plugin || e.kind == refPlugin)
+}
+
+// cyclic notes a base at or above a directory that uses it, which kustomize does
+// not allow.
+func (w *walker) cyclic(e entry, dir string) {
+	if w.out.cycle != nil {
+		return
+	}
+	message := fmt.Sprintf("cycle of bases: %s", strings.Join(append(w.stack[:len(w.stack):len(w.stack)], dir), " -> "))
+	if dir != w.stack[len(w.stack)-1] && !contains(w.stack, dir) {
+		message = fmt.Sprintf("%q leads to %s, a directory above %s, which kustomize takes for a cycle of bases",
+			e.value, dir, w.stack[len(w.stack)-1])
+	}
+	w.out.cycle = &Problem{Kind: ProblemFailed, Position: e.position(), Message: message}
+}
+
+func contains(list []string, s string) bool {
+	for _, v := range list {
+		if v == s {
+			return true
+		}
+	}
+	return false
+}
+
+// remote refuses an entry that kustomize would reach out for. Whatever kind of
+// entry it is, its text is tested: kustomize tries inline YAML as a path when it
+// does not parse.
+func (w *walker) remote(e entry) bool {
+	switch e.kind {
+	case refResource, refBase, refPlugin:
+		if remoteBase(e.value) {
+			w.refuse(e.position(), "%s %s is not fetched: rendering does not reach the network", remoteWord(e), quote(e.value))
+			return true
+		}
+	default:
+		if remoteFile(e.value) {
+			w.refuse(e.position(), "%s is not fetched: rendering does not reach the network", quote(e.value))
+			return true
+		}
+	}
+	return false
+}
+
+func remoteWord(e entry) string {
+	if strings.HasSuffix(e.value, ".yaml") || strings.HasSuffix(e.value, ".yml") {
+		return "remote resource"
+	}
+	return "remote base"
+}
+
+// quote shows a value of the pull request in a message, cut to a bearable length.
+func quote(value string) string {
+	if len(value) > 200 {
+		value = value[:200] + "..."
+	}
+	return fmt.Sprintf("%q", value)
+}
