@@ -27,8 +27,9 @@ func (c *Cluster) newCustomHandler(kind schema.GroupVersionKind) (*handler, erro
 	}
 	r, _ := c.Resource(kind)
 	return &handler{
-		resource:   r,
-		strategies: s,
+		resource:    r,
+		strategies:  s,
+		deprecation: d.deprecation(d.version(kind.Version)),
 		decode: func(content map[string]any) (runtime.Object, []string, error) {
 			return d.decode(kind, content)
 		},

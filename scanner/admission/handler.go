@@ -14,6 +14,8 @@ import (
 type handler struct {
 	resource Resource
 	strategies
+	// deprecation is a warning sent with every answer, if not empty.
+	deprecation string
 	// decode turns content into the object the server works on: defaulted, in the
 	// internal version for built-in kinds. Warnings are those of strict decoding.
 	decode func(content map[string]any) (obj runtime.Object, warnings []string, err error)
@@ -75,8 +77,9 @@ func isBuiltinGroup(group string) bool {
 func (c *Cluster) newBuiltinHandler(r Resource) *handler {
 	kind := r.Kind
 	return &handler{
-		resource:   r,
-		strategies: c.builtinStrategy(r.GroupResource()),
+		resource:    r,
+		strategies:  c.builtinStrategy(r.GroupResource()),
+		deprecation: builtinDeprecation(kind),
 		decode: func(content map[string]any) (runtime.Object, []string, error) {
 			return decodeBuiltin(kind, content)
 		},

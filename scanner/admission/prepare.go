@@ -63,6 +63,9 @@ func (c *Cluster) Prepare(ctx context.Context, ask Ask) (*Request, []string, err
 		p.namespace = p.name // a Namespace lives in itself, for admission
 	}
 	ctx = p.context(warning.WithWarningRecorder(ctx, recorder))
+	if h.deprecation != "" {
+		warning.AddWarning(ctx, "", h.deprecation)
+	}
 	req, err := p.run(ctx)
 	return req, recorder.texts, err
 }

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -55,14 +57,7 @@ type Decision struct {
 }
 
 // Denies tells whether the decision refuses the request.
-func (d *Decision) Denies() bool {
-	for _, a := range d.Actions {
-		if a == v1.Deny {
-			return true
-		}
-	}
-	return false
-}
+func (d *Decision) Denies() bool { return slices.Contains(d.Actions, v1.Deny) }
 
 // Indeterminate is a policy that could not be judged for a request.
 type Indeterminate struct {

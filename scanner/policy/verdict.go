@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 
 	v1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -68,13 +69,30 @@ func (o *Outcome) Verdict(req *admission.Request, warned []string) Verdict {
 }
 
 func (v *Verdict) deny(req *admission.Request, d *Decision) {
+	v.Allowed = false
+	v.Reason, v.Code = d.Reason, code(d.Reason)
+	v.Message = denial(req, d)
+}
+
+// denial is the server's message when it names a decision.
+func denial(req *admission.Request, d *Decision) string {
 	text := fmt.Sprintf("ValidatingAdmissionPolicy '%s' denied request: %s", d.Policy.Name, d.Message)
 	if d.Binding != nil {
 		text = fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", d.Policy.Name, d.Binding.Name, d.Message)
 	}
-	v.Allowed = false
-	v.Reason, v.Code = d.Reason, code(d.Reason)
-	v.Message = k8sadmission.NewForbidden(req, errors.New(text)).Error()
+	return k8sadmission.NewForbidden(req, errors.New(text)).Error()
+}
+
+// Denials are the messages the server may answer with: it names one of the
+// denials, in no fixed order of policies, bindings and params.
+func (o *Outcome) Denials(req *admission.Request) []string {
+	var messages []string
+	for i := range o.Decisions {
+		if d := &o.Decisions[i]; d.Denies() {
+			messages = append(messages, denial(req, d))
+		}
+	}
+	return messages
 }
 
 // code is the HTTP status of a reason (validating.reasonToCode).
@@ -90,9 +108,9 @@ func code(reason metav1.StatusReason) int32 {
 	return http.StatusUnprocessableEntity
 }
 
-// failureAnnotation is the audit annotation of failed validations whose binding
+// FailureAnnotation is the audit annotation of failed validations whose binding
 // has the action Audit.
-const failureAnnotation = "validation.policy.admission.k8s.io/validation_failure"
+const FailureAnnotation = "validation.policy.admission.k8s.io/validation_failure"
 
 // annotations are the outcome's and the first failure with the action Audit: a
 // request has one such annotation, and the server refuses to set it again.
@@ -101,25 +119,33 @@ func (o *Outcome) annotations() map[string]string {
 	for key, value := range o.AuditAnnotations {
 		all[key] = value
 	}
-	for i := range o.Decisions {
-		d := &o.Decisions[i]
-		for _, action := range d.Actions {
-			if action != v1.Audit || all[failureAnnotation] != "" {
-				continue
-			}
-			value, err := utiljson.Marshal([]validating.ValidationFailureValue{{
-				Message: d.Message, Policy: d.Binding.Spec.PolicyName, Binding: d.Binding.Name,
-				ExpressionIndex: max(d.Validation, 0), ValidationActions: d.Binding.Spec.ValidationActions,
-			}})
-			if err == nil {
-				all[failureAnnotation] = string(value)
-			}
-		}
+	if failures := o.AuditFailures(); len(failures) > 0 {
+		all[FailureAnnotation] = failures[0]
 	}
 	if len(all) == 0 {
 		return nil
 	}
 	return all
+}
+
+// AuditFailures are the values FailureAnnotation may have, in the order of
+// decisions.
+func (o *Outcome) AuditFailures() []string {
+	var values []string
+	for i := range o.Decisions {
+		d := &o.Decisions[i]
+		if !slices.Contains(d.Actions, v1.Audit) {
+			continue
+		}
+		value, err := utiljson.Marshal([]validating.ValidationFailureValue{{
+			Message: d.Message, Policy: d.Binding.Spec.PolicyName, Binding: d.Binding.Name,
+			ExpressionIndex: max(d.Validation, 0), ValidationActions: d.Binding.Spec.ValidationActions,
+		}})
+		if err == nil {
+			values = append(values, string(value))
+		}
+	}
+	return values
 }
 
 // warningHeaders gives the warnings a client receives: the server drops repeated

@@ -76,6 +76,10 @@ type Verdict struct {
 	Message          string            `json:"message,omitempty"`
 	Warnings         []string          `json:"warnings,omitempty"`
 	AuditAnnotations map[string]string `json:"auditAnnotations,omitempty"`
+
+	// denials and auditFailures are what the server may say in Message and in the
+	// annotation of failed validations.
+	denials, auditFailures []string
 }
 
 // Load reads the suite at the top of a file system.
@@ -221,7 +225,9 @@ func (r *Request) run(ctx context.Context, state *admission.Index, compiler *pol
 		return nil, err
 	}
 	outcome := policy.NewEngine(cluster, compiler, set).Evaluate(ctx, req)
-	return r.verdict(outcome.Verdict(req, warned)), nil
+	v := r.verdict(outcome.Verdict(req, warned))
+	v.denials, v.auditFailures = outcome.Denials(req), outcome.AuditFailures()
+	return v, nil
 }
 
 func (r *Request) verdict(v policy.Verdict) *Verdict {

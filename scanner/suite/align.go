@@ -1,0 +1,45 @@
+package suite
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/scanner/policy"
+)
+
+// Align gives our verdict as the recorded one words it, where both are answers of
+// the same server: policies, bindings and selected params have no order there,
+// so which denial it names, which failure the audit annotation keeps, and in what
+// order it warns and joins values is chance. They agree when the result equals
+// the recorded verdict.
+func Align(recorded, ours Verdict) Verdict {
+	if slices.Contains(ours.denials, recorded.Message) {
+		ours.Message = recorded.Message
+	}
+	if sameElements(ours.Warnings, recorded.Warnings) {
+		ours.Warnings = recorded.Warnings
+	}
+	annotations := make(map[string]string, len(ours.AuditAnnotations))
+	for key, value := range ours.AuditAnnotations {
+		annotations[key] = value
+		if sameAnnotation(key, value, recorded.AuditAnnotations[key], ours.auditFailures) {
+			annotations[key] = recorded.AuditAnnotations[key]
+		}
+	}
+	ours.AuditAnnotations = annotations
+	return ours
+}
+
+func sameAnnotation(key, ours, recorded string, failures []string) bool {
+	if key == policy.FailureAnnotation {
+		return slices.Contains(failures, recorded)
+	}
+	return sameElements(strings.Split(ours, ", "), strings.Split(recorded, ", "))
+}
+
+func sameElements(a, b []string) bool {
+	a, b = slices.Clone(a), slices.Clone(b)
+	slices.Sort(a)
+	slices.Sort(b)
+	return slices.Equal(a, b)
+}
