@@ -90,7 +90,7 @@ func (f *scanFlags) register(cmd *cobra.Command) {
 	flags.VarP(&f.outputs, "output", "o", "also write the report to a file, `[FORMAT=]FILE`; - is stdout (repeatable)")
 	flags.Var(&f.color, "color", "`WHEN` to colour text: auto, always or never")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say more: what was compared, audit notes, timings")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "say less: no progress, only what fails")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "say less: no progress, only denials and the summary")
 	for _, c := range []struct {
 		name  string
 		known []string

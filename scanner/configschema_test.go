@@ -1,0 +1,145 @@
+package scanner
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"sigs.k8s.io/yaml"
+)
+
+var configSchemaFile = filepath.Join("..", "docs", "config.schema.json")
+
+// TestConfigSchemaFields keeps the published schema in step with the structs.
+func TestConfigSchemaFields(t *testing.T) {
+	var schema struct {
+		Properties map[string]any
+		Defs       map[string]struct {
+			Properties map[string]any
+			Required   []string
+		} `json:"$defs"`
+	}
+	data, err := os.ReadFile(configSchemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &schema); err != nil {
+		t.Fatal(err)
+	}
+	compare := func(what string, properties map[string]any, of reflect.Type) {
+		var want, got []string
+		for i := range of.NumField() {
+			name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+			want = append(want, name)
+		}
+		for name := range properties {
+			got = append(got, name)
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-struct +schema):\n%s", what, diff)
+		}
+	}
+	compare("configuration", schema.Properties, reflect.TypeFor[Config]())
+	compare("target", schema.Defs["target"].Properties, reflect.TypeFor[Target]())
+	compare("user", schema.Defs["user"].Properties, reflect.TypeFor[User]())
+	enum := func(name string) (values []string) {
+		for _, v := range schema.Properties[name].(map[string]any)["enum"].([]any) {
+			values = append(values, v.(string))
+		}
+		return values
+	}
+	if diff := cmp.Diff(FailOnValues(), enum("failOn")); diff != "" {
+		t.Errorf("failOn (-code +schema):\n%s", diff)
+	}
+	if diff := cmp.Diff(LoadRestrictors(), enum("loadRestrictor")); diff != "" {
+		t.Errorf("loadRestrictor (-code +schema):\n%s", diff)
+	}
+}
+
+// TestConfigSchemaAgrees puts the same files to the schema and to ParseConfig.
+func TestConfigSchemaAgrees(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile(configSchemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name, in string
+		valid    bool
+	}{
+		{"least", configHead, true},
+		{"most", configHead + `failOn: never
+loadRestrictor: LoadRestrictionsRootOnly
+roots: ['**']
+policies: [p]
+context: [c]
+user: {name: u, groups: [g]}
+targets: [{name: t, roots: ['*'], policies: [p], context: [c], user: {name: u}}]
+`, true},
+		{"no kind", "apiVersion: preadmit.dev/v1alpha1\n", false},
+		{"unknown key", configHead + "failon: deny\n", false},
+		{"failOn", configHead + "failOn: denied\n", false},
+		{"root", configHead + "roots: [/abs]\n", false},
+		{"empty path", configHead + "policies: ['']\n", false},
+		{"nameless user", configHead + "user: {groups: [g]}\n", false},
+		{"rootless target", configHead + "targets: [{name: t}]\n", false},
+		{"nameless target", configHead + "targets: [{name: '', roots: [a]}]\n", false},
+		{"unknown target key", configHead + "targets: [{name: t, roots: [a], root: b}]\n", false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if _, err := ParseConfig("c.yaml", []byte(test.in)); (err == nil) != test.valid {
+				t.Errorf("ParseConfig: %v, want valid %v", err, test.valid)
+			}
+			if err := validateYAML(t, schema, []byte(test.in)); (err == nil) != test.valid {
+				t.Errorf("schema: %v, want valid %v", err, test.valid)
+			}
+		})
+	}
+}
+
+// TestConfigDocumentation parses every example of the documentation.
+func TestConfigDocumentation(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile(configSchemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join("..", "docs", "config.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindAllSubmatch(data, -1)
+	if len(examples) == 0 {
+		t.Error("docs/config.md has no example")
+	}
+	for _, example := range examples {
+		if _, err := ParseConfig("docs/config.md", example[1]); err != nil {
+			t.Errorf("%v in\n%s", err, example[1])
+		}
+		if err := validateYAML(t, schema, example[1]); err != nil {
+			t.Errorf("%v in\n%s", err, example[1])
+		}
+	}
+}
+
+func validateYAML(t *testing.T, schema *jsonschema.Schema, data []byte) error {
+	t.Helper()
+	asJSON, err := yaml.YAMLToJSON(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(asJSON))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema.Validate(instance)
+}
