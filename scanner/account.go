@@ -1,0 +1,140 @@
+package scanner
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+)
+
+// selected reports whether the root at path is to be judged: all are, unless the
+// configuration's globs or the directory the user asked about say otherwise.
+func (s *scan) selected(path string) bool {
+	if !under(s.in.Head.Under, path) {
+		return false
+	}
+	return len(s.in.Config.Roots) == 0 || matchAny(s.in.Config.Roots, path)
+}
+
+// selectedRoots are the paths of the selected roots of either tree, in order.
+func (s *scan) selectedRoots() []string {
+	paths := []string{}
+	for _, from := range []*side{s.head, s.base} {
+		if from == nil {
+			continue
+		}
+		for _, root := range from.found.Roots {
+			if s.selected(root.Path) {
+				paths = append(paths, root.Path)
+			}
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+// accountRoots says of every selected root of the head what became of it, so that
+// nothing goes missing silently.
+func (s *scan) accountRoots() {
+	for _, root := range s.head.found.Roots {
+		if !s.selected(root.Path) {
+			s.noteHidden(s.head.roots[root.Path])
+			continue
+		}
+		s.accountRoot(s.head.roots[root.Path])
+	}
+	s.noteGlobs()
+	if len(s.selectedRoots()) == 0 {
+		s.diagnose(Diagnostic{Severity: "warning", Message: "nothing to judge: no root was found"})
+	}
+}
+
+func (s *scan) accountRoot(r *rendered) {
+	counts := &s.report.Summary.Roots
+	before := s.baseProblem(r.Root.Path)
+	switch {
+	case r.Problem == nil:
+		counts.Rendered++
+		s.accountRendered(r, before)
+	case r.Problem.Kind == render.ProblemRefused:
+		counts.Indeterminate++
+		s.open(Indeterminate{
+			What: "root", Why: r.Problem.Message, Root: r.Root.Path,
+			Location: ptr(s.problemLocation(r.Problem)),
+		})
+	case before != nil && before.Kind == render.ProblemFailed:
+		counts.FailedBefore++
+		s.diagnose(Diagnostic{
+			Severity: "note", Root: r.Root.Path, Location: ptr(s.problemLocation(r.Problem)),
+			Message: "this root does not render, as it did not before the change, and is not judged: " + r.Problem.Message,
+		})
+	default:
+		counts.Failed++
+		s.add(found{Finding: Finding{
+			Status: StatusNew, Action: ActionDeny, Actions: []Action{ActionDeny}, Cause: CauseRender,
+			Message: r.Problem.Message, Root: r.Root.Path, Location: s.problemLocation(r.Problem),
+		}, located: true})
+	}
+}
+
+// accountRendered passes on what was remarked about a root that did render.
+func (s *scan) accountRendered(r *rendered, before *render.Problem) {
+	if before != nil {
+		s.diagnose(Diagnostic{
+			Severity: "note", Root: r.Root.Path,
+			Message: fmt.Sprintf("this root did not render before the change (%s), so all of its objects count as new", before.Error()),
+		})
+	}
+	for _, d := range r.Diagnostics {
+		s.diagnose(Diagnostic{
+			Severity: string(d.Severity), Message: d.Message, Root: r.Root.Path,
+			Location: ptr(locationOf(d.Position, headTree)),
+		})
+	}
+}
+
+// baseProblem is why the root at path did not render at base.
+func (s *scan) baseProblem(path string) *render.Problem {
+	if s.base == nil || s.base.roots[path] == nil {
+		return nil
+	}
+	return s.base.roots[path].Problem
+}
+
+// noteHidden tells of a root that is not judged but would have told others about
+// policies, namespaces and the like.
+func (s *scan) noteHidden(r *rendered) {
+	if r.Problem == nil {
+		return
+	}
+	s.diagnose(Diagnostic{
+		Severity: "note", Root: r.Root.Path, Location: ptr(s.problemLocation(r.Problem)),
+		Message: "this root is not judged and does not render, so policies, namespaces and params in it are unknown: " + r.Problem.Message,
+	})
+}
+
+// noteGlobs tells of globs that match nothing, which are probably mistyped.
+func (s *scan) noteGlobs() {
+	globs := slices.Clone(s.in.Config.Roots)
+	for _, t := range s.in.Config.Targets {
+		globs = append(globs, t.Roots...)
+	}
+	for _, glob := range globs {
+		if !s.anyRoot(func(path string) bool { return matchGlob(glob, path) }) {
+			s.diagnose(Diagnostic{Severity: "warning", Message: fmt.Sprintf("glob %q matches no root", glob)})
+		}
+	}
+}
+
+func (s *scan) anyRoot(match func(path string) bool) bool {
+	for _, from := range []*side{s.head, s.base} {
+		if from != nil && slices.ContainsFunc(from.found.Roots, func(r render.Root) bool { return match(r.Path) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *scan) problemLocation(p *render.Problem) Location {
+	return locationOf(p.Position, headTree)
+}

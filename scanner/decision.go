@@ -1,0 +1,100 @@
+package scanner
+
+import (
+	"slices"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/policy"
+	v1 "k8s.io/api/admissionregistration/v1"
+)
+
+// sameDecision reports whether two decisions tell a reader the same: the same
+// words by the same policy, though an edit of the policy may have moved the
+// validation to another index.
+func sameDecision(a, b policy.Decision) bool {
+	return a.Policy.Name == b.Policy.Name && nameOf(a.Binding) == nameOf(b.Binding) && a.Cause == b.Cause && a.Message == b.Message &&
+		(a.Validation == b.Validation || a.Expression == b.Expression && a.Expression != "") &&
+		sameParam(a, b) && slices.Equal(a.Actions, b.Actions)
+}
+
+func sameParam(a, b policy.Decision) bool {
+	return compareParams(paramOf(a), paramOf(b)) == 0
+}
+
+// nameOf is a binding's name, empty where the policy itself is at fault.
+func nameOf(b *policy.Binding) string {
+	if b == nil {
+		return ""
+	}
+	return b.Name
+}
+
+func paramOf(d policy.Decision) *ParamRef {
+	if d.Param == nil {
+		return nil
+	}
+	return &ParamRef{Namespace: d.Param.Namespace(), Name: d.Param.Name()}
+}
+
+// rule is what a finding's status is about: one validation of one policy,
+// whatever binding, param, action or message.
+type rule struct {
+	policy     string
+	validation int
+}
+
+func ruleOf(d policy.Decision) rule { return rule{d.Policy.Name, d.Validation} }
+
+func rulesOf(decisions []policy.Decision) map[rule]bool {
+	rules := map[rule]bool{}
+	for _, d := range decisions {
+		rules[ruleOf(d)] = true
+	}
+	return rules
+}
+
+// actionsOf are a binding's validation actions, the strongest first.
+func actionsOf(actions []v1.ValidationAction) []Action {
+	out := []Action{}
+	for _, a := range []Action{ActionDeny, ActionWarn, ActionAudit} {
+		if slices.Contains(actions, v1.ValidationAction(a)) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// decided turns a decision into a finding about p, still without its status.
+func (p pair) decided(d policy.Decision, by PolicySet) found {
+	f := found{Finding: Finding{
+		Actions: actionsOf(d.Actions), Cause: Cause(d.Cause), Policies: by,
+		Policy: d.Policy.Name, Binding: nameOf(d.Binding), Param: paramOf(d), Expression: d.Expression,
+		Message: d.Message, Reason: string(d.Reason), Operation: string(p.operation()),
+	}, object: p.object(), key: p.key}
+	if len(f.Actions) > 0 {
+		f.Action = f.Actions[0]
+	}
+	if d.Validation >= 0 {
+		f.Validation = ptr(d.Validation)
+	}
+	return f
+}
+
+// found is a finding with what it takes to locate it.
+type found struct {
+	Finding
+	// object is what is judged, in the tree of the finding.
+	object *admission.Object
+	key    admission.Key
+	// fields are paths of the fields at fault, the most telling first.
+	fields []string
+	// located is set when Location is final but for its snippet.
+	located bool
+}
+
+// unjudged is an Indeterminate about an object that is still to be located.
+type unjudged struct {
+	Indeterminate
+	object *admission.Object
+	key    admission.Key
+}

@@ -1,0 +1,67 @@
+package scanner
+
+import (
+	"context"
+	"reflect"
+	"slices"
+)
+
+// finish puts the report in order and counts.
+func (s *scan) finish() {
+	for _, f := range s.findings {
+		s.report.Findings = append(s.report.Findings, f.Finding)
+	}
+	for _, u := range s.unjudged {
+		s.report.Indeterminate = append(s.report.Indeterminate, u.Indeterminate)
+	}
+	sortReport(s.report)
+	s.report.Findings = compactEqual(s.report.Findings)
+	s.report.Indeterminate = compactEqual(s.report.Indeterminate)
+	s.report.Diagnostics = compactEqual(s.report.Diagnostics)
+	fingerprint(s.report.Findings)
+	s.report.Summary.Policies = len(s.policies)
+	s.report.Summary.Findings = countFindings(s.report.Findings)
+}
+
+// compactEqual drops repeats: what several targets say alike is said once.
+func compactEqual[T any](list []T) []T {
+	return slices.CompactFunc(list, func(a, b T) bool { return reflect.DeepEqual(a, b) })
+}
+
+func countFindings(findings []Finding) map[Action]map[Status]int {
+	counts := map[Action]map[Status]int{}
+	for _, f := range findings {
+		if counts[f.Action] == nil {
+			counts[f.Action] = map[Status]int{}
+		}
+		counts[f.Action][f.Status]++
+	}
+	return counts
+}
+
+// locateFinding locates a finding about an object and adds the lines around it.
+func (s *scan) locateFinding(ctx context.Context, f *found) {
+	if f.located {
+		s.locator.addSnippet(&f.Location, s.head, f.Location.Path, false)
+		return
+	}
+	f.Object = objectOf(f.object, f.key)
+	loc, err := s.locator.locate(ctx, f.object, f.fields)
+	if err != nil {
+		s.noteUnlocated(f.Root, err)
+	}
+	f.Location = loc
+}
+
+func (s *scan) locateUnjudged(ctx context.Context, u *unjudged) {
+	u.Object = objectOf(u.object, u.key)
+	loc, err := s.locator.locate(ctx, u.object, nil)
+	if err != nil {
+		s.noteUnlocated(u.Root, err)
+	}
+	u.Location = &loc
+}
+
+func (s *scan) noteUnlocated(root string, err error) {
+	s.diagnose(Diagnostic{Severity: "warning", Root: root, Message: "the lines of findings here are not known: " + err.Error()})
+}

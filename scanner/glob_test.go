@@ -1,0 +1,73 @@
+package scanner
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestMatchGlob(t *testing.T) {
+	tests := []struct {
+		glob, name string
+		want       bool
+	}{
+		{"overlays/prod", "overlays/prod", true},
+		{"overlays/prod/", "overlays/prod", true},
+		{"./overlays/prod", "overlays/prod", true},
+		{"overlays/*", "overlays/prod", true},
+		{"overlays/*", "overlays/prod/eu", false},
+		{"overlays/*", "overlays", false},
+		{"overlays/**", "overlays/prod/eu", true},
+		{"overlays/**", "overlays", true},
+		{"overlays/**", "overlaysx/prod", false},
+		{"**", ".", true},
+		{"**", "a/b/c", true},
+		{".", ".", true},
+		{"*", ".", false},
+		{"*", "apps", true},
+		{"**/prod", "prod", true},
+		{"**/prod", "apps/shop/prod", true},
+		{"**/prod", "apps/shop/production", false},
+		{"apps/**/prod", "apps/prod", true},
+		{"apps/**/prod", "apps/a/b/prod", true},
+		{"apps/**/overlays/*", "apps/a/overlays/b/overlays/prod", true},
+		{"apps/**/overlays/**/eu", "apps/a/overlays/b/c/eu", true},
+		{"apps/**/overlays/**/eu", "apps/a/overlays/b/c/us", false},
+		{"apps/**/**/eu", "apps/eu", true},
+		{"apps/[ab]?", "apps/b1", true},
+		{"apps/[ab]?", "apps/c1", false},
+		{"apps/[", "apps/[", false},
+	}
+	for _, tt := range tests {
+		if got := matchGlob(tt.glob, tt.name); got != tt.want {
+			t.Errorf("matchGlob(%q, %q) = %v, want %v", tt.glob, tt.name, got, tt.want)
+		}
+	}
+}
+
+// A glob comes from a configuration file, so it must not be a way to spend time.
+func TestMatchGlobIsPolynomial(t *testing.T) {
+	glob := strings.Repeat("**/a/", 40) + "b"
+	name := strings.Repeat("a/", 200) + "c"
+	start := time.Now()
+	if matchGlob(glob, name) {
+		t.Error("matched")
+	}
+	if spent := time.Since(start); spent > time.Second {
+		t.Errorf("took %v", spent)
+	}
+}
+
+func TestUnder(t *testing.T) {
+	for _, tt := range []struct {
+		dir, name string
+		want      bool
+	}{
+		{"", "a", true}, {".", ".", true}, {"a", "a", true}, {"a", "a/b", true},
+		{"a/", "a/b", true}, {"a", "ab", false}, {"a/b", "a", false}, {"a", ".", false},
+	} {
+		if got := under(tt.dir, tt.name); got != tt.want {
+			t.Errorf("under(%q, %q) = %v, want %v", tt.dir, tt.name, got, tt.want)
+		}
+	}
+}

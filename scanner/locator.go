@@ -1,0 +1,104 @@
+package scanner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/admission"
+)
+
+// locator says where objects and their fields were written. It asks for the
+// sources of a root once, when the first of its objects needs them.
+type locator struct {
+	mu      sync.Mutex
+	sources map[sourceKey]func() ([]*render.Source, error)
+	texts   *texts
+}
+
+type sourceKey struct {
+	side *side
+	root string
+}
+
+func newLocator() *locator {
+	return &locator{sources: map[sourceKey]func() ([]*render.Source, error){}, texts: newTexts()}
+}
+
+// source is the source of an object.
+func (l *locator) source(ctx context.Context, o *admission.Object) (*render.Source, error) {
+	from := originOf(o)
+	key := sourceKey{from.side, from.root.Path + "\x00" + strings.Join(from.root.Files, "\x00")}
+	l.mu.Lock()
+	load, ok := l.sources[key]
+	if !ok {
+		load = sync.OnceValues(func() ([]*render.Source, error) {
+			return from.side.renderer.Sources(ctx, from.root)
+		})
+		l.sources[key] = load
+	}
+	l.mu.Unlock()
+	sources, err := load()
+	if err != nil {
+		return nil, fmt.Errorf("find the sources of %s: %w", from.root.Path, err)
+	}
+	if from.index >= len(sources) {
+		return nil, fmt.Errorf("find the sources of %s: %d for more objects", from.root.Path, len(sources))
+	}
+	return sources[from.index], nil
+}
+
+// locate gives the line of the first of fields that was written, else of their
+// nearest ancestor, else of the object's document.
+func (l *locator) locate(ctx context.Context, o *admission.Object, fields []string) (Location, error) {
+	from := originOf(o)
+	source, err := l.source(ctx, o)
+	if err != nil {
+		return Location{Path: from.side.location(from.root.Path), Tree: from.side.treeName()}, err
+	}
+	pos, field := source.Document, ""
+	for _, f := range slices.Backward(fields) {
+		at, found := source.Find(f)
+		if found || field == "" {
+			pos, field = at, f
+		}
+	}
+	loc := locationOf(pos, from.side.treeName())
+	loc.Path, loc.Field = from.side.location(pos.Path), field
+	l.addSnippet(&loc, from.side, pos.Path, isSecret(o))
+	return loc, nil
+}
+
+func isSecret(o *admission.Object) bool {
+	kind := o.GroupVersionKind()
+	return kind.Group == "" && kind.Kind == "Secret"
+}
+
+// treeName is what Location.Tree says of the side; extras are part of both.
+func (s *side) treeName() string {
+	if s.extra {
+		return headTree
+	}
+	return s.name
+}
+
+// locationOf is a position in a tree, without a snippet.
+func locationOf(p render.Position, tree string) Location {
+	return Location{
+		Path: p.Path, StartLine: p.Line, StartColumn: p.Column, EndLine: p.EndLine, EndColumn: p.EndColumn,
+		Tree: tree,
+	}
+}
+
+// objectOf names an object for the report, as it will be known in the cluster.
+func objectOf(o *admission.Object, key admission.Key) *Object {
+	apiVersion, kind := o.GroupVersionKind().ToAPIVersionAndKind()
+	named := &Object{APIVersion: apiVersion, Kind: kind, Namespace: key.Namespace, Name: o.Name()}
+	if named.Name == "" {
+		named.GenerateName = o.GenerateName()
+	}
+	return named
+}

@@ -1,0 +1,83 @@
+package scanner
+
+import (
+	"reflect"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	apiserver "k8s.io/apiserver/pkg/admission"
+)
+
+// pair is an object of a root before and after the change: one request.
+type pair struct {
+	key admission.Key
+	// base is nil for a CREATE, head for a DELETE; both are set for an UPDATE, which
+	// is a no-op when they are equal.
+	base, head *admission.Object
+	same       bool
+	// generated marks an object that is named by the server: it is created whenever
+	// it is applied.
+	generated bool
+}
+
+func (p pair) operation() apiserver.Operation {
+	switch {
+	case p.head == nil:
+		return apiserver.Delete
+	case p.base == nil || p.generated:
+		return apiserver.Create
+	}
+	return apiserver.Update
+}
+
+// object is what the pair is about: the head's version unless it is gone.
+func (p pair) object() *admission.Object {
+	if p.head == nil {
+		return p.base
+	}
+	return p.head
+}
+
+// pairObjects pairs what a root renders to at base and at head, in the order of
+// the head's objects, then of the base's that are gone. Several objects of one key
+// are paired in their order. Objects the server names (generateName) are the same
+// when they are equal; one that is gone was never applied under a known name, so
+// nothing deletes it.
+func pairObjects(cluster *admission.Cluster, base, head []*admission.Object) []pair {
+	before := map[admission.Key][]*admission.Object{}
+	for _, o := range base {
+		key := cluster.Key(o)
+		before[key] = append(before[key], o)
+	}
+	pairs := make([]pair, 0, len(head))
+	for _, o := range head {
+		p := pair{key: cluster.Key(o), head: o, generated: isGenerated(o)}
+		p.base, before[p.key] = take(before[p.key], p)
+		p.same = p.base != nil && equalObjects(p.base, o)
+		pairs = append(pairs, p)
+	}
+	for _, o := range base {
+		key := cluster.Key(o)
+		if left := before[key]; len(left) > 0 && left[0] == o && !isGenerated(o) {
+			before[key] = left[1:]
+			pairs = append(pairs, pair{key: key, base: o})
+		}
+	}
+	return pairs
+}
+
+// take takes the base's version of p's object out of candidates.
+func take(candidates []*admission.Object, p pair) (*admission.Object, []*admission.Object) {
+	for i, o := range candidates {
+		if isGenerated(o) == p.generated && (!p.generated || equalObjects(o, p.head)) {
+			left := append(append([]*admission.Object{}, candidates[:i]...), candidates[i+1:]...)
+			return o, left
+		}
+	}
+	return nil, candidates
+}
+
+func isGenerated(o *admission.Object) bool { return o.Name() == "" && o.GenerateName() != "" }
+
+func equalObjects(a, b *admission.Object) bool {
+	return a == b || reflect.DeepEqual(a.Content, b.Content)
+}

@@ -1,0 +1,174 @@
+package scanner
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// changedKeys are the governing objects that differ anywhere between two states: a
+// superset of what differs for any one root, found once for all of them.
+func changedKeys(base, head *state) []admission.Key {
+	keys := []admission.Key{}
+	for key, defs := range head.governing {
+		if !sameDefinitions(base.governing[key], defs, true) {
+			keys = append(keys, key)
+		}
+	}
+	for key := range base.governing {
+		if _, ok := head.governing[key]; !ok {
+			keys = append(keys, key)
+		}
+	}
+	slices.SortFunc(keys, compareKeys)
+	return keys
+}
+
+func compareKeys(a, b admission.Key) int { return strings.Compare(a.String(), b.String()) }
+
+func sameDefinitions(a, b []definition, andRoots bool) bool {
+	return slices.EqualFunc(a, b, func(x, y definition) bool {
+		return equalObjects(x.object, y.object) && (!andRoots || slices.Equal(x.roots, y.roots))
+	})
+}
+
+// reach is what a change of governing objects means for the objects of one root
+// that did not change themselves.
+type reach struct {
+	// any is set when what governs the root differs at all.
+	any bool
+	// policies are the names of policies whose text, bindings or params changed, or
+	// the RBAC they ask about.
+	policies map[string]bool
+	// namespaces are those that changed, spatial the policies that look at
+	// namespaces: together they see the objects in them with other eyes.
+	namespaces map[string]bool
+	spatial    map[string]bool
+	// kinds are custom kinds whose definition changed.
+	kinds map[schema.GroupKind]bool
+
+	params []admission.Key
+	rbac   bool
+}
+
+// reachOf works out what the changed keys mean for root.
+func reachOf(root string, base, head *state, keys []admission.Key) reach {
+	r := reach{
+		policies: map[string]bool{}, namespaces: map[string]bool{},
+		spatial: map[string]bool{}, kinds: map[schema.GroupKind]bool{},
+	}
+	for _, key := range keys {
+		before, after := base.seen(root, key), head.seen(root, key)
+		if !sameDefinitions(before, after, false) {
+			r.add(key, slices.Concat(before, after))
+		}
+	}
+	if r.any {
+		r.spread(head.policiesSeen(root))
+	}
+	return r
+}
+
+// add notes a changed object, given all its versions.
+func (r *reach) add(key admission.Key, versions []definition) {
+	r.any = true
+	kind := schema.GroupKind{Group: key.Group, Kind: key.Kind}
+	switch {
+	case kind == namespaceKind:
+		r.namespaces[key.Name] = true
+	case kind == policyKind:
+		r.policies[key.Name] = true
+	case kind == bindingKind:
+		for _, v := range versions {
+			r.policies[boundPolicy(v.object)] = true
+		}
+	case kind == definitionKind:
+		for _, v := range versions {
+			r.kinds[definedKind(v.object)] = true
+		}
+	case kind.Group == groupRBAC:
+		r.rbac = true
+	default:
+		r.params = append(r.params, key)
+	}
+}
+
+// spread finds the policies that changed objects of other kinds reach.
+func (r *reach) spread(policies, bindings []*admission.Object) {
+	for _, p := range policies {
+		if r.reaches(p, bindings) {
+			r.policies[p.Name()] = true
+		}
+		if looksAtNamespaces(p, bindings) {
+			r.spatial[p.Name()] = true
+		}
+	}
+}
+
+func (r *reach) reaches(p *admission.Object, bindings []*admission.Object) bool {
+	if r.rbac && mentions(p, "authorizer") {
+		return true
+	}
+	kind, ok := paramKind(p)
+	if !ok {
+		return false
+	}
+	return r.kinds[kind] || slices.ContainsFunc(r.params, func(key admission.Key) bool {
+		return key.Group == kind.Group && key.Kind == kind.Kind && slices.ContainsFunc(bindings, func(b *admission.Object) bool {
+			return boundPolicy(b) == p.Name() && takes(b, key)
+		})
+	})
+}
+
+// takes reports whether a binding may take the object of key as its param. A
+// selector may.
+func takes(binding *admission.Object, key admission.Key) bool {
+	ref := child(child(binding.Content, "spec"), "paramRef")
+	name, namespace := text(ref, "name"), text(ref, "namespace")
+	return ref != nil && (name == "" || name == key.Name) && (namespace == "" || namespace == key.Namespace)
+}
+
+// looksAtNamespaces reports whether the labels or annotations of namespaces decide
+// what a policy says.
+func looksAtNamespaces(p *admission.Object, bindings []*admission.Object) bool {
+	spec := child(p.Content, "spec")
+	if len(child(child(spec, "matchConstraints"), "namespaceSelector")) > 0 || mentions(p, "namespaceObject") {
+		return true
+	}
+	return slices.ContainsFunc(bindings, func(b *admission.Object) bool {
+		resources := child(child(b.Content, "spec"), "matchResources")
+		return boundPolicy(b) == p.Name() && len(child(resources, "namespaceSelector")) > 0
+	})
+}
+
+// policiesFor names the policies that may say something else than before about an
+// object that did not change; all is set when every policy may.
+func (r *reach) policiesFor(key admission.Key) (names map[string]bool, all bool) {
+	if r.kinds[schema.GroupKind{Group: key.Group, Kind: key.Kind}] {
+		return nil, true
+	}
+	namespace := key.Namespace
+	if key.Group == "" && key.Kind == "Namespace" {
+		namespace = key.Name
+	}
+	if !r.namespaces[namespace] || len(r.spatial) == 0 {
+		return r.policies, false
+	}
+	names = map[string]bool{}
+	for _, set := range []map[string]bool{r.policies, r.spatial} {
+		for name := range set {
+			names[name] = true
+		}
+	}
+	return names, false
+}
+
+// mentions reports whether an object's text holds a word.
+func mentions(o *admission.Object, word string) bool {
+	// Content comes from JSON, so it marshals.
+	data, _ := json.Marshal(o.Content)
+	return strings.Contains(string(data), word)
+}

@@ -1,0 +1,124 @@
+package scanner
+
+import (
+	"context"
+	"regexp"
+	"strings"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/policy"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apiserver "k8s.io/apiserver/pkg/admission"
+)
+
+// refused is the finding for an object the API server would not accept.
+func (p pair) refused(refusal *apierrors.StatusError) found {
+	status := refusal.ErrStatus
+	f := p.schema(ActionDeny, status.Message)
+	f.Reason = string(status.Reason)
+	if status.Details != nil {
+		for _, cause := range status.Details.Causes {
+			if cause.Field != "" && cause.Field != "<nil>" {
+				f.fields = append(f.fields, cause.Field)
+			}
+		}
+	}
+	return f
+}
+
+// warned is the finding for a warning of the API server's own.
+func (p pair) warned(text string) found {
+	f := p.schema(ActionWarn, text)
+	if field := warnedField(text); field != "" {
+		f.fields = []string{field}
+	}
+	return f
+}
+
+func (p pair) schema(action Action, message string) found {
+	return found{Finding: Finding{
+		Action: action, Actions: []Action{action}, Cause: CauseSchema,
+		Message: message, Operation: string(p.operation()),
+	}, object: p.object(), key: p.key}
+}
+
+// warnedField is the field a warning is about: quoted by the decoder (`unknown
+// field "spec.x"`), or in front of a colon as the registry's warnings have it.
+// Deprecations are about the version.
+func warnedField(text string) string {
+	if m := quotedField().FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	field, _, ok := strings.Cut(text, ": ")
+	switch {
+	case ok && leadingField().MatchString(field):
+		return field
+	case strings.Contains(text, "deprecated"):
+		return "apiVersion"
+	}
+	return ""
+}
+
+func quotedField() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:unknown|duplicate) field "([^"]+)"`)
+}
+
+func leadingField() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:spec|metadata|data|status)[A-Za-z0-9_.\-\[\]/"]*$`)
+}
+
+// policy reports whether the API server would refuse a policy or binding that is
+// created or updated, and what it would warn about. No policy judges policies.
+func (r *review) policy(ctx context.Context) error {
+	if r.head == nil || r.same {
+		return nil
+	}
+	refusal, refused := findRefusal(r.refusals, r.head)
+	old, existed := findRefusal(r.refusalsBefore, r.base)
+	switch {
+	case refused:
+		r.add(r.malformed(refusal), existed && old.Message == refusal.Message)
+	case existed:
+		r.resolve(r.malformed(old))
+	}
+	return r.policyWarnings(ctx)
+}
+
+// policyWarnings reports warnings about unknown fields and the like. Versions that
+// are read though no server serves them any more have none.
+func (r *review) policyWarnings(ctx context.Context) error {
+	ask := admission.Ask{Operation: apiserver.Create, User: r.user, Object: r.head}
+	_, warnings, _ := r.proposed.prepare(ctx, ask)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var before []string
+	if r.base != nil {
+		ask.Object = r.base
+		_, before, _ = r.before.prepare(ctx, ask)
+	}
+	r.server(verdict{warnings: warnings}, &verdict{warnings: before})
+	return nil
+}
+
+func findRefusal(refusals []policy.Refusal, o *admission.Object) (policy.Refusal, bool) {
+	for _, refusal := range refusals {
+		if o != nil && equalObjects(refusal.Object, o) {
+			return refusal, true
+		}
+	}
+	return policy.Refusal{}, false
+}
+
+// malformed is the finding for a policy or binding the API server would not accept.
+func (p pair) malformed(refusal policy.Refusal) found {
+	f := p.schema(ActionDeny, refusal.Message)
+	f.Cause, f.Reason, f.fields = CausePolicy, string(refusal.Reason), refusal.Fields
+	o := p.object()
+	if o.GroupVersionKind().GroupKind() == policyKind {
+		f.Policy = o.Name()
+	} else {
+		f.Policy, f.Binding = boundPolicy(o), o.Name()
+	}
+	return f
+}

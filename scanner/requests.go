@@ -1,0 +1,159 @@
+package scanner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+)
+
+// reviews are the requests a target's roots stand for.
+func (s *scan) reviews(ctx context.Context, c *court) []*review {
+	reviews := []*review{}
+	for _, root := range c.target.roots {
+		base, head, ok := s.sides(root)
+		if !ok || base == head && len(c.target.changed) == 0 {
+			continue
+		}
+		h := c.hear(ctx, root)
+		if base == head && !h.reach.any {
+			continue
+		}
+		for _, p := range pairObjects(h.inForce.cluster, base.all(), head.all()) {
+			if h.concerns(p) {
+				reviews = append(reviews, &review{hearing: h, pair: p, user: c.target.user, compiler: s.compiler})
+			}
+		}
+		s.notePolicies(h)
+	}
+	s.noteRefusals(c)
+	return reviews
+}
+
+// sides is how a root rendered before and after the change; ok is false when there
+// is nothing to judge, or no telling what the change is.
+func (s *scan) sides(root string) (base, head *rendered, ok bool) {
+	head = s.head.roots[root]
+	if s.base != nil {
+		base = s.base.roots[root]
+	}
+	switch {
+	case head != nil && head.Problem != nil:
+		return nil, nil, false
+	case head == nil && base.Problem != nil:
+		s.diagnose(Diagnostic{
+			Severity: "note", Root: root,
+			Message: fmt.Sprintf("this root is gone and did not render before (%s), so what is deleted with it is unknown", base.Problem.Error()),
+		})
+		return nil, nil, false
+	case base != nil && base.Problem != nil:
+		return nil, head, true
+	}
+	return base, head, true
+}
+
+// all are the objects of a root that may not be there.
+func (r *rendered) all() []*admission.Object {
+	if r == nil {
+		return nil
+	}
+	return r.objects
+}
+
+// concerns reports whether the change concerns a pair: it differs, or what judges
+// it does.
+func (h *hearing) concerns(p pair) bool {
+	if !p.same {
+		return true
+	}
+	if !h.reach.any || isPolicy(p.object().GroupVersionKind().GroupKind()) {
+		return false
+	}
+	names, all := h.reach.policiesFor(p.key)
+	return all || len(names) > 0
+}
+
+// notePolicies remembers the policies that judge.
+func (s *scan) notePolicies(h *hearing) {
+	for _, j := range []*judge{h.inForce, h.proposed} {
+		for _, seat := range j.bench {
+			for _, p := range seat.set.Policies {
+				s.policies[p.Name] = true
+			}
+		}
+	}
+}
+
+// noteRefusals reports policies that take no effect because an API server would
+// not accept them, where they are no findings of their own: those given beside the
+// trees are findings, those that did not change are mentioned.
+func (s *scan) noteRefusals(c *court) {
+	told := map[string]bool{}
+	for _, l := range c.loaded {
+		for _, refusal := range l.refusals {
+			o := refusal.Object
+			id := o.GroupVersionKind().Kind + "/" + o.Name() + "/" + refusal.Message
+			from := originOf(o).side
+			if told[id] || from == s.base || s.base == nil && !from.extra {
+				continue
+			}
+			told[id] = true
+			key := admission.Key{Name: o.Name()}
+			if from.extra {
+				f := pair{key: key, head: o}.malformed(refusal)
+				f.Status, f.Root = StatusNew, originOf(o).root.Path
+				s.add(f)
+			} else if !s.isChanged(o) {
+				s.unjudged = append(s.unjudged, unjudged{object: o, key: key, Indeterminate: Indeterminate{
+					What: "policy", Policy: o.Name(), Root: originOf(o).root.Path,
+					Why: "an API server would not accept this, so it takes no effect here, before the change as after it: " + refusal.Message,
+				}})
+			}
+		}
+	}
+}
+
+// isChanged reports whether an object of the head is not the same at base.
+func (s *scan) isChanged(o *admission.Object) bool {
+	before := s.base.roots[originOf(o).root.Path]
+	return !slices.ContainsFunc(before.all(), func(other *admission.Object) bool { return equalObjects(o, other) })
+}
+
+// collect takes over the outcome of a review.
+func (s *scan) collect(r *review) {
+	s.report.Summary.Requests += r.out.requests
+	s.report.Summary.Evaluations += r.out.evaluations
+	s.findings = append(s.findings, r.out.findings...)
+	s.unjudged = append(s.unjudged, r.out.unjudged...)
+}
+
+func (s *scan) add(f found) { s.findings = append(s.findings, f) }
+
+// noteMutations names what in the state would change requests on their way and is
+// not simulated.
+func (s *scan) noteMutations() {
+	names := []string{}
+	for _, t := range s.targets {
+		for _, r := range t.head.roots {
+			for _, o := range r.objects {
+				if kind := o.GroupVersionKind().GroupKind(); !isSimulated(kind) {
+					names = append(names, kind.Kind+" "+o.Name())
+				}
+			}
+		}
+	}
+	for _, o := range s.extras {
+		if kind := o.GroupVersionKind().GroupKind(); !isSimulated(kind) {
+			names = append(names, kind.Kind+" "+o.Name())
+		}
+	}
+	if names = slices.Compact(slices.Sorted(slices.Values(names))); len(names) == 0 {
+		return
+	}
+	s.diagnose(Diagnostic{
+		Severity: "note",
+		Message:  "verdicts do not include what these do to a request: " + strings.Join(names, ", "),
+	})
+}

@@ -1,0 +1,211 @@
+package scanner
+
+import (
+	"context"
+	"slices"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/policy"
+	apiserver "k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
+)
+
+// review is the judging of one pair.
+type review struct {
+	*hearing
+	pair
+	user     user.Info
+	compiler *policy.Compiler
+	out      outcome
+}
+
+// outcome is what came of one or several reviews.
+type outcome struct {
+	requests, evaluations int
+	findings              []found
+	unjudged              []unjudged
+}
+
+// run judges the pair.
+func (r *review) run(ctx context.Context) error {
+	r.out.requests = 1
+	kind := r.object().GroupVersionKind().GroupKind()
+	switch {
+	case isPolicy(kind):
+		return r.policy(ctx)
+	case r.same:
+		return r.unchanged(ctx)
+	}
+	return r.changed(ctx)
+}
+
+// ask is the request the pair stands for.
+func (r *review) ask() admission.Ask {
+	ask := admission.Ask{Operation: r.operation(), User: r.user, Object: r.head, OldObject: r.base}
+	if ask.Operation == apiserver.Create {
+		ask.OldObject = nil
+	}
+	return ask
+}
+
+// askBefore is what the base's version is judged as: an update of itself, or a
+// creation when that is all that ever happens to it.
+func (r *review) askBefore() admission.Ask {
+	ask := admission.Ask{Operation: apiserver.Update, User: r.user, Object: r.base, OldObject: r.base}
+	if r.generated {
+		ask.Operation, ask.OldObject = apiserver.Create, nil
+	}
+	return ask
+}
+
+// changed judges an object that is created, updated or deleted: by the policies in
+// force and, where they differ, by the proposed ones.
+func (r *review) changed(ctx context.Context) error {
+	inForce, err := r.inForce.ask(ctx, r.ask())
+	if err != nil {
+		return err
+	}
+	final := inForce
+	if r.proposed != r.inForce {
+		if final, err = r.proposed.ask(ctx, r.ask()); err != nil {
+			return err
+		}
+		r.out.evaluations += final.evaluations
+	}
+	r.out.evaluations += inForce.evaluations
+	before, err := r.judgeBefore(ctx, r.before)
+	if err != nil {
+		return err
+	}
+	r.server(final, before)
+	r.decisions(inForce, final, before)
+	if r.base != nil && r.head != nil && final.reached() {
+		r.resolved(inForce, final, before)
+	}
+	return nil
+}
+
+// judgeBefore judges the base's version of an object that head has too.
+func (r *review) judgeBefore(ctx context.Context, by *judge) (*verdict, error) {
+	if r.base == nil || r.head == nil {
+		return &verdict{}, nil
+	}
+	v, err := by.ask(ctx, r.askBefore())
+	return &v, err
+}
+
+// unchanged judges an object that did not change by what did: the proposed
+// policies that reach it. What the base's version fails likewise is existing.
+func (r *review) unchanged(ctx context.Context) error {
+	names, all := r.reach.policiesFor(r.key)
+	proposed, before := r.proposed, r.before
+	if !all {
+		proposed, before = proposed.only(r.compiler, names), before.only(r.compiler, names)
+	}
+	final, err := proposed.ask(ctx, r.ask())
+	if err != nil {
+		return err
+	}
+	r.out.evaluations += final.evaluations
+	was, err := r.judgeBefore(ctx, before)
+	if err != nil {
+		return err
+	}
+	if all { // what defines the kind changed, so the server may see the object with other eyes
+		r.server(final, was)
+	} else if final.unknown != nil {
+		r.indeterminate("object", "", final.unknown.Error())
+	}
+	r.decisions(verdict{}, final, was)
+	return nil
+}
+
+// server reports what the API server itself says: a refusal, warnings, or that
+// there is no telling.
+func (r *review) server(final verdict, before *verdict) {
+	if final.unknown != nil {
+		r.indeterminate("object", "", final.unknown.Error())
+		return
+	}
+	if r.operation() == apiserver.Delete {
+		return
+	}
+	if final.refusal != nil {
+		existed := before.refusal != nil && before.refusal.ErrStatus.Message == final.refusal.ErrStatus.Message
+		r.add(r.refused(final.refusal), existed)
+	}
+	for _, w := range unique(final.warnings) {
+		r.add(r.warned(w), slices.Contains(before.warnings, w))
+	}
+	if final.refusal == nil && r.head != nil {
+		for _, w := range unique(before.warnings) {
+			if !slices.Contains(final.warnings, w) {
+				r.resolve(r.warned(w))
+			}
+		}
+	}
+}
+
+// decisions reports what policies decided, equal decisions once.
+func (r *review) decisions(inForce, final verdict, before *verdict) {
+	failed := rulesOf(before.decisions)
+	by := PoliciesInForce
+	reported := []policy.Decision{}
+	for _, v := range []verdict{inForce, final} {
+		for _, d := range v.decisions {
+			if !contains(reported, d) {
+				reported = append(reported, d)
+				r.add(r.decided(d, by), failed[ruleOf(d)])
+			}
+		}
+		by = PoliciesProposed
+	}
+	for _, i := range unique(slices.Concat(inForce.indeterminate, final.indeterminate)) {
+		r.indeterminate("policy", i.policy, i.why)
+	}
+}
+
+// resolved reports what the base's version failed and the head's does not.
+func (r *review) resolved(inForce, final verdict, before *verdict) {
+	failing := rulesOf(slices.Concat(inForce.decisions, final.decisions))
+	open := map[string]bool{}
+	for _, i := range slices.Concat(inForce.indeterminate, final.indeterminate) {
+		open[i.policy] = true
+	}
+	for _, d := range before.decisions {
+		if !failing[ruleOf(d)] && !open[d.Policy.Name] {
+			r.resolve(r.decided(d, PoliciesInForce))
+		}
+	}
+}
+
+func (r *review) add(f found, existed bool) {
+	f.Root, f.Status = r.root, StatusNew
+	if existed {
+		f.Status = StatusExisting
+	}
+	r.out.findings = append(r.out.findings, f)
+}
+
+// resolve adds a finding that is gone; it is about the base's version.
+func (r *review) resolve(f found) {
+	f.Root, f.Status, f.object = r.root, StatusResolved, r.base
+	r.out.findings = append(r.out.findings, f)
+}
+
+func (r *review) indeterminate(what, policy, why string) {
+	r.out.unjudged = append(r.out.unjudged, unjudged{
+		Indeterminate: Indeterminate{What: what, Why: why, Policy: policy, Root: r.root},
+		object:        r.object(), key: r.key,
+	})
+}
+
+func unique[T comparable](list []T) []T {
+	out := []T{}
+	for _, s := range list {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,194 @@
+// Package scanner says what a cluster's API server will say to a change: it
+// renders both trees of the change, turns the difference into admission requests,
+// has each judged by the offline API server (package admission) and the policies
+// (package policy) of the base and of the head, and reports every denial and
+// warning on the line it comes from.
+//
+// A Report is the only result. Scan has no network, no clock but for durations and
+// no environment; equal inputs give equal reports.
+package scanner
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/policy"
+)
+
+// kubernetesVersion is the version whose API server is imitated: that of the
+// k8s.io/kubernetes module.
+const kubernetesVersion = "v1.36.3"
+
+// Scan judges a change. What is wrong with the change is in the report; the error
+// is for a scan that could not be done: an *InputError if the user's input is at
+// fault, the context's, or that of a tree that cannot be read.
+func Scan(ctx context.Context, in Input) (*Report, error) {
+	s := newScan(in)
+	start := time.Now()
+	durations := &s.report.Summary.Durations
+	for _, stage := range []struct {
+		run   func(context.Context) error
+		spent *float64
+	}{
+		{s.discover, &durations.Discover},
+		{s.render, &durations.Render},
+		{s.judge, &durations.Judge},
+		{s.locate, &durations.Locate},
+	} {
+		begin := time.Now()
+		if err := stage.run(ctx); err != nil {
+			return nil, err
+		}
+		*stage.spent = seconds(time.Since(begin))
+	}
+	s.finish()
+	durations.Total = seconds(time.Since(start))
+	return s.report, nil
+}
+
+// scan is a scan in progress.
+type scan struct {
+	in         Input
+	head, base *side
+	extras     []*admission.Object
+	targets    []*target
+	compiler   *policy.Compiler
+	locator    *locator
+
+	mu       sync.Mutex
+	report   *Report
+	findings []found
+	unjudged []unjudged
+	policies map[string]bool
+}
+
+func newScan(in Input) *scan {
+	report := &Report{
+		APIVersion: APIVersion, Kind: Kind,
+		Tool:     Tool{Name: "preadmit", Version: in.Version, Kubernetes: kubernetesVersion},
+		Change:   ChangeInfo{Head: in.Head.Revision},
+		Findings: []Finding{}, Indeterminate: []Indeterminate{}, Diagnostics: []Diagnostic{},
+	}
+	if in.Base != nil {
+		report.Change.Base = &in.Base.Revision
+	}
+	return &scan{
+		in: in, report: report, compiler: policy.NewCompiler(), locator: newLocator(),
+		policies: map[string]bool{},
+	}
+}
+
+// discover finds the roots of both trees.
+func (s *scan) discover(ctx context.Context) (err error) {
+	if err := s.checkGlobs(); err != nil {
+		return err
+	}
+	s.progress("discover", 0, 1)
+	if s.head, err = openSide(ctx, headTree, s.in.Head, s.in.Render); err != nil {
+		return err
+	}
+	if s.in.Base != nil {
+		if s.base, err = openSide(ctx, baseTree, *s.in.Base, s.in.Render); err != nil {
+			return err
+		}
+	}
+	for _, d := range s.head.found.Diagnostics {
+		if under(s.in.Head.Under, d.Path) {
+			s.diagnose(Diagnostic{Severity: string(d.Severity), Message: d.Message, Location: ptr(locationOf(d.Position, headTree))})
+		}
+	}
+	s.progress("discover", 1, 1)
+	return nil
+}
+
+func (s *scan) checkGlobs() error {
+	globs := slices.Clone(s.in.Config.Roots)
+	for _, t := range s.in.Config.Targets {
+		globs = append(globs, t.Roots...)
+	}
+	for _, glob := range globs {
+		if err := CheckGlob(glob); err != nil {
+			return &InputError{What: "roots", Err: err}
+		}
+	}
+	return nil
+}
+
+// render renders both trees and what was given beside them, and accounts for every
+// root.
+func (s *scan) render(ctx context.Context) error {
+	if err := s.renderTrees(ctx); err != nil {
+		return fmt.Errorf("render: %w", err)
+	}
+	if err := s.loadExtras(ctx); err != nil {
+		return err
+	}
+	s.accountRoots()
+	return s.buildTargets(ctx)
+}
+
+// judge puts every request of every target to its judges.
+func (s *scan) judge(ctx context.Context) error {
+	reviews := []*review{}
+	for _, t := range s.targets {
+		reviews = append(reviews, s.reviews(ctx, newCourt(t, s.compiler))...)
+	}
+	err := s.each(ctx, "judge", len(reviews), func(ctx context.Context, i int) error {
+		return reviews[i].run(ctx)
+	})
+	if err != nil {
+		return fmt.Errorf("judge: %w", err)
+	}
+	for _, r := range reviews {
+		s.collect(r)
+	}
+	s.noteMutations()
+	return nil
+}
+
+// locate gives findings and what is indeterminate their lines.
+func (s *scan) locate(ctx context.Context) error {
+	err := s.each(ctx, "locate", len(s.findings)+len(s.unjudged), func(ctx context.Context, i int) error {
+		if i < len(s.findings) {
+			s.locateFinding(ctx, &s.findings[i])
+		} else {
+			s.locateUnjudged(ctx, &s.unjudged[i-len(s.findings)])
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("locate: %w", err)
+	}
+	return nil
+}
+
+func (s *scan) diagnose(d Diagnostic) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.report.Diagnostics = append(s.report.Diagnostics, d)
+}
+
+// open adds what could not be judged.
+func (s *scan) open(i Indeterminate) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.report.Indeterminate = append(s.report.Indeterminate, i)
+}
+
+func (s *scan) progress(stage string, done, total int) {
+	if s.in.Progress != nil {
+		s.in.Progress(stage, done, total)
+	}
+}
+
+func (s *scan) workers() int {
+	if s.in.Workers > 0 {
+		return s.in.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}

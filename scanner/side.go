@@ -1,0 +1,100 @@
+package scanner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/admission"
+)
+
+// Names of the two trees of a change, as Location.Tree has them.
+const (
+	baseTree = "base"
+	headTree = "head"
+)
+
+// side is one tree of the change with everything rendered from it.
+type side struct {
+	// name is baseTree, headTree or what the user calls an extra.
+	name string
+	// extra is set for objects given beside the trees.
+	extra    bool
+	tree     Tree
+	renderer *render.Renderer
+	found    *render.Discovery
+	// roots are the discovered roots by path.
+	roots map[string]*rendered
+	// given are the roots behind a path of the configuration (policies, context).
+	given map[string][]*rendered
+}
+
+// rendered is a root with its objects.
+type rendered struct {
+	*render.Result
+	objects []*admission.Object
+}
+
+// origin is where an object of a cluster's state was rendered from; it is the Tag
+// of an admission.Object.
+type origin struct {
+	side  *side
+	root  render.Root
+	index int
+}
+
+func originOf(o *admission.Object) origin { return o.Tag.(origin) }
+
+func openSide(ctx context.Context, name string, tree Tree, opts render.Options) (*side, error) {
+	found, err := render.Discover(ctx, tree.FS)
+	if err != nil {
+		return nil, fmt.Errorf("discover roots of %s: %w", name, err)
+	}
+	return &side{
+		name: name, tree: tree, renderer: render.NewRenderer(tree.FS, opts), found: found,
+		roots: map[string]*rendered{}, given: map[string][]*rendered{},
+	}, nil
+}
+
+// render renders one root into objects.
+func (s *side) render(ctx context.Context, root render.Root) *rendered {
+	r := &rendered{Result: s.renderer.Render(ctx, root)}
+	for _, o := range r.Objects {
+		r.objects = append(r.objects, &admission.Object{
+			Content: o.Content,
+			Tag:     origin{side: s, root: root, index: o.Index},
+		})
+	}
+	return r
+}
+
+// root returns the discovered root at path.
+func (s *side) root(path string) (render.Root, bool) {
+	if s == nil {
+		return render.Root{}, false
+	}
+	i, ok := slices.BinarySearchFunc(s.found.Roots, path, func(r render.Root, path string) int {
+		return strings.Compare(r.Path, path)
+	})
+	if !ok {
+		return render.Root{}, false
+	}
+	return s.found.Roots[i], true
+}
+
+// sameRoot reports whether two trees agree on what makes up a root, so that only
+// the files it reads can make it render differently.
+func sameRoot(a, b render.Root) bool {
+	return a.Path == b.Path && a.Kind == b.Kind && slices.Equal(a.Files, b.Files)
+}
+
+// renders reports whether the root at path has objects to judge on this side.
+func (s *side) renders(path string) bool {
+	if s == nil {
+		return false
+	}
+	r, ok := s.roots[path]
+	return ok && r.Problem == nil
+}

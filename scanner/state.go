@@ -1,0 +1,209 @@
+package scanner
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// state is what a target holds on one side of the change: the objects of its roots
+// in the order of their paths, then those given by configuration and flags. A root
+// sees its own objects first, then any other root's, then what was given.
+type state struct {
+	side   *side
+	roots  []*rendered
+	shared *admission.Index
+	given  *admission.Index
+	// cluster sees everything, with no root's own objects before others.
+	cluster *admission.Cluster
+	// governing are the objects that decide how others are judged.
+	governing map[admission.Key][]definition
+	// policyKeys are the keys of policies and bindings, in order.
+	policyKeys []admission.Key
+
+	mu  sync.Mutex
+	own map[string]*admission.Index
+}
+
+// definition is one version of a governing object and the roots that have it.
+// Given objects have no roots.
+type definition struct {
+	object *admission.Object
+	roots  []string
+}
+
+func newState(from *side, roots []*rendered, given []*admission.Object) *state {
+	s := &state{side: from, roots: roots, given: admission.NewIndex(given), own: map[string]*admission.Index{}}
+	all := []*admission.Object{}
+	for _, r := range roots {
+		all = append(all, r.objects...)
+	}
+	s.shared = admission.NewIndex(all)
+	s.cluster = admission.NewCluster(admission.ClusterOptions{}, s.shared, s.given)
+	return s
+}
+
+// govern collects the governing objects, which are those of a fixed set of kinds
+// and of the kinds that policies take as params.
+func (s *state) govern(params map[schema.GroupKind]bool, given []*admission.Object) {
+	s.governing = map[admission.Key][]definition{}
+	for _, r := range s.roots {
+		for _, o := range r.objects {
+			s.define(o, r.Root.Path, params)
+		}
+	}
+	for _, o := range given {
+		s.define(o, "", params)
+	}
+	for key := range s.governing {
+		if isPolicy(schema.GroupKind{Group: key.Group, Kind: key.Kind}) {
+			s.policyKeys = append(s.policyKeys, key)
+		}
+	}
+	slices.SortFunc(s.policyKeys, compareKeys)
+}
+
+func (s *state) define(o *admission.Object, root string, params map[schema.GroupKind]bool) {
+	kind := o.GroupVersionKind().GroupKind()
+	if o.Name() == "" || !isGoverning(kind) && !params[kind] {
+		return
+	}
+	key := s.cluster.Key(o)
+	defs := s.governing[key]
+	i := slices.IndexFunc(defs, func(d definition) bool {
+		return (len(d.roots) == 0) == (root == "") && equalObjects(d.object, o)
+	})
+	switch {
+	case i < 0 && root == "":
+		s.governing[key] = append(defs, definition{object: o})
+	case i < 0:
+		s.governing[key] = append(defs, definition{object: o, roots: []string{root}})
+	case root != "" && !slices.Contains(defs[i].roots, root):
+		defs[i].roots = append(defs[i].roots, root)
+	}
+}
+
+// seen returns the versions of a governing object that root sees: its own, else
+// every distinct one of the other roots, else the given one.
+func (s *state) seen(root string, key admission.Key) []definition {
+	others := []definition{}
+	for _, d := range s.governing[key] {
+		if slices.Contains(d.roots, root) {
+			return []definition{d}
+		}
+		if len(d.roots) > 0 {
+			others = append(others, d)
+		}
+	}
+	if len(others) > 0 {
+		return others
+	}
+	return s.governing[key][:min(1, len(s.governing[key]))]
+}
+
+// objects are what root itself renders to.
+func (s *state) objects(root string) []*admission.Object {
+	if s == nil {
+		return nil
+	}
+	for _, r := range s.roots {
+		if r.Root.Path == root {
+			return r.objects
+		}
+	}
+	return nil
+}
+
+// layersFor are the layers of root's look-ups: its own objects first where they
+// differ from what it would find without, then lead's, then everybody's.
+func (s *state) layersFor(root, lead string) []*admission.Index {
+	layers := []*admission.Index{}
+	for _, first := range []string{root, lead} {
+		if first != "" && s.differs(first) {
+			layers = append(layers, s.index(first))
+		}
+	}
+	return append(layers, s.shared, s.given)
+}
+
+// differs reports whether root defines a governing object in another version than
+// the one that is found first.
+func (s *state) differs(root string) bool {
+	for _, o := range s.objects(root) {
+		if defs := s.governing[s.cluster.Key(o)]; len(defs) > 0 && !slices.Contains(defs[0].roots, root) {
+			return true
+		}
+	}
+	return false
+}
+
+// index holds what root defines.
+func (s *state) index(root string) *admission.Index {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.own[root] == nil {
+		s.own[root] = admission.NewIndex(s.objects(root))
+	}
+	return s.own[root]
+}
+
+// policiesSeen are the policies and bindings that root sees, every version.
+func (s *state) policiesSeen(root string) (policies, bindings []*admission.Object) {
+	for _, key := range s.policyKeys {
+		for _, d := range s.seen(root, key) {
+			if key.Kind == policyKind.Kind {
+				policies = append(policies, d.object)
+			} else {
+				bindings = append(bindings, d.object)
+			}
+		}
+	}
+	return policies, bindings
+}
+
+// policySets are the sets of policies and bindings that govern root. There is more
+// than one only when other roots define an object of the same name differently and
+// root itself does not define it: then each of them has its set, in which its own
+// version goes before those of others. The set is named by that root.
+func (s *state) policySets(root string) []policySet {
+	leads := []string{""}
+	for _, key := range s.policyKeys {
+		if defs := s.seen(root, key); len(defs) > 1 {
+			for _, d := range defs {
+				leads = append(leads, d.roots...)
+			}
+		}
+	}
+	if len(leads) > 1 {
+		leads = leads[1:]
+		slices.Sort(leads)
+		leads = slices.Compact(leads)
+	}
+	sets := []policySet{}
+	for _, lead := range leads {
+		set := policySet{lead: lead, objects: s.policiesLedBy(root, lead)}
+		if !slices.ContainsFunc(sets, func(other policySet) bool { return slices.Equal(other.objects, set.objects) }) {
+			sets = append(sets, set)
+		}
+	}
+	return sets
+}
+
+// policySet is one set of policies and bindings, and the root whose versions went
+// before others, if that made a difference.
+type policySet struct {
+	lead    string
+	objects []*admission.Object
+}
+
+func (s *state) policiesLedBy(root, lead string) []*admission.Object {
+	objects := []*admission.Object{}
+	for _, key := range s.policyKeys {
+		defs := s.seen(root, key)
+		i := max(0, slices.IndexFunc(defs, func(d definition) bool { return slices.Contains(d.roots, lead) }))
+		objects = append(objects, defs[i].object)
+	}
+	return objects
+}
