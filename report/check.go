@@ -1,0 +1,100 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/preadmit/preadmit/scanner"
+)
+
+// check tells what of a decoded report is not one of the values its type allows.
+func check(r *scanner.Report) error {
+	for i := range r.Findings {
+		if err := checkFinding(&r.Findings[i]); err != nil {
+			return fmt.Errorf("findings[%d].%w", i, err)
+		}
+	}
+	for i := range r.Indeterminate {
+		if l := r.Indeterminate[i].Location; l != nil {
+			if err := checkLocation(l); err != nil {
+				return fmt.Errorf("indeterminate[%d].location.%w", i, err)
+			}
+		}
+	}
+	for i, d := range r.Diagnostics {
+		if err := oneOf("severity", d.Severity, "error", "warning", "note"); err != nil {
+			return fmt.Errorf("diagnostics[%d].%w", i, err)
+		}
+		if d.Location != nil {
+			if err := checkLocation(d.Location); err != nil {
+				return fmt.Errorf("diagnostics[%d].location.%w", i, err)
+			}
+		}
+	}
+	return nil
+}
+
+func checkFinding(f *scanner.Finding) error {
+	if err := oneOf("status", f.Status, statuses()...); err != nil {
+		return err
+	}
+	if err := oneOf("action", f.Action, actions()...); err != nil {
+		return err
+	}
+	for i, a := range f.Actions {
+		if err := oneOf(fmt.Sprintf("actions[%d]", i), a, actions()...); err != nil {
+			return err
+		}
+	}
+	if err := oneOf("cause", f.Cause, causes()...); err != nil {
+		return err
+	}
+	if err := oneOf("policies", f.Policies, "", scanner.PoliciesInForce, scanner.PoliciesProposed); err != nil {
+		return err
+	}
+	if f.Validation != nil && *f.Validation < 0 {
+		return fmt.Errorf("validation: %d is negative", *f.Validation)
+	}
+	if err := checkLocation(&f.Location); err != nil {
+		return fmt.Errorf("location.%w", err)
+	}
+	return nil
+}
+
+func checkLocation(l *scanner.Location) error {
+	for _, n := range []int{l.StartLine, l.StartColumn, l.EndLine, l.EndColumn, l.SnippetLine} {
+		if n < 0 {
+			return fmt.Errorf("path %q: line or column %d is negative", l.Path, n)
+		}
+	}
+	for i := range l.Related {
+		if err := checkLocation(&l.Related[i]); err != nil {
+			return fmt.Errorf("related[%d].%w", i, err)
+		}
+	}
+	return nil
+}
+
+// statuses, actions and causes are the enumerations of the wire format. Actions
+// are in order of strength.
+func statuses() []scanner.Status {
+	return []scanner.Status{scanner.StatusNew, scanner.StatusExisting, scanner.StatusResolved}
+}
+
+func actions() []scanner.Action {
+	return []scanner.Action{scanner.ActionDeny, scanner.ActionWarn, scanner.ActionAudit}
+}
+
+func causes() []scanner.Cause {
+	return []scanner.Cause{
+		scanner.CauseValidation, scanner.CauseError, scanner.CauseConfiguration,
+		scanner.CausePolicy, scanner.CauseSchema, scanner.CauseRender,
+	}
+}
+
+func oneOf[T ~string](field string, got T, want ...T) error {
+	if slices.Contains(want, got) {
+		return nil
+	}
+	return fmt.Errorf("%s: %q is none of %q", field, got, want)
+}

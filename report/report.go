@@ -1,0 +1,76 @@
+// Package report writes a scanner.Report in the formats people and programs
+// read, and reads the wire format back.
+//
+// Every format is a pure function of the report: no clock, no environment, no
+// files. What a report quotes from a repository - names, messages, lines of
+// files - is hostile until proven otherwise: it passes through escape.go before
+// it reaches a terminal or a log, and mask.go hides what Secrets hold before any
+// format sees the report, the wire format included.
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/preadmit/preadmit/scanner"
+)
+
+// Options steer how a report is written. The zero value is for a pipe: no
+// colour, 80 columns. Only the text format looks at them.
+type Options struct {
+	// Color marks actions, places and excerpts with ANSI colours.
+	Color bool
+	// Width is the number of columns to wrap at. 0 means 80; it is kept between 40
+	// and 120, lines longer than that are hard to read.
+	Width int
+	// Verbose also tells of expressions, reasons, related locations, every place a
+	// finding repeats at, and durations.
+	Verbose bool
+	// Quiet leaves only denials and the summary.
+	Quiet bool
+}
+
+// format is one way to write a report.
+type format struct {
+	name  string
+	write func(w *bufio.Writer, r *scanner.Report, opts Options) error
+}
+
+// formats is the one table of formats, in the order they are listed to users.
+func formats() []format {
+	return []format{
+		{"text", writeText},
+		{"json", writeJSON},
+		{"sarif", writeSARIF},
+	}
+}
+
+// Formats lists the names Write knows, in a fixed order.
+func Formats() []string {
+	var names []string
+	for _, f := range formats() {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// Write writes a report in the named format. The values of Secrets are masked in
+// every format. An unknown format is an error that lists the known ones.
+func Write(w io.Writer, format string, r *scanner.Report, opts Options) error {
+	for _, f := range formats() {
+		if f.name != format {
+			continue
+		}
+		b := bufio.NewWriter(w)
+		if err := f.write(b, maskSecrets(r), opts); err != nil {
+			return fmt.Errorf("write the report as %s: %w", format, err)
+		}
+		if err := b.Flush(); err != nil {
+			return fmt.Errorf("write the report as %s: %w", format, err)
+		}
+		return nil
+	}
+	return fmt.Errorf("unknown format %q, want one of %s", format, strings.Join(Formats(), ", "))
+}

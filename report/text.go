@@ -1,0 +1,246 @@
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/preadmit/preadmit/scanner"
+)
+
+// writeText writes the report for people, in the order they want to know: what is
+// wrong, file by file; what could not be judged; remarks; what got better; and one
+// line that sums it up.
+func writeText(w *bufio.Writer, r *scanner.Report, opts Options) error {
+	p := &printer{w: w, opts: opts, width: clampWidth(opts.Width), compared: r.Change.Base != nil}
+	for _, f := range groupByFile(r.Findings, opts) {
+		p.file(f)
+	}
+	if !opts.Quiet {
+		p.indeterminate(r.Indeterminate)
+		p.diagnostics(r.Diagnostics)
+		p.resolved(r.Findings)
+	}
+	p.summary(r)
+	return p.err
+}
+
+func clampWidth(w int) int {
+	if w <= 0 {
+		return 80
+	}
+	return min(max(w, 40), 120)
+}
+
+// printer writes lines of text. All that it is given is escaped already.
+type printer struct {
+	w     *bufio.Writer
+	opts  Options
+	width int
+	// compared is set when there is a base, so that findings have a status worth
+	// telling.
+	compared bool
+	// begun is set once something was written, so that a section knows to leave a
+	// blank line.
+	begun bool
+	err   error
+}
+
+// line writes one line. Spans carry the colours; the text of the line as a whole
+// is guarded against workflow commands.
+func (p *printer) line(spans ...span) {
+	var b strings.Builder
+	for _, s := range spans {
+		b.WriteString(s.text)
+	}
+	p.begun = true
+	bare := b.String()
+	text := guardLine(bare)
+	if p.opts.Color && text == bare {
+		text = paint(spans)
+	}
+	text = strings.TrimRight(text, " ")
+	if _, err := p.w.WriteString(text + "\n"); err != nil {
+		p.err = err
+	}
+}
+
+// block writes text wrapped with a hanging indent; lead stands before it on the
+// first line.
+func (p *printer) block(lead []span, hang int, style style, text string) {
+	used := 0
+	for _, s := range lead {
+		used += displayWidth(s.text)
+	}
+	for i, l := range wrap(text, p.width, used, hang) {
+		if i == 0 {
+			p.line(append(slices.Clone(lead), span{l, style})...)
+			continue
+		}
+		p.line(blanks(hang), span{l, style})
+	}
+}
+
+// heading starts a section.
+func (p *printer) heading(spans ...span) {
+	if p.begun {
+		p.line()
+	}
+	p.line(spans...)
+}
+
+// fileGroup is what is said about one file.
+type fileGroup struct {
+	path, tree string
+	entries    []*entry
+}
+
+// entry is one remark and all the requests it was made on: a manifest that twelve
+// overlays share is shown once.
+type entry struct {
+	*scanner.Finding
+	also []*scanner.Finding
+}
+
+// entryKey is what findings shown as one entry have in common.
+type entryKey struct {
+	tree, path, message, policy, binding, field string
+	status                                      scanner.Status
+	action                                      scanner.Action
+	cause                                       scanner.Cause
+	policies                                    scanner.PolicySet
+	startLine, startColumn, validation          int
+	param                                       scanner.ParamRef
+}
+
+func keyOf(f *scanner.Finding) entryKey {
+	k := entryKey{
+		tree: f.Location.Tree, path: f.Location.Path, message: f.Message, policy: f.Policy,
+		binding: f.Binding, field: f.Location.Field, status: f.Status, action: f.Action,
+		cause: f.Cause, policies: f.Policies, startLine: f.Location.StartLine,
+		startColumn: f.Location.StartColumn, validation: -1,
+	}
+	if f.Validation != nil {
+		k.validation = *f.Validation
+	}
+	if f.Param != nil {
+		k.param = *f.Param
+	}
+	return k
+}
+
+// groupByFile groups the findings to be shown in full, in the report's order.
+func groupByFile(findings []scanner.Finding, opts Options) []*fileGroup {
+	type file struct{ tree, path string }
+	var out []*fileGroup
+	files := map[file]*fileGroup{}
+	entries := map[entryKey]*entry{}
+	for i := range findings {
+		f := &findings[i]
+		if f.Status == scanner.StatusResolved || opts.Quiet && f.Action != scanner.ActionDeny {
+			continue
+		}
+		key := keyOf(f)
+		if e := entries[key]; e != nil {
+			e.also = append(e.also, f)
+			continue
+		}
+		at := file{f.Location.Tree, f.Location.Path}
+		g := files[at]
+		if g == nil {
+			g = &fileGroup{path: f.Location.Path, tree: f.Location.Tree}
+			files[at], out = g, append(out, g)
+		}
+		entries[key] = &entry{Finding: f}
+		g.entries = append(g.entries, entries[key])
+	}
+	return out
+}
+
+// file writes a file's name and its entries.
+func (p *printer) file(g *fileGroup) {
+	name := []span{{cmp.Or(escape(g.path), "(no file)"), bold}}
+	if g.tree == "base" {
+		name = append(name, span{" (as it was at the base)", dim})
+	}
+	p.heading(name...)
+	margin := 0
+	for _, e := range g.entries {
+		l := &e.Location
+		margin = max(margin, len(position(l)), len(strconv.Itoa(l.SnippetLine+len(l.Snippet))))
+	}
+	var last *scanner.Location
+	for i, e := range g.entries {
+		if i > 0 {
+			p.line()
+		}
+		p.entry(e, 2+margin, last)
+		last = &e.Location
+	}
+}
+
+// entry writes one finding: title, excerpt, details. The title's text, the rule of
+// the excerpt and the details share a column, one past the margin.
+func (p *printer) entry(e *entry, margin int, last *scanner.Location) {
+	emphasis := bold
+	if e.Status == scanner.StatusExisting && p.compared {
+		emphasis = plainStyle
+	}
+	lead := []span{
+		{padLeft(position(&e.Location), margin) + " ", dim},
+		{escape(string(e.Action)), actionStyle(e.Action)},
+		{p.marks(e.Finding) + ": ", emphasis},
+	}
+	p.message(lead, margin+1, emphasis, e.Message)
+	labelled := false
+	if last == nil || !sameExcerpt(last, &e.Location) {
+		labelled = p.excerpt(&e.Location, margin, actionStyle(e.Action))
+	}
+	for _, d := range p.details(e, labelled) {
+		p.block([]span{blanks(margin + 1), {"= ", gutter}}, margin+3, plainStyle, d)
+	}
+}
+
+// message writes a message that may have several lines. The ones after the first
+// are kept as they are, as compilers draw with them, below an indent of their own.
+func (p *printer) message(lead []span, hang int, style style, message string) {
+	const most = 20
+	lines := escapeLines(message)
+	p.block(lead, hang, style, lines[0])
+	for i, l := range lines[1:] {
+		if i == most && !p.opts.Verbose {
+			p.line(blanks(hang+2), span{"… " + count(len(lines)-1-most, "more line"), dim})
+			return
+		}
+		p.line(blanks(hang+2), span{l, plainStyle})
+	}
+}
+
+// marks says what else the title must: the status where there is a base, and
+// policies that are not in force yet.
+func (p *printer) marks(f *scanner.Finding) string {
+	var m []string
+	if p.compared {
+		m = append(m, escape(string(f.Status)))
+	}
+	if f.Policies == scanner.PoliciesProposed {
+		m = append(m, "proposed policies")
+	}
+	if len(m) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(m, ", ") + ")"
+}
+
+// position is line:column as far as known.
+func position(l *scanner.Location) string {
+	switch {
+	case l.StartLine == 0:
+		return "-"
+	case l.StartColumn == 0:
+		return strconv.Itoa(l.StartLine)
+	}
+	return strconv.Itoa(l.StartLine) + ":" + strconv.Itoa(l.StartColumn)
+}
