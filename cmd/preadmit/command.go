@@ -16,6 +16,9 @@ type Process struct {
 	Stdout, Stderr io.Writer
 	// Getenv looks up an environment variable; empty when it is not set.
 	Getenv func(name string) string
+	// Executable is the program's own file, to start it again for a root that needs a
+	// process of its own. When empty such roots are indeterminate.
+	Executable string
 }
 
 // Main runs the command with args (without the program's name) and returns its
@@ -56,7 +59,7 @@ would send, and judges each as a kube-apiserver does, without a cluster.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w\nrun '%s --help' for the flags", err, cmd.CommandPath())
 	})
-	root.AddCommand(newScanCommand(p), newVersionCommand())
+	root.AddCommand(newScanCommand(p), newVersionCommand(), newChildCommand(p))
 	return root
 }
 

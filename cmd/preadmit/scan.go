@@ -7,7 +7,6 @@ import (
 	"io"
 	"runtime/debug"
 
-	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/spf13/cobra"
 )
@@ -93,7 +92,7 @@ func runScan(ctx context.Context, p Process, f *scanFlags) error {
 		Head:     change.head,
 		Config:   config,
 		Extra:    extras,
-		Render:   render.Options{LoadRestrictor: render.LoadRestrictor(config.LoadRestrictor)},
+		Render:   renderOptions(p, config.LoadRestrictor),
 		Version:  ownVersion(),
 		Progress: progress.update,
 	})

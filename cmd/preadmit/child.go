@@ -1,0 +1,32 @@
+package main
+
+import (
+	"github.com/preadmit/preadmit/render"
+	"github.com/spf13/cobra"
+)
+
+// childCommand is how the program names itself to itself; see newChildCommand.
+const childCommand = "render-root"
+
+// newChildCommand is the program's other half: it renders one root in a process of
+// its own for render.Isolate. It is not for users.
+func newChildCommand(p Process) *cobra.Command {
+	return &cobra.Command{
+		Use:    childCommand,
+		Short:  "Render the root that stdin names (used by preadmit itself)",
+		Hidden: true,
+		Args:   noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return render.ChildMain(cmd.Context(), p.Stdin, p.Stdout)
+		},
+	}
+}
+
+// renderOptions are what rendering needs to know of the run.
+func renderOptions(p Process, loadRestrictor string) render.Options {
+	opts := render.Options{LoadRestrictor: render.LoadRestrictor(loadRestrictor)}
+	if p.Executable != "" {
+		opts.Isolate = render.Isolate(p.Executable, childCommand)
+	}
+	return opts
+}
