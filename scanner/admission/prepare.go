@@ -28,6 +28,9 @@ type Ask struct {
 	// DELETE) as it was once sent.
 	Object, OldObject *Object
 	DryRun            bool
+	// Apply makes an UPDATE what GitOps controllers and kubectl send: a patch that
+	// leaves alone what the server generated. Without it an UPDATE is a PUT.
+	Apply bool
 }
 
 func (a Ask) object() *Object {
@@ -194,6 +197,9 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 		return nil, err
 	}
 	m.SetResourceVersion(storedResourceVersion)
+	if p.ask.Apply {
+		keepGenerated(obj, old)
+	}
 	if strategy := p.updateStrategy(); strategy != nil {
 		allocate(obj, old)
 		if err := rest.BeforeUpdate(strategy, ctx, obj, old); err != nil {

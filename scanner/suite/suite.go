@@ -159,12 +159,12 @@ func expand(content map[string]any) []*admission.Object {
 	return objects
 }
 
-// admin is who asks when a request does not say.
-var admin = &User{Username: "system:admin", Groups: []string{user.SystemPrivilegedGroup}}
+// Admin is who asks when a request does not say, and who creates the policies.
+func Admin() user.Info { return (*User)(nil).info() }
 
 func (u *User) info() user.Info {
 	if u == nil {
-		u = admin
+		u = &User{Username: "system:admin", Groups: []string{user.SystemPrivilegedGroup}}
 	}
 	groups := append([]string(nil), u.Groups...)
 	if namespace, _, err := serviceaccount.SplitUsername(u.Username); err == nil && len(groups) == 0 {
@@ -177,7 +177,7 @@ func (u *User) info() user.Info {
 func (s *Suite) Run(ctx context.Context) (*Expected, error) {
 	state := admission.NewIndex(append(append([]*admission.Object(nil), s.Context...), s.Policies...))
 	base := admission.NewCluster(admission.ClusterOptions{Complete: true}, state)
-	set, refusals := policy.Load(ctx, base, admin.info(), s.Policies)
+	set, refusals := policy.Load(ctx, base, Admin(), s.Policies)
 	got := &Expected{PolicyErrors: policyErrors(refusals)}
 	compiler := policy.NewCompiler()
 	for i := range s.Requests {
@@ -198,17 +198,25 @@ func policyErrors(refusals []policy.Refusal) []PolicyError {
 	return errs
 }
 
-func (r *Request) run(ctx context.Context, state *admission.Index, compiler *policy.Compiler, set *policy.Set) (*Verdict, error) {
+// Ask gives the request as asked of an API server. All are dry runs.
+func (r *Request) Ask() admission.Ask {
 	ask := admission.Ask{
 		Operation: k8sadmission.Operation(r.Operation), Subresource: r.Subresource,
 		User: r.User.info(), DryRun: true,
 	}
-	layers := []*admission.Index{state}
 	if r.Object != nil {
 		ask.Object = &admission.Object{Content: r.Object}
 	}
 	if r.OldObject != nil {
 		ask.OldObject = &admission.Object{Content: r.OldObject}
+	}
+	return ask
+}
+
+func (r *Request) run(ctx context.Context, state *admission.Index, compiler *policy.Compiler, set *policy.Set) (*Verdict, error) {
+	ask := r.Ask()
+	layers := []*admission.Index{state}
+	if ask.OldObject != nil {
 		layers = []*admission.Index{admission.NewIndex([]*admission.Object{ask.OldObject}), state}
 	}
 	cluster := admission.NewCluster(admission.ClusterOptions{Complete: true}, layers...)

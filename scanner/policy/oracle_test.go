@@ -1,0 +1,307 @@
+package policy_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sort"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	v1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	k8sadmission "k8s.io/apiserver/pkg/admission"
+	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/generic"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/matching"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
+	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
+	"k8s.io/apiserver/pkg/cel/environment"
+	"k8s.io/apiserver/pkg/endpoints/filters"
+	"k8s.io/client-go/informers"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/suite"
+)
+
+// oracle judges with the API server's own dispatcher and validator.
+type oracle struct {
+	cluster *admission.Cluster
+	state   []*admission.Object
+	hooks   []validating.PolicyHook
+}
+
+func newOracle(t testing.TB, cluster *admission.Cluster, state []*admission.Object, set *policy.Set) *oracle {
+	o := &oracle{cluster: cluster, state: state}
+	for _, p := range set.Policies {
+		var bindings []*v1.ValidatingAdmissionPolicyBinding
+		for _, b := range set.Bindings {
+			if b.Spec.PolicyName == p.Name {
+				bindings = append(bindings, b.ValidatingAdmissionPolicyBinding)
+			}
+		}
+		if len(bindings) > 0 {
+			o.hooks = append(o.hooks, o.hook(t, p.ValidatingAdmissionPolicy, bindings))
+		}
+	}
+	return o
+}
+
+func (o *oracle) hook(t testing.TB, p *v1.ValidatingAdmissionPolicy, bindings []*v1.ValidatingAdmissionPolicyBinding) validating.PolicyHook {
+	h := validating.PolicyHook{Policy: p, Bindings: bindings, Evaluator: compileUpstream(t, p)}
+	if p.Spec.ParamKind == nil {
+		return h
+	}
+	kind := schema.FromAPIVersionAndKind(p.Spec.ParamKind.APIVersion, p.Spec.ParamKind.Kind)
+	r, ok := o.cluster.Resource(kind)
+	if !ok {
+		h.ConfigurationError = fmt.Errorf("failed to find resource referenced by paramKind: '%v'", kind)
+		return h
+	}
+	h.ParamScope = meta.RESTScopeRoot
+	if r.Namespaced {
+		h.ParamScope = meta.RESTScopeNamespace
+	}
+	h.ParamInformer = paramInformer{o.params(t, r, kind)}
+	return h
+}
+
+// params is the lister of a param kind, filled as an informer would be.
+func (o *oracle) params(t testing.TB, r admission.Resource, kind schema.GroupVersionKind) cache.GenericLister {
+	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	for _, obj := range o.state {
+		if obj.GroupVersionKind().GroupKind() != kind.GroupKind() {
+			continue
+		}
+		stored, err := o.cluster.Stored(obj, kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := indexer.Add(stored); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return sortedLister{cache.NewGenericLister(indexer, r.GroupResource())}
+}
+
+// sortedLister lists in the order of names, which upstream leaves to chance.
+type sortedLister struct{ cache.GenericLister }
+
+func (l sortedLister) List(s labels.Selector) ([]runtime.Object, error) {
+	return sorted(l.GenericLister.List(s))
+}
+
+func (l sortedLister) ByNamespace(ns string) cache.GenericNamespaceLister {
+	return sortedNamespaceLister{l.GenericLister.ByNamespace(ns)}
+}
+
+type sortedNamespaceLister struct{ cache.GenericNamespaceLister }
+
+func (l sortedNamespaceLister) List(s labels.Selector) ([]runtime.Object, error) {
+	return sorted(l.GenericNamespaceLister.List(s))
+}
+
+func sorted(list []runtime.Object, err error) ([]runtime.Object, error) {
+	name := func(o runtime.Object) string { m, _ := meta.Accessor(o); return m.GetName() }
+	sort.Slice(list, func(i, j int) bool { return name(list[i]) < name(list[j]) })
+	return list, err
+}
+
+type paramInformer struct{ lister cache.GenericLister }
+
+func (i paramInformer) Lister() cache.GenericLister         { return i.lister }
+func (i paramInformer) Informer() cache.SharedIndexInformer { return synced{} }
+
+type synced struct{ cache.SharedIndexInformer }
+
+func (synced) HasSynced() bool { return true }
+
+var _ informers.GenericInformer = paramInformer{}
+
+// compileUpstream does what the plugin's compilePolicy, which is not exported, does.
+func compileUpstream(t testing.TB, p *v1.ValidatingAdmissionPolicy) validating.Validator {
+	compiler, err := plugincel.NewCompositedCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := plugincel.OptionalVariableDeclarations{HasParams: p.Spec.ParamKind != nil, HasAuthorizer: true}
+	message := plugincel.OptionalVariableDeclarations{HasParams: p.Spec.ParamKind != nil}
+	for _, v := range p.Spec.Variables {
+		compiler.CompileAndStoreVariable(&validating.Variable{Name: v.Name, Expression: v.Expression}, full, environment.StoredExpressions)
+	}
+	var conditions, validations, messages, annotations []plugincel.ExpressionAccessor
+	for i := range p.Spec.MatchConditions {
+		conditions = append(conditions, (*matchconditions.MatchCondition)(&p.Spec.MatchConditions[i]))
+	}
+	for _, v := range p.Spec.Validations {
+		validations = append(validations, &validating.ValidationCondition{Expression: v.Expression, Message: v.Message, Reason: v.Reason})
+		var m plugincel.ExpressionAccessor
+		if v.MessageExpression != "" {
+			m = &validating.MessageExpressionCondition{MessageExpression: v.MessageExpression}
+		}
+		messages = append(messages, m)
+	}
+	for _, a := range p.Spec.AuditAnnotations {
+		annotations = append(annotations, &validating.AuditAnnotationCondition{Key: a.Key, ValueExpression: a.ValueExpression})
+	}
+	compile := func(e []plugincel.ExpressionAccessor, o plugincel.OptionalVariableDeclarations) plugincel.ConditionEvaluator {
+		return compiler.CompileCondition(e, o, environment.StoredExpressions)
+	}
+	var matcher matchconditions.Matcher
+	if len(conditions) > 0 {
+		matcher = matchconditions.NewMatcher(compile(conditions, full), p.Spec.FailurePolicy, "policy", "validate", p.Name)
+	}
+	return validating.NewValidator(compile(validations, full), matcher, compile(annotations, full), compile(messages, message), p.Spec.FailurePolicy, nil)
+}
+
+// namespaces lists those of a cluster.
+type namespaces struct{ cluster *admission.Cluster }
+
+func (n namespaces) Get(name string) (*corev1.Namespace, error) {
+	ns, _, err := n.cluster.Namespace(name)
+	if err == nil {
+		ns = ns.DeepCopy()
+		ns.TypeMeta = metav1.TypeMeta{} // as an informer has it
+	}
+	return ns, err
+}
+
+func (n namespaces) List(labels.Selector) ([]*corev1.Namespace, error) {
+	return nil, errors.New("never listed")
+}
+
+var _ corev1listers.NamespaceLister = namespaces{}
+
+// annotated keeps the audit annotations a request gets: the first of each key.
+type annotated struct {
+	k8sadmission.Attributes
+	annotations map[string]string
+}
+
+func (a *annotated) AddAnnotation(key, value string) error {
+	if _, ok := a.annotations[key]; ok {
+		return errors.New("set already")
+	}
+	a.annotations[key] = value
+	return nil
+}
+
+// verdict is upstream's answer.
+func (o *oracle) verdict(req *admission.Request, warned []string) policy.Verdict {
+	matcher := generic.NewPolicyMatcher(matching.NewMatcher(namespaces{o.cluster}, admission.Client{Cluster: o.cluster}))
+	a, _ := o.cluster.Authorizer()
+	dispatcher := validating.NewDispatcher(a, matcher)
+	attributes := &annotated{Attributes: req.Attributes, annotations: map[string]string{}}
+	recorder := httptest.NewRecorder()
+	var err error
+	filters.WithWarningRecorder(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		err = dispatcher.Dispatch(r.Context(), attributes, req.Interfaces, o.hooks)
+	})).ServeHTTP(recorder, httptest.NewRequest(http.MethodPost, "/", nil))
+	headers, _ := utilnet.ParseWarningHeaders(recorder.Header()["Warning"])
+	v := policy.Verdict{Allowed: err == nil, AuditAnnotations: attributes.annotations}
+	for _, h := range headers {
+		v.Warnings = append(v.Warnings, h.Text)
+	}
+	var status *apierrors.StatusError
+	if errors.As(err, &status) {
+		v.Code, v.Reason, v.Message = status.ErrStatus.Code, status.ErrStatus.Reason, status.ErrStatus.Message
+	}
+	return v
+}
+
+// material is what differential tests are made of: the recorded suites.
+type material struct {
+	state    []*admission.Object
+	policies []*admission.Object
+	asks     []admission.Ask
+}
+
+func loadMaterial(t testing.TB) []material {
+	dirs, err := filepath.Glob("../suite/testdata/conformance/*")
+	if err != nil || len(dirs) == 0 {
+		t.Fatalf("no suites: %v", err)
+	}
+	var all []material
+	for _, dir := range dirs {
+		s, err := suite.Load(os.DirFS(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := material{state: s.Context, policies: s.Policies}
+		for i := range s.Requests {
+			m.asks = append(m.asks, s.Requests[i].Ask())
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// TestUpstreamAgrees puts the requests of each suite to this package and to the
+// API server's own plugin.
+func TestUpstreamAgrees(t *testing.T) {
+	for _, m := range loadMaterial(t) {
+		compare(t, m.state, m.policies, m.asks)
+	}
+}
+
+// compare fails the test where the two differ and gives the number of pairs of
+// policy set and request that were compared.
+func compare(t testing.TB, state, policies []*admission.Object, asks []admission.Ask) int {
+	t.Helper()
+	ctx := context.Background()
+	compared := 0
+	all := append(append([]*admission.Object(nil), state...), policies...)
+	index := admission.NewIndex(all)
+	compiler := policy.NewCompiler()
+	for _, ask := range asks {
+		layers := []*admission.Index{index}
+		if ask.OldObject != nil {
+			layers = []*admission.Index{admission.NewIndex([]*admission.Object{ask.OldObject}), index}
+		}
+		cluster := admission.NewCluster(admission.ClusterOptions{Complete: true}, layers...)
+		set, _ := policy.Load(ctx, cluster, suite.Admin(), policies)
+		req, _, err := cluster.Prepare(ctx, ask)
+		if err != nil || exempt(req) {
+			continue // no policy is asked
+		}
+		engine := policy.NewEngine(cluster, compiler, set)
+		outcome := engine.Evaluate(ctx, req)
+		ours := outcome.Verdict(req, nil)
+		theirs := newOracle(t, cluster, all, set).verdict(req, nil)
+		if diff := cmp.Diff(theirs, ours, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s %s %s (-upstream +ours):\n%s", ask.Operation, req.GetKind().Kind, req.GetName(), diff)
+		}
+		compared++
+	}
+	return compared
+}
+
+// exempt: the dispatcher below the plugin does not know of exempt resources.
+func exempt(req *admission.Request) bool {
+	switch req.GetResource().Group {
+	case "authentication.k8s.io", "authorization.k8s.io":
+		return true
+	case v1.GroupName:
+		return req.GetResource().Resource != "mutatingwebhookconfigurations" && req.GetResource().Resource != "validatingwebhookconfigurations"
+	}
+	return false
+}
+
+var _ = rand.New
