@@ -62,6 +62,15 @@ func (s *scan) locateUnjudged(ctx context.Context, u *unjudged) {
 	u.Location = &loc
 }
 
+// locateRemark makes a located diagnostic of a warning.
+func (s *scan) locateRemark(ctx context.Context, f *found) {
+	s.locateFinding(ctx, f)
+	s.diagnose(Diagnostic{
+		Severity: "warning", Root: f.Root, Location: &f.Location,
+		Message: f.key.String() + ": " + f.Message,
+	})
+}
+
 func (s *scan) noteUnlocated(root string, err error) {
 	s.diagnose(Diagnostic{Severity: "warning", Root: root, Message: "the lines of findings here are not known: " + err.Error()})
 }

@@ -59,6 +59,10 @@ func warnedField(text string) string {
 	return ""
 }
 
+// isLoss reports whether a warning says that something written takes no effect, or
+// not the effect it has on its own line.
+func isLoss(warning string) bool { return quotedField().MatchString(warning) }
+
 func quotedField() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:unknown|duplicate) field "([^"]+)"`)
 }

@@ -127,6 +127,10 @@ func (s *scan) collect(r *review) {
 	s.report.Summary.Evaluations += r.out.evaluations
 	s.findings = append(s.findings, r.out.findings...)
 	s.unjudged = append(s.unjudged, r.out.unjudged...)
+	for _, f := range r.out.remarks {
+		f.Root = r.root
+		s.remarks = append(s.remarks, f)
+	}
 }
 
 func (s *scan) add(f found) { s.findings = append(s.findings, f) }

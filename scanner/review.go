@@ -24,6 +24,9 @@ type outcome struct {
 	requests, evaluations int
 	findings              []found
 	unjudged              []unjudged
+	// remarks are warnings of the server that change nothing: deprecations and the
+	// like. They become diagnostics.
+	remarks []found
 }
 
 // run judges the pair.
@@ -135,11 +138,16 @@ func (r *review) server(final verdict, before *verdict) {
 		r.add(r.refused(final.refusal), existed)
 	}
 	for _, w := range unique(final.warnings) {
-		r.add(r.warned(w), slices.Contains(before.warnings, w))
+		switch existed := slices.Contains(before.warnings, w); {
+		case isLoss(w):
+			r.add(r.warned(w), existed)
+		case !existed:
+			r.out.remarks = append(r.out.remarks, r.warned(w))
+		}
 	}
-	if final.refusal == nil && r.head != nil {
+	if final.refusal == nil {
 		for _, w := range unique(before.warnings) {
-			if !slices.Contains(final.warnings, w) {
+			if isLoss(w) && !slices.Contains(final.warnings, w) {
 				r.resolve(r.warned(w))
 			}
 		}

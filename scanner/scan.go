@@ -64,6 +64,7 @@ type scan struct {
 	report   *Report
 	findings []found
 	unjudged []unjudged
+	remarks  []found
 	policies map[string]bool
 }
 
@@ -153,12 +154,18 @@ func (s *scan) judge(ctx context.Context) error {
 
 // locate gives findings and what is indeterminate their lines.
 func (s *scan) locate(ctx context.Context) error {
-	err := s.each(ctx, "locate", len(s.findings)+len(s.unjudged), func(ctx context.Context, i int) error {
-		if i < len(s.findings) {
-			s.locateFinding(ctx, &s.findings[i])
-		} else {
-			s.locateUnjudged(ctx, &s.unjudged[i-len(s.findings)])
-		}
+	steps := []func(context.Context){}
+	for i := range s.findings {
+		steps = append(steps, func(ctx context.Context) { s.locateFinding(ctx, &s.findings[i]) })
+	}
+	for i := range s.unjudged {
+		steps = append(steps, func(ctx context.Context) { s.locateUnjudged(ctx, &s.unjudged[i]) })
+	}
+	for i := range s.remarks {
+		steps = append(steps, func(ctx context.Context) { s.locateRemark(ctx, &s.remarks[i]) })
+	}
+	err := s.each(ctx, "locate", len(steps), func(ctx context.Context, i int) error {
+		steps[i](ctx)
 		return nil
 	})
 	if err != nil {
