@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -18,7 +17,7 @@ func (r *Renderer) explain(root Root, c *closure, failure error) *Problem {
 	text := failure.Error()
 	p := &Problem{Kind: ProblemFailed, Position: Position{Path: root.Path}, Message: clean(text)}
 	for _, find := range []func(string, *closure) (Position, string, bool){
-		r.kustomizationCount, brokenKustomization, r.brokenFile, r.missingFile, unmatchedPatch, mentionedEntry, deepestKustomization,
+		r.kustomizationCount, brokenKustomization, r.brokenFile, r.missingFile, r.unmatchedPatch, mentionedEntry, deepestKustomization,
 	} {
 		if pos, message, ok := find(text, c); ok {
 			p.Position = pos
@@ -70,7 +69,8 @@ func brokenKustomization(failure string, c *closure) (Position, string, bool) {
 		pos := Position{Path: k.path, Line: 1}
 		message := clean(k.err.Error())
 		if m := yamlLine.FindStringSubmatch(message); m != nil {
-			pos.Line, _ = strconv.Atoi(m[1])
+			pos.Line = atoi(m[1])
+			message = yamlPrefix.ReplaceAllString(message, "")
 		}
 		if m := unknownField.FindStringSubmatch(message); m != nil {
 			pos = k.fieldPosition(m[1])
@@ -144,8 +144,7 @@ func syntaxError(data []byte) (line int, message string) {
 // errorLine is the line a YAML error names, 1 when it names none.
 func errorLine(err error) int {
 	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
-		n, _ := strconv.Atoi(m[1])
-		return max(n, 1)
+		return max(atoi(m[1]), 1)
 	}
 	return 1
 }
@@ -169,7 +168,7 @@ func (r *Renderer) missingFile(failure string, c *closure) (Position, string, bo
 			continue
 		}
 		if to := r.tree.resolve(e.target); to.err != nil {
-			return e.position(), fmt.Sprintf("%s does not lead to a file: %s", quote(e.value), reason(e.target, to.err)), true
+			return e.position(), fmt.Sprintf("%s %s", quote(e.value), reason(e.target, to.err)), true
 		}
 	}
 	return Position{}, "", false
@@ -178,18 +177,30 @@ func (r *Renderer) missingFile(failure string, c *closure) (Position, string, bo
 var missingTarget = regexp.MustCompile(`(?:no resource matches strategic merge patch "?|failed to find unique target for patch |no matches for Id )([^"/\s;]+)/([^"\s;.\[]+)`)
 
 // unmatchedPatch explains a patch whose object is not among the resources.
-func unmatchedPatch(failure string, c *closure) (Position, string, bool) {
+func (r *Renderer) unmatchedPatch(failure string, c *closure) (Position, string, bool) {
 	m := missingTarget.FindStringSubmatch(failure)
 	if m == nil {
 		return Position{}, "", false
 	}
 	kind, _, _ := strings.Cut(m[1], ".")
 	for _, e := range c.entries {
-		if e.kind == refInline && mentions(e.value, kind, m[2]) {
+		if (e.kind == refInline || e.kind == refPatch) && mentions(r.patchText(e), kind, m[2]) {
 			return e.position(), "", true
 		}
 	}
 	return Position{}, "", false
+}
+
+// patchText is the text of a patch, inline or in a file.
+func (r *Renderer) patchText(e entry) string {
+	if e.kind == refInline {
+		return e.value
+	}
+	data, _, err := r.tree.load(e.target, newTrace())
+	if err != nil {
+		return ""
+	}
+	return string(data)
 }
 
 func mentions(text, kind, name string) bool {
@@ -239,7 +250,7 @@ func clean(text string) string {
 // reason words why a path leads nowhere.
 func reason(target string, err error) string {
 	if errors.Is(err, fs.ErrNotExist) {
-		return target + " does not exist"
+		return "does not exist: there is no " + target
 	}
-	return clean(err.Error())
+	return "cannot be used: " + clean(err.Error())
 }

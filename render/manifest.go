@@ -2,6 +2,8 @@ package render
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"path"
 	"strings"
 
@@ -13,6 +15,10 @@ import (
 // cannot be read, a diagnostic says what is wrong.
 func (d *discoverer) isManifest(name string) bool {
 	data, _, err := d.tree.load(name, newTrace())
+	if errors.Is(err, fs.ErrNotExist) {
+		d.diagnose(SeverityWarning, Position{Path: name}, "is a symbolic link that leads nowhere")
+		return false
+	}
 	if err != nil {
 		p := unreadable(name, err)
 		d.diagnose(SeverityError, p.Position, "%s", p.Message)
@@ -26,6 +32,8 @@ func (d *discoverer) isManifest(name string) bool {
 	for _, doc := range docs {
 		m, bad := doc.decode()
 		switch {
+		case bad != nil && looksLikeObject(doc) && templated(doc.text):
+			d.diagnose(SeverityWarning, bad.Position, "looks like a template, not a manifest: %s", bad.message)
 		case bad != nil && looksLikeObject(doc):
 			d.diagnose(SeverityError, bad.Position, "%s", bad.message)
 			found = true
@@ -60,7 +68,7 @@ func looksLikeObject(d document) bool {
 	if path.Ext(d.path) == ".json" {
 		return bytes.Contains(d.text, []byte(`"apiVersion"`)) && bytes.Contains(d.text, []byte(`"kind"`))
 	}
-	return hasLine(d.text, "apiVersion:") && hasLine(d.text, "kind:") && !templated(d.text)
+	return hasLine(d.text, "apiVersion:") && hasLine(d.text, "kind:")
 }
 
 // templated tells a file of another tool's templates, which is no YAML yet.

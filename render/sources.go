@@ -128,12 +128,11 @@ func (l *locator) document(res *resource.Resource, origin *resource.Origin) Posi
 	votes := map[*padRange]int{}
 	l.vote(res.YNode(), votes)
 	var best *padRange
-	for i := range l.padder.ranges {
-		r := &l.padder.ranges[i]
-		if votes[r] == 0 || (file != "" && r.snippet.path != file) {
+	for r, n := range votes {
+		if file != "" && r.snippet.path != file {
 			continue
 		}
-		if best == nil || votes[r] > votes[best] {
+		if best == nil || n > votes[best] || (n == votes[best] && r.start < best.start) {
 			best = r
 		}
 	}

@@ -1,0 +1,250 @@
+package render
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/preadmit/preadmit/render/gittree"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	sigsyaml "sigs.k8s.io/yaml"
+)
+
+// locatedRoots: one root in so many has its sources looked for, to bound the
+// time of the test.
+const locatedRoots = 8
+
+// corpora is the directory of real repositories as git bundles: PREADMIT_CORPORA,
+// or ../shared/corpora next to the repository.
+func corpora(t *testing.T) []string {
+	t.Helper()
+	dir := os.Getenv("PREADMIT_CORPORA")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "shared", "corpora")
+	}
+	bundles, err := filepath.Glob(filepath.Join(dir, "gitops", "*.bundle"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(bundles) == 0 {
+		t.Skipf("no git bundles under %s: set PREADMIT_CORPORA to compare with kustomize on real repositories", dir)
+	}
+	return bundles
+}
+
+func gitCommand(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
+	}
+	return string(out)
+}
+
+// clone checks a bundle out and lists the head branches of its pull requests.
+func clone(t *testing.T, bundle string) (dir string, branches []string) {
+	t.Helper()
+	bundle, err := filepath.Abs(bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = filepath.Join(t.TempDir(), "clone")
+	gitCommand(t, ".", "clone", "--quiet", "--no-checkout", bundle, dir)
+	refs := gitCommand(t, dir, "for-each-ref", "--format=%(refname:short)", "refs/remotes/origin")
+	for _, ref := range strings.Fields(refs) {
+		if strings.HasSuffix(ref, "-head") {
+			branches = append(branches, ref)
+		}
+	}
+	sort.Strings(branches)
+	return dir, branches
+}
+
+// TestCorporaLikeKustomize renders every root of real repositories from git
+// objects and compares with kustomize on a checkout: same bytes, or both fail.
+func TestCorporaLikeKustomize(t *testing.T) {
+	for _, bundle := range corpora(t) {
+		t.Run(strings.TrimSuffix(filepath.Base(bundle), ".bundle"), func(t *testing.T) {
+			t.Parallel()
+			dir, branches := clone(t, bundle)
+			repo, err := gittree.Open(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen := map[string]bool{}
+			for _, branch := range branches {
+				gitCommand(t, dir, "checkout", "--quiet", "--force", branch)
+				commit, err := repo.Commit(branch)
+				if err != nil {
+					t.Fatal(err)
+				}
+				compareTree(t, branch, commit.FS(), dir, seen)
+			}
+		})
+	}
+}
+
+func compareTree(t *testing.T, branch string, fsys fs.FS, dir string, seen map[string]bool) {
+	t.Helper()
+	start := time.Now()
+	d, err := Discover(context.Background(), fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	discovered := time.Since(start)
+	for _, diagnostic := range d.Diagnostics {
+		t.Logf("%s: %s: %s %s", branch, diagnostic.Position, diagnostic.Severity, diagnostic.Message)
+	}
+	counts := map[string]int{}
+	var rendering, locating time.Duration
+	r := NewRenderer(fsys, Options{})
+	for _, root := range d.Roots {
+		counts[string(root.Kind)]++
+		start := time.Now()
+		result := r.Render(context.Background(), root)
+		rendering += time.Since(start)
+		counts[outcome(result)]++
+		id := fmt.Sprint(root.Path, outcome(result), result.Trace)
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		counts["compared"]++
+		compareRoot(t, r, root, result, dir)
+		if result.Problem == nil && counts["compared"]%locatedRoots == 0 {
+			start = time.Now()
+			checkSources(t, r, root, result, counts)
+			locating += time.Since(start)
+		}
+	}
+	t.Logf("%s: %v, discovery %v, rendering %v, sources %v", branch, counts, discovered, rendering, locating)
+}
+
+func outcome(r *Result) string {
+	if r.Problem != nil {
+		return string(r.Problem.Kind)
+	}
+	return "rendered"
+}
+
+func compareRoot(t *testing.T, r *Renderer, root Root, result *Result, dir string) {
+	t.Helper()
+	if result.Problem != nil {
+		checkProblem(t, r, root, result.Problem)
+	}
+	if root.Kind != KindKustomize || (result.Problem != nil && result.Problem.Kind == ProblemRefused) {
+		return
+	}
+	k := krusty.MakeKustomizer(&krusty.Options{
+		Reorder: krusty.ReorderOptionUnspecified, LoadRestrictions: types.LoadRestrictionsNone, PluginConfig: types.DisabledPluginConfig()})
+	onDisk, err := k.Run(filesys.MakeFsOnDisk(), filepath.Join(dir, filepath.FromSlash(root.Path)))
+	var want []byte
+	if err == nil {
+		want, err = onDisk.AsYaml()
+	}
+	if (err != nil) != (result.Problem != nil) {
+		t.Errorf("%s: kustomize says %v, we say %v", root.Path, err, result.Problem)
+		return
+	}
+	if err != nil {
+		return
+	}
+	var got bytes.Buffer
+	for i, o := range result.Objects {
+		if i > 0 {
+			got.WriteString("---\n")
+		}
+		got.Write(asYAML(t, o.Content))
+	}
+	if !bytes.Equal(got.Bytes(), want) {
+		t.Errorf("%s: the output differs from kustomize's: %s", root.Path, cmp.Diff(string(want), got.String()))
+	}
+}
+
+// asYAML writes an object as kustomize does.
+func asYAML(t *testing.T, content map[string]any) []byte {
+	t.Helper()
+	data, err := json.Marshal(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := sigsyaml.JSONToYAML(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// checkProblem wants every problem to point into the tree.
+func checkProblem(t *testing.T, r *Renderer, root Root, p *Problem) {
+	t.Helper()
+	if strings.Contains(p.Message, mount) || p.Message == "" {
+		t.Errorf("%s: message %q", root.Path, p.Message)
+	}
+	if to := r.tree.resolve(p.Path); to.err != nil {
+		t.Errorf("%s: the problem points at %s: %v", root.Path, p.Path, to.err)
+	}
+	if os.Getenv("PREADMIT_VERBOSE") != "" {
+		t.Logf("%s: %s: %s", root.Path, p.Kind, p)
+	}
+}
+
+// checkSources wants a document for every object, and the value of a located
+// scalar to be on its line.
+func checkSources(t *testing.T, r *Renderer, root Root, result *Result, counts map[string]int) {
+	t.Helper()
+	sources, err := r.Sources(context.Background(), root)
+	if err != nil {
+		t.Fatalf("%s: %v", root.Path, err)
+	}
+	if len(sources) != len(result.Objects) {
+		t.Fatalf("%s: %d sources for %d objects", root.Path, len(sources), len(result.Objects))
+	}
+	for i, s := range sources {
+		counts["objects"]++
+		if s.Document.Line == 0 {
+			counts["undocumented"]++
+		}
+		if s.find == nil {
+			counts["inexact"]++
+			continue
+		}
+		everyLeaf(result.Objects[i].Content, "", func(path string) {
+			counts["leaves"]++
+			if _, found := s.Find(path); found {
+				counts["located"]++
+			}
+		})
+	}
+}
+
+func everyLeaf(value any, path string, do func(string)) {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, field := range v {
+			everyLeaf(field, path+"["+key+"]", do)
+		}
+	case []any:
+		for i, item := range v {
+			everyLeaf(item, fmt.Sprintf("%s[%d]", path, i), do)
+		}
+	default:
+		do(path)
+	}
+}
