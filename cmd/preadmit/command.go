@@ -48,10 +48,12 @@ would send, and judges each as a kube-apiserver does, without a cluster.`,
 
   # Compare two directories
   preadmit scan --base-path before after`,
-		Args:          noArgs,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args: noArgs,
+
+		SuggestionsMinimumDistance: 2,
+		SilenceUsage:               true,
+		SilenceErrors:              true,
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout)
