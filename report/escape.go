@@ -14,8 +14,7 @@ import (
 
 // escape makes s safe for one line of a terminal or log: what does not show as
 // itself (control and format characters, bidi overrides, newlines, bytes that are
-// not UTF-8) is written as a Go escape sequence. A runner of GitHub Actions obeys
-// "##[command]" anywhere in a line, so that is broken up, too.
+// not UTF-8) is written as a Go escape sequence.
 func escape(s string) string {
 	if plain(s) {
 		return s
@@ -26,7 +25,7 @@ func escape(s string) string {
 		b.WriteString(escapeRune(r, s[i:i+n]))
 		i += n
 	}
-	return strings.ReplaceAll(b.String(), "##[", `##\u005b`)
+	return b.String()
 }
 
 // escapeLines is escape for text of several lines.
@@ -56,7 +55,7 @@ func visible(r rune) bool { return strconv.IsGraphic(r) }
 // plain tells whether escape has nothing to do, which is the common case.
 func plain(s string) bool {
 	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < ' ' || c > '~' || c == '#' {
+		if c := s[i]; c < ' ' || c > '~' {
 			return false
 		}
 	}
@@ -64,8 +63,10 @@ func plain(s string) bool {
 }
 
 // guardLine keeps a finished line from being taken for a workflow command, which
-// GitHub Actions recognizes by "::" at the start of a line, blanks aside.
+// GitHub Actions recognizes by "::" at the start of a line, blanks aside, and by
+// "##[" anywhere.
 func guardLine(line string) string {
+	line = strings.ReplaceAll(line, "##[", `##\u005b`)
 	rest := strings.TrimLeftFunc(line, unicode.IsSpace)
 	if !strings.HasPrefix(rest, "::") {
 		return line

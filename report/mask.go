@@ -88,6 +88,8 @@ func maskLocation(l scanner.Location, secret bool) (scanner.Location, bool) {
 var (
 	// secretSign is a line that only a Secret, in YAML or JSON, has.
 	secretSign = regexp.MustCompile(`\bkind["']?\s*:\s*["']?Secret["']?\s*([,}#]|$)|\bstringData["']?\s*:`)
+	// topLevel is a field of the object itself, by its indent, that holds no secret.
+	topLevel = regexp.MustCompile(`^(apiVersion|kind|type|immutable):`)
 	// leftHandSide is `key: ` of YAML or JSON, or `KEY=` of an env file or literal,
 	// after list dashes and braces.
 	leftHandSide = regexp.MustCompile(`^\s*(- +)*[{]?\s*("[^"]*"|'[^']*'|[\w./-]+)\s*:(\s+|$)|^\s*(- +)*["']?[\w.-]+=[^=\s]`)
@@ -101,7 +103,7 @@ func showsSecret(lines []string) bool {
 // line that is neither (the lines of a block scalar, a folded value).
 func maskLine(line string) string {
 	t := strings.TrimSpace(line)
-	if t == "" || t == "---" || t == "kind: Secret" || t == "apiVersion: v1" {
+	if t == "" || t == "---" || topLevel.MatchString(line) {
 		return line
 	}
 	if at := leftHandSide.FindStringIndex(line); at != nil {

@@ -88,7 +88,7 @@ func validationTexts(f *scanner.Finding) (short, full, help string) {
 		help += "\n\nExpression, which must be true:\n" + f.Expression
 	}
 	if f.Message != "" {
-		help += "\n\nThe API server says:\n" + f.Message
+		help += "\n\nThe API server says, for example:\n" + f.Message
 	}
 	return short, full, help + "\n\nTo see the policy: kubectl get validatingadmissionpolicy " + f.Policy + " -o yaml"
 }

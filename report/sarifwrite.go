@@ -62,7 +62,7 @@ func driver(t scanner.Tool, rules []*sarifRule) sarifDriver {
 		Rules:          rules,
 	}
 	if v := strings.TrimPrefix(t.Version, "v"); semver.MatchString(v) {
-		d.SemanticVersion = v
+		d.Version, d.SemanticVersion = v, v
 	}
 	return d
 }
@@ -161,12 +161,15 @@ func verdict(f *scanner.Finding) string {
 // notificationKinds describes the notifications there may be.
 func notificationKinds() []*sarifRule {
 	describe := func(id, short, full string) *sarifRule {
-		return &sarifRule{ID: id, ShortDescription: sarifMessage{Text: short}, FullDescription: sarifMessage{Text: full}}
+		return &sarifRule{
+			ID: id, Name: pascalCase(id), Help: &sarifMessage{Text: full},
+			ShortDescription: sarifMessage{Text: short}, FullDescription: sarifMessage{Text: full},
+		}
 	}
 	return []*sarifRule{
-		describe("indeterminate", "Could not be judged.", "What is named could not be judged, so it is not known to be allowed."),
-		describe("diagnostic", "A remark that is not a verdict.", "A remark on the repository that is not a verdict."),
-		describe("truncated", "Left out.", "The report has more than this file may hold."),
+		describe("preadmit/indeterminate", "Could not be judged.", "What is named could not be judged, so it is not known to be allowed."),
+		describe("preadmit/diagnostic", "A remark that is not a verdict.", "A remark on the repository that is not a verdict."),
+		describe("preadmit/truncated", "Left out.", "The report has more than this file may hold."),
 	}
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/preadmit/preadmit/scanner"
@@ -48,7 +49,7 @@ func (p *printer) unjudged(g *unjudged) {
 	p.message([]span{blanks(2)}, 2, bold, why)
 	for i, n := range g.items {
 		if i == mostPlaces && len(g.items) > mostPlaces+1 && !p.opts.Verbose {
-			p.line(blanks(4), span{"- and " + count(len(g.items)-i, "more") + " (-v lists them)", plainStyle})
+			p.line(blanks(4), span{"- and " + fmt.Sprint(len(g.items)-i) + " more (-v lists them)", plainStyle})
 			return
 		}
 		p.block([]span{blanks(4), {"- ", gutter}}, 6, plainStyle, subject(n))
