@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/konfig"
 )
 
 // explain turns kustomize's failure into a problem at the best place that can be
@@ -44,7 +45,7 @@ var (
 func (r *Renderer) kustomizationCount(failure string, c *closure) (Position, string, bool) {
 	if m := foundMultiple.FindStringSubmatch(failure); m != nil {
 		dir := unmount(m[1])
-		return Position{Path: dir}, fmt.Sprintf("there is more than one kustomization file in %s", dir), true
+		return r.secondKustomization(dir), fmt.Sprintf("there is more than one kustomization file in %s", dir), true
 	}
 	m := missingOne.FindStringSubmatch(failure)
 	if m == nil {
@@ -58,6 +59,17 @@ func (r *Renderer) kustomizationCount(failure string, c *closure) (Position, str
 		}
 	}
 	return Position{Path: dir}, message, true
+}
+
+// secondKustomization is the one file too many.
+func (r *Renderer) secondKustomization(dir string) Position {
+	pos := Position{Path: dir}
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		if to := r.tree.resolve(path.Join(dir, name)); to.err == nil && !to.isDir {
+			pos.Path = to.real
+		}
+	}
+	return pos
 }
 
 // brokenKustomization explains a kustomization file kustomize does not accept.

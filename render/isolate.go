@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os/exec"
 	"strings"
+	"time"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
@@ -54,10 +55,15 @@ type childResult struct {
 	Problem *Problem          `json:"problem,omitempty"`
 }
 
+// isolateTimeout bounds one child: some schemas make kustomize run in a circle.
+const isolateTimeout = time.Minute
+
 // Isolate makes an Isolator that runs a program which calls ChildMain, once per
 // root, with an empty environment.
 func Isolate(program string, args ...string) Isolator {
 	return func(ctx context.Context, root Root, fsys fs.FS, opts Options) (*Result, error) {
+		ctx, cancel := context.WithTimeout(ctx, isolateTimeout)
+		defer cancel()
 		cmd := exec.CommandContext(ctx, program, args...)
 		cmd.Env = []string{"GOTRACEBACK=none"}
 		var stderr bytes.Buffer

@@ -14,6 +14,9 @@ import (
 // like it that its author must have meant one; in the latter case, and when it
 // cannot be read, a diagnostic says what is wrong.
 func (d *discoverer) isManifest(name string) bool {
+	if d.tree.resolve(name).isDir {
+		return false // a symbolic link to a directory
+	}
 	data, _, err := d.tree.load(name, newTrace())
 	if errors.Is(err, fs.ErrNotExist) {
 		d.diagnose(SeverityWarning, Position{Path: name}, "is a symbolic link that leads nowhere")
@@ -89,7 +92,7 @@ func pluginFiles(data []byte) []string {
 		for decoder.Decode(&node) == nil {
 			var value any
 			if guardNode(&node, 1_000_000) == nil && node.Decode(&value) == nil {
-				for _, p := range pluginPaths(value) {
+				for _, p := range pluginPaths(stringKeys(value)) {
 					if !text(p) {
 						out = append(out, sourcePath(p))
 					}

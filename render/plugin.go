@@ -22,7 +22,6 @@ func (w *walker) inline(e entry) {
 	if e.kind == refPlugin {
 		w.plugins(e, []byte(e.value), func(int) Position { return e.position() })
 	}
-	w.out.entries = append(w.out.entries, e)
 }
 
 func (w *walker) guardText(text string, pos Position) {
@@ -61,11 +60,33 @@ func (w *walker) plugins(e entry, data []byte, at func(line int) Position) {
 			if node.Decode(&value) != nil {
 				continue
 			}
-			for _, config := range flatten(value) {
+			for _, config := range flatten(stringKeys(value)) {
 				w.plugin(e, config, at(c.line+firstLine(&node)))
 			}
 		}
 	}
+}
+
+// stringKeys gives every mapping string keys: one whose keys are written as
+// `!!binary` decodes differently here and in kustomize.
+func stringKeys(value any) any {
+	switch v := value.(type) {
+	case map[any]any:
+		out := make(map[string]any, len(v))
+		for key, field := range v {
+			out[fmt.Sprint(key)] = stringKeys(field)
+		}
+		return out
+	case map[string]any:
+		for key, field := range v {
+			v[key] = stringKeys(field)
+		}
+	case []any:
+		for i, item := range v {
+			v[i] = stringKeys(item)
+		}
+	}
+	return value
 }
 
 // flatten gives the objects of a document: kustomize takes lists apart.
@@ -163,10 +184,6 @@ func everyString(value any, do func(string)) {
 	case string:
 		do(v)
 	case map[string]any:
-		for _, field := range v {
-			everyString(field, do)
-		}
-	case map[any]any:
 		for _, field := range v {
 			everyString(field, do)
 		}

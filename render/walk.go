@@ -172,8 +172,13 @@ func (w *walker) follow(k *kustomization, r ref, plugin bool) int {
 	if w.remote(e) {
 		return 0
 	}
-	if r.kind == refInline || (r.kind == refPlugin && text(r.value)) {
+	switch r.kind {
+	case refInline, refPlugin, refPatch:
+		// Kustomize tries a path of these as YAML text first.
 		w.inline(e)
+	}
+	if r.kind == refInline || (r.kind == refPlugin && text(r.value)) {
+		w.out.entries = append(w.out.entries, e)
 		return 0
 	}
 	if filepath.IsAbs(r.value) {

@@ -1,0 +1,128 @@
+package render
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden parts of testdata")
+
+// TestGolden discovers, renders and locates the trees in testdata. In an
+// archive, `-- a -> b --` is a symbolic link, lines `find ROOT KIND/NAME PATH` of
+// its comment ask for the place of a field, and the file `want` is what comes out.
+func TestGolden(t *testing.T) {
+	archives, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("no archives in testdata (%v)", err)
+	}
+	for _, name := range archives {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fsys, want := treeOf(archive)
+			got := describe(t, fsys, string(archive.Comment))
+			if *update {
+				setWant(archive, got)
+				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("-want +got (rewrite with -update):\n%s", diff)
+			}
+		})
+	}
+}
+
+func treeOf(archive *txtar.Archive) (fsys fstest.MapFS, want string) {
+	fsys = fstest.MapFS{}
+	for _, f := range archive.Files {
+		if f.Name == "want" {
+			want = string(f.Data)
+			continue
+		}
+		if from, to, ok := strings.Cut(f.Name, " -> "); ok {
+			fsys[from] = &fstest.MapFile{Data: []byte(to), Mode: fs.ModeSymlink | 0o777}
+			continue
+		}
+		fsys[f.Name] = &fstest.MapFile{Data: f.Data, Mode: 0o644}
+	}
+	return fsys, want
+}
+
+func setWant(archive *txtar.Archive, got string) {
+	for i := range archive.Files {
+		if archive.Files[i].Name == "want" {
+			archive.Files[i].Data = []byte(got)
+			return
+		}
+	}
+	archive.Files = append(archive.Files, txtar.File{Name: "want", Data: []byte(got)})
+}
+
+// describe tells all that is found out about a tree.
+func describe(t *testing.T, fsys fs.FS, questions string) string {
+	t.Helper()
+	var out strings.Builder
+	d, err := Discover(context.Background(), fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, diagnostic := range d.Diagnostics {
+		fmt.Fprintf(&out, "%s: %s: %s\n", diagnostic.Severity, diagnostic.Position, diagnostic.Message)
+	}
+	r := NewRenderer(fsys, Options{})
+	for _, root := range d.Roots {
+		fmt.Fprintf(&out, "%s root %s", root.Kind, root.Path)
+		for _, f := range root.Files {
+			fmt.Fprintf(&out, " %s", f)
+		}
+		out.WriteString("\n")
+		describeRoot(t, &out, r, root, questions)
+	}
+	return out.String()
+}
+
+func describeRoot(t *testing.T, out *strings.Builder, r *Renderer, root Root, questions string) {
+	t.Helper()
+	result := r.Render(context.Background(), root)
+	if p := result.Problem; p != nil {
+		fmt.Fprintf(out, "  %s: %s\n", p.Kind, p)
+		return
+	}
+	sources, err := r.Sources(context.Background(), root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, o := range result.Objects {
+		kind, name := kindAndName(o.Content)
+		fmt.Fprintf(out, "  %s/%s from %s\n", kind, name, sources[i].Document)
+		for line := range strings.Lines(questions) {
+			words := strings.Fields(line)
+			if len(words) == 4 && words[0] == "find" && words[1] == root.Path && words[2] == kind+"/"+name {
+				pos, found := sources[i].Find(words[3])
+				fmt.Fprintf(out, "    %s at %s %s\n", words[3], span(pos), map[bool]string{true: "found", false: "absent"}[found])
+			}
+		}
+	}
+}
+
+func span(p Position) string {
+	if p.EndLine == 0 {
+		return p.String()
+	}
+	return fmt.Sprintf("%s-%d:%d", p, p.EndLine, p.EndColumn)
+}

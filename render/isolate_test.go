@@ -1,0 +1,110 @@
+package render
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestMain lets the test binary be its own child process.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "render-child" {
+		if len(os.Environ()) > 1 || os.Getenv("PATH") != "" {
+			fmt.Fprintln(os.Stderr, "the child has an environment:", os.Environ())
+			os.Exit(1)
+		}
+		if err := ChildMain(context.Background(), os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func isolated(t *testing.T) Options {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Options{Isolate: Isolate(exe, "render-child")}
+}
+
+// customMerge is a schema in which a list of a custom kind merges by name.
+const customMerge = `{"definitions": {"v1.Thing": {
+  "properties": {"list": {"items": {"type": "object"}, "type": "array",
+    "x-kubernetes-patch-merge-key": "name", "x-kubernetes-patch-strategy": "merge"}},
+  "x-kubernetes-group-version-kind": [{"group": "example.com", "kind": "Thing", "version": "v1"}]}}}`
+
+func customTree(schema string) fstest.MapFS {
+	return fstest.MapFS{
+		"k/kustomization.yaml":     {Data: []byte("resources: [thing.yaml]\nopenapi:\n  path: schema.json\npatches:\n- path: patch.yaml\n")},
+		"k/schema.json":            {Data: []byte(schema)},
+		"k/thing.yaml":             {Data: []byte("apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: a}\nlist: [{name: one, n: 1}, {name: two, big: 1e3}]\n")},
+		"k/patch.yaml":             {Data: []byte("apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: a}\nlist: [{name: one, n: 2}]\n")},
+		"plain/kustomization.yaml": {Data: []byte("resources: [../k/thing.yaml]\npatches:\n- path: ../k/patch.yaml\n")},
+	}
+}
+
+func TestIsolatedSchema(t *testing.T) {
+	r := NewRenderer(customTree(customMerge), isolated(t))
+	plain := Root{Path: "plain", Kind: KindKustomize}
+	before := r.Render(context.Background(), plain)
+	custom := r.Render(context.Background(), Root{Path: "k", Kind: KindKustomize})
+	if custom.Problem != nil {
+		t.Fatal(custom.Problem)
+	}
+	list := custom.Objects[0].Content["list"].([]any)
+	want := []any{map[string]any{"name": "one", "n": int64(2)}, map[string]any{"name": "two", "big": int64(1000)}}
+	if diff := cmp.Diff(want, list); diff != "" {
+		t.Errorf("the schema did not merge the list: %s", diff)
+	}
+	if len(custom.Trace.Reads) != 4 || len(custom.Trace.Misses) != 2 {
+		t.Errorf("trace %+v", custom.Trace)
+	}
+	after := r.Render(context.Background(), plain)
+	if diff := cmp.Diff(before.Objects, after.Objects); diff != "" {
+		t.Errorf("the schema leaked into this process: %s", diff)
+	}
+}
+
+// TestIsolatedFailures: a schema that crashes kustomize, or makes it run in a
+// circle, costs a process and no more.
+func TestIsolatedFailures(t *testing.T) {
+	for name, schema := range map[string]string{"not JSON": "{", "wrong types": `{"definitions": [1]}`} {
+		t.Run(name, func(t *testing.T) {
+			result := NewRenderer(customTree(schema), isolated(t)).Render(context.Background(), Root{Path: "k", Kind: KindKustomize})
+			if result.Problem == nil || result.Problem.Kind != ProblemFailed {
+				t.Errorf("problem %v", result.Problem)
+			}
+		})
+	}
+	t.Run("endless", func(t *testing.T) {
+		schema := strings.Replace(customMerge, `"list": {`, `"list": {"$ref": "#/definitions/loop"}, "other": {`, 1)
+		schema = strings.Replace(schema, `"v1.Thing": {`, `"loop": {"$ref": "#/definitions/loop"}, "v1.Thing": {`, 1)
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+		defer cancel()
+		start := time.Now()
+		result := NewRenderer(customTree(schema), isolated(t)).Render(ctx, Root{Path: "k", Kind: KindKustomize})
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("took %v", took)
+		}
+		if result.Problem == nil {
+			t.Errorf("rendered %v", result.Objects)
+		}
+	})
+	t.Run("no program", func(t *testing.T) {
+		opts := Options{Isolate: Isolate("./no-such-program")}
+		result := NewRenderer(customTree(customMerge), opts).Render(context.Background(), Root{Path: "k", Kind: KindKustomize})
+		if result.Problem == nil || !strings.Contains(result.Problem.Message, "no-such-program") {
+			t.Errorf("problem %v", result.Problem)
+		}
+	})
+}

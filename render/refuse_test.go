@@ -1,0 +1,158 @@
+package render
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+)
+
+// canary is a server on the loopback interface that must never hear of us.
+func canary(t *testing.T) (host string, touched *atomic.Int32) {
+	t.Helper()
+	touched = new(atomic.Int32)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: fetched}\n")
+	}))
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			touched.Add(1)
+		}
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://"), touched
+}
+
+// TestNothingIsFetched gives every form of entry that makes kustomize run git,
+// helm or a plugin, or fetch over HTTP. Each must be refused on the line of the
+// entry, before anything is contacted.
+func TestNothingIsFetched(t *testing.T) {
+	host, touched := canary(t)
+	t.Setenv("PATH", "")
+	http := "http://" + host + "/"
+	bases := []string{
+		http + "org/repo", "HTTP://" + host + "/org/repo?ref=main", http + "org/repo.git//sub?ref=v1&timeout=1s",
+		http + "_git/repo", "git::" + http + "org/repo", "GIT::" + http + "org/repo", "https://" + host + "/org/repo",
+		"ssh://git@" + host + "/org/repo", "file:///tmp/repo", "FILE:///tmp/repo.git", "git@" + host + ":org/repo",
+		"git@github.com:org/repo.git", "github.com/org/repo", "GitHub.com/org/repo?ref=main", "github.com:org/repo",
+		"org-1@ssh.example.com/org/repo", "https://gitlab.com/org/group/repo//sub", "https://dev.azure.com/o/p/_git/r",
+		http + "deployment.yaml",
+	}
+	cases := map[string]string{}
+	for i, base := range bases {
+		for _, field := range []string{"resources", "bases", "components", "generators", "transformers", "validators"} {
+			cases[fmt.Sprintf("%s %d %s", field, i, base)] = fmt.Sprintf("namePrefix: a-\n%s:\n- %q\n", field, base)
+		}
+	}
+	url := http + "file.yaml"
+	for name, text := range map[string]string{
+		"patch":            "patches:\n- path: %s\n",
+		"strategic":        "patchesStrategicMerge:\n- %s\n",
+		"json6902":         "patchesJson6902:\n- path: %s\n  target: {kind: A, name: a, version: v1}\n",
+		"files":            "configMapGenerator:\n- name: a\n  files:\n  - %s\n",
+		"keyed files":      "configMapGenerator:\n- name: a\n  files:\n  - k=%s\n",
+		"envs":             "configMapGenerator:\n- name: a\n  envs: [%q]\n",
+		"env":              "secretGenerator:\n- name: a\n  env: %s\n",
+		"crds":             "crds:\n- %s\n",
+		"configurations":   "configurations:\n- %s\n",
+		"openapi":          "openapi:\n  path: %s\n",
+		"replacements":     "replacements:\n- path: %s\n",
+		"other case":       "RESOURCES:\n- %s\n",
+		"anchor":           "namePrefix: &u %s\nresources:\n- *u\n",
+		"behind a local":   "resources:\n- base\n- %s\n",
+		"below a base":     "resources:\n- remote\n# %s\n",
+		"plugin path":      "transformers:\n- |\n  apiVersion: builtin\n  kind: PatchTransformer\n  metadata: {name: a}\n  path: %s\n",
+		"plugin lines":     "transformers:\n- \"apiVersion: builtin\\rkind: PatchTransformer\\rmetadata: [name]\\rpath: %s\"\n",
+		"plugin file":      "transformers:\n- plugin.yaml\n# %s\n",
+		"plugin binary":    "transformers:\n- binary.yaml\n# %s\n",
+		"plugin directory": "transformers:\n- plugins\n# %s\n",
+		"plugin assembled": "transformers:\n- assembled\n# %s\n",
+		"exec plugin":      "generators:\n- |\n  apiVersion: example.com/v1\n  kind: Run\n  metadata: {name: a}\n# %s\n",
+		"function":         "transformers:\n- |\n  apiVersion: v1\n  kind: Run\n  metadata: {name: a, annotations: {config.kubernetes.io/function: 'container: {image: a}'}}\n# %s\n",
+		"helm":             "helmCharts:\n- name: a\n  repo: %s\n",
+		"helm generator":   "helmChartInflationGenerator:\n- chartName: a\n  chartRepoUrl: %s\n",
+		"helm plugin":      "generators:\n- |\n  apiVersion: builtin\n  kind: HelmChartInflationGenerator\n  metadata: {name: a}\n  name: a\n  repo: %s\n",
+	} {
+		cases[name] = fmt.Sprintf(text, url)
+	}
+	for name, text := range cases {
+		t.Run(name, func(t *testing.T) { refused(t, text, url) })
+	}
+	if n := touched.Load(); n != 0 {
+		t.Errorf("the network was touched %d times", n)
+	}
+}
+
+func refused(t *testing.T, kustomization, url string) {
+	t.Helper()
+	plugin := "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: a}\n"
+	fsys := fstest.MapFS{}
+	for name, data := range map[string]string{
+		"root/kustomization.yaml":           kustomization,
+		"root/base/kustomization.yaml":      "configMapGenerator:\n- name: b\n",
+		"root/remote/kustomization.yaml":    "resources:\n- " + url + "\n",
+		"root/plugin.yaml":                  "apiVersion: v1\nkind: List\nitems:\n- apiVersion: builtin\n  kind: PatchTransformer\n  Path: " + url + "\n",
+		"root/binary.yaml":                  plugin + "!!binary cGF0aA==: !!binary aHR0cDovL2EvYg==\n",
+		"root/plugins/kustomization.yaml":   "resources: [p.yaml]\n",
+		"root/plugins/p.yaml":               plugin + "path: " + url + "\n",
+		"root/assembled/kustomization.yaml": "resources: [p.yaml]\npatches:\n- patch: '[{op: add, path: /path, value: x}]'\n  target: {kind: PatchTransformer}\n",
+		"root/assembled/p.yaml":             plugin,
+	} {
+		fsys[name] = &fstest.MapFile{Data: []byte(data)}
+	}
+	result := NewRenderer(fsys, Options{}).Render(context.Background(), Root{Path: "root", Kind: KindKustomize})
+	if result.Problem == nil || result.Problem.Kind != ProblemRefused {
+		t.Fatalf("not refused: %+v", result.Problem)
+	}
+	if result.Problem.Line == 0 || !strings.HasPrefix(result.Problem.Path, "root/") {
+		t.Errorf("no line: %v", result.Problem)
+	}
+}
+
+// TestLocalNames are entries that look a little like remote ones.
+func TestLocalNames(t *testing.T) {
+	for _, entry := range []string{
+		"base", "./base", "../base", "a@b", "git", "github.com", "my.github.com/x/y", "http/x/y", "httpx://a", "a:b", "base?ref=x", "ssh:/a",
+	} {
+		if remoteBase(entry) {
+			t.Errorf("%q is taken for a remote base", entry)
+		}
+	}
+}
+
+func TestLayeringBomb(t *testing.T) {
+	fsys := fstest.MapFS{"l0/kustomization.yaml": {Data: []byte("configMapGenerator:\n- name: a\n")}}
+	for i := 1; i <= 40; i++ {
+		text := "resources: [a, b]\n"
+		side := fmt.Sprintf("namePrefix: x-\nresources: [../../l%d]\n", i-1)
+		dir := fmt.Sprintf("l%d", i)
+		fsys[dir+"/kustomization.yaml"] = &fstest.MapFile{Data: []byte(text)}
+		fsys[dir+"/a/kustomization.yaml"] = &fstest.MapFile{Data: []byte(side)}
+		fsys[dir+"/b/kustomization.yaml"] = &fstest.MapFile{Data: []byte(side)}
+	}
+	result := NewRenderer(fsys, Options{}).Render(context.Background(), Root{Path: "l40", Kind: KindKustomize})
+	if result.Problem == nil || result.Problem.Kind != ProblemRefused || !strings.Contains(result.Problem.Message, "over a billion") {
+		t.Errorf("problem %v", result.Problem)
+	}
+}
+
+func TestFileLimit(t *testing.T) {
+	big := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: " + strings.Repeat("x", 2000) + "\n"
+	fsys := fstest.MapFS{"a.yaml": {Data: []byte(big)}, "k/kustomization.yaml": {Data: []byte("resources: [../a.yaml]")}}
+	r := NewRenderer(fsys, Options{Limits: Limits{FileBytes: 1000}})
+	for _, root := range []Root{{Path: ".", Kind: KindPlain, Files: []string{"a.yaml"}}, {Path: "k", Kind: KindKustomize}} {
+		p := r.Render(context.Background(), root).Problem
+		if p == nil || p.Kind != ProblemRefused || p.Path != "a.yaml" || !strings.Contains(p.Message, "limit of 1000 bytes") {
+			t.Errorf("%s: problem %v", root.Kind, p)
+		}
+	}
+	if p := NewRenderer(fsys, Options{}).Render(context.Background(), Root{Path: "k", Kind: KindKustomize}).Problem; p != nil {
+		t.Errorf("within the default limit: %v", p)
+	}
+}
