@@ -5,7 +5,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 .PHONY: build test lint bench fmt update
 
 build: ## the program, as bin/preadmit
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/preadmit ./cmd/preadmit
+	CGO_ENABLED=0 $(GO) build -o bin/preadmit ./cmd/preadmit
 
 test: ## all tests
 	$(GO) test -timeout 20m ./...

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,14 +20,7 @@ var keep = flag.String("keep", "", "write the input of BenchmarkScan1000x20 to t
 // 1000 Deployments in plain YAML, 20 policies of 5 validations each, all bound
 // with Deny, of which a few fail.
 func BenchmarkScan1000x20(b *testing.B) {
-	binary := buildProgram(b)
-	dir := *keep
-	if dir == "" {
-		dir = b.TempDir()
-	}
-	if err := writeScan1000x20(dir); err != nil {
-		b.Fatal(err)
-	}
+	binary, dir := buildProgram(b), writeScan1000x20(b)
 	peak := int64(0)
 	for b.Loop() {
 		cmd := exec.Command(binary, "scan", "--format", "json", dir)
@@ -46,11 +40,25 @@ func BenchmarkScan1000x20(b *testing.B) {
 	b.ReportMetric(float64(peak)/1024, "peak-MB")
 }
 
+// BenchmarkScan1000x20InProcess is the same work without the process, to be
+// profiled with -cpuprofile and -memprofile.
+func BenchmarkScan1000x20InProcess(b *testing.B) {
+	dir := writeScan1000x20(b)
+	for b.Loop() {
+		code := Main(b.Context(), []string{"scan", "--format", "json", dir}, Process{
+			Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: os.Stderr, Getenv: func(string) string { return "" },
+		})
+		if code != exitFindings {
+			b.Fatalf("exit code %d, want %d", code, exitFindings)
+		}
+	}
+}
+
 func buildProgram(b *testing.B) string {
 	b.Helper()
 	binary := filepath.Join(b.TempDir(), "preadmit")
-	build := exec.Command("go", "build", "-trimpath", "-o", binary, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	// No flags, so that the packages compiled for the tests serve again.
+	build := exec.Command("go", "build", "-o", binary, ".")
 	if out, err := build.CombinedOutput(); err != nil {
 		b.Fatalf("build: %v\n%s", err, out)
 	}
@@ -61,25 +69,29 @@ func tail(s string, n int) string { return s[max(0, len(s)-n):] }
 
 // writeScan1000x20 writes the benchmark's repository: ten directories of 100
 // Deployments, and one of policies.
-func writeScan1000x20(dir string) error {
+func writeScan1000x20(b *testing.B) (dir string) {
+	b.Helper()
+	if dir = *keep; dir == "" {
+		dir = b.TempDir()
+	}
 	files := map[string]string{"policies/policies.yaml": benchPolicies()}
 	for i := range 10 {
-		var b strings.Builder
+		var text strings.Builder
 		for j := range 100 {
-			writeDeployment(&b, i*100+j)
+			writeDeployment(&text, i*100+j)
 		}
-		files[fmt.Sprintf("apps/team-%d/deployments.yaml", i)] = b.String()
+		files[fmt.Sprintf("apps/team-%d/deployments.yaml", i)] = text.String()
 	}
 	for name, text := range files {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
+			b.Fatal(err)
 		}
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			return err
+			b.Fatal(err)
 		}
 	}
-	return nil
+	return dir
 }
 
 // writeDeployment writes a Deployment of two containers as one finds them. Every
