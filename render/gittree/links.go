@@ -41,7 +41,7 @@ func resolveLinks(name string, follow bool, tree linkReader) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if rest, err = join2(done, to, rest); err != nil {
+		if rest, err = linkTarget(done, to, rest); err != nil {
 			return "", err
 		}
 		done = "."
@@ -49,9 +49,9 @@ func resolveLinks(name string, follow bool, tree linkReader) (string, error) {
 	return done, nil
 }
 
-// join2 is the path, from the top of the tree, of rest below the target of a
+// linkTarget is the path, from the top of the tree, of rest below the target of a
 // link that lies in dir.
-func join2(dir, target, rest string) (string, error) {
+func linkTarget(dir, target, rest string) (string, error) {
 	if path.IsAbs(target) {
 		return "", errAbsolute
 	}

@@ -78,18 +78,7 @@ func (t *treeFS) target(link object.TreeEntry, dir, rest string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	to := string(data)
-	if path.IsAbs(to) {
-		return "", errAbsolute
-	}
-	full := path.Join(dir, to)
-	if full == ".." || strings.HasPrefix(full, "../") {
-		return "", errOutside
-	}
-	if rest == "" {
-		return full, nil
-	}
-	return path.Join(full, rest), nil
+	return linkTarget(dir, string(data), rest)
 }
 
 func (t *treeFS) child(at object.TreeEntry, name string) (object.TreeEntry, error) {
