@@ -91,14 +91,14 @@ func (p *preparation) forgiven(err error) bool {
 	return !p.cluster.opts.Complete && apierrors.IsForbidden(err)
 }
 
-// pluginsFor leaves the plugins out for kinds none of them changes.
+// pluginsFor leaves the plugins out for kinds none of them changes. (They read
+// PriorityClasses of the state, so these must not need them.)
 func (c *Cluster) pluginsFor(r Resource) []mutator {
 	if r.Custom {
 		return nil
 	}
 	switch r.GroupResource() {
-	case gr("", "pods"), gr("", "nodes"), gr("", "persistentvolumes"), gr("", "persistentvolumeclaims"),
-		gr(schedulingv1.GroupName, "priorityclasses"):
+	case gr("", "pods"), gr("", "nodes"), gr("", "persistentvolumes"), gr("", "persistentvolumeclaims"):
 		return c.plugins()
 	}
 	return nil

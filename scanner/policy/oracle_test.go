@@ -2,16 +2,18 @@ package policy_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"sort"
+	"sync"
 	"testing"
 
+	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	v1 "k8s.io/api/admissionregistration/v1"
@@ -33,6 +35,7 @@ import (
 	"k8s.io/client-go/informers"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -40,6 +43,12 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
+
+// TestMain silences upstream's log of annotations it could not set twice.
+func TestMain(m *testing.M) {
+	klog.SetLogger(logr.Discard())
+	os.Exit(m.Run())
+}
 
 // oracle judges with the API server's own dispatcher and validator.
 type oracle struct {
@@ -135,8 +144,25 @@ func (synced) HasSynced() bool { return true }
 
 var _ informers.GenericInformer = paramInformer{}
 
-// compileUpstream does what the plugin's compilePolicy, which is not exported, does.
+// upstreamPolicies remembers compiled policies by their text: compiling is most
+// of the work of a comparison.
+var upstreamPolicies sync.Map
+
 func compileUpstream(t testing.TB, p *v1.ValidatingAdmissionPolicy) validating.Validator {
+	text, err := json.Marshal(p.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, ok := upstreamPolicies.Load(string(text)); ok {
+		return v.(validating.Validator)
+	}
+	v := newUpstreamPolicy(t, p)
+	upstreamPolicies.Store(string(text), v)
+	return v
+}
+
+// newUpstreamPolicy does what the plugin's compilePolicy, which is not exported, does.
+func newUpstreamPolicy(t testing.TB, p *v1.ValidatingAdmissionPolicy) validating.Validator {
 	compiler, err := plugincel.NewCompositedCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
 	if err != nil {
 		t.Fatal(err)
@@ -303,5 +329,3 @@ func exempt(req *admission.Request) bool {
 	}
 	return false
 }
-
-var _ = rand.New
