@@ -2,6 +2,7 @@ package render
 
 import (
 	"encoding/json"
+	"path"
 	"sort"
 	"strings"
 
@@ -18,12 +19,14 @@ const firstPadding = 10_000
 // itself does, so it tells afterwards which document the node comes from.
 type padder struct {
 	closure *closure
-	// origins asks kustomize to note the file of each object.
-	root   string
-	data   map[string]bool // files whose bytes end up in objects: not to be touched
-	served map[string][]byte
-	next   int
-	ranges []padRange
+	tree    *tree
+	root    string          // the root's kustomization file
+	data    map[string]bool // files whose bytes end up in objects: not to be touched
+	served  map[string][]byte
+	next    int
+	ranges  []padRange
+	// elide leaves JSON6902 patches out.
+	elide bool
 }
 
 // padRange is where a document was moved to.
@@ -36,7 +39,7 @@ type padRange struct {
 }
 
 func newPadder(c *closure, t *tree) *padder {
-	p := &padder{closure: c, data: map[string]bool{}, served: map[string][]byte{}, next: firstPadding}
+	p := &padder{closure: c, tree: t, data: map[string]bool{}, served: map[string][]byte{}, next: firstPadding}
 	if len(c.files) > 0 {
 		p.root = c.files[0].path
 	}
@@ -142,6 +145,9 @@ func (p *padder) moveInline(k *kustomization) []byte {
 			changed = true
 		}
 	}
+	if p.elide {
+		changed = p.withoutJSONPatches(k, &spec) || changed
+	}
 	if k.path == p.root && !hasOrigins(&spec) {
 		spec.BuildMetadata = append(spec.BuildMetadata, types.OriginAnnotations)
 		changed = true
@@ -154,6 +160,31 @@ func (p *padder) moveInline(k *kustomization) []byte {
 		return k.data
 	}
 	return out
+}
+
+// withoutJSONPatches removes the JSON6902 patches of a kustomization.
+func (p *padder) withoutJSONPatches(k *kustomization, spec *types.Kustomization) bool {
+	var kept []types.Patch
+	for _, patch := range spec.Patches {
+		text := []byte(patch.Patch)
+		if patch.Path != "" {
+			text = p.patchFile(k, patch.Path)
+		}
+		if !isJSONPatch(text) {
+			kept = append(kept, patch)
+		}
+	}
+	changed := len(kept) < len(spec.Patches) || len(spec.PatchesJson6902) > 0
+	spec.Patches, spec.PatchesJson6902 = kept, nil
+	return changed
+}
+
+func (p *padder) patchFile(k *kustomization, value string) []byte {
+	data, _, err := p.tree.load(path.Join(k.dir, value), newTrace())
+	if err != nil {
+		return nil
+	}
+	return data
 }
 
 func hasOrigins(spec *types.Kustomization) bool {

@@ -6,6 +6,7 @@ import (
 	"path"
 	"reflect"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/resmap"
@@ -38,9 +39,10 @@ func (r *Renderer) kustomizeSources(ctx context.Context, root Root) ([]*Source, 
 		}
 	}
 	exact := sameObjects(resources, plain.Objects)
+	l.resources = resources.Resources()
 	out := make([]*Source, len(plain.Objects))
-	for i, res := range resources.Resources() {
-		out[i] = l.source(res, origins[i], exact)
+	for i := range out {
+		out[i] = l.source(i, origins[i], exact)
 	}
 	return out, nil
 }
@@ -73,10 +75,16 @@ func originsOf(resources resmap.ResMap) []*resource.Origin {
 
 // locator finds the sources of one root's objects.
 type locator struct {
+	// mu guards what is filled in when first needed.
+	mu       sync.Mutex
 	renderer *Renderer
 	closure  *closure
 	root     Root
 	padder   *padder
+	// resources are the objects of the padded build.
+	resources []*resource.Resource
+	ops       *[]operation
+	elided    *resmap.ResMap
 }
 
 func (l *locator) addedOrigins() bool {
@@ -104,11 +112,21 @@ func kindAndName(m map[string]any) (kind, name string) {
 }
 
 // source locates one object.
-func (l *locator) source(res *resource.Resource, origin *resource.Origin, exact bool) *Source {
+func (l *locator) source(i int, origin *resource.Origin, exact bool) *Source {
+	res := l.resources[i]
 	document := l.document(res, origin)
 	s := &Source{Document: document}
-	if exact {
-		s.find = finder(res.YNode(), document, l.place)
+	if !exact {
+		return s
+	}
+	direct := finder(res.YNode(), document, l.place)
+	s.find = func(path string) (Position, bool) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if reparsed(res.YNode()) {
+			return l.findReparsed(i, direct, path)
+		}
+		return direct(path)
 	}
 	return s
 }
