@@ -11,9 +11,11 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)  // a second signal ends the process at once
-	program, _ := os.Executable() // "" is fine: see Process.Executable
-	os.Exit(Main(ctx, os.Args[1:], Process{
-		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Executable: program,
-	}))
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	p := Process{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
+	p.Executable, _ = os.Executable() // "" is fine, see there
+	// Kustomize warns there of deprecated fields, once for every render of every root,
+	// in the middle of what we say. Crashes do not go through it.
+	os.Stderr, _ = os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	os.Exit(Main(ctx, os.Args[1:], p))
 }
