@@ -32,7 +32,12 @@ func Main(ctx context.Context, args []string, p Process) (code int) {
 	}()
 	root := newRootCommand(p)
 	root.SetArgs(args)
+	running := false
+	root.PersistentPreRun = func(*cobra.Command, []string) { running = true }
 	err := root.ExecuteContext(ctx)
+	if err != nil && !running {
+		err = usagef("%w", err) // cobra could not make sense of the arguments
+	}
 	return exitCode(p.Stderr, err)
 }
 
@@ -61,7 +66,7 @@ would send, and judges each as a kube-apiserver does, without a cluster.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w\nrun '%s --help' for the flags", err, cmd.CommandPath())
 	})
-	root.AddCommand(newScanCommand(p), newVersionCommand(), newChildCommand(p))
+	root.AddCommand(newScanCommand(p), newVersionCommand(), newCompletionCommand(), newChildCommand(p))
 	return root
 }
 
