@@ -123,10 +123,17 @@ func (l *locator) source(i int, origin *resource.Origin, exact bool) *Source {
 	s.find = func(path string) (Position, bool) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
+		find := direct
 		if reparsed(res.YNode()) {
-			return l.findReparsed(i, direct, path)
+			find = func(path string) (Position, bool) { return l.findReparsed(i, direct, path) }
 		}
-		return direct(path)
+		pos, found := find(path)
+		if !found {
+			if set, ok := l.unmarked(i, origin, document, path); ok {
+				return set, true
+			}
+		}
+		return pos, found
 	}
 	return s
 }
