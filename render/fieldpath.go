@@ -151,3 +151,22 @@ func unalias(node *yaml.Node) *yaml.Node {
 	}
 	return node
 }
+
+// canonical gives the steps that hops took, with keys that were written as
+// several steps joined. What was not reached stays as it is.
+func canonical(hops []hop, steps []fieldStep) []fieldStep {
+	var out []fieldStep
+	for _, h := range hops {
+		if len(steps) == 0 {
+			break
+		}
+		step := steps[0]
+		steps = steps[1:]
+		for h.key != nil && step.key != h.key.Value && len(steps) > 0 {
+			step = fieldStep{key: step.key + "." + steps[0].key}
+			steps = steps[1:]
+		}
+		out = append(out, step)
+	}
+	return append(out, steps...)
+}

@@ -212,6 +212,7 @@ func (l *locator) findReparsed(i int, direct func(string) (Position, bool), path
 	res := l.resources[i]
 	steps := parsePath(path)
 	hops, complete := descendPath(res.YNode(), steps)
+	steps = canonical(hops, steps)
 	var leaf *yaml.Node
 	if complete && len(hops) > 0 {
 		leaf = hops[len(hops)-1].value

@@ -257,6 +257,7 @@ func (l *locator) unmarked(i int, origin *resource.Origin, document Position, pa
 	if !complete || len(hops) == 0 || hops[len(hops)-1].value.Kind != yaml.ScalarNode {
 		return Position{}, false
 	}
+	steps = canonical(hops, steps)
 	f := setField{steps: steps, value: hops[len(hops)-1].value.Value, name: res.GetName()}
 	if origin != nil && origin.ConfiguredIn != "" {
 		if pos, ok := l.generatedField(document, res.GetKind(), f); ok {
@@ -266,7 +267,10 @@ func (l *locator) unmarked(i int, origin *resource.Origin, document Position, pa
 	if pos, ok := l.set(document.Path, f); ok {
 		return pos, true
 	}
-	return l.copied(i, hops[len(hops)-1].value, steps)
+	if pos, ok := l.copied(i, hops[len(hops)-1].value, steps); ok {
+		return pos, true
+	}
+	return l.replaced(document.Path, f)
 }
 
 // copied looks for the same value at the same path in the documents an object

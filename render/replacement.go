@@ -1,0 +1,85 @@
+package render
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/types"
+)
+
+// replaced finds the field that a replacement copied into a field: the source's
+// own place.
+func (l *locator) replaced(file string, f setField) (Position, bool) {
+	for _, k := range l.affecting(file) {
+		for _, r := range k.spec.Replacements {
+			if r.Source == nil || !replaces(r.Replacement, f) {
+				continue
+			}
+			if pos, ok := l.replacementSource(r.Source, f.value); ok {
+				return pos, true
+			}
+		}
+	}
+	return Position{}, false
+}
+
+// replaces tells whether a replacement may write a field: the last name of one
+// of its field paths is the field's. The values decide.
+func replaces(r types.Replacement, f setField) bool {
+	for _, target := range r.Targets {
+		for _, path := range target.FieldPaths {
+			last := path[strings.LastIndexByte(path, '.')+1:]
+			if last == f.key() || strings.Contains(path, "["+f.key()+"]") || f.steps[len(f.steps)-1].indexed {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// replacementSource places the source's field when its value is what, or a part
+// of what, the target holds.
+func (l *locator) replacementSource(s *types.SourceSelector, value string) (Position, bool) {
+	path := s.FieldPath
+	if path == "" {
+		path = types.DefaultReplacementFieldPath
+	}
+	steps := parsePath(path)
+	for i, res := range l.resources {
+		if res.GetKind() != s.Kind || !strings.Contains(res.GetName(), s.Name) {
+			continue
+		}
+		hops, complete := descendPath(res.YNode(), steps)
+		if !complete || len(hops) == 0 {
+			continue
+		}
+		leaf := hops[len(hops)-1].value
+		if leaf.Kind != yaml.ScalarNode || leaf.Value == "" || !shares(value, leaf.Value, s.Options) {
+			continue
+		}
+		if pos, ok := l.place(leaf); ok {
+			return pos, true
+		}
+		if pos, ok := l.copied(i, leaf, canonical(hops, steps)); ok {
+			return pos, true
+		}
+	}
+	return Position{}, false
+}
+
+// shares tells whether a value holds the source's, or with a delimiter a part of
+// it.
+func shares(value, source string, options *types.FieldOptions) bool {
+	if strings.Contains(value, source) {
+		return true
+	}
+	if options == nil || options.Delimiter == "" {
+		return false
+	}
+	for _, part := range strings.Split(source, options.Delimiter) {
+		if part != "" && strings.Contains(value, part) {
+			return true
+		}
+	}
+	return false
+}
