@@ -1,8 +1,6 @@
 package scanner
 
 import (
-	"reflect"
-
 	"github.com/preadmit/preadmit/scanner/admission"
 	apiserver "k8s.io/apiserver/pkg/admission"
 )
@@ -77,7 +75,3 @@ func take(candidates []*admission.Object, p pair) (*admission.Object, []*admissi
 }
 
 func isGenerated(o *admission.Object) bool { return o.Name() == "" && o.GenerateName() != "" }
-
-func equalObjects(a, b *admission.Object) bool {
-	return a == b || reflect.DeepEqual(a.Content, b.Content)
-}

@@ -31,7 +31,7 @@ func compareKeys(a, b admission.Key) int { return strings.Compare(a.String(), b.
 
 func sameDefinitions(a, b []definition, andRoots bool) bool {
 	return slices.EqualFunc(a, b, func(x, y definition) bool {
-		return equalObjects(x.object, y.object) && (!andRoots || slices.Equal(x.roots, y.roots))
+		return x.content == y.content && (!andRoots || slices.Equal(x.roots, y.roots))
 	})
 }
 

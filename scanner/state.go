@@ -31,7 +31,22 @@ type state struct {
 // Given objects have no roots.
 type definition struct {
 	object *admission.Object
-	roots  []string
+	// content is the same for equal objects in all states that are compared.
+	content *admission.Object
+	roots   []string
+}
+
+// contents finds one object to stand for all equal ones.
+type contents map[admission.Key][]*admission.Object
+
+func (c contents) of(key admission.Key, o *admission.Object) *admission.Object {
+	for _, known := range c[key] {
+		if equalObjects(known, o) {
+			return known
+		}
+	}
+	c[key] = append(c[key], o)
+	return o
 }
 
 func newState(from *side, roots []*rendered, given []*admission.Object) *state {
@@ -47,15 +62,15 @@ func newState(from *side, roots []*rendered, given []*admission.Object) *state {
 
 // govern collects the governing objects, which are those of a fixed set of kinds
 // and of the kinds that policies take as params.
-func (s *state) govern(params map[schema.GroupKind]bool, given []*admission.Object) {
+func (s *state) govern(params map[schema.GroupKind]bool, known contents, given []*admission.Object) {
 	s.governing = map[admission.Key][]definition{}
 	for _, r := range s.roots {
 		for _, o := range r.objects {
-			s.define(o, r.Root.Path, params)
+			s.define(o, r.Root.Path, params, known)
 		}
 	}
 	for _, o := range given {
-		s.define(o, "", params)
+		s.define(o, "", params, known)
 	}
 	for key := range s.governing {
 		if isPolicy(schema.GroupKind{Group: key.Group, Kind: key.Kind}) {
@@ -65,21 +80,22 @@ func (s *state) govern(params map[schema.GroupKind]bool, given []*admission.Obje
 	slices.SortFunc(s.policyKeys, compareKeys)
 }
 
-func (s *state) define(o *admission.Object, root string, params map[schema.GroupKind]bool) {
+func (s *state) define(o *admission.Object, root string, params map[schema.GroupKind]bool, known contents) {
 	kind := o.GroupVersionKind().GroupKind()
 	if o.Name() == "" || !isGoverning(kind) && !params[kind] {
 		return
 	}
 	key := s.cluster.Key(o)
+	content := known.of(key, o)
 	defs := s.governing[key]
 	i := slices.IndexFunc(defs, func(d definition) bool {
-		return (len(d.roots) == 0) == (root == "") && equalObjects(d.object, o)
+		return (len(d.roots) == 0) == (root == "") && d.content == content
 	})
 	switch {
 	case i < 0 && root == "":
-		s.governing[key] = append(defs, definition{object: o})
+		s.governing[key] = append(defs, definition{object: o, content: content})
 	case i < 0:
-		s.governing[key] = append(defs, definition{object: o, roots: []string{root}})
+		s.governing[key] = append(defs, definition{object: o, content: content, roots: []string{root}})
 	case root != "" && !slices.Contains(defs[i].roots, root):
 		defs[i].roots = append(defs[i].roots, root)
 	}

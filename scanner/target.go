@@ -111,8 +111,9 @@ func govern(states ...*givenState) {
 		}
 		paramKinds(params, s.given)
 	}
+	known := contents{}
 	for _, s := range states {
-		s.govern(params, s.given)
+		s.govern(params, known, s.given)
 	}
 }
 
