@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestExitCode(t *testing.T) {
@@ -52,6 +54,20 @@ func TestMainInterrupted(t *testing.T) {
 	if code != exitIncomplete || stderr.String() != "preadmit: interrupted\n" || stdout.Len() > 0 {
 		t.Errorf("code %d, stdout %q, stderr %q; want %d and a word about the interruption",
 			code, stdout.String(), stderr.String(), exitIncomplete)
+	}
+}
+
+func TestMainInterruptedAtStdin(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	silent, writer := io.Pipe()
+	defer writer.Close()
+	time.AfterFunc(10*time.Millisecond, cancel)
+	var stderr bytes.Buffer
+	code := Main(ctx, []string{"scan", "--context", "-", "testdata/fixture"}, Process{
+		Stdin: silent, Stdout: io.Discard, Stderr: &stderr, Getenv: func(string) string { return "" },
+	})
+	if code != exitIncomplete || stderr.String() != "preadmit: interrupted\n" {
+		t.Errorf("code %d, stderr %q; want %d and a word about the interruption", code, stderr.String(), exitIncomplete)
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -15,7 +16,7 @@ import (
 
 // openExtras opens what --policies and --context name: files, directories, and -
 // for stdin.
-func openExtras(stdin io.Reader, f *scanFlags) ([]scanner.Extra, error) {
+func openExtras(ctx context.Context, stdin io.Reader, f *scanFlags) ([]scanner.Extra, error) {
 	var extras []scanner.Extra
 	fromStdin := ""
 	for _, flag := range []struct {
@@ -29,8 +30,11 @@ func openExtras(stdin io.Reader, f *scanFlags) ([]scanner.Extra, error) {
 				}
 				fromStdin = flag.name
 			}
-			extra, err := openExtra(stdin, path)
-			if err != nil {
+			extra, err := openExtra(ctx, stdin, path)
+			switch {
+			case ctx.Err() != nil:
+				return nil, ctx.Err()
+			case err != nil:
 				return nil, usagef("%s: %w", flag.name, err)
 			}
 			extras = append(extras, extra)
@@ -39,9 +43,9 @@ func openExtras(stdin io.Reader, f *scanFlags) ([]scanner.Extra, error) {
 	return extras, nil
 }
 
-func openExtra(stdin io.Reader, path string) (scanner.Extra, error) {
+func openExtra(ctx context.Context, stdin io.Reader, path string) (scanner.Extra, error) {
 	if path == "-" {
-		data, err := io.ReadAll(stdin)
+		data, err := readAll(ctx, stdin)
 		if err != nil {
 			return scanner.Extra{}, fmt.Errorf("read stdin: %w", err)
 		}
@@ -61,6 +65,26 @@ func openExtra(stdin io.Reader, path string) (scanner.Extra, error) {
 		return scanner.Extra{}, err
 	}
 	return scanner.Extra{Name: name, FS: &loneFile{name: filepath.Base(path), data: data}}, nil
+}
+
+// readAll reads a stream to its end, or until ctx is done: nobody may ever write to
+// a terminal.
+func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
+	type result struct {
+		data []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		data, err := io.ReadAll(r)
+		done <- result{data, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case r := <-done:
+		return r.data, r.err
+	}
 }
 
 // loneFile is a tree of one file, held in memory.

@@ -81,7 +81,7 @@ func runScan(ctx context.Context, p Process, f *scanFlags) error {
 	if err != nil {
 		return err
 	}
-	extras, err := openExtras(p.Stdin, f)
+	extras, err := openExtras(ctx, p.Stdin, f)
 	if err != nil {
 		return err
 	}
