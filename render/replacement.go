@@ -60,7 +60,7 @@ func (l *locator) replacementSource(s *types.SourceSelector, value string) (Posi
 		if pos, ok := l.place(leaf); ok {
 			return pos, true
 		}
-		if pos, ok := l.copied(i, leaf, canonical(hops, steps)); ok {
+		if pos, ok := l.copied(i, Position{}, leaf, canonical(hops, steps)); ok {
 			return pos, true
 		}
 	}

@@ -267,15 +267,16 @@ func (l *locator) unmarked(i int, origin *resource.Origin, document Position, pa
 	if pos, ok := l.set(document.Path, f); ok {
 		return pos, true
 	}
-	if pos, ok := l.copied(i, hops[len(hops)-1].value, steps); ok {
+	if pos, ok := l.copied(i, document, hops[len(hops)-1].value, steps); ok {
 		return pos, true
 	}
 	return l.replaced(document.Path, f)
 }
 
 // copied looks for the same value at the same path in the documents an object
-// was made of, the last to be read first.
-func (l *locator) copied(object int, leaf *yaml.Node, steps []fieldStep) (Position, bool) {
+// was made of, the last to be read first; when none of its nodes tells which
+// they are, in the document of its own.
+func (l *locator) copied(object int, document Position, leaf *yaml.Node, steps []fieldStep) (Position, bool) {
 	node := l.resources[object].YNode()
 	if reparsed(node) {
 		if all := l.before(); all != nil {
@@ -286,7 +287,7 @@ func (l *locator) copied(object int, leaf *yaml.Node, steps []fieldStep) (Positi
 	l.vote(node, votes)
 	for i := len(l.padder.ranges) - 1; i >= 0; i-- {
 		r := &l.padder.ranges[i]
-		if votes[r] == 0 {
+		if votes[r] == 0 && (len(votes) > 0 || r.snippet.path != document.Path || r.top() != document) {
 			continue
 		}
 		var doc yaml.Node
