@@ -149,7 +149,7 @@ func (s *scan) judge(ctx context.Context) error {
 		s.collect(r)
 	}
 	s.noteMutations()
-	return nil
+	return s.judgeParts(ctx)
 }
 
 // locate gives findings and what is indeterminate their lines.

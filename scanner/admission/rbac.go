@@ -32,13 +32,15 @@ func (c *Cluster) Authorizer() (a authorizer.Authorizer, known bool) {
 	return r.Authorizer, r.known
 }
 
-// nativeAuthorizer is what the registry asks before it lets a policy refer to a
-// parameter; nil where RBAC is unknown, which skips the check.
+// nativeAuthorizer is what the registry asks before it lets a user make a policy
+// that refers to a parameter; nil, which skips the check, where not all RBAC is
+// known: what binds a GitOps controller to its rights is seldom in a repository.
 func (c *Cluster) nativeAuthorizer() authorizer.Authorizer {
-	if a, known := c.Authorizer(); known {
-		return a
+	if !c.opts.Complete {
+		return nil
 	}
-	return nil
+	a, _ := c.Authorizer()
+	return a
 }
 
 func (c *Cluster) newRBAC() *rbacAuthorizer {
