@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy"
@@ -16,6 +20,9 @@ import (
 type judge struct {
 	cluster *admission.Cluster
 	bench   []*seat
+
+	mu      sync.Mutex
+	limited map[string]*judge
 }
 
 // seat is one set of policies with the cluster it looks things up in.
@@ -82,6 +89,19 @@ func (j *judge) prepare(ctx context.Context, ask admission.Ask) (req *admission.
 
 // only is the judge with just the named policies.
 func (j *judge) only(compiler *policy.Compiler, names map[string]bool) *judge {
+	key := strings.Join(slices.Sorted(maps.Keys(names)), " ")
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.limited[key] == nil {
+		if j.limited == nil {
+			j.limited = map[string]*judge{}
+		}
+		j.limited[key] = j.limit(compiler, names)
+	}
+	return j.limited[key]
+}
+
+func (j *judge) limit(compiler *policy.Compiler, names map[string]bool) *judge {
 	limited := &judge{cluster: j.cluster}
 	for _, s := range j.bench {
 		set := &policy.Set{}
@@ -100,16 +120,6 @@ func (j *judge) only(compiler *policy.Compiler, names map[string]bool) *judge {
 		})
 	}
 	return limited
-}
-
-// idle reports whether the judge has no policy to judge by.
-func (j *judge) idle() bool {
-	for _, s := range j.bench {
-		if len(s.set.Policies) > 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // union adds the decisions that are not there yet.

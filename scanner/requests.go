@@ -72,7 +72,7 @@ func (h *hearing) concerns(p pair) bool {
 		return false
 	}
 	names, all := h.reach.policiesFor(p.key)
-	return all || len(names) > 0
+	return all || len(names) > 0 && h.proposed.mayMatch(names, p.object(), p.operation())
 }
 
 // notePolicies remembers the policies that judge.

@@ -110,9 +110,11 @@ func (r *review) unchanged(ctx context.Context) error {
 		return err
 	}
 	r.out.evaluations += final.evaluations
-	was, err := r.judgeBefore(ctx, before)
-	if err != nil {
-		return err
+	was := &verdict{}
+	if all || len(final.decisions) > 0 {
+		if was, err = r.judgeBefore(ctx, before); err != nil {
+			return err
+		}
 	}
 	if all { // what defines the kind changed, so the server may see the object with other eyes
 		r.server(final, was)
