@@ -32,15 +32,21 @@ func (p *printer) excerpt(l *scanner.Location, margin int, mark style) (labelled
 	for i, raw := range lines {
 		n := first + i
 		gap := span{" | ", gutter}
-		if n == l.StartLine && l.StartColumn == 0 {
+		if n == l.StartLine && !pointed(l) {
 			gap = span{" > ", mark}
 		}
 		p.line(span{padLeft(strconv.Itoa(n), margin), gutter}, gap, span{w.show(cells(raw)), plainStyle})
-		if n == l.StartLine && l.StartColumn > 0 {
+		if n == l.StartLine && pointed(l) {
 			labelled = p.underline(cells(raw), l, margin, mark, w)
 		}
 	}
 	return labelled
+}
+
+// pointed tells whether the columns of a location mean something: the start of an
+// inexact one without an end is just where the line begins.
+func pointed(l *scanner.Location) bool {
+	return l.StartColumn > 0 && (l.Exact || l.EndColumn > 0)
 }
 
 // shownLines cuts the snippet to a few lines around the range.
@@ -98,7 +104,7 @@ type window struct {
 func (w *window) reveal(raw string, l *scanner.Location) {
 	line := cells(raw)
 	from, to := columns(line, l)
-	if l.StartColumn == 0 || columnsOf(line[:min(to, len(line))]) < w.room {
+	if !pointed(l) || columnsOf(line[:min(to, len(line))]) < w.room {
 		return
 	}
 	if start := columnsOf(line[:from]); start > w.room/3 {

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -95,4 +96,54 @@ func write(t testing.TB, format string, r *scanner.Report, opts report.Options) 
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// zero is the default: no colour, 80 columns.
+var zero report.Options
+
+func reader(doc []byte) *bytes.Reader { return bytes.NewReader(doc) }
+
+func TestUnknownFormatListsTheKnown(t *testing.T) {
+	err := report.Write(&bytes.Buffer{}, "yaml", read(t, "one"), zero)
+	if want := `unknown format "yaml", want one of text, json, sarif`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestFormatsAreAllWritten(t *testing.T) {
+	r := read(t, "many")
+	for _, f := range report.Formats() {
+		if len(write(t, f, r, zero)) == 0 {
+			t.Errorf("%s writes nothing", f)
+		}
+	}
+}
+
+// brokenPipe fails as a closed pipe does.
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, os.ErrClosed }
+
+func TestWriteErrorsAreTold(t *testing.T) {
+	for _, f := range report.Formats() {
+		if err := report.Write(brokenPipe{}, f, read(t, "many"), zero); !errors.Is(err, os.ErrClosed) {
+			t.Errorf("%s: got %v, want %v", f, err, os.ErrClosed)
+		}
+	}
+}
+
+// TestWriteIsPure: nothing is modified, and equal reports give equal bytes.
+func TestWriteIsPure(t *testing.T) {
+	for _, name := range reports(t) {
+		r := read(t, name)
+		for _, g := range goldens {
+			first := write(t, g.format, r, g.opts)
+			if !bytes.Equal(first, write(t, g.format, r, g.opts)) {
+				t.Errorf("%s%s differs when written again", name, g.suffix)
+			}
+		}
+		if diff := cmp.Diff(read(t, name), r); diff != "" {
+			t.Errorf("%s was modified (-want +got):\n%s", name, diff)
+		}
+	}
 }

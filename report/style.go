@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/preadmit/preadmit/scanner"
@@ -37,21 +38,36 @@ type span struct {
 	style style
 }
 
-// paint joins spans into a line with colours, without blanks at its end.
+// paint joins spans into a line with colours.
 func paint(spans []span) string {
 	var b strings.Builder
-	for i, s := range spans {
-		text := s.text
-		if i == len(spans)-1 {
-			text = strings.TrimRight(text, " ")
-		}
-		if s.style == plainStyle || text == "" {
-			b.WriteString(text)
+	for _, s := range spans {
+		if s.style == plainStyle || s.text == "" {
+			b.WriteString(s.text)
 			continue
 		}
-		b.WriteString("\x1b[" + string(s.style) + "m" + text + "\x1b[0m")
+		b.WriteString("\x1b[" + string(s.style) + "m" + s.text + "\x1b[0m")
 	}
 	return b.String()
+}
+
+// bare joins spans without colours.
+func bare(spans []span) string {
+	var b strings.Builder
+	for _, s := range spans {
+		b.WriteString(s.text)
+	}
+	return b.String()
+}
+
+// trimEnd gives spans without the blanks at the end of the line.
+func trimEnd(spans []span) []span {
+	for n := len(spans); n > 0; n-- {
+		if text := strings.TrimRight(spans[n-1].text, " "); text != "" {
+			return append(slices.Clone(spans[:n-1]), span{text, spans[n-1].style})
+		}
+	}
+	return nil
 }
 
 func blanks(n int) span { return span{strings.Repeat(" ", n), plainStyle} }

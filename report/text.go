@@ -51,17 +51,13 @@ type printer struct {
 // line writes one line. Spans carry the colours; the text of the line as a whole
 // is guarded against workflow commands.
 func (p *printer) line(spans ...span) {
-	var b strings.Builder
-	for _, s := range spans {
-		b.WriteString(s.text)
-	}
 	p.begun = true
-	bare := b.String()
-	text := guardLine(bare)
-	if p.opts.Color && text == bare {
+	spans = trimEnd(spans)
+	unguarded := bare(spans)
+	text := guardLine(unguarded)
+	if p.opts.Color && text == unguarded {
 		text = paint(spans)
 	}
-	text = strings.TrimRight(text, " ")
 	if _, err := p.w.WriteString(text + "\n"); err != nil {
 		p.err = err
 	}
