@@ -39,7 +39,7 @@ func TestNothingIsFetched(t *testing.T) {
 	bases := []string{
 		http + "org/repo", "HTTP://" + host + "/org/repo?ref=main", http + "org/repo.git//sub?ref=v1&timeout=1s",
 		http + "_git/repo", "git::" + http + "org/repo", "GIT::" + http + "org/repo", "https://" + host + "/org/repo",
-		"ssh://git@" + host + "/org/repo", "file:///tmp/repo", "FILE:///tmp/repo.git", "git@" + host + ":org/repo",
+		"ssh://git@" + host + "/org/repo", "file:///srv/repo", "FILE:///srv/repo.git", "git@" + host + ":org/repo",
 		"git@github.com:org/repo.git", "github.com/org/repo", "GitHub.com/org/repo?ref=main", "github.com:org/repo",
 		"org-1@ssh.example.com/org/repo", "https://gitlab.com/org/group/repo//sub", "https://dev.azure.com/o/p/_git/r",
 		http + "deployment.yaml",
