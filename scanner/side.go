@@ -89,12 +89,3 @@ func (s *side) root(path string) (render.Root, bool) {
 func sameRoot(a, b render.Root) bool {
 	return a.Path == b.Path && a.Kind == b.Kind && slices.Equal(a.Files, b.Files)
 }
-
-// renders reports whether the root at path has objects to judge on this side.
-func (s *side) renders(path string) bool {
-	if s == nil {
-		return false
-	}
-	r, ok := s.roots[path]
-	return ok && r.Problem == nil
-}
