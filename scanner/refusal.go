@@ -46,12 +46,12 @@ func (p pair) schema(action Action, message string) found {
 // field "spec.x"`), or in front of a colon as the registry's warnings have it.
 // Deprecations are about the version.
 func warnedField(text string) string {
-	if m := quotedField().FindStringSubmatch(text); m != nil {
+	if m := quotedField.FindStringSubmatch(text); m != nil {
 		return m[1]
 	}
 	field, _, ok := strings.Cut(text, ": ")
 	switch {
-	case ok && leadingField().MatchString(field):
+	case ok && leadingField.MatchString(field):
 		return field
 	case strings.Contains(text, "deprecated"):
 		return "apiVersion"
@@ -61,15 +61,12 @@ func warnedField(text string) string {
 
 // isLoss reports whether a warning says that something written takes no effect, or
 // not the effect it has on its own line.
-func isLoss(warning string) bool { return quotedField().MatchString(warning) }
+func isLoss(warning string) bool { return quotedField.MatchString(warning) }
 
-func quotedField() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:unknown|duplicate) field "([^"]+)"`)
-}
-
-func leadingField() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:spec|metadata|data|status)[A-Za-z0-9_.\-\[\]/"]*$`)
-}
+var (
+	quotedField  = regexp.MustCompile(`^(?:unknown|duplicate) field "([^"]+)"`)
+	leadingField = regexp.MustCompile(`^(?:spec|metadata|data|status)[A-Za-z0-9_.\-\[\]/"]*$`)
+)
 
 // policy reports whether the API server would refuse a policy or binding that is
 // created or updated, and what it would warn about. No policy judges policies.

@@ -97,16 +97,16 @@ func maskFile(lines []string) []string {
 func maskDocument(lines []string) []string {
 	isSecret := false
 	for _, line := range lines {
-		isSecret = isSecret || secretKind().MatchString(line)
+		isSecret = isSecret || secretKind.MatchString(line)
 	}
 	block := ""
 	out := make([]string, len(lines))
 	for i, line := range lines {
-		if m := topKey().FindStringSubmatch(line); m != nil {
+		if m := topKey.FindStringSubmatch(line); m != nil {
 			block = m[1]
 		}
 		out[i] = line
-		if block == "secretGenerator" || isSecret && !topKeep().MatchString(line) {
+		if block == "secretGenerator" || isSecret && !topKeep.MatchString(line) {
 			out[i] = maskLine(line)
 		}
 	}
@@ -124,7 +124,7 @@ func maskLine(line string) string {
 		return line
 	case !ok:
 		return indent + mask
-	case value == "" || harmlessKey().MatchString(key):
+	case value == "" || harmlessKey.MatchString(key):
 		return line
 	}
 	return indent + key + mask
@@ -132,23 +132,17 @@ func maskLine(line string) string {
 
 // cutValue cuts a line behind `key: `, `key:` or `KEY=`.
 func cutValue(body string) (key, value string, ok bool) {
-	m := keyPrefix().FindString(body)
+	m := keyPrefix.FindString(body)
 	if m == "" {
 		return "", "", false
 	}
 	return m, strings.TrimSpace(body[len(m):]), true
 }
 
-func secretKind() *regexp.Regexp {
-	return regexp.MustCompile(`(^|[\s{,])"?kind"?:\s*["']?Secret["']?\s*([,}#]|$)`)
-}
-func topKey() *regexp.Regexp { return regexp.MustCompile(`^["']?([A-Za-z]+)["']?:`) }
-func topKeep() *regexp.Regexp {
-	return regexp.MustCompile(`^(apiVersion|kind|metadata|type|immutable):\s*[^{]*$`)
-}
-func keyPrefix() *regexp.Regexp {
-	return regexp.MustCompile(`^["']?[A-Za-z0-9_.\-/]+["']?(:\s*$|:\s+|=)`)
-}
-func harmlessKey() *regexp.Regexp {
-	return regexp.MustCompile(`^["']?(apiVersion|kind|name|namespace|type|behavior|literals|files|envs|options|metadata|data|stringData)["']?:\s*$`)
-}
+var (
+	secretKind  = regexp.MustCompile(`(^|[\s{,])"?kind"?:\s*["']?Secret["']?\s*([,}#]|$)`)
+	topKey      = regexp.MustCompile(`^["']?([A-Za-z]+)["']?:`)
+	topKeep     = regexp.MustCompile(`^(apiVersion|kind|metadata|type|immutable):\s*[^{]*$`)
+	keyPrefix   = regexp.MustCompile(`^["']?[A-Za-z0-9_.\-/]+["']?(:\s*$|:\s+|=)`)
+	harmlessKey = regexp.MustCompile(`^["']?(apiVersion|kind|name|namespace|type|behavior|literals|files|envs|options|metadata|data|stringData)["']?:\s*$`)
+)
