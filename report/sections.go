@@ -2,18 +2,30 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// mostPlaces is the number of places listed below a reason that repeats.
-const mostPlaces = 5
+// How much of what is not a finding is shown unless Verbose: in a large repository
+// hundreds of roots may need a network, and the findings must stay in sight.
+const (
+	mostReasons = 8
+	mostPlaces  = 3
+	mostRemarks = 10
+)
 
-// unjudged is one reason and everything that could not be judged because of it.
+// unjudged is one reason and the places where something could not be judged because
+// of it.
 type unjudged struct {
-	why, policy string
-	items       []*scanner.Indeterminate
+	why    string
+	places []*placed
+}
+
+// placed is what could not be judged at one place.
+type placed struct {
+	items []*scanner.Indeterminate
 }
 
 // indeterminate lists what could not be judged, reason by reason: one missing CRD
@@ -23,78 +35,179 @@ func (p *printer) indeterminate(list []scanner.Indeterminate) {
 		return
 	}
 	p.heading(span{"Indeterminate", yellow}, span{": not judged, so not known to be allowed", plainStyle})
-	type key struct{ what, why, policy string }
-	var order []*unjudged
-	groups := map[key]*unjudged{}
-	for i := range list {
-		n := &list[i]
-		k := key{n.What, n.Why, n.Policy}
-		if groups[k] == nil {
-			groups[k] = &unjudged{why: n.Why, policy: n.Policy}
-			order = append(order, groups[k])
-		}
-		groups[k].items = append(groups[k].items, n)
-	}
-	for _, g := range order {
-		p.unjudged(g)
-	}
-}
-
-func (p *printer) unjudged(g *unjudged) {
-	p.line()
-	why := g.why
-	if g.policy != "" && !strings.Contains(why, g.policy) {
-		why = "policy " + g.policy + ": " + why
-	}
-	p.message([]span{blanks(2)}, 2, bold, why)
-	for i, n := range g.items {
-		if i == mostPlaces && len(g.items) > mostPlaces+1 && !p.opts.Verbose {
-			p.line(blanks(4), span{"- and " + fmt.Sprint(len(g.items)-i) + " more (-v lists them)", plainStyle})
+	reasons := reasonsOf(list)
+	for i, u := range reasons {
+		p.line()
+		if i == mostReasons && len(reasons) > mostReasons+1 && !p.opts.Verbose {
+			n := 0
+			for _, rest := range reasons[i:] {
+				n += rest.count()
+			}
+			p.line(blanks(2), span{fmt.Sprintf("and %s, for %d more (-v lists them)", count(len(reasons)-i, "more reason"), n), plainStyle})
 			return
 		}
-		p.block([]span{blanks(4), {"- ", gutter}}, 6, plainStyle, subject(n))
+		p.unjudged(u)
 	}
 }
 
-// subject says what could not be judged and where it is.
-func subject(n *scanner.Indeterminate) string {
-	var parts []string
+// reasonsOf groups by reason and place, in the order of the report.
+func reasonsOf(list []scanner.Indeterminate) []*unjudged {
+	type spot struct{ why, place, object string }
+	var order []*unjudged
+	reasons := map[string]*unjudged{}
+	places := map[spot]*placed{}
+	for i := range list {
+		n := &list[i]
+		why := n.Why
+		if n.Policy != "" && !strings.Contains(why, n.Policy) {
+			why = "policy " + n.Policy + ": " + why
+		}
+		u := reasons[why]
+		if u == nil {
+			u = &unjudged{why: why}
+			reasons[why], order = u, append(order, u)
+		}
+		at := spot{why: why, object: objectName(n.Object)}
+		if n.Location != nil {
+			at.place = place(n.Location)
+		}
+		pl := places[at]
+		if pl == nil || at.place == "" {
+			pl = &placed{}
+			places[at], u.places = pl, append(u.places, pl)
+		}
+		pl.items = append(pl.items, n)
+	}
+	return order
+}
+
+func (u *unjudged) count() int {
+	n := 0
+	for _, pl := range u.places {
+		n += len(pl.items)
+	}
+	return n
+}
+
+func (p *printer) unjudged(u *unjudged) {
+	p.message([]span{blanks(2)}, 2, bold, u.why)
+	for i, pl := range u.places {
+		if i == mostPlaces && len(u.places) > mostPlaces+1 && !p.opts.Verbose {
+			p.line(blanks(4), span{fmt.Sprintf("- and %s (-v lists them)", count(len(u.places)-i, "more place")), plainStyle})
+			return
+		}
+		p.block([]span{blanks(4), {"- ", gutter}}, 6, plainStyle, p.subject(pl))
+	}
+}
+
+// subject says where something could not be judged, and what it is as far as the
+// place does not tell.
+func (p *printer) subject(pl *placed) string {
+	first := pl.items[0]
+	var at, what string
+	if first.Location != nil {
+		at = place(first.Location)
+	}
 	switch {
-	case n.Object != nil:
-		parts = append(parts, objectName(n.Object))
-	case n.What == "policy" && n.Policy != "":
-		parts = append(parts, "policy "+escape(n.Policy))
-	case n.What != "root":
-		parts = append(parts, escape(n.What))
+	case first.Object != nil:
+		what = objectName(first.Object)
+	case first.What == "policy" && first.Policy != "":
+		what = "policy " + escape(first.Policy)
+	case first.What != "root":
+		what = escape(first.What)
 	}
-	if n.Root != "" {
-		parts = append(parts, "root "+escape(n.Root))
+	var roots []string
+	for _, n := range pl.items {
+		if n.Root != "" && !slices.Contains(roots, escape(n.Root)) {
+			roots = append(roots, escape(n.Root))
+		}
 	}
-	s := strings.Join(parts, ", ")
-	if n.Location != nil {
-		s = joinNonEmpty(": ", place(n.Location), s)
-	}
-	return s
+	return joinNonEmpty(": ", at, joinNonEmpty(", ", what, p.rootList(roots, first.Location)))
 }
 
-// diagnostics lists remarks, one a line as compilers do.
+// rootList names roots; a single one only if the path does not tell it, many only
+// if Verbose.
+func (p *printer) rootList(roots []string, at *scanner.Location) string {
+	switch {
+	case len(roots) == 0 || len(roots) == 1 && at != nil && inDirectory(at.Path, roots[0]):
+		return ""
+	case len(roots) == 1:
+		return "root " + roots[0]
+	case len(roots) > mostPlaces && !p.opts.Verbose:
+		return count(len(roots), "root")
+	}
+	return "roots " + strings.Join(roots, ", ")
+}
+
+func inDirectory(path, dir string) bool {
+	return dir == "." || strings.HasPrefix(escape(path), dir+"/")
+}
+
+// remark is a diagnostic and the roots it was made for.
+type remark struct {
+	*scanner.Diagnostic
+	roots []string
+}
+
+// diagnostics lists remarks as compilers do. Notes are many in a repository with old
+// debris, so only some are shown; errors and warnings all are.
 func (p *printer) diagnostics(list []scanner.Diagnostic) {
 	if len(list) == 0 {
 		return
 	}
 	p.heading(span{"Remarks", bold})
 	p.line()
+	shown, hidden := 0, 0
+	for _, r := range remarksOf(list) {
+		if shown >= mostRemarks && r.Severity == "note" && !p.opts.Verbose {
+			hidden++
+			continue
+		}
+		p.remark(r)
+		shown++
+	}
+	if hidden > 0 {
+		p.line(blanks(2), span{"and " + count(hidden, "more note") + " (-v lists them)", plainStyle})
+	}
+}
+
+// remarksOf merges diagnostics that say the same of one place.
+func remarksOf(list []scanner.Diagnostic) []*remark {
+	type key struct{ severity, message, place string }
+	var order []*remark
+	seen := map[key]*remark{}
 	for i := range list {
 		d := &list[i]
-		lead := []span{blanks(2)}
+		k := key{severity: d.Severity, message: d.Message}
 		if d.Location != nil {
-			lead = append(lead, span{place(d.Location) + ": ", plainStyle})
-		} else if d.Root != "" {
-			lead = append(lead, span{"root " + escape(d.Root) + ": ", plainStyle})
+			k.place = place(d.Location)
 		}
-		lead = append(lead, span{escape(d.Severity) + ": ", severityStyle(d.Severity)})
-		p.message(lead, 4, plainStyle, d.Message)
+		r := seen[k]
+		if r == nil || k.place == "" {
+			r = &remark{Diagnostic: d}
+			seen[k], order = r, append(order, r)
+		}
+		if d.Root != "" && !slices.Contains(r.roots, escape(d.Root)) {
+			r.roots = append(r.roots, escape(d.Root))
+		}
 	}
+	return order
+}
+
+func (p *printer) remark(r *remark) {
+	lead := []span{blanks(2)}
+	switch {
+	case r.Location != nil:
+		lead = append(lead, span{place(r.Location) + ": ", plainStyle})
+	case r.Root != "":
+		lead = append(lead, span{"root " + escape(r.Root) + ": ", plainStyle})
+	}
+	lead = append(lead, span{escape(r.Severity) + ": ", severityStyle(r.Severity)})
+	message := r.Message
+	if roots := p.rootList(r.roots, r.Location); roots != "" && r.Location != nil {
+		message += " (" + roots + ")"
+	}
+	p.message(lead, 4, plainStyle, message)
 }
 
 func severityStyle(severity string) style {

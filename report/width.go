@@ -43,7 +43,8 @@ func wrap(text string, width, used, hang int) []string {
 	col, words := used, 0
 	for _, word := range strings.Fields(text) {
 		w := displayWidth(word)
-		if words > 0 && col+1+w > width && !strings.HasPrefix(word, "::") {
+		full := col+min(words, 1)+w > width && (words > 0 || len(lines) == 0 && used > hang)
+		if full && !strings.HasPrefix(word, "::") {
 			lines = append(lines, line.String())
 			line.Reset()
 			col, words = hang, 0
