@@ -1,0 +1,375 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	k8sadmission "k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"sigs.k8s.io/yaml"
+)
+
+// object parses YAML into an object of the state.
+func object(t *testing.T, text string) *Object {
+	t.Helper()
+	o := &Object{}
+	if err := yaml.Unmarshal([]byte(text), &o.Content); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func ask(op k8sadmission.Operation, obj, old *Object) Ask {
+	return Ask{Operation: op, User: &user.DefaultInfo{Name: "flux"}, Object: obj, OldObject: old}
+}
+
+// seen is the object a policy that matches the request's own version sees.
+func seen(t *testing.T, r *Request) map[string]any {
+	t.Helper()
+	v, err := r.Version(r.GetKind())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.Object
+}
+
+const webDeployment = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: c, image: nginx}]}
+`
+
+const migration = `
+apiVersion: batch/v1
+kind: Job
+metadata: {name: migrate}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: nginx}]}}}
+`
+
+const widgets = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: Widget, plural: widgets}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer, default: 3}}}}}}
+  - name: v2
+    served: true
+    storage: false
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}, color: {type: string, default: red}}}}}}
+  - name: v0
+    served: false
+    storage: false
+    schema: {openAPIV3Schema: {type: object}}
+`
+
+// open is a cluster of which only these objects are known.
+func open(t *testing.T, texts ...string) *Cluster {
+	objects := make([]*Object, len(texts))
+	for i, text := range texts {
+		objects[i] = object(t, text)
+	}
+	return NewCluster(ClusterOptions{}, NewIndex(objects))
+}
+
+func TestPrepareGivesWhatAServerWould(t *testing.T) {
+	tests := []struct {
+		name    string
+		ask     func(t *testing.T) Ask
+		field   []string
+		want    any
+		warning string
+	}{
+		{
+			name:  "an omitted replicas is 1",
+			ask:   func(t *testing.T) Ask { return ask("CREATE", object(t, webDeployment), nil) },
+			field: []string{"spec", "replicas"}, want: int64(1),
+		},
+		{
+			name:  "a namespaced object without a namespace lives in default",
+			ask:   func(t *testing.T) Ask { return ask("CREATE", object(t, webDeployment), nil) },
+			field: []string{"metadata", "namespace"}, want: "default",
+		},
+		{
+			name:  "the generation of a new object is 1",
+			ask:   func(t *testing.T) Ask { return ask("CREATE", object(t, webDeployment), nil) },
+			field: []string{"metadata", "generation"}, want: int64(1),
+		},
+		{
+			name: "a changed spec raises the generation",
+			ask: func(t *testing.T) Ask {
+				changed := strings.Replace(webDeployment, "spec:\n", "spec:\n  replicas: 3\n", 1)
+				return ask("UPDATE", object(t, changed), object(t, webDeployment))
+			},
+			field: []string{"metadata", "generation"}, want: int64(2),
+		},
+		{
+			name: "an unknown field is dropped with a warning",
+			ask: func(t *testing.T) Ask {
+				return ask("CREATE", object(t, strings.Replace(webDeployment, "spec:\n", "spec:\n  replica: 3\n", 1)), nil)
+			},
+			field: []string{"spec", "replica"}, want: nil, warning: `unknown field "spec.replica"`,
+		},
+		{
+			name: "a Namespace gets its name as a label",
+			ask: func(t *testing.T) Ask {
+				return ask("CREATE", object(t, "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}"), nil)
+			},
+			field: []string{"metadata", "labels", "kubernetes.io/metadata.name"}, want: "shop",
+		},
+		{
+			name: "a custom resource gets its definition's defaults",
+			ask: func(t *testing.T) Ask {
+				return ask("CREATE", object(t, "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, spec: {}}"), nil)
+			},
+			field: []string{"spec", "size"}, want: int64(3),
+		},
+		{
+			name: "a custom resource loses what its definition does not know",
+			ask: func(t *testing.T) Ask {
+				return ask("CREATE", object(t, "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, spec: {colour: red}}"), nil)
+			},
+			field: []string{"spec", "colour"}, want: nil, warning: `unknown field "spec.colour"`,
+		},
+		{
+			name: "a quantity is canonical",
+			ask: func(t *testing.T) Ask {
+				return ask("CREATE", object(t, `{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: nginx, resources: {limits: {cpu: 1000m}}}], nodeSelector: {a: b}}}`), nil)
+			},
+			field: []string{"spec", "priority"}, want: int64(0),
+		},
+		{
+			name: "a Service is given an address",
+			ask: func(t *testing.T) Ask {
+				return ask("CREATE", object(t, "{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {ports: [{port: 80}]}}"), nil)
+			},
+			field: []string{"spec", "clusterIP"}, want: assignedIP,
+		},
+		{
+			name: "applying a Job again keeps the selector the server made",
+			ask: func(t *testing.T) Ask {
+				a := ask("UPDATE", object(t, strings.Replace(migration, "spec: {", "spec: {suspend: true, ", 1)), object(t, migration))
+				a.Apply = true
+				return a
+			},
+			field: []string{"spec", "suspend"}, want: true,
+		},
+		{
+			name: "a deprecated version is warned of",
+			ask: func(t *testing.T) Ask {
+				return ask("CREATE", object(t, "{apiVersion: v1, kind: Endpoints, metadata: {name: e}}"), nil)
+			},
+			field: []string{"metadata", "name"}, want: "e", warning: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			req, warnings, err := open(t, widgets).Prepare(context.Background(), test.ask(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, _, _ := unstructured.NestedFieldNoCopy(seen(t, req), test.field...)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", strings.Join(test.field, "."), diff)
+			}
+			if test.warning == "" && len(warnings) > 0 || test.warning != "" && !slices.Contains(warnings, test.warning) {
+				t.Errorf("warnings %q, want %q", warnings, test.warning)
+			}
+		})
+	}
+}
+
+func TestPrepareRefusesAsAServer(t *testing.T) {
+	tests := []struct {
+		name, message, field string
+		complete             bool
+		ask                  func(t *testing.T) Ask
+	}{
+		{
+			name: "invalid object", field: "spec.containers",
+			message: `Pod "p" is invalid: spec.containers: Required value`,
+			ask: func(t *testing.T) Ask {
+				return ask("CREATE", object(t, "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: []}}"), nil)
+			},
+		},
+		{
+			name: "immutable field", field: "spec.selector",
+			message: `Deployment.apps "web" is invalid: spec.selector: Invalid value: {"matchLabels":{"app":"api"}}: field is immutable`,
+			ask: func(t *testing.T) Ask {
+				return ask("UPDATE", object(t, strings.ReplaceAll(webDeployment, "app: web", "app: api")), object(t, webDeployment))
+			},
+		},
+		{
+			name:    "wrong type",
+			message: "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ConfigMap.data of type string",
+			ask: func(t *testing.T) Ask {
+				return ask("CREATE", object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a: 1}}"), nil)
+			},
+		},
+		{
+			name: "missing namespace of a complete cluster", complete: true,
+			message: `namespaces "nowhere" not found`,
+			ask: func(t *testing.T) Ask {
+				return ask("CREATE", object(t, strings.Replace(webDeployment, "name: web", "name: web, namespace: nowhere", 1)), nil)
+			},
+		},
+		{
+			name:    "protected namespace",
+			message: `namespaces "default" is forbidden: this namespace may not be deleted`,
+			ask: func(t *testing.T) Ask {
+				return ask("DELETE", nil, object(t, "{apiVersion: v1, kind: Namespace, metadata: {name: default}}"))
+			},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			cluster := NewCluster(ClusterOptions{Complete: test.complete}, NewIndex(nil))
+			_, _, err := cluster.Prepare(context.Background(), test.ask(t))
+			var status *apierrors.StatusError
+			if !errors.As(err, &status) {
+				t.Fatalf("error %v, want a refusal of the server", err)
+			}
+			if status.ErrStatus.Message != test.message {
+				t.Errorf("message\n%s\nwant\n%s", status.ErrStatus.Message, test.message)
+			}
+			if test.field != "" && status.ErrStatus.Details.Causes[0].Field != test.field {
+				t.Errorf("field %s, want %s", status.ErrStatus.Details.Causes[0].Field, test.field)
+			}
+		})
+	}
+}
+
+func TestPrepareDoesNotKnow(t *testing.T) {
+	for text, want := range map[string]string{
+		"{apiVersion: example.org/v1, kind: Gizmo, metadata: {name: g}}":             "no CustomResourceDefinition defines example.org/v1 Gizmo; add it to the repository or give it with --context",
+		"{apiVersion: example.com/v0, kind: Widget, metadata: {name: w}}":            "no CustomResourceDefinition defines example.com/v0 Widget; add it to the repository or give it with --context",
+		"{apiVersion: policy/v1beta1, kind: PodSecurityPolicy, metadata: {name: p}}": "Kubernetes v1.36.3 does not serve policy/v1beta1 PodSecurityPolicy; use a version it serves",
+	} {
+		_, _, err := open(t, widgets).Prepare(context.Background(), ask("CREATE", object(t, text), nil))
+		var unknown *UnknownKindError
+		if !errors.As(err, &unknown) || err.Error() != want {
+			t.Errorf("%s:\n%v, want\n%s", text, err, want)
+		}
+	}
+}
+
+func TestPutOfAJobLosesItsSelector(t *testing.T) {
+	changed := strings.Replace(migration, "spec: {", "spec: {suspend: true, ", 1)
+	_, _, err := open(t).Prepare(context.Background(), ask("UPDATE", object(t, changed), object(t, migration)))
+	if err == nil || !strings.Contains(err.Error(), "spec.selector") {
+		t.Errorf("error %v, want spec.selector to be immutable", err)
+	}
+}
+
+func TestGeneratedNamesFollowFromTheObject(t *testing.T) {
+	text := "{apiVersion: v1, kind: ConfigMap, metadata: {generateName: run-}}"
+	name := func() string {
+		req, _, err := open(t).Prepare(context.Background(), ask("CREATE", object(t, text), nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return req.GetName()
+	}
+	first := name()
+	if !strings.HasPrefix(first, "run-") || len(first) != len("run-")+suffixLength {
+		t.Errorf("generated name %q", first)
+	}
+	if second := name(); second != first {
+		t.Errorf("generated %q, then %q", first, second)
+	}
+}
+
+func TestConversionBetweenVersions(t *testing.T) {
+	hpa := "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: h}, spec: {maxReplicas: 3, scaleTargetRef: {kind: Deployment, name: web, apiVersion: apps/v1}, metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 70}}}]}}"
+	req, _, err := open(t).Prepare(context.Background(), ask("CREATE", object(t, hpa), nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := req.GetKind()
+	kind.Version = "v1"
+	v1, err := req.Version(kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, _ := unstructured.NestedInt64(v1.Object, "spec", "targetCPUUtilizationPercentage")
+	if got != 70 || v1.Object["apiVersion"] != "autoscaling/v1" {
+		t.Errorf("converted to %v", v1.Object)
+	}
+}
+
+func TestStoredIsReadInAnotherVersion(t *testing.T) {
+	c := open(t, widgets)
+	o := object(t, "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, spec: {}}")
+	kind := o.GroupVersionKind()
+	kind.Version = "v2"
+	obj, err := c.Stored(o, kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := Content(obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Defaults are set in the version it was written in, not in the one it is read in.
+	if diff := cmp.Diff(map[string]any{"size": int64(3)}, content["spec"]); diff != "" {
+		t.Errorf("spec (-want +got):\n%s", diff)
+	}
+}
+
+func TestNamespaces(t *testing.T) {
+	defined := "{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {env: prod}}}"
+	ns, assumed, err := open(t, defined).Namespace("shop")
+	if err != nil || assumed || ns.Labels["env"] != "prod" || ns.Labels["kubernetes.io/metadata.name"] != "shop" {
+		t.Errorf("shop: %v, assumed %v, %v", ns, assumed, err)
+	}
+	ns, assumed, err = open(t).Namespace("elsewhere")
+	if err != nil || !assumed || ns.Name != "elsewhere" {
+		t.Errorf("elsewhere: %v, assumed %v, %v", ns, assumed, err)
+	}
+	complete := NewCluster(ClusterOptions{Complete: true}, NewIndex(nil))
+	if _, _, err := complete.Namespace("elsewhere"); !apierrors.IsNotFound(err) {
+		t.Errorf("complete cluster: %v", err)
+	}
+	if _, assumed, err := complete.Namespace("kube-system"); err != nil || assumed {
+		t.Errorf("kube-system: assumed %v, %v", assumed, err)
+	}
+}
+
+func TestFirstLayerWins(t *testing.T) {
+	own := NewIndex([]*Object{object(t, "{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {env: dev}}}")})
+	shared := NewIndex([]*Object{object(t, "{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {env: prod}}}")})
+	ns, _, err := NewCluster(ClusterOptions{}, own, shared).Namespace("shop")
+	if err != nil || ns.Labels["env"] != "dev" {
+		t.Errorf("labels %v, %v", ns.Labels, err)
+	}
+}
+
+// TestEveryStoredResourceHasAStrategy keeps discovery.json and the table of
+// strategies in step: without one, the server's validation would be left out.
+func TestEveryStoredResourceHasAStrategy(t *testing.T) {
+	virtual := []string{"bindings", "componentstatuses", "selfsubjectreviews", "tokenreviews", "localsubjectaccessreviews", "selfsubjectaccessreviews", "selfsubjectrulesreviews", "subjectaccessreviews"}
+	c := open(t)
+	for kind, r := range builtinResources().byKind {
+		s := c.builtinStrategy(r.GroupResource())
+		if has := s.create != nil && s.update != nil; has == slices.Contains(virtual, r.Resource) {
+			t.Errorf("%s: has a strategy: %v", kind, has)
+		}
+	}
+}
