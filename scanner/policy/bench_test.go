@@ -1,0 +1,102 @@
+package policy_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	k8sadmission "k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/generic"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/matching"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/suite"
+)
+
+// benchmarkExpressions are what policies on workloads commonly ask.
+var benchmarkExpressions = []string{
+	"object.spec.replicas <= 10",
+	"has(object.metadata.labels) && 'app' in object.metadata.labels",
+	"object.spec.template.spec.containers.all(c, c.image.contains(':') && !c.image.endsWith(':latest'))",
+	"object.spec.template.spec.containers.all(c, has(c.resources.limits) && 'memory' in c.resources.limits)",
+	"!has(object.spec.template.spec.hostNetwork) || object.spec.template.spec.hostNetwork == false",
+}
+
+// benchmarkCluster has 20 policies of 5 validations and a Deployment to judge.
+func benchmarkCluster(b *testing.B) (*admission.Cluster, *policy.Set, *admission.Request) {
+	var texts []string
+	for i := range 20 {
+		text := fmt.Sprintf("apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: p%d.example.com}\nspec:\n  matchConstraints:\n    resourceRules: [{apiGroups: [apps], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [deployments]}]\n  validations:\n", i)
+		for _, e := range benchmarkExpressions {
+			text += fmt.Sprintf("  - expression: %q\n", e)
+		}
+		texts = append(texts, text, fmt.Sprintf("{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: b%d}, spec: {policyName: p%d.example.com, validationActions: [Deny]}}", i, i))
+	}
+	ctx := context.Background()
+	all := objects(b, texts...)
+	cluster := admission.NewCluster(admission.ClusterOptions{Complete: true}, admission.NewIndex(all))
+	set, refusals := policy.Load(ctx, cluster, suite.Admin(), all)
+	if len(refusals) > 0 {
+		b.Fatal(refusals[0].Message)
+	}
+	req, _, err := cluster.Prepare(ctx, admission.Ask{Operation: k8sadmission.Create, User: suite.Admin(), Object: object(b, `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, labels: {app: web}}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: web, image: "registry.example.com/web:1.2", resources: {limits: {memory: 1Gi}}}
+      - {name: proxy, image: "registry.example.com/proxy:3.4", resources: {limits: {memory: 64Mi}}}
+`)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return cluster, set, req
+}
+
+// BenchmarkEvaluate judges one request by 20 policies of 5 validations.
+func BenchmarkEvaluate(b *testing.B) {
+	cluster, set, req := benchmarkCluster(b)
+	engine := policy.NewEngine(cluster, policy.NewCompiler(), set)
+	ctx := context.Background()
+	for b.Loop() {
+		if o := engine.Evaluate(ctx, req); o.Evaluations != 100 || len(o.Decisions) > 0 {
+			b.Fatalf("%d evaluations, %d decisions", o.Evaluations, len(o.Decisions))
+		}
+	}
+}
+
+// BenchmarkEvaluateUpstream has the API server's own dispatcher do the same.
+func BenchmarkEvaluateUpstream(b *testing.B) {
+	cluster, set, req := benchmarkCluster(b)
+	o := newOracle(b, cluster, nil, set)
+	matcher := generic.NewPolicyMatcher(matching.NewMatcher(namespaces{cluster}, admission.Client{Cluster: cluster}))
+	a, _ := cluster.Authorizer()
+	dispatcher := validating.NewDispatcher(a, matcher)
+	ctx := context.Background()
+	for b.Loop() {
+		if err := dispatcher.Dispatch(ctx, req, req.Interfaces, o.hooks); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkCompile compiles one policy of 5 validations.
+func BenchmarkCompile(b *testing.B) {
+	cluster, set, req := benchmarkCluster(b)
+	one := &policy.Set{Policies: set.Policies[:1], Bindings: set.Bindings}
+	ctx := context.Background()
+	for b.Loop() {
+		engine := policy.NewEngine(cluster, policy.NewCompiler(), one)
+		if o := engine.Evaluate(ctx, req); o.Evaluations != 5 {
+			b.Fatalf("%d evaluations", o.Evaluations)
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package policy_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	k8sadmission "k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/policy"
+)
+
+func object(t testing.TB, text string) *admission.Object {
+	t.Helper()
+	o := &admission.Object{}
+	if err := yaml.Unmarshal([]byte(text), &o.Content); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func objects(t testing.TB, texts ...string) []*admission.Object {
+	var all []*admission.Object
+	for _, text := range texts {
+		for _, document := range strings.Split(text, "\n---\n") {
+			all = append(all, object(t, document))
+		}
+	}
+	return all
+}
+
+// judge creates a ConfigMap in namespace shop of a cluster of which only state is
+// known.
+func judge(t *testing.T, state ...string) policy.Outcome {
+	t.Helper()
+	ctx := context.Background()
+	all := objects(t, state...)
+	cluster := admission.NewCluster(admission.ClusterOptions{}, admission.NewIndex(all))
+	flux := &user.DefaultInfo{Name: "system:serviceaccount:flux-system:kustomize-controller"}
+	set, refusals := policy.Load(ctx, cluster, flux, all)
+	for _, r := range refusals {
+		t.Fatalf("refused: %s", r.Message)
+	}
+	req, _, err := cluster.Prepare(ctx, admission.Ask{
+		Operation: k8sadmission.Create, User: flux,
+		Object: object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: shop}}"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return policy.NewEngine(cluster, policy.NewCompiler(), set).Evaluate(ctx, req)
+}
+
+// deny is a policy on ConfigMaps and its binding; constraints, spec and binding
+// are lines added to them.
+func deny(expression, constraints, spec, binding string) string {
+	return `apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p.example.com}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]
+` + constraints + `
+  validations: [{expression: "` + expression + `", message: denied}]
+` + spec + `
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b}
+spec:
+  policyName: p.example.com
+  validationActions: [Deny]
+` + binding
+}
+
+const (
+	namespaceShop = "{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {env: prod}}}"
+	prodOnly      = "    namespaceSelector: {matchLabels: {env: prod}}"
+	clusterRole   = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: reader}, rules: [{apiGroups: [''], resources: [pods], verbs: [get]}]}"
+)
+
+// TestWhatIsNotKnownIsIndeterminate: never a silent pass, never a guess.
+func TestWhatIsNotKnownIsIndeterminate(t *testing.T) {
+	tests := []struct {
+		name  string
+		state []string
+		// denied is the message of the denial, why a part of the reason for an
+		// indeterminate; both empty for a pass.
+		denied, why string
+	}{
+		{"a selector needs labels of a namespace nobody defines", []string{deny("false", prodOnly, "", "")}, "", `asks for labels of namespace "shop", which nothing defines`},
+		{"the namespace is defined and matches", []string{deny("false", prodOnly, "", ""), namespaceShop}, "denied", ""},
+		{"the namespace is defined and does not match", []string{deny("false", "    namespaceSelector: {matchLabels: {env: dev}}", "", ""), namespaceShop}, "", ""},
+		{"the name of a namespace is always known", []string{deny("false", "    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: shop}}", "", "")}, "denied", ""},
+		{"another name excludes, whatever other labels", []string{deny("false", "    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: other, env: prod}}", "", "")}, "", ""},
+		{"labels do not matter when the object selector excludes", []string{deny("false", prodOnly+"\n    objectSelector: {matchLabels: {a: b}}", "", "")}, "", ""},
+		{"the binding's selector needs labels", []string{deny("false", "", "", "  matchResources:\n"+prodOnly)}, "", "spec.matchResources.namespaceSelector asks for labels"},
+		{"an expression reads the namespace", []string{deny("has(namespaceObject.metadata.labels.env)", "", "", "")}, "", "reads namespaceObject"},
+		{"an expression reads a known namespace", []string{deny("namespaceObject.metadata.labels.env != 'prod'", "", "", ""), namespaceShop}, "denied", ""},
+		{"the namespace is not read when it does not matter", []string{deny("object.metadata.name != 'settings' && has(namespaceObject.metadata)", "", "", "")}, "denied", ""},
+		{"match conditions never have the namespace", []string{deny("false", "", "  matchConditions: [{name: ns, expression: 'namespaceObject == null'}]", "")}, "denied", ""},
+		{"the authorizer is asked without RBAC", []string{deny("authorizer.group('').resource('pods').check('get').allowed()", "", "", "")}, "", "asks the authorizer"},
+		{"the authorizer is asked with RBAC", []string{deny("authorizer.group('').resource('pods').check('get').allowed()", "", "", ""), clusterRole}, "denied", ""},
+		{"the kind of the params is not known", []string{deny("params.max > 1", "", "  paramKind: {apiVersion: example.com/v1, kind: Limit}", "  paramRef: {name: l, parameterNotFoundAction: Deny}")}, "", "paramKind is not known: no CustomResourceDefinition defines example.com/v1 Limit"},
+		{"a missing param is the server's error", []string{deny("true", "", "  paramKind: {apiVersion: v1, kind: ConfigMap}", "  paramRef: {name: l, parameterNotFoundAction: Deny}")}, "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction", ""},
+		{"a missing param may be allowed", []string{deny("false", "", "  paramKind: {apiVersion: v1, kind: ConfigMap}", "  paramRef: {name: l, parameterNotFoundAction: Allow}")}, "", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			outcome := judge(t, test.state...)
+			denied, why := "", ""
+			if len(outcome.Decisions) > 0 {
+				denied = outcome.Decisions[0].Message
+			}
+			if len(outcome.Indeterminate) > 0 {
+				why = outcome.Indeterminate[0].Why
+			}
+			if denied != test.denied {
+				t.Errorf("denied %q, want %q", denied, test.denied)
+			}
+			if (test.why == "") != (why == "") || !strings.Contains(why, test.why) {
+				t.Errorf("indeterminate %q, want %q", why, test.why)
+			}
+		})
+	}
+}
+
+func TestAllDenialsAreReported(t *testing.T) {
+	two := strings.Replace(deny("false", "", "", ""), `{expression: "false", message: denied}`,
+		`{expression: "false", message: one}, {expression: "true"}, {expression: "object.data.x == 'y'"}, {expression: "1 < 0", reason: Forbidden}`, 1)
+	outcome := judge(t, two)
+	var got []string
+	for _, d := range outcome.Decisions {
+		got = append(got, string(d.Cause)+" "+d.Message+" "+string(d.Reason))
+	}
+	want := []string{
+		"validation one Invalid",
+		"error expression 'object.data.x == 'y'' resulted in error: no such key: data Invalid",
+		"validation failed expression: 1 < 0 Forbidden",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("decisions\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if outcome.Evaluations != 4 {
+		t.Errorf("%d evaluations, want 4", outcome.Evaluations)
+	}
+}
+
+// TestOldVersionsAreRead: policies of versions no longer served still gate.
+func TestOldVersionsAreRead(t *testing.T) {
+	for _, version := range []string{"v1", "v1beta1", "v1alpha1"} {
+		text := strings.ReplaceAll(deny("false", "", "", ""), "admissionregistration.k8s.io/v1", "admissionregistration.k8s.io/"+version)
+		if outcome := judge(t, text); len(outcome.Decisions) != 1 {
+			t.Errorf("%s: %d decisions, want 1", version, len(outcome.Decisions))
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	bad := objects(t,
+		deny("object.metadata.name ==", "", "", ""),
+		"{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: unbound}, spec: {policyName: p.example.com}}")
+	cluster := admission.NewCluster(admission.ClusterOptions{}, admission.NewIndex(bad))
+	set, refusals := policy.Load(context.Background(), cluster, &user.DefaultInfo{}, bad)
+	if len(set.Policies) != 0 || len(set.Bindings) != 1 || len(refusals) != 2 {
+		t.Fatalf("%d policies, %d bindings, %d refusals", len(set.Policies), len(set.Bindings), len(refusals))
+	}
+	for i, field := range []string{"spec.validations[0].expression", "spec.validationActions"} {
+		if got := strings.Join(refusals[i].Fields, " "); got != field {
+			t.Errorf("refusal %d is about %q, want %q: %s", i, got, field, refusals[i].Message)
+		}
+	}
+}
