@@ -13,7 +13,7 @@ import (
 const (
 	mostReasons = 8
 	mostPlaces  = 3
-	mostRemarks = 10
+	mostRemarks = 5
 )
 
 // unjudged is one reason and the places where something could not be judged because
@@ -43,7 +43,7 @@ func (p *printer) indeterminate(list []scanner.Indeterminate) {
 			for _, rest := range reasons[i:] {
 				n += rest.count()
 			}
-			p.line(blanks(2), span{fmt.Sprintf("and %s, for %d more (-v lists them)", count(len(reasons)-i, "more reason"), n), plainStyle})
+			p.line(blanks(2), span{fmt.Sprintf("and %s, %d indeterminate (-v lists them)", count(len(reasons)-i, "more reason"), n), plainStyle})
 			return
 		}
 		p.unjudged(u)

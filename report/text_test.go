@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -129,5 +130,38 @@ func TestStatusNeedsABase(t *testing.T) {
 	r.Change.Base = &scanner.Revision{Name: "main"}
 	if text := string(write(t, "text", r, zero)); !strings.Contains(text, "Deny (new): ") || !strings.Contains(text, "1 denied (1 new)") {
 		t.Errorf("no status with a base:\n%s", text)
+	}
+}
+
+// TestWhatIsNotAFindingIsBounded: hundreds of reasons and notes are counted, not
+// listed, and Verbose lists them; errors and warnings are never left out.
+func TestWhatIsNotAFindingIsBounded(t *testing.T) {
+	r := read(t, "clean")
+	for i := range 200 {
+		root := fmt.Sprintf("root-%d", i)
+		at := &scanner.Location{Path: fmt.Sprintf("base-%d/kustomization.yaml", i/10), StartLine: 4, Tree: "head"}
+		r.Indeterminate = append(r.Indeterminate, scanner.Indeterminate{
+			What: "root", Why: fmt.Sprintf("reason-%d.", i/20), Location: at, Root: root,
+		})
+		severity := [...]string{"note", "note", "note", "warning"}[i%4]
+		r.Diagnostics = append(r.Diagnostics, scanner.Diagnostic{Severity: severity, Message: fmt.Sprintf("remark-%d.", i), Location: at, Root: root})
+	}
+	short := string(write(t, "text", r, zero))
+	for _, want := range []string{
+		"base-0/kustomization.yaml:4: 10 roots\n", "and 2 more reasons, 40 indeterminate (-v lists them)",
+		"more notes (-v lists them)", "no findings, 200 indeterminate in 12 roots",
+	} {
+		if !strings.Contains(short, want) {
+			t.Errorf("no %q in:\n%s", want, short)
+		}
+	}
+	if n := strings.Count(short, ": warning: "); n != 50 {
+		t.Errorf("%d of 50 warnings are shown", n)
+	}
+	long := string(write(t, "text", r, report.Options{Verbose: true}))
+	for i := range 200 {
+		if !strings.Contains(long, fmt.Sprintf("remark-%d.", i)) || !strings.Contains(long, fmt.Sprintf("reason-%d.", i/20)) || !strings.Contains(long, fmt.Sprintf("root-%d", i)) {
+			t.Errorf("verbose leaves out number %d", i)
+		}
 	}
 }
