@@ -3,7 +3,6 @@ package scanner
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -51,25 +50,34 @@ func (l *locator) source(ctx context.Context, o *admission.Object) (*render.Sour
 	return sources[from.index], nil
 }
 
-// locate gives the line of the first of fields that was written, else of their
-// nearest ancestor, else of the object's document.
+// locate gives the line of the first of fields that was written, else of the first
+// one's nearest ancestor; without fields the object's document.
 func (l *locator) locate(ctx context.Context, o *admission.Object, fields []string) (Location, error) {
 	from := originOf(o)
 	source, err := l.source(ctx, o)
 	if err != nil {
 		return Location{Path: from.side.location(from.root.Path), Tree: from.side.treeName()}, err
 	}
-	pos, field := source.Document, ""
-	for _, f := range slices.Backward(fields) {
-		at, found := source.Find(f)
-		if found || field == "" {
-			pos, field = at, f
-		}
-	}
+	pos, field, exact := findFirst(source, fields)
 	loc := locationOf(pos, from.side.treeName())
-	loc.Path, loc.Field = from.side.location(pos.Path), field
+	loc.Path, loc.Field, loc.Exact = from.side.location(pos.Path), field, exact
 	l.addSnippet(&loc, from.side, pos.Path, isSecret(o))
 	return loc, nil
+}
+
+// findFirst is the position of the first field that was written itself; if none
+// was, the nearest ancestor of the first one's.
+func findFirst(source *render.Source, fields []string) (pos render.Position, field string, exact bool) {
+	for _, f := range fields {
+		if at, found := source.Find(f); found {
+			return at, f, true
+		}
+	}
+	if len(fields) == 0 {
+		return source.Document, "", false
+	}
+	pos, _ = source.Find(fields[0])
+	return pos, fields[0], false
 }
 
 func isSecret(o *admission.Object) bool {

@@ -21,12 +21,14 @@ func (s *scan) reviews(ctx context.Context, c *court) []*review {
 		if base == head && !h.reach.any {
 			continue
 		}
-		for _, p := range pairObjects(h.inForce.cluster, base.all(), head.all()) {
-			if h.concerns(p) {
-				reviews = append(reviews, &review{hearing: h, pair: p, user: c.target.user, compiler: s.compiler})
-			}
+		pairs := slices.DeleteFunc(pairObjects(h.inForce.cluster, base.all(), head.all()), func(p pair) bool { return !h.concerns(p) })
+		for _, p := range pairs {
+			reviews = append(reviews, &review{hearing: h, pair: p, user: c.target.user, compiler: s.compiler})
 		}
-		s.notePolicies(h)
+		if len(pairs) > 0 {
+			s.notePolicies(h)
+			s.noteAmbiguities(c.target, root, pairs)
+		}
 	}
 	s.noteRefusals(c)
 	return reviews

@@ -165,7 +165,7 @@ func (r *review) decisions(inForce, final verdict, before *verdict) {
 		for _, d := range v.decisions {
 			if !contains(reported, d) {
 				reported = append(reported, d)
-				r.add(r.decided(d, by), failed[ruleOf(d)])
+				r.add(r.decide(d, by), failed[ruleOf(d)])
 			}
 		}
 		by = PoliciesProposed
@@ -184,9 +184,18 @@ func (r *review) resolved(inForce, final verdict, before *verdict) {
 	}
 	for _, d := range before.decisions {
 		if !failing[ruleOf(d)] && !open[d.Policy.Name] {
-			r.resolve(r.decided(d, PoliciesInForce))
+			r.resolve(r.decide(d, PoliciesInForce))
 		}
 	}
+}
+
+// decide turns a decision into a finding whose param is named as the cluster has it.
+func (r *review) decide(d policy.Decision, by PolicySet) found {
+	f := r.decided(d, by)
+	if f.Param != nil {
+		f.Param.Namespace = r.inForce.cluster.Key(d.Param).Namespace
+	}
+	return f
 }
 
 func (r *review) add(f found, existed bool) {

@@ -22,6 +22,8 @@ type state struct {
 	governing map[admission.Key][]definition
 	// policyKeys are the keys of policies and bindings, in order.
 	policyKeys []admission.Key
+	// ambiguous are the keys that roots define differently, in order.
+	ambiguous []admission.Key
 
 	mu  sync.Mutex
 	own map[string]*admission.Index
@@ -72,12 +74,16 @@ func (s *state) govern(params map[schema.GroupKind]bool, known contents, given [
 	for _, o := range given {
 		s.define(o, "", params, known)
 	}
-	for key := range s.governing {
+	for key, defs := range s.governing {
+		if len(defs) > 1 && len(defs[1].roots) > 0 {
+			s.ambiguous = append(s.ambiguous, key)
+		}
 		if isPolicy(schema.GroupKind{Group: key.Group, Kind: key.Kind}) {
 			s.policyKeys = append(s.policyKeys, key)
 		}
 	}
 	slices.SortFunc(s.policyKeys, compareKeys)
+	slices.SortFunc(s.ambiguous, compareKeys)
 }
 
 func (s *state) define(o *admission.Object, root string, params map[schema.GroupKind]bool, known contents) {

@@ -1,0 +1,63 @@
+package scanner
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// noteAmbiguities tells where what a root looks up is defined differently by other
+// roots, so that the verdict depends on which of them is deployed beside it. Every
+// version of a policy judges; of a namespace or param the first root's counts.
+func (s *scan) noteAmbiguities(t *target, root string, pairs []pair) {
+	if len(t.head.ambiguous) == 0 {
+		return
+	}
+	policies, bindings := t.head.policiesSeen(root)
+	for _, key := range t.head.ambiguous {
+		defs := t.head.seen(root, key)
+		if len(defs) < 2 {
+			continue
+		}
+		effect := ""
+		switch kind := (schema.GroupKind{Group: key.Group, Kind: key.Kind}); {
+		case isPolicy(kind):
+			effect = "each version judges the roots that do not define it themselves"
+		case kind == namespaceKind && looksInto(key.Name, pairs, policies, bindings) && labelsDiffer(defs):
+			effect = fmt.Sprintf("for other roots it is the one of %s", defs[0].roots[0])
+		case slices.ContainsFunc(bindings, func(b *admission.Object) bool { return takesParam(b, key, policies) }):
+			effect = fmt.Sprintf("for other roots it is the param of %s", defs[0].roots[0])
+		default:
+			continue
+		}
+		s.diagnose(Diagnostic{Severity: "warning", Message: fmt.Sprintf(
+			"%s is not the same in the roots %s and %s; %s: name the roots that belong together under targets in %s",
+			key, defs[0].roots[0], defs[1].roots[0], effect, ConfigFile)})
+	}
+}
+
+// looksInto reports whether a policy looks at the namespace of one of the pairs.
+func looksInto(namespace string, pairs []pair, policies, bindings []*admission.Object) bool {
+	return slices.ContainsFunc(pairs, func(p pair) bool { return p.key.Namespace == namespace }) &&
+		slices.ContainsFunc(policies, func(p *admission.Object) bool { return looksAtNamespaces(p, bindings) })
+}
+
+// labelsDiffer reports whether versions of a namespace differ in what selectors and
+// expressions can see of it.
+func labelsDiffer(defs []definition) bool {
+	visible := func(d definition) map[string]any {
+		m := child(d.object.Content, "metadata")
+		return map[string]any{"labels": m["labels"], "annotations": m["annotations"]}
+	}
+	return slices.ContainsFunc(defs[1:], func(d definition) bool { return !equalMaps(visible(defs[0]), visible(d)) })
+}
+
+// takesParam reports whether a binding may take the object of key for its policy.
+func takesParam(binding *admission.Object, key admission.Key, policies []*admission.Object) bool {
+	return takes(binding, key) && slices.ContainsFunc(policies, func(p *admission.Object) bool {
+		kind, ok := paramKind(p)
+		return ok && p.Name() == boundPolicy(binding) && kind.Group == key.Group && kind.Kind == key.Kind
+	})
+}

@@ -1,0 +1,130 @@
+package scanner
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/preadmit/preadmit/scanner/admission"
+)
+
+func configMap(namespace, name, generateName, value string) *admission.Object {
+	meta := map[string]any{}
+	for field, v := range map[string]string{"namespace": namespace, "name": name, "generateName": generateName} {
+		if v != "" {
+			meta[field] = v
+		}
+	}
+	return &admission.Object{Content: map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": map[string]any{"v": value},
+	}}
+}
+
+func TestPairObjects(t *testing.T) {
+	base := []*admission.Object{
+		configMap("", "same", "", "1"), configMap("", "changed", "", "1"), configMap("", "gone", "", "1"),
+		configMap("", "", "made-", "1"), configMap("", "", "made-", "2"), configMap("", "twice", "", "1"),
+	}
+	head := []*admission.Object{
+		configMap("", "new", "", "1"), configMap("default", "changed", "", "2"), configMap("", "same", "", "1"),
+		configMap("", "", "made-", "2"), configMap("", "", "made-", "3"),
+		configMap("", "twice", "", "1"), configMap("", "twice", "", "2"),
+	}
+	got := []string{}
+	for _, p := range pairObjects(admission.NewCluster(admission.ClusterOptions{}), base, head) {
+		got = append(got, fmt.Sprintf("%s %s%s same=%v", p.operation(), p.key, p.object().GenerateName(), p.same))
+	}
+	want := []string{
+		"CREATE ConfigMap/default/new same=false",
+		"UPDATE ConfigMap/default/changed same=false", // the namespace is written out, which is a difference
+		"UPDATE ConfigMap/default/same same=true",
+		"CREATE ConfigMap/default/made- same=true",
+		"CREATE ConfigMap/default/made- same=false",
+		"UPDATE ConfigMap/default/twice same=true",
+		"CREATE ConfigMap/default/twice same=false",
+		"DELETE ConfigMap/default/gone same=false",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("pairs (-want +got):\n%s", diff)
+	}
+}
+
+func TestEqualValues(t *testing.T) {
+	values := []any{
+		nil, true, false, "", "a", int64(1), 1.5, []any{}, []any{int64(1)}, []any{"a", nil},
+		map[string]any{}, map[string]any{"a": nil}, map[string]any{"b": nil}, map[string]any{"a": []any{"x"}},
+	}
+	for i, a := range values {
+		for j, b := range values {
+			if got := equalValues(a, b); got != (i == j) {
+				t.Errorf("equalValues(%v, %v) = %v", a, b, got)
+			}
+		}
+	}
+}
+
+// A fingerprint holds over moved lines and reworded messages, and tells everything
+// else apart.
+func TestFingerprint(t *testing.T) {
+	first := Finding{
+		Root: "app", Operation: "CREATE", Cause: CauseValidation, Policy: "p", Binding: "b", Message: "5 is too many",
+		Object: &Object{APIVersion: "v1", Kind: "ConfigMap", Namespace: "n", Name: "c"}, Validation: ptr(0),
+	}
+	change := func(edit func(*Finding)) Finding {
+		f := first
+		edit(&f)
+		return f
+	}
+	same := []Finding{
+		first,
+		change(func(f *Finding) { f.Location = Location{Path: "x", StartLine: 9} }),
+		change(func(f *Finding) { f.Message = "6 is too many" }),
+		change(func(f *Finding) { f.Operation, f.Status = "UPDATE", StatusExisting }),
+	}
+	for i := range same {
+		fingerprint(same[i : i+1])
+		if same[i].Fingerprint != same[0].Fingerprint || len(same[i].Fingerprint) != fingerprintLength {
+			t.Errorf("%d: fingerprint %q, not %q", i, same[i].Fingerprint, same[0].Fingerprint)
+		}
+	}
+	others := []Finding{
+		first,
+		first, // a repeat
+		change(func(f *Finding) { f.Operation = "DELETE" }),
+		change(func(f *Finding) { f.Root = "other" }),
+		change(func(f *Finding) { f.Policy, f.Binding = "b", "p" }),
+		change(func(f *Finding) { f.Validation = ptr(1) }),
+		change(func(f *Finding) { f.Validation = nil }),
+		change(func(f *Finding) { f.Param = &ParamRef{Name: "x"} }),
+		change(func(f *Finding) { f.Cause = CauseSchema }),
+		change(func(f *Finding) { f.Cause, f.Message = CauseSchema, "other" }),
+		change(func(f *Finding) { f.Object = nil }),
+	}
+	fingerprint(others)
+	seen := map[string]int{}
+	for i, f := range others {
+		if j, ok := seen[f.Fingerprint]; ok {
+			t.Errorf("findings %d and %d share a fingerprint", j, i)
+		}
+		seen[f.Fingerprint] = i
+	}
+}
+
+func TestSortReport(t *testing.T) {
+	at := func(path string, line, column int) Finding {
+		return Finding{Location: Location{Path: path, StartLine: line, StartColumn: column}}
+	}
+	policy := func(name string, validation int) Finding {
+		f := at("b", 2, 1)
+		f.Policy, f.Validation = name, ptr(validation)
+		return f
+	}
+	want := []Finding{at("a", 9, 1), at("b", 1, 7), at("b", 2, 1), policy("p", 0), policy("p", 1), policy("q", 0), at("b", 2, 3)}
+	got := &Report{Findings: slices.Clone(want)}
+	slices.Reverse(got.Findings)
+	sortReport(got)
+	if diff := cmp.Diff(want, got.Findings); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+}
