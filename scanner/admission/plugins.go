@@ -4,68 +4,120 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/initializer"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
 	schedulingapi "k8s.io/kubernetes/pkg/apis/scheduling/v1"
 	"k8s.io/kubernetes/plugin/pkg/admission/defaulttolerationseconds"
+	"k8s.io/kubernetes/plugin/pkg/admission/limitranger"
+	"k8s.io/kubernetes/plugin/pkg/admission/network/defaultingressclass"
 	"k8s.io/kubernetes/plugin/pkg/admission/nodetaint"
 	"k8s.io/kubernetes/plugin/pkg/admission/priority"
+	"k8s.io/kubernetes/plugin/pkg/admission/runtimeclass"
+	"k8s.io/kubernetes/plugin/pkg/admission/storage/storageclass/setdefault"
 	"k8s.io/kubernetes/plugin/pkg/admission/storage/storageobjectinuseprotection"
 )
 
 // mutator is a mutating admission plugin.
-type mutator = admission.MutationInterface
+type mutator struct {
+	admission.MutationInterface
+	// lenient: the plugin refuses what it does not find, which in a cluster that is
+	// not complete may exist all the same.
+	lenient bool
+}
 
 // newPlugins are the mutating plugins a kube-apiserver enables by default, in
 // its order (k8s.io/kubernetes/pkg/kubeapiserver/options, AllOrderedPlugins), as
-// far as they change objects without asking controllers or webhooks.
+// far as they change objects by what is in the state.
 func (c *Cluster) newPlugins() []mutator {
-	prio := priority.NewPlugin()
-	prio.SetExternalKubeInformerFactory(c.priorityClasses())
-	tolerations := defaulttolerationseconds.NewDefaultTolerationSeconds()
-	tolerations.InspectFeatureGates(utilfeature.DefaultFeatureGate)
-	return []mutator{
-		nodetaint.NewPlugin(),
-		prio,
-		tolerations,
-		storageProtection(),
+	registry := admission.NewPlugins()
+	for _, register := range []func(*admission.Plugins){
+		limitranger.Register, nodetaint.Register, priority.Register, defaulttolerationseconds.Register,
+		setdefault.Register, storageobjectinuseprotection.Register, runtimeclass.Register, defaultingressclass.Register,
+	} {
+		register(registry)
+	}
+	initializer := pluginInitializer{factory: c.informers(), client: Client{Cluster: c}}
+	var plugins []mutator
+	for _, name := range []string{
+		limitranger.PluginName, nodetaint.PluginName, priority.PluginName, defaulttolerationseconds.PluginName,
+		setdefault.PluginName, storageobjectinuseprotection.PluginName, runtimeclass.PluginName, defaultingressclass.PluginName,
+	} {
+		plugin, err := registry.InitPlugin(name, nil, initializer)
+		if err != nil {
+			panic(fmt.Sprintf("admission plugin %s: %v", name, err)) // takes no configuration
+		}
+		plugins = append(plugins, mutator{
+			MutationInterface: plugin.(admission.MutationInterface),
+			lenient:           name == priority.PluginName || name == runtimeclass.PluginName,
+		})
+	}
+	return plugins
+}
+
+// pluginInitializer gives plugins what they ask for.
+type pluginInitializer struct {
+	factory informers.SharedInformerFactory
+	client  kubernetes.Interface
+}
+
+// Initialize implements admission.PluginInitializer.
+func (i pluginInitializer) Initialize(plugin admission.Interface) {
+	if p, ok := plugin.(initializer.WantsFeatures); ok {
+		p.InspectFeatureGates(utilfeature.DefaultFeatureGate)
+	}
+	if p, ok := plugin.(initializer.WantsExternalKubeInformerFactory); ok {
+		p.SetExternalKubeInformerFactory(i.factory)
+	}
+	if p, ok := plugin.(initializer.WantsExternalKubeClientSet); ok {
+		p.SetExternalKubeClientSet(i.client)
 	}
 }
 
-// storageProtection makes the plugin through its registration, which is the only
-// way it is exported.
-func storageProtection() mutator {
-	plugins := admission.NewPlugins()
-	storageobjectinuseprotection.Register(plugins)
-	plugin, err := plugins.InitPlugin(storageobjectinuseprotection.PluginName, nil, admission.PluginInitializers{})
-	if err != nil {
-		panic(fmt.Sprintf("admission plugin %s: %v", storageobjectinuseprotection.PluginName, err)) // takes no configuration
-	}
-	return plugin.(mutator)
-}
-
-// priorityClasses is an informer factory that knows the PriorityClasses of the
-// state and those every kube-apiserver creates at start.
-func (c *Cluster) priorityClasses() informers.SharedInformerFactory {
+// informers is a factory whose listers know the objects of the state that
+// plugins look up, and the PriorityClasses every kube-apiserver creates at start.
+func (c *Cluster) informers() informers.SharedInformerFactory {
 	factory := informers.NewSharedInformerFactory(nil, 0)
-	store := factory.Scheduling().V1().PriorityClasses().Informer().GetIndexer()
-	classes := schedulingapi.SystemPriorityClasses()
-	for _, o := range c.list(schema.GroupKind{Group: schedulingv1.GroupName, Kind: "PriorityClass"}) {
-		if obj, err := c.Stored(o, schedulingv1.SchemeGroupVersion.WithKind("PriorityClass")); err == nil {
-			classes = append(classes, obj.(*schedulingv1.PriorityClass))
+	fill := func(store cache.Indexer, objects ...runtime.Object) {
+		for _, obj := range objects {
+			if err := store.Add(obj); err != nil {
+				panic(fmt.Sprintf("index %T: %v", obj, err)) // an object with metadata always has a key
+			}
 		}
 	}
-	for _, class := range classes {
-		if err := store.Add(class); err != nil {
-			panic(fmt.Sprintf("index PriorityClass %s: %v", class.Name, err)) // an object with metadata always has a key
-		}
+	classes := factory.Scheduling().V1().PriorityClasses().Informer().GetIndexer()
+	for _, class := range schedulingapi.SystemPriorityClasses() {
+		fill(classes, class)
 	}
+	fill(classes, c.storedAll(schedulingv1.SchemeGroupVersion.WithKind("PriorityClass"))...)
+	fill(factory.Node().V1().RuntimeClasses().Informer().GetIndexer(), c.storedAll(nodev1.SchemeGroupVersion.WithKind("RuntimeClass"))...)
+	fill(factory.Storage().V1().StorageClasses().Informer().GetIndexer(), c.storedAll(storagev1.SchemeGroupVersion.WithKind("StorageClass"))...)
+	fill(factory.Networking().V1().IngressClasses().Informer().GetIndexer(), c.storedAll(networkingv1.SchemeGroupVersion.WithKind("IngressClass"))...)
+	fill(factory.Core().V1().LimitRanges().Informer().GetIndexer(), c.storedAll(corev1.SchemeGroupVersion.WithKind("LimitRange"))...)
 	return factory
+}
+
+// storedAll gives the objects of a kind that the server would store.
+func (c *Cluster) storedAll(kind schema.GroupVersionKind) []runtime.Object {
+	var all []runtime.Object
+	for _, o := range c.list(kind.GroupKind()) {
+		if obj, err := c.Stored(o, kind); err == nil {
+			all = append(all, obj)
+		}
+	}
+	return all
 }
 
 // mutate runs namespace lifecycle and the mutating plugins.
@@ -78,27 +130,22 @@ func (p *preparation) mutate(ctx context.Context, a admission.Attributes) error 
 			continue
 		}
 		err := plugin.Admit(ctx, a, p.handler.interfaces)
-		if err != nil && !p.forgiven(err) {
+		if err != nil && (p.cluster.opts.Complete || !plugin.lenient) {
 			return err
 		}
 	}
 	return nil
 }
 
-// forgiven: a PriorityClass nobody defines may still exist in a cluster whose
-// state is not all known.
-func (p *preparation) forgiven(err error) bool {
-	return !p.cluster.opts.Complete && apierrors.IsForbidden(err)
-}
-
 // pluginsFor leaves the plugins out for kinds none of them changes. (They read
-// PriorityClasses of the state, so these must not need them.)
+// classes and LimitRanges of the state, so these must not need them.)
 func (c *Cluster) pluginsFor(r Resource) []mutator {
 	if r.Custom {
 		return nil
 	}
 	switch r.GroupResource() {
-	case gr("", "pods"), gr("", "nodes"), gr("", "persistentvolumes"), gr("", "persistentvolumeclaims"):
+	case gr("", "pods"), gr("", "nodes"), gr("", "persistentvolumes"), gr("", "persistentvolumeclaims"),
+		gr("networking.k8s.io", "ingresses"):
 		return c.plugins()
 	}
 	return nil

@@ -4,13 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	basecompatibility "k8s.io/component-base/compatibility"
 	"k8s.io/kubernetes/plugin/pkg/admission/security/podsecurity"
 )
@@ -55,33 +52,4 @@ func (p *preparation) validate(ctx context.Context, a admission.Attributes) erro
 		return nil
 	}
 	return plugin.Validate(ctx, a, p.handler.interfaces)
-}
-
-// Client is a Kubernetes client that can read the namespaces of a cluster, for
-// the plugins of the API server that ask one.
-type Client struct {
-	kubernetes.Interface
-	Cluster *Cluster
-}
-
-// CoreV1 implements kubernetes.Interface.
-func (c Client) CoreV1() corev1client.CoreV1Interface { return coreClient{cluster: c.Cluster} }
-
-type coreClient struct {
-	corev1client.CoreV1Interface
-	cluster *Cluster
-}
-
-func (c coreClient) Namespaces() corev1client.NamespaceInterface {
-	return namespaceGetter{cluster: c.cluster}
-}
-
-// Pods of the state are not looked at: relabelling a namespace warns of running
-// pods, which an offline API server has none of.
-func (c coreClient) Pods(string) corev1client.PodInterface { return podLister{} }
-
-type podLister struct{ corev1client.PodInterface }
-
-func (podLister) List(context.Context, metav1.ListOptions) (*corev1.PodList, error) {
-	return &corev1.PodList{}, nil
 }
