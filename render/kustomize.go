@@ -13,6 +13,7 @@ func (r *Renderer) renderKustomize(ctx context.Context, root Root) *Result {
 	result := &Result{Root: root, Trace: newTrace()}
 	c := r.tree.walk(root.Path, result.Trace)
 	if result.Problem = c.problem(); result.Problem != nil {
+		r.tree.traceEntries(c, result.Trace)
 		return result
 	}
 	if c.openapi != nil {
@@ -20,6 +21,17 @@ func (r *Renderer) renderKustomize(ctx context.Context, root Root) *Result {
 	}
 	r.build(result, c)
 	return result
+}
+
+// traceEntries notes the files a closure names as if they were read: a root that
+// is not rendered has a trace all the same, by which a change can be told to touch
+// it or not.
+func (t *tree) traceEntries(c *closure, trace Trace) {
+	for _, e := range c.entries {
+		if e.target != "" {
+			_, _, _ = t.load(e.target, trace) // that it cannot be read is not what is asked
+		}
+	}
 }
 
 // problem is what keeps kustomize from being run on the closure.

@@ -35,6 +35,11 @@ func (p *printer) indeterminate(list []scanner.Indeterminate) {
 		return
 	}
 	p.heading(span{"Indeterminate", yellow}, span{": not judged, so not known to be allowed", plainStyle})
+	untouched := 0
+	if !p.opts.Verbose {
+		list, untouched = touched(list)
+	}
+	defer p.untouched(untouched)
 	reasons := reasonsOf(list)
 	for i, u := range reasons {
 		p.line()
@@ -47,6 +52,26 @@ func (p *printer) indeterminate(list []scanner.Indeterminate) {
 			return
 		}
 		p.unjudged(u)
+	}
+}
+
+// touched leaves out what the change does not touch, and counts it: in a repository
+// with remote bases that is nearly all, at every change.
+func touched(list []scanner.Indeterminate) (left []scanner.Indeterminate, untouched int) {
+	for _, n := range list {
+		if n.Untouched {
+			untouched++
+			continue
+		}
+		left = append(left, n)
+	}
+	return left, untouched
+}
+
+func (p *printer) untouched(n int) {
+	if n > 0 {
+		p.line()
+		p.line(blanks(2), span{fmt.Sprintf("%d that the change does not touch (-v lists them)", n), plainStyle})
 	}
 }
 

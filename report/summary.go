@@ -73,11 +73,22 @@ func summaryText(t tally, r *scanner.Report, compared bool) string {
 	if len(parts) == 0 {
 		parts = append(parts, "no findings")
 	}
-	if n := len(r.Indeterminate); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d indeterminate", n))
+	if left, untouched := touched(r.Indeterminate); len(left)+untouched > 0 {
+		parts = append(parts, indeterminateText(len(left), untouched))
 	}
 	return fmt.Sprintf("%s in %s, %s, %s", strings.Join(parts, ", "), rootsText(r.Summary.Roots),
 		count(r.Summary.Requests, "request"), inSeconds(r.Summary.Durations.Total))
+}
+
+// indeterminateText counts what the change touches apart from the rest.
+func indeterminateText(touched, untouched int) string {
+	switch {
+	case untouched == 0:
+		return fmt.Sprintf("%d indeterminate", touched)
+	case touched == 0:
+		return fmt.Sprintf("%d indeterminate (none touched)", untouched)
+	}
+	return fmt.Sprintf("%d indeterminate (%d touched)", touched+untouched, touched)
 }
 
 func byStatus(counts map[scanner.Status]int) string {

@@ -116,7 +116,7 @@ func TestQuietLeavesDenialsAndTheSummary(t *testing.T) {
 			t.Errorf("%q is still there", gone)
 		}
 	}
-	if !strings.Contains(text, "Deny (new)") || !strings.Contains(text, "10 indeterminate in 15 roots") {
+	if !strings.Contains(text, "Deny (new)") || !strings.Contains(text, "11 indeterminate (10 touched) in 15 roots") {
 		t.Errorf("denials or the summary are missing:\n%s", text)
 	}
 }

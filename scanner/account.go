@@ -60,7 +60,8 @@ func (s *scan) accountRoot(r *rendered) {
 		counts.Indeterminate++
 		s.open(Indeterminate{
 			What: "root", Why: r.Problem.Message, Root: r.Root.Path,
-			Location: ptr(s.problemLocation(r.Problem)),
+			Location:  ptr(s.problemLocation(r.Problem)),
+			Untouched: before != nil && r.Trace.Valid(s.base.tree.FS),
 		})
 	case before != nil && before.Kind == render.ProblemFailed:
 		counts.FailedBefore++

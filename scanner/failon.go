@@ -18,7 +18,8 @@ const (
 // Verdict weighs the report. failOn is one of FailOnValues, the weakest action
 // that fails a run (empty means deny); indeterminate asks for every action and
 // for nothing left unjudged, never passes whatever was found. Findings that the
-// base has too count only with existing, resolved ones never do.
+// base has too, and what could not be judged but is not touched by the change, count
+// only with existing; resolved findings never do.
 func (r *Report) Verdict(failOn string, existing bool) Verdict {
 	if failOn == "never" {
 		return VerdictPassed
@@ -26,7 +27,7 @@ func (r *Report) Verdict(failOn string, existing bool) Verdict {
 	if r.incomplete() {
 		return VerdictIncomplete
 	}
-	if failOn == "indeterminate" && len(r.Indeterminate) > 0 {
+	if failOn == "indeterminate" && slices.ContainsFunc(r.Indeterminate, func(i Indeterminate) bool { return existing || !i.Untouched }) {
 		return VerdictFailed
 	}
 	actions := failingActions(failOn)

@@ -5,6 +5,7 @@ import "testing"
 func TestVerdict(t *testing.T) {
 	finding := func(a Action, s Status) Report { return Report{Findings: []Finding{{Action: a, Status: s}}} }
 	unjudged := Report{Indeterminate: []Indeterminate{{What: "root"}}}
+	untouched := Report{Indeterminate: []Indeterminate{{What: "root", Untouched: true}}}
 	failedRoot := Report{Summary: Summary{Roots: RootCounts{Failed: 1}}}
 	failedBefore := Report{Summary: Summary{Roots: RootCounts{FailedBefore: 1}}}
 	tests := []struct {
@@ -28,6 +29,8 @@ func TestVerdict(t *testing.T) {
 		{"never", finding(ActionDeny, StatusNew), "never", true, VerdictPassed},
 		{"indeterminate below all actions", unjudged, "audit", true, VerdictPassed},
 		{"indeterminate", unjudged, "indeterminate", false, VerdictFailed},
+		{"indeterminate but untouched", untouched, "indeterminate", false, VerdictPassed},
+		{"indeterminate, untouched, existing wanted", untouched, "indeterminate", true, VerdictFailed},
 		{"indeterminate asks for audit too", finding(ActionAudit, StatusNew), "indeterminate", false, VerdictFailed},
 		{"failed root", failedRoot, "deny", false, VerdictIncomplete},
 		{"failed root, never", failedRoot, "never", false, VerdictPassed},

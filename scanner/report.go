@@ -171,6 +171,9 @@ type Indeterminate struct {
 	Object   *Object   `json:"object,omitempty"`
 	Policy   string    `json:"policy,omitempty"`
 	Root     string    `json:"root,omitempty"`
+	// Untouched: nothing of it differs between base and head, so that the change
+	// does not make it what it is.
+	Untouched bool `json:"untouched,omitempty"`
 }
 
 // Diagnostic is a remark that is not a verdict.

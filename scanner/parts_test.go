@@ -1,0 +1,61 @@
+package scanner_test
+
+import "testing"
+
+// brokenPolicy does not compile; it is a base of an overlay that has a remote base
+// too, so that the overlay cannot be rendered.
+const brokenPolicy = `
+-- overlay/kustomization.yaml --
+resources:
+- https://github.com/example/base?ref=v1
+- ../base
+- binding.yaml
+-- overlay/binding.yaml --
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b}
+spec: {policyName: p.example.com}
+-- base/kustomization.yaml --
+resources: [policy.yaml]
+-- base/policy.yaml --
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p.example.com}
+spec:
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
+  validations:
+  - expression: object.metadata.name ==
+`
+
+const (
+	notFetched = `indeterminate root overlay: remote base "https://github.com/example/base?ref=v1" is not fetched: rendering does not reach the network`
+	noActions  = `new Deny policy overlay/binding.yaml CREATE ValidatingAdmissionPolicyBinding /b: ` +
+		`ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io "b" is invalid: spec.validationActions: Required value: at least one validation action is required []`
+	notCompiled = "new Deny policy base/policy.yaml CREATE ValidatingAdmissionPolicy /p.example.com: " +
+		`ValidatingAdmissionPolicy.admissionregistration.k8s.io "p.example.com" is invalid: spec.validations[0].expression: ` +
+		`Invalid value: "object.metadata.name ==": compilation failed: ERROR: <input>:1:24: Syntax error: mismatched input '<EOF>' ` +
+		"expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n" +
+		" | object.metadata.name ==\n | .......................^ []"
+)
+
+func TestPoliciesOfARootThatIsRefusedAreChecked(t *testing.T) {
+	r := mustScan(t, input("", brokenPolicy))
+	wantSays(t, r, notCompiled, noActions, notFetched)
+	if l := r.Findings[0].Location; l.StartLine != 9 || l.Field != "spec.validations[0].expression" {
+		t.Errorf("the policy's finding is at line %d, field %s", l.StartLine, l.Field)
+	}
+}
+
+func TestWhatTheChangeDoesNotTouchIsSaidToBe(t *testing.T) {
+	r := mustScan(t, input(brokenPolicy, brokenPolicy))
+	wantSays(t, r, notFetched)
+	if !r.Indeterminate[0].Untouched {
+		t.Error("an equal root counts as touched")
+	}
+	r = mustScan(t, input(brokenPolicy, brokenPolicy+"# now with a comment\n"))
+	if r.Indeterminate[0].Untouched {
+		t.Error("a changed file of a base of the root counts as untouched")
+	}
+}
