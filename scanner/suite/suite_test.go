@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -34,15 +33,18 @@ func runAll(t *testing.T, dir string) {
 }
 
 func runSuite(t *testing.T, dir string) {
-	s, err := Load(os.DirFS(dir))
+	s, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.Run(context.Background())
+	got, err := s.Test(t.Context(), func(string) bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(s.Expected.PolicyErrors, got.PolicyErrors); diff != "" {
+	for _, f := range got.Failures {
+		t.Errorf("%q fails: %+v", f.Request, f.Differences)
+	}
+	if diff := cmp.Diff(s.Expected.PolicyErrors, got.PolicyErrors, cmpopts.IgnoreUnexported(PolicyError{})); diff != "" {
 		t.Errorf("policyErrors (-recorded +ours):\n%s", diff)
 	}
 	for i, want := range s.Expected.Verdicts {

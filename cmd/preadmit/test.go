@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/preadmit/preadmit/scanner/suite"
+	"github.com/spf13/cobra"
+)
+
+// testFlags are the flags of preadmit test as given.
+type testFlags struct {
+	dirs    []string // the positional arguments
+	format  choice
+	run     string
+	update  bool
+	verbose bool
+}
+
+func newTestCommand(p Process) *cobra.Command {
+	f := &testFlags{format: choice{value: "text", known: []string{"text", "json", "junit"}}}
+	cmd := &cobra.Command{
+		Use:   "test [DIR...]",
+		Short: "Test policies with suites of requests",
+		Long: `Run suites of admission requests through policies and compare the answers with
+what is expected.
+
+A suite is a directory with requests.yaml and, as needed, policies.yaml,
+context.yaml (Namespaces, CRDs, params, RBAC) and expected.yaml. DIR is a suite or
+holds suites at any depth; by default it is the current directory.
+
+expected.yaml may state only what matters: fields that an entry does not state are
+not compared, and a request without an entry is only run. With recordedFrom the
+file is a record of everything.
+
+Exit code: 0 all agree, 1 some answers are not as expected, 2 wrong usage or a
+broken suite.`,
+		Example: `  # All suites below the current directory
+  preadmit test
+
+  # One suite, and of it the requests whose name starts with scale
+  preadmit test --run '^scale' policies/replicas
+
+  # Accept the answers as they are
+  preadmit test --update policies/replicas
+
+  # For a CI that reads JUnit
+  preadmit test --format junit policies > junit.xml`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.dirs = args
+			return runTest(cmd.Context(), p, f)
+		},
+	}
+	f.register(cmd)
+	return cmd
+}
+
+func (f *testFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.run, "run", "", "only the requests whose name matches this `REGEXP`")
+	flags.BoolVar(&f.update, "update", false, "write the answers to expected.yaml")
+	flags.Var(&f.format, "format", "`FORMAT` of the report on stdout: "+strings.Join(f.format.known, ", "))
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "list every request with its answer")
+	// The only error is a flag that does not exist.
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(
+		toCompletions(f.format.known), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// runTest is the whole command: suites to results, results to report and exit code.
+func runTest(ctx context.Context, p Process, f *testFlags) error {
+	chosen, err := f.chosen()
+	if err != nil {
+		return err
+	}
+	suites, err := openSuites(f.dirs)
+	if err != nil {
+		return err
+	}
+	results, err := runSuites(ctx, suites, chosen)
+	if err != nil {
+		return err
+	}
+	if f.run != "" && requestsOf(results) == 0 {
+		return usagef("--run %s: no request of %s has such a name", f.run, count(len(suites), "suite", "suites"))
+	}
+	if f.update {
+		if results, err = record(p.Stderr, results); err != nil {
+			return err
+		}
+	}
+	return writeTestReport(p.Stdout, f, newTestReport(results))
+}
+
+// chosen is what --run means.
+func (f *testFlags) chosen() (func(name string) bool, error) {
+	if f.run != "" && f.update {
+		return nil, usagef("--update writes all answers of a suite and excludes --run")
+	}
+	pattern, err := regexp.Compile(f.run)
+	if err != nil {
+		return nil, usagef("--run: %w", err)
+	}
+	return pattern.MatchString, nil
+}
+
+// openSuites opens the suites in all directories, each once. All mistakes of all
+// suites are told before anything is judged.
+func openSuites(dirs []string) ([]*suite.Suite, error) {
+	if len(dirs) == 0 {
+		dirs = []string{"."}
+	}
+	var suites []*suite.Suite
+	var mistakes []error
+	seen := map[string]bool{}
+	for _, dir := range dirs {
+		if err := checkDirectory("DIR", dir); err != nil {
+			return nil, err
+		}
+		found, err := suite.Find(dir)
+		if err != nil {
+			mistakes = append(mistakes, err)
+		}
+		for _, d := range found {
+			absolute, err := filepath.Abs(d)
+			if err != nil || seen[absolute] {
+				continue
+			}
+			seen[absolute] = true
+			s, err := suite.Open(d)
+			suites, mistakes = append(suites, s), append(mistakes, err)
+		}
+	}
+	if err := errors.Join(mistakes...); err != nil {
+		return nil, usagef("broken suite:\n%w", err)
+	}
+	return suites, nil
+}
+
+// runSuites runs suites on all cores; results are in the order of suites.
+func runSuites(ctx context.Context, suites []*suite.Suite, chosen func(string) bool) ([]*suite.Result, error) {
+	results, errs := make([]*suite.Result, len(suites)), make([]error, len(suites))
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, s := range suites {
+		slots <- struct{}{}
+		wait.Go(func() {
+			results[i], errs[i] = s.Test(ctx, chosen)
+			<-slots
+		})
+	}
+	wait.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Canceled
+	}
+	return results, errors.Join(errs...)
+}
+
+func requestsOf(results []*suite.Result) int {
+	n := 0
+	for _, r := range results {
+		n += len(r.Verdicts)
+	}
+	return n
+}
+
+// record writes expected.yaml of every suite but those whose record agrees, and
+// says so. It gives the results as they are then.
+func record(stderr io.Writer, results []*suite.Result) ([]*suite.Result, error) {
+	fresh := make([]*suite.Result, len(results))
+	for i, r := range results {
+		path := filepath.Join(r.Dir, suite.ExpectedFile)
+		if fresh[i] = r; r.Kept() {
+			_, _ = fmt.Fprintf(stderr, "preadmit: kept %s, recorded from %s\n", path, r.Recorded)
+			continue
+		}
+		data, err := r.Record()
+		if err == nil {
+			err = writeFile(path, func(w io.Writer) error { _, err := w.Write(data); return err })
+		}
+		if err != nil {
+			return nil, fmt.Errorf("write %s: %w", path, withoutPath(err))
+		}
+		_, _ = fmt.Fprintf(stderr, "preadmit: wrote %s\n", path)
+		fresh[i] = r.AsRecorded()
+	}
+	return fresh, nil
+}
+
+// withoutPath is the reason of an error about a temporary file.
+func withoutPath(err error) error {
+	if e := new(fs.PathError); errors.As(err, &e) {
+		return e.Err
+	}
+	if e := new(os.LinkError); errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}

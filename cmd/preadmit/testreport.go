@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+
+	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/suite"
+)
+
+// testReportKind is the kind of the JSON that preadmit test writes; its apiVersion
+// is scanner.APIVersion and its schema docs/suite.schema.json.
+const testReportKind = "TestReport"
+
+// testReport is what preadmit test tells, in any format.
+type testReport struct {
+	APIVersion string          `json:"apiVersion"`
+	Kind       string          `json:"kind"`
+	Suites     []*suite.Result `json:"suites"`
+	Summary    testSummary     `json:"summary"`
+}
+
+// testSummary counts. Requests are compared or not; of those compared some failed.
+type testSummary struct {
+	Suites   int `json:"suites"`
+	Requests int `json:"requests"`
+	// Failed are requests whose answer is not as expected, and one for each suite
+	// whose policyErrors are not.
+	Failed      int `json:"failed"`
+	NotCompared int `json:"notCompared"`
+	// Indeterminate are requests that cannot be judged, or not by all policies.
+	Indeterminate int `json:"indeterminate"`
+}
+
+func newTestReport(results []*suite.Result) *testReport {
+	r := &testReport{APIVersion: scanner.APIVersion, Kind: testReportKind, Suites: results}
+	r.Summary.Suites, r.Summary.Requests = len(results), requestsOf(results)
+	for _, s := range results {
+		r.Summary.Failed += len(s.Failures)
+		for i := range s.Verdicts {
+			if !s.Compared(s.Verdicts[i].Name) {
+				r.Summary.NotCompared++
+			}
+			if len(s.Verdicts[i].Indeterminate) > 0 {
+				r.Summary.Indeterminate++
+			}
+		}
+	}
+	return r
+}
+
+// writeTestReport writes the report and turns it into the error that ends the run.
+func writeTestReport(w io.Writer, f *testFlags, r *testReport) error {
+	var b bytes.Buffer
+	var err error
+	switch f.format.value {
+	case "json":
+		err = writeTestJSON(&b, r)
+	case "junit":
+		err = writeTestJUnit(&b, r)
+	default:
+		writeTestText(&b, r, f.verbose)
+	}
+	if err == nil {
+		_, err = w.Write(b.Bytes())
+	}
+	if err == nil && r.Summary.Failed > 0 {
+		return errFindings
+	}
+	return err
+}
+
+func writeTestJSON(w io.Writer, r *testReport) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(r)
+}

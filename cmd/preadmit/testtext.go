@@ -1,0 +1,220 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/preadmit/preadmit/scanner/suite"
+)
+
+// writeTestText writes the report for people; with verbose every request, not only
+// those that fail or are not compared.
+func writeTestText(w io.Writer, r *testReport, verbose bool) {
+	for _, s := range r.Suites {
+		printf(w, "%s\n", suiteLine(s))
+		for i := range s.Verdicts {
+			if v := &s.Verdicts[i]; verbose || !s.Compared(v.Name) {
+				printf(w, "  %s\n", verdictLine(s, v))
+			}
+		}
+		if len(s.Failures) == 0 && !hasExpectations(s) {
+			for _, e := range s.PolicyErrors {
+				printf(w, "  refused: %s\n", printable(e.Message))
+			}
+		}
+		for i := range s.Failures {
+			writeFailure(w, s, &s.Failures[i])
+		}
+	}
+	printf(w, "%s\n", summaryLine(&r.Summary))
+}
+
+func printf(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
+
+// hasExpectations tells whether anything of a suite is compared.
+func hasExpectations(s *suite.Result) bool {
+	return slices.ContainsFunc(s.Verdicts, func(v suite.Verdict) bool { return s.Compared(v.Name) })
+}
+
+func suiteLine(s *suite.Result) string {
+	compared := 0
+	for i := range s.Verdicts {
+		if s.Compared(s.Verdicts[i].Name) {
+			compared++
+		}
+	}
+	switch failed := len(s.Failures); {
+	case failed > 0:
+		return fmt.Sprintf("FAIL  %s: %s", s.Dir, count(failed, "difference", "differences")+" in "+count(compared, "request", "requests"))
+	case compared == 0:
+		return fmt.Sprintf("ran   %s: %s, nothing to compare with", s.Dir, count(len(s.Verdicts), "request", "requests"))
+	}
+	return fmt.Sprintf("ok    %s: %s", s.Dir, count(compared, "request", "requests"))
+}
+
+func summaryLine(s *testSummary) string {
+	line := fmt.Sprintf("%s, %s: %d as expected, %d not",
+		count(s.Suites, "suite", "suites"), count(s.Requests, "request", "requests"),
+		max(0, s.Requests-s.NotCompared-s.Failed), s.Failed)
+	if s.NotCompared > 0 {
+		line += fmt.Sprintf(", %d not compared", s.NotCompared)
+	}
+	if s.Indeterminate > 0 {
+		line += fmt.Sprintf(", %d indeterminate", s.Indeterminate)
+	}
+	return line
+}
+
+// verdictLine is an answer in a line.
+func verdictLine(s *suite.Result, v *suite.Verdict) string {
+	answer := "allowed"
+	switch {
+	case len(v.Indeterminate) > 0:
+		answer = "indeterminate: " + strings.Join(v.Indeterminate, "; ")
+	case !v.Allowed:
+		answer = fmt.Sprintf("denied, %d %s: %s", v.Code, v.Reason, v.Message)
+	case len(v.Warnings) > 0:
+		answer = "allowed, " + count(len(v.Warnings), "warning", "warnings")
+	}
+	if !s.Compared(v.Name) {
+		answer += " (not compared)"
+	}
+	return printable(v.Name + ": " + answer)
+}
+
+// writeFailure writes what differs and what made it so.
+func writeFailure(w io.Writer, s *suite.Result, f *suite.Failure) {
+	printf(w, "\n  %s\n", failureTitle(f))
+	for _, line := range differenceLines(f.Differences) {
+		printf(w, "    %s\n", line)
+	}
+	for _, line := range explanationLines(s, f) {
+		printf(w, "    %s\n", line)
+	}
+	printf(w, "\n")
+}
+
+func failureTitle(f *suite.Failure) string {
+	if f.Request == "" {
+		return "policies and bindings that the server refuses"
+	}
+	return fmt.Sprintf("%s (%s:%d, %s:%d)", printable(f.Request), suite.RequestsFile, f.RequestLine, suite.ExpectedFile, f.Line)
+}
+
+// differenceLines are the lines of fields, - for expected and + for actual; lines
+// that both sides have are left out.
+func differenceLines(differences []suite.Difference) []string {
+	var lines []string
+	for _, d := range differences {
+		expected, actual := fieldLines(d.Field, d.Expected), fieldLines(d.Field, d.Actual)
+		for _, line := range expected {
+			if !slices.Contains(actual, line) {
+				lines = append(lines, "- "+line)
+			}
+		}
+		for _, line := range actual {
+			if !slices.Contains(expected, line) {
+				lines = append(lines, "+ "+line)
+			}
+		}
+	}
+	return lines
+}
+
+// fieldLines is a field as lines, one for each element.
+func fieldLines(field string, value any) []string {
+	var lines []string
+	switch v := value.(type) {
+	case nil:
+		return []string{field + ": (none)"}
+	case []string:
+		for i, item := range v {
+			lines = append(lines, fmt.Sprintf("%s[%d]: %s", field, i, printable(item)))
+		}
+	case map[string]string:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			lines = append(lines, fmt.Sprintf("%s['%s']: %s", field, printable(key), printable(v[key])))
+		}
+	default:
+		lines = []string{field + ": " + printable(fmt.Sprint(v))}
+	}
+	return lines
+}
+
+// explanationLines tell which expressions made the answer, and from what.
+func explanationLines(s *suite.Result, f *suite.Failure) []string {
+	if f.Request == "" {
+		return nil
+	}
+	if len(f.Explanations) == 0 {
+		return []string{unopposed(s, f)}
+	}
+	var lines []string
+	for i := range f.Explanations {
+		e := &f.Explanations[i]
+		lines = append(lines, fmt.Sprintf("because of %s: %s", decisionName(e), printable(e.Message)))
+		if e.Expression == "" {
+			continue
+		}
+		for _, line := range strings.Split(strings.TrimSpace(e.Expression), "\n") {
+			lines = append(lines, "  "+printable(line))
+		}
+		lines = append(lines, valueLines(e)...)
+	}
+	return lines
+}
+
+func valueLines(e *suite.Explanation) []string {
+	var lines []string
+	for _, v := range e.Values {
+		value := "= " + printable(v.Value)
+		if v.Missing {
+			value = "is not set"
+		}
+		lines = append(lines, fmt.Sprintf("  where %s %s", printable(v.Path), value))
+	}
+	if e.MoreValues {
+		lines = append(lines, "  and more")
+	}
+	return lines
+}
+
+// unopposed says why no policy is named.
+func unopposed(s *suite.Result, f *suite.Failure) string {
+	for i := range s.Verdicts {
+		if v := &s.Verdicts[i]; v.Name == f.Request && !v.Allowed {
+			return "no policy decided this"
+		}
+	}
+	if f.Evaluations == 0 {
+		return "no validation was evaluated: no policy matches the request, or none is bound"
+	}
+	return "no policy objects: " + count(f.Evaluations, "validation", "validations") + " passed"
+}
+
+func decisionName(e *suite.Explanation) string {
+	parts := []string{"policy " + e.Policy}
+	if e.Binding != "" {
+		parts = append(parts, "binding "+e.Binding)
+	}
+	if e.Param != "" {
+		parts = append(parts, "param "+e.Param)
+	}
+	if e.Validation >= 0 {
+		parts = append(parts, fmt.Sprintf("validations[%d]", e.Validation))
+	}
+	return printable(strings.Join(parts, ", ") + " (" + strings.Join(e.Actions, ", ") + ")")
+}
+
+// printable is text that cannot control a terminal.
+func printable(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(text)
+	}
+	return text
+}

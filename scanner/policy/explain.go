@@ -1,0 +1,226 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	"google.golang.org/protobuf/types/known/structpb"
+	"k8s.io/apiserver/pkg/admission/plugin/authorizer"
+	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+)
+
+// Reading is what an expression found at a path.
+type Reading struct {
+	// Path is like object.spec.containers[0].image.
+	Path string
+	// Value is JSON-like. What a Secret holds is replaced by Masked.
+	Value any
+	// Missing: there is nothing at the path.
+	Missing bool
+}
+
+// Masked stands for a value that a Secret holds.
+const Masked = "(masked)"
+
+// maxReadings bounds the readings of an expression.
+const maxReadings = 20
+
+// Explain gives the values that the failed expression of a decision read when it
+// judged the request: of its object, oldObject, params, request, namespaceObject
+// and variables. There are at most 20; more tells that some are left out. Without
+// an expression there are none.
+func (e *Engine) Explain(_ context.Context, req *admission.Request, d *Decision) (readings []Reading, more bool, err error) {
+	if d.Expression == "" || d.Binding == nil {
+		return nil, false, nil
+	}
+	paths, err := Reads(d.Expression)
+	if err != nil {
+		return nil, false, fmt.Errorf("parse the expression: %w", err)
+	}
+	roots, err := e.rootsOf(req, d)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, path := range paths {
+		if root, ok := roots.values[path[0]]; ok {
+			readings = append(readings, follow(root, path, path[:1].String(), 1)...)
+		}
+		if path[0] == plugincel.VariableVarName && len(path) > 1 {
+			readings = append(readings, roots.variable(path)...)
+		}
+	}
+	if len(readings) > maxReadings {
+		return readings[:maxReadings], true, nil
+	}
+	return readings, false, nil
+}
+
+// roots are the values of the variables of an expression.
+type roots struct {
+	values     map[string]any
+	activation *activation
+	// secret: variables may hold what a Secret holds.
+	secret bool
+}
+
+// rootsOf makes the variables of a decision's evaluation again.
+func (e *Engine) rootsOf(req *admission.Request, d *Decision) (*roots, error) {
+	m := e.matcher.policy(req, d.Policy)
+	if m.err != nil {
+		return nil, m.err
+	}
+	version, err := req.Version(m.kind)
+	if err != nil {
+		return nil, err
+	}
+	a, known := e.cluster.Authorizer()
+	run := &evaluation{
+		dispatch: &dispatch{engine: e, request: req, authorizer: authorizer.NewCachingAuthorizer(a), authorizerKnown: known},
+		policy:   d.Policy, binding: d.Binding, param: d.Param,
+		compiled: e.compiler.compile(d.Policy.ValidatingAdmissionPolicy),
+		version:  version, resource: m.resource,
+	}
+	if err := run.prepare(); err != nil {
+		return nil, err
+	}
+	r := &roots{activation: run.activation(true, m.resource, plugincel.CreateNamespaceObject(run.namespace))}
+	r.secret = isSecret(version.Object) || isSecret(version.OldObject) || isSecret(run.params)
+	r.values = map[string]any{
+		plugincel.ObjectVarName: shown(version.Object), plugincel.OldObjectVarName: shown(version.OldObject),
+		plugincel.ParamsVarName: shown(run.params), plugincel.RequestVarName: r.activation.request,
+		plugincel.NamespaceVarName: r.activation.namespace,
+	}
+	return r, nil
+}
+
+// variable evaluates a variable of the policy. Computed from a Secret, it is
+// masked as a whole.
+func (r *roots) variable(path Path) []Reading {
+	name := path[:2].String()
+	if r.secret {
+		return []Reading{{Path: name, Value: Masked}}
+	}
+	mapper, ok := r.activation.variables.(traits.Mapper)
+	if !ok {
+		return nil
+	}
+	value, found := mapper.Find(celtypes.String(path[1]))
+	if !found {
+		return []Reading{{Path: name, Missing: true}}
+	}
+	return follow(native(value), path, name, 2)
+}
+
+// native turns a CEL value into a JSON-like one; what JSON has no form for is
+// given as text.
+func native(v ref.Val) any {
+	if err, ok := v.(*celtypes.Err); ok {
+		return "error: " + err.Error()
+	}
+	converted, err := v.ConvertToNative(reflect.TypeFor[*structpb.Value]())
+	if err != nil {
+		return fmt.Sprint(v.Value())
+	}
+	return converted.(*structpb.Value).AsInterface()
+}
+
+// follow gives the values at path[at:] of value, which is at name; Each branches.
+func follow(value any, path Path, name string, at int) []Reading {
+	if at == len(path) {
+		return []Reading{{Path: name, Value: value}}
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		if path[at] == Each { // keys are not known here: the map says most
+			return []Reading{{Path: name, Value: v}}
+		}
+		next := name + Path{"", path[at]}.String()
+		if field, ok := v[path[at]]; ok {
+			return follow(field, path, next, at+1)
+		}
+		return []Reading{{Path: next, Missing: true}}
+	case []any:
+		return followList(v, path, name, at)
+	}
+	// Nothing can be read of a scalar or null; it is what stands in the way.
+	return []Reading{{Path: name, Value: value}}
+}
+
+func followList(list []any, path Path, name string, at int) []Reading {
+	if path[at] != Each {
+		i, err := strconv.Atoi(strings.Trim(path[at], "[]"))
+		if err != nil || i < 0 || i >= len(list) {
+			return []Reading{{Path: name + path[at], Missing: true}}
+		}
+		return follow(list[i], path, name+path[at], at+1)
+	}
+	if len(list) == 0 {
+		return []Reading{{Path: name, Value: list}}
+	}
+	var readings []Reading
+	for i, item := range list {
+		if len(readings) > maxReadings {
+			break // Explain says that there are more
+		}
+		readings = append(readings, follow(item, path, fmt.Sprintf("%s[%d]", name, i), at+1)...)
+	}
+	return readings
+}
+
+func isSecret(content map[string]any) bool {
+	return content["kind"] == "Secret" && content["apiVersion"] == "v1"
+}
+
+// shown is content as it may be shown: of a Secret the keys, not the values.
+func shown(content map[string]any) any {
+	switch {
+	case content == nil:
+		return nil
+	case !isSecret(content):
+		return content
+	}
+	masked := map[string]any{}
+	for key, value := range content {
+		switch key {
+		case "apiVersion", "kind", "type", "immutable":
+			masked[key] = value
+		case "metadata":
+			masked[key] = shownMetadata(value)
+		default:
+			masked[key] = mask(value)
+		}
+	}
+	return masked
+}
+
+// shownMetadata masks annotations: kubectl keeps the whole object in one.
+func shownMetadata(value any) any {
+	metadata, _ := value.(map[string]any)
+	masked := map[string]any{}
+	for key, value := range metadata {
+		if masked[key] = value; key == "annotations" {
+			masked[key] = mask(value)
+		}
+	}
+	return masked
+}
+
+func mask(value any) any {
+	fields, ok := value.(map[string]any)
+	if !ok {
+		return Masked
+	}
+	masked := map[string]any{}
+	for key := range fields {
+		masked[key] = Masked
+	}
+	return masked
+}

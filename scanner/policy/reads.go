@@ -1,0 +1,206 @@
+package policy
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+	"k8s.io/apiserver/pkg/cel/environment"
+)
+
+// Path is a path into a variable of an expression: its name, then field names,
+// map keys and list indexes. Each stands for all elements of a list.
+type Path []string
+
+// Each is the segment for "every element".
+const Each = "[*]"
+
+func (p Path) String() string {
+	var b strings.Builder
+	for i, segment := range p {
+		switch {
+		case i == 0, strings.HasPrefix(segment, "["):
+			b.WriteString(segment)
+		case isIdentifier(segment):
+			b.WriteString("." + segment)
+		default:
+			fmt.Fprintf(&b, "['%s']", segment)
+		}
+	}
+	return b.String()
+}
+
+func isIdentifier(s string) bool {
+	ok, _ := regexp.MatchString(`^[A-Za-z_][A-Za-z0-9_]*$`, s)
+	return ok
+}
+
+// Reads gives the paths an expression reads, in the order of the text and only
+// the longest of those that begin alike. The error is that of an expression that
+// does not parse.
+func Reads(expression string) ([]Path, error) {
+	env, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Env(environment.StoredExpressions)
+	if err != nil {
+		return nil, fmt.Errorf("make the environment of expressions: %w", err)
+	}
+	parsed, issues := env.Parse(expression)
+	if err := issues.Err(); err != nil {
+		return nil, err
+	}
+	r := &reader{}
+	r.walk(parsed.NativeRep().Expr(), nil)
+	return r.longest(), nil
+}
+
+// reader collects paths from a syntax tree.
+type reader struct{ paths []Path }
+
+// scope is what the names bound by comprehensions stand for; a nil path is a name
+// that stands for no path.
+type scope struct {
+	name  string
+	path  Path
+	outer *scope
+}
+
+func (s *scope) lookUp(name string) (Path, bool) {
+	for ; s != nil; s = s.outer {
+		if s.name == name {
+			return s.path, true
+		}
+	}
+	return Path{name}, false
+}
+
+// walk notes the paths that e reads.
+func (r *reader) walk(e ast.Expr, s *scope) {
+	if path, ok := r.path(e, s); ok {
+		if path != nil {
+			r.paths = append(r.paths, path)
+		}
+		return
+	}
+	switch e.Kind() {
+	case ast.SelectKind:
+		r.walk(e.AsSelect().Operand(), s)
+	case ast.CallKind:
+		if c := e.AsCall(); c.IsMemberFunction() {
+			r.walk(c.Target(), s)
+		}
+		r.walkAll(e.AsCall().Args(), s)
+	case ast.ListKind:
+		r.walkAll(e.AsList().Elements(), s)
+	case ast.MapKind:
+		for _, entry := range e.AsMap().Entries() {
+			r.walkAll([]ast.Expr{entry.AsMapEntry().Key(), entry.AsMapEntry().Value()}, s)
+		}
+	case ast.StructKind:
+		for _, field := range e.AsStruct().Fields() {
+			r.walk(field.AsStructField().Value(), s)
+		}
+	case ast.ComprehensionKind:
+		r.walkComprehension(e.AsComprehension(), s)
+	}
+}
+
+func (r *reader) walkAll(exprs []ast.Expr, s *scope) {
+	for _, e := range exprs {
+		r.walk(e, s)
+	}
+}
+
+// walkComprehension: the macros all, exists, map, filter and their like iterate a
+// range; bind and optMap name a value through the accumulator of an empty one.
+func (r *reader) walkComprehension(c ast.ComprehensionExpr, s *scope) {
+	r.walk(c.IterRange(), s)
+	r.walk(c.AccuInit(), s)
+	init, _ := r.path(c.AccuInit(), s)
+	inner := &scope{c.AccuVar(), init, s}
+	element, _ := r.path(c.IterRange(), s)
+	if element != nil {
+		element = join(element, Each)
+	}
+	if c.HasIterVar2() { // an index or key, and the element
+		inner = &scope{c.IterVar(), nil, inner}
+		inner = &scope{c.IterVar2(), element, inner}
+	} else {
+		inner = &scope{c.IterVar(), element, inner}
+	}
+	r.walkAll([]ast.Expr{c.LoopCondition(), c.LoopStep(), c.Result()}, inner)
+}
+
+// path is the path e stands for; ok is false when e is no path, and the path nil
+// when it is a name without one.
+func (r *reader) path(e ast.Expr, s *scope) (path Path, ok bool) {
+	switch e.Kind() {
+	case ast.IdentKind:
+		path, _ = s.lookUp(e.AsIdent())
+		return path, true
+	case ast.SelectKind:
+		operand, ok := r.path(e.AsSelect().Operand(), s)
+		return joinKnown(operand, e.AsSelect().FieldName()), ok
+	case ast.CallKind:
+		return r.callPath(e.AsCall(), s)
+	}
+	return nil, false
+}
+
+// callPath: indexing and optional field selection are calls too.
+func (r *reader) callPath(c ast.CallExpr, s *scope) (Path, bool) {
+	if c.IsMemberFunction() {
+		if c.FunctionName() == "value" && len(c.Args()) == 0 { // of an optional
+			return r.path(c.Target(), s)
+		}
+		return nil, false
+	}
+	switch c.FunctionName() {
+	case operators.Index, operators.OptIndex, operators.OptSelect:
+	default:
+		return nil, false
+	}
+	operand, ok := r.path(c.Args()[0], s)
+	if !ok {
+		return nil, false
+	}
+	key := c.Args()[1]
+	if key.Kind() != ast.LiteralKind {
+		r.walk(key, s)
+		return joinKnown(operand, Each), true
+	}
+	switch v := key.AsLiteral().(type) {
+	case types.String:
+		return joinKnown(operand, string(v)), true
+	case types.Int:
+		return joinKnown(operand, "["+strconv.FormatInt(int64(v), 10)+"]"), true
+	}
+	return joinKnown(operand, Each), true
+}
+
+func join(p Path, segment string) Path { return append(slices.Clone(p), segment) }
+
+func joinKnown(p Path, segment string) Path {
+	if p == nil {
+		return nil
+	}
+	return join(p, segment)
+}
+
+// longest drops repeated paths and those that others go on from.
+func (r *reader) longest() []Path {
+	var kept []Path
+	for i, p := range r.paths {
+		covered := slices.ContainsFunc(kept, func(k Path) bool { return slices.Equal(k, p) }) ||
+			slices.ContainsFunc(r.paths, func(other Path) bool {
+				return len(other) > len(p) && slices.Equal(other[:len(p)], p)
+			})
+		if !covered {
+			kept = append(kept, r.paths[i])
+		}
+	}
+	return kept
+}

@@ -1,0 +1,153 @@
+package suite
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	k8sadmission "k8s.io/apiserver/pkg/admission"
+)
+
+// requestsDocument is requests.yaml.
+type requestsDocument struct {
+	Policies []string  `json:"policies,omitempty"`
+	Requests []Request `json:"requests"`
+}
+
+// readRequests decodes and checks requests.yaml.
+func readRequests(path string, data []byte) (*file, *requestsDocument, error) {
+	document := &requestsDocument{}
+	f, err := decodeFile(path, data, document)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(document.Requests) == 0 {
+		f.fail("requests", "required: a list of requests")
+	}
+	names := map[string]int{}
+	for i := range document.Requests {
+		key := fmt.Sprintf("requests[%d]", i)
+		document.Requests[i].line = f.line(key)
+		f.name(key+".name", document.Requests[i].Name, names)
+		f.request(key, &document.Requests[i])
+	}
+	return f, document, inOrder(f.errs)
+}
+
+// name wants a name that no other entry has.
+func (f *file) name(key, name string, lines map[string]int) {
+	switch line, repeated := lines[name]; {
+	case name == "":
+		f.fail(key, "required: a name of its own")
+	case repeated:
+		f.fail(key, "repeated name %q, first on line %d", name, line)
+	default:
+		lines[name] = f.line(key)
+	}
+}
+
+func (f *file) request(key string, r *Request) {
+	f.operation(key, r)
+	if r.User != nil && r.User.Username == "" {
+		f.fail(key+".user.username", "required: the name of the user")
+	}
+	f.object(key+".object", r.Object)
+	f.object(key+".oldObject", r.OldObject)
+}
+
+// operation wants the objects that the operation has.
+func (f *file) operation(key string, r *Request) {
+	object, old := key+".object", key+".oldObject"
+	switch k8sadmission.Operation(r.Operation) {
+	case k8sadmission.Create:
+		f.wanted(object, r.Object, "a CREATE needs the object to create")
+		f.unwanted(old, r.OldObject, "a CREATE has no oldObject; an UPDATE has")
+	case k8sadmission.Update:
+		f.wanted(object, r.Object, "an UPDATE needs the object as it is to be")
+		f.wanted(old, r.OldObject, "an UPDATE needs the object as it was")
+	case k8sadmission.Delete:
+		f.unwanted(object, r.Object, "a DELETE has no object; what is deleted is its oldObject")
+		f.wanted(old, r.OldObject, "a DELETE needs the object to delete")
+	case "":
+		f.fail(key+".operation", "required: CREATE, UPDATE or DELETE")
+	default:
+		f.fail(key+".operation", "unknown operation %q, want CREATE, UPDATE or DELETE", r.Operation)
+	}
+}
+
+func (f *file) wanted(key string, object map[string]any, why string) {
+	if object == nil {
+		f.fail(key, "required: %s", why)
+	}
+}
+
+func (f *file) unwanted(key string, object map[string]any, why string) {
+	if object != nil {
+		f.fail(key, "%s", why)
+	}
+}
+
+// object wants what no request can be formed without.
+func (f *file) object(key string, object map[string]any) {
+	if object == nil {
+		return
+	}
+	for _, field := range []string{"apiVersion", "kind"} {
+		if s, _ := object[field].(string); s == "" {
+			f.fail(key+"."+field, "required: a string")
+		}
+	}
+}
+
+// readExpected decodes and checks expected.yaml.
+func readExpected(path string, data []byte, requests []Request) (*Expected, error) {
+	expected := &Expected{}
+	f, err := decodeFile(path, data, expected)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for i := range requests {
+		known[requests[i].Name] = true
+	}
+	names := map[string]int{}
+	for i := range expected.Verdicts {
+		v, key := &expected.Verdicts[i], fmt.Sprintf("verdicts[%d]", i)
+		v.line, v.stated = f.line(key), f.stated(key, expected.RecordedFrom != "")
+		f.name(key+".name", v.Name, names)
+		if v.Name != "" && !known[v.Name] {
+			f.fail(key+".name", "no request is named %q in %s", v.Name, RequestsFile)
+		}
+	}
+	for i := range expected.PolicyErrors {
+		f.policyError(fmt.Sprintf("policyErrors[%d]", i), &expected.PolicyErrors[i], expected.RecordedFrom != "")
+	}
+	return expected, inOrder(f.errs)
+}
+
+func (f *file) policyError(key string, e *PolicyError, record bool) {
+	e.stated = f.stated(key, record)
+	if e.Kind == "" {
+		f.fail(key+".kind", "required: ValidatingAdmissionPolicy or ValidatingAdmissionPolicyBinding")
+	}
+	if e.Name == "" {
+		f.fail(key+".name", "required: the name of the policy or binding")
+	}
+}
+
+// stated are the fields written in the mapping key. A record states all.
+func (f *file) stated(key string, record bool) stated {
+	if record {
+		return nil
+	}
+	s := stated{}
+	for written := range f.nodes {
+		field, below := strings.CutPrefix(written, key+".")
+		if below && fieldName().MatchString(field) {
+			s[field] = true
+		}
+	}
+	return s
+}
+
+func fieldName() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z]+$`) }

@@ -1,0 +1,100 @@
+package suite
+
+import (
+	"reflect"
+	"strings"
+)
+
+// Difference is a field that is not as expected. A value is nil where the field is
+// absent on that side.
+type Difference struct {
+	// Field is allowed, message, warnings, auditAnnotations['key'] and so on; of
+	// policyErrors it names the entry: policyErrors[ValidatingAdmissionPolicy/name].
+	Field    string `json:"field"`
+	Expected any    `json:"expected,omitempty"`
+	Actual   any    `json:"actual,omitempty"`
+}
+
+// diffVerdicts compares what want states. Where the server chooses at random, any
+// of its answers will do (Align). What could not be judged differs from everything
+// but an entry that says so.
+func diffVerdicts(want *Verdict, got Verdict) []Difference {
+	got = Align(*want, got)
+	if len(got.Indeterminate) > 0 && len(want.Indeterminate) == 0 {
+		return []Difference{{Field: "indeterminate", Actual: got.Indeterminate}}
+	}
+	var all []Difference
+	w, g := reflect.ValueOf(*want), reflect.ValueOf(got)
+	for i := range w.NumField() {
+		field, _, _ := strings.Cut(w.Type().Field(i).Tag.Get("json"), ",")
+		if field == "" || field == "name" || !want.stated.has(field) {
+			continue
+		}
+		if d := diff(field, w.Field(i), g.Field(i)); d != nil {
+			all = append(all, *d)
+		}
+	}
+	return all
+}
+
+func diff(field string, want, got reflect.Value) *Difference {
+	if reflect.DeepEqual(want.Interface(), got.Interface()) || isEmpty(want) && isEmpty(got) {
+		return nil
+	}
+	return &Difference{Field: field, Expected: orAbsent(want), Actual: orAbsent(got)}
+}
+
+// isEmpty: an empty list and none are the same.
+func isEmpty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Slice, reflect.Map:
+		return v.Len() == 0
+	}
+	return v.IsZero()
+}
+
+// orAbsent is nil for empty values; false is a value.
+func orAbsent(v reflect.Value) any {
+	if v.Kind() != reflect.Bool && isEmpty(v) {
+		return nil
+	}
+	return v.Interface()
+}
+
+// diffPolicyErrors pairs refusals by kind and name. They are compared even when
+// expected.yaml has none: a policy that is not there judges nothing.
+func diffPolicyErrors(want, got []PolicyError) []Difference {
+	var all []Difference
+	rest := map[string][]PolicyError{}
+	for _, g := range got {
+		rest[g.field()] = append(rest[g.field()], g)
+	}
+	for _, w := range want {
+		field := w.field()
+		switch left := rest[field]; {
+		case len(left) == 0:
+			all = append(all, Difference{Field: field, Expected: w.text()})
+		default:
+			rest[field] = left[1:]
+			if w.stated.has("message") && w.Message != left[0].Message {
+				all = append(all, Difference{Field: field, Expected: w.Message, Actual: left[0].Message})
+			}
+		}
+	}
+	for _, g := range got {
+		if left := rest[g.field()]; len(left) > 0 {
+			rest[g.field()] = left[1:]
+			all = append(all, Difference{Field: g.field(), Actual: left[0].Message})
+		}
+	}
+	return all
+}
+
+func (e *PolicyError) field() string { return "policyErrors[" + e.Kind + "/" + e.Name + "]" }
+
+func (e *PolicyError) text() string {
+	if e.Message == "" {
+		return "refused"
+	}
+	return e.Message
+}

@@ -1,0 +1,140 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Load reads the suite at the top of a file system. Paths of policies cannot
+// leave it.
+func Load(fsys fs.FS) (*Suite, error) {
+	return (&loader{fsys: fsys, dir: "."}).load()
+}
+
+// Open reads the suite of a directory. Mistakes of its files are *Error, joined.
+func Open(dir string) (*Suite, error) {
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	top := filepath.VolumeName(absolute) + string(filepath.Separator)
+	inside, err := filepath.Rel(top, absolute)
+	if err != nil {
+		return nil, err
+	}
+	l := &loader{fsys: os.DirFS(top), dir: filepath.ToSlash(inside), shown: filepath.ToSlash(filepath.Clean(dir))}
+	s, err := l.load()
+	if err != nil {
+		return nil, err
+	}
+	s.Dir = l.shown
+	return s, nil
+}
+
+// loader reads the suite in dir of a file system.
+type loader struct {
+	fsys fs.FS
+	dir  string
+	// shown is dir in messages.
+	shown string
+}
+
+// show is how messages name a path below the suite, or beside it.
+func (l *loader) show(name string) string { return path.Join(l.shown, name) }
+
+func (l *loader) load() (*Suite, error) {
+	s := &Suite{}
+	data, err := l.read(RequestsFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &Error{Path: l.show(RequestsFile), Message: "there is no such file: a suite needs one"}
+	case err != nil:
+		return nil, err
+	}
+	f, document, err := readRequests(l.show(RequestsFile), data)
+	if err != nil {
+		return nil, err
+	}
+	s.Requests = document.Requests
+	var errs [3]error
+	s.Context, errs[0] = l.optionalObjects(ContextFile)
+	s.Policies, errs[1] = l.policies(f, document.Policies)
+	s.Expected, errs[2] = l.expected(s.Requests)
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// read reads a file of the suite. The error names it as the user does.
+func (l *loader) read(name string) ([]byte, error) {
+	data, err := fs.ReadFile(l.fsys, path.Join(l.dir, name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		reason := err
+		if p := new(fs.PathError); errors.As(err, &p) {
+			reason = p.Err
+		}
+		return nil, &Error{Path: l.show(name), Message: fmt.Sprintf("cannot be read: %v", reason)}
+	}
+	return data, err
+}
+
+func (l *loader) expected(requests []Request) (*Expected, error) {
+	data, err := l.read(ExpectedFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return readExpected(l.show(ExpectedFile), data, requests)
+}
+
+// Find gives the directories of the suites in dir: itself, and those below it at
+// any depth but for hidden directories, in the order of names. The error is an
+// *Error when there is none, or when a directory looks like a suite without
+// requests.
+func Find(dir string) ([]string, error) {
+	tree := os.DirFS(dir)
+	var found []string
+	var errs []error
+	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case !entry.IsDir():
+			return nil
+		case name != "." && strings.HasPrefix(entry.Name(), "."):
+			return fs.SkipDir
+		}
+		files, err := fs.ReadDir(tree, name)
+		if err != nil {
+			return err
+		}
+		shown := filepath.Join(dir, filepath.FromSlash(name))
+		switch {
+		case has(files, RequestsFile):
+			found = append(found, shown)
+		case has(files, ExpectedFile) && (has(files, PoliciesFile) || has(files, ContextFile)):
+			errs = append(errs, &Error{Path: filepath.ToSlash(filepath.Join(shown, RequestsFile)), Message: "there is no such file: a suite needs one"})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for suites: %w", err)
+	}
+	if len(found)+len(errs) == 0 {
+		return nil, &Error{Path: filepath.ToSlash(filepath.Clean(dir)), Message: "no suite here or below: a suite is a directory with " + RequestsFile}
+	}
+	return found, errors.Join(errs...)
+}
+
+func has(entries []fs.DirEntry, name string) bool {
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name && !e.IsDir() })
+}
