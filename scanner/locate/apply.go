@@ -1,0 +1,95 @@
+package locate
+
+import (
+	"strconv"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/interpreter"
+)
+
+// signature names a function of the environment, or a type.
+type signature struct {
+	name          string
+	member, ident bool
+	args          int
+}
+
+// apply calls a function of the API server's environment. What comes of it depends
+// on all arguments.
+func (r *run) apply(s signature, args []value) value {
+	for _, a := range args {
+		if a.isError() {
+			return firstError(args...)
+		}
+	}
+	why := readsOf(args)
+	program := r.finder.program(s)
+	if program == nil {
+		return failed("no such function", why)
+	}
+	val, details, err := program.Eval(arguments(args))
+	if cost := details.ActualCost(); cost != nil {
+		r.cost += int(min(*cost, maxCost))
+	}
+	switch {
+	case err != nil:
+		return failed(err.Error(), why)
+	case val == nil:
+		return failed("no value", why)
+	}
+	v := value{val: val, why: why}
+	if o, ok := val.(*types.Optional); ok && o.HasValue() {
+		v.inner = &value{val: o.GetValue(), why: why}
+	}
+	return v
+}
+
+// program calls a function on the variables a0, a1, ...
+func (f *Finder) program(s signature) cel.Program {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if p, ok := f.programs[s]; ok {
+		return p
+	}
+	p, err := f.env.PlanProgram(ast.NewAST(s.expression(), ast.NewSourceInfo(nil)))
+	if err != nil {
+		p = nil
+	}
+	f.programs[s] = p
+	return p
+}
+
+func (s signature) expression() ast.Expr {
+	factory := ast.NewExprFactory()
+	if s.ident {
+		return factory.NewIdent(1, s.name)
+	}
+	args := make([]ast.Expr, s.args)
+	for i := range args {
+		args[i] = factory.NewIdent(int64(i+2), "a"+strconv.Itoa(i))
+	}
+	if s.member && s.args > 0 {
+		return factory.NewMemberCall(1, s.name, args[0], args[1:]...)
+	}
+	return factory.NewCall(1, s.name, args...)
+}
+
+// arguments are the values of a0, a1, ...
+type arguments []value
+
+// ResolveName implements interpreter.Activation.
+func (a arguments) ResolveName(name string) (any, bool) {
+	if len(name) < 2 || name[0] != 'a' {
+		return nil, false
+	}
+	i, err := strconv.Atoi(name[1:])
+	if err != nil || i < 0 || i >= len(a) {
+		return nil, false
+	}
+	return a[i].val, true
+}
+
+// Parent implements interpreter.Activation.
+func (a arguments) Parent() interpreter.Activation { return nil }

@@ -1,0 +1,102 @@
+package locate
+
+import (
+	"slices"
+
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/traits"
+)
+
+func isComparison(name string) bool {
+	return slices.Contains([]string{
+		operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals,
+		operators.Greater, operators.GreaterEquals,
+	}, name)
+}
+
+// size is the size of anything; that of a selection depends on what was selected,
+// or on what was not.
+func (r *run) size(of value, member bool) value {
+	v := r.apply(signature{name: "size", member: member, args: 1}, []value{of})
+	if of.items == nil || v.isError() {
+		return v
+	}
+	v.fewer, v.more = of.shrinkage(), of.growth()
+	v.why = union(v.fewer, v.more)
+	if n, ok := v.val.(types.Int); ok && n == 0 {
+		v.why = v.more
+	}
+	return v
+}
+
+// shrinkage are the fields that could make a list shorter.
+func (v value) shrinkage() fields {
+	if v.fewer != nil {
+		return v.fewer
+	}
+	return v.why
+}
+
+// compare knows of sizes which way they have to change for another result.
+func (r *run) compare(name string, a, b value) value {
+	v := r.apply(signature{name: name, args: 2}, []value{a, b})
+	if v.isError() || a.more == nil && b.more == nil {
+		return v
+	}
+	switch order, ok := compared(a, b); {
+	case !ok:
+	case order > 0:
+		v.why = union(a.shrinkage(), b.growth())
+	case order < 0:
+		v.why = union(a.growth(), b.shrinkage())
+	default:
+		v.why = atEqual(name, a, b)
+	}
+	return v
+}
+
+// atEqual is what turns the result of comparing equal sizes.
+func atEqual(name string, a, b value) fields {
+	smaller := union(a.shrinkage(), b.growth())
+	larger := union(a.growth(), b.shrinkage())
+	switch name {
+	case operators.Less, operators.GreaterEquals:
+		return smaller
+	case operators.Greater, operators.LessEquals:
+		return larger
+	}
+	return union(smaller, larger)
+}
+
+func compared(a, b value) (order int64, ok bool) {
+	comparer, ok := a.val.(traits.Comparer)
+	if !ok {
+		return 0, false
+	}
+	got, ok := comparer.Compare(b.val).(types.Int)
+	return int64(got), ok
+}
+
+func bothLists(a, b value) bool {
+	_, ok := a.val.(traits.Lister)
+	_, too := b.val.(traits.Lister)
+	return ok && too
+}
+
+// concat is the list of two; its elements keep their places.
+func (r *run) concat(a, b value) value {
+	left, _, ok := a.elements(maxSteps)
+	right, _, too := b.elements(maxSteps)
+	if !ok || !too || !bothLists(a, b) {
+		return r.apply(signature{name: operators.Add, args: 2}, []value{a, b})
+	}
+	r.steps += len(left) + len(right)
+	items := make([]value, 0, len(left)+len(right))
+	for _, e := range slices.Concat(left, right) {
+		items = append(items, e.val)
+	}
+	list := listOf(items, union(a.why, b.why))
+	list.fewer, list.more = union(a.shrinkage(), b.shrinkage()), union(a.growth(), b.growth())
+	return list
+}
