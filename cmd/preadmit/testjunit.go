@@ -15,6 +15,7 @@ type junitReport struct {
 	Name     string       `xml:"name,attr"`
 	Tests    int          `xml:"tests,attr"`
 	Failures int          `xml:"failures,attr"`
+	Errors   int          `xml:"errors,attr"`
 	Suites   []junitSuite `xml:"testsuite"`
 }
 
@@ -60,8 +61,8 @@ func writeTestJUnit(w io.Writer, r *testReport) error {
 	return err
 }
 
-// newJUnitSuite: a case for the policies that the server refuses comes first; it
-// fails when they are not as expected.
+// newJUnitSuite: a case for the policies that the server refuses comes first when
+// they are not as expected.
 func newJUnitSuite(s *suite.Result) junitSuite {
 	js := junitSuite{Name: s.Dir}
 	if f := s.Failure(""); f != nil {
@@ -93,7 +94,7 @@ func (js *junitSuite) add(c junitCase) {
 }
 
 func junitFailure(s *suite.Result, f *suite.Failure) *junitMessage {
-	lines := append([]string{failureTitle(f)}, differenceLines(f.Differences)...)
+	lines := append([]string{failureTitle(s, f)}, differenceLines(f.Differences)...)
 	lines = append(lines, explanationLines(s, f)...)
 	return &junitMessage{
 		Message: strings.Join(differenceLines(f.Differences), "; "),

@@ -25,9 +25,11 @@ type testReport struct {
 type testSummary struct {
 	Suites   int `json:"suites"`
 	Requests int `json:"requests"`
-	// Failed are requests whose answer is not as expected, and one for each suite
-	// whose policyErrors are not.
-	Failed      int `json:"failed"`
+	// Failed are requests whose answer is not as expected.
+	Failed int `json:"failed"`
+	// FailedPolicies are suites whose policyErrors are not as expected.
+	FailedPolicies int `json:"failedPolicies"`
+	// NotCompared are requests without an entry in expected.yaml.
 	NotCompared int `json:"notCompared"`
 	// Indeterminate are requests that cannot be judged, or not by all policies.
 	Indeterminate int `json:"indeterminate"`
@@ -38,6 +40,10 @@ func newTestReport(results []*suite.Result) *testReport {
 	r.Summary.Suites, r.Summary.Requests = len(results), requestsOf(results)
 	for _, s := range results {
 		r.Summary.Failed += len(s.Failures)
+		if s.Failure("") != nil {
+			r.Summary.Failed--
+			r.Summary.FailedPolicies++
+		}
 		for i := range s.Verdicts {
 			if !s.Compared(s.Verdicts[i].Name) {
 				r.Summary.NotCompared++
@@ -65,7 +71,7 @@ func writeTestReport(w io.Writer, f *testFlags, r *testReport) error {
 	if err == nil {
 		_, err = w.Write(b.Bytes())
 	}
-	if err == nil && r.Summary.Failed > 0 {
+	if err == nil && r.Summary.Failed+r.Summary.FailedPolicies > 0 {
 		return errFindings
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,17 +51,27 @@ func suiteLine(s *suite.Result) string {
 	}
 	switch failed := len(s.Failures); {
 	case failed > 0:
-		return fmt.Sprintf("FAIL  %s: %s", s.Dir, count(failed, "difference", "differences")+" in "+count(compared, "request", "requests"))
+		return fmt.Sprintf("FAIL  %s: %s", s.Dir, failedLine(s, failed, compared))
 	case compared == 0:
 		return fmt.Sprintf("ran   %s: %s, nothing to compare with", s.Dir, count(len(s.Verdicts), "request", "requests"))
 	}
 	return fmt.Sprintf("ok    %s: %s", s.Dir, count(compared, "request", "requests"))
 }
 
+func failedLine(s *suite.Result, failed, compared int) string {
+	if s.Failure("") == nil {
+		return fmt.Sprintf("%d of %d requests not as expected", failed, compared)
+	}
+	return fmt.Sprintf("%d of %d requests and the policies not as expected", failed-1, compared)
+}
+
 func summaryLine(s *testSummary) string {
 	line := fmt.Sprintf("%s, %s: %d as expected, %d not",
 		count(s.Suites, "suite", "suites"), count(s.Requests, "request", "requests"),
-		max(0, s.Requests-s.NotCompared-s.Failed), s.Failed)
+		s.Requests-s.NotCompared-s.Failed, s.Failed)
+	if s.FailedPolicies > 0 {
+		line += fmt.Sprintf(", the policies of %s not", count(s.FailedPolicies, "suite", "suites"))
+	}
 	if s.NotCompared > 0 {
 		line += fmt.Sprintf(", %d not compared", s.NotCompared)
 	}
@@ -89,7 +100,7 @@ func verdictLine(s *suite.Result, v *suite.Verdict) string {
 
 // writeFailure writes what differs and what made it so.
 func writeFailure(w io.Writer, s *suite.Result, f *suite.Failure) {
-	printf(w, "\n  %s\n", failureTitle(f))
+	printf(w, "\n  %s\n", failureTitle(s, f))
 	for _, line := range differenceLines(f.Differences) {
 		printf(w, "    %s\n", line)
 	}
@@ -99,11 +110,13 @@ func writeFailure(w io.Writer, s *suite.Result, f *suite.Failure) {
 	printf(w, "\n")
 }
 
-func failureTitle(f *suite.Failure) string {
+// failureTitle names what failed and where it is written.
+func failureTitle(s *suite.Result, f *suite.Failure) string {
 	if f.Request == "" {
-		return "policies and bindings that the server refuses"
+		return "policies and bindings that the server refuses (" + path.Join(s.Dir, suite.ExpectedFile) + ")"
 	}
-	return fmt.Sprintf("%s (%s:%d, %s:%d)", printable(f.Request), suite.RequestsFile, f.RequestLine, suite.ExpectedFile, f.Line)
+	return fmt.Sprintf("%s (%s:%d, %s:%d)", printable(f.Request),
+		path.Join(s.Dir, suite.ExpectedFile), f.Line, path.Join(s.Dir, suite.RequestsFile), f.RequestLine)
 }
 
 // differenceLines are the lines of fields, - for expected and + for actual; lines

@@ -41,9 +41,9 @@ func (e *Engine) Explain(_ context.Context, req *admission.Request, d *Decision)
 	if d.Expression == "" || d.Binding == nil {
 		return nil, false, nil
 	}
-	paths, err := Reads(d.Expression)
+	paths, err := readsOf(d)
 	if err != nil {
-		return nil, false, fmt.Errorf("parse the expression: %w", err)
+		return nil, false, err
 	}
 	roots, err := e.rootsOf(req, d)
 	if err != nil {
@@ -61,6 +61,31 @@ func (e *Engine) Explain(_ context.Context, req *admission.Request, d *Decision)
 		return readings[:maxReadings], true, nil
 	}
 	return readings, false, nil
+}
+
+// readsOf gives the paths that the expression of a decision reads, itself or by
+// way of the policy's variables.
+func readsOf(d *Decision) ([]Path, error) {
+	texts := map[string]string{}
+	for _, v := range d.Policy.Spec.Variables {
+		texts[v.Name] = v.Expression
+	}
+	paths, err := Reads(d.Expression)
+	if err != nil {
+		return nil, fmt.Errorf("parse the expression: %w", err)
+	}
+	for i := 0; i < len(paths); i++ {
+		if p := paths[i]; p[0] == plugincel.VariableVarName && len(p) > 1 && texts[p[1]] != "" {
+			text := texts[p[1]]
+			delete(texts, p[1]) // once is enough
+			more, err := Reads(text)
+			if err != nil {
+				return nil, fmt.Errorf("parse variable %s: %w", p[1], err)
+			}
+			paths = append(paths, more...)
+		}
+	}
+	return (&reader{paths}).longest(), nil
 }
 
 // roots are the values of the variables of an expression.

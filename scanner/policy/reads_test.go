@@ -1,0 +1,51 @@
+package policy_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/preadmit/preadmit/scanner/policy"
+)
+
+func TestReads(t *testing.T) {
+	tests := []struct {
+		expression string
+		want       []string
+	}{
+		{"object.spec.replicas <= int(params.data.max)", []string{"object.spec.replicas", "params.data.max"}},
+		{"has(object.spec) && object.spec.replicas > 1", []string{"object.spec.replicas"}},
+		{"object.spec.a == 1 || object.spec.a == 2", []string{"object.spec.a"}},
+		{"!has(object.metadata.labels) || object.metadata.labels['a.b/c'] == oldObject.metadata.labels['team']",
+			[]string{"object.metadata.labels['a.b/c']", "oldObject.metadata.labels.team"}},
+		{"object.spec.list[0].x == object.spec.list[size(params)]", []string{"object.spec.list[0].x", "params", "object.spec.list[*]"}},
+		{"object.spec.containers.all(c, c.image.startsWith(params.prefix))", []string{"object.spec.containers[*].image", "params.prefix"}},
+		{"object.items.exists(i, i.ports.all(p, p.number < 1024))", []string{"object.items[*].ports[*].number"}},
+		{"object.spec.containers.map(c, c.name).size() > 0", []string{"object.spec.containers[*].name"}},
+		{"object.metadata.labels.all(k, v, k != v)", []string{"object.metadata.labels[*]"}},
+		{"object.?spec.?replicas.orValue(1) > 1", []string{"object.spec.replicas"}},
+		{"object.metadata.?labels[?'a'].value() == 'b'", []string{"object.metadata.labels.a"}},
+		{"object.?spec.optMap(s, s.replicas).orValue(0) > 1", []string{"object.spec.replicas"}},
+		{"request.operation in ['CREATE', namespaceObject.metadata.name]", []string{"request.operation", "namespaceObject.metadata.name"}},
+		{"{'a': object.x}['a'] == [object.y][0]", []string{"object.x", "object.y"}},
+		{"Object{spec: Object.spec{replicas: object.z}} != null", []string{"object.z"}},
+		{"1 == 2", nil},
+	}
+	for _, test := range tests {
+		paths, err := policy.Reads(test.expression)
+		if err != nil {
+			t.Errorf("%s: %v", test.expression, err)
+			continue
+		}
+		var got []string
+		for _, p := range paths {
+			got = append(got, p.String())
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.expression, diff)
+		}
+	}
+	if _, err := policy.Reads("object.("); err == nil {
+		t.Error("an expression that does not parse has reads")
+	}
+}
