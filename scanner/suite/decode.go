@@ -34,7 +34,7 @@ func decodeFile(path string, data []byte, into any) (*file, error) {
 	if len(f.errs) > 0 {
 		return f, inOrder(f.errs)
 	}
-	asJSON, err := sigsyaml.YAMLToJSONStrict(data)
+	asJSON, err := sigsyaml.YAMLToJSON(data)
 	if err == nil {
 		err = json.Unmarshal(asJSON, into)
 	}
@@ -182,12 +182,22 @@ func (f *file) fields(key string, n *yaml.Node, t reflect.Type) {
 		field, known := types[name.Value]
 		switch {
 		case name.ShortTag() == "!!merge":
-			f.fields(key, value, t)
+			f.merged(key, value, t)
 		case !known:
 			f.failAt(name, join(key, name.Value), "unknown key, known are %s", strings.Join(names, ", "))
 		default:
 			f.shape(join(key, name.Value), value, field)
 		}
+	}
+}
+
+func (f *file) merged(key string, n *yaml.Node, t reflect.Type) {
+	if n.Kind != yaml.SequenceNode {
+		f.fields(key, n, t)
+		return
+	}
+	for _, item := range n.Content {
+		f.fields(key, item, t)
 	}
 }
 

@@ -151,7 +151,7 @@ func (d document) objects(path string) ([]*admission.Object, error) {
 	if err := inOrder(f.errs); err != nil {
 		return nil, err
 	}
-	asJSON, err := sigsyaml.YAMLToJSONStrict([]byte(d.text))
+	asJSON, err := sigsyaml.YAMLToJSON([]byte(d.text))
 	var content map[string]any
 	if err == nil {
 		err = utiljson.Unmarshal(asJSON, &content)

@@ -44,7 +44,7 @@ func runSuite(t *testing.T, dir string) {
 	for _, f := range got.Failures {
 		t.Errorf("%q fails: %+v", f.Request, f.Differences)
 	}
-	if diff := cmp.Diff(s.Expected.PolicyErrors, got.PolicyErrors, cmpopts.IgnoreUnexported(PolicyError{})); diff != "" {
+	if diff := cmp.Diff(s.Expected.PolicyErrors, got.PolicyErrors, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(PolicyError{})); diff != "" {
 		t.Errorf("policyErrors (-recorded +ours):\n%s", diff)
 	}
 	for i, want := range s.Expected.Verdicts {

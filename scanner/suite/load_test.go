@@ -1,0 +1,142 @@
+package suite
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// tree makes a file system of a txtar archive.
+func tree(archive string) fstest.MapFS {
+	fsys := fstest.MapFS{}
+	for _, f := range txtar.Parse([]byte(archive)).Files {
+		fsys[f.Name] = &fstest.MapFile{Data: f.Data}
+	}
+	return fsys
+}
+
+func TestLoadMistakes(t *testing.T) {
+	const one = `-- requests.yaml --
+requests:
+- {name: a, operation: CREATE, object: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}
+`
+	tests := []struct{ name, archive, want string }{
+		{"no requests.yaml", "-- policies.yaml --\n", "requests.yaml: there is no such file: a suite needs one"},
+		{"empty", "-- requests.yaml --\n", "requests.yaml:1:1: the file is empty"},
+		{"nothing but a comment", "-- requests.yaml --\n# later\n", "requests.yaml:1:1: the file is empty"},
+		{"empty list", "-- requests.yaml --\nrequests: []\n", "requests.yaml:1:11: requests: required: a list of requests"},
+		{"no list", "-- requests.yaml --\nrequests: {a: b}\n", "requests.yaml:1:11: requests: want a list, not a mapping"},
+		{"two documents", one + "---\nrequests: []\n", "requests.yaml:3:1: a second YAML document: the file is one"},
+		{"syntax", "-- requests.yaml --\nrequests:\n- name: a\n\toperation: CREATE\n", "requests.yaml:2:1: not valid YAML: found a tab character that violates indentation"},
+		{"unclosed", "-- requests.yaml --\nrequests: [\n", "requests.yaml:2:1: not valid YAML: did not find expected node content"},
+		{"unknown key", "-- requests.yaml --\nrequests:\n- name: a\n  operaton: CREATE\n",
+			"requests.yaml:3:3: requests[0].operaton: unknown key, known are name, operation, subresource, user, object, oldObject"},
+		{"unknown key at the top", one + "request: []\n", "requests.yaml:3:1: request: unknown key, known are policies, requests"},
+		{"repeated key", one + "requests: []\n", "requests.yaml:3:1: requests: repeated key, first on line 1"},
+		{"repeated key in an object", "-- requests.yaml --\nrequests:\n- name: a\n  operation: CREATE\n  object:\n    kind: A\n    apiVersion: v1\n    kind: B\n",
+			"requests.yaml:7:5: requests[0].object.kind: repeated key, first on line 5"},
+		{"no name", "-- requests.yaml --\nrequests:\n- operation: DELETE\n  oldObject: {apiVersion: v1, kind: A}\n",
+			"requests.yaml:2:3: requests[0].name: required: a name of its own"},
+		{"names not unique", one + "- {name: a, operation: CREATE, object: {apiVersion: v1, kind: A}}\n",
+			`requests.yaml:3:10: requests[1].name: repeated name "a", first on line 2`},
+		{"boolean name", "-- requests.yaml --\nrequests:\n- name: no\n",
+			"requests.yaml:2:9: requests[0].name: want a string, not no, which YAML does not take for that (quotes make a string)"},
+		{"unknown operation", "-- requests.yaml --\nrequests:\n- name: a\n  operation: PATCH\n",
+			`requests.yaml:3:14: requests[0].operation: unknown operation "PATCH", want CREATE, UPDATE or DELETE`},
+		{"no operation", "-- requests.yaml --\nrequests:\n- name: a\n",
+			"requests.yaml:2:3: requests[0].operation: required: CREATE, UPDATE or DELETE"},
+		{"UPDATE without oldObject", "-- requests.yaml --\nrequests:\n- name: a\n  operation: UPDATE\n  object: {apiVersion: v1, kind: A}\n",
+			"requests.yaml:2:3: requests[0].oldObject: required: an UPDATE needs the object as it was"},
+		{"CREATE with oldObject", "-- requests.yaml --\nrequests:\n- name: a\n  operation: CREATE\n  object: {apiVersion: v1, kind: A}\n  oldObject: {apiVersion: v1, kind: A}\n",
+			"requests.yaml:5:14: requests[0].oldObject: a CREATE has no oldObject; an UPDATE has"},
+		{"DELETE with object", "-- requests.yaml --\nrequests:\n- name: a\n  operation: DELETE\n  object: {apiVersion: v1, kind: A}\n",
+			"requests.yaml:2:3: requests[0].oldObject: required: a DELETE needs the object to delete\n" +
+				"requests.yaml:4:11: requests[0].object: a DELETE has no object; what is deleted is its oldObject"},
+		{"object without kind", "-- requests.yaml --\nrequests:\n- name: a\n  operation: CREATE\n  object: {apiVersion: v1, metadata: {name: a}}\n",
+			"requests.yaml:4:11: requests[0].object.kind: required: a string"},
+		{"nameless user", "-- requests.yaml --\nrequests:\n- name: a\n  operation: CREATE\n  user: {groups: [g]}\n  object: {apiVersion: v1, kind: A}\n",
+			"requests.yaml:4:9: requests[0].user.username: required: the name of the user"},
+		{"verdict on nothing", one + "-- expected.yaml --\nverdicts:\n- name: b\n  allowed: true\n",
+			`expected.yaml:2:9: verdicts[0].name: no request is named "b" in requests.yaml`},
+		{"two verdicts", one + "-- expected.yaml --\nverdicts:\n- name: a\n- name: a\n",
+			`expected.yaml:3:9: verdicts[1].name: repeated name "a", first on line 2`},
+		{"unknown key of a verdict", one + "-- expected.yaml --\nverdicts:\n- name: a\n  allow: true\n",
+			"expected.yaml:3:3: verdicts[0].allow: unknown key, known are name, allowed, code, reason, message, warnings, auditAnnotations, indeterminate"},
+		{"type of a verdict's field", one + "-- expected.yaml --\nverdicts:\n- name: a\n  allowed: denied\n  code: forbidden\n  auditAnnotations: [a]\n",
+			"expected.yaml:3:12: verdicts[0].allowed: want true or false, not the string \"denied\"\n" +
+				"expected.yaml:4:9: verdicts[0].code: want a number, not the string \"forbidden\"\n" +
+				"expected.yaml:5:21: verdicts[0].auditAnnotations: want a mapping, not a list"},
+		{"nameless policy error", one + "-- expected.yaml --\npolicyErrors:\n- kind: ValidatingAdmissionPolicy\nverdicts: []\n",
+			"expected.yaml:2:3: policyErrors[0].name: required: the name of the policy or binding"},
+		{"broken context, second document", one + "-- context.yaml --\napiVersion: v1\nkind: Namespace\n---\na: [\n",
+			"context.yaml:5:1: not valid YAML: did not find expected node content"},
+		{"no object", one + "-- policies.yaml --\n---\n\n---\nfoo: bar\n",
+			"policies.yaml:4:1: no Kubernetes object: apiVersion and kind are required"},
+		{"a list for an object", one + "-- policies.yaml --\n- a\n", "policies.yaml:1:1: want a Kubernetes object, not a list"},
+		{"repeated key of a policy", one + "-- policies.yaml --\napiVersion: v1\nkind: A\nkind: B\n",
+			"policies.yaml:3:1: kind: repeated key, first on line 2"},
+		{"no such path", "-- requests.yaml --\npolicies: [nowhere]\n" + strings.TrimPrefix(one, "-- requests.yaml --\n"),
+			"requests.yaml:1:12: policies[0]: there is no nowhere"},
+		{"path out of reach", "-- requests.yaml --\npolicies: [../a]\n" + strings.TrimPrefix(one, "-- requests.yaml --\n"),
+			`requests.yaml:1:12: policies[0]: "../a" is out of reach`},
+		{"absolute path", "-- requests.yaml --\npolicies: [/a]\n" + strings.TrimPrefix(one, "-- requests.yaml --\n"),
+			`requests.yaml:1:12: policies[0]: "/a": give a path relative to the suite`},
+		{"directory without objects", "-- requests.yaml --\npolicies: [p]\n" + strings.TrimPrefix(one, "-- requests.yaml --\n") + "-- p/README --\n",
+			"requests.yaml:1:12: policies[0]: p holds no objects: it has no YAML or JSON files"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Load(tree(test.archive))
+			if err == nil {
+				t.Fatalf("no error, want %s", test.want)
+			}
+			if diff := cmp.Diff(strings.Split(test.want, "\n"), strings.Split(err.Error(), "\n")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestLoadPolicyPaths(t *testing.T) {
+	s, err := Load(tree(`-- requests.yaml --
+policies: [one.json, more]
+requests:
+- &first {name: a, operation: CREATE, object: {apiVersion: v1, kind: ConfigMap, data: {n: "1"}, big: 9007199254740993}}
+- <<: *first
+  name: b
+-- policies.yaml --
+{apiVersion: v1, kind: A, metadata: {name: own}}
+-- one.json --
+{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "A", "metadata": {"name": "listed"}}]}
+-- more/b.yaml --
+---
+# nothing here
+---
+{apiVersion: v1, kind: A, metadata: {name: b}}
+-- more/a/a.yml --
+{apiVersion: v1, kind: A, metadata: {name: a}}
+-- more/kustomization.yaml --
+resources: [b.yaml]
+-- more/notes.txt --
+nothing
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, o := range s.Policies {
+		names = append(names, o.Name())
+	}
+	if diff := cmp.Diff([]string{"own", "listed", "a", "b"}, names); diff != "" {
+		t.Errorf("policies (-want +got):\n%s", diff)
+	}
+	if len(s.Requests) != 2 || s.Requests[1].Operation != "CREATE" {
+		t.Fatalf("requests %+v, want two, the second merged", s.Requests)
+	}
+	if got := s.Requests[1].Object["big"]; got != int64(9007199254740993) {
+		t.Errorf("a whole number is %v (%T), want it whole", got, got)
+	}
+}
