@@ -24,26 +24,27 @@ type guardVerdict struct{ err *bombError }
 
 // guardFile checks a file before anything expands its aliases.
 func (t *tree) guardFile(data []byte, hash string) *bombError {
-	if harmless(data, t.limits.Nodes) {
+	if harmless(data, t.limits) {
 		return nil
 	}
 	if v, ok := t.guarded.Load(hash); ok {
 		return v.(guardVerdict).err
 	}
-	v := guardVerdict{guard(data, t.limits.Nodes)}
+	v := guardVerdict{guard(data, t.limits)}
 	t.guarded.Store(hash, v)
 	return v.err
 }
 
-// harmless is a cheap test that a text cannot exceed the limit: it has no alias,
-// and fewer bytes than nodes are allowed.
-func harmless(data []byte, limit int) bool {
-	return len(data) < limit && (bytes.IndexByte(data, '&') < 0 || bytes.IndexByte(data, '*') < 0)
+// harmless is a cheap test that a text cannot exceed the limits: it has no alias,
+// fewer bytes than nodes are allowed, and fewer colons than keys are.
+func harmless(data []byte, limits Limits) bool {
+	return len(data) < limits.Nodes && (bytes.IndexByte(data, '&') < 0 || bytes.IndexByte(data, '*') < 0) &&
+		bytes.Count(data, []byte(":")) <= limits.Keys
 }
 
 // guard counts the nodes of each YAML document with its aliases expanded. What
 // does not parse is left to whoever reads it next.
-func guard(data []byte, limit int) *bombError {
+func guard(data []byte, limits Limits) *bombError {
 	for _, chunk := range splitChunks(normalize(data)) {
 		decoder := yaml.NewDecoder(strings.NewReader(chunk.text))
 		for {
@@ -51,7 +52,7 @@ func guard(data []byte, limit int) *bombError {
 			if decoder.Decode(&node) != nil {
 				break // the end, or left to the next reader
 			}
-			if bad := guardNode(&node, limit); bad != nil {
+			if bad := guardNode(&node, limits); bad != nil {
 				bad.line += chunk.line
 				return bad
 			}
@@ -62,11 +63,11 @@ func guard(data []byte, limit int) *bombError {
 
 // guardNode counts one document. Each node is counted once and remembered, so
 // that the time is linear in what was written, not in what it expands to.
-func guardNode(node *yaml.Node, limit int) *bombError {
-	c := counter{limit: limit, done: map[*yaml.Node]int{}, active: map[*yaml.Node]bool{}}
+func guardNode(node *yaml.Node, limits Limits) *bombError {
+	c := counter{limits: limits, done: map[*yaml.Node]int{}, active: map[*yaml.Node]bool{}}
 	total := c.count(node)
-	if c.err == nil && total > limit {
-		c.err = tooMany(node.Line, total, limit)
+	if c.err == nil && total > limits.Nodes {
+		c.err = tooMany(node.Line, total, limits.Nodes)
 	}
 	return c.err
 }
@@ -77,7 +78,7 @@ func tooMany(line, total, limit int) *bombError {
 }
 
 type counter struct {
-	limit  int
+	limits Limits
 	done   map[*yaml.Node]int
 	active map[*yaml.Node]bool
 	err    *bombError
@@ -95,6 +96,10 @@ func (c *counter) count(n *yaml.Node) int {
 	}
 	if total, ok := c.done[n]; ok {
 		return total
+	}
+	if keys := len(n.Content) / 2; n.Kind == yaml.MappingNode && keys > c.limits.Keys {
+		c.err = &bombError{line: n.Line, message: fmt.Sprintf("the mapping has %d keys, more than the limit of %d", keys, c.limits.Keys)}
+		return 0
 	}
 	c.active[n] = true
 	total := 1

@@ -91,7 +91,7 @@ func pluginFiles(data []byte) []string {
 		var node yaml.Node
 		for decoder.Decode(&node) == nil {
 			var value any
-			if guardNode(&node, 1_000_000) == nil && node.Decode(&value) == nil {
+			if guardNode(&node, Limits{}.withDefaults()) == nil && node.Decode(&value) == nil {
 				for _, p := range pluginPaths(stringKeys(value)) {
 					if !text(p) {
 						out = append(out, sourcePath(p))

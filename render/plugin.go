@@ -25,10 +25,10 @@ func (w *walker) inline(e entry) {
 }
 
 func (w *walker) guardText(text string, pos Position) {
-	if harmless([]byte(text), w.tree.limits.Nodes) {
+	if harmless([]byte(text), w.tree.limits) {
 		return
 	}
-	if bad := guard([]byte(text), w.tree.limits.Nodes); bad != nil {
+	if bad := guard([]byte(text), w.tree.limits); bad != nil {
 		w.refuse(pos, "%s", bad.message)
 	}
 }
@@ -53,7 +53,7 @@ func (w *walker) plugins(e entry, data []byte, at func(line int) Position) {
 			if decoder.Decode(&node) != nil {
 				break
 			}
-			if guardNode(&node, w.tree.limits.Nodes) != nil {
+			if guardNode(&node, w.tree.limits) != nil {
 				break // loading the file refused it already
 			}
 			var value any

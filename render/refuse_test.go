@@ -156,3 +156,37 @@ func TestFileLimit(t *testing.T) {
 		t.Errorf("within the default limit: %v", p)
 	}
 }
+
+// TestSizeLimits: kustomize's time grows with the square of the keys of a mapping
+// and of the resources of a root.
+func TestSizeLimits(t *testing.T) {
+	head := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+	var wide, many strings.Builder
+	wide.WriteString(head + "data:\n")
+	for i := range 30 {
+		fmt.Fprintf(&wide, "  k%d: x\n", i)
+		fmt.Fprintf(&many, "---\n%s", strings.Replace(head, "name: a", fmt.Sprintf("name: a%d", i), 1))
+	}
+	fsys := fstest.MapFS{
+		"wide.yaml": {Data: []byte(wide.String())}, "many.yaml": {Data: []byte(many.String())},
+		"w/kustomization.yaml": {Data: []byte("resources: [../wide.yaml]")},
+		"m/kustomization.yaml": {Data: []byte("resources: [../many.yaml]")},
+	}
+	for dir, want := range map[string]string{
+		"w": "wide.yaml:5: the mapping has 30 keys, more than the limit of 20",
+		"m": "m/kustomization.yaml:1: rendering would load 30 resources, more than the limit of 20",
+	} {
+		root := Root{Path: dir, Kind: KindKustomize}
+		p := NewRenderer(fsys, Options{Limits: Limits{Keys: 20, Documents: 20}}).Render(context.Background(), root).Problem
+		if p == nil || p.Kind != ProblemRefused || !strings.HasPrefix(p.Error(), want) {
+			t.Errorf("%s: problem %v, want %s", dir, p, want)
+		}
+		if p := NewRenderer(fsys, Options{}).Render(context.Background(), root).Problem; p != nil {
+			t.Errorf("%s within the default limits: %v", dir, p)
+		}
+	}
+	plain := Root{Path: ".", Kind: KindPlain, Files: []string{"wide.yaml"}}
+	if p := NewRenderer(fsys, Options{Limits: Limits{Keys: 20}}).Render(context.Background(), plain).Problem; p == nil || p.Kind != ProblemRefused {
+		t.Errorf("plain: problem %v", p)
+	}
+}

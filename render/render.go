@@ -141,11 +141,17 @@ type Isolator func(ctx context.Context, root Root, fsys fs.FS, opts Options) (*R
 
 // Limits bound what rendering a tree may cost. A zero field takes its default.
 type Limits struct {
-	// FileBytes is the largest file read, in bytes. Default 32 MiB.
+	// FileBytes is the largest file read, in bytes. Default 16 MiB.
 	FileBytes int64
 	// Nodes is the largest number of YAML nodes of one document with its aliases
 	// expanded. Default 1,000,000.
 	Nodes int
+	// Keys is the largest number of keys of one mapping. Default 10,000: kustomize's
+	// time grows with their square. (An API server takes objects of 3 MiB at most.)
+	Keys int
+	// Documents is the largest number of YAML documents one root may list as
+	// resources, with repetitions. Default 5,000, for the same reason.
+	Documents int
 	// Visits is the largest number of kustomization files one root may load.
 	// Default 10,000.
 	Visits int

@@ -22,10 +22,16 @@ var (
 
 func (l Limits) withDefaults() Limits {
 	if l.FileBytes == 0 {
-		l.FileBytes = 32 << 20
+		l.FileBytes = 16 << 20
 	}
 	if l.Nodes == 0 {
 		l.Nodes = 1_000_000
+	}
+	if l.Keys == 0 {
+		l.Keys = 10_000
+	}
+	if l.Documents == 0 {
+		l.Documents = 5_000
 	}
 	if l.Visits == 0 {
 		l.Visits = 10_000

@@ -41,9 +41,8 @@ type walker struct {
 	tree  *tree
 	trace Trace
 	out   *closure
-	// visits remembers how many kustomization files a directory loads, with
-	// repetitions, as kustomize would.
-	visits map[visitKey]int
+	// visits remembers what a directory loads, with repetitions, as kustomize would.
+	visits map[visitKey]weight
 	stack  []string
 }
 
@@ -52,12 +51,26 @@ type visitKey struct {
 	plugin bool
 }
 
+// weight counts what kustomize reads for a directory.
+type weight struct {
+	// kustomizations and documents are numbers of kustomization files and of YAML
+	// documents listed as resources.
+	kustomizations, documents int
+}
+
+func (l weight) plus(m weight) weight {
+	return weight{min(l.kustomizations+m.kustomizations, manyVisits), min(l.documents+m.documents, manyVisits)}
+}
+
 // walk examines the closure of the kustomization in dir.
 func (t *tree) walk(dir string, trace Trace) *closure {
-	w := &walker{tree: t, trace: trace, out: &closure{}, visits: map[visitKey]int{}}
-	if n := w.visit(dir, false); n > t.limits.Visits {
-		w.refuse(w.top(), "rendering would load %s kustomization files, more than the limit of %d "+
-			"(bases that include each other multiply)", atLeast(n), t.limits.Visits)
+	w := &walker{tree: t, trace: trace, out: &closure{}, visits: map[visitKey]weight{}}
+	const multiply = "(bases that include each other multiply)"
+	switch n := w.visit(dir, false); {
+	case n.kustomizations > t.limits.Visits:
+		w.refuse(w.top(), "rendering would load %s kustomization files, more than the limit of %d "+multiply, atLeast(n.kustomizations), t.limits.Visits)
+	case n.documents > t.limits.Documents:
+		w.refuse(w.top(), "rendering would load %s resources, more than the limit of %d "+multiply, atLeast(n.documents), t.limits.Documents)
 	}
 	return w.out
 }
@@ -86,22 +99,22 @@ func (w *walker) refuse(pos Position, format string, args ...any) {
 }
 
 // visit examines the kustomization in a directory (without symbolic links) and
-// what it uses. It returns the number of kustomization files kustomize would load.
-func (w *walker) visit(dir string, plugin bool) int {
+// what it uses. It returns what kustomize would load.
+func (w *walker) visit(dir string, plugin bool) weight {
 	key := visitKey{dir, plugin}
 	if n, ok := w.visits[key]; ok {
 		return n
 	}
 	k := w.load(dir)
 	if k == nil {
-		return 0
+		return weight{}
 	}
 	w.out.files = append(w.out.files, k)
 	w.stack = append(w.stack, dir)
 	w.examine(k, plugin)
-	n := 1
+	n := weight{kustomizations: 1}
 	for _, r := range k.refs() {
-		n = min(n+w.follow(k, r, plugin), manyVisits)
+		n = n.plus(w.follow(k, r, plugin))
 	}
 	w.stack = w.stack[:len(w.stack)-1]
 	w.visits[key] = n
@@ -138,7 +151,7 @@ func (w *walker) refuseCostly(_ string, err error) {
 func costly(err error) *Problem {
 	var big *limitError
 	if errors.As(err, &big) {
-		return &Problem{Kind: ProblemRefused, Position: Position{Path: big.path}, Message: strings.TrimPrefix(big.Error(), big.path+" ")}
+		return &Problem{Kind: ProblemRefused, Position: Position{Path: big.path}, Message: "the file" + strings.TrimPrefix(big.Error(), big.path)}
 	}
 	var bomb *locatedBomb
 	if errors.As(err, &bomb) {
@@ -167,10 +180,10 @@ func (w *walker) examine(k *kustomization, plugin bool) {
 }
 
 // follow examines what an entry leads to.
-func (w *walker) follow(k *kustomization, r ref, plugin bool) int {
+func (w *walker) follow(k *kustomization, r ref, plugin bool) weight {
 	e := entry{ref: r, from: k}
 	if w.remote(e) {
-		return 0
+		return weight{}
 	}
 	switch r.kind {
 	case refInline, refPlugin, refPatch:
@@ -179,41 +192,52 @@ func (w *walker) follow(k *kustomization, r ref, plugin bool) int {
 	}
 	if r.kind == refInline || (r.kind == refPlugin && text(r.value)) {
 		w.out.entries = append(w.out.entries, e)
-		return 0
+		return weight{}
 	}
 	if filepath.IsAbs(r.value) {
 		w.out.entries = append(w.out.entries, e)
-		return 0
+		return weight{}
 	}
 	e.target = path.Join(k.dir, filepath.ToSlash(r.value))
 	w.out.entries = append(w.out.entries, e)
 	to := w.tree.resolve(e.target)
 	switch {
 	case to.err != nil:
-		return 0
+		return weight{}
 	case to.isDir:
 		return w.directory(e, to.real, plugin)
 	case r.kind == refPlugin || plugin:
 		w.pluginFile(e)
 	case len(r.at) > 0 && r.at[0] == "crds":
 		w.crds(e)
+	case r.kind == refResource:
+		return w.documents(to.real)
 	}
-	return 0
+	return weight{}
 }
 
-func (w *walker) directory(e entry, dir string, plugin bool) int {
+func (w *walker) directory(e entry, dir string, plugin bool) weight {
 	switch e.kind {
 	case refResource, refBase, refPlugin:
 	default:
-		return 0
+		return weight{}
 	}
 	for _, above := range w.stack {
 		if above == dir || dir == "." || strings.HasPrefix(above, dir+"/") {
 			w.cyclic(e, dir)
-			return 0
+			return weight{}
 		}
 	}
 	return w.visit(dir, plugin || e.kind == refPlugin)
+}
+
+// documents counts those of a resource file, which kustomize reads one by one.
+func (w *walker) documents(real string) weight {
+	data, _, err := w.tree.load(real, w.trace)
+	if err != nil {
+		return weight{} // kustomize will say
+	}
+	return weight{documents: 1 + len(separator.FindAllIndex(data, -1))}
 }
 
 // cyclic notes a base at or above a directory that uses it, which kustomize does
