@@ -75,7 +75,7 @@ func (p pair) decided(d policy.Decision, by PolicySet) found {
 		f.Action = f.Actions[0]
 	}
 	if d.Validation >= 0 {
-		f.Validation = ptr(d.Validation)
+		f.Validation, f.input = ptr(d.Validation), d.Input
 	}
 	return f
 }
@@ -88,6 +88,8 @@ type found struct {
 	key    admission.Key
 	// fields are paths of the fields at fault, the most telling first.
 	fields []string
+	// input is what a failed validation was evaluated on: it tells the fields.
+	input *policy.Input
 	// located is set when Location is final but for its snippet.
 	located bool
 }

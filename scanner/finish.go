@@ -46,11 +46,15 @@ func (s *scan) locateFinding(ctx context.Context, f *found) {
 		return
 	}
 	f.Object = objectOf(f.object, f.key)
-	loc, err := s.locator.locate(ctx, f.object, f.fields)
+	var err error
+	if f.input != nil {
+		f.Location, err = s.locator.locateValidation(ctx, f)
+	} else {
+		f.Location, err = s.locator.locate(ctx, f.object, f.fields)
+	}
 	if err != nil {
 		s.noteUnlocated(f.Root, err)
 	}
-	f.Location = loc
 }
 
 func (s *scan) locateUnjudged(ctx context.Context, u *unjudged) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/locate"
 )
 
 // locator says where objects and their fields were written. It asks for the
@@ -16,6 +17,8 @@ type locator struct {
 	mu      sync.Mutex
 	sources map[sourceKey]func() ([]*render.Source, error)
 	texts   *texts
+	// finder tells the fields that validations turn on.
+	finder func() (*locate.Finder, error)
 }
 
 type sourceKey struct {
@@ -24,7 +27,10 @@ type sourceKey struct {
 }
 
 func newLocator() *locator {
-	return &locator{sources: map[sourceKey]func() ([]*render.Source, error){}, texts: newTexts()}
+	return &locator{
+		sources: map[sourceKey]func() ([]*render.Source, error){}, texts: newTexts(),
+		finder: sync.OnceValues(locate.NewFinder),
+	}
 }
 
 // source is the source of an object.

@@ -127,6 +127,8 @@ func TestFields(t *testing.T) {
 		{"(has(object.spec.none) ? object.spec.none : 1) > 3", "spec.none"},
 		{"object.spec.none == 1 && object.spec.replicas == 12", "spec.none"},
 		{"object.spec.none == 1 || object.spec.replicas == 1", "spec.none"},
+		{"!(has(object.spec.strategy) && has(object.spec.strategy.type) && object.spec.strategy.type == 'Recreate')", "spec.strategy.type"},
+		{"!has(object.spec.strategy) || !has(object.spec.strategy.type) || object.spec.strategy.type == 'x'", "spec.strategy.type"},
 		{"object.kind != 'Deployment' || object.spec.replicas < 3", "spec.replicas"},
 		{"object.kind != 'Deployment'", "kind"},
 		// Elements.
@@ -142,6 +144,7 @@ func TestFields(t *testing.T) {
 		{"object.spec.ports.all(i, p, i < 2)", "spec.ports[2]"},
 		{"object.data.all(k, object.data[k] != 'loud')", "data.LOG_LEVEL"},
 		{"object.data.all(k, v, v != 'loud')", "data.LOG_LEVEL"},
+		{"object.data.all(k, v, v == '')", `data[1] data.LOG_LEVEL data.mode data["odd]key"]`},
 		{"object.data.all(k, k != 'mode')", "data.mode"},
 		{"['app', 'team'].all(l, l in object.metadata.labels)", "metadata.labels.team"},
 		{"params.labels.all(l, has(object.metadata.labels) && l in object.metadata.labels)", "metadata.labels.owner"},

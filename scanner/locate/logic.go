@@ -1,6 +1,8 @@
 package locate
 
 import (
+	"slices"
+
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
@@ -19,7 +21,7 @@ func (r *run) junction(operator string, decisive bool, c ast.CallExpr, s *scope)
 		case v.is(decisive):
 			found, decided = true, union(decided, v.why)
 		case v.is(!decisive):
-			undecided = union(undecided, v.why)
+			undecided = deepest(undecided, v.why)
 		case err == nil:
 			err = &v
 			fallthrough
@@ -37,6 +39,15 @@ func (r *run) junction(operator string, decisive bool, c ast.CallExpr, s *scope)
 		return failed("operand is an error", errs)
 	}
 	return value{val: types.Bool(!decisive), why: undecided}
+}
+
+// deepest is the union of alternatives. A place that holds another one gives way to
+// it: of `has(a) && a.b` that is a.b.
+func deepest(a, b fields) fields {
+	all := union(a, b)
+	return slices.DeleteFunc(slices.Clone(all), func(p path) bool {
+		return slices.ContainsFunc(all, func(other path) bool { return other != p && other.within(p) })
+	})
 }
 
 // flatten lists the operands of nested uses of an operator in written order.

@@ -1,6 +1,10 @@
 package locate
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
@@ -92,8 +96,7 @@ func (e element) place(list value) fields {
 func (v value) elements(limit int) (all []element, isMap, ok bool) {
 	switch val := v.val.(type) {
 	case traits.Mapper:
-		for it := val.Iterator(); it.HasNext() == types.True && len(all) < limit; {
-			key := it.Next()
+		for _, key := range sortedKeys(val, limit) {
 			place := v.at.child(key)
 			all = append(all, element{located(key, place, v.why), v.entry(val, key, place)})
 		}
@@ -106,6 +109,18 @@ func (v value) elements(limit int) (all []element, isMap, ok bool) {
 		return all, false, true
 	}
 	return nil, false, false
+}
+
+// sortedKeys are the keys of a map in an order that is always the same.
+func sortedKeys(m traits.Mapper, limit int) []ref.Val {
+	var keys []ref.Val
+	for it := m.Iterator(); it.HasNext() == types.True && len(keys) < limit; {
+		keys = append(keys, it.Next())
+	}
+	slices.SortFunc(keys, func(a, b ref.Val) int {
+		return strings.Compare(fmt.Sprint(a.Value()), fmt.Sprint(b.Value()))
+	})
+	return keys
 }
 
 func (v value) entry(m traits.Mapper, key ref.Val, place *path) value {

@@ -90,6 +90,7 @@ func (e *evaluation) validate() ([]Decision, []published) {
 	var decisions []Decision
 	for i, r := range results {
 		if d, failed := e.decide(i, r, at(messages, i), err); failed {
+			d.Input = e.input(a)
 			decisions = append(decisions, d)
 		}
 	}

@@ -54,6 +54,8 @@ type Decision struct {
 	// Actions are the binding's validationActions; for configuration and audit
 	// annotation errors Deny alone, because the server denies whatever they say.
 	Actions []v1.ValidationAction
+	// Input is what a validation was evaluated on; nil for other decisions.
+	Input *Input
 }
 
 // Denies tells whether the decision refuses the request.
