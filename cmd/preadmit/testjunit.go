@@ -38,7 +38,7 @@ type junitCase struct {
 type junitMessage struct {
 	Message string `xml:"message,attr"`
 	Type    string `xml:"type,attr,omitempty"`
-	Text    string `xml:",chardata"`
+	Text    string `xml:",cdata"`
 }
 
 func writeTestJUnit(w io.Writer, r *testReport) error {

@@ -31,6 +31,9 @@ func writeTestText(w io.Writer, r *testReport, verbose bool) {
 		for i := range s.Failures {
 			writeFailure(w, s, &s.Failures[i])
 		}
+		if len(s.Failures) > 0 {
+			printf(w, "\n")
+		}
 	}
 	printf(w, "%s\n", summaryLine(&r.Summary))
 }
@@ -49,13 +52,14 @@ func suiteLine(s *suite.Result) string {
 			compared++
 		}
 	}
+	dir := printable(s.Dir)
 	switch failed := len(s.Failures); {
 	case failed > 0:
-		return fmt.Sprintf("FAIL  %s: %s", s.Dir, failedLine(s, failed, compared))
+		return fmt.Sprintf("FAIL  %s: %s", dir, failedLine(s, failed, compared))
 	case compared == 0:
-		return fmt.Sprintf("ran   %s: %s, nothing to compare with", s.Dir, count(len(s.Verdicts), "request", "requests"))
+		return fmt.Sprintf("ran   %s: %s, nothing to compare with", dir, count(len(s.Verdicts), "request", "requests"))
 	}
-	return fmt.Sprintf("ok    %s: %s", s.Dir, count(compared, "request", "requests"))
+	return fmt.Sprintf("ok    %s: %s", dir, count(compared, "request", "requests"))
 }
 
 func failedLine(s *suite.Result, failed, compared int) string {
@@ -107,17 +111,18 @@ func writeFailure(w io.Writer, s *suite.Result, f *suite.Failure) {
 	for _, line := range explanationLines(s, f) {
 		printf(w, "    %s\n", line)
 	}
-	printf(w, "\n")
 }
 
 // failureTitle names what failed and where it is written.
 func failureTitle(s *suite.Result, f *suite.Failure) string {
 	if f.Request == "" {
-		return "policies and bindings that the server refuses (" + path.Join(s.Dir, suite.ExpectedFile) + ")"
+		return "policies and bindings that the server refuses (" + fileOf(s, suite.ExpectedFile) + ")"
 	}
 	return fmt.Sprintf("%s (%s:%d, %s:%d)", printable(f.Request),
-		path.Join(s.Dir, suite.ExpectedFile), f.Line, path.Join(s.Dir, suite.RequestsFile), f.RequestLine)
+		fileOf(s, suite.ExpectedFile), f.Line, fileOf(s, suite.RequestsFile), f.RequestLine)
 }
+
+func fileOf(s *suite.Result, name string) string { return printable(path.Join(s.Dir, name)) }
 
 // differenceLines are the lines of fields, - for expected and + for actual; lines
 // that both sides have are left out.
@@ -201,7 +206,7 @@ func valueLines(e *suite.Explanation) []string {
 func unopposed(s *suite.Result, f *suite.Failure) string {
 	for i := range s.Verdicts {
 		if v := &s.Verdicts[i]; v.Name == f.Request && !v.Allowed {
-			return "no policy decided this"
+			return "no policy decided this: " + printable(v.Message)
 		}
 	}
 	if f.Evaluations == 0 {
