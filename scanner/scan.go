@@ -149,6 +149,7 @@ func (s *scan) judge(ctx context.Context) error {
 		s.collect(r)
 	}
 	s.noteMutations()
+	s.noteBindings()
 	return s.judgeParts(ctx)
 }
 

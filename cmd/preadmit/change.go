@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -40,6 +41,8 @@ func openChange(f *scanFlags) (*change, error) {
 		return nil, usagef("--base needs a git repository: %w\nuse --base-path to compare plain directories", err)
 	case f.head != "":
 		return nil, usagef("--head needs a git repository: %w", err)
+	case !errors.Is(err, gittree.ErrNotRepository):
+		return nil, err
 	}
 	c := &change{}
 	c.note("without git: %v", err)

@@ -48,11 +48,14 @@ func locate(dir string) (location, error) {
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			return location{}, errors.New("not a git repository (nor any directory above it)")
+			return location{}, ErrNotRepository
 		}
 		dir = parent
 	}
 }
+
+// ErrNotRepository: neither the directory nor one above it is a git repository.
+var ErrNotRepository = errors.New("not a git repository (nor any directory above it)")
 
 func located(gitDir, workTree string) (location, error) {
 	loc := location{gitDir: gitDir, common: gitDir, workTree: workTree}

@@ -1,0 +1,45 @@
+package scanner
+
+import (
+	"github.com/preadmit/preadmit/scanner/admission"
+)
+
+// noteBindings warns of bindings of policies that nothing defines: the API server
+// accepts them, and they have no effect. What the base has too is not mentioned.
+func (s *scan) noteBindings() {
+	for _, t := range s.targets {
+		for _, o := range t.head.idleBindings() {
+			if t.base != nil && t.base.isIdle(t.base.cluster.Key(o)) {
+				continue
+			}
+			s.remarks = append(s.remarks, found{
+				Finding: Finding{
+					Root:    originOf(o).root.Path,
+					Message: "it binds the policy " + boundPolicy(o) + ", which nothing that was rendered defines, so it has no effect",
+				},
+				object: o, key: t.head.cluster.Key(o), fields: []string{"spec.policyName"},
+			})
+		}
+	}
+}
+
+// idleBindings are the bindings without a policy, in the order of their keys.
+func (s *state) idleBindings() []*admission.Object {
+	var idle []*admission.Object
+	for _, key := range s.policyKeys {
+		if s.isIdle(key) {
+			idle = append(idle, s.governing[key][0].object)
+		}
+	}
+	return idle
+}
+
+// isIdle reports whether a key is that of a binding whose policy nothing defines.
+func (s *state) isIdle(key admission.Key) bool {
+	defs := s.governing[key]
+	if key.Kind != bindingKind.Kind || len(defs) == 0 {
+		return false
+	}
+	policy := admission.Key{Group: policyKind.Group, Kind: policyKind.Kind, Name: boundPolicy(defs[0].object)}
+	return len(s.governing[policy]) == 0
+}
