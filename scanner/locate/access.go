@@ -67,7 +67,7 @@ func (r *run) member(base, key value) value {
 func (r *run) optionalMember(base, key value) value {
 	if _, ok := base.val.(*types.Optional); ok {
 		if base.inner == nil {
-			return none(base.at.child(key.val), union(base.why, key.why))
+			return none(base.at.child(key.val).missing(), union(base.why, key.why))
 		}
 		base = *base.inner
 	}
@@ -79,7 +79,7 @@ func (r *run) optionalMember(base, key value) value {
 	}
 	v, found, why := r.look(base, key)
 	if !found {
-		if place := base.at.child(key.val); place != nil {
+		if place := base.at.child(key.val).missing(); place != nil {
 			return none(place, nil).because(why)
 		}
 		return none(nil, why)
@@ -114,6 +114,7 @@ func (r *run) look(base, key value) (v value, found bool, why fields) {
 		}
 		return value{}, false, union(at(base.at), key.why)
 	}
+	place = place.missing()
 	r.mention(place)
 	if place == nil {
 		return value{}, false, union(base.why, key.why)

@@ -52,8 +52,7 @@ func (r *run) function(name string, member bool, args []value) value {
 		return r.optionalMember(args[0], args[1])
 	case (name == operators.In || name == operators.OldIn) && n == 2:
 		return r.in(args[0], args[1])
-	case name == operators.Add && n == 2 && args[0].items != nil, name == operators.Add && n == 2 && args[1].items != nil,
-		name == operators.Add && n == 2 && bothLists(args[0], args[1]):
+	case name == operators.Add && n == 2 && bothLists(args[0], args[1]):
 		return r.concat(args[0], args[1])
 	case name == "size" && n == 1:
 		return r.size(args[0], member)

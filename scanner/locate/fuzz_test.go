@@ -29,6 +29,12 @@ func FuzzFields(f *testing.F) {
 	finder := newFinder(f)
 	object, before := parse(f, shop), parse(f, old)
 	f.Fuzz(func(t *testing.T, expression, variable string) {
+		start := time.Now()
+		defer func() {
+			if took := time.Since(start); took > 2*time.Second {
+				t.Errorf("took %v", took)
+			}
+		}()
 		for _, path := range finder.Fields(locate.Question{
 			Expression: expression, Variables: map[string]string{"v": variable, "w": expression},
 			Object: object, OldObject: before, Params: before, Request: before,

@@ -129,6 +129,8 @@ func TestFields(t *testing.T) {
 		{"object.spec.none == 1 || object.spec.replicas == 1", "spec.none"},
 		{"!(has(object.spec.strategy) && has(object.spec.strategy.type) && object.spec.strategy.type == 'Recreate')", "spec.strategy.type"},
 		{"!has(object.spec.strategy) || !has(object.spec.strategy.type) || object.spec.strategy.type == 'x'", "spec.strategy.type"},
+		{"has(object.metadata.labels.exempt) || object.spec.replicas < 3", "spec.replicas metadata.labels.exempt"},
+		{"object.metadata.namespace != 'shop' || 'team' in object.metadata.labels", "metadata.labels.team metadata.namespace"},
 		{"object.kind != 'Deployment' || object.spec.replicas < 3", "spec.replicas"},
 		{"object.kind != 'Deployment'", "kind"},
 		// Elements.

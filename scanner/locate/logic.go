@@ -8,45 +8,64 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
+// operand is one of && or ||.
+type operand struct {
+	why   fields
+	guard bool
+}
+
 // junction is a chain of && or of ||. decisive is the value of an operand that
 // decides: false for &&, true for ||. Errors give way to a decisive operand.
 func (r *run) junction(operator string, decisive bool, c ast.CallExpr, s *scope) value {
-	operands := flatten(operator, c.Args())
-	var decided, undecided, errs fields
-	var err *value
-	found := false
-	for _, e := range byDemand(operator, operands) {
-		v := r.eval(e, s)
-		switch {
+	var decided, errs []fields
+	var others []operand
+	failure := false
+	for _, e := range flatten(operator, c.Args()) {
+		switch v := r.eval(e, s); {
 		case v.is(decisive):
-			found, decided = true, union(decided, v.why)
+			decided = append(decided, v.why)
 		case v.is(!decisive):
-			undecided = deepest(undecided, v.why)
-		case err == nil:
-			err = &v
-			fallthrough
+			others = append(others, operand{v.why, isGuard(e)})
 		default:
-			errs = union(errs, v.reads())
+			failure, errs = true, append(errs, v.reads())
 		}
 	}
-	switch {
-	case found:
-		return value{val: types.Bool(decisive), why: decided}
-	case err != nil:
-		if errs == nil || !err.isError() {
-			errs = union(errs, undecided)
-		}
-		return failed("operand is an error", errs)
+	if operator == operators.LogicalOr {
+		slices.SortStableFunc(others, func(a, b operand) int { return a.rank() - b.rank() })
 	}
-	return value{val: types.Bool(!decisive), why: undecided}
+	switch why := union(errs...); {
+	case len(decided) > 0:
+		return value{val: types.Bool(decisive), why: union(decided...)}
+	case len(why) > 0:
+		return failed("operand is an error", why)
+	case failure:
+		return failed("operand is an error", deepest(others))
+	}
+	return value{val: types.Bool(!decisive), why: deepest(others)}
 }
 
-// deepest is the union of alternatives. A place that holds another one gives way to
-// it: of `has(a) && a.b` that is a.b.
-func deepest(a, b fields) fields {
-	all := union(a, b)
+// rank orders alternatives: first demands on what is there, then on what is absent
+// - often the mark of an exception -, then the guards that say when nothing is
+// demanded: `!has(a) || b` and `a != 'x' || b` demand b.
+func (o operand) rank() int {
+	switch {
+	case o.guard:
+		return 2
+	case len(o.why) > 0 && o.why[0].absent:
+		return 1
+	}
+	return 0
+}
+
+// deepest are the fields of alternatives. A place that holds another one gives way
+// to it: of `has(a) && a.b` that is a.b.
+func deepest(alternatives []operand) fields {
+	var all fields
+	for _, o := range alternatives {
+		all = union(all, o.why)
+	}
 	return slices.DeleteFunc(slices.Clone(all), func(p path) bool {
-		return slices.ContainsFunc(all, func(other path) bool { return other != p && other.within(p) })
+		return slices.ContainsFunc(all, func(other path) bool { return other.text != p.text && other.within(p) })
 	})
 }
 
@@ -61,23 +80,6 @@ func flatten(operator string, args []ast.Expr) []ast.Expr {
 		}
 	}
 	return all
-}
-
-// byDemand puts what an alternative demands before the guards that say when it is
-// not demanded: in `!has(a) || b` and `a != 'x' || b` that is b.
-func byDemand(operator string, operands []ast.Expr) []ast.Expr {
-	if operator != operators.LogicalOr {
-		return operands
-	}
-	var demands, guards []ast.Expr
-	for _, e := range operands {
-		if isGuard(e) {
-			guards = append(guards, e)
-		} else {
-			demands = append(demands, e)
-		}
-	}
-	return append(demands, guards...)
 }
 
 func isGuard(e ast.Expr) bool {

@@ -20,6 +20,8 @@ const (
 type path struct {
 	text      string
 	namespace bool
+	// absent: there is nothing at the place.
+	absent bool
 }
 
 // child is the place of an entry of a map or an element of a list.
@@ -29,9 +31,9 @@ func (p *path) child(key ref.Val) *path {
 	}
 	switch k := key.(type) {
 	case types.String:
-		return &path{text: p.text + keyStep(p.text, string(k))}
+		return &path{text: p.text + keyStep(p.text, string(k)), absent: p.absent}
 	case types.Int:
-		return &path{text: p.text + "[" + strconv.FormatInt(int64(k), 10) + "]"}
+		return &path{text: p.text + "[" + strconv.FormatInt(int64(k), 10) + "]", absent: p.absent}
 	}
 	return p
 }
@@ -58,6 +60,14 @@ func isName(key string) bool {
 		}
 	}
 	return key != ""
+}
+
+// missing is the place, at which there is nothing.
+func (p *path) missing() *path {
+	if p == nil || p.namespace {
+		return p
+	}
+	return &path{text: p.text, absent: true}
 }
 
 // within tells whether p is the place of other or inside it.

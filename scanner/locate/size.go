@@ -84,13 +84,10 @@ func bothLists(a, b value) bool {
 	return ok && too
 }
 
-// concat is the list of two; its elements keep their places.
+// concat is the list of two lists; its elements keep their places.
 func (r *run) concat(a, b value) value {
-	left, _, ok := a.elements(maxSteps)
-	right, _, too := b.elements(maxSteps)
-	if !ok || !too || !bothLists(a, b) {
-		return r.apply(signature{name: operators.Add, args: 2}, []value{a, b})
-	}
+	left, _, _ := a.elements(maxSteps)
+	right, _, _ := b.elements(maxSteps)
 	r.steps += len(left) + len(right)
 	items := make([]value, 0, len(left)+len(right))
 	for _, e := range slices.Concat(left, right) {
