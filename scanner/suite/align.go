@@ -13,8 +13,11 @@ import (
 // order it warns and joins values is chance. They agree when the result equals
 // the recorded verdict.
 func Align(recorded, ours Verdict) Verdict {
-	if slices.Contains(ours.denials, recorded.Message) {
-		ours.Message = recorded.Message
+	for _, d := range ours.denials {
+		if d.fits(&recorded) {
+			ours.Code, ours.Reason, ours.Message = d.code, d.reason, d.message
+			break
+		}
 	}
 	if sameElements(ours.Warnings, recorded.Warnings) {
 		ours.Warnings = recorded.Warnings
@@ -28,6 +31,13 @@ func Align(recorded, ours Verdict) Verdict {
 	}
 	ours.AuditAnnotations = annotations
 	return ours
+}
+
+// fits tells whether a refusal is the recorded one, as far as that is stated.
+func (r refusal) fits(recorded *Verdict) bool {
+	return (!recorded.stated.has("code") || recorded.Code == r.code) &&
+		(!recorded.stated.has("reason") || recorded.Reason == r.reason) &&
+		(!recorded.stated.has("message") || recorded.Message == r.message)
 }
 
 func sameAnnotation(key, ours, recorded string, failures []string) bool {

@@ -30,15 +30,16 @@ func decodeFile(path string, data []byte, into any) (*file, error) {
 	if err != nil {
 		return f, err
 	}
+	// This parser refuses aliases that never end, or hardly ever.
+	asJSON, err := sigsyaml.YAMLToJSON(data)
+	if err != nil {
+		return f, syntaxError(path, err, 0)
+	}
 	f.shape("", document, reflect.TypeOf(into).Elem())
 	if len(f.errs) > 0 {
 		return f, inOrder(f.errs)
 	}
-	asJSON, err := sigsyaml.YAMLToJSON(data)
-	if err == nil {
-		err = json.Unmarshal(asJSON, into)
-	}
-	if err != nil {
+	if err := json.Unmarshal(asJSON, into); err != nil {
 		return f, syntaxError(path, err, 0)
 	}
 	return f, nil

@@ -88,9 +88,23 @@ func (r *Request) run(ctx context.Context, state *admission.Index, compiler *pol
 	j := &judged{engine: policy.NewEngine(cluster, compiler, set), request: req}
 	j.outcome = j.engine.Evaluate(ctx, req)
 	v := r.verdict(j.outcome.Verdict(req, warned))
-	v.denials, v.auditFailures = j.outcome.Denials(req), j.outcome.AuditFailures()
+	v.denials, v.auditFailures = j.denials(), j.outcome.AuditFailures()
 	v.Indeterminate, v.judged = reasons(j.outcome.Indeterminate), j
 	return v, nil
+}
+
+// denials are the refusals the server may answer with: it names one of the decisions
+// that deny, in no fixed order of policies, bindings and params.
+func (j *judged) denials() []refusal {
+	var all []refusal
+	for i := range j.outcome.Decisions {
+		if d := &j.outcome.Decisions[i]; d.Denies() {
+			alone := policy.Outcome{Decisions: j.outcome.Decisions[i : i+1]}
+			v := alone.Verdict(j.request, nil)
+			all = append(all, refusal{v.Code, string(v.Reason), v.Message})
+		}
+	}
+	return all
 }
 
 // refused is the verdict on a request that no policy sees: the server's refusal,

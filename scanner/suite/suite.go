@@ -92,14 +92,21 @@ type Verdict struct {
 	// without a cluster. Then the other fields say what is known.
 	Indeterminate []string `json:"indeterminate,omitempty"`
 
-	// denials and auditFailures are what the server may say in Message and in the
-	// annotation of failed validations.
-	denials, auditFailures []string
+	// denials are refusals that the server may answer with, auditFailures what it may
+	// say in the annotation of failed validations.
+	denials       []refusal
+	auditFailures []string
 	// stated and line are those of an entry of expected.yaml.
 	stated stated
 	line   int
 	// judged is how a run came to the verdict; nil when no policy was asked.
 	judged *judged
+}
+
+// refusal is a server's answer when it refuses.
+type refusal struct {
+	code            int32
+	reason, message string
 }
 
 // stated are the fields an entry of expected.yaml has; nil stands for all.

@@ -1,0 +1,55 @@
+package suite
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestAlign: of two policies that deny, the server names either.
+func TestAlign(t *testing.T) {
+	var archive strings.Builder
+	archive.WriteString("-- policies.yaml --\n")
+	for _, p := range []struct{ name, reason string }{{"a", "Invalid"}, {"b", "Forbidden"}} {
+		archive.WriteString(strings.NewReplacer("NAME", p.name, "REASON", p.reason).Replace(`---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: NAME.example.com}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]
+  validations: [{expression: "false", message: never, reason: REASON}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: NAME}
+spec: {policyName: NAME.example.com, validationActions: [Deny, Audit]}
+`))
+	}
+	archive.WriteString(`-- requests.yaml --
+requests:
+- {name: c, operation: CREATE, object: {apiVersion: v1, kind: ConfigMap, metadata: {name: c}}}
+`)
+	message := func(policy string) string {
+		return `message: "configmaps \"c\" is forbidden: ValidatingAdmissionPolicy '` + policy + `.example.com' with binding '` + policy + `' denied request: never"`
+	}
+	tests := []struct {
+		entry string
+		fails bool
+	}{
+		{"allowed: false", false},
+		{"code: 422", false},
+		{"code: 403", false},
+		{"reason: Forbidden, code: 403", false},
+		{"code: 403, " + message("b"), false},
+		{"code: 422, " + message("a"), false},
+		{"code: 422, " + message("b"), true},
+		{"code: 401", true},
+		{"reason: Forbidden, code: 422", true},
+	}
+	for _, test := range tests {
+		r := testSuite(t, archive.String()+"-- expected.yaml --\nverdicts:\n- {name: c, "+test.entry+"}\n")
+		if failed := len(r.Failures) > 0; failed != test.fails {
+			t.Errorf("%s: failures %+v, want any %v", test.entry, r.Failures, test.fails)
+		}
+	}
+}
