@@ -48,6 +48,11 @@ func runSuite(t *testing.T, dir string) {
 		t.Errorf("policyErrors (-recorded +ours):\n%s", diff)
 	}
 	for i, want := range s.Expected.Verdicts {
+		if j := got.Verdicts[i].judged; j != nil {
+			if _, err := j.explain(t.Context()); err != nil {
+				t.Errorf("%s: %v", want.Name, err)
+			}
+		}
 		ours := Align(want, got.Verdicts[i])
 		if diff := cmp.Diff(want, ours, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(Verdict{})); diff != "" {
 			t.Errorf("%s (-recorded +ours):\n%s", want.Name, diff)
