@@ -115,23 +115,51 @@ func (r *reader) walkAll(exprs []ast.Expr, s *scope) {
 }
 
 // walkComprehension: the macros all, exists, map, filter and their like iterate a
-// range; bind and optMap name a value through the accumulator of an empty one.
+// range; optMap names a value through the accumulator of an empty one.
 func (r *reader) walkComprehension(c ast.ComprehensionExpr, s *scope) {
 	r.walk(c.IterRange(), s)
 	r.walk(c.AccuInit(), s)
+	r.walkAll([]ast.Expr{c.LoopCondition(), c.LoopStep(), c.Result()}, r.bind(c, s))
+}
+
+// bind gives the names that a comprehension binds.
+func (r *reader) bind(c ast.ComprehensionExpr, s *scope) *scope {
 	init, _ := r.path(c.AccuInit(), s)
+	element := r.element(c.IterRange(), s)
 	inner := &scope{c.AccuVar(), init, s}
-	element, _ := r.path(c.IterRange(), s)
-	if element != nil {
-		element = join(element, Each)
+	if !c.HasIterVar2() {
+		return &scope{c.IterVar(), element, inner}
 	}
-	if c.HasIterVar2() { // an index or key, and the element
-		inner = &scope{c.IterVar(), nil, inner}
-		inner = &scope{c.IterVar2(), element, inner}
-	} else {
-		inner = &scope{c.IterVar(), element, inner}
+	inner = &scope{c.IterVar(), nil, inner} // an index or key
+	return &scope{c.IterVar2(), element, inner}
+}
+
+// element is the path of the elements of a list or map; nil when they have none.
+func (r *reader) element(e ast.Expr, s *scope) Path {
+	if e.Kind() == ast.ComprehensionKind {
+		c := e.AsComprehension()
+		return r.appended(c.LoopStep(), r.bind(c, s))
 	}
-	r.walkAll([]ast.Expr{c.LoopCondition(), c.LoopStep(), c.Result()}, inner)
+	path, _ := r.path(e, s)
+	return joinKnown(path, Each)
+}
+
+// appended is the path of what the step of filter or map appends to its result:
+// accumulator + [element], perhaps on a condition.
+func (r *reader) appended(step ast.Expr, s *scope) Path {
+	if step.Kind() != ast.CallKind {
+		return nil
+	}
+	switch args := step.AsCall().Args(); step.AsCall().FunctionName() {
+	case operators.Conditional:
+		return r.appended(args[1], s)
+	case operators.Add:
+		if list := args[1]; list.Kind() == ast.ListKind && list.AsList().Size() == 1 {
+			path, _ := r.path(list.AsList().Elements()[0], s)
+			return path
+		}
+	}
+	return nil
 }
 
 // path is the path e stands for; ok is false when e is no path, and the path nil
