@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	v1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -28,6 +29,8 @@ type Engine struct {
 type hook struct {
 	policy   *Policy
 	bindings []*Binding
+	// compiled compiles the policy when the first request matches it.
+	compiled func() *compiled
 }
 
 // NewEngine makes an engine. Policies without a binding take no effect.
@@ -39,7 +42,9 @@ func NewEngine(cluster *admission.Cluster, compiler *Compiler, set *Set) *Engine
 	}
 	for _, p := range set.Policies {
 		if bound := bindings[p.Name]; len(bound) > 0 {
-			e.hooks = append(e.hooks, hook{policy: p, bindings: bound})
+			e.hooks = append(e.hooks, hook{policy: p, bindings: bound, compiled: sync.OnceValue(func() *compiled {
+				return compiler.compile(p.ValidatingAdmissionPolicy)
+			})})
 		}
 	}
 	return e
@@ -107,7 +112,7 @@ func (d *dispatch) policy(h *hook) {
 	}
 	annotations := newAnnotations()
 	for _, b := range h.bindings {
-		d.binding(h.policy, b, m, annotations)
+		d.binding(h, b, m, annotations)
 	}
 	annotations.publish(h.policy.Name, &d.outcome)
 }
@@ -121,7 +126,8 @@ func (d *dispatch) unknownParamKind(p *Policy, kind schema.GroupVersionKind) {
 	d.indeterminate(p, nil, fmt.Sprintf("the policy's paramKind is not known: %v", unknown))
 }
 
-func (d *dispatch) binding(p *Policy, b *Binding, m match, annotations *annotations) {
+func (d *dispatch) binding(h *hook, b *Binding, m match, annotations *annotations) {
+	p := h.policy
 	bound := d.engine.matcher.binding(d.request, b)
 	switch {
 	case bound.err != nil:
@@ -149,7 +155,7 @@ func (d *dispatch) binding(p *Policy, b *Binding, m match, annotations *annotati
 	for _, param := range params {
 		e := &evaluation{
 			dispatch: d, policy: p, binding: b, param: param,
-			compiled: d.engine.compiler.compile(p.ValidatingAdmissionPolicy),
+			compiled: h.compiled(),
 			version:  version, resource: m.resource,
 		}
 		if err := e.prepare(); err != nil {

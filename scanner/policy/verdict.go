@@ -83,18 +83,6 @@ func denial(req *admission.Request, d *Decision) string {
 	return k8sadmission.NewForbidden(req, errors.New(text)).Error()
 }
 
-// Denials are the messages the server may answer with: it names one of the
-// denials, in no fixed order of policies, bindings and params.
-func (o *Outcome) Denials(req *admission.Request) []string {
-	var messages []string
-	for i := range o.Decisions {
-		if d := &o.Decisions[i]; d.Denies() {
-			messages = append(messages, denial(req, d))
-		}
-	}
-	return messages
-}
-
 // code is the HTTP status of a reason (validating.reasonToCode).
 func code(reason metav1.StatusReason) int32 {
 	switch reason {
