@@ -19,6 +19,9 @@ func (p *printer) details(e *entry, labelled bool) []string {
 		out = append(out, "field "+field)
 	}
 	out = append(out, p.requests(e)...)
+	if note := generatedNote(e.Finding); note != "" {
+		out = append(out, note)
+	}
 	if by := decidedBy(e.Finding); by != "" {
 		out = append(out, by)
 	}
@@ -88,6 +91,22 @@ func decidedBy(f *scanner.Finding) string {
 	return strings.Join(parts, ", ")
 }
 
+// generatedNote says that not the object itself will be refused, but one that its
+// controller creates of it.
+func generatedNote(f *scanner.Finding) string {
+	if f.Generated == nil {
+		return ""
+	}
+	what := "the " + escape(f.Generated.Kind) + " it creates"
+	switch f.Action {
+	case scanner.ActionDeny:
+		return what + " will be refused"
+	case scanner.ActionWarn:
+		return what + " will be warned about"
+	}
+	return what + " will be noted for audit"
+}
+
 // causeNote explains causes other than a validation that is false.
 func causeNote(f *scanner.Finding) string {
 	switch f.Cause {
@@ -98,6 +117,9 @@ func causeNote(f *scanner.Finding) string {
 	case scanner.CausePolicy:
 		return "the API server would refuse this policy or binding; it has no effect"
 	case scanner.CauseSchema:
+		if f.Generated != nil {
+			return "decided before any policy, by the API server itself"
+		}
 		return "decided before any policy: the object does not fit its schema"
 	case scanner.CauseRender:
 		return "the root does not render, so none of its objects could be judged"
@@ -107,6 +129,9 @@ func causeNote(f *scanner.Finding) string {
 
 func verboseDetails(f *scanner.Finding) []string {
 	var out []string
+	if f.Generated != nil {
+		out = append(out, "what it creates is "+objectName(f.Generated))
+	}
 	if f.Expression != "" {
 		out = append(out, "expression "+escape(strings.Join(strings.Fields(f.Expression), " ")))
 	}

@@ -155,7 +155,7 @@ func verdict(f *scanner.Finding) string {
 			by += " (binding " + f.Binding + ")"
 		}
 	}
-	return joinNonEmpty(": ", words+" by "+by, requestOf(f))
+	return joinNonEmpty(": ", words+" by "+by, joinNonEmpty(", ", requestOf(f), generatedNote(f)))
 }
 
 // notificationKinds describes the notifications there may be.

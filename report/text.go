@@ -103,6 +103,7 @@ type entry struct {
 // entryKey is what findings shown as one entry have in common.
 type entryKey struct {
 	tree, path, message, policy, binding, field string
+	generated                                   string
 	status                                      scanner.Status
 	action                                      scanner.Action
 	cause                                       scanner.Cause
@@ -123,6 +124,9 @@ func keyOf(f *scanner.Finding) entryKey {
 	}
 	if f.Param != nil {
 		k.param = *f.Param
+	}
+	if f.Generated != nil {
+		k.generated = f.Generated.Kind
 	}
 	return k
 }

@@ -20,6 +20,9 @@ type Config struct {
 	Context  []string `json:"context,omitempty"`
 	// User makes the requests. Default: Flux's kustomize-controller.
 	User *User `json:"user,omitempty"`
+	// Workloads says whether what the controllers create of workloads, Pods most of
+	// all, is judged as well. Nil means true.
+	Workloads *bool `json:"workloads,omitempty"`
 	// Targets are the clusters the roots are deployed to. Without any, each root is
 	// its own target that may look up namespaces, params and CRDs in other roots.
 	Targets []Target `json:"targets,omitempty"`

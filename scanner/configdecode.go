@@ -57,6 +57,13 @@ func (d *configDecoder) value(key string, n *yaml.Node, v reflect.Value) {
 			return
 		}
 		v.SetString(n.Value)
+	case reflect.Bool:
+		if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!bool" {
+			d.failAt(n, key, "want true or false")
+			return
+		}
+		// A node of that tag decodes.
+		_ = n.Decode(v.Addr().Interface())
 	default:
 		panic("scanner: configuration field " + key + " has a type the decoder does not know: " + v.Type().String())
 	}

@@ -18,6 +18,7 @@ roots: ["clusters/**", apps/*]
 policies: [policies]
 context: [cluster/state.yaml]
 user: {name: "system:serviceaccount:argocd:argocd-application-controller"}
+workloads: false
 targets:
 - name: production
   roots: [clusters/production/**]
@@ -41,6 +42,7 @@ targets:
 			Name:   "system:serviceaccount:argocd:argocd-application-controller",
 			Groups: []string{"system:serviceaccounts", "system:serviceaccounts:argocd", "system:authenticated"},
 		},
+		Workloads: new(bool),
 		Targets: []Target{
 			{
 				Name: "production", Roots: []string{"clusters/production/**"},
@@ -73,7 +75,7 @@ func TestParseConfigErrors(t *testing.T) {
 			`1:13: apiVersion: want preadmit.dev/v1alpha1, not "v1"`, `2:7: kind: want ScanConfig, not "ConfigMap"`}},
 		{"unknown key", configHead + "failon: deny\n", []string{"3:1: failon: unknown key (did you mean failOn?)"}},
 		{"far key", configHead + "zzzzzzzzzz: 1\n", []string{
-			"3:1: zzzzzzzzzz: unknown key, known are apiVersion, kind, failOn, loadRestrictor, roots, policies, context, user, targets"}},
+			"3:1: zzzzzzzzzz: unknown key, known are apiVersion, kind, failOn, loadRestrictor, roots, policies, context, user, workloads, targets"}},
 		{"nested unknown key", configHead + "targets:\n- nmae: a\n  roots: [a]\n", []string{
 			"4:3: targets[0].nmae: unknown key (did you mean name?)", "4:3: targets[0].name: required: a name for this target"}},
 		{"repeated key", configHead + "failOn: deny\nfailOn: warn\n", []string{"4:1: failOn: repeated key, first on line 3"}},
@@ -83,6 +85,7 @@ func TestParseConfigErrors(t *testing.T) {
 		{"mapping in a list", configHead + "roots: [a, {b: c}]\n", []string{"3:12: roots[1]: want a string, not a mapping"}},
 		{"list for a mapping", configHead + "user: [a]\n", []string{"3:7: user: want a mapping, not a list"}},
 		{"alias", configHead + "roots: &r [a]\npolicies: *r\n", []string{"4:11: policies: aliases are not supported here: write the value out"}},
+		{"workloads", configHead + "workloads: 'no'\n", []string{"3:12: workloads: want true or false"}},
 		{"failOn", configHead + "failOn: denied\n", []string{`3:9: failOn: unknown value "denied" (did you mean deny?)`}},
 		{"loadRestrictor", configHead + "loadRestrictor: none\n", []string{
 			`3:17: loadRestrictor: unknown value "none", known are LoadRestrictionsNone, LoadRestrictionsRootOnly`}},

@@ -83,11 +83,13 @@ roots: ['**']
 policies: [p]
 context: [c]
 user: {name: u, groups: [g]}
+workloads: false
 targets: [{name: t, roots: ['*'], policies: [p], context: [c], user: {name: u}}]
 `, true},
 		{"no kind", "apiVersion: preadmit.dev/v1alpha1\n", false},
 		{"unknown key", configHead + "failon: deny\n", false},
 		{"failOn", configHead + "failOn: denied\n", false},
+		{"workloads", configHead + "workloads: 1\n", false},
 		{"root", configHead + "roots: [/abs]\n", false},
 		{"empty path", configHead + "policies: ['']\n", false},
 		{"nameless user", configHead + "user: {groups: [g]}\n", false},

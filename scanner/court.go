@@ -47,6 +47,8 @@ func newCourt(t *target, compiler *policy.Compiler) *court {
 type hearing struct {
 	root  string
 	reach reach
+	// workloads is set when workloads are expanded into what their controllers create.
+	workloads bool
 	// inForce and proposed are the same when nothing that governs the root differs,
 	// or there is no base; before judges the base's objects by the base alone.
 	inForce, proposed, before *judge

@@ -90,6 +90,9 @@ type found struct {
 	fields []string
 	// input is what a failed validation was evaluated on: it tells the fields.
 	input *policy.Input
+	// lineage are the generated objects from the workload's own down to the one the
+	// finding is about; fields and input are those of the last.
+	lineage []*admission.Generated
 	// located is set when Location is final but for its snippet.
 	located bool
 }

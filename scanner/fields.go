@@ -28,7 +28,7 @@ func (l *locator) fieldsOf(f *found) ([]string, error) {
 	for _, v := range in.Variables {
 		q.Variables[v.Name] = v.Expression
 	}
-	return finder.Fields(q), nil
+	return f.written(finder.Fields(q)), nil
 }
 
 // locateValidation gives the line of the most telling field, or of what is nearest
@@ -36,7 +36,8 @@ func (l *locator) fieldsOf(f *found) ([]string, error) {
 func (l *locator) locateValidation(ctx context.Context, f *found) (Location, error) {
 	var err error
 	if f.fields, err = l.fieldsOf(f); err != nil || len(f.fields) == 0 {
-		loc, failed := l.locate(ctx, f.object, nil)
+		loc, failed := l.locate(ctx, f.object, f.template())
+		loc.Exact = false
 		if err == nil {
 			err = failed
 		}

@@ -14,9 +14,12 @@ const fingerprintLength = 32
 // part of it, nor is a message a policy words, which may quote values; what no
 // policy says is told apart by its message only.
 type identity struct {
-	Root       string
-	Operation  string
-	Object     *Object
+	Root      string
+	Operation string
+	Object    *Object
+	// Generated is the kind of the generated object; its name follows from its
+	// content.
+	Generated  string
 	Cause      Cause
 	Policy     string
 	Binding    string
@@ -35,6 +38,9 @@ func identityOf(f *Finding) identity {
 	switch f.Cause {
 	case CauseSchema, CausePolicy, CauseRender:
 		id.Message = f.Message
+	}
+	if f.Generated != nil {
+		id.Generated, id.Message = f.Generated.Kind, unnamed(id.Message, f.Generated)
 	}
 	return id
 }
@@ -77,10 +83,14 @@ func (id identity) sum() string {
 	if o := id.Object; o != nil {
 		object = append(object, o.APIVersion, o.Kind, o.Namespace, o.Name, o.GenerateName)
 	}
-	// Strings cannot fail to marshal.
-	data, _ := json.Marshal([]any{
+	parts := []any{
 		"v1", id.Root, id.Operation, object, id.Cause, id.Policy, id.Binding, param, validation, id.Message, id.Repeat,
-	})
+	}
+	if id.Generated != "" {
+		parts = append(parts, id.Generated)
+	}
+	// Strings cannot fail to marshal.
+	data, _ := json.Marshal(parts)
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])[:fingerprintLength]
 }

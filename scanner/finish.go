@@ -50,7 +50,7 @@ func (s *scan) locateFinding(ctx context.Context, f *found) {
 	if f.input != nil {
 		f.Location, err = s.locator.locateValidation(ctx, f)
 	} else {
-		f.Location, err = s.locator.locate(ctx, f.object, f.fields)
+		f.Location, err = s.locator.locateRefusal(ctx, f)
 	}
 	if err != nil {
 		s.noteUnlocated(f.Root, err)

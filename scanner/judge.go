@@ -34,6 +34,8 @@ type seat struct {
 
 // verdict is what a judge says about a request.
 type verdict struct {
+	// request is what was judged by policies, nil when it did not come to that.
+	request *admission.Request
 	// refusal is the server's own, before any policy.
 	refusal *apierrors.StatusError
 	// unknown is why the request could not be made at all.
@@ -65,6 +67,7 @@ func (j *judge) ask(ctx context.Context, ask admission.Ask) (v verdict, err erro
 		}
 		return v, nil
 	}
+	v.request = req
 	for _, s := range j.bench {
 		out := s.engine.Evaluate(ctx, req)
 		v.evaluations += out.Evaluations

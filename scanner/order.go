@@ -17,6 +17,7 @@ func compareFindings(a, b Finding) int {
 	return cmp.Or(
 		compareLocations(&a.Location, &b.Location),
 		compareObjects(a.Object, b.Object),
+		compareObjects(a.Generated, b.Generated),
 		cmp.Compare(a.Policy, b.Policy),
 		compareValidations(a.Validation, b.Validation),
 		cmp.Compare(a.Binding, b.Binding),

@@ -115,9 +115,12 @@ type Finding struct {
 	// Message is worded as the API server words it after "denied request: ".
 	Message string `json:"message"`
 	// Reason is the metav1.StatusReason of a denial: Invalid, Forbidden, ...
-	Reason    string   `json:"reason,omitempty"`
-	Operation string   `json:"operation,omitempty"`
-	Object    *Object  `json:"object,omitempty"`
+	Reason    string  `json:"reason,omitempty"`
+	Operation string  `json:"operation,omitempty"`
+	Object    *Object `json:"object,omitempty"`
+	// Generated is the object the finding is about when it is one that a controller
+	// creates of Object: the Pod of a Deployment. What its controller asks is CREATE.
+	Generated *Object  `json:"generated,omitempty"`
 	Root      string   `json:"root"`
 	Location  Location `json:"location"`
 }

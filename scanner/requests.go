@@ -18,6 +18,7 @@ func (s *scan) reviews(ctx context.Context, c *court) []*review {
 			continue
 		}
 		h := c.hear(ctx, root)
+		h.workloads = s.in.Config.Workloads == nil || *s.in.Config.Workloads
 		if base == head && !h.reach.any {
 			continue
 		}
@@ -74,7 +75,7 @@ func (h *hearing) concerns(p pair) bool {
 		return false
 	}
 	names, all := h.reach.policiesFor(p.key)
-	return all || len(names) > 0 && h.proposed.mayMatch(names, p.object(), p.operation())
+	return all || len(names) > 0 && h.proposed.mayMatch(names, p.object(), p.operation()) || h.concernsOffspring(p, names)
 }
 
 // notePolicies remembers the policies that judge.

@@ -85,7 +85,7 @@ func (r *review) changed(ctx context.Context) error {
 	if r.base != nil && r.head != nil && final.reached() {
 		r.resolved(inForce, final, before)
 	}
-	return nil
+	return r.offspring(ctx, trial{r.inForce, inForce}, trial{r.proposed, final}, trial{r.before, *before})
 }
 
 // judgeBefore judges the base's version of an object that head has too.
@@ -122,7 +122,7 @@ func (r *review) unchanged(ctx context.Context) error {
 		r.indeterminate("object", "", final.unknown.Error())
 	}
 	r.decisions(verdict{}, final, was)
-	return nil
+	return r.offspringAgain(ctx, trial{proposed, final}, trial{before, *was})
 }
 
 // server reports what the API server itself says: a refusal, warnings, or that

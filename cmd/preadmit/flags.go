@@ -50,6 +50,7 @@ type scanFlags struct {
 	outputs              words
 	roots                words
 	loadRestrictor       choice
+	noWorkloads          bool
 	color                choice
 	config               string
 	verbose, quiet       bool
@@ -83,6 +84,7 @@ func (f *scanFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.as, "as", "", "the `USER` who applies the objects (default \""+scanner.DefaultUser().Name+"\")")
 	flags.Var(&f.asGroups, "as-group", "a `GROUP` of that user (repeatable)")
 	flags.Var(&f.loadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(f.loadRestrictor.known, " or "))
+	flags.BoolVar(&f.noWorkloads, "no-workloads", false, "do not judge the Pods, ReplicaSets and Jobs that controllers create of workloads")
 	flags.StringVar(&f.config, "config", "", "configuration `FILE` to use instead of the repository's "+scanner.ConfigFile)
 	flags.Var(&f.failOn, "fail-on", "the weakest `ACTION` that fails the run: "+strings.Join(f.failOn.known, ", "))
 	flags.BoolVar(&f.existing, "existing", false, "let findings that the base has too fail the run")
@@ -141,6 +143,10 @@ func (f *scanFlags) apply(c *scanner.Config) {
 	}
 	if f.given("load-restrictor") || c.LoadRestrictor == "" {
 		c.LoadRestrictor = f.loadRestrictor.value
+	}
+	if f.given("no-workloads") {
+		workloads := !f.noWorkloads
+		c.Workloads = &workloads
 	}
 	if len(f.roots.values) > 0 {
 		c.Roots = f.roots.values

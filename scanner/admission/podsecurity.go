@@ -44,6 +44,17 @@ var podSecurityResources = map[schema.GroupResource]bool{
 
 // validate runs the validating plugins that come before policies.
 func (p *preparation) validate(ctx context.Context, a admission.Attributes) error {
+	for _, plugin := range p.cluster.pluginsFor(p.handler.resource) {
+		// The LimitRanger: of the others none validates what it also mutates, but for
+		// those that know too little.
+		v, ok := plugin.MutationInterface.(admission.ValidationInterface)
+		if !ok || plugin.lenient || !v.Handles(a.GetOperation()) {
+			continue
+		}
+		if err := v.Validate(ctx, a, p.handler.interfaces); err != nil {
+			return err
+		}
+	}
 	if !podSecurityResources[p.handler.resource.GroupResource()] || p.handler.resource.Custom {
 		return nil
 	}

@@ -1,0 +1,124 @@
+package admission
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/serviceaccount"
+	"k8s.io/apiserver/pkg/authentication/user"
+	podsecurity "k8s.io/pod-security-admission/api"
+)
+
+// Generated is an object that a controller of kube-controller-manager creates for
+// another one, its owner.
+type Generated struct {
+	// Object is what the controller sends.
+	Object *Object
+	// User is the controller's service account.
+	User  user.Info
+	moves []move
+}
+
+// Ask is the request the controller makes.
+func (g *Generated) Ask() Ask {
+	return Ask{Operation: admission.Create, User: g.User, Object: g.Object}
+}
+
+// Generated tells what the controller of a workload creates once the request is
+// granted: the ReplicaSet of a Deployment, the Job of a CronJob, the first Pod of
+// the others. It is nil for other objects, for a DELETE, and for a workload that
+// creates nothing: without replicas, paused, suspended, or managed by a controller
+// that is not Kubernetes' own.
+//
+// What a server or chance decides is fixed here: the revision is 1, a DaemonSet's
+// node is called "node", and a CronJob is due when it is created.
+func (r *Request) Generated() (*Generated, error) {
+	op := r.GetOperation()
+	kind := r.GetKind()
+	if op != admission.Create && op != admission.Update || r.GetSubresource() != "" || len(GeneratedBy(kind.GroupKind())) == 0 {
+		return nil, nil
+	}
+	v, err := r.Version(kind)
+	if err != nil {
+		return nil, fmt.Errorf("read the %s: %w", kind.Kind, err)
+	}
+	switch o := v.VersionedObject.(type) {
+	case *appsv1.Deployment:
+		return replicaSetOf(o)
+	case *appsv1.ReplicaSet:
+		return replicaOf(o, &o.Spec.Template, o.Spec.Replicas, kind, "replicaset-controller")
+	case *corev1.ReplicationController:
+		return replicaOf(o, o.Spec.Template, o.Spec.Replicas, kind, "replication-controller")
+	case *appsv1.StatefulSet:
+		return statefulPodOf(o)
+	case *appsv1.DaemonSet:
+		return daemonPodOf(o)
+	case *batchv1.CronJob:
+		return jobOf(o)
+	case *batchv1.Job:
+		return jobPodOf(o)
+	}
+	return nil, fmt.Errorf("unexpected type %T of %s", v.VersionedObject, kind)
+}
+
+// GeneratedBy are the resources that controllers create for a workload of the
+// kind, the Pod and what comes before it; none when the kind is no workload.
+func GeneratedBy(kind schema.GroupKind) []schema.GroupResource {
+	pods := gr("", "pods")
+	switch kind {
+	case schema.GroupKind{Group: "apps", Kind: "Deployment"}:
+		return []schema.GroupResource{gr("apps", "replicasets"), pods}
+	case schema.GroupKind{Group: "batch", Kind: "CronJob"}:
+		return []schema.GroupResource{gr("batch", "jobs"), pods}
+	case schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}, schema.GroupKind{Kind: "ReplicationController"},
+		schema.GroupKind{Group: "apps", Kind: "StatefulSet"}, schema.GroupKind{Group: "apps", Kind: "DaemonSet"},
+		schema.GroupKind{Group: "batch", Kind: "Job"}:
+		return []schema.GroupResource{pods}
+	}
+	return nil
+}
+
+// JudgesPods reports whether the server itself may refuse a Pod in the namespace
+// whose workload it accepts: a Pod Security level is enforced, or a LimitRange
+// limits Pods.
+func (c *Cluster) JudgesPods(namespace string) bool {
+	ns, _, err := c.Namespace(namespace)
+	if err == nil {
+		level := ns.Labels[podsecurity.EnforceLevelLabel]
+		if level != "" && level != string(podsecurity.LevelPrivileged) {
+			return true
+		}
+	}
+	limits, ok := c.Resource(corev1.SchemeGroupVersion.WithKind("LimitRange"))
+	return ok && len(c.List(limits, namespace)) > 0
+}
+
+// newGenerated makes what a controller sends of a typed object.
+func newGenerated(obj runtime.Object, kind schema.GroupVersionKind, controller string, moves []move) (*Generated, error) {
+	content, err := Content(obj)
+	if err != nil {
+		return nil, fmt.Errorf("encode the generated %s: %w", kind.Kind, err)
+	}
+	content["apiVersion"], content["kind"] = kind.ToAPIVersionAndKind()
+	return &Generated{Object: &Object{Content: content}, User: controllerUser(controller), moves: moves}, nil
+}
+
+func newGeneratedPod(pod *corev1.Pod, owner metav1.Object, controller string, moves []move) (*Generated, error) {
+	pod.Namespace = owner.GetNamespace()
+	return newGenerated(pod, corev1.SchemeGroupVersion.WithKind("Pod"), controller, moves)
+}
+
+// controllerUser is a controller's service account, as
+// kube-controller-manager --use-service-account-credentials uses it.
+func controllerUser(name string) user.Info {
+	return &user.DefaultInfo{
+		Name:   serviceaccount.MakeUsername(metav1.NamespaceSystem, name),
+		Groups: append(serviceaccount.MakeGroupNames(metav1.NamespaceSystem), user.AllAuthenticated),
+	}
+}

@@ -1,0 +1,29 @@
+package admission
+
+import "strings"
+
+// move tells that what is below a field of a generated object was written below
+// another field of its owner.
+type move struct{ from, to string }
+
+// templateMoves are those of a Pod made of spec.template.
+func templateMoves() []move {
+	return []move{
+		{"metadata.name", "metadata.name"},
+		{"metadata.generateName", "metadata.name"},
+		{"metadata.namespace", "metadata.namespace"},
+		{"metadata", "spec.template.metadata"},
+		{"spec", "spec.template.spec"},
+	}
+}
+
+// OwnerField is the field of the owner that a field of the generated object comes
+// from; ok is false when it comes from none.
+func (g *Generated) OwnerField(path string) (field string, ok bool) {
+	for _, m := range g.moves {
+		if rest, ok := strings.CutPrefix(path, m.from); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return m.to + rest, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,272 @@
+package scanner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	v1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiserver "k8s.io/apiserver/pkg/admission"
+)
+
+// trial is a workload before a judge.
+type trial struct {
+	judge   *judge
+	verdict verdict
+}
+
+// brood is what the controllers create of a workload, one object of each kind,
+// from the workload's own down to the Pod.
+type brood struct {
+	members []member
+	// cut is set when the server refused the workload or a member, so that what would
+	// come of it never does.
+	cut bool
+}
+
+// member is an object of a brood and what is said about it.
+type member struct {
+	verdict
+	// kind is zero when the object could not even be made.
+	kind schema.GroupVersionKind
+	// lineage ends with the member itself.
+	lineage []*admission.Generated
+}
+
+// generated is what the controller sends; nil for the zero member.
+func (m member) generated() *admission.Generated {
+	if len(m.lineage) == 0 {
+		return nil
+	}
+	return m.lineage[len(m.lineage)-1]
+}
+
+// breed follows a workload down to its Pod. A denial by a policy does not end it:
+// who mends the workload wants to know all there is.
+func (t trial) breed(ctx context.Context) (brood, error) {
+	b := brood{cut: !t.verdict.reached()}
+	lineage := []*admission.Generated{}
+	for req := t.verdict.request; req != nil; {
+		g, err := generate(req)
+		if err != nil {
+			b.cut = true
+			b.members = append(b.members, member{verdict: verdict{unknown: err}})
+			return b, nil
+		}
+		if g == nil {
+			break
+		}
+		lineage = append(slices.Clone(lineage), g)
+		v, err := t.judge.ask(ctx, g.Ask())
+		if err != nil {
+			return b, err
+		}
+		b.cut = !v.reached()
+		b.members = append(b.members, member{verdict: v, kind: g.Object.GroupVersionKind(), lineage: lineage})
+		req = v.request
+	}
+	return b, nil
+}
+
+// generate is Request.Generated, in which a panic is a failure to judge.
+func generate(req *admission.Request) (g *admission.Generated, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("this object makes the code of its controller panic: %v", p)
+		}
+	}()
+	return req.Generated()
+}
+
+// of is the member of a kind, zero if there is none.
+func (b brood) of(kind schema.GroupVersionKind) (member, bool) {
+	i := slices.IndexFunc(b.members, func(m member) bool { return m.kind == kind })
+	if i < 0 {
+		return member{}, false
+	}
+	return b.members[i], true
+}
+
+// offspring judges what the controllers create of a workload that is created or
+// updated, if anybody judges such objects.
+func (r *review) offspring(ctx context.Context, inForce, final, before trial) error {
+	if r.head == nil || !r.workloads || !r.bears(r.inForce, true) && !r.bears(r.proposed, true) {
+		return nil
+	}
+	first, err := inForce.breed(ctx)
+	if err != nil {
+		return err
+	}
+	last := first
+	if final.judge != inForce.judge {
+		if last, err = final.breed(ctx); err != nil {
+			return err
+		}
+		r.countEvaluations(last)
+	}
+	r.countEvaluations(first)
+	was, err := before.breed(ctx)
+	if err != nil {
+		return err
+	}
+	r.report(first, last, was)
+	return nil
+}
+
+// offspringAgain judges what the controllers create of a workload that did not
+// change, by what did.
+func (r *review) offspringAgain(ctx context.Context, final, before trial) error {
+	if !r.workloads || !r.bears(final.judge, r.reach.namespaces[r.key.Namespace]) {
+		return nil
+	}
+	if before.verdict.request == nil {
+		v, err := r.judgeBefore(ctx, before.judge)
+		if err != nil {
+			return err
+		}
+		before.verdict = *v
+	}
+	last, err := final.breed(ctx)
+	if err != nil {
+		return err
+	}
+	r.countEvaluations(last)
+	was, err := before.breed(ctx)
+	if err != nil {
+		return err
+	}
+	r.report(brood{}, last, was)
+	return nil
+}
+
+// bears reports whether the judge may have a say on what is created of the
+// reviewed object: by a policy or, when asked for, by the server's own plugins.
+func (r *review) bears(j *judge, own bool) bool {
+	resources := admission.GeneratedBy(r.object().GroupVersionKind().GroupKind())
+	return j.mayMatchCreated(resources, nil) || own && len(resources) > 0 && j.cluster.JudgesPods(r.key.Namespace)
+}
+
+// concernsOffspring reports whether the change concerns what is created of an
+// object that did not change.
+func (h *hearing) concernsOffspring(p pair, names map[string]bool) bool {
+	resources := admission.GeneratedBy(p.object().GroupVersionKind().GroupKind())
+	if !h.workloads || len(resources) == 0 {
+		return false
+	}
+	return len(names) > 0 && h.proposed.mayMatchCreated(resources, names) ||
+		h.reach.namespaces[p.key.Namespace] && h.proposed.cluster.JudgesPods(p.key.Namespace)
+}
+
+// mayMatchCreated reports whether one of the named policies (nil for all) could
+// match the creation of one of the resources, going by its rules only.
+func (j *judge) mayMatchCreated(resources []schema.GroupResource, names map[string]bool) bool {
+	if len(resources) == 0 {
+		return false
+	}
+	for _, s := range j.bench {
+		for _, p := range s.set.Policies {
+			if names != nil && !names[p.Name] || p.Spec.MatchConstraints == nil {
+				continue
+			}
+			for _, resource := range resources {
+				if slices.ContainsFunc(p.Spec.MatchConstraints.ResourceRules, func(rule v1.NamedRuleWithOperations) bool {
+					return ruleMayMatch(rule, resource.Group, resource.Resource, apiserver.Create)
+				}) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func (r *review) countEvaluations(b brood) {
+	for _, m := range b.members {
+		r.out.evaluations += m.evaluations
+	}
+}
+
+// report makes findings of the workload of what is said about its brood.
+func (r *review) report(inForce, final, before brood) {
+	r.out.requests += len(final.members)
+	kinds := []schema.GroupVersionKind{}
+	for _, b := range []brood{final, inForce, before} {
+		for _, m := range b.members {
+			kinds = append(kinds, m.kind)
+		}
+	}
+	for _, kind := range unique(kinds) {
+		r.reportKind(kind, inForce, final, before)
+	}
+}
+
+func (r *review) reportKind(kind schema.GroupVersionKind, inForce, final, before brood) {
+	first, _ := inForce.of(kind)
+	last, there := final.of(kind)
+	was, _ := before.of(kind)
+	// What is not created because something before it is refused is not resolved.
+	settled := last.reached() && (there || !final.cut) && !r.same
+	c := &review{hearing: r.hearing, pair: r.pair, user: r.user, compiler: r.compiler}
+	c.refusedMember(last, was, settled)
+	c.decisions(first.verdict, last.verdict, &was.verdict)
+	if settled {
+		c.resolved(first.verdict, last.verdict, &was.verdict)
+	}
+	r.adoptFindings(c.out.findings, last, first, was)
+	r.adoptUnjudged(c.out.unjudged, kind)
+}
+
+// refusedMember reports that the server refuses what a controller creates, did so
+// before, or that there is no telling.
+func (r *review) refusedMember(last, was member, settled bool) {
+	switch {
+	case last.unknown != nil:
+		r.indeterminate("object", "", last.unknown.Error())
+	case last.refusal != nil:
+		r.add(r.refused(last.refusal), was.refusal != nil && was.words() == last.words())
+	case was.refusal != nil && settled:
+		r.resolve(r.refused(was.refusal))
+	}
+}
+
+// adoptFindings makes the findings about a member of a brood ones of the workload.
+func (r *review) adoptFindings(findings []found, last, first, was member) {
+	for _, f := range findings {
+		m := last
+		switch {
+		case f.Status == StatusResolved:
+			m = was
+		case m.generated() == nil:
+			m = first
+		}
+		f.Generated, f.lineage = m.named(r.key.Namespace), m.lineage
+		r.out.findings = append(r.out.findings, f)
+	}
+}
+
+// adoptUnjudged does the same with what could not be judged, unless that is said of
+// the workload already: what is not known of its namespace is not known of its
+// Pod's.
+func (r *review) adoptUnjudged(list []unjudged, kind schema.GroupVersionKind) {
+	for _, u := range list {
+		if slices.ContainsFunc(r.out.unjudged, func(o unjudged) bool { return o.Policy == u.Policy && strings.HasSuffix(o.Why, u.Why) }) {
+			continue
+		}
+		if kind.Kind != "" {
+			u.Why = "the " + kind.Kind + " it creates: " + u.Why
+		}
+		r.out.unjudged = append(r.out.unjudged, u)
+	}
+}
+
+// named names what the controller sends.
+func (m member) named(namespace string) *Object {
+	o := m.generated().Object
+	return objectOf(o, admission.Key{Namespace: namespace})
+}
+
+// words is a refusal's message without the name, which follows from the content.
+func (m member) words() string { return unnamed(m.refusal.ErrStatus.Message, m.named("")) }

@@ -1,0 +1,142 @@
+package scanner_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/preadmit/preadmit/scanner"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// TestWorkloads scans the changes in testdata/workloads. Their want.txt says what
+// the report must; config.yaml, if any, is the configuration. Files outside of base
+// and head are on both sides.
+func TestWorkloads(t *testing.T) {
+	files, err := filepath.Glob("testdata/workloads/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in, want := workloadCase(t, archive)
+			got := strings.Join(saysOfWorkloads(mustScan(t, in)), "\n") + "\n"
+			if *update {
+				want.Data = []byte(got)
+				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(string(want.Data), got); diff != "" {
+				t.Errorf("%s\nreport (-want +got):\n%s", archive.Comment, diff)
+			}
+		})
+	}
+}
+
+// workloadCase makes the input of a case and finds its want.txt.
+func workloadCase(t *testing.T, archive *txtar.Archive) (in scanner.Input, want *txtar.File) {
+	t.Helper()
+	base, head := fstest.MapFS{}, fstest.MapFS{}
+	compared := false
+	for i := range archive.Files {
+		f := &archive.Files[i]
+		file := &fstest.MapFile{Data: f.Data, Mode: 0o644}
+		switch dir, name, _ := strings.Cut(f.Name, "/"); dir {
+		case "want.txt":
+			want = f
+		case "config.yaml":
+			config, err := scanner.ParseConfig(f.Name, f.Data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in.Config = *config
+		case "base":
+			base[name], compared = file, true
+		case "head":
+			head[name] = file
+		default:
+			base[f.Name], head[f.Name] = file, file
+		}
+	}
+	in.Version, in.Head = "test", scanner.Tree{FS: head, Revision: scanner.Revision{Name: "head"}}
+	if compared {
+		in.Base = &scanner.Tree{FS: base, Revision: scanner.Revision{Name: "base"}}
+	}
+	return in, want
+}
+
+// saysOfWorkloads puts a report into lines, with what is generated and with places.
+func saysOfWorkloads(r *scanner.Report) []string {
+	lines := []string{}
+	for _, f := range r.Findings {
+		about := named(f.Object)
+		if f.Generated != nil {
+			about += " -> " + named(f.Generated)
+		}
+		lines = append(lines, fmt.Sprintf("%s %s %s %s %s\n  %s:%d %s\n  %s", f.Status, f.Action, f.Cause, f.Operation, about,
+			f.Location.Path, f.Location.StartLine, f.Location.Field, f.Message))
+	}
+	for _, i := range r.Indeterminate {
+		lines = append(lines, fmt.Sprintf("indeterminate %s %s: %s", i.What, named(i.Object), i.Why))
+	}
+	for _, d := range r.Diagnostics {
+		lines = append(lines, d.Severity+" "+d.Message)
+	}
+	return append(lines, fmt.Sprintf("%d requests", r.Summary.Requests))
+}
+
+func named(o *scanner.Object) string {
+	name := o.Name
+	if o.GenerateName != "" {
+		name = o.GenerateName + "*"
+	}
+	return o.Kind + " " + o.Namespace + "/" + name
+}
+
+// TestWorkloadFingerprints: a finding about a Pod is another than the same of its
+// ReplicaSet, and keeps its fingerprint when the template, and with it every
+// generated name, changes.
+func TestWorkloadFingerprints(t *testing.T) {
+	fingerprints := func(tag string) map[string]string {
+		found := map[string]string{}
+		for _, name := range []string{"deployment", "each-kind", "pod-security"} {
+			archive, err := txtar.ParseFile("testdata/workloads/" + name + ".txtar")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, f := range archive.Files {
+				archive.Files[i].Data = []byte(strings.ReplaceAll(string(f.Data), "nginx:1.26", "nginx:"+tag))
+			}
+			in, _ := workloadCase(t, archive)
+			for _, f := range mustScan(t, in).Findings {
+				kind := ""
+				if f.Generated != nil {
+					kind = f.Generated.Kind
+				}
+				found[kind+" "+string(f.Cause)+" "+f.Policy] = f.Fingerprint
+			}
+		}
+		return found
+	}
+	one, two := fingerprints("1.26"), fingerprints("1.27")
+	if diff := cmp.Diff(one, two); diff != "" {
+		t.Errorf("fingerprints differ (-1.26 +1.27):\n%s", diff)
+	}
+	distinct := map[string]bool{}
+	for _, f := range one {
+		distinct[f] = true
+	}
+	if len(one) < 6 || len(distinct) != len(one) {
+		t.Errorf("%d fingerprints of %d findings: %v", len(distinct), len(one), one)
+	}
+}

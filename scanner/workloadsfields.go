@@ -1,0 +1,52 @@
+package scanner
+
+import (
+	"context"
+	"regexp"
+	"slices"
+)
+
+// written are fields of the object a finding is about as fields of what was
+// written: the workload, when it is about a generated object.
+func (f *found) written(fields []string) []string {
+	for _, g := range slices.Backward(f.lineage) {
+		owned := []string{}
+		for _, field := range fields {
+			if field, ok := g.OwnerField(field); ok {
+				owned = append(owned, field)
+			}
+		}
+		fields = owned
+	}
+	return fields
+}
+
+// template is the field a generated object is written in as a whole; nil when the
+// finding is about the workload itself.
+func (f *found) template() []string {
+	if f.lineage == nil {
+		return nil
+	}
+	return f.written([]string{"spec"})
+}
+
+// locateRefusal gives the line of what the server refuses.
+func (l *locator) locateRefusal(ctx context.Context, f *found) (Location, error) {
+	if fields := f.written(f.fields); len(fields) > 0 {
+		return l.locate(ctx, f.object, fields)
+	}
+	loc, err := l.locate(ctx, f.object, f.template())
+	loc.Exact = false
+	return loc, err
+}
+
+// unnamed is a message without the name of a generated object, or the one the
+// server makes of its generateName.
+func unnamed(message string, o *Object) string {
+	const longest = 58 // the server cuts what it adds its suffix to
+	name := regexp.QuoteMeta(o.Name)
+	if o.Name == "" {
+		name = regexp.QuoteMeta(o.GenerateName[:min(longest, len(o.GenerateName))]) + "[a-z0-9]{5}"
+	}
+	return regexp.MustCompile(`"`+name+`"`).ReplaceAllString(message, `""`)
+}
