@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	v1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission/plugin/authorizer"
 	apiauthorizer "k8s.io/apiserver/pkg/authorization/authorizer"
@@ -72,7 +73,7 @@ func (e *Engine) Evaluate(ctx context.Context, req *admission.Request) Outcome {
 	a, known := e.cluster.Authorizer()
 	d.authorizer, d.authorizerKnown = authorizer.NewCachingAuthorizer(a), known
 	for i := range e.hooks {
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || d.outcome.Refusal != nil {
 			return d.outcome
 		}
 		d.policy(&e.hooks[i])
@@ -112,7 +113,9 @@ func (d *dispatch) policy(h *hook) {
 	}
 	annotations := newAnnotations()
 	for _, b := range h.bindings {
-		d.binding(h, b, m, annotations)
+		if d.binding(h, b, m, annotations); d.outcome.Refusal != nil {
+			return
+		}
 	}
 	annotations.publish(h.policy.Name, &d.outcome)
 }
@@ -152,11 +155,17 @@ func (d *dispatch) binding(h *hook, b *Binding, m match, annotations *annotation
 		d.conversionError(p, b, err)
 		return
 	}
+	namespace, assumed, err := d.namespace()
+	if err != nil {
+		d.outcome.Refusal = err
+		return
+	}
 	for _, param := range params {
 		e := &evaluation{
 			dispatch: d, policy: p, binding: b, param: param,
 			compiled: h.compiled(),
 			version:  version, resource: m.resource,
+			namespace: namespace, assumed: assumed,
 		}
 		if err := e.prepare(); err != nil {
 			d.configurationError(p, b, err)
@@ -164,6 +173,16 @@ func (d *dispatch) binding(h *hook, b *Binding, m match, annotations *annotation
 		}
 		e.run(annotations)
 	}
+}
+
+// namespace is the one of the request; nil for cluster-scoped objects, and for a
+// Namespace, which for admission lives in itself.
+func (d *dispatch) namespace() (ns *corev1.Namespace, assumed bool, err error) {
+	name := d.request.GetNamespace()
+	if kind := d.request.GetKind(); name == "" || kind.Group == "" && kind.Kind == "Namespace" {
+		return nil, false, nil
+	}
+	return d.engine.cluster.Namespace(name)
 }
 
 // failurePolicy is Fail unless the policy says Ignore.

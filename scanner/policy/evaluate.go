@@ -41,19 +41,15 @@ type evaluation struct {
 	why     []string
 }
 
-// prepare looks up what the expressions may read.
+// prepare reads the param.
 func (e *evaluation) prepare() (err error) {
-	if e.param != nil {
-		if e.params, err = e.engine.paramContent(e.policy.Spec.ParamKind, e.param); err != nil {
-			return fmt.Errorf("param %s: %w", e.param.Name(), err)
-		}
+	if e.param == nil {
+		return nil
 	}
-	name := e.request.GetNamespace()
-	if kind := e.request.GetKind(); name == "" || kind.Group == "" && kind.Kind == "Namespace" {
-		return nil // cluster-scoped
+	if e.params, err = e.engine.paramContent(e.policy.Spec.ParamKind, e.param); err != nil {
+		return fmt.Errorf("param %s: %w", e.param.Name(), err)
 	}
-	e.namespace, e.assumed, err = e.engine.cluster.Namespace(name)
-	return err
+	return nil
 }
 
 // run evaluates and adds what failed to the outcome. A verdict that depends on

@@ -107,9 +107,15 @@ func (e *Engine) rootsOf(req *admission.Request, d *Decision) (*roots, error) {
 		return nil, err
 	}
 	a, known := e.cluster.Authorizer()
+	again := &dispatch{engine: e, request: req, authorizer: authorizer.NewCachingAuthorizer(a), authorizerKnown: known}
+	namespace, assumed, err := again.namespace()
+	if err != nil {
+		return nil, err
+	}
 	run := &evaluation{
-		dispatch: &dispatch{engine: e, request: req, authorizer: authorizer.NewCachingAuthorizer(a), authorizerKnown: known},
-		policy:   d.Policy, binding: d.Binding, param: d.Param,
+		dispatch:  again,
+		namespace: namespace, assumed: assumed,
+		policy: d.Policy, binding: d.Binding, param: d.Param,
 		compiled: e.compiler.compile(d.Policy.ValidatingAdmissionPolicy),
 		version:  version, resource: m.resource,
 	}

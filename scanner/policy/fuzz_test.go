@@ -23,6 +23,7 @@ func FuzzUpstreamAgrees(f *testing.F) {
 	for seed := range uint64(20) {
 		f.Add(seed)
 	}
+	f.Add(uint64(1618)) // deletes in a namespace that does not exist
 	if wanted, _ := strconv.Atoi(os.Getenv("PREADMIT_FUZZ_PAIRS")); wanted > 0 {
 		pairs, seed := 0, uint64(1000)
 		for ; pairs < wanted && !f.Failed(); seed++ {

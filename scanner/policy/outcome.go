@@ -27,6 +27,9 @@ type Outcome struct {
 	// Decisions are those that fail the request, in the order of policy, binding,
 	// param and validation.
 	Decisions []Decision
+	// Refusal fails the request as a whole, whatever the policies say: its namespace
+	// does not exist. Only in a complete cluster.
+	Refusal error
 	// AuditAnnotations are those of spec.auditAnnotations, by policy name and key.
 	AuditAnnotations map[string]string
 	// Indeterminate are the policies that could not be judged.

@@ -52,6 +52,9 @@ func Refused(err error, warned []string) (v Verdict, ok bool) {
 // several denials it names - the first in the order of names is given.
 func (o *Outcome) Verdict(req *admission.Request, warned []string) Verdict {
 	v := Verdict{Allowed: true, AuditAnnotations: o.annotations()}
+	if refused, ok := Refused(o.Refusal, nil); ok {
+		v.Allowed, v.Code, v.Reason, v.Message = false, refused.Code, refused.Reason, refused.Message
+	}
 	texts := append([]string(nil), warned...)
 	for i := range o.Decisions {
 		d := &o.Decisions[i]
