@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/preadmit/preadmit/scanner/admission"
@@ -133,6 +134,10 @@ func (r *review) server(final verdict, before *verdict) {
 		return
 	}
 	if r.operation() == apiserver.Delete {
+		return
+	}
+	if why := leftover(r.head); final.refusal != nil && why != "" {
+		r.indeterminate("object", "", fmt.Sprintf("the API server would refuse it (%s), but %s", final.refusal.ErrStatus.Message, why))
 		return
 	}
 	if final.refusal != nil {

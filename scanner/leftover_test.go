@@ -1,0 +1,38 @@
+package scanner_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestPatchesNobodyUsesAreNoDenials: a patch that is switched off is not an object
+// by itself, and nobody will apply it.
+func TestPatchesNobodyUsesAreNoDenials(t *testing.T) {
+	const patch = `
+-- DIR/patches/scale.yaml --
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec: {replicas: 3}
+`
+	const kustomization = `
+-- crd/kustomization.yaml --
+resources: [cm.yaml]
+# patches: [patches/scale.yaml]
+-- crd/cm.yaml --
+{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}
+`
+	r := mustScan(t, input("", kustomization+strings.Replace(patch, "DIR", "crd", 1)))
+	if len(r.Findings) != 0 || len(r.Indeterminate) != 1 {
+		t.Fatalf("report %q", says(r))
+	}
+	why := r.Indeterminate[0].Why
+	if !strings.Contains(why, "spec.selector: Required value") || !strings.Contains(why, "it lies below the kustomization crd, which does not use it") {
+		t.Errorf("indeterminate: %s", why)
+	}
+	// Outside any kustomization a manifest is meant to be applied.
+	r = mustScan(t, input("", kustomization+strings.Replace(patch, "DIR", "apps", 1)))
+	if len(r.Findings) != 1 || len(r.Indeterminate) != 0 {
+		t.Errorf("report %q", says(r))
+	}
+}
