@@ -18,7 +18,7 @@ func newCompletionCommand() *cobra.Command {
   # zsh, for good
   preadmit completion zsh > "${fpath[1]}/_preadmit"
 
-  # this session
+  # this shell
   source <(preadmit completion bash)`,
 		ValidArgs:             shells,
 		DisableFlagsInUseLine: true,
