@@ -58,6 +58,9 @@ func (s *scan) accountRoot(r *rendered) {
 		s.accountRendered(r, before)
 	case r.Problem.Kind == render.ProblemRefused:
 		counts.Indeterminate++
+		if s.renderedBefore(r.Root.Path) {
+			counts.Lost++
+		}
 		s.open(Indeterminate{
 			What: "root", Why: r.Problem.Message, Root: r.Root.Path,
 			Location:  ptr(s.problemLocation(r.Problem)),
@@ -92,6 +95,13 @@ func (s *scan) accountRendered(r *rendered, before *render.Problem) {
 			Location: ptr(locationOf(d.Position, headTree)),
 		})
 	}
+}
+
+// renderedBefore reports whether the root at path rendered at base. One that no
+// longer does must not pass, whatever the reason: a remote base would turn the gate
+// off.
+func (s *scan) renderedBefore(path string) bool {
+	return s.base != nil && s.base.roots[path] != nil && s.base.roots[path].Problem == nil
 }
 
 // baseProblem is why the root at path did not render at base.

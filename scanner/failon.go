@@ -39,9 +39,10 @@ func (r *Report) Verdict(failOn string, existing bool) Verdict {
 	return VerdictPassed
 }
 
-// incomplete reports whether a root does not render that did at base, or is new.
+// incomplete reports whether a root does not render that did at base, or is new and
+// broken.
 func (r *Report) incomplete() bool {
-	return r.Summary.Roots.Failed > 0 || slices.ContainsFunc(r.Findings, func(f Finding) bool {
+	return r.Summary.Roots.Failed+r.Summary.Roots.Lost > 0 || slices.ContainsFunc(r.Findings, func(f Finding) bool {
 		return f.Cause == CauseRender && f.Status == StatusNew
 	})
 }

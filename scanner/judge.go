@@ -62,10 +62,11 @@ func (j *judge) ask(ctx context.Context, ask admission.Ask) (v verdict, err erro
 		return v, fmt.Errorf("judge %s: %w", ask.Operation, cause)
 	}
 	if err != nil {
-		if !errors.As(err, &v.refusal) {
+		never := new(admission.NeverStoredError)
+		if !errors.As(err, &v.refusal) && !errors.As(err, &never) {
 			v.unknown = err
 		}
-		return v, nil
+		return v, nil // of what was never stored there is nothing to say
 	}
 	v.request = req
 	for _, s := range j.bench {

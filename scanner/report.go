@@ -213,6 +213,9 @@ type RootCounts struct {
 	FailedBefore int `json:"failedBefore"`
 	// Indeterminate counts roots that were refused (network, plugins, limits).
 	Indeterminate int `json:"indeterminate"`
+	// Lost counts those of Indeterminate that rendered at base: the change took them
+	// out of the gate's sight.
+	Lost int `json:"lost"`
 }
 
 // Durations are wall times of the stages, in seconds.

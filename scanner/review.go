@@ -45,7 +45,7 @@ func (r *review) run(ctx context.Context) error {
 
 // ask is the request the pair stands for.
 func (r *review) ask() admission.Ask {
-	ask := admission.Ask{Operation: r.operation(), User: r.user, Object: r.head, OldObject: r.base}
+	ask := admission.Ask{Operation: r.operation(), User: r.user, Object: r.head, OldObject: r.base, Apply: true}
 	if ask.Operation == apiserver.Create {
 		ask.OldObject = nil
 	}
@@ -55,7 +55,7 @@ func (r *review) ask() admission.Ask {
 // askBefore is what the base's version is judged as: an update of itself, or a
 // creation when that is all that ever happens to it.
 func (r *review) askBefore() admission.Ask {
-	ask := admission.Ask{Operation: apiserver.Update, User: r.user, Object: r.base, OldObject: r.base}
+	ask := admission.Ask{Operation: apiserver.Update, User: r.user, Object: r.base, OldObject: r.base, Apply: true}
 	if r.generated {
 		ask.Operation, ask.OldObject = apiserver.Create, nil
 	}
@@ -121,6 +121,8 @@ func (r *review) unchanged(ctx context.Context) error {
 		r.server(final, was)
 	} else if final.unknown != nil {
 		r.indeterminate("object", "", final.unknown.Error())
+	} else if final.refusal != nil {
+		r.indeterminate("object", "", "the API server would not take the object as it is, so no policy is asked: "+final.refusal.ErrStatus.Message)
 	}
 	r.decisions(verdict{}, final, was)
 	return r.offspringAgain(ctx, trial{proposed, final}, trial{before, *was})
@@ -134,6 +136,9 @@ func (r *review) server(final verdict, before *verdict) {
 		return
 	}
 	if r.operation() == apiserver.Delete {
+		if final.refusal != nil { // as for the system's own namespaces
+			r.add(r.refused(final.refusal), false)
+		}
 		return
 	}
 	if why := leftover(r.head); final.refusal != nil && why != "" {

@@ -97,6 +97,7 @@ func (s *scan) discover(ctx context.Context) (err error) {
 		if s.base, err = openSide(ctx, baseTree, *s.in.Base, s.in.Render); err != nil {
 			return err
 		}
+		s.keepRoots()
 	}
 	for _, d := range s.head.found.Diagnostics {
 		if under(s.in.Head.Under, d.Path) {

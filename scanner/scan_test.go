@@ -191,7 +191,7 @@ func TestScanAccountsForRoots(t *testing.T) {
 		{"broken and new", "-- README --\n", broken, scanner.RootCounts{Failed: 1}, true},
 		{"broken without a base", "", broken, scanner.RootCounts{Failed: 1}, true},
 		{"broken before", broken, broken + "-- x --\n", scanner.RootCounts{FailedBefore: 1}, false},
-		{"refused", works, remote, scanner.RootCounts{Indeterminate: 1}, false},
+		{"refused", works, remote, scanner.RootCounts{Indeterminate: 1, Lost: 1}, false},
 		{"refused before", remote, works, scanner.RootCounts{Rendered: 1}, false},
 		{"repaired", broken, works, scanner.RootCounts{Rendered: 1}, false},
 	}

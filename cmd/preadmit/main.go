@@ -7,11 +7,19 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
+
+// grace is how long an interrupted run may take to end by itself.
+const grace = 2 * time.Second
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	context.AfterFunc(ctx, func() {
+		stop() // a second signal ends the process at once
+		// Kustomize cannot be interrupted; do not wait for it forever.
+		time.AfterFunc(grace, func() { os.Exit(exitIncomplete) })
+	})
 	p := Process{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
 	p.Executable, _ = os.Executable() // "" is fine, see there
 	// Kustomize warns there of deprecated fields, once for every render of every root,

@@ -131,7 +131,7 @@ func verdict(stderr io.Writer, r *scanner.Report, failOn string, existing bool) 
 		return errFindings
 	case scanner.VerdictIncomplete:
 		return &exitError{code: exitIncomplete, err: fmt.Errorf(
-			"the scan is incomplete: %s, see the report", count(r.Summary.Roots.Failed, "root does", "roots do")+" not render")}
+			"the scan is incomplete: %s, see the report", count(r.Summary.Roots.Failed+r.Summary.Roots.Lost, "root does", "roots do")+" not render")}
 	}
 	return nil
 }

@@ -79,6 +79,14 @@ type warnings struct{ texts []string }
 // AddWarning implements warning.Recorder.
 func (w *warnings) AddWarning(_, text string) { w.texts = append(w.texts, text) }
 
+// NeverStoredError says that the old object does not decode, so that no server can
+// have it. What would update it creates it.
+type NeverStoredError struct{ Message string }
+
+func (e *NeverStoredError) Error() string {
+	return "the server cannot have had the object as it was before: " + e.Message
+}
+
 // preparation is the handling of one ask.
 type preparation struct {
 	cluster         *Cluster
@@ -179,6 +187,11 @@ func (p *preparation) create(ctx context.Context) (*Request, error) {
 // pkg/registry/generic/registry/store.go, Store.Update.
 func (p *preparation) update(ctx context.Context) (*Request, error) {
 	old, err := p.stored()
+	var never *NeverStoredError
+	if errors.As(err, &never) && p.ask.Subresource == "" {
+		p.ask.Operation, p.ask.OldObject = admission.Create, nil
+		return p.create(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -275,6 +288,10 @@ func (p *preparation) stored() (runtime.Object, error) {
 		return nil, fmt.Errorf("%s needs an old object", p.ask.Operation)
 	}
 	obj, err := p.cluster.store(p.ask.OldObject)
+	var refusal *apierrors.StatusError
+	if errors.As(err, &refusal) {
+		return nil, &NeverStoredError{Message: refusal.ErrStatus.Message}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("stored object: %w", err)
 	}
@@ -310,6 +327,7 @@ func (c *Cluster) store(o *Object) (runtime.Object, error) {
 		h.create.PrepareForCreate(ctx, obj)
 		h.create.Canonicalize(obj)
 	}
+	establish(obj)
 	m.SetResourceVersion(storedResourceVersion)
 	return obj, nil
 }

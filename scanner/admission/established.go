@@ -1,0 +1,21 @@
+package admission
+
+import (
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// establish gives a stored CustomResourceDefinition the status that the server's
+// controllers give it, on which the immutability of its scope and names depends.
+func establish(obj runtime.Object) {
+	crd, ok := obj.(*apiextensions.CustomResourceDefinition)
+	if !ok {
+		return
+	}
+	crd.Status.AcceptedNames = crd.Spec.Names
+	for _, condition := range []apiextensions.CustomResourceDefinitionConditionType{apiextensions.NamesAccepted, apiextensions.Established} {
+		crd.Status.Conditions = append(crd.Status.Conditions, apiextensions.CustomResourceDefinitionCondition{
+			Type: condition, Status: apiextensions.ConditionTrue, LastTransitionTime: created,
+		})
+	}
+}
