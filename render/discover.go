@@ -271,6 +271,31 @@ func reach(dir string, byPath map[string]*listing, reached map[string]bool) {
 	}
 }
 
+// partlyUsed tells of manifests that nobody uses beside one that a kustomization
+// does: they are no root, so nothing judges them.
+func (d *discoverer) partlyUsed(l *listing, used string) {
+	var left []string
+	for _, name := range l.manifests {
+		if !d.used.files[d.real(name)] && d.isManifest(name) {
+			left = append(left, name)
+		}
+	}
+	if len(left) > 0 {
+		d.diagnose(SeverityWarning, Position{Path: left[0]}, "%s not judged: no kustomization uses %s, though one uses %s beside %s",
+			plural(len(left), "this manifest is", "%d manifests here are"), plural(len(left), "it", "them"), path.Base(used), plural(len(left), "it", "them"))
+	}
+}
+
+func plural(n int, one, many string) string {
+	switch {
+	case n == 1:
+		return one
+	case strings.Contains(many, "%d"):
+		return fmt.Sprintf(many, n)
+	}
+	return many
+}
+
 // plainRoot adds a directory of manifests that has nothing to do with kustomize.
 func (d *discoverer) plainRoot(l *listing) {
 	if len(l.kustomizations) > 0 || l.template || d.used.covers(l.path) {
@@ -278,6 +303,7 @@ func (d *discoverer) plainRoot(l *listing) {
 	}
 	for _, name := range l.manifests {
 		if d.used.files[d.real(name)] {
+			d.partlyUsed(l, name)
 			return
 		}
 	}

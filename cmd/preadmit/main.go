@@ -4,6 +4,8 @@ package main
 
 import (
 	"context"
+	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -22,8 +24,10 @@ func main() {
 	})
 	p := Process{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
 	p.Executable, _ = os.Executable() // "" is fine, see there
-	// Kustomize warns there of deprecated fields, once for every render of every root,
-	// in the middle of what we say. Crashes do not go through it.
+	// Kustomize warns there, and in the log, of deprecated fields and unused vars, once
+	// for every render of every root, in the middle of what we say. Crashes do not go
+	// through it.
 	os.Stderr, _ = os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	log.SetOutput(io.Discard)
 	os.Exit(Main(ctx, os.Args[1:], p))
 }

@@ -28,6 +28,11 @@ func (r *Repository) WorkTree() (fs.FS, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open work tree: read the index: %w", err)
 	}
+	for _, e := range idx.Entries {
+		if e.SkipWorktree {
+			return nil, fmt.Errorf("open work tree: this is a sparse checkout: %s and perhaps more is not there, which would look deleted", e.Name)
+		}
+	}
 	cfg := r.excludes()
 	return &workTree{under: under.(*dirFS), tracked: newTracked(idx), base: cfg, dirs: map[string]*visibleDir{}}, nil
 }
