@@ -170,14 +170,17 @@ func TestSizeLimits(t *testing.T) {
 	fsys := fstest.MapFS{
 		"wide.yaml": {Data: []byte(wide.String())}, "many.yaml": {Data: []byte(many.String())},
 		"w/kustomization.yaml": {Data: []byte("resources: [../wide.yaml]")},
+		"p/kustomization.yaml": {Data: []byte("resources: [../many.yaml]\npatches:\n" + strings.Repeat("- {target: {name: a1}, patch: '- {op: add, path: /data, value: {}}'}\n", 4))},
 		"m/kustomization.yaml": {Data: []byte("resources: [../many.yaml]")},
 	}
+	limits := map[string]Limits{"w": {Keys: 20}, "m": {Documents: 20}, "p": {Patches: 100}}
 	for dir, want := range map[string]string{
 		"w": "wide.yaml:5: the mapping has 30 keys, more than the limit of 20",
+		"p": "p/kustomization.yaml:1: rendering would try patches on resources 120 times, more than the limit of 100",
 		"m": "m/kustomization.yaml:1: rendering would load 30 resources, more than the limit of 20",
 	} {
 		root := Root{Path: dir, Kind: KindKustomize}
-		p := NewRenderer(fsys, Options{Limits: Limits{Keys: 20, Documents: 20}}).Render(context.Background(), root).Problem
+		p := NewRenderer(fsys, Options{Limits: limits[dir]}).Render(context.Background(), root).Problem
 		if p == nil || p.Kind != ProblemRefused || !strings.HasPrefix(p.Error(), want) {
 			t.Errorf("%s: problem %v, want %s", dir, p, want)
 		}

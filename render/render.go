@@ -152,6 +152,9 @@ type Limits struct {
 	// Documents is the largest number of YAML documents one root may list as
 	// resources, with repetitions. Default 5,000, for the same reason.
 	Documents int
+	// Patches bounds how often one root may try a patch or replacement on a resource:
+	// the product of both. Default 50,000, which takes kustomize about 40 seconds.
+	Patches int
 	// Visits is the largest number of kustomization files one root may load.
 	// Default 10,000.
 	Visits int

@@ -33,6 +33,9 @@ func (l Limits) withDefaults() Limits {
 	if l.Documents == 0 {
 		l.Documents = 5_000
 	}
+	if l.Patches == 0 {
+		l.Patches = 50_000
+	}
 	if l.Visits == 0 {
 		l.Visits = 10_000
 	}

@@ -56,10 +56,16 @@ type weight struct {
 	// kustomizations and documents are numbers of kustomization files and of YAML
 	// documents listed as resources.
 	kustomizations, documents int
+	// patches is how often a patch or replacement is tried on a document.
+	patches int
 }
 
 func (l weight) plus(m weight) weight {
-	return weight{min(l.kustomizations+m.kustomizations, manyVisits), min(l.documents+m.documents, manyVisits)}
+	return weight{
+		kustomizations: min(l.kustomizations+m.kustomizations, manyVisits),
+		documents:      min(l.documents+m.documents, manyVisits),
+		patches:        min(l.patches+m.patches, manyVisits),
+	}
 }
 
 // walk examines the closure of the kustomization in dir.
@@ -71,6 +77,8 @@ func (t *tree) walk(dir string, trace Trace) *closure {
 		w.refuse(w.top(), "rendering would load %s kustomization files, more than the limit of %d "+multiply, atLeast(n.kustomizations), t.limits.Visits)
 	case n.documents > t.limits.Documents:
 		w.refuse(w.top(), "rendering would load %s resources, more than the limit of %d "+multiply, atLeast(n.documents), t.limits.Documents)
+	case n.patches > t.limits.Patches:
+		w.refuse(w.top(), "rendering would try patches on resources %s times, more than the limit of %d", atLeast(n.patches), t.limits.Patches)
 	}
 	return w.out
 }
@@ -116,9 +124,16 @@ func (w *walker) visit(dir string, plugin bool) weight {
 	for _, r := range k.refs() {
 		n = n.plus(w.follow(k, r, plugin))
 	}
+	n.patches = min(n.patches+k.patches()*n.documents, manyVisits)
 	w.stack = w.stack[:len(w.stack)-1]
 	w.visits[key] = n
 	return n
+}
+
+// patches counts what a kustomization tries on each of its resources.
+func (k *kustomization) patches() int {
+	s := &k.spec
+	return len(s.Patches) + len(s.PatchesStrategicMerge) + len(s.PatchesJson6902) + len(s.Replacements)
 }
 
 // load reads the kustomization file of a directory; nil when there is not
