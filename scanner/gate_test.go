@@ -1,8 +1,12 @@
 package scanner_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
+
+	"github.com/preadmit/preadmit/scanner"
 )
 
 // A change must not disarm the gate: whatever was judged at base is judged at head,
@@ -101,5 +105,15 @@ func TestWhatTheServerRefusesToDelete(t *testing.T) {
 	r := mustScan(t, input(gatedApp+namespaces, gatedApp))
 	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Message, "this namespace may not be deleted") {
 		t.Errorf("report %q", says(r))
+	}
+}
+
+func TestAMistypedSelectionIsRefused(t *testing.T) {
+	in := input("", kustomized)
+	in.Config.Roots = []string{"ap/**"}
+	_, err := scanner.Scan(context.Background(), in)
+	var mistake *scanner.InputError
+	if !errors.As(err, &mistake) || !strings.Contains(err.Error(), `["ap/**"] match no root`) {
+		t.Errorf("error %v", err)
 	}
 }

@@ -99,6 +99,9 @@ func (s *scan) discover(ctx context.Context) (err error) {
 		}
 		s.keepRoots()
 	}
+	if err := s.checkSelection(); err != nil {
+		return err
+	}
 	for _, d := range s.head.found.Diagnostics {
 		if under(s.in.Head.Under, d.Path) {
 			s.diagnose(Diagnostic{Severity: string(d.Severity), Message: d.Message, Location: ptr(locationOf(d.Position, headTree))})
@@ -106,6 +109,16 @@ func (s *scan) discover(ctx context.Context) (err error) {
 	}
 	s.progress("discover", 1, 1)
 	return nil
+}
+
+// checkSelection refuses a selection of roots that selects none: a mistyped glob
+// must not leave the gate open.
+func (s *scan) checkSelection() error {
+	globs := s.in.Config.Roots
+	if len(globs) == 0 || s.anyRoot(func(path string) bool { return matchAny(globs, path) }) {
+		return nil
+	}
+	return &InputError{What: "roots", Err: fmt.Errorf("%q match no root", globs)}
 }
 
 func (s *scan) checkGlobs() error {
