@@ -90,6 +90,10 @@ type found struct {
 	fields []string
 	// input is what a failed validation was evaluated on: it tells the fields.
 	input *policy.Input
+	// turns: fields, which may be none, are those a validation turns on.
+	turns bool
+	// fieldsErr is why they could not be found.
+	fieldsErr error
 	// lineage are the generated objects from the workload's own down to the one the
 	// finding is about; fields and input are those of the last.
 	lineage []*admission.Generated

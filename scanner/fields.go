@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/preadmit/preadmit/render"
@@ -31,17 +32,24 @@ func (l *locator) fieldsOf(f *found) ([]string, error) {
 	return f.written(finder.Fields(q)), nil
 }
 
+// findFields finds the fields that failed validations turn on and lets go of what
+// they were evaluated on, which is large.
+func (l *locator) findFields(findings []found) {
+	for i := range findings {
+		if f := &findings[i]; f.input != nil {
+			f.fields, f.fieldsErr = l.fieldsOf(f)
+			f.input, f.turns = nil, true
+		}
+	}
+}
+
 // locateValidation gives the line of the most telling field, or of what is nearest
 // to it when it is absent, and as related the lines of the others.
 func (l *locator) locateValidation(ctx context.Context, f *found) (Location, error) {
-	var err error
-	if f.fields, err = l.fieldsOf(f); err != nil || len(f.fields) == 0 {
-		loc, failed := l.locate(ctx, f.object, f.template())
+	if f.fieldsErr != nil || len(f.fields) == 0 {
+		loc, err := l.locate(ctx, f.object, f.template())
 		loc.Exact = false
-		if err == nil {
-			err = failed
-		}
-		return loc, err
+		return loc, errors.Join(f.fieldsErr, err)
 	}
 	source, err := l.source(ctx, f.object)
 	if err != nil {

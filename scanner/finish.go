@@ -47,7 +47,7 @@ func (s *scan) locateFinding(ctx context.Context, f *found) {
 	}
 	f.Object = objectOf(f.object, f.key)
 	var err error
-	if f.input != nil {
+	if f.turns {
 		f.Location, err = s.locator.locateValidation(ctx, f)
 	} else {
 		f.Location, err = s.locator.locateRefusal(ctx, f)

@@ -154,7 +154,11 @@ func (s *scan) judge(ctx context.Context) error {
 		reviews = append(reviews, s.reviews(ctx, newCourt(t, s.compiler))...)
 	}
 	err := s.each(ctx, "judge", len(reviews), func(ctx context.Context, i int) error {
-		return reviews[i].run(ctx)
+		if err := reviews[i].run(ctx); err != nil {
+			return err
+		}
+		s.locator.findFields(reviews[i].out.findings)
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("judge: %w", err)
