@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
@@ -20,6 +21,8 @@ type activation struct {
 	authorizer, requestResource                   any
 	variables                                     ref.Val
 
+	// meter counts the cost of all that is evaluated in a scan.
+	meter *atomic.Int64
 	// cost of the variables evaluated since it was last taken.
 	variableCost int64
 	// what was read, to know what a verdict depends on.
@@ -125,7 +128,10 @@ func (a *activation) evaluateAll(programs []plugincel.CompilationResult, budget 
 	results := make([]result, len(programs))
 	for i, program := range programs {
 		var err error
-		if results[i], budget, err = a.evaluate(program, budget); err != nil {
+		before := budget
+		results[i], budget, err = a.evaluate(program, budget)
+		a.meter.Add(before - max(budget, 0))
+		if err != nil {
 			return nil, -1, err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	celgo "github.com/google/cel-go/cel"
 	v1 "k8s.io/api/admissionregistration/v1"
@@ -17,7 +18,25 @@ import (
 // Compiler compiles policies, each text once however often it is asked for. It
 // is safe for concurrent use.
 type Compiler struct {
+	// Budget is the CEL cost that all evaluations of its policies may have together,
+	// 0 for a thousand million: a hundred times the server's limit for one
+	// policy and request, about 30 s of processor time. What is left then is
+	// indeterminate.
+	Budget int64
+
 	cache sync.Map // sha256 of the spec -> func() *compiled
+	spent atomic.Int64
+}
+
+const defaultBudget = 1_000_000_000
+
+// exhausted reports whether the budget is spent.
+func (c *Compiler) exhausted() bool {
+	budget := c.Budget
+	if budget == 0 {
+		budget = defaultBudget
+	}
+	return c.spent.Load() > budget
 }
 
 // NewCompiler makes a Compiler with an empty cache.

@@ -104,6 +104,10 @@ func (d *dispatch) policy(h *hook) {
 	case !m.matches:
 		return
 	}
+	if d.engine.compiler.exhausted() {
+		d.indeterminate(h.policy, nil, "the policies of this scan cost more to evaluate than one scan may; make their expressions cheaper or choose fewer --roots")
+		return
+	}
 	kind := h.policy.Spec.ParamKind
 	if kind != nil {
 		if _, ok := d.engine.cluster.Resource(paramGVK(kind)); !ok {

@@ -106,7 +106,7 @@ func at(results []result, i int) *result {
 
 // activation binds the variables for a group of expressions.
 func (e *evaluation) activation(withAuthorizer bool, resource schema.GroupVersionResource, namespace *corev1.Namespace) *activation {
-	a := &activation{request: e.requestVariable(e.version, resource)}
+	a := &activation{request: e.requestVariable(e.version, resource), meter: &e.engine.compiler.spent}
 	a.object, a.oldObject, a.params = orNull(e.version.Object), orNull(e.version.OldObject), orNull(e.params)
 	if namespace != nil {
 		namespace = namespace.DeepCopy()
