@@ -277,23 +277,13 @@ func (d *discoverer) partlyUsed(l *listing, used string) {
 	var left []string
 	for _, name := range l.manifests {
 		if !d.used.files[d.real(name)] && d.isManifest(name) {
-			left = append(left, name)
+			left = append(left, path.Base(name))
 		}
 	}
 	if len(left) > 0 {
-		d.diagnose(SeverityWarning, Position{Path: left[0]}, "%s not judged: no kustomization uses %s, though one uses %s beside %s",
-			plural(len(left), "this manifest is", "%d manifests here are"), plural(len(left), "it", "them"), path.Base(used), plural(len(left), "it", "them"))
+		d.diagnose(SeverityWarning, Position{Path: path.Join(l.path, left[0])},
+			"not judged, because no kustomization uses it though one uses %s beside it: %s", path.Base(used), strings.Join(left, ", "))
 	}
-}
-
-func plural(n int, one, many string) string {
-	switch {
-	case n == 1:
-		return one
-	case strings.Contains(many, "%d"):
-		return fmt.Sprintf(many, n)
-	}
-	return many
 }
 
 // plainRoot adds a directory of manifests that has nothing to do with kustomize.

@@ -23,7 +23,7 @@ func TestPartlyUsedDirectoriesAreTold(t *testing.T) {
 	if len(found.Roots) != 1 || found.Roots[0].Path != "env" {
 		t.Errorf("roots %v", found.Roots)
 	}
-	want := "this manifest is not judged: no kustomization uses it, though one uses w1.yaml beside it"
+	want := "not judged, because no kustomization uses it though one uses w1.yaml beside it: w2.yaml"
 	if len(found.Diagnostics) != 1 || found.Diagnostics[0].Message != want || found.Diagnostics[0].Path != "apps/w2.yaml" {
 		t.Errorf("diagnostics %v", found.Diagnostics)
 	}
