@@ -17,9 +17,11 @@ import (
 // expressions that shares a cost budget, so variables are evaluated anew - and
 // charged anew - in each, as on the server.
 type activation struct {
-	object, oldObject, params, request, namespace any
-	authorizer, requestResource                   any
-	variables                                     ref.Val
+	object, oldObject, params, request any
+	authorizer, requestResource        any
+	variables                          ref.Val
+	// namespace gives namespaceObject when an expression asks for it.
+	namespace func() any
 
 	// meter counts the cost of all that is evaluated in a scan.
 	meter *atomic.Int64
@@ -42,7 +44,7 @@ func (a *activation) ResolveName(name string) (any, bool) {
 		return a.request, true
 	case plugincel.NamespaceVarName:
 		a.readNamespace = true
-		return a.namespace, true
+		return a.namespace(), true
 	case plugincel.AuthorizerVarName:
 		a.readAuthorizer = true
 		return a.authorizer, a.authorizer != nil

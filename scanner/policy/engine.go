@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	v1 "k8s.io/api/admissionregistration/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission/plugin/authorizer"
 	apiauthorizer "k8s.io/apiserver/pkg/authorization/authorizer"
@@ -90,6 +89,7 @@ type dispatch struct {
 	outcome         Outcome
 	// requests caches the `request` variable by what it depends on.
 	requests map[requestKey]map[string]any
+	lives    *home
 }
 
 func (d *dispatch) policy(h *hook) {
@@ -159,8 +159,7 @@ func (d *dispatch) binding(h *hook, b *Binding, m match, annotations *annotation
 		d.conversionError(p, b, err)
 		return
 	}
-	namespace, assumed, err := d.namespace()
-	if err != nil {
+	if err := d.home().err; err != nil {
 		d.outcome.Refusal = err
 		return
 	}
@@ -169,7 +168,6 @@ func (d *dispatch) binding(h *hook, b *Binding, m match, annotations *annotation
 			dispatch: d, policy: p, binding: b, param: param,
 			compiled: h.compiled(),
 			version:  version, resource: m.resource,
-			namespace: namespace, assumed: assumed,
 		}
 		if err := e.prepare(); err != nil {
 			d.configurationError(p, b, err)
@@ -177,16 +175,6 @@ func (d *dispatch) binding(h *hook, b *Binding, m match, annotations *annotation
 		}
 		e.run(annotations)
 	}
-}
-
-// namespace is the one of the request; nil for cluster-scoped objects, and for a
-// Namespace, which for admission lives in itself.
-func (d *dispatch) namespace() (ns *corev1.Namespace, assumed bool, err error) {
-	name := d.request.GetNamespace()
-	if kind := d.request.GetKind(); name == "" || kind.Group == "" && kind.Kind == "Namespace" {
-		return nil, false, nil
-	}
-	return d.engine.cluster.Namespace(name)
 }
 
 // failurePolicy is Fail unless the policy says Ignore.

@@ -7,7 +7,6 @@ import (
 
 	celtypes "github.com/google/cel-go/common/types"
 	v1 "k8s.io/api/admissionregistration/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -34,11 +33,8 @@ type evaluation struct {
 	version  *admission.Version
 	resource schema.GroupVersionResource
 
-	params    map[string]any
-	namespace *corev1.Namespace
-	// assumed: only the namespace's name is known.
-	assumed bool
-	why     []string
+	params map[string]any
+	why    []string
 }
 
 // prepare reads the param.
@@ -75,7 +71,7 @@ func (e *evaluation) validate() ([]Decision, []published) {
 	} else if !matches {
 		return nil, nil
 	}
-	a := e.activation(true, e.resource, plugincel.CreateNamespaceObject(e.namespace))
+	a := e.activation(true, e.resource, e.home().object)
 	results, budget, err := a.evaluateAll(e.compiled.validations, celconfig.RuntimeCELCostBudget)
 	e.outcome.Evaluations += len(e.compiled.validations)
 	e.noteReads(a)
@@ -105,16 +101,9 @@ func at(results []result, i int) *result {
 }
 
 // activation binds the variables for a group of expressions.
-func (e *evaluation) activation(withAuthorizer bool, resource schema.GroupVersionResource, namespace *corev1.Namespace) *activation {
-	a := &activation{request: e.requestVariable(e.version, resource), meter: &e.engine.compiler.spent}
+func (e *evaluation) activation(withAuthorizer bool, resource schema.GroupVersionResource, namespace func() any) *activation {
+	a := &activation{request: e.requestVariable(e.version, resource), namespace: namespace, meter: &e.engine.compiler.spent}
 	a.object, a.oldObject, a.params = orNull(e.version.Object), orNull(e.version.OldObject), orNull(e.params)
-	if namespace != nil {
-		namespace = namespace.DeepCopy()
-		namespace.TypeMeta = metav1.TypeMeta{} // as an informer has it
-		if content, err := admission.Content(namespace); err == nil {
-			a.namespace = content
-		}
-	}
 	if withAuthorizer {
 		a.authorizer = library.NewAuthorizerVal(e.request.GetUserInfo(), e.authorizer)
 		a.requestResource = library.NewResourceAuthorizerVal(e.request.GetUserInfo(), e.authorizer, e.request)
@@ -155,7 +144,7 @@ func (d *dispatch) requestVariable(v *admission.Version, resource schema.GroupVe
 
 // noteReads: reading what is not known makes the verdict unknown.
 func (e *evaluation) noteReads(a *activation) {
-	if a.readNamespace && e.assumed {
+	if a.readNamespace && e.home().assumed {
 		e.why = append(e.why, fmt.Sprintf("the policy reads namespaceObject, but nothing defines namespace %q; add it to the repository or give it with --context", e.request.GetNamespace()))
 	}
 	if a.readAuthorizer && !e.authorizerKnown {
@@ -170,7 +159,7 @@ func (e *evaluation) matchConditions() (bool, error) {
 	if len(e.compiled.matchConditions) == 0 {
 		return true, nil
 	}
-	a := e.activation(true, e.request.GetResource(), nil)
+	a := e.activation(true, e.request.GetResource(), noNamespace)
 	results, _, err := a.evaluateAll(e.compiled.matchConditions, celconfig.RuntimeCELCostBudgetMatchConditions)
 	a.readNamespace = false // null on every server
 	e.noteReads(a)
@@ -209,7 +198,7 @@ func (e *evaluation) messages(results []result, budget int64) ([]result, error) 
 	if !failed && e.affordable(budget) {
 		return nil, nil
 	}
-	a := e.activation(false, e.resource, plugincel.CreateNamespaceObject(e.namespace))
+	a := e.activation(false, e.resource, e.home().object)
 	messages, _, err := a.evaluateAll(e.compiled.messages, budget)
 	if failed {
 		e.noteReads(a)
@@ -299,7 +288,7 @@ func (e *evaluation) auditAnnotations() (values []published, errored []Decision,
 	if len(e.compiled.auditAnnotations) == 0 {
 		return nil, nil, nil
 	}
-	a := e.activation(false, e.resource, e.namespace)
+	a := e.activation(false, e.resource, e.home().wholeObject)
 	results, _, err := a.evaluateAll(e.compiled.auditAnnotations, celconfig.RuntimeCELCostBudget)
 	e.noteReads(a)
 	if err != nil {

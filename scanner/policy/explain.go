@@ -108,26 +108,24 @@ func (e *Engine) rootsOf(req *admission.Request, d *Decision) (*roots, error) {
 	}
 	a, known := e.cluster.Authorizer()
 	again := &dispatch{engine: e, request: req, authorizer: authorizer.NewCachingAuthorizer(a), authorizerKnown: known}
-	namespace, assumed, err := again.namespace()
-	if err != nil {
+	if err := again.home().err; err != nil {
 		return nil, err
 	}
 	run := &evaluation{
-		dispatch:  again,
-		namespace: namespace, assumed: assumed,
-		policy: d.Policy, binding: d.Binding, param: d.Param,
+		dispatch: again,
+		policy:   d.Policy, binding: d.Binding, param: d.Param,
 		compiled: e.compiler.compile(d.Policy.ValidatingAdmissionPolicy),
 		version:  version, resource: m.resource,
 	}
 	if err := run.prepare(); err != nil {
 		return nil, err
 	}
-	r := &roots{activation: run.activation(true, m.resource, plugincel.CreateNamespaceObject(run.namespace))}
+	r := &roots{activation: run.activation(true, m.resource, again.home().object)}
 	r.secret = isSecret(version.Object) || isSecret(version.OldObject) || isSecret(run.params)
 	r.values = map[string]any{
 		plugincel.ObjectVarName: shown(version.Object), plugincel.OldObjectVarName: shown(version.OldObject),
 		plugincel.ParamsVarName: shown(run.params), plugincel.RequestVarName: r.activation.request,
-		plugincel.NamespaceVarName: r.activation.namespace,
+		plugincel.NamespaceVarName: r.activation.namespace(),
 	}
 	return r, nil
 }

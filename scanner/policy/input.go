@@ -19,6 +19,6 @@ func (e *evaluation) input(a *activation) *Input {
 		Variables: e.policy.Spec.Variables,
 	}
 	in.Request, _ = a.request.(map[string]any)
-	in.Namespace, _ = a.namespace.(map[string]any)
+	in.Namespace, _ = a.namespace().(map[string]any)
 	return in
 }
