@@ -36,7 +36,7 @@ func benchTree(n int) fstest.MapFS {
 func BenchmarkDiscover(b *testing.B) {
 	fsys := benchTree(300) // 1,200 kustomizations
 	for b.Loop() {
-		d, err := Discover(context.Background(), fsys)
+		d, err := NewRenderer(fsys, Options{}).Discover(context.Background())
 		if err != nil || len(d.Roots) != 4*300 {
 			b.Fatal(err, len(d.Roots))
 		}

@@ -103,7 +103,7 @@ func TestCorporaLikeKustomize(t *testing.T) {
 func compareTree(t *testing.T, branch string, fsys fs.FS, dir string, seen map[string]bool) {
 	t.Helper()
 	start := time.Now()
-	d, err := Discover(context.Background(), fsys)
+	d, err := NewRenderer(fsys, Options{}).Discover(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,10 +218,10 @@ func checkSources(t *testing.T, r *Renderer, root Root, result *Result, counts m
 	}
 	for i, s := range sources {
 		counts["objects"]++
-		if s.Document.Line == 0 {
+		if s.Document().Line == 0 {
 			counts["undocumented"]++
 		}
-		if s.find == nil {
+		if s.places().find == nil {
 			counts["inexact"]++
 			continue
 		}

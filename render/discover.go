@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 )
 
-// Discover finds the roots of a tree: directories with a kustomization file
+// Discover finds the roots of the tree: directories with a kustomization file
 // that no other kustomization uses and that is no Component, and directories
 // that directly hold Kubernetes manifests, have no kustomization file and whose
 // files no kustomization reads. Kustomizations that only use each other in a
@@ -18,8 +21,8 @@ import (
 //
 // The error is ctx's, or the failure to list the tree's top; everything else is
 // told by diagnostics.
-func Discover(ctx context.Context, fsys fs.FS) (*Discovery, error) {
-	d := &discoverer{tree: newTree(fsys, Limits{}), used: newUsage()}
+func (r *Renderer) Discover(ctx context.Context) (*Discovery, error) {
+	d := &discoverer{tree: r.tree, used: newUsage()}
 	if err := d.search(ctx, "."); err != nil {
 		return nil, fmt.Errorf("search the tree for manifests: %w", err)
 	}
@@ -27,6 +30,7 @@ func Discover(ctx context.Context, fsys fs.FS) (*Discovery, error) {
 		d.readKustomization(dir)
 	}
 	d.kustomizeRoots()
+	d.decodeAhead(ctx)
 	for _, dir := range d.dirs {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("search the tree for manifests: %w", err)
@@ -286,16 +290,50 @@ func (d *discoverer) partlyUsed(l *listing, used string) {
 	}
 }
 
-// plainRoot adds a directory of manifests that has nothing to do with kustomize.
-func (d *discoverer) plainRoot(l *listing) {
-	if len(l.kustomizations) > 0 || l.template || d.used.covers(l.path) {
-		return
-	}
+// mayBePlain tells whether a directory has nothing to do with kustomize.
+func (d *discoverer) mayBePlain(l *listing) bool {
+	return len(l.kustomizations) == 0 && !l.template && !d.used.covers(l.path)
+}
+
+// usedManifest is the first manifest of a directory that a kustomization uses.
+func (d *discoverer) usedManifest(l *listing) string {
 	for _, name := range l.manifests {
 		if d.used.files[d.real(name)] {
-			d.partlyUsed(l, name)
-			return
+			return name
 		}
+	}
+	return ""
+}
+
+// decodeAhead decodes the files of all plain roots on all cores, so that looking
+// at one after the other costs nothing. What cannot be read is told then.
+func (d *discoverer) decodeAhead(ctx context.Context) {
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for _, l := range d.dirs {
+		if !d.mayBePlain(l) || d.usedManifest(l) != "" {
+			continue
+		}
+		for _, name := range l.manifests {
+			group.Go(func() error {
+				if data, real, err := d.tree.load(name, newTrace()); err == nil && mayHoldObject(data) && ctx.Err() == nil {
+					d.tree.decodeManifest(real, data)
+				}
+				return nil
+			})
+		}
+	}
+	_ = group.Wait()
+}
+
+// plainRoot adds a directory of manifests that has nothing to do with kustomize.
+func (d *discoverer) plainRoot(l *listing) {
+	if !d.mayBePlain(l) {
+		return
+	}
+	if used := d.usedManifest(l); used != "" {
+		d.partlyUsed(l, used)
+		return
 	}
 	root := Root{Path: l.path, Kind: KindPlain}
 	for _, name := range l.manifests {

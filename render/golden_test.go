@@ -77,7 +77,7 @@ func setWant(archive *txtar.Archive, got string) {
 func describe(t *testing.T, fsys fs.FS, questions string) string {
 	t.Helper()
 	var out strings.Builder
-	d, err := Discover(context.Background(), fsys)
+	d, err := NewRenderer(fsys, Options{}).Discover(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func describeRoot(t *testing.T, out *strings.Builder, r *Renderer, root Root, qu
 	}
 	for i, o := range result.Objects {
 		kind, name := kindAndName(o.Content)
-		fmt.Fprintf(out, "  %s/%s from %s\n", kind, name, sources[i].Document)
+		fmt.Fprintf(out, "  %s/%s from %s\n", kind, name, sources[i].Document())
 		for line := range strings.Lines(questions) {
 			words := strings.Fields(line)
 			if len(words) == 4 && words[0] == "find" && words[1] == root.Path && words[2] == kind+"/"+name {

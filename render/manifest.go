@@ -17,7 +17,7 @@ func (d *discoverer) isManifest(name string) bool {
 	if d.tree.resolve(name).isDir {
 		return false // a symbolic link to a directory
 	}
-	data, _, err := d.tree.load(name, newTrace())
+	data, real, err := d.tree.load(name, newTrace())
 	if errors.Is(err, fs.ErrNotExist) {
 		d.diagnose(SeverityWarning, Position{Path: name}, "is a symbolic link that leads nowhere")
 		return false
@@ -27,42 +27,31 @@ func (d *discoverer) isManifest(name string) bool {
 		d.diagnose(SeverityError, p.Position, "%s", p.Message)
 		return true
 	}
-	if !mayHoldObject(name, data) {
+	if !mayHoldObject(data) {
 		return false
 	}
-	docs, bad := splitDocuments(name, data)
+	return d.holdsObject(d.tree.decodeManifest(real, data))
+}
+
+// holdsObject tells what is wrong with documents that were meant as objects.
+func (d *discoverer) holdsObject(f *manifestFile) bool {
 	found := false
-	for _, doc := range docs {
-		m, bad := doc.decode()
+	for _, doc := range f.documents {
 		switch {
-		case bad != nil && looksLikeObject(doc) && templated(doc.text):
-			d.diagnose(SeverityWarning, bad.Position, "looks like a template, not a manifest: %s", bad.message)
-		case bad != nil && looksLikeObject(doc):
-			d.diagnose(SeverityError, bad.Position, "%s", bad.message)
+		case doc.bad != nil && doc.object && doc.template:
+			d.diagnose(SeverityWarning, doc.bad.Position, "looks like a template, not a manifest: %s", doc.bad.message)
+		case doc.bad != nil && doc.object:
+			d.diagnose(SeverityError, doc.bad.Position, "%s", doc.bad.message)
 			found = true
-		case bad == nil && m != nil && holdsObject(m):
+		case len(doc.objects) > 0:
 			found = true
 		}
 	}
-	if bad != nil && looksLikeObject(document{path: name, text: data}) {
-		d.diagnose(SeverityError, bad.Position, "%s", bad.message)
+	if f.bad != nil && f.object {
+		d.diagnose(SeverityError, f.bad.Position, "%s", f.bad.message)
 		found = true
 	}
 	return found
-}
-
-// mayHoldObject is a cheap test, before anything is parsed.
-func mayHoldObject(name string, data []byte) bool {
-	return bytes.IndexByte(data, 0) < 0 && bytes.Contains(data, []byte("apiVersion")) && bytes.Contains(data, []byte("kind"))
-}
-
-func holdsObject(m map[string]any) bool {
-	for _, l := range expand(m) {
-		if isObject(l.content) {
-			return true
-		}
-	}
-	return false
 }
 
 // looksLikeObject tells whether a document that does not parse has the two lines

@@ -16,7 +16,7 @@ func TestPartlyUsedDirectoriesAreTold(t *testing.T) {
 		"apps/values.yaml":       {Data: []byte("a: 1")},
 		"env/kustomization.yaml": {Data: []byte("resources: [../apps/w1.yaml]")},
 	}
-	found, err := Discover(context.Background(), fsys)
+	found, err := NewRenderer(fsys, Options{}).Discover(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,8 @@ import (
 // placed is an object of a plain root with where it was written.
 type placed struct {
 	listed
-	doc document
+	file     string
+	document int // its index in the file
 }
 
 // renderPlain reads the files of a plain root. One broken document fails the
@@ -40,27 +41,28 @@ func (r *Renderer) manifests(root Root, trace Trace) ([]placed, *Problem) {
 
 // manifest reads one manifest file.
 func (t *tree) manifest(name string, trace Trace) ([]placed, *Problem) {
-	data, _, err := t.load(name, trace)
+	data, real, err := t.load(name, trace)
 	if err != nil {
 		return nil, unreadable(name, err)
 	}
-	docs, bad := splitDocuments(name, data)
+	f := t.decodeManifest(real, data)
 	var out []placed
-	for _, doc := range docs {
-		m, bad := doc.decode()
-		if bad != nil {
-			return nil, &Problem{Kind: ProblemFailed, Position: bad.Position, Message: bad.message}
+	for i, doc := range f.documents {
+		if doc.bad != nil {
+			return nil, doc.bad.problem()
 		}
-		for _, l := range expand(m) {
-			if isObject(l.content) {
-				out = append(out, placed{l, doc})
-			}
+		for _, l := range doc.objects {
+			out = append(out, placed{l, real, i})
 		}
 	}
-	if bad != nil {
-		return nil, &Problem{Kind: ProblemFailed, Position: bad.Position, Message: bad.message}
+	if f.bad != nil {
+		return nil, f.bad.problem()
 	}
 	return out, nil
+}
+
+func (s *syntax) problem() *Problem {
+	return &Problem{Kind: ProblemFailed, Position: s.Position, Message: s.message}
 }
 
 func unreadable(name string, err error) *Problem {

@@ -1,29 +1,72 @@
 package render
 
-import "go.yaml.in/yaml/v3"
+import (
+	"sync"
 
-// plainSources parses the documents of a plain root once more, for positions.
+	"go.yaml.in/yaml/v3"
+)
+
+// plainSources finds the documents of a plain root again. One is parsed for its
+// positions when they are asked for: of thousands of objects few have findings.
 func (r *Renderer) plainSources(root Root) ([]*Source, error) {
 	found, problem := r.manifests(root, newTrace())
 	if problem != nil {
 		return nil, problem
 	}
-	type parsed struct {
-		node    *yaml.Node
-		snippet *snippet
-	}
-	documents := map[*byte]parsed{} // by the text's address
+	files := map[string][]func() parsedDocument{}
 	out := make([]*Source, 0, len(found))
 	for _, p := range found {
-		id := &p.doc.text[0]
-		d, ok := documents[id]
-		if !ok {
-			d = parsed{p.doc.node(), newSnippet(p.doc.path, string(p.doc.text), p.doc.line)}
-			documents[id] = d
+		if files[p.file] == nil {
+			documents, err := r.tree.parsedDocuments(p.file)
+			if err != nil {
+				return nil, err
+			}
+			files[p.file] = documents
 		}
-		out = append(out, d.snippet.source(itemOf(d.node, p.items), p.doc))
+		parse := files[p.file][p.document]
+		out = append(out, &Source{places: sync.OnceValue(func() places { return parse().places(p.items) })})
 	}
 	return out, nil
+}
+
+// parsedDocument is a document with the positions of its nodes.
+type parsedDocument struct {
+	document document
+	node     *yaml.Node
+	snippet  *snippet
+}
+
+// parsedDocuments are the documents of a file, each parsed when first needed.
+func (t *tree) parsedDocuments(real string) ([]func() parsedDocument, error) {
+	data, _, err := t.load(real, newTrace())
+	if err != nil {
+		return nil, err
+	}
+	docs, _ := splitDocuments(real, data) // a broken separator has failed the root
+	out := make([]func() parsedDocument, len(docs))
+	for i, doc := range docs {
+		out[i] = sync.OnceValue(func() parsedDocument {
+			return parsedDocument{doc, doc.node(), newSnippet(doc.path, string(doc.text), doc.line)}
+		})
+	}
+	return out, nil
+}
+
+// places locates the object at items of the document's lists.
+func (d parsedDocument) places(items []int) places {
+	node := itemOf(d.node, items)
+	if node == nil {
+		return places{document: Position{Path: d.document.path, Line: d.document.line + 1}}
+	}
+	at := d.snippet.position(node)
+	document := Position{Path: at.Path, Line: at.Line, Column: at.Column}
+	place := func(n *yaml.Node) (Position, bool) {
+		if n == nil || n.Line == 0 {
+			return Position{}, false
+		}
+		return d.snippet.position(n), true
+	}
+	return places{document: document, find: finder(node, document, place)}
 }
 
 // itemOf descends into the `items:` of lists.
@@ -33,20 +76,4 @@ func itemOf(node *yaml.Node, items []int) *yaml.Node {
 		_, node = descend(list, i)
 	}
 	return unalias(node)
-}
-
-// source locates an object that a node of the snippet is.
-func (s *snippet) source(node *yaml.Node, doc document) *Source {
-	if node == nil {
-		return &Source{Document: Position{Path: doc.path, Line: doc.line + 1}}
-	}
-	at := s.position(node)
-	document := Position{Path: at.Path, Line: at.Line, Column: at.Column}
-	place := func(n *yaml.Node) (Position, bool) {
-		if n == nil || n.Line == 0 {
-			return Position{}, false
-		}
-		return s.position(n), true
-	}
-	return &Source{Document: document, find: finder(node, document, place)}
 }

@@ -180,22 +180,3 @@ type Result struct {
 	// Diagnostics are remarks about a root that did render.
 	Diagnostics []Diagnostic
 }
-
-// Source says where an object and its fields were written.
-type Source struct {
-	// Document is the first line of content of the object's YAML document (for
-	// generated objects the generator's entry or kustomization file).
-	Document Position
-	find     func(path string) (Position, bool)
-}
-
-// Find gives the position of a field, written as the Kubernetes API writes field
-// paths: `spec.template.spec.containers[0].image`, `metadata.labels[app]`. When
-// the field has no position of its own, the nearest existing ancestor's is
-// returned with found == false.
-func (s *Source) Find(path string) (pos Position, found bool) {
-	if s.find == nil {
-		return s.Document, false
-	}
-	return s.find(path)
-}

@@ -17,7 +17,7 @@ func TestBinaryFiles(t *testing.T) {
 		"k/kustomization.yaml": {Data: []byte("resources:\n- a.yaml\n")},
 		"k/a.yaml":             {Data: binary},
 	}
-	d, err := Discover(context.Background(), fsys)
+	d, err := NewRenderer(fsys, Options{}).Discover(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestLoadRestrictor(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Discover(ctx, benchTree(1)); err == nil {
+	if _, err := NewRenderer(benchTree(1), Options{}).Discover(ctx); err == nil {
 		t.Error("discovered")
 	}
 	r := NewRenderer(benchTree(1), Options{})
@@ -64,7 +64,7 @@ func TestCancelled(t *testing.T) {
 // TestConcurrent renders and locates the same roots from several goroutines.
 func TestConcurrent(t *testing.T) {
 	fsys := benchTree(3)
-	d, err := Discover(context.Background(), fsys)
+	d, err := NewRenderer(fsys, Options{}).Discover(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

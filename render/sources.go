@@ -96,7 +96,7 @@ func (l *locator) documentsOnly(objects []*Object) []*Source {
 	out := make([]*Source, len(objects))
 	for i, o := range objects {
 		kind, name := kindAndName(o.Content)
-		out[i] = &Source{Document: l.search(kind, name)}
+		out[i] = known(places{document: l.search(kind, name)})
 	}
 	return out
 }
@@ -115,12 +115,11 @@ func kindAndName(m map[string]any) (kind, name string) {
 func (l *locator) source(i int, origin *resource.Origin, exact bool) *Source {
 	res := l.resources[i]
 	document := l.document(res, origin)
-	s := &Source{Document: document}
 	if !exact {
-		return s
+		return known(places{document: document})
 	}
 	direct := finder(res.YNode(), document, l.place)
-	s.find = func(path string) (Position, bool) {
+	return known(places{document: document, find: func(path string) (Position, bool) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		find := direct
@@ -134,8 +133,7 @@ func (l *locator) source(i int, origin *resource.Origin, exact bool) *Source {
 			}
 		}
 		return pos, found
-	}
-	return s
+	}})
 }
 
 // document is where the object was written: in the file kustomize read it from,

@@ -52,6 +52,8 @@ type tree struct {
 	resolved sync.Map // path -> *resolution
 	hashes   sync.Map // path without links -> string
 	guarded  sync.Map // hash -> error or nil, as guardVerdict
+	// manifests holds what manifest files decode to: path without links -> func() *manifestFile
+	manifests sync.Map
 }
 
 func newTree(fsys fs.FS, limits Limits) *tree {

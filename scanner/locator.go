@@ -80,7 +80,7 @@ func findFirst(source *render.Source, fields []string) (pos render.Position, fie
 		}
 	}
 	if len(fields) == 0 {
-		return source.Document, "", false
+		return source.Document(), "", false
 	}
 	pos, _ = source.Find(fields[0])
 	return pos, fields[0], false

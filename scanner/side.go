@@ -48,12 +48,13 @@ type origin struct {
 func originOf(o *admission.Object) origin { return o.Tag.(origin) }
 
 func openSide(ctx context.Context, name string, tree Tree, opts render.Options) (*side, error) {
-	found, err := render.Discover(ctx, tree.FS)
+	renderer := render.NewRenderer(tree.FS, opts)
+	found, err := renderer.Discover(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("discover roots of %s: %w", name, err)
 	}
 	return &side{
-		name: name, tree: tree, renderer: render.NewRenderer(tree.FS, opts), found: found,
+		name: name, tree: tree, renderer: renderer, found: found,
 		roots: map[string]*rendered{}, given: map[string][]*rendered{},
 	}, nil
 }
