@@ -2,6 +2,7 @@ package admission
 
 import (
 	"fmt"
+	"strings"
 
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -39,6 +40,10 @@ func crdResource(crd *Object, version string) (Resource, bool) {
 	names, _ := spec["names"].(map[string]any)
 	plural, _ := names["plural"].(string)
 	kind, _ := names["kind"].(string)
+	singular, _ := names["singular"].(string)
+	if singular == "" {
+		singular = strings.ToLower(kind)
+	}
 	versions, _ := spec["versions"].([]any)
 	for _, v := range versions {
 		v, _ := v.(map[string]any)
@@ -52,13 +57,15 @@ func crdResource(crd *Object, version string) (Resource, bool) {
 			Namespaced:           scope == string(apiextensionsv1.NamespaceScoped),
 			Custom:               true,
 			Subresources:         map[string]schema.GroupVersionKind{},
+			Singular:             singular,
+			verbs:                map[string][]string{"": {"create", "delete", "update"}},
 		}
 		subresources, _ := v["subresources"].(map[string]any)
 		if _, ok := subresources["status"]; ok {
-			r.Subresources["status"] = r.Kind
+			r.Subresources["status"], r.verbs["status"] = r.Kind, []string{"update"}
 		}
 		if _, ok := subresources["scale"]; ok {
-			r.Subresources["scale"] = scaleKind
+			r.Subresources["scale"], r.verbs["scale"] = scaleKind, []string{"update"}
 		}
 		return r, plural != ""
 	}

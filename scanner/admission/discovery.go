@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -28,13 +29,21 @@ type Resource struct {
 	Custom bool
 	// Subresources maps the name of a subresource to the kind of its object.
 	Subresources map[string]schema.GroupVersionKind
+	// Singular is the name of one, like deployment.
+	Singular string
+	// verbs of the resource, by subresource; "" is the resource itself.
+	verbs map[string][]string
 }
 
 // discovered is an entry of discovery.json.
 type discovered struct {
 	Group, Version, Resource, Kind string
 	Namespaced                     bool
-	Subresources                   []struct{ Name, Group, Version, Kind string }
+	Verbs                          []string
+	Subresources                   []struct {
+		Name, Group, Version, Kind string
+		Verbs                      []string
+	}
 }
 
 // builtins is what the API server serves without any CustomResourceDefinition.
@@ -43,22 +52,31 @@ type builtins struct {
 	equivalents runtime.EquivalentResourceRegistry
 }
 
-// builtinResources decodes discovery.json once.
+// builtinResources indexes what discovery.json lists, once.
 var builtinResources = sync.OnceValue(func() *builtins {
-	var list []discovered
-	if err := json.Unmarshal(discoveryJSON, &list); err != nil {
-		panic(fmt.Sprintf("discovery.json: %v", err)) // embedded at build time
-	}
+	list := builtinList()
 	b := &builtins{
 		byKind:      make(map[schema.GroupVersionKind]Resource, len(list)),
 		equivalents: runtime.NewEquivalentResourceRegistryWithIdentity(cohabitation),
 	}
-	for _, d := range list {
-		r := d.resource()
+	for _, r := range list {
 		b.byKind[r.Kind] = r
 		register(b.equivalents, r)
 	}
 	return b
+})
+
+// builtinList is what discovery.json lists, in its order, which is the server's.
+var builtinList = sync.OnceValue(func() []Resource {
+	var list []discovered
+	if err := json.Unmarshal(discoveryJSON, &list); err != nil {
+		panic(fmt.Sprintf("discovery.json: %v", err)) // embedded at build time
+	}
+	resources := make([]Resource, len(list))
+	for i, d := range list {
+		resources[i] = d.resource()
+	}
+	return resources
 })
 
 // cohabitation names resources that share storage across API groups, which makes
@@ -77,6 +95,8 @@ func (d discovered) resource() Resource {
 		GroupVersionResource: gv.WithResource(d.Resource),
 		Kind:                 gv.WithKind(d.Kind),
 		Namespaced:           d.Namespaced,
+		Singular:             strings.ToLower(d.Kind), // as all of Kubernetes' own
+		verbs:                map[string][]string{"": d.Verbs},
 		Subresources:         make(map[string]schema.GroupVersionKind, len(d.Subresources)),
 	}
 	for _, s := range d.Subresources {
@@ -84,7 +104,7 @@ func (d discovered) resource() Resource {
 		if s.Version != "" { // of another group, such as Scale
 			kind = schema.GroupVersionKind{Group: s.Group, Version: s.Version, Kind: s.Kind}
 		}
-		r.Subresources[s.Name] = kind
+		r.Subresources[s.Name], r.verbs[s.Name] = kind, s.Verbs
 	}
 	return r
 }

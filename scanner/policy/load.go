@@ -60,6 +60,8 @@ type Refusal struct {
 	// Fields are the paths of the fields at fault, like
 	// spec.validations[0].expression; empty when the object as a whole is.
 	Fields []string
+	// Causes tell what is wrong with each of Fields.
+	Causes []metav1.StatusCause
 }
 
 // IsPolicy tells whether an object is a ValidatingAdmissionPolicy or a binding,
@@ -153,6 +155,7 @@ func refusal(o *admission.Object, err error) Refusal {
 		for _, cause := range status.ErrStatus.Details.Causes {
 			if cause.Field != "" {
 				r.Fields = append(r.Fields, cause.Field)
+				r.Causes = append(r.Causes, cause)
 			}
 		}
 	}

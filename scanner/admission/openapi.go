@@ -1,0 +1,145 @@
+package admission
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/install"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/cel/openapi/resolver"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/openapi"
+	"k8s.io/client-go/restmapper"
+	apiregistrationinstall "k8s.io/kube-aggregator/pkg/apis/apiregistration/install"
+	generated "k8s.io/kubernetes/pkg/generated/openapi"
+)
+
+// builtinSchemas resolves the schemas of built-in kinds as kube-controller-manager
+// does (cmd/kube-controller-manager/app/validatingadmissionpolicystatus.go). The
+// aggregator's kinds, which it asks the server for, are taken from the same
+// definitions. It takes a while to make, so it is made once.
+var builtinSchemas = sync.OnceValue(func() *resolver.DefinitionsSchemaResolver {
+	extensions, aggregator := runtime.NewScheme(), runtime.NewScheme()
+	install.Install(extensions)
+	apiregistrationinstall.Install(aggregator)
+	return resolver.NewDefinitionsSchemaResolver(generated.GetOpenAPIDefinitions, scheme.Scheme, extensions, aggregator)
+})
+
+// Schemas resolves the OpenAPI schemas of the kinds the cluster serves, as the
+// controller that type checks policies sees them: those of built-in kinds, else
+// what the server publishes of CustomResourceDefinitions.
+func (c *Cluster) Schemas() resolver.SchemaResolver {
+	return builtinSchemas().Combine(&resolver.ClientDiscoveryResolver{Discovery: publishing{cluster: c}})
+}
+
+// publishing is a discovery client that knows the OpenAPI of custom kinds.
+type publishing struct {
+	discovery.DiscoveryInterface
+	cluster *Cluster
+}
+
+// OpenAPIV3 implements discovery.OpenAPIV3SchemaInterface.
+func (p publishing) OpenAPIV3() openapi.Client { return p }
+
+// Paths implements openapi.Client: one document for each version of each group.
+func (p publishing) Paths() (map[string]openapi.GroupVersion, error) {
+	paths := map[string]openapi.GroupVersion{}
+	for _, r := range p.cluster.Resources() {
+		if r.Custom {
+			gv := r.GroupVersion()
+			paths[fmt.Sprintf("apis/%s/%s", gv.Group, gv.Version)] = published{cluster: p.cluster, version: gv}
+		}
+	}
+	return paths, nil
+}
+
+// published is the OpenAPI document of the custom kinds of a group and version.
+type published struct {
+	cluster *Cluster
+	version schema.GroupVersion
+}
+
+// ServerRelativeURL implements openapi.GroupVersion; there is no server.
+func (p published) ServerRelativeURL() string { return "" }
+
+// Schema implements openapi.GroupVersion. A definition the server would not
+// accept is published by none, and so is left out.
+func (p published) Schema(string) ([]byte, error) {
+	type components struct {
+		Schemas map[string]any `json:"schemas"`
+	}
+	document := struct {
+		Components components `json:"components"`
+	}{components{map[string]any{}}}
+	for _, r := range p.cluster.Resources() {
+		if !r.Custom || r.GroupVersion() != p.version {
+			continue
+		}
+		d, err := p.cluster.definition(r.Kind.GroupKind())
+		if err != nil {
+			continue
+		}
+		built, err := buildOpenAPI(d.crd, p.version.Version)
+		if err != nil {
+			return nil, fmt.Errorf("publish %s: %w", d.crd.Name, err)
+		}
+		for name, s := range built {
+			document.Components.Schemas[name] = s
+		}
+	}
+	return json.Marshal(document)
+}
+
+// buildOpenAPI gives the schemas that the server publishes for a version of a
+// definition (k8s.io/apiextensions-apiserver/pkg/controller/openapiv3).
+func buildOpenAPI(crd *apiextensionsv1.CustomResourceDefinition, version string) (map[string]any, error) {
+	document, err := builder.BuildOpenAPIV3(crd, version, builder.Options{IncludeSelectableFields: true})
+	if err != nil {
+		return nil, err
+	}
+	schemas := map[string]any{}
+	for name, s := range document.Components.Schemas {
+		schemas[name] = s
+	}
+	return schemas, nil
+}
+
+// RESTMapper maps resources to kinds as clients of the server do, by its
+// discovery. It also answers to singular names.
+func (c *Cluster) RESTMapper() meta.RESTMapper {
+	var groups []*restmapper.APIGroupResources
+	byName := map[string]*restmapper.APIGroupResources{}
+	for _, r := range c.Resources() {
+		g := byName[r.Group]
+		if g == nil {
+			g = &restmapper.APIGroupResources{
+				Group:              metav1.APIGroup{Name: r.Group},
+				VersionedResources: map[string][]metav1.APIResource{},
+			}
+			byName[r.Group], groups = g, append(groups, g)
+		}
+		addVersion(g, r)
+	}
+	return restmapper.NewDiscoveryRESTMapper(groups)
+}
+
+// addVersion adds a resource to its group; the first version is the preferred one.
+func addVersion(g *restmapper.APIGroupResources, r Resource) {
+	if _, ok := g.VersionedResources[r.Version]; !ok {
+		v := metav1.GroupVersionForDiscovery{GroupVersion: r.GroupVersion().String(), Version: r.Version}
+		g.Group.Versions = append(g.Group.Versions, v)
+		if g.Group.PreferredVersion.Version == "" {
+			g.Group.PreferredVersion = v
+		}
+	}
+	g.VersionedResources[r.Version] = append(g.VersionedResources[r.Version], metav1.APIResource{
+		Name: r.Resource, SingularName: r.Singular, Namespaced: r.Namespaced, Kind: r.Kind.Kind,
+	})
+}

@@ -1,0 +1,75 @@
+package admission
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/admission"
+)
+
+// Resources are all resources the cluster serves, one for each version: the
+// built-in ones in the order of the server's discovery, then those of
+// CustomResourceDefinitions in the order of group, plural and version.
+func (c *Cluster) Resources() []Resource {
+	resources := slices.Clone(builtinList())
+	custom := len(resources)
+	for _, crd := range c.custom() {
+		versions, _, _ := unstructured.NestedSlice(crd.Content, "spec", "versions")
+		for _, v := range versions {
+			m, _ := v.(map[string]any)
+			name, _ := m["name"].(string)
+			if r, ok := crdResource(crd, name); ok {
+				resources = append(resources, r)
+			}
+		}
+	}
+	slices.SortFunc(resources[custom:], func(a, b Resource) int {
+		return strings.Compare(a.GroupVersionResource.String(), b.GroupVersionResource.String())
+	})
+	return resources
+}
+
+// Operations are those that admission can see of a subresource, "" being the
+// resource itself. Reading is never seen; what connects (exec, proxy, ...) is
+// CONNECT whatever the verb (k8s.io/apiserver/pkg/endpoints, ConnectResource).
+func (r Resource) Operations(subresource string) []admission.Operation {
+	if strings.HasSuffix(r.Subresources[subresource].Kind, "Options") {
+		return []admission.Operation{admission.Connect}
+	}
+	var operations []admission.Operation
+	for _, o := range []admission.Operation{admission.Create, admission.Update, admission.Delete} {
+		if slices.Contains(r.verbs[subresource], verbs[o]) {
+			operations = append(operations, o)
+		}
+	}
+	return operations
+}
+
+// BuiltinGroup tells whether an API group is Kubernetes' own, so that no
+// CustomResourceDefinition adds resources to it.
+func BuiltinGroup(group string) bool { return isBuiltinGroup(group) }
+
+// Namespaces are the names of the Namespaces that the state defines, in order.
+func (c *Cluster) Namespaces() []string {
+	var names []string
+	for _, o := range c.list(namespaceKind) {
+		if o.Name() != "" {
+			names = append(names, o.Name())
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Matching gives what the API server's matcher of policies asks of a request's
+// handler: which resources are equivalent. It converts nothing.
+func (c *Cluster) Matching() admission.ObjectInterfaces { return matching{mapper: c.mapper()} }
+
+type matching struct {
+	admission.ObjectInterfaces
+	mapper runtime.EquivalentResourceMapper
+}
+
+func (m matching) GetEquivalentResourceMapper() runtime.EquivalentResourceMapper { return m.mapper }

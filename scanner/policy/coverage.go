@@ -1,0 +1,121 @@
+package policy
+
+import (
+	v1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	k8sadmission "k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+)
+
+// Sight is one kind of request that an API server admits.
+type Sight struct {
+	Resource admission.Resource
+	// Subresource is empty for the resource itself.
+	Subresource string
+	Operation   k8sadmission.Operation
+}
+
+// Coverage tells which requests policies and bindings can match at all, whatever
+// the object: by resource, subresource, operation and scope, with the API server's
+// own matcher. Selectors and resource names are taken to match.
+type Coverage struct {
+	matcher    *matcher
+	interfaces k8sadmission.ObjectInterfaces
+	exempt     map[schema.GroupResource]bool
+	all        []Sight
+}
+
+// NewCoverage lists what a cluster serves.
+func NewCoverage(c *admission.Cluster) *Coverage {
+	v := &Coverage{matcher: newMatcher(c), interfaces: c.Matching(), exempt: exempt()}
+	for _, r := range c.Resources() {
+		v.add(r, "")
+		for name := range r.Subresources {
+			v.add(r, name)
+		}
+	}
+	return v
+}
+
+func (v *Coverage) add(r admission.Resource, subresource string) {
+	for _, operation := range r.Operations(subresource) {
+		v.all = append(v.all, Sight{Resource: r, Subresource: subresource, Operation: operation})
+	}
+}
+
+// Policy gives what a policy can match, and apart from it what it names that no
+// policy is ever asked about (reviews, and the configuration of admission).
+func (v *Coverage) Policy(p *v1.ValidatingAdmissionPolicy) (matched, exempt []Sight) {
+	open := p.DeepCopy()
+	if open.Spec.MatchConstraints != nil {
+		unselect(open.Spec.MatchConstraints)
+	}
+	accessor := validating.NewValidatingAdmissionPolicyAccessor(open)
+	for _, s := range v.all {
+		if ok, _, _, err := v.matcher.upstream.DefinitionMatches(s.attributes(), v.interfaces, accessor); err != nil || !ok {
+			continue
+		}
+		if v.exempt[s.Resource.GroupResource()] {
+			exempt = append(exempt, s)
+		} else {
+			matched = append(matched, s)
+		}
+	}
+	return matched, exempt
+}
+
+// Binding gives what of the requests a policy can match a binding can match too.
+func (v *Coverage) Binding(b *v1.ValidatingAdmissionPolicyBinding, matched []Sight) []Sight {
+	open := b.DeepCopy()
+	if open.Spec.MatchResources != nil {
+		unselect(open.Spec.MatchResources)
+	}
+	accessor := validating.NewValidatingAdmissionPolicyBindingAccessor(open)
+	var both []Sight
+	for _, s := range matched {
+		if ok, err := v.matcher.upstream.BindingMatches(s.attributes(), v.interfaces, accessor); err == nil && ok {
+			both = append(both, s)
+		}
+	}
+	return both
+}
+
+// unselect takes from rules all that depends on the object. An exclusion of some
+// names excludes nothing as a whole.
+func unselect(r *v1.MatchResources) {
+	r.NamespaceSelector, r.ObjectSelector = &metav1.LabelSelector{}, &metav1.LabelSelector{}
+	for i := range r.ResourceRules {
+		r.ResourceRules[i].ResourceNames = nil
+	}
+	var whole []v1.NamedRuleWithOperations
+	for _, rule := range r.ExcludeResourceRules {
+		if len(rule.ResourceNames) == 0 {
+			whole = append(whole, rule)
+		}
+	}
+	r.ExcludeResourceRules = whole
+}
+
+// InNamespace tells whether requests of the kind have a namespace. Those for a
+// Namespace object have, its own name.
+func (s Sight) InNamespace() bool { return s.Resource.Namespaced || s.ofNamespaces() }
+
+func (s Sight) ofNamespaces() bool {
+	return s.Resource.Group == "" && s.Resource.Resource == "namespaces"
+}
+
+func (s Sight) attributes() k8sadmission.Attributes {
+	namespace := ""
+	if s.InNamespace() {
+		namespace = metav1.NamespaceDefault
+	}
+	kind := s.Resource.Kind
+	if s.Subresource != "" {
+		kind = s.Resource.Subresources[s.Subresource]
+	}
+	return k8sadmission.NewAttributesRecord(nil, nil, kind, namespace, metav1.NamespaceDefault,
+		s.Resource.GroupVersionResource, s.Subresource, s.Operation, nil, false, nil)
+}

@@ -1,0 +1,41 @@
+package policy
+
+import (
+	"regexp"
+
+	v1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+)
+
+// TypeChecker checks the types of policies as a cluster does for
+// status.typeChecking, with its checker and limits: at most ten kinds, no
+// wildcards, validations and their messageExpressions only.
+type TypeChecker struct{ upstream validating.TypeChecker }
+
+// NewTypeChecker makes a checker that knows the kinds of a cluster.
+func NewTypeChecker(c *admission.Cluster) *TypeChecker {
+	return &TypeChecker{validating.TypeChecker{SchemaResolver: c.Schemas(), RestMapper: c.RESTMapper()}}
+}
+
+// Check gives what status.typeChecking.expressionWarnings of a policy would hold.
+// Where the server names a type by a random number, it is 0 here.
+func (t *TypeChecker) Check(p *v1.ValidatingAdmissionPolicy) []v1.ExpressionWarning {
+	warnings := t.upstream.Check(p)
+	for i := range warnings {
+		warnings[i].Warning = numbered.ReplaceAllStringFunc(warnings[i].Warning, func(line string) string {
+			return typeNumber.ReplaceAllString(line, "${1}0")
+		})
+	}
+	return warnings
+}
+
+var (
+	// numbered are the lines of a warning that name types: not those that quote the
+	// expression.
+	numbered = regexp.MustCompile(`(?m)^(.*: )?ERROR: <input>:.*$`)
+	// typeNumber is the nanosecond at which a type of the checker was named. Names
+	// that are part of it go on behind a dot.
+	typeNumber = regexp.MustCompile(`\b([A-Z][A-Za-z]*)\d{1,9}\b`)
+)

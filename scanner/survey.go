@@ -1,0 +1,123 @@
+package scanner
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
+)
+
+// Survey is a tree that was rendered into the states of its clusters and not
+// judged: what tools that look at policies themselves work on.
+type Survey struct {
+	// Clusters are those of the configuration, or the one of all roots.
+	Clusters []Surveyed
+	// Roots counts the roots; Broken are the findings about those that do not
+	// render, located, of CauseRender.
+	Roots         RootCounts
+	Broken        []Finding
+	Indeterminate []Indeterminate
+	Diagnostics   []Diagnostic
+
+	scan *scan
+}
+
+// Surveyed is one cluster of a survey.
+type Surveyed struct {
+	// Target is its name, empty when none is configured.
+	Target string
+	State  *admission.Cluster
+	// User applies the objects, as configured.
+	User user.Info
+	// Policies are all versions of all policies and bindings, in the order of their
+	// keys: of the roots, of what was given, and of what can be rendered of roots
+	// that were refused as a whole.
+	Policies []*admission.Object
+}
+
+// NewSurvey renders the head of a change. The base is not looked at. The error is
+// that of Scan.
+func NewSurvey(ctx context.Context, in Input) (*Survey, error) {
+	in.Base = nil
+	s := newScan(in)
+	if err := s.discover(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.render(ctx); err != nil {
+		return nil, err
+	}
+	parts := s.head.policiesOfParts(ctx, s.refusedRoots(s.head))
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("render parts of refused roots: %w", err)
+	}
+	if err := s.locate(ctx); err != nil {
+		return nil, err
+	}
+	s.finish()
+	survey := &Survey{
+		scan: s, Roots: s.report.Summary.Roots, Broken: s.report.Findings,
+		Indeterminate: s.report.Indeterminate, Diagnostics: s.report.Diagnostics,
+	}
+	for _, t := range s.targets {
+		survey.Clusters = append(survey.Clusters, surveyed(t, parts))
+	}
+	return survey, nil
+}
+
+func surveyed(t *target, parts []*admission.Object) Surveyed {
+	c := Surveyed{
+		Target: t.name, User: t.user,
+		State: admission.NewCluster(admission.ClusterOptions{}, t.head.shared, t.head.given, admission.NewIndex(parts)),
+	}
+	for _, key := range t.head.policyKeys {
+		for _, d := range t.head.governing[key] {
+			c.Policies = append(c.Policies, d.object)
+		}
+	}
+	c.Policies = append(c.Policies, parts...)
+	return c
+}
+
+// Complete tells whether all roots rendered, so that what was not found is not in
+// the tree.
+func (s *Survey) Complete() bool {
+	return !slices.ContainsFunc(s.scan.head.found.Roots, func(r render.Root) bool {
+		return s.scan.head.roots[r.Path].Problem != nil
+	})
+}
+
+// Under tells whether an object belongs to the tree and to what of it was asked
+// about: its root is at or below the directory dir, or its document is in it or is
+// the file dir.
+func (s *Survey) Under(ctx context.Context, o *admission.Object, dir string) bool {
+	from := originOf(o)
+	if from.side.extra {
+		return false
+	}
+	if under(dir, from.root.Path) {
+		return true
+	}
+	return under(dir, path.Clean(s.Locate(ctx, o).Path))
+}
+
+// Root is the path of the root an object was rendered from.
+func (s *Survey) Root(o *admission.Object) string { return originOf(o).root.Path }
+
+// Locate gives the line of the first of fields that was written, else of the first
+// one's nearest ancestor; without fields the object's document. What cannot be
+// found at all is located at the object's root.
+func (s *Survey) Locate(ctx context.Context, o *admission.Object, fields ...string) Location {
+	loc, _ := s.scan.locator.locate(ctx, o, fields) // an error leaves the root
+	return loc
+}
+
+// ObjectOf names an object as it will be known in the cluster.
+func (c *Surveyed) ObjectOf(o *admission.Object) *Object { return objectOf(o, c.State.Key(o)) }
+
+// WarnedField is the field that a warning of the API server is about, "" when it
+// names none.
+func WarnedField(text string) string { return warnedField(text) }
