@@ -2,7 +2,7 @@
 GO ?= go
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: build test lint bench fmt tidy update
+.PHONY: build test lint bench fmt tidy update conformance-live
 
 build: ## the program, as bin/preadmit
 	CGO_ENABLED=0 $(GO) build -o bin/preadmit ./cmd/preadmit
@@ -38,3 +38,22 @@ tidy: ## go.mod as it has to be
 
 update: ## write the golden files anew; read the difference before you commit it
 	$(GO) test ./cmd/... ./report/... ./scanner/... -update
+
+# Suites and objects to ask the real API server about. Those beside the repository
+# are optional.
+SUITES ?= scanner/suite/testdata/conformance examples/suite $(wildcard ../shared/conformance/real-world)
+OBJECTS ?= $(wildcard ../shared/corpora/gitops/*.bundle)
+
+conformance-live: ## ask a real kube-apiserver (SUITES="DIR...", OBJECTS="DIR...", UPDATE=1)
+	mkdir -p bin/e2e
+	$(GO) build -o bin/e2e/preadmit ./cmd/preadmit
+	cd e2e && $(GO) build -o ../bin/e2e/conformance .
+	@if [ -z "$$KUBEBUILDER_ASSETS" ]; then \
+		set -e; \
+		(cd e2e && $(GO) build -o ../bin/e2e/kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver); \
+		if ! command -v etcd > /dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+			apt-get install -y --no-install-recommends etcd-server; \
+		fi; \
+	fi
+	bin/e2e/conformance -preadmit bin/e2e/preadmit -apiserver bin/e2e/kube-apiserver \
+		$(if $(UPDATE),-update) $(addprefix -objects ,$(OBJECTS)) $(SUITES)

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"github.com/preadmit/preadmit/scanner/suite"
+)
+
+// drift compares what the server answers now with what is recorded of it. Where a
+// server chooses at random two records may differ: then preadmit, which knows what
+// may be chosen, agrees with both.
+func (c *conformance) drift(r *replayed, now, recorded *suite.Result) error {
+	if r.Expected == nil {
+		return nil
+	}
+	if r.Expected.RecordedFrom == "" || r.Expected.RecordedFrom == suite.Recorder {
+		// Not a server's: it only has to agree with preadmit, which agrees with the server.
+		c.report.failures(r.name+" (its expected.yaml)", recorded)
+		return nil
+	}
+	differences, err := recordDifferences(r.Expected, r.record.Expected)
+	if err != nil {
+		return err
+	}
+	for _, d := range differences {
+		if d.request != "" && now.Failure(d.request) == nil && recorded.Failure(d.request) == nil {
+			c.report.chance++
+			continue
+		}
+		c.report.drift(r.name, d)
+	}
+	if len(differences) == 0 || !c.update {
+		return nil
+	}
+	return writeYAML(filepath.Join(r.Dir, suite.ExpectedFile), r.record.Expected)
+}
+
+// recordDifference is a field of two records that is not the same.
+type recordDifference struct {
+	request, field string // no request: policyErrors
+	recorded, now  any
+}
+
+// recordDifferences compares two records by meaning.
+func recordDifferences(recorded, now *suite.Expected) ([]recordDifference, error) {
+	var all []recordDifference
+	if !reflect.DeepEqual(texts(recorded.PolicyErrors), texts(now.PolicyErrors)) {
+		all = append(all, recordDifference{field: "policyErrors", recorded: texts(recorded.PolicyErrors), now: texts(now.PolicyErrors)})
+	}
+	before := map[string]*suite.Verdict{}
+	for i := range recorded.Verdicts {
+		before[recorded.Verdicts[i].Name] = &recorded.Verdicts[i]
+	}
+	for i := range now.Verdicts {
+		v := &now.Verdicts[i]
+		differences, err := verdictDifferences(before[v.Name], v)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, differences...)
+	}
+	return all, nil
+}
+
+// verdictDifferences compares field by field, as JSON has them.
+func verdictDifferences(recorded, now *suite.Verdict) ([]recordDifference, error) {
+	if recorded == nil {
+		return []recordDifference{{request: now.Name, field: "the verdict", now: now.Allowed}}, nil
+	}
+	a, err := fields(recorded)
+	if err != nil {
+		return nil, err
+	}
+	b, err := fields(now)
+	if err != nil {
+		return nil, err
+	}
+	names := maps.Clone(a)
+	maps.Copy(names, b)
+	var all []recordDifference
+	for _, field := range slices.Sorted(maps.Keys(names)) {
+		if !reflect.DeepEqual(a[field], b[field]) {
+			all = append(all, recordDifference{request: now.Name, field: field, recorded: a[field], now: b[field]})
+		}
+	}
+	return all, nil
+}
+
+func fields(v *suite.Verdict) (map[string]any, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode the verdict on %s: %w", v.Name, err)
+	}
+	var all map[string]any
+	return all, json.Unmarshal(data, &all)
+}
+
+func texts(errs []suite.PolicyError) []string {
+	var all []string
+	for _, e := range errs {
+		all = append(all, fmt.Sprintf("%s %s: %s", e.Kind, e.Name, e.Message))
+	}
+	return all
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+
+	"github.com/preadmit/preadmit/scanner/suite"
+)
+
+// judge runs preadmit test on suites and gives the results by directory.
+func judge(ctx context.Context, preadmit string, dirs []string) (map[string]*suite.Result, error) {
+	results := map[string]*suite.Result{}
+	if len(dirs) == 0 {
+		return results, nil
+	}
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, preadmit, append([]string{"test", "--format", "json", "--"}, dirs...)...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	var exit *exec.ExitError
+	switch err := cmd.Run(); {
+	case errors.As(err, &exit) && exit.ExitCode() == 1: // some do not agree
+	case err != nil:
+		return nil, fmt.Errorf("run preadmit test: %w\n%s", err, stderr.String())
+	}
+	var report struct{ Suites []*suite.Result }
+	if err := json.Unmarshal(stdout.Bytes(), &report); err != nil {
+		return nil, fmt.Errorf("read the report of preadmit test: %w", err)
+	}
+	for _, r := range report.Suites {
+		results[r.Dir] = r
+	}
+	for _, dir := range dirs {
+		if results[dir] == nil {
+			return nil, fmt.Errorf("preadmit test does not tell of %s", dir)
+		}
+	}
+	return results, nil
+}

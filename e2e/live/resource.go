@@ -1,0 +1,102 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+)
+
+// defaultNamespace is where objects without a namespace go.
+const defaultNamespace = "default"
+
+// resource is an entry of the server's discovery.
+type resource struct {
+	Name       string
+	Kind       string
+	Namespaced bool
+}
+
+// UnknownKindError says that the server does not serve a kind.
+type UnknownKindError struct{ APIVersion, Kind string }
+
+func (e *UnknownKindError) Error() string {
+	return fmt.Sprintf("the server does not serve %s %s", e.APIVersion, e.Kind)
+}
+
+// Place is where an object is in the API.
+type Place struct {
+	// Collection is the path to create it at, Path its own.
+	Collection, Path string
+	Namespaced       bool
+}
+
+// Place looks up the resource of an object. The error is an *UnknownKindError when
+// the server does not serve it.
+func (s *Server) Place(ctx context.Context, o *admission.Object) (Place, error) {
+	gvk := o.GroupVersionKind()
+	root := "/apis/" + gvk.GroupVersion().String()
+	if gvk.Group == "" {
+		root = "/api/" + gvk.Version
+	}
+	r, err := s.resource(ctx, root, gvk.Kind)
+	if err != nil {
+		return Place{}, err
+	}
+	if r == nil {
+		return Place{}, &UnknownKindError{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind}
+	}
+	p := Place{Collection: root, Namespaced: r.Namespaced}
+	if r.Namespaced {
+		namespace := o.Namespace()
+		if namespace == "" {
+			namespace = defaultNamespace
+		}
+		p.Collection += "/namespaces/" + namespace
+	}
+	p.Collection += "/" + r.Name
+	p.Path = p.Collection + "/" + o.Name()
+	return p, nil
+}
+
+// resource finds a kind below the root of its version; nil when there is none.
+// What is not there now may come with a CustomResourceDefinition, so only what is
+// found is remembered, until Forget.
+func (s *Server) resource(ctx context.Context, root, kind string) (*resource, error) {
+	find := func() *resource {
+		all := s.resources[root]
+		i := slices.IndexFunc(all, func(r resource) bool { return r.Kind == kind && !strings.Contains(r.Name, "/") })
+		if i < 0 {
+			return nil
+		}
+		return &all[i]
+	}
+	if r := find(); r != nil {
+		return r, nil
+	}
+	a, err := s.Do(ctx, Call{Method: http.MethodGet, Path: root})
+	if err != nil {
+		return nil, err
+	}
+	if a.Code == http.StatusNotFound {
+		return nil, nil
+	}
+	var list struct{ Resources []resource }
+	if err := decode(a, &list); err != nil {
+		return nil, fmt.Errorf("list the resources of %s: %w", root, err)
+	}
+	s.resources[root] = list.Resources
+	return find(), nil
+}
+
+// Forget forgets what discovery said of a group, of which kinds come or go.
+func (s *Server) Forget(group string) {
+	for root := range s.resources {
+		if strings.HasPrefix(root, "/apis/"+group+"/") {
+			delete(s.resources, root)
+		}
+	}
+}

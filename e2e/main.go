@@ -1,0 +1,98 @@
+// Conformance replays suites on a real kube-apiserver and compares: what the
+// server answers now with what is recorded, and preadmit's answers with both.
+//
+// Usage:
+//
+//	conformance -preadmit FILE [-apiserver FILE] [-update] [-objects DIR]... [SUITE...]
+//
+// It ends with 0 when everything agrees, with 1 when something differs, and with 2
+// when it could not be compared.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := Main(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// Exit codes.
+const (
+	exitAgreement  = 0
+	exitDifference = 1
+	exitFailure    = 2
+)
+
+// options are the flags.
+type options struct {
+	preadmit, apiServer string
+	update              bool
+	objects             list
+	suites              []string
+}
+
+// list is a flag that may be repeated.
+type list []string
+
+// String implements flag.Value.
+func (l *list) String() string { return strings.Join(*l, " ") }
+
+// Set implements flag.Value.
+func (l *list) Set(s string) error {
+	*l = append(*l, s)
+	return nil
+}
+
+// Main runs the command and gives its exit code.
+func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	o, err := parse(args, stderr)
+	if err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return exitAgreement
+		}
+		fmt.Fprintln(stderr, "conformance:", err)
+		return exitFailure
+	}
+	differences, err := o.run(ctx, stdout, stderr)
+	switch {
+	case err != nil:
+		fmt.Fprintln(stderr, "conformance:", err)
+		return exitFailure
+	case differences > 0:
+		return exitDifference
+	}
+	return exitAgreement
+}
+
+func parse(args []string, stderr io.Writer) (*options, error) {
+	o := &options{}
+	flags := flag.NewFlagSet("conformance", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&o.preadmit, "preadmit", "", "`FILE` of the preadmit to compare with")
+	flags.StringVar(&o.apiServer, "apiserver", "", "`FILE` of the kube-apiserver; KUBEBUILDER_ASSETS comes first")
+	flags.BoolVar(&o.update, "update", false, "write what the server answers now to expected.yaml, where it differs")
+	flags.Var(&o.objects, "objects", "compare the objects of `DIR` too: a directory, or a git bundle of branches; may be repeated")
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
+	o.suites = flags.Args()
+	switch {
+	case o.preadmit == "":
+		return nil, errors.New("-preadmit is required: the program to compare with")
+	case len(o.suites)+len(o.objects) == 0:
+		return nil, errors.New("nothing to compare: name directories with suites, or -objects")
+	}
+	return o, nil
+}

@@ -1,0 +1,241 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/preadmit/preadmit/e2e/live"
+	"github.com/preadmit/preadmit/scanner/admission"
+)
+
+const (
+	crdKind       = "CustomResourceDefinition"
+	namespaceKind = "Namespace"
+)
+
+// settleTimeout bounds the wait for what the server does in the background: it
+// deletes custom resources along with their definition, and establishes one.
+const settleTimeout = 60 * time.Second
+
+// journal makes objects and takes them back, the last one first.
+type journal struct {
+	cluster *live.Cluster
+	undo    []func(context.Context) error
+}
+
+// put creates an object, or replaces the one that is there. The error is a
+// *RefusedError when the server refuses.
+func (j *journal) put(ctx context.Context, o *admission.Object) error {
+	j.forget(o)
+	place, err := j.cluster.Setup.Place(ctx, o)
+	if err != nil {
+		return err
+	}
+	a, err := j.send(ctx, http.MethodPost, place.Collection, o.Content)
+	if err != nil {
+		return err
+	}
+	if a.Code == http.StatusConflict && a.Status().Reason == "AlreadyExists" {
+		return j.replace(ctx, o, place)
+	}
+	if !a.OK() {
+		return &RefusedError{Object: o, Message: a.Status().Message}
+	}
+	j.undo = append(j.undo, func(ctx context.Context) error { return j.remove(ctx, o, place) })
+	return j.served(ctx, o)
+}
+
+// RefusedError says that the server refuses an object of a suite's state.
+type RefusedError struct {
+	Object  *admission.Object
+	Message string
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("the server refuses %s %s: %s", e.Object.GroupVersionKind().Kind, e.Object.Name(), e.Message)
+}
+
+// send sends an object of the state, whatever fields it has.
+func (j *journal) send(ctx context.Context, method, path string, content any) (*live.Answer, error) {
+	query := url.Values{"fieldValidation": {"Ignore"}}
+	return j.cluster.Setup.Do(ctx, live.Call{Method: method, Path: path, Query: query, Body: content})
+}
+
+// replace puts an object in the place of one that is there, such as the namespace
+// default, and back again.
+func (j *journal) replace(ctx context.Context, o *admission.Object, place live.Place) error {
+	before, err := j.get(ctx, place.Path)
+	if err != nil {
+		return err
+	}
+	if err := j.overwrite(ctx, place.Path, o.Content); err != nil {
+		return fmt.Errorf("replace %s %s: %w", o.GroupVersionKind().Kind, o.Name(), err)
+	}
+	j.undo = append(j.undo, func(ctx context.Context) error { return j.overwrite(ctx, place.Path, before) })
+	return nil
+}
+
+func (j *journal) get(ctx context.Context, path string) (map[string]any, error) {
+	a, err := j.cluster.Setup.Do(ctx, live.Call{Method: http.MethodGet, Path: path})
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Err(); err != nil {
+		return nil, err
+	}
+	return a.Object()
+}
+
+// overwrite replaces an object, whatever its resourceVersion is now.
+func (j *journal) overwrite(ctx context.Context, path string, content map[string]any) error {
+	now, err := j.get(ctx, path)
+	if err != nil {
+		return err
+	}
+	a, err := j.send(ctx, http.MethodPut, path, withResourceVersion(content, now))
+	if err != nil {
+		return err
+	}
+	return a.Err()
+}
+
+func withResourceVersion(content, now map[string]any) map[string]any {
+	copied := map[string]any{}
+	for key, value := range content {
+		copied[key] = value
+	}
+	metadata := map[string]any{}
+	if m, ok := content["metadata"].(map[string]any); ok {
+		for key, value := range m {
+			metadata[key] = value
+		}
+	}
+	metadata["resourceVersion"] = now["metadata"].(map[string]any)["resourceVersion"]
+	copied["metadata"] = metadata
+	return copied
+}
+
+// back takes back all that was put, as far as it can.
+func (j *journal) back(ctx context.Context) error {
+	var errs []error
+	for len(j.undo) > 0 {
+		last := j.undo[len(j.undo)-1]
+		j.undo = j.undo[:len(j.undo)-1]
+		if err := last(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("take back the state: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// remove deletes an object for good, without the controllers that would let go of
+// finalizers.
+func (j *journal) remove(ctx context.Context, o *admission.Object, place live.Place) error {
+	query := url.Values{"gracePeriodSeconds": {"0"}, "propagationPolicy": {"Background"}}
+	a, err := j.cluster.Setup.Do(ctx, live.Call{Method: http.MethodDelete, Path: place.Path, Query: query})
+	if err != nil {
+		return err
+	}
+	if !a.OK() && a.Code != http.StatusNotFound && a.Code != http.StatusConflict {
+		return fmt.Errorf("delete %s %s: %w", o.GroupVersionKind().Kind, o.Name(), a.Err())
+	}
+	defer j.forget(o)
+	return poll(ctx, fmt.Sprintf("%s %s to be gone", o.GroupVersionKind().Kind, o.Name()), func() (bool, error) {
+		a, err := j.cluster.Setup.Do(ctx, live.Call{Method: http.MethodGet, Path: place.Path})
+		if err != nil || a.Code == http.StatusNotFound {
+			return err == nil, err
+		}
+		return false, j.release(ctx, o, place)
+	})
+}
+
+// release lets go of finalizers. Definitions have one of the API server's own,
+// which it lets go of.
+func (j *journal) release(ctx context.Context, o *admission.Object, place live.Place) error {
+	switch o.GroupVersionKind().Kind {
+	case crdKind:
+		return nil
+	case namespaceKind:
+		_, err := j.send(ctx, http.MethodPut, place.Path+"/finalize", map[string]any{
+			"apiVersion": "v1", "kind": namespaceKind,
+			"metadata": map[string]any{"name": o.Name()}, "spec": map[string]any{"finalizers": []any{}},
+		})
+		return err
+	}
+	_, err := j.cluster.Setup.Do(ctx, live.Call{
+		Method: http.MethodPatch, Path: place.Path, ContentType: "application/merge-patch+json",
+		Body: map[string]any{"metadata": map[string]any{"finalizers": nil}},
+	})
+	return err
+}
+
+// served waits until both servers serve the kinds of a definition.
+func (j *journal) served(ctx context.Context, o *admission.Object) error {
+	if o.GroupVersionKind().Kind != crdKind {
+		return nil
+	}
+	for _, path := range definedPaths(o) {
+		for _, s := range []*live.Server{j.cluster.Setup, j.cluster.Judge} {
+			err := poll(ctx, path+" to be served", func() (bool, error) {
+				a, err := s.Do(ctx, live.Call{Method: http.MethodGet, Path: path})
+				return err == nil && a.OK(), err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// definedPaths are where the versions of a definition are served.
+func definedPaths(o *admission.Object) []string {
+	spec, _ := o.Content["spec"].(map[string]any)
+	group, _ := spec["group"].(string)
+	names, _ := spec["names"].(map[string]any)
+	plural, _ := names["plural"].(string)
+	versions, _ := spec["versions"].([]any)
+	var paths []string
+	for _, v := range versions {
+		version, _ := v.(map[string]any)
+		if name, _ := version["name"].(string); version["served"] == true {
+			paths = append(paths, "/apis/"+group+"/"+name+"/"+plural)
+		}
+	}
+	return paths
+}
+
+// forget makes the servers look again what kinds a definition's group has.
+func (j *journal) forget(o *admission.Object) {
+	if o.GroupVersionKind().Kind != crdKind {
+		return
+	}
+	spec, _ := o.Content["spec"].(map[string]any)
+	group, _ := spec["group"].(string)
+	j.cluster.Setup.Forget(group)
+	j.cluster.Judge.Forget(group)
+}
+
+// poll asks until the answer is yes.
+func poll(ctx context.Context, what string, done func() (bool, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
+	defer cancel()
+	for {
+		ok, err := done()
+		if ok {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("wait for %s: %w", what, err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for %s: %w", what, ctx.Err())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/preadmit/preadmit/scanner/suite"
+)
+
+// report writes differences as they are found, and counts.
+type report struct {
+	w io.Writer
+
+	suites, requests, objects int
+	// ours are differences of preadmit from the server, drifts those of the server from
+	// what is recorded, changed are objects that preadmit prepares otherwise, failed
+	// are suites that could not be asked.
+	ours, drifts, changed, failed int
+	// chance counts what differs from the record where the server chooses at random.
+	chance int
+}
+
+func (r *report) count(s *suite.Suite) {
+	r.suites++
+	r.requests += len(s.Requests)
+}
+
+func (r *report) differences() int { return r.ours + r.drifts + r.changed + r.failed }
+
+// unasked tells of a suite that the server could not be asked.
+func (r *report) unasked(name string, err error) {
+	r.failed++
+	fmt.Fprintf(r.w, "FAILED   %s: %v\n", name, err)
+}
+
+// failures tells what preadmit answers otherwise.
+func (r *report) failures(name string, result *suite.Result) {
+	for _, f := range result.Failures {
+		request := f.Request
+		if request == "" {
+			request = "policies"
+		}
+		for _, d := range f.Differences {
+			r.ours++
+			r.difference("PREADMIT", name+": "+request+": "+d.Field, "server", d.Expected, "preadmit", d.Actual)
+		}
+	}
+}
+
+// drift tells what the server answers otherwise than it is recorded.
+func (r *report) drift(name string, d recordDifference) {
+	r.drifts++
+	request := d.request
+	if request == "" {
+		request = "policies"
+	}
+	r.difference("RECORD", name+": "+request+": "+d.field, "recorded", d.recorded, "server", d.now)
+}
+
+// difference writes one difference.
+func (r *report) difference(what, where, a string, first any, b string, second any) {
+	fmt.Fprintf(r.w, "%-8s %s\n    %s: %s\n    %s: %s\n", what, where, a, value(first), b, value(second))
+}
+
+func value(v any) string {
+	if v == nil {
+		return "nothing"
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(data)
+}
+
+// summary ends the report.
+func (r *report) summary(source string, took time.Duration) {
+	fmt.Fprintf(r.w, "%s: %d suites, %d requests, %d objects: %d differences of preadmit, %d of records (%d more by chance), %d of objects, %d suites not asked; %.0f s\n",
+		source, r.suites, r.requests, r.objects, r.ours, r.drifts, r.chance, r.changed, r.failed, took.Seconds())
+}

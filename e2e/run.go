@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/preadmit/preadmit/e2e/live"
+	"github.com/preadmit/preadmit/e2e/replay"
+	"github.com/preadmit/preadmit/scanner/suite"
+)
+
+// conformance is one run of the command.
+type conformance struct {
+	*options
+	dir      string // for what the run writes
+	recorder *replay.Recorder
+	report   *report
+	progress io.Writer
+}
+
+// replayed is a suite with the server's answers.
+type replayed struct {
+	// name tells of the suite in the report.
+	name string
+	*suite.Suite
+	record *replay.Record
+	// copy is the directory of the suite with the answers as expected.yaml.
+	copy string
+}
+
+// run compares all and gives the number of differences.
+func (o *options) run(ctx context.Context, stdout, stderr io.Writer) (differences int, err error) {
+	began := time.Now()
+	binaries, err := live.FindBinaries(o.apiServer)
+	if err != nil {
+		return 0, err
+	}
+	dir, err := os.MkdirTemp("", "preadmit-conformance-")
+	if err != nil {
+		return 0, fmt.Errorf("make a directory: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	dirs, err := find(o.suites)
+	if err != nil {
+		return 0, err
+	}
+	cluster, err := live.Start(ctx, binaries, dir)
+	defer cluster.Stop()
+	if err != nil {
+		return 0, fmt.Errorf("start an API server: %w", err)
+	}
+	recorder, err := replay.New(ctx, cluster)
+	if err != nil {
+		return 0, err
+	}
+	c := &conformance{options: o, dir: dir, recorder: recorder, report: &report{w: stdout}, progress: stderr}
+	if err := c.suites(ctx, dirs); err != nil {
+		return 0, err
+	}
+	if err := c.trees(ctx); err != nil {
+		return 0, err
+	}
+	c.report.summary(recorder.Source(), time.Since(began))
+	return c.report.differences(), nil
+}
+
+func find(dirs []string) ([]string, error) {
+	var all []string
+	for _, dir := range dirs {
+		found, err := suite.Find(dir)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// suites replays the suites of directories and compares.
+func (c *conformance) suites(ctx context.Context, dirs []string) error {
+	var all []*replayed
+	for i, dir := range dirs {
+		s, err := suite.Open(dir)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.progress, "%d/%d %s\n", i+1, len(dirs), dir)
+		r, err := c.replay(ctx, dir, s)
+		if err != nil {
+			return err
+		}
+		if r != nil {
+			all = append(all, r)
+		}
+	}
+	return c.compare(ctx, all)
+}
+
+// replay asks the server. A suite that it cannot be asked is reported; the error is
+// about the run.
+func (c *conformance) replay(ctx context.Context, name string, s *suite.Suite) (*replayed, error) {
+	record, err := c.recorder.Record(ctx, s)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		c.report.unasked(name, err)
+		return nil, nil
+	}
+	r := &replayed{name: name, Suite: s, record: record}
+	r.copy = filepath.Join(c.dir, "suites", fmt.Sprintf("%04d", c.report.suites))
+	c.report.count(s)
+	return r, writeSuite(r.copy, s, record.Expected)
+}
+
+// compare compares replayed suites three ways.
+func (c *conformance) compare(ctx context.Context, all []*replayed) error {
+	if len(all) == 0 {
+		return nil
+	}
+	var copies, originals []string
+	for _, r := range all {
+		copies = append(copies, r.copy)
+		if r.Expected != nil {
+			originals = append(originals, r.Dir)
+		}
+	}
+	now, err := judge(ctx, c.preadmit, copies)
+	if err != nil {
+		return err
+	}
+	recorded, err := judge(ctx, c.preadmit, originals)
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		c.report.failures(r.name, now[r.copy])
+		if err := c.drift(r, now[r.copy], recorded[r.Dir]); err != nil {
+			return err
+		}
+		if err := c.objectsOf(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
