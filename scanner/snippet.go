@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"bytes"
 	"io/fs"
 	"regexp"
 	"strings"
@@ -34,7 +35,10 @@ func (t *texts) lines(from *side, path string) []string {
 	if !ok {
 		// A file that cannot be read again just has no snippet.
 		if data, err := fs.ReadFile(from.tree.FS, path); err == nil {
-			lines = maskFile(strings.Split(strings.TrimSuffix(string(data), "\n"), "\n"))
+			lines = strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+			if bytes.Contains(data, []byte("Secret")) || bytes.Contains(data, []byte("secret")) {
+				lines = maskFile(lines)
+			}
 		}
 		t.files[key] = lines
 	}

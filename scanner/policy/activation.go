@@ -18,10 +18,14 @@ import (
 // charged anew - in each, as on the server.
 type activation struct {
 	object, oldObject, params, request any
-	authorizer, requestResource        any
-	variables                          ref.Val
-	// namespace gives namespaceObject when an expression asks for it.
-	namespace func() any
+	variables                          []variable
+	// namespace gives namespaceObject, and authorizers what answers for the
+	// variables authorizer and authorizer.requestResource, when an expression asks.
+	namespace   func() any
+	authorizers *authorizers // nil: there are none
+
+	// values are the variables' values, made when first asked for.
+	values *lazy.MapValue
 
 	// meter counts the cost of all that is evaluated in a scan.
 	meter *atomic.Int64
@@ -47,12 +51,12 @@ func (a *activation) ResolveName(name string) (any, bool) {
 		return a.namespace(), true
 	case plugincel.AuthorizerVarName:
 		a.readAuthorizer = true
-		return a.authorizer, a.authorizer != nil
+		return a.authorizers.authorizer(), a.authorizers != nil
 	case plugincel.RequestResourceAuthorizerVarName:
 		a.readAuthorizer = true
-		return a.requestResource, a.requestResource != nil
+		return a.authorizers.requestResource(), a.authorizers != nil
 	case plugincel.VariableVarName:
-		return a.variables, true
+		return a.variablesValue(), true
 	}
 	return nil, false
 }
@@ -64,14 +68,16 @@ func (a *activation) Parent() interpreter.Activation { return nil }
 // compile time, so the run-time type needs none.
 var variablesType = apiservercel.NewObjectType("kubernetes.variables", nil)
 
-// setVariables makes the variables of a policy available: lazy, remembered,
-// errors included (k8s.io/apiserver/pkg/admission/plugin/cel/composition.go).
-func (a *activation) setVariables(variables []variable) {
-	values := lazy.NewMapValue(variablesType)
-	for _, v := range variables {
-		values.Append(v.name, func(*lazy.MapValue) ref.Val { return a.evaluateVariable(v) })
+// variablesValue is the `variables` variable: each lazy and remembered, errors
+// included (k8s.io/apiserver/pkg/admission/plugin/cel/composition.go).
+func (a *activation) variablesValue() ref.Val {
+	if a.values == nil {
+		a.values = lazy.NewMapValue(variablesType)
+		for _, v := range a.variables {
+			a.values.Append(v.name, func(*lazy.MapValue) ref.Val { return a.evaluateVariable(v) })
+		}
 	}
-	a.variables = values
+	return a.values
 }
 
 func (a *activation) evaluateVariable(v variable) ref.Val {

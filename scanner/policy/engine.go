@@ -9,7 +9,6 @@ import (
 	v1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission/plugin/authorizer"
-	apiauthorizer "k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/kubernetes/pkg/kubeapiserver/admission/exclusion"
 
 	"github.com/preadmit/preadmit/scanner/admission"
@@ -65,12 +64,10 @@ func exempt() map[schema.GroupResource]bool {
 
 // Evaluate judges a request.
 func (e *Engine) Evaluate(ctx context.Context, req *admission.Request) Outcome {
-	d := &dispatch{engine: e, request: req}
+	d := e.dispatch(req)
 	if e.exempt[req.GetResource().GroupResource()] {
 		return d.outcome
 	}
-	a, known := e.cluster.Authorizer()
-	d.authorizer, d.authorizerKnown = authorizer.NewCachingAuthorizer(a), known
 	for i := range e.hooks {
 		if ctx.Err() != nil || d.outcome.Refusal != nil {
 			return d.outcome
@@ -82,14 +79,20 @@ func (e *Engine) Evaluate(ctx context.Context, req *admission.Request) Outcome {
 
 // dispatch is the judging of one request (the server's validating dispatcher).
 type dispatch struct {
-	engine          *Engine
-	request         *admission.Request
-	authorizer      apiauthorizer.Authorizer
-	authorizerKnown bool
-	outcome         Outcome
+	engine      *Engine
+	request     *admission.Request
+	authorizers authorizers
+	outcome     Outcome
 	// requests caches the `request` variable by what it depends on.
 	requests map[requestKey]map[string]any
 	lives    *home
+}
+
+func (e *Engine) dispatch(req *admission.Request) *dispatch {
+	a, known := e.cluster.Authorizer()
+	return &dispatch{engine: e, request: req, authorizers: authorizers{
+		request: req, answers: authorizer.NewCachingAuthorizer(a), known: known,
+	}}
 }
 
 func (d *dispatch) policy(h *hook) {

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
-	"k8s.io/apiserver/pkg/cel/library"
 
 	"github.com/preadmit/preadmit/scanner/admission"
 )
@@ -102,13 +101,14 @@ func at(results []result, i int) *result {
 
 // activation binds the variables for a group of expressions.
 func (e *evaluation) activation(withAuthorizer bool, resource schema.GroupVersionResource, namespace func() any) *activation {
-	a := &activation{request: e.requestVariable(e.version, resource), namespace: namespace, meter: &e.engine.compiler.spent}
+	a := &activation{
+		request: e.requestVariable(e.version, resource), namespace: namespace,
+		variables: e.compiled.variables, meter: &e.engine.compiler.spent,
+	}
 	a.object, a.oldObject, a.params = orNull(e.version.Object), orNull(e.version.OldObject), orNull(e.params)
 	if withAuthorizer {
-		a.authorizer = library.NewAuthorizerVal(e.request.GetUserInfo(), e.authorizer)
-		a.requestResource = library.NewResourceAuthorizerVal(e.request.GetUserInfo(), e.authorizer, e.request)
+		a.authorizers = &e.authorizers
 	}
-	a.setVariables(e.compiled.variables)
 	return a
 }
 
@@ -147,7 +147,7 @@ func (e *evaluation) noteReads(a *activation) {
 	if a.readNamespace && e.home().assumed {
 		e.why = append(e.why, fmt.Sprintf("the policy reads namespaceObject, but nothing defines namespace %q; add it to the repository or give it with --context", e.request.GetNamespace()))
 	}
-	if a.readAuthorizer && !e.authorizerKnown {
+	if a.readAuthorizer && !e.authorizers.known {
 		e.why = append(e.why, "the policy asks the authorizer, but the cluster state has no RBAC objects; give them with --context")
 	}
 }

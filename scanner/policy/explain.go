@@ -11,7 +11,6 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 	"google.golang.org/protobuf/types/known/structpb"
-	"k8s.io/apiserver/pkg/admission/plugin/authorizer"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 
 	"github.com/preadmit/preadmit/scanner/admission"
@@ -106,8 +105,7 @@ func (e *Engine) rootsOf(req *admission.Request, d *Decision) (*roots, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, known := e.cluster.Authorizer()
-	again := &dispatch{engine: e, request: req, authorizer: authorizer.NewCachingAuthorizer(a), authorizerKnown: known}
+	again := e.dispatch(req)
 	if err := again.home().err; err != nil {
 		return nil, err
 	}
@@ -137,11 +135,7 @@ func (r *roots) variable(path Path) []Reading {
 	if r.secret {
 		return []Reading{{Path: name, Value: Masked}}
 	}
-	mapper, ok := r.activation.variables.(traits.Mapper)
-	if !ok {
-		return nil
-	}
-	value, found := mapper.Find(celtypes.String(path[1]))
+	value, found := r.activation.variablesValue().(traits.Mapper).Find(celtypes.String(path[1]))
 	if !found {
 		return []Reading{{Path: name, Missing: true}}
 	}
