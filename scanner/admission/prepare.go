@@ -48,7 +48,8 @@ func (a Ask) object() *Object {
 // *UnknownKindError when nothing defines the kind, a *ConversionError when a
 // webhook would have to convert the stored object; any other error is a defect.
 // Warnings are those the server sends, in order, also along with a refusal.
-func (c *Cluster) Prepare(ctx context.Context, ask Ask) (*Request, []string, error) {
+func (c *Cluster) Prepare(ctx context.Context, ask Ask) (req *Request, warned []string, err error) {
+	defer panicked(&err)
 	main := ask.object()
 	if ask.Subresource == "scale" {
 		main = ask.OldObject
@@ -69,7 +70,7 @@ func (c *Cluster) Prepare(ctx context.Context, ask Ask) (*Request, []string, err
 	if h.deprecation != "" {
 		warning.AddWarning(ctx, "", h.deprecation)
 	}
-	req, err := p.run(ctx)
+	req, err = p.run(ctx)
 	return req, recorder.texts, err
 }
 
@@ -333,8 +334,9 @@ func (c *Cluster) store(o *Object) (runtime.Object, error) {
 }
 
 // Stored gives an object of the state as a client reads it in a version.
-func (c *Cluster) Stored(o *Object, kind schema.GroupVersionKind) (runtime.Object, error) {
-	obj, err := c.store(o)
+func (c *Cluster) Stored(o *Object, kind schema.GroupVersionKind) (obj runtime.Object, err error) {
+	defer panicked(&err)
+	obj, err = c.store(o)
 	if err != nil {
 		return nil, err
 	}
