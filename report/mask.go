@@ -20,17 +20,19 @@ func maskSecrets(r *scanner.Report) *scanner.Report {
 		f.Location = l
 		return changed
 	})
-	c.Indeterminate = maskEach(c.Indeterminate, func(n *scanner.Indeterminate) bool {
-		var changed bool
+	c.Indeterminate, c.Diagnostics = maskRemarks(c.Indeterminate, c.Diagnostics)
+	return &c
+}
+
+func maskRemarks(indeterminate []scanner.Indeterminate, diagnostics []scanner.Diagnostic) ([]scanner.Indeterminate, []scanner.Diagnostic) {
+	indeterminate = maskEach(indeterminate, func(n *scanner.Indeterminate) (changed bool) {
 		n.Location, changed = maskPointer(n.Location, isSecret(n.Object))
 		return changed
 	})
-	c.Diagnostics = maskEach(c.Diagnostics, func(d *scanner.Diagnostic) bool {
-		var changed bool
+	return indeterminate, maskEach(diagnostics, func(d *scanner.Diagnostic) (changed bool) {
 		d.Location, changed = maskPointer(d.Location, false)
 		return changed
 	})
-	return &c
 }
 
 // maskEach applies edit to copies and returns the list itself when none changed.

@@ -33,24 +33,26 @@ type Options struct {
 }
 
 // format is one way to write a report.
-type format struct {
+type format[R any] struct {
 	name  string
-	write func(w *bufio.Writer, r *scanner.Report, opts Options) error
+	write func(w *bufio.Writer, r R, opts Options) error
 }
 
 // formats is the one table of formats, in the order they are listed to users.
-func formats() []format {
-	return []format{
+func formats() []format[*scanner.Report] {
+	return []format[*scanner.Report]{
 		{"text", writeText},
 		{"json", writeJSON},
 		{"sarif", writeSARIF},
 	}
 }
 
-// Formats lists the names Write knows, in a fixed order.
-func Formats() []string {
+// Formats lists the names Write and WriteLint know, in a fixed order.
+func Formats() []string { return names(formats()) }
+
+func names[R any](formats []format[R]) []string {
 	var names []string
-	for _, f := range formats() {
+	for _, f := range formats {
 		names = append(names, f.name)
 	}
 	return names
@@ -59,18 +61,22 @@ func Formats() []string {
 // Write writes a report in the named format. The values of Secrets are masked in
 // every format. An unknown format is an error that lists the known ones.
 func Write(w io.Writer, format string, r *scanner.Report, opts Options) error {
-	for _, f := range formats() {
-		if f.name != format {
+	return writeAs(w, formats(), format, maskSecrets(r), opts)
+}
+
+func writeAs[R any](w io.Writer, formats []format[R], name string, r R, opts Options) error {
+	for _, f := range formats {
+		if f.name != name {
 			continue
 		}
 		b := bufio.NewWriter(w)
-		if err := f.write(b, maskSecrets(r), opts); err != nil {
-			return fmt.Errorf("write the report as %s: %w", format, err)
+		if err := f.write(b, r, opts); err != nil {
+			return fmt.Errorf("write the report as %s: %w", name, err)
 		}
 		if err := b.Flush(); err != nil {
-			return fmt.Errorf("write the report as %s: %w", format, err)
+			return fmt.Errorf("write the report as %s: %w", name, err)
 		}
 		return nil
 	}
-	return fmt.Errorf("unknown format %q, want one of %s", format, strings.Join(Formats(), ", "))
+	return fmt.Errorf("unknown format %q, want one of %s", name, strings.Join(names(formats), ", "))
 }

@@ -79,14 +79,15 @@ type sarifReference struct {
 }
 
 type sarifResult struct {
-	RuleID              string                `json:"ruleId"`
-	RuleIndex           int                   `json:"ruleIndex"`
-	Level               string                `json:"level"`
-	Message             sarifMessage          `json:"message"`
-	Locations           []sarifLocation       `json:"locations"`
-	RelatedLocations    []sarifLocation       `json:"relatedLocations,omitempty"`
-	PartialFingerprints map[string]string     `json:"partialFingerprints,omitempty"`
-	Properties          sarifResultProperties `json:"properties"`
+	RuleID              string            `json:"ruleId"`
+	RuleIndex           int               `json:"ruleIndex"`
+	Level               string            `json:"level"`
+	Message             sarifMessage      `json:"message"`
+	Locations           []sarifLocation   `json:"locations"`
+	RelatedLocations    []sarifLocation   `json:"relatedLocations,omitempty"`
+	PartialFingerprints map[string]string `json:"partialFingerprints,omitempty"`
+	// Properties are a sarifResultProperties or a sarifLintProperties.
+	Properties any `json:"properties"`
 }
 
 // sarifResultProperties are what the wire format knows and SARIF has no word for.
@@ -101,6 +102,15 @@ type sarifResultProperties struct {
 	Root      string   `json:"root"`
 	Field     string   `json:"field,omitempty"`
 	Exact     bool     `json:"exact"`
+}
+
+// sarifLintProperties are those of a result of lint.
+type sarifLintProperties struct {
+	Object string `json:"object,omitempty"`
+	Target string `json:"target,omitempty"`
+	Root   string `json:"root"`
+	Field  string `json:"field,omitempty"`
+	Exact  bool   `json:"exact"`
 }
 
 type sarifLocation struct {

@@ -18,6 +18,8 @@ const (
 	informationURI = "https://preadmit.dev"
 	// sarifCategory is the category of a run at GitHub: up to the last slash.
 	sarifCategory = "preadmit/"
+	// sarifLintCategory is that of lint: a run replaces only those of its category.
+	sarifLintCategory = "preadmit-lint/"
 	// sarifResults is the number of results GitHub keeps of a run.
 	sarifResults = 5000
 	// sarifNotifications bounds the list that no one pages through.
@@ -33,24 +35,33 @@ var semver = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-
 // rule for each policy validation, a result for each finding the change has (a
 // resolved one is told by its absence), a notification for what was not judged.
 func writeSARIF(w *bufio.Writer, r *scanner.Report, _ Options) error {
-	kept, cut := mostSevere(r.Findings, sarifResults)
+	kept, cut := mostSevere(unresolved(r.Findings), sarifResults, weight)
 	rules := newRules(kept)
-	notes := notifications(r, cut)
+	run := newRun(sarifCategory, r.Tool, rules.list, notifications(r.Indeterminate, r.Diagnostics, cut))
+	for _, f := range kept {
+		run.Results = append(run.Results, result(f, rules))
+	}
+	return encodeRun(w, run)
+}
+
+// newRun is a run without results.
+func newRun(category string, t scanner.Tool, rules []*sarifRule, notes []sarifNotification) sarifRun {
 	run := sarifRun{
-		Tool: sarifTool{Driver: driver(r.Tool, rules.list)},
+		Tool: sarifTool{Driver: driver(t, rules)},
 		// A report exists only when the scan came to its end; what failed on the way
 		// is told by notifications.
 		Invocations:       []sarifInvocation{{ExecutionSuccessful: true, Notifications: notes}},
-		AutomationDetails: sarifAutomation{ID: sarifCategory},
+		AutomationDetails: sarifAutomation{ID: category},
 		ColumnKind:        "unicodeCodePoints",
-		Results:           make([]sarifResult, 0, len(kept)),
+		Results:           []sarifResult{},
 	}
 	if len(notes) > 0 {
 		run.Tool.Driver.Notifications = notificationKinds()
 	}
-	for _, f := range kept {
-		run.Results = append(run.Results, result(f, rules))
-	}
+	return run
+}
+
+func encodeRun(w *bufio.Writer, run sarifRun) error {
 	return encodeJSON(w, sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{run}})
 }
 
@@ -67,32 +78,32 @@ func driver(t scanner.Tool, rules []*sarifRule) sarifDriver {
 	return d
 }
 
-// mostSevere gives the findings that are results, at most n of them: denials
-// before warnings before audit notes, new before existing, then as reported. They
-// keep the report's order.
-func mostSevere(findings []scanner.Finding, n int) (kept []*scanner.Finding, cut int) {
-	type ranked struct {
-		*scanner.Finding
-		place int
+// mostSevere gives at most n of a list, those of the least weight first, but in the
+// list's order.
+func mostSevere[T any](list []T, n int, weight func(*T) int) (kept []*T, cut int) {
+	order := make([]int, len(list))
+	for i := range list {
+		order[i] = i
 	}
-	var all []ranked
-	for i := range findings {
-		if f := &findings[i]; f.Status != scanner.StatusResolved {
-			all = append(all, ranked{f, i})
-		}
+	if len(list) > n {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(weight(&list[a]), weight(&list[b])) })
+		order, cut = order[:n], len(list)-n
+		slices.Sort(order)
 	}
-	if len(all) > n {
-		slices.SortStableFunc(all, func(a, b ranked) int {
-			return cmp.Or(cmp.Compare(strength(a.Action), strength(b.Action)),
-				cmp.Compare(slices.Index(statuses(), a.Status), slices.Index(statuses(), b.Status)))
-		})
-		all, cut = all[:n], len(all)-n
-		slices.SortFunc(all, func(a, b ranked) int { return cmp.Compare(a.place, b.place) })
-	}
-	for _, f := range all {
-		kept = append(kept, f.Finding)
+	for _, i := range order {
+		kept = append(kept, &list[i])
 	}
 	return kept, cut
+}
+
+// unresolved are the findings that are results.
+func unresolved(findings []scanner.Finding) []scanner.Finding {
+	return slices.DeleteFunc(slices.Clone(findings), func(f scanner.Finding) bool { return f.Status == scanner.StatusResolved })
+}
+
+// weight puts denials before warnings before audit notes, and of each new ones first.
+func weight(f *scanner.Finding) int {
+	return strength(f.Action)*len(statuses()) + slices.Index(statuses(), f.Status)
 }
 
 // strength is 0 for the strongest action.
@@ -115,20 +126,25 @@ func result(f *scanner.Finding, rules *rules) sarifResult {
 		Level:            level(f.Action),
 		Locations:        []sarifLocation{location(&f.Location, f.Root)},
 		RelatedLocations: related(f),
-		Properties: sarifResultProperties{
-			Status: string(f.Status), Actions: []string{}, Cause: string(f.Cause),
-			Policies: string(f.Policies), Binding: f.Binding, Operation: f.Operation,
-			Object: objectName(f.Object), Root: f.Root, Field: f.Location.Field, Exact: f.Location.Exact,
-		},
-	}
-	for _, a := range f.Actions {
-		res.Properties.Actions = append(res.Properties.Actions, string(a))
+		Properties:       propertiesOf(f),
 	}
 	if f.Fingerprint != "" {
 		res.PartialFingerprints = map[string]string{"preadmit/v1": f.Fingerprint}
 	}
 	res.Message = sarifMessage{Text: resultText(f) + links(res.RelatedLocations)}
 	return res
+}
+
+func propertiesOf(f *scanner.Finding) sarifResultProperties {
+	p := sarifResultProperties{
+		Status: string(f.Status), Actions: []string{}, Cause: string(f.Cause),
+		Policies: string(f.Policies), Binding: f.Binding, Operation: f.Operation,
+		Object: objectName(f.Object), Root: f.Root, Field: f.Location.Field, Exact: f.Location.Exact,
+	}
+	for _, a := range f.Actions {
+		p.Actions = append(p.Actions, string(a))
+	}
+	return p
 }
 
 // resultText is the message and a sentence on who says so to what.
@@ -174,24 +190,25 @@ func notificationKinds() []*sarifRule {
 }
 
 // notifications tells what was not judged, remarks, and what was left out.
-func notifications(r *scanner.Report, cut int) []sarifNotification {
-	list := make([]sarifNotification, 0, min(sarifNotifications, len(r.Indeterminate)+len(r.Diagnostics))+2)
+func notifications(indeterminate []scanner.Indeterminate, diagnostics []scanner.Diagnostic, cut int) []sarifNotification {
+	all := len(indeterminate) + len(diagnostics)
+	list := make([]sarifNotification, 0, min(sarifNotifications, all)+2)
 	leftOut := func(n int, noun string) {
 		if n > 0 {
 			list = append(list, note(2, "warning", fmt.Sprintf("%s left out; the JSON report has all.", count(n, noun)), nil, ""))
 		}
 	}
 	leftOut(cut, "less severe result")
-	leftOut(len(r.Indeterminate)+len(r.Diagnostics)-sarifNotifications, "notification")
+	leftOut(all-sarifNotifications, "notification")
 	budget := sarifNotifications
-	for i := range r.Indeterminate[:min(budget, len(r.Indeterminate))] {
-		n := &r.Indeterminate[i]
+	for i := range indeterminate[:min(budget, len(indeterminate))] {
+		n := &indeterminate[i]
 		about := joinNonEmpty(", ", objectName(n.Object), joinNonEmpty(" ", n.What, cmp.Or(n.Root, n.Policy)))
 		list = append(list, note(0, "warning", "Not judged: "+about+": "+n.Why, n.Location, n.Root))
 		budget--
 	}
-	for i := range r.Diagnostics[:min(budget, len(r.Diagnostics))] {
-		d := &r.Diagnostics[i]
+	for i := range diagnostics[:min(budget, len(diagnostics))] {
+		d := &diagnostics[i]
 		list = append(list, note(1, d.Severity, d.Message, d.Location, d.Root))
 	}
 	return list

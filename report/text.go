@@ -166,39 +166,65 @@ func (p *printer) file(g *fileGroup) {
 		name = append(name, span{" (as it was at the base)", dim})
 	}
 	p.heading(name...)
-	margin := 0
+	var places []*scanner.Location
 	for _, e := range g.entries {
-		l := &e.Location
-		margin = max(margin, len(position(l)), len(strconv.Itoa(l.SnippetLine+len(l.Snippet))))
+		places = append(places, &e.Location)
 	}
+	margin := marginOf(places)
 	var last *scanner.Location
 	for i, e := range g.entries {
 		if i > 0 {
 			p.line()
 		}
-		p.entry(e, 2+margin, last)
+		p.entry(e, margin, last)
 		last = &e.Location
 	}
 }
 
-// entry writes one finding: title, excerpt, details. The title's text, the rule of
-// the excerpt and the details share a column, one past the margin.
+// marginOf is the width of the column left of entries that are at these places.
+func marginOf(places []*scanner.Location) int {
+	margin := 0
+	for _, l := range places {
+		margin = max(margin, len(position(l)), len(strconv.Itoa(l.SnippetLine+len(l.Snippet))))
+	}
+	return 2 + margin
+}
+
+// entry writes one finding.
 func (p *printer) entry(e *entry, margin int, last *scanner.Location) {
 	emphasis := bold
 	if e.Status == scanner.StatusExisting && p.compared {
 		emphasis = plainStyle
 	}
-	lead := []span{
-		{padLeft(position(&e.Location), margin) + " ", dim},
-		{escape(string(e.Action)), actionStyle(e.Action)},
-		{p.marks(e.Finding) + ": ", emphasis},
-	}
-	p.message(lead, margin+1, emphasis, e.Message)
+	p.item(&e.Location, margin, last, item{
+		word: string(e.Action), mark: actionStyle(e.Action), aside: p.marks(e.Finding), emphasis: emphasis, message: e.Message,
+		details: func(labelled bool) []string { return p.details(e, labelled) },
+	})
+}
+
+// item is what is said of a place.
+type item struct {
+	// word says how bad it is, in the style mark.
+	word string
+	mark style
+	// aside follows the word; emphasis is the style of it and of the message.
+	aside    string
+	emphasis style
+	message  string
+	// details are lines below; labelled tells that the field's name was shown.
+	details func(labelled bool) []string
+}
+
+// item writes a title, excerpt and details. The title's text, the rule of the excerpt
+// and the details share a column, one past the margin.
+func (p *printer) item(l *scanner.Location, margin int, last *scanner.Location, it item) {
+	lead := []span{{padLeft(position(l), margin) + " ", dim}, {escape(it.word), it.mark}, {it.aside + ": ", it.emphasis}}
+	p.message(lead, margin+1, it.emphasis, it.message)
 	labelled := false
-	if last == nil || !sameExcerpt(last, &e.Location) {
-		labelled = p.excerpt(&e.Location, margin, actionStyle(e.Action))
+	if last == nil || !sameExcerpt(last, l) {
+		labelled = p.excerpt(l, margin, it.mark)
 	}
-	for _, d := range p.details(e, labelled) {
+	for _, d := range it.details(labelled) {
 		p.block([]span{blanks(margin + 1), {"= ", gutter}}, margin+3, plainStyle, d)
 	}
 }

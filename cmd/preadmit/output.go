@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/scanner"
 )
 
 // output is one place a report goes to.
@@ -93,19 +92,22 @@ func (all outputs) check() error {
 	return nil
 }
 
+// reportWriter writes one report in a format.
+type reportWriter func(w io.Writer, format string, opts report.Options) error
+
 // write writes the report everywhere, files first: a reader of stdout that has
 // gone away must not cost them.
-func (all outputs) write(p Process, f *scanFlags, r *scanner.Report) error {
+func (all outputs) write(p Process, f *scanFlags, write reportWriter) error {
 	opts := report.Options{Verbose: f.verbose, Quiet: f.quiet}
 	for _, o := range all[1:] {
 		opts.Color = f.color.value == "always"
-		if err := writeFile(o.path, func(w io.Writer) error { return report.Write(w, o.format, r, opts) }); err != nil {
+		if err := writeFile(o.path, func(w io.Writer) error { return write(w, o.format, opts) }); err != nil {
 			return fmt.Errorf("write %s: %w", o.path, err)
 		}
 	}
 	opts.Color = useColor(p, f.color.value)
 	opts.Width = columns(p.Stdout)
-	return report.Write(p.Stdout, all[0].format, r, opts)
+	return write(p.Stdout, all[0].format, opts)
 }
 
 // writeFile replaces a file as a whole or not at all. What is not a regular file

@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime/debug"
 
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/spf13/cobra"
 )
@@ -87,7 +88,7 @@ func runScan(ctx context.Context, p Process, f *scanFlags) error {
 	}
 	f.explain(p.Stderr, change)
 	progress := newProgress(p, f.quiet)
-	report, err := scanner.Scan(ctx, scanner.Input{
+	result, err := scanner.Scan(ctx, scanner.Input{
 		Base:     change.base,
 		Head:     change.head,
 		Config:   config,
@@ -100,11 +101,14 @@ func runScan(ctx context.Context, p Process, f *scanFlags) error {
 	if err != nil {
 		return scanError(ctx, err)
 	}
-	report.Diagnose(remarks...)
-	if err := outputs.write(p, f, report); err != nil {
+	result.Diagnose(remarks...)
+	err = outputs.write(p, f, func(w io.Writer, format string, opts report.Options) error {
+		return report.Write(w, format, result, opts)
+	})
+	if err != nil {
 		return err
 	}
-	return verdict(p.Stderr, report, config.FailOn, f.existing)
+	return verdict(p.Stderr, result, config.FailOn, f.existing)
 }
 
 func ownVersion() string {

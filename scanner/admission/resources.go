@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -73,3 +74,9 @@ type matching struct {
 }
 
 func (m matching) GetEquivalentResourceMapper() runtime.EquivalentResourceMapper { return m.mapper }
+
+// All gives the objects of a kind in every namespace, in the order of the state.
+func (c *Cluster) All(r Resource) []*Object { return c.list(r.Kind.GroupKind()) }
+
+// SystemNamespaces are the names of the namespaces that every cluster has, in order.
+func SystemNamespaces() []string { return slices.Sorted(maps.Keys(systemNamespaces)) }

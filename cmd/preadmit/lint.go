@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/lint"
+	"github.com/spf13/cobra"
+)
+
+func newLintCommand(p Process) *cobra.Command {
+	f := newLintFlags()
+	cmd := &cobra.Command{
+		Use:   "lint [PATH]",
+		Short: "Look for mistakes in policies themselves",
+		Long: `Look at ValidatingAdmissionPolicies and their bindings: what the API server
+would refuse, what its type checker warns of, and what can never do what it
+seems to do.
+
+PATH is a directory, by default the current one, a file, or - for stdin. Inside
+a git repository the whole repository is read, and what is written or rendered
+at or below PATH is looked at; the rest counts as there.
+
+Exit code: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or
+configuration, 3 lint could not be completed.`,
+		Example: `  # All policies of the repository
+  preadmit lint
+
+  # Those of a directory, with what only the cluster knows
+  kubectl get ns,crd -o yaml | preadmit lint --context - policies
+
+  # What is in a cluster
+  kubectl get validatingadmissionpolicies,validatingadmissionpolicybindings -o yaml | preadmit lint -
+
+  # May the author of the policies read their params?
+  preadmit lint --as jane --as-group policy-admins`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("lint takes one PATH, got %q", args)
+			}
+			f.scan.path = append(args, ".")[0]
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return runLint(cmd.Context(), p, f) },
+	}
+	f.register(cmd)
+	return cmd
+}
+
+// runLint is the whole command: flags to input, input to report, report to files
+// and exit code.
+func runLint(ctx context.Context, p Process, f *lintFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	outputs, err := parseOutputs(f.scan)
+	if err != nil {
+		return err
+	}
+	in, err := f.input(ctx, p)
+	if err != nil {
+		return err
+	}
+	progress := newProgress(p, f.scan.quiet)
+	in.Scan.Progress = progress.update
+	result, err := lint.Run(ctx, in)
+	progress.erase()
+	if err != nil {
+		return scanError(ctx, err)
+	}
+	err = outputs.write(p, f.scan, func(w io.Writer, format string, opts report.Options) error {
+		return report.WriteLint(w, format, result, opts)
+	})
+	if err == nil && result.Failed(f.failOn.value) {
+		return errFindings
+	}
+	return err
+}
+
+// input opens all that the flags name.
+func (f *lintFlags) input(ctx context.Context, p Process) (lint.Input, error) {
+	tree, under, err := f.tree(ctx, p.Stdin)
+	if err != nil {
+		return lint.Input{}, err
+	}
+	config, _, err := loadConfig(f.scan, &change{head: tree})
+	if err != nil {
+		return lint.Input{}, err
+	}
+	extras, err := openExtras(ctx, p.Stdin, f.scan)
+	if err != nil {
+		return lint.Input{}, err
+	}
+	in := lint.Input{
+		Scan: scanner.Input{
+			Head: tree, Config: config, Extra: extras,
+			Render: renderOptions(p, config.LoadRestrictor), Version: ownVersion(),
+		},
+		Under: under, Disable: f.disable.values,
+	}
+	if f.scan.as != "" {
+		author := scanner.NewUser(f.scan.as, f.scan.asGroups.values)
+		in.Author = &author
+	}
+	return in, nil
+}
+
+// check refuses flags that contradict each other.
+func (f *lintFlags) check() error {
+	for _, id := range f.disable.values {
+		if !slices.Contains(lint.RuleIDs(), id) {
+			return usagef("--disable %s: there is no such rule, want one of %s", id, strings.Join(lint.RuleIDs(), ", "))
+		}
+	}
+	if f.scan.path == "-" && slices.Contains(append(f.scan.context.values, f.scan.policies.values...), "-") {
+		return usagef("lint -: stdin is what is looked at, and cannot be --policies or --context too")
+	}
+	return f.scan.check()
+}

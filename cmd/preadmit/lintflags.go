@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/lint"
+	"github.com/spf13/cobra"
+)
+
+// lintFlags are the flags of preadmit lint as given: some of scan's, and its own.
+type lintFlags struct {
+	scan    *scanFlags
+	failOn  choice
+	disable words
+}
+
+func newLintFlags() *lintFlags {
+	return &lintFlags{
+		scan:    newScanFlags(),
+		failOn:  choice{value: "error", known: lint.FailOnValues()},
+		disable: words{kind: "RULE"},
+	}
+}
+
+// register declares the flags on cmd.
+func (f *lintFlags) register(cmd *cobra.Command) {
+	flags, s := cmd.Flags(), f.scan
+	flags.SortFlags = false
+	// --fail-on and --existing of a scan are not given here, and mean nothing.
+	s.given = func(name string) bool { return name != "fail-on" && flags.Changed(name) }
+	flags.Var(&s.policies, "policies", "policies and bindings that count as there: a `PATH` of YAML (repeatable)")
+	flags.Var(&s.context, "context", "YAML `FILE` of a cluster's Namespaces, CRDs, params, RBAC and policies, - for stdin (repeatable)")
+	flags.Var(&s.roots, "roots", "only the roots that match this `GLOB`; ** crosses directories (repeatable)")
+	flags.StringVar(&s.as, "as", "", "the `USER` who creates the policies: may they read what paramKind and paramRef refer to?")
+	flags.Var(&s.asGroups, "as-group", "a `GROUP` of that user (repeatable)")
+	flags.Var(&s.loadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(s.loadRestrictor.known, " or "))
+	flags.StringVar(&s.config, "config", "", "configuration `FILE` to use instead of the repository's "+scanner.ConfigFile)
+	flags.Var(&f.disable, "disable", "switch a `RULE` off (repeatable)")
+	flags.Var(&f.failOn, "fail-on", "the weakest `SEVERITY` that fails the run: "+strings.Join(f.failOn.known, ", "))
+	flags.Var(&s.format, "format", "`FORMAT` of the report on stdout: "+strings.Join(s.format.known, ", "))
+	flags.VarP(&s.outputs, "output", "o", "also write the report to a file, `[FORMAT=]FILE`; - is stdout (repeatable)")
+	flags.Var(&s.color, "color", "`WHEN` to colour text: auto, always or never")
+	flags.BoolVarP(&s.verbose, "verbose", "v", false, "say more: objects, roots, all remarks")
+	flags.BoolVarP(&s.quiet, "quiet", "q", false, "say less: no progress, only errors and the summary")
+	for name, known := range map[string][]string{
+		"fail-on": f.failOn.known, "format": s.format.known, "disable": lint.RuleIDs(),
+		"color": s.color.known, "load-restrictor": s.loadRestrictor.known,
+	} {
+		// The only error is a flag that does not exist.
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(
+			toCompletions(known), cobra.ShellCompDirectiveNoFileComp))
+	}
+}
+
+// tree opens what PATH names: the tree, and what of it to look at.
+func (f *lintFlags) tree(ctx context.Context, stdin io.Reader) (tree scanner.Tree, under string, err error) {
+	if f.scan.path == "-" {
+		return loneTree(ctx, stdin, "-")
+	}
+	info, err := os.Stat(f.scan.path)
+	switch {
+	case err != nil:
+		return tree, "", usagef("PATH: %w", err)
+	case info.IsDir():
+		c, err := openChange(f.scan)
+		if err != nil {
+			return tree, "", err
+		}
+		return c.head, c.head.Under, nil
+	case !info.Mode().IsRegular():
+		return tree, "", usagef("PATH: %s is neither a file nor a directory", f.scan.path)
+	}
+	return fileTree(ctx, f.scan.path)
+}
+
+// fileTree opens the repository that a file is part of; one that is in none, or is
+// ignored there, stands alone.
+func fileTree(ctx context.Context, name string) (scanner.Tree, string, error) {
+	dir, base := filepath.Split(name)
+	if repository, err := gittree.Open(filepath.Clean(dir)); err == nil {
+		c := &change{}
+		if err := c.openWorkTree(repository); err == nil {
+			under := path.Join(c.head.Under, base)
+			if _, err := fs.Stat(c.head.FS, under); err == nil {
+				return c.head, under, nil
+			}
+		}
+	}
+	return loneTree(ctx, nil, name)
+}
+
+// loneTree is a tree of one file, or of stdin.
+func loneTree(ctx context.Context, stdin io.Reader, name string) (scanner.Tree, string, error) {
+	extra, err := openExtra(ctx, stdin, name)
+	if err != nil {
+		return scanner.Tree{}, "", usagef("PATH: %w", err)
+	}
+	return scanner.Tree{FS: extra.FS, Revision: scanner.Revision{Name: extra.Name}}, "", nil
+}
