@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"github.com/google/cel-go/common/types"
@@ -33,6 +34,9 @@ type activation struct {
 	variableCost int64
 	// what was read, to know what a verdict depends on.
 	readNamespace, readAuthorizer bool
+	// pending are the variables being evaluated, circular one that reads itself.
+	pending  []string
+	circular string
 }
 
 // ResolveName implements interpreter.Activation.
@@ -80,11 +84,19 @@ func (a *activation) variablesValue() ref.Val {
 	return a.values
 }
 
+// evaluateVariable evaluates a variable. One that is declared twice can read
+// itself through what was declared in between; an API server does not survive that.
 func (a *activation) evaluateVariable(v variable) ref.Val {
 	if v.result.Error != nil {
 		return types.NewErr("composited variable %q fails to compile: %v", v.name, v.result.Error)
 	}
+	if slices.Contains(a.pending, v.name) {
+		a.circular = v.name
+		return types.NewErr("variable %q reads itself", v.name)
+	}
+	a.pending = append(a.pending, v.name)
 	value, details, err := v.result.Program.Eval(a)
+	a.pending = a.pending[:len(a.pending)-1]
 	if details == nil {
 		return types.NewErr("unable to get evaluation details of variable %q", v.name)
 	}

@@ -154,15 +154,14 @@ func (d *dispatch) binding(h *hook, b *Binding, m match, annotations *annotation
 		d.configurationError(p, b, err)
 		return
 	}
-	if len(params) == 0 {
-		return
+	var version *admission.Version
+	if len(params) > 0 {
+		if version, err = d.request.Version(m.kind); err != nil {
+			d.conversionError(p, b, err)
+			return
+		}
 	}
-	version, err := d.request.Version(m.kind)
-	if err != nil {
-		d.conversionError(p, b, err)
-		return
-	}
-	if err := d.home().err; err != nil {
+	if err := d.home().err; err != nil { // asked even if there is nothing to evaluate
 		d.outcome.Refusal = err
 		return
 	}

@@ -150,6 +150,9 @@ func (e *evaluation) noteReads(a *activation) {
 	if a.readAuthorizer && !e.authorizers.known {
 		e.why = append(e.why, "the policy asks the authorizer, but the cluster state has no RBAC objects; give them with --context")
 	}
+	if a.circular != "" {
+		e.why = append(e.why, fmt.Sprintf("variable %s is declared more than once and reads itself, which ends an API server", a.circular))
+	}
 }
 
 // matchConditions: any false one wins over errors

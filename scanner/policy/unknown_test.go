@@ -174,3 +174,16 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 }
+
+// TestCircularVariable: an API server does not survive a variable that, declared
+// twice, reads itself; preadmit does.
+func TestCircularVariable(t *testing.T) {
+	variables := `  variables:
+  - {name: a, expression: "1"}
+  - {name: b, expression: "variables.a + 1"}
+  - {name: a, expression: "variables.b + 1"}`
+	outcome := judge(t, namespaceShop, deny("variables.a == 1", "", variables, ""))
+	if len(outcome.Indeterminate) != 1 || !strings.Contains(outcome.Indeterminate[0].Why, "variable a is declared more than once and reads itself") {
+		t.Errorf("got %+v", outcome)
+	}
+}
