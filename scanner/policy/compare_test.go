@@ -1,0 +1,299 @@
+package policy_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	v1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/suite"
+)
+
+// scene is a cluster, the policies in force in it and requests.
+type scene struct {
+	state, policies []*admission.Object
+	asks            []admission.Ask
+	// stored: the policies are taken as a server may find them in its storage, without
+	// the checks of their creation, so that expressions need not compile.
+	stored bool
+}
+
+// comparison compares this package with upstream's plugin. It keeps what it
+// compiled over scenes.
+type comparison struct {
+	ours   *policy.Compiler
+	theirs *upstreamCompiler
+	tally  tally
+}
+
+// tally tells what the compared pairs of policy set and request were like, so
+// that one can see that the comparison is worth something.
+type tally struct {
+	pairs, evaluated, denied, warned, audited, uncompiled, chance int
+}
+
+func newComparison() *comparison {
+	return &comparison{ours: newCompiler(), theirs: newUpstreamCompiler()}
+}
+
+// newCompiler: how much one scan may evaluate is not upstream's concern.
+func newCompiler() *policy.Compiler {
+	c := policy.NewCompiler()
+	c.Budget = 1 << 62
+	return c
+}
+
+// forget bounds the memory of long runs.
+func (c *comparison) forget() {
+	if len(c.theirs.known) > mostCompiled {
+		c.ours, c.theirs = newCompiler(), newUpstreamCompiler()
+	}
+}
+
+// difference is a request that the two answer differently.
+type difference struct {
+	ask  admission.Ask
+	text string
+}
+
+// stage is a scene made ready to judge requests.
+type stage struct {
+	*comparison
+	all     []*admission.Object
+	index   *admission.Index
+	set     *policy.Set
+	looked  map[string]bool // kinds whose stored objects policies depend on
+	cluster *admission.Cluster
+	engine  *policy.Engine
+	oracle  *oracle
+}
+
+// scene compares the answers to all requests of a scene.
+func (c *comparison) scene(t testing.TB, s scene) []difference {
+	t.Helper()
+	c.forget()
+	stage := c.stage(t, s)
+	var all []difference
+	for _, ask := range s.asks {
+		if text := stage.request(t, ask); text != "" {
+			all = append(all, difference{ask, text})
+		}
+	}
+	return all
+}
+
+func (c *comparison) stage(t testing.TB, s scene) *stage {
+	all := slices.Concat(s.state, s.policies)
+	st := &stage{comparison: c, all: all, index: admission.NewIndex(all)}
+	st.cluster = admission.NewCluster(admission.ClusterOptions{Complete: true}, st.index)
+	if s.stored {
+		st.set = c.storedSet(t, s.policies)
+	} else {
+		st.set, _ = policy.Load(context.Background(), st.cluster, suite.Admin(), s.policies)
+	}
+	st.looked = lookedUp(st.set)
+	st.engine = policy.NewEngine(st.cluster, c.ours, st.set)
+	st.oracle = c.theirs.oracle(t, st.cluster, all, st.set)
+	return st
+}
+
+// lookedUp are the kinds of which a stored object decides more than its own
+// requests: those of params, and what the cluster itself looks up.
+func lookedUp(set *policy.Set) map[string]bool {
+	kinds := map[string]bool{"Namespace": true, "CustomResourceDefinition": true, "Role": true, "RoleBinding": true, "ClusterRole": true, "ClusterRoleBinding": true}
+	for _, p := range set.Policies {
+		if p.Spec.ParamKind != nil {
+			kinds[p.Spec.ParamKind.Kind] = true
+		}
+	}
+	return kinds
+}
+
+// storedSet reads policies as a server does that finds them in its storage.
+func (c *comparison) storedSet(t testing.TB, objects []*admission.Object) *policy.Set {
+	set := &policy.Set{}
+	for _, o := range objects {
+		switch o.GroupVersionKind().Kind {
+		case "ValidatingAdmissionPolicy":
+			p := &v1.ValidatingAdmissionPolicy{}
+			stored(t, o, p)
+			if panics(func() { c.theirs.compile(t, p) }) {
+				continue // no server can have stored it
+			}
+			set.Policies = append(set.Policies, &policy.Policy{ValidatingAdmissionPolicy: p, Source: o})
+		case "ValidatingAdmissionPolicyBinding":
+			b := &v1.ValidatingAdmissionPolicyBinding{}
+			stored(t, o, b)
+			set.Bindings = append(set.Bindings, &policy.Binding{ValidatingAdmissionPolicyBinding: b, Source: o})
+		}
+	}
+	sort.SliceStable(set.Policies, func(i, j int) bool { return set.Policies[i].Name < set.Policies[j].Name })
+	sort.SliceStable(set.Bindings, func(i, j int) bool { return set.Bindings[i].Name < set.Bindings[j].Name })
+	return set
+}
+
+func panics(do func()) (yes bool) {
+	defer func() { yes = recover() != nil }()
+	do()
+	return false
+}
+
+func stored(t testing.TB, o *admission.Object, into runtime.Object) {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Content, into); err != nil {
+		t.Fatal(err)
+	}
+	legacyscheme.Scheme.Default(into)
+}
+
+// judges gives who judges a request: the scene's cluster does for all, unless the
+// object that is stored before the request is one that others depend on.
+func (st *stage) judges(t testing.TB, ask admission.Ask) (*admission.Cluster, *policy.Engine, *oracle) {
+	if ask.OldObject == nil || !st.looked[ask.OldObject.GroupVersionKind().Kind] {
+		return st.cluster, st.engine, st.oracle
+	}
+	old := []*admission.Object{ask.OldObject}
+	cluster := admission.NewCluster(admission.ClusterOptions{Complete: true}, admission.NewIndex(old), st.index)
+	return cluster, policy.NewEngine(cluster, st.ours, st.set), st.theirs.oracle(t, cluster, st.stateWith(ask.OldObject), st.set)
+}
+
+// stateWith is the state with an object in place of that of the same key.
+func (st *stage) stateWith(o *admission.Object) []*admission.Object {
+	all := []*admission.Object{o}
+	for _, other := range st.all {
+		if st.cluster.Key(other) != st.cluster.Key(o) {
+			all = append(all, other)
+		}
+	}
+	return all
+}
+
+// request compares the answers to one request and gives the difference, or why the
+// pair is wrong in itself.
+func (st *stage) request(t testing.TB, ask admission.Ask) string {
+	ctx := context.Background()
+	cluster, engine, oracle := st.judges(t, ask)
+	req, _, err := cluster.Prepare(ctx, ask)
+	if err != nil || exempt(req) {
+		return "" // no policy is asked
+	}
+	outcome := engine.Evaluate(ctx, req)
+	ours, theirs := outcome.Verdict(req, nil), oracle.verdict(req)
+	st.count(&outcome, theirs)
+	switch {
+	case len(outcome.Indeterminate) > 0:
+		return fmt.Sprintf("indeterminate although all is known: %s", outcome.Indeterminate[0].Why)
+	case same(ours, theirs):
+		return ""
+	case agreeByChance(req, engine, oracle):
+		st.tally.chance++
+		return ""
+	}
+	return cmp.Diff(theirs, ours, cmpopts.EquateEmpty())
+}
+
+func same(a, b policy.Verdict) bool {
+	return reflect.DeepEqual(a, b) || cmp.Equal(a, b, cmpopts.EquateEmpty())
+}
+
+// agreeByChance asks both again. The order of the keys of a map is random in CEL,
+// so upstream may have several answers; ours must be one of them.
+func agreeByChance(req *admission.Request, engine *policy.Engine, oracle *oracle) bool {
+	var ours, theirs []policy.Verdict
+	for range 40 {
+		outcome := engine.Evaluate(context.Background(), req)
+		ours, theirs = append(ours, outcome.Verdict(req, nil)), append(theirs, oracle.verdict(req))
+	}
+	random := slices.ContainsFunc(theirs, func(v policy.Verdict) bool { return !same(v, theirs[0]) })
+	return random && slices.ContainsFunc(ours, func(v policy.Verdict) bool {
+		return slices.ContainsFunc(theirs, func(w policy.Verdict) bool { return same(v, w) })
+	})
+}
+
+func (c *comparison) count(outcome *policy.Outcome, v policy.Verdict) {
+	c.tally.pairs++
+	for _, counted := range []struct {
+		number *int
+		is     bool
+	}{
+		{&c.tally.evaluated, outcome.Evaluations > 0},
+		{&c.tally.denied, !v.Allowed},
+		{&c.tally.warned, len(v.Warnings) > 0},
+		{&c.tally.audited, len(v.AuditAnnotations) > 0},
+		{&c.tally.uncompiled, strings.Contains(v.Message, ": compilation error: ")},
+	} {
+		if counted.is {
+			*counted.number++
+		}
+	}
+}
+
+// exempt: the dispatcher below the plugin does not know of exempt resources.
+func exempt(req *admission.Request) bool {
+	switch req.GetResource().Group {
+	case "authentication.k8s.io", "authorization.k8s.io":
+		return true
+	case v1.GroupName:
+		return req.GetResource().Resource != "mutatingwebhookconfigurations" && req.GetResource().Resource != "validatingwebhookconfigurations"
+	}
+	return false
+}
+
+// loadSuites gives the recorded suites as scenes.
+func loadSuites(t testing.TB) []scene {
+	dirs, err := filepath.Glob("../suite/testdata/conformance/*")
+	if err != nil || len(dirs) == 0 {
+		t.Fatalf("no suites: %v", err)
+	}
+	var all []scene
+	for _, dir := range dirs {
+		all = append(all, loadSuite(t, dir))
+	}
+	return all
+}
+
+func loadSuite(t testing.TB, dir string) scene {
+	s, err := suite.Load(os.DirFS(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := scene{state: s.Context, policies: s.Policies}
+	for i := range s.Requests {
+		m.asks = append(m.asks, s.Requests[i].Ask())
+	}
+	return m
+}
+
+// TestUpstreamAgrees puts the requests of each suite to this package and to the
+// API server's own plugin.
+func TestUpstreamAgrees(t *testing.T) {
+	c := newComparison()
+	for _, s := range loadSuites(t) {
+		for _, d := range c.scene(t, s) {
+			t.Errorf("%s (-upstream +ours):\n%s", describe(d.ask), d.text)
+		}
+	}
+	if c.tally.evaluated < 400 {
+		t.Errorf("only %d requests were evaluated", c.tally.evaluated)
+	}
+}
+
+func describe(ask admission.Ask) string {
+	o := ask.Object
+	if o == nil || ask.Subresource == "scale" {
+		o = ask.OldObject
+	}
+	return fmt.Sprintf("%s %s %s/%s %s", ask.Operation, o.GroupVersionKind().Kind, o.Namespace(), o.Name(), ask.Subresource)
+}
