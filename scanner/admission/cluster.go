@@ -83,10 +83,10 @@ func (c *Cluster) list(kind schema.GroupKind) []*Object {
 		return c.layers[0].byKind[kind]
 	}
 	var all []*Object
-	seen := map[[2]string]bool{}
+	seen := map[indexKey]bool{}
 	for _, layer := range c.layers {
 		for _, o := range layer.byKind[kind] {
-			id := [2]string{o.Namespace(), o.Name()}
+			id := keyOf(kind, o.Namespace(), o.Name())
 			if !seen[id] {
 				seen[id] = true
 				all = append(all, o)

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -21,13 +22,19 @@ type indexKey struct {
 	namespace, name string
 }
 
+// keyOf has "default" for no namespace: that is where an object written without one
+// lives, and the keys of cluster-scoped kinds only have to be equal.
+func keyOf(kind schema.GroupKind, namespace, name string) indexKey {
+	return indexKey{kind, cmp.Or(namespace, defaultNamespace), name}
+}
+
 // NewIndex indexes objects. Of two with the same group, kind, namespace and name
 // the first counts.
 func NewIndex(objects []*Object) *Index {
 	x := &Index{byKind: map[schema.GroupKind][]*Object{}, byName: map[indexKey]*Object{}}
 	for _, o := range objects {
 		kind := o.GroupVersionKind().GroupKind()
-		key := indexKey{kind, o.Namespace(), o.Name()}
+		key := keyOf(kind, o.Namespace(), o.Name())
 		if _, ok := x.byName[key]; ok && key.name != "" {
 			continue
 		}
@@ -37,22 +44,15 @@ func NewIndex(objects []*Object) *Index {
 	return x
 }
 
-// get finds a namespaced object. An object written without a namespace lives in
-// "default".
+// get finds a namespaced object.
 func (x *Index) get(kind schema.GroupKind, namespace, name string) *Object {
-	if o, ok := x.byName[indexKey{kind, namespace, name}]; ok {
-		return o
-	}
-	if namespace == defaultNamespace {
-		return x.byName[indexKey{kind, "", name}]
-	}
-	return nil
+	return x.byName[keyOf(kind, namespace, name)]
 }
 
 // getClusterScoped finds an object by name alone: a namespace written on a
 // cluster-scoped object is dropped by the server.
 func (x *Index) getClusterScoped(kind schema.GroupKind, name string) *Object {
-	if o, ok := x.byName[indexKey{kind, "", name}]; ok {
+	if o, ok := x.byName[keyOf(kind, "", name)]; ok {
 		return o
 	}
 	for _, o := range x.byKind[kind] {
