@@ -164,6 +164,9 @@ func (st *stage) judges(t testing.TB, ask admission.Ask) (*admission.Cluster, *p
 	if ask.OldObject == nil || !st.looked[ask.OldObject.GroupVersionKind().Kind] {
 		return st.cluster, st.engine, st.oracle
 	}
+	if _, err := st.cluster.Stored(ask.OldObject, ask.OldObject.GroupVersionKind()); err != nil { // as if there were none
+		return st.cluster, st.engine, st.oracle
+	}
 	old := []*admission.Object{ask.OldObject}
 	cluster := admission.NewCluster(admission.ClusterOptions{Complete: true}, admission.NewIndex(old), st.index)
 	return cluster, policy.NewEngine(cluster, st.ours, st.set), st.theirs.oracle(t, cluster, st.stateWith(ask.OldObject), st.set)
