@@ -141,11 +141,11 @@ func (r *review) server(final verdict, before *verdict) {
 		}
 		return
 	}
-	if why := leftover(r.head); final.refusal != nil && why != "" {
-		r.indeterminate("object", "", fmt.Sprintf("the API server would refuse it (%s), but %s", final.refusal.ErrStatus.Message, why))
-		return
-	}
 	if final.refusal != nil {
+		if why := leftover(r.head); why != "" {
+			r.indeterminate("object", "", fmt.Sprintf("the API server would refuse it (%s), but %s", final.refusal.ErrStatus.Message, why))
+			return
+		}
 		existed := before.refusal != nil && before.refusal.ErrStatus.Message == final.refusal.ErrStatus.Message
 		r.add(r.refused(final.refusal), existed)
 	}

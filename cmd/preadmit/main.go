@@ -16,6 +16,7 @@ import (
 const grace = 2 * time.Second
 
 func main() {
+	collectLater(os.Getenv)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() {
 		stop() // a second signal ends the process at once

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	goruntime "runtime"
 	"sort"
 
 	v1 "k8s.io/api/admissionregistration/v1"
@@ -21,6 +22,8 @@ import (
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/preadmit/preadmit/scanner/admission"
 )
@@ -75,14 +78,28 @@ func IsPolicy(o *admission.Object) bool {
 // cluster's state would accept them from the user. All three API versions are
 // read, whether or not a server still serves them.
 func Load(ctx context.Context, cluster *admission.Cluster, u user.Info, objects []*admission.Object) (*Set, []Refusal) {
+	accepted := make([]acceptance, len(objects))
+	var group errgroup.Group
+	group.SetLimit(goruntime.GOMAXPROCS(0))
+	for i, o := range objects {
+		if IsPolicy(o) {
+			group.Go(func() error {
+				accepted[i] = accept(ctx, cluster, u, o)
+				return nil
+			})
+		}
+	}
+	_ = group.Wait()
 	set := &Set{}
 	var refusals []Refusal
-	for _, o := range objects {
-		if !IsPolicy(o) {
-			continue
-		}
-		if err := set.add(ctx, cluster, u, o); err != nil {
-			refusals = append(refusals, refusal(o, err))
+	for _, a := range accepted {
+		switch {
+		case a.err != nil:
+			refusals = append(refusals, refusal(a.object, a.err))
+		case a.policy != nil:
+			set.Policies = append(set.Policies, a.policy)
+		case a.binding != nil:
+			set.Bindings = append(set.Bindings, a.binding)
 		}
 	}
 	sort.SliceStable(set.Policies, func(i, j int) bool { return set.Policies[i].Name < set.Policies[j].Name })
@@ -90,26 +107,39 @@ func Load(ctx context.Context, cluster *admission.Cluster, u user.Info, objects 
 	return set, refusals
 }
 
-func (s *Set) add(ctx context.Context, cluster *admission.Cluster, u user.Info, o *admission.Object) error {
+// acceptance is an object as the API server accepts it: a policy, a binding, or
+// why neither.
+type acceptance struct {
+	object  *admission.Object
+	policy  *Policy
+	binding *Binding
+	err     error
+}
+
+func accept(ctx context.Context, cluster *admission.Cluster, u user.Info, o *admission.Object) acceptance {
+	a := acceptance{object: o}
 	served, err := asV1(o)
 	if err != nil {
-		return err
+		a.err = err
+		return a
 	}
 	req, _, err := cluster.Prepare(ctx, admission.Ask{Operation: k8sadmission.Create, Object: served, User: u})
 	if err != nil {
-		return err
+		a.err = err
+		return a
 	}
 	version, err := req.Version(req.GetKind())
 	if err != nil {
-		return err
+		a.err = err
+		return a
 	}
 	switch obj := version.VersionedObject.(type) {
 	case *v1.ValidatingAdmissionPolicy:
-		s.Policies = append(s.Policies, &Policy{ValidatingAdmissionPolicy: obj, Source: o})
+		a.policy = &Policy{ValidatingAdmissionPolicy: obj, Source: o}
 	case *v1.ValidatingAdmissionPolicyBinding:
-		s.Bindings = append(s.Bindings, &Binding{ValidatingAdmissionPolicyBinding: obj, Source: o})
+		a.binding = &Binding{ValidatingAdmissionPolicyBinding: obj, Source: o}
 	}
-	return nil
+	return a
 }
 
 // asV1 converts a policy or binding of a version that is no longer served.
