@@ -33,6 +33,9 @@ func (s *scan) selectedRoots() []string {
 	return slices.Compact(paths)
 }
 
+// nothingToJudge is said of a scan that selects no root.
+const nothingToJudge = "nothing to judge: no root was found"
+
 // accountRoots says of every selected root of the head what became of it, so that
 // nothing goes missing silently.
 func (s *scan) accountRoots() {
@@ -45,7 +48,7 @@ func (s *scan) accountRoots() {
 	}
 	s.noteGlobs()
 	if len(s.selectedRoots()) == 0 {
-		s.diagnose(Diagnostic{Severity: "warning", Message: "nothing to judge: no root was found"})
+		s.diagnose(Diagnostic{Severity: "warning", Message: nothingToJudge})
 	}
 }
 

@@ -35,7 +35,7 @@ type Surveyed struct {
 	User user.Info
 	// Policies are all versions of all policies and bindings, in the order of their
 	// keys: of the roots, of what was given, and of what can be rendered of roots
-	// that were refused as a whole.
+	// that do not render as a whole.
 	Policies []*admission.Object
 }
 
@@ -50,9 +50,9 @@ func NewSurvey(ctx context.Context, in Input) (*Survey, error) {
 	if err := s.render(ctx); err != nil {
 		return nil, err
 	}
-	parts := s.head.policiesOfParts(ctx, s.refusedRoots(s.head))
+	parts := s.head.policiesOfParts(ctx, s.brokenRoots())
 	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("render parts of refused roots: %w", err)
+		return nil, fmt.Errorf("render parts of roots: %w", err)
 	}
 	if err := s.locate(ctx); err != nil {
 		return nil, err
@@ -60,12 +60,24 @@ func NewSurvey(ctx context.Context, in Input) (*Survey, error) {
 	s.finish()
 	survey := &Survey{
 		scan: s, Roots: s.report.Summary.Roots, Broken: s.report.Findings,
-		Indeterminate: s.report.Indeterminate, Diagnostics: s.report.Diagnostics,
+		Indeterminate: s.report.Indeterminate,
+		Diagnostics:   slices.DeleteFunc(s.report.Diagnostics, func(d Diagnostic) bool { return d.Message == nothingToJudge }),
 	}
 	for _, t := range s.targets {
 		survey.Clusters = append(survey.Clusters, surveyed(t, parts))
 	}
 	return survey, nil
+}
+
+// brokenRoots are the roots of the head that do not render, whatever the reason.
+func (s *scan) brokenRoots() []render.Root {
+	var roots []render.Root
+	for _, root := range s.head.found.Roots {
+		if r := s.head.roots[root.Path]; r != nil && r.Problem != nil {
+			roots = append(roots, root)
+		}
+	}
+	return roots
 }
 
 func surveyed(t *target, parts []*admission.Object) Surveyed {
@@ -85,9 +97,7 @@ func surveyed(t *target, parts []*admission.Object) Surveyed {
 // Complete tells whether all roots rendered, so that what was not found is not in
 // the tree.
 func (s *Survey) Complete() bool {
-	return !slices.ContainsFunc(s.scan.head.found.Roots, func(r render.Root) bool {
-		return s.scan.head.roots[r.Path].Problem != nil
-	})
+	return len(s.scan.brokenRoots()) == 0
 }
 
 // Under tells whether an object belongs to the tree and to what of it was asked

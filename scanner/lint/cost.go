@@ -9,7 +9,7 @@ import (
 
 // realistic is a size that lists, maps and strings of real objects have: cost is
 // reported when this many elements can be too many.
-const realistic = 100
+const realistic = 30
 
 // checkCost reports expressions whose cost may pass a limit. The API server checks
 // it at run time only, and then fails the request by failurePolicy.
@@ -22,7 +22,7 @@ func (c *cluster) checkCost(p *policySubject) {
 			reported = true
 			c.add(remark{
 				rule: ruleCost, object: p.Source, fields: []string{e.field},
-				message: fmt.Sprintf("the expression may cost more than the %s that the API server allows for one, once the lists, maps and strings it reads have %d elements", number(policy.CallLimit), c.size(e)),
+				message: fmt.Sprintf("the expression may cost more than the %s that the API server allows for one%s", number(policy.CallLimit), when(sizeOf(e))),
 				hint:    "nest fewer loops (all, exists, map, filter), or look at one list at a time; the estimate is an upper bound",
 			})
 		}
@@ -51,18 +51,33 @@ func (c *cluster) overBudget(p *policySubject, field, what string, limit int) {
 	})
 }
 
-// estimateOf is the most an expression costs at realistic sizes. One that cannot
-// be estimated counts nothing: it does not compile alone, which another rule says.
+// unestimated is more than anything costs that reads lists of one element: the
+// estimator does not know how much a function gives, as with lists.range.
+const unestimated = 1 << 60
+
+// estimateOf is the most an expression costs at realistic sizes. One without an
+// estimate counts nothing.
 func estimateOf(e expression) uint64 {
 	cost, err := policy.Estimate(e.text, realistic)
 	if err != nil {
 		return 0
 	}
+	if least, err := policy.Estimate(e.text, 1); err != nil || least >= unestimated {
+		return 0
+	}
 	return cost
 }
 
-// size is the smallest size at which an expression may cost too much.
-func (c *cluster) size(e expression) int {
+// when says from which size on.
+func when(size int) string {
+	if size <= 1 {
+		return ", whatever it reads"
+	}
+	return fmt.Sprintf(", once the lists, maps and strings it reads have %d elements", size)
+}
+
+// sizeOf is the smallest size at which an expression may cost too much.
+func sizeOf(e expression) int {
 	low, high := 0, realistic
 	for high-low > 1 {
 		middle := (low + high) / 2

@@ -5,9 +5,11 @@
 package lint
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/preadmit/preadmit/scanner"
@@ -75,9 +77,10 @@ type linter struct {
 	looked map[*admission.Object]bool
 }
 
-// broken reports a root that does not render.
+// broken reports a root that does not render: as a finding if the file at fault has
+// to do with policies, else as what could not be looked at.
 func (l *linter) broken(f scanner.Finding) {
-	if slices.Contains(l.in.Disable, ruleRender) {
+	if !l.holdsPolicies(f.Location.Path) || slices.Contains(l.in.Disable, ruleRender) {
 		l.report.Indeterminate = append(l.report.Indeterminate, scanner.Indeterminate{
 			What: "root", Why: f.Message, Root: f.Root, Location: &f.Location,
 		})
@@ -87,6 +90,12 @@ func (l *linter) broken(f scanner.Finding) {
 		Rule: ruleRender, Severity: SeverityError, Message: f.Message, Root: f.Root, Location: f.Location,
 		Hint: "policies and all else in this root are unknown until it renders",
 	})
+}
+
+// holdsPolicies tells whether a file mentions a policy or a binding.
+func (l *linter) holdsPolicies(name string) bool {
+	data, err := fs.ReadFile(l.in.Scan.Head.FS, name)
+	return err == nil && bytes.Contains(data, []byte("ValidatingAdmissionPolicy"))
 }
 
 // cluster looks at the policies and bindings of one cluster.

@@ -38,17 +38,25 @@ func (c *cluster) checkParamKind(p *policySubject) {
 	}
 	r := remark{
 		rule: ruleUnknownParamKind, object: p.Source, fields: []string{"spec.paramKind"},
-		message: fmt.Sprintf("nothing defines paramKind %s %s: as long as that is so, every request that the policy matches fails by its failurePolicy", kind.APIVersion, kind.Kind),
+		message: fmt.Sprintf("nothing defines paramKind %s %s: as long as that is so, %s", kind.APIVersion, kind.Kind, outcome(p, "that the policy matches")),
 		hint:    "add its CustomResourceDefinition to the repository or give it with --context",
 	}
 	if admission.BuiltinGroup(gvk.Group) {
 		r.severity = SeverityError
-		r.message = fmt.Sprintf("Kubernetes %s does not serve paramKind %s %s: every request that the policy matches fails by its failurePolicy", admission.KubernetesVersion, kind.APIVersion, kind.Kind)
+		r.message = fmt.Sprintf("Kubernetes %s does not serve paramKind %s %s: %s", admission.KubernetesVersion, kind.APIVersion, kind.Kind, outcome(p, "that the policy matches"))
 		r.hint = "correct apiVersion and kind"
 		c.add(r)
 		return
 	}
 	c.missing(r)
+}
+
+// outcome is what becomes of requests for which a policy cannot be configured.
+func outcome(p *policySubject, which string) string {
+	if p.Spec.FailurePolicy != nil && *p.Spec.FailurePolicy == v1.Ignore {
+		return "no request " + which + " is judged, as failurePolicy is Ignore"
+	}
+	return "every request " + which + " is denied, whatever the binding's validationActions"
 }
 
 // checkParamRef looks at the paramRef of a binding as its policy takes it.
@@ -93,12 +101,12 @@ func (c *cluster) checkReference(p *policySubject, b *bindingSubject, kind admis
 	case !kind.Namespaced && ref.Namespace != "":
 		c.add(remark{
 			rule: ruleParamScope, object: b.Source, fields: []string{"spec.paramRef.namespace"},
-			message: "paramRef.namespace must not be provided for a cluster-scoped `paramKind`: every request that matches fails by the policy's failurePolicy",
+			message: "paramRef.namespace must not be provided for a cluster-scoped `paramKind`: " + outcome(p, "that matches"),
 			hint:    fmt.Sprintf("remove the namespace: %s is cluster-scoped", kind.Kind.Kind),
 		})
 	case kind.Namespaced && ref.Namespace == "" && c.outsideNamespaces(p, b):
 	default:
-		c.checkParamExists(b, kind)
+		c.checkParamExists(p, b, kind)
 	}
 }
 
@@ -120,7 +128,7 @@ func (c *cluster) outsideNamespaces(p *policySubject, b *bindingSubject) bool {
 	}
 	r := remark{
 		rule: ruleParamScope, object: b.Source, fields: []string{"spec.paramRef"},
-		message: fmt.Sprintf("cannot use namespaced paramRef in policy binding that matches cluster-scoped resources: requests for %s fail by the policy's failurePolicy", abbreviate(without)),
+		message: fmt.Sprintf("cannot use namespaced paramRef in policy binding that matches cluster-scoped resources: %s", outcome(p, "for "+abbreviate(without))),
 		hint:    "give paramRef a namespace, or match no cluster-scoped resources",
 	}
 	if inside {
@@ -147,7 +155,7 @@ func abbreviate(names []string) string {
 }
 
 // checkParamExists reports params that are nowhere.
-func (c *cluster) checkParamExists(b *bindingSubject, kind admission.Resource) {
+func (c *cluster) checkParamExists(p *policySubject, b *bindingSubject, kind admission.Resource) {
 	ref := b.Spec.ParamRef
 	if c.hasParam(ref, kind) {
 		return
@@ -165,7 +173,7 @@ func (c *cluster) checkParamExists(b *bindingSubject, kind admission.Resource) {
 	}
 	r := remark{
 		rule: ruleMissingParam, object: b.Source, fields: []string{field},
-		message: fmt.Sprintf("there is no %s %s%s: the API server denies every request that matches, as parameterNotFoundAction is Deny", kind.Kind.Kind, what, where),
+		message: fmt.Sprintf("there is no %s %s%s: %s, as parameterNotFoundAction is Deny", kind.Kind.Kind, what, where, outcome(p, "that matches")),
 		hint:    "add the params to the repository or give those that are elsewhere with --context",
 	}
 	if ref.ParameterNotFoundAction == nil || *ref.ParameterNotFoundAction != v1.DenyAction {

@@ -18,7 +18,7 @@ const (
 	ruleRender           = "render"
 	ruleRefused          = "refused"
 	ruleLegacyVersion    = "legacy-version"
-	ruleUnknownField     = "unknown-field"
+	ruleServerWarning    = "server-warning"
 	ruleTypeCheck        = "type-check"
 	ruleUnboundPolicy    = "unbound-policy"
 	ruleUnknownPolicy    = "unknown-policy"
@@ -45,10 +45,10 @@ const (
 // Rules lists all rules, in the order of the documentation.
 func Rules() []Rule {
 	return []Rule{
-		{ruleRender, SeverityError, "a root does not render, so what is in it is unknown"},
+		{ruleRender, SeverityError, "a file with policies does not render, so what is in its root is unknown"},
 		{ruleRefused, SeverityError, "the API server would refuse to create the object"},
 		{ruleLegacyVersion, SeverityWarning, "the API version is not served any more"},
-		{ruleUnknownField, SeverityWarning, "the API server warns of the object, as of a field that it drops"},
+		{ruleServerWarning, SeverityWarning, "the API server warns of the object, as of a field that it drops"},
 		{ruleTypeCheck, SeverityWarning, "the API server's type check warns of an expression"},
 		{ruleUnboundPolicy, SeverityWarning, "no binding binds the policy, so it does nothing"},
 		{ruleUnknownPolicy, SeverityWarning, "the binding's policy does not exist"},

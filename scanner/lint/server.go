@@ -75,7 +75,7 @@ func checkServed(ctx context.Context, c *cluster) {
 }
 
 func warned(o *admission.Object, text string) remark {
-	r := remark{rule: ruleUnknownField, object: o, message: text, hint: "the API server accepts the object with this warning"}
+	r := remark{rule: ruleServerWarning, object: o, message: text, hint: "the API server accepts the object with this warning"}
 	if field := scanner.WarnedField(text); field != "" {
 		r.fields = []string{field}
 	}
