@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/preadmit/preadmit/scanner/suite"
@@ -20,6 +23,8 @@ type report struct {
 	ours, drifts, changed, failed int
 	// chance counts what differs from the record where the server chooses at random.
 	chance int
+	// skipped are objects of trees that could not be asked about, by reason.
+	skipped map[string]int
 }
 
 func (r *report) count(s *suite.Suite) {
@@ -33,6 +38,14 @@ func (r *report) differences() int { return r.ours + r.drifts + r.changed + r.fa
 func (r *report) unasked(name string, err error) {
 	r.failed++
 	fmt.Fprintf(r.w, "FAILED   %s: %v\n", name, err)
+}
+
+// skip counts an object of a tree that the server could not be asked about.
+func (r *report) skip(err error) {
+	if r.skipped == nil {
+		r.skipped = map[string]int{}
+	}
+	r.skipped[err.Error()]++
 }
 
 // failures tells what preadmit answers otherwise.
@@ -68,15 +81,28 @@ func value(v any) string {
 	if v == nil {
 		return "nothing"
 	}
-	data, err := json.Marshal(v)
-	if err != nil {
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
 		return fmt.Sprint(v)
 	}
-	return string(data)
+	return strings.TrimSpace(text.String())
 }
 
 // summary ends the report.
 func (r *report) summary(source string, took time.Duration) {
+	for _, reason := range slices.Sorted(maps.Keys(r.skipped)) {
+		fmt.Fprintf(r.w, "SKIPPED  %d objects: %s\n", r.skipped[reason], reason)
+	}
 	fmt.Fprintf(r.w, "%s: %d suites, %d requests, %d objects: %d differences of preadmit, %d of records (%d more by chance), %d of objects, %d suites not asked; %.0f s\n",
 		source, r.suites, r.requests, r.objects, r.ours, r.drifts, r.chance, r.changed, r.failed, took.Seconds())
+}
+
+// object tells how an object that policies see differs.
+func (r *report) object(name string, differences []pathDifference) {
+	r.changed++
+	for _, d := range differences {
+		r.difference("OBJECT", name+": "+d.path, "server", d.server, "preadmit", d.ours)
+	}
 }

@@ -31,6 +31,8 @@ type replayed struct {
 	record *replay.Record
 	// copy is the directory of the suite with the answers as expected.yaml.
 	copy string
+	// generated is set for suites made of the objects of a tree.
+	generated bool
 }
 
 // run compares all and gives the number of differences.
@@ -140,12 +142,38 @@ func (c *conformance) compare(ctx context.Context, all []*replayed) error {
 	}
 	for _, r := range all {
 		c.report.failures(r.name, now[r.copy])
+		c.unasked(r, now[r.copy])
 		if err := c.drift(r, now[r.copy], recorded[r.Dir]); err != nil {
 			return err
 		}
-		if err := c.objectsOf(ctx, r); err != nil {
+		if err := c.prepared(ctx, r); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// unasked tells of requests that the server could not be asked. preadmit must not
+// pretend to know the answer.
+func (c *conformance) unasked(r *replayed, now *suite.Result) {
+	for i := range now.Verdicts {
+		v := &now.Verdicts[i]
+		err, unasked := r.record.Unasked[v.Name]
+		switch {
+		case !unasked:
+		case len(v.Indeterminate) == 0 && isUnknownKind(err):
+			c.report.failures(r.name, &suite.Result{Failures: []suite.Failure{{
+				Request: v.Name, Differences: []suite.Difference{{Field: "allowed", Expected: err.Error(), Actual: v.Allowed}},
+			}}})
+		case r.generated:
+			c.report.skip(err)
+		default:
+			c.report.unasked(r.name+": "+v.Name, err)
+		}
+	}
+}
+
+func isUnknownKind(err error) bool {
+	var unknown *live.UnknownKindError
+	return errors.As(err, &unknown)
 }

@@ -68,7 +68,7 @@ func (j *journal) send(ctx context.Context, method, path string, content any) (*
 // replace puts an object in the place of one that is there, such as the namespace
 // default, and back again.
 func (j *journal) replace(ctx context.Context, o *admission.Object, place live.Place) error {
-	before, err := j.get(ctx, place.Path)
+	before, err := get(ctx, j.cluster.Setup, place.Path)
 	if err != nil {
 		return err
 	}
@@ -79,8 +79,9 @@ func (j *journal) replace(ctx context.Context, o *admission.Object, place live.P
 	return nil
 }
 
-func (j *journal) get(ctx context.Context, path string) (map[string]any, error) {
-	a, err := j.cluster.Setup.Do(ctx, live.Call{Method: http.MethodGet, Path: path})
+// get reads an object.
+func get(ctx context.Context, s *live.Server, path string) (map[string]any, error) {
+	a, err := s.Do(ctx, live.Call{Method: http.MethodGet, Path: path})
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +93,7 @@ func (j *journal) get(ctx context.Context, path string) (map[string]any, error) 
 
 // overwrite replaces an object, whatever its resourceVersion is now.
 func (j *journal) overwrite(ctx context.Context, path string, content map[string]any) error {
-	now, err := j.get(ctx, path)
+	now, err := get(ctx, j.cluster.Setup, path)
 	if err != nil {
 		return err
 	}
@@ -103,6 +104,8 @@ func (j *journal) overwrite(ctx context.Context, path string, content map[string
 	return a.Err()
 }
 
+// withResourceVersion is an object as an update of what is there now: some kinds
+// cannot be updated without saying of what.
 func withResourceVersion(content, now map[string]any) map[string]any {
 	copied := map[string]any{}
 	for key, value := range content {

@@ -33,6 +33,20 @@ type Record struct {
 	// Objects are, by the name of the request, the objects of answers to CREATE and
 	// UPDATE that were allowed: as admission saw them.
 	Objects map[string]map[string]any
+	// OldObjects are, by the name of the request, the objects that were updated or
+	// deleted as the server has them stored.
+	OldObjects map[string]map[string]any
+	// Unasked are, by name, the requests that could not be asked: the server does not
+	// serve their kind (*live.UnknownKindError) or refuses to have had their old object
+	// (*RefusedError).
+	Unasked map[string]error
+}
+
+func (r *Recorder) newRecord() *Record {
+	return &Record{
+		Expected: &suite.Expected{RecordedFrom: r.Source()},
+		Objects:  map[string]map[string]any{}, OldObjects: map[string]map[string]any{}, Unasked: map[string]error{},
+	}
 }
 
 // New makes a recorder.
@@ -48,7 +62,7 @@ func New(ctx context.Context, c *live.Cluster) (*Recorder, error) {
 func (r *Recorder) Source() string { return "kube-apiserver " + r.version }
 
 // Record replays a suite: it makes the context, then the policies, asks the
-// requests, and takes all of it back. It fails when a request cannot be asked.
+// requests, and takes all of it back.
 func (r *Recorder) Record(ctx context.Context, s *suite.Suite) (record *Record, err error) {
 	j := &journal{cluster: r.cluster}
 	defer func() { err = errors.Join(err, j.back(context.WithoutCancel(ctx))) }()
@@ -57,20 +71,35 @@ func (r *Recorder) Record(ctx context.Context, s *suite.Suite) (record *Record, 
 			return nil, fmt.Errorf("make the context: %w", err)
 		}
 	}
-	record = &Record{Expected: &suite.Expected{RecordedFrom: r.Source()}, Objects: map[string]map[string]any{}}
-	if record.Expected.PolicyErrors, err = j.policies(ctx, s.Policies); err != nil {
+	if err := r.freshParams(ctx, j, s); err != nil {
 		return nil, err
 	}
-	if hasCustomParams(s.Policies) {
-		// The server resolves kinds of params by a discovery that is up to 30 seconds old.
-		if err := r.cluster.RestartJudge(ctx); err != nil {
-			return nil, err
-		}
+	record = r.newRecord()
+	if record.Expected.PolicyErrors, err = j.policies(ctx, s.Policies); err != nil {
+		return nil, err
 	}
 	if err := r.sentinel.awaitAll(ctx); err != nil {
 		return nil, err
 	}
 	return record, r.requests(ctx, s, record)
+}
+
+// freshParams makes the server under test know the kinds of params as they are now.
+// It resolves them by a discovery that is up to 30 seconds old, made when a policy
+// first asks: so a new server has to serve the definitions before there is one.
+func (r *Recorder) freshParams(ctx context.Context, j *journal, s *suite.Suite) error {
+	if !hasCustomParams(s.Policies) {
+		return nil
+	}
+	if err := r.cluster.RestartJudge(ctx); err != nil {
+		return err
+	}
+	for _, o := range s.Context {
+		if err := j.served(ctx, o); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // inOrder puts what others need first: definitions, then namespaces.
@@ -111,44 +140,50 @@ func hasCustomParams(policies []*admission.Object) bool {
 
 // requests asks the requests, each with its old object in the state and no other.
 func (r *Recorder) requests(ctx context.Context, s *suite.Suite, record *Record) (err error) {
-	old := &journal{cluster: r.cluster}
-	defer func() { err = errors.Join(err, old.back(context.WithoutCancel(ctx))) }()
-	var present map[string]any
+	old := &oldObject{recorder: r, journal: &journal{cluster: r.cluster}}
+	defer func() { err = errors.Join(err, old.journal.back(context.WithoutCancel(ctx))) }()
 	names := policyNames(s.Policies)
 	for i := range s.Requests {
 		request := &s.Requests[i]
-		if !reflect.DeepEqual(present, request.OldObject) {
-			if err := r.exchange(ctx, old, request.OldObject); err != nil {
-				return fmt.Errorf("request %s: make the old object: %w", request.Name, err)
-			}
-			present = request.OldObject
+		err := old.exchange(ctx, request.OldObject)
+		if err == nil {
+			err = r.ask(ctx, request, names, record)
 		}
-		v, object, err := r.ask(ctx, request, names)
-		if err != nil {
+		var unknown *live.UnknownKindError
+		var refused *RefusedError
+		switch {
+		case errors.As(err, &unknown) || errors.As(err, &refused):
+			record.Unasked[request.Name] = err
+		case err != nil:
 			return fmt.Errorf("request %s: %w", request.Name, err)
-		}
-		record.Expected.Verdicts = append(record.Expected.Verdicts, *v)
-		if object != nil {
-			record.Objects[request.Name] = object
 		}
 	}
 	return nil
 }
 
-// exchange takes one old object back and makes the next, if there is one.
-func (r *Recorder) exchange(ctx context.Context, old *journal, next map[string]any) error {
-	if err := old.back(ctx); err != nil {
-		return err
-	}
-	if next == nil {
+// oldObject is the old object in the state, if there is one.
+type oldObject struct {
+	recorder *Recorder
+	journal  *journal
+	present  map[string]any
+}
+
+// exchange takes the old object back and makes the next, unless it is the same.
+func (o *oldObject) exchange(ctx context.Context, next map[string]any) error {
+	if reflect.DeepEqual(o.present, next) {
 		return nil
 	}
-	o := &admission.Object{Content: next}
-	if err := old.put(ctx, o); err != nil {
+	o.present = nil
+	if err := o.journal.back(ctx); err != nil || next == nil {
 		return err
 	}
-	if gvk := o.GroupVersionKind(); gvk.Kind == namespaceKind || gvk.Group == "rbac.authorization.k8s.io" {
-		return r.sentinel.awaitState(ctx)
+	made := &admission.Object{Content: next}
+	if err := o.journal.put(ctx, made); err != nil {
+		return fmt.Errorf("make the old object: %w", err)
+	}
+	o.present = next
+	if gvk := made.GroupVersionKind(); gvk.Kind == namespaceKind || gvk.Group == "rbac.authorization.k8s.io" {
+		return o.recorder.sentinel.awaitState(ctx)
 	}
 	return nil
 }
@@ -162,62 +197,65 @@ func policyNames(policies []*admission.Object) map[string]bool {
 	return names
 }
 
-// ask asks a request as a dry run.
-func (r *Recorder) ask(ctx context.Context, request *suite.Request, policies map[string]bool) (*suite.Verdict, map[string]any, error) {
-	call, err := r.call(ctx, request)
+// ask asks a request as a dry run and records the answer.
+func (r *Recorder) ask(ctx context.Context, request *suite.Request, policies map[string]bool, record *Record) error {
+	place, err := r.cluster.Judge.Place(ctx, mainObject(request))
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	a, err := r.cluster.Judge.Do(ctx, call)
+	if request.OldObject != nil {
+		if record.OldObjects[request.Name], err = get(ctx, r.cluster.Setup, place.Path); err != nil {
+			return err
+		}
+	}
+	a, err := r.cluster.Judge.Do(ctx, call(request, place, record.OldObjects[request.Name]))
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	v := &suite.Verdict{Name: request.Name, Allowed: a.OK(), Warnings: a.Warnings}
-	annotations, err := r.cluster.Judge.AuditAnnotations(ctx, a)
-	if err != nil {
-		return nil, nil, err
+	v := suite.Verdict{Name: request.Name, Allowed: a.OK(), Warnings: a.Warnings}
+	if v.AuditAnnotations, err = r.cluster.Judge.AuditAnnotations(ctx, a); err != nil {
+		return err
 	}
-	maps.DeleteFunc(annotations, func(key, _ string) bool {
+	maps.DeleteFunc(v.AuditAnnotations, func(key, _ string) bool {
 		prefix, _, _ := strings.Cut(key, "/")
 		return !policies[prefix]
 	})
-	v.AuditAnnotations = annotations
-	if !v.Allowed {
+	switch {
+	case !v.Allowed:
 		status := a.Status()
 		v.Code, v.Reason, v.Message = int32(a.Code), string(status.Reason), status.Message
-		return v, nil, nil
+	case request.Object != nil:
+		if record.Objects[request.Name], err = a.Object(); err != nil {
+			return err
+		}
 	}
-	if request.Object == nil {
-		return v, nil, nil
-	}
-	object, err := a.Object()
-	return v, object, err
+	record.Expected.Verdicts = append(record.Expected.Verdicts, v)
+	return nil
 }
 
-// call is a request as an HTTP call.
-func (r *Recorder) call(ctx context.Context, request *suite.Request) (live.Call, error) {
-	main := request.OldObject
-	if main == nil {
-		main = request.Object
+// mainObject is the object whose resource is asked, in the version that is asked.
+func mainObject(request *suite.Request) *admission.Object {
+	if request.Object != nil && (request.Subresource == "" || request.OldObject == nil) {
+		return &admission.Object{Content: request.Object}
 	}
-	place, err := r.cluster.Judge.Place(ctx, &admission.Object{Content: main})
-	if err != nil {
-		return live.Call{}, err
-	}
-	call := live.Call{Path: place.Path, Query: url.Values{"dryRun": {"All"}}, User: request.User}
+	return &admission.Object{Content: request.OldObject}
+}
+
+// call is a request as an HTTP call, on an old object as it is stored.
+func call(request *suite.Request, place live.Place, old map[string]any) live.Call {
+	c := live.Call{Path: place.Path, Query: url.Values{"dryRun": {"All"}}, User: request.User}
 	switch request.Operation {
 	case "CREATE":
-		call.Method, call.Path = http.MethodPost, place.Collection
+		c.Method, c.Path, c.Body = http.MethodPost, place.Collection, request.Object
 	case "UPDATE":
-		call.Method = http.MethodPut
+		c.Method, c.Body = http.MethodPut, withResourceVersion(request.Object, old)
 	case "DELETE":
-		call.Method = http.MethodDelete
-		return call, nil
+		c.Method = http.MethodDelete
+		return c
 	}
 	if request.Subresource != "" {
-		call.Path = place.Path + "/" + request.Subresource
+		c.Path = place.Path + "/" + request.Subresource
 	}
-	call.Query.Set("fieldValidation", "Warn")
-	call.Body = request.Object
-	return call, nil
+	c.Query.Set("fieldValidation", "Warn")
+	return c
 }

@@ -1,0 +1,302 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/suite"
+)
+
+// prepared compares the objects that policies see: what the server answered, and
+// what it had stored, with what preadmit shows to policies.
+func (c *conformance) prepared(ctx context.Context, r *replayed) error {
+	p := &preparer{state: admission.NewIndex(append(slices.Clone(r.Context), r.Policies...))}
+	p.cluster = p.clusterOf()
+	for i := range r.Requests {
+		request := &r.Requests[i]
+		object, old := r.record.Objects[request.Name], r.record.OldObjects[request.Name]
+		if request.Subresource != "" {
+			old = nil // of a subresource the old object is another kind
+		}
+		if object != nil && !answersAsAdmitted(p.cluster, request) {
+			c.report.skip(errNotAsAdmitted)
+			object = nil
+		}
+		if object == nil && old == nil {
+			continue
+		}
+		ours, err := p.prepare(ctx, request.Ask())
+		if err != nil {
+			continue // preadmit refuses: then the verdicts have been compared
+		}
+		for _, pair := range []struct {
+			name         string
+			server, ours map[string]any
+		}{{"object", object, ours.object}, {"oldObject", old, ours.old}} {
+			if pair.server == nil {
+				continue
+			}
+			c.report.objects++
+			if differences := compareObjects(pair.name, pair.server, pair.ours); len(differences) > 0 {
+				c.report.object(r.name+": "+request.Name, differences)
+			}
+		}
+	}
+	return nil
+}
+
+// errNotAsAdmitted is why an object is not compared.
+var errNotAsAdmitted = errors.New("the object of the answer is not what policies see: of a kind that is not stored, or a version that is not")
+
+// answersAsAdmitted tells whether the server answers with the object as policies
+// see it. Reviews are answered and not stored; custom resources come back from the
+// version that is stored, pruned by it.
+func answersAsAdmitted(c *admission.Cluster, request *suite.Request) bool {
+	o := &admission.Object{Content: request.Object}
+	kind := o.GroupVersionKind()
+	if kind.Group == "authentication.k8s.io" || kind.Group == "authorization.k8s.io" {
+		return false
+	}
+	r, ok := c.Resource(kind)
+	if !ok || !r.Custom || request.Subresource != "" {
+		return true
+	}
+	definition, ok := c.Resource(definitionKind)
+	if !ok {
+		return true
+	}
+	return storageVersion(c.Find(definition, "", r.GroupResource().String())) == kind.Version
+}
+
+// storageVersion is the version in which custom resources are stored.
+func storageVersion(definition *admission.Object) string {
+	spec, _ := definition.Content["spec"].(map[string]any)
+	versions, _ := spec["versions"].([]any)
+	for _, v := range versions {
+		version, _ := v.(map[string]any)
+		if name, _ := version["name"].(string); version["storage"] == true {
+			return name
+		}
+	}
+	return ""
+}
+
+// preparer prepares requests on the state of a suite.
+type preparer struct {
+	state   *admission.Index
+	cluster *admission.Cluster
+}
+
+func (p *preparer) clusterOf(more ...*admission.Object) *admission.Cluster {
+	return admission.NewCluster(admission.ClusterOptions{Complete: true}, admission.NewIndex(more), p.state)
+}
+
+// preparedObjects are those of a request as policies see them.
+type preparedObjects struct{ object, old map[string]any }
+
+// prepare gives the objects of a request as policies see them, and as a server
+// gives them back that stored them.
+func (p *preparer) prepare(ctx context.Context, ask admission.Ask) (*preparedObjects, error) {
+	cluster := p.cluster
+	if ask.OldObject != nil && ask.OldObject.GroupVersionKind().Kind == "Namespace" {
+		cluster = p.clusterOf(ask.OldObject)
+	}
+	request, _, err := cluster.Prepare(ctx, ask)
+	if err != nil {
+		return nil, err
+	}
+	version, err := request.Version(request.GetKind())
+	if err != nil {
+		return nil, err
+	}
+	ours := &preparedObjects{}
+	if ours.old, err = asJSON(version.OldObject); err != nil {
+		return nil, err
+	}
+	object, err := stored(request)
+	if err != nil {
+		return nil, err
+	}
+	if object == nil {
+		object = version.Object
+	}
+	ours.object, err = asJSON(object)
+	return ours, err
+}
+
+// stored gives the object of a request as the server answers with it: read back
+// from its storage, which turns empty lists into none and defaults once more. Nil
+// for objects that are not of the main scheme, with which storage does nothing.
+func stored(request *admission.Request) (map[string]any, error) {
+	object, scheme := request.GetObject(), legacyscheme.Scheme
+	if object == nil || !scheme.IsVersionRegistered(request.GetKind().GroupVersion()) {
+		return nil, nil
+	}
+	gv := request.GetKind().GroupVersion()
+	serializer := protobuf.NewSerializer(scheme, scheme)
+	codec := legacyscheme.Codecs.CodecForVersions(serializer, serializer, gv, runtime.InternalGroupVersioner)
+	data, err := runtime.Encode(codec, object)
+	if err != nil {
+		return nil, fmt.Errorf("store the object: %w", err)
+	}
+	back, err := runtime.Decode(codec, data)
+	if err != nil {
+		return nil, fmt.Errorf("read the object back: %w", err)
+	}
+	versioned, err := scheme.ConvertToVersion(back, gv)
+	if err != nil {
+		return nil, fmt.Errorf("convert the object: %w", err)
+	}
+	return admission.Content(versioned)
+}
+
+// asJSON gives an object with the types that JSON has.
+func asJSON(object map[string]any) (map[string]any, error) {
+	data, err := json.Marshal(object)
+	if err != nil {
+		return nil, fmt.Errorf("encode the prepared object: %w", err)
+	}
+	var decoded map[string]any
+	return decoded, json.Unmarshal(data, &decoded)
+}
+
+// pathDifference is a field that is not the same in two objects; nil where it is
+// absent.
+type pathDifference struct {
+	path         string
+	server, ours any
+}
+
+// compareObjects compares all but what a server makes up.
+func compareObjects(path string, server, ours map[string]any) []pathDifference {
+	neutral(server)
+	neutral(ours)
+	var all []pathDifference
+	compareValues(path, server, ours, &all)
+	return all
+}
+
+func compareValues(path string, server, ours any, all *[]pathDifference) {
+	a, aIsMap := server.(map[string]any)
+	b, bIsMap := ours.(map[string]any)
+	if aIsMap && bIsMap {
+		names := maps.Clone(a)
+		maps.Copy(names, b)
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			compareFields(path+"."+name, name, a, b, all)
+		}
+		return
+	}
+	x, aIsList := server.([]any)
+	y, bIsList := ours.([]any)
+	if aIsList && bIsList && len(x) == len(y) {
+		for i := range x {
+			compareValues(fmt.Sprintf("%s[%d]", path, i), x[i], y[i], all)
+		}
+		return
+	}
+	if !reflect.DeepEqual(server, ours) {
+		*all = append(*all, pathDifference{path, server, ours})
+	}
+}
+
+// compareFields also tells a field that is null from one that is absent.
+func compareFields(path, name string, a, b map[string]any, all *[]pathDifference) {
+	x, inA := a[name]
+	y, inB := b[name]
+	if inA != inB && x == nil && y == nil {
+		x, y = presence(inA), presence(inB)
+	}
+	compareValues(path, x, y, all)
+}
+
+func presence(is bool) any {
+	if is {
+		return "null"
+	}
+	return nil
+}
+
+// neutral takes out what a server makes up: identity, times, and who manages which
+// fields; and gives the same name to addresses and ports that it allocates.
+func neutral(o map[string]any) {
+	metadata, _ := o["metadata"].(map[string]any)
+	uid, _ := metadata["uid"].(string)
+	for _, made := range []string{"uid", "creationTimestamp", "managedFields", "resourceVersion"} {
+		delete(metadata, made)
+	}
+	if metadata["generateName"] != nil && o["kind"] != nil {
+		delete(metadata, "name")
+	}
+	if uid != "" {
+		rename(o, uid, "the uid")
+	}
+	switch o["kind"] {
+	case "Service":
+		allocated(o)
+	case definitionKind.Kind:
+		conditions(o)
+	}
+}
+
+// rename replaces a text in all values.
+func rename(v any, from, to string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			v[key] = rename(value, from, to)
+		}
+	case []any:
+		for i, value := range v {
+			v[i] = rename(value, from, to)
+		}
+	case string:
+		if v == from {
+			return to
+		}
+	}
+	return v
+}
+
+// allocated hides addresses and ports of a Service.
+func allocated(service map[string]any) {
+	spec, _ := service["spec"].(map[string]any)
+	if ip, _ := spec["clusterIP"].(string); ip != "" && ip != "None" {
+		spec["clusterIP"] = "an address"
+		if all, _ := spec["clusterIPs"].([]any); len(all) > 0 {
+			all[0] = "an address"
+		}
+	}
+	if spec["healthCheckNodePort"] != nil {
+		spec["healthCheckNodePort"] = "a port"
+	}
+	ports, _ := spec["ports"].([]any)
+	for _, p := range ports {
+		if port, _ := p.(map[string]any); port["nodePort"] != nil {
+			port["nodePort"] = "a port"
+		}
+	}
+}
+
+// conditions hides when the conditions of a definition came, and in which order.
+func conditions(definition map[string]any) {
+	status, _ := definition["status"].(map[string]any)
+	all, _ := status["conditions"].([]any)
+	for _, c := range all {
+		if condition, ok := c.(map[string]any); ok {
+			delete(condition, "lastTransitionTime")
+		}
+	}
+	slices.SortFunc(all, func(a, b any) int { return strings.Compare(value(a), value(b)) })
+}
