@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/preadmit/preadmit/e2e/live"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/suite"
@@ -84,11 +82,13 @@ func (r *Recorder) Record(ctx context.Context, s *suite.Suite) (record *Record, 
 	return record, r.requests(ctx, s, record)
 }
 
-// freshParams makes the server under test know the kinds of params as they are now.
-// It resolves them by a discovery that is up to 30 seconds old, made when a policy
-// first asks: so a new server has to serve the definitions before there is one.
+// freshParams makes the server under test know kinds of params, and params, as they
+// are now. It resolves kinds by a discovery that is up to 30 seconds old, made when
+// a policy first asks; and the informer of a built-in kind, once no policy has such
+// params, is stopped for good (k8s.io/apiserver, policy_source.go). So there has to
+// be a new server, that serves the definitions before it has a policy.
 func (r *Recorder) freshParams(ctx context.Context, j *journal, s *suite.Suite) error {
-	if !hasCustomParams(s.Policies) {
+	if !hasParams(s.Policies) {
 		return nil
 	}
 	if err := r.cluster.RestartJudge(ctx); err != nil {
@@ -126,15 +126,11 @@ func (j *journal) policies(ctx context.Context, policies []*admission.Object) ([
 	return refused, nil
 }
 
-// hasCustomParams tells whether a policy has params of a kind that is not
-// Kubernetes' own, or not known.
-func hasCustomParams(policies []*admission.Object) bool {
+// hasParams tells whether a policy has params.
+func hasParams(policies []*admission.Object) bool {
 	return slices.ContainsFunc(policies, func(o *admission.Object) bool {
 		spec, _ := o.Content["spec"].(map[string]any)
-		params, _ := spec["paramKind"].(map[string]any)
-		apiVersion, _ := params["apiVersion"].(string)
-		gv, err := schema.ParseGroupVersion(apiVersion)
-		return params != nil && (err != nil || strings.Contains(gv.Group, ".") && !strings.HasSuffix(gv.Group, ".k8s.io"))
+		return spec["paramKind"] != nil
 	})
 }
 
