@@ -170,7 +170,7 @@ func compareRoot(t *testing.T, r *Renderer, root Root, result *Result, dir strin
 		if i > 0 {
 			got.WriteString("---\n")
 		}
-		got.Write(asYAML(t, o.Content))
+		got.Write(asYAML(t, o.Content()))
 	}
 	if !bytes.Equal(got.Bytes(), want) {
 		t.Errorf("%s: the output differs from kustomize's: %s", root.Path, cmp.Diff(string(want), got.String()))
@@ -225,7 +225,7 @@ func checkSources(t *testing.T, r *Renderer, root Root, result *Result, counts m
 			counts["inexact"]++
 			continue
 		}
-		everyLeaf(result.Objects[i].Content, "", func(path string) {
+		everyLeaf(result.Objects[i].Content(), "", func(path string) {
 			counts["leaves"]++
 			if _, found := s.Find(path); found {
 				counts["located"]++

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"path"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	sigsjson "sigs.k8s.io/json"
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
@@ -68,24 +70,31 @@ func quoteShort(b []byte) string {
 	return string(b)
 }
 
-// decode converts a document as kubectl does (YAML 1.1 to JSON), refusing
-// duplicate keys. It is nil for an empty document and for one that is no mapping.
-func (d document) decode() (map[string]any, *syntax) {
-	data := d.text
-	if !isJSON(d.path, data) {
-		var err error
-		if data, err = sigsyaml.YAMLToJSONStrict(d.text); err != nil {
+// decode converts a document to JSON as kubectl does (YAML 1.1), with sorted keys,
+// refusing duplicate keys. It is nil for an empty document and for one that is no
+// mapping.
+func (d document) decode() ([]byte, *syntax) {
+	if isJSON(d.path, d.text) {
+		var m map[string]any
+		if err := utiljson.Unmarshal(d.text, &m); err != nil {
 			return nil, d.syntax(err)
 		}
+		return encode(m), nil
+	}
+	data, err := sigsyaml.YAMLToJSONStrict(d.text)
+	if err != nil {
+		return nil, d.syntax(err)
 	}
 	if trimmed := bytes.TrimSpace(data); len(trimmed) == 0 || trimmed[0] != '{' {
 		return nil, nil
 	}
-	var m map[string]any
-	if err := utiljson.Unmarshal(data, &m); err != nil {
-		return nil, d.syntax(err)
-	}
-	return m, nil
+	return data, nil
+}
+
+// encode encodes what was decoded from JSON, so that it cannot fail.
+func encode(content map[string]any) []byte {
+	data, _ := json.Marshal(content)
+	return data
 }
 
 func isJSON(name string, data []byte) bool {
@@ -117,12 +126,12 @@ func (d document) node() *yaml.Node {
 	return doc.Content[0]
 }
 
-// isObject tells whether a decoded document is a Kubernetes object that would be
-// applied to a cluster.
-func isObject(m map[string]any) bool {
-	apiVersion, _ := m["apiVersion"].(string)
-	kind, _ := m["kind"].(string)
-	return apiVersion != "" && kind != "" && !isConfiguration(apiVersion)
+// isObject tells whether the fields of a document are those of a Kubernetes object
+// that would be applied to a cluster.
+func isObject(apiVersion, kind any) bool {
+	v, _ := apiVersion.(string)
+	k, _ := kind.(string)
+	return v != "" && k != "" && !isConfiguration(v)
 }
 
 // isConfiguration tells the API groups of files that tools read and no cluster
@@ -132,18 +141,64 @@ func isConfiguration(apiVersion string) bool {
 	return group == "kustomize.config.k8s.io" || group == "preadmit.dev"
 }
 
+// objectsOf are the objects in a decoded document: itself, or the items of a list.
+func objectsOf(data []byte) []listed {
+	var top struct {
+		APIVersion any             `json:"apiVersion"`
+		Kind       any             `json:"kind"`
+		Items      json.RawMessage `json:"items"`
+	}
+	if sigsjson.UnmarshalCaseSensitivePreserveInts(data, &top) != nil {
+		return nil
+	}
+	if kind, _ := top.Kind.(string); strings.HasSuffix(kind, "List") && top.Items != nil {
+		return itemsOf(data)
+	}
+	if !isObject(top.APIVersion, top.Kind) {
+		return nil
+	}
+	return []listed{{json: data}}
+}
+
+// itemsOf takes a list apart.
+func itemsOf(data []byte) []listed {
+	var list map[string]any
+	if utiljson.Unmarshal(data, &list) != nil {
+		return nil
+	}
+	var out []listed
+	for _, e := range expand(list) {
+		if isObject(e.content["apiVersion"], e.content["kind"]) {
+			out = append(out, listed{encode(e.content), e.items})
+		}
+	}
+	return out
+}
+
+// listed is an object as JSON with the indexes of the `items:` it was found in.
+type listed struct {
+	json  []byte
+	items []int
+}
+
+// item is an object in lists within lists.
+type item struct {
+	content map[string]any
+	items   []int
+}
+
 // expand takes a list apart into its items, as kubectl does: items without a
 // kind take the list's.
-func expand(m map[string]any) []listed {
+func expand(m map[string]any) []item {
 	kind, _ := m["kind"].(string)
 	value, has := m["items"]
 	items, ok := value.([]any)
 	if !strings.HasSuffix(kind, "List") || !has || (!ok && value != nil) {
-		return []listed{{content: m}}
+		return []item{{content: m}}
 	}
-	var out []listed
-	for i, item := range items {
-		object, ok := item.(map[string]any)
+	var out []item
+	for i, element := range items {
+		object, ok := element.(map[string]any)
 		if !ok {
 			continue
 		}
@@ -151,16 +206,10 @@ func expand(m map[string]any) []listed {
 			object["kind"], object["apiVersion"] = strings.TrimSuffix(kind, "List"), m["apiVersion"]
 		}
 		for _, inner := range expand(object) {
-			out = append(out, listed{inner.content, append([]int{i}, inner.items...)})
+			out = append(out, item{inner.content, append([]int{i}, inner.items...)})
 		}
 	}
 	return out
-}
-
-// listed is an object with the indexes of the `items:` it was found in.
-type listed struct {
-	content map[string]any
-	items   []int
 }
 
 var innerLine = regexp.MustCompile(`^line (\d+): `)

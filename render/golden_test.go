@@ -108,7 +108,7 @@ func describeRoot(t *testing.T, out *strings.Builder, r *Renderer, root Root, qu
 		t.Fatal(err)
 	}
 	for i, o := range result.Objects {
-		kind, name := kindAndName(o.Content)
+		kind, name := kindAndName(o.Content())
 		fmt.Fprintf(out, "  %s/%s from %s\n", kind, name, sources[i].Document())
 		for line := range strings.Lines(questions) {
 			words := strings.Fields(line)

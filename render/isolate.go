@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 )
 
@@ -123,7 +122,7 @@ func serveChild(job childJob, fsys fs.FS, from io.Reader, to io.Writer) (*Result
 			return nil, fmt.Errorf("read from the process: %w", err)
 		}
 		if ask.Result != nil {
-			return ask.Result.result(job.Root)
+			return ask.Result.result(job.Root), nil
 		}
 		if err := encoder.Encode(tree.answer(ask)); err != nil {
 			return nil, fmt.Errorf("answer the process: %w", err)
@@ -156,16 +155,12 @@ func (t *tree) answer(ask childAsk) childAnswer {
 	return out
 }
 
-func (c *childResult) result(root Root) (*Result, error) {
+func (c *childResult) result(root Root) *Result {
 	result := &Result{Root: root, Trace: c.Trace, Problem: c.Problem}
 	for i, data := range c.Objects {
-		var m map[string]any
-		if err := utiljson.Unmarshal(data, &m); err != nil {
-			return nil, fmt.Errorf("read an object from the process: %w", err)
-		}
-		result.Objects = append(result.Objects, &Object{Content: m, Index: i})
+		result.Objects = append(result.Objects, &Object{JSON: data, Index: i})
 	}
-	return result, nil
+	return result
 }
 
 // ChildMain is the other side of Isolate: it renders the one root that stdin
@@ -188,11 +183,7 @@ func ChildMain(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	}
 	reply := &childResult{Trace: result.Trace, Problem: result.Problem}
 	for _, o := range result.Objects {
-		data, err := json.Marshal(o.Content)
-		if err != nil {
-			return fmt.Errorf("write an object: %w", err)
-		}
-		reply.Objects = append(reply.Objects, data)
+		reply.Objects = append(reply.Objects, o.JSON)
 	}
 	if err := client.out.Encode(childAsk{Result: reply}); err != nil {
 		return fmt.Errorf("write the result: %w", err)

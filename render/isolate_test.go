@@ -61,7 +61,7 @@ func TestIsolatedSchema(t *testing.T) {
 	if custom.Problem != nil {
 		t.Fatal(custom.Problem)
 	}
-	list := custom.Objects[0].Content["list"].([]any)
+	list := custom.Objects[0].Content()["list"].([]any)
 	want := []any{map[string]any{"name": "one", "n": int64(2)}, map[string]any{"name": "two", "big": int64(1000)}}
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Errorf("the schema did not merge the list: %s", diff)

@@ -102,7 +102,7 @@ func objects(resources resmap.ResMap) ([]*Object, error) {
 		if err != nil {
 			return nil, fmt.Errorf("convert %s to JSON: %w", res.CurId(), err)
 		}
-		out = append(out, &Object{Content: content, Index: i})
+		out = append(out, &Object{JSON: encode(content), Index: i})
 	}
 	return out, nil
 }

@@ -44,17 +44,14 @@ func newManifestFile(name string, data []byte) *manifestFile {
 
 // read decodes a document into the objects it holds.
 func (d document) read() decoded {
-	content, bad := d.decode()
-	if bad != nil {
+	data, bad := d.decode()
+	switch {
+	case bad != nil:
 		return decoded{bad: bad, object: looksLikeObject(d), template: templated(d.text)}
+	case data == nil:
+		return decoded{}
 	}
-	var out decoded
-	for _, l := range expand(content) {
-		if isObject(l.content) {
-			out.objects = append(out.objects, l)
-		}
-	}
-	return out
+	return decoded{objects: objectsOf(data)}
 }
 
 // mayHoldObject is a cheap test, before anything is parsed.

@@ -22,7 +22,7 @@ func (r *Renderer) renderPlain(root Root) *Result {
 		return result
 	}
 	for i, p := range found {
-		result.Objects = append(result.Objects, &Object{Content: p.content, Index: i})
+		result.Objects = append(result.Objects, &Object{JSON: p.json, Index: i})
 	}
 	return result
 }

@@ -13,6 +13,8 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
 // RootKind says how a root renders.
@@ -59,11 +61,18 @@ func (p Position) String() string {
 
 // Object is one object a root renders to.
 type Object struct {
-	// Content is the object as an API server decodes it from JSON: maps, slices,
-	// strings, bools, int64, float64 and nil. It must not be modified.
-	Content map[string]any
+	// JSON is the object in JSON, with sorted keys. It must not be modified.
+	JSON []byte
 	// Index is the object's place among the objects of its root.
 	Index int
+}
+
+// Content decodes the object as an API server does: maps, slices, strings, bools,
+// int64, float64 and nil.
+func (o *Object) Content() map[string]any {
+	var content map[string]any
+	_ = utiljson.Unmarshal(o.JSON, &content) // it was encoded here
+	return content
 }
 
 // ProblemKind classifies why a root, or a part of it, could not be rendered.

@@ -84,7 +84,7 @@ func TestConcurrent(t *testing.T) {
 					t.Errorf("%s: %s", root.Path, diff)
 				}
 				for i := range sources {
-					everyLeaf(result.Objects[i].Content, "", func(path string) { sources[i].Find(path) })
+					everyLeaf(result.Objects[i].Content(), "", func(path string) { sources[i].Find(path) })
 				}
 			}
 		})

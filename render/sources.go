@@ -1,10 +1,10 @@
 package render
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"path"
-	"reflect"
 	"strings"
 	"sync"
 
@@ -54,7 +54,7 @@ func sameObjects(resources resmap.ResMap, want []*Object) bool {
 		return false
 	}
 	for i := range got {
-		if !reflect.DeepEqual(got[i].Content, want[i].Content) {
+		if !bytes.Equal(got[i].JSON, want[i].JSON) {
 			return false
 		}
 	}
@@ -95,7 +95,7 @@ func (l *locator) addedOrigins() bool {
 func (l *locator) documentsOnly(objects []*Object) []*Source {
 	out := make([]*Source, len(objects))
 	for i, o := range objects {
-		kind, name := kindAndName(o.Content)
+		kind, name := kindAndName(o.Content())
 		out[i] = known(places{document: l.search(kind, name)})
 	}
 	return out

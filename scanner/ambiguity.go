@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/preadmit/preadmit/scanner/admission"
@@ -48,10 +49,10 @@ func looksInto(namespace string, pairs []pair, policies, bindings []*admission.O
 // expressions can see of it.
 func labelsDiffer(defs []definition) bool {
 	visible := func(d definition) map[string]any {
-		m := child(d.object.Content, "metadata")
+		m := child(d.object.Content(), "metadata")
 		return map[string]any{"labels": m["labels"], "annotations": m["annotations"]}
 	}
-	return slices.ContainsFunc(defs[1:], func(d definition) bool { return !equalMaps(visible(defs[0]), visible(d)) })
+	return slices.ContainsFunc(defs[1:], func(d definition) bool { return !reflect.DeepEqual(visible(defs[0]), visible(d)) })
 }
 
 // takesParam reports whether a binding may take the object of key for its policy.

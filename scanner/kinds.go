@@ -50,19 +50,19 @@ func paramKinds(into map[schema.GroupKind]bool, objects []*admission.Object) {
 
 // paramKind is the kind a policy takes as params, if it takes any.
 func paramKind(policy *admission.Object) (schema.GroupKind, bool) {
-	ref := child(child(policy.Content, "spec"), "paramKind")
+	ref := child(child(policy.Content(), "spec"), "paramKind")
 	kind := text(ref, "kind")
 	return schema.FromAPIVersionAndKind(text(ref, "apiVersion"), kind).GroupKind(), kind != ""
 }
 
 // boundPolicy is the name of the policy a binding binds.
 func boundPolicy(binding *admission.Object) string {
-	return text(child(binding.Content, "spec"), "policyName")
+	return text(child(binding.Content(), "spec"), "policyName")
 }
 
 // definedKind is the kind a CustomResourceDefinition defines.
 func definedKind(crd *admission.Object) schema.GroupKind {
-	spec := child(crd.Content, "spec")
+	spec := child(crd.Content(), "spec")
 	return schema.GroupKind{Group: text(spec, "group"), Kind: text(child(spec, "names"), "kind")}
 }
 

@@ -16,9 +16,9 @@ func configMap(namespace, name, generateName, value string) *admission.Object {
 			meta[field] = v
 		}
 	}
-	return &admission.Object{Content: map[string]any{
+	return admission.NewObject(map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": map[string]any{"v": value},
-	}}
+	})
 }
 
 func TestPairObjects(t *testing.T) {
@@ -50,15 +50,23 @@ func TestPairObjects(t *testing.T) {
 	}
 }
 
-func TestEqualValues(t *testing.T) {
+func TestEqualObjects(t *testing.T) {
 	values := []any{
 		nil, true, false, "", "a", int64(1), 1.5, []any{}, []any{int64(1)}, []any{"a", nil},
 		map[string]any{}, map[string]any{"a": nil}, map[string]any{"b": nil}, map[string]any{"a": []any{"x"}},
 	}
+	object := func(v any) *admission.Object { return admission.NewObject(map[string]any{"data": v}) }
 	for i, a := range values {
+		parsed, err := object(a).JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
 		for j, b := range values {
-			if got := equalValues(a, b); got != (i == j) {
-				t.Errorf("equalValues(%v, %v) = %v", a, b, got)
+			if got := equalObjects(object(a), object(b)); got != (i == j) {
+				t.Errorf("equalObjects(%v, %v) = %v", a, b, got)
+			}
+			if got := equalObjects(admission.ParseObject(parsed), object(b)); got != (i == j) {
+				t.Errorf("equalObjects(parsed %v, %v) = %v", a, b, got)
 			}
 		}
 	}

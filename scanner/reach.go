@@ -126,7 +126,7 @@ func (r *reach) reaches(p *admission.Object, bindings []*admission.Object) bool 
 // takes reports whether a binding may take the object of key as its param. A
 // selector may.
 func takes(binding *admission.Object, key admission.Key) bool {
-	ref := child(child(binding.Content, "spec"), "paramRef")
+	ref := child(child(binding.Content(), "spec"), "paramRef")
 	name, namespace := text(ref, "name"), text(ref, "namespace")
 	return ref != nil && (name == "" || name == key.Name) && (namespace == "" || namespace == key.Namespace)
 }
@@ -134,12 +134,12 @@ func takes(binding *admission.Object, key admission.Key) bool {
 // looksAtNamespaces reports whether the labels or annotations of namespaces decide
 // what a policy says.
 func looksAtNamespaces(p *admission.Object, bindings []*admission.Object) bool {
-	spec := child(p.Content, "spec")
+	spec := child(p.Content(), "spec")
 	if len(child(child(spec, "matchConstraints"), "namespaceSelector")) > 0 || mentions(p, "namespaceObject") {
 		return true
 	}
 	return slices.ContainsFunc(bindings, func(b *admission.Object) bool {
-		resources := child(child(b.Content, "spec"), "matchResources")
+		resources := child(child(b.Content(), "spec"), "matchResources")
 		return boundPolicy(b) == p.Name() && len(child(resources, "namespaceSelector")) > 0
 	})
 }
@@ -169,6 +169,6 @@ func (r *reach) policiesFor(key admission.Key) (names map[string]bool, all bool)
 // mentions reports whether an object's text holds a word.
 func mentions(o *admission.Object, word string) bool {
 	// Content comes from JSON, so it marshals.
-	data, _ := json.Marshal(o.Content)
+	data, _ := json.Marshal(o.Content())
 	return strings.Contains(string(data), word)
 }

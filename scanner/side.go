@@ -63,10 +63,9 @@ func openSide(ctx context.Context, name string, tree Tree, opts render.Options) 
 func (s *side) render(ctx context.Context, root render.Root) *rendered {
 	r := &rendered{Result: s.renderer.Render(ctx, root)}
 	for _, o := range r.Objects {
-		r.objects = append(r.objects, &admission.Object{
-			Content: o.Content,
-			Tag:     origin{side: s, root: root, index: o.Index},
-		})
+		object := admission.ParseObject(o.JSON)
+		object.Tag = origin{side: s, root: root, index: o.Index}
+		r.objects = append(r.objects, object)
 	}
 	return r
 }

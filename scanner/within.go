@@ -14,7 +14,7 @@ import (
 // the place cannot be followed into the file, it is that of the field.
 func (s *Survey) LocateIn(ctx context.Context, o *admission.Object, field string, line, column int) Location {
 	loc := s.Locate(ctx, o, field)
-	text, ok := textAt(o.Content, field)
+	text, ok := textAt(o.Content(), field)
 	if !ok || !loc.Exact || loc.StartLine == 0 {
 		return loc
 	}

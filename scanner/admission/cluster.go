@@ -179,10 +179,10 @@ func (c *Cluster) Namespace(name string) (ns *corev1.Namespace, assumed bool, er
 			return nil, false, apierrors.NewNotFound(corev1.Resource("namespaces"), name)
 		}
 		assumed = !c.opts.Complete
-		o = &Object{Content: map[string]any{
+		o = NewObject(map[string]any{
 			"apiVersion": "v1", "kind": "Namespace",
 			"metadata": map[string]any{"name": name},
-		}}
+		})
 	}
 	ns, err = c.storedNamespace(o)
 	return ns, assumed, err

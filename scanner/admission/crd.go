@@ -21,8 +21,8 @@ import (
 func (c *Cluster) customKinds() map[schema.GroupKind]*Object {
 	kinds := map[schema.GroupKind]*Object{}
 	for _, o := range c.list(crdKind) {
-		group, _, _ := unstructured.NestedString(o.Content, "spec", "group")
-		kind, _, _ := unstructured.NestedString(o.Content, "spec", "names", "kind")
+		group, _, _ := unstructured.NestedString(o.Content(), "spec", "group")
+		kind, _, _ := unstructured.NestedString(o.Content(), "spec", "names", "kind")
 		gk := schema.GroupKind{Group: group, Kind: kind}
 		if _, ok := kinds[gk]; !ok && group != "" && kind != "" {
 			kinds[gk] = o
@@ -34,7 +34,7 @@ func (c *Cluster) customKinds() map[schema.GroupKind]*Object {
 // crdResource reads how a definition serves a version, from its text: cheap, and
 // enough for look-ups.
 func crdResource(crd *Object, version string) (Resource, bool) {
-	spec, _ := crd.Content["spec"].(map[string]any)
+	spec, _ := crd.Content()["spec"].(map[string]any)
 	group, _ := spec["group"].(string)
 	scope, _ := spec["scope"].(string)
 	names, _ := spec["names"].(map[string]any)
@@ -76,7 +76,7 @@ func crdResource(crd *Object, version string) (Resource, bool) {
 func (c *Cluster) newEquivalents() runtime.EquivalentResourceMapper {
 	custom := runtime.NewEquivalentResourceRegistry()
 	for _, crd := range c.custom() {
-		versions, _, _ := unstructured.NestedSlice(crd.Content, "spec", "versions")
+		versions, _, _ := unstructured.NestedSlice(crd.Content(), "spec", "versions")
 		for _, v := range versions {
 			m, _ := v.(map[string]any)
 			name, _ := m["name"].(string)
@@ -138,7 +138,7 @@ func (c *Cluster) definition(kind schema.GroupKind) (*definition, error) {
 }
 
 func newDefinition(o *Object) (*definition, error) {
-	obj, _, err := decodeBuiltin(o.GroupVersionKind(), o.Content)
+	obj, _, err := decodeBuiltin(o.GroupVersionKind(), o)
 	if err != nil {
 		return nil, err
 	}

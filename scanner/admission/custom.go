@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"encoding/json"
 	"fmt"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -30,8 +29,8 @@ func (c *Cluster) newCustomHandler(kind schema.GroupVersionKind) (*handler, erro
 		resource:    r,
 		strategies:  s,
 		deprecation: d.deprecation(d.version(kind.Version)),
-		decode: func(content map[string]any) (runtime.Object, []string, error) {
-			return d.decode(kind, content)
+		decode: func(sent *Object) (runtime.Object, []string, error) {
+			return d.decode(kind, sent)
 		},
 		convert: func(obj runtime.Object) (runtime.Object, error) {
 			return d.read(obj, kind.GroupVersion())
@@ -40,11 +39,11 @@ func (c *Cluster) newCustomHandler(kind schema.GroupVersionKind) (*handler, erro
 	}, nil
 }
 
-// decode takes content through what the server does to a custom resource on
+// decode takes an object through what the server does to a custom resource on
 // arrival: metadata coerced, unknown fields pruned (and warned of), defaults set
 // (k8s.io/apiextensions-apiserver/pkg/apiserver, unstructuredNegotiatedSerializer).
-func (d *definition) decode(kind schema.GroupVersionKind, content map[string]any) (runtime.Object, []string, error) {
-	body, err := json.Marshal(content)
+func (d *definition) decode(kind schema.GroupVersionKind, sent *Object) (runtime.Object, []string, error) {
+	body, err := sent.JSON()
 	if err != nil {
 		return nil, nil, fmt.Errorf("encode %s: %w", kind.Kind, err)
 	}

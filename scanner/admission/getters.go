@@ -55,7 +55,7 @@ func (c *Cluster) registration(kind, resource, name string) (runtime.Object, err
 	if o == nil {
 		return nil, apierrors.NewNotFound(gr(groupAdmissionregistration, resource), name)
 	}
-	obj, _, err := decodeBuiltin(o.GroupVersionKind(), o.Content)
+	obj, _, err := decodeBuiltin(o.GroupVersionKind(), o)
 	return obj, err
 }
 

@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"encoding/json"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,9 +15,9 @@ type handler struct {
 	strategies
 	// deprecation is a warning sent with every answer, if not empty.
 	deprecation string
-	// decode turns content into the object the server works on: defaulted, in the
+	// decode turns what is sent into the object the server works on: defaulted, in the
 	// internal version for built-in kinds. Warnings are those of strict decoding.
-	decode func(content map[string]any) (obj runtime.Object, warnings []string, err error)
+	decode func(sent *Object) (obj runtime.Object, warnings []string, err error)
 	// convert gives an object of any version of the kind as the server hands it to
 	// admission for a request of this version.
 	convert func(obj runtime.Object) (runtime.Object, error)
@@ -80,8 +79,8 @@ func (c *Cluster) newBuiltinHandler(r Resource) *handler {
 		resource:    r,
 		strategies:  c.builtinStrategy(r.GroupResource()),
 		deprecation: builtinDeprecation(kind),
-		decode: func(content map[string]any) (runtime.Object, []string, error) {
-			return decodeBuiltin(kind, content)
+		decode: func(sent *Object) (runtime.Object, []string, error) {
+			return decodeBuiltin(kind, sent)
 		},
 		convert: func(obj runtime.Object) (runtime.Object, error) { return obj, nil }, // internal is one for all versions
 		interfaces: objectInterfaces{
@@ -93,8 +92,8 @@ func (c *Cluster) newBuiltinHandler(r Resource) *handler {
 
 // decodeBuiltin decodes as the create handler of a kube-apiserver does
 // (k8s.io/apiserver/pkg/endpoints/handlers/create.go, fieldValidation=Warn).
-func decodeBuiltin(kind schema.GroupVersionKind, content map[string]any) (runtime.Object, []string, error) {
-	body, err := json.Marshal(content)
+func decodeBuiltin(kind schema.GroupVersionKind, sent *Object) (runtime.Object, []string, error) {
+	body, err := sent.JSON()
 	if err != nil {
 		return nil, nil, fmt.Errorf("encode %s: %w", kind.Kind, err)
 	}

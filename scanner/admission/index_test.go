@@ -10,7 +10,7 @@ import (
 // are the same object, in one layer and over layers.
 func TestDefaultNamespace(t *testing.T) {
 	configMap := func(namespace string) *Object {
-		return &Object{Content: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a", "namespace": namespace}}}
+		return NewObject(map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a", "namespace": namespace}})
 	}
 	r, _ := NewCluster(ClusterOptions{}, NewIndex(nil)).Resource(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"})
 	for _, layers := range [][]*Index{

@@ -7,18 +7,107 @@
 package admission
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	sigsjson "sigs.k8s.io/json"
 )
 
-// Object is an object of a cluster's state.
+// Object is an object of a cluster's state. It never changes.
 type Object struct {
-	// Content is the object as decoded from JSON (int64, float64, string, bool,
-	// nil, map[string]any, []any). It is never modified.
-	Content map[string]any
 	// Tag is the caller's: where the object came from. Not interpreted here.
 	Tag any
+
+	head head
+	// text is nil for an object made of content. A state has thousands of objects,
+	// most of them are decoded once, by the API server's own decoder, and as text
+	// they take a tenth of the memory.
+	text    []byte
+	decoded sync.Once
+	content map[string]any
+}
+
+// head is what an object is found by. Fields of another type than the API's are
+// as if they were not there.
+type head struct {
+	apiVersion, kind              string
+	name, generateName, namespace string
+	labels                        map[string]string
+}
+
+// NewObject makes an object of content as it is decoded from JSON (int64, float64,
+// string, bool, nil, map[string]any, []any), which must not be modified any more.
+func NewObject(content map[string]any) *Object {
+	metadata, _ := content["metadata"].(map[string]any)
+	return &Object{content: content, head: newHead(content["apiVersion"], content["kind"], metadata)}
+}
+
+// ParseObject makes an object of its JSON text. What is wrong with the text is
+// told by who decodes the object.
+func ParseObject(text []byte) *Object {
+	var top struct {
+		APIVersion any             `json:"apiVersion"`
+		Kind       any             `json:"kind"`
+		Metadata   json.RawMessage `json:"metadata"`
+	}
+	_ = sigsjson.UnmarshalCaseSensitivePreserveInts(text, &top)
+	var metadata struct {
+		Name         any `json:"name"`
+		GenerateName any `json:"generateName"`
+		Namespace    any `json:"namespace"`
+		Labels       any `json:"labels"`
+	}
+	_ = sigsjson.UnmarshalCaseSensitivePreserveInts(top.Metadata, &metadata)
+	return &Object{text: text, head: newHead(top.APIVersion, top.Kind, map[string]any{
+		"name": metadata.Name, "generateName": metadata.GenerateName, "namespace": metadata.Namespace, "labels": metadata.Labels,
+	})}
+}
+
+func newHead(apiVersion, kind any, metadata map[string]any) head {
+	h := head{
+		apiVersion: str(apiVersion), kind: str(kind),
+		name: str(metadata["name"]), generateName: str(metadata["generateName"]), namespace: str(metadata["namespace"]),
+	}
+	if m, ok := metadata["labels"].(map[string]any); ok {
+		h.labels = make(map[string]string, len(m))
+		for k, v := range m {
+			if s, ok := v.(string); ok {
+				h.labels[k] = s
+			}
+		}
+	}
+	return h
+}
+
+func str(value any) string { s, _ := value.(string); return s }
+
+// Content is the object as decoded from JSON. It must not be modified.
+func (o *Object) Content() map[string]any {
+	o.decoded.Do(func() {
+		if o.text != nil {
+			_ = utiljson.Unmarshal(o.text, &o.content)
+		}
+	})
+	return o.content
+}
+
+// Equal tells whether two objects have the same content.
+func (o *Object) Equal(other *Object) bool {
+	a, err := o.JSON()
+	b, otherErr := other.JSON()
+	return err == nil && otherErr == nil && bytes.Equal(a, b)
+}
+
+// JSON is the object's JSON text with sorted keys. It must not be modified.
+func (o *Object) JSON() ([]byte, error) {
+	if o.text != nil {
+		return o.text, nil
+	}
+	return json.Marshal(o.content)
 }
 
 // Key identifies an object in a cluster. Objects of two versions of one group
@@ -29,39 +118,22 @@ type Key struct {
 
 // GroupVersionKind is the object's apiVersion and kind.
 func (o *Object) GroupVersionKind() schema.GroupVersionKind {
-	return schema.FromAPIVersionAndKind(o.str("apiVersion"), o.str("kind"))
+	return schema.FromAPIVersionAndKind(o.head.apiVersion, o.head.kind)
 }
 
 // Name is metadata.name.
-func (o *Object) Name() string { return o.meta("name") }
+func (o *Object) Name() string { return o.head.name }
 
 // GenerateName is metadata.generateName.
-func (o *Object) GenerateName() string { return o.meta("generateName") }
+func (o *Object) GenerateName() string { return o.head.generateName }
 
 // Namespace is metadata.namespace as written; see Cluster.Key for the namespace
 // the object will live in.
-func (o *Object) Namespace() string { return o.meta("namespace") }
+func (o *Object) Namespace() string { return o.head.namespace }
 
-// Labels are metadata.labels; values that are not strings are left out.
-func (o *Object) Labels() map[string]string {
-	m, _ := o.metadata()["labels"].(map[string]any)
-	out := make(map[string]string, len(m))
-	for k, v := range m {
-		if s, ok := v.(string); ok {
-			out[k] = s
-		}
-	}
-	return out
-}
-
-func (o *Object) str(field string) string { s, _ := o.Content[field].(string); return s }
-
-func (o *Object) metadata() map[string]any {
-	m, _ := o.Content["metadata"].(map[string]any)
-	return m
-}
-
-func (o *Object) meta(field string) string { s, _ := o.metadata()[field].(string); return s }
+// Labels are metadata.labels; values that are not strings are left out. They must
+// not be modified.
+func (o *Object) Labels() map[string]string { return o.head.labels }
 
 func (k Key) String() string {
 	parts := []string{k.Kind}

@@ -16,7 +16,7 @@ func TestPanic(t *testing.T) {
 	c := NewCluster(ClusterOptions{Complete: true}, NewIndex(nil))
 	_, _, err := c.Prepare(context.Background(), Ask{
 		Operation: k8sadmission.Create, User: &user.DefaultInfo{Name: "admin", Groups: []string{user.SystemPrivilegedGroup}},
-		Object: &Object{Content: map[string]any{
+		Object: NewObject(map[string]any{
 			"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
 			"metadata": map[string]any{"name": "p"},
 			"spec": map[string]any{
@@ -25,7 +25,7 @@ func TestPanic(t *testing.T) {
 				}}},
 				"validations": []any{map[string]any{"expression": "{?'a': object.x}.size() == 0"}},
 			},
-		}},
+		}),
 	})
 	var status *apierrors.StatusError
 	if !errors.As(err, &status) || status.ErrStatus.Code != http.StatusInternalServerError {

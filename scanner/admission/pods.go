@@ -106,7 +106,7 @@ func newGenerated(obj runtime.Object, kind schema.GroupVersionKind, controller s
 		return nil, fmt.Errorf("encode the generated %s: %w", kind.Kind, err)
 	}
 	content["apiVersion"], content["kind"] = kind.ToAPIVersionAndKind()
-	return &Generated{Object: &Object{Content: content}, User: controllerUser(controller), moves: moves}, nil
+	return &Generated{Object: NewObject(content), User: controllerUser(controller), moves: moves}, nil
 }
 
 func newGeneratedPod(pod *corev1.Pod, owner metav1.Object, controller string, moves []move) (*Generated, error) {

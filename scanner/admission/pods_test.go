@@ -58,7 +58,7 @@ func TestGenerated(t *testing.T) {
 			}
 			var got strings.Builder
 			for i, g := range chain(t, NewCluster(ClusterOptions{}), ask(k8sadmission.Create, object(t, string(archive.Files[0].Data)), nil)) {
-				data, err := yaml.Marshal(sent{g.User.GetName(), g.User.GetGroups(), g.Object.Content})
+				data, err := yaml.Marshal(sent{g.User.GetName(), g.User.GetGroups(), g.Object.Content()})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -153,7 +153,7 @@ func TestGeneratedOwner(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			refs, _ := g.Object.metadata()["ownerReferences"].([]any)
+			refs, _ := g.Object.Content()["metadata"].(map[string]any)["ownerReferences"].([]any)
 			ref, _ := refs[0].(map[string]any)
 			meta, _ := seen(t, req)["metadata"].(map[string]any)
 			if ref["uid"] == "" || ref["uid"] != meta["uid"] || ref["name"] != meta["name"] || ref["controller"] != true {

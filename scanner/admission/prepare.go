@@ -137,8 +137,8 @@ var verbs = map[admission.Operation]string{
 }
 
 // decode decodes what is sent and reports unknown fields as warnings.
-func (p *preparation) decode(ctx context.Context, content map[string]any) (runtime.Object, metav1.Object, error) {
-	obj, unknown, err := p.handler.decode(content)
+func (p *preparation) decode(ctx context.Context, sent *Object) (runtime.Object, metav1.Object, error) {
+	obj, unknown, err := p.handler.decode(sent)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -155,7 +155,7 @@ func (p *preparation) decode(ctx context.Context, content map[string]any) (runti
 // create follows k8s.io/apiserver/pkg/endpoints/handlers/create.go and
 // pkg/registry/generic/registry/store.go, Store.create.
 func (p *preparation) create(ctx context.Context) (*Request, error) {
-	obj, m, err := p.decode(ctx, p.ask.Object.Content)
+	obj, m, err := p.decode(ctx, p.ask.Object)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	obj, m, err := p.decode(ctx, p.ask.Object.Content)
+	obj, m, err := p.decode(ctx, p.ask.Object)
 	if err != nil {
 		return nil, err
 	}
@@ -309,7 +309,7 @@ func (c *Cluster) store(o *Object) (runtime.Object, error) {
 	}
 	p := &preparation{cluster: c, handler: h, ask: Ask{Operation: admission.Create, Object: o}, namespace: requestNamespace(h.resource, o), name: o.Name()}
 	ctx := p.context(context.Background())
-	obj, m, err := p.decode(ctx, o.Content)
+	obj, m, err := p.decode(ctx, o)
 	if err != nil {
 		return nil, err
 	}

@@ -18,11 +18,11 @@ import (
 // object parses YAML into an object of the state.
 func object(t *testing.T, text string) *Object {
 	t.Helper()
-	o := &Object{}
-	if err := yaml.Unmarshal([]byte(text), &o.Content); err != nil {
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
 		t.Fatal(err)
 	}
-	return o
+	return ParseObject(data)
 }
 
 func ask(op k8sadmission.Operation, obj, old *Object) Ask {

@@ -17,7 +17,7 @@ func (c *Cluster) Resources() []Resource {
 	resources := slices.Clone(builtinList())
 	custom := len(resources)
 	for _, crd := range c.custom() {
-		versions, _, _ := unstructured.NestedSlice(crd.Content, "spec", "versions")
+		versions, _, _ := unstructured.NestedSlice(crd.Content(), "spec", "versions")
 		for _, v := range versions {
 			m, _ := v.(map[string]any)
 			name, _ := m["name"].(string)

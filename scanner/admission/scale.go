@@ -31,7 +31,7 @@ func (p *preparation) scale(ctx context.Context) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	sent, unknown, err := decodeBuiltin(scaleKind, p.ask.Object.Content)
+	sent, unknown, err := decodeBuiltin(scaleKind, p.ask.Object)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (p *preparation) scaleOf(workload runtime.Object) (runtime.Object, error) {
 		"spec":   map[string]any{"replicas": replicas},
 		"status": map[string]any{"replicas": current, "selector": selectorText(content, selectorPath)},
 	}
-	obj, _, err := decodeBuiltin(scaleKind, scale)
+	obj, _, err := decodeBuiltin(scaleKind, NewObject(scale))
 	return obj, err
 }
 

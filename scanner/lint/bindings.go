@@ -37,7 +37,7 @@ func (c *cluster) refusedPolicy(name string) bool {
 
 func (c *cluster) refusedBinding(policyName string) bool {
 	return slices.ContainsFunc(c.Policies, func(o *admission.Object) bool {
-		spec, _ := o.Content["spec"].(map[string]any)
+		spec, _ := o.Content()["spec"].(map[string]any)
 		return isBinding(o) && spec["policyName"] == policyName
 	})
 }

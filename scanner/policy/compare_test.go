@@ -152,7 +152,7 @@ func panics(do func()) (yes bool) {
 }
 
 func stored(t testing.TB, o *admission.Object, into runtime.Object) {
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Content, into); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Content(), into); err != nil {
 		t.Fatal(err)
 	}
 	legacyscheme.Scheme.Default(into)

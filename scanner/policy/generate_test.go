@@ -36,7 +36,7 @@ func (g *generator) generate() scene {
 		case o.GroupVersionKind().Kind == "CustomResourceDefinition":
 			s.state = append(s.state, o)
 		default:
-			s.state = append(s.state, &admission.Object{Content: g.change(o.Content, contextChanges, 15).(map[string]any)})
+			s.state = append(s.state, admission.NewObject(g.change(o.Content(), contextChanges, 15).(map[string]any)))
 		}
 	}
 	names := []string{"a.example.com", "b.example.com", "c.example.com", "d.example.com"}
@@ -93,7 +93,7 @@ var objectChanges = map[string][]any{
 
 // vary changes about one in odds of an object's fields.
 func (g *generator) vary(o *admission.Object, odds int) *admission.Object {
-	return &admission.Object{Content: g.change(o.Content, objectChanges, odds).(map[string]any)}
+	return admission.NewObject(g.change(o.Content(), objectChanges, odds).(map[string]any))
 }
 
 // users make requests.
@@ -130,11 +130,11 @@ func (g *generator) ask() admission.Ask {
 }
 
 func (g *generator) scale(o *admission.Object) *admission.Object {
-	return &admission.Object{Content: map[string]any{
+	return admission.NewObject(map[string]any{
 		"apiVersion": "autoscaling/v1", "kind": "Scale",
 		"metadata": map[string]any{"name": o.Name(), "namespace": o.Namespace()},
 		"spec":     map[string]any{"replicas": pick(g, int64(0), int64(1), int64(7))},
-	}}
+	})
 }
 
 // clusterScoped are the kinds of the world's objects that live in no namespace.
@@ -143,7 +143,7 @@ var clusterScoped = []string{"Namespace", "Limit", "ClusterRole", "PriorityClass
 // place gives an object a name and a namespace.
 func (g *generator) place(o *admission.Object) *admission.Object {
 	metadata := map[string]any{}
-	for key, value := range o.Content["metadata"].(map[string]any) {
+	for key, value := range o.Content()["metadata"].(map[string]any) {
 		metadata[key] = value
 	}
 	switch {
@@ -166,9 +166,9 @@ func (g *generator) place(o *admission.Object) *admission.Object {
 		}
 	}
 	content := map[string]any{}
-	for key, value := range o.Content {
+	for key, value := range o.Content() {
 		content[key] = value
 	}
 	content["metadata"] = metadata
-	return &admission.Object{Content: content}
+	return admission.NewObject(content)
 }

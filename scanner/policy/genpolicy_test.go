@@ -34,10 +34,10 @@ func (g *generator) policy(name string) []*admission.Object {
 }
 
 func registration(kind, name string, spec map[string]any) *admission.Object {
-	return &admission.Object{Content: map[string]any{
+	return admission.NewObject(map[string]any{
 		"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind,
 		"metadata": map[string]any{"name": name}, "spec": spec,
-	}}
+	})
 }
 
 func paramVersion(g *generator, kind string) string {

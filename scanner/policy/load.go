@@ -156,7 +156,7 @@ func asV1(o *admission.Object) (*admission.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Content, old); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Content(), old); err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", kind.Kind, kind.Version, kind.Kind, err))
 	}
 	scheme.Default(old)
@@ -172,7 +172,9 @@ func asV1(o *admission.Object) (*admission.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &admission.Object{Content: content, Tag: o.Tag}, nil
+	served := admission.NewObject(content)
+	served.Tag = o.Tag
+	return served, nil
 }
 
 func refusal(o *admission.Object, err error) Refusal {

@@ -16,7 +16,7 @@ func (g *generator) recombine() scene {
 		s.state = append(s.state, m.state...)
 		for _, p := range m.policies {
 			if g.IntN(10) > 0 {
-				s.policies = append(s.policies, &admission.Object{Content: g.change(p.Content, policyChanges, 12).(map[string]any)})
+				s.policies = append(s.policies, admission.NewObject(g.change(p.Content(), policyChanges, 12).(map[string]any)))
 			}
 		}
 		for range 1 + g.IntN(3) {
@@ -80,7 +80,7 @@ func (g *generator) change(value any, table map[string][]any, odds int) any {
 // another operation.
 func (g *generator) changeAsk(ask admission.Ask) admission.Ask {
 	if ask.Object != nil && g.IntN(3) == 0 {
-		ask.Object = &admission.Object{Content: g.drop(ask.Object.Content, 0).(map[string]any)}
+		ask.Object = admission.NewObject(g.drop(ask.Object.Content(), 0).(map[string]any))
 	}
 	if ask.Subresource == "" && ask.Object != nil && ask.OldObject == nil && g.IntN(6) == 0 {
 		ask.Operation, ask.OldObject, ask.Object = "DELETE", ask.Object, nil

@@ -29,10 +29,10 @@ func shrink(t testing.TB, s scene, d difference) (scene, string) {
 		keep := func(content any) bool {
 			c := s
 			c.policies = slices.Clone(s.policies)
-			c.policies[i] = &admission.Object{Content: content.(map[string]any)}
+			c.policies[i] = admission.NewObject(content.(map[string]any))
 			return differs(c)
 		}
-		s.policies[i] = &admission.Object{Content: shrinkValue(s.policies[i].Content, keep).(map[string]any)}
+		s.policies[i] = admission.NewObject(shrinkValue(s.policies[i].Content(), keep).(map[string]any))
 	}
 	differs(s)
 	return s, text
@@ -101,7 +101,7 @@ func show(s scene) string {
 			if i > 0 {
 				b.WriteString("---\n")
 			}
-			b.Write(asYAML(o.Content))
+			b.Write(asYAML(o.Content()))
 		}
 	}
 	b.WriteString("-- requests.yaml --\n")
@@ -109,10 +109,10 @@ func show(s scene) string {
 	for i, ask := range s.asks {
 		request := map[string]any{"name": fmt.Sprint("r", i), "operation": string(ask.Operation)}
 		if ask.Object != nil {
-			request["object"] = ask.Object.Content
+			request["object"] = ask.Object.Content()
 		}
 		if ask.OldObject != nil {
-			request["oldObject"] = ask.OldObject.Content
+			request["oldObject"] = ask.OldObject.Content()
 		}
 		if ask.Subresource != "" {
 			request["subresource"] = ask.Subresource

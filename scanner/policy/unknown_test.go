@@ -15,11 +15,11 @@ import (
 
 func object(t testing.TB, text string) *admission.Object {
 	t.Helper()
-	o := &admission.Object{}
-	if err := yaml.Unmarshal([]byte(text), &o.Content); err != nil {
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
 		t.Fatal(err)
 	}
-	return o
+	return admission.ParseObject(data)
 }
 
 func objects(t testing.TB, texts ...string) []*admission.Object {

@@ -166,7 +166,7 @@ func (d document) objects(path string) ([]*admission.Object, error) {
 func expand(path string, line int, content map[string]any) ([]*admission.Object, error) {
 	items, isList := content["items"].([]any)
 	if content["kind"] != "List" || !isList {
-		o := &admission.Object{Content: content}
+		o := admission.NewObject(content)
 		if kind := o.GroupVersionKind(); kind.Kind == "" || kind.Version == "" {
 			return nil, &Error{Path: path, Line: line, Column: 1, Message: "no Kubernetes object: apiVersion and kind are required"}
 		}

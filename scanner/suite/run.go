@@ -61,10 +61,10 @@ func (r *Request) Ask() admission.Ask {
 		User: r.User.info(), DryRun: true,
 	}
 	if r.Object != nil {
-		ask.Object = &admission.Object{Content: r.Object}
+		ask.Object = admission.NewObject(r.Object)
 	}
 	if r.OldObject != nil {
-		ask.OldObject = &admission.Object{Content: r.OldObject}
+		ask.OldObject = admission.NewObject(r.OldObject)
 	}
 	return ask
 }
