@@ -298,5 +298,10 @@ func conditions(definition map[string]any) {
 			delete(condition, "lastTransitionTime")
 		}
 	}
-	slices.SortFunc(all, func(a, b any) int { return strings.Compare(value(a), value(b)) })
+	kind := func(c any) string {
+		condition, _ := c.(map[string]any)
+		name, _ := condition["type"].(string)
+		return name
+	}
+	slices.SortFunc(all, func(a, b any) int { return strings.Compare(kind(a), kind(b)) })
 }
