@@ -59,8 +59,7 @@ func (c *conformance) collection(ctx context.Context, name string, found *collec
 	if _, err = c.generated(ctx, name+" objects", rest); err != nil {
 		return err
 	}
-	updates := &suite.Suite{Context: rest.Context}
-	updates.Requests = updatesOf(found)
+	updates := &suite.Suite{Context: rest.Context, Requests: updatesOf(found)}
 	_, err = c.generated(ctx, name+" updates", updates)
 	return err
 }

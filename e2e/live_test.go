@@ -13,6 +13,9 @@ import (
 // TestLive runs the command on suites that agree, and on one whose record is wrong,
 // with the programs that make conformance-live builds.
 func TestLive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: starts an API server")
+	}
 	bin, err := filepath.Abs("../bin/e2e")
 	if err != nil {
 		t.Fatal(err)

@@ -200,9 +200,11 @@ func (r *Recorder) ask(ctx context.Context, request *suite.Request, policies map
 		return err
 	}
 	if request.OldObject != nil {
-		if record.OldObjects[request.Name], err = get(ctx, r.cluster.Setup, place.Path); err != nil {
-			return err
+		old, err := get(ctx, r.cluster.Setup, place.Path)
+		if err != nil {
+			return &RefusedError{Object: mainObject(request), Message: "it is not kept: " + err.Error()}
 		}
+		record.OldObjects[request.Name] = old
 	}
 	a, err := r.cluster.Judge.Do(ctx, call(request, place, record.OldObjects[request.Name]))
 	if err != nil {
