@@ -288,6 +288,10 @@ func loadSuite(t testing.TB, dir string) scene {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return sceneOf(s)
+}
+
+func sceneOf(s *suite.Suite) scene {
 	m := scene{state: s.Context, policies: s.Policies}
 	for i := range s.Requests {
 		m.asks = append(m.asks, s.Requests[i].Ask())
