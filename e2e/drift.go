@@ -27,14 +27,16 @@ func (c *conformance) drift(r *replayed, now, recorded *suite.Result) error {
 	if err != nil {
 		return err
 	}
+	changed := false
 	for _, d := range differences {
 		if d.request != "" && now.Failure(d.request) == nil && recorded.Failure(d.request) == nil {
 			c.report.chance++
 			continue
 		}
 		c.report.drift(r.name, d)
+		changed = true
 	}
-	if len(differences) == 0 || !c.update {
+	if !changed || !c.update {
 		return nil
 	}
 	return writeYAML(filepath.Join(r.Dir, suite.ExpectedFile), r.record.Expected)

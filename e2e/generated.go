@@ -47,7 +47,7 @@ func (c *conformance) collection(ctx context.Context, name string, found *collec
 		}
 		for _, o := range v.objects {
 			s.Requests = append(s.Requests, suite.Request{
-				Name: fmt.Sprintf("create %s #%d", v.key, len(s.Requests)), Operation: "CREATE", Object: o.Content,
+				Name: fmt.Sprintf("create %s #%d", v.key, len(s.Requests)), Operation: "CREATE", Object: o.Content(),
 			})
 		}
 	}
@@ -59,8 +59,7 @@ func (c *conformance) collection(ctx context.Context, name string, found *collec
 	if _, err = c.generated(ctx, name+" objects", rest); err != nil {
 		return err
 	}
-	updates := &suite.Suite{Context: rest.Context}
-	updates.Requests = updatesOf(found)
+	updates := &suite.Suite{Context: rest.Context, Requests: updatesOf(found)}
 	_, err = c.generated(ctx, name+" updates", updates)
 	return err
 }
@@ -88,16 +87,16 @@ func stateFor(found *collection, definitions *replayed) []*admission.Object {
 	for _, v := range found.all {
 		if n := v.key.Namespace; n != "" && !have[n] {
 			have[n] = true
-			state = append(state, &admission.Object{Content: map[string]any{
+			state = append(state, admission.NewObject(map[string]any{
 				"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": n},
-			}})
+			}))
 		}
 	}
 	if definitions == nil {
 		return state
 	}
 	for i := range definitions.Requests {
-		o := &admission.Object{Content: definitions.Requests[i].Object}
+		o := admission.NewObject(definitions.Requests[i].Object)
 		accepted := definitions.record.Objects[definitions.Requests[i].Name] != nil
 		if o.GroupVersionKind() == definitionKind && accepted && !have["crd/"+o.Name()] {
 			have["crd/"+o.Name()] = true
@@ -126,7 +125,7 @@ func updatesOf(found *collection) []suite.Request {
 			}
 			for _, n := range next {
 				all = append(all, suite.Request{
-					Name: fmt.Sprintf("update %s #%d", v.key, len(all)), Operation: "UPDATE", Object: n.Content, OldObject: o.Content,
+					Name: fmt.Sprintf("update %s #%d", v.key, len(all)), Operation: "UPDATE", Object: n.Content(), OldObject: o.Content(),
 				})
 			}
 		}

@@ -139,7 +139,10 @@ require (
 // The API server under test, built as make conformance-live does.
 tool k8s.io/kubernetes/cmd/kube-apiserver
 
-require github.com/preadmit/preadmit v0.0.0
+require (
+	github.com/google/go-cmp v0.7.0
+	github.com/preadmit/preadmit v0.0.0
+)
 
 require (
 	dario.cat/mergo v1.0.0 // indirect

@@ -63,7 +63,7 @@ var errNotAsAdmitted = errors.New("the object of the answer is not what policies
 // see it. Reviews are answered and not stored; custom resources come back from the
 // version that is stored, pruned by it.
 func answersAsAdmitted(c *admission.Cluster, request *suite.Request) bool {
-	o := &admission.Object{Content: request.Object}
+	o := admission.NewObject(request.Object)
 	kind := o.GroupVersionKind()
 	if kind.Group == "authentication.k8s.io" || kind.Group == "authorization.k8s.io" {
 		return false
@@ -81,7 +81,7 @@ func answersAsAdmitted(c *admission.Cluster, request *suite.Request) bool {
 
 // storageVersion is the version in which custom resources are stored.
 func storageVersion(definition *admission.Object) string {
-	spec, _ := definition.Content["spec"].(map[string]any)
+	spec, _ := definition.Content()["spec"].(map[string]any)
 	versions, _ := spec["versions"].([]any)
 	for _, v := range versions {
 		version, _ := v.(map[string]any)
@@ -298,5 +298,10 @@ func conditions(definition map[string]any) {
 			delete(condition, "lastTransitionTime")
 		}
 	}
-	slices.SortFunc(all, func(a, b any) int { return strings.Compare(value(a), value(b)) })
+	kind := func(c any) string {
+		condition, _ := c.(map[string]any)
+		name, _ := condition["type"].(string)
+		return name
+	}
+	slices.SortFunc(all, func(a, b any) int { return strings.Compare(kind(a), kind(b)) })
 }

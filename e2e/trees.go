@@ -90,7 +90,7 @@ func (c *collection) add(ctx context.Context, t tree) error {
 			c.failed++
 		}
 		for _, o := range result.Objects {
-			if err := c.object(&admission.Object{Content: o.Content}); err != nil {
+			if err := c.object(admission.ParseObject(o.JSON)); err != nil {
 				return fmt.Errorf("%s: %w", t.name, err)
 			}
 		}
@@ -99,7 +99,7 @@ func (c *collection) add(ctx context.Context, t tree) error {
 }
 
 func (c *collection) object(o *admission.Object) error {
-	data, err := json.Marshal(o.Content)
+	data, err := json.Marshal(o.Content())
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", o.Name(), err)
 	}

@@ -32,7 +32,7 @@ func writeObjects(path string, objects []*admission.Object) error {
 	}
 	var documents [][]byte
 	for _, o := range objects {
-		data, err := yaml.Marshal(o.Content)
+		data, err := yaml.Marshal(o.Content())
 		if err != nil {
 			return fmt.Errorf("encode %s: %w", o.Name(), err)
 		}

@@ -37,21 +37,26 @@ func TestGolden(t *testing.T) {
 		for _, g := range goldens {
 			t.Run(name+g.suffix, func(t *testing.T) {
 				got := write(t, g.format, r, g.opts)
-				file := filepath.Join("testdata", name+g.suffix)
-				if *update {
-					if err := os.WriteFile(file, got, 0o644); err != nil {
-						t.Fatal(err)
-					}
-				}
-				want, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatalf("%v (go test -update writes it)", err)
-				}
-				if diff := cmp.Diff(string(want), string(got)); diff != "" {
-					t.Errorf("%s differs (-want +got):\n%s", file, diff)
-				}
+				golden(t, filepath.Join("testdata", name+g.suffix), got)
 			})
 		}
+	}
+}
+
+// golden compares with a file, or writes it with -update.
+func golden(t *testing.T, file string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v (go test -update writes it)", err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s differs (-want +got):\n%s", file, diff)
 	}
 }
 

@@ -59,7 +59,7 @@ func sarifOf(t testing.TB, r *scanner.Report) sarif {
 }
 
 func TestSARIFFitsTheSchema(t *testing.T) {
-	schema := compile(t, "testdata/schema/sarif-2.1.0.json")
+	schema := compile(t, sarifSchemaFile)
 	for _, name := range reports(t) {
 		t.Run(name, func(t *testing.T) { validate(t, schema, write(t, "sarif", read(t, name), zero)) })
 	}

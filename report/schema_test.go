@@ -34,9 +34,9 @@ type node struct {
 	Defs                 map[string]*node `json:"$defs"`
 }
 
-func schema(t *testing.T) *node {
+func schema(t *testing.T, file string) *node {
 	t.Helper()
-	data, err := os.ReadFile(schemaFile)
+	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,12 +58,17 @@ func TestReportsFitThePublishedSchema(t *testing.T) {
 // TestSchemaIsTheGoTypes walks scanner.Report and the schema side by side: the same
 // fields, the same types, required where Go always writes them, all explained.
 func TestSchemaIsTheGoTypes(t *testing.T) {
-	root := schema(t)
+	schemaIsType(t, schemaFile, reflect.TypeFor[scanner.Report]())
+}
+
+func schemaIsType(t *testing.T, file string, typ reflect.Type) {
+	t.Helper()
+	root := schema(t, file)
 	w := walker{t: t, root: root, seen: map[string]bool{}}
-	w.structure("report", reflect.TypeFor[scanner.Report](), root)
+	w.structure("report", typ, root)
 	for name := range root.Defs {
 		if !w.seen[name] {
-			t.Errorf("$defs/%s describes nothing of the Go types", name)
+			t.Errorf("%s: $defs/%s describes nothing of the Go types", file, name)
 		}
 	}
 }
@@ -155,16 +160,16 @@ func (w walker) enumeration(at string, typ reflect.Type, n *node) {
 	if typ.PkgPath() == "" {
 		return
 	}
-	want := constants(w.t)[typ.Name()]
+	want := constants(w.t, strings.TrimPrefix(typ.PkgPath(), "github.com/preadmit/preadmit/"))[typ.Name()]
 	if diff := cmp.Diff(want, n.Enum); diff != "" || len(want) == 0 {
-		w.t.Errorf("%s: values of scanner.%s (-Go +schema):\n%s", at, typ.Name(), diff)
+		w.t.Errorf("%s: values of %s (-Go +schema):\n%s", at, typ.Name(), diff)
 	}
 }
 
-// constants reads the typed string constants of the report's source.
-func constants(t *testing.T) map[string][]string {
+// constants reads the typed string constants of the source of a package's report.
+func constants(t *testing.T, pkg string) map[string][]string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "scanner", "report.go"), nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", filepath.FromSlash(pkg), "report.go"), nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +213,7 @@ func TestDocument(t *testing.T) {
 	if diff := cmp.Diff(block(t, doc, "text"), string(write(t, "text", r, zero))); diff != "" {
 		t.Errorf("the text of the example (-document +preadmit):\n%s", diff)
 	}
-	root := schema(t)
+	root := schema(t, schemaFile)
 	explained(t, doc, "ScanReport", root)
 	for name, def := range root.Defs {
 		explained(t, doc, name, def)

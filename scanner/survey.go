@@ -90,6 +90,13 @@ func surveyed(t *target, parts []*admission.Object) Surveyed {
 			c.Policies = append(c.Policies, d.object)
 		}
 	}
+	for _, r := range t.head.roots {
+		for _, o := range onlyPolicies(r.objects) {
+			if o.Name() == "" { // which has no key, and that may be the mistake
+				c.Policies = append(c.Policies, o)
+			}
+		}
+	}
 	c.Policies = append(c.Policies, parts...)
 	return c
 }

@@ -23,7 +23,7 @@ seems to do.
 
 PATH is a directory, by default the current one, a file, or - for stdin. Inside
 a git repository the whole repository is read, and what is written or rendered
-at or below PATH is looked at; the rest counts as there.
+at or below PATH is looked at; the rest counts as there. --alone reads PATH only.
 
 Exit code: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or
 configuration, 3 lint could not be completed.`,

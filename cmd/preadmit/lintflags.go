@@ -18,6 +18,7 @@ import (
 // lintFlags are the flags of preadmit lint as given: some of scan's, and its own.
 type lintFlags struct {
 	scan    *scanFlags
+	alone   bool
 	failOn  choice
 	disable words
 }
@@ -36,6 +37,7 @@ func (f *lintFlags) register(cmd *cobra.Command) {
 	flags.SortFlags = false
 	// --fail-on and --existing of a scan are not given here, and mean nothing.
 	s.given = func(name string) bool { return name != "fail-on" && flags.Changed(name) }
+	flags.BoolVar(&f.alone, "alone", false, "look at PATH alone, not at the repository around it")
 	flags.Var(&s.policies, "policies", "policies and bindings that count as there: a `PATH` of YAML (repeatable)")
 	flags.Var(&s.context, "context", "YAML `FILE` of a cluster's Namespaces, CRDs, params, RBAC and policies, - for stdin (repeatable)")
 	flags.Var(&s.roots, "roots", "only the roots that match this `GLOB`; ** crosses directories (repeatable)")
@@ -69,6 +71,9 @@ func (f *lintFlags) tree(ctx context.Context, stdin io.Reader) (tree scanner.Tre
 	switch {
 	case err != nil:
 		return tree, "", usagef("PATH: %w", err)
+	case info.IsDir() && f.alone:
+		tree, err := directory(f.scan.path)
+		return tree, "", err
 	case info.IsDir():
 		c, err := openChange(f.scan)
 		if err != nil {
@@ -77,6 +82,8 @@ func (f *lintFlags) tree(ctx context.Context, stdin io.Reader) (tree scanner.Tre
 		return c.head, c.head.Under, nil
 	case !info.Mode().IsRegular():
 		return tree, "", usagef("PATH: %s is neither a file nor a directory", f.scan.path)
+	case f.alone:
+		return loneTree(ctx, nil, f.scan.path)
 	}
 	return fileTree(ctx, f.scan.path)
 }

@@ -35,7 +35,7 @@ func (j *journal) put(ctx context.Context, o *admission.Object) error {
 	if err != nil {
 		return err
 	}
-	a, err := j.send(ctx, http.MethodPost, place.Collection, o.Content)
+	a, err := j.send(ctx, http.MethodPost, place.Collection, o.Content())
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (j *journal) replace(ctx context.Context, o *admission.Object, place live.P
 	if err != nil {
 		return err
 	}
-	if err := j.overwrite(ctx, place.Path, o.Content); err != nil {
+	if err := j.overwrite(ctx, place.Path, o.Content()); err != nil {
 		return fmt.Errorf("replace %s %s: %w", o.GroupVersionKind().Kind, o.Name(), err)
 	}
 	j.undo = append(j.undo, func(ctx context.Context) error { return j.overwrite(ctx, place.Path, before) })
@@ -197,7 +197,7 @@ func (j *journal) served(ctx context.Context, o *admission.Object) error {
 
 // definedPaths are where the versions of a definition are served.
 func definedPaths(o *admission.Object) []string {
-	spec, _ := o.Content["spec"].(map[string]any)
+	spec, _ := o.Content()["spec"].(map[string]any)
 	group, _ := spec["group"].(string)
 	names, _ := spec["names"].(map[string]any)
 	plural, _ := names["plural"].(string)
@@ -217,7 +217,7 @@ func (j *journal) forget(o *admission.Object) {
 	if o.GroupVersionKind().Kind != crdKind {
 		return
 	}
-	spec, _ := o.Content["spec"].(map[string]any)
+	spec, _ := o.Content()["spec"].(map[string]any)
 	group, _ := spec["group"].(string)
 	j.cluster.Setup.Forget(group)
 	j.cluster.Judge.Forget(group)

@@ -129,7 +129,7 @@ func (j *journal) policies(ctx context.Context, policies []*admission.Object) ([
 // hasParams tells whether a policy has params.
 func hasParams(policies []*admission.Object) bool {
 	return slices.ContainsFunc(policies, func(o *admission.Object) bool {
-		spec, _ := o.Content["spec"].(map[string]any)
+		spec, _ := o.Content()["spec"].(map[string]any)
 		return spec["paramKind"] != nil
 	})
 }
@@ -173,7 +173,7 @@ func (o *oldObject) exchange(ctx context.Context, next map[string]any) error {
 	if err := o.journal.back(ctx); err != nil || next == nil {
 		return err
 	}
-	made := &admission.Object{Content: next}
+	made := admission.NewObject(next)
 	if err := o.journal.put(ctx, made); err != nil {
 		return fmt.Errorf("make the old object: %w", err)
 	}
@@ -200,9 +200,11 @@ func (r *Recorder) ask(ctx context.Context, request *suite.Request, policies map
 		return err
 	}
 	if request.OldObject != nil {
-		if record.OldObjects[request.Name], err = get(ctx, r.cluster.Setup, place.Path); err != nil {
-			return err
+		old, err := get(ctx, r.cluster.Setup, place.Path)
+		if err != nil {
+			return &RefusedError{Object: mainObject(request), Message: "it is not kept: " + err.Error()}
 		}
+		record.OldObjects[request.Name] = old
 	}
 	a, err := r.cluster.Judge.Do(ctx, call(request, place, record.OldObjects[request.Name]))
 	if err != nil {
@@ -232,9 +234,9 @@ func (r *Recorder) ask(ctx context.Context, request *suite.Request, policies map
 // mainObject is the object whose resource is asked, in the version that is asked.
 func mainObject(request *suite.Request) *admission.Object {
 	if request.Object != nil && (request.Subresource == "" || request.OldObject == nil) {
-		return &admission.Object{Content: request.Object}
+		return admission.NewObject(request.Object)
 	}
-	return &admission.Object{Content: request.OldObject}
+	return admission.NewObject(request.OldObject)
 }
 
 // call is a request as an HTTP call, on an old object as it is stored.

@@ -71,11 +71,11 @@ func (s *sentinel) objects() ([]*admission.Object, error) {
 	}
 	var objects []*admission.Object
 	for _, document := range strings.Split(text.String(), "\n---\n") {
-		o := &admission.Object{}
-		if err := yaml.Unmarshal([]byte(document), &o.Content); err != nil {
+		data, err := yaml.YAMLToJSON([]byte(document))
+		if err != nil {
 			return nil, fmt.Errorf("read the sentinel: %w", err)
 		}
-		objects = append(objects, o)
+		objects = append(objects, admission.ParseObject(data))
 	}
 	return objects, nil
 }
@@ -104,7 +104,7 @@ func (s *sentinel) applyOne(ctx context.Context, o *admission.Object) error {
 	}
 	a, err := s.cluster.Setup.Do(ctx, live.Call{
 		Method: http.MethodPatch, Path: place.Path, ContentType: "application/apply-patch+yaml",
-		Query: url.Values{"fieldManager": {"sentinel"}, "force": {"true"}}, Body: o.Content,
+		Query: url.Values{"fieldManager": {"sentinel"}, "force": {"true"}}, Body: o.Content(),
 	})
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (s *sentinel) await(ctx context.Context) error {
 	}
 	return poll(ctx, "policies and state to be in force", func() (bool, error) {
 		a, err := s.cluster.Judge.Do(ctx, live.Call{
-			Method: http.MethodPost, Path: place.Collection, Query: url.Values{"dryRun": {"All"}}, Body: request.Content,
+			Method: http.MethodPost, Path: place.Collection, Query: url.Values{"dryRun": {"All"}}, Body: request.Content(),
 		})
 		if err != nil {
 			return false, err

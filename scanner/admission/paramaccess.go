@@ -37,7 +37,10 @@ func (c *Cluster) ParamAccess(ctx context.Context, u user.Info, obj runtime.Obje
 	if err != nil {
 		return nil, fmt.Errorf("check access to params: %w", err)
 	}
-	ctx = request.WithUser(ctx, u)
+	r, _ := anyVersion(kinds[0].GroupKind())
+	ctx = request.WithRequestInfo(request.WithUser(ctx, u), &request.RequestInfo{
+		IsResourceRequest: true, Verb: "create", APIGroup: r.Group, APIVersion: r.Version, Resource: r.Resource,
+	})
 	if kinds[0].Kind == "ValidatingAdmissionPolicy" {
 		return validatingadmissionpolicy.NewStrategy(a, c).Validate(ctx, internal), nil
 	}

@@ -54,7 +54,7 @@ func (c *cluster) checkParamKind(p *policySubject) {
 // outcome is what becomes of requests for which a policy cannot be configured.
 func outcome(p *policySubject, which string) string {
 	if p.Spec.FailurePolicy != nil && *p.Spec.FailurePolicy == v1.Ignore {
-		return "no request " + which + " is judged, as failurePolicy is Ignore"
+		return "every request " + which + " passes unjudged, as failurePolicy is Ignore"
 	}
 	return "every request " + which + " is denied, whatever the binding's validationActions"
 }
@@ -173,12 +173,12 @@ func (c *cluster) checkParamExists(p *policySubject, b *bindingSubject, kind adm
 	}
 	r := remark{
 		rule: ruleMissingParam, object: b.Source, fields: []string{field},
-		message: fmt.Sprintf("there is no %s %s%s: %s, as parameterNotFoundAction is Deny", kind.Kind.Kind, what, where, outcome(p, "that matches")),
+		message: fmt.Sprintf("there is no %s %s%s, and parameterNotFoundAction is Deny: %s", kind.Kind.Kind, what, where, outcome(p, "that matches")),
 		hint:    "add the params to the repository or give those that are elsewhere with --context",
 	}
 	if ref.ParameterNotFoundAction == nil || *ref.ParameterNotFoundAction != v1.DenyAction {
 		r.severity = SeverityNote
-		r.message = fmt.Sprintf("there is no %s %s%s: the policy is not evaluated, as parameterNotFoundAction is Allow", kind.Kind.Kind, what, where)
+		r.message = fmt.Sprintf("there is no %s %s%s, and parameterNotFoundAction is Allow: the policy is not evaluated", kind.Kind.Kind, what, where)
 	}
 	c.missing(r)
 }

@@ -42,11 +42,22 @@ type comparison struct {
 // tally tells what the compared pairs of policy set and request were like, so
 // that one can see that the comparison is worth something.
 type tally struct {
-	pairs, evaluated, denied, warned, audited, uncompiled, chance int
+	pairs, evaluated, denied, warned, audited int
+	// chance counts answers that upstream gives at random.
+	chance int
+	// said counts the answers that mention one of phrases.
+	said map[string]int
+}
+
+// phrases are words of the answers that a comparison should meet.
+var phrases = []string{
+	"compilation error", "running out of cost budget", "failed messageExpression", "actual cost limit exceeded",
+	"failed to configure binding", "failed to configure policy", "no such key", "no such overload", "division by zero",
+	"overflow", "index out of bounds", "fails to evaluate", "failed expression", "not found", "no such attribute",
 }
 
 func newComparison() *comparison {
-	return &comparison{ours: newCompiler(), theirs: newUpstreamCompiler()}
+	return &comparison{ours: newCompiler(), theirs: newUpstreamCompiler(), tally: tally{said: map[string]int{}}}
 }
 
 // newCompiler: how much one scan may evaluate is not upstream's concern.
@@ -235,10 +246,15 @@ func (c *comparison) count(outcome *policy.Outcome, v policy.Verdict) {
 		{&c.tally.denied, !v.Allowed},
 		{&c.tally.warned, len(v.Warnings) > 0},
 		{&c.tally.audited, len(v.AuditAnnotations) > 0},
-		{&c.tally.uncompiled, strings.Contains(v.Message, ": compilation error: ")},
 	} {
 		if counted.is {
 			*counted.number++
+		}
+	}
+	text := fmt.Sprint(v)
+	for _, phrase := range phrases {
+		if strings.Contains(text, phrase) {
+			c.tally.said[phrase]++
 		}
 	}
 }
@@ -272,6 +288,10 @@ func loadSuite(t testing.TB, dir string) scene {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return sceneOf(s)
+}
+
+func sceneOf(s *suite.Suite) scene {
 	m := scene{state: s.Context, policies: s.Policies}
 	for i := range s.Requests {
 		m.asks = append(m.asks, s.Requests[i].Ask())

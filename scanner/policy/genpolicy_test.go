@@ -23,9 +23,14 @@ func (g *generator) policy(name string) []*admission.Object {
 		return map[string]any{"name": fmt.Sprint("c", i), "expression": w.expression("bool", 1+g.IntN(2))}
 	})
 	g.declare(spec, w)
+	if g.oneIn(12) {
+		conditions = append(conditions, g.spend(spec, w)...)
+	}
 	g.put(spec, "matchConditions", conditions)
-	g.put(spec, "validations", g.listOf(5, func(int) any { return g.validation(w) }))
-	g.put(spec, "auditAnnotations", g.annotations(w))
+	if spec["validations"] == nil {
+		g.put(spec, "validations", g.listOf(5, func(int) any { return g.validation(w) }))
+		g.put(spec, "auditAnnotations", g.annotations(w))
+	}
 	all := []*admission.Object{registration("ValidatingAdmissionPolicy", name, spec)}
 	for i := range 1 + g.IntN(3) {
 		all = append(all, g.binding(fmt.Sprint("b", i, "-", name), name, kind))
@@ -81,6 +86,41 @@ func (g *generator) declare(spec map[string]any, w *celWriter) {
 		w.names = append(w.names, name)
 	}
 	g.put(spec, "variables", all)
+}
+
+// spend gives a policy validations, messages, annotations and conditions that
+// together cost about what the server's budgets allow: comparing a long text with
+// itself costs much and takes no time.
+func (g *generator) spend(spec map[string]any, w *celWriter) (conditions []any) {
+	long := fmt.Sprintf("lists.range(%d).map(x, 'aaaaaaaaaa').join('')", 500+g.IntN(520))
+	variables, _ := spec["variables"].([]any)
+	spec["variables"] = append(variables, map[string]any{"name": "long", "expression": long})
+	const much = "variables.long.contains(variables.long)"
+	var validations, annotations []any
+	costly, telling := g.IntN(4), g.IntN(4) // of four validations and their messages
+	for range 4 + g.IntN(24) {
+		v := map[string]any{"expression": "(" + w.expression("bool", 1) + ")", "message": "no"}
+		if g.IntN(4) < costly {
+			v["expression"] = much + " && " + v["expression"].(string)
+		}
+		if g.IntN(4) < telling {
+			v["messageExpression"] = much + " ? " + w.expression("text", 0) + " : 'x'"
+		}
+		validations = append(validations, v)
+	}
+	if g.oneIn(3) {
+		for i := range g.IntN(20) {
+			annotations = append(annotations, map[string]any{"key": fmt.Sprint("k", i), "valueExpression": much + " ? 'a' : 'b'"})
+		}
+	}
+	if g.oneIn(3) {
+		for i := range g.IntN(6) {
+			conditions = append(conditions, map[string]any{"name": fmt.Sprint("s", i), "expression": "[" + long + "].all(l, l.contains(l))"})
+		}
+	}
+	g.put(spec, "validations", validations)
+	g.put(spec, "auditAnnotations", annotations)
+	return conditions
 }
 
 func (g *generator) validation(w *celWriter) any {

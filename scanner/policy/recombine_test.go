@@ -11,11 +11,14 @@ import (
 // requests of these suites, some of them changed.
 func (g *generator) recombine() scene {
 	var s scene
-	for range 1 + g.IntN(3) {
-		m := g.suites[g.IntN(len(g.suites))]
+	taken := map[string]bool{} // names: a server has each once
+	for _, i := range g.Perm(len(g.suites))[:1+g.IntN(3)] {
+		m := g.suites[i]
 		s.state = append(s.state, m.state...)
 		for _, p := range m.policies {
-			if g.IntN(10) > 0 {
+			key := p.GroupVersionKind().Kind + p.Name()
+			if g.IntN(10) > 0 && !taken[key] {
+				taken[key] = true
 				s.policies = append(s.policies, admission.NewObject(g.change(p.Content(), policyChanges, 12).(map[string]any)))
 			}
 		}

@@ -7,10 +7,12 @@ import (
 
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/cel/environment"
 	"sigs.k8s.io/yaml"
 
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/suite"
 )
 
 func object(t testing.TB, text string) *admission.Object {
@@ -185,5 +187,42 @@ func TestCircularVariable(t *testing.T) {
 	outcome := judge(t, namespaceShop, deny("variables.a == 1", "", variables, ""))
 	if len(outcome.Indeterminate) != 1 || !strings.Contains(outcome.Indeterminate[0].Why, "variable a is declared more than once and reads itself") {
 		t.Errorf("got %+v", outcome)
+	}
+}
+
+// TestDryRun: request.dryRun is what the client asked for.
+func TestDryRun(t *testing.T) {
+	ctx := context.Background()
+	all := objects(t, deny("request.dryRun", "", "", ""), namespaceShop)
+	cluster := admission.NewCluster(admission.ClusterOptions{Complete: true}, admission.NewIndex(all))
+	set, _ := policy.Load(ctx, cluster, suite.Admin(), all)
+	for _, dryRun := range []bool{true, false} {
+		req, _, err := cluster.Prepare(ctx, admission.Ask{
+			Operation: k8sadmission.Create, User: suite.Admin(), DryRun: dryRun,
+			Object: object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: shop}}"),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		outcome := policy.NewEngine(cluster, policy.NewCompiler(), set).Evaluate(ctx, req)
+		if v := outcome.Verdict(req, nil); v.Allowed != dryRun {
+			t.Errorf("dryRun %v: %+v", dryRun, v)
+		}
+	}
+}
+
+// TestNewAndStoredExpressionsAgree: a server accepts in new policies what the release
+// before it knows, and in stored ones all it knows itself. preadmit need not tell
+// them apart as long as there is no function that only stored ones may use.
+func TestNewAndStoredExpressionsAgree(t *testing.T) {
+	envs := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
+	created, stored := envs.NewExpressionsEnv().Functions(), envs.StoredExpressionsEnv().Functions()
+	for name := range stored {
+		if created[name] == nil {
+			t.Errorf("function %s is for stored policies only: the scan has to know which are", name)
+		}
+	}
+	if len(stored) < 100 {
+		t.Errorf("only %d functions", len(stored))
 	}
 }

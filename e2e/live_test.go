@@ -1,0 +1,68 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/preadmit/preadmit/e2e/live"
+)
+
+// TestLive runs the command on suites that agree, and on one whose record is wrong,
+// with the programs that make conformance-live builds.
+func TestLive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: starts an API server")
+	}
+	bin, err := filepath.Abs("../bin/e2e")
+	if err != nil {
+		t.Fatal(err)
+	}
+	preadmit, apiServer := filepath.Join(bin, "preadmit"), filepath.Join(bin, "kube-apiserver")
+	if _, err := os.Stat(preadmit); err != nil {
+		t.Skip("there is no preadmit to compare with: make conformance-live builds it")
+	}
+	if _, err := live.FindBinaries(apiServer); err != nil {
+		t.Skip("there is no API server: ", err)
+	}
+	wrong := filepath.Join(t.TempDir(), "wrong")
+	if out, err := exec.Command("cp", "-r", "../scanner/suite/testdata/conformance/actions-each", wrong).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	record := filepath.Join(wrong, "expected.yaml")
+	data, err := os.ReadFile(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(string(data), "allowed: false", "allowed: true", 1)
+	if changed == string(data) {
+		t.Fatal("the suite has no refusal")
+	}
+	if err := os.WriteFile(record, []byte(changed), 0o644); err != nil {
+		t.Fatal(err)
+	}
+
+	run := func(want int, args ...string) string {
+		t.Helper()
+		var stdout, stderr strings.Builder
+		args = append([]string{"-preadmit", preadmit, "-apiserver", apiServer}, args...)
+		if code := Main(t.Context(), args, &stdout, &stderr); code != want {
+			t.Fatalf("exit code %d, want %d:\n%s%s", code, want, &stdout, &stderr)
+		}
+		return stdout.String()
+	}
+	report := run(exitDifference, "-update", wrong, "../examples/suite")
+	if !strings.Contains(report, "RECORD   "+wrong) || strings.Contains(report, "PREADMIT") {
+		t.Errorf("want only the record to differ:\n%s", report)
+	}
+	written, err := os.ReadFile(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(written) != string(data) {
+		t.Errorf("-update wrote\n%s\nwant\n%s", written, data)
+	}
+	run(exitAgreement, wrong)
+}
