@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,23 +26,8 @@ func TestLive(t *testing.T) {
 	if _, err := live.FindBinaries(apiServer); err != nil {
 		t.Skip("there is no API server: ", err)
 	}
-	wrong := filepath.Join(t.TempDir(), "wrong")
-	if out, err := exec.Command("cp", "-r", "../scanner/suite/testdata/conformance/actions-each", wrong).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	wrong, data := wrongSuite(t)
 	record := filepath.Join(wrong, "expected.yaml")
-	data, err := os.ReadFile(record)
-	if err != nil {
-		t.Fatal(err)
-	}
-	changed := strings.Replace(string(data), "allowed: false", "allowed: true", 1)
-	if changed == string(data) {
-		t.Fatal("the suite has no refusal")
-	}
-	if err := os.WriteFile(record, []byte(changed), 0o644); err != nil {
-		t.Fatal(err)
-	}
-
 	run := func(want int, args ...string) string {
 		t.Helper()
 		var stdout, stderr strings.Builder
@@ -65,4 +49,27 @@ func TestLive(t *testing.T) {
 		t.Errorf("-update wrote\n%s\nwant\n%s", written, data)
 	}
 	run(exitAgreement, wrong)
+}
+
+// wrongSuite copies a suite and turns a refusal of its record into the opposite. It
+// gives the directory and the right record.
+func wrongSuite(t *testing.T) (dir string, record []byte) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "wrong")
+	if err := os.CopyFS(dir, os.DirFS("../scanner/suite/testdata/conformance/actions-each")); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "expected.yaml")
+	record, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(string(record), "allowed: false", "allowed: true", 1)
+	if changed == string(record) {
+		t.Fatal("the suite has no refusal")
+	}
+	if err := os.WriteFile(path, []byte(changed), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir, record
 }

@@ -93,7 +93,9 @@ func TestLintSARIFHasItsOwnCategory(t *testing.T) {
 	var log struct {
 		Runs []struct {
 			AutomationDetails struct{ ID string }
-			Tool              struct{ Driver struct{ Rules []struct{ ID string } } }
+			Tool              struct {
+				Driver struct{ Rules []struct{ ID string } }
+			}
 		}
 	}
 	out := writeLint(t, "sarif", readLint(t, "testdata/lint/mixed.json"), zero)
