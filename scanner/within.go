@@ -82,7 +82,7 @@ func follow(lines []string, start spot, value []rune, offset int) (spot, bool) {
 	for i, r := range value {
 		if unicode.IsSpace(r) {
 			if i == offset {
-				return w.at, w.inside()
+				return w.bounded(w.at)
 			}
 			continue
 		}
@@ -90,11 +90,20 @@ func follow(lines []string, start spot, value []rune, offset int) (spot, bool) {
 			return spot{}, false
 		}
 		if i >= offset {
-			return w.last, true
+			return w.bounded(w.last)
 		}
 	}
+	if offset > len(value) {
+		return spot{}, false
+	}
 	// The end of the text: behind what was read last.
-	return spot{w.last.line, w.last.column + 1}, offset <= len(value)
+	return w.bounded(spot{w.last.line, w.last.column + 1})
+}
+
+// bounded tells whether a place is in the lines, or right behind one.
+func (w *scalarWalk) bounded(s spot) (spot, bool) {
+	ok := s.line >= 0 && s.line < len(w.lines) && s.column >= 0 && s.column <= len([]rune(w.lines[s.line]))
+	return s, ok
 }
 
 // scalarWalk reads a scalar of a YAML file.
@@ -121,7 +130,7 @@ func (w *scalarWalk) enter() bool {
 	return w.inside()
 }
 
-func (w *scalarWalk) inside() bool { return w.at.line < len(w.lines) }
+func (w *scalarWalk) inside() bool { return w.at.line >= 0 && w.at.line < len(w.lines) }
 
 // peek gives the rune at the place; ok is false at the end of a line.
 func (w *scalarWalk) peek() (r rune, ok bool) {
