@@ -98,9 +98,25 @@ func (e *ConversionError) Error() string {
 	return fmt.Sprintf("versions of CustomResourceDefinition %s are converted by a webhook, which cannot be asked offline", e.Definition)
 }
 
-// read gives a stored custom resource in another version: what the schema of that
-// version does not know is pruned.
+// read gives a custom resource, once it is stored, in a version. A server keeps it in
+// the storage version, so it loses what the schema of that version does not know and
+// has its defaults; then what the version that is read does not know.
 func (d *definition) read(obj runtime.Object, version schema.GroupVersion) (runtime.Object, error) {
+	if d.byWebhook() && obj.GetObjectKind().GroupVersionKind().GroupVersion() == version {
+		return obj, nil
+	}
+	stored, err := d.coerceTo(obj, schema.GroupVersion{Group: version.Group, Version: d.storage})
+	if err != nil {
+		return nil, err
+	}
+	if u, ok := stored.(*unstructured.Unstructured); ok && stored != obj {
+		structuraldefaulting.Default(u.Object, d.schemas[d.storage])
+	}
+	return d.coerceTo(stored, version)
+}
+
+// coerceTo converts, and drops what the schema of the version does not know.
+func (d *definition) coerceTo(obj runtime.Object, version schema.GroupVersion) (runtime.Object, error) {
 	converted, err := d.convert(obj, version)
 	if err != nil {
 		return nil, err
@@ -112,13 +128,19 @@ func (d *definition) read(obj runtime.Object, version schema.GroupVersion) (runt
 	return converted, err
 }
 
+// byWebhook tells whether a webhook converts between versions.
+func (d *definition) byWebhook() bool {
+	conversion := d.crd.Spec.Conversion
+	return conversion != nil && conversion.Strategy == apiextensionsv1.WebhookConverter
+}
+
 // convert gives a custom resource in another version. Strategy None changes the
 // apiVersion only; admission sees fields that the version does not know.
 func (d *definition) convert(obj runtime.Object, to schema.GroupVersion) (runtime.Object, error) {
 	if obj.GetObjectKind().GroupVersionKind().GroupVersion() == to {
 		return obj, nil
 	}
-	if conversion := d.crd.Spec.Conversion; conversion != nil && conversion.Strategy == apiextensionsv1.WebhookConverter {
+	if d.byWebhook() {
 		return nil, &ConversionError{Definition: d.crd.Name}
 	}
 	u, ok := obj.DeepCopyObject().(*unstructured.Unstructured)

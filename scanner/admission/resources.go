@@ -49,8 +49,8 @@ func (r Resource) Operations(subresource string) []admission.Operation {
 }
 
 // BuiltinGroup tells whether an API group is Kubernetes' own, so that no
-// CustomResourceDefinition adds resources to it.
-func BuiltinGroup(group string) bool { return isBuiltinGroup(group) }
+// CustomResourceDefinition adds resources to it. The group extensions was, until 1.22.
+func BuiltinGroup(group string) bool { return group == "extensions" || isBuiltinGroup(group) }
 
 // Namespaces are the names of the Namespaces that the state defines, in order.
 func (c *Cluster) Namespaces() []string {

@@ -38,12 +38,12 @@ func (c *cluster) checkParamKind(p *policySubject) {
 	}
 	r := remark{
 		rule: ruleUnknownParamKind, object: p.Source, fields: []string{"spec.paramKind"},
-		message: fmt.Sprintf("nothing defines paramKind %s %s: as long as that is so, %s", kind.APIVersion, kind.Kind, outcome(p, "that the policy matches")),
+		message: fmt.Sprintf("nothing defines paramKind %s %s: as long as that is so, %s", kind.APIVersion, kind.Kind, outcome(p, "that the policy matches through a binding")),
 		hint:    "add its CustomResourceDefinition to the repository or give it with --context",
 	}
 	if admission.BuiltinGroup(gvk.Group) {
 		r.severity = SeverityError
-		r.message = fmt.Sprintf("Kubernetes %s does not serve paramKind %s %s: %s", admission.KubernetesVersion, kind.APIVersion, kind.Kind, outcome(p, "that the policy matches"))
+		r.message = fmt.Sprintf("Kubernetes %s does not serve paramKind %s %s: %s", admission.KubernetesVersion, kind.APIVersion, kind.Kind, outcome(p, "that the policy matches through a binding"))
 		r.hint = "correct apiVersion and kind"
 		c.add(r)
 		return
@@ -70,10 +70,13 @@ func (c *cluster) checkParamRef(p *policySubject, b *bindingSubject) {
 			message: fmt.Sprintf("policy %q has no paramKind, so this paramRef is not looked at", p.Name),
 			hint:    "remove paramRef, or give the policy a paramKind",
 		})
-	case ref == nil:
-		c.nullParams(p, b)
 	default:
-		if resource, ok := c.State.Resource(schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind)); ok {
+		resource, ok := c.State.Resource(schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind))
+		switch {
+		case !ok: // told of the policy, and denied before params are looked for
+		case ref == nil:
+			c.nullParams(p, b)
+		default:
 			c.checkReference(p, b, resource)
 		}
 	}
