@@ -21,7 +21,7 @@ func collectLater(getenv func(string) string) {
 	debug.SetMemoryLimit(heapStart)
 	// The first collection finds this and cleans up after it.
 	runtime.AddCleanup(new([16]byte), func(percent int) {
-		debug.SetGCPercent(90)
+		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(math.MaxInt64)
 	}, percent)
 }
