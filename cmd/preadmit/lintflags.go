@@ -35,8 +35,7 @@ func newLintFlags() *lintFlags {
 func (f *lintFlags) register(cmd *cobra.Command) {
 	flags, s := cmd.Flags(), f.scan
 	flags.SortFlags = false
-	// --fail-on and --existing of a scan are not given here, and mean nothing.
-	s.given = func(name string) bool { return name != "fail-on" && flags.Changed(name) }
+	s.given = flags.Changed
 	flags.BoolVar(&f.alone, "alone", false, "look at PATH alone, not at the repository around it")
 	flags.Var(&s.policies, "policies", "policies and bindings that count as there: a `PATH` of YAML (repeatable)")
 	flags.Var(&s.context, "context", "YAML `FILE` of a cluster's Namespaces, CRDs, params, RBAC and policies, - for stdin (repeatable)")
