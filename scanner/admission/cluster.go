@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/kubernetes/pkg/capabilities"
 )
 
@@ -27,6 +28,9 @@ type ClusterOptions struct {
 	// not there is a 404, RBAC answers every question. Otherwise what is not found is
 	// unknown, and verdicts that depend on it are indeterminate.
 	Complete bool
+	// Creator is who made the objects of the state, which some of them remember; nil
+	// when that is not known.
+	Creator user.Info
 }
 
 // Cluster is an API server's knowledge: the kinds it serves and the objects it

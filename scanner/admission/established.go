@@ -13,9 +13,11 @@ func establish(obj runtime.Object) {
 		return
 	}
 	crd.Status.AcceptedNames = crd.Spec.Names
-	for _, condition := range []apiextensions.CustomResourceDefinitionConditionType{apiextensions.NamesAccepted, apiextensions.Established} {
-		crd.Status.Conditions = append(crd.Status.Conditions, apiextensions.CustomResourceDefinitionCondition{
-			Type: condition, Status: apiextensions.ConditionTrue, LastTransitionTime: created,
-		})
+	for _, c := range []apiextensions.CustomResourceDefinitionCondition{
+		{Type: apiextensions.NamesAccepted, Reason: "NoConflicts", Message: "no conflicts found"},
+		{Type: apiextensions.Established, Reason: "InitialNamesAccepted", Message: "the initial names have been accepted"},
+	} {
+		c.Status, c.LastTransitionTime = apiextensions.ConditionTrue, created
+		crd.Status.Conditions = append(crd.Status.Conditions, c)
 	}
 }

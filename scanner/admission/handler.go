@@ -97,7 +97,12 @@ func decodeBuiltin(kind schema.GroupVersionKind, sent *Object) (runtime.Object, 
 	if err != nil {
 		return nil, nil, fmt.Errorf("encode %s: %w", kind.Kind, err)
 	}
-	obj, actual, err := codecOf(kind.Group).decoder(kind.Group).Decode(body, &kind, nil)
+	codec := codecOf(kind.Group)
+	into, err := codec.scheme.New(schema.GroupVersionKind{Group: kind.Group, Version: runtime.APIVersionInternal, Kind: kind.Kind})
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a %s: %w", kind.Kind, err)
+	}
+	obj, actual, err := codec.decoder(kind.Group).Decode(body, &kind, into)
 	if err == nil {
 		return obj, nil, nil
 	}

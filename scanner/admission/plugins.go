@@ -24,6 +24,7 @@ import (
 	"k8s.io/kubernetes/plugin/pkg/admission/limitranger"
 	"k8s.io/kubernetes/plugin/pkg/admission/network/defaultingressclass"
 	"k8s.io/kubernetes/plugin/pkg/admission/nodetaint"
+	"k8s.io/kubernetes/plugin/pkg/admission/podtopologylabels"
 	"k8s.io/kubernetes/plugin/pkg/admission/priority"
 	"k8s.io/kubernetes/plugin/pkg/admission/runtimeclass"
 	"k8s.io/kubernetes/plugin/pkg/admission/storage/storageclass/setdefault"
@@ -45,7 +46,7 @@ func (c *Cluster) newPlugins() []mutator {
 	registry := admission.NewPlugins()
 	for _, register := range []func(*admission.Plugins){
 		limitranger.Register, nodetaint.Register, priority.Register, defaulttolerationseconds.Register,
-		setdefault.Register, storageobjectinuseprotection.Register, runtimeclass.Register, defaultingressclass.Register,
+		setdefault.Register, storageobjectinuseprotection.Register, runtimeclass.Register, defaultingressclass.Register, podtopologylabels.Register,
 	} {
 		register(registry)
 	}
@@ -53,11 +54,14 @@ func (c *Cluster) newPlugins() []mutator {
 	var plugins []mutator
 	for _, name := range []string{
 		limitranger.PluginName, nodetaint.PluginName, priority.PluginName, defaulttolerationseconds.PluginName,
-		setdefault.PluginName, storageobjectinuseprotection.PluginName, runtimeclass.PluginName, defaultingressclass.PluginName,
+		setdefault.PluginName, storageobjectinuseprotection.PluginName, runtimeclass.PluginName, defaultingressclass.PluginName, podtopologylabels.PluginName,
 	} {
 		plugin, err := registry.InitPlugin(name, nil, initializer)
 		if err != nil {
 			panic(fmt.Sprintf("admission plugin %s: %v", name, err)) // takes no configuration
+		}
+		if p, ok := plugin.(interface{ SetReadyFunc(admission.ReadyFunc) }); ok {
+			p.SetReadyFunc(func() bool { return true }) // what it lists is there from the start
 		}
 		plugins = append(plugins, mutator{
 			MutationInterface: plugin.(admission.MutationInterface),
@@ -99,12 +103,15 @@ func (c *Cluster) informers() informers.SharedInformerFactory {
 	}
 	classes := factory.Scheduling().V1().PriorityClasses().Informer().GetIndexer()
 	for _, class := range schedulingapi.SystemPriorityClasses() {
+		class = class.DeepCopy()
+		schedulingapi.SetObjectDefaults_PriorityClass(class)
 		fill(classes, class)
 	}
 	fill(classes, c.storedAll(schedulingv1.SchemeGroupVersion.WithKind("PriorityClass"))...)
 	fill(factory.Node().V1().RuntimeClasses().Informer().GetIndexer(), c.storedAll(nodev1.SchemeGroupVersion.WithKind("RuntimeClass"))...)
 	fill(factory.Storage().V1().StorageClasses().Informer().GetIndexer(), c.storedAll(storagev1.SchemeGroupVersion.WithKind("StorageClass"))...)
 	fill(factory.Networking().V1().IngressClasses().Informer().GetIndexer(), c.storedAll(networkingv1.SchemeGroupVersion.WithKind("IngressClass"))...)
+	fill(factory.Core().V1().Nodes().Informer().GetIndexer(), c.nodes()...)
 	fill(factory.Core().V1().LimitRanges().Informer().GetIndexer(), c.storedAll(corev1.SchemeGroupVersion.WithKind("LimitRange"))...)
 	return factory
 }
@@ -120,12 +127,22 @@ func (c *Cluster) storedAll(kind schema.GroupVersionKind) []runtime.Object {
 	return all
 }
 
+// nodes gives the Nodes of the state, of which a plugin reads the labels. To store a
+// Node takes the plugins that are being made.
+func (c *Cluster) nodes() []runtime.Object {
+	var all []runtime.Object
+	for _, o := range c.list(schema.GroupKind{Kind: "Node"}) {
+		all = append(all, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: o.Name(), Labels: o.Labels()}})
+	}
+	return all
+}
+
 // mutate runs namespace lifecycle and the mutating plugins.
 func (p *preparation) mutate(ctx context.Context, a admission.Attributes) error {
 	if err := p.lifecycle(a); err != nil {
 		return err
 	}
-	for _, plugin := range p.cluster.pluginsFor(p.handler.resource) {
+	for _, plugin := range p.cluster.mutators(p.handler.resource) {
 		if !plugin.Handles(a.GetOperation()) {
 			continue
 		}
@@ -137,9 +154,9 @@ func (p *preparation) mutate(ctx context.Context, a admission.Attributes) error 
 	return nil
 }
 
-// pluginsFor leaves the plugins out for kinds none of them changes. (They read
-// classes and LimitRanges of the state, so these must not need them.)
-func (c *Cluster) pluginsFor(r Resource) []mutator {
+// mutators leaves the plugins out for kinds none of them changes. (They read classes
+// and LimitRanges of the state, so these must not need them.)
+func (c *Cluster) mutators(r Resource) []mutator {
 	if r.Custom {
 		return nil
 	}

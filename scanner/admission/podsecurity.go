@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"context"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -40,27 +39,4 @@ var podSecurityResources = map[schema.GroupResource]bool{
 	gr("", "pods"): true, gr("", "podtemplates"): true, gr("", "replicationcontrollers"): true, gr("", "namespaces"): true,
 	gr("apps", "deployments"): true, gr("apps", "replicasets"): true, gr("apps", "statefulsets"): true, gr("apps", "daemonsets"): true,
 	gr("batch", "jobs"): true, gr("batch", "cronjobs"): true,
-}
-
-// validate runs the validating plugins that come before policies.
-func (p *preparation) validate(ctx context.Context, a admission.Attributes) error {
-	for _, plugin := range p.cluster.pluginsFor(p.handler.resource) {
-		// The LimitRanger: of the others none validates what it also mutates, but for
-		// those that know too little.
-		v, ok := plugin.MutationInterface.(admission.ValidationInterface)
-		if !ok || plugin.lenient || !v.Handles(a.GetOperation()) {
-			continue
-		}
-		if err := v.Validate(ctx, a, p.handler.interfaces); err != nil {
-			return err
-		}
-	}
-	if !podSecurityResources[p.handler.resource.GroupResource()] || p.handler.resource.Custom {
-		return nil
-	}
-	plugin := p.cluster.podSecurity()
-	if !plugin.Handles(a.GetOperation()) {
-		return nil
-	}
-	return plugin.Validate(ctx, a, p.handler.interfaces)
 }

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/endpoints/request"
@@ -167,12 +165,18 @@ func (p *preparation) create(ctx context.Context) (*Request, error) {
 	if p.ask.DryRun {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
+	clean(ctx, m)
 	if err := p.mutate(ctx, p.attributes(obj, nil, p.name, options)); err != nil {
+		return nil, err
+	}
+	if err := p.cluster.escalates(ctx, p.handler.resource, obj, nil); err != nil {
 		return nil, err
 	}
 	p.fillSystemFields(m)
 	if p.handler.create != nil {
-		allocate(obj, nil)
+		if err := p.cluster.allocateCreate(ctx, obj); err != nil {
+			return nil, err
+		}
 		if err := rest.BeforeCreate(p.handler.create, ctx, obj); err != nil {
 			return nil, err
 		}
@@ -207,15 +211,23 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 	if p.ask.DryRun {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
+	clean(ctx, m)
 	if err := p.mutate(ctx, p.attributes(obj, old, p.name, options)); err != nil {
 		return nil, err
 	}
 	m.SetResourceVersion(storedResourceVersion)
+	if err := p.cluster.escalates(ctx, p.handler.resource, obj, old); err != nil {
+		return nil, err
+	}
 	if p.ask.Apply {
 		keepGenerated(obj, old)
 	}
 	if strategy := p.updateStrategy(); strategy != nil {
-		allocate(obj, old)
+		if p.ask.Subresource == "" {
+			if err := p.cluster.allocateUpdate(ctx, obj, old); err != nil {
+				return nil, err
+			}
+		}
 		if err := rest.BeforeUpdate(strategy, ctx, obj, old); err != nil {
 			return nil, err
 		}
@@ -243,6 +255,7 @@ func (p *preparation) delete(ctx context.Context) (*Request, error) {
 	if err := p.mutate(ctx, attributes); err != nil {
 		return nil, err
 	}
+	p.warnOfOrphans(ctx)
 	return p.request(ctx, attributes)
 }
 
@@ -277,75 +290,4 @@ func (p *preparation) fillSystemFields(m metav1.Object) {
 	if m.GetName() == "" && m.GetGenerateName() != "" {
 		m.SetName(generatedName(m.GetGenerateName(), id))
 	}
-}
-
-// storedResourceVersion is the resourceVersion of every object of the state.
-const storedResourceVersion = "1"
-
-// stored gives the ask's old object as the server has it stored, in the form of
-// the request's version.
-func (p *preparation) stored() (runtime.Object, error) {
-	if p.ask.OldObject == nil {
-		return nil, fmt.Errorf("%s needs an old object", p.ask.Operation)
-	}
-	obj, err := p.cluster.store(p.ask.OldObject)
-	var refusal *apierrors.StatusError
-	if errors.As(err, &refusal) {
-		return nil, &NeverStoredError{Message: refusal.ErrStatus.Message}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("stored object: %w", err)
-	}
-	return p.handler.convert(obj)
-}
-
-// store gives an object as the server keeps it: as after its creation. What the
-// server would refuse today was accepted once, so only what does not decode
-// fails.
-func (c *Cluster) store(o *Object) (runtime.Object, error) {
-	h, err := c.handler(o.GroupVersionKind())
-	if err != nil {
-		return nil, err
-	}
-	p := &preparation{cluster: c, handler: h, ask: Ask{Operation: admission.Create, Object: o}, namespace: requestNamespace(h.resource, o), name: o.Name()}
-	ctx := p.context(context.Background())
-	obj, m, err := p.decode(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	rest.WipeObjectMetaSystemFields(m)
-	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(p.objectNamespace(), m); err != nil {
-		return nil, err
-	}
-	var refusal *apierrors.StatusError
-	if err := p.mutate(ctx, p.attributes(obj, nil, p.name, nil)); err != nil && !errors.As(err, &refusal) {
-		return nil, err
-	}
-	p.fillSystemFields(m)
-	m.SetResourceVersion("")
-	if h.create != nil {
-		allocate(obj, nil)
-		h.create.PrepareForCreate(ctx, obj)
-		h.create.Canonicalize(obj)
-	}
-	establish(obj)
-	m.SetResourceVersion(storedResourceVersion)
-	return obj, nil
-}
-
-// Stored gives an object of the state as a client reads it in a version.
-func (c *Cluster) Stored(o *Object, kind schema.GroupVersionKind) (obj runtime.Object, err error) {
-	defer panicked(&err)
-	obj, err = c.store(o)
-	if err != nil {
-		return nil, err
-	}
-	h, err := c.handler(kind)
-	if err != nil {
-		return nil, err
-	}
-	if obj, err = h.convert(obj); err != nil {
-		return nil, err
-	}
-	return admission.ConvertToGVK(obj, kind, h.interfaces)
 }

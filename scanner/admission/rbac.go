@@ -21,6 +21,7 @@ import (
 // kube-apiserver creates at start.
 type rbacAuthorizer struct {
 	authorizer.Authorizer
+	state rbacState
 	// known: the state has RBAC objects of its own, or is complete.
 	known bool
 }
@@ -72,6 +73,7 @@ func (c *Cluster) newRBAC() *rbacAuthorizer {
 			authorizerfactory.NewPrivilegedGroups(user.SystemPrivilegedGroup),
 			rbac.New(s, s, s, s),
 		),
+		state: s,
 		known: known,
 	}
 }
@@ -97,14 +99,14 @@ func (s *rbacState) add(obj runtime.Object) {
 	}
 }
 
-// GetRole implements rbac validation's RoleGetter.
+// GetRole implements rbac validation's RoleGetter, with the words of a lister.
 func (s rbacState) GetRole(_ context.Context, namespace, name string) (*rbacv1.Role, error) {
 	for i := range s.roles[namespace] {
 		if r := &s.roles[namespace][i]; r.Name == name {
 			return r, nil
 		}
 	}
-	return nil, apierrors.NewNotFound(rbacv1.Resource("roles"), name)
+	return nil, apierrors.NewNotFound(rbacv1.Resource("role"), name)
 }
 
 // ListRoleBindings implements RoleBindingLister.
@@ -120,7 +122,7 @@ func (s rbacState) GetClusterRole(_ context.Context, name string) (*rbacv1.Clust
 			return r, nil
 		}
 	}
-	return nil, apierrors.NewNotFound(rbacv1.Resource("clusterroles"), name)
+	return nil, apierrors.NewNotFound(rbacv1.Resource("clusterrole"), name)
 }
 
 // ListClusterRoleBindings implements ClusterRoleBindingLister.
@@ -156,6 +158,9 @@ func (c *Cluster) Authorize(ctx context.Context, ask Ask) error {
 	}
 	if ask.Operation != admission.Create {
 		a.Name = main.Name()
+		if h.resource.Kind.GroupKind() == namespaceKind {
+			a.Namespace = a.Name // the path of a Namespace names it
+		}
 	}
 	decider, _ := c.Authorizer()
 	decision, reason, err := decider.Authorize(ctx, a)

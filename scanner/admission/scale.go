@@ -2,23 +2,30 @@ package admission
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/warning"
+	"k8s.io/kubernetes/pkg/apis/apps"
+	"k8s.io/kubernetes/pkg/apis/autoscaling"
+	autoscalingvalidation "k8s.io/kubernetes/pkg/apis/autoscaling/validation"
+	api "k8s.io/kubernetes/pkg/apis/core"
 )
 
 var scaleKind = autoscalingv1.SchemeGroupVersion.WithKind("Scale")
 
-// scale prepares an update of the scale subresource: both objects are Scales,
-// the old one made from the stored workload.
+// scale prepares an update of the scale subresource. The server turns the Scale
+// that is sent into an update of the workload, and shows admission the Scales of
+// the workload before and after (ScaleREST of k8s.io/kubernetes/pkg/registry/apps
+// and of k8s.io/apiextensions-apiserver/pkg/registry/customresource).
 func (p *preparation) scale(ctx context.Context) (*Request, error) {
 	if _, ok := p.handler.resource.Subresources["scale"]; !ok || p.ask.Operation != admission.Update {
 		return nil, fmt.Errorf("%s of %s/scale is not supported", p.ask.Operation, p.handler.resource.Resource)
@@ -27,25 +34,26 @@ func (p *preparation) scale(ctx context.Context) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	old, err := p.scaleOf(stored)
+	sent, err := p.sentScale(ctx)
 	if err != nil {
 		return nil, err
 	}
-	sent, unknown, err := decodeBuiltin(scaleKind, p.ask.Object)
+	workload, err := p.scaled(ctx, stored, sent.Spec.Replicas)
 	if err != nil {
-		return nil, err
-	}
-	for _, w := range unknown {
-		warning.AddWarning(ctx, "", w)
-	}
-	if err := inherit(sent, old); err != nil {
 		return nil, err
 	}
 	options := &metav1.UpdateOptions{TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "UpdateOptions"}}
 	if p.ask.DryRun {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
-	a := admission.NewAttributesRecord(sent, old, scaleKind, p.namespace, p.name,
+	var before, after *autoscaling.Scale
+	if before, err = p.scaleOf(stored); err != nil {
+		return nil, err
+	}
+	if after, err = p.scaleOf(workload); err != nil {
+		return nil, err
+	}
+	a := admission.NewAttributesRecord(after, before, scaleKind, p.namespace, p.name,
 		p.handler.resource.GroupVersionResource, "scale", admission.Update, options, p.ask.DryRun, p.ask.User)
 	return newRequest(p.cluster, a, objectInterfaces{
 		ObjectInterfaces: admission.NewObjectInterfacesFromScheme(coreCodec().scheme),
@@ -53,81 +61,121 @@ func (p *preparation) scale(ctx context.Context) (*Request, error) {
 	}), nil
 }
 
-// inherit gives a sent Scale the metadata of the stored one.
-func inherit(sent, old runtime.Object) error {
-	m, err := meta.Accessor(sent)
+// sentScale decodes the Scale that is sent.
+func (p *preparation) sentScale(ctx context.Context) (*autoscaling.Scale, error) {
+	obj, unknown, err := decodeBuiltin(scaleKind, p.ask.Object)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	from, err := meta.Accessor(old)
-	if err != nil {
-		return err
+	for _, w := range unknown {
+		warning.AddWarning(ctx, "", w)
 	}
-	m.SetUID(from.GetUID())
-	m.SetCreationTimestamp(from.GetCreationTimestamp())
-	m.SetResourceVersion(from.GetResourceVersion())
-	m.SetNamespace(from.GetNamespace())
-	return nil
+	scale, ok := obj.(*autoscaling.Scale)
+	if !ok {
+		return nil, fmt.Errorf("unexpected type %T of a Scale", obj)
+	}
+	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(p.objectNamespace(), scale); err != nil {
+		return nil, err
+	}
+	if errs := autoscalingvalidation.ValidateScale(scale); len(errs) > 0 && !p.handler.resource.Custom {
+		return nil, apierrors.NewInvalid(autoscaling.Kind("Scale"), p.name, errs)
+	}
+	return scale, nil
 }
 
-// scaleOf makes the Scale of a workload, in the internal version.
-func (p *preparation) scaleOf(workload runtime.Object) (runtime.Object, error) {
-	versioned, err := admission.ConvertToGVK(workload, p.handler.resource.Kind, p.handler.interfaces)
-	if err != nil {
-		return nil, err
+// scaled gives the workload with another number of replicas, as the update of the
+// workload makes it.
+func (p *preparation) scaled(ctx context.Context, stored runtime.Object, replicas int32) (runtime.Object, error) {
+	workload := stored.DeepCopyObject()
+	switch w := workload.(type) {
+	case *apps.Deployment:
+		w.Spec.Replicas = replicas
+	case *apps.ReplicaSet:
+		w.Spec.Replicas = replicas
+	case *apps.StatefulSet:
+		w.Spec.Replicas = replicas
+	case *api.ReplicationController:
+		w.Spec.Replicas = &replicas
+	case *unstructured.Unstructured:
+		path, _, _ := p.scalePaths()
+		if err := unstructured.SetNestedField(w.Object, int64(replicas), path...); err != nil {
+			return nil, apierrors.NewInternalError(err)
+		}
+	default:
+		return nil, fmt.Errorf("%s cannot be scaled", p.handler.resource.Resource)
 	}
-	content, err := Content(versioned)
-	if err != nil {
-		return nil, err
+	return workload, rest.BeforeUpdate(p.handler.update, ctx, workload, stored)
+}
+
+// scaleOf makes the Scale of a workload.
+func (p *preparation) scaleOf(workload runtime.Object) (*autoscaling.Scale, error) {
+	switch w := workload.(type) {
+	case *apps.Deployment:
+		return newScale(w, w.Spec.Replicas, w.Status.Replicas, w.Spec.Selector)
+	case *apps.ReplicaSet:
+		return newScale(w, w.Spec.Replicas, w.Status.Replicas, w.Spec.Selector)
+	case *apps.StatefulSet:
+		return newScale(w, w.Spec.Replicas, w.Status.Replicas, w.Spec.Selector)
+	case *api.ReplicationController:
+		scale, err := newScale(w, *w.Spec.Replicas, w.Status.Replicas, nil)
+		scale.Status.Selector = labels.SelectorFromSet(w.Spec.Selector).String()
+		return scale, err
+	case *unstructured.Unstructured:
+		return p.customScale(w)
 	}
-	replicasPath, statusPath, selectorPath := p.scalePaths()
-	replicas, _, _ := unstructured.NestedInt64(content, replicasPath...)
-	current, _, _ := unstructured.NestedInt64(content, statusPath...)
-	m, _ := content["metadata"].(map[string]any)
-	scale := map[string]any{
-		"apiVersion": scaleKind.GroupVersion().String(),
-		"kind":       scaleKind.Kind,
-		"metadata": map[string]any{
-			"name": m["name"], "namespace": m["namespace"], "uid": m["uid"],
-			"resourceVersion": m["resourceVersion"], "creationTimestamp": m["creationTimestamp"],
+	return nil, fmt.Errorf("%T has no scale", workload)
+}
+
+func newScale(m metav1.Object, replicas, current int32, selector *metav1.LabelSelector) (*autoscaling.Scale, error) {
+	s, err := metav1.LabelSelectorAsSelector(selector)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	return &autoscaling.Scale{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: m.GetName(), Namespace: m.GetNamespace(), UID: m.GetUID(),
+			ResourceVersion: m.GetResourceVersion(), CreationTimestamp: m.GetCreationTimestamp(),
 		},
-		"spec":   map[string]any{"replicas": replicas},
-		"status": map[string]any{"replicas": current, "selector": selectorText(content, selectorPath)},
-	}
-	obj, _, err := decodeBuiltin(scaleKind, NewObject(scale))
-	return obj, err
+		Spec:   autoscaling.ScaleSpec{Replicas: replicas},
+		Status: autoscaling.ScaleStatus{Replicas: current, Selector: s.String()},
+	}, nil
 }
 
-func (p *preparation) scalePaths() (replicas, status, selector []string) {
-	if !p.handler.resource.Custom {
-		return []string{"spec", "replicas"}, []string{"status", "replicas"}, []string{"spec", "selector"}
+// customScale makes the Scale of a custom resource, whose definition says where
+// things are.
+func (p *preparation) customScale(u *unstructured.Unstructured) (*autoscaling.Scale, error) {
+	replicasPath, currentPath, selectorPath := p.scalePaths()
+	replicas, _, err := unstructured.NestedInt64(u.Object, replicasPath...)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
 	}
+	current, _, err := unstructured.NestedInt64(u.Object, currentPath...)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	scale, err := newScale(u, int32(replicas), int32(current), nil)
+	if err != nil {
+		return nil, err
+	}
+	scale.Status.Selector = ""
+	if selectorPath != nil {
+		scale.Status.Selector, _, err = unstructured.NestedString(u.Object, selectorPath...)
+	}
+	return scale, err
+}
+
+// scalePaths are where a custom resource has its replicas, the number of those that
+// are there, and its selector, which it may not have.
+func (p *preparation) scalePaths() (replicas, status, selector []string) {
 	d, err := p.cluster.definition(p.handler.resource.Kind.GroupKind())
 	if err != nil {
 		return nil, nil, nil
 	}
 	s := d.version(p.handler.resource.Kind.Version).Subresources.Scale
-	if s.LabelSelectorPath != nil {
+	if s.LabelSelectorPath != nil && *s.LabelSelectorPath != "" {
 		selector = jsonPath(*s.LabelSelectorPath)
 	}
 	return jsonPath(s.SpecReplicasPath), jsonPath(s.StatusReplicasPath), selector
 }
 
 func jsonPath(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
-
-// selectorText writes a selector as status.selector of a Scale has it.
-func selectorText(content map[string]any, path []string) string {
-	value, found, _ := unstructured.NestedFieldNoCopy(content, path...)
-	if !found {
-		return ""
-	}
-	if text, ok := value.(string); ok {
-		return text
-	}
-	var selector metav1.LabelSelector
-	data, err := json.Marshal(value)
-	if err != nil || json.Unmarshal(data, &selector) != nil {
-		return ""
-	}
-	return metav1.FormatLabelSelector(&selector)
-}

@@ -26,7 +26,7 @@ func (s *Suite) Run(ctx context.Context) (*Expected, error) {
 // RunSome gives the answers to the requests whose name is chosen.
 func (s *Suite) RunSome(ctx context.Context, chosen func(name string) bool) (*Expected, error) {
 	state := admission.NewIndex(append(append([]*admission.Object(nil), s.Context...), s.Policies...))
-	base := admission.NewCluster(admission.ClusterOptions{Complete: true}, state)
+	base := admission.NewCluster(admission.ClusterOptions{Complete: true, Creator: Admin()}, state)
 	set, refusals := policy.Load(ctx, base, Admin(), s.Policies)
 	got := &Expected{PolicyErrors: policyErrors(refusals)}
 	compiler := policy.NewCompiler()
@@ -75,7 +75,7 @@ func (r *Request) run(ctx context.Context, state *admission.Index, compiler *pol
 	if ask.OldObject != nil {
 		layers = []*admission.Index{admission.NewIndex([]*admission.Object{ask.OldObject}), state}
 	}
-	cluster := admission.NewCluster(admission.ClusterOptions{Complete: true}, layers...)
+	cluster := admission.NewCluster(admission.ClusterOptions{Complete: true, Creator: Admin()}, layers...)
 	var req *admission.Request
 	var warned []string
 	err := cluster.Authorize(ctx, ask)
@@ -87,7 +87,12 @@ func (r *Request) run(ctx context.Context, state *admission.Index, compiler *pol
 	}
 	j := &judged{engine: policy.NewEngine(cluster, compiler, set), request: req}
 	j.outcome = j.engine.Evaluate(ctx, req)
-	v := r.verdict(j.outcome.Verdict(req, warned))
+	answer := j.outcome.Verdict(req, warned)
+	if exists, ok := policy.Refused(req.Exists(), answer.Warnings); ok && answer.Allowed {
+		exists.AuditAnnotations = answer.AuditAnnotations
+		answer = exists
+	}
+	v := r.verdict(answer)
 	v.denials, v.auditFailures = j.denials(), j.outcome.AuditFailures()
 	v.Indeterminate, v.judged = reasons(j.outcome.Indeterminate), j
 	return v, nil
@@ -115,7 +120,8 @@ func (r *Request) refused(err error, warned []string) (*Verdict, error) {
 	}
 	var unknown *admission.UnknownKindError
 	var conversion *admission.ConversionError
-	if errors.As(err, &unknown) || errors.As(err, &conversion) {
+	var never *admission.NeverStoredError
+	if errors.As(err, &unknown) || errors.As(err, &conversion) || errors.As(err, &never) {
 		return &Verdict{Name: r.Name, Indeterminate: []string{err.Error()}}, nil
 	}
 	return nil, err

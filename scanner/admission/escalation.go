@@ -1,0 +1,112 @@
+package admission
+
+import (
+	"context"
+	"errors"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
+	"k8s.io/apiserver/pkg/registry/rest"
+	clusterrole "k8s.io/kubernetes/pkg/registry/rbac/clusterrole/policybased"
+	clusterrolebinding "k8s.io/kubernetes/pkg/registry/rbac/clusterrolebinding/policybased"
+	role "k8s.io/kubernetes/pkg/registry/rbac/role/policybased"
+	rolebinding "k8s.io/kubernetes/pkg/registry/rbac/rolebinding/policybased"
+	"k8s.io/kubernetes/pkg/registry/rbac/validation"
+)
+
+// escalates refuses what RBAC's storage refuses before it looks at the object:
+// nobody may grant rights that they do not have. It is for complete clusters: what
+// rights somebody has is not known in others.
+func (c *Cluster) escalates(ctx context.Context, resource Resource, obj, old runtime.Object) error {
+	if !c.opts.Complete || resource.Group != groupRBAC {
+		return nil
+	}
+	r := c.rbac()
+	roles := storedRoles{rbacState: r.state, asked: resource.GroupResource()}
+	rules := validation.NewDefaultRuleResolver(roles, roles, roles, roles)
+	storage := guarded(resource.GroupResource(), unstored{old: old}, r.Authorizer, rules)
+	if storage == nil {
+		return nil
+	}
+	var err error
+	if old == nil {
+		_, err = storage.Create(ctx, obj, nil, &metav1.CreateOptions{})
+	} else {
+		_, _, err = storage.Update(ctx, "", rest.DefaultUpdatedObjectInfo(obj), nil, nil, false, &metav1.UpdateOptions{})
+	}
+	var refusal apierrors.APIStatus
+	if err == nil || errors.As(err, &refusal) {
+		return err
+	}
+	return &apierrors.StatusError{ErrStatus: *responsewriters.ErrorToAPIStatus(err)}
+}
+
+// storedRoles finds roles as a storage does, which takes a role that is not there for
+// the resource that is asked for.
+type storedRoles struct {
+	rbacState
+	asked schema.GroupResource
+}
+
+// GetRole implements rbac validation's RoleGetter.
+func (s storedRoles) GetRole(ctx context.Context, namespace, name string) (*rbacv1.Role, error) {
+	r, err := s.rbacState.GetRole(ctx, namespace, name)
+	return r, s.named(err, name)
+}
+
+// GetClusterRole implements rbac validation's ClusterRoleGetter.
+func (s storedRoles) GetClusterRole(ctx context.Context, name string) (*rbacv1.ClusterRole, error) {
+	r, err := s.rbacState.GetClusterRole(ctx, name)
+	return r, s.named(err, name)
+}
+
+func (s storedRoles) named(err error, name string) error {
+	if err != nil {
+		return apierrors.NewNotFound(s.asked, name)
+	}
+	return nil
+}
+
+// creatorUpdater is what of a storage is of use here.
+type creatorUpdater interface {
+	rest.Creater
+	rest.Updater
+}
+
+// guarded is the server's guard of a resource before a storage that stores nothing.
+func guarded(resource schema.GroupResource, s unstored, a authorizer.Authorizer, rules validation.AuthorizationRuleResolver) creatorUpdater {
+	switch resource {
+	case gr(groupRBAC, "roles"):
+		return role.NewStorage(s, a, rules)
+	case gr(groupRBAC, "clusterroles"):
+		return clusterrole.NewStorage(s, a, rules)
+	case gr(groupRBAC, "rolebindings"):
+		return rolebinding.NewStorage(s, a, rules)
+	case gr(groupRBAC, "clusterrolebindings"):
+		return clusterrolebinding.NewStorage(s, a, rules)
+	}
+	return nil
+}
+
+// unstored is a storage that takes everything and keeps nothing. old is the object
+// to update.
+type unstored struct {
+	rest.StandardStorage
+	old runtime.Object
+}
+
+// Create implements rest.Creater.
+func (unstored) Create(_ context.Context, obj runtime.Object, _ rest.ValidateObjectFunc, _ *metav1.CreateOptions) (runtime.Object, error) {
+	return obj, nil
+}
+
+// Update implements rest.Updater: it asks for the new object, as every storage does.
+func (u unstored) Update(ctx context.Context, _ string, info rest.UpdatedObjectInfo, _ rest.ValidateObjectFunc, _ rest.ValidateObjectUpdateFunc, _ bool, _ *metav1.UpdateOptions) (runtime.Object, bool, error) {
+	obj, err := info.UpdatedObject(ctx, u.old)
+	return obj, false, err
+}

@@ -1,0 +1,111 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/registry/rest"
+)
+
+// storedResourceVersion is the resourceVersion of every object of the state.
+const storedResourceVersion = "1"
+
+// stored gives the ask's old object as the server has it stored, in the form of
+// the request's version.
+func (p *preparation) stored() (runtime.Object, error) {
+	if p.ask.OldObject == nil {
+		return nil, fmt.Errorf("%s needs an old object", p.ask.Operation)
+	}
+	obj, err := p.cluster.store(p.ask.OldObject)
+	var refusal *apierrors.StatusError
+	if errors.As(err, &refusal) {
+		return nil, &NeverStoredError{Message: refusal.ErrStatus.Message}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("stored object: %w", err)
+	}
+	return p.handler.convert(obj)
+}
+
+// store gives an object as the server keeps it: as after its creation. What the
+// server would refuse today was accepted once, so only what does not decode
+// fails.
+func (c *Cluster) store(o *Object) (runtime.Object, error) {
+	h, err := c.handler(o.GroupVersionKind())
+	if err != nil {
+		return nil, err
+	}
+	p := &preparation{cluster: c, handler: h, ask: Ask{Operation: admission.Create, Object: o, User: c.opts.Creator}, namespace: requestNamespace(h.resource, o), name: o.Name()}
+	ctx := p.context(context.Background())
+	obj, m, err := p.decode(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	rest.WipeObjectMetaSystemFields(m)
+	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(p.objectNamespace(), m); err != nil {
+		return nil, err
+	}
+	var refusal *apierrors.StatusError
+	if err := p.mutate(ctx, p.attributes(obj, nil, p.name, nil)); err != nil && !errors.As(err, &refusal) {
+		return nil, err
+	}
+	p.fillSystemFields(m)
+	m.SetResourceVersion("")
+	if h.create != nil {
+		if err := c.allocateCreate(ctx, obj); err != nil && !errors.As(err, &refusal) {
+			return nil, err
+		}
+		h.create.PrepareForCreate(ctx, obj)
+		h.create.Canonicalize(obj)
+	}
+	establish(obj)
+	m.SetResourceVersion(storedResourceVersion)
+	return h.reread(obj)
+}
+
+// reread gives an object as it comes back from etcd: written in the version of
+// highest priority, which knows no empty lists and maps, and defaulted once more.
+// Only the main API server writes protobuf; in JSON nothing is lost.
+func (h *handler) reread(obj runtime.Object) (runtime.Object, error) {
+	codec := coreCodec()
+	if h.resource.Custom || codecOf(h.resource.Group) != codec {
+		return obj, nil
+	}
+	versions := codec.scheme.VersionsForGroupKind(h.resource.Kind.GroupKind())
+	if len(versions) == 0 {
+		return obj, nil
+	}
+	serializer := protobuf.NewSerializer(codec.scheme, codec.scheme)
+	storage := codec.codecs.CodecForVersions(serializer, serializer, versions[0], runtime.InternalGroupVersioner)
+	data, err := runtime.Encode(storage, obj)
+	if err != nil {
+		return nil, fmt.Errorf("store %s: %w", h.resource.Kind.Kind, err)
+	}
+	if obj, err = runtime.Decode(storage, data); err != nil {
+		return nil, fmt.Errorf("read stored %s: %w", h.resource.Kind.Kind, err)
+	}
+	return obj, nil
+}
+
+// Stored gives an object of the state as a client reads it in a version.
+func (c *Cluster) Stored(o *Object, kind schema.GroupVersionKind) (obj runtime.Object, err error) {
+	defer panicked(&err)
+	obj, err = c.store(o)
+	if err != nil {
+		return nil, err
+	}
+	h, err := c.handler(kind)
+	if err != nil {
+		return nil, err
+	}
+	if obj, err = h.convert(obj); err != nil {
+		return nil, err
+	}
+	return admission.ConvertToGVK(obj, kind, h.interfaces)
+}
