@@ -69,7 +69,7 @@ func (c *Cluster) Prepare(ctx context.Context, ask Ask) (req *Request, warned []
 		warning.AddWarning(ctx, "", h.deprecation)
 	}
 	req, err = p.run(ctx)
-	return req, recorder.texts, err
+	return req, recorder.texts, ordered(err, h.resource.Custom)
 }
 
 // warnings collects what the server would send as Warning headers.

@@ -10,7 +10,8 @@ import (
 // Align gives our verdict as the recorded one words it, where both are answers of
 // the same server: policies, bindings and selected params have no order there,
 // so which denial it names, which failure the audit annotation keeps, and in what
-// order it warns and joins values is chance. They agree when the result equals
+// order it warns and joins values is chance. So is the order of errors found by
+// walking a map, as of labels and of a custom resource. They agree when the result equals
 // the recorded verdict.
 func Align(recorded, ours Verdict) Verdict {
 	for _, d := range ours.denials {
@@ -18,6 +19,9 @@ func Align(recorded, ours Verdict) Verdict {
 			ours.Code, ours.Reason, ours.Message = d.code, d.reason, d.message
 			break
 		}
+	}
+	if sameErrors(ours.Message, recorded.Message) {
+		ours.Message = recorded.Message
 	}
 	if sameElements(ours.Warnings, recorded.Warnings) {
 		ours.Warnings = recorded.Warnings
@@ -38,6 +42,17 @@ func (r refusal) fits(recorded *Verdict) bool {
 	return (!recorded.stated.has("code") || recorded.Code == r.code) &&
 		(!recorded.stated.has("reason") || recorded.Reason == r.reason) &&
 		(!recorded.stated.has("message") || recorded.Message == r.message)
+}
+
+// sameErrors tells whether two refusals of an invalid object list the same errors.
+func sameErrors(ours, recorded string) bool {
+	what, errs, ok := strings.Cut(ours, " is invalid: [")
+	recordedWhat, recordedErrs, recordedOK := strings.Cut(recorded, " is invalid: [")
+	if !ok || !recordedOK || what != recordedWhat {
+		return false
+	}
+	list := func(errs string) []string { return strings.Split(strings.TrimSuffix(errs, "]"), ", ") }
+	return sameElements(list(errs), list(recordedErrs))
 }
 
 func sameAnnotation(key, ours, recorded string, failures []string) bool {

@@ -53,3 +53,18 @@ requests:
 		}
 	}
 }
+
+// TestAlignErrorsOfMaps: errors of labels have no order on a server.
+func TestAlignErrorsOfMaps(t *testing.T) {
+	recorded := Verdict{Message: `ConfigMap "a" is invalid: [metadata.labels: one, metadata.labels: two]`}
+	for message, same := range map[string]bool{
+		`ConfigMap "a" is invalid: [metadata.labels: two, metadata.labels: one]`:   true,
+		`ConfigMap "a" is invalid: [metadata.labels: two, metadata.labels: three]`: false,
+		`ConfigMap "b" is invalid: [metadata.labels: two, metadata.labels: one]`:   false,
+		`ConfigMap "a" is invalid: metadata.labels: two`:                           false,
+	} {
+		if got := Align(recorded, Verdict{Message: message}).Message == recorded.Message; got != same {
+			t.Errorf("%s: taken for the recorded message: %v", message, got)
+		}
+	}
+}

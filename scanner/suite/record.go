@@ -1,7 +1,10 @@
 package suite
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"unicode"
 
 	"sigs.k8s.io/yaml"
 )
@@ -13,11 +16,29 @@ const Recorder = "preadmit"
 // the order of the alphabet, entries in the order of requests.yaml. Equal answers
 // give equal bytes.
 func (r *Result) Record() ([]byte, error) {
-	data, err := yaml.Marshal(&Expected{RecordedFrom: Recorder, PolicyErrors: r.PolicyErrors, Verdicts: r.Verdicts})
+	data, err := YAML(&Expected{RecordedFrom: Recorder, PolicyErrors: r.PolicyErrors, Verdicts: r.Verdicts})
 	if err != nil {
 		return nil, fmt.Errorf("encode the verdicts: %w", err)
 	}
 	return data, nil
+}
+
+// YAML gives a value as YAML by way of JSON. It takes every character: messages of
+// policies may have some that YAML wants escaped.
+func YAML(v any) ([]byte, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	var escaped bytes.Buffer
+	for _, r := range string(data) {
+		if unicode.IsControl(r) || r == '\uFEFF' || r == '\uFFFE' || r == '\uFFFF' {
+			fmt.Fprintf(&escaped, `\u%04x`, r)
+			continue
+		}
+		escaped.WriteRune(r)
+	}
+	return yaml.JSONToYAML(escaped.Bytes())
 }
 
 // Kept tells whether expected.yaml is a record that agrees with the result in

@@ -1,0 +1,104 @@
+package admission
+
+import (
+	"cmp"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ordered puts the errors of a refusal in the same order every time. A server finds
+// those of a map - labels, properties of a schema, limits - by walking it, in an
+// order that is chance; here they are in the order of their names. All others stay
+// where they are.
+func ordered(err error, custom bool) error {
+	var refusal *apierrors.StatusError
+	if !errors.As(err, &refusal) || refusal.ErrStatus.Details == nil || len(refusal.ErrStatus.Details.Causes) < 2 {
+		return err
+	}
+	status := *refusal.ErrStatus.DeepCopy()
+	prefix, _, _ := strings.Cut(status.Message, invalid)
+	if status.Message != prefix+invalid+aggregate(status.Details.Causes) {
+		return err
+	}
+	sortRuns(status.Details.Causes, custom)
+	status.Message = prefix + invalid + aggregate(status.Details.Causes)
+	return &apierrors.StatusError{ErrStatus: status}
+}
+
+// invalid is what apierrors.NewInvalid writes between an object and its errors.
+const invalid = " is invalid: "
+
+// aggregate words errors as k8s.io/apimachinery/pkg/util/errors does.
+func aggregate(causes []metav1.StatusCause) string {
+	var texts []string
+	for _, c := range causes {
+		if text := c.Field + ": " + c.Message; !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	return "[" + strings.Join(texts, ", ") + "]"
+}
+
+// sortRuns sorts those errors that follow each other and come from the same map.
+func sortRuns(causes []metav1.StatusCause, custom bool) {
+	for start := 0; start < len(causes); {
+		origin := mapOf(causes[start], custom)
+		end := start + 1
+		for end < len(causes) && origin != "" && mapOf(causes[end], custom) == origin {
+			end++
+		}
+		slices.SortStableFunc(causes[start:end], func(a, b metav1.StatusCause) int {
+			return cmp.Or(strings.Compare(a.Field, b.Field), strings.Compare(culprit(a), culprit(b)))
+		})
+		start = end
+	}
+}
+
+// namedIndex is the key of a map in the path of a field.
+var namedIndex = regexp.MustCompile(`\[[^\]]*[^\]0-9][^\]]*\]`)
+
+// plainMap is a field whose errors do not name the key.
+var plainMap = regexp.MustCompile(`(^|\.)([lL]abels|[aA]nnotations|matchLabels|nodeSelector|selector)$`)
+
+// mapOf gives the map that an error comes from, "" when it is none. Validation of
+// a custom resource walks its schema, and then its rules.
+func mapOf(c metav1.StatusCause, custom bool) string {
+	if at := namedIndex.FindStringIndex(c.Field); at != nil {
+		return c.Field[:at[0]]
+	}
+	switch {
+	case plainMap.MatchString(c.Field) && strings.HasPrefix(c.Message, "Invalid value: "):
+		return c.Field
+	case custom && c.Field == "<nil>" && !strings.HasSuffix(c.Message, "to complete validation"):
+		return "schema" // the message has the field
+	case !custom || c.Field == "<nil>" || strings.HasPrefix(c.Field, "metadata.") && !strings.Contains(c.Message, inBody):
+		return ""
+	case strings.Contains(c.Message, inBody) || c.Type != metav1.CauseTypeFieldValueInvalid && c.Type != metav1.CauseTypeFieldValueDuplicate && c.Type != metav1.CauseTypeForbidden:
+		return "schema"
+	}
+	return "rules"
+}
+
+// inBody is in all errors of a schema about a value that is invalid.
+const inBody = " in body "
+
+// culprit is the value that an error of a map complains of; errors of the same value
+// stay in their order.
+func culprit(c metav1.StatusCause) string {
+	if c.Field == "<nil>" {
+		return c.Message
+	}
+	if !plainMap.MatchString(c.Field) {
+		return ""
+	}
+	value, _, _ := strings.Cut(strings.TrimPrefix(c.Message, "Invalid value: "), ": ")
+	return value
+}
