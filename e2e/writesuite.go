@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
@@ -32,7 +30,7 @@ func writeObjects(path string, objects []*admission.Object) error {
 	}
 	var documents [][]byte
 	for _, o := range objects {
-		data, err := yaml.Marshal(o.Content())
+		data, err := suite.YAML(o.Content())
 		if err != nil {
 			return fmt.Errorf("encode %s: %w", o.Name(), err)
 		}
@@ -42,7 +40,7 @@ func writeObjects(path string, objects []*admission.Object) error {
 }
 
 func writeYAML(path string, v any) error {
-	data, err := yaml.Marshal(v)
+	data, err := suite.YAML(v)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", filepath.Base(path), err)
 	}

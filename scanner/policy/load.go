@@ -17,10 +17,12 @@ import (
 	v1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 
 	"golang.org/x/sync/errgroup"
@@ -104,7 +106,22 @@ func Load(ctx context.Context, cluster *admission.Cluster, u user.Info, objects 
 	}
 	sort.SliceStable(set.Policies, func(i, j int) bool { return set.Policies[i].Name < set.Policies[j].Name })
 	sort.SliceStable(set.Bindings, func(i, j int) bool { return set.Bindings[i].Name < set.Bindings[j].Name })
+	if cluster.Complete() {
+		set.Policies, set.Bindings = lastOfName(set.Policies), lastOfName(set.Bindings)
+	}
 	return set, refusals
+}
+
+// lastOfName keeps of each name the last: one server has one, that made last. Where
+// several roots define one, each counts.
+func lastOfName[T metav1.Object](sorted []T) []T {
+	var kept []T
+	for i, o := range sorted {
+		if i+1 == len(sorted) || sorted[i+1].GetName() != o.GetName() {
+			kept = append(kept, o)
+		}
+	}
+	return kept
 }
 
 // acceptance is an object as the API server accepts it: a policy, a binding, or
@@ -129,6 +146,9 @@ func accept(ctx context.Context, cluster *admission.Cluster, u user.Info, o *adm
 		return a
 	}
 	version, err := req.Version(req.GetKind())
+	if err == nil && cluster.Complete() && versioned(served) {
+		err = storage.ErrResourceVersionSetOnCreate
+	}
 	if err != nil {
 		a.err = err
 		return a
@@ -140,6 +160,14 @@ func accept(ctx context.Context, cluster *admission.Cluster, u user.Info, o *adm
 		a.binding = &Binding{ValidatingAdmissionPolicyBinding: obj, Source: o}
 	}
 	return a
+}
+
+// versioned tells whether an object says of which version it is, which storage wants
+// of no new object (k8s.io/apiserver/pkg/storage/etcd3, Create).
+func versioned(o *admission.Object) bool {
+	u := unstructured.Unstructured{Object: o.Content()}
+	version, err := storage.APIObjectVersioner{}.ObjectResourceVersion(&u)
+	return err == nil && version != 0
 }
 
 // asV1 converts a policy or binding of a version that is no longer served.

@@ -104,11 +104,12 @@ func code(reason metav1.StatusReason) int32 {
 const FailureAnnotation = "validation.policy.admission.k8s.io/validation_failure"
 
 // annotations are the outcome's and the first failure with the action Audit: a
-// request has one such annotation, and the server refuses to set it again.
+// request has one such annotation, and the server refuses to set it again. A value
+// that was cut within a character has no whole one in the log, which is JSON.
 func (o *Outcome) annotations() map[string]string {
 	all := map[string]string{}
 	for key, value := range o.AuditAnnotations {
-		all[key] = value
+		all[key] = string([]rune(value))
 	}
 	if failures := o.AuditFailures(); len(failures) > 0 {
 		all[FailureAnnotation] = failures[0]
