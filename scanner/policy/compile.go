@@ -24,6 +24,8 @@ type Compiler struct {
 	// indeterminate.
 	Budget int64
 
+	environment func() (*environment.EnvSet, error)
+
 	cache sync.Map // sha256 of the spec -> func() *compiled
 	spent atomic.Int64
 }
@@ -40,7 +42,7 @@ func (c *Compiler) exhausted() bool {
 }
 
 // NewCompiler makes a Compiler with an empty cache.
-func NewCompiler() *Compiler { return &Compiler{} }
+func NewCompiler() *Compiler { return &Compiler{environment: sync.OnceValues(orderedEnvironment)} }
 
 // compiled is a policy's expressions as programs. A program that does not
 // compile carries its error; the failure policy decides what that means.
@@ -64,43 +66,47 @@ func (c *Compiler) compile(p *v1.ValidatingAdmissionPolicy) *compiled {
 	if err != nil {
 		return &compiled{err: fmt.Errorf("encode policy: %w", err)}
 	}
-	once := sync.OnceValue(func() *compiled { return compile(&p.Spec) })
+	once := sync.OnceValue(func() *compiled { return c.compileSpec(&p.Spec) })
 	actual, _ := c.cache.LoadOrStore(sha256.Sum256(spec), once)
 	return actual.(func() *compiled)()
 }
 
-// compile follows compilePolicy of the server's plugin: variables first, in
+// compileSpec follows compilePolicy of the server's plugin: variables first, in
 // order; messages may not use the authorizer.
-func compile(spec *v1.ValidatingAdmissionPolicySpec) *compiled {
-	compiler, err := plugincel.NewCompositedCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
+func (c *Compiler) compileSpec(spec *v1.ValidatingAdmissionPolicySpec) *compiled {
+	set, err := c.environment()
+	if err != nil {
+		return &compiled{err: err}
+	}
+	compiler, err := plugincel.NewCompositedCompiler(set)
 	if err != nil {
 		return &compiled{err: err}
 	}
 	full := plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil, HasAuthorizer: true}
 	message := plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil}
-	c := &compiled{}
+	out := &compiled{}
 	for _, v := range spec.Variables {
 		result := compiler.CompileAndStoreVariable(&validating.Variable{Name: v.Name, Expression: v.Expression}, full, environment.StoredExpressions)
-		c.setVariable(v.Name, result)
+		out.setVariable(v.Name, result)
 	}
 	expression := func(accessor plugincel.ExpressionAccessor, options plugincel.OptionalVariableDeclarations) plugincel.CompilationResult {
 		return compiler.CompileCELExpression(accessor, options, environment.StoredExpressions)
 	}
 	for i := range spec.MatchConditions {
-		c.matchConditions = append(c.matchConditions, expression((*matchconditions.MatchCondition)(&spec.MatchConditions[i]), full))
+		out.matchConditions = append(out.matchConditions, expression((*matchconditions.MatchCondition)(&spec.MatchConditions[i]), full))
 	}
 	for _, v := range spec.Validations {
-		c.validations = append(c.validations, expression(&validating.ValidationCondition{Expression: v.Expression, Message: v.Message, Reason: v.Reason}, full))
+		out.validations = append(out.validations, expression(&validating.ValidationCondition{Expression: v.Expression, Message: v.Message, Reason: v.Reason}, full))
 		var result plugincel.CompilationResult
 		if v.MessageExpression != "" {
 			result = expression(&messageExpression{v.MessageExpression}, message)
 		}
-		c.messages = append(c.messages, result)
+		out.messages = append(out.messages, result)
 	}
 	for _, a := range spec.AuditAnnotations {
-		c.auditAnnotations = append(c.auditAnnotations, expression(&validating.AuditAnnotationCondition{Key: a.Key, ValueExpression: a.ValueExpression}, full))
+		out.auditAnnotations = append(out.auditAnnotations, expression(&validating.AuditAnnotationCondition{Key: a.Key, ValueExpression: a.ValueExpression}, full))
 	}
-	return c
+	return out
 }
 
 // setVariable: of two variables with one name the last counts.

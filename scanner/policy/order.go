@@ -1,0 +1,184 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	celgo "github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/apiserver/pkg/cel/environment"
+)
+
+// orderedEnvironment is the API server's CEL environment, in which loops go
+// through maps in the order of their keys. A server leaves the order to chance;
+// here equal requests get equal messages.
+func orderedEnvironment() (*environment.EnvSet, error) {
+	base := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
+	env, err := base.Env(environment.StoredExpressions)
+	if err != nil {
+		return nil, err
+	}
+	values := &ordered{Provider: env.CELTypeProvider(), adapter: env.CELTypeAdapter()}
+	return base.Extend(environment.VersionedOptions{
+		IntroducedVersion: version.MajorMinor(1, 0),
+		// What types of Kubernetes are declared on top takes its adapter from the provider.
+		EnvOptions: []celgo.EnvOption{celgo.CustomTypeProvider(values), celgo.CustomTypeAdapter(values)},
+	})
+}
+
+// ordered turns Go values into CEL values whose maps have an order.
+type ordered struct {
+	types.Provider
+	adapter types.Adapter
+}
+
+// NativeToValue implements types.Adapter.
+func (o *ordered) NativeToValue(value any) ref.Val {
+	switch v := value.(type) {
+	case map[string]any:
+		return &contentMap{ordered: o, content: v}
+	case []any:
+		return types.NewDynamicList(o, v)
+	case map[ref.Val]ref.Val:
+		return orderedMap{types.NewRefValMap(o, v)}
+	}
+	return o.adapter.NativeToValue(value)
+}
+
+// contentMap is a map of an object's content.
+type contentMap struct {
+	*ordered
+	content map[string]any
+}
+
+var (
+	_ traits.Mapper   = (*contentMap)(nil)
+	_ traits.Foldable = (*contentMap)(nil)
+	_ traits.Zeroer   = (*contentMap)(nil)
+)
+
+// plain is cel-go's own value for the map.
+func (m *contentMap) plain() traits.Mapper { return types.NewStringInterfaceMap(m.ordered, m.content) }
+
+// Find implements traits.Mapper.
+func (m *contentMap) Find(key ref.Val) (ref.Val, bool) {
+	name, ok := key.(types.String)
+	if !ok {
+		return nil, false
+	}
+	value, found := m.content[string(name)]
+	if !found {
+		return nil, false
+	}
+	return m.NativeToValue(value), true
+}
+
+// Get implements traits.Indexer.
+func (m *contentMap) Get(key ref.Val) ref.Val { return m.plain().Get(key) }
+
+// Contains implements traits.Container.
+func (m *contentMap) Contains(key ref.Val) ref.Val {
+	name, ok := key.(types.String)
+	_, found := m.content[string(name)]
+	return types.Bool(ok && found)
+}
+
+// Size implements traits.Sizer.
+func (m *contentMap) Size() ref.Val { return types.Int(len(m.content)) }
+
+// IsZeroValue implements traits.Zeroer.
+func (m *contentMap) IsZeroValue() bool { return len(m.content) == 0 }
+
+// Iterator implements traits.Iterable.
+func (m *contentMap) Iterator() traits.Iterator {
+	keys := slices.Sorted(maps.Keys(m.content))
+	return types.NewStringList(m.ordered, keys).Iterator()
+}
+
+// Fold implements traits.Foldable.
+func (m *contentMap) Fold(f traits.Folder) {
+	for _, key := range slices.Sorted(maps.Keys(m.content)) {
+		if !f.FoldEntry(key, m.content[key]) {
+			return
+		}
+	}
+}
+
+// Equal implements ref.Val.
+func (m *contentMap) Equal(other ref.Val) ref.Val { return m.plain().Equal(other) }
+
+// ConvertToNative implements ref.Val.
+func (m *contentMap) ConvertToNative(to reflect.Type) (any, error) {
+	return m.plain().ConvertToNative(to)
+}
+
+// ConvertToType implements ref.Val.
+func (m *contentMap) ConvertToType(to ref.Type) ref.Val {
+	if to == types.MapType {
+		return m
+	}
+	return m.plain().ConvertToType(to)
+}
+
+// Type implements ref.Val.
+func (m *contentMap) Type() ref.Type { return types.MapType }
+
+// Value implements ref.Val.
+func (m *contentMap) Value() any { return m.content }
+
+// String gives the map for a message.
+func (m *contentMap) String() string { return fmt.Sprint(m.plain()) }
+
+// orderedMap is a map that an expression makes.
+type orderedMap struct{ traits.Mapper }
+
+// IsZeroValue implements traits.Zeroer.
+func (m orderedMap) IsZeroValue() bool { return m.Size() == types.IntZero }
+
+// ConvertToType implements ref.Val.
+func (m orderedMap) ConvertToType(to ref.Type) ref.Val {
+	if to == types.MapType {
+		return m
+	}
+	return m.Mapper.ConvertToType(to)
+}
+
+// Iterator implements traits.Iterable.
+func (m orderedMap) Iterator() traits.Iterator {
+	return types.NewRefValList(types.DefaultTypeAdapter, m.keys()).Iterator()
+}
+
+// Fold implements traits.Foldable.
+func (m orderedMap) Fold(f traits.Folder) {
+	for _, key := range m.keys() {
+		if value, _ := m.Find(key); !f.FoldEntry(key, value) {
+			return
+		}
+	}
+}
+
+// keys are sorted by type and value.
+func (m orderedMap) keys() []ref.Val {
+	var keys []ref.Val
+	for it := m.Mapper.Iterator(); it.HasNext() == types.True; {
+		keys = append(keys, it.Next())
+	}
+	slices.SortFunc(keys, func(a, b ref.Val) int {
+		if a.Type() != b.Type() {
+			return cmp.Compare(a.Type().TypeName(), b.Type().TypeName())
+		}
+		if c, ok := a.(traits.Comparer); ok {
+			if order, ok := c.Compare(b).(types.Int); ok {
+				return int(order)
+			}
+		}
+		return 0
+	})
+	return keys
+}
