@@ -247,9 +247,9 @@ func (p *preparation) delete(ctx context.Context) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := &metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "DeleteOptions"}}
-	if p.ask.DryRun {
-		options.DryRun = []string{metav1.DryRunAll}
+	options, err := p.deleteOptions(ctx, old)
+	if err != nil {
+		return nil, err
 	}
 	attributes := p.attributes(nil, old, p.name, options)
 	if err := p.mutate(ctx, attributes); err != nil {

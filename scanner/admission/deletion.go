@@ -1,0 +1,36 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/registry/rest"
+)
+
+// deleteOptions are the options of a DELETE as policies see them. The storage fills
+// them in before it asks: how long a pod has, and which namespace or definition is
+// meant (k8s.io/apiserver/pkg/registry/rest, BeforeDelete; the storages of
+// namespaces and of CustomResourceDefinitions).
+func (p *preparation) deleteOptions(ctx context.Context, old runtime.Object) (*metav1.DeleteOptions, error) {
+	options := &metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "DeleteOptions"}}
+	if p.ask.DryRun {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
+	if kind := p.handler.resource.Kind.GroupKind(); kind == namespaceKind || kind == crdKind {
+		m, err := meta.Accessor(old)
+		if err != nil {
+			return nil, fmt.Errorf("delete %s: %w", kind.Kind, err)
+		}
+		options.Preconditions = metav1.NewUIDPreconditions(string(m.GetUID()))
+	}
+	strategy, ok := p.handler.create.(rest.RESTDeleteStrategy)
+	if !ok {
+		return options, nil
+	}
+	// It marks the object as being deleted, which policies do not see.
+	_, _, err := rest.BeforeDelete(strategy, ctx, old.DeepCopyObject(), options)
+	return options, err
+}
