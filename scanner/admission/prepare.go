@@ -172,6 +172,9 @@ func (p *preparation) create(ctx context.Context) (*Request, error) {
 	if err := p.cluster.escalates(ctx, p.handler.resource, obj, nil); err != nil {
 		return nil, err
 	}
+	if err := reviewed(obj); err != nil {
+		return nil, err
+	}
 	p.fillSystemFields(m)
 	if p.handler.create != nil {
 		if err := p.cluster.allocateCreate(ctx, obj); err != nil {

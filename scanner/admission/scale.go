@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -64,6 +65,10 @@ func (p *preparation) scale(ctx context.Context) (*Request, error) {
 // sentScale decodes the Scale that is sent.
 func (p *preparation) sentScale(ctx context.Context) (*autoscaling.Scale, error) {
 	obj, unknown, err := decodeBuiltin(scaleKind, p.ask.Object)
+	if err != nil && p.handler.resource.Custom {
+		// The server of custom resources does not know Scale when it words this.
+		return nil, apierrors.NewBadRequest(runtime.NewNotRegisteredErrForType("pkg/runtime/scheme.go:111", reflect.TypeFor[autoscalingv1.Scale]()).Error())
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -44,15 +44,16 @@ func (r refusal) fits(recorded *Verdict) bool {
 		(!recorded.stated.has("message") || recorded.Message == r.message)
 }
 
-// sameErrors tells whether two refusals of an invalid object list the same errors.
+// sameErrors tells whether two refusals of an object list the same errors.
 func sameErrors(ours, recorded string) bool {
-	what, errs, ok := strings.Cut(ours, " is invalid: [")
-	recordedWhat, recordedErrs, recordedOK := strings.Cut(recorded, " is invalid: [")
-	if !ok || !recordedOK || what != recordedWhat {
-		return false
+	for _, refused := range []string{" is invalid: [", " is forbidden: ["} {
+		what, errs, ok := strings.Cut(ours, refused)
+		recordedWhat, recordedErrs, recordedOK := strings.Cut(recorded, refused)
+		if ok && recordedOK {
+			return what == recordedWhat && sameElements(strings.Split(strings.TrimSuffix(errs, "]"), ", "), strings.Split(strings.TrimSuffix(recordedErrs, "]"), ", "))
+		}
 	}
-	list := func(errs string) []string { return strings.Split(strings.TrimSuffix(errs, "]"), ", ") }
-	return sameElements(list(errs), list(recordedErrs))
+	return false
 }
 
 func sameAnnotation(key, ours, recorded string, failures []string) bool {
