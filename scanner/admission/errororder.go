@@ -17,10 +17,14 @@ import (
 // where they are.
 func ordered(err error, custom bool) error {
 	var refusal *apierrors.StatusError
-	if !errors.As(err, &refusal) || refusal.ErrStatus.Details == nil || len(refusal.ErrStatus.Details.Causes) < 2 {
+	if !errors.As(err, &refusal) {
 		return err
 	}
 	status := *refusal.ErrStatus.DeepCopy()
+	if status.Details == nil || len(status.Details.Causes) < 2 {
+		status.Message = orderedLimits(status.Message)
+		return &apierrors.StatusError{ErrStatus: status}
+	}
 	prefix, _, _ := strings.Cut(status.Message, invalid)
 	if status.Message != prefix+invalid+aggregate(status.Details.Causes) {
 		return err

@@ -12,14 +12,16 @@ func TestErrorsOfMapsAreOrdered(t *testing.T) {
 		"labels":          "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: {'a b': x, 'c d': 'y z', 'e f': z, ok: 'g h'}}}",
 		"keys":            "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {'a b': x, 'c d': x, 'e f': x, 'g h': x}}",
 		"limits":          "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i, resources: {limits: {cpu: -1, memory: -1, ephemeral-storage: -1, a: 1}}}]}}",
+		"limit ranges":    "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i, resources: {limits: {cpu: 2, memory: 2, ephemeral-storage: 2}}}]}}",
 		"custom resource": "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, spec: {size: x, colour: 3, shape: true}}",
 	}
 	strict := `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.example.com}, spec: {group: example.com, scope: Namespaced, names: {plural: widgets, kind: Widget}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}, colour: {type: string}, shape: {type: string}, x: {type: string}}}}}}}]}}`
+	limits := "{apiVersion: v1, kind: LimitRange, metadata: {name: l}, spec: {limits: [{type: Pod, max: {cpu: 1, memory: 1, ephemeral-storage: 1}}]}}"
 	for name, text := range tests {
 		t.Run(name, func(t *testing.T) {
 			first := ""
 			for range 20 {
-				_, _, err := open(t, strict).Prepare(context.Background(), ask("CREATE", object(t, text), nil))
+				_, _, err := open(t, strict, limits).Prepare(context.Background(), ask("CREATE", object(t, text), nil))
 				if err == nil {
 					t.Fatal("not refused")
 				}
