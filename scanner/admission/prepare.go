@@ -68,7 +68,9 @@ func (c *Cluster) Prepare(ctx context.Context, ask Ask) (req *Request, warned []
 	if h.deprecation != "" {
 		warning.AddWarning(ctx, "", h.deprecation)
 	}
-	req, err = p.run(ctx)
+	if err = h.serves(ask.Subresource, p.name); err == nil {
+		req, err = p.run(ctx)
+	}
 	return req, recorder.texts, ordered(err, h.resource.Custom)
 }
 

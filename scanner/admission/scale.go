@@ -82,6 +82,9 @@ func (p *preparation) sentScale(ctx context.Context) (*autoscaling.Scale, error)
 	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(p.objectNamespace(), scale); err != nil {
 		return nil, err
 	}
+	if err := p.names(scale.Name); err != nil {
+		return nil, err
+	}
 	if errs := autoscalingvalidation.ValidateScale(scale); len(errs) > 0 && !p.handler.resource.Custom {
 		return nil, apierrors.NewInvalid(autoscaling.Kind("Scale"), p.name, errs)
 	}
