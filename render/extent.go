@@ -114,13 +114,15 @@ func hopPosition(h hop, place func(*yaml.Node) (Position, bool)) (Position, bool
 
 // finder makes the Find of a Source.
 func finder(root *yaml.Node, document Position, place func(*yaml.Node) (Position, bool)) func(string) (Position, bool) {
-	return func(path string) (Position, bool) {
-		hops, complete := descendPath(root, parsePath(path))
-		for i := len(hops) - 1; i >= 0; i-- {
-			if pos, ok := hopPosition(hops[i], place); ok {
-				return pos, complete && i == len(hops)-1
-			}
+	return func(path string) (Position, bool) { return findSteps(root, parsePath(path), document, place) }
+}
+
+func findSteps(root *yaml.Node, steps []fieldStep, document Position, place func(*yaml.Node) (Position, bool)) (Position, bool) {
+	hops, complete := descendPath(root, steps)
+	for i := len(hops) - 1; i >= 0; i-- {
+		if pos, ok := hopPosition(hops[i], place); ok {
+			return pos, complete && i == len(hops)-1
 		}
-		return document, complete && len(hops) == 0
 	}
+	return document, complete && len(hops) == 0
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/api/types"
 )
 
@@ -22,53 +22,21 @@ type operation struct {
 	node    *yaml.Node
 	snippet *snippet
 	target  *types.Selector
+	from    []string // of move and copy
 }
 
-// operations lists the JSON6902 operations of a closure, the last to be applied
-// first. (Of an overlay and its base, the overlay's patches are applied last,
-// and its file is walked first.)
-func (l *locator) operations() []operation {
-	if l.ops != nil {
-		return *l.ops
-	}
-	var out []operation
-	for _, k := range l.closure.files {
-		var own []operation
-		for i, p := range k.spec.Patches {
-			own = append(own, l.patchOperations(k, p, "patches", i)...)
-		}
-		for i, p := range k.spec.PatchesJson6902 {
-			own = append(own, l.patchOperations(k, p, "patchesJson6902", i)...)
-		}
-		for i := len(own) - 1; i >= 0; i-- {
-			out = append(out, own[i])
-		}
-	}
-	l.ops = &out
-	return out
-}
-
-func (l *locator) patchOperations(k *kustomization, p types.Patch, field string, i int) []operation {
-	text, s := p.Patch, (*snippet)(nil)
-	if p.Path != "" {
-		for _, e := range l.closure.entries {
-			if e.from == k && e.kind == refPatch && e.value == p.Path {
-				text = l.renderer.patchText(e)
-				s = newSnippet(l.renderer.tree.resolve(e.target).real, text, 0)
-			}
-		}
-	} else {
-		s = inlineSnippet(k, text, 0, []any{field, i, "patch"})
-	}
+// operationsIn reads the JSON6902 operations of a patch; nil when it is another.
+func operationsIn(text string, s *snippet, target *types.Selector) []operation {
 	var doc yaml.Node
-	if s == nil || yaml.Unmarshal([]byte(text), &doc) != nil || len(doc.Content) == 0 || doc.Content[0].Kind != yaml.SequenceNode {
+	if yaml.Unmarshal([]byte(text), &doc) != nil || len(doc.Content) == 0 || doc.Content[0].Kind != yaml.SequenceNode {
 		return nil
 	}
 	var out []operation
 	for _, node := range doc.Content[0].Content {
-		op := operation{node: unalias(node), snippet: s, target: p.Target}
+		op := operation{node: unalias(node), snippet: s, target: target}
 		op.op = scalarField(op.node, "op")
 		op.path = pointer(scalarField(op.node, "path"))
+		op.from = pointer(scalarField(op.node, "from"))
 		if op.node != nil && op.node.Kind == yaml.MappingNode {
 			op.value, _ = field6902(op.node)
 		}
@@ -102,12 +70,24 @@ func pointer(path string) []string {
 	return tokens
 }
 
-// applies tells whether the operation's target could be an object.
-func (o *operation) applies(kind, name string) bool {
-	if o.target == nil {
+// selects tells whether a patch's target could be an object.
+func selects(target *types.Selector, res *resource.Resource) bool {
+	if target == nil {
 		return false
 	}
-	return anchored(o.target.Kind, kind) && (anchored(o.target.Name, name) || strings.Contains(name, o.target.Name))
+	for _, s := range []struct {
+		selector string
+		matches  func(string) (bool, error)
+	}{{target.LabelSelector, res.MatchesLabelSelector}, {target.AnnotationSelector, res.MatchesAnnotationSelector}} {
+		if s.selector == "" {
+			continue
+		}
+		if ok, err := s.matches(s.selector); err != nil || !ok {
+			return false
+		}
+	}
+	return anchored(target.Kind, res.GetKind()) &&
+		(anchored(target.Name, res.GetName()) || strings.Contains(res.GetName(), target.Name))
 }
 
 func anchored(pattern, text string) bool {
@@ -118,51 +98,120 @@ func anchored(pattern, text string) bool {
 	return err == nil && re.MatchString(text)
 }
 
-// covers tells whether the operation's path is the field's or leads to it, and
-// what of the field's path is left below it.
-func (o *operation) covers(steps []fieldStep) (rest []fieldStep, ok bool) {
-	if len(o.path) > len(steps) || len(o.path) == 0 {
+// prefixOf tells whether a pointer is that of a field or leads to it, and what of
+// the field's path is left below it.
+func prefixOf(tokens []string, steps []fieldStep) (rest []fieldStep, ok bool) {
+	if len(tokens) > len(steps) || len(tokens) == 0 {
 		return nil, false
 	}
-	for i, token := range o.path {
+	for i, token := range tokens {
 		s := steps[i]
 		if token != s.key && !(s.indexed && (token == "-" || token == strconv.Itoa(s.index))) {
 			return nil, false
 		}
 	}
-	return steps[len(o.path):], true
+	return steps[len(tokens):], true
 }
 
-// patched finds the operation that wrote a field, or took it away.
-func (l *locator) patched(kind, name string, steps []fieldStep, leaf *yaml.Node) (pos Position, found, ok bool) {
-	for _, o := range l.operations() {
-		rest, covers := o.covers(steps)
-		if !covers || !o.applies(kind, name) {
-			continue
+// element is the index that a pointer to an element of a list ends with, if the
+// field's path goes through that list.
+func element(tokens []string, steps []fieldStep) (index int, ok bool) {
+	last := len(tokens) - 1
+	if last < 0 || last >= len(steps) || !steps[last].indexed {
+		return 0, false
+	}
+	if _, ok := prefixOf(tokens[:last], steps); !ok && last > 0 {
+		return 0, false
+	}
+	index, err := strconv.Atoi(tokens[last])
+	return index, err == nil
+}
+
+// shifted are steps with another index of an element.
+func shifted(steps []fieldStep, at, by int) []fieldStep {
+	out := append([]fieldStep(nil), steps...)
+	out[at].index += by
+	out[at].key = strconv.Itoa(out[at].index)
+	return out
+}
+
+// history follows a field of an object back through the JSON6902 operations.
+type history struct {
+	steps []fieldStep
+	// nodes are those of the object along the path, as far as they are there.
+	nodes []hop
+	leaf  *yaml.Node // nil when the field is absent
+	total int
+}
+
+// back undoes an operation. done is set when the field, or its absence, is its
+// doing.
+func (h *history) back(o *operation) (pos Position, found, done bool) {
+	rest, covers := prefixOf(o.path, h.steps)
+	index, inList := element(o.path, h.steps)
+	last := len(o.path) - 1
+	switch o.op {
+	case "remove":
+		if inList && index <= h.steps[last].index {
+			h.steps = shifted(h.steps, last, 1)
+		} else if covers && !inList && h.leaf == nil {
+			return start(o.snippet.position(o.node)), false, true
 		}
-		if o.op == "remove" {
-			if leaf == nil {
-				return start(o.snippet.position(o.node)), false, true
+	case "move", "copy":
+		if covers {
+			h.steps = append(stepsOf(o.from), rest...)
+		} else if _, ok := prefixOf(o.from, h.steps); ok && o.op == "move" && h.leaf == nil {
+			return start(o.snippet.position(o.node)), false, true
+		}
+	case "add", "replace":
+		if covers && o.value.value != nil && h.is(o, len(rest)) {
+			if pos, found, done := h.in(o, rest); done {
+				return pos, found, true
 			}
-			continue
 		}
-		if o.value.value == nil {
-			continue
-		}
-		hops, complete := descendPath(o.value.value, rest)
-		last := o.value
-		if len(hops) > 0 {
-			last = hops[len(hops)-1]
-		}
-		switch {
-		case complete && leaf != nil && sameNode(last.value, leaf):
-			pos, _ := hopPosition(last, func(n *yaml.Node) (Position, bool) { return o.snippet.position(n), true })
-			return pos, true, true
-		case !complete && leaf == nil:
-			return o.snippet.position(o.value.key), false, true
+		if o.op == "add" && inList && index < h.steps[last].index {
+			h.steps = shifted(h.steps, last, -1)
 		}
 	}
 	return Position{}, false, false
+}
+
+// is tells whether what an operation wrote is the node it would be now: of an
+// element of a list the names must agree, because its index may not say.
+func (h *history) is(o *operation, rest int) bool {
+	at := h.total - rest - 1
+	name := scalarField(o.value.value, "name")
+	if name == "" || at < 0 || at >= len(h.nodes) {
+		return true
+	}
+	return !h.inList(at) || scalarField(h.nodes[at].value, "name") == name
+}
+
+func (h *history) inList(at int) bool { return h.nodes[at].key == nil }
+
+// in places the field in what an operation wrote.
+func (h *history) in(o *operation, rest []fieldStep) (pos Position, found, done bool) {
+	hops, complete := descendPath(o.value.value, rest)
+	last := o.value
+	if len(hops) > 0 {
+		last = hops[len(hops)-1]
+	}
+	switch {
+	case complete && h.leaf != nil && sameNode(last.value, h.leaf):
+		pos, _ := hopPosition(last, func(n *yaml.Node) (Position, bool) { return o.snippet.position(n), true })
+		return pos, true, true
+	case !complete && h.leaf == nil:
+		return o.snippet.position(o.value.key), false, true
+	}
+	return Position{}, false, false
+}
+
+func stepsOf(tokens []string) []fieldStep {
+	var out []fieldStep
+	for _, t := range tokens {
+		out = append(out, bracketStep(t))
+	}
+	return out
 }
 
 func start(p Position) Position { return Position{Path: p.Path, Line: p.Line, Column: p.Column} }
@@ -175,59 +224,42 @@ func sameNode(a, b *yaml.Node) bool {
 	return a.Kind != yaml.ScalarNode || a.Value == b.Value
 }
 
-// before is the padded build without JSON6902 patches, by the index of the
-// object; nil when leaving them out changes which objects there are.
-func (l *locator) before() resmap.ResMap {
-	if l.elided != nil {
-		return *l.elided
-	}
-	l.elided = new(resmap.ResMap)
-	p := newPadder(l.closure, l.renderer.tree)
-	p.elide = true
-	p.next = l.padder.next + 1
-	fsys := &kustomizeFS{tree: l.renderer.tree, trace: newTrace(), serve: p.serve}
-	resources, err := l.renderer.run(fsys, l.root.Path)
-	if err != nil || resources.Size() != len(l.resources) {
-		return nil
-	}
-	for i, res := range resources.Resources() {
-		if res.GetKind() != l.resources[i].GetKind() || res.GetName() != l.resources[i].GetName() {
-			return nil
-		}
-	}
-	l.padder.ranges = append(l.padder.ranges, p.ranges...)
-	*l.elided = resources
-	return resources
-}
-
 // reparsed tells whether an object went through a JSON6902 patch.
 func reparsed(n *yaml.Node) bool { return n.Line > 0 && n.Line < firstPadding }
 
-// findReparsed finds a field of such an object: what is still located, then what
-// an operation wrote, then what merely passed through.
-func (l *locator) findReparsed(i int, direct func(string) (Position, bool), path string) (Position, bool) {
-	if pos, found := direct(path); found {
-		return pos, true
-	}
+// findReparsed finds a field of such an object that has no line: what an operation
+// wrote, then what merely passed through.
+func (l *locator) findReparsed(i int, document Position, direct func(string) (Position, bool), path string) (Position, bool) {
 	res := l.resources[i]
 	steps := parsePath(path)
 	hops, complete := descendPath(res.YNode(), steps)
 	steps = canonical(hops, steps)
-	var leaf *yaml.Node
+	h := history{steps: steps, nodes: hops, total: len(steps)}
 	if complete && len(hops) > 0 {
-		leaf = hops[len(hops)-1].value
+		h.leaf = hops[len(hops)-1].value
 	}
-	if pos, found, ok := l.patched(res.GetKind(), res.GetName(), steps, leaf); ok {
-		return pos, found
+	for _, k := range l.affecting(document.Path) {
+		operations := l.patchesIn(k).operations
+		for j := len(operations) - 1; j >= 0; j-- {
+			if !selects(operations[j].target, res) {
+				continue
+			}
+			if pos, found, done := h.back(&operations[j]); done {
+				return pos, found
+			}
+		}
 	}
 	all := l.before()
 	if all == nil {
 		return direct(path)
 	}
-	old := all.Resources()[i].YNode()
-	oldHops, oldComplete := descendPath(old, steps)
-	agree := leaf == nil || (oldComplete && len(oldHops) > 0 && sameNode(oldHops[len(oldHops)-1].value, leaf))
-	document, _ := direct("")
-	pos, found := finder(old, document, l.place)(path)
-	return pos, found && agree && leaf != nil
+	return l.passed(all.Resources()[i].YNode(), document, h)
+}
+
+// passed finds a field in the object as it was before JSON6902 patches.
+func (l *locator) passed(old *yaml.Node, document Position, h history) (Position, bool) {
+	hops, complete := descendPath(old, h.steps)
+	agree := complete && len(hops) > 0 && sameNode(hops[len(hops)-1].value, h.leaf)
+	pos, found := findSteps(old, h.steps, document, l.place)
+	return pos, found && agree
 }

@@ -25,8 +25,7 @@ type padder struct {
 	served  map[string][]byte
 	next    int
 	ranges  []padRange
-	// elide leaves JSON6902 patches out.
-	elide bool
+	elide   elision
 }
 
 // padRange is where a document was moved to.
@@ -145,8 +144,11 @@ func (p *padder) moveInline(k *kustomization) []byte {
 			changed = true
 		}
 	}
-	if p.elide {
+	if p.elide.patches {
 		changed = p.withoutJSONPatches(k, &spec) || changed
+	}
+	if p.elide.values && len(spec.Images)+len(spec.Replicas) > 0 {
+		spec.Images, spec.Replicas, changed = nil, nil, true
 	}
 	if k.path == p.root && !hasOrigins(&spec) {
 		spec.BuildMetadata = append(spec.BuildMetadata, types.OriginAnnotations)
@@ -256,6 +258,8 @@ func (p *padder) find(line int) *padRange {
 // nodeIndex finds the nodes of a document by where they were written.
 type nodeIndex struct {
 	nodes map[nodePlace]hop
+	// values are those of mappings by the place of their keys.
+	values map[nodePlace]*yaml.Node
 }
 
 type nodePlace struct {
@@ -268,7 +272,7 @@ func (r *padRange) nodes() *nodeIndex {
 	if r.index != nil {
 		return r.index
 	}
-	r.index = &nodeIndex{nodes: map[nodePlace]hop{}}
+	r.index = &nodeIndex{nodes: map[nodePlace]hop{}, values: map[nodePlace]*yaml.Node{}}
 	var doc yaml.Node
 	if yaml.NewDecoder(strings.NewReader(r.text)).Decode(&doc) == nil {
 		r.index.add(hop{value: &doc}, map[*yaml.Node]bool{})
@@ -291,7 +295,8 @@ func (x *nodeIndex) add(h hop, seen map[*yaml.Node]bool) {
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
-		x.nodes[nodePlace{key.Line, key.Column, key.Kind, true}] = hop{value: key}
+		at := nodePlace{key.Line, key.Column, key.Kind, true}
+		x.nodes[at], x.values[at] = hop{value: key}, unalias(n.Content[i+1])
 		x.add(hop{key, n.Content[i+1]}, seen)
 	}
 }

@@ -66,7 +66,7 @@ func (d parsedDocument) places(items []int) places {
 		}
 		return d.snippet.position(n), true
 	}
-	return places{document: document, find: finder(node, document, place)}
+	return places{document: document, find: wholly(finder(node, document, place))}
 }
 
 // itemOf descends into the `items:` of lists.
@@ -76,4 +76,9 @@ func itemOf(node *yaml.Node, items []int) *yaml.Node {
 		_, node = descend(list, i)
 	}
 	return unalias(node)
+}
+
+// wholly finds values that one line wrote.
+func wholly(find func(string) (Position, bool)) func(string, Part) (Position, bool) {
+	return func(path string, _ Part) (Position, bool) { return find(path) }
 }

@@ -10,7 +10,33 @@ type Source struct {
 type places struct {
 	document Position
 	// find is nil when only the document is known.
-	find func(path string) (Position, bool)
+	find func(path string, part Part) (Position, bool)
+	// removals is nil when nothing takes elements of lists away.
+	removals func(list string) []Removal
+}
+
+// Part is a part of a value that several lines may have written together: an
+// image whose name and tag come from different entries, a name with a prefix.
+type Part int
+
+const (
+	// Whole is the value, or any part of it.
+	Whole Part = iota
+	// Front is what a value begins with: of an image all before tag and digest, of
+	// a name what `namePrefix` put there.
+	Front
+	// Back is what it ends with: of an image tag and digest, of a name what
+	// `nameSuffix` put there.
+	Back
+)
+
+// Removal is an element that a patch took out of a list.
+type Removal struct {
+	// Element is what was taken away, as JSON decodes; perhaps only the fields the
+	// patch tells it by.
+	Element any
+	// Position is that of the directive or operation.
+	Position Position
 }
 
 // known is a source whose places need no more work.
@@ -25,9 +51,24 @@ func (s *Source) Document() Position { return s.places().document }
 // the field has no position of its own, the nearest existing ancestor's is
 // returned with found == false.
 func (s *Source) Find(path string) (pos Position, found bool) {
+	return s.FindPart(path, Whole)
+}
+
+// FindPart is Find for a part of the field's value.
+func (s *Source) FindPart(path string, part Part) (pos Position, found bool) {
 	p := s.places()
 	if p.find == nil {
 		return p.document, false
 	}
-	return p.find(path)
+	return p.find(path, part)
+}
+
+// Removals are the elements that patches took out of the list at a field path,
+// those of the patch applied last first.
+func (s *Source) Removals(list string) []Removal {
+	p := s.places()
+	if p.removals == nil {
+		return nil
+	}
+	return p.removals(list)
 }

@@ -83,8 +83,9 @@ type locator struct {
 	padder   *padder
 	// resources are the objects of the padded build.
 	resources []*resource.Resource
-	ops       *[]operation
-	elided    *resmap.ResMap
+	order     []*kustomization // see outermostFirst
+	patches   map[*kustomization]*patchesOf
+	rebuilds  map[elision]resmap.ResMap
 }
 
 func (l *locator) addedOrigins() bool {
@@ -119,21 +120,30 @@ func (l *locator) source(i int, origin *resource.Origin, exact bool) *Source {
 		return known(places{document: document})
 	}
 	direct := finder(res.YNode(), document, l.place)
-	return known(places{document: document, find: func(path string) (Position, bool) {
+	find := func(path string, part Part) (Position, bool) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		find := direct
-		if reparsed(res.YNode()) {
-			find = func(path string) (Position, bool) { return l.findReparsed(i, direct, path) }
+		pos, found := direct(path)
+		if !found && reparsed(res.YNode()) {
+			pos, found = l.findReparsed(i, document, direct, path)
 		}
-		pos, found := find(path)
-		if !found {
-			if set, ok := l.unmarked(i, origin, document, path); ok {
-				return set, true
-			}
+		if found {
+			return pos, true
 		}
-		return pos, found
-	}})
+		if set, ok := l.unmarked(i, origin, document, path, part); ok {
+			return set, true
+		}
+		if taken, ok := l.removed(i, document, path); ok {
+			return taken, false
+		}
+		return pos, false
+	}
+	removals := func(list string) []Removal {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.removals(i, document, list)
+	}
+	return known(places{document: document, find: find, removals: removals})
 }
 
 // document is where the object was written: in the file kustomize read it from,

@@ -90,8 +90,9 @@ type found struct {
 	fields []string
 	// input is what a failed validation was evaluated on: it tells the fields.
 	input *policy.Input
-	// turns: fields, which may be none, are those a validation turns on.
-	turns bool
+	// turns: turnings, which may be none, are what a validation turns on.
+	turns    bool
+	turnings []turning
 	// fieldsErr is why they could not be found.
 	fieldsErr error
 	// lineage are the generated objects from the workload's own down to the one the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
@@ -13,13 +14,8 @@ import (
 // maxRelated is the number of other lines told of a finding.
 const maxRelated = 8
 
-// fieldsOf are the fields of the object that a failed validation turns on, the
-// most telling first.
-func (l *locator) fieldsOf(f *found) ([]string, error) {
-	finder, err := l.finder()
-	if err != nil {
-		return nil, fmt.Errorf("find the fields of an expression: %w", err)
-	}
+// question is a failed validation with what it was evaluated on.
+func (f *found) question() locate.Question {
 	in := f.input
 	q := locate.Question{
 		Expression: f.Expression, Variables: map[string]string{},
@@ -29,7 +25,43 @@ func (l *locator) fieldsOf(f *found) ([]string, error) {
 	for _, v := range in.Variables {
 		q.Variables[v.Name] = v.Expression
 	}
-	return f.written(finder.Fields(q)), nil
+	return q
+}
+
+// turning is a field that a validation turns on.
+type turning struct {
+	// field is a path in what was written, judged one in the object that was judged.
+	field, judged string
+	// part is the part of its value at fault.
+	part render.Part
+}
+
+// fieldsOf finds the fields of the object that a failed validation turns on, the
+// most telling first. lists is set when one of them is a list, of which only those
+// can tell why it is what it is who know what it was evaluated on.
+func (l *locator) fieldsOf(f *found) (lists bool, err error) {
+	finder, err := l.finder()
+	if err != nil {
+		return false, fmt.Errorf("find the fields of an expression: %w", err)
+	}
+	q := f.question()
+	for _, judged := range finder.Fields(q) {
+		for _, field := range f.written([]string{judged}) {
+			t := turning{field: field, judged: judged}
+			if isMade(f.object, field) {
+				t.part = finder.Part(q, judged)
+			}
+			lists = lists || locate.IsList(q, judged)
+			f.turnings = append(f.turnings, t)
+		}
+	}
+	return lists, nil
+}
+
+// isMade tells whether several lines may make the value of a field.
+func isMade(o *admission.Object, field string) bool {
+	return originOf(o).root.Kind == render.KindKustomize &&
+		(strings.HasSuffix(field, ".image") || strings.HasSuffix(field, ".name"))
 }
 
 // findFields finds the fields that failed validations turn on and lets go of what
@@ -37,8 +69,12 @@ func (l *locator) fieldsOf(f *found) ([]string, error) {
 func (l *locator) findFields(findings []found) {
 	for i := range findings {
 		if f := &findings[i]; f.input != nil {
-			f.fields, f.fieldsErr = l.fieldsOf(f)
-			f.input, f.turns = nil, true
+			lists := false
+			lists, f.fieldsErr = l.fieldsOf(f)
+			f.turns = true
+			if !lists {
+				f.input = nil
+			}
 		}
 	}
 }
@@ -46,7 +82,8 @@ func (l *locator) findFields(findings []found) {
 // locateValidation gives the line of the most telling field, or of what is nearest
 // to it when it is absent, and as related the lines of the others.
 func (l *locator) locateValidation(ctx context.Context, f *found) (Location, error) {
-	if f.fieldsErr != nil || len(f.fields) == 0 {
+	defer func() { f.input = nil }()
+	if f.fieldsErr != nil || len(f.turnings) == 0 {
 		loc, err := l.locate(ctx, f.object, f.template())
 		loc.Exact = false
 		return loc, errors.Join(f.fieldsErr, err)
@@ -55,24 +92,45 @@ func (l *locator) locateValidation(ctx context.Context, f *found) (Location, err
 	if err != nil {
 		return l.locate(ctx, f.object, nil)
 	}
-	loc := l.fieldLocation(f.object, source, f.fields[0])
-	for _, field := range f.fields[1:] {
-		other := l.fieldLocation(f.object, source, field)
+	loc := l.fieldLocation(f, source, f.turnings[0])
+	for _, t := range f.turnings[1:] {
+		other := l.fieldLocation(f, source, t)
 		if len(loc.Related) < maxRelated && !loc.tells(other) {
-			other.Message = "depends on " + field + " too"
+			other.Message = "depends on " + t.field + " too"
 			loc.Related = append(loc.Related, other)
 		}
 	}
 	return loc, nil
 }
 
-func (l *locator) fieldLocation(o *admission.Object, source *render.Source, field string) Location {
-	from := originOf(o)
-	pos, _ := source.Find(field)
+func (l *locator) fieldLocation(f *found, source *render.Source, t turning) Location {
+	from := originOf(f.object)
+	pos, _ := source.FindPart(t.field, t.part)
+	if taken, ok := l.takenOut(f, source, t); ok {
+		pos = taken
+	}
 	loc := locationOf(pos, from.side.treeName())
-	loc.Path, loc.Field = from.side.location(pos.Path), field
-	l.addSnippet(&loc, from.side, pos.Path, isSecret(o))
+	loc.Path, loc.Field = from.side.location(pos.Path), t.field
+	l.addSnippet(&loc, from.side, pos.Path, isSecret(f.object))
 	return loc
+}
+
+// takenOut is where a patch took the element out of a list that a validation wants
+// there.
+func (l *locator) takenOut(f *found, source *render.Source, t turning) (render.Position, bool) {
+	if f.input == nil {
+		return render.Position{}, false
+	}
+	finder, err := l.finder()
+	if err != nil {
+		return render.Position{}, false
+	}
+	for _, r := range source.Removals(t.field) {
+		if finder.Lacks(f.question(), t.judged, r.Element) {
+			return r.Position, true
+		}
+	}
+	return render.Position{}, false
 }
 
 // tells reports whether a location or a related one is on the line of another.

@@ -1,0 +1,93 @@
+package render
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/resmap"
+)
+
+// elision says what another build leaves out.
+type elision struct {
+	// patches are the JSON6902 patches, values the `images` and `replicas`, which
+	// write values over others and do nothing else.
+	patches, values bool
+}
+
+// rebuilt is the padded build without some of what makes nodes lose their lines,
+// by the index of the object; nil when leaving it out changes which objects there
+// are.
+func (l *locator) rebuilt(without elision) resmap.ResMap {
+	if known, ok := l.rebuilds[without]; ok {
+		return known
+	}
+	if l.rebuilds == nil {
+		l.rebuilds = map[elision]resmap.ResMap{}
+	}
+	l.rebuilds[without] = nil
+	p := newPadder(l.closure, l.renderer.tree)
+	p.elide = without
+	p.next = l.padder.next + 1
+	fsys := &kustomizeFS{tree: l.renderer.tree, trace: newTrace(), serve: p.serve}
+	resources, err := l.renderer.run(fsys, l.root.Path)
+	if err != nil || resources.Size() != len(l.resources) {
+		return nil
+	}
+	for i, res := range resources.Resources() {
+		if res.GetKind() != l.resources[i].GetKind() || res.GetName() != l.resources[i].GetName() {
+			return nil
+		}
+	}
+	l.padder.ranges = append(l.padder.ranges, p.ranges...)
+	l.padder.next = p.next
+	l.rebuilds[without] = resources
+	return resources
+}
+
+// before is the padded build without JSON6902 patches.
+func (l *locator) before() resmap.ResMap { return l.rebuilt(elision{patches: true}) }
+
+// unset finds what was written where kustomize put another value since: in a
+// build without what writes values, or at the key, which kustomize keeps.
+func (l *locator) unset(object int, steps []fieldStep, like string) (Position, bool) {
+	through := reparsed(l.resources[object].YNode())
+	builds := []resmap.ResMap{l.rebuilt(elision{values: true, patches: through})}
+	if through {
+		builds = append(builds, l.before())
+	}
+	for _, build := range builds {
+		if build == nil {
+			continue
+		}
+		hops, complete := descendPath(build.Resources()[object].YNode(), steps)
+		if !complete || len(hops) == 0 {
+			continue
+		}
+		last := hops[len(hops)-1]
+		if pos, ok := l.place(last.value); ok && strings.Contains(last.value.Value, like) {
+			return pos, true
+		}
+		if pos, ok := l.placeAtKey(last.key, like); ok {
+			return pos, true
+		}
+	}
+	return Position{}, false
+}
+
+// placeAtKey is the place of the scalar that was written at a key, if it is a part
+// of a value, or the other way round.
+func (l *locator) placeAtKey(key *yaml.Node, like string) (Position, bool) {
+	if key == nil {
+		return Position{}, false
+	}
+	r := l.padder.find(key.Line)
+	if r == nil {
+		return Position{}, false
+	}
+	value := r.nodes().values[nodePlace{key.Line - r.start, key.Column, key.Kind, true}]
+	if value == nil || value.Kind != yaml.ScalarNode || value.Value == "" ||
+		!strings.Contains(like, value.Value) && !strings.Contains(value.Value, like) {
+		return Position{}, false
+	}
+	return r.snippet.position(value), true
+}

@@ -1,0 +1,185 @@
+package locate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+	"github.com/preadmit/preadmit/render"
+)
+
+// maxTexts bounds the texts of a question that other values are made of.
+const maxTexts = 24
+
+// Part tells which part of the text at path, one of the paths that Fields gives,
+// has to change for the validation to hold, or to turn on other fields. Other
+// values are tried: made of the texts of the expression, its variables and the
+// params, of examples for those that are patterns, and of usual ones. Whole means
+// that either part does, or that there is no telling.
+func (f *Finder) Part(q Question, path string) (part render.Part) {
+	defer func() {
+		if recover() != nil {
+			part = render.Whole
+		}
+	}()
+	text, ok := valueAt(q.subject(), path).(string)
+	if !ok || text == "" {
+		return render.Whole
+	}
+	alternatives := nameAlternatives
+	if path == "image" || strings.HasSuffix(path, ".image") {
+		alternatives = imageAlternatives
+	}
+	fronts, backs := alternatives(text, f.texts(&q))
+	turns := func(values []string) bool {
+		return slices.ContainsFunc(values, func(v string) bool { return f.turns(q, path, v) })
+	}
+	front, back := turns(fronts), turns(backs)
+	switch {
+	case front && !back:
+		return render.Front
+	case back && !front:
+		return render.Back
+	}
+	return render.Whole
+}
+
+// IsList tells whether there is a list at path.
+func IsList(q Question, path string) bool {
+	_, ok := valueAt(q.subject(), path).([]any)
+	return ok
+}
+
+// Lacks tells whether the validation would hold with an element more in the list
+// at path.
+func (f *Finder) Lacks(q Question, path string, element any) (lacks bool) {
+	defer func() {
+		if recover() != nil {
+			lacks = false
+		}
+	}()
+	list, ok := valueAt(q.subject(), path).([]any)
+	return ok && f.turns(q, path, append(slices.Clone(list), element))
+}
+
+// turns tells whether the validation holds with another value at path, or fails
+// for other fields.
+func (f *Finder) turns(q Question, path string, value any) bool {
+	changed, ok := replaced(q.subject(), "", path, value).(map[string]any)
+	if !ok {
+		return false
+	}
+	if q.Object != nil {
+		q.Object = changed
+	} else {
+		q.OldObject = changed
+	}
+	v := newRun(f, &q).text(q.Expression)
+	return v.is(true) || v.is(false) && !slices.Contains(ranked(v.reads()), path)
+}
+
+// subject is the object that paths are of.
+func (q *Question) subject() map[string]any {
+	if q.Object != nil {
+		return q.Object
+	}
+	return q.OldObject
+}
+
+func valueAt(object map[string]any, path string) any {
+	var found any
+	change(object, "", path, func(v any) any { found = v; return v })
+	return found
+}
+
+// replaced is a copy of a value, which lies at place, with another one at path.
+func replaced(v any, place, path string, by any) any {
+	return change(v, place, path, func(any) any { return by })
+}
+
+// change copies a value as far as path leads into it, and changes what lies there.
+func change(v any, place, target string, to func(any) any) any {
+	if place == target {
+		return to(v)
+	}
+	inside := func(p *path) bool { return path{text: target}.within(*p) }
+	at := &path{text: place}
+	switch v := v.(type) {
+	case map[string]any:
+		for key, old := range v {
+			if p := at.child(types.String(key)); inside(p) {
+				out := make(map[string]any, len(v))
+				for k := range v {
+					out[k] = v[k]
+				}
+				out[key] = change(old, p.text, target, to)
+				return out
+			}
+		}
+	case []any:
+		for i, old := range v {
+			if p := at.child(types.Int(i)); inside(p) {
+				out := slices.Clone(v)
+				out[i] = change(old, p.text, target, to)
+				return out
+			}
+		}
+	}
+	return v
+}
+
+// texts are the texts that the validation knows: those of its expressions and of
+// the params, and examples for patterns.
+func (f *Finder) texts(q *Question) []string {
+	var all []string
+	add := func(text string) {
+		if text != "" && len(all) < maxTexts && !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	for _, expression := range append([]string{q.Expression}, sortedValues(q.Variables)...) {
+		if e := f.parse(expression); e != nil {
+			ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
+				if isConstant(e) {
+					if s, ok := e.AsLiteral().(types.String); ok {
+						add(string(s))
+						add(exampleOf(string(s)))
+					}
+				}
+			}))
+		}
+	}
+	eachText(q.Params, add)
+	return all
+}
+
+func sortedValues(m map[string]string) []string {
+	var out []string
+	for _, v := range m {
+		out = append(out, v)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// eachText goes through the texts in a value, in the order of keys.
+func eachText(v any, visit func(string)) {
+	switch v := v.(type) {
+	case string:
+		visit(v)
+	case []any:
+		for _, item := range v {
+			eachText(item, visit)
+		}
+	case map[string]any:
+		keys := make([]string, 0, len(v))
+		for k := range v {
+			keys = append(keys, k)
+		}
+		slices.Sort(keys)
+		for _, k := range keys {
+			eachText(v[k], visit)
+		}
+	}
+}
