@@ -2,38 +2,79 @@ package render
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/kustomize/api/types"
 )
 
-// generatedField finds what a generator's entry says about a field.
+// generatedField finds what generators' entries say about a field, the outermost
+// first: one may merge into what another made.
 func (l *locator) generatedField(document Position, kind string, f setField) (Position, bool) {
-	k := l.padder.kustomization(document.Path)
-	if k == nil {
-		return Position{}, false
-	}
-	list, name := make([]types.GeneratorArgs, 0), "configMapGenerator"
-	for _, g := range k.spec.ConfigMapGenerator {
-		list = append(list, g.GeneratorArgs)
-	}
-	if kind == "Secret" {
-		list, name = list[:0], "secretGenerator"
-		for i, g := range k.spec.SecretGenerator {
-			if k.position(name, i).Line == document.Line && f.key() == "type" && g.Type == f.value {
-				return k.position(name, i, "type"), true
+	for _, k := range l.affecting(document.Path) {
+		for i, g := range k.generators(kind) {
+			if !strings.Contains(f.name, g.args.Name) {
+				continue
 			}
-			list = append(list, g.GeneratorArgs)
+			if pos, ok := l.generatedBy(k, g, f, i); ok {
+				return pos, true
+			}
 		}
 	}
-	for i, g := range list {
-		if k.position(name, i).Line != document.Line {
-			continue
+	return Position{}, false
+}
+
+// generator is an entry of a list of generators.
+type generator struct {
+	field string
+	args  types.GeneratorArgs
+	kind  string // `type` of a Secret
+}
+
+// generators are a kustomization's entries that make objects of a kind.
+func (k *kustomization) generators(kind string) []generator {
+	var out []generator
+	if kind == "Secret" {
+		for _, g := range k.spec.SecretGenerator {
+			out = append(out, generator{"secretGenerator", g.GeneratorArgs, g.Type})
 		}
-		if f.under("data", "binaryData") {
-			return l.generatedKey(k, g, f.key(), name, i)
+		return out
+	}
+	for _, g := range k.spec.ConfigMapGenerator {
+		out = append(out, generator{field: "configMapGenerator", args: g.GeneratorArgs})
+	}
+	return out
+}
+
+// generatedBy finds what one entry says about a field.
+func (l *locator) generatedBy(k *kustomization, g generator, f setField, i int) (Position, bool) {
+	switch {
+	case f.under("data", "binaryData"):
+		return l.generatedKey(k, g.args, f.key(), g.field, i)
+	case len(f.steps) == 1 && f.key() == "type":
+		return k.position(g.field, i, "type"), g.kind != "" && g.kind == f.value
+	case len(f.steps) == 1 && f.key() == "immutable":
+		return generatedImmutable(k, g.args, g.field, i)
+	}
+	return generatedOption(k, g.args, f, g.field, i)
+}
+
+func generatedImmutable(k *kustomization, g types.GeneratorArgs, field string, i int) (Position, bool) {
+	if g.Options != nil && g.Options.Immutable {
+		return k.position(field, i, "options", "immutable"), true
+	}
+	o := k.spec.GeneratorOptions
+	return k.position("generatorOptions", "immutable"), o != nil && o.Immutable
+}
+
+// generatedName is where the generator's entry gives an object its name.
+func (l *locator) generatedName(document Position, kind string, f setField) (Position, bool) {
+	for _, k := range slices.Backward(l.affecting(document.Path)) {
+		for i, g := range k.generators(kind) {
+			if g.args.Name != "" && strings.Contains(f.name, g.args.Name) {
+				return k.position(g.field, i, "name"), true
+			}
 		}
-		return generatedOption(k, g, f, name, i)
 	}
 	return Position{}, false
 }

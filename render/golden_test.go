@@ -112,12 +112,29 @@ func describeRoot(t *testing.T, out *strings.Builder, r *Renderer, root Root, qu
 		fmt.Fprintf(out, "  %s/%s from %s\n", kind, name, sources[i].Document())
 		for line := range strings.Lines(questions) {
 			words := strings.Fields(line)
-			if len(words) == 4 && words[0] == "find" && words[1] == root.Path && words[2] == kind+"/"+name {
-				pos, found := sources[i].Find(words[3])
-				fmt.Fprintf(out, "    %s at %s %s\n", words[3], span(pos), map[bool]string{true: "found", false: "absent"}[found])
+			if len(words) >= 4 && words[0] == "find" && words[1] == root.Path && words[2] == kind+"/"+name {
+				what := strings.Join(words[3:], " ")
+				pos, found := sources[i].FindPart(words[3], partOf(words[4:]))
+				fmt.Fprintf(out, "    %s at %s %s\n", what, span(pos), map[bool]string{true: "found", false: "absent"}[found])
+			}
+			if len(words) == 4 && words[0] == "removals" && words[1] == root.Path && words[2] == kind+"/"+name {
+				for _, r := range sources[i].Removals(words[3]) {
+					fmt.Fprintf(out, "    %s lost %v at %s\n", words[3], r.Element, r.Position)
+				}
 			}
 		}
 	}
+}
+
+// partOf reads the last word of a question.
+func partOf(words []string) Part {
+	switch strings.Join(words, " ") {
+	case "front":
+		return Front
+	case "back":
+		return Back
+	}
+	return Whole
 }
 
 func span(p Position) string {

@@ -147,8 +147,12 @@ func (p *padder) moveInline(k *kustomization) []byte {
 	if p.elide.patches {
 		changed = p.withoutJSONPatches(k, &spec) || changed
 	}
-	if p.elide.values && len(spec.Images)+len(spec.Replicas) > 0 {
-		spec.Images, spec.Replicas, changed = nil, nil, true
+	if p.elide.values && len(spec.Images)+len(spec.Replicas)+len(spec.Transformers) > 0 {
+		spec.Images, spec.Replicas, spec.Transformers, changed = nil, nil, nil, true
+	}
+	if p.elide != (elision{}) && len(spec.Resources) == 0 {
+		// Kustomize does not take a component without anything in it.
+		spec.Images, changed = append(spec.Images, types.Image{Name: "nothing.invalid/nothing", NewTag: "0"}), true
 	}
 	if k.path == p.root && !hasOrigins(&spec) {
 		spec.BuildMetadata = append(spec.BuildMetadata, types.OriginAnnotations)
@@ -176,8 +180,8 @@ func (p *padder) withoutJSONPatches(k *kustomization, spec *types.Kustomization)
 			kept = append(kept, patch)
 		}
 	}
-	changed := len(kept) < len(spec.Patches) || len(spec.PatchesJson6902) > 0
-	spec.Patches, spec.PatchesJson6902 = kept, nil
+	changed := len(kept) < len(spec.Patches) || len(spec.PatchesJson6902)+len(spec.Transformers) > 0
+	spec.Patches, spec.PatchesJson6902, spec.Transformers = kept, nil, nil
 	return changed
 }
 

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"path"
+	"path/filepath"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -53,12 +55,9 @@ func (l *locator) patchesIn(k *kustomization) *patchesOf {
 }
 
 func (l *locator) addPatchFile(p *patchesOf, k *kustomization, value string, target *types.Selector) {
-	for _, e := range l.closure.entries {
-		if e.from == k && e.kind == refPatch && e.value == value {
-			real := l.renderer.tree.resolve(e.target).real
-			p.add(l.renderer.patchText(e), target, func(text string, line int) *snippet { return newSnippet(real, text, line) })
-			return
-		}
+	data, real, err := l.renderer.tree.load(path.Join(k.dir, filepath.ToSlash(value)), newTrace())
+	if err == nil {
+		p.add(string(data), target, func(text string, line int) *snippet { return newSnippet(real, text, line) })
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // elision says what another build leaves out.
 type elision struct {
 	// patches are the JSON6902 patches, values the `images` and `replicas`, which
-	// write values over others and do nothing else.
+	// write values over others and do nothing else; either takes `transformers` along.
 	patches, values bool
 }
 

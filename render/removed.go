@@ -121,8 +121,18 @@ func (l *locator) existed(res *resource.Resource, steps []fieldStep) func() bool
 // documents are the documents of the closure that have an object's kind and name.
 func (l *locator) documents(res *resource.Resource) []*yaml.Node {
 	var out []*yaml.Node
+	type place struct {
+		path string
+		line int
+	}
+	seen := map[place]bool{} // a file may be in several builds
 	for i := range l.padder.ranges {
 		var doc yaml.Node
+		at := place{l.padder.ranges[i].snippet.path, l.padder.ranges[i].snippet.line}
+		if seen[at] {
+			continue
+		}
+		seen[at] = true
 		if yaml.Unmarshal([]byte(l.padder.ranges[i].text), &doc) == nil && len(doc.Content) > 0 &&
 			names(doc.Content[0], res.GetKind(), res.GetName()) {
 			out = append(out, doc.Content[0])
@@ -168,11 +178,17 @@ func (l *locator) takenOut(m mergePatch, res *resource.Resource, steps []fieldSt
 				out = append(out, Removal{Element: plain(e), Position: at})
 			}
 		}
-		if d.value.Value == "delete" {
-			out = append(out, Removal{Element: plain(item), Position: at})
+		if d.value.Value == "delete" { // of a document with another name, perhaps
+			out = append(out, Removal{Element: withoutDirective(item), Position: at})
 		}
 	}
 	return out
+}
+
+func withoutDirective(item *yaml.Node) any {
+	element, _ := plain(item).(map[string]any)
+	delete(element, directive)
+	return element
 }
 
 func holds(list, element *yaml.Node) bool {

@@ -1,18 +1,21 @@
 package render
 
 import (
+	"path"
+	"path/filepath"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/types"
+	sigsyaml "sigs.k8s.io/yaml"
 )
 
 // replaced finds the field that a replacement copied into a field: the source's
 // own place.
 func (l *locator) replaced(file string, f setField) (Position, bool) {
 	for _, k := range l.affecting(file) {
-		for _, r := range k.spec.Replacements {
-			if r.Source == nil || !replaces(r.Replacement, f) {
+		for _, r := range l.replacementsOf(k) {
+			if r.Source == nil || !replaces(r, f) {
 				continue
 			}
 			if pos, ok := l.replacementSource(r.Source, f.value); ok {
@@ -21,6 +24,32 @@ func (l *locator) replaced(file string, f setField) (Position, bool) {
 		}
 	}
 	return Position{}, false
+}
+
+// replacementsOf are the replacements of a kustomization and of the files it names,
+// which hold one or a list.
+func (l *locator) replacementsOf(k *kustomization) []types.Replacement {
+	var out []types.Replacement
+	for _, r := range k.spec.Replacements {
+		if r.Path == "" {
+			out = append(out, r.Replacement)
+			continue
+		}
+		data, _, err := l.renderer.tree.load(path.Join(k.dir, filepath.ToSlash(r.Path)), newTrace())
+		if err != nil {
+			continue
+		}
+		var list []types.Replacement
+		if sigsyaml.Unmarshal(data, &list) != nil {
+			var one types.Replacement
+			if sigsyaml.Unmarshal(data, &one) != nil {
+				continue
+			}
+			list = []types.Replacement{one}
+		}
+		out = append(out, list...)
+	}
+	return out
 }
 
 // replaces tells whether a replacement may write a field: the last name of one
@@ -40,11 +69,11 @@ func replaces(r types.Replacement, f setField) bool {
 // replacementSource places the source's field when its value is what, or a part
 // of what, the target holds.
 func (l *locator) replacementSource(s *types.SourceSelector, value string) (Position, bool) {
-	path := s.FieldPath
-	if path == "" {
-		path = types.DefaultReplacementFieldPath
+	from := s.FieldPath
+	if from == "" {
+		from = types.DefaultReplacementFieldPath
 	}
-	steps := parsePath(path)
+	steps := parsePath(from)
 	for i, res := range l.resources {
 		if res.GetKind() != s.Kind || !strings.Contains(res.GetName(), s.Name) {
 			continue
@@ -60,7 +89,11 @@ func (l *locator) replacementSource(s *types.SourceSelector, value string) (Posi
 		if pos, ok := l.place(leaf); ok {
 			return pos, true
 		}
-		if pos, ok := l.copied(i, Position{}, leaf, canonical(hops, steps)); ok {
+		taken := canonical(hops, steps)
+		if pos, ok := l.made(i, l.document(i), setField{steps: taken, value: leaf.Value, name: res.GetName()}); ok {
+			return pos, true
+		}
+		if pos, ok := l.copied(i, Position{}, leaf, taken); ok {
 			return pos, true
 		}
 	}

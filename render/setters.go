@@ -72,7 +72,9 @@ func (l *locator) affecting(file string) []*kustomization {
 	var out []*kustomization
 	for _, k := range l.outermostFirst() {
 		if hit[k] {
-			out = append(out, k)
+			own := l.builtins(k) // run after the kustomization's fields
+			slices.Reverse(own)
+			out = append(append(out, own...), k)
 		}
 	}
 	return out
@@ -174,7 +176,7 @@ func setAnnotation(k *kustomization, f setField) (Position, bool) {
 var contentHash = regexp.MustCompile(`-[bcdfghkmt2456789]{10}$`)
 
 func setName(k *kustomization, f setField) (Position, bool) {
-	if f.key() != "name" {
+	if f.key() != "name" && !strings.HasSuffix(f.key(), "Name") { // as in serviceAccountName
 		return Position{}, false
 	}
 	if p := k.spec.NamePrefix; p != "" && f.part != Back && strings.HasPrefix(f.value, p) {

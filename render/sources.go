@@ -39,10 +39,10 @@ func (r *Renderer) kustomizeSources(ctx context.Context, root Root) ([]*Source, 
 		}
 	}
 	exact := sameObjects(resources, plain.Objects)
-	l.resources = resources.Resources()
+	l.resources, l.origins = resources.Resources(), origins
 	out := make([]*Source, len(plain.Objects))
 	for i := range out {
-		out[i] = l.source(i, origins[i], exact)
+		out[i] = l.source(i, exact)
 	}
 	return out, nil
 }
@@ -83,6 +83,7 @@ type locator struct {
 	padder   *padder
 	// resources are the objects of the padded build.
 	resources []*resource.Resource
+	origins   []*resource.Origin
 	order     []*kustomization // see outermostFirst
 	patches   map[*kustomization]*patchesOf
 	rebuilds  map[elision]resmap.ResMap
@@ -113,9 +114,9 @@ func kindAndName(m map[string]any) (kind, name string) {
 }
 
 // source locates one object.
-func (l *locator) source(i int, origin *resource.Origin, exact bool) *Source {
+func (l *locator) source(i int, exact bool) *Source {
 	res := l.resources[i]
-	document := l.document(res, origin)
+	document := l.document(i)
 	if !exact {
 		return known(places{document: document})
 	}
@@ -130,7 +131,7 @@ func (l *locator) source(i int, origin *resource.Origin, exact bool) *Source {
 		if found {
 			return pos, true
 		}
-		if set, ok := l.unmarked(i, origin, document, path, part); ok {
+		if set, ok := l.unmarked(i, document, path, part); ok {
 			return set, true
 		}
 		if taken, ok := l.removed(i, document, path); ok {
@@ -149,7 +150,8 @@ func (l *locator) source(i int, origin *resource.Origin, exact bool) *Source {
 // document is where the object was written: in the file kustomize read it from,
 // the document most of its nodes come from; for a generated object the entry of
 // the generator.
-func (l *locator) document(res *resource.Resource, origin *resource.Origin) Position {
+func (l *locator) document(object int) Position {
+	res, origin := l.resources[object], l.origins[object]
 	kind, name := res.GetKind(), res.GetName()
 	if origin != nil && origin.ConfiguredIn != "" {
 		return l.generated(path.Join(l.root.Path, origin.ConfiguredIn), kind, name)
@@ -271,19 +273,10 @@ func (l *locator) generated(file, kind, name string) Position {
 		return Position{Path: file, Line: 1}
 	}
 	best, length := Position{Path: file, Line: 1}, -1
-	consider := func(field string, i int, written string) {
-		if len(written) > length && strings.Contains(name, written) {
-			best, length = k.position(field, i), len(written)
+	for i, g := range k.generators(kind) {
+		if len(g.args.Name) > length && strings.Contains(name, g.args.Name) {
+			best, length = k.position(g.field, i), len(g.args.Name)
 		}
-	}
-	if kind == "Secret" {
-		for i, g := range k.spec.SecretGenerator {
-			consider("secretGenerator", i, g.Name)
-		}
-		return best
-	}
-	for i, g := range k.spec.ConfigMapGenerator {
-		consider("configMapGenerator", i, g.Name)
 	}
 	return best
 }

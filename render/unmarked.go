@@ -4,12 +4,12 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-	"sigs.k8s.io/kustomize/api/resource"
+	"sigs.k8s.io/kustomize/api/types"
 )
 
 // unmarked finds a scalar that has no line: set by a rule, or lost although it
 // was copied, as kustomize does with all annotations of an object.
-func (l *locator) unmarked(i int, origin *resource.Origin, document Position, path string, part Part) (Position, bool) {
+func (l *locator) unmarked(i int, document Position, path string, part Part) (Position, bool) {
 	res, steps := l.resources[i], parsePath(path)
 	hops, complete := descendPath(res.YNode(), steps)
 	if !complete || len(hops) == 0 || hops[len(hops)-1].value.Kind != yaml.ScalarNode {
@@ -17,17 +17,7 @@ func (l *locator) unmarked(i int, origin *resource.Origin, document Position, pa
 	}
 	steps = canonical(hops, steps)
 	f := setField{steps: steps, value: hops[len(hops)-1].value.Value, part: part, name: res.GetName()}
-	if origin != nil && origin.ConfiguredIn != "" {
-		if pos, ok := l.generatedField(document, res.GetKind(), f); ok {
-			return pos, true
-		}
-	}
-	if f.key() == "image" {
-		if pos, ok := l.setImage(i, document.Path, f); ok {
-			return pos, true
-		}
-	}
-	if pos, ok := l.set(document.Path, f); ok {
+	if pos, ok := l.made(i, document, f); ok {
 		return pos, true
 	}
 	if pos, ok := l.copied(i, document, hops[len(hops)-1].value, steps); ok {
@@ -36,7 +26,83 @@ func (l *locator) unmarked(i int, origin *resource.Origin, document Position, pa
 	if pos, ok := l.replaced(document.Path, f); ok {
 		return pos, true
 	}
+	if pos, ok := l.substituted(document.Path, hops[len(hops)-1].value); ok {
+		return pos, true
+	}
+	if pos, ok := l.merged(i, document, hops, f.steps); ok {
+		return pos, true
+	}
 	return l.unset(i, steps, f.value)
+}
+
+// made finds the entry of a kustomization that made a value.
+func (l *locator) made(object int, document Position, f setField) (Position, bool) {
+	kind, generated := l.resources[object].GetKind(), l.isGenerated(object)
+	if generated {
+		if pos, ok := l.generatedField(document, kind, f); ok {
+			return pos, true
+		}
+	}
+	if f.key() == "image" {
+		if pos, ok := l.setImage(object, document.Path, f); ok {
+			return pos, true
+		}
+	}
+	if pos, ok := l.set(document.Path, f); ok {
+		return pos, true
+	}
+	if generated && len(f.steps) == 2 && f.under("metadata") && f.key() == "name" {
+		return l.generatedName(document, kind, f)
+	}
+	return Position{}, false
+}
+
+func (l *locator) isGenerated(object int) bool {
+	origin := l.origins[object]
+	return origin != nil && origin.ConfiguredIn != ""
+}
+
+// substituted finds the source of a `vars` entry that is written in a value.
+func (l *locator) substituted(file string, leaf *yaml.Node) (Position, bool) {
+	r := l.padder.find(leaf.Line)
+	if r == nil {
+		return Position{}, false
+	}
+	was, ok := r.nodes().nodes[nodePlace{leaf.Line - r.start, leaf.Column, leaf.Kind, false}]
+	if !ok {
+		return Position{}, false
+	}
+	for _, k := range l.affecting(file) {
+		for _, v := range k.spec.Vars {
+			if !strings.Contains(was.value.Value, "$("+v.Name+")") {
+				continue
+			}
+			source := types.SourceSelector{FieldPath: v.FieldRef.FieldPath}
+			source.Kind, source.Name = v.ObjRef.Kind, v.ObjRef.Name
+			if pos, ok := l.replacementSource(&source, leaf.Value); ok {
+				return pos, true
+			}
+		}
+	}
+	return Position{}, false
+}
+
+// merged finds a value in strategic merge patches whose lines are not kept: those
+// in the configuration of a transformer.
+func (l *locator) merged(object int, document Position, hops []hop, steps []fieldStep) (Position, bool) {
+	leaf := hops[len(hops)-1].value
+	for _, m := range l.mergesFor(l.resources[object], document.Path) {
+		node := m.node
+		for i, step := range steps {
+			if node = below(node, step, hops[i].value).value; node == nil {
+				break
+			}
+		}
+		if node != nil && sameNode(node, leaf) {
+			return m.snippet.position(node), true
+		}
+	}
+	return Position{}, false
 }
 
 // copied looks for the same value at the same path in the documents an object
