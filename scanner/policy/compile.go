@@ -24,7 +24,8 @@ type Compiler struct {
 	// indeterminate.
 	Budget int64
 
-	environment func() (*environment.EnvSet, error)
+	environment   func() (*environment.EnvSet, error)
+	shortcutAfter int64
 
 	cache sync.Map // sha256 of the spec -> func() *compiled
 	spent atomic.Int64
@@ -42,7 +43,9 @@ func (c *Compiler) exhausted() bool {
 }
 
 // NewCompiler makes a Compiler with an empty cache.
-func NewCompiler() *Compiler { return &Compiler{environment: sync.OnceValues(orderedEnvironment)} }
+func NewCompiler() *Compiler {
+	return &Compiler{environment: sync.OnceValues(orderedEnvironment), shortcutAfter: shortcutAfter}
+}
 
 // compiled is a policy's expressions as programs. A program that does not
 // compile carries its error; the failure policy decides what that means.
@@ -52,6 +55,7 @@ type compiled struct {
 	messages         []plugincel.CompilationResult // in step with validations; without an accessor where there is none
 	auditAnnotations []plugincel.CompilationResult
 	variables        []variable
+	shortcut         *shortcut
 	// err: the environment itself could not be made.
 	err error
 }
@@ -71,20 +75,24 @@ func (c *Compiler) compile(p *v1.ValidatingAdmissionPolicy) *compiled {
 	return actual.(func() *compiled)()
 }
 
+func (c *Compiler) compiler() (*plugincel.CompositedCompiler, error) {
+	set, err := c.environment()
+	if err != nil {
+		return nil, err
+	}
+	return plugincel.NewCompositedCompiler(set)
+}
+
 // compileSpec follows compilePolicy of the server's plugin: variables first, in
 // order; messages may not use the authorizer.
 func (c *Compiler) compileSpec(spec *v1.ValidatingAdmissionPolicySpec) *compiled {
-	set, err := c.environment()
-	if err != nil {
-		return &compiled{err: err}
-	}
-	compiler, err := plugincel.NewCompositedCompiler(set)
+	compiler, err := c.compiler()
 	if err != nil {
 		return &compiled{err: err}
 	}
 	full := plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil, HasAuthorizer: true}
 	message := plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil}
-	out := &compiled{}
+	out := &compiled{shortcut: c.newShortcut(spec)}
 	for _, v := range spec.Variables {
 		result := compiler.CompileAndStoreVariable(&validating.Variable{Name: v.Name, Expression: v.Expression}, full, environment.StoredExpressions)
 		out.setVariable(v.Name, result)

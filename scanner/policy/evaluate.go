@@ -70,12 +70,28 @@ func (e *evaluation) validate() ([]Decision, []published) {
 	} else if !matches {
 		return nil, nil
 	}
+	var decisions []Decision
+	if !e.allHold() {
+		var err error
+		if decisions, err = e.validations(); err != nil {
+			return e.failAll(err), nil
+		}
+	}
+	published, errored, err := e.auditAnnotations()
+	if err != nil {
+		return e.failAll(err), nil
+	}
+	return append(decisions, errored...), published
+}
+
+// validations evaluates each validation by itself and words what failed.
+func (e *evaluation) validations() ([]Decision, error) {
 	a := e.activation(true, e.resource, e.home().object)
 	results, budget, err := a.evaluateAll(e.compiled.validations, celconfig.RuntimeCELCostBudget)
 	e.outcome.Evaluations += len(e.compiled.validations)
 	e.noteReads(a)
 	if err != nil {
-		return e.failAll(err), nil
+		return nil, err
 	}
 	messages, err := e.messages(results, budget)
 	var decisions []Decision
@@ -85,11 +101,7 @@ func (e *evaluation) validate() ([]Decision, []published) {
 			decisions = append(decisions, d)
 		}
 	}
-	published, errored, err := e.auditAnnotations()
-	if err != nil {
-		return e.failAll(err), nil
-	}
-	return append(decisions, errored...), published
+	return decisions, nil
 }
 
 func at(results []result, i int) *result {
