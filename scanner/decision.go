@@ -93,6 +93,9 @@ type found struct {
 	// turns: turnings, which may be none, are what a validation turns on.
 	turns    bool
 	turnings []turning
+	// governing are the objects that made the decision, when the judged one did not
+	// change.
+	governing []*admission.Object
 	// fieldsErr is why they could not be found.
 	fieldsErr error
 	// lineage are the generated objects from the workload's own down to the one the

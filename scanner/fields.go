@@ -79,27 +79,34 @@ func (l *locator) findFields(findings []found) {
 	}
 }
 
-// locateValidation gives the line of the most telling field, or of what is nearest
-// to it when it is absent, and as related the lines of the others.
+// locateValidation gives the line of the most telling field that the change wrote,
+// else of the most telling one, or of what is nearest to it when it is absent, and
+// as related the lines of the others.
 func (l *locator) locateValidation(ctx context.Context, f *found) (Location, error) {
 	defer func() { f.input = nil }()
 	if f.fieldsErr != nil || len(f.turnings) == 0 {
 		loc, err := l.locate(ctx, f.object, f.template())
 		loc.Exact = false
+		l.governed(ctx, f, &loc)
 		return loc, errors.Join(f.fieldsErr, err)
 	}
 	source, err := l.source(ctx, f.object)
 	if err != nil {
 		return l.locate(ctx, f.object, nil)
 	}
-	loc := l.fieldLocation(f, source, f.turnings[0])
-	for _, t := range f.turnings[1:] {
-		other := l.fieldLocation(f, source, t)
+	all := []Location{}
+	for _, t := range f.turnings {
+		all = append(all, l.fieldLocation(f, source, t))
+	}
+	l.preferChanged(f, all)
+	loc := all[0]
+	for _, other := range all[1:] {
 		if len(loc.Related) < maxRelated && !loc.tells(other) {
-			other.Message = "depends on " + t.field + " too"
+			other.Message = "depends on " + other.Field + " too"
 			loc.Related = append(loc.Related, other)
 		}
 	}
+	l.governed(ctx, f, &loc)
 	return loc, nil
 }
 

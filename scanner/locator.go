@@ -19,6 +19,8 @@ type locator struct {
 	texts   *texts
 	// finder tells the fields that validations turn on.
 	finder func() (*locate.Finder, error)
+	// changes are those between the trees; nil until both are known.
+	changes *changes
 }
 
 type sourceKey struct {

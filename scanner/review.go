@@ -7,6 +7,7 @@ import (
 
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiserver "k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 )
@@ -205,7 +206,29 @@ func (r *review) decide(d policy.Decision, by PolicySet) found {
 	if f.Param != nil {
 		f.Param.Namespace = r.inForce.cluster.Key(d.Param).Namespace
 	}
+	if r.same {
+		f.governing = r.governing(d)
+	}
 	return f
+}
+
+// governing are the objects that made a decision: the policy, its binding, its
+// param and the object's Namespace.
+func (r *review) governing(d policy.Decision) []*admission.Object {
+	all := []*admission.Object{d.Policy.Source}
+	if d.Binding != nil {
+		all = append(all, d.Binding.Source)
+	}
+	if d.Param != nil {
+		all = append(all, d.Param)
+	}
+	cluster := r.proposed.cluster
+	if namespaces, ok := cluster.Resource(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}); ok {
+		if o := cluster.Find(namespaces, "", r.key.Namespace); o != nil {
+			all = append(all, o)
+		}
+	}
+	return all
 }
 
 func (r *review) add(f found, existed bool) {

@@ -173,6 +173,7 @@ func (s *scan) judge(ctx context.Context) error {
 
 // locate gives findings and what is indeterminate their lines.
 func (s *scan) locate(ctx context.Context) error {
+	s.locator.changes = newChanges(s.base, s.head)
 	steps := []func(context.Context){}
 	for i := range s.findings {
 		steps = append(steps, func(ctx context.Context) { s.locateFinding(ctx, &s.findings[i]) })

@@ -82,6 +82,11 @@ func scanScenario(t *testing.T, file string, workers int) (wanted, *scanner.Repo
 	if err != nil {
 		t.Fatal(err)
 	}
+	return scanArchive(t, file, archive, workers)
+}
+
+func scanArchive(t *testing.T, file string, archive *txtar.Archive, workers int) (wanted, *scanner.Report) {
+	t.Helper()
 	var want wanted
 	base, head := fstest.MapFS{}, fstest.MapFS{}
 	for _, f := range archive.Files {
@@ -90,6 +95,9 @@ func scanScenario(t *testing.T, file string, workers int) (wanted, *scanner.Repo
 			base[name] = &fstest.MapFile{Data: f.Data, Mode: 0o644}
 		case "head":
 			head[name] = &fstest.MapFile{Data: f.Data, Mode: 0o644}
+		case "both":
+			base[name] = &fstest.MapFile{Data: f.Data, Mode: 0o644}
+			head[name] = base[name]
 		case "want.yaml":
 			if err := yaml.UnmarshalStrict(f.Data, &want); err != nil {
 				t.Fatalf("%s: want.yaml: %v", file, err)

@@ -1,0 +1,160 @@
+package scanner
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"regexp"
+	"strconv"
+	"sync"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+// changes tells what lines of the head's files the change wrote. Nothing is known
+// of a scan without a base.
+type changes struct {
+	base, head *side
+
+	mu    sync.Mutex
+	files map[string]*changedFile
+}
+
+// changedFile are lines of a file at head, counted from 1.
+type changedFile struct {
+	// whole is set when the base does not have the file.
+	whole bool
+	// written are lines that were added or changed, cut those before which some are
+	// gone.
+	written, cut map[int]bool
+}
+
+func newChanges(base, head *side) *changes {
+	return &changes{base: base, head: head, files: map[string]*changedFile{}}
+}
+
+// wrote reports whether the change wrote a line of a file of from.
+func (c *changes) wrote(from *side, path string, line int) bool {
+	if c == nil || c.base == nil || from != c.head {
+		return false
+	}
+	f := c.file(path)
+	return f.whole || f.written[line]
+}
+
+// first is the first line from start on, and before end, that the change wrote or
+// took lines away in front of; 0 when there is none.
+func (c *changes) first(from *side, path string, start, end int) int {
+	if c == nil || c.base == nil || from != c.head {
+		return 0
+	}
+	f := c.file(path)
+	for line := start; line < end; line++ {
+		if f.whole || f.written[line] || f.cut[line] && line > start {
+			return line
+		}
+	}
+	return 0
+}
+
+func (c *changes) file(path string) *changedFile {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f, ok := c.files[path]
+	if !ok {
+		f = c.compare(path)
+		c.files[path] = f
+	}
+	return f
+}
+
+func (c *changes) compare(path string) *changedFile {
+	head, err := fs.ReadFile(c.head.tree.FS, path)
+	if err != nil {
+		return &changedFile{}
+	}
+	base, err := fs.ReadFile(c.base.tree.FS, path)
+	if err != nil {
+		return &changedFile{whole: true}
+	}
+	return parseDiff(diff.Diff("base", base, "head", head))
+}
+
+var hunkHeader = regexp.MustCompile(`^@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@`)
+
+// parseDiff reads a unified diff.
+func parseDiff(text []byte) *changedFile {
+	f := &changedFile{written: map[int]bool{}, cut: map[int]bool{}}
+	line := 0 // none before the first hunk
+	for _, l := range bytes.Split(text, []byte("\n")) {
+		if m := hunkHeader.FindSubmatch(l); m != nil {
+			line, _ = strconv.Atoi(string(m[1]))
+			continue
+		}
+		if line == 0 || len(l) == 0 {
+			continue
+		}
+		switch l[0] {
+		case '+':
+			f.written[line] = true
+			line++
+		case '-':
+			f.cut[line] = true
+		case ' ':
+			line++
+		}
+	}
+	return f
+}
+
+// preferChanged puts the location that the change wrote in front of the others,
+// since that is what made a finding new.
+func (l *locator) preferChanged(f *found, all []Location) {
+	from := originOf(f.object).side
+	if f.Status != StatusNew {
+		return
+	}
+	for i, loc := range all {
+		if l.changes.wrote(from, loc.Path, loc.StartLine) {
+			copy(all[1:i+1], all[:i])
+			all[0] = loc
+			return
+		}
+	}
+}
+
+// governed adds what made an object that did not change be judged again: the lines
+// of the policy, binding, param or Namespace that the change wrote.
+func (l *locator) governed(ctx context.Context, f *found, loc *Location) {
+	for _, o := range f.governing {
+		if at, ok := l.changedIn(ctx, o); ok && len(loc.Related) < maxRelated && !loc.tells(at) {
+			loc.Related = append(loc.Related, at)
+		}
+	}
+}
+
+// changedIn is the first line of an object's document that the change wrote.
+func (l *locator) changedIn(ctx context.Context, o *admission.Object) (Location, bool) {
+	from := originOf(o)
+	source, err := l.source(ctx, o)
+	if err != nil {
+		return Location{}, false
+	}
+	pos := source.Document()
+	lines := l.texts.lines(from.side, pos.Path)
+	end := max(pos.Line, 1)
+	for end <= len(lines) && !isSeparator(lines[end-1]) {
+		end++
+	}
+	line := l.changes.first(from.side, pos.Path, pos.Line, end)
+	if line == 0 {
+		return Location{}, false
+	}
+	loc := Location{
+		Path: from.side.location(pos.Path), StartLine: line, Tree: from.side.treeName(),
+		Message: "the " + o.GroupVersionKind().Kind + " " + o.Name() + " changed here",
+	}
+	l.addSnippet(&loc, from.side, pos.Path, isSecret(o))
+	return loc, true
+}

@@ -1,0 +1,78 @@
+package scanner_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/preadmit/preadmit/scanner"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// TestLines holds the line of each finding and its related ones for the ways in
+// which a value can come about. In an archive files are below base/, head/ or
+// both/, and `lines` is what comes out.
+func TestLines(t *testing.T) {
+	files, err := filepath.Glob("testdata/lines/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no archives: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, report := scanArchive(t, file, archive, 0)
+			got := describeLines(report)
+			i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "lines" })
+			if i < 0 {
+				t.Fatal("no file named lines")
+			}
+			if *update {
+				archive.Files[i].Data = []byte(got)
+				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(string(archive.Files[i].Data), got); diff != "" {
+				t.Errorf("lines (-want +got, rewrite with -update):\n%s", diff)
+			}
+		})
+	}
+}
+
+// describeLines lists findings with the text of their lines, and all that is
+// wrong with the archive.
+func describeLines(report *scanner.Report) string {
+	out := []string{}
+	for _, f := range report.Findings {
+		line := fmt.Sprintf("%s %s/%s %s[%d] %s\n", f.Operation, f.Object.Kind, f.Object.Name, f.Policy, *f.Validation, f.Status)
+		line += "  " + describeLine(f.Location)
+		for _, l := range f.Location.Related {
+			line += "  " + l.Message + ": " + describeLine(l)
+		}
+		out = append(out, line)
+	}
+	slices.Sort(out)
+	for _, i := range report.Indeterminate {
+		out = append(out, fmt.Sprintf("indeterminate: %s\n", i.Why))
+	}
+	for _, d := range report.Diagnostics {
+		out = append(out, fmt.Sprintf("%s: %s\n", d.Severity, d.Message))
+	}
+	return strings.Join(out, "")
+}
+
+func describeLine(l scanner.Location) string {
+	text := ""
+	if i := l.StartLine - l.SnippetLine; i >= 0 && i < len(l.Snippet) {
+		text = l.Snippet[i]
+	}
+	return fmt.Sprintf("%s:%d %s | %s\n", l.Path, l.StartLine, l.Tree, strings.TrimSpace(text))
+}
