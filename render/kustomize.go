@@ -19,6 +19,7 @@ func (r *Renderer) renderKustomize(ctx context.Context, root Root) *Result {
 	if c.openapi != nil {
 		return r.renderIsolated(ctx, root, *c.openapi, result.Trace)
 	}
+	prewarm()
 	r.build(result, c)
 	return result
 }

@@ -15,13 +15,13 @@ type Renderer struct {
 }
 
 // prewarm parses kustomize's built-in OpenAPI schema, which is global to the
-// process. Builds that run at the same time race for it when it is not there
-// yet (kubernetes-sigs/kustomize#5805).
+// process, before the first build. Builds that run at the same time race for it
+// when it is not there yet (kubernetes-sigs/kustomize#5805). Plain roots do
+// without its megabytes.
 var prewarm = sync.OnceFunc(func() { openapi.Schema() })
 
 // NewRenderer makes a renderer for a tree. The tree must not change.
 func NewRenderer(fsys fs.FS, opts Options) *Renderer {
-	prewarm()
 	return &Renderer{tree: newTree(fsys, opts.Limits), opts: opts}
 }
 
