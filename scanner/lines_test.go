@@ -52,7 +52,7 @@ func TestLines(t *testing.T) {
 func describeLines(report *scanner.Report) string {
 	out := []string{}
 	for _, f := range report.Findings {
-		line := fmt.Sprintf("%s %s/%s %s[%d] %s\n", f.Operation, f.Object.Kind, f.Object.Name, f.Policy, *f.Validation, f.Status)
+		line := fmt.Sprintf("%s %s/%s %s %s\n", f.Operation, f.Object.Kind, f.Object.Name, judgement(f), f.Status)
 		line += "  " + describeLine(f.Location)
 		for _, l := range f.Location.Related {
 			line += "  " + l.Message + ": " + describeLine(l)
@@ -67,6 +67,14 @@ func describeLines(report *scanner.Report) string {
 		out = append(out, fmt.Sprintf("%s: %s\n", d.Severity, d.Message))
 	}
 	return strings.Join(out, "")
+}
+
+// judgement names the validation that failed, or tells what the server said.
+func judgement(f scanner.Finding) string {
+	if f.Validation == nil {
+		return f.Message
+	}
+	return fmt.Sprintf("%s[%d]", f.Policy, *f.Validation)
 }
 
 func describeLine(l scanner.Location) string {

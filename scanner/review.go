@@ -213,7 +213,7 @@ func (r *review) decide(d policy.Decision, by PolicySet) found {
 }
 
 // governing are the objects that made a decision: the policy, its binding, its
-// param and the object's Namespace.
+// param and, if the policy looks at it, the object's Namespace.
 func (r *review) governing(d policy.Decision) []*admission.Object {
 	all := []*admission.Object{d.Policy.Source}
 	if d.Binding != nil {
@@ -221,6 +221,9 @@ func (r *review) governing(d policy.Decision) []*admission.Object {
 	}
 	if d.Param != nil {
 		all = append(all, d.Param)
+	}
+	if !r.reach.spatial[d.Policy.Name] {
+		return all
 	}
 	cluster := r.proposed.cluster
 	if namespaces, ok := cluster.Resource(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}); ok {
