@@ -77,6 +77,29 @@ func BenchmarkEvaluate(b *testing.B) {
 	}
 }
 
+// BenchmarkEvaluateOthers is the same with 300 policies more, none of which is
+// about Deployments.
+func BenchmarkEvaluateOthers(b *testing.B) {
+	cluster, set, req := benchmarkCluster(b)
+	for i := range 300 {
+		other := *set.Policies[i%20]
+		other.ValidatingAdmissionPolicy = other.DeepCopy()
+		other.Name = fmt.Sprintf("other%d.example.com", i)
+		other.Spec.MatchConstraints.ResourceRules[0].Resources = []string{"statefulsets"}
+		binding := *set.Bindings[i%20]
+		binding.ValidatingAdmissionPolicyBinding = binding.DeepCopy()
+		binding.Spec.PolicyName = other.Name
+		set.Policies, set.Bindings = append(set.Policies, &other), append(set.Bindings, &binding)
+	}
+	engine := policy.NewEngine(cluster, policy.NewCompiler(), set)
+	ctx := context.Background()
+	for b.Loop() {
+		if o := engine.Evaluate(ctx, req); o.Evaluations != 100 || len(o.Decisions) > 0 {
+			b.Fatalf("%d evaluations, %d decisions", o.Evaluations, len(o.Decisions))
+		}
+	}
+}
+
 // BenchmarkEvaluateUpstream has the API server's own dispatcher do the same.
 func BenchmarkEvaluateUpstream(b *testing.B) {
 	cluster, set, req := benchmarkCluster(b)

@@ -22,12 +22,14 @@ type Engine struct {
 	matcher  *matcher
 	hooks    []hook
 	exempt   map[schema.GroupResource]bool
+	classes  sync.Map // requestClass -> []*hook
 }
 
 // hook is a policy with the bindings that put it into force.
 type hook struct {
 	policy   *Policy
 	bindings []*Binding
+	rules    *v1.ValidatingAdmissionPolicy
 	// compiled compiles the policy when the first request matches it.
 	compiled func() *compiled
 }
@@ -41,7 +43,7 @@ func NewEngine(cluster *admission.Cluster, compiler *Compiler, set *Set) *Engine
 	}
 	for _, p := range set.Policies {
 		if bound := bindings[p.Name]; len(bound) > 0 {
-			e.hooks = append(e.hooks, hook{policy: p, bindings: bound, compiled: sync.OnceValue(func() *compiled {
+			e.hooks = append(e.hooks, hook{policy: p, bindings: bound, rules: rulesOnly(p.ValidatingAdmissionPolicy), compiled: sync.OnceValue(func() *compiled {
 				return compiler.compile(p.ValidatingAdmissionPolicy)
 			})})
 		}
@@ -68,11 +70,11 @@ func (e *Engine) Evaluate(ctx context.Context, req *admission.Request) Outcome {
 	if e.exempt[req.GetResource().GroupResource()] {
 		return d.outcome
 	}
-	for i := range e.hooks {
+	for _, h := range e.candidates(req) {
 		if ctx.Err() != nil || d.outcome.Refusal != nil {
 			return d.outcome
 		}
-		d.policy(&e.hooks[i])
+		d.policy(h)
 	}
 	return d.outcome
 }

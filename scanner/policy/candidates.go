@@ -1,0 +1,65 @@
+package policy
+
+import (
+	"slices"
+
+	v1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	k8sadmission "k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+)
+
+// requestClass is what resource rules look at, names aside. Requests of a class
+// are matched by the same rules.
+type requestClass struct {
+	resource    schema.GroupVersionResource
+	kind        schema.GroupVersionKind
+	subresource string
+	operation   k8sadmission.Operation
+	namespaced  bool
+}
+
+// candidates are the policies that may match a request, in their order: those
+// whose rules match its class. They are found once for each class, by the API
+// server's own matcher.
+func (e *Engine) candidates(req *admission.Request) []*hook {
+	class := requestClass{req.GetResource(), req.GetKind(), req.GetSubresource(), req.GetOperation(), req.GetNamespace() != ""}
+	if known, ok := e.classes.Load(class); ok {
+		return known.([]*hook)
+	}
+	var found []*hook
+	for i := range e.hooks {
+		if h := &e.hooks[i]; e.matcher.mayMatch(req, h.rules) {
+			found = append(found, h)
+		}
+	}
+	e.classes.Store(class, found)
+	return found
+}
+
+// mayMatch is also true when matching fails, so that the failure is told.
+func (m *matcher) mayMatch(req *admission.Request, rules *v1.ValidatingAdmissionPolicy) bool {
+	matches, _, _, err := m.upstream.DefinitionMatches(req, req.Interfaces, validating.NewValidatingAdmissionPolicyAccessor(rules))
+	return matches || err != nil
+}
+
+// rulesOnly is a policy that matches whatever p matches, by rules that look at
+// nothing but a request's class.
+func rulesOnly(p *v1.ValidatingAdmissionPolicy) *v1.ValidatingAdmissionPolicy {
+	loose := &v1.ValidatingAdmissionPolicy{Spec: v1.ValidatingAdmissionPolicySpec{MatchConstraints: p.Spec.MatchConstraints.DeepCopy()}}
+	c := loose.Spec.MatchConstraints
+	if c == nil {
+		return loose
+	}
+	c.NamespaceSelector, c.ObjectSelector = &metav1.LabelSelector{}, &metav1.LabelSelector{}
+	for i := range c.ResourceRules {
+		c.ResourceRules[i].ResourceNames = nil
+	}
+	c.ExcludeResourceRules = slices.DeleteFunc(c.ExcludeResourceRules, func(r v1.NamedRuleWithOperations) bool {
+		return len(r.ResourceNames) > 0
+	})
+	return loose
+}
