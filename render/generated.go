@@ -13,7 +13,7 @@ import (
 func (l *locator) generatedField(document Position, kind string, f setField) (Position, bool) {
 	for _, k := range l.affecting(document.Path) {
 		for i, g := range k.generators(kind) {
-			if !strings.Contains(f.name, g.args.Name) {
+			if !slices.Contains(f.names, g.args.Name) {
 				continue
 			}
 			if pos, ok := l.generatedBy(k, g, f, i); ok {
@@ -71,7 +71,7 @@ func generatedImmutable(k *kustomization, g types.GeneratorArgs, field string, i
 func (l *locator) generatedName(document Position, kind string, f setField) (Position, bool) {
 	for _, k := range slices.Backward(l.affecting(document.Path)) {
 		for i, g := range k.generators(kind) {
-			if g.args.Name != "" && strings.Contains(f.name, g.args.Name) {
+			if g.args.Name != "" && slices.Contains(f.names, g.args.Name) {
 				return k.position(g.field, i, "name"), true
 			}
 		}

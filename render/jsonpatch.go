@@ -2,11 +2,11 @@ package render
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/api/types"
 )
 
@@ -71,14 +71,14 @@ func pointer(path string) []string {
 }
 
 // selects tells whether a patch's target could be an object.
-func selects(target *types.Selector, res *resource.Resource) bool {
+func selects(target *types.Selector, id identity) bool {
 	if target == nil {
 		return false
 	}
 	for _, s := range []struct {
 		selector string
 		matches  func(string) (bool, error)
-	}{{target.LabelSelector, res.MatchesLabelSelector}, {target.AnnotationSelector, res.MatchesAnnotationSelector}} {
+	}{{target.LabelSelector, id.resource.MatchesLabelSelector}, {target.AnnotationSelector, id.resource.MatchesAnnotationSelector}} {
 		if s.selector == "" {
 			continue
 		}
@@ -86,8 +86,8 @@ func selects(target *types.Selector, res *resource.Resource) bool {
 			return false
 		}
 	}
-	return anchored(target.Kind, res.GetKind()) &&
-		(anchored(target.Name, res.GetName()) || strings.Contains(res.GetName(), target.Name))
+	return anchored(target.Kind, id.kind) &&
+		slices.ContainsFunc(id.names, func(name string) bool { return anchored(target.Name, name) })
 }
 
 func anchored(pattern, text string) bool {
@@ -230,30 +230,38 @@ func reparsed(n *yaml.Node) bool { return n.Line > 0 && n.Line < firstPadding }
 // findReparsed finds a field of such an object that has no line: what an operation
 // wrote, then what merely passed through.
 func (l *locator) findReparsed(i int, document Position, direct func(string) (Position, bool), path string) (Position, bool) {
-	res := l.resources[i]
+	root := l.resources[i].YNode()
 	steps := parsePath(path)
-	hops, complete := descendPath(res.YNode(), steps)
+	hops, complete := descendPath(root, steps)
 	steps = canonical(hops, steps)
+	id := l.identity(i, document)
 	h := history{steps: steps, nodes: hops, total: len(steps)}
 	if complete && len(hops) > 0 {
 		h.leaf = hops[len(hops)-1].value
 	}
-	for _, k := range l.affecting(document.Path) {
-		operations := l.patchesIn(k).operations
-		for j := len(operations) - 1; j >= 0; j-- {
-			if !selects(operations[j].target, res) {
-				continue
-			}
-			if pos, found, done := h.back(&operations[j]); done {
-				return pos, found
-			}
-		}
+	if pos, found, done := l.operated(&h, id, document); done {
+		return pos, found
 	}
 	all := l.before()
 	if all == nil {
 		return direct(path)
 	}
 	return l.passed(all.Resources()[i].YNode(), document, h)
+}
+
+// operated follows a field back to the operation that wrote it or took it away.
+func (l *locator) operated(h *history, id identity, document Position) (pos Position, found, done bool) {
+	for _, k := range l.affecting(document.Path) {
+		for _, o := range slices.Backward(l.patchesIn(k).operations) {
+			if !selects(o.target, id) {
+				continue
+			}
+			if pos, found, done := h.back(&o); done {
+				return pos, found, true
+			}
+		}
+	}
+	return Position{}, false, false
 }
 
 // passed finds a field in the object as it was before JSON6902 patches.

@@ -3,9 +3,11 @@ package render
 import (
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/api/types"
 )
 
@@ -77,9 +79,37 @@ func (p *patchesOf) add(written string, target *types.Selector, at func(text str
 	}
 }
 
-// names tells whether a document has the kind of an object and, as nearly as names
-// survive kustomize, its name.
-func names(doc *yaml.Node, kind, name string) bool {
+// identity is what patches and other entries know an object by.
+type identity struct {
+	resource *resource.Resource
+	kind     string
+	// names are those the object has had, the present one first.
+	names []string
+}
+
+// identity follows the name of an object back through the prefixes and suffixes
+// that it was given.
+func (l *locator) identity(object int, document Position) identity {
+	res := l.resources[object]
+	name := res.GetName()
+	id := identity{res, res.GetKind(), []string{name}}
+	had := func(n string) {
+		if n != name {
+			name = n
+			id.names = append(id.names, n)
+		}
+	}
+	if l.isGenerated(object) {
+		had(contentHash.ReplaceAllString(name, ""))
+	}
+	for _, k := range l.affecting(document.Path) {
+		had(strings.TrimPrefix(strings.TrimSuffix(name, k.spec.NameSuffix), k.spec.NamePrefix))
+	}
+	return id
+}
+
+// isOf tells whether a document has the kind of an object and a name it has had.
+func (id identity) isOf(doc *yaml.Node) bool {
 	metadata, ok := field(doc, "metadata", 0)
-	return ok && scalarField(doc, "kind") == kind && strings.Contains(name, scalarField(metadata.value, "name"))
+	return ok && scalarField(doc, "kind") == id.kind && slices.Contains(id.names, scalarField(metadata.value, "name"))
 }

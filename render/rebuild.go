@@ -51,6 +51,11 @@ func (l *locator) before() resmap.ResMap { return l.rebuilt(elision{patches: tru
 // build without what writes values, or at the key, which kustomize keeps.
 func (l *locator) unset(object int, steps []fieldStep, like string) (Position, bool) {
 	through := reparsed(l.resources[object].YNode())
+	if through {
+		if pos, ok := l.operatedUnset(object, steps, like); ok {
+			return pos, true
+		}
+	}
 	builds := []resmap.ResMap{l.rebuilt(elision{values: true, patches: through})}
 	if through {
 		builds = append(builds, l.before())
@@ -72,6 +77,22 @@ func (l *locator) unset(object int, steps []fieldStep, like string) (Position, b
 		}
 	}
 	return Position{}, false
+}
+
+// operatedUnset finds the operation that wrote what other values were put over.
+func (l *locator) operatedUnset(object int, steps []fieldStep, like string) (Position, bool) {
+	all := l.rebuilt(elision{values: true})
+	if all == nil {
+		return Position{}, false
+	}
+	hops, complete := descendPath(all.Resources()[object].YNode(), steps)
+	if !complete || len(hops) == 0 || !strings.Contains(hops[len(hops)-1].value.Value, like) {
+		return Position{}, false
+	}
+	document := l.document(object)
+	h := history{steps: steps, nodes: hops, total: len(steps), leaf: hops[len(hops)-1].value}
+	pos, found, _ := l.operated(&h, l.identity(object, document), document)
+	return pos, found
 }
 
 // placeAtKey is the place of the scalar that was written at a key, if it is a part

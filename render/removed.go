@@ -4,22 +4,21 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
-	"sigs.k8s.io/kustomize/api/resource"
 )
 
 // mergeKeys are the fields by which strategic merge patches tell the elements of
-// lists (x-kubernetes-patch-merge-key of the API), the most telling first.
+// lists (x-kubernetes-patch-merge-key of the API).
 var mergeKeys = []string{"name", "mountPath", "devicePath", "containerPort", "port", "ip", "key", "topologyKey", "type", "uid"}
 
 const directive = "$patch"
 
 // mergesFor are the strategic merge patches that an object went through, the last
 // first.
-func (l *locator) mergesFor(res *resource.Resource, file string) []mergePatch {
+func (l *locator) mergesFor(id identity, file string) []mergePatch {
 	var out []mergePatch
 	for _, k := range l.affecting(file) {
 		for _, m := range slices.Backward(l.patchesIn(k).merges) {
-			if m.target != nil && selects(m.target, res) || m.target == nil && names(m.node, res.GetKind(), res.GetName()) {
+			if m.target != nil && selects(m.target, id) || m.target == nil && id.isOf(m.node) {
 				out = append(out, m)
 			}
 		}
@@ -36,8 +35,9 @@ func (l *locator) removed(object int, document Position, path string) (Position,
 		return Position{}, false
 	}
 	steps = canonical(hops, steps)
-	for _, m := range l.mergesFor(res, document.Path) {
-		if at := m.takes(steps, hops, l.existed(res, steps)); at != nil {
+	id := l.identity(object, document)
+	for _, m := range l.mergesFor(id, document.Path) {
+		if at := m.takes(steps, hops, l.existed(id, steps)); at != nil {
 			return start(m.snippet.position(at)), true
 		}
 	}
@@ -96,20 +96,23 @@ func below(node *yaml.Node, step fieldStep, now *yaml.Node) hop {
 	return hop{}
 }
 
-// sameElement compares elements of lists by the first merge key that either has.
+// sameElement compares elements of lists by all the merge keys that both have.
 func sameElement(a, b *yaml.Node) bool {
+	same := false
 	for _, key := range mergeKeys {
-		if x, y := scalarField(a, key), scalarField(b, key); x != "" || y != "" {
-			return x == y
+		if x, y := scalarField(a, key), scalarField(b, key); x != "" && y != "" {
+			if same = x == y; !same {
+				return false
+			}
 		}
 	}
-	return false
+	return same
 }
 
 // existed tells whether any document of an object's files has a field of it.
-func (l *locator) existed(res *resource.Resource, steps []fieldStep) func() bool {
+func (l *locator) existed(id identity, steps []fieldStep) func() bool {
 	return func() bool {
-		for _, doc := range l.documents(res) {
+		for _, doc := range l.documents(id) {
 			if _, complete := descendPath(doc, steps); complete {
 				return true
 			}
@@ -119,7 +122,7 @@ func (l *locator) existed(res *resource.Resource, steps []fieldStep) func() bool
 }
 
 // documents are the documents of the closure that have an object's kind and name.
-func (l *locator) documents(res *resource.Resource) []*yaml.Node {
+func (l *locator) documents(id identity) []*yaml.Node {
 	var out []*yaml.Node
 	type place struct {
 		path string
@@ -134,7 +137,7 @@ func (l *locator) documents(res *resource.Resource) []*yaml.Node {
 		}
 		seen[at] = true
 		if yaml.Unmarshal([]byte(l.padder.ranges[i].text), &doc) == nil && len(doc.Content) > 0 &&
-			names(doc.Content[0], res.GetKind(), res.GetName()) {
+			id.isOf(doc.Content[0]) {
 			out = append(out, doc.Content[0])
 		}
 	}
@@ -151,14 +154,15 @@ func (l *locator) removals(object int, document Position, path string) []Removal
 	list := hops[len(hops)-1].value
 	steps := canonical(hops, parsePath(path))
 	var out []Removal
-	for _, m := range l.mergesFor(res, document.Path) {
-		out = append(out, l.takenOut(m, res, steps, hops, list)...)
+	id := l.identity(object, document)
+	for _, m := range l.mergesFor(id, document.Path) {
+		out = append(out, l.takenOut(m, id, steps, hops, list)...)
 	}
 	return append(out, l.operatedOut(object, document, steps)...)
 }
 
 // takenOut are the elements that a strategic merge patch took out of a list.
-func (l *locator) takenOut(m mergePatch, res *resource.Resource, steps []fieldStep, hops []hop, list *yaml.Node) []Removal {
+func (l *locator) takenOut(m mergePatch, id identity, steps []fieldStep, hops []hop, list *yaml.Node) []Removal {
 	node := m.node
 	for i, step := range steps {
 		if node = below(node, step, hops[i].value).value; node == nil {
@@ -173,7 +177,7 @@ func (l *locator) takenOut(m mergePatch, res *resource.Resource, steps []fieldSt
 			continue
 		}
 		at := start(m.snippet.position(d.value))
-		for _, e := range l.elements(res, steps) {
+		for _, e := range l.elements(id, steps) {
 			if d.value.Value == "delete" && sameElement(e, item) || d.value.Value == "replace" && !holds(list, e) {
 				out = append(out, Removal{Element: plain(e), Position: at})
 			}
@@ -197,9 +201,9 @@ func holds(list, element *yaml.Node) bool {
 
 // elements are those of a list in the documents of an object that say what they
 // are, not that they go.
-func (l *locator) elements(res *resource.Resource, steps []fieldStep) []*yaml.Node {
+func (l *locator) elements(id identity, steps []fieldStep) []*yaml.Node {
 	var out []*yaml.Node
-	for _, doc := range l.documents(res) {
+	for _, doc := range l.documents(id) {
 		hops, complete := descendPath(doc, steps)
 		if !complete || len(hops) == 0 || hops[len(hops)-1].value.Kind != yaml.SequenceNode {
 			continue
@@ -224,6 +228,7 @@ func (l *locator) operatedOut(object int, document Position, steps []fieldStep) 
 	if !reparsed(res.YNode()) {
 		return nil
 	}
+	id := l.identity(object, document)
 	var out []Removal
 	for _, k := range l.affecting(document.Path) {
 		for _, o := range slices.Backward(l.patchesIn(k).operations) {
@@ -231,8 +236,8 @@ func (l *locator) operatedOut(object int, document Position, steps []fieldStep) 
 			if o.op == "move" {
 				path = o.from
 			}
-			rest, leads := prefixOf(steps2tokens(steps), stepsOf(path))
-			if o.op != "remove" && o.op != "move" || !selects(o.target, res) || !leads || len(rest) != 1 {
+			rest, leads := prefixOf(tokensOf(steps), stepsOf(path))
+			if o.op != "remove" && o.op != "move" || !selects(o.target, id) || !leads || len(rest) != 1 {
 				continue
 			}
 			out = append(out, Removal{Element: l.elementBefore(object, steps, rest[0]), Position: start(o.snippet.position(o.node))})
@@ -253,7 +258,7 @@ func (l *locator) elementBefore(object int, steps []fieldStep, step fieldStep) a
 	return plain(hops[len(hops)-1].value)
 }
 
-func steps2tokens(steps []fieldStep) []string {
+func tokensOf(steps []fieldStep) []string {
 	var out []string
 	for _, s := range steps {
 		out = append(out, s.key)

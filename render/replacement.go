@@ -3,6 +3,7 @@ package render
 import (
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -78,6 +79,11 @@ func (l *locator) replacementSource(s *types.SourceSelector, value string) (Posi
 		if res.GetKind() != s.Kind || !strings.Contains(res.GetName(), s.Name) {
 			continue
 		}
+		document := l.document(i)
+		id := l.identity(i, document)
+		if s.Name != "" && !slices.Contains(id.names, s.Name) {
+			continue
+		}
 		hops, complete := descendPath(res.YNode(), steps)
 		if !complete || len(hops) == 0 {
 			continue
@@ -90,7 +96,7 @@ func (l *locator) replacementSource(s *types.SourceSelector, value string) (Posi
 			return pos, true
 		}
 		taken := canonical(hops, steps)
-		if pos, ok := l.made(i, l.document(i), setField{steps: taken, value: leaf.Value, name: res.GetName()}); ok {
+		if pos, ok := l.made(i, document, setField{steps: taken, value: leaf.Value, names: id.names}); ok {
 			return pos, true
 		}
 		if pos, ok := l.copied(i, Position{}, leaf, taken); ok {

@@ -16,7 +16,7 @@ type setField struct {
 	steps []fieldStep
 	value string
 	part  Part
-	name  string // the object's
+	names []string // the object's, see identity
 }
 
 func (f setField) key() string { return f.steps[len(f.steps)-1].key }
@@ -51,6 +51,17 @@ func (l *locator) set(file string, f setField) (Position, bool) {
 // affecting lists the kustomizations that an object of a file passes through, and
 // their components, the one whose transformers come last first.
 func (l *locator) affecting(file string) []*kustomization {
+	if known, ok := l.affected[file]; ok {
+		return known
+	}
+	if l.affected == nil {
+		l.affected = map[string][]*kustomization{}
+	}
+	l.affected[file] = l.findAffecting(file)
+	return l.affected[file]
+}
+
+func (l *locator) findAffecting(file string) []*kustomization {
 	hit := map[*kustomization]bool{}
 	targets := map[string]bool{file: true}
 	for _, k := range l.closure.files {
@@ -141,7 +152,7 @@ func setReplicas(k *kustomization, f setField) (Position, bool) {
 		return Position{}, false
 	}
 	for i, r := range k.spec.Replicas {
-		if strings.Contains(f.name, r.Name) && strconv.FormatInt(r.Count, 10) == f.value {
+		if slices.Contains(f.names, r.Name) && strconv.FormatInt(r.Count, 10) == f.value {
 			return k.position("replicas", i, "count"), true
 		}
 	}

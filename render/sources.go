@@ -85,6 +85,7 @@ type locator struct {
 	resources []*resource.Resource
 	origins   []*resource.Origin
 	order     []*kustomization // see outermostFirst
+	affected  map[string][]*kustomization
 	patches   map[*kustomization]*patchesOf
 	rebuilds  map[elision]resmap.ResMap
 }

@@ -16,7 +16,7 @@ func (l *locator) unmarked(i int, document Position, path string, part Part) (Po
 		return Position{}, false
 	}
 	steps = canonical(hops, steps)
-	f := setField{steps: steps, value: hops[len(hops)-1].value.Value, part: part, name: res.GetName()}
+	f := setField{steps: steps, value: hops[len(hops)-1].value.Value, part: part, names: l.identity(i, document).names}
 	if pos, ok := l.made(i, document, f); ok {
 		return pos, true
 	}
@@ -91,7 +91,7 @@ func (l *locator) substituted(file string, leaf *yaml.Node) (Position, bool) {
 // in the configuration of a transformer.
 func (l *locator) merged(object int, document Position, hops []hop, steps []fieldStep) (Position, bool) {
 	leaf := hops[len(hops)-1].value
-	for _, m := range l.mergesFor(l.resources[object], document.Path) {
+	for _, m := range l.mergesFor(l.identity(object, document), document.Path) {
 		node := m.node
 		for i, step := range steps {
 			if node = below(node, step, hops[i].value).value; node == nil {
