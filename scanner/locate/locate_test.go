@@ -160,6 +160,13 @@ func TestFields(t *testing.T) {
 		{"object.spec.empty.exists(v, true)", "spec.empty"},
 		{"object.spec.ports.exists_one(p, p < 100)", "spec.ports[0] spec.ports[1]"},
 		{"object.spec.ports.existsOne(p, p == 8080)", "spec.ports"},
+		{"['registry.example.com/', 'quay.io/'].exists(r, object.spec.template.spec.containers[1].image.startsWith(r))", "spec.template.spec.containers[1].image"},
+		{"object.spec.template.spec.containers.all(c, params.labels.exists(l, c.image.startsWith(l)))", "spec.template.spec.containers[0].image spec.template.spec.containers[1].image spec.template.spec.containers[2].image"},
+		{"object.spec.template.spec.containers.all(c, ['a', 'b'].exists_one(l, c.image.startsWith(l)))", "spec.template.spec.containers[0].image spec.template.spec.containers[1].image spec.template.spec.containers[2].image"},
+		{"[8080].exists(p, p in object.spec.ports)", "spec.ports"},
+		{"object.spec.template.spec.containers.all(c, ['a'].exists(l, c.?securityContext.?user.orValue('') == l))", "spec.template.spec.containers[0].securityContext.user spec.template.spec.containers[1].securityContext.user spec.template.spec.containers[2].securityContext.user"},
+		{"!['docker.io/'].exists(r, object.spec.template.spec.containers[1].image.startsWith(r))", "spec.template.spec.containers[1].image"},
+		{"!['docker.io/'].all(r, object.spec.template.spec.containers[1].image.startsWith(r))", "spec.template.spec.containers[1].image"},
 		// Selections.
 		{"object.spec.template.spec.containers.filter(c, c.name == 'app')[0].image.endsWith(':v9')", "spec.template.spec.containers[0].image"},
 		{"object.spec.template.spec.containers.filter(c, c.name == 'side').all(c, !has(c.securityContext))", "spec.template.spec.containers[1].securityContext"},

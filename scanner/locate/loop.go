@@ -121,7 +121,8 @@ func (l *loop) all() value {
 	return value{val: types.True, why: union(passing, l.list.why)}
 }
 
-// exists is true for the elements that match; when none does, the list lacks one.
+// exists is true for the elements that match; when none does, the list lacks one,
+// or, when it is not of the object, what its elements are compared with is wrong.
 func (l *loop) exists() value {
 	matching, matches, errs := l.matching()
 	switch {
@@ -130,7 +131,7 @@ func (l *loop) exists() value {
 	case errs != nil:
 		return value{val: types.NewErr("an element is an error"), why: errs}
 	}
-	return value{val: types.False, why: union(l.nearMisses(), l.list.growth())}
+	return value{val: types.False, why: l.missing()}
 }
 
 func (l *loop) existsOne() value {
@@ -139,7 +140,7 @@ func (l *loop) existsOne() value {
 	case errs != nil:
 		return value{val: types.NewErr("an element is an error"), why: errs}
 	case matches == 0:
-		return value{val: types.False, why: union(l.nearMisses(), l.list.growth())}
+		return value{val: types.False, why: l.missing()}
 	}
 	return value{val: types.Bool(matches == 1), why: matching}
 }
@@ -156,6 +157,18 @@ func (l *loop) matching() (why fields, matches int, errs fields) {
 		}
 	}
 	return why, matches, errs
+}
+
+// missing are the fields by which no element matches.
+func (l *loop) missing() fields {
+	if why := union(l.nearMisses(), l.list.growth()); len(why) > 0 {
+		return why
+	}
+	var why fields // of what the elements, which are not the object's, are compared with
+	for _, e := range l.elements {
+		why = union(why, l.round(e, l.body[0]).why)
+	}
+	return why
 }
 
 // nearMisses are the fields of elements that are the one meant - `c.name == 'app'`

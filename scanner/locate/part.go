@@ -63,10 +63,10 @@ func (f *Finder) Lacks(q Question, path string, element any) (lacks bool) {
 	return ok && f.turns(q, path, append(slices.Clone(list), element))
 }
 
-// turns tells whether the validation holds with another value at path, or fails
-// for other fields.
-func (f *Finder) turns(q Question, path string, value any) bool {
-	changed, ok := replaced(q.subject(), "", path, value).(map[string]any)
+// turns tells whether the validation holds with another value at a place, or fails
+// for fields elsewhere.
+func (f *Finder) turns(q Question, place string, value any) bool {
+	changed, ok := replaced(q.subject(), "", place, value).(map[string]any)
 	if !ok {
 		return false
 	}
@@ -76,7 +76,9 @@ func (f *Finder) turns(q Question, path string, value any) bool {
 		q.OldObject = changed
 	}
 	v := newRun(f, &q).text(q.Expression)
-	return v.is(true) || v.is(false) && !slices.Contains(ranked(v.reads()), path)
+	return v.is(true) || v.is(false) && !slices.ContainsFunc(ranked(v.reads()), func(other string) bool {
+		return path{text: other}.within(path{text: place})
+	})
 }
 
 // subject is the object that paths are of.
