@@ -49,6 +49,7 @@ func TestMain(m *testing.M) {
 type oracle struct {
 	cluster    *admission.Cluster
 	state      []*admission.Object
+	set        *policy.Set
 	compiler   *upstreamCompiler
 	hooks      []validating.PolicyHook
 	dispatcher generic.Dispatcher[validating.PolicyHook]
@@ -62,7 +63,7 @@ func newOracle(t testing.TB, cluster *admission.Cluster, state []*admission.Obje
 func (c *upstreamCompiler) oracle(t testing.TB, cluster *admission.Cluster, state []*admission.Object, set *policy.Set) *oracle {
 	matcher := generic.NewPolicyMatcher(matching.NewMatcher(namespaces{cluster}, admission.Client{Cluster: cluster}))
 	a, _ := cluster.Authorizer()
-	o := &oracle{cluster: cluster, state: state, compiler: c, dispatcher: validating.NewDispatcher(a, matcher)}
+	o := &oracle{cluster: cluster, state: state, set: set, compiler: c, dispatcher: validating.NewDispatcher(a, matcher)}
 	for _, p := range set.Policies {
 		var bindings []*v1.ValidatingAdmissionPolicyBinding
 		for _, b := range set.Bindings {
@@ -151,13 +152,20 @@ var _ informers.GenericInformer = paramInformer{}
 // upstreamCompiler remembers compiled policies by their text: compiling is most
 // of the work of a comparison. It forgets all when it knows too many.
 type upstreamCompiler struct {
-	known map[[sha256.Size]byte]validating.Validator
+	environment func() (*environment.EnvSet, error)
+	known       map[[sha256.Size]byte]validating.Validator
 }
 
 const mostCompiled = 300
 
 func newUpstreamCompiler() *upstreamCompiler {
-	return &upstreamCompiler{known: map[[sha256.Size]byte]validating.Validator{}}
+	return compilerIn(func() (*environment.EnvSet, error) {
+		return environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), nil
+	})
+}
+
+func compilerIn(environment func() (*environment.EnvSet, error)) *upstreamCompiler {
+	return &upstreamCompiler{environment: environment, known: map[[sha256.Size]byte]validating.Validator{}}
 }
 
 func (c *upstreamCompiler) compile(t testing.TB, p *v1.ValidatingAdmissionPolicy) validating.Validator {
@@ -169,14 +177,18 @@ func (c *upstreamCompiler) compile(t testing.TB, p *v1.ValidatingAdmissionPolicy
 	if v, ok := c.known[key]; ok {
 		return v
 	}
-	v := newUpstreamPolicy(t, p)
+	v := c.newPolicy(t, p)
 	c.known[key] = v
 	return v
 }
 
-// newUpstreamPolicy does what the plugin's compilePolicy, which is not exported, does.
-func newUpstreamPolicy(t testing.TB, p *v1.ValidatingAdmissionPolicy) validating.Validator {
-	compiler, err := plugincel.NewCompositedCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
+// newPolicy does what the plugin's compilePolicy, which is not exported, does.
+func (c *upstreamCompiler) newPolicy(t testing.TB, p *v1.ValidatingAdmissionPolicy) validating.Validator {
+	set, err := c.environment()
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler, err := plugincel.NewCompositedCompiler(set)
 	if err != nil {
 		t.Fatal(err)
 	}
