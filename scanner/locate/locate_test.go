@@ -167,6 +167,13 @@ func TestFields(t *testing.T) {
 		{"object.spec.template.spec.containers.all(c, ['a'].exists(l, c.?securityContext.?user.orValue('') == l))", "spec.template.spec.containers[0].securityContext.user spec.template.spec.containers[1].securityContext.user spec.template.spec.containers[2].securityContext.user"},
 		{"!['docker.io/'].exists(r, object.spec.template.spec.containers[1].image.startsWith(r))", "spec.template.spec.containers[1].image"},
 		{"!['docker.io/'].all(r, object.spec.template.spec.containers[1].image.startsWith(r))", "spec.template.spec.containers[1].image"},
+		// Whose name it is comes last.
+		{"!object.spec.template.spec.containers.exists(c, c.name == 'side' && c.image.endsWith(':latest'))", "spec.template.spec.containers[1].image spec.template.spec.containers[1].name"},
+		{"!object.spec.template.spec.containers.exists(c, c.name.startsWith('si') && c.image == 'docker.io/side:latest')", "spec.template.spec.containers[1].image spec.template.spec.containers[1].name"},
+		{"object.spec.template.spec.containers.all(c, c.name != 'side' || !c.image.endsWith(':latest'))", "spec.template.spec.containers[1].image spec.template.spec.containers[1].name"},
+		{"object.spec.template.spec.containers.all(c, !(c.name in ['side'] && c.image.endsWith(':latest')))", "spec.template.spec.containers[1].image spec.template.spec.containers[1].name"},
+		{"object.spec.template.spec.containers.filter(c, c.name == 'side' && c.image.endsWith(':latest')).size() == 0", "spec.template.spec.containers[1].image spec.template.spec.containers[1].name"},
+		{"!(object.metadata.labels.tier == 'gold' && object.spec.replicas > 3)", "spec.replicas metadata.labels.tier"},
 		// Selections.
 		{"object.spec.template.spec.containers.filter(c, c.name == 'app')[0].image.endsWith(':v9')", "spec.template.spec.containers[0].image"},
 		{"object.spec.template.spec.containers.filter(c, c.name == 'side').all(c, !has(c.securityContext))", "spec.template.spec.containers[1].securityContext"},

@@ -10,8 +10,10 @@ import (
 
 // operand is one of && or ||.
 type operand struct {
-	why   fields
-	guard bool
+	why fields
+	// guard: it says when nothing is demanded. selector: it compares with a constant.
+	// names: it tells an element by its name.
+	guard, selector, names bool
 }
 
 // junction is a chain of && or of ||. decisive is the value of an operand that
@@ -25,14 +27,16 @@ func (r *run) junction(operator string, decisive bool, c ast.CallExpr, s *scope)
 		case v.is(decisive):
 			decided = append(decided, v.why)
 		case v.is(!decisive):
-			others = append(others, operand{v.why, isGuard(e)})
+			others = append(others, operand{v.why, isGuard(e), isSelector(e), identifies(e)})
 		default:
 			failure, errs = true, append(errs, v.reads())
 		}
 	}
+	rank := operand.rankOfAll
 	if operator == operators.LogicalOr {
-		slices.SortStableFunc(others, func(a, b operand) int { return a.rank() - b.rank() })
+		rank = operand.rank
 	}
+	slices.SortStableFunc(others, func(a, b operand) int { return rank(a) - rank(b) })
 	switch why := union(errs...); {
 	case len(decided) > 0:
 		return value{val: types.Bool(decisive), why: union(decided...)}
@@ -46,12 +50,27 @@ func (r *run) junction(operator string, decisive bool, c ast.CallExpr, s *scope)
 
 // rank orders alternatives: first demands on what is there, then on what is absent
 // - often the mark of an exception -, then the guards that say when nothing is
-// demanded: `!has(a) || b` and `a != 'x' || b` demand b.
+// demanded: `!has(a) || b` and `a != 'x' || b` demand b. What only tells whom it is
+// about comes last: `c.name != 'x' || !b`.
 func (o operand) rank() int {
 	switch {
+	case o.names:
+		return 3
 	case o.guard:
 		return 2
 	case len(o.why) > 0 && o.why[0].absent:
+		return 1
+	}
+	return 0
+}
+
+// rankOfAll orders what is true together and should not be: `c.name == 'x' && b` and
+// `type == 'x' && b` say b of some.
+func (o operand) rankOfAll() int {
+	switch {
+	case o.names:
+		return 2
+	case o.selector:
 		return 1
 	}
 	return 0

@@ -31,6 +31,26 @@ func isSelector(e ast.Expr) bool {
 	return false
 }
 
+// identifies tells whether a condition is about the name of an element: `c.name`
+// compared with or searched for something.
+func identifies(e ast.Expr) bool {
+	if e.Kind() != ast.CallKind {
+		return false
+	}
+	c := e.AsCall()
+	operands := c.Args()
+	if c.IsMemberFunction() {
+		operands = append([]ast.Expr{c.Target()}, operands...)
+	}
+	if c.FunctionName() == operators.LogicalNot {
+		return identifies(operands[0])
+	}
+	return slices.ContainsFunc(operands, func(e ast.Expr) bool {
+		return e.Kind() == ast.SelectKind && !e.AsSelect().IsTestOnly() &&
+			e.AsSelect().FieldName() == "name" && e.AsSelect().Operand().Kind() == ast.IdentKind
+	})
+}
+
 func isConstant(e ast.Expr) bool { return e.Kind() == ast.LiteralKind }
 
 func isBool(e ast.Expr) bool {
