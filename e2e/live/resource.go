@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 
@@ -62,6 +63,28 @@ func (s *Server) Place(ctx context.Context, o *admission.Object) (Place, error) 
 	return p, nil
 }
 
+// Discovers tells whether the server's discovery has the resource of a collection's
+// path, as "/apis/apps/v1/deployments".
+func (s *Server) Discovers(ctx context.Context, collection string) (bool, error) {
+	root, name := path.Split(collection)
+	root = strings.TrimSuffix(root, "/")
+	all, err := s.discover(ctx, root)
+	return slices.ContainsFunc(all, func(r resource) bool { return r.Name == name }), err
+}
+
+// discover lists the resources below the root of a version.
+func (s *Server) discover(ctx context.Context, root string) ([]resource, error) {
+	a, err := s.Do(ctx, Call{Method: http.MethodGet, Path: root})
+	if err != nil || a.Code == http.StatusNotFound {
+		return nil, err
+	}
+	var list struct{ Resources []resource }
+	if err := decode(a, &list); err != nil {
+		return nil, fmt.Errorf("list the resources of %s: %w", root, err)
+	}
+	return list.Resources, nil
+}
+
 // resource finds a kind below the root of its version; nil when there is none.
 // What is not there now may come with a CustomResourceDefinition, so only what is
 // found is remembered, until Forget.
@@ -77,18 +100,11 @@ func (s *Server) resource(ctx context.Context, root, kind string) (*resource, er
 	if r := find(); r != nil {
 		return r, nil
 	}
-	a, err := s.Do(ctx, Call{Method: http.MethodGet, Path: root})
+	all, err := s.discover(ctx, root)
 	if err != nil {
 		return nil, err
 	}
-	if a.Code == http.StatusNotFound {
-		return nil, nil
-	}
-	var list struct{ Resources []resource }
-	if err := decode(a, &list); err != nil {
-		return nil, fmt.Errorf("list the resources of %s: %w", root, err)
-	}
-	s.resources[root] = list.Resources
+	s.resources[root] = all
 	return find(), nil
 }
 

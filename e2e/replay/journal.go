@@ -185,7 +185,10 @@ func (j *journal) served(ctx context.Context, o *admission.Object) error {
 		for _, s := range []*live.Server{j.cluster.Setup, j.cluster.Judge} {
 			err := poll(ctx, path+" to be served", func() (bool, error) {
 				a, err := s.Do(ctx, live.Call{Method: http.MethodGet, Path: path})
-				return err == nil && a.OK(), err
+				if err != nil || !a.OK() {
+					return false, err
+				}
+				return s.Discovers(ctx, path) // which comes later
 			})
 			if err != nil {
 				return err
