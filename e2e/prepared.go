@@ -245,6 +245,12 @@ func neutral(o map[string]any) {
 	switch o["kind"] {
 	case "Service":
 		allocated(o)
+	case "CertificateSigningRequest":
+		status, _ := o["status"].(map[string]any)
+		withoutTimes(status["conditions"])
+	case "PersistentVolume":
+		status, _ := o["status"].(map[string]any)
+		delete(status, "lastPhaseTransitionTime")
 	case definitionKind.Kind:
 		conditions(o)
 	}
@@ -289,15 +295,22 @@ func allocated(service map[string]any) {
 	}
 }
 
+// withoutTimes hides when conditions came.
+func withoutTimes(conditions any) {
+	all, _ := conditions.([]any)
+	for _, c := range all {
+		if condition, ok := c.(map[string]any); ok {
+			delete(condition, "lastTransitionTime")
+			delete(condition, "lastUpdateTime")
+		}
+	}
+}
+
 // conditions hides when the conditions of a definition came, and in which order.
 func conditions(definition map[string]any) {
 	status, _ := definition["status"].(map[string]any)
 	all, _ := status["conditions"].([]any)
-	for _, c := range all {
-		if condition, ok := c.(map[string]any); ok {
-			delete(condition, "lastTransitionTime")
-		}
-	}
+	withoutTimes(all)
 	kind := func(c any) string {
 		condition, _ := c.(map[string]any)
 		name, _ := condition["type"].(string)

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -13,11 +14,38 @@ func establish(obj runtime.Object) {
 		return
 	}
 	crd.Status.AcceptedNames = crd.Spec.Names
-	for _, c := range []apiextensions.CustomResourceDefinitionCondition{
-		{Type: apiextensions.NamesAccepted, Reason: "NoConflicts", Message: "no conflicts found"},
-		{Type: apiextensions.Established, Reason: "InitialNamesAccepted", Message: "the initial names have been accepted"},
-	} {
-		c.Status, c.LastTransitionTime = apiextensions.ConditionTrue, created
-		crd.Status.Conditions = append(crd.Status.Conditions, c)
+	crd.Status.Conditions = append(crd.Status.Conditions,
+		apiextensions.CustomResourceDefinitionCondition{
+			Type: apiextensions.NamesAccepted, Status: apiextensions.ConditionTrue, LastTransitionTime: created,
+			Reason: "NoConflicts", Message: "no conflicts found",
+		},
+		apiextensions.CustomResourceDefinitionCondition{
+			Type: apiextensions.Established, Status: apiextensions.ConditionTrue, LastTransitionTime: created,
+			Reason: "InitialNamesAccepted", Message: "the initial names have been accepted",
+		},
+	)
+	if apihelpers.IsProtectedCommunityGroup(crd.Spec.Group) {
+		crd.Status.Conditions = append(crd.Status.Conditions, approval(crd.Annotations))
 	}
+}
+
+// approval is the condition that definitions in Kubernetes' own groups have
+// (k8s.io/apiextensions-apiserver/pkg/controller/apiapproval).
+func approval(annotations map[string]string) apiextensions.CustomResourceDefinitionCondition {
+	state, message := apihelpers.GetAPIApprovalState(annotations)
+	c := apiextensions.CustomResourceDefinitionCondition{
+		Type: apiextensions.KubernetesAPIApprovalPolicyConformant, Status: apiextensions.ConditionFalse,
+		LastTransitionTime: created, Message: message,
+	}
+	switch state {
+	case apihelpers.APIApproved:
+		c.Status, c.Reason = apiextensions.ConditionTrue, "ApprovedAnnotation"
+	case apihelpers.APIApprovalBypassed:
+		c.Reason = "UnapprovedAnnotation"
+	case apihelpers.APIApprovalMissing:
+		c.Reason = "MissingAnnotation"
+	case apihelpers.APIApprovalInvalid:
+		c.Reason = "InvalidAnnotation"
+	}
+	return c
 }

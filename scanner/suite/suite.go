@@ -17,7 +17,6 @@
 package suite
 
 import (
-	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/preadmit/preadmit/scanner/admission"
@@ -121,9 +120,5 @@ func (u *User) info() user.Info {
 	if u == nil {
 		u = &User{Username: "system:admin", Groups: []string{user.SystemPrivilegedGroup}}
 	}
-	groups := append([]string(nil), u.Groups...)
-	if namespace, _, err := serviceaccount.SplitUsername(u.Username); err == nil && len(groups) == 0 {
-		groups = serviceaccount.MakeGroupNames(namespace)
-	}
-	return &user.DefaultInfo{Name: u.Username, Groups: append(groups, user.AllAuthenticated)}
+	return &user.DefaultInfo{Name: u.Username, Groups: admission.GroupsOf(u.Username, u.Groups)}
 }

@@ -1,0 +1,26 @@
+package admission
+
+import (
+	"slices"
+
+	"k8s.io/apiserver/pkg/authentication/serviceaccount"
+	"k8s.io/apiserver/pkg/authentication/user"
+)
+
+// GroupsOf completes the groups of a user as an API server does for an
+// impersonated one (k8s.io/apiserver/pkg/endpoints/filters, WithImpersonation): a
+// service account without groups gets those of service accounts, and everyone but
+// the anonymous user is authenticated.
+func GroupsOf(name string, groups []string) []string {
+	groups = slices.Clone(groups)
+	if namespace, _, err := serviceaccount.SplitUsername(name); err == nil && len(groups) == 0 {
+		groups = serviceaccount.MakeGroupNames(namespace)
+	}
+	switch {
+	case slices.Contains(groups, user.AllAuthenticated) || slices.Contains(groups, user.AllUnauthenticated):
+		return groups
+	case name == user.Anonymous:
+		return append(groups, user.AllUnauthenticated)
+	}
+	return append(groups, user.AllAuthenticated)
+}
