@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
+	"github.com/spf13/cobra"
+)
+
+func newRenderCommand(p Process) *cobra.Command {
+	f := newRenderFlags()
+	cmd := &cobra.Command{
+		Use:   "render [ROOT]",
+		Short: "Print the objects of a root, and where each field was written",
+		Long: `Print the objects a root renders to, as YAML with sorted keys, in the way that
+scan renders it.
+
+ROOT is a directory with a kustomization or with plain manifests, by default the
+current one. Inside a git repository its files may be anywhere in the work tree
+or, with --rev, in a commit. Outside of one, ROOT may only use what is in it;
+--tree names the directory that all of it is in.
+
+--origin ends every line that has a value with the place it was written:
+
+  replicas: 4 # overlays/production/kustomization.yaml:9
+  name: web # (app/web.yaml:3)    the line is that of a field around it
+  name: web # ?                   not known
+
+The lines of a Secret's data are masked, unless --show-secrets is given.
+
+Exit code: 0 printed, 1 no object or no field is like that, 2 wrong usage or
+configuration, 3 the root does not render.`,
+		Example: `  # Every object and field with its line
+  preadmit render --origin overlays/production
+
+  # Who sets the image of this container?
+  preadmit render --field spec.template.spec.containers[0].image --object Deployment/web overlays/production
+
+  # The objects of a root as scan --base-path before after has them
+  preadmit render --tree after overlays/production`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("render takes one ROOT, got %q", args)
+			}
+			f.scan.path = append(args, ".")[0]
+			return nil
+		},
+		ValidArgsFunction: directoriesOnly,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return runRender(cmd.Context(), p, f) },
+	}
+	f.register(cmd)
+	return cmd
+}
+
+func directoriesOnly(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// runRender is the whole command: flags to a tree and a root, its objects to stdout.
+func runRender(ctx context.Context, p Process, f *renderFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	tree, dir, err := f.open()
+	if err != nil {
+		return err
+	}
+	config, _, err := loadConfig(f.scan, &change{head: tree})
+	if err != nil {
+		return err
+	}
+	renderer := render.NewRenderer(tree.FS, renderOptions(p, config.LoadRestrictor))
+	root, remarks, err := findRoot(ctx, renderer, dir)
+	if err != nil {
+		return err
+	}
+	result := renderer.Render(ctx, root)
+	switch {
+	case ctx.Err() != nil:
+		return context.Canceled
+	case result.Problem != nil:
+		return fmt.Errorf("%s does not render: %s", report.Line(dir), report.Line(result.Problem.Error()))
+	}
+	writeRemarks(p.Stderr, append(remarks, result.Diagnostics...))
+	return f.print(ctx, p.Stdout, renderer, result)
+}
+
+// print writes the objects, or the field, that the flags ask for.
+func (f *renderFlags) print(ctx context.Context, w io.Writer, renderer *render.Renderer, result *render.Result) error {
+	objects := make([]report.Located, len(result.Objects))
+	for i, o := range result.Objects {
+		objects[i].Object = o
+	}
+	if f.origin || f.field != "" {
+		sources, err := renderer.Sources(ctx, result.Root)
+		if err != nil {
+			return fmt.Errorf("find where the objects of %s were written: %w", report.Line(result.Root.Path), err)
+		}
+		for i, source := range sources {
+			objects[i].Source = source
+		}
+	}
+	chosen := f.choose(objects)
+	opts := report.ObjectOptions{Origin: f.origin, ShowSecrets: f.showSecrets}
+	switch {
+	case f.object != "" && len(chosen) == 0:
+		return f.noObject(result.Root, objects)
+	case f.field == "":
+		return report.WriteObjects(w, chosen, opts)
+	}
+	lines, err := report.WriteField(w, chosen, f.field, opts)
+	if err == nil && lines == 0 {
+		return f.noField(result.Root, chosen)
+	}
+	return err
+}
+
+// choose gives the objects that --object means; all without it.
+func (f *renderFlags) choose(objects []report.Located) (chosen []report.Located) {
+	wantKind, wantName, both := strings.Cut(f.object, "/")
+	if !both {
+		wantKind, wantName = "", f.object
+	}
+	for _, o := range objects {
+		kind, name := o.KindAndName()
+		if f.object == "" || name == wantName && (!both || strings.EqualFold(kind, wantKind)) {
+			chosen = append(chosen, o)
+		}
+	}
+	return chosen
+}
+
+// noObject says what --object could have been.
+func (f *renderFlags) noObject(root render.Root, objects []report.Located) error {
+	names := make([]string, len(objects))
+	for i, o := range objects {
+		names[i] = report.Name(o.Object)
+	}
+	return notFound("--object %s: there is none in %s, which renders to %s",
+		report.Line(f.object), report.Line(root.Path), listed(names, "nothing"))
+}
+
+// noField says that a field is absent and, of one object, where it would have been:
+// what is absent is reported there.
+func (f *renderFlags) noField(root render.Root, chosen []report.Located) error {
+	if len(chosen) != 1 {
+		return notFound("--field %s: none of %s in %s has it",
+			report.Line(f.field), count(len(chosen), "object", "objects"), report.Line(root.Path))
+	}
+	near, _ := chosen[0].Source.Find(f.field)
+	return notFound("--field %s: %s does not have it; the nearest line above is %s",
+		report.Line(f.field), report.Name(chosen[0].Object), report.Line(near.String()))
+}
+
+func notFound(format string, args ...any) error {
+	return &exitError{code: exitFindings, err: fmt.Errorf(format, args...)}
+}
+
+func writeRemarks(stderr io.Writer, remarks []render.Diagnostic) {
+	for _, d := range remarks {
+		_, _ = fmt.Fprintf(stderr, "preadmit: %s: %s\n", d.Severity, report.Line(d.String()+": "+d.Message))
+	}
+}

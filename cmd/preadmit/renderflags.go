@@ -1,0 +1,153 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/scanner"
+	"github.com/spf13/cobra"
+)
+
+// renderFlags are the flags of preadmit render as given: some of scan's, and its own.
+type renderFlags struct {
+	scan                *scanFlags
+	rev, tree           string
+	origin, showSecrets bool
+	field, object       string
+}
+
+func newRenderFlags() *renderFlags { return &renderFlags{scan: newScanFlags()} }
+
+// register declares the flags on cmd.
+func (f *renderFlags) register(cmd *cobra.Command) {
+	flags, s := cmd.Flags(), f.scan
+	flags.SortFlags = false
+	s.given = flags.Changed
+	flags.BoolVar(&f.origin, "origin", false, "say behind every value where it was written")
+	flags.StringVar(&f.field, "field", "", "print only this `FIELD` and where it was written, like spec.containers[0].image or metadata.labels[app]")
+	flags.StringVar(&f.object, "object", "", "only the objects called `[KIND/]NAME`")
+	flags.StringVar(&f.rev, "rev", "", "ROOT as it is in this `REV` instead of the work tree")
+	flags.StringVar(&f.tree, "tree", "", "ROOT is a path inside this `DIR`, which holds all that it uses; no git")
+	flags.BoolVar(&f.showSecrets, "show-secrets", false, "do not mask the values of Secrets")
+	flags.Var(&s.loadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(s.loadRestrictor.known, " or "))
+	flags.StringVar(&s.config, "config", "", "configuration `FILE` to use instead of the repository's "+scanner.ConfigFile)
+	complete := func(name string, directive cobra.ShellCompDirective, known ...string) {
+		// The only error is a flag that does not exist.
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(toCompletions(known), directive))
+	}
+	complete("load-restrictor", cobra.ShellCompDirectiveNoFileComp, s.loadRestrictor.known...)
+	complete("field", cobra.ShellCompDirectiveNoFileComp)
+	complete("object", cobra.ShellCompDirectiveNoFileComp)
+	complete("rev", cobra.ShellCompDirectiveNoFileComp)
+	complete("tree", cobra.ShellCompDirectiveFilterDirs)
+}
+
+// check refuses flags that contradict each other.
+func (f *renderFlags) check() error {
+	for _, empty := range []struct{ name, value, like string }{
+		{"field", f.field, "a field, like spec.replicas"},
+		{"object", f.object, "a name, like web or Deployment/web"},
+		{"rev", f.rev, "a revision, like HEAD~1"},
+		{"tree", f.tree, "a directory"},
+	} {
+		if f.scan.given(empty.name) && empty.value == "" {
+			return usagef("--%s is empty: give %s", empty.name, empty.like)
+		}
+	}
+	switch {
+	case strings.HasPrefix(f.object, "/") || strings.HasSuffix(f.object, "/"):
+		return usagef("--object %s: want [KIND/]NAME, like web or Deployment/web", f.object)
+	case f.rev != "" && f.tree != "":
+		return usagef("--tree names a plain directory and excludes --rev")
+	case f.field != "" && f.origin:
+		return usagef("--field says where the field was written, and excludes --origin")
+	}
+	return nil
+}
+
+// open opens the tree that ROOT is in, and gives ROOT's path in it.
+func (f *renderFlags) open() (tree scanner.Tree, dir string, err error) {
+	switch {
+	case f.tree != "":
+		return f.openTree()
+	case f.rev != "":
+		return f.openRevision()
+	}
+	if err := checkDirectory("ROOT", f.scan.path); err != nil {
+		return tree, "", err
+	}
+	repository, err := gittree.Open(f.scan.path)
+	switch {
+	case errors.Is(err, gittree.ErrNotRepository):
+		tree, err = directory(f.scan.path)
+		return tree, ".", err
+	case err != nil:
+		return tree, "", err
+	}
+	workTree, err := repository.WorkTree()
+	if err != nil {
+		return tree, "", usagef("%w; name a commit with --rev", err)
+	}
+	dir = repository.Prefix()
+	if _, err := fs.Stat(workTree, dir); err != nil {
+		return tree, "", usagef("ROOT: %s is not part of the work tree: git ignores it, or there is no file in it", f.scan.path)
+	}
+	return scanner.Tree{FS: workTree, Under: dir}, dir, nil
+}
+
+// openTree opens the plain directory of --tree.
+func (f *renderFlags) openTree() (tree scanner.Tree, dir string, err error) {
+	dir = path.Clean(filepath.ToSlash(f.scan.path))
+	if !fs.ValidPath(dir) {
+		return tree, "", usagef("ROOT: %s is not a path inside --tree %s", f.scan.path, f.tree)
+	}
+	if err := checkDirectory("--tree", f.tree); err != nil {
+		return tree, "", err
+	}
+	if err := checkDirectory("ROOT", filepath.Join(f.tree, dir)); err != nil {
+		return tree, "", err
+	}
+	tree, err = directory(f.tree)
+	return tree, dir, err
+}
+
+// openRevision opens a commit. ROOT need not be in the work tree any more.
+func (f *renderFlags) openRevision() (tree scanner.Tree, dir string, err error) {
+	there, gone := nearestDirectory(f.scan.path)
+	repository, err := gittree.Open(there)
+	if err != nil {
+		return tree, "", usagef("--rev needs a git repository: %w", err)
+	}
+	commit, err := resolve(repository, "--rev", f.rev)
+	if err != nil {
+		return tree, "", err
+	}
+	tree = treeOf(repository, commit, f.rev)
+	dir = path.Join(repository.Prefix(), gone)
+	info, err := fs.Stat(tree.FS, dir)
+	switch {
+	case err != nil:
+		return tree, "", usagef("ROOT: there is no %s in %s", dir, f.rev)
+	case !info.IsDir():
+		return tree, "", usagef("ROOT: %s is not a directory in %s", dir, f.rev)
+	}
+	return tree, dir, nil
+}
+
+// nearestDirectory splits a path into a directory that is there and the rest, with
+// slashes.
+func nearestDirectory(name string) (there, gone string) {
+	there = filepath.Clean(name)
+	for {
+		if info, err := os.Stat(there); err == nil && info.IsDir() || there == filepath.Dir(there) {
+			return there, gone
+		}
+		gone = path.Join(filepath.Base(there), gone)
+		there = filepath.Dir(there)
+	}
+}

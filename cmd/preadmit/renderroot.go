@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
+)
+
+// findRoot gives the root in a directory of the tree, and what is wrong with files
+// that could have been part of it. Kustomizations need no search of the tree, and
+// may be used by others.
+func findRoot(ctx context.Context, renderer *render.Renderer, dir string) (render.Root, []render.Diagnostic, error) {
+	if root, ok := renderer.Kustomization(dir); ok {
+		return root, nil, nil
+	}
+	found, err := renderer.Discover(ctx)
+	if err != nil {
+		return render.Root{}, nil, err
+	}
+	var remarks []render.Diagnostic
+	for _, d := range found.Diagnostics {
+		if path.Dir(d.Path) == dir {
+			remarks = append(remarks, d)
+		}
+	}
+	for _, root := range found.Roots {
+		if root.Path == dir {
+			return root, remarks, nil
+		}
+	}
+	return render.Root{}, nil, notRoot(dir, found.Roots)
+}
+
+// notRoot says why a directory does not render by itself, and what near it does.
+func notRoot(dir string, roots []render.Root) error {
+	message := fmt.Sprintf("%s is not a root: it has no kustomization, and no manifests that no kustomization elsewhere uses",
+		report.Line(dir))
+	near, where := nearRoots(dir, roots)
+	if len(near) == 0 {
+		return usagef("ROOT: %s\nthere is no root in the whole tree", message)
+	}
+	return usagef("ROOT: %s\nroots %s: %s", message, where, listed(near, ""))
+}
+
+// nearRoots are the roots below a directory or, if there are none, below the nearest
+// directory around it that has some.
+func nearRoots(dir string, roots []render.Root) (near []string, where string) {
+	where = "below it"
+	for {
+		for _, root := range roots {
+			if dir == "." || strings.HasPrefix(root.Path, dir+"/") || root.Path == dir {
+				near = append(near, report.Line(root.Path))
+			}
+		}
+		if len(near) > 0 || dir == "." {
+			return near, where
+		}
+		where, dir = "near it", path.Dir(dir)
+	}
+}
+
+// maxListed is how many names a message lists.
+const maxListed = 10
+
+// listed joins the first few names; none are called nothing.
+func listed(names []string, nothing string) string {
+	switch {
+	case len(names) == 0:
+		return nothing
+	case len(names) > maxListed:
+		return strings.Join(names[:maxListed], ", ") + fmt.Sprintf(" and %d more", len(names)-maxListed)
+	}
+	return strings.Join(names, ", ")
+}

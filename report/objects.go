@@ -1,0 +1,123 @@
+package report
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/preadmit/preadmit/render"
+)
+
+// Located is a rendered object with where it was written.
+type Located struct {
+	*render.Object
+	// Source may be nil for WriteObjects without Origin.
+	Source *render.Source
+}
+
+// ObjectOptions steer how rendered objects are written.
+type ObjectOptions struct {
+	// Origin adds to every line with a value a comment that says where it was written.
+	Origin bool
+	// ShowSecrets shows the values of Secrets, which are masked otherwise.
+	ShowSecrets bool
+}
+
+// WriteObjects writes objects as a stream of YAML documents with sorted keys. The
+// comments of opts.Origin are `path:line`, in parentheses where only a field around
+// the value has a known place, and `?` where not even that has.
+func WriteObjects(w io.Writer, objects []Located, opts ObjectOptions) error {
+	y := &yamlWriter{out: bufio.NewWriter(w)}
+	for i, o := range objects {
+		if i > 0 {
+			y.text("---\n")
+		}
+		if opts.Origin {
+			y.comment = func(path string) string { return origin(o.Source, path, false) }
+		}
+		y.mapping(shown(o.Object, opts), "", 0, false)
+	}
+	if err := y.out.Flush(); err != nil {
+		return fmt.Errorf("write the objects: %w", err)
+	}
+	return nil
+}
+
+// WriteField writes the value of a field, and where it was written, of each object
+// that has it: `Kind/name: value  path:line:column`, a line each, the place in
+// parentheses or `?` as WriteObjects does. The field is written as for
+// render.Source.Find. It returns the number of lines.
+func WriteField(w io.Writer, objects []Located, field string, opts ObjectOptions) (lines int, err error) {
+	out := bufio.NewWriter(w)
+	for _, o := range objects {
+		value, found := render.Field(shown(o.Object, opts), field)
+		if !found {
+			continue
+		}
+		_, _ = fmt.Fprintln(out, guardLine(fmt.Sprintf("%s: %s  %s", Name(o.Object), oneLine(value), origin(o.Source, field, true))))
+		lines++
+	}
+	if err := out.Flush(); err != nil {
+		return lines, fmt.Errorf("write the field: %w", err)
+	}
+	return lines, nil
+}
+
+// oneLine is a value as YAML in one line.
+func oneLine(value any) string {
+	if s, ok := value.(string); ok {
+		return yamlString(s)
+	}
+	data, _ := json.Marshal(value) // it was decoded from JSON
+	return string(guardJSON(data))
+}
+
+// Name is how a rendered object is called, `Kind/name`, in one safe line.
+func Name(o *render.Object) string {
+	kind, name := o.KindAndName()
+	return Line(kind + "/" + name)
+}
+
+// Line makes text of a repository safe for one line of a terminal or log.
+func Line(text string) string { return guardLine(escape(text)) }
+
+// origin says where a field was written.
+func origin(source *render.Source, path string, column bool) string {
+	at, found := source.Find(path)
+	if !column {
+		at.Column = 0
+	}
+	switch {
+	case found:
+		return Line(at.String())
+	case at.Path == "" || at.Line == 0:
+		return "?"
+	}
+	return Line("(" + at.String() + ")")
+}
+
+// lastApplied is the annotation in which kubectl keeps the whole object.
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// shown is the content of an object with what a Secret holds masked.
+func shown(o *render.Object, opts ObjectOptions) map[string]any {
+	content := o.Content()
+	if opts.ShowSecrets || content["kind"] != "Secret" {
+		return content
+	}
+	for _, field := range []string{"data", "stringData"} {
+		if values, ok := content[field].(map[string]any); ok {
+			for key := range values {
+				values[key] = mask
+			}
+		} else if content[field] != nil {
+			content[field] = mask
+		}
+	}
+	metadata, _ := content["metadata"].(map[string]any)
+	if annotations, _ := metadata["annotations"].(map[string]any); annotations[lastApplied] != nil {
+		annotations[lastApplied] = mask
+	}
+	return content
+}
