@@ -62,7 +62,7 @@ data:
 }
 
 // rendered renders a root of a tree, with the sources of its objects.
-func rendered(t *testing.T, files map[string]string, root string) []report.Located {
+func rendered(t testing.TB, files map[string]string, root string) []report.Located {
 	t.Helper()
 	fsys := fstest.MapFS{}
 	for name, text := range files {
@@ -168,13 +168,13 @@ func FuzzWriteObjects(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
+	source := rendered(f, shop, "root")[0].Source
 	f.Fuzz(func(t *testing.T, data []byte) {
 		o := &render.Object{JSON: data}
 		content := o.Content()
 		if len(content) == 0 {
 			t.Skip("no object")
 		}
-		source := rendered(t, shop, "root")[0].Source
 		for _, origin := range []bool{false, true} {
 			var out bytes.Buffer
 			opts := report.ObjectOptions{Origin: origin, ShowSecrets: true}
