@@ -39,27 +39,8 @@ func (y *yamlWriter) mapping(m map[string]any, path string, indent int, inline b
 			text = ""
 		}
 		y.text(text + ":")
-		y.field(m[key], render.AppendKey(path, key), indent)
+		y.value(m[key], render.AppendKey(path, key), indent, false)
 	}
-}
-
-// field writes the value behind a colon.
-func (y *yamlWriter) field(value any, path string, indent int) {
-	switch v := value.(type) {
-	case map[string]any:
-		if len(v) > 0 {
-			y.text("\n")
-			y.mapping(v, path, indent+2, false)
-			return
-		}
-	case []any:
-		if len(v) > 0 {
-			y.text("\n")
-			y.sequence(v, path, indent, false)
-			return
-		}
-	}
-	y.leaf(value, path, indent)
 }
 
 // sequence writes the elements of a list; inline is as for mapping.
@@ -69,23 +50,27 @@ func (y *yamlWriter) sequence(list []any, path string, indent int, inline bool) 
 			y.indent(indent)
 		}
 		y.text("-")
-		y.element(value, path+"["+strconv.Itoa(i)+"]", indent)
+		y.value(value, path+"["+strconv.Itoa(i)+"]", indent, true)
 	}
 }
 
-// element writes the value behind a dash.
-func (y *yamlWriter) element(value any, path string, indent int) {
+// value writes what is behind a colon or, inline, behind a dash.
+func (y *yamlWriter) value(value any, path string, indent int, inline bool) {
+	gap, listIndent := "\n", indent
+	if inline {
+		gap, listIndent = " ", indent+2
+	}
 	switch v := value.(type) {
 	case map[string]any:
 		if len(v) > 0 {
-			y.text(" ")
-			y.mapping(v, path, indent+2, true)
+			y.text(gap)
+			y.mapping(v, path, indent+2, inline)
 			return
 		}
 	case []any:
 		if len(v) > 0 {
-			y.text(" ")
-			y.sequence(v, path, indent+2, true)
+			y.text(gap)
+			y.sequence(v, path, listIndent, inline)
 			return
 		}
 	}
