@@ -58,6 +58,7 @@ data:
   sexagesimal: "12:30:45"
   empty: ""
   crlf: "a\r\nb\r\n"
+  bidi: "a\u202eb"
 `,
 }
 
