@@ -19,6 +19,8 @@ type renderFlags struct {
 	rev, tree           string
 	origin, showSecrets bool
 	field, object       string
+	// alone is set by open when ROOT is the whole tree, for want of a repository.
+	alone bool
 }
 
 func newRenderFlags() *renderFlags { return &renderFlags{scan: newScanFlags()} }
@@ -84,6 +86,7 @@ func (f *renderFlags) open() (tree scanner.Tree, dir string, err error) {
 	repository, err := gittree.Open(f.scan.path)
 	switch {
 	case errors.Is(err, gittree.ErrNotRepository):
+		f.alone = true
 		tree, err = directory(f.scan.path)
 		return tree, ".", err
 	case err != nil:
