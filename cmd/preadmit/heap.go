@@ -12,7 +12,7 @@ const (
 	heapStart = 40 << 20
 	// heapGrowth is by how many percent the heap grows between collections from then
 	// on: a little less than usual, because memory on a runner is shared.
-	heapGrowth = 60
+	heapGrowth = 70
 )
 
 // collectLater spares a starting process the many collections of a small heap.
