@@ -72,17 +72,26 @@ func crdResource(crd *Object, version string) (Resource, bool) {
 	return Resource{}, false
 }
 
+// crdResources are the versions a definition serves.
+func crdResources(crd *Object) []Resource {
+	var out []Resource
+	versions, _, _ := unstructured.NestedSlice(crd.Content(), "spec", "versions")
+	for _, v := range versions {
+		m, _ := v.(map[string]any)
+		name, _ := m["name"].(string)
+		if r, ok := crdResource(crd, name); ok {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
 // newEquivalents knows the equivalent resources of built-in and custom kinds.
 func (c *Cluster) newEquivalents() runtime.EquivalentResourceMapper {
 	custom := runtime.NewEquivalentResourceRegistry()
 	for _, crd := range c.custom() {
-		versions, _, _ := unstructured.NestedSlice(crd.Content(), "spec", "versions")
-		for _, v := range versions {
-			m, _ := v.(map[string]any)
-			name, _ := m["name"].(string)
-			if r, ok := crdResource(crd, name); ok {
-				register(custom, r)
-			}
+		for _, r := range crdResources(crd) {
+			register(custom, r)
 		}
 	}
 	return equivalents{builtin: builtinResources().equivalents, custom: custom}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 )
@@ -17,14 +16,7 @@ func (c *Cluster) Resources() []Resource {
 	resources := slices.Clone(builtinList())
 	custom := len(resources)
 	for _, crd := range c.custom() {
-		versions, _, _ := unstructured.NestedSlice(crd.Content(), "spec", "versions")
-		for _, v := range versions {
-			m, _ := v.(map[string]any)
-			name, _ := m["name"].(string)
-			if r, ok := crdResource(crd, name); ok {
-				resources = append(resources, r)
-			}
-		}
+		resources = append(resources, crdResources(crd)...)
 	}
 	slices.SortFunc(resources[custom:], func(a, b Resource) int {
 		return strings.Compare(a.GroupVersionResource.String(), b.GroupVersionResource.String())
