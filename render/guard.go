@@ -36,10 +36,11 @@ func (t *tree) guardFile(data []byte, hash string) *bombError {
 }
 
 // harmless is a cheap test that a text cannot exceed the limits: it has no alias,
-// fewer bytes than nodes are allowed, and fewer colons than keys are.
+// fewer bytes than nodes are allowed, and fewer of the marks that keys come with
+// than keys are: `key: value`, `{key, key}`, `? key`.
 func harmless(data []byte, limits Limits) bool {
 	return len(data) < limits.Nodes && (bytes.IndexByte(data, '&') < 0 || bytes.IndexByte(data, '*') < 0) &&
-		bytes.Count(data, []byte(":")) <= limits.Keys
+		bytes.Count(data, []byte(":"))+bytes.Count(data, []byte(","))+bytes.Count(data, []byte("?")) <= limits.Keys
 }
 
 // guard counts the nodes of each YAML document with its aliases expanded. What

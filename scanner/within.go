@@ -2,10 +2,10 @@ package scanner
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"unicode"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
@@ -36,23 +36,10 @@ func (s *Survey) LocateIn(ctx context.Context, o *admission.Object, field string
 	return loc
 }
 
-// textAt is the string at a field path of plain names and list indexes.
-func textAt(content any, field string) (string, bool) {
-	for _, name := range strings.FieldsFunc(field, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {
-		switch v := content.(type) {
-		case map[string]any:
-			content = v[name]
-		case []any:
-			i, err := strconv.Atoi(name)
-			if err != nil || i < 0 || i >= len(v) {
-				return "", false
-			}
-			content = v[i]
-		default:
-			return "", false
-		}
-	}
-	text, ok := content.(string)
+// textAt is the string at a field path.
+func textAt(content map[string]any, field string) (string, bool) {
+	value, _ := render.Field(content, field)
+	text, ok := value.(string)
 	return text, ok
 }
 

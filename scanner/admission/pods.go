@@ -89,11 +89,11 @@ func GeneratedBy(kind schema.GroupKind) []schema.GroupResource {
 // limits Pods.
 func (c *Cluster) JudgesPods(namespace string) bool {
 	ns, _, err := c.Namespace(namespace)
-	if err == nil {
-		level := ns.Labels[podsecurity.EnforceLevelLabel]
-		if level != "" && level != string(podsecurity.LevelPrivileged) {
-			return true
-		}
+	if err != nil {
+		return true // the Pod's own request tells what is wrong
+	}
+	if level := ns.Labels[podsecurity.EnforceLevelLabel]; level != "" && level != string(podsecurity.LevelPrivileged) {
+		return true
 	}
 	limits, ok := c.Resource(corev1.SchemeGroupVersion.WithKind("LimitRange"))
 	return ok && len(c.List(limits, namespace)) > 0

@@ -90,9 +90,8 @@ func (q *Question) subject() map[string]any {
 }
 
 func valueAt(object map[string]any, path string) any {
-	var found any
-	change(object, "", path, func(v any) any { found = v; return v })
-	return found
+	value, _ := render.Field(object, path)
+	return value
 }
 
 // replaced is a copy of a value, which lies at place, with another one at path.

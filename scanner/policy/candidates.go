@@ -1,10 +1,7 @@
 package policy
 
 import (
-	"slices"
-
 	v1 "k8s.io/api/admissionregistration/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
@@ -50,16 +47,8 @@ func (m *matcher) mayMatch(req *admission.Request, rules *v1.ValidatingAdmission
 // nothing but a request's class.
 func rulesOnly(p *v1.ValidatingAdmissionPolicy) *v1.ValidatingAdmissionPolicy {
 	loose := &v1.ValidatingAdmissionPolicy{Spec: v1.ValidatingAdmissionPolicySpec{MatchConstraints: p.Spec.MatchConstraints.DeepCopy()}}
-	c := loose.Spec.MatchConstraints
-	if c == nil {
-		return loose
+	if loose.Spec.MatchConstraints != nil {
+		unselect(loose.Spec.MatchConstraints)
 	}
-	c.NamespaceSelector, c.ObjectSelector = &metav1.LabelSelector{}, &metav1.LabelSelector{}
-	for i := range c.ResourceRules {
-		c.ResourceRules[i].ResourceNames = nil
-	}
-	c.ExcludeResourceRules = slices.DeleteFunc(c.ExcludeResourceRules, func(r v1.NamedRuleWithOperations) bool {
-		return len(r.ResourceNames) > 0
-	})
 	return loose
 }

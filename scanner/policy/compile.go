@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -92,7 +93,7 @@ func (c *Compiler) compileSpec(spec *v1.ValidatingAdmissionPolicySpec) *compiled
 	}
 	full := plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil, HasAuthorizer: true}
 	message := plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil}
-	out := &compiled{shortcut: c.newShortcut(spec)}
+	out := &compiled{}
 	for _, v := range spec.Variables {
 		result := compiler.CompileAndStoreVariable(&validating.Variable{Name: v.Name, Expression: v.Expression}, full, environment.StoredExpressions)
 		out.setVariable(v.Name, result)
@@ -110,6 +111,9 @@ func (c *Compiler) compileSpec(spec *v1.ValidatingAdmissionPolicySpec) *compiled
 			result = expression(&messageExpression{v.MessageExpression}, message)
 		}
 		out.messages = append(out.messages, result)
+	}
+	if !slices.ContainsFunc(out.validations, func(r plugincel.CompilationResult) bool { return r.Error != nil }) {
+		out.shortcut = c.newShortcut(spec)
 	}
 	for _, a := range spec.AuditAnnotations {
 		out.auditAnnotations = append(out.auditAnnotations, expression(&validating.AuditAnnotationCondition{Key: a.Key, ValueExpression: a.ValueExpression}, full))

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -49,11 +51,7 @@ func (v *Coverage) add(r admission.Resource, subresource string) {
 // Policy gives what a policy can match, and apart from it what it names that no
 // policy is ever asked about (reviews, and the configuration of admission).
 func (v *Coverage) Policy(p *v1.ValidatingAdmissionPolicy) (matched, exempt []Sight) {
-	open := p.DeepCopy()
-	if open.Spec.MatchConstraints != nil {
-		unselect(open.Spec.MatchConstraints)
-	}
-	accessor := validating.NewValidatingAdmissionPolicyAccessor(open)
+	accessor := validating.NewValidatingAdmissionPolicyAccessor(rulesOnly(p))
 	for _, s := range v.all {
 		if ok, _, _, err := v.matcher.upstream.DefinitionMatches(s.attributes(), v.interfaces, accessor); err != nil || !ok {
 			continue
@@ -90,13 +88,9 @@ func unselect(r *v1.MatchResources) {
 	for i := range r.ResourceRules {
 		r.ResourceRules[i].ResourceNames = nil
 	}
-	var whole []v1.NamedRuleWithOperations
-	for _, rule := range r.ExcludeResourceRules {
-		if len(rule.ResourceNames) == 0 {
-			whole = append(whole, rule)
-		}
-	}
-	r.ExcludeResourceRules = whole
+	r.ExcludeResourceRules = slices.DeleteFunc(r.ExcludeResourceRules, func(rule v1.NamedRuleWithOperations) bool {
+		return len(rule.ResourceNames) > 0
+	})
 }
 
 // InNamespace tells whether requests of the kind have a namespace. Those for a

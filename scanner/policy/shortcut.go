@@ -39,8 +39,8 @@ func (c *Compiler) newShortcut(spec *v1.ValidatingAdmissionPolicySpec) *shortcut
 	return &shortcut{after: c.shortcutAfter, compiled: sync.OnceValue(func() celgo.Program { return c.join(spec) })}
 }
 
-// join compiles the validations as one. Each compiles by itself, or the whole
-// does not; a line break ends the comment an expression may end with.
+// join compiles the validations as one. Each compiles by itself, so none reaches
+// out of its parentheses; a line break ends the comment it may end with.
 func (c *Compiler) join(spec *v1.ValidatingAdmissionPolicySpec) celgo.Program {
 	compiler, err := c.compiler()
 	if err != nil {

@@ -1,0 +1,24 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// The keys of a mapping are counted however they are written: with values or
+// without.
+func TestKeysWithoutColonsAreCounted(t *testing.T) {
+	var flow, block strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&flow, "k%d, ", i)
+		fmt.Fprintf(&block, "? k%d\n", i)
+	}
+	limits := Limits{Keys: 40}.withDefaults()
+	for _, text := range []string{"data: {" + flow.String() + "}\n", block.String()} {
+		tree := newTree(nil, limits)
+		if bad := tree.guardFile([]byte(text), "hash"); bad == nil || !strings.Contains(bad.message, "50 keys") {
+			t.Errorf("%.20s...: %v, want 50 keys refused", text, bad)
+		}
+	}
+}
