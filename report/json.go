@@ -17,12 +17,12 @@ import (
 // writeJSON writes the wire format: indented, keys in the order of the Go
 // structs, empty lists as [], a newline at the end.
 func writeJSON(w *bufio.Writer, r *scanner.Report, _ Options) error {
-	return encodeJSON(w, normalized(r))
+	return EncodeJSON(w, normalized(r))
 }
 
-// encodeJSON is how all JSON leaves this package: HTML is left alone, what could
+// EncodeJSON is how all JSON leaves the program: HTML is left alone, what could
 // harm a terminal is not.
-func encodeJSON(w io.Writer, v any) error {
+func EncodeJSON(w io.Writer, v any) error {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)

@@ -37,7 +37,7 @@ func maskLint(r *lint.Report) *lint.Report {
 	return &c
 }
 
-func writeLintJSON(w *bufio.Writer, r *lint.Report, _ Options) error { return encodeJSON(w, r) }
+func writeLintJSON(w *bufio.Writer, r *lint.Report, _ Options) error { return EncodeJSON(w, r) }
 
 // writeLintText writes the report for people: findings file by file, what could not
 // be looked at, remarks, and one line that sums it up.

@@ -62,7 +62,7 @@ func newRun(category string, t scanner.Tool, rules []*sarifRule, notes []sarifNo
 }
 
 func encodeRun(w *bufio.Writer, run sarifRun) error {
-	return encodeJSON(w, sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{run}})
+	return EncodeJSON(w, sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{run}})
 }
 
 func driver(t scanner.Tool, rules []*sarifRule) sarifDriver {

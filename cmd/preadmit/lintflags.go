@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -91,16 +92,22 @@ func (f *lintFlags) tree(ctx context.Context, stdin io.Reader) (tree scanner.Tre
 // ignored there, stands alone.
 func fileTree(ctx context.Context, name string) (scanner.Tree, string, error) {
 	dir, base := filepath.Split(name)
-	if repository, err := gittree.Open(filepath.Clean(dir)); err == nil {
-		c := &change{}
-		if err := c.openWorkTree(repository); err == nil {
-			under := path.Join(c.head.Under, base)
-			if _, err := fs.Stat(c.head.FS, under); err == nil {
-				return c.head, under, nil
-			}
-		}
+	repository, err := gittree.Open(filepath.Clean(dir))
+	switch {
+	case errors.Is(err, gittree.ErrNotRepository):
+		return loneTree(ctx, nil, name)
+	case err != nil:
+		return scanner.Tree{}, "", err
 	}
-	return loneTree(ctx, nil, name)
+	c := &change{}
+	if err := c.openWorkTree(repository); err != nil {
+		return scanner.Tree{}, "", err
+	}
+	under := path.Join(c.head.Under, base)
+	if _, err := fs.Stat(c.head.FS, under); err != nil {
+		return loneTree(ctx, nil, name)
+	}
+	return c.head, under, nil
 }
 
 // loneTree is a tree of one file, or of stdin.

@@ -132,7 +132,10 @@ func openSuites(dirs []string) ([]*suite.Suite, error) {
 		}
 		for _, d := range found {
 			absolute, err := filepath.Abs(d)
-			if err != nil || seen[absolute] {
+			if err != nil {
+				mistakes = append(mistakes, err)
+			}
+			if seen[absolute] {
 				continue
 			}
 			seen[absolute] = true

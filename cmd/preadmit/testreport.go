@@ -2,9 +2,9 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
@@ -62,7 +62,7 @@ func writeTestReport(w io.Writer, f *testFlags, r *testReport) error {
 	var err error
 	switch f.format.value {
 	case "json":
-		err = writeTestJSON(&b, r)
+		err = report.EncodeJSON(&b, r)
 	case "junit":
 		err = writeTestJUnit(&b, r)
 	default:
@@ -75,11 +75,4 @@ func writeTestReport(w io.Writer, f *testFlags, r *testReport) error {
 		return errFindings
 	}
 	return err
-}
-
-func writeTestJSON(w io.Writer, r *testReport) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(r)
 }

@@ -6,10 +6,9 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
@@ -25,7 +24,7 @@ func writeTestText(w io.Writer, r *testReport, verbose bool) {
 		}
 		if len(s.Failures) == 0 && !hasExpectations(s) {
 			for _, e := range s.PolicyErrors {
-				printf(w, "  refused: %s\n", printable(e.Message))
+				printf(w, "  refused: %s\n", report.Line(e.Message))
 			}
 		}
 		for i := range s.Failures {
@@ -52,7 +51,7 @@ func suiteLine(s *suite.Result) string {
 			compared++
 		}
 	}
-	dir := printable(s.Dir)
+	dir := report.Line(s.Dir)
 	switch failed := len(s.Failures); {
 	case failed > 0:
 		return fmt.Sprintf("FAIL  %s: %s", dir, failedLine(s, failed, compared))
@@ -99,7 +98,7 @@ func verdictLine(s *suite.Result, v *suite.Verdict) string {
 	if !s.Compared(v.Name) {
 		answer += " (not compared)"
 	}
-	return printable(v.Name + ": " + answer)
+	return report.Line(v.Name + ": " + answer)
 }
 
 // writeFailure writes what differs and what made it so.
@@ -118,11 +117,11 @@ func failureTitle(s *suite.Result, f *suite.Failure) string {
 	if f.Request == "" {
 		return "policies and bindings that the server refuses (" + fileOf(s, suite.ExpectedFile) + ")"
 	}
-	return fmt.Sprintf("%s (%s:%d, %s:%d)", printable(f.Request),
+	return fmt.Sprintf("%s (%s:%d, %s:%d)", report.Line(f.Request),
 		fileOf(s, suite.ExpectedFile), f.Line, fileOf(s, suite.RequestsFile), f.RequestLine)
 }
 
-func fileOf(s *suite.Result, name string) string { return printable(path.Join(s.Dir, name)) }
+func fileOf(s *suite.Result, name string) string { return report.Line(path.Join(s.Dir, name)) }
 
 // differenceLines are the lines of fields, - for expected and + for actual; lines
 // that both sides have are left out.
@@ -152,14 +151,14 @@ func fieldLines(field string, value any) []string {
 		return []string{field + ": (none)"}
 	case []string:
 		for i, item := range v {
-			lines = append(lines, fmt.Sprintf("%s[%d]: %s", field, i, printable(item)))
+			lines = append(lines, fmt.Sprintf("%s[%d]: %s", field, i, report.Line(item)))
 		}
 	case map[string]string:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			lines = append(lines, fmt.Sprintf("%s['%s']: %s", field, printable(key), printable(v[key])))
+			lines = append(lines, fmt.Sprintf("%s['%s']: %s", field, report.Line(key), report.Line(v[key])))
 		}
 	default:
-		lines = []string{field + ": " + printable(fmt.Sprint(v))}
+		lines = []string{field + ": " + report.Line(fmt.Sprint(v))}
 	}
 	return lines
 }
@@ -175,12 +174,12 @@ func explanationLines(s *suite.Result, f *suite.Failure) []string {
 	var lines []string
 	for i := range f.Explanations {
 		e := &f.Explanations[i]
-		lines = append(lines, fmt.Sprintf("because of %s: %s", decisionName(e), printable(e.Message)))
+		lines = append(lines, fmt.Sprintf("because of %s: %s", decisionName(e), report.Line(e.Message)))
 		if e.Expression == "" {
 			continue
 		}
 		for _, line := range strings.Split(strings.TrimSpace(e.Expression), "\n") {
-			lines = append(lines, "  "+printable(line))
+			lines = append(lines, "  "+report.Line(line))
 		}
 		lines = append(lines, valueLines(e)...)
 	}
@@ -190,11 +189,11 @@ func explanationLines(s *suite.Result, f *suite.Failure) []string {
 func valueLines(e *suite.Explanation) []string {
 	var lines []string
 	for _, v := range e.Values {
-		value := "= " + printable(v.Value)
+		value := "= " + report.Line(v.Value)
 		if v.Missing {
 			value = "is not set"
 		}
-		lines = append(lines, fmt.Sprintf("  where %s %s", printable(v.Path), value))
+		lines = append(lines, fmt.Sprintf("  where %s %s", report.Line(v.Path), value))
 	}
 	if e.MoreValues {
 		lines = append(lines, "  and more")
@@ -206,7 +205,7 @@ func valueLines(e *suite.Explanation) []string {
 func unopposed(s *suite.Result, f *suite.Failure) string {
 	for i := range s.Verdicts {
 		if v := &s.Verdicts[i]; v.Name == f.Request && !v.Allowed {
-			return "no policy decided this: " + printable(v.Message)
+			return "no policy decided this: " + report.Line(v.Message)
 		}
 	}
 	if f.Evaluations == 0 {
@@ -226,13 +225,5 @@ func decisionName(e *suite.Explanation) string {
 	if e.Validation >= 0 {
 		parts = append(parts, fmt.Sprintf("validations[%d]", e.Validation))
 	}
-	return printable(strings.Join(parts, ", ") + " (" + strings.Join(e.Actions, ", ") + ")")
-}
-
-// printable is text that cannot control a terminal.
-func printable(text string) string {
-	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return strconv.Quote(text)
-	}
-	return text
+	return report.Line(strings.Join(parts, ", ") + " (" + strings.Join(e.Actions, ", ") + ")")
 }

@@ -19,22 +19,24 @@ func checkMatching(_ context.Context, c *cluster) {
 		if !p.linted || p.Spec.MatchConstraints == nil {
 			continue
 		}
-		constraints := p.Spec.MatchConstraints
-		for i, rule := range constraints.ResourceRules {
-			c.checkRule(p.Source, fmt.Sprintf("spec.matchConstraints.resourceRules[%d]", i), rule.Rule)
-		}
-		for i, rule := range constraints.ExcludeResourceRules {
-			c.checkRule(p.Source, fmt.Sprintf("spec.matchConstraints.excludeResourceRules[%d]", i), rule.Rule)
-		}
+		c.checkRules(p.Source, "spec.matchConstraints", p.Spec.MatchConstraints)
 		c.checkMatchable(p)
 		c.checkConditions(p)
 	}
 	for _, b := range c.bindings {
 		if r := b.Spec.MatchResources; b.linted && r != nil {
-			for i, rule := range r.ResourceRules {
-				c.checkRule(b.Source, fmt.Sprintf("spec.matchResources.resourceRules[%d]", i), rule.Rule)
-			}
+			c.checkRules(b.Source, "spec.matchResources", r)
 		}
+	}
+}
+
+// checkRules reports rules, and exclusions, that name what is not served.
+func (c *cluster) checkRules(o *admission.Object, at string, r *v1.MatchResources) {
+	for i, rule := range r.ResourceRules {
+		c.checkRule(o, fmt.Sprintf("%s.resourceRules[%d]", at, i), rule.Rule)
+	}
+	for i, rule := range r.ExcludeResourceRules {
+		c.checkRule(o, fmt.Sprintf("%s.excludeResourceRules[%d]", at, i), rule.Rule)
 	}
 }
 
