@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+	"github.com/preadmit/preadmit/render"
 )
 
 // maxFields bounds the fields a value remembers, maxPaths those of an answer.
@@ -42,8 +43,8 @@ func (p *path) child(key ref.Val) *path {
 // mistaken.
 func keyStep(parent, key string) string {
 	switch {
-	case !isName(key) && strings.Contains(key, "]"):
-		return `["` + key + `"]`
+	case key == "" || strings.Contains(key, "]") || strings.HasPrefix(key, `"`) || strings.HasPrefix(key, "'"):
+		return render.AppendKey("", key)
 	case !isName(key):
 		return "[" + key + "]"
 	case parent == "":

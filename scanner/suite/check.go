@@ -2,8 +2,7 @@ package suite
 
 import (
 	"fmt"
-	"regexp"
-	"strings"
+	"reflect"
 
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 )
@@ -113,7 +112,7 @@ func readExpected(path string, data []byte, requests []Request) (*Expected, erro
 	names := map[string]int{}
 	for i := range expected.Verdicts {
 		v, key := &expected.Verdicts[i], fmt.Sprintf("verdicts[%d]", i)
-		v.line, v.stated = f.line(key), f.stated(key, expected.RecordedFrom != "")
+		v.line, v.stated = f.line(key), f.stated(key, reflect.TypeFor[Verdict](), expected.RecordedFrom != "")
 		f.name(key+".name", v.Name, names)
 		if v.Name != "" && !known[v.Name] {
 			f.fail(key+".name", "no request is named %q in %s", v.Name, RequestsFile)
@@ -126,7 +125,7 @@ func readExpected(path string, data []byte, requests []Request) (*Expected, erro
 }
 
 func (f *file) policyError(key string, e *PolicyError, record bool) {
-	e.stated = f.stated(key, record)
+	e.stated = f.stated(key, reflect.TypeFor[PolicyError](), record)
 	if e.Kind == "" {
 		f.fail(key+".kind", "required: ValidatingAdmissionPolicy or ValidatingAdmissionPolicyBinding")
 	}
@@ -135,19 +134,17 @@ func (f *file) policyError(key string, e *PolicyError, record bool) {
 	}
 }
 
-// stated are the fields written in the mapping key. A record states all.
-func (f *file) stated(key string, record bool) stated {
+// stated are the fields of a type written in the mapping key. A record states all.
+func (f *file) stated(key string, t reflect.Type, record bool) stated {
 	if record {
 		return nil
 	}
 	s := stated{}
-	for written := range f.nodes {
-		field, below := strings.CutPrefix(written, key+".")
-		if below && fieldName().MatchString(field) {
-			s[field] = true
+	_, names := fieldTypes(t)
+	for _, name := range names {
+		if f.nodes[key+"."+name] != nil {
+			s[name] = true
 		}
 	}
 	return s
 }
-
-func fieldName() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z]+$`) }

@@ -41,9 +41,6 @@ type Failure struct {
 // Compared reports whether expected.yaml has an entry for a request.
 func (r *Result) Compared(request string) bool { return r.compared[request] }
 
-// Line is where a request is written in requests.yaml.
-func (r *Result) Line(request string) int { return r.lines[request] }
-
 // Failure gives the failure of a request, nil when there is none.
 func (r *Result) Failure(request string) *Failure {
 	for i := range r.Failures {
