@@ -38,6 +38,9 @@ func (c *conformance) prepared(ctx context.Context, r *replayed) error {
 		}
 		ours, err := p.prepare(ctx, request.Ask())
 		if err != nil {
+			return fmt.Errorf("request %s: %w", request.Name, err)
+		}
+		if ours == nil {
 			continue // preadmit refuses: then the verdicts have been compared
 		}
 		for _, pair := range []struct {
@@ -106,7 +109,7 @@ func (p *preparer) clusterOf(more ...*admission.Object) *admission.Cluster {
 type preparedObjects struct{ object, old map[string]any }
 
 // prepare gives the objects of a request as policies see them, and as a server
-// gives them back that stored them.
+// gives them back that stored them; nil when preadmit refuses the request.
 func (p *preparer) prepare(ctx context.Context, ask admission.Ask) (*preparedObjects, error) {
 	cluster := p.cluster
 	if ask.OldObject != nil && ask.OldObject.GroupVersionKind().Kind == "Namespace" {
@@ -114,7 +117,7 @@ func (p *preparer) prepare(ctx context.Context, ask admission.Ask) (*preparedObj
 	}
 	request, _, err := cluster.Prepare(ctx, ask)
 	if err != nil {
-		return nil, err
+		return nil, nil
 	}
 	version, err := request.Version(request.GetKind())
 	if err != nil {
