@@ -36,11 +36,18 @@ func (t *tree) guardFile(data []byte, hash string) *bombError {
 }
 
 // harmless is a cheap test that a text cannot exceed the limits: it has no alias,
-// fewer bytes than nodes are allowed, and fewer of the marks that keys come with
-// than keys are: `key: value`, `{key, key}`, `? key`.
+// fewer bytes than nodes are allowed, and no document with more of the marks that
+// keys come with - `key: value`, `{key, key}`, `? key` - than keys are.
 func harmless(data []byte, limits Limits) bool {
-	return len(data) < limits.Nodes && (bytes.IndexByte(data, '&') < 0 || bytes.IndexByte(data, '*') < 0) &&
-		bytes.Count(data, []byte(":"))+bytes.Count(data, []byte(","))+bytes.Count(data, []byte("?")) <= limits.Keys
+	if len(data) >= limits.Nodes || bytes.IndexByte(data, '&') >= 0 && bytes.IndexByte(data, '*') >= 0 {
+		return false
+	}
+	for document := range bytes.SplitSeq(data, []byte("\n---\n")) {
+		if bytes.Count(document, []byte(":"))+bytes.Count(document, []byte(","))+bytes.Count(document, []byte("?")) > limits.Keys {
+			return false
+		}
+	}
+	return true
 }
 
 // guard counts the nodes of each YAML document with its aliases expanded. What

@@ -15,7 +15,10 @@ func TestKeysWithoutColonsAreCounted(t *testing.T) {
 		fmt.Fprintf(&block, "? k%d\n", i)
 	}
 	limits := Limits{Keys: 40}.withDefaults()
-	for _, text := range []string{"data: {" + flow.String() + "}\n", block.String()} {
+	for _, text := range []string{
+		"data: {" + flow.String() + "}\n", block.String(),
+		"a: 1\n---\n" + block.String() + "---\nb: 2\n",
+	} {
 		tree := newTree(nil, limits)
 		if bad := tree.guardFile([]byte(text), "hash"); bad == nil || !strings.Contains(bad.message, "50 keys") {
 			t.Errorf("%.20s...: %v, want 50 keys refused", text, bad)
