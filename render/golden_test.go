@@ -114,8 +114,8 @@ func describeRoot(t *testing.T, out *strings.Builder, r *Renderer, root Root, qu
 			words := strings.Fields(line)
 			if len(words) >= 4 && words[0] == "find" && words[1] == root.Path && words[2] == kind+"/"+name {
 				what := strings.Join(words[3:], " ")
-				pos, found := sources[i].FindPart(words[3], partOf(words[4:]))
-				fmt.Fprintf(out, "    %s at %s %s\n", what, span(pos), map[bool]string{true: "found", false: "absent"}[found])
+				place := sources[i].Place(words[3], partOf(words[4:]))
+				fmt.Fprintf(out, "    %s at %s %s\n", what, span(place.Position), map[bool]string{true: "found", false: "absent"}[place.Found()])
 			}
 			if len(words) == 4 && words[0] == "removals" && words[1] == root.Path && words[2] == kind+"/"+name {
 				for _, r := range sources[i].Removals(words[3]) {

@@ -79,6 +79,12 @@ func itemOf(node *yaml.Node, items []int) *yaml.Node {
 }
 
 // wholly finds values that one line wrote.
-func wholly(find func(string) (Position, bool)) func(string, Part) (Position, bool) {
-	return func(path string, _ Part) (Position, bool) { return find(path) }
+func wholly(find func(string) (Position, bool)) func(string, Part) Place {
+	return func(path string, _ Part) Place {
+		pos, found := find(path)
+		if !found {
+			return Place{Position: pos}
+		}
+		return Place{Position: pos, Evidence: Marked}
+	}
 }

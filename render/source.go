@@ -10,7 +10,7 @@ type Source struct {
 type places struct {
 	document Position
 	// find is nil when only the document is known.
-	find func(path string, part Part) (Position, bool)
+	find func(path string, part Part) Place
 	// removals is nil when nothing takes elements of lists away.
 	removals func(list string) []Removal
 }
@@ -29,6 +29,34 @@ const (
 	// `nameSuffix` put there.
 	Back
 )
+
+// Evidence is how it is known that a line wrote a field.
+type Evidence int
+
+const (
+	// Nearest is none: the position is that of the nearest ancestor.
+	Nearest Evidence = iota
+	// Marked: the object holds the very node that the line was read into, and both
+	// say the same.
+	Marked
+	// Inferred: kustomize does not carry a mark; the line is one that writes such a
+	// field, and this value.
+	Inferred
+	// Removed: the field is gone, and the line took it away.
+	Removed
+)
+
+// Place is what is known of where a field was written.
+type Place struct {
+	Position
+	Evidence Evidence
+	// Why says why no line is known, in words for the reader of a report. Only with
+	// Nearest, and empty for a field that the object does not have.
+	Why string
+}
+
+// Found tells whether the position is the field's own.
+func (p Place) Found() bool { return p.Evidence == Marked || p.Evidence == Inferred }
 
 // Removal is an element that a patch took out of a list.
 type Removal struct {
@@ -51,14 +79,15 @@ func (s *Source) Document() Position { return s.places().document }
 // the field has no position of its own, the nearest existing ancestor's is
 // returned with found == false.
 func (s *Source) Find(path string) (pos Position, found bool) {
-	return s.FindPart(path, Whole)
+	p := s.Place(path, Whole)
+	return p.Position, p.Found()
 }
 
-// FindPart is Find for a part of the field's value.
-func (s *Source) FindPart(path string, part Part) (pos Position, found bool) {
+// Place gives the position of a part of a field's value and how it is known.
+func (s *Source) Place(path string, part Part) Place {
 	p := s.places()
 	if p.find == nil {
-		return p.document, false
+		return Place{Position: p.document, Why: "the lines of this object are not known"}
 	}
 	return p.find(path, part)
 }

@@ -122,23 +122,25 @@ func (l *locator) source(i int, exact bool) *Source {
 		return known(places{document: document})
 	}
 	direct := finder(res.YNode(), document, l.place)
-	find := func(path string, part Part) (Position, bool) {
+	find := func(path string, part Part) Place {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		pos, found := direct(path)
-		if !found && reparsed(res.YNode()) {
-			pos, found = l.findReparsed(i, document, direct, path)
-		}
 		if found {
-			return pos, true
+			return Place{Position: pos, Evidence: Marked}
+		}
+		if reparsed(res.YNode()) {
+			if pos, found = l.findReparsed(i, document, direct, path); found {
+				return Place{Position: pos, Evidence: Inferred}
+			}
 		}
 		if set, ok := l.unmarked(i, document, path, part); ok {
-			return set, true
+			return Place{Position: set, Evidence: Inferred}
 		}
 		if taken, ok := l.removed(i, document, path); ok {
-			return taken, false
+			return Place{Position: taken, Evidence: Removed}
 		}
-		return pos, false
+		return Place{Position: pos}
 	}
 	removals := func(list string) []Removal {
 		l.mu.Lock()

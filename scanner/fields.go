@@ -112,7 +112,7 @@ func (l *locator) locateValidation(ctx context.Context, f *found) (Location, err
 
 func (l *locator) fieldLocation(f *found, source *render.Source, t turning) Location {
 	from := originOf(f.object)
-	pos, _ := source.FindPart(t.field, t.part)
+	pos := source.Place(t.field, t.part).Position
 	if taken, ok := l.takenOut(f, source, t); ok {
 		pos = taken
 	}
