@@ -62,8 +62,9 @@ func BenchmarkRender(b *testing.B) {
 
 func BenchmarkSources(b *testing.B) {
 	r := NewRenderer(benchTree(20), Options{})
+	result := r.Render(context.Background(), Root{Path: "apps/7/prod", Kind: KindKustomize})
 	for b.Loop() {
-		if _, err := r.Sources(context.Background(), Root{Path: "apps/7/prod", Kind: KindKustomize}); err != nil {
+		if _, err := r.Sources(context.Background(), result); err != nil {
 			b.Fatal(err)
 		}
 	}

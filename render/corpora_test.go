@@ -209,7 +209,7 @@ func checkProblem(t *testing.T, r *Renderer, root Root, p *Problem) {
 // scalar to be on its line.
 func checkSources(t *testing.T, r *Renderer, root Root, result *Result, counts map[string]int) {
 	t.Helper()
-	sources, err := r.Sources(context.Background(), root)
+	sources, err := r.Sources(context.Background(), result)
 	if err != nil {
 		t.Fatalf("%s: %v", root.Path, err)
 	}

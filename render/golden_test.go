@@ -103,7 +103,7 @@ func describeRoot(t *testing.T, out *strings.Builder, r *Renderer, root Root, qu
 		fmt.Fprintf(out, "  %s: %s\n", p.Kind, p)
 		return
 	}
-	sources, err := r.Sources(context.Background(), root)
+	sources, err := r.Sources(context.Background(), result)
 	if err != nil {
 		t.Fatal(err)
 	}

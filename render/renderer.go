@@ -39,14 +39,18 @@ func (r *Renderer) Render(ctx context.Context, root Root) *Result {
 	return r.renderKustomize(ctx, root)
 }
 
-// Sources says where each object of Render was written, in the order of
-// Result.Objects. It costs about one more render.
-func (r *Renderer) Sources(ctx context.Context, root Root) ([]*Source, error) {
+// Sources says where each object of a result was written, in the order of its
+// Objects. The result must be that of a root of this tree. It costs about one more
+// render. The error is the result's problem, if it has one, or that of ctx.
+func (r *Renderer) Sources(ctx context.Context, result *Result) ([]*Source, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if root.Kind == KindPlain {
-		return r.plainSources(root)
+	if result.Problem != nil {
+		return nil, result.Problem
 	}
-	return r.kustomizeSources(ctx, root)
+	if result.Root.Kind == KindPlain {
+		return r.plainSources(result.Root)
+	}
+	return r.kustomizeSources(result)
 }

@@ -56,7 +56,7 @@ func TestCancelled(t *testing.T) {
 	if p := r.Render(ctx, root).Problem; p == nil || !strings.Contains(p.Message, "given up") {
 		t.Errorf("problem %v", p)
 	}
-	if _, err := r.Sources(ctx, root); err == nil {
+	if _, err := r.Sources(ctx, &Result{Root: root}); err == nil {
 		t.Error("located")
 	}
 }
@@ -74,7 +74,7 @@ func TestConcurrent(t *testing.T) {
 		group.Go(func() {
 			for _, root := range d.Roots {
 				result := r.Render(context.Background(), root)
-				sources, err := r.Sources(context.Background(), root)
+				sources, err := r.Sources(context.Background(), result)
 				if result.Problem != nil || err != nil {
 					t.Errorf("%s: %v %v", root.Path, result.Problem, err)
 					continue

@@ -2,7 +2,6 @@ package render
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"path"
 	"strings"
@@ -16,16 +15,14 @@ import (
 // kustomizeSources builds a root once more from padded files, and takes the
 // places of nodes from their lines. Should that build differ in any object, only
 // the documents are told.
-func (r *Renderer) kustomizeSources(ctx context.Context, root Root) ([]*Source, error) {
-	plain := r.renderKustomize(ctx, root)
-	if plain.Problem != nil {
-		return nil, plain.Problem
-	}
+func (r *Renderer) kustomizeSources(plain *Result) ([]*Source, error) {
+	root := plain.Root
 	c := r.tree.walk(root.Path, newTrace())
 	l := &locator{renderer: r, closure: c, root: root}
 	if c.openapi != nil {
 		return l.documentsOnly(plain.Objects), nil
 	}
+	prewarm()
 	l.padder = newPadder(c, r.tree)
 	fsys := &kustomizeFS{tree: r.tree, trace: newTrace(), serve: l.padder.serve}
 	resources, err := r.run(fsys, root.Path)

@@ -78,7 +78,7 @@ func rendered(t testing.TB, files map[string]string, root string) []report.Locat
 	if result.Problem != nil {
 		t.Fatal(result.Problem)
 	}
-	sources, err := r.Sources(t.Context(), found)
+	sources, err := r.Sources(t.Context(), result)
 	if err != nil {
 		t.Fatal(err)
 	}

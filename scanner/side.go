@@ -40,9 +40,10 @@ type rendered struct {
 // origin is where an object of a cluster's state was rendered from; it is the Tag
 // of an admission.Object.
 type origin struct {
-	side  *side
-	root  render.Root
-	index int
+	side   *side
+	root   render.Root
+	result *render.Result // of root
+	index  int
 }
 
 func originOf(o *admission.Object) origin { return o.Tag.(origin) }
@@ -64,7 +65,7 @@ func (s *side) render(ctx context.Context, root render.Root) *rendered {
 	r := &rendered{Result: s.renderer.Render(ctx, root)}
 	for _, o := range r.Objects {
 		object := admission.ParseObject(o.JSON)
-		object.Tag = origin{side: s, root: root, index: o.Index}
+		object.Tag = origin{side: s, root: root, result: r.Result, index: o.Index}
 		r.objects = append(r.objects, object)
 	}
 	return r

@@ -105,7 +105,7 @@ func (f *renderFlags) print(ctx context.Context, w io.Writer, renderer *render.R
 		objects[i].Object = o
 	}
 	if f.origin || f.field != "" {
-		sources, err := renderer.Sources(ctx, result.Root)
+		sources, err := renderer.Sources(ctx, result)
 		if err != nil {
 			return fmt.Errorf("find where the objects of %s were written: %w", report.Line(result.Root.Path), err)
 		}
