@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -237,8 +239,8 @@ func checkSources(t *testing.T, r *Renderer, root Root, result *Result, counts m
 func everyLeaf(value any, path string, do func(string)) {
 	switch v := value.(type) {
 	case map[string]any:
-		for key, field := range v {
-			everyLeaf(field, path+"["+key+"]", do)
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			everyLeaf(v[key], AppendKey(path, key), do)
 		}
 	case []any:
 		for i, item := range v {

@@ -1,0 +1,233 @@
+package render
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"io/fs"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// reader reads the files of a tree again, with nothing of what located a field, to
+// tell whether what is written at a place is what the field says.
+type reader struct {
+	fsys  fs.FS
+	files map[string]*readFile
+}
+
+// readFile is a file with its scalars by where they are written.
+type readFile struct {
+	text    string
+	lines   []string
+	scalars map[[2]int]readScalar
+	// blocks are the literal blocks, which may hold patches or files.
+	blocks []readScalar
+}
+
+// readScalar is a scalar with the key it is the value of.
+type readScalar struct {
+	node *yaml.Node
+	key  string
+}
+
+func newReader(fsys fs.FS) *reader { return &reader{fsys: fsys, files: map[string]*readFile{}} }
+
+func (r *reader) file(name string) *readFile {
+	if f, ok := r.files[name]; ok {
+		return f
+	}
+	data, err := fs.ReadFile(r.fsys, name)
+	if err != nil {
+		data = nil
+	}
+	f := readText(strings.ReplaceAll(string(data), "\r\n", "\n"))
+	r.files[name] = f
+	return f
+}
+
+// readText reads the documents of a text up to the first that is not YAML.
+func readText(text string) *readFile {
+	f := &readFile{text: text, lines: strings.Split(text, "\n"), scalars: map[[2]int]readScalar{}}
+	for decoder := yaml.NewDecoder(strings.NewReader(text)); ; {
+		var doc yaml.Node
+		if decoder.Decode(&doc) != nil {
+			return f
+		}
+		f.add(&doc, "")
+	}
+}
+
+func (f *readFile) add(n *yaml.Node, key string) {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		s := readScalar{n, key}
+		f.scalars[[2]int{n.Line, n.Column}] = s
+		if n.Style&yaml.LiteralStyle != 0 {
+			f.blocks = append(f.blocks, s)
+		}
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			f.add(n.Content[i], "")
+			f.add(n.Content[i+1], n.Content[i].Value)
+		}
+	default:
+		for _, child := range n.Content {
+			f.add(child, key)
+		}
+	}
+}
+
+// scalar is what is written at a place of the file, or of the YAML in a literal
+// block of it.
+func (f *readFile) scalar(line, column int) (readScalar, bool) {
+	if s, ok := f.scalars[[2]int{line, column}]; ok {
+		return s, true
+	}
+	for _, b := range f.blocks {
+		if line <= b.node.Line || line > b.node.Line+strings.Count(b.node.Value, "\n")+1 {
+			continue
+		}
+		return readText(b.node.Value).scalar(line-b.node.Line, column-f.indent(b.node))
+	}
+	return readScalar{}, false
+}
+
+// indent is how far a literal block is moved to the right.
+func (f *readFile) indent(block *yaml.Node) int {
+	for i, inner := range strings.Split(block.Value, "\n") {
+		if strings.TrimSpace(inner) != "" && block.Line+i < len(f.lines) {
+			return leading(f.lines[block.Line+i]) - leading(inner)
+		}
+	}
+	return 0
+}
+
+func leading(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+
+// The ways in which a line and the value it made agree.
+const (
+	agreeSame    = "the same scalar"
+	agreeData    = "data of a generator"
+	agreePatch   = "within a patch that is not written as a block"
+	agreeVars    = "with variables substituted"
+	agreeName    = "a name with prefix, suffix or hash"
+	agreeImage   = "a part of an image"
+	agreePart    = "a part that a replacement or variable copied"
+	agreeNewline = "without its last newline"
+)
+
+// agrees tells in which way what is written at a place is a value, that of a field
+// of a key; empty when it is not.
+func (r *reader) agrees(pos Position, key string, value any) string {
+	f := r.file(pos.Path)
+	s, ok := f.scalar(pos.Line, pos.Column)
+	if ok && sameValue(s.node, value) {
+		return agreeSame
+	}
+	text, isText := value.(string)
+	if !isText {
+		if ok && holdsScalar(s.node.Value, value) {
+			return agreePatch
+		}
+		return ""
+	}
+	if f.isData(pos, key, text, s.node) {
+		return agreeData
+	}
+	if !ok || s.node.Value == "" {
+		return ""
+	}
+	return agreesAfter(s, key, text)
+}
+
+// agreesAfter tells what kustomize did to what is written to make a value of it.
+func agreesAfter(s readScalar, key, value string) string {
+	was := s.node.Value
+	switch {
+	case strings.TrimSpace(was) == strings.TrimSpace(value):
+		return agreeNewline
+	case substitutes(was, value):
+		return agreeVars
+	case key == "image" && strings.Contains(value, was):
+		return agreeImage
+	case isNameField(key) && strings.Contains(value, was):
+		return agreeName
+	case holdsScalar(was, value):
+		return agreePatch
+	case len(was) > 1 && strings.Contains(value, was), len(value) > 1 && strings.Contains(was, value):
+		return agreePart
+	}
+	return ""
+}
+
+func isNameField(key string) bool { return key == "name" || strings.HasSuffix(key, "Name") }
+
+// sameValue compares a scalar with a decoded value: text as it is written, others
+// as numbers, bools and nulls whatever their format.
+func sameValue(n *yaml.Node, value any) bool {
+	if text, ok := value.(string); ok {
+		return n.Value == text
+	}
+	var written any
+	if n.Decode(&written) != nil {
+		return false
+	}
+	a, errA := json.Marshal(written)
+	b, errB := json.Marshal(value)
+	return errA == nil && errB == nil && string(a) == string(b)
+}
+
+// isData tells whether a line of a generator, or a file it reads, holds a value:
+// `key=value`, or the whole file; of Secrets encoded.
+func (f *readFile) isData(pos Position, key, value string, literal *yaml.Node) bool {
+	lines := []string{}
+	if literal != nil {
+		lines = append(lines, literal.Value)
+	}
+	if pos.Line <= len(f.lines) {
+		lines = append(lines, f.lines[pos.Line-1])
+	}
+	values := []string{value}
+	if decoded, err := base64.StdEncoding.DecodeString(value); err == nil {
+		values = append(values, string(decoded))
+	}
+	for _, v := range values {
+		if pos.Line == 1 && strings.TrimRight(f.text, "\n") == strings.TrimRight(strings.ReplaceAll(v, "\r\n", "\n"), "\n") {
+			return true
+		}
+		for _, line := range lines {
+			name, after, ok := strings.Cut(strings.TrimPrefix(line, "\uFEFF"), "=")
+			if ok && strings.TrimSpace(name) == key && strings.Trim(after, `"'`) == strings.Trim(v, `"'`) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var variable = regexp.MustCompile(`\\\$\\\([A-Za-z0-9_.-]+\\\)`)
+
+// substitutes tells whether text with `$(VAR)` in it may have become a value.
+func substitutes(text, value string) bool {
+	pattern := variable.ReplaceAllString(regexp.QuoteMeta(text), "(?s:.*)")
+	if pattern == regexp.QuoteMeta(text) {
+		return false
+	}
+	re, err := regexp.Compile("^" + pattern + "$")
+	return err == nil && re.MatchString(value)
+}
+
+// holdsScalar tells whether a text is YAML with a scalar of a value in it.
+func holdsScalar(text string, value any) bool {
+	if !strings.ContainsAny(text, "\n:") {
+		return false
+	}
+	for _, s := range readText(text).scalars {
+		if sameValue(s.node, value) {
+			return true
+		}
+	}
+	return false
+}

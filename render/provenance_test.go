@@ -1,0 +1,200 @@
+package render
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/preadmit/preadmit/render/gittree"
+)
+
+// provenance counts what is known of the leaves of rendered objects.
+type provenance struct {
+	trees, roots, objects, leaves int
+	evidence                      map[string]int
+	// agreement counts, of the located leaves, the ways in which line and value agree.
+	agreement map[string]int
+	// reasons count what is said of leaves without a line.
+	reasons  map[string]int
+	examples map[string][]string
+}
+
+// The outcomes of looking for a leaf's line.
+const (
+	outMarked    = "marked"
+	outInferred  = "inferred"
+	outExplained = "explained"
+	outUnknown   = "unknown"
+	outDisagrees = "DISAGREES"
+)
+
+// TestProvenance measures on real repositories how many leaves of the rendered
+// objects are located or explained, and whether what is written at the lines is what
+// the leaves say. PREADMIT_PROVENANCE=all looks at every root of every head branch,
+// otherwise it is one root in so many of the last one. PREADMIT_VERBOSE=n prints n
+// examples of each reason.
+func TestProvenance(t *testing.T) {
+	all := os.Getenv("PREADMIT_PROVENANCE") == "all"
+	for _, bundle := range corpora(t) {
+		name := strings.TrimSuffix(filepath.Base(bundle), ".bundle")
+		t.Run(name, func(t *testing.T) {
+			dir, branches := clone(t, bundle)
+			repo, err := gittree.Open(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			every := 1
+			if !all {
+				branches, every = branches[len(branches)-1:], locatedRoots
+			}
+			p := &provenance{evidence: map[string]int{}, agreement: map[string]int{}, reasons: map[string]int{}, examples: map[string][]string{}}
+			seen := map[string]bool{}
+			for _, branch := range branches {
+				commit, err := repo.Commit(branch)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p.tree(t, commit.FS(), seen, every)
+			}
+			fmt.Printf("\n%s: %s\n%s", name, strings.Join(branches, " "), p)
+			p.check(t)
+		})
+	}
+}
+
+// tree looks at one root in so many of a tree. Roots that read the same files as
+// one seen are left out.
+func (p *provenance) tree(t *testing.T, fsys fs.FS, seen map[string]bool, every int) {
+	t.Helper()
+	r, read := NewRenderer(fsys, Options{}), newReader(fsys)
+	d, err := r.Discover(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.trees++
+	for i, root := range d.Roots {
+		if i%every != 0 {
+			continue
+		}
+		result := r.Render(context.Background(), root)
+		id := fmt.Sprint(root.Path, result.Trace)
+		if result.Problem != nil || seen[id] {
+			continue
+		}
+		seen[id] = true
+		p.root(t, r, read, result)
+	}
+}
+
+func (p *provenance) root(t *testing.T, r *Renderer, read *reader, result *Result) {
+	t.Helper()
+	sources, err := r.Sources(context.Background(), result)
+	if err != nil {
+		t.Fatalf("%s: %v", result.Root.Path, err)
+	}
+	if len(sources) != len(result.Objects) {
+		t.Fatalf("%s: %d sources for %d objects", result.Root.Path, len(sources), len(result.Objects))
+	}
+	p.roots++
+	for i, source := range sources {
+		p.objects++
+		content := result.Objects[i].Content()
+		kind, name := kindAndName(content)
+		everyLeaf(content, "", func(path string) {
+			value, _ := Field(content, path)
+			p.leaf(read, source.Place(path, Whole), fmt.Sprintf("%s %s/%s %s", result.Root.Path, kind, name, path), path, value)
+		})
+	}
+}
+
+// leaf counts one leaf; where says which, for an example.
+func (p *provenance) leaf(read *reader, place Place, where, path string, value any) {
+	p.leaves++
+	told := fmt.Sprintf("%s = %.80q at %s", where, fmt.Sprint(value), place.Position)
+	if !place.Found() {
+		out, why := outExplained, place.Why
+		if why == "" {
+			out, why = outUnknown, "no reason is told"
+		}
+		p.evidence[out]++
+		p.reason(why, told)
+		return
+	}
+	p.evidence[map[Evidence]string{Marked: outMarked, Inferred: outInferred}[place.Evidence]]++
+	steps := parsePath(path)
+	how := read.agrees(place.Position, steps[len(steps)-1].key, value)
+	if how == "" {
+		how = outDisagrees
+		p.reason(outDisagrees, told)
+	}
+	p.agreement[how]++
+}
+
+func (p *provenance) reason(why, example string) {
+	p.reasons[why]++
+	p.examples[why] = append(p.examples[why], example)
+}
+
+func (p *provenance) located() int { return p.evidence[outMarked] + p.evidence[outInferred] }
+
+// String is a table of the shares.
+func (p *provenance) String() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "  %d leaves of %d objects of %d renderings in %d trees\n", p.leaves, p.objects, p.roots, p.trees)
+	for _, e := range []string{outMarked, outInferred, outExplained, outUnknown} {
+		fmt.Fprintf(&out, "  %9d  %6.2f %%  %s\n", p.evidence[e], percent(p.evidence[e], p.leaves), e)
+	}
+	writeShares(&out, "line and value agree", p.agreement, p.located())
+	if len(p.reasons) > 0 {
+		writeShares(&out, "without a line", p.reasons, p.leaves)
+	}
+	examples := atoi(os.Getenv("PREADMIT_VERBOSE"))
+	for _, why := range slices.Sorted(maps.Keys(p.examples)) {
+		list := p.examples[why]
+		for i := 0; i < min(examples, len(list)); i++ {
+			fmt.Fprintf(&out, "  %s: %s\n", why, list[i*len(list)/examples%len(list)])
+		}
+	}
+	return out.String()
+}
+
+// writeShares writes counts, the greatest first, with their shares of a whole.
+func writeShares(out *strings.Builder, title string, counts map[string]int, whole int) {
+	fmt.Fprintf(out, "  %s:\n", title)
+	keys := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	for _, key := range keys {
+		fmt.Fprintf(out, "  %9d  %6.2f %%    %s\n", counts[key], percent(counts[key], whole), key)
+	}
+}
+
+func percent(part, whole int) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return 100 * float64(part) / float64(whole)
+}
+
+// The least that must be known, in percent.
+const (
+	leastKnown = 99   // of the leaves located or explained
+	leastAgree = 99.9 // of the located ones, whose line says what the value is
+)
+
+func (p *provenance) check(t *testing.T) {
+	t.Helper()
+	if known := percent(p.leaves-p.evidence[outUnknown], p.leaves); known < leastKnown {
+		t.Errorf("of %.2f %% of the leaves it is known where they come from, want %d %%", known, leastKnown)
+	}
+	if agree := percent(p.located()-p.agreement[outDisagrees], p.located()); agree < leastAgree {
+		t.Errorf("of %.2f %% of the located leaves line and value agree, want %.1f %%", agree, leastAgree)
+	}
+}
