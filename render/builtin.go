@@ -111,7 +111,7 @@ func builtin(doc *yaml.Node) *kustomization {
 	if len(top.Content) == 0 {
 		return nil
 	}
-	k := &kustomization{doc: top}
+	k := &kustomization{document: func() *yaml.Node { return top }}
 	written, err := yaml.Marshal(top)
 	if err != nil {
 		return nil

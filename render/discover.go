@@ -164,7 +164,7 @@ func (d *discoverer) readKustomization(l *listing) {
 			d.diagnose(SeverityError, p.Position, "%s", p.Message)
 			continue
 		}
-		k := parseKustomization(full, data)
+		k := d.tree.kustomization(full, data)
 		if l.spec == nil {
 			l.spec = k
 		}

@@ -98,9 +98,12 @@ func (t *tree) load(name string, trace Trace) (data []byte, real string, err err
 	if data, err = t.read(r.real); err != nil {
 		return nil, "", err
 	}
-	sum := t.hash(r.real, data)
-	trace.Reads[r.real] = sum
-	if bad := t.guardFile(data, sum); bad != nil {
+	id, err := t.identity(r.real)
+	if err != nil {
+		return nil, "", err
+	}
+	trace.Reads[r.real] = id
+	if bad := t.guardFile(data, id); bad != nil {
 		return nil, "", &locatedBomb{bad, Position{Path: r.real, Line: bad.line}}
 	}
 	return data, r.real, nil

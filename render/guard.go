@@ -23,15 +23,15 @@ func (e *bombError) Error() string { return e.message }
 type guardVerdict struct{ err *bombError }
 
 // guardFile checks a file before anything expands its aliases.
-func (t *tree) guardFile(data []byte, hash string) *bombError {
-	if harmless(data, t.limits) {
-		return nil
-	}
-	if v, ok := t.guarded.Load(hash); ok {
+func (t *tree) guardFile(data []byte, id string) *bombError {
+	if v, ok := t.guarded.Load(id); ok {
 		return v.(guardVerdict).err
 	}
-	v := guardVerdict{guard(data, t.limits)}
-	t.guarded.Store(hash, v)
+	v := guardVerdict{}
+	if !harmless(data, t.limits) {
+		v.err = guard(data, t.limits)
+	}
+	t.guarded.Store(id, v)
 	return v.err
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"path"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/konfig"
@@ -21,7 +22,7 @@ type kustomization struct {
 	// be understood.
 	err error
 
-	doc *yaml.Node // parsed when first asked for
+	document func() *yaml.Node // parsed when first asked for
 }
 
 // refKind says how kustomize uses an entry that names something.
@@ -58,8 +59,18 @@ func isKustomizationName(name string) bool {
 	return false
 }
 
+// kustomization parses a kustomization file, once in a tree.
+func (t *tree) kustomization(name string, data []byte) *kustomization {
+	if k, ok := t.kustomizations.Load(name); ok {
+		return k.(*kustomization)
+	}
+	k, _ := t.kustomizations.LoadOrStore(name, parseKustomization(name, data))
+	return k.(*kustomization)
+}
+
 func parseKustomization(name string, data []byte) *kustomization {
 	k := &kustomization{path: name, dir: path.Dir(name), data: data}
+	k.document = sync.OnceValue(func() *yaml.Node { return parseMapping(data) })
 	if k.err = k.spec.Unmarshal(data); k.err != nil {
 		// Take what can be understood, so that nothing it names goes unnoticed.
 		if j, err := sigsyaml.YAMLToJSON(data); err == nil {
@@ -193,15 +204,14 @@ func (k *kustomization) position(at ...any) Position {
 	return pos
 }
 
-func (k *kustomization) document() *yaml.Node {
-	if k.doc == nil {
-		var doc yaml.Node
-		if yaml.Unmarshal(k.data, &doc) != nil || len(doc.Content) == 0 {
-			doc.Content = []*yaml.Node{{Kind: yaml.MappingNode}}
-		}
-		k.doc = doc.Content[0]
+// parseMapping parses a document for its positions; what does not parse is an
+// empty mapping.
+func parseMapping(data []byte) *yaml.Node {
+	var doc yaml.Node
+	if yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {
+		return &yaml.Node{Kind: yaml.MappingNode}
 	}
-	return k.doc
+	return doc.Content[0]
 }
 
 // descend goes one step, a field name or a list index, into a node. Field names

@@ -24,14 +24,30 @@ func (r *Renderer) renderKustomize(ctx context.Context, root Root) *Result {
 	return result
 }
 
-// traceEntries notes the files a closure names as if they were read: a root that
-// is not rendered has a trace all the same, by which a change can be told to touch
-// it or not.
+// traceEntries notes the files a closure names as if they were read.
 func (t *tree) traceEntries(c *closure, trace Trace) {
 	for _, e := range c.entries {
 		if e.target != "" {
-			_, _, _ = t.load(e.target, trace) // that it cannot be read is not what is asked
+			t.traceFile(e.target, trace)
 		}
+	}
+}
+
+// traceFile notes a file as if it was read.
+func (t *tree) traceFile(name string, trace Trace) {
+	r := t.resolve(name)
+	if r.err != nil {
+		trace.missed(name, r)
+		return
+	}
+	trace.passed(r.links)
+	if r.isDir {
+		return
+	}
+	if id, err := t.identity(r.real); err == nil {
+		trace.Reads[r.real] = id
+	} else {
+		trace.Misses[name] = true
 	}
 }
 

@@ -51,7 +51,7 @@ func TestTrace(t *testing.T) {
 	} {
 		other := traceTree()
 		c.change(other)
-		if got := result.Trace.Valid(other); got != c.valid {
+		if got := NewRenderer(other, Options{}).Valid(result.Trace); got != c.valid {
 			t.Errorf("%s: valid %v, want %v", name, got, c.valid)
 		}
 	}

@@ -1,8 +1,6 @@
 package render
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -43,17 +41,22 @@ func (l Limits) withDefaults() Limits {
 }
 
 // tree reads the files of an fs.FS within limits and remembers what never
-// changes: where paths lead, what files hash to. Safe for concurrent use.
+// changes: where paths lead, what identifies files. Safe for concurrent use.
 type tree struct {
 	fsys   fs.FS
 	links  fs.ReadLinkFS // nil when fsys has no symbolic links
 	limits Limits
 
 	resolved sync.Map // path -> *resolution
-	hashes   sync.Map // path without links -> string
-	guarded  sync.Map // hash -> error or nil, as guardVerdict
+	// identities name the content of files: path without links -> string
+	identities sync.Map
+	guarded    sync.Map // identity -> error or nil, as guardVerdict
 	// manifests holds what manifest files decode to: path without links -> func() *manifestFile
 	manifests sync.Map
+	// kustomizations are parsed once: path -> *kustomization
+	kustomizations sync.Map
+	// words tell what files mention: path without links -> *wordIndex
+	words sync.Map
 }
 
 func newTree(fsys fs.FS, limits Limits) *tree {
@@ -222,19 +225,4 @@ func readAll(r io.Reader, data []byte) ([]byte, error) {
 			data = append(data, 0)[:len(data)]
 		}
 	}
-}
-
-// hash is the SHA-256 of a file's content, in hex.
-func (t *tree) hash(real string, data []byte) string {
-	if h, ok := t.hashes.Load(real); ok {
-		return h.(string)
-	}
-	h := digest(data)
-	t.hashes.Store(real, h)
-	return h
-}
-
-func digest(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }

@@ -144,7 +144,7 @@ func (w *walker) load(dir string) *kustomization {
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
 		data, real, err := w.tree.load(path.Join(dir, name), w.trace)
 		if err == nil {
-			found = parseKustomization(path.Join(dir, name), data)
+			found = w.tree.kustomization(path.Join(dir, name), data)
 			count++
 		}
 		w.refuseCostly(real, err)

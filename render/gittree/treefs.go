@@ -164,21 +164,26 @@ func (t *treeFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return out, nil
 }
 
-// Stat implements fs.StatFS.
-func (t *treeFS) Stat(name string) (fs.FileInfo, error) { return t.stat("stat", name, true) }
 
-// Lstat implements fs.ReadLinkFS.
-func (t *treeFS) Lstat(name string) (fs.FileInfo, error) { return t.stat("lstat", name, false) }
-
-func (t *treeFS) stat(op, name string, follow bool) (fs.FileInfo, error) {
-	entry, err := t.lookup(name, follow)
+// Lstat implements fs.ReadLinkFS. The length is looked up when it is asked for.
+func (t *treeFS) Lstat(name string) (fs.FileInfo, error) {
+	entry, err := t.lookup(name, false)
 	if err != nil {
-		return nil, &fs.PathError{Op: op, Path: name, Err: err}
+		return nil, &fs.PathError{Op: "lstat", Path: name, Err: err}
+	}
+	return t.info(entry, path.Base(name)), nil
+}
+
+// Stat implements fs.StatFS.
+func (t *treeFS) Stat(name string) (fs.FileInfo, error) {
+	entry, err := t.lookup(name, true)
+	if err != nil {
+		return nil, &fs.PathError{Op: "stat", Path: name, Err: err}
 	}
 	info := t.info(entry, path.Base(name))
 	if info.Mode().IsRegular() {
 		if info.size, err = t.repo.size(entry.Hash); err != nil {
-			return nil, &fs.PathError{Op: op, Path: name, Err: err}
+			return nil, &fs.PathError{Op: "stat", Path: name, Err: err}
 		}
 		info.sized = true
 	}
@@ -198,6 +203,19 @@ func (t *treeFS) ReadLink(name string) (string, error) {
 		}
 	}
 	return "", &fs.PathError{Op: "readlink", Path: name, Err: err}
+}
+
+// ObjectID is the name of the blob of the file or symbolic link at name, in hex. It
+// is known without reading the blob.
+func (t *treeFS) ObjectID(name string) (string, error) {
+	entry, err := t.lookup(name, false)
+	if err == nil && (entry.Mode == filemode.Dir || entry.Mode == filemode.Submodule) {
+		err = errIsDir
+	}
+	if err != nil {
+		return "", &fs.PathError{Op: "identify", Path: name, Err: err}
+	}
+	return entry.Hash.String(), nil
 }
 
 func (t *treeFS) info(entry object.TreeEntry, name string) *fileInfo {
