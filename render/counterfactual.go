@@ -1,0 +1,175 @@
+package render
+
+import (
+	"context"
+	"fmt"
+)
+
+// A counterfactual run proves where a field comes from: what is written at a place
+// is changed, the root is rendered again, and the field must have changed with it.
+
+// Outcome is what a counterfactual run says about a claim.
+type Outcome int
+
+const (
+	// Undecided: the run says nothing either way.
+	Undecided Outcome = iota
+	// Confirmed: the field became what the change to the place implies.
+	Confirmed
+	// Refuted: it did not.
+	Refuted
+)
+
+func (o Outcome) String() string { return [...]string{"undecided", "confirmed", "refuted"}[o] }
+
+// Claim says that a place of a tree wrote a field of an object, or took it away.
+type Claim struct {
+	// Object is the object's index in Result.Objects.
+	Object int
+	// Field is a path as for Source.Find.
+	Field string
+	// Part is the part of the field's value that the place wrote.
+	Part Part
+	// Place is what is to be proven; with Removed, that the place took away the field.
+	Place Place
+	// Element, of a claim with Removed, is an element (see Removal) that the place
+	// took out of the list at Field; nil when the field itself is gone.
+	Element any
+}
+
+// Proof is what became of a claim.
+type Proof struct {
+	Outcome Outcome
+	// Why says in words why the claim is refuted or nothing could be decided.
+	Why string
+}
+
+// Counterfactual checks one claim about a root that was rendered. It costs at most
+// a few renders within the renderer's limits, which reach nothing but the tree.
+func (r *Renderer) Counterfactual(ctx context.Context, result *Result, claim Claim) Proof {
+	return r.Prover(result).Prove(ctx, claim)
+}
+
+// Prover checks claims about one root. It keeps the roots it changed, because one
+// change may answer for many objects. It is not safe for concurrent use.
+type Prover struct {
+	renderer *Renderer
+	result   *Result
+	closure  *closure // nil until it is needed
+	// changed are renders of changed trees by what was changed.
+	changed map[string]*Result
+	runs    int
+}
+
+// Prover makes a prover for a result of Render.
+func (r *Renderer) Prover(result *Result) *Prover {
+	return &Prover{renderer: r, result: result, changed: map[string]*Result{}}
+}
+
+// Runs is the number of renders it took so far.
+func (p *Prover) Runs() int { return p.runs }
+
+// Prove checks a claim.
+func (p *Prover) Prove(ctx context.Context, c Claim) Proof {
+	if c.Object < 0 || c.Object >= len(p.result.Objects) {
+		return undecided("there is no object %d in %s", c.Object, p.result.Root.Path)
+	}
+	if c.Place.Evidence == Nearest {
+		return undecided("nothing is known of who wrote %s", c.Field)
+	}
+	before := newSubject(p.result.Objects, c)
+	changes, why := p.changes(c, before)
+	proof := Proof{Why: why}
+	for _, change := range changes {
+		if proof = p.try(ctx, c, before, change); proof.Outcome == Confirmed {
+			break
+		}
+	}
+	return proof
+}
+
+// changes are the changes to the tree by which a claim may be proven, in the order
+// to try them, or why there are none.
+func (p *Prover) changes(c Claim, before subject) ([]change, string) {
+	data, real, err := p.renderer.tree.load(c.Place.Path, newTrace())
+	if err != nil {
+		return nil, "read the place: " + err.Error()
+	}
+	f := sourceFile{path: real, data: data, marker: markerFor(data, before.object.JSON)}
+	switch use := p.use(real); {
+	case c.Place.Evidence == Removed:
+		return f.withoutRemoval(c.Place.Position)
+	case use == usedAsValue && c.Place.Line == 1:
+		return f.appended(), ""
+	case use == usedAsLines:
+		return f.appendedTo(c.Place.Line)
+	case !before.found:
+		return nil, "the object has no such field"
+	case !before.scalar():
+		return f.withEntry(c.Place.Position)
+	}
+	return f.withScalar(c.Place.Position, before.target(c))
+}
+
+// try renders the root with a change and compares.
+func (p *Prover) try(ctx context.Context, c Claim, before subject, change change) Proof {
+	after := p.render(ctx, change)
+	if after.Problem != nil {
+		return undecided("the changed tree does not render: %s", after.Problem.Message)
+	}
+	object := before.again(p.result.Objects, after.Objects, change.marker)
+	if object == nil {
+		return undecided("the object is not found again in the changed tree")
+	}
+	return before.compare(c, object.Content(), change)
+}
+
+// render renders the root of the tree with a change, once for each change.
+func (p *Prover) render(ctx context.Context, change change) *Result {
+	key := change.path + "\x00" + objectID(change.data)
+	if known, ok := p.changed[key]; ok {
+		return known
+	}
+	p.runs++
+	r := &Renderer{tree: p.renderer.tree.with(change.path, change.data, p.result.Trace), opts: p.renderer.opts}
+	after := r.Render(ctx, p.result.Root)
+	if ctx.Err() == nil {
+		p.changed[key] = after
+	}
+	return after
+}
+
+// fileUse is what becomes of the content of a file that is no manifest.
+type fileUse int
+
+const (
+	usedAsYAML fileUse = iota
+	usedAsValue
+	usedAsLines
+)
+
+// use tells how generators use a file.
+func (p *Prover) use(real string) fileUse {
+	if p.result.Root.Kind != KindKustomize {
+		return usedAsYAML
+	}
+	if p.closure == nil {
+		p.closure = p.renderer.tree.walk(p.result.Root.Path, newTrace())
+	}
+	for _, e := range p.closure.entries {
+		if e.kind != refFile || len(e.at) < 3 || e.target == "" || p.renderer.tree.resolve(e.target).real != real {
+			continue
+		}
+		switch e.at[2] {
+		case "files":
+			return usedAsValue
+		case "envs", "env":
+			return usedAsLines
+		}
+	}
+	return usedAsYAML
+}
+
+func undecided(format string, args ...any) Proof {
+	return Proof{Outcome: Undecided, Why: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,172 @@
+package render
+
+import (
+	"encoding/json"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// withoutRemoval undoes what takes a field away: a `null` or `$patch` of a strategic
+// merge patch, or an operation of a JSON6902 patch.
+func (f sourceFile) withoutRemoval(at Position) ([]change, string) {
+	text, ok := undone(normalize(f.data), at.Line, at.Column)
+	if !ok {
+		return nil, "nothing at " + at.String() + " takes anything away"
+	}
+	return []change{{path: f.path, data: []byte(text)}}, ""
+}
+
+// undone is a text of YAML documents without the removal at a place in it.
+func undone(text string, line, column int) (string, bool) {
+	chunks, done := splitChunks(text), false
+	var out []string
+	for _, c := range chunks {
+		if inside := line - c.line; !done && inside >= 1 && inside <= strings.Count(c.text, "\n")+1 {
+			if written, ok := undoneIn(c.text, inside, column); ok {
+				c.text, done = written, true
+			}
+		}
+		out = append(out, strings.TrimRight(c.text, "\n"))
+	}
+	return strings.Join(out, "\n---\n") + "\n", done
+}
+
+func undoneIn(text string, line, column int) (string, bool) {
+	var doc yaml.Node
+	if yaml.Unmarshal([]byte(text), &doc) != nil || len(doc.Content) == 0 {
+		return "", false
+	}
+	way := wayTo(&doc, line, column)
+	if way == nil || !undo(way) {
+		if !undoneInside(&doc, text, line, column) {
+			return "", false
+		}
+	}
+	if first := strings.TrimSpace(text); strings.HasPrefix(first, "[") || strings.HasPrefix(first, "{") {
+		data, err := json.Marshal(plain(doc.Content[0]))
+		return string(data), err == nil
+	}
+	data, err := yaml.Marshal(&doc)
+	return string(data), err == nil
+}
+
+// wayTo are the nodes from a document to the innermost one that begins at a place.
+func wayTo(n *yaml.Node, line, column int) []*yaml.Node {
+	for _, child := range n.Content {
+		if way := wayTo(child, line, column); way != nil {
+			return append([]*yaml.Node{n}, way...)
+		}
+	}
+	if n.Kind == yaml.ScalarNode && n.Line == line && n.Column == column {
+		return []*yaml.Node{n}
+	}
+	return nil
+}
+
+// undoneInside undoes a removal in a text that the document holds in literal style.
+func undoneInside(n *yaml.Node, file string, line, column int) bool {
+	if n.Kind == yaml.ScalarNode {
+		inside := strings.Split(n.Value, "\n")
+		at := line - n.Line
+		if n.Style&yaml.LiteralStyle == 0 || at < 1 || at > len(inside) {
+			return false
+		}
+		shift := indentAt(strings.Split(file, "\n"), line) - indentAt(inside, at)
+		text, ok := undone(n.Value, at, column-shift)
+		if ok {
+			n.Value = text
+		}
+		return ok
+	}
+	for _, child := range n.Content {
+		if undoneInside(child, file, line, column) {
+			return true
+		}
+	}
+	return false
+}
+
+// undo changes what the last node of a way takes away.
+func undo(way []*yaml.Node) bool {
+	if len(way) < 2 {
+		return false
+	}
+	node, parent := way[len(way)-1], way[len(way)-2]
+	if parent.Kind != yaml.MappingNode {
+		return false
+	}
+	if scalarField(parent, "op") != "" {
+		return undoOperation(parent)
+	}
+	for i := 0; i+1 < len(parent.Content); i += 2 {
+		key, value := parent.Content[i], parent.Content[i+1]
+		if key != node && value != node {
+			continue
+		}
+		switch {
+		case key.Value == directive && (value.Value == "delete" || len(parent.Content) == 2):
+			return detach(way[:len(way)-1])
+		case key.Value == directive, unalias(value).ShortTag() == "!!null":
+			drop(parent, i)
+			return len(parent.Content) > 0 || detach(way[:len(way)-1])
+		}
+	}
+	return false
+}
+
+// undoOperation makes an operation that removes a value one that leaves it where
+// it is.
+func undoOperation(op *yaml.Node) bool {
+	kept := yaml.Node{Kind: yaml.MappingNode, Style: op.Style}
+	from := "path"
+	switch scalarField(op, "op") {
+	case "remove":
+	case "move":
+		from = "from"
+	default:
+		return false
+	}
+	add := func(key, value string) {
+		for _, text := range []string{key, value} {
+			kept.Content = append(kept.Content, &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.DoubleQuotedStyle, Value: text})
+		}
+	}
+	add("op", "move")
+	add("from", scalarField(op, from))
+	add("path", scalarField(op, from))
+	*op = kept
+	return true
+}
+
+// detach takes the last node of a way out of what it is in, and that too when it
+// becomes empty: an empty list in a patch would empty the object's. A document
+// stays.
+func detach(way []*yaml.Node) bool {
+	for len(way) > 1 {
+		node, parent := way[len(way)-1], way[len(way)-2]
+		for i, child := range parent.Content {
+			if child != node {
+				continue
+			}
+			switch parent.Kind {
+			case yaml.MappingNode:
+				drop(parent, i-i%2)
+			case yaml.SequenceNode:
+				parent.Content = append(parent.Content[:i:i], parent.Content[i+1:]...)
+			default:
+				return false
+			}
+			break
+		}
+		if len(parent.Content) > 0 {
+			return true
+		}
+		way = way[:len(way)-1]
+	}
+	return false
+}
+
+func drop(mapping *yaml.Node, i int) {
+	mapping.Content = append(mapping.Content[:i:i], mapping.Content[i+2:]...)
+}

@@ -1,0 +1,53 @@
+package render
+
+import (
+	"bytes"
+	"io/fs"
+	"path"
+)
+
+// with is the tree with another content of one file. What is known of the files
+// of a trace is taken along.
+func (t *tree) with(real string, data []byte, known Trace) *tree {
+	out := newTree(&changedFS{FS: t.fsys, tree: t, path: real, data: data}, t.limits)
+	for file, sum := range known.Reads {
+		if file == real {
+			continue
+		}
+		out.identities.Store(file, sum)
+		if verdict, ok := t.guarded.Load(sum); ok {
+			out.guarded.Store(sum, verdict)
+		}
+	}
+	return out
+}
+
+// changedFS is a file system with another content of one file.
+type changedFS struct {
+	fs.FS
+	tree *tree
+	path string
+	data []byte
+}
+
+var _ fs.ReadLinkFS = (*changedFS)(nil)
+
+// Open implements fs.FS.
+func (c *changedFS) Open(name string) (fs.File, error) {
+	if name != c.path {
+		return c.FS.Open(name)
+	}
+	info := childInfo{name: path.Base(name), mode: 0o444, size: int64(len(c.data))}
+	return &childFile{bytes.NewReader(c.data), info}, nil
+}
+
+// Lstat implements fs.ReadLinkFS.
+func (c *changedFS) Lstat(name string) (fs.FileInfo, error) { return c.tree.lstat(name) }
+
+// ReadLink implements fs.ReadLinkFS.
+func (c *changedFS) ReadLink(name string) (string, error) {
+	if c.tree.links == nil {
+		return "", &fs.PathError{Op: "readlink", Path: name, Err: fs.ErrInvalid}
+	}
+	return c.tree.links.ReadLink(name)
+}
