@@ -23,6 +23,7 @@ type operation struct {
 	snippet *snippet
 	target  *types.Selector
 	from    []string // of move and copy
+	at      []any    // the entry of the kustomization
 }
 
 // operationsIn reads the JSON6902 operations of a patch; nil when it is another.

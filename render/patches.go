@@ -23,6 +23,8 @@ type mergePatch struct {
 	snippet *snippet
 	// target selects the objects it is for; without one, kind and name do.
 	target *types.Selector
+	// at is the entry of the kustomization.
+	at []any
 }
 
 // patchesIn reads the patches of a kustomization once.
@@ -38,43 +40,46 @@ func (l *locator) patchesIn(k *kustomization) *patchesOf {
 	for i, patch := range k.spec.PatchesStrategicMerge {
 		at := []any{"patchesStrategicMerge", i}
 		if text(string(patch)) {
-			p.add(string(patch), nil, func(text string, line int) *snippet { return inlineSnippet(k, text, line, at) })
+			p.add(string(patch), nil, at, func(text string, line int) *snippet { return inlineSnippet(k, text, line, at) })
 		} else {
-			l.addPatchFile(p, k, string(patch), nil)
+			l.addPatchFile(p, k, string(patch), nil, at)
 		}
 	}
 	for field, list := range [][]types.Patch{k.spec.Patches, k.spec.PatchesJson6902} {
 		for i, patch := range list {
 			at := []any{[]string{"patches", "patchesJson6902"}[field], i, "patch"}
 			if patch.Path != "" {
-				l.addPatchFile(p, k, patch.Path, patch.Target)
+				l.addPatchFile(p, k, patch.Path, patch.Target, at)
 			} else {
-				p.add(patch.Patch, patch.Target, func(text string, line int) *snippet { return inlineSnippet(k, text, line, at) })
+				p.add(patch.Patch, patch.Target, at, func(text string, line int) *snippet { return inlineSnippet(k, text, line, at) })
 			}
 		}
 	}
 	return p
 }
 
-func (l *locator) addPatchFile(p *patchesOf, k *kustomization, value string, target *types.Selector) {
+func (l *locator) addPatchFile(p *patchesOf, k *kustomization, value string, target *types.Selector, at []any) {
 	data, real, err := l.renderer.tree.load(path.Join(k.dir, filepath.ToSlash(value)), newTrace())
 	if err == nil {
-		p.add(string(data), target, func(text string, line int) *snippet { return newSnippet(real, text, line) })
+		p.add(string(data), target, at, func(text string, line int) *snippet { return newSnippet(real, text, line) })
 	}
 }
 
-// add reads the text of a patch; at places a piece of it that begins after so many
-// lines.
-func (p *patchesOf) add(written string, target *types.Selector, at func(text string, line int) *snippet) {
+// add reads the text of a patch that is the entry at; place maps a piece of it that
+// begins after so many lines.
+func (p *patchesOf) add(written string, target *types.Selector, at []any, place func(text string, line int) *snippet) {
 	written = normalize([]byte(written))
-	if ops := operationsIn(written, at(written, 0), target); ops != nil {
+	if ops := operationsIn(written, place(written, 0), target); ops != nil {
+		for i := range ops {
+			ops[i].at = at
+		}
 		p.operations = append(p.operations, ops...)
 		return
 	}
 	for _, c := range splitChunks(written) {
 		var doc yaml.Node
 		if yaml.Unmarshal([]byte(c.text), &doc) == nil && len(doc.Content) > 0 && doc.Content[0].Kind == yaml.MappingNode {
-			p.merges = append(p.merges, mergePatch{node: doc.Content[0], snippet: at(c.text, c.line), target: target})
+			p.merges = append(p.merges, mergePatch{node: doc.Content[0], snippet: place(c.text, c.line), target: target, at: at})
 		}
 	}
 }

@@ -13,6 +13,8 @@ type places struct {
 	find func(path string, part Part) Place
 	// removals is nil when nothing takes elements of lists away.
 	removals func(list string) []Removal
+	// chain is nil when the object's way through kustomizations is not known.
+	chain *chainFinder
 }
 
 // Part is a part of a value that several lines may have written together: an

@@ -85,6 +85,7 @@ type locator struct {
 	affected  map[string][]*kustomization
 	patches   map[*kustomization]*patchesOf
 	rebuilds  map[elision]resmap.ResMap
+	chains    chainCache
 }
 
 func (l *locator) addedOrigins() bool {
@@ -144,7 +145,8 @@ func (l *locator) source(i int, exact bool) *Source {
 		defer l.mu.Unlock()
 		return l.removals(i, document, list)
 	}
-	return known(places{document: document, find: find, removals: removals})
+	chain := &chainFinder{locator: l, object: i, document: document, find: find}
+	return known(places{document: document, find: find, removals: removals, chain: chain})
 }
 
 // document is where the object was written: in the file kustomize read it from,

@@ -1,0 +1,210 @@
+package render
+
+import "go.yaml.in/yaml/v3"
+
+// StepKind says what wrote a field. Those of transformers are named like the field
+// of a kustomization.
+type StepKind string
+
+// What writes fields of objects.
+const (
+	StepResource          StepKind = "resource"
+	StepGenerator         StepKind = "generator"
+	StepPatch             StepKind = "patch"
+	StepReplacement       StepKind = "replacement" // the field that was copied
+	StepNamespace         StepKind = "namespace"
+	StepNamePrefix        StepKind = "namePrefix"
+	StepNameSuffix        StepKind = "nameSuffix"
+	StepLabels            StepKind = "labels"
+	StepCommonLabels      StepKind = "commonLabels"
+	StepCommonAnnotations StepKind = "commonAnnotations"
+	StepReplicas          StepKind = "replicas"
+	StepImages            StepKind = "images"
+	// StepTransformer is any other part of a kustomization.
+	StepTransformer StepKind = "transformer"
+)
+
+// Step is one of those that wrote a field, one after the other.
+type Step struct {
+	// Position is where the field was written. In an object's own document, which is
+	// the first step even when the field is not in it, it may be that of the nearest
+	// ancestor.
+	Position
+	// Kind is empty when it is not known.
+	Kind StepKind
+	// Kustomization is the file of the kustomization that applied it; empty when there
+	// is none, or when it is not known which of several did.
+	Kustomization string
+	// Component is set when that kustomization is a Component.
+	Component bool
+}
+
+// Passage is a kustomization that an object went through.
+type Passage struct {
+	// Kustomization is its file.
+	Kustomization string
+	// Component is set when it is a Component.
+	Component bool
+	// Entry is the entry by which another kustomization uses it; zero for the root.
+	Entry Position
+}
+
+// Chain is the history of a part of a field's value in the order of application:
+// where the object's own document has it, then all that wrote it later, down to the
+// one in effect, whose position is that of Place. A step that is not certain is left
+// out, so that of a field that is absent, or of which little is known, there is only
+// the one that Place gives.
+func (s *Source) Chain(path string, part Part) []Step {
+	at := s.Place(path, part)
+	if p := s.places(); p.chain != nil {
+		return p.chain.steps(path, part, at)
+	}
+	return []Step{{Position: at.Position, Kind: StepResource}}
+}
+
+// Passed are the kustomizations that the object went through, the one that lists its
+// document first and the root last, with the components that changed it; entry is
+// the line that lists the document. Passed is nil, and entry zero, for objects of
+// plain roots and when an object may have come more than one way.
+func (s *Source) Passed() (entry Position, through []Passage) {
+	if p := s.places(); p.chain != nil {
+		return p.chain.passed()
+	}
+	return Position{}, nil
+}
+
+// chainFinder finds the chains of an object.
+type chainFinder struct {
+	locator  *locator
+	object   int
+	document Position
+	find     func(path string, part Part) Place
+}
+
+func (f *chainFinder) passed() (entry Position, through []Passage) {
+	f.locator.mu.Lock()
+	defer f.locator.mu.Unlock()
+	r := f.locator.routeOf(f.object, f.document)
+	if r == nil {
+		return Position{}, nil
+	}
+	for _, s := range r.stages {
+		if !s.generates {
+			through = append(through, Passage{Kustomization: s.k.path, Component: s.component, Entry: s.entry})
+		}
+	}
+	return r.entry, through
+}
+
+func (f *chainFinder) steps(path string, part Part, at Place) []Step {
+	l := f.locator
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.routeOf(f.object, f.document)
+	if r == nil {
+		return []Step{{Position: at.Position}}
+	}
+	c := l.newCourse(f.object, f.document, r, path, part)
+	c.run()
+	return c.chain(at, c.explain(at.Position))
+}
+
+// chain ends what was followed with the place in effect. Only when both agree is
+// it all told, else the object's own document and that place.
+func (c *course) chain(at Place, last Step) []Step {
+	out := c.out
+	switch {
+	case len(out) > 0 && !at.Found() && !c.value.there && sameSpot(c.taken, at.Position):
+		last.Kind = StepPatch
+		return append(out, last)
+	case len(out) == 0 || at.Evidence == Nearest:
+		return []Step{last}
+	case at.Evidence != Removed && c.agrees() && sameSpot(out[len(out)-1].Position, at.Position):
+		out[len(out)-1].Position = at.Position
+		return out
+	case sameSpot(out[0].Position, at.Position):
+		return out[:1]
+	case last.Kind == StepResource:
+		return []Step{last}
+	}
+	return []Step{out[0], last}
+}
+
+// agrees tells whether the value that was followed is the one the object has.
+func (c *course) agrees() bool {
+	if len(c.hops) < len(c.steps) || !c.value.there {
+		return false
+	}
+	leaf := c.hops[len(c.hops)-1].value
+	return leaf.Kind != yaml.ScalarNode || c.value.opaque || c.value.known && leaf.Value == c.value.text
+}
+
+// explain says of the place in effect what it is, as far as that is certain.
+func (c *course) explain(at Position) Step {
+	for _, s := range c.out {
+		if sameSpot(s.Position, at) {
+			s.Position = at
+			return s
+		}
+	}
+	for _, s := range c.route.stages {
+		if kind := c.l.kindOf(s, at); kind != "" {
+			return Step{Position: at, Kind: kind, Kustomization: s.k.path, Component: s.component}
+		}
+	}
+	if at.Path == c.document.Path {
+		return Step{Position: at, Kind: StepResource}
+	}
+	return Step{Position: at, Kind: c.borrowed(at)}
+}
+
+// borrowed is what a place outside of all kustomizations that an object went through
+// is to the field: that of another field, which was copied.
+func (c *course) borrowed(at Position) StepKind {
+	if len(c.hops) < len(c.steps) || len(c.hops) == 0 {
+		return ""
+	}
+	leaf := c.hops[len(c.hops)-1].value
+	f := setField{steps: c.steps, value: leaf.Value, names: c.id.names}
+	if pos, ok := c.l.replaced(c.document.Path, f); ok && sameSpot(pos, at) {
+		return StepReplacement
+	}
+	if pos, ok := c.l.substituted(c.document.Path, leaf); ok && sameSpot(pos, at) {
+		return StepReplacement
+	}
+	return ""
+}
+
+// kindOf is what a place is to a kustomization; empty when it is nothing of it.
+func (l *locator) kindOf(s stage, at Position) StepKind {
+	if s.generates {
+		return ""
+	}
+	for _, k := range s.layers() {
+		p := l.patchesIn(k)
+		for _, m := range p.merges {
+			if m.snippet.holds(at) {
+				return StepPatch
+			}
+		}
+		for _, o := range p.operations {
+			if o.snippet.holds(at) {
+				return StepPatch
+			}
+		}
+		if k.path == at.Path {
+			return StepTransformer
+		}
+	}
+	return ""
+}
+
+// holds tells whether a place is in a snippet.
+func (s *snippet) holds(at Position) bool {
+	if s.whole != nil {
+		return sameSpot(*s.whole, at)
+	}
+	return s.path == at.Path && at.Line > s.line && at.Line <= s.line+len(s.lines)
+}
+
+func sameSpot(a, b Position) bool { return a.Path == b.Path && a.Line == b.Line }

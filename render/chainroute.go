@@ -1,0 +1,317 @@
+package render
+
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// chainCache keeps what the chains of a root's objects have in common.
+type chainCache struct {
+	// uses are the entries that lead to a file or directory.
+	uses map[string][]entry
+	// routes are those of what a file holds, by its path.
+	routes map[string][]*route
+	// documents are those of objects.
+	documents map[Position]*ownDocument
+}
+
+// ownDocument is what an object was read from.
+type ownDocument struct {
+	node    *yaml.Node
+	snippet *snippet
+}
+
+// route is a way from a document to the root.
+type route struct {
+	// entry lists the document.
+	entry  Position
+	stages []stage
+}
+
+// stage is a kustomization on a route, in the order in which kustomize applies them.
+// It is there twice: once for what it generates, then for what it changes.
+type stage struct {
+	k *kustomization
+	// builtins are the builtin transformers and generators it configures in documents.
+	builtins  []*kustomization
+	entry     Position
+	component bool
+	generates bool
+}
+
+// layers are a kustomization's own fields and its builtins, in order.
+func (s stage) layers() []*kustomization { return append([]*kustomization{s.k}, s.builtins...) }
+
+// maxRoutes bounds the ways that are looked at: bases that include each other
+// multiply.
+const maxRoutes = 64
+
+// routeOf is the way an object took; nil when it may have taken several.
+func (l *locator) routeOf(object int, document Position) *route {
+	if l.chains.routes == nil {
+		l.chains.routes = map[string][]*route{}
+	}
+	file := document.Path
+	if l.isGenerated(object) {
+		file = l.creator(object, file)
+	}
+	all, ok := l.chains.routes[file]
+	if !ok {
+		all = l.routesFrom(file)
+		l.chains.routes[file] = all
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	var fit []*route
+	for _, r := range all {
+		if l.fits(object, document, r) {
+			fit = append(fit, r)
+		}
+	}
+	if len(fit) != 1 {
+		return nil
+	}
+	return fit[0]
+}
+
+// creator is the file of the generator that first made an object, which kustomize
+// forgets when another one replaces it.
+func (l *locator) creator(object int, file string) string {
+	names := l.identity(object, Position{Path: file}).names
+	creates := func(k *kustomization) bool {
+		return slices.ContainsFunc(k.generators(l.resources[object].GetKind()), func(g generator) bool {
+			return slices.Contains(names, g.args.Name) && (g.args.Behavior == "" || g.args.Behavior == "create")
+		})
+	}
+	if k := l.padder.kustomization(file); k == nil || creates(k) {
+		return file
+	}
+	var found []string
+	for _, k := range l.closure.files {
+		if creates(k) {
+			found = append(found, k.path)
+		}
+	}
+	if len(found) != 1 {
+		return file
+	}
+	return found[0]
+}
+
+// fits tells whether an object that came that way has the name and namespace that
+// this one has.
+func (l *locator) fits(object int, document Position, r *route) bool {
+	name, namespace := l.written(object, document)
+	for _, s := range r.stages {
+		if s.generates {
+			continue
+		}
+		for _, k := range s.layers() {
+			name = renamed(k, l.resources[object].GetKind(), name)
+			if k.spec.Namespace != "" {
+				namespace = k.spec.Namespace
+			}
+		}
+	}
+	res := l.resources[object]
+	return name == l.unhashed(object) && (namespace == res.GetNamespace() || res.GetNamespace() == "")
+}
+
+// unhashed is an object's name without what kustomize adds for its content.
+func (l *locator) unhashed(object int) string {
+	name := l.resources[object].GetName()
+	if l.isGenerated(object) {
+		name = contentHash.ReplaceAllString(name, "")
+	}
+	return name
+}
+
+// renamed is a name after a kustomization's prefix and suffix, which kustomize spares
+// some kinds (PrefixTransformer and SuffixTransformer).
+func renamed(k *kustomization, kind, name string) string {
+	switch kind {
+	case "CustomResourceDefinition", "APIService", "Namespace":
+		return name
+	}
+	return k.spec.NamePrefix + name + k.spec.NameSuffix
+}
+
+// written are the name and namespace an object has in its own document.
+func (l *locator) written(object int, document Position) (name, namespace string) {
+	if l.isGenerated(object) {
+		names := l.identity(object, document).names
+		return names[len(names)-1], ""
+	}
+	doc := l.ownDocument(object, document)
+	if doc == nil {
+		return "", ""
+	}
+	metadata, _ := field(doc.node, "metadata", 0)
+	return scalarField(metadata.value, "name"), scalarField(metadata.value, "namespace")
+}
+
+// ownDocument is the document an object was read from; nil when it is not one for
+// itself.
+func (l *locator) ownDocument(object int, document Position) *ownDocument {
+	if known, ok := l.chains.documents[document]; ok {
+		return known.of(l.identity(object, document))
+	}
+	if l.chains.documents == nil {
+		l.chains.documents = map[Position]*ownDocument{}
+	}
+	var found *ownDocument
+	for i := range l.padder.ranges {
+		r := &l.padder.ranges[i]
+		var doc yaml.Node
+		if r.snippet.path == document.Path && r.top() == document &&
+			yaml.Unmarshal([]byte(r.text), &doc) == nil && len(doc.Content) > 0 {
+			found = &ownDocument{node: doc.Content[0], snippet: r.snippet}
+			break
+		}
+	}
+	l.chains.documents[document] = found
+	return found.of(l.identity(object, document))
+}
+
+// of is the item of a List that is an object.
+func (d *ownDocument) of(id identity) *ownDocument {
+	if d == nil || scalarField(d.node, "kind") == id.kind {
+		return d
+	}
+	items, ok := field(d.node, "items", 0)
+	if !ok {
+		return nil
+	}
+	var found *ownDocument
+	for _, item := range items.value.Content {
+		if id.isOf(unalias(item)) {
+			if found != nil {
+				return nil
+			}
+			found = &ownDocument{node: unalias(item), snippet: d.snippet}
+		}
+	}
+	return found
+}
+
+// routesFrom are the ways from a file to the root.
+func (l *locator) routesFrom(file string) []*route {
+	var out []*route
+	for _, way := range l.ways(file) {
+		out = append(out, l.routeAlong(way))
+	}
+	if k := l.padder.kustomization(file); k != nil { // of what it generates
+		if k == l.closure.files[0] {
+			return []*route{{entry: Position{Path: k.path}, stages: l.within(nil, k, Position{}, 0)}}
+		}
+		for _, way := range l.ways(k.dir) {
+			r := &route{entry: Position{Path: k.path}, stages: l.within(nil, k, way[0].listed(), 0)}
+			r.stages[len(r.stages)-1].component = way[0].kind == refBase
+			r.stages = append(r.stages, l.routeAlong(way).stages...)
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// ways are the entries that lead from a file or directory to the root, the nearest
+// first. There are none when there are too many.
+func (l *locator) ways(to string) [][]entry {
+	if l.chains.uses == nil {
+		l.chains.uses = map[string][]entry{}
+		for _, e := range l.closure.entries {
+			if e.target != "" && (e.kind == refResource || e.kind == refBase) {
+				real := l.renderer.tree.resolve(e.target).real
+				l.chains.uses[real] = append(l.chains.uses[real], e)
+			}
+		}
+	}
+	var out [][]entry
+	var follow func(to string, sofar []entry)
+	follow = func(to string, sofar []entry) {
+		for _, e := range l.chains.uses[to] {
+			way := append(sofar[:len(sofar):len(sofar)], e)
+			switch {
+			case len(out) > maxRoutes:
+				return
+			case e.from == l.closure.files[0]:
+				out = append(out, way)
+			default:
+				follow(e.from.dir, way)
+			}
+		}
+	}
+	follow(to, nil)
+	if len(out) > maxRoutes {
+		return nil
+	}
+	return out
+}
+
+// routeAlong is the route of entries.
+func (l *locator) routeAlong(way []entry) *route {
+	r := &route{entry: way[0].listed()}
+	for i, e := range way {
+		var up Position
+		if i+1 < len(way) {
+			up = way[i+1].listed()
+		}
+		next := 0
+		if e.kind == refBase {
+			next = 1 + componentIndex(e)
+		}
+		r.stages = l.within(r.stages, e.from, up, next)
+		// What is used as a component changes what its users have.
+		r.stages[len(r.stages)-1].component = i+1 < len(way) && way[i+1].kind == refBase
+	}
+	return r
+}
+
+func componentIndex(e entry) int {
+	i, _ := e.at[len(e.at)-1].(int)
+	return i
+}
+
+// within adds what a kustomization does to what it has: it generates, its components
+// from one on change, then it does. Kustomize runs them in this order (accumulateTarget).
+func (l *locator) within(stages []stage, k *kustomization, by Position, from int) []stage {
+	builtins := l.builtins(k)
+	if from == 0 {
+		stages = append(stages, stage{k: k, builtins: builtins, entry: by, generates: true})
+	}
+	for _, e := range l.closure.entries {
+		if e.from != k || e.kind != refBase || componentIndex(e) < from {
+			continue
+		}
+		dir := l.renderer.tree.resolve(e.target).real
+		i := slices.IndexFunc(l.closure.files, func(c *kustomization) bool { return c.dir == dir })
+		if i < 0 || len(stages) > maxStages {
+			continue
+		}
+		stages = l.within(stages, l.closure.files[i], e.listed(), 0)
+		stages[len(stages)-1].component = true
+	}
+	return append(stages, stage{k: k, builtins: builtins, entry: by})
+}
+
+// maxStages bounds the components that include each other.
+const maxStages = 1000
+
+// listed is the place of an entry. What `bases` names counts behind the resources.
+func (e entry) listed() Position {
+	if len(e.at) == 2 && e.at[0] == "resources" {
+		if i, ok := e.at[1].(int); ok {
+			_, resources := descend(e.from.document(), "resources")
+			written := 0
+			if resources != nil {
+				written = len(resources.Content)
+			}
+			if i >= written {
+				return e.from.position("bases", i-written)
+			}
+		}
+	}
+	return e.position()
+}
