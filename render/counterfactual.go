@@ -150,13 +150,7 @@ const (
 
 // use tells how generators use a file.
 func (p *Prover) use(real string) fileUse {
-	if p.result.Root.Kind != KindKustomize {
-		return usedAsYAML
-	}
-	if p.closure == nil {
-		p.closure = p.renderer.tree.walk(p.result.Root.Path, newTrace())
-	}
-	for _, e := range p.closure.entries {
+	for _, e := range p.files().entries {
 		if e.kind != refFile || len(e.at) < 3 || e.target == "" || p.renderer.tree.resolve(e.target).real != real {
 			continue
 		}
@@ -168,6 +162,17 @@ func (p *Prover) use(real string) fileUse {
 		}
 	}
 	return usedAsYAML
+}
+
+// files are those that kustomizations of the root name.
+func (p *Prover) files() *closure {
+	if p.closure == nil {
+		p.closure = &closure{}
+		if p.result.Root.Kind == KindKustomize {
+			p.closure = p.renderer.tree.walk(p.result.Root.Path, newTrace())
+		}
+	}
+	return p.closure
 }
 
 func undecided(format string, args ...any) Proof {

@@ -49,6 +49,9 @@ func TestCounterfactual(t *testing.T) {
 	}
 }
 
+// mostRenders bounds the renders of a question.
+const mostRenders = 5
+
 // asked is a root about which claims are made.
 type asked struct {
 	renderer *Renderer
@@ -112,6 +115,9 @@ func (a *asked) prove(t *testing.T, words []string) string {
 	out := fmt.Sprintf("%s %s: %s", evidence, c.Place.Position, proof.Outcome)
 	if proof.Why != "" {
 		out += ": " + proof.Why
+	}
+	if at, other := a.renderer.Prover(a.result).Settle(context.Background(), c, mostRenders); at != c.Place {
+		out += fmt.Sprintf("\n    instead %s: %s", at.Position, other.Outcome)
 	}
 	return out
 }

@@ -1,0 +1,142 @@
+package render
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Settle proves a claim. When its place is refuted, the other places of the root's
+// files that say what the field says are tried, as long as no more than so many
+// renders are made in all. It returns the place that was proven, else the claim's.
+func (p *Prover) Settle(ctx context.Context, c Claim, renders int) (Place, Proof) {
+	limit := p.runs + renders
+	first := p.Prove(ctx, c)
+	if first.Outcome != Refuted || c.Place.Evidence == Removed {
+		return c.Place, first
+	}
+	for _, at := range p.others(c) {
+		if p.runs >= limit {
+			break
+		}
+		other := c
+		other.Place = Place{Position: at, Evidence: Inferred}
+		if proof := p.Prove(ctx, other); proof.Outcome == Confirmed {
+			return other.Place, proof
+		}
+	}
+	return c.Place, first
+}
+
+// candidate is a scalar of a file that says what a field says, or a part of it.
+type candidate struct {
+	at Position
+	// rank is lower for what is more like the field.
+	rank int
+}
+
+// others are the places that a field's value may come from, but for the claim's own:
+// those under the field's own name first, then those that say just the same, and
+// the outermost files first.
+func (p *Prover) others(c Claim) []Position {
+	s := newSubject(p.result.Objects, c)
+	if !s.found || !s.scalar() || textOf(s.value) == "" || len(s.steps) == 0 {
+		return nil
+	}
+	seek := seeker{texts: s.target(c), key: s.steps[len(s.steps)-1].key}
+	for _, file := range p.written() {
+		if data, real, err := p.renderer.tree.load(file, newTrace()); err == nil {
+			text := normalize(data)
+			for _, chunk := range splitChunks(text) {
+				seek.document(newSnippet(real, chunk.text, chunk.line), chunk.text)
+			}
+		}
+	}
+	slices.SortStableFunc(seek.found, func(a, b candidate) int { return cmp.Compare(a.rank, b.rank) })
+	var out []Position
+	for _, found := range seek.found {
+		if start(found.at) != start(c.Place.Position) {
+			out = append(out, found.at)
+		}
+	}
+	return out
+}
+
+// written are the files of a root that are YAML, the outermost kustomization first.
+func (p *Prover) written() []string {
+	if p.result.Root.Kind != KindKustomize {
+		return p.result.Root.Files
+	}
+	var out []string
+	add := func(file string) {
+		if !slices.Contains(out, file) && p.use(file) == usedAsYAML {
+			out = append(out, file)
+		}
+	}
+	for _, k := range p.files().files {
+		add(k.path)
+	}
+	for _, e := range p.files().entries {
+		if to := p.renderer.tree.resolve(e.target); e.target != "" && to.err == nil && !to.isDir {
+			add(to.real)
+		}
+	}
+	return out
+}
+
+// seeker looks for scalars that say what a field says.
+type seeker struct {
+	texts []string
+	key   string
+	found []candidate
+}
+
+// document looks through a document, or a patch that is written in one.
+func (s *seeker) document(at *snippet, text string) {
+	var doc yaml.Node
+	if yaml.Unmarshal([]byte(text), &doc) == nil {
+		s.node(at, &doc, "")
+	}
+}
+
+func (s *seeker) node(at *snippet, n *yaml.Node, key string) {
+	switch {
+	case n.Kind == yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			s.node(at, n.Content[i+1], n.Content[i].Value)
+		}
+	case n.Kind == yaml.ScalarNode && n.Style&yaml.LiteralStyle != 0 && strings.Contains(n.Value, ":"):
+		inner := newSnippet(at.path, n.Value, at.line+n.Line)
+		outer := at.lines
+		inner.column = func(line int) int { return indentAt(outer, n.Line+line) - indentAt(inner.lines, line) }
+		s.document(inner, n.Value)
+		s.scalar(at, n, key)
+	case n.Kind == yaml.ScalarNode:
+		s.scalar(at, n, key)
+	default:
+		for _, child := range n.Content {
+			s.node(at, child, key)
+		}
+	}
+}
+
+func (s *seeker) scalar(at *snippet, n *yaml.Node, key string) {
+	for _, text := range s.texts {
+		rank := 2
+		switch {
+		case text == "" || n.Value == "":
+			continue
+		case n.Value == text && (key == s.key || key == "value"):
+			rank = 0
+		case n.Value == text:
+			rank = 1
+		case !strings.Contains(text, n.Value) && !strings.Contains(n.Value, text):
+			continue
+		}
+		s.found = append(s.found, candidate{at.position(n), rank})
+		return
+	}
+}
