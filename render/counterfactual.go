@@ -47,7 +47,7 @@ type Proof struct {
 // Counterfactual checks one claim about a root that was rendered. It costs at most
 // a few renders within the renderer's limits, which reach nothing but the tree.
 func (r *Renderer) Counterfactual(ctx context.Context, result *Result, claim Claim) Proof {
-	return r.Prover(result).Prove(ctx, claim)
+	return r.Prover(result, 4).Prove(ctx, claim)
 }
 
 // Prover checks claims about one root. It keeps the roots it changed, because one
@@ -58,16 +58,14 @@ type Prover struct {
 	closure  *closure // nil until it is needed
 	// changed are renders of changed trees by what was changed.
 	changed map[string]*Result
-	runs    int
+	// left is the number of renders it may still make.
+	left int
 }
 
-// Prover makes a prover for a result of Render.
-func (r *Renderer) Prover(result *Result) *Prover {
-	return &Prover{renderer: r, result: result, changed: map[string]*Result{}}
+// Prover makes a prover for a result of Render that renders so many times at most.
+func (r *Renderer) Prover(result *Result, renders int) *Prover {
+	return &Prover{renderer: r, result: result, changed: map[string]*Result{}, left: renders}
 }
-
-// Runs is the number of renders it took so far.
-func (p *Prover) Runs() int { return p.runs }
 
 // Prove checks a claim.
 func (p *Prover) Prove(ctx context.Context, c Claim) Proof {
@@ -114,6 +112,9 @@ func (p *Prover) changes(c Claim, before subject) ([]change, string) {
 // try renders the root with a change and compares.
 func (p *Prover) try(ctx context.Context, c Claim, before subject, change change) Proof {
 	after := p.render(ctx, change)
+	if after == nil {
+		return undecided("it would take more renders than are allowed")
+	}
 	if after.Problem != nil {
 		return undecided("the changed tree does not render: %s", after.Problem.Message)
 	}
@@ -124,13 +125,17 @@ func (p *Prover) try(ctx context.Context, c Claim, before subject, change change
 	return before.compare(c, object.Content(), change)
 }
 
-// render renders the root of the tree with a change, once for each change.
+// render renders the root of the tree with a change, once for each change; nil when
+// no more renders are left.
 func (p *Prover) render(ctx context.Context, change change) *Result {
 	key := change.path + "\x00" + objectID(change.data)
 	if known, ok := p.changed[key]; ok {
 		return known
 	}
-	p.runs++
+	if p.left == 0 {
+		return nil
+	}
+	p.left--
 	r := &Renderer{tree: p.renderer.tree.with(change.path, change.data, p.result.Trace), opts: p.renderer.opts}
 	after := r.Render(ctx, p.result.Root)
 	if ctx.Err() == nil {

@@ -116,7 +116,7 @@ func (a *asked) prove(t *testing.T, words []string) string {
 	if proof.Why != "" {
 		out += ": " + proof.Why
 	}
-	if at, other := a.renderer.Prover(a.result).Settle(context.Background(), c, mostRenders); at != c.Place {
+	if at, other := a.renderer.Prover(a.result, mostRenders).Settle(context.Background(), c); at != c.Place {
 		out += fmt.Sprintf("\n    instead %s: %s", at.Position, other.Outcome)
 	}
 	return out

@@ -58,7 +58,7 @@ func wayTo(n *yaml.Node, line, column int) []*yaml.Node {
 			return append([]*yaml.Node{n}, way...)
 		}
 	}
-	if n.Kind == yaml.ScalarNode && n.Line == line && n.Column == column {
+	if n.Kind != yaml.DocumentNode && n.Line == line && n.Column == column {
 		return []*yaml.Node{n}
 	}
 	return nil
@@ -93,6 +93,9 @@ func undo(way []*yaml.Node) bool {
 		return false
 	}
 	node, parent := way[len(way)-1], way[len(way)-2]
+	if scalarField(node, "op") != "" {
+		return undoOperation(node)
+	}
 	if parent.Kind != yaml.MappingNode {
 		return false
 	}

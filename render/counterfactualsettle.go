@@ -10,18 +10,14 @@ import (
 )
 
 // Settle proves a claim. When its place is refuted, the other places of the root's
-// files that say what the field says are tried, as long as no more than so many
-// renders are made in all. It returns the place that was proven, else the claim's.
-func (p *Prover) Settle(ctx context.Context, c Claim, renders int) (Place, Proof) {
-	limit := p.runs + renders
+// files that say what the field says are tried, as long as renders are left. It
+// returns the place that was proven, else the claim's.
+func (p *Prover) Settle(ctx context.Context, c Claim) (Place, Proof) {
 	first := p.Prove(ctx, c)
 	if first.Outcome != Refuted || c.Place.Evidence == Removed {
 		return c.Place, first
 	}
 	for _, at := range p.others(c) {
-		if p.runs >= limit {
-			break
-		}
 		other := c
 		other.Place = Place{Position: at, Evidence: Inferred}
 		if proof := p.Prove(ctx, other); proof.Outcome == Confirmed {

@@ -143,6 +143,7 @@ type history struct {
 	nodes []hop
 	leaf  *yaml.Node // nil when the field is absent
 	total int
+	taken bool // an operation took the field away
 }
 
 // back undoes an operation. done is set when the field, or its absence, is its
@@ -156,12 +157,14 @@ func (h *history) back(o *operation) (pos Position, found, done bool) {
 		if inList && index <= h.steps[last].index {
 			h.steps = shifted(h.steps, last, 1)
 		} else if covers && !inList && h.leaf == nil {
+			h.taken = true
 			return start(o.snippet.position(o.node)), false, true
 		}
 	case "move", "copy":
 		if covers {
 			h.steps = append(stepsOf(o.from), rest...)
 		} else if _, ok := prefixOf(o.from, h.steps); ok && o.op == "move" && h.leaf == nil {
+			h.taken = true
 			return start(o.snippet.position(o.node)), false, true
 		}
 	case "add", "replace":
@@ -230,7 +233,7 @@ func reparsed(n *yaml.Node) bool { return n.Line > 0 && n.Line < firstPadding }
 
 // findReparsed finds a field of such an object that has no line: what an operation
 // wrote, then what merely passed through.
-func (l *locator) findReparsed(i int, document Position, direct func(string) (Position, bool), path string) (Position, bool) {
+func (l *locator) findReparsed(i int, document Position, direct func(string) (Position, bool), path string) (Position, Evidence) {
 	root := l.resources[i].YNode()
 	steps := parsePath(path)
 	hops, complete := descendPath(root, steps)
@@ -240,9 +243,21 @@ func (l *locator) findReparsed(i int, document Position, direct func(string) (Po
 	if complete && len(hops) > 0 {
 		h.leaf = hops[len(hops)-1].value
 	}
-	if pos, found, done := l.operated(&h, id, document); done {
-		return pos, found
+	pos, found, done := l.operated(&h, id, document)
+	if h.taken {
+		return pos, Removed
 	}
+	if !done {
+		pos, found = l.untouched(i, document, direct, path, h)
+	}
+	if found {
+		return pos, Inferred
+	}
+	return pos, Nearest
+}
+
+// untouched finds a field that no operation wrote.
+func (l *locator) untouched(i int, document Position, direct func(string) (Position, bool), path string, h history) (Position, bool) {
 	all := l.before()
 	if all == nil {
 		return direct(path)

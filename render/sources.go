@@ -127,8 +127,9 @@ func (l *locator) source(i int, exact bool) *Source {
 		if found {
 			return Place{Position: pos, Evidence: Marked}
 		}
+		evidence := Nearest
 		if reparsed(res.YNode()) {
-			if pos, found = l.findReparsed(i, document, direct, path); found {
+			if pos, evidence = l.findReparsed(i, document, direct, path); evidence == Inferred {
 				return Place{Position: pos, Evidence: Inferred}
 			}
 		}
@@ -138,7 +139,7 @@ func (l *locator) source(i int, exact bool) *Source {
 		if taken, ok := l.removed(i, document, path); ok {
 			return Place{Position: taken, Evidence: Removed}
 		}
-		return Place{Position: pos}
+		return Place{Position: pos, Evidence: evidence}
 	}
 	removals := func(list string) []Removal {
 		l.mu.Lock()
