@@ -107,12 +107,12 @@ func rootsText(c scanner.RootCounts) string {
 	for _, n := range []struct {
 		n    int
 		what string
-	}{{c.Failed, "failed"}, {c.FailedBefore, "failed before"}, {c.Indeterminate, "not rendered"}} {
+	}{{c.Untouched, "untouched"}, {c.Failed, "failed"}, {c.FailedBefore, "failed before"}, {c.Indeterminate, "not rendered"}} {
 		if n.n > 0 {
 			not = append(not, fmt.Sprintf("%d %s", n.n, n.what))
 		}
 	}
-	text := count(c.Rendered+c.Failed+c.FailedBefore+c.Indeterminate, "root")
+	text := count(c.Rendered+c.Untouched+c.Failed+c.FailedBefore+c.Indeterminate, "root")
 	if len(not) > 0 {
 		text += " (" + strings.Join(not, ", ") + ")"
 	}

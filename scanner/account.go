@@ -40,11 +40,15 @@ const nothingToJudge = "nothing to judge: no root was found"
 // nothing goes missing silently.
 func (s *scan) accountRoots() {
 	for _, root := range s.head.found.Roots {
-		if !s.selected(root.Path) {
-			s.noteHidden(s.head.roots[root.Path])
-			continue
+		r := s.head.roots[root.Path]
+		switch {
+		case !s.selected(root.Path):
+			s.noteHidden(r)
+		case r == nil:
+			s.report.Summary.Roots.Untouched++
+		default:
+			s.accountRoot(r)
 		}
-		s.accountRoot(s.head.roots[root.Path])
 	}
 	s.noteGlobs()
 	if len(s.selectedRoots()) == 0 {
@@ -67,7 +71,7 @@ func (s *scan) accountRoot(r *rendered) {
 		s.open(Indeterminate{
 			What: "root", Why: r.Problem.Message, Root: r.Root.Path,
 			Location:  ptr(s.problemLocation(r.Problem)),
-			Untouched: before != nil && r.Trace.Valid(s.base.tree.FS),
+			Untouched: before != nil && !s.touched[r.Root.Path],
 		})
 	case before != nil && before.Kind == render.ProblemFailed:
 		counts.FailedBefore++
@@ -118,7 +122,7 @@ func (s *scan) baseProblem(path string) *render.Problem {
 // noteHidden tells of a root that is not judged but would have told others about
 // policies, namespaces and the like.
 func (s *scan) noteHidden(r *rendered) {
-	if r.Problem == nil {
+	if r == nil || r.Problem == nil {
 		return
 	}
 	s.diagnose(Diagnostic{

@@ -1,5 +1,7 @@
 package scanner
 
+import "slices"
+
 // Config is what .preadmit.yaml says (apiVersion preadmit.dev/v1alpha1, kind
 // ScanConfig) and what the flags of `preadmit scan` override.
 type Config struct {
@@ -41,4 +43,13 @@ type Target struct {
 type User struct {
 	Name   string   `json:"name"`
 	Groups []string `json:"groups,omitempty"`
+}
+
+// given are the paths of all policies and context.
+func (c *Config) given() []string {
+	paths := slices.Concat(c.Policies, c.Context)
+	for _, t := range c.Targets {
+		paths = append(append(paths, t.Policies...), t.Context...)
+	}
+	return paths
 }

@@ -15,29 +15,35 @@ import (
 // hardly depends on the overlay: what can be rendered of the root is enough to
 // tell. Nothing else is judged by parts.
 func (s *scan) judgeParts(ctx context.Context) error {
-	head := s.head.policiesOfParts(ctx, s.refusedRoots(s.head))
+	head := s.head.policiesOfParts(ctx, s.refusedRoots(s.head, true))
 	var base []*admission.Object
-	if s.base != nil {
-		base = s.base.policiesOfParts(ctx, s.refusedRoots(s.base))
+	if s.base != nil && len(head) > 0 {
+		// Another root may have had them, touched or not.
+		base = s.base.policiesOfParts(ctx, s.refusedRoots(s.base, false))
 		base = append(base, s.base.renderedPolicies()...)
 	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("judge parts of refused roots: %w", err)
 	}
+	head = slices.DeleteFunc(head, func(o *admission.Object) bool {
+		return slices.ContainsFunc(base, func(other *admission.Object) bool { return equalObjects(o, other) })
+	})
+	if len(head) == 0 {
+		return nil
+	}
 	for _, t := range s.targets {
 		_, refusals := policy.Load(ctx, t.head.cluster, t.user, head)
 		_, before := policy.Load(ctx, t.head.cluster, t.user, base)
 		for _, refusal := range refusals {
-			s.addPartRefusal(t, refusal, base, before)
+			s.addPartRefusal(t, refusal, before)
 		}
 	}
 	return nil
 }
 
-// addPartRefusal reports a refused policy of a part, unless the base has it too.
-func (s *scan) addPartRefusal(t *target, refusal policy.Refusal, base []*admission.Object, before []policy.Refusal) {
-	same := func(o *admission.Object) bool { return equalObjects(o, refusal.Object) }
-	if slices.ContainsFunc(base, same) || s.hasFinding(refusal) {
+// addPartRefusal reports a refused policy of a part.
+func (s *scan) addPartRefusal(t *target, refusal policy.Refusal, before []policy.Refusal) {
+	if s.hasFinding(refusal) {
 		return
 	}
 	p := pair{key: t.head.cluster.Key(refusal.Object), head: refusal.Object}
@@ -56,12 +62,16 @@ func (s *scan) hasFinding(refusal policy.Refusal) bool {
 	return slices.ContainsFunc(s.findings, func(f found) bool { return f.object == refusal.Object })
 }
 
-// refusedRoots are the selected roots of a side that were not rendered because
-// they would need a network, a program or too much.
-func (s *scan) refusedRoots(from *side) []render.Root {
+// refusedRoots are the selected roots of a side, all or just those the change
+// touches, that were not rendered because they would need a network, a program or
+// too much. Without a base the change is everything.
+func (s *scan) refusedRoots(from *side, touched bool) []render.Root {
 	var roots []render.Root
 	for _, root := range from.found.Roots {
 		r := from.roots[root.Path]
+		if touched && s.base != nil && !s.touched[root.Path] {
+			continue
+		}
 		if s.selected(root.Path) && r != nil && r.Problem != nil && r.Problem.Kind == render.ProblemRefused {
 			roots = append(roots, root)
 		}

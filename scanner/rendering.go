@@ -13,48 +13,6 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// renderTrees renders every root of the head and of the base, the base's only
-// where it can differ: a root whose files are the same in both trees is rendered
-// once and its objects are those of both.
-func (s *scan) renderTrees(ctx context.Context) error {
-	if err := s.renderSide(ctx, s.head, nil); err != nil {
-		return err
-	}
-	if s.base == nil {
-		return nil
-	}
-	return s.renderSide(ctx, s.base, s.head)
-}
-
-// renderSide renders the roots of to, taking what is the same from like.
-func (s *scan) renderSide(ctx context.Context, to, like *side) error {
-	roots := to.found.Roots
-	results := make([]*rendered, len(roots))
-	err := s.each(ctx, "render "+to.name, len(roots), func(ctx context.Context, i int) error {
-		if results[i] = unchanged(to, like, roots[i]); results[i] == nil {
-			results[i] = to.render(ctx, roots[i])
-		}
-		return nil
-	})
-	for i, r := range results {
-		to.roots[roots[i].Path] = r
-	}
-	return err
-}
-
-// unchanged returns how root rendered in the other tree if it must render the same
-// in this one, else nil.
-func unchanged(to, like *side, root render.Root) *rendered {
-	if like == nil {
-		return nil
-	}
-	other := like.roots[root.Path]
-	if other == nil || other.Problem != nil || !sameRoot(other.Root, root) || !other.Trace.Valid(to.tree.FS) {
-		return nil
-	}
-	return other
-}
-
 // each calls do for 0 to n-1, in parallel on the scan's workers, and reports
 // progress.
 func (s *scan) each(ctx context.Context, stage string, n int, do func(ctx context.Context, i int) error) error {
@@ -75,6 +33,19 @@ func (s *scan) each(ctx context.Context, stage string, n int, do func(ctx contex
 		})
 	}
 	return group.Wait()
+}
+
+// spread calls do for 0 to n-1, in parallel on the scan's workers.
+func (s *scan) spread(n int, do func(i int)) {
+	var group errgroup.Group
+	group.SetLimit(s.workers())
+	for i := range n {
+		group.Go(func() error {
+			do(i)
+			return nil
+		})
+	}
+	_ = group.Wait() // do does not fail
 }
 
 // renderGiven renders what a path of the configuration names in a tree: a file, or

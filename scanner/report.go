@@ -155,6 +155,9 @@ type Location struct {
 	Exact bool `json:"exact"`
 	// Tree is "base" or "head".
 	Tree string `json:"tree"`
+	// Chain is the history of the field in the order of application, from the object's
+	// own document to this place. Only of findings, and empty when there is one step.
+	Chain []ChainStep `json:"chain,omitempty"`
 	// Snippet holds the lines around the range, for readers without the tree. Its
 	// first line is number SnippetLine.
 	Snippet     []string   `json:"snippet,omitempty"`
@@ -216,6 +219,9 @@ type RootCounts struct {
 	// Lost counts those of Indeterminate that rendered at base: the change took them
 	// out of the gate's sight.
 	Lost int `json:"lost"`
+	// Untouched counts roots that render to the same at base and at head and hold
+	// nothing that judging the change needs, so that they were not rendered.
+	Untouched int `json:"untouched"`
 }
 
 // Durations are wall times of the stages, in seconds.

@@ -43,6 +43,8 @@ func (s *scan) sides(root string) (base, head *rendered, ok bool) {
 		base = s.base.roots[root]
 	}
 	switch {
+	case head == nil && base == nil: // not rendered: nothing about it changes
+		return nil, nil, false
 	case head != nil && head.Problem != nil:
 		return nil, nil, false
 	case head == nil && base.Problem != nil:

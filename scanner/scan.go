@@ -28,7 +28,10 @@ const kubernetesVersion = "v1.36.3"
 // is for a scan that could not be done: an *InputError if the user's input is at
 // fault, the context's, or that of a tree that cannot be read.
 func Scan(ctx context.Context, in Input) (*Report, error) {
-	s := newScan(in)
+	return newScan(in).run(ctx)
+}
+
+func (s *scan) run(ctx context.Context) (*Report, error) {
 	start := time.Now()
 	durations := &s.report.Summary.Durations
 	for _, stage := range []struct {
@@ -66,6 +69,10 @@ type scan struct {
 	unjudged []unjudged
 	remarks  []found
 	policies map[string]bool
+	// touched tells of the paths of roots whether the change touches them.
+	touched map[string]bool
+	// whole makes everything be rendered, whether or not it matters.
+	whole bool
 }
 
 func newScan(in Input) *scan {
@@ -80,7 +87,7 @@ func newScan(in Input) *scan {
 	}
 	return &scan{
 		in: in, report: report, compiler: policy.NewCompiler(), locator: newLocator(),
-		policies: map[string]bool{},
+		policies: map[string]bool{}, touched: map[string]bool{},
 	}
 }
 
@@ -137,11 +144,11 @@ func (s *scan) checkGlobs() error {
 // render renders both trees and what was given beside them, and accounts for every
 // root.
 func (s *scan) render(ctx context.Context) error {
-	if err := s.renderTrees(ctx); err != nil {
-		return fmt.Errorf("render: %w", err)
-	}
 	if err := s.loadExtras(ctx); err != nil {
 		return err
+	}
+	if err := s.renderTrees(ctx); err != nil {
+		return fmt.Errorf("render: %w", err)
 	}
 	s.accountRoots()
 	return s.buildTargets(ctx)
@@ -190,6 +197,12 @@ func (s *scan) locate(ctx context.Context) error {
 	})
 	if err != nil {
 		return fmt.Errorf("locate: %w", err)
+	}
+	if err := s.prove(ctx); err != nil {
+		return fmt.Errorf("prove locations: %w", err)
+	}
+	if err := s.explain(ctx); err != nil {
+		return fmt.Errorf("explain locations: %w", err)
 	}
 	return nil
 }

@@ -190,7 +190,8 @@ func TestScanAccountsForRoots(t *testing.T) {
 		{"broken by the change", works, broken, scanner.RootCounts{Failed: 1}, true},
 		{"broken and new", "-- README --\n", broken, scanner.RootCounts{Failed: 1}, true},
 		{"broken without a base", "", broken, scanner.RootCounts{Failed: 1}, true},
-		{"broken before", broken, broken + "-- x --\n", scanner.RootCounts{FailedBefore: 1}, false},
+		{"broken before", broken, broken + "namePrefix: x-\n", scanner.RootCounts{FailedBefore: 1}, false},
+		{"not touched", works, works + "-- x --\n", scanner.RootCounts{Untouched: 1}, false},
 		{"refused", works, remote, scanner.RootCounts{Indeterminate: 1, Lost: 1}, false},
 		{"refused before", remote, works, scanner.RootCounts{Rendered: 1}, false},
 		{"repaired", broken, works, scanner.RootCounts{Rendered: 1}, false},
@@ -204,7 +205,7 @@ func TestScanAccountsForRoots(t *testing.T) {
 			if got := len(r.Findings) == 1 && r.Findings[0].Cause == scanner.CauseRender; got != tt.render {
 				t.Errorf("render finding %v, want %v: %q", got, tt.render, says(r))
 			}
-			if len(r.Findings)+len(r.Indeterminate)+len(r.Diagnostics) == 0 {
+			if len(r.Findings)+len(r.Indeterminate)+len(r.Diagnostics)+r.Summary.Roots.Untouched == 0 {
 				t.Error("nothing was said")
 			}
 		})

@@ -82,7 +82,7 @@ type givenState struct {
 func (s *scan) buildState(ctx context.Context, from *side, c Target, paths []string) (*givenState, error) {
 	roots := []*rendered{}
 	for _, root := range from.found.Roots {
-		if r := from.roots[root.Path]; r.Problem == nil && matchAny(c.Roots, root.Path) {
+		if r := from.roots[root.Path]; r != nil && r.Problem == nil && matchAny(c.Roots, root.Path) {
 			roots = append(roots, r)
 		}
 	}

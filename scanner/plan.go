@@ -1,0 +1,210 @@
+package scanner
+
+import (
+	"context"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/admission"
+)
+
+// renderTrees renders what the verdicts depend on: the roots that the change
+// touches, and of the others those that may hold something the API server looks at
+// to judge it. What an untouched root renders to is the same in both trees. Without
+// a base everything is new, so everything is rendered.
+func (s *scan) renderTrees(ctx context.Context) error {
+	if s.base == nil {
+		return s.renderRoots(ctx, s.head.found.Roots)
+	}
+	p := s.newPlan()
+	if err := s.renderRoots(ctx, p.first()); err != nil {
+		return err
+	}
+	if err := s.renderAllGiven(ctx); err != nil {
+		return err
+	}
+	for {
+		w := s.wants()
+		if w.everything || s.whole {
+			return s.renderRoots(ctx, s.head.found.Roots)
+		}
+		more := p.holding(w)
+		if len(more) == 0 {
+			return nil
+		}
+		if err := s.renderRoots(ctx, more); err != nil {
+			return err
+		}
+	}
+}
+
+// plan decides which roots are rendered.
+type plan struct {
+	scan   *scan
+	inputs map[string]*render.Inputs
+	asked  map[render.Mention]bool
+}
+
+// newPlan finds out which roots the change touches.
+func (s *scan) newPlan() *plan {
+	p := &plan{scan: s, inputs: map[string]*render.Inputs{}, asked: map[render.Mention]bool{}}
+	roots := s.head.found.Roots
+	inputs := make([]*render.Inputs, len(roots))
+	touched := make([]bool, len(roots))
+	s.spread(len(roots), func(i int) {
+		inputs[i] = s.head.renderer.Inputs(roots[i])
+		before, ok := s.base.root(roots[i].Path)
+		touched[i] = !ok || !sameRoot(before, roots[i]) || !s.base.renderer.Valid(inputs[i].Trace)
+	})
+	for i, root := range roots {
+		p.inputs[root.Path] = inputs[i]
+		s.touched[root.Path] = touched[i]
+	}
+	for _, root := range s.base.found.Roots {
+		if _, ok := s.head.root(root.Path); !ok {
+			s.touched[root.Path] = true
+		}
+	}
+	return p
+}
+
+// first are the roots to begin with: those that are touched, those that are known
+// not to render, about which that is all there is to say, and those that the
+// configuration takes policies or context from.
+func (p *plan) first() []render.Root {
+	var roots []render.Root
+	for _, root := range p.scan.head.found.Roots {
+		if p.scan.touched[root.Path] || p.inputs[root.Path].Problem != nil || p.scan.isGiven(root.Path) {
+			roots = append(roots, root)
+		}
+	}
+	return roots
+}
+
+// holding are the roots not rendered yet that may hold what is wanted.
+func (p *plan) holding(w wants) []render.Root {
+	var mentions []render.Mention
+	for _, m := range w.mentions {
+		if !p.asked[m] {
+			p.asked[m] = true
+			mentions = append(mentions, m)
+		}
+	}
+	all := p.scan.head.found.Roots
+	holds := make([]bool, len(all))
+	p.scan.spread(len(all), func(i int) {
+		if p.scan.head.roots[all[i].Path] != nil {
+			return
+		}
+		for _, m := range mentions {
+			if p.scan.head.renderer.MayHold(p.inputs[all[i].Path], m) {
+				holds[i] = true
+				return
+			}
+		}
+	})
+	var roots []render.Root
+	for i, root := range all {
+		if holds[i] {
+			roots = append(roots, root)
+		}
+	}
+	return roots
+}
+
+// isGiven tells whether the configuration takes policies or context from a root.
+func (s *scan) isGiven(root string) bool {
+	for _, given := range s.in.Config.given() {
+		if under(given, root) {
+			return true
+		}
+	}
+	return false
+}
+
+// renderRoots renders roots of the head that are not rendered yet, and of the base
+// those at the same paths and those the head does not have.
+func (s *scan) renderRoots(ctx context.Context, roots []render.Root) error {
+	if err := s.renderSide(ctx, s.head, roots); err != nil || s.base == nil {
+		return err
+	}
+	var before []render.Root
+	for _, root := range roots {
+		if !s.touched[root.Path] {
+			s.base.roots[root.Path] = s.head.roots[root.Path]
+		} else if old, ok := s.base.root(root.Path); ok {
+			before = append(before, old)
+		}
+	}
+	for _, root := range s.base.found.Roots {
+		if _, ok := s.head.root(root.Path); !ok {
+			before = append(before, root)
+		}
+	}
+	return s.renderSide(ctx, s.base, before)
+}
+
+// renderSide renders the roots of one tree that are not rendered yet.
+func (s *scan) renderSide(ctx context.Context, to *side, roots []render.Root) error {
+	var left []render.Root
+	for _, root := range roots {
+		if to.roots[root.Path] == nil {
+			left = append(left, root)
+		}
+	}
+	results := make([]*rendered, len(left))
+	err := s.each(ctx, "render "+to.name, len(left), func(ctx context.Context, i int) error {
+		results[i] = to.render(ctx, left[i])
+		return nil
+	})
+	for i, r := range results {
+		to.roots[left[i].Path] = r
+	}
+	return err
+}
+
+// rendered are the roots of both sides that were rendered, each once.
+func (s *scan) rendered() []*rendered {
+	var all []*rendered
+	for _, root := range s.head.found.Roots {
+		if r := s.head.roots[root.Path]; r != nil {
+			all = append(all, r)
+		}
+	}
+	for _, root := range s.base.found.Roots {
+		if r := s.base.roots[root.Path]; r != nil && r != s.head.roots[root.Path] {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// changedObjects are the objects of touched roots that are not the same in both
+// trees, in all their versions.
+func (s *scan) changedObjects() []*admission.Object {
+	var changed []*admission.Object
+	for path, touched := range s.touched {
+		if !touched {
+			continue
+		}
+		base, head := s.base.roots[path].all(), s.head.roots[path].all()
+		changed = append(changed, missing(head, base)...)
+		changed = append(changed, missing(base, head)...)
+	}
+	return changed
+}
+
+// missing are the objects that others do not have alike.
+func missing(objects, others []*admission.Object) []*admission.Object {
+	known := map[string]bool{}
+	for _, o := range others {
+		known[jsonOf(o)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(objects), func(o *admission.Object) bool { return known[jsonOf(o)] })
+}
+
+// jsonOf is the text of an object that was rendered, which always encodes.
+func jsonOf(o *admission.Object) string {
+	data, _ := o.JSON()
+	return string(data)
+}

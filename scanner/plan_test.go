@@ -1,0 +1,107 @@
+package scanner_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/preadmit/preadmit/scanner"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// sameAsWhole scans a change and compares with a scan that renders every root: what
+// is left out must not matter. It returns the number of roots left out.
+func sameAsWhole(t *testing.T, in scanner.Input) int {
+	t.Helper()
+	reports := [2]*scanner.Report{}
+	for i, scan := range []func(context.Context, scanner.Input) (*scanner.Report, error){scanner.ScanWhole, scanner.Scan} {
+		r, err := scan(context.Background(), in)
+		if err != nil {
+			t.Fatalf("scan: %v", err)
+		}
+		reports[i] = r
+	}
+	whole, got := reports[0], reports[1]
+	untouched := got.Summary.Roots.Untouched
+	got.Summary.Roots, whole.Summary.Roots = scanner.RootCounts{}, scanner.RootCounts{}
+	got.Summary.Durations, whole.Summary.Durations = scanner.Durations{}, scanner.Durations{}
+	if diff := cmp.Diff(whole, got); diff != "" {
+		t.Errorf("rendering less says something else (-everything +what matters):\n%s", diff)
+	}
+	return untouched
+}
+
+// TestRenderingLessSaysTheSame takes the scenarios apart: each file of a change alone is a
+// change, which leaves most roots untouched.
+func TestRenderingLessSaysTheSame(t *testing.T) {
+	files, err := filepath.Glob("testdata/scenarios/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenarios: %v", err)
+	}
+	untouched := 0
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			base, head := sidesOf(archive)
+			untouched += sameAsWhole(t, inputOf(base, head))
+			for name := range union(base, head) {
+				if data, ok := head[name]; !ok || base[name] == nil || string(base[name].Data) != string(data.Data) {
+					untouched += sameAsWhole(t, inputOf(base, with(base, name, data)))
+				}
+			}
+		})
+	}
+	if untouched == 0 {
+		t.Error("no root was ever left out")
+	}
+}
+
+func sidesOf(archive *txtar.Archive) (base, head fstest.MapFS) {
+	base, head = fstest.MapFS{}, fstest.MapFS{}
+	for _, f := range archive.Files {
+		dir, name, _ := strings.Cut(f.Name, "/")
+		file := &fstest.MapFile{Data: f.Data, Mode: 0o644}
+		if dir == "base" || dir == "both" {
+			base[name] = file
+		}
+		if dir == "head" || dir == "both" {
+			head[name] = file
+		}
+	}
+	return base, head
+}
+
+func inputOf(base, head fstest.MapFS) scanner.Input {
+	return scanner.Input{
+		Base: &scanner.Tree{FS: base, Revision: scanner.Revision{Name: "base"}},
+		Head: scanner.Tree{FS: head, Revision: scanner.Revision{Name: "head"}},
+	}
+}
+
+func union(a, b fstest.MapFS) map[string]bool {
+	names := map[string]bool{}
+	for _, files := range []fstest.MapFS{a, b} {
+		for name := range files {
+			names[name] = true
+		}
+	}
+	return names
+}
+
+// with is a tree with another file, or without it.
+func with(files fstest.MapFS, name string, file *fstest.MapFile) fstest.MapFS {
+	out := fstest.MapFS{}
+	for n, f := range files {
+		out[n] = f
+	}
+	if delete(out, name); file != nil {
+		out[name] = file
+	}
+	return out
+}
