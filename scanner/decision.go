@@ -3,6 +3,7 @@ package scanner
 import (
 	"slices"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy"
 	v1 "k8s.io/api/admissionregistration/v1"
@@ -103,6 +104,8 @@ type found struct {
 	lineage []*admission.Generated
 	// located is set when Location is final but for its snippet.
 	located bool
+	// doubts are claims about the object that need proof (see prove).
+	doubts []render.Claim
 }
 
 // unjudged is an Indeterminate about an object that is still to be located.

@@ -111,33 +111,29 @@ func (l *locator) locateValidation(ctx context.Context, f *found) (Location, err
 }
 
 func (l *locator) fieldLocation(f *found, source *render.Source, t turning) Location {
-	from := originOf(f.object)
-	pos := source.Place(t.field, t.part).Position
-	if taken, ok := l.takenOut(f, source, t); ok {
-		pos = taken
+	claim := render.Claim{Object: originOf(f.object).index, Field: t.field, Part: t.part, Place: source.Place(t.field, t.part)}
+	if r, ok := l.takenOut(f, source, t); ok {
+		claim.Place, claim.Element = render.Place{Position: r.Position, Evidence: render.Removed}, r.Element
 	}
-	loc := locationOf(pos, from.side.treeName())
-	loc.Path, loc.Field = from.side.location(pos.Path), t.field
-	l.addSnippet(&loc, from.side, pos.Path, isSecret(f.object))
-	return loc
+	f.doubt(claim)
+	return l.at(f.object, claim.Place, t.field)
 }
 
-// takenOut is where a patch took the element out of a list that a validation wants
-// there.
-func (l *locator) takenOut(f *found, source *render.Source, t turning) (render.Position, bool) {
+// takenOut is what a patch took out of a list that a validation wants there.
+func (l *locator) takenOut(f *found, source *render.Source, t turning) (render.Removal, bool) {
 	if f.input == nil {
-		return render.Position{}, false
+		return render.Removal{}, false
 	}
 	finder, err := l.finder()
 	if err != nil {
-		return render.Position{}, false
+		return render.Removal{}, false
 	}
 	for _, r := range source.Removals(t.field) {
 		if finder.Lacks(f.question(), t.judged, r.Element) {
-			return r.Position, true
+			return r, true
 		}
 	}
-	return render.Position{}, false
+	return render.Removal{}, false
 }
 
 // tells reports whether a location or a related one is on the line of another.

@@ -61,31 +61,42 @@ func (l *locator) source(ctx context.Context, o *admission.Object) (*render.Sour
 // locate gives the line of the first of fields that was written, else of the first
 // one's nearest ancestor; without fields the object's document.
 func (l *locator) locate(ctx context.Context, o *admission.Object, fields []string) (Location, error) {
-	from := originOf(o)
-	source, err := l.source(ctx, o)
-	if err != nil {
-		return Location{Path: from.side.location(from.root.Path), Tree: from.side.treeName()}, err
-	}
-	pos, field, exact := findFirst(source, fields)
-	loc := locationOf(pos, from.side.treeName())
-	loc.Path, loc.Field, loc.Exact = from.side.location(pos.Path), field, exact
-	l.addSnippet(&loc, from.side, pos.Path, isSecret(o))
-	return loc, nil
+	loc, _, err := l.locateFirst(ctx, o, fields)
+	return loc, err
 }
 
-// findFirst is the position of the first field that was written itself; if none
-// was, the nearest ancestor of the first one's.
-func findFirst(source *render.Source, fields []string) (pos render.Position, field string, exact bool) {
+// locateFirst also gives what is known of the place.
+func (l *locator) locateFirst(ctx context.Context, o *admission.Object, fields []string) (Location, render.Place, error) {
+	source, err := l.source(ctx, o)
+	if err != nil {
+		from := originOf(o)
+		return Location{Path: from.side.location(from.root.Path), Tree: from.side.treeName()}, render.Place{}, err
+	}
+	place, field := findFirst(source, fields)
+	return l.at(o, place, field), place, nil
+}
+
+// findFirst is the place of the first field that was written itself; if none was,
+// the nearest ancestor of the first one's.
+func findFirst(source *render.Source, fields []string) (place render.Place, field string) {
 	for _, f := range fields {
-		if at, found := source.Find(f); found {
-			return at, f, true
+		if place := source.Place(f, render.Whole); place.Found() {
+			return place, f
 		}
 	}
 	if len(fields) == 0 {
-		return source.Document(), "", false
+		return render.Place{Position: source.Document()}, ""
 	}
-	pos, _ = source.Find(fields[0])
-	return pos, fields[0], false
+	return source.Place(fields[0], render.Whole), fields[0]
+}
+
+// at is the location of a field of an object at a place.
+func (l *locator) at(o *admission.Object, place render.Place, field string) Location {
+	from := originOf(o)
+	loc := locationOf(place.Position, from.side.treeName())
+	loc.Path, loc.Field, loc.Exact = from.side.location(place.Path), field, place.Evidence == render.Marked
+	l.addSnippet(&loc, from.side, place.Path, isSecret(o))
+	return loc
 }
 
 func isSecret(o *admission.Object) bool {

@@ -15,7 +15,7 @@ import (
 func (s *Survey) LocateIn(ctx context.Context, o *admission.Object, field string, line, column int) Location {
 	loc := s.Locate(ctx, o, field)
 	text, ok := textAt(o.Content(), field)
-	if !ok || !loc.Exact || loc.StartLine == 0 {
+	if !ok || loc.StartLine == 0 {
 		return loc
 	}
 	from := originOf(o)
@@ -23,7 +23,10 @@ func (s *Survey) LocateIn(ctx context.Context, o *admission.Object, field string
 	if err != nil {
 		return loc
 	}
-	pos, _ := source.Find(field)
+	pos, found := source.Find(field)
+	if !found {
+		return loc
+	}
 	lines := s.scan.locator.texts.lines(from.side, pos.Path)
 	at, ok := follow(lines, spot{pos.Line - 1, pos.Column - 1}, []rune(text), offsetOf(text, line, column))
 	if !ok {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"regexp"
 	"slices"
+
+	"github.com/preadmit/preadmit/render"
 )
 
 // written are fields of the object a finding is about as fields of what was
@@ -33,7 +35,9 @@ func (f *found) template() []string {
 // locateRefusal gives the line of what the server refuses.
 func (l *locator) locateRefusal(ctx context.Context, f *found) (Location, error) {
 	if fields := f.written(f.fields); len(fields) > 0 {
-		return l.locate(ctx, f.object, fields)
+		loc, place, err := l.locateFirst(ctx, f.object, fields)
+		f.doubt(render.Claim{Object: originOf(f.object).index, Field: loc.Field, Place: place})
+		return loc, err
 	}
 	loc, err := l.locate(ctx, f.object, f.template())
 	loc.Exact = false
