@@ -1,0 +1,120 @@
+package scanner
+
+import (
+	"context"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+)
+
+// A place that kustomize carried along with a value is exact. One that a rule found,
+// or that took a field away, is when a counterfactual run confirms it: changed
+// there, the object changes where the finding is about it.
+const (
+	// placeRenders bounds the renders of one place. One is enough when the place is
+	// right; the others are for other places that say the same.
+	placeRenders = 4
+	// scanRenders bounds the renders of all places of a scan. Places for which none
+	// are left stay unproven.
+	scanRenders = 128
+)
+
+// doubt notes a claim about the object of a finding if it needs proof.
+func (f *found) doubt(c render.Claim) {
+	if c.Place.Evidence == render.Inferred || c.Place.Evidence == render.Removed {
+		f.doubts = append(f.doubts, c)
+	}
+}
+
+// doubted is the claim that the location of a finding rests on, if it needs proof.
+func (f *found) doubted() (render.Claim, bool) {
+	for _, c := range f.doubts {
+		if l := f.Location; c.Field == l.Field && c.Place.Line == l.StartLine && c.Place.Column == l.StartColumn &&
+			originOf(f.object).side.location(c.Place.Path) == l.Path {
+			return c, true
+		}
+	}
+	return render.Claim{}, false
+}
+
+// proof is a place of a root with the findings that are located there.
+type proof struct {
+	from     origin
+	findings []*found
+	renders  int
+}
+
+// prove makes the locations of findings exact that counterfactual runs confirm.
+func (s *scan) prove(ctx context.Context) error {
+	proofs := s.proofs()
+	shareRenders(proofs, scanRenders)
+	return s.each(ctx, "prove", len(proofs), func(ctx context.Context, i int) error {
+		s.locator.prove(ctx, proofs[i])
+		return nil
+	})
+}
+
+// proofs are the places in doubt, those of new findings first.
+func (s *scan) proofs() []*proof {
+	type place struct {
+		result *render.Result
+		at     render.Position
+	}
+	known := map[place]*proof{}
+	var out []*proof
+	for _, isNew := range []bool{true, false} {
+		for i := range s.findings {
+			f := &s.findings[i]
+			c, ok := f.doubted()
+			if !ok || isNew != (f.Status == StatusNew) {
+				continue
+			}
+			from := originOf(f.object)
+			key := place{from.result, c.Place.Position}
+			if known[key] == nil {
+				known[key] = &proof{from: from}
+				out = append(out, known[key])
+			}
+			known[key].findings = append(known[key].findings, f)
+		}
+	}
+	return out
+}
+
+// shareRenders gives each place one render as long as there are some, then the
+// first places more.
+func shareRenders(proofs []*proof, left int) {
+	for range placeRenders {
+		for _, p := range proofs {
+			if left == 0 {
+				return
+			}
+			p.renders++
+			left--
+		}
+	}
+}
+
+// prove settles the findings of one place. Where another place is the one that
+// counts, it becomes theirs.
+func (l *locator) prove(ctx context.Context, p *proof) {
+	prover := p.from.side.renderer.Prover(p.from.result, p.renders)
+	for _, f := range p.findings {
+		claim, _ := f.doubted()
+		place, settled := prover.Settle(ctx, claim)
+		if settled.Outcome != render.Confirmed {
+			continue
+		}
+		if place != claim.Place {
+			l.move(f, place)
+		}
+		f.Location.Exact = true
+	}
+}
+
+// move locates a finding at another place of the same field.
+func (l *locator) move(f *found, place render.Place) {
+	loc := l.at(f.object, place, f.Location.Field)
+	loc.Related = slices.DeleteFunc(f.Location.Related, func(other Location) bool { return loc.tells(other) })
+	f.Location = loc
+}
