@@ -136,7 +136,10 @@ func (r *reader) agrees(pos Position, key string, value any) string {
 	if f.isData(pos, key, text, s.node) {
 		return agreeData
 	}
-	if !ok || s.node.Value == "" {
+	if !ok && pos.Line <= len(f.lines) { // of a file of `key=value`
+		s.node = &yaml.Node{Value: f.lines[pos.Line-1]}
+	}
+	if s.node == nil || s.node.Value == "" {
 		return ""
 	}
 	return agreesAfter(s, key, text)
@@ -156,10 +159,22 @@ func agreesAfter(s readScalar, key, value string) string {
 		return agreeName
 	case holdsScalar(was, value):
 		return agreePatch
-	case len(was) > 1 && strings.Contains(value, was), len(value) > 1 && strings.Contains(was, value):
+	case copies(was, value):
 		return agreePart
 	}
 	return ""
+}
+
+// copies tells whether a part of a value, or of a generator's `key=value`, is
+// written at a place, or the value is a part of what is.
+func copies(was, value string) bool {
+	_, after, _ := strings.Cut(was, "=")
+	for _, part := range []string{was, strings.Trim(after, `"'`)} {
+		if len(part) > 1 && strings.Contains(value, part) {
+			return true
+		}
+	}
+	return len(value) > 1 && strings.Contains(was, value)
 }
 
 func isNameField(key string) bool { return key == "name" || strings.HasSuffix(key, "Name") }

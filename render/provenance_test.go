@@ -24,6 +24,15 @@ type provenance struct {
 	// reasons count what is said of leaves without a line.
 	reasons  map[string]int
 	examples map[string][]string
+	// samples are of all located leaves, and of those found by a rule.
+	samples [2]*sample
+}
+
+func newProvenance() *provenance {
+	return &provenance{
+		evidence: map[string]int{}, agreement: map[string]int{}, reasons: map[string]int{}, examples: map[string][]string{},
+		samples: [2]*sample{newSample("located leaves"), newSample("inferred leaves")},
+	}
 }
 
 // The outcomes of looking for a leaf's line.
@@ -36,10 +45,11 @@ const (
 )
 
 // TestProvenance measures on real repositories how many leaves of the rendered
-// objects are located or explained, and whether what is written at the lines is what
-// the leaves say. PREADMIT_PROVENANCE=all looks at every root of every head branch,
-// otherwise it is one root in so many of the last one. PREADMIT_VERBOSE=n prints n
-// examples of each reason.
+// objects are located or explained, whether what is written at the lines is what the
+// leaves say, and whether a random sample of leaves changes when the lines do.
+// PREADMIT_PROVENANCE=all looks at every root of every head branch, otherwise it is
+// one root in so many of the last one, and a small sample. PREADMIT_VERBOSE=n prints
+// n examples of each reason.
 func TestProvenance(t *testing.T) {
 	all := os.Getenv("PREADMIT_PROVENANCE") == "all"
 	for _, bundle := range corpora(t) {
@@ -50,11 +60,11 @@ func TestProvenance(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			every := 1
+			every, proven := 1, sampledLeaves
 			if !all {
-				branches, every = branches[len(branches)-1:], locatedRoots
+				branches, every, proven = branches[len(branches)-1:], locatedRoots, sampledLeaves/20
 			}
-			p := &provenance{evidence: map[string]int{}, agreement: map[string]int{}, reasons: map[string]int{}, examples: map[string][]string{}}
+			p := newProvenance()
 			seen := map[string]bool{}
 			for _, branch := range branches {
 				commit, err := repo.Commit(branch)
@@ -62,6 +72,9 @@ func TestProvenance(t *testing.T) {
 					t.Fatal(err)
 				}
 				p.tree(t, commit.FS(), seen, every)
+			}
+			for _, s := range p.samples {
+				s.prove(proven)
 			}
 			fmt.Printf("\n%s: %s\n%s", name, strings.Join(branches, " "), p)
 			p.check(t)
@@ -109,15 +122,26 @@ func (p *provenance) root(t *testing.T, r *Renderer, read *reader, result *Resul
 		kind, name := kindAndName(content)
 		everyLeaf(content, "", func(path string) {
 			value, _ := Field(content, path)
-			p.leaf(read, source.Place(path, Whole), fmt.Sprintf("%s %s/%s %s", result.Root.Path, kind, name, path), path, value)
+			place := source.Place(path, Whole)
+			told := fmt.Sprintf("%s %s/%s %s = %.80q at %s", result.Root.Path, kind, name, path, fmt.Sprint(value), place.Position)
+			p.leaf(read, place, told, path, value)
+			p.sample(sampledLeaf{r, result, Claim{Object: i, Field: path, Place: place}, told})
 		})
 	}
 }
 
-// leaf counts one leaf; where says which, for an example.
-func (p *provenance) leaf(read *reader, place Place, where, path string, value any) {
+func (p *provenance) sample(leaf sampledLeaf) {
+	if leaf.claim.Place.Found() {
+		p.samples[0].add(leaf)
+	}
+	if leaf.claim.Place.Evidence == Inferred {
+		p.samples[1].add(leaf)
+	}
+}
+
+// leaf counts one leaf; told is an example.
+func (p *provenance) leaf(read *reader, place Place, told, path string, value any) {
 	p.leaves++
-	told := fmt.Sprintf("%s = %.80q at %s", where, fmt.Sprint(value), place.Position)
 	if !place.Found() {
 		out, why := outExplained, place.Why
 		if why == "" {
@@ -155,25 +179,42 @@ func (p *provenance) String() string {
 	if len(p.reasons) > 0 {
 		writeShares(&out, "without a line", p.reasons, p.leaves)
 	}
-	examples := atoi(os.Getenv("PREADMIT_VERBOSE"))
-	for _, why := range slices.Sorted(maps.Keys(p.examples)) {
-		list := p.examples[why]
-		for i := 0; i < min(examples, len(list)); i++ {
-			fmt.Fprintf(&out, "  %s: %s\n", why, list[i*len(list)/examples%len(list)])
-		}
+	writeExamples(&out, p.examples)
+	for _, sample := range p.samples {
+		out.WriteString(sample.String())
 	}
 	return out.String()
+}
+
+// writeExamples writes as many examples of each reason as PREADMIT_VERBOSE says.
+func writeExamples(out *strings.Builder, examples map[string][]string) {
+	for _, why := range slices.Sorted(maps.Keys(examples)) {
+		list := examples[why]
+		for i, n := 0, min(atoi(os.Getenv("PREADMIT_VERBOSE")), len(list)); i < n; i++ { // spread over all
+			fmt.Fprintf(out, "  %s: %s\n", why, list[i*len(list)/n])
+		}
+	}
+}
+
+// writeCounts writes counts, the greatest first.
+func writeCounts(out *strings.Builder, counts map[string]int) {
+	for _, key := range descending(counts) {
+		fmt.Fprintf(out, "  %9d    %s\n", counts[key], key)
+	}
 }
 
 // writeShares writes counts, the greatest first, with their shares of a whole.
 func writeShares(out *strings.Builder, title string, counts map[string]int, whole int) {
 	fmt.Fprintf(out, "  %s:\n", title)
-	keys := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
-	})
-	for _, key := range keys {
+	for _, key := range descending(counts) {
 		fmt.Fprintf(out, "  %9d  %6.2f %%    %s\n", counts[key], percent(counts[key], whole), key)
 	}
+}
+
+func descending(counts map[string]int) []string {
+	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
 }
 
 func percent(part, whole int) float64 {
