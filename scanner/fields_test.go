@@ -68,19 +68,17 @@ func TestFieldLocations(t *testing.T) {
 	for _, f := range report.Findings {
 		id := fmt.Sprintf("%s %d", f.Operation, *f.Validation)
 		for _, l := range append([]scanner.Location{f.Location}, f.Location.Related...) {
-			got[id] = append(got[id], fmt.Sprintf("%s:%d %s %s", l.Path, l.StartLine, l.Tree, l.Field))
-		}
-		if f.Location.Exact {
-			t.Errorf("%s: exact, but nothing proved it", id)
+			exact := map[bool]string{true: "exact", false: "nearest"}[l.Exact]
+			got[id] = append(got[id], fmt.Sprintf("%s:%d %s %s %s", l.Path, l.StartLine, l.Tree, exact, l.Field))
 		}
 	}
 	want := map[string][]string{
-		"CREATE 0": {"app/new.yaml:8 head data.maxB", "app/new.yaml:9 head data.maxC"},
-		"CREATE 1": {"app/new.yaml:3 head metadata.labels"},
-		"CREATE 2": {"app/new.yaml:6 head data.mode", "app/new.yaml:10 head data.debug"},
-		"DELETE 3": {"app/old.yaml:11 base data.keep"},
-		"CREATE 4": {"app/new.yaml:1 head "},
-		"CREATE 5": {"app/new.yaml:6 head data.mode"},
+		"CREATE 0": {"app/new.yaml:8 head exact data.maxB", "app/new.yaml:9 head exact data.maxC"},
+		"CREATE 1": {"app/new.yaml:3 head nearest metadata.labels"},
+		"CREATE 2": {"app/new.yaml:6 head exact data.mode", "app/new.yaml:10 head exact data.debug"},
+		"DELETE 3": {"app/old.yaml:11 base exact data.keep"},
+		"CREATE 4": {"app/new.yaml:1 head nearest "},
+		"CREATE 5": {"app/new.yaml:6 head exact data.mode"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("locations (-want +got):\n%s", diff)

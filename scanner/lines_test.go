@@ -82,5 +82,6 @@ func describeLine(l scanner.Location) string {
 	if i := l.StartLine - l.SnippetLine; i >= 0 && i < len(l.Snippet) {
 		text = l.Snippet[i]
 	}
-	return fmt.Sprintf("%s:%d %s | %s\n", l.Path, l.StartLine, l.Tree, strings.TrimSpace(text))
+	exact := map[bool]string{true: " exact"}[l.Exact]
+	return fmt.Sprintf("%s:%d %s%s | %s\n", l.Path, l.StartLine, l.Tree, exact, strings.TrimSpace(text))
 }
