@@ -10,13 +10,10 @@ import (
 // of a trace is taken along.
 func (t *tree) with(real string, data []byte, known Trace) *tree {
 	out := newTree(&changedFS{FS: t.fsys, tree: t, path: real, data: data}, t.limits)
-	for file, sum := range known.Reads {
-		if file == real {
-			continue
-		}
-		out.identities.Store(file, sum)
-		if verdict, ok := t.guarded.Load(sum); ok {
-			out.guarded.Store(sum, verdict)
+	out.memo = t.memo
+	for file, id := range known.Reads {
+		if file != real {
+			out.identities.Store(file, id)
 		}
 	}
 	return out

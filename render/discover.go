@@ -158,13 +158,14 @@ func (d *discoverer) readKustomization(l *listing) {
 	}
 	for _, name := range l.kustomizations {
 		full := path.Join(l.path, name)
-		data, _, err := d.tree.load(full, newTrace())
+		trace := newTrace()
+		data, real, err := d.tree.load(full, trace)
 		if err != nil {
 			p := unreadable(full, err)
 			d.diagnose(SeverityError, p.Position, "%s", p.Message)
 			continue
 		}
-		k := d.tree.kustomization(full, data)
+		k := d.tree.kustomization(full, trace.Reads[real], data)
 		if l.spec == nil {
 			l.spec = k
 		}

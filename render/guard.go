@@ -24,14 +24,14 @@ type guardVerdict struct{ err *bombError }
 
 // guardFile checks a file before anything expands its aliases.
 func (t *tree) guardFile(data []byte, id string) *bombError {
-	if v, ok := t.guarded.Load(id); ok {
+	if v, ok := t.memo.guarded.Load(id); ok {
 		return v.(guardVerdict).err
 	}
 	v := guardVerdict{}
 	if !harmless(data, t.limits) {
 		v.err = guard(data, t.limits)
 	}
-	t.guarded.Store(id, v)
+	t.memo.guarded.Store(id, v)
 	return v.err
 }
 

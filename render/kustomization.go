@@ -59,12 +59,13 @@ func isKustomizationName(name string) bool {
 	return false
 }
 
-// kustomization parses a kustomization file, once in a tree.
-func (t *tree) kustomization(name string, data []byte) *kustomization {
-	if k, ok := t.kustomizations.Load(name); ok {
+// kustomization parses a kustomization file, once for each content.
+func (t *tree) kustomization(name, id string, data []byte) *kustomization {
+	key := fileKey{name, id}
+	if k, ok := t.memo.kustomizations.Load(key); ok {
 		return k.(*kustomization)
 	}
-	k, _ := t.kustomizations.LoadOrStore(name, parseKustomization(name, data))
+	k, _ := t.memo.kustomizations.LoadOrStore(key, parseKustomization(name, data))
 	return k.(*kustomization)
 }
 

@@ -24,11 +24,16 @@ type decoded struct {
 }
 
 // decodeManifest decodes the file that a path leads to, given its content. A
-// tree decodes each file once: discovery and rendering both need it.
+// content is decoded once: discovery and rendering both need it.
 func (t *tree) decodeManifest(real string, data []byte) *manifestFile {
-	once, ok := t.manifests.Load(real)
+	id, err := t.identity(real)
+	if err != nil {
+		return newManifestFile(real, data)
+	}
+	key := fileKey{real, id}
+	once, ok := t.memo.manifests.Load(key)
 	if !ok {
-		once, _ = t.manifests.LoadOrStore(real, sync.OnceValue(func() *manifestFile { return newManifestFile(real, data) }))
+		once, _ = t.memo.manifests.LoadOrStore(key, sync.OnceValue(func() *manifestFile { return newManifestFile(real, data) }))
 	}
 	return once.(func() *manifestFile)()
 }

@@ -25,6 +25,14 @@ func NewRenderer(fsys fs.FS, opts Options) *Renderer {
 	return &Renderer{tree: newTree(fsys, opts.Limits), opts: opts}
 }
 
+// Beside makes a renderer for another tree, with the same options, that shares what
+// is known of files which both trees have.
+func (r *Renderer) Beside(fsys fs.FS) *Renderer {
+	t := newTree(fsys, r.opts.Limits)
+	t.memo = r.tree.memo
+	return &Renderer{tree: t, opts: r.opts}
+}
+
 // Render renders one root. What is wrong with the root is told by
 // Result.Problem; once ctx is done, that is its error. A build that has begun
 // runs to its end, because kustomize cannot be interrupted.

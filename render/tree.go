@@ -50,17 +50,13 @@ type tree struct {
 	resolved sync.Map // path -> *resolution
 	// identities name the content of files: path without links -> string
 	identities sync.Map
-	guarded    sync.Map // identity -> error or nil, as guardVerdict
-	// manifests holds what manifest files decode to: path without links -> func() *manifestFile
-	manifests sync.Map
-	// kustomizations are parsed once: path -> *kustomization
-	kustomizations sync.Map
+	memo       *memo
 	// words tell what files mention: path without links -> *wordIndex
 	words sync.Map
 }
 
 func newTree(fsys fs.FS, limits Limits) *tree {
-	t := &tree{fsys: fsys, limits: limits.withDefaults()}
+	t := &tree{fsys: fsys, limits: limits.withDefaults(), memo: &memo{}}
 	t.links, _ = fsys.(fs.ReadLinkFS)
 	return t
 }

@@ -144,7 +144,7 @@ func (w *walker) load(dir string) *kustomization {
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
 		data, real, err := w.tree.load(path.Join(dir, name), w.trace)
 		if err == nil {
-			found = w.tree.kustomization(path.Join(dir, name), data)
+			found = w.tree.kustomization(path.Join(dir, name), w.trace.Reads[real], data)
 			count++
 		}
 		w.refuseCostly(real, err)
@@ -248,11 +248,21 @@ func (w *walker) directory(e entry, dir string, plugin bool) weight {
 
 // documents counts those of a resource file, which kustomize reads one by one.
 func (w *walker) documents(real string) weight {
+	id, err := w.tree.identity(real)
+	if err != nil {
+		return weight{} // kustomize will say
+	}
+	if n, ok := w.tree.memo.documents.Load(id); ok {
+		w.trace.Reads[real] = id
+		return weight{documents: n.(int)}
+	}
 	data, _, err := w.tree.load(real, w.trace)
 	if err != nil {
 		return weight{} // kustomize will say
 	}
-	return weight{documents: 1 + len(separator.FindAllIndex(data, -1))}
+	n := 1 + len(separator.FindAllIndex(data, -1))
+	w.tree.memo.documents.Store(id, n)
+	return weight{documents: n}
 }
 
 // cyclic notes a base at or above a directory that uses it, which kustomize does

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
@@ -97,11 +98,11 @@ func (s *scan) discover(ctx context.Context) (err error) {
 		return err
 	}
 	s.progress("discover", 0, 1)
-	if s.head, err = openSide(ctx, headTree, s.in.Head, s.in.Render); err != nil {
+	if s.head, err = openSide(ctx, headTree, s.in.Head, render.NewRenderer(s.in.Head.FS, s.in.Render)); err != nil {
 		return err
 	}
 	if s.in.Base != nil {
-		if s.base, err = openSide(ctx, baseTree, *s.in.Base, s.in.Render); err != nil {
+		if s.base, err = openSide(ctx, baseTree, *s.in.Base, s.head.renderer.Beside(s.in.Base.FS)); err != nil {
 			return err
 		}
 		s.keepRoots()

@@ -48,8 +48,7 @@ type origin struct {
 
 func originOf(o *admission.Object) origin { return o.Tag.(origin) }
 
-func openSide(ctx context.Context, name string, tree Tree, opts render.Options) (*side, error) {
-	renderer := render.NewRenderer(tree.FS, opts)
+func openSide(ctx context.Context, name string, tree Tree, renderer *render.Renderer) (*side, error) {
 	found, err := renderer.Discover(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("discover roots of %s: %w", name, err)

@@ -164,7 +164,6 @@ func (t *treeFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return out, nil
 }
 
-
 // Lstat implements fs.ReadLinkFS. The length is looked up when it is asked for.
 func (t *treeFS) Lstat(name string) (fs.FileInfo, error) {
 	entry, err := t.lookup(name, false)
