@@ -162,26 +162,40 @@ func holdsMarker(value any, marker string) bool {
 }
 
 // again finds the object among those of the changed tree, whatever the change did
-// to its name.
+// to what names it. A kind that nobody knows has a namespace, so that is not asked
+// for when there is no other way.
 func (s subject) again(was, now []*Object, marker string) *Object {
 	same := alike{marker}
-	id := same.identity(s.object)
-	if s.index < len(now) && same.identity(now[s.index]) == id {
+	if o := s.nth(was, now, same.identity); o != nil {
+		return o
+	}
+	return s.nth(was, now, func(o *Object) string {
+		kind, name := kindAndName(o.Content())
+		return without(kind+"\x00"+contentHash.ReplaceAllString(name, ""), marker)
+	})
+}
+
+// nth is the object of the same identity; when there are several, the one with as
+// many in front of it. The one in the same place is tried first.
+func (s subject) nth(was, now []*Object, identity func(*Object) string) *Object {
+	id := identity(s.object)
+	if s.index < len(now) && identity(now[s.index]) == id {
 		return now[s.index]
 	}
-	nth := 0
+	before := 0
 	for _, o := range was[:s.index] {
-		if same.identity(o) == id {
-			nth++
+		if identity(o) == id {
+			before++
 		}
 	}
 	for _, o := range now {
-		if same.identity(o) == id {
-			if nth == 0 {
-				return o
-			}
-			nth--
+		if identity(o) != id {
+			continue
 		}
+		if before == 0 {
+			return o
+		}
+		before--
 	}
 	return nil
 }
@@ -196,9 +210,10 @@ func (a alike) identity(o *Object) string {
 		Metadata         struct{ Namespace, Name, GenerateName string }
 	}
 	_ = json.Unmarshal(o.JSON, &head) // it was encoded here
-	id := []string{head.APIVersion, head.Kind, head.Metadata.Namespace,
-		contentHash.ReplaceAllString(without(head.Metadata.Name, a.marker), ""), head.Metadata.GenerateName}
-	return without(strings.Join(id, "\x00"), a.marker)
+	name := contentHash.ReplaceAllString(without(head.Metadata.Name, a.marker), "")
+	return without(strings.Join([]string{
+		head.APIVersion, head.Kind, head.Metadata.Namespace, name, head.Metadata.GenerateName,
+	}, "\x00"), a.marker)
 }
 
 // follow goes the way of a field path in what is, to the elements of lists that
