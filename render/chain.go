@@ -26,10 +26,11 @@ const (
 
 // Step is one of those that wrote a field, one after the other.
 type Step struct {
-	// Position is where the field was written. In an object's own document, which is
-	// the first step even when the field is not in it, it may be that of the nearest
-	// ancestor.
+	// Position is where the field was written.
 	Position
+	// Absent is set when the field is not there: the object's own document is the first
+	// step even then, with the position of the nearest ancestor.
+	Absent bool
 	// Kind is empty when it is not known.
 	Kind StepKind
 	// Kustomization is the file of the kustomization that applied it; empty when there
@@ -122,9 +123,7 @@ func (c *course) chain(at Place, last Step) []Step {
 	case at.Evidence != Removed && c.agrees() && sameSpot(out[len(out)-1].Position, at.Position):
 		out[len(out)-1].Position = at.Position
 		return out
-	case sameSpot(out[0].Position, at.Position):
-		return out[:1]
-	case last.Kind == StepResource:
+	case last.Kind == "" || last.Kind == StepResource || c.guessed || sameSpot(out[0].Position, at.Position):
 		return []Step{last}
 	}
 	return []Step{out[0], last}
@@ -134,6 +133,11 @@ func (c *course) chain(at Place, last Step) []Step {
 func (c *course) agrees() bool {
 	if len(c.hops) < len(c.steps) || !c.value.there {
 		return false
+	}
+	for i, at := range c.indexes {
+		if at >= 0 && at != c.steps[i].index {
+			return false
+		}
 	}
 	leaf := c.hops[len(c.hops)-1].value
 	return leaf.Kind != yaml.ScalarNode || c.value.opaque || c.value.known && leaf.Value == c.value.text
@@ -152,7 +156,7 @@ func (c *course) explain(at Position) Step {
 			return Step{Position: at, Kind: kind, Kustomization: s.k.path, Component: s.component}
 		}
 	}
-	if at.Path == c.document.Path {
+	if own := c.l.ownDocument(c.object, c.document); own != nil && own.snippet.holds(at) {
 		return Step{Position: at, Kind: StepResource}
 	}
 	return Step{Position: at, Kind: c.borrowed(at)}

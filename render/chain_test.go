@@ -113,7 +113,7 @@ func describePassed(out *strings.Builder, source *Source) {
 	entry, through := source.Passed()
 	fmt.Fprintf(out, "  listed at %s\n", entry)
 	for _, p := range through {
-		fmt.Fprintf(out, "  %s%s used at %s\n", p.Kustomization, componentMark(p.Component), p.Entry)
+		fmt.Fprintf(out, "  %s%s used at %s\n", p.Kustomization, mark(p.Component, "component"), p.Entry)
 	}
 }
 
@@ -122,7 +122,8 @@ func describeChain(t *testing.T, out *strings.Builder, source *Source, path stri
 	t.Helper()
 	steps := source.Chain(path, part)
 	for _, s := range steps {
-		fmt.Fprintf(out, "  %s %s of %s%s\n", s.Position, s.Kind, s.Kustomization, componentMark(s.Component))
+		fmt.Fprintf(out, "  %s %s of %s%s%s\n", s.Position, s.Kind, s.Kustomization,
+			mark(s.Component, "component"), mark(s.Absent, "does not have it"))
 	}
 	place := source.Place(path, part)
 	if len(steps) == 0 || steps[len(steps)-1].Position != place.Position {
@@ -130,9 +131,9 @@ func describeChain(t *testing.T, out *strings.Builder, source *Source, path stri
 	}
 }
 
-func componentMark(component bool) string {
-	if component {
-		return " (component)"
+func mark(set bool, text string) string {
+	if set {
+		return " (" + text + ")"
 	}
 	return ""
 }

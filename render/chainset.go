@@ -187,5 +187,6 @@ func (c *course) generated(k *kustomization, g generator, i int) {
 		c.value = fieldValue{there: true, opaque: true}
 	case len(c.out) == 0:
 		c.step(k.position(g.field, i), StepGenerator)
+		c.out[0].Absent = true
 	}
 }

@@ -10,168 +10,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 )
 
-// course follows a field of an object through all that is applied to it, with the
-// value it has at each point. What it says is taken for true only when it ends with
-// the value the object has.
-type course struct {
-	l        *locator
-	object   int
-	document Position
-	route    *route
-	id       identity // with the names it had so far
-	loose    bool     // not even they are sure
-	spaces   []string // the namespaces it had so far
-	steps    []fieldStep
-	hops     []hop // in the object as it is in the end
-	indexes  []int // of elements of lists, as they are now; -1 when not known
-	part     Part
-	value    fieldValue
-	at       int // the stage
-	out      []Step
-	taken    Position // of what took the field away, if anything did
-}
-
-// fieldValue is the value of a field at some point.
-type fieldValue struct {
-	there bool
-	// known is set when text is the value of a scalar; opaque for what generators make
-	// of files and literals.
-	known, opaque bool
-	text          string
-}
-
-func (l *locator) newCourse(object int, document Position, r *route, path string, part Part) *course {
-	res := l.resources[object]
-	steps := parsePath(path)
-	hops, _ := descendPath(res.YNode(), steps)
-	c := &course{
-		l: l, object: object, document: document, route: r, part: part,
-		id: l.identity(object, document), steps: canonical(hops, steps), hops: hops,
-	}
-	c.indexes = slices.Repeat([]int{-1}, len(c.steps))
-	name, namespace := l.written(object, document)
-	c.spaces = []string{namespace}
-	if c.loose = !l.fits(object, document, r); !c.loose {
-		c.id.names = []string{name}
-	}
-	return c
-}
-
-func (c *course) run() {
-	if !c.l.isGenerated(c.object) {
-		c.begin()
-	}
-	for i, s := range c.route.stages {
-		c.at = i
-		for _, k := range s.layers() {
-			if s.generates {
-				c.generate(k)
-			} else {
-				c.transform(k)
-			}
-		}
-	}
-}
-
-// begin takes the field from the object's own document.
-func (c *course) begin() {
-	own := c.l.ownDocument(c.object, c.document)
-	if own == nil {
-		return
-	}
-	way, full := c.into(own.node, 0)
-	at := c.document
-	if len(way) > 0 {
-		at, _ = hopPosition(way[len(way)-1], own.place)
-	}
-	c.step(at, StepResource)
-	if full {
-		c.holds(way[len(way)-1].value)
-	}
-}
-
-func (d *ownDocument) place(n *yaml.Node) (Position, bool) { return d.snippet.position(n), true }
-
-func (c *course) step(at Position, kind StepKind) {
-	by := c.route.stages[c.at]
-	s := Step{Position: at, Kind: kind, Kustomization: by.k.path, Component: by.component}
-	if n := len(c.out); n > 0 && sameSpot(c.out[n-1].Position, at) {
-		c.out = c.out[:n-1]
-	}
-	c.out = append(c.out, s)
-}
-
-// holds notes what a node says.
-func (c *course) holds(n *yaml.Node) {
-	c.value = fieldValue{there: true, known: n.Kind == yaml.ScalarNode, text: n.Value}
-}
-
-// set notes that a transformer wrote a text.
-func (c *course) set(text string, at Position, kind StepKind) {
-	c.step(at, kind)
-	c.value = fieldValue{there: true, known: true, text: text}
-}
-
-// into follows the field, from one of its steps on, into a node that was written, as
-// far as it is surely the same: elements of lists by their merge keys. It notes their
-// indexes.
-func (c *course) into(node *yaml.Node, from int) (way []hop, full bool) {
-	node = unalias(node)
-	for i := from; i < len(c.steps) && node != nil; i++ {
-		var next hop
-		if node.Kind == yaml.SequenceNode && i < len(c.hops) {
-			next.value, c.indexes[i] = uniqueElement(node, c.hops[i].value)
-		} else if node.Kind == yaml.MappingNode {
-			next, _ = field(node, c.steps[i].key, 0)
-		}
-		if next.value == nil {
-			return way, false
-		}
-		way, node = append(way, next), next.value
-	}
-	return way, node != nil
-}
-
-// uniqueElement is the element of a list that one of another list surely is.
-func uniqueElement(list, like *yaml.Node) (element *yaml.Node, index int) {
-	index = -1
-	for i, item := range list.Content {
-		if item = unalias(item); like == nil || !sameItem(item, like) {
-			continue
-		}
-		if element != nil {
-			return nil, -1
-		}
-		element, index = item, i
-	}
-	return element, index
-}
-
-// sameItem tells elements of lists by their merge keys, scalars by what they are.
-func sameItem(a, b *yaml.Node) bool {
-	return a != nil && (sameElement(a, b) || b.Kind == yaml.ScalarNode && sameNode(a, b))
-}
-
-// transform applies what a kustomization does to the object, in the order in which
-// kustomize does (configureBuiltinTransformers).
-func (c *course) transform(k *kustomization) {
-	p := c.l.patchesIn(k)
-	for _, at := range c.patchEntries(p) {
-		if at[0] != "patchesJson6902" {
-			c.patch(p, at)
-		}
-	}
-	c.namespaced(k)
-	c.named(k)
-	c.labelled(k)
-	for _, at := range c.patchEntries(p) {
-		if at[0] == "patchesJson6902" {
-			c.patch(p, at)
-		}
-	}
-	c.replicated(k)
-	c.imaged(k)
-}
+// What the patches of a kustomization do to a field of an object.
 
 // patchEntries are the entries of patches in order.
 func (c *course) patchEntries(p *patchesOf) [][]any {
@@ -198,24 +37,44 @@ func (c *course) patchEntries(p *patchesOf) [][]any {
 
 func sameEntry(a, b []any) bool { return a[0] == b[0] && a[1] == b[1] }
 
-// patch applies the patches of one entry.
+// patch applies the patches of one entry. One that may not be for the object makes
+// the value uncertain.
 func (c *course) patch(p *patchesOf, at []any) {
 	for i := range p.merges {
-		if m := &p.merges[i]; sameEntry(m.at, at) && c.meant(m.target, m.node) {
+		m := &p.merges[i]
+		if !sameEntry(m.at, at) || !c.meant(m.target, m.node) {
+			continue
+		}
+		if c.uncertain(m.target) {
+			c.value.known = c.value.known && !c.touches(m)
+		} else {
 			c.merge(m)
 		}
 	}
 	for i := range p.operations {
-		if o := &p.operations[i]; sameEntry(o.at, at) && c.meant(o.target, nil) {
+		o := &p.operations[i]
+		if !sameEntry(o.at, at) || !c.meant(o.target, nil) {
+			continue
+		}
+		if c.uncertain(o.target) {
+			c.disturb(o.path)
+		} else {
 			c.operate(o)
 		}
 	}
 }
 
-// meant tells whether a patch is surely for the object. Kustomize compares the
-// names and namespaces an object has had.
+// touches tells whether a patch would write the field or take it away.
+func (c *course) touches(m *mergePatch) bool {
+	was := slices.Clone(c.indexes)
+	way, full := c.into(m.node, 0)
+	c.indexes = was
+	return full || slices.ContainsFunc(way, func(h hop) bool { at, _ := takenBy(h); return at != nil })
+}
+
+// meant tells whether a patch is for the object. Kustomize compares the names and
+// namespaces an object has had.
 func (c *course) meant(target *types.Selector, doc *yaml.Node) bool {
-	gvk := c.id.resource.GetGvk()
 	if target == nil {
 		if doc == nil || !c.id.isOf(doc) || scalarField(doc, "apiVersion") != c.id.resource.GetApiVersion() {
 			return false
@@ -225,32 +84,45 @@ func (c *course) meant(target *types.Selector, doc *yaml.Node) bool {
 			return cmp.Or(s, "default") == cmp.Or(scalarField(metadata.value, "namespace"), "default")
 		})
 	}
-	if c.labelledLater(target.LabelSelector) {
-		c.value.known = false
-		return false
-	}
-	return selects(target, c.id) && anchored(target.Group, gvk.Group) && anchored(target.Version, gvk.Version) &&
+	gvk := c.id.resource.GetGvk()
+	return (selects(target, c.id) || c.uncertain(target)) &&
+		anchored(target.Group, gvk.Group) && anchored(target.Version, gvk.Version) && anchored(target.Kind, gvk.Kind) &&
 		slices.ContainsFunc(c.spaces, func(s string) bool { return anchored(target.Namespace, s) })
 }
 
-// labelledLater tells whether this or a later kustomization sets a label that a
-// selector asks for: only the labels that the object ends up with are known.
+// uncertain tells whether what a patch selects by is not known: only the labels and
+// annotations that the object ends up with are.
+func (c *course) uncertain(target *types.Selector) bool {
+	return target != nil && (c.labelledLater(target.LabelSelector) || c.labelledLater(target.AnnotationSelector))
+}
+
+// labelledLater tells whether this or a later kustomization sets a label or annotation
+// that a selector asks for.
 func (c *course) labelledLater(selector string) bool {
 	if selector == "" {
 		return false
 	}
 	for _, s := range c.route.stages[c.at:] {
 		for _, k := range s.layers() {
-			for _, label := range append(k.spec.Labels[:len(k.spec.Labels):len(k.spec.Labels)], types.Label{Pairs: k.spec.CommonLabels}) {
-				for key := range label.Pairs {
-					if strings.Contains(selector, key) {
-						return true
-					}
+			for key := range k.labelKeys() {
+				if strings.Contains(selector, key) {
+					return true
 				}
 			}
 		}
 	}
 	return false
+}
+
+// labelKeys are those of the labels and annotations that a kustomization sets.
+func (k *kustomization) labelKeys() map[string]bool {
+	out := map[string]bool{}
+	for _, pairs := range append([]types.Label{{Pairs: k.spec.CommonLabels}, {Pairs: k.spec.CommonAnnotations}}, k.spec.Labels...) {
+		for key := range pairs.Pairs {
+			out[key] = true
+		}
+	}
+	return out
 }
 
 // merge applies a strategic merge patch.
@@ -261,6 +133,7 @@ func (c *course) merge(m *mergePatch) {
 		switch {
 		case i > len(way):
 			c.indexes[i] = was[i]
+		case c.keyless(i) && i < len(way): // kustomize replaces such lists
 		case c.single(i) && (was[i] == 0 || i < len(way)):
 			c.indexes[i] = 0
 		case c.listAt(i):
@@ -382,7 +255,7 @@ func index(tokens []string) int {
 func (c *course) insert(o *operation, depth int) {
 	now, at := &c.indexes[depth-1], index(o.path)
 	switch {
-	case sameItem(unalias(o.value.value), c.hops[depth-1].value):
+	case o.value.value != nil && sameElement(unalias(o.value.value), c.hops[depth-1].value):
 		*now = at
 		c.overwrite(o, depth)
 	case *now >= 0 && at >= 0 && at <= *now:

@@ -1,0 +1,36 @@
+package render
+
+// DeletedBy are the places of `$patch: delete` by which the kustomizations of a root
+// of some tree take away an object that has the kind and a name of this one: where a
+// change deletes what was rendered before. It is nil for objects of plain roots.
+func (s *Source) DeletedBy(r *Renderer, root Root) []Position {
+	p := s.places()
+	if p.chain == nil || root.Kind != KindKustomize {
+		return nil
+	}
+	id := p.chain.identity()
+	l := &locator{renderer: r, closure: r.tree.walk(root.Path, newTrace()), root: root}
+	var out []Position
+	for _, k := range l.closure.files {
+		for _, layer := range append([]*kustomization{k}, l.builtins(k)...) {
+			for _, m := range l.patchesIn(layer).merges {
+				d, _ := field(m.node, directive, 0)
+				if d.value != nil && d.value.Value == "delete" && m.isFor(id) {
+					out = append(out, start(m.snippet.position(d.value)))
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (m mergePatch) isFor(id identity) bool {
+	return m.target != nil && selects(m.target, id) || m.target == nil && id.isOf(m.node)
+}
+
+// identity is what patches know the object by.
+func (f *chainFinder) identity() identity {
+	f.locator.mu.Lock()
+	defer f.locator.mu.Unlock()
+	return f.locator.identity(f.object, f.document)
+}
