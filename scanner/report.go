@@ -151,7 +151,9 @@ type Location struct {
 	EndColumn   int    `json:"endColumn,omitempty"`
 	// Field is the path of the offending field, as the Kubernetes API writes it.
 	Field string `json:"field,omitempty"`
-	// Exact is set when changing this very line is known to change the verdict.
+	// Exact is set when the line is known to decide the field: it is the very one that
+	// the value was read from, or the object was seen to change with it when its root
+	// was rendered once more.
 	Exact bool `json:"exact"`
 	// Tree is "base" or "head".
 	Tree string `json:"tree"`
