@@ -18,6 +18,9 @@ func (p *printer) details(e *entry, labelled bool) []string {
 	if field := escape(e.Location.Field); field != "" && !labelled {
 		out = append(out, "field "+field)
 	}
+	if chain := p.chain(e); chain != "" {
+		out = append(out, chain)
+	}
 	out = append(out, p.requests(e)...)
 	if note := generatedNote(e.Finding); note != "" {
 		out = append(out, note)

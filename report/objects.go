@@ -26,7 +26,8 @@ type ObjectOptions struct {
 
 // WriteObjects writes objects as a stream of YAML documents with sorted keys. The
 // comments of opts.Origin are `path:line`, in parentheses where only a field around
-// the value has a known place, and `?` where not even that has.
+// the value has a known place, and `?` where not even that has; above an object are
+// its document and the entries by which kustomizations use it.
 func WriteObjects(w io.Writer, objects []Located, opts ObjectOptions) error {
 	y := &yamlWriter{out: bufio.NewWriter(w)}
 	for i, o := range objects {
@@ -34,6 +35,9 @@ func WriteObjects(w io.Writer, objects []Located, opts ObjectOptions) error {
 			y.text("---\n")
 		}
 		if opts.Origin {
+			if way := passed(o.Source); way != "" {
+				y.text("# " + way + "\n")
+			}
 			y.comment = func(path string) string { return origin(o.Source, path, false) }
 		}
 		y.mapping(shown(o.Object, opts), "", 0, false)
@@ -46,22 +50,26 @@ func WriteObjects(w io.Writer, objects []Located, opts ObjectOptions) error {
 
 // WriteField writes the value of a field, and where it was written, of each object
 // that has it: `Kind/name: value  path:line:column`, a line each, the place in
-// parentheses or `?` as WriteObjects does. The field is written as for
-// render.Source.Find. It returns the number of lines.
-func WriteField(w io.Writer, objects []Located, field string, opts ObjectOptions) (lines int, err error) {
+// parentheses or `?` as WriteObjects does. Where several places wrote the field, one
+// after the other, they follow in lines of their own. The field is written as for
+// render.Source.Find. It returns the number of objects.
+func WriteField(w io.Writer, objects []Located, field string, opts ObjectOptions) (found int, err error) {
 	out := bufio.NewWriter(w)
 	for _, o := range objects {
-		value, found := render.Field(shown(o.Object, opts), field)
-		if !found {
+		value, ok := render.Field(shown(o.Object, opts), field)
+		if !ok {
 			continue
 		}
 		_, _ = fmt.Fprintln(out, guardLine(fmt.Sprintf("%s: %s  %s", Name(o.Object), oneLine(value), origin(o.Source, field, true))))
-		lines++
+		for _, step := range historyOf(o.Source, field) {
+			_, _ = fmt.Fprintln(out, guardLine("  "+step))
+		}
+		found++
 	}
 	if err := out.Flush(); err != nil {
-		return lines, fmt.Errorf("write the field: %w", err)
+		return found, fmt.Errorf("write the field: %w", err)
 	}
-	return lines, nil
+	return found, nil
 }
 
 // oneLine is a value as YAML in one line.

@@ -196,24 +196,36 @@ func TestWriteField(t *testing.T) {
 		want  string
 	}{
 		{"metadata.name", report.ObjectOptions{}, "ConfigMap/a: a  base/cm.yaml:4:9\nSecret/s: s  base/secret.yaml:4:9\n"},
-		{"metadata.namespace", report.ObjectOptions{}, "ConfigMap/a: shop  root/kustomization.yaml:1:12\nSecret/s: shop  root/kustomization.yaml:1:12\n"},
+		{"metadata.namespace", report.ObjectOptions{}, `ConfigMap/a: shop  root/kustomization.yaml:1:12
+  (base/cm.yaml:3:1)  resource of base/kustomization.yaml
+  root/kustomization.yaml:1:12  namespace of root/kustomization.yaml
+Secret/s: shop  root/kustomization.yaml:1:12
+  (base/secret.yaml:3:1)  resource of base/kustomization.yaml
+  root/kustomization.yaml:1:12  namespace of root/kustomization.yaml
+`},
 		{"data[number]", report.ObjectOptions{}, "ConfigMap/a: \"1\"  base/cm.yaml:19:11\n"},
 		{"data[run.sh]", report.ObjectOptions{}, `ConfigMap/a: "set -e\n\techo \"tab\"\n\nexit 0\n"  base/cm.yaml:8:11` + "\n"},
-		{"data.added", report.ObjectOptions{}, `ConfigMap/a: here  root/odd\n##\u005bname.yaml:1:39` + "\n"},
+		{"data.added", report.ObjectOptions{}, `ConfigMap/a: here  root/odd\n##\u005bname.yaml:1:39
+  (base/cm.yaml:7:1)  resource of base/kustomization.yaml
+  root/odd\n##\u005bname.yaml:1:39  patch of root/kustomization.yaml
+`},
 		{"metadata.finalizers", report.ObjectOptions{}, "ConfigMap/a: []  base/cm.yaml:6:3\n"},
-		{"metadata.labels", report.ObjectOptions{}, `ConfigMap/a: {"app":"x"}  root/odd\n##\u005bname.yaml:2:37` + "\n"},
+		{"metadata.labels", report.ObjectOptions{}, `ConfigMap/a: {"app":"x"}  root/odd\n##\u005bname.yaml:2:37
+  (base/cm.yaml:3:1)  resource of base/kustomization.yaml
+  root/odd\n##\u005bname.yaml:2:37  patch of root/kustomization.yaml
+`},
 		{"data.password", report.ObjectOptions{}, "Secret/s: \"***\"  base/secret.yaml:7:18\n"},
 		{"data.password", report.ObjectOptions{ShowSecrets: true}, "Secret/s: aHVudGVyMg==  base/secret.yaml:7:18\n"},
 		{"spec.replicas", report.ObjectOptions{}, ""},
 	}
 	for _, test := range tests {
 		var out bytes.Buffer
-		lines, err := report.WriteField(&out, objects, test.field, test.opts)
+		found, err := report.WriteField(&out, objects, test.field, test.opts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if out.String() != test.want || lines != strings.Count(test.want, "\n") {
-			t.Errorf("%s: %d lines\n%swant\n%s", test.field, lines, out.String(), test.want)
+		if out.String() != test.want || found != strings.Count("\n"+test.want, "\nConfigMap/")+strings.Count("\n"+test.want, "\nSecret/") {
+			t.Errorf("%s: %d objects\n%swant\n%s", test.field, found, out.String(), test.want)
 		}
 	}
 }

@@ -1,0 +1,116 @@
+package scanner
+
+import (
+	"context"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+)
+
+// ChainStep is one of those that wrote a field, one after the other.
+type ChainStep struct {
+	// Path, StartLine and StartColumn are as for a Location.
+	Path        string `json:"path"`
+	StartLine   int    `json:"startLine,omitempty"`
+	StartColumn int    `json:"startColumn,omitempty"`
+	// Absent is set when the field is not in the object's own document: the line is the
+	// nearest above.
+	Absent bool `json:"absent,omitempty"`
+	// Kind is a render.StepKind: what is written there. Empty when that is not known.
+	Kind string `json:"kind,omitempty"`
+	// Kustomization is the file of the kustomization that applied it.
+	Kustomization string `json:"kustomization,omitempty"`
+	// Component is set when that kustomization is a Component.
+	Component bool `json:"component,omitempty"`
+}
+
+// explain adds to findings what led to the values at their places: the chain of those
+// that wrote them and, of an object that is gone, the patch that deletes it.
+func (s *scan) explain(ctx context.Context) error {
+	return s.each(ctx, "explain", len(s.findings), func(ctx context.Context, i int) error {
+		f := &s.findings[i]
+		if f.object == nil || f.located {
+			return nil
+		}
+		source, err := s.locator.source(ctx, f.object)
+		if err != nil {
+			return nil // which locateFinding noted
+		}
+		f.Location.Chain = chainOf(f, source)
+		s.addDeletion(f, source)
+		return nil
+	})
+}
+
+// chainOf is the chain of a finding's field that ends at its place; nil when there is
+// one step only, or when the place has another reason.
+func chainOf(f *found, source *render.Source) []ChainStep {
+	field := f.Location.Field
+	if field == "" {
+		return nil
+	}
+	part := render.Whole
+	if i := slices.IndexFunc(f.turnings, func(t turning) bool { return t.field == field }); i >= 0 {
+		part = f.turnings[i].part
+	}
+	from := originOf(f.object).side
+	isPlace := func(p render.Position) bool {
+		return p.Line == f.Location.StartLine && from.location(p.Path) == f.Location.Path
+	}
+	steps := source.Chain(field, part)
+	if end := slices.IndexFunc(steps, func(s render.Step) bool { return isPlace(s.Position) }); end >= 0 {
+		steps = steps[:end+1]
+	} else {
+		steps = takenFrom(steps[0], source.Removals(field), isPlace)
+	}
+	if len(steps) < 2 {
+		return nil
+	}
+	out := make([]ChainStep, len(steps))
+	for i, step := range steps {
+		out[i] = ChainStep{
+			Path: from.location(step.Path), StartLine: step.Line, StartColumn: step.Column, Absent: step.Absent,
+			Kind: string(step.Kind), Component: step.Component,
+		}
+		if step.Kustomization != "" {
+			out[i].Kustomization = from.location(step.Kustomization)
+		}
+	}
+	return out
+}
+
+// takenFrom is the chain of a list from which a patch took an element away; nil when
+// none of the removals is the place.
+func takenFrom(list render.Step, removals []render.Removal, isPlace func(render.Position) bool) []render.Step {
+	for _, r := range removals {
+		if isPlace(r.Position) {
+			return []render.Step{list, {Position: r.Position, Kind: render.StepPatch}}
+		}
+	}
+	return nil
+}
+
+// addDeletion adds to the finding of a DELETE, which is at base, the lines of the head
+// that the change wrote to delete the object.
+func (s *scan) addDeletion(f *found, source *render.Source) {
+	from := originOf(f.object)
+	if f.Operation != "DELETE" || from.side != s.base {
+		return
+	}
+	for _, root := range s.head.found.Roots {
+		if root.Path != from.root.Path {
+			continue
+		}
+		for _, p := range source.DeletedBy(s.head.renderer, root) {
+			if !s.locator.changes.wrote(s.head, p.Path, p.Line) || len(f.Location.Related) >= maxRelated {
+				continue
+			}
+			at := locationOf(p, headTree)
+			at.Message = "the object is deleted here"
+			s.locator.addSnippet(&at, s.head, p.Path, isSecret(f.object))
+			if !f.Location.tells(at) {
+				f.Location.Related = append(f.Location.Related, at)
+			}
+		}
+	}
+}
