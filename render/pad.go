@@ -34,6 +34,7 @@ type padRange struct {
 	end     int // the last line
 	snippet *snippet
 	text    string
+	parsed  *yaml.Node // the document, when it was needed; without content when it is no YAML
 	index   *nodeIndex
 }
 
@@ -171,6 +172,7 @@ func (p *padder) moveInline(k *kustomization) []byte {
 // withoutJSONPatches removes the JSON6902 patches of a kustomization.
 func (p *padder) withoutJSONPatches(k *kustomization, spec *types.Kustomization) bool {
 	var kept []types.Patch
+	changed := false
 	for _, patch := range spec.Patches {
 		text := []byte(patch.Patch)
 		if patch.Path != "" {
@@ -178,9 +180,20 @@ func (p *padder) withoutJSONPatches(k *kustomization, spec *types.Kustomization)
 		}
 		if !isJSONPatch(text) {
 			kept = append(kept, patch)
+		} else if r, ok := renaming(string(text), patch); ok {
+			kept, changed = append(kept, r), true
 		}
 	}
-	changed := len(kept) < len(spec.Patches) || len(spec.PatchesJson6902)+len(spec.Transformers) > 0
+	for _, patch := range spec.PatchesJson6902 {
+		text := []byte(patch.Patch)
+		if patch.Path != "" {
+			text = p.patchFile(k, patch.Path)
+		}
+		if r, ok := renaming(string(text), patch); ok {
+			kept = append(kept, r)
+		}
+	}
+	changed = changed || len(kept) < len(spec.Patches) || len(spec.PatchesJson6902)+len(spec.Transformers) > 0
 	spec.Patches, spec.PatchesJson6902, spec.Transformers = kept, nil, nil
 	return changed
 }
@@ -277,11 +290,25 @@ func (r *padRange) nodes() *nodeIndex {
 		return r.index
 	}
 	r.index = &nodeIndex{nodes: map[nodePlace]hop{}, values: map[nodePlace]*yaml.Node{}}
-	var doc yaml.Node
-	if yaml.NewDecoder(strings.NewReader(r.text)).Decode(&doc) == nil {
-		r.index.add(hop{value: &doc}, map[*yaml.Node]bool{})
+	if top := r.content(); top != nil {
+		r.index.add(hop{value: top}, map[*yaml.Node]bool{})
 	}
 	return r.index
+}
+
+// content is what the document holds; nil when it is no YAML, or empty.
+func (r *padRange) content() *yaml.Node {
+	if r.parsed == nil {
+		r.parsed = &yaml.Node{}
+		var doc yaml.Node
+		if yaml.NewDecoder(strings.NewReader(r.text)).Decode(&doc) == nil {
+			r.parsed = &doc
+		}
+	}
+	if len(r.parsed.Content) == 0 {
+		return nil
+	}
+	return r.parsed.Content[0]
 }
 
 func (x *nodeIndex) add(h hop, seen map[*yaml.Node]bool) {

@@ -92,9 +92,22 @@ type identity struct {
 	names []string
 }
 
-// identity follows the name of an object back through the prefixes and suffixes
-// that it was given.
+// identity tells of an object what patches know it by, found once.
 func (l *locator) identity(object int, document Position) identity {
+	id, ok := l.ids[object]
+	if !ok {
+		if l.ids == nil {
+			l.ids = map[int]identity{}
+		}
+		id = l.findIdentity(object, document)
+		l.ids[object] = id
+	}
+	return id
+}
+
+// findIdentity follows the name of an object back through the prefixes, suffixes
+// and other names that it was given.
+func (l *locator) findIdentity(object int, document Position) identity {
 	res := l.resources[object]
 	name := res.GetName()
 	id := identity{res, res.GetKind(), []string{name}}
@@ -107,8 +120,12 @@ func (l *locator) identity(object int, document Position) identity {
 	if l.isGenerated(object) {
 		had(contentHash.ReplaceAllString(name, ""))
 	}
+	written := func() string { return l.writtenName(document) }
 	for _, k := range l.affecting(document.Path) {
 		had(strings.TrimPrefix(strings.TrimSuffix(name, k.spec.NameSuffix), k.spec.NamePrefix))
+		if old := l.patchesIn(k).previousName(id.kind, name, written); old != "" {
+			had(old)
+		}
 	}
 	return id
 }

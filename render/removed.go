@@ -18,7 +18,7 @@ func (l *locator) mergesFor(id identity, file string) []mergePatch {
 	var out []mergePatch
 	for _, k := range l.affecting(file) {
 		for _, m := range slices.Backward(l.patchesIn(k).merges) {
-			if m.target != nil && selects(m.target, id) || m.target == nil && id.isOf(m.node) {
+			if m.isFor(id) {
 				out = append(out, m)
 			}
 		}
@@ -130,15 +130,13 @@ func (l *locator) documents(id identity) []*yaml.Node {
 	}
 	seen := map[place]bool{} // a file may be in several builds
 	for i := range l.padder.ranges {
-		var doc yaml.Node
 		at := place{l.padder.ranges[i].snippet.path, l.padder.ranges[i].snippet.line}
 		if seen[at] {
 			continue
 		}
 		seen[at] = true
-		if yaml.Unmarshal([]byte(l.padder.ranges[i].text), &doc) == nil && len(doc.Content) > 0 &&
-			id.isOf(doc.Content[0]) {
-			out = append(out, doc.Content[0])
+		if doc := l.padder.ranges[i].content(); doc != nil && id.isOf(doc) {
+			out = append(out, doc)
 		}
 	}
 	return out

@@ -96,7 +96,7 @@ func (l *locator) replacementSource(s *types.SourceSelector, value string) (Posi
 			return pos, true
 		}
 		taken := canonical(hops, steps)
-		if pos, ok := l.made(i, document, setField{steps: taken, value: leaf.Value, names: id.names}); ok {
+		if pos, ok := l.made(i, document, setField{steps: taken, value: leaf.Value, kind: id.kind, names: id.names}); ok {
 			return pos, true
 		}
 		if pos, ok := l.copied(i, Position{}, leaf, taken); ok {

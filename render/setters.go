@@ -16,6 +16,7 @@ type setField struct {
 	steps []fieldStep
 	value string
 	part  Part
+	kind  string   // the object's
 	names []string // the object's, see identity
 }
 
@@ -160,8 +161,8 @@ func setReplicas(k *kustomization, f setField) (Position, bool) {
 }
 
 func setNamespace(k *kustomization, f setField) (Position, bool) {
-	ok := f.key() == "namespace" && k.spec.Namespace == f.value
-	return k.position("namespace"), ok
+	named := f.kind == "Namespace" && identifies(f.steps) && f.key() == "name"
+	return k.position("namespace"), (named || f.key() == "namespace") && k.spec.Namespace != "" && k.spec.Namespace == f.value
 }
 
 func setLabel(k *kustomization, f setField) (Position, bool) {

@@ -85,6 +85,7 @@ type locator struct {
 	affected  map[string][]*kustomization
 	patches   map[*kustomization]*patchesOf
 	rebuilds  map[elision]resmap.ResMap
+	ids       map[int]identity
 	chains    chainCache
 }
 
@@ -163,8 +164,30 @@ func (l *locator) document(object int) Position {
 	if origin != nil && origin.Path != "" {
 		file = l.renderer.tree.resolve(path.Join(l.root.Path, origin.Path)).real
 	}
+	best := l.mostVoted(res.YNode(), file)
+	if best == nil && file != "" {
+		pos, sure := searchFile(l.padder.ranges, file, kind, name)
+		if sure || !reparsed(res.YNode()) {
+			return pos
+		}
+		if all := l.before(); all != nil {
+			best = l.mostVoted(all.Resources()[object].YNode(), file)
+		}
+		if best == nil {
+			return pos
+		}
+	}
+	if best == nil {
+		return l.search(kind, name)
+	}
+	return best.top()
+}
+
+// mostVoted is the document that most nodes of an object come from, of those in a
+// file if one is given.
+func (l *locator) mostVoted(n *yaml.Node, file string) *padRange {
 	votes := map[*padRange]int{}
-	l.vote(res.YNode(), votes)
+	l.vote(n, votes)
 	var best *padRange
 	for r, n := range votes {
 		if file != "" && r.snippet.path != file {
@@ -174,13 +197,7 @@ func (l *locator) document(object int) Position {
 			best = r
 		}
 	}
-	switch {
-	case best != nil:
-		return best.top()
-	case file != "":
-		return searchFile(l.padder.ranges, file, kind, name)
-	}
-	return l.search(kind, name)
+	return best
 }
 
 // vote counts the nodes of an object by the document they come from.
@@ -198,44 +215,44 @@ func (l *locator) vote(n *yaml.Node, votes map[*padRange]int) {
 
 // top is the first line of content of a document.
 func (r *padRange) top() Position {
-	var doc yaml.Node
-	if yaml.NewDecoder(strings.NewReader(r.text)).Decode(&doc) != nil || len(doc.Content) == 0 {
+	doc := r.content()
+	if doc == nil {
 		return Position{Path: r.snippet.path, Line: r.snippet.line + 1}
 	}
-	pos := r.snippet.position(doc.Content[0])
+	pos := r.snippet.position(doc)
 	return Position{Path: pos.Path, Line: pos.Line, Column: pos.Column}
 }
 
+// isAt tells whether this is the document that begins at a position.
+func (r *padRange) isAt(p Position) bool { return r.snippet.path == p.Path && r.top() == p }
+
 // searchFile finds the document of a file that has the object's kind and, as
-// nearly as names survive kustomize, its name.
-func searchFile(ranges []padRange, file, kind, name string) Position {
+// nearly as names survive kustomize, its name. It is sure when there is but one.
+func searchFile(ranges []padRange, file, kind, name string) (pos Position, sure bool) {
 	best, score := Position{Path: file, Line: 1}, -1
 	for i := range ranges {
 		r := &ranges[i]
 		if r.snippet.path != file {
 			continue
 		}
-		if n := r.likeness(kind, name); n > score {
-			best, score = r.top(), n
+		switch n, top := r.likeness(kind, name), r.top(); {
+		case n > score:
+			best, score, sure = top, n, true
+		case n == score && top != best: // the file may be there in several builds
+			sure = false
 		}
 	}
-	return best
+	return best, sure
 }
 
 // likeness weighs how much a document looks like the source of an object: its
 // kind, then the length of its name inside the object's.
 func (r *padRange) likeness(kind, name string) int {
-	var head struct {
-		Kind     string
-		Metadata struct {
-			Name         string
-			GenerateName string `yaml:"generateName"`
-		}
-	}
-	if yaml.Unmarshal([]byte(r.text), &head) != nil || head.Kind != kind {
+	doc := r.content()
+	if scalarField(doc, "kind") != kind {
 		return 0
 	}
-	written := head.Metadata.Name + head.Metadata.GenerateName
+	written := nameIn(doc)
 	switch {
 	case written == name:
 		return 1 << 20
@@ -243,6 +260,16 @@ func (r *padRange) likeness(kind, name string) int {
 		return 1 + len(written)
 	}
 	return 1
+}
+
+// nameIn is the name that a document gives its object, or what it has the API server
+// make one from.
+func nameIn(doc *yaml.Node) string {
+	if doc == nil || doc.Kind != yaml.MappingNode {
+		return ""
+	}
+	metadata, _ := field(doc, "metadata", 0)
+	return scalarField(metadata.value, "name") + scalarField(metadata.value, "generateName")
 }
 
 // search looks through all resource files of the closure.

@@ -16,7 +16,7 @@ func (l *locator) unmarked(i int, document Position, path string, part Part) (Po
 		return Position{}, false
 	}
 	steps = canonical(hops, steps)
-	f := setField{steps: steps, value: hops[len(hops)-1].value.Value, part: part, names: l.identity(i, document).names}
+	f := setField{steps: steps, value: hops[len(hops)-1].value.Value, part: part, kind: res.GetKind(), names: l.identity(i, document).names}
 	if pos, ok := l.made(i, document, f); ok {
 		return pos, true
 	}
@@ -90,6 +90,9 @@ func (l *locator) substituted(file string, leaf *yaml.Node) (Position, bool) {
 // merged finds a value in strategic merge patches whose lines are not kept: those
 // in the configuration of a transformer.
 func (l *locator) merged(object int, document Position, hops []hop, steps []fieldStep) (Position, bool) {
+	if identifies(steps) {
+		return Position{}, false
+	}
 	leaf := hops[len(hops)-1].value
 	for _, m := range l.mergesFor(l.identity(object, document), document.Path) {
 		node := m.node
@@ -105,6 +108,18 @@ func (l *locator) merged(object int, document Position, hops []hop, steps []fiel
 	return Position{}, false
 }
 
+// identifies tells whether a field is one by which patches know their objects.
+// Kustomize puts what it was back after a patch, so that no patch has written it.
+func identifies(steps []fieldStep) bool {
+	switch {
+	case len(steps) == 1:
+		return steps[0].key == "apiVersion" || steps[0].key == "kind"
+	case len(steps) == 2 && steps[0].key == "metadata":
+		return steps[1].key == "name" || steps[1].key == "namespace"
+	}
+	return false
+}
+
 // copied looks for the same value at the same path in the documents an object
 // was made of, the last to be read first; when none of its nodes tells which
 // they are, in the document of its own.
@@ -117,16 +132,13 @@ func (l *locator) copied(object int, document Position, leaf *yaml.Node, steps [
 	}
 	votes := map[*padRange]int{}
 	l.vote(node, votes)
+	own := identifies(steps)
 	for i := len(l.padder.ranges) - 1; i >= 0; i-- {
 		r := &l.padder.ranges[i]
-		if votes[r] == 0 && (len(votes) > 0 || r.snippet.path != document.Path || r.top() != document) {
+		if own && !r.isAt(document) || votes[r] == 0 && (len(votes) > 0 || !r.isAt(document)) {
 			continue
 		}
-		var doc yaml.Node
-		if yaml.NewDecoder(strings.NewReader(r.text)).Decode(&doc) != nil || len(doc.Content) == 0 {
-			continue
-		}
-		hops, complete := descendPath(doc.Content[0], steps)
+		hops, complete := descendPath(r.content(), steps)
 		if complete && sameNode(hops[len(hops)-1].value, leaf) {
 			return r.snippet.position(hops[len(hops)-1].value), true
 		}
