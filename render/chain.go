@@ -63,6 +63,17 @@ func (s *Source) Chain(path string, part Part) []Step {
 	return []Step{{Position: at.Position, Kind: StepResource}}
 }
 
+// TakenFrom is the chain of a list from which an element is gone: where it was
+// written, and what took the element away.
+func (s *Source) TakenFrom(list string, r Removal) []Step {
+	steps := s.Chain(list, Whole)[:1]
+	last := Step{Position: r.Position, Kind: StepPatch}
+	if p := s.places(); p.chain != nil {
+		last = p.chain.taking(list, last)
+	}
+	return append(steps, last)
+}
+
 // Passed are the kustomizations that the object went through, the one that lists its
 // document first and the root last, with the components that changed it; entry is
 // the line that lists the document. Passed is nil, and entry zero, for objects of
@@ -108,6 +119,21 @@ func (f *chainFinder) steps(path string, part Part, at Place) []Step {
 	c := l.newCourse(f.object, f.document, r, path, part)
 	c.run()
 	return c.chain(at, c.explain(at.Position))
+}
+
+// taking adds to a step that took something away who applied it.
+func (f *chainFinder) taking(list string, last Step) Step {
+	l := f.locator
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.routeOf(f.object, f.document)
+	if r == nil {
+		return last
+	}
+	if step := l.newCourse(f.object, f.document, r, list, Whole).explain(last.Position); step.Kind == StepPatch {
+		return step
+	}
+	return last
 }
 
 // chain ends what was followed with the place in effect. Only when both agree is

@@ -42,9 +42,29 @@ func (s *scan) explain(ctx context.Context) error {
 	})
 }
 
-// chainOf is the chain of a finding's field that ends at its place; nil when there is
-// one step only, or when the place has another reason.
+// chainOf is the chain of a finding's field; nil when there is one step only.
 func chainOf(f *found, source *render.Source) []ChainStep {
+	steps := stepsTo(f, source)
+	if len(steps) < 2 {
+		return nil
+	}
+	from := originOf(f.object).side
+	out := make([]ChainStep, len(steps))
+	for i, step := range steps {
+		out[i] = ChainStep{
+			Path: from.location(step.Path), StartLine: step.Line, StartColumn: step.Column, Absent: step.Absent,
+			Kind: string(step.Kind), Component: step.Component,
+		}
+		if step.Kustomization != "" {
+			out[i].Kustomization = from.location(step.Kustomization)
+		}
+	}
+	return out
+}
+
+// stepsTo are the steps of a finding's field that end at its place; nil when the place
+// has another reason.
+func stepsTo(f *found, source *render.Source) []render.Step {
 	field := f.Location.Field
 	if field == "" {
 		return nil
@@ -59,33 +79,11 @@ func chainOf(f *found, source *render.Source) []ChainStep {
 	}
 	steps := source.Chain(field, part)
 	if end := slices.IndexFunc(steps, func(s render.Step) bool { return isPlace(s.Position) }); end >= 0 {
-		steps = steps[:end+1]
-	} else {
-		steps = takenFrom(steps[0], source.Removals(field), isPlace)
+		return steps[:end+1]
 	}
-	if len(steps) < 2 {
-		return nil
-	}
-	out := make([]ChainStep, len(steps))
-	for i, step := range steps {
-		out[i] = ChainStep{
-			Path: from.location(step.Path), StartLine: step.Line, StartColumn: step.Column, Absent: step.Absent,
-			Kind: string(step.Kind), Component: step.Component,
-		}
-		if step.Kustomization != "" {
-			out[i].Kustomization = from.location(step.Kustomization)
-		}
-	}
-	return out
-}
-
-// takenFrom is the chain of a list from which a patch took an element away; nil when
-// none of the removals is the place.
-func takenFrom(list render.Step, removals []render.Removal, isPlace func(render.Position) bool) []render.Step {
-	for _, r := range removals {
-		if isPlace(r.Position) {
-			return []render.Step{list, {Position: r.Position, Kind: render.StepPatch}}
-		}
+	removals := source.Removals(field)
+	if i := slices.IndexFunc(removals, func(r render.Removal) bool { return isPlace(r.Position) }); i >= 0 {
+		return source.TakenFrom(field, removals[i])
 	}
 	return nil
 }
