@@ -65,7 +65,7 @@ func historyOf(source *render.Source, field string) []string {
 }
 
 // passed is an object's document and the entries by which one kustomization after
-// the other uses it; empty for an object that went through none.
+// the other uses it; empty for an object that no other file uses.
 func passed(source *render.Source) string {
 	entry, through := source.Passed()
 	if through == nil {
@@ -76,6 +76,9 @@ func passed(source *render.Source) string {
 		if at.Line > 0 {
 			places = append(places, at)
 		}
+	}
+	if len(places) < 2 {
+		return ""
 	}
 	var out []string
 	for _, at := range places {
