@@ -136,7 +136,9 @@ func (p *Prover) render(ctx context.Context, change change) *Result {
 		return nil
 	}
 	p.left--
-	r := &Renderer{tree: p.renderer.tree.with(change.path, change.data, p.result.Trace), opts: p.renderer.opts}
+	opts := p.renderer.opts
+	opts.Cache = nil // no other run asks for this
+	r := &Renderer{tree: p.renderer.tree.with(change.path, change.data, p.result.Trace), opts: opts}
 	after := r.Render(ctx, p.result.Root)
 	if ctx.Err() == nil {
 		p.changed[key] = after

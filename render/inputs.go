@@ -24,13 +24,22 @@ type Inputs struct {
 // Inputs tells what a root is made of. It costs little more than to follow the
 // kustomization files; those, and where they lead, are read once for all roots.
 func (r *Renderer) Inputs(root Root) *Inputs {
-	in := &Inputs{Trace: newTrace()}
 	if root.Kind == KindPlain {
+		in := &Inputs{Trace: newTrace()}
 		for _, name := range root.Files {
 			r.tree.traceFile(name, in.Trace)
 		}
 		return in
 	}
+	if in, ok := r.inputs.Load(root.Path); ok {
+		return in.(*Inputs)
+	}
+	in, _ := r.inputs.LoadOrStore(root.Path, r.kustomizeInputs(root))
+	return in.(*Inputs)
+}
+
+func (r *Renderer) kustomizeInputs(root Root) *Inputs {
+	in := &Inputs{Trace: newTrace()}
 	c := r.tree.walk(root.Path, in.Trace)
 	r.tree.traceEntries(c, in.Trace)
 	in.Problem = c.problem()

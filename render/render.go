@@ -142,6 +142,8 @@ type Options struct {
 	// its own, because such a schema is global to a process. When nil those roots
 	// are refused.
 	Isolate Isolator
+	// Cache, when set, spares rendering what was rendered before.
+	Cache *Cache
 }
 
 // Isolator renders a root of a tree in a process of its own and returns what

@@ -12,6 +12,8 @@ import (
 type Renderer struct {
 	tree *tree
 	opts Options
+	// inputs are those of kustomizations: path -> *Inputs
+	inputs sync.Map
 }
 
 // prewarm parses kustomize's built-in OpenAPI schema, which is global to the
@@ -43,6 +45,9 @@ func (r *Renderer) Render(ctx context.Context, root Root) *Result {
 	}
 	if root.Kind == KindPlain {
 		return r.renderPlain(root)
+	}
+	if r.opts.Cache != nil {
+		return r.cached(root, func() *Result { return r.renderKustomize(ctx, root) })
 	}
 	return r.renderKustomize(ctx, root)
 }

@@ -23,8 +23,8 @@ func newChildCommand(p Process) *cobra.Command {
 }
 
 // renderOptions are what rendering needs to know of the run.
-func renderOptions(p Process, loadRestrictor string) render.Options {
-	opts := render.Options{LoadRestrictor: render.LoadRestrictor(loadRestrictor)}
+func renderOptions(p Process, loadRestrictor string, cache *render.Cache) render.Options {
+	opts := render.Options{LoadRestrictor: render.LoadRestrictor(loadRestrictor), Cache: cache}
 	if p.Executable != "" {
 		opts.Isolate = render.Isolate(p.Executable, childCommand)
 	}

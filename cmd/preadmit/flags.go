@@ -53,6 +53,7 @@ type scanFlags struct {
 	noWorkloads          bool
 	color                choice
 	config               string
+	cache                cacheFlags
 	verbose, quiet       bool
 	// given reports whether a flag is on the command line.
 	given func(name string) bool
@@ -91,6 +92,7 @@ func (f *scanFlags) register(cmd *cobra.Command) {
 	flags.Var(&f.format, "format", "`FORMAT` of the report on stdout: "+strings.Join(f.format.known, ", "))
 	flags.VarP(&f.outputs, "output", "o", "also write the report to a file, `[FORMAT=]FILE`; - is stdout (repeatable)")
 	flags.Var(&f.color, "color", "`WHEN` to colour text: auto, always or never")
+	f.cache.register(flags)
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say more: what was compared, audit notes, timings")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "say less: no progress, only denials and the summary")
 	for _, c := range []struct {

@@ -67,6 +67,7 @@ func runLint(ctx context.Context, p Process, f *lintFlags) error {
 	}
 	progress := newProgress(p, f.scan.quiet)
 	in.Scan.Progress = progress.update
+	defer closeCache(p.Stderr, in.Scan.Render.Cache)
 	result, err := lint.Run(ctx, in)
 	progress.erase()
 	if err != nil {
@@ -95,10 +96,14 @@ func (f *lintFlags) input(ctx context.Context, p Process) (lint.Input, error) {
 	if err != nil {
 		return lint.Input{}, err
 	}
+	cache, err := f.scan.cache.open(f.scan.given)
+	if err != nil {
+		return lint.Input{}, err
+	}
 	in := lint.Input{
 		Scan: scanner.Input{
 			Head: tree, Config: config, Extra: extras,
-			Render: renderOptions(p, config.LoadRestrictor), Version: ownVersion(),
+			Render: renderOptions(p, config.LoadRestrictor, cache), Version: ownVersion(),
 		},
 		Under: under, Disable: f.disable.values,
 	}

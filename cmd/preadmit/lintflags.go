@@ -50,6 +50,7 @@ func (f *lintFlags) register(cmd *cobra.Command) {
 	flags.Var(&s.format, "format", "`FORMAT` of the report on stdout: "+strings.Join(s.format.known, ", "))
 	flags.VarP(&s.outputs, "output", "o", "also write the report to a file, `[FORMAT=]FILE`; - is stdout (repeatable)")
 	flags.Var(&s.color, "color", "`WHEN` to colour text: auto, always or never")
+	s.cache.register(flags)
 	flags.BoolVarP(&s.verbose, "verbose", "v", false, "say more: objects, roots, all remarks")
 	flags.BoolVarP(&s.quiet, "quiet", "q", false, "say less: no progress, only errors and the summary")
 	for name, known := range map[string][]string{

@@ -73,7 +73,7 @@ func runRender(ctx context.Context, p Process, f *renderFlags) error {
 	if err != nil {
 		return err
 	}
-	renderer := render.NewRenderer(tree.FS, renderOptions(p, config.LoadRestrictor))
+	renderer := render.NewRenderer(tree.FS, renderOptions(p, config.LoadRestrictor, nil))
 	root, remarks, err := findRoot(ctx, renderer, dir)
 	if err != nil {
 		return err

@@ -86,6 +86,11 @@ func runScan(ctx context.Context, p Process, f *scanFlags) error {
 	if err != nil {
 		return err
 	}
+	cache, err := f.cache.open(f.given)
+	if err != nil {
+		return err
+	}
+	defer closeCache(p.Stderr, cache)
 	f.explain(p.Stderr, change)
 	progress := newProgress(p, f.quiet)
 	result, err := scanner.Scan(ctx, scanner.Input{
@@ -93,7 +98,7 @@ func runScan(ctx context.Context, p Process, f *scanFlags) error {
 		Head:     change.head,
 		Config:   config,
 		Extra:    extras,
-		Render:   renderOptions(p, config.LoadRestrictor),
+		Render:   renderOptions(p, config.LoadRestrictor, cache),
 		Version:  ownVersion(),
 		Progress: progress.update,
 	})

@@ -1,0 +1,258 @@
+package render
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/gob"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Cache keeps on disk what kustomizations rendered to, by everything that decides
+// it: the program, its options, the root, and the name and content of each file
+// that rendering may read. Nothing has to be invalidated, and processes may share
+// the directory: an entry is written aside and renamed. One that is damaged counts
+// as not there.
+//
+// Entries hold rendered objects, Secrets of the repository among them, so only
+// their owner may read them. Whoever may write to the directory decides what
+// objects are judged.
+type Cache struct {
+	dir string
+	// limit bounds the size of all entries, in bytes; see Trim.
+	limit int64
+
+	mu      sync.Mutex
+	written bool
+	failure error
+}
+
+// cacheFormat is the version of the entries' format and of how keys are made.
+const cacheFormat = "preadmit-render-1"
+
+// entrySuffix tells entries from other files.
+const entrySuffix = ".render"
+
+// OpenCache opens the cache in a directory, which is made when it is not there.
+// limit is the size in bytes to which Trim cuts it.
+func OpenCache(dir string, limit int64) (*Cache, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open the render cache: %w", err)
+	}
+	return &Cache{dir: dir, limit: limit}, nil
+}
+
+// cacheEntry is what is kept of a result.
+type cacheEntry struct {
+	Objects     [][]byte
+	Diagnostics []Diagnostic
+}
+
+// cacheKey names the result of rendering a root.
+type cacheKey string
+
+// key is made of everything that decides what a root renders to.
+func (c *Cache) key(root Root, in *Inputs, opts Options) cacheKey {
+	h := sha256.New()
+	feed(h, cacheFormat, program(), string(opts.LoadRestrictor), fmt.Sprint(opts.Limits.withDefaults()),
+		string(root.Kind), root.Path)
+	feed(h, root.Files...)
+	for _, name := range slices.Sorted(maps.Keys(in.Trace.Reads)) {
+		feed(h, "read", name, in.Trace.Reads[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(in.Trace.Misses)) {
+		feed(h, "miss", name)
+	}
+	return cacheKey(hex.EncodeToString(h.Sum(nil)))
+}
+
+// feed hashes words so that no two lists of words are alike.
+func feed(h hash.Hash, words ...string) {
+	for _, w := range words {
+		_, _ = fmt.Fprintf(h, "%d:%s", len(w), w)
+	}
+}
+
+func (c *Cache) path(key cacheKey) string {
+	return filepath.Join(c.dir, string(key[:2]), string(key)+entrySuffix)
+}
+
+// load reads an entry; nil when there is none, or none that is whole.
+func (c *Cache) load(key cacheKey) *cacheEntry {
+	name := c.path(key)
+	data, err := os.ReadFile(name)
+	if err != nil || len(data) < sha256.Size {
+		return nil
+	}
+	content := data[sha256.Size:]
+	if sum := sha256.Sum256(content); !bytes.Equal(sum[:], data[:sha256.Size]) {
+		return nil
+	}
+	var e cacheEntry
+	if gob.NewDecoder(bytes.NewReader(content)).Decode(&e) != nil {
+		return nil
+	}
+	c.use(name)
+	return &e
+}
+
+// use marks an entry as used today, which keeps it from being trimmed.
+func (c *Cache) use(name string) {
+	now := time.Now()
+	if info, err := os.Stat(name); err == nil && now.Sub(info.ModTime()) > time.Hour {
+		_ = os.Chtimes(name, now, now) // of a cache that may not be written to, entries just age
+	}
+}
+
+// store writes an entry. That it cannot be written is told by Failure.
+func (c *Cache) store(key cacheKey, r *Result) {
+	e := cacheEntry{Diagnostics: r.Diagnostics}
+	for _, o := range r.Objects {
+		e.Objects = append(e.Objects, o.JSON)
+	}
+	var content bytes.Buffer
+	err := gob.NewEncoder(&content).Encode(&e)
+	if err == nil {
+		err = c.write(c.path(key), content.Bytes())
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.written = true
+	if err != nil && c.failure == nil {
+		c.failure = err
+	}
+}
+
+func (c *Cache) write(name string, content []byte) (err error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), "new-*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(content)
+	_, err = f.Write(append(sum[:], content...))
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// Failure is the first reason why an entry could not be written, nil when all were.
+func (c *Cache) Failure() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.failure
+}
+
+// Trim deletes the entries that were not used for longest, when something was
+// written and all together are larger than the limit, until a tenth of it is free.
+func (c *Cache) Trim() error {
+	c.mu.Lock()
+	written := c.written
+	c.mu.Unlock()
+	if !written {
+		return nil
+	}
+	files, total, err := c.list()
+	if err != nil {
+		return fmt.Errorf("trim the render cache: %w", err)
+	}
+	if total <= c.limit {
+		return nil
+	}
+	slices.SortFunc(files, func(a, b cachedFile) int { return a.used.Compare(b.used) })
+	for _, f := range files {
+		if total <= c.limit-c.limit/10 {
+			break
+		}
+		if err := os.Remove(f.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("trim the render cache: %w", err)
+		}
+		total -= f.size
+	}
+	return nil
+}
+
+type cachedFile struct {
+	name string
+	size int64
+	used time.Time
+}
+
+// list finds the entries, and removes what processes that were killed left behind.
+// Another process may trim at the same time.
+func (c *Cache) list() (files []cachedFile, total int64, err error) {
+	err = filepath.WalkDir(c.dir, func(name string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return nil // just gone
+		}
+		switch {
+		case strings.HasSuffix(name, entrySuffix):
+			files = append(files, cachedFile{name, info.Size(), info.ModTime()})
+			total += info.Size()
+		case strings.HasPrefix(d.Name(), "new-") && time.Since(info.ModTime()) > time.Hour:
+			_ = os.Remove(name)
+		}
+		return nil
+	})
+	return files, total, err
+}
+
+// cached renders a kustomization by way of the cache. What fails is not kept: it is
+// explained anew.
+func (r *Renderer) cached(root Root, do func() *Result) *Result {
+	in := r.Inputs(root)
+	if in.Problem != nil {
+		return do()
+	}
+	key := r.opts.Cache.key(root, in, r.opts)
+	if e := r.opts.Cache.load(key); e != nil {
+		result := &Result{Root: root, Trace: in.Trace, Diagnostics: e.Diagnostics}
+		for i, data := range e.Objects {
+			result.Objects = append(result.Objects, &Object{JSON: data, Index: i})
+		}
+		return result
+	}
+	result := do()
+	if result.Problem == nil && in.Trace.covers(result.Trace) {
+		r.opts.Cache.store(key, result)
+	}
+	return result
+}
+
+// covers tells whether a trace has everything that another has.
+func (t Trace) covers(other Trace) bool {
+	for name, id := range other.Reads {
+		if t.Reads[name] != id {
+			return false
+		}
+	}
+	for name := range other.Misses {
+		if !t.Misses[name] {
+			return false
+		}
+	}
+	return true
+}

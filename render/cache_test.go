@@ -1,0 +1,278 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var overlay = Root{Path: "overlay", Kind: KindKustomize}
+
+// cacheTest is a cache in a directory of its own.
+type cacheTest struct {
+	*testing.T
+	dir string
+}
+
+func (c cacheTest) open(limit int64) *Cache {
+	c.Helper()
+	cache, err := OpenCache(c.dir, limit)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return cache
+}
+
+// render renders the overlay of a tree by way of the cache.
+func (c cacheTest) render(tree fs.FS, opts Options) *Result {
+	c.Helper()
+	if opts.Cache == nil {
+		opts.Cache = c.open(1 << 30)
+	}
+	result := NewRenderer(tree, opts).Render(context.Background(), overlay)
+	if err := opts.Cache.Failure(); err != nil {
+		c.Fatal(err)
+	}
+	return result
+}
+
+// entries are the files of the cache.
+func (c cacheTest) entries() []string {
+	c.Helper()
+	names, err := filepath.Glob(filepath.Join(c.dir, "*", "*"))
+	if err != nil {
+		c.Fatal(err)
+	}
+	return names
+}
+
+// poison gives the only entry another object, and is how a test sees that an entry
+// was used.
+func (c cacheTest) poison() {
+	c.Helper()
+	cache := c.open(1 << 30)
+	entries := c.entries()
+	if len(entries) != 1 {
+		c.Fatalf("entries: %q, want one", entries)
+	}
+	key := cacheKey(filepath.Base(entries[0]))
+	cache.store(key[:len(key)-len(entrySuffix)], &Result{Objects: []*Object{{JSON: []byte(`{"kind":"Poison"}`)}}})
+}
+
+func (r *Result) kinds() (kinds []string) {
+	for _, o := range r.Objects {
+		kind, _ := kindAndName(o.Content())
+		kinds = append(kinds, kind)
+	}
+	return kinds
+}
+
+func TestCacheGivesWhatWasRendered(t *testing.T) {
+	c := cacheTest{t, t.TempDir()}
+	without := NewRenderer(traceTree(), Options{}).Render(context.Background(), overlay)
+	for range 2 {
+		got := c.render(traceTree(), Options{})
+		got.Trace = without.Trace // that of the cache has what may be read as well
+		if diff := cmp.Diff(without, got); diff != "" {
+			t.Errorf("-without the cache +with it:\n%s", diff)
+		}
+	}
+	c.poison()
+	if diff := cmp.Diff([]string{"Poison"}, c.render(traceTree(), Options{}).kinds()); diff != "" {
+		t.Errorf("the entry is not used: %s", diff)
+	}
+}
+
+// Whatever decides what a root renders to makes for another entry.
+func TestCacheKnowsWhatDecides(t *testing.T) {
+	for name, change := range map[string]func(tree fstest.MapFS, opts *Options, root *Root){
+		"edited": func(tree fstest.MapFS, _ *Options, _ *Root) {
+			tree["base/cm.yaml"] = &fstest.MapFile{Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n")}
+		},
+		"data of a generator": func(tree fstest.MapFS, _ *Options, _ *Root) {
+			tree["overlay/data.txt"] = &fstest.MapFile{Data: []byte("y")}
+		},
+		"removed":     func(tree fstest.MapFS, _ *Options, _ *Root) { delete(tree, "overlay/data.txt") },
+		"second file": func(tree fstest.MapFS, _ *Options, _ *Root) { tree["base/kustomization.yml"] = &fstest.MapFile{} },
+		"link elsewhere": func(tree fstest.MapFS, _ *Options, _ *Root) {
+			tree["link"] = &fstest.MapFile{Data: []byte("other"), Mode: fs.ModeSymlink | 0o777}
+		},
+		"load restrictor": func(_ fstest.MapFS, opts *Options, _ *Root) { opts.LoadRestrictor = LoadRestrictionsRootOnly },
+		"limit":           func(_ fstest.MapFS, opts *Options, _ *Root) { opts.Limits.Keys = 9 },
+		"another root":    func(_ fstest.MapFS, _ *Options, root *Root) { root.Path = "other" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := cacheTest{t, t.TempDir()}
+			c.render(traceTree(), Options{})
+			c.poison()
+			tree, opts, root := traceTree(), Options{Cache: c.open(1 << 30)}, overlay
+			change(tree, &opts, &root)
+			want := opts
+			want.Cache = nil
+			if diff := cmp.Diff(NewRenderer(tree, want).Render(context.Background(), root).kinds(),
+				NewRenderer(tree, opts).Render(context.Background(), root).kinds()); diff != "" {
+				t.Errorf("-without the cache +with it:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestCacheSurvivesDamage(t *testing.T) {
+	for name, damage := range map[string]func(data []byte) []byte{
+		"empty":     func([]byte) []byte { return nil },
+		"short":     func(data []byte) []byte { return data[:20] },
+		"cut":       func(data []byte) []byte { return data[:len(data)-1] },
+		"a bit":     func(data []byte) []byte { data[len(data)/2] ^= 1; return data },
+		"the sum":   func(data []byte) []byte { data[0] ^= 1; return data },
+		"something": func([]byte) []byte { return []byte("something else that is longer than a checksum is") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := cacheTest{t, t.TempDir()}
+			want := c.render(traceTree(), Options{}).Objects
+			entry := c.entries()[0]
+			data, err := os.ReadFile(entry)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(entry, damage(data), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // the second finds it mended
+				if diff := cmp.Diff(want, c.render(traceTree(), Options{}).Objects); diff != "" {
+					t.Errorf("-want +got:\n%s", diff)
+				}
+			}
+			c.poison()
+			if got := c.render(traceTree(), Options{}).kinds(); got[0] != "Poison" {
+				t.Errorf("the entry was not written anew: %q", got)
+			}
+		})
+	}
+}
+
+// What fails is explained anew, and what is refused has nothing to keep.
+func TestCacheKeepsOnlyWhatRendered(t *testing.T) {
+	c := cacheTest{t, t.TempDir()}
+	broken := traceTree()
+	delete(broken, "base/cm.yaml")
+	if r := c.render(broken, Options{}); r.Problem == nil {
+		t.Error("a missing file is no problem")
+	}
+	remote := traceTree()
+	remote["overlay/kustomization.yaml"] = &fstest.MapFile{Data: []byte("resources: [https://example.com/base]\n")}
+	if r := c.render(remote, Options{}); r.Problem == nil || r.Problem.Kind != ProblemRefused {
+		t.Errorf("problem: %v, want a refusal", r.Problem)
+	}
+	if got := c.entries(); len(got) > 0 {
+		t.Errorf("entries: %q", got)
+	}
+}
+
+func TestCacheIsForItsOwner(t *testing.T) {
+	c := cacheTest{t, filepath.Join(t.TempDir(), "new", "cache")}
+	c.render(traceTree(), Options{})
+	for name, want := range map[string]fs.FileMode{c.dir: 0o700 | fs.ModeDir, filepath.Dir(c.entries()[0]): 0o700 | fs.ModeDir, c.entries()[0]: 0o600} {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode() != want {
+			t.Errorf("%s has mode %v, want %v", name, info.Mode(), want)
+		}
+	}
+}
+
+func TestCacheThatCannotBeWritten(t *testing.T) {
+	dir := t.TempDir()
+	cache, err := OpenCache(filepath.Join(dir, "cache"), 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "cache")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "cache"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	result := NewRenderer(traceTree(), Options{Cache: cache}).Render(context.Background(), overlay)
+	if result.Problem != nil || len(result.Objects) != 2 {
+		t.Errorf("result: %v, %d objects", result.Problem, len(result.Objects))
+	}
+	if cache.Failure() == nil {
+		t.Error("nothing is said")
+	}
+	if _, err := OpenCache(filepath.Join(dir, "cache"), 1); err == nil {
+		t.Error("a file is opened as a cache")
+	}
+}
+
+func TestCacheIsTrimmed(t *testing.T) {
+	c := cacheTest{t, t.TempDir()}
+	cache := c.open(10_000)
+	now := time.Now()
+	key := func(i int) cacheKey { return cacheKey(fmt.Sprintf("%02d000000", i)) }
+	for i := range 20 {
+		cache.store(key(i), &Result{Objects: []*Object{{JSON: make([]byte, 1_000)}}})
+		used := now.Add(time.Duration(i-30) * time.Hour)
+		if err := os.Chtimes(cache.path(key(i)), used, used); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if cache.load(key(0)) == nil { // which makes it the last that was used
+		t.Fatal("no entry")
+	}
+	left := filepath.Join(c.dir, "00", "new-1")
+	if err := os.WriteFile(left, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(left, now.Add(-2*time.Hour), now.Add(-2*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if err := cache.Trim(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what a killed process left is still there: %v", err)
+	}
+	_, total, err := cache.list()
+	if err != nil || total > 9_000 || total < 7_000 {
+		t.Errorf("size %d, error %v", total, err)
+	}
+	for i, want := range map[int]bool{0: true, 1: false, 11: false, 19: true} {
+		if got := cache.load(key(i)) != nil; got != want {
+			t.Errorf("entry %d is there: %v, want %v", i, got, want)
+		}
+	}
+}
+
+// Several processes share a directory, one of them trimming.
+func TestCacheIsShared(t *testing.T) {
+	c := cacheTest{t, t.TempDir()}
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for i := range 20 {
+				tree := traceTree()
+				tree["overlay/data.txt"] = &fstest.MapFile{Data: fmt.Append(nil, i%5)}
+				cache := c.open(1_500)
+				result := c.render(tree, Options{Cache: cache})
+				if result.Problem != nil || len(result.Objects) != 2 {
+					t.Errorf("result: %v, %d objects", result.Problem, len(result.Objects))
+				}
+				if err := cache.Trim(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
