@@ -10,6 +10,8 @@ import (
 type chainCache struct {
 	// uses are the entries that lead to a file or directory.
 	uses map[string][]entry
+	// builtins are those that kustomizations configure.
+	builtins map[*kustomization][]*kustomization
 	// routes are those of what a file holds, by its path.
 	routes map[string][]*route
 	// documents are those of objects.
@@ -277,7 +279,14 @@ func componentIndex(e entry) int {
 // within adds what a kustomization does to what it has: it generates, its components
 // from one on change, then it does. Kustomize runs them in this order (accumulateTarget).
 func (l *locator) within(stages []stage, k *kustomization, by Position, from int) []stage {
-	builtins := l.builtins(k)
+	builtins, ok := l.chains.builtins[k]
+	if !ok {
+		if l.chains.builtins == nil {
+			l.chains.builtins = map[*kustomization][]*kustomization{}
+		}
+		builtins = l.builtins(k)
+		l.chains.builtins[k] = builtins
+	}
 	if from == 0 {
 		stages = append(stages, stage{k: k, builtins: builtins, entry: by, generates: true})
 	}

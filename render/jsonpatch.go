@@ -92,8 +92,11 @@ func selects(target *types.Selector, id identity) bool {
 }
 
 func anchored(pattern, text string) bool {
-	if pattern == "" {
+	switch {
+	case pattern == "":
 		return true
+	case regexp.QuoteMeta(pattern) == pattern:
+		return pattern == text
 	}
 	re, err := regexp.Compile("^(?:" + pattern + ")$")
 	return err == nil && re.MatchString(text)
@@ -144,14 +147,19 @@ type history struct {
 	leaf  *yaml.Node // nil when the field is absent
 	total int
 	taken bool // an operation took the field away
+	// grown is, by the depth of lists on the path, how many elements they had more
+	// before the operations that were undone.
+	grown map[int]int
 }
 
 // back undoes an operation. done is set when the field, or its absence, is its
 // doing.
 func (h *history) back(o *operation) (pos Position, found, done bool) {
-	rest, covers := prefixOf(o.path, h.steps)
-	index, inList := element(o.path, h.steps)
-	last := len(o.path) - 1
+	at := h.pointer(o)
+	rest, covers := prefixOf(at, h.steps)
+	index, inList := element(at, h.steps)
+	last := len(at) - 1
+	defer h.regrow(o.op, last, inList)
 	switch o.op {
 	case "remove":
 		if inList && index <= h.steps[last].index {
@@ -178,6 +186,36 @@ func (h *history) back(o *operation) (pos Position, found, done bool) {
 		}
 	}
 	return Position{}, false, false
+}
+
+// pointer is the pointer of an operation with the index that a `-` at its end stood
+// for: it adds behind the elements that were there.
+func (h *history) pointer(o *operation) []string {
+	last := len(o.path) - 1
+	if last < 1 || o.path[last] != "-" || last >= len(h.steps) || !h.steps[last].indexed {
+		return o.path
+	}
+	if _, leads := prefixOf(o.path[:last], h.steps); !leads || last > len(h.nodes) {
+		return o.path
+	}
+	length := len(unalias(h.nodes[last-1].value).Content) + h.grown[last]
+	return append(slices.Clone(o.path[:last]), strconv.Itoa(length-1))
+}
+
+// regrow notes how an operation that was undone changed the length of a list.
+func (h *history) regrow(op string, depth int, inList bool) {
+	if !inList {
+		return
+	}
+	if h.grown == nil {
+		h.grown = map[int]int{}
+	}
+	switch op {
+	case "add", "copy":
+		h.grown[depth]--
+	case "remove":
+		h.grown[depth]++
+	}
 }
 
 // is tells whether what an operation wrote is the node it would be now: of an
@@ -243,7 +281,7 @@ func (l *locator) findReparsed(i int, document Position, direct func(string) (Po
 	if complete && len(hops) > 0 {
 		h.leaf = hops[len(hops)-1].value
 	}
-	pos, found, done := l.operated(&h, id, document)
+	pos, found, done := l.operated(&h, id)
 	if h.taken {
 		return pos, Removed
 	}
@@ -266,8 +304,8 @@ func (l *locator) untouched(i int, document Position, direct func(string) (Posit
 }
 
 // operated follows a field back to the operation that wrote it or took it away.
-func (l *locator) operated(h *history, id identity, document Position) (pos Position, found, done bool) {
-	for _, k := range l.affecting(document.Path) {
+func (l *locator) operated(h *history, id identity) (pos Position, found, done bool) {
+	for _, k := range id.through {
 		for _, o := range slices.Backward(l.patchesIn(k).operations) {
 			if !selects(o.target, id) {
 				continue
