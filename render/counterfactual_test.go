@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
@@ -120,4 +121,102 @@ func (a *asked) prove(t *testing.T, words []string) string {
 		out += fmt.Sprintf("\n    instead %s: %s", at.Position, other.Outcome)
 	}
 	return out
+}
+
+// limitsTree is a root with a value that a rule finds.
+func limitsTree() fstest.MapFS {
+	return fstest.MapFS{
+		"kustomization.yaml": {Data: []byte("resources: [web.yaml]\nreplicas:\n- {name: web, count: 3}\n")},
+		"web.yaml":           {Data: []byte("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 1}\n")},
+	}
+}
+
+// TestProverIsBounded: without renders left, and when it is given up, a prover
+// decides nothing; what it rendered once it need not render again.
+func TestProverIsBounded(t *testing.T) {
+	a := newAsked(t, NewRenderer(limitsTree(), Options{}))
+	claim := a.claim(t, []string{"Deployment/web", "spec.replicas"})
+	ctx, cancel := context.WithCancel(context.Background())
+	if got := a.renderer.Prover(a.result, 0).Prove(ctx, claim); got.Outcome != Undecided || !strings.Contains(got.Why, "more renders") {
+		t.Errorf("without renders: %+v", got)
+	}
+	p := a.renderer.Prover(a.result, 1)
+	for range 2 {
+		if got := p.Prove(ctx, claim); got.Outcome != Confirmed {
+			t.Errorf("with one render: %+v", got)
+		}
+	}
+	cancel()
+	if got := a.renderer.Prover(a.result, 1).Prove(ctx, claim); got.Outcome != Undecided || !strings.Contains(got.Why, "given up") {
+		t.Errorf("given up: %+v", got)
+	}
+}
+
+// TestCounterfactualUndecided: claims of which nothing can be said, among them a
+// place whose change would have kustomize look for something else.
+func TestCounterfactualUndecided(t *testing.T) {
+	a := newAsked(t, NewRenderer(limitsTree(), Options{}))
+	tests := map[string]struct {
+		claim Claim
+		why   string
+	}{
+		"no such object": {Claim{Object: 7}, "there is no object 7"},
+		"nothing known":  {Claim{Field: "spec.replicas"}, "nothing is known"},
+		"no such file": {
+			Claim{Field: "spec.replicas", Place: Place{Evidence: Inferred, Position: Position{Path: "none.yaml", Line: 1, Column: 1}}}, "none.yaml",
+		},
+		"no such line": {
+			Claim{Field: "spec.replicas", Place: Place{Evidence: Inferred, Position: Position{Path: "web.yaml", Line: 9, Column: 1}}}, "no scalar begins",
+		},
+		"no such field": {
+			Claim{Field: "spec.paused", Place: Place{Evidence: Marked, Position: Position{Path: "web.yaml", Line: 4, Column: 7}}}, "no such field",
+		},
+		"an entry that names a file": {
+			Claim{Field: "kind", Place: Place{Evidence: Inferred, Position: Position{Path: "kustomization.yaml", Line: 1, Column: 13}}}, "does not exist",
+		},
+		"nothing taken away": {
+			Claim{Field: "spec.paused", Place: Place{Evidence: Removed, Position: Position{Path: "web.yaml", Line: 4, Column: 8}}}, "takes anything away",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := a.renderer.Counterfactual(context.Background(), a.result, tt.claim)
+			if got.Outcome != Undecided || !strings.Contains(got.Why, tt.why) {
+				t.Errorf("%s: %s, want undecided because of %q", got.Outcome, got.Why, tt.why)
+			}
+		})
+	}
+}
+
+// TestCounterfactualOfBytes: a file that is no text becomes binaryData, in base64.
+func TestCounterfactualOfBytes(t *testing.T) {
+	a := newAsked(t, NewRenderer(fstest.MapFS{
+		"kustomization.yaml": {Data: []byte("configMapGenerator:\n- {name: bytes, files: [a, b]}\n")},
+		"a":                  {Data: []byte("\xff\xfe\x00\n")},
+		"b":                  {Data: []byte("\xff\xfd\x00\n")},
+	}, Options{}))
+	for file, want := range map[string]Outcome{"a": Confirmed, "b": Refuted} {
+		claim := a.claim(t, []string{"ConfigMap/bytes", "binaryData.a", "at", file + ":1:1"})
+		if got := a.renderer.Counterfactual(context.Background(), a.result, claim); got.Outcome != want {
+			t.Errorf("%s: %+v, want %s", file, got, want)
+		}
+	}
+}
+
+// TestObjectIsFoundAgain: in whatever order objects come and whatever the change
+// does to their names.
+func TestObjectIsFoundAgain(t *testing.T) {
+	config := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata: {k: %s}\n---\n"
+	a := newAsked(t, NewRenderer(fstest.MapFS{
+		"kustomization.yaml": {Data: []byte("resources: [all.yaml]\nsortOptions: {order: legacy}\nnameSuffix: -x\n")},
+		"all.yaml":           {Data: fmt.Appendf(nil, config+config+config, "a", "1a", "b", "1b", "xqzja", "1c")},
+	}, Options{}))
+	for _, name := range []string{"a", "b", "xqzja"} {
+		for _, field := range []string{"metadata.name", "data.k", "kind"} {
+			claim := a.claim(t, []string{"ConfigMap/" + name + "-x", field})
+			if got := a.renderer.Counterfactual(context.Background(), a.result, claim); got.Outcome != Confirmed {
+				t.Errorf("%s of %s at %s: %+v", field, name, claim.Place.Position, got)
+			}
+		}
+	}
 }

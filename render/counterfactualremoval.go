@@ -10,11 +10,51 @@ import (
 // withoutRemoval undoes what takes a field away: a `null` or `$patch` of a strategic
 // merge patch, or an operation of a JSON6902 patch.
 func (f sourceFile) withoutRemoval(at Position) ([]change, string) {
-	text, ok := undone(normalize(f.data), at.Line, at.Column)
-	if !ok {
+	if text, ok := undone(normalize(f.data), at.Line, at.Column); ok {
+		return []change{{path: f.path, data: []byte(text)}}, ""
+	}
+	var out []change
+	for _, text := range undoneEach(normalize(f.data), at) {
+		out = append(out, change{path: f.path, data: []byte(text)})
+	}
+	if len(out) == 0 {
 		return nil, "nothing at " + at.String() + " takes anything away"
 	}
-	return []change{{path: f.path, data: []byte(text)}}, ""
+	return out, ""
+}
+
+// undoneEach is a document without one after the other of the removals that the
+// JSON6902 patch at a place makes, which is written as a string, so that lines do
+// not tell them apart.
+func undoneEach(text string, at Position) []string {
+	var doc, patch yaml.Node
+	if yaml.Unmarshal([]byte(text), &doc) != nil {
+		return nil
+	}
+	way := wayTo(&doc, at.Line, at.Column)
+	if len(way) == 0 || yaml.Unmarshal([]byte(way[len(way)-1].Value), &patch) != nil || len(patch.Content) == 0 {
+		return nil
+	}
+	var out []string
+	for _, op := range patch.Content[0].Content {
+		was := *op
+		if !undoOperation(op) {
+			continue
+		}
+		data, err := json.Marshal(plain(patch.Content[0]))
+		*op = was
+		if err != nil {
+			continue
+		}
+		holder := way[len(way)-1]
+		written := *holder
+		holder.SetString(string(data))
+		if changed, err := yaml.Marshal(&doc); err == nil {
+			out = append(out, string(changed))
+		}
+		*holder = written
+	}
+	return out
 }
 
 // undone is a text of YAML documents without the removal at a place in it.
@@ -121,7 +161,7 @@ func undo(way []*yaml.Node) bool {
 // undoOperation makes an operation that removes a value one that leaves it where
 // it is.
 func undoOperation(op *yaml.Node) bool {
-	kept := yaml.Node{Kind: yaml.MappingNode, Style: op.Style}
+	kept := yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Style: op.Style}
 	from := "path"
 	switch scalarField(op, "op") {
 	case "remove":
