@@ -11,7 +11,7 @@ import (
 // generatedField finds what generators' entries say about a field, the outermost
 // first: one may merge into what another made.
 func (l *locator) generatedField(document Position, kind string, f setField) (Position, bool) {
-	for _, k := range l.affecting(document.Path) {
+	for _, k := range l.passing(f, document.Path) {
 		for i, g := range k.generators(kind) {
 			if !slices.Contains(f.names, g.args.Name) {
 				continue
@@ -69,7 +69,7 @@ func generatedImmutable(k *kustomization, g types.GeneratorArgs, field string, i
 
 // generatedName is where the generator's entry gives an object its name.
 func (l *locator) generatedName(document Position, kind string, f setField) (Position, bool) {
-	for _, k := range slices.Backward(l.affecting(document.Path)) {
+	for _, k := range slices.Backward(l.passing(f, document.Path)) {
 		for i, g := range k.generators(kind) {
 			if g.args.Name != "" && slices.Contains(f.names, g.args.Name) {
 				return k.position(g.field, i, "name"), true

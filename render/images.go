@@ -21,7 +21,7 @@ func (l *locator) setImage(object int, file string, f setField) (Position, bool)
 			first = &pos
 		}
 	}
-	for _, k := range l.affecting(file) {
+	for _, k := range l.passing(f, file) {
 		for i := len(k.spec.Images) - 1; i >= 0; i-- {
 			image := k.spec.Images[i]
 			field, ok := versionField(image, version)

@@ -90,6 +90,9 @@ type identity struct {
 	kind     string
 	// names are those the object has had, the present one first.
 	names []string
+	// through are the kustomizations that the object went through, with what they
+	// configure, the last to be applied first.
+	through []*kustomization
 }
 
 // identity tells of an object what patches know it by, found once.
@@ -100,7 +103,11 @@ func (l *locator) identity(object int, document Position) identity {
 			l.ids = map[int]identity{}
 		}
 		id = l.findIdentity(object, document)
-		l.ids[object] = id
+		l.ids[object] = id // the route needs it
+		if r := l.routeOf(object, document); r != nil {
+			id.through = r.only(id.through)
+			l.ids[object] = id
+		}
 	}
 	return id
 }
@@ -110,7 +117,7 @@ func (l *locator) identity(object int, document Position) identity {
 func (l *locator) findIdentity(object int, document Position) identity {
 	res := l.resources[object]
 	name := res.GetName()
-	id := identity{res, res.GetKind(), []string{name}}
+	id := identity{res, res.GetKind(), []string{name}, l.affecting(document.Path)}
 	had := func(n string) {
 		if n != name {
 			name = n
@@ -121,7 +128,7 @@ func (l *locator) findIdentity(object int, document Position) identity {
 		had(contentHash.ReplaceAllString(name, ""))
 	}
 	written := func() string { return l.writtenName(document) }
-	for _, k := range l.affecting(document.Path) {
+	for _, k := range id.through {
 		had(strings.TrimPrefix(strings.TrimSuffix(name, k.spec.NameSuffix), k.spec.NamePrefix))
 		if old := l.patchesIn(k).previousName(id.kind, name, written); old != "" {
 			had(old)
@@ -134,4 +141,22 @@ func (l *locator) findIdentity(object int, document Position) identity {
 func (id identity) isOf(doc *yaml.Node) bool {
 	metadata, ok := field(doc, "metadata", 0)
 	return ok && scalarField(doc, "kind") == id.kind && slices.Contains(id.names, scalarField(metadata.value, "name"))
+}
+
+// only leaves out the kustomizations that are not on a route.
+func (r *route) only(all []*kustomization) []*kustomization {
+	on := map[string]bool{}
+	for _, s := range r.stages {
+		on[s.k.path] = true
+		for _, b := range s.builtins {
+			on[b.path] = true
+		}
+	}
+	out := []*kustomization{}
+	for _, k := range all {
+		if on[k.path] {
+			out = append(out, k)
+		}
+	}
+	return out
 }

@@ -144,8 +144,11 @@ func (p *provenance) leaf(read *reader, place Place, told, path string, value an
 	p.leaves++
 	if !place.Found() {
 		out, why := outExplained, place.Why
-		if why == "" {
+		switch why {
+		case "":
 			out, why = outUnknown, "no reason is told"
+		case whyUnknown:
+			out = outUnknown
 		}
 		p.evidence[out]++
 		p.reason(why, told)

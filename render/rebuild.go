@@ -91,7 +91,7 @@ func (l *locator) operatedUnset(object int, steps []fieldStep, like string) (Pos
 	}
 	document := l.document(object)
 	h := history{steps: steps, nodes: hops, total: len(steps), leaf: hops[len(hops)-1].value}
-	pos, found, _ := l.operated(&h, l.identity(object, document), document)
+	pos, found, _ := l.operated(&h, l.identity(object, document))
 	return pos, found
 }
 

@@ -14,9 +14,9 @@ const directive = "$patch"
 
 // mergesFor are the strategic merge patches that an object went through, the last
 // first.
-func (l *locator) mergesFor(id identity, file string) []mergePatch {
+func (l *locator) mergesFor(id identity) []mergePatch {
 	var out []mergePatch
-	for _, k := range l.affecting(file) {
+	for _, k := range id.through {
 		for _, m := range slices.Backward(l.patchesIn(k).merges) {
 			if m.isFor(id) {
 				out = append(out, m)
@@ -36,7 +36,7 @@ func (l *locator) removed(object int, document Position, path string) (Position,
 	}
 	steps = canonical(hops, steps)
 	id := l.identity(object, document)
-	for _, m := range l.mergesFor(id, document.Path) {
+	for _, m := range l.mergesFor(id) {
 		if at := m.takes(steps, hops, l.existed(id, steps)); at != nil {
 			return start(m.snippet.position(at)), true
 		}
@@ -153,7 +153,7 @@ func (l *locator) removals(object int, document Position, path string) []Removal
 	steps := canonical(hops, parsePath(path))
 	var out []Removal
 	id := l.identity(object, document)
-	for _, m := range l.mergesFor(id, document.Path) {
+	for _, m := range l.mergesFor(id) {
 		out = append(out, l.takenOut(m, id, steps, hops, list)...)
 	}
 	return append(out, l.operatedOut(object, document, steps)...)
@@ -228,7 +228,7 @@ func (l *locator) operatedOut(object int, document Position, steps []fieldStep) 
 	}
 	id := l.identity(object, document)
 	var out []Removal
-	for _, k := range l.affecting(document.Path) {
+	for _, k := range id.through {
 		for _, o := range slices.Backward(l.patchesIn(k).operations) {
 			path := o.path
 			if o.op == "move" {

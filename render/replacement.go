@@ -14,7 +14,7 @@ import (
 // replaced finds the field that a replacement copied into a field: the source's
 // own place.
 func (l *locator) replaced(file string, f setField) (Position, bool) {
-	for _, k := range l.affecting(file) {
+	for _, k := range l.passing(f, file) {
 		for _, r := range l.replacementsOf(k) {
 			if r.Source == nil || !replaces(r, f) {
 				continue
@@ -96,7 +96,7 @@ func (l *locator) replacementSource(s *types.SourceSelector, value string) (Posi
 			return pos, true
 		}
 		taken := canonical(hops, steps)
-		if pos, ok := l.made(i, document, setField{steps: taken, value: leaf.Value, kind: id.kind, names: id.names}); ok {
+		if pos, ok := l.made(i, document, setField{steps: taken, value: leaf.Value, kind: id.kind, names: id.names, through: id.through}); ok {
 			return pos, true
 		}
 		if pos, ok := l.copied(i, Position{}, leaf, taken); ok {

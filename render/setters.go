@@ -18,6 +18,9 @@ type setField struct {
 	part  Part
 	kind  string   // the object's
 	names []string // the object's, see identity
+	// through are the kustomizations the object went through, see identity; nil when
+	// that is not known better than by its file.
+	through []*kustomization
 }
 
 func (f setField) key() string { return f.steps[len(f.steps)-1].key }
@@ -37,7 +40,7 @@ func (f setField) under(parents ...string) bool {
 // set finds the entry that set a field of an object that was written in a file,
 // the outermost kustomization first.
 func (l *locator) set(file string, f setField) (Position, bool) {
-	for _, k := range l.affecting(file) {
+	for _, k := range l.passing(f, file) {
 		for _, rule := range []func(*kustomization, setField) (Position, bool){
 			setReplicas, setNamespace, setLabel, setAnnotation, setName,
 		} {
@@ -47,6 +50,15 @@ func (l *locator) set(file string, f setField) (Position, bool) {
 		}
 	}
 	return Position{}, false
+}
+
+// passing lists the kustomizations that the object of a field went through, the one
+// whose transformers come last first.
+func (l *locator) passing(f setField, file string) []*kustomization {
+	if f.through != nil {
+		return f.through
+	}
+	return l.affecting(file)
 }
 
 // affecting lists the kustomizations that an object of a file passes through, and

@@ -11,6 +11,8 @@ type places struct {
 	document Position
 	// find is nil when only the document is known.
 	find func(path string, part Part) Place
+	// why says why only the document is known.
+	why string
 	// removals is nil when nothing takes elements of lists away.
 	removals func(list string) []Removal
 	// chain is nil when the object's way through kustomizations is not known.
@@ -89,7 +91,7 @@ func (s *Source) Find(path string) (pos Position, found bool) {
 func (s *Source) Place(path string, part Part) Place {
 	p := s.places()
 	if p.find == nil {
-		return Place{Position: p.document, Why: "the lines of this object are not known"}
+		return Place{Position: p.document, Why: p.why}
 	}
 	return p.find(path, part)
 }

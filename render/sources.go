@@ -20,14 +20,14 @@ func (r *Renderer) kustomizeSources(plain *Result) ([]*Source, error) {
 	c := r.tree.walk(root.Path, newTrace())
 	l := &locator{renderer: r, closure: c, root: root}
 	if c.openapi != nil {
-		return l.documentsOnly(plain.Objects), nil
+		return l.documentsOnly(plain.Objects, whyIsolated), nil
 	}
 	prewarm()
 	l.padder = newPadder(c, r.tree)
 	fsys := &kustomizeFS{tree: r.tree, trace: newTrace(), serve: l.padder.serve}
 	resources, err := r.run(fsys, root.Path)
 	if err != nil || resources.Size() != len(plain.Objects) {
-		return l.documentsOnly(plain.Objects), nil
+		return l.documentsOnly(plain.Objects, whyDifferent), nil
 	}
 	origins := originsOf(resources)
 	if l.addedOrigins() {
@@ -94,11 +94,11 @@ func (l *locator) addedOrigins() bool {
 }
 
 // documentsOnly places objects by kind and name in the files of the closure.
-func (l *locator) documentsOnly(objects []*Object) []*Source {
+func (l *locator) documentsOnly(objects []*Object, why string) []*Source {
 	out := make([]*Source, len(objects))
 	for i, o := range objects {
 		kind, name := kindAndName(o.Content())
-		out[i] = known(places{document: l.search(kind, name)})
+		out[i] = known(places{document: l.search(kind, name), why: why})
 	}
 	return out
 }
@@ -118,7 +118,7 @@ func (l *locator) source(i int, exact bool) *Source {
 	res := l.resources[i]
 	document := l.document(i)
 	if !exact {
-		return known(places{document: document})
+		return known(places{document: document, why: whyDifferent})
 	}
 	direct := finder(res.YNode(), document, l.place)
 	find := func(path string, part Part) Place {
@@ -140,7 +140,10 @@ func (l *locator) source(i int, exact bool) *Source {
 		if taken, ok := l.removed(i, document, path); ok {
 			return Place{Position: taken, Evidence: Removed}
 		}
-		return Place{Position: pos, Evidence: evidence}
+		if evidence != Nearest {
+			return Place{Position: pos, Evidence: evidence}
+		}
+		return Place{Position: pos, Why: l.why(i, document, path)}
 	}
 	removals := func(list string) []Removal {
 		l.mu.Lock()

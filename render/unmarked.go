@@ -16,7 +16,8 @@ func (l *locator) unmarked(i int, document Position, path string, part Part) (Po
 		return Position{}, false
 	}
 	steps = canonical(hops, steps)
-	f := setField{steps: steps, value: hops[len(hops)-1].value.Value, part: part, kind: res.GetKind(), names: l.identity(i, document).names}
+	id := l.identity(i, document)
+	f := setField{steps: steps, value: hops[len(hops)-1].value.Value, part: part, kind: id.kind, names: id.names, through: id.through}
 	if pos, ok := l.made(i, document, f); ok {
 		return pos, true
 	}
@@ -64,17 +65,13 @@ func (l *locator) isGenerated(object int) bool {
 
 // substituted finds the source of a `vars` entry that is written in a value.
 func (l *locator) substituted(file string, leaf *yaml.Node) (Position, bool) {
-	r := l.padder.find(leaf.Line)
-	if r == nil {
-		return Position{}, false
-	}
-	was, ok := r.nodes().nodes[nodePlace{leaf.Line - r.start, leaf.Column, leaf.Kind, false}]
-	if !ok {
+	was := l.asWritten(leaf)
+	if was == nil {
 		return Position{}, false
 	}
 	for _, k := range l.affecting(file) {
 		for _, v := range k.spec.Vars {
-			if !strings.Contains(was.value.Value, "$("+v.Name+")") {
+			if !strings.Contains(was.Value, "$("+v.Name+")") {
 				continue
 			}
 			source := types.SourceSelector{FieldPath: v.FieldRef.FieldPath}
@@ -87,6 +84,16 @@ func (l *locator) substituted(file string, leaf *yaml.Node) (Position, bool) {
 	return Position{}, false
 }
 
+// asWritten is what was written where a node has its line from, whatever it says
+// now; nil when it has none.
+func (l *locator) asWritten(n *yaml.Node) *yaml.Node {
+	r := l.padder.find(n.Line)
+	if r == nil {
+		return nil
+	}
+	return r.nodes().nodes[nodePlace{n.Line - r.start, n.Column, n.Kind, false}].value
+}
+
 // merged finds a value in strategic merge patches whose lines are not kept: those
 // in the configuration of a transformer.
 func (l *locator) merged(object int, document Position, hops []hop, steps []fieldStep) (Position, bool) {
@@ -94,7 +101,7 @@ func (l *locator) merged(object int, document Position, hops []hop, steps []fiel
 		return Position{}, false
 	}
 	leaf := hops[len(hops)-1].value
-	for _, m := range l.mergesFor(l.identity(object, document), document.Path) {
+	for _, m := range l.mergesFor(l.identity(object, document)) {
 		node := m.node
 		for i, step := range steps {
 			if node = below(node, step, hops[i].value).value; node == nil {
