@@ -166,6 +166,9 @@ func (c *course) agrees() bool {
 		}
 	}
 	leaf := c.hops[len(c.hops)-1].value
+	if c.is("metadata", "name") {
+		return c.value.text == c.l.unhashed(c.object)
+	}
 	return leaf.Kind != yaml.ScalarNode || c.value.opaque || c.value.known && leaf.Value == c.value.text
 }
 

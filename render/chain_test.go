@@ -71,7 +71,8 @@ func describeChains(t *testing.T, fsys fs.FS, questions string) string {
 	return out.String()
 }
 
-// sourcesByName are the sources of a root's objects, by `Kind/name`.
+// sourcesByName are the sources of a root's objects, by `Kind/name`, where `-*` stands
+// for the hash of generated ones.
 func sourcesByName(t *testing.T, r *Renderer, dir string) map[string]*Source {
 	t.Helper()
 	root, ok := r.Kustomization(dir)
@@ -89,7 +90,7 @@ func sourcesByName(t *testing.T, r *Renderer, dir string) map[string]*Source {
 	out := map[string]*Source{}
 	for i, o := range result.Objects {
 		kind, name := o.KindAndName()
-		out[kind+"/"+name] = sources[i]
+		out[kind+"/"+contentHash.ReplaceAllString(name, "-*")] = sources[i]
 	}
 	return out
 }

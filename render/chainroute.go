@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -130,11 +131,14 @@ func (l *locator) unhashed(object int) string {
 	return name
 }
 
-// renamed is a name after a kustomization's prefix and suffix, which kustomize spares
-// some kinds (PrefixTransformer and SuffixTransformer).
+// renamed is the name of an object after a kustomization's prefix and suffix, which
+// kustomize spares some kinds (PrefixTransformer and SuffixTransformer). A Namespace
+// is called like `namespace`.
 func renamed(k *kustomization, kind, name string) string {
 	switch kind {
-	case "CustomResourceDefinition", "APIService", "Namespace":
+	case "Namespace":
+		return cmp.Or(k.spec.Namespace, name)
+	case "CustomResourceDefinition", "APIService":
 		return name
 	}
 	return k.spec.NamePrefix + name + k.spec.NameSuffix

@@ -39,15 +39,16 @@ func (c *course) named(k *kustomization) {
 	if !c.is("metadata", "name") {
 		return
 	}
-	at, kind := k.position("namePrefix"), StepNamePrefix
-	if k.spec.NamePrefix == "" || c.part == Back {
-		at, kind = k.position("nameSuffix"), StepNameSuffix
+	prefix, suffix := k.spec.NamePrefix, k.spec.NameSuffix
+	switch {
+	case c.id.kind == "Namespace":
+		c.step(k.position("namespace"), StepNamespace)
+	case prefix != "" && c.part != Back:
+		c.step(k.position("namePrefix"), StepNamePrefix)
+	case suffix != "" && c.part != Front:
+		c.step(k.position("nameSuffix"), StepNameSuffix)
 	}
-	if c.part == Front && k.spec.NamePrefix == "" || c.part == Back && k.spec.NameSuffix == "" {
-		c.value.text = renamed(k, c.id.kind, c.value.text)
-		return
-	}
-	c.set(renamed(k, c.id.kind, c.value.text), at, kind)
+	c.value.text = renamed(k, c.id.kind, c.value.text)
 }
 
 // labelled applies labels and annotations, those of `labels` first.
