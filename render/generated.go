@@ -1,7 +1,9 @@
 package render
 
 import (
+	"encoding/base64"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,7 +18,13 @@ func (l *locator) generatedField(document Position, kind string, f setField) (Po
 			if !slices.Contains(f.names, g.args.Name) {
 				continue
 			}
-			if pos, ok := l.generatedBy(k, g, f, i); ok {
+			pos, ok := Position{}, false
+			if f.isData() {
+				pos, ok = l.generatedKey(k, g, f, i, f.comesFrom)
+			} else {
+				pos, ok = l.generatedBy(k, g, f, i)
+			}
+			if ok {
 				return pos, true
 			}
 		}
@@ -46,11 +54,14 @@ func (k *kustomization) generators(kind string) []generator {
 	return out
 }
 
-// generatedBy finds what one entry says about a field.
+func (f setField) isData() bool { return f.under("data", "binaryData") }
+
+// generatedBy finds what one entry says about a field; of data at a key whatever it
+// is, because patches and replacements may change it.
 func (l *locator) generatedBy(k *kustomization, g generator, f setField, i int) (Position, bool) {
 	switch {
-	case f.under("data", "binaryData"):
-		return l.generatedKey(k, g.args, f.key(), g.field, i)
+	case f.isData():
+		return l.generatedKey(k, g, f, i, func(string) bool { return true })
 	case len(f.steps) == 1 && f.key() == "type":
 		return k.position(g.field, i, "type"), g.kind != "" && g.kind == f.value
 	case len(f.steps) == 1 && f.key() == "immutable":
@@ -79,36 +90,83 @@ func (l *locator) generatedName(document Position, kind string, f setField) (Pos
 	return Position{}, false
 }
 
-func (l *locator) generatedKey(k *kustomization, g types.GeneratorArgs, key, field string, i int) (Position, bool) {
-	for j, literal := range g.LiteralSources {
-		if written, _, _ := strings.Cut(literal, "="); written == key {
-			return k.position(field, i, "literals", j), true
+// generatedKey is where a generator reads what the data of an object has at a key,
+// if it is to one's liking.
+func (l *locator) generatedKey(k *kustomization, g generator, f setField, i int, likes func(string) bool) (Position, bool) {
+	for j, literal := range g.args.LiteralSources {
+		if written, value, _ := strings.Cut(literal, "="); written == f.key() && likes(strings.Trim(value, `"'`)) {
+			return k.position(g.field, i, "literals", j), true
 		}
 	}
-	for _, source := range g.FileSources {
+	for _, source := range g.args.FileSources {
 		written, _, ok := strings.Cut(source, "=")
 		if !ok {
 			written = path.Base(source)
 		}
-		if to := l.renderer.tree.resolve(path.Join(k.dir, sourcePath(source))); written == key && to.err == nil {
-			return Position{Path: to.real, Line: 1, Column: 1}, true
+		if written != f.key() {
+			continue
+		}
+		data, real, err := l.renderer.tree.load(path.Join(k.dir, sourcePath(source)), newTrace())
+		if err == nil && likes(string(data)) {
+			return Position{Path: real, Line: 1, Column: 1}, true
 		}
 	}
-	for _, source := range append(g.EnvSources[:len(g.EnvSources):len(g.EnvSources)], g.EnvSource) {
+	for _, source := range append(slices.Clone(g.args.EnvSources), g.args.EnvSource) {
 		if source == "" {
 			continue
 		}
-		data, real, err := l.renderer.tree.load(path.Join(k.dir, source), newTrace())
-		if err != nil {
-			continue
-		}
-		for n, line := range strings.Split(string(data), "\n") {
-			if written, _, _ := strings.Cut(strings.TrimSpace(line), "="); strings.TrimPrefix(written, "\uFEFF") == key {
-				return Position{Path: real, Line: n + 1, Column: 1}, true
-			}
+		if pos, ok := l.generatedLine(path.Join(k.dir, source), f.key(), likes); ok {
+			return pos, true
 		}
 	}
 	return Position{}, false
+}
+
+// generatedLine is the line of a key in a file of `key=value`.
+func (l *locator) generatedLine(file, key string, likes func(string) bool) (Position, bool) {
+	data, real, err := l.renderer.tree.load(file, newTrace())
+	if err != nil {
+		return Position{}, false
+	}
+	for n, line := range strings.Split(string(data), "\n") {
+		written, value, _ := strings.Cut(strings.TrimPrefix(strings.TrimLeft(line, " \t"), "\uFEFF"), "=")
+		if strings.TrimSpace(written) == key && likes(strings.TrimSuffix(value, "\r")) {
+			return Position{Path: real, Line: n + 1, Column: 1}, true
+		}
+	}
+	return Position{}, false
+}
+
+// comesFrom tells whether a generator makes the value of a field of what is written:
+// as it is, or in base64, and perhaps variables are substituted in it later.
+func (f setField) comesFrom(written string) bool {
+	values := []string{f.value}
+	if data, err := base64.StdEncoding.DecodeString(f.value); err == nil {
+		values = append(values, string(data))
+	}
+	return slices.ContainsFunc(values, func(value string) bool { return substituted(written, value) })
+}
+
+var variables = regexp.MustCompile(`\$\([A-Za-z0-9_.-]+\)`) // as in $(NAME)
+
+// substituted tells whether a text is a value, or becomes it when something stands
+// for the variables in it.
+func substituted(text, value string) bool {
+	if text == value {
+		return true
+	}
+	parts := variables.Split(text, -1)
+	if len(parts) == 1 || !strings.HasPrefix(value, parts[0]) {
+		return false
+	}
+	for _, part := range parts {
+		at := strings.Index(value, part)
+		if at < 0 {
+			return false
+		}
+		value = value[at+len(part):]
+	}
+	return value == "" || parts[len(parts)-1] == ""
 }
 
 func generatedOption(k *kustomization, g types.GeneratorArgs, f setField, field string, i int) (Position, bool) {

@@ -115,7 +115,7 @@ func describeRoot(t *testing.T, out *strings.Builder, r *Renderer, root Root, qu
 			if len(words) >= 4 && words[0] == "find" && words[1] == root.Path && words[2] == kind+"/"+name {
 				what := strings.Join(words[3:], " ")
 				place := sources[i].Place(words[3], partOf(words[4:]))
-				fmt.Fprintf(out, "    %s at %s %s\n", what, span(place.Position), map[bool]string{true: "found", false: "absent"}[place.Found()])
+				fmt.Fprintf(out, "    %s at %s %s\n", what, span(place.Position), told(place))
 			}
 			if len(words) == 4 && words[0] == "removals" && words[1] == root.Path && words[2] == kind+"/"+name {
 				for _, r := range sources[i].Removals(words[3]) {
@@ -124,6 +124,17 @@ func describeRoot(t *testing.T, out *strings.Builder, r *Renderer, root Root, qu
 			}
 		}
 	}
+}
+
+// told is what is known of a place, in words.
+func told(p Place) string {
+	switch {
+	case p.Found():
+		return "found"
+	case p.Why != "":
+		return "not known: " + p.Why
+	}
+	return "absent"
 }
 
 // partOf reads the last word of a question.

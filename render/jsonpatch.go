@@ -258,12 +258,29 @@ func stepsOf(tokens []string) []fieldStep {
 
 func start(p Position) Position { return Position{Path: p.Path, Line: p.Line, Column: p.Column} }
 
-// sameNode compares what two nodes say: scalars by value, others by kind.
-func sameNode(a, b *yaml.Node) bool {
-	if a == nil || b == nil || a.Kind != b.Kind {
+// sameNode tells whether a node says what was written: scalars by value, others by
+// kind.
+func sameNode(written, now *yaml.Node) bool {
+	if written == nil || now == nil || written.Kind != now.Kind {
 		return false
 	}
-	return a.Kind != yaml.ScalarNode || a.Value == b.Value
+	return written.Kind != yaml.ScalarNode || written.Value == now.Value || sameNumber(written, now) || refolded(written, now)
+}
+
+// sameNumber compares numbers, which kustomize writes anew after JSON6902 patches: an
+// octal 0400 becomes 256.
+func sameNumber(a, b *yaml.Node) bool {
+	var x, y any
+	if a.ShortTag() == "!!str" || b.ShortTag() == "!!str" || a.Decode(&x) != nil || b.Decode(&y) != nil {
+		return false
+	}
+	return x == y
+}
+
+// refolded tells whether two texts differ in white space only: that of folded text
+// changes when kustomize writes it for JSON6902 patches.
+func refolded(written, now *yaml.Node) bool {
+	return written.Style&yaml.FoldedStyle != 0 && slices.Equal(strings.Fields(written.Value), strings.Fields(now.Value))
 }
 
 // reparsed tells whether an object went through a JSON6902 patch.
@@ -272,16 +289,10 @@ func reparsed(n *yaml.Node) bool { return n.Line > 0 && n.Line < firstPadding }
 // findReparsed finds a field of such an object that has no line: what an operation
 // wrote, then what merely passed through.
 func (l *locator) findReparsed(i int, document Position, direct func(string) (Position, bool), path string) (Position, Evidence) {
-	root := l.resources[i].YNode()
 	steps := parsePath(path)
-	hops, complete := descendPath(root, steps)
-	steps = canonical(hops, steps)
-	id := l.identity(i, document)
-	h := history{steps: steps, nodes: hops, total: len(steps)}
-	if complete && len(hops) > 0 {
-		h.leaf = hops[len(hops)-1].value
-	}
-	pos, found, done := l.operated(&h, id)
+	hops, complete := descendPath(l.resources[i].YNode(), steps)
+	h := newHistory(hops, canonical(hops, steps), complete)
+	pos, found, done := l.operated(&h, l.identity(i, document))
 	if h.taken {
 		return pos, Removed
 	}
@@ -292,6 +303,30 @@ func (l *locator) findReparsed(i int, document Position, direct func(string) (Po
 		return pos, Inferred
 	}
 	return pos, Nearest
+}
+
+func newHistory(hops []hop, steps []fieldStep, complete bool) history {
+	h := history{steps: steps, nodes: hops, total: len(steps)}
+	if complete && len(hops) > 0 {
+		h.leaf = hops[len(hops)-1].value
+	}
+	return h
+}
+
+// throughPatches finds a leaf of an object that went through a JSON6902 patch.
+func (l *locator) throughPatches(i int, document Position, hops []hop, steps []fieldStep) (Position, bool) {
+	if !reparsed(l.resources[i].YNode()) {
+		return Position{}, false
+	}
+	h := newHistory(hops, steps, true)
+	if pos, found, done := l.operated(&h, l.identity(i, document)); done {
+		return pos, found
+	}
+	all := l.before()
+	if all == nil {
+		return Position{}, false
+	}
+	return l.passed(all.Resources()[i].YNode(), document, h)
 }
 
 // untouched finds a field that no operation wrote.

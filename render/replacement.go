@@ -96,6 +96,9 @@ func (l *locator) replacementSource(s *types.SourceSelector, value string) (Posi
 			return pos, true
 		}
 		taken := canonical(hops, steps)
+		if pos, ok := l.throughPatches(i, document, hops, taken); ok {
+			return pos, true
+		}
 		if pos, ok := l.made(i, document, setField{steps: taken, value: leaf.Value, kind: id.kind, names: id.names, through: id.through}); ok {
 			return pos, true
 		}

@@ -18,10 +18,15 @@ func (l *locator) unmarked(i int, document Position, path string, part Part) (Po
 	steps = canonical(hops, steps)
 	id := l.identity(i, document)
 	f := setField{steps: steps, value: hops[len(hops)-1].value.Value, part: part, kind: id.kind, names: id.names, through: id.through}
-	if pos, ok := l.made(i, document, f); ok {
-		return pos, true
+	if !f.refersToNamespace(hops) {
+		if pos, ok := l.made(i, document, f); ok {
+			return pos, true
+		}
 	}
 	if pos, ok := l.copied(i, document, hops[len(hops)-1].value, steps); ok {
+		return pos, true
+	}
+	if pos, ok := l.made(i, document, f); ok {
 		return pos, true
 	}
 	if pos, ok := l.replaced(document.Path, f); ok {
@@ -34,6 +39,17 @@ func (l *locator) unmarked(i int, document Position, path string, part Part) (Po
 		return pos, true
 	}
 	return l.unset(i, steps, f.value)
+}
+
+// refersToNamespace tells whether a field is the namespace of another object, such
+// as that of a binding's subject. Kustomize takes it from that object, which it finds
+// by the namespace that is written, so that `namespace:` sets it only when it becomes
+// another (NamespaceTransformer, NameReferenceTransformer).
+func (f setField) refersToNamespace(hops []hop) bool {
+	if f.key() != "namespace" || identifies(f.steps) || f.kind == "APIService" || f.kind == "CustomResourceDefinition" || len(hops) < 2 {
+		return false
+	}
+	return scalarField(hops[len(hops)-2].value, "name") != "default"
 }
 
 // made finds the entry of a kustomization that made a value.
