@@ -254,10 +254,15 @@ func unmount(name string) string {
 
 // clean makes kustomize's words fit for a report: paths of the tree, one line.
 func clean(text string) string {
+	text = address.ReplaceAllString(text, "&{")
 	text = strings.ReplaceAll(text, mount+"/", "")
 	text = strings.ReplaceAll(text, mount, ".")
 	return strings.Join(strings.Fields(text), " ")
 }
+
+// address is where kustomize keeps what it prints in some errors, which is another
+// place in each run.
+var address = regexp.MustCompile(`&\{0x[0-9a-f]+ ?`)
 
 // reason words why a path leads nowhere.
 func reason(target string, err error) string {

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"maps"
 	"slices"
 	"strings"
 )
@@ -14,11 +13,18 @@ type Inputs struct {
 	// would be refused, or bases form a cycle.
 	Problem *Problem
 
+	// files are those of Trace that are read, in order.
+	files []string
 	// free is set when what the root renders to may hold words that none of its
-	// files does: they are put together by replacements, vars or plugins.
+	// files does: they are put together by replacements, vars, plugins or references
+	// of other kinds than the usual.
 	free bool
-	// named is set when names are put together: by prefixes, suffixes, generators.
-	named bool
+	// affixes are what names may get in front or behind.
+	affixes []string
+	// generated are the kinds of generated objects, whose names get a hash.
+	generated map[string]bool
+	// patched is set when a patch may make any kind of any other.
+	patched bool
 }
 
 // Inputs tells what a root is made of. It costs little more than to follow the
@@ -29,6 +35,7 @@ func (r *Renderer) Inputs(root Root) *Inputs {
 		for _, name := range root.Files {
 			r.tree.traceFile(name, in.Trace)
 		}
+		in.listFiles()
 		return in
 	}
 	if in, ok := r.inputs.Load(root.Path); ok {
@@ -39,43 +46,103 @@ func (r *Renderer) Inputs(root Root) *Inputs {
 }
 
 func (r *Renderer) kustomizeInputs(root Root) *Inputs {
-	in := &Inputs{Trace: newTrace()}
+	in := &Inputs{Trace: newTrace(), generated: map[string]bool{}}
 	c := r.tree.walk(root.Path, in.Trace)
 	r.tree.traceEntries(c, in.Trace)
 	in.Problem = c.problem()
 	for _, k := range c.files {
-		s := &k.spec
-		in.free = in.free || k.err != nil || len(s.Replacements)+len(s.Vars)+len(s.Configurations)+
-			len(s.Generators)+len(s.Transformers)+len(s.OpenAPI) > 0
-		in.named = in.named || s.NamePrefix != "" || s.NameSuffix != "" || len(s.ConfigMapGenerator)+len(s.SecretGenerator) > 0
+		in.compose(k)
 	}
+	in.listFiles()
 	return in
 }
 
-// Mention is what the objects looked for have in common: their kind, or any when
-// it is empty, and a word that each of them holds, such as its name.
-type Mention struct{ Kind, Word string }
-
-// MayHold tells whether a root may render to objects that are mentioned, going by
-// the text of its files. It is false only when that is certain.
-func (r *Renderer) MayHold(in *Inputs, m Mention) bool {
-	if in.free {
-		return true
+// compose notes how a kustomization puts words together.
+func (in *Inputs) compose(k *kustomization) {
+	s := &k.spec
+	in.free = in.free || k.err != nil || len(s.Replacements)+len(s.Vars)+len(s.Configurations)+len(s.Crds)+
+		len(s.Generators)+len(s.Transformers)+len(s.OpenAPI) > 0
+	in.patched = in.patched || len(s.Patches)+len(s.PatchesJson6902) > 0
+	for _, affix := range []string{s.NamePrefix, s.NameSuffix} {
+		if affix != "" {
+			in.affixes = append(in.affixes, affix)
+		}
 	}
-	kind, word := m.Kind == "", m.Word == "" || in.named
-	for _, name := range slices.Sorted(maps.Keys(in.Trace.Reads)) {
-		if kind && word {
+	if len(s.ConfigMapGenerator) > 0 {
+		in.generated["ConfigMap"] = true
+	}
+	if len(s.SecretGenerator) > 0 {
+		in.generated["Secret"] = true
+	}
+}
+
+func (in *Inputs) listFiles() {
+	for name, id := range in.Trace.Reads {
+		if !strings.HasPrefix(id, linkMark) {
+			in.files = append(in.files, name)
+		}
+	}
+	slices.Sort(in.files)
+}
+
+// Mention is what the objects looked for have in common. Fields that are empty do
+// not matter.
+type Mention struct {
+	// Group and Kind are theirs.
+	Group, Kind string
+	// Name is their name, Word something else they hold, such as a namespace.
+	Name, Word string
+}
+
+// MayHold tells whether a root may render to objects that one of the mentions is
+// of, going by the text of its files. It is false only when that is certain.
+func (r *Renderer) MayHold(in *Inputs, mentions ...Mention) bool {
+	if in.free {
+		return len(mentions) > 0
+	}
+	asked := make([]question, 0, 4*len(mentions))
+	for _, m := range mentions {
+		asked = append(asked, in.questions(m)...)
+	}
+	answers := make([]bool, len(asked))
+	for i, q := range asked {
+		answers[i] = q.text == ""
+	}
+	for _, name := range in.files {
+		r.tree.mentions(name, asked, answers)
+	}
+	for all := range slices.Chunk(answers, 4) {
+		if !slices.Contains(all, false) {
 			return true
 		}
-		if strings.HasPrefix(in.Trace.Reads[name], linkMark) {
-			continue
-		}
-		if !kind {
-			kind = r.tree.mentions(name, kindWord, m.Kind)
-		}
-		if !word {
-			word = r.tree.mentions(name, anyWord, m.Word)
-		}
 	}
-	return kind && word
+	return false
+}
+
+// questions are what some file has to answer each, for the root to hold what is
+// mentioned: always four.
+func (in *Inputs) questions(m Mention) []question {
+	if in.generated[m.Kind] {
+		m.Kind = "" // which the file need not say
+	}
+	if in.composes(m) {
+		m.Name = ""
+	}
+	return []question{{groupWord, m.Group}, {kindWord, m.Kind}, {wholeWord, m.Name}, {wholeWord, m.Word}}
+}
+
+// unaffixed are the kinds whose names kustomize leaves alone.
+var unaffixed = [...]string{"Namespace", "CustomResourceDefinition"}
+
+// composes tells whether the name of a mentioned object may be put together of
+// words. A patch may do that to the names of all kinds: kustomize goes by the kind
+// that an object had at first.
+func (in *Inputs) composes(m Mention) bool {
+	if len(in.generated) > 0 && (in.patched || m.Kind == "" || in.generated[m.Kind]) {
+		return true
+	}
+	if slices.Contains(unaffixed[:], m.Kind) && !in.patched {
+		return false
+	}
+	return slices.ContainsFunc(in.affixes, func(affix string) bool { return strings.Contains(m.Name, affix) })
 }

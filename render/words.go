@@ -2,18 +2,21 @@ package render
 
 import (
 	"bytes"
+	"strings"
 	"sync"
 )
 
 // wordIndex remembers what a file mentions.
 type wordIndex struct {
 	mu    sync.Mutex
-	found map[wordQuestion]bool
+	found map[question]bool
 	// obscure files may mention anything.
 	obscure, examined bool
 }
 
-type wordQuestion struct {
+// question is what is looked for in the text of files. Without a text it is
+// answered by every file.
+type question struct {
 	how  wordKind
 	text string
 }
@@ -22,72 +25,104 @@ type wordQuestion struct {
 type wordKind int
 
 const (
-	// anyWord is text that is there, also as a part of a word.
-	anyWord wordKind = iota
-	// kindWord is the kind of an object: a word of its own, or that of a list of
-	// such objects.
+	// wholeWord is a scalar of its own.
+	wholeWord wordKind = iota
+	// kindWord is the kind of an object, or that of a list of such objects, or of
+	// such lists.
 	kindWord
+	// groupWord is the group of an apiVersion.
+	groupWord
 )
 
-// mentions tells whether a file may hold a text as a scalar or a part of one. A
-// file that cannot be read may.
-func (t *tree) mentions(real string, how wordKind, text string) bool {
-	entry, _ := t.words.LoadOrStore(real, &wordIndex{found: map[wordQuestion]bool{}})
-	x := entry.(*wordIndex)
+// mentions tells which questions a file may answer, by setting their answers. A
+// file that cannot be read may answer all.
+func (t *tree) mentions(real string, asked []question, answers []bool) {
+	x := t.wordsOf(real)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	q := wordQuestion{how, text}
-	if answer, ok := x.found[q]; ok || x.obscure {
-		return answer || x.obscure
+	var data []byte
+	for i, q := range asked {
+		if answers[i] {
+			continue
+		}
+		answer, known := x.found[q]
+		if !known && !x.obscure && data == nil {
+			data = x.open(t, real)
+		}
+		if !known && !x.obscure {
+			answer = isMentioned(data, q)
+			x.found[q] = answer
+		}
+		answers[i] = answer || x.obscure
 	}
-	data, err := t.read(real)
-	if err != nil {
-		return true
-	}
-	data = joinLines(data)
-	if !x.examined {
-		x.examined, x.obscure = true, isObscure(data)
-	}
-	x.found[q] = x.obscure || isMentioned(data, how, text)
-	return x.found[q]
 }
 
-// generatorFields are the fields of a kustomization that make objects of a kind
-// they do not name.
-var generatorFields = map[string]string{"ConfigMap": "configMapGenerator", "Secret": "secretGenerator"}
-
-func isMentioned(data []byte, how wordKind, text string) bool {
-	if how == anyWord {
-		return bytes.Contains(data, []byte(text))
+func (t *tree) wordsOf(real string) *wordIndex {
+	if x, ok := t.words.Load(real); ok {
+		return x.(*wordIndex)
 	}
-	if field := generatorFields[text]; field != "" && bytes.Contains(data, []byte(field)) {
+	x, _ := t.words.LoadOrStore(real, &wordIndex{found: map[question]bool{}})
+	return x.(*wordIndex)
+}
+
+// open reads a file and finds out whether it is obscure.
+func (x *wordIndex) open(t *tree, real string) []byte {
+	data, err := t.read(real)
+	if !x.examined {
+		x.examined, x.obscure = true, err != nil || isObscure(data)
+	}
+	return joinLines(data)
+}
+
+// isMentioned finds a text that is not a part of a longer word. Texts that need
+// quotes, or may be the value of a scalar that is written otherwise, are taken to be
+// everywhere.
+func isMentioned(data []byte, q question) bool {
+	if strings.IndexFunc(q.text, func(r rune) bool { return r > 0x7F || !isWordByte(byte(r)) }) >= 0 {
 		return true
 	}
-	word := []byte(text)
-	for rest := data; ; {
-		i := bytes.Index(rest, word)
+	for start, word := 0, []byte(q.text); ; start++ {
+		i := bytes.Index(data[start:], word)
 		if i < 0 {
 			return false
 		}
-		after := bytes.TrimPrefix(rest[i+len(word):], []byte("List"))
-		if (i == 0 || !isWordByte(rest[i-1])) && (len(after) == 0 || !isWordByte(after[0])) {
+		start += i
+		if beginsWord(data, start) && q.endsIn(data[start+len(word):]) {
 			return true
 		}
-		rest = rest[i+1:]
 	}
 }
 
-func isWordByte(b byte) bool {
-	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9'
+// beginsWord tells whether no word goes on at a place. What an escape of a quoted
+// scalar ends with is no part of a word.
+func beginsWord(data []byte, at int) bool {
+	return at == 0 || !isWordByte(data[at-1]) || at > 1 && data[at-2] == '\\'
 }
 
-// joinLines joins the lines that a backslash before the line break joins in a
-// double-quoted scalar.
+// endsIn tells whether the text in front of rest counts.
+func (q question) endsIn(rest []byte) bool {
+	switch q.how {
+	case kindWord:
+		for bytes.HasPrefix(rest, []byte("List")) {
+			rest = rest[len("List"):]
+		}
+	case groupWord:
+		return bytes.HasPrefix(bytes.TrimLeft(rest, `\`), []byte("/"))
+	}
+	return len(rest) == 0 || !isWordByte(rest[0])
+}
+
+func isWordByte(b byte) bool {
+	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '-' || b == '.' || b == '_'
+}
+
+// joinLines adds to a text what it is with the lines joined that a backslash before
+// the line break joins in a double-quoted scalar.
 func joinLines(data []byte) []byte {
 	if !bytes.Contains(data, []byte("\\\n")) && !bytes.Contains(data, []byte("\\\r\n")) {
 		return data
 	}
-	joined := make([]byte, 0, 2*len(data))
+	joined := make([]byte, 0, 2*len(data)+1)
 	joined = append(append(joined, data...), '\n')
 	for len(data) > 0 {
 		i := bytes.IndexByte(data, '\\')
@@ -107,44 +142,73 @@ func joinLines(data []byte) []byte {
 
 // isObscure tells whether scalars of a YAML or JSON text may hold what cannot be
 // read in it: it is no UTF-8 (YAML may be UTF-16), has escapes that stand for
-// letters (YAML 1.2 section 5.7), binary scalars, or tags spelled so that they may
-// be any.
+// letters (YAML 1.2 section 5.7) or join lines in unusual ways, binary scalars, or
+// tags spelled so that they may be any. A scalar may hold such a text itself, with
+// its backslashes escaped: patches do.
 func isObscure(data []byte) bool {
 	if bytes.IndexByte(data, 0) >= 0 || bytes.HasPrefix(data, []byte("\xFE\xFF")) || bytes.HasPrefix(data, []byte("\xFF\xFE")) {
 		return true
 	}
 	for rest := data; ; {
 		i := bytes.IndexByte(rest, '\\')
-		if i < 0 || i+1 == len(rest) {
+		if i < 0 {
 			break
 		}
-		if c := rest[i+1]; c == 'x' || c == 'u' || c == 'U' {
+		if rest = rest[i+1:]; isObscureEscape(rest) {
 			return true
 		}
-		rest = rest[i+2:]
 	}
 	return bytes.Contains(data, []byte("%TAG")) || hasObscureTag(data)
+}
+
+// isObscureEscape looks at what follows a backslash: a number; a line break that
+// is none elsewhere (NEL, LS, PS, a carriage return); another backslash and an
+// escape for a line break, which are a backslash before one in the text that the
+// scalar holds.
+func isObscureEscape(rest []byte) bool {
+	if len(rest) == 0 {
+		return false
+	}
+	switch c := rest[0]; c {
+	case 'x', 'u', 'U':
+		return true
+	case '\r':
+		return len(rest) == 1 || rest[1] != '\n'
+	case '\\':
+		return len(rest) > 2 && rest[1] == '\\' && strings.IndexByte("nrNLP", rest[2]) >= 0
+	default:
+		return c > 0x7F
+	}
 }
 
 // hasObscureTag finds a tag of a binary scalar, or one with percent-encoded
 // characters.
 func hasObscureTag(data []byte) bool {
-	for rest := data; ; {
-		i := bytes.IndexByte(rest, '!')
+	for at := 0; ; at++ {
+		i := bytes.IndexByte(data[at:], '!')
 		if i < 0 {
 			return false
 		}
-		starts := i == 0 || bytes.IndexByte([]byte(" \t\r\n,[{:-?"), rest[i-1]) >= 0
-		rest = rest[i+1:]
-		if !starts {
+		at += i
+		if !beginsTag(data, at) {
 			continue
 		}
-		tag := rest
-		if end := bytes.IndexAny(rest, " \t\r\n"); end >= 0 {
-			tag = rest[:end]
+		tag := data[at+1:]
+		if end := bytes.IndexAny(tag, " \t\r\n"); end >= 0 {
+			tag = tag[:end]
 		}
 		if bytes.IndexByte(tag, '%') >= 0 || bytes.Contains(tag, []byte("binary")) {
 			return true
 		}
 	}
+}
+
+// beginsTag tells whether a tag may begin at a place: after white space, which in
+// YAML may be of several bytes, after an indicator, or after an escape for either.
+func beginsTag(data []byte, at int) bool {
+	if at == 0 {
+		return true
+	}
+	before := data[at-1]
+	return before > 0x7F || strings.IndexByte(" \t\r\n,[{:-?", before) >= 0 || at > 1 && data[at-2] == '\\'
 }

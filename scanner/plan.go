@@ -6,6 +6,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // renderTrees renders what the verdicts depend on: the roots that the change
@@ -93,14 +94,8 @@ func (p *plan) holding(w wants) []render.Root {
 	all := p.scan.head.found.Roots
 	holds := make([]bool, len(all))
 	p.scan.spread(len(all), func(i int) {
-		if p.scan.head.roots[all[i].Path] != nil {
-			return
-		}
-		for _, m := range mentions {
-			if p.scan.head.renderer.MayHold(p.inputs[all[i].Path], m) {
-				holds[i] = true
-				return
-			}
+		if p.scan.head.roots[all[i].Path] == nil {
+			holds[i] = p.scan.head.renderer.MayHold(p.inputs[all[i].Path], mentions...)
 		}
 	})
 	var roots []render.Root
@@ -179,32 +174,59 @@ func (s *scan) rendered() []*rendered {
 	return all
 }
 
-// changedObjects are the objects of touched roots that are not the same in both
-// trees, in all their versions.
+// changedObjects are the objects of touched roots, and of what the configuration
+// gives beside the roots, that are not the same in both trees, in all their versions.
 func (s *scan) changedObjects() []*admission.Object {
 	var changed []*admission.Object
 	for path, touched := range s.touched {
-		if !touched {
-			continue
+		if touched {
+			changed = append(changed, differing(s.base.roots[path].all(), s.head.roots[path].all())...)
 		}
-		base, head := s.base.roots[path].all(), s.head.roots[path].all()
-		changed = append(changed, missing(head, base)...)
-		changed = append(changed, missing(base, head)...)
+	}
+	for name, results := range s.head.given {
+		changed = append(changed, differing(allOf(s.base.given[name]), allOf(results))...)
 	}
 	return changed
 }
 
-// missing are the objects that others do not have alike.
-func missing(objects, others []*admission.Object) []*admission.Object {
-	known := map[string]bool{}
-	for _, o := range others {
-		known[jsonOf(o)] = true
+func allOf(results []*rendered) []*admission.Object {
+	var objects []*admission.Object
+	for _, r := range results {
+		objects = append(objects, r.objects...)
 	}
-	return slices.DeleteFunc(slices.Clone(objects), func(o *admission.Object) bool { return known[jsonOf(o)] })
+	return objects
 }
 
-// jsonOf is the text of an object that was rendered, which always encodes.
-func jsonOf(o *admission.Object) string {
-	data, _ := o.JSON()
-	return string(data)
+// namesake is what objects of one key have in common, whatever namespace turns out
+// to be theirs.
+type namesake struct {
+	schema.GroupKind
+	name string
+}
+
+// differing are the objects of lists that may not find themselves in the other one
+// when both are paired: how often there is one and in which order matters then.
+func differing(base, head []*admission.Object) []*admission.Object {
+	before, after := namesakes(base), namesakes(head)
+	var differ []*admission.Object
+	for key, objects := range after {
+		if !slices.EqualFunc(before[key], objects, equalObjects) {
+			differ = append(append(differ, before[key]...), objects...)
+		}
+	}
+	for key, objects := range before {
+		if after[key] == nil {
+			differ = append(differ, objects...)
+		}
+	}
+	return differ
+}
+
+func namesakes(objects []*admission.Object) map[namesake][]*admission.Object {
+	all := map[namesake][]*admission.Object{}
+	for _, o := range objects {
+		key := namesake{o.GroupVersionKind().GroupKind(), o.Name()}
+		all[key] = append(all[key], o)
+	}
+	return all
 }

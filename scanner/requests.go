@@ -11,7 +11,7 @@ import (
 
 // reviews are the requests a target's roots stand for.
 func (s *scan) reviews(ctx context.Context, c *court) []*review {
-	reviews := []*review{}
+	reviews, heard := []*review{}, []*hearing{}
 	for _, root := range c.target.roots {
 		base, head, ok := s.sides(root)
 		if !ok || base == head && len(c.target.changed) == 0 {
@@ -27,11 +27,12 @@ func (s *scan) reviews(ctx context.Context, c *court) []*review {
 			reviews = append(reviews, &review{hearing: h, pair: p, user: c.target.user, compiler: s.compiler})
 		}
 		if len(pairs) > 0 {
+			heard = append(heard, h)
 			s.notePolicies(h)
 			s.noteAmbiguities(c.target, root, pairs)
 		}
 	}
-	s.noteRefusals(c)
+	s.noteRefusals(heard)
 	return reviews
 }
 
@@ -91,13 +92,13 @@ func (s *scan) notePolicies(h *hearing) {
 	}
 }
 
-// noteRefusals reports policies that take no effect because an API server would
-// not accept them, where they are no findings of their own: those given beside the
-// trees are findings, those that did not change are mentioned.
-func (s *scan) noteRefusals(c *court) {
+// noteRefusals reports policies that take no effect on what was heard because an API
+// server would not accept them, where they are no findings of their own: those given
+// beside the trees are findings, those that did not change are mentioned.
+func (s *scan) noteRefusals(heard []*hearing) {
 	told := map[string]bool{}
-	for _, l := range c.loaded {
-		for _, refusal := range l.refusals {
+	for _, h := range heard {
+		for _, refusal := range h.refusals {
 			o := refusal.Object
 			id := o.GroupVersionKind().Kind + "/" + o.Name() + "/" + refusal.Message
 			from := originOf(o).side
@@ -141,8 +142,11 @@ func (s *scan) collect(r *review) {
 func (s *scan) add(f found) { s.findings = append(s.findings, f) }
 
 // noteMutations names what in the state would change requests on their way and is
-// not simulated.
+// not simulated. Where nothing is judged there is nothing to say.
 func (s *scan) noteMutations() {
+	if s.report.Summary.Requests == 0 {
+		return
+	}
 	names := []string{}
 	for _, t := range s.targets {
 		for _, r := range t.head.roots {

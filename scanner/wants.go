@@ -1,9 +1,9 @@
 package scanner
 
 import (
+	"bytes"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
@@ -19,13 +19,17 @@ type wants struct {
 	mentions   []render.Mention
 }
 
-func (w *wants) kind(kind, word string) {
-	w.mentions = append(w.mentions, render.Mention{Kind: kind, Word: word})
-}
+func (w *wants) add(m render.Mention) { w.mentions = append(w.mentions, m) }
+
+// kind wants all objects of a kind.
+func (w *wants) kind(kind string) { w.add(render.Mention{Kind: kind}) }
+
+// named wants the objects of a kind that have a name.
+func (w *wants) named(kind, name string) { w.add(render.Mention{Kind: kind, Name: name}) }
 
 // looks is what was rendered so far, sorted by what it does to a request.
 type looks struct {
-	policies, bindings []*admission.Object
+	policies, bindings, definitions []*admission.Object
 	// params are the kinds that policies take as params.
 	params     map[schema.GroupKind]bool
 	authorizer bool
@@ -36,14 +40,17 @@ type looks struct {
 // far. It may be more when more is rendered.
 func (s *scan) wants() wants {
 	w := wants{}
-	w.kind(policyKind.Kind, "")
-	w.kind(bindingKind.Kind, "")
-	known := s.knownObjects()
+	known, changed := s.knownObjects(), s.changedObjects()
+	if len(changed) == 0 && len(s.refusedRoots(s.head, true)) == 0 {
+		return w // nothing is judged
+	}
+	// Policies, bindings, and what else would change requests, which a report mentions.
+	w.add(render.Mention{Group: groupAdmission})
 	l := newLooks(known)
-	changed := s.changedObjects()
-	if w.everything = slices.ContainsFunc(changed, l.reachesAll); w.everything || len(changed) == 0 {
+	if w.everything = slices.ContainsFunc(changed, l.reachesAll); w.everything {
 		return w
 	}
+	l.rivals(&w, changed)
 	for _, o := range append(l.reached(&w, changed, known), changed...) {
 		l.subject(&w, o)
 	}
@@ -76,6 +83,8 @@ func newLooks(known []*admission.Object) *looks {
 			l.authorizer = l.authorizer || mentions(o, "authorizer")
 		case bindingKind:
 			l.bindings = append(l.bindings, o)
+		case definitionKind:
+			l.definitions = append(l.definitions, o)
 		}
 	}
 	paramKinds(l.params, l.policies)
@@ -97,6 +106,16 @@ func (l *looks) reachesAll(o *admission.Object) bool {
 	return l.authorizer && kind.Group == groupRBAC
 }
 
+// rivals wants the other versions of changed objects that govern: whether what a
+// root sees of them changed depends on all.
+func (l *looks) rivals(w *wants, changed []*admission.Object) {
+	for _, o := range changed {
+		if kind := o.GroupVersionKind().GroupKind(); isGoverning(kind) {
+			w.named(kind.Kind, o.Name())
+		}
+	}
+}
+
 // reached wants the objects that changed namespaces and definitions make be judged
 // anew, and gives those known so far.
 func (l *looks) reached(w *wants, changed, known []*admission.Object) []*admission.Object {
@@ -105,15 +124,16 @@ func (l *looks) reached(w *wants, changed, known []*admission.Object) []*admissi
 		switch o.GroupVersionKind().GroupKind() {
 		case namespaceKind:
 			namespaces[o.Name()] = true
-			w.kind("", o.Name())
+			w.add(render.Mention{Word: o.Name()})
 		case definitionKind:
 			kinds[definedKind(o)] = true
-			w.kind(definedKind(o).Kind, "")
+			w.kind(definedKind(o).Kind)
 		}
 	}
 	var reached []*admission.Object
 	for _, o := range known {
-		if namespaces[o.Namespace()] || kinds[o.GroupVersionKind().GroupKind()] {
+		kind := o.GroupVersionKind().GroupKind()
+		if namespaces[o.Namespace()] || kinds[kind] || kind == namespaceKind && namespaces[o.Name()] {
 			reached = append(reached, o)
 		}
 	}
@@ -123,47 +143,56 @@ func (l *looks) reached(w *wants, changed, known []*admission.Object) []*admissi
 // subject wants what is looked at to judge a request about an object.
 func (l *looks) subject(w *wants, o *admission.Object) {
 	kind := o.GroupVersionKind()
+	namespace := l.builtin.Key(o).Namespace
+	switch _, builtin := l.builtin.Resource(kind); {
+	case kind.GroupKind() == namespaceKind:
+		w.named(namespaceKind.Kind, o.Name())
+	case namespace != "":
+		w.named(namespaceKind.Kind, namespace)
+	case !builtin: // its definition may say that it lives in one
+		w.named(namespaceKind.Kind, corev1.NamespaceDefault)
+	}
 	l.definition(w, kind)
-	key := l.builtin.Key(o)
-	if key.Namespace != "" {
-		w.kind(namespaceKind.Kind, key.Namespace)
-	}
-	if kind.GroupKind() == namespaceKind {
-		w.kind(namespaceKind.Kind, o.Name())
-	}
-	l.plugins(w, o, key.Namespace)
+	l.plugins(w, o, namespace)
 }
 
-// definition wants the CustomResourceDefinition of a kind.
+// definition wants the CustomResourceDefinitions of a kind, and others by their
+// names: they may rather be those that count.
 func (l *looks) definition(w *wants, kind schema.GroupVersionKind) {
-	if !admission.BuiltinGroup(kind.Group) {
-		w.kind(definitionKind.Kind, kind.Kind)
+	if _, builtin := l.builtin.Resource(kind); builtin {
+		return
+	}
+	w.add(render.Mention{Kind: definitionKind.Kind, Word: kind.Kind})
+	for _, o := range l.definitions {
+		if definedKind(o) == kind.GroupKind() {
+			w.named(definitionKind.Kind, o.Name())
+		}
 	}
 }
 
 // plugins wants what the admission plugins of the API server look at. What a pod
 // needs is looked for whatever has the fields: its workload's kind may be any.
 func (l *looks) plugins(w *wants, o *admission.Object, namespace string) {
-	data := jsonOf(o)
-	has := func(field string) bool { return strings.Contains(data, `"`+field+`"`) }
-	if has("containers") {
-		w.kind("PriorityClass", "")
+	data, _ := o.JSON() // it was rendered, so it encodes
+	has := func(field string) bool { return bytes.Contains(data, []byte(`"`+field+`"`)) }
+	if has("containers") || has("initContainers") {
+		w.kind("PriorityClass")
 	}
-	if has("containers") || has("resources") {
-		w.kind("LimitRange", orAny(namespace))
+	if has("containers") || has("initContainers") || has("resources") {
+		w.add(render.Mention{Kind: "LimitRange", Word: orAny(namespace)})
 	}
 	for field, kind := range map[string]string{"runtimeClassName": "RuntimeClass", "nodeName": "Node"} {
 		if has(field) {
-			w.kind(kind, "")
+			w.kind(kind)
 		}
 	}
 	switch o.GroupVersionKind().Kind {
 	case "PersistentVolumeClaim":
-		w.kind("StorageClass", "")
+		w.kind("StorageClass")
 	case "Ingress":
-		w.kind("IngressClass", "")
+		w.kind("IngressClass")
 	case "Binding":
-		w.kind("Node", "")
+		w.kind("Node")
 	}
 }
 
@@ -176,28 +205,25 @@ func orAny(namespace string) string {
 	return namespace
 }
 
-// judges wants what policies look at besides the object, and what would change
-// requests on their way, which a report mentions.
+// judges wants what policies look at besides the object.
 func (l *looks) judges(w *wants) {
 	for _, p := range l.policies {
-		kind, ok := paramKind(p)
-		if !ok {
+		ref := child(child(p.Content(), "spec"), "paramKind")
+		kind := schema.FromAPIVersionAndKind(text(ref, "apiVersion"), text(ref, "kind"))
+		if kind.Kind == "" {
 			continue
 		}
-		l.definition(w, kind.WithVersion(""))
+		l.definition(w, kind)
 		for _, b := range l.bindings {
 			if ref := child(child(b.Content(), "spec"), "paramRef"); ref != nil && boundPolicy(b) == p.Name() {
-				w.kind(kind.Kind, text(ref, "name"))
+				w.named(kind.Kind, text(ref, "name"))
 			}
 		}
 	}
 	if l.authorizer {
 		for _, kind := range []string{"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"} {
-			w.kind(kind, "")
+			w.kind(kind)
 		}
-	}
-	for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"} {
-		w.kind(kind, "")
 	}
 }
 

@@ -1,0 +1,137 @@
+package scanner_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/preadmit/preadmit/scanner"
+)
+
+// FuzzRenderingLess generates repositories of a few roots that depend on each
+// other, and a change, from a seed, and demands that a scan says what one says that
+// renders every root.
+//
+// PREADMIT_FUZZ_PAIRS=100000 go test -timeout 0 -run FuzzRenderingLess ./scanner
+// compares that many, from seeds that follow each other, PREADMIT_FUZZ_SEED (1000)
+// being the first; PREADMIT_FUZZ_PAIRS=1 PREADMIT_FUZZ_SEED=n repeats seed n.
+func FuzzRenderingLess(f *testing.F) {
+	for seed := range uint64(300) {
+		f.Add(seed)
+	}
+	if pairs := numberOf(f, "PREADMIT_FUZZ_PAIRS", 0); pairs > 0 {
+		runPlans(f, pairs, uint64(numberOf(f, "PREADMIT_FUZZ_SEED", 1000)))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		(&planTally{}).compare(t, seed)
+	})
+}
+
+// numberOf is the number in an environment variable.
+func numberOf(t testing.TB, name string, otherwise int) int {
+	text, ok := os.LookupEnv(name)
+	if !ok {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}
+
+// planTally counts what was compared, to show that it was worth comparing.
+type planTally struct {
+	pairs, findings, indeterminate, requests, untouched, partial, refusedInput, different int
+}
+
+// mostDifferentPlans is the number of seeds that differ after which a run ends.
+const mostDifferentPlans = 10
+
+// runPlans compares pairs and tells how far it is.
+func runPlans(t testing.TB, pairs int, seed uint64) {
+	start, told := time.Now(), time.Now()
+	first, tally := seed, &planTally{}
+	for ; tally.pairs < pairs && tally.different < mostDifferentPlans; seed++ {
+		tally.compare(t, seed)
+		if time.Since(told) > time.Minute {
+			told = time.Now()
+			fmt.Fprintf(os.Stderr, "%s seed %d: %+v\n", time.Since(start).Round(time.Second), seed, *tally)
+		}
+	}
+	took := time.Since(start)
+	t.Logf("seeds %d to %d: %+v; %s, %s a pair", first, seed-1, *tally, took.Round(time.Second), took/time.Duration(max(tally.pairs, 1)))
+}
+
+// compare compares the two scans of what a seed generates.
+func (y *planTally) compare(t testing.TB, seed uint64) {
+	t.Helper()
+	in := newPlanGenerator(seed).input()
+	y.pairs++
+	whole, err := scanner.ScanWhole(context.Background(), in)
+	got, gotErr := scanner.Scan(context.Background(), in)
+	if err != nil || gotErr != nil {
+		if y.refusedInput++; fmt.Sprint(err) != fmt.Sprint(gotErr) {
+			y.different++
+			t.Errorf("seed %d: rendering less: %v, everything: %v", seed, gotErr, err)
+		}
+		return
+	}
+	y.count(whole, got)
+	if diff := planDiff(whole, got); diff != "" {
+		y.different++
+		t.Errorf("seed %d: rendering less says something else (-everything +what matters):\n%s\n%s\nrepeat: PREADMIT_FUZZ_PAIRS=1 PREADMIT_FUZZ_SEED=%d go test -run FuzzRenderingLess/seed#0 ./scanner",
+			seed, diff, show(in), seed)
+	}
+}
+
+func (y *planTally) count(whole, got *scanner.Report) {
+	y.findings += len(whole.Findings)
+	y.indeterminate += len(whole.Indeterminate)
+	y.requests += whole.Summary.Requests
+	y.untouched += got.Summary.Roots.Untouched
+	if got.Summary.Roots.Untouched > 0 && len(whole.Findings) > 0 {
+		y.partial++
+	}
+}
+
+// show prints a change for the reader of a failure.
+func show(in scanner.Input) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "config: %+v\n", in.Config)
+	head := filesOf(in.Head.FS)
+	base := filesOf(in.Base.FS)
+	for name, text := range base {
+		switch {
+		case head[name] == text:
+			fmt.Fprintf(&b, "-- both/%s --\n%s", name, text)
+		case head[name] == "":
+			fmt.Fprintf(&b, "-- base/%s --\n%s", name, text)
+		default:
+			fmt.Fprintf(&b, "-- base/%s --\n%s-- head/%s --\n%s", name, text, name, head[name])
+		}
+	}
+	for name, text := range head {
+		if base[name] == "" {
+			fmt.Fprintf(&b, "-- head/%s --\n%s", name, text)
+		}
+	}
+	return b.String()
+}
+
+func filesOf(fsys fs.FS) map[string]string {
+	files := map[string]string{}
+	_ = fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			data, _ := fs.ReadFile(fsys, name)
+			files[name] = string(data)
+		}
+		return err
+	})
+	return files
+}
