@@ -213,8 +213,10 @@ func (l *locator) routesFrom(file string) []*route {
 			return []*route{{entry: Position{Path: k.path}, stages: l.within(nil, k, Position{}, 0)}}
 		}
 		for _, way := range l.ways(k.dir) {
-			r := &route{entry: Position{Path: k.path}, stages: l.within(nil, k, way[0].listed(), 0)}
-			r.stages[len(r.stages)-1].component = way[0].kind == refBase
+			r := &route{entry: Position{Path: k.path}, stages: l.within(nil, k, way[0].position(), 0)}
+			if way[0].kind == refBase {
+				asComponent(r.stages, k)
+			}
 			r.stages = append(r.stages, l.routeAlong(way).stages...)
 			out = append(out, r)
 		}
@@ -258,19 +260,20 @@ func (l *locator) ways(to string) [][]entry {
 
 // routeAlong is the route of entries.
 func (l *locator) routeAlong(way []entry) *route {
-	r := &route{entry: way[0].listed()}
+	r := &route{entry: way[0].position()}
 	for i, e := range way {
 		var up Position
 		if i+1 < len(way) {
-			up = way[i+1].listed()
+			up = way[i+1].position()
 		}
 		next := 0
 		if e.kind == refBase {
 			next = 1 + componentIndex(e)
 		}
 		r.stages = l.within(r.stages, e.from, up, next)
-		// What is used as a component changes what its users have.
-		r.stages[len(r.stages)-1].component = i+1 < len(way) && way[i+1].kind == refBase
+		if i+1 < len(way) && way[i+1].kind == refBase {
+			asComponent(r.stages, e.from)
+		}
 	}
 	return r
 }
@@ -303,28 +306,20 @@ func (l *locator) within(stages []stage, k *kustomization, by Position, from int
 		if i < 0 || len(stages) > maxStages {
 			continue
 		}
-		stages = l.within(stages, l.closure.files[i], e.listed(), 0)
-		stages[len(stages)-1].component = true
+		stages = l.within(stages, l.closure.files[i], e.position(), 0)
+		asComponent(stages, l.closure.files[i])
 	}
 	return append(stages, stage{k: k, builtins: builtins, entry: by})
 }
 
-// maxStages bounds the components that include each other.
-const maxStages = 1000
-
-// listed is the place of an entry. What `bases` names counts behind the resources.
-func (e entry) listed() Position {
-	if len(e.at) == 2 && e.at[0] == "resources" {
-		if i, ok := e.at[1].(int); ok {
-			_, resources := descend(e.from.document(), "resources")
-			written := 0
-			if resources != nil {
-				written = len(resources.Content)
-			}
-			if i >= written {
-				return e.from.position("bases", i-written)
-			}
+// asComponent marks the stages of a kustomization that is used as a component.
+func asComponent(stages []stage, k *kustomization) {
+	for i := range stages {
+		if stages[i].k == k {
+			stages[i].component = true
 		}
 	}
-	return e.position()
 }
+
+// maxStages bounds the components that include each other.
+const maxStages = 1000

@@ -159,9 +159,6 @@ func (c *course) generate(k *kustomization) {
 		if !slices.Contains(c.id.names, g.args.Name) {
 			continue
 		}
-		if g.args.Behavior == "replace" && len(c.steps) > 0 && c.steps[0].key != "metadata" {
-			c.value = fieldValue{}
-		}
 		c.generated(k, g, i)
 	}
 }

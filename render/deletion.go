@@ -1,22 +1,26 @@
 package render
 
-// DeletedBy are the places of `$patch: delete` by which the kustomizations of a root
-// of some tree take away an object that has the kind and a name of this one: where a
-// change deletes what was rendered before. It is nil for objects of plain roots.
-func (s *Source) DeletedBy(r *Renderer, root Root) []Position {
+// Deletion is a `$patch: delete` of an object, and the entry of the kustomization that
+// applies it.
+type Deletion struct{ Directive, Entry Position }
+
+// DeletedBy are the patches by which the kustomizations of a root of some tree take
+// away an object that has the kind and a name of this one: where a change deletes what
+// was rendered before. It is nil for objects of plain roots.
+func (s *Source) DeletedBy(r *Renderer, root Root) []Deletion {
 	p := s.places()
 	if p.chain == nil || root.Kind != KindKustomize {
 		return nil
 	}
 	id := p.chain.identity()
 	l := &locator{renderer: r, closure: r.tree.walk(root.Path, newTrace()), root: root}
-	var out []Position
+	var out []Deletion
 	for _, k := range l.closure.files {
 		for _, layer := range append([]*kustomization{k}, l.builtins(k)...) {
 			for _, m := range l.patchesIn(layer).merges {
 				d, _ := field(m.node, directive, 0)
 				if d.value != nil && d.value.Value == "delete" && m.isFor(id) {
-					out = append(out, start(m.snippet.position(d.value)))
+					out = append(out, Deletion{start(m.snippet.position(d.value)), start(layer.position(m.at...))})
 				}
 			}
 		}

@@ -95,20 +95,25 @@ func (s *scan) addDeletion(f *found, source *render.Source) {
 	if f.Operation != "DELETE" || from.side != s.base {
 		return
 	}
-	for _, root := range s.head.found.Roots {
-		if root.Path != from.root.Path {
-			continue
-		}
-		for _, p := range source.DeletedBy(s.head.renderer, root) {
-			if !s.locator.changes.wrote(s.head, p.Path, p.Line) || len(f.Location.Related) >= maxRelated {
-				continue
-			}
-			at := locationOf(p, headTree)
-			at.Message = "the object is deleted here"
-			s.locator.addSnippet(&at, s.head, p.Path, isSecret(f.object))
-			if !f.Location.tells(at) {
-				f.Location.Related = append(f.Location.Related, at)
+	i := slices.IndexFunc(s.head.found.Roots, func(r render.Root) bool { return r.Path == from.root.Path })
+	if i < 0 {
+		return
+	}
+	for _, d := range source.DeletedBy(s.head.renderer, s.head.found.Roots[i]) {
+		for _, p := range []render.Position{d.Directive, d.Entry} {
+			if s.locator.changes.wrote(s.head, p.Path, p.Line) {
+				s.addDeletedAt(f, p)
+				break
 			}
 		}
+	}
+}
+
+func (s *scan) addDeletedAt(f *found, p render.Position) {
+	at := locationOf(p, headTree)
+	at.Message = "the object is deleted here"
+	s.locator.addSnippet(&at, s.head, p.Path, isSecret(f.object))
+	if !f.Location.tells(at) && len(f.Location.Related) < maxRelated {
+		f.Location.Related = append(f.Location.Related, at)
 	}
 }
