@@ -22,6 +22,8 @@ type closure struct {
 	openapi *Position
 	entries []entry
 	files   []*kustomization
+	// weight is that of the root.
+	weight weight
 }
 
 // entry is a ref of a kustomization with where it leads.
@@ -72,7 +74,9 @@ func (l weight) plus(m weight) weight {
 func (t *tree) walk(dir string, trace Trace) *closure {
 	w := &walker{tree: t, trace: trace, out: &closure{}, visits: map[visitKey]weight{}}
 	const multiply = "(bases that include each other multiply)"
-	switch n := w.visit(dir, false); {
+	n := w.visit(dir, false)
+	w.out.weight = n
+	switch {
 	case n.kustomizations > t.limits.Visits:
 		w.refuse(w.top(), "rendering would load %s kustomization files, more than the limit of %d "+multiply, atLeast(n.kustomizations), t.limits.Visits)
 	case n.documents > t.limits.Documents:

@@ -14,9 +14,11 @@ const (
 	// placeRenders bounds the renders of one place. One is enough when the place is
 	// right; the others are for other places that say the same.
 	placeRenders = 4
-	// scanRenders bounds the renders of all places of a scan. Places for which none
-	// are left stay unproven.
-	scanRenders = 128
+	// scanRenders and scanCost bound the renders of all places of a scan, by their
+	// number and by their cost as render.Prover weighs it (about 5 seconds). Places for
+	// which none are left stay unproven. Time is no bound, so that equal scans give
+	// equal reports.
+	scanRenders, scanCost = 128, 500
 )
 
 // doubt notes a claim about the object of a finding if it needs proof.
@@ -41,13 +43,14 @@ func (f *found) doubted() (render.Claim, bool) {
 type proof struct {
 	from     origin
 	findings []*found
-	renders  int
+	// cost is that of one render, renders is the number of those allowed.
+	cost, renders int
 }
 
 // prove makes the locations of findings exact that counterfactual runs confirm.
 func (s *scan) prove(ctx context.Context) error {
 	proofs := s.proofs()
-	shareRenders(proofs, scanRenders)
+	shareRenders(proofs, scanRenders, scanCost)
 	return s.each(ctx, "prove", len(proofs), func(ctx context.Context, i int) error {
 		s.locator.prove(ctx, proofs[i])
 		return nil
@@ -60,7 +63,7 @@ func (s *scan) proofs() []*proof {
 		result *render.Result
 		at     render.Position
 	}
-	known := map[place]*proof{}
+	known, costs := map[place]*proof{}, map[*render.Result]int{}
 	var out []*proof
 	for _, isNew := range []bool{true, false} {
 		for i := range s.findings {
@@ -71,8 +74,11 @@ func (s *scan) proofs() []*proof {
 			}
 			from := originOf(f.object)
 			key := place{from.result, c.Place.Position}
+			if costs[from.result] == 0 {
+				costs[from.result] = from.side.renderer.Prover(from.result, 0).Cost()
+			}
 			if known[key] == nil {
-				known[key] = &proof{from: from}
+				known[key] = &proof{from: from, cost: costs[from.result]}
 				out = append(out, known[key])
 			}
 			known[key].findings = append(known[key].findings, f)
@@ -82,15 +88,15 @@ func (s *scan) proofs() []*proof {
 }
 
 // shareRenders gives each place one render as long as there are some, then the
-// first places more.
-func shareRenders(proofs []*proof, left int) {
+// first places more. A place whose root costs too much is passed over.
+func shareRenders(proofs []*proof, renders, cost int) {
 	for range placeRenders {
 		for _, p := range proofs {
-			if left == 0 {
-				return
+			if renders > 0 && p.cost <= cost {
+				p.renders++
+				renders--
+				cost -= p.cost
 			}
-			p.renders++
-			left--
 		}
 	}
 }

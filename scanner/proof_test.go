@@ -10,21 +10,24 @@ import (
 // them together take no more than a scan may.
 func TestShareRenders(t *testing.T) {
 	tests := map[string]struct {
-		places, left int
-		want         []int
+		costs         []int
+		renders, cost int
+		want          []int
 	}{
-		"enough for all":      {2, 100, []int{placeRenders, placeRenders}},
-		"the first more":      {3, 5, []int{2, 2, 1}},
-		"not one for all":     {3, 2, []int{1, 1, 0}},
-		"nothing to be shown": {0, 5, []int{}},
+		"enough for all":      {[]int{1, 1}, 100, 100, []int{placeRenders, placeRenders}},
+		"the first more":      {[]int{1, 1, 1}, 5, 100, []int{2, 2, 1}},
+		"not one for all":     {[]int{1, 1, 1}, 2, 100, []int{1, 1, 0}},
+		"one costs too much":  {[]int{1, 50, 1}, 5, 40, []int{3, 0, 2}},
+		"the cost is used up": {[]int{3, 3, 1}, 100, 8, []int{1, 1, 2}},
+		"nothing to be shown": {nil, 5, 5, []int{}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var proofs []*proof
-			for range tt.places {
-				proofs = append(proofs, &proof{})
+			for _, cost := range tt.costs {
+				proofs = append(proofs, &proof{cost: cost})
 			}
-			shareRenders(proofs, tt.left)
+			shareRenders(proofs, tt.renders, tt.cost)
 			got := []int{}
 			for _, p := range proofs {
 				got = append(got, p.renders)

@@ -55,13 +55,14 @@ func TestScenarios(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scenarios: %v", err)
 	}
-	findings := 0
+	findings, exact := 0, 0
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
 		t.Run(name, func(t *testing.T) {
 			want, report := scanScenario(t, file, 0)
 			got := gotFindings(report)
 			findings += len(got)
+			exact += countExact(t, report)
 			if diff := cmp.Diff(withoutLines(want.Findings), withoutLines(got)); diff != "" {
 				t.Errorf("%s\nfindings (-want +got):\n%s", want.Description, diff)
 			} else {
@@ -72,8 +73,26 @@ func TestScenarios(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("%d of %d findings are on another line than wanted", len(pending), findings)
+	t.Logf("%d of %d findings are on another line than wanted; the lines of %d are exact", len(pending), findings, exact)
 	checkPending(t, pending)
+}
+
+// countExact counts the findings whose lines are proven: those of all fields that are
+// there, and of those that a patch took away.
+func countExact(t *testing.T, report *scanner.Report) int {
+	t.Helper()
+	exact := 0
+	for _, f := range report.Findings {
+		text := describeLine(f.Location)
+		key := f.Location.Field[strings.LastIndexByte(f.Location.Field, '.')+1:]
+		switch {
+		case f.Location.Exact:
+			exact++
+		case strings.Contains(text, key+":"):
+			t.Errorf("%s has a line that is not exact: %s", f.Location.Field, text)
+		}
+	}
+	return exact
 }
 
 func scanScenario(t *testing.T, file string, workers int) (wanted, *scanner.Report) {
