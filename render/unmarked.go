@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -23,7 +24,8 @@ func (l *locator) unmarked(i int, document Position, path string, part Part) (Po
 			return pos, true
 		}
 	}
-	if pos, ok := l.copied(i, document, hops[len(hops)-1].value, steps); ok {
+	leaf := hops[len(hops)-1].value
+	if pos, ok := l.copied(i, document, steps, func(n *yaml.Node) bool { return sameNode(n, leaf) }); ok {
 		return pos, true
 	}
 	if pos, ok := l.made(i, document, f); ok {
@@ -36,6 +38,9 @@ func (l *locator) unmarked(i int, document Position, path string, part Part) (Po
 		return pos, true
 	}
 	if pos, ok := l.merged(i, document, hops, f.steps); ok {
+		return pos, true
+	}
+	if pos, ok := l.copied(i, document, steps, func(n *yaml.Node) bool { return l.hasVariables() && substituted(n.Value, leaf.Value) }); ok {
 		return pos, true
 	}
 	return l.unset(i, steps, f.value)
@@ -55,7 +60,7 @@ func (f setField) refersToNamespace(hops []hop) bool {
 // made finds the entry of a kustomization that made a value.
 func (l *locator) made(object int, document Position, f setField) (Position, bool) {
 	kind, generated := l.resources[object].GetKind(), l.isGenerated(object)
-	if generated {
+	if generated || kind == "ConfigMap" || kind == "Secret" { // one may merge into what was written
 		if pos, ok := l.generatedField(document, kind, f); ok {
 			return pos, true
 		}
@@ -81,7 +86,7 @@ func (l *locator) isGenerated(object int) bool {
 
 // substituted finds the source of a `vars` entry that is written in a value.
 func (l *locator) substituted(file string, leaf *yaml.Node) (Position, bool) {
-	was := l.asWritten(leaf)
+	was, at := l.asWritten(leaf)
 	if was == nil {
 		return Position{}, false
 	}
@@ -97,17 +102,24 @@ func (l *locator) substituted(file string, leaf *yaml.Node) (Position, bool) {
 			}
 		}
 	}
+	if was.Value != leaf.Value && substituted(was.Value, leaf.Value) {
+		return at, true
+	}
 	return Position{}, false
 }
 
 // asWritten is what was written where a node has its line from, whatever it says
-// now; nil when it has none.
-func (l *locator) asWritten(n *yaml.Node) *yaml.Node {
+// now, and where that is; nil when it has none.
+func (l *locator) asWritten(n *yaml.Node) (*yaml.Node, Position) {
 	r := l.padder.find(n.Line)
 	if r == nil {
-		return nil
+		return nil, Position{}
 	}
-	return r.nodes().nodes[nodePlace{n.Line - r.start, n.Column, n.Kind, false}].value
+	was, ok := r.nodes().nodes[nodePlace{n.Line - r.start, n.Column, n.Kind, false}]
+	if !ok {
+		return nil, Position{}
+	}
+	return was.value, r.snippet.position(was.value)
 }
 
 // merged finds a value in strategic merge patches whose lines are not kept: those
@@ -143,10 +155,14 @@ func identifies(steps []fieldStep) bool {
 	return false
 }
 
-// copied looks for the same value at the same path in the documents an object
-// was made of, the last to be read first; when none of its nodes tells which
-// they are, in the document of its own.
-func (l *locator) copied(object int, document Position, leaf *yaml.Node, steps []fieldStep) (Position, bool) {
+func (l *locator) hasVariables() bool {
+	return slices.ContainsFunc(l.closure.files, func(k *kustomization) bool { return len(k.spec.Vars) > 0 })
+}
+
+// copied looks for a value at the same path in the documents an object was made of,
+// the last to be read first; when none of its nodes tells which they are, in the
+// document of its own.
+func (l *locator) copied(object int, document Position, steps []fieldStep, isIt func(*yaml.Node) bool) (Position, bool) {
 	node := l.resources[object].YNode()
 	if reparsed(node) {
 		if all := l.before(); all != nil {
@@ -162,7 +178,7 @@ func (l *locator) copied(object int, document Position, leaf *yaml.Node, steps [
 			continue
 		}
 		hops, complete := descendPath(r.content(), steps)
-		if complete && sameNode(hops[len(hops)-1].value, leaf) {
+		if complete && isIt(hops[len(hops)-1].value) {
 			return r.snippet.position(hops[len(hops)-1].value), true
 		}
 	}

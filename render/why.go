@@ -59,6 +59,6 @@ func (l *locator) mayReplace(file string, f setField) bool {
 
 // holdsVariable tells whether a variable is written where a value was.
 func (l *locator) holdsVariable(leaf *yaml.Node) bool {
-	was := l.asWritten(leaf)
+	was, _ := l.asWritten(leaf)
 	return was != nil && was.Value != leaf.Value && strings.Contains(was.Value, "$(")
 }
