@@ -132,12 +132,10 @@ func (c *chainCheck) compare(root string, o *Object, source *Source, before *Obj
 			return
 		}
 		told := slices.ContainsFunc(steps, func(s Step) bool { return sameSpot(s.Position, place.Position) })
-		last := steps[len(steps)-1]
-		if last.Kind == StepReplacement { // of another object, which is in the base, too
-			steps = nil
-		}
+		var last Step
 		for _, s := range steps {
-			if slices.ContainsFunc(through, func(p Passage) bool { return p.Kustomization == s.Kustomization }) {
+			// What was copied is in a file of its own.
+			if s.Kind == StepReplacement && sameSpot(s.Position, place.Position) || slices.ContainsFunc(through, func(p Passage) bool { return p.Kustomization == s.Kustomization }) {
 				last = s
 			}
 		}

@@ -32,17 +32,18 @@ func (c *course) named(k *kustomization) {
 		return
 	}
 	name := renamed(k, c.id.kind, c.id.names[0])
-	if name == c.id.names[0] {
-		return
+	changed := name != c.id.names[0]
+	if changed {
+		c.id.names = append([]string{name}, c.id.names...)
 	}
-	c.id.names = append([]string{name}, c.id.names...)
 	if !c.is("metadata", "name") {
 		return
 	}
 	prefix, suffix := k.spec.NamePrefix, k.spec.NameSuffix
 	switch {
-	case c.id.kind == "Namespace":
+	case c.id.kind == "Namespace" && k.spec.Namespace != "":
 		c.step(k.position("namespace"), StepNamespace)
+	case !changed:
 	case prefix != "" && c.part != Back:
 		c.step(k.position("namePrefix"), StepNamePrefix)
 	case suffix != "" && c.part != Front:
