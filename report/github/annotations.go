@@ -1,0 +1,301 @@
+package github
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner"
+)
+
+// Level of an annotation.
+type Level string
+
+// The levels GitHub knows.
+const (
+	LevelFailure Level = "failure"
+	LevelWarning Level = "warning"
+	LevelNotice  Level = "notice"
+)
+
+// Annotation is a remark on lines of a file at the head. Its texts are plain text.
+type Annotation struct {
+	Path string
+	// StartLine and EndLine count from 1.
+	StartLine, EndLine int
+	// StartColumn and EndColumn count from 1, and both belong to the range. They are 0
+	// when not known; GitHub takes them only within one line.
+	StartColumn, EndColumn int
+	Level                  Level
+	Title, Message         string
+	// Details are shown on demand.
+	Details string
+}
+
+// CheckOptions say how a report becomes a Check.
+type CheckOptions struct {
+	// FailOn and Existing are those of scanner.Report.Verdict. Existing findings are
+	// annotated only with Existing.
+	FailOn   string
+	Existing bool
+	// Summary and Text are the report in Markdown, escaped.
+	Summary, Text string
+	// Files are the paths that may be annotated, those of the pull request; nil means
+	// all. GitHub shows annotations of other files as noise.
+	Files map[string]bool
+	// Lines translates those of the judged tree to those of the annotated commit.
+	Lines Translation
+}
+
+// NewCheck gives the content of a report's check run. Errors are those of reading the
+// trees of opts.Lines.
+func NewCheck(r *scanner.Report, opts CheckOptions) (Check, error) {
+	c := Check{
+		Conclusion: Conclude(r, opts.FailOn, opts.Existing),
+		Title:      title(r, opts.Existing),
+		Summary:    opts.Summary,
+		Text:       opts.Text,
+	}
+	places, hidden := choose(r, &opts)
+	c.Hidden = hidden
+	if len(places) > MaxAnnotations {
+		c.Over = len(places) - MaxAnnotations
+		places = places[:MaxAnnotations]
+	}
+	if err := maskPlaces(r, places); err != nil {
+		return Check{}, err
+	}
+	for i := range places {
+		a, ok, err := places[i].annotation(opts.Lines)
+		switch {
+		case err != nil:
+			return Check{}, fmt.Errorf("annotate: %w", err)
+		case ok:
+			c.Annotations = append(c.Annotations, a)
+		default:
+			c.Hidden++
+		}
+	}
+	return c, nil
+}
+
+// place is something of a report that has one: one of its three lists.
+type place struct {
+	finding       *scanner.Finding
+	indeterminate *scanner.Indeterminate
+	diagnostic    *scanner.Diagnostic
+}
+
+// choose gives what may be annotated, the worst first and else in the report's order,
+// and counts what has a place elsewhere.
+func choose(r *scanner.Report, opts *CheckOptions) (places []place, hidden int) {
+	take := func(p place) {
+		l := p.location()
+		switch {
+		case l == nil:
+		case l.Tree == "base" || !fs.ValidPath(l.Path) || l.Path == "." || opts.Files != nil && !opts.Files[l.Path]:
+			hidden++
+		default:
+			places = append(places, p)
+		}
+	}
+	for i := range r.Findings {
+		if tells(&r.Findings[i], opts.Existing) {
+			take(place{finding: &r.Findings[i]})
+		}
+	}
+	for i := range r.Indeterminate {
+		if opts.Existing || !r.Indeterminate[i].Untouched {
+			take(place{indeterminate: &r.Indeterminate[i]})
+		}
+	}
+	for i := range r.Diagnostics {
+		take(place{diagnostic: &r.Diagnostics[i]})
+	}
+	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.rank(), b.rank()) })
+	return places, hidden
+}
+
+func (p place) location() *scanner.Location {
+	switch {
+	case p.finding != nil:
+		return &p.finding.Location
+	case p.indeterminate != nil:
+		return p.indeterminate.Location
+	}
+	return p.diagnostic.Location
+}
+
+func (p place) level() Level {
+	switch {
+	case p.finding != nil && p.finding.Action == scanner.ActionDeny:
+		return LevelFailure
+	case p.finding != nil && p.finding.Action == scanner.ActionAudit,
+		p.diagnostic != nil && p.diagnostic.Severity == "note":
+		return LevelNotice
+	}
+	return LevelWarning
+}
+
+// rank orders by level, and in it what is new before what was there.
+func (p place) rank() int {
+	rank := 2 * slices.Index([]Level{LevelFailure, LevelWarning, LevelNotice}, p.level())
+	if p.finding != nil && p.finding.Status == scanner.StatusExisting {
+		rank++
+	}
+	return rank
+}
+
+// maskPlaces replaces what is chosen by what the report package shows of it: values of
+// Secrets are masked on the way to a format and back.
+func maskPlaces(r *scanner.Report, places []place) error {
+	part := *r
+	part.Findings, part.Indeterminate, part.Diagnostics = []scanner.Finding{}, []scanner.Indeterminate{}, []scanner.Diagnostic{}
+	for _, p := range places {
+		switch {
+		case p.finding != nil:
+			part.Findings = append(part.Findings, *p.finding)
+		case p.indeterminate != nil:
+			part.Indeterminate = append(part.Indeterminate, *p.indeterminate)
+		default:
+			part.Diagnostics = append(part.Diagnostics, *p.diagnostic)
+		}
+	}
+	var wire bytes.Buffer
+	if err := report.Write(&wire, "json", &part, report.Options{}); err != nil {
+		return err
+	}
+	masked, err := report.Read(&wire)
+	if err != nil {
+		return fmt.Errorf("read the masked report: %w", err)
+	}
+	var f, n, d int
+	for i, p := range places {
+		switch {
+		case p.finding != nil:
+			places[i].finding, f = &masked.Findings[f], f+1
+		case p.indeterminate != nil:
+			places[i].indeterminate, n = &masked.Indeterminate[n], n+1
+		default:
+			places[i].diagnostic, d = &masked.Diagnostics[d], d+1
+		}
+	}
+	return nil
+}
+
+// annotation is that of a place; ok is false when the head does not have the file.
+func (p place) annotation(lines Translation) (a Annotation, ok bool, err error) {
+	l := p.location()
+	a = Annotation{
+		Path: l.Path, StartLine: max(1, l.StartLine), Level: p.level(),
+		StartColumn: l.StartColumn,
+		Title:       clip(p.title(), maxTitle),
+		Details:     clip(p.details(), maxAnnotationText),
+	}
+	a.EndLine = max(a.StartLine, l.EndLine)
+	a.EndColumn = max(l.StartColumn, l.EndColumn-1)
+	if a.StartLine != a.EndLine || a.StartColumn == 0 {
+		a.StartColumn, a.EndColumn = 0, 0
+	}
+	moved, err := a.translate(lines)
+	if errors.Is(err, fs.ErrNotExist) {
+		return a, false, nil
+	}
+	a.Message = clip(p.message()+moved, maxAnnotationText)
+	return a, err == nil, err
+}
+
+// translate moves an annotation to the lines of the head, and gives a remark when
+// the head does not have them.
+func (a *Annotation) translate(t Translation) (remark string, err error) {
+	m, err := t.lines(a.Path)
+	if m == nil || err != nil {
+		return "", err
+	}
+	judged := a.StartLine
+	start, exact := m.Line(a.StartLine)
+	end, endExact := m.Line(a.EndLine)
+	a.StartLine, a.EndLine = start, max(start, end)
+	if exact && endExact {
+		return "", nil
+	}
+	a.StartColumn, a.EndColumn = 0, 0
+	return fmt.Sprintf("\n(at line %d of the merge with the base, which this commit does not have as it is)", judged), nil
+}
+
+// title names who speaks.
+func (p place) title() string {
+	switch {
+	case p.indeterminate != nil:
+		return report.Line("Not judged: " + p.indeterminate.What)
+	case p.diagnostic != nil:
+		return report.Line(p.diagnostic.Severity)
+	}
+	f := p.finding
+	words := map[scanner.Action]string{
+		scanner.ActionDeny: "Denied", scanner.ActionWarn: "Warned", scanner.ActionAudit: "Noted for audit",
+	}[f.Action]
+	if f.Policies == scanner.PoliciesProposed {
+		words += " by what is proposed"
+	}
+	if f.Policy != "" {
+		words += ": " + f.Policy
+	}
+	return report.Line(words)
+}
+
+// message is what GitHub shows below the line.
+func (p place) message() string {
+	switch {
+	case p.indeterminate != nil:
+		return plain(p.indeterminate.Why) + about(p.indeterminate.Object, "")
+	case p.diagnostic != nil:
+		return plain(p.diagnostic.Message)
+	}
+	return plain(p.finding.Message) + about(p.finding.Object, p.finding.Operation)
+}
+
+// about names an object in a line of its own.
+func about(o *scanner.Object, operation string) string {
+	if o == nil {
+		return ""
+	}
+	name := cmp.Or(o.Name, o.GenerateName)
+	if o.Namespace != "" {
+		name = o.Namespace + "/" + name
+	}
+	return "\n" + report.Line(strings.TrimSpace(operation+" "+o.Kind+" "+name))
+}
+
+// details are what one asks for next.
+func (p place) details() string {
+	f := p.finding
+	if f == nil {
+		return ""
+	}
+	var lines []string
+	for _, d := range []struct{ name, value string }{
+		{"expression", f.Expression}, {"binding", f.Binding}, {"reason", f.Reason},
+		{"field", f.Location.Field}, {"root", f.Root},
+	} {
+		if d.value != "" {
+			lines = append(lines, d.name+": "+plain(d.value))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// plain makes text of a repository safe to show, line by line. It is never empty:
+// GitHub wants a message.
+func plain(s string) string {
+	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")), "\n")
+	for i, l := range lines {
+		lines[i] = report.Line(l)
+	}
+	return cmp.Or(strings.Join(lines, "\n"), "no message")
+}

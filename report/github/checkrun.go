@@ -1,0 +1,159 @@
+package github
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/go-github/v62/github"
+
+	"github.com/preadmit/preadmit/scanner"
+)
+
+// Published says what became of something.
+type Published struct {
+	// Changed is false when GitHub had it already, so that nothing was written.
+	Changed bool
+	// URL is the page that shows it, "" when there is none.
+	URL string
+	// Notice is what a reader should be told, "" when all went as usual.
+	Notice string
+}
+
+// Start makes the check run show that preadmit is at work, and finds the one that
+// Finish will complete. A run that is complete is left as it is until Finish has
+// something else to say, unless Options.Fresh asks for a new one.
+func (p *Publisher) Start(ctx context.Context) error {
+	run, err := p.find(ctx)
+	if err != nil {
+		return err
+	}
+	if run != nil && (!p.opts.Fresh || run.GetStatus() != "completed") {
+		return nil
+	}
+	return p.create(ctx)
+}
+
+// Finish completes the check run with a report. opts.Files is filled in for a pull
+// request when it is nil. Without Start, or after another one's, it makes the run.
+func (p *Publisher) Finish(ctx context.Context, r *scanner.Report, opts CheckOptions) (Published, error) {
+	if opts.Files == nil && p.target.Pull > 0 {
+		files, err := p.files(ctx)
+		if err != nil {
+			return Published{}, err
+		}
+		opts.Files = files
+	}
+	check, err := NewCheck(r, opts)
+	if err != nil {
+		return Published{}, err
+	}
+	return p.Complete(ctx, check)
+}
+
+// Complete is Finish for content that no report has: a scan that failed. A check run
+// that already says the same is left alone. One that says something else is
+// superseded by a new one, as annotations cannot be taken away again.
+func (p *Publisher) Complete(ctx context.Context, c Check) (Published, error) {
+	if !p.asked {
+		if _, err := p.find(ctx); err != nil {
+			return Published{}, err
+		}
+	}
+	want := mark{phaseDone, c.digest(), p.sarif}
+	have, _ := readMark(p.known.GetExternalID())
+	if p.known.GetStatus() == "completed" && have.phase == phaseDone && have.content == want.content {
+		if have.sarif == want.sarif {
+			return Published{URL: p.known.GetHTMLURL()}, nil
+		}
+		err := p.patch(ctx, github.UpdateCheckRunOptions{ExternalID: github.String(want.String())}, 0)
+		return Published{Changed: err == nil, URL: p.known.GetHTMLURL()}, err
+	}
+	done, err := p.resume(ctx, want)
+	if err != nil {
+		return Published{}, err
+	}
+	err = p.write(ctx, c, want, done)
+	return Published{Changed: err == nil, URL: p.known.GetHTMLURL()}, err
+}
+
+// resume leaves p.known a run to write to, and tells how many annotations it has.
+func (p *Publisher) resume(ctx context.Context, want mark) (done int, err error) {
+	have, _ := readMark(p.known.GetExternalID())
+	count := p.known.GetOutput().GetAnnotationsCount()
+	switch {
+	case p.known == nil || p.known.GetStatus() == "completed":
+	case count == 0:
+		return 0, nil
+	case have.phase == phasePartial && have.content == want.content:
+		return count, nil
+	default:
+		if err := p.supersede(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return 0, p.create(ctx)
+}
+
+// supersede ends a run that was left with annotations of other content.
+func (p *Publisher) supersede(ctx context.Context) error {
+	return p.patch(ctx, github.UpdateCheckRunOptions{
+		Status:     github.String("completed"),
+		Conclusion: github.String(string(Cancelled)),
+		Output:     output("Superseded", "Another run of preadmit judges this commit."),
+	}, 0)
+}
+
+// write sends annotations in batches, and with the last one everything else.
+func (p *Publisher) write(ctx context.Context, c Check, want mark, done int) error {
+	all := wireAnnotations(c.Annotations[:min(len(c.Annotations), MaxAnnotations)])
+	for len(all)-done > MaxBatch {
+		o := github.UpdateCheckRunOptions{
+			Status:     github.String("in_progress"),
+			ExternalID: github.String(mark{phasePartial, want.content, none}.String()),
+			Output:     output("Annotating", fmt.Sprintf("%d places.", len(all))),
+		}
+		o.Output.Annotations = all[done : done+MaxBatch]
+		done += MaxBatch
+		if err := p.patch(ctx, o, done); err != nil {
+			return err
+		}
+	}
+	summary, text := c.fit(p.target.DetailsURL)
+	o := github.UpdateCheckRunOptions{
+		Status:      github.String("completed"),
+		Conclusion:  github.String(string(c.Conclusion)),
+		CompletedAt: &github.Timestamp{Time: p.opts.Clock.Now().UTC()},
+		ExternalID:  github.String(want.String()),
+		Output:      output(clip(c.Title, maxTitle), summary),
+	}
+	if text != "" {
+		o.Output.Text = github.String(text)
+	}
+	o.Output.Annotations = all[min(done, len(all)):]
+	return p.patch(ctx, o, len(all))
+}
+
+func output(title, summary string) *github.CheckRunOutput {
+	return &github.CheckRunOutput{Title: github.String(title), Summary: github.String(summary)}
+}
+
+func wireAnnotations(list []Annotation) []*github.CheckRunAnnotation {
+	out := make([]*github.CheckRunAnnotation, 0, len(list))
+	for _, a := range list {
+		w := &github.CheckRunAnnotation{
+			Path: github.String(a.Path), StartLine: github.Int(a.StartLine), EndLine: github.Int(a.EndLine),
+			AnnotationLevel: github.String(string(a.Level)), Message: github.String(a.Message),
+		}
+		if a.StartColumn > 0 && a.StartLine == a.EndLine {
+			w.StartColumn, w.EndColumn = github.Int(a.StartColumn), github.Int(max(a.StartColumn, a.EndColumn))
+		}
+		if a.Title != "" {
+			w.Title = github.String(a.Title)
+		}
+		if a.Details != "" {
+			w.RawDetails = github.String(a.Details)
+		}
+		out = append(out, w)
+	}
+	return out
+}

@@ -1,0 +1,110 @@
+package github
+
+import (
+	"context"
+
+	"github.com/google/go-github/v62/github"
+)
+
+// checks are what errors of check runs say.
+func checks(doing string) attempt { return attempt{doing, "checks: write"} }
+
+// find looks for the newest check run of this name, app and commit that preadmit made.
+// A workflow's job of the same name is a check run of the same app; it has another
+// external_id.
+func (p *Publisher) find(ctx context.Context) (*github.CheckRun, error) {
+	slug, err := p.appSlug(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var newest *github.CheckRun
+	opts := github.ListCheckRunsOptions{CheckName: github.String(p.opts.Name), Filter: github.String("all")}
+	err = pages(func(page github.ListOptions) (*github.Response, error) {
+		opts.ListOptions = page
+		list, resp, err := p.api.Checks.ListCheckRunsForRef(ctx, p.target.Owner, p.target.Repo, p.target.HeadSHA, &opts)
+		if err != nil {
+			return resp, err
+		}
+		for _, run := range list.CheckRuns {
+			if p.own(run, slug) && run.GetID() > newest.GetID() {
+				newest = run
+			}
+		}
+		return resp, nil
+	})
+	if err != nil {
+		return nil, checks("list the check runs").fail(err)
+	}
+	p.known, p.asked = newest, true
+	return newest, nil
+}
+
+func (p *Publisher) own(run *github.CheckRun, slug string) bool {
+	_, ours := readMark(run.GetExternalID())
+	return ours && run.GetName() == p.opts.Name && (slug == "" || run.GetApp().GetSlug() == slug)
+}
+
+// create makes a check run in progress. When it is unknown whether GitHub made one,
+// GitHub is asked before it is told again.
+func (p *Publisher) create(ctx context.Context) error {
+	opts := github.CreateCheckRunOptions{
+		Name: p.opts.Name, HeadSHA: p.target.HeadSHA,
+		Status:     github.String("in_progress"),
+		StartedAt:  &github.Timestamp{Time: p.opts.Clock.Now().UTC()},
+		ExternalID: github.String(mark{phaseStarted, none, none}.String()),
+		Output:     output("Judging", "preadmit asks what the API server will say to this change."),
+	}
+	if p.target.DetailsURL != "" {
+		opts.DetailsURL = github.String(p.target.DetailsURL)
+	}
+	before := p.known.GetID()
+	return p.carefully(ctx, func() error {
+		run, _, err := p.api.Checks.CreateCheckRun(once(ctx), p.target.Owner, p.target.Repo, opts)
+		if err == nil {
+			p.known, p.asked = run, true
+		}
+		return checks("create the check run").fail(err)
+	}, func() (bool, error) {
+		run, err := p.find(ctx)
+		return run.GetID() > before, err
+	})
+}
+
+// patch updates the known run, whose annotations are count in number then. Annotations
+// are appended, so it must not happen twice.
+func (p *Publisher) patch(ctx context.Context, opts github.UpdateCheckRunOptions, count int) error {
+	opts.Name = p.opts.Name
+	doing := checks("update the check run")
+	return p.carefully(ctx, func() error {
+		run, _, err := p.api.Checks.UpdateCheckRun(once(ctx), p.target.Owner, p.target.Repo, p.known.GetID(), opts)
+		if err == nil {
+			p.known = run
+		}
+		return doing.fail(err)
+	}, func() (bool, error) {
+		run, _, err := p.api.Checks.GetCheckRun(ctx, p.target.Owner, p.target.Repo, p.known.GetID())
+		if err != nil {
+			return false, doing.fail(err)
+		}
+		p.known = run
+		return run.GetExternalID() == opts.GetExternalID() && run.GetOutput().GetAnnotationsCount() >= count, nil
+	})
+}
+
+// carefully does something that must not be done twice. After a failure that leaves
+// open whether GitHub did it, done asks GitHub, and only then it is tried again.
+func (p *Publisher) carefully(ctx context.Context, do func() error, done func() (bool, error)) error {
+	for try := 1; ; try++ {
+		err := do()
+		wait := backoff(try)
+		if !unavailable(ctx, err) || try >= p.opts.Tries || !p.wait.fits(ctx, wait) {
+			return err
+		}
+		if slept := p.opts.Clock.Sleep(ctx, wait); slept != nil {
+			return err
+		}
+		if ok, asked := done(); ok || asked != nil {
+			return asked
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/google/go-github/v62/github"
+
+	"github.com/preadmit/preadmit/report"
+)
+
+// Kind says what went wrong, as far as a caller can do something about it.
+type Kind string
+
+const (
+	// KindUnauthorized: there is no token, or it is not valid (any more).
+	KindUnauthorized Kind = "unauthorized"
+	// KindForbidden: the token lacks a permission, as that of a pull request from a fork.
+	KindForbidden Kind = "forbidden"
+	// KindNotEnabled: the repository does not have code scanning.
+	KindNotEnabled Kind = "not enabled"
+	// KindLocked: the conversation is locked, or the repository is archived.
+	KindLocked Kind = "locked"
+	// KindMissing: the repository, commit or pull request is not there, or hidden.
+	KindMissing Kind = "missing"
+	// KindRejected: GitHub does not take what was sent. That is a mistake of preadmit.
+	KindRejected Kind = "rejected"
+	// KindTooLarge: there is more than GitHub takes.
+	KindTooLarge Kind = "too large"
+	// KindLimited: a rate limit lasts longer than may be waited; see Error.Until.
+	KindLimited Kind = "limited"
+	// KindUnavailable: no answer, or one of a server that fails, also when asked again.
+	KindUnavailable Kind = "unavailable"
+)
+
+// Error is a request that GitHub did not do.
+type Error struct {
+	// Doing is what it was for, like "create the check run".
+	Doing string
+	// Method and Path are what was asked. The path has no query.
+	Method, Path string
+	// Status is that of the answer, 0 when there was none.
+	Status int
+	// Message is GitHub's, in one line.
+	Message string
+	Kind    Kind
+	// Until is when a rate limit ends, if GitHub said so.
+	Until time.Time
+	// Permission is what the token needs, like "checks: write".
+	Permission string
+	// Err is what happened to a request without an answer.
+	Err error
+}
+
+func (e *Error) Error() string {
+	parts := []string{e.Doing, e.Method + " " + e.Path}
+	switch {
+	case e.Status > 0:
+		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%d %s", e.Status, e.Message)))
+	case e.Err != nil:
+		parts = append(parts, report.Line(e.Err.Error()))
+	}
+	if advice := e.advice(); advice != "" {
+		parts = append(parts, advice)
+	}
+	return strings.Join(parts, ": ")
+}
+
+// Unwrap gives what happened to a request without an answer.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Degrades tells whether the token or the repository does not allow it, so that a
+// caller should go on without, and say so, instead of failing.
+func (e *Error) Degrades() bool {
+	switch e.Kind {
+	case KindUnauthorized, KindForbidden, KindNotEnabled, KindLocked, KindMissing, KindTooLarge:
+		return true
+	}
+	return false
+}
+
+func (e *Error) advice() string {
+	switch e.Kind {
+	case KindUnauthorized:
+		return "give a valid token"
+	case KindForbidden:
+		return "the token needs the permission " + e.Permission + "; that of a pull request from a fork never has it"
+	case KindNotEnabled:
+		return "enable code scanning in the repository's settings, or do not upload SARIF"
+	case KindLocked:
+		return "unlock the conversation or repository"
+	case KindMissing:
+		return "it is gone, or the token may not see it (" + e.Permission + ")"
+	case KindLimited:
+		if !e.Until.IsZero() {
+			return "try again after " + e.Until.UTC().Format(time.RFC3339)
+		}
+		return "try again later"
+	case KindUnavailable:
+		return "try again later"
+	}
+	return ""
+}
+
+// attempt is a thing being done, for its errors.
+type attempt struct {
+	doing, permission string
+}
+
+// fail makes an error of what go-github says; nil stays nil.
+func (a attempt) fail(err error) error {
+	if err == nil {
+		return nil
+	}
+	out := &Error{Doing: a.doing, Permission: a.permission, Kind: KindUnavailable}
+	resp, message := answer(err)
+	if resp == nil {
+		out.Method, out.Path, out.Err = unanswered(err)
+		return out
+	}
+	out.Status, out.Message = resp.StatusCode, clip(report.Line(message), 500)
+	if resp.Request != nil {
+		out.Method, out.Path = resp.Request.Method, resp.Request.URL.Path
+	}
+	out.Kind = kindOf(resp.StatusCode, message)
+	if until := resp.Header.Get(limitedHeader); until != "" {
+		out.Kind = KindLimited
+		out.Until, _ = time.Parse(time.RFC3339, until) // zero when GitHub did not say
+	}
+	return out
+}
+
+// answer is the response an error of go-github is about, and GitHub's message.
+func answer(err error) (*http.Response, string) {
+	var refused *github.ErrorResponse
+	var abuse *github.AbuseRateLimitError
+	var limit *github.RateLimitError
+	var factor *github.TwoFactorAuthError
+	switch {
+	case errors.As(err, &refused):
+		return refused.Response, strings.Join(append([]string{refused.Message}, details(refused)...), "; ")
+	case errors.As(err, &abuse):
+		return abuse.Response, abuse.Message
+	case errors.As(err, &limit):
+		return limit.Response, limit.Message
+	case errors.As(err, &factor):
+		return factor.Response, factor.Message
+	}
+	return nil, ""
+}
+
+func details(refused *github.ErrorResponse) []string {
+	var out []string
+	for _, e := range refused.Errors {
+		text := e.Message
+		if text == "" {
+			text = e.Code
+		}
+		out = append(out, strings.TrimSpace(e.Field+" "+text))
+	}
+	return out
+}
+
+// unanswered takes an error apart that has no response. Query and credentials of the
+// URL are left out.
+func unanswered(err error) (method, path string, cause error) {
+	var asked *request
+	if errors.As(err, &asked) {
+		return asked.method, asked.path, asked.err
+	}
+	var outer *url.Error
+	if errors.As(err, &outer) {
+		if u, parseErr := url.Parse(outer.URL); parseErr == nil {
+			path = u.Path
+		}
+		return strings.ToUpper(outer.Op), path, outer.Err
+	}
+	return "", "", err
+}
+
+func kindOf(status int, message string) Kind {
+	text := strings.ToLower(message)
+	has := func(words ...string) bool {
+		for _, w := range words {
+			if strings.Contains(text, w) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case status == http.StatusUnauthorized:
+		return KindUnauthorized
+	case status == http.StatusForbidden && has("advanced security", "code security", "code scanning is not enabled"):
+		return KindNotEnabled
+	case status == http.StatusForbidden && has("locked", "archived"):
+		return KindLocked
+	case status == http.StatusForbidden:
+		return KindForbidden
+	case status == http.StatusNotFound || status == http.StatusGone:
+		return KindMissing
+	case status == http.StatusRequestEntityTooLarge:
+		return KindTooLarge
+	case status == http.StatusTooManyRequests:
+		return KindLimited
+	case status >= 500:
+		return KindUnavailable
+	}
+	return KindRejected
+}
+
+// unavailable tells whether it is unknown if GitHub did what was asked, and asking
+// what is there may help.
+func unavailable(ctx context.Context, err error) bool {
+	var e *Error
+	return ctx.Err() == nil && errors.As(err, &e) && e.Kind == KindUnavailable
+}

@@ -1,0 +1,43 @@
+package github
+
+import (
+	"context"
+
+	"github.com/google/go-github/v62/github"
+)
+
+// MaxFiles is how many files of a pull request GitHub lists.
+const MaxFiles = 3000
+
+const pageSize = 100
+
+// files are the paths a pull request has at its head, as far as GitHub lists them.
+func (p *Publisher) files(ctx context.Context) (map[string]bool, error) {
+	doing := attempt{"list the files of the pull request", "pull-requests: read"}
+	out := map[string]bool{}
+	err := pages(func(page github.ListOptions) (*github.Response, error) {
+		list, resp, err := p.api.PullRequests.ListFiles(ctx, p.target.Owner, p.target.Repo, p.target.Pull, &page)
+		for _, f := range list {
+			if f.GetStatus() != "removed" {
+				out[f.GetFilename()] = true
+			}
+		}
+		return resp, err
+	})
+	return out, doing.fail(err)
+}
+
+// pages goes through a list page by page.
+func pages(get func(github.ListOptions) (*github.Response, error)) error {
+	page := github.ListOptions{PerPage: pageSize}
+	for {
+		resp, err := get(page)
+		if err != nil {
+			return err
+		}
+		if resp.NextPage <= page.Page { // 0 at the end
+			return nil
+		}
+		page.Page = resp.NextPage
+	}
+}

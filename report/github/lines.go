@@ -1,0 +1,120 @@
+package github
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"sort"
+	"strconv"
+
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+// LineMap tells where the lines of one text are in another.
+type LineMap struct {
+	lines int // of the text mapped from
+	// hunks are ranges of lines without a counterpart, in order.
+	hunks []hunk
+}
+
+// hunk is a run of lines of the first text that are not in the second.
+type hunk struct {
+	first, count int // in the first text; count is 0 where lines were only added
+	shift        int // of the lines after it
+}
+
+// MapLines compares two texts, line by line.
+func MapLines(from, to []byte) *LineMap {
+	m := &LineMap{lines: bytes.Count(from, []byte("\n"))}
+	if len(from) > 0 && from[len(from)-1] != '\n' {
+		m.lines++
+	}
+	if !bytes.Equal(from, to) {
+		m.read(diff.Diff("from", from, "to", to))
+	}
+	return m
+}
+
+var hunkHeader = regexp.MustCompile(`^@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@`)
+
+// read reads a unified diff.
+func (m *LineMap) read(text []byte) {
+	line, shift, within := 0, 0, false
+	for _, l := range bytes.Split(text, []byte("\n")) {
+		if at := hunkHeader.FindSubmatch(l); at != nil {
+			line, _ = strconv.Atoi(string(at[1]))
+			within = false
+			continue
+		}
+		if len(l) == 0 || line == 0 && l[0] != '+' {
+			continue
+		}
+		switch l[0] {
+		case ' ':
+			line++
+			within = false
+		case '-', '+':
+			if !within {
+				m.hunks = append(m.hunks, hunk{first: line})
+				within = true
+			}
+			h := &m.hunks[len(m.hunks)-1]
+			if l[0] == '-' {
+				h.count, line, shift = h.count+1, line+1, shift-1
+			} else {
+				shift++
+			}
+			h.shift = shift
+		}
+	}
+}
+
+// Line gives the line of the second text for one of the first, counted from 1. A line
+// that the second text does not have gives the nearest one in front of it that it has,
+// at least 1, and exact is false. So do lines behind the end.
+func (m *LineMap) Line(n int) (line int, exact bool) {
+	if n < 1 || n > m.lines {
+		line, _ = m.Line(max(1, m.lines))
+		return line, false
+	}
+	i := sort.Search(len(m.hunks), func(i int) bool { return m.hunks[i].first > n }) - 1
+	if i < 0 {
+		return n, true
+	}
+	h := m.hunks[i]
+	if n >= h.first+h.count {
+		return n + h.shift, true
+	}
+	before := 0
+	if i > 0 {
+		before = m.hunks[i-1].shift
+	}
+	return max(1, h.first-1+before), false
+}
+
+// Translation is for scans that judged another tree than that of the annotated commit:
+// the merge commit of a pull request, while annotations are on its head.
+type Translation struct {
+	// Judged and Head are the trees' files. Either may be nil: the lines are the same.
+	Judged, Head fs.FS
+}
+
+// lines compares a file of both trees; nil when it is the same or only one is known.
+func (t Translation) lines(path string) (*LineMap, error) {
+	if t.Judged == nil || t.Head == nil {
+		return nil, nil
+	}
+	judged, err := fs.ReadFile(t.Judged, path)
+	if err != nil {
+		return nil, fmt.Errorf("read %s of the judged tree: %w", path, err)
+	}
+	head, err := fs.ReadFile(t.Head, path)
+	if err != nil {
+		return nil, fmt.Errorf("read %s of the head: %w", path, err)
+	}
+	if bytes.Equal(judged, head) {
+		return nil, nil
+	}
+	return MapLines(judged, head), nil
+}

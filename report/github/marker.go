@@ -1,0 +1,48 @@
+package github
+
+import (
+	"strings"
+)
+
+// none stands for no digest.
+const none = "none"
+
+// phase is how far a check run of preadmit is.
+type phase string
+
+const (
+	phaseStarted phase = "started"
+	phasePartial phase = "partial" // some annotations are there
+	phaseDone    phase = "done"
+)
+
+// mark is what a check run's external_id tells: that it is preadmit's, and what was
+// published, so that it is not published twice.
+type mark struct {
+	phase phase
+	// content is the digest of the check, sarif that of the file uploaded with it.
+	content, sarif string
+}
+
+// markPrefix begins an external_id, with the version of what follows.
+const markPrefix = "preadmit/1"
+
+func (m mark) String() string {
+	return strings.Join([]string{markPrefix, string(m.phase), m.content, m.sarif}, "/")
+}
+
+// readMark reads an external_id; ok is false for one of somebody else.
+func readMark(id string) (m mark, ok bool) {
+	rest, ok := strings.CutPrefix(id, markPrefix+"/")
+	parts := strings.Split(rest, "/")
+	if !ok || len(parts) != 3 {
+		return mark{}, false
+	}
+	return mark{phase(parts[0]), parts[1], parts[2]}, true
+}
+
+// commentMarker is the first line of preadmit's comment, which nobody sees. Different
+// names of a check have different comments.
+func commentMarker(name string) string {
+	return "<!-- preadmit:comment " + digest([]byte(name))[:16] + " -->"
+}

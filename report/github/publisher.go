@@ -1,0 +1,144 @@
+// Package github publishes a report on GitHub: one check run for a commit, one
+// comment on a pull request, and a SARIF file for code scanning.
+//
+// Everything is idempotent: publishing the same content for the same commit once more
+// asks GitHub what is there and writes nothing. What GitHub does not let a token do
+// comes back as an *Error of a Kind, so that a caller can fall back to what needs no
+// permission - annotations of workflow commands and a step summary - and say so.
+//
+// Bodies are Markdown that the report package escaped. What this package adds to them
+// is fixed text, numbers and the details URL.
+package github
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/google/go-github/v62/github"
+)
+
+// DefaultBaseURL is the API of github.com.
+const DefaultBaseURL = "https://api.github.com/"
+
+// DefaultName is the name of the check run, and what tells its comment from others.
+const DefaultName = "preadmit"
+
+// Options say how to reach GitHub. The zero value asks github.com without a token.
+type Options struct {
+	// Client makes the requests; nil means http.DefaultTransport. Its transport may
+	// authenticate, as one of a GitHub App does.
+	Client *http.Client
+	// Token is sent to the host of BaseURL, and to no other, when it is not empty.
+	Token string
+	// BaseURL is the root of the API: DefaultBaseURL when empty,
+	// https://HOST/api/v3/ on GitHub Enterprise Server.
+	BaseURL string
+	// Name is that of the check run, DefaultName when empty. Jobs of the same commit
+	// that judge different things need different names.
+	Name string
+	// Login is who the token acts as: "github-actions[bot]" for the token of a
+	// workflow, "SLUG[bot]" for an app. When empty GitHub is asked.
+	Login string
+	// Fresh has Start make a new check run although one is complete, as the "Re-run"
+	// button of GitHub asks for.
+	Fresh bool
+	// Tries bounds how often one thing is asked for, 5 when 0.
+	Tries int
+	// Timeout bounds one request and its answer, 30 seconds when 0.
+	Timeout time.Duration
+	// MaxWait is the longest wait for a rate limit, 5 minutes when 0. A limit that
+	// lasts longer, or past the context's deadline, is an error of KindLimited at once.
+	MaxWait time.Duration
+	// Clock is the system's when nil.
+	Clock Clock
+}
+
+// Clock tells the time and waits.
+type Clock interface {
+	Now() time.Time
+	// Sleep waits for d or until ctx ends, and gives the context's error then.
+	Sleep(ctx context.Context, d time.Duration) error
+}
+
+// Publisher writes to one commit and its pull request. It is for one goroutine.
+type Publisher struct {
+	target Target
+	opts   Options
+	api    *github.Client
+	wait   *transport
+
+	known *github.CheckRun // the last run seen or made
+	asked bool             // known is GitHub's answer, also when nil
+	sarif string           // digest of the SARIF file that code scanning has
+	self  string           // the login the token acts as, once asked
+}
+
+// New makes a publisher. It asks nothing of GitHub; mistakes in target and options
+// are errors.
+func New(target Target, opts Options) (*Publisher, error) {
+	if err := target.check(); err != nil {
+		return nil, fmt.Errorf("publish on GitHub: %w", err)
+	}
+	base, err := baseURL(opts.BaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("publish on GitHub: %w", err)
+	}
+	opts = withDefaults(opts)
+	t := newTransport(opts, base.Host)
+	client := &http.Client{Transport: t}
+	if opts.Client != nil {
+		client.CheckRedirect, client.Jar = opts.Client.CheckRedirect, opts.Client.Jar
+	}
+	api := github.NewClient(client)
+	api.BaseURL, api.UserAgent = base, "preadmit"
+	return &Publisher{target: target, opts: opts, api: api, wait: t, self: opts.Login, sarif: none}, nil
+}
+
+func withDefaults(o Options) Options {
+	o.Name = cmp.Or(o.Name, DefaultName)
+	o.Tries = cmp.Or(max(0, o.Tries), 5)
+	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
+	o.MaxWait = cmp.Or(o.MaxWait, 5*time.Minute)
+	if o.Clock == nil {
+		o.Clock = systemClock{}
+	}
+	return o
+}
+
+// baseURL reads the root of the API, which ends in a slash.
+func baseURL(s string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimSuffix(cmp.Or(s, DefaultBaseURL), "/") + "/")
+	if err != nil {
+		return nil, fmt.Errorf("the URL of the API is none: %w", err)
+	}
+	if u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
+		return nil, fmt.Errorf("the URL of the API must be like %s or https://HOST/api/v3/", DefaultBaseURL)
+	}
+	return u, nil
+}
+
+type systemClock struct{}
+
+func (systemClock) Now() time.Time { return time.Now() }
+
+func (systemClock) Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// jitter is between half of d and d, so that many jobs do not come back at once.
+func jitter(d time.Duration) time.Duration {
+	return d/2 + rand.N(d/2+1)
+}

@@ -1,0 +1,106 @@
+package github
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/go-github/v62/github"
+)
+
+// MaxSARIF bounds a SARIF file, in bytes after gzip (GitHub's page on SARIF support).
+const MaxSARIF = 10 << 20
+
+// queueRefs begin the refs of a merge queue, on which code scanning shows nothing.
+const queueRefs = "refs/heads/gh-readonly-queue/"
+
+// UploadSARIF uploads a SARIF file to code scanning for the target's Ref. What code
+// scanning cannot take - a merge queue, a repository without it, too large a file - is
+// a notice and no error. It belongs between Start and Finish, which remembers in the
+// check run what was uploaded: the same file for the same commit is not sent again.
+func (p *Publisher) UploadSARIF(ctx context.Context, sarif []byte) (Published, error) {
+	switch {
+	case p.target.Ref == "":
+		return Published{}, errors.New("upload SARIF: the target has no ref")
+	case strings.HasPrefix(p.target.Ref, queueRefs):
+		return Published{Notice: "No SARIF was uploaded: code scanning does not show results of a merge queue."}, nil
+	}
+	sum := digest(fmt.Appendf(nil, "%s %s\n%s", p.target.Ref, p.target.refSHA(), sarif))
+	if known, err := p.uploaded(ctx, sum); known || err != nil {
+		return Published{}, err
+	}
+	packed, err := pack(sarif)
+	if err != nil {
+		return Published{}, fmt.Errorf("upload SARIF: %w", err)
+	}
+	if size := len(packed) / 4 * 3; size > MaxSARIF {
+		return Published{Notice: fmt.Sprintf("No SARIF was uploaded: it has %d bytes after gzip, GitHub takes %d.", size, MaxSARIF)}, nil
+	}
+	_, _, err = p.api.CodeScanning.UploadSarif(ctx, p.target.Owner, p.target.Repo, &github.SarifAnalysis{
+		CommitSHA: github.String(p.target.refSHA()), Ref: github.String(p.target.Ref), Sarif: &packed,
+		ToolName: github.String("preadmit"),
+	})
+	if notice, ok := sarifNotice(attempt{"upload SARIF", "security-events: write"}.fail(err)); ok {
+		return Published{Notice: notice}, nil
+	}
+	if err != nil {
+		return Published{}, attempt{"upload SARIF", "security-events: write"}.fail(err)
+	}
+	p.sarif = sum
+	return Published{Changed: true}, nil
+}
+
+// uploaded tells whether a complete check run says that the file was uploaded. A token
+// that may not read check runs does not know, and uploads.
+func (p *Publisher) uploaded(ctx context.Context, sum string) (bool, error) {
+	if !p.asked {
+		_, err := p.find(ctx)
+		var refused *Error
+		if errors.As(err, &refused) && refused.Degrades() {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	have, _ := readMark(p.known.GetExternalID())
+	if have.sarif != sum || p.opts.Fresh {
+		return false, nil
+	}
+	p.sarif = sum
+	return true, nil
+}
+
+// pack is gzip and base64. Equal files pack to equal text.
+func pack(sarif []byte) (string, error) {
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return "", fmt.Errorf("compress: %w", err)
+	}
+	if _, err := w.Write(sarif); err != nil {
+		return "", fmt.Errorf("compress: %w", err)
+	}
+	if err := w.Close(); err != nil {
+		return "", fmt.Errorf("compress: %w", err)
+	}
+	return base64.StdEncoding.EncodeToString(packed.Bytes()), nil
+}
+
+// sarifNotice words the refusals that say something on the repository, not on the
+// token or on preadmit.
+func sarifNotice(err error) (string, bool) {
+	var refused *Error
+	if !errors.As(err, &refused) {
+		return "", false
+	}
+	switch refused.Kind {
+	case KindNotEnabled, KindMissing, KindTooLarge:
+		return "No SARIF was uploaded: " + refused.Error() + ".", true
+	}
+	return "", false
+}
