@@ -35,22 +35,33 @@ var builtinFields = map[string]map[string]string{
 func (l *locator) builtins(k *kustomization) []*kustomization {
 	var out []*kustomization
 	for _, e := range l.closure.entries {
-		if e.from != k || e.kind != refPlugin || len(e.at) > 0 && e.at[0] == "validators" {
-			continue
-		}
-		if e.target == "" || text(e.value) {
-			out = append(out, builtinsIn(k, k.data, e.value, func(text string, line int) *snippet {
-				return inlineSnippet(k, text, line, e.at)
-			})...)
-			continue
-		}
-		if data, real, err := l.renderer.tree.load(e.target, newTrace()); err == nil {
-			out = append(out, builtinsIn(k, data, string(data), func(text string, line int) *snippet {
-				return newSnippet(real, text, line)
-			})...)
+		if e.from == k && e.kind == refPlugin && (len(e.at) == 0 || e.at[0] != "validators") {
+			out = append(out, l.builtinsAt(k, e)...)
 		}
 	}
 	return out
+}
+
+// builtinsAt reads what an entry holds or names: text, a file, or the resources of a
+// kustomization in a directory.
+func (l *locator) builtinsAt(k *kustomization, e entry) []*kustomization {
+	if e.target == "" || text(e.value) {
+		return builtinsIn(k, k.data, e.value, func(text string, line int) *snippet { return inlineSnippet(k, text, line, e.at) })
+	}
+	if to := l.renderer.tree.resolve(e.target); to.isDir {
+		var out []*kustomization
+		for _, inner := range l.closure.entries {
+			if inner.from.dir == to.real && inner.kind == refResource {
+				out = append(out, l.builtinsAt(k, inner)...)
+			}
+		}
+		return out
+	}
+	data, real, err := l.renderer.tree.load(e.target, newTrace())
+	if err != nil {
+		return nil
+	}
+	return builtinsIn(k, data, string(data), func(text string, line int) *snippet { return newSnippet(real, text, line) })
 }
 
 // builtinsIn reads documents of a file, which at places.

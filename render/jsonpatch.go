@@ -150,6 +150,10 @@ type history struct {
 	// grown is, by the depth of lists on the path, how many elements they had more
 	// before the operations that were undone.
 	grown map[int]int
+	// reordered is set when lists on the path may have had another order. guesses are
+	// then the places of what operations wrote into some element of the list.
+	reordered bool
+	guesses   []Position
 }
 
 // back undoes an operation. done is set when the field, or its absence, is its
@@ -331,6 +335,11 @@ func (l *locator) throughPatches(i int, document Position, hops []hop, steps []f
 
 // untouched finds a field that no operation wrote.
 func (l *locator) untouched(i int, document Position, direct func(string) (Position, bool), path string, h history) (Position, bool) {
+	if len(h.guesses) > 0 {
+		if pos, ok := l.followed(i, document, path); ok {
+			return pos, true
+		}
+	}
 	all := l.before()
 	if all == nil {
 		return direct(path)
@@ -340,9 +349,17 @@ func (l *locator) untouched(i int, document Position, direct func(string) (Posit
 
 // operated follows a field back to the operation that wrote it or took it away.
 func (l *locator) operated(h *history, id identity) (pos Position, found, done bool) {
-	for _, k := range id.through {
+	reordered := l.reorderings(id, h.steps, h.nodes)
+	h.reordered = len(reordered) > 0
+	for i, k := range id.through {
 		for _, o := range slices.Backward(l.patchesIn(k).operations) {
 			if !selects(o.target, id) {
+				continue
+			}
+			if since(reordered, i, o.at) && o.byIndex(h.steps) {
+				if pos, ok := h.guess(&o); ok {
+					h.guesses = append(h.guesses, pos)
+				}
 				continue
 			}
 			if pos, found, done := h.back(&o); done {
@@ -355,8 +372,17 @@ func (l *locator) operated(h *history, id identity) (pos Position, found, done b
 
 // passed finds a field in the object as it was before JSON6902 patches.
 func (l *locator) passed(old *yaml.Node, document Position, h history) (Position, bool) {
+	if h.reordered {
+		h.steps = h.aligned(old)
+	}
 	hops, complete := descendPath(old, h.steps)
 	agree := complete && len(hops) > 0 && sameNode(hops[len(hops)-1].value, h.leaf)
 	pos, found := findSteps(old, h.steps, document, l.place)
+	switch {
+	case len(h.guesses) == 1 && !agree:
+		return h.guesses[0], true
+	case len(h.guesses) > 0: // which of them is in effect is not known
+		return pos, false
+	}
 	return pos, found && agree
 }

@@ -102,7 +102,7 @@ func (l *locator) replacementSource(s *types.SourceSelector, value string) (Posi
 		if pos, ok := l.made(i, document, setField{steps: taken, value: leaf.Value, kind: id.kind, names: id.names, through: id.through}); ok {
 			return pos, true
 		}
-		if pos, ok := l.copied(i, Position{}, taken, func(n *yaml.Node) bool { return sameNode(n, leaf) }); ok {
+		if pos, ok := l.copied(i, Position{}, hops, taken, func(n *yaml.Node) bool { return sameNode(n, leaf) }); ok {
 			return pos, true
 		}
 	}

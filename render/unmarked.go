@@ -25,7 +25,7 @@ func (l *locator) unmarked(i int, document Position, path string, part Part) (Po
 		}
 	}
 	leaf := hops[len(hops)-1].value
-	if pos, ok := l.copied(i, document, steps, func(n *yaml.Node) bool { return sameNode(n, leaf) }); ok {
+	if pos, ok := l.copied(i, document, hops, steps, func(n *yaml.Node) bool { return sameNode(n, leaf) }); ok {
 		return pos, true
 	}
 	if pos, ok := l.made(i, document, f); ok {
@@ -40,7 +40,7 @@ func (l *locator) unmarked(i int, document Position, path string, part Part) (Po
 	if pos, ok := l.merged(i, document, hops, f.steps); ok {
 		return pos, true
 	}
-	if pos, ok := l.copied(i, document, steps, func(n *yaml.Node) bool { return l.hasVariables() && substituted(n.Value, leaf.Value) }); ok {
+	if pos, ok := l.copied(i, document, hops, steps, func(n *yaml.Node) bool { return l.hasVariables() && substituted(n.Value, leaf.Value) }); ok {
 		return pos, true
 	}
 	return l.unset(i, steps, f.value)
@@ -162,7 +162,7 @@ func (l *locator) hasVariables() bool {
 // copied looks for a value at the same path in the documents an object was made of,
 // the last to be read first; when none of its nodes tells which they are, in the
 // document of its own.
-func (l *locator) copied(object int, document Position, steps []fieldStep, isIt func(*yaml.Node) bool) (Position, bool) {
+func (l *locator) copied(object int, document Position, hops []hop, steps []fieldStep, isIt func(*yaml.Node) bool) (Position, bool) {
 	node := l.resources[object].YNode()
 	if reparsed(node) {
 		if all := l.before(); all != nil {
@@ -177,9 +177,10 @@ func (l *locator) copied(object int, document Position, steps []fieldStep, isIt 
 		if own && !r.isAt(document) || votes[r] == 0 && (len(votes) > 0 || !r.isAt(document)) {
 			continue
 		}
-		hops, complete := descendPath(r.content(), steps)
-		if complete && isIt(hops[len(hops)-1].value) {
-			return r.snippet.position(hops[len(hops)-1].value), true
+		doc, h := r.content(), newHistory(hops, steps, true)
+		written, complete := descendPath(doc, h.aligned(doc))
+		if complete && isIt(written[len(written)-1].value) {
+			return r.snippet.position(written[len(written)-1].value), true
 		}
 	}
 	return Position{}, false
