@@ -30,6 +30,12 @@ or, with --rev, in a commit. Outside of one, ROOT may only use what is in it;
   name: web # (app/web.yaml:3)    the line is that of a field around it
   name: web # ?                   not known
 
+Above each object is its document and the entries by which kustomizations use it:
+
+  # app/web.yaml:1 -> app/kustomization.yaml:4 -> overlays/production/kustomization.yaml:3
+
+--field also tells what wrote the field before, in the order of application.
+
 The lines of a Secret's data are masked, unless --show-secrets is given.
 
 Exit code: 0 printed, 1 no object or no field is like that, 2 wrong usage or
