@@ -2,7 +2,7 @@
 GO ?= go
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: build test lint bench fmt tidy update conformance-live
+.PHONY: build test lint bench provenance fmt tidy update conformance-live
 
 build: ## the program, as bin/preadmit
 	CGO_ENABLED=0 $(GO) build -o bin/preadmit ./cmd/preadmit
@@ -20,6 +20,13 @@ lint: ## what CI asks of the sources
 
 bench: ## the benchmarks; docs/performance.md says what to look at
 	$(GO) test -run '^$$' -bench . -benchtime 5x -timeout 30m ./...
+
+# Real repositories as git bundles, in CORPORA/gitops.
+CORPORA ?= ../shared/corpora
+
+provenance: ## how many fields are located, and proven, on real repositories (CORPORA=DIR, VERBOSE=n examples)
+	PREADMIT_CORPORA="$(abspath $(CORPORA))" PREADMIT_PROVENANCE=all PREADMIT_VERBOSE="$(VERBOSE)" \
+		$(GO) test ./render -run '^TestProvenance$$' -count=1 -v -timeout 90m
 
 fmt: ## format the sources
 	gofmt -w $$(git ls-files '*.go')

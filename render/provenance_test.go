@@ -62,7 +62,7 @@ func TestProvenance(t *testing.T) {
 			}
 			every, proven := 1, sampledLeaves
 			if !all {
-				branches, every, proven = branches[len(branches)-1:], locatedRoots, sampledLeaves/20
+				branches, every, proven = branches[len(branches)-1:], locatedRoots, sampledLeaves/60
 			}
 			p := newProvenance()
 			seen := map[string]bool{}
@@ -229,8 +229,9 @@ func percent(part, whole int) float64 {
 
 // The least that must be known, in percent.
 const (
-	leastKnown = 99   // of the leaves located or explained
-	leastAgree = 99.9 // of the located ones, whose line says what the value is
+	leastKnown     = 99   // of the leaves located or explained
+	leastAgree     = 99.9 // of the located ones, whose line says what the value is
+	leastConfirmed = 99.5 // of those sampled, by a run with another text at the line
 )
 
 func (p *provenance) check(t *testing.T) {
@@ -240,5 +241,10 @@ func (p *provenance) check(t *testing.T) {
 	}
 	if agree := percent(p.located()-p.agreement[outDisagrees], p.located()); agree < leastAgree {
 		t.Errorf("of %.2f %% of the located leaves line and value agree, want %.1f %%", agree, leastAgree)
+	}
+	for _, s := range p.samples {
+		if s.decided() > 0 && s.confirmed() < leastConfirmed {
+			t.Errorf("%.2f %% of the sample of %s are confirmed, want %.1f %%", s.confirmed(), s.title, leastConfirmed)
+		}
 	}
 }
