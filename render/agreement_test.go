@@ -116,6 +116,7 @@ const (
 	agreeImage   = "a part of an image"
 	agreePart    = "a part that a replacement or variable copied"
 	agreeNewline = "without its last newline"
+	agreeFolded  = "folded anew"
 )
 
 // agrees tells in which way what is written at a place is a value, that of a field
@@ -151,6 +152,8 @@ func agreesAfter(s readScalar, key, value string) string {
 	switch {
 	case strings.TrimSpace(was) == strings.TrimSpace(value):
 		return agreeNewline
+	case s.node.Style&yaml.FoldedStyle != 0 && strings.Join(strings.Fields(was), " ") == strings.Join(strings.Fields(value), " "):
+		return agreeFolded
 	case substitutes(was, value):
 		return agreeVars
 	case key == "image" && strings.Contains(value, was):

@@ -66,7 +66,18 @@ func (d parsedDocument) places(items []int) places {
 		}
 		return d.snippet.position(n), true
 	}
-	return places{document: document, find: wholly(finder(node, document, place))}
+	find := wholly(finder(node, document, place))
+	if len(items) == 0 {
+		return places{document: document, find: find}
+	}
+	list := wholly(finder(itemOf(d.node, items[:len(items)-1]), document, place))
+	return places{document: document, find: func(path string, part Part) Place {
+		at := find(path, part)
+		if told := list(path, part); !at.Found() && identifies(parsePath(path)) && told.Found() && len(parsePath(path)) == 1 {
+			return Place{Position: told.Position, Evidence: Inferred} // see expand
+		}
+		return at
+	}}
 }
 
 // itemOf descends into the `items:` of lists.

@@ -4,6 +4,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -58,8 +59,8 @@ func (l *locator) replacementsOf(k *kustomization) []types.Replacement {
 func replaces(r types.Replacement, f setField) bool {
 	for _, target := range r.Targets {
 		for _, path := range target.FieldPaths {
-			last := path[strings.LastIndexByte(path, '.')+1:]
-			if last == f.key() || strings.Contains(path, "["+f.key()+"]") || f.steps[len(f.steps)-1].indexed {
+			tokens := replacementPath(path)
+			if tokens[len(tokens)-1] == f.key() || strings.Contains(path, "["+f.key()+"]") || f.steps[len(f.steps)-1].indexed {
 				return true
 			}
 		}
@@ -74,7 +75,6 @@ func (l *locator) replacementSource(s *types.SourceSelector, value string) (Posi
 	if from == "" {
 		from = types.DefaultReplacementFieldPath
 	}
-	steps := parsePath(from)
 	for i, res := range l.resources {
 		if res.GetKind() != s.Kind || !strings.Contains(res.GetName(), s.Name) {
 			continue
@@ -84,6 +84,7 @@ func (l *locator) replacementSource(s *types.SourceSelector, value string) (Posi
 		if s.Name != "" && !slices.Contains(id.names, s.Name) {
 			continue
 		}
+		steps := replacementSteps(res.YNode(), from)
 		hops, complete := descendPath(res.YNode(), steps)
 		if !complete || len(hops) == 0 {
 			continue
@@ -107,6 +108,51 @@ func (l *locator) replacementSource(s *types.SourceSelector, value string) (Posi
 		}
 	}
 	return Position{}, false
+}
+
+// replacementPath splits the path of a replacement's field as kustomize does
+// (kyaml's utils.SmarterPathSplitter): at dots without a backslash and outside of
+// brackets.
+func replacementPath(path string) []string {
+	tokens, depth := []string{""}, 0
+	last := func() *string { return &tokens[len(tokens)-1] }
+	for i := 0; i < len(path); i++ {
+		switch c := path[i]; {
+		case c == '\\' && i+1 < len(path) && path[i+1] == '.':
+			*last() += "."
+			i++
+			continue
+		case c == '.' && depth == 0:
+			tokens = append(tokens, "")
+			continue
+		case c == '[':
+			depth++
+		case c == ']':
+			depth--
+		}
+		*last() += path[i : i+1]
+	}
+	return tokens
+}
+
+// replacementSteps are the steps to the field of a replacement in an object, where
+// `[name=web]` is the element of a list with that field.
+func replacementSteps(node *yaml.Node, path string) []fieldStep {
+	var out []fieldStep
+	for _, token := range replacementPath(path) {
+		step := fieldStep{key: token}
+		if i, err := strconv.Atoi(token); err == nil && i >= 0 && node != nil && node.Kind == yaml.SequenceNode {
+			step = fieldStep{key: token, index: i, indexed: true}
+		}
+		if key, value, ok := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(token, "["), "]"), "="); ok && node != nil && token[0] == '[' {
+			i := slices.IndexFunc(node.Content, func(n *yaml.Node) bool { return scalarField(unalias(n), key) == value })
+			step = fieldStep{key: strconv.Itoa(i), index: i, indexed: i >= 0}
+		}
+		out = append(out, step)
+		next, _ := oneHop(node, []fieldStep{step})
+		node = next.value
+	}
+	return out
 }
 
 // shares tells whether a value holds the source's, or with a delimiter a part of
