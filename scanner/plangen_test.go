@@ -14,7 +14,7 @@ import (
 // input is a repository and a change of it.
 func (g *planGenerator) input() scanner.Input {
 	base := map[string]string{}
-	for i := range 3 + g.IntN(5) {
+	for i := range 3 + g.IntN(6) {
 		g.addRoot(base, fmt.Sprintf("r%d", i))
 	}
 	if !g.oneIn(4) {
@@ -24,7 +24,7 @@ func (g *planGenerator) input() scanner.Input {
 		base[".given/policies.yaml"] = g.documents()
 	}
 	head := maps.Clone(base)
-	for range 1 + g.IntN(2) {
+	for range 1 + g.IntN(4)/3 {
 		g.change(head)
 	}
 	in := inputOf(mapFS(base), mapFS(head))
@@ -147,6 +147,9 @@ func (g *planGenerator) transformation() string {
 func (g *planGenerator) change(files map[string]string) {
 	names := slices.Sorted(maps.Keys(files))
 	name := choose(g, names...)
+	for i := 0; i < 5 && strings.Contains(files[name], "ValidatingAdmissionPolicy"); i++ {
+		name = choose(g, names...) // what changes policies touches everything
+	}
 	dir, base := path.Dir(name), path.Base(name)
 	documents := strings.Split(files[name], "---\n")
 	switch g.IntN(10) {

@@ -150,11 +150,18 @@ func (s *state) layersFor(root, lead string) []*admission.Index {
 	return append(layers, s.shared, s.given)
 }
 
-// differs reports whether root defines a governing object in another version than
-// the one that is found first.
+// differs reports whether root defines an object that others are judged by in
+// another version than the one that is found first.
 func (s *state) differs(root string) bool {
 	for _, o := range s.objects(root) {
 		if defs := s.governing[s.cluster.Key(o)]; len(defs) > 0 && !slices.Contains(defs[0].roots, root) {
+			return true
+		}
+		if !admission.LookedUp(o.GroupVersionKind().GroupKind()) {
+			continue
+		}
+		r, ok := s.cluster.Resource(o.GroupVersionKind())
+		if ok && !equalObjects(s.cluster.Find(r, o.Namespace(), o.Name()), o) {
 			return true
 		}
 	}

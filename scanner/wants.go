@@ -7,8 +7,10 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
+	v1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiserver "k8s.io/apiserver/pkg/admission"
 )
 
 // wants is what an API server looks at to judge the change: objects of some kinds
@@ -31,9 +33,10 @@ func (w *wants) named(kind, name string) { w.add(render.Mention{Kind: kind, Name
 type looks struct {
 	policies, bindings, definitions []*admission.Object
 	// params are the kinds that policies take as params.
-	params     map[schema.GroupKind]bool
-	authorizer bool
-	builtin    *admission.Cluster
+	paramKinds map[schema.GroupKind]bool
+	// asking are the policies that ask the authorizer.
+	asking  []*admission.Object
+	builtin *admission.Cluster
 }
 
 // wants tells what has to be known of other roots, going by what was rendered so
@@ -41,8 +44,9 @@ type looks struct {
 func (s *scan) wants() wants {
 	w := wants{}
 	known, changed := s.knownObjects(), s.changedObjects()
-	if len(changed) == 0 && len(s.refusedRoots(s.head, true)) == 0 {
-		return w // nothing is judged
+	if len(changed) == 0 {
+		s.partsWants(&w)
+		return w
 	}
 	// Policies, bindings, and what else would change requests, which a report mentions.
 	w.add(render.Mention{Group: groupAdmission})
@@ -51,11 +55,26 @@ func (s *scan) wants() wants {
 		return w
 	}
 	l.rivals(&w, changed)
-	for _, o := range append(l.reached(&w, changed, known), changed...) {
+	subjects := append(l.reached(&w, changed, known), changed...)
+	for _, o := range subjects {
 		l.subject(&w, o)
 	}
-	l.judges(&w)
+	l.params(&w)
+	if slices.ContainsFunc(subjects, l.asksAuthorizer) {
+		for _, kind := range []string{"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"} {
+			w.kind(kind)
+		}
+	}
 	return w
+}
+
+// partsWants wants what is known of policies in refused roots, which is all that is
+// judged where no object changed.
+func (s *scan) partsWants(w *wants) {
+	if len(s.refusedRoots(s.head, true)) > 0 {
+		w.kind(policyKind.Kind)
+		w.kind(bindingKind.Kind)
+	}
 }
 
 // knownObjects are all objects that were rendered so far or given.
@@ -75,19 +94,21 @@ func (s *scan) knownObjects() []*admission.Object {
 }
 
 func newLooks(known []*admission.Object) *looks {
-	l := &looks{params: map[schema.GroupKind]bool{}, builtin: admission.NewCluster(admission.ClusterOptions{})}
+	l := &looks{paramKinds: map[schema.GroupKind]bool{}, builtin: admission.NewCluster(admission.ClusterOptions{})}
 	for _, o := range known {
 		switch o.GroupVersionKind().GroupKind() {
 		case policyKind:
 			l.policies = append(l.policies, o)
-			l.authorizer = l.authorizer || mentions(o, "authorizer")
+			if mentions(o, "authorizer") {
+				l.asking = append(l.asking, o)
+			}
 		case bindingKind:
 			l.bindings = append(l.bindings, o)
 		case definitionKind:
 			l.definitions = append(l.definitions, o)
 		}
 	}
-	paramKinds(l.params, l.policies)
+	paramKinds(l.paramKinds, l.policies)
 	return l
 }
 
@@ -96,14 +117,14 @@ func newLooks(known []*admission.Object) *looks {
 func (l *looks) reachesAll(o *admission.Object) bool {
 	kind := o.GroupVersionKind().GroupKind()
 	switch {
-	case isPolicy(kind) || l.params[kind]:
+	case isPolicy(kind) || l.paramKinds[kind]:
 		return true
 	case kind == definitionKind:
-		return l.params[definedKind(o)]
+		return l.paramKinds[definedKind(o)]
 	case kind == namespaceKind:
 		return o.Name() == corev1.NamespaceDefault // where objects live that do not say
 	}
-	return l.authorizer && kind.Group == groupRBAC
+	return len(l.asking) > 0 && kind.Group == groupRBAC
 }
 
 // rivals wants the other versions of changed objects that govern: whether what a
@@ -205,8 +226,8 @@ func orAny(namespace string) string {
 	return namespace
 }
 
-// judges wants what policies look at besides the object.
-func (l *looks) judges(w *wants) {
+// params wants what policies take as params, and what defines their kinds.
+func (l *looks) params(w *wants) {
 	for _, p := range l.policies {
 		ref := child(child(p.Content(), "spec"), "paramKind")
 		kind := schema.FromAPIVersionAndKind(text(ref, "apiVersion"), text(ref, "kind"))
@@ -220,11 +241,47 @@ func (l *looks) judges(w *wants) {
 			}
 		}
 	}
-	if l.authorizer {
-		for _, kind := range []string{"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"} {
-			w.kind(kind)
-		}
+}
+
+// asksAuthorizer reports whether a policy that asks the authorizer may match a
+// request about an object, or about what is created of it, going by its rules only.
+func (l *looks) asksAuthorizer(o *admission.Object) bool {
+	kind := o.GroupVersionKind()
+	resources := admission.GeneratedBy(kind.GroupKind())
+	r, _ := l.builtin.Resource(kind) // of other kinds, any
+	resources = append(slices.Clone(resources), schema.GroupResource{Group: kind.Group, Resource: r.Resource})
+	return slices.ContainsFunc(l.asking, func(p *admission.Object) bool {
+		return slices.ContainsFunc(resourceRules(p), func(rule v1.NamedRuleWithOperations) bool {
+			return slices.ContainsFunc(resources, func(r schema.GroupResource) bool {
+				return ruleMayMatch(rule, r.Group, r.Resource, apiserver.Create)
+			})
+		})
+	})
+}
+
+// resourceRules are the rules of a policy, taken to be for all operations.
+func resourceRules(p *admission.Object) []v1.NamedRuleWithOperations {
+	var rules []v1.NamedRuleWithOperations
+	list, _ := child(child(p.Content(), "spec"), "matchConstraints")["resourceRules"].([]any)
+	for _, item := range list {
+		rule, _ := item.(map[string]any)
+		r := v1.NamedRuleWithOperations{}
+		r.Operations = []v1.OperationType{v1.OperationAll}
+		r.APIGroups, r.Resources = stringsOf(rule["apiGroups"]), stringsOf(rule["resources"])
+		rules = append(rules, r)
 	}
+	return rules
+}
+
+// stringsOf are the strings in a list.
+func stringsOf(value any) []string {
+	var all []string
+	list, _ := value.([]any)
+	for _, item := range list {
+		s, _ := item.(string)
+		all = append(all, s)
+	}
+	return all
 }
 
 // renderAllGiven renders what the configuration takes policies and context from, of

@@ -50,7 +50,7 @@ func (c *Cluster) newPlugins() []mutator {
 	} {
 		register(registry)
 	}
-	initializer := pluginInitializer{factory: c.informers(), client: Client{Cluster: c}}
+	initializer := pluginInitializer{factory: orderedFactory{c.informers()}, client: Client{Cluster: c}}
 	var plugins []mutator
 	for _, name := range []string{
 		limitranger.PluginName, nodetaint.PluginName, priority.PluginName, defaulttolerationseconds.PluginName,
@@ -114,6 +114,17 @@ func (c *Cluster) informers() informers.SharedInformerFactory {
 	fill(factory.Core().V1().Nodes().Informer().GetIndexer(), c.nodes()...)
 	fill(factory.Core().V1().LimitRanges().Informer().GetIndexer(), c.storedAll(corev1.SchemeGroupVersion.WithKind("LimitRange"))...)
 	return factory
+}
+
+// LookedUp tells whether objects of a kind are looked up by plugins.
+func LookedUp(kind schema.GroupKind) bool {
+	switch kind {
+	case schema.GroupKind{Group: schedulingv1.GroupName, Kind: "PriorityClass"}, schema.GroupKind{Group: nodev1.GroupName, Kind: "RuntimeClass"},
+		schema.GroupKind{Group: storagev1.GroupName, Kind: "StorageClass"}, schema.GroupKind{Group: networkingv1.GroupName, Kind: "IngressClass"},
+		schema.GroupKind{Kind: "Node"}, schema.GroupKind{Kind: "LimitRange"}:
+		return true
+	}
+	return false
 }
 
 // storedAll gives the objects of a kind that the server would store.

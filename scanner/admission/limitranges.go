@@ -1,0 +1,62 @@
+package admission
+
+import (
+	"cmp"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/informers/core"
+	corev1informers "k8s.io/client-go/informers/core/v1"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+)
+
+// Of several LimitRanges of a namespace the LimitRanger takes a default from the one
+// it sees first. A server lists them in the order of a map; here they come in the
+// order of their names.
+
+// orderedFactory is a factory whose lister of LimitRanges has an order.
+type orderedFactory struct{ informers.SharedInformerFactory }
+
+// Core implements informers.SharedInformerFactory.
+func (f orderedFactory) Core() core.Interface { return orderedCore{f.SharedInformerFactory.Core()} }
+
+type orderedCore struct{ core.Interface }
+
+// V1 implements core.Interface.
+func (c orderedCore) V1() corev1informers.Interface { return orderedV1{c.Interface.V1()} }
+
+type orderedV1 struct{ corev1informers.Interface }
+
+// LimitRanges implements corev1informers.Interface.
+func (i orderedV1) LimitRanges() corev1informers.LimitRangeInformer {
+	return orderedInformer{i.Interface.LimitRanges()}
+}
+
+type orderedInformer struct {
+	corev1informers.LimitRangeInformer
+}
+
+// Lister implements corev1informers.LimitRangeInformer.
+func (i orderedInformer) Lister() corev1listers.LimitRangeLister {
+	return limitLister{i.LimitRangeInformer.Lister()}
+}
+
+type limitLister struct{ corev1listers.LimitRangeLister }
+
+// LimitRanges implements corev1listers.LimitRangeLister.
+func (l limitLister) LimitRanges(namespace string) corev1listers.LimitRangeNamespaceLister {
+	return limitListerOf{l.LimitRangeLister.LimitRanges(namespace)}
+}
+
+type limitListerOf struct {
+	corev1listers.LimitRangeNamespaceLister
+}
+
+// List implements corev1listers.LimitRangeNamespaceLister.
+func (l limitListerOf) List(selector labels.Selector) ([]*v1.LimitRange, error) {
+	list, err := l.LimitRangeNamespaceLister.List(selector)
+	slices.SortFunc(list, func(a, b *v1.LimitRange) int { return cmp.Compare(a.Name, b.Name) })
+	return list, err
+}

@@ -1,0 +1,40 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	k8sadmission "k8s.io/apiserver/pkg/admission"
+)
+
+// TestLimitRangesByName takes a default from the first of several LimitRanges, in the
+// order of names, always.
+func TestLimitRangesByName(t *testing.T) {
+	var limits []*Object
+	for i := range 9 {
+		limits = append(limits, object(t, fmt.Sprintf(`
+apiVersion: v1
+kind: LimitRange
+metadata: {name: limit-%d, namespace: team}
+spec: {limits: [{type: Container, default: {memory: %dMi}}]}
+`, 9-i, 9-i)))
+	}
+	pod := object(t, `
+apiVersion: v1
+kind: Pod
+metadata: {name: web, namespace: team}
+spec: {containers: [{name: c, image: nginx}]}
+`)
+	for range 10 {
+		req, _, err := NewCluster(ClusterOptions{}, NewIndex(limits)).Prepare(context.Background(), ask(k8sadmission.Create, pod, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		containers, _, _ := unstructured.NestedSlice(seen(t, req), "spec", "containers")
+		if memory, _, _ := unstructured.NestedString(containers[0].(map[string]any), "resources", "limits", "memory"); memory != "1Mi" {
+			t.Fatalf("limit of memory: %s, want that of limit-1", memory)
+		}
+	}
+}
