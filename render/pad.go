@@ -145,16 +145,7 @@ func (p *padder) moveInline(k *kustomization) []byte {
 			changed = true
 		}
 	}
-	if p.elide.patches {
-		changed = p.withoutJSONPatches(k, &spec) || changed
-	}
-	if p.elide.values && len(spec.Images)+len(spec.Replicas)+len(spec.Transformers) > 0 {
-		spec.Images, spec.Replicas, spec.Transformers, changed = nil, nil, nil, true
-	}
-	if p.elide != (elision{}) && len(spec.Resources) == 0 {
-		// Kustomize does not take a component without anything in it.
-		spec.Images, changed = append(spec.Images, types.Image{Name: "nothing.invalid/nothing", NewTag: "0"}), true
-	}
+	changed = p.leaveOut(k, &spec) || changed
 	if k.path == p.root && !hasOrigins(&spec) {
 		spec.BuildMetadata = append(spec.BuildMetadata, types.OriginAnnotations)
 		changed = true
@@ -167,6 +158,25 @@ func (p *padder) moveInline(k *kustomization) []byte {
 		return k.data
 	}
 	return out
+}
+
+// leaveOut takes from a kustomization what another build is without.
+func (p *padder) leaveOut(k *kustomization, spec *types.Kustomization) bool {
+	changed := false
+	if p.elide.patches {
+		changed = p.withoutJSONPatches(k, spec)
+	}
+	if p.elide.values && len(spec.Images)+len(spec.Replicas)+len(spec.Transformers) > 0 {
+		spec.Images, spec.Replicas, spec.Transformers, changed = nil, nil, nil, true
+	}
+	if p.elide.replacements && len(spec.Replacements) > 0 {
+		spec.Replacements, changed = nil, true
+	}
+	if p.elide != (elision{}) && len(spec.Resources) == 0 {
+		// Kustomize does not take a component without anything in it.
+		spec.Images, changed = append(spec.Images, types.Image{Name: "nothing.invalid/nothing", NewTag: "0"}), true
+	}
+	return changed
 }
 
 // withoutJSONPatches removes the JSON6902 patches of a kustomization.

@@ -12,6 +12,8 @@ type elision struct {
 	// patches are the JSON6902 patches, values the `images` and `replicas`, which
 	// write values over others and do nothing else; either takes `transformers` along.
 	patches, values bool
+	// replacements may need what a patch made.
+	replacements bool
 }
 
 // rebuilt is the padded build without some of what makes nodes lose their lines,
@@ -34,7 +36,7 @@ func (l *locator) rebuilt(without elision) resmap.ResMap {
 		return nil
 	}
 	for i, res := range resources.Resources() {
-		if res.GetKind() != l.resources[i].GetKind() || res.GetName() != l.resources[i].GetName() {
+		if res.GetKind() != l.resources[i].GetKind() || !l.sameName(i, res.GetName()) {
 			return nil
 		}
 	}
@@ -44,8 +46,20 @@ func (l *locator) rebuilt(without elision) resmap.ResMap {
 	return resources
 }
 
+// sameName tells whether a name is that of an object, but for the hash of what a
+// generator made.
+func (l *locator) sameName(object int, name string) bool {
+	now := l.resources[object].GetName()
+	return name == now || l.isGenerated(object) && contentHash.ReplaceAllString(name, "") == contentHash.ReplaceAllString(now, "")
+}
+
 // before is the padded build without JSON6902 patches.
-func (l *locator) before() resmap.ResMap { return l.rebuilt(elision{patches: true}) }
+func (l *locator) before() resmap.ResMap {
+	if all := l.rebuilt(elision{patches: true}); all != nil {
+		return all
+	}
+	return l.rebuilt(elision{patches: true, replacements: true})
+}
 
 // unset finds what was written where kustomize put another value since: in a
 // build without what writes values, or at the key, which kustomize keeps.
