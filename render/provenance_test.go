@@ -73,10 +73,11 @@ func TestProvenance(t *testing.T) {
 				}
 				p.tree(t, commit.FS(), seen, every)
 			}
+			fmt.Printf("\n%s: %s\n%s", name, strings.Join(branches, " "), p)
 			for _, s := range p.samples {
 				s.prove(proven)
+				fmt.Print(s)
 			}
-			fmt.Printf("\n%s: %s\n%s", name, strings.Join(branches, " "), p)
 			p.check(t)
 		})
 	}
@@ -183,9 +184,6 @@ func (p *provenance) String() string {
 		writeShares(&out, "without a line", p.reasons, p.leaves)
 	}
 	writeExamples(&out, p.examples)
-	for _, sample := range p.samples {
-		out.WriteString(sample.String())
-	}
 	return out.String()
 }
 
