@@ -40,14 +40,15 @@ var hunkHeader = regexp.MustCompile(`^@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@`)
 
 // read reads a unified diff.
 func (m *LineMap) read(text []byte) {
-	line, shift, within := 0, 0, false
+	line, shift := 0, 0
+	started, within := false, false // the lines before the first hunk name the texts
 	for _, l := range bytes.Split(text, []byte("\n")) {
 		if at := hunkHeader.FindSubmatch(l); at != nil {
 			line, _ = strconv.Atoi(string(at[1]))
-			within = false
+			started, within = true, false
 			continue
 		}
-		if len(l) == 0 || line == 0 && l[0] != '+' {
+		if len(l) == 0 || !started {
 			continue
 		}
 		switch l[0] {

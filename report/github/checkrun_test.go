@@ -1,0 +1,365 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/scanner"
+)
+
+// publish does all of it, as the Action will.
+func publish(t *testing.T, p *Publisher, r *scanner.Report) (check, comment, sarif Published) {
+	t.Helper()
+	ctx := context.Background()
+	if err := p.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	sarif, err := p.UploadSARIF(ctx, []byte(`{"runs":[]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check, err = p.Finish(ctx, r, CheckOptions{Summary: markdown(r)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	comment, err = p.Comment(ctx, Comment{Body: markdown(r)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return check, comment, sarif
+}
+
+// TestPublishIsIdempotent: the second time nothing is written, whatever the size.
+func TestPublishIsIdempotent(t *testing.T) {
+	for _, n := range []int{1, 60, 6000, 30000} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			s, r := hub(t, githubtest.Config{}), findings(n)
+			changed(s, r)
+			p, _ := publisher(t, s, pullTarget(), Options{})
+			check, comment, sarif := publish(t, p, r)
+			if !check.Changed || !comment.Changed || !sarif.Changed {
+				t.Fatalf("first: %+v %+v %+v, want all changed", check, comment, sarif)
+			}
+			wantRun(t, s, n)
+			s.Forget()
+			again, _ := publisher(t, s, pullTarget(), Options{})
+			check2, comment2, sarif2 := publish(t, again, r)
+			if check2.Changed || comment2.Changed || sarif2.Changed {
+				t.Errorf("second: %+v %+v %+v, want none changed", check2, comment2, sarif2)
+			}
+			if check2.URL != check.URL || check.URL == "" || comment2.URL != comment.URL || comment.URL == "" {
+				t.Errorf("pages %q and %q, first %q and %q", check2.URL, comment2.URL, check.URL, comment.URL)
+			}
+			if w := writes(s); len(w) != 0 {
+				t.Errorf("the second time wrote %v", w)
+			}
+			if n := len(s.Requests()); n == 0 {
+				t.Error("the second time asked nothing: the log does not work")
+			}
+		})
+	}
+}
+
+// wantRun looks at the one check run of n findings.
+func wantRun(t *testing.T, s *githubtest.Server, n int) {
+	t.Helper()
+	runs := s.CheckRuns()
+	if len(runs) != 1 {
+		t.Fatalf("%d check runs, want 1", len(runs))
+	}
+	run := runs[0]
+	if run.Status != "completed" || run.HeadSHA != head || run.Name != "preadmit" || run.DetailsURL != pullTarget().DetailsURL {
+		t.Errorf("run %+v", run)
+	}
+	want := Failure
+	if n == 1 { // one audit note
+		want = Success
+	}
+	if run.Conclusion != string(want) {
+		t.Errorf("conclusion %s, want %s", run.Conclusion, want)
+	}
+	if got := len(run.Annotations); got != min(n, MaxAnnotations) {
+		t.Errorf("%d annotations, want %d", got, min(n, MaxAnnotations))
+	}
+	listed := min(n, MaxFiles*10) // ten a file
+	if over := listed - MaxAnnotations; over > 0 && !strings.Contains(run.Summary, fmt.Sprintf("without annotation: %d;", over)) {
+		t.Errorf("the summary does not tell that %d are left out: …%s", over, run.Summary[len(run.Summary)-200:])
+	}
+	if n >= 6000 && !strings.Contains(run.Summary, "more lines do not fit") {
+		t.Error("the summary was not cut")
+	}
+	order := map[string]int{"failure": 0, "warning": 1, "notice": 2}
+	for i := 1; i < len(run.Annotations); i++ {
+		if order[run.Annotations[i-1].Level] > order[run.Annotations[i].Level] {
+			t.Fatalf("annotation %d is worse than the one before it", i)
+		}
+	}
+	seen := map[string]bool{}
+	for _, a := range run.Annotations {
+		key := fmt.Sprint(a.Path, a.StartLine)
+		if seen[key] {
+			t.Fatalf("%s is annotated twice", key)
+		}
+		seen[key] = true
+	}
+}
+
+func TestStartShowsThatItWorks(t *testing.T) {
+	s := hub(t, githubtest.Config{})
+	p, _ := publisher(t, s, pullTarget(), Options{})
+	ctx := context.Background()
+	for range 2 {
+		if err := p.Start(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs := s.CheckRuns()
+	if len(runs) != 1 || runs[0].Status != "in_progress" {
+		t.Fatalf("runs %+v, want one in progress", runs)
+	}
+	want := []string{"POST check-runs 201"}
+	if diff := cmp.Diff(want, writes(s)); diff != "" {
+		t.Errorf("writes (-want +got):\n%s", diff)
+	}
+}
+
+// TestOtherContentMakesANewRun: annotations cannot be taken away from a run.
+func TestOtherContentMakesANewRun(t *testing.T) {
+	s, r := hub(t, githubtest.Config{}), findings(3)
+	changed(s, r)
+	p, _ := publisher(t, s, pullTarget(), Options{})
+	publish(t, p, r)
+	p, _ = publisher(t, s, pullTarget(), Options{})
+	publish(t, p, findings(1))
+	runs := s.CheckRuns()
+	if len(runs) != 2 || len(runs[0].Annotations) != 3 || len(runs[1].Annotations) != 1 {
+		t.Fatalf("runs %+v, want one with 3 annotations and one with 1", runs)
+	}
+	if runs[1].Status != "completed" || runs[1].Conclusion != string(Success) {
+		t.Errorf("the new run is %s %s", runs[1].Status, runs[1].Conclusion)
+	}
+}
+
+func TestFreshMakesANewRun(t *testing.T) {
+	s, r := hub(t, githubtest.Config{}), findings(3)
+	changed(s, r)
+	p, _ := publisher(t, s, pullTarget(), Options{})
+	publish(t, p, r)
+	p, _ = publisher(t, s, pullTarget(), Options{Fresh: true})
+	publish(t, p, r)
+	if runs := s.CheckRuns(); len(runs) != 2 || runs[1].Status != "completed" {
+		t.Errorf("runs %+v, want a second one", runs)
+	}
+}
+
+// TestForeignRunsAreLeftAlone: of another app, of a job with the same name, of another
+// commit, of another name.
+func TestForeignRunsAreLeftAlone(t *testing.T) {
+	s, r := hub(t, githubtest.Config{PageSize: 2}), findings(1)
+	changed(s, r)
+	ours := mark{phaseStarted, none, none}.String()
+	foreign := []githubtest.CheckRun{
+		{App: "evil", Name: "preadmit", HeadSHA: head, Status: "in_progress", ExternalID: ours},
+		{App: "github-actions", Name: "preadmit", HeadSHA: head, Status: "in_progress", ExternalID: "a-job"},
+		{App: "github-actions", Name: "preadmit", HeadSHA: merge, Status: "in_progress", ExternalID: ours},
+		{App: "github-actions", Name: "other", HeadSHA: head, Status: "in_progress", ExternalID: ours},
+		{App: "github-actions", Name: "preadmit", HeadSHA: head, Status: "completed", ExternalID: "preadmit/0/x"},
+	}
+	for _, run := range foreign {
+		s.AddCheckRun(run)
+	}
+	p, _ := publisher(t, s, pullTarget(), Options{})
+	publish(t, p, r)
+	runs := s.CheckRuns()
+	if len(runs) != len(foreign)+1 {
+		t.Fatalf("%d runs, want one more than %d", len(runs), len(foreign))
+	}
+	for i, run := range foreign {
+		if runs[i].ExternalID != run.ExternalID || runs[i].Status != run.Status || runs[i].Title != "" {
+			t.Errorf("run %d was changed to %+v", i, runs[i])
+		}
+	}
+}
+
+// TestOwnRunIsFoundOnALaterPage among many of the same name.
+func TestOwnRunIsFoundOnALaterPage(t *testing.T) {
+	s, r := hub(t, githubtest.Config{PageSize: 2}), findings(1)
+	changed(s, r)
+	p, _ := publisher(t, s, pullTarget(), Options{})
+	publish(t, p, r)
+	for range 7 {
+		s.AddCheckRun(githubtest.CheckRun{App: "github-actions", Name: "preadmit", HeadSHA: head, Status: "completed", Conclusion: "success", ExternalID: "a-job"})
+	}
+	s.Forget()
+	p, _ = publisher(t, s, pullTarget(), Options{})
+	publish(t, p, r)
+	if w := writes(s); len(w) != 0 {
+		t.Errorf("wrote %v, want nothing", w)
+	}
+}
+
+// TestLostAnswersAppendNothingTwice: GitHub did what was asked, and answered 502.
+func TestLostAnswersAppendNothingTwice(t *testing.T) {
+	s, r := hub(t, githubtest.Config{}), findings(160)
+	changed(s, r)
+	s.Intercept(githubtest.Rule{Method: "POST", Path: "/check-runs", Status: 502, After: true})
+	s.Intercept(githubtest.Rule{Method: "PATCH", Times: 4, Status: 502, After: true})
+	p, _ := publisher(t, s, pullTarget(), Options{})
+	ctx := context.Background()
+	if err := p.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Finish(ctx, r, CheckOptions{Summary: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	wantRun(t, s, 160)
+	want := []string{"POST check-runs 502", "PATCH 1001 502", "PATCH 1001 502", "PATCH 1001 502", "PATCH 1001 502"}
+	if diff := cmp.Diff(want, writes(s)); diff != "" {
+		t.Errorf("writes (-want +got):\n%s", diff)
+	}
+}
+
+// TestFailuresAreTriedAgain: GitHub did nothing and answered 500.
+func TestFailuresAreTriedAgain(t *testing.T) {
+	s, r := hub(t, githubtest.Config{}), findings(60)
+	changed(s, r)
+	s.Intercept(githubtest.Rule{Method: "POST", Path: "/check-runs", Status: 500, Times: 2})
+	s.Intercept(githubtest.Rule{Method: "PATCH", Skip: 1, Status: 503, Times: 2})
+	p, _ := publisher(t, s, pullTarget(), Options{})
+	publish(t, p, r)
+	wantRun(t, s, 60)
+}
+
+// TestResume: a run that was left in the middle goes on where it stopped, and one of
+// other content is superseded.
+func TestResume(t *testing.T) {
+	for _, second := range []int{120, 90} {
+		s, r := hub(t, githubtest.Config{}), findings(120)
+		changed(s, r)
+		s.Intercept(githubtest.Rule{Method: "PATCH", Skip: 1, Status: 500, Times: 3})
+		p, _ := publisher(t, s, pullTarget(), Options{Tries: 3})
+		var failed *Error
+		if _, err := p.Finish(context.Background(), r, CheckOptions{}); !errors.As(err, &failed) || failed.Kind != KindUnavailable {
+			t.Fatalf("error %v, want KindUnavailable", err)
+		}
+		if n := len(s.CheckRuns()[0].Annotations); n != 50 {
+			t.Fatalf("%d annotations before, want 50", n)
+		}
+		p, _ = publisher(t, s, pullTarget(), Options{})
+		if err := p.Start(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Finish(context.Background(), findings(second), CheckOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		runs := s.CheckRuns()
+		if second == 120 {
+			wantRun(t, s, 120)
+			continue
+		}
+		if len(runs) != 2 || runs[0].Conclusion != string(Cancelled) || len(runs[1].Annotations) != 90 {
+			t.Errorf("runs %+v, want the first cancelled and a second one with 90", runs)
+		}
+	}
+}
+
+// TestReadOnlyTokens come back as an error that names the permission, and tells that
+// the caller may go on.
+func TestReadOnlyTokens(t *testing.T) {
+	s := hub(t, githubtest.Config{ReadOnly: true, Token: "ghs_secret"})
+	s.SetFiles(githubtest.File{Path: "apps/0.yaml"})
+	p, _ := publisher(t, s, pullTarget(), Options{Token: "ghs_secret"})
+	ctx := context.Background()
+	_, sarifErr := p.UploadSARIF(ctx, []byte("{}"))
+	_, finishErr := p.Finish(ctx, findings(1), CheckOptions{})
+	_, commentErr := p.Comment(ctx, Comment{Body: "x"})
+	for permission, err := range map[string]error{
+		"checks: write": p.Start(ctx), "checks: write ": finishErr, "pull-requests: write": commentErr, "security-events: write": sarifErr,
+	} {
+		var refused *Error
+		if !errors.As(err, &refused) {
+			t.Fatalf("%v is no *Error", err)
+		}
+		if refused.Kind != KindForbidden || !refused.Degrades() || refused.Permission != strings.TrimSpace(permission) {
+			t.Errorf("%+v, want KindForbidden and %s", refused, permission)
+		}
+		for _, part := range []string{"POST /repos/octo/shop/", "403 Resource not accessible by integration", strings.TrimSpace(permission)} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("error %q lacks %q", err, part)
+			}
+		}
+		if strings.Contains(err.Error(), "ghs_secret") {
+			t.Errorf("error %q holds the token", err)
+		}
+	}
+}
+
+func TestVanishedPullRequest(t *testing.T) {
+	s := hub(t, githubtest.Config{})
+	s.RemovePull(7)
+	p, _ := publisher(t, s, pullTarget(), Options{})
+	_, finishErr := p.Finish(context.Background(), findings(1), CheckOptions{})
+	_, commentErr := p.Comment(context.Background(), Comment{Body: "x"})
+	for _, err := range []error{finishErr, commentErr} {
+		var refused *Error
+		if !errors.As(err, &refused) || refused.Kind != KindMissing || !refused.Degrades() || refused.Status != 404 {
+			t.Errorf("error %v, want KindMissing", err)
+		}
+	}
+	if w := writes(s); len(w) != 0 {
+		t.Errorf("wrote %v", w)
+	}
+}
+
+// TestHostileSizes: everything is as long as it gets, and GitHub takes it.
+func TestHostileSizes(t *testing.T) {
+	s := hub(t, githubtest.Config{})
+	long := strings.Repeat("日本語 text @user \x1b[31m\u202e", 8000)
+	p, _ := publisher(t, s, pullTarget(), Options{})
+	lines := strings.Repeat("日本語 @"+strings.Repeat("x", 70)+"\n", 3000)
+	c := Check{
+		Conclusion: Failure, Title: long, Summary: lines, Text: lines, Hidden: 3,
+		Annotations: []Annotation{{Path: "a.yaml", StartLine: 1, EndLine: 2, StartColumn: 1, EndColumn: 4, Level: LevelFailure, Message: "m"}},
+	}
+	if _, err := p.Complete(context.Background(), c); err != nil {
+		t.Fatal(err)
+	}
+	run := s.CheckRuns()[0]
+	if len(run.Summary) < MaxSummary-500 || len(run.Text) < MaxSummary-500 {
+		t.Errorf("summary of %d and text of %d bytes: more was cut than needed", len(run.Summary), len(run.Text))
+	}
+	r := findings(1)
+	r.Findings[0].Message, r.Findings[0].Policy, r.Findings[0].Expression = long, long, long
+	r.Findings[0].Object.Name, r.Findings[0].Location.Field = long, long
+	r.Findings[0].Location.EndLine = 4
+	changed(s, r)
+	if _, err := p.Finish(context.Background(), r, CheckOptions{Summary: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	a := s.CheckRuns()[1].Annotations[0]
+	if strings.ContainsAny(a.Message+a.Title+a.RawDetails, "\x1b\u202e") {
+		t.Error("an annotation holds control characters")
+	}
+}
+
+// TestUserTokens cannot write check runs, and comment as a user.
+func TestUserTokens(t *testing.T) {
+	s := hub(t, githubtest.Config{Login: "alice"})
+	p, _ := publisher(t, s, pullTarget(), Options{})
+	var refused *Error
+	if err := p.Start(context.Background()); !errors.As(err, &refused) || !refused.Degrades() {
+		t.Errorf("error %v, want one that degrades", err)
+	}
+	if _, err := p.Comment(context.Background(), Comment{Body: "x"}); err != nil {
+		t.Error(err)
+	}
+	if c := s.Comments(); len(c) != 1 || c[0].Author != "alice" {
+		t.Errorf("comments %+v", c)
+	}
+}

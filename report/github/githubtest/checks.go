@@ -1,0 +1,227 @@
+package githubtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// CheckRun is one that the server keeps.
+type CheckRun struct {
+	ID                                     int64
+	App                                    string // slug
+	Name, HeadSHA, Status, Conclusion      string
+	ExternalID, DetailsURL, Title, Summary string
+	Text                                   string
+	Annotations                            []Annotation
+}
+
+// Annotation is one of a check run, as it was sent.
+type Annotation struct {
+	Path        string `json:"path"`
+	StartLine   int    `json:"start_line"`
+	EndLine     int    `json:"end_line"`
+	StartColumn *int   `json:"start_column"`
+	EndColumn   *int   `json:"end_column"`
+	Level       string `json:"annotation_level"`
+	Title       string `json:"title"`
+	Message     string `json:"message"`
+	RawDetails  string `json:"raw_details"`
+}
+
+// runInput is the body of both writing requests. What is absent stays as it is.
+type runInput struct {
+	Name       *string `json:"name"`
+	HeadSHA    string  `json:"head_sha"`
+	Status     *string `json:"status"`
+	Conclusion *string `json:"conclusion"`
+	ExternalID *string `json:"external_id"`
+	DetailsURL *string `json:"details_url"`
+	Output     *struct {
+		Title, Summary, Text *string
+		Annotations          []Annotation
+	} `json:"output"`
+}
+
+// CheckRuns are copies of all check runs, in the order they were made.
+func (s *Server) CheckRuns() []CheckRun {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []CheckRun
+	for _, run := range s.runs {
+		c := *run
+		c.Annotations = slices.Clone(run.Annotations)
+		out = append(out, c)
+	}
+	return out
+}
+
+// AddCheckRun puts a check run of any app there, and gives its ID.
+func (s *Server) AddCheckRun(run CheckRun) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	run.ID = s.nextID()
+	s.runs = append(s.runs, &run)
+	return run.ID
+}
+
+func (s *Server) nextID() int64 {
+	s.lastID++
+	return s.lastID
+}
+
+func (s *Server) slug() string { return strings.TrimSuffix(s.config.Login, "[bot]") }
+
+func (s *Server) createRun(body []byte) answer {
+	var in runInput
+	if err := json.Unmarshal(body, &in); err != nil {
+		return message(http.StatusBadRequest, "Problems parsing JSON")
+	}
+	if a, ok := s.mayCheck(); !ok {
+		return a
+	}
+	run := &CheckRun{App: s.slug(), HeadSHA: in.HeadSHA, Status: "queued"}
+	if complaint := run.update(&in); complaint != "" {
+		return message(http.StatusUnprocessableEntity, complaint)
+	}
+	run.ID = s.nextID()
+	s.runs = append(s.runs, run)
+	return answer{status: http.StatusCreated, body: s.runBody(run)}
+}
+
+// mayCheck refuses the tokens of users: only apps write check runs.
+func (s *Server) mayCheck() (answer, bool) {
+	if strings.HasSuffix(s.config.Login, "[bot]") {
+		return answer{}, true
+	}
+	return message(http.StatusForbidden, "You must authenticate via a GitHub App."), false
+}
+
+// run answers GET and PATCH of one run.
+func (s *Server) run(r *http.Request, id int64, body []byte) answer {
+	i := slices.IndexFunc(s.runs, func(run *CheckRun) bool { return run.ID == id })
+	if i < 0 {
+		return message(http.StatusNotFound, "Not Found")
+	}
+	run := s.runs[i]
+	if r.Method == http.MethodGet {
+		return answer{status: http.StatusOK, body: s.runBody(run)}
+	}
+	if run.App != s.slug() {
+		return message(http.StatusForbidden, "Invalid app_id `1` - check run can only be modified by the GitHub App that created it.")
+	}
+	var in runInput
+	if err := json.Unmarshal(body, &in); err != nil {
+		return message(http.StatusBadRequest, "Problems parsing JSON")
+	}
+	if complaint := run.update(&in); complaint != "" {
+		return message(http.StatusUnprocessableEntity, complaint)
+	}
+	return answer{status: http.StatusOK, body: s.runBody(run)}
+}
+
+// update changes a run as GitHub does: annotations are appended, a conclusion
+// completes. It says what GitHub would not take, and changes nothing then.
+func (run *CheckRun) update(in *runInput) (complaint string) {
+	if complaint := in.complaint(); complaint != "" {
+		return complaint
+	}
+	set := func(to *string, from *string) {
+		if from != nil {
+			*to = *from
+		}
+	}
+	set(&run.Name, in.Name)
+	set(&run.Status, in.Status)
+	set(&run.ExternalID, in.ExternalID)
+	set(&run.DetailsURL, in.DetailsURL)
+	if in.Conclusion != nil {
+		run.Status, run.Conclusion = "completed", *in.Conclusion
+	}
+	if run.Status != "completed" {
+		run.Conclusion = ""
+	}
+	if in.Output != nil {
+		set(&run.Title, in.Output.Title)
+		set(&run.Summary, in.Output.Summary)
+		set(&run.Text, in.Output.Text)
+		run.Annotations = append(run.Annotations, in.Output.Annotations...)
+	}
+	return ""
+}
+
+// complaint enforces what the description says in words only.
+func (in *runInput) complaint() string {
+	if in.Status != nil && *in.Status == "completed" && in.Conclusion == nil {
+		return "Missing conclusion."
+	}
+	if in.Output == nil {
+		return ""
+	}
+	for name, text := range map[string]*string{"summary": in.Output.Summary, "text": in.Output.Text} {
+		if text != nil && len(*text) > 65535 {
+			return fmt.Sprintf("Invalid request.\n\n%s exceeds a maximum bytesize of 65535", name)
+		}
+	}
+	if in.Output.Title == nil || in.Output.Summary == nil {
+		return "Invalid request.\n\n\"title\", \"summary\" weren't supplied."
+	}
+	for _, a := range in.Output.Annotations {
+		switch {
+		case len(a.Message) > 64<<10 || len(a.RawDetails) > 64<<10:
+			return "Invalid request.\n\nAn annotation has more than 64 KB."
+		case a.Message == "" || a.Path == "":
+			return "Invalid request.\n\nAn annotation lacks its path or message."
+		case utf8.RuneCountInString(a.Title) > 255:
+			return "Invalid request.\n\nThe title of an annotation has more than 255 characters."
+		case a.StartLine < 1 || a.EndLine < a.StartLine:
+			return "Invalid request.\n\nThe lines of an annotation are no range."
+		case a.StartLine != a.EndLine && (a.StartColumn != nil || a.EndColumn != nil):
+			return "Invalid request.\n\nAnnotations only support start_column and end_column on the same line."
+		case a.StartColumn != nil && (*a.StartColumn < 1 || a.EndColumn != nil && *a.EndColumn < *a.StartColumn):
+			return "Invalid request.\n\nThe columns of an annotation are no range."
+		}
+	}
+	return ""
+}
+
+func (s *Server) listRuns(r *http.Request, sha string) answer {
+	var list []any
+	query := r.URL.Query()
+	seen := map[string]bool{}
+	for _, run := range slices.Backward(s.runs) {
+		key := run.App + "/" + run.Name
+		switch {
+		case run.HeadSHA != sha || query.Get("check_name") != "" && query.Get("check_name") != run.Name:
+			continue
+		case query.Get("filter") != "all" && seen[key]:
+			continue
+		}
+		seen[key] = true
+		list = append(list, s.runBody(run))
+	}
+	part, header := page(s, r, list)
+	return answer{http.StatusOK, map[string]any{"total_count": len(list), "check_runs": append([]any{}, part...)}, header}
+}
+
+func (s *Server) annotations(r *http.Request, id int64) answer {
+	for _, run := range s.runs {
+		if run.ID != id {
+			continue
+		}
+		part, header := page(s, r, run.Annotations)
+		list := []any{}
+		for _, a := range part {
+			list = append(list, map[string]any{
+				"path": a.Path, "start_line": a.StartLine, "end_line": a.EndLine, "start_column": a.StartColumn,
+				"end_column": a.EndColumn, "annotation_level": a.Level, "title": a.Title, "message": a.Message,
+				"raw_details": a.RawDetails, "blob_href": s.URL + "blob",
+			})
+		}
+		return answer{http.StatusOK, list, header}
+	}
+	return message(http.StatusNotFound, "Not Found")
+}

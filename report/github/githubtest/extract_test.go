@@ -1,0 +1,199 @@
+package githubtest
+
+import (
+	"encoding/json"
+	"flag"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// openapi.json is made of GitHub's description of its API, as npm publishes it:
+//
+//	npm pack @octokit/openapi@23.0.2 && tar xzf octokit-openapi-23.0.2.tgz
+//	go test ./report/github/githubtest -run TestOpenAPI -openapi package/generated/api.github.com.json
+var from = flag.String("openapi", "", "make openapi.json anew, of the description in this file")
+
+// operations are what the publisher asks, and what a test wants to look at.
+func operations() map[string][]string {
+	return map[string][]string{
+		"/user":                            {"get"},
+		"/repos/{owner}/{repo}/check-runs": {"post"},
+		"/repos/{owner}/{repo}/check-runs/{check_run_id}":             {"get", "patch"},
+		"/repos/{owner}/{repo}/check-runs/{check_run_id}/annotations": {"get"},
+		"/repos/{owner}/{repo}/commits/{ref}/check-runs":              {"get"},
+		"/repos/{owner}/{repo}/pulls/{pull_number}/files":             {"get"},
+		"/repos/{owner}/{repo}/issues/{issue_number}/comments":        {"get", "post"},
+		"/repos/{owner}/{repo}/issues/comments/{comment_id}":          {"patch", "delete"},
+		"/repos/{owner}/{repo}/code-scanning/sarifs":                  {"post"},
+	}
+}
+
+// TestOpenAPI: the description holds our operations, whole, and nothing else.
+func TestOpenAPI(t *testing.T) {
+	if *from != "" {
+		extract(t, *from)
+	}
+	doc := readJSON(t, "openapi.json")
+	got := map[string][]string{}
+	for path, item := range doc["paths"].(map[string]any) {
+		for method := range item.(map[string]any) {
+			got[path] = append(got[path], method)
+		}
+		slices.Sort(got[path])
+	}
+	want := operations()
+	for _, methods := range want {
+		slices.Sort(methods)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("operations (-want +got):\n%s", diff)
+	}
+	missing := map[string]bool{}
+	walk(doc, func(ref string) {
+		if lookUp(doc, ref) == nil {
+			missing[ref] = true
+		}
+	})
+	if len(missing) > 0 {
+		t.Errorf("openapi.json lacks %v", slices.Sorted(maps.Keys(missing)))
+	}
+}
+
+// extract writes openapi.json: our operations and everything they refer to, without
+// prose and examples.
+func extract(t *testing.T, file string) {
+	t.Helper()
+	all := readJSON(t, file)
+	paths := map[string]any{}
+	out := map[string]any{
+		"openapi": all["openapi"], "paths": paths, "components": map[string]any{},
+		"info": map[string]any{
+			"title": "Operations of GitHub's REST API that preadmit uses", "version": "@octokit/openapi 23.0.2",
+			"license": map[string]any{"name": "MIT"},
+		},
+	}
+	for path, methods := range operations() {
+		item := map[string]any{}
+		for _, m := range methods {
+			item[m] = bare(all["paths"].(map[string]any)[path].(map[string]any)[m], "")
+		}
+		paths[path] = item
+	}
+	for {
+		missing := map[string]bool{}
+		walk(out, func(ref string) {
+			if lookUp(out, ref) == nil {
+				missing[ref] = true
+			}
+		})
+		if len(missing) == 0 {
+			break
+		}
+		for ref := range missing {
+			put(out, ref, bare(lookUp(all, ref), ""))
+		}
+	}
+	text, err := json.MarshalIndent(out, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("openapi.json", append(text, '\n'), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// bare is a copy without prose and examples. Below "properties" every key is a name.
+func bare(v any, parent string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, value := range v {
+			if parent == "properties" || !prose(key) {
+				out[key] = bare(value, key)
+			}
+		}
+		if isResponse(v) {
+			out["description"] = v["description"] // it must have one
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = bare(v[i], "")
+		}
+		return out
+	}
+	return v
+}
+
+// prose tells whether a key holds text for people.
+func prose(key string) bool {
+	return slices.Contains([]string{"description", "example", "examples", "externalDocs", "summary", "tags"}, key) ||
+		strings.HasPrefix(key, "x-")
+}
+
+// isResponse tells responses from what else has a description.
+func isResponse(v map[string]any) bool {
+	_, text := v["description"].(string)
+	_, body := v["content"]
+	_, headers := v["headers"]
+	return text && (body || headers || len(v) == 1)
+}
+
+func walk(v any, visit func(ref string)) {
+	switch v := v.(type) {
+	case map[string]any:
+		if ref, ok := v["$ref"].(string); ok {
+			visit(ref)
+		}
+		for _, value := range v {
+			walk(value, visit)
+		}
+	case []any:
+		for _, value := range v {
+			walk(value, visit)
+		}
+	}
+}
+
+// lookUp resolves a reference like #/components/schemas/x; nil when it is not there.
+func lookUp(doc map[string]any, ref string) any {
+	var at any = doc
+	for _, key := range strings.Split(strings.TrimPrefix(ref, "#/"), "/") {
+		m, _ := at.(map[string]any)
+		at = m[key]
+	}
+	return at
+}
+
+func put(doc map[string]any, ref string, v any) {
+	keys := strings.Split(strings.TrimPrefix(ref, "#/"), "/")
+	at := doc
+	for _, key := range keys[:len(keys)-1] {
+		next, ok := at[key].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			at[key] = next
+		}
+		at = next
+	}
+	at[keys[len(keys)-1]] = v
+}
+
+func readJSON(t *testing.T, file string) map[string]any {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc map[string]any
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}

@@ -1,0 +1,77 @@
+package githubtest
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/legacy"
+)
+
+// description is the part of GitHub's OpenAPI description that extract_test.go took
+// from @octokit/openapi; openapi.LICENSE is its license.
+//
+//go:embed openapi.json
+var description []byte
+
+// spec checks requests and answers against the description.
+type spec struct{ router routers.Router }
+
+func loadSpec() (*spec, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(description)
+	if err != nil {
+		return nil, fmt.Errorf("read the OpenAPI description: %w", err)
+	}
+	router, err := legacy.NewRouter(doc)
+	if err != nil {
+		return nil, fmt.Errorf("read the OpenAPI description: %w", err)
+	}
+	return &spec{router}, nil
+}
+
+// request checks a request.
+func (s *spec) request(r *http.Request, body []byte) (*openapi3filter.RequestValidationInput, error) {
+	route, params, err := s.router.FindRoute(r)
+	if err != nil {
+		return nil, fmt.Errorf("no operation that is described: %w", err)
+	}
+	if len(body) > 0 && route.Operation.RequestBody == nil {
+		return nil, fmt.Errorf("a body of %d bytes where none is described", len(body))
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	input := &openapi3filter.RequestValidationInput{
+		Request: r, PathParams: params, Route: route, QueryParams: r.URL.Query(),
+		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc},
+	}
+	for name := range input.QueryParams {
+		if route.Operation.Parameters.GetByInAndName("query", name) == nil {
+			return nil, fmt.Errorf("the query parameter %s is not described", name)
+		}
+	}
+	return input, openapi3filter.ValidateRequest(context.Background(), input)
+}
+
+// response checks an answer of the server. Statuses that the description does not name
+// - GitHub describes few refusals - pass.
+func (s *spec) response(input *openapi3filter.RequestValidationInput, a answer) error {
+	text, err := json.Marshal(a.body)
+	if err != nil {
+		return err
+	}
+	if a.body == nil {
+		text = nil
+	}
+	return openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: input, Status: a.status,
+		Header:  http.Header{"Content-Type": {"application/json"}},
+		Body:    io.NopCloser(bytes.NewReader(text)),
+		Options: input.Options,
+	})
+}

@@ -1,0 +1,158 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/scanner"
+)
+
+const (
+	head  = "1111111111111111111111111111111111111111"
+	merge = "2222222222222222222222222222222222222222"
+)
+
+// clock goes on only when somebody sleeps.
+type clock struct {
+	now   time.Time
+	slept []time.Duration
+}
+
+func (c *clock) Now() time.Time { return c.now }
+
+func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
+	c.slept, c.now = append(c.slept, d), c.now.Add(d)
+	return ctx.Err()
+}
+
+// total is the time slept.
+func (c *clock) total() (sum time.Duration) {
+	for _, d := range c.slept {
+		sum += d
+	}
+	return sum
+}
+
+// hub starts a server whose problems fail the test at its end.
+func hub(t *testing.T, config githubtest.Config) *githubtest.Server {
+	t.Helper()
+	s, err := githubtest.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.Close()
+		for _, p := range s.Problems() {
+			t.Errorf("GitHub's description or limits: %s", p)
+		}
+	})
+	return s
+}
+
+func pullTarget() Target {
+	return Target{
+		Owner: "octo", Repo: "shop", HeadSHA: head, Pull: 7, Ref: "refs/pull/7/merge", RefSHA: merge,
+		DetailsURL: "https://github.com/octo/shop/actions/runs/1",
+	}
+}
+
+// publisher is one at a server, with a clock that does not wait.
+func publisher(t *testing.T, s *githubtest.Server, target Target, opts Options) (*Publisher, *clock) {
+	t.Helper()
+	c := &clock{now: time.Now()}
+	opts.BaseURL, opts.Clock = s.URL, c
+	p, err := New(target, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, c
+}
+
+// findings makes a report of n new findings, of three actions in turn, ten a file.
+func findings(n int) *scanner.Report {
+	r := &scanner.Report{APIVersion: scanner.APIVersion, Kind: scanner.Kind}
+	r.Tool.Name = "preadmit"
+	actions := []scanner.Action{scanner.ActionAudit, scanner.ActionWarn, scanner.ActionDeny}
+	for i := range n {
+		action := actions[i%3]
+		r.Findings = append(r.Findings, scanner.Finding{
+			Fingerprint: fmt.Sprintf("%08x", i), Status: scanner.StatusNew, Action: action, Actions: []scanner.Action{action},
+			Cause: scanner.CauseValidation, Policy: "replicas", Message: fmt.Sprintf("number %d is too much", i), Operation: "UPDATE",
+			Object: &scanner.Object{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: fmt.Sprintf("web-%d", i)},
+			Root:   "apps",
+			Location: scanner.Location{
+				Path: fmt.Sprintf("apps/%d.yaml", i/10), StartLine: 1 + i%10, StartColumn: 3, EndLine: 1 + i%10, EndColumn: 9, Tree: "head",
+			},
+		})
+	}
+	return r
+}
+
+// changed has the server list the files of a report's findings.
+func changed(s *githubtest.Server, r *scanner.Report) {
+	var files []githubtest.File
+	seen := map[string]bool{}
+	for _, f := range r.Findings {
+		if !seen[f.Location.Path] {
+			seen[f.Location.Path] = true
+			files = append(files, githubtest.File{Path: f.Location.Path})
+		}
+	}
+	s.SetFiles(files...)
+}
+
+// writes are the requests that asked for a change, as "METHOD path status".
+func writes(s *githubtest.Server) []string {
+	out := []string{}
+	for _, r := range s.Requests() {
+		if r.Writes() {
+			out = append(out, fmt.Sprintf("%s %s %d", r.Method, r.Path[strings.LastIndex(r.Path, "/")+1:], r.Status))
+		}
+	}
+	return out
+}
+
+// markdown is a body of about a hundred bytes for each finding.
+func markdown(r *scanner.Report) string {
+	var b strings.Builder
+	b.WriteString("# preadmit\n\n| finding | place |\n|---|---|\n")
+	for _, f := range r.Findings {
+		fmt.Fprintf(&b, "| %s | `%s:%d` | %s |\n", f.Message, f.Location.Path, f.Location.StartLine, strings.Repeat("word ", 12))
+	}
+	return b.String()
+}
+
+func TestNewRefusesMistakes(t *testing.T) {
+	change := func(do func(*Target)) Target {
+		target := pullTarget()
+		do(&target)
+		return target
+	}
+	for name, test := range map[string]struct {
+		target Target
+		opts   Options
+		want   string
+	}{
+		"owner":    {change(func(t *Target) { t.Owner = "../x" }), Options{}, "owner"},
+		"repo":     {change(func(t *Target) { t.Repo = ".." }), Options{}, "repository"},
+		"short":    {change(func(t *Target) { t.HeadSHA = "1234567" }), Options{}, "full object name"},
+		"number":   {change(func(t *Target) { t.Pull = -1 }), Options{}, "pull request -1"},
+		"ref":      {change(func(t *Target) { t.Ref = "main" }), Options{}, `the ref "main"`},
+		"merge":    {change(func(t *Target) { t.RefSHA = "" }), Options{}, "needs its commit"},
+		"details":  {change(func(t *Target) { t.DetailsURL = "javascript:x" }), Options{}, "details URL"},
+		"password": {pullTarget(), Options{BaseURL: "https://user:secret@host/"}, "URL of the API"},
+		"no host":  {pullTarget(), Options{BaseURL: "api.github.com"}, "URL of the API"},
+	} {
+		_, err := New(test.target, test.opts)
+		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: error %v, want one on %q", name, err, test.want)
+		}
+	}
+	if _, err := New(pullTarget(), Options{}); err != nil {
+		t.Errorf("a good target: %v", err)
+	}
+}
