@@ -39,17 +39,25 @@ func (p *printer) details(e *entry, labelled bool) []string {
 
 // requests lists the requests of an entry; a few of them unless Verbose.
 func (p *printer) requests(e *entry) []string {
-	var out []string
-	if s := requestOf(e.Finding); s != "" {
-		out = append(out, s)
-	}
-	for i, f := range e.also {
-		if i+1 == mostRequests && len(e.also) > mostRequests && !p.opts.Verbose {
-			return append(out, "and "+count(len(e.also)-i, "more request")+" (-v lists them)")
-		}
-		out = append(out, requestOf(f))
+	out, more := e.requests(p.opts.Verbose)
+	if more > 0 {
+		out = append(out, "and "+count(more, "more request")+" (-v lists them)")
 	}
 	return out
+}
+
+// requests lists the requests of an entry and counts those it leaves out.
+func (e *entry) requests(all bool) (list []string, more int) {
+	if s := requestOf(e.Finding); s != "" {
+		list = append(list, s)
+	}
+	for i, f := range e.also {
+		if i+1 == mostRequests && len(e.also) > mostRequests && !all {
+			return list, len(e.also) - i
+		}
+		list = append(list, requestOf(f))
+	}
+	return list, 0
 }
 
 // requestOf says what was asked, like "UPDATE Deployment shop/web, root prod".

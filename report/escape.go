@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"html"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -9,8 +11,9 @@ import (
 )
 
 // Text of a repository may try to move the cursor, recolour the screen, reverse
-// the reading direction or speak to a CI runner. This file is the one place that
-// stops it.
+// the reading direction, speak to a CI runner, call a team by @name or close the
+// element it is shown in. This file is the one place that stops it, for terminals
+// and logs, JSON, Markdown, HTML and workflow commands.
 
 // escape makes s safe for one line of a terminal or log: what does not show as
 // itself (control and format characters, bidi overrides, newlines, bytes that are
@@ -118,4 +121,67 @@ func clip(s string, n int) string {
 		return s
 	}
 	return string([]rune(s)[:n-1]) + "…"
+}
+
+// maxTicks is the longest run of backticks kept in Markdown: GitHub's parser does
+// not take longer ones for delimiters, so that no longer delimiter could hold them.
+const maxTicks = 16
+
+// ticks are runs of backticks. It is compiled once and never changes.
+var ticks = regexp.MustCompile("`+")
+
+// codeSpan is one line of text for Markdown, as code: nothing in it is read as
+// Markdown or HTML, and GitHub links no mention, reference, commit or URL in it.
+func codeSpan(s string) string {
+	s = untick(escape(s))
+	if strings.TrimSpace(s) == "" {
+		return "` `"
+	}
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") || strings.HasPrefix(s, " ") && strings.HasSuffix(s, " ") {
+		s = " " + s + " "
+	}
+	delimiter := strings.Repeat("`", longestTicks(s)+1)
+	return guardLine(delimiter + s + delimiter)
+}
+
+// codeBlock is lines of text for Markdown, in a fence that they cannot end. Each is
+// escaped. lang is a word of ours that tells how to colour it, or empty.
+func codeBlock(lang string, lines []string) string {
+	var body strings.Builder
+	for _, l := range lines {
+		body.WriteString(guardLine(untick(escape(l))) + "\n")
+	}
+	fence := strings.Repeat("`", max(3, longestTicks(body.String())+1))
+	return fence + lang + "\n" + body.String() + fence + "\n"
+}
+
+// untick writes runs of backticks that are too long to be held as escapes.
+func untick(s string) string {
+	if longestTicks(s) <= maxTicks {
+		return s
+	}
+	return strings.ReplaceAll(s, "`", `\u0060`)
+}
+
+func longestTicks(s string) int {
+	longest := 0
+	for _, run := range ticks.FindAllString(s, -1) {
+		longest = max(longest, len(run))
+	}
+	return longest
+}
+
+// htmlText is one line of text for HTML, inside of an element or of a quoted
+// attribute.
+func htmlText(s string) string { return html.EscapeString(escape(s)) }
+
+// commandData is text for the end of a workflow command, as actions/runner reads it
+// back (ActionCommand.cs); it may have several lines.
+func commandData(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(guardLine(strings.Join(escapeLines(s), "\n")))
+}
+
+// commandProperty is text for a property of a workflow command.
+func commandProperty(s string) string {
+	return strings.NewReplacer("%", "%25", ":", "%3A", ",", "%2C").Replace(guardLine(escape(s)))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/lint"
 )
 
-// lintFormats are the formats of a lint.Report, under the names of Formats.
+// lintFormats is the table of formats of a lint.Report, under names of Formats.
 func lintFormats() []format[*lint.Report] {
 	return []format[*lint.Report]{
 		{"text", writeLintText},
@@ -21,7 +21,10 @@ func lintFormats() []format[*lint.Report] {
 	}
 }
 
-// WriteLint writes the report of preadmit lint in one of Formats.
+// LintFormats lists the names WriteLint knows, in a fixed order.
+func LintFormats() []string { return names(lintFormats()) }
+
+// WriteLint writes the report of preadmit lint in one of LintFormats.
 func WriteLint(w io.Writer, name string, r *lint.Report, opts Options) error {
 	return writeAs(w, lintFormats(), name, maskLint(r), opts)
 }

@@ -74,7 +74,7 @@ func writeLint(t *testing.T, format string, r *lint.Report, opts report.Options)
 func TestLintMasksSecrets(t *testing.T) {
 	r := readLint(t, "testdata/lint/mixed.json")
 	r.Findings[0].Location.Snippet = []string{"kind: Secret", "stringData:", "  password: hunter2"}
-	for _, format := range report.Formats() {
+	for _, format := range report.LintFormats() {
 		if out := writeLint(t, format, r, zero); bytes.Contains(out, []byte("hunter2")) {
 			t.Errorf("%s shows a secret:\n%s", format, out)
 		}
@@ -84,7 +84,7 @@ func TestLintMasksSecrets(t *testing.T) {
 func TestLintKnowsTheFormatsOfScan(t *testing.T) {
 	var b bytes.Buffer
 	err := report.WriteLint(&b, "yaml", &lint.Report{}, zero)
-	if err == nil || !strings.Contains(err.Error(), strings.Join(report.Formats(), ", ")) {
+	if err == nil || !strings.Contains(err.Error(), strings.Join(report.LintFormats(), ", ")) {
 		t.Errorf("error %v, want one with the formats", err)
 	}
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // Options steer how a report is written. The zero value is for a pipe: no
-// colour, 80 columns. Only the text format looks at them.
+// colour, 80 columns. Formats for programs do not look at them.
 type Options struct {
 	// Color marks actions, places and excerpts with ANSI colours.
 	Color bool
@@ -30,6 +30,13 @@ type Options struct {
 	Verbose bool
 	// Quiet leaves only denials and the summary.
 	Quiet bool
+	// Limit is the most characters (Unicode code points) that markdown may have; 0 is
+	// no limit. What does not fit is left out as a whole, the least severe first, and
+	// counted.
+	Limit int
+	// Blob is the URL of the head's files, like https://github.com/o/r/blob/SHA/: when
+	// it is set, places in markdown are links.
+	Blob string
 }
 
 // format is one way to write a report.
@@ -44,10 +51,11 @@ func formats() []format[*scanner.Report] {
 		{"text", writeText},
 		{"json", writeJSON},
 		{"sarif", writeSARIF},
+		{"markdown", writeMarkdown},
 	}
 }
 
-// Formats lists the names Write and WriteLint know, in a fixed order.
+// Formats lists the names Write knows, in a fixed order.
 func Formats() []string { return names(formats()) }
 
 func names[R any](formats []format[R]) []string {

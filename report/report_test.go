@@ -29,6 +29,7 @@ var goldens = []struct {
 	{".color.txt", "text", report.Options{Color: true}},
 	{".sarif", "sarif", report.Options{}},
 	{".out.json", "json", report.Options{}},
+	{".md", "markdown", report.Options{}},
 }
 
 func TestGolden(t *testing.T) {
@@ -110,7 +111,7 @@ func reader(doc []byte) *bytes.Reader { return bytes.NewReader(doc) }
 
 func TestUnknownFormatListsTheKnown(t *testing.T) {
 	err := report.Write(&bytes.Buffer{}, "yaml", read(t, "one"), zero)
-	if want := `unknown format "yaml", want one of text, json, sarif`; err == nil || err.Error() != want {
+	if want := `unknown format "yaml", want one of ` + strings.Join(report.Formats(), ", "); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -55,6 +55,12 @@ func (p *printer) summary(r *scanner.Report) {
 // summaryText is like "3 denied (2 new, 1 existing), 1 warning, 4 indeterminate in
 // 12 roots, 57 requests, 0.42s".
 func summaryText(t tally, r *scanner.Report, compared bool) string {
+	return fmt.Sprintf("%s in %s, %s, %s", outcomeText(t, r, compared), rootsText(r.Summary.Roots),
+		count(r.Summary.Requests, "request"), inSeconds(r.Summary.Durations.Total))
+}
+
+// outcomeText is the part of it about findings and what was not judged.
+func outcomeText(t tally, r *scanner.Report, compared bool) string {
 	var parts []string
 	add := func(n int, words string, a scanner.Action) {
 		if n == 0 {
@@ -76,8 +82,7 @@ func summaryText(t tally, r *scanner.Report, compared bool) string {
 	if left, untouched := touched(r.Indeterminate); len(left)+untouched > 0 {
 		parts = append(parts, indeterminateText(len(left), untouched))
 	}
-	return fmt.Sprintf("%s in %s, %s, %s", strings.Join(parts, ", "), rootsText(r.Summary.Roots),
-		count(r.Summary.Requests, "request"), inSeconds(r.Summary.Durations.Total))
+	return strings.Join(parts, ", ")
 }
 
 // indeterminateText counts what the change touches apart from the rest.

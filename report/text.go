@@ -136,6 +136,21 @@ func groupByFile(findings []scanner.Finding, opts Options) []*fileGroup {
 	type file struct{ tree, path string }
 	var out []*fileGroup
 	files := map[file]*fileGroup{}
+	for _, e := range entriesOf(findings, opts) {
+		at := file{e.Location.Tree, e.Location.Path}
+		g := files[at]
+		if g == nil {
+			g = &fileGroup{path: e.Location.Path, tree: e.Location.Tree}
+			files[at], out = g, append(out, g)
+		}
+		g.entries = append(g.entries, e)
+	}
+	return out
+}
+
+// entriesOf merges the findings to be shown in full, in the report's order.
+func entriesOf(findings []scanner.Finding, opts Options) []*entry {
+	var out []*entry
 	entries := map[entryKey]*entry{}
 	for i := range findings {
 		f := &findings[i]
@@ -147,14 +162,8 @@ func groupByFile(findings []scanner.Finding, opts Options) []*fileGroup {
 			e.also = append(e.also, f)
 			continue
 		}
-		at := file{f.Location.Tree, f.Location.Path}
-		g := files[at]
-		if g == nil {
-			g = &fileGroup{path: f.Location.Path, tree: f.Location.Tree}
-			files[at], out = g, append(out, g)
-		}
 		entries[key] = &entry{Finding: f}
-		g.entries = append(g.entries, entries[key])
+		out = append(out, entries[key])
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/lint"
 	"github.com/spf13/cobra"
@@ -25,8 +26,10 @@ type lintFlags struct {
 }
 
 func newLintFlags() *lintFlags {
+	scan := newScanFlags()
+	scan.format.known = report.LintFormats()
 	return &lintFlags{
-		scan:    newScanFlags(),
+		scan:    scan,
 		failOn:  choice{value: "error", known: lint.FailOnValues()},
 		disable: words{kind: "RULE"},
 	}

@@ -67,6 +67,8 @@ func formatOf(extension string) string {
 		return "json"
 	case ".sarif":
 		return "sarif"
+	case ".md", ".markdown":
+		return "markdown"
 	case ".txt":
 		return "text"
 	}

@@ -1,0 +1,263 @@
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/scanner"
+)
+
+const (
+	// markdownText bounds a message, in runes: what is told of one finding must stay
+	// small against what a comment holds.
+	markdownText = 2000
+	// markdownWidth is the width of excerpts.
+	markdownWidth = 100
+)
+
+// writeMarkdown writes the report for a comment or a summary on GitHub: what it comes
+// to; what is new, the worst first and policy by policy; what could not be judged;
+// and, folded, what was there before, remarks, and what got better. It has no
+// durations, so that equal reports give equal text.
+//
+// Nothing of a repository is read as Markdown: it is in code spans and fences.
+func writeMarkdown(w *bufio.Writer, r *scanner.Report, opts Options) error {
+	m := &markdown{sheet: sheet{limit: opts.Limit}, opts: opts, compared: r.Change.Base != nil}
+	m.head(r)
+	m.reserve(m.foot(r), mostLeftOut)
+	fresh, existing := m.entries(r)
+	m.findings(fresh)
+	if !opts.Quiet {
+		m.unjudged(r.Indeterminate)
+		m.existing(existing)
+		m.remarks(r.Diagnostics)
+		m.resolved(r.Findings)
+	}
+	m.end(m.leftOut())
+	m.end(m.foot(r))
+	_, err := w.WriteString(m.String())
+	return err
+}
+
+// markdown writes a report onto a sheet.
+type markdown struct {
+	sheet
+	opts Options
+	// compared is set when there is a base.
+	compared bool
+}
+
+// head is the title and the counts.
+func (m *markdown) head(r *scanner.Report) {
+	t := tallyOf(r.Findings)
+	m.put(fmt.Sprintf("### %s preadmit: %s\n\n", sign(t, r), outcomeText(t, r, false)))
+	detail := ""
+	if m.compared && outcomeText(t, r, true) != outcomeText(t, r, false) {
+		detail = outcomeText(t, r, true) + " in "
+	}
+	m.put(fmt.Sprintf("%s%s, %s, %s\n", detail, rootsText(r.Summary.Roots), count(r.Summary.Requests, "request"), policies(r.Summary.Policies)))
+}
+
+// foot says by what and of what the report was made.
+func (m *markdown) foot(r *scanner.Report) string {
+	return "\n<sub>" + codeSpan(clip(madeBy(r), 300)) + "</sub>\n"
+}
+
+// sign is the emoji for the worst that a change brings.
+func sign(t tally, r *scanner.Report) string {
+	left, _ := touched(r.Indeterminate)
+	switch {
+	case t[scanner.ActionDeny][scanner.StatusNew] > 0:
+		return ":x:"
+	case t.open(scanner.ActionDeny) > 0, t.open(scanner.ActionWarn) > 0, len(left) > 0:
+		return ":warning:"
+	case t.open(scanner.ActionAudit) > 0:
+		return ":information_source:"
+	}
+	return ":white_check_mark:"
+}
+
+// entries are what is told of findings, the worst first: those of the change, and
+// those that the base has too.
+func (m *markdown) entries(r *scanner.Report) (fresh, existing []*entry) {
+	all := entriesOf(r.Findings, m.opts)
+	slices.SortStableFunc(all, func(a, b *entry) int { return cmp.Compare(weight(a.Finding), weight(b.Finding)) })
+	for _, e := range all {
+		if e.Status == scanner.StatusExisting && m.compared {
+			existing = append(existing, e)
+			continue
+		}
+		fresh = append(fresh, e)
+	}
+	return fresh, existing
+}
+
+// findings tells entries below a heading for each action and rule.
+func (m *markdown) findings(entries []*entry) {
+	for _, g := range groupByRule(entries) {
+		heading := fmt.Sprintf("\n#### %s\n", g.title())
+		for i, e := range g.entries {
+			text := m.entry(e)
+			if i == 0 {
+				text = heading + text
+			}
+			m.item(text, "finding", 1+len(e.also))
+		}
+	}
+}
+
+// ruleGroup is what one rule says with one action.
+type ruleGroup struct {
+	rule    string
+	action  scanner.Action
+	entries []*entry
+}
+
+// groupByRule groups entries that are in order of severity.
+func groupByRule(entries []*entry) []*ruleGroup {
+	type key struct {
+		rule   string
+		action scanner.Action
+	}
+	var out []*ruleGroup
+	groups := map[key]*ruleGroup{}
+	for _, e := range entries {
+		k := key{ruleTitle(e.Finding), e.Action}
+		if groups[k] == nil {
+			groups[k] = &ruleGroup{rule: k.rule, action: k.action}
+			out = append(out, groups[k])
+		}
+		groups[k].entries = append(groups[k].entries, e)
+	}
+	// Actions stay together even if a rule has entries of several weights.
+	slices.SortStableFunc(out, func(a, b *ruleGroup) int { return cmp.Compare(strength(a.action), strength(b.action)) })
+	return out
+}
+
+// ruleTitle is the policy that speaks, or what does in place of one, as Markdown.
+func ruleTitle(f *scanner.Finding) string {
+	switch {
+	case f.Cause == scanner.CauseRender:
+		return "a root does not render"
+	case f.Cause == scanner.CausePolicy:
+		return "a policy or binding is refused"
+	case f.Policy != "":
+		return "policy " + codeSpan(f.Policy)
+	}
+	return "the API server itself"
+}
+
+func (g *ruleGroup) title() string {
+	switch g.entries[0].Cause {
+	case scanner.CauseRender, scanner.CausePolicy:
+		return actionWords(g.action) + ": " + g.rule
+	}
+	return actionWords(g.action) + " by " + g.rule
+}
+
+// actionWords is like "Denied".
+func actionWords(a scanner.Action) string {
+	switch a {
+	case scanner.ActionDeny:
+		return "Denied"
+	case scanner.ActionWarn:
+		return "Warned"
+	}
+	return "Noted for audit"
+}
+
+// entry is one finding: where, about what, the message, the lines, and the rest
+// folded.
+func (m *markdown) entry(e *entry) string {
+	about := joinNonEmpty(" ", e.Operation, objectName(e.Object))
+	line := m.place(&e.Location)
+	if about != "" {
+		line += " " + codeSpan(clip(about, 300))
+	}
+	if marks := m.marks(e.Finding); marks != "" {
+		line += " " + marks
+	}
+	text := "\n" + line + "\n\n" + message(e.Message)
+	if lines := m.excerpt(&e.Location); len(lines) > 0 {
+		text += "\n" + codeBlock("", lines)
+	}
+	return text + fold("Details", m.details(e))
+}
+
+// marks says what else a reader must know.
+func (m *markdown) marks(f *scanner.Finding) string {
+	var out []string
+	if f.Location.Tree == "base" {
+		out = append(out, "as it was at the base")
+	}
+	if f.Policies == scanner.PoliciesProposed {
+		out = append(out, "by the proposed policies")
+	}
+	if note := generatedNote(f); note != "" {
+		out = append(out, codeSpan(note))
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return "(" + strings.Join(out, ", ") + ")"
+}
+
+// place is path:line in bold, linked if it is known to what.
+func (m *markdown) place(l *scanner.Location) string {
+	name := cmp.Or(l.Path, "(no file)")
+	if l.StartLine > 0 {
+		name += fmt.Sprintf(":%d", l.StartLine)
+	}
+	text := codeSpan(clip(name, 300))
+	if m.opts.Blob == "" || l.Path == "" || l.Tree == "base" || len(l.Path) > 1000 {
+		return "**" + text + "**"
+	}
+	url := m.opts.Blob + relativeURI(l.Path)
+	if l.StartLine > 0 {
+		url += fmt.Sprintf("#L%d", l.StartLine)
+	}
+	return "**[" + text + "](" + url + ")**"
+}
+
+// message is what the API server says: a line as a quote, several in a fence.
+func message(s string) string {
+	lines := escapeLines(clip(s, markdownText))
+	if len(lines) == 1 {
+		return "> " + codeSpan(lines[0]) + "\n"
+	}
+	return codeBlock("text", lines)
+}
+
+// excerpt is the source as the text format shows it.
+func (m *markdown) excerpt(l *scanner.Location) []string {
+	if len(l.Snippet) == 0 {
+		return nil
+	}
+	var b strings.Builder
+	w := bufio.NewWriter(&b)
+	p := &printer{w: w, opts: Options{}, width: markdownWidth}
+	p.excerpt(l, marginOf([]*scanner.Location{l}), plainStyle)
+	if w.Flush() != nil || b.Len() == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+}
+
+// details are the lines of an entry that are folded.
+func (m *markdown) details(e *entry) []string {
+	p := &printer{opts: Options{Verbose: m.opts.Verbose}}
+	requests, more := e.requests(m.opts.Verbose)
+	out := slices.Clone(requests)
+	if more > 0 {
+		out = append(out, "and "+count(more, "more request"))
+	}
+	if e.Location.Field != "" {
+		out = append(out, "field "+escape(e.Location.Field))
+	}
+	out = append(out, p.chain(e), decidedBy(e.Finding), causeNote(e.Finding))
+	out = append(out, verboseDetails(e.Finding)...)
+	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
+}
