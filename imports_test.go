@@ -29,6 +29,7 @@ var layers = []string{
 var reserved = map[string][]string{
 	module + "/render/gittree":                {"cmd", "webhooks"},
 	"github.com/google/go-github":             {"report/github", "webhooks"},
+	"github.com/getkin/kin-openapi":           {"report/github"},
 	"github.com/google/cel-go":                {"scanner/policy", "scanner/locate"},
 	"github.com/go-chi/chi":                   {"webhooks"},
 	"github.com/go-git/go-git":                {"render/gittree"},
@@ -150,6 +151,10 @@ func TestJudge(t *testing.T) {
 		{"report", module + "/report/github", false},
 		{"report", "github.com/google/go-github/v62/github", false},
 		{"report/github", module + "/report", true},
+		{"report/github", "github.com/google/go-github/v62/github", true},
+		{"report/github", module + "/cmd/preadmit", false},
+		{"report/github/githubtest", "github.com/getkin/kin-openapi/openapi3", true},
+		{"report", "github.com/getkin/kin-openapi/openapi3", false},
 		{"scanner", module + "/report", false},
 		{"scanner", module + "/render/gittree", false},
 		{"scanner", module + "/scanner/policy", true},

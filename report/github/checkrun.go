@@ -34,9 +34,9 @@ func (p *Publisher) Start(ctx context.Context) error {
 }
 
 // Finish completes the check run with a report. opts.Files is filled in for a pull
-// request when it is nil. Without Start, or after another one's, it makes the run.
+// request when it is nil and there is something to annotate. Without Start, or after another one's, it makes the run.
 func (p *Publisher) Finish(ctx context.Context, r *scanner.Report, opts CheckOptions) (Published, error) {
-	if opts.Files == nil && p.target.Pull > 0 {
+	if places, _ := choose(r, &opts); len(places) > 0 && opts.Files == nil && p.target.Pull > 0 {
 		files, err := p.files(ctx)
 		if err != nil {
 			return Published{}, err
@@ -59,8 +59,11 @@ func (p *Publisher) Complete(ctx context.Context, c Check) (Published, error) {
 			return Published{}, err
 		}
 	}
-	want := mark{phaseDone, c.digest(), p.sarif}
 	have, _ := readMark(p.known.GetExternalID())
+	if p.sarif == none && have.sarif != "" {
+		p.sarif = have.sarif // code scanning still has it
+	}
+	want := mark{phaseDone, c.digest(), p.sarif}
 	if p.known.GetStatus() == "completed" && have.phase == phaseDone && have.content == want.content {
 		if have.sarif == want.sarif {
 			return Published{URL: p.known.GetHTMLURL()}, nil

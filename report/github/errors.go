@@ -198,11 +198,12 @@ func kindOf(status int, message string) Kind {
 		return KindUnauthorized
 	case status == http.StatusForbidden && has("advanced security", "code security", "code scanning is not enabled"):
 		return KindNotEnabled
-	case status == http.StatusForbidden && has("locked", "archived"):
+	case status == http.StatusForbidden && has("is locked", "archived"):
 		return KindLocked
 	case status == http.StatusForbidden:
 		return KindForbidden
-	case status == http.StatusNotFound || status == http.StatusGone:
+	case status == http.StatusNotFound || status == http.StatusGone ||
+		status == http.StatusUnprocessableEntity && has("no commit found"):
 		return KindMissing
 	case status == http.StatusRequestEntityTooLarge:
 		return KindTooLarge

@@ -32,7 +32,7 @@ const DefaultName = "preadmit"
 // Options say how to reach GitHub. The zero value asks github.com without a token.
 type Options struct {
 	// Client makes the requests; nil means http.DefaultTransport. Its transport may
-	// authenticate, as one of a GitHub App does.
+	// authenticate, as one of a GitHub App does. Its timeout is not used, see Timeout.
 	Client *http.Client
 	// Token is sent to the host of BaseURL, and to no other, when it is not empty.
 	Token string
@@ -90,7 +90,7 @@ func New(target Target, opts Options) (*Publisher, error) {
 		return nil, fmt.Errorf("publish on GitHub: %w", err)
 	}
 	opts = withDefaults(opts)
-	t := newTransport(opts, base.Host)
+	t := newTransport(opts, base)
 	client := &http.Client{Transport: t}
 	if opts.Client != nil {
 		client.CheckRedirect, client.Jar = opts.Client.CheckRedirect, opts.Client.Jar

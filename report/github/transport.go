@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -34,11 +35,11 @@ const (
 type transport struct {
 	opts Options
 	next http.RoundTripper
-	host string
+	base *url.URL
 }
 
-func newTransport(opts Options, host string) *transport {
-	t := &transport{opts: opts, next: http.DefaultTransport, host: host}
+func newTransport(opts Options, base *url.URL) *transport {
+	t := &transport{opts: opts, next: http.DefaultTransport, base: base}
 	if opts.Client != nil && opts.Client.Transport != nil {
 		t.next = opts.Client.Transport
 	}
@@ -105,7 +106,7 @@ func (t *transport) send(req *http.Request) (*http.Response, error) {
 		}
 		copied.Body = body
 	}
-	if t.opts.Token != "" && req.URL.Host == t.host {
+	if t.opts.Token != "" && req.URL.Host == t.base.Host && req.URL.Scheme == t.base.Scheme {
 		copied.Header.Set("Authorization", "Bearer "+t.opts.Token)
 	}
 	resp, err := t.next.RoundTrip(copied)

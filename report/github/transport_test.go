@@ -221,6 +221,8 @@ func TestKinds(t *testing.T) {
 		{403, "Code scanning is not enabled for this repository.", KindNotEnabled},
 		{403, "Unable to create comment because issue is locked.", KindLocked},
 		{403, "Repository was archived so is read-only.", KindLocked},
+		{403, "Repository access blocked", KindForbidden},
+		{422, "No commit found for SHA: 1111", KindMissing},
 		{404, "Not Found", KindMissing}, {410, "", KindMissing}, {413, "", KindTooLarge},
 		{422, "Validation Failed", KindRejected}, {400, "", KindRejected}, {500, "", KindUnavailable},
 	} {
