@@ -42,14 +42,15 @@ type generator struct {
 // generators are a kustomization's entries that make objects of a kind.
 func (k *kustomization) generators(kind string) []generator {
 	var out []generator
-	if kind == "Secret" {
+	switch kind {
+	case "Secret":
 		for _, g := range k.spec.SecretGenerator {
 			out = append(out, generator{"secretGenerator", g.GeneratorArgs, g.Type})
 		}
-		return out
-	}
-	for _, g := range k.spec.ConfigMapGenerator {
-		out = append(out, generator{field: "configMapGenerator", args: g.GeneratorArgs})
+	case "ConfigMap":
+		for _, g := range k.spec.ConfigMapGenerator {
+			out = append(out, generator{field: "configMapGenerator", args: g.GeneratorArgs})
+		}
 	}
 	return out
 }

@@ -60,10 +60,8 @@ func (f setField) refersToNamespace(hops []hop) bool {
 // made finds the entry of a kustomization that made a value.
 func (l *locator) made(object int, document Position, f setField) (Position, bool) {
 	kind, generated := l.resources[object].GetKind(), l.isGenerated(object)
-	if generated || kind == "ConfigMap" || kind == "Secret" { // one may merge into what was written
-		if pos, ok := l.generatedField(document, kind, f); ok {
-			return pos, true
-		}
+	if pos, ok := l.generatedField(document, kind, f); ok { // one may merge into what was written
+		return pos, true
 	}
 	if f.key() == "image" {
 		if pos, ok := l.setImage(object, document.Path, f); ok {

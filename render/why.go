@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -33,7 +34,7 @@ func (l *locator) why(i int, document Position, path string) string {
 	switch {
 	case leaf.Kind != yaml.ScalarNode:
 		return whyCollected
-	case l.isGenerated(i) && len(steps) == 1:
+	case len(steps) == 1 && (l.isGenerated(i) || l.mergesInto(document.Path, f)):
 		return fmt.Sprintf("kustomize writes the %s of every %s that it generates", steps[0].key, id.kind)
 	case l.mayReplace(document.Path, f):
 		return whyReplaced
@@ -43,6 +44,19 @@ func (l *locator) why(i int, document Position, path string) string {
 		return whyParsed
 	}
 	return whyUnknown
+}
+
+// mergesInto tells whether a generator merges into the object, which makes one with
+// all that it generates of it.
+func (l *locator) mergesInto(file string, f setField) bool {
+	for _, k := range l.passing(f, file) {
+		for _, g := range k.generators(f.kind) {
+			if slices.Contains(f.names, g.args.Name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // mayReplace tells whether a replacement may have written a field.
