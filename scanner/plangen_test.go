@@ -120,7 +120,7 @@ func (g *planGenerator) kustomization(files map[string]string, dir string) strin
 // namespaces, or makes objects.
 func (g *planGenerator) transformation() string {
 	patch := func(operations string) string {
-		return "patches:\n- target: {kind: " + choose(g, "ConfigMap", "Pod", "Namespace", "ValidatingAdmissionPolicy") + "}\n  patch: " + operations + "\n"
+		return "patches:\n- target: {kind: " + choose(g, "ConfigMap", "Pod", "Deployment", "Namespace", "LimitRange") + "}\n  patch: " + operations + "\n"
 	}
 	return choose(g,
 		func() string { return "namespace: " + g.namespace() + "\n" },
@@ -130,12 +130,13 @@ func (g *planGenerator) transformation() string {
 			return choose(g, "configMapGenerator", "configmapgenerator") + ":\n- {name: " + choose(g, "limits", "x") + ", literals: [level=" + choose(g, "1", "2") + "]}\ngeneratorOptions: {disableNameSuffixHash: true}\n"
 		},
 		func() string { return "labels:\n- pairs: {env: prod}\n" },
-		func() string { return patch(`'[{op: replace, path: /metadata/name, value: ` + g.name() + `}]'`) },
+		func() string { return patch(`'- {op: replace, path: /metadata/name, value: ` + g.name() + `}'`) },
 		func() string {
-			return patch(choose(g, `"[{op: replace, path: /kind, value:\nNamespace}]"`, `'[{"op": "replace", "path": "/kind", "value": "Name\u0073pace"}]'`,
+			return patch(choose(g, `"- {op: replace, path: /kind, value:\nNamespace}"`, `'[{"op": "replace", "path": "/kind", "value": "Name\u0073pace"}]'`,
 				`"[{\"op\": \"replace\", \"path\": \"/kind\", \"value\": \"Name\\u0073pace\"}]"`,
 				`"- {op: replace, path: /kind, value: \"Name\\\n  space\"}"`,
-				`'[{op: move, from: /metadata/name, path: /metadata/namespace}, {op: add, path: /metadata/name, value: limits}]'`))
+				`'[{"op": "move", "from": "/metadata/name", "path": "/metadata/namespace"}, {"op": "add", "path": "/metadata/name", "value": "limits"}]'`,
+				`'[{"op": "replace", "path": "/metadata/name", "value": "team-b"}, {"op": "replace", "path": "/kind", "value": "Namespace"}]'`))
 		},
 		func() string {
 			return "replacements:\n- source: {kind: ConfigMap, fieldPath: data.level}\n  targets:\n  - {select: {kind: Namespace}, fieldPaths: [metadata.labels.env]}\n"

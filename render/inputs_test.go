@@ -1,0 +1,232 @@
+package render
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/preadmit/preadmit/render/gittree"
+	"golang.org/x/tools/txtar"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// checkInputs wants the inputs of every kustomization and directory of manifests, as
+// its files tell, to cover what its render reads and misses, and to hold what it
+// renders to. One root in so many is rendered, one of their objects in so many looked
+// for. It returns what it counted.
+func checkInputs(t *testing.T, fsys fs.FS, oneIn int) (roots, looked int) {
+	t.Helper()
+	renderer := NewRenderer(fsys, Options{})
+	objects := 0
+	for i, root := range everyRoot(t, fsys) {
+		if i%oneIn != 0 {
+			continue
+		}
+		result, in := renderer.Render(context.Background(), root), NewRenderer(fsys, Options{}).Inputs(root)
+		roots++
+		if !in.Trace.covers(result.Trace) {
+			t.Errorf("%s: rendering reads %v, misses %v; its inputs are %v, %v",
+				root.Path, result.Trace.Reads, result.Trace.Misses, in.Trace.Reads, in.Trace.Misses)
+		}
+		if in.Problem != nil && result.Problem == nil {
+			t.Errorf("%s renders, and its inputs say %v", root.Path, in.Problem)
+		}
+		for _, o := range result.Objects {
+			if objects++; objects%oneIn != 0 {
+				continue
+			}
+			looked++
+			if m := mentionOf(o); !renderer.MayHold(in, m) {
+				t.Errorf("%s renders to %+v, which its inputs do not hold", root.Path, m)
+			}
+		}
+	}
+	return roots, looked
+}
+
+// mentionOf is what may be asked of an object.
+func mentionOf(o *Object) Mention {
+	u := unstructured.Unstructured{Object: o.Content()}
+	group, _, ok := strings.Cut(u.GetAPIVersion(), "/")
+	if !ok {
+		group = ""
+	}
+	return Mention{Group: group, Kind: u.GetKind(), Name: u.GetName(), Word: u.GetNamespace()}
+}
+
+// everyRoot are the roots of a tree, and the kustomizations they use.
+func everyRoot(t *testing.T, fsys fs.FS) []Root {
+	t.Helper()
+	d, err := NewRenderer(fsys, Options{}).Discover(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := d.Roots
+	seen := map[string]bool{}
+	for _, r := range roots {
+		seen[r.Path] = true
+	}
+	err = fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		if dir := filepath.ToSlash(filepath.Dir(name)); err == nil && isKustomizationName(entry.Name()) && !seen[dir] {
+			seen[dir] = true
+			roots = append(roots, Root{Path: dir, Kind: KindKustomize})
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return roots
+}
+
+// TestInputsCoverRenders holds the trees in testdata against their inputs.
+func TestInputsCoverRenders(t *testing.T) {
+	var archives []string
+	for _, pattern := range []string{"testdata/*.txtar", "testdata/*/*.txtar", "../scanner/testdata/*/*.txtar"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no archives like %s: %v", pattern, err)
+		}
+		archives = append(archives, found...)
+	}
+	for _, name := range archives {
+		t.Run(name, func(t *testing.T) {
+			archive, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fsys, _ := treeOf(archive)
+			checkInputs(t, fsys, 1)
+		})
+	}
+}
+
+// TestCorporaInputsCoverRenders does so with real repositories.
+func TestCorporaInputsCoverRenders(t *testing.T) {
+	for _, bundle := range corpora(t) {
+		t.Run(strings.TrimSuffix(filepath.Base(bundle), ".bundle"), func(t *testing.T) {
+			dir, branches := clone(t, bundle)
+			repo, err := gittree.Open(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			commit, err := repo.Commit(branches[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			roots, looked := checkInputs(t, commit.FS(), 5)
+			t.Logf("%s: %d roots, %d objects looked for", branches[0], roots, looked)
+		})
+	}
+}
+
+// TestHiddenWords renders kinds, names and namespaces that are spelled so that
+// reading the text does not show them.
+func TestHiddenWords(t *testing.T) {
+	plain := func(text string) map[string]string { return map[string]string{"r/o.yaml": text} }
+	patched := func(operations string) map[string]string {
+		return map[string]string{
+			"r/kustomization.yaml": "resources: [o.yaml]\npatches:\n- target: {kind: Widget}\n  patch: " + operations + "\n",
+			"r/o.yaml":             "apiVersion: v1\nkind: Widget\nmetadata: {name: team}\n",
+		}
+	}
+	object := func(kind string) string { return "apiVersion: v1\nkind: " + kind + "\nmetadata: {name: team}\n" }
+	for name, files := range map[string]map[string]string{
+		"numbers":               plain(object(`"Name\u0073pace"`)),
+		"short numbers":         plain(object(`"Name\x73pace"`)),
+		"joined lines":          plain(object("\"Name\\\n  space\"")),
+		"joined Windows lines":  plain(object("\"Name\\\r\n  space\"")),
+		"joined old Mac lines":  plain(object("\"Name\\\r  space\"")),
+		"joined at NEL":         plain(object("\"Name\\\u0085  space\"")),
+		"joined at LS":          plain(object("\"Name\\\u2028  space\"")),
+		"binary":                plain(object("!!binary TmFtZXNwYWNl")),
+		"binary behind a break": plain("{apiVersion: v1, kind:\u2028 !!binary TmFtZXNwYWNl, metadata: {name: team}}"),
+		"verbatim tag":          plain(object("!<tag:yaml.org,2002:binary> TmFtZXNwYWNl")),
+		"list":                  plain("apiVersion: v1\nkind: NamespaceList\nitems:\n- metadata: {name: team}\n"),
+		"list of lists":         plain("apiVersion: v1\nkind: NamespaceListList\nitems:\n- items:\n  - metadata: {name: team}\n"),
+		"tagged":                plain(object("!!str Namespace")),
+		"folded":                plain(object(">-\n  Namespace")),
+		"alias":                 plain("apiVersion: v1\nmetadata: {annotations: {a: &kind Namespace}, name: team}\nkind: *kind\n"),
+		"merged":                plain("apiVersion: v1\n<<: {kind: Namespace}\nmetadata: {name: team}\n"),
+		"escaped slash":         {"r/o.json": `{"apiVersion":"example.com\/v1","kind":"Namespace","metadata":{"name":"team"}}`},
+		"JSON":                  {"r/o.json": `{"apiVersion":"example.com\/v1","kind":"Name\u0073pace","metadata":{"name":"team"}}`},
+		"no plain name":         plain("apiVersion: v1\nkind: Namespace\nmetadata: {name: 'it''s', namespace: \"a\\\"b\"}\n"),
+		"behind an escape":      patched(`"- {op: replace, path: /kind, value:\nNamespace}"`),
+		"number in a patch":     patched(`'[{"op": "replace", "path": "/kind", "value": "Name\u0073pace"}]'`),
+		"number twice escaped":  patched(`"[{\"op\": \"replace\", \"path\": \"/kind\", \"value\": \"Name\\u0073pace\"}]"`),
+		"lines joined twice":    patched(`"- {op: replace, path: /kind, value: \"Name\\\n  space\"}"`),
+		"binary in a patch":     patched(`"- {op: replace, path: /kind, value:\n!!binary TmFtZXNwYWNl}"`),
+		"moved":                 patched(`'[{"op": "move", "from": "/metadata/name", "path": "/metadata/namespace"}, {"op": "add", "path": "/metadata/name", "value": "other"}]'`),
+		"prefix of what was another kind": {
+			"r/kustomization.yaml": "resources: [../b]\nnamePrefix: my-\n",
+			"b/kustomization.yaml": "resources: [o.yaml]\npatches:\n- target: {kind: Widget}\n  patch: '- {op: replace, path: /kind, value: Namespace}'\n",
+			"b/o.yaml":             "apiVersion: v1\nkind: Widget\nmetadata: {name: team}\n",
+		},
+		"generated":                   {"r/kustomization.yaml": "configMapGenerator: [{name: team, literals: [a=b]}]\nnamespace: x\n"},
+		"generated, in other letters": {"r/kustomization.yaml": "CONFIGMAPGENERATOR: [{name: team, literals: [a=b]}]\nsecretgenerator: [{name: team, literals: [a=b]}]\n"},
+		"prefix and suffix": {
+			"r/kustomization.yaml": "resources: [../b]\nnamePrefix: my-\n",
+			"b/kustomization.yaml": "resources: [o.yaml]\nnameSuffix: -x\n", "b/o.yaml": object("ConfigMap"),
+		},
+		"replaced": {
+			"r/kustomization.yaml": "resources: [o.yaml]\nreplacements:\n- source: {kind: Widget, fieldPath: spec.a, options: {delimiter: '-', index: 0}}\n  targets:\n  - {select: {kind: ConfigMap}, fieldPaths: [metadata.namespace], options: {create: true}}\n",
+			"r/o.yaml":             "apiVersion: v1\nkind: Widget\nmetadata: {name: team}\nspec: {a: x-y}\n---\n" + object("ConfigMap") + "  ",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fsys := fstest.MapFS{}
+			for file, text := range files {
+				fsys[file] = &fstest.MapFile{Data: []byte(text)}
+			}
+			if _, looked := checkInputs(t, fsys, 1); looked == 0 {
+				t.Errorf("nothing renders: %v", problemsOf(t, fsys))
+			}
+		})
+	}
+}
+
+// TestMayHold tells words apart that only look alike.
+func TestMayHold(t *testing.T) {
+	renderer := NewRenderer(fstest.MapFS{
+		"plain/o.yaml":         {Data: []byte("apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: my-team, namespace: team.example.com}\nrules: [{apiGroups: [apps]}]\n")},
+		"k/kustomization.yaml": {Data: []byte("resources: [o.yaml]\nnamePrefix: dev-\nsecretGenerator: [{name: s, literals: [a=b]}]\n")},
+		"k/o.yaml":             {Data: []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n")},
+	}, Options{})
+	plain := Root{Path: "plain", Kind: KindPlain, Files: []string{"plain/o.yaml"}}
+	k := Root{Path: "k", Kind: KindKustomize}
+	for _, c := range []struct {
+		root Root
+		m    Mention
+		want bool
+	}{
+		{plain, Mention{Kind: "ClusterRole", Name: "my-team", Word: "team.example.com", Group: "rbac.authorization.k8s.io"}, true},
+		{plain, Mention{Kind: "Role"}, false},
+		{plain, Mention{Name: "team"}, false},
+		{plain, Mention{Word: "example.com"}, false},
+		{plain, Mention{Group: "apps"}, false},
+		{plain, Mention{Kind: "ConfigMap"}, false},
+		{k, Mention{Kind: "Namespace", Name: "team"}, true},
+		{k, Mention{Kind: "Namespace", Name: "dev-other"}, false},
+		{k, Mention{Kind: "Namespace", Name: "dev"}, false},
+		{k, Mention{Kind: "Secret", Name: "anything"}, true},
+		{k, Mention{Kind: "Secret", Word: "elsewhere"}, false},
+		{k, Mention{Kind: "ConfigMap"}, false},
+	} {
+		if got := renderer.MayHold(renderer.Inputs(c.root), c.m); got != c.want {
+			t.Errorf("%s may hold %+v: %v, want %v", fmt.Sprint(c.root.Path), c.m, got, c.want)
+		}
+	}
+}
+
+// problemsOf tells why roots do not render.
+func problemsOf(t *testing.T, fsys fs.FS) (problems []*Problem) {
+	t.Helper()
+	for _, root := range everyRoot(t, fsys) {
+		problems = append(problems, NewRenderer(fsys, Options{}).Render(context.Background(), root).Problem)
+	}
+	return problems
+}
