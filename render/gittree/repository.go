@@ -4,7 +4,8 @@
 // concurrent use and also implements fs.ReadDirFS, fs.ReadFileFS, fs.StatFS and
 // fs.ReadLinkFS. Symbolic links are followed inside the tree only.
 //
-// No git program is run and nothing is fetched or written.
+// No git program is run, and what is opened is not written to. Fetch gets commits
+// from a server, into a repository of their own.
 package gittree
 
 import (

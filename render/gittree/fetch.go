@@ -1,0 +1,144 @@
+package gittree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	git "github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
+)
+
+// Fetch gets commits by their full object names, with their trees and files but
+// without their history, into the bare repository at dir, and opens it. What dir does
+// not have is made; a repository that Fetch made may get more. No other repository is
+// read or written, and no configuration of git is in force.
+func Fetch(ctx context.Context, dir string, from Remote, hashes ...string) (*Repository, error) {
+	return from.fetch(ctx, dir, hashes, func(req *packp.UploadPackRequest) error {
+		req.Depth = packp.DepthCommits(1)
+		return req.Capabilities.Set(capability.Shallow)
+	})
+}
+
+// FetchHistory gets commits with all of their history, but with neither trees nor
+// files: enough for MergeBase, and little to transfer. It must not share its dir with
+// Fetch. A server that does not support partial clones is an error.
+func FetchHistory(ctx context.Context, dir string, from Remote, hashes ...string) (*Repository, error) {
+	return from.fetch(ctx, dir, hashes, func(req *packp.UploadPackRequest) error {
+		req.Filter = packp.FilterTreeDepth(0)
+		return req.Capabilities.Set(capability.Filter)
+	})
+}
+
+func (r Remote) fetch(ctx context.Context, dir string, hashes []string, shape func(*packp.UploadPackRequest) error) (*Repository, error) {
+	into, err := makeStore(dir)
+	if err != nil {
+		return nil, fmt.Errorf("make a repository to fetch into: %w", err)
+	}
+	if err := r.get(ctx, into, hashes, shape); err != nil {
+		return nil, fmt.Errorf("fetch %s: %w", r.URL, err)
+	}
+	return Open(dir)
+}
+
+// makeStore opens the bare repository at dir, and makes it first if there is none.
+func makeStore(dir string) (*store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	into, err := openStore(location{gitDir: dir, common: dir})
+	if err != nil || isGitDir(dir) {
+		return into, err
+	}
+	_, err = git.Init(into, nil)
+	return into, err
+}
+
+// get asks for commits and stores what comes.
+func (r Remote) get(ctx context.Context, into *store, hashes []string, shape func(*packp.UploadPackRequest) error) error {
+	wants, err := objectNames(hashes)
+	if err != nil {
+		return err
+	}
+	session, err := r.session()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = session.Close() }()
+	offer, err := session.AdvertisedReferencesContext(ctx)
+	if err != nil {
+		return explainRemote(err)
+	}
+	req := packp.NewUploadPackRequestFromCapabilities(offer.Capabilities)
+	req.Wants = wants
+	if err := shape(req); err != nil {
+		return err
+	}
+	for _, c := range []capability.Capability{capability.Shallow, capability.Filter} {
+		if req.Capabilities.Supports(c) && !offer.Capabilities.Supports(c) {
+			return fmt.Errorf("the server does not support %q", c)
+		}
+	}
+	resp, err := session.UploadPack(ctx, req)
+	if err != nil {
+		return explainRemote(err)
+	}
+	defer func() { _ = resp.Close() }()
+	return keep(into, req, resp)
+}
+
+// keep stores the objects of an answer, and references to what was asked for.
+func keep(into *store, req *packp.UploadPackRequest, resp *packp.UploadPackResponse) error {
+	if err := packfile.UpdateObjectStorage(into, demultiplexed(req, resp)); err != nil {
+		return explainRemote(err)
+	}
+	shallows, err := into.Shallow()
+	if err != nil {
+		return err
+	}
+	shallows = append(shallows, resp.Shallows...)
+	if err := into.SetShallow(shallows); err != nil {
+		return err
+	}
+	for _, want := range req.Wants {
+		name := plumbing.ReferenceName("refs/fetched/" + want.String())
+		if err := into.SetReference(plumbing.NewHashReference(name, want)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// demultiplexed is the pack alone of an answer that the server mixes with messages.
+func demultiplexed(req *packp.UploadPackRequest, resp io.Reader) io.Reader {
+	switch {
+	case req.Capabilities.Supports(capability.Sideband64k):
+		return sideband.NewDemuxer(sideband.Sideband64k, resp)
+	case req.Capabilities.Supports(capability.Sideband):
+		return sideband.NewDemuxer(sideband.Sideband, resp)
+	}
+	return resp
+}
+
+func objectNames(hashes []string) ([]plumbing.Hash, error) {
+	var names []plumbing.Hash
+	for _, hash := range hashes {
+		if !plumbing.IsHash(hash) {
+			return nil, fmt.Errorf("%q is no full object name", hash)
+		}
+		if name := plumbing.NewHash(hash); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil, errors.New("nothing is asked for")
+	}
+	return names, nil
+}

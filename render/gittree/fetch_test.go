@@ -1,0 +1,192 @@
+package gittree
+
+import (
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// gitServer serves the repositories below a directory by git's own http-backend, and
+// keeps what it was asked.
+type gitServer struct {
+	*httptest.Server
+	mu    sync.Mutex
+	asked []string // method, path, user
+}
+
+// serveGit serves root. With a token, it asks for it.
+func serveGit(t *testing.T, root, token string) *gitServer {
+	t.Helper()
+	backend := filepath.Join(runGit(t, ".", "--exec-path"), "git-http-backend")
+	handler := &cgi.Handler{
+		Path: backend,
+		Env:  []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"},
+	}
+	s := &gitServer{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, password, _ := r.BasicAuth()
+		s.mu.Lock()
+		s.asked = append(s.asked, r.Method+" "+r.URL.Path+" "+user)
+		s.mu.Unlock()
+		if password != token {
+			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
+			http.Error(w, "no", http.StatusUnauthorized)
+			return
+		}
+		r.TransferEncoding = nil // package cgi refuses chunks
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// served is a repository for a server: that of history, which may be asked for any
+// commit, as GitHub's.
+func served(t *testing.T) (root, dir string) {
+	t.Helper()
+	dir = history(t)
+	runGit(t, dir, "config", "uploadpack.allowAnySHA1InWant", "true")
+	runGit(t, dir, "config", "uploadpack.allowFilter", "true")
+	return filepath.Dir(dir), dir
+}
+
+func TestFetch(t *testing.T) {
+	root, dir := served(t)
+	server := serveGit(t, root, "secret")
+	remote := Remote{URL: server.URL + "/repo", Token: "secret"}
+	into := filepath.Join(t.TempDir(), "fetched")
+	c2, side := runGit(t, dir, "rev-parse", "main~1"), runGit(t, dir, "rev-parse", "side")
+
+	r, err := Fetch(t.Context(), into, remote, c2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := content(t, r, c2, "a/file.yaml"); got != "c2" {
+		t.Errorf("c2 has %q", got)
+	}
+	if _, err := r.Commit(c2 + "~1"); err == nil {
+		t.Error("the parent came as well: want depth 1")
+	}
+	if _, err := r.Commit(side); err == nil {
+		t.Error("there is a commit that nobody asked for")
+	}
+	// More into the same.
+	if r, err = Fetch(t.Context(), into, remote, side, side); err != nil {
+		t.Fatal(err)
+	}
+	if got := content(t, r, side, "a/file.yaml") + content(t, r, c2, "a/file.yaml"); got != "sidec2" {
+		t.Errorf("both have %q", got)
+	}
+	for _, asked := range server.asked {
+		if !strings.HasSuffix(asked, " x-access-token") {
+			t.Errorf("asked without the token: %s", asked)
+		}
+	}
+}
+
+func TestFetchHistory(t *testing.T) {
+	root, dir := served(t)
+	remote := Remote{URL: serveGit(t, root, "").URL + "/repo"}
+	main, side := runGit(t, dir, "rev-parse", "main"), runGit(t, dir, "rev-parse", "side")
+	r, err := FetchHistory(t.Context(), t.TempDir(), remote, main, side)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, errA := r.Commit(main)
+	b, errB := r.Commit(side)
+	if errA != nil || errB != nil {
+		t.Fatal(errA, errB)
+	}
+	base, err := r.MergeBase(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := runGit(t, dir, "merge-base", main, side); base.Hash() != want {
+		t.Errorf("merge base %s, want %s", base.Hash(), want)
+	}
+	if _, err := base.FS().Open("top.yaml"); err == nil {
+		t.Error("files came as well: want commits only")
+	}
+}
+
+func TestReferences(t *testing.T) {
+	root, dir := served(t)
+	side := runGit(t, dir, "rev-parse", "side")
+	runGit(t, dir, "update-ref", "refs/pull/7/head", side)
+	refs, err := Remote{URL: serveGit(t, root, "").URL + "/repo"}.References(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if refs["refs/pull/7/head"] != side || refs["refs/heads/main"] != runGit(t, dir, "rev-parse", "main") {
+		t.Errorf("references %v", refs)
+	}
+}
+
+func TestFetchRefuses(t *testing.T) {
+	root, dir := served(t)
+	hash := runGit(t, dir, "rev-parse", "main")
+	server := serveGit(t, root, "secret")
+	other := httptest.NewServer(http.NotFoundHandler())
+	defer other.Close()
+	target := serveGit(t, root, "secret")
+	redirecting := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, target.URL+r.URL.RequestURI(), http.StatusMovedPermanently)
+	}))
+	defer redirecting.Close()
+	runGit(t, root, "clone", "-q", "--bare", "--no-local", dir, "plain")
+	runGit(t, root, "-C", "plain", "config", "uploadpack.allowFilter", "false")
+
+	tests := []struct {
+		name, url, token, hash, want string
+	}{
+		{"no token", server.URL + "/repo", "", hash, "contents: read"},
+		{"wrong token", server.URL + "/repo", "other", hash, "contents: read"},
+		{"no repository", server.URL + "/none", "secret", hash, "contents: read"},
+		{"no commit", server.URL + "/repo", "secret", strings.Repeat("1", 40), "not our ref"},
+		{"no hash", server.URL + "/repo", "secret", "main", `"main" is no full object name`},
+		{"a redirect", redirecting.URL + "/repo", "secret", hash, "redirect"},
+		{"a file", "file://" + dir, "", hash, "want a URL like https://"},
+		{"a path", dir, "", hash, "want a URL like https://"},
+		{"credentials", strings.Replace(server.URL, "://", "://u:p@", 1) + "/repo", "", hash, "without credentials"},
+		{"no git", other.URL + "/repo", "", hash, "contents: read"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Fetch(t.Context(), t.TempDir(), Remote{URL: test.url, Token: test.token}, test.hash)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want one with %q", err, test.want)
+			}
+			if err != nil && test.token != "" && strings.Contains(err.Error(), test.token) {
+				t.Errorf("error %v has the token", err)
+			}
+		})
+	}
+	if len(target.asked) > 0 {
+		t.Errorf("the redirect was followed: %q", target.asked)
+	}
+	_, err := FetchHistory(t.Context(), t.TempDir(), Remote{URL: server.URL + "/plain", Token: "secret"}, hash)
+	if err == nil || !strings.Contains(err.Error(), `does not support "filter"`) {
+		t.Errorf("no partial clones: error %v", err)
+	}
+}
+
+// TestFetchLeavesConfiguration: neither the user's configuration of git nor another
+// repository's decides where a fetch goes.
+func TestFetchLeavesConfiguration(t *testing.T) {
+	root, dir := served(t)
+	home := t.TempDir()
+	text := "[url \"http://127.0.0.1:1/\"]\n\tinsteadOf = http://\n"
+	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", home)
+	remote := Remote{URL: serveGit(t, root, "").URL + "/repo"}
+	if _, err := Fetch(t.Context(), t.TempDir(), remote, runGit(t, dir, "rev-parse", "main")); err != nil {
+		t.Error(err)
+	}
+}

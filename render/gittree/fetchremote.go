@@ -1,0 +1,115 @@
+package gittree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+)
+
+// maxAnswer bounds an answer of a server, in bytes.
+const maxAnswer = 4 << 30
+
+// Remote is a repository on a git server, asked by HTTP.
+type Remote struct {
+	// URL is the repository's, of https or http, without credentials. Redirects are not
+	// followed: the token goes to this host and to no other.
+	URL string
+	// Token authenticates the way GitHub takes it, when it is not empty.
+	Token string
+	// Transport makes the requests; nil means http.DefaultTransport.
+	Transport http.RoundTripper
+}
+
+// References are the hashes that a server's references point at, by their full names:
+// refs/heads/main, refs/pull/7/head. Tags that are objects of their own are hashes of
+// these objects.
+func (r Remote) References(ctx context.Context) (map[string]string, error) {
+	session, err := r.session()
+	if err != nil {
+		return nil, fmt.Errorf("list the references of %s: %w", r.URL, err)
+	}
+	defer func() { _ = session.Close() }()
+	offer, err := session.AdvertisedReferencesContext(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list the references of %s: %w", r.URL, explainRemote(err))
+	}
+	refs := map[string]string{}
+	for name, hash := range offer.References {
+		refs[name] = hash.String()
+	}
+	return refs, nil
+}
+
+func (r Remote) session() (transport.UploadPackSession, error) {
+	u, err := url.Parse(r.URL)
+	if err != nil {
+		return nil, errors.New("the URL is none")
+	}
+	if u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, errors.New("want a URL like https://HOST/OWNER/REPOSITORY, without credentials")
+	}
+	endpoint, err := transport.NewEndpoint(u.String())
+	if err != nil {
+		return nil, err
+	}
+	var auth transport.AuthMethod
+	if r.Token != "" {
+		auth = &githttp.BasicAuth{Username: "x-access-token", Password: r.Token}
+	}
+	client := &http.Client{Transport: limited{next: r.Transport}}
+	return githttp.NewClientWithOptions(client, &githttp.ClientOptions{
+		RedirectPolicy: githttp.NoFollowRedirects,
+	}).NewUploadPackSession(endpoint, auth)
+}
+
+// explainRemote words what go-git says of a server.
+func explainRemote(err error) error {
+	switch {
+	case errors.Is(err, transport.ErrAuthenticationRequired), errors.Is(err, transport.ErrAuthorizationFailed):
+		return fmt.Errorf("%w: give a token that may read the repository (contents: read)", err)
+	case errors.Is(err, transport.ErrRepositoryNotFound):
+		return fmt.Errorf("%w: it is gone, or the token may not read it (contents: read)", err)
+	case errors.Is(err, plumbing.ErrObjectNotFound):
+		return errors.New("the server sent objects that refer to others, which it did not send")
+	}
+	return err
+}
+
+// limited bounds the size of answers.
+type limited struct{ next http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (l limited) RoundTrip(req *http.Request) (*http.Response, error) {
+	next := l.next
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	resp, err := next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = &limitedBody{resp.Body, maxAnswer}
+	return resp, nil
+}
+
+type limitedBody struct {
+	io.ReadCloser
+	left int64
+}
+
+// Read implements io.Reader.
+func (b *limitedBody) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("the server's answer has more than %d bytes", int64(maxAnswer))
+	}
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}
