@@ -17,7 +17,9 @@ import (
 // order of their names.
 
 // orderedFactory is a factory whose lister of LimitRanges has an order.
-type orderedFactory struct{ informers.SharedInformerFactory }
+type orderedFactory struct {
+	informers.SharedInformerFactory
+}
 
 // Core implements informers.SharedInformerFactory.
 func (f orderedFactory) Core() core.Interface { return orderedCore{f.SharedInformerFactory.Core()} }

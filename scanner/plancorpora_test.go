@@ -1,0 +1,233 @@
+package scanner_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/scanner"
+)
+
+// seededEdits is how many single-file edits are made of each repository.
+const seededEdits = 30
+
+// TestCorporaRenderingLess compares scans of real pull requests, and of edits of
+// single files that are drawn at random, always the same, with scans that render
+// everything. The repositories are git bundles in PREADMIT_CORPORA, or in
+// ../shared/corpora beside the repository. It ends after a minute, or as many seconds
+// as PREADMIT_PLAN_SECONDS says, and tells how much it did.
+func TestCorporaRenderingLess(t *testing.T) {
+	dir := os.Getenv("PREADMIT_CORPORA")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "shared", "corpora")
+	}
+	bundles, err := filepath.Glob(filepath.Join(dir, "gitops", "*.bundle"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(bundles) == 0 {
+		t.Skipf("no git bundles under %s: set PREADMIT_CORPORA to compare scans of real repositories", dir)
+	}
+	end := time.Now().Add(time.Duration(numberOf(t, "PREADMIT_PLAN_SECONDS", 60)) * time.Second)
+	for i, bundle := range bundles {
+		t.Run(strings.TrimSuffix(filepath.Base(bundle), ".bundle"), func(t *testing.T) {
+			c := &corpusPlans{deadline: time.Now().Add(time.Until(end) / time.Duration(len(bundles)-i))}
+			c.open(t, bundle)
+			c.compareAll(t)
+			t.Logf("%d of %d pull requests and edits compared: %d roots left out, %d findings, %d indeterminate", c.compared, c.planned, c.untouched, c.findings, c.indeterminate)
+		})
+	}
+}
+
+// corpusPlans compares scans of one repository. Both take roots that are the same
+// in several trees from one cache.
+type corpusPlans struct {
+	deadline time.Time
+	options  render.Options
+	// numbers are those of the pull requests, trees their sides.
+	numbers []string
+	trees   map[string]fs.FS
+
+	planned, compared, untouched, findings, indeterminate int
+}
+
+func (c *corpusPlans) open(t *testing.T, bundle string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "clone")
+	abs, err := filepath.Abs(bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("git", "clone", "--quiet", "--no-checkout", abs, dir).CombinedOutput(); err != nil {
+		t.Fatalf("git clone: %v\n%s", err, out)
+	}
+	cmd := exec.Command("git", "for-each-ref", "--format=%(refname:short)", "refs/remotes/origin")
+	cmd.Dir = dir
+	refs, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("list the branches: %v", err)
+	}
+	repo, err := gittree.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.trees = map[string]fs.FS{}
+	for _, ref := range strings.Fields(string(refs)) {
+		commit, err := repo.Commit(ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimPrefix(ref, "origin/")
+		c.trees[name] = commit.FS()
+		if number, ok := strings.CutSuffix(name, "-head"); ok {
+			c.numbers = append(c.numbers, number)
+		}
+	}
+	slices.Sort(c.numbers)
+	cache, err := render.OpenCache(t.TempDir(), 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.options.Cache = cache
+}
+
+// compareAll compares edits and pull requests by turns, until the time is up: the
+// edits of the first pull request's head.
+func (c *corpusPlans) compareAll(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	edits := newEdits(t, c.trees[c.numbers[0]+"-head"])
+	c.planned = len(c.numbers) + seededEdits
+	for i := range max(len(c.numbers), seededEdits) {
+		if i < seededEdits {
+			name, edited := edits.next(random)
+			c.compare(t, name, edits.tree, edited)
+		}
+		if i < len(c.numbers) {
+			c.compare(t, c.numbers[i], c.trees[c.numbers[i]+"-base"], c.trees[c.numbers[i]+"-head"])
+		}
+	}
+}
+
+func (c *corpusPlans) compare(t *testing.T, name string, base, head fs.FS) {
+	t.Helper()
+	if time.Now().After(c.deadline) {
+		return
+	}
+	in := scanner.Input{
+		Base: &scanner.Tree{FS: base, Revision: scanner.Revision{Name: "base"}},
+		Head: scanner.Tree{FS: head, Revision: scanner.Revision{Name: "head"}}, Render: c.options,
+	}
+	whole, err := scanner.ScanWhole(context.Background(), in)
+	if err != nil {
+		t.Fatalf("%s: scan everything: %v", name, err)
+	}
+	got, err := scanner.Scan(context.Background(), in)
+	if err != nil {
+		t.Fatalf("%s: scan: %v", name, err)
+	}
+	if diff := planDiff(whole, got); diff != "" {
+		t.Errorf("%s: rendering less says something else (-everything +what matters):\n%s", name, diff)
+	}
+	c.compared++
+	c.untouched += got.Summary.Roots.Untouched
+	c.findings += len(got.Findings)
+	c.indeterminate += len(got.Indeterminate)
+}
+
+// edits draws edits of the files of a tree.
+type edits struct {
+	tree  fs.FS
+	files []string
+}
+
+func newEdits(t *testing.T, tree fs.FS) *edits {
+	t.Helper()
+	e := &edits{tree: tree}
+	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+		if ext := path.Ext(name); err == nil && entry.Type().IsRegular() && (ext == ".yaml" || ext == ".yml" || ext == ".json") {
+			e.files = append(e.files, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// next edits a file and says how.
+func (e *edits) next(random *rand.Rand) (name string, edited fs.FS) {
+	for {
+		file := e.files[random.IntN(len(e.files))]
+		data, err := fs.ReadFile(e.tree, file)
+		if err != nil {
+			continue
+		}
+		how := random.IntN(6)
+		if changed, ok := edit(random, how, data); ok {
+			return fmt.Sprintf("edit %d of %s", how, file), &editedTree{e.tree, file, fstest.MapFS{file: {Data: changed, Mode: 0o644}}}
+		}
+	}
+}
+
+// edit changes a manifest; ok is false when it stays as it is.
+func edit(random *rand.Rand, how int, data []byte) (changed []byte, ok bool) {
+	documents := bytes.Split(data, []byte("\n---\n"))
+	i := random.IntN(len(documents))
+	switch how {
+	case 0: // a line less
+		lines := bytes.SplitAfter(data, []byte("\n"))
+		j := random.IntN(len(lines))
+		changed = bytes.Join(slices.Delete(lines, j, j+1), nil)
+	case 1:
+		changed = bytes.Join(slices.Delete(documents, i, i+1), []byte("\n---\n"))
+	case 2:
+		changed = bytes.Join(append(documents, documents[i]), []byte("\n---\n"))
+	case 3:
+		changed = bytes.ReplaceAll(data, []byte("namespace: "), []byte("namespace: other-"))
+	case 4:
+		changed = bytes.ReplaceAll(data, []byte("  name: "), []byte("  name: other-"))
+	case 5:
+		changed = append(slices.Clone(data), "\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: added, namespace: konflux}\nspec:\n  selector: {matchLabels: {a: b}}\n  template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}\n"...)
+	}
+	return changed, !bytes.Equal(changed, data)
+}
+
+// editedTree is a tree in which one file has another content.
+type editedTree struct {
+	fs.FS
+	file   string
+	edited fstest.MapFS
+}
+
+// Open implements fs.FS.
+func (t *editedTree) Open(name string) (fs.File, error) {
+	if name == t.file {
+		return t.edited.Open(name)
+	}
+	return t.FS.Open(name)
+}
+
+// Lstat implements fs.ReadLinkFS.
+func (t *editedTree) Lstat(name string) (fs.FileInfo, error) {
+	if name == t.file {
+		return t.edited.Stat(name)
+	}
+	return fs.Lstat(t.FS, name)
+}
+
+// ReadLink implements fs.ReadLinkFS.
+func (t *editedTree) ReadLink(name string) (string, error) { return fs.ReadLink(t.FS, name) }
