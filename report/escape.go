@@ -69,13 +69,16 @@ func plain(s string) bool {
 // GitHub Actions recognizes by "::" at the start of a line, blanks aside, and by
 // "##[" anywhere.
 func guardLine(line string) string {
-	line = strings.ReplaceAll(line, "##[", `##\u005b`)
+	line = noLegacyCommand(line)
 	rest := strings.TrimLeftFunc(line, unicode.IsSpace)
 	if !strings.HasPrefix(rest, "::") {
 		return line
 	}
 	return line[:len(line)-len(rest)] + `\u003a` + rest[1:]
 }
+
+// noLegacyCommand writes the older mark of a workflow command as an escape.
+func noLegacyCommand(s string) string { return strings.ReplaceAll(s, "##[", `##\u005b`) }
 
 // guardJSON does for encoded JSON what escape does for text, with escapes of
 // JSON: the document means the same and is safe to print. Outside of strings JSON
@@ -178,10 +181,11 @@ func htmlText(s string) string { return html.EscapeString(escape(s)) }
 // commandData is text for the end of a workflow command, as actions/runner reads it
 // back (ActionCommand.cs); it may have several lines.
 func commandData(s string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(guardLine(strings.Join(escapeLines(s), "\n")))
+	s = noLegacyCommand(strings.Join(escapeLines(s), "\n"))
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
 }
 
 // commandProperty is text for a property of a workflow command.
 func commandProperty(s string) string {
-	return strings.NewReplacer("%", "%25", ":", "%3A", ",", "%2C").Replace(guardLine(escape(s)))
+	return strings.NewReplacer("%", "%25", ":", "%3A", ",", "%2C").Replace(noLegacyCommand(escape(s)))
 }

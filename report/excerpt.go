@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bufio"
 	"strconv"
 	"strings"
 
@@ -41,6 +42,24 @@ func (p *printer) excerpt(l *scanner.Location, margin int, mark style) (labelled
 		}
 	}
 	return labelled
+}
+
+// excerptWidth is the width of excerpts in formats that are not for a terminal.
+const excerptWidth = 100
+
+// excerptLines is an excerpt for such a format; nil when there is none.
+func excerptLines(l *scanner.Location) []string {
+	if len(l.Snippet) == 0 {
+		return nil
+	}
+	var b strings.Builder
+	w := bufio.NewWriter(&b)
+	p := &printer{w: w, width: excerptWidth}
+	p.excerpt(l, marginOf([]*scanner.Location{l}), plainStyle)
+	if w.Flush() != nil || b.Len() == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 }
 
 // pointed tells whether the columns of a location mean something: the start of an

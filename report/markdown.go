@@ -14,8 +14,6 @@ const (
 	// markdownText bounds a message, in runes: what is told of one finding must stay
 	// small against what a comment holds.
 	markdownText = 2000
-	// markdownWidth is the width of excerpts.
-	markdownWidth = 100
 )
 
 // writeMarkdown writes the report for a comment or a summary on GitHub: what it comes
@@ -181,7 +179,7 @@ func (m *markdown) entry(e *entry) string {
 		line += " " + marks
 	}
 	text := "\n" + line + "\n\n" + message(e.Message)
-	if lines := m.excerpt(&e.Location); len(lines) > 0 {
+	if lines := excerptLines(&e.Location); len(lines) > 0 {
 		text += "\n" + codeBlock("", lines)
 	}
 	return text + fold("Details", m.details(e))
@@ -229,21 +227,6 @@ func message(s string) string {
 		return "> " + codeSpan(lines[0]) + "\n"
 	}
 	return codeBlock("text", lines)
-}
-
-// excerpt is the source as the text format shows it.
-func (m *markdown) excerpt(l *scanner.Location) []string {
-	if len(l.Snippet) == 0 {
-		return nil
-	}
-	var b strings.Builder
-	w := bufio.NewWriter(&b)
-	p := &printer{w: w, opts: Options{}, width: markdownWidth}
-	p.excerpt(l, marginOf([]*scanner.Location{l}), plainStyle)
-	if w.Flush() != nil || b.Len() == 0 {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 }
 
 // details are the lines of an entry that are folded.

@@ -37,6 +37,13 @@ type Options struct {
 	// Blob is the URL of the head's files, like https://github.com/o/r/blob/SHA/: when
 	// it is set, places in markdown are links.
 	Blob string
+	// Files are the paths that the change touches: github annotates them before others.
+	// Nil means that they are not known.
+	Files map[string]bool
+	// FailOn and Existing are those of scanner.Report.Verdict: what fails the run is a
+	// failure in junit.
+	FailOn   string
+	Existing bool
 }
 
 // format is one way to write a report.
@@ -52,6 +59,8 @@ func formats() []format[*scanner.Report] {
 		{"json", writeJSON},
 		{"sarif", writeSARIF},
 		{"markdown", writeMarkdown},
+		{"junit", writeJUnit},
+		{"github", writeGitHub},
 	}
 }
 

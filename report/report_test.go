@@ -30,6 +30,8 @@ var goldens = []struct {
 	{".sarif", "sarif", report.Options{}},
 	{".out.json", "json", report.Options{}},
 	{".md", "markdown", report.Options{}},
+	{".junit.xml", "junit", report.Options{}},
+	{".github.txt", "github", report.Options{}},
 }
 
 func TestGolden(t *testing.T) {

@@ -155,9 +155,7 @@ func resultText(f *scanner.Finding) string {
 // verdict is like "Denied by policy p (binding b): UPDATE Deployment shop/web, root
 // prod".
 func verdict(f *scanner.Finding) string {
-	words := map[scanner.Action]string{
-		scanner.ActionDeny: "Denied", scanner.ActionWarn: "Warned", scanner.ActionAudit: "Noted for audit",
-	}[f.Action]
+	words := actionWords(f.Action)
 	if f.Policies == scanner.PoliciesProposed {
 		words += ", once the proposed policies are in force,"
 	}

@@ -27,16 +27,25 @@ func (r *Report) Verdict(failOn string, existing bool) Verdict {
 	if r.incomplete() {
 		return VerdictIncomplete
 	}
-	if failOn == "indeterminate" && slices.ContainsFunc(r.Indeterminate, func(i Indeterminate) bool { return existing || !i.Untouched }) {
+	if slices.ContainsFunc(r.Indeterminate, func(i Indeterminate) bool { return i.Fails(failOn, existing) }) {
 		return VerdictFailed
 	}
-	actions := failingActions(failOn)
-	for _, f := range r.Findings {
-		if f.counts(existing) && slices.Contains(actions, f.Action) {
-			return VerdictFailed
-		}
+	if slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Fails(failOn, existing) }) {
+		return VerdictFailed
 	}
 	return VerdictPassed
+}
+
+// Fails reports whether a finding fails the run it belongs to, by itself.
+func (f *Finding) Fails(failOn string, existing bool) bool {
+	return failOn != "never" && f.counts(existing) && slices.Contains(failingActions(failOn), f.Action)
+}
+
+// Fails reports whether what could not be judged fails the run it belongs to, by
+// itself. A root that rendered at base makes the run incomplete, which only Verdict
+// tells.
+func (i *Indeterminate) Fails(failOn string, existing bool) bool {
+	return failOn == "indeterminate" && (existing || !i.Untouched)
 }
 
 // incomplete reports whether a root does not render that did at base, or is new and

@@ -69,6 +69,8 @@ func formatOf(extension string) string {
 		return "sarif"
 	case ".md", ".markdown":
 		return "markdown"
+	case ".xml":
+		return "junit"
 	case ".txt":
 		return "text"
 	}
