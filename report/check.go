@@ -5,7 +5,11 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/lint"
 )
+
+// maxLine bounds lines and columns, so that sums of them stay numbers.
+const maxLine = 1 << 30
 
 // check tells what of a decoded report is not one of the values its type allows.
 func check(r *scanner.Report) error {
@@ -14,14 +18,36 @@ func check(r *scanner.Report) error {
 			return fmt.Errorf("findings[%d].%w", i, err)
 		}
 	}
-	for i := range r.Indeterminate {
-		if l := r.Indeterminate[i].Location; l != nil {
+	return checkRemarks(r.Indeterminate, r.Diagnostics)
+}
+
+// checkLint is check for a report of lint.
+func checkLint(r *lint.Report) error {
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		err := oneOf("severity", f.Severity, lint.Severities()...)
+		if err == nil {
+			err = oneOf("rule", f.Rule, lint.RuleIDs()...)
+		}
+		if err == nil {
+			err = checkLocation(&f.Location)
+		}
+		if err != nil {
+			return fmt.Errorf("findings[%d].%w", i, err)
+		}
+	}
+	return checkRemarks(r.Indeterminate, r.Diagnostics)
+}
+
+func checkRemarks(indeterminate []scanner.Indeterminate, diagnostics []scanner.Diagnostic) error {
+	for i := range indeterminate {
+		if l := indeterminate[i].Location; l != nil {
 			if err := checkLocation(l); err != nil {
 				return fmt.Errorf("indeterminate[%d].location.%w", i, err)
 			}
 		}
 	}
-	for i, d := range r.Diagnostics {
+	for i, d := range diagnostics {
 		if err := oneOf("severity", d.Severity, "error", "warning", "note"); err != nil {
 			return fmt.Errorf("diagnostics[%d].%w", i, err)
 		}
@@ -65,6 +91,14 @@ func checkLocation(l *scanner.Location) error {
 	for _, n := range []int{l.StartLine, l.StartColumn, l.EndLine, l.EndColumn, l.SnippetLine} {
 		if n < 0 {
 			return fmt.Errorf("path %q: line or column %d is negative", l.Path, n)
+		}
+		if n > maxLine {
+			return fmt.Errorf("path %q: line or column %d is beyond any file", l.Path, n)
+		}
+	}
+	for _, step := range l.Chain {
+		if step.StartLine < 0 || step.StartColumn < 0 || step.StartLine > maxLine || step.StartColumn > maxLine {
+			return fmt.Errorf("chain: line or column %d:%d is beyond any file", step.StartLine, step.StartColumn)
 		}
 	}
 	for i := range l.Related {

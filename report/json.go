@@ -4,12 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"slices"
-
-	kjson "sigs.k8s.io/json"
 
 	"github.com/preadmit/preadmit/scanner"
 )
@@ -61,35 +57,4 @@ func notNil[T any](s []T) []T {
 		return []T{}
 	}
 	return s
-}
-
-// Read reads a report in the wire format, strictly: an unknown or duplicate
-// field, another apiVersion or kind, a value outside of an enumeration and
-// anything after the document is an error. It holds all of rd in memory; who
-// reads from someone they do not trust limits rd.
-func Read(rd io.Reader) (*scanner.Report, error) {
-	data, err := io.ReadAll(rd)
-	if err != nil {
-		return nil, fmt.Errorf("read report: %w", err)
-	}
-	var head struct{ APIVersion, Kind string }
-	if err := json.Unmarshal(data, &head); err != nil {
-		return nil, fmt.Errorf("read report: %w", err)
-	}
-	if head.APIVersion != scanner.APIVersion || head.Kind != scanner.Kind {
-		return nil, fmt.Errorf("read report: it is %q of %q, want %q of %q",
-			head.Kind, head.APIVersion, scanner.Kind, scanner.APIVersion)
-	}
-	var r scanner.Report
-	strict, err := kjson.UnmarshalStrict(data, &r)
-	if err == nil {
-		err = errors.Join(strict...)
-	}
-	if err == nil {
-		err = check(&r)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read report: %w", err)
-	}
-	return normalized(&r), nil
 }

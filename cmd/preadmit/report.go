@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner"
+	"github.com/spf13/cobra"
+)
+
+// reportFlags are the flags of preadmit report as given: some of scan's, and its own.
+type reportFlags struct {
+	scan  *scanFlags
+	from  string
+	limit int
+}
+
+func newReportCommand(p Process) *cobra.Command {
+	f := &reportFlags{scan: newScanFlags()}
+	cmd := &cobra.Command{
+		Use:   "report --from FILE",
+		Short: "Write a saved report in another format",
+		Long: `Read the JSON report of scan or lint and write it in another format. Nothing is
+judged again, and the exit code is not that of the scan.
+
+The JSON is read strictly; a report of lint has the formats that lint has.
+
+Exit code: 0 written, 2 wrong usage or no such report, 3 it could not be written.`,
+		Example: `  # Scan once, tell it three ways
+  preadmit scan --base origin/main -o report.json
+  preadmit report --from report.json --format markdown >> "$GITHUB_STEP_SUMMARY"
+  preadmit report --from report.json -o report.sarif -o report.xml
+
+  # From a pipe
+  preadmit scan --format json | preadmit report --from - --format github`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return runReport(p, f) },
+	}
+	f.register(cmd)
+	return cmd
+}
+
+func (f *reportFlags) register(cmd *cobra.Command) {
+	flags, s := cmd.Flags(), f.scan
+	flags.SortFlags = false
+	s.given = flags.Changed
+	flags.StringVar(&f.from, "from", "", "the JSON `FILE` to read, - for stdin")
+	flags.Var(&s.format, "format", "`FORMAT` of the report on stdout: "+strings.Join(s.format.known, ", "))
+	flags.VarP(&s.outputs, "output", "o", "also write the report to a file, `[FORMAT=]FILE`; - is stdout (repeatable)")
+	flags.IntVar(&f.limit, "limit", 0, "at most `CHARACTERS` of markdown; what is left out is counted (default no limit)")
+	flags.Var(&s.failOn, "fail-on", "the weakest `ACTION` that is a failure in junit: "+strings.Join(s.failOn.known, ", "))
+	flags.BoolVar(&s.existing, "existing", false, "let findings that the base has too be failures in junit")
+	flags.Var(&s.color, "color", "`WHEN` to colour text: auto, always or never")
+	flags.BoolVarP(&s.verbose, "verbose", "v", false, "say more")
+	flags.BoolVarP(&s.quiet, "quiet", "q", false, "say less: only denials and the summary")
+	for name, known := range map[string][]string{
+		"format": s.format.known, "fail-on": s.failOn.known, "color": s.color.known,
+	} {
+		// The only error is a flag that does not exist.
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(toCompletions(known), cobra.ShellCompDirectiveNoFileComp))
+	}
+}
+
+// runReport is the whole command.
+func runReport(p Process, f *reportFlags) error {
+	switch {
+	case f.from == "":
+		return usagef("--from is missing: give the JSON of a scan or lint, or - for stdin")
+	case f.limit < 0:
+		return usagef("--limit %d: a number of characters is not negative", f.limit)
+	}
+	if err := f.scan.check(); err != nil {
+		return err
+	}
+	all, err := parseOutputs(f.scan)
+	if err != nil {
+		return err
+	}
+	saved, err := f.open(p.Stdin)
+	if err != nil {
+		return err
+	}
+	for _, o := range all {
+		if known := saved.Formats(); !slices.Contains(known, o.format) {
+			return usagef("%s: a report of lint is not written as %s, want one of %s", f.from, o.format, strings.Join(known, ", "))
+		}
+	}
+	return all.write(p, f.scan, func(w io.Writer, format string, opts report.Options) error {
+		opts.Limit, opts.FailOn, opts.Existing = f.limit, f.scan.failOn.value, f.scan.existing
+		return saved.Write(w, format, opts)
+	})
+}
+
+// open reads the report.
+func (f *reportFlags) open(stdin io.Reader) (*report.Saved, error) {
+	from := stdin
+	if f.from != "-" {
+		file, err := os.Open(f.from)
+		if err != nil {
+			return nil, usagef("--from: %w", err)
+		}
+		defer file.Close()
+		from = file
+	}
+	saved, err := report.Open(from)
+	if err != nil {
+		return nil, usagef("--from %s: %w", f.from, reportMistake(err))
+	}
+	return saved, nil
+}
+
+// reportMistake says what to do about a document that is no report.
+func reportMistake(err error) error {
+	return fmt.Errorf("%w\nwant what preadmit scan --format json or preadmit lint --format json writes (%s)", err, scanner.APIVersion)
+}

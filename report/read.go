@@ -1,0 +1,118 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	kjson "sigs.k8s.io/json"
+
+	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/lint"
+)
+
+// MaxSaved bounds the JSON of a report that Open takes, in bytes.
+const MaxSaved = 256 << 20
+
+// Read reads a report of scan in the wire format, strictly: an unknown or duplicate
+// field, another apiVersion or kind, a value outside of an enumeration and
+// anything after the document is an error. It holds all of rd in memory; who
+// reads from someone they do not trust limits rd, as Open does.
+func Read(rd io.Reader) (*scanner.Report, error) {
+	data, err := io.ReadAll(rd)
+	if err != nil {
+		return nil, fmt.Errorf("read report: %w", err)
+	}
+	r, err := decodeScan(data)
+	if err != nil {
+		return nil, fmt.Errorf("read report: %w", err)
+	}
+	return r, nil
+}
+
+// Saved is a report that was read back: either of scan or of lint.
+type Saved struct {
+	Scan *scanner.Report
+	Lint *lint.Report
+}
+
+// Open reads a report of either kind, as strictly as Read, of at most MaxSaved bytes.
+func Open(rd io.Reader) (*Saved, error) {
+	data, err := io.ReadAll(io.LimitReader(rd, MaxSaved+1))
+	if err == nil && len(data) > MaxSaved {
+		err = fmt.Errorf("it has more than %d MiB", MaxSaved>>20)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read report: %w", err)
+	}
+	s := &Saved{}
+	if kind, _ := headOf(data); kind == lint.Kind {
+		s.Lint, err = decodeLint(data)
+	} else {
+		s.Scan, err = decodeScan(data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read report: %w", err)
+	}
+	return s, nil
+}
+
+// Formats lists the names that Write knows for this kind of report.
+func (s *Saved) Formats() []string {
+	if s.Lint != nil {
+		return LintFormats()
+	}
+	return Formats()
+}
+
+// Write writes the report in one of its Formats.
+func (s *Saved) Write(w io.Writer, format string, opts Options) error {
+	if s.Lint != nil {
+		return WriteLint(w, format, s.Lint, opts)
+	}
+	return Write(w, format, s.Scan, opts)
+}
+
+// headOf is the kind and apiVersion of a document; empty when it is none.
+func headOf(data []byte) (kind, apiVersion string) {
+	var head struct{ APIVersion, Kind string }
+	if json.Unmarshal(data, &head) != nil {
+		return "", ""
+	}
+	return head.Kind, head.APIVersion
+}
+
+func decodeScan(data []byte) (*scanner.Report, error) {
+	var r scanner.Report
+	if err := decode(data, scanner.Kind, &r); err != nil {
+		return nil, err
+	}
+	if err := check(&r); err != nil {
+		return nil, err
+	}
+	return normalized(&r), nil
+}
+
+func decodeLint(data []byte) (*lint.Report, error) {
+	var r lint.Report
+	if err := decode(data, lint.Kind, &r); err != nil {
+		return nil, err
+	}
+	return &r, checkLint(&r)
+}
+
+// decode decodes a document of a kind strictly.
+func decode(data []byte, kind string, into any) error {
+	if err := json.Unmarshal(data, &struct{}{}); err != nil {
+		return err
+	}
+	if k, version := headOf(data); version != scanner.APIVersion || k != kind {
+		return fmt.Errorf("it is %q of %q, want %q of %q", k, version, kind, scanner.APIVersion)
+	}
+	strict, err := kjson.UnmarshalStrict(data, into)
+	if err != nil {
+		return err
+	}
+	return errors.Join(strict...)
+}
