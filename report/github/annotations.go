@@ -43,7 +43,8 @@ type CheckOptions struct {
 	// annotated only with Existing.
 	FailOn   string
 	Existing bool
-	// Summary and Text are the report in Markdown, escaped.
+	// Summary and Text are the report in Markdown, escaped. Written within SummaryRoom
+	// they say better what was left out than a cut does.
 	Summary, Text string
 	// Files are the paths that may be annotated, those of the pull request; nil means
 	// all. GitHub shows annotations of other files as noise.

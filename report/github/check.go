@@ -17,6 +17,9 @@ import (
 const (
 	// MaxSummary bounds summary and text of a check run, each, in bytes.
 	MaxSummary = 65535
+	// SummaryRoom is the limit to write a summary with, which leaves room for the note
+	// on annotations; the cut at MaxSummary is then for text of many bytes a character.
+	SummaryRoom = MaxSummary - 1000
 	// MaxAnnotations is how many annotations a check run gets. GitHub has no limit of
 	// its own, but nobody reads more, and every 50 are a request.
 	MaxAnnotations = 200

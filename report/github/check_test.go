@@ -3,6 +3,7 @@ package github
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -243,5 +244,19 @@ func TestMark(t *testing.T) {
 	}
 	if commentMarker("a") == commentMarker("b") || strings.Contains(commentMarker("--> @all"), "@all") {
 		t.Errorf("markers %s and %s", commentMarker("a"), commentMarker("--> @all"))
+	}
+}
+
+// TestRoom: what is written within the rooms is not cut, whatever is added to it.
+func TestRoom(t *testing.T) {
+	c := Check{Summary: strings.Repeat("w", SummaryRoom), Over: 29800, Hidden: 12345}
+	url := "https://github.com/" + strings.Repeat("o", 400)
+	if got, _ := c.fit(url); !strings.HasPrefix(got, c.Summary) || len(got) > MaxSummary {
+		t.Errorf("a summary of %d bytes is cut to %d", len(c.Summary), len(got))
+	}
+	p := &Publisher{opts: Options{Name: strings.Repeat("n", 300)}}
+	body := strings.Repeat("語", CommentRoom)
+	if got := p.commentBody(Comment{Body: body}); !strings.HasSuffix(got, body) || utf8.RuneCountInString(got) > MaxComment {
+		t.Errorf("a comment is cut to %d characters", utf8.RuneCountInString(got))
 	}
 }

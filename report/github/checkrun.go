@@ -51,8 +51,8 @@ func (p *Publisher) Finish(ctx context.Context, r *scanner.Report, opts CheckOpt
 }
 
 // Complete is Finish for content that no report has: a scan that failed. A check run
-// that already says the same is left alone. One that says something else is
-// superseded by a new one, as annotations cannot be taken away again.
+// that already says the same is left alone. One that says something else is updated,
+// or superseded by a new one if it has annotations, which cannot be taken away again.
 func (p *Publisher) Complete(ctx context.Context, c Check) (Published, error) {
 	if !p.asked {
 		if _, err := p.find(ctx); err != nil {
@@ -84,9 +84,10 @@ func (p *Publisher) resume(ctx context.Context, want mark) (done int, err error)
 	have, _ := readMark(p.known.GetExternalID())
 	count := p.known.GetOutput().GetAnnotationsCount()
 	switch {
-	case p.known == nil || p.known.GetStatus() == "completed":
+	case p.known == nil:
 	case count == 0:
 		return 0, nil
+	case p.known.GetStatus() == "completed":
 	case have.phase == phasePartial && have.content == want.content:
 		return count, nil
 	default:
@@ -111,7 +112,6 @@ func (p *Publisher) write(ctx context.Context, c Check, want mark, done int) err
 	all := wireAnnotations(c.Annotations[:min(len(c.Annotations), MaxAnnotations)])
 	for len(all)-done > MaxBatch {
 		o := github.UpdateCheckRunOptions{
-			Status:     github.String("in_progress"),
 			ExternalID: github.String(mark{phasePartial, want.content, none}.String()),
 			Output:     output("Annotating", fmt.Sprintf("%d places.", len(all))),
 		}

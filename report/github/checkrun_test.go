@@ -100,6 +100,10 @@ func wantRun(t *testing.T, s *githubtest.Server, n int) {
 			t.Fatalf("annotation %d is worse than the one before it", i)
 		}
 	}
+	check, err := NewCheck(findings(n), CheckOptions{})
+	if err != nil || len(check.Annotations) != min(n, MaxAnnotations) || check.Over != max(0, n-MaxAnnotations) {
+		t.Errorf("the check has %d annotations and leaves out %d, %v", len(check.Annotations), check.Over, err)
+	}
 	seen := map[string]bool{}
 	for _, a := range run.Annotations {
 		key := fmt.Sprint(a.Path, a.StartLine)
@@ -141,17 +145,73 @@ func TestOtherContentMakesANewRun(t *testing.T) {
 	if len(runs) != 2 || len(runs[0].Annotations) != 3 || len(runs[1].Annotations) != 1 {
 		t.Fatalf("runs %+v, want one with 3 annotations and one with 1", runs)
 	}
-	if runs[1].Status != "completed" || runs[1].Conclusion != string(Success) {
-		t.Errorf("the new run is %s %s", runs[1].Status, runs[1].Conclusion)
+	if runs[1].Status != "completed" || runs[1].Conclusion != string(Success) || runs[0].Conclusion != string(Failure) {
+		t.Errorf("the old run is %s, the new one %s %s", runs[0].Conclusion, runs[1].Status, runs[1].Conclusion)
+	}
+}
+
+// TestRunWithoutAnnotationsIsUpdated in place, also to one that has some.
+func TestRunWithoutAnnotationsIsUpdated(t *testing.T) {
+	s, r := hub(t, githubtest.Config{}), findings(60)
+	changed(s, r)
+	for _, report := range []*scanner.Report{{}, r} {
+		p, _ := publisher(t, s, pullTarget(), Options{})
+		if err := p.Start(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Finish(context.Background(), report, CheckOptions{Summary: "s"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantRun(t, s, 60)
+}
+
+// TestOnlyFilesOfThePullRequestAreAnnotated, of several pages; files that it removes
+// are none.
+func TestOnlyFilesOfThePullRequestAreAnnotated(t *testing.T) {
+	s, r := hub(t, githubtest.Config{PageSize: 1}), findings(60)
+	s.SetFiles(githubtest.File{Path: "README.md"}, githubtest.File{Path: "apps/2.yaml", Status: "removed"},
+		githubtest.File{Path: "apps/4.yaml", Status: "renamed"}, githubtest.File{Path: "apps/5.yaml"})
+	p, _ := publisher(t, s, pullTarget(), Options{})
+	publish(t, p, r)
+	run := s.CheckRuns()[0]
+	got := map[string]int{}
+	for _, a := range run.Annotations {
+		got[a.Path]++
+	}
+	if diff := cmp.Diff(map[string]int{"apps/4.yaml": 10, "apps/5.yaml": 10}, got); diff != "" {
+		t.Errorf("annotations by file (-want +got):\n%s", diff)
+	}
+	if !strings.Contains(run.Summary, "without annotation: 40; 40 are not in files of the pull request") {
+		t.Errorf("the summary ends in %q", run.Summary[len(run.Summary)-150:])
+	}
+}
+
+// TestWithoutPullRequest everything may be annotated, and no files are listed.
+func TestWithoutPullRequest(t *testing.T) {
+	s := hub(t, githubtest.Config{})
+	target := pullTarget()
+	target.Pull, target.Ref, target.RefSHA = 0, "refs/heads/main", ""
+	p, _ := publisher(t, s, target, Options{})
+	if _, err := p.Finish(context.Background(), findings(60), CheckOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(s.CheckRuns()[0].Annotations); n != 60 {
+		t.Errorf("%d annotations, want 60", n)
 	}
 }
 
 func TestFreshMakesANewRun(t *testing.T) {
-	s, r := hub(t, githubtest.Config{}), findings(3)
+	s, r := hub(t, githubtest.Config{OldestFirst: true}), findings(3)
 	changed(s, r)
 	p, _ := publisher(t, s, pullTarget(), Options{})
 	publish(t, p, r)
 	p, _ = publisher(t, s, pullTarget(), Options{Fresh: true})
+	for range 2 {
+		if err := p.Start(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
 	publish(t, p, r)
 	if runs := s.CheckRuns(); len(runs) != 2 || runs[1].Status != "completed" {
 		t.Errorf("runs %+v, want a second one", runs)
@@ -234,6 +294,17 @@ func TestFailuresAreTriedAgain(t *testing.T) {
 	p, _ := publisher(t, s, pullTarget(), Options{})
 	publish(t, p, r)
 	wantRun(t, s, 60)
+
+	// Without annotations only the external_id tells that an update was not done.
+	s = hub(t, githubtest.Config{})
+	s.Intercept(githubtest.Rule{Method: "PATCH", Status: 502})
+	p, _ = publisher(t, s, pullTarget(), Options{})
+	if _, err := p.Complete(context.Background(), Check{Conclusion: Neutral, Title: "t"}); err != nil {
+		t.Fatal(err)
+	}
+	if run := s.CheckRuns()[0]; run.Conclusion != string(Neutral) {
+		t.Errorf("the run is %s %s, want it completed", run.Status, run.Conclusion)
+	}
 }
 
 // TestResume: a run that was left in the middle goes on where it stopped, and one of

@@ -14,6 +14,9 @@ import (
 // take four bytes.
 const MaxComment = 65536
 
+// CommentRoom is the limit to write a comment with, which leaves room for the marker.
+const CommentRoom = MaxComment - 100
+
 // defaultGreen is the comment when nothing is left to say.
 const defaultGreen = ":white_check_mark: **preadmit**: what was told here is resolved.\n"
 

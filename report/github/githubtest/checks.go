@@ -203,6 +203,9 @@ func (s *Server) listRuns(r *http.Request, sha string) answer {
 		seen[key] = true
 		list = append(list, s.runBody(run))
 	}
+	if s.config.OldestFirst {
+		slices.Reverse(list)
+	}
 	part, header := page(s, r, list)
 	return answer{http.StatusOK, map[string]any{"total_count": len(list), "check_runs": append([]any{}, part...)}, header}
 }

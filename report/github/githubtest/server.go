@@ -35,6 +35,8 @@ type Config struct {
 	NoCodeScanning bool
 	// PageSize bounds the pages of lists below what is asked for, 100 when 0.
 	PageSize int
+	// OldestFirst lists check runs the other way round: GitHub promises no order.
+	OldestFirst bool
 }
 
 // Server is a running server. Its methods may be called while it serves.
