@@ -107,6 +107,42 @@ func (l *locator) replacementSource(s *types.SourceSelector, value string) (Posi
 			return pos, true
 		}
 	}
+	return l.formerSource(s, from, value)
+}
+
+// formerSource is where the source of a replacement says a value in the files: the
+// object may have been deleted since, or have become another. Several such places say
+// nothing.
+func (l *locator) formerSource(s *types.SourceSelector, from, value string) (Position, bool) {
+	found := map[Position]bool{}
+	for i := range l.padder.ranges {
+		r := &l.padder.ranges[i]
+		doc := r.content()
+		if s.Name == "" || scalarField(doc, "kind") != s.Kind || nameIn(doc) != s.Name {
+			continue
+		}
+		hops, complete := descendPath(doc, replacementSteps(doc, from))
+		if !complete {
+			continue
+		}
+		if leaf := hops[len(hops)-1].value; leaf.Kind == yaml.ScalarNode && leaf.Value != "" && shares(value, leaf.Value, s.Options) {
+			found[r.snippet.position(leaf)] = true
+		}
+	}
+	f := setField{steps: replacementSteps(nil, from)}
+	for _, k := range l.closure.files {
+		for i, g := range k.generators(s.Kind) {
+			if g.args.Name != s.Name || !f.isData() {
+				continue
+			}
+			if pos, ok := l.generatedKey(k, g, f, i, func(text string) bool { return text != "" && shares(value, text, s.Options) }); ok {
+				found[pos] = true
+			}
+		}
+	}
+	for pos := range found {
+		return pos, len(found) == 1
+	}
 	return Position{}, false
 }
 
