@@ -18,6 +18,9 @@ func check(r *scanner.Report) error {
 			return fmt.Errorf("findings[%d].%w", i, err)
 		}
 	}
+	if err := checkChanges(r.Changes); err != nil {
+		return err
+	}
 	return checkRemarks(r.Indeterminate, r.Diagnostics)
 }
 

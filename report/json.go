@@ -39,6 +39,9 @@ func normalized(r *scanner.Report) *scanner.Report {
 	if c.Summary.Findings == nil {
 		c.Summary.Findings = map[scanner.Action]map[scanner.Status]int{}
 	}
+	if c.Changes != nil {
+		c.Changes = &scanner.Changes{Objects: notNil(c.Changes.Objects), LeftOut: c.Changes.LeftOut}
+	}
 	copied := false
 	for i := range c.Findings {
 		if c.Findings[i].Actions != nil {

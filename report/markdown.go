@@ -30,6 +30,7 @@ func writeMarkdown(w *bufio.Writer, r *scanner.Report, opts Options) error {
 	m.findings(fresh)
 	if !opts.Quiet {
 		m.unjudged(r.Indeterminate)
+		m.rendered(r.Changes)
 		m.existing(existing)
 		m.remarks(r.Diagnostics)
 		m.resolved(r.Findings)

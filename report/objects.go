@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner"
 )
 
 // Located is a rendered object with where it was written.
@@ -105,27 +106,11 @@ func origin(source *render.Source, path string, column bool) string {
 	return Line("(" + at.String() + ")")
 }
 
-// lastApplied is the annotation in which kubectl keeps the whole object.
-const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
-
 // shown is the content of an object with what a Secret holds masked.
 func shown(o *render.Object, opts ObjectOptions) map[string]any {
 	content := o.Content()
-	if opts.ShowSecrets || content["kind"] != "Secret" {
-		return content
-	}
-	for _, field := range []string{"data", "stringData"} {
-		if values, ok := content[field].(map[string]any); ok {
-			for key := range values {
-				values[key] = mask
-			}
-		} else if content[field] != nil {
-			content[field] = mask
-		}
-	}
-	metadata, _ := content["metadata"].(map[string]any)
-	if annotations, _ := metadata["annotations"].(map[string]any); annotations[lastApplied] != nil {
-		annotations[lastApplied] = mask
+	if !opts.ShowSecrets {
+		scanner.MaskSecret(content)
 	}
 	return content
 }

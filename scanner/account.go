@@ -91,16 +91,21 @@ func (s *scan) accountRoot(r *rendered) {
 // accountRendered passes on what was remarked about a root that did render.
 func (s *scan) accountRendered(r *rendered, before *render.Problem) {
 	if before != nil {
-		s.diagnose(Diagnostic{
-			Severity: "note", Root: r.Root.Path,
-			Message: fmt.Sprintf("this root did not render before the change (%s), so all of its objects count as new", before.Error()),
-		})
+		s.diagnose(renderedFirst(r.Root.Path, before))
 	}
 	for _, d := range r.Diagnostics {
 		s.diagnose(Diagnostic{
 			Severity: string(d.Severity), Message: d.Message, Root: r.Root.Path,
 			Location: ptr(locationOf(d.Position, headTree)),
 		})
+	}
+}
+
+// renderedFirst says that a root did not render before, and what follows.
+func renderedFirst(root string, before *render.Problem) Diagnostic {
+	return Diagnostic{
+		Severity: "note", Root: root,
+		Message: fmt.Sprintf("this root did not render before the change (%s), so all of its objects count as new", before.Error()),
 	}
 }
 

@@ -21,6 +21,8 @@ type Input struct {
 	Render render.Options
 	// Version is preadmit's own, for the report.
 	Version string
+	// Diff, when set, asks for the report's Changes. Without a base there are none.
+	Diff *DiffLimits
 	// Workers bounds parallelism; 0 means GOMAXPROCS.
 	Workers int
 	// Progress, when set, is told what is being done; it may be called from several

@@ -21,6 +21,9 @@ type Report struct {
 	Indeterminate []Indeterminate `json:"indeterminate"`
 	Diagnostics   []Diagnostic    `json:"diagnostics"`
 	Summary       Summary         `json:"summary"`
+	// Changes is what the change changes in the rendered objects; only where it was
+	// asked for and there is a base.
+	Changes *Changes `json:"changes,omitempty"`
 }
 
 // Tool identifies the program that wrote a report.

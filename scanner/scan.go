@@ -50,6 +50,9 @@ func (s *scan) run(ctx context.Context) (*Report, error) {
 		}
 		*stage.spent = seconds(time.Since(begin))
 	}
+	if s.in.Diff != nil && s.base != nil {
+		s.report.Changes = ptr(s.compare(*s.in.Diff))
+	}
 	s.finish()
 	durations.Total = seconds(time.Since(start))
 	return s.report, nil

@@ -1,0 +1,194 @@
+package scanner
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/admission"
+)
+
+// Changes is what a change changes in the rendered objects, root by root.
+type Changes struct {
+	// Objects are those that differ, by root and then in the order in which the root
+	// renders them, those that are gone last.
+	Objects []ObjectChange `json:"objects"`
+	// LeftOut counts objects that differ and are not among Objects, because of
+	// DiffLimits.
+	LeftOut int `json:"leftOut,omitempty"`
+}
+
+// ObjectChange is what a change changes in one object of a root.
+type ObjectChange struct {
+	Root string `json:"root"`
+	// Operation is CREATE, UPDATE or DELETE.
+	Operation string `json:"operation"`
+	Object    Object `json:"object"`
+	// Added and Removed count lines of YAML, those that Diff does not show included.
+	Added   int `json:"added"`
+	Removed int `json:"removed"`
+	// Diff is the hunks of a unified diff of the object as YAML with sorted keys. The
+	// values of Secrets are masked, those that differ as "*** (before)" and
+	// "*** (after)".
+	Diff []string `json:"diff,omitempty"`
+	// Cut counts the lines left out at the end of Diff.
+	Cut int `json:"cut,omitempty"`
+	// Omitted says why there is no diff.
+	Omitted string `json:"omitted,omitempty"`
+}
+
+// DiffLimits bound the Changes of a report. A zero is the default.
+type DiffLimits struct {
+	// Objects is the most objects that are listed. Default 10,000.
+	Objects int
+	// ObjectBytes is the most text of one object's diff. Default 64 KiB.
+	ObjectBytes int
+	// TotalBytes is the most text of all diffs. Default 8 MiB.
+	TotalBytes int
+}
+
+func (l DiffLimits) withDefaults() DiffLimits {
+	return DiffLimits{
+		Objects:     cmp.Or(l.Objects, 10_000),
+		ObjectBytes: cmp.Or(l.ObjectBytes, 64<<10),
+		TotalBytes:  cmp.Or(l.TotalBytes, 8<<20),
+	}
+}
+
+// DiffKind identifies the wire format of a Comparison.
+const DiffKind = "RenderedDiff"
+
+// Comparison is what a change changes in the rendered objects, without a verdict.
+type Comparison struct {
+	APIVersion string     `json:"apiVersion"`
+	Kind       string     `json:"kind"`
+	Tool       Tool       `json:"tool"`
+	Change     ChangeInfo `json:"change"`
+	Changes    Changes    `json:"changes"`
+	// Indeterminate are the roots that the change touches and that do not render, so
+	// that nothing is known of what it changes in them.
+	Indeterminate []Indeterminate `json:"indeterminate"`
+	Diagnostics   []Diagnostic    `json:"diagnostics"`
+}
+
+// Compare renders the roots that a change touches and compares their objects; it
+// judges nothing. The input must have a base. The error is that of Scan.
+func Compare(ctx context.Context, in Input) (*Comparison, error) {
+	if in.Base == nil {
+		return nil, &InputError{What: "base", Err: fmt.Errorf("there is nothing to compare with")}
+	}
+	s := newScan(in)
+	if err := s.discover(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.renderTouched(ctx); err != nil {
+		return nil, fmt.Errorf("render: %w", err)
+	}
+	limits := DiffLimits{}
+	if in.Diff != nil {
+		limits = *in.Diff
+	}
+	c := &Comparison{
+		APIVersion: APIVersion, Kind: DiffKind, Tool: s.report.Tool, Change: s.report.Change,
+		Changes: s.compare(limits),
+	}
+	s.noteUncompared()
+	sortReport(s.report)
+	c.Indeterminate, c.Diagnostics = compactEqual(s.report.Indeterminate), compactEqual(s.report.Diagnostics)
+	return c, nil
+}
+
+// renderTouched renders the selected roots that the change touches.
+func (s *scan) renderTouched(ctx context.Context) error {
+	s.newPlan()
+	var touched []render.Root
+	for _, root := range s.head.found.Roots {
+		if s.touched[root.Path] && s.selected(root.Path) {
+			touched = append(touched, root)
+		}
+	}
+	return s.renderRoots(ctx, touched)
+}
+
+// compare is what the change changes in the selected roots that rendered.
+func (s *scan) compare(limits DiffLimits) Changes {
+	limits = limits.withDefaults()
+	pairs := s.differingPairs()
+	out := Changes{Objects: []ObjectChange{}, LeftOut: max(0, len(pairs)-limits.Objects)}
+	pairs = pairs[:len(pairs)-out.LeftOut]
+	left := limits.TotalBytes
+	for batch := range slices.Chunk(pairs, 64) {
+		changes := make([]ObjectChange, len(batch))
+		wanted := left > 0
+		s.spread(len(batch), func(i int) { changes[i] = batch[i].change(limits.ObjectBytes, wanted) })
+		for i := range changes {
+			left -= changes[i].fit(left)
+		}
+		out.Objects = append(out.Objects, changes...)
+	}
+	return out
+}
+
+// rootPair is a pair of a root.
+type rootPair struct {
+	pair
+	root string
+}
+
+// differingPairs are the pairs of objects that are not the same.
+func (s *scan) differingPairs() []rootPair {
+	cluster := admission.NewCluster(admission.ClusterOptions{}, s.head.index(), s.base.index())
+	var out []rootPair
+	for _, root := range s.selectedRoots() {
+		base, head, known := s.compared(root)
+		if !known || base == head {
+			continue
+		}
+		for _, p := range pairObjects(cluster, base.all(), head.all()) {
+			if !p.same {
+				out = append(out, rootPair{p, root})
+			}
+		}
+	}
+	return out
+}
+
+// compared is how a root rendered on both sides; known is false when one of them did
+// not, so that there is no telling what differs.
+func (s *scan) compared(root string) (base, head *rendered, known bool) {
+	base, head = s.base.roots[root], s.head.roots[root]
+	switch {
+	case head != nil && head.Problem != nil, head == nil && base != nil && base.Problem != nil:
+		return nil, nil, false
+	case base != nil && base.Problem != nil:
+		return nil, head, true
+	}
+	return base, head, true
+}
+
+// noteUncompared tells of touched roots of which nothing, or only the head, is known.
+func (s *scan) noteUncompared() {
+	for _, root := range s.selectedRoots() {
+		base, head := s.base.roots[root], s.head.roots[root]
+		_, _, known := s.compared(root)
+		switch {
+		case !known && head != nil:
+			s.open(Indeterminate{What: "root", Why: head.Problem.Message, Root: root, Location: ptr(s.problemLocation(head.Problem))})
+		case !known:
+			s.open(Indeterminate{What: "root", Why: base.Problem.Message, Root: root, Location: ptr(locationOf(base.Problem.Position, baseTree))})
+		case base != nil && base.Problem != nil:
+			s.diagnose(renderedFirst(root, base.Problem))
+		}
+	}
+}
+
+// index holds all that was rendered of a tree.
+func (s *side) index() *admission.Index {
+	var all []*admission.Object
+	for _, root := range s.found.Roots {
+		all = append(all, s.roots[root.Path].all()...)
+	}
+	return admission.NewIndex(all)
+}
