@@ -71,14 +71,20 @@ func newScanFlags() *scanFlags {
 	}
 }
 
-// register declares the flags on cmd. Usage texts quote the name of the argument.
+// register declares all flags on cmd. Usage texts quote the name of the argument.
 func (f *scanFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.SortFlags = false
-	f.given = flags.Changed
 	flags.StringVar(&f.base, "base", "", "judge what changed since the merge base with this `REV`")
 	flags.StringVar(&f.head, "head", "", "judge this `REV` instead of the work tree")
 	flags.StringVar(&f.basePath, "base-path", "", "compare with this plain `DIR` instead of a revision; no git")
+	f.registerJudging(cmd)
+}
+
+// registerJudging declares the flags that do not say what is compared.
+func (f *scanFlags) registerJudging(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	f.given = flags.Changed
 	flags.Var(&f.policies, "policies", "more policies than those in the repository: a `PATH` of YAML (repeatable)")
 	flags.Var(&f.context, "context", "YAML `FILE` of a cluster's Namespaces, CRDs, params, RBAC and policies, - for stdin (repeatable)")
 	flags.Var(&f.roots, "roots", "only the roots that match this `GLOB`; ** crosses directories (repeatable)")

@@ -78,17 +78,34 @@ func runScan(ctx context.Context, p Process, f *scanFlags) error {
 	if err != nil {
 		return err
 	}
-	config, remarks, err := loadConfig(f, change)
-	if err != nil {
-		return err
-	}
 	extras, err := openExtras(ctx, p.Stdin, f)
 	if err != nil {
 		return err
 	}
-	cache, err := f.cache.open(f.given)
+	result, config, err := judge(ctx, p, f, change, extras)
 	if err != nil {
 		return err
+	}
+	err = outputs.write(p, f, func(w io.Writer, format string, opts report.Options) error {
+		opts.FailOn, opts.Existing = config.FailOn, f.existing
+		return report.Write(w, format, result, opts)
+	})
+	if err != nil {
+		return err
+	}
+	return verdict(p.Stderr, result, config.FailOn, f.existing)
+}
+
+// judge scans a change with the configuration that is in force for it, which it gives
+// as well.
+func judge(ctx context.Context, p Process, f *scanFlags, change *change, extras []scanner.Extra) (*scanner.Report, scanner.Config, error) {
+	config, remarks, err := loadConfig(f, change)
+	if err != nil {
+		return nil, config, err
+	}
+	cache, err := f.cache.open(f.given)
+	if err != nil {
+		return nil, config, err
 	}
 	defer closeCache(p.Stderr, cache)
 	f.explain(p.Stderr, change)
@@ -104,16 +121,10 @@ func runScan(ctx context.Context, p Process, f *scanFlags) error {
 	})
 	progress.erase()
 	if err != nil {
-		return scanError(ctx, err)
+		return nil, config, scanError(ctx, err)
 	}
 	result.Diagnose(remarks...)
-	err = outputs.write(p, f, func(w io.Writer, format string, opts report.Options) error {
-		return report.Write(w, format, result, opts)
-	})
-	if err != nil {
-		return err
-	}
-	return verdict(p.Stderr, result, config.FailOn, f.existing)
+	return result, config, nil
 }
 
 func ownVersion() string {

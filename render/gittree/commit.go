@@ -23,6 +23,16 @@ type Commit struct {
 // Hash is the commit's object name: 40 lower-case hex digits.
 func (c *Commit) Hash() string { return c.commit.Hash.String() }
 
+// Parents are the object names of the commit's parents, in order. They need not be in
+// the repository.
+func (c *Commit) Parents() []string {
+	var names []string
+	for _, hash := range c.commit.ParentHashes {
+		names = append(names, hash.String())
+	}
+	return names
+}
+
 // FS is the commit's tree: read-only, not checked out, safe for concurrent use.
 func (c *Commit) FS() fs.FS { return &treeFS{repo: c.repo, root: c.commit.TreeHash} }
 

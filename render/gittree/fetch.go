@@ -142,3 +142,23 @@ func objectNames(hashes []string) ([]plumbing.Hash, error) {
 	}
 	return names, nil
 }
+
+// Partial tells whether a repository may lack files and trees of its commits, as a
+// partial clone does.
+func (r *Repository) Partial() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	cfg, err := r.store.Storage.Config()
+	if err != nil || cfg.Raw == nil {
+		return false
+	}
+	if cfg.Raw.Section("extensions").HasOption("partialClone") {
+		return true
+	}
+	for _, remote := range cfg.Raw.Section("remote").Subsections {
+		if remote.HasOption("promisor") || remote.HasOption("partialclonefilter") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/scanner"
+)
+
+// open opens the two sides of what the event asks for.
+func (a *actionRun) open(ctx context.Context) (*change, error) {
+	judged, err := a.openJudged(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &change{head: a.tree(judged, a.occasion.judgedName)}
+	base, err := a.openBase(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if base == nil {
+		c.note("everything in %s (%s) is judged", judged.Hash(), a.occasion.judgedName)
+		return c, nil
+	}
+	tree := a.tree(base, a.occasion.baseName)
+	c.base = &tree
+	c.note("base is %s (%s), head is %s (%s)", base.Hash(), a.occasion.baseName, judged.Hash(), a.occasion.judgedName)
+	return c, nil
+}
+
+// openJudged opens the commit to judge. A pull request's merge commit is judged if it
+// is the merge of its head: GitHub makes it anew some time after a push, and not when
+// there are conflicts (github.com/orgs/community/discussions/26304).
+func (a *actionRun) openJudged(ctx context.Context) (*gittree.Commit, error) {
+	o := a.occasion
+	judged, err := a.source.commit(ctx, o.judged)
+	if err != nil || !o.merge {
+		return judged, err
+	}
+	if parents := judged.Parents(); len(parents) == 2 && parents[1] == o.headSHA {
+		o.base = parents[0]
+		return judged, nil
+	}
+	name := fmt.Sprintf("refs/pull/%d/head", o.pull)
+	a.publish.notice("%s is not the merge of the pull request's head %s, which is judged in its place.", o.judged, o.headSHA)
+	o.judged, o.judgedName, o.ref = o.headSHA, name, name
+	return a.source.commit(ctx, o.headSHA)
+}
+
+// openBase opens the commit to compare with, nil when everything is judged.
+func (a *actionRun) openBase(ctx context.Context) (*gittree.Commit, error) {
+	o := a.occasion
+	if o.base != "" {
+		base, err := a.source.commit(ctx, o.base)
+		if err == nil || !o.forced {
+			return base, err
+		}
+		a.publish.notice("The commit %s that this push replaced cannot be had any more.", o.base)
+	}
+	if o.fork == "" {
+		o.baseName = ""
+		return nil, nil
+	}
+	onto, err := a.source.resolve(ctx, o.fork)
+	if err != nil {
+		return nil, err
+	}
+	hash, err := a.source.mergeBase(ctx, onto, o.judged)
+	if err != nil {
+		return nil, err
+	}
+	o.base = hash
+	if o.baseName == "" || o.forced {
+		o.baseName = "merge base with " + o.fork
+	}
+	return a.source.commit(ctx, hash)
+}
+
+func (a *actionRun) tree(c *gittree.Commit, name string) scanner.Tree {
+	return scanner.Tree{
+		FS: c.FS(), Under: a.source.under,
+		Revision: scanner.Revision{Name: name, Commit: c.Hash()},
+	}
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/render/gittree"
+)
+
+// commitSource gets commits: from the checkout if it has them whole, else from the
+// server.
+type commitSource struct {
+	local  *gittree.Repository // nil without a checkout that is good for it
+	remote gittree.Remote
+	// fetched and history are the directories of what the server sent.
+	fetched, history string
+	// under is the directory of the repository that is judged.
+	under string
+	refs  map[string]string // of the server, once asked
+}
+
+// newCommitSource looks at the checkout that holds path. dir is for what is fetched.
+func newCommitSource(r *runner, path, dir string) (*commitSource, error) {
+	s := &commitSource{
+		remote:  gittree.Remote{URL: r.repositoryURL(), Token: r.token},
+		fetched: filepath.Join(dir, "fetched"), history: filepath.Join(dir, "history"),
+	}
+	local, err := gittree.Open(path)
+	switch {
+	case err == nil:
+		s.under = local.Prefix()
+		if !local.Partial() {
+			s.local = local
+		}
+		return s, nil
+	case !errors.Is(err, gittree.ErrNotRepository) && !errors.Is(err, os.ErrNotExist):
+		return nil, err
+	}
+	// Nothing is checked out: PATH is below the workspace, where a checkout would be.
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("find %s: %w", path, err)
+	}
+	under, err := filepath.Rel(r.workspace, abs)
+	if err != nil || !filepath.IsLocal(under) {
+		return nil, usagef("PATH: %s is not inside the workspace %s", path, r.workspace)
+	}
+	s.under = filepath.ToSlash(under)
+	return s, nil
+}
+
+// close removes what was fetched.
+func (s *commitSource) close() {
+	_ = os.RemoveAll(s.fetched) // it is in a directory for temporary files
+	_ = os.RemoveAll(s.history)
+}
+
+// commit gives the commit of a full object name.
+func (s *commitSource) commit(ctx context.Context, hash string) (*gittree.Commit, error) {
+	if s.local != nil {
+		if c, err := s.local.Commit(hash); err == nil {
+			return c, nil
+		}
+	}
+	if fetched, err := gittree.Open(s.fetched); err == nil {
+		if c, err := fetched.Commit(hash); err == nil {
+			return c, nil
+		}
+	}
+	fetched, err := gittree.Fetch(ctx, s.fetched, s.remote, hash)
+	if err != nil {
+		return nil, fmt.Errorf("get the commit %s: %w", hash, err)
+	}
+	return fetched.Commit(hash)
+}
+
+// mergeBase is the object name of the best common ancestor of two commits. If the
+// checkout's history does not reach to it, the server is asked for it.
+func (s *commitSource) mergeBase(ctx context.Context, a, b string) (string, error) {
+	if s.local != nil {
+		if hash, err := mergeBaseIn(s.local, a, b); err == nil {
+			return hash, nil
+		}
+	}
+	history, err := gittree.FetchHistory(ctx, s.history, s.remote, a, b)
+	if err != nil {
+		return "", fmt.Errorf("find the merge base of %s and %s: %w; "+
+			"with actions/checkout and `fetch-depth: 0` nothing has to be fetched", a, b, err)
+	}
+	return mergeBaseIn(history, a, b)
+}
+
+func mergeBaseIn(r *gittree.Repository, a, b string) (string, error) {
+	first, err := r.Commit(a)
+	if err != nil {
+		return "", err
+	}
+	second, err := r.Commit(b)
+	if err != nil {
+		return "", err
+	}
+	base, err := r.MergeBase(first, second)
+	if err != nil {
+		return "", err
+	}
+	return base.Hash(), nil
+}
+
+// objectName is what names a commit for good.
+var objectName = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+// resolve gives the object name for a branch or tag of the server, or for any revision
+// of the checkout.
+func (s *commitSource) resolve(ctx context.Context, rev string) (string, error) {
+	if objectName.MatchString(rev) {
+		return rev, nil
+	}
+	err := s.askRefs(ctx)
+	branch := strings.TrimPrefix(rev, "origin/")
+	for _, name := range []string{rev, "refs/heads/" + branch, "refs/tags/" + rev} {
+		if hash := s.refs[name]; hash != "" {
+			return hash, nil
+		}
+	}
+	if s.local != nil {
+		c, local := s.local.Commit(rev)
+		if local == nil {
+			return c.Hash(), nil
+		}
+		err = errors.Join(err, local)
+	}
+	if err == nil {
+		err = fmt.Errorf("%s has no branch or tag of this name", s.remote.URL)
+	}
+	return "", usagef("base %s: %w", rev, err)
+}
+
+func (s *commitSource) askRefs(ctx context.Context) (err error) {
+	if s.refs == nil {
+		s.refs, err = s.remote.References(ctx)
+	}
+	return err
+}
+
+// pullWithHead is the number of the pull request whose head is a commit. Of several it
+// is the last.
+func (s *commitSource) pullWithHead(ctx context.Context, sha string) (int, error) {
+	if err := s.askRefs(ctx); err != nil {
+		return 0, err
+	}
+	var numbers []int
+	for name, hash := range s.refs {
+		number := 0
+		if n, _ := fmt.Sscanf(name, "refs/pull/%d/head", &number); n == 1 && hash == sha {
+			numbers = append(numbers, number)
+		}
+	}
+	if len(numbers) == 0 {
+		return 0, fmt.Errorf("no pull request of %s has the head %s any more", s.remote.URL, sha)
+	}
+	return slices.Max(numbers), nil
+}

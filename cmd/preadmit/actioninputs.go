@@ -1,0 +1,71 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// pathInput is the input that is PATH.
+const pathInput = "path"
+
+// readInputs sets PATH and the flags that are not on the command line from the inputs
+// of the action. An input that is empty is not given.
+func readInputs(cmd *cobra.Command, f *actionFlags, getenv func(string) string) error {
+	if path := strings.TrimSpace(inputText(pathInput, getenv)); path != "" && cmd.Flags().NArg() == 0 {
+		f.scan.path = path
+	}
+	flags := cmd.Flags()
+	var failure error
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if failure != nil || flag.Changed || flag.Name == "help" {
+			return
+		}
+		for _, value := range inputValues(flag, getenv) {
+			if err := flags.Set(flag.Name, value); err != nil {
+				failure = usagef("input %s: %q: %w", flag.Name, value, unwrapped(err))
+				return
+			}
+		}
+	})
+	return failure
+}
+
+// unwrapped is what a flag's value said, without pflag's words about the flag.
+func unwrapped(err error) error {
+	invalid, ok := err.(*pflag.InvalidValueError)
+	if !ok {
+		return err
+	}
+	return invalid.Unwrap()
+}
+
+// inputValues are the values of the input that is named like a flag: one for each
+// line where the flag is repeatable.
+func inputValues(flag *pflag.Flag, getenv func(string) string) []string {
+	text := strings.TrimSpace(inputText(flag.Name, getenv))
+	if text == "" {
+		return nil
+	}
+	if _, repeatable := flag.Value.(*words); !repeatable {
+		return []string{text}
+	}
+	var values []string
+	for _, line := range strings.Split(text, "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			values = append(values, line)
+		}
+	}
+	return values
+}
+
+// inputText looks an input up. Runners keep the hyphens of its name, shells do not
+// pass such variables on.
+func inputText(name string, getenv func(string) string) string {
+	name = "INPUT_" + strings.ToUpper(name)
+	if text := getenv(strings.ReplaceAll(name, "-", "_")); text != "" {
+		return text
+	}
+	return getenv(name)
+}

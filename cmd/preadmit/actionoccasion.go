@@ -1,0 +1,141 @@
+package main
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/preadmit/preadmit/report/github"
+)
+
+// occasion is what an event asks for.
+type occasion struct {
+	// judged is the commit whose tree is judged. Of a pull request it is the merge
+	// commit, and headSHA its second parent.
+	judged, judgedName string
+	// base is the commit to compare with, "" to find it or to judge everything; see
+	// the other fields.
+	base, baseName string
+	// merge says that judged is expected to be the merge of headSHA, and its first
+	// parent the base.
+	merge bool
+	// fork is a commit or branch whose merge base with judged is the base, where base is
+	// "" or cannot be had any more.
+	fork string
+	// forced says that the base may be gone.
+	forced bool
+	// baseline says that code scanning wants all findings, not those of the change.
+	baseline bool
+	// headSHA is the commit that check runs belong to.
+	headSHA string
+	pull    int
+	// ref is that of code scanning. "" when it has none for this event.
+	ref string
+}
+
+const noCommit = "0000000000000000000000000000000000000000"
+
+// occasion reads the event. Without an error it is nil when there is nothing to judge.
+func (r *runner) occasion(f *actionFlags) (*occasion, error) {
+	o, err := r.eventOccasion(f)
+	if err != nil || o == nil || f.scan.base == "" {
+		return o, err
+	}
+	o.base, o.merge, o.fork, o.baseName = "", false, f.scan.base, f.scan.base
+	return o, nil
+}
+
+func (r *runner) eventOccasion(f *actionFlags) (*occasion, error) {
+	if f.from != "" && r.event != "workflow_run" {
+		return nil, usagef("--from publishes the report of another run, and is for workflow_run only, not for %s", r.event)
+	}
+	switch r.event {
+	case "pull_request":
+		return r.pullRequest()
+	case "push":
+		return r.push()
+	case "merge_group":
+		return r.mergeGroup()
+	case "workflow_dispatch":
+		return &occasion{judged: r.sha, judgedName: r.ref, headSHA: r.sha, ref: r.branch(), baseline: true}, nil
+	case "workflow_run":
+		return r.workflowRun(f)
+	case "pull_request_target":
+		return nil, usagef("pull_request_target is refused: it gives a pull request from a fork a token that may write, " +
+			"and secrets; use pull_request, and workflow_run to publish where its token may not (docs/action.md)")
+	}
+	return nil, usagef("the event %s says of no change what it is; preadmit action knows pull_request, push, merge_group, "+
+		"workflow_dispatch and workflow_run", r.event)
+}
+
+func (r *runner) incomplete(what string) error {
+	return usagef("GITHUB_EVENT_PATH: the event %s has no %s", r.event, what)
+}
+
+func (r *runner) pullRequest() (*occasion, error) {
+	pr := r.payload.PullRequest
+	if pr == nil || pr.Number < 1 || pr.Head.SHA == "" || pr.Base.SHA == "" {
+		return nil, r.incomplete("pull_request with number, head.sha and base.sha")
+	}
+	return &occasion{
+		judged: r.sha, judgedName: r.ref, baseName: pr.Base.Ref, merge: true, fork: pr.Base.SHA,
+		headSHA: pr.Head.SHA, pull: pr.Number, ref: r.ref,
+	}, nil
+}
+
+func (r *runner) push() (*occasion, error) {
+	after := cmp.Or(r.payload.After, r.sha)
+	if r.payload.Deleted || after == noCommit {
+		return nil, nil
+	}
+	o := &occasion{
+		judged: after, judgedName: r.ref, base: r.payload.Before, baseName: r.ref + " before the push",
+		forced: r.payload.Forced, headSHA: after, ref: r.branch(), baseline: true,
+	}
+	if o.base == noCommit {
+		o.base, o.baseName = "", ""
+	}
+	if main := r.payload.Repository.DefaultBranch; main != "" && o.ref != "" && o.ref != "refs/heads/"+main {
+		o.fork = "refs/heads/" + main
+	}
+	return o, nil
+}
+
+func (r *runner) mergeGroup() (*occasion, error) {
+	group := r.payload.MergeGroup
+	if group == nil || group.HeadSHA == "" || group.BaseSHA == "" {
+		return nil, r.incomplete("merge_group with head_sha and base_sha")
+	}
+	return &occasion{
+		judged: group.HeadSHA, judgedName: group.HeadRef, base: group.BaseSHA, baseName: group.BaseRef,
+		headSHA: group.HeadSHA, ref: group.HeadRef,
+	}, nil
+}
+
+func (r *runner) workflowRun(f *actionFlags) (*occasion, error) {
+	run := r.payload.WorkflowRun
+	switch {
+	case f.from == "":
+		return nil, usagef("workflow_run needs --from: the report that the other workflow wrote")
+	case run == nil || run.HeadSHA == "":
+		return nil, r.incomplete("workflow_run with head_sha")
+	case run.Event != "pull_request":
+		return nil, usagef("the workflow that ran did so for %s, not for a pull_request", cmp.Or(run.Event, "nothing known"))
+	}
+	return &occasion{headSHA: run.HeadSHA}, nil
+}
+
+// branch is the ref when it is a branch's: code scanning knows those only.
+func (r *runner) branch() string {
+	if strings.HasPrefix(r.ref, "refs/heads/") {
+		return r.ref
+	}
+	return ""
+}
+
+// target is where the report goes.
+func (o *occasion) target(r *runner) github.Target {
+	return github.Target{
+		Owner: r.owner, Repo: r.repo, HeadSHA: o.headSHA, Pull: o.pull,
+		Ref: o.ref, RefSHA: o.judged, DetailsURL: r.runURL(),
+	}
+}

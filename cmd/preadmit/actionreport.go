@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/github"
+	"github.com/preadmit/preadmit/scanner"
+)
+
+// maxSummary bounds a step's summary, in bytes; GitHub takes 1 MiB and shows none of a
+// larger one.
+const maxSummary = 1<<20 - 1<<10
+
+// markdown is the report in at most limit bytes.
+func (a *actionRun) markdown(r *scanner.Report, limit int) (string, error) {
+	opts := report.Options{Blob: fmt.Sprintf("%s/blob/%s/", a.runner.repositoryURL(), a.occasion.headSHA)}
+	// The format counts characters, which take up to four bytes.
+	for opts.Limit = limit; ; opts.Limit -= opts.Limit / 4 {
+		var b bytes.Buffer
+		if err := report.Write(&b, "markdown", r, opts); err != nil {
+			return "", err
+		}
+		if b.Len() <= limit || opts.Limit < limit/4 {
+			return b.String(), nil
+		}
+	}
+}
+
+// writeFiles writes the report for later steps, as JSON and SARIF.
+func (a *actionRun) writeFiles(r *scanner.Report, sarif []byte) error {
+	err := writeFile(a.reportFile(), func(w io.Writer) error { return report.Write(w, "json", r, report.Options{}) })
+	if err == nil {
+		err = writeFile(a.sarifFile(), func(w io.Writer) error {
+			_, err := w.Write(sarif)
+			return err
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("write the reports: %w", err)
+	}
+	return nil
+}
+
+func (a *actionRun) reportFile() string { return filepath.Join(a.dir, "report.json") }
+func (a *actionRun) sarifFile() string  { return filepath.Join(a.dir, "preadmit.sarif") }
+
+// sarif is the report for code scanning. On a branch code scanning takes what is not in
+// it for fixed, so there it is one of everything, not of what a push changed.
+func (a *actionRun) sarif(ctx context.Context, r *scanner.Report, c *change) ([]byte, error) {
+	if a.occasion.baseline && a.flags.sarif && c.base != nil {
+		all, _, err := judge(ctx, a.p, a.flags.scan, &change{head: c.head}, a.extras)
+		if err != nil {
+			return nil, fmt.Errorf("judge everything for code scanning: %w", err)
+		}
+		r = all
+	}
+	var b bytes.Buffer
+	err := report.Write(&b, "sarif", r, report.Options{})
+	return b.Bytes(), err
+}
+
+// writeSummary appends the report to the summary of the step.
+func (a *actionRun) writeSummary(r *scanner.Report) error {
+	if a.runner.summary == "" {
+		return nil
+	}
+	notes := a.publish.noteText()
+	text, err := a.markdown(r, maxSummary-len(notes)-sizeOf(a.runner.summary))
+	if err != nil {
+		return err
+	}
+	return appendTo(a.runner.summary, "summary", text+notes+"\n")
+}
+
+func sizeOf(path string) int {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return int(info.Size())
+}
+
+func appendTo(path, what, text string) error {
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("write the %s: %w", what, err)
+	}
+	err = closing(file, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("write the %s: %w", what, err)
+	}
+	return nil
+}
+
+// writeCommands annotates the run, unless a check run has the annotations.
+func (a *actionRun) writeCommands(r *scanner.Report) error {
+	for _, n := range a.publish.notices {
+		if _, err := fmt.Fprintln(a.p.Stdout, report.Notice(n)); err != nil {
+			return fmt.Errorf("write notices: %w", err)
+		}
+	}
+	if a.publish.checked || r == nil {
+		return nil
+	}
+	return report.Write(a.p.Stdout, "github", r, report.Options{})
+}
+
+// writeOutputs gives the outputs of the step.
+func (a *actionRun) writeOutputs(r *scanner.Report) error {
+	if a.runner.output == "" {
+		return nil
+	}
+	existing := a.flags.scan.existing
+	var b strings.Builder
+	for _, o := range []struct{ name, value string }{
+		{"report", a.reportFile()},
+		{"sarif", a.sarifFile()},
+		{"denied", fmt.Sprint(counted(r, scanner.ActionDeny, existing))},
+		{"warned", fmt.Sprint(counted(r, scanner.ActionWarn, existing))},
+		{"conclusion", string(github.Conclude(r, a.failOn, existing))},
+	} {
+		end := rand.Text() // nothing can know it and end the value early
+		fmt.Fprintf(&b, "%s<<%s\n%s\n%s\n", o.name, end, o.value, end)
+	}
+	return appendTo(a.runner.output, "outputs", b.String())
+}
+
+// counted is the number of findings with an action that are the change's, or with
+// existing the head's.
+func counted(r *scanner.Report, action scanner.Action, existing bool) int {
+	byStatus := r.Summary.Findings[action]
+	n := byStatus[scanner.StatusNew]
+	if existing {
+		n += byStatus[scanner.StatusExisting]
+	}
+	return n
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/github"
+	"github.com/preadmit/preadmit/scanner"
+)
+
+// maxReport bounds a report that another run wrote, in bytes: the pull request decides
+// what that is.
+const maxReport = 64 << 20
+
+// republish tells of a report that a run without rights wrote for a pull request. The
+// pull request is the one whose head GitHub says that run was for. Whether the report
+// is true nobody knows: the run's workflow was the pull request's.
+func (a *actionRun) republish(ctx context.Context) error {
+	r, err := readReport(a.flags.from)
+	if err != nil {
+		return err
+	}
+	o := a.occasion
+	if o.pull, err = a.source.pullWithHead(ctx, o.headSHA); err != nil {
+		return err
+	}
+	o.ref = fmt.Sprintf("refs/pull/%d/head", o.pull)
+	if a.failOn, err = a.trustedFailOn(ctx); err != nil {
+		return err
+	}
+	a.publish.connect()
+	a.publish.start(ctx)
+	sarif, err := a.sarif(ctx, r, &change{})
+	if err != nil {
+		return err
+	}
+	if err := a.writeFiles(r, sarif); err != nil {
+		return err
+	}
+	opts := github.CheckOptions{FailOn: a.failOn, Existing: a.flags.scan.existing}
+	if err := a.publish.report(ctx, r, opts, sarif); err != nil {
+		return err
+	}
+	if err := a.writeSummary(r); err != nil {
+		return err
+	}
+	if err := a.writeCommands(nil); err != nil {
+		return err
+	}
+	if err := a.writeOutputs(r); err != nil {
+		return err
+	}
+	return a.publish.failure()
+}
+
+// trustedFailOn is what fails a run by the configuration of the default branch, for
+// which workflow_run runs, and by the flags.
+func (a *actionRun) trustedFailOn(ctx context.Context) (string, error) {
+	commit, err := a.source.commit(ctx, a.runner.sha)
+	if err != nil {
+		return "", err
+	}
+	config, _, err := loadConfig(a.flags.scan, &change{head: a.tree(commit, a.runner.ref)})
+	return config.FailOn, err
+}
+
+func readReport(path string) (*scanner.Report, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, usagef("--from: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, usagef("--from: %w", err)
+	case info.Size() > maxReport:
+		return nil, usagef("--from: %s has more than %d bytes", path, maxReport)
+	}
+	r, err := report.Read(io.LimitReader(file, maxReport))
+	if err != nil {
+		return nil, usagef("--from: %s: %w", path, err)
+	}
+	return r, nil
+}
