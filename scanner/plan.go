@@ -60,6 +60,9 @@ func (s *scan) newPlan() *plan {
 	for i, root := range roots {
 		p.inputs[root.Path] = inputs[i]
 		s.touched[root.Path] = touched[i]
+		if in := inputs[i]; in.Problem != nil { // all that rendering would tell
+			s.head.roots[root.Path] = &rendered{Result: &render.Result{Root: root, Trace: in.Trace, Problem: in.Problem}}
+		}
 	}
 	for _, root := range s.base.found.Roots {
 		if _, ok := s.head.root(root.Path); !ok {

@@ -85,6 +85,7 @@ func (y *planTally) compare(t testing.TB, seed uint64) {
 	y.count(whole, got)
 	if diff := planDiff(whole, got); diff != "" {
 		y.different++
+		fmt.Fprintf(os.Stderr, "seed %d differs\n%s\n", seed, diff) // before a run that is cut short
 		t.Errorf("seed %d: rendering less says something else (-everything +what matters):\n%s\n%s\nrepeat: PREADMIT_FUZZ_PAIRS=1 PREADMIT_FUZZ_SEED=%d go test -run FuzzRenderingLess/seed#0 ./scanner",
 			seed, diff, show(in), seed)
 	}
