@@ -167,3 +167,16 @@ func TestSpeaks(t *testing.T) {
 		}
 	}
 }
+
+// TestVanishedCommentIsAsGoodAsDeleted; any other refusal is an error.
+func TestVanishedCommentIsAsGoodAsDeleted(t *testing.T) {
+	for status, fails := range map[int]bool{404: false, 403: true} {
+		s := hub(t, githubtest.Config{})
+		comment(t, s, Comment{Body: "x"})
+		s.Intercept(githubtest.Rule{Method: "DELETE", Status: status, Message: "no"})
+		p, _ := publisher(t, s, pullTarget(), Options{})
+		if _, err := p.Comment(context.Background(), Comment{Remove: true}); (err != nil) != fails {
+			t.Errorf("%d: error %v", status, err)
+		}
+	}
+}

@@ -23,6 +23,9 @@ func TestCut(t *testing.T) {
 		"behind":          {"```\na\n```\nbbbbbbbbbbbb\n", 18, "```\na\n```\n\n[001]\n"},
 		"not half a line": {"`@user is " + strings.Repeat("x", 50) + "`\n", 40, "\n\n[001]\n"},
 		"tag in a fence":  {"```\n<details>\n```\nbbbbbbbbbbbbb\n", 27, "```\n<details>\n```\n\n[001]\n"},
+		"deep ticks":      {"```\n        ```\nbbbbbbbbbbbbb\n", 28, "```\n        ```\n```\n\n[001]\n"},
+		"code span":       {"```a`b\nx\nbbbbbbbbbbbbb\n", 18, "```a`b\nx\n\n[001]\n"},
+		"tag in a span":   {"`<details>`\nx\nbbbbbbbbbbbbb\n", 22, "`<details>`\nx\n\n[001]\n"},
 		"no room at all":  {"aaaa\nbbbb\n", 5, ""},
 	} {
 		got := cut(test.text, test.limit, bytesOf, note)

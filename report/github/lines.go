@@ -45,7 +45,7 @@ func (m *LineMap) read(text []byte) {
 	for _, l := range bytes.Split(text, []byte("\n")) {
 		if at := hunkHeader.FindSubmatch(l); at != nil {
 			line, _ = strconv.Atoi(string(at[1]))
-			started, within = true, false
+			started = true
 			continue
 		}
 		if len(l) == 0 || !started {

@@ -68,7 +68,7 @@ func (p *Publisher) uploaded(ctx context.Context, sum string) (bool, error) {
 		}
 	}
 	have, _ := readMark(p.known.GetExternalID())
-	if have.sarif != sum || p.opts.Fresh {
+	if have.sarif != sum {
 		return false, nil
 	}
 	p.sarif = sum

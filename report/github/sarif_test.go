@@ -140,3 +140,13 @@ func TestSARIFNeedsARef(t *testing.T) {
 		t.Errorf("error %v, want one before anything is asked", err)
 	}
 }
+
+// TestSARIFNeedsNoCheckRuns: a token that may not read them uploads all the same.
+func TestSARIFNeedsNoCheckRuns(t *testing.T) {
+	s := hub(t, githubtest.Config{})
+	s.Intercept(githubtest.Rule{Method: "GET", Path: "/check-runs", Status: 403, Message: "Resource not accessible by integration"})
+	p, _ := publisher(t, s, pullTarget(), Options{})
+	if out, err := p.UploadSARIF(context.Background(), []byte("{}")); err != nil || !out.Changed || len(s.SARIFs()) != 1 {
+		t.Errorf("%+v, %v, and %d uploads", out, err, len(s.SARIFs()))
+	}
+}

@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -258,5 +259,45 @@ func TestGraphQLIsBesideTheAPI(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestErrorsAreOneLine: what a server says may be anything.
+func TestErrorsAreOneLine(t *testing.T) {
+	s := hub(t, githubtest.Config{})
+	s.Intercept(githubtest.Rule{Path: "/comments", Status: 400, Message: "no\n::error::\x1b[31m" + strings.Repeat("x", 5000)})
+	p, _ := publisher(t, s, pullTarget(), Options{})
+	_, err := p.Comment(context.Background(), Comment{Body: "x"})
+	if err == nil || strings.ContainsAny(err.Error(), "\n\x1b") || len(err.Error()) > 1000 {
+		t.Errorf("error %q", err)
+	}
+}
+
+// roundTripper is a function that answers requests.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestTokenIsNotSentInTheClear when GitHub, or what is between, redirects to http.
+func TestTokenIsNotSentInTheClear(t *testing.T) {
+	got := map[string]string{}
+	client := &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		got[r.URL.Scheme] = r.Header.Get("Authorization")
+		answer := &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"login":"alice"}`))}
+		if r.URL.Scheme == "https" {
+			answer.StatusCode = 307
+			answer.Header.Set("Location", "http://api.github.com/user")
+		}
+		return answer, nil
+	})}
+	p, err := New(pullTarget(), Options{Client: client, Token: "secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if login, err := p.login(context.Background()); login != "alice" || err != nil {
+		t.Fatalf("login %q, %v", login, err)
+	}
+	if diff := cmp.Diff(map[string]string{"https": "Bearer secret", "http": ""}, got); diff != "" {
+		t.Errorf("authorization by scheme (-want +got):\n%s", diff)
 	}
 }
