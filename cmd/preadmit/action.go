@@ -40,7 +40,8 @@ request to a check run, a comment and code scanning. What the token does not
 allow is left out, and told.
 
 Every flag has an input: --fail-on is read from INPUT_FAIL_ON, and repeatable
-flags take one value a line. The token is read from GITHUB_TOKEN only.
+flags take one value a line. There is no flag for the token: it is the input
+github-token, or GITHUB_TOKEN.
 
 Exit codes are those of preadmit scan; 3 also when the report could not be
 published for a reason that is not the token's.`,
@@ -131,6 +132,7 @@ func (a *actionRun) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	a.explain(change)
 	a.publish.connect()
 	a.publish.start(ctx)
 	r, sarif, err := a.judge(ctx, change)
@@ -147,6 +149,16 @@ func (a *actionRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	return a.finish(r)
+}
+
+// explain says what is compared. The log is often all that there is of a run.
+func (a *actionRun) explain(c *change) {
+	if !a.flags.scan.quiet {
+		for _, note := range c.notes {
+			_, _ = fmt.Fprintf(a.p.Stderr, "preadmit: %s\n", report.Line(note))
+		}
+	}
+	c.notes = nil
 }
 
 // judge scans, and writes the report to files and to the log.

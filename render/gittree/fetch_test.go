@@ -1,57 +1,33 @@
 package gittree
 
 import (
+	"fmt"
+	"io"
 	"net/http"
-	"net/http/cgi"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/preadmit/preadmit/report/github/githubtest"
 )
 
-// gitServer serves the repositories below a directory by git's own http-backend, and
-// keeps what it was asked.
-type gitServer struct {
-	*httptest.Server
-	mu    sync.Mutex
-	asked []string // method, path, user
-}
-
 // serveGit serves root. With a token, it asks for it.
-func serveGit(t *testing.T, root, token string) *gitServer {
+func serveGit(t *testing.T, root, token string) *githubtest.Git {
 	t.Helper()
-	backend := filepath.Join(runGit(t, ".", "--exec-path"), "git-http-backend")
-	handler := &cgi.Handler{
-		Path: backend,
-		Env:  []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"},
+	g, err := githubtest.NewGit(root, token)
+	if err != nil {
+		t.Fatal(err)
 	}
-	s := &gitServer{}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		user, password, _ := r.BasicAuth()
-		s.mu.Lock()
-		s.asked = append(s.asked, r.Method+" "+r.URL.Path+" "+user)
-		s.mu.Unlock()
-		if password != token {
-			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
-			http.Error(w, "no", http.StatusUnauthorized)
-			return
-		}
-		r.TransferEncoding = nil // package cgi refuses chunks
-		handler.ServeHTTP(w, r)
-	}))
-	t.Cleanup(s.Close)
-	return s
+	t.Cleanup(g.Close)
+	return g
 }
 
-// served is a repository for a server: that of history, which may be asked for any
-// commit, as GitHub's.
+// served is a repository for a server: that of history.
 func served(t *testing.T) (root, dir string) {
 	t.Helper()
 	dir = history(t)
-	runGit(t, dir, "config", "uploadpack.allowAnySHA1InWant", "true")
-	runGit(t, dir, "config", "uploadpack.allowFilter", "true")
 	return filepath.Dir(dir), dir
 }
 
@@ -82,7 +58,7 @@ func TestFetch(t *testing.T) {
 	if got := content(t, r, side, "a/file.yaml") + content(t, r, c2, "a/file.yaml"); got != "sidec2" {
 		t.Errorf("both have %q", got)
 	}
-	for _, asked := range server.asked {
+	for _, asked := range server.Requests() {
 		if !strings.HasSuffix(asked, " x-access-token") {
 			t.Errorf("asked without the token: %s", asked)
 		}
@@ -138,8 +114,6 @@ func TestFetchRefuses(t *testing.T) {
 		http.Redirect(w, r, target.URL+r.URL.RequestURI(), http.StatusMovedPermanently)
 	}))
 	defer redirecting.Close()
-	runGit(t, root, "clone", "-q", "--bare", "--no-local", dir, "plain")
-	runGit(t, root, "-C", "plain", "config", "uploadpack.allowFilter", "false")
 
 	tests := []struct {
 		name, url, token, hash, want string
@@ -166,12 +140,34 @@ func TestFetchRefuses(t *testing.T) {
 			}
 		})
 	}
-	if len(target.asked) > 0 {
-		t.Errorf("the redirect was followed: %q", target.asked)
+	if len(target.Requests()) > 0 {
+		t.Errorf("the redirect was followed: %q", target.Requests())
 	}
-	_, err := FetchHistory(t.Context(), t.TempDir(), Remote{URL: server.URL + "/plain", Token: "secret"}, hash)
+}
+
+// TestFetchHistoryNeedsPartialClones: a server that does not know them is told of.
+func TestFetchHistoryNeedsPartialClones(t *testing.T) {
+	offer := "001e# service=git-upload-pack\n0000" + packet(strings.Repeat("1", 40)+" HEAD\x00ofs-delta shallow\n") + "0000"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, offer)
+	}))
+	defer server.Close()
+	_, err := FetchHistory(t.Context(), t.TempDir(), Remote{URL: server.URL}, strings.Repeat("1", 40))
 	if err == nil || !strings.Contains(err.Error(), `does not support "filter"`) {
-		t.Errorf("no partial clones: error %v", err)
+		t.Errorf("error %v", err)
+	}
+}
+
+func packet(s string) string { return fmt.Sprintf("%04x%s", len(s)+4, s) }
+
+func TestPartial(t *testing.T) {
+	dir := history(t)
+	if open(t, dir).Partial() {
+		t.Error("a whole repository is called partial")
+	}
+	runGit(t, dir, "config", "remote.origin.promisor", "true")
+	if !open(t, dir).Partial() {
+		t.Error("a repository with a promisor is called whole")
 	}
 }
 
