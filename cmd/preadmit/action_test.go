@@ -1,0 +1,329 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+
+	"github.com/preadmit/preadmit/report/github/githubtest"
+)
+
+// changeFindings is what the pull request brings.
+func changeFindings() []string { return []string{"careful new Warn", "new new Deny"} }
+
+func TestActionPullRequest(t *testing.T) {
+	f := newForge(t, githubtest.Config{})
+	f.checkout(f.m)
+	f.pullRequest()
+	f.env["INPUT_CHECK_RUN"], f.env["INPUT_COMMENT"], f.env["INPUT_SARIF"] = "true", "true", "true"
+	stdout, stderr := f.action(exitFindings)
+
+	f.want("findings", f.findings(), changeFindings())
+	f.want("requests", f.wrote(), []string{
+		"POST check-runs 201", "POST code-scanning/sarifs 202", "PATCH check-runs/1001 200", "POST issues/7/comments 201",
+	})
+	if !strings.Contains(stderr, "base is "+f.c2+" (main), head is "+f.m) {
+		t.Errorf("stderr does not say what is compared:\n%s", stderr)
+	}
+	run := f.api.CheckRuns()[0]
+	f.want("check run", []string{run.HeadSHA, run.Conclusion, run.Title, run.DetailsURL, fmt.Sprint(len(run.Annotations))},
+		[]string{f.p1, "failure", "1 denied, 1 warned", f.git.URL + "/octo/shop/actions/runs/42", "2"})
+	sarif := f.api.SARIFs()[0]
+	f.want("SARIF", []string{sarif.Ref, sarif.CommitSHA}, []string{"refs/pull/7/merge", f.m})
+	if body := f.api.Comments()[0].Body; !strings.Contains(body, f.git.URL+"/octo/shop/blob/"+f.p1+"/app/new.yaml#L") {
+		t.Errorf("the comment links no line of the head:\n%s", body)
+	}
+	if strings.Contains(stdout, "::error") {
+		t.Errorf("there are annotations besides those of the check run:\n%s", stdout)
+	}
+	values := f.output()
+	f.want("outputs", slices.Sorted(maps.Keys(values)), []string{"conclusion", "denied", "report", "sarif", "warned"})
+	f.want("counts", []string{values["denied"], values["warned"], values["conclusion"]}, []string{"1", "1", "failure"})
+	if !strings.Contains(f.summary, "app/new.yaml") {
+		t.Errorf("summary:\n%s", f.summary)
+	}
+
+	// Once more: nothing changes at GitHub.
+	f.api.Forget()
+	f.action(exitFindings)
+	f.want("requests the second time", f.wrote(), []string(nil))
+}
+
+// TestActionFork: the token of a pull request from a fork may only read.
+func TestActionFork(t *testing.T) {
+	f := newForge(t, githubtest.Config{ReadOnly: true})
+	f.checkout(f.m)
+	f.pullRequest()
+	stdout, _ := f.action(exitFindings, "--check-run", "--comment", "--sarif")
+	f.want("findings", f.findings(), changeFindings())
+	f.want("requests", f.wrote(), []string{
+		"POST check-runs 403", "POST code-scanning/sarifs 403", "POST issues/7/comments 403",
+	})
+	for _, what := range []string{"No check run: ", "No upload of SARIF: ", "No comment: "} {
+		if !strings.Contains(stdout, "::notice title=preadmit::"+what) || !strings.Contains(f.summary, what) {
+			t.Errorf("nothing says %q:\n%s\n%s", what, stdout, f.summary)
+		}
+	}
+	for _, command := range []string{"::error file=app/new.yaml,line=5", "::warning file=app/new.yaml,line=11"} {
+		if !strings.Contains(stdout, command) {
+			t.Errorf("there is no annotation %q:\n%s", command, stdout)
+		}
+	}
+}
+
+// TestActionWithoutCheckout: what is not asked for is not tried, and without a checkout all
+// is fetched.
+func TestActionWithoutCheckout(t *testing.T) {
+	f := newForge(t, githubtest.Config{})
+	f.pullRequest()
+	stdout, _ := f.action(exitFindings)
+	f.want("findings", f.findings(), changeFindings())
+	f.want("requests", len(f.api.Requests()), 0)
+	if !strings.Contains(stdout, "::error file=app/new.yaml,line=5") {
+		t.Errorf("there is no annotation:\n%s", stdout)
+	}
+	if left, _ := filepath.Glob(filepath.Join(f.temp, "preadmit-*", "fetched")); len(left) > 0 {
+		t.Errorf("left behind: %s", left)
+	}
+}
+
+// TestActionStaleMerge: a merge commit of another head is not judged.
+func TestActionStaleMerge(t *testing.T) {
+	f := newForge(t, githubtest.Config{})
+	f.checkout(f.m)
+	f.run(f.dir, "checkout", "-q", "--detach", f.p1)
+	f.write("app/newer.yaml", configMap("newer", "deny"))
+	f.p1 = f.commit("p2")
+	f.pullRequest()
+	stdout, _ := f.action(exitFindings, "--sarif")
+	f.want("findings", f.findings(), append(changeFindings(), "newer new Deny"))
+	if sarif := f.api.SARIFs(); len(sarif) != 1 || sarif[0].Ref != "refs/pull/7/head" || sarif[0].CommitSHA != f.p1 {
+		t.Errorf("SARIF %+v", sarif)
+	}
+	if !strings.Contains(stdout, "is not the merge of the pull request's head") {
+		t.Errorf("nothing says so:\n%s", stdout)
+	}
+}
+
+func TestActionPush(t *testing.T) {
+	f := newForge(t, githubtest.Config{})
+	f.checkout(f.m)
+	push := func(ref, before, after string, forced bool) {
+		f.event("push", ref, after, map[string]any{"before": before, "after": after, "forced": forced, "ref": ref})
+	}
+	everything := []string{"careful new Warn", "new new Deny", "old new Deny"}
+
+	push("refs/heads/main", f.c2, f.m, false)
+	f.action(exitFindings, "--sarif", "--check-run")
+	f.want("findings of a push", f.findings(), changeFindings())
+	f.want("check run", f.api.CheckRuns()[0].HeadSHA, f.m)
+	sarif := f.api.SARIFs()[0]
+	f.want("SARIF", []string{sarif.Ref, sarif.CommitSHA}, []string{"refs/heads/main", f.m})
+	if !strings.Contains(string(sarif.Log), "app/old.yaml") {
+		t.Error("code scanning would take what a push does not touch for fixed")
+	}
+
+	push("refs/heads/topic", noCommit, f.m, false)
+	_, stderr := f.action(exitFindings)
+	f.want("findings of a new branch", f.findings(), changeFindings())
+	if !strings.Contains(stderr, "base is "+f.c2+" (merge base with refs/heads/main)") {
+		t.Errorf("stderr:\n%s", stderr)
+	}
+
+	push("refs/heads/main", noCommit, f.m, false)
+	f.action(exitFindings)
+	f.want("findings of a first push", f.findings(), everything)
+
+	gone := strings.Repeat("1", 40)
+	push("refs/heads/topic", gone, f.m, true)
+	stdout, _ := f.action(exitFindings)
+	f.want("findings of a forced push", f.findings(), changeFindings())
+	if !strings.Contains(stdout, "cannot be had any more") {
+		t.Errorf("nothing says so:\n%s", stdout)
+	}
+	push("refs/heads/topic", gone, f.m, false)
+	if _, stderr := f.action(exitIncomplete); !strings.Contains(stderr, "get the commit "+gone) {
+		t.Errorf("stderr:\n%s", stderr)
+	}
+
+	push("refs/tags/v1", noCommit, f.m, false)
+	stdout, _ = f.action(exitFindings, "--sarif")
+	f.want("findings of a tag", f.findings(), everything)
+	if !strings.Contains(stdout, "not refs/tags/v1") {
+		t.Errorf("nothing says that there is no SARIF:\n%s", stdout)
+	}
+
+	f.event("push", "refs/heads/topic", f.c2, map[string]any{"before": f.m, "after": noCommit, "deleted": true})
+	if _, stderr := f.action(exitClean); !strings.Contains(stderr, "the push deletes refs/heads/topic: there is nothing to judge") {
+		t.Errorf("stderr:\n%s", stderr)
+	}
+}
+
+func TestActionMergeGroup(t *testing.T) {
+	f := newForge(t, githubtest.Config{})
+	f.checkout(f.m)
+	ref := "refs/heads/gh-readonly-queue/main/pr-7-" + f.c2
+	f.event("merge_group", ref, f.m, map[string]any{"merge_group": map[string]any{
+		"head_sha": f.m, "head_ref": ref, "base_sha": f.c2, "base_ref": "refs/heads/main",
+	}})
+	stdout, _ := f.action(exitFindings, "--sarif", "--check-run", "--comment")
+	f.want("findings", f.findings(), changeFindings())
+	f.want("requests", f.wrote(), []string{"POST check-runs 201", "PATCH check-runs/1001 200"})
+	for _, notice := range []string{"code scanning does not show results of a merge queue", "there is no pull request"} {
+		if !strings.Contains(stdout, notice) {
+			t.Errorf("nothing says %q:\n%s", notice, stdout)
+		}
+	}
+}
+
+func TestActionDispatch(t *testing.T) {
+	f := newForge(t, githubtest.Config{})
+	f.checkout(f.m)
+	f.event("workflow_dispatch", "refs/heads/topic", f.m, map[string]any{})
+	f.action(exitFindings)
+	f.want("findings", f.findings(), []string{"careful new Warn", "new new Deny", "old new Deny"})
+	for _, base := range []string{"main", "origin/main", "refs/heads/main", f.c2} {
+		f.env["INPUT_BASE"] = base
+		f.action(exitFindings)
+		f.want("findings with base "+base, f.findings(), changeFindings())
+	}
+	f.env["INPUT_BASE"] = "none"
+	if _, stderr := f.action(exitUsage); !strings.Contains(stderr, "base none: ") {
+		t.Errorf("stderr:\n%s", stderr)
+	}
+}
+
+// TestActionRepublish: the run for a pull request from a fork writes a report, another
+// publishes it.
+func TestActionRepublish(t *testing.T) {
+	f := newForge(t, githubtest.Config{})
+	f.checkout(f.m)
+	f.pullRequest()
+	f.action(exitFindings)
+	written := f.output()["report"]
+	run := map[string]any{"event": "pull_request", "head_sha": f.p1}
+	f.event("workflow_run", "refs/heads/main", f.c2, map[string]any{"workflow_run": run})
+	f.action(exitClean, "--from", written, "--check-run", "--comment")
+	f.want("requests", f.wrote(), []string{"POST check-runs 201", "PATCH check-runs/1001 200", "POST issues/7/comments 201"})
+	check := f.api.CheckRuns()[0]
+	f.want("check run", []string{check.HeadSHA, check.Conclusion}, []string{f.p1, "failure"})
+
+	for _, test := range []struct {
+		event, head, from, want string
+		code                    int
+	}{
+		{"push", f.p1, written, "did so for push, not for a pull_request", exitUsage},
+		{"pull_request", f.c1, written, "no pull request of ", exitIncomplete},
+		{"pull_request", f.p1, "", "workflow_run needs --from", exitUsage},
+		{"pull_request", f.p1, f.env["GITHUB_EVENT_PATH"], "read report", exitUsage},
+		{"pull_request", f.p1, "none.json", "--from: open none.json", exitUsage},
+	} {
+		f.event("workflow_run", "refs/heads/main", f.c2, map[string]any{
+			"workflow_run": map[string]any{"event": test.event, "head_sha": test.head},
+		})
+		f.env["INPUT_FROM"] = test.from
+		if _, stderr := f.action(test.code, "--comment"); !strings.Contains(stderr, test.want) {
+			t.Errorf("stderr, want %q:\n%s", test.want, stderr)
+		}
+	}
+}
+
+// TestActionPublishingFails: what is not the token's fault fails a run that is clean
+// else.
+func TestActionPublishingFails(t *testing.T) {
+	f := newForge(t, githubtest.Config{})
+	f.checkout(f.m)
+	f.pullRequest()
+	f.api.Intercept(githubtest.Rule{Method: "POST", Path: "/comments", Status: 422, Message: "no"})
+	_, stderr := f.action(exitIncomplete, "--comment", "--fail-on", "never")
+	if !strings.Contains(stderr, "the report could not be published: comment on the pull request") {
+		t.Errorf("stderr:\n%s", stderr)
+	}
+	f.want("findings", f.findings(), changeFindings())
+
+	// Without a token all must be in the checkout.
+	f.run(".", "fetch", "-q", "--unshallow", f.remote(), f.m)
+	delete(f.env, "INPUT_GITHUB_TOKEN")
+	stdout, _ := f.action(exitClean, "--comment", "--fail-on", "never")
+	if !strings.Contains(stdout, "There is no token") {
+		t.Errorf("nothing says so:\n%s", stdout)
+	}
+}
+
+// TestActionAbandons: a scan that fails leaves no check run in progress.
+func TestActionAbandons(t *testing.T) {
+	f := newForge(t, githubtest.Config{})
+	f.checkout(f.m)
+	f.pullRequest()
+	f.write("broken", "fail-on: [\n")
+	_, stderr := f.action(exitUsage, "--check-run", "--config", filepath.Join(f.dir, "broken"))
+	run := f.api.CheckRuns()[0]
+	f.want("check run", []string{run.Status, run.Conclusion, run.Title}, []string{"completed", "failure", "The scan could not be completed"})
+	if !strings.Contains(stderr, "configuration:") {
+		t.Errorf("stderr:\n%s", stderr)
+	}
+}
+
+func TestActionRefuses(t *testing.T) {
+	f := newForge(t, githubtest.Config{})
+	f.checkout(f.m)
+	for _, test := range []struct {
+		name, event string
+		env         map[string]string
+		want        string
+	}{
+		{"pull_request_target", "pull_request_target", nil, "pull_request_target is refused"},
+		{"another event", "issues", nil, "the event issues says of no change what it is"},
+		{"no pull request", "pull_request", nil, "the event pull_request has no pull_request"},
+		{"no group", "merge_group", nil, "the event merge_group has no merge_group"},
+		{"no run", "workflow_run", map[string]string{"INPUT_FROM": "x"}, "the event workflow_run has no workflow_run"},
+		{"from", "push", map[string]string{"INPUT_FROM": "x"}, "is for workflow_run only"},
+		{"no event", "", nil, "GITHUB_EVENT_NAME is not set"},
+		{"repository", "push", map[string]string{"GITHUB_REPOSITORY": "../x"}, `"../x" is no OWNER/REPOSITORY`},
+		{"API", "push", map[string]string{"GITHUB_API_URL": "file:///x"}, "GITHUB_API_URL: want a URL"},
+		{"fail-on", "push", map[string]string{"INPUT_FAIL_ON": "all"}, `input fail-on: "all": want one of deny`},
+		{"hyphens", "push", map[string]string{"INPUT_FAIL-ON": "some"}, `input fail-on: "some": want one of deny`},
+		{"a boolean", "push", map[string]string{"INPUT_COMMENT": "perhaps"}, `input comment: "perhaps": `},
+		{"globs", "push", map[string]string{"INPUT_ROOTS": "a\n[\n"}, "--roots: "},
+		{"path", "push", map[string]string{"INPUT_PATH": "../../.."}, "is not inside the workspace"},
+		{"event file", "push", map[string]string{"GITHUB_EVENT_PATH": "none"}, "GITHUB_EVENT_PATH: stat none"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f.event(test.event, "refs/heads/main", f.m, map[string]any{"before": f.c2, "after": f.m})
+			before := maps.Clone(f.env)
+			maps.Copy(f.env, test.env)
+			_, stderr := f.action(exitUsage)
+			f.env = before
+			if !strings.Contains(stderr, test.want) {
+				t.Errorf("stderr, want %q:\n%s", test.want, stderr)
+			}
+		})
+	}
+}
+
+// TestActionInputs: inputs are flags.
+func TestActionInputs(t *testing.T) {
+	f := newForge(t, githubtest.Config{})
+	f.checkout(f.m)
+	f.pullRequest()
+	f.env["INPUT_ROOTS"] = "other\n\n  policies  \n"
+	f.env["INPUT_FORMAT"] = "json"
+	stdout, _ := f.action(exitClean)
+	f.want("findings of other roots", f.findings(), []string(nil))
+	if !strings.Contains(stdout, `"kind": "ScanReport"`) {
+		t.Errorf("stdout is no JSON:\n%s", stdout)
+	}
+	delete(f.env, "INPUT_ROOTS")
+	f.env["INPUT_PATH"] = "other"
+	f.action(exitClean)
+	f.want("findings below other", f.findings(), []string(nil))
+	f.env["INPUT_PATH"] = ""
+	f.action(exitFindings)
+	f.env["INPUT_FAIL_ON"] = "never"
+	f.action(exitClean)
+	f.action(exitFindings, "--fail-on", "deny") // the command line wins
+}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/preadmit/preadmit/report/github/githubtest"
+)
+
+// forge is a GitHub with one repository, octo/shop, and what a runner would have.
+//
+//	c1 - c2 ----- m (refs/pull/7/merge)
+//	  \          /
+//	   p1 ------ (refs/pull/7/head)
+//
+// The policy of c1 denies what says deny, and warns of what says warn. c2 adds an
+// object on main, p1 one that is denied and one that is warned of.
+type forge struct {
+	t                *testing.T
+	api              *githubtest.Server
+	git              *githubtest.Git
+	dir, temp        string // of the repository, and for the runner
+	c1, c2, p1, m    string
+	env              map[string]string
+	summary, outputs string // as written by the last run
+}
+
+func newForge(t *testing.T, config githubtest.Config) *forge {
+	t.Helper()
+	config.Token = "secret"
+	api, err := githubtest.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(api.Close)
+	root := t.TempDir()
+	git, err := githubtest.NewGit(root, "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(git.Close)
+	f := &forge{t: t, api: api, git: git, dir: filepath.Join(root, "octo", "shop"), temp: t.TempDir()}
+	f.build()
+	api.SetFiles(githubtest.File{Path: "app/new.yaml", Status: "added"})
+	workspace := filepath.Join(f.temp, "workspace")
+	if err := os.Mkdir(workspace, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f.env = map[string]string{
+		"GITHUB_ACTIONS": "true", "CI": "true", "GITHUB_REPOSITORY": "octo/shop", "GITHUB_RUN_ID": "42",
+		"GITHUB_API_URL": strings.TrimSuffix(api.URL, "/"), "GITHUB_SERVER_URL": git.URL, "INPUT_GITHUB_TOKEN": "secret",
+		"GITHUB_WORKSPACE": workspace, "RUNNER_TEMP": f.temp, "GITHUB_EVENT_PATH": filepath.Join(f.temp, "event.json"),
+		"GITHUB_STEP_SUMMARY": filepath.Join(f.temp, "summary"), "GITHUB_OUTPUT": filepath.Join(f.temp, "outputs"),
+	}
+	t.Chdir(workspace)
+	return f
+}
+
+// build makes the repository.
+func (f *forge) build() {
+	f.run(".", "init", "-q", "-b", "main", f.dir)
+	fixture, err := os.ReadFile(filepath.Join("testdata", "fixture", "policies.yaml"))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.write("policies/policies.yaml", string(fixture))
+	f.write("app/old.yaml", configMap("old", "deny"))
+	f.c1 = f.commit("c1")
+	f.run(f.dir, "checkout", "-q", "-b", "change")
+	f.write("app/new.yaml", configMap("new", "deny")+"---\n"+configMap("careful", "warn"))
+	f.p1 = f.commit("p1")
+	f.run(f.dir, "update-ref", "refs/pull/7/head", "HEAD")
+	f.run(f.dir, "checkout", "-q", "main")
+	f.write("other/other.yaml", configMap("other", "fine"))
+	f.c2 = f.commit("c2")
+	f.run(f.dir, "checkout", "-q", "--detach")
+	f.run(f.dir, "merge", "-q", "--no-edit", "change")
+	f.m = f.run(f.dir, "rev-parse", "HEAD")
+	f.run(f.dir, "update-ref", "refs/pull/7/merge", "HEAD")
+	f.run(f.dir, "checkout", "-q", "main")
+	f.run(f.dir, "branch", "-q", "-D", "change")
+}
+
+func configMap(name, key string) string {
+	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: shop}\ndata:\n  %s: \"1\"\n", name, key)
+}
+
+func (f *forge) write(name, text string) {
+	f.t.Helper()
+	full := filepath.Join(f.dir, name)
+	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+		f.t.Fatal(err)
+	}
+	if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *forge) commit(message string) string {
+	f.t.Helper()
+	f.run(f.dir, "add", "-A")
+	f.run(f.dir, "commit", "-q", "-m", message)
+	return f.run(f.dir, "rev-parse", "HEAD")
+}
+
+func (f *forge) run(dir string, args ...string) string {
+	f.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		f.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// checkout is what actions/checkout does by default: one commit, without history.
+func (f *forge) checkout(hash string) {
+	f.t.Helper()
+	f.run(".", "init", "-q")
+	f.run(".", "fetch", "-q", "--depth=1", f.remote(), hash)
+	f.run(".", "checkout", "-q", "FETCH_HEAD")
+}
+
+// remote is the repository's URL with the token, as git wants it.
+func (f *forge) remote() string {
+	return strings.Replace(f.git.URL, "://", "://x-access-token:secret@", 1) + "/octo/shop"
+}
+
+// event sets the event that the runner tells of.
+func (f *forge) event(name, ref, sha string, payload map[string]any) {
+	f.t.Helper()
+	f.env["GITHUB_EVENT_NAME"], f.env["GITHUB_REF"], f.env["GITHUB_SHA"] = name, ref, sha
+	payload["repository"] = map[string]any{"default_branch": "main"}
+	data, err := json.Marshal(payload)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if err := os.WriteFile(f.env["GITHUB_EVENT_PATH"], data, 0o644); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *forge) pullRequest() {
+	f.t.Helper()
+	f.event("pull_request", "refs/pull/7/merge", f.m, map[string]any{"pull_request": map[string]any{
+		"number": 7, "head": map[string]any{"sha": f.p1, "ref": "change"}, "base": map[string]any{"sha": f.c1, "ref": "main"},
+	}})
+}
+
+// action runs the command and wants an exit code.
+func (f *forge) action(code int, args ...string) (stdout, stderr string) {
+	f.t.Helper()
+	for _, name := range []string{"GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"} {
+		if err := os.WriteFile(f.env[name], nil, 0o644); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	var out, errs bytes.Buffer
+	got := Main(f.t.Context(), append([]string{"action"}, args...), Process{
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(name string) string { return f.env[name] },
+	})
+	if got != code {
+		f.t.Errorf("exit code %d, want %d:\n%s\n%s", got, code, &out, &errs)
+	}
+	f.summary, f.outputs = f.read("GITHUB_STEP_SUMMARY"), f.read("GITHUB_OUTPUT")
+	if p := f.api.Problems(); len(p) > 0 {
+		f.t.Errorf("requests that GitHub would not take: %q", p)
+	}
+	return out.String(), errs.String()
+}
+
+func (f *forge) read(variable string) string {
+	f.t.Helper()
+	data, err := os.ReadFile(f.env[variable])
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return string(data)
+}
+
+// output reads the outputs as a runner does.
+func (f *forge) output() map[string]string {
+	f.t.Helper()
+	values := map[string]string{}
+	lines := strings.Split(f.outputs, "\n")
+	for i := 0; i+2 < len(lines); i += 3 {
+		name, end, ok := strings.Cut(lines[i], "<<")
+		if !ok || lines[i+2] != end {
+			f.t.Fatalf("no output at line %d:\n%s", i+1, f.outputs)
+		}
+		values[name] = lines[i+1]
+	}
+	return values
+}
+
+// findings are those of the report in the outputs: object, status and action.
+func (f *forge) findings() []string {
+	f.t.Helper()
+	data, err := os.ReadFile(f.output()["report"])
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var r struct {
+		Findings []struct {
+			Status, Action string
+			Object         struct{ Name string }
+		}
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		f.t.Fatal(err)
+	}
+	var out []string
+	for _, x := range r.Findings {
+		out = append(out, x.Object.Name+" "+x.Status+" "+x.Action)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// wrote are the requests to the API that ask for a change.
+func (f *forge) wrote() []string {
+	var out []string
+	for _, r := range f.api.Requests() {
+		if r.Writes() {
+			out = append(out, fmt.Sprintf("%s %s %d", r.Method, strings.TrimPrefix(r.Path, "/repos/octo/shop/"), r.Status))
+		}
+	}
+	return out
+}
+
+func (f *forge) want(what string, got, want any) {
+	f.t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		f.t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
