@@ -91,17 +91,20 @@ func Name(o *render.Object) string {
 // Line makes text of a repository safe for one line of a terminal or log.
 func Line(text string) string { return guardLine(escape(text)) }
 
-// origin says where a field was written.
-func origin(source *render.Source, path string, column bool) string {
-	at, found := source.Find(path)
-	if !column {
-		at.Column = 0
+// origin says where a field was written; in full with its column, or why that is
+// not known.
+func origin(source *render.Source, path string, full bool) string {
+	at := source.Place(path, render.Whole)
+	if !full {
+		at.Column, at.Why = 0, ""
 	}
 	switch {
-	case found:
+	case at.Found():
 		return Line(at.String())
 	case at.Path == "" || at.Line == 0:
 		return "?"
+	case at.Why != "":
+		return Line("(" + at.String() + ": " + at.Why + ")")
 	}
 	return Line("(" + at.String() + ")")
 }
