@@ -51,6 +51,7 @@ func (s *scan) wants() wants {
 	// Policies, bindings, and what else would change requests, which a report mentions.
 	w.add(render.Mention{Group: groupAdmission})
 	l := newLooks(known)
+	changed = append(changed, l.otherVersions(changed)...)
 	if w.everything = slices.ContainsFunc(changed, l.reachesAll); w.everything {
 		return w
 	}
@@ -135,6 +136,24 @@ func (l *looks) rivals(w *wants, changed []*admission.Object) {
 			w.named(kind.Kind, o.Name())
 		}
 	}
+}
+
+// otherVersions are the definitions that have the name of a changed one: the kinds
+// they define are judged anew as well.
+func (l *looks) otherVersions(changed []*admission.Object) []*admission.Object {
+	names := map[string]bool{}
+	for _, o := range changed {
+		if o.GroupVersionKind().GroupKind() == definitionKind {
+			names[o.Name()] = true
+		}
+	}
+	var others []*admission.Object
+	for _, o := range l.definitions {
+		if names[o.Name()] && !slices.Contains(changed, o) {
+			others = append(others, o)
+		}
+	}
+	return others
 }
 
 // reached wants the objects that changed namespaces and definitions make be judged
