@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner"
 )
 
 // arrow stands between the places that wrote a field, one after the other.
@@ -15,13 +16,8 @@ const arrow = " -> "
 // A line in parentheses does not have the field itself. It is empty where there is only
 // one place, and where requests of the entry came another way.
 func (p *printer) chain(e *entry) string {
-	for _, f := range e.also {
-		if !slices.Equal(f.Location.Chain, e.Location.Chain) {
-			return ""
-		}
-	}
 	var places []string
-	for _, step := range e.Location.Chain {
+	for _, step := range e.sharedChain() {
 		text := escape(step.Path)
 		if step.StartLine > 0 {
 			text += ":" + strconv.Itoa(step.StartLine)
@@ -35,6 +31,16 @@ func (p *printer) chain(e *entry) string {
 		places = append(places, text)
 	}
 	return strings.Join(places, arrow)
+}
+
+// sharedChain is the history of an entry's field, if all of its requests have the same.
+func (e *entry) sharedChain() []scanner.ChainStep {
+	for _, f := range e.also {
+		if !slices.Equal(f.Location.Chain, e.Location.Chain) {
+			return nil
+		}
+	}
+	return e.Location.Chain
 }
 
 // historyOf tells, in lines, what wrote a field of a rendered object one after the

@@ -136,6 +136,7 @@ func changesSummary(c *scanner.Changes, unknown []scanner.Indeterminate) string 
 		text = fmt.Sprintf("%s in %s: %s", differ(n), count(len(changedRoots(c)), "root"), changesCount(c))
 	}
 	if n := len(unknown); n > 0 {
+		text = strings.Replace(text, "no object differs", "no object is known to differ", 1)
 		text += fmt.Sprintf("; %s not compared", count(n, "root"))
 	}
 	return text

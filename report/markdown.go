@@ -138,23 +138,35 @@ func groupByRule(entries []*entry) []*ruleGroup {
 
 // ruleTitle is the policy that speaks, or what does in place of one, as Markdown.
 func ruleTitle(f *scanner.Finding) string {
-	switch {
-	case f.Cause == scanner.CauseRender:
-		return "a root does not render"
-	case f.Cause == scanner.CausePolicy:
-		return "a policy or binding is refused"
-	case f.Policy != "":
-		return "policy " + codeSpan(f.Policy)
+	words, name := ruleOf(f)
+	if name != "" {
+		words += " " + codeSpan(name)
 	}
-	return "the API server itself"
+	return words
 }
 
-func (g *ruleGroup) title() string {
+// ruleOf is what speaks, in words and with its name if it has one.
+func ruleOf(f *scanner.Finding) (words, name string) {
+	switch {
+	case f.Cause == scanner.CauseRender:
+		return "a root does not render", ""
+	case f.Cause == scanner.CausePolicy:
+		return "a policy or binding is refused", ""
+	case f.Policy != "":
+		return "policy", f.Policy
+	}
+	return "the API server itself", ""
+}
+
+func (g *ruleGroup) title() string { return g.lead() + g.rule }
+
+// lead is what comes before the rule in a title.
+func (g *ruleGroup) lead() string {
 	switch g.entries[0].Cause {
 	case scanner.CauseRender, scanner.CausePolicy:
-		return actionWords(g.action) + ": " + g.rule
+		return actionWords(g.action) + ": "
 	}
-	return actionWords(g.action) + " by " + g.rule
+	return actionWords(g.action) + " by "
 }
 
 // actionWords is like "Denied".
@@ -211,14 +223,22 @@ func (m *markdown) place(l *scanner.Location) string {
 		name += fmt.Sprintf(":%d", l.StartLine)
 	}
 	text := codeSpan(clip(name, 300))
-	if m.opts.Blob == "" || l.Path == "" || l.Tree == "base" || len(l.Path) > 1000 {
-		return "**" + text + "**"
+	if url := m.opts.link(l); url != "" {
+		return "**[" + text + "](" + url + ")**"
 	}
-	url := m.opts.Blob + relativeURI(l.Path)
+	return "**" + text + "**"
+}
+
+// link is the URL of a place; empty when it is not known.
+func (o Options) link(l *scanner.Location) string {
+	if o.Blob == "" || l.Path == "" || l.Tree == "base" || len(l.Path) > 1000 {
+		return ""
+	}
+	url := o.Blob + relativeURI(l.Path)
 	if l.StartLine > 0 {
 		url += fmt.Sprintf("#L%d", l.StartLine)
 	}
-	return "**[" + text + "](" + url + ")**"
+	return url
 }
 
 // message is what the API server says: a line as a quote, several in a fence.

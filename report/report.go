@@ -59,6 +59,7 @@ func formats() []format[*scanner.Report] {
 		{"json", writeJSON},
 		{"sarif", writeSARIF},
 		{"markdown", writeMarkdown},
+		{"html", writeHTML},
 		{"junit", writeJUnit},
 		{"github", writeGitHub},
 	}

@@ -66,7 +66,7 @@ would send, and judges each as a kube-apiserver does, without a cluster.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w\nrun '%s --help' for the flags", err, cmd.CommandPath())
 	})
-	root.AddCommand(newScanCommand(p), newTestCommand(p), newLintCommand(p), newRenderCommand(p), newReportCommand(p), newActionCommand(p), newVersionCommand(), newCompletionCommand(), newChildCommand(p))
+	root.AddCommand(newScanCommand(p), newTestCommand(p), newLintCommand(p), newRenderCommand(p), newDiffCommand(p), newReportCommand(p), newActionCommand(p), newVersionCommand(), newCompletionCommand(), newChildCommand(p))
 	return root
 }
 

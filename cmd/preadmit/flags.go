@@ -45,7 +45,7 @@ type scanFlags struct {
 	as                   string
 	asGroups             words
 	failOn               choice
-	existing             bool
+	existing, diff       bool
 	format               choice
 	outputs              words
 	roots                words
@@ -95,6 +95,7 @@ func (f *scanFlags) registerJudging(cmd *cobra.Command) {
 	flags.StringVar(&f.config, "config", "", "configuration `FILE` to use instead of the repository's "+scanner.ConfigFile)
 	flags.Var(&f.failOn, "fail-on", "the weakest `ACTION` that fails the run: "+strings.Join(f.failOn.known, ", "))
 	flags.BoolVar(&f.existing, "existing", false, "let findings that the base has too fail the run")
+	flags.BoolVar(&f.diff, "diff", false, "report too what changes in the rendered objects, for formats that show it; html implies it")
 	flags.Var(&f.format, "format", "`FORMAT` of the report on stdout: "+strings.Join(f.format.known, ", "))
 	flags.VarP(&f.outputs, "output", "o", "also write the report to a file, `[FORMAT=]FILE`; - is stdout (repeatable)")
 	flags.Var(&f.color, "color", "`WHEN` to colour text: auto, always or never")

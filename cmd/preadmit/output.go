@@ -69,12 +69,19 @@ func formatOf(extension string) string {
 		return "sarif"
 	case ".md", ".markdown":
 		return "markdown"
+	case ".html", ".htm":
+		return "html"
 	case ".xml":
 		return "junit"
 	case ".txt":
 		return "text"
 	}
 	return ""
+}
+
+// have tells whether a report is asked for in a format.
+func (all outputs) have(format string) bool {
+	return slices.ContainsFunc(all, func(o output) bool { return o.format == format })
 }
 
 // check refuses, before any work, files that cannot be written.

@@ -74,6 +74,7 @@ func runScan(ctx context.Context, p Process, f *scanFlags) error {
 	if err != nil {
 		return err
 	}
+	f.diff = f.diff || outputs.have("html")
 	change, err := openChange(f)
 	if err != nil {
 		return err
@@ -117,6 +118,7 @@ func judge(ctx context.Context, p Process, f *scanFlags, change *change, extras 
 		Extra:    extras,
 		Render:   renderOptions(p, config.LoadRestrictor, cache),
 		Version:  ownVersion(),
+		Diff:     f.diffLimits(),
 		Progress: progress.update,
 	})
 	progress.erase()
