@@ -96,6 +96,7 @@ func runAction(ctx context.Context, p Process, f *actionFlags) error {
 	if err != nil {
 		return err
 	}
+	f.scan.diff = f.scan.diff || outputs.have("html")
 	runner, err := readRunner(p.Getenv)
 	if err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-
 	"github.com/preadmit/preadmit/report/github/githubtest"
 )
 
