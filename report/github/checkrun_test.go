@@ -139,6 +139,7 @@ func TestOtherContentMakesANewRun(t *testing.T) {
 	changed(s, r)
 	p, _ := publisher(t, s, pullTarget(), Options{})
 	publish(t, p, r)
+	s.Intercept(githubtest.Rule{Method: "POST", Path: "/check-runs", Status: 500})
 	p, _ = publisher(t, s, pullTarget(), Options{})
 	publish(t, p, findings(1))
 	runs := s.CheckRuns()
@@ -402,6 +403,9 @@ func TestHostileSizes(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := s.CheckRuns()[0]
+	if len(run.Title) > 255 {
+		t.Errorf("a title of %d bytes", len(run.Title))
+	}
 	if len(run.Summary) < MaxSummary-500 || len(run.Text) < MaxSummary-500 {
 		t.Errorf("summary of %d and text of %d bytes: more was cut than needed", len(run.Summary), len(run.Text))
 	}

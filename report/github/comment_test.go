@@ -180,3 +180,17 @@ func TestVanishedCommentIsAsGoodAsDeleted(t *testing.T) {
 		}
 	}
 }
+
+// TestNobodyIsNotAnAuthor: when GitHub does not say who asks, no comment can be told
+// to be ours, and none is made.
+func TestNobodyIsNotAnAuthor(t *testing.T) {
+	s := hub(t, githubtest.Config{})
+	s.Intercept(githubtest.Rule{Path: "/graphql", Status: 200, Message: "nothing"})
+	p, _ := publisher(t, s, pullTarget(), Options{})
+	if _, err := p.Comment(context.Background(), Comment{Body: "x"}); err == nil || !strings.Contains(err.Error(), "set the login") {
+		t.Errorf("error %v, want one that tells to set the login", err)
+	}
+	if w := writes(s); len(w) != 0 {
+		t.Errorf("wrote %v", w)
+	}
+}

@@ -152,7 +152,8 @@ func TestNewRefusesMistakes(t *testing.T) {
 			t.Errorf("%s: error %v, want one on %q", name, err, test.want)
 		}
 	}
-	if _, err := New(pullTarget(), Options{}); err != nil {
-		t.Errorf("a good target: %v", err)
+	p, err := New(change(func(t *Target) { t.DetailsURL = "https://x.example/a b<c>" }), Options{})
+	if err != nil || p.target.DetailsURL != "https://x.example/a%20b%3Cc%3E" {
+		t.Errorf("a good target: %v with the details URL %q", err, p.target.DetailsURL)
 	}
 }

@@ -31,9 +31,12 @@ func TestWaits(t *testing.T) {
 		"429":              {githubtest.Rule{Status: 429, Header: http.Header{"Retry-After": {"9"}}, Times: 2}, 18 * time.Second, 18 * time.Second},
 		"secondary, blind": {githubtest.Rule{Status: 403, Message: secondary}, time.Minute, 62 * time.Second},
 		"secondary, twice": {githubtest.Rule{Status: 403, Message: secondary, Times: 2}, 3 * time.Minute, 184 * time.Second},
-		"primary":          {githubtest.Rule{Status: 403, Message: primary, Header: reset(90 * time.Second)}, 88 * time.Second, 92 * time.Second},
-		"5xx":              {githubtest.Rule{Status: 502, Times: 3}, 3500 * time.Millisecond, 7 * time.Second},
-		"503 that tells":   {githubtest.Rule{Status: 503, Header: http.Header{"Retry-After": {"4"}}}, 4 * time.Second, 4 * time.Second},
+		"secondary, not spent": {githubtest.Rule{Status: 403, Message: secondary, Header: http.Header{
+			"X-Ratelimit-Remaining": {"4000"}, "X-Ratelimit-Reset": reset(3 * time.Minute)["X-Ratelimit-Reset"],
+		}}, time.Minute, 62 * time.Second},
+		"primary":        {githubtest.Rule{Status: 403, Message: primary, Header: reset(90 * time.Second)}, 88 * time.Second, 92 * time.Second},
+		"5xx":            {githubtest.Rule{Status: 502, Times: 3}, 3500 * time.Millisecond, 7 * time.Second},
+		"503 that tells": {githubtest.Rule{Status: 503, Header: http.Header{"Retry-After": {"4"}}}, 4 * time.Second, 4 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := hub(t, githubtest.Config{})
@@ -229,6 +232,15 @@ func TestKinds(t *testing.T) {
 	} {
 		if got := kindOf(test.status, test.message); got != test.want {
 			t.Errorf("%d %s: %s, want %s", test.status, test.message, got, test.want)
+		}
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	for value, want := range map[string]time.Duration{"0": 0, "90": 90 * time.Second, "": -1, "-3": -1, "soon": -1, "99999999999999": -1} {
+		got, ok := retryAfter(&http.Response{Header: http.Header{"Retry-After": {value}}})
+		if ok != (want >= 0) || ok && got != want {
+			t.Errorf("%q: %v %v, want %v", value, got, ok, want)
 		}
 	}
 }

@@ -45,6 +45,7 @@ func TestLimits(t *testing.T) {
 		"blank comment":         {"POST", comments, `{"body":""}`, 422},
 		"SARIF without ref":     {"POST", "/repos/octo/shop/code-scanning/sarifs", `{"sarif":"x","commit_sha":"` + strings.Repeat("1", 40) + `"}`, 422},
 		"unknown operation":     {"GET", "/repos/octo/shop/stargazers", "", 422},
+		"a body for GET":        {"GET", comments, "{}", 422},
 		"unknown query":         {"GET", comments + "?author=me", "", 422},
 		"another repository":    {"GET", "/repos/octo/other/issues/7/comments", "", 404},
 		"a vanished pull":       {"GET", "/repos/octo/shop/pulls/8/files", "", 404},
