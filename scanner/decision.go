@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
@@ -70,7 +71,7 @@ func (p pair) decided(d policy.Decision, by PolicySet) found {
 	f := found{Finding: Finding{
 		Actions: actionsOf(d.Actions), Cause: Cause(d.Cause), Policies: by,
 		Policy: d.Policy.Name, Binding: nameOf(d.Binding), Param: paramOf(d), Expression: d.Expression,
-		Message: d.Message, Reason: string(d.Reason), Operation: string(p.operation()),
+		Message: cmp.Or(d.Told, d.Message), Reason: string(d.Reason), Operation: string(p.operation()),
 	}, object: p.object(), key: p.key}
 	if len(f.Actions) > 0 {
 		f.Action = f.Actions[0]

@@ -14,11 +14,15 @@ func (s *scan) finish() {
 	for _, u := range s.unjudged {
 		s.report.Indeterminate = append(s.report.Indeterminate, u.Indeterminate)
 	}
+	s.conceal()
 	sortReport(s.report)
 	s.report.Findings = compactEqual(s.report.Findings)
 	s.report.Indeterminate = compactEqual(s.report.Indeterminate)
 	s.report.Diagnostics = compactEqual(s.report.Diagnostics)
 	fingerprint(s.report.Findings)
+	for i := range s.report.Findings {
+		s.hashLine(&s.report.Findings[i].Location)
+	}
 	s.report.Summary.Policies = len(s.policies)
 	s.report.Summary.Findings = countFindings(s.report.Findings)
 }

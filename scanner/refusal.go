@@ -38,7 +38,7 @@ func (p pair) warned(text string) found {
 func (p pair) schema(action Action, message string) found {
 	return found{Finding: Finding{
 		Action: action, Actions: []Action{action}, Cause: CauseSchema,
-		Message: message, Operation: string(p.operation()),
+		Message: policy.ConcealFor(message, p.base, p.head), Operation: string(p.operation()),
 	}, object: p.object(), key: p.key}
 }
 

@@ -170,6 +170,10 @@ type Location struct {
 	Related     []Location `json:"related,omitempty"`
 	// Message says what a related location is.
 	Message string `json:"message,omitempty"`
+	// LineHash is the hash of the line by which GitHub's code scanning knows an alert
+	// again (SARIF's primaryLocationLineHash), for who does not have the file. Only of
+	// findings, and empty when their file could not be read.
+	LineHash string `json:"lineHash,omitempty"`
 }
 
 // Indeterminate is something that could not be judged.

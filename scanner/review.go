@@ -248,9 +248,9 @@ func (r *review) resolve(f found) {
 	r.out.findings = append(r.out.findings, f)
 }
 
-func (r *review) indeterminate(what, policy, why string) {
+func (r *review) indeterminate(what, by, why string) {
 	r.out.unjudged = append(r.out.unjudged, unjudged{
-		Indeterminate: Indeterminate{What: what, Why: why, Policy: policy, Root: r.root},
+		Indeterminate: Indeterminate{What: what, Why: policy.ConcealFor(why, r.base, r.head), Policy: by, Root: r.root},
 		object:        r.object(), key: r.key,
 	})
 }

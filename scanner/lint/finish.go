@@ -17,8 +17,9 @@ func (l *linter) finish() {
 	slices.SortStableFunc(r.Findings, compareFindings)
 	r.Findings = slices.CompactFunc(r.Findings, sameRemark)
 	fingerprint(r.Findings)
-	for _, f := range r.Findings {
-		r.Summary.Findings[f.Severity]++
+	for i := range r.Findings {
+		r.Summary.Findings[r.Findings[i].Severity]++
+		l.survey.HashLine(&r.Findings[i].Location)
 	}
 	r.Indeterminate = slices.CompactFunc(r.Indeterminate, func(a, b scanner.Indeterminate) bool { return reflect.DeepEqual(a, b) })
 	if r.Summary.Policies+r.Summary.Bindings == 0 && len(r.Findings) == 0 {

@@ -55,6 +55,7 @@ func (e *evaluation) run(annotations *annotations) {
 		e.indeterminate(e.policy, e.binding, e.why[0])
 		return
 	}
+	e.tell(decisions)
 	e.outcome.Decisions = append(e.outcome.Decisions, decisions...)
 	for _, a := range published {
 		annotations.add(a.key, a.value)

@@ -53,7 +53,10 @@ type Decision struct {
 	Expression string
 	// Message is what the server says after "denied request: ".
 	Message string
-	Reason  metav1.StatusReason
+	// Told is Message without what it quotes of a Secret, which Hidden replaces. It is
+	// empty when the decision has to do with no Secret.
+	Told   string
+	Reason metav1.StatusReason
 	// Actions are the binding's validationActions; for configuration and audit
 	// annotation errors Deny alone, because the server denies whatever they say.
 	Actions []v1.ValidationAction

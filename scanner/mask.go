@@ -1,0 +1,117 @@
+package scanner
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/scanner/policy"
+)
+
+// mask stands for what a Secret holds.
+const mask = policy.Hidden
+
+// hiddenBy gives what masking took out of lines.
+func hiddenBy(lines, masked []string) []string {
+	var hidden []string
+	for i, line := range lines {
+		if masked[i] != line {
+			value := strings.TrimPrefix(line, strings.TrimSuffix(masked[i], mask))
+			hidden = append(hidden, strings.Trim(strings.TrimSpace(value), `"'`))
+		}
+	}
+	return hidden
+}
+
+// conceal takes out of what is said of files - why something does not render, remarks
+// - what those files have for Secrets. What policies say is concealed where they say it.
+func (s *scan) conceal() {
+	for i := range s.report.Findings {
+		if f := &s.report.Findings[i]; f.Cause == CauseRender {
+			f.Message = s.concealed(f.Message, &f.Location)
+		}
+	}
+	for i := range s.report.Indeterminate {
+		n := &s.report.Indeterminate[i]
+		n.Why = s.concealed(n.Why, n.Location)
+	}
+	for i := range s.report.Diagnostics {
+		d := &s.report.Diagnostics[i]
+		d.Message = s.concealed(d.Message, d.Location)
+	}
+}
+
+func (s *scan) concealed(message string, at *Location) string {
+	if at == nil || at.Path == "" {
+		return message
+	}
+	return policy.ConcealValues(message, slices.Clone(s.locator.texts.file(s.sideOf(at), at.Path).hidden))
+}
+
+// maskFile masks what is secret in a YAML file: data and stringData of documents of
+// kind Secret, and the entries of secretGenerator.
+func maskFile(lines []string) []string {
+	out := make([]string, 0, len(lines))
+	for start := 0; start < len(lines); {
+		end := start + 1
+		for end < len(lines) && !isSeparator(lines[end]) {
+			end++
+		}
+		out = append(out, maskDocument(lines[start:end])...)
+		start = end
+	}
+	return out
+}
+
+func maskDocument(lines []string) []string {
+	isSecret := false
+	for _, line := range lines {
+		isSecret = isSecret || secretKind.MatchString(line)
+	}
+	block := ""
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		if m := topKey.FindStringSubmatch(line); m != nil {
+			block = m[1]
+		}
+		out[i] = line
+		if block == "secretGenerator" || isSecret && !topKeep.MatchString(line) {
+			out[i] = maskLine(line)
+		}
+	}
+	return out
+}
+
+// maskLine hides the value of a line but for keys that are never secret. A line
+// without a key is a continued value.
+func maskLine(line string) string {
+	body := strings.TrimLeft(line, " -\t")
+	indent := line[:len(line)-len(body)]
+	key, value, ok := cutValue(body)
+	switch {
+	case body == "" || body[0] == '#' || isSeparator(line):
+		return line
+	case !ok:
+		return indent + mask
+	case value == "" || harmlessKey.MatchString(key):
+		return line
+	}
+	return indent + key + mask
+}
+
+// cutValue cuts a line behind `key: `, `key:` or `KEY=`.
+func cutValue(body string) (key, value string, ok bool) {
+	m := keyPrefix.FindString(body)
+	if m == "" {
+		return "", "", false
+	}
+	return m, strings.TrimSpace(body[len(m):]), true
+}
+
+var (
+	secretKind  = regexp.MustCompile(`(^|[\s{,])"?kind"?:\s*["']?Secret["']?\s*([,}#]|$)`)
+	topKey      = regexp.MustCompile(`^["']?([A-Za-z]+)["']?:`)
+	topKeep     = regexp.MustCompile(`^(apiVersion|kind|metadata|type|immutable):\s*[^{]*$`)
+	keyPrefix   = regexp.MustCompile(`^["']?[A-Za-z0-9_.\-/]+["']?(:\s*$|:\s+|=)`)
+	harmlessKey = regexp.MustCompile(`^["']?(apiVersion|kind|name|namespace|type|behavior|literals|files|envs|options|metadata|data|stringData)["']?:\s*$`)
+)
