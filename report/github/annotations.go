@@ -155,6 +155,9 @@ func (p place) rank() int {
 // maskPlaces replaces what is chosen by what the report package shows of it: values of
 // Secrets are masked on the way to a format and back.
 func maskPlaces(r *scanner.Report, places []place) error {
+	if len(places) == 0 {
+		return nil
+	}
 	part := *r
 	part.Findings, part.Indeterminate, part.Diagnostics = []scanner.Finding{}, []scanner.Indeterminate{}, []scanner.Diagnostic{}
 	for _, p := range places {
