@@ -1,0 +1,108 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/preadmit/preadmit/report/github/githubtest"
+)
+
+// TestReadOnlyTokens come back as an error that names the permission, and tells that
+// the caller may go on.
+func TestReadOnlyTokens(t *testing.T) {
+	s := hub(t, githubtest.Config{ReadOnly: true, Token: "ghs_secret"})
+	s.SetFiles(githubtest.File{Path: "apps/0.yaml"})
+	p, _ := publisher(t, s, pullTarget(), Options{Token: "ghs_secret"})
+	ctx := context.Background()
+	_, sarifErr := p.UploadSARIF(ctx, []byte("{}"))
+	_, finishErr := p.Finish(ctx, findings(1), CheckOptions{})
+	_, commentErr := p.Comment(ctx, Comment{Body: "x"})
+	for permission, err := range map[string]error{
+		"checks: write": p.Start(ctx), "checks: write ": finishErr, "pull-requests: write": commentErr, "security-events: write": sarifErr,
+	} {
+		var refused *Error
+		if !errors.As(err, &refused) {
+			t.Fatalf("%v is no *Error", err)
+		}
+		if refused.Kind != KindForbidden || !refused.Degrades() || refused.Permission != strings.TrimSpace(permission) {
+			t.Errorf("%+v, want KindForbidden and %s", refused, permission)
+		}
+		for _, part := range []string{"POST /repos/octo/shop/", "403 Resource not accessible by integration", strings.TrimSpace(permission)} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("error %q lacks %q", err, part)
+			}
+		}
+		if strings.Contains(err.Error(), "ghs_secret") {
+			t.Errorf("error %q holds the token", err)
+		}
+	}
+}
+
+func TestVanishedPullRequest(t *testing.T) {
+	s := hub(t, githubtest.Config{})
+	s.RemovePull(7)
+	p, _ := publisher(t, s, pullTarget(), Options{})
+	_, finishErr := p.Finish(context.Background(), findings(1), CheckOptions{})
+	_, commentErr := p.Comment(context.Background(), Comment{Body: "x"})
+	for _, err := range []error{finishErr, commentErr} {
+		var refused *Error
+		if !errors.As(err, &refused) || refused.Kind != KindMissing || !refused.Degrades() || refused.Status != 404 {
+			t.Errorf("error %v, want KindMissing", err)
+		}
+	}
+	if w := writes(s); len(w) != 0 {
+		t.Errorf("wrote %v", w)
+	}
+}
+
+// TestHostileSizes: everything is as long as it gets, and GitHub takes it.
+func TestHostileSizes(t *testing.T) {
+	s := hub(t, githubtest.Config{})
+	long := strings.Repeat("日本語 text @user \x1b[31m\u202e", 8000)
+	p, _ := publisher(t, s, pullTarget(), Options{})
+	lines := strings.Repeat("日本語 @"+strings.Repeat("x", 70)+"\n", 3000)
+	c := Check{
+		Conclusion: Failure, Title: long, Summary: lines, Text: lines, Hidden: 3,
+		Annotations: []Annotation{{Path: "a.yaml", StartLine: 1, EndLine: 2, StartColumn: 1, EndColumn: 4, Level: LevelFailure, Message: "m"}},
+	}
+	if _, err := p.Complete(context.Background(), c); err != nil {
+		t.Fatal(err)
+	}
+	run := s.CheckRuns()[0]
+	if len(run.Title) > 255 {
+		t.Errorf("a title of %d bytes", len(run.Title))
+	}
+	if len(run.Summary) < MaxSummary-500 || len(run.Text) < MaxSummary-500 {
+		t.Errorf("summary of %d and text of %d bytes: more was cut than needed", len(run.Summary), len(run.Text))
+	}
+	r := findings(1)
+	r.Findings[0].Message, r.Findings[0].Policy, r.Findings[0].Expression = long, long, long
+	r.Findings[0].Object.Name, r.Findings[0].Location.Field = long, long
+	r.Findings[0].Location.EndLine = 4
+	changed(s, r)
+	if _, err := p.Finish(context.Background(), r, CheckOptions{Summary: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	a := s.CheckRuns()[1].Annotations[0]
+	if strings.ContainsAny(a.Message+a.Title+a.RawDetails, "\x1b\u202e") {
+		t.Error("an annotation holds control characters")
+	}
+}
+
+// TestUserTokens cannot write check runs, and comment as a user.
+func TestUserTokens(t *testing.T) {
+	s := hub(t, githubtest.Config{Login: "alice"})
+	p, _ := publisher(t, s, pullTarget(), Options{})
+	var refused *Error
+	if err := p.Start(context.Background()); !errors.As(err, &refused) || !refused.Degrades() {
+		t.Errorf("error %v, want one that degrades", err)
+	}
+	if _, err := p.Comment(context.Background(), Comment{Body: "x"}); err != nil {
+		t.Error(err)
+	}
+	if c := s.Comments(); len(c) != 1 || c[0].Author != "alice" {
+		t.Errorf("comments %+v", c)
+	}
+}
