@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ func changeFindings() []string { return []string{"careful new Warn", "new new De
 
 func TestActionPullRequest(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
-	f.checkout(f.m)
+	f.checkout(f.Merge)
 	f.pullRequest()
 	f.env["INPUT_CHECK_RUN"], f.env["INPUT_COMMENT"], f.env["INPUT_SARIF"] = "true", "true", "true"
 	stdout, stderr := f.action(exitFindings)
@@ -25,15 +26,15 @@ func TestActionPullRequest(t *testing.T) {
 	f.want("requests", f.wrote(), []string{
 		"POST check-runs 201", "POST code-scanning/sarifs 202", "PATCH check-runs/1001 200", "POST issues/7/comments 201",
 	})
-	if !strings.Contains(stderr, "base is "+f.c2+" (main), head is "+f.m) {
+	if !strings.Contains(stderr, "base is "+f.Base+" (main), head is "+f.Merge) {
 		t.Errorf("stderr does not say what is compared:\n%s", stderr)
 	}
 	run := f.api.CheckRuns()[0]
 	f.want("check run", []string{run.HeadSHA, run.Conclusion, run.Title, run.DetailsURL, fmt.Sprint(len(run.Annotations))},
-		[]string{f.p1, "failure", "1 denied, 1 warned", f.git.URL + "/octo/shop/actions/runs/42", "2"})
+		[]string{f.Head, "failure", "1 denied, 1 warned", f.git.URL + "/octo/shop/actions/runs/42", "2"})
 	sarif := f.api.SARIFs()[0]
-	f.want("SARIF", []string{sarif.Ref, sarif.CommitSHA}, []string{"refs/pull/7/merge", f.m})
-	if body := f.api.Comments()[0].Body; !strings.Contains(body, f.git.URL+"/octo/shop/blob/"+f.p1+"/app/new.yaml#L") {
+	f.want("SARIF", []string{sarif.Ref, sarif.CommitSHA}, []string{"refs/pull/7/merge", f.Merge})
+	if body := f.api.Comments()[0].Body; !strings.Contains(body, f.git.URL+"/octo/shop/blob/"+f.Head+"/app/new.yaml#L") {
 		t.Errorf("the comment links no line of the head:\n%s", body)
 	}
 	if strings.Contains(stdout, "::error") {
@@ -55,7 +56,7 @@ func TestActionPullRequest(t *testing.T) {
 // TestActionFork: the token of a pull request from a fork may only read.
 func TestActionFork(t *testing.T) {
 	f := newForge(t, githubtest.Config{ReadOnly: true})
-	f.checkout(f.m)
+	f.checkout(f.Merge)
 	f.pullRequest()
 	stdout, _ := f.action(exitFindings, "--check-run", "--comment", "--sarif")
 	f.want("findings", f.findings(), changeFindings())
@@ -93,14 +94,18 @@ func TestActionWithoutCheckout(t *testing.T) {
 // TestActionStaleMerge: a merge commit of another head is not judged.
 func TestActionStaleMerge(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
-	f.checkout(f.m)
-	f.run(f.dir, "checkout", "-q", "--detach", f.p1)
-	f.write("app/newer.yaml", configMap("newer", "deny"))
-	f.p1 = f.commit("p2")
+	f.checkout(f.Merge)
+	if _, err := f.Git("checkout", "-q", "--detach", f.Head); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if f.Head, err = f.Commit(githubtest.Files{"app/newer.yaml": configMap("newer", "deny")}); err != nil {
+		t.Fatal(err)
+	}
 	f.pullRequest()
 	stdout, _ := f.action(exitFindings, "--sarif")
 	f.want("findings", f.findings(), append(changeFindings(), "newer new Deny"))
-	if sarif := f.api.SARIFs(); len(sarif) != 1 || sarif[0].Ref != "refs/pull/7/head" || sarif[0].CommitSHA != f.p1 {
+	if sarif := f.api.SARIFs(); len(sarif) != 1 || sarif[0].Ref != "refs/pull/7/head" || sarif[0].CommitSHA != f.Head {
 		t.Errorf("SARIF %+v", sarif)
 	}
 	if !strings.Contains(stdout, "is not the merge of the pull request's head") {
@@ -110,53 +115,53 @@ func TestActionStaleMerge(t *testing.T) {
 
 func TestActionPush(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
-	f.checkout(f.m)
+	f.checkout(f.Merge)
 	push := func(ref, before, after string, forced bool) {
 		f.event("push", ref, after, map[string]any{"before": before, "after": after, "forced": forced, "ref": ref})
 	}
 	everything := []string{"careful new Warn", "new new Deny", "old new Deny"}
 
-	push("refs/heads/main", f.c2, f.m, false)
+	push("refs/heads/main", f.Base, f.Merge, false)
 	f.action(exitFindings, "--sarif", "--check-run")
 	f.want("findings of a push", f.findings(), changeFindings())
-	f.want("check run", f.api.CheckRuns()[0].HeadSHA, f.m)
+	f.want("check run", f.api.CheckRuns()[0].HeadSHA, f.Merge)
 	sarif := f.api.SARIFs()[0]
-	f.want("SARIF", []string{sarif.Ref, sarif.CommitSHA}, []string{"refs/heads/main", f.m})
+	f.want("SARIF", []string{sarif.Ref, sarif.CommitSHA}, []string{"refs/heads/main", f.Merge})
 	if !strings.Contains(string(sarif.Log), "app/old.yaml") {
 		t.Error("code scanning would take what a push does not touch for fixed")
 	}
 
-	push("refs/heads/topic", noCommit, f.m, false)
+	push("refs/heads/topic", noCommit, f.Merge, false)
 	_, stderr := f.action(exitFindings)
 	f.want("findings of a new branch", f.findings(), changeFindings())
-	if !strings.Contains(stderr, "base is "+f.c2+" (merge base with refs/heads/main)") {
+	if !strings.Contains(stderr, "base is "+f.Base+" (merge base with refs/heads/main)") {
 		t.Errorf("stderr:\n%s", stderr)
 	}
 
-	push("refs/heads/main", noCommit, f.m, false)
+	push("refs/heads/main", noCommit, f.Merge, false)
 	f.action(exitFindings)
 	f.want("findings of a first push", f.findings(), everything)
 
 	gone := strings.Repeat("1", 40)
-	push("refs/heads/topic", gone, f.m, true)
+	push("refs/heads/topic", gone, f.Merge, true)
 	stdout, _ := f.action(exitFindings)
 	f.want("findings of a forced push", f.findings(), changeFindings())
 	if !strings.Contains(stdout, "cannot be had any more") {
 		t.Errorf("nothing says so:\n%s", stdout)
 	}
-	push("refs/heads/topic", gone, f.m, false)
+	push("refs/heads/topic", gone, f.Merge, false)
 	if _, stderr := f.action(exitIncomplete); !strings.Contains(stderr, "get the commit "+gone) {
 		t.Errorf("stderr:\n%s", stderr)
 	}
 
-	push("refs/tags/v1", noCommit, f.m, false)
+	push("refs/tags/v1", noCommit, f.Merge, false)
 	stdout, _ = f.action(exitFindings, "--sarif")
 	f.want("findings of a tag", f.findings(), everything)
 	if !strings.Contains(stdout, "not refs/tags/v1") {
 		t.Errorf("nothing says that there is no SARIF:\n%s", stdout)
 	}
 
-	f.event("push", "refs/heads/topic", f.c2, map[string]any{"before": f.m, "after": noCommit, "deleted": true})
+	f.event("push", "refs/heads/topic", f.Base, map[string]any{"before": f.Merge, "after": noCommit, "deleted": true})
 	if _, stderr := f.action(exitClean); !strings.Contains(stderr, "the push deletes refs/heads/topic: there is nothing to judge") {
 		t.Errorf("stderr:\n%s", stderr)
 	}
@@ -164,10 +169,10 @@ func TestActionPush(t *testing.T) {
 
 func TestActionMergeGroup(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
-	f.checkout(f.m)
-	ref := "refs/heads/gh-readonly-queue/main/pr-7-" + f.c2
-	f.event("merge_group", ref, f.m, map[string]any{"merge_group": map[string]any{
-		"head_sha": f.m, "head_ref": ref, "base_sha": f.c2, "base_ref": "refs/heads/main",
+	f.checkout(f.Merge)
+	ref := "refs/heads/gh-readonly-queue/main/pr-7-" + f.Base
+	f.event("merge_group", ref, f.Merge, map[string]any{"merge_group": map[string]any{
+		"head_sha": f.Merge, "head_ref": ref, "base_sha": f.Base, "base_ref": "refs/heads/main",
 	}})
 	stdout, _ := f.action(exitFindings, "--sarif", "--check-run", "--comment")
 	f.want("findings", f.findings(), changeFindings())
@@ -181,11 +186,11 @@ func TestActionMergeGroup(t *testing.T) {
 
 func TestActionDispatch(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
-	f.checkout(f.m)
-	f.event("workflow_dispatch", "refs/heads/topic", f.m, map[string]any{})
+	f.checkout(f.Merge)
+	f.event("workflow_dispatch", "refs/heads/topic", f.Merge, map[string]any{})
 	f.action(exitFindings)
 	f.want("findings", f.findings(), []string{"careful new Warn", "new new Deny", "old new Deny"})
-	for _, base := range []string{"main", "origin/main", "refs/heads/main", f.c2} {
+	for _, base := range []string{"main", "origin/main", "refs/heads/main", f.Base} {
 		f.env["INPUT_BASE"] = base
 		f.action(exitFindings)
 		f.want("findings with base "+base, f.findings(), changeFindings())
@@ -200,28 +205,28 @@ func TestActionDispatch(t *testing.T) {
 // publishes it.
 func TestActionRepublish(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
-	f.checkout(f.m)
+	f.checkout(f.Merge)
 	f.pullRequest()
 	f.action(exitFindings)
 	written := f.output()["report"]
-	run := map[string]any{"event": "pull_request", "head_sha": f.p1}
-	f.event("workflow_run", "refs/heads/main", f.c2, map[string]any{"workflow_run": run})
+	run := map[string]any{"event": "pull_request", "head_sha": f.Head}
+	f.event("workflow_run", "refs/heads/main", f.Base, map[string]any{"workflow_run": run})
 	f.action(exitClean, "--from", written, "--check-run", "--comment")
 	f.want("requests", f.wrote(), []string{"POST check-runs 201", "PATCH check-runs/1001 200", "POST issues/7/comments 201"})
 	check := f.api.CheckRuns()[0]
-	f.want("check run", []string{check.HeadSHA, check.Conclusion}, []string{f.p1, "failure"})
+	f.want("check run", []string{check.HeadSHA, check.Conclusion}, []string{f.Head, "failure"})
 
 	for _, test := range []struct {
 		event, head, from, want string
 		code                    int
 	}{
-		{"push", f.p1, written, "did so for push, not for a pull_request", exitUsage},
-		{"pull_request", f.c1, written, "no pull request of ", exitIncomplete},
-		{"pull_request", f.p1, "", "workflow_run needs --from", exitUsage},
-		{"pull_request", f.p1, f.env["GITHUB_EVENT_PATH"], "read report", exitUsage},
-		{"pull_request", f.p1, "none.json", "--from: open none.json", exitUsage},
+		{"push", f.Head, written, "did so for push, not for a pull_request", exitUsage},
+		{"pull_request", f.Before, written, "no pull request of ", exitIncomplete},
+		{"pull_request", f.Head, "", "workflow_run needs --from", exitUsage},
+		{"pull_request", f.Head, f.env["GITHUB_EVENT_PATH"], "read report", exitUsage},
+		{"pull_request", f.Head, "none.json", "--from: open none.json", exitUsage},
 	} {
-		f.event("workflow_run", "refs/heads/main", f.c2, map[string]any{
+		f.event("workflow_run", "refs/heads/main", f.Base, map[string]any{
 			"workflow_run": map[string]any{"event": test.event, "head_sha": test.head},
 		})
 		f.env["INPUT_FROM"] = test.from
@@ -235,7 +240,7 @@ func TestActionRepublish(t *testing.T) {
 // else.
 func TestActionPublishingFails(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
-	f.checkout(f.m)
+	f.checkout(f.Merge)
 	f.pullRequest()
 	f.api.Intercept(githubtest.Rule{Method: "POST", Path: "/comments", Status: 422, Message: "no"})
 	_, stderr := f.action(exitIncomplete, "--comment", "--fail-on", "never")
@@ -245,7 +250,7 @@ func TestActionPublishingFails(t *testing.T) {
 	f.want("findings", f.findings(), changeFindings())
 
 	// Without a token all must be in the checkout.
-	f.run(".", "fetch", "-q", "--unshallow", f.remote(), f.m)
+	f.workspace("fetch", "-q", "--unshallow", f.remote(), f.Merge)
 	delete(f.env, "INPUT_GITHUB_TOKEN")
 	stdout, _ := f.action(exitClean, "--comment", "--fail-on", "never")
 	if !strings.Contains(stdout, "There is no token") {
@@ -256,10 +261,13 @@ func TestActionPublishingFails(t *testing.T) {
 // TestActionAbandons: a scan that fails leaves no check run in progress.
 func TestActionAbandons(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
-	f.checkout(f.m)
+	f.checkout(f.Merge)
 	f.pullRequest()
-	f.write("broken", "fail-on: [\n")
-	_, stderr := f.action(exitUsage, "--check-run", "--config", filepath.Join(f.dir, "broken"))
+	broken := filepath.Join(f.temp, "broken.yaml")
+	if err := os.WriteFile(broken, []byte("failOn: [\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, stderr := f.action(exitUsage, "--check-run", "--config", broken)
 	run := f.api.CheckRuns()[0]
 	f.want("check run", []string{run.Status, run.Conclusion, run.Title}, []string{"completed", "failure", "The scan could not be completed"})
 	if !strings.Contains(stderr, "configuration:") {
@@ -269,7 +277,7 @@ func TestActionAbandons(t *testing.T) {
 
 func TestActionRefuses(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
-	f.checkout(f.m)
+	f.checkout(f.Merge)
 	for _, test := range []struct {
 		name, event string
 		env         map[string]string
@@ -292,7 +300,7 @@ func TestActionRefuses(t *testing.T) {
 		{"event file", "push", map[string]string{"GITHUB_EVENT_PATH": "none"}, "GITHUB_EVENT_PATH: stat none"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			f.event(test.event, "refs/heads/main", f.m, map[string]any{"before": f.c2, "after": f.m})
+			f.event(test.event, "refs/heads/main", f.Merge, map[string]any{"before": f.Base, "after": f.Merge})
 			before := maps.Clone(f.env)
 			maps.Copy(f.env, test.env)
 			_, stderr := f.action(exitUsage)
@@ -307,7 +315,7 @@ func TestActionRefuses(t *testing.T) {
 // TestActionInputs: inputs are flags.
 func TestActionInputs(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
-	f.checkout(f.m)
+	f.checkout(f.Merge)
 	f.pullRequest()
 	f.env["INPUT_ROOTS"] = "other\n\n  policies  \n"
 	f.env["INPUT_FORMAT"] = "json"

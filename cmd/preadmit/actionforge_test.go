@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,20 +15,16 @@ import (
 	"github.com/preadmit/preadmit/report/github/githubtest"
 )
 
-// forge is a GitHub with one repository, octo/shop, and what a runner would have.
-//
-//	c1 - c2 ----- m (refs/pull/7/merge)
-//	  \          /
-//	   p1 ------ (refs/pull/7/head)
-//
-// The policy of c1 denies what says deny, and warns of what says warn. c2 adds an
-// object on main, p1 one that is denied and one that is warned of.
+// forge is a GitHub with one repository, octo/shop, and what a runner would have. The
+// policy of its first commit denies what says deny, and warns of what says warn. Main
+// gets an object more, the pull request brings one that is denied and one that is warned
+// of.
 type forge struct {
+	*githubtest.History
 	t                *testing.T
 	api              *githubtest.Server
 	git              *githubtest.Git
-	dir, temp        string // of the repository, and for the runner
-	c1, c2, p1, m    string
+	temp             string // for the runner
 	env              map[string]string
 	summary, outputs string // as written by the last run
 }
@@ -48,8 +43,17 @@ func newForge(t *testing.T, config githubtest.Config) *forge {
 		t.Fatal(err)
 	}
 	t.Cleanup(git.Close)
-	f := &forge{t: t, api: api, git: git, dir: filepath.Join(root, "octo", "shop"), temp: t.TempDir()}
-	f.build()
+	f := &forge{t: t, api: api, git: git, temp: t.TempDir()}
+	if f.History, err = githubtest.NewHistory(filepath.Join(root, "octo", "shop"), githubtest.Files{
+		"policies/policies.yaml": fixture(t, "policies.yaml"),
+		"app/old.yaml":           configMap("old", "deny"),
+	}, githubtest.Files{
+		"other/other.yaml": configMap("other", "fine"),
+	}, githubtest.Files{
+		"app/new.yaml": configMap("new", "deny") + "---\n" + configMap("careful", "warn"),
+	}); err != nil {
+		t.Fatal(err)
+	}
 	api.SetFiles(githubtest.File{Path: "app/new.yaml", Status: "added"})
 	workspace := filepath.Join(f.temp, "workspace")
 	if err := os.Mkdir(workspace, 0o755); err != nil {
@@ -65,72 +69,34 @@ func newForge(t *testing.T, config githubtest.Config) *forge {
 	return f
 }
 
-// build makes the repository.
-func (f *forge) build() {
-	f.run(".", "init", "-q", "-b", "main", f.dir)
-	fixture, err := os.ReadFile(filepath.Join("testdata", "fixture", "policies.yaml"))
+func fixture(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", "fixture", name))
 	if err != nil {
-		f.t.Fatal(err)
+		t.Fatal(err)
 	}
-	f.write("policies/policies.yaml", string(fixture))
-	f.write("app/old.yaml", configMap("old", "deny"))
-	f.c1 = f.commit("c1")
-	f.run(f.dir, "checkout", "-q", "-b", "change")
-	f.write("app/new.yaml", configMap("new", "deny")+"---\n"+configMap("careful", "warn"))
-	f.p1 = f.commit("p1")
-	f.run(f.dir, "update-ref", "refs/pull/7/head", "HEAD")
-	f.run(f.dir, "checkout", "-q", "main")
-	f.write("other/other.yaml", configMap("other", "fine"))
-	f.c2 = f.commit("c2")
-	f.run(f.dir, "checkout", "-q", "--detach")
-	f.run(f.dir, "merge", "-q", "--no-edit", "change")
-	f.m = f.run(f.dir, "rev-parse", "HEAD")
-	f.run(f.dir, "update-ref", "refs/pull/7/merge", "HEAD")
-	f.run(f.dir, "checkout", "-q", "main")
-	f.run(f.dir, "branch", "-q", "-D", "change")
+	return string(data)
 }
 
 func configMap(name, key string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: shop}\ndata:\n  %s: \"1\"\n", name, key)
 }
 
-func (f *forge) write(name, text string) {
+// workspace runs git in the runner's workspace.
+func (f *forge) workspace(args ...string) {
 	f.t.Helper()
-	full := filepath.Join(f.dir, name)
-	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+	w := githubtest.History{Dir: f.env["GITHUB_WORKSPACE"]}
+	if _, err := w.Git(args...); err != nil {
 		f.t.Fatal(err)
 	}
-	if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
-		f.t.Fatal(err)
-	}
-}
-
-func (f *forge) commit(message string) string {
-	f.t.Helper()
-	f.run(f.dir, "add", "-A")
-	f.run(f.dir, "commit", "-q", "-m", message)
-	return f.run(f.dir, "rev-parse", "HEAD")
-}
-
-func (f *forge) run(dir string, args ...string) string {
-	f.t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		f.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return strings.TrimSpace(string(out))
 }
 
 // checkout is what actions/checkout does by default: one commit, without history.
 func (f *forge) checkout(hash string) {
 	f.t.Helper()
-	f.run(".", "init", "-q")
-	f.run(".", "fetch", "-q", "--depth=1", f.remote(), hash)
-	f.run(".", "checkout", "-q", "FETCH_HEAD")
+	f.workspace("init", "-q", f.env["GITHUB_WORKSPACE"])
+	f.workspace("fetch", "-q", "--depth=1", f.remote(), hash)
+	f.workspace("checkout", "-q", "FETCH_HEAD")
 }
 
 // remote is the repository's URL with the token, as git wants it.
@@ -154,8 +120,8 @@ func (f *forge) event(name, ref, sha string, payload map[string]any) {
 
 func (f *forge) pullRequest() {
 	f.t.Helper()
-	f.event("pull_request", "refs/pull/7/merge", f.m, map[string]any{"pull_request": map[string]any{
-		"number": 7, "head": map[string]any{"sha": f.p1, "ref": "change"}, "base": map[string]any{"sha": f.c1, "ref": "main"},
+	f.event("pull_request", "refs/pull/7/merge", f.Merge, map[string]any{"pull_request": map[string]any{
+		"number": 7, "head": map[string]any{"sha": f.Head, "ref": "change"}, "base": map[string]any{"sha": f.Before, "ref": "main"},
 	}})
 }
 
