@@ -69,9 +69,11 @@ type pageView struct {
 	// Class is the worst that the report tells: deny, warn, audit or clean.
 	Class            string
 	Headline, Counts string
-	Base, Head       string
-	Sections         []sectionView
-	MadeBy           string
+	// Detail is the headline with what is new and what is not.
+	Detail     string
+	Base, Head string
+	Sections   []sectionView
+	MadeBy     string
 }
 
 // sectionView is a section with its heading.
@@ -88,12 +90,15 @@ func (h *page) view(r *scanner.Report) pageView {
 	hash := sha256.Sum256([]byte(htmlStyle))
 	v := pageView{
 		Style: template.CSS(htmlStyle), StyleHash: base64.StdEncoding.EncodeToString(hash[:]),
-		Class: pageClass(r), Headline: outcomeText(tallyOf(r.Findings), r, h.told.compared), Head: revision(r.Change.Head),
+		Class: pageClass(r), Headline: outcomeText(tallyOf(r.Findings), r, false), Head: revision(r.Change.Head),
 		Counts: fmt.Sprintf("%s, %s, %s", rootsText(r.Summary.Roots), count(r.Summary.Requests, "request"), policies(r.Summary.Policies)),
 		MadeBy: toolText(r.Tool),
 	}
 	if r.Change.Base != nil {
 		v.Base = revision(*r.Change.Base)
+	}
+	if detail := outcomeText(tallyOf(r.Findings), r, h.told.compared); detail != v.Headline {
+		v.Detail = detail
 	}
 	v.Title = "preadmit: " + v.Headline
 	changes := h.changes(r.Changes) // before the findings, which link to it
