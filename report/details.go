@@ -156,6 +156,9 @@ func verboseDetails(f *scanner.Finding) []string {
 		}
 		out = append(out, "actions "+strings.Join(names, ", "))
 	}
+	if f.Definition != nil {
+		out = append(out, "written in "+escape(definedAt(f.Definition)))
+	}
 	for i := range f.Location.Related {
 		rel := &f.Location.Related[i]
 		out = append(out, joinNonEmpty(": ", "see "+place(rel), escape(rel.Message)))

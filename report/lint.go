@@ -185,7 +185,7 @@ func lintResult(f *lint.Finding) sarifResult {
 	return sarifResult{
 		RuleID: f.Rule, RuleIndex: slices.Index(lint.RuleIDs(), f.Rule), Level: string(f.Severity),
 		Message: sarifMessage{Text: text}, Locations: []sarifLocation{location(&f.Location, f.Root)},
-		PartialFingerprints: map[string]string{"preadmit/lint/v1": f.Fingerprint},
+		PartialFingerprints: partialFingerprints("preadmit/lint/v1", f.Fingerprint, f.Location.LineHash),
 		Properties: sarifLintProperties{
 			Object: objectName(f.Object), Target: f.Target, Root: f.Root, Field: f.Location.Field, Exact: f.Location.Exact,
 		},

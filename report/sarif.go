@@ -85,6 +85,7 @@ type sarifResult struct {
 	Message             sarifMessage      `json:"message"`
 	Locations           []sarifLocation   `json:"locations"`
 	RelatedLocations    []sarifLocation   `json:"relatedLocations,omitempty"`
+	CodeFlows           []sarifCodeFlow   `json:"codeFlows,omitempty"`
 	PartialFingerprints map[string]string `json:"partialFingerprints,omitempty"`
 	// Properties are a sarifResultProperties or a sarifLintProperties.
 	Properties any `json:"properties"`
@@ -117,6 +118,20 @@ type sarifLocation struct {
 	ID               *int          `json:"id,omitempty"`
 	PhysicalLocation sarifPhysical `json:"physicalLocation"`
 	Message          *sarifMessage `json:"message,omitempty"`
+}
+
+// sarifCodeFlow is what led to a place, shown step by step.
+type sarifCodeFlow struct {
+	Message     *sarifMessage     `json:"message,omitempty"`
+	ThreadFlows []sarifThreadFlow `json:"threadFlows"`
+}
+
+type sarifThreadFlow struct {
+	Locations []sarifStep `json:"locations"`
+}
+
+type sarifStep struct {
+	Location sarifLocation `json:"location"`
 }
 
 type sarifPhysical struct {

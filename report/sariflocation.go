@@ -93,6 +93,43 @@ func related(f *scanner.Finding) []sarifLocation {
 	return out
 }
 
+// flows is the history of the field as a code flow: base, overlays, patch. GitHub
+// keeps 1,000 steps; there are never so many.
+func flows(f *scanner.Finding) []sarifCodeFlow {
+	if len(f.Location.Chain) == 0 {
+		return nil
+	}
+	var steps []sarifStep
+	for i := range f.Location.Chain {
+		steps = append(steps, sarifStep{step(&f.Location.Chain[i], f.Root)})
+	}
+	return []sarifCodeFlow{{
+		Message:     &sarifMessage{Text: sentence(plainText("How " + cmp.Or(f.Location.Field, "the field") + " came to be what it is"))},
+		ThreadFlows: []sarifThreadFlow{{Locations: steps}},
+	}}
+}
+
+func step(c *scanner.ChainStep, root string) sarifLocation {
+	l := location(&scanner.Location{Path: c.Path, StartLine: c.StartLine, StartColumn: c.StartColumn}, root)
+	l.Message = &sarifMessage{Text: sentence(plainText(stepText(c)))}
+	return l
+}
+
+// stepText says what a step of a chain is, like "patch of prod/kustomization.yaml".
+func stepText(c *scanner.ChainStep) string {
+	text := cmp.Or(c.Kind, "written here")
+	if c.Absent {
+		text += ", without the field"
+	}
+	if c.Kustomization != "" {
+		text += " of " + c.Kustomization
+	}
+	if c.Component {
+		text += ", a component"
+	}
+	return text
+}
+
 // links refers to the related locations from a message, as GitHub shows only those.
 func links(locations []sarifLocation) string {
 	if len(locations) == 0 {

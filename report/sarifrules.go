@@ -72,7 +72,36 @@ func newRule(id string, f *scanner.Finding) *sarifRule {
 	r.ShortDescription.Text = clip(sentence(plainText(short)), sarifTitle)
 	r.FullDescription.Text = clip(sentence(plainText(full)), sarifDescription)
 	r.Help = &sarifMessage{Text: plainText(help)}
+	if ofValidation(f) {
+		r.Help.Markdown = validationHelp(f)
+	}
 	return r
+}
+
+// validationHelp is the help of a validation in Markdown, which GitHub shows in place
+// of the plain one.
+func validationHelp(f *scanner.Finding) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Validation %d of the ValidatingAdmissionPolicy %s, which the API server evaluates for every request that the policy and its bindings match.\n", *f.Validation, codeSpan(f.Policy))
+	if f.Definition != nil {
+		fmt.Fprintf(&b, "\nIt is written in %s.\n", codeSpan(definedAt(f.Definition)))
+	}
+	if f.Expression != "" {
+		b.WriteString("\nThis must be true:\n\n" + codeBlock("", escapeLines(clip(f.Expression, sarifText))))
+	}
+	if f.Message != "" {
+		b.WriteString("\nThe API server says, for example:\n\n" + message(f.Message))
+	}
+	fmt.Fprintf(&b, "\nTo see the policy: %s\n", codeSpan("kubectl get validatingadmissionpolicy "+f.Policy+" -o yaml"))
+	return b.String()
+}
+
+// definedAt is path:line.
+func definedAt(d *scanner.Definition) string {
+	if d.StartLine == 0 {
+		return d.Path
+	}
+	return fmt.Sprintf("%s:%d", d.Path, d.StartLine)
 }
 
 // validationTexts describes the rule of a validation. Its title is the expression,
@@ -89,6 +118,9 @@ func validationTexts(f *scanner.Finding) (short, full, help string) {
 	}
 	if f.Message != "" {
 		help += "\n\nThe API server says, for example:\n" + f.Message
+	}
+	if f.Definition != nil {
+		help += "\n\nThe policy is written in " + definedAt(f.Definition) + "."
 	}
 	return short, full, help + "\n\nTo see the policy: kubectl get validatingadmissionpolicy " + f.Policy + " -o yaml"
 }

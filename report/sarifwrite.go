@@ -126,13 +126,26 @@ func result(f *scanner.Finding, rules *rules) sarifResult {
 		Level:            level(f.Action),
 		Locations:        []sarifLocation{location(&f.Location, f.Root)},
 		RelatedLocations: related(f),
+		CodeFlows:        flows(f),
 		Properties:       propertiesOf(f),
 	}
-	if f.Fingerprint != "" {
-		res.PartialFingerprints = map[string]string{"preadmit/v1": f.Fingerprint}
-	}
+	res.PartialFingerprints = partialFingerprints("preadmit/v1", f.Fingerprint, f.Location.LineHash)
 	res.Message = sarifMessage{Text: resultText(f) + links(res.RelatedLocations)}
 	return res
+}
+
+// partialFingerprints are our own, which other viewers may use, and the hash of the
+// line: the only one that GitHub looks at, and that its uploader, but not its API,
+// would add.
+func partialFingerprints(name, own, lineHash string) map[string]string {
+	prints := map[string]string{}
+	if own != "" {
+		prints[name] = own
+	}
+	if lineHash != "" {
+		prints["primaryLocationLineHash"] = lineHash
+	}
+	return prints
 }
 
 func propertiesOf(f *scanner.Finding) sarifResultProperties {

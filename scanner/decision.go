@@ -72,7 +72,7 @@ func (p pair) decided(d policy.Decision, by PolicySet) found {
 		Actions: actionsOf(d.Actions), Cause: Cause(d.Cause), Policies: by,
 		Policy: d.Policy.Name, Binding: nameOf(d.Binding), Param: paramOf(d), Expression: d.Expression,
 		Message: cmp.Or(d.Told, d.Message), Reason: string(d.Reason), Operation: string(p.operation()),
-	}, object: p.object(), key: p.key}
+	}, object: p.object(), key: p.key, policy: d.Policy.Source}
 	if len(f.Actions) > 0 {
 		f.Action = f.Actions[0]
 	}
@@ -95,6 +95,8 @@ type found struct {
 	// turns: turnings, which may be none, are what a validation turns on.
 	turns    bool
 	turnings []turning
+	// policy is the one that made the decision.
+	policy *admission.Object
 	// governing are the objects that made the decision, when the judged one did not
 	// change.
 	governing []*admission.Object

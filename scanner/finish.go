@@ -2,8 +2,11 @@ package scanner
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
+
+	"github.com/preadmit/preadmit/render"
 )
 
 // finish puts the report in order and counts.
@@ -50,6 +53,7 @@ func (s *scan) locateFinding(ctx context.Context, f *found) {
 		return
 	}
 	f.Object = objectOf(f.object, f.key)
+	f.Definition = s.locator.definition(ctx, f)
 	var err error
 	if f.turns {
 		f.Location, err = s.locator.locateValidation(ctx, f)
@@ -59,6 +63,23 @@ func (s *scan) locateFinding(ctx context.Context, f *found) {
 	if err != nil {
 		s.noteUnlocated(f.Root, err)
 	}
+}
+
+// definition is where the policy of a finding is written; nil when there is none, or it
+// is not known where.
+func (l *locator) definition(ctx context.Context, f *found) *Definition {
+	if f.policy == nil {
+		return nil
+	}
+	source, err := l.source(ctx, f.policy)
+	if err != nil {
+		return nil
+	}
+	at := source.Document()
+	if f.Validation != nil {
+		at = source.Place(fmt.Sprintf("spec.validations[%d].expression", *f.Validation), render.Whole).Position
+	}
+	return &Definition{Path: originOf(f.policy).side.location(at.Path), StartLine: at.Line}
 }
 
 func (s *scan) locateUnjudged(ctx context.Context, u *unjudged) {

@@ -113,6 +113,9 @@ type Finding struct {
 	Param    *ParamRef `json:"param,omitempty"`
 	// Validation is the index of the failed entry of spec.validations.
 	Validation *int `json:"validation,omitempty"`
+	// Definition is where the policy is written: the line of the validation that failed
+	// or, when none did, of the policy.
+	Definition *Definition `json:"definition,omitempty"`
 	// Expression is the CEL expression that failed, when there is one.
 	Expression string `json:"expression,omitempty"`
 	// Message is worded as the API server words it after "denied request: ".
@@ -126,6 +129,13 @@ type Finding struct {
 	Generated *Object  `json:"generated,omitempty"`
 	Root      string   `json:"root"`
 	Location  Location `json:"location"`
+}
+
+// Definition is the place of a policy. Path and StartLine are as for a Location; the
+// file may be one given beside the trees.
+type Definition struct {
+	Path      string `json:"path"`
+	StartLine int    `json:"startLine,omitempty"`
 }
 
 // ParamRef names the parameter object a decision was made with.
