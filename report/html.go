@@ -15,7 +15,8 @@ import (
 
 // How many bytes each part of a page may have. What has no room is counted.
 const (
-	findingsBytes = 4 << 20
+	findingsBytes = 10 << 20
+	existingBytes = 4 << 20
 	changesBytes  = 4 << 20
 	listBytes     = 1 << 20
 )
@@ -103,11 +104,11 @@ func (h *page) view(r *scanner.Report) pageView {
 	v.Title = "preadmit: " + v.Headline
 	changes := h.changes(r.Changes) // before the findings, which link to it
 	fresh, existing := h.told.entries(r)
-	v.add(h.findings("findings", "Findings", fresh))
+	v.add(h.findings("findings", "Findings", fresh, findingsBytes))
 	if !h.opts.Quiet {
 		v.add(h.indeterminate(r.Indeterminate))
 		v.add(changes)
-		v.add(folded(h.findings("existing", "Findings that the base has too", existing)))
+		v.add(folded(h.findings("existing", "Findings that the base has too", existing, existingBytes)))
 		v.add(h.remarks(r.Diagnostics))
 		v.add(h.resolved(r.Findings))
 	}

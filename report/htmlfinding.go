@@ -60,9 +60,9 @@ type groupView struct {
 }
 
 // findings tells entries below a heading for each action and rule, the worst first.
-func (h *page) findings(id, title string, entries []*entry) sectionView {
+func (h *page) findings(id, title string, entries []*entry, limit int) sectionView {
 	s := sectionView{ID: id, Title: title}
-	p := &pieces{limit: findingsBytes}
+	p := &pieces{limit: limit}
 	for _, g := range groupByRule(entries) {
 		n := 0
 		for _, e := range g.entries {

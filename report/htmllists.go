@@ -164,7 +164,7 @@ func (h *page) changes(c *scanner.Changes) sectionView {
 
 func changeOf(o *scanner.ObjectChange, number int) changeView {
 	v := changeView{
-		ID: "change-" + strconv.Itoa(number), Operation: o.Operation, Name: objectName(&o.Object),
+		ID: "change-" + strconv.Itoa(number), Operation: escape(o.Operation), Name: objectName(&o.Object),
 		Added: o.Added, Removed: o.Removed, Note: changeNote(o),
 	}
 	var text strings.Builder
