@@ -2,7 +2,7 @@
 GO ?= go
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: build test lint bench provenance fmt tidy update conformance-live
+.PHONY: build test lint sarif bench provenance fmt tidy update conformance-live action-test
 
 build: ## the program, as bin/preadmit
 	CGO_ENABLED=0 $(GO) build -o bin/preadmit ./cmd/preadmit
@@ -17,6 +17,16 @@ lint: ## what CI asks of the sources
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 	cd e2e && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./...
+
+MULTITOOL ?= 5.7.0
+
+sarif: bin/sarif-multitool/package/Sarif.Multitool ## put all SARIF to the SARIF Multitool, fetched with npm
+	$(GO) test ./report -run '^TestMultitool' -count=1 -v
+
+bin/sarif-multitool/package/Sarif.Multitool:
+	mkdir -p bin/sarif-multitool
+	cd bin/sarif-multitool && tar xzf "$$(npm pack --silent @microsoft/sarif-multitool-linux@$(MULTITOOL))"
+	chmod +x $@
 
 bench: ## the benchmarks; docs/performance.md says what to look at
 	$(GO) test -run '^$$' -bench . -benchtime 5x -timeout 30m ./...
@@ -47,6 +57,14 @@ tidy: ## go.mod as it has to be
 
 update: ## write the golden files anew; read the difference before you commit it
 	$(GO) test ./cmd/... ./report/... ./scanner/... -update
+
+ACT := github.com/nektos/act@v0.2.89
+
+action-test: ## the Action in workflows, under nektos/act; no Docker
+	mkdir -p bin/e2e
+	$(GO) build -o bin/e2e/preadmit ./cmd/preadmit
+	GOBIN="$(abspath bin/e2e)" $(GO) install $(ACT)
+	cd e2e && $(GO) test -count=1 ./action
 
 # Suites and objects to ask the real API server about. Those beside the repository
 # are optional.
