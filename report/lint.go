@@ -167,7 +167,7 @@ func lintRules() []*sarifRule {
 			problem = "recommendation"
 		}
 		rules = append(rules, &sarifRule{
-			ID: r.ID, Name: pascalCase(r.ID),
+			ID: r.ID, Name: pascalCase("lint-" + r.ID), // a name must differ from the id
 			ShortDescription: sarifMessage{Text: title}, FullDescription: sarifMessage{Text: title},
 			Help:                 &sarifMessage{Text: title + " See docs/lint.md of preadmit for more."},
 			DefaultConfiguration: &sarifConfiguration{Level: string(r.Severity)},
