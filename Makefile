@@ -2,14 +2,28 @@
 GO ?= go
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: build test lint sarif bench provenance fmt tidy update conformance-live action-test
+.PHONY: build test browser lint sarif bench provenance fmt tidy update conformance-live action-test image
 
 build: ## the program, as bin/preadmit
 	CGO_ENABLED=0 $(GO) build -o bin/preadmit ./cmd/preadmit
 
-test: ## all tests
+test: browser ## all tests
 	$(GO) test -timeout 20m ./...
 	cd e2e && $(GO) test -short ./...
+
+# What the tests in a browser need. Without Chromium they are skipped and say so,
+# without axe-core they make do with their own checks.
+AXE := axe-core@4.14.1
+
+browser: ## Chromium and axe-core for the tests of HTML reports, where they can be had
+	@mkdir -p bin/e2e
+	@if ! command -v chromium > /dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+		apt-get update -q && apt-get install -q -y --no-install-recommends chromium fonts-dejavu-core || true; \
+	fi
+	@if [ ! -f bin/e2e/axe.min.js ] && command -v npm > /dev/null; then \
+		(cd bin/e2e && npm pack --silent $(AXE) && tar -xzOf axe-core-*.tgz package/axe.min.js > axe.min.js.new \
+			&& mv axe.min.js.new axe.min.js; rm -f axe-core-*.tgz) || true; \
+	fi
 
 lint: ## what CI asks of the sources
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; \
@@ -57,6 +71,21 @@ tidy: ## go.mod as it has to be
 
 update: ## write the golden files anew; read the difference before you commit it
 	$(GO) test ./cmd/... ./report/... ./scanner/... -update
+
+# Any builder of Dockerfiles does, without the network. vfs asks nothing of the kernel.
+BUILDAH ?= buildah --storage-driver vfs
+IMAGE ?= preadmit
+REVISION = $(shell git rev-parse HEAD)
+CREATED = $(shell TZ=UTC git log -1 --date=iso-strict-local --format=%cd)
+
+image: ## a container image, as bin/preadmit.oci.tar
+	rm -rf bin/image && mkdir -p bin/image/rootfs/tmp && chmod 1777 bin/image/rootfs/tmp
+	CGO_ENABLED=0 $(GO) build -ldflags '-s -w' -o bin/image/rootfs/preadmit ./cmd/preadmit
+	$(BUILDAH) build --isolation chroot --file Dockerfile --tag $(IMAGE) --timestamp 0 \
+		--build-arg VERSION="$$(bin/image/rootfs/preadmit version | sed -n 's/^preadmit //p')" \
+		--build-arg REVISION=$(REVISION) --build-arg CREATED=$(CREATED) bin/image
+	$(BUILDAH) push $(IMAGE) oci-archive:bin/preadmit.oci.tar
+	cd e2e && $(GO) test -count=1 -run '^TestImage$$' -v ./action
 
 ACT := github.com/nektos/act@v0.2.89
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -33,11 +32,7 @@ type actionFile struct {
 
 func readActionFile(t *testing.T) *actionFile {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", "action.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	decoder := yaml.NewDecoder(strings.NewReader(readTop(t, "action.yml")))
 	decoder.KnownFields(true) // no `uses` of others' actions either
 	var a actionFile
 	if err := decoder.Decode(&a); err != nil {
@@ -150,11 +145,7 @@ func names[V any](m map[string]V) []string {
 
 func readDocument(t *testing.T) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "action.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
+	return readTop(t, filepath.Join("docs", "action.md"))
 }
 
 // workflow is what a workflow of the documentation may have, strictly.
@@ -233,4 +224,86 @@ func checkWorkflow(t *testing.T, a *actionFile, w *workflow, text string) {
 			t.Errorf("it does not need %s:\n%s", permission, text)
 		}
 	}
+}
+
+// TestReleaseNames: what action/install.sh downloads is what .goreleaser.yaml makes.
+func TestReleaseNames(t *testing.T) {
+	var config struct {
+		Builds []struct {
+			Binary       string
+			Env          []string
+			Goos, Goarch []string
+		}
+		Archives []struct {
+			Formats      []string
+			NameTemplate string `yaml:"name_template"`
+		}
+		Checksum struct {
+			NameTemplate string `yaml:"name_template"`
+			Algorithm    string
+		}
+	}
+	if err := yaml.Unmarshal([]byte(readTop(t, ".goreleaser.yaml")), &config); err != nil {
+		t.Fatal(err)
+	}
+	if len(config.Builds) != 1 || len(config.Archives) != 1 || !slices.Contains(config.Builds[0].Env, "CGO_ENABLED=0") {
+		t.Fatalf("want one static program in one archive: %+v", config)
+	}
+	script := readTop(t, filepath.Join("action", "install.sh"))
+	name := strings.NewReplacer("{{ .Version }}", "${version}", "{{ .Os }}", "${os}", "{{ .Arch }}", "${arch}").Replace(config.Archives[0].NameTemplate)
+	wants := []string{
+		`archive="` + name + "." + config.Archives[0].Formats[0] + `"`,
+		"/" + config.Checksum.NameTemplate + `"`,
+		config.Checksum.Algorithm + "()",
+		`"` + config.Builds[0].Binary + `$suffix"`,
+	}
+	for _, os := range config.Builds[0].Goos {
+		wants = append(wants, "os="+os+" suffix")
+	}
+	for _, arch := range config.Builds[0].Goarch {
+		wants = append(wants, "arch="+arch+" ;;")
+	}
+	for _, want := range wants {
+		if !strings.Contains(script, want) {
+			t.Errorf("action/install.sh does not have %s", want)
+		}
+	}
+}
+
+// TestHooks: the hooks for pre-commit are commands that there are.
+func TestHooks(t *testing.T) {
+	var hooks []struct{ ID, Name, Description, Entry, Language string }
+	if err := yaml.Unmarshal([]byte(readTop(t, ".pre-commit-hooks.yaml")), &hooks); err != nil {
+		t.Fatal(err)
+	}
+	for _, hook := range hooks {
+		args := strings.Fields(hook.Entry)
+		if hook.ID == "" || hook.Name == "" || hook.Description == "" || hook.Language != "golang" || args[0] != "preadmit" {
+			t.Errorf("hook %+v", hook)
+		}
+		cmd, rest, err := newRootCommand(Process{}).Find(args[1:])
+		if err != nil || cmd.Name() == "preadmit" {
+			t.Errorf("hook %s: there is no command %q: %v", hook.ID, hook.Entry, err)
+			continue
+		}
+		if err := cmd.ParseFlags(rest); err != nil {
+			t.Errorf("hook %s: %v", hook.ID, err)
+		}
+		if !strings.Contains(readDocument(t), "- id: "+hook.ID+"\n") {
+			t.Errorf("hook %s is not documented", hook.ID)
+		}
+	}
+	if len(hooks) == 0 {
+		t.Error("there are no hooks")
+	}
+}
+
+// readTop reads a file at the top of the repository.
+func readTop(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }

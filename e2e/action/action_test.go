@@ -48,21 +48,14 @@ const (
 	queue
 )
 
-// runner runs workflows as GitHub does.
-type runner struct {
+// servers are a GitHub and its git side, with a repository octo/shop.
+type servers struct {
 	*githubtest.History
-	t         *testing.T
-	api       *githubtest.Server
-	git       *githubtest.Git
-	act       string
-	release   string
-	artifacts string
-	workflows []string
-	log       string // of the last run
+	api *githubtest.Server
+	git *githubtest.Git
 }
 
-// newRunner needs what `make action-test` builds.
-func newRunner(t *testing.T, release string, config githubtest.Config) *runner {
+func newServers(t *testing.T, config githubtest.Config) *servers {
 	t.Helper()
 	config.Token = token
 	api, err := githubtest.New(config)
@@ -84,8 +77,25 @@ func newRunner(t *testing.T, release string, config githubtest.Config) *runner {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return &servers{history, api, git}
+}
+
+// runner runs workflows as GitHub does.
+type runner struct {
+	*servers
+	t         *testing.T
+	act       string
+	release   string
+	artifacts string
+	workflows []string
+	log       string // of the last run
+}
+
+// newRunner needs what `make action-test` builds.
+func newRunner(t *testing.T, release string, config githubtest.Config) *runner {
+	t.Helper()
 	return &runner{
-		History: history, t: t, api: api, git: git, act: tool(t, "act"), release: release,
+		servers: newServers(t, config), t: t, act: tool(t, "act"), release: release,
 		artifacts: t.TempDir(), workflows: workflows(t),
 	}
 }
@@ -171,7 +181,7 @@ func (r *runner) event(workflow int, name, ref, sha string, payload map[string]a
 	}
 	cmd := exec.CommandContext(r.t.Context(), r.act, args...)
 	cmd.Dir = filepath.Join(dir, "work")
-	cmd.Env = append(os.Environ(), path(r.t), "HOME="+dir, "XDG_CACHE_HOME="+filepath.Join(dir, "cache"),
+	cmd.Env = append(os.Environ(), searchPath(r.t), "HOME="+dir, "XDG_CACHE_HOME="+filepath.Join(dir, "cache"),
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
 	var log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &log, &log

@@ -85,8 +85,8 @@ func pack(path, program string) (err error) {
 	return z.Close()
 }
 
-// path is PATH with our curl in front.
-func path(t *testing.T) string {
+// searchPath is PATH with our curl in front.
+func searchPath(t *testing.T) string {
 	t.Helper()
 	testdata, err := filepath.Abs("testdata")
 	if err != nil {
@@ -162,7 +162,7 @@ func install(t *testing.T, dir, version, checksum, binary string) (program, log 
 	cmd := exec.Command("bash", filepath.Join(repository(t), "action", "install.sh"))
 	arch := map[string]string{"amd64": "X64", "arm64": "ARM64"}[runtime.GOARCH]
 	cmd.Env = []string{
-		path(t), "RUNNER_OS=Linux", "RUNNER_ARCH=" + arch, "RUNNER_TEMP=" + t.TempDir(), "GITHUB_OUTPUT=" + output,
+		searchPath(t), "RUNNER_OS=Linux", "RUNNER_ARCH=" + arch, "RUNNER_TEMP=" + t.TempDir(), "GITHUB_OUTPUT=" + output,
 		"VERSION=" + version, "CHECKSUM=" + checksum, "BINARY=" + binary, "E2E_RELEASE=" + dir, "E2E_TAG=" + tag,
 	}
 	out, err := cmd.CombinedOutput()
