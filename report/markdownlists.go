@@ -19,11 +19,11 @@ func (m *markdown) unjudged(list []scanner.Indeterminate) {
 	}
 	heading := "\n#### Not judged, so not known to be allowed\n"
 	for _, u := range reasonsOf(left) {
-		m.item(heading+m.reason(u), "indeterminate", u.count())
+		m.item(heading+m.reason(u), "unjudged place", u.count())
 		heading = ""
 	}
 	if untouched > 0 {
-		m.item(fmt.Sprintf("%s\n%d indeterminate that the change does not touch.\n", heading, untouched), "indeterminate", untouched)
+		m.item(fmt.Sprintf("%s\n%d indeterminate that the change does not touch.\n", heading, untouched), "unjudged place", untouched)
 	}
 }
 

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -77,7 +76,7 @@ func (s *sheet) end(text string) {
 func (s *sheet) leftOut() string {
 	var parts []string
 	for _, noun := range s.lost {
-		parts = append(parts, fmt.Sprintf("%d × %s", s.left[noun], noun))
+		parts = append(parts, count(s.left[noun], noun))
 	}
 	if len(parts) == 0 {
 		return ""
