@@ -142,7 +142,7 @@ func TestMarkdownDiffIsCut(t *testing.T) {
 			t.Errorf("limit %d: fences are not closed: %q", limit, fences)
 		}
 		shown := strings.Count(text, "<details>")
-		if want := fmt.Sprintf("%d × changed object", len(c.Changes.Objects)-shown+c.Changes.LeftOut); !strings.Contains(text, want) {
+		if want := fmt.Sprintf("%d changed object", len(c.Changes.Objects)-shown+c.Changes.LeftOut); !strings.Contains(text, want) {
 			t.Errorf("limit %d: %d objects are shown, and no %q in:\n%s", limit, shown, want, text)
 		}
 	}

@@ -21,6 +21,9 @@ const (
 	listBytes     = 1 << 20
 )
 
+// manyEntries is more findings than a browser lays out in no time.
+const manyEntries = 500
+
 //go:embed html.tmpl
 var htmlSource string
 
@@ -73,8 +76,11 @@ type pageView struct {
 	// Detail is the headline with what is new and what is not.
 	Detail     string
 	Base, Head string
-	Sections   []sectionView
-	MadeBy     string
+	// Many is set for a page so large that a browser should not lay out all of it at
+	// once.
+	Many     bool
+	Sections []sectionView
+	MadeBy   string
 }
 
 // sectionView is a section with its heading.
@@ -104,6 +110,7 @@ func (h *page) view(r *scanner.Report) pageView {
 	v.Title = "preadmit: " + v.Headline
 	changes := h.changes(r.Changes) // before the findings, which link to it
 	fresh, existing := h.told.entries(r)
+	v.Many = len(fresh)+len(existing) > manyEntries
 	v.add(h.findings("findings", "Findings", fresh, findingsBytes))
 	if !h.opts.Quiet {
 		v.add(h.indeterminate(r.Indeterminate))
@@ -170,12 +177,15 @@ func (p *pieces) put(text string, n int) bool {
 
 func (p *pieces) html() template.HTML { return template.HTML(p.b.String()) } // parts are html/template's
 
-// leftOut says what had no room; empty if all had.
-func (p *pieces) leftOut(noun string) string {
+// jsonHasAll says where to find what had no room.
+const jsonHasAll = "The report in JSON has all."
+
+// leftOut says what had no room, and where it is; empty if all had.
+func (p *pieces) leftOut(noun, elsewhere string) string {
 	if p.left == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Left out for size: %s. The report in JSON has all.", count(p.left, noun))
+	return fmt.Sprintf("Left out for size: %s. %s", count(p.left, noun), elsewhere)
 }
 
 // part executes a template of one part.

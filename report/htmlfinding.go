@@ -22,7 +22,8 @@ const (
 // findingView is an entry: one remark, and all the requests it was made on.
 type findingView struct {
 	ID, Class, Action, Title string
-	// Message is the whole message where the title is not.
+	// Message is the lines that follow the title, or the whole message if the title is
+	// cut.
 	Message string
 	Place   placeView
 	// About is what was asked; Marks is what else a reader must know first.
@@ -81,7 +82,7 @@ func (h *page) findings(id, title string, entries []*entry, limit int) sectionVi
 			}
 		}
 	}
-	s.Body, s.LeftOut = p.html(), p.leftOut("finding")
+	s.Body, s.LeftOut = p.html(), p.leftOut("finding", jsonHasAll)
 	return s
 }
 
@@ -98,9 +99,10 @@ func (h *page) finding(e *entry) findingView {
 	if n := len(e.also); n > 0 {
 		v.About = append(v.About, "and "+count(n, "more request"))
 	}
-	if len(lines) > 1 || v.Title != lines[0] {
-		v.Message = strings.Join(lines, "\n")
+	if v.Title == lines[0] {
+		lines = lines[1:]
 	}
+	v.Message = strings.Join(lines, "\n")
 	for i := range e.Location.Related {
 		l := &e.Location.Related[i]
 		v.Related = append(v.Related, relatedView{h.place(l), escape(l.Message), h.source(l)})

@@ -34,9 +34,9 @@ func (h *page) indeterminate(list []scanner.Indeterminate) sectionView {
 		p.put(h.part("reason", h.reason(u)), u.count())
 	}
 	if untouched > 0 {
-		s.Intro += fmt.Sprintf(" %d more are not listed: the change touches nothing of them.", untouched)
+		s.Intro += fmt.Sprintf(" Of these, %d that the change does not touch are not listed.", untouched)
 	}
-	s.Body, s.LeftOut = p.html(), p.leftOut("indeterminate")
+	s.Body, s.LeftOut = p.html(), p.leftOut("indeterminate", jsonHasAll)
 	return s
 }
 
@@ -115,7 +115,7 @@ func (h *page) list(id, title, noun string, items []lineItem) sectionView {
 		p.put(h.part("line", item), 1)
 	}
 	p.b.WriteString("</ul>\n")
-	return sectionView{ID: id, Title: title, Count: len(items), Body: p.html(), LeftOut: p.leftOut(noun)}
+	return sectionView{ID: id, Title: title, Count: len(items), Body: p.html(), LeftOut: p.leftOut(noun, jsonHasAll)}
 }
 
 // changeView is the diff of one object.
@@ -158,7 +158,7 @@ func (h *page) changes(c *scanner.Changes) sectionView {
 			h.anchors[changeKey{o.Root, o.Object}] = v.ID
 		}
 	}
-	s.Body, s.LeftOut = p.html(), p.leftOut("changed object")
+	s.Body, s.LeftOut = p.html(), p.leftOut("changed object", "preadmit diff shows more.")
 	return s
 }
 
