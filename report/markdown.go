@@ -99,6 +99,10 @@ func (m *markdown) findings(entries []*entry) {
 	for _, g := range groupByRule(entries) {
 		heading := fmt.Sprintf("\n#### %s\n", g.title())
 		for i, e := range g.entries {
+			if m.full {
+				m.leave("finding", 1+len(e.also))
+				continue
+			}
 			text := m.entry(e)
 			if i == 0 {
 				text = heading + text
