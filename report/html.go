@@ -98,14 +98,14 @@ func (h *page) view(r *scanner.Report) pageView {
 	hash := sha256.Sum256([]byte(htmlStyle))
 	v := pageView{
 		Style: template.CSS(htmlStyle), StyleHash: base64.StdEncoding.EncodeToString(hash[:]),
-		Class: pageClass(r), Headline: sentence(outcomeText(tallyOf(r.Findings), r, false)), Head: revision(r.Change.Head),
+		Class: pageClass(r), Headline: capital(outcomeText(tallyOf(r.Findings), r, false)), Head: revision(r.Change.Head),
 		Counts: fmt.Sprintf("%s, %s, %s", rootsText(r.Summary.Roots), count(r.Summary.Requests, "request"), policies(r.Summary.Policies)),
 		MadeBy: toolText(r.Tool),
 	}
 	if r.Change.Base != nil {
 		v.Base = revision(*r.Change.Base)
 	}
-	if detail := outcomeText(tallyOf(r.Findings), r, h.told.compared); sentence(detail) != v.Headline {
+	if detail := outcomeText(tallyOf(r.Findings), r, h.told.compared); capital(detail) != v.Headline {
 		v.Detail = detail
 	}
 	v.Title = "preadmit: " + v.Headline
@@ -135,8 +135,8 @@ func folded(s sectionView) sectionView {
 	return s
 }
 
-// sentence begins text with a capital letter.
-func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+// capital begins text with a capital letter.
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // pageClass is the worst that a report tells.
 func pageClass(r *scanner.Report) string {
