@@ -83,6 +83,8 @@ type actionRun struct {
 	outputs  outputs
 	// dir is for the reports; it stays.
 	dir string
+	// files are the paths that the change touches, nil without a base.
+	files map[string]bool
 	// failOn is in force once the configuration is known.
 	failOn string
 }

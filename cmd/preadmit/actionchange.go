@@ -23,6 +23,9 @@ func (a *actionRun) open(ctx context.Context) (*change, error) {
 		c.note("everything in %s (%s) is judged", judged.Hash(), a.occasion.judgedName)
 		return c, nil
 	}
+	if a.files, err = judged.Changed(base); err != nil {
+		return nil, fmt.Errorf("compare %s with %s: %w", judged.Hash(), base.Hash(), err)
+	}
 	tree := a.tree(base, a.occasion.baseName)
 	c.base = &tree
 	c.note("base is %s (%s), head is %s (%s)", base.Hash(), a.occasion.baseName, judged.Hash(), a.occasion.judgedName)

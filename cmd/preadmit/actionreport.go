@@ -113,7 +113,7 @@ func (a *actionRun) writeCommands(r *scanner.Report) error {
 	if a.publish.checked || r == nil {
 		return nil
 	}
-	return report.Write(a.p.Stdout, "github", r, report.Options{})
+	return report.Write(a.p.Stdout, "github", r, report.Options{Files: a.files})
 }
 
 // writeOutputs gives the outputs of the step.
