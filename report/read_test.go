@@ -87,3 +87,59 @@ func TestReadIsStrict(t *testing.T) {
 		})
 	}
 }
+
+// TestOpenReadsBothKinds: what is written is read again, as strictly.
+func TestOpenReadsBothKinds(t *testing.T) {
+	saved, err := report.Open(reader(write(t, "json", read(t, "many"), zero)))
+	if err != nil || saved.Scan == nil || saved.Lint != nil {
+		t.Fatalf("%+v, %v", saved, err)
+	}
+	if diff := cmp.Diff(read(t, "many"), saved.Scan); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	mixed := readLint(t, "testdata/lint/mixed.json")
+	good := writeLint(t, "json", mixed, zero)
+	if saved, err = report.Open(reader(good)); err != nil || saved.Lint == nil {
+		t.Fatalf("%+v, %v", saved, err)
+	}
+	if diff := cmp.Diff(mixed, saved.Lint); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, c := range []struct{ old, new, want string }{
+		{`"severity": "error"`, `"severity": "bad"`, `severity: "bad" is none of`},
+		{`"rule": "`, `"rule": "no-`, `is none of`},
+		{`"rule": "`, `"colour": 1, "rule": "`, `unknown field "findings[0].colour"`},
+	} {
+		doc := strings.Replace(string(good), c.old, c.new, 1)
+		if _, err := report.Open(strings.NewReader(doc)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("with %s: got %v, want %s", c.new, err, c.want)
+		}
+	}
+}
+
+// endless is JSON that never ends.
+type endless struct{ read int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	e.read += len(p)
+	return len(p), nil
+}
+
+func TestOpenIsBounded(t *testing.T) {
+	e := &endless{}
+	_, err := report.Open(e)
+	if err == nil || !strings.Contains(err.Error(), "it has more than 256 MiB") || e.read > 2*report.MaxSaved {
+		t.Errorf("read %d bytes: %v", e.read, err)
+	}
+	deep := `{"apiVersion": "preadmit.dev/v1alpha1", "kind": "ScanReport", "findings": ` + strings.Repeat("[", 1<<20)
+	if _, err := report.Open(strings.NewReader(deep)); err == nil {
+		t.Error("a document as deep as that was read")
+	}
+	far := strings.Replace(string(write(t, "json", read(t, "one"), zero)), `"endColumn": 15`, `"endColumn": 9223372036854775807`, 1)
+	if _, err := report.Open(strings.NewReader(far)); err == nil || !strings.Contains(err.Error(), "beyond any file") {
+		t.Errorf("got %v", err)
+	}
+}
