@@ -174,6 +174,7 @@ func (s *scan) noteUncompared() {
 		base, head := s.base.roots[root], s.head.roots[root]
 		_, _, known := s.compared(root)
 		switch {
+		case !s.touched[root]:
 		case !known && head != nil:
 			s.open(Indeterminate{What: "root", Why: head.Problem.Message, Root: root, Location: ptr(s.problemLocation(head.Problem))})
 		case !known:

@@ -191,6 +191,11 @@ func TestRootsThatDoNotRenderAreNotCompared(t *testing.T) {
 	if len(c.Changes.Objects) != 1 || len(c.Indeterminate) != 0 {
 		t.Errorf("broken and not touched: %+v", c)
 	}
+	remote := kustomization("a", "resources: [https://github.com/o/r]")
+	c = mustCompare(t, input(remote+config("b/c.yaml", "c", "x"), remote+config("b/c.yaml", "c", "y")))
+	if len(c.Changes.Objects) != 1 || len(c.Indeterminate) != 0 {
+		t.Errorf("remote and not touched: %+v", c)
+	}
 }
 
 func TestDiffsAreBounded(t *testing.T) {
