@@ -34,8 +34,8 @@ func TestActionPullRequest(t *testing.T) {
 		[]string{f.Head, "failure", "1 denied, 1 warned", f.git.URL + "/octo/shop/actions/runs/42", "2"})
 	sarif := f.api.SARIFs()[0]
 	f.want("SARIF", []string{sarif.Ref, sarif.CommitSHA}, []string{"refs/pull/7/merge", f.Merge})
-	if body := f.api.Comments()[0].Body; !strings.Contains(body, f.git.URL+"/octo/shop/blob/"+f.Head+"/app/new.yaml#L") {
-		t.Errorf("the comment links no line of the head:\n%s", body)
+	if body := f.api.Comments()[0].Body; !strings.Contains(body, f.git.URL+"/octo/shop/blob/"+f.Merge+"/app/new.yaml#L") {
+		t.Errorf("the comment links no line of what was judged:\n%s", body)
 	}
 	if strings.Contains(stdout, "::error") {
 		t.Errorf("there are annotations besides those of the check run:\n%s", stdout)

@@ -31,6 +31,15 @@ type forge struct {
 
 func newForge(t *testing.T, config githubtest.Config) *forge {
 	t.Helper()
+	return newForgeOf(t, config,
+		githubtest.Files{"app/old.yaml": configMap("old", "deny")},
+		githubtest.Files{"other/other.yaml": configMap("other", "fine")},
+		githubtest.Files{"app/new.yaml": configMap("new", "deny") + "---\n" + configMap("careful", "warn")})
+}
+
+// newForgeOf has other files besides the policies.
+func newForgeOf(t *testing.T, config githubtest.Config, files, others, change githubtest.Files) *forge {
+	t.Helper()
 	config.Token = "secret"
 	api, err := githubtest.New(config)
 	if err != nil {
@@ -44,14 +53,8 @@ func newForge(t *testing.T, config githubtest.Config) *forge {
 	}
 	t.Cleanup(git.Close)
 	f := &forge{t: t, api: api, git: git, temp: t.TempDir()}
-	if f.History, err = githubtest.NewHistory(filepath.Join(root, "octo", "shop"), githubtest.Files{
-		"policies/policies.yaml": fixture(t, "policies.yaml"),
-		"app/old.yaml":           configMap("old", "deny"),
-	}, githubtest.Files{
-		"other/other.yaml": configMap("other", "fine"),
-	}, githubtest.Files{
-		"app/new.yaml": configMap("new", "deny") + "---\n" + configMap("careful", "warn"),
-	}); err != nil {
+	files["policies/policies.yaml"] = fixture(t, "policies.yaml")
+	if f.History, err = githubtest.NewHistory(filepath.Join(root, "octo", "shop"), files, others, change); err != nil {
 		t.Fatal(err)
 	}
 	api.SetFiles(githubtest.File{Path: "app/new.yaml", Status: "added"})

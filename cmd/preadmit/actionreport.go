@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -19,9 +20,11 @@ import (
 // larger one.
 const maxSummary = 1<<20 - 1<<10
 
-// markdown is the report in at most limit bytes.
+// markdown is the report in at most limit bytes. Its links are to the commit that was
+// judged, whose lines it tells.
 func (a *actionRun) markdown(r *scanner.Report, limit int) (string, error) {
-	opts := report.Options{Blob: fmt.Sprintf("%s/blob/%s/", a.runner.repositoryURL(), a.occasion.headSHA)}
+	commit := cmp.Or(a.occasion.judged, a.occasion.headSHA)
+	opts := report.Options{Blob: fmt.Sprintf("%s/blob/%s/", a.runner.repositoryURL(), commit)}
 	// The format counts characters, which take up to four bytes.
 	for opts.Limit = limit; ; opts.Limit -= opts.Limit / 4 {
 		var b bytes.Buffer

@@ -76,3 +76,40 @@ func TestActionSummaryFits(t *testing.T) {
 		}
 	}
 }
+
+// TestActionTranslatesLines: the merge commit is judged, and the head annotated.
+func TestActionTranslatesLines(t *testing.T) {
+	var file strings.Builder
+	for i := range 5 {
+		file.WriteString(configMap(fmt.Sprint("a", i), "fine") + "---\n")
+	}
+	before, added := file.String(), configMap("z", "deny")
+	f := newForgeOf(t, githubtest.Config{}, githubtest.Files{"app/new.yaml": before},
+		githubtest.Files{"app/new.yaml": "# one\n# two\n" + before}, githubtest.Files{"app/new.yaml": before + added})
+	f.pullRequest()
+	stdout, _ := f.action(exitFindings, "--check-run")
+	run := f.api.CheckRuns()[0]
+	want := strings.Count(before+added, "\n")
+	if len(run.Annotations) != 1 || run.Annotations[0].StartLine != want {
+		t.Errorf("annotations %+v, want one on line %d", run.Annotations, want)
+	}
+	if place := fmt.Sprintf("  %d:9 Deny", want+2); !strings.Contains(stdout, place) {
+		t.Errorf("the log does not tell the place %q in the merge commit:\n%s", place, stdout)
+	}
+	if link := fmt.Sprintf("/blob/%s/app/new.yaml#L%d", f.Merge, want+2); !strings.Contains(f.summary, link) {
+		t.Errorf("the summary does not link %q:\n%s", link, f.summary)
+	}
+}
+
+// TestActionErrors: what an error quotes is no workflow command, and it keeps its exit
+// code.
+func TestActionErrors(t *testing.T) {
+	var stderr strings.Builder
+	code := exitCode(&stderr, guarded(usagef("configuration:\n  ::add-mask::x\n##[error]y")))
+	if code != exitUsage || stderr.String() != "preadmit: configuration:\n  \\u003a:add-mask::x\n##\\u005berror]y\n" {
+		t.Errorf("exit code %d:\n%s", code, &stderr)
+	}
+	if guarded(nil) != nil || exitCode(&stderr, guarded(errFindings)) != exitFindings {
+		t.Error("what is no mistake is one now")
+	}
+}
