@@ -23,7 +23,7 @@ func TestActionPullRequest(t *testing.T) {
 	stdout, stderr := f.action(exitFindings)
 
 	f.want("findings", f.findings(), changeFindings())
-	f.want("requests", f.wrote(), []string{
+	f.want("requests", f.api.Wrote(), []string{
 		"POST check-runs 201", "POST code-scanning/sarifs 202", "PATCH check-runs/1001 200", "POST issues/7/comments 201",
 	})
 	if !strings.Contains(stderr, "base is "+f.Base+" (main), head is "+f.Merge) {
@@ -50,7 +50,7 @@ func TestActionPullRequest(t *testing.T) {
 	// Once more: nothing changes at GitHub.
 	f.api.Forget()
 	f.action(exitFindings)
-	f.want("requests the second time", f.wrote(), []string(nil))
+	f.want("requests the second time", f.api.Wrote(), []string(nil))
 }
 
 // TestActionFork: the token of a pull request from a fork may only read.
@@ -60,7 +60,7 @@ func TestActionFork(t *testing.T) {
 	f.pullRequest()
 	stdout, _ := f.action(exitFindings, "--check-run", "--comment", "--sarif")
 	f.want("findings", f.findings(), changeFindings())
-	f.want("requests", f.wrote(), []string{
+	f.want("requests", f.api.Wrote(), []string{
 		"POST check-runs 403", "POST code-scanning/sarifs 403", "POST issues/7/comments 403",
 	})
 	for _, what := range []string{"No check run: ", "No upload of SARIF: ", "No comment: "} {
@@ -176,7 +176,7 @@ func TestActionMergeGroup(t *testing.T) {
 	}})
 	stdout, _ := f.action(exitFindings, "--sarif", "--check-run", "--comment")
 	f.want("findings", f.findings(), changeFindings())
-	f.want("requests", f.wrote(), []string{"POST check-runs 201", "PATCH check-runs/1001 200"})
+	f.want("requests", f.api.Wrote(), []string{"POST check-runs 201", "PATCH check-runs/1001 200"})
 	for _, notice := range []string{"code scanning does not show results of a merge queue", "there is no pull request"} {
 		if !strings.Contains(stdout, notice) {
 			t.Errorf("nothing says %q:\n%s", notice, stdout)
@@ -212,7 +212,7 @@ func TestActionRepublish(t *testing.T) {
 	run := map[string]any{"event": "pull_request", "head_sha": f.Head}
 	f.event("workflow_run", "refs/heads/main", f.Base, map[string]any{"workflow_run": run})
 	f.action(exitClean, "--from", written, "--check-run", "--comment")
-	f.want("requests", f.wrote(), []string{"POST check-runs 201", "PATCH check-runs/1001 200", "POST issues/7/comments 201"})
+	f.want("requests", f.api.Wrote(), []string{"POST check-runs 201", "PATCH check-runs/1001 200", "POST issues/7/comments 201"})
 	check := f.api.CheckRuns()[0]
 	f.want("check run", []string{check.HeadSHA, check.Conclusion}, []string{f.Head, "failure"})
 

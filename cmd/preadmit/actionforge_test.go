@@ -198,17 +198,6 @@ func (f *forge) findings() []string {
 	return out
 }
 
-// wrote are the requests to the API that ask for a change.
-func (f *forge) wrote() []string {
-	var out []string
-	for _, r := range f.api.Requests() {
-		if r.Writes() {
-			out = append(out, fmt.Sprintf("%s %s %d", r.Method, strings.TrimPrefix(r.Path, "/repos/octo/shop/"), r.Status))
-		}
-	}
-	return out
-}
-
 func (f *forge) want(what string, got, want any) {
 	f.t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -234,17 +234,6 @@ func (r *runner) pullRequest(workflow int) bool {
 	})
 }
 
-// wrote are the requests to the API that ask for a change.
-func (r *runner) wrote() []string {
-	var out []string
-	for _, q := range r.api.Requests() {
-		if q.Writes() {
-			out = append(out, fmt.Sprintf("%s %s %d", q.Method, strings.TrimPrefix(q.Path, "/repos/octo/shop/"), q.Status))
-		}
-	}
-	return out
-}
-
 func (r *runner) want(what string, got, want any) {
 	r.t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -287,7 +276,7 @@ func testPlain(r *runner) {
 
 func testTalking(r *runner) {
 	r.want("success", r.pullRequest(talking), false)
-	r.want("requests", r.wrote(), []string{"POST check-runs 201", "PATCH check-runs/1001 200", "POST issues/7/comments 201"})
+	r.want("requests", r.api.Wrote(), []string{"POST check-runs 201", "PATCH check-runs/1001 200", "POST issues/7/comments 201"})
 	run := r.api.CheckRuns()[0]
 	r.want("check run", []string{run.HeadSHA, run.Conclusion, run.Title, run.DetailsURL},
 		[]string{r.Head, "failure", "1 denied, 1 warned", r.git.URL + "/octo/shop/actions/runs/42"})
@@ -297,7 +286,7 @@ func testTalking(r *runner) {
 func testFork(r *runner) {
 	r.api.Set(func(c *githubtest.Config) { c.ReadOnly = true })
 	r.want("success", r.pullRequest(talking), false)
-	r.want("requests", r.wrote(), []string{"POST check-runs 403", "POST issues/7/comments 403"})
+	r.want("requests", r.api.Wrote(), []string{"POST check-runs 403", "POST issues/7/comments 403"})
 	r.says("No check run: ", "No comment: ", "that of a pull request from a fork never has it", "file=app/new.yaml,line=5")
 }
 
@@ -313,7 +302,7 @@ func testPush(r *runner) {
 		"ref": "refs/heads/main", "before": r.Before, "after": r.Base, "deleted": false, "forced": false,
 	})
 	r.want("success", ok, true)
-	r.want("requests", r.wrote(), []string{"POST code-scanning/sarifs 202"})
+	r.want("requests", r.api.Wrote(), []string{"POST code-scanning/sarifs 202"})
 	sarif := r.api.SARIFs()[0]
 	r.want("SARIF", []string{sarif.Ref, sarif.CommitSHA}, []string{"refs/heads/main", r.Base})
 	if !strings.Contains(string(sarif.Log), "app/old.yaml") {
@@ -340,7 +329,7 @@ func testPublishing(r *runner) {
 		"id": 41, "event": "pull_request", "head_sha": r.Head,
 	}})
 	r.want("success", ok, true)
-	r.want("requests", r.wrote(), []string{"POST check-runs 201", "PATCH check-runs/1001 200", "POST issues/7/comments 201"})
+	r.want("requests", r.api.Wrote(), []string{"POST check-runs 201", "PATCH check-runs/1001 200", "POST issues/7/comments 201"})
 	run := r.api.CheckRuns()[0]
 	r.want("check run", []string{run.HeadSHA, run.Conclusion}, []string{r.Head, "failure"})
 }
@@ -353,6 +342,6 @@ func testClean(r *runner) {
 	}
 	r.Head, r.Merge = head, head // not a merge: its merge base with the target is the base
 	r.want("success", r.pullRequest(talking), true)
-	r.want("requests", r.wrote(), []string{"POST check-runs 201", "PATCH check-runs/1001 200"})
+	r.want("requests", r.api.Wrote(), []string{"POST check-runs 201", "PATCH check-runs/1001 200"})
 	r.want("conclusion", r.api.CheckRuns()[0].Conclusion, "success")
 }

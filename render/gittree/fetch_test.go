@@ -1,6 +1,7 @@
 package gittree
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/preadmit/preadmit/report/github/githubtest"
 )
@@ -169,6 +171,47 @@ func TestPartial(t *testing.T) {
 	if !open(t, dir).Partial() {
 		t.Error("a repository with a promisor is called whole")
 	}
+}
+
+// TestFetchIsPatient: a server that fails for a moment is asked again, one that fails
+// for good is not asked forever.
+func TestFetchIsPatient(t *testing.T) {
+	root, dir := served(t)
+	hash := runGit(t, dir, "rev-parse", "main")
+	for _, test := range []struct {
+		failures int // of each request
+		fails    bool
+	}{{2, false}, {3, true}} {
+		flaky := &flaky{failures: test.failures, asked: map[string]int{}}
+		remote := Remote{URL: serveGit(t, root, "").URL + "/repo", Transport: flaky, pause: time.Millisecond}
+		_, err := Fetch(t.Context(), t.TempDir(), remote, hash)
+		if (err != nil) != test.fails {
+			t.Errorf("%d failures: error %v", test.failures, err)
+		}
+		for request, n := range flaky.asked {
+			if n != 3 {
+				t.Errorf("%d failures: %s was asked %d times", test.failures, request, n)
+			}
+		}
+	}
+}
+
+// flaky fails the first requests of each kind, by turns with an answer and without.
+type flaky struct {
+	failures int
+	asked    map[string]int
+}
+
+func (f *flaky) RoundTrip(req *http.Request) (*http.Response, error) {
+	key := req.Method + " " + req.URL.Path
+	f.asked[key]++
+	switch {
+	case f.asked[key] > f.failures:
+		return http.DefaultTransport.RoundTrip(req)
+	case f.asked[key] == 1:
+		return nil, errors.New("connection reset")
+	}
+	return &http.Response{StatusCode: 503, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("")), Request: req}, nil
 }
 
 // TestFetchLeavesConfiguration: neither the user's configuration of git nor another

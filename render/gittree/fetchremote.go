@@ -1,20 +1,28 @@
 package gittree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 )
 
-// maxAnswer bounds an answer of a server, in bytes.
-const maxAnswer = 4 << 30
+const (
+	// maxAnswer bounds an answer of a server, in bytes.
+	maxAnswer = 4 << 30
+	// maxTries is how often a server is asked that fails or cannot be reached.
+	maxTries = 3
+	// firstPause is waited before the second try, twice that before the third.
+	firstPause = time.Second
+)
 
 // Remote is a repository on a git server, asked by HTTP.
 type Remote struct {
@@ -25,6 +33,8 @@ type Remote struct {
 	Token string
 	// Transport makes the requests; nil means http.DefaultTransport.
 	Transport http.RoundTripper
+
+	pause time.Duration // before the second try, firstPause when 0
 }
 
 // References are the hashes that a server's references point at, by their full names:
@@ -63,7 +73,7 @@ func (r Remote) session() (transport.UploadPackSession, error) {
 	if r.Token != "" {
 		auth = &githttp.BasicAuth{Username: "x-access-token", Password: r.Token}
 	}
-	client := &http.Client{Transport: limited{next: r.Transport}}
+	client := &http.Client{Transport: &patient{next: r.Transport, pause: cmp.Or(r.pause, firstPause)}}
 	return githttp.NewClientWithOptions(client, &githttp.ClientOptions{
 		RedirectPolicy: githttp.NoFollowRedirects,
 	}).NewUploadPackSession(endpoint, auth)
@@ -82,16 +92,46 @@ func explainRemote(err error) error {
 	return err
 }
 
-// limited bounds the size of answers.
-type limited struct{ next http.RoundTripper }
+// patient asks again after failures, and bounds the size of answers. All requests of a
+// fetch may be repeated.
+type patient struct {
+	next  http.RoundTripper
+	pause time.Duration
+}
 
 // RoundTrip implements http.RoundTripper.
-func (l limited) RoundTrip(req *http.Request) (*http.Response, error) {
-	next := l.next
+func (p *patient) RoundTrip(req *http.Request) (*http.Response, error) {
+	for try := 1; ; try++ {
+		resp, err := p.send(req)
+		failed := err != nil || resp.StatusCode >= 500
+		if !failed || try == maxTries || req.Context().Err() != nil {
+			return resp, err
+		}
+		if err == nil {
+			_ = resp.Body.Close() // nothing in it is of use
+		}
+		select {
+		case <-req.Context().Done():
+			return nil, req.Context().Err()
+		case <-time.After(p.pause << (try - 1)):
+		}
+	}
+}
+
+func (p *patient) send(req *http.Request) (*http.Response, error) {
+	next := p.next
 	if next == nil {
 		next = http.DefaultTransport
 	}
-	resp, err := next.RoundTrip(req)
+	copied := req.Clone(req.Context())
+	if req.GetBody != nil {
+		body, err := req.GetBody()
+		if err != nil {
+			return nil, fmt.Errorf("send the body again: %w", err)
+		}
+		copied.Body = body
+	}
+	resp, err := next.RoundTrip(copied)
 	if err != nil {
 		return nil, err
 	}
