@@ -94,6 +94,18 @@ a DELETE ConfigMap default/gone +0 -6
 	}
 }
 
+// TestOnlyTouchedRootsAreRendered: what the change does not touch costs nothing.
+func TestOnlyTouchedRootsAreRendered(t *testing.T) {
+	in := input(config("a/c.yaml", "c", "old")+config("b/d.yaml", "d", "x"), config("a/c.yaml", "c", "new")+config("b/d.yaml", "d", "x"))
+	totals := map[string]int{}
+	in.Progress = func(stage string, _, total int) { totals[stage] = total }
+	in.Workers = 1
+	mustCompare(t, in)
+	if totals["render head"] != 1 || totals["render base"] != 1 {
+		t.Errorf("roots by stage: %v", totals)
+	}
+}
+
 // TestScanHoldsWhatCompareDoes: a scan tells the same changes when asked, and none
 // when not, nor without a base.
 func TestScanHoldsWhatCompareDoes(t *testing.T) {
@@ -279,6 +291,26 @@ func TestMaskSecret(t *testing.T) {
 		scanner.MaskSecret(got)
 		if diff := cmp.Diff(wanted, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", in, diff)
+		}
+	}
+}
+
+// BenchmarkCompare10000 compares 10,000 objects in 100 roots, all of which differ.
+func BenchmarkCompare10000(b *testing.B) {
+	files := func(value string) fstest.MapFS {
+		fsys := fstest.MapFS{}
+		for i := range 10_000 {
+			name := fmt.Sprintf("r%02d/c%02d.yaml", i/100, i%100)
+			fsys[name] = &fstest.MapFile{Data: []byte(deployment(fmt.Sprintf("c%d", i), 3) + "# " + value + "\n---\n" + strings.ReplaceAll(deployment(fmt.Sprintf("d%d", i), 3), "c:1", "c:"+value))}
+		}
+		return fsys
+	}
+	in := inputOf(files("1"), files("2"))
+	b.ReportAllocs()
+	for b.Loop() {
+		c, err := scanner.Compare(b.Context(), in)
+		if err != nil || len(c.Changes.Objects) != 10_000 || c.Changes.LeftOut != 0 {
+			b.Fatalf("%d changes, %d left out: %v", len(c.Changes.Objects), c.Changes.LeftOut, err)
 		}
 	}
 }
