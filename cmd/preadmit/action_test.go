@@ -216,6 +216,16 @@ func TestActionRepublish(t *testing.T) {
 	check := f.api.CheckRuns()[0]
 	f.want("check run", []string{check.HeadSHA, check.Conclusion}, []string{f.Head, "failure"})
 
+	// What fails a run the default branch says, for which the workflow runs.
+	lenient, err := f.Commit(githubtest.Files{".preadmit.yaml": "apiVersion: preadmit.dev/v1alpha1\nkind: ScanConfig\nfailOn: never\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.event("workflow_run", "refs/heads/main", lenient, map[string]any{"workflow_run": run})
+	f.action(exitClean, "--from", written, "--check-run")
+	check = f.api.CheckRuns()[1]
+	f.want("check run of a lenient branch", []string{check.HeadSHA, check.Conclusion}, []string{f.Head, "success"})
+
 	for _, test := range []struct {
 		event, head, from, want string
 		code                    int
