@@ -104,6 +104,9 @@ func FuzzEscape(f *testing.F) {
 			checkText(t, r, opts)
 		}
 		checkColor(t, r)
+		if bad := unsafe(written(t, "junit", r, Options{})); bad != "" {
+			t.Errorf("junit holds %q", bad)
+		}
 		for _, format := range []string{"json", "sarif"} {
 			checkJSON(t, r, format)
 		}

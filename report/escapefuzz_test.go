@@ -175,7 +175,7 @@ func checkMarkdown(t *testing.T, text string) {
 			}
 			continue
 		case strings.HasPrefix(line, "```"):
-			fence = strings.TrimRight(line, "text")
+			fence = line[:len(line)-len(strings.TrimLeft(line, "`"))]
 			continue
 		}
 		left := withoutSpans(t, line)

@@ -242,3 +242,23 @@ func TestJUnitFailsWhatFailsTheRun(t *testing.T) {
 		}
 	}
 }
+
+// TestMarkdownIsWholeAtEveryLimit: wherever the cut is, what is open is closed, and that
+// something is missing is told.
+func TestMarkdownIsWholeAtEveryLimit(t *testing.T) {
+	r := read(t, "many")
+	all := utf8.RuneCount(write(t, "markdown", r, zero))
+	for limit := 1000; limit <= all+10; limit += 13 {
+		text := string(write(t, "markdown", r, report.Options{Limit: limit}))
+		if size := utf8.RuneCountInString(text); size > limit {
+			t.Fatalf("at %d it has %d characters", limit, size)
+		}
+		if strings.Count(text, "<details>") != strings.Count(text, "</details>") || strings.Count(text, "```")%2 != 0 {
+			t.Fatalf("at %d something is open:\n%s", limit, text)
+		}
+		whole := utf8.RuneCountInString(text) == all
+		if whole == strings.Contains(text, "**Left out for size:**") || !strings.Contains(text, "<sub>`preadmit v0.1.0") {
+			t.Fatalf("at %d it does not say what is missing, or by whom it is:\n%s", limit, text)
+		}
+	}
+}

@@ -74,15 +74,13 @@ func WriteJUnit(w io.Writer, name string, suites []JUnitSuite) error {
 		document.Failures += s.Failures
 		document.Errors += s.Errors
 	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
-	encoder := xml.NewEncoder(w)
+	var body strings.Builder
+	encoder := xml.NewEncoder(&body)
 	encoder.Indent("", "  ")
 	if err := encoder.Encode(document); err != nil {
 		return err
 	}
-	_, err := io.WriteString(w, "\n")
+	_, err := io.WriteString(w, xml.Header+noLegacyCommand(body.String())+"\n")
 	return err
 }
 

@@ -181,3 +181,54 @@ func validate(t *testing.T, schema *jsonschema.Schema, doc []byte) {
 		t.Errorf("%#v", err)
 	}
 }
+
+// TestSARIFTellsTheWay: the chain of a field is a code flow that ends at the result's
+// line, and the line's hash is the fingerprint that GitHub reads.
+func TestSARIFTellsTheWay(t *testing.T) {
+	var log struct {
+		Runs []struct {
+			Results []struct {
+				PartialFingerprints map[string]string
+				CodeFlows           []struct {
+					ThreadFlows []struct {
+						Locations []struct {
+							Location struct {
+								PhysicalLocation struct {
+									ArtifactLocation struct{ URI string }
+									Region           struct{ StartLine int }
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	r := read(t, "chain")
+	if err := json.Unmarshal(write(t, "sarif", r, zero), &log); err != nil {
+		t.Fatal(err)
+	}
+	for i, res := range log.Runs[0].Results {
+		l := r.Findings[i].Location
+		if got := res.PartialFingerprints["primaryLocationLineHash"]; got != l.LineHash {
+			t.Errorf("result %d: hash %q, want %q", i, got, l.LineHash)
+		}
+		var got, want []string
+		for _, flow := range res.CodeFlows {
+			for _, at := range flow.ThreadFlows[0].Locations {
+				p := at.Location.PhysicalLocation
+				path, err := url.PathUnescape(p.ArtifactLocation.URI)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, fmt.Sprintf("%s:%d", path, p.Region.StartLine))
+			}
+		}
+		for _, step := range l.Chain {
+			want = append(want, fmt.Sprintf("%s:%d", step.Path, max(1, step.StartLine)))
+		}
+		if strings.Join(got, " ") != strings.Join(want, " ") {
+			t.Errorf("result %d: the flow is %q, want %q", i, got, want)
+		}
+	}
+}
