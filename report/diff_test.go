@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -55,7 +56,7 @@ func TestDiffGolden(t *testing.T) {
 		{"change.color.diff", "text", report.Options{Color: true}},
 		{"change.quiet.diff", "text", report.Options{Quiet: true}},
 		{"change.diff.md", "markdown", zero},
-		{"change.short.diff.md", "markdown", report.Options{Limit: 1600}},
+		{"change.short.diff.md", "markdown", report.Options{Limit: 1350}},
 		{"change.diff.json", "json", zero},
 	} {
 		t.Run(g.file, func(t *testing.T) {
@@ -142,8 +143,31 @@ func TestMarkdownDiffIsCut(t *testing.T) {
 			t.Errorf("limit %d: fences are not closed: %q", limit, fences)
 		}
 		shown := strings.Count(text, "<details>")
+		linesAreCounted(t, c, text)
 		if want := fmt.Sprintf("%d changed object", len(c.Changes.Objects)-shown+c.Changes.LeftOut); !strings.Contains(text, want) {
 			t.Errorf("limit %d: %d objects are shown, and no %q in:\n%s", limit, shown, want, text)
+		}
+	}
+}
+
+// linesAreCounted tells of objects whose lines are neither shown nor counted.
+func linesAreCounted(t *testing.T, c *scanner.Comparison, text string) {
+	t.Helper()
+	for i, part := range strings.Split(text, "<details>")[1:] {
+		part, _, _ = strings.Cut(part, "</details>")
+		o := &c.Changes.Objects[i]
+		if o.Omitted != "" {
+			continue
+		}
+		lines, more := 0, 0
+		if m := regexp.MustCompile("(?s)(`{3,})diff\n(.*?)\n`{3,}\n").FindStringSubmatch(part); m != nil {
+			lines = len(strings.Split(m[2], "\n"))
+		}
+		if m := regexp.MustCompile("… ([0-9]+) more line").FindStringSubmatch(part); m != nil {
+			more, _ = strconv.Atoi(m[1])
+		}
+		if lines+more != len(o.Diff)+o.Cut {
+			t.Errorf("of %d lines %d are shown and %d counted:\n%s", len(o.Diff)+o.Cut, lines, more, part)
 		}
 	}
 }
