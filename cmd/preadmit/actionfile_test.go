@@ -60,7 +60,7 @@ func TestActionFile(t *testing.T) {
 		}
 	}
 	for name, output := range a.Outputs {
-		if output.Value != "${{ steps.preadmit.outputs."+name+" }}" || output.Description == "" {
+		if output.Value != "${{ steps.judge.outputs."+name+" }}" || output.Description == "" {
 			t.Errorf("output %s is %q", name, output.Value)
 		}
 	}
