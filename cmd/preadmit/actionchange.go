@@ -33,8 +33,8 @@ func (a *actionRun) open(ctx context.Context) (*change, error) {
 }
 
 // openJudged opens the commit to judge. A pull request's merge commit is judged if it
-// is the merge of its head: GitHub makes it anew some time after a push, and not when
-// there are conflicts (github.com/orgs/community/discussions/26304).
+// is the merge of its head: GitHub makes it some time after a push, and leaves an older
+// one where it cannot merge.
 func (a *actionRun) openJudged(ctx context.Context) (*gittree.Commit, error) {
 	o := a.occasion
 	judged, err := a.source.commit(ctx, o.judged)

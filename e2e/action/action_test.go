@@ -321,6 +321,8 @@ func testQueue(r *runner) {
 }
 
 // testPublishing: the token of the first workflow may only read, the second's may write.
+// That action.yml passes the outputs on is not seen here: act gives those of an inner
+// step to the outer one in any case. TestActionFile in cmd/preadmit looks at that.
 func testPublishing(r *runner) {
 	r.api.Set(func(c *githubtest.Config) { c.ReadOnly = true })
 	r.want("success", r.pullRequest(judging), false)
