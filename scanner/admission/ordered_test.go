@@ -38,3 +38,32 @@ spec: {containers: [{name: c, image: nginx}]}
 		}
 	}
 }
+
+// TestDefaultPriorityClassesByName takes the first of several defaults of one value.
+func TestDefaultPriorityClassesByName(t *testing.T) {
+	var classes []*Object
+	for i := range 9 {
+		classes = append(classes, object(t, fmt.Sprintf(`
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: class-%d}
+value: 7
+globalDefault: true
+`, 9-i)))
+	}
+	pod := object(t, `
+apiVersion: v1
+kind: Pod
+metadata: {name: web, namespace: team}
+spec: {containers: [{name: c, image: nginx}]}
+`)
+	for range 10 {
+		req, _, err := NewCluster(ClusterOptions{}, NewIndex(classes)).Prepare(context.Background(), ask(k8sadmission.Create, pod, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if class, _, _ := unstructured.NestedString(seen(t, req), "spec", "priorityClassName"); class != "class-1" {
+			t.Fatalf("class %q, want class-1", class)
+		}
+	}
+}

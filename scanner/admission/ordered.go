@@ -5,24 +5,71 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/informers/core"
 	corev1informers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/client-go/informers/scheduling"
+	schedulingv1informers "k8s.io/client-go/informers/scheduling/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
+	schedulingv1listers "k8s.io/client-go/listers/scheduling/v1"
 )
 
 // Of several LimitRanges of a namespace the LimitRanger takes a default from the one
-// it sees first. A server lists them in the order of a map; here they come in the
-// order of their names.
+// it sees first, and of several default PriorityClasses of one value the Priority
+// plugin does. A server lists them in the order of a map; here they come in the order
+// of their names.
 
-// orderedFactory is a factory whose lister of LimitRanges has an order.
+// orderedFactory is a factory whose listers of LimitRanges and PriorityClasses have an
+// order.
 type orderedFactory struct {
 	informers.SharedInformerFactory
 }
 
 // Core implements informers.SharedInformerFactory.
 func (f orderedFactory) Core() core.Interface { return orderedCore{f.SharedInformerFactory.Core()} }
+
+// Scheduling implements informers.SharedInformerFactory.
+func (f orderedFactory) Scheduling() scheduling.Interface {
+	return orderedScheduling{f.SharedInformerFactory.Scheduling()}
+}
+
+type orderedScheduling struct{ scheduling.Interface }
+
+// V1 implements scheduling.Interface.
+func (s orderedScheduling) V1() schedulingv1informers.Interface {
+	return orderedSchedulingV1{s.Interface.V1()}
+}
+
+type orderedSchedulingV1 struct {
+	schedulingv1informers.Interface
+}
+
+// PriorityClasses implements schedulingv1informers.Interface.
+func (i orderedSchedulingV1) PriorityClasses() schedulingv1informers.PriorityClassInformer {
+	return orderedClasses{i.Interface.PriorityClasses()}
+}
+
+type orderedClasses struct {
+	schedulingv1informers.PriorityClassInformer
+}
+
+// Lister implements schedulingv1informers.PriorityClassInformer.
+func (i orderedClasses) Lister() schedulingv1listers.PriorityClassLister {
+	return classLister{i.PriorityClassInformer.Lister()}
+}
+
+type classLister struct {
+	schedulingv1listers.PriorityClassLister
+}
+
+// List implements schedulingv1listers.PriorityClassLister.
+func (l classLister) List(selector labels.Selector) ([]*schedulingv1.PriorityClass, error) {
+	list, err := l.PriorityClassLister.List(selector)
+	slices.SortFunc(list, func(a, b *schedulingv1.PriorityClass) int { return cmp.Compare(a.Name, b.Name) })
+	return list, err
+}
 
 type orderedCore struct{ core.Interface }
 
