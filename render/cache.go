@@ -236,7 +236,7 @@ func (r *Renderer) cached(root Root, do func() *Result) *Result {
 		return result
 	}
 	result := do()
-	if result.Problem == nil && in.Trace.covers(result.Trace) {
+	if result.Problem == nil && in.Cover(result) {
 		r.opts.Cache.store(key, result)
 	}
 	return result

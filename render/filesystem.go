@@ -102,6 +102,9 @@ func (t *tree) load(name string, trace Trace) (data []byte, real string, err err
 	if err != nil {
 		return nil, "", err
 	}
+	if _, ok := t.fsys.(identified); !ok && objectID(data) != id {
+		return nil, "", fmt.Errorf("%s was changed while it was read", r.real)
+	}
 	trace.Reads[r.real] = id
 	if bad := t.guardFile(data, id); bad != nil {
 		return nil, "", &locatedBomb{bad, Position{Path: r.real, Line: bad.line}}

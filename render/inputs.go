@@ -76,6 +76,9 @@ func (in *Inputs) compose(k *kustomization) {
 	}
 }
 
+// Cover tells whether rendering read and missed nothing but what was foreseen.
+func (in *Inputs) Cover(result *Result) bool { return in.Trace.covers(result.Trace) }
+
 func (in *Inputs) listFiles() {
 	for name, id := range in.Trace.Reads {
 		if !strings.HasPrefix(id, linkMark) {
@@ -100,10 +103,15 @@ func (r *Renderer) MayHold(in *Inputs, mentions ...Mention) bool {
 	if in.free {
 		return len(mentions) > 0
 	}
-	asked := make([]question, 0, 4*len(mentions))
+	if len(mentions) == 0 {
+		return false
+	}
+	asked := make([]question, 0, 4*len(mentions)+4)
 	for _, m := range mentions {
 		asked = append(asked, in.questions(m)...)
 	}
+	// Annotations by which kustomize talks to itself make it do anything.
+	asked = append(asked, question{wholeWord, "internal.config.kubernetes.io"}, question{}, question{}, question{})
 	answers := make([]bool, len(asked))
 	for i, q := range asked {
 		answers[i] = q.text == ""

@@ -83,7 +83,7 @@ func pluginFiles(data []byte) []string {
 			if guardNode(&node, Limits{}.withDefaults()) == nil && node.Decode(&value) == nil {
 				for _, p := range pluginPaths(stringKeys(value)) {
 					if !text(p) {
-						out = append(out, sourcePath(p))
+						out = append(out, unique(p, sourcePath(p))...)
 					}
 				}
 			}

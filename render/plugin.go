@@ -137,12 +137,22 @@ func (w *walker) plugin(e entry, config map[string]any, pos Position) {
 		if remoteFile(p) || remoteFile(sourcePath(p)) {
 			w.refuse(pos, "%s is not fetched: rendering does not reach the network", quote(p))
 		}
-		if !text(p) {
-			name := path.Join(e.from.dir, sourcePath(p))
-			w.out.entries = append(w.out.entries, entry{ref: ref{refFile, p, e.at}, from: e.from, target: name})
+		if text(p) {
+			w.textual(e.from.dir, p, func() Position { return pos })
+			continue
+		}
+		for _, file := range unique(p, sourcePath(p)) { // only `files` have keys
+			w.out.entries = append(w.out.entries, entry{ref: ref{refFile, p, e.at}, from: e.from, target: path.Join(e.from.dir, file)})
 		}
 	}
 	everyString(config, func(s string) { w.guardText(s, pos) })
+}
+
+func unique(a, b string) []string {
+	if a == b {
+		return []string{a}
+	}
+	return []string{a, b}
 }
 
 // pathFields are the fields of builtin plugins that name files. Some other

@@ -1,5 +1,7 @@
 package render
 
+import "path"
+
 func newTrace() Trace {
 	return Trace{Reads: make(map[string]string), Misses: make(map[string]bool)}
 }
@@ -24,6 +26,10 @@ func (t Trace) missed(name string, r *resolution) {
 // (compare Root.Files).
 func (r *Renderer) Valid(trace Trace) bool {
 	for name, want := range trace.Reads {
+		// Below a symbolic link `..` leads elsewhere.
+		if dir := r.tree.resolve(path.Dir(name)); dir.err != nil || dir.real != path.Dir(name) {
+			return false
+		}
 		if got, err := r.tree.identity(name); err != nil || got != want {
 			return false
 		}

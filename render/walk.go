@@ -211,6 +211,7 @@ func (w *walker) follow(k *kustomization, r ref, plugin bool) weight {
 	}
 	if r.kind == refInline || (r.kind == refPlugin && text(r.value)) {
 		w.out.entries = append(w.out.entries, e)
+		w.textual(k.dir, r.value, e.position)
 		return weight{}
 	}
 	if filepath.IsAbs(r.value) {
@@ -233,6 +234,19 @@ func (w *walker) follow(k *kustomization, r ref, plugin bool) weight {
 		return w.documents(to.real)
 	}
 	return weight{}
+}
+
+// textual examines YAML text as the path that kustomize takes it for when it does
+// not decode. A file of such a name has no honest use.
+func (w *walker) textual(dir, value string, at func() Position) {
+	if filepath.IsAbs(value) {
+		return // leads out of the tree
+	}
+	name := path.Join(dir, filepath.ToSlash(value))
+	w.tree.traceFile(name, w.trace)
+	if w.tree.resolve(name).err == nil {
+		w.refuse(at(), "there is a file of the name %s, which kustomize may take for YAML text: rename it", quote(value))
+	}
 }
 
 func (w *walker) directory(e entry, dir string, plugin bool) weight {

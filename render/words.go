@@ -69,8 +69,9 @@ func (t *tree) wordsOf(real string) *wordIndex {
 func (x *wordIndex) open(t *tree, real string) []byte {
 	data, err := t.read(real)
 	if !x.examined {
-		x.examined, x.obscure = true, err != nil || isObscure(data)
+		x.examined, x.obscure = true, isObscure(data)
 	}
+	x.obscure = x.obscure || err != nil
 	return joinLines(data)
 }
 

@@ -128,8 +128,9 @@ func (s *scan) renderRoots(ctx context.Context, roots []render.Root) error {
 	}
 	var before []render.Root
 	for _, root := range roots {
-		if !s.touched[root.Path] {
-			s.base.roots[root.Path] = s.head.roots[root.Path]
+		r := s.head.roots[root.Path]
+		if !s.touched[root.Path] && s.head.renderer.Inputs(root).Cover(r.Result) {
+			s.base.roots[root.Path] = r
 		} else if old, ok := s.base.root(root.Path); ok {
 			before = append(before, old)
 		}

@@ -1,0 +1,119 @@
+package render
+
+import (
+	"context"
+	"io/fs"
+	"maps"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// files makes a tree of names and texts; a text that begins with "-> " is a link.
+func files(texts map[string]string) fstest.MapFS {
+	tree := fstest.MapFS{}
+	for name, text := range texts {
+		if target, ok := strings.CutPrefix(text, "-> "); ok {
+			tree[name] = &fstest.MapFile{Data: []byte(target), Mode: fs.ModeSymlink | 0o777}
+			continue
+		}
+		tree[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return tree
+}
+
+const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+
+// TestInputsForesee changes what only kustomize's own way of reading finds: the inputs
+// of a root must be other ones then, or the root refused.
+func TestInputsForesee(t *testing.T) {
+	patch := configMap + "data: {a: good}\n"
+	for name, test := range map[string]struct {
+		base   map[string]string
+		change map[string]string
+	}{
+		"a patch whose name looks like YAML": {
+			map[string]string{"app/kustomization.yaml": "resources: [cm.yaml]\npatchesStrategicMerge: ['p{1.yaml']\n", "app/p{1.yaml": patch},
+			map[string]string{"app/p{1.yaml": strings.ReplaceAll(patch, "good", "bad")},
+		},
+		"a transformer whose name looks like YAML": {
+			map[string]string{
+				"app/kustomization.yaml": "resources: [cm.yaml]\ntransformers: ['t{1.yaml']\n",
+				"app/t{1.yaml":           "apiVersion: builtin\nkind: PrefixTransformer\nmetadata: {name: p}\nprefix: good-\nfieldSpecs: [{path: metadata/name}]\n",
+			},
+			map[string]string{"app/t{1.yaml": "apiVersion: builtin\nkind: PrefixTransformer\nmetadata: {name: p}\nprefix: bad-\nfieldSpecs: [{path: metadata/name}]\n"},
+		},
+		"a plugin's path with an equals sign": {
+			map[string]string{
+				"app/kustomization.yaml": "resources: [cm.yaml]\ntransformers: [t.yaml]\n",
+				"app/t.yaml":             "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: p}\npath: a=b.yaml\n",
+				"app/a=b.yaml":           patch,
+			},
+			map[string]string{"app/a=b.yaml": strings.ReplaceAll(patch, "good", "bad")},
+		},
+		"a directory that was a link": {
+			map[string]string{
+				"app/kustomization.yaml": "resources: [../lib]\n", "lib": "-> deep/other",
+				"deep/other/kustomization.yaml": "resources: [../res/cm.yaml]\n",
+				"deep/res/cm.yaml":              configMap + "data: {a: good}\n", "res/cm.yaml": configMap + "data: {a: bad}\n",
+			},
+			map[string]string{"lib": "", "lib/kustomization.yaml": "resources: [../res/cm.yaml]\n"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := Root{Path: "app", Kind: KindKustomize}
+			test.base["app/cm.yaml"] = configMap
+			changed := maps.Clone(test.base)
+			for name, text := range test.change {
+				if changed[name] = text; text == "" {
+					delete(changed, name)
+				}
+			}
+			base, head := NewRenderer(files(test.base), Options{}), NewRenderer(files(changed), Options{})
+			in := head.Inputs(root)
+			if in.Problem == nil && base.Valid(in.Trace) {
+				before, after := base.Render(context.Background(), root), head.Render(context.Background(), root)
+				t.Errorf("the inputs are said to be the same\nbefore: %v %s\nafter: %v %s", before.Problem, allText(before), after.Problem, allText(after))
+			}
+			if result := head.Render(context.Background(), root); result.Problem == nil && !in.Cover(result) {
+				t.Errorf("rendering reads what was not foreseen: %v, not in %v", result.Trace, in.Trace)
+			}
+		})
+	}
+}
+
+func allText(r *Result) (text string) {
+	for _, o := range r.Objects {
+		text += string(o.JSON)
+	}
+	return text
+}
+
+// An annotation of kustomize's own puts a hash behind the name of any object.
+func TestInputsOfInternalAnnotations(t *testing.T) {
+	tree := files(map[string]string{
+		"app/kustomization.yaml": "resources: [ns.yaml]\n",
+		"app/ns.yaml":            "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: foo\n  annotations: {internal.config.kubernetes.io/needsHashSuffix: enabled}\n",
+	})
+	r := NewRenderer(tree, Options{})
+	root := Root{Path: "app", Kind: KindKustomize}
+	if _, name := kindAndName(r.Render(context.Background(), root).Objects[0].Content()); !r.MayHold(r.Inputs(root), Mention{Kind: "Namespace", Name: name}) {
+		t.Errorf("the root is said not to hold the Namespace %s", name)
+	}
+}
+
+// A file that is edited while it is read must not be taken for what it was.
+func TestFileThatChangesWhileItIsRead(t *testing.T) {
+	tree := files(map[string]string{"app/kustomization.yaml": "resources: [cm.yaml]\n", "app/cm.yaml": configMap})
+	cache, err := OpenCache(t.TempDir(), 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := Root{Path: "app", Kind: KindKustomize}
+	r := NewRenderer(tree, Options{Cache: cache})
+	r.Inputs(root)
+	tree["app/cm.yaml"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(configMap, "name: a", "name: b"))}
+	if result := r.Render(context.Background(), root); result.Problem == nil {
+		t.Errorf("rendered: %s", allText(result))
+	}
+}
