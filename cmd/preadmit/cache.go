@@ -3,8 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/gittree"
 	"github.com/preadmit/preadmit/report"
 	"github.com/spf13/pflag"
 )
@@ -22,23 +26,69 @@ func (f *cacheFlags) register(flags *pflag.FlagSet) {
 	flags.Int64Var(&f.size, "cache-size", 512, "the `MIB` to which that directory is cut at the end")
 }
 
-// open opens the cache; nil when none is asked for.
-func (f *cacheFlags) open(given func(string) bool) (*render.Cache, error) {
+// openCache opens the cache; nil when none is asked for.
+func (f *scanFlags) openCache() (*render.Cache, error) {
+	cache, given := f.cache, f.given
 	switch {
-	case given("cache-dir") && f.dir == "":
+	case given("cache-dir") && cache.dir == "":
 		return nil, usagef("--cache-dir is empty: give a directory")
-	case given("cache-size") && f.dir == "":
+	case given("cache-size") && cache.dir == "":
 		return nil, usagef("--cache-size needs --cache-dir")
-	case f.size < 1:
-		return nil, usagef("--cache-size: %d MiB is not a size, want at least 1", f.size)
-	case f.dir == "":
+	case cache.size < 1:
+		return nil, usagef("--cache-size: %d MiB is not a size, want at least 1", cache.size)
+	case cache.dir == "":
 		return nil, nil
 	}
-	cache, err := render.OpenCache(f.dir, f.size<<20)
+	if tree := f.treeAround(cache.dir); tree != "" {
+		return nil, usagef("--cache-dir: %s is inside %s, what is scanned: a change could bring entries of its own and so decide what is judged; name a directory elsewhere",
+			cache.dir, tree)
+	}
+	opened, err := render.OpenCache(cache.dir, cache.size<<20)
 	if err != nil {
 		return nil, usagef("--cache-dir: %w", err)
 	}
-	return cache, nil
+	return opened, nil
+}
+
+// treeAround is the tree of the scan that a directory lies in, empty when it lies in
+// none.
+func (f *scanFlags) treeAround(dir string) string {
+	path := f.path
+	if path == "-" {
+		return "" // stdin
+	}
+	if info, err := os.Stat(path); err != nil || !info.IsDir() { // lint takes files
+		path = filepath.Dir(path)
+	}
+	trees := []string{f.basePath, path}
+	if repository, err := gittree.Open(path); err == nil {
+		trees = append(trees, repository.Root())
+	}
+	dir = realPath(dir)
+	for _, tree := range trees {
+		if tree == "" {
+			continue
+		}
+		if rel, err := filepath.Rel(realPath(tree), dir); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			return tree
+		}
+	}
+	return ""
+}
+
+// realPath is a path without symbolic links, as far as it is there.
+func realPath(name string) string {
+	name, err := filepath.Abs(name)
+	if err != nil {
+		return name
+	}
+	if real, err := filepath.EvalSymlinks(name); err == nil {
+		return real
+	}
+	if parent := filepath.Dir(name); parent != name {
+		return filepath.Join(realPath(parent), filepath.Base(name))
+	}
+	return name
 }
 
 // closeCache cuts a cache to its size. What is wrong with it costs time, not

@@ -121,7 +121,7 @@ func runDiff(ctx context.Context, p Process, f *diffFlags) error {
 	if err != nil {
 		return err
 	}
-	cache, err := f.cache.open(f.given)
+	cache, err := f.openCache()
 	if err != nil {
 		return err
 	}

@@ -96,7 +96,7 @@ func (f *lintFlags) input(ctx context.Context, p Process) (lint.Input, error) {
 	if err != nil {
 		return lint.Input{}, err
 	}
-	cache, err := f.scan.cache.open(f.scan.given)
+	cache, err := f.scan.openCache()
 	if err != nil {
 		return lint.Input{}, err
 	}

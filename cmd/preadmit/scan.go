@@ -104,7 +104,7 @@ func judge(ctx context.Context, p Process, f *scanFlags, change *change, extras 
 	if err != nil {
 		return nil, config, err
 	}
-	cache, err := f.cache.open(f.given)
+	cache, err := f.openCache()
 	if err != nil {
 		return nil, config, err
 	}
