@@ -42,7 +42,9 @@ func (a *actionRun) openJudged(ctx context.Context) (*gittree.Commit, error) {
 		return judged, err
 	}
 	if parents := judged.Parents(); len(parents) == 2 && parents[1] == o.headSHA {
-		o.base = parents[0]
+		if a.flags.scan.base == "" {
+			o.base = parents[0]
+		}
 		return judged, nil
 	}
 	name := fmt.Sprintf("refs/pull/%d/head", o.pull)

@@ -18,8 +18,10 @@ import (
 type commitSource struct {
 	local  *gittree.Repository // nil without a checkout that is good for it
 	remote gittree.Remote
-	// fetched and history are the directories of what the server sent.
+	// fetched and history are the directories of what the server sent, and sent is the
+	// repository in the first of them, nil before there is something.
 	fetched, history string
+	sent             *gittree.Repository
 	// under is the directory of the repository that is judged.
 	under string
 	refs  map[string]string // of the server, once asked
@@ -61,23 +63,25 @@ func (s *commitSource) close() {
 	_ = os.RemoveAll(s.history)
 }
 
-// commit gives the commit of a full object name.
+// commit gives the commit of a full object name, which may be that of a tag of it. It is
+// never looked up as a branch or another revision, which a pull request may name.
 func (s *commitSource) commit(ctx context.Context, hash string) (*gittree.Commit, error) {
-	if s.local != nil {
-		if c, err := s.local.Commit(hash); err == nil {
-			return c, nil
+	if !objectName.MatchString(hash) {
+		return nil, fmt.Errorf("get the commit %q: that is no full object name", hash)
+	}
+	for _, have := range []*gittree.Repository{s.local, s.sent} {
+		if have != nil {
+			if c, err := have.Commit(hash); err == nil {
+				return c, nil
+			}
 		}
 	}
-	if fetched, err := gittree.Open(s.fetched); err == nil {
-		if c, err := fetched.Commit(hash); err == nil {
-			return c, nil
-		}
-	}
-	fetched, err := gittree.Fetch(ctx, s.fetched, s.remote, hash)
+	sent, err := gittree.Fetch(ctx, s.fetched, s.remote, hash)
 	if err != nil {
 		return nil, fmt.Errorf("get the commit %s: %w", hash, err)
 	}
-	return fetched.Commit(hash)
+	s.sent = sent
+	return sent.Commit(hash)
 }
 
 // mergeBase is the object name of the best common ancestor of two commits. If the

@@ -15,8 +15,8 @@ type occasion struct {
 	// base is the commit to compare with, "" to find it or to judge everything; see
 	// the other fields.
 	base, baseName string
-	// merge says that judged is expected to be the merge of headSHA, and its first
-	// parent the base.
+	// merge says that judged is expected to be the merge of headSHA. Its first parent is
+	// the base then, unless the input says another.
 	merge bool
 	// fork is a commit or branch whose merge base with judged is the base, where base is
 	// "" or cannot be had any more.
@@ -40,7 +40,7 @@ func (r *runner) occasion(f *actionFlags) (*occasion, error) {
 	if err != nil || o == nil || f.scan.base == "" {
 		return o, err
 	}
-	o.base, o.merge, o.fork, o.baseName = "", false, f.scan.base, f.scan.base
+	o.base, o.fork, o.baseName = "", f.scan.base, f.scan.base
 	return o, nil
 }
 

@@ -45,7 +45,12 @@ func (r Remote) fetch(ctx context.Context, dir string, hashes []string, shape fu
 	if err := r.get(ctx, into, hashes, shape); err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", r.URL, err)
 	}
-	return Open(dir)
+	// Not by Open: the directory may be inside of another repository's work tree.
+	opened, err := openAt(location{gitDir: dir, common: dir}, dir)
+	if err != nil {
+		return nil, fmt.Errorf("open what was fetched: %w", err)
+	}
+	return opened, nil
 }
 
 // makeStore opens the bare repository at dir, and makes it first if there is none.

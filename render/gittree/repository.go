@@ -34,8 +34,9 @@ type Repository struct {
 }
 
 // Open opens the repository that holds path: path or the nearest directory above
-// it with a `.git` directory, a `.git` file (linked work trees, submodules), or a
-// bare repository.
+// it with a `.git` directory or a `.git` file (linked work trees, submodules). A bare
+// repository is opened by its own path, and only outside of work trees: inside one it
+// may be what somebody committed.
 func Open(path string) (*Repository, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -48,9 +49,18 @@ func Open(path string) (*Repository, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open repository at %s: %w", path, err)
 	}
-	st, err := openStore(loc)
+	r, err := openAt(loc, abs)
 	if err != nil {
 		return nil, fmt.Errorf("open repository at %s: %w", path, err)
+	}
+	return r, nil
+}
+
+// openAt opens the repository at a location, for a path in it.
+func openAt(loc location, abs string) (*Repository, error) {
+	st, err := openStore(loc)
+	if err != nil {
+		return nil, err
 	}
 	return &Repository{
 		location: loc,
@@ -89,7 +99,8 @@ func (r *Repository) Root() string {
 
 // Commit resolves a revision (a branch, a tag, a hash or its beginning, `HEAD~2`,
 // `origin/main`, ...) to a commit. The error of a revision that is not there says
-// how to fetch it.
+// how to fetch it. 40 hex digits are always the name of an object, that of the commit or
+// of a tag of it, whatever references are called.
 func (r *Repository) Commit(rev string) (*Commit, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -105,12 +116,17 @@ func (r *Repository) resolve(rev string) (*object.Commit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("resolve revision %q: %w", rev, explainExtension(err))
 	}
-	hash, err := resolveRevision(repo, rev)
-	if err == nil {
-		var c *object.Commit
-		if c, err = object.GetCommit(r.store, *hash); err == nil {
-			return c, nil
+	var c *object.Commit
+	if plumbing.IsHash(rev) {
+		c, err = r.named(plumbing.NewHash(rev))
+	} else {
+		var hash *plumbing.Hash
+		if hash, err = resolveRevision(repo, rev); err == nil {
+			c, err = object.GetCommit(r.store, *hash)
 		}
+	}
+	if err == nil {
+		return c, nil
 	}
 	if r.empty(repo) {
 		return nil, fmt.Errorf("resolve revision %q: the repository has no commits yet", rev)
@@ -119,6 +135,28 @@ func (r *Repository) resolve(rev string) (*object.Commit, error) {
 		return nil, &MissingRevisionError{Revision: rev, Shallow: r.shallow()}
 	}
 	return nil, fmt.Errorf("resolve revision %q: %w", rev, err)
+}
+
+// named gives the commit with a name, or the one that the tag object with this name is
+// of. What is stored under a name that is not its own is an error.
+func (r *Repository) named(name plumbing.Hash) (*object.Commit, error) {
+	for {
+		found, err := r.store.EncodedObject(plumbing.AnyObject, name)
+		if err != nil {
+			return nil, err
+		}
+		if found.Hash() != name {
+			return nil, fmt.Errorf("the object at %s is %s", name, found.Hash())
+		}
+		if found.Type() != plumbing.TagObject {
+			return object.GetCommit(r.store, name)
+		}
+		tag, err := object.GetTag(r.store, name)
+		if err != nil {
+			return nil, err
+		}
+		name = tag.Target
+	}
 }
 
 // resolveRevision shields callers from revisions that go-git's parser accepts but

@@ -24,8 +24,28 @@ type location struct {
 	workTree string
 }
 
-// locate finds the repository at or above dir (absolute, no symlinks).
-func locate(dir string) (location, error) {
+// locate finds the repository of a directory (absolute, no symlinks): the one whose
+// `.git` is there or above, else the directory itself if it is a bare repository. A
+// directory that only looks like one may be content of the work tree that it lies in,
+// which is whatever somebody committed; git commits nothing that is named .git.
+func locate(named string) (location, error) {
+	loc, err := enclosing(named)
+	bare := isGitDir(named) && filepath.Base(named) != ".git"
+	switch {
+	case bare && errors.Is(err, ErrNotRepository), bare && err == nil && contains(loc.common, named):
+		return located(named, "")
+	}
+	return loc, err
+}
+
+// contains tells whether path is dir or below it.
+func contains(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// enclosing finds the repository with a work tree at or above dir.
+func enclosing(dir string) (location, error) {
 	for {
 		gitDir := filepath.Join(dir, ".git")
 		switch info, err := os.Stat(gitDir); {
@@ -39,12 +59,6 @@ func locate(dir string) (location, error) {
 			return located(target, dir)
 		case !errors.Is(err, os.ErrNotExist) && !strings.Contains(err.Error(), "not a directory"):
 			return location{}, err
-		}
-		if isGitDir(dir) {
-			if filepath.Base(dir) == ".git" {
-				return located(dir, filepath.Dir(dir))
-			}
-			return located(dir, "")
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
