@@ -95,6 +95,7 @@ func Compare(ctx context.Context, in Input) (*Comparison, error) {
 		Changes: s.compare(limits),
 	}
 	s.noteUncompared()
+	s.conceal()
 	sortReport(s.report)
 	c.Indeterminate, c.Diagnostics = compactEqual(s.report.Indeterminate), compactEqual(s.report.Diagnostics)
 	return c, nil

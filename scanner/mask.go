@@ -11,13 +11,20 @@ import (
 // mask stands for what a Secret holds.
 const mask = policy.Hidden
 
+// quotedBytes is how much of a line that is no separator rendering quotes.
+const quotedBytes = 40
+
 // hiddenBy gives what masking took out of lines.
 func hiddenBy(lines, masked []string) []string {
 	var hidden []string
 	for i, line := range lines {
 		if masked[i] != line {
 			value := strings.TrimPrefix(line, strings.TrimSuffix(masked[i], mask))
-			hidden = append(hidden, strings.Trim(strings.TrimSpace(value), `"'`))
+			value = strings.TrimSpace(value)
+			hidden = append(hidden, strings.Trim(value, `"'`))
+			if strings.HasPrefix(line, "---") && len(value) > quotedBytes {
+				hidden = append(hidden, value[:quotedBytes])
+			}
 		}
 	}
 	return hidden
@@ -28,24 +35,35 @@ func hiddenBy(lines, masked []string) []string {
 func (s *scan) conceal() {
 	for i := range s.report.Findings {
 		if f := &s.report.Findings[i]; f.Cause == CauseRender {
-			f.Message = s.concealed(f.Message, &f.Location)
+			f.Message = s.concealed(f.Message, f.Root, &f.Location)
 		}
 	}
 	for i := range s.report.Indeterminate {
 		n := &s.report.Indeterminate[i]
-		n.Why = s.concealed(n.Why, n.Location)
+		n.Why = s.concealed(n.Why, n.Root, n.Location)
 	}
 	for i := range s.report.Diagnostics {
 		d := &s.report.Diagnostics[i]
-		d.Message = s.concealed(d.Message, d.Location)
+		d.Message = s.concealed(d.Message, d.Root, d.Location)
 	}
 }
 
-func (s *scan) concealed(message string, at *Location) string {
-	if at == nil || at.Path == "" {
-		return message
+// concealed is a message without what the file at a location has for Secrets, nor the
+// files that keep root from rendering: a message may quote why it did not before.
+func (s *scan) concealed(message, root string, at *Location) string {
+	var hidden []string
+	if at != nil && at.Path != "" {
+		hidden = slices.Concat(hidden, s.locator.texts.file(s.sideOf(at), at.Path).hidden)
 	}
-	return policy.ConcealValues(message, slices.Clone(s.locator.texts.file(s.sideOf(at), at.Path).hidden))
+	for _, side := range []*side{s.head, s.base} {
+		if side == nil {
+			continue
+		}
+		if r := side.roots[root]; r != nil && r.Problem != nil && r.Problem.Path != "" {
+			hidden = slices.Concat(hidden, s.locator.texts.file(side, r.Problem.Path).hidden)
+		}
+	}
+	return policy.ConcealValues(message, hidden)
 }
 
 // maskFile masks what is secret in a YAML file: data and stringData of documents of
@@ -75,7 +93,9 @@ func maskDocument(lines []string) []string {
 			block = m[1]
 		}
 		out[i] = line
-		if block == "secretGenerator" || isSecret && !topKeep.MatchString(line) {
+		if strings.HasPrefix(line, "---") && !isSeparator(line) {
+			out[i] = "---" + mask // rendering refuses the file, and quotes the line
+		} else if block == "secretGenerator" || isSecret && !topKeep.MatchString(line) {
 			out[i] = maskLine(line)
 		}
 	}

@@ -173,3 +173,33 @@ configMapGenerator:
 		t.Errorf("the report shows the literal, or says nothing of it: %s", doc)
 	}
 }
+
+// TestComparingDoesNotQuoteSecrets: what does not render is said of either tree, and
+// what cannot be a separator is quoted, cut when it is long.
+func TestComparingDoesNotQuoteSecrets(t *testing.T) {
+	const fine = "\n-- app/map.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
+	const generator = "\n-- app/kustomization.yaml --\nsecretGenerator:\n- name: s\n  literals:\n  - hunter2topsecret\n"
+	secret := passwordSecret("stringData", "|")
+	for name, broken := range map[string]string{
+		"a literal without a key":  generator,
+		"no separator":             secret + "--- hunter2topsecret\n",
+		"no separator, no blank":   secret + "---hunter2topsecret\n",
+		"no separator, with a key": secret + "--- hunter2=" + strings.Repeat("topsecret", 9) + "\n",
+		"no separator, long":       secret + "---" + strings.Repeat("hunter2", 9) + "\n",
+		"behind no separator":      secret + "--- what\nhunter2topsecret\n",
+	} {
+		head, base := mustCompare(t, input(fine, broken)), mustCompare(t, input(broken, fine))
+		if len(head.Indeterminate)+len(head.Diagnostics) == 0 || len(base.Indeterminate)+len(base.Diagnostics) == 0 {
+			t.Errorf("%s: nothing is said of it", name)
+		}
+		for _, said := range []any{head, base, mustScan(t, input(fine, broken)), mustScan(t, input(broken, fine))} {
+			doc, err := json.Marshal(said)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(doc), "hunter2") || strings.Contains(string(doc), "topsecret") {
+				t.Errorf("%s: it shows:\n%s", name, doc)
+			}
+		}
+	}
+}

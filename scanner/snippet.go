@@ -94,6 +94,10 @@ func snippetRange(lines []string, start, end int) (first, last int) {
 	return first, last
 }
 
+// isSeparator reports whether a line is between documents, as rendering cuts them: only
+// a comment may follow `---`.
 func isSeparator(line string) bool {
-	return line == "---" || strings.HasPrefix(line, "--- ") || strings.TrimRight(line, " \t\r") == "---"
+	rest, ok := strings.CutPrefix(line, "---")
+	rest = strings.TrimSpace(rest)
+	return ok && (rest == "" || rest[0] == '#')
 }
