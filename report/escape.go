@@ -178,6 +178,21 @@ func longestTicks(s string) int {
 // attribute.
 func htmlText(s string) string { return html.EscapeString(escape(s)) }
 
+// guardHTML is guardLine for HTML: a browser shows the same. The text of style elements,
+// where nothing stands for a character, must have no need of it.
+func guardHTML(doc string) string {
+	doc = strings.ReplaceAll(doc, "##[", "##&#91;")
+	var b strings.Builder
+	for line := range strings.Lines(doc) {
+		if rest, ok := strings.CutPrefix(strings.TrimLeftFunc(line, unicode.IsSpace), "::"); ok {
+			b.WriteString(line[:len(line)-len("::")-len(rest)] + "&#58;&#58;")
+			line = rest
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
 // commandData is text for the end of a workflow command, as actions/runner reads it
 // back (ActionCommand.cs); it may have several lines.
 func commandData(s string) string {

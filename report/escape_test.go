@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"html"
 	"strings"
 	"testing"
 	"unicode"
@@ -49,6 +50,23 @@ func TestGuardLine(t *testing.T) {
 		if got := guardLine(in); got != want {
 			t.Errorf("guardLine(%q) = %q, want %q", in, got, want)
 		}
+	}
+}
+
+func TestGuardHTML(t *testing.T) {
+	for in, want := range map[string]string{
+		"<pre>::x\n::error::y":    "<pre>::x\n&#58;&#58;error::y",
+		"::\n \t::x\n":            "&#58;&#58;\n \t&#58;&#58;x\n",
+		"\n\u3000::x\n\n":         "\n\u3000&#58;&#58;x\n\n",
+		"say ###[add-mask]##[it]": "say ###&#91;add-mask]##&#91;it]",
+		"range ::/0 is large":     "range ::/0 is large",
+	} {
+		if got := guardHTML(in); got != want || html.UnescapeString(got) != in {
+			t.Errorf("guardHTML(%q) = %q, want %q", in, got, want)
+		}
+	}
+	if guardHTML(htmlStyle) != htmlStyle {
+		t.Error("the style sheet would not be what its hash is of")
 	}
 }
 
@@ -104,8 +122,10 @@ func FuzzEscape(f *testing.F) {
 			checkText(t, r, opts)
 		}
 		checkColor(t, r)
-		if bad := unsafe(written(t, "junit", r, Options{})); bad != "" {
-			t.Errorf("junit holds %q", bad)
+		for _, format := range []string{"junit", "html"} {
+			if bad := unsafe(written(t, format, r, Options{})); bad != "" {
+				t.Errorf("%s holds %q", format, bad)
+			}
 		}
 		for _, format := range []string{"json", "sarif"} {
 			checkJSON(t, r, format)

@@ -51,7 +51,12 @@ func writeHTML(w *bufio.Writer, r *scanner.Report, opts Options) error {
 	if h.err != nil {
 		return h.err
 	}
-	return templates.ExecuteTemplate(w, "page", view)
+	text := h.part("page", view)
+	if h.err != nil {
+		return h.err
+	}
+	_, err = w.WriteString(text)
+	return err
 }
 
 // page makes the parts of a page.
@@ -192,13 +197,14 @@ func (p *pieces) leftOut(noun, elsewhere string) string {
 	return fmt.Sprintf("Left out for size: %s. %s", count(p.left, noun), elsewhere)
 }
 
-// part executes a template of one part.
+// part executes a template of one part. A page may be printed to a log: no line of a
+// part is a workflow command.
 func (h *page) part(name string, view any) string {
 	var b bytes.Buffer
 	if err := h.templates.ExecuteTemplate(&b, name, view); err != nil && h.err == nil {
 		h.err = err
 	}
-	return b.String()
+	return guardHTML(b.String())
 }
 
 // next is a number of its own for each part that can be linked to.

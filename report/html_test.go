@@ -118,7 +118,7 @@ func TestHostilePage(t *testing.T) {
 		`</pre></code><script>alert(1)</script><img src=x onerror=alert(1)>`,
 		`" onmouseover="alert(1)" x="`, `' onmouseover='alert(1)' x='`, "javascript:alert(1)", "</title></style><script>alert(1)</script>",
 		"<!--", "{{.}}", "]]>", "\x00<svg/onload=alert(1)>", "../../../etc/passwd", "//evil.example/x", "data:text/html,<script>1</script>",
-		"\u202e\x1b[2J\u2066", "&lt;script&gt;", "@import url(https://evil.example)",
+		"::stop-commands::x\n \t::add-mask::x\n##[group]x", "\u202e\x1b[2J\u2066", "&lt;script&gt;", "@import url(https://evil.example)",
 	} {
 		r := evilStrings(t, evil)
 		checkPage(t, evil, page(t, r, report.Options{Verbose: true, Blob: "https://github.com/o/r/blob/abc/"}))
@@ -130,6 +130,9 @@ func checkPage(t *testing.T, evil, text string) {
 	t.Helper()
 	if strings.ContainsAny(text, "\x00\x1b\u202e\u2066") {
 		t.Errorf("%q: there are characters that do not show", evil)
+	}
+	if command := regexp.MustCompile(`(?m)^[\s\pZ]*::.*|##\[.*`).FindString(text); command != "" {
+		t.Errorf("%q: a log would obey %q", evil, command)
 	}
 	allowed := pageElements()
 	z := html.NewTokenizer(strings.NewReader(text))
