@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/preadmit/preadmit/report"
 )
 
 // Process is what the command knows of the process it runs in.
@@ -26,7 +29,9 @@ type Process struct {
 func Main(ctx context.Context, args []string, p Process) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
-			_, _ = fmt.Fprintf(p.Stderr, "preadmit: crashed, this is a bug: %v\n\n%s", r, debug.Stack())
+			said := fmt.Sprintf("preadmit: crashed, this is a bug: %v\n\n%s", r, debug.Stack())
+			said = strings.ReplaceAll(said, "\t", "    ") // of the stack, which would show as escapes
+			_, _ = fmt.Fprintln(p.Stderr, strings.Join(report.Lines(said), "\n"))
 			code = exitIncomplete
 		}
 	}()

@@ -38,11 +38,14 @@ func TestMainCrash(t *testing.T) {
 	if code != exitIncomplete || !strings.Contains(stderr.String(), "crashed, this is a bug: told to") {
 		t.Errorf("code %d, stderr %q; want %d and a word about the bug", code, stderr.String(), exitIncomplete)
 	}
+	if strings.Contains(stderr.String(), "\n::") || strings.Contains(stderr.String(), "\x1b") || strings.Contains(stderr.String(), `\t`) {
+		t.Errorf("a log would obey %q", stderr.String())
+	}
 }
 
 type crashing struct{}
 
-func (crashing) Write([]byte) (int, error) { panic("told to") }
+func (crashing) Write([]byte) (int, error) { panic("told to\n::stop-commands::x\x1b[2J") }
 
 func TestMainInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
