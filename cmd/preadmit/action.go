@@ -125,6 +125,7 @@ func (a *actionRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer a.source.close()
+	defer func() { a.publish.abandon(ctx, err) }()
 	if a.extras, err = openExtras(ctx, a.p.Stdin, a.flags.scan); err != nil {
 		return err
 	}
@@ -140,12 +141,10 @@ func (a *actionRun) run(ctx context.Context) (err error) {
 	a.publish.start(ctx)
 	r, sarif, err := a.judge(ctx, change)
 	if err != nil {
-		a.publish.abandon(ctx, err)
 		return err
 	}
 	opts, err := a.checkOptions(ctx, change)
 	if err != nil {
-		a.publish.abandon(ctx, err)
 		return err
 	}
 	if err := a.publish.report(ctx, r, opts, sarif); err != nil {
@@ -210,10 +209,14 @@ func (a *actionRun) finish(r *scanner.Report) error {
 	if err := a.writeOutputs(r); err != nil {
 		return err
 	}
+	unpublished := a.publish.failure()
 	if err := verdict(a.p.Stderr, r, a.failOn, a.flags.scan.existing); err != nil {
+		if unpublished != nil { // the verdict ends the run, so it is told here
+			_, _ = fmt.Fprintln(a.p.Stdout, report.Notice(unpublished.Error()))
+		}
 		return err
 	}
-	return a.publish.failure()
+	return unpublished
 }
 
 // guardedError is an error whose text no runner takes for a workflow command: it may

@@ -285,6 +285,51 @@ func TestActionAbandons(t *testing.T) {
 	}
 }
 
+// TestActionCheckRunEnds: whatever keeps a report from being published, no check run
+// stays in progress, and the log tells of it also when the verdict ends the run.
+func TestActionCheckRunEnds(t *testing.T) {
+	f := newForge(t, githubtest.Config{})
+	f.checkout(f.Merge)
+	f.pullRequest()
+	last := func() []string {
+		runs := f.api.CheckRuns()
+		run := runs[len(runs)-1]
+		return []string{run.Status, run.Conclusion, run.Title}
+	}
+
+	// Files that may not be listed: the run has the annotations.
+	f.api.Intercept(githubtest.Rule{Method: "GET", Path: "/files", Status: 403, Message: "Resource not accessible by integration"})
+	stdout, _ := f.action(exitFindings, "--check-run", "--name", "unlisted")
+	f.want("check run", last(), []string{"completed", "failure", "1 denied, 1 warned"})
+	for _, text := range []string{"::notice title=preadmit::The check run has no annotations: ", "::error file=app/new.yaml,line=5"} {
+		if !strings.Contains(stdout, text) {
+			t.Errorf("stdout lacks %q:\n%s", text, stdout)
+		}
+	}
+
+	for _, test := range []struct {
+		name, method, path string
+		verdict            string
+		code               int
+	}{
+		{"list", "GET", "/files", "deny", exitFindings},
+		{"write", "PATCH", "", "deny", exitFindings},
+		{"write, clean", "PATCH", "", "never", exitIncomplete},
+	} {
+		f.api.Intercept(githubtest.Rule{Method: test.method, Path: test.path, Status: 422, Message: "no"})
+		stdout, stderr := f.action(test.code, "--check-run", "--name", test.name, "--fail-on", test.verdict)
+		f.want(test.name, last(), []string{"completed", "failure", "The report could not be published"})
+		const told = "the report could not be published: "
+		if test.code == exitFindings && !strings.Contains(stdout, "::notice title=preadmit::"+told) ||
+			test.code == exitIncomplete && !strings.Contains(stderr, told) {
+			t.Errorf("%s: nothing tells of it:\n%s\n%s", test.name, stdout, stderr)
+		}
+		if test.code == exitFindings && !strings.Contains(stdout, "::error file=app/new.yaml,line=5") {
+			t.Errorf("%s: there is no annotation:\n%s", test.name, stdout)
+		}
+	}
+}
+
 func TestActionRefuses(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
 	f.checkout(f.Merge)

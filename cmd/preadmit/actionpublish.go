@@ -16,10 +16,13 @@ import (
 type publishing struct {
 	run *actionRun
 	to  *github.Publisher // nil when nothing is asked for, or without a token
-	// started and checked say how far the check run is.
-	started, checked bool
-	notices          []string
-	failed           []error
+	// started, judged, ended and checked say how far the check run is: it is in progress,
+	// there is a report for it, it is completed as far as it can be, and it has the
+	// report with its annotations.
+	started, judged, ended, checked bool
+
+	notices []string
+	failed  []error
 }
 
 // connect makes the publisher once it is known what is judged.
@@ -71,22 +74,27 @@ func (p *publishing) start(ctx context.Context) {
 	}
 }
 
-// abandon completes the check run of a scan that failed.
+// abandon completes the check run if it is still in progress: of a scan that failed, or
+// of a report that could not be published. What keeps it from that is not told: the
+// cause is.
 func (p *publishing) abandon(ctx context.Context, cause error) {
-	if !p.started {
+	if !p.started || p.ended {
 		return
 	}
+	p.ended = true
 	check := github.Check{
 		Conclusion: github.Failure, Title: "The scan could not be completed",
 		Summary: "Nothing was judged. The log of the run says why.",
+	}
+	if p.judged {
+		check.Title, check.Summary = "The report could not be published", "The log of the run says why."
 	}
 	if errors.Is(cause, context.Canceled) {
 		check.Conclusion, check.Title = github.Cancelled, "Interrupted"
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	done, err := p.to.Complete(ctx, check)
-	p.note("check run", done, err)
+	_, _ = p.to.Complete(ctx, check) // see above
 }
 
 // report publishes what was asked for. Code scanning comes before the check run, which
@@ -95,6 +103,7 @@ func (p *publishing) report(ctx context.Context, r *scanner.Report, opts github.
 	if p.to == nil {
 		return nil
 	}
+	p.judged = true
 	f := p.run.flags
 	if f.sarif {
 		p.uploadSARIF(ctx, sarif)
@@ -106,7 +115,11 @@ func (p *publishing) report(ctx context.Context, r *scanner.Report, opts github.
 		}
 		opts.Summary = summary
 		done, err := p.to.Finish(ctx, r, opts)
-		p.checked = p.note("check run", done, err)
+		if p.note("check run", done, err) {
+			p.ended, p.checked = true, !done.Unannotated
+		} else {
+			p.abandon(ctx, err)
+		}
 	}
 	if f.comment {
 		return p.comment(ctx, r, opts.Existing)

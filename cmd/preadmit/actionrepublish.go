@@ -32,6 +32,7 @@ func (a *actionRun) republish(ctx context.Context) error {
 		return err
 	}
 	a.publish.connect()
+	a.publish.judged = true
 	a.publish.start(ctx)
 	sarif, err := a.sarif(ctx, r, &change{})
 	if err != nil {

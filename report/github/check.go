@@ -73,6 +73,8 @@ type Check struct {
 	// and Hidden those that are not in files of the pull request. The summary tells
 	// both.
 	Over, Hidden int
+	// Unlisted counts the places of a pull request whose files GitHub did not list.
+	Unlisted int `json:",omitempty"`
 }
 
 // digest identifies what a check says. Notes on limits and links do not belong to it.
@@ -140,7 +142,7 @@ func (c *Check) fit(detailsURL string) (summary, text string) {
 // annotationNote tells of places without annotation, in a paragraph of its own.
 func (c *Check) annotationNote(detailsURL string) string {
 	over := c.Over + max(0, len(c.Annotations)-MaxAnnotations)
-	if over+c.Hidden == 0 {
+	if over+c.Hidden+c.Unlisted == 0 {
 		return ""
 	}
 	var why []string
@@ -150,7 +152,10 @@ func (c *Check) annotationNote(detailsURL string) string {
 	if c.Hidden > 0 {
 		why = append(why, fmt.Sprintf("%d are not in files of the pull request", c.Hidden))
 	}
-	return fmt.Sprintf("\n\n_Places without annotation: %d; %s._%s\n", over+c.Hidden, strings.Join(why, ", "), more(detailsURL))
+	if c.Unlisted > 0 {
+		why = append(why, fmt.Sprintf("for %d it is not known whether they are in files of the pull request, which GitHub did not list", c.Unlisted))
+	}
+	return fmt.Sprintf("\n\n_Places without annotation: %d; %s._%s\n", over+c.Hidden+c.Unlisted, strings.Join(why, ", "), more(detailsURL))
 }
 
 // more points at the page with everything.

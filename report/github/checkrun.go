@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/google/go-github/v62/github"
@@ -17,6 +18,9 @@ type Published struct {
 	URL string
 	// Notice is what a reader should be told, "" when all went as usual.
 	Notice string
+	// Unannotated says that a check run is complete, but without its annotations; Notice
+	// says why.
+	Unannotated bool
 }
 
 // Start makes the check run show that preadmit is at work, and finds the one that
@@ -34,20 +38,36 @@ func (p *Publisher) Start(ctx context.Context) error {
 }
 
 // Finish completes the check run with a report. opts.Files is filled in for a pull
-// request when it is nil and there is something to annotate. Without Start, or after another one's, it makes the run.
+// request when it is nil and there is something to annotate. If GitHub refuses to list
+// them, the run is completed without annotations. Without Start, or after another one's,
+// it makes the run.
 func (p *Publisher) Finish(ctx context.Context, r *scanner.Report, opts CheckOptions) (Published, error) {
+	var refused *Error
 	if places, _ := choose(r, &opts); len(places) > 0 && opts.Files == nil && p.target.Pull > 0 {
 		files, err := p.files(ctx)
-		if err != nil {
+		if err != nil && (!errors.As(err, &refused) || !refused.Degrades()) {
 			return Published{}, err
 		}
 		opts.Files = files
+	}
+	if refused != nil {
+		opts.Files = map[string]bool{}
 	}
 	check, err := NewCheck(r, opts)
 	if err != nil {
 		return Published{}, err
 	}
-	return p.Complete(ctx, check)
+	if refused == nil {
+		return p.Complete(ctx, check)
+	}
+	check.Hidden, check.Unlisted = 0, check.Hidden
+	done, err := p.Complete(ctx, check)
+	if err != nil {
+		return Published{}, err
+	}
+	done.Unannotated = true
+	done.Notice = fmt.Sprintf("The check run has no annotations: %v.", refused)
+	return done, nil
 }
 
 // Complete is Finish for content that no report has: a scan that failed. A check run

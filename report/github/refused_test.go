@@ -44,16 +44,47 @@ func TestVanishedPullRequest(t *testing.T) {
 	s := hub(t, githubtest.Config{})
 	s.RemovePull(7)
 	p, _ := publisher(t, s, pullTarget(), Options{})
-	_, finishErr := p.Finish(context.Background(), findings(1), CheckOptions{})
-	_, commentErr := p.Comment(context.Background(), Comment{Body: "x"})
-	for _, err := range []error{finishErr, commentErr} {
-		var refused *Error
-		if !errors.As(err, &refused) || refused.Kind != KindMissing || !refused.Degrades() || refused.Status != 404 {
-			t.Errorf("error %v, want KindMissing", err)
-		}
+	_, err := p.Comment(context.Background(), Comment{Body: "x"})
+	var refused *Error
+	if !errors.As(err, &refused) || refused.Kind != KindMissing || !refused.Degrades() || refused.Status != 404 {
+		t.Errorf("error %v, want KindMissing", err)
 	}
 	if w := writes(s); len(w) != 0 {
 		t.Errorf("wrote %v", w)
+	}
+}
+
+// TestUnlistedFiles: a check run is completed without annotations if GitHub refuses to
+// list the files of the pull request, and not if it may be asked again.
+func TestUnlistedFiles(t *testing.T) {
+	for status, message := range map[int]string{403: "Resource not accessible by integration", 404: "Not Found"} {
+		s := hub(t, githubtest.Config{})
+		p, _ := publisher(t, s, pullTarget(), Options{})
+		if err := p.Start(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // the second time nothing changes
+			s.Intercept(githubtest.Rule{Method: "GET", Path: "/files", Status: status, Message: message})
+			done, err := p.Finish(context.Background(), findings(3), CheckOptions{Summary: "x"})
+			if err != nil || !done.Unannotated || !strings.Contains(done.Notice, "no annotations: list the files of the pull request: ") ||
+				!strings.Contains(done.Notice, "pull-requests: read") {
+				t.Errorf("%d: %+v %v", status, done, err)
+			}
+		}
+		if w := writes(s); len(w) != 2 {
+			t.Errorf("wrote %v", w)
+		}
+		run := s.CheckRuns()[0]
+		if run.Status != "completed" || run.Conclusion != string(Failure) || len(run.Annotations) != 0 ||
+			!strings.Contains(run.Summary, "Places without annotation: 3; for 3 it is not known whether they are") {
+			t.Errorf("run %+v", run)
+		}
+	}
+	s := hub(t, githubtest.Config{})
+	p, _ := publisher(t, s, pullTarget(), Options{})
+	s.Intercept(githubtest.Rule{Method: "GET", Path: "/files", Status: 502, Times: 99, Message: "no"})
+	if done, err := p.Finish(context.Background(), findings(3), CheckOptions{}); err == nil {
+		t.Errorf("without an answer: %+v", done)
 	}
 }
 
