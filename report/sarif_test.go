@@ -232,3 +232,13 @@ func TestSARIFTellsTheWay(t *testing.T) {
 		}
 	}
 }
+
+// A build without a version has a number all the same, as rule SARIF2005 asks.
+func TestSARIFVersion(t *testing.T) {
+	for version, want := range map[string]string{"v1.2.3": "1.2.3", "devel": "0.0.0-devel", "(devel) x": "0.0.0--devel-x", "": ""} {
+		r := &scanner.Report{Tool: scanner.Tool{Version: version}}
+		if d := sarifOf(t, r).Runs[0].Tool.Driver; d.Version != want || d.SemanticVersion != want {
+			t.Errorf("%q: version %q, semantic version %q, want %q", version, d.Version, d.SemanticVersion, want)
+		}
+	}
+}

@@ -31,6 +31,9 @@ const (
 // semver is a version as https://semver.org writes it.
 var semver = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
 
+// notSemver is what a semantic version does not consist of.
+var notSemver = regexp.MustCompile(`[^0-9A-Za-z.-]+`)
+
 // writeSARIF writes one run of SARIF 2.1.0 as GitHub code scanning reads it: a
 // rule for each policy validation, a result for each finding the change has (a
 // resolved one is told by its absence), a notification for what was not judged.
@@ -68,11 +71,14 @@ func encodeRun(w *bufio.Writer, run sarifRun) error {
 func driver(t scanner.Tool, rules []*sarifRule) sarifDriver {
 	d := sarifDriver{
 		Name:           "preadmit",
-		Version:        t.Version,
 		InformationURI: informationURI,
 		Rules:          rules,
 	}
-	if v := strings.TrimPrefix(t.Version, "v"); semver.MatchString(v) {
+	v := strings.TrimPrefix(t.Version, "v")
+	if !semver.MatchString(v) && v != "" {
+		v = "0.0.0-" + notSemver.ReplaceAllString(v, "-") // SARIF2005 wants a number first
+	}
+	if v != "" {
 		d.Version, d.SemanticVersion = v, v
 	}
 	return d
