@@ -50,7 +50,7 @@ func (s *scan) loadExtra(ctx context.Context, extra Extra) ([]*admission.Object,
 	for _, root := range from.found.Roots {
 		r := from.render(ctx, root)
 		if r.Problem != nil {
-			return nil, fmt.Errorf("render: %w", r.Problem)
+			return nil, fmt.Errorf("render: %s", Concealed(extra.FS, r.Problem))
 		}
 		objects = append(objects, r.objects...)
 	}

@@ -1,10 +1,12 @@
 package scanner
 
 import (
+	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
@@ -64,6 +66,12 @@ func (s *scan) concealed(message, root string, at *Location) string {
 		}
 	}
 	return policy.ConcealValues(message, hidden)
+}
+
+// Concealed is why a root of a tree does not render, without what the file at fault
+// has for Secrets: kustomize quotes it.
+func Concealed(tree fs.FS, p *render.Problem) string {
+	return policy.ConcealValues(p.Error(), readText(tree, p.Path).hidden)
 }
 
 // maskFile masks what is secret in a YAML file: data and stringData of documents of

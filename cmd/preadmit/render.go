@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner"
 	"github.com/spf13/cobra"
 )
 
@@ -89,19 +91,19 @@ func runRender(ctx context.Context, p Process, f *renderFlags) error {
 	case ctx.Err() != nil:
 		return context.Canceled
 	case result.Problem != nil:
-		return f.broken(root, result.Problem)
+		return f.broken(tree.FS, root, result.Problem)
 	}
 	writeRemarks(p.Stderr, append(remarks, result.Diagnostics...))
 	return f.print(ctx, p.Stdout, renderer, result)
 }
 
 // broken says why a root does not render.
-func (f *renderFlags) broken(root render.Root, problem *render.Problem) error {
+func (f *renderFlags) broken(tree fs.FS, root render.Root, problem *render.Problem) error {
 	hint := ""
 	if f.alone && root.Kind == render.KindKustomize {
 		hint = "\nthere is no git repository around ROOT, so that it may only use its own files: --tree names a directory that holds more"
 	}
-	return fmt.Errorf("%s does not render: %s%s", report.Line(root.Path), report.Line(problem.Error()), hint)
+	return fmt.Errorf("%s does not render: %s%s", report.Line(root.Path), report.Line(scanner.Concealed(tree, problem)), hint)
 }
 
 // print writes the objects, or the field, that the flags ask for.
