@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"encoding"
 	"fmt"
 	"reflect"
 	"strings"
@@ -43,6 +44,10 @@ func (d *configDecoder) value(key string, n *yaml.Node, v reflect.Value) {
 		d.failAt(n, key, "aliases are not supported here: write the value out")
 		return
 	}
+	if text, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		d.text(key, n, text)
+		return
+	}
 	switch v.Kind() {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
@@ -64,8 +69,23 @@ func (d *configDecoder) value(key string, n *yaml.Node, v reflect.Value) {
 		}
 		// A node of that tag decodes.
 		_ = n.Decode(v.Addr().Interface())
+	case reflect.Int, reflect.Int64:
+		if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" || n.Decode(v.Addr().Interface()) != nil {
+			d.failAt(n, key, "want a whole number, not %s", describe(n))
+		}
 	default:
 		panic("scanner: configuration field " + key + " has a type the decoder does not know: " + v.Type().String())
+	}
+}
+
+// text reads a value that knows itself how it is written, with or without quotes.
+func (d *configDecoder) text(key string, n *yaml.Node, into encoding.TextUnmarshaler) {
+	if n.Kind != yaml.ScalarNode || n.ShortTag() == "!!null" {
+		d.failAt(n, key, "want a value, not %s", describe(n))
+		return
+	}
+	if err := into.UnmarshalText([]byte(n.Value)); err != nil {
+		d.failAt(n, key, "%v", err)
 	}
 }
 

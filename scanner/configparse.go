@@ -44,7 +44,10 @@ func (e *ConfigError) Error() string {
 // used for messages only. Errors are *ConfigError, joined.
 func ParseConfig(path string, data []byte) (*Config, error) {
 	document, err := configDocument(path, data)
-	if err != nil {
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, &ConfigError{Path: path, Line: 1, Column: 1, Message: "the file is empty: it needs at least apiVersion and kind"}
+	case err != nil:
 		return nil, err
 	}
 	d := &configDecoder{path: path, nodes: map[string]*yaml.Node{}}
@@ -58,13 +61,39 @@ func ParseConfig(path string, data []byte) (*Config, error) {
 	return config, nil
 }
 
-// configDocument parses the one YAML document of a configuration.
+// DecodeConfig fills into, a pointer to a struct with json tags, from a configuration
+// file of another kind, as strictly as ParseConfig. Errors are *ConfigError, joined.
+// With wrong the caller says of a key that its value means nothing, at its line; it is
+// nil for keys that are not in the file. A file may be empty.
+func DecodeConfig(path string, data []byte, into any) (wrong func(key, message string) error, err error) {
+	d := &configDecoder{path: path, nodes: map[string]*yaml.Node{}}
+	switch document, err := configDocument(path, data); {
+	case errors.Is(err, io.EOF): // nothing is in it
+	case err != nil:
+		return nil, err
+	default:
+		d.decode("", document, into)
+	}
+	if len(d.errs) > 0 {
+		return nil, d.err()
+	}
+	return func(key, message string) error {
+		n := d.nodes[key]
+		if n == nil {
+			return nil
+		}
+		return &ConfigError{Path: path, Line: n.Line, Column: n.Column, Key: key, Message: message}
+	}, nil
+}
+
+// configDocument parses the one YAML document of a configuration. A file without one
+// is io.EOF.
 func configDocument(path string, data []byte) (*yaml.Node, error) {
 	decoder := yaml.NewDecoder(strings.NewReader(string(data)))
 	var document, more yaml.Node
 	switch err := decoder.Decode(&document); {
 	case errors.Is(err, io.EOF):
-		return nil, &ConfigError{Path: path, Line: 1, Column: 1, Message: "the file is empty: it needs at least apiVersion and kind"}
+		return nil, io.EOF
 	case err != nil:
 		return nil, syntaxError(path, err)
 	}

@@ -1,0 +1,139 @@
+package webhooks
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// complete is the least that a service needs.
+const complete = `publicURL: https://preadmit.example.com
+app:
+  id: 7
+  privateKeyFile: key.pem
+  webhookSecretFile: secret
+  clientID: Iv1.abc
+  clientSecretFile: client
+`
+
+func TestReadConfig(t *testing.T) {
+	c, err := ReadConfig(Sources{
+		File: "serve.yaml", Data: []byte(complete + `scan: {memory: 512Mi, timeout: 90s, concurrency: 4}
+pages: {admins: [alice, bob]}
+api:
+  tokens:
+  - {name: ci, sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08, repositories: [octo/shop]}
+`),
+		Flags:  map[string][]string{"scan-concurrency": {"8"}, "listen": {":80"}},
+		Getenv: environment{"PREADMIT_SCAN_CONCURRENCY": "6", "PREADMIT_KEEP_SIZE": "1Gi", "PREADMIT_PAGES_ADMINS": "carol,dan"}.get,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []any{c.App.ID, c.Scan.Memory, time.Duration(c.Scan.Timeout), c.Scan.Concurrency, c.Listen, c.Keep.Size, c.Pages.Admins, c.GitHub.URL, c.Forks}
+	want := []any{int64(7), Size(512 << 20), 90 * time.Second, 8, ":80", Size(1 << 30), []string{"carol", "dan"}, "https://github.com", "on"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("configuration (-want +got):\n%s", diff)
+	}
+}
+
+type environment map[string]string
+
+func (e environment) get(name string) string { return e[name] }
+
+func TestReadConfigDev(t *testing.T) {
+	if _, err := ReadConfig(Sources{Dev: true, Getenv: environment{}.get}); err != nil {
+		t.Errorf("--dev needs more than nothing: %v", err)
+	}
+	_, err := ReadConfig(Sources{Dev: true, Getenv: environment{"PREADMIT_LISTEN": ":8080"}.get})
+	if err == nil || !strings.Contains(err.Error(), "PREADMIT_LISTEN: \":8080\": with --dev") {
+		t.Errorf("--dev on all addresses: %v", err)
+	}
+}
+
+// TestReadConfigErrors: every mistake names the key where it was given, and the fix.
+func TestReadConfigErrors(t *testing.T) {
+	tests := []struct {
+		name, file string
+		flags      map[string][]string
+		env        environment
+		want       []string
+	}{
+		{"nothing", "", nil, nil, []string{
+			"app.id: the ID of the GitHub App is needed", "app.privateKeyFile: is needed", "set PREADMIT_APP_PRIVATE_KEY",
+			"app.webhookSecretFile: is needed", "publicURL: is needed", "app.clientID: is needed",
+		}},
+		{"unknown key", complete + "lissten: x\n", nil, nil, []string{`serve.yaml:8:1: lissten: unknown key`, `listen`}},
+		{"number", complete + "scan:\n  concurrency: many\n", nil, nil, []string{`serve.yaml:9:16: scan.concurrency: want a whole number, not the string "many"`}},
+		{"zero", complete + "scan:\n  concurrency: 0\n", nil, nil, []string{`serve.yaml:9:16: scan.concurrency: must be at least 1`}},
+		{"time", complete + "drain: 5\n", nil, nil, []string{`serve.yaml:8:8: drain: want a time like 30s or 5m, not "5"`}},
+		{"size", complete + "keep: {size: much}\n", nil, nil, []string{`serve.yaml:8:14: keep.size: want a size like`}},
+		{"negative size", complete + "keep: {size: -1Gi}\n", nil, nil, []string{`keep.size: want a size like`}},
+		{"secret", complete + "nats: {url: 7}\n", nil, nil, []string{"nats.url: want a string"}},
+		{"a secret in the file", strings.Replace(complete, "webhookSecretFile", "webhookSecret", 1), nil, nil,
+			[]string{"serve.yaml:5:18: app.webhookSecret: a secret does not belong into the configuration", "PREADMIT_APP_WEBHOOK_SECRET"}},
+		{"both", complete, nil, environment{"PREADMIT_APP_WEBHOOK_SECRET": "s"}, []string{
+			"serve.yaml:5:22: app.webhookSecretFile: is given beside PREADMIT_APP_WEBHOOK_SECRET"}},
+		{"flag", complete, map[string][]string{"forks": {"maybe"}}, nil, []string{`--forks: "maybe": want one of on, off, approve`}},
+		{"flag that is no number", complete, map[string][]string{"app-id": {"x"}}, nil, []string{`--app-id: want a whole number, not "x"`}},
+		{"variable", complete, nil, environment{"PREADMIT_SCAN_MEMORY": "x"}, []string{`PREADMIT_SCAN_MEMORY: want a size`}},
+		{"URL", complete, nil, environment{"PREADMIT_PUBLIC_URL": "preadmit.example.com"}, []string{`PREADMIT_PUBLIC_URL: "preadmit.example.com": want a URL`}},
+		{"address", complete + "listen: localhost\n", nil, nil, []string{`serve.yaml:8:9: listen: "localhost": want host:port`}},
+		{"proxy", complete + "pages: {access: proxy}\n", nil, nil, []string{"pages.header: is needed", "pages.trustedProxies: is needed"}},
+		{"proxies", complete + "pages: {trustedProxies: [10.0.0.0]}\n", nil, nil, []string{`pages.trustedProxies: "10.0.0.0" (number 1)`}},
+		{"token", complete + "api:\n  tokens:\n  - {name: a, sha256: abc, repositories: [x]}\n  - {name: a}\n", nil, nil, []string{
+			"serve.yaml:10:23: api.tokens[0].sha256: want the SHA-256", "api.tokens[0].repositories[0]: \"x\": want owner/name", "api.tokens[1].name: want a name that no other"}},
+		{"empty file", "# nothing\n", nil, nil, []string{"app.id: the ID"}},
+		{"two documents", complete + "---\na: b\n", nil, nil, []string{"serve.yaml:9:1: a second YAML document"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := Sources{Flags: test.flags, Getenv: test.env.get}
+			if test.file != "" {
+				s.File, s.Data = "serve.yaml", []byte(test.file)
+			}
+			_, err := ReadConfig(s)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("the error lacks %q:\n%v", want, err)
+				}
+			}
+		})
+	}
+}
+
+// TestSettings: defaults are values, names are unique, secrets have no flags.
+func TestSettings(t *testing.T) {
+	flags, secrets := map[string]bool{}, []string{}
+	for _, s := range Settings(&Config{}) {
+		if s.Usage == "" || flags[s.Env] {
+			t.Errorf("%s: usage %q, variable %s", s.Key, s.Usage, s.Env)
+		}
+		flags[s.Env] = true
+		if s.Default != "" {
+			if err := s.Set(s.Default); err != nil {
+				t.Errorf("%s: default: %v", s.Key, err)
+			}
+		}
+		if s.Flag == "" {
+			secrets = append(secrets, s.Key)
+		}
+	}
+	if want := []string{"app.privateKey", "app.webhookSecret", "app.clientSecret"}; !slices.Equal(secrets, want) {
+		t.Errorf("without flag: %q", secrets)
+	}
+	for key, want := range map[string]string{"publicURL": "public-url", "app.privateKeyFile": "app-private-key-file", "nats.caFile": "nats-ca-file", "github.apiURL": "github-api-url"} {
+		if got := kebab(key); got != want {
+			t.Errorf("%s: %s, want %s", key, got, want)
+		}
+	}
+	if len(flags) < 30 {
+		t.Errorf("only %d settings", len(flags))
+	}
+}
