@@ -87,7 +87,7 @@ func TestReadConfigErrors(t *testing.T) {
 		{"token", complete + "api:\n  tokens:\n  - {name: a, sha256: abc, repositories: [x]}\n  - {name: a}\n", nil, nil, []string{
 			"serve.yaml:10:23: api.tokens[0].sha256: want the SHA-256", "api.tokens[0].repositories[0]: \"x\": want owner/name", "api.tokens[1].name: want a name that no other"}},
 		{"empty file", "# nothing\n", nil, nil, []string{"app.id: the ID"}},
-		{"two documents", complete + "---\na: b\n", nil, nil, []string{"serve.yaml:9:1: a second YAML document"}},
+		{"two documents", complete + "---\na: b\n", nil, nil, []string{"serve.yaml:8:1: a second YAML document"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
