@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
@@ -43,12 +44,12 @@ type directory struct {
 
 // directory loads a tree object.
 func (r *Repository) directory(hash plumbing.Hash) (*directory, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if d := r.trees[hash]; d != nil {
-		return d, nil
+	if d, ok := r.trees.Load(hash); ok {
+		return d.(*directory), nil
 	}
+	r.mu.Lock()
 	tree, err := object.GetTree(r.store, hash)
+	r.mu.Unlock()
 	if err != nil {
 		return nil, explainMissing("tree", hash, err)
 	}
@@ -58,17 +59,17 @@ func (r *Repository) directory(hash plumbing.Hash) (*directory, error) {
 			d.entries[e.Name] = e
 		}
 	}
-	r.trees[hash] = d
+	r.trees.Store(hash, d)
 	return d, nil
 }
 
 // blob loads the content of a file. The result must not be modified.
 func (r *Repository) blob(hash plumbing.Hash) ([]byte, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if data, ok := r.blobs.get(hash); ok {
 		return data, nil
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	data, err := r.readBlob(hash)
 	if err != nil {
 		return nil, explainMissing("blob", hash, err)
@@ -97,11 +98,11 @@ func (r *Repository) readBlob(hash plumbing.Hash) ([]byte, error) {
 
 // size is a file's length in bytes, without loading it.
 func (r *Repository) size(hash plumbing.Hash) (int64, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if data, ok := r.blobs.get(hash); ok {
 		return int64(len(data)), nil
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	n, err := r.store.EncodedObjectSize(hash)
 	return n, explainMissing("blob", hash, err)
 }
@@ -114,26 +115,28 @@ func explainMissing(what string, hash plumbing.Hash, err error) error {
 }
 
 // blobCache keeps file contents up to a number of bytes; what does not fit is
-// read again each time.
+// read again each time. It may be read at any time, by many.
 type blobCache struct {
 	budget int64
-	data   map[plumbing.Hash][]byte
+	data   sync.Map // plumbing.Hash -> []byte
 }
 
 func (c *blobCache) get(hash plumbing.Hash) ([]byte, bool) {
-	data, ok := c.data[hash]
-	return data, ok
+	data, ok := c.data.Load(hash)
+	if !ok {
+		return nil, false
+	}
+	return data.([]byte), true
 }
 
+// put keeps a content; one at a time.
 func (c *blobCache) put(hash plumbing.Hash, data []byte) {
 	if int64(len(data)) > c.budget {
 		return
 	}
-	if c.data == nil {
-		c.data = make(map[plumbing.Hash][]byte)
+	if _, known := c.data.LoadOrStore(hash, data); !known {
+		c.budget -= int64(len(data))
 	}
-	c.budget -= int64(len(data))
-	c.data[hash] = data
 }
 
 // modeOf translates git's file mode.

@@ -96,14 +96,27 @@ func (r Remote) get(ctx context.Context, into *store, hashes []string, shape fun
 		return explainRemote(err)
 	}
 	defer func() { _ = resp.Close() }()
-	return keep(into, req, resp)
-}
-
-// keep stores the objects of an answer, and references to what was asked for.
-func keep(into *store, req *packp.UploadPackRequest, resp *packp.UploadPackResponse) error {
-	if err := packfile.UpdateObjectStorage(into, demultiplexed(req, resp)); err != nil {
+	if err := r.keepPack(into, demultiplexed(req, resp)); err != nil {
 		return explainRemote(err)
 	}
+	return keepNames(into, req, resp)
+}
+
+// keepPack stores the objects of a pack.
+func (r Remote) keepPack(into *store, pack io.Reader) error {
+	if !r.Limits.bounded() {
+		return packfile.UpdateObjectStorage(into, pack)
+	}
+	file, err := r.Limits.inspected(pack, into.Filesystem().Root())
+	if err != nil {
+		return err
+	}
+	err = packfile.UpdateObjectStorage(into, file)
+	return errors.Join(err, file.Close(), os.Remove(file.Name()))
+}
+
+// keepNames stores references to what was asked for, and where histories are cut.
+func keepNames(into *store, req *packp.UploadPackRequest, resp *packp.UploadPackResponse) error {
 	shallows, err := into.Shallow()
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// maxAnswer bounds an answer of a server, in bytes.
+	// maxAnswer bounds an answer of a server without other limits, in bytes.
 	maxAnswer = 4 << 30
 	// maxTries is how often a server is asked that fails or cannot be reached.
 	maxTries = 3
@@ -33,6 +33,8 @@ type Remote struct {
 	Token string
 	// Transport makes the requests; nil means http.DefaultTransport.
 	Transport http.RoundTripper
+	// Limits bound what is taken. What is over one is a *LimitError.
+	Limits Limits
 
 	pause time.Duration // before the second try, firstPause when 0
 }
@@ -73,7 +75,9 @@ func (r Remote) session() (transport.UploadPackSession, error) {
 	if r.Token != "" {
 		auth = &githttp.BasicAuth{Username: "x-access-token", Password: r.Token}
 	}
-	client := &http.Client{Transport: &patient{next: r.Transport, pause: cmp.Or(r.pause, firstPause)}}
+	client := &http.Client{Transport: &patient{
+		next: r.Transport, pause: cmp.Or(r.pause, firstPause), most: cmp.Or(r.Limits.Bytes, maxAnswer),
+	}}
 	return githttp.NewClientWithOptions(client, &githttp.ClientOptions{
 		RedirectPolicy: githttp.NoFollowRedirects,
 	}).NewUploadPackSession(endpoint, auth)
@@ -97,6 +101,7 @@ func explainRemote(err error) error {
 type patient struct {
 	next  http.RoundTripper
 	pause time.Duration
+	most  int64 // bytes of an answer
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -135,21 +140,24 @@ func (p *patient) send(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp.Body = &limitedBody{resp.Body, maxAnswer}
+	resp.Body = &limitedBody{resp.Body, p.most, p.most}
 	return resp, nil
 }
 
 type limitedBody struct {
 	io.ReadCloser
-	left int64
+	most, left int64
 }
 
 // Read implements io.Reader.
 func (b *limitedBody) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, fmt.Errorf("the server's answer has more than %d bytes", int64(maxAnswer))
+	if b.left < 0 {
+		return 0, &LimitError{Limit: LimitBytes, Max: b.most}
 	}
-	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left+1)])
 	b.left -= int64(n)
+	if b.left < 0 { // one byte more than may come
+		return n - 1, &LimitError{Limit: LimitBytes, Max: b.most}
+	}
 	return n, err
 }

@@ -27,9 +27,9 @@ type Repository struct {
 	store    *store
 
 	// mu guards every use of store: go-git's storers are not safe for concurrent
-	// reads. The caches below hold immutable values.
+	// reads. The caches below hold immutable values and need no lock to be read.
 	mu    sync.Mutex
-	trees map[plumbing.Hash]*directory
+	trees sync.Map // plumbing.Hash -> *directory
 	blobs blobCache
 }
 
@@ -66,7 +66,6 @@ func openAt(loc location, abs string) (*Repository, error) {
 		location: loc,
 		prefix:   prefix(loc, abs),
 		store:    st,
-		trees:    make(map[plumbing.Hash]*directory),
 		blobs:    blobCache{budget: blobCacheBytes},
 	}, nil
 }

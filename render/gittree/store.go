@@ -117,6 +117,10 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
+// openPacks bounds the pack files that a store keeps open, until it is garbage
+// collected. Opening one for each object would take longer than reading the object.
+const openPacks = 32
+
 // store is go-git's storage, tolerant of the repository extensions that make no
 // difference to reading.
 type store struct{ *filesystem.Storage }
@@ -134,7 +138,7 @@ func openStore(loc location) (*store, error) {
 		return nil, err
 	}
 	return &store{filesystem.NewStorageWithOptions(dot, cache.NewObjectLRUDefault(), filesystem.Options{
-		AlternatesFS: alternates,
+		AlternatesFS: alternates, MaxOpenDescriptors: openPacks,
 	})}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -32,6 +33,8 @@ var (
 type treeFS struct {
 	repo *Repository
 	root plumbing.Hash
+	// dirs are directories by path, as it was asked for.
+	dirs sync.Map // string -> *directory
 }
 
 var _ interface {
@@ -47,6 +50,40 @@ func (t *treeFS) lookup(name string, follow bool) (object.TreeEntry, error) {
 	if !fs.ValidPath(name) {
 		return object.TreeEntry{}, fs.ErrInvalid
 	}
+	if d := t.above(name); d != nil {
+		switch entry, ok := d.entries[path.Base(name)]; {
+		case !ok:
+			return object.TreeEntry{}, fs.ErrNotExist
+		case entry.Mode != filemode.Symlink || !follow:
+			return entry, nil
+		}
+	}
+	return t.descend(name, follow)
+}
+
+// above is the directory that holds a path; nil when there is none.
+func (t *treeFS) above(name string) *directory {
+	if name == "." {
+		return nil
+	}
+	dir := path.Dir(name)
+	if d, ok := t.dirs.Load(dir); ok {
+		return d.(*directory)
+	}
+	entry, err := t.descend(dir, true)
+	if err != nil || entry.Mode != filemode.Dir {
+		return nil
+	}
+	d, err := t.repo.directory(entry.Hash)
+	if err != nil {
+		return nil
+	}
+	t.dirs.Store(dir, d)
+	return d
+}
+
+// descend is lookup, from the top of the tree.
+func (t *treeFS) descend(name string, follow bool) (object.TreeEntry, error) {
 	rest, done := name, "."
 	at := object.TreeEntry{Name: ".", Mode: filemode.Dir, Hash: t.root}
 	for links := 0; rest != "." && rest != ""; {
@@ -215,6 +252,34 @@ func (t *treeFS) ObjectID(name string) (string, error) {
 		return "", &fs.PathError{Op: "identify", Path: name, Err: err}
 	}
 	return entry.Hash.String(), nil
+}
+
+// TreeID is the name of the tree of the directory at name, in hex: directories of one
+// name hold the same. It is an error if a symbolic link is on the way.
+func (t *treeFS) TreeID(name string) (string, error) {
+	entry, err := t.real(name)
+	if err == nil && entry.Mode != filemode.Dir {
+		err = errNotDir
+	}
+	if err != nil {
+		return "", &fs.PathError{Op: "identify", Path: name, Err: err}
+	}
+	return entry.Hash.String(), nil
+}
+
+// real finds an entry without following any symbolic link.
+func (t *treeFS) real(name string) (object.TreeEntry, error) {
+	at := object.TreeEntry{Name: ".", Mode: filemode.Dir, Hash: t.root}
+	if name == "." {
+		return at, nil
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		var err error
+		if at, err = t.child(at, part); err != nil {
+			return object.TreeEntry{}, err
+		}
+	}
+	return at, nil
 }
 
 func (t *treeFS) info(entry object.TreeEntry, name string) *fileInfo {
