@@ -43,6 +43,10 @@ func (r Remote) fetch(ctx context.Context, dir string, hashes []string, shape fu
 		return nil, fmt.Errorf("make a repository to fetch into: %w", err)
 	}
 	if err := r.get(ctx, into, hashes, shape); err != nil {
+		var late *LimitError
+		if errors.As(context.Cause(ctx), &late) {
+			err = late
+		}
 		return nil, fmt.Errorf("fetch %s: %w", r.URL, err)
 	}
 	// Not by Open: the directory may be inside of another repository's work tree.
