@@ -97,12 +97,17 @@ func packOf(t *testing.T, dir string) string {
 	return packs[0]
 }
 
-// TestFetchLimitOfTime: the cause of a context's end is what a fetch fails with.
+// TestFetchLimitOfTime: the cause of a context's end is what a fetch fails with, also
+// while it waits to ask again.
 func TestFetchLimitOfTime(t *testing.T) {
-	root, hash := bulky(t)
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 0, &LimitError{Limit: LimitTime, Max: 7})
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, &LimitError{Limit: LimitTime, Max: 7})
 	defer cancel()
-	_, err := Fetch(ctx, t.TempDir(), Remote{URL: serveGit(t, root, "").URL + "/repo", pause: time.Millisecond}, hash)
+	root, hash := bulky(t)
+	remote := Remote{
+		URL: serveGit(t, root, "").URL + "/repo", pause: time.Hour,
+		Transport: &flaky{failures: 3, asked: map[string]int{}},
+	}
+	_, err := Fetch(ctx, t.TempDir(), remote, hash)
 	var over *LimitError
 	if !errors.As(err, &over) || over.Limit != LimitTime || !strings.Contains(err.Error(), "longer than 7 seconds") {
 		t.Errorf("error %v", err)
