@@ -1,0 +1,88 @@
+package metrics
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// manyInstallations bounds the installations whose remaining rate limit is told.
+const manyInstallations = 1000
+
+// GitHub counts requests to GitHub.
+type GitHub struct {
+	calls               *prometheus.CounterVec
+	took                *prometheus.HistogramVec
+	remaining           *prometheus.GaugeVec
+	tokens, limited     *prometheus.CounterVec
+	class, installation *label
+	outcome             *label
+}
+
+func newGitHub(f factory) *GitHub {
+	return &GitHub{
+		calls:     f.counter("github", "calls_total", "Requests to GitHub, by class of route and status.", "class", "status"),
+		took:      f.seconds("github", "call_seconds", "Duration of requests to GitHub, by class of route.", quick(), "class"),
+		remaining: f.gauge("github", "rate_limit_remaining", "Requests left in the present hour, by installation; 0 is the App itself.", "installation"),
+		tokens:    f.counter("github", "tokens_total", "Installation tokens asked for, by outcome.", "outcome"),
+		limited:   f.counter("github", "rate_limited_total", "Requests that GitHub refused because there were too many, by class of route.", "class"),
+		class:     first(64), installation: first(manyInstallations), outcome: first(16),
+	}
+}
+
+// Call counts a request of a class of routes ("check-runs") that was answered with
+// status; 0 when there was no answer.
+func (g *GitHub) Call(class string, status int) {
+	if g != nil {
+		g.calls.WithLabelValues(g.class.value(class), statusLabel(status)).Inc()
+	}
+}
+
+// statusLabel is a status of HTTP, or what stands for none.
+func statusLabel(status int) string {
+	switch {
+	case status == 0:
+		return "none"
+	case status < 100 || status > 599:
+		return other
+	}
+	return strconv.Itoa(status)
+}
+
+// Took records how long a request of a class of routes took.
+func (g *GitHub) Took(class string, d time.Duration) {
+	if g != nil {
+		observe(g.took, d, g.class.value(class))
+	}
+}
+
+// Remaining tells how many requests an installation has left; 0 is the App itself.
+func (g *GitHub) Remaining(installation int64, n int) {
+	if g != nil {
+		g.remaining.WithLabelValues(g.installation.value(strconv.FormatInt(installation, 10))).Set(float64(n))
+	}
+}
+
+// Forget drops what is told of an installation that is gone.
+func (g *GitHub) Forget(installation int64) {
+	if g != nil {
+		name := strconv.FormatInt(installation, 10)
+		g.remaining.DeleteLabelValues(name)
+		g.installation.forget(name)
+	}
+}
+
+// Token counts an installation token that was asked for: new, cached, narrowed, refused, ...
+func (g *GitHub) Token(outcome string) {
+	if g != nil {
+		g.tokens.WithLabelValues(g.outcome.value(outcome)).Inc()
+	}
+}
+
+// Limited counts a request that GitHub refused because there were too many.
+func (g *GitHub) Limited(class string) {
+	if g != nil {
+		g.limited.WithLabelValues(g.class.value(class)).Inc()
+	}
+}

@@ -1,0 +1,87 @@
+// Package metrics holds the Prometheus collectors of the service, in one struct that is
+// made once and handed out in parts.
+//
+// Every consumer takes a pointer to its part; methods of a nil pointer do nothing, so
+// that whoever needs no metrics gives none. Methods say what happened, and the package
+// decides how it is counted.
+//
+// Labels take few values: what comes from outside is counted under "other" unless it is
+// known (see label), and nobody's repository is named.
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// namespace begins every metric's name.
+const namespace = "preadmit"
+
+// Metrics are all collectors of the service.
+type Metrics struct {
+	// Queue counts jobs.
+	Queue *Queue
+	// Intake counts webhook deliveries.
+	Intake *Intake
+	// Worker counts scans and times their stages.
+	Worker *Worker
+	// GitHub counts requests to GitHub.
+	GitHub *GitHub
+	// Jail counts the processes that scan.
+	Jail *Jail
+	// Reconcile counts what was found undone.
+	Reconcile *Reconcile
+}
+
+// New makes the collectors and registers them with registry. It panics if registry has
+// collectors of the same names, which is a mistake of the program.
+func New(registry prometheus.Registerer) *Metrics {
+	f := factory{registry}
+	return &Metrics{
+		Queue: newQueue(f), Intake: newIntake(f), Worker: newWorker(f),
+		GitHub: newGitHub(f), Jail: newJail(f), Reconcile: newReconcile(f),
+	}
+}
+
+// factory makes registered collectors of this program.
+type factory struct{ registry prometheus.Registerer }
+
+func (f factory) counter(part, name, help string, labels ...string) *prometheus.CounterVec {
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Subsystem: part, Name: name, Help: help}, labels)
+	f.registry.MustRegister(c)
+	if len(labels) == 0 {
+		c.WithLabelValues() // told from the start, as 0
+	}
+	return c
+}
+
+func (f factory) gauge(part, name, help string, labels ...string) *prometheus.GaugeVec {
+	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Subsystem: part, Name: name, Help: help}, labels)
+	f.registry.MustRegister(g)
+	if len(labels) == 0 {
+		g.WithLabelValues() // told from the start, as 0
+	}
+	return g
+}
+
+// seconds makes a histogram of durations in seconds.
+func (f factory) seconds(part, name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Subsystem: part, Name: name, Help: help, Buckets: buckets}, labels)
+	f.registry.MustRegister(h)
+	if len(labels) == 0 {
+		h.WithLabelValues() // told from the start, as 0
+	}
+	return h
+}
+
+// quick are buckets for what should take milliseconds: 0.5 ms to 16 s.
+func quick() []float64 { return prometheus.ExponentialBuckets(0.0005, 2, 16) }
+
+// slow are buckets for what may take minutes: 50 ms to 27 min.
+func slow() []float64 { return prometheus.ExponentialBuckets(0.05, 2, 16) }
+
+// observe adds a duration to a histogram of seconds.
+func observe(h *prometheus.HistogramVec, d time.Duration, labels ...string) {
+	h.WithLabelValues(labels...).Observe(d.Seconds())
+}

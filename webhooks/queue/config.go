@@ -1,0 +1,76 @@
+package queue
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/preadmit/preadmit/webhooks/metrics"
+)
+
+// Config says where a queue is and how it hands jobs out. Zero values mean the defaults.
+type Config struct {
+	// Dir is the data directory of the embedded server, made if need be. It is used when
+	// URL is empty, by one process at a time.
+	Dir string
+	// URL names an external NATS with JetStream: one or several URLs, separated by commas.
+	URL string
+	// CredentialsFile holds the credentials for it: a JWT and its key, as nsc writes them.
+	CredentialsFile string
+	// CAFile holds the certificates, in PEM, that the servers' own are checked against;
+	// the system's when empty.
+	CAFile string
+	// Replicas is how many servers keep each thing. 0: one when embedded, else as many as
+	// the cluster has, up to 3.
+	Replicas int
+	// Lease is how long what a dead process held stays taken. 30 seconds when 0.
+	Lease time.Duration
+	// Attempts is how often a job is tried before it is given up. 5 when 0.
+	Attempts int
+	// Backoff is how long a job rests after its first, second, ... failed attempt; the last
+	// holds for all that follow. 10 s, 30 s, 2 min, 10 min when empty.
+	Backoff []time.Duration
+	// PerInstallation is the most jobs of one installation in progress at a time, over all
+	// replicas. 0 is no bound.
+	PerInstallation int
+	// KeepAge is how long scan records, reports and dead letters are kept. 720 hours when 0.
+	KeepAge time.Duration
+	// KeepBytes is the most that reports take; the oldest go first. 4 GiB when 0.
+	KeepBytes int64
+	// Log tells of what went wrong on the way; nil discards it.
+	Log *slog.Logger
+	// Metrics counts; nil does not.
+	Metrics *metrics.Queue
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+// withDefaults replaces zero values.
+func (c Config) withDefaults() Config {
+	if c.Lease == 0 {
+		c.Lease = 30 * time.Second
+	}
+	if c.Attempts == 0 {
+		c.Attempts = 5
+	}
+	if len(c.Backoff) == 0 {
+		c.Backoff = []time.Duration{10 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
+	}
+	if c.KeepAge == 0 {
+		c.KeepAge = 720 * time.Hour
+	}
+	if c.KeepBytes == 0 {
+		c.KeepBytes = 4 << 30
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c
+}
+
+// backoff is how long a job rests after its attempt-th attempt failed.
+func (c Config) backoff(attempt int) time.Duration {
+	return c.Backoff[max(0, min(attempt, len(c.Backoff))-1)]
+}

@@ -1,0 +1,135 @@
+package queue
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Kind is what a job is about.
+type Kind string
+
+// Kinds of jobs.
+const (
+	// KindPull brings pull request Pull up to date; if it was closed, its work is cancelled.
+	KindPull Kind = "pull"
+	// KindGroup judges the merge group Base..Head.
+	KindGroup Kind = "merge-group"
+	// KindPush judges the default branch at Head, for code scanning to compare with.
+	KindPush Kind = "push"
+	// KindCommand does what an issue comment asks for.
+	KindCommand Kind = "command"
+	// KindResolve looks up the pull requests of commit Head, which is to be judged again.
+	KindResolve Kind = "resolve"
+	// KindInstallation enqueues the open pull requests of repositories that came.
+	KindInstallation Kind = "installation"
+	// KindForget drops what is kept of an installation or of repositories that went.
+	KindForget Kind = "forget"
+)
+
+// Judges says whether jobs of the kind judge something, and so have scan records.
+func (k Kind) Judges() bool { return k == KindPull || k == KindGroup || k == KindPush }
+
+// Job is what is to be done. It is kept as JSON; fields that a newer replica added are
+// ignored by older ones.
+type Job struct {
+	// ID names the job, and its scan if it judges. Enqueue makes a UUIDv7 if it is empty.
+	ID   string `json:"id"`
+	Kind Kind   `json:"kind"`
+	// Installation and Repository are GitHub's numbers. Unlike names they survive renames.
+	Installation int64  `json:"installation"`
+	Repository   int64  `json:"repository,omitempty"`
+	Owner        string `json:"owner,omitempty"`
+	Repo         string `json:"repo,omitempty"`
+	Pull         int    `json:"pull,omitempty"`
+	// Head, Base and Ref are object names and the ref as the event told. They are hints,
+	// except for KindGroup, KindPush and KindResolve.
+	Head string `json:"head,omitempty"`
+	Base string `json:"base,omitempty"`
+	Ref  string `json:"ref,omitempty"`
+	// Fresh has it judged again although there is a verdict. A job that supersedes a fresh
+	// one is fresh as well.
+	Fresh bool `json:"fresh,omitempty"`
+	// Cancel says that a merge group is gone.
+	Cancel bool `json:"cancel,omitempty"`
+	// Command is the first line of the comment numbered Comment, and Sender who wrote it.
+	Command string `json:"command,omitempty"`
+	Sender  string `json:"sender,omitempty"`
+	Comment int64  `json:"comment,omitempty"`
+	// Repositories are those that KindInstallation and KindForget are about; none: all of
+	// the installation.
+	Repositories []int64 `json:"repositories,omitempty"`
+	// Reason tells people why the job is there: "pull_request.synchronize", "api".
+	Reason string `json:"reason,omitempty"`
+	// Delivery is the GUID of the delivery that it came with; empty without one.
+	Delivery string `json:"delivery,omitempty"`
+	// Created is when it was enqueued; Enqueue sets it.
+	Created time.Time `json:"created"`
+}
+
+// Subject names what the job is about: "<installation>.<repository>.<what>". Of jobs with
+// the same subject one is pending at a time, and one is worked on. It holds letters,
+// digits, dots and '-' only.
+func (j Job) Subject() string {
+	return strconv.FormatInt(j.Installation, 10) + "." + strconv.FormatInt(j.Repository, 10) + "." + j.what()
+}
+
+// what is the last part of the subject. Changes to the list of an installation's
+// repositories do not supersede one another but for those of the same direction, which
+// merge takes together.
+func (j Job) what() string {
+	switch j.Kind {
+	case KindPull:
+		return "pull-" + strconv.Itoa(j.Pull)
+	case KindGroup:
+		return "group-" + j.Head
+	case KindPush:
+		return "push"
+	case KindCommand:
+		return "command-" + strconv.FormatInt(j.Comment, 10)
+	case KindResolve:
+		return "resolve-" + j.Head
+	}
+	switch {
+	case len(j.Repositories) == 0:
+		return "installation"
+	case j.Kind == KindForget:
+		return "installation-removed"
+	}
+	return "installation-added"
+}
+
+// check refuses jobs whose subject would not name anything.
+func (j Job) check() error {
+	switch {
+	case !slices.Contains([]Kind{KindPull, KindGroup, KindPush, KindCommand, KindResolve, KindInstallation, KindForget}, j.Kind):
+		return fmt.Errorf("no such kind of job: %q", j.Kind)
+	case j.Installation <= 0 || j.Repository < 0:
+		return fmt.Errorf("job %s of installation %d, repository %d: numbers must be positive", j.Kind, j.Installation, j.Repository)
+	case j.Repository == 0 && j.Kind != KindInstallation && j.Kind != KindForget:
+		return fmt.Errorf("job %s without a repository", j.Kind)
+	case j.Kind == KindPull && j.Pull <= 0, j.Kind == KindCommand && j.Comment <= 0:
+		return fmt.Errorf("job %s without a number", j.Kind)
+	case (j.Kind == KindGroup || j.Kind == KindResolve) && !hexadecimal(j.Head):
+		return fmt.Errorf("job %s without an object name", j.Kind)
+	}
+	return nil
+}
+
+// hexadecimal says whether name is an object name of git: 40 or 64 hexadecimal digits.
+func hexadecimal(name string) bool {
+	return (len(name) == 40 || len(name) == 64) && strings.Trim(name, "0123456789abcdef") == ""
+}
+
+// merge is what is to be done when j takes the place of old.
+func (j Job) merge(old Job) Job {
+	j.Fresh = j.Fresh || old.Fresh
+	if len(j.Repositories) > 0 {
+		all := slices.Concat(old.Repositories, j.Repositories)
+		slices.Sort(all)
+		j.Repositories = slices.Compact(all)
+	}
+	return j
+}
