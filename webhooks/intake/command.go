@@ -1,0 +1,64 @@
+package intake
+
+import (
+	"strings"
+
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// maxFinding is the most digits of a finding's number in a command.
+const maxFinding = 6
+
+func readIssueComment(body []byte) (demand, error) {
+	var e issueCommentEvent
+	return read(body, &e, &e.common, e.demand)
+}
+
+// demand is a command's, as long as a person wrote it as a new comment on a pull request.
+// Whether that person may give commands is GitHub's to say, later: the payload's
+// author_association does not tell who may write.
+func (e *issueCommentEvent) demand() demand {
+	c := &e.Comment
+	command := parseCommand(c.Body)
+	switch {
+	case e.Action != "created":
+		return nothing("only new comments are read")
+	case e.Issue.PullRequest == nil:
+		return nothing("the comment is not on a pull request")
+	case command == "":
+		return nothing("the comment is no command")
+	case c.User.Type != "User" || e.Sender.Type != "User" || c.App != nil:
+		return nothing("the comment is not by a person")
+	case c.User.Login != e.Sender.Login || !isName(e.Sender.Login):
+		return nothing("the comment's author is not its sender")
+	case e.Issue.Number <= 0 || c.ID <= 0:
+		return nothing("the payload's comment has no number")
+	}
+	return want(queue.Job{
+		Kind: queue.KindCommand, Pull: e.Issue.Number, Command: command,
+		Sender: e.Sender.Login, Comment: c.ID, Reason: "issue_comment.created",
+	})
+}
+
+// parseCommand is the command that a comment's first line is, "" when it is none:
+//
+//	/preadmit rescan
+//	/preadmit explain N
+//
+// N is a finding's number from 1 on. Words are separated by single spaces; space after
+// the last does no harm, anything else makes it no command.
+func parseCommand(comment string) string {
+	line, _, _ := strings.Cut(comment, "\n")
+	line = strings.TrimRight(line, " \t\r")
+	if line == "/preadmit rescan" {
+		return line
+	}
+	if n, ok := strings.CutPrefix(line, "/preadmit explain "); ok && isFinding(n) {
+		return line
+	}
+	return ""
+}
+
+func isFinding(n string) bool {
+	return n != "" && len(n) <= maxFinding && n[0] != '0' && strings.Trim(n, "0123456789") == ""
+}

@@ -1,0 +1,133 @@
+package intake
+
+import (
+	"encoding/json"
+	"errors"
+)
+
+// The parts of payloads that are used, as GitHub's "Webhook events and payloads"
+// describes them. Everything else in a payload is passed over.
+
+type common struct {
+	Action       string       `json:"action"`
+	Installation installation `json:"installation"`
+	Repository   repository   `json:"repository"`
+	Sender       user         `json:"sender"`
+}
+
+type installation struct {
+	ID      int64 `json:"id"`
+	Account user  `json:"account"`
+}
+
+type repository struct {
+	ID            int64  `json:"id"`
+	Name          string `json:"name"`
+	Owner         user   `json:"owner"`
+	DefaultBranch string `json:"default_branch"`
+}
+
+// user is a user, an organization or a bot. GitHub leaves out or abbreviates what it
+// likes: the owner of a push has no type in some payloads.
+type user struct {
+	Login string `json:"login"`
+	Type  string `json:"type"`
+}
+
+type commit struct {
+	SHA string `json:"sha"`
+	// Repo is null when it was deleted.
+	Repo identity `json:"repo"`
+}
+
+// identity is all we want to know of an app, or of a repository that came or went.
+type identity struct {
+	ID int64 `json:"id"`
+}
+
+type pullRequest struct {
+	Number int    `json:"number"`
+	Draft  bool   `json:"draft"`
+	Head   commit `json:"head"`
+	Base   commit `json:"base"`
+}
+
+type pullRequestEvent struct {
+	common
+	PullRequest pullRequest `json:"pull_request"`
+	Changes     struct {
+		Base *struct{} `json:"base"`
+	} `json:"changes"`
+}
+
+// check is a check run or a check suite.
+type check struct {
+	HeadSHA string   `json:"head_sha"`
+	App     identity `json:"app"`
+	// PullRequests is empty for heads in forks.
+	PullRequests []pullRequest `json:"pull_requests"`
+}
+
+type checkRunEvent struct {
+	common
+	CheckRun        check `json:"check_run"`
+	RequestedAction struct {
+		Identifier string `json:"identifier"`
+	} `json:"requested_action"`
+}
+
+type checkSuiteEvent struct {
+	common
+	CheckSuite check `json:"check_suite"`
+}
+
+type mergeGroupEvent struct {
+	common
+	MergeGroup struct {
+		HeadSHA string `json:"head_sha"`
+		HeadRef string `json:"head_ref"`
+		BaseSHA string `json:"base_sha"`
+	} `json:"merge_group"`
+}
+
+type pushEvent struct {
+	common
+	Ref     string `json:"ref"`
+	After   string `json:"after"`
+	Deleted bool   `json:"deleted"`
+}
+
+type issueCommentEvent struct {
+	common
+	Issue struct {
+		Number      int       `json:"number"`
+		PullRequest *struct{} `json:"pull_request"`
+	} `json:"issue"`
+	Comment struct {
+		ID   int64  `json:"id"`
+		Body string `json:"body"`
+		User user   `json:"user"`
+		// App made the comment, in the name of its user or its own.
+		App *identity `json:"performed_via_github_app"`
+	} `json:"comment"`
+}
+
+type installationEvent struct {
+	common
+	Added   []identity `json:"repositories_added"`
+	Removed []identity `json:"repositories_removed"`
+}
+
+// decode reads a payload. What is no JSON is an error; JSON of another shape than
+// expected gives the reason to ignore it, which names our field and quotes nothing.
+func decode(body []byte, into any) (reason string, err error) {
+	err = json.Unmarshal(body, into)
+	var shape *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &shape):
+		return "", err
+	case shape.Field == "":
+		return "the payload is no object", nil
+	}
+	return "the payload's " + shape.Field + " is not what it should be", nil
+}
