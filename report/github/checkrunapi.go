@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/google/go-github/v62/github"
+
+	"github.com/preadmit/preadmit/report/github/retry"
 )
 
 // checks are what errors of check runs say.
@@ -59,7 +61,7 @@ func (p *Publisher) create(ctx context.Context) error {
 	}
 	before := p.known.GetID()
 	return p.carefully(ctx, func() error {
-		run, _, err := p.api.Checks.CreateCheckRun(once(ctx), p.target.Owner, p.target.Repo, opts)
+		run, _, err := p.api.Checks.CreateCheckRun(retry.Once(ctx), p.target.Owner, p.target.Repo, opts)
 		if err == nil {
 			p.known, p.asked = run, true
 		}
@@ -76,7 +78,7 @@ func (p *Publisher) patch(ctx context.Context, opts github.UpdateCheckRunOptions
 	opts.Name = p.opts.Name
 	doing := checks("update the check run")
 	return p.carefully(ctx, func() error {
-		run, _, err := p.api.Checks.UpdateCheckRun(once(ctx), p.target.Owner, p.target.Repo, p.known.GetID(), opts)
+		run, _, err := p.api.Checks.UpdateCheckRun(retry.Once(ctx), p.target.Owner, p.target.Repo, p.known.GetID(), opts)
 		if err == nil {
 			p.known = run
 		}
@@ -96,8 +98,8 @@ func (p *Publisher) patch(ctx context.Context, opts github.UpdateCheckRunOptions
 func (p *Publisher) carefully(ctx context.Context, do func() error, done func() (bool, error)) error {
 	for try := 1; ; try++ {
 		err := do()
-		wait := backoff(try)
-		if !unavailable(ctx, err) || try >= p.opts.Tries || !p.wait.fits(ctx, wait) {
+		wait := retry.Backoff(try)
+		if !unavailable(ctx, err) || try >= p.opts.Tries || !p.wait.Fits(ctx, wait) {
 			return err
 		}
 		if slept := p.opts.Clock.Sleep(ctx, wait); slept != nil {

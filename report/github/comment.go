@@ -1,12 +1,14 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/google/go-github/v62/github"
 
+	"github.com/preadmit/preadmit/report/github/retry"
 	"github.com/preadmit/preadmit/scanner"
 )
 
@@ -87,14 +89,12 @@ func commenting(doing string) attempt { return attempt{doing, "pull-requests: wr
 
 // commentBody is the marker and the text, within the limit.
 func (p *Publisher) commentBody(c Comment) string {
-	marker := commentMarker(p.opts.Name) + "\n"
-	body := c.Body
-	if body == "" {
-		body = c.Green
-	}
-	if body == "" {
-		body = defaultGreen
-	}
+	return p.marked(commentMarker(p.opts.Name), cmp.Or(c.Body, c.Green, defaultGreen))
+}
+
+// marked puts a marker before a text, and cuts that to the limit.
+func (p *Publisher) marked(marker, body string) string {
+	marker += "\n"
 	return marker + cut(body, MaxComment-utf8.RuneCountInString(marker), utf8.RuneCountInString, cutNote(p.target.DetailsURL))
 }
 
@@ -104,16 +104,20 @@ func sameText(a, b string) bool {
 	return plain(a) == plain(b)
 }
 
-// comments are those of the pull request with the marker of this author, the oldest
+// comments are those of the pull request that tell of reports.
+func (p *Publisher) comments(ctx context.Context) ([]*github.IssueComment, error) {
+	return p.commentsWith(ctx, commentMarker(p.opts.Name))
+}
+
+// commentsWith are those of the pull request with a marker of this author, the oldest
 // first. Anybody can write the marker, and bots quote what people write: it counts
 // only at the beginning of a comment by the token's own login.
-func (p *Publisher) comments(ctx context.Context) ([]*github.IssueComment, error) {
+func (p *Publisher) commentsWith(ctx context.Context, marker string) ([]*github.IssueComment, error) {
 	login, err := p.login(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var own []*github.IssueComment
-	marker := commentMarker(p.opts.Name)
 	err = pages(func(page github.ListOptions) (*github.Response, error) {
 		opts := &github.IssueListCommentsOptions{ListOptions: page}
 		list, resp, err := p.api.Issues.ListComments(ctx, p.target.Owner, p.target.Repo, p.target.Pull, opts)
@@ -128,15 +132,16 @@ func (p *Publisher) comments(ctx context.Context) ([]*github.IssueComment, error
 	return own, attempt{"list the comments", "pull-requests: read"}.fail(err)
 }
 
-// createComment makes the comment. When it is unknown whether GitHub made it, GitHub
+// createComment makes a comment that begins with a marker. When it is unknown whether GitHub made it, GitHub
 // is asked before it is told again.
 func (p *Publisher) createComment(ctx context.Context, body string) (Published, error) {
 	var made *github.IssueComment
+	marker, _, _ := strings.Cut(body, "\n")
 	err := p.carefully(ctx, func() (err error) {
-		made, _, err = p.api.Issues.CreateComment(once(ctx), p.target.Owner, p.target.Repo, p.target.Pull, &github.IssueComment{Body: &body})
+		made, _, err = p.api.Issues.CreateComment(retry.Once(ctx), p.target.Owner, p.target.Repo, p.target.Pull, &github.IssueComment{Body: &body})
 		return commenting("comment on the pull request").fail(err)
 	}, func() (bool, error) {
-		own, err := p.comments(ctx)
+		own, err := p.commentsWith(ctx, marker)
 		if len(own) > 0 {
 			made = own[0]
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-github/v62/github"
 
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/github/retry"
 )
 
 // Kind says what went wrong, as far as a caller can do something about it.
@@ -128,7 +129,7 @@ func (a attempt) fail(err error) error {
 		out.Method, out.Path = resp.Request.Method, resp.Request.URL.Path
 	}
 	out.Kind = kindOf(resp.StatusCode, message)
-	if until := resp.Header.Get(limitedHeader); until != "" {
+	if until := resp.Header.Get(retry.LimitedHeader); until != "" {
 		out.Kind = KindLimited
 		out.Until, _ = time.Parse(time.RFC3339, until) // zero when GitHub did not say
 	}
@@ -169,9 +170,9 @@ func details(refused *github.ErrorResponse) []string {
 // unanswered takes an error apart that has no response. Query and credentials of the
 // URL are left out.
 func unanswered(err error) (method, path string, cause error) {
-	var asked *request
+	var asked *retry.Unanswered
 	if errors.As(err, &asked) {
-		return asked.method, asked.path, asked.err
+		return asked.Method, asked.Path, asked.Err
 	}
 	var outer *url.Error
 	if errors.As(err, &outer) {
@@ -219,5 +220,5 @@ func kindOf(status int, message string) Kind {
 // what is there may help.
 func unavailable(ctx context.Context, err error) bool {
 	var e *Error
-	return ctx.Err() == nil && errors.As(err, &e) && e.Kind == KindUnavailable
+	return ctx.Err() == nil && !retry.Permanent(err) && errors.As(err, &e) && e.Kind == KindUnavailable
 }

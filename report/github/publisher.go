@@ -12,15 +12,15 @@ package github
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/google/go-github/v62/github"
+
+	"github.com/preadmit/preadmit/report/github/retry"
 )
 
 // DefaultBaseURL is the API of github.com.
@@ -60,18 +60,14 @@ type Options struct {
 }
 
 // Clock tells the time and waits.
-type Clock interface {
-	Now() time.Time
-	// Sleep waits for d or until ctx ends, and gives the context's error then.
-	Sleep(ctx context.Context, d time.Duration) error
-}
+type Clock = retry.Clock
 
 // Publisher writes to one commit and its pull request. It is for one goroutine.
 type Publisher struct {
 	target Target
 	opts   Options
 	api    *github.Client
-	wait   *transport
+	wait   *retry.Transport
 
 	known *github.CheckRun // the last run seen or made
 	asked bool             // known is GitHub's answer, also when nil
@@ -90,7 +86,7 @@ func New(target Target, opts Options) (*Publisher, error) {
 		return nil, fmt.Errorf("publish on GitHub: %w", err)
 	}
 	opts = withDefaults(opts)
-	t := newTransport(opts, base)
+	t := retry.New(authorized(opts, base), opts.patience())
 	client := &http.Client{Transport: t}
 	if opts.Client != nil {
 		client.CheckRedirect, client.Jar = opts.Client.CheckRedirect, opts.Client.Jar
@@ -102,13 +98,13 @@ func New(target Target, opts Options) (*Publisher, error) {
 
 func withDefaults(o Options) Options {
 	o.Name = cmp.Or(o.Name, DefaultName)
-	o.Tries = cmp.Or(max(0, o.Tries), 5)
-	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
-	o.MaxWait = cmp.Or(o.MaxWait, 5*time.Minute)
-	if o.Clock == nil {
-		o.Clock = systemClock{}
-	}
+	patience := o.patience().WithDefaults()
+	o.Tries, o.Timeout, o.MaxWait, o.Clock = patience.Tries, patience.Timeout, patience.MaxWait, patience.Clock
 	return o
+}
+
+func (o Options) patience() retry.Options {
+	return retry.Options{Tries: o.Tries, Timeout: o.Timeout, MaxWait: o.MaxWait, Clock: o.Clock}
 }
 
 // baseURL reads the root of the API, which ends in a slash.
@@ -121,24 +117,4 @@ func baseURL(s string) (*url.URL, error) {
 		return nil, fmt.Errorf("the URL of the API must be like %s or https://HOST/api/v3/", DefaultBaseURL)
 	}
 	return u, nil
-}
-
-type systemClock struct{}
-
-func (systemClock) Now() time.Time { return time.Now() }
-
-func (systemClock) Sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
-}
-
-// jitter is between half of d and d, so that many jobs do not come back at once.
-func jitter(d time.Duration) time.Duration {
-	return d/2 + rand.N(d/2+1)
 }

@@ -1,0 +1,180 @@
+package retry
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// LimitedHeader is put on an answer that a rate limit refused, with the time it
+	// ends, or a word when that is not known. GitHub's own headers are taken away from
+	// it: go-github would refuse later requests by them, by a clock of its own.
+	LimitedHeader = "Preadmit-Limited-Until"
+	// maxAnswer bounds what is read of an answer. A page of a hundred files with their
+	// patches, which GitHub bounds, is far less.
+	maxAnswer = 64 << 20
+	// firstBackoff and maxBackoff bound the waits after a failure.
+	firstBackoff = time.Second
+	maxBackoff   = 30 * time.Second
+	// blindWait is the wait for a secondary rate limit that does not tell its end:
+	// GitHub's best practices ask for a minute at least, and for more each time.
+	blindWait = time.Minute
+	// maxDoublings keeps a wait that doubles from overflowing.
+	maxDoublings = 16
+)
+
+// Transport waits for rate limits, asks again after failures, and bounds each request in
+// time and size.
+type Transport struct {
+	opts Options
+	next http.RoundTripper
+}
+
+// Unanswered is a request that got no answer.
+type Unanswered struct {
+	// Method and Path are what was asked. The path has no query.
+	Method, Path string
+	// Err is what happened.
+	Err error
+}
+
+func (r *Unanswered) Error() string { return fmt.Sprintf("%s %s: %v", r.Method, r.Path, r.Err) }
+
+// Unwrap gives what happened.
+func (r *Unanswered) Unwrap() error { return r.Err }
+
+// RoundTrip sends a request until there is an answer worth having.
+func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx := req.Context()
+	for try := 1; ; try++ {
+		resp, err := t.send(req)
+		wait, again := t.wait(ctx, resp, err, try)
+		if !again || try >= t.opts.Tries || !t.Fits(ctx, wait) {
+			return t.finish(req, resp, err)
+		}
+		if err := t.opts.Clock.Sleep(ctx, wait); err != nil {
+			return nil, &Unanswered{req.Method, req.URL.Path, err}
+		}
+	}
+}
+
+// finish marks the answer of a rate limit, and names the request that has none.
+func (t *Transport) finish(req *http.Request, resp *http.Response, err error) (*http.Response, error) {
+	if err != nil {
+		return nil, &Unanswered{req.Method, req.URL.Path, err}
+	}
+	if limited(resp) {
+		until := "unknown"
+		if wait, ok := t.told(resp); ok {
+			until = t.opts.Clock.Now().Add(wait).Format(time.RFC3339)
+		}
+		resp.Header.Set(LimitedHeader, until)
+	}
+	for _, name := range []string{"Retry-After", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
+		resp.Header.Del(name)
+	}
+	return resp, nil
+}
+
+// send sends a request once and reads all of its answer.
+func (t *Transport) send(req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(req.Context(), t.opts.Timeout)
+	defer cancel()
+	copied := req.Clone(ctx)
+	if req.GetBody != nil {
+		body, err := req.GetBody()
+		if err != nil {
+			return nil, fmt.Errorf("send the body again: %w", err)
+		}
+		copied.Body = body
+	}
+	resp, err := t.next.RoundTrip(copied)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }() // all that matters of it is read
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	resp.Body, resp.Request = &kept{Reader: bytes.NewReader(body), text: body}, req
+	return resp, nil
+}
+
+// kept is a body that was read already.
+type kept struct {
+	*bytes.Reader
+	text []byte
+}
+
+func (*kept) Close() error { return nil }
+
+// wait tells whether to send a request again, and after which time.
+func (t *Transport) wait(ctx context.Context, resp *http.Response, err error, try int) (time.Duration, bool) {
+	if ctx.Err() != nil || Permanent(err) {
+		return 0, false
+	}
+	if err == nil && limited(resp) {
+		if wait, ok := t.told(resp); ok {
+			return wait, true
+		}
+		return blindWait<<min(try-1, maxDoublings) + jitter(firstBackoff), true
+	}
+	failed := err != nil || resp.StatusCode >= 500
+	if !failed || ctx.Value(onceKey{}) != nil {
+		return 0, false
+	}
+	if err == nil {
+		if wait, ok := retryAfter(resp); ok {
+			return wait, true
+		}
+	}
+	return Backoff(try), true
+}
+
+// Fits tells whether a wait ends before the deadline and is not too long.
+func (t *Transport) Fits(ctx context.Context, wait time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return wait <= t.opts.MaxWait && (!ok || t.opts.Clock.Now().Add(wait).Before(deadline))
+}
+
+// limited tells whether a rate limit refused a request. A limit that is used up is in
+// the headers of other refusals as well.
+func limited(resp *http.Response) bool {
+	switch resp.StatusCode {
+	case http.StatusTooManyRequests:
+		return true
+	case http.StatusForbidden:
+		body, ok := resp.Body.(*kept)
+		return resp.Header.Get("Retry-After") != "" ||
+			ok && strings.Contains(strings.ToLower(string(body.text)), "rate limit")
+	}
+	return false
+}
+
+// told is the wait a limit's answer asks for.
+func (t *Transport) told(resp *http.Response) (time.Duration, bool) {
+	if wait, ok := retryAfter(resp); ok {
+		return wait, true
+	}
+	reset, err := strconv.ParseInt(resp.Header.Get("X-RateLimit-Reset"), 10, 64)
+	if err != nil || resp.Header.Get("X-RateLimit-Remaining") != "0" {
+		return 0, false
+	}
+	// A second more: GitHub's clock and this one may differ by less than that.
+	return max(0, time.Unix(reset, 0).Sub(t.opts.Clock.Now())) + time.Second, true
+}
+
+func retryAfter(resp *http.Response) (time.Duration, bool) {
+	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+	if err != nil || seconds < 0 || seconds > 24*60*60 {
+		return 0, false
+	}
+	return time.Duration(seconds) * time.Second, true
+}

@@ -1,0 +1,261 @@
+// Package app is preadmit's identity on GitHub: a GitHub App. It holds the App's
+// credentials, and makes of them tokens that are narrowed to one repository and to what
+// a scan needs, clients that use them, and the questions that only the App may ask.
+//
+// Secrets - the private key, tokens, the client secret, webhook secrets - are in no error
+// and no log: answers that refuse something are cleaned of whatever looks like one before
+// anything reads them.
+package app
+
+import (
+	"cmp"
+	"context"
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/golang-jwt/jwt/v4"
+	"github.com/google/go-github/v62/github"
+
+	"github.com/preadmit/preadmit/report/github/retry"
+	"github.com/preadmit/preadmit/webhooks/metrics"
+)
+
+// These are the keys of the service's configuration that errors of this package name.
+const (
+	KeyID            = "app.id"
+	KeyPrivateKey    = "app.privateKeyFile"
+	KeyWebhookSecret = "app.webhookSecretFile"
+	KeyClientID      = "app.clientID"
+	KeyClientSecret  = "app.clientSecretFile"
+	KeyBaseURL       = "github.baseURL"
+)
+
+// DefaultBaseURL is the API of github.com, and DefaultWebURL its pages.
+const (
+	DefaultBaseURL = "https://api.github.com/"
+	DefaultWebURL  = "https://github.com"
+)
+
+// keepSecret is how long the previous webhook secret is still taken after Reload: what
+// GitHub sent with it may be on its way, or be delivered again.
+const keepSecret = 10 * time.Minute
+
+// Credentials are the App's, as GitHub gave them.
+type Credentials struct {
+	// ID is the App ID, and Slug its name in URLs, which may be empty.
+	ID   int64
+	Slug string
+	// ClientID and ClientSecret are for people's login; both may be empty.
+	ClientID, ClientSecret string
+	// PrivateKey is an RSA key in PEM.
+	PrivateKey []byte
+	// WebhookSecret signs deliveries. It must not be empty.
+	WebhookSecret string
+}
+
+// String hides the secrets.
+func (c Credentials) String() string { return fmt.Sprintf("App %d", c.ID) }
+
+// GoString hides the secrets.
+func (c Credentials) GoString() string { return c.String() }
+
+// LogValue hides the secrets.
+func (c Credentials) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+// Config says which App, and where.
+type Config struct {
+	// BaseURL is the root of the API: DefaultBaseURL when empty, https://HOST/api/v3/ on
+	// GitHub Enterprise Server.
+	BaseURL string
+	// WebURL is the root of the pages; when empty it follows from BaseURL.
+	WebURL      string
+	Credentials Credentials
+	// Transport makes the requests; http.DefaultTransport when nil.
+	Transport http.RoundTripper
+	// Clock tells the time and waits; the system's when nil.
+	Clock retry.Clock
+	// Log is told of what goes on; nil discards it.
+	Log *slog.Logger
+	// Metrics counts requests; nil counts nothing.
+	Metrics *metrics.GitHub
+}
+
+// App is a GitHub App. It is for any number of goroutines.
+type App struct {
+	base, web *url.URL
+	next      http.RoundTripper
+	clock     retry.Clock
+	log       *slog.Logger
+	metrics   *metrics.GitHub
+	self      *github.Client // as the App itself
+
+	mu       sync.Mutex
+	creds    Credentials
+	key      *rsa.PrivateKey
+	skew     time.Duration // GitHub's clock, less ours
+	previous string        // webhook secret
+	replaced time.Time
+	slug     string // as GitHub says
+	access   map[accessKey]*Access
+}
+
+// New makes an App of its credentials. It asks nothing of GitHub; see Self. Its errors
+// name the key of the configuration that is wrong.
+func New(c Config) (*App, error) {
+	key, err := check(c.Credentials)
+	if err != nil {
+		return nil, err
+	}
+	base, err := rootURL(cmp.Or(c.BaseURL, DefaultBaseURL))
+	if err != nil {
+		return nil, err
+	}
+	web, err := webURL(base, c.WebURL)
+	if err != nil {
+		return nil, err
+	}
+	a := &App{
+		base: base, web: web, next: c.Transport, clock: c.Clock, log: c.Log, metrics: c.Metrics,
+		creds: c.Credentials, key: key, access: map[accessKey]*Access{},
+	}
+	if a.next == nil {
+		a.next = http.DefaultTransport
+	}
+	if a.clock == nil {
+		a.clock = retry.SystemClock{}
+	}
+	if a.log == nil {
+		a.log = slog.New(slog.DiscardHandler)
+	}
+	a.self = a.client(a.asApp())
+	return a, nil
+}
+
+// check reads the private key, and finds what is missing.
+func check(c Credentials) (*rsa.PrivateKey, error) {
+	if c.ID <= 0 {
+		return nil, fmt.Errorf("%s: %d is no App ID: it is the number at the top of the App's settings page", KeyID, c.ID)
+	}
+	if c.WebhookSecret == "" {
+		return nil, fmt.Errorf("%s: the webhook secret is empty: without it anybody could forge deliveries; set the one of the App's settings page", KeyWebhookSecret)
+	}
+	key, err := jwt.ParseRSAPrivateKeyFromPEM(c.PrivateKey)
+	if err != nil {
+		return nil, fmt.Errorf("%s: this is no RSA private key in PEM: use the .pem file that \"Generate a private key\" on the App's settings page gives", KeyPrivateKey)
+	}
+	return key, nil
+}
+
+// rootURL reads the root of the API, which ends in a slash.
+func rootURL(s string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimSuffix(s, "/") + "/")
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" {
+		return nil, fmt.Errorf("%s: this is no URL of an API: use %s or https://HOST/api/v3/", KeyBaseURL, DefaultBaseURL)
+	}
+	return u, nil
+}
+
+// webURL is the root of the pages, without a slash at the end.
+func webURL(base *url.URL, given string) (*url.URL, error) {
+	if given == "" {
+		given = base.Scheme + "://" + base.Host
+		if base.Host == "api.github.com" {
+			given = DefaultWebURL
+		}
+	}
+	u, err := rootURL(given)
+	if err != nil {
+		return nil, errors.New("the URL of GitHub's pages must be like https://github.com")
+	}
+	u.Path = strings.TrimSuffix(u.Path, "/")
+	return u, nil
+}
+
+// Reload takes other credentials, for what is asked from now on. What is at work goes on
+// with its tokens, which stay valid; only those of another App are forgotten. When the
+// credentials are wrong, the present ones stay, and the error names the key.
+func (a *App) Reload(c Credentials) error {
+	key, err := check(c)
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if c.WebhookSecret != a.creds.WebhookSecret {
+		a.previous, a.replaced = a.creds.WebhookSecret, a.clock.Now()
+	}
+	if c.ID != a.creds.ID {
+		clear(a.access)
+		a.slug = ""
+	}
+	a.creds, a.key = c, key
+	return nil
+}
+
+// Credentials are those in use.
+func (a *App) Credentials() Credentials {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.creds
+}
+
+// ID is the App's.
+func (a *App) ID() int64 { return a.Credentials().ID }
+
+// BaseURL is the root of the API, with a slash at the end.
+func (a *App) BaseURL() string { return a.base.String() }
+
+// WebURL is the root of GitHub's pages, without a slash at the end.
+func (a *App) WebURL() string { return a.web.String() }
+
+// WebhookSecrets are those that deliveries may be signed with: the present one, and for
+// ten minutes after Reload the one before.
+func (a *App) WebhookSecrets() [][]byte {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	out := [][]byte{[]byte(a.creds.WebhookSecret)}
+	if a.previous != "" && a.clock.Now().Sub(a.replaced) < keepSecret {
+		out = append(out, []byte(a.previous))
+	}
+	return out
+}
+
+// Self asks GitHub who the App is, once. Its error is ErrCredentials, with the keys of
+// the configuration, when GitHub does not take the credentials.
+func (a *App) Self(ctx context.Context) (slug string, id int64, err error) {
+	a.mu.Lock()
+	slug, id = a.slug, a.creds.ID
+	a.mu.Unlock()
+	if slug != "" {
+		return slug, id, nil
+	}
+	got, _, err := a.self.Apps.Get(ctx, "")
+	if err != nil {
+		return "", 0, a.explain("ask GitHub who the App is", err)
+	}
+	if got.GetID() != id || got.GetSlug() == "" {
+		return "", 0, fmt.Errorf("ask GitHub who the App is: it says App %d: check %s and %s: %w", got.GetID(), KeyID, KeyBaseURL, ErrCredentials)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.creds.ID == id {
+		a.slug = got.GetSlug()
+	}
+	return got.GetSlug(), id, nil
+}
+
+// Login is who the App's comments and check runs are by: "SLUG[bot]".
+func (a *App) Login(ctx context.Context) (string, error) {
+	slug, _, err := a.Self(ctx)
+	if err != nil {
+		return "", err
+	}
+	return slug + "[bot]", nil
+}

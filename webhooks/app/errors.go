@@ -1,0 +1,112 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/bradleyfalzon/ghinstallation/v2"
+	"github.com/google/go-github/v62/github"
+)
+
+var (
+	// ErrCredentials is wrapped by errors that only other credentials end.
+	ErrCredentials = errors.New("GitHub does not take the App's credentials")
+	// ErrGone is wrapped when an installation or a repository is not there any more, or
+	// not for the App.
+	ErrGone = errors.New("the App has no access")
+	// ErrSuspended is wrapped when an installation is suspended.
+	ErrSuspended = errors.New("the installation is suspended")
+)
+
+// refusal is what GitHub answered, without secrets.
+type refusal struct {
+	status  int
+	message string
+}
+
+// refused reads what GitHub refused out of the errors of both libraries.
+func refused(err error) (refusal, bool) {
+	var token *ghinstallation.HTTPError
+	var answer *github.ErrorResponse
+	switch {
+	case errors.As(err, &answer) && answer.Response != nil:
+		return refusal{answer.Response.StatusCode, answer.Message}, true
+	case errors.As(err, &token) && token.Response != nil && token.RootCause == nil:
+		return refusal{token.Response.StatusCode, messageOf(token.Response)}, true
+	}
+	return refusal{}, false
+}
+
+// messageOf reads the message of an answer, which the meter keeps in memory.
+func messageOf(resp *http.Response) string {
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+	var body struct{ Message string }
+	if err != nil || json.Unmarshal(text, &body) != nil {
+		return http.StatusText(resp.StatusCode)
+	}
+	return body.Message
+}
+
+// explain says what was being done, what GitHub answered and what to do about it.
+func (a *App) explain(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	r, ok := refused(err)
+	if !ok {
+		return fmt.Errorf("%s: %w", doing, a.clean(err))
+	}
+	said := fmt.Sprintf("%s: GitHub answers %d %s", doing, r.status, line(a.redact(r.message)))
+	switch {
+	case r.status == http.StatusUnauthorized,
+		r.status == http.StatusNotFound && strings.Contains(r.message, "Integration not found"):
+		return &finalError{fmt.Sprintf("%s: %s and %s must be the ID and a private key of one App at %s; make a new key on its settings page if in doubt",
+			said, KeyID, KeyPrivateKey, a.web), ErrCredentials}
+	case r.status == http.StatusForbidden && strings.Contains(strings.ToLower(r.message), "suspended"):
+		return &finalError{said, ErrSuspended}
+	case r.status == http.StatusNotFound, r.status == http.StatusGone,
+		r.status == http.StatusUnprocessableEntity && strings.Contains(r.message, "repository"):
+		return &finalError{said, ErrGone}
+	}
+	return &answerError{said, a.clean(err)}
+}
+
+// answerError reads as what was said, and still is what go-github gave.
+type answerError struct {
+	said string
+	err  error
+}
+
+func (e *answerError) Error() string { return e.said }
+func (e *answerError) Unwrap() error { return e.err }
+
+// finalError is one that asking again does not end.
+type finalError struct {
+	said string
+	kind error
+}
+
+func (e *finalError) Error() string { return e.said + ": " + e.kind.Error() }
+func (e *finalError) Unwrap() error { return e.kind }
+
+// Permanent has the retry package not ask again.
+func (e *finalError) Permanent() bool { return true }
+
+// line keeps what GitHub says from being more than a line of bounded length.
+func line(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+	if runes := []rune(s); len(runes) > 300 {
+		s = string(runes[:300]) + "..."
+	}
+	return s
+}

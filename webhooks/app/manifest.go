@@ -1,0 +1,108 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/preadmit/preadmit/report/github/retry"
+)
+
+// Paths of the service that GitHub is told of, below its public URL.
+const (
+	WebhookPath       = "/webhooks/github"
+	SetupCallbackPath = "/setup/callback"
+	LoginCallbackPath = "/login/callback"
+)
+
+// ManifestOptions say what the App is called and where the service is.
+type ManifestOptions struct {
+	// Name is the App's, which must be free on GitHub; "preadmit" when empty.
+	Name string
+	// PublicURL is where GitHub and people reach the service.
+	PublicURL string
+	// WebhookURL is where deliveries go, when not to PublicURL: a relay that brings them
+	// to a machine that GitHub cannot reach.
+	WebhookURL string
+}
+
+// manifest is GitHub's form of it:
+// https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
+type manifest struct {
+	Name        string            `json:"name"`
+	URL         string            `json:"url"`
+	Hook        hookAttributes    `json:"hook_attributes"`
+	RedirectURL string            `json:"redirect_url"`
+	Callbacks   []string          `json:"callback_urls"`
+	SetupURL    string            `json:"setup_url"`
+	Description string            `json:"description"`
+	Public      bool              `json:"public"`
+	Permissions map[string]string `json:"default_permissions"`
+	Events      []string          `json:"default_events"`
+}
+
+type hookAttributes struct {
+	URL    string `json:"url"`
+	Active bool   `json:"active"`
+}
+
+// Manifest describes the App for GitHub to create, as JSON. installation and
+// installation_repositories are not among the events: every App gets them.
+func Manifest(o ManifestOptions) ([]byte, error) {
+	root, err := url.Parse(strings.TrimSuffix(o.PublicURL, "/"))
+	if err != nil || root.Scheme != "https" && root.Scheme != "http" || root.Host == "" || root.User != nil || root.RawQuery != "" {
+		return nil, fmt.Errorf("the public URL %q must be like https://preadmit.example.com", o.PublicURL)
+	}
+	permissions := map[string]string{
+		"merge_queues": "read", // for merge_group
+		"issues":       "read", // for issue_comment, which GitHub does not send without
+	}
+	for _, p := range scanning() {
+		permissions[p.name] = p.level
+	}
+	below := root.String()
+	return json.Marshal(manifest{
+		Name: cmp.Or(o.Name, "preadmit"), URL: below,
+		Hook:        hookAttributes{cmp.Or(o.WebhookURL, below+WebhookPath), true},
+		RedirectURL: below + SetupCallbackPath, Callbacks: []string{below + LoginCallbackPath}, SetupURL: below + "/",
+		Description: "Says what the API server will say to a pull request.",
+		Permissions: permissions,
+		Events:      []string{"check_run", "check_suite", "issue_comment", "merge_group", "pull_request", "push"},
+	})
+}
+
+// Convert gives the credentials of an App that GitHub has just created of a manifest, for
+// the code it redirected with. A code works once, within an hour. The baseURL is the root
+// of the API, DefaultBaseURL when empty.
+func Convert(ctx context.Context, baseURL, code string) (Credentials, error) {
+	base, err := rootURL(cmp.Or(baseURL, DefaultBaseURL))
+	if err != nil {
+		return Credentials{}, err
+	}
+	const doing = "get the credentials of the new App"
+	if code == "" || len(code) > 200 || strings.ContainsAny(code, "/?#%") {
+		return Credentials{}, fmt.Errorf("%s: this is no code that GitHub gives: begin again", doing)
+	}
+	a := &App{base: base, web: base, next: http.DefaultTransport, clock: retry.SystemClock{}}
+	c := a.client(a.meter(0))
+	ctx, cancel := context.WithTimeout(retry.Once(ctx), time.Minute)
+	defer cancel()
+	got, _, err := c.Apps.CompleteAppManifest(ctx, code)
+	if err != nil {
+		// The code is in the path of the request, which errors name.
+		return Credentials{}, fmt.Errorf("%s: %s: begin again at the setup page", doing, strings.ReplaceAll(a.redact(err.Error()), code, hidden))
+	}
+	out := Credentials{
+		ID: got.GetID(), Slug: got.GetSlug(), ClientID: got.GetClientID(), ClientSecret: got.GetClientSecret(),
+		PrivateKey: []byte(got.GetPEM()), WebhookSecret: got.GetWebhookSecret(),
+	}
+	if _, err := check(out); err != nil {
+		return Credentials{}, fmt.Errorf("%s: GitHub gave others than expected: %w", doing, err)
+	}
+	return out, nil
+}

@@ -1,0 +1,90 @@
+package app
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxRefusal bounds what is read of an answer that refuses.
+const maxRefusal = 1 << 20
+
+// meter counts requests and what is left of the rate limit, and cleans answers that
+// refuse: they are what ends up in errors.
+type meter struct {
+	app          *App
+	installation int64 // 0: the App itself
+}
+
+func (a *App) meter(installation int64) http.RoundTripper { return &meter{a, installation} }
+
+// RoundTrip sends one request once.
+func (m *meter) RoundTrip(req *http.Request) (*http.Response, error) {
+	class := classOf(strings.TrimPrefix(req.URL.Path, m.app.base.Path))
+	resp, err := m.app.next.RoundTrip(req)
+	if err != nil {
+		m.app.metrics.Call(class, 0)
+		return nil, m.app.clean(err)
+	}
+	m.app.metrics.Call(class, resp.StatusCode)
+	if left, err := strconv.Atoi(resp.Header.Get("X-RateLimit-Remaining")); err == nil && left >= 0 && m.installation > 0 {
+		m.app.metrics.Remaining(m.installation, left)
+	}
+	if resp.StatusCode < http.StatusBadRequest {
+		return resp, nil
+	}
+	return m.app.cleaned(resp)
+}
+
+// cleaned is an answer whose body has no secrets and is in memory.
+func (a *App) cleaned(resp *http.Response) (*http.Response, error) {
+	defer func() { _ = resp.Body.Close() }() // all that matters of it is read
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+	if err != nil {
+		return nil, errors.New("read the answer: " + a.redact(err.Error()))
+	}
+	text = []byte(a.redact(string(text)))
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+	resp.Header.Del("Content-Length")
+	return resp, nil
+}
+
+// isAPI tells whether a URL is of GitHub's API, which alone is told tokens.
+func (a *App) isAPI(u *url.URL) bool { return u.Scheme == a.base.Scheme && u.Host == a.base.Host }
+
+// Classes are what metrics call routes: few, whatever the repositories are called.
+func Classes() []string {
+	return []string{
+		"access-tokens", "app", "app-manifests", "check-runs", "check-suites", "collaborators", "comments", "commits", "compare",
+		"deliveries", "files", "git", "graphql", "installation", "installations", "other", "pulls", "reactions", "repository",
+		"sarifs", "user",
+	}
+}
+
+// classOf names the route of a path below the root of the API: by its last word that is
+// one, so that /repos/O/R/pulls/7/files is "files".
+func classOf(path string) string {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	words := parts
+	if parts[0] == "repos" || parts[0] == "repositories" {
+		words = parts[min(len(parts), 3):] // what comes before is a name
+		if parts[0] == "repositories" {
+			words = parts[min(len(parts), 2):]
+		}
+		if len(words) == 0 {
+			return "repository"
+		}
+	}
+	known := strings.ReplaceAll(" "+strings.Join(Classes(), " ")+" ", "access-tokens", "access_tokens")
+	for _, word := range slices.Backward(words) {
+		if word != "" && strings.Contains(known, " "+word+" ") {
+			return strings.ReplaceAll(word, "_", "-")
+		}
+	}
+	return "other"
+}

@@ -1,0 +1,121 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bradleyfalzon/ghinstallation/v2"
+	"github.com/google/go-github/v62/github"
+)
+
+// permission is one of a GitHub App. The names and levels are those of the properties of
+// app-permissions in GitHub's OpenAPI description.
+type permission struct {
+	name, level string
+	// required permissions have nothing to fall back to.
+	required bool
+}
+
+func (p permission) String() string { return p.name + ": " + p.level }
+
+// scanning is what it takes to judge a pull request and say so. Without those that are
+// not required, what they are for is left out, and the reader is told.
+func scanning() []permission {
+	return []permission{
+		{"metadata", "read", true},
+		{"contents", "read", true},
+		{"checks", "write", false},
+		{"pull_requests", "write", false},
+		{"security_events", "write", false},
+	}
+}
+
+// looking is what it takes to find pull requests without a verdict.
+func looking() []permission {
+	return []permission{{"metadata", "read", true}, {"pull_requests", "read", false}, {"checks", "read", false}}
+}
+
+// wire are permissions as go-github sends them.
+func wire(list []permission) *github.InstallationPermissions {
+	levels := map[string]string{}
+	for _, p := range list {
+		levels[p.name] = p.level
+	}
+	var out github.InstallationPermissions
+	convert(levels, &out)
+	return &out
+}
+
+// levels are granted permissions by name.
+func levels(granted *github.InstallationPermissions) map[string]string {
+	out := map[string]string{}
+	if granted != nil {
+		convert(granted, &out)
+	}
+	return out
+}
+
+// convert goes between names and go-github's fields by their JSON.
+func convert(from, to any) {
+	text, err := json.Marshal(from)
+	if err == nil {
+		err = json.Unmarshal(text, to)
+	}
+	if err != nil {
+		panic(err) // strings by name, on both sides
+	}
+}
+
+// fit takes away what was not granted, or lowers it, and says what is missing.
+func fit(wants []permission, granted map[string]string) (got []permission, missing []string, err error) {
+	for _, p := range wants {
+		level := granted[p.name]
+		switch {
+		case covers(level, p.level):
+			got = append(got, p)
+			continue
+		case p.required:
+			return nil, nil, &finalError{fmt.Sprintf("the installation does not grant %s: whoever installed the App must accept its permissions", p), ErrGone}
+		case level != "":
+			got = append(got, permission{name: p.name, level: level})
+		}
+		missing = append(missing, p.String())
+	}
+	return got, missing, nil
+}
+
+// covers tells whether a level that was granted is enough.
+func covers(granted, wanted string) bool {
+	order := []string{"read", "write", "admin"}
+	return slices.Index(order, granted) >= slices.Index(order, wanted)
+}
+
+// narrow asks what the installation grants, and for a token with no more than that.
+func (s *Access) narrow(ctx context.Context, tokens *ghinstallation.Transport, cause error) (*ghinstallation.Transport, error) {
+	granted, _, err := s.app.self.Apps.GetInstallation(ctx, s.key.installation)
+	if err != nil {
+		return nil, s.app.explain(fmt.Sprintf("ask for the permissions of installation %d", s.key.installation), err)
+	}
+	got, missing, err := fit(s.wants, levels(granted.Permissions))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(missing) == 0:
+		return nil, s.explain(cause)
+	}
+	narrowed := s.transport(got)
+	if _, err := narrowed.Token(ctx); err != nil {
+		return nil, s.explain(err)
+	}
+	s.app.metrics.Token("narrowed")
+	s.app.log.Warn("the installation does not grant all permissions", "installation", s.key.installation, "missing", strings.Join(missing, ", "))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tokens == tokens {
+		s.tokens, s.missing, s.lacking = narrowed, missing, s.app.clock.Now()
+	}
+	return narrowed, nil
+}
