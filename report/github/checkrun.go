@@ -25,13 +25,15 @@ type Published struct {
 
 // Start makes the check run show that preadmit is at work, and finds the one that
 // Finish will complete. A run that is complete is left as it is until Finish has
-// something else to say, unless Options.Fresh asks for a new one.
+// something else to say, unless Options.Fresh asks for a new one. One with the target's
+// DetailsURL is the new one: it was made by a process that ended since.
 func (p *Publisher) Start(ctx context.Context) error {
 	run, err := p.find(ctx)
 	if err != nil {
 		return err
 	}
-	if run != nil && (!p.opts.Fresh || run.GetStatus() != "completed") {
+	fresh := p.opts.Fresh && (p.target.DetailsURL == "" || run.GetDetailsURL() != p.target.DetailsURL)
+	if run != nil && (!fresh || run.GetStatus() != "completed") {
 		return nil
 	}
 	return p.create(ctx)
@@ -151,6 +153,9 @@ func (p *Publisher) write(ctx context.Context, c Check, want mark, done int) err
 	}
 	if text != "" {
 		o.Output.Text = github.String(text)
+	}
+	if p.target.DetailsURL != "" { // the run may have been begun for another page
+		o.DetailsURL = github.String(p.target.DetailsURL)
 	}
 	o.Output.Annotations = all[min(done, len(all)):]
 	return p.patch(ctx, o, len(all))

@@ -207,14 +207,19 @@ func TestFreshMakesANewRun(t *testing.T) {
 	changed(s, r)
 	p, _ := publisher(t, s, pullTarget(), Options{})
 	publish(t, p, r)
-	p, _ = publisher(t, s, pullTarget(), Options{Fresh: true})
+	again := pullTarget()
+	again.DetailsURL += "/attempts/2"
+	// A process that ends, and one that finds what it left, complete or not.
 	for range 2 {
-		if err := p.Start(context.Background()); err != nil {
-			t.Fatal(err)
+		p, _ = publisher(t, s, again, Options{Fresh: true})
+		for range 2 {
+			if err := p.Start(context.Background()); err != nil {
+				t.Fatal(err)
+			}
 		}
+		publish(t, p, r)
 	}
-	publish(t, p, r)
-	if runs := s.CheckRuns(); len(runs) != 2 || runs[1].Status != "completed" {
+	if runs := s.CheckRuns(); len(runs) != 2 || runs[1].Status != "completed" || runs[1].DetailsURL != again.DetailsURL {
 		t.Errorf("runs %+v, want a second one", runs)
 	}
 }

@@ -46,3 +46,8 @@ func readMark(id string) (m mark, ok bool) {
 func commentMarker(name string) string {
 	return "<!-- preadmit:comment " + digest([]byte(name))[:16] + " -->"
 }
+
+// replyMarker is the first line of an answer to what key names.
+func replyMarker(name, key string) string {
+	return "<!-- preadmit:reply " + digest([]byte(name + "\n" + key))[:16] + " -->"
+}

@@ -1,0 +1,188 @@
+package github
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner"
+)
+
+// Places are where a report is told.
+type Places struct{ CheckRun, Comment, SARIF bool }
+
+// Content is a report with all that is told of it.
+type Content struct {
+	Report *scanner.Report
+	// Check says what the check run gets. Its Summary is filled in.
+	Check CheckOptions
+	// SARIF is the file for code scanning.
+	SARIF []byte
+	// Blob is the URL of the judged files, for links; see report.Options.
+	Blob string
+}
+
+// Publication tells of one report in all the places that are asked for. What the token
+// or the repository does not allow is left out, and becomes a notice; what fails
+// otherwise is kept for Err. Start comes first, then Tell, and Finish last, so that a
+// check run that is complete says that everything is there, or what is not.
+type Publication struct {
+	to        *Publisher
+	places    Places
+	elsewhere string
+
+	notices                   []string
+	failed                    []error
+	started, ended, annotated bool
+	comment                   string
+}
+
+// NewPublication makes a publication by a publisher, which may be nil: nothing is
+// published then. elsewhere is a sentence on where a reader finds what is left out.
+func NewPublication(to *Publisher, places Places, elsewhere string) *Publication {
+	return &Publication{to: to, places: places, elsewhere: elsewhere}
+}
+
+// Connect gives a publication that was made without a publisher what NewPublication
+// takes. It comes before Start.
+func (p *Publication) Connect(to *Publisher, places Places, elsewhere string) {
+	p.to, p.places, p.elsewhere = to, places, elsewhere
+}
+
+// Notices are what a reader should be told besides the report, a line each.
+func (p *Publication) Notices() []string { return p.notices }
+
+// Started tells whether there is a check run to finish.
+func (p *Publication) Started() bool { return p.started }
+
+// Annotated tells whether the check run has the report with its annotations.
+func (p *Publication) Annotated() bool { return p.annotated }
+
+// CommentURL is the page of the comment, "" when there is none.
+func (p *Publication) CommentURL() string { return p.comment }
+
+// Err is what kept the report from being published though the token allows it.
+func (p *Publication) Err() error {
+	if len(p.failed) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the report could not be published: %w", errors.Join(p.failed...))
+}
+
+// Notice remembers something to tell the reader.
+func (p *Publication) Notice(format string, args ...any) {
+	p.notices = append(p.notices, report.Line(fmt.Sprintf(format, args...)))
+}
+
+// NoticeText are the notices as Markdown. They are fixed text and words of GitHub's
+// answers, as code.
+func (p *Publication) NoticeText() string {
+	var b strings.Builder
+	for _, n := range p.notices {
+		b.WriteString("\n" + report.Code(n) + "\n")
+	}
+	return b.String()
+}
+
+// note takes what became of one thing. It tells whether that is done.
+func (p *Publication) note(what string, done Published, err error) bool {
+	if done.Notice != "" {
+		p.Notice("%s", done.Notice)
+	}
+	var refused *Error
+	switch {
+	case err == nil:
+		return true
+	case errors.As(err, &refused) && refused.Degrades():
+		p.Notice("No %s: %v. %s", what, err, p.elsewhere)
+	default:
+		p.failed = append(p.failed, err)
+	}
+	return false
+}
+
+// Start makes the check run show that the scan goes on.
+func (p *Publication) Start(ctx context.Context) {
+	if p.to != nil && p.places.CheckRun {
+		p.started = p.note("check run", Published{}, p.to.Start(ctx))
+	}
+}
+
+// Tell publishes everywhere but in the check run, which remembers what code scanning
+// has and tells what is missing. Its error is a report that cannot be written.
+func (p *Publication) Tell(ctx context.Context, c *Content) error {
+	if p.to == nil {
+		return nil
+	}
+	if p.places.SARIF {
+		done, err := p.to.UploadSARIF(ctx, c.SARIF)
+		p.note("upload of SARIF", done, err)
+	}
+	if !p.places.Comment {
+		return nil
+	}
+	var text Comment
+	if Speaks(c.Report, c.Check.Existing) {
+		body, err := Markdown(c.Report, c.Blob, MaxComment)
+		if err != nil {
+			return err
+		}
+		text.Body = body
+	}
+	done, err := p.to.Comment(ctx, text)
+	p.note("comment", done, err)
+	p.comment = done.URL
+	return nil
+}
+
+// Finish completes the check run. When that fails it is left for Abandon. Its error is
+// a report that cannot be written.
+func (p *Publication) Finish(ctx context.Context, c *Content) error {
+	if !p.started {
+		return nil
+	}
+	notes := p.NoticeText()
+	summary, err := Markdown(c.Report, c.Blob, MaxSummary-len(notes))
+	if err != nil {
+		return err
+	}
+	opts := c.Check
+	opts.Summary = summary + notes
+	done, err := p.to.Finish(ctx, c.Report, opts)
+	if p.note("check run", done, err) {
+		p.ended, p.annotated = true, !done.Unannotated
+	}
+	return nil
+}
+
+// Abandon completes the check run with something else if it is still in progress, also
+// when ctx is over. What keeps it from that is not told: its cause is.
+func (p *Publication) Abandon(ctx context.Context, check Check) {
+	if !p.started || p.ended {
+		return
+	}
+	p.ended = true
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	_, _ = p.to.Complete(ctx, check) // see above
+}
+
+// Markdown is a report in at most limit bytes, if it has so little to say that there is
+// a way. blob is the URL of the judged files, for links.
+func Markdown(r *scanner.Report, blob string, limit int) (string, error) {
+	opts := report.Options{Blob: blob}
+	// The format counts characters, which take up to four bytes.
+	for opts.Limit = limit; ; opts.Limit -= opts.Limit / 4 {
+		var b bytes.Buffer
+		if err := report.Write(&b, "markdown", r, opts); err != nil {
+			return "", err
+		}
+		if b.Len() <= limit || opts.Limit < limit/4 {
+			return b.String(), nil
+		}
+	}
+}
