@@ -112,7 +112,7 @@ func runAction(ctx context.Context, p Process, f *actionFlags) error {
 		return err
 	}
 	run := &actionRun{p: p, flags: f, runner: runner, occasion: occasion, outputs: outputs}
-	run.publish = &publishing{run: run}
+	run.publish = newPublishing(run)
 	return run.run(ctx)
 }
 
@@ -138,7 +138,7 @@ func (a *actionRun) run(ctx context.Context) (err error) {
 	}
 	a.explain(change)
 	a.publish.connect()
-	a.publish.start(ctx)
+	a.publish.Start(ctx)
 	r, sarif, err := a.judge(ctx, change)
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func (a *actionRun) judge(ctx context.Context, c *change) (*scanner.Report, []by
 // request, whose lines are not always those of the merge commit that was judged.
 func (a *actionRun) checkOptions(ctx context.Context, c *change) (github.CheckOptions, error) {
 	opts := github.CheckOptions{FailOn: a.failOn, Existing: a.flags.scan.existing}
-	if !a.publish.started || a.occasion.judged == a.occasion.headSHA {
+	if !a.publish.Started() || a.occasion.judged == a.occasion.headSHA {
 		return opts, nil
 	}
 	head, err := a.source.commit(ctx, a.occasion.headSHA)

@@ -24,7 +24,7 @@ func TestActionPullRequest(t *testing.T) {
 
 	f.want("findings", f.findings(), changeFindings())
 	f.want("requests", f.api.Wrote(), []string{
-		"POST check-runs 201", "POST code-scanning/sarifs 202", "PATCH check-runs/1001 200", "POST issues/7/comments 201",
+		"POST check-runs 201", "POST code-scanning/sarifs 202", "POST issues/7/comments 201", "PATCH check-runs/1001 200",
 	})
 	if !strings.Contains(stderr, "base is "+f.Base+" (main), head is "+f.Merge) {
 		t.Errorf("stderr does not say what is compared:\n%s", stderr)
@@ -212,7 +212,7 @@ func TestActionRepublish(t *testing.T) {
 	run := map[string]any{"event": "pull_request", "head_sha": f.Head}
 	f.event("workflow_run", "refs/heads/main", f.Base, map[string]any{"workflow_run": run})
 	f.action(exitClean, "--from", written, "--check-run", "--comment")
-	f.want("requests", f.api.Wrote(), []string{"POST check-runs 201", "PATCH check-runs/1001 200", "POST issues/7/comments 201"})
+	f.want("requests", f.api.Wrote(), []string{"POST check-runs 201", "POST issues/7/comments 201", "PATCH check-runs/1001 200"})
 	check := f.api.CheckRuns()[0]
 	f.want("check run", []string{check.HeadSHA, check.Conclusion}, []string{f.Head, "failure"})
 

@@ -1,87 +1,58 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"time"
 
-	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/github"
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// publishing tells GitHub of a report, and remembers what it could not.
+// publishing tells GitHub of a report, once it is known where.
 type publishing struct {
 	run *actionRun
-	to  *github.Publisher // nil when nothing is asked for, or without a token
-	// started, judged, ended and checked say how far the check run is: it is in progress,
-	// there is a report for it, it is completed as far as it can be, and it has the
-	// report with its annotations.
-	started, judged, ended, checked bool
+	*github.Publication
+	// judged says that there is a report.
+	judged bool
+	// unreachable is why there is no publisher though one is asked for.
+	unreachable error
+}
 
-	notices []string
-	failed  []error
+// newPublishing begins with nobody to tell, and takes notices.
+func newPublishing(run *actionRun) *publishing {
+	return &publishing{run: run, Publication: github.NewPublication(nil, github.Places{}, "")}
 }
 
 // connect makes the publisher once it is known what is judged.
 func (p *publishing) connect() {
 	f := p.run.flags
-	if !f.checkRun && !f.comment && !f.sarif {
+	places := github.Places{CheckRun: f.checkRun, Comment: f.comment, SARIF: f.sarif}
+	if places == (github.Places{}) {
 		return
 	}
 	if p.run.runner.token == "" {
-		p.notice("There is no token (github-token), so this is told here only.")
+		p.Notice("There is no token (github-token), so this is told here only.")
 		return
 	}
 	to, err := github.New(p.run.occasion.target(p.run.runner), github.Options{
 		Token: p.run.runner.token, BaseURL: p.run.runner.api, Name: f.name,
 	})
 	if err != nil {
-		p.failed = append(p.failed, err)
+		p.unreachable = err
 		return
 	}
-	p.to = to
-}
-
-// notice remembers something to tell the reader.
-func (p *publishing) notice(format string, args ...any) {
-	p.notices = append(p.notices, report.Line(fmt.Sprintf(format, args...)))
-}
-
-// note takes what became of one thing. It tells whether that is done.
-func (p *publishing) note(what string, done github.Published, err error) bool {
-	if done.Notice != "" {
-		p.notice("%s", done.Notice)
+	if places.SARIF && p.run.occasion.ref == "" {
+		p.Notice("No SARIF was uploaded: code scanning knows branches and pull requests only, not %s.", p.run.runner.ref)
+		places.SARIF = false
 	}
-	refused := new(github.Error)
-	switch {
-	case err == nil:
-		return true
-	case errors.As(err, &refused) && refused.Degrades():
-		p.notice("No %s: %v. See the annotations and the summary of this run.", what, err)
-	default:
-		p.failed = append(p.failed, err)
-	}
-	return false
-}
-
-// start makes the check run show that the scan goes on.
-func (p *publishing) start(ctx context.Context) {
-	if p.to != nil && p.run.flags.checkRun {
-		p.started = p.note("check run", github.Published{}, p.to.Start(ctx))
-	}
+	p.Connect(to, places, "See the annotations and the summary of this run.")
 }
 
 // abandon completes the check run if it is still in progress: of a scan that failed, or
-// of a report that could not be published. What keeps it from that is not told: the
-// cause is.
+// of a report that could not be published.
 func (p *publishing) abandon(ctx context.Context, cause error) {
-	if !p.started || p.ended {
-		return
-	}
-	p.ended = true
 	check := github.Check{
 		Conclusion: github.Failure, Title: "The scan could not be completed",
 		Summary: "Nothing was judged. The log of the run says why.",
@@ -92,78 +63,36 @@ func (p *publishing) abandon(ctx context.Context, cause error) {
 	if errors.Is(cause, context.Canceled) {
 		check.Conclusion, check.Title = github.Cancelled, "Interrupted"
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	_, _ = p.to.Complete(ctx, check) // see above
+	p.Abandon(ctx, check)
 }
 
-// report publishes what was asked for. Code scanning comes before the check run, which
-// remembers what was uploaded.
+// report publishes what was asked for.
 func (p *publishing) report(ctx context.Context, r *scanner.Report, opts github.CheckOptions, sarif []byte) error {
-	if p.to == nil {
-		return nil
-	}
 	p.judged = true
-	f := p.run.flags
-	if f.sarif {
-		p.uploadSARIF(ctx, sarif)
+	c := &github.Content{Report: r, Check: opts, SARIF: sarif, Blob: p.run.blob()}
+	if err := p.Tell(ctx, c); err != nil {
+		return err
 	}
-	if p.started {
-		summary, err := p.run.markdown(r, github.MaxSummary)
-		if err != nil {
-			return err
-		}
-		opts.Summary = summary
-		done, err := p.to.Finish(ctx, r, opts)
-		if p.note("check run", done, err) {
-			p.ended, p.checked = true, !done.Unannotated
-		} else {
-			p.abandon(ctx, err)
-		}
+	if err := p.Finish(ctx, c); err != nil {
+		return err
 	}
-	if f.comment {
-		return p.comment(ctx, r, opts.Existing)
-	}
-	return nil
-}
-
-func (p *publishing) uploadSARIF(ctx context.Context, sarif []byte) {
-	if p.run.occasion.ref == "" {
-		p.notice("No SARIF was uploaded: code scanning knows branches and pull requests only, not %s.", p.run.runner.ref)
-		return
-	}
-	done, err := p.to.UploadSARIF(ctx, sarif)
-	p.note("upload of SARIF", done, err)
-}
-
-func (p *publishing) comment(ctx context.Context, r *scanner.Report, existing bool) error {
-	var c github.Comment
-	if github.Speaks(r, existing) {
-		body, err := p.run.markdown(r, github.MaxComment)
-		if err != nil {
-			return err
-		}
-		c.Body = body
-	}
-	done, err := p.to.Comment(ctx, c)
-	p.note("comment", done, err)
+	p.abandon(ctx, p.Err())
 	return nil
 }
 
 // failure is what kept the report from being published though the token allows it.
 func (p *publishing) failure() error {
-	if len(p.failed) == 0 {
+	err := p.Err()
+	if err == nil && p.unreachable != nil {
+		err = fmt.Errorf("the report could not be published: %w", p.unreachable)
+	}
+	if err == nil {
 		return nil
 	}
-	return &exitError{code: exitIncomplete, err: fmt.Errorf("the report could not be published: %w", errors.Join(p.failed...))}
+	return &exitError{code: exitIncomplete, err: err}
 }
 
-// noteText are the notices as Markdown. They are fixed text and words of GitHub's
-// answers, as code.
-func (p *publishing) noteText() string {
-	var b strings.Builder
-	for _, n := range p.notices {
-		b.WriteString("\n" + report.Code(n) + "\n")
-	}
-	return b.String()
+// blob is the URL of the files that were judged, whose lines the report tells.
+func (a *actionRun) blob() string {
+	return fmt.Sprintf("%s/blob/%s/", a.runner.repositoryURL(), cmp.Or(a.occasion.judged, a.occasion.headSHA))
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -19,23 +18,6 @@ import (
 // maxSummary bounds a step's summary, in bytes; GitHub takes 1 MiB and shows none of a
 // larger one.
 const maxSummary = 1<<20 - 1<<10
-
-// markdown is the report in at most limit bytes. Its links are to the commit that was
-// judged, whose lines it tells.
-func (a *actionRun) markdown(r *scanner.Report, limit int) (string, error) {
-	commit := cmp.Or(a.occasion.judged, a.occasion.headSHA)
-	opts := report.Options{Blob: fmt.Sprintf("%s/blob/%s/", a.runner.repositoryURL(), commit)}
-	// The format counts characters, which take up to four bytes.
-	for opts.Limit = limit; ; opts.Limit -= opts.Limit / 4 {
-		var b bytes.Buffer
-		if err := report.Write(&b, "markdown", r, opts); err != nil {
-			return "", err
-		}
-		if b.Len() <= limit || opts.Limit < limit/4 {
-			return b.String(), nil
-		}
-	}
-}
 
 // writeFiles writes the report for later steps, as JSON and SARIF.
 func (a *actionRun) writeFiles(r *scanner.Report, sarif []byte) error {
@@ -75,8 +57,8 @@ func (a *actionRun) writeSummary(r *scanner.Report) error {
 	if a.runner.summary == "" {
 		return nil
 	}
-	notes := a.publish.noteText()
-	text, err := a.markdown(r, maxSummary-len(notes)-sizeOf(a.runner.summary))
+	notes := a.publish.NoticeText()
+	text, err := github.Markdown(r, a.blob(), maxSummary-len(notes)-sizeOf(a.runner.summary))
 	if err != nil {
 		return err
 	}
@@ -108,12 +90,12 @@ func appendTo(path, what, text string) error {
 
 // writeCommands annotates the run, unless a check run has the annotations.
 func (a *actionRun) writeCommands(r *scanner.Report) error {
-	for _, n := range a.publish.notices {
+	for _, n := range a.publish.Notices() {
 		if _, err := fmt.Fprintln(a.p.Stdout, report.Notice(n)); err != nil {
 			return fmt.Errorf("write notices: %w", err)
 		}
 	}
-	if a.publish.checked || r == nil {
+	if a.publish.Annotated() || r == nil {
 		return nil
 	}
 	return report.Write(a.p.Stdout, "github", r, report.Options{Files: a.files})

@@ -51,7 +51,8 @@ func TestActionSummaryFits(t *testing.T) {
 		runner:   &runner{server: "https://github.com", owner: "octo", repo: "shop", summary: f.env["GITHUB_STEP_SUMMARY"]},
 		occasion: &occasion{headSHA: f.Head},
 	}
-	run.publish = &publishing{run: run, notices: []string{strings.Repeat("n", 1000)}}
+	run.publish = newPublishing(run)
+	run.publish.Notice("%s", strings.Repeat("n", 1000))
 	for _, n := range []int{0, 60, 6000} {
 		r := &scanner.Report{APIVersion: scanner.APIVersion, Kind: scanner.Kind}
 		for i := range n {

@@ -33,7 +33,7 @@ func (a *actionRun) republish(ctx context.Context) error {
 	}
 	a.publish.connect()
 	a.publish.judged = true
-	a.publish.start(ctx)
+	a.publish.Start(ctx)
 	sarif, err := a.sarif(ctx, r, &change{})
 	if err != nil {
 		return err

@@ -276,7 +276,7 @@ func testPlain(r *runner) {
 
 func testTalking(r *runner) {
 	r.want("success", r.pullRequest(talking), false)
-	r.want("requests", r.api.Wrote(), []string{"POST check-runs 201", "PATCH check-runs/1001 200", "POST issues/7/comments 201"})
+	r.want("requests", r.api.Wrote(), []string{"POST check-runs 201", "POST issues/7/comments 201", "PATCH check-runs/1001 200"})
 	run := r.api.CheckRuns()[0]
 	r.want("check run", []string{run.HeadSHA, run.Conclusion, run.Title, run.DetailsURL},
 		[]string{r.Head, "failure", "1 denied, 1 warned", r.git.URL + "/octo/shop/actions/runs/42"})
@@ -331,7 +331,7 @@ func testPublishing(r *runner) {
 		"id": 41, "event": "pull_request", "head_sha": r.Head,
 	}})
 	r.want("success", ok, true)
-	r.want("requests", r.api.Wrote(), []string{"POST check-runs 201", "PATCH check-runs/1001 200", "POST issues/7/comments 201"})
+	r.want("requests", r.api.Wrote(), []string{"POST check-runs 201", "POST issues/7/comments 201", "PATCH check-runs/1001 200"})
 	run := r.api.CheckRuns()[0]
 	r.want("check run", []string{run.HeadSHA, run.Conclusion}, []string{r.Head, "failure"})
 }
