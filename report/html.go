@@ -38,18 +38,9 @@ var htmlStyle string
 // html/template, so that it is text. Even if both failed, the page's policy lets no
 // script run and nothing be fetched.
 func writeHTML(w *bufio.Writer, r *scanner.Report, opts Options) error {
-	templates, err := template.New("").Parse(htmlSource)
+	h, view, err := newPage(r, opts)
 	if err != nil {
 		return err
-	}
-	h := &page{
-		templates: templates, opts: opts,
-		told:    &markdown{opts: opts, compared: r.Change.Base != nil},
-		anchors: map[changeKey]string{},
-	}
-	view := h.view(r)
-	if h.err != nil {
-		return h.err
 	}
 	text := h.part("page", view)
 	if h.err != nil {
@@ -57,6 +48,21 @@ func writeHTML(w *bufio.Writer, r *scanner.Report, opts Options) error {
 	}
 	_, err = w.WriteString(text)
 	return err
+}
+
+// newPage makes all parts of a page, and what the page itself says.
+func newPage(r *scanner.Report, opts Options) (*page, pageView, error) {
+	templates, err := template.New("").Parse(htmlSource)
+	if err != nil {
+		return nil, pageView{}, err
+	}
+	h := &page{
+		templates: templates, opts: opts,
+		told:    &markdown{opts: opts, compared: r.Change.Base != nil},
+		anchors: map[changeKey]string{},
+	}
+	view := h.view(r)
+	return h, view, h.err
 }
 
 // page makes the parts of a page.

@@ -1,0 +1,97 @@
+package pages
+
+import (
+	_ "embed" // openapi.json
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// openAPI describes the API. Tests hold requests and answers against it.
+//
+//go:embed openapi.json
+var openAPI []byte
+
+// apiRoutes adds the API.
+func (p *Pages) apiRoutes(r chi.Router) {
+	r.Get("/api/v1/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Cache-Control", "no-cache")
+		p.send(w, http.StatusOK, "application/json", openAPI)
+	})
+	r.Post("/api/v1/scans", p.api(p.apiStart))
+	r.Get("/api/v1/scans/{id}", p.api(p.apiScan))
+	r.Get("/api/v1/scans/{id}/report", p.api(p.apiReport))
+}
+
+// apiProblem is an answer of the API that is no success, as RFC 9457 writes it.
+type apiProblem struct {
+	Type   string `json:"type"`
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail,omitempty"`
+	// Errors name what is wrong with a request, field by field.
+	Errors []fieldError `json:"errors,omitempty"`
+}
+
+type fieldError struct {
+	Field  string `json:"field"`
+	Reason string `json:"reason"`
+}
+
+func (e *apiProblem) Error() string { return e.Title + ": " + e.Detail }
+
+// apiHandler answers a request of the API that came with a token.
+type apiHandler func(w http.ResponseWriter, r *http.Request, t *Token) error
+
+// api lets in who has a token.
+func (p *Pages) api(h apiHandler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		t := p.bearer(r)
+		if t == nil {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="preadmit"`)
+			writeProblem(w, &apiProblem{Status: http.StatusUnauthorized,
+				Detail: "Send Authorization: Bearer with a token whose hash is in api.tokens of the service's configuration."})
+			return
+		}
+		if err := h(w, r, t); err != nil {
+			p.apiError(w, r, err)
+		}
+	}
+}
+
+func (p *Pages) apiError(w http.ResponseWriter, r *http.Request, err error) {
+	var e *apiProblem
+	switch {
+	case errors.As(err, &e):
+	case errors.Is(err, queue.ErrNotFound):
+		e = &apiProblem{Status: http.StatusNotFound, Detail: "There is no such scan, it is no longer kept, or the token is not for its repository."}
+	default:
+		p.config.Log.ErrorContext(r.Context(), "an API request failed", "route", r.Pattern, "error", err)
+		e = &apiProblem{Status: http.StatusServiceUnavailable, Detail: "The request could not be taken now. Send it again; the service's log says why."}
+		w.Header().Set("Retry-After", "10")
+	}
+	writeProblem(w, e)
+}
+
+func writeProblem(w http.ResponseWriter, e *apiProblem) {
+	e.Type, e.Title = "about:blank", http.StatusText(e.Status)
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(e.Status)
+	_ = json.NewEncoder(w).Encode(e) // strings and numbers only; a client that went away is no concern
+}
+
+// answer writes a value as JSON.
+func (p *Pages) answer(w http.ResponseWriter, status int, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	p.send(w, status, "application/json", append(text, '\n'))
+	return nil
+}

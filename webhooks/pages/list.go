@@ -1,0 +1,194 @@
+package pages
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+const (
+	// pageRows is the number of scans on one page.
+	pageRows = 50
+	// pageLooks is the most scans that are looked at for one page, and pageAsks the most
+	// repositories that GitHub is asked about for it.
+	pageLooks = 2000
+	pageAsks  = 40
+	// asksAtOnce is how many of them are asked about at the same time.
+	asksAtOnce = 8
+)
+
+// listView is a page of scans.
+type listView struct {
+	Rows []rowView
+	// Empty is said when there are none.
+	Empty string
+	// Older leads to those that follow; it is set where there may be some.
+	Older string
+	// ShowRepository is set where scans are of several repositories.
+	ShowRepository bool
+}
+
+// recent lists the newest scans of all repositories that the viewer may read.
+func (p *Pages) recent(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	list, err := p.list(r, v, queue.ScanFilter{})
+	if err != nil {
+		return err
+	}
+	list.ShowRepository = true
+	list.Empty = "There are no scans of repositories that you may read. A scan begins when a pull request is opened or pushed to."
+	p.write(w, http.StatusOK, v, frame{Title: "Scans", Heading: "Scans"}, "list", list)
+	return nil
+}
+
+// repository lists the scans of one.
+func (p *Pages) repository(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	newest, err := p.namedRepository(r, v)
+	if err != nil {
+		return err
+	}
+	list, err := p.list(r, v, queue.ScanFilter{Repository: newest.Repository})
+	if err != nil {
+		return err
+	}
+	name := newest.Owner + "/" + newest.Repo
+	f := frame{Title: name, Heading: name}
+	if err := p.under(&f, "repository-under", p.links(newest)); err != nil {
+		return err
+	}
+	p.write(w, http.StatusOK, v, f, "list", list)
+	return nil
+}
+
+// pull lists the scans of one pull request.
+func (p *Pages) pull(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	number, err := strconv.Atoi(chi.URLParam(r, "number"))
+	if err != nil || number <= 0 {
+		return notThere()
+	}
+	newest, err := p.namedRepository(r, v)
+	if err != nil {
+		return err
+	}
+	of := queue.ScanFilter{Repository: newest.Repository, Pull: number}
+	scans := p.config.Queue.Scans(queue.ScanFilter{Repository: of.Repository, Pull: number, Limit: 1})
+	if len(scans) == 0 {
+		return notThere()
+	}
+	list, err := p.list(r, v, of)
+	if err != nil {
+		return err
+	}
+	s := scans[0]
+	f := frame{Title: subjectText(s), Heading: fmt.Sprintf("Pull request #%d", number)}
+	if err := p.under(&f, "pull-under", p.links(s)); err != nil {
+		return err
+	}
+	p.write(w, http.StatusOK, v, f, "list", list)
+	return nil
+}
+
+// under adds lines below the heading.
+func (p *Pages) under(f *frame, name string, view any) error {
+	line, err := p.part(name, view)
+	if err == nil {
+		f.Under = append(f.Under, line)
+	}
+	return err
+}
+
+// namedRepository finds the newest scan of the repository in the path. When a name has
+// been that of several repositories, it is the one scanned last.
+func (p *Pages) namedRepository(r *http.Request, v *viewer) (queue.Scan, error) {
+	owner, repo := chi.URLParam(r, "owner"), chi.URLParam(r, "repo")
+	for _, s := range p.config.Queue.Scans(queue.ScanFilter{}) {
+		if !strings.EqualFold(s.Owner, owner) || !strings.EqualFold(s.Repo, repo) {
+			continue
+		}
+		return s, p.mayRead(r.Context(), v, s)
+	}
+	return queue.Scan{}, notThere()
+}
+
+// mayRead is nil when the viewer may read the repository of a scan.
+func (p *Pages) mayRead(ctx context.Context, v *viewer, s queue.Scan) error {
+	has, err := p.right(ctx, v, s)
+	if err == nil && has < mayRead {
+		return notThere()
+	}
+	return err
+}
+
+// list takes the scans that the viewer may see, up to a page of them. It gives up
+// looking after a number of scans and of questions to GitHub, and then leads on from
+// where it stopped.
+func (p *Pages) list(r *http.Request, v *viewer, of queue.ScanFilter) (*listView, error) {
+	of.Before, of.Limit = r.URL.Query().Get("before"), pageLooks
+	view := &listView{Empty: "There are no scans here."}
+	scans := p.config.Queue.Scans(of)
+	known := map[int64]right{}
+	last := ""
+	for i, s := range scans {
+		_, asked := known[s.Repository]
+		room := pageRows - len(view.Rows)
+		if room == 0 || !asked && len(known) >= pageAsks {
+			view.older(r.URL, last)
+			return view, nil
+		}
+		if !asked {
+			if err := p.askAhead(r.Context(), v, scans[i:min(len(scans), i+room)], known); err != nil {
+				return nil, err
+			}
+		}
+		if last = s.ID; known[s.Repository] >= mayRead {
+			view.Rows = append(view.Rows, p.row(s))
+		}
+	}
+	if len(scans) == pageLooks {
+		view.older(r.URL, last)
+	}
+	return view, nil
+}
+
+// askAhead asks what the viewer may do with the repository of the first scan and, at
+// the same time, with those of the next.
+func (p *Pages) askAhead(ctx context.Context, v *viewer, scans []queue.Scan, known map[int64]right) error {
+	var next []queue.Scan
+	taken := map[int64]bool{}
+	for _, s := range scans {
+		if _, asked := known[s.Repository]; asked || taken[s.Repository] {
+			continue
+		}
+		taken[s.Repository] = true
+		if next = append(next, s); len(next) == asksAtOnce {
+			break
+		}
+	}
+	answers := make([]right, len(next))
+	var group errgroup.Group
+	for i, s := range next {
+		group.Go(func() (err error) {
+			answers[i], err = p.right(ctx, v, s)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for i, s := range next {
+		known[s.Repository] = answers[i]
+	}
+	return nil
+}
+
+func (v *listView) older(at *url.URL, last string) {
+	v.Older = at.EscapedPath() + "?before=" + url.QueryEscape(last)
+	v.Empty = "Of the newest scans none is of a repository that you may read."
+}

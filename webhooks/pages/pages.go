@@ -1,0 +1,161 @@
+// Package pages shows scans to people and gives them to programs: pages made by
+// html/template that need no script, and the API below /api/v1.
+//
+// Pages are private. A viewer sees what they may read on GitHub, asked of GitHub with
+// the viewer's own token; what they may not read is as if it were not there. Text that
+// comes from pull requests is hostile: it reaches a page through html/template or the
+// report package only, and the policy of a page lets no script run but its own file.
+package pages
+
+import (
+	"context"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/preadmit/preadmit/webhooks/app"
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// Access says who may see the pages.
+type Access string
+
+const (
+	// AccessGitHub asks viewers to log in with GitHub and shows them the repositories
+	// that they may read there.
+	AccessGitHub Access = "github"
+	// AccessProxy takes the viewer from a header that a proxy in front sets. All
+	// viewers see all repositories: the proxy decides who comes in.
+	AccessProxy Access = "proxy"
+	// AccessOpen shows all to everybody on the loopback interface. For development.
+	AccessOpen Access = "open"
+)
+
+// Config is what pages need.
+type Config struct {
+	Queue *queue.Queue
+	// App is who viewers log in to, and finds the installation of a repository that the
+	// API is asked to scan. It may be nil unless Access is AccessGitHub; then the API
+	// starts no scans, and says so.
+	App *app.App
+	// PublicURL is the URL of the service without a path: https://preadmit.example.org.
+	PublicURL string
+	Access    Access
+
+	// WebURL is that of GitHub's pages, for links. Empty, it is the App's or
+	// https://github.com.
+	WebURL string
+	// Transport asks GitHub who viewers are and what they may read;
+	// http.DefaultTransport when nil.
+	Transport http.RoundTripper
+
+	// Header names the viewer, Proxies are the addresses that may set it. Only for
+	// AccessProxy. Whoever serves the pages must leave http.Request.RemoteAddr alone.
+	Header  string
+	Proxies []netip.Prefix
+
+	// Admins are the logins of operators: they see the queue and revive dead letters.
+	// With AccessProxy none means all viewers; with AccessOpen everybody is one.
+	Admins []string
+	// Tokens are those of the API.
+	Tokens []Token
+	// Recovered lists deliveries that GitHub was asked for again, newest first. May be
+	// nil.
+	Recovered func() []Recovery
+
+	// Version is shown at the foot of the pages.
+	Version string
+	Log     *slog.Logger     // nil: nothing is logged
+	Now     func() time.Time // nil: time.Now
+}
+
+// Recovery is a delivery that was lost and asked for again.
+type Recovery struct {
+	Delivery, Event string
+	At              time.Time
+}
+
+// Pages serve the pages and the API.
+type Pages struct {
+	config    Config
+	public    *url.URL
+	templates *template.Template
+	static    map[string]asset
+	style     string // name of the style sheet below /static/
+	script    string
+	rights    *rights
+	loopback  bool
+	// drawing bounds how many reports are read and drawn at a time, since one may
+	// have many megabytes.
+	drawing chan struct{}
+}
+
+// drawings is how many reports are drawn at a time.
+const drawings = 2
+
+// New checks the configuration. Its errors name the key of the service's configuration
+// and what to do.
+func New(c Config) (*Pages, error) {
+	public, err := checkConfig(&c)
+	if err != nil {
+		return nil, err
+	}
+	p := &Pages{config: c, public: public, drawing: make(chan struct{}, drawings)}
+	p.loopback = loopbackName(public.Hostname())
+	p.rights = newRights(c.Now)
+	if p.templates, err = parseTemplates(); err != nil {
+		return nil, fmt.Errorf("parse the templates of pages: %w", err)
+	}
+	p.static, p.style, p.script = assets()
+	return p, nil
+}
+
+// Routes adds the pages, the API, and answers for what is not found.
+func (p *Pages) Routes(r chi.Router) {
+	r.NotFound(p.nothing(http.StatusNotFound))
+	r.MethodNotAllowed(p.nothing(http.StatusMethodNotAllowed))
+	r.Get("/static/{name}", p.serveStatic)
+	r.Group(func(r chi.Router) {
+		r.Use(p.protect)
+		if p.config.Access == AccessGitHub {
+			r.Get("/login", p.open(p.login))
+			r.Get("/login/callback", p.open(p.loggedIn))
+			r.Post("/logout", p.open(p.logout))
+		}
+		r.Get("/", p.page(p.recent))
+		r.Get("/repos/{owner}/{repo}", p.page(p.repository))
+		r.Get("/repos/{owner}/{repo}/pulls/{number}", p.page(p.pull))
+		r.Get("/scans/{id}", p.page(p.scan))
+		r.Get("/scans/{id}/status", p.page(p.status))
+		r.Get("/scans/{id}/report.json", p.page(p.download("json")))
+		r.Get("/scans/{id}/report.sarif", p.page(p.download("sarif")))
+		r.Post("/scans/{id}/rescan", p.page(p.rescan))
+		r.Get("/queue", p.page(p.queue))
+		r.Post("/queue/dead/{sequence}/revive", p.page(p.revive))
+	})
+	p.apiRoutes(r)
+}
+
+// URL is the address of a scan's page, for check runs and comments.
+func (p *Pages) URL(id string) string { return p.absolute("/scans/" + id) }
+
+func (p *Pages) absolute(path string) string {
+	return strings.TrimSuffix(p.public.String(), "/") + path
+}
+
+// draw waits for leave to draw a report; done gives it back.
+func (p *Pages) draw(ctx context.Context) (done func(), err error) {
+	select {
+	case p.drawing <- struct{}{}:
+		return func() { <-p.drawing }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

@@ -1,0 +1,108 @@
+package pages
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// problem is an answer that is no success. It is shown as a page that says what to do.
+type problem struct {
+	Status      int
+	Title, Text string
+	// Hint is what to do about it.
+	Hint string
+	// Login is where to log in, when that helps.
+	Login string
+	// cause is for the log.
+	cause error
+}
+
+func (e *problem) Error() string { return e.Title + ": " + e.Text }
+
+func (e *problem) Unwrap() error { return e.cause }
+
+// notThere is the answer for what does not exist, and for what the viewer may not see.
+func notThere() error {
+	return &problem{Status: http.StatusNotFound, Title: "There is nothing here",
+		Text: "It does not exist, is no longer kept, or is of a repository that you may not read.",
+		Hint: "Scans are kept for a limited time. If you were given access on GitHub just now, try again in a minute."}
+}
+
+// handler makes a page, or says why it cannot.
+type handler func(w http.ResponseWriter, r *http.Request, v *viewer) error
+
+// page serves a handler to viewers that are let in.
+func (p *Pages) page(h handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, err := p.admit(r)
+		if err == nil {
+			err = h(w, r, v)
+		}
+		if errors.Is(err, errLogin) {
+			p.dropCookie(w, sessionCookie)
+			err = loginNeeded(r)
+		}
+		if err != nil {
+			p.showError(w, r, v, err)
+		}
+	}
+}
+
+// open serves a handler to everybody.
+func (p *Pages) open(h func(w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := h(w, r); err != nil {
+			p.showError(w, r, nil, err)
+		}
+	}
+}
+
+func (p *Pages) showError(w http.ResponseWriter, r *http.Request, v *viewer, err error) {
+	e := problemOf(err)
+	if e.Status >= http.StatusInternalServerError && r.Context().Err() == nil {
+		p.config.Log.ErrorContext(r.Context(), "a page failed", "route", r.Pattern, "error", err)
+	}
+	if e.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `GitHub realm="preadmit"`)
+	}
+	p.write(w, e.Status, v, frame{Title: e.Title, Heading: e.Title}, "problem", e)
+}
+
+// problemOf is what a viewer is told of an error: nothing of its text, unless it was
+// made for viewers.
+func problemOf(err error) *problem {
+	var e *problem
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, queue.ErrNotFound):
+		return problemOf(notThere())
+	case errors.Is(err, errGitHub), errors.Is(err, context.DeadlineExceeded):
+		return &problem{Status: http.StatusServiceUnavailable, Title: "GitHub does not answer",
+			Text: "Whether you may read this could not be asked of GitHub.", Hint: "Try again in a minute."}
+	}
+	return &problem{Status: http.StatusInternalServerError, Title: "Something went wrong",
+		Text: "The page could not be made. The service's log says why.", Hint: "Try again; if it stays, ask who runs the service."}
+}
+
+// nothing answers for paths and methods that are not served.
+func (p *Pages) nothing(status int) http.HandlerFunc {
+	page := p.protect(p.open(func(http.ResponseWriter, *http.Request) error {
+		if status == http.StatusNotFound {
+			return notThere()
+		}
+		return &problem{Status: status, Title: "This cannot be done here", Text: "The address exists, but not for this kind of request.",
+			Hint: "Go back and use the links and buttons of the page."}
+	}))
+	return func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/api/") {
+			writeProblem(w, &apiProblem{Status: status, Detail: "See /api/v1/openapi.json for what there is."})
+			return
+		}
+		page.ServeHTTP(w, r)
+	}
+}

@@ -1,0 +1,120 @@
+package pages
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// rowView is a scan in a list.
+type rowView struct {
+	queue.Scan
+	Links linksView
+	// Subject is what is scanned, without the repository: "#7 Title".
+	Subject string
+	// Class and Word tell the state, or what came out.
+	Class, Word string
+	Counts      string
+	Took        time.Duration
+}
+
+// linksView leads from a scan to what it is about.
+type linksView struct {
+	Name       string // owner/name
+	Title      string
+	Repository string // our page
+	Pull       string // our page; empty when there is none
+	PullNumber int
+	GitHub     string // the pull request or repository on GitHub
+	Commit     string // where GitHub shows commits, followed by the name of one
+}
+
+func (p *Pages) row(s queue.Scan) rowView {
+	class, word := outcome(s)
+	v := rowView{Scan: s, Links: p.links(s), Subject: subject(s), Class: class, Word: word, Counts: countsText(s)}
+	if !s.Started.IsZero() && !s.Finished.IsZero() {
+		v.Took = s.Finished.Sub(s.Started)
+	}
+	return v
+}
+
+func (p *Pages) links(s queue.Scan) linksView {
+	name := url.PathEscape(s.Owner) + "/" + url.PathEscape(s.Repo)
+	v := linksView{
+		Name: report.Line(s.Owner + "/" + s.Repo), Title: report.Line(s.Title), Repository: "/repos/" + name,
+		GitHub: p.config.WebURL + "/" + name, Commit: p.config.WebURL + "/" + name + "/commit/",
+	}
+	if s.Pull > 0 {
+		number := strconv.Itoa(s.Pull)
+		v.PullNumber = s.Pull
+		v.Pull = v.Repository + "/pulls/" + number
+		v.GitHub += "/pull/" + number
+	}
+	return v
+}
+
+// subject names what a scan is of, within its repository, in one safe line.
+func subject(s queue.Scan) string {
+	switch s.Kind {
+	case queue.KindGroup:
+		return "Merge group " + short(s.Head)
+	case queue.KindPush:
+		return report.Line("Push to " + s.Ref)
+	}
+	text := "#" + strconv.Itoa(s.Pull)
+	if s.Title != "" {
+		text += " " + report.Line(s.Title)
+	}
+	return text
+}
+
+func subjectText(s queue.Scan) string { return report.Line(s.Owner+"/"+s.Repo) + " " + subject(s) }
+
+// outcome gives a word for the state of a scan, or for what came out, and its class.
+func outcome(s queue.Scan) (class, word string) {
+	switch s.State {
+	case queue.Queued:
+		return "", "Queued"
+	case queue.Running:
+		return "audit", "Running"
+	case queue.Failed:
+		return "deny", "Failed"
+	case queue.Cancelled:
+		return "", "Cancelled"
+	case queue.Superseded:
+		return "", "Superseded"
+	}
+	switch s.Conclusion {
+	case "success":
+		if s.Warned+s.Denied+s.Indeterminate > 0 {
+			return "warn", "Passed, with remarks"
+		}
+		return "clean", "Passed"
+	case "failure":
+		return "deny", "Refused"
+	case "neutral":
+		return "warn", "Neutral"
+	}
+	return "", "Completed"
+}
+
+func countsText(s queue.Scan) string {
+	text := ""
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{s.Denied, "denied"}, {s.Warned, "warned"}, {s.Indeterminate, "not judged"}} {
+		if c.n == 0 {
+			continue
+		}
+		if text != "" {
+			text += ", "
+		}
+		text += fmt.Sprintf("%d %s", c.n, c.what)
+	}
+	return text
+}

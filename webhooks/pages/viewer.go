@@ -1,0 +1,84 @@
+package pages
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// viewer is who looks at a page.
+type viewer struct {
+	// Login is the name on GitHub or the one that the proxy gave; empty when open.
+	Login string
+	// Operator may see the queue and revive dead letters.
+	Operator bool
+	// token asks GitHub what the viewer may read; empty where all is shown.
+	token string
+}
+
+// admit finds out who asks; the error says how to come in.
+func (p *Pages) admit(r *http.Request) (*viewer, error) {
+	switch p.config.Access {
+	case AccessOpen:
+		return p.admitLoopback(r)
+	case AccessProxy:
+		return p.admitProxied(r)
+	}
+	s, err := p.session(r)
+	if err != nil {
+		return nil, loginNeeded(r)
+	}
+	return &viewer{Login: s.Login, Operator: p.isAdmin(s.Login), token: s.Token}, nil
+}
+
+// admitLoopback lets in who asks from this machine for this machine. A page of another
+// site whose name was made to lead here asks for that name.
+func (p *Pages) admitLoopback(r *http.Request) (*viewer, error) {
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if !remote(r).IsLoopback() || !loopbackName(strings.Trim(host, "[]")) {
+		return nil, &problem{Status: http.StatusForbidden, Title: "Only from this machine",
+			Text: "Without a login, pages are shown on the loopback interface only.",
+			Hint: "Open them as " + p.public.String() + " on the machine that the service runs on, or configure pages.access."}
+	}
+	return &viewer{Operator: true}, nil
+}
+
+// longestName is the most bytes of a viewer's name.
+const longestName = 256
+
+// admitProxied believes the header of a trusted proxy, if there is exactly one: a
+// second one may be the viewer's own.
+func (p *Pages) admitProxied(r *http.Request) (*viewer, error) {
+	from := remote(r)
+	if !slices.ContainsFunc(p.config.Proxies, func(n netip.Prefix) bool { return n.Contains(from) }) {
+		return nil, &problem{Status: http.StatusForbidden, Title: "Not by way of the proxy",
+			Text: "Pages are shown by way of a proxy that names the viewer.",
+			Hint: "Use the proxy's address. If this was the proxy, its address " + from.String() + " is missing in pages.trustedProxies."}
+	}
+	names := r.Header.Values(p.config.Header)
+	if len(names) != 1 || strings.TrimSpace(names[0]) == "" || len(names[0]) > longestName {
+		return nil, &problem{Status: http.StatusForbidden, Title: "The proxy names no viewer",
+			Text: "The proxy must set the header " + p.config.Header + " once, to the viewer's name, and remove what the viewer sent.",
+			Hint: "Log in at the proxy, or ask who runs it."}
+	}
+	name := strings.TrimSpace(names[0])
+	return &viewer{Login: name, Operator: len(p.config.Admins) == 0 || p.isAdmin(name)}, nil
+}
+
+func (p *Pages) isAdmin(login string) bool {
+	return login != "" && slices.ContainsFunc(p.config.Admins, func(a string) bool { return strings.EqualFold(a, login) })
+}
+
+// remote is the address that a request came from; the zero address when it has none.
+func remote(r *http.Request) netip.Addr {
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return from.Addr().Unmap()
+}
