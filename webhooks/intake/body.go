@@ -116,3 +116,14 @@ func (h *handler) receive(w http.ResponseWriter, r *http.Request, in *room) ([]b
 		return nil, refuse(http.StatusBadRequest, "the body could not be read to its end")
 	}
 }
+
+// lastWords is how long whoever is refused may still send, so as to hear the answer.
+const lastWords = time.Second
+
+// hangUp has the connection closed after the answer: the rest of a body that is refused
+// is not worth reading.
+func hangUp(w http.ResponseWriter) {
+	w.Header().Set("Connection", "close")
+	// Where there are no deadlines nothing was read either; see receive.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lastWords))
+}

@@ -79,8 +79,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a = h.take(w, r, d)
 	}
 	if a.outcome == Refused {
-		// The rest of a body is not worth reading to keep the connection.
-		w.Header().Set("Connection", "close")
+		hangUp(w)
 	}
 	a.write(w)
 	h.record(d, a, h.config.Now().Sub(began))

@@ -3,6 +3,7 @@ package intake
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 )
 
 // The parts of payloads that are used, as GitHub's "Webhook events and payloads"
@@ -129,5 +130,6 @@ func decode(body []byte, into any) (reason string, err error) {
 	case shape.Field == "":
 		return "the payload is no object", nil
 	}
-	return "the payload's " + shape.Field + " is not what it should be", nil
+	field := strings.TrimPrefix(shape.Field, "common.") // which is how we group fields
+	return "the payload's " + field + " is not what it should be", nil
 }

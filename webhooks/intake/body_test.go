@@ -1,0 +1,231 @@
+package intake
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// padded is JSON of n bytes.
+func padded(n int) []byte {
+	return append(bytes.Repeat([]byte(" "), n-len(ping)), ping...)
+}
+
+// TestLargestBody: what GitHub may send is taken, and not a byte more, with or without a
+// Content-Length.
+func TestLargestBody(t *testing.T) {
+	d := open(t, nil)
+	body := padded(MaxBody)
+	for _, chunked := range []bool{false, true} {
+		for more, want := range []int{http.StatusOK, http.StatusRequestEntityTooLarge} {
+			body := append(bytes.Clone(body), strings.Repeat(" ", more)...)
+			r := d.request("ping", uuid.NewString(), body)
+			if chunked {
+				r.ContentLength = -1
+			}
+			answer, err := d.Client().Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer.Body.Close()
+			if answer.StatusCode != want {
+				t.Errorf("%d bytes, chunked %v: answered %d, want %d", len(body), chunked, answer.StatusCode, want)
+			}
+		}
+	}
+}
+
+// dial sends the head of a request by hand, and gives the connection to go on with.
+func (d *door) dial(header string) (net.Conn, *bufio.Reader) {
+	d.t.Helper()
+	conn, err := net.Dial("tcp", d.Listener.Addr().String())
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		d.t.Fatal(err)
+	}
+	fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-GitHub-Event: ping\r\nX-GitHub-Delivery: %s\r\n%s\r\n",
+		uuid.NewString(), header)
+	return conn, bufio.NewReader(conn)
+}
+
+// answered reads the answer's status, and whether the connection is closed after it.
+func (d *door) answered(in *bufio.Reader) (int, bool) {
+	d.t.Helper()
+	answer, err := http.ReadResponse(in, nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+		d.t.Fatal(err)
+	}
+	_, err = in.ReadByte()
+	return answer.StatusCode, errors.Is(err, io.EOF)
+}
+
+// TestUnread: what the headers show is refused before a byte of the body was sent, and
+// the body is not waited for.
+func TestUnread(t *testing.T) {
+	d := open(t, nil)
+	signature := "X-Hub-Signature-256: " + sign(secret, []byte(ping)) + "\r\n"
+	for _, test := range []struct {
+		name, header string
+		status       int
+	}{
+		{"too large", signature + fmt.Sprintf("Content-Length: %d\r\n", MaxBody+1), 413},
+		{"far too large", signature + "Content-Length: 9000000000000000000\r\n", 413},
+		{"no signature", "Content-Length: 1000000\r\n", 401},
+		{"no signature, small", "Content-Length: 10\r\n", 401},
+		{"no signature, chunked", "Transfer-Encoding: chunked\r\n", 401},
+	} {
+		began := time.Now()
+		_, in := d.dial(test.header)
+		status, closed := d.answered(in)
+		if took := time.Since(began); status != test.status || !closed || took > 2*lastWords {
+			t.Errorf("%s: answered %d after %v (closed: %v), want %d", test.name, status, took, closed, test.status)
+		}
+	}
+}
+
+// TestSlowBody: a body has its time, however it comes.
+func TestSlowBody(t *testing.T) {
+	d := open(t, nil, func(c *Config) { c.BodyTimeout = 300 * time.Millisecond })
+	header := "X-Hub-Signature-256: " + sign(secret, []byte(ping)) + "\r\n"
+	for _, framing := range []string{"Content-Length: 1000\r\n", "Transfer-Encoding: chunked\r\n"} {
+		began := time.Now()
+		conn, in := d.dial(header + framing)
+		stop := make(chan struct{})
+		go func() {
+			for {
+				select {
+				case <-stop:
+					return
+				case <-time.After(50 * time.Millisecond):
+					_, _ = io.WriteString(conn, "1\r\n \r\n") // until the server has had enough
+				}
+			}
+		}()
+		status, closed := d.answered(in)
+		close(stop)
+		if took := time.Since(began); status != http.StatusRequestTimeout || !closed || took > 5*time.Second {
+			t.Errorf("%q: answered %d after %v, closed: %v", framing, status, took, closed)
+		}
+	}
+}
+
+// TestDeadline: a connection whose reads cannot be bounded is not read from.
+func TestDeadline(t *testing.T) {
+	d := open(t, nil)
+	w := &plainWriter{header: http.Header{}}
+	r := d.request("ping", uuid.NewString(), []byte(ping))
+	New(Config{Queue: d.queue, Secrets: func() [][]byte { return [][]byte{[]byte(secret)} }, AppID: func() int64 { return 1 }}).ServeHTTP(w, r)
+	if w.status != http.StatusServiceUnavailable || !strings.Contains(w.String(), "deadline") {
+		t.Errorf("answered %d %s", w.status, w.String())
+	}
+}
+
+// plainWriter can do no more than a ResponseWriter must.
+type plainWriter struct {
+	bytes.Buffer
+	header http.Header
+	status int
+}
+
+func (w *plainWriter) Header() http.Header    { return w.header }
+func (w *plainWriter) WriteHeader(status int) { w.status = status }
+
+// TestBudget: bodies that are large and do not end leave room for others that are small,
+// and cost what they took until they are given up.
+func TestBudget(t *testing.T) {
+	d := open(t, nil, func(c *Config) { c.Memory = minMemory })
+	header := fmt.Sprintf("X-Hub-Signature-256: %s\r\nContent-Length: %d\r\n", sign("x", nil), MaxBody)
+	// Of the 96 MiB for large bodies, each of these takes 25 MiB.
+	var stalled []net.Conn
+	for range 3 {
+		conn, _ := d.dial(header)
+		if _, err := conn.Write(padded(17 << 20)); err != nil {
+			t.Fatal(err)
+		}
+		stalled = append(stalled, conn)
+	}
+	large := padded(20 << 20)
+	eventually(t, "a fourth large body finds no room", func() bool {
+		answer, err := d.Client().Do(d.request("ping", uuid.NewString(), large))
+		if err != nil {
+			return false // refused while it was being sent
+		}
+		answer.Body.Close()
+		return answer.StatusCode == http.StatusServiceUnavailable && answer.Header.Get("Retry-After") != ""
+	})
+	if status, text := d.deliver("pull_request", opened(1)); status != http.StatusAccepted {
+		t.Errorf("a small body beside them: answered %d %s", status, text)
+	}
+	for _, conn := range stalled {
+		conn.Close()
+	}
+	eventually(t, "the room of those who left is free", func() bool {
+		answer, err := d.Client().Do(d.request("ping", uuid.NewString(), large))
+		if err != nil {
+			return false
+		}
+		answer.Body.Close()
+		return answer.StatusCode == http.StatusOK
+	})
+}
+
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if is() {
+			return
+		}
+	}
+	t.Errorf("not within 10 s: %s", what)
+}
+
+// TestRoom: whatever a read ends with, what it took is given back, and no more was taken
+// than about twice what came.
+func TestRoom(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		body io.Reader
+		most int64
+		err  error
+	}{
+		{"nothing", strings.NewReader(""), firstBuffer, nil},
+		{"a byte at a time", iotest.OneByteReader(bytes.NewReader(padded(100_000))), 2 * 100_000, nil},
+		{"all that is allowed", bytes.NewReader(padded(MaxBody)), MaxBody + 1, nil},
+		{"a byte more", bytes.NewReader(padded(MaxBody + 1)), MaxBody + 1, errLarge},
+		{"without end", endless{}, MaxBody + 1, errLarge},
+		{"until it breaks", iotest.TimeoutReader(bytes.NewReader(padded(1 << 20))), 1 << 20, iotest.ErrTimeout},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			budget := newBudget(0)
+			in := &room{budget: budget}
+			_, err := in.read(test.body)
+			if !errors.Is(err, test.err) || in.held > test.most {
+				t.Errorf("ended with %v, holding %d bytes", err, in.held)
+			}
+			in.release()
+			if !budget.small.TryAcquire(minMemory/4) || !budget.large.TryAcquire(minMemory-minMemory/4) {
+				t.Error("something was not given back")
+			}
+		})
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
