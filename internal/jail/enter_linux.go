@@ -1,0 +1,175 @@
+package jail
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// resultsFD is the file descriptor that results are written to.
+	resultsFD = 3
+	// inside is in the environment of a program that was executed in a jail.
+	inside = "PROCESS_IN_JAIL=1"
+	// entered is what Enter writes first.
+	entered = "in jail\n"
+	// maxSpec bounds the line that tells a program of its jail.
+	maxSpec = 1 << 20
+	// self is the program's own file, even when it was replaced meanwhile.
+	self = "/proc/self/exe"
+)
+
+// spec is what a program is told of its jail, as the first line of its input.
+type spec struct {
+	Read       []string
+	Env        []string
+	BestEffort bool
+	Memory     int64 // bytes
+	CPU        int64 // seconds
+}
+
+// Enter goes into the jail that Command.Start prepared, and gives the file to write
+// results to; standard input goes on with Command.Input. The program must not have
+// read anything before. Enter executes the program anew with the same arguments, so
+// it is called, and returns, in the second run.
+func Enter() (*os.File, error) {
+	if os.Getenv(firstWord(inside)) == "" {
+		return nil, build()
+	}
+	// Nobody else of this user may look into the process either.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return nil, fmt.Errorf("enter the jail: hide the memory: %w", err)
+	}
+	unix.CloseOnExec(resultsFD)
+	results := os.NewFile(resultsFD, "results")
+	if _, err := io.WriteString(results, entered); err != nil {
+		return nil, fmt.Errorf("enter the jail: %w", err)
+	}
+	return results, nil
+}
+
+func firstWord(assignment string) string {
+	name, _, _ := strings.Cut(assignment, "=")
+	return name
+}
+
+// build builds the jail around this process and executes the program in it. All but
+// resource limits belongs to a thread, which execve makes the only one.
+func build() error {
+	spec, err := readSpec(os.Stdin)
+	if err != nil {
+		return err
+	}
+	runtime.LockOSThread() // for good
+	pid := os.Getpid()
+	files, err := accessible(spec.Read)
+	if err != nil {
+		return err
+	}
+	for _, step := range []func() error{
+		func() error { return offerToKill() },
+		func() error { return limitResources(spec) },
+		func() error { return closeOnExec(resultsFD + 1) },
+		func() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) },
+		dropCapabilities,
+		func() error { return restrictFiles(files) },
+		func() error { return filterCalls(pid) },
+	} {
+		if err := step(); err != nil {
+			if !spec.BestEffort {
+				return err
+			}
+			fmt.Fprintf(os.Stderr, "%v\n", err)
+		}
+	}
+	err = unix.Exec(self, os.Args, append(spec.Env, inside))
+	return fmt.Errorf("execute the program in its jail: %w", err)
+}
+
+// readSpec reads a line and nothing behind it, which is for later.
+func readSpec(from io.Reader) (*spec, error) {
+	var line []byte
+	for c := make([]byte, 1); len(line) < maxSpec; line = append(line, c[0]) {
+		if _, err := io.ReadFull(from, c); err != nil {
+			return nil, fmt.Errorf("read what the jail is like: %w", err)
+		}
+		if c[0] == '\n' {
+			break
+		}
+	}
+	s := &spec{}
+	if err := json.Unmarshal(line, s); err != nil {
+		return nil, fmt.Errorf("read what the jail is like: %w", err)
+	}
+	return s, nil
+}
+
+// accessible are the files of a jail: those to read, and what executing the program
+// takes.
+func accessible(read []string) ([]access, error) {
+	files := []access{{path: self, rights: executable}, {path: os.DevNull, rights: writable}}
+	for _, path := range read {
+		files = append(files, access{path: path, rights: readable})
+	}
+	libraries, err := libraries()
+	if err != nil {
+		return nil, err
+	}
+	return append(files, libraries...), nil
+}
+
+// libraries are the files that a dynamically linked program takes to start: what is
+// mapped of them now. A static program has none.
+func libraries() ([]access, error) {
+	program, err := elf.Open(self)
+	if err != nil {
+		return nil, fmt.Errorf("read the program: %w", err)
+	}
+	defer program.Close()
+	if !slices.ContainsFunc(program.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }) {
+		return nil, nil
+	}
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		return nil, fmt.Errorf("read what libraries the program has: %w", err)
+	}
+	files := []access{{path: "/etc/ld.so.cache", rights: readable, optional: true}}
+	for line := range bytes.Lines(maps) {
+		fields := strings.SplitN(strings.TrimSuffix(string(line), "\n"), " ", 6)
+		if len(fields) < 6 || !strings.Contains(fields[1], "x") {
+			continue
+		}
+		if path := strings.TrimLeft(fields[5], " "); strings.HasPrefix(path, "/") {
+			files = append(files, access{path: path, rights: executable, optional: true})
+		}
+	}
+	return files, nil
+}
+
+// closeOnExec keeps files that somebody left open from the program.
+func closeOnExec(from uint) error {
+	err := unix.CloseRange(from, ^uint(0)>>32, unix.CLOSE_RANGE_CLOEXEC)
+	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) {
+		var limit unix.Rlimit
+		if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+			return fmt.Errorf("close files: %w", err)
+		}
+		for fd := uint64(from); fd < limit.Cur; fd++ {
+			unix.CloseOnExec(int(fd))
+		}
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("close files: %w", err)
+	}
+	return nil
+}

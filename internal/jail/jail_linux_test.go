@@ -1,0 +1,303 @@
+package jail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const secret = "the-token-of-the-parent"
+
+// try makes an attempt in a jail, in which dir may be read.
+func try(t *testing.T, c Command, name, argument string) (said string, end Ended) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	return tryUntil(ctx, t, c, name, argument)
+}
+
+func tryUntil(ctx context.Context, t *testing.T, c Command, name, argument string) (said string, end Ended) {
+	t.Helper()
+	var err error
+	if c.Program, err = os.Executable(); err != nil {
+		t.Fatal(err)
+	}
+	if attempts()[name] == nil {
+		t.Fatalf("no attempt %q", name)
+	}
+	c.Args, c.Input = []string{"probe", name}, []byte(argument+"\n")
+	child, err := c.Start(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(child.Results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data), child.Wait()
+}
+
+// TestRefused tries what a program that was taken over would.
+func TestRefused(t *testing.T) {
+	t.Setenv("GITHUB_TOKEN", secret)
+	given, outside, inside := t.TempDir(), t.TempDir(), ""
+	inside = filepath.Join(given, "deep", "file")
+	secretFile := filepath.Join(outside, "secret")
+	if err := errors.Join(os.Mkdir(filepath.Dir(inside), 0o700), os.WriteFile(inside, []byte("a"), 0o600),
+		os.WriteFile(secretFile, []byte(secret), 0o644), os.Symlink(secretFile, filepath.Join(given, "link"))); err != nil {
+		t.Fatal(err)
+	}
+	tcp, udp, stream, abstract := listeners(t, given)
+	pid := fmt.Sprint(os.Getpid())
+	const denied, notPermitted = "permission denied", "operation not permitted"
+	for _, test := range []struct{ attempt, argument, want string }{
+		{"read", inside, "done"},
+		{"list", given, "done"},
+		{"read", "/etc/passwd", denied},
+		{"read", secretFile, denied},
+		{"read", filepath.Join(given, "link"), denied},
+		{"read", filepath.Join(given, "../../../../../../etc/passwd"), denied},
+		{"read", "/proc/" + pid + "/environ", denied},
+		{"read", "/proc/" + pid + "/mem", denied},
+		{"read", "/proc/self/environ", denied},
+		{"read", "/proc/1/cmdline", denied},
+		{"list", "/", denied},
+		{"list", outside, denied},
+		{"write", outside, denied},
+		{"write", given, denied},
+		{"write", os.TempDir(), denied},
+		{"overwrite", inside, denied},
+		{"overwrite", secretFile, denied},
+		{"overwrite by name", inside, notPermitted},
+		{"truncate", inside, notPermitted},
+		{"truncate by open", inside, notPermitted},
+		{"chmod", secretFile, notPermitted},
+		{"set times", secretFile, notPermitted},
+		{"rename", inside, notPermitted},
+		{"remove", inside, notPermitted},
+		{"discard", "", "done"},
+		{"tcp", tcp, notPermitted},
+		{"udp", udp, notPermitted},
+		{"unix", stream, notPermitted},
+		{"unix", abstract, notPermitted},
+		{"listen", "", notPermitted},
+		{"socket pair", "", notPermitted},
+		{"netlink", "", notPermitted},
+		{"run", "/bin/sh", denied},
+		{"run itself", "", "done"},
+		{"run from memory", "", notPermitted},
+		{"ptrace", pid, notPermitted},
+		{"read memory", pid, notPermitted},
+		{"signal", pid, notPermitted},
+		{"signal", "1", notPermitted},
+		{"signal", "-1", notPermitted},
+		{"signal a thread", pid, notPermitted},
+		{"signal by file", pid, notPermitted},
+		{"signal itself", "", "done"},
+		{"own a file", pid, notPermitted},
+		{"leave the session", "", notPermitted},
+		{"leave the group", "", notPermitted},
+		{"new namespace", "", notPermitted},
+		{"clone namespace", "", notPermitted},
+		{"mount", given, notPermitted},
+		{"change root", given, notPermitted},
+		{"io_uring", "", notPermitted},
+		{"bpf", "", notPermitted},
+		{"keyring", "", notPermitted},
+		{"performance", "", notPermitted},
+		{"shared memory", "", notPermitted},
+		{"unknown call", "", "function not implemented"},
+		{"other convention", "", "function not implemented"},
+		{"raise limits", "", "none could be raised"},
+		{"capabilities", "", "has none"},
+		{"environment", "", `["GOTRACEBACK=none" "PROCESS_IN_JAIL=1"]`},
+		{"dump core", "", "is not dumpable"},
+		{"new threads", tcp, notPermitted},
+	} {
+		t.Run(test.attempt+" "+filepath.Base(test.argument), func(t *testing.T) {
+			c := Command{Read: []string{given}, Env: []string{"GOTRACEBACK=none"}, Limits: Limits{Memory: 1 << 30, CPU: time.Minute}}
+			said, end := try(t, c, test.attempt, test.argument)
+			if end.Code != 0 || !strings.Contains(said, test.want) || (test.want == "done") != (said == "done\n") {
+				t.Errorf("said %q, want %q; %+v", said, test.want, end)
+			}
+			if strings.Contains(said+end.Said, secret) {
+				t.Error("the secret is out")
+			}
+		})
+	}
+}
+
+// listeners listen in every way there is, and fail the test when somebody comes.
+func listeners(t *testing.T, dir string) (tcp, udp, stream, abstract string) {
+	t.Helper()
+	abstract = fmt.Sprintf("@jail-test-%d", os.Getpid())
+	stream = filepath.Join(dir, "s")
+	var addresses []string
+	for _, at := range []struct{ network, address string }{{"tcp", "127.0.0.1:0"}, {"unix", stream}, {"unix", abstract}} {
+		l, err := net.Listen(at.network, at.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+		addresses = append(addresses, l.Addr().String())
+		go func() {
+			if _, err := l.Accept(); err == nil {
+				t.Errorf("somebody came to %s", at.network)
+			}
+		}()
+	}
+	packets, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { packets.Close() })
+	go func() {
+		if _, _, err := packets.ReadFrom(make([]byte, 10)); err == nil {
+			t.Error("somebody sent a packet")
+		}
+	}()
+	return addresses[0], packets.LocalAddr().String(), stream, abstract
+}
+
+// TestInheritedFiles: what the parent left open is not there.
+func TestInheritedFiles(t *testing.T) {
+	leaked, err := unix.Open("/etc/passwd", unix.O_RDONLY, 0) // without O_CLOEXEC
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(leaked)
+	if leaked, err = unix.FcntlInt(uintptr(leaked), unix.F_DUPFD, 60); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(leaked)
+	said, _ := try(t, Command{}, "open files", fmt.Sprint(leaked))
+	if !strings.Contains(said, "bad file descriptor") {
+		t.Errorf("said %q", said)
+	}
+}
+
+// TestEnded: whatever a program does, it ends, and its end has a reason.
+func TestEnded(t *testing.T) {
+	limits := Limits{Memory: 256 << 20, CPU: 20 * time.Second}
+	short := limits
+	short.CPU = time.Second
+	tight := limits
+	tight.Memory = 32 << 20
+	for _, test := range []struct {
+		attempt string
+		limits  Limits
+		wall    time.Duration
+		check   func(said string, e Ended) bool
+		within  time.Duration
+	}{
+		{"take it in peace", limits, 10 * time.Second, func(said string, e Ended) bool { return said == "done\n" }, 5 * time.Second},
+		{"take memory", limits, 10 * time.Second, func(said string, e Ended) bool {
+			return errors.Is(e.Cause, ErrMemory) || e.Code == 2 && strings.Contains(e.Said, "memory")
+		}, 5 * time.Second},
+		// What is mapped stays below the limit of the kernel, so it is the parent who sees it.
+		{"take it in peace", tight, 10 * time.Second, func(said string, e Ended) bool {
+			return said == "" && errors.Is(e.Cause, ErrMemory) || said == "done\n"
+		}, 5 * time.Second},
+		{"spin", short, 10 * time.Second, func(said string, e Ended) bool {
+			return e.Cause == nil && (e.Code == 2 && strings.Contains(e.Said, "SIGXCPU") || e.Signal == "SIGKILL" || e.Signal == "SIGXCPU")
+		}, 5 * time.Second},
+		{"spin", limits, time.Second, func(said string, e Ended) bool { return errors.Is(e.Cause, context.DeadlineExceeded) }, 2 * time.Second},
+		{"ignore the end", limits, time.Second, func(said string, e Ended) bool { return errors.Is(e.Cause, context.DeadlineExceeded) }, 2 * time.Second},
+		{"print", limits, 10 * time.Second, func(said string, e Ended) bool {
+			return errors.Is(e.Cause, ErrSaid) && len(e.Said) < 3*keptSaid
+		}, 5 * time.Second},
+	} {
+		t.Run(test.attempt, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(context.Background(), test.wall)
+			defer cancel()
+			start := time.Now()
+			said, end := tryUntil(ctx, t, Command{Limits: test.limits}, test.attempt, "")
+			if !test.check(said, end) {
+				t.Errorf("said %q; %+v", said, end)
+			}
+			if took := time.Since(start); took > test.within {
+				t.Errorf("took %v", took)
+			}
+		})
+	}
+}
+
+// TestNobodyStays: what a program started ends with it, and a program with its parent.
+func TestNobodyStays(t *testing.T) {
+	start := time.Now()
+	said, end := try(t, Command{}, "spin in children", "")
+	if said != "done\n" || end.Code != 0 || end.Cause != nil {
+		t.Errorf("said %q; %+v", said, end)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "parent")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 10)); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	for running("probe") > 0 || running("spin") > 0 {
+		if time.Since(start) > 10*time.Second {
+			t.Fatalf("%d programs and %d of their children still run", running("probe"), running("spin"))
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// running counts the processes of this test binary with a first argument.
+func running(argument string) int {
+	n := 0
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		data, _ := os.ReadFile(file)
+		words := strings.Split(string(data), "\x00")
+		if len(words) > 1 && filepath.Base(words[0]) == filepath.Base(os.Args[0]) && words[1] == argument {
+			n++
+		}
+	}
+	return n
+}
+
+// TestUnavailable: a program that cannot come into its jail is an error that says so,
+// and so is one that does not try.
+func TestUnavailable(t *testing.T) {
+	for _, c := range []Command{
+		{Program: "/bin/true"},
+		{Program: os.Args[0], Args: []string{"probe", "read"}, Read: []string{"/no/such/directory"}},
+	} {
+		_, err := c.Start(context.Background())
+		unavailable := new(UnavailableError)
+		if !errors.As(err, &unavailable) {
+			t.Fatalf("%v: error %v", c, err)
+		}
+		if len(c.Read) > 0 && !strings.Contains(err.Error(), "/no/such/directory") {
+			t.Errorf("error %v", err)
+		}
+	}
+	c := Command{Program: "/no/such/program"}
+	if _, err := c.Start(context.Background()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,203 @@
+package jail
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Start starts the program and returns once it is in its jail. When ctx ends, all its
+// processes are killed. An *UnavailableError says that the jail could not be built.
+func (c *Command) Start(ctx context.Context) (*Child, error) {
+	if err := Check(); err != nil && !c.BestEffort {
+		return nil, err
+	}
+	ctx, kill := context.WithCancelCause(ctx)
+	streams, err := openStreams()
+	if err != nil {
+		kill(nil)
+		return nil, fmt.Errorf("start a jail: %w", err)
+	}
+	child := &Child{Results: streams.results, kill: kill, done: make(chan struct{})}
+	started := make(chan error)
+	go child.supervise(ctx, c, streams, started)
+	if err := <-started; err != nil {
+		kill(nil)
+		streams.close()
+		return nil, fmt.Errorf("start a jail: %w", err)
+	}
+	if err := awaitEntered(streams.results); err != nil {
+		kill(err)
+		return nil, notEntered(ctx, child.Wait())
+	}
+	return child, nil
+}
+
+// notEntered says why a program that ended has not come into its jail.
+func notEntered(ctx context.Context, end Ended) error {
+	if end.Cause != nil && ctx.Err() != nil && !errors.Is(end.Cause, errNotEntered) {
+		return end.Cause
+	}
+	why := strings.TrimSpace(end.Said)
+	if why == "" {
+		why = fmt.Sprintf("the program ended with code %d, signal %q, and said nothing", end.Code, end.Signal)
+	}
+	return &UnavailableError{Why: why}
+}
+
+var errNotEntered = errors.New("the program has not come into its jail")
+
+// awaitEntered reads what Enter writes first.
+func awaitEntered(results io.Reader) error {
+	got := make([]byte, len(entered))
+	if _, err := io.ReadFull(results, got); err != nil || string(got) != entered {
+		return errNotEntered
+	}
+	return nil
+}
+
+// streams are the parent's ends of the pipes to a program, and the program's.
+type streams struct {
+	input, said, results                  *os.File
+	childInput, childSaid, childResultsTo *os.File
+}
+
+func openStreams() (*streams, error) {
+	s := &streams{}
+	var errs [3]error
+	s.childInput, s.input, errs[0] = os.Pipe()
+	s.said, s.childSaid, errs[1] = os.Pipe()
+	s.results, s.childResultsTo, errs[2] = os.Pipe()
+	if err := errors.Join(errs[:]...); err != nil {
+		s.closeChild()
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *streams) closeChild() {
+	for _, f := range []*os.File{s.childInput, s.childSaid, s.childResultsTo} {
+		_ = f.Close()
+	}
+}
+
+func (s *streams) close() {
+	for _, f := range []*os.File{s.input, s.said, s.results} {
+		_ = f.Close()
+	}
+}
+
+// supervise starts the program and stays until all of it has ended. The thread is kept,
+// because the kernel takes its end for that of the parent.
+func (c *Child) supervise(ctx context.Context, command *Command, s *streams, started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd := exec.Command(command.Program, command.Args...)
+	cmd.Env = append([]string{}, command.Env...) // not nil, which would be ours
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.childInput, s.childSaid, s.childSaid
+	cmd.ExtraFiles = []*os.File{s.childResultsTo}
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	err := cmd.Start()
+	s.closeChild()
+	started <- err
+	if err != nil {
+		return
+	}
+	said := &said{}
+	heard := make(chan struct{})
+	go func() {
+		defer close(heard)
+		said.listen(s.said, func() { c.kill(ErrSaid) })
+	}()
+	go command.send(s.input)
+	group := cmd.Process.Pid
+	over := make(chan struct{})
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		c.watch(ctx, group, command.Limits.Memory, over)
+	}()
+	awaitExit(group)
+	// It is not reaped yet, so the number of the group is still its own.
+	_ = unix.Kill(-group, unix.SIGKILL)
+	close(over)
+	<-watched
+	_ = cmd.Wait()
+	<-heard
+	c.end = endOf(ctx, cmd.ProcessState, said)
+	_ = s.input.Close()
+	_ = s.said.Close()
+	c.kill(nil)
+	close(c.done)
+}
+
+// send gives the program what Enter and what its reader want to know.
+func (c *Command) send(to io.WriteCloser) {
+	defer to.Close()
+	spec := spec{
+		Read: c.Read, Env: c.Env, BestEffort: c.BestEffort,
+		Memory: c.Limits.Memory, CPU: int64((c.Limits.CPU + time.Second - 1) / time.Second),
+	}
+	if json.NewEncoder(to).Encode(spec) == nil {
+		_, _ = to.Write(c.Input)
+	}
+}
+
+// awaitExit waits until a process has ended, without reaping it.
+func awaitExit(pid int) {
+	for {
+		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
+
+// watchEvery is how often the memory of a jail is looked at.
+const watchEvery = 100 * time.Millisecond
+
+// watch kills the process group when its context ends or it takes too much.
+func (c *Child) watch(ctx context.Context, group int, memory int64, over <-chan struct{}) {
+	ticker := time.NewTicker(watchEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case <-ctx.Done():
+			_ = unix.Kill(-group, unix.SIGKILL)
+			return
+		case <-ticker.C:
+			used := usage(group)
+			if memory > 0 && used.memory > memory {
+				c.kill(ErrMemory)
+			}
+			if used.processes > maxProcesses {
+				c.kill(ErrProcesses)
+			}
+		}
+	}
+}
+
+func endOf(ctx context.Context, state *os.ProcessState, said *said) Ended {
+	end := Ended{Code: state.ExitCode(), Said: said.String()}
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		end.Signal = unix.SignalName(status.Signal())
+		if status.Signal() == syscall.SIGKILL {
+			end.Cause = context.Cause(ctx)
+		}
+	}
+	return end
+}
