@@ -11,10 +11,10 @@ import (
 // (app.privateKeyFile), a flag (--app-private-key-file) and an environment variable
 // (PREADMIT_APP_PRIVATE_KEY_FILE); see Settings.
 type Config struct {
-	Listen        string    `json:"listen" default:"127.0.0.1:8080" usage:"ADDRESS of webhooks, pages and API"`
-	MetricsListen string    `json:"metricsListen" default:"127.0.0.1:9090" usage:"ADDRESS of /metrics; none when empty"`
-	PublicURL     string    `json:"publicURL" usage:"URL by which browsers and GitHub reach the service"`
-	DataDir       string    `json:"dataDir" default:"preadmit-data" usage:"DIR for what the service keeps"`
+	Listen        string    `json:"listen" default:"127.0.0.1:8080" arg:"ADDRESS" usage:"address of webhooks, pages and API"`
+	MetricsListen string    `json:"metricsListen" default:"127.0.0.1:9090" arg:"ADDRESS" usage:"address of /metrics; none when empty"`
+	PublicURL     string    `json:"publicURL" arg:"URL" usage:"URL by which browsers and GitHub reach the service"`
+	DataDir       string    `json:"dataDir" default:"preadmit-data" arg:"DIR" usage:"directory for what the service keeps"`
 	App           AppConfig `json:"app"`
 	GitHub        GitHub    `json:"github"`
 	NATS          NATS      `json:"nats"`
@@ -22,77 +22,77 @@ type Config struct {
 	Keep          Keep      `json:"keep"`
 	Scan          Scan      `json:"scan"`
 	Fetch         Fetch     `json:"fetch"`
-	Forks         string    `json:"forks" default:"on" usage:"pull requests from forks: WHEN is on, off, or approve: after a maintainer's /preadmit rescan"`
-	CheckName     string    `json:"checkName" default:"preadmit" usage:"NAME of the check run"`
+	Forks         string    `json:"forks" default:"on" arg:"on|off|approve" usage:"whether pull requests from forks are judged; approve: after a maintainer's /preadmit rescan"`
+	CheckName     string    `json:"checkName" default:"preadmit" arg:"NAME" usage:"name of the check run"`
 	Pages         Pages     `json:"pages"`
 	API           API       `json:"api"`
 	Reconcile     Reconcile `json:"reconcile"`
-	Drain         Duration  `json:"drain" default:"30s" usage:"longest TIME to finish what is running when the service is stopped"`
+	Drain         Duration  `json:"drain" default:"30s" usage:"longest time to finish what is running when the service is stopped"`
 	Log           Log       `json:"log"`
 }
 
 // AppConfig says which GitHub App the service is. Secrets are files, which are read
 // again when they change, or environment variables.
 type AppConfig struct {
-	ID                int64  `json:"id" usage:"ID of the GitHub App"`
-	PrivateKeyFile    string `json:"privateKeyFile" usage:"FILE with the App's private key, PEM"`
+	ID                int64  `json:"id" arg:"ID" usage:"ID of the GitHub App"`
+	PrivateKeyFile    string `json:"privateKeyFile" arg:"FILE" usage:"file with the App's private key, PEM"`
 	PrivateKey        string `json:"privateKey" env:"only" usage:"the App's private key, PEM"`
-	WebhookSecretFile string `json:"webhookSecretFile" usage:"FILE with the secret of the App's webhook"`
+	WebhookSecretFile string `json:"webhookSecretFile" arg:"FILE" usage:"file with the secret of the App's webhook"`
 	WebhookSecret     string `json:"webhookSecret" env:"only" usage:"the secret of the App's webhook"`
-	ClientID          string `json:"clientID" usage:"client ID of the App, for logging in to the pages"`
-	ClientSecretFile  string `json:"clientSecretFile" usage:"FILE with a client secret of the App, for logging in to the pages"`
+	ClientID          string `json:"clientID" arg:"ID" usage:"client ID of the App, for logging in to the pages"`
+	ClientSecretFile  string `json:"clientSecretFile" arg:"FILE" usage:"file with a client secret of the App, for logging in to the pages"`
 	ClientSecret      string `json:"clientSecret" env:"only" usage:"a client secret of the App"`
 }
 
 // GitHub says which GitHub it is.
 type GitHub struct {
-	URL    string `json:"url" default:"https://github.com" usage:"URL of GitHub, or of a GitHub Enterprise Server"`
-	APIURL string `json:"apiURL" usage:"URL of GitHub's API; follows from github.url when empty"`
+	URL    string `json:"url" default:"https://github.com" arg:"URL" usage:"URL of GitHub, or of a GitHub Enterprise Server"`
+	APIURL string `json:"apiURL" arg:"URL" usage:"URL of GitHub's API; follows from github.url when empty"`
 }
 
 // NATS says where the queue is: embedded in the service unless there is a URL.
 type NATS struct {
-	URL             string `json:"url" usage:"URLS of an external NATS with JetStream, separated by commas; embedded when empty"`
-	CredentialsFile string `json:"credentialsFile" usage:"FILE with credentials for it"`
-	CAFile          string `json:"caFile" usage:"FILE with the certificates that it is trusted by"`
-	Replicas        int    `json:"replicas" usage:"NUMBER of copies an external NATS keeps; 0 is as many as it has servers, up to 3"`
+	URL             string `json:"url" arg:"URLS" usage:"URLs of an external NATS with JetStream, separated by commas; embedded when empty"`
+	CredentialsFile string `json:"credentialsFile" arg:"FILE" usage:"file with credentials for it"`
+	CAFile          string `json:"caFile" arg:"FILE" usage:"file with the certificates that it is trusted by"`
+	Replicas        int    `json:"replicas" usage:"number of copies an external NATS keeps; 0 is as many as it has servers, up to 3"`
 }
 
 // Queue says how jobs are handed out.
 type Queue struct {
-	Lease           Duration `json:"lease" default:"30s" usage:"TIME after which what a dead replica did is done by another"`
-	Attempts        int      `json:"attempts" default:"5" usage:"NUMBER of attempts before a job is given up"`
+	Lease           Duration `json:"lease" default:"30s" usage:"time after which what a dead replica did is done by another"`
+	Attempts        int      `json:"attempts" default:"5" usage:"number of attempts before a job is given up"`
 	PerInstallation int      `json:"perInstallation" usage:"most scans at a time of one installation, over all replicas; 0 is no bound"`
 }
 
 // Keep says how long scans are kept.
 type Keep struct {
-	Age  Duration `json:"age" default:"720h" usage:"TIME to keep scans and reports"`
+	Age  Duration `json:"age" default:"720h" usage:"time to keep scans and reports"`
 	Size Size     `json:"size" default:"4Gi" usage:"most bytes of reports to keep; the oldest go first"`
 }
 
 // Scan bounds scans.
 type Scan struct {
-	Concurrency int      `json:"concurrency" default:"2" usage:"NUMBER of scans at a time"`
-	Workers     int      `json:"workers" usage:"NUMBER of cores a scan may use; 0 is all"`
+	Concurrency int      `json:"concurrency" default:"2" usage:"number of scans at a time"`
+	Workers     int      `json:"workers" usage:"number of cores a scan may use; 0 is all"`
 	Memory      Size     `json:"memory" default:"2Gi" usage:"most memory of a scan"`
-	Timeout     Duration `json:"timeout" default:"5m" usage:"longest TIME of a scan"`
-	Jail        string   `json:"jail" default:"required" usage:"required, or best-effort where the kernel cannot jail a scan: then a pull request may reach more than it should"`
+	Timeout     Duration `json:"timeout" default:"5m" usage:"longest time of a scan"`
+	Jail        string   `json:"jail" default:"required" arg:"required|best-effort" usage:"required, or best-effort where the kernel cannot jail a scan: then a pull request may reach more than it should"`
 }
 
 // Fetch bounds what is fetched of a repository.
 type Fetch struct {
 	Size    Size     `json:"size" default:"1Gi" usage:"most bytes to fetch for a scan"`
 	Objects int      `json:"objects" default:"1000000" usage:"most git objects to fetch for a scan"`
-	Timeout Duration `json:"timeout" default:"2m" usage:"longest TIME to fetch"`
+	Timeout Duration `json:"timeout" default:"2m" usage:"longest time to fetch"`
 }
 
 // Pages says who may see the pages.
 type Pages struct {
-	Access         string   `json:"access" default:"github" usage:"who sees pages: github (who may read the repository), or proxy (who a proxy in front names)"`
-	Header         string   `json:"header" usage:"NAME of the header by which the proxy names the user"`
-	TrustedProxies []string `json:"trustedProxies" usage:"CIDR of addresses that are the proxy's (repeatable)"`
-	Admins         []string `json:"admins" usage:"LOGIN of who may see the queue and revive dead letters (repeatable)"`
+	Access         string   `json:"access" default:"github" arg:"github|proxy" usage:"who sees pages: github (who may read the repository), or proxy (who a proxy in front names)"`
+	Header         string   `json:"header" arg:"NAME" usage:"name of the header by which the proxy names the user"`
+	TrustedProxies []string `json:"trustedProxies" arg:"CIDR" usage:"range of addresses that are the proxy's (repeatable)"`
+	Admins         []string `json:"admins" arg:"LOGIN" usage:"login of who may see the queue and revive dead letters (repeatable)"`
 }
 
 // API says who may ask for scans. Tokens are in the file only.
@@ -111,13 +111,13 @@ type Token struct {
 
 // Reconcile says how often the service looks for what it missed.
 type Reconcile struct {
-	Every Duration `json:"every" default:"5m" usage:"TIME between looking for what was missed; 0 is never"`
+	Every Duration `json:"every" default:"5m" usage:"time between looking for what was missed; 0 is never"`
 }
 
 // Log says what is logged.
 type Log struct {
-	Level  string `json:"level" default:"info" usage:"least LEVEL to log: debug, info, warn or error"`
-	Format string `json:"format" default:"json" usage:"FORMAT of the log: json or text"`
+	Level  string `json:"level" default:"info" arg:"debug|info|warn|error" usage:"least level to log"`
+	Format string `json:"format" default:"json" arg:"json|text" usage:"format of the log"`
 }
 
 // Duration is a time.Duration written as "1h30m".

@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"cmp"
 	"encoding"
 	"fmt"
 	"reflect"
@@ -18,7 +19,9 @@ type Setting struct {
 	Flag string
 	// Env is the environment variable: PREADMIT_APP_PRIVATE_KEY_FILE.
 	Env string
-	// Usage says what it is for, with the name of its argument in capitals.
+	// Argument is how its value is called: FILE, TIME, on|off.
+	Argument string
+	// Usage says what it is for.
 	Usage string
 	// Default is the value of who gives none.
 	Default string
@@ -47,11 +50,24 @@ func settingsOf(prefix string, v reflect.Value) []*Setting {
 	return all
 }
 
+// argument is how a value of a type is called.
+func argument(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[Duration]():
+		return "TIME"
+	case reflect.TypeFor[Size]():
+		return "SIZE"
+	case reflect.TypeFor[string]():
+		return "VALUE"
+	}
+	return "NUMBER"
+}
+
 func newSetting(key string, tag reflect.StructTag, field reflect.Value) *Setting {
 	flag := kebab(key)
 	s := &Setting{
 		Key: key, Flag: flag, Env: envOf(key),
-		Usage: tag.Get("usage"), Default: tag.Get("default"), Repeatable: field.Kind() == reflect.Slice, value: field,
+		Argument: cmp.Or(tag.Get("arg"), argument(field.Type())), Usage: tag.Get("usage"), Default: tag.Get("default"), Repeatable: field.Kind() == reflect.Slice, value: field,
 	}
 	if tag.Get("env") == "only" {
 		s.Flag = ""
