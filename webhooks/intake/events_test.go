@@ -81,6 +81,8 @@ type made struct {
 	// set are fields and their new values; drop are fields that go.
 	set  map[string]any
 	drop []string
+	// undescribed is what GitHub sends although its description says otherwise.
+	undescribed bool
 }
 
 const (
@@ -94,8 +96,9 @@ func byHand() []made {
 		{name: "opened from a fork", from: "pull_request.opened", set: map[string]any{
 			"pull_request.head.repo.id": 999, "pull_request.head.repo.fork": true,
 			"pull_request.head.repo.full_name": "stranger/Hello-World", "pull_request.head.sha": newHead}},
-		{name: "pushed to a head whose repository was deleted", from: "pull_request.synchronize", set: map[string]any{
-			"pull_request.head.repo": nil, "pull_request.head.user": nil, "pull_request.head.label": nil}},
+		// The API's description of pull requests says of head.repo that it may be null.
+		{name: "closed when the head's repository was deleted", from: "pull_request.closed", undescribed: true,
+			set: map[string]any{"pull_request.head.repo": nil, "pull_request.head.user": nil}},
 		{name: "force push", from: "pull_request.synchronize", set: map[string]any{
 			"before": oldHead, "after": newHead, "pull_request.head.sha": newHead}},
 		{name: "another base", from: "pull_request.edited", set: map[string]any{
@@ -158,14 +161,22 @@ func with(fields map[string]any, path string, value any) map[string]any {
 
 func exampleApp() map[string]any {
 	return map[string]any{
-		"id": 5, "node_id": "A_5", "slug": "a", "name": "a", "owner": nil, "description": nil,
+		"id": 5, "node_id": "A_5", "slug": "a", "name": "a", "owner": exampleUser(), "description": nil,
 		"external_url": "https://a.example", "html_url": "https://github.com/apps/a",
 		"created_at": "2020-01-01T00:00:00Z", "updated_at": "2020-01-01T00:00:00Z",
 		"permissions": map[string]any{}, "events": []any{},
 	}
 }
 
-// TestByHand: payloads GitHub describes, and would find right, give the jobs that
+func exampleUser() map[string]any {
+	user := map[string]any{"login": "a", "id": 6, "node_id": "U_6", "gravatar_id": "", "type": "User", "site_admin": false, "url": "https://api.github.com/users/a"}
+	for _, what := range strings.Fields("avatar html followers following gists starred subscriptions organizations repos events received_events") {
+		user[what+"_url"] = "https://api.github.com/users/a/" + what
+	}
+	return user
+}
+
+// TestByHand: payloads that are as GitHub describes them give the jobs that
 // testdata/byhand.golden says.
 func TestByHand(t *testing.T) {
 	d := open(t, embedded(t))
@@ -181,7 +192,7 @@ func TestByHand(t *testing.T) {
 		if action, ok := payload["action"].(string); ok {
 			name += "-" + action
 		}
-		if name = strings.ReplaceAll(name, "_", "-"); slices.Contains(handled(), name) {
+		if name = strings.ReplaceAll(name, "_", "-"); slices.Contains(handled(), name) && !m.undescribed {
 			if err := schemaOf(t, name).Validate(payload); err != nil {
 				t.Errorf("%s: GitHub would send no such %s: %v", m.name, name, err)
 			}
@@ -242,8 +253,14 @@ func complete(v any) {
 			complete(item)
 		}
 	case map[string]any:
-		if _, ok := v["has_wiki"]; ok && v["has_discussions"] == nil {
+		if _, is := v["has_wiki"]; is && v["has_discussions"] == nil { // a repository
 			v["has_discussions"] = false
+		}
+		if _, is := v["merge_commit_sha"]; is && v["auto_merge"] == nil { // a pull request
+			v["auto_merge"] = nil
+		}
+		if _, is := v["repository_selection"]; is && v["app_slug"] == nil { // an installation
+			v["app_slug"], v["created_at"], v["updated_at"] = "a", "2019-05-15T15:19:51Z", "2019-05-15T15:19:51Z"
 		}
 		for _, item := range v {
 			complete(item)

@@ -10,7 +10,7 @@ import (
 
 // delivery is what the headers of a request say.
 type delivery struct {
-	// event is GitHub's name of the event, of lower case letters and underscores.
+	// event is GitHub's name of the event: projects_v2_item.
 	event string
 	// guid names the delivery, in lower case. A redelivery has the same.
 	guid string
@@ -73,7 +73,7 @@ func isEventName(s string) bool {
 		return false
 	}
 	for i := range len(s) {
-		if c := s[i]; (c < 'a' || c > 'z') && c != '_' {
+		if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' {
 			return false
 		}
 	}
