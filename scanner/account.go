@@ -50,6 +50,7 @@ func (s *scan) accountRoots() {
 			s.accountRoot(r)
 		}
 	}
+	s.accountRefused()
 	s.noteGlobs()
 	if len(s.selectedRoots()) == 0 {
 		s.diagnose(Diagnostic{Severity: "warning", Message: nothingToJudge})
@@ -65,13 +66,13 @@ func (s *scan) accountRoot(r *rendered) {
 		s.accountRendered(r, before)
 	case r.Problem.Kind == render.ProblemRefused:
 		counts.Indeterminate++
-		if s.renderedBefore(r.Root.Path) {
+		if s.renderedBefore(r.Root.Path) || s.head.refuses(r.Root) {
 			counts.Lost++
 		}
 		s.open(Indeterminate{
 			What: "root", Why: r.Problem.Message, Root: r.Root.Path,
 			Location:  ptr(s.problemLocation(r.Problem)),
-			Untouched: before != nil && !s.touched[r.Root.Path],
+			Untouched: before != nil && !s.touched[r.Root.Path] && !s.head.refuses(r.Root),
 		})
 	case before != nil && before.Kind == render.ProblemFailed:
 		counts.FailedBefore++

@@ -36,6 +36,8 @@ func (s *scan) explain(ctx context.Context) error {
 		if err != nil {
 			return nil // which locateFinding noted
 		}
+		from := originOf(f.object)
+		defer from.side.works(from.root.Path)()
 		f.Location.Chain = chainOf(f, source)
 		s.addDeletion(f, source)
 		return nil

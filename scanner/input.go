@@ -28,6 +28,14 @@ type Input struct {
 	// Progress, when set, is told what is being done; it may be called from several
 	// goroutines.
 	Progress func(stage string, done, total int)
+	// Rendering, when set, is told when a root begins to be rendered, or looked at alone,
+	// and what it gives is called when that is over: who runs scans of repositories that
+	// may end the process learns which root did. The tree is "base", "head" or the Name of
+	// an Extra. It may be called from several goroutines.
+	Rendering func(root, tree string) (done func())
+	// Refused are paths of roots that are not rendered, each with the reason. What they
+	// hold is not known, so the scan is incomplete and never passes.
+	Refused map[string]string
 }
 
 // Tree is one side of a change.

@@ -2,7 +2,6 @@ package scanner
 
 import (
 	"fmt"
-	"io/fs"
 	"path"
 
 	"github.com/preadmit/preadmit/render"
@@ -27,15 +26,4 @@ func leftover(o *admission.Object) string {
 
 func (o origin) extra() bool { return o.side.extra }
 
-func (s *side) hasKustomization(dir string) bool {
-	entries, err := fs.ReadDir(s.tree.FS, dir)
-	if err != nil {
-		return false
-	}
-	for _, entry := range entries {
-		if isKustomization(entry.Name()) {
-			return true
-		}
-	}
-	return false
-}
+func (s *side) hasKustomization(dir string) bool { return s.mainFile(dir) != dir }

@@ -43,6 +43,7 @@ func (l *locator) source(ctx context.Context, o *admission.Object) (*render.Sour
 	load, ok := l.sources[key]
 	if !ok {
 		load = sync.OnceValues(func() ([]*render.Source, error) {
+			defer from.side.works(from.root.Path)()
 			return from.side.renderer.Sources(ctx, from.result)
 		})
 		l.sources[key] = load

@@ -85,6 +85,9 @@ func (s *side) policiesOfParts(ctx context.Context, roots []render.Root) []*admi
 	var policies []*admission.Object
 	seen := map[string]bool{}
 	for _, root := range roots {
+		if s.refuses(root) {
+			continue
+		}
 		for _, part := range s.renderer.Parts(root) {
 			if id := string(part.Kind) + " " + part.Path; !seen[id] {
 				seen[id] = true

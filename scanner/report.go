@@ -236,7 +236,8 @@ type RootCounts struct {
 	// Indeterminate counts roots that were refused (network, plugins, limits).
 	Indeterminate int `json:"indeterminate"`
 	// Lost counts those of Indeterminate that rendered at base: the change took them
-	// out of the gate's sight.
+	// out of the gate's sight. So it does with roots that end the process they are
+	// rendered in.
 	Lost int `json:"lost"`
 	// Untouched counts roots that render to the same at base and at head and hold
 	// nothing that judging the change needs, so that they were not rendered.

@@ -101,11 +101,11 @@ func (s *scan) discover(ctx context.Context) (err error) {
 		return err
 	}
 	s.progress("discover", 0, 1)
-	if s.head, err = openSide(ctx, headTree, s.in.Head, render.NewRenderer(s.in.Head.FS, s.in.Render)); err != nil {
+	if s.head, err = s.openSide(ctx, headTree, s.in.Head, render.NewRenderer(s.in.Head.FS, s.in.Render)); err != nil {
 		return err
 	}
 	if s.in.Base != nil {
-		if s.base, err = openSide(ctx, baseTree, *s.in.Base, s.head.renderer.Beside(s.in.Base.FS)); err != nil {
+		if s.base, err = s.openSide(ctx, baseTree, *s.in.Base, s.head.renderer.Beside(s.in.Base.FS)); err != nil {
 			return err
 		}
 		s.keepRoots()

@@ -29,6 +29,9 @@ type side struct {
 	roots map[string]*rendered
 	// given are the roots behind a path of the configuration (policies, context).
 	given map[string][]*rendered
+	// rendering and refused are Input.Rendering and Input.Refused.
+	rendering func(root, tree string) (done func())
+	refused   map[string]string
 }
 
 // rendered is a root with its objects.
@@ -48,7 +51,7 @@ type origin struct {
 
 func originOf(o *admission.Object) origin { return o.Tag.(origin) }
 
-func openSide(ctx context.Context, name string, tree Tree, renderer *render.Renderer) (*side, error) {
+func (s *scan) openSide(ctx context.Context, name string, tree Tree, renderer *render.Renderer) (*side, error) {
 	found, err := renderer.Discover(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("discover roots of %s: %w", name, err)
@@ -56,11 +59,16 @@ func openSide(ctx context.Context, name string, tree Tree, renderer *render.Rend
 	return &side{
 		name: name, tree: tree, renderer: renderer, found: found,
 		roots: map[string]*rendered{}, given: map[string][]*rendered{},
+		rendering: s.in.Rendering, refused: s.in.Refused,
 	}, nil
 }
 
 // render renders one root into objects.
 func (s *side) render(ctx context.Context, root render.Root) *rendered {
+	if s.refuses(root) {
+		return &rendered{Result: s.refusal(root)}
+	}
+	defer s.works(root.Path)()
 	r := &rendered{Result: s.renderer.Render(ctx, root)}
 	for _, o := range r.Objects {
 		object := admission.ParseObject(o.JSON)
