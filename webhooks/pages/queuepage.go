@@ -62,8 +62,11 @@ func (p *Pages) queue(w http.ResponseWriter, r *http.Request, v *viewer) error {
 		view.Letters = append(view.Letters, p.dead(d))
 	}
 	if p.config.Recovered != nil {
-		view.Deliveries = p.config.Recovered()
-		view.Deliveries = view.Deliveries[:min(len(view.Deliveries), recoveredRows)]
+		for _, d := range p.config.Recovered() {
+			if len(view.Deliveries) < recoveredRows {
+				view.Deliveries = append(view.Deliveries, Recovery{report.Line(d.Delivery), report.Line(d.Event), d.At})
+			}
+		}
 	}
 	f := frame{Title: "Queue and health", Heading: "Queue and health"}
 	p.write(w, http.StatusOK, v, f, "queue", view)

@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/webhooks/queue"
@@ -34,12 +37,30 @@ type linksView struct {
 }
 
 func (p *Pages) row(s queue.Scan) rowView {
+	s = p.shown(s)
 	class, word := outcome(s)
 	v := rowView{Scan: s, Links: p.links(s), Subject: subject(s), Class: class, Word: word, Counts: countsText(s)}
 	if !s.Started.IsZero() && !s.Finished.IsZero() {
 		v.Took = s.Finished.Sub(s.Started)
 	}
 	return v
+}
+
+// shown is a record whose text is safe to show, each in one line, and whose links lead
+// to GitHub or to pages.
+func (p *Pages) shown(s queue.Scan) queue.Scan {
+	for _, text := range []*string{&s.Author, &s.Why, &s.Reason, &s.Stage, &s.Head, &s.Base, &s.Judged} {
+		*text = report.Line(*text)
+	}
+	for _, link := range []*string{&s.CheckURL, &s.CommentURL} {
+		if !strings.HasPrefix(*link, p.config.WebURL+"/") {
+			*link = ""
+		}
+	}
+	if uuid.Validate(s.SupersededBy) != nil {
+		s.SupersededBy = ""
+	}
+	return s
 }
 
 func (p *Pages) links(s queue.Scan) linksView {

@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/preadmit/preadmit/report"
 )
 
 // viewer is who looks at a page.
@@ -67,6 +69,7 @@ func (p *Pages) admitProxied(r *http.Request) (*viewer, error) {
 			Hint: "Log in at the proxy, or ask who runs it."}
 	}
 	name := strings.TrimSpace(names[0])
+	name = report.Line(name)
 	return &viewer{Login: name, Operator: len(p.config.Admins) == 0 || p.isAdmin(name)}, nil
 }
 
