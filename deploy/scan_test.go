@@ -1,0 +1,202 @@
+// Package deploy tests what preadmit is deployed by, with preadmit.
+package deploy
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/preadmit/preadmit/scanner"
+)
+
+// form is a way to deploy preadmit: a tree with one root.
+type form struct {
+	name string
+	tree fs.FS
+}
+
+// forms are the kustomizations, and what the chart renders to with each file of values;
+// the module e2e/chart keeps that up to date.
+func forms(t *testing.T) []form {
+	t.Helper()
+	all := []form{{"base", os.DirFS("kustomize/base")}, {"external-nats", os.DirFS("kustomize")}}
+	files, err := filepath.Glob("testdata/chart/*.values.yaml")
+	if err != nil || len(files) < 5 {
+		t.Fatalf("files of values: %q, %v", files, err)
+	}
+	for _, file := range files {
+		dir := strings.TrimSuffix(file, ".values.yaml")
+		all = append(all, form{filepath.Base(dir), os.DirFS(dir)})
+	}
+	return all
+}
+
+// judge scans a tree as created, with the policies of this directory.
+func judge(t *testing.T, tree fs.FS, given ...scanner.Extra) *scanner.Report {
+	t.Helper()
+	report, err := scanner.Scan(t.Context(), scanner.Input{
+		Head:    scanner.Tree{FS: tree, Revision: scanner.Revision{Name: "head"}},
+		Extra:   append(given, scanner.Extra{Name: "policies", FS: os.DirFS("policies")}),
+		Version: "test",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// strict is a namespace of the strictest Pod Security Standard, in which the chart is
+// installed; the kustomizations bring theirs along.
+func strict(t *testing.T) scanner.Extra {
+	t.Helper()
+	namespace, err := os.ReadFile("kustomize/base/namespace.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scanner.Extra{Name: "cluster", FS: fstest.MapFS{"namespace.yaml": {Data: namespace}}}
+}
+
+// says puts what a report tells into lines.
+func says(r *scanner.Report) []string {
+	lines := []string{}
+	for _, f := range r.Findings {
+		lines = append(lines, fmt.Sprintf("%s:%d %s: %s", f.Location.Path, f.Location.StartLine, f.Action, f.Message))
+	}
+	for _, i := range r.Indeterminate {
+		lines = append(lines, fmt.Sprintf("indeterminate %s: %s", i.What, i.Why))
+	}
+	for _, d := range r.Diagnostics {
+		lines = append(lines, d.Severity+": "+d.Message)
+	}
+	return lines
+}
+
+// TestFormsAreAdmitted: the API server takes all objects, and no policy objects. Pods of
+// workloads are judged too, so 13 validations of Pods and 4 of workloads were evaluated.
+func TestFormsAreAdmitted(t *testing.T) {
+	unknown := map[string]int{"routes": 2} // HTTPRoute and ServiceMonitor: see TestCustomKinds
+	for _, f := range forms(t) {
+		t.Run(f.name, func(t *testing.T) {
+			report := judge(t, f.tree, strict(t))
+			for _, i := range report.Indeterminate {
+				if i.What == "object" && strings.Contains(i.Why, "HTTPRoute") || strings.Contains(i.Why, "ServiceMonitor") {
+					unknown[f.name]--
+				}
+			}
+			if len(report.Findings)+len(report.Diagnostics) != 0 || unknown[f.name] != 0 {
+				t.Errorf("the report says:\n%s", strings.Join(says(report), "\n"))
+			}
+			if s := report.Summary; s.Roots != (scanner.RootCounts{Rendered: 1}) || s.Policies != 3 || s.Evaluations != 18 {
+				t.Errorf("summary: %+v", s)
+			}
+		})
+	}
+}
+
+// change replaces a text of a file in a copy of a tree.
+func change(t *testing.T, tree fs.FS, file, old, fresh string) fs.FS {
+	t.Helper()
+	changed := fstest.MapFS{}
+	err := fs.WalkDir(tree, ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(tree, name)
+		changed[name] = &fstest.MapFile{Data: data, Mode: 0o644}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := changed[file]
+	if f == nil || !strings.Contains(string(f.Data), old) {
+		t.Fatalf("%s does not say %q", file, old)
+	}
+	f.Data = []byte(strings.Replace(string(f.Data), old, fresh, 1))
+	return changed
+}
+
+// TestChangesAreRefused breaks what is deployed in one way after the other: each
+// validation of the policies finds something, in the file that was changed.
+func TestChangesAreRefused(t *testing.T) {
+	// The API server asks no policy about a Pod that the Pod Security Standard forbids.
+	base := change(t, os.DirFS("kustomize/base"), "namespace.yaml", "enforce: restricted", "enforce: privileged")
+	nats := change(t, os.DirFS("kustomize"), "base/namespace.yaml", "enforce: restricted", "enforce: privileged")
+	const set, deployment = "statefulset.yaml", "external-nats/deployment.yaml"
+	places := map[string]string{deployment: "base/statefulset.yaml"} // where what it patches is written
+	tests := []struct {
+		tree                  fs.FS
+		file, old, new, tells string
+	}{
+		{base, set, "automountServiceAccountToken: false", "automountServiceAccountToken: true", "must not have a token of it"},
+		{base, set, "enableServiceLinks: false", "enableServiceLinks: true", "are taken for settings"},
+		{base, set, "enableServiceLinks: false", "enableServiceLinks: false\n      hostNetwork: true", "nothing of the node may be shared"},
+		{base, set, "runAsUser: 65532", "runAsUser: 0", "a user that is not root"},
+		{base, set, "type: RuntimeDefault", "type: Unconfined", "must have a seccomp profile"},
+		{base, set, "allowPrivilegeEscalation: false", "allowPrivilegeEscalation: true", "no container may gain privileges"},
+		{base, set, "readOnlyRootFilesystem: true", "readOnlyRootFilesystem: false", "must be read-only"},
+		{base, set, "            - ALL", "            - CHOWN", "all capabilities must be dropped"},
+		{base, set, "            memory: 5Gi\n", "", "bounded in memory and storage"},
+		{base, set, "readinessProbe:", "unknownProbe:", "a readiness and a liveness probe"},
+		{base, set, "preadmit:v0.1.0", "preadmit:latest", "by a tag that is not latest"},
+		{base, set, "preadmit:v0.1.0", "preadmit", "by a tag that is not latest"},
+		{base, set, "- name: GOMEMLIMIT", "- name: PREADMIT_APP_WEBHOOK_SECRET", "must not be written into the Pod"},
+		{base, set, "terminationGracePeriodSeconds: 60", "terminationGracePeriodSeconds: 30", "time to end running scans"},
+		{base, set, "replicas: 1", "replicas: 2", "must not have one volume"},
+		{base, set, "containerPort: 8080", "containerPort: 808080", "must be between 1 and 65535"},
+		{base, "service.yaml", "spec:\n", "spec:\n  type: LoadBalancer\n", "must not leave the cluster"},
+		{base, "networkpolicy.yaml", "egress:", "egres:", `unknown field "spec.egres"`},
+		{nats, deployment, "value: 3", "value: 1", "must have a second replica"},
+		{nats, deployment, "emptyDir:\n      sizeLimit: 1Gi", "persistentVolumeClaim: {claimName: queue}", "must be a StatefulSet"},
+		{nats, "base/statefulset.yaml", "topologySpreadConstraints:", "tolerations: []\n      unknown:", "must be spread over nodes"},
+	}
+	untried := messages(t)
+	for _, test := range tests {
+		t.Run(test.tells, func(t *testing.T) {
+			report := judge(t, change(t, test.tree, test.file, test.old, test.new))
+			found := false
+			for _, f := range report.Findings {
+				if strings.Contains(f.Message, test.tells) {
+					found = found || f.Location.Path == cmp.Or(places[test.file], test.file)
+					delete(untried, f.Message)
+				}
+			}
+			if !found {
+				t.Errorf("no finding %q in %s, but:\n%s", test.tells, test.file, strings.Join(says(report), "\n"))
+			}
+		})
+	}
+	for message := range untried {
+		t.Errorf("no change was refused because %s", message)
+	}
+}
+
+// TestPodSecurity: the namespace of the kustomizations admits no privilege.
+func TestPodSecurity(t *testing.T) {
+	tree := change(t, os.DirFS("kustomize/base"), "statefulset.yaml", "allowPrivilegeEscalation: false", "allowPrivilegeEscalation: true")
+	report := judge(t, tree)
+	if len(report.Findings) != 1 || !strings.Contains(report.Findings[0].Message, `violates PodSecurity "restricted:latest": allowPrivilegeEscalation`) {
+		t.Errorf("the report says:\n%s", strings.Join(says(report), "\n"))
+	}
+}
+
+// messages are those of all validations of the policies.
+func messages(t *testing.T) map[string]bool {
+	t.Helper()
+	all := map[string]bool{}
+	for _, object := range objects(t, os.DirFS("policies"), ".") {
+		validations, _ := object.field("spec.validations").([]any)
+		for _, v := range validations {
+			all[v.(map[string]any)["message"].(string)] = true
+		}
+	}
+	if len(all) != 18 {
+		t.Fatalf("the policies have %d validations", len(all))
+	}
+	return all
+}
