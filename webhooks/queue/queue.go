@@ -2,96 +2,137 @@ package queue
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
+	"sync"
 	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/preadmit/preadmit/webhooks/metrics"
 )
 
 // What claims and look-ups end with.
 var (
-	// ErrSuperseded says that there is a newer job of the same subject, or that nobody
-	// wants the job's result any more.
+	// ErrSuperseded says that there is a newer job of the same subject.
 	ErrSuperseded = errors.New("superseded by a newer job")
-	// ErrLost says that a claim could not be kept: others may have taken the job.
+	// ErrLost says that a claim could not be kept, or its job is wanted no more: others may
+	// have the job, and what comes of it is theirs.
 	ErrLost = errors.New("the claim on the job was lost")
 	// ErrNotFound says that there is no such thing, or no longer.
 	ErrNotFound = errors.New("not found")
 	// ErrHeld says that another replica holds what was asked for.
 	ErrHeld = errors.New("held by another replica")
-)
 
-var errTODO = errors.New("not yet")
+	errClosed = errors.New("the queue is closed")
+)
 
 // Queue is jobs, dead letters, scan records and reports. Its methods may be called from
 // any goroutine.
-type Queue struct{}
+type Queue struct {
+	config   Config
+	owner    string // this process
+	embedded *embedded
+	conn     *nats.Conn
 
-func Open(ctx context.Context, c Config) (*Queue, error) { return nil, errTODO }
-func (q *Queue) Close(ctx context.Context) error         { return nil }
-func (q *Queue) Ready(ctx context.Context) error         { return nil }
+	jobs       *mirror[record]
+	dead       *mirror[Dead]
+	scans      *mirror[Scan]
+	deliveries *table[delivery]
+	holds      *table[holder]
+	reports    jetstream.ObjectStore
 
-func (q *Queue) Enqueue(ctx context.Context, j Job) (Job, bool, error)         { return j, false, errTODO }
-func (q *Queue) Seen(ctx context.Context, guid string) (bool, error)           { return false, errTODO }
-func (q *Queue) Remember(ctx context.Context, guid, event string) error        { return errTODO }
-func (q *Queue) Next(ctx context.Context) (*Claim, error)                      { return nil, errTODO }
-func (q *Queue) Dead(ctx context.Context, limit int) ([]Dead, error)           { return nil, errTODO }
-func (q *Queue) Revive(ctx context.Context, sequence uint64) (Job, error)      { return Job{}, errTODO }
-func (q *Queue) Stats(ctx context.Context) (Stats, error)                      { return Stats{}, errTODO }
-func (q *Queue) PutScan(ctx context.Context, s Scan) error                     { return errTODO }
-func (q *Queue) Scan(ctx context.Context, id string) (Scan, error)             { return Scan{}, errTODO }
-func (q *Queue) Scans(f ScanFilter) []Scan                                     { return nil }
-func (q *Queue) WatchScan(ctx context.Context, id string) (<-chan Scan, error) { return nil, errTODO }
-func (q *Queue) PutReport(ctx context.Context, id string, json []byte) error   { return errTODO }
-func (q *Queue) Report(ctx context.Context, id string) ([]byte, error)         { return nil, errTODO }
-func (q *Queue) Forget(ctx context.Context, installation int64, repositories []int64) error {
-	return errTODO
-}
-func (q *Queue) Prune(ctx context.Context) error { return errTODO }
+	board *board
+	book  *book
 
-// Hold takes a name that one replica holds at a time, such as that of a task which only
-// one should do. The context ends when release is called, with ctx, or when it could not
-// be kept (its cause is then ErrLost). ErrHeld: another holds it.
-func (q *Queue) Hold(ctx context.Context, name string) (held context.Context, release func(), err error) {
-	return nil, nil, errTODO
+	// context lives as long as the queue is open; watchers are those of the mirrors.
+	context  context.Context
+	cancel   context.CancelFunc
+	watchers sync.WaitGroup
+	closing  sync.Once
 }
 
-// Claim is a job that this process works on. It ends with exactly one of Done, Retry,
-// Bury and Release.
-type Claim struct {
-	// Job is what is to be done.
-	Job Job
-	// Attempt counts from 1.
-	Attempt int
+// Open opens the queue: it starts the embedded server or connects to an external one, makes
+// what is not there yet, and reads what there is. Its errors name the key of the service's
+// configuration and what to do.
+func Open(ctx context.Context, c Config) (*Queue, error) {
+	c = c.withDefaults()
+	if c.Lease < time.Second {
+		return nil, fmt.Errorf("queue.lease: %s is too short; give at least 1s", c.Lease)
+	}
+	q := &Queue{config: c, owner: rand.Text(), book: newBook()}
+	q.board = newBoard(c, q.owner)
+	q.context, q.cancel = context.WithCancel(context.Background())
+	if err := q.open(ctx); err != nil {
+		return nil, errors.Join(err, q.Close(context.WithoutCancel(ctx)))
+	}
+	return q, nil
 }
 
-// Context ends when the work is to stop. Its cause is ErrSuperseded, ErrLost, or that of
-// the context Next was called with.
-func (c *Claim) Context() context.Context { return nil }
+// open is Open but for cleaning up.
+func (q *Queue) open(ctx context.Context) (err error) {
+	if q.config.URL == "" {
+		if q.embedded, err = startEmbedded(q.config.Dir, q.config.Log); err != nil {
+			return err
+		}
+		q.conn, err = q.embedded.connect()
+	} else {
+		q.conn, err = connectExternal(q.config)
+	}
+	if err != nil {
+		return err
+	}
+	if err := q.openStreams(ctx); err != nil {
+		return err
+	}
+	if err := q.load(ctx); err != nil {
+		return err
+	}
+	q.config.Metrics.Watch(q.depth)
+	return nil
+}
 
-// Exhausted says that the job was tried too often; it is a dead letter already, and what is
-// left to do is to tell about it.
-func (c *Claim) Exhausted() bool { return false }
+// load begins to follow changes, and waits until what there was is here.
+func (q *Queue) load(ctx context.Context) error {
+	ctx, cancel := withPatience(ctx, startWait)
+	defer cancel()
+	q.watchers.Go(func() { q.jobs.watch(q.context) })
+	q.watchers.Go(func() { q.scans.watch(q.context) })
+	q.watchers.Go(func() { q.dead.watch(q.context) })
+	return q.catchUp(ctx)
+}
 
-// Done says that the job needs nothing more.
-func (c *Claim) Done(ctx context.Context) error { return errTODO }
+// catchUp waits until this process knows of everything written so far.
+func (q *Queue) catchUp(ctx context.Context) error {
+	return errors.Join(q.jobs.catchUp(ctx), q.scans.catchUp(ctx), q.dead.catchUp(ctx))
+}
 
-// Retry gives the job back after its attempt failed, to be tried again later; after the
-// last attempt it becomes a dead letter, and dead is true.
-func (c *Claim) Retry(ctx context.Context, why error) (dead bool, err error) { return false, errTODO }
+// Ready is nil when a durable write is taken and its news come back.
+func (q *Queue) Ready(ctx context.Context) error {
+	if q.context.Err() != nil {
+		return errClosed
+	}
+	ctx, cancel := withPatience(ctx, 5*time.Second)
+	defer cancel()
+	return q.jobs.catchUp(ctx)
+}
 
-// Bury makes the job a dead letter at once.
-func (c *Claim) Bury(ctx context.Context, why error) error { return errTODO }
-
-// Release gives the job back as if it had not been claimed: this process ends.
-func (c *Claim) Release(ctx context.Context) error { return errTODO }
-
-// Dead is a job that was given up.
-type Dead struct {
-	Job      Job
-	Why      string
-	Attempts int
-	At       time.Time
-	// Sequence names it for Revive.
-	Sequence uint64
+// Close ends the queue. Claims that are not ended are lost: embedded they are free when the
+// queue is opened again, else after the lease.
+func (q *Queue) Close(ctx context.Context) (err error) {
+	q.closing.Do(func() {
+		q.cancel()
+		q.watchers.Wait()
+		if q.conn != nil {
+			q.conn.Close()
+		}
+		if q.embedded != nil {
+			err = q.embedded.stop(ctx)
+		}
+	})
+	return err
 }
 
 // Stats is what the queue holds.
@@ -102,4 +143,21 @@ type Stats struct {
 	Oldest time.Time
 	// Installations have pending or running jobs.
 	Installations int
+}
+
+// Stats counts what the queue holds, going by what this process has heard of.
+func (q *Queue) Stats(context.Context) (Stats, error) {
+	stats := q.board.count()
+	stats.Dead = q.dead.len()
+	return stats, nil
+}
+
+// depth is Stats for the metrics.
+func (q *Queue) depth() metrics.Depth {
+	stats := q.board.count()
+	depth := metrics.Depth{Pending: stats.Pending, Running: stats.Running, Dead: q.dead.len(), Installations: stats.Installations}
+	if !stats.Oldest.IsZero() {
+		depth.Oldest = q.now().Sub(stats.Oldest)
+	}
+	return depth
 }

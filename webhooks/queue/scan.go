@@ -99,7 +99,7 @@ type ScanFilter struct {
 	// Before is the id of a scan: only older ones. If there is no such scan, there are no
 	// older ones.
 	Before string
-	// Limit is the most scans to give.
+	// Limit is the most scans to give; 0 is all.
 	Limit int
 }
 

@@ -1,0 +1,198 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Claim is a job that this process works on. It ends with exactly one of Done, Retry,
+// Bury and Release, which also may be called after Context ended, and take effect even if
+// their own context ends.
+type Claim struct {
+	// Job is what is to be done.
+	Job Job
+	// Attempt counts from 1.
+	Attempt int
+
+	queue   *Queue
+	key, id string
+	context context.Context
+	cancel  context.CancelCauseFunc
+	// stop ends the signs of life, and stopped is closed when there are no more.
+	stop    context.CancelFunc
+	stopped chan struct{}
+	end     sync.Once
+}
+
+// Context ends when the work is to stop. Its cause is ErrSuperseded, ErrLost, or that of
+// the context Next was called with.
+func (c *Claim) Context() context.Context { return c.context }
+
+// Exhausted says that the job was tried too often; it is a dead letter already, and what is
+// left to do is to tell about it.
+func (c *Claim) Exhausted() bool { return c.Attempt > c.queue.config.Attempts }
+
+// heard takes in what the subject holds now.
+func (c *Claim) heard(now *record) {
+	switch {
+	case !now.holds(c.id):
+		c.cancel(ErrLost)
+	case now.Job.ID != c.Job.ID:
+		c.cancel(ErrSuperseded)
+	}
+}
+
+// beat gives signs of life until stopped.
+func (c *Claim) beat(ctx context.Context) {
+	defer close(c.stopped)
+	err := beat(ctx, c.queue.config.Lease, func(ctx context.Context) error {
+		_, _, err := c.queue.jobs.change(ctx, c.key, "", func(now *record) (*record, error) {
+			if !now.holds(c.id) {
+				return nil, ErrLost
+			}
+			return now.with(func(r *record) { r.Holder = r.Holder.beat() }), nil
+		})
+		return err
+	})
+	if err != nil {
+		c.queue.config.Log.Warn("a claim could not be kept", "subject", c.key, "id", c.Job.ID, "err", err)
+	}
+	if err != nil || c.queue.context.Err() != nil {
+		c.cancel(ErrLost)
+	}
+}
+
+// beat gives signs of life until ctx ends; then it returns nil. When none was taken for
+// nearly a lease, or sign says that it is too late, it returns why.
+func beat(ctx context.Context, lease time.Duration, sign func(context.Context) error) error {
+	last := time.Now()
+	for pause(ctx, lease/3) {
+		begin := time.Now()
+		deadline := last.Add(lease * 9 / 10)
+		try, cancel := context.WithDeadline(ctx, deadline)
+		err := sign(try)
+		cancel()
+		switch {
+		case err == nil:
+			last = begin
+		case ctx.Err() != nil:
+		case errors.Is(err, ErrLost) || !time.Now().Before(deadline):
+			return err
+		}
+	}
+	return nil
+}
+
+// Done says that the job needs nothing more. A scan record that still says that it is
+// running becomes completed.
+func (c *Claim) Done(ctx context.Context) error {
+	_, err := c.finish(ctx, "done", func(ctx context.Context) error {
+		return c.queue.conclude(ctx, c, Completed, "")
+	}, nil)
+	return err
+}
+
+// Retry gives the job back after its attempt failed, to be tried again later; after the
+// last attempt it becomes a dead letter, and dead is true.
+func (c *Claim) Retry(ctx context.Context, why error) (dead bool, err error) {
+	if c.Attempt >= c.queue.config.Attempts {
+		superseded, err := c.bury(ctx, why)
+		return err == nil && !superseded, err
+	}
+	_, err = c.finish(ctx, "retry", func(ctx context.Context) error {
+		return c.queue.requeue(ctx, c, oneLine(why))
+	}, func(r *record) {
+		r.Holder, r.Why = nil, oneLine(why)
+		r.NotBefore = c.queue.now().Add(c.queue.config.backoff(c.Attempt))
+	})
+	return false, err
+}
+
+// Bury makes the job a dead letter at once. Its scan record becomes failed, unless it says
+// already how it ended.
+func (c *Claim) Bury(ctx context.Context, why error) error {
+	_, err := c.bury(ctx, why)
+	return err
+}
+
+func (c *Claim) bury(ctx context.Context, why error) (superseded bool, err error) {
+	return c.finish(ctx, "dead", func(ctx context.Context) error {
+		if err := c.queue.conclude(ctx, c, Failed, oneLine(why)); err != nil {
+			return err
+		}
+		return c.queue.putDead(ctx, c.Job, oneLine(why), c.Attempt)
+	}, nil)
+}
+
+// Release gives the job back as if it had not been claimed, since this process ends.
+func (c *Claim) Release(ctx context.Context) error {
+	_, err := c.finish(ctx, "released", func(ctx context.Context) error {
+		return c.queue.requeue(ctx, c, "")
+	}, func(r *record) { r.Holder, r.Attempt = nil, r.Attempt-1 })
+	return err
+}
+
+// finish ends the claim: before, what has to be stored first; then the record as leave
+// has it, or no record if leave is nil. A superseded claim only lets go.
+func (c *Claim) finish(ctx context.Context, outcome string, before func(context.Context) error, leave func(*record)) (superseded bool, err error) {
+	err = fmt.Errorf("claim on job %s ended twice", c.Job.ID)
+	c.end.Do(func() {
+		c.queue.board.forget(c)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeWait)
+		defer cancel()
+		defer c.drop()
+		superseded, err = c.letGo(ctx, before, leave)
+		switch {
+		case superseded:
+			outcome = "superseded"
+		case errors.Is(err, ErrLost):
+			outcome = "lost"
+		case err != nil:
+			outcome = "failed"
+		}
+		c.queue.config.Metrics.Ended(outcome)
+	})
+	return superseded, err
+}
+
+// drop ends the signs of life. Without them the subject is free after the lease even if
+// letting go failed.
+func (c *Claim) drop() {
+	c.stop()
+	<-c.stopped
+	c.cancel(context.Canceled)
+}
+
+// letGo stores what has to be, and then the record. The claim's record is this claim's
+// until then, so what is stored before is of this claim as well.
+func (c *Claim) letGo(ctx context.Context, before func(context.Context) error, leave func(*record)) (superseded bool, err error) {
+	now := c.queue.jobs.at(c.key).value
+	switch {
+	case !now.holds(c.id):
+		return false, ErrLost
+	case now.Job.ID == c.Job.ID:
+		if err := before(ctx); err != nil {
+			return false, err
+		}
+	}
+	left, _, err := c.queue.jobs.change(ctx, c.key, "", func(now *record) (*record, error) {
+		superseded = false
+		switch {
+		case !now.holds(c.id):
+			return nil, ErrLost
+		case now.Job.ID != c.Job.ID:
+			superseded = true
+			return now.with(func(r *record) { r.Holder = nil }), nil
+		case leave == nil:
+			return nil, nil
+		}
+		return now.with(leave), nil
+	})
+	if err != nil {
+		return false, err
+	}
+	return superseded, c.queue.settle(ctx, left.value)
+}

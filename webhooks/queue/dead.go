@@ -1,0 +1,93 @@
+package queue
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// mostDead is how many dead letters are kept; the oldest go first.
+const mostDead = 10000
+
+// Dead is a job that was given up.
+type Dead struct {
+	Job Job `json:"job"`
+	// Why is one line.
+	Why      string    `json:"why"`
+	Attempts int       `json:"attempts"`
+	At       time.Time `json:"at"`
+	// Sequence names it for Revive.
+	Sequence uint64 `json:"-"`
+}
+
+// putDead stores a dead letter. There is one for each job.
+func (q *Queue) putDead(ctx context.Context, j Job, why string, attempts int) error {
+	_, _, err := q.dead.change(ctx, j.Subject()+"."+j.ID, "", func(*Dead) (*Dead, error) {
+		return &Dead{Job: j, Why: why, Attempts: attempts, At: q.now()}, nil
+	})
+	return err
+}
+
+// Dead gives the dead letters, the newest first; limit 0 gives all.
+func (q *Queue) Dead(_ context.Context, limit int) ([]Dead, error) {
+	letters := make([]Dead, 0)
+	for _, e := range q.dead.all() {
+		letter := *e.value
+		letter.Sequence = e.sequence
+		letters = append(letters, letter)
+	}
+	slices.SortFunc(letters, func(a, b Dead) int { return cmp.Compare(b.Sequence, a.Sequence) })
+	if limit > 0 && len(letters) > limit {
+		letters = letters[:limit]
+	}
+	return letters, nil
+}
+
+// Revive makes a dead letter a job again, with a new id, and gives that job. If its subject
+// has a job already that one is given: it is newer. ErrNotFound: there is no such letter.
+func (q *Queue) Revive(ctx context.Context, sequence uint64) (Job, error) {
+	for _, e := range q.dead.all() {
+		if e.sequence == sequence {
+			return q.revive(ctx, e)
+		}
+	}
+	return Job{}, fmt.Errorf("dead letter %d: %w", sequence, ErrNotFound)
+}
+
+// revive stores the job before it removes the letter: a crash between leaves both, and
+// another Revive finds the job.
+func (q *Queue) revive(ctx context.Context, e entry[Dead]) (Job, error) {
+	j := e.value.Job
+	j.ID, j.Delivery = "", ""
+	j, err := q.complete(j)
+	if err != nil {
+		return j, err
+	}
+	left, _, err := q.jobs.change(ctx, j.Subject(), "", func(now *record) (*record, error) {
+		if now != nil {
+			return nil, errUnchanged
+		}
+		return &record{Job: j, Waiting: j.Created}, nil
+	})
+	if err != nil && !errors.Is(err, errUnchanged) {
+		return j, fmt.Errorf("reviving dead letter %d: %w", e.sequence, err)
+	}
+	return left.value.Job, q.dropDead(ctx, e)
+}
+
+// dropDead removes a letter unless it was written anew.
+func (q *Queue) dropDead(ctx context.Context, e entry[Dead]) error {
+	_, _, err := q.dead.change(ctx, e.key, "", func(now *Dead) (*Dead, error) {
+		if now == nil || !e.value.At.Equal(now.At) {
+			return nil, errUnchanged
+		}
+		return nil, nil
+	})
+	if err != nil && !errors.Is(err, errUnchanged) {
+		return fmt.Errorf("removing dead letter %d: %w", e.sequence, err)
+	}
+	return nil
+}

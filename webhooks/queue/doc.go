@@ -1,0 +1,73 @@
+// Package queue keeps what the service must not lose: jobs, dead letters, scan records and
+// reports, in NATS JetStream. Without a URL the server is embedded in the process, listens
+// to nobody and writes to a data directory, synchronously; with one it is external. All
+// else is the same.
+//
+// # Streams
+//
+//	PREADMIT_JOBS        preadmit.jobs.<installation>.<repository>.<what>
+//	PREADMIT_SCANS       preadmit.scans.<installation>.<repository>.<id>
+//	PREADMIT_DEAD        preadmit.dead.<installation>.<repository>.<what>.<id>
+//	PREADMIT_DELIVERIES  preadmit.deliveries.d.<guid>, for four days
+//	PREADMIT_HOLDS       preadmit.holds.<name>, for a lease
+//	OBJ_preadmit-reports reports, compressed
+//
+// Each of the first five is a table: a subject has one message, which says what there is.
+// A write is one message that the server takes only if the one it was made from is still
+// the last of its subject. So every change is atomic, whoever else changes the same, and a
+// process may die before or after a write but not in the middle.
+//
+// Jobs, scans and dead letters are few enough to be kept in memory as well, where a
+// watcher of the stream brings what others write. Going by that only costs a try: a claim
+// or a change made from what is no longer true is refused, and made again from what is.
+//
+// # A job
+//
+// A subject's record (see record) holds its newest job, the attempts so far, who works on
+// the subject, and since when it waits. These are its steps, each one write:
+//
+//	Enqueue   makes the record, or replaces the job in it; the holder stays
+//	Next      sets the holder and counts an attempt
+//	(beats)   count signs of life of the holder, every third of the lease
+//	Done      removes the record
+//	Retry     removes the holder and sets when to try again
+//	Release   removes the holder and takes the attempt back
+//	Bury      removes the record, after it stored a dead letter
+//
+// A subject with a holder is not handed out, so one subject has one worker. A holder of
+// which nothing was heard for a lease - on this process' clock; clocks are not compared -
+// may be replaced, and then its own writes are refused: it hears ErrLost. It gives up by
+// itself before that. An embedded queue has one process, so at its start whatever is held
+// is held by a dead one, and is free at once.
+//
+// A holder whose job was replaced hears ErrSuperseded, as soon as the watcher brings it.
+// Whatever it then calls only removes the holder, and the newer job is handed out.
+//
+// # Where a process may die
+//
+// Enqueue: before its write nothing happened, and the delivery is not answered; GitHub
+// lists it as failed, and it is asked for again. After its write, before Remember: the
+// delivery comes again, and is recognized by the id that the stream knows for some minutes
+// or by the job that is there. If that is done already it is done once more, which finds
+// it done.
+//
+// A scan that is queued has no record: its job is its record, so there is no moment with
+// one but not the other. The record of a job that was replaced is written after the job
+// that replaced it; until then the newer job's record names it (record.Replaced), and
+// whoever claims that one writes what is missing.
+//
+// Next: after the claim, before the job is handed out: the attempt counts, and the job is
+// free again after the lease. A job that kills its process so counts its attempts; after
+// the last, Next makes it a dead letter, and hands it out once more to be told about.
+//
+// Done, Retry, Release, Bury: the scan record and the dead letter are written first, the
+// job's record last. Between them the job is still held; it is handed out again after the
+// lease, and does again what it did, which finds it done. Its scan then runs again, and
+// its dead letter is the same one.
+//
+// PutReport: the report is stored first, then that there is one. Between them nobody finds
+// the report; the job is still there and stores it again.
+//
+// Revive: the job is stored first, then the letter removed. Forget and Prune: reports go
+// before the records that name them; what is left is dropped next time.
+package queue

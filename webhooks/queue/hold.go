@@ -1,0 +1,77 @@
+package queue
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+)
+
+// Hold takes a name that one replica holds at a time, such as that of a task which only
+// one should do: letters, digits and '-'. held ends with ctx, when release is called, and
+// when the name could not be kept; its cause is then ErrLost. The error is ErrHeld if
+// another holds it. What a dead process held is free after the lease.
+func (q *Queue) Hold(ctx context.Context, name string) (held context.Context, release func(), err error) {
+	if err := checkID(name); err != nil {
+		return nil, nil, err
+	}
+	mine := holder{Owner: q.owner, Claim: rand.Text()}
+	e, _, err := q.holds.update(ctx, entry[holder]{key: name}, "", func(now *holder) (*holder, error) {
+		if now != nil {
+			return nil, ErrHeld
+		}
+		return &mine, nil
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("holding %q: %w", name, err)
+	}
+	held, cancel := context.WithCancelCause(ctx)
+	beating, stop := context.WithCancel(q.context)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := q.keepHold(beating, e); err != nil || q.context.Err() != nil {
+			cancel(ErrLost)
+		}
+	}()
+	return held, func() {
+		stop()
+		<-ended
+		cancel(context.Canceled)
+		q.unhold(ctx, name, mine.Claim)
+	}, nil
+}
+
+// keepHold gives signs of life: the stream drops what is older than the lease.
+func (q *Queue) keepHold(ctx context.Context, e entry[holder]) error {
+	claim := e.value.Claim
+	return beat(ctx, q.config.Lease, func(ctx context.Context) error {
+		next, _, err := q.holds.update(ctx, e, "", func(now *holder) (*holder, error) {
+			if now == nil || now.Claim != claim {
+				return nil, ErrLost
+			}
+			return now.beat(), nil
+		})
+		if err == nil {
+			e = next
+		}
+		return err
+	})
+}
+
+// unhold lets go of a name. If that fails it is free after the lease.
+func (q *Queue) unhold(ctx context.Context, name, claim string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishWait)
+	defer cancel()
+	e, err := q.holds.get(ctx, name)
+	if err == nil && e.value != nil && e.value.Claim == claim {
+		_, _, err = q.holds.update(ctx, e, "", func(now *holder) (*holder, error) {
+			if now == nil || now.Claim != claim {
+				return nil, errUnchanged
+			}
+			return nil, nil
+		})
+	}
+	if err != nil {
+		q.config.Log.Warn("letting go failed", "name", name, "err", err)
+	}
+}

@@ -1,0 +1,13 @@
+//go:build !unix
+
+package queue
+
+import (
+	"errors"
+	"os"
+)
+
+// lockFile has no way here to keep other processes out, so there is no embedded server.
+func lockFile(string) (*os.File, error) {
+	return nil, errors.New("a data directory cannot be locked on this system; give nats.url")
+}

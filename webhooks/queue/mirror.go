@@ -1,0 +1,190 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// mirror is a table in memory, kept current by a watcher. What this process writes is in
+// it at once.
+type mirror[T any] struct {
+	*table[T]
+	// tell hears of each entry that changed, in order of its changes; before is nil for
+	// new ones. It must not call the mirror.
+	tell func(before, now entry[T])
+
+	mutex   sync.Mutex
+	entries map[string]entry[T]
+	// gone has the sequences at which this process removed entries, until the watcher has
+	// passed them: what it brings until then is older.
+	gone map[string]uint64
+	// seen is the last sequence that the watcher brought.
+	seen uint64
+	// news is closed when seen changes.
+	news chan struct{}
+}
+
+func newMirror[T any](t *table[T], tell func(before, now entry[T])) *mirror[T] {
+	return &mirror[T]{
+		table: t, tell: tell,
+		entries: map[string]entry[T]{}, gone: map[string]uint64{}, news: make(chan struct{}),
+	}
+}
+
+// at is what the mirror has of a key.
+func (m *mirror[T]) at(key string) entry[T] {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if e, ok := m.entries[key]; ok {
+		return e
+	}
+	return entry[T]{key: key, sequence: m.gone[key]}
+}
+
+// change updates the entry of a key, in the stream and here.
+func (m *mirror[T]) change(ctx context.Context, key, id string, do change[T]) (entry[T], bool, error) {
+	from := m.at(key)
+	e, duplicate, err := m.update(ctx, from, id, do)
+	switch {
+	case duplicate:
+	case e.sequence > 0:
+		m.apply(e)
+	case err != nil && from.sequence > 0:
+		m.drop(from)
+	}
+	return e, duplicate, err
+}
+
+// drop removes an entry that the stream turned out not to have: its end was missed.
+func (m *mirror[T]) drop(stale entry[T]) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if m.entries[stale.key].sequence == stale.sequence {
+		delete(m.entries, stale.key)
+		m.tell(stale, entry[T]{key: stale.key})
+	}
+}
+
+// apply takes e in, unless something newer is known.
+func (m *mirror[T]) apply(e entry[T]) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	before, had := m.entries[e.key]
+	if had && before.sequence >= e.sequence || m.gone[e.key] >= e.sequence && e.sequence > 0 {
+		return
+	}
+	before.key = e.key
+	if e.value == nil {
+		delete(m.entries, e.key)
+		if e.sequence > m.seen {
+			m.gone[e.key] = e.sequence
+		}
+	} else {
+		m.entries[e.key] = e
+		delete(m.gone, e.key)
+	}
+	if had || e.value != nil {
+		m.tell(before, e)
+	}
+}
+
+// take is apply for what the watcher brings.
+func (m *mirror[T]) take(message jetstream.Msg) {
+	about, err := message.Metadata()
+	if err != nil {
+		m.log.Error("a message without its place", "table", m.name, "err", err)
+		return
+	}
+	e := m.decode(message.Subject(), about.Sequence.Stream, message.Headers(), message.Data())
+	if e.key != markKey {
+		m.apply(e)
+	}
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.seen = e.sequence
+	if m.gone[e.key] != 0 && m.gone[e.key] <= m.seen {
+		delete(m.gone, e.key)
+	}
+	close(m.news)
+	m.news = make(chan struct{})
+}
+
+// watch keeps the mirror current until ctx ends.
+func (m *mirror[T]) watch(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := m.follow(ctx); err != nil && ctx.Err() == nil {
+			m.log.Warn("following changes failed; trying again", "table", m.name, "err", err)
+		}
+		pause(ctx, time.Second)
+	}
+}
+
+// follow hears of changes until ctx ends or the consumer does. Within a consumer the
+// library asks again for what it missed.
+func (m *mirror[T]) follow(ctx context.Context) error {
+	m.mutex.Lock()
+	config := jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: m.seen + 1}
+	m.mutex.Unlock()
+	consumer, err := m.stream.OrderedConsumer(ctx, config)
+	if err != nil {
+		return err
+	}
+	consuming, err := consumer.Consume(m.take, jetstream.PullExpiry(5*time.Second), jetstream.PullHeartbeat(time.Second))
+	if err != nil {
+		return err
+	}
+	defer consuming.Stop()
+	select {
+	case <-ctx.Done():
+	case <-consuming.Closed():
+	}
+	return nil
+}
+
+// reach waits until the watcher has come to a sequence.
+func (m *mirror[T]) reach(ctx context.Context, sequence uint64) error {
+	for {
+		m.mutex.Lock()
+		seen, news := m.seen, m.news
+		m.mutex.Unlock()
+		if seen >= sequence {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("following changes of %s: %w", m.name, ctx.Err())
+		case <-news:
+		}
+	}
+}
+
+// catchUp waits until the watcher has seen everything written so far; that writes.
+func (m *mirror[T]) catchUp(ctx context.Context) error {
+	sequence, err := m.mark(ctx)
+	if err != nil {
+		return err
+	}
+	return m.reach(ctx, sequence)
+}
+
+// all are the entries, in no order.
+func (m *mirror[T]) all() []entry[T] {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	entries := make([]entry[T], 0, len(m.entries))
+	for _, e := range m.entries {
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+// len counts the entries.
+func (m *mirror[T]) len() int {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return len(m.entries)
+}

@@ -1,0 +1,182 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Scan gives the scan named id, or ErrNotFound.
+func (q *Queue) Scan(ctx context.Context, id string) (Scan, error) {
+	// Another replica may have stored it a moment ago.
+	for try := 0; ; try++ {
+		s, found := q.book.at(id)
+		switch {
+		case found:
+			return s, nil
+		case q.board.alone || try == 5 || !pause(ctx, 40*time.Millisecond):
+			return s, fmt.Errorf("scan %.64q: %w", id, ErrNotFound)
+		}
+	}
+}
+
+// Scans gives the scans that f wants, the newest first. It asks nobody: what other replicas
+// stored is there some milliseconds later.
+func (q *Queue) Scans(f ScanFilter) []Scan { return q.book.list(f) }
+
+// WatchScan gives a scan as it is and then as it changes; of several changes that were not
+// received only the last. The channel is closed when ctx ends or the scan is dropped.
+func (q *Queue) WatchScan(ctx context.Context, id string) (<-chan Scan, error) {
+	if _, err := q.Scan(ctx, id); err != nil {
+		return nil, err
+	}
+	changes, stop := q.book.read(id)
+	if changes == nil {
+		return nil, fmt.Errorf("scan %.64q: %w", id, ErrNotFound)
+	}
+	context.AfterFunc(ctx, stop)
+	return changes, nil
+}
+
+// PutScan stores what is known of a scan. HasReport and Created stay as the queue has them.
+// A scan that is over stays so until its job is claimed again: whoever tells that it is
+// running meanwhile hears ErrSuperseded or ErrLost.
+func (q *Queue) PutScan(ctx context.Context, s Scan) error {
+	if err := checkID(s.ID); err != nil {
+		return err
+	}
+	if s.Installation <= 0 || s.Repository <= 0 {
+		return fmt.Errorf("scan %s of installation %d, repository %d: numbers must be positive", s.ID, s.Installation, s.Repository)
+	}
+	return q.changeScan(ctx, s, func(now *Scan) (*Scan, error) {
+		if now == nil {
+			now = &Scan{Created: q.createdOf(s)}
+		}
+		next := s
+		next.Created, next.HasReport = now.Created, now.HasReport
+		next.Attempt = max(s.Attempt, now.Attempt)
+		switch {
+		case now.State == Superseded && s.State != Superseded:
+			return nil, ErrSuperseded
+		case now.ID != "" && now.State.Over() && !s.State.Over(), s.Attempt > 0 && s.Attempt < now.Attempt:
+			return nil, ErrLost
+		case *now == next:
+			return nil, errUnchanged
+		}
+		return &next, nil
+	})
+}
+
+// createdOf is when a scan without a record was created.
+func (q *Queue) createdOf(s Scan) time.Time {
+	known, found := q.book.at(s.ID)
+	switch {
+	case found:
+		return known.Created
+	case s.Created.IsZero():
+		return q.now()
+	}
+	return s.Created.Round(0).UTC()
+}
+
+// changeScan changes the record of a scan like s.
+func (q *Queue) changeScan(ctx context.Context, s Scan, do change[Scan]) error {
+	_, _, err := q.scans.change(ctx, s.key(), "", do)
+	switch {
+	case err == nil || errors.Is(err, errUnchanged):
+		return nil
+	case errors.Is(err, ErrSuperseded) || errors.Is(err, ErrLost):
+		return fmt.Errorf("scan %s: %w", s.ID, err)
+	}
+	return fmt.Errorf("storing scan %s: %w", s.ID, err)
+}
+
+// changeScanOf changes the record of a job's scan; one that judges nothing has none. do is
+// given the scan as it is without a record if there is none.
+func (q *Queue) changeScanOf(ctx context.Context, j Job, do func(*Scan) bool) error {
+	if !j.Kind.Judges() {
+		return nil
+	}
+	return q.changeScan(ctx, scanOf(j), func(now *Scan) (*Scan, error) {
+		next := scanOf(j)
+		if now != nil {
+			next = *now
+		}
+		if !do(&next) {
+			return nil, errUnchanged
+		}
+		return &next, nil
+	})
+}
+
+// beginScan tells that the claim's scan runs.
+func (q *Queue) beginScan(ctx context.Context, c *Claim) error {
+	return q.changeScanOf(ctx, c.Job, func(s *Scan) bool {
+		s.State, s.Attempt, s.Started = Running, c.Attempt, q.now()
+		s.Stage, s.Done, s.Total, s.Conclusion, s.Why, s.SupersededBy, s.Finished = "", 0, 0, "", "", "", time.Time{}
+		return true
+	})
+}
+
+// requeue tells that the claim's scan waits again.
+func (q *Queue) requeue(ctx context.Context, c *Claim, why string) error {
+	return q.changeScanOf(ctx, c.Job, func(s *Scan) bool {
+		if s.Attempt != c.Attempt || s.State == Superseded {
+			return false
+		}
+		s.State, s.Why = Queued, why
+		s.Stage, s.Done, s.Total, s.Conclusion, s.Finished = "", 0, 0, "", time.Time{}
+		return true
+	})
+}
+
+// conclude tells how the claim's scan ended unless that is told already.
+func (q *Queue) conclude(ctx context.Context, c *Claim, state State, why string) error {
+	return q.changeScanOf(ctx, c.Job, func(s *Scan) bool {
+		if s.Attempt != c.Attempt || s.State.Over() {
+			return false
+		}
+		s.State, s.Finished = state, q.now()
+		if why != "" {
+			s.Why = why
+		}
+		return true
+	})
+}
+
+// settle tells the scans of jobs that were replaced, but for one that is still worked on.
+func (q *Queue) settle(ctx context.Context, r *record) error {
+	if r == nil {
+		return nil
+	}
+	for _, old := range r.Replaced {
+		if r.working(old.Job.ID) || !q.book.unsettled(old) {
+			continue
+		}
+		err := q.changeScanOf(ctx, old.Job, func(s *Scan) bool {
+			if s.State == Completed || s.State == Failed || s.State == Superseded {
+				return false
+			}
+			s.State, s.SupersededBy, s.Finished = Superseded, old.By, q.now()
+			return true
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oneLine is an error's text on one line of bounded length, for records.
+func oneLine(err error) string {
+	if err == nil {
+		return "unknown"
+	}
+	text := strings.Join(strings.Fields(strings.ToValidUTF8(err.Error(), "?")), " ")
+	if len(text) > 1000 {
+		text = strings.ToValidUTF8(text[:1000], "") + "…"
+	}
+	return text
+}

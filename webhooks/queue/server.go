@@ -1,0 +1,123 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// startWait is how long the embedded server may take to read its data.
+const startWait = 2 * time.Minute
+
+// embedded is the server in this process. It listens to nobody.
+type embedded struct {
+	server *server.Server
+	lock   *os.File
+}
+
+// startEmbedded starts a server that keeps its data in dir, which this process alone uses
+// until the server is stopped.
+func startEmbedded(dir string, log *slog.Logger) (*embedded, error) {
+	if dir == "" {
+		return nil, errors.New("dataDir: is empty; name a directory for what the service keeps, or give nats.url")
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("dataDir: %w; name a directory that this user may make and write", err)
+	}
+	lock, err := lockFile(filepath.Join(dir, "lock"))
+	if err != nil {
+		return nil, fmt.Errorf("dataDir: %s: %w", dir, err)
+	}
+	s, err := server.NewServer(&server.Options{
+		ServerName: "preadmit", DontListen: true, NoSigs: true,
+		JetStream: true, StoreDir: dir, SyncAlways: true,
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("dataDir: making the embedded server: %w", err), lock.Close())
+	}
+	s.SetLoggerV2(serverLog{log}, false, false, false)
+	e := &embedded{s, lock}
+	s.Start()
+	if !s.ReadyForConnections(startWait) || !s.JetStreamEnabled() {
+		return nil, errors.Join(fmt.Errorf("dataDir: the embedded server did not start on %s; see its log", dir), e.stop(context.Background()))
+	}
+	return e, nil
+}
+
+// stop ends the server and gives its directory back.
+func (e *embedded) stop(ctx context.Context) error {
+	e.server.Shutdown()
+	done := make(chan struct{})
+	go func() {
+		e.server.WaitForShutdown()
+		close(done)
+	}()
+	select {
+	case <-ctx.Done():
+		return fmt.Errorf("stopping the embedded server: %w", ctx.Err())
+	case <-done:
+	}
+	return e.lock.Close()
+}
+
+// connect opens a connection within the process.
+func (e *embedded) connect() (*nats.Conn, error) {
+	conn, err := nats.Connect("", nats.InProcessServer(e.server), nats.Name("preadmit"))
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the embedded server: %w", err)
+	}
+	return conn, nil
+}
+
+// connectExternal connects to the servers of the configuration, and again whenever the
+// connection is lost.
+func connectExternal(c Config) (*nats.Conn, error) {
+	options := []nats.Option{
+		nats.Name("preadmit"), nats.MaxReconnects(-1), nats.ReconnectWait(500 * time.Millisecond),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { c.Log.Warn("the connection to NATS was lost", "err", err) }),
+		nats.ReconnectHandler(func(*nats.Conn) { c.Log.Info("the connection to NATS is back") }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { c.Log.Warn("NATS", "err", err) }),
+	}
+	for _, file := range []struct {
+		key, name string
+		option    func(string) nats.Option
+	}{
+		{"nats.credentialsFile", c.CredentialsFile, func(name string) nats.Option { return nats.UserCredentials(name) }},
+		{"nats.caFile", c.CAFile, func(name string) nats.Option { return nats.RootCAs(name) }},
+	} {
+		if file.name == "" {
+			continue
+		}
+		if _, err := os.ReadFile(file.name); err != nil {
+			return nil, fmt.Errorf("%s: %w; name a file that this user may read", file.key, err)
+		}
+		options = append(options, file.option(file.name))
+	}
+	conn, err := nats.Connect(c.URL, options...)
+	if err != nil {
+		return nil, fmt.Errorf("nats.url: connecting to NATS: %w; check the URLs, nats.credentialsFile and nats.caFile", err)
+	}
+	return conn, nil
+}
+
+// serverLog hands on what the embedded server has to say that is not routine.
+type serverLog struct{ log *slog.Logger }
+
+func (l serverLog) say(level slog.Level, format string, v []any) {
+	l.log.Log(context.Background(), level, "embedded NATS: "+strings.TrimSpace(fmt.Sprintf(format, v...)))
+}
+
+func (l serverLog) Noticef(format string, v ...any) { l.say(slog.LevelDebug, format, v) }
+func (l serverLog) Warnf(format string, v ...any)   { l.say(slog.LevelWarn, format, v) }
+func (l serverLog) Fatalf(format string, v ...any)  { l.say(slog.LevelError, format, v) }
+func (l serverLog) Errorf(format string, v ...any)  { l.say(slog.LevelError, format, v) }
+func (l serverLog) Debugf(string, ...any)           {}
+func (l serverLog) Tracef(string, ...any)           {}

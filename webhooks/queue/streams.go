@@ -1,0 +1,150 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// duplicateWindow is how long the stream knows a job's delivery. Remember is for longer.
+	duplicateWindow = 5 * time.Minute
+	// clusterWait is how long a cluster may take to make a stream: its servers may be
+	// starting too.
+	clusterWait = 30 * time.Second
+)
+
+// openStreams makes the streams that are not there yet, and sets the others to what the
+// configuration says.
+func (q *Queue) openStreams(ctx context.Context) error {
+	js, err := jetstream.New(q.conn)
+	if err != nil {
+		return fmt.Errorf("using JetStream: %w", err)
+	}
+	s := &streams{js: js, queue: q, replicas: q.config.replicas(q.conn)}
+	jobs, err := open[record](ctx, s, "jobs", jetstream.StreamConfig{Duplicates: duplicateWindow})
+	if err != nil {
+		return err
+	}
+	q.jobs = newMirror(jobs, func(before, now entry[record]) {
+		q.board.tell(before, now)
+		q.book.tellJob(before, now)
+	})
+	scans, err := open[Scan](ctx, s, "scans", jetstream.StreamConfig{})
+	if err != nil {
+		return err
+	}
+	q.scans = newMirror(scans, q.book.tellScan)
+	dead, err := open[Dead](ctx, s, "dead", jetstream.StreamConfig{})
+	if err != nil {
+		return err
+	}
+	q.dead = newMirror(dead, func(_, _ entry[Dead]) {})
+	return q.openUnwatched(ctx, s)
+}
+
+// openUnwatched makes what has no mirror.
+func (q *Queue) openUnwatched(ctx context.Context, s *streams) (err error) {
+	if q.deliveries, err = open[delivery](ctx, s, "deliveries", jetstream.StreamConfig{MaxAge: deliveryAge}); err != nil {
+		return err
+	}
+	short := min(q.config.Lease, time.Minute)
+	if q.holds, err = open[holder](ctx, s, "holds", jetstream.StreamConfig{MaxAge: q.config.Lease, Duplicates: short}); err != nil {
+		return err
+	}
+	if q.embedded != nil {
+		// Whoever held something is dead.
+		if err := q.holds.stream.Purge(ctx); err != nil {
+			return fmt.Errorf("dropping what a dead process held: %w", err)
+		}
+	}
+	return s.patiently(ctx, "reports", func(ctx context.Context) error {
+		q.reports, err = s.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
+			Bucket: "preadmit-reports", TTL: q.config.KeepAge, Storage: jetstream.FileStorage, Replicas: s.replicas,
+		})
+		return err
+	})
+}
+
+// replicas is how many servers keep each thing.
+func (c Config) replicas(conn *nats.Conn) int {
+	switch {
+	case c.Replicas > 0:
+		return c.Replicas
+	case c.URL == "" || conn.ConnectedClusterName() == "":
+		return 1
+	}
+	return 3
+}
+
+// streams makes streams.
+type streams struct {
+	js       jetstream.JetStream
+	queue    *Queue
+	replicas int
+}
+
+// open makes the stream of a table if need be.
+func open[T any](ctx context.Context, s *streams, name string, config jetstream.StreamConfig) (*table[T], error) {
+	q := s.queue
+	t := &table[T]{js: s.js, name: name, prefix: "preadmit." + name + ".", metrics: q.config.Metrics, log: q.config.Log}
+	config.Name = "PREADMIT_" + strings.ToUpper(name)
+	config.Subjects = []string{t.prefix + ">"}
+	config.MaxMsgsPerSubject = 1
+	config.AllowMsgTTL = true
+	config.Replicas = s.replicas
+	err := s.patiently(ctx, name, func(ctx context.Context) (err error) {
+		t.stream, err = s.js.CreateOrUpdateStream(ctx, config)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !t.stream.CachedInfo().Config.AllowMsgTTL {
+		return nil, fmt.Errorf("nats.url: NATS %s is too old; use 2.11 or later", q.conn.ConnectedServerVersion())
+	}
+	return t, nil
+}
+
+// patiently makes something, trying again while a cluster's servers start.
+func (s *streams) patiently(ctx context.Context, name string, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, clusterWait)
+	defer cancel()
+	for {
+		try, cancel := context.WithTimeout(ctx, 5*time.Second)
+		err := do(try)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if permanent(err) && !fewServers(err) || s.queue.embedded != nil || !pause(ctx, 250*time.Millisecond) {
+			return s.explain(name, err)
+		}
+	}
+}
+
+// fewServers says whether a cluster has too few servers that run.
+func fewServers(err error) bool {
+	const noPeers, noReplicas = 10005, 10074
+	var api *jetstream.APIError
+	return errors.As(err, &api) && (api.ErrorCode == noPeers || api.ErrorCode == noReplicas)
+}
+
+// explain says what to do.
+func (s *streams) explain(name string, err error) error {
+	err = fmt.Errorf("making the store of %s: %w", name, err)
+	switch {
+	case s.queue.embedded != nil:
+		return fmt.Errorf("dataDir: %w; check the directory's space and permissions", err)
+	case fewServers(err):
+		return fmt.Errorf("nats.replicas: %w; %d copies need as many servers: start them, or ask for fewer copies", err, s.replicas)
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
+		return fmt.Errorf("nats.url: %w; enable JetStream for the account", err)
+	}
+	return fmt.Errorf("nats.url: %w", err)
+}

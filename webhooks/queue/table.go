@@ -1,0 +1,214 @@
+package queue
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/preadmit/preadmit/webhooks/metrics"
+)
+
+// Headers of the messages in a table's stream.
+const (
+	// writeHeader names the write that made a message, so that whoever did not hear
+	// whether its write was taken can see it.
+	writeHeader = "Preadmit-Write"
+	// goneHeader marks a message that says that there is nothing any more.
+	goneHeader = "Preadmit-Gone"
+)
+
+const (
+	// markKey is a key of no entry; see table.mark.
+	markKey = "mark"
+	// goneFor is how long a message says that there is nothing any more, so that replicas
+	// that were away hear of it.
+	goneFor = time.Hour
+	// publishWait is how long one try of a write may take; a leader may be elected meanwhile.
+	publishWait = 2 * time.Second
+	// writeWait is how long a write is tried when its context has no deadline.
+	writeWait = 15 * time.Second
+)
+
+// errUnchanged is what a change answers to leave an entry as it is.
+var errUnchanged = errors.New("unchanged")
+
+// table is a stream with one message for each key: what the key holds now. A write is one
+// message, and is made only if nobody wrote since the entry it was made from: whatever
+// several replicas change goes through that.
+type table[T any] struct {
+	js      jetstream.JetStream
+	stream  jetstream.Stream
+	name    string
+	prefix  string
+	metrics *metrics.Queue
+	log     *slog.Logger
+}
+
+// entry is what a key holds.
+type entry[T any] struct {
+	key string
+	// value is nil when there is nothing. It is not changed, only replaced.
+	value *T
+	// sequence is that of the message; 0 when there is none.
+	sequence uint64
+	// write is the name of the write that made it.
+	write string
+}
+
+// change gives what an entry is to hold, going by what it holds; nil is nothing. An error
+// ends the update, and the entry stays.
+type change[T any] func(now *T) (*T, error)
+
+// update changes the entry of from's key; from is what is believed to be there. id, when
+// not empty, names the change: one that was made within the stream's window under the
+// same id is not made again, and duplicate is true.
+func (t *table[T]) update(ctx context.Context, from entry[T], id string, do change[T]) (now entry[T], duplicate bool, err error) {
+	ctx, cancel := withPatience(ctx, writeWait)
+	defer cancel()
+	write := rand.Text()
+	for unclear := false; ; {
+		next, err := do(from.value)
+		if err != nil {
+			return from, false, err
+		}
+		sequence, duplicate, err := t.write(ctx, from, next, write, id)
+		if err == nil && !(duplicate && unclear) {
+			return entry[T]{from.key, next, sequence, write}, duplicate, nil
+		}
+		if permanent(err) {
+			return from, false, fmt.Errorf("writing %s.%s: %w", t.name, from.key, err)
+		}
+		unclear = unclear || err != nil && !wrongSequence(err)
+		if unclear && !pause(ctx, 50*time.Millisecond) {
+			return from, false, fmt.Errorf("writing %s.%s: %w", t.name, from.key, err)
+		}
+		if from, err = t.getPatiently(ctx, from.key); err != nil {
+			return from, false, err
+		}
+		if from.write == write || duplicate {
+			return from, false, nil
+		}
+	}
+}
+
+// write makes one try.
+func (t *table[T]) write(ctx context.Context, from entry[T], next *T, name, id string) (uint64, bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, publishWait)
+	defer cancel()
+	message := &nats.Msg{Subject: t.prefix + from.key, Header: nats.Header{writeHeader: {name}}}
+	options := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(from.sequence)}
+	if next == nil {
+		message.Header.Set(goneHeader, "1")
+		options = append(options, jetstream.WithMsgTTL(goneFor))
+	} else {
+		var err error
+		if message.Data, err = json.Marshal(next); err != nil {
+			return 0, false, err
+		}
+	}
+	if id != "" {
+		options = append(options, jetstream.WithMsgID(id))
+	}
+	start := time.Now()
+	ack, err := t.js.PublishMsg(ctx, message, options...)
+	if err != nil {
+		return 0, false, err
+	}
+	t.metrics.Wrote(t.name, time.Since(start))
+	return ack.Sequence, ack.Duplicate, nil
+}
+
+// get reads an entry from the stream's leader.
+func (t *table[T]) get(ctx context.Context, key string) (entry[T], error) {
+	message, err := t.stream.GetLastMsgForSubject(ctx, t.prefix+key)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return entry[T]{key: key}, nil
+	}
+	if err != nil {
+		return entry[T]{key: key}, fmt.Errorf("reading %s.%s: %w", t.name, key, err)
+	}
+	return t.decode(message.Subject, message.Sequence, message.Header, message.Data), nil
+}
+
+// getPatiently reads until it succeeds or ctx ends.
+func (t *table[T]) getPatiently(ctx context.Context, key string) (entry[T], error) {
+	for {
+		try, cancel := context.WithTimeout(ctx, publishWait)
+		e, err := t.get(try, key)
+		cancel()
+		if err == nil || !pause(ctx, 50*time.Millisecond) {
+			return e, err
+		}
+	}
+}
+
+// decode makes an entry of a message. One that cannot be read counts as nothing: it would
+// stay in the way for ever.
+func (t *table[T]) decode(subject string, sequence uint64, header nats.Header, data []byte) entry[T] {
+	e := entry[T]{key: subject[len(t.prefix):], sequence: sequence, write: header.Get(writeHeader)}
+	if header.Get(goneHeader) != "" || e.key == markKey {
+		return e
+	}
+	value := new(T)
+	if err := json.Unmarshal(data, value); err != nil {
+		t.log.Error("what is stored cannot be read, and counts as nothing", "table", t.name, "key", e.key, "err", err)
+		return e
+	}
+	e.value = value
+	return e
+}
+
+// mark writes a message that is no entry. When a watcher has come to its sequence, it has
+// seen everything that was written before.
+func (t *table[T]) mark(ctx context.Context) (uint64, error) {
+	ctx, cancel := withPatience(ctx, writeWait)
+	defer cancel()
+	ack, err := t.js.Publish(ctx, t.prefix+markKey, nil)
+	if err != nil {
+		return 0, fmt.Errorf("writing to %s: %w", t.name, err)
+	}
+	return ack.Sequence, nil
+}
+
+// wrongSequence says whether a write was refused since somebody else wrote before.
+func wrongSequence(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
+		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
+}
+
+// permanent says whether trying again is no use.
+func permanent(err error) bool {
+	if err == nil || wrongSequence(err) {
+		return false
+	}
+	var api *jetstream.APIError
+	return errors.As(err, &api) && api.Code == 400 || errors.Is(err, nats.ErrMaxPayload) || errors.Is(err, nats.ErrConnectionClosed)
+}
+
+// withPatience gives a context without a deadline one.
+func withPatience(ctx context.Context, wait time.Duration) (context.Context, context.CancelFunc) {
+	if _, has := ctx.Deadline(); has {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, wait)
+}
+
+// pause waits, and says whether ctx lives.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
