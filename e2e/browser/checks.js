@@ -1,14 +1,16 @@
 // Looks at the page that is open and gives what is wrong with it, a sentence each. It
-// is evaluated by the test, and is no part of the page.
-(() => {
+// is evaluated by the test, and is no part of the page. The allowed elements may be there
+// although they run, load or send something.
+(allowed) => {
   const wrong = [];
   const say = (what, element) => wrong.push(what + (element ? ": " + element.outerHTML.slice(0, 160) : ""));
   const all = (selector) => [...document.querySelectorAll(selector)];
 
   // Nothing that runs, loads or sends.
-  all("script, img, iframe, object, embed, form, input, video, audio, svg, base").forEach((e) => say("forbidden element", e));
+  const forbidden = ["script", "img", "iframe", "object", "embed", "form", "input", "video", "audio", "svg", "base"];
+  all(forbidden.filter((name) => !allowed.includes(name)).join()).forEach((e) => say("forbidden element", e));
   all("*").forEach((e) => [...e.attributes].forEach((a) => a.name.startsWith("on") && say("handler", e)));
-  all("a").forEach((e) => /^(https:|file:)/.test(e.href) || say("strange link", e));
+  all("a").forEach((e) => /^(https:|file:)/.test(e.href) || e.href.startsWith(location.origin + "/") || say("strange link", e));
 
   // Language, title, landmarks.
   if (document.documentElement.lang !== "en") say("no language");
@@ -42,7 +44,7 @@
   });
 
   // What can be pressed is large enough (WCAG 2.5.8), unless it is in a line of text.
-  all("summary, nav a").forEach((e) => {
+  all("summary, nav a, button").forEach((e) => {
     const box = e.getBoundingClientRect();
     if (box.height > 0 && box.height < 18) say("too small to press, " + box.height, e);
   });
@@ -83,4 +85,4 @@
   }
   if (texts < 5) say("there is no text to look at");
   return [...new Set(wrong)];
-})()
+}
