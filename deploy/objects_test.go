@@ -18,31 +18,38 @@ func (o object) field(path string) any {
 
 func (o object) kind() string { return o["kind"].(string) }
 
-// objects renders the root of a tree that is at dir.
-func objects(t *testing.T, tree fs.FS, dir string) []object {
+// objects renders the only root of a tree.
+func objects(t *testing.T, tree fs.FS) []object {
 	t.Helper()
 	r := render.NewRenderer(tree, render.Options{})
 	found, err := r.Discover(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []object
-	for _, root := range found.Roots {
-		if root.Path != dir {
-			continue
-		}
-		result := r.Render(t.Context(), root)
-		if result.Problem != nil {
-			t.Fatal(result.Problem)
-		}
-		for _, o := range result.Objects {
-			all = append(all, o.Content())
-		}
+	if len(found.Roots) != 1 {
+		t.Fatalf("want one root, not %v", found.Roots)
 	}
-	if len(all) == 0 {
-		t.Fatalf("%s renders to nothing; the roots are %v", dir, found.Roots)
+	result := r.Render(t.Context(), found.Roots[0])
+	if result.Problem != nil {
+		t.Fatal(result.Problem)
+	}
+	var all []object
+	for _, o := range result.Objects {
+		all = append(all, o.Content())
 	}
 	return all
+}
+
+// formObjects renders the form of a name.
+func formObjects(t *testing.T, name string) []object {
+	t.Helper()
+	for _, f := range forms(t) {
+		if f.name == name {
+			return objects(t, f.tree)
+		}
+	}
+	t.Fatalf("there is no form %s", name)
+	return nil
 }
 
 // one is the object of a kind; nil when there is none.

@@ -189,7 +189,7 @@ func TestPodSecurity(t *testing.T) {
 func messages(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}
-	for _, object := range objects(t, os.DirFS("policies"), ".") {
+	for _, object := range objects(t, os.DirFS("policies")) {
 		validations, _ := object.field("spec.validations").([]any)
 		for _, v := range validations {
 			all[v.(map[string]any)["message"].(string)] = true
