@@ -27,7 +27,7 @@ func TestSARIFGoesToItsRefAndCommit(t *testing.T) {
 		if sha != "" {
 			commit = sha
 		}
-		want := []githubtest.SARIF{{CommitSHA: commit, Ref: ref, Log: []byte(`{"version":"2.1.0"}`)}}
+		want := []githubtest.SARIF{{Repo: "octo/shop", CommitSHA: commit, Ref: ref, Log: []byte(`{"version":"2.1.0"}`)}}
 		if diff := cmp.Diff(want, s.SARIFs()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", ref, diff)
 		}

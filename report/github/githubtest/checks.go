@@ -1,11 +1,12 @@
 package githubtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -13,6 +14,7 @@ import (
 type CheckRun struct {
 	ID                                     int64
 	App                                    string // slug
+	Repo                                   string // "OWNER/NAME"; the first repository when empty
 	Name, HeadSHA, Status, Conclusion      string
 	ExternalID, DetailsURL, Title, Summary string
 	Text                                   string
@@ -64,6 +66,7 @@ func (s *Server) AddCheckRun(run CheckRun) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	run.ID = s.nextID()
+	run.Repo = cmp.Or(run.Repo, s.first.full())
 	s.runs = append(s.runs, &run)
 	return run.ID
 }
@@ -73,54 +76,73 @@ func (s *Server) nextID() int64 {
 	return s.lastID
 }
 
-func (s *Server) slug() string { return strings.TrimSuffix(s.config.Login, "[bot]") }
-
-func (s *Server) createRun(body []byte) answer {
+func (s *Server) createRun(q *query) answer {
 	var in runInput
-	if err := json.Unmarshal(body, &in); err != nil {
+	if err := json.Unmarshal(q.body, &in); err != nil {
 		return message(http.StatusBadRequest, "Problems parsing JSON")
 	}
-	if a, ok := s.mayCheck(); !ok {
+	if a, ok := mayCheck(q); !ok {
 		return a
 	}
-	run := &CheckRun{App: s.slug(), HeadSHA: in.HeadSHA, Status: "queued"}
+	if q.repo.dir != "" && s.find(q.repo, in.HeadSHA) == "" {
+		return message(http.StatusUnprocessableEntity, "No commit found for SHA: "+in.HeadSHA)
+	}
+	run := &CheckRun{App: q.who.slug(), Repo: q.repo.full(), HeadSHA: in.HeadSHA, Status: "queued"}
 	if complaint := run.update(&in); complaint != "" {
 		return message(http.StatusUnprocessableEntity, complaint)
 	}
 	run.ID = s.nextID()
 	s.runs = append(s.runs, run)
-	return answer{status: http.StatusCreated, body: s.runBody(run)}
+	s.tellRun(q.repo, run, "created", run.App+"[bot]", nil)
+	return answer{status: http.StatusCreated, body: s.runBody(q.repo, run)}
 }
 
 // mayCheck refuses the tokens of users: only apps write check runs.
-func (s *Server) mayCheck() (answer, bool) {
-	if strings.HasSuffix(s.config.Login, "[bot]") {
+func mayCheck(q *query) (answer, bool) {
+	if q.who.bot() {
 		return answer{}, true
 	}
 	return message(http.StatusForbidden, "You must authenticate via a GitHub App."), false
 }
 
-// run answers GET and PATCH of one run.
-func (s *Server) run(r *http.Request, id int64, body []byte) answer {
-	i := slices.IndexFunc(s.runs, func(run *CheckRun) bool { return run.ID == id })
-	if i < 0 {
-		return message(http.StatusNotFound, "Not Found")
+// run is the check run of a request's path.
+func (s *Server) run(q *query) (*CheckRun, answer) {
+	for _, run := range s.runs {
+		if run.ID == q.number("check_run_id") && run.Repo == q.repo.full() {
+			return run, answer{}
+		}
 	}
-	run := s.runs[i]
-	if r.Method == http.MethodGet {
-		return answer{status: http.StatusOK, body: s.runBody(run)}
+	return nil, notFound()
+}
+
+func (s *Server) getRun(q *query) answer {
+	run, a := s.run(q)
+	if run == nil {
+		return a
 	}
-	if run.App != s.slug() {
+	return ok(s.runBody(q.repo, run))
+}
+
+func (s *Server) updateRun(q *query) answer {
+	run, a := s.run(q)
+	if run == nil {
+		return a
+	}
+	if run.App != q.who.slug() {
 		return message(http.StatusForbidden, "Invalid app_id `1` - check run can only be modified by the GitHub App that created it.")
 	}
 	var in runInput
-	if err := json.Unmarshal(body, &in); err != nil {
+	if err := json.Unmarshal(q.body, &in); err != nil {
 		return message(http.StatusBadRequest, "Problems parsing JSON")
 	}
+	before := run.Status
 	if complaint := run.update(&in); complaint != "" {
 		return message(http.StatusUnprocessableEntity, complaint)
 	}
-	return answer{status: http.StatusOK, body: s.runBody(run)}
+	if before != "completed" && run.Status == "completed" {
+		s.tellRun(q.repo, run, "completed", run.App+"[bot]", nil)
+	}
+	return ok(s.runBody(q.repo, run))
 }
 
 // update changes a run as GitHub does: annotations are appended, a conclusion
@@ -188,43 +210,47 @@ func (in *runInput) complaint() string {
 	return ""
 }
 
-func (s *Server) listRuns(r *http.Request, sha string) answer {
-	var list []any
-	query := r.URL.Query()
+func (s *Server) listRuns(q *query) answer {
+	sha := q.params["ref"]
+	if q.repo.dir != "" {
+		if sha = s.find(q.repo, sha); sha == "" {
+			return message(http.StatusUnprocessableEntity, "No commit found for SHA: "+q.params["ref"])
+		}
+	}
+	list := []any{}
+	query := q.r.URL.Query()
 	seen := map[string]bool{}
 	for _, run := range slices.Backward(s.runs) {
 		key := run.App + "/" + run.Name
 		switch {
-		case run.HeadSHA != sha || query.Get("check_name") != "" && query.Get("check_name") != run.Name:
-			continue
-		case query.Get("filter") != "all" && seen[key]:
+		case run.Repo != q.repo.full() || run.HeadSHA != sha,
+			query.Get("check_name") != "" && query.Get("check_name") != run.Name,
+			query.Get("status") != "" && query.Get("status") != run.Status,
+			query.Get("app_id") != "" && query.Get("app_id") != strconv.FormatInt(s.appID(run.App), 10),
+			query.Get("filter") != "all" && seen[key]:
 			continue
 		}
 		seen[key] = true
-		list = append(list, s.runBody(run))
+		list = append(list, s.runBody(q.repo, run))
 	}
 	if s.config.OldestFirst {
 		slices.Reverse(list)
 	}
-	part, header := page(s, r, list)
-	return answer{http.StatusOK, map[string]any{"total_count": len(list), "check_runs": append([]any{}, part...)}, header}
+	return listed(s, q.r, "check_runs", list)
 }
 
-func (s *Server) annotations(r *http.Request, id int64) answer {
-	for _, run := range s.runs {
-		if run.ID != id {
-			continue
-		}
-		part, header := page(s, r, run.Annotations)
-		list := []any{}
-		for _, a := range part {
-			list = append(list, map[string]any{
-				"path": a.Path, "start_line": a.StartLine, "end_line": a.EndLine, "start_column": a.StartColumn,
-				"end_column": a.EndColumn, "annotation_level": a.Level, "title": a.Title, "message": a.Message,
-				"raw_details": a.RawDetails, "blob_href": s.URL + "blob",
-			})
-		}
-		return answer{http.StatusOK, list, header}
+func (s *Server) annotations(q *query) answer {
+	run, a := s.run(q)
+	if run == nil {
+		return a
 	}
-	return message(http.StatusNotFound, "Not Found")
+	list := []any{}
+	for _, a := range run.Annotations {
+		list = append(list, map[string]any{
+			"path": a.Path, "start_line": a.StartLine, "end_line": a.EndLine, "start_column": a.StartColumn,
+			"end_column": a.EndColumn, "annotation_level": a.Level, "title": a.Title, "message": a.Message,
+			"raw_details": a.RawDetails, "blob_href": s.URL + "blob",
+		})
+	}
+	return listed(s, q.r, "", list)
 }

@@ -25,18 +25,9 @@ type Git struct {
 // NewGit serves the directory root. With a token, only who gives it may read. Close
 // ends the server.
 func NewGit(root, token string) (*Git, error) {
-	out, err := exec.Command("git", "--exec-path").Output()
+	backend, err := gitBackend(root)
 	if err != nil {
-		return nil, fmt.Errorf("find git's http-backend: %w", err)
-	}
-	backend := &cgi.Handler{
-		Path: filepath.Join(strings.TrimSpace(string(out)), "git-http-backend"),
-		Env: []string{
-			"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
-			"GIT_CONFIG_COUNT=2",
-			"GIT_CONFIG_KEY_0=uploadpack.allowAnySHA1InWant", "GIT_CONFIG_VALUE_0=true",
-			"GIT_CONFIG_KEY_1=uploadpack.allowFilter", "GIT_CONFIG_VALUE_1=true",
-		},
+		return nil, err
 	}
 	g := &Git{}
 	g.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -53,6 +44,23 @@ func NewGit(root, token string) (*Git, error) {
 	}))
 	g.URL = g.http.URL
 	return g, nil
+}
+
+// gitBackend serves the repositories below root.
+func gitBackend(root string) (http.Handler, error) {
+	out, err := exec.Command("git", "--exec-path").Output()
+	if err != nil {
+		return nil, fmt.Errorf("find git's http-backend: %w", err)
+	}
+	return &cgi.Handler{
+		Path: filepath.Join(strings.TrimSpace(string(out)), "git-http-backend"),
+		Env: []string{
+			"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+			"GIT_CONFIG_COUNT=2",
+			"GIT_CONFIG_KEY_0=uploadpack.allowAnySHA1InWant", "GIT_CONFIG_VALUE_0=true",
+			"GIT_CONFIG_KEY_1=uploadpack.allowFilter", "GIT_CONFIG_VALUE_1=true",
+		},
+	}, nil
 }
 
 // Close ends the server.

@@ -25,6 +25,9 @@ type History struct {
 // Files are the contents of files by their paths.
 type Files map[string]string
 
+// Removed in place of a content removes the file, in repositories of a Server.
+const Removed = "\x00removed"
+
 // NewHistory makes the repository at dir: files are those of Before, others are added
 // by Base, and change by Head.
 func NewHistory(dir string, files, others, change Files) (*History, error) {
@@ -88,15 +91,24 @@ func (h *History) git(args ...string) error {
 // Git runs git in the work tree, without the machine's configuration, and gives what
 // it prints.
 func (h *History) Git(args ...string) (string, error) {
-	cmd := exec.Command("git", args...)
-	if args[0] != "init" {
-		cmd.Dir = h.Dir
+	dir := h.Dir
+	if args[0] == "init" {
+		dir = ""
 	}
+	return runGit(dir, "", nil, args...)
+}
+
+// runGit runs git in a directory without the machine's configuration, and gives what it
+// prints.
+func runGit(dir, input string, env []string, args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+	cmd.Env = append(cmd.Env, env...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, out)
+		return strings.TrimSpace(string(out)), fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
 	return strings.TrimSpace(string(out)), nil
 }

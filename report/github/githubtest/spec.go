@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
+	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -22,7 +24,10 @@ import (
 var description []byte
 
 // spec checks requests and answers against the description.
-type spec struct{ router routers.Router }
+type spec struct {
+	doc    *openapi3.T
+	router routers.Router
+}
 
 func loadSpec() (*spec, error) {
 	doc, err := openapi3.NewLoader().LoadFromData(description)
@@ -33,12 +38,12 @@ func loadSpec() (*spec, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the OpenAPI description: %w", err)
 	}
-	return &spec{router}, nil
+	return &spec{doc, router}, nil
 }
 
 // request checks a request.
 func (s *spec) request(r *http.Request, body []byte) (*openapi3filter.RequestValidationInput, error) {
-	route, params, err := s.router.FindRoute(r)
+	route, params, err := s.router.FindRoute(oneSegment(r))
 	if err != nil {
 		return nil, fmt.Errorf("no operation that is described: %w", err)
 	}
@@ -74,4 +79,31 @@ func (s *spec) response(input *openapi3filter.RequestValidationInput, a answer) 
 		Body:    io.NopCloser(bytes.NewReader(text)),
 		Options: input.Options,
 	})
+}
+
+// slash stands for the slashes of a ref in a path: GitHub takes them there as they are,
+// for which OpenAPI has no words.
+const slash = "\u2215"
+
+// refPath is a path with a ref in the middle or at its end.
+var refPath = regexp.MustCompile(`^(/repos/[^/]+/[^/]+/(?:commits|branches|compare|git/ref)/)(.+?)(/check-runs|/check-suites|/pulls)?$`)
+
+// oneSegment is a request whose ref has no slashes.
+func oneSegment(r *http.Request) *http.Request {
+	part := refPath.FindStringSubmatch(r.URL.Path)
+	if part == nil {
+		return r
+	}
+	copied := r.Clone(r.Context())
+	copied.URL.Path, copied.URL.RawPath = part[1]+strings.ReplaceAll(part[2], "/", slash)+part[3], ""
+	return copied
+}
+
+// paramsOf are the parameters of a path, as they were asked.
+func paramsOf(input *openapi3filter.RequestValidationInput) map[string]string {
+	out := map[string]string{}
+	for name, value := range input.PathParams {
+		out[name] = strings.ReplaceAll(value, slash, "/")
+	}
+	return out
 }

@@ -1,0 +1,98 @@
+package githubtest
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// kind is what a caller proved to be.
+type kind int
+
+const (
+	nobody         kind = iota
+	asWorkflow          // the one token of the configuration
+	asApp               // an App by its assertion
+	asInstallation      // an App by an installation token
+	asUser              // a user by a token of an App's login
+)
+
+// caller is who asks.
+type caller struct {
+	kind         kind
+	login        string
+	app          *App
+	installation *installation
+	// permissions and repositories are what a token was narrowed to.
+	permissions  map[string]string
+	repositories []int64 // nil: all of the installation
+	expires      time.Time
+	revoked      bool
+}
+
+// caller finds out who asks. When it is nil, the answer says why.
+func (s *Server) caller(r *http.Request) (*caller, answer) {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if user, password, basic := r.BasicAuth(); basic {
+		token = password
+		if token == "" {
+			token = user
+		}
+	} else if scheme != "Bearer" && scheme != "token" {
+		token = ""
+	}
+	known := s.tokens[token]
+	switch {
+	case known != nil && !known.revoked && s.config.Now().Before(known.expires):
+		return known, answer{}
+	case strings.HasPrefix(token, "eyJ"):
+		return s.assertion(token)
+	case s.config.Token != "" && token == s.config.Token,
+		s.config.Token == "" && len(s.apps) == 0:
+		return &caller{kind: asWorkflow, login: s.config.Login}, answer{}
+	case token == "" && len(s.apps) > 0:
+		return &caller{kind: nobody}, answer{}
+	}
+	return nil, message(http.StatusUnauthorized, "Bad credentials")
+}
+
+// granted tells whether a token has one of the permissions in "a: read|b: read".
+func (c *caller) granted(needs string) bool {
+	for need := range strings.SplitSeq(needs, "|") {
+		name, level, _ := strings.Cut(need, ": ")
+		if atLeast(c.permissions[name], level) || name == "metadata" {
+			return true
+		}
+	}
+	return false
+}
+
+// atLeast compares levels and roles.
+func atLeast(has, needed string) bool {
+	order := []string{"read", "triage", "write", "maintain", "admin"}
+	return slices.Index(order, has) >= slices.Index(order, needed)
+}
+
+// sees tells whether a repository is there at all for who asks. GitHub lets an
+// installation token read public repositories anywhere; here one that asks outside of
+// what it was narrowed to finds nothing, so that a test notices.
+func (s *Server) sees(who *caller, repo *repository) bool {
+	switch who.kind {
+	case asWorkflow:
+		return true
+	case asInstallation:
+		return who.installation.covers(repo) && (who.repositories == nil || slices.Contains(who.repositories, repo.id))
+	case asUser:
+		return repo.roleOf(who.login) != ""
+	case nobody:
+		return !repo.Private
+	}
+	return false
+}
+
+// workflow tells whether a caller is bound by the configuration alone.
+func (c *caller) bot() bool { return strings.HasSuffix(c.login, "[bot]") }
+
+// slug is the App a caller acts for.
+func (c *caller) slug() string { return strings.TrimSuffix(c.login, "[bot]") }

@@ -1,0 +1,177 @@
+package githubtest
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// dated sets the dates of the next commit: a second after the one before, so that commits
+// are named the same in every run, and none like another.
+func (r *repository) dated() []string {
+	r.commits++
+	date := fmt.Sprintf("%d +0000", r.when().Unix())
+	return []string{"GIT_AUTHOR_DATE=" + date, "GIT_COMMITTER_DATE=" + date}
+}
+
+func (r *repository) when() time.Time {
+	return time.Date(2026, 1, 2, 3, 4, 5+r.commits, 0, time.UTC)
+}
+
+func (r *repository) git(args ...string) (string, error) {
+	if r.dir == "" {
+		return "", fmt.Errorf("git in %s: it was not made by AddRepository", r.full())
+	}
+	return runGit(r.dir, "", nil, args...)
+}
+
+// commit makes a commit of its parent's files and changes to them; no branch moves.
+func (r *repository) commit(parent string, files Files) (string, error) {
+	const ref = "refs/githubtest/new"
+	r.commits++
+	var in strings.Builder
+	fmt.Fprintf(&in, "commit %s\ncommitter a <a@example.com> %d +0000\ndata 8\nA change\n", ref, r.when().Unix())
+	if parent != "" {
+		sha, err := r.git("rev-parse", parent+"^{commit}")
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&in, "from %s\n", sha)
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		quoted := `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(name) + `"`
+		if files[name] == Removed {
+			fmt.Fprintf(&in, "D %s\n", quoted)
+			continue
+		}
+		fmt.Fprintf(&in, "M 100644 inline %s\ndata %d\n%s\n", quoted, len(files[name]), files[name])
+	}
+	if _, err := runGit(r.dir, in.String(), nil, "fast-import", "--quiet", "--force"); err != nil {
+		return "", err
+	}
+	return r.git("rev-parse", ref)
+}
+
+func (r *repository) setBranch(branch, sha string) error {
+	_, err := r.git("update-ref", "refs/heads/"+branch, sha)
+	return err
+}
+
+// tip is the commit of a branch, "" when there is none.
+func (r *repository) tip(branch string) string {
+	sha, err := r.git("rev-parse", "--verify", "-q", "refs/heads/"+branch)
+	if err != nil {
+		return ""
+	}
+	return sha
+}
+
+// Tip is the commit that a branch points at, "" when it does not exist.
+func (r *Repository) Tip(branch string) string {
+	r.server.mu.Lock()
+	defer r.server.mu.Unlock()
+	return r.repo.tip(branch)
+}
+
+// Commit makes a commit: the files of parent - a branch or an object name - with changes.
+// No branch moves, and nobody is told.
+func (r *Repository) Commit(parent string, files Files) (string, error) {
+	r.server.mu.Lock()
+	defer r.server.mu.Unlock()
+	return r.repo.commit(parent, files)
+}
+
+// Push commits changes to a branch and tells so. A branch that does not exist begins at
+// the default branch.
+func (r *Repository) Push(branch string, files Files) (sha string, err error) {
+	err = r.server.act(func() error {
+		parent := r.repo.tip(branch)
+		if parent == "" {
+			parent = r.repo.tip(r.repo.DefaultBranch)
+		}
+		if sha, err = r.repo.commit(parent, files); err != nil {
+			return err
+		}
+		return r.server.move(r.repo, branch, sha)
+	})
+	return sha, err
+}
+
+// ForcePush commits changes to parent, has the branch point there, and tells so.
+func (r *Repository) ForcePush(branch, parent string, files Files) (sha string, err error) {
+	err = r.server.act(func() error {
+		if sha, err = r.repo.commit(parent, files); err != nil {
+			return err
+		}
+		return r.server.move(r.repo, branch, sha)
+	})
+	return sha, err
+}
+
+// SetBranch has a branch point at any commit, and tells so.
+func (r *Repository) SetBranch(branch, sha string) error {
+	return r.server.act(func() error { return r.server.move(r.repo, branch, sha) })
+}
+
+// DeleteBranch removes a branch, and tells so.
+func (r *Repository) DeleteBranch(branch string) error {
+	return r.server.act(func() error {
+		before := r.repo.tip(branch)
+		if before == "" {
+			return errors.New("delete the branch " + branch + ": there is none")
+		}
+		_, err := r.repo.git("update-ref", "-d", "refs/heads/"+branch)
+		r.server.tellPush(r.repo, branch, before, noCommit)
+		return err
+	})
+}
+
+// noCommit is git's name of nothing.
+const noCommit = "0000000000000000000000000000000000000000"
+
+// move has a branch point at a commit, and brings the pull requests up to date.
+func (s *Server) move(r *repository, branch, sha string) error {
+	before := r.tip(branch)
+	if before == "" {
+		before = noCommit
+	}
+	if err := r.setBranch(branch, sha); err != nil {
+		return err
+	}
+	s.tellPush(r, branch, before, sha)
+	for _, base := range s.repos {
+		for _, p := range base.pulls {
+			if err := s.follow(p, r, branch, before); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// commitBody is a commit in GitHub's words.
+func (s *Server) commitBody(r *repository, rev string) (map[string]any, error) {
+	out, err := r.git("log", "-1", "--format=%H%n%T%n%P%n%cI%n%s", rev)
+	if err != nil {
+		return nil, err
+	}
+	part := strings.SplitN(out, "\n", 5)
+	if len(part) < 5 {
+		return nil, fmt.Errorf("git log of %s says %q", rev, out)
+	}
+	parents := []any{}
+	for sha := range strings.FieldsSeq(part[2]) {
+		parents = append(parents, map[string]any{"sha": sha, "url": s.URL + "commits/" + sha, "html_url": s.WebURL + "/" + sha})
+	}
+	by := map[string]any{"name": "a", "email": "a@example.com", "date": part[3]}
+	return map[string]any{
+		"sha": part[0], "node_id": "C_1", "html_url": s.WebURL + "/" + r.full() + "/commit/" + part[0], "parents": parents,
+		"commit": map[string]any{
+			"tree": map[string]any{"sha": part[1]}, "message": part[4], "author": by, "committer": by, "comment_count": 0,
+		},
+		"author": s.userBody(r.Owner), "committer": s.userBody(r.Owner),
+	}, nil
+}

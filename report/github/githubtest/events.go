@@ -1,0 +1,145 @@
+package githubtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// tell sends an event of a repository to the Apps that are installed there. Those who
+// want others than the subscribed filter with only.
+func (s *Server) tell(r *repository, event, action, sender string, payload map[string]any, only func(*App) bool) {
+	payload["repository"], payload["sender"] = s.spec.completeAs("repository", s.repoBody(r, "read")), s.userBody(sender)
+	for _, in := range s.installed {
+		if in.covers(r) && !in.suspended && slices.Contains(in.app.opts.Events, event) && (only == nil || only(in.app)) {
+			s.emit(in, event, action, r.id, payload)
+		}
+	}
+}
+
+// emit sends an event of an installation.
+func (s *Server) emit(in *installation, event, action string, repository int64, payload map[string]any) {
+	if in.app.opts.WebhookURL == "" {
+		return
+	}
+	payload["installation"] = map[string]any{"id": in.id, "node_id": fmt.Sprintf("MDIz%d", in.id)}
+	if event == "installation" || event == "installation_repositories" {
+		payload["installation"] = s.installationBody(in)
+	}
+	if action != "" {
+		payload["action"] = action
+	}
+	text, err := json.Marshal(payload)
+	if err != nil {
+		s.problems = append(s.problems, "the payload of "+event+": "+err.Error())
+		return
+	}
+	in.app.deliver(&Delivery{Event: event, Action: action, Installation: in.id, Repository: repository, Payload: text})
+}
+
+// tellPull sends pull_request.
+func (s *Server) tellPull(p *pull, action, sender string, more map[string]any) {
+	payload := map[string]any{"number": p.number, "pull_request": s.spec.completeAs("pull-request", s.pullBody(p))}
+	switch action {
+	case "synchronize":
+		payload["before"], payload["after"] = more["before"], p.headSHA
+	case "edited":
+		payload["changes"] = more
+	}
+	s.tell(p.repo, "pull_request", action, sender, payload, nil)
+}
+
+func (s *Server) tellSynchronize(p *pull, before string) {
+	s.tellPull(p, "synchronize", p.author, map[string]any{"before": before})
+}
+
+// tellPush sends push.
+func (s *Server) tellPush(r *repository, branch, before, after string) {
+	payload := map[string]any{
+		"ref": "refs/heads/" + branch, "before": before, "after": after, "created": before == noCommit, "deleted": after == noCommit,
+		"forced": false, "base_ref": nil, "compare": s.WebURL + "/" + r.full() + "/compare", "commits": []any{}, "head_commit": nil,
+		"pusher": map[string]any{"name": r.Owner, "email": "a@example.com"},
+	}
+	if before != noCommit && after != noCommit {
+		_, err := r.git("merge-base", "--is-ancestor", before, after)
+		payload["forced"] = err != nil
+	}
+	if after != noCommit {
+		head := s.headCommit(r, after)
+		payload["head_commit"], payload["commits"] = head, []any{head}
+	}
+	s.tell(r, "push", "", r.Owner, payload, nil)
+}
+
+// headCommit is a commit as payloads have it.
+func (s *Server) headCommit(r *repository, sha string) map[string]any {
+	body, err := s.commitBody(r, sha)
+	if err != nil {
+		s.problems = append(s.problems, err.Error())
+		return nil
+	}
+	commit := body["commit"].(map[string]any)
+	by := map[string]any{"name": "a", "email": "a@example.com", "username": r.Owner}
+	return map[string]any{
+		"id": sha, "tree_id": commit["tree"].(map[string]any)["sha"], "message": commit["message"], "timestamp": moment, "distinct": true,
+		"url": body["html_url"], "author": by, "committer": by, "added": []any{}, "removed": []any{}, "modified": []any{},
+	}
+}
+
+// tellComment sends issue_comment.
+func (s *Server) tellComment(r *repository, p *pull, c *Comment, action string) {
+	api := fmt.Sprintf("%srepos/%s/issues/%d", s.URL, r.full(), p.number)
+	html := fmt.Sprintf("%s/%s/pull/%d", s.WebURL, r.full(), p.number)
+	issue := map[string]any{
+		"id": 200000 + p.number, "node_id": "I_1", "number": p.number, "title": p.title, "user": s.userBody(p.author), "state": p.state,
+		"locked": false, "labels": []any{}, "assignee": nil, "assignees": []any{}, "milestone": nil, "comments": 0, "body": nil,
+		"url": api, "html_url": html, "repository_url": s.URL + "repos/" + r.full(), "created_at": moment, "updated_at": moment, "closed_at": nil,
+		"author_association": "CONTRIBUTOR", "draft": p.draft,
+		"pull_request": map[string]any{
+			"url": fmt.Sprintf("%srepos/%s/pulls/%d", s.URL, r.full(), p.number), "html_url": html,
+			"diff_url": html + ".diff", "patch_url": html + ".patch", "merged_at": nil,
+		},
+	}
+	s.tell(r, "issue_comment", action, c.Author, map[string]any{"issue": issue, "comment": s.commentBody(nil, c)}, nil)
+}
+
+// tellRun sends check_run: to the App that made it.
+func (s *Server) tellRun(r *repository, run *CheckRun, action, sender string, more map[string]any) {
+	payload := map[string]any{}
+	for name, value := range more {
+		payload[name] = value
+	}
+	body := s.spec.completeAs("check-run", s.runBody(r, run))
+	body["check_suite"] = s.suiteBody(r, run.App, run.HeadSHA)
+	payload["check_run"] = body
+	s.tell(r, "check_run", action, sender, payload, func(a *App) bool { return a.Slug == run.App })
+}
+
+// tellSuite sends check_suite to one App.
+func (s *Server) tellSuite(r *repository, app *App, sha, action, sender string) {
+	payload := map[string]any{"check_suite": s.suiteBody(r, app.Slug, sha)}
+	s.tell(r, "check_suite", action, sender, payload, func(a *App) bool { return a == app })
+}
+
+// tellInstallation sends installation, which every App gets.
+func (s *Server) tellInstallation(in *installation, action string) {
+	s.emit(in, "installation", action, 0, map[string]any{
+		"repositories": s.shortBodies(s.repositories(in)), "requester": nil, "sender": s.userBody(in.account),
+	})
+}
+
+// tellRepositories sends installation_repositories, which every App gets.
+func (s *Server) tellRepositories(in *installation, action string, added, removed []*repository) {
+	s.emit(in, "installation_repositories", action, 0, map[string]any{
+		"repository_selection": "selected", "repositories_added": s.shortBodies(added), "repositories_removed": s.shortBodies(removed),
+		"requester": nil, "sender": s.userBody(in.account),
+	})
+}
+
+func (s *Server) shortBodies(list []*repository) []any {
+	out := []any{}
+	for _, r := range list {
+		out = append(out, map[string]any{"id": r.id, "node_id": fmt.Sprintf("R_%d", r.id), "name": r.Name, "full_name": r.full(), "private": r.Private})
+	}
+	return out
+}

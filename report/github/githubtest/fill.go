@@ -1,0 +1,125 @@
+package githubtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/routers"
+)
+
+// maxDepth bounds objects in objects that are filled in.
+const maxDepth = 12
+
+// complete gives an answer's body with what the description requires beyond what the
+// handler has to say: addresses of other resources, counts, flags.
+func (s *spec) complete(route *routers.Route, a answer) (any, error) {
+	response := route.Operation.Responses.Status(a.status)
+	if a.body == nil || response == nil {
+		return a.body, nil
+	}
+	body, err := plain(a.body)
+	if err != nil || response.Value.Content.Get("application/json") == nil {
+		return body, err
+	}
+	return fill(response.Value.Content.Get("application/json").Schema.Value, body, 0), nil
+}
+
+// completeAs fills in a body by a schema of the description, for webhooks.
+func (s *spec) completeAs(schema string, body map[string]any) map[string]any {
+	simple, err := plain(body)
+	if err != nil {
+		panic(fmt.Sprintf("%s cannot be JSON: %v", schema, err)) // the package's own map
+	}
+	ref := s.doc.Components.Schemas[schema]
+	if ref == nil {
+		panic("the description has no " + schema)
+	}
+	return fill(ref.Value, simple, 0).(map[string]any)
+}
+
+// plain is a value as JSON has it.
+func plain(v any) (out any, err error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("write the answer: %w", err)
+	}
+	return out, json.Unmarshal(text, &out)
+}
+
+// fill adds what a schema requires to a value.
+func fill(schema *openapi3.Schema, v any, depth int) any {
+	if depth > maxDepth {
+		return v
+	}
+	for _, part := range schema.AllOf {
+		v = fill(part.Value, v, depth+1)
+	}
+	if choices := append(append(openapi3.SchemaRefs{}, schema.OneOf...), schema.AnyOf...); len(choices) > 0 {
+		v = fillOne(choices, v, depth)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range schema.Required {
+			if _, has := v[name]; !has && schema.Properties[name] != nil {
+				v[name] = zero(schema.Properties[name].Value, depth+1)
+			}
+		}
+		for name, property := range schema.Properties {
+			if _, has := v[name]; has {
+				v[name] = fill(property.Value, v[name], depth+1)
+			}
+		}
+	case []any:
+		for i := range v {
+			if schema.Items != nil {
+				v[i] = fill(schema.Items.Value, v[i], depth+1)
+			}
+		}
+	}
+	return v
+}
+
+// fillOne fills in by the first schema that the value then fits.
+func fillOne(choices openapi3.SchemaRefs, v any, depth int) any {
+	for _, choice := range choices {
+		try := v
+		if m, ok := v.(map[string]any); ok {
+			try = maps.Clone(m)
+		}
+		try = fill(choice.Value, try, depth+1)
+		if choice.Value.VisitJSON(try) == nil {
+			return try
+		}
+	}
+	return v
+}
+
+// zero is the plainest value of a schema.
+func zero(schema *openapi3.Schema, depth int) any {
+	switch {
+	case schema.Nullable || depth > maxDepth:
+		return nil
+	case len(schema.Enum) > 0:
+		return schema.Enum[0]
+	case schema.Type.Is("string"):
+		return map[string]string{"uri": "https://api.github.com/x", "date-time": moment, "email": "a@example.com"}[schema.Format]
+	case schema.Type.Is("integer"), schema.Type.Is("number"):
+		if schema.Min != nil {
+			return *schema.Min
+		}
+		return 0.0
+	case schema.Type.Is("boolean"):
+		return false
+	case schema.Type.Is("array"):
+		return []any{}
+	case len(schema.OneOf) > 0:
+		return zero(schema.OneOf[0].Value, depth+1)
+	case len(schema.AnyOf) > 0:
+		return zero(schema.AnyOf[0].Value, depth+1)
+	case len(schema.AllOf) == 1 && len(schema.Properties) == 0:
+		return zero(schema.AllOf[0].Value, depth+1)
+	}
+	return fill(schema, map[string]any{}, depth)
+}

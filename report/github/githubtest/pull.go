@@ -1,0 +1,237 @@
+package githubtest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// PullOptions describe a pull request to open.
+type PullOptions struct {
+	// Head is a branch of From, or of the repository itself when From is nil.
+	Head string
+	From *Repository
+	// Base is the default branch when empty, Author the owner of the head's repository,
+	// Title "A change".
+	Base, Author, Title string
+	Draft               bool
+	// Lag is how many times GitHub is asked for the pull request after each change
+	// before it knows whether it is mergeable, and makes the merge commit.
+	Lag int
+}
+
+// Pull is a pull request as it is now.
+type Pull struct {
+	Number           int
+	State            string // open or closed
+	Draft, Merged    bool
+	Title, Author    string
+	HeadRef, HeadSHA string
+	BaseRef, BaseSHA string
+	Mergeable        *bool // nil: not known yet
+	MergeSHA         string
+}
+
+// pull is a pull request under the server's lock.
+type pull struct {
+	number        int
+	state         string
+	title, author string
+	draft, merged bool
+	repo          *repository // nil: one without git
+	from          *repository
+	head, base    string // branches
+	headSHA       string
+	baseSHA       string
+	mergeable     *bool
+	mergeSHA      string
+	lag, pending  int
+}
+
+func (r *repository) pull(number int) *pull {
+	i := slices.IndexFunc(r.pulls, func(p *pull) bool { return p.number == number })
+	if i < 0 {
+		return nil
+	}
+	return r.pulls[i]
+}
+
+func (r *repository) removePull(number int) {
+	r.pulls = slices.DeleteFunc(r.pulls, func(p *pull) bool { return p.number == number })
+}
+
+// OpenPull opens a pull request, tells so, and gives its number.
+func (r *Repository) OpenPull(o PullOptions) (number int, err error) {
+	err = r.server.act(func() error {
+		p := &pull{
+			number: r.repo.nextPull(), state: "open", title: cmp.Or(o.Title, "A change"), repo: r.repo, from: r.repo,
+			head: o.Head, base: cmp.Or(o.Base, r.repo.DefaultBranch), draft: o.Draft, lag: o.Lag,
+		}
+		if o.From != nil {
+			p.from = o.From.repo
+		}
+		p.author = cmp.Or(o.Author, p.from.Owner)
+		if p.from.tip(p.head) == "" || r.repo.tip(p.base) == "" {
+			return fmt.Errorf("open a pull request of %s into %s: there is no such branch", p.head, p.base)
+		}
+		if err := r.server.bring(p); err != nil {
+			return err
+		}
+		number = p.number
+		r.repo.pulls = append(r.repo.pulls, p)
+		r.server.tellPull(p, "opened", p.author, nil)
+		return nil
+	})
+	return number, err
+}
+
+// nextPull is a number that no pull request had.
+func (r *repository) nextPull() int {
+	most := 0
+	for _, p := range r.pulls {
+		most = max(most, p.number)
+	}
+	return most + 1
+}
+
+// Pull is a copy of a pull request; its Number is 0 when there is none.
+func (r *Repository) Pull(number int) Pull {
+	r.server.mu.Lock()
+	defer r.server.mu.Unlock()
+	p := r.repo.pull(number)
+	if p == nil {
+		return Pull{}
+	}
+	return Pull{
+		Number: p.number, State: p.state, Draft: p.draft, Merged: p.merged, Title: p.title, Author: p.author, HeadRef: p.head,
+		HeadSHA: p.headSHA, BaseRef: p.base, BaseSHA: p.baseSHA, Mergeable: p.mergeable, MergeSHA: p.mergeSHA,
+	}
+}
+
+// ClosePull closes a pull request, and tells so.
+func (r *Repository) ClosePull(number int) error {
+	return r.change(number, "closed", func(p *pull) map[string]any {
+		p.state = "closed"
+		return nil
+	})
+}
+
+// ReopenPull opens one that was closed.
+func (r *Repository) ReopenPull(number int) error {
+	return r.change(number, "reopened", func(p *pull) map[string]any {
+		p.state = "open"
+		return nil
+	})
+}
+
+// SetDraft converts a pull request to a draft, or says that it is ready.
+func (r *Repository) SetDraft(number int, draft bool) error {
+	action := map[bool]string{true: "converted_to_draft", false: "ready_for_review"}[draft]
+	return r.change(number, action, func(p *pull) map[string]any {
+		p.draft = draft
+		return nil
+	})
+}
+
+// SetTitle edits the title, which changes nothing else.
+func (r *Repository) SetTitle(number int, title string) error {
+	return r.change(number, "edited", func(p *pull) map[string]any {
+		was := p.title
+		p.title = title
+		return map[string]any{"title": map[string]any{"from": was}}
+	})
+}
+
+// SetBase has a pull request go into another branch, and tells so.
+func (r *Repository) SetBase(number int, base string) error {
+	return r.change(number, "edited", func(p *pull) map[string]any {
+		ref, sha := p.base, p.baseSHA
+		p.base = base
+		return map[string]any{"base": map[string]any{"ref": map[string]any{"from": ref}, "sha": map[string]any{"from": sha}}}
+	})
+}
+
+// change does something to a pull request and tells so.
+func (r *Repository) change(number int, action string, do func(*pull) map[string]any) error {
+	return r.server.act(func() error {
+		p := r.repo.pull(number)
+		if p == nil {
+			return fmt.Errorf("%s pull request %d: there is none", action, number)
+		}
+		changes := do(p)
+		if err := r.server.bring(p); err != nil {
+			return err
+		}
+		r.server.tellPull(p, action, p.author, changes)
+		return nil
+	})
+}
+
+// follow brings a pull request up to date after a branch of r moved.
+func (s *Server) follow(p *pull, r *repository, branch, before string) error {
+	if p.repo == nil || p.state != "open" {
+		return nil
+	}
+	switch {
+	case p.from == r && p.head == branch:
+		if err := s.bring(p); err != nil {
+			return err
+		}
+		s.tellSynchronize(p, before)
+	case p.repo == r && p.base == branch:
+		return s.merge(p)
+	}
+	return nil
+}
+
+// bring has a pull request point at its branches' commits.
+func (s *Server) bring(p *pull) error {
+	if p.repo == nil {
+		return nil
+	}
+	ref := fmt.Sprintf("refs/pull/%d/head", p.number)
+	if p.from.tip(p.head) != "" {
+		if _, err := p.repo.git("fetch", "-q", p.from.dir, "+refs/heads/"+p.head+":"+ref); err != nil {
+			return err
+		}
+	}
+	sha, err := p.repo.git("rev-parse", ref)
+	if err != nil {
+		return err
+	}
+	p.headSHA, p.baseSHA = sha, p.repo.tip(p.base)
+	return s.merge(p)
+}
+
+// merge makes the merge commit, or leaves that for later.
+func (s *Server) merge(p *pull) error {
+	p.mergeable = nil
+	if p.pending = p.lag; p.pending > 0 {
+		return nil
+	}
+	return p.tryMerge()
+}
+
+// tryMerge makes the merge commit of refs/pull/N/merge. After a conflict the ref stays
+// where it was, as GitHub leaves it.
+func (p *pull) tryMerge() error {
+	mergeable := false
+	p.mergeable = &mergeable
+	sha, err := p.repo.mergeCommit(p.base, p.headSHA, fmt.Sprintf("Merge %s into %s", p.headSHA, p.base))
+	if err != nil || sha == "" {
+		return err
+	}
+	mergeable, p.mergeSHA = true, sha
+	_, err = p.repo.git("update-ref", fmt.Sprintf("refs/pull/%d/merge", p.number), sha)
+	return err
+}
+
+// mergeCommit merges a commit into a branch's, without moving it; "" after a conflict.
+func (r *repository) mergeCommit(base, head, text string) (string, error) {
+	tip := r.tip(base)
+	tree, err := r.git("merge-tree", "--write-tree", "--no-messages", tip, head)
+	if err != nil {
+		return "", nil // a conflict
+	}
+	return runGit(r.dir, "", r.dated(), "commit-tree", tree, "-p", tip, "-p", head, "-m", text)
+}
