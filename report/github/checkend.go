@@ -1,16 +1,23 @@
 package github
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // CheckURL is the page of the check run that was seen or made last, "" before.
 func (p *Publisher) CheckURL() string { return p.known.GetHTMLURL() }
 
-// Completed asks GitHub whether the newest check run is there and complete, with all
-// that Finish or Complete gave it.
+// Completed tells whether the check run is complete, with all that Finish or Complete
+// gave it. GitHub is asked if it was not yet, as by Start.
 func (p *Publisher) Completed(ctx context.Context) (bool, error) {
-	run, err := p.find(ctx)
-	have, _ := readMark(run.GetExternalID())
-	return run.GetStatus() == "completed" && have.phase == phaseDone, err
+	if !p.asked {
+		if _, err := p.find(ctx); err != nil {
+			return false, err
+		}
+	}
+	have, _ := readMark(p.known.GetExternalID())
+	return p.known.GetStatus() == "completed" && have.phase == phaseDone, nil
 }
 
 // End completes the check run if it is in progress, as one is that a process left that
@@ -21,4 +28,15 @@ func (p *Publisher) End(ctx context.Context, c Check) (Published, error) {
 		return Published{URL: run.GetHTMLURL()}, err
 	}
 	return p.Complete(ctx, c)
+}
+
+// Judged sets the target's Ref and RefSHA, which may be known only after Start.
+func (p *Publisher) Judged(ref, commit string) error {
+	target := p.target
+	target.Ref, target.RefSHA = ref, commit
+	if err := target.check(); err != nil {
+		return fmt.Errorf("publish on GitHub: %w", err)
+	}
+	p.target = target
+	return nil
 }

@@ -1,0 +1,140 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	gogithub "github.com/google/go-github/v62/github"
+
+	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/report/github"
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// commits are what is compared, fetched.
+type commits struct {
+	repository *gittree.Repository
+	// base is the commit to compare with, "" to judge everything; judged the one to judge,
+	// and head the one that the check run belongs to.
+	base, judged, head string
+	// baseName, judgedName and ref are for readers, and ref for code scanning as well.
+	baseName, judgedName, ref string
+}
+
+// against is what a head may be compared with, by GitHub's API.
+type against struct {
+	// tip is where the base branch is, and fork the merge base with it.
+	tip, fork string
+	// notice is something to tell the reader, "" when there is nothing.
+	notice string
+}
+
+// against asks where the base branch is, and for the merge base.
+func (t *task) against(ctx context.Context, pr *pullState) (*against, error) {
+	// Of the commits and files in the answer nothing is used.
+	got, _, err := t.client().Repositories.CompareCommits(ctx, t.owner(), t.repo(), pr.baseRef, pr.head, &gogithub.ListOptions{PerPage: 1})
+	err = github.Explain("compare the pull request with its base", "contents: read", err)
+	switch {
+	case gone(err): // they have no commit in common, or the branch was deleted
+		return &against{tip: pr.base, fork: pr.base, notice: "There is no merge base, so " + pr.base + " is compared with."}, nil
+	case err != nil:
+		return nil, err
+	}
+	a := &against{tip: got.GetBaseCommit().GetSHA(), fork: got.GetMergeBaseCommit().GetSHA()}
+	for _, name := range []string{a.tip, a.fork} {
+		if !objectName.MatchString(name) {
+			return nil, fmt.Errorf("compare the pull request with its base: GitHub gives %q for a commit", name)
+		}
+	}
+	return a, nil
+}
+
+// judged tells whether a scan judged what is to be judged now.
+func (a *against) judged(last *queue.Scan, pr *pullState) bool {
+	switch {
+	case last.Head != pr.head:
+		return false
+	case pr.usable() && last.Judged == pr.merge:
+		return last.Base == a.tip
+	}
+	return last.Judged == pr.head && last.Base == a.fork
+}
+
+// fetchPull gets what is compared: the merge commit with the base branch if GitHub has
+// it for the present state of both, else the head with the merge base.
+func (t *task) fetchPull(ctx context.Context, pr *pullState, a *against) (*commits, error) {
+	pr, err := t.settled(ctx, pr)
+	if err != nil {
+		return nil, err
+	}
+	if pr.usable() {
+		if c, err := t.fetchMerge(ctx, pr, a); c != nil || err != nil {
+			return c, err
+		}
+	}
+	if a.notice != "" {
+		t.publication.Notice("%s", a.notice)
+	}
+	c := &commits{
+		base: a.fork, judged: pr.head, head: pr.head,
+		baseName: "merge base with " + pr.baseRef, judgedName: fmt.Sprintf("refs/pull/%d/head", pr.number),
+	}
+	c.ref = c.judgedName
+	return c, t.fetch(ctx, c, a.fork, pr.head)
+}
+
+// fetchMerge gets the merge commit. It is nil without an error when it is not that of
+// the head with the base branch as it is: GitHub makes it some time after a push.
+func (t *task) fetchMerge(ctx context.Context, pr *pullState, a *against) (*commits, error) {
+	c := &commits{
+		base: a.tip, judged: pr.merge, head: pr.head,
+		baseName: pr.baseRef, judgedName: fmt.Sprintf("refs/pull/%d/merge", pr.number),
+	}
+	c.ref = c.judgedName
+	err := t.fetch(ctx, c, a.tip, pr.merge, pr.head)
+	switch {
+	case err != nil && (ctx.Err() != nil || endOfFailure(err) == endRefused):
+		return nil, err
+	case err != nil:
+		t.log.Info("the merge commit cannot be fetched", "error", err)
+		return nil, nil
+	}
+	commit, err := c.repository.Commit(pr.merge)
+	if err != nil {
+		return nil, fmt.Errorf("read the merge commit: %w", err)
+	}
+	if p := commit.Parents(); len(p) != 2 || p[0] != a.tip || p[1] != pr.head {
+		return nil, nil
+	}
+	return c, nil
+}
+
+// fetch gets commits by their names, without history, into the task's directory.
+func (t *task) fetch(ctx context.Context, c *commits, names ...string) error {
+	began := t.w.Now()
+	defer func() { t.stage("fetch", began) }()
+	t.report(ctx, "fetch", 0, 0)
+	token, err := t.access.Token(ctx)
+	if err != nil {
+		return err
+	}
+	if t.dir == "" {
+		if t.dir, err = t.w.room.take(); err != nil {
+			return fmt.Errorf("make a directory to fetch into: %w", err)
+		}
+	}
+	most := t.w.Limits
+	ctx, cancel := context.WithTimeoutCause(ctx, most.Time, &gittree.LimitError{Limit: gittree.LimitTime, Max: int64(most.Time.Seconds())})
+	defer cancel()
+	remote := gittree.Remote{
+		URL: t.w.GitURL(t.owner(), t.repo()), Token: token, Transport: t.w.Transport, Limits: most.Limits,
+	}
+	c.repository, err = gittree.Fetch(ctx, t.dir, remote, names...)
+	if err != nil {
+		return err
+	}
+	r := &t.record
+	r.Base, r.Judged, r.Ref = c.base, c.judged, cmp.Or(c.ref, r.Ref)
+	return nil
+}

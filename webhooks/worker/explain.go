@@ -1,0 +1,62 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/github"
+	"github.com/preadmit/preadmit/scanner"
+)
+
+// mostListed is how many findings an answer lists whose number is none.
+const mostListed = 50
+
+// savedReport reads the report of a scan.
+func (t *task) savedReport(ctx context.Context, id string) (*scanner.Report, error) {
+	wire, err := t.w.Queue.Report(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("read the report of the scan %s: %w", id, err)
+	}
+	return report.Read(bytes.NewReader(wire))
+}
+
+// explanation is the n-th finding that the change brings, in the report's order and with
+// everything that is known of it, as Markdown. When there is no such finding, those that
+// there are are listed.
+func explanation(r *scanner.Report, n int, blob string) (string, error) {
+	fresh := []scanner.Finding{}
+	for _, f := range r.Findings {
+		if f.Status == scanner.StatusNew {
+			fresh = append(fresh, f)
+		}
+	}
+	if n < 1 || n > len(fresh) {
+		return listed(fresh, n), nil
+	}
+	f := fresh[n-1]
+	one := *r
+	one.Findings, one.Indeterminate, one.Diagnostics, one.Changes = []scanner.Finding{f}, nil, nil, nil
+	var b bytes.Buffer
+	err := report.Write(&b, "markdown", &one, report.Options{Blob: blob, Verbose: true, Limit: github.CommentRoom - 200})
+	return fmt.Sprintf("Finding %d of %d:\n\n%s", n, len(fresh), b.String()), err
+}
+
+// listed numbers findings.
+func listed(findings []scanner.Finding, n int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "There is no finding %d: the change brings %d.\n\n", n, len(findings))
+	for i, f := range findings[:min(len(findings), mostListed)] {
+		what := f.Policy
+		if what == "" {
+			what = string(f.Cause)
+		}
+		fmt.Fprintf(&b, "%d. %s %s\n", i+1, report.Code(fmt.Sprintf("%.300s:%d", f.Location.Path, f.Location.StartLine)), report.Code(fmt.Sprintf("%.300s", what)))
+	}
+	if left := len(findings) - mostListed; left > 0 {
+		fmt.Fprintf(&b, "\nand %d more.\n", left)
+	}
+	return b.String()
+}

@@ -1,0 +1,86 @@
+package worker
+
+import (
+	"context"
+	"errors"
+
+	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/report/github"
+	"github.com/preadmit/preadmit/webhooks/app"
+	"github.com/preadmit/preadmit/webhooks/jailed"
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// finalError is a failure that trying again does not mend.
+type finalError struct{ err error }
+
+func (e *finalError) Error() string { return e.err.Error() }
+func (e *finalError) Unwrap() error { return e.err }
+
+// overtaken is a job whose subject is not, or not any more, what is to be judged.
+type overtaken struct {
+	// why is for people: "The pull request is closed."
+	why string
+	// again says that there is something else to judge, which a job of its own does.
+	again bool
+}
+
+func (o *overtaken) Error() string { return o.why }
+
+// end is what becomes of a job.
+type end int
+
+const (
+	endDone       end = iota // nothing is left to do
+	endSuperseded            // a newer job does it
+	endLost                  // another process does it, or will
+	endReleased              // this process has to end
+	endOvertaken             // GitHub says that nobody wants it any more
+	endRefused               // the repository is at fault, and is told so
+	endFailed                // it cannot be done
+	endRetried               // it may be done later
+)
+
+// endOf says what becomes of a job whose work ended with err. What ended its context
+// goes before what the work made of that.
+func endOf(ctx context.Context, err error) end {
+	var left *overtaken
+	cause := context.Cause(ctx)
+	switch {
+	case err == nil:
+		return endDone
+	case errors.As(err, &left):
+		return endOvertaken
+	case errors.Is(cause, queue.ErrSuperseded) || errors.Is(err, queue.ErrSuperseded):
+		return endSuperseded
+	case errors.Is(cause, queue.ErrLost) || errors.Is(err, queue.ErrLost):
+		return endLost
+	case ctx.Err() == nil:
+		return endOfFailure(err)
+	}
+	return endReleased
+}
+
+func endOfFailure(err error) end {
+	var final *finalError
+	var input *jailed.InputError
+	var death *jailed.DeathError
+	var limit *gittree.LimitError
+	var refused *github.Error
+	switch {
+	case errors.As(err, &input), errors.As(err, &limit) && limit.Limit != gittree.LimitTime:
+		return endRefused
+	case errors.As(err, &final), errors.As(err, &death),
+		errors.Is(err, jailed.ErrForged), errors.Is(err, app.ErrGone), errors.Is(err, app.ErrSuspended):
+		return endFailed
+	case errors.As(err, &refused) && (refused.Degrades() || refused.Kind == github.KindRejected):
+		return endFailed
+	}
+	return endRetried
+}
+
+// gone tells whether GitHub says that something is not there, or not for us.
+func gone(err error) bool {
+	var refused *github.Error
+	return errors.Is(err, app.ErrGone) || errors.As(err, &refused) && refused.Kind == github.KindMissing
+}

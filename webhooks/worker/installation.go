@@ -1,0 +1,69 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	gogithub "github.com/google/go-github/v62/github"
+
+	"github.com/preadmit/preadmit/report/github"
+	"github.com/preadmit/preadmit/webhooks/app"
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// installation enqueues the open pull requests of repositories that came.
+func (t *task) installation(ctx context.Context) error {
+	t.w.App.Forget(t.job.Installation) // its tokens know the repositories and rights of before
+	all, err := t.w.App.Repositories(ctx, t.job.Installation)
+	if errors.Is(err, app.ErrGone) || errors.Is(err, app.ErrSuspended) {
+		return nil // another event tells of that
+	}
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		if r.GetArchived() || r.GetDisabled() || len(t.job.Repositories) > 0 && !slices.Contains(t.job.Repositories, r.GetID()) {
+			continue
+		}
+		if err := t.enqueueOpen(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enqueueOpen enqueues the open pull requests of a repository. Those that were already
+// are replaced.
+func (t *task) enqueueOpen(ctx context.Context, r *gogithub.Repository) error {
+	client, err := t.w.App.Installation(ctx, t.job.Installation)
+	if err != nil {
+		return err
+	}
+	owner, name := r.GetOwner().GetLogin(), r.GetName()
+	err = eachPull(func(page gogithub.ListOptions) ([]*gogithub.PullRequest, *gogithub.Response, error) {
+		list, resp, err := client.PullRequests.List(ctx, owner, name, &gogithub.PullRequestListOptions{State: "open", ListOptions: page})
+		return list, resp, github.Explain(fmt.Sprintf("list the open pull requests of %s/%s", owner, name), "pull-requests: read", err)
+	}, func(pr *gogithub.PullRequest) error {
+		if pr.GetDraft() {
+			return nil
+		}
+		_, _, err := t.w.Queue.Enqueue(ctx, queue.Job{
+			Kind: queue.KindPull, Installation: t.job.Installation, Repository: r.GetID(), Owner: owner, Repo: name,
+			Pull: pr.GetNumber(), Head: pr.GetHead().GetSHA(), Base: pr.GetBase().GetSHA(), Reason: t.job.Reason,
+		})
+		return err
+	})
+	if gone(err) || degrades(err) {
+		t.log.Info("open pull requests are not judged", "repository", r.GetID(), "error", err)
+		return nil
+	}
+	return err
+}
+
+// forget drops what is kept of an installation or of repositories that went.
+func (t *task) forget(ctx context.Context) error {
+	t.w.App.Forget(t.job.Installation)
+	return t.w.Queue.Forget(ctx, t.job.Installation, t.job.Repositories)
+}

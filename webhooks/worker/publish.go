@@ -1,0 +1,160 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/github"
+	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/webhooks/jailed"
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// maxTranslated bounds files whose lines are translated from the merge commit to the
+// head, in bytes. Places in larger ones are told without annotation.
+const maxTranslated = 2 << 20
+
+// judgePull scans a pull request and publishes the verdict, if it is still wanted then.
+func (t *task) judgePull(ctx context.Context, pr *pullState, c *commits) error {
+	outcome, err := t.scan(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err := t.keepReport(ctx, outcome.Report); err != nil {
+		return err
+	}
+	if err := t.still(ctx, pr); err != nil {
+		return err
+	}
+	return t.publish(ctx, c, outcome)
+}
+
+// publish tells of a report in all places, and records it.
+func (t *task) publish(ctx context.Context, c *commits, outcome *jailed.Outcome) error {
+	began := t.w.Now()
+	defer func() { t.stage("publish", began) }()
+	t.report(ctx, "publish", 0, 0)
+	content, err := t.content(c, outcome)
+	if err != nil {
+		return err
+	}
+	if err := t.to.Judged(c.ref, c.judged); err != nil {
+		return err
+	}
+	if err := t.publication.Tell(ctx, content); err != nil {
+		return err
+	}
+	// What failed so far may work later, and then the check run is the last to say so.
+	if err := t.publication.Err(); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := t.publication.Finish(ctx, content); err != nil {
+		return err
+	}
+	if err := t.publication.Err(); err != nil {
+		return err
+	}
+	return t.published(ctx, outcome)
+}
+
+// content is what is told of a report.
+func (t *task) content(c *commits, outcome *jailed.Outcome) (*github.Content, error) {
+	sarif, err := written(outcome.Report, "sarif")
+	if err != nil {
+		return nil, err
+	}
+	lines, err := translation(c)
+	if err != nil {
+		return nil, err
+	}
+	return &github.Content{
+		Report: outcome.Report, SARIF: sarif,
+		Check: github.CheckOptions{FailOn: outcome.FailOn, Lines: lines},
+		Blob:  fmt.Sprintf("%s/%s/%s/blob/%s/", t.w.App.WebURL(), t.owner(), t.repo(), c.judged),
+	}, nil
+}
+
+// written is a report in a format.
+func written(r *scanner.Report, format string) ([]byte, error) {
+	var b bytes.Buffer
+	if err := report.Write(&b, format, r, report.Options{}); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// keepReport stores the report for the pages, before anything points to it.
+func (t *task) keepReport(ctx context.Context, r *scanner.Report) error {
+	wire, err := written(r, "json")
+	if err != nil {
+		return err
+	}
+	if err := t.w.Queue.PutReport(ctx, t.job.ID, wire); err != nil {
+		return fmt.Errorf("keep the report: %w", err)
+	}
+	t.record.HasReport = true
+	return nil
+}
+
+// translation is that of the lines of the merge commit, whose annotations are on the
+// head.
+func translation(c *commits) (github.Translation, error) {
+	if c.judged == c.head {
+		return github.Translation{}, nil
+	}
+	judged, err := c.repository.Commit(c.judged)
+	if err != nil {
+		return github.Translation{}, fmt.Errorf("read what was judged: %w", err)
+	}
+	head, err := c.repository.Commit(c.head)
+	if err != nil {
+		return github.Translation{}, fmt.Errorf("read the head: %w", err)
+	}
+	return github.Translation{Judged: smallFiles{judged.FS()}, Head: smallFiles{head.FS()}}, nil
+}
+
+// smallFiles are the files of a tree that are compared without much time: others are as
+// if they were not there.
+type smallFiles struct{ fs.FS }
+
+// Open implements fs.FS.
+func (s smallFiles) Open(name string) (fs.File, error) {
+	info, err := fs.Stat(s.FS, name)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxTranslated {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return s.FS.Open(name)
+}
+
+// published puts the verdict into the record.
+func (t *task) published(ctx context.Context, outcome *jailed.Outcome) error {
+	r, verdict := &t.record, outcome.Report
+	conclusion := github.Conclude(verdict, outcome.FailOn, false)
+	r.Conclusion = string(conclusion)
+	r.Denied = verdict.Summary.Findings[scanner.ActionDeny][scanner.StatusNew]
+	r.Warned = verdict.Summary.Findings[scanner.ActionWarn][scanner.StatusNew]
+	r.Indeterminate = 0
+	for _, i := range verdict.Indeterminate {
+		if !i.Untouched {
+			r.Indeterminate++
+		}
+	}
+	r.CheckURL, r.CommentURL = t.to.CheckURL(), t.publication.CommentURL()
+	r.Stage, r.Done, r.Total = "", 0, 0
+	t.w.Metrics.ScanEnded(r.Conclusion)
+	why := t.publication.Notices()
+	for _, d := range outcome.Died {
+		why = append(why, d.Why)
+	}
+	return t.end(ctx, queue.Completed, strings.Join(why, "; "))
+}

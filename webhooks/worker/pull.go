@@ -1,0 +1,181 @@
+package worker
+
+import (
+	"context"
+	"errors"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/github"
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// pull brings a pull request up to date.
+func (t *task) pull(ctx context.Context) error {
+	pr, err := t.askPull(ctx)
+	if gone(err) {
+		return &overtaken{why: oneLine(err.Error())}
+	}
+	if err != nil {
+		return err
+	}
+	before := t.record
+	t.describe(pr)
+	if err := t.sweep(ctx, before); err != nil {
+		return err
+	}
+	if why := pr.unwanted(); why != "" {
+		return t.callOff(ctx, why)
+	}
+	if pr.fork && !t.allowed(pr) {
+		return t.standAside(ctx)
+	}
+	if err := t.begin(ctx, github.Target{HeadSHA: pr.head, Pull: pr.number}, everywhere()); err != nil {
+		return err
+	}
+	against, err := t.against(ctx, pr)
+	if err != nil {
+		return err
+	}
+	same, err := t.unchanged(ctx, func(last *queue.Scan) bool { return against.judged(last, pr) })
+	if err != nil || same {
+		return err
+	}
+	c, err := t.fetchPull(ctx, pr, against)
+	if err != nil {
+		return err
+	}
+	return t.judgePull(ctx, pr, c)
+}
+
+func everywhere() github.Places {
+	return github.Places{CheckRun: true, Comment: true, SARIF: true}
+}
+
+// describe puts into the record what GitHub says.
+func (t *task) describe(pr *pullState) {
+	r := &t.record
+	r.Owner, r.Repo, r.Private = pr.owner, pr.repo, pr.private
+	r.Title, r.Author, r.Fork, r.Head = oneLine(pr.title), pr.author, pr.fork, pr.head
+	r.Base, r.Judged, r.Ref = "", "", ""
+}
+
+// callOff ends what is in progress of a pull request that is not to be judged.
+func (t *task) callOff(ctx context.Context, why string) error {
+	to, err := t.address(ctx, github.Target{HeadSHA: t.record.Head, Pull: t.job.Pull}, t.w.Name)
+	if err != nil {
+		return err
+	}
+	if _, err := to.End(ctx, github.Check{Conclusion: github.Cancelled, Title: "Cancelled", Summary: why}); err != nil && !degrades(err) {
+		return err
+	}
+	return &overtaken{why: why}
+}
+
+func degrades(err error) bool {
+	var refused *github.Error
+	return errors.As(err, &refused) && refused.Degrades()
+}
+
+// sweep ends the check runs that others left in progress at other commits of the pull
+// request, as a process does that ends without a word. One subject has one worker at a
+// time, so whatever else began is over. before is this job's own record, as it was left.
+func (t *task) sweep(ctx context.Context, before queue.Scan) error {
+	for _, s := range append(t.earlier(), before) {
+		if s.Attempt == 0 || s.Conclusion != "" || s.Head == t.record.Head || !objectName.MatchString(s.Head) {
+			continue
+		}
+		if err := t.endLeft(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endLeft ends the check run of another commit, and says so in its record if it is that
+// of another job.
+func (t *task) endLeft(ctx context.Context, s queue.Scan) error {
+	to, err := t.address(ctx, github.Target{HeadSHA: s.Head, Pull: t.job.Pull}, t.w.Name)
+	if err != nil {
+		return err
+	}
+	cancelled := github.Check{Conclusion: github.Cancelled, Title: "Superseded", Summary: "The pull request has another head since, which is judged instead."}
+	if _, err := to.End(ctx, cancelled); err != nil && !degrades(err) {
+		return err
+	}
+	if s.ID == t.job.ID {
+		return nil
+	}
+	s.Conclusion = string(github.Cancelled)
+	if err := t.w.Queue.PutScan(ctx, s); err != nil {
+		t.log.Info("a scan that was left has another record now", "scan", s.ID, "error", err)
+	}
+	return nil
+}
+
+// allowed tells whether the pull request of a fork may be judged.
+func (t *task) allowed(pr *pullState) bool {
+	switch t.w.Forks {
+	case ForksOn:
+		return true
+	case ForksApprove:
+		return t.approved(pr)
+	}
+	return false
+}
+
+// approved tells whether somebody with write access asked for this very commit. What was
+// judged before was asked for.
+func (t *task) approved(pr *pullState) bool {
+	if t.job.Command == rescan && t.job.Head == pr.head {
+		return true
+	}
+	for _, s := range t.earlier() {
+		if s.Head == pr.head && s.HasReport {
+			return true
+		}
+	}
+	return false
+}
+
+// standAside says in a neutral check run that a pull request of a fork is not judged.
+func (t *task) standAside(ctx context.Context) error {
+	check := github.Check{
+		Conclusion: github.Neutral, Title: "Pull requests from forks are not judged",
+		Summary: "Nothing was read of this pull request. Who runs preadmit here decides that.",
+	}
+	why := "pull requests from forks are not judged"
+	if t.w.Forks == ForksApprove {
+		check.Title = "Waiting for approval"
+		check.Summary = "This pull request is from a fork. The comment " + report.Code(rescan) +
+			" by somebody with write access has its commit " + report.Code(t.record.Head) + " judged, and no later one."
+		why = "a pull request from a fork waits for approval"
+	}
+	if err := t.complete(ctx, check); err != nil && !degrades(err) {
+		return err
+	}
+	t.w.Metrics.ScanEnded("neutral")
+	t.record.Conclusion = string(github.Neutral)
+	return t.end(ctx, queue.Completed, why)
+}
+
+// unchanged tells whether the same commits were judged last, and GitHub has the verdict.
+// The record says so then.
+func (t *task) unchanged(ctx context.Context, same func(last *queue.Scan) bool) (bool, error) {
+	last, ok := t.lastWord()
+	if t.job.Fresh || !ok || last.State != queue.Completed || !same(&last) {
+		return false, nil
+	}
+	complete, err := t.to.Completed(ctx)
+	if err != nil || !complete {
+		if degrades(err) {
+			err = nil
+		}
+		return false, err
+	}
+	t.w.Metrics.ScanEnded("unchanged")
+	r := &t.record
+	r.Base, r.Judged, r.Ref, r.Conclusion = last.Base, last.Judged, last.Ref, last.Conclusion
+	r.Denied, r.Warned, r.Indeterminate = last.Denied, last.Warned, last.Indeterminate
+	r.CheckURL, r.CommentURL = last.CheckURL, last.CommentURL
+	return true, t.end(ctx, queue.Completed, "the same commits were judged already, by the scan "+last.ID)
+}

@@ -1,0 +1,109 @@
+package worker
+
+import (
+	"context"
+	"time"
+
+	gogithub "github.com/google/go-github/v62/github"
+
+	"github.com/preadmit/preadmit/report/github"
+)
+
+// pullState is how a pull request stands, by GitHub's API.
+type pullState struct {
+	number        int
+	title, author string
+	state         string // open or closed
+	draft, fork   bool
+	private       bool
+	owner, repo   string // of the base
+	head, baseRef string
+	// base is a commit that the base branch was at.
+	base string
+	// merge is the commit that GitHub made of both, if mergeable says that it can.
+	merge     string
+	mergeable *bool
+}
+
+// open tells whether it is one to judge.
+func (p *pullState) open() bool { return p.state == "open" && !p.draft }
+
+// unwanted says why it is none, "" when it is.
+func (p *pullState) unwanted() string {
+	switch {
+	case p.state != "open":
+		return "The pull request is closed."
+	case p.draft:
+		return "The pull request is a draft."
+	}
+	return ""
+}
+
+// askPull asks GitHub how the pull request stands.
+func (t *task) askPull(ctx context.Context) (*pullState, error) {
+	pr, _, err := t.client().PullRequests.Get(ctx, t.owner(), t.repo(), t.job.Pull)
+	if err != nil {
+		return nil, github.Explain("ask for the pull request", "pull-requests: read", err)
+	}
+	head, base := pr.GetHead(), pr.GetBase()
+	return &pullState{
+		number: pr.GetNumber(), title: pr.GetTitle(), author: pr.GetUser().GetLogin(),
+		state: pr.GetState(), draft: pr.GetDraft(), fork: isFork(head, base), private: base.GetRepo().GetPrivate(),
+		owner: base.GetRepo().GetOwner().GetLogin(), repo: base.GetRepo().GetName(),
+		head: head.GetSHA(), baseRef: base.GetRef(), base: base.GetSHA(),
+		merge: pr.GetMergeCommitSHA(), mergeable: pr.Mergeable,
+	}, nil
+}
+
+// isFork tells whether the head is of another repository, or of one that was deleted.
+func isFork(head, base *gogithub.PullRequestBranch) bool {
+	return head.GetRepo().GetID() == 0 || head.GetRepo().GetID() != base.GetRepo().GetID()
+}
+
+// settled waits shortly for GitHub to find out whether the pull request can be merged,
+// which it begins to when it is asked.
+func (t *task) settled(ctx context.Context, pr *pullState) (*pullState, error) {
+	const tries = 3
+	for try := 0; try < tries && pr.mergeable == nil; try++ {
+		rest(ctx, t.w.MergeWait/tries)
+		again, err := t.askPull(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if moved(pr, again) != nil {
+			return nil, moved(pr, again)
+		}
+		pr = again
+	}
+	return pr, nil
+}
+
+// moved says that what was begun is not what is to be judged any more.
+func moved(begun, now *pullState) error {
+	switch {
+	case now.unwanted() != "":
+		return &overtaken{why: now.unwanted()}
+	case now.head != begun.head:
+		return &overtaken{why: "The pull request has another head now, which is judged instead.", again: true}
+	case now.baseRef != begun.baseRef:
+		return &overtaken{why: "The pull request has another base now, against which it is judged again.", again: true}
+	}
+	return nil
+}
+
+// still asks once more whether what was judged is what is to be judged.
+func (t *task) still(ctx context.Context, begun *pullState) error {
+	now, err := t.askPull(ctx)
+	if err != nil {
+		return err
+	}
+	return moved(begun, now)
+}
+
+// usable tells whether GitHub says that it made a merge commit.
+func (p *pullState) usable() bool {
+	return p.mergeable != nil && *p.mergeable && objectName.MatchString(p.merge)
+}
+
+// stage measures a stage of a scan.
+func (t *task) stage(name string, began time.Time) { t.w.Metrics.Stage(name, t.w.Now().Sub(began)) }

@@ -1,0 +1,105 @@
+package worker
+
+import (
+	"context"
+	"slices"
+
+	gogithub "github.com/google/go-github/v62/github"
+
+	"github.com/preadmit/preadmit/report/github"
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// resolve finds what a commit is to be judged again for: the pull requests with this
+// head - GitHub names none for a commit of a fork - and the merge group.
+func (t *task) resolve(ctx context.Context) error {
+	numbers, groups := t.recorded()
+	named, err := t.pullsOf(ctx)
+	if err == nil && len(named)+len(numbers) == 0 {
+		named, err = t.pullsWithHead(ctx)
+	}
+	if err != nil && !gone(err) {
+		return err
+	}
+	numbers = append(numbers, named...)
+	slices.Sort(numbers)
+	for _, n := range slices.Compact(numbers) {
+		if err := t.again(ctx, queue.Job{Kind: queue.KindPull, Pull: n}); err != nil {
+			return err
+		}
+	}
+	for _, g := range groups {
+		if err := t.again(ctx, queue.Job{Kind: queue.KindGroup, Base: g.Base, Ref: g.Ref}); err != nil {
+			return err
+		}
+	}
+	t.log.Info("resolved a commit", "pulls", numbers, "groups", len(groups))
+	return nil
+}
+
+// again enqueues a job for the commit, to be judged although there is a verdict.
+func (t *task) again(ctx context.Context, j queue.Job) error {
+	j.Installation, j.Repository, j.Owner, j.Repo = t.job.Installation, t.job.Repository, t.job.Owner, t.job.Repo
+	j.Head, j.Fresh, j.Reason = t.job.Head, true, t.job.Reason
+	_, _, err := t.w.Queue.Enqueue(ctx, j)
+	return err
+}
+
+// recorded are the pull requests and merge groups that were judged with this head.
+func (t *task) recorded() (numbers []int, groups []queue.Scan) {
+	for _, s := range t.w.Queue.Scans(queue.ScanFilter{Installation: t.job.Installation, Repository: t.job.Repository, Head: t.job.Head}) {
+		switch {
+		case s.Kind == queue.KindPull && s.Pull > 0:
+			numbers = append(numbers, s.Pull)
+		case s.Kind == queue.KindGroup && len(groups) == 0:
+			groups = append(groups, s)
+		}
+	}
+	return numbers, groups
+}
+
+// pullsOf asks GitHub for the open pull requests that have the commit as their head.
+func (t *task) pullsOf(ctx context.Context) ([]int, error) {
+	return t.heads("ask for the pull requests of the commit", func(page gogithub.ListOptions) ([]*gogithub.PullRequest, *gogithub.Response, error) {
+		return t.client().PullRequests.ListPullRequestsWithCommit(ctx, t.owner(), t.repo(), t.job.Head, &page)
+	})
+}
+
+// pullsWithHead looks through all open pull requests.
+func (t *task) pullsWithHead(ctx context.Context) ([]int, error) {
+	return t.heads("list the open pull requests", func(page gogithub.ListOptions) ([]*gogithub.PullRequest, *gogithub.Response, error) {
+		return t.client().PullRequests.List(ctx, t.owner(), t.repo(), &gogithub.PullRequestListOptions{State: "open", ListOptions: page})
+	})
+}
+
+// heads are the numbers of the open pull requests of a list whose head is the commit.
+func (t *task) heads(doing string, list func(gogithub.ListOptions) ([]*gogithub.PullRequest, *gogithub.Response, error)) ([]int, error) {
+	var numbers []int
+	err := eachPull(list, func(pr *gogithub.PullRequest) error {
+		if pr.GetState() == "open" && pr.GetHead().GetSHA() == t.job.Head {
+			numbers = append(numbers, pr.GetNumber())
+		}
+		return nil
+	})
+	return numbers, github.Explain(doing, "pull-requests: read", err)
+}
+
+// eachPull goes through a list page by page.
+func eachPull(list func(gogithub.ListOptions) ([]*gogithub.PullRequest, *gogithub.Response, error), do func(*gogithub.PullRequest) error) error {
+	page := gogithub.ListOptions{PerPage: 100}
+	for {
+		pulls, resp, err := list(page)
+		if err != nil {
+			return err
+		}
+		for _, pr := range pulls {
+			if err := do(pr); err != nil {
+				return err
+			}
+		}
+		if resp.NextPage <= page.Page { // 0 at the end
+			return nil
+		}
+		page.Page = resp.NextPage
+	}
+}

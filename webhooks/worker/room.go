@@ -1,0 +1,99 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// roomPrefix begins the names of processes' directories.
+const roomPrefix = "preadmit-work-"
+
+// room is a directory of this process for fetched repositories. The lock on it is how
+// others know that it is in use.
+type room struct {
+	dir  string
+	lock *os.File
+}
+
+// openRoom makes a directory below parent, and removes those of processes that ended.
+func openRoom(parent string) (*room, error) {
+	if parent == "" {
+		parent = os.TempDir()
+	}
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return nil, err
+	}
+	if err := sweepRooms(parent); err != nil {
+		return nil, err
+	}
+	for try := 1; ; try++ {
+		r, err := newRoom(parent)
+		if err == nil || try == 5 {
+			return r, err
+		}
+	}
+}
+
+// newRoom makes a directory and locks it. Between the two another process may take it
+// for one that nobody holds.
+func newRoom(parent string) (*room, error) {
+	dir, err := os.MkdirTemp(parent, roomPrefix)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := lockDir(dir)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	if _, err := os.Stat(dir); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return &room{dir, lock}, nil
+}
+
+// lockDir locks a directory. The system unlocks it when the process ends, in whatever
+// way.
+func lockDir(dir string) (*os.File, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", dir, err), f.Close())
+	}
+	return f, nil
+}
+
+// sweepRooms removes directories that nobody holds. One that cannot be removed, as that
+// of another user, stays.
+func sweepRooms(parent string) error {
+	entries, err := os.ReadDir(parent)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), roomPrefix) {
+			continue
+		}
+		dir := filepath.Join(parent, e.Name())
+		lock, err := lockDir(dir)
+		if err != nil {
+			continue // in use, or somebody else's
+		}
+		_ = os.RemoveAll(dir) // see above
+		_ = lock.Close()
+	}
+	return nil
+}
+
+// take makes a directory for one job.
+func (r *room) take() (string, error) { return os.MkdirTemp(r.dir, "job-*") }
+
+func (r *room) close() {
+	_ = os.RemoveAll(r.dir) // the next process tries again
+	_ = r.lock.Close()
+}

@@ -1,0 +1,38 @@
+package worker
+
+import (
+	"context"
+	"time"
+
+	"github.com/preadmit/preadmit/webhooks/jailed"
+)
+
+// often is how often a scan's progress is put into its record at most.
+const often = time.Second
+
+// scan judges what was fetched, in a jail.
+func (t *task) scan(ctx context.Context, c *commits) (*jailed.Outcome, error) {
+	began := t.w.Now()
+	defer func() { t.stage("scan", began) }()
+	var told time.Time
+	var stage string
+	return t.w.Scanner.Scan(ctx, jailed.Request{
+		Repository: t.dir, Base: c.base, Head: c.judged, BaseName: c.baseName, HeadName: c.judgedName,
+		Diff: c.base != "", Version: t.w.Version,
+	}, func(now string, done, total int) {
+		if now == stage && t.w.Now().Sub(told) < often {
+			return
+		}
+		stage, told = now, t.w.Now()
+		t.report(ctx, now, done, total)
+	})
+}
+
+// report puts progress into the record. It is for people who look, so that nothing
+// fails because of it.
+func (t *task) report(ctx context.Context, stage string, done, total int) {
+	t.record.Stage, t.record.Done, t.record.Total = oneLine(stage), done, total
+	if err := t.keep(ctx); err != nil {
+		t.log.Debug("report progress", "error", err)
+	}
+}

@@ -1,0 +1,169 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"regexp"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/github"
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// settle ends a job by what became of its work, and leaves nothing in progress.
+func (t *task) settle(ctx context.Context, err error) {
+	how := endOf(ctx, err)
+	ctx, cancel := grace(ctx)
+	defer cancel()
+	if err != nil {
+		t.log.Info("job ended", "error", err)
+	}
+	var trouble error
+	switch how {
+	case endLost: // whatever would be said, another process says better
+		return
+	case endDone:
+		trouble = t.claim.Done(ctx)
+	case endSuperseded:
+		trouble = t.superseded(ctx)
+	case endReleased:
+		trouble = t.claim.Release(ctx)
+	case endOvertaken:
+		trouble = t.overtaken(ctx, err)
+	case endRefused:
+		trouble = errors.Join(t.fail(ctx, err), t.claim.Done(ctx))
+	case endFailed:
+		trouble = errors.Join(t.fail(ctx, err), t.bury(ctx, err))
+	case endRetried:
+		trouble = t.retry(ctx, err)
+	}
+	if trouble != nil { // the job comes again when its lease is over
+		t.log.Error("end a job", "error", trouble)
+	}
+}
+
+// superseded ends a job that a newer one took the place of. A check run of the same
+// commit is left to that one. The queue says in the record what took its place.
+func (t *task) superseded(ctx context.Context) error {
+	if _, err := t.w.Queue.Scan(ctx, t.job.ID); t.job.Kind.Judges() && err == nil { // else it was forgotten
+		if t.publication != nil && !t.successorJudges(ctx) {
+			t.publication.Abandon(ctx, github.Check{
+				Conclusion: github.Cancelled, Title: "Superseded", Summary: "The pull request has changed since. Its newest commit is judged instead.",
+			})
+			t.record.Conclusion = string(github.Cancelled)
+		}
+		t.record.Why = "superseded by a newer event"
+		if err := t.keep(ctx); err != nil {
+			t.log.Warn("superseded", "error", err)
+		}
+	}
+	t.w.Metrics.ScanEnded("superseded")
+	return t.claim.Done(ctx)
+}
+
+// successorJudges tells whether a newer job judges the commit that this one began to. A
+// merge group is always of one commit.
+func (t *task) successorJudges(ctx context.Context) bool {
+	if t.job.Kind != queue.KindPull {
+		return true
+	}
+	pr, err := t.askPull(ctx)
+	return err == nil && pr.open() && pr.head == t.record.Head
+}
+
+// overtaken ends a job that nobody wants any more, by what GitHub says.
+func (t *task) overtaken(ctx context.Context, err error) error {
+	var left *overtaken
+	errors.As(err, &left)
+	if t.publication != nil {
+		t.publication.Abandon(ctx, github.Check{Conclusion: github.Cancelled, Title: "Cancelled", Summary: left.why})
+	}
+	t.record.Conclusion = string(github.Cancelled)
+	if left.again {
+		return t.handOver(ctx, left.why)
+	}
+	t.w.Metrics.ScanEnded("cancelled")
+	return errors.Join(t.end(ctx, queue.Cancelled, left.why), t.claim.Done(ctx))
+}
+
+// handOver ends a job in favour of one for what is there now. A delivery may bring the
+// same, but deliveries get lost.
+func (t *task) handOver(ctx context.Context, why string) error {
+	j := t.job
+	next, _, err := t.w.Queue.Enqueue(ctx, queue.Job{
+		Kind: j.Kind, Installation: j.Installation, Repository: j.Repository, Owner: t.owner(), Repo: t.repo(),
+		Pull: j.Pull, Fresh: j.Fresh, Reason: "changed during " + j.ID,
+	})
+	if err != nil {
+		return err
+	}
+	t.w.Metrics.ScanEnded("superseded")
+	t.record.SupersededBy = next.ID
+	return errors.Join(t.end(ctx, queue.Superseded, why), t.claim.Done(ctx))
+}
+
+// bury makes the job a dead letter, if it is none yet.
+func (t *task) bury(ctx context.Context, why error) error {
+	if t.claim.Exhausted() {
+		return t.claim.Done(ctx)
+	}
+	return t.claim.Bury(ctx, errors.New(oneLine(why.Error())))
+}
+
+// retry gives the job back to be tried later, and fails it after the last time.
+func (t *task) retry(ctx context.Context, why error) error {
+	why = errors.New(oneLine(why.Error()))
+	dead, err := t.claim.Retry(ctx, why)
+	if dead {
+		err = errors.Join(err, t.fail(ctx, why))
+	}
+	return err
+}
+
+// objectName is what names a commit for good.
+var objectName = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+// fail tells of a job that will not be done: in its record, and in a check run if there
+// is a commit to tell it of.
+func (t *task) fail(ctx context.Context, why error) error {
+	if !t.job.Kind.Judges() {
+		return nil
+	}
+	check := github.Check{
+		Conclusion: github.Failure, Title: "The scan could not be completed",
+		Summary: "Nothing was judged.\n\n" + report.Code(oneLine(why.Error())) + "\n",
+	}
+	if err := t.complete(ctx, check); err != nil {
+		t.log.Warn("tell of a failure", "error", err)
+	}
+	t.w.Metrics.ScanEnded("failed")
+	t.record.Conclusion = string(github.Failure)
+	return t.end(ctx, queue.Failed, why.Error())
+}
+
+// complete makes the check run of the judged commit say something that no report has. A
+// baseline has a check run only then, which does not block and has a name of its own: a
+// pull request may be of the same commit.
+func (t *task) complete(ctx context.Context, check github.Check) error {
+	if t.publication != nil && t.publication.Started() {
+		t.publication.Abandon(ctx, check)
+		return nil
+	}
+	head := cmp.Or(t.record.Head, t.job.Head)
+	if !objectName.MatchString(head) {
+		return errors.New("no commit is known to tell it of")
+	}
+	name := t.w.Name
+	if t.job.Kind == queue.KindPush {
+		name += " baseline"
+		check.Conclusion = github.Neutral
+	}
+	to, err := t.address(ctx, github.Target{HeadSHA: head, Pull: t.job.Pull}, name)
+	if err != nil {
+		return err
+	}
+	done, err := to.Complete(ctx, check)
+	t.record.CheckURL = cmp.Or(done.URL, t.record.CheckURL)
+	return err
+}

@@ -1,0 +1,135 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"time"
+
+	gogithub "github.com/google/go-github/v62/github"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/github"
+	"github.com/preadmit/preadmit/webhooks/app"
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// task is one job under way.
+type task struct {
+	w      *Worker
+	claim  *queue.Claim
+	job    queue.Job
+	log    *slog.Logger
+	access *app.Access
+	// record is that of a job that judges, as it is kept.
+	record queue.Scan
+	// to and publication are there once it is known where the verdict goes.
+	to          *github.Publisher
+	publication *github.Publication
+	// dir holds what was fetched, "" before.
+	dir string
+}
+
+func (w *Worker) newTask(claim *queue.Claim) *task {
+	j := claim.Job
+	t := &task{w: w, claim: claim, job: j, log: w.Log.With("job", j.ID, "kind", string(j.Kind), "subject", j.Subject(), "attempt", claim.Attempt)}
+	if j.Repository != 0 {
+		t.access = w.App.Repository(j.Installation, j.Repository)
+	}
+	return t
+}
+
+// run does what the job asks for. A panic is an error: what it came from is hostile, and
+// others have jobs as well.
+func (t *task) run(ctx context.Context) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			t.log.Error("panic", "value", report.Line(fmt.Sprint(p)), "stack", string(debug.Stack()))
+			err = errors.New("a mistake in preadmit: its log says which")
+		}
+		if t.dir != "" {
+			_ = os.RemoveAll(t.dir) // at the end of the process at the latest
+		}
+	}()
+	if t.job.Kind.Judges() {
+		t.record = t.recordOf(ctx)
+	}
+	if t.claim.Exhausted() {
+		return &finalError{errors.New("it was tried too often: the process that worked on it ended each time")}
+	}
+	switch t.job.Kind {
+	case queue.KindPull:
+		return t.pull(ctx)
+	case queue.KindGroup:
+		return t.group(ctx)
+	case queue.KindPush:
+		return t.push(ctx)
+	case queue.KindCommand:
+		return t.command(ctx)
+	case queue.KindResolve:
+		return t.resolve(ctx)
+	case queue.KindInstallation:
+		return t.installation(ctx)
+	case queue.KindForget:
+		return t.forget(ctx)
+	}
+	return &finalError{fmt.Errorf("this version knows no jobs of the kind %q", t.job.Kind)}
+}
+
+func (t *task) client() *gogithub.Client { return t.access.Client() }
+
+// owner and repo are the repository's name, as GitHub has it now if it was asked.
+func (t *task) owner() string { return cmp.Or(t.record.Owner, t.job.Owner) }
+func (t *task) repo() string  { return cmp.Or(t.record.Repo, t.job.Repo) }
+
+// detailsURL is the page of the scan, "" without pages.
+func (t *task) detailsURL() string {
+	if t.w.PublicURL == "" {
+		return ""
+	}
+	return t.w.PublicURL + "/scans/" + t.job.ID
+}
+
+// address makes the publisher to a commit. Its name is that of the check run.
+func (t *task) address(ctx context.Context, target github.Target, name string) (*github.Publisher, error) {
+	login, err := t.w.App.Login(ctx)
+	if err != nil {
+		return nil, err
+	}
+	target.Owner, target.Repo, target.DetailsURL = t.owner(), t.repo(), t.detailsURL()
+	return github.New(target, github.Options{
+		Client: t.access.HTTP(), BaseURL: t.w.App.BaseURL(), Name: name, Login: login, Fresh: t.job.Fresh,
+	})
+}
+
+// begin makes the check run show that the scan goes on. The record knows of the commit
+// first, so that a check run in progress is found by it.
+func (t *task) begin(ctx context.Context, target github.Target, places github.Places) error {
+	if err := t.keep(ctx); err != nil {
+		return err
+	}
+	to, err := t.address(ctx, target, t.w.Name)
+	if err != nil {
+		return err
+	}
+	elsewhere := ""
+	if url := t.detailsURL(); url != "" {
+		elsewhere = "See " + url + "."
+	}
+	t.to, t.publication = to, github.NewPublication(to, places, elsewhere)
+	t.publication.Start(ctx)
+	if err := t.publication.Err(); err != nil {
+		return err
+	}
+	t.record.CheckURL = to.CheckURL()
+	return nil
+}
+
+// grace is a context for what has to be told after ctx ended.
+func grace(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
+}
