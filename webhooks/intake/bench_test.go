@@ -1,8 +1,10 @@
 package intake
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,24 +14,28 @@ import (
 )
 
 // BenchmarkDelivery is a delivery of a usual size, signed, over loopback, into a queue
-// that syncs every write: one at a time, 64 at a time, and 200 a second.
+// that syncs every write: one at a time, 64 at a time, and 200 a second. They are for 500
+// pull requests in turn; when there are more, they supersede one another.
 func BenchmarkDelivery(b *testing.B) {
-	body := payloadOf(b, 25_000)
-	b.Run("single", func(b *testing.B) { deliverAll(b, body, 1, 0) })
-	b.Run("parallel64", func(b *testing.B) { deliverAll(b, body, 64, 0) })
-	b.Run("rate200", func(b *testing.B) { deliverAll(b, body, 64, 200) })
+	b.Run("single", func(b *testing.B) { deliverAll(b, 1, 0) })
+	b.Run("parallel64", func(b *testing.B) { deliverAll(b, 64, 0) })
+	b.Run("rate200", func(b *testing.B) { deliverAll(b, 64, 200) })
 }
 
-// payloadOf is a payload of about n bytes for pull request 0, see deliverAll.
-func payloadOf(b *testing.B, n int) []byte {
-	b.Helper()
-	payload := opened(1)
-	return append(slices.Concat(payload[:len(payload)-1], []byte(`,"padding":"`), make([]byte, 0, n)), slices.Concat(slices.Repeat([]byte("x"), n), []byte(`"}`))...)
+// payloads are of a usual size, for 500 pull requests.
+func payloads() [][]byte {
+	all := make([][]byte, 500)
+	for i := range all {
+		payload := opened(i + 1)
+		all[i] = fmt.Appendf(nil, `%s,"padding":"%s"}`, payload[:len(payload)-1], strings.Repeat("x", 25_000))
+	}
+	return all
 }
 
 // deliverAll makes b.N deliveries by some senders, at a rate per second if there is one,
 // and reports how long they took to be answered, from when they were due.
-func deliverAll(b *testing.B, body []byte, senders int, rate float64) {
+func deliverAll(b *testing.B, senders int, rate float64) {
+	bodies := payloads()
 	d := open(b, embedded(b))
 	d.Client().Transport.(*http.Transport).MaxIdleConnsPerHost = senders
 	took := make([]time.Duration, b.N)
@@ -45,7 +51,7 @@ func deliverAll(b *testing.B, body []byte, senders int, rate float64) {
 					due = began.Add(time.Duration(float64(i) / rate * float64(time.Second)))
 					time.Sleep(time.Until(due))
 				}
-				if status, text := d.send(d.request("pull_request", uuid.NewString(), body)); status != http.StatusAccepted {
+				if status, text := d.send(d.request("pull_request", uuid.NewString(), bodies[i%500])); status != http.StatusAccepted {
 					b.Errorf("answered %d %s", status, text)
 				}
 				took[i] = time.Since(due)

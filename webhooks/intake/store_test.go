@@ -110,7 +110,7 @@ func TestTold(t *testing.T) {
 		c.Log = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		c.Metrics = metrics.New(registry).Intake
 	})
-	const canary = "c4n4ry"
+	const canary = "C4n4ry"
 	body := bytes.Replace(opened(1), []byte(`"opened"`), []byte(`"`+canary+`"`), 1)
 	d.deliver("pull_request", body)
 	d.deliver("pull_request", []byte(canary))
