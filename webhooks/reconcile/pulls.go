@@ -1,0 +1,109 @@
+package reconcile
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	gogithub "github.com/google/go-github/v62/github"
+
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// installations looks at the open pull requests of all installations. What fails in one
+// is noted, and the others have their turn.
+func (p *pass) installations(ctx context.Context) error {
+	all, err := p.App.Installations(ctx)
+	if err != nil {
+		return err
+	}
+	for _, i := range all {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if i.SuspendedAt == nil {
+			p.failed("look at an installation", p.installation(ctx, i.GetID()), "installation", i.GetID())
+		}
+	}
+	return nil
+}
+
+// installation looks at repositories, from the one that the last pass did not come to, as
+// long as there are requests left.
+func (p *pass) installation(ctx context.Context, id int64) error {
+	client, err := p.App.Installation(ctx, id)
+	if err != nil {
+		return err
+	}
+	repositories, err := p.App.Repositories(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, r := range p.inTurn(id, repositories) {
+		rate, err := p.repository(ctx, client, id, r)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		p.failed("look at a repository", err, "installation", id, "repository", r.GetID())
+		if rate.Limit > 0 && rate.Remaining < rate.Limit/2 {
+			p.next[id] = r.GetID() + 1
+			p.limited("an installation's requests are for scans now", "installation", id, "remaining", rate.Remaining, "limit", rate.Limit)
+			return nil
+		}
+	}
+	delete(p.next, id)
+	return nil
+}
+
+// inTurn orders repositories by id, beginning with the one whose turn it is. Archived ones
+// take no check runs.
+func (p *pass) inTurn(installation int64, all []*gogithub.Repository) []*gogithub.Repository {
+	all = slices.DeleteFunc(slices.Clone(all), func(r *gogithub.Repository) bool { return r.GetArchived() || r.GetDisabled() })
+	slices.SortFunc(all, func(a, b *gogithub.Repository) int { return cmp.Compare(a.GetID(), b.GetID()) })
+	at, _ := slices.BinarySearchFunc(all, p.next[installation], func(r *gogithub.Repository, id int64) int {
+		return cmp.Compare(r.GetID(), id)
+	})
+	return slices.Concat(all[at:], all[:at])
+}
+
+// repository looks at the open pull requests of one, and gives what is left of the
+// installation's requests.
+func (p *pass) repository(ctx context.Context, client *gogithub.Client, installation int64, r *gogithub.Repository) (rate gogithub.Rate, err error) {
+	opts := &gogithub.PullRequestListOptions{State: "open", ListOptions: gogithub.ListOptions{PerPage: 100, Page: 1}}
+	for opts.Page != 0 {
+		pulls, resp, err := client.PullRequests.List(ctx, r.GetOwner().GetLogin(), r.GetName(), opts)
+		if err != nil {
+			return rate, fmt.Errorf("list open pull requests: %w", err)
+		}
+		for _, pull := range pulls {
+			if err := p.pull(ctx, installation, r, pull); err != nil {
+				return resp.Rate, fmt.Errorf("pull request %d: %w", pull.GetNumber(), err)
+			}
+		}
+		rate, opts.Page = resp.Rate, resp.NextPage
+	}
+	return rate, nil
+}
+
+// pull enqueues an open pull request if it lacks a verdict.
+func (p *pass) pull(ctx context.Context, installation int64, r *gogithub.Repository, pull *gogithub.PullRequest) error {
+	if pull.GetDraft() {
+		return nil
+	}
+	job := queue.Job{
+		Kind: queue.KindPull, Installation: installation, Repository: r.GetID(),
+		Owner: r.GetOwner().GetLogin(), Repo: r.GetName(), Pull: pull.GetNumber(),
+		Head: pull.GetHead().GetSHA(), Base: pull.GetBase().GetSHA(), Reason: "reconcile",
+	}
+	lacks, err := p.lacksVerdict(ctx, job)
+	if err != nil || !lacks {
+		return err
+	}
+	job, _, err = p.Queue.Enqueue(ctx, job)
+	if err == nil {
+		p.Metrics.Enqueued(1)
+		p.Log.Info("enqueued a pull request without a verdict", "subject", job.Subject(), "head", job.Head)
+	}
+	return err
+}
