@@ -22,6 +22,9 @@ type Process struct {
 	// Executable is the program's own file, to start it again for a root that needs a
 	// process of its own. When empty such roots are indeterminate.
 	Executable string
+	// Lasting tells that the command ends by itself, in its own time, once it is
+	// interrupted. Nil is fine.
+	Lasting func()
 }
 
 // Main runs the command with args (without the program's name) and returns its
@@ -71,7 +74,7 @@ would send, and judges each as a kube-apiserver does, without a cluster.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w\nrun '%s --help' for the flags", err, cmd.CommandPath())
 	})
-	root.AddCommand(newScanCommand(p), newTestCommand(p), newLintCommand(p), newRenderCommand(p), newDiffCommand(p), newReportCommand(p), newActionCommand(p), newVersionCommand(), newCompletionCommand(), newChildCommand(p))
+	root.AddCommand(newScanCommand(p), newTestCommand(p), newLintCommand(p), newRenderCommand(p), newDiffCommand(p), newReportCommand(p), newActionCommand(p), newServeCommand(p), newVersionCommand(), newCompletionCommand(), newChildCommand(p), newJailedCommand(p))
 	return root
 }
 

@@ -8,6 +8,7 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -17,13 +18,18 @@ const grace = 2 * time.Second
 
 func main() {
 	collectLater(os.Getenv)
+	var lasting atomic.Bool
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() {
 		stop() // a second signal ends the process at once
 		// Kustomize cannot be interrupted; do not wait for it forever.
-		time.AfterFunc(grace, func() { os.Exit(exitIncomplete) })
+		time.AfterFunc(grace, func() {
+			if !lasting.Load() {
+				os.Exit(exitIncomplete)
+			}
+		})
 	})
-	p := Process{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
+	p := Process{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Lasting: func() { lasting.Store(true) }}
 	p.Executable, _ = os.Executable() // "" is fine, see there
 	// Kustomize warns there, and in the log, of deprecated fields and unused vars, once
 	// for every render of every root, in the middle of what we say. Crashes do not go

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/preadmit/preadmit/webhooks"
+)
+
+func newServeCommand(p Process) *cobra.Command {
+	var config string
+	var dev bool
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Answer on pull requests, as a GitHub App",
+		Long: `Answer on pull requests, as a GitHub App: take GitHub's webhooks, judge what each
+pull request changes, and tell it in a check run, a comment and code scanning.
+
+Every setting has a flag, an environment variable and a key of the configuration
+file, in that order of precedence: --scan-memory, PREADMIT_SCAN_MEMORY, scan.memory.
+Secrets have no flag: they are files, or environment variables. Files with secrets
+are read again when they change, and at once on SIGHUP.
+
+With --dev the service starts without an App, on this machine only, and /setup makes
+one; see docs/github-app.md.
+
+SIGTERM and SIGINT end it once running scans are done, or given back to the queue
+after the time of --drain; a second one ends it at once.`,
+		Example: `  # For a first look, without an App
+  preadmit serve --dev
+
+  # With an App; see docs/serve.md
+  preadmit serve --config /etc/preadmit/serve.yaml`,
+		Args: noArgs,
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&config, "config", "", "configuration `FILE` (YAML)")
+	flags.BoolVar(&dev, "dev", false, "for trying: no App is needed, only this machine may reach the service")
+	given := registerSettings(flags)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		s := webhooks.Sources{Flags: given(), Getenv: p.Getenv, File: config, Dev: dev}
+		return serve(cmd.Context(), p, s)
+	}
+	return cmd
+}
+
+// registerSettings declares a flag for every setting that may have one. The function
+// it returns gives the values of those on the command line.
+func registerSettings(flags *pflag.FlagSet) func() map[string][]string {
+	values := map[string]*settingFlag{}
+	for _, s := range webhooks.Settings(&webhooks.Config{}) {
+		if s.Flag == "" {
+			continue
+		}
+		value := &settingFlag{kind: s.Argument}
+		values[s.Flag] = value
+		usage := s.Usage
+		if s.Default != "" {
+			usage += fmt.Sprintf(" (default %s)", s.Default)
+		}
+		flags.Var(value, s.Flag, usage)
+	}
+	return func() map[string][]string {
+		given := map[string][]string{}
+		for name, v := range values {
+			if flags.Changed(name) {
+				given[name] = v.values
+			}
+		}
+		return given
+	}
+}
+
+// settingFlag keeps the values of a setting as text; webhooks.ReadConfig reads them.
+type settingFlag struct {
+	values []string
+	kind   string
+}
+
+func (f *settingFlag) String() string         { return "" }
+func (f *settingFlag) Type() string           { return f.kind }
+func (f *settingFlag) Set(value string) error { f.values = append(f.values, value); return nil }
+
+// serve runs the service until ctx ends.
+func serve(ctx context.Context, p Process, s webhooks.Sources) (err error) {
+	if s.File != "" {
+		if s.Data, err = os.ReadFile(s.File); err != nil {
+			return usagef("--config: %w", err)
+		}
+	}
+	config, err := webhooks.ReadConfig(s)
+	if err != nil {
+		return usagef("configuration of the service:\n%w", err)
+	}
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP)
+	defer signal.Stop(reload)
+	service, err := webhooks.New(ctx, webhooks.Options{
+		Config: config, Dev: s.Dev, Version: ownVersion(), Program: p.Executable, Args: []string{jailedCommand},
+		Log: logger(p.Stderr, config.Log), Reload: reload,
+	})
+	if err != nil {
+		return fmt.Errorf("start the service: %w", err)
+	}
+	if p.Lasting != nil {
+		p.Lasting()
+	}
+	if err := service.Run(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("the service ended: %w", err)
+	}
+	return nil
+}
+
+func logger(w io.Writer, c webhooks.Log) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(c.Level)) // ReadConfig knows that it is one
+	opts := &slog.HandlerOptions{Level: level}
+	if c.Format == "text" {
+		return slog.New(slog.NewTextHandler(w, opts))
+	}
+	return slog.New(slog.NewJSONHandler(w, opts))
+}

@@ -1,0 +1,122 @@
+package webhooks
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/preadmit/preadmit/webhooks/app"
+)
+
+// Files in the data directory. Only the service's user may read them.
+const (
+	// appFile keeps the App that /setup made.
+	appFile = "app.json"
+	// devSecretFile keeps the webhook secret of a service without an App.
+	devSecretFile = "webhook-secret"
+)
+
+// secrets finds the App's credentials: those of the configuration, else the App that
+// /setup made.
+type secrets struct {
+	config AppConfig
+	dir    string
+}
+
+// errNoApp: there is no App yet.
+var errNoApp = errors.New("there is no GitHub App yet: open /setup, or set app.id")
+
+// read gives the credentials as they are now. Its errors name the key of the
+// configuration and the file.
+func (s secrets) read() (app.Credentials, error) {
+	if s.config == (AppConfig{}) {
+		return s.saved()
+	}
+	c := app.Credentials{ID: s.config.ID, ClientID: s.config.ClientID}
+	var errs []error
+	take := func(key, file, text string) string {
+		if file == "" {
+			return text
+		}
+		data, err := os.ReadFile(file)
+		if err == nil && strings.TrimSpace(string(data)) == "" {
+			err = fmt.Errorf("%s is empty", file)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", key, err))
+		}
+		return strings.TrimSpace(string(data))
+	}
+	c.PrivateKey = []byte(take("app.privateKeyFile", s.config.PrivateKeyFile, s.config.PrivateKey))
+	c.WebhookSecret = take("app.webhookSecretFile", s.config.WebhookSecretFile, s.config.WebhookSecret)
+	c.ClientSecret = take("app.clientSecretFile", s.config.ClientSecretFile, s.config.ClientSecret)
+	return c, errors.Join(errs...)
+}
+
+// saved reads the App that /setup made.
+func (s secrets) saved() (c app.Credentials, err error) {
+	file := filepath.Join(s.dir, appFile)
+	data, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return c, errNoApp
+	case err != nil:
+		return c, fmt.Errorf("read the App that /setup made: %w", err)
+	}
+	if err := json.Unmarshal(data, &c); err != nil {
+		return c, fmt.Errorf("read the App that /setup made: %s: %w; remove the file to set up another", file, err)
+	}
+	return c, nil
+}
+
+// save keeps the App that /setup made.
+func (s secrets) save(c app.Credentials) error {
+	data, err := json.Marshal(c)
+	if err == nil {
+		err = writePrivate(filepath.Join(s.dir, appFile), data)
+	}
+	if err != nil {
+		return fmt.Errorf("keep the App: %w", err)
+	}
+	return nil
+}
+
+// devSecret is the webhook secret of a service that has no App yet. It stays the same.
+func (s secrets) devSecret() (string, error) {
+	file := filepath.Join(s.dir, devSecretFile)
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		data = []byte(rand.Text())
+		err = writePrivate(file, data)
+	}
+	if err != nil {
+		return "", fmt.Errorf("keep a webhook secret: %w", err)
+	}
+	if len(data) == 0 {
+		return "", fmt.Errorf("%s is empty: remove it", file)
+	}
+	return string(data), nil
+}
+
+// writePrivate writes a file that nobody else may read, whole or not at all.
+func writePrivate(file string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(file), ".new-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), file)
+}
+
+func sameCredentials(a, b app.Credentials) bool { return reflect.DeepEqual(a, b) }

@@ -1,0 +1,148 @@
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/webhooks/app"
+	"github.com/preadmit/preadmit/webhooks/jailed"
+	"github.com/preadmit/preadmit/webhooks/pages"
+	"github.com/preadmit/preadmit/webhooks/reconcile"
+	"github.com/preadmit/preadmit/webhooks/worker"
+)
+
+// live is the part of a service that there is an App for.
+type live struct {
+	app *app.App
+	// cancel stops taking jobs, and ended is closed when the last is done.
+	cancel context.CancelFunc
+	ended  chan struct{}
+}
+
+// stop has what runs finished or given back.
+func (l *live) stop() {
+	l.cancel()
+	<-l.ended
+}
+
+// goLive brings up what needs an App.
+func (s *Service) goLive(ctx context.Context, c app.Credentials) error {
+	a, err := s.newApp(ctx, c)
+	if err != nil {
+		return err
+	}
+	p, err := pages.New(s.pagesConfig(a))
+	if err != nil {
+		return err
+	}
+	r := s.router(a.WebhookSecrets, a.ID)
+	s.private(r, p.Routes)
+	s.show(r)
+	s.work(ctx, a)
+	return nil
+}
+
+// newApp makes the App and asks GitHub for it. That GitHub does not answer is no reason
+// not to start: deliveries are taken in the meantime.
+func (s *Service) newApp(ctx context.Context, c app.Credentials) (*app.App, error) {
+	a, err := app.New(app.Config{
+		BaseURL: s.apiURL(), WebURL: s.config.GitHub.URL, Credentials: c,
+		Log: s.log.With("part", "app"), Metrics: s.metrics.GitHub,
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	slug, _, err := a.Self(ctx)
+	switch {
+	case errors.Is(err, app.ErrCredentials):
+		return nil, err
+	case err != nil:
+		s.log.Warn("GitHub does not say who the App is; going on", "error", err)
+	default:
+		s.log.Info("the App is known to GitHub", "app", c.ID, "slug", slug)
+	}
+	return a, nil
+}
+
+// apiURL is the root of GitHub's API.
+func (s *Service) apiURL() string {
+	switch g := s.config.GitHub; {
+	case g.APIURL != "":
+		return g.APIURL
+	case strings.TrimSuffix(g.URL, "/") == app.DefaultWebURL:
+		return app.DefaultBaseURL
+	default:
+		return strings.TrimSuffix(g.URL, "/") + "/api/v3/"
+	}
+}
+
+// work starts the worker and the reconciliation.
+func (s *Service) work(ctx context.Context, a *app.App) {
+	ctx, cancel := context.WithCancel(ctx)
+	l := &live{app: a, cancel: cancel, ended: make(chan struct{})}
+	s.mu.Lock()
+	s.live = l
+	s.mu.Unlock()
+	var parts sync.WaitGroup
+	runs := []func(context.Context) error{worker.New(s.workerConfig(a)).Run}
+	if every := time.Duration(s.config.Reconcile.Every); every > 0 {
+		runs = append(runs, reconcile.New(reconcile.Config{
+			Queue: s.queue, App: a, Name: s.config.CheckName, Every: every,
+			Log: s.log.With("part", "reconcile"), Metrics: s.metrics.Reconcile,
+		}).Run)
+	}
+	for _, run := range runs {
+		parts.Go(func() {
+			if err := run(ctx); err != nil && ctx.Err() == nil {
+				s.failed <- err
+			}
+		})
+	}
+	go func() { parts.Wait(); close(l.ended) }()
+}
+
+func (s *Service) workerConfig(a *app.App) worker.Config {
+	c, log := s.config, s.log.With("part", "worker")
+	return worker.Config{
+		Queue: s.queue, App: a,
+		Scanner: &jailed.Scanner{
+			Program: s.options.Program, Args: s.options.Args, BestEffort: c.Scan.Jail == "best-effort", Log: log,
+			Limits: jailed.Limits{Memory: int64(c.Scan.Memory), Wall: time.Duration(c.Scan.Timeout), Workers: c.Scan.Workers},
+		},
+		Concurrency: c.Scan.Concurrency, Drain: time.Duration(c.Drain), Forks: worker.Forks(c.Forks),
+		PublicURL: strings.TrimSuffix(s.publicURL(), "/"), Name: c.CheckName, Version: s.options.Version,
+		Limits: worker.FetchLimits{
+			Limits: gittree.Limits{Bytes: int64(c.Fetch.Size), Objects: int64(c.Fetch.Objects)},
+			Time:   time.Duration(c.Fetch.Timeout),
+		},
+		TempDir: filepath.Join(c.DataDir, "tmp"),
+		Log:     log, Metrics: s.metrics.Worker,
+	}
+}
+
+func (s *Service) pagesConfig(a *app.App) pages.Config {
+	c := s.config.Pages
+	config := pages.Config{
+		Queue: s.queue, App: a, PublicURL: s.publicURL(), Access: pages.Access(c.Access),
+		Header: c.Header, Admins: c.Admins,
+		Version: s.options.Version, Log: s.log.With("part", "pages"),
+	}
+	if s.options.Dev { // which listens on the loopback interface only, whatever leads there
+		config.Access, config.PublicURL = pages.AccessOpen, s.URL()
+	}
+	for _, cidr := range c.TrustedProxies {
+		config.Proxies = append(config.Proxies, netip.MustParsePrefix(cidr)) // ReadConfig parsed it
+	}
+	for _, t := range s.config.API.Tokens {
+		config.Tokens = append(config.Tokens, pages.Token{Name: t.Name, SHA256: t.SHA256, Repositories: t.Repositories})
+	}
+	return config
+}

@@ -1,0 +1,60 @@
+package webhooks
+
+import (
+	"context"
+	"time"
+)
+
+// lookAgain is how often files with secrets are read: Kubernetes replaces them without
+// telling.
+const lookAgain = 15 * time.Second
+
+// watchSecrets takes new credentials when their files change, or when it is told to look.
+func (s *Service) watchSecrets(ctx context.Context) {
+	for s.wakes(ctx) {
+		l := s.present()
+		if l == nil {
+			continue
+		}
+		c, err := s.secrets.read()
+		if err == nil && sameCredentials(c, l.app.Credentials()) {
+			continue
+		}
+		if err == nil {
+			err = l.app.Reload(c)
+		}
+		if err != nil {
+			s.log.Error("new credentials are not taken; the present ones stay", "error", err)
+			continue
+		}
+		s.log.Info("took new credentials", "app", c.ID)
+	}
+}
+
+// wakes waits until it is time to look; false means that ctx ended.
+func (s *Service) wakes(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-s.options.Reload:
+	case <-time.After(lookAgain):
+	}
+	return true
+}
+
+// withoutApp takes webhooks for later and offers to make an App.
+func (s *Service) withoutApp() error {
+	secret, err := s.secrets.devSecret()
+	if err != nil {
+		return err
+	}
+	page, err := newSetup(s, secret)
+	if err != nil {
+		return err
+	}
+	r := s.router(func() [][]byte { return [][]byte{[]byte(secret)} }, func() int64 { return 0 })
+	s.private(r, page.routes)
+	s.show(r)
+	s.log.Info("there is no GitHub App yet: open this page to make one", "page", s.URL()+"/setup")
+	return nil
+}
