@@ -54,8 +54,8 @@ func (p *Pages) apiStart(w http.ResponseWriter, r *http.Request, t *Token) error
 	if !t.may(owner, repo) {
 		return &apiProblem{Status: http.StatusForbidden, Detail: "The token is not for this repository."}
 	}
-	id := keyedID(t, key)
-	before, err := p.asBefore(r.Context(), id, owner, repo, int(asked.Pull))
+	id := keyedID(t, key, asked)
+	before, err := p.asBefore(r.Context(), id)
 	if err == nil && !before {
 		id, err = p.enqueueFor(r.Context(), t, id, owner, repo, int(asked.Pull))
 	}
@@ -73,7 +73,9 @@ func (p *Pages) enqueueFor(ctx context.Context, t *Token, id, owner, repo string
 	if p.config.App == nil {
 		return "", &apiProblem{Status: http.StatusServiceUnavailable, Detail: "The service is no GitHub App yet: set it up first."}
 	}
-	installation, repository, err := p.config.App.InstallationOf(ctx, owner, repo)
+	short, cancel := context.WithTimeout(ctx, asking)
+	defer cancel()
+	installation, repository, err := p.config.App.InstallationOf(short, owner, repo)
 	if errors.Is(err, app.ErrGone) || errors.Is(err, app.ErrSuspended) {
 		return "", badField("repository", "the App is not installed there, or there is no such repository")
 	}
@@ -93,22 +95,16 @@ func (p *Pages) enqueueFor(ctx context.Context, t *Token, id, owner, repo string
 	return job.ID, nil
 }
 
-// asBefore tells whether a request with the same key came before, and refuses one that
-// asked for something else.
-func (p *Pages) asBefore(ctx context.Context, id, owner, repo string, pull int) (bool, error) {
+// asBefore tells whether the same request came before with the same key.
+func (p *Pages) asBefore(ctx context.Context, id string) (bool, error) {
 	if id == "" {
 		return false, nil
 	}
-	s, err := p.config.Queue.Scan(ctx, id)
-	switch {
-	case errors.Is(err, queue.ErrNotFound):
+	_, err := p.config.Queue.Scan(ctx, id)
+	if errors.Is(err, queue.ErrNotFound) {
 		return false, nil
-	case err != nil:
-		return false, err
-	case !strings.EqualFold(s.Owner+"/"+s.Repo, owner+"/"+repo) || s.Pull != pull:
-		return false, &apiProblem{Status: http.StatusUnprocessableEntity, Detail: "The Idempotency-Key was used for another scan."}
 	}
-	return true, nil
+	return err == nil, err
 }
 
 // readStart reads the request's body, strictly.
@@ -177,12 +173,13 @@ func idempotencyKey(r *http.Request) (string, error) {
 }
 
 // keyedID is the id of the scan that a token's request with a key starts: a UUID of
-// version 8, always the same for the two. Empty without a key.
-func keyedID(t *Token, key string) string {
+// version 8, always the same for these. Empty without a key.
+func keyedID(t *Token, key string, asked *startRequest) string {
 	if key == "" {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(t.SHA256 + "\x00" + key))
+	text := fmt.Sprintf("%s\x00%s\x00%d\x00%s", t.SHA256, strings.ToLower(asked.Repository), asked.Pull, key)
+	sum := sha256.Sum256([]byte(text))
 	var id uuid.UUID
 	copy(id[:], sum[:])
 	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80

@@ -204,7 +204,7 @@ func TestQueuePage(t *testing.T) {
 	if got := s.ask("POST", form[1], ""); got.status != 303 || !strings.HasPrefix(got.header.Get("Location"), "/scans/") {
 		t.Errorf("reviving answers %d %v", got.status, got.header)
 	}
-	s.wants(s.get("/queue", 200).body, "!such commit", "<dt>Waiting</dt><dd>1</dd>")
+	s.wants(s.get("/queue", 200).body, "<dt>Given up</dt><dd>0</dd>", "<dt>Waiting</dt><dd>1</dd>")
 	if got := s.ask("POST", "/queue/dead/999/revive", ""); got.status != 404 {
 		t.Errorf("reviving nothing answers %d", got.status)
 	}
