@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -29,16 +30,29 @@ type spec struct {
 	router routers.Router
 }
 
-func loadSpec() (*spec, error) {
+// loadSpec reads the description once for all servers; nothing writes to it.
+var loadSpec = sync.OnceValues(func() (*spec, error) {
 	doc, err := openapi3.NewLoader().LoadFromData(description)
 	if err != nil {
 		return nil, fmt.Errorf("read the OpenAPI description: %w", err)
 	}
+	goneForks(doc)
 	router, err := legacy.NewRouter(doc)
 	if err != nil {
 		return nil, fmt.Errorf("read the OpenAPI description: %w", err)
 	}
 	return &spec{doc, router}, nil
+})
+
+// goneForks mends the description: the repository of a pull request's head is null when
+// it was deleted, as GitHub's own schemas of webhooks say.
+func goneForks(doc *openapi3.T) {
+	for _, name := range []string{"pull-request", "pull-request-simple"} {
+		head := doc.Components.Schemas[name].Value.Properties["head"].Value
+		nullable := *head.Properties["repo"].Value
+		nullable.Nullable = true
+		head.Properties["repo"] = openapi3.NewSchemaRef("", &nullable)
+	}
 }
 
 // request checks a request.
@@ -51,9 +65,12 @@ func (s *spec) request(r *http.Request, body []byte) (*openapi3filter.RequestVal
 		return nil, fmt.Errorf("a body of %d bytes where none is described", len(body))
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
+	options := &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}
+	options.WithCustomSchemaErrorFunc(func(err *openapi3.SchemaError) string {
+		return strings.Join(err.JSONPointer(), ".") + ": " + err.Reason
+	})
 	input := &openapi3filter.RequestValidationInput{
-		Request: r, PathParams: params, Route: route, QueryParams: r.URL.Query(),
-		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc},
+		Request: r, PathParams: params, Route: route, QueryParams: r.URL.Query(), Options: options,
 	}
 	for name := range input.QueryParams {
 		if route.Operation.Parameters.GetByInAndName("query", name) == nil {
