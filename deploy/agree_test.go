@@ -27,8 +27,8 @@ func TestChartAgreesWithKustomize(t *testing.T) {
 		}},
 		{"external-nats", "external", []string{
 			annotations + ".checksum/config: only in the chart",
-			"spec.template.spec.containers[0].env[1].name: only in kustomize", // PREADMIT_NATS_URL, in the chart's file
-			"spec.template.spec.containers[0].env[1].value: only in kustomize",
+			"spec.template.spec.containers[0].env[2].name: only in kustomize", // PREADMIT_NATS_URL, in the chart's file
+			"spec.template.spec.containers[0].env[2].value: only in kustomize",
 			config + ": differs",
 		}, []string{
 			"app.clientID: only in the chart", "app.id: only in the chart", "nats.url: only in the chart", "publicURL: only in the chart",

@@ -112,16 +112,16 @@ func TestStorage(t *testing.T) {
 	eachForm(t, func(t *testing.T, d *deployed) {
 		temporary := int64(0)
 		for _, v := range d.pod.Spec.Volumes {
-			if v.Name == "tmp" {
+			if v.Name == "scratch" {
 				temporary = v.EmptyDir.SizeLimit.Value()
 			}
 		}
 		// What is fetched is stored as it comes, with an index of it.
 		if need := int64(d.config.Scan.Concurrency) * int64(d.config.Fetch.Size) * 3 / 2; temporary < need {
-			t.Errorf("/tmp has %d bytes, and fetching may take %d", temporary, need)
+			t.Errorf("there are %d bytes for it, and fetching may take %d", temporary, need)
 		}
 		if limits := d.container().Resources.Limits; limits.StorageEphemeral().Value() <= temporary {
-			t.Errorf("the Pod is evicted before /tmp is full: %s", limits.StorageEphemeral())
+			t.Errorf("the Pod is evicted before that is full: %s", limits.StorageEphemeral())
 		}
 		for _, claim := range d.claims {
 			if have := claim.Spec.Resources.Requests.Storage().Value(); have < int64(d.config.Keep.Size)*3/2 {
@@ -177,7 +177,11 @@ func TestFiles(t *testing.T) {
 				t.Errorf("%s is on %+v", file, d.mount(file))
 			}
 		}
-		for dir, name := range map[string]string{d.config.DataDir: "data", "/tmp": "tmp"} {
+		scratch := d.config.DataDir + "/tmp"
+		if i := slices.Index(d.container().Env, corev1.EnvVar{Name: "TMPDIR", Value: scratch}); i < 0 {
+			t.Errorf("temporary files are not in %s: %v", scratch, d.container().Env)
+		}
+		for dir, name := range map[string]string{d.config.DataDir: "data", scratch: "scratch"} {
 			if m := d.mount(dir); m.Name != name || m.ReadOnly {
 				t.Errorf("%s: on %+v", dir, m)
 			}
@@ -187,12 +191,13 @@ func TestFiles(t *testing.T) {
 
 // mount is the one that holds a file or directory.
 func (d *deployed) mount(file string) corev1.VolumeMount {
+	var found corev1.VolumeMount
 	for _, m := range d.container().VolumeMounts {
-		if file == m.MountPath || strings.HasPrefix(file, m.MountPath+"/") {
-			return m
+		if (file == m.MountPath || strings.HasPrefix(file, m.MountPath+"/")) && len(m.MountPath) > len(found.MountPath) {
+			found = m
 		}
 	}
-	return corev1.VolumeMount{}
+	return found
 }
 
 // TestSelectors: whatever is about the Pods selects them.

@@ -69,6 +69,8 @@ spec:
     # environment and the configuration's scan.memory.
     - name: GOMEMLIMIT
       value: 900MiB
+    - name: TMPDIR
+      value: {{ .Values.config.dataDir }}/tmp
     {{- with .Values.extraEnv }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
@@ -113,8 +115,8 @@ spec:
     volumeMounts:
     - name: data
       mountPath: {{ .Values.config.dataDir }}
-    - name: tmp
-      mountPath: /tmp
+    - name: scratch
+      mountPath: {{ .Values.config.dataDir }}/tmp
     - name: config
       mountPath: /etc/preadmit/config
       readOnly: true
@@ -127,9 +129,9 @@ spec:
     {{- toYaml . | nindent 4 }}
     {{- end }}
   volumes:
-  - name: tmp
+  - name: scratch
     emptyDir:
-      sizeLimit: {{ .Values.tmpSize }}
+      sizeLimit: {{ .Values.scratchSize }}
   - name: config
     configMap:
       name: {{ include "preadmit.fullname" . }}
