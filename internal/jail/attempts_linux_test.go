@@ -76,7 +76,7 @@ func attempts() map[string]attempt {
 		"spin":              func(string) error { spin(); return nil },
 		"spin in children":  spinInChildren,
 		"print":             func(string) error { return print(os.Stdout) },
-		"ignore the end":    func(string) error { select {} },
+		"ignore the end":    func(string) error { time.Sleep(time.Hour); return nil },
 	}
 }
 

@@ -40,10 +40,11 @@ type spec struct {
 // Enter goes into the jail that Command.Start prepared, and gives the file to write
 // results to; standard input goes on with Command.Input. The program must not have
 // read anything before. Enter executes the program anew with the same arguments, so
-// it is called, and returns, in the second run.
-func Enter() (*os.File, error) {
+// it is called, and returns, in the second run. What is missing where Command.BestEffort
+// goes on is told to log.
+func Enter(log io.Writer) (*os.File, error) {
 	if os.Getenv(firstWord(inside)) == "" {
-		return nil, build()
+		return nil, build(log)
 	}
 	// Nobody else of this user may look into the process either.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
@@ -64,7 +65,7 @@ func firstWord(assignment string) string {
 
 // build builds the jail around this process and executes the program in it. All but
 // resource limits belongs to a thread, which execve makes the only one.
-func build() error {
+func build(log io.Writer) error {
 	spec, err := readSpec(os.Stdin)
 	if err != nil {
 		return err
@@ -88,7 +89,7 @@ func build() error {
 			if !spec.BestEffort {
 				return err
 			}
-			fmt.Fprintf(os.Stderr, "%v\n", err)
+			_, _ = fmt.Fprintf(log, "%v\n", err)
 		}
 	}
 	err = unix.Exec(self, os.Args, append(spec.Env, inside))

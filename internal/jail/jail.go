@@ -99,6 +99,9 @@ type Child struct {
 // Kill ends the program, and all it started, for a reason. The first reason counts.
 func (c *Child) Kill(why error) { c.kill(why) }
 
+// Ended is closed when the program and all it started have ended.
+func (c *Child) Ended() <-chan struct{} { return c.done }
+
 // Wait waits until the program and all it started have ended. It does not kill.
 func (c *Child) Wait() Ended {
 	<-c.done

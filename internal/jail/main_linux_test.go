@@ -39,7 +39,7 @@ func parent() {
 
 // probe goes into its jail, makes one attempt, and says what came of it.
 func probe(name string) int {
-	results, err := Enter()
+	results, err := Enter(os.Stderr)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

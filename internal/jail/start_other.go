@@ -5,6 +5,7 @@ package jail
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 )
@@ -18,4 +19,4 @@ func Check() error {
 func (c *Command) Start(context.Context) (*Child, error) { return nil, Check() }
 
 // Enter is for Linux only.
-func Enter() (*os.File, error) { return nil, Check() }
+func Enter(io.Writer) (*os.File, error) { return nil, Check() }

@@ -47,7 +47,7 @@ type Limits struct {
 	Root time.Duration
 	// CPU is the processor time one process may use. Default Workers times Wall.
 	CPU time.Duration
-	// Output is the most the child may say, report included, in bytes. Default 256 MiB.
+	// Output is the most the child may say, report included, in bytes. Default 64 MiB.
 	Output int64
 	// Workers is how many roots are rendered at the same time. Default: the number of
 	// processors.
@@ -121,6 +121,12 @@ func (e *DeathError) Error() string {
 type InputError struct{ Message string }
 
 func (e *InputError) Error() string { return e.Message }
+
+// forgedError is ErrForged with what was said, safe to show.
+type forgedError struct{ text string }
+
+func (e *forgedError) Error() string { return "scan in a jail: " + e.text }
+func (e *forgedError) Unwrap() error { return ErrForged }
 
 // ErrForged is in errors about a child that says what a scan would not.
 var ErrForged = errors.New("the process says what no scan does")

@@ -2,20 +2,249 @@ package jailed
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"log/slog"
+	"runtime"
+	"time"
+
+	"github.com/preadmit/preadmit/internal/jail"
+	"github.com/preadmit/preadmit/report"
 )
 
-// Scan scans. When ctx ends, the child and all it started are killed at once, and the
-// error is that of ctx. Other errors are an *InputError if the repository is at fault, a
-// *DeathError if children died without telling of a root that can be left out, and
-// one of package jail when the system cannot build the jail.
-func (s *Scanner) Scan(ctx context.Context, request Request, progress Progress) (*Outcome, error) {
-	return nil, errors.ErrUnsupported
+// Reasons of ours to end a child.
+var (
+	errWall = errors.New("the scan took too long")
+	errSlow = errors.New("a root took too long")
+)
+
+func (l Limits) withDefaults() Limits {
+	if l.Memory == 0 {
+		l.Memory = 2 << 30
+	}
+	if l.Wall == 0 {
+		l.Wall = 5 * time.Minute
+	}
+	if l.Root == 0 {
+		l.Root = l.Wall / 4
+	}
+	if l.Workers == 0 {
+		l.Workers = runtime.GOMAXPROCS(0)
+	}
+	if l.CPU == 0 {
+		l.CPU = time.Duration(l.Workers) * l.Wall
+	}
+	if l.Output == 0 {
+		l.Output = 64 << 20
+	}
+	if l.Retries == 0 {
+		l.Retries = 8
+	}
+	return l
 }
 
-// ChildMain is the other side of Scan. The process reads a request from in, writes to
-// out, and should end afterwards. It must have entered its jail.
-func ChildMain(ctx context.Context, in io.Reader, out io.Writer) error {
-	return errors.ErrUnsupported
+// Scan scans. When ctx ends, the child and all it started are killed at once, and the
+// error is the cause of that. Other errors are an *InputError if the repository is at
+// fault, a *DeathError if children died without telling of a root that can be left
+// out, a *jail.UnavailableError when the system cannot build the jail, and one that is
+// ErrForged when a child says what no scan does.
+func (s *Scanner) Scan(ctx context.Context, request Request, progress Progress) (*Outcome, error) {
+	t := &trial{
+		scanner: s, limits: s.Limits.withDefaults(), request: request, progress: progress,
+		log: s.Log, asked: ctx,
+	}
+	if t.log == nil {
+		t.log = slog.New(slog.DiscardHandler)
+	}
+	if err := jail.Check(); err != nil && s.BestEffort {
+		t.log.Warn("scanning without the whole jail: what a pull request holds may reach what this process can", "lacking", err.Error())
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, t.limits.Wall, errWall)
+	defer cancel()
+	return t.run(ctx)
+}
+
+// trial is one Scan: a child after the other, until one lives to report.
+type trial struct {
+	scanner  *Scanner
+	limits   Limits
+	request  Request
+	progress Progress
+	log      *slog.Logger
+	// asked is the caller's context, as opposed to that with our limit.
+	asked context.Context
+
+	refused []refusal
+	died    []Death
+}
+
+func (t *trial) run(ctx context.Context) (*Outcome, error) {
+	workers := t.limits.Workers
+	for {
+		child, err := t.start(ctx, workers)
+		if err != nil {
+			return nil, t.failed(ctx, err)
+		}
+		outcome, death, err := child.outcome()
+		if err != nil {
+			return nil, err
+		}
+		if outcome != nil {
+			outcome.Died = t.died
+			return outcome, nil
+		}
+		if t.asked.Err() != nil {
+			return nil, context.Cause(t.asked)
+		}
+		t.died = append(t.died, *death)
+		several := len(child.watch.suspects()) > 1 && death.Root == ""
+		if ctx.Err() != nil || len(t.died) > t.limits.Retries || !t.learn(death) && !(several && workers > 1) {
+			return nil, &DeathError{Stage: child.watch.stage, Death: *death, Tries: len(t.died)}
+		}
+		if several {
+			workers = 1 // to see which one it is
+		}
+	}
+}
+
+// learn leaves the root of a death out of the next try, and tells whether that changes
+// anything.
+func (t *trial) learn(d *Death) bool {
+	if d.Root == "" {
+		return false
+	}
+	for _, known := range t.refused {
+		if string(known.Root) == d.Root {
+			return false
+		}
+	}
+	t.refused = append(t.refused, refusal{
+		Root: []byte(d.Root),
+		Why:  "the process that rendered it " + d.Why + ", so it is left out and not judged",
+	})
+	return true
+}
+
+// failed is the error of a child that did not start.
+func (t *trial) failed(ctx context.Context, err error) error {
+	if t.asked.Err() != nil {
+		return context.Cause(t.asked)
+	}
+	if ctx.Err() != nil {
+		why, _ := t.limits.describe(jail.Ended{Cause: errWall})
+		return &DeathError{Death: Death{Why: why, Limit: true}, Tries: len(t.died) + 1}
+	}
+	return fmt.Errorf("scan in a jail: %w", err)
+}
+
+// child is one try.
+type child struct {
+	*jail.Child
+	trial *trial
+	watch *watch
+	// slow is the root that took too long, for the one who reads done.
+	slow string
+	done chan struct{}
+}
+
+// start starts a child on the job.
+func (t *trial) start(ctx context.Context, workers int) (*child, error) {
+	input, err := json.Marshal(job{Request: t.request, Workers: workers, Refused: t.refused})
+	if err != nil {
+		return nil, fmt.Errorf("encode the job: %w", err)
+	}
+	read := []string{t.request.Repository}
+	if t.request.BaseRepository != "" {
+		read = append(read, t.request.BaseRepository)
+	}
+	c := jail.Command{
+		Program: t.scanner.Program, Args: t.scanner.Args, Read: read, Input: input,
+		Env: []string{
+			fmt.Sprintf("GOMEMLIMIT=%d", t.limits.Memory/4*3),
+			fmt.Sprintf("GOMAXPROCS=%d", t.limits.Workers),
+			"GOTRACEBACK=single",
+		},
+		Limits:     jail.Limits{Memory: t.limits.Memory, CPU: t.limits.CPU},
+		BestEffort: t.scanner.BestEffort,
+	}
+	started, err := c.Start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &child{Child: started, trial: t, watch: newWatch(t.progress, t.limits.Root), done: make(chan struct{})}
+	go out.hurry()
+	return out, nil
+}
+
+// hurryEvery is how often the time of roots is looked at.
+const hurryEvery = 100 * time.Millisecond
+
+// hurry ends the child when a root takes too long.
+func (c *child) hurry() {
+	defer close(c.done)
+	ticker := time.NewTicker(hurryEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-c.Ended():
+			return
+		case now := <-ticker.C:
+			if root, ok := c.watch.slow(now); ok {
+				c.slow = root
+				c.Kill(errSlow)
+				return
+			}
+		}
+	}
+}
+
+// outcome waits for the child. Without an outcome there is a death or an error.
+func (c *child) outcome() (*Outcome, *Death, error) {
+	answer, err := c.watch.listen(c.Results, c.trial.limits.Output)
+	if err != nil && !errors.Is(err, io.EOF) {
+		c.Kill(err)
+	}
+	end := c.Wait()
+	<-c.done
+	if err == nil && answer.Answer != nil {
+		var outcome *Outcome
+		if outcome, err = answer.outcome(&c.trial.request, c.trial.refused); err == nil {
+			return outcome, nil, nil
+		}
+	}
+	switch {
+	case errors.Is(err, ErrForged):
+		return nil, nil, c.forged(err, end)
+	case err == nil && answer.Mistake != nil:
+		return nil, nil, &InputError{Message: text(answer.Mistake.Message)}
+	case err == nil && answer.Failure != nil:
+		return nil, nil, fmt.Errorf("scan in a jail: %s", firstLine(answer.Failure.Message))
+	case errors.Is(err, errTooMuch):
+		end.Cause = err
+	}
+	return nil, c.death(end), nil
+}
+
+func (c *child) forged(err error, end jail.Ended) error {
+	c.trial.log.Error("a process in its jail does what no scan does: a repository may have taken it over",
+		"repository", c.trial.request.Repository, "head", c.trial.request.Head, "error", err.Error(), "said", end.Said)
+	return &forgedError{report.Line(err.Error())}
+}
+
+// death names the root at fault, if it is known.
+func (c *child) death(end jail.Ended) *Death {
+	d := &Death{}
+	d.Why, d.Limit = c.trial.limits.describe(end)
+	suspects := c.watch.suspects()
+	switch {
+	case errors.Is(end.Cause, errSlow):
+		d.Root = c.slow
+	case len(suspects) == 1:
+		d.Root = suspects[0]
+	}
+	c.trial.log.Warn("a scan's process died", "head", c.trial.request.Head, "stage", c.watch.stage,
+		"roots", suspects, "why", d.Why, "code", end.Code, "signal", end.Signal, "said", end.Said)
+	return d
 }

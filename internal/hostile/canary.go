@@ -1,0 +1,79 @@
+package hostile
+
+import (
+	"bytes"
+	"crypto/rand"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+)
+
+// TokenVariable is the environment variable that the canary's token belongs in, of the
+// process that starts a scan.
+const TokenVariable = "PREADMIT_TEST_CANARY"
+
+// Canary is what no attack may reach: a token in the environment, a file outside of the
+// repository, a port of the loopback interface.
+type Canary struct {
+	// Token is for TokenVariable.
+	Token string
+	// File is the path of a file that holds Secret.
+	File, Secret string
+	// Address is host:port of a listener.
+	Address string
+
+	listener net.Listener
+	visits   atomic.Int64
+}
+
+// NewCanary puts a canary into a directory, which must be outside of repositories.
+func NewCanary(dir string) (*Canary, error) {
+	c := &Canary{Token: rand.Text(), Secret: rand.Text(), File: filepath.Join(dir, "outside.yaml")}
+	content := fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: outside}, data: {secret: %s}}\n", c.Secret)
+	if err := os.WriteFile(c.File, []byte(content), 0o644); err != nil {
+		return nil, fmt.Errorf("write the canary's file: %w", err)
+	}
+	var err error
+	if c.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		return nil, fmt.Errorf("listen for visitors: %w", err)
+	}
+	c.Address = c.listener.Addr().String()
+	go c.count()
+	return c, nil
+}
+
+func (c *Canary) count() {
+	for {
+		conn, err := c.listener.Accept()
+		if err != nil {
+			return
+		}
+		c.visits.Add(1)
+		_ = conn.Close()
+	}
+}
+
+// Close ends the listener.
+func (c *Canary) Close() error { return c.listener.Close() }
+
+// Dead tells what was reached, going by the visits and by what came out of a scan;
+// empty when nothing was.
+func (c *Canary) Dead(output []byte) string {
+	var reached []string
+	if n := c.visits.Load(); n > 0 {
+		reached = append(reached, fmt.Sprintf("the port was visited %d times", n))
+	}
+	if bytes.Contains(output, []byte(c.Secret)) {
+		reached = append(reached, "the file was read")
+	}
+	if bytes.Contains(output, []byte(c.Token)) {
+		reached = append(reached, "the token was read")
+	}
+	return strings.Join(reached, ", ")
+}
+
+// searchPath is where programs are, for git and its helpers.
+func searchPath() string { return os.Getenv("PATH") }

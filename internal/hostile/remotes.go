@@ -1,0 +1,53 @@
+package hostile
+
+// remotes are ways to have kustomize ask a network, at the canary's address where the
+// form has one.
+func remotes() []Case {
+	const said = "app"
+	var all []Case
+	for _, form := range []struct{ name, resource string }{
+		{"http file", "http://$ADDRESS/x.yaml"},
+		{"http without a file", "http://$ADDRESS/a/b"},
+		{"https", "https://$ADDRESS/a/b//c?ref=main"},
+		{"http with a query", "http://$ADDRESS/a/b?ref=v1&timeout=1s&submodules=false"},
+		{"credentials in the URL", "http://user:pass@$ADDRESS/a/b.git"},
+		{"git prefix", "git::http://$ADDRESS/a/b.git"},
+		{"git suffix", "http://$ADDRESS/a/b.git//base"},
+		{"_git path", "http://$ADDRESS/org/_git/repo"},
+		{"ssh", "ssh://git@$ADDRESS/a/b"},
+		{"git scheme", "git://$ADDRESS/a/b"},
+		{"scp", "git@127.0.0.1:a/b.git"},
+		{"scp of another user", "user@127.0.0.1:a/b"},
+		{"git prefix of scp", "git::git@127.0.0.1:a/b"},
+		{"github without a scheme", "github.com/owner/repo//base?ref=main"},
+		{"github scp", "git@github.com:owner/repo.git"},
+		{"gh short form", "gh:owner/repo"},
+		{"file URL", "file://$FILE"},
+		{"file URL of git", "git::file://$FILE"},
+		{"capital letters", "HTTP://$ADDRESS/x.yaml"},
+		{"option for git", "--upload-pack=touch@127.0.0.1:a/b"},
+	} {
+		all = append(all, kustomization("remote base: "+form.name, said, "resources: [cm.yaml, '"+form.resource+"']\n"))
+	}
+	const url = "http://$ADDRESS/x.yaml"
+	for _, field := range []struct{ name, text string }{
+		{"bases", "bases: ['" + url + "']"},
+		{"components", "components: ['http://$ADDRESS/a/b']"},
+		{"patches", "patches: [{path: '" + url + "'}]"},
+		{"patchesStrategicMerge", "patchesStrategicMerge: ['" + url + "']"},
+		{"patchesJson6902", "patchesJson6902: [{target: {version: v1, kind: ConfigMap, name: app}, path: '" + url + "'}]"},
+		{"configMapGenerator files", "configMapGenerator: [{name: g, files: ['" + url + "']}]"},
+		{"configMapGenerator envs", "configMapGenerator: [{name: g, envs: ['" + url + "']}]"},
+		{"secretGenerator env", "secretGenerator: [{name: g, env: '" + url + "'}]"},
+		{"crds", "crds: ['" + url + "']"},
+		{"openapi", "openapi: {path: '" + url + "'}"},
+		{"configurations", "configurations: ['" + url + "']"},
+		{"generators", "generators: ['" + url + "']"},
+		{"transformers", "transformers: ['" + url + "']"},
+		{"validators", "validators: ['" + url + "']"},
+		{"replacements", "replacements: [{path: '" + url + "'}]"},
+	} {
+		all = append(all, kustomization("http in "+field.name, said, "resources: [cm.yaml]\n"+field.text+"\n"))
+	}
+	return all
+}

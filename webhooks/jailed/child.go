@@ -1,0 +1,184 @@
+package jailed
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"sync"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner"
+)
+
+// stackBytes bounds the stack of a goroutine: enough for all that limits of rendering
+// let through, so that what recurses without end ends soon.
+const stackBytes = 256 << 20
+
+// ChildMain is the other side of Scan. The process reads a job from in, writes to out,
+// and should end afterwards. It must have entered its jail. Roots with a schema of
+// their own are rendered by isolate.
+func ChildMain(ctx context.Context, in io.Reader, out io.Writer, isolate render.Isolator) error {
+	debug.SetMaxStack(stackBytes)
+	var j job
+	if err := json.NewDecoder(in).Decode(&j); err != nil {
+		return fmt.Errorf("read the job: %w", err)
+	}
+	t := &teller{out: out}
+	r, failOn, err := j.scan(ctx, t, isolate)
+	if err != nil {
+		return t.tellError(err)
+	}
+	var document bytes.Buffer
+	if err := report.Write(&document, "json", r, report.Options{}); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	if err := t.tell(message{Answer: &answerMessage{Bytes: document.Len(), FailOn: failOn}}); err != nil {
+		return err
+	}
+	_, err = document.WriteTo(out)
+	return err
+}
+
+// mistake is an error that the repository is at fault for.
+type mistake struct{ error }
+
+// scan does the job, with the configuration that is in force for it.
+func (j *job) scan(ctx context.Context, t *teller, isolate render.Isolator) (*scanner.Report, string, error) {
+	base, head, err := j.Request.trees()
+	if err != nil {
+		return nil, "", err
+	}
+	config, remarks, err := configuration(base, head)
+	if err != nil {
+		return nil, "", mistake{err}
+	}
+	in := scanner.Input{
+		Base: base, Head: *head, Config: config,
+		Render:  render.Options{LoadRestrictor: render.LoadRestrictor(config.LoadRestrictor), Isolate: isolate},
+		Version: j.Request.Version, Workers: j.Workers,
+		Progress: t.progress, Rendering: t.rendering, Refused: map[string]string{},
+	}
+	if j.Request.Diff {
+		in.Diff = &scanner.DiffLimits{}
+	}
+	for _, refused := range j.Refused {
+		in.Refused[string(refused.Root)] = refused.Why
+	}
+	r, err := scanner.Scan(ctx, in)
+	if err != nil {
+		if input := new(scanner.InputError); errors.As(err, &input) {
+			return nil, "", mistake{err}
+		}
+		return nil, "", fmt.Errorf("scan: %w", err)
+	}
+	r.Diagnose(remarks...)
+	return r, config.FailOn, nil
+}
+
+// configuration is the base's, as in every scan.
+func configuration(base, head *scanner.Tree) (scanner.Config, []scanner.Diagnostic, error) {
+	if base == nil {
+		config, remarks, err := scanner.LoadConfig(nil, head.FS)
+		if err != nil {
+			err = fmt.Errorf("configuration:\n%w", err)
+		}
+		return config, remarks, err
+	}
+	config, remarks, err := scanner.LoadConfig(base.FS, head.FS)
+	if err != nil {
+		err = fmt.Errorf("configuration of the base:\n%w\nmend it there first", err)
+	}
+	return config, remarks, err
+}
+
+// trees opens the commits. Without Base there is no tree of it.
+func (r *Request) trees() (base, head *scanner.Tree, err error) {
+	if head, err = openTree(r.Repository, r.Head, r.HeadName); err != nil || r.Base == "" {
+		return nil, head, err
+	}
+	repository := r.BaseRepository
+	if repository == "" {
+		repository = r.Repository
+	}
+	base, err = openTree(repository, r.Base, r.BaseName)
+	return base, head, err
+}
+
+func openTree(repository, commit, name string) (*scanner.Tree, error) {
+	opened, err := gittree.Open(repository)
+	if err != nil {
+		return nil, err
+	}
+	c, err := opened.Commit(commit)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		name = commit
+	}
+	return &scanner.Tree{FS: c.FS(), Revision: scanner.Revision{Name: name, Commit: c.Hash()}}, nil
+}
+
+// teller sends messages. It is safe for concurrent use.
+type teller struct {
+	mu   sync.Mutex
+	out  io.Writer
+	last int // ID of a root at work
+	// stage and done are what was told last of a stage.
+	stage stageMessage
+}
+
+func (t *teller) tell(m message) error {
+	line, err := encode(m)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, err := t.out.Write(line); err != nil {
+		return fmt.Errorf("tell the parent: %w", err)
+	}
+	return nil
+}
+
+// tellError sends what there is instead of a report.
+func (t *teller) tellError(err error) error {
+	said := &errorMessage{Message: clip(err.Error(), maxMistake)}
+	if m := new(mistake); errors.As(err, m) {
+		return t.tell(message{Mistake: said})
+	}
+	return t.tell(message{Failure: said})
+}
+
+// steps is in how many steps the progress of a stage is told.
+const steps = 100
+
+// progress is scanner.Input.Progress. A parent that is gone ends the process.
+func (t *teller) progress(stage string, done, total int) {
+	now := stageMessage{Name: stage, Done: done, Total: total}
+	t.mu.Lock()
+	worth := stage != t.stage.Name || done == total || done-t.stage.Done >= max(1, total/steps)
+	if worth {
+		t.stage = now
+	}
+	t.mu.Unlock()
+	if worth {
+		_ = t.tell(message{Stage: &now})
+	}
+}
+
+// rendering is scanner.Input.Rendering.
+func (t *teller) rendering(root, _ string) (done func()) {
+	t.mu.Lock()
+	t.last++
+	id := t.last
+	t.mu.Unlock()
+	_ = t.tell(message{Begin: &beginMessage{ID: id, Root: []byte(root)}})
+	return func() { _ = t.tell(message{End: &endMessage{ID: id}}) }
+}

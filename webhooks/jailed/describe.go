@@ -1,0 +1,70 @@
+package jailed
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/preadmit/preadmit/internal/jail"
+	"github.com/preadmit/preadmit/report"
+)
+
+// maxQuoted bounds what is quoted of a child's last words, in bytes.
+const maxQuoted = 200
+
+// describe says why a child died, so that "the process" goes before it, and whether a
+// limit ended it.
+func (l *Limits) describe(end jail.Ended) (why string, limit bool) {
+	memory := fmt.Sprintf("took more than the %s of memory it may have", bytesText(l.Memory))
+	switch {
+	case errors.Is(end.Cause, jail.ErrMemory):
+		return memory, true
+	case errors.Is(end.Cause, errSlow):
+		return fmt.Sprintf("was at it for more than %v", l.Root), true
+	case errors.Is(end.Cause, errWall):
+		return fmt.Sprintf("took longer than the %v a scan may", l.Wall), true
+	case end.Cause != nil:
+		return report.Line(end.Cause.Error()), true
+	case end.Signal == "SIGXCPU", strings.Contains(end.Said, "SIGXCPU"):
+		return fmt.Sprintf("used more than %v of processor time", l.CPU), true
+	case strings.Contains(end.Said, "stack exceeds"), strings.Contains(end.Said, "stack overflow"):
+		return "overflowed its stack", false
+	case strings.Contains(end.Said, "out of memory"), strings.Contains(end.Said, "cannot allocate memory"):
+		return memory, true
+	case end.Signal != "":
+		return "was ended by the signal " + end.Signal, false
+	}
+	if said := firstLine(end.Said); said != "" {
+		return "died: " + said, false
+	}
+	return fmt.Sprintf("ended with code %d and no report", end.Code), false
+}
+
+// firstLine is the first line of what a child said, safe to show.
+func firstLine(said string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
+	return report.Line(clip(strings.TrimSpace(line), maxQuoted))
+}
+
+// clip cuts text to at most n bytes and an ellipsis, between characters.
+func clip(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n] + "…"
+}
+
+// bytesText is a number of bytes for people.
+func bytesText(n int64) string {
+	if n%(1<<30) == 0 {
+		return fmt.Sprintf("%d GiB", n>>30)
+	}
+	return fmt.Sprintf("%d MiB", n>>20)
+}
+
+// text makes text of several lines safe to show.
+func text(s string) string { return strings.Join(report.Lines(s), "\n") }

@@ -1,0 +1,96 @@
+package jailed
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/preadmit/preadmit/internal/hostile"
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner"
+)
+
+// TestHostile scans every attack: it ends in time, says what it is, still finds what else
+// is wrong, and reaches nothing.
+func TestHostile(t *testing.T) {
+	for _, c := range hostile.Cases() {
+		t.Run(c.Name, func(t *testing.T) {
+			if c.Heavy && testing.Short() {
+				t.Skip("takes long")
+			}
+			if c.Heavy {
+				t.Parallel()
+			}
+			canary, pull := attack(t, &c)
+			s := testScanner(t, Limits{Memory: 1500 << 20, Wall: time.Minute, Root: 5 * time.Second})
+			start := time.Now()
+			outcome, err := s.Scan(context.Background(), Request{Repository: pull.Dir, Base: pull.Base, Head: pull.Head, Diff: true}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%v, %d deaths %v", time.Since(start).Round(time.Millisecond), len(outcome.Died), outcome.Died)
+			verify(t, &c, canary, outcome)
+		})
+	}
+}
+
+// attack makes the pull request of a case, and a canary for it.
+func attack(t *testing.T, c *hostile.Case) (*hostile.Canary, *hostile.Pull) {
+	t.Helper()
+	dir := t.TempDir()
+	canary, err := hostile.NewCanary(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { canary.Close() })
+	if !c.Heavy { // those run in parallel
+		t.Setenv(hostile.TokenVariable, canary.Token)
+	}
+	pull, err := c.Make(context.Background(), filepath.Join(dir, "repository"), canary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return canary, pull
+}
+
+func verify(t *testing.T, c *hostile.Case, canary *hostile.Canary, outcome *Outcome) {
+	t.Helper()
+	r := outcome.Report
+	if got := r.Verdict(outcome.FailOn, false); string(got) != c.Verdict {
+		t.Errorf("verdict %s, want %s", got, c.Verdict)
+	}
+	var all bytes.Buffer
+	for _, format := range report.Formats() {
+		if err := report.Write(&all, format, r, report.Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, says := range []string{c.Says, hostile.Finding} {
+		if !strings.Contains(all.String(), says) {
+			t.Errorf("does not say %q: %s", says, summary(r))
+		}
+	}
+	if dead := canary.Dead(all.Bytes()); dead != "" {
+		t.Error(dead)
+	}
+	if !c.Fatal && !c.Heavy && len(outcome.Died) > 0 {
+		t.Errorf("children died: %+v", outcome.Died)
+	}
+	for _, d := range outcome.Died {
+		if d.Root != "app" {
+			t.Errorf("blamed %q: %s", d.Root, d.Why)
+		}
+	}
+}
+
+func summary(r *scanner.Report) string {
+	var b bytes.Buffer
+	if err := errors.Join(report.Write(&b, "text", r, report.Options{})); err != nil {
+		return err.Error()
+	}
+	return b.String()
+}

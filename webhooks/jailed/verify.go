@@ -1,0 +1,68 @@
+package jailed
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner"
+)
+
+// maxObjects bounds the objects of JSON in a report: each takes hundreds of times its
+// bytes once it is decoded.
+const maxObjects = 1_000_000
+
+// outcome makes an Outcome of a child's answer, if it is one to this request.
+func (a *answer) outcome(r *Request, refused []refusal) (*Outcome, error) {
+	if !utf8.Valid(a.report) {
+		return nil, fmt.Errorf("%w: a report that is not UTF-8", ErrForged)
+	}
+	if n := bytes.Count(a.report, []byte("{")); n > maxObjects {
+		return nil, fmt.Errorf("%w: a report of %d objects, more than the limit of %d", errTooMuch, n, maxObjects)
+	}
+	read, err := report.Read(bytes.NewReader(a.report))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrForged, err)
+	}
+	if err := r.matches(read); err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrForged, err)
+	}
+	if lost := read.Summary.Roots.Lost; lost < len(refused) {
+		return nil, fmt.Errorf("%w: a report that misses %d roots, not the %d that were left out", ErrForged, lost, len(refused))
+	}
+	failOn := a.Answer.FailOn
+	if failOn != "" && !slices.Contains(scanner.FailOnValues(), failOn) {
+		return nil, fmt.Errorf("%w: failOn %q", ErrForged, failOn)
+	}
+	return &Outcome{Report: read, FailOn: failOn}, nil
+}
+
+// matches tells whether a report is one of this request.
+func (r *Request) matches(read *scanner.Report) error {
+	head := revision(r.Head, r.HeadName)
+	if read.Change.Head != head {
+		return fmt.Errorf("the report is about %+v, not %+v", read.Change.Head, head)
+	}
+	if (r.Base == "") != (read.Change.Base == nil) || r.Base != "" && *read.Change.Base != revision(r.Base, r.BaseName) {
+		return fmt.Errorf("the report compares with %+v, not with %s", read.Change.Base, r.Base)
+	}
+	if read.Tool.Version != r.Version {
+		return fmt.Errorf("the report is of version %q, not %q", read.Tool.Version, r.Version)
+	}
+	c, s := read.Summary.Roots, read.Summary
+	for _, n := range []int{c.Rendered, c.Failed, c.FailedBefore, c.Indeterminate, c.Lost, c.Untouched, s.Requests, s.Evaluations, s.Policies} {
+		if n < 0 || n > maxCount {
+			return fmt.Errorf("the report counts %d", n)
+		}
+	}
+	return nil
+}
+
+func revision(commit, name string) scanner.Revision {
+	if name == "" {
+		name = commit
+	}
+	return scanner.Revision{Name: name, Commit: commit}
+}

@@ -1,0 +1,170 @@
+package jailed
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+)
+
+// watch is what the parent knows of a child while it runs. It is safe for concurrent
+// use.
+type watch struct {
+	progress Progress
+	// mostRoot is how long a root may be at work.
+	mostRoot time.Duration
+
+	mu      sync.Mutex
+	stage   string
+	working map[int]work
+	told    time.Time // when progress was told last
+}
+
+// work is a root at work.
+type work struct {
+	root  string
+	since time.Time
+}
+
+func newWatch(progress Progress, mostRoot time.Duration) *watch {
+	return &watch{progress: progress, mostRoot: mostRoot, working: map[int]work{}}
+}
+
+// tellEvery is how often progress of one stage is told at most.
+const tellEvery = 250 * time.Millisecond
+
+// take believes a message.
+func (w *watch) take(m *message) error {
+	if err := m.check(); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case m.Begin != nil:
+		if len(w.working) >= maxWorking {
+			return fmt.Errorf("%w: more than %d roots at work", ErrForged, maxWorking)
+		}
+		w.working[m.Begin.ID] = work{string(m.Begin.Root), time.Now()}
+	case m.End != nil:
+		delete(w.working, m.End.ID)
+	case m.Stage != nil:
+		w.takeStage(m.Stage)
+	}
+	return nil
+}
+
+func (w *watch) takeStage(s *stageMessage) {
+	now := time.Now()
+	if w.progress != nil && (s.Name != w.stage || now.Sub(w.told) >= tellEvery) {
+		w.progress(s.Name, s.Done, s.Total)
+		w.told = now
+	}
+	w.stage = s.Name
+}
+
+// suspects are the roots at work, in order, each once.
+func (w *watch) suspects() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var roots []string
+	for _, working := range w.working {
+		roots = append(roots, working.root)
+	}
+	slices.Sort(roots)
+	return slices.Compact(roots)
+}
+
+// slow is the root that has been at work for longest, if that is too long.
+func (w *watch) slow(now time.Time) (root string, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	longest := w.mostRoot
+	for _, working := range w.working {
+		if age := now.Sub(working.since); age > longest {
+			root, ok, longest = working.root, true, age
+		}
+	}
+	return root, ok
+}
+
+// errTooMuch ends a child that says more than it may.
+var errTooMuch = errors.New("said more than it may")
+
+// answer is what a child ended with.
+type answer struct {
+	*message
+	report []byte
+}
+
+// listen reads what a child says until its answer and the end, or something that is
+// wrong. An io.EOF is a child that ended without an answer.
+func (w *watch) listen(results io.Reader, most int64) (*answer, error) {
+	limited := &io.LimitedReader{R: results, N: most}
+	from := bufio.NewReaderSize(limited, 64<<10)
+	for {
+		line, err := readLine(from)
+		if err != nil {
+			return nil, cutOff(err, limited)
+		}
+		m := &message{}
+		decoder := json.NewDecoder(bytes.NewReader(line))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(m); err != nil {
+			return nil, fmt.Errorf("%w: %v", ErrForged, err)
+		}
+		if err := w.take(m); err != nil {
+			return nil, err
+		}
+		if m.Answer == nil && m.Mistake == nil && m.Failure == nil {
+			continue
+		}
+		a := &answer{message: m}
+		if m.Answer != nil {
+			if int64(m.Answer.Bytes) > limited.N+int64(from.Buffered()) {
+				return nil, errTooMuch
+			}
+			a.report = make([]byte, m.Answer.Bytes)
+			if _, err := io.ReadFull(from, a.report); err != nil {
+				return nil, cutOff(err, limited)
+			}
+		}
+		if n, err := io.Copy(io.Discard, from); n > 0 || err != nil {
+			return nil, fmt.Errorf("%w: %d bytes after the answer", ErrForged, n)
+		}
+		return a, nil
+	}
+}
+
+// cutOff tells the end of a child from that of our patience.
+func cutOff(err error, limited *io.LimitedReader) error {
+	if limited.N <= 0 {
+		return errTooMuch
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return io.EOF
+	}
+	return err
+}
+
+// readLine reads a line of at most maxLine bytes.
+func readLine(from *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := from.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > maxLine:
+			return nil, errTooMuch
+		case err == nil:
+			return line, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		}
+	}
+}
