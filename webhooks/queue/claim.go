@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// endWait is how long the end of a claim is tried to be stored.
+const endWait = 30 * time.Second
+
 // Claim is a job that this process works on. It ends with exactly one of Done, Retry,
 // Bury and Release, which also may be called after Context ended, and take effect even if
 // their own context ends.
@@ -141,7 +144,7 @@ func (c *Claim) finish(ctx context.Context, outcome string, before func(context.
 	err = fmt.Errorf("claim on job %s ended twice", c.Job.ID)
 	c.end.Do(func() {
 		c.queue.board.forget(c)
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeWait)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWait)
 		defer cancel()
 		defer c.drop()
 		superseded, err = c.letGo(ctx, before, leave)

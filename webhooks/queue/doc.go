@@ -52,9 +52,9 @@
 // it done.
 //
 // A scan that is queued has no record: its job is its record, so there is no moment with
-// one but not the other. The record of a job that was replaced is written after the job
-// that replaced it; until then the newer job's record names it (record.Replaced), and
-// whoever claims that one writes what is missing.
+// one but not the other. That a job was replaced is in the record of the job that replaced
+// it (record.Replaced), and soon after in a scan record of its own. Whoever claims the
+// newer job first writes what is missing.
 //
 // Next: after the claim, before the job is handed out: the attempt counts, and the job is
 // free again after the lease. A job that kills its process so counts its attempts; after

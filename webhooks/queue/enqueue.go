@@ -10,6 +10,10 @@ import (
 	"github.com/google/uuid"
 )
 
+// mostReplaced is how many replaced jobs a record may have before Enqueue waits until their
+// scans are told.
+const mostReplaced = 16
+
 // Enqueue stores a job; it is durable on return. A job of the same subject that is there
 // is replaced: one that waits is not done, and one that is worked on is told to stop. Its
 // scan record becomes superseded. fresh is false if the job's delivery brought the
@@ -44,11 +48,41 @@ func (q *Queue) Enqueue(ctx context.Context, j Job) (stored Job, fresh bool, err
 	if e.value == nil || e.value.Job.ID != j.ID {
 		return j, true, nil // it came and went
 	}
-	if err := q.settle(ctx, e.value); err != nil {
-		// The job is stored, and whoever claims it settles this.
-		q.config.Log.Warn("a superseded scan could not be marked", "subject", e.key, "err", err)
-	}
+	q.settleSoon(ctx, e)
 	return e.value.Job, true, nil
+}
+
+// settleSoon has the scans of replaced jobs told, which nobody has to wait for: until then
+// they are known from the record, and whoever claims the job makes sure.
+func (q *Queue) settleSoon(ctx context.Context, e entry[record]) {
+	switch n := len(e.value.Replaced); {
+	case n == 0:
+	case n >= mostReplaced:
+		q.trySettle(ctx, e.value)
+	default:
+		select {
+		case q.unsettled <- e.key:
+		default: // There are more than can be written; the record keeps them.
+		}
+	}
+}
+
+// settleAll does what settleSoon left to do, until the queue is closed.
+func (q *Queue) settleAll() {
+	for {
+		select {
+		case <-q.context.Done():
+			return
+		case key := <-q.unsettled:
+			q.trySettle(q.context, q.jobs.at(key).value)
+		}
+	}
+}
+
+func (q *Queue) trySettle(ctx context.Context, r *record) {
+	if err := q.settle(ctx, r); err != nil && q.context.Err() == nil {
+		q.config.Log.Warn("a superseded scan could not be marked yet", "err", err)
+	}
 }
 
 // complete fills in what Enqueue makes, and refuses what cannot be stored.

@@ -46,8 +46,11 @@ type Queue struct {
 
 	board *board
 	book  *book
+	// unsettled are subjects with replaced jobs whose scans are yet to be told.
+	unsettled chan string
 
-	// context lives as long as the queue is open; watchers are those of the mirrors.
+	// context lives as long as the queue is open, and so do the watchers: those of the mirrors,
+	// and settleAll.
 	context  context.Context
 	cancel   context.CancelFunc
 	watchers sync.WaitGroup
@@ -62,7 +65,7 @@ func Open(ctx context.Context, c Config) (*Queue, error) {
 	if c.Lease < time.Second {
 		return nil, fmt.Errorf("queue.lease: %s is too short; give at least 1s", c.Lease)
 	}
-	q := &Queue{config: c, owner: rand.Text(), book: newBook()}
+	q := &Queue{config: c, owner: rand.Text(), book: newBook(), unsettled: make(chan string, 1024)}
 	q.board = newBoard(c, q.owner)
 	q.context, q.cancel = context.WithCancel(context.Background())
 	if err := q.open(ctx); err != nil {
@@ -101,6 +104,7 @@ func (q *Queue) load(ctx context.Context) error {
 	q.watchers.Go(func() { q.jobs.watch(q.context) })
 	q.watchers.Go(func() { q.scans.watch(q.context) })
 	q.watchers.Go(func() { q.dead.watch(q.context) })
+	q.watchers.Go(q.settleAll)
 	return q.catchUp(ctx)
 }
 

@@ -231,7 +231,7 @@ func TestForget(t *testing.T) {
 	for i, j := range all {
 		all[i] = enqueue(t, q, j)
 	}
-	running := next(t, q) // 10
+	running := next(t, q)                                                 // 10
 	if err := next(t, q).Bury(t.Context(), errors.New("x")); err != nil { // 20
 		t.Fatal(err)
 	}

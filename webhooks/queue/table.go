@@ -32,8 +32,9 @@ const (
 	goneFor = time.Hour
 	// publishWait is how long one try of a write may take; a leader may be elected meanwhile.
 	publishWait = 2 * time.Second
-	// writeWait is how long a write is tried when its context has no deadline.
-	writeWait = 15 * time.Second
+	// writeWait is how long a write is tried when its context has no deadline. GitHub waits
+	// ten seconds for the answer to a delivery.
+	writeWait = 8 * time.Second
 )
 
 // errUnchanged is what a change answers to leave an entry as it is.
