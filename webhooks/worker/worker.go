@@ -87,6 +87,8 @@ type Config struct {
 	GitURL func(owner, repo string) string
 	// Transport makes the requests of fetches; nil means http.DefaultTransport.
 	Transport http.RoundTripper
+	// Clock waits between requests to GitHub; nil is the system's.
+	Clock github.Clock
 	// Log is told of what goes on; nil discards it.
 	Log *slog.Logger
 	// Metrics counts scans; nil counts nothing.

@@ -1,0 +1,116 @@
+package worker
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// fork opens pull request 2 from a fork.
+func (w *world) fork() *githubtest.Repository {
+	w.t.Helper()
+	fork, err := w.shop.Fork("mallory")
+	w.must(err)
+	w.must(second(fork.Push("mine", githubtest.Files{"app/new.yaml": configMap("new", "deny")})))
+	w.must(second(w.shop.OpenPull(githubtest.PullOptions{Head: "mine", From: fork})))
+	return fork
+}
+
+func TestForks(t *testing.T) {
+	for _, test := range []struct {
+		forks  Forks
+		gone   bool // the fork was deleted
+		checks string
+		scans  int
+	}{
+		{forks: "", checks: told, scans: 1},
+		{forks: ForksOn, checks: told, scans: 1},
+		{forks: ForksOn, gone: true, checks: told, scans: 1},
+		{forks: ForksOff, checks: "completed neutral: Pull requests from forks are not judged"},
+		{forks: ForksOff, gone: true, checks: "completed neutral: Pull requests from forks are not judged"},
+		{forks: ForksApprove, checks: "completed neutral: Waiting for approval"},
+	} {
+		t.Run(string(test.forks), func(t *testing.T) {
+			w := newWorld(t)
+			w.config.Forks = test.forks
+			fork := w.fork()
+			if test.gone {
+				fork.Delete()
+			}
+			job := w.enqueue(queue.Job{Pull: 2})
+			own := w.pull()
+			w.work()
+			w.want("check runs", w.checks(w.shop.Pull(2).HeadSHA), []string{test.checks})
+			w.want("own", w.state(own.ID), "completed failure") // whatever is done with forks
+			w.want("scans", w.scanner.count(), test.scans+1)
+			w.want("comments", len(w.comments(2)), test.scans)
+			s := w.record(job.ID)
+			w.want("fork", s.Fork, true)
+			w.want("record", s.State, queue.Completed)
+		})
+	}
+}
+
+// TestApproval: the command allows the commit that was there, and no later one.
+func TestApproval(t *testing.T) {
+	w := newWorld(t)
+	w.config.Forks = ForksApprove
+	fork := w.fork()
+	first := w.shop.Pull(2).HeadSHA
+	w.enqueue(queue.Job{Pull: 2})
+	w.enqueue(queue.Job{Pull: 2, Fresh: true, Reason: "check_run.rerequested"})
+	w.work()
+	w.want("scans before", w.scanner.count(), 0)
+
+	w.comment(2, "mallory", "/preadmit rescan")
+	w.work()
+	w.want("scans by the author", w.scanner.count(), 0)
+
+	w.comment(2, "octo", "/preadmit rescan")
+	w.work()
+	w.want("scans", w.scanner.count(), 1)
+	w.want("comments", w.comments(2)[2:], []string{spoken})
+	runs := w.checks(first)
+	w.want("check runs", runs[len(runs)-1], told)
+
+	// Judged again without asking, as after a change of the base.
+	w.must(second(w.shop.Push("main", githubtest.Files{"other/x.yaml": configMap("x", "fine")})))
+	w.enqueue(queue.Job{Pull: 2})
+	w.work()
+	w.want("scans after a change of main", w.scanner.count(), 2)
+
+	// A push that takes the place of an approved job is not approved.
+	w.comment(2, "octo", "/preadmit rescan")
+	w.workOn(queue.KindCommand)
+	w.must(second(fork.Push("mine", githubtest.Files{"app/worse.yaml": configMap("worse", "deny")})))
+	w.enqueue(queue.Job{Pull: 2, Head: w.shop.Pull(2).HeadSHA})
+	w.work()
+	w.want("scans after a push", w.scanner.count(), 2)
+	w.want("new head", w.checks(w.shop.Pull(2).HeadSHA), []string{"completed neutral: Waiting for approval"})
+	for _, r := range w.hub.CheckRuns() {
+		if r.Title == "Waiting for approval" && !strings.Contains(r.Summary, "`"+r.HeadSHA+"`") {
+			t.Errorf("summary %q does not name the commit", r.Summary)
+		}
+	}
+}
+
+// workOn does one job of a kind, and leaves what it enqueues.
+func (w *world) workOn(kind queue.Kind) {
+	w.t.Helper()
+	claim, err := w.queue.Next(w.t.Context())
+	w.must(err)
+	w.want("claimed", claim.Job.Kind, kind)
+	w.worker().work(claim)
+}
+
+// comment comments on a pull request and enqueues what is asked for.
+func (w *world) comment(pull int, author, text string) int64 {
+	w.t.Helper()
+	id, err := w.shop.Comment(pull, author, text)
+	w.must(err)
+	line, _, _ := strings.Cut(text, "\n")
+	w.enqueue(queue.Job{Kind: queue.KindCommand, Pull: pull, Command: line, Sender: author, Comment: id})
+	return id
+}

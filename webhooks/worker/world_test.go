@@ -1,0 +1,391 @@
+package worker
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/preadmit/preadmit/internal/jail"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/webhooks/app"
+	"github.com/preadmit/preadmit/webhooks/jailed"
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// The test binary is the program in the jail, and what that renders with.
+const (
+	jailArgument   = "scan-jailed"
+	renderArgument = "render-root"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == jailArgument {
+		os.Exit(child(func(ctx context.Context) error {
+			results, err := jail.Enter(os.Stderr)
+			if err != nil {
+				return err
+			}
+			return jailed.ChildMain(ctx, os.Stdin, results, render.Isolate(os.Args[0], renderArgument))
+		}))
+	}
+	if len(os.Args) > 1 && os.Args[1] == renderArgument {
+		os.Exit(child(func(ctx context.Context) error { return render.ChildMain(ctx, os.Stdin, os.Stdout) }))
+	}
+	os.Exit(m.Run())
+}
+
+func child(do func(context.Context) error) int {
+	if err := do(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+const policies = `apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: no-deny}
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [configmaps]}]
+  validations: [{expression: "!has(object.data) || !('deny' in object.data)", message: the key deny is not for us}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: no-deny}
+spec: {policyName: no-deny, validationActions: [Deny]}
+`
+
+func configMap(name, key string) string {
+	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: shop}\ndata:\n  %s: \"1\"\n", name, key)
+}
+
+// hasty does not wait between tries.
+type hasty struct{}
+
+func (hasty) Now() time.Time                                   { return time.Now() }
+func (hasty) Sleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+
+// world is a GitHub with the repository octo/shop, the App installed there, a queue, and
+// a worker with the jailed scanner. Main denies what says deny; the pull request 1 brings
+// one object that is denied.
+type world struct {
+	t         *testing.T
+	hub       *githubtest.Server
+	shop      *githubtest.Repository
+	app       *githubtest.App
+	installed *githubtest.Installation
+	// installation is GitHub's number of installed.
+	installation int64
+	queue        *queue.Queue
+	queueConf    queue.Config
+	scanner      *gate
+	config       Config
+	log          *lockedBuffer
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, log: &lockedBuffer{}}
+	hub, err := githubtest.New(githubtest.Config{})
+	w.must(err)
+	w.hub = hub
+	t.Cleanup(w.look)
+	t.Cleanup(hub.Close)
+	w.shop, err = hub.AddRepository(githubtest.RepositoryOptions{Owner: "octo", Name: "shop", Files: githubtest.Files{
+		"policies/policies.yaml": policies, "app/old.yaml": configMap("old", "deny"),
+	}})
+	w.must(err)
+	w.app, err = hub.AddApp(githubtest.AppOptions{})
+	w.must(err)
+	w.installed, err = w.app.Install("octo")
+	w.must(err)
+	w.must(second(w.shop.Push("change", githubtest.Files{"app/new.yaml": configMap("new", "deny")})))
+	w.must(second(w.shop.OpenPull(githubtest.PullOptions{Head: "change", Title: "Add <b>a map</b>"})))
+
+	log := slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	a, err := app.New(app.Config{
+		BaseURL: hub.URL, WebURL: hub.WebURL, Clock: hasty{}, Log: log,
+		Credentials: app.Credentials{ID: w.app.ID, PrivateKey: w.app.PrivateKey, WebhookSecret: w.app.WebhookSecret()},
+	})
+	w.must(err)
+	w.installation, _, err = a.InstallationOf(t.Context(), "octo", "shop")
+	w.must(err)
+	w.queueConf = queue.Config{Dir: t.TempDir(), Attempts: 3, Backoff: []time.Duration{time.Millisecond}}
+	w.openQueue()
+	program, err := os.Executable()
+	w.must(err)
+	w.scanner = &gate{Scanner: &jailed.Scanner{Program: program, Args: []string{jailArgument}, Log: log, Limits: jailed.Limits{Workers: 1}}}
+	w.config = Config{
+		App: a, Scanner: w.scanner, PublicURL: "https://preadmit.example", TempDir: t.TempDir(), Clock: hasty{}, Log: log,
+		Drain: 20 * time.Second, MergeWait: time.Millisecond, Version: "v0",
+	}
+	return w
+}
+
+func (w *world) openQueue() {
+	w.t.Helper()
+	var err error
+	w.queue, err = queue.Open(w.t.Context(), w.queueConf)
+	w.must(err)
+	q := w.queue
+	w.t.Cleanup(func() { _ = q.Close(context.Background()) }) // it may be closed already
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// look holds at the end of a test what holds of every test: GitHub had nothing to
+// complain about, and no secret is anywhere but in requests for it.
+func (w *world) look() {
+	for _, p := range w.hub.Problems() {
+		w.t.Errorf("GitHub's description or limits: %s", p)
+	}
+	said := w.log.String()
+	for _, c := range w.hub.Comments() {
+		said += c.Body
+	}
+	for _, r := range w.hub.CheckRuns() {
+		said += r.Title + r.Summary + r.Text
+	}
+	said += fmt.Sprint(w.queue.Scans(queue.ScanFilter{}))
+	for _, secret := range append(w.hub.Tokens(), "BEGIN RSA") {
+		if strings.Contains(said, secret) {
+			w.t.Errorf("a secret was told: %.20s...", secret)
+		}
+	}
+	if w.t.Failed() {
+		w.t.Logf("log:\n%s", w.log)
+	}
+}
+
+// worker is one with the world's configuration.
+func (w *world) worker() *Worker {
+	c := w.config
+	c.Queue = w.queue
+	return New(c)
+}
+
+// task is one of a job that nobody claimed, for parts of the work.
+func (w *world) task(j queue.Job) *task {
+	w.t.Helper()
+	worker := w.worker()
+	room, err := openRoom(w.t.TempDir())
+	w.must(err)
+	w.t.Cleanup(room.close)
+	worker.room = room
+	return worker.newTask(&queue.Claim{Job: j, Attempt: 1})
+}
+
+// start runs a worker; stop ends it and waits.
+func (w *world) start() (stop func()) {
+	w.t.Helper()
+	ctx, cancel := context.WithCancel(w.t.Context())
+	done := make(chan error, 1)
+	worker := w.worker()
+	go func() { done <- worker.Run(ctx) }()
+	var once sync.Once
+	stop = func() {
+		once.Do(func() {
+			cancel()
+			if err := <-done; err != nil {
+				w.t.Error(err)
+			}
+		})
+	}
+	w.t.Cleanup(stop)
+	return stop
+}
+
+// work runs a worker until there is nothing left to do.
+func (w *world) work() {
+	w.t.Helper()
+	stop := w.start()
+	w.idle()
+	stop()
+}
+
+// idle waits until there is nothing left to do.
+func (w *world) idle() {
+	w.t.Helper()
+	w.until("the queue is empty", func() bool {
+		s, err := w.queue.Stats(w.t.Context())
+		w.must(err)
+		return s.Pending+s.Running == 0
+	})
+}
+
+func (w *world) until(what string, done func() bool) {
+	w.t.Helper()
+	for deadline := time.Now().Add(90 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("waited too long until %s\n%s", what, w.log)
+		}
+	}
+}
+
+// job is one of the world's repository.
+func (w *world) job(j queue.Job) queue.Job {
+	j.Installation, j.Repository, j.Owner, j.Repo = w.installation, w.shop.ID(), "octo", "shop"
+	j.Kind = cmp.Or(j.Kind, queue.KindPull)
+	return j
+}
+
+// enqueue gives the job a worker.
+func (w *world) enqueue(j queue.Job) queue.Job {
+	w.t.Helper()
+	j, _, err := w.queue.Enqueue(w.t.Context(), w.job(j))
+	w.must(err)
+	return j
+}
+
+// pull enqueues pull request 1, as an event does.
+func (w *world) pull() queue.Job {
+	w.t.Helper()
+	return w.enqueue(queue.Job{Pull: 1, Head: w.shop.Pull(1).HeadSHA, Reason: "test"})
+}
+
+// record is a job's scan record.
+func (w *world) record(id string) queue.Scan {
+	w.t.Helper()
+	s, err := w.queue.Scan(w.t.Context(), id)
+	w.must(err)
+	return s
+}
+
+// state is a record's state and conclusion.
+func (w *world) state(id string) string {
+	w.t.Helper()
+	s := w.record(id)
+	return string(s.State) + " " + s.Conclusion
+}
+
+// want compares what is, with a name.
+func (w *world) want(what string, got, want any) {
+	w.t.Helper()
+	if g, x := fmt.Sprint(got), fmt.Sprint(want); g != x {
+		w.t.Errorf("%s: %s, want %s", what, g, x)
+	}
+}
+
+// checks are the check runs of a commit, as "status conclusion: title".
+func (w *world) checks(sha string) []string {
+	out := []string{}
+	for _, r := range w.hub.CheckRuns() {
+		if r.HeadSHA == sha {
+			out = append(out, strings.TrimSpace(r.Status+" "+r.Conclusion)+": "+r.Title)
+		}
+	}
+	return out
+}
+
+// comments are the first words of comments of a pull request.
+func (w *world) comments(pull int) []string {
+	out := []string{}
+	for _, c := range w.hub.Comments() {
+		if c.Pull == pull {
+			_, text, _ := strings.Cut(c.Body, "\n")
+			first, _, _ := strings.Cut(text, "\n")
+			out = append(out, c.Author+": "+first)
+		}
+	}
+	return out
+}
+
+// gate is a scanner that tests can look into.
+type gate struct {
+	Scanner
+	mu sync.Mutex
+	// before is called at each scan; its error is the scan's.
+	before func(ctx context.Context, r jailed.Request) error
+	scans  int
+	// kept answers all scans with the outcome of the first.
+	keep bool
+	kept *jailed.Outcome
+}
+
+func (g *gate) Scan(ctx context.Context, r jailed.Request, p jailed.Progress) (*jailed.Outcome, error) {
+	g.mu.Lock()
+	g.scans++
+	before, kept := g.before, g.kept
+	g.mu.Unlock()
+	if before != nil {
+		if err := before(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	if kept != nil {
+		return kept, ctx.Err()
+	}
+	outcome, err := g.Scanner.Scan(ctx, r, p)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.keep && err == nil {
+		g.kept = outcome
+	}
+	return outcome, err
+}
+
+// count is the number of scans.
+func (g *gate) count() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.scans
+}
+
+// on has before be called at each scan.
+func (g *gate) on(before func(ctx context.Context, r jailed.Request) error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.before = before
+}
+
+// hold stops scans until release is called or their context ends.
+func (g *gate) hold() (entered chan struct{}, release func()) {
+	entered, open := make(chan struct{}, 10), make(chan struct{})
+	g.on(func(ctx context.Context, _ jailed.Request) error {
+		entered <- struct{}{}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-open:
+			return nil
+		}
+	})
+	return entered, func() { g.on(nil); close(open) }
+}
+
+var errScan = errors.New("the scanner is out of order")
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
