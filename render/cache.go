@@ -7,9 +7,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,7 +38,7 @@ type Cache struct {
 }
 
 // cacheFormat is the version of the entries' format and of how keys are made.
-const cacheFormat = "preadmit-render-1"
+const cacheFormat = "preadmit-render-2"
 
 // entrySuffix tells entries from other files.
 const entrySuffix = ".render"
@@ -63,47 +63,60 @@ type cacheKey string
 
 // key is made of everything that decides what a root renders to.
 func (c *Cache) key(root Root, in *Inputs, opts Options) cacheKey {
-	h := sha256.New()
-	feed(h, cacheFormat, program(), string(opts.LoadRestrictor), fmt.Sprint(opts.Limits.withDefaults()),
-		string(root.Kind), root.Path)
-	feed(h, root.Files...)
+	words := []string{cacheFormat, program(), opts.text(), string(root.Kind), root.Path}
+	words = append(words, root.Files...)
 	for _, name := range slices.Sorted(maps.Keys(in.Trace.Reads)) {
-		feed(h, "read", name, in.Trace.Reads[name])
+		words = append(words, "read", name, in.Trace.Reads[name])
 	}
 	for _, name := range slices.Sorted(maps.Keys(in.Trace.Misses)) {
-		feed(h, "miss", name)
+		words = append(words, "miss", name)
 	}
-	return cacheKey(hex.EncodeToString(h.Sum(nil)))
+	return newCacheKey(words...)
 }
 
-// feed hashes words so that no two lists of words are alike.
-func feed(h hash.Hash, words ...string) {
+// text is what decides of the options.
+func (o Options) text() string {
+	return fmt.Sprint(o.LoadRestrictor, o.Limits.withDefaults())
+}
+
+// newCacheKey makes a key of words, so that no two lists of words have the same.
+func newCacheKey(words ...string) cacheKey {
+	h := sha256.New()
 	for _, w := range words {
-		_, _ = fmt.Fprintf(h, "%d:%s", len(w), w)
+		_, _ = fmt.Fprintf(h, "%d:%s", len(w), w) // a hash does not fail to be written to
 	}
+	return cacheKey(hex.EncodeToString(h.Sum(nil)))
 }
 
 func (c *Cache) path(key cacheKey) string {
 	return filepath.Join(c.dir, string(key[:2]), string(key)+entrySuffix)
 }
 
-// load reads an entry; nil when there is none, or none that is whole.
+// load reads what a root rendered to; nil when that is not there.
 func (c *Cache) load(key cacheKey) *cacheEntry {
+	var e cacheEntry
+	if !c.read(key, &e) {
+		return nil
+	}
+	return &e
+}
+
+// read reads an entry; false when there is none, or none that is whole.
+func (c *Cache) read(key cacheKey, into any) bool {
 	name := c.path(key)
 	data, err := os.ReadFile(name)
 	if err != nil || len(data) < sha256.Size {
-		return nil
+		return false
 	}
 	content := data[sha256.Size:]
 	if sum := sha256.Sum256(content); !bytes.Equal(sum[:], data[:sha256.Size]) {
-		return nil
+		return false
 	}
-	var e cacheEntry
-	if gob.NewDecoder(bytes.NewReader(content)).Decode(&e) != nil {
-		return nil
+	if gob.NewDecoder(bytes.NewReader(content)).Decode(into) != nil {
+		return false
 	}
 	c.use(name)
-	return &e
+	return true
 }
 
 // use marks an entry as used today, which keeps it from being trimmed.
@@ -114,15 +127,21 @@ func (c *Cache) use(name string) {
 	}
 }
 
-// store writes an entry. That it cannot be written is told by Failure.
+// store keeps what a root rendered to.
 func (c *Cache) store(key cacheKey, r *Result) {
 	e := cacheEntry{Diagnostics: r.Diagnostics}
 	for _, o := range r.Objects {
 		e.Objects = append(e.Objects, o.JSON)
 	}
+	c.keep(key, &e, math.MaxInt)
+}
+
+// keep writes an entry, unless it is larger than so many bytes. That it cannot be
+// written is told by Failure.
+func (c *Cache) keep(key cacheKey, e any, most int) {
 	var content bytes.Buffer
-	err := gob.NewEncoder(&content).Encode(&e)
-	if err == nil {
+	err := gob.NewEncoder(&content).Encode(e)
+	if err == nil && content.Len() <= most {
 		err = c.write(c.path(key), content.Bytes())
 	}
 	c.mu.Lock()

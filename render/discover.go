@@ -22,13 +22,14 @@ import (
 // The error is ctx's, or the failure to list the tree's top; everything else is
 // told by diagnostics.
 func (r *Renderer) Discover(ctx context.Context) (*Discovery, error) {
-	d := &discoverer{tree: r.tree, used: newUsage()}
-	if err := d.search(ctx, "."); err != nil {
+	d := &discoverer{tree: r.tree, used: newUsage(), extents: map[string]dirRange{}, twins: r.twins()}
+	d.reading.SetLimit(runtime.GOMAXPROCS(0))
+	err := d.search(ctx, ".")
+	_ = d.reading.Wait() // what cannot be read is told by diagnostics
+	if err != nil {
 		return nil, fmt.Errorf("search the tree for manifests: %w", err)
 	}
-	for _, dir := range d.dirs {
-		d.readKustomization(dir)
-	}
+	d.noteStatements()
 	d.kustomizeRoots()
 	d.decodeAhead(ctx)
 	for _, dir := range d.dirs {
@@ -39,6 +40,7 @@ func (r *Renderer) Discover(ctx context.Context) (*Discovery, error) {
 	}
 	slices.SortFunc(d.out.Roots, func(a, b Root) int { return strings.Compare(a.Path, b.Path) })
 	slices.SortStableFunc(d.out.Diagnostics, func(a, b Diagnostic) int { return comparePositions(a.Position, b.Position) })
+	r.found.Store(d)
 	return &d.out, nil
 }
 
@@ -56,9 +58,18 @@ func comparePositions(a, b Position) int {
 type discoverer struct {
 	tree *tree
 	dirs []*listing
-	used usage
-	out  Discovery
+	// extents tell where in dirs a directory is with those below it.
+	extents map[string]dirRange
+	used    usage
+	out     Discovery
+	// reading are the kustomizations that are being read.
+	reading errgroup.Group
+	// twins are what is known of the tree beside; nil when nothing is.
+	twins *twins
 }
+
+// dirRange is a part of a list of directories: from one index to before another.
+type dirRange struct{ from, to int }
 
 // listing is what matters of one directory.
 type listing struct {
@@ -67,9 +78,17 @@ type listing struct {
 	manifests      []string // paths of files that may be manifests
 	chart          bool     // has a Chart.yaml
 	template       bool     // is, or is below, the templates directory of a chart
+	broken         bool     // cannot be listed
 
-	spec *kustomization
-	uses []string // directories its kustomization uses
+	// says is what its kustomization files say; nil when it has none.
+	says *statement
+	// holds tells of manifests that were looked at, and about which there is nothing
+	// else to say, whether they hold objects.
+	holds map[string]bool
+	// twin is the directory of this path in the tree beside when both hold the same;
+	// top is the highest such directory at or above this one.
+	twin *listing
+	top  string
 }
 
 // usage is what the kustomizations of a tree read.
@@ -83,6 +102,17 @@ type usage struct {
 
 func newUsage() usage {
 	return usage{files: map[string]bool{}, dirs: map[string]bool{}, bases: map[string]bool{}}
+}
+
+func (u usage) add(s *statement) {
+	note := func(in map[string]bool, names []string) {
+		for _, name := range names {
+			in[name] = true
+		}
+	}
+	note(u.files, s.files)
+	note(u.dirs, s.dirs)
+	note(u.bases, s.bases)
 }
 
 func (u usage) covers(dir string) bool {
@@ -103,11 +133,18 @@ func (d *discoverer) searchBelow(ctx context.Context, l *listing) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	from := len(d.dirs)
+	defer func() { d.extents[l.path] = dirRange{from, len(d.dirs)} }()
+	if d.twins.list(d, l) {
+		return nil
+	}
 	entries, err := fs.ReadDir(d.tree.fsys, l.path)
 	if err != nil {
 		if l.path == "." {
 			return err
 		}
+		l.broken = true
+		d.add(l)
 		d.diagnose(SeverityError, Position{Path: l.path}, "cannot be listed: %v", err)
 		return nil
 	}
@@ -119,7 +156,7 @@ func (d *discoverer) searchBelow(ctx context.Context, l *listing) error {
 		}
 		d.note(l, e)
 	}
-	d.dirs = append(d.dirs, l)
+	d.add(l)
 	for _, sub := range below {
 		base := path.Base(sub.path)
 		if strings.HasPrefix(base, ".") {
@@ -150,84 +187,37 @@ func (d *discoverer) diagnose(s Severity, pos Position, format string, args ...a
 	d.out.Diagnostics = append(d.out.Diagnostics, Diagnostic{Severity: s, Position: pos, Message: fmt.Sprintf(format, args...)})
 }
 
-// readKustomization notes what the kustomization of a directory uses.
-func (d *discoverer) readKustomization(l *listing) {
-	if len(l.kustomizations) > 1 {
-		d.diagnose(SeverityError, Position{Path: path.Join(l.path, l.kustomizations[1])},
-			"there is more than one kustomization file in this directory: %s", strings.Join(l.kustomizations, ", "))
+// add adds a directory to those that were found, and finds out what its kustomization
+// files say while the search goes on.
+func (d *discoverer) add(l *listing) {
+	d.dirs = append(d.dirs, l)
+	if len(l.kustomizations) == 0 {
+		return
 	}
-	for _, name := range l.kustomizations {
-		full := path.Join(l.path, name)
-		trace := newTrace()
-		data, real, err := d.tree.load(full, trace)
-		if err != nil {
-			p := unreadable(full, err)
-			d.diagnose(SeverityError, p.Position, "%s", p.Message)
-			continue
-		}
-		k := d.tree.kustomization(full, trace.Reads[real], data)
-		if l.spec == nil {
-			l.spec = k
-		}
-		d.use(l, k)
+	if l.says = l.saysTwin(); l.says != nil {
+		return
 	}
+	d.reading.Go(func() error {
+		l.says = d.tree.statement(l)
+		return nil
+	})
 }
 
-// use notes the files and directories a kustomization names.
-func (d *discoverer) use(l *listing, k *kustomization) {
-	for _, r := range k.refs() {
-		if r.kind == refPlugin {
-			d.usePlugin(l, k, r)
-			continue
-		}
-		if r.kind != refInline {
-			d.useTarget(l, path.Join(k.dir, r.value))
-		}
-	}
-	files, dirs := k.helmFiles()
-	for _, f := range files {
-		d.used.files[d.real(path.Join(k.dir, f))] = true
-	}
-	for _, dir := range dirs {
-		d.used.dirs[d.real(path.Join(k.dir, dir))] = true
-	}
-}
-
-// useTarget notes a file, or a directory as a base. A kustomization that uses
-// its own directory does not use another.
-func (d *discoverer) useTarget(l *listing, target string) {
-	to := d.tree.resolve(target)
-	switch {
-	case to.err != nil:
-	case !to.isDir:
-		d.used.files[to.real] = true
-	case to.real != l.path:
-		d.used.bases[to.real] = true
-		l.uses = append(l.uses, to.real)
-	}
-}
-
-// usePlugin notes plugin configuration and the files it names.
-func (d *discoverer) usePlugin(l *listing, k *kustomization, r ref) {
-	data := []byte(r.value)
-	if !text(r.value) {
-		target := path.Join(k.dir, r.value)
-		d.useTarget(l, target)
-		var err error
-		if data, _, err = d.tree.load(target, newTrace()); err != nil {
-			return
-		}
-	}
-	for _, p := range pluginFiles(data) {
-		target := path.Join(k.dir, p)
-		if to := d.tree.resolve(target); to.err == nil && !to.isDir {
-			d.used.files[to.real] = true
+// noteStatements gathers what the kustomizations use.
+func (d *discoverer) noteStatements() {
+	for _, l := range d.dirs {
+		if l.says != nil {
+			d.used.add(l.says)
+			d.out.Diagnostics = append(d.out.Diagnostics, l.says.diagnostics...)
 		}
 	}
 }
 
-func (d *discoverer) real(name string) string {
-	if to := d.tree.resolve(name); to.err == nil {
+func (d *discoverer) real(name string) string { return d.tree.realOr(name) }
+
+// realOr is where a path leads, or the path itself when it leads nowhere.
+func (t *tree) realOr(name string) string {
+	if to := t.resolve(name); to.err == nil {
 		return to.real
 	}
 	return name
@@ -260,7 +250,7 @@ func (d *discoverer) kustomizeRoots() {
 	}
 }
 
-func (l *listing) component() bool { return l.spec != nil && l.spec.spec.Kind == "Component" }
+func (l *listing) component() bool { return l.says != nil && l.says.component }
 
 func (d *discoverer) addRoot(r Root) { d.out.Roots = append(d.out.Roots, r) }
 
@@ -271,7 +261,10 @@ func reach(dir string, byPath map[string]*listing, reached map[string]bool) {
 		return
 	}
 	reached[dir] = true
-	for _, next := range l.uses {
+	if l.says == nil {
+		return
+	}
+	for _, next := range l.says.bases {
 		reach(next, byPath, reached)
 	}
 }
@@ -281,7 +274,7 @@ func reach(dir string, byPath map[string]*listing, reached map[string]bool) {
 func (d *discoverer) partlyUsed(l *listing, used string) {
 	var left []string
 	for _, name := range l.manifests {
-		if !d.used.files[d.real(name)] && d.isManifest(name) {
+		if !d.used.files[d.real(name)] && d.isManifestOf(l, name) {
 			left = append(left, path.Base(name))
 		}
 	}
@@ -316,6 +309,9 @@ func (d *discoverer) decodeAhead(ctx context.Context) {
 			continue
 		}
 		for _, name := range l.manifests {
+			if _, known := d.knownToHold(l, name); known {
+				continue
+			}
 			group.Go(func() error {
 				if data, real, err := d.tree.load(name, newTrace()); err == nil && mayHoldObject(data) && ctx.Err() == nil {
 					d.tree.decodeManifest(real, data)
@@ -338,7 +334,7 @@ func (d *discoverer) plainRoot(l *listing) {
 	}
 	root := Root{Path: l.path, Kind: KindPlain}
 	for _, name := range l.manifests {
-		if d.isManifest(name) {
+		if d.isManifestOf(l, name) {
 			root.Files = append(root.Files, name)
 		}
 	}

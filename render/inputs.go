@@ -13,8 +13,16 @@ type Inputs struct {
 	// would be refused, or bases form a cycle.
 	Problem *Problem
 
+	// of is the tree that the inputs are of.
+	of *tree
 	// files are those of Trace that are read, in order.
 	files []string
+	// within is the directory that everything in Trace lies in; linked is set when a
+	// symbolic link is a part of it.
+	within string
+	linked bool
+	// words are those of all files, if they are remembered.
+	words wordSet
 	// free is set when what the root renders to may hold words that none of its
 	// files does: they are put together by replacements, vars, plugins or references
 	// of other kinds than the usual.
@@ -31,29 +39,36 @@ type Inputs struct {
 // kustomization files; those, and where they lead, are read once for all roots.
 func (r *Renderer) Inputs(root Root) *Inputs {
 	if root.Kind == KindPlain {
-		in := &Inputs{Trace: newTrace()}
+		if in := r.rememberedInputs(root); in != nil {
+			return in
+		}
+		in := &Inputs{Trace: newTrace(), of: r.tree}
 		for _, name := range root.Files {
 			r.tree.traceFile(name, in.Trace)
 		}
-		in.listFiles()
+		in.listFiles(root)
 		return in
 	}
 	if in, ok := r.inputs.Load(root.Path); ok {
 		return in.(*Inputs)
 	}
-	in, _ := r.inputs.LoadOrStore(root.Path, r.kustomizeInputs(root))
+	known := r.rememberedInputs(root)
+	if known == nil {
+		known = r.kustomizeInputs(root)
+	}
+	in, _ := r.inputs.LoadOrStore(root.Path, known)
 	return in.(*Inputs)
 }
 
 func (r *Renderer) kustomizeInputs(root Root) *Inputs {
-	in := &Inputs{Trace: newTrace(), generated: map[string]bool{}}
+	in := &Inputs{Trace: newTrace(), of: r.tree, generated: map[string]bool{}}
 	c := r.tree.walk(root.Path, in.Trace)
 	r.tree.traceEntries(c, in.Trace)
 	in.Problem = c.problem()
 	for _, k := range c.files {
 		in.compose(k)
 	}
-	in.listFiles()
+	in.listFiles(root)
 	return in
 }
 
@@ -79,11 +94,19 @@ func (in *Inputs) compose(k *kustomization) {
 // Cover tells whether rendering read and missed nothing but what was foreseen.
 func (in *Inputs) Cover(result *Result) bool { return in.Trace.covers(result.Trace) }
 
-func (in *Inputs) listFiles() {
+// listFiles notes which files are read, and where everything is.
+func (in *Inputs) listFiles(root Root) {
+	in.within = root.Path
 	for name, id := range in.Trace.Reads {
-		if !strings.HasPrefix(id, linkMark) {
+		in.within = commonDir(in.within, name)
+		if strings.HasPrefix(id, linkMark) {
+			in.linked = true
+		} else {
 			in.files = append(in.files, name)
 		}
+	}
+	for name := range in.Trace.Misses {
+		in.within = commonDir(in.within, name)
 	}
 	slices.Sort(in.files)
 }
@@ -116,8 +139,14 @@ func (r *Renderer) MayHold(in *Inputs, mentions ...Mention) bool {
 	for i, q := range asked {
 		answers[i] = q.text == ""
 	}
-	for _, name := range in.files {
-		r.tree.mentions(name, asked, answers)
+	if len(in.words) > 0 {
+		for i, q := range asked {
+			answers[i] = answers[i] || in.words.holds(q)
+		}
+	} else {
+		for _, name := range in.files {
+			r.tree.mentions(name, asked, answers)
+		}
 	}
 	for all := range slices.Chunk(answers, 4) {
 		if !slices.Contains(all, false) {

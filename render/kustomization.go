@@ -37,6 +37,9 @@ const (
 	refFile                    // any other file
 )
 
+// mayBeDirectory tells whether kustomize takes a directory for such an entry.
+func (k refKind) mayBeDirectory() bool { return k == refResource || k == refBase || k == refPlugin }
+
 // ref is an entry of a kustomization that names a file or directory, or holds
 // YAML text itself.
 type ref struct {
@@ -67,6 +70,40 @@ func (t *tree) kustomization(name, id string, data []byte) *kustomization {
 	}
 	k, _ := t.memo.kustomizations.LoadOrStore(key, parseKustomization(name, data))
 	return k.(*kustomization)
+}
+
+// kustomizationAt gives the kustomization file that a path leads to, and its path
+// without symbolic links, and notes it in a trace as load does. A content that is
+// known, going by the name git gives it, is not read again.
+func (t *tree) kustomizationAt(name string, trace Trace) (k *kustomization, real string, err error) {
+	if k, real = t.knownKustomization(name, trace); k != nil {
+		return k, real, nil
+	}
+	data, real, err := t.load(name, trace)
+	if err != nil {
+		return nil, real, err
+	}
+	return t.kustomization(name, trace.Reads[real], data), real, nil
+}
+
+// knownKustomization is kustomizationAt for a content that was parsed already; nil for
+// others.
+func (t *tree) knownKustomization(name string, trace Trace) (k *kustomization, real string) {
+	to := t.resolve(name)
+	if _, ok := t.fsys.(identified); !ok || to.err != nil || to.isDir {
+		return nil, ""
+	}
+	id, err := t.identity(to.real)
+	if err != nil {
+		return nil, ""
+	}
+	known, ok := t.memo.kustomizations.Load(fileKey{name, id})
+	if !ok {
+		return nil, ""
+	}
+	trace.passed(to.links)
+	trace.Reads[to.real] = id
+	return known.(*kustomization), to.real
 }
 
 func parseKustomization(name string, data []byte) *kustomization {

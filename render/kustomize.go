@@ -24,16 +24,23 @@ func (r *Renderer) renderKustomize(ctx context.Context, root Root) *Result {
 	return result
 }
 
-// traceEntries notes the files a closure names as if they were read.
+// traceEntries notes the files a closure names as if they were read. A directory that
+// is named as one is noted by the kustomization in it.
 func (t *tree) traceEntries(c *closure, trace Trace) {
 	for _, e := range c.entries {
-		if e.target != "" {
+		if e.target == "" {
+			continue
+		}
+		if to := t.resolve(e.target); to.isDir && e.kind.mayBeDirectory() {
+			trace.passed(to.links)
+		} else {
 			t.traceFile(e.target, trace)
 		}
 	}
 }
 
-// traceFile notes a file as if it was read.
+// traceFile notes a path as if a file was read there. A directory in its place is as
+// good as nothing, and makes a trace that no tree answers the same.
 func (t *tree) traceFile(name string, trace Trace) {
 	r := t.resolve(name)
 	if r.err != nil {
@@ -41,10 +48,7 @@ func (t *tree) traceFile(name string, trace Trace) {
 		return
 	}
 	trace.passed(r.links)
-	if r.isDir {
-		return
-	}
-	if id, err := t.identity(r.real); err == nil {
+	if id, err := t.identity(r.real); err == nil && !r.isDir {
 		trace.Reads[r.real] = id
 	} else {
 		trace.Misses[name] = true

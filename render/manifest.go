@@ -10,6 +10,38 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// isManifestOf is isManifest for a file of a directory. What depends on nothing but the
+// directory is kept for the trees beside.
+func (d *discoverer) isManifestOf(l *listing, name string) bool {
+	if holds, known := d.knownToHold(l, name); known {
+		l.hold(name, holds)
+		return holds
+	}
+	told := len(d.out.Diagnostics)
+	holds := d.isManifest(name)
+	if to := d.tree.resolve(name); to.err == nil && len(to.links) == 0 && len(d.out.Diagnostics) == told {
+		l.hold(name, holds)
+	}
+	return holds
+}
+
+func (l *listing) hold(name string, holds bool) {
+	if l.holds == nil {
+		l.holds = map[string]bool{}
+	}
+	l.holds[name] = holds
+}
+
+// knownToHold tells whether a file of a directory holds an object, if that was found
+// out beside.
+func (d *discoverer) knownToHold(l *listing, name string) (holds, known bool) {
+	if l.twin == nil {
+		return false, false
+	}
+	holds, known = l.twin.holds[name]
+	return holds, known
+}
+
 // isManifest tells whether a file holds a Kubernetes object, or looks so much
 // like it that its author must have meant one; in the latter case, and when it
 // cannot be read, a diagnostic says what is wrong.

@@ -18,18 +18,18 @@ import (
 
 // inline examines the YAML text that an entry holds.
 func (w *walker) inline(e entry) {
-	w.guardText(e.value, e.position())
+	w.guardText(e.value, e.position)
 	if e.kind == refPlugin {
 		w.plugins(e, []byte(e.value), func(int) Position { return e.position() })
 	}
 }
 
-func (w *walker) guardText(text string, pos Position) {
+func (w *walker) guardText(text string, at func() Position) {
 	if harmless([]byte(text), w.tree.limits) {
 		return
 	}
 	if bad := guard([]byte(text), w.tree.limits); bad != nil {
-		w.refuse(pos, "%s", bad.message)
+		w.refuse(at(), "%s", bad.message)
 	}
 }
 
@@ -145,7 +145,7 @@ func (w *walker) plugin(e entry, config map[string]any, pos Position) {
 			w.out.entries = append(w.out.entries, entry{ref: ref{refFile, p, e.at}, from: e.from, target: path.Join(e.from.dir, file)})
 		}
 	}
-	everyString(config, func(s string) { w.guardText(s, pos) })
+	everyString(config, func(s string) { w.guardText(s, func() Position { return pos }) })
 }
 
 func unique(a, b string) []string {

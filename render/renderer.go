@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"sync"
+	"sync/atomic"
 
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 )
@@ -14,6 +15,10 @@ type Renderer struct {
 	opts Options
 	// inputs are those of kustomizations: path -> *Inputs
 	inputs sync.Map
+	// found is what Discover found.
+	found atomic.Pointer[discoverer]
+	// beside is the renderer of another tree that this one was made beside.
+	beside *Renderer
 }
 
 // prewarm parses kustomize's built-in OpenAPI schema, which is global to the
@@ -32,7 +37,7 @@ func NewRenderer(fsys fs.FS, opts Options) *Renderer {
 func (r *Renderer) Beside(fsys fs.FS) *Renderer {
 	t := newTree(fsys, r.opts.Limits)
 	t.memo = r.tree.memo
-	return &Renderer{tree: t, opts: r.opts}
+	return &Renderer{tree: t, opts: r.opts, beside: r}
 }
 
 // Render renders one root. What is wrong with the root is told by

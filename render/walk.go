@@ -146,11 +146,13 @@ func (w *walker) load(dir string) *kustomization {
 	var found *kustomization
 	count := 0
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
-		data, real, err := w.tree.load(path.Join(dir, name), w.trace)
+		k, real, err := w.tree.kustomizationAt(path.Join(dir, name), w.trace)
 		if err == nil {
-			found = w.tree.kustomization(path.Join(dir, name), w.trace.Reads[real], data)
+			found = k
 			count++
+			continue
 		}
+		w.tree.traceFile(path.Join(dir, name), w.trace) // why it is not read depends on it
 		w.refuseCostly(real, err)
 	}
 	if count != 1 {
@@ -250,9 +252,7 @@ func (w *walker) textual(dir, value string, at func() Position) {
 }
 
 func (w *walker) directory(e entry, dir string, plugin bool) weight {
-	switch e.kind {
-	case refResource, refBase, refPlugin:
-	default:
+	if !e.kind.mayBeDirectory() {
 		return weight{}
 	}
 	for _, above := range w.stack {

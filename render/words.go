@@ -79,7 +79,7 @@ func (x *wordIndex) open(t *tree, real string) []byte {
 // quotes, or may be the value of a scalar that is written otherwise, are taken to be
 // everywhere.
 func isMentioned(data []byte, q question) bool {
-	if strings.IndexFunc(q.text, func(r rune) bool { return r > 0x7F || !isWordByte(byte(r)) }) >= 0 {
+	if q.isVague() {
 		return true
 	}
 	for start, word := 0, []byte(q.text); ; start++ {
@@ -92,6 +92,11 @@ func isMentioned(data []byte, q question) bool {
 			return true
 		}
 	}
+}
+
+// isVague tells whether a text is taken to be everywhere.
+func (q question) isVague() bool {
+	return strings.IndexFunc(q.text, func(r rune) bool { return r > 0x7F || !isWordByte(byte(r)) }) >= 0
 }
 
 // beginsWord tells whether no word goes on at a place. What an escape of a quoted

@@ -26,15 +26,16 @@ func (s *scan) renderTrees(ctx context.Context) error {
 	}
 	for {
 		w := s.wants()
-		if w.everything || s.whole {
-			return s.renderRoots(ctx, s.head.found.Roots)
-		}
-		more := p.holding(w)
-		if len(more) == 0 {
-			return nil
+		more := s.head.found.Roots
+		if !w.everything && !s.whole {
+			more = p.holding(w)
 		}
 		if err := s.renderRoots(ctx, more); err != nil {
 			return err
+		}
+		if w.everything || s.whole || len(more) == 0 {
+			s.head.renderer.Remember(s.head.found.Roots)
+			return nil
 		}
 	}
 }
@@ -55,7 +56,7 @@ func (s *scan) newPlan() *plan {
 	s.spread(len(roots), func(i int) {
 		inputs[i] = s.head.renderer.Inputs(roots[i])
 		before, ok := s.base.root(roots[i].Path)
-		touched[i] = !ok || !sameRoot(before, roots[i]) || !s.base.renderer.Valid(inputs[i].Trace)
+		touched[i] = !ok || !sameRoot(before, roots[i]) || !s.base.renderer.Unchanged(inputs[i])
 	})
 	for i, root := range roots {
 		p.inputs[root.Path] = inputs[i]
@@ -129,7 +130,7 @@ func (s *scan) renderRoots(ctx context.Context, roots []render.Root) error {
 	var before []render.Root
 	for _, root := range roots {
 		r := s.head.roots[root.Path]
-		if !s.touched[root.Path] && s.head.renderer.Inputs(root).Cover(r.Result) {
+		if !s.whole && !s.touched[root.Path] && s.head.renderer.Inputs(root).Cover(r.Result) {
 			s.base.roots[root.Path] = r
 		} else if old, ok := s.base.root(root.Path); ok {
 			before = append(before, old)
