@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
@@ -41,12 +40,11 @@ func refused(err error) (refusal, bool) {
 	return refusal{}, false
 }
 
-// messageOf reads the message of an answer, which the meter keeps in memory.
+// messageOf is the message of an answer that the meter read.
 func messageOf(resp *http.Response) string {
-	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+	kept, ok := resp.Body.(*readBody)
 	var body struct{ Message string }
-	if err != nil || json.Unmarshal(text, &body) != nil {
+	if !ok || json.Unmarshal(kept.text, &body) != nil {
 		return http.StatusText(resp.StatusCode)
 	}
 	return body.Message

@@ -49,10 +49,18 @@ func (a *App) cleaned(resp *http.Response) (*http.Response, error) {
 		return nil, errors.New("read the answer: " + a.redact(err.Error()))
 	}
 	text = []byte(a.redact(string(text)))
-	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+	resp.Body, resp.ContentLength = &readBody{bytes.NewReader(text), text}, int64(len(text))
 	resp.Header.Del("Content-Length")
 	return resp, nil
 }
+
+// readBody is the body of an answer that refuses, which may be read more than once.
+type readBody struct {
+	*bytes.Reader
+	text []byte
+}
+
+func (*readBody) Close() error { return nil }
 
 // isAPI tells whether a URL is of GitHub's API, which alone is told tokens.
 func (a *App) isAPI(u *url.URL) bool { return u.Scheme == a.base.Scheme && u.Host == a.base.Host }

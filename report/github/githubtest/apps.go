@@ -75,7 +75,7 @@ func (s *Server) addApp(o AppOptions, key *rsa.PrivateKey) *App {
 	}
 	a := &App{server: s, opts: o, key: key, ID: s.name(), Slug: strings.ReplaceAll(strings.ToLower(o.Name), " ", "-")}
 	a.ClientID, a.ClientSecret = fmt.Sprintf("Iv23li%014d", a.ID), fmt.Sprintf("%040x", a.ID*7919)
-	a.PrivateKey = pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+	a.PrivateKey = encodeKey(key)
 	s.apps = append(s.apps, a)
 	return a
 }
@@ -85,6 +85,21 @@ func (a *App) WebhookSecret() string {
 	a.server.mu.Lock()
 	defer a.server.mu.Unlock()
 	return a.opts.WebhookSecret
+}
+
+// RotateKey makes another private key for the App, and gives it as PEM. The one before
+// is not taken any more.
+func (a *App) RotateKey() ([]byte, error) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return nil, fmt.Errorf("make a key: %w", err)
+	}
+	a.server.locked(func() { a.key = key })
+	return encodeKey(key), nil
+}
+
+func encodeKey(key *rsa.PrivateKey) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 }
 
 // SetWebhook says where deliveries go and what signs them.

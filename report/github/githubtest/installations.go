@@ -10,7 +10,6 @@ import (
 
 // Installation is an App's on an account of a Server.
 type Installation struct {
-	ID     int64
 	server *Server
 	in     *installation
 }
@@ -47,8 +46,8 @@ func (a *App) Install(account string, repos ...*Repository) (*Installation, erro
 	})
 }
 
-// number is set under the lock, and never again.
-func (i *Installation) number() int64 { return i.in.id }
+// ID is GitHub's number of the installation.
+func (i *Installation) ID() int64 { return i.in.id }
 
 // SetPermissions says what the installation grants, as when its owner has not accepted
 // new ones. Tokens that are there keep theirs.

@@ -59,6 +59,7 @@ func (s *Server) write(w http.ResponseWriter, a answer) {
 	for name, values := range a.header {
 		w.Header()[name] = values
 	}
+	s.locked(func() { w.Header().Set("Date", s.config.Now().UTC().Format(http.TimeFormat)) })
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(a.status)
 	_, _ = w.Write(text) // a client that went away is no concern of the server

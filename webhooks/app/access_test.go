@@ -1,0 +1,251 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-github/v62/github"
+
+	"github.com/preadmit/preadmit/report/github/githubtest"
+)
+
+func get(ctx context.Context, s *Access, repo *githubtest.Repository) error {
+	_, _, err := s.Client().Repositories.Get(ctx, repo.Owner(), repo.Name())
+	return err
+}
+
+// status is that of an error, 200 for none.
+func status(err error) int {
+	var answer *github.ErrorResponse
+	if errors.As(err, &answer) {
+		return answer.Response.StatusCode
+	}
+	if err != nil {
+		return 0
+	}
+	return 200
+}
+
+// TestAccessIsNarrowedAndShared: one token, for one repository, however many ask.
+func TestAccessIsNarrowedAndShared(t *testing.T) {
+	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	var wait sync.WaitGroup
+	for range 20 {
+		wait.Go(func() {
+			if err := get(ctx, w.ours.Repository(w.installed.ID(), w.repo.ID()), w.repo); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if got := w.asked("POST", "/access_tokens"); len(got) != 1 {
+		t.Errorf("asked for tokens: %v, want one", got)
+	}
+	access := w.ours.Repository(w.installed.ID(), w.repo.ID())
+	if err := get(ctx, access, w.other); status(err) != 404 {
+		t.Errorf("another repository: %v", err)
+	}
+	if missing := access.Missing(); len(missing) != 0 {
+		t.Errorf("missing %v", missing)
+	}
+	body := string(w.Requests()[0].Body)
+	want := `{"repository_ids":[` // and no permission that a scan does not need
+	if !strings.HasPrefix(body, want) || strings.Contains(body, "issues") || strings.Contains(body, "admin") {
+		t.Errorf("asked for %s", body)
+	}
+}
+
+// TestRefusedTokensAreReplacedOnce, whether by its own client or by one of HTTP.
+func TestRefusedTokensAreReplacedOnce(t *testing.T) {
+	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	access := w.ours.Repository(w.installed.ID(), w.repo.ID())
+	for range 2 {
+		if err := get(ctx, access, w.repo); err != nil {
+			t.Fatal(err)
+		}
+		w.installed.RevokeTokens()
+	}
+	if diff := cmp.Diff([]int{200, 401, 200}, w.asked("GET", "/repos/octo/shop")); diff != "" {
+		t.Errorf("statuses (-want +got):\n%s", diff)
+	}
+	api := github.NewClient(access.HTTP())
+	api.BaseURL = w.ours.base
+	run, _, err := api.Checks.CreateCheckRun(ctx, "octo", "shop", github.CreateCheckRunOptions{Name: "preadmit", HeadSHA: w.repo.Tip("main")})
+	if err != nil || run.GetApp().GetSlug() != "preadmit" || len(w.CheckRuns()) != 1 {
+		t.Errorf("with a body: %v %v", run, err)
+	}
+	w.Forget()
+	w.Intercept(githubtest.Rule{Method: "GET", Path: "/repos/octo/shop", Status: 401, Times: 99, Message: "Bad credentials"})
+	if err := get(ctx, access, w.repo); status(err) != 401 {
+		t.Errorf("refused for good: %v", err)
+	}
+	if got := w.asked("GET", "/repos/octo/shop"); len(got) != 2 {
+		t.Errorf("asked %v, want twice", got)
+	}
+}
+
+// TestMissingPermissions are left out of the token, and told; without what a scan cannot
+// do without there is no token.
+func TestMissingPermissions(t *testing.T) {
+	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	w.installed.SetPermissions(map[string]string{"metadata": "read", "contents": "read", "checks": "write", "pull_requests": "read"})
+	access := w.ours.Repository(w.installed.ID(), w.repo.ID())
+	if err := get(ctx, access, w.repo); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"pull_requests: write", "security_events: write"}, access.Missing()); diff != "" {
+		t.Errorf("missing (-want +got):\n%s", diff)
+	}
+	if !strings.Contains(w.log.String(), "security_events: write") {
+		t.Errorf("log %s", w.log)
+	}
+	if err := w.installed.AcceptPermissions(); err != nil {
+		t.Fatal(err)
+	}
+	w.ours.Forget(w.installed.ID())
+	access = w.ours.Repository(w.installed.ID(), w.repo.ID())
+	if err := get(ctx, access, w.repo); err != nil || len(access.Missing()) != 0 {
+		t.Errorf("accepted: %v %v", access.Missing(), err)
+	}
+	w.installed.SetPermissions(map[string]string{"metadata": "read", "checks": "write"})
+	w.ours.Forget(w.installed.ID())
+	err := get(ctx, w.ours.Repository(w.installed.ID(), w.repo.ID()), w.repo)
+	if !errors.Is(err, ErrGone) || !strings.Contains(err.Error(), "contents: read") {
+		t.Errorf("without contents: %v", err)
+	}
+}
+
+// TestPermissionsAreAskedForAgain after an hour, since nobody may have told.
+func TestPermissionsAreAskedForAgain(t *testing.T) {
+	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	w.installed.SetPermissions(map[string]string{"metadata": "read", "contents": "read"})
+	access := w.ours.Repository(w.installed.ID(), w.repo.ID())
+	if err := get(ctx, access, w.repo); err != nil || len(access.Missing()) != 3 {
+		t.Fatalf("%v %v", access.Missing(), err)
+	}
+	if err := w.installed.AcceptPermissions(); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.clock.Sleep(ctx, fullAgain+1) // never fails
+	if err := get(ctx, access, w.repo); err != nil || len(access.Missing()) != 0 {
+		t.Errorf("an hour later: %v %v", access.Missing(), err)
+	}
+}
+
+// TestEndsAreTold at once, without asking again: suspended, another repository, uninstalled.
+func TestEndsAreTold(t *testing.T) {
+	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	if err := w.installed.Suspend(true); err != nil {
+		t.Fatal(err)
+	}
+	if err := get(ctx, w.ours.Repository(w.installed.ID(), w.repo.ID()), w.repo); !errors.Is(err, ErrSuspended) {
+		t.Errorf("suspended: %v", err)
+	}
+	if got := w.asked("POST", "/access_tokens"); len(got) != 1 {
+		t.Errorf("asked %v, want once", got)
+	}
+	if err := w.installed.Suspend(false); err != nil {
+		t.Fatal(err)
+	}
+	if err := get(ctx, w.ours.Repository(w.installed.ID(), 4242), w.repo); !errors.Is(err, ErrGone) {
+		t.Errorf("no such repository: %v", err)
+	}
+	if err := w.installed.Uninstall(); err != nil {
+		t.Fatal(err)
+	}
+	if err := get(ctx, w.ours.Repository(w.installed.ID(), w.other.ID()), w.other); !errors.Is(err, ErrGone) {
+		t.Errorf("uninstalled: %v", err)
+	}
+	if _, _, err := w.ours.InstallationOf(ctx, "octo", "shop"); !errors.Is(err, ErrGone) {
+		t.Errorf("no installation: %v", err)
+	}
+}
+
+func TestInstallations(t *testing.T) {
+	w, ctx := newWorld(t, githubtest.Config{PageSize: 1}), context.Background()
+	if _, err := w.theirs.Install("else"); err != nil {
+		t.Fatal(err)
+	}
+	all, err := w.ours.Installations(ctx)
+	if err != nil || len(all) != 2 {
+		t.Errorf("%v %v", all, err)
+	}
+	installation, repository, err := w.ours.InstallationOf(ctx, "octo", "other")
+	if err != nil || installation != w.installed.ID() || repository != w.other.ID() {
+		t.Errorf("%d %d %v", installation, repository, err)
+	}
+	repos, err := w.ours.Repositories(ctx, w.installed.ID())
+	if err != nil || len(repos) != 2 {
+		t.Errorf("%v %v", repos, err)
+	}
+	client, err := w.ours.Installation(ctx, w.installed.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = client.Checks.CreateCheckRun(ctx, "octo", "shop", github.CreateCheckRunOptions{Name: "x", HeadSHA: w.repo.Tip("main")})
+	if status(err) != 403 {
+		t.Errorf("it may write: %v", err)
+	}
+}
+
+// TestTokensAreForTheAPIAlone: other hosts, also those that GitHub redirects to, are told
+// none.
+func TestTokensAreForTheAPIAlone(t *testing.T) {
+	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	told := "never asked"
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { told = r.Header.Get("Authorization") }))
+	defer elsewhere.Close()
+	access := w.ours.Repository(w.installed.ID(), w.repo.ID())
+	w.Intercept(githubtest.Rule{Path: "/repos/octo/shop", Status: 302, Header: http.Header{"Location": {elsewhere.URL}}})
+	resp, err := access.HTTP().Get(w.URL + "repos/octo/shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if told != "" {
+		t.Errorf("told %q", told)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, elsewhere.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.ours.asApp().RoundTrip(req); err == nil || strings.Contains(err.Error(), "eyJ") {
+		t.Errorf("as the App: %v", err)
+	}
+}
+
+// TestLimitsAreWaitedFor by the clients, and the end of one by the clock.
+func TestLimitsAreWaitedFor(t *testing.T) {
+	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	access := w.ours.Repository(w.installed.ID(), w.repo.ID())
+	w.Intercept(githubtest.Rule{Path: "/repos/octo/shop", Status: 429, Header: http.Header{"Retry-After": {"7"}}})
+	w.Intercept(githubtest.Rule{Path: "/repos/octo/shop", Status: 502})
+	began := w.clock.Now()
+	if err := get(ctx, access, w.repo); err != nil {
+		t.Error(err)
+	}
+	if slept := w.clock.Now().Sub(began).Seconds(); slept < 7.5 || slept > 10 {
+		t.Errorf("slept %v s, want 7 and the wait after a failure", slept)
+	}
+}
+
+// TestManyAccesses keep to a bound.
+func TestManyAccesses(t *testing.T) {
+	w := newWorld(t, githubtest.Config{})
+	kept := w.ours.Repository(1, 1)
+	for i := range int64(3 * manyAccesses) {
+		w.ours.Repository(1, i)
+	}
+	if n := len(w.ours.access); n > manyAccesses {
+		t.Errorf("%d accesses are kept", n)
+	}
+	if kept.Client() == nil {
+		t.Error("one that was dropped is of no use")
+	}
+}

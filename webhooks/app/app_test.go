@@ -1,0 +1,236 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/webhooks/metrics"
+)
+
+// clock does not wait: sleeping moves it on.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) Sleep(_ context.Context, d time.Duration) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+	return nil
+}
+
+// world is a GitHub with an App that is installed on octo, and that App.
+type world struct {
+	*githubtest.Server
+	t         *testing.T
+	theirs    *githubtest.App
+	installed *githubtest.Installation
+	repo      *githubtest.Repository
+	other     *githubtest.Repository
+	ours      *App
+	clock     *clock
+	log       *bytes.Buffer
+	registry  *prometheus.Registry
+	metrics   *metrics.GitHub
+}
+
+func newWorld(t *testing.T, config githubtest.Config) *world {
+	t.Helper()
+	s, err := githubtest.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{Server: s, t: t, clock: &clock{now: time.Now()}, log: &bytes.Buffer{}, registry: prometheus.NewRegistry()}
+	t.Cleanup(func() {
+		s.Close()
+		for _, p := range s.Problems() {
+			t.Errorf("GitHub's description or limits: %s", p)
+		}
+	})
+	if w.repo, err = s.AddRepository(githubtest.RepositoryOptions{Owner: "octo", Name: "shop", Private: true}); err != nil {
+		t.Fatal(err)
+	}
+	if w.other, err = s.AddRepository(githubtest.RepositoryOptions{Owner: "octo", Name: "other", Private: true}); err != nil {
+		t.Fatal(err)
+	}
+	if w.theirs, err = s.AddApp(githubtest.AppOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if w.installed, err = w.theirs.Install("octo"); err != nil {
+		t.Fatal(err)
+	}
+	w.metrics = metrics.New(w.registry).GitHub
+	w.ours, err = New(w.config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *world) credentials() Credentials {
+	return Credentials{
+		ID: w.theirs.ID, ClientID: w.theirs.ClientID, ClientSecret: w.theirs.ClientSecret, PrivateKey: w.theirs.PrivateKey,
+		WebhookSecret: w.theirs.WebhookSecret(),
+	}
+}
+
+func (w *world) config() Config {
+	return Config{
+		BaseURL: w.URL + "api/v3/", Credentials: w.credentials(), Clock: w.clock,
+		Log: slog.New(slog.NewTextHandler(w.log, nil)), Metrics: w.metrics,
+	}
+}
+
+// asked counts the requests of a method whose path ends so, and gives their statuses.
+func (w *world) asked(method, path string) (statuses []int) {
+	for _, r := range w.Requests() {
+		if r.Method == method && strings.HasSuffix(r.Path, path) {
+			statuses = append(statuses, r.Status)
+		}
+	}
+	return statuses
+}
+
+func TestSelf(t *testing.T) {
+	w := newWorld(t, githubtest.Config{})
+	for range 2 {
+		login, err := w.ours.Login(context.Background())
+		if err != nil || login != "preadmit[bot]" {
+			t.Errorf("%q %v", login, err)
+		}
+	}
+	if got := w.asked("GET", "/app"); len(got) != 1 {
+		t.Errorf("asked %v, want once", got)
+	}
+}
+
+// TestWrongCredentials name the key of the configuration and say what to do.
+func TestWrongCredentials(t *testing.T) {
+	w := newWorld(t, githubtest.Config{})
+	other, err := w.AddApp(githubtest.AppOptions{Name: "other"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		change func(*Config)
+		want   []string
+	}{
+		"no ID":          {func(c *Config) { c.Credentials.ID = 0 }, []string{KeyID + ": ", "settings page"}},
+		"no secret":      {func(c *Config) { c.Credentials.WebhookSecret = "" }, []string{KeyWebhookSecret + ": ", "forge"}},
+		"no key":         {func(c *Config) { c.Credentials.PrivateKey = nil }, []string{KeyPrivateKey + ": ", ".pem"}},
+		"half a key":     {func(c *Config) { c.Credentials.PrivateKey = c.Credentials.PrivateKey[:500] }, []string{KeyPrivateKey + ": "}},
+		"no URL":         {func(c *Config) { c.BaseURL = "github.com" }, []string{KeyBaseURL + ": ", "/api/v3/"}},
+		"another's key":  {func(c *Config) { c.Credentials.PrivateKey = other.PrivateKey }, []string{KeyID, KeyPrivateKey, "401", "make a new key"}},
+		"an unknown App": {func(c *Config) { c.Credentials.ID = 7 }, []string{KeyID, KeyPrivateKey, "Integration not found"}},
+	} {
+		config := w.config()
+		test.change(&config)
+		a, err := New(config)
+		if err == nil {
+			if _, _, err = a.Self(context.Background()); !errors.Is(err, ErrCredentials) {
+				t.Errorf("%s: %v is not ErrCredentials", name, err)
+			}
+		}
+		for _, part := range test.want {
+			if err == nil || !strings.Contains(err.Error(), part) {
+				t.Errorf("%s: %v lacks %q", name, err, part)
+			}
+		}
+		if err != nil && strings.Contains(err.Error(), string(w.theirs.PrivateKey[40:80])) {
+			t.Errorf("%s: %v holds the key", name, err)
+		}
+	}
+}
+
+// TestWebURL follows from the API's.
+func TestWebURL(t *testing.T) {
+	w := newWorld(t, githubtest.Config{})
+	for base, want := range map[string]string{
+		"": "https://github.com", "https://ghe.example.com/api/v3": "https://ghe.example.com", w.URL: w.WebURL,
+	} {
+		a, err := New(Config{BaseURL: base, Credentials: w.credentials()})
+		if err != nil || a.WebURL() != want {
+			t.Errorf("%s: %s %v, want %s", base, a.WebURL(), err, want)
+		}
+	}
+}
+
+// TestReload: work goes on with the tokens it has, new ones are made with the new key, and
+// the webhook secret before is taken for a while.
+func TestReload(t *testing.T) {
+	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	access := w.ours.Repository(w.installed.ID(), w.repo.ID())
+	before, err := access.Token(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := w.theirs.RotateKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := w.credentials()
+	broken.PrivateKey = []byte("x")
+	if err := w.ours.Reload(broken); err == nil || !strings.Contains(err.Error(), KeyPrivateKey) {
+		t.Errorf("broken credentials: %v", err)
+	}
+	if _, err := w.ours.Repository(w.installed.ID(), w.other.ID()).Token(ctx); !errors.Is(err, ErrCredentials) {
+		t.Errorf("with the key before: %v", err)
+	}
+	fresh := w.credentials()
+	fresh.PrivateKey, fresh.WebhookSecret = key, "another"
+	if err := w.ours.Reload(fresh); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := access.Token(ctx); err != nil || after != before {
+		t.Errorf("the token was not kept: %v", err)
+	}
+	if _, err := w.ours.Repository(w.installed.ID(), w.other.ID()).Token(ctx); err != nil {
+		t.Errorf("with the new key: %v", err)
+	}
+	both := w.ours.WebhookSecrets()
+	_ = w.clock.Sleep(ctx, 11*time.Minute) // never fails
+	if diff := cmp.Diff([][]byte{[]byte("another"), []byte("webhook-secret")}, both); diff != "" || len(w.ours.WebhookSecrets()) != 1 {
+		t.Errorf("secrets, %d later (-want +got):\n%s", len(w.ours.WebhookSecrets()), diff)
+	}
+}
+
+// TestClocks: GitHub's may be ahead or behind.
+func TestClocks(t *testing.T) {
+	for _, skew := range []time.Duration{-20 * time.Minute, -2 * time.Minute, 2 * time.Minute, 20 * time.Minute} {
+		w := newWorld(t, githubtest.Config{Now: func() time.Time { return time.Now().Add(skew) }})
+		for range 2 {
+			if _, err := w.ours.Installations(context.Background()); err != nil {
+				t.Errorf("%v: %v", skew, err)
+			}
+		}
+		if _, err := w.ours.Repository(w.installed.ID(), w.repo.ID()).Token(context.Background()); err != nil {
+			t.Errorf("%v: %v", skew, err)
+		}
+		refused := 0
+		for _, r := range w.Requests() {
+			if r.Status == 401 {
+				refused++
+			}
+		}
+		if refused > 1 {
+			t.Errorf("%v: refused %d times", skew, refused)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/preadmit/preadmit/report/github/githubtest"
+)
+
+// TestClasses: routes have few names, and those of repositories are none of them.
+func TestClasses(t *testing.T) {
+	for path, want := range map[string]string{
+		"app": "app", "app/installations/7/access_tokens": "access-tokens", "app/installations/7": "installations",
+		"app/hook/deliveries/7/attempts": "deliveries", "app-manifests/xyz/conversions": "app-manifests", "user": "user", "graphql": "graphql",
+		"repos/files/pulls": "repository", "repos/o/r/pulls/7": "pulls", "repos/o/r/pulls/7/files": "files", "repos/o/r/check-runs/1": "check-runs",
+		"repos/o/r/commits/abc/check-runs": "check-runs", "repos/o/r/issues/7/comments": "comments", "repos/o/r/issues/comments/7/reactions": "reactions",
+		"repos/o/r/compare/a...b": "compare", "repos/o/r/code-scanning/sarifs": "sarifs", "repositories/12/pulls/3": "pulls", "repos/o/r/secret-name": "other",
+		"": "other", "x/y": "other",
+	} {
+		if got := classOf(path); got != want || !slices.Contains(Classes(), got) {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
+	}
+}
+
+// TestRequestsAreCounted by class and status, with what is left of the rate limit.
+func TestRequestsAreCounted(t *testing.T) {
+	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	access := w.ours.Repository(w.installed.ID(), w.repo.ID())
+	w.installed.SetRemaining(42)
+	for _, repo := range []*githubtest.Repository{w.repo, w.repo, w.other} {
+		_ = get(ctx, access, repo) // the last one is refused
+	}
+	got := map[string]float64{}
+	families, err := w.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		for _, m := range family.Metric {
+			name := family.GetName()
+			for _, label := range m.Label {
+				name += " " + label.GetValue()
+			}
+			if m.Counter != nil {
+				got[name] = m.Counter.GetValue()
+			} else if m.Gauge != nil {
+				got[name] = m.Gauge.GetValue()
+			}
+		}
+	}
+	want := map[string]float64{
+		"preadmit_github_calls_total access-tokens 201": 1, "preadmit_github_calls_total repository 200": 2,
+		"preadmit_github_calls_total repository 404": 1, fmt.Sprintf("preadmit_github_rate_limit_remaining %d", w.installed.ID()): 39,
+	}
+	for name := range got {
+		if _, wanted := want[name]; !wanted && got[name] == 0 {
+			delete(got, name)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
