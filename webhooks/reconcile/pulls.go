@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
+	"strconv"
 
 	gogithub "github.com/google/go-github/v62/github"
 
@@ -41,14 +43,14 @@ func (p *pass) installation(ctx context.Context, id int64) error {
 		return err
 	}
 	for _, r := range p.inTurn(id, repositories) {
-		rate, err := p.repository(ctx, client, id, r)
+		left, err := p.repository(ctx, client, id, r)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		p.failed("look at a repository", err, "installation", id, "repository", r.GetID())
-		if rate.Limit > 0 && rate.Remaining < rate.Limit/2 {
+		if left < 0.5 {
 			p.next[id] = r.GetID() + 1
-			p.limited("an installation's requests are for scans now", "installation", id, "remaining", rate.Remaining, "limit", rate.Limit)
+			p.limited("an installation's requests are for scans now", "installation", id, "left", left)
 			return nil
 		}
 	}
@@ -67,23 +69,35 @@ func (p *pass) inTurn(installation int64, all []*gogithub.Repository) []*gogithu
 	return slices.Concat(all[at:], all[:at])
 }
 
-// repository looks at the open pull requests of one, and gives what is left of the
-// installation's requests.
-func (p *pass) repository(ctx context.Context, client *gogithub.Client, installation int64, r *gogithub.Repository) (rate gogithub.Rate, err error) {
+// repository looks at the open pull requests of one, and tells which part of the
+// installation's requests of this hour is left.
+func (p *pass) repository(ctx context.Context, client *gogithub.Client, installation int64, r *gogithub.Repository) (left float64, err error) {
+	left = 1
 	opts := &gogithub.PullRequestListOptions{State: "open", ListOptions: gogithub.ListOptions{PerPage: 100, Page: 1}}
 	for opts.Page != 0 {
 		pulls, resp, err := client.PullRequests.List(ctx, r.GetOwner().GetLogin(), r.GetName(), opts)
 		if err != nil {
-			return rate, fmt.Errorf("list open pull requests: %w", err)
+			return left, fmt.Errorf("list open pull requests: %w", err)
 		}
+		left, opts.Page = unused(resp.Header), resp.NextPage
 		for _, pull := range pulls {
 			if err := p.pull(ctx, installation, r, pull); err != nil {
-				return resp.Rate, fmt.Errorf("pull request %d: %w", pull.GetNumber(), err)
+				return left, fmt.Errorf("pull request %d: %w", pull.GetNumber(), err)
 			}
 		}
-		rate, opts.Page = resp.Rate, resp.NextPage
 	}
-	return rate, nil
+	return left, nil
+}
+
+// unused is the part of a rate limit that is left. A GitHub Enterprise Server without
+// limits tells none. What remains is not read: the App's client takes it out of answers.
+func unused(h http.Header) float64 {
+	limit, err := strconv.ParseFloat(h.Get("X-RateLimit-Limit"), 64)
+	used, err2 := strconv.ParseFloat(h.Get("X-RateLimit-Used"), 64)
+	if err != nil || err2 != nil || limit <= 0 {
+		return 1
+	}
+	return 1 - used/limit
 }
 
 // pull enqueues an open pull request if it lacks a verdict.

@@ -166,12 +166,13 @@ type pass struct {
 	outcome string
 }
 
-// failed notes an error, if it is one, unless nothing can be done about it: who removes
-// or suspends an App wants nothing of it.
+// failed notes an error, if it is one, unless it is the will of whoever owns the
+// repository: an App removed or suspended, or without the permission.
 func (p *pass) failed(doing string, err error, about ...any) {
+	var refused *github.Error
 	switch {
 	case err == nil:
-	case errors.Is(err, app.ErrGone), errors.Is(err, app.ErrSuspended):
+	case errors.Is(err, app.ErrGone), errors.Is(err, app.ErrSuspended), errors.As(err, &refused) && refused.Degrades():
 		p.Log.Debug(doing, append(about, "error", err)...)
 	default:
 		p.outcome = Failed

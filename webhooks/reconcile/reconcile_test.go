@@ -1,0 +1,301 @@
+package reconcile_test
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/preadmit/preadmit/report/github"
+	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/webhooks/queue"
+	"github.com/preadmit/preadmit/webhooks/reconcile"
+)
+
+// pass makes a pass that must end so.
+func (w *world) pass(want string) {
+	w.Helper()
+	if got := w.Pass(w.Context()); got != want {
+		w.Errorf("the pass is %s, want %s", got, want)
+	}
+}
+
+func (w *world) wantPending(want ...string) {
+	w.Helper()
+	if diff := cmp.Diff(want, w.pending()); diff != "" {
+		w.Errorf("pending scans (-want +got):\n%s", diff)
+	}
+}
+
+// TestDeliveries: what failed is asked for again, once its time has come, and not once it
+// was brought; with each failure it rests longer.
+func TestDeliveries(t *testing.T) {
+	w := newWorld(t)
+	r := w.repository("octo", "apps")
+	w.answer(http.StatusServiceUnavailable, false)
+	r.open("one", true) // a draft: only its delivery could tell of it
+	w.install("octo", r)
+	w.must(r.SetDraft(1, false))
+	w.must(r.SetDraft(1, true))
+	w.must(r.ClosePull(1)) // nothing is open
+
+	// How long after the last attempt, which GitHub's clock tells, and how many are asked
+	// for: installation, ready_for_review, converted_to_draft, closed.
+	passes := func(after time.Duration, want int) {
+		t.Helper()
+		w.clock.set(after)
+		w.github.Forget()
+		w.pass(reconcile.Complete)
+		w.github.Settle()
+		if got := w.asked(http.MethodPost, "/attempts"); got != want {
+			t.Errorf("%d deliveries were asked for again after %v, want %d", got, after, want)
+		}
+	}
+	passes(50*time.Second, 0)
+	passes(70*time.Second, 4)
+	passes(110*time.Second, 0)
+	passes(130*time.Second, 4)
+	passes(230*time.Second, 0)
+	w.answer(0, false)
+	passes(250*time.Second, 4)
+	passes(15*time.Minute, 0)
+	passes(2*time.Hour, 0)
+	w.wantPending("pull_request.closed apps#1") // the last of the three for it
+}
+
+// TestTakenAllTheSame: a delivery whose answer was lost is not asked for again.
+func TestTakenAllTheSame(t *testing.T) {
+	w := newWorld(t)
+	r := w.repository("octo", "apps")
+	w.install("octo", r)
+	w.answer(http.StatusBadGateway, true)
+	r.open("one", false)
+	w.clock.set(time.Hour)
+	w.pass(reconcile.Complete)
+	if got := w.again(); slices.Contains(got, "pull_request") {
+		t.Errorf("delivered again: %v", got)
+	}
+	w.wantPending("pull_request.opened apps#1")
+}
+
+// TestForgottenDelivery: GitHub offers a delivery for three days only.
+func TestForgottenDelivery(t *testing.T) {
+	w := newWorld(t)
+	r := w.repository("octo", "apps")
+	w.answer(http.StatusServiceUnavailable, false)
+	w.install("octo", r)
+	w.clock.set(73 * time.Hour)
+	w.pass(reconcile.Complete)
+	if got := w.again(); len(got) != 0 {
+		t.Errorf("delivered again: %v", got)
+	}
+}
+
+// TestPulls: an open pull request gets a job if its head has no completed check of ours.
+func TestPulls(t *testing.T) {
+	w := newWorld(t)
+	r := w.repository("octo", "apps")
+	_, in := w.install("octo", r)
+	w.lost(func() {
+		r.open("nothing", false)
+		r.open("draft", true)
+		w.must(r.ClosePull(r.open("closed", false)))
+		r.check(in, r.open("judged", false), github.Failure)
+		r.check(in, r.open("progress", false), "")
+		foreign := r.open("foreign", false)
+		w.github.AddCheckRun(githubtest.CheckRun{
+			App: "another", Repo: "octo/apps", Name: "preadmit", HeadSHA: r.Pull(foreign).HeadSHA,
+			Status: "completed", Conclusion: "success",
+		})
+		moved := r.open("moved", false)
+		r.check(in, moved, github.Success)
+		sure[string](w)(r.Push("moved", githubtest.Files{"more.yaml": "c: 1\n"}))
+	})
+	w.pass(reconcile.Complete)
+	want := []string{"reconcile apps#1", "reconcile apps#5", "reconcile apps#6", "reconcile apps#7"}
+	w.wantPending(want...)
+
+	// Once more, nothing is new, and GitHub is not asked for what is known.
+	w.github.Forget()
+	w.pass(reconcile.Complete)
+	w.wantPending(want...)
+	if n := w.asked(http.MethodGet, "/check-runs"); n != 0 {
+		t.Errorf("asked %d times for check runs", n)
+	}
+}
+
+// TestRecords: a scan's record answers for its head.
+func TestRecords(t *testing.T) {
+	const rests = 31 * time.Minute
+	for _, test := range []struct {
+		name  string
+		state queue.State
+		after time.Duration
+		// asks tells whether GitHub is asked for the check run.
+		asks, enqueues bool
+	}{
+		{"queued", queue.Queued, 24 * time.Hour, false, false},
+		{"running", queue.Running, 24 * time.Hour, false, false},
+		{"completed", queue.Completed, 24 * time.Hour, false, false},
+		{"failed just now", queue.Failed, 0, false, false},
+		{"failed", queue.Failed, rests, true, true},
+		{"cancelled just now", queue.Cancelled, 0, false, false},
+		{"cancelled", queue.Cancelled, rests, false, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			r := w.repository("octo", "apps")
+			w.install("octo", r)
+			w.must(w.claim().Done(t.Context())) // the installation's own
+			r.open("one", false)
+			before := w.put(test.state)
+			w.clock.set(test.after)
+			w.github.Forget()
+			w.pass(reconcile.Complete)
+			if asks := w.asked(http.MethodGet, "/check-runs") > 0; asks != test.asks {
+				t.Errorf("asked GitHub for the check run: %v", asks)
+			}
+			after := w.queue.Scans(queue.ScanFilter{})
+			if enqueued := len(after) > before; enqueued != test.enqueues {
+				t.Errorf("enqueued: %v, scans: %+v", enqueued, after)
+			}
+		})
+	}
+}
+
+// put has the pending scan come to a state, and gives the number of scans.
+func (w *world) put(state queue.State) int {
+	w.Helper()
+	if state != queue.Queued {
+		claim := w.claim()
+		if state != queue.Running {
+			scan := sure[queue.Scan](w)(w.queue.Scan(w.Context(), claim.Job.ID))
+			scan.State, scan.Finished = state, time.Now()
+			w.must(w.queue.PutScan(w.Context(), scan))
+			w.must(claim.Done(w.Context()))
+		} else {
+			w.Cleanup(func() { _ = claim.Release(context.WithoutCancel(w.Context())) })
+		}
+	}
+	return len(w.queue.Scans(queue.ScanFilter{}))
+}
+
+// TestNotOurs: installations that are suspended or fail do not keep others from being
+// looked at.
+func TestNotOurs(t *testing.T) {
+	w := newWorld(t)
+	suspended, broken, fine := w.repository("suspended", "a"), w.repository("broken", "b"), w.repository("fine", "c")
+	for _, r := range []*repository{suspended, broken, fine} {
+		in, _ := w.install(r.Owner(), r)
+		w.must(w.claim().Done(t.Context()))
+		if r == suspended {
+			w.must(in.Suspend(true))
+		}
+		w.lost(func() { r.open("one", false) })
+	}
+	w.github.Intercept(githubtest.Rule{Path: "/repos/broken/b/pulls", Status: http.StatusInternalServerError, Times: 100})
+	w.pass(reconcile.Failed)
+	w.wantPending("reconcile c#1")
+}
+
+// TestLimited: what is left for scans stays for scans, and every repository has its turn.
+func TestLimited(t *testing.T) {
+	w := newWorld(t)
+	var repositories []*repository
+	for _, name := range []string{"a", "b", "c"} {
+		r := w.repository("octo", name)
+		r.open("one", false)
+		repositories = append(repositories, r)
+	}
+	in, _ := w.install("octo", repositories...)
+	in.SetRemaining(2000)
+	for _, want := range [][]string{
+		{"reconcile a#1"}, {"reconcile a#1", "reconcile b#1"}, {"reconcile a#1", "reconcile b#1", "reconcile c#1"},
+	} {
+		w.pass(reconcile.Limited)
+		w.wantPending(want...)
+	}
+	in.SetRemaining(5000)
+	w.pass(reconcile.Complete)
+}
+
+// TestChecks: a check run that was left in progress is completed, unless its commit is
+// being judged.
+func TestChecks(t *testing.T) {
+	w := newWorld(t)
+	r := w.repository("octo", "apps")
+	_, in := w.install("octo", r)
+	w.must(w.claim().Done(t.Context()))
+	one := r.open("one", false)
+	left := w.claim()
+	r.check(in, one, "") // and then its process dies, while the head moves
+	sure[string](w)(r.Push("one", githubtest.Files{"more.yaml": "c: 1\n"}))
+	<-left.Context().Done()
+	w.must(left.Done(t.Context()))
+	again := w.claim()
+	t.Cleanup(func() { _ = again.Release(context.WithoutCancel(t.Context())) })
+	r.check(in, one, "")
+
+	states := func() []string {
+		var out []string
+		for _, run := range w.github.CheckRuns() {
+			out = append(out, run.Status+" "+run.Conclusion)
+		}
+		return out
+	}
+	w.pass(reconcile.Complete) // its worker may still be at it
+	if diff := cmp.Diff([]string{"in_progress ", "in_progress "}, states()); diff != "" {
+		t.Errorf("check runs (-want +got):\n%s", diff)
+	}
+	w.clock.set(3 * time.Minute)
+	for range 2 {
+		w.github.Forget()
+		w.pass(reconcile.Complete)
+		if diff := cmp.Diff([]string{"completed cancelled", "in_progress "}, states()); diff != "" {
+			t.Errorf("check runs (-want +got):\n%s", diff)
+		}
+	}
+	if n := w.asked(http.MethodGet, "/check-runs"); n != 0 {
+		t.Errorf("the second pass asked %d times for check runs", n)
+	}
+}
+
+// TestOneReplica: of two that run, one makes passes; when it ends, the other does.
+func TestOneReplica(t *testing.T) {
+	w := newWorld(t)
+	fast := func() *reconcile.Reconciler {
+		return reconcile.New(reconcile.Config{Queue: w.queue, App: w.us, Now: w.clock.Now, Every: 50 * time.Millisecond})
+	}
+	passes := func() int { return w.asked(http.MethodGet, "/app/installations") }
+	first, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- fast().Run(first) }()
+	eventually(t, "the first makes passes", func() bool { return passes() > 2 })
+	second, stopSecond := context.WithCancel(t.Context())
+	held, _, err := w.queue.Hold(t.Context(), "reconcile")
+	if err == nil {
+		t.Errorf("the name is not held: %v", held)
+	}
+	go func() { ended <- fast().Run(second) }()
+	stop()
+	if err := <-ended; err != context.Canceled {
+		t.Errorf("ended with %v", err)
+	}
+	w.github.Forget()
+	eventually(t, "the second makes passes", func() bool { return passes() > 2 })
+	stopSecond()
+	<-ended
+}
+
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if is() {
+			return
+		}
+	}
+	t.Errorf("not within 20 s: %s", what)
+}
