@@ -60,6 +60,7 @@ func (p *Pages) repository(w http.ResponseWriter, r *http.Request, v *viewer) er
 	}
 	name := newest.Owner + "/" + newest.Repo
 	f := frame{Title: name, Heading: name}
+	newest.Pull = 0 // the link is the repository's
 	if err := p.under(&f, "repository-under", p.links(newest)); err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func TestListsAndHistory(t *testing.T) {
 
 	s.wants(s.get("/", 200).body, "octo/shop", "#7 Raise the limits", "#8 Other", "octo/infra", "2 denied, 1 warned", "Refused", "Passed", "Failed",
 		`<time datetime="2026-11-20T10:00:01Z">2026-11-20 10:00:01 UTC</time>`, "took 3.0s", "by alice")
-	s.wants(s.get("/repos/octo/shop", 200).body, "#7", "#8", "!infra")
+	s.wants(s.get("/repos/octo/shop", 200).body, "#7", "#8", "!infra", `href="https://github.com/octo/shop"`)
 	s.wants(s.get("/repos/OCTO/Shop", 200).body, "<h1>octo/shop</h1>")
 	s.wants(s.get("/repos/octo/shop/pulls/7", 200).body, "Raise the limits", "!Other")
 	for _, path := range []string{"/repos/octo/none", "/repos/octo/shop/pulls/9", "/repos/octo/shop/pulls/x", "/scans/" + id(9), "/scans/x", "/none"} {
