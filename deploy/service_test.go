@@ -134,12 +134,16 @@ func TestStorage(t *testing.T) {
 	})
 }
 
+// closing is how long the service may take after it is drained: 5 seconds for requests, 10
+// for the queue, and some for the machine.
+const closing = 20 * time.Second
+
 // TestEnd: there is time to stop before the Pod is killed.
 func TestEnd(t *testing.T) {
 	eachForm(t, func(t *testing.T, d *deployed) {
 		grace := time.Duration(*d.pod.Spec.TerminationGracePeriodSeconds) * time.Second
 		wait := time.Duration(d.container().Lifecycle.PreStop.Sleep.Seconds) * time.Second
-		if least := wait + time.Duration(d.config.Drain) + 5*time.Second; grace < least {
+		if least := wait + time.Duration(d.config.Drain) + closing; grace < least {
 			t.Errorf("the Pod is killed after %s, and needs %s", grace, least)
 		}
 	})
