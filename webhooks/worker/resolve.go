@@ -15,7 +15,7 @@ import (
 func (t *task) resolve(ctx context.Context) error {
 	numbers, groups := t.recorded()
 	named, err := t.pullsOf(ctx)
-	if err == nil && len(named)+len(numbers) == 0 {
+	if (err == nil || gone(err)) && len(named)+len(numbers) == 0 {
 		named, err = t.pullsWithHead(ctx)
 	}
 	if err != nil && !gone(err) {

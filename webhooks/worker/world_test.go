@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"strings"
 	"sync"
@@ -92,11 +93,13 @@ type world struct {
 	scanner      *gate
 	config       Config
 	log          *lockedBuffer
+	// wire is what requests to the API of GitHub go through.
+	wire *wire
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, log: &lockedBuffer{}}
+	w := &world{t: t, log: &lockedBuffer{}, wire: &wire{}}
 	hub, err := githubtest.New(githubtest.Config{})
 	w.must(err)
 	w.hub = hub
@@ -115,7 +118,7 @@ func newWorld(t *testing.T) *world {
 
 	log := slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	a, err := app.New(app.Config{
-		BaseURL: hub.URL, WebURL: hub.WebURL, Clock: hasty{}, Log: log,
+		BaseURL: hub.URL, WebURL: hub.WebURL, Clock: hasty{}, Log: log, Transport: w.wire,
 		Credentials: app.Credentials{ID: w.app.ID, PrivateKey: w.app.PrivateKey, WebhookSecret: w.app.WebhookSecret()},
 	})
 	w.must(err)
@@ -388,4 +391,42 @@ func (l *lockedBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
+}
+
+// wire counts requests, and can be cut.
+type wire struct {
+	mu sync.Mutex
+	// left is how many requests go through before cut is called. Without cut all do.
+	left int
+	cut  func(*http.Request) (*http.Response, error)
+	n    int
+}
+
+func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
+	w.mu.Lock()
+	w.n++
+	w.left--
+	cut := w.cut
+	if w.left >= 0 {
+		cut = nil
+	}
+	w.mu.Unlock()
+	if cut != nil {
+		return cut(req)
+	}
+	return http.DefaultTransport.RoundTrip(req)
+}
+
+// cutAfter has cut answer all requests but the next n; nil mends it.
+func (w *wire) cutAfter(n int, cut func(*http.Request) (*http.Response, error)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.left, w.cut = n, cut
+}
+
+// count is the number of requests so far.
+func (w *wire) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.n
 }

@@ -1,0 +1,210 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/webhooks/jailed"
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// TestFailures: what cannot be judged is told in a check run that does not pass, in the
+// record, and in a dead letter if it is not the repository's fault.
+func TestFailures(t *testing.T) {
+	scanning := func(err error) func(*world) {
+		return func(w *world) { w.scanner.on(func(context.Context, jailed.Request) error { return err }) }
+	}
+	limits := func(l gittree.Limits) func(*world) {
+		return func(w *world) { w.config.Limits = FetchLimits{Limits: l} }
+	}
+	for _, test := range []struct {
+		name  string
+		set   func(w *world)
+		why   string
+		dead  int
+		scans int
+	}{
+		{"out of order", scanning(errScan), "the scanner is out of order", 1, 3},
+		{"a process that dies", scanning(&jailed.DeathError{Death: jailed.Death{Why: "ran out of memory", Root: "app"}, Tries: 8}), "ran out of memory", 1, 1},
+		{"panic", func(w *world) {
+			w.scanner.on(func(context.Context, jailed.Request) error { panic("::error::a secret of the repository") })
+		}, "a mistake in preadmit", 1, 3},
+		{"broken configuration", func(w *world) {
+			w.must(second(w.shop.Push("main", githubtest.Files{".preadmit.yaml": "apiVersion: preadmit.dev/v1alpha1\nkind: ScanConfig\nfailOn: \"`@all`\"\n"})))
+		}, ".preadmit.yaml:3", 0, 1},
+		{"too many objects", limits(gittree.Limits{Objects: 3}), "more than 3 commits, directories and files", 0, 0},
+		{"too many bytes", limits(gittree.Limits{Bytes: 900}), "more than 900 bytes", 0, 0},
+		{"too large a file", limits(gittree.Limits{Object: 100}), "a file or directory of more than 100 bytes", 0, 0},
+		{"too large unpacked", limits(gittree.Limits{Unpacked: 500}), "all files and directories together have more than 500 bytes", 0, 0},
+		{"too slow", func(w *world) { w.config.Limits.Time = time.Nanosecond }, "longer than 0 seconds", 1, 0},
+		{"no server of git", func(w *world) {
+			w.config.GitURL = func(string, string) string { return w.hub.WebURL + "/octo/none.git" }
+		}, "contents: read", 1, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			test.set(w)
+			job := w.pull()
+			w.work()
+			w.want("check runs", w.checks(w.shop.Pull(1).HeadSHA), []string{"completed failure: The scan could not be completed"})
+			s := w.record(job.ID)
+			w.want("record", w.state(job.ID), "failed failure")
+			summary := w.hub.CheckRuns()[0].Summary
+			if !strings.Contains(s.Why, test.why) || !strings.Contains(summary, test.why) || strings.ContainsAny(s.Why, "\n\x1b") {
+				t.Errorf("why %q and summary %q, want %q", s.Why, summary, test.why)
+			}
+			dead, err := w.queue.Dead(t.Context(), 10)
+			w.must(err)
+			w.want("dead letters", len(dead), test.dead)
+			w.want("scans", w.scanner.count(), test.scans)
+			w.want("comments", w.comments(1), []string{})
+		})
+	}
+}
+
+// TestPermissions: what is not granted is left out and told.
+func TestPermissions(t *testing.T) {
+	without := func(names ...string) map[string]string {
+		granted := map[string]string{"metadata": "read", "contents": "read", "checks": "write", "pull_requests": "write", "security_events": "write"}
+		for _, n := range names {
+			delete(granted, n)
+		}
+		return granted
+	}
+	for _, test := range []struct {
+		name    string
+		granted map[string]string
+		checks  []string
+		speaks  bool
+		sarifs  int
+		why     string
+		state   string
+	}{
+		{"no code scanning", without("security_events"), []string{told}, true, 0, "No upload of SARIF", "completed failure"},
+		{"no checks", without("checks"), []string{}, true, 1, "No check run", "completed failure"},
+		{"no checks and no code scanning", without("checks", "security_events"), []string{}, true, 0, "No check run", "completed failure"},
+		{"only reading pull requests", func() map[string]string {
+			g := without()
+			g["pull_requests"] = "read"
+			return g
+		}(), []string{told}, false, 1, "No comment", "completed failure"},
+		{"no pull requests", without("pull_requests"), []string{"completed failure: The scan could not be completed"}, false, 0, "pull-requests: read", "failed failure"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.installed.SetPermissions(test.granted)
+			job := w.pull()
+			w.work()
+			w.want("check runs", w.checks(w.shop.Pull(1).HeadSHA), test.checks)
+			w.want("comments", len(w.comments(1)) > 0, test.speaks)
+			w.want("SARIF", len(w.hub.SARIFs()), test.sarifs)
+			w.want("record", w.state(job.ID), test.state)
+			if why := w.record(job.ID).Why; !strings.Contains(why, test.why) {
+				t.Errorf("why %q, want %q", why, test.why)
+			}
+			for _, r := range w.hub.CheckRuns() {
+				if !strings.Contains(r.Summary, test.why) {
+					t.Errorf("summary %q, want %q", r.Summary, test.why)
+				}
+			}
+		})
+	}
+}
+
+// TestGone: without access nothing can be told on GitHub, and is in the record.
+func TestGone(t *testing.T) {
+	for _, test := range []struct {
+		name, state string
+		set         func(w *world) error
+		dead        int
+	}{
+		{"suspended", "failed failure", func(w *world) error { return w.installed.Suspend(true) }, 1},
+		{"uninstalled", "cancelled cancelled", func(w *world) error { return w.installed.Uninstall() }, 0},
+		{"repository deleted", "cancelled cancelled", func(w *world) error { w.shop.Delete(); return nil }, 0},
+		{"no such pull request", "cancelled cancelled", func(w *world) error { w.hub.RemovePull(1); return nil }, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			head := w.shop.Pull(1).HeadSHA
+			w.must(test.set(w))
+			job := w.enqueue(queue.Job{Pull: 1, Head: head})
+			w.work()
+			w.want("record", w.state(job.ID), test.state)
+			dead, err := w.queue.Dead(t.Context(), 10)
+			w.must(err)
+			w.want("dead letters", len(dead), test.dead)
+			if w.record(job.ID).Why == "" {
+				t.Error("the record does not say why")
+			}
+		})
+	}
+}
+
+// TestKilled: a job that ended its processes too often is told of, not tried again.
+func TestKilled(t *testing.T) {
+	w := newWorld(t)
+	w.must(w.queue.Close(context.Background()))
+	w.queueConf.Attempts = 1
+	w.openQueue()
+	job := w.pull()
+	_, err := w.queue.Next(t.Context()) // and nothing more is heard of who took it
+	w.must(err)
+	w.must(w.queue.Close(context.Background()))
+	w.openQueue()
+	w.work()
+	w.want("record", w.state(job.ID), "failed failure")
+	w.want("check runs", w.checks(w.shop.Pull(1).HeadSHA), []string{"completed failure: The scan could not be completed"})
+	dead, err := w.queue.Dead(t.Context(), 10)
+	w.must(err)
+	w.want("dead letters", len(dead), 1)
+	w.want("scans", w.scanner.count(), 0)
+}
+
+// TestPushFails: a baseline that cannot be made is told in a check run that blocks
+// nothing.
+func TestPushFails(t *testing.T) {
+	w := newWorld(t)
+	w.scanner.on(func(context.Context, jailed.Request) error { return errScan })
+	head := w.shop.Tip("main")
+	job := w.enqueue(queue.Job{Kind: queue.KindPush, Head: head, Ref: "refs/heads/main"})
+	w.work()
+	w.want("check runs", w.checks(head), []string{"completed neutral: The scan could not be completed"})
+	w.want("name", w.hub.CheckRuns()[0].Name, "preadmit baseline")
+	w.want("record", w.state(job.ID), "failed failure")
+}
+
+// TestEndOf: what ended a job's context goes before what the work made of it.
+func TestEndOf(t *testing.T) {
+	ended := func(cause error) context.Context {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		cancel(cause)
+		return ctx
+	}
+	for _, test := range []struct {
+		ctx  context.Context
+		err  error
+		want end
+	}{
+		{context.Background(), nil, endDone},
+		{ended(queue.ErrSuperseded), nil, endDone},
+		{ended(queue.ErrSuperseded), errScan, endSuperseded},
+		{ended(queue.ErrLost), errScan, endLost},
+		{ended(errStopped), errScan, endReleased},
+		{ended(errStopped), &overtaken{}, endOvertaken},
+		{context.Background(), fmt.Errorf("put: %w", queue.ErrSuperseded), endSuperseded},
+		{context.Background(), fmt.Errorf("put: %w", queue.ErrLost), endLost},
+		{context.Background(), &gittree.LimitError{Limit: gittree.LimitTime}, endRetried},
+		{context.Background(), &gittree.LimitError{Limit: gittree.LimitObject}, endRefused},
+		{context.Background(), errors.New("anything"), endRetried},
+	} {
+		if got := endOf(test.ctx, test.err); got != test.want {
+			t.Errorf("%v, %v: %d, want %d", context.Cause(test.ctx), test.err, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package worker
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// TestGroup: a merge group has its check run on its own commit, and nothing else.
+func TestGroup(t *testing.T) {
+	w := newWorld(t)
+	g, err := w.shop.AddMergeGroup(1)
+	w.must(err)
+	group := queue.Job{Kind: queue.KindGroup, Head: g.HeadSHA, Base: g.BaseSHA, Ref: g.HeadRef}
+	job := w.enqueue(group)
+	w.work()
+	w.want("check runs", w.checks(g.HeadSHA), []string{told})
+	w.want("annotations", len(w.hub.CheckRuns()[0].Annotations), 1)
+	w.want("others", []int{len(w.hub.CheckRuns()), len(w.hub.SARIFs()), len(w.hub.Comments())}, []int{1, 0, 0})
+	w.want("record", w.state(job.ID), "completed failure")
+
+	// Once more: nothing to do. And once more on demand.
+	w.enqueue(group)
+	w.work()
+	w.want("scans", w.scanner.count(), 1)
+	w.enqueue(queue.Job{Kind: queue.KindResolve, Head: g.HeadSHA, Reason: "check_run.rerequested"})
+	w.work()
+	w.want("scans on demand", w.scanner.count(), 2)
+	w.want("check runs", w.checks(g.HeadSHA), []string{told, told})
+}
+
+// TestGroupDestroyed: a group that is destroyed has nothing in progress.
+func TestGroupDestroyed(t *testing.T) {
+	w := newWorld(t)
+	g, err := w.shop.AddMergeGroup(1)
+	w.must(err)
+	group := queue.Job{Kind: queue.KindGroup, Head: g.HeadSHA, Base: g.BaseSHA, Ref: g.HeadRef}
+	entered, release := w.scanner.hold()
+	stop := w.start()
+	first := w.enqueue(group)
+	<-entered
+	w.must(w.shop.DestroyMergeGroup(g, "dequeued"))
+	group.Cancel = true
+	next := w.enqueue(group)
+	w.idle()
+	release()
+	stop()
+	w.want("check runs", w.checks(g.HeadSHA), []string{"completed cancelled: Cancelled"})
+	w.want("records", []string{w.state(first.ID), w.state(next.ID)}, []string{"superseded ", "cancelled cancelled"})
+}
+
+// TestPush tells code scanning of everything at the default branch, and nobody else.
+func TestPush(t *testing.T) {
+	w := newWorld(t)
+	head := w.shop.Tip("main")
+	push := queue.Job{Kind: queue.KindPush, Head: head, Ref: "refs/heads/main"}
+	job := w.enqueue(push)
+	w.work()
+	sarif := w.hub.SARIFs()[0]
+	w.want("SARIF", []any{sarif.Ref, sarif.CommitSHA, strings.Count(string(sarif.Log), `"app/old.yaml"`) > 0}, []any{"refs/heads/main", head, true})
+	w.want("others", []int{len(w.hub.CheckRuns()), len(w.hub.Comments())}, []int{0, 0})
+	w.want("record", []any{w.state(job.ID), w.record(job.ID).Judged, w.record(job.ID).HasReport}, []any{"completed failure", head, true})
+	w.enqueue(push)
+	w.work()
+	w.want("scans", w.scanner.count(), 1)
+}
+
+// TestPushWithoutCodeScanning: what code scanning does not take is told in the record.
+func TestPushWithoutCodeScanning(t *testing.T) {
+	for name, test := range map[string]struct {
+		set   func(w *world)
+		why   string
+		scans int
+	}{
+		"no permission": {func(w *world) {
+			w.installed.SetPermissions(map[string]string{"metadata": "read", "contents": "read", "checks": "write", "pull_requests": "write"})
+		}, "does not grant security_events: write", 0},
+		"not enabled": {func(w *world) {
+			w.hub.Intercept(githubtest.Rule{Method: "POST", Path: "/sarifs", Status: 403, Message: "Code Security must be enabled"})
+		}, "No SARIF was uploaded", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			test.set(w)
+			job := w.enqueue(queue.Job{Kind: queue.KindPush, Head: w.shop.Tip("main"), Ref: "refs/heads/main"})
+			w.work()
+			w.want("state", w.record(job.ID).State, queue.Completed)
+			if why := w.record(job.ID).Why; !strings.Contains(why, test.why) {
+				t.Errorf("why %q, want %q", why, test.why)
+			}
+			w.want("scans", w.scanner.count(), test.scans)
+			w.want("check runs", len(w.hub.CheckRuns()), 0)
+		})
+	}
+}
+
+// TestResolve finds the pull request of a commit, also of a fork, which GitHub does not
+// name.
+func TestResolve(t *testing.T) {
+	for name, test := range map[string]struct {
+		pull   int
+		judged bool // before
+		hidden bool // GitHub names no pull request for the commit
+	}{
+		"judged before": {pull: 1, judged: true},
+		"never judged":  {pull: 1},
+		"of a fork":     {pull: 2, hidden: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.fork()
+			head := w.shop.Pull(test.pull).HeadSHA
+			if test.judged {
+				w.pull()
+				w.work()
+			}
+			if test.hidden {
+				w.hub.Intercept(githubtest.Rule{Path: head + "/pulls", Status: http.StatusNotFound, Message: "Not Found"})
+			}
+			w.enqueue(queue.Job{Kind: queue.KindResolve, Head: head, Reason: "check_suite.rerequested"})
+			w.work()
+			w.want("check runs", w.checks(head), map[bool][]string{false: {told}, true: {told, told}}[test.judged])
+		})
+	}
+}
+
+// TestInstallation enqueues what is open where the App came.
+func TestInstallation(t *testing.T) {
+	w := newWorld(t)
+	w.must(second(w.shop.Push("draft", githubtest.Files{"app/draft.yaml": configMap("draft", "fine")})))
+	w.must(second(w.shop.OpenPull(githubtest.PullOptions{Head: "draft", Draft: true})))
+	other, err := w.hub.AddRepository(githubtest.RepositoryOptions{Owner: "octo", Name: "other", Files: githubtest.Files{"a.yaml": configMap("a", "fine")}})
+	w.must(err)
+	w.must(second(other.Push("change", githubtest.Files{"b.yaml": configMap("b", "fine")})))
+	w.must(second(other.OpenPull(githubtest.PullOptions{Head: "change"})))
+	for _, test := range []struct {
+		repositories []int64
+		want         []string
+	}{{nil, []string{"other 1", "shop 1"}}, {[]int64{other.ID()}, []string{"other 1"}}} {
+		before := len(w.queue.Scans(queue.ScanFilter{}))
+		w.must(second(second3(w.queue.Enqueue(t.Context(), queue.Job{
+			Kind: queue.KindInstallation, Installation: w.installation, Repositories: test.repositories, Reason: "installation.created",
+		}))))
+		w.work()
+		all := w.queue.Scans(queue.ScanFilter{})
+		var got []string
+		for _, s := range all[:len(all)-before] {
+			got = append(got, fmt.Sprintf("%s %d", s.Repo, s.Pull))
+		}
+		slices.Sort(got)
+		w.want("pull requests", got, test.want)
+	}
+}
+
+func second3[A, B any](a A, _ B, err error) (A, error) { return a, err }
+
+// TestForget drops what is kept.
+func TestForget(t *testing.T) {
+	w := newWorld(t)
+	w.pull()
+	w.work()
+	w.must(second(second3(w.queue.Enqueue(t.Context(), queue.Job{Kind: queue.KindForget, Installation: w.installation, Repositories: []int64{w.shop.ID()}}))))
+	w.work()
+	w.want("records", len(w.queue.Scans(queue.ScanFilter{})), 0)
+}

@@ -1,0 +1,159 @@
+package worker
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// another opens one more pull request like the first, which the scanner judges the same.
+func (w *world) another() githubtest.Pull {
+	w.t.Helper()
+	head, err := w.shop.Commit("main", githubtest.Files{"app/new.yaml": configMap("new", "deny")})
+	w.must(err)
+	branch := "change-" + head[:12]
+	w.must(w.shop.SetBranch(branch, head))
+	n, err := w.shop.OpenPull(githubtest.PullOptions{Head: branch})
+	w.must(err)
+	return w.shop.Pull(n)
+}
+
+// steps is the number of requests to GitHub that one job takes.
+func (w *world) steps() int {
+	w.t.Helper()
+	w.scanner.keep = true
+	pr := w.another()
+	w.enqueue(queue.Job{Pull: pr.Number, Head: pr.HeadSHA})
+	w.work() // with everything that is asked for once
+	pr = w.another()
+	before := w.wire.count()
+	w.enqueue(queue.Job{Pull: pr.Number, Head: pr.HeadSHA})
+	w.work()
+	n := w.wire.count() - before
+	if n < 8 {
+		w.t.Fatalf("%d requests: that is no whole job", n)
+	}
+	return n
+}
+
+// once holds that a pull request has one verdict, of the job.
+func (w *world) once(name string, pr githubtest.Pull, job queue.Job) {
+	w.t.Helper()
+	w.want(name+": check runs", w.checks(pr.HeadSHA), []string{told})
+	w.want(name+": comments", w.comments(pr.Number), []string{spoken})
+	w.want(name+": record", w.state(job.ID), "completed failure")
+	w.want(name+": annotations", annotations(w, pr.HeadSHA), 1)
+	uploads := slices.DeleteFunc(w.hub.SARIFs(), func(s githubtest.SARIF) bool { return s.CommitSHA != w.shop.Pull(pr.Number).MergeSHA })
+	if len(uploads) < 1 || len(uploads) > 2 { // the same once more, which takes the place of the first
+		w.t.Errorf("%s: %d uploads of SARIF", name, len(uploads))
+	}
+}
+
+func annotations(w *world, sha string) (n int) {
+	for _, r := range w.hub.CheckRuns() {
+		if r.HeadSHA == sha {
+			n += len(r.Annotations)
+		}
+	}
+	return n
+}
+
+// TestCrashAtEachStep: whenever a process ends, before GitHub hears of a step or after,
+// the next one brings the job to its end, and nothing is doubled.
+func TestCrashAtEachStep(t *testing.T) {
+	w := newWorld(t)
+	steps := w.steps()
+	for step := range steps {
+		for _, heard := range []bool{false, true} {
+			name := fmt.Sprintf("step %d of %d, heard %v", step+1, steps, heard)
+			pr := w.another()
+			job := w.enqueue(queue.Job{Pull: pr.Number, Head: pr.HeadSHA, Fresh: step%2 == 1})
+			w.crash(step, heard)
+			w.work()
+			w.once(name, pr, job)
+		}
+	}
+}
+
+// crash runs a worker that ends at a request, from which on it is heard of no more.
+func (w *world) crash(step int, heard bool) {
+	w.t.Helper()
+	var crashed atomic.Bool
+	ended := make(chan struct{}, 1000)
+	w.wire.cutAfter(step, func(req *http.Request) (*http.Response, error) {
+		if heard && crashed.CompareAndSwap(false, true) {
+			if resp, err := http.DefaultTransport.RoundTrip(req); err == nil {
+				_, _ = io.Copy(io.Discard, resp.Body)
+				_ = resp.Body.Close()
+			}
+		}
+		ended <- struct{}{}
+		<-req.Context().Done()
+		return nil, req.Context().Err()
+	})
+	w.config.Drain = time.Nanosecond
+	stop := w.start()
+	select {
+	case <-ended:
+	case <-time.After(30 * time.Second):
+		w.t.Fatal("the job ended before the crash")
+	}
+	stop()
+	w.wire.cutAfter(0, nil)
+	w.config.Drain = 20 * time.Second
+}
+
+// TestFailureAtEachStep: whichever request GitHub fails at, for a moment or for longer than
+// is waited, the job comes to its end, and nothing is doubled.
+func TestFailureAtEachStep(t *testing.T) {
+	w := newWorld(t)
+	steps := w.steps()
+	for _, rule := range []githubtest.Rule{
+		{Status: 502, Times: 7},
+		{Status: 502, After: true},
+		{Status: 403, Message: "You have exceeded a secondary rate limit"},
+	} {
+		for step := range steps {
+			rule.Skip = 0
+			name := fmt.Sprintf("step %d of %d, %d after %v", step+1, steps, rule.Status, rule.After)
+			pr := w.another()
+			job := w.enqueue(queue.Job{Pull: pr.Number, Head: pr.HeadSHA})
+			w.wire.cutAfter(step, func(req *http.Request) (*http.Response, error) {
+				w.wire.cutAfter(0, nil)
+				w.hub.Intercept(rule)
+				return http.DefaultTransport.RoundTrip(req)
+			})
+			w.work()
+			w.wire.cutAfter(0, nil)
+			w.once(name, pr, job)
+		}
+	}
+}
+
+// TestOutage: GitHub fails for so long that a job is given up. Who asks for it again has
+// it judged.
+func TestOutage(t *testing.T) {
+	w := newWorld(t)
+	w.wire.cutAfter(6, func(req *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 503, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}")), Request: req}, nil
+	})
+	job := w.pull()
+	w.work()
+	w.want("record", w.state(job.ID), "failed failure")
+	dead, err := w.queue.Dead(t.Context(), 10)
+	w.must(err)
+	w.want("dead letters", len(dead), 1)
+	w.wire.cutAfter(0, nil)
+	w.must(second(w.queue.Revive(t.Context(), dead[0].Sequence)))
+	w.work()
+	w.want("check runs", w.checks(w.shop.Pull(1).HeadSHA), []string{told})
+	w.want("comments", w.comments(1), []string{spoken})
+}
