@@ -309,9 +309,13 @@ func TestCluster(t *testing.T) {
 	}
 	<-enqueued
 	eventuallyWithin(t, 60*time.Second, func() string {
-		s, _ := replicas[0].Stats(ctx)
-		if s.Pending+s.Running > 0 {
-			return fmt.Sprintf("left: %+v", s)
+		for i, q := range replicas {
+			if err := q.Ready(ctx); err != nil { // it has heard of everything
+				return fmt.Sprintf("replica %d: %v", i, err)
+			}
+			if s, _ := q.Stats(ctx); s.Pending+s.Running > 0 {
+				return fmt.Sprintf("replica %d has: %+v", i, s)
+			}
 		}
 		return ""
 	})

@@ -68,32 +68,34 @@ type entry[T any] struct {
 type change[T any] func(now *T) (*T, error)
 
 // update changes the entry of from's key; from is what is believed to be there. id, when
-// not empty, names the change: one that was made within the stream's window under the
-// same id is not made again, and duplicate is true.
+// not empty, names the change: if one was made under the same id within the stream's
+// window, this one is not made, and duplicate is true.
 func (t *table[T]) update(ctx context.Context, from entry[T], id string, do change[T]) (now entry[T], duplicate bool, err error) {
 	ctx, cancel := withPatience(ctx, writeWait)
 	defer cancel()
 	write := rand.Text()
-	for unclear := false; ; {
+	for {
 		next, err := do(from.value)
 		if err != nil {
 			return from, false, err
 		}
 		sequence, duplicate, err := t.write(ctx, from, next, write, id)
-		if err == nil && !(duplicate && unclear) {
+		switch {
+		case err == nil:
 			return entry[T]{from.key, next, sequence, write}, duplicate, nil
-		}
-		if permanent(err) {
+		case permanent(err):
 			return from, false, fmt.Errorf("writing %s.%s: %w", t.name, from.key, err)
-		}
-		unclear = unclear || err != nil && !wrongSequence(err)
-		if unclear && !pause(ctx, 50*time.Millisecond) {
-			return from, false, fmt.Errorf("writing %s.%s: %w", t.name, from.key, err)
+		case !wrongSequence(err):
+			// It may have been written, and the server may know the id though it was not.
+			id = ""
+			if !pause(ctx, 50*time.Millisecond) {
+				return from, false, fmt.Errorf("writing %s.%s: %w", t.name, from.key, err)
+			}
 		}
 		if from, err = t.getPatiently(ctx, from.key); err != nil {
 			return from, false, err
 		}
-		if from.write == write || duplicate {
+		if from.write == write {
 			return from, false, nil
 		}
 	}
