@@ -100,6 +100,9 @@ func unused(h http.Header) float64 {
 	return 1 - used/limit
 }
 
+// reason is why there are the jobs that reconciliation enqueues.
+const reason = "reconcile"
+
 // pull enqueues an open pull request if it lacks a verdict.
 func (p *pass) pull(ctx context.Context, installation int64, r *gogithub.Repository, pull *gogithub.PullRequest) error {
 	if pull.GetDraft() {
@@ -108,7 +111,7 @@ func (p *pass) pull(ctx context.Context, installation int64, r *gogithub.Reposit
 	job := queue.Job{
 		Kind: queue.KindPull, Installation: installation, Repository: r.GetID(),
 		Owner: r.GetOwner().GetLogin(), Repo: r.GetName(), Pull: pull.GetNumber(),
-		Head: pull.GetHead().GetSHA(), Base: pull.GetBase().GetSHA(), Reason: "reconcile",
+		Head: pull.GetHead().GetSHA(), Base: pull.GetBase().GetSHA(), Reason: reason,
 	}
 	lacks, err := p.lacksVerdict(ctx, job)
 	if err != nil || !lacks {

@@ -128,13 +128,15 @@ const (
 	Limited = "limited"
 	// Failed ones could not find out something.
 	Failed = "failed"
+	// Stopped ones were ended before they were done.
+	Stopped = "stopped"
 )
 
 // Pass looks at everything once, whoever else does, and gives the pass's outcome. What
 // fails is logged, and does not keep the rest from being looked at.
 func (r *Reconciler) Pass(ctx context.Context) string {
 	began := r.Now()
-	p := &pass{Reconciler: r, outcome: Complete}
+	p := &pass{Reconciler: r, outcome: Complete, stopped: ctx.Done()}
 	p.failed("ask for failed deliveries", p.deliveries(ctx))
 	p.failed("look for pull requests without a verdict", p.installations(ctx))
 	p.failed("finish check runs", p.checks(ctx))
@@ -164,14 +166,23 @@ func (r *Reconciler) forget(before time.Time) {
 type pass struct {
 	*Reconciler
 	outcome string
+	stopped <-chan struct{}
 }
 
 // failed notes an error, if it is one, unless it is the will of whoever owns the
 // repository: an App removed or suspended, or without the permission.
 func (p *pass) failed(doing string, err error, about ...any) {
+	if err == nil {
+		return
+	}
+	select {
+	case <-p.stopped: // all that is asked now fails
+		p.outcome = Stopped
+		return
+	default:
+	}
 	var refused *github.Error
 	switch {
-	case err == nil:
 	case errors.Is(err, app.ErrGone), errors.Is(err, app.ErrSuspended), errors.As(err, &refused) && refused.Degrades():
 		p.Log.Debug(doing, append(about, "error", err)...)
 	default:

@@ -1,7 +1,9 @@
 package reconcile_test
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
 	"net/http"
 	"slices"
 	"testing"
@@ -163,6 +165,37 @@ func TestRecords(t *testing.T) {
 				t.Errorf("enqueued: %v, scans: %+v", enqueued, after)
 			}
 		})
+	}
+}
+
+// TestFailingAgain: a head whose scans fail rests longer each time.
+func TestFailingAgain(t *testing.T) {
+	w := newWorld(t)
+	r := w.repository("octo", "apps")
+	w.install("octo", r)
+	w.must(w.claim().Done(t.Context()))
+	r.open("one", false)
+	for _, rest := range []time.Duration{30 * time.Minute, time.Hour, 2 * time.Hour} {
+		w.put(queue.Failed)
+		w.clock.set(rest - time.Minute)
+		w.pass(reconcile.Complete)
+		w.wantPending()
+		w.clock.set(rest + time.Minute)
+		w.pass(reconcile.Complete)
+		w.wantPending("reconcile apps#1")
+	}
+}
+
+// TestStopped: a pass that was ended says so, and logs no error.
+func TestStopped(t *testing.T) {
+	w := newWorld(t)
+	w.install("octo", w.repository("octo", "apps"))
+	var log bytes.Buffer
+	r := reconcile.New(reconcile.Config{Queue: w.queue, App: w.us, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := r.Pass(ctx); got != reconcile.Stopped || log.Len() > 0 {
+		t.Errorf("the pass is %s, and logs %s", got, &log)
 	}
 }
 

@@ -15,19 +15,24 @@ type head struct {
 	sha        string
 }
 
-// again is how long a head rests after a scan of it ended without a verdict: the scan
-// after it may be on its way, and what fails should not fail all the time.
-const again = 30 * time.Minute
+const (
+	// again is how long a head rests after a scan of it ended without a verdict: the scan
+	// after it may be on its way. What was enqueued for it before doubles the time, up to
+	// lastAgain, so that what fails does not fail all the time.
+	again     = 30 * time.Minute
+	lastAgain = 24 * time.Hour
+)
 
 // lacksVerdict tells whether a pull request has neither a verdict on its head nor a job
 // that will give one.
 func (p *pass) lacksVerdict(ctx context.Context, j queue.Job) (bool, error) {
 	key := head{j.Repository, j.Pull, j.Head}
-	if scan, found := p.newest(queue.ScanFilter{Repository: j.Repository, Pull: j.Pull, Head: j.Head}); found {
-		switch {
+	scans := p.Queue.Scans(queue.ScanFilter{Repository: j.Repository, Pull: j.Pull, Head: j.Head})
+	if len(scans) > 0 {
+		switch scan := scans[0]; {
 		case !scan.State.Over() || scan.State == queue.Completed:
 			return false, nil
-		case p.Now().Sub(scan.Finished) < again:
+		case p.Now().Sub(scan.Finished) < pause(scans):
 			return false, nil
 		case scan.State != queue.Failed:
 			return true, nil // its check run, if there is one, says that it was cancelled
@@ -46,6 +51,17 @@ func (p *pass) lacksVerdict(ctx context.Context, j queue.Job) (bool, error) {
 		p.judged[key] = p.Now()
 	}
 	return err == nil && !completed, err
+}
+
+// pause is how long a head rests that has had these scans.
+func pause(scans []queue.Scan) time.Duration {
+	d := again
+	for _, s := range scans {
+		if s.Reason == reason {
+			d = min(2*d, lastAgain)
+		}
+	}
+	return d
 }
 
 // newest is the newest scan that f wants.
