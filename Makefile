@@ -2,7 +2,7 @@
 GO ?= go
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: build test browser lint sarif bench provenance fmt tidy update conformance-live action-test image
+.PHONY: build test browser lint sarif bench provenance fmt tidy update conformance-live action-test service-test image
 
 build: ## the program, as bin/preadmit
 	CGO_ENABLED=0 $(GO) build -o bin/preadmit ./cmd/preadmit
@@ -94,6 +94,11 @@ action-test: ## the Action in workflows, under nektos/act; no Docker
 	$(GO) build -o bin/e2e/preadmit ./cmd/preadmit
 	GOBIN="$(abspath bin/e2e)" $(GO) install $(ACT)
 	cd e2e && $(GO) test -count=1 ./action
+
+service-test: ## the service, built, against a GitHub for tests, git, NATS and Chromium
+	mkdir -p bin/e2e
+	$(GO) build -o bin/e2e/preadmit ./cmd/preadmit
+	cd e2e && $(GO) test -count=1 -timeout 30m -v ./service
 
 # Suites and objects to ask the real API server about. Those beside the repository
 # are optional.

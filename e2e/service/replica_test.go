@@ -1,0 +1,178 @@
+package service
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// replica is a running `preadmit serve`.
+type replica struct {
+	w   *world
+	cmd *exec.Cmd
+	// URL is where webhooks and pages are, ops where metrics are.
+	url, ops string
+	dir      string
+	ended    chan struct{} // closed when the process is gone
+	log      *lines
+}
+
+// lines keeps what a process says.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) add(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text.WriteString(line + "\n")
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// program is what `make service-test` builds.
+func program(t *testing.T) string {
+	t.Helper()
+	file, err := filepath.Abs("../../bin/e2e/preadmit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Skipf("the program is not built; `make service-test` builds and tests it: %v", err)
+	}
+	return file
+}
+
+// freePort is a port that nobody listened on just now.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// options are environment variables of a replica, less PREADMIT_.
+type options map[string]string
+
+// start starts a replica that keeps its data in dir, and waits until it is ready. The
+// App's webhooks go there.
+func (w *world) start(dir string, o options) *replica {
+	w.t.Helper()
+	r := &replica{w: w, dir: dir, ended: make(chan struct{}), log: &lines{}}
+	listen, ops := freePort(w.t), freePort(w.t)
+	r.url, r.ops = "http://"+listen, "http://"+ops
+	env := options{
+		"LISTEN": listen, "METRICS_LISTEN": ops, "DATA_DIR": dir, "PUBLIC_URL": r.url,
+		"APP_ID": fmt.Sprint(w.app.ID), "APP_PRIVATE_KEY_FILE": w.key, "APP_WEBHOOK_SECRET_FILE": w.secret,
+		"APP_CLIENT_ID": w.app.ClientID, "APP_CLIENT_SECRET_FILE": w.client,
+		"GITHUB_URL": w.hub.WebURL, "GITHUB_API_URL": w.hub.URL,
+		"SCAN_WORKERS": "1", "QUEUE_LEASE": "5s", "DRAIN": "20s", "LOG_LEVEL": "debug",
+	}
+	maps.Copy(env, o)
+	r.cmd = exec.Command(program(w.t), "serve")
+	r.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "CANARY=canary-in-the-environment"}
+	for name, value := range env {
+		r.cmd.Env = append(r.cmd.Env, "PREADMIT_"+name+"="+value)
+	}
+	stderr, err := r.cmd.StderrPipe()
+	w.must(err)
+	w.must(r.cmd.Start())
+	go r.read(stderr)
+	w.t.Cleanup(func() {
+		r.kill()
+		if w.t.Failed() {
+			w.t.Logf("log of %s:\n%s", r.url, tail(r.log.String(), 30_000))
+		}
+	})
+	w.app.SetWebhook(r.url+"/webhooks/github", w.app.WebhookSecret())
+	r.ready()
+	return r
+}
+
+func tail(text string, n int) string { return text[max(0, len(text)-n):] }
+
+func (r *replica) read(stderr io.Reader) {
+	scanner := bufio.NewScanner(stderr)
+	scanner.Buffer(nil, 4<<20)
+	for scanner.Scan() {
+		r.log.add(scanner.Text())
+	}
+	_, _ = io.Copy(io.Discard, stderr) // after a line that is too long
+	_ = r.cmd.Wait()                   // r.cmd.ProcessState says how it ended
+	close(r.ended)
+}
+
+// ready waits until the replica takes deliveries.
+func (r *replica) ready() {
+	r.w.t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		select {
+		case <-r.ended:
+			r.w.t.Fatalf("the service ended: %s\n%s", r.cmd.ProcessState, r.log)
+		default:
+		}
+		if status, _ := r.get("/readyz"); status == http.StatusOK {
+			return
+		}
+	}
+	r.w.t.Fatal("the service does not become ready")
+}
+
+// get gives the status of an answer, 0 when there is none, and its body.
+func (r *replica) get(path string) (int, string) {
+	base := r.url
+	if path == "/metrics" {
+		base = r.ops
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+path, nil)
+	if err != nil {
+		return 0, err.Error()
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(resp.Body) // what came of it
+	return resp.StatusCode, string(body)
+}
+
+// kill ends the process at once, as a power cut does.
+func (r *replica) kill() {
+	_ = r.cmd.Process.Kill() // it may be gone
+	<-r.ended
+}
+
+// stop asks the process to end, and gives its exit code.
+func (r *replica) stop() int {
+	r.w.t.Helper()
+	r.w.must(r.cmd.Process.Signal(syscall.SIGTERM))
+	select {
+	case <-r.ended:
+	case <-time.After(patience):
+		r.w.t.Fatal("the service does not end")
+	}
+	return r.cmd.ProcessState.ExitCode()
+}

@@ -1,0 +1,142 @@
+package service
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/preadmit/preadmit/report/github/githubtest"
+)
+
+const policies = `apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: no-deny}
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [configmaps]}]
+  validations: [{expression: "!has(object.data) || !('deny' in object.data)", message: the key deny is not for us}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: no-deny}
+spec: {policyName: no-deny, validationActions: [Deny]}
+`
+
+func configMap(name, key string) string {
+	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: shop}\ndata:\n  %s: \"1\"\n", name, key)
+}
+
+// world is a GitHub with the repository octo/shop, where the App is installed. What says
+// deny in a ConfigMap is denied.
+type world struct {
+	t    *testing.T
+	hub  *githubtest.Server
+	shop *githubtest.Repository
+	app  *githubtest.App
+	// key and secret are files with the App's secrets.
+	key, secret, client string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	hub, err := githubtest.New(githubtest.Config{})
+	w := &world{t: t, hub: hub}
+	w.must(err)
+	t.Cleanup(func() {
+		for _, p := range hub.Problems() {
+			t.Errorf("GitHub's description or limits: %s", p)
+		}
+		hub.Close()
+	})
+	w.shop = w.repository("shop")
+	w.app, err = hub.AddApp(githubtest.AppOptions{})
+	w.must(err)
+	w.must(second(w.app.Install("octo")))
+	dir := t.TempDir()
+	w.key, w.secret, w.client = filepath.Join(dir, "key.pem"), filepath.Join(dir, "secret"), filepath.Join(dir, "client")
+	w.write(w.key, string(w.app.PrivateKey))
+	w.write(w.secret, w.app.WebhookSecret())
+	w.write(w.client, w.app.ClientSecret)
+	return w
+}
+
+// repository makes one of octo's.
+func (w *world) repository(name string) *githubtest.Repository {
+	w.t.Helper()
+	r, err := w.hub.AddRepository(githubtest.RepositoryOptions{Owner: "octo", Name: name, Files: githubtest.Files{
+		"policies/policies.yaml": policies, "app/old.yaml": configMap("old", "deny"),
+	}})
+	w.must(err)
+	return r
+}
+
+// pull opens a pull request of a branch of its own that adds one ConfigMap.
+func (w *world) pull(r *githubtest.Repository, branch, key string) int {
+	w.t.Helper()
+	w.must(second(r.Push(branch, githubtest.Files{"app/" + branch + ".yaml": configMap(branch, key)})))
+	number, err := r.OpenPull(githubtest.PullOptions{Head: branch, Title: "Add " + branch})
+	w.must(err)
+	return number
+}
+
+// checks are the check runs of a commit, as "status conclusion title".
+func (w *world) checks(sha string) []string {
+	var out []string
+	for _, c := range w.hub.CheckRuns() {
+		if c.HeadSHA == sha {
+			out = append(out, strings.Join([]string{c.Status, c.Conclusion, c.Title}, " | "))
+		}
+	}
+	return out
+}
+
+// comments are the bodies of a pull request's comments by the App.
+func (w *world) comments(r *githubtest.Repository, number int) []string {
+	var out []string
+	for _, c := range w.hub.Comments() {
+		if c.Repo == r.Owner()+"/"+r.Name() && c.Pull == number && c.Author == w.app.Slug+"[bot]" {
+			out = append(out, c.Body)
+		}
+	}
+	return out
+}
+
+// eventually waits for something to become as wanted.
+func (w *world) eventually(what string, got func() []string, want ...string) {
+	w.t.Helper()
+	var last []string
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if last = got(); slices.Equal(last, want) {
+			return
+		}
+	}
+	w.t.Fatalf("%s: %q, want %q", what, last, want)
+}
+
+// patience is how long anything may take on a busy machine.
+const patience = 90 * time.Second
+
+// judged waits until a commit has one completed check run of ours.
+func (w *world) judged(sha, conclusion, title string) {
+	w.t.Helper()
+	w.eventually("check runs of "+sha, func() []string { return w.checks(sha) }, "completed | "+conclusion+" | "+title)
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) write(file, text string) {
+	w.t.Helper()
+	w.must(os.WriteFile(file, []byte(text), 0o600))
+}
+
+func second[T any](_ T, err error) error { return err }
