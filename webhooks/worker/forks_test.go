@@ -89,6 +89,14 @@ func TestApproval(t *testing.T) {
 	w.work()
 	w.want("scans after a push", w.scanner.count(), 2)
 	w.want("new head", w.checks(w.shop.Pull(2).HeadSHA), []string{"completed neutral: Waiting for approval"})
+
+	// Nor is one that comes before the approved job is taken, and whose event got lost.
+	w.comment(2, "octo", "/preadmit rescan")
+	w.workOn(queue.KindCommand)
+	w.must(second(fork.Push("mine", githubtest.Files{"app/worst.yaml": configMap("worst", "deny")})))
+	w.work()
+	w.want("scans after a push without its event", w.scanner.count(), 2)
+	w.want("newest head", w.checks(w.shop.Pull(2).HeadSHA), []string{"completed neutral: Waiting for approval"})
 	for _, r := range w.hub.CheckRuns() {
 		if r.Title == "Waiting for approval" && !strings.Contains(r.Summary, "`"+r.HeadSHA+"`") {
 			t.Errorf("summary %q does not name the commit", r.Summary)

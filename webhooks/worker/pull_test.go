@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"strings"
@@ -202,5 +203,43 @@ func TestUnrelated(t *testing.T) {
 	w.want("record", w.state(job.ID), "completed failure")
 	if s := w.record(job.ID); s.Base != w.shop.Tip("main") || !strings.Contains(s.Why, "no merge base") {
 		t.Errorf("record %+v", s)
+	}
+}
+
+// TestLines: annotations are on the lines of the head, not on those of the merge commit
+// that was judged, where main has put others before. In files too large to compare there
+// are none.
+func TestLines(t *testing.T) {
+	padding := strings.Repeat("# a comment\n", 20)
+	for name, test := range map[string]struct {
+		padding string
+		want    string
+	}{
+		"small": {padding, "app/list.yaml:31"},
+		"large": {padding + strings.Repeat("#"+strings.Repeat("x", 1000)+"\n", 2100), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			list := configMap("a", "fine") + "---\n" + test.padding
+			w.must(second(w.shop.Push("main", githubtest.Files{"app/list.yaml": list})))
+			w.must(second(w.shop.Push("list", githubtest.Files{"app/list.yaml": list + configMap("b", "deny")})))
+			n, err := w.shop.OpenPull(githubtest.PullOptions{Head: "list"})
+			w.must(err)
+			w.must(second(w.shop.Push("main", githubtest.Files{"app/list.yaml": "# one\n# two\n" + list})))
+			w.enqueue(queue.Job{Pull: n})
+			w.work()
+			run := w.hub.CheckRuns()[0]
+			got := ""
+			for _, a := range run.Annotations {
+				got += fmt.Sprintf("%s:%d", a.Path, a.StartLine)
+			}
+			w.want("annotated", got, test.want)
+			if test.want == "" && !strings.Contains(run.Summary, "Places without annotation: 1") {
+				t.Errorf("summary %q", run.Summary)
+			}
+			if !strings.Contains(w.hub.SARIFs()[0].CommitSHA, w.shop.Pull(n).MergeSHA) {
+				t.Error("the merge commit was not judged, so that nothing is tested")
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -71,15 +72,14 @@ func annotations(w *world, sha string) (n int) {
 func TestCrashAtEachStep(t *testing.T) {
 	w := newWorld(t)
 	steps := w.steps()
-	for step := range steps {
-		for _, heard := range []bool{false, true} {
-			name := fmt.Sprintf("step %d of %d, heard %v", step+1, steps, heard)
-			pr := w.another()
-			job := w.enqueue(queue.Job{Pull: pr.Number, Head: pr.HeadSHA, Fresh: step%2 == 1})
-			w.crash(step, heard)
-			w.work()
-			w.once(name, pr, job)
-		}
+	for i := range 4 * steps {
+		step, heard, fresh := i/4, i%2 == 1, i/2%2 == 1
+		name := fmt.Sprintf("step %d of %d, heard %v, fresh %v", step+1, steps, heard, fresh)
+		pr := w.another()
+		job := w.enqueue(queue.Job{Pull: pr.Number, Head: pr.HeadSHA, Fresh: fresh})
+		w.crash(step, heard)
+		w.work()
+		w.once(name, pr, job)
 	}
 }
 
@@ -99,16 +99,16 @@ func (w *world) crash(step int, heard bool) {
 		<-req.Context().Done()
 		return nil, req.Context().Err()
 	})
-	w.config.Drain = time.Nanosecond
 	stop := w.start()
 	select {
 	case <-ended:
 	case <-time.After(30 * time.Second):
 		w.t.Fatal("the job ended before the crash")
 	}
+	w.must(w.queue.Close(context.Background())) // the worker cannot say anything there
 	stop()
 	w.wire.cutAfter(0, nil)
-	w.config.Drain = 20 * time.Second
+	w.openQueue()
 }
 
 // TestFailureAtEachStep: whichever request GitHub fails at, for a moment or for longer than
