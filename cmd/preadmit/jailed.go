@@ -1,8 +1,6 @@
 package main
 
 import (
-	_ "time/tzdata" // the jail has no files of the system, and time zones are judged
-
 	"github.com/spf13/cobra"
 
 	"github.com/preadmit/preadmit/internal/jail"

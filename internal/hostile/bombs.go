@@ -24,16 +24,17 @@ func bombs() []Case {
 			t.Put("app/kustomization.yaml", "resources: [other]\n")
 			t.Put("app/other/kustomization.yaml", "resources: [..]\n")
 		}},
-		{Name: "openapi schema that refers to itself", Verdict: "incomplete", Says: "app", Heavy: true, Head: schemaLoop},
+		{Name: "openapi schema that refers to itself", Verdict: "incomplete", Says: "app", Heavy: true, Fatal: true, Head: schemaLoop},
 		{Name: "openapi schema that is no schema", Verdict: "incomplete", Says: "app", Head: func(t *Tree, _ *Canary) {
-			t.Put("app/kustomization.yaml", "resources: [cm.yaml]\nopenapi: {path: schema.json}\n")
+			t.Put("app/kustomization.yaml", "resources: [cm.yaml]\nopenapi: {path: schema.json}\npatches: [{path: p.yaml}]\n")
+			t.Put("app/p.yaml", configMap("app", 1))
 			t.Put("app/schema.json", `{"definitions": [1]}`)
 		}},
 		{Name: "empty crds", Verdict: "incomplete", Says: "app", Head: func(t *Tree, _ *Canary) {
 			t.Put("app/kustomization.yaml", "resources: [cm.yaml]\ncrds: [crd.yaml]\n")
 			t.Put("app/crd.yaml", "")
 		}},
-		{Name: "slow root", Verdict: "incomplete", Says: "app", Heavy: true, Fatal: true, Head: slow},
+		{Name: "slow root", Verdict: "incomplete", Says: "app", Heavy: true, Fatal: true, Patient: "failed", Head: func(t *Tree, _ *Canary) { Slow(t, "app") }},
 	}
 }
 
@@ -58,6 +59,13 @@ func aliasBomb(depth int) string {
 	return b.String()
 }
 
+// Hungry writes a root that renders, with one object that takes a process some hundred
+// megabytes: a bomb just below the limits.
+func Hungry(t *Tree, dir string) {
+	t.Put(dir+"/kustomization.yaml", "resources: [cm.yaml]\n")
+	t.Put(dir+"/cm.yaml", aliasBomb(5))
+}
+
 // mergeBomb does it with merge keys.
 func mergeBomb(depth int) string {
 	var b strings.Builder
@@ -72,25 +80,21 @@ func mergeBomb(depth int) string {
 	return b.String()
 }
 
-// layers makes each level include the one before twice.
+// layers makes each level include the one below it many times: 421,875 objects.
 func layers(t *Tree, _ *Canary) {
-	const levels = 24
-	for i := range levels {
-		next := fmt.Sprintf("../l%d", i+1)
-		if i == levels-1 {
-			next = "../l"
+	const levels, copies = 3, 75
+	for level := range levels {
+		var all []string
+		for i := range copies {
+			side := fmt.Sprintf("l%d-%d", level, i)
+			t.Put("app/"+side+"/kustomization.yaml", fmt.Sprintf("namePrefix: p%d-\nresources: [../l%d]\n", i, level+1))
+			all = append(all, "../"+side)
 		}
-		for _, side := range []string{"a", "b"} {
-			t.Put(fmt.Sprintf("app/l%d%s/kustomization.yaml", i, side), fmt.Sprintf("namePrefix: %s-\nresources: [../l%d]\n", side, i))
-		}
-		if i < levels-1 {
-			t.Put(fmt.Sprintf("app/l%d/kustomization.yaml", i), fmt.Sprintf("resources: [%sa, %sb]\n", next, next))
-		} else {
-			t.Put(fmt.Sprintf("app/l%d/kustomization.yaml", i), "resources: [cm.yaml]\n")
-			t.Put(fmt.Sprintf("app/l%d/cm.yaml", i), configMap("deep", 1))
-		}
+		t.Put(fmt.Sprintf("app/l%d/kustomization.yaml", level), "resources: ["+strings.Join(all, ", ")+"]\n")
 	}
-	t.Put("app/kustomization.yaml", "resources: [l0a, l0b]\n")
+	t.Put(fmt.Sprintf("app/l%d/kustomization.yaml", levels), app)
+	t.Put(fmt.Sprintf("app/l%d/cm.yaml", levels), configMap("deep", 1))
+	t.Put("app/kustomization.yaml", "resources: [l0]\n")
 }
 
 // schemaLoop makes kustomize follow a reference for ever.
@@ -103,11 +107,13 @@ func schemaLoop(t *Tree, _ *Canary) {
   "x-kubernetes-group-version-kind": [{"group": "example.com", "kind": "Thing", "version": "v1"}]}}}`)
 }
 
-// slow stays just within the limits of rendering, which takes kustomize long.
-func slow(t *Tree, _ *Canary) {
+// Slow writes a root within the limits of rendering that takes kustomize seconds: its
+// time grows with the square of the objects.
+func Slow(t *Tree, dir string) {
 	var b strings.Builder
-	for i := range 4900 {
+	for i := range 2500 {
 		b.WriteString("---\n" + configMap(fmt.Sprintf("c%d", i), 1))
 	}
-	t.Put("app/cm.yaml", b.String())
+	t.Put(dir+"/kustomization.yaml", app)
+	t.Put(dir+"/cm.yaml", b.String())
 }

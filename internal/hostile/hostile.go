@@ -21,9 +21,25 @@ type Case struct {
 	Says string
 	// Heavy takes long to make or to scan.
 	Heavy bool
-	// Fatal may end the process that scans it: in a jail the root is named, without one
-	// this is left out.
+	// Fatal has a root, app or below, that takes a process longer than a few seconds: a
+	// jail with such a limit ends it and names the root.
 	Fatal bool
+	// Patient is the verdict of a scan without limits of time; empty when it is the same.
+	Patient string
+}
+
+// Told tells what of an output was not made safe to print: empty when all was. The output
+// is that of a format without workflow commands.
+func Told(output string) string {
+	for line := range strings.Lines(output) {
+		switch {
+		case strings.ContainsAny(line, "\x1b\a\r"), strings.Contains(line, "\u202e"):
+			return fmt.Sprintf("control characters: %q", line)
+		case strings.HasPrefix(strings.TrimSpace(line), "::"), strings.Contains(line, "##["):
+			return fmt.Sprintf("a workflow command: %q", line)
+		}
+	}
+	return ""
 }
 
 // Finding is what the policy says about web, and must say in spite of everything.

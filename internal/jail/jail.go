@@ -80,6 +80,8 @@ type Ended struct {
 	Code int
 	// Signal is the name of that signal.
 	Signal string
+	// CPU is the processor time it used, with that of its children which ended before.
+	CPU time.Duration
 	// Said is the beginning and the end of what it printed on its standard streams,
 	// which may be anything.
 	Said string

@@ -192,7 +192,7 @@ func (c *Child) watch(ctx context.Context, group int, memory int64, over <-chan 
 }
 
 func endOf(ctx context.Context, state *os.ProcessState, said *said) Ended {
-	end := Ended{Code: state.ExitCode(), Said: said.String()}
+	end := Ended{Code: state.ExitCode(), Said: said.String(), CPU: state.UserTime() + state.SystemTime()}
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		end.Signal = unix.SignalName(status.Signal())
 		if status.Signal() == syscall.SIGKILL {

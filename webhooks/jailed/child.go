@@ -9,6 +9,7 @@ import (
 	"io"
 	"runtime/debug"
 	"sync"
+	_ "time/tzdata" // the jail has no files of the system, and time zones are judged
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/gittree"

@@ -52,7 +52,8 @@ type Limits struct {
 	// Workers is how many roots are rendered at the same time. Default: the number of
 	// processors.
 	Workers int
-	// Retries is how often a scan is begun again after a child died. Default 8.
+	// Retries is how often a scan is begun again after a child died. Default 8; less
+	// than zero is never.
 	Retries int
 }
 

@@ -132,9 +132,10 @@ func (t *trial) failed(ctx context.Context, err error) error {
 	if t.asked.Err() != nil {
 		return context.Cause(t.asked)
 	}
-	if ctx.Err() != nil {
-		why, _ := t.limits.describe(jail.Ended{Cause: errWall})
-		return &DeathError{Death: Death{Why: why, Limit: true}, Tries: len(t.died) + 1}
+	unavailable := new(jail.UnavailableError)
+	if ctx.Err() != nil || errors.Is(err, jail.ErrMemory) && !errors.As(err, &unavailable) {
+		why, limit := t.limits.describe(jail.Ended{Cause: err})
+		return &DeathError{Death: Death{Why: why, Limit: limit}, Tries: len(t.died) + 1}
 	}
 	return fmt.Errorf("scan in a jail: %w", err)
 }

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/preadmit/preadmit/internal/hostile"
+)
+
+// mostHostile is how long an attack may keep a scan without a jail busy: the longest is a
+// schema that makes kustomize run in a circle, which is given a minute.
+const mostHostile = 100 * time.Second
+
+// TestHostile runs `preadmit scan` on every attack: it ends in time with the exit code of
+// the verdict, says what it is, still finds what else is wrong, and reaches nothing.
+func TestHostile(t *testing.T) {
+	program, err := exec.LookPath("preadmit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range hostile.Cases() {
+		t.Run(c.Name, func(t *testing.T) {
+			if c.Heavy && testing.Short() {
+				t.Skip("takes long")
+			}
+			t.Parallel()
+			dir := t.TempDir()
+			canary, err := hostile.NewCanary(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer canary.Close()
+			pull, err := c.Make(context.Background(), filepath.Join(dir, "repository"), canary)
+			if err != nil {
+				t.Fatal(err)
+			}
+			scanHostile(t, program, &c, canary, pull)
+		})
+	}
+}
+
+func scanHostile(t *testing.T, program string, c *hostile.Case, canary *hostile.Canary, pull *hostile.Pull) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), mostHostile)
+	defer cancel()
+	saved := filepath.Join(t.TempDir(), "report.json")
+	cmd := exec.CommandContext(ctx, program, "scan", "--base", pull.Base, "--head", pull.Head, "-o", saved, pull.Dir)
+	cmd.Env = append(os.Environ(), hostile.TokenVariable+"="+canary.Token)
+	printed, err := cmd.CombinedOutput()
+	code := exitClean
+	if exit := new(exec.ExitError); errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	verdict := c.Verdict
+	if c.Patient != "" {
+		verdict = c.Patient
+	}
+	if want := map[string]int{"incomplete": exitIncomplete, "failed": exitFindings}[verdict]; code != want {
+		t.Errorf("exit code %d, want %d", code, want)
+	}
+	document, err := os.ReadFile(saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := string(printed) + string(document)
+	if !strings.Contains(all, c.Says) || !strings.Contains(all, hostile.Finding) {
+		t.Errorf("does not say %q and %q: %s", c.Says, hostile.Finding, printed)
+	}
+	if told := hostile.Told(all); told != "" {
+		t.Errorf("printed %s", told)
+	}
+	if dead := canary.Dead([]byte(all)); dead != "" {
+		t.Error(dead)
+	}
+}
