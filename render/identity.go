@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 
 	"github.com/pjbgf/sha1cd"
 )
@@ -21,6 +22,12 @@ type identified interface {
 // holds the same text.
 const linkMark = "symbolic link "
 
+// dirMark is the identity of a directory, whatever is in it.
+const dirMark = "directory"
+
+// isMark tells the identity of something that is no file.
+func isMark(id string) bool { return id == dirMark || strings.HasPrefix(id, linkMark) }
+
 // objectID is the name git gives a blob: SHA-1 over its length and content. Blobs
 // that were made to collide get names of their own (sha1cd).
 func objectID(data []byte) string {
@@ -30,8 +37,8 @@ func objectID(data []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// identity identifies the content of the file, or the target of the symbolic link,
-// at a path without symbolic links before it. Limits do not apply: nothing is kept.
+// identity identifies the content of the file, the target of the symbolic link or the
+// directory at a path without symbolic links before it. Limits do not apply: nothing is kept.
 func (t *tree) identity(name string) (string, error) {
 	if id, ok := t.identities.Load(name); ok {
 		return id.(string), nil
@@ -47,6 +54,9 @@ func (t *tree) identify(name string) (string, error) {
 	info, err := t.lstat(name)
 	if err != nil {
 		return "", err
+	}
+	if info.IsDir() {
+		return dirMark, nil
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
 		target, err := t.links.ReadLink(name)

@@ -99,11 +99,10 @@ func (in *Inputs) listFiles(root Root) {
 	in.within = root.Path
 	for name, id := range in.Trace.Reads {
 		in.within = commonDir(in.within, name)
-		if strings.HasPrefix(id, linkMark) {
-			in.linked = true
-		} else {
+		if !isMark(id) {
 			in.files = append(in.files, name)
 		}
+		in.linked = in.linked || strings.HasPrefix(id, linkMark)
 	}
 	for name := range in.Trace.Misses {
 		in.within = commonDir(in.within, name)

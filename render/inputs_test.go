@@ -85,15 +85,7 @@ func everyRoot(t *testing.T, fsys fs.FS) []Root {
 
 // TestInputsCoverRenders holds the trees in testdata against their inputs.
 func TestInputsCoverRenders(t *testing.T) {
-	var archives []string
-	for _, pattern := range []string{"testdata/*.txtar", "testdata/*/*.txtar", "../scanner/testdata/*/*.txtar"} {
-		found, err := filepath.Glob(pattern)
-		if err != nil || len(found) == 0 {
-			t.Fatalf("no archives like %s: %v", pattern, err)
-		}
-		archives = append(archives, found...)
-	}
-	for _, name := range archives {
+	for _, name := range archives(t) {
 		t.Run(name, func(t *testing.T) {
 			archive, err := txtar.ParseFile(name)
 			if err != nil {

@@ -24,23 +24,17 @@ func (r *Renderer) renderKustomize(ctx context.Context, root Root) *Result {
 	return result
 }
 
-// traceEntries notes the files a closure names as if they were read. A directory that
-// is named as one is noted by the kustomization in it.
+// traceEntries notes the files a closure names as if they were read.
 func (t *tree) traceEntries(c *closure, trace Trace) {
 	for _, e := range c.entries {
-		if e.target == "" {
-			continue
-		}
-		if to := t.resolve(e.target); to.isDir && e.kind.mayBeDirectory() {
-			trace.passed(to.links)
-		} else {
+		if e.target != "" {
 			t.traceFile(e.target, trace)
 		}
 	}
 }
 
-// traceFile notes a path as if a file was read there. A directory in its place is as
-// good as nothing, and makes a trace that no tree answers the same.
+// traceFile notes a path as if what is there was read: that a directory is one decides
+// as much as what a file holds.
 func (t *tree) traceFile(name string, trace Trace) {
 	r := t.resolve(name)
 	if r.err != nil {
@@ -48,7 +42,7 @@ func (t *tree) traceFile(name string, trace Trace) {
 		return
 	}
 	trace.passed(r.links)
-	if id, err := t.identity(r.real); err == nil && !r.isDir {
+	if id, err := t.identity(r.real); err == nil {
 		trace.Reads[r.real] = id
 	} else {
 		trace.Misses[name] = true

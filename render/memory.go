@@ -49,7 +49,7 @@ type rememberedInputs struct {
 	Kind          RootKind
 	Manifests     []string // of a plain root
 	Within        string
-	Files, IDs    []string // what is read, and its content
+	Reads, IDs    []string // what is read, and what identifies it
 	Misses        []string
 	Free, Patched bool
 	Affixes       []string
@@ -181,11 +181,11 @@ func (d *discoverer) remember(l *listing, id string) rememberedDir {
 
 func (r *Renderer) rememberInputs(root Root, in *Inputs) *rememberedInputs {
 	out := &rememberedInputs{
-		Path: root.Path, Kind: root.Kind, Manifests: root.Files, Within: in.within, Files: in.files,
+		Path: root.Path, Kind: root.Kind, Manifests: root.Files, Within: in.within, Reads: slices.Sorted(maps.Keys(in.Trace.Reads)),
 		Misses: slices.Sorted(maps.Keys(in.Trace.Misses)), Free: in.free, Patched: in.patched,
 		Affixes: in.affixes, Generated: slices.Sorted(maps.Keys(in.generated)), Words: in.words,
 	}
-	for _, name := range in.files {
+	for _, name := range out.Reads {
 		out.IDs = append(out.IDs, in.Trace.Reads[name])
 	}
 	if out.Words == nil {
@@ -206,11 +206,14 @@ func (r *Renderer) rememberedInputs(root Root) *Inputs {
 		return nil
 	}
 	in := &Inputs{
-		Trace: newTrace(), of: r.tree, files: known.Files, within: known.Within, free: known.Free, patched: known.Patched,
+		Trace: newTrace(), of: r.tree, within: known.Within, free: known.Free, patched: known.Patched,
 		affixes: known.Affixes, generated: map[string]bool{}, words: known.Words,
 	}
-	for i, name := range known.Files {
+	for i, name := range known.Reads {
 		in.Trace.Reads[name] = known.IDs[i]
+		if !isMark(known.IDs[i]) {
+			in.files = append(in.files, name)
+		}
 	}
 	for _, name := range known.Misses {
 		in.Trace.Misses[name] = true

@@ -7,15 +7,20 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/fstest"
 	"time"
 
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/treetest"
 	"github.com/preadmit/preadmit/scanner"
 )
 
 // FuzzRenderingLess generates repositories of a few roots that depend on each
 // other, and a change, from a seed, and demands that a scan says what one says that
-// renders every root.
+// renders every root. Scanned are git trees, with a cache that all seeds share and that
+// remembers the base, and of every fourth seed trees without names and no cache as well.
 //
 // PREADMIT_FUZZ_PAIRS=100000 go test -timeout 0 -run FuzzRenderingLess ./scanner
 // compares that many, from seeds that follow each other, PREADMIT_FUZZ_SEED (1000)
@@ -27,8 +32,9 @@ func FuzzRenderingLess(f *testing.F) {
 	if pairs := numberOf(f, "PREADMIT_FUZZ_PAIRS", 0); pairs > 0 {
 		runPlans(f, pairs, uint64(numberOf(f, "PREADMIT_FUZZ_SEED", 1000)))
 	}
+	cache := newPlanCache(f)
 	f.Fuzz(func(t *testing.T, seed uint64) {
-		(&planTally{}).compare(t, seed)
+		(&planTally{cache: cache}).compare(t, seed)
 	})
 }
 
@@ -48,6 +54,46 @@ func numberOf(t testing.TB, name string, otherwise int) int {
 // planTally counts what was compared, to show that it was worth comparing.
 type planTally struct {
 	pairs, findings, indeterminate, requests, untouched, partial, refusedInput, different int
+
+	cache *planCache
+}
+
+// planCache is a cache that many scans share.
+type planCache struct {
+	*render.Cache
+	used atomic.Int64
+}
+
+func newPlanCache(t testing.TB) *planCache {
+	t.Helper()
+	cache, err := render.OpenCache(t.TempDir(), 16<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &planCache{Cache: cache}
+}
+
+// warm makes the cache remember the base of a change, and gives the change with trees
+// whose directories have names.
+func (c *planCache) warm(t testing.TB, in scanner.Input) scanner.Input {
+	t.Helper()
+	const often = 200
+	if c.used.Add(1)%often == 0 {
+		if err := c.Trim(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in.Render.Cache = c.Cache
+	base := *in.Base
+	base.FS = treetest.Name(in.Base.FS.(fstest.MapFS))
+	in.Base, in.Head.FS = &base, treetest.Name(in.Head.FS.(fstest.MapFS))
+	r := render.NewRenderer(base.FS, in.Render)
+	found, err := r.Discover(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Remember(found.Roots)
+	return in
 }
 
 // mostDifferentPlans is the number of seeds that differ after which a run ends.
@@ -56,38 +102,50 @@ const mostDifferentPlans = 10
 // runPlans compares pairs and tells how far it is.
 func runPlans(t testing.TB, pairs int, seed uint64) {
 	start, told := time.Now(), time.Now()
-	first, tally := seed, &planTally{}
+	first, tally := seed, &planTally{cache: newPlanCache(t)}
 	for ; tally.pairs < pairs && tally.different < mostDifferentPlans; seed++ {
 		tally.compare(t, seed)
 		if time.Since(told) > time.Minute {
 			told = time.Now()
-			fmt.Fprintf(os.Stderr, "%s seed %d: %+v\n", time.Since(start).Round(time.Second), seed, *tally)
+			fmt.Fprintf(os.Stderr, "%s seed %d: %s\n", time.Since(start).Round(time.Second), seed, tally)
 		}
 	}
 	took := time.Since(start)
-	t.Logf("seeds %d to %d: %+v; %s, %s a pair", first, seed-1, *tally, took.Round(time.Second), took/time.Duration(max(tally.pairs, 1)))
+	t.Logf("seeds %d to %d: %s; %s, %s a pair", first, seed-1, tally, took.Round(time.Second), took/time.Duration(max(tally.pairs, 1)))
 }
 
-// compare compares the two scans of what a seed generates.
+func (y *planTally) String() string {
+	return fmt.Sprintf("%d pairs, %d findings, %d indeterminate, %d requests, %d untouched, %d partial, %d refused input, %d different",
+		y.pairs, y.findings, y.indeterminate, y.requests, y.untouched, y.partial, y.refusedInput, y.different)
+}
+
+// compare compares the scans of what a seed generates.
 func (y *planTally) compare(t testing.TB, seed uint64) {
 	t.Helper()
 	in := newPlanGenerator(seed).input()
 	y.pairs++
 	whole, err := scanner.ScanWhole(context.Background(), in)
-	got, gotErr := scanner.Scan(context.Background(), in)
-	if err != nil || gotErr != nil {
-		if y.refusedInput++; fmt.Sprint(err) != fmt.Sprint(gotErr) {
-			y.different++
-			t.Errorf("seed %d: rendering less: %v, everything: %v", seed, gotErr, err)
-		}
-		return
+	scans := map[string]scanner.Input{"with a cache": y.cache.warm(t, in)}
+	if seed%4 == 0 {
+		scans["rendering less"] = in
 	}
-	y.count(whole, got)
-	if diff := planDiff(whole, got); diff != "" {
-		y.different++
-		fmt.Fprintf(os.Stderr, "seed %d differs\n%s\n", seed, diff) // before a run that is cut short
-		t.Errorf("seed %d: rendering less says something else (-everything +what matters):\n%s\n%s\nrepeat: PREADMIT_FUZZ_PAIRS=1 PREADMIT_FUZZ_SEED=%d go test -run FuzzRenderingLess/seed#0 ./scanner",
-			seed, diff, show(in), seed)
+	for how, in := range scans {
+		got, gotErr := scanner.Scan(context.Background(), in)
+		if fmt.Sprint(err) != fmt.Sprint(gotErr) {
+			y.different++
+			t.Errorf("seed %d: %s: %v, everything: %v", seed, how, gotErr, err)
+		}
+		if err != nil || gotErr != nil {
+			y.refusedInput++
+			continue
+		}
+		y.count(whole, got)
+		if diff := planDiff(whole, got); diff != "" {
+			y.different++
+			fmt.Fprintf(os.Stderr, "seed %d differs, %s\n%s\n", seed, how, diff) // before a run that is cut short
+			t.Errorf("seed %d: %s says something else (-everything +what matters):\n%s\n%s\nrepeat: PREADMIT_FUZZ_PAIRS=1 PREADMIT_FUZZ_SEED=%d go test -run FuzzRenderingLess/seed#0 ./scanner",
+				seed, how, diff, show(in), seed)
+		}
 	}
 }
 

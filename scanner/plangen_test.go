@@ -2,6 +2,7 @@ package scanner_test
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -23,9 +24,16 @@ func (g *planGenerator) input() scanner.Input {
 	if g.oneIn(4) {
 		base[".given/policies.yaml"] = g.documents()
 	}
+	if g.oneIn(6) {
+		base["links/l"] = linkTo + choose(g, "../r0", "../r1", "../r0/o.yaml", "../nowhere", "../../out")
+		base["r9/kustomization.yaml"] = "resources: [../links/" + choose(g, "l", "l/o.yaml", "l/../r2") + "]\n"
+	}
 	head := maps.Clone(base)
 	for range 1 + g.IntN(4)/3 {
 		g.change(head)
+	}
+	if g.oneIn(6) {
+		g.relink(head)
 	}
 	in := inputOf(mapFS(base), mapFS(head))
 	g.configure(&in)
@@ -35,9 +43,44 @@ func (g *planGenerator) input() scanner.Input {
 func mapFS(files map[string]string) fstest.MapFS {
 	fsys := fstest.MapFS{}
 	for name, data := range files {
+		if target, ok := strings.CutPrefix(data, linkTo); ok {
+			fsys[name] = &fstest.MapFile{Data: []byte(target), Mode: fs.ModeSymlink | 0o777}
+			continue
+		}
 		fsys[name] = &fstest.MapFile{Data: []byte(data), Mode: 0o644}
 	}
 	return fsys
+}
+
+// linkTo marks the text of a symbolic link.
+const linkTo = "-> "
+
+// relink makes something else of a file or directory, as the last change: a symbolic
+// link, or a directory of a file.
+func (g *planGenerator) relink(files map[string]string) {
+	names := slices.Sorted(maps.Keys(files))
+	name := choose(g, names...)
+	targets := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name || strings.HasPrefix(files[n], linkTo) })
+	switch text := files[name]; g.IntN(4) {
+	case 0:
+		files["links/l"] = linkTo + choose(g, "../r0", "../r1", "../r2")
+	case 1:
+		if len(targets) > 0 { // no loops, in which fstest.MapFS is lost
+			files[name] = linkTo + strings.Repeat("../", strings.Count(name, "/")) + choose(g, targets...)
+		}
+	case 2:
+		delete(files, name)
+		files[name+"/"+choose(g, "o.yaml", "kustomization.yaml")] = text
+	case 3:
+		dir := path.Dir(name)
+		for _, name := range names {
+			if below, ok := strings.CutPrefix(name, dir+"/"); ok {
+				files["elsewhere/"+below] = files[name]
+				delete(files, name)
+			}
+		}
+		files[dir] = linkTo + "elsewhere"
+	}
 }
 
 // configure gives a scan policies, context and targets now and then.

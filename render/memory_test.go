@@ -1,0 +1,250 @@
+package render
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/preadmit/preadmit/render/treetest"
+	"golang.org/x/tools/txtar"
+)
+
+// insight is all that is found out about a tree without rendering it.
+type insight struct {
+	found  *Discovery
+	inputs map[string]*Inputs
+}
+
+func insightOf(t *testing.T, r *Renderer) insight {
+	t.Helper()
+	found, err := r.Discover(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := insight{found: found, inputs: map[string]*Inputs{}}
+	for _, root := range found.Roots {
+		k.inputs[root.Path] = r.Inputs(root)
+	}
+	return k
+}
+
+// diff compares what is known of a tree in two ways.
+func (k insight) diff(other insight) string {
+	return cmp.Diff(k.found, other.found) + cmp.Diff(k.inputs, other.inputs,
+		cmp.AllowUnexported(Inputs{}), cmpopts.IgnoreFields(Inputs{}, "of", "words"), cmpopts.EquateEmpty())
+}
+
+// recalled counts what was not found out anew.
+func (r *Renderer) recalled() (dirs, says, inputs int) {
+	for _, l := range r.found.Load().dirs {
+		if l.twin == nil {
+			continue
+		}
+		if dirs++; l.says != nil && l.says == l.twin.says {
+			says++
+		}
+	}
+	for _, root := range r.found.Load().out.Roots {
+		if r.Inputs(root).words != nil {
+			inputs++
+		}
+	}
+	return dirs, says, inputs
+}
+
+// variants are changes of a tree: each of its files edited, gone, and another kind of
+// thing, and each directory moved and linked to.
+func variants(files fstest.MapFS) map[string]fstest.MapFS {
+	out := map[string]fstest.MapFS{"the same": files}
+	with := func(how, name string, change func(fstest.MapFS)) {
+		changed := maps.Clone(files)
+		change(changed)
+		out[how+" "+name] = changed
+	}
+	dirs := map[string]bool{}
+	for name, file := range files {
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			dirs[dir] = true
+		}
+		with("edited", name, func(m fstest.MapFS) {
+			m[name] = &fstest.MapFile{Data: append(slices.Clone(file.Data), "# more\n"...), Mode: file.Mode}
+		})
+		with("gone", name, func(m fstest.MapFS) { delete(m, name) })
+		with("directory", name, func(m fstest.MapFS) {
+			delete(m, name)
+			m[name+"/x"] = file
+		})
+		with("linked", name, func(m fstest.MapFS) {
+			m[name] = &fstest.MapFile{Data: []byte(strings.Repeat("../", strings.Count(name, "/")) + "moved"), Mode: fs.ModeSymlink | 0o777}
+			m["moved"] = file
+		})
+	}
+	for dir := range dirs {
+		move := func(m fstest.MapFS) {
+			for name, file := range files {
+				if below, ok := strings.CutPrefix(name, dir+"/"); ok {
+					delete(m, name)
+					m["other/place/"+below] = file
+				}
+			}
+		}
+		with("moved", dir, move)
+		with("linked", dir, func(m fstest.MapFS) {
+			move(m)
+			m[dir] = &fstest.MapFile{Data: []byte(strings.Repeat("../", strings.Count(dir, "/")) + "other/place"), Mode: fs.ModeSymlink | 0o777}
+		})
+	}
+	return out
+}
+
+// TestMemoryIsOfNoMatter looks at changes of the trees in testdata, once on their own
+// and once with what is remembered of the tree before, or known of it beside: both find
+// out the same.
+func TestMemoryIsOfNoMatter(t *testing.T) {
+	var dirs, says, inputs, unchanged int
+	for _, name := range archives(t) {
+		t.Run(name, func(t *testing.T) {
+			archive, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files, _ := treeOf(archive)
+			cache, err := OpenCache(t.TempDir(), 1<<30)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts := Options{Cache: cache}
+			before := NewRenderer(treetest.Name(files), Options{})
+			base := insightOf(t, before)
+			remembering := NewRenderer(treetest.Name(files), opts)
+			remembering.Remember(insightOf(t, remembering).found.Roots)
+			for how, changed := range variants(files) {
+				plain := insightOf(t, NewRenderer(changed, Options{}))
+				warm, beside := NewRenderer(treetest.Name(changed), opts), before.Beside(treetest.Name(changed))
+				if diff := plain.diff(insightOf(t, warm)); diff != "" {
+					t.Errorf("%s: -on its own +from memory\n%s", how, diff)
+				}
+				if diff := plain.diff(insightOf(t, beside)); diff != "" {
+					t.Errorf("%s: -on its own +beside\n%s", how, diff)
+				}
+				unchanged += compareUnchanged(t, how, base, beside, NewRenderer(changed, Options{}))
+				d, s, i := warm.recalled()
+				dirs, says, inputs = dirs+d, says+s, inputs+i
+			}
+		})
+	}
+	t.Logf("%d directories, %d kustomizations, %d inputs recalled; %d inputs known to be unchanged", dirs, says, inputs, unchanged)
+	if dirs == 0 || says == 0 || inputs == 0 || unchanged == 0 {
+		t.Error("memory was never used")
+	}
+}
+
+// compareUnchanged wants the short way of telling that inputs are the same to say what
+// reading them all says.
+func compareUnchanged(t *testing.T, how string, base insight, beside, alone *Renderer) (unchanged int) {
+	t.Helper()
+	for name, in := range base.inputs {
+		got, want := beside.Unchanged(in), alone.Valid(in.Trace)
+		if got != want {
+			t.Errorf("%s: the inputs of %s are said to be unchanged: %v, want %v", how, name, got, want)
+		}
+		if got {
+			unchanged++
+		}
+	}
+	return unchanged
+}
+
+// archives are the trees of the tests.
+func archives(t *testing.T) (names []string) {
+	t.Helper()
+	for _, pattern := range []string{"testdata/*.txtar", "testdata/*/*.txtar", "../scanner/testdata/*/*.txtar"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no archives like %s: %v", pattern, err)
+		}
+		names = append(names, found...)
+	}
+	return names
+}
+
+// A memory that is damaged, of another program or of other limits is none.
+func TestMemoryIsOfItsKey(t *testing.T) {
+	files := fstest.MapFS{
+		"app/kustomization.yaml": {Data: []byte("resources: [cm.yaml]\n")},
+		"app/cm.yaml":            {Data: []byte(configMap)},
+	}
+	dir := t.TempDir()
+	open := func(opts Options) *Renderer {
+		cache, err := OpenCache(dir, 1<<30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opts.Cache = cache
+		return NewRenderer(treetest.Name(files), opts)
+	}
+	used := func(r *Renderer) bool {
+		insightOf(t, r)
+		dirs, _, _ := r.recalled()
+		return dirs > 0
+	}
+	first := open(Options{})
+	first.Remember(insightOf(t, first).found.Roots)
+	if !used(open(Options{})) {
+		t.Error("nothing is remembered")
+	}
+	if used(open(Options{Limits: Limits{Keys: 7}})) {
+		t.Error("what other limits made is taken")
+	}
+	entries, err := filepath.Glob(filepath.Join(dir, "*", "*"+entrySuffix))
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("entries %v: %v", entries, err)
+	}
+	data, err := os.ReadFile(entries[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)/2] ^= 1
+	if err := os.WriteFile(entries[0], data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if used(open(Options{})) {
+		t.Error("what is damaged is taken")
+	}
+}
+
+// FuzzWordSet wants the words that are remembered of a text to answer what the text does.
+func FuzzWordSet(f *testing.F) {
+	for _, text := range []string{
+		"kind: Namespace", `"a\nNamespace"`, "NamespaceListList", "apps/v1", `apps\/v1`, `x\\/y`, "-a.b_c-", `\\`, "List", "a\\\n  b", "",
+	} {
+		f.Add(text, "Namespace")
+		f.Add(text, "apps")
+		f.Add(text, "List")
+	}
+	f.Fuzz(func(t *testing.T, text, word string) {
+		r := newTree(fstest.MapFS{"f": {Data: []byte(text)}}, Limits{})
+		set := r.wordSet([]string{"f"})
+		for how := wholeWord; how <= groupWord; how++ {
+			for _, w := range append(strings.FieldsFunc(text, func(r rune) bool { return r > 0x7F || !isWordByte(byte(r)) }), word) {
+				q := question{how, w}
+				if w == "" || isObscure([]byte(text)) {
+					continue
+				}
+				if got, want := set.holds(q), isMentioned(joinLines([]byte(text)), q); got != want {
+					t.Errorf("%q in %q: %v, want %v", fmt.Sprint(q), text, got, want)
+				}
+			}
+		}
+	})
+}
