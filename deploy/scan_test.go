@@ -98,21 +98,28 @@ func TestFormsAreAdmitted(t *testing.T) {
 	}
 }
 
-// change replaces a text of a file in a copy of a tree.
-func change(t *testing.T, tree fs.FS, file, old, fresh string) fs.FS {
+// copied is a tree in memory.
+func copied(t *testing.T, tree fs.FS) fstest.MapFS {
 	t.Helper()
-	changed := fstest.MapFS{}
+	out := fstest.MapFS{}
 	err := fs.WalkDir(tree, ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
 		data, err := fs.ReadFile(tree, name)
-		changed[name] = &fstest.MapFile{Data: data, Mode: 0o644}
+		out[name] = &fstest.MapFile{Data: data, Mode: 0o644}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return out
+}
+
+// change replaces a text of a file in a copy of a tree.
+func change(t *testing.T, tree fs.FS, file, old, fresh string) fs.FS {
+	t.Helper()
+	changed := copied(t, tree)
 	f := changed[file]
 	if f == nil || !strings.Contains(string(f.Data), old) {
 		t.Fatalf("%s does not say %q", file, old)

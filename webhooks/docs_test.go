@@ -1,16 +1,19 @@
 package webhooks
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/preadmit/preadmit/webhooks/app"
 	"github.com/preadmit/preadmit/webhooks/metrics"
 )
 
@@ -66,6 +69,70 @@ func (r *recorder) MustRegister(collectors ...prometheus.Collector) {
 	}
 }
 
+// TestPermissionsAreDocumented: docs/github-app.md has the permissions and events that
+// the App is made with by a click.
+func TestPermissionsAreDocumented(t *testing.T) {
+	data, err := app.Manifest(app.ManifestOptions{PublicURL: "https://preadmit.example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var manifest struct {
+		Permissions map[string]string `json:"default_permissions"`
+		Events      []string          `json:"default_events"`
+	}
+	if err := json.Unmarshal(data, &manifest); err != nil {
+		t.Fatal(err)
+	}
+	want := manifest.Events
+	for name, level := range manifest.Permissions {
+		want = append(want, name+": "+level)
+	}
+	var got []string
+	for _, row := range regexp.MustCompile(`(?m)^\| [A-Z][a-z ]+[:,][^|]*\|`).FindAllString(readDoc(t, "github-app.md"), -1) {
+		for _, name := range regexp.MustCompile("`([a-z_: ]+)`").FindAllStringSubmatch(row, -1) {
+			got = append(got, name[1])
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("permissions and events of docs/github-app.md (-manifest +file):\n%s", diff)
+	}
+}
+
+// TestDocumentedConfigurations: the service takes every example of a configuration. What is
+// no whole one is taken beside the least that is needed.
+func TestDocumentedConfigurations(t *testing.T) {
+	examples := 0
+	for _, file := range []string{"serve.md", "github-app.md", "api.md", "serve-pages.md"} {
+		for _, block := range regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindAllStringSubmatch(readDoc(t, file), -1) {
+			text := block[1]
+			if strings.Contains(text, "apiVersion:") {
+				continue
+			}
+			if !strings.Contains(text, "publicURL:") {
+				text = complete + text
+			}
+			examples++
+			if _, err := ReadConfig(Sources{File: file, Data: []byte(text), Getenv: environment{}.get}); err != nil {
+				t.Errorf("%s:\n%s\n%v", file, text, err)
+			}
+		}
+	}
+	if examples < 5 {
+		t.Errorf("only %d examples", examples)
+	}
+}
+
+func readDoc(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile("../docs/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
 func quoted(text string) string {
 	if text == "" {
 		return ""
@@ -79,18 +146,15 @@ func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 func holdTable(t *testing.T, name string, rows []string) {
 	t.Helper()
 	const file = "../docs/serve.md"
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readDoc(t, "serve.md")
 	begin, end := "<!-- "+name+" -->\n", "\n<!-- end of "+name+" -->"
-	head, rest, begun := strings.Cut(string(data), begin)
+	head, rest, begun := strings.Cut(text, begin)
 	table, tail, ended := strings.Cut(rest, end)
 	if !begun || !ended {
 		t.Fatalf("%s has no table of %s", file, name)
 	}
 	if *updateDocs {
-		text := head + begin + strings.Join(rows, "\n") + end + tail
+		text = head + begin + strings.Join(rows, "\n") + end + tail
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
