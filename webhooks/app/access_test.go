@@ -102,6 +102,9 @@ func TestMissingPermissions(t *testing.T) {
 	if diff := cmp.Diff([]string{"pull_requests: write", "security_events: write"}, access.Missing()); diff != "" {
 		t.Errorf("missing (-want +got):\n%s", diff)
 	}
+	if _, _, err := access.Client().PullRequests.List(ctx, "octo", "shop", nil); err != nil {
+		t.Errorf("what it may read, it may not: %v", err)
+	}
 	if !strings.Contains(w.log.String(), "security_events: write") {
 		t.Errorf("log %s", w.log)
 	}

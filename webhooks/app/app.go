@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rsa"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -34,7 +33,8 @@ const (
 	KeyWebhookSecret = "app.webhookSecretFile"
 	KeyClientID      = "app.clientID"
 	KeyClientSecret  = "app.clientSecretFile"
-	KeyBaseURL       = "github.baseURL"
+	KeyBaseURL       = "github.apiURL"
+	KeyWebURL        = "github.url"
 )
 
 // DefaultBaseURL is the API of github.com, and DefaultWebURL its pages.
@@ -172,7 +172,7 @@ func webURL(base *url.URL, given string) (*url.URL, error) {
 	}
 	u, err := rootURL(given)
 	if err != nil {
-		return nil, errors.New("the URL of GitHub's pages must be like https://github.com")
+		return nil, fmt.Errorf("%s: this is no URL of GitHub's pages: use %s or https://HOST", KeyWebURL, DefaultWebURL)
 	}
 	u.Path = strings.TrimSuffix(u.Path, "/")
 	return u, nil

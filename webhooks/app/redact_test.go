@@ -58,7 +58,7 @@ func TestSecretsStayInside(t *testing.T) {
 			for _, err := range errs {
 				quiet(t, w, fmt.Sprintf("%s %d: %v", path, code, err))
 			}
-			slog.New(slog.NewTextHandler(w.log, nil)).Info("credentials", "all", w.credentials(), "errors", errs)
+			slog.New(slog.NewJSONHandler(w.log, nil)).Info("credentials", "all", w.credentials(), "errors", errs)
 			quiet(t, w, w.log.String())
 		}
 	}

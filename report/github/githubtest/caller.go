@@ -84,14 +84,20 @@ func (s *Server) sees(who *caller, repo *repository) bool {
 	case asInstallation:
 		return who.installation.covers(repo) && (who.repositories == nil || slices.Contains(who.repositories, repo.id))
 	case asUser:
-		return repo.roleOf(who.login) != ""
+		return repo.roleOf(who.login) != "" && (!repo.Private || s.installedOn(who.app, repo))
 	case nobody:
 		return !repo.Private
 	}
 	return false
 }
 
-// workflow tells whether a caller is bound by the configuration alone.
+// installedOn tells whether an App has a repository: the tokens of its users are good
+// for no other private ones.
+func (s *Server) installedOn(app *App, repo *repository) bool {
+	return slices.ContainsFunc(s.installed, func(in *installation) bool { return in.app == app && in.covers(repo) })
+}
+
+// bot tells whether a caller is an App.
 func (c *caller) bot() bool { return strings.HasSuffix(c.login, "[bot]") }
 
 // slug is the App a caller acts for.

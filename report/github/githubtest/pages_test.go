@@ -61,6 +61,11 @@ func TestLogin(t *testing.T) {
 	hidden := w.addRepository("octo", "hidden")
 	_, _, seen := c.Repositories.Get(ctx, "octo", "shop")
 	_, _, unseen := c.Repositories.Get(ctx, "octo", hidden.Name())
+	foreign := w.addRepository("else", "where") // the App is not there
+	foreign.SetRole("alice", "admin")
+	if _, _, err := c.Repositories.Get(ctx, "else", "where"); status(err) != 404 {
+		t.Errorf("without the App: %v", err)
+	}
 	installed, _, err := c.Apps.ListUserInstallations(ctx, nil)
 	check(t, err)
 	repos, _, err := c.Apps.ListUserRepos(ctx, installed[0].GetID(), nil)

@@ -125,6 +125,27 @@ func TestMergeableIsFoundOutLater(t *testing.T) {
 	}
 }
 
+// TestMergePull moves the base, and closes.
+func TestMergePull(t *testing.T) {
+	w := newWorld(t, Config{})
+	must(w.repo.Push("change", Files{"app/b.yaml": "b: 1\n"}))(t)
+	n := must(w.repo.OpenPull(PullOptions{Head: "change"}))(t)
+	w.hook.take(t)
+	check(t, w.repo.MergePull(n, "octo"))
+	names, events := w.hook.take(t)
+	if diff := cmp.Diff([]string{"pull_request.closed", "push"}, names); diff != "" {
+		t.Fatalf("events (-want +got):\n%s", diff)
+	}
+	p := w.repo.Pull(n)
+	if !events[0].(*github.PullRequestEvent).GetPullRequest().GetMerged() || !p.Merged || p.State != "closed" ||
+		events[1].(*github.PushEvent).GetAfter() != w.repo.Tip("main") || w.repo.Tip("main") != p.MergeSHA {
+		t.Errorf("%+v", p)
+	}
+	if err := w.repo.MergePull(n, "octo"); err == nil {
+		t.Error("it merges twice")
+	}
+}
+
 func TestMergeGroups(t *testing.T) {
 	w := newWorld(t, Config{})
 	must(w.repo.Push("change", Files{"app/b.yaml": "b: 1\n"}))(t)

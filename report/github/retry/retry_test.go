@@ -1,6 +1,9 @@
 package retry
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -22,6 +25,36 @@ func TestBackoffIsBounded(t *testing.T) {
 			if got := Backoff(failures); got < limit/2 || got > limit {
 				t.Fatalf("after %d failures %v, want between %v and %v", failures, got, limit/2, limit)
 			}
+		}
+	}
+}
+
+// final is an error that says of itself that asking again is of no use.
+type final struct{ error }
+
+func (final) Permanent() bool { return true }
+
+type function func(*http.Request) (*http.Response, error)
+
+func (f function) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+type noWait struct{ SystemClock }
+
+func (noWait) Sleep(context.Context, time.Duration) error { return nil }
+
+// TestPermanentErrorsAreNotAskedAgain, and come out as what they are.
+func TestPermanentErrorsAreNotAskedAgain(t *testing.T) {
+	cause := errors.New("suspended")
+	for err, want := range map[error]int{final{cause}: 1, cause: 5} {
+		asked := 0
+		next := function(func(*http.Request) (*http.Response, error) {
+			asked++
+			return nil, fmt.Errorf("get a token: %w", err)
+		})
+		client := &http.Client{Transport: New(next, Options{Clock: noWait{}})}
+		_, got := client.Get("http://127.0.0.1/x")
+		if asked != want || !errors.Is(got, err) || Permanent(got) != (want == 1) {
+			t.Errorf("%v: asked %d times, %v", err, asked, got)
 		}
 	}
 }
