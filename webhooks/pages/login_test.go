@@ -1,139 +1,17 @@
 package pages_test
 
 import (
-	"bytes"
-	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
-	"net/netip"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/preadmit/preadmit/report/github/githubtest"
-	"github.com/preadmit/preadmit/webhooks/app"
 	"github.com/preadmit/preadmit/webhooks/pages"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
-
-// world is a site that asks a GitHub: octo/shop is private, alice may write to it and
-// bob read it; octo/open is public; eve is anybody.
-type world struct {
-	*apiSite
-	hub        *githubtest.Server
-	app        *app.App
-	shop, open *githubtest.Repository
-	log        *logBuffer
-	clock      *clock
-}
-
-// logBuffer is a log for several goroutines.
-type logBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
-// clock goes on when it is told to.
-type clock struct {
-	mu   sync.Mutex
-	more time.Duration
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return time.Now().Add(c.more)
-}
-
-func (c *clock) pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.more += d
-}
-
-func newWorld(t *testing.T) *world {
-	t.Helper()
-	hub, err := githubtest.New(githubtest.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(hub.Close)
-	w := &world{hub: hub, log: &logBuffer{}, clock: &clock{}}
-	w.shop = w.repository(t, "shop", true)
-	w.shop.SetRole("alice", "write")
-	w.shop.SetRole("bob", "read")
-	w.open = w.repository(t, "open", false)
-	w.apiSite = newAPISite(t, func(c *pages.Config) {
-		w.app = w.newApp(t, c.PublicURL)
-		c.Access, c.App, c.Admins, c.Now = pages.AccessGitHub, w.app, []string{"Alice"}, w.clock.Now
-		c.Log = slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	})
-	w.put(scanOf(1), func(s *queue.Scan) { s.Repository = w.shop.ID() })
-	w.put(scanOf(2), func(s *queue.Scan) { s.Repository, s.Repo = w.open.ID(), "open" })
-	t.Cleanup(func() {
-		for _, problem := range hub.Problems() {
-			t.Errorf("GitHub: %s", problem)
-		}
-	})
-	return w
-}
-
-func (w *world) repository(t *testing.T, name string, private bool) *githubtest.Repository {
-	t.Helper()
-	r, err := w.hub.AddRepository(githubtest.RepositoryOptions{Owner: "octo", Name: name, Private: private, Files: githubtest.Files{"a.yaml": "a: 1\n"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-func (w *world) newApp(t *testing.T, publicURL string) *app.App {
-	t.Helper()
-	made, err := w.hub.AddApp(githubtest.AppOptions{Callbacks: []string{publicURL + "/login/callback"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := made.Install("octo"); err != nil {
-		t.Fatal(err)
-	}
-	a, err := app.New(app.Config{BaseURL: w.hub.URL, WebURL: w.hub.WebURL, Credentials: app.Credentials{
-		ID: made.ID, ClientID: made.ClientID, ClientSecret: made.ClientSecret, PrivateKey: made.PrivateKey, WebhookSecret: made.WebhookSecret(),
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-// as is the site in a browser of a viewer, who logs in from a page, and what they saw
-// then.
-func (w *world) as(login, path string) (*site, answer) {
-	w.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		w.Fatal(err)
-	}
-	w.hub.SetViewer(login)
-	s := *w.site
-	s.client = &http.Client{Jar: jar, Timeout: 30 * time.Second}
-	got := s.ask("GET", "/login?return="+url.QueryEscape(path), "")
-	s.client.CheckRedirect = browser().CheckRedirect
-	return &s, got
-}
 
 // TestLogin: who may read a repository sees its scans, and nobody else.
 func TestLogin(t *testing.T) {
@@ -180,29 +58,6 @@ func TestLogin(t *testing.T) {
 		t.Errorf("alice's rescan is answered with %d", got.status)
 	}
 	w.noSecrets(alice, bob, eve)
-}
-
-// noSecrets looks for tokens in what was logged and shown.
-func (w *world) noSecrets(browsers ...*site) {
-	w.Helper()
-	shown := w.log.String()
-	for _, s := range browsers {
-		for _, path := range []string{"/", "/scans/" + id(1), "/queue", "/none"} {
-			got := s.ask("GET", path, "")
-			shown += got.body
-			for _, values := range got.header {
-				shown += strings.Join(values, "\n")
-			}
-		}
-	}
-	for _, secret := range append(w.hub.Tokens(), w.app.Credentials().ClientSecret) {
-		if strings.Contains(shown, secret) {
-			w.Errorf("%s is shown", secret)
-		}
-	}
-	if len(w.hub.Tokens()) == 0 {
-		w.Error("nobody got a token")
-	}
 }
 
 // TestLoginAnswers: what comes back from GitHub must belong to a login that began in
@@ -370,98 +225,4 @@ func TestReturn(t *testing.T) {
 			t.Errorf("%q leads to %q, want %q", asked, got, want)
 		}
 	}
-}
-
-// TestProxy: only a trusted proxy names the viewer, once.
-func TestProxy(t *testing.T) {
-	proxied := func(admins ...string) *site {
-		s := newSite(t, func(c *pages.Config) {
-			c.Access, c.Header, c.Proxies, c.Admins = pages.AccessProxy, "X-Forwarded-User", []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, admins
-		})
-		s.put(scanOf(1), nil)
-		return s
-	}
-	s := proxied("root")
-	for _, header := range [][]string{nil, {"X-Forwarded-User", ""}, {"X-Forwarded-User", "root", "X-Forwarded-User", "carol"}, {"X-Forwarded-User", strings.Repeat("a", 300)}} {
-		if got := s.ask("GET", "/", "", header...); got.status != 403 || strings.Contains(got.body, "octo") {
-			t.Errorf("%v: %d", header, got.status)
-		}
-	}
-	carol := s.ask("GET", "/", "", "X-Forwarded-User", "<carol>")
-	s.wants(carol.body, "octo/shop", "&lt;carol&gt;", "!/queue", "!Log out")
-	if got := s.ask("GET", "/queue", "", "X-Forwarded-User", "carol"); got.status != 403 {
-		t.Errorf("carol sees the queue: %d", got.status)
-	}
-	if got := s.ask("GET", "/queue", "", "X-Forwarded-User", "Root"); got.status != 200 {
-		t.Errorf("root does not see the queue: %d", got.status)
-	}
-	if got := proxied().ask("GET", "/queue", "", "X-Forwarded-User", "carol"); got.status != 200 {
-		t.Errorf("without a list carol does not see the queue: %d", got.status)
-	}
-	if got := s.ask("GET", "/login", ""); got.status != 404 {
-		t.Errorf("there is a login: %d", got.status)
-	}
-
-	elsewhere := newSite(t, func(c *pages.Config) {
-		c.Access, c.Header, c.Proxies = pages.AccessProxy, "X-Forwarded-User", []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
-	})
-	got := elsewhere.ask("GET", "/", "", "X-Forwarded-User", "root", "X-Forwarded-For", "10.0.0.1")
-	if got.status != 403 {
-		t.Errorf("from elsewhere: %d", got.status)
-	}
-	s.wants(got.body, "Not by way of the proxy", "127.0.0.1")
-}
-
-// TestAPIStarts: the API enqueues a scan of a repository that the App is installed on,
-// once for each key.
-func TestAPIStarts(t *testing.T) {
-	w := newWorld(t)
-	const body = `{"repository":"octo/shop","pull":7}`
-	first := w.call("POST", "/api/v1/scans", "token-of-shop", body, "Idempotency-Key", "build 1")
-	if first.status != 202 {
-		t.Fatalf("the answer is %+v", first)
-	}
-	started := decode[struct{ ID, URL string }](w.site, first.body)
-	if first.header.Get("Location") != started.URL || started.URL != w.url+"/api/v1/scans/"+started.ID {
-		t.Errorf("it leads to %q and %q", first.header.Get("Location"), started.URL)
-	}
-	w.await(started.ID, func(s queue.Scan) bool { return s.Repository == w.shop.ID() && s.Pull == 7 && s.Reason == "api" })
-	w.wants(w.call("GET", "/api/v1/scans/"+started.ID, "token-of-shop", "").body, `"state":"queued"`)
-	claim, err := w.queue.Next(t.Context())
-	if err != nil || claim.Job.ID != started.ID || !claim.Job.Fresh {
-		t.Errorf("the job is %+v: %v", claim, err)
-	}
-	var group sync.WaitGroup
-	for range 8 { // also at the same time, and after it was claimed
-		group.Go(func() {
-			if again := w.call("POST", "/api/v1/scans", "token-of-shop", body, "Idempotency-Key", "build 1"); again.status != 202 || again.body != first.body {
-				t.Errorf("asked again: %d %s", again.status, again.body)
-			}
-		})
-	}
-	group.Wait()
-	if stats, err := w.queue.Stats(t.Context()); err != nil || stats.Pending != 0 {
-		t.Errorf("there are %d jobs: %v", stats.Pending, err)
-	}
-	ids := map[string]bool{started.ID: true}
-	for _, call := range [][]string{{"token-of-shop", body, "build 2"}, {"token-of-all", body, "build 1"}, {"token-of-shop", body, ""}, {"token-of-shop", body, ""}, {"token-of-shop", `{"repository":"octo/shop","pull":8}`, "build 1"}} {
-		got := w.call("POST", "/api/v1/scans", call[0], call[1], "Idempotency-Key", call[2])
-		ids[decode[struct{ ID, URL string }](w.site, got.body).ID] = true
-	}
-	if len(ids) != 6 {
-		t.Errorf("the ids are %v", ids)
-	}
-	got := w.call("POST", "/api/v1/scans", "token-of-all", `{"repository":"octo/none","pull":7}`)
-	w.wants(got.body, `"field":"repository"`, "not installed there")
-	w.hub.Intercept(githubtest.Rule{Method: "GET", Path: "/repos/octo/shop/installation", Status: 401, Times: 9})
-	if got := w.call("POST", "/api/v1/scans", "token-of-all", body); got.status != 503 || got.header.Get("Retry-After") == "" {
-		t.Errorf("without GitHub: %+v", got)
-	}
-	w.noSecrets(w.site2())
-}
-
-// site2 is a browser in which alice is logged in.
-func (w *world) site2() *site {
-	alice, _ := w.as("alice", "/")
-	return alice
 }
