@@ -102,19 +102,22 @@ func wantStates(t testing.TB, q *queue.Queue, want map[string]queue.State) {
 	}
 }
 
+// wantStats waits for what others did to be heard of.
 func wantStats(t testing.TB, q *queue.Queue, want string) {
 	t.Helper()
-	s, err := q.Stats(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := fmt.Sprintf("%d pending, %d running, %d dead, %d installations", s.Pending, s.Running, s.Dead, s.Installations)
-	if got != want {
-		t.Errorf("stats: %s; want %s", got, want)
-	}
-	if s.Oldest.IsZero() != (s.Pending == 0) {
-		t.Errorf("oldest is %s with %d pending", s.Oldest, s.Pending)
-	}
+	eventually(t, func() string {
+		s, err := q.Stats(t.Context())
+		got := fmt.Sprintf("%d pending, %d running, %d dead, %d installations", s.Pending, s.Running, s.Dead, s.Installations)
+		switch {
+		case err != nil:
+			return err.Error()
+		case got != want:
+			return fmt.Sprintf("stats: %s; want %s", got, want)
+		case s.Oldest.IsZero() != (s.Pending == 0):
+			return fmt.Sprintf("oldest is %s with %d pending", s.Oldest, s.Pending)
+		}
+		return ""
+	})
 }
 
 // TestJob follows one job from its delivery to its end, over a restart.

@@ -103,7 +103,8 @@ func TestSupersedeAfterVerdict(t *testing.T) {
 }
 
 func TestDuplicates(t *testing.T) {
-	q := open(t, queue.Config{})
+	dir := t.TempDir()
+	q := open(t, queue.Config{Dir: dir})
 	j := pull(1, 7)
 	j.Delivery = "d-1"
 	again := func(when string) {
@@ -119,7 +120,13 @@ func TestDuplicates(t *testing.T) {
 	if c.Context().Err() != nil {
 		t.Error("a duplicate stopped the work")
 	}
-	done(t, c)
+	shut(t, q) // the server forgets the ids of what was rewritten
+	q = open(t, queue.Config{Dir: dir})
+	again("running when the process died")
+	done(t, next(t, q))
+	j.Delivery = "d-2"
+	enqueue(t, q, j)
+	done(t, next(t, q))
 	again("done")
 	enqueue(t, q, pull(1, 7))
 	again("a newer job pending")

@@ -1,0 +1,48 @@
+package queue
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// TestInTurn: two replicas that pick different jobs of an installation at the same moment
+// do not get more of them than it may have in progress.
+func TestInTurn(t *testing.T) {
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	var replicas []*Queue
+	var tickets []*ticket
+	for i := range 2 {
+		q, err := Open(t.Context(), Config{URL: s.ClientURL(), PerInstallation: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = q.Close(t.Context()) })
+		replicas = append(replicas, q)
+		j, _, err := q.Enqueue(t.Context(), Job{Kind: KindPull, Installation: 1, Repository: 1, Pull: i + 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tickets = append(tickets, &ticket{entry: q.jobs.at(j.Subject())})
+	}
+	claim, err := replicas[0].claim(t.Context(), tickets[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := replicas[1].claim(t.Context(), tickets[1]); !errors.Is(err, errTaken) {
+		t.Error("one too many:", err)
+	}
+	if err := claim.Done(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c, err := replicas[1].Next(t.Context())
+	if err != nil || c.Attempt != 1 {
+		t.Errorf("%v; the attempt that was taken back counts", err)
+	}
+}
