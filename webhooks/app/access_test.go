@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-github/v62/github"
@@ -87,6 +88,22 @@ func TestRefusedTokensAreReplacedOnce(t *testing.T) {
 	}
 	if got := w.asked("GET", "/repos/octo/shop"); len(got) != 2 {
 		t.Errorf("asked %v, want twice", got)
+	}
+}
+
+// TestRefusedTokensAreReplaced also when GitHub's clock differs, which is a reason to
+// assert anew who the App is, and none to ask as the App what is for the installation.
+func TestRefusedTokensAreReplaced(t *testing.T) {
+	w := newWorld(t, githubtest.Config{Now: func() time.Time { return time.Now().Add(2 * time.Minute) }})
+	access := w.ours.Repository(w.installed.ID(), w.repo.ID())
+	for range 2 {
+		if err := get(context.Background(), access, w.repo); err != nil {
+			t.Fatal(err)
+		}
+		w.installed.RevokeTokens()
+	}
+	if diff := cmp.Diff([]int{200, 401, 200}, w.asked("GET", "/repos/octo/shop")); diff != "" {
+		t.Errorf("statuses (-want +got):\n%s", diff)
 	}
 }
 

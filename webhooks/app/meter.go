@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/preadmit/preadmit/report/github/retry"
 )
 
 // maxRefusal bounds what is read of an answer that refuses.
@@ -26,23 +29,42 @@ func (a *App) meter(installation int64) http.RoundTripper { return &meter{a, ins
 // RoundTrip sends one request once.
 func (m *meter) RoundTrip(req *http.Request) (*http.Response, error) {
 	class := classOf(strings.TrimPrefix(req.URL.Path, m.app.base.Path))
+	began := time.Now()
 	resp, err := m.app.next.RoundTrip(req)
+	m.app.metrics.Took(class, time.Since(began))
 	if err != nil {
 		m.app.metrics.Call(class, 0)
 		return nil, m.app.clean(err)
 	}
 	m.app.metrics.Call(class, resp.StatusCode)
-	if left, err := strconv.Atoi(resp.Header.Get("X-RateLimit-Remaining")); err == nil && left >= 0 && m.installation > 0 {
-		m.app.metrics.Remaining(m.installation, left)
-	}
+	m.remaining(class, resp)
 	if resp.StatusCode < http.StatusBadRequest {
 		return resp, nil
 	}
-	return m.app.cleaned(resp)
+	text, err := m.app.cleaned(resp)
+	if err != nil {
+		return nil, err
+	}
+	if retry.Limited(resp, text) {
+		m.app.metrics.Limited(class)
+	}
+	return resp, nil
 }
 
-// cleaned is an answer whose body has no secrets and is in memory.
-func (a *App) cleaned(resp *http.Response) (*http.Response, error) {
+// remaining tells what is left of the hour: the installation's, or the App's own where it
+// asks as itself.
+func (m *meter) remaining(class string, resp *http.Response) {
+	installation := m.installation
+	if class == "access-tokens" {
+		installation = 0
+	}
+	if left, err := strconv.Atoi(resp.Header.Get("X-RateLimit-Remaining")); err == nil && left >= 0 {
+		m.app.metrics.Remaining(installation, left)
+	}
+}
+
+// cleaned reads the body of an answer, and puts one in its place that has no secrets.
+func (a *App) cleaned(resp *http.Response) ([]byte, error) {
 	defer func() { _ = resp.Body.Close() }() // all that matters of it is read
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	if err != nil {
@@ -51,7 +73,7 @@ func (a *App) cleaned(resp *http.Response) (*http.Response, error) {
 	text = []byte(a.redact(string(text)))
 	resp.Body, resp.ContentLength = &readBody{bytes.NewReader(text), text}, int64(len(text))
 	resp.Header.Del("Content-Length")
-	return resp, nil
+	return text, nil
 }
 
 // readBody is the body of an answer that refuses, which may be read more than once.

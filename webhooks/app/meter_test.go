@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"testing"
 
@@ -35,6 +36,8 @@ func TestRequestsAreCounted(t *testing.T) {
 	for _, repo := range []*githubtest.Repository{w.repo, w.repo, w.other} {
 		_ = get(ctx, access, repo) // the last one is refused
 	}
+	w.Intercept(githubtest.Rule{Path: "/other", Status: 429, Header: http.Header{"Retry-After": {"1"}}})
+	_ = get(ctx, access, w.other) // refused after the wait
 	got := map[string]float64{}
 	families, err := w.registry.Gather()
 	if err != nil {
@@ -55,7 +58,8 @@ func TestRequestsAreCounted(t *testing.T) {
 	}
 	want := map[string]float64{
 		"preadmit_github_calls_total access-tokens 201": 1, "preadmit_github_calls_total repository 200": 2,
-		"preadmit_github_calls_total repository 404": 1, fmt.Sprintf("preadmit_github_rate_limit_remaining %d", w.installed.ID()): 39,
+		"preadmit_github_calls_total repository 404": 2, "preadmit_github_calls_total repository 429": 1,
+		"preadmit_github_rate_limited_total repository": 1, fmt.Sprintf("preadmit_github_rate_limit_remaining %d", w.installed.ID()): 38,
 	}
 	for name := range got {
 		if _, wanted := want[name]; !wanted && got[name] == 0 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bradleyfalzon/ghinstallation/v2"
@@ -71,7 +72,8 @@ type clocked struct {
 
 func (c *clocked) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := c.next.RoundTrip(req)
-	if err != nil || resp.StatusCode != http.StatusUnauthorized || !c.app.learn(resp) {
+	asserts := strings.HasPrefix(req.Header.Get("Authorization"), "Bearer ") // tokens of installations come with "token"
+	if err != nil || resp.StatusCode != http.StatusUnauthorized || !asserts || !c.app.learn(resp) {
 		return resp, err
 	}
 	again, ok := replay(req)

@@ -144,16 +144,20 @@ func (t *Transport) Fits(ctx context.Context, wait time.Duration) bool {
 	return wait <= t.opts.MaxWait && (!ok || t.opts.Clock.Now().Add(wait).Before(deadline))
 }
 
-// limited tells whether a rate limit refused a request. A limit that is used up is in
-// the headers of other refusals as well.
+// limited tells whether a rate limit refused a request.
 func limited(resp *http.Response) bool {
+	body, ok := resp.Body.(*kept)
+	return ok && Limited(resp, body.text)
+}
+
+// Limited tells whether an answer with this body is that of a rate limit, going by
+// GitHub's words. A limit that is used up is in the headers of other refusals as well.
+func Limited(resp *http.Response, body []byte) bool {
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests:
 		return true
 	case http.StatusForbidden:
-		body, ok := resp.Body.(*kept)
-		return resp.Header.Get("Retry-After") != "" ||
-			ok && strings.Contains(strings.ToLower(string(body.text)), "rate limit")
+		return resp.Header.Get("Retry-After") != "" || strings.Contains(strings.ToLower(string(body)), "rate limit")
 	}
 	return false
 }
