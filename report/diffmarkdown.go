@@ -74,7 +74,7 @@ func (s *sheet) changes(c *scanner.Changes) {
 func foldedChange(o *scanner.ObjectChange, lines int) string {
 	rest := *o
 	rest.Cut += len(o.Diff) - lines
-	text := fmt.Sprintf("\n<details><summary><code>%s</code> +%d -%d</summary>\n\n", htmlText(clip(changeTitleOf(o), changeTitle)), o.Added, o.Removed)
+	text := fmt.Sprintf("\n<details><summary><code>%s</code> +%d -%d</summary>\n\n", guardHTML(htmlText(clip(changeTitleOf(o), changeTitle))), o.Added, o.Removed)
 	if lines > 0 {
 		text += codeBlock("diff", o.Diff[:lines])
 	}

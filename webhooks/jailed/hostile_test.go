@@ -26,7 +26,7 @@ func TestHostile(t *testing.T) {
 				t.Parallel()
 			}
 			canary, pull := attack(t, &c)
-			limits := Limits{Memory: 1500 << 20, Wall: 2 * time.Minute}
+			limits := Limits{Memory: 1500 << 20, Wall: 4 * time.Minute}
 			if c.Fatal {
 				limits.Root = time.Second
 			}
