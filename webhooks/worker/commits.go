@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 
 	gogithub "github.com/google/go-github/v62/github"
 
@@ -64,10 +65,6 @@ func (a *against) judged(last *queue.Scan, pr *pullState) bool {
 // fetchPull gets what is compared: the merge commit with the base branch if GitHub has
 // it for the present state of both, else the head with the merge base.
 func (t *task) fetchPull(ctx context.Context, pr *pullState, a *against) (*commits, error) {
-	pr, err := t.settled(ctx, pr)
-	if err != nil {
-		return nil, err
-	}
 	if pr.usable() {
 		if c, err := t.fetchMerge(ctx, pr, a); c != nil || err != nil {
 			return c, err
@@ -130,7 +127,8 @@ func (t *task) fetch(ctx context.Context, c *commits, names ...string) error {
 	remote := gittree.Remote{
 		URL: t.w.GitURL(t.owner(), t.repo()), Token: token, Transport: t.w.Transport, Limits: most.Limits,
 	}
-	c.repository, err = gittree.Fetch(ctx, t.dir, remote, names...)
+	// As .git it is found whatever the directory is below, also a work tree of git.
+	c.repository, err = gittree.Fetch(ctx, filepath.Join(t.dir, ".git"), remote, names...)
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,9 @@ func (t *task) pull(ctx context.Context) error {
 	if err := t.begin(ctx, github.Target{HeadSHA: pr.head, Pull: pr.number}, everywhere()); err != nil {
 		return err
 	}
+	if pr, err = t.settled(ctx, pr); err != nil {
+		return err
+	}
 	against, err := t.against(ctx, pr)
 	if err != nil {
 		return err

@@ -57,8 +57,8 @@ func (t *task) superseded(ctx context.Context) error {
 		if err := t.keep(ctx); err != nil {
 			t.log.Warn("superseded", "error", err)
 		}
+		t.w.Metrics.ScanEnded("superseded")
 	}
-	t.w.Metrics.ScanEnded("superseded")
 	return t.claim.Done(ctx)
 }
 

@@ -18,6 +18,10 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
+// maxWait is the longest wait for a rate limit while a job is held. The queue waits
+// longer.
+const maxWait = time.Minute
+
 // task is one job under way.
 type task struct {
 	w      *Worker
@@ -103,7 +107,7 @@ func (t *task) address(ctx context.Context, target github.Target, name string) (
 	target.Owner, target.Repo, target.DetailsURL = t.owner(), t.repo(), t.detailsURL()
 	return github.New(target, github.Options{
 		Client: t.access.HTTP(), BaseURL: t.w.App.BaseURL(), Name: name, Login: login, Fresh: t.job.Fresh,
-		Clock: t.w.Clock,
+		Clock: t.w.Clock, MaxWait: maxWait,
 	})
 }
 

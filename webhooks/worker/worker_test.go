@@ -141,3 +141,15 @@ func TestTwoReplicas(t *testing.T) {
 		w.want("comments", w.comments(pr.Number), []string{spoken})
 	}
 }
+
+// TestInsideAWorkTree: what was fetched is scanned also where the directory for temporary
+// files is in somebody's checkout.
+func TestInsideAWorkTree(t *testing.T) {
+	w := newWorld(t)
+	if _, err := githubtest.NewHistory(w.config.TempDir, githubtest.Files{"a": "a"}, githubtest.Files{"b": "b"}, githubtest.Files{"c": "c"}); err != nil {
+		t.Fatal(err)
+	}
+	w.pull()
+	w.work()
+	w.want("check runs", w.checks(w.shop.Pull(1).HeadSHA), []string{told})
+}
