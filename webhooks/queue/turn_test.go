@@ -36,7 +36,7 @@ func TestInTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := replicas[1].claim(t.Context(), tickets[1]); !errors.Is(err, errTaken) {
-		t.Error("one too many:", err)
+		t.Fatal("one too many:", err)
 	}
 	if err := claim.Done(t.Context()); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,37 @@
+package queue
+
+import (
+	"testing"
+	"time"
+)
+
+// TestMirrorOrder: what the watcher brings late does not undo what this process wrote.
+func TestMirrorOrder(t *testing.T) {
+	m := newMirror(&table[int]{}, func(_, _ entry[int]) {})
+	one, two := 1, 2
+	m.apply(entry[int]{key: "k", value: &two, sequence: 5})
+	m.apply(entry[int]{key: "k", value: &one, sequence: 4})
+	if got := m.at("k"); got.value != &two || got.sequence != 5 {
+		t.Errorf("an older entry replaced a newer: %+v", got)
+	}
+	m.apply(entry[int]{key: "k", sequence: 7})
+	m.apply(entry[int]{key: "k", value: &one, sequence: 6})
+	if got := m.at("k"); got.value != nil || got.sequence != 7 {
+		t.Errorf("an older entry came back after its end: %+v", got)
+	}
+}
+
+// TestPlaceInLine: a job takes over the place of one that waited, but not of one that is
+// being worked on.
+func TestPlaceInLine(t *testing.T) {
+	long, now := time.Unix(1, 0), time.Unix(2, 0)
+	r := &record{Job: Job{ID: "a"}, Waiting: long}
+	keep := func(replaced) bool { return true }
+	if next := r.supersede(Job{ID: "b"}, now, keep); next.Waiting != long {
+		t.Error("lost its place")
+	}
+	r.Holder = &holder{Job: "a"}
+	if next := r.supersede(Job{ID: "b"}, now, keep); next.Waiting != now {
+		t.Error("took the place of a job that is not in line")
+	}
+}
