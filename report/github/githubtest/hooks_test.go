@@ -69,10 +69,12 @@ func statuses(list []Delivery) (out []int) {
 
 // TestSlowServicesAreGivenUp, and those that are not there.
 func TestSlowServicesAreGivenUp(t *testing.T) {
-	w := newWorld(t, Config{HookTimeout: 20 * time.Millisecond})
+	w := newWorld(t, Config{})
+	w.Set(func(c *Config) { c.HookTimeout = 20 * time.Millisecond })
 	w.hook.mu.Lock() // it answers nothing
 	must(w.repo.Push("a", Files{"a": "1"}))(t)
 	w.hook.mu.Unlock()
+	w.Set(func(c *Config) { c.HookTimeout = time.Minute })
 	w.app.SetWebhook("http://127.0.0.1:1/", "x")
 	must(w.repo.Push("a", Files{"a": "2"}))(t)
 	if diff := cmp.Diff([]int{202, 504, 502}, statuses(w.app.Deliveries())); diff != "" {
