@@ -72,6 +72,7 @@ func variants(files fstest.MapFS) map[string]fstest.MapFS {
 		out[how+" "+name] = changed
 	}
 	dirs := map[string]bool{}
+	with("added", "gone/x.yaml", func(m fstest.MapFS) { m["gone/x.yaml"] = &fstest.MapFile{Data: []byte(configMap)} })
 	for name, file := range files {
 		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 			dirs[dir] = true
@@ -111,7 +112,7 @@ func variants(files fstest.MapFS) map[string]fstest.MapFS {
 // and once with what is remembered of the tree before, or known of it beside: both find
 // out the same.
 func TestMemoryIsOfNoMatter(t *testing.T) {
-	var dirs, says, inputs, unchanged int
+	tally := &memoryTally{}
 	for _, name := range archives(t) {
 		t.Run(name, func(t *testing.T) {
 			archive, err := txtar.ParseFile(name)
@@ -119,33 +120,62 @@ func TestMemoryIsOfNoMatter(t *testing.T) {
 				t.Fatal(err)
 			}
 			files, _ := treeOf(archive)
-			cache, err := OpenCache(t.TempDir(), 1<<30)
-			if err != nil {
-				t.Fatal(err)
-			}
-			opts := Options{Cache: cache}
-			before := NewRenderer(treetest.Name(files), Options{})
-			base := insightOf(t, before)
-			remembering := NewRenderer(treetest.Name(files), opts)
-			remembering.Remember(insightOf(t, remembering).found.Roots)
-			for how, changed := range variants(files) {
-				plain := insightOf(t, NewRenderer(changed, Options{}))
-				warm, beside := NewRenderer(treetest.Name(changed), opts), before.Beside(treetest.Name(changed))
-				if diff := plain.diff(insightOf(t, warm)); diff != "" {
-					t.Errorf("%s: -on its own +from memory\n%s", how, diff)
-				}
-				if diff := plain.diff(insightOf(t, beside)); diff != "" {
-					t.Errorf("%s: -on its own +beside\n%s", how, diff)
-				}
-				unchanged += compareUnchanged(t, how, base, beside, NewRenderer(changed, Options{}))
-				d, s, i := warm.recalled()
-				dirs, says, inputs = dirs+d, says+s, inputs+i
-			}
+			tally.compare(t, files)
 		})
 	}
-	t.Logf("%d directories, %d kustomizations, %d inputs recalled; %d inputs known to be unchanged", dirs, says, inputs, unchanged)
-	if dirs == 0 || says == 0 || inputs == 0 || unchanged == 0 {
+	t.Logf("%+v", *tally)
+	if tally.dirs == 0 || tally.says == 0 || tally.inputs == 0 || tally.unchanged == 0 {
 		t.Error("memory was never used")
+	}
+}
+
+// TestMemoryBehindLinks does so with a tree whose directories lead out of themselves.
+func TestMemoryBehindLinks(t *testing.T) {
+	(&memoryTally{}).compare(t, files(map[string]string{
+		"app/kustomization.yaml":   "resources: [l/cm.yaml]\nconfigMapGenerator: [{name: a, files: [f.txt]}]\n",
+		"app/l":                    "-> ../shared",
+		"app/f.txt":                "-> ../data.txt",
+		"shared/cm.yaml":           configMap,
+		"data.txt":                 "a",
+		"base/kustomization.yaml":  "resources: [cm.yaml]\n",
+		"base/cm.yaml":             configMap,
+		"over/kustomization.yaml":  "resources: [l]\n",
+		"over/l":                   "-> ../base",
+		"loose/kustomization.yaml": "resources: [l/x.yaml]\n",
+		"loose/l":                  "-> ../gone",
+		"plain/cm.yaml":            "-> ../base/cm.yaml",
+		"plain/b.yaml":             configMap,
+		"plain/gone.yaml":          "-> ../gone/x.yaml",
+	}))
+}
+
+// memoryTally counts what was not found out anew, to show that memory was used.
+type memoryTally struct{ dirs, says, inputs, unchanged int }
+
+// compare looks at the changes of a tree.
+func (y *memoryTally) compare(t *testing.T, files fstest.MapFS) {
+	t.Helper()
+	cache, err := OpenCache(t.TempDir(), 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := Options{Cache: cache}
+	before := NewRenderer(treetest.Name(files), opts)
+	base := insightOf(t, before)
+	before.Remember(base.found.Roots)
+	for how, changed := range variants(files) {
+		alone := NewRenderer(changed, Options{})
+		want := insightOf(t, alone)
+		warm, beside := NewRenderer(treetest.Name(changed), opts), before.Beside(treetest.Name(changed))
+		if diff := want.diff(insightOf(t, warm)); diff != "" {
+			t.Errorf("%s: -on its own +from memory\n%s", how, diff)
+		}
+		if diff := want.diff(insightOf(t, beside)); diff != "" {
+			t.Errorf("%s: -on its own +beside\n%s", how, diff)
+		}
+		y.unchanged += compareUnchanged(t, how, base, beside, alone)
+		dirs, says, inputs := warm.recalled()
+		y.dirs, y.says, y.inputs = y.dirs+dirs, y.says+says, y.inputs+inputs
 	}
 }
 
