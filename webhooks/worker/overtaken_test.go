@@ -34,6 +34,9 @@ func TestForcePush(t *testing.T) {
 				next.ID = w.record(first.ID).SupersededBy
 			}
 			w.want("old check", w.checks(old), []string{"completed cancelled: " + map[bool]string{true: "Superseded", false: "Cancelled"}[told]})
+			if summary := w.hub.CheckRuns()[0].Summary; told && !strings.Contains(summary, "has changed since") {
+				t.Errorf("summary %q: it was left to the next job", summary)
+			}
 			w.want("new check", w.checks(head), []string{"completed success: Nothing to complain about"})
 			w.want("comments", w.comments(1), []string{})
 			w.want("old record", w.state(first.ID), "superseded cancelled")
