@@ -220,6 +220,43 @@ func TestOddPayloads(t *testing.T) {
 	}
 }
 
+// TestOddOthers: payloads of other events that are not what they should be make no job,
+// or one for somebody to look.
+func TestOddOthers(t *testing.T) {
+	const whose = `"installation":{"id":1},"repository":{"id":2,"name":"r","owner":{"login":"o"}}`
+	pull := func(n int) string {
+		return fmt.Sprintf(`{"number":%d,"head":{"sha":"%s"},"base":{"sha":"%s","repo":{"id":2}}}`, n, newHead, oldHead)
+	}
+	check := func(sha, pulls string) string {
+		return fmt.Sprintf(`{"action":"rerequested",%s,"check_suite":{"head_sha":"%s","app":{"id":%d},"pull_requests":[%s]}}`, whose, sha, ourApp, pulls)
+	}
+	group := func(base, ref string) string {
+		return fmt.Sprintf(`{"action":"checks_requested",%s,"merge_group":{"head_sha":"%s","base_sha":"%s","head_ref":"%s"}}`, whose, newHead, base, ref)
+	}
+	for _, test := range []struct{ name, event, body, want string }{
+		{"a suite of one pull request", "check_suite", check(newHead, pull(3)), "pull-3"},
+		{"a suite of two", "check_suite", check(newHead, pull(3)+","+pull(4)), "resolve-" + newHead},
+		{"a suite of a pull request without number", "check_suite", check(newHead, pull(0)), "resolve-" + newHead},
+		{"a suite without a head", "check_suite", check("", ""), ""},
+		{"a suite of a short head", "check_suite", check(newHead[:7], ""), ""},
+		{"a group", "merge_group", group(oldHead, "refs/heads/q"), "group-" + newHead},
+		{"a group of no branch", "merge_group", group(oldHead, "q"), ""},
+		{"a group of an odd branch", "merge_group", group(oldHead, `refs/heads/q\n::x::`), ""},
+		{"a repository of no number added", "installation_repositories", `{"action":"added",` + whose + `,"repositories_added":[{"id":5},{"id":0}]}`, ""},
+		{"a group without a base", "merge_group", group("main", "refs/heads/q"), ""},
+	} {
+		d := open(t, nil)
+		status, text := d.deliver(test.event, []byte(test.body))
+		got := ""
+		for _, j := range d.queue.taken() {
+			got = strings.TrimPrefix(j.Subject(), "1.2.")
+		}
+		if got != test.want || status >= 400 {
+			t.Errorf("%s: answered %d %s with the job %q, want %q", test.name, status, text, got, test.want)
+		}
+	}
+}
+
 // TestFieldNames: whoever reads the answer at GitHub learns which field is odd.
 func TestFieldNames(t *testing.T) {
 	d := open(t, nil)

@@ -89,10 +89,17 @@ func TestForgottenDelivery(t *testing.T) {
 	r := w.repository("octo", "apps")
 	w.answer(http.StatusServiceUnavailable, false)
 	w.install("octo", r)
-	w.clock.set(73 * time.Hour)
-	w.pass(reconcile.Complete)
-	if got := w.again(); len(got) != 0 {
-		t.Errorf("delivered again: %v", got)
+	for _, test := range []struct {
+		after time.Duration
+		want  []string
+	}{{73 * time.Hour, nil}, {71 * time.Hour, []string{"installation"}}} {
+		w.clock.set(test.after)
+		if outcome := w.reconciler().Pass(t.Context()); outcome != reconcile.Complete {
+			t.Errorf("the pass is %s", outcome)
+		}
+		if diff := cmp.Diff(test.want, w.again()); diff != "" {
+			t.Errorf("delivered again after %v (-want +got):\n%s", test.after, diff)
+		}
 	}
 }
 
@@ -230,8 +237,12 @@ func TestNotOurs(t *testing.T) {
 		w.lost(func() { r.open("one", false) })
 	}
 	w.github.Intercept(githubtest.Rule{Path: "/repos/broken/b/pulls", Status: http.StatusInternalServerError, Times: 100})
+	w.github.Forget()
 	w.pass(reconcile.Failed)
 	w.wantPending("reconcile c#1")
+	if n := w.asked(http.MethodGet, "/installation/repositories"); n != 2 {
+		t.Errorf("asked %d installations for their repositories", n)
+	}
 }
 
 // TestLimited: what is left for scans stays for scans, and every repository has its turn.
