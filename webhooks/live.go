@@ -33,7 +33,7 @@ func (l *live) stop() {
 
 // goLive brings up what needs an App.
 func (s *Service) goLive(ctx context.Context, c app.Credentials) error {
-	a, err := s.newApp(ctx, c)
+	a, err := s.newApp(c)
 	if err != nil {
 		return err
 	}
@@ -48,28 +48,29 @@ func (s *Service) goLive(ctx context.Context, c app.Credentials) error {
 	return nil
 }
 
-// newApp makes the App and asks GitHub for it. That GitHub does not answer is no reason
-// not to start: deliveries are taken in the meantime.
-func (s *Service) newApp(ctx context.Context, c app.Credentials) (*app.App, error) {
-	a, err := app.New(app.Config{
+// newApp makes the App. Its secrets are checked as far as that goes without GitHub.
+func (s *Service) newApp(c app.Credentials) (*app.App, error) {
+	return app.New(app.Config{
 		BaseURL: s.apiURL(), WebURL: s.config.GitHub.URL, Credentials: c,
 		Log: s.log.With("part", "app"), Metrics: s.metrics.GitHub,
 	})
-	if err != nil {
-		return nil, err
-	}
+}
+
+// introduce asks GitHub for the App. That GitHub does not take the credentials ends the
+// service; that it does not answer is no reason to: deliveries are taken in the meantime.
+func (s *Service) introduce(ctx context.Context, a *app.App) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	slug, _, err := a.Self(ctx)
+	slug, id, err := a.Self(ctx)
 	switch {
 	case errors.Is(err, app.ErrCredentials):
-		return nil, err
+		return err
 	case err != nil:
 		s.log.Warn("GitHub does not say who the App is; going on", "error", err)
 	default:
-		s.log.Info("the App is known to GitHub", "app", c.ID, "slug", slug)
+		s.log.Info("the App is known to GitHub", "app", id, "slug", slug)
 	}
-	return a, nil
+	return nil
 }
 
 // apiURL is the root of GitHub's API.
@@ -92,7 +93,10 @@ func (s *Service) work(ctx context.Context, a *app.App) {
 	s.live = l
 	s.mu.Unlock()
 	var parts sync.WaitGroup
-	runs := []func(context.Context) error{worker.New(s.workerConfig(a)).Run}
+	runs := []func(context.Context) error{
+		func(ctx context.Context) error { return s.introduce(ctx, a) },
+		worker.New(s.workerConfig(a)).Run,
+	}
 	if every := time.Duration(s.config.Reconcile.Every); every > 0 {
 		runs = append(runs, reconcile.New(reconcile.Config{
 			Queue: s.queue, App: a, Name: s.config.CheckName, Every: every,

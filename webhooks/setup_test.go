@@ -5,22 +5,30 @@ import (
 	"encoding/json"
 	"html"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/webhooks/app"
 )
 
 // newDev is a running service without an App, and a browser on its machine.
-func newDev(t *testing.T) (*Service, *http.Client) {
+func newDev(t *testing.T, env environment) (*Service, *http.Client) {
 	t.Helper()
-	config, err := ReadConfig(Sources{Dev: true, Getenv: environment{
+	all := environment{
 		"PREADMIT_LISTEN": "127.0.0.1:0", "PREADMIT_METRICS_LISTEN": "127.0.0.1:0", "PREADMIT_DATA_DIR": t.TempDir(),
 		"PREADMIT_GITHUB_URL": "https://github.invalid",
-	}.get})
+	}
+	maps.Copy(all, env)
+	config, err := ReadConfig(Sources{Dev: true, Getenv: all.get})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +78,7 @@ func get(t *testing.T, browser *http.Client, address string) (*http.Response, st
 // TestSetupOffers: the page sends GitHub a manifest whose webhook is public and whose
 // pages are this machine's.
 func TestSetupOffers(t *testing.T) {
-	s, browser := newDev(t)
+	s, browser := newDev(t, nil)
 	resp, _ := get(t, browser, s.URL()+"/")
 	if resp.Header.Get("Location") != "/setup" {
 		t.Errorf("/ leads to %q", resp.Header.Get("Location"))
@@ -100,8 +108,54 @@ func TestSetupOffers(t *testing.T) {
 	}
 }
 
+// TestSetupCreates: from the button to a service that answers for the new App, without a
+// restart.
+func TestSetupCreates(t *testing.T) {
+	hub, err := githubtest.New(githubtest.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hub.Close()
+	hub.AddUser("alice")
+	hub.SetViewer("alice")
+	dir := t.TempDir()
+	s, browser := newDev(t, environment{"PREADMIT_GITHUB_URL": hub.WebURL, "PREADMIT_GITHUB_API_URL": hub.URL, "PREADMIT_DATA_DIR": dir})
+	_, page := get(t, browser, s.URL()+"/setup?url=https://tunnel.example&name=gate")
+	action := regexp.MustCompile(`action="([^"]*)"`).FindStringSubmatch(page)
+	manifest := regexp.MustCompile(`name="manifest" value="([^"]*)"`).FindStringSubmatch(page)
+	resp, err := browser.PostForm(html.UnescapeString(action[1]), url.Values{"manifest": {html.UnescapeString(manifest[1])}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	resp, page = get(t, browser, resp.Header.Get("Location"))
+	if want := hub.WebURL + "/apps/gate/installations/new"; resp.StatusCode != http.StatusFound || resp.Header.Get("Location") != want {
+		t.Fatalf("after GitHub: %d to %q, want %s\n%s", resp.StatusCode, resp.Header.Get("Location"), want, page)
+	}
+	made := hub.Apps()[len(hub.Apps())-1]
+	if info, err := os.Stat(filepath.Join(dir, appFile)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the App's file: %v %v", info, err)
+	}
+	made.SetWebhook(s.URL()+app.WebhookPath, made.WebhookSecret())
+	if _, err := made.Send("ping", map[string]any{"zen": "x", "hook_id": 1}); err != nil {
+		t.Fatal(err)
+	}
+	if sent := made.Deliveries(); sent[len(sent)-1].Status != http.StatusOK {
+		t.Errorf("a ping by the new App's secret is answered with %d", sent[len(sent)-1].Status)
+	}
+	if resp, _ := get(t, browser, s.URL()+"/setup"); resp.StatusCode != http.StatusNotFound {
+		t.Errorf("/setup is still there: %d", resp.StatusCode)
+	}
+	if resp, _ := get(t, browser, s.URL()+"/"); resp.StatusCode != http.StatusOK {
+		t.Errorf("the pages are not there: %d", resp.StatusCode)
+	}
+	if c, err := s.secrets.read(); err != nil || !sameCredentials(c, s.present().app.Credentials()) {
+		t.Errorf("after a restart: %v %v", c, err)
+	}
+}
+
 func TestSetupRefuses(t *testing.T) {
-	s, browser := newDev(t)
+	s, browser := newDev(t, nil)
 	for query, want := range map[string]string{
 		"url=http://tunnel.example":                 "want a URL like https://",
 		"url=https://x.example/path":                "want a URL like https://",
@@ -129,7 +183,7 @@ func TestSetupRefuses(t *testing.T) {
 
 // TestDevIsPrivate: by any name but this machine's own there are webhooks only.
 func TestDevIsPrivate(t *testing.T) {
-	s, browser := newDev(t)
+	s, browser := newDev(t, nil)
 	for path, want := range map[string]int{"/": 403, "/setup": 403, "/webhooks/github": 405, "/healthz": 200} {
 		req, err := http.NewRequest(http.MethodGet, s.URL()+path, nil)
 		if err != nil {

@@ -24,7 +24,7 @@ func (a *App) redact(text string) string {
 	own := []string{a.creds.ClientSecret, a.creds.WebhookSecret, a.previous}
 	a.mu.Unlock()
 	for _, secret := range own {
-		if secret != "" {
+		if len(secret) >= 6 { // a shorter one is in other words too, and no secret
 			text = strings.ReplaceAll(text, secret, hidden)
 		}
 	}
