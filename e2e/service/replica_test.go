@@ -2,6 +2,7 @@ package service
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -47,10 +48,11 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// program is what `make service-test` builds.
-func program(t *testing.T) string {
+// program is one that `make service-test` builds. PREADMIT_E2E_BIN names another directory
+// to find it in.
+func program(t *testing.T, name string) string {
 	t.Helper()
-	file, err := filepath.Abs("../../bin/e2e/preadmit")
+	file, err := filepath.Abs(filepath.Join(cmp.Or(os.Getenv("PREADMIT_E2E_BIN"), "../../bin/e2e"), name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,6 +80,14 @@ type options map[string]string
 // App's webhooks go there.
 func (w *world) start(dir string, o options) *replica {
 	w.t.Helper()
+	r := w.launch(dir, o)
+	r.ready()
+	return r
+}
+
+// launch is start without waiting.
+func (w *world) launch(dir string, o options) *replica {
+	w.t.Helper()
 	r := &replica{w: w, dir: dir, ended: make(chan struct{}), log: &lines{}}
 	listen, ops := freePort(w.t), freePort(w.t)
 	r.url, r.ops = "http://"+listen, "http://"+ops
@@ -89,8 +99,9 @@ func (w *world) start(dir string, o options) *replica {
 		"SCAN_WORKERS": "1", "QUEUE_LEASE": "5s", "DRAIN": "20s", "LOG_LEVEL": "debug",
 	}
 	maps.Copy(env, o)
-	r.cmd = exec.Command(program(w.t), "serve")
-	r.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "CANARY=canary-in-the-environment"}
+	r.cmd = exec.Command(program(w.t, "preadmit"), "serve")
+	w.must(os.MkdirAll(filepath.Join(dir, "system-tmp"), 0o700)) // which has to stay empty
+	r.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + filepath.Join(dir, "system-tmp"), "CANARY=canary-in-the-environment"}
 	for name, value := range env {
 		r.cmd.Env = append(r.cmd.Env, "PREADMIT_"+name+"="+value)
 	}
@@ -105,7 +116,6 @@ func (w *world) start(dir string, o options) *replica {
 		}
 	})
 	w.app.SetWebhook(r.url+"/webhooks/github", w.app.WebhookSecret())
-	r.ready()
 	return r
 }
 

@@ -109,8 +109,14 @@ func (w *world) comments(r *githubtest.Repository, number int) []string {
 // eventually waits for something to become as wanted.
 func (w *world) eventually(what string, got func() []string, want ...string) {
 	w.t.Helper()
+	w.within(patience, what, got, want...)
+}
+
+// within is eventually with another patience.
+func (w *world) within(limit time.Duration, what string, got func() []string, want ...string) {
+	w.t.Helper()
 	var last []string
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if last = got(); slices.Equal(last, want) {
 			return
 		}
