@@ -60,7 +60,8 @@ func TestRefusedRoots(t *testing.T) {
 func TestRendering(t *testing.T) {
 	var mu sync.Mutex
 	began, working := map[string]int{}, map[string]int{}
-	in := input(kustomized, changed(kustomized))
+	generated := strings.Replace(kustomized, "resources: [cm.yaml]", "configMapGenerator: [{name: a, literals: [size=50]}]", 1)
+	in := input(kustomized, generated)
 	in.Rendering = func(root, tree string) func() {
 		mu.Lock()
 		defer mu.Unlock()
@@ -86,7 +87,7 @@ func TestRendering(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got) %s", diff)
 	}
-	if began["head app"] < 3 { // to render, to locate, to explain
+	if began["head app"] < 4 { // to render, to locate, to prove, to explain
 		t.Errorf("app began %d times", began["head app"])
 	}
 	if len(working) != 0 {
