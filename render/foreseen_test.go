@@ -82,6 +82,27 @@ func TestInputsForesee(t *testing.T) {
 	}
 }
 
+// A kustomization that cannot be read any more is another one than before.
+func TestInputsOfWhatIsNotRead(t *testing.T) {
+	const small = 100
+	base := map[string]string{"app/kustomization.yaml": "resources: [cm.yaml]\n", "app/cm.yaml": configMap}
+	for name, change := range map[string]func(map[string]string){
+		"too large": func(m map[string]string) { m["app/kustomization.yaml"] += strings.Repeat("# more\n", small) },
+		"a directory": func(m map[string]string) {
+			delete(m, "app/kustomization.yaml")
+			m["app/kustomization.yaml/x"] = ""
+		},
+	} {
+		changed := maps.Clone(base)
+		change(changed)
+		opts := Options{Limits: Limits{FileBytes: small}}
+		in := NewRenderer(files(changed), opts).Inputs(Root{Path: "app", Kind: KindKustomize})
+		if NewRenderer(files(base), opts).Valid(in.Trace) {
+			t.Errorf("%s: the inputs are said to be the same: %v", name, in.Trace)
+		}
+	}
+}
+
 func allText(r *Result) (text string) {
 	for _, o := range r.Objects {
 		text += string(o.JSON)

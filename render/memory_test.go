@@ -213,6 +213,8 @@ func TestMemoryIsOfItsKey(t *testing.T) {
 	files := fstest.MapFS{
 		"app/kustomization.yaml": {Data: []byte("resources: [cm.yaml]\n")},
 		"app/cm.yaml":            {Data: []byte(configMap)},
+		"plain/cm.yaml":          {Data: []byte(configMap)},
+		"plain/more.yaml":        {Data: []byte(configMap)},
 	}
 	dir := t.TempDir()
 	open := func(opts Options) *Renderer {
@@ -235,6 +237,13 @@ func TestMemoryIsOfItsKey(t *testing.T) {
 	}
 	if used(open(Options{Limits: Limits{Keys: 7}})) {
 		t.Error("what other limits made is taken")
+	}
+	second := open(Options{})
+	insightOf(t, second)
+	for _, root := range []Root{{Path: "plain", Kind: KindPlain, Files: []string{"plain/cm.yaml"}}, {Path: "plain", Kind: KindKustomize}} {
+		if in := second.Inputs(root); in.words != nil {
+			t.Errorf("what is remembered of another root is taken for %+v", root)
+		}
 	}
 	entries, err := filepath.Glob(filepath.Join(dir, "*", "*"+entrySuffix))
 	if err != nil || len(entries) != 1 {
