@@ -11,9 +11,6 @@ import (
 
 const denied = "1 denied"
 
-// clean is the title of a check run that has nothing to say.
-const clean = "Nothing to report"
-
 // TestPull: from the webhook to a completed check run, a comment and SARIF.
 func TestPull(t *testing.T) {
 	w := newWorld(t)

@@ -66,20 +66,11 @@ type Config struct {
 	Admins []string
 	// Tokens are those of the API.
 	Tokens []Token
-	// Recovered lists deliveries that GitHub was asked for again, newest first. May be
-	// nil.
-	Recovered func() []Recovery
 
 	// Version is shown at the foot of the pages.
 	Version string
 	Log     *slog.Logger     // nil: nothing is logged
 	Now     func() time.Time // nil: time.Now
-}
-
-// Recovery is a delivery that was lost and asked for again.
-type Recovery struct {
-	Delivery, Event string
-	At              time.Time
 }
 
 // Pages serve the pages and the API.

@@ -25,11 +25,10 @@ type queueView struct {
 	// Age is how long the oldest job waits.
 	Age time.Duration
 	// Trouble says why the store takes nothing; empty when it does.
-	Trouble    string
-	Letters    []deadView
-	MoreDead   int
-	Recovered  []rowView
-	Deliveries []Recovery
+	Trouble   string
+	Letters   []deadView
+	MoreDead  int
+	Recovered []rowView
 }
 
 type deadView struct {
@@ -60,13 +59,6 @@ func (p *Pages) queue(w http.ResponseWriter, r *http.Request, v *viewer) error {
 	}
 	for _, d := range letters {
 		view.Letters = append(view.Letters, p.dead(d))
-	}
-	if p.config.Recovered != nil {
-		for _, d := range p.config.Recovered() {
-			if len(view.Deliveries) < recoveredRows {
-				view.Deliveries = append(view.Deliveries, Recovery{report.Line(d.Delivery), report.Line(d.Event), d.At})
-			}
-		}
 	}
 	f := frame{Title: "Queue and health", Heading: "Queue and health"}
 	p.write(w, http.StatusOK, v, f, "queue", view)
