@@ -200,22 +200,22 @@ func TestEnded(t *testing.T) {
 		check   func(said string, e Ended) bool
 		within  time.Duration
 	}{
-		{"take it in peace", limits, 10 * time.Second, func(said string, e Ended) bool { return said == "done\n" }, 5 * time.Second},
+		{"take it in peace", limits, 10 * time.Second, func(said string, e Ended) bool { return said == "done\n" }, 9 * time.Second},
 		{"take memory", limits, 10 * time.Second, func(said string, e Ended) bool {
 			return errors.Is(e.Cause, ErrMemory) || e.Code == 2 && strings.Contains(e.Said, "memory")
-		}, 5 * time.Second},
+		}, 9 * time.Second},
 		// What is mapped stays below the limit of the kernel, so it is the parent who sees it.
 		{"take it in peace", tight, 10 * time.Second, func(said string, e Ended) bool {
 			return said == "" && errors.Is(e.Cause, ErrMemory) || said == "done\n"
-		}, 5 * time.Second},
-		{"spin", short, 10 * time.Second, func(said string, e Ended) bool {
-			return e.Cause == nil && (e.Code == 2 && strings.Contains(e.Said, "SIGXCPU") || e.Signal == "SIGKILL" || e.Signal == "SIGXCPU")
-		}, 5 * time.Second},
-		{"spin", limits, time.Second, func(said string, e Ended) bool { return errors.Is(e.Cause, context.DeadlineExceeded) }, 2 * time.Second},
-		{"ignore the end", limits, time.Second, func(said string, e Ended) bool { return errors.Is(e.Cause, context.DeadlineExceeded) }, 2 * time.Second},
+		}, 9 * time.Second},
+		{"spin", short, 30 * time.Second, func(said string, e Ended) bool {
+			return e.Cause == nil && e.Signal == "SIGKILL" && e.CPU > 900*time.Millisecond && e.CPU < 2*time.Second
+		}, 20 * time.Second},
+		{"spin", limits, time.Second, func(said string, e Ended) bool { return errors.Is(e.Cause, context.DeadlineExceeded) }, 5 * time.Second},
+		{"ignore the end", limits, time.Second, func(said string, e Ended) bool { return errors.Is(e.Cause, context.DeadlineExceeded) }, 5 * time.Second},
 		{"print", limits, 10 * time.Second, func(said string, e Ended) bool {
 			return errors.Is(e.Cause, ErrSaid) && len(e.Said) < 3*keptSaid
-		}, 5 * time.Second},
+		}, 9 * time.Second},
 	} {
 		t.Run(test.attempt, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), test.wall)

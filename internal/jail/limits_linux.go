@@ -10,8 +10,6 @@ import (
 const (
 	// openFiles bounds the file descriptors of a process.
 	openFiles = 256
-	// cpuGrace is how many seconds a process has to say that its time is over.
-	cpuGrace = 2
 	// stackBytes is the stack that threads of C begin with; it counts as data.
 	stackBytes = 2 << 20
 	// runtimeBytes is what the memory map of a Go program takes beyond what it uses, and
@@ -37,7 +35,7 @@ func limitResources(s *spec) error {
 		limits[unix.RLIMIT_DATA] = unix.Rlimit{Cur: data, Max: data}
 	}
 	if s.CPU > 0 {
-		limits[unix.RLIMIT_CPU] = unix.Rlimit{Cur: uint64(s.CPU), Max: uint64(s.CPU + cpuGrace)}
+		limits[unix.RLIMIT_CPU] = unix.Rlimit{Cur: uint64(s.CPU), Max: uint64(s.CPU)} // Go ignores the warning signal
 	}
 	for resource, limit := range limits {
 		var now unix.Rlimit

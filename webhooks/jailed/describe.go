@@ -26,7 +26,7 @@ func (l *Limits) describe(end jail.Ended) (why string, limit bool) {
 		return fmt.Sprintf("took longer than the %v a scan may", l.Wall), true
 	case end.Cause != nil:
 		return report.Line(end.Cause.Error()), true
-	case end.Signal == "SIGXCPU", strings.Contains(end.Said, "SIGXCPU"), end.Signal == "SIGKILL" && end.CPU >= l.CPU:
+	case end.Signal == "SIGKILL" && end.CPU >= l.CPU-l.CPU/20: // the kernel counts more finely
 		return fmt.Sprintf("used more than %v of processor time", l.CPU), true
 	case strings.Contains(end.Said, "stack exceeds"), strings.Contains(end.Said, "stack overflow"):
 		return "overflowed its stack", false

@@ -45,7 +45,7 @@ type Limits struct {
 	// Root is how long one root may be rendered or looked at. One that takes longer is
 	// not judged. Default a quarter of Wall.
 	Root time.Duration
-	// CPU is the processor time one process may use. Default Workers times Wall.
+	// CPU is the processor time one process may use, rounded up to seconds. Default Workers times Wall.
 	CPU time.Duration
 	// Output is the most the child may say, report included, in bytes. Default 64 MiB.
 	Output int64

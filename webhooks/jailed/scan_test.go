@@ -171,7 +171,7 @@ func TestGivenUp(t *testing.T) {
 	}{
 		"no more retries":   {Limits{Memory: 200 << 20, Workers: 1, Retries: 1}, 2, "memory"},
 		"no memory at all":  {Limits{Memory: 2 << 20, Workers: 1}, 1, "memory"},
-		"no time":           {Limits{Wall: 300 * time.Millisecond, Workers: 1}, 1, "took longer than the 300ms"},
+		"no time":           {Limits{Wall: 300 * time.Millisecond, Root: time.Minute, Workers: 1}, 1, "took longer than the 300ms"},
 		"no processor time": {Limits{CPU: time.Second, Workers: 1, Retries: -1}, 1, "processor time"},
 	} {
 		t.Run(name, func(t *testing.T) {
