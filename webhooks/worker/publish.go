@@ -120,17 +120,14 @@ func translation(c *commits) (github.Translation, error) {
 	return github.Translation{Judged: smallFiles{judged.FS()}, Head: smallFiles{head.FS()}}, nil
 }
 
-// smallFiles are the files of a tree that are compared without much time: others are as
-// if they were not there.
+// smallFiles are the files of a tree that are compared without much time: others, and
+// symbolic links that lead to none, are as if they were not there.
 type smallFiles struct{ fs.FS }
 
 // Open implements fs.FS.
 func (s smallFiles) Open(name string) (fs.File, error) {
 	info, err := fs.Stat(s.FS, name)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > maxTranslated {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxTranslated {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
 	return s.FS.Open(name)
