@@ -127,6 +127,29 @@ func TestLeft(t *testing.T) {
 	}
 }
 
+// TestReopened: a head that was judged and is judged once more, as after the pull request
+// was closed and opened again, keeps its one check run when the second scan is cancelled.
+func TestReopened(t *testing.T) {
+	w := newWorld(t)
+	w.pull()
+	w.work()
+	w.must(w.shop.ClosePull(1))
+	w.pull()
+	w.work()
+	w.must(w.shop.ReopenPull(1))
+	entered, release := w.scanner.hold()
+	stop := w.start()
+	again := w.pull()
+	<-entered
+	w.must(w.shop.ClosePull(1))
+	w.pull()
+	w.until("the second scan ends", func() bool { return w.record(again.ID).State == queue.Superseded })
+	release()
+	w.idle()
+	stop()
+	w.want("check runs", w.checks(w.shop.Pull(1).HeadSHA), []string{told})
+}
+
 // TestBaseChange: a base that changes during a scan has it judged against the new one.
 func TestBaseChange(t *testing.T) {
 	w := newWorld(t)

@@ -48,9 +48,7 @@ func (t *task) settle(ctx context.Context, err error) {
 func (t *task) superseded(ctx context.Context) error {
 	if _, err := t.w.Queue.Scan(ctx, t.job.ID); t.job.Kind.Judges() && err == nil { // else it was forgotten
 		if t.publication != nil && !t.successorJudges(ctx) {
-			t.publication.Abandon(ctx, github.Check{
-				Conclusion: github.Cancelled, Title: "Superseded", Summary: "The pull request has changed since. Its newest commit is judged instead.",
-			})
+			t.cancelled(ctx, "Superseded", "The pull request has changed since. Its newest commit is judged instead.")
 			t.record.Conclusion = string(github.Cancelled)
 		}
 		t.record.Why = "superseded by a newer event"
@@ -60,6 +58,14 @@ func (t *task) superseded(ctx context.Context) error {
 		t.w.Metrics.ScanEnded("superseded")
 	}
 	return t.claim.Done(ctx)
+}
+
+// cancelled ends the check run if it is in progress. One that is complete has the verdict
+// of an earlier scan of the same commit, which stays.
+func (t *task) cancelled(ctx context.Context, title, why string) {
+	if complete, err := t.to.Completed(ctx); err != nil || !complete {
+		t.publication.Abandon(ctx, github.Check{Conclusion: github.Cancelled, Title: title, Summary: why})
+	}
 }
 
 // successorJudges tells whether a newer job judges the commit that this one began to. A
@@ -77,7 +83,7 @@ func (t *task) overtaken(ctx context.Context, err error) error {
 	var left *overtaken
 	errors.As(err, &left)
 	if t.publication != nil {
-		t.publication.Abandon(ctx, github.Check{Conclusion: github.Cancelled, Title: "Cancelled", Summary: left.why})
+		t.cancelled(ctx, "Cancelled", left.why)
 	}
 	t.record.Conclusion = string(github.Cancelled)
 	if left.again {
