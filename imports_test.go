@@ -39,7 +39,6 @@ var reserved = map[string][]string{
 	"github.com/golang-jwt/jwt":               {"webhooks/app"},
 	"github.com/nats-io":                      {"webhooks/queue"},
 	"github.com/prometheus":                   {"webhooks"},
-	"github.com/landlock-lsm":                 {"internal/jail"},
 }
 
 func TestImports(t *testing.T) {

@@ -128,7 +128,7 @@ func (s *Service) workerConfig(a *app.App) worker.Config {
 			Time:   time.Duration(c.Fetch.Timeout),
 		},
 		TempDir: filepath.Join(c.DataDir, "tmp"),
-		Log:     log, Metrics: s.metrics.Worker,
+		Log:     log, Metrics: s.metrics.Worker, Jail: s.metrics.Jail,
 	}
 }
 

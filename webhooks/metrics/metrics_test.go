@@ -32,9 +32,7 @@ func say(m *metrics.Metrics) {
 	m.GitHub.Remaining(7, 4999)
 	m.GitHub.Token("new")
 	m.GitHub.Limited("check-runs")
-	m.Jail.ChildStarted()
-	m.Jail.ChildEnded(time.Second)
-	m.Jail.ChildDied("memory")
+	m.Jail.ChildDied(true)
 	m.Jail.RootRefused()
 	m.Reconcile.Recovered(2)
 	m.Reconcile.Enqueued(3)
@@ -71,9 +69,7 @@ preadmit_github_calls_total{class=check-runs,status=201} 1
 preadmit_github_rate_limit_remaining{installation=7} 4999
 preadmit_github_rate_limited_total{class=check-runs} 1
 preadmit_github_tokens_total{outcome=new} 1
-preadmit_jail_child_seconds{} 1
-preadmit_jail_children_died_total{why=memory} 1
-preadmit_jail_children_started_total{} 1
+preadmit_jail_children_died_total{why=limit} 1
 preadmit_jail_roots_refused_total{} 1
 preadmit_queue_claims_ended_total{outcome=done} 1
 preadmit_queue_installations{} 4
@@ -113,11 +109,10 @@ func TestBounds(t *testing.T) {
 		m.GitHub.Remaining(int64(i), i)
 		m.GitHub.Call(fmt.Sprint("class-", i), i)
 		m.Worker.ScanEnded(fmt.Sprint("outcome-", i))
-		m.Jail.ChildDied(strings.Repeat("x", 100))
 	}
 	for name, most := range map[string]int{
 		"preadmit_webhook_deliveries_total": 33, "preadmit_github_rate_limit_remaining": 1001,
-		"preadmit_github_calls_total": 1000, "preadmit_scan_scans_total": 33, "preadmit_jail_children_died_total": 1,
+		"preadmit_github_calls_total": 1000, "preadmit_scan_scans_total": 33,
 	} {
 		if n, err := testutil.GatherAndCount(registry, name); err != nil || n > most || n == 0 {
 			t.Errorf("%s has %d series, want at most %d (%v)", name, n, most, err)

@@ -62,8 +62,25 @@ func (t *task) enqueueOpen(ctx context.Context, r *gogithub.Repository) error {
 	return err
 }
 
-// forget drops what is kept of an installation or of repositories that went.
+// forget drops what is kept of an installation or of repositories that went. A delivery
+// may be late, or be sent again after they came back: GitHub says what went. Of an
+// installation that is suspended, which may end, nothing is dropped.
 func (t *task) forget(ctx context.Context) error {
 	t.w.App.Forget(t.job.Installation)
-	return t.w.Queue.Forget(ctx, t.job.Installation, t.job.Repositories)
+	present, err := t.w.App.Repositories(ctx, t.job.Installation)
+	switch {
+	case errors.Is(err, app.ErrSuspended):
+		return nil
+	case errors.Is(err, app.ErrGone):
+		return t.w.Queue.Forget(ctx, t.job.Installation, nil)
+	case err != nil:
+		return err
+	}
+	went := slices.DeleteFunc(slices.Clone(t.job.Repositories), func(id int64) bool {
+		return slices.ContainsFunc(present, func(r *gogithub.Repository) bool { return r.GetID() == id })
+	})
+	if len(went) == 0 {
+		return nil
+	}
+	return t.w.Queue.Forget(ctx, t.job.Installation, went)
 }

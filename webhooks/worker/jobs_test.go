@@ -159,12 +159,25 @@ func TestInstallation(t *testing.T) {
 
 func second3[A, B any](a A, _ B, err error) (A, error) { return a, err }
 
-// TestForget drops what is kept.
+// TestForget: what went is dropped, going by what GitHub says at that time: a delivery may
+// come late, when all is there again.
 func TestForget(t *testing.T) {
 	w := newWorld(t)
 	w.pull()
 	w.work()
-	w.must(second(second3(w.queue.Enqueue(t.Context(), queue.Job{Kind: queue.KindForget, Installation: w.installation, Repositories: []int64{w.shop.ID()}}))))
-	w.work()
-	w.want("records", len(w.queue.Scans(queue.ScanFilter{})), 0)
+	forget := func(repositories ...int64) {
+		t.Helper()
+		w.must(second(second3(w.queue.Enqueue(t.Context(), queue.Job{Kind: queue.KindForget, Installation: w.installation, Repositories: repositories}))))
+		w.work()
+	}
+	forget()
+	forget(w.shop.ID())
+	w.want("records of what is there", len(w.queue.Scans(queue.ScanFilter{})), 1)
+	w.must(w.installed.Suspend(true))
+	forget()
+	w.want("records of what is suspended", len(w.queue.Scans(queue.ScanFilter{})), 1)
+	w.must(w.installed.Suspend(false))
+	w.shop.Delete()
+	forget(w.shop.ID())
+	w.want("records of a repository that went", len(w.queue.Scans(queue.ScanFilter{})), 0)
 }

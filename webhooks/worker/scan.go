@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/preadmit/preadmit/webhooks/jailed"
@@ -16,7 +17,7 @@ func (t *task) scan(ctx context.Context, c *commits) (*jailed.Outcome, error) {
 	defer func() { t.stage("scan", began) }()
 	var told time.Time
 	var stage string
-	return t.w.Scanner.Scan(ctx, jailed.Request{
+	outcome, err := t.w.Scanner.Scan(ctx, jailed.Request{
 		Repository: t.dir, Base: c.base, Head: c.judged, BaseName: c.baseName, HeadName: c.judgedName,
 		Diff: c.base != "", Version: t.w.Version,
 	}, func(now string, done, total int) {
@@ -26,6 +27,25 @@ func (t *task) scan(ctx context.Context, c *commits) (*jailed.Outcome, error) {
 		stage, told = now, t.w.Now()
 		t.report(ctx, now, done, total)
 	})
+	t.countDeaths(outcome, err)
+	return outcome, err
+}
+
+// countDeaths counts the processes that a scan cost.
+func (t *task) countDeaths(outcome *jailed.Outcome, err error) {
+	var died []jailed.Death
+	if last := new(jailed.DeathError); errors.As(err, &last) {
+		died = append(died, last.Death)
+	}
+	if outcome != nil {
+		died = outcome.Died
+	}
+	for _, d := range died {
+		t.w.Jail.ChildDied(d.Limit)
+		if d.Root != "" && err == nil {
+			t.w.Jail.RootRefused()
+		}
+	}
 }
 
 // report puts progress into the record. It is for people who look, so that nothing

@@ -91,8 +91,9 @@ type Config struct {
 	Clock github.Clock
 	// Log is told of what goes on; nil discards it.
 	Log *slog.Logger
-	// Metrics counts scans; nil counts nothing.
+	// Metrics counts scans, and Jail what dies of them; nil counts nothing.
 	Metrics *metrics.Worker
+	Jail    *metrics.Jail
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
