@@ -73,6 +73,14 @@ func freePort(t *testing.T) string {
 	return l.Addr().String()
 }
 
+// viewerHeader is where a proxy names the viewer, with behindProxy.
+const viewerHeader = "X-Viewer"
+
+// behindProxy shows pages to whoever is named on this machine.
+func behindProxy() options {
+	return options{"PAGES_ACCESS": "proxy", "PAGES_HEADER": viewerHeader, "PAGES_TRUSTED_PROXIES": "127.0.0.0/8"}
+}
+
 // options are environment variables of a replica, less PREADMIT_.
 type options map[string]string
 
@@ -149,7 +157,10 @@ func (r *replica) ready() {
 }
 
 // get gives the status of an answer, 0 when there is none, and its body.
-func (r *replica) get(path string) (int, string) {
+func (r *replica) get(path string) (int, string) { return r.getAs("", path) }
+
+// getAs is get as a proxy in front asks for a viewer.
+func (r *replica) getAs(viewer, path string) (int, string) {
 	base := r.url
 	if path == "/metrics" {
 		base = r.ops
@@ -159,6 +170,9 @@ func (r *replica) get(path string) (int, string) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+path, nil)
 	if err != nil {
 		return 0, err.Error()
+	}
+	if viewer != "" {
+		req.Header.Set(viewerHeader, viewer)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

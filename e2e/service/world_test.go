@@ -65,6 +65,13 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
+// in is the world of a subtest.
+func (w *world) in(t *testing.T) *world {
+	c := *w
+	c.t = t
+	return &c
+}
+
 // repository makes one of octo's.
 func (w *world) repository(name string) *githubtest.Repository {
 	w.t.Helper()

@@ -1,0 +1,276 @@
+package service
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/preadmit/preadmit/internal/hostile"
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/github/githubtest"
+)
+
+// hostileTitle is that of all attacks' pull requests, and hostileBranch begins the names of
+// their branches.
+const (
+	hostileTitle  = "\x1b]0;owned\a<script>alert(1)</script>\n::error file=x::owned\u202e {{.Token}}"
+	hostileBranch = "--upload-pack=$(id>owned);`id`'\""
+)
+
+// siege is a world where the pull requests to octo/besieged, from eve's fork, are attacks.
+type siege struct {
+	*world
+	r      *replica
+	canary *hostile.Canary
+	// repo is besieged, and fork where attacks come from.
+	repo, fork *githubtest.Repository
+}
+
+// besiege starts a service whose own secrets and surroundings are to stay secret.
+func besiege(t *testing.T, o options) *siege {
+	t.Helper()
+	w := newWorld(t)
+	canary, err := hostile.NewCanary(t.TempDir())
+	w.must(err)
+	t.Cleanup(func() { w.must(canary.Close()) })
+	s := &siege{world: w, canary: canary}
+	s.repo, err = w.hub.AddRepository(githubtest.RepositoryOptions{Owner: "octo", Name: "besieged"})
+	w.must(err)
+	s.take(s.repo, &hostile.Cases()[0], "main:main")
+	s.fork, err = s.repo.Fork("eve")
+	w.must(err)
+	all := behindProxy()
+	maps.Copy(all, options{strings.TrimPrefix(hostile.TokenVariable, "PREADMIT_"): canary.Token, "RECONCILE_EVERY": "0s"})
+	maps.Copy(all, o)
+	s.r = w.start(t.TempDir(), all)
+	return s
+}
+
+// take makes the commits of a case and takes a branch of them into a repository.
+func (s *siege) take(into *githubtest.Repository, c *hostile.Case, refs string) {
+	s.t.Helper()
+	dir := filepath.Join(s.t.TempDir(), "made")
+	s.must(second(c.Make(s.t.Context(), dir, s.canary)))
+	git := githubtest.History{Dir: into.Dir()}
+	s.must(second(git.Git("fetch", "--quiet", dir, "+"+refs)))
+}
+
+// attack is the pull request of a case.
+type attack struct {
+	hostile.Case
+	branch string
+	number int
+}
+
+// attack opens the pull request of a case.
+func (s *siege) attack(n int, c hostile.Case) *attack {
+	s.t.Helper()
+	a := &attack{Case: c, branch: fmt.Sprint(hostileBranch, n)}
+	s.take(s.fork, &c, "pull:refs/heads/"+a.branch)
+	var err error
+	a.number, err = s.repo.OpenPull(githubtest.PullOptions{Head: a.branch, From: s.fork, Title: hostileTitle})
+	s.must(err)
+	return a
+}
+
+// TestHostile has every attack judged. Each ends in time with the verdict that the scanner
+// gives it, still finds what else is wrong, and never passes where something cannot be
+// judged; nothing is reached, and the service goes on.
+func TestHostile(t *testing.T) {
+	quick := slices.DeleteFunc(hostile.Cases(), func(c hostile.Case) bool { return c.Heavy })
+	besiege(t, options{"SCAN_CONCURRENCY": "2", "SCAN_TIMEOUT": "4m"}).withstand(quick)
+}
+
+// TestHostileHeavy does it with attacks that take long.
+func TestHostileHeavy(t *testing.T) {
+	heavy := slices.DeleteFunc(hostile.Cases(), func(c hostile.Case) bool { return !c.Heavy || c.Fatal })
+	besiege(t, options{"SCAN_TIMEOUT": "4m"}).withstand(heavy)
+}
+
+// TestHostileEndless does it with roots that never end, and ends them.
+func TestHostileEndless(t *testing.T) {
+	fatal := slices.DeleteFunc(hostile.Cases(), func(c hostile.Case) bool { return !c.Fatal })
+	besiege(t, options{"SCAN_TIMEOUT": "24s"}).withstand(fatal)
+}
+
+// withstand opens all, looks at what becomes of each, and once more after what is denied
+// was taken back.
+func (s *siege) withstand(cases []hostile.Case) {
+	var all []*attack
+	for i, c := range cases {
+		all = append(all, s.attack(i, c))
+	}
+	for _, a := range all {
+		s.t.Run(a.Name, func(t *testing.T) { s.of(t).repelled(a) })
+	}
+	for _, a := range all {
+		if !a.Heavy && a.Verdict == "incomplete" {
+			s.quieten(a)
+		}
+	}
+	for _, a := range all {
+		if !a.Heavy && a.Verdict == "incomplete" {
+			s.t.Run(a.Name+" and nothing else", func(t *testing.T) { s.of(t).neverPassed(a) })
+		}
+	}
+	s.unharmed()
+}
+
+func (s *siege) of(t *testing.T) *siege {
+	c := *s
+	c.world = s.in(t)
+	return &c
+}
+
+// ended waits for the check run of an attack's head.
+func (s *siege) ended(a *attack) githubtest.CheckRun {
+	s.t.Helper()
+	head := s.repo.Pull(a.number).HeadSHA
+	var found githubtest.CheckRun
+	s.eventually("check run", func() []string {
+		var states []string
+		for _, c := range s.hub.CheckRuns() {
+			if c.HeadSHA == head {
+				found, states = c, append(states, c.Status)
+			}
+		}
+		return states
+	}, "completed")
+	return found
+}
+
+// repelled looks at all that is told of an attack.
+func (s *siege) repelled(a *attack) {
+	s.t.Helper()
+	check := s.ended(a)
+	if check.Conclusion != "failure" {
+		s.t.Errorf("the check run is a %s: %s", check.Conclusion, check.Title)
+	}
+	told := s.told(a, check)
+	scan := "/scans/" + path.Base(check.DetailsURL)
+	page := s.page(scan)
+	if strings.Contains(page, "<script>alert") || strings.Contains(page, "<img src=x") {
+		s.t.Errorf("the page has markup of the repository: %s", page)
+	}
+	if check.Title != unscanned {
+		document := s.page(scan + "/report.json")
+		s.says(a, document)
+		told += document + s.page(scan+"/report.sarif")
+	} else if a.Name != "100 MB file" { // which is more than is fetched
+		s.t.Errorf("nothing was judged: %s", check.Summary)
+	}
+	if line := hostile.Told(told); line != "" {
+		s.t.Errorf("told %s", line)
+	}
+	if dead := s.canary.Dead([]byte(told + page)); dead != "" {
+		s.t.Error(dead)
+	}
+	s.t.Logf("%s", check.Title)
+}
+
+// unscanned is the title of check runs of what cannot be scanned at all.
+const unscanned = "The scan could not be completed"
+
+// told is what GitHub was told last of an attack: check run, comment and SARIF.
+func (s *siege) told(a *attack, check githubtest.CheckRun) string {
+	s.t.Helper()
+	var all strings.Builder
+	texts := []string{check.Title, check.Summary, check.Text}
+	for _, n := range check.Annotations { // their paths have to be as they are
+		texts = append(texts, n.Title, n.Message, n.RawDetails)
+	}
+	all.WriteString(strings.Join(texts, "\n") + "\n")
+	for _, c := range s.comments(s.repo, a.number) {
+		fmt.Fprintln(&all, c)
+	}
+	for _, log := range slices.Backward(s.hub.SARIFs()) {
+		if log.Ref == fmt.Sprintf("refs/pull/%d/merge", a.number) {
+			all.Write(log.Log)
+			break
+		}
+	}
+	return all.String()
+}
+
+// page is what somebody sees who may.
+func (s *siege) page(path string) string {
+	s.t.Helper()
+	status, body := s.r.getAs("alice", path)
+	if status != 200 {
+		s.t.Errorf("%s: %d %s", path, status, body)
+	}
+	return body
+}
+
+// says looks into the report.
+func (s *siege) says(a *attack, document string) {
+	s.t.Helper()
+	r, err := report.Read(strings.NewReader(document))
+	s.must(err)
+	if got := string(r.Verdict("", false)); got != a.Verdict {
+		s.t.Errorf("verdict %s, want %s", got, a.Verdict)
+	}
+	for _, words := range []string{a.Says, hostile.Finding} {
+		quoted, err := json.Marshal(words)
+		s.must(err)
+		if !strings.Contains(document, words) && !bytes.Contains([]byte(document), quoted[1:len(quoted)-1]) {
+			s.t.Errorf("the report does not say %q: %.2000s", words, document)
+		}
+	}
+}
+
+// quieten takes back what the policy denies, so that only the attack is left.
+func (s *siege) quieten(a *attack) {
+	s.t.Helper()
+	git := githubtest.History{Dir: s.repo.Dir()}
+	text, err := git.Git("show", "main:web/cm.yaml")
+	s.must(err)
+	s.must(second(s.fork.Push(a.branch, githubtest.Files{"web/cm.yaml": text + "\n"})))
+}
+
+// neverPassed looks at an attack with which nothing is wrong but that it is one.
+func (s *siege) neverPassed(a *attack) {
+	s.t.Helper()
+	check := s.ended(a)
+	if check.Conclusion != "failure" && check.Conclusion != "neutral" {
+		s.t.Errorf("the check run is a %s: %s", check.Conclusion, check.Title)
+	}
+	told := s.told(a, check)
+	if dead := s.canary.Dead([]byte(told)); dead != "" {
+		s.t.Error(dead)
+	}
+	if strings.Contains(told, hostile.Finding) {
+		s.t.Error("it tells of what was taken back")
+	}
+	s.t.Logf("%s: %s", check.Conclusion, check.Title)
+}
+
+// unharmed looks whether the service still works, and has told and left nothing.
+func (s *siege) unharmed() {
+	s.t.Helper()
+	if status, body := s.r.get("/healthz"); status != 200 {
+		s.t.Errorf("/healthz: %d %s", status, body)
+	}
+	began := time.Now()
+	number := s.pull(s.shop, "change", "deny")
+	s.judged(s.shop.Pull(number).HeadSHA, "failure", denied)
+	s.t.Logf("a usual pull request took %v", time.Since(began).Round(time.Millisecond))
+	s.eventually("what is not put away", s.r.busy)
+	_, metrics := s.r.get("/metrics")
+	if dead := s.canary.Dead([]byte(s.r.log.String() + metrics)); dead != "" {
+		s.t.Errorf("of log and metrics: %s", dead)
+	}
+	if line := hostile.Told(metrics); line != "" {
+		s.t.Errorf("metrics have %s", line)
+	}
+	if code := s.r.stop(); code != 0 {
+		s.t.Errorf("the service ended with %d", code)
+	}
+}
