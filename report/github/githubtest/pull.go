@@ -45,6 +45,7 @@ type pull struct {
 	baseSHA       string
 	mergeable     *bool
 	mergeSHA      string
+	ends          [2]string // base and head of refs/pull/N/merge
 	lag, pending  int
 }
 
@@ -212,16 +213,20 @@ func (s *Server) merge(p *pull) error {
 	return p.tryMerge()
 }
 
-// tryMerge makes the merge commit of refs/pull/N/merge. After a conflict the ref stays
-// where it was, as GitHub leaves it.
+// tryMerge makes the merge commit of refs/pull/N/merge, unless it is there. After a
+// conflict the ref stays where it was, as GitHub leaves it.
 func (p *pull) tryMerge() error {
-	mergeable := false
+	ends := [2]string{p.repo.tip(p.base), p.headSHA}
+	mergeable := p.ends == ends
 	p.mergeable = &mergeable
+	if mergeable {
+		return nil
+	}
 	sha, err := p.repo.mergeCommit(p.base, p.headSHA, fmt.Sprintf("Merge %s into %s", p.headSHA, p.base))
 	if err != nil || sha == "" {
 		return err
 	}
-	mergeable, p.mergeSHA = true, sha
+	mergeable, p.mergeSHA, p.ends = true, sha, ends
 	_, err = p.repo.git("update-ref", fmt.Sprintf("refs/pull/%d/merge", p.number), sha)
 	return err
 }

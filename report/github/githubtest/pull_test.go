@@ -24,8 +24,12 @@ func TestPullRequestLives(t *testing.T) {
 	check(t, w.repo.SetTitle(n, "Better"))
 	must(w.repo.Push("release", Files{"app/r.yaml": "r: 1\n"}))(t)
 	check(t, w.repo.SetBase(n, "release"))
+	merge := w.repo.Pull(n).MergeSHA
 	check(t, w.repo.ClosePull(n))
 	check(t, w.repo.ReopenPull(n))
+	if now := w.repo.Pull(n).MergeSHA; now != merge {
+		t.Errorf("another merge commit %s than %s of the same head and base", now, merge)
+	}
 	names, events := w.hook.take(t)
 	want := []string{
 		"push", "pull_request.opened", "pull_request.ready_for_review", "push", "pull_request.synchronize", "push", "pull_request.synchronize",
