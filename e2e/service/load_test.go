@@ -1,0 +1,251 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// senders is how many deliveries may be on their way at a time.
+const senders = 64
+
+// TestLoad has the service take many deliveries a second, each for a pull request of its
+// own, so that none hides another, and looks afterwards whether what was acknowledged is
+// in the queue. PREADMIT_LOAD_RATE and PREADMIT_LOAD_SECONDS say how many.
+//
+// Workers are on. GitHub does not know the pull requests of the load, so that a job costs
+// a question and its records; those of another installation, which takes turns with it,
+// are scanned all the time.
+func TestLoad(t *testing.T) {
+	w := newWorld(t)
+	tr := newTraffic(w, seed(t), 2)
+	l := &load{w: w, rate: number(t, "PREADMIT_LOAD_RATE", 200), seconds: number(t, "PREADMIT_LOAD_SECONDS", 5)}
+	dir := t.TempDir()
+	r := w.start(dir, options{"SCAN_CONCURRENCY": "1", "LOG_LEVEL": "info"})
+	l.prepare(20)
+	stop := tr.begin(time.Second)
+	before := rss(t, r)
+	enough := make(chan struct{})
+	memory := l.watch(r, enough)
+	l.send(r.url + "/webhooks/github")
+	close(enough)
+	t.Logf("load average %s", loadAverage())
+	t.Logf("RSS in MiB: %d at the start, then every %ds %v", before, l.step(), <-memory)
+	t.Logf("jobs left at the end: %q", r.metric(`preadmit_queue_jobs{state="pending"}`))
+	t.Logf("other installation: %s; scans by outcome: %q", tr, r.metric("preadmit_scan_scans_total"))
+	stop()
+	if code := r.stop(); code != 0 {
+		t.Errorf("the service ended with %d", code)
+	}
+	l.report(dir)
+}
+
+// load is deliveries at a rate.
+type load struct {
+	w             *world
+	rate, seconds int
+	repositories  []int64
+	payloads      [][]byte // of a repository each, with mark for the number
+
+	sent []sent
+}
+
+// sent is what became of a delivery.
+type sent struct {
+	guid   string
+	took   time.Duration // from when it was due
+	status int
+}
+
+// mark stands for the number of a pull request.
+const mark = 987654321
+
+// prepare makes repositories of another account, and payloads as GitHub sends them.
+func (l *load) prepare(n int) {
+	l.w.t.Helper()
+	l.w.must(second(l.w.app.Install("crowd")))
+	for i := range n {
+		r, err := l.w.hub.AddRepository(githubtest.RepositoryOptions{Owner: "crowd", Name: fmt.Sprint("many-", i), Files: githubtest.Files{"a.yaml": configMap("a", "b")}})
+		l.w.must(err)
+		l.w.must(second(r.Push("change", githubtest.Files{"b.yaml": configMap("b", "b")})))
+		l.w.must(second(r.OpenPull(githubtest.PullOptions{Head: "change"})))
+		l.repositories = append(l.repositories, r.ID())
+		for _, d := range slices.Backward(l.w.app.Deliveries()) {
+			if d.Event == "pull_request" && d.Repository == r.ID() {
+				l.payloads = append(l.payloads, l.marked(d.Payload))
+				break
+			}
+		}
+	}
+	if len(l.payloads) != n {
+		l.w.t.Fatalf("%d payloads of %d repositories", len(l.payloads), n)
+	}
+	l.w.t.Logf("payloads of %d KiB", len(l.payloads[0])>>10)
+}
+
+// marked is a payload of the pull request mark, about as long as GitHub's.
+func (l *load) marked(payload []byte) []byte {
+	l.w.t.Helper()
+	var event map[string]any
+	l.w.must(json.Unmarshal(payload, &event))
+	event["number"] = mark
+	pull := event["pull_request"].(map[string]any)
+	pull["number"] = mark
+	pull["body"] = strings.Repeat("why this is good. ", 800)
+	out, err := json.Marshal(event)
+	l.w.must(err)
+	return out
+}
+
+// about tells what delivery i is about.
+func (l *load) about(i int) (repository int64, pull int) {
+	return l.repositories[i%len(l.repositories)], 1000 + i
+}
+
+// send sends all, each when it is due, however long others take.
+func (l *load) send(url string) {
+	transport := &http.Transport{MaxIdleConnsPerHost: senders}
+	defer transport.CloseIdleConnections()
+	client := &http.Client{Transport: transport, Timeout: 10 * time.Second} // GitHub's
+	l.sent = make([]sent, l.rate*l.seconds)
+	var next atomic.Int64
+	var all sync.WaitGroup
+	began := time.Now()
+	for range senders {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(l.sent); i = int(next.Add(1)) - 1 {
+				req := l.request(url, i)
+				due := began.Add(time.Duration(i) * time.Second / time.Duration(l.rate))
+				time.Sleep(time.Until(due))
+				l.sent[i].status = do(client, req)
+				l.sent[i].took = time.Since(due)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// request is delivery i.
+func (l *load) request(url string, i int) *http.Request {
+	_, pull := l.about(i)
+	body := bytes.ReplaceAll(l.payloads[i%len(l.payloads)], []byte(strconv.Itoa(mark)), []byte(strconv.Itoa(pull)))
+	mac := hmac.New(sha256.New, []byte(l.w.app.WebhookSecret()))
+	mac.Write(body)
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		panic(err) // the URL is the harness's
+	}
+	l.sent[i].guid = uuid.NewString()
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-GitHub-Event", "pull_request")
+	req.Header.Set("X-GitHub-Delivery", l.sent[i].guid)
+	req.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
+	return req
+}
+
+// do gives the status of an answer, 0 when there is none.
+func do(client *http.Client, req *http.Request) int {
+	resp, err := client.Do(req)
+	if err != nil {
+		return 0
+	}
+	_, _ = io.Copy(io.Discard, resp.Body) // the status says all
+	_ = resp.Body.Close()
+	return resp.StatusCode
+}
+
+// report tells of times, and of what was acknowledged and is not there. The service has
+// ended.
+func (l *load) report(dir string) {
+	l.w.t.Helper()
+	q, err := queue.Open(l.w.t.Context(), queue.Config{Dir: filepath.Join(dir, "nats")})
+	l.w.must(err)
+	defer q.Close(context.Background())
+	var took []time.Duration
+	acknowledged, lost := 0, 0
+	for i, s := range l.sent {
+		took = append(took, s.took.Round(10*time.Microsecond))
+		if s.status != http.StatusAccepted {
+			continue
+		}
+		acknowledged++
+		repository, pull := l.about(i)
+		seen, err := q.Seen(l.w.t.Context(), s.guid)
+		l.w.must(err)
+		if !seen || len(q.Scans(queue.ScanFilter{Repository: repository, Pull: pull})) != 1 {
+			lost++
+		}
+	}
+	slices.Sort(took)
+	at := func(part float64) time.Duration { return took[min(len(took)-1, int(float64(len(took))*part))] }
+	l.w.t.Logf("%d deliveries at %d a second, from when each was due to its answer: p50 %s, p90 %s, p99 %s, longest %s",
+		len(took), l.rate, at(0.5), at(0.9), at(0.99), took[len(took)-1])
+	l.w.t.Logf("%d acknowledged, %d of them lost", acknowledged, lost)
+	if lost > 0 || acknowledged == 0 {
+		l.w.t.Errorf("%d of %d acknowledged deliveries are lost", lost, acknowledged)
+	}
+}
+
+// step is how many seconds lie between two looks at the memory.
+func (l *load) step() int { return max(1, l.seconds/6) }
+
+// watch looks at the memory from time to time, until enough is closed.
+func (l *load) watch(r *replica, enough chan struct{}) <-chan []int {
+	out := make(chan []int, 1)
+	go func() {
+		var all []int
+		for {
+			select {
+			case <-enough:
+				out <- append(all, rss(l.w.t, r))
+				return
+			case <-time.After(time.Duration(l.step()) * time.Second):
+				all = append(all, rss(l.w.t, r))
+			}
+		}
+	}()
+	return out
+}
+
+// rss is the memory that a replica has resident, in MiB.
+func rss(t *testing.T, r *replica) int {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.cmd.Process.Pid))
+	if err != nil {
+		t.Error("memory:", err)
+		return 0
+	}
+	_, after, _ := strings.Cut(string(text), "VmRSS:")
+	kib, err := strconv.Atoi(strings.Fields(after + " ?")[0])
+	if err != nil {
+		t.Error("memory:", err)
+	}
+	return kib >> 10
+}
+
+func loadAverage() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return err.Error()
+	}
+	return strings.Join(strings.Fields(string(text))[:3], " ")
+}
