@@ -40,7 +40,7 @@ func TestCrash(t *testing.T) {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 	slices.Sort(c.took)
-	t.Logf("%d kills at: %v", runs, c.stages)
+	t.Logf("%d runs, kills at: %v", runs, c.stages)
 	t.Logf("from the start to calm: median %s, longest %s", c.took[len(c.took)/2], c.took[len(c.took)-1])
 	t.Logf("people: %s; %d check runs, %d heads with more than one", tr, len(w.hub.CheckRuns()), tr.doubled())
 }
@@ -63,18 +63,17 @@ func (c *crashes) start() {
 	})
 }
 
-// run kills once.
+// run kills once, or twice: the second time while the service starts.
 func (c *crashes) run(i int) {
 	c.w.t.Helper()
-	c.w.hub.Forget() // requests
 	stop := c.tr.begin(700 * time.Millisecond)
-	time.Sleep(moment(c.random, 6*time.Second))
-	children := descendants(c.replica.cmd.Process.Pid)
-	c.replica.kill()
-	stage := stageOf(c.w.hub.Requests())
-	c.stages[stage]++
+	stage := c.kill(6 * time.Second)
 	time.Sleep(moment(c.random, time.Second))
 	c.start()
+	if c.random.IntN(3) == 0 {
+		stage += " and " + c.kill(600*time.Millisecond)
+		c.start()
+	}
 	began := time.Now()
 	time.Sleep(moment(c.random, 2*time.Second))
 	stop()
@@ -82,11 +81,25 @@ func (c *crashes) run(i int) {
 	c.w.within(calm, fmt.Sprintf("run %d, killed at %q: what is wrong", i, stage), c.wrong)
 	c.took = append(c.took, time.Since(began).Round(time.Millisecond))
 	c.w.t.Logf("run %d: killed at %q, calm after %s; %s", i, stage, c.took[i], c.tr)
-	for _, pid := range children {
-		if state := stateOf(pid); state != "" {
-			c.w.t.Errorf("the child %d outlived the service: %s", pid, state)
-		}
+}
+
+// kill ends the service at a random moment before limit, and says what it was at. The
+// child that scans must not outlive it.
+func (c *crashes) kill(limit time.Duration) (stage string) {
+	c.w.t.Helper()
+	c.w.hub.Forget() // requests
+	time.Sleep(moment(c.random, limit))
+	children := descendants(c.replica.cmd.Process.Pid)
+	c.replica.kill()
+	switch stage = stageOf(c.w.hub.Requests()); {
+	case len(children) > 0:
+		stage = "scanning"
+	case !strings.Contains(c.replica.log.String(), "listening"):
+		stage = "starting"
 	}
+	c.stages[stage]++
+	c.w.eventually("children that outlive the service", func() []string { return living(children) })
+	return stage
 }
 
 func (c *crashes) wrong() []string {
@@ -106,7 +119,7 @@ func stageOf(requests []githubtest.Request) string {
 		case strings.HasSuffix(path, "/check-runs") && r.Method == "POST":
 			return "begun"
 		case strings.Contains(path, "git-upload-pack"):
-			return "fetched or scanning"
+			return "fetching"
 		case strings.Contains(path, "/sarifs"), strings.Contains(path, "/comments"):
 			return "publishing"
 		case strings.Contains(path, "/check-runs/") && completes:
@@ -117,7 +130,7 @@ func stageOf(requests []githubtest.Request) string {
 			return "looking for a check run"
 		}
 	}
-	return "idle or starting"
+	return "idle"
 }
 
 // descendants are the processes below one.
@@ -160,11 +173,13 @@ func parentOf(pid int) int {
 	return n
 }
 
-// stateOf tells of a process that lives, "" otherwise.
-func stateOf(pid int) string {
-	fields := stat(pid)
-	if fields == nil || fields[0] == "Z" || fields[0] == "X" {
-		return ""
+// living are those of some processes that have not ended.
+func living(pids []int) []string {
+	var out []string
+	for _, pid := range pids {
+		if fields := stat(pid); fields != nil && fields[0] != "Z" && fields[0] != "X" {
+			out = append(out, fmt.Sprint(pid))
+		}
 	}
-	return strings.Join(fields[:2], " ")
+	return out
 }

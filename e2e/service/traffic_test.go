@@ -109,21 +109,34 @@ func (tr *traffic) begin(d time.Duration) (stop func()) {
 
 // act does one thing.
 func (tr *traffic) act() error {
-	c := tr.all[tr.random.IntN(len(tr.all))]
+	open, closed := tr.some(true), tr.some(false)
 	dice := tr.random.IntN(100)
 	switch {
-	case dice < 12 || tr.opened() < 3:
+	case dice < 10 || len(open) < 3:
 		return tr.opening(tr.repos[tr.random.IntN(len(tr.repos))])
-	case !c.open && dice < 50:
+	case dice < 20 && len(closed) > 0:
+		c := closed[tr.random.IntN(len(closed))]
 		return tr.done("reopened", c.repo.ReopenPull(c.number), func() { c.open = true })
-	case !c.open:
-		return nil
-	case dice < 24 || tr.opened() > 8:
+	}
+	c := open[tr.random.IntN(len(open))]
+	switch {
+	case dice < 30 || len(open) > 8:
 		return tr.done("closed", c.repo.ClosePull(c.number), func() { c.open = false })
-	case dice < 36:
+	case dice < 45:
 		return tr.push(c, "force-pushed", func(f githubtest.Files) (string, error) { return c.repo.ForcePush(c.branch, "main", f) })
 	}
 	return tr.push(c, "pushed", func(f githubtest.Files) (string, error) { return c.repo.Push(c.branch, f) })
+}
+
+// some are the pull requests that are open, or closed.
+func (tr *traffic) some(open bool) []*change {
+	var out []*change
+	for _, c := range tr.all {
+		if c.open == open {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 func (tr *traffic) done(what string, err error, then func()) error {
@@ -132,16 +145,6 @@ func (tr *traffic) done(what string, err error, then func()) error {
 		then()
 	}
 	return err
-}
-
-func (tr *traffic) opened() int {
-	n := 0
-	for _, c := range tr.all {
-		if c.open {
-			n++
-		}
-	}
-	return n
 }
 
 func (tr *traffic) opening(r *githubtest.Repository) error {
