@@ -100,6 +100,7 @@ action-test: ## the Action in workflows, under nektos/act; no Docker
 service-test: ## the service, built, against a GitHub for tests, git, NATS and Chromium
 	mkdir -p bin/e2e
 	$(GO) build -o bin/e2e/preadmit ./cmd/preadmit
+	cd e2e && $(GO) build -o ../bin/e2e/nats-server github.com/nats-io/nats-server/v2
 	cd e2e && $(GO) test -count=1 -timeout 30m -v ./service
 
 # Suites and objects to ask the real API server about. Those beside the repository

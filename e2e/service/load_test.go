@@ -51,6 +51,8 @@ func TestLoad(t *testing.T) {
 	close(enough)
 	t.Logf("load average %s", loadAverage())
 	t.Logf("RSS in MiB: %d at the start, then every %ds %v", before, l.step(), <-memory)
+	t.Logf("heap in use %q bytes; answered by the service's clock within 16 ms: %q of %q", r.metric("go_memstats_heap_inuse_bytes"),
+		r.metric(`preadmit_webhook_delivery_seconds_bucket{outcome="accepted",le="0.016"}`), r.metric(`preadmit_webhook_delivery_seconds_count{outcome="accepted"}`))
 	t.Logf("jobs left at the end: %q", r.metric(`preadmit_queue_jobs{state="pending"}`))
 	t.Logf("other installation: %s; scans by outcome: %q", tr, r.metric("preadmit_scan_scans_total"))
 	stop()
@@ -58,6 +60,9 @@ func TestLoad(t *testing.T) {
 		t.Errorf("the service ended with %d", code)
 	}
 	l.report(dir)
+	began := time.Now()
+	r = w.start(dir, options{"LOG_LEVEL": "info", "RECONCILE_EVERY": "0s"})
+	t.Logf("started again over %d jobs and scans: ready after %s, RSS %d MiB", len(l.sent), time.Since(began).Round(time.Millisecond), rss(t, r))
 }
 
 // load is deliveries at a rate.
