@@ -55,6 +55,6 @@ func (s *Service) withoutApp() error {
 	r := s.router(func() [][]byte { return [][]byte{[]byte(secret)} }, func() int64 { return 0 })
 	s.private(r, page.routes)
 	s.show(r)
-	s.log.Info("there is no GitHub App yet: open this page to make one", "page", s.URL()+"/setup")
+	s.log.Info("there is no GitHub App yet: the page makes one")
 	return nil
 }

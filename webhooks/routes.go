@@ -2,10 +2,9 @@ package webhooks
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
-	"net/netip"
-	"net/url"
-	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -28,25 +27,14 @@ func (s *Service) router(secrets func() [][]byte, appID func() int64) chi.Router
 	return r
 }
 
-// private adds what people see. With --dev that is for this machine only: who comes by a
-// tunnel, made for webhooks, or by a name that was made to lead here, sees nothing.
+// private adds what people see. With --dev that is for who started the service: who comes
+// by a tunnel, made for webhooks, sees nothing.
 func (s *Service) private(r chi.Router, add func(chi.Router)) {
 	r.Group(func(r chi.Router) {
 		if s.options.Dev {
-			r.Use(loopbackOnly)
+			r.Use(s.key.guard)
 		}
 		add(r)
-	})
-}
-
-func loopbackOnly(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		host := (&url.URL{Host: r.Host}).Hostname()
-		if ip, err := netip.ParseAddr(host); !strings.EqualFold(host, "localhost") && (err != nil || !ip.IsLoopback()) {
-			http.Error(w, "with --dev the pages are for this machine only, by the address the service listens on", http.StatusForbidden)
-			return
-		}
-		next.ServeHTTP(w, r)
 	})
 }
 
@@ -60,8 +48,8 @@ func (s *Service) operation() http.Handler {
 
 func (s *Service) health(r chi.Router) {
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok") })
-	r.Get("/readyz", func(w http.ResponseWriter, r *http.Request) {
-		if why := s.unready(r.Context()); why != "" {
+	r.Get("/readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if why := s.unready(); why != "" {
 			answer(w, http.StatusServiceUnavailable, why)
 			return
 		}
@@ -71,17 +59,43 @@ func (s *Service) health(r chi.Router) {
 
 // unready says why no delivery should be sent here, "" when one may be. A service that
 // has no App yet takes deliveries, for later.
-func (s *Service) unready(ctx context.Context) string {
+func (s *Service) unready() string {
 	if s.draining.Load() {
 		return "the service is ending"
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	if err := s.queue.Ready(ctx); err != nil {
-		s.log.Warn("not ready", "error", err)
-		return "the queue takes nothing; the log says why"
+	return s.readiness.ask()
+}
+
+// readiness tries the queue, which costs a write, and remembers for a moment what came of
+// it: anybody may ask, as often as they like.
+type readiness struct {
+	try func(context.Context) error
+	log *slog.Logger
+
+	mu   sync.Mutex
+	why  string
+	then time.Time
+}
+
+// remembered is how long an answer holds.
+const remembered = time.Second
+
+// ask says why the queue takes nothing, "" when it does.
+func (r *readiness) ask() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if time.Since(r.then) < remembered {
+		return r.why
 	}
-	return ""
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	r.why = ""
+	if err := r.try(ctx); err != nil {
+		r.log.Warn("not ready", "error", err)
+		r.why = "the queue takes nothing; the log says why"
+	}
+	r.then = time.Now()
+	return r.why
 }
 
 func answer(w http.ResponseWriter, status int, text string) {

@@ -56,7 +56,10 @@ type Service struct {
 
 	handler  atomic.Pointer[http.Handler] // of web
 	draining atomic.Bool
-	failed   chan error
+	key      devKey // of the pages, with --dev
+	// readiness is asked by everybody, and asks the queue seldom.
+	readiness readiness
+	failed    chan error
 
 	mu   sync.Mutex
 	live *live // nil as long as there is no App
@@ -65,7 +68,7 @@ type Service struct {
 // New opens what the service works with: data directory, queue and addresses. Close it,
 // or Run it.
 func New(ctx context.Context, o Options) (_ *Service, err error) {
-	s := &Service{options: o, config: o.Config, log: o.Log, registry: prometheus.NewRegistry(), failed: make(chan error, 8)}
+	s := &Service{options: o, config: o.Config, log: o.Log, registry: prometheus.NewRegistry(), key: newDevKey(), failed: make(chan error, 8)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -83,6 +86,7 @@ func New(ctx context.Context, o Options) (_ *Service, err error) {
 	if s.queue, err = queue.Open(ctx, s.queueConfig()); err != nil {
 		return nil, err
 	}
+	s.readiness = readiness{try: s.queue.Ready, log: s.log}
 	if s.web, err = listen(ctx, "listen", o.Config.Listen); err != nil {
 		return nil, err
 	}
@@ -155,6 +159,9 @@ func (s *Service) Run(ctx context.Context) error {
 	defer stop()
 	go s.watchSecrets(background)
 	go s.prune(background)
+	if s.options.Dev {
+		s.log.Info("open this page", "page", s.key.address(s.URL()+"/"))
+	}
 	s.log.Info("listening", "url", s.URL(), "public", s.publicURL(), "version", s.options.Version, "app", s.present() != nil)
 
 	var failure error

@@ -3,8 +3,10 @@ package webhooks
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"html"
 	"io"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/cookiejar"
@@ -53,7 +55,7 @@ func newDev(t *testing.T, env environment) (*Service, *http.Client) {
 	jar, _ := cookiejar.New(nil) // without options there is no error
 	browser := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for {
-		if resp, err := browser.Get(s.URL() + "/readyz"); err == nil {
+		if resp, err := browser.Get(s.key.address(s.URL() + "/")); err == nil {
 			resp.Body.Close()
 			return s, browser
 		}
@@ -176,30 +178,77 @@ func TestSetupRefuses(t *testing.T) {
 	// One for another browser.
 	_, page = get(t, browser, s.URL()+"/setup?url=https://tunnel.example")
 	state := regexp.MustCompile(`state=([A-Z0-9]+)`).FindStringSubmatch(page)[1]
-	if resp, _ := get(t, http.DefaultClient, s.URL()+"/setup/callback?code=abc&state="+url.QueryEscape(state)); resp.StatusCode != http.StatusBadRequest {
+	other, _ := cookiejar.New(nil)
+	another := &http.Client{Jar: other}
+	get(t, another, s.key.address(s.URL()+"/setup"))
+	if resp, _ := get(t, another, s.URL()+"/setup/callback?code=abc&state="+url.QueryEscape(state)); resp.StatusCode != http.StatusBadRequest {
 		t.Errorf("another browser's answer: %d", resp.StatusCode)
 	}
 }
 
-// TestDevIsPrivate: by any name but this machine's own there are webhooks only.
+// TestDevIsPrivate: who comes by a tunnel, whatever name it says, gets to webhooks only.
 func TestDevIsPrivate(t *testing.T) {
 	s, browser := newDev(t, nil)
-	for path, want := range map[string]int{"/": 403, "/setup": 403, "/webhooks/github": 405, "/healthz": 200} {
-		req, err := http.NewRequest(http.MethodGet, s.URL()+path, nil)
+	for _, test := range []struct {
+		path, host, cookie string
+		want               int
+	}{
+		{"/", "tunnel.example", string(s.key), 403},
+		{"/setup", "tunnel.example", "", 403},
+		{"/setup", "localhost:8080", "", 403},
+		{"/setup", "127.0.0.1", "another", 403},
+		{"/setup?key=another", "127.0.0.1", "", 403},
+		{"/setup/callback?code=a&state=b", "localhost", "", 403},
+		{"/setup", "localhost", string(s.key), 200},
+		{app.WebhookPath, "tunnel.example", "", 405},
+		{"/healthz", "tunnel.example", "", 200},
+	} {
+		req, err := http.NewRequest(http.MethodGet, s.URL()+test.path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		req.Host = "tunnel.example"
-		resp, err := browser.Do(req)
+		req.Host = test.host
+		req.AddCookie(&http.Cookie{Name: keyCookie, Value: test.cookie})
+		resp, err := http.DefaultTransport.RoundTrip(req)
 		if err != nil {
 			t.Fatal(err)
 		}
+		body, _ := io.ReadAll(resp.Body) // what came of it
 		resp.Body.Close()
-		if resp.StatusCode != want {
-			t.Errorf("%s by the tunnel: %d, want %d", path, resp.StatusCode, want)
+		if resp.StatusCode != test.want || test.want != 200 && strings.Contains(string(body), "secret") {
+			t.Errorf("%+v: %d\n%s", test, resp.StatusCode, body)
 		}
+	}
+	// The key leads to the page without it.
+	resp, _ := get(t, &http.Client{CheckRedirect: browser.CheckRedirect}, s.key.address(s.URL()+"/setup"))
+	if resp.StatusCode != http.StatusSeeOther || resp.Header.Get("Location") != "/setup" {
+		t.Errorf("the key leads to %d %q", resp.StatusCode, resp.Header.Get("Location"))
 	}
 	if _, page := get(t, browser, "http://"+s.ops.Addr().String()+"/metrics"); !strings.Contains(page, "preadmit_") {
 		t.Errorf("no metrics:\n%.500s", page)
+	}
+}
+
+// TestReadiness: however often it is asked, the queue is asked once in a while.
+func TestReadiness(t *testing.T) {
+	tries, fails := 0, false
+	r := readiness{log: slog.New(slog.DiscardHandler), try: func(context.Context) error {
+		tries++
+		if fails {
+			return errors.New("no")
+		}
+		return nil
+	}}
+	for range 100 {
+		if why := r.ask(); why != "" {
+			t.Fatalf("not ready: %s", why)
+		}
+	}
+	fails, r.then = true, time.Time{} // later
+	if why := r.ask(); why == "" {
+		t.Error("ready without a queue")
+	}
+	if tries != 2 {
+		t.Errorf("the queue was asked %d times, want 2", tries)
 	}
 }

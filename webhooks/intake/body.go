@@ -16,8 +16,10 @@ import (
 // and payloads" of GitHub's documentation says. Larger ones it does not send at all.
 const MaxBody = 25 << 20
 
-// firstBuffer is what a body takes to begin with, in bytes. Most payloads fit.
-const firstBuffer = 32 << 10
+// firstBuffer is what a body takes to begin with, in bytes. It is no more than what the
+// connection itself costs, and not of the budget: connections that send nothing take
+// nothing from those that do.
+const firstBuffer = 2 << 10
 
 // errNoMemory is returned while others hold the budget.
 var errNoMemory = errors.New("the memory for bodies is taken")
@@ -77,9 +79,10 @@ func (r *room) release() {
 }
 
 // read reads a body of at most MaxBody bytes. Memory is taken as the bytes arrive, not as
-// Content-Length promises, so that a promise costs nothing.
+// Content-Length promises: who would take all of it must send half as much.
 func (r *room) read(body io.Reader) ([]byte, error) {
-	text, err := r.buffer(nil, firstBuffer)
+	text := make([]byte, 0, firstBuffer)
+	var err error
 	for err == nil {
 		var n int
 		n, err = body.Read(text[len(text):cap(text)])

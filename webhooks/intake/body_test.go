@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -204,7 +205,8 @@ func TestRoom(t *testing.T) {
 		most int64
 		err  error
 	}{
-		{"nothing", strings.NewReader(""), firstBuffer, nil},
+		{"nothing", strings.NewReader(""), 0, nil},
+		{"little", bytes.NewReader(padded(firstBuffer - 1)), 0, nil},
 		{"a byte at a time", iotest.OneByteReader(bytes.NewReader(padded(100_000))), 2 * 100_000, nil},
 		{"all that is allowed", bytes.NewReader(padded(MaxBody)), MaxBody + 1, nil},
 		{"a byte more", bytes.NewReader(padded(MaxBody + 1)), MaxBody + 1, errLarge},
@@ -224,6 +226,32 @@ func TestRoom(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSilence: connections that send no body keep nobody out.
+func TestSilence(t *testing.T) {
+	budget := newBudget(0)
+	const many = 1 + minMemory/4/(32<<10) // that took all in 32 KiB each
+	bodies := make([]*io.PipeWriter, many)
+	var reading sync.WaitGroup
+	for i := range bodies {
+		body, end := io.Pipe()
+		bodies[i] = end
+		reading.Go(func() {
+			if _, err := (&room{budget: budget}).read(body); err != nil {
+				t.Errorf("a silent body ended with %v", err)
+			}
+		})
+		_, _ = end.Write(nil) // returns once it is being read
+	}
+	in := &room{budget: budget}
+	if _, err := in.read(bytes.NewReader(padded(100_000))); err != nil {
+		t.Errorf("a payload among silent connections: %v", err)
+	}
+	for _, end := range bodies {
+		end.Close()
+	}
+	reading.Wait()
 }
 
 type endless struct{}
