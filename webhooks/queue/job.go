@@ -17,7 +17,7 @@ const (
 	KindPull Kind = "pull"
 	// KindGroup judges the merge group Base..Head.
 	KindGroup Kind = "merge-group"
-	// KindPush judges the default branch at Head, for code scanning to compare with.
+	// KindPush judges the default branch, for code scanning to compare with.
 	KindPush Kind = "push"
 	// KindCommand does what an issue comment asks for.
 	KindCommand Kind = "command"
@@ -45,7 +45,7 @@ type Job struct {
 	Repo         string `json:"repo,omitempty"`
 	Pull         int    `json:"pull,omitempty"`
 	// Head, Base and Ref are object names and the ref as the event told. They are hints,
-	// except for KindGroup, KindPush and KindResolve.
+	// except for KindGroup and KindResolve, and for the Ref of KindPush.
 	Head string `json:"head,omitempty"`
 	Base string `json:"base,omitempty"`
 	Ref  string `json:"ref,omitempty"`

@@ -70,6 +70,56 @@ func TestPush(t *testing.T) {
 	w.want("scans", w.scanner.count(), 1)
 }
 
+// TestPushReordered: a job of an older push, as one that GitHub is asked to deliver again,
+// judges what the branch is at, also when it takes the place of the newer one.
+func TestPushReordered(t *testing.T) {
+	w := newWorld(t)
+	before := w.shop.Tip("main")
+	w.must(second(w.shop.Push("main", githubtest.Files{"app/more.yaml": configMap("more", "fine")})))
+	now := w.shop.Tip("main")
+	push := func(head string, fresh bool) string {
+		return w.enqueue(queue.Job{Kind: queue.KindPush, Head: head, Ref: "refs/heads/main", Fresh: fresh}).ID
+	}
+	ended := func(id string) []any {
+		s := w.record(id)
+		return []any{w.state(id), s.Head == now, s.Judged == now, strings.Contains(s.Why, "judged already")}
+	}
+	push(now, false)
+	w.work()
+	late := push(before, false)
+	w.work()
+	w.want("an older push afterwards", ended(late), []any{"completed failure", true, true, true})
+	again := push(before, true) // "Scan again" at the page of an older scan
+	w.work()
+	w.want("an older scan once more", ended(again), []any{"completed failure", true, true, false})
+	newer := push(now, true)
+	older := push(before, false)
+	w.work()
+	w.want("a newer push", w.state(newer), "superseded ")
+	w.want("an older push in its place", ended(older), []any{"completed failure", true, true, false})
+	for _, s := range w.hub.SARIFs() {
+		w.want("SARIF", []string{s.Ref, s.CommitSHA}, []string{"refs/heads/main", now})
+	}
+	w.want("uploads", len(w.hub.SARIFs()), 3)
+}
+
+// TestPushGone: of a branch that is not there any more nothing is judged.
+func TestPushGone(t *testing.T) {
+	w := newWorld(t)
+	head := w.shop.Tip("change")
+	w.must(w.shop.DeleteBranch("change"))
+	job := w.enqueue(queue.Job{Kind: queue.KindPush, Head: head, Ref: "refs/heads/change"})
+	w.work()
+	w.want("record", w.state(job.ID), "cancelled cancelled")
+	if why := w.record(job.ID).Why; !strings.Contains(why, "refs/heads/change") {
+		t.Errorf("why %q does not name the branch", why)
+	}
+	w.want("others", []int{w.scanner.count(), len(w.hub.SARIFs()), len(w.hub.CheckRuns())}, []int{0, 0, 0})
+	dead, err := w.queue.Dead(t.Context(), 10)
+	w.must(err)
+	w.want("dead letters", len(dead), 0)
+}
+
 // TestPushWithoutCodeScanning: what code scanning does not take is told in the record.
 func TestPushWithoutCodeScanning(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/preadmit/preadmit/report/github"
@@ -10,20 +11,29 @@ import (
 
 // push has code scanning know everything that is found at the default branch: it takes
 // what is not there for the finding of whoever uploads it next. That is no verdict, so
-// there is no check run unless it cannot be done; see complete.
+// there is no check run unless it cannot be done; see complete. Which commit that is,
+// GitHub is asked: the job may be of an older push.
 func (t *task) push(ctx context.Context) error {
 	t.record.Head, t.record.Base, t.record.Ref = t.job.Head, "", t.job.Ref
+	tip, err := t.tip(ctx)
+	if gone(err) {
+		return &overtaken{why: oneLine(err.Error())}
+	}
+	if err != nil {
+		return err
+	}
+	t.record.Head = tip
 	if why, err := t.noBaseline(ctx); err != nil || why != "" {
 		return t.skip(ctx, why, err)
 	}
-	if err := t.begin(ctx, github.Target{HeadSHA: t.job.Head}, github.Places{SARIF: true}); err != nil {
+	if err := t.begin(ctx, github.Target{HeadSHA: tip}, github.Places{SARIF: true}); err != nil {
 		return err
 	}
-	if last, ok := t.lastWord(); ok && !t.job.Fresh && last.State == queue.Completed && last.Judged == t.job.Head {
+	if last, ok := t.lastWord(); ok && !t.job.Fresh && last.State == queue.Completed && last.Judged == tip {
 		t.record.Judged, t.record.Conclusion = last.Judged, last.Conclusion
 		return t.end(ctx, queue.Completed, "the same commit was judged already, by the scan "+last.ID)
 	}
-	c := &commits{judged: t.job.Head, head: t.job.Head, judgedName: t.job.Ref, ref: t.job.Ref}
+	c := &commits{judged: tip, head: tip, judgedName: t.job.Ref, ref: t.job.Ref}
 	if err := t.fetch(ctx, c, c.judged); err != nil {
 		return err
 	}
@@ -35,6 +45,18 @@ func (t *task) push(ctx context.Context) error {
 		return err
 	}
 	return t.publish(ctx, c, outcome)
+}
+
+// tip asks GitHub which commit the branch of a push is at.
+func (t *task) tip(ctx context.Context) (string, error) {
+	ref, _, err := t.client().Git.GetRef(ctx, t.owner(), t.repo(), t.job.Ref)
+	if err != nil {
+		return "", github.Explain("ask where the branch "+t.job.Ref+" is", "contents: read", err)
+	}
+	if tip := ref.GetObject().GetSHA(); objectName.MatchString(tip) {
+		return tip, nil
+	}
+	return "", fmt.Errorf("ask where the branch %s is: GitHub gives %q for a commit", t.job.Ref, ref.GetObject().GetSHA())
 }
 
 // noBaseline says why there is none to make, "" when there is one.
