@@ -63,6 +63,9 @@ func attempts() map[string]attempt {
 		"keyring":           func(string) error { return call(unix.SYS_KEYCTL, 0) },
 		"performance":       func(string) error { return call(unix.SYS_PERF_EVENT_OPEN, 0) },
 		"shared memory":     func(string) error { return call(unix.SYS_SHMGET, 0) },
+		"share memory":      func(string) error { return share(-1, unix.MAP_ANONYMOUS) },
+		"share a file":      shareFile,
+		"lock a part":       lockPart,
 		"unknown call":      func(string) error { return call(unix.SYS_RSEQ_SLICE_YIELD+1, 0) },
 		"other convention":  func(string) error { return call(0x40000000|unix.SYS_GETPID, 0) },
 		"raise limits":      raiseLimits,
@@ -73,6 +76,7 @@ func attempts() map[string]attempt {
 		"new threads":       newThreads,
 		"take memory":       takeMemory,
 		"take it in peace":  func(string) error { return takeMemoryOf(200 << 20) },
+		"take page tables":  takePageTables,
 		"spin":              func(string) error { spin(); return nil },
 		"spin in children":  spinInChildren,
 		"print":             func(string) error { return print(os.Stdout) },
@@ -151,6 +155,31 @@ func ownFile(argument string) error {
 	}
 	_, err = unix.FcntlInt(0, unix.F_SETOWN, pid)
 	return err
+}
+
+// share maps memory that others could have as well.
+func share(fd, flags int) error {
+	_, err := unix.Mmap(fd, 0, os.Getpagesize(), unix.PROT_READ, unix.MAP_SHARED|flags)
+	return err
+}
+
+func shareFile(file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return share(int(f.Fd()), 0)
+}
+
+// lockPart locks a byte of a file, which the kernel remembers.
+func lockPart(file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return unix.FcntlFlock(f.Fd(), unix.F_SETLK, &unix.Flock_t{Type: unix.F_RDLCK, Len: 1})
 }
 
 func cloneNamespace(string) error {
@@ -244,6 +273,26 @@ func takeMemoryOf(bytes int) error {
 	}
 	runtime.KeepAlive(taken)
 	return nil
+}
+
+// takePageTables reads so much empty memory, a page here and there, that 512 MiB of
+// tables lead to the one page which is behind all of it.
+func takePageTables(string) error {
+	const size, step = 256 << 30, 2 << 20
+	empty, err := unix.Mmap(-1, 0, size, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
+	if err != nil {
+		return err
+	}
+	if err := unix.Madvise(empty, unix.MADV_NOHUGEPAGE); err != nil {
+		return err
+	}
+	for i := 0; i < size; i += step {
+		if empty[i] != 0 {
+			return errors.New("empty memory is not empty")
+		}
+	}
+	time.Sleep(time.Second) // to be looked at
+	return unix.Munmap(empty)
 }
 
 func spin() {

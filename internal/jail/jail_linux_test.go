@@ -116,6 +116,9 @@ func TestRefused(t *testing.T) {
 		{"keyring", "", notPermitted},
 		{"performance", "", notPermitted},
 		{"shared memory", "", notPermitted},
+		{"share memory", "", notPermitted},
+		{"share a file", inside, notPermitted},
+		{"lock a part", inside, notPermitted},
 		{"unknown call", "", "function not implemented"},
 		{"other convention", "", "function not implemented"},
 		{"raise limits", "", "none could be raised"},
@@ -208,8 +211,12 @@ func TestEnded(t *testing.T) {
 		{"take it in peace", tight, 10 * time.Second, func(said string, e Ended) bool {
 			return said == "" && errors.Is(e.Cause, ErrMemory) || said == "done\n"
 		}, 9 * time.Second},
+		{"take page tables", limits, 10 * time.Second, func(said string, e Ended) bool {
+			return said == "" && errors.Is(e.Cause, ErrMemory)
+		}, 9 * time.Second},
 		{"spin", short, 30 * time.Second, func(said string, e Ended) bool {
-			return e.Cause == nil && e.Signal == "SIGKILL" && e.CPU > 900*time.Millisecond && e.CPU < 2*time.Second
+			// The limit counts by the ticks of the clock, CPU what was used between them.
+			return e.Cause == nil && e.Signal == "SIGKILL" && e.CPU > 500*time.Millisecond && e.CPU < 2*time.Second
 		}, 20 * time.Second},
 		{"spin", limits, time.Second, func(said string, e Ended) bool { return errors.Is(e.Cause, context.DeadlineExceeded) }, 5 * time.Second},
 		{"ignore the end", limits, time.Second, func(said string, e Ended) bool { return errors.Is(e.Cause, context.DeadlineExceeded) }, 5 * time.Second},

@@ -74,7 +74,7 @@ func (r rule) program(allow, refuse bpf.Instruction) []bpf.Instruction {
 func allowed() []uint32 {
 	return slices.Concat(
 		[]uint32{ // threads and memory
-			unix.SYS_FUTEX, unix.SYS_MADVISE, unix.SYS_MMAP, unix.SYS_MUNMAP, unix.SYS_MPROTECT, unix.SYS_MREMAP,
+			unix.SYS_FUTEX, unix.SYS_MADVISE, unix.SYS_MUNMAP, unix.SYS_MPROTECT, unix.SYS_MREMAP,
 			unix.SYS_MINCORE, unix.SYS_MSEAL, unix.SYS_BRK, unix.SYS_MEMBARRIER, unix.SYS_SCHED_YIELD,
 			unix.SYS_SCHED_GETAFFINITY, unix.SYS_SCHED_GETPARAM, unix.SYS_SCHED_GETSCHEDULER, unix.SYS_GETCPU,
 			unix.SYS_SET_TID_ADDRESS, unix.SYS_SET_ROBUST_LIST, unix.SYS_GET_ROBUST_LIST, unix.SYS_RSEQ,
@@ -109,10 +109,12 @@ const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUT
 
 // conditional are system calls that are harmless with some arguments. The runtime of Go
 // interrupts its threads with SIGURG; a process may signal itself; its children it
-// knows by the file descriptors that clone gives, and no other process by one.
+// knows by the file descriptors that clone gives, and no other process by one. Shared
+// memory would not count as data, which is limited.
 func conditional(pid int) []rule {
 	own := uint32(pid)
 	return []rule{
+		{unix.SYS_MMAP, []condition{{3, bpf.JumpBitsNotSet, unix.MAP_SHARED}}},
 		{unix.SYS_OPENAT, []condition{{2, bpf.JumpBitsNotSet, unix.O_TRUNC}}},
 		{unix.SYS_CLONE, []condition{{0, bpf.JumpBitsNotSet, newNamespaces}}},
 		{unix.SYS_TGKILL, []condition{{0, bpf.JumpEqual, own}, {2, bpf.JumpEqual, uint32(unix.SIGURG)}}},
@@ -123,12 +125,13 @@ func conditional(pid int) []rule {
 	}
 }
 
-// fcntls are the commands of fcntl that do not make the kernel send signals.
+// fcntls are the commands of fcntl that do not make the kernel send signals, nor
+// remember parts of files that are locked, as many as one likes.
 func fcntls() []condition {
 	var when []condition
 	for _, command := range []uint32{
 		unix.F_DUPFD, unix.F_DUPFD_CLOEXEC, unix.F_GETFD, unix.F_SETFD, unix.F_GETFL, unix.F_SETFL,
-		unix.F_GETLK, unix.F_SETLK, unix.F_SETLKW, unix.F_GETPIPE_SZ, unix.F_SETPIPE_SZ, unix.F_GET_SEALS,
+		unix.F_GETPIPE_SZ, unix.F_SETPIPE_SZ, unix.F_GET_SEALS,
 	} {
 		when = append(when, condition{1, bpf.JumpEqual, command})
 	}

@@ -10,7 +10,7 @@ import (
 // used is what the processes of a group use.
 type used struct {
 	processes int
-	// memory they have for themselves, in bytes: not what they share with files.
+	// memory that is kept for them alone, in bytes; see memoryOf.
 	memory int64
 }
 
@@ -28,8 +28,8 @@ func usage(group int) used {
 			continue
 		}
 		all.processes++
-		statm, _ := os.ReadFile(filepath.Join(dir, "statm"))
-		all.memory += ownMemory(statm)
+		status, _ := os.ReadFile(filepath.Join(dir, "status"))
+		all.memory += memoryOf(status)
 	}
 	return all
 }
@@ -45,13 +45,27 @@ func groupOf(stat []byte) int {
 	return group
 }
 
-// ownMemory is what a /proc/PID/statm tells of resident memory that is not shared.
-func ownMemory(statm []byte) int64 {
-	fields := bytes.Fields(statm)
-	if len(fields) < 3 {
-		return 0
+// threadKiB is what the kernel keeps for a thread: its stack there, and what it knows
+// of it.
+const threadKiB = 32
+
+// memoryOf is what a /proc/PID/status tells of memory that is kept for a process, in
+// bytes: pages of its own or shared with others, in memory or swapped out, the tables
+// of them, and its threads. Not pages of files on disk, which can be read again.
+func memoryOf(status []byte) int64 {
+	var kib int64
+	for line := range bytes.Lines(status) {
+		fields := bytes.Fields(line)
+		if len(fields) < 2 {
+			continue
+		}
+		n, _ := strconv.ParseInt(string(fields[1]), 10, 64)
+		switch string(fields[0]) {
+		case "RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:":
+			kib += n
+		case "Threads:":
+			kib += n * threadKiB
+		}
 	}
-	resident, _ := strconv.ParseInt(string(fields[1]), 10, 64)
-	shared, _ := strconv.ParseInt(string(fields[2]), 10, 64)
-	return (resident - shared) * int64(os.Getpagesize())
+	return kib << 10
 }
