@@ -10,7 +10,7 @@ import (
 )
 
 // memoryFormat is the version of what is remembered, and of the rules it follows from.
-const memoryFormat = "preadmit-memory-1"
+const memoryFormat = "preadmit-memory-2"
 
 // mostRemembered bounds what is remembered of a tree, in bytes.
 const mostRemembered = 64 << 20
@@ -55,6 +55,7 @@ type rememberedInputs struct {
 	Affixes       []string
 	Generated     []string
 	Words         wordSet
+	Problem       *Problem
 }
 
 // memoryKey names what is remembered of trees that look like this one from above,
@@ -132,7 +133,7 @@ func (r *Renderer) rememberRoots(roots []Root) []rememberedInputs {
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, root := range roots {
 		group.Go(func() error {
-			if in := r.Inputs(root); in.Problem == nil && !in.linked {
+			if in := r.Inputs(root); !in.linked {
 				all[i] = r.rememberInputs(root, in)
 			}
 			return nil
@@ -184,11 +185,12 @@ func (r *Renderer) rememberInputs(root Root, in *Inputs) *rememberedInputs {
 		Path: root.Path, Kind: root.Kind, Manifests: root.Files, Within: in.within, Reads: slices.Sorted(maps.Keys(in.Trace.Reads)),
 		Misses: slices.Sorted(maps.Keys(in.Trace.Misses)), Free: in.free, Patched: in.patched,
 		Affixes: in.affixes, Generated: slices.Sorted(maps.Keys(in.generated)), Words: in.words,
+		Problem: in.Problem,
 	}
 	for _, name := range out.Reads {
 		out.IDs = append(out.IDs, in.Trace.Reads[name])
 	}
-	if out.Words == nil {
+	if out.Words == nil && in.Problem == nil { // else nobody asks
 		out.Words = r.tree.wordSet(in.files)
 	}
 	return out
@@ -207,7 +209,7 @@ func (r *Renderer) rememberedInputs(root Root) *Inputs {
 	}
 	in := &Inputs{
 		Trace: newTrace(), of: r.tree, within: known.Within, free: known.Free, patched: known.Patched,
-		affixes: known.Affixes, generated: map[string]bool{}, words: known.Words,
+		affixes: known.Affixes, generated: map[string]bool{}, words: known.Words, Problem: known.Problem,
 	}
 	for i, name := range known.Reads {
 		in.Trace.Reads[name] = known.IDs[i]

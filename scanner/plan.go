@@ -15,7 +15,11 @@ import (
 // a base everything is new, so everything is rendered.
 func (s *scan) renderTrees(ctx context.Context) error {
 	if s.base == nil {
-		return s.renderRoots(ctx, s.head.found.Roots)
+		if err := s.renderRoots(ctx, s.head.found.Roots); err != nil {
+			return err
+		}
+		s.head.renderer.Remember(s.head.found.Roots)
+		return nil
 	}
 	p := s.newPlan()
 	if err := s.renderRoots(ctx, p.first()); err != nil {
