@@ -43,7 +43,9 @@ type Scan struct {
 	Base   string `json:"base,omitempty"`
 	Judged string `json:"judged,omitempty"`
 	Ref    string `json:"ref,omitempty"`
-	State  State  `json:"state"`
+	// BaseRef is the branch that a pull request is to be merged into.
+	BaseRef string `json:"baseRef,omitempty"`
+	State   State  `json:"state"`
 	// SupersededBy is the scan that took the place of this one.
 	SupersededBy string `json:"supersededBy,omitempty"`
 	// Stage, Done and Total tell the progress of a running scan.

@@ -51,13 +51,14 @@ func (t *task) against(ctx context.Context, pr *pullState) (*against, error) {
 	return a, nil
 }
 
-// judged tells whether a scan judged what is to be judged now.
+// judged tells whether a scan judged what is to be judged now. A verdict on the head
+// alone, given while there was no merge commit, is none on the merge commit.
 func (a *against) judged(last *queue.Scan, pr *pullState) bool {
 	switch {
-	case last.Head != pr.head:
+	case last.Head != pr.head || last.BaseRef != pr.baseRef:
 		return false
-	case pr.usable() && last.Judged == pr.merge:
-		return last.Base == a.tip
+	case pr.usable():
+		return last.Judged == pr.merge && last.Base == a.tip
 	}
 	return last.Judged == pr.head && last.Base == a.fork
 }

@@ -21,6 +21,7 @@ func (t *task) pull(ctx context.Context) error {
 	before := t.record
 	t.describe(pr)
 	if err := t.sweep(ctx, before); err != nil {
+		t.record.Head = before.Head // whose check run may be in progress still
 		return err
 	}
 	if why := pr.unwanted(); why != "" {
@@ -59,7 +60,7 @@ func (t *task) describe(pr *pullState) {
 	r := &t.record
 	r.Owner, r.Repo, r.Private = pr.owner, pr.repo, pr.private
 	r.Title, r.Author, r.Fork, r.Head = oneLine(pr.title), pr.author, pr.fork, pr.head
-	r.Base, r.Judged, r.Ref = "", "", ""
+	r.Base, r.Judged, r.Ref, r.BaseRef = "", "", "", pr.baseRef
 }
 
 // callOff ends what is in progress of a pull request that is not to be judged.

@@ -1,0 +1,65 @@
+package worker
+
+import (
+	"testing"
+
+	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// TestStricterBase: a verdict against a base without policies, which the head cannot be
+// merged into, is none against another base with the same merge base, which has some.
+func TestStricterBase(t *testing.T) {
+	w := newWorld(t)
+	w.must(second(w.shop.ForcePush("fork", "main", githubtest.Files{"policies/policies.yaml": configMap("no", "policy")})))
+	w.must(second(w.shop.ForcePush("feature", "fork", githubtest.Files{"app/two.yaml": configMap("two", "deny")})))
+	w.must(second(w.shop.ForcePush("old", "fork", githubtest.Files{"app/two.yaml": configMap("three", "fine")})))
+	w.must(second(w.shop.ForcePush("strict", "fork", githubtest.Files{"policies/policies.yaml": policies})))
+	n, err := w.shop.OpenPull(githubtest.PullOptions{Head: "feature", Base: "old"})
+	w.must(err)
+	first := w.enqueue(queue.Job{Pull: n})
+	w.work()
+	w.want("against the old base", w.state(first.ID), "completed success")
+	w.must(w.shop.SetBase(n, "strict"))
+	second := w.enqueue(queue.Job{Pull: n})
+	w.work()
+	w.want("against the strict base", w.state(second.ID), "completed failure")
+	w.want("judged", w.record(second.ID).Judged, w.shop.Pull(n).MergeSHA)
+	checks := w.checks(w.shop.Pull(n).HeadSHA)
+	w.want("last check run", checks[len(checks)-1], told)
+}
+
+// TestOtherBranchSameCommit: a base of another name is another base, also at the same
+// commit: who may push there, and what is required of it, differs.
+func TestOtherBranchSameCommit(t *testing.T) {
+	w := newWorld(t)
+	w.must(w.shop.SetBranch("release", w.shop.Tip("main")))
+	w.pull()
+	w.work()
+	w.must(w.shop.SetBase(1, "release"))
+	job := w.pull()
+	w.work()
+	w.want("scans", w.scanner.count(), 2)
+	w.want("base", w.record(job.ID).BaseRef, "release")
+}
+
+// TestLateMerge: a verdict on the head alone, as GitHub was slow to make the merge
+// commit, does not stand once there is one.
+func TestLateMerge(t *testing.T) {
+	w := newWorld(t)
+	w.must(second(w.shop.ForcePush("slow", "main", githubtest.Files{"app/two.yaml": configMap("two", "fine")})))
+	n, err := w.shop.OpenPull(githubtest.PullOptions{Head: "slow", Lag: 4})
+	w.must(err)
+	first := w.enqueue(queue.Job{Pull: n})
+	w.work()
+	w.want("judged at first", w.record(first.ID).Judged, w.shop.Pull(n).HeadSHA)
+	w.until("there is a merge commit", func() bool {
+		pr, err := w.task(w.job(queue.Job{Pull: n})).askPull(t.Context())
+		w.must(err)
+		return pr.usable()
+	})
+	next := w.enqueue(queue.Job{Pull: n})
+	w.work()
+	w.want("judged then", w.record(next.ID).Judged, w.shop.Pull(n).MergeSHA)
+	w.want("scans", w.scanner.count(), 2)
+}
