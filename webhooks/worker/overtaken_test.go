@@ -1,6 +1,8 @@
 package worker
 
 import (
+	"context"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -125,6 +127,38 @@ func TestLeft(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLeftAgain: what a process left in progress is not forgotten when the next attempt is
+// superseded before it could end it.
+func TestLeftAgain(t *testing.T) {
+	w := newWorld(t)
+	old := w.shop.Pull(1).HeadSHA
+	entered, _ := w.scanner.hold()
+	w.config.Drain = time.Nanosecond
+	stop := w.start()
+	w.pull()
+	<-entered
+	stop() // the process ends, and says nothing
+	w.scanner.on(nil)
+	w.config.Drain = time.Minute
+	w.must(second(w.shop.Push("change", githubtest.Files{"app/good.yaml": configMap("good", "fine")})))
+	w.wire.cutAfter(0, func(req *http.Request) (*http.Response, error) {
+		if !strings.Contains(req.URL.Path, old) {
+			return http.DefaultTransport.RoundTrip(req)
+		}
+		w.wire.cutAfter(0, nil)
+		if _, _, err := w.queue.Enqueue(context.Background(), w.job(queue.Job{Pull: 1, Reason: "test"})); err != nil {
+			t.Error(err)
+		}
+		<-req.Context().Done()
+		return nil, req.Context().Err()
+	})
+	w.work()
+	if got := w.checks(old); len(got) != 1 || !strings.HasPrefix(got[0], "completed cancelled") {
+		t.Errorf("check runs %q", got)
+	}
+	w.want("new head", w.checks(w.shop.Pull(1).HeadSHA), []string{told})
 }
 
 // TestReopened: a head that was judged and is judged once more, as after the pull request
