@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/preadmit/preadmit/internal/jail"
 	"github.com/preadmit/preadmit/webhooks"
 )
 
@@ -105,9 +106,13 @@ func serve(ctx context.Context, p Process, s webhooks.Sources) (err error) {
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
 	defer signal.Stop(reload)
+	log := logger(p.Stderr, config.Log)
+	if err := jail.AdoptOrphans(); err != nil {
+		log.Warn("what a scan leaves behind is left to the first process of the system", "error", err)
+	}
 	service, err := webhooks.New(ctx, webhooks.Options{
 		Config: config, Dev: s.Dev, Version: ownVersion(), Program: p.Executable, Args: []string{jailedCommand},
-		Log: logger(p.Stderr, config.Log), Reload: reload,
+		Log: log, Reload: reload,
 	})
 	if err != nil {
 		return fmt.Errorf("start the service: %w", err)

@@ -104,7 +104,8 @@ func (c *Child) Kill(why error) { c.kill(why) }
 // Ended is closed when the program and all it started have ended.
 func (c *Child) Ended() <-chan struct{} { return c.done }
 
-// Wait waits until the program and all it started have ended. It does not kill.
+// Wait waits until the program and all it started have ended; then what is still there
+// of it are processes that somebody else adopted, see AdoptOrphans. It does not kill.
 func (c *Child) Wait() Ended {
 	<-c.done
 	return c.end

@@ -19,6 +19,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "parent" {
 		parent()
 	}
+	if len(os.Args) > 1 && os.Args[1] == "adopter" {
+		os.Exit(adopter())
+	}
 	os.Exit(m.Run())
 }
 

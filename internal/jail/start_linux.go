@@ -134,6 +134,7 @@ func (c *Child) supervise(ctx context.Context, command *Command, s *streams, sta
 	_ = unix.Kill(-group, unix.SIGKILL)
 	close(over)
 	<-watched
+	bury(group)
 	_ = cmd.Wait()
 	<-heard
 	c.end = endOf(ctx, cmd.ProcessState, said)

@@ -18,5 +18,8 @@ func Check() error {
 // Start is for Linux only.
 func (c *Command) Start(context.Context) (*Child, error) { return nil, Check() }
 
+// AdoptOrphans is for Linux only.
+func AdoptOrphans() error { return Check() }
+
 // Enter is for Linux only.
 func Enter(io.Writer) (*os.File, error) { return nil, Check() }

@@ -14,35 +14,15 @@ type used struct {
 	memory int64
 }
 
-// usage adds up what the processes of a group use. What it cannot read has ended.
-func usage(group int) used {
+// usage adds up what the processes of a group use.
+func usage(number int) used {
 	var all used
-	entries, _ := os.ReadDir("/proc")
-	for _, entry := range entries {
-		if _, err := strconv.Atoi(entry.Name()); err != nil {
-			continue
-		}
-		dir := filepath.Join("/proc", entry.Name())
-		stat, err := os.ReadFile(filepath.Join(dir, "stat"))
-		if err != nil || groupOf(stat) != group {
-			continue
-		}
+	for p := range members(number) {
 		all.processes++
-		status, _ := os.ReadFile(filepath.Join(dir, "status"))
+		status, _ := os.ReadFile(filepath.Join(p.dir(), "status")) // unless it has ended
 		all.memory += memoryOf(status)
 	}
 	return all
-}
-
-// groupOf is the process group that a /proc/PID/stat tells; 0 when it tells none. The
-// name of the program, in parentheses, may hold anything.
-func groupOf(stat []byte) int {
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 3 {
-		return 0
-	}
-	group, _ := strconv.Atoi(string(fields[2]))
-	return group
 }
 
 // threadKiB is what the kernel keeps for a thread: its stack there, and what it knows
