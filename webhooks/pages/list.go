@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 
 	"github.com/go-chi/chi/v5"
 	"golang.org/x/sync/errgroup"
@@ -108,11 +107,8 @@ func (p *Pages) under(f *frame, name string, view any) error {
 // namedRepository finds the newest scan of the repository in the path. When a name has
 // been that of several repositories, it is the one scanned last.
 func (p *Pages) namedRepository(r *http.Request, v *viewer) (queue.Scan, error) {
-	owner, repo := chi.URLParam(r, "owner"), chi.URLParam(r, "repo")
-	for _, s := range p.config.Queue.Scans(queue.ScanFilter{}) {
-		if !strings.EqualFold(s.Owner, owner) || !strings.EqualFold(s.Repo, repo) {
-			continue
-		}
+	of := queue.ScanFilter{Owner: chi.URLParam(r, "owner"), Repo: chi.URLParam(r, "repo"), Limit: 1}
+	for _, s := range p.config.Queue.Scans(of) {
 		return s, p.mayRead(r.Context(), v, s)
 	}
 	return queue.Scan{}, notThere()

@@ -10,7 +10,7 @@ import (
 type book struct {
 	mutex   sync.Mutex
 	pages   map[string]*page
-	sorted  []*page // newest first
+	shelves shelves
 	readers map[string]map[chan Scan]bool
 }
 
@@ -22,10 +22,8 @@ type page struct {
 }
 
 func newBook() *book {
-	return &book{pages: map[string]*page{}, readers: map[string]map[chan Scan]bool{}}
+	return &book{pages: map[string]*page{}, shelves: shelves{}, readers: map[string]map[chan Scan]bool{}}
 }
-
-func newest(p, q *page) int { return p.compare(q.Scan) }
 
 // tellScan takes in a record: see mirror.
 func (b *book) tellScan(before, now entry[Scan]) {
@@ -78,13 +76,12 @@ func (b *book) removeDerived(id string) {
 }
 
 func (b *book) set(s Scan, stored bool) {
-	if old := b.pages[s.ID]; old != nil && old.Created.Equal(s.Created) {
+	if old := b.pages[s.ID]; old != nil && old.Created.Equal(s.Created) && placesOf(&old.Scan) == placesOf(&s) {
 		old.Scan, old.stored = s, stored
 	} else {
 		b.takeOut(s.ID)
 		p := &page{s, stored}
-		at, _ := slices.BinarySearchFunc(b.sorted, p, newest)
-		b.sorted = slices.Insert(b.sorted, at, p)
+		b.shelves.put(p)
 		b.pages[s.ID] = p
 	}
 	for reader := range b.readers[s.ID] {
@@ -102,13 +99,10 @@ func (b *book) remove(id string) {
 }
 
 func (b *book) takeOut(id string) {
-	p := b.pages[id]
-	if p == nil {
-		return
+	if p := b.pages[id]; p != nil {
+		b.shelves.take(p)
+		delete(b.pages, id)
 	}
-	at, _ := slices.BinarySearchFunc(b.sorted, p, newest)
-	b.sorted = slices.Delete(b.sorted, at, at+1)
-	delete(b.pages, id)
 }
 
 // give puts s into the reader's one place, for what it has not read yet.
@@ -142,17 +136,17 @@ func (b *book) unsettled(r replaced) bool {
 func (b *book) list(f ScanFilter) []Scan {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	pages := b.sorted
+	pages := b.shelves[f.place()]
 	if f.Before != "" {
 		p := b.pages[f.Before]
 		if p == nil {
 			return nil
 		}
-		at, _ := slices.BinarySearchFunc(pages, p, newest)
-		pages = pages[at+1:]
+		at, _ := slices.BinarySearchFunc(pages, p, oldest)
+		pages = pages[:at]
 	}
 	var scans []Scan
-	for _, p := range pages {
+	for _, p := range slices.Backward(pages) {
 		if f.Limit > 0 && len(scans) == f.Limit {
 			break
 		}

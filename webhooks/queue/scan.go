@@ -95,9 +95,12 @@ func (s Scan) compare(t Scan) int {
 // ScanFilter says which scans are wanted; zero values say nothing.
 type ScanFilter struct {
 	Installation, Repository int64
-	Pull                     int
-	Head                     string
-	States                   []State
+	// Owner and Repo are a name, in upper or lower case. One that several repositories had
+	// is that of all of them.
+	Owner, Repo string
+	Pull        int
+	Head        string
+	States      []State
 	// Before is the id of a scan: only older ones. If there is no such scan, there are no
 	// older ones.
 	Before string
@@ -109,6 +112,8 @@ type ScanFilter struct {
 func (f ScanFilter) matches(s *Scan) bool {
 	return (f.Installation == 0 || f.Installation == s.Installation) &&
 		(f.Repository == 0 || f.Repository == s.Repository) &&
+		(f.Owner == "" || strings.EqualFold(f.Owner, s.Owner)) &&
+		(f.Repo == "" || strings.EqualFold(f.Repo, s.Repo)) &&
 		(f.Pull == 0 || f.Pull == s.Pull) &&
 		(f.Head == "" || f.Head == s.Head) &&
 		(len(f.States) == 0 || slices.Contains(f.States, s.State))
