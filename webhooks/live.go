@@ -59,7 +59,7 @@ func (s *Service) newApp(c app.Credentials) (*app.App, error) {
 // introduce asks GitHub for the App. That GitHub does not take the credentials ends the
 // service; that it does not answer is no reason to: deliveries are taken in the meantime.
 func (s *Service) introduce(ctx context.Context, a *app.App) error {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, askingWho)
 	defer cancel()
 	slug, id, err := a.Self(ctx)
 	switch {

@@ -3,11 +3,16 @@ package webhooks
 import (
 	"context"
 	"time"
+
+	"github.com/preadmit/preadmit/webhooks/app"
 )
 
 // lookAgain is how often files with secrets are read: Kubernetes replaces them without
 // telling.
 const lookAgain = 15 * time.Second
+
+// askingWho is how long GitHub may take to say who an App is.
+const askingWho = 20 * time.Second
 
 // watchSecrets takes new credentials when their files change, or when it is told to look.
 func (s *Service) watchSecrets(ctx context.Context) {
@@ -21,7 +26,7 @@ func (s *Service) watchSecrets(ctx context.Context) {
 			continue
 		}
 		if err == nil {
-			err = l.app.Reload(c)
+			err = reload(ctx, l.app, c)
 		}
 		if err != nil {
 			s.log.Error("new credentials are not taken; the present ones stay", "error", err)
@@ -29,6 +34,14 @@ func (s *Service) watchSecrets(ctx context.Context) {
 		}
 		s.log.Info("took new credentials", "app", c.ID)
 	}
+}
+
+// reload takes new credentials, unless GitHub refuses them or does not answer: the next
+// look tries again.
+func reload(ctx context.Context, a *app.App, c app.Credentials) error {
+	ctx, cancel := context.WithTimeout(ctx, askingWho)
+	defer cancel()
+	return a.Reload(ctx, c)
 }
 
 // wakes waits until it is time to look; false means that ctx ended.

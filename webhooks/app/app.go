@@ -8,6 +8,7 @@
 package app
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rsa"
@@ -179,12 +180,20 @@ func webURL(base *url.URL, given string) (*url.URL, error) {
 }
 
 // Reload takes other credentials, for what is asked from now on. What is at work goes on
-// with its tokens, which stay valid; only those of another App are forgotten. When the
-// credentials are wrong, the present ones stay, and the error names the key.
-func (a *App) Reload(c Credentials) error {
+// with its tokens, which stay valid; only those of another App are forgotten. Another ID
+// or private key is tried first: unless GitHub takes it, the present credentials stay. The
+// error names the key when the credentials are wrong, and is ErrCredentials when it is
+// GitHub that says so.
+func (a *App) Reload(ctx context.Context, c Credentials) error {
 	key, err := check(c)
 	if err != nil {
 		return err
+	}
+	slug := ""
+	if now := a.Credentials(); c.ID != now.ID || !bytes.Equal(c.PrivateKey, now.PrivateKey) {
+		if slug, err = a.try(ctx, c); err != nil {
+			return err
+		}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -193,10 +202,23 @@ func (a *App) Reload(c Credentials) error {
 	}
 	if c.ID != a.creds.ID {
 		clear(a.access)
-		a.slug = ""
+		a.slug = slug
 	}
 	a.creds, a.key = c, key
 	return nil
+}
+
+// try asks GitHub who the App of other credentials is.
+func (a *App) try(ctx context.Context, c Credentials) (slug string, err error) {
+	other, err := New(Config{
+		BaseURL: a.base.String(), WebURL: a.web.String(), Credentials: c,
+		Transport: a.next, Clock: a.clock, Log: a.log, Metrics: a.metrics,
+	})
+	if err != nil {
+		return "", err
+	}
+	slug, _, err = other.Self(ctx)
+	return slug, err
 }
 
 // Credentials are those in use.

@@ -190,7 +190,7 @@ func TestReload(t *testing.T) {
 	}
 	broken := w.credentials()
 	broken.PrivateKey = []byte("x")
-	if err := w.ours.Reload(broken); err == nil || !strings.Contains(err.Error(), KeyPrivateKey) {
+	if err := w.ours.Reload(ctx, broken); err == nil || !strings.Contains(err.Error(), KeyPrivateKey) {
 		t.Errorf("broken credentials: %v", err)
 	}
 	if _, err := w.ours.Repository(w.installed.ID(), w.other.ID()).Token(ctx); !errors.Is(err, ErrCredentials) {
@@ -198,7 +198,7 @@ func TestReload(t *testing.T) {
 	}
 	fresh := w.credentials()
 	fresh.PrivateKey, fresh.WebhookSecret = key, "another"
-	if err := w.ours.Reload(fresh); err != nil {
+	if err := w.ours.Reload(ctx, fresh); err != nil {
 		t.Fatal(err)
 	}
 	if after, err := access.Token(ctx); err != nil || after != before {
@@ -224,7 +224,7 @@ func TestReloadOfAnotherApp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.ours.Reload(Credentials{ID: other.ID, PrivateKey: other.PrivateKey, WebhookSecret: "x"}); err != nil {
+	if err := w.ours.Reload(ctx, Credentials{ID: other.ID, PrivateKey: other.PrivateKey, WebhookSecret: "x"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.ours.Repository(w.installed.ID(), w.repo.ID()).Token(ctx); !errors.Is(err, ErrGone) {
@@ -232,6 +232,48 @@ func TestReloadOfAnotherApp(t *testing.T) {
 	}
 	if login, err := w.ours.Login(ctx); login != "other[bot]" {
 		t.Errorf("%q %v", login, err)
+	}
+}
+
+// TestReloadOfTheWrongKey: what GitHub refuses or does not answer to is not taken, with
+// nothing that came with it.
+func TestReloadOfTheWrongKey(t *testing.T) {
+	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	other, err := w.AddApp(githubtest.AppOptions{Name: "other"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	present, next := w.credentials(), w.credentials()
+	next.WebhookSecret, next.PrivateKey = "another", other.PrivateKey
+	unknown := next
+	unknown.ID = 7
+	for _, c := range []Credentials{next, unknown} {
+		if err := w.ours.Reload(ctx, c); !errors.Is(err, ErrCredentials) || !strings.Contains(err.Error(), KeyPrivateKey) {
+			t.Errorf("%v with another's key: %v", c, err)
+		}
+	}
+	if next.PrivateKey, err = w.theirs.RotateKey(); err != nil {
+		t.Fatal(err)
+	}
+	w.Intercept(githubtest.Rule{Method: "GET", Path: "/app", Status: 502, Times: 9})
+	if err := w.ours.Reload(ctx, next); err == nil || errors.Is(err, ErrCredentials) {
+		t.Errorf("without an answer: %v", err)
+	}
+	if same := cmp.Equal(present, w.ours.Credentials()); !same || len(w.ours.WebhookSecrets()) != 1 {
+		t.Errorf("the present credentials stayed: %v, with %d webhook secrets", same, len(w.ours.WebhookSecrets()))
+	}
+}
+
+// TestReloadOfASecret asks GitHub nothing: it could not tell.
+func TestReloadOfASecret(t *testing.T) {
+	w := newWorld(t, githubtest.Config{})
+	c := w.credentials()
+	c.WebhookSecret, c.ClientSecret = "another", "one more"
+	if err := w.ours.Reload(context.Background(), c); err != nil || len(w.Requests()) != 0 {
+		t.Errorf("%v after %d requests", err, len(w.Requests()))
+	}
+	if !cmp.Equal(c, w.ours.Credentials()) {
+		t.Error("the secrets were not taken")
 	}
 }
 

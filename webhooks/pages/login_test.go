@@ -145,7 +145,7 @@ func TestSession(t *testing.T) {
 	alice, _ = w.as("alice", "/")
 	credentials := w.app.Credentials()
 	credentials.ClientSecret = "another"
-	if err := w.app.Reload(credentials); err != nil {
+	if err := w.app.Reload(t.Context(), credentials); err != nil {
 		t.Fatal(err)
 	}
 	alice.get("/", 401)
