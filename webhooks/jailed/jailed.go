@@ -71,7 +71,8 @@ type Scanner struct {
 }
 
 // Progress is told what a scan is doing: a stage, and how much of it is done. It is
-// called from one goroutine at a time, a few times a second at most.
+// called from one goroutine at a time, a few times a second at most. The scan goes on
+// meanwhile, so that one that takes long misses some, and ends when it has returned.
 type Progress func(stage string, done, total int)
 
 // Outcome is a scan that came to an end.

@@ -204,6 +204,7 @@ func (c *child) hurry() {
 // outcome waits for the child. Without an outcome there is a death or an error.
 func (c *child) outcome() (*Outcome, *Death, error) {
 	answer, err := c.watch.listen(c.Results, c.trial.limits.Output)
+	defer c.watch.end()
 	if err != nil && !errors.Is(err, io.EOF) {
 		c.Kill(err)
 	}

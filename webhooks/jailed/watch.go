@@ -15,7 +15,8 @@ import (
 // watch is what the parent knows of a child while it runs. It is safe for concurrent
 // use.
 type watch struct {
-	progress Progress
+	// progress is nil when nobody wants to know.
+	progress *bulletin
 	// mostRoot is how long a root may be at work.
 	mostRoot time.Duration
 
@@ -32,7 +33,18 @@ type work struct {
 }
 
 func newWatch(progress Progress, mostRoot time.Duration) *watch {
-	return &watch{progress: progress, mostRoot: mostRoot, working: map[int]work{}}
+	w := &watch{mostRoot: mostRoot, working: map[int]work{}}
+	if progress != nil {
+		w.progress = newBulletin(progress)
+	}
+	return w
+}
+
+// end is for a child that says nothing more. Afterwards no progress is told.
+func (w *watch) end() {
+	if w.progress != nil {
+		w.progress.end()
+	}
 }
 
 // tellEvery is how often progress of one stage is told at most.
@@ -62,7 +74,7 @@ func (w *watch) take(m *message) error {
 func (w *watch) takeStage(s *stageMessage) {
 	now := time.Now()
 	if w.progress != nil && (s.Name != w.stage || now.Sub(w.told) >= tellEvery) {
-		w.progress(s.Name, s.Done, s.Total)
+		w.progress.put(*s)
 		w.told = now
 	}
 	w.stage = s.Name

@@ -8,8 +8,12 @@ import (
 	"github.com/preadmit/preadmit/webhooks/jailed"
 )
 
-// often is how often a scan's progress is put into its record at most.
-const often = time.Second
+const (
+	// often is how often a scan's progress is put into its record at most.
+	often = time.Second
+	// reportWait is the longest that this may take: a verdict waits for it.
+	reportWait = time.Second
+)
 
 // scan judges what was fetched, in a jail.
 func (t *task) scan(ctx context.Context, c *commits) (*jailed.Outcome, error) {
@@ -52,6 +56,8 @@ func (t *task) countDeaths(outcome *jailed.Outcome, err error) {
 // fails because of it.
 func (t *task) report(ctx context.Context, stage string, done, total int) {
 	t.record.Stage, t.record.Done, t.record.Total = oneLine(stage), done, total
+	ctx, cancel := context.WithTimeout(ctx, reportWait)
+	defer cancel()
 	if err := t.keep(ctx); err != nil {
 		t.log.Debug("report progress", "error", err)
 	}
