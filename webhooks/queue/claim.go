@@ -130,7 +130,8 @@ func (c *Claim) bury(ctx context.Context, why error) (superseded bool, err error
 	}, nil)
 }
 
-// Release gives the job back as if it had not been claimed, since this process ends.
+// Release gives the job back as if it had not been claimed, since this process ends or
+// cannot do any job now.
 func (c *Claim) Release(ctx context.Context) error {
 	_, err := c.finish(ctx, "released", func(ctx context.Context) error {
 		return c.queue.requeue(ctx, c, "")

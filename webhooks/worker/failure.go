@@ -34,7 +34,7 @@ const (
 	endDone       end = iota // nothing is left to do
 	endSuperseded            // a newer job does it
 	endLost                  // another process does it, or will
-	endReleased              // this process has to end
+	endReleased              // this process has to end, or lacks credentials that GitHub takes
 	endOvertaken             // GitHub says that nobody wants it any more
 	endRefused               // the repository is at fault, and is told so
 	endFailed                // it cannot be done
@@ -68,6 +68,8 @@ func endOfFailure(err error) end {
 	var limit *gittree.LimitError
 	var refused *github.Error
 	switch {
+	case errors.Is(err, app.ErrCredentials):
+		return endReleased
 	case errors.As(err, &input), errors.As(err, &limit) && limit.Limit != gittree.LimitTime:
 		return endRefused
 	case errors.As(err, &final), errors.As(err, &death),

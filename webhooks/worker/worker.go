@@ -23,11 +23,16 @@ import (
 
 	"github.com/preadmit/preadmit/render/gittree"
 	"github.com/preadmit/preadmit/report/github"
+	"github.com/preadmit/preadmit/report/github/retry"
 	"github.com/preadmit/preadmit/webhooks/app"
 	"github.com/preadmit/preadmit/webhooks/jailed"
 	"github.com/preadmit/preadmit/webhooks/metrics"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
+
+// credentialsRest is how long no job is taken after GitHub refused the App's credentials:
+// as long as the service takes to look for others.
+const credentialsRest = 15 * time.Second
 
 // Forks says what is done with pull requests from forks. Nothing of a fork is executed
 // in any case: it is read, in a jail.
@@ -87,7 +92,7 @@ type Config struct {
 	GitURL func(owner, repo string) string
 	// Transport makes the requests of fetches; nil means http.DefaultTransport.
 	Transport http.RoundTripper
-	// Clock waits between requests to GitHub; nil is the system's.
+	// Clock waits between requests to GitHub, and for credentials; nil is the system's.
 	Clock github.Clock
 	// Log is told of what goes on; nil discards it.
 	Log *slog.Logger
@@ -113,6 +118,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Clock == nil {
+		c.Clock = retry.SystemClock{}
 	}
 	if c.Now == nil {
 		c.Now = time.Now
@@ -162,8 +170,9 @@ func (w *Worker) slot(ctx, work context.Context) {
 		claim, release, err := w.next(ctx, work)
 		switch {
 		case err == nil:
-			w.work(claim)
+			err = w.work(claim)
 			release()
+			w.restAfter(ctx, err)
 		case ctx.Err() == nil:
 			w.Log.Error("take a job", "error", err)
 			rest(ctx, time.Second)
@@ -185,8 +194,8 @@ func (w *Worker) next(ctx, work context.Context) (claim *queue.Claim, release fu
 	return claim, func() { stop(nil) }, nil
 }
 
-// work brings one job to its end.
-func (w *Worker) work(claim *queue.Claim) {
+// work brings one job to its end. Its error is why the job was not done.
+func (w *Worker) work(claim *queue.Claim) error {
 	w.Metrics.Busy(1)
 	defer w.Metrics.Busy(-1)
 	began := w.Now()
@@ -194,6 +203,16 @@ func (w *Worker) work(claim *queue.Claim) {
 	err := t.run(claim.Context())
 	t.settle(claim.Context(), err)
 	w.Metrics.Job(string(claim.Job.Kind), w.Now().Sub(began))
+	return err
+}
+
+// restAfter takes no job for a while when GitHub refused the App's credentials: until there
+// are others, no other job would fare better.
+func (w *Worker) restAfter(ctx context.Context, err error) {
+	if errors.Is(err, app.ErrCredentials) {
+		w.Log.Error("jobs wait for credentials that GitHub takes", "error", err)
+		_ = w.Clock.Sleep(ctx, credentialsRest) // shorter if ctx ends
+	}
 }
 
 // rest waits for d, or until ctx ends.
