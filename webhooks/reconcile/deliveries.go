@@ -45,9 +45,11 @@ func (p *pass) deliveries(ctx context.Context) error {
 			break
 		}
 		again, err := p.redeliver(ctx, d)
-		if err != nil {
+		if p.ends(ctx, err) {
+			p.Metrics.Recovered(asked)
 			return errors.Join(listing, err)
 		}
+		p.failed("ask for a delivery again", err, "delivery", d.GUID)
 		if again {
 			asked++
 		}
@@ -69,7 +71,7 @@ func due(d app.Delivery, now time.Time) bool {
 func (p *pass) redeliver(ctx context.Context, d app.Delivery) (bool, error) {
 	seen, err := p.Queue.Seen(ctx, d.GUID)
 	if err != nil || seen {
-		return false, err
+		return false, stored(err)
 	}
 	err = p.App.Redeliver(ctx, d.ID)
 	if errors.Is(err, app.ErrGone) {

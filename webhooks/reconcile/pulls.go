@@ -47,6 +47,10 @@ func (p *pass) installation(ctx context.Context, id int64) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		if p.ends(ctx, err) {
+			p.next[id] = r.GetID() + 1
+			return fmt.Errorf("repository %d: %w", r.GetID(), err)
+		}
 		p.failed("look at a repository", err, "installation", id, "repository", r.GetID())
 		if left < 0.5 {
 			p.next[id] = r.GetID() + 1
@@ -70,7 +74,8 @@ func (p *pass) inTurn(installation int64, all []*gogithub.Repository) []*gogithu
 }
 
 // repository looks at the open pull requests of one, and tells which part of the
-// installation's requests of this hour is left.
+// installation's requests of this hour is left. A pull request that fails does not keep
+// others from being looked at.
 func (p *pass) repository(ctx context.Context, client *gogithub.Client, installation int64, r *gogithub.Repository) (left float64, err error) {
 	left = 1
 	opts := &gogithub.PullRequestListOptions{State: "open", ListOptions: gogithub.ListOptions{PerPage: 100, Page: 1}}
@@ -81,9 +86,11 @@ func (p *pass) repository(ctx context.Context, client *gogithub.Client, installa
 		}
 		left, opts.Page = unused(resp.Header), resp.NextPage
 		for _, pull := range pulls {
-			if err := p.pull(ctx, installation, r, pull); err != nil {
+			err := p.pull(ctx, installation, r, pull)
+			if p.endsRepository(ctx, err) {
 				return left, fmt.Errorf("pull request %d: %w", pull.GetNumber(), err)
 			}
+			p.failed("look at a pull request", err, "repository", r.GetID(), "pull", pull.GetNumber())
 		}
 	}
 	return left, nil
@@ -122,5 +129,5 @@ func (p *pass) pull(ctx context.Context, installation int64, r *gogithub.Reposit
 		p.Metrics.Enqueued(1)
 		p.Log.Info("enqueued a pull request without a verdict", "subject", job.Subject(), "head", job.Head)
 	}
-	return err
+	return stored(err)
 }

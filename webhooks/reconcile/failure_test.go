@@ -1,0 +1,112 @@
+package reconcile_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/webhooks/queue"
+	"github.com/preadmit/preadmit/webhooks/reconcile"
+)
+
+// poison has a rule answer for ever, and so that nobody waits to ask again.
+func poison(r githubtest.Rule, path string) githubtest.Rule {
+	r.Path, r.Times = path, 1000
+	if r.Status >= http.StatusTooManyRequests { // a refusal with it would be a limit
+		r.Header = http.Header{"Retry-After": {"3600"}}
+	}
+	return r
+}
+
+// TestPoisonedDelivery: one that GitHub fails to deliver again keeps no other from being
+// delivered. A rate limit does.
+func TestPoisonedDelivery(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		rule  githubtest.Rule
+		again int
+	}{
+		{"fails", githubtest.Rule{Status: http.StatusInternalServerError}, 4},
+		{"refused", githubtest.Rule{Status: http.StatusUnprocessableEntity, Message: "cannot be delivered"}, 4},
+		{"limited", githubtest.Rule{Status: http.StatusTooManyRequests}, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			r := w.repository("octo", "apps")
+			w.answer(http.StatusServiceUnavailable, false)
+			w.install("octo", r)
+			r.open("one", true)
+			r.open("two", true)
+			w.github.Settle()
+			oldest := w.them.Deliveries()[0]
+			w.github.Intercept(poison(test.rule, fmt.Sprintf("/app/hook/deliveries/%d/attempts", oldest.ID)))
+			w.answer(0, false)
+			w.clock.set(time.Hour)
+			w.pass(reconcile.Failed)
+			if got := w.again(); len(got) != test.again {
+				t.Errorf("delivered again: %v, want %d", got, test.again)
+			}
+		})
+	}
+}
+
+// TestPoisonedPull: a pull request that fails keeps no other from being looked at. What
+// fails for all ends the looking.
+func TestPoisonedPull(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		rule githubtest.Rule
+		want []string
+	}{
+		{"fails", githubtest.Rule{Status: http.StatusInternalServerError}, []string{"reconcile a#1", "reconcile a#2", "reconcile b#1"}},
+		{"missing", githubtest.Rule{Status: http.StatusNotFound}, []string{"reconcile a#1", "reconcile a#2", "reconcile b#1"}},
+		{"forbidden", githubtest.Rule{Status: http.StatusForbidden}, []string{"reconcile b#1"}},
+		{"limited", githubtest.Rule{Status: http.StatusTooManyRequests}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			a, b := w.repository("octo", "a"), w.repository("octo", "b")
+			w.install("octo", a, b)
+			w.must(w.claim().Done(t.Context()))
+			w.lost(func() {
+				a.open("one", false)
+				a.open("two", false)
+				a.open("poison", false) // the newest is looked at first
+				b.open("one", false)
+			})
+			w.github.Intercept(poison(test.rule, "/commits/"+a.Pull(3).HeadSHA+"/check-runs"))
+			w.Pass(t.Context())
+			w.wantPending(test.want...)
+		})
+	}
+}
+
+// failing is a queue that takes no job.
+type failing struct {
+	reconcile.Queue
+	tries int
+}
+
+func (f *failing) Enqueue(ctx context.Context, j queue.Job) (queue.Job, bool, error) {
+	f.tries++
+	return j, false, errors.New("no server")
+}
+
+// TestStoreFails: a queue that stores nothing is not asked again and again.
+func TestStoreFails(t *testing.T) {
+	w := newWorld(t)
+	r := w.repository("octo", "apps")
+	w.install("octo", r)
+	w.must(w.claim().Done(t.Context()))
+	w.lost(func() { r.open("one", false); r.open("two", false) })
+	store := &failing{Queue: w.queue}
+	w.Reconciler = reconcile.New(reconcile.Config{Queue: store, App: w.us, Now: w.clock.Now})
+	w.pass(reconcile.Failed)
+	if store.tries != 1 {
+		t.Errorf("the queue was asked %d times", store.tries)
+	}
+}
