@@ -45,6 +45,7 @@ func (b *book) tellJob(before, now entry[record]) {
 		b.removeDerived(old.Job.ID)
 	}
 	if now.value == nil {
+		b.removeReplaced(before.value)
 		return
 	}
 	for _, r := range now.value.Replaced {
@@ -72,6 +73,17 @@ func (b *book) derive(s Scan) {
 func (b *book) removeDerived(id string) {
 	if p := b.pages[id]; p != nil && !p.stored {
 		b.remove(id)
+	}
+}
+
+// removeReplaced is for a subject that has no job any more, which was forgotten if scans
+// of replaced ones have no record yet.
+func (b *book) removeReplaced(old *record) {
+	if old == nil {
+		return
+	}
+	for _, r := range old.Replaced {
+		b.removeDerived(r.Job.ID)
 	}
 }
 

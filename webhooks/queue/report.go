@@ -12,7 +12,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// PutReport stores a scan's report, compressed. The scan must have a record.
+// PutReport stores a scan's report, compressed. The scan must have a record; if that was
+// dropped meanwhile, the report is as well.
 func (q *Queue) PutReport(ctx context.Context, id string, json []byte) error {
 	s, found := q.book.at(id)
 	if !found {
@@ -30,7 +31,9 @@ func (q *Queue) PutReport(ctx context.Context, id string, json []byte) error {
 		return fmt.Errorf("storing the report of scan %s: %w", id, err)
 	}
 	q.config.Metrics.Wrote("reports", time.Since(start))
-	if err := q.setHasReport(ctx, s, true); err != nil {
+	if err := q.setHasReport(ctx, s, true); errors.Is(err, ErrNotFound) {
+		return errors.Join(err, q.dropReport(context.WithoutCancel(ctx), id))
+	} else if err != nil {
 		return err
 	}
 	return q.makeRoom(ctx)
@@ -76,10 +79,10 @@ func unpack(packed []byte) ([]byte, error) {
 // setHasReport tells in the scan's record whether it has a report.
 func (q *Queue) setHasReport(ctx context.Context, s Scan, has bool) error {
 	return q.changeScan(ctx, s, func(now *Scan) (*Scan, error) {
-		if now == nil {
-			now = &s
-		}
-		if now.HasReport == has {
+		switch {
+		case now == nil && has:
+			return nil, ErrNotFound
+		case now == nil || now.HasReport == has:
 			return nil, errUnchanged
 		}
 		next := *now

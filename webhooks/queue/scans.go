@@ -42,7 +42,8 @@ func (q *Queue) WatchScan(ctx context.Context, id string) (<-chan Scan, error) {
 
 // PutScan stores what is known of a scan. HasReport and Created stay as the queue has them.
 // A scan that is over stays so until its job is claimed again: whoever tells that it is
-// running meanwhile hears ErrSuperseded or ErrLost.
+// running meanwhile hears ErrSuperseded or ErrLost, and so does who tells of one that was
+// dropped, as Forget does.
 func (q *Queue) PutScan(ctx context.Context, s Scan) error {
 	if err := checkID(s.ID); err != nil {
 		return err
@@ -52,6 +53,9 @@ func (q *Queue) PutScan(ctx context.Context, s Scan) error {
 	}
 	return q.changeScan(ctx, s, func(now *Scan) (*Scan, error) {
 		if now == nil {
+			if err := q.mayBegin(ctx, s); err != nil {
+				return nil, err
+			}
 			now = &Scan{Created: q.createdOf(s)}
 		}
 		next := s
@@ -67,6 +71,23 @@ func (q *Queue) PutScan(ctx context.Context, s Scan) error {
 		}
 		return &next, nil
 	})
+}
+
+// mayBegin refuses a record for a scan that had one, which was dropped, unless its job is
+// there: whoever worked on it may not have heard yet that it was forgotten.
+func (q *Queue) mayBegin(ctx context.Context, s Scan) error {
+	ctx, cancel := withPatience(ctx, writeWait)
+	defer cancel()
+	had, err := q.scans.getPatiently(ctx, s.key())
+	if err != nil || had.sequence == 0 || had.value != nil {
+		return err
+	}
+	about := Job{Kind: s.Kind, Installation: s.Installation, Repository: s.Repository, Pull: s.Pull, Head: s.Head}
+	job, err := q.jobs.getPatiently(ctx, about.Subject())
+	if r := job.value; err == nil && (r == nil || r.Job.ID != s.ID && !r.working(s.ID)) {
+		return ErrLost
+	}
+	return err
 }
 
 // createdOf is when a scan without a record was created.
@@ -103,6 +124,8 @@ func (q *Queue) changeScanOf(ctx context.Context, j Job, do func(*Scan) bool) er
 		next := scanOf(j)
 		if now != nil {
 			next = *now
+		} else if err := q.mayBegin(ctx, next); err != nil {
+			return nil, err
 		}
 		if !do(&next) {
 			return nil, errUnchanged
