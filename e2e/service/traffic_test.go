@@ -36,12 +36,15 @@ type change struct {
 	heads []string
 }
 
-// newTraffic is in some repositories, with an open pull request in each.
+// newTraffic is in some repositories, with an open pull request in each. They are of
+// installations of their own, which have 5000 requests an hour each.
 func newTraffic(w *world, seed uint64, repositories int) *traffic {
 	w.t.Helper()
 	tr := &traffic{w: w, random: rand.New(rand.NewPCG(seed, 0)), counts: map[string]int{}}
 	for i := range repositories {
-		tr.repos = append(tr.repos, w.repository(fmt.Sprint("fleet-", i)))
+		account := fmt.Sprint("fleet-", i)
+		w.must(second(w.app.Install(account)))
+		tr.repos = append(tr.repos, w.repositoryOf(account, "shop"))
 	}
 	for _, r := range tr.repos {
 		w.must(tr.opening(r))

@@ -75,7 +75,12 @@ func (w *world) in(t *testing.T) *world {
 // repository makes one of octo's.
 func (w *world) repository(name string) *githubtest.Repository {
 	w.t.Helper()
-	r, err := w.hub.AddRepository(githubtest.RepositoryOptions{Owner: "octo", Name: name, Files: githubtest.Files{
+	return w.repositoryOf("octo", name)
+}
+
+func (w *world) repositoryOf(owner, name string) *githubtest.Repository {
+	w.t.Helper()
+	r, err := w.hub.AddRepository(githubtest.RepositoryOptions{Owner: owner, Name: name, Files: githubtest.Files{
 		"policies/policies.yaml": policies, "app/old.yaml": configMap("old", "deny"),
 	}})
 	w.must(err)
