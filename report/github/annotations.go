@@ -51,6 +51,9 @@ type CheckOptions struct {
 	Files map[string]bool
 	// Lines translates those of the judged tree to those of the annotated commit.
 	Lines Translation
+	// Others are the verdicts on other pull requests with the same head; see Check.Beside.
+	// NewCheck leaves them to the publisher.
+	Others []Verdict
 }
 
 // NewCheck gives the content of a report's check run. Errors are those of reading the

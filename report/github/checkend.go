@@ -11,13 +11,23 @@ func (p *Publisher) CheckURL() string { return p.known.GetHTMLURL() }
 // Completed tells whether the check run is complete, with all that Finish or Complete
 // gave it. GitHub is asked if it was not yet, as by Start.
 func (p *Publisher) Completed(ctx context.Context) (bool, error) {
+	says, err := p.Says(ctx)
+	return says.Conclusion != "", err
+}
+
+// Says is the conclusion and title of the check run if it is complete, as Completed tells,
+// and nothing otherwise. Pull is that of the target.
+func (p *Publisher) Says(ctx context.Context) (Verdict, error) {
 	if !p.asked {
 		if _, err := p.find(ctx); err != nil {
-			return false, err
+			return Verdict{}, err
 		}
 	}
 	have, _ := readMark(p.known.GetExternalID())
-	return p.known.GetStatus() == "completed" && have.phase == phaseDone, nil
+	if p.known.GetStatus() != "completed" || have.phase != phaseDone {
+		return Verdict{}, nil
+	}
+	return Verdict{p.target.Pull, Conclusion(p.known.GetConclusion()), p.known.GetOutput().GetTitle()}, nil
 }
 
 // End completes the check run if it is in progress, as one is that a process left that

@@ -25,14 +25,15 @@ type Published struct {
 
 // Start makes the check run show that preadmit is at work, and finds the one that
 // Finish will complete. A run that is complete is left as it is until Finish has
-// something else to say, unless Options.Fresh asks for a new one. One with the target's
+// something else to say, unless Options.Fresh or Options.Doubted asks for a new one. One with the target's
 // DetailsURL is the new one: it was made by a process that ended since.
 func (p *Publisher) Start(ctx context.Context) error {
 	run, err := p.find(ctx)
 	if err != nil {
 		return err
 	}
-	fresh := p.opts.Fresh && (p.target.DetailsURL == "" || run.GetDetailsURL() != p.target.DetailsURL)
+	doubted := p.opts.Doubted && Conclusion(run.GetConclusion()).weight() < Failure.weight()
+	fresh := (p.opts.Fresh || doubted) && (p.target.DetailsURL == "" || run.GetDetailsURL() != p.target.DetailsURL)
 	if run != nil && (!fresh || run.GetStatus() != "completed") {
 		return nil
 	}
@@ -59,6 +60,7 @@ func (p *Publisher) Finish(ctx context.Context, r *scanner.Report, opts CheckOpt
 	if err != nil {
 		return Published{}, err
 	}
+	check = check.Beside(p.target.Pull, opts.Others)
 	if refused == nil {
 		return p.Complete(ctx, check)
 	}

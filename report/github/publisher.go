@@ -48,6 +48,9 @@ type Options struct {
 	// Fresh has Start make a new check run although one is complete, as the "Re-run"
 	// button of GitHub asks for.
 	Fresh bool
+	// Doubted has Start make a new check run although one is complete that does not block
+	// a merge: it may be about something else.
+	Doubted bool
 	// Tries bounds how often one thing is asked for, 5 when 0.
 	Tries int
 	// Timeout bounds one request and its answer, 30 seconds when 0.

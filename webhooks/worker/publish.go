@@ -55,6 +55,9 @@ func (t *task) publish(ctx context.Context, c *commits, outcome *jailed.Outcome)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if content.Check.Others, err = t.others(ctx); err != nil {
+		return err
+	}
 	if err := t.publication.Finish(ctx, content); err != nil {
 		return err
 	}
@@ -153,5 +156,8 @@ func (t *task) published(ctx context.Context, outcome *jailed.Outcome) error {
 	for _, d := range outcome.Died {
 		why = append(why, d.Why)
 	}
-	return t.end(ctx, queue.Completed, strings.Join(why, "; "))
+	if err := t.end(ctx, queue.Completed, strings.Join(why, "; ")); err != nil {
+		return err
+	}
+	return t.tellTwins(ctx)
 }

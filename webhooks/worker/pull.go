@@ -27,6 +27,11 @@ func (t *task) pull(ctx context.Context) error {
 	if why := pr.unwanted(); why != "" {
 		return t.callOff(ctx, why)
 	}
+	if left := t.left(); left != pr.head {
+		if err := t.leaveTwins(ctx, left); err != nil {
+			return err
+		}
+	}
 	if pr.fork && !t.allowed(pr) {
 		return t.standAside(ctx)
 	}
@@ -154,23 +159,33 @@ func (t *task) standAside(ctx context.Context) error {
 			" by somebody with write access has its commit " + report.Code(t.record.Head) + " judged, and no later one."
 		why = "a pull request from a fork waits for approval"
 	}
-	if err := t.complete(ctx, check); err != nil && !degrades(err) {
+	others, err := t.others(ctx)
+	if err != nil {
+		return err
+	}
+	if err := t.complete(ctx, check.Beside(t.job.Pull, others)); err != nil && !degrades(err) {
 		return err
 	}
 	t.w.Metrics.ScanEnded("neutral")
 	t.record.Conclusion = string(github.Neutral)
-	return t.end(ctx, queue.Completed, why)
+	if err := t.end(ctx, queue.Completed, why); err != nil {
+		return err
+	}
+	return t.tellTwins(ctx)
 }
 
-// unchanged tells whether the same commits were judged last, and GitHub has the verdict.
-// The record says so then.
+// unchanged tells whether the same commits were judged last, and GitHub has the verdict,
+// together with those on others with this head. The record says so then.
 func (t *task) unchanged(ctx context.Context, same func(last *queue.Scan) bool) (bool, error) {
 	last, ok := t.lastWord()
 	if t.job.Fresh || !ok || last.State != queue.Completed || !same(&last) {
 		return false, nil
 	}
-	complete, err := t.to.Completed(ctx)
-	if err != nil || !complete {
+	others, err := t.others(ctx)
+	if err != nil {
+		return false, err
+	}
+	if says, err := t.to.Says(ctx); err != nil || !right(says, verdictOf(&last), others) {
 		if degrades(err) {
 			err = nil
 		}

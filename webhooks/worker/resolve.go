@@ -13,15 +13,17 @@ import (
 // resolve finds what a commit is to be judged again for: the pull requests with this
 // head - GitHub names none for a commit of a fork - and the merge group.
 func (t *task) resolve(ctx context.Context) error {
-	numbers, groups := t.recorded()
-	named, err := t.pullsOf(ctx)
+	numbers, groups := t.recorded(t.job.Head)
+	named, err := t.pullsOf(ctx, t.job.Head)
 	if (err == nil || gone(err)) && len(named)+len(numbers) == 0 {
-		named, err = t.pullsWithHead(ctx)
+		named, err = t.pullsWithHead(ctx, t.job.Head)
 	}
 	if err != nil && !gone(err) {
 		return err
 	}
-	numbers = append(numbers, named...)
+	for _, pr := range named {
+		numbers = append(numbers, pr.GetNumber())
+	}
 	slices.Sort(numbers)
 	for _, n := range slices.Compact(numbers) {
 		if err := t.again(ctx, queue.Job{Kind: queue.KindPull, Pull: n}); err != nil {
@@ -45,11 +47,12 @@ func (t *task) again(ctx context.Context, j queue.Job) error {
 	return err
 }
 
-// recorded are the pull requests and merge groups that were judged with this head.
-func (t *task) recorded() (numbers []int, groups []queue.Scan) {
-	for _, s := range t.w.Queue.Scans(queue.ScanFilter{Installation: t.job.Installation, Repository: t.job.Repository, Head: t.job.Head}) {
+// recorded are the pull requests that have records with a head, each once, and the newest
+// merge group.
+func (t *task) recorded(head string) (numbers []int, groups []queue.Scan) {
+	for _, s := range t.w.Queue.Scans(queue.ScanFilter{Installation: t.job.Installation, Repository: t.job.Repository, Head: head}) {
 		switch {
-		case s.Kind == queue.KindPull && s.Pull > 0:
+		case s.Kind == queue.KindPull && s.Pull > 0 && !slices.Contains(numbers, s.Pull):
 			numbers = append(numbers, s.Pull)
 		case s.Kind == queue.KindGroup && len(groups) == 0:
 			groups = append(groups, s)
@@ -59,29 +62,29 @@ func (t *task) recorded() (numbers []int, groups []queue.Scan) {
 }
 
 // pullsOf asks GitHub for the open pull requests that have the commit as their head.
-func (t *task) pullsOf(ctx context.Context) ([]int, error) {
-	return t.heads("ask for the pull requests of the commit", func(page gogithub.ListOptions) ([]*gogithub.PullRequest, *gogithub.Response, error) {
-		return t.client().PullRequests.ListPullRequestsWithCommit(ctx, t.owner(), t.repo(), t.job.Head, &page)
+func (t *task) pullsOf(ctx context.Context, head string) ([]*gogithub.PullRequest, error) {
+	return heads("ask for the pull requests of the commit", head, func(page gogithub.ListOptions) ([]*gogithub.PullRequest, *gogithub.Response, error) {
+		return t.client().PullRequests.ListPullRequestsWithCommit(ctx, t.owner(), t.repo(), head, &page)
 	})
 }
 
 // pullsWithHead looks through all open pull requests.
-func (t *task) pullsWithHead(ctx context.Context) ([]int, error) {
-	return t.heads("list the open pull requests", func(page gogithub.ListOptions) ([]*gogithub.PullRequest, *gogithub.Response, error) {
+func (t *task) pullsWithHead(ctx context.Context, head string) ([]*gogithub.PullRequest, error) {
+	return heads("list the open pull requests", head, func(page gogithub.ListOptions) ([]*gogithub.PullRequest, *gogithub.Response, error) {
 		return t.client().PullRequests.List(ctx, t.owner(), t.repo(), &gogithub.PullRequestListOptions{State: "open", ListOptions: page})
 	})
 }
 
-// heads are the numbers of the open pull requests of a list whose head is the commit.
-func (t *task) heads(doing string, list func(gogithub.ListOptions) ([]*gogithub.PullRequest, *gogithub.Response, error)) ([]int, error) {
-	var numbers []int
+// heads are the open pull requests of a list whose head is the commit.
+func heads(doing, head string, list func(gogithub.ListOptions) ([]*gogithub.PullRequest, *gogithub.Response, error)) ([]*gogithub.PullRequest, error) {
+	var found []*gogithub.PullRequest
 	err := eachPull(list, func(pr *gogithub.PullRequest) error {
-		if pr.GetState() == "open" && pr.GetHead().GetSHA() == t.job.Head {
-			numbers = append(numbers, pr.GetNumber())
+		if pr.GetState() == "open" && pr.GetHead().GetSHA() == head {
+			found = append(found, pr)
 		}
 		return nil
 	})
-	return numbers, github.Explain(doing, "pull-requests: read", err)
+	return found, github.Explain(doing, "pull-requests: read", err)
 }
 
 // eachPull goes through a list page by page.

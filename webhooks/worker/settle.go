@@ -90,7 +90,11 @@ func (t *task) overtaken(ctx context.Context, err error) error {
 		return t.handOver(ctx, left.why)
 	}
 	t.w.Metrics.ScanEnded("cancelled")
-	return errors.Join(t.end(ctx, queue.Cancelled, left.why), t.claim.Done(ctx))
+	head := t.left()
+	if t.publication != nil {
+		head = t.record.Head
+	}
+	return errors.Join(t.end(ctx, queue.Cancelled, left.why), t.leaveTwins(ctx, head), t.claim.Done(ctx))
 }
 
 // handOver ends a job in favour of one for what is there now. A delivery may bring the
@@ -130,6 +134,9 @@ func (t *task) retry(ctx context.Context, why error) error {
 // objectName is what names a commit for good.
 var objectName = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
+// failedTitle is that of a check run that says that nothing was judged.
+const failedTitle = "The scan could not be completed"
+
 // fail tells of a job that will not be done: in its record, and in a check run if there
 // is a commit to tell it of.
 func (t *task) fail(ctx context.Context, why error) error {
@@ -137,7 +144,7 @@ func (t *task) fail(ctx context.Context, why error) error {
 		return nil
 	}
 	check := github.Check{
-		Conclusion: github.Failure, Title: "The scan could not be completed",
+		Conclusion: github.Failure, Title: failedTitle,
 		Summary: "Nothing was judged.\n\n" + report.Code(oneLine(why.Error())) + "\n",
 	}
 	if err := t.complete(ctx, check); err != nil {
@@ -145,7 +152,7 @@ func (t *task) fail(ctx context.Context, why error) error {
 	}
 	t.w.Metrics.ScanEnded("failed")
 	t.record.Conclusion = string(github.Failure)
-	return t.end(ctx, queue.Failed, why.Error())
+	return errors.Join(t.end(ctx, queue.Failed, why.Error()), t.tellTwins(ctx))
 }
 
 // complete makes the check run of the judged commit say something that no report has. A

@@ -1,0 +1,155 @@
+package worker
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// twin opens a pull request of the head of pull request 1 into a branch without policies.
+func (w *world) twin() int {
+	w.t.Helper()
+	w.must(second(w.shop.Push("lenient", githubtest.Files{"policies/policies.yaml": configMap("no", "policy")})))
+	n, err := w.shop.OpenPull(githubtest.PullOptions{Head: "change", Base: "lenient"})
+	w.must(err)
+	return n
+}
+
+// says is the newest check run of a commit, which is the one that counts.
+func (w *world) says(sha string) string {
+	w.t.Helper()
+	all := w.checks(sha)
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1]
+}
+
+// TestTwins: a check run belongs to a commit, and so to all pull requests with this head.
+// It says the worst of their verdicts, whoever is judged last, until only one is left.
+func TestTwins(t *testing.T) {
+	w := newWorld(t)
+	sha := w.shop.Pull(1).HeadSHA
+	w.pull()
+	w.work()
+	twin := w.twin()
+	job := w.enqueue(queue.Job{Pull: twin})
+	w.work()
+	w.want("record of the twin", w.state(job.ID), "completed success")
+	w.want("with a twin that passes", w.says(sha), "completed failure: #1: 1 denied")
+	if runs := w.hub.CheckRuns(); !strings.Contains(runs[len(runs)-1].Summary, "- #2: success, ") {
+		t.Errorf("summary %q", runs[len(runs)-1].Summary)
+	}
+	scans := w.scanner.count()
+	w.pull()
+	w.work()
+	w.want("scans when nothing changed", w.scanner.count(), scans)
+
+	w.must(w.shop.ClosePull(1))
+	w.pull()
+	w.work()
+	w.want("without the one that fails", w.says(sha), "completed success: Nothing to complain about")
+	scans = w.scanner.count()
+	w.pull() // once more, as deliveries come
+	w.work()
+	w.want("scans when it is known to be closed", w.scanner.count(), scans)
+}
+
+// TestTwinUnjudged: a twin that nobody has heard of yet is asked for, and waited for.
+func TestTwinUnjudged(t *testing.T) {
+	w := newWorld(t)
+	w.config.Concurrency = 1
+	sha := w.shop.Pull(1).HeadSHA
+	twin := w.twin()
+	w.enqueue(queue.Job{Pull: twin})
+	claim, err := w.queue.Next(t.Context())
+	w.must(err)
+	worker := w.worker()
+	worker.room, err = openRoom(t.TempDir())
+	w.must(err)
+	defer worker.room.close()
+	worker.work(claim)
+	w.want("before the other is judged", w.says(sha), "completed failure: #1: waiting for the verdict")
+	w.work()
+	w.want("after", w.says(sha), "completed failure: #1: 1 denied")
+}
+
+// TestTwinsAtOnce: of twins that are judged at the same time none is left waiting for the
+// other.
+func TestTwinsAtOnce(t *testing.T) {
+	w := newWorld(t)
+	sha := w.shop.Pull(1).HeadSHA
+	twin := w.twin()
+	w.must(w.shop.SetBase(1, "lenient"))
+	w.must(w.shop.SetBranch("soft", w.shop.Tip("lenient")))
+	w.must(w.shop.SetBase(twin, "soft"))
+	entered, release := w.scanner.hold()
+	stop := w.start()
+	w.pull()
+	w.enqueue(queue.Job{Pull: twin})
+	<-entered
+	<-entered
+	release()
+	w.idle()
+	stop()
+	if got := w.says(sha); !strings.HasPrefix(got, "completed success: ") {
+		t.Errorf("check run %q", got)
+	}
+}
+
+// TestTwinMoves: a twin that gets another head lets go of the check run at the old one.
+func TestTwinMoves(t *testing.T) {
+	w := newWorld(t)
+	sha := w.shop.Pull(1).HeadSHA
+	w.must(w.shop.SetBranch("same", sha))
+	w.must(second(w.shop.Push("lenient", githubtest.Files{"policies/policies.yaml": configMap("no", "policy")})))
+	twin, err := w.shop.OpenPull(githubtest.PullOptions{Head: "same", Base: "lenient"})
+	w.must(err)
+	w.pull()
+	w.enqueue(queue.Job{Pull: twin})
+	w.work()
+	w.want("both", w.says(sha), "completed failure: #1: 1 denied")
+	w.must(second(w.shop.Push("change", githubtest.Files{"app/new.yaml": configMap("new", "fine")})))
+	w.pull()
+	w.work()
+	w.want("the one that stayed", w.says(sha), "completed success: Nothing to complain about")
+	w.want("the one that moved", w.says(w.shop.Pull(1).HeadSHA), "completed success: Nothing to complain about")
+}
+
+// TestTwinOfFork: a pull request of a fork that is not judged does not take the failure of
+// another with its head away, also where GitHub does not name it.
+func TestTwinOfFork(t *testing.T) {
+	w := newWorld(t)
+	w.config.Forks = ForksOff
+	sha := w.shop.Pull(1).HeadSHA
+	w.pull()
+	w.work()
+	fork, err := w.shop.Fork("mallory")
+	w.must(err)
+	w.must(fork.SetBranch("mine", sha))
+	n, err := w.shop.OpenPull(githubtest.PullOptions{Head: "mine", From: fork})
+	w.must(err)
+	w.hub.Intercept(githubtest.Rule{Path: sha + "/pulls", Status: 404, Message: "Not Found", Times: 100})
+	w.enqueue(queue.Job{Pull: n})
+	w.work()
+	w.want("check run", w.says(sha), "completed failure: #1: 1 denied")
+}
+
+// TestTwinGroup: a pull request of the commit of a merge group does not pass for the group.
+func TestTwinGroup(t *testing.T) {
+	w := newWorld(t)
+	g, err := w.shop.AddMergeGroup(1)
+	w.must(err)
+	w.enqueue(queue.Job{Kind: queue.KindGroup, Head: g.HeadSHA, Base: g.BaseSHA, Ref: g.HeadRef})
+	w.work()
+	w.want("group", w.says(g.HeadSHA), told)
+	w.must(second(w.shop.Push("lenient", githubtest.Files{"policies/policies.yaml": configMap("no", "policy")})))
+	w.must(w.shop.SetBranch("group", g.HeadSHA))
+	n, err := w.shop.OpenPull(githubtest.PullOptions{Head: "group", Base: "lenient"})
+	w.must(err)
+	w.enqueue(queue.Job{Pull: n})
+	w.work()
+	w.want("check run", w.says(g.HeadSHA), "completed failure: the merge queue: 1 denied")
+}
