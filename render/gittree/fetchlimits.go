@@ -21,13 +21,18 @@ type Limits struct {
 	// Objects is the most commits, trees and files that a pack may have.
 	Objects int64
 	// Object is the most bytes that one of them may have, unpacked. A delta counts as
-	// what it makes.
+	// what it makes. An object, what it is a delta of, what that is a delta of, and so on
+	// may have chainObjects times as many together.
 	Object int64
 	// Unpacked is the most bytes that all of them may have together, unpacked.
 	Unpacked int64
 }
 
-// Limit names a field of Limits.
+// chainObjects is how many of the largest objects may be needed to make one of them. Base
+// and head have two versions of a file.
+const chainObjects = 2
+
+// Limit names a bound of Limits.
 type Limit string
 
 // What may be over its limit. LimitTime is for callers who bound a fetch by a context:
@@ -36,6 +41,7 @@ const (
 	LimitBytes    Limit = "bytes"
 	LimitObjects  Limit = "objects"
 	LimitObject   Limit = "object"
+	LimitChain    Limit = "chain"
 	LimitUnpacked Limit = "unpacked"
 	LimitTime     Limit = "time"
 )
@@ -55,6 +61,8 @@ func (e *LimitError) Error() string {
 		return fmt.Sprintf("there are more than %d commits, directories and files", e.Max)
 	case LimitObject:
 		return fmt.Sprintf("there is a file or directory of more than %d bytes", e.Max)
+	case LimitChain:
+		return fmt.Sprintf("there are files that are stored as changes of one another and have more than %d bytes together", e.Max)
 	case LimitUnpacked:
 		return fmt.Sprintf("all files and directories together have more than %d bytes", e.Max)
 	}
@@ -101,8 +109,9 @@ func (l Limits) inspect(pack io.Reader) error {
 		return err
 	}
 	var sum int64
+	made := chains{most: chainObjects * l.Object}
 	for range count {
-		size, err := l.next(s)
+		size, err := l.next(s, &made)
 		if err != nil {
 			return err
 		}
@@ -120,7 +129,7 @@ func (l Limits) inspect(pack io.Reader) error {
 
 // next gives the unpacked size of the next object. The scanner reads no more of it than
 // it declares.
-func (l Limits) next(s *packfile.Scanner) (int64, error) {
+func (l Limits) next(s *packfile.Scanner, made *chains) (int64, error) {
 	header, err := s.NextObjectHeader()
 	if err != nil {
 		return 0, err
@@ -130,14 +139,21 @@ func (l Limits) next(s *packfile.Scanner) (int64, error) {
 	}
 	delta := header.Type == plumbing.OFSDeltaObject || header.Type == plumbing.REFDeltaObject
 	var start beginning
-	if _, _, err := s.NextObject(&start); err != nil || !delta {
-		return header.Length, err
-	}
-	size, err := start.target()
-	if err != nil {
+	if _, _, err := s.NextObject(&start); err != nil {
 		return 0, err
 	}
-	return max(size, header.Length), over(LimitObject, size, l.Object)
+	size := header.Length
+	if delta {
+		target, err := start.target()
+		if err != nil {
+			return 0, err
+		}
+		if err := over(LimitObject, target, l.Object); err != nil {
+			return 0, err
+		}
+		size = max(size, target)
+	}
+	return size, made.add(header, size)
 }
 
 // beginning keeps the first bytes of what is written: those of a delta tell how large

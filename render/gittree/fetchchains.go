@@ -1,0 +1,54 @@
+package gittree
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+)
+
+// chains adds up what has to be in memory to make an object of a pack: the object, what
+// it is a delta of, what that is a delta of, and so on. go-git holds all of these at the
+// same time, and a few bytes of a pack can stand for a file of any size.
+type chains struct {
+	most int64 // bytes, unpacked; 0 is no bound
+	// made are the objects so far, in the order of their places in the pack.
+	made []link
+	// named says that there are deltas that name what they are of, which may come later in
+	// the pack. Then all deltas count as one chain, on the largest object that is none.
+	named           bool
+	deltas, largest int64
+}
+
+// link is an object of a pack: where it begins, and the bytes of it and all that it is
+// made of.
+type link struct{ at, bytes int64 }
+
+// add counts an object of a pack, which has size bytes when it is unpacked.
+func (c *chains) add(h *packfile.ObjectHeader, size int64) error {
+	if c.most == 0 {
+		return nil
+	}
+	bytes := size
+	switch h.Type {
+	case plumbing.OFSDeltaObject:
+		i, found := slices.BinarySearchFunc(c.made, h.OffsetReference, func(l link, at int64) int { return cmp.Compare(l.at, at) })
+		if !found {
+			return errors.New("the pack has a delta of what is no object of it")
+		}
+		bytes += c.made[i].bytes
+		c.deltas += size
+	case plumbing.REFDeltaObject:
+		c.named = true
+		c.deltas += size
+	default:
+		c.largest = max(c.largest, size)
+	}
+	c.made = append(c.made, link{h.Offset, bytes})
+	if c.named {
+		bytes = max(bytes, c.deltas+c.largest)
+	}
+	return over(LimitChain, bytes, c.most)
+}
