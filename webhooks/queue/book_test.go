@@ -5,7 +5,9 @@ import "testing"
 // TestBookForgets: with a subject's job goes what is known of scans from it alone, also of
 // jobs that it took the place of.
 func TestBookForgets(t *testing.T) {
-	old, job := Job{ID: "a", Kind: KindPull, Pull: 1}, Job{ID: "b", Kind: KindPull, Pull: 1}
+	old := Job{ID: "a", Kind: KindPull, Installation: 1, Repository: 10, Pull: 1}
+	job := old
+	job.ID = "b"
 	none := entry[record]{key: "x"}
 	now := entry[record]{key: "x", value: &record{Job: job, Replaced: []replaced{{old, job.ID}}}}
 	b := newBook()
