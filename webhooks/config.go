@@ -22,7 +22,7 @@ type Config struct {
 	Keep          Keep      `json:"keep"`
 	Scan          Scan      `json:"scan"`
 	Fetch         Fetch     `json:"fetch"`
-	Forks         string    `json:"forks" default:"on" arg:"on|off|approve" usage:"whether pull requests from forks are judged; approve: after a maintainer's /preadmit rescan"`
+	Forks         string    `json:"forks" default:"on" arg:"on|off|approve" usage:"whether pull requests from forks are judged; approve: after a maintainer's /preadmit rescan SHA"`
 	CheckName     string    `json:"checkName" default:"preadmit" arg:"NAME" usage:"name of the check run"`
 	Pages         Pages     `json:"pages"`
 	API           API       `json:"api"`

@@ -43,9 +43,11 @@ func (e *issueCommentEvent) demand() demand {
 // parseCommand is the command that a comment's first line is, "" when it is none:
 //
 //	/preadmit rescan
+//	/preadmit rescan SHA
 //	/preadmit explain N
 //
-// N is a finding's number from 1 on. Words are separated by single spaces; space after
+// SHA is the beginning of a commit's name, 7 to 40 lower case hexadecimal digits, and N a
+// finding's number from 1 on. Words are separated by single spaces; space after
 // the last does no harm, anything else makes it no command.
 func parseCommand(comment string) string {
 	line, _, _ := strings.Cut(comment, "\n")
@@ -53,10 +55,17 @@ func parseCommand(comment string) string {
 	if line == "/preadmit rescan" {
 		return line
 	}
+	if sha, ok := strings.CutPrefix(line, "/preadmit rescan "); ok && isCommit(sha) {
+		return line
+	}
 	if n, ok := strings.CutPrefix(line, "/preadmit explain "); ok && isFinding(n) {
 		return line
 	}
 	return ""
+}
+
+func isCommit(sha string) bool {
+	return len(sha) >= 7 && len(sha) <= 40 && strings.Trim(sha, "0123456789abcdef") == ""
 }
 
 func isFinding(n string) bool {

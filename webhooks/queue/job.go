@@ -58,6 +58,9 @@ type Job struct {
 	Command string `json:"command,omitempty"`
 	Sender  string `json:"sender,omitempty"`
 	Comment int64  `json:"comment,omitempty"`
+	// Approved is the one commit that Sender wants judged though it is of a fork; "" without
+	// such a wish. Whatever supersedes the job keeps it, with Command and Sender.
+	Approved string `json:"approved,omitempty"`
 	// Repositories are those that KindInstallation and KindForget are about; none: all of
 	// the installation.
 	Repositories []int64 `json:"repositories,omitempty"`
@@ -126,6 +129,12 @@ func hexadecimal(name string) bool {
 // merge is what is to be done when j takes the place of old.
 func (j Job) merge(old Job) Job {
 	j.Fresh = j.Fresh || old.Fresh
+	if j.Kind == KindPull && j.Command == "" && old.Command != "" {
+		j.Command, j.Sender = old.Command, old.Sender
+	}
+	if j.Kind == KindPull && j.Approved == "" {
+		j.Approved = old.Approved
+	}
 	if len(j.Repositories) > 0 {
 		all := slices.Concat(old.Repositories, j.Repositories)
 		slices.Sort(all)

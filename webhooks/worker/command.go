@@ -17,6 +17,9 @@ const (
 	explain = "/preadmit explain "
 )
 
+// leastNamed is how many digits of a commit's name name it.
+const leastNamed = 7
+
 // Reactions are what a comment is answered with. Nobody without write access gets words.
 const (
 	reactionSeen    = "eyes"
@@ -42,7 +45,9 @@ func (t *task) command(ctx context.Context) error {
 	case !may:
 		return t.react(ctx, reactionRefused)
 	case t.job.Command == rescan:
-		return t.rescan(ctx)
+		return t.rescan(ctx, "")
+	case strings.HasPrefix(t.job.Command, rescan+" "):
+		return t.rescan(ctx, strings.TrimPrefix(t.job.Command, rescan+" "))
 	case strings.HasPrefix(t.job.Command, explain):
 		return t.explain(ctx, strings.TrimPrefix(t.job.Command, explain))
 	}
@@ -82,24 +87,38 @@ func (t *task) react(ctx context.Context, emoji string) error {
 	return err
 }
 
-// rescan has the pull request judged again as it is now, and approves this commit of it.
-func (t *task) rescan(ctx context.Context) error {
+// rescan has the pull request judged again as it is now. said is the beginning of the
+// name of the commit that the sender means, "" without one: only what was named is
+// approved, since the head may have changed after the sender looked at it.
+func (t *task) rescan(ctx context.Context, said string) error {
 	pr, err := t.askPull(ctx)
 	if err != nil {
 		return err
 	}
-	if !pr.open() {
+	t.describe(pr)
+	named := len(said) >= leastNamed && strings.HasPrefix(pr.head, said)
+	approves := pr.fork && t.w.Forks == ForksApprove
+	switch {
+	case !pr.open(), said != "" && !named:
+		return t.react(ctx, reactionUnknown)
+	case approves && !named && !t.approved(pr): // the check run says what to write
+		if err := t.completeAside(ctx); err != nil {
+			return err
+		}
 		return t.react(ctx, reactionUnknown)
 	}
 	if err := t.react(ctx, reactionSeen); err != nil {
 		return err
 	}
-	j := t.job
-	_, _, err = t.w.Queue.Enqueue(ctx, queue.Job{
-		Kind: queue.KindPull, Installation: j.Installation, Repository: j.Repository, Owner: pr.owner, Repo: pr.repo,
-		Pull: j.Pull, Head: pr.head, Base: pr.base, Fresh: true, Command: rescan, Sender: j.Sender,
-		Reason: "/preadmit rescan", Delivery: "comment-" + strconv.FormatInt(j.Comment, 10),
-	})
+	j := queue.Job{
+		Kind: queue.KindPull, Installation: t.job.Installation, Repository: t.job.Repository, Owner: pr.owner, Repo: pr.repo,
+		Pull: t.job.Pull, Head: pr.head, Base: pr.base, Fresh: true, Command: rescan, Sender: t.job.Sender,
+		Reason: t.job.Command, Delivery: "comment-" + strconv.FormatInt(t.job.Comment, 10),
+	}
+	if named {
+		j.Approved = pr.head
+	}
+	_, _, err = t.w.Queue.Enqueue(ctx, j)
 	return err
 }
 

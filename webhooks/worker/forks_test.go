@@ -64,11 +64,11 @@ func TestApproval(t *testing.T) {
 	w.work()
 	w.want("scans before", w.scanner.count(), 0)
 
-	w.comment(2, "mallory", "/preadmit rescan")
+	w.comment(2, "mallory", rescan+" "+first)
 	w.work()
 	w.want("scans by the author", w.scanner.count(), 0)
 
-	w.comment(2, "octo", "/preadmit rescan")
+	w.approve(2)
 	w.work()
 	w.want("scans", w.scanner.count(), 1)
 	w.want("comments", w.comments(2)[2:], []string{spoken})
@@ -82,7 +82,7 @@ func TestApproval(t *testing.T) {
 	w.want("scans after a change of main", w.scanner.count(), 2)
 
 	// A push that takes the place of an approved job is not approved.
-	w.comment(2, "octo", "/preadmit rescan")
+	w.approve(2)
 	w.workOn(queue.KindCommand)
 	w.must(second(fork.Push("mine", githubtest.Files{"app/worse.yaml": configMap("worse", "deny")})))
 	w.enqueue(queue.Job{Pull: 2, Head: w.shop.Pull(2).HeadSHA})
@@ -91,17 +91,62 @@ func TestApproval(t *testing.T) {
 	w.want("new head", w.checks(w.shop.Pull(2).HeadSHA), []string{"completed neutral: Waiting for approval"})
 
 	// Nor is one that comes before the approved job is taken, and whose event got lost.
-	w.comment(2, "octo", "/preadmit rescan")
+	w.approve(2)
 	w.workOn(queue.KindCommand)
 	w.must(second(fork.Push("mine", githubtest.Files{"app/worst.yaml": configMap("worst", "deny")})))
 	w.work()
 	w.want("scans after a push without its event", w.scanner.count(), 2)
 	w.want("newest head", w.checks(w.shop.Pull(2).HeadSHA), []string{"completed neutral: Waiting for approval"})
 	for _, r := range w.hub.CheckRuns() {
-		if r.Title == "Waiting for approval" && !strings.Contains(r.Summary, "`"+r.HeadSHA+"`") {
+		if r.Title == "Waiting for approval" && !strings.Contains(r.Summary, "\n/preadmit rescan "+r.HeadSHA+"\n") {
 			t.Errorf("summary %q does not name the commit", r.Summary)
 		}
 	}
+}
+
+// approve has somebody with write access name the head of a pull request, as far as is
+// needed.
+func (w *world) approve(pull int) {
+	w.t.Helper()
+	w.comment(pull, "octo", rescan+" "+w.shop.Pull(pull).HeadSHA[:leastNamed])
+}
+
+// TestApprovalOfWhatWasSeen: a push between the look and the word, or between the word and
+// the work, is not approved, whether the command names a commit or not.
+func TestApprovalOfWhatWasSeen(t *testing.T) {
+	for name, named := range map[string]bool{"named": true, "not named": false} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.config.Forks = ForksApprove
+			fork := w.fork()
+			seen := w.shop.Pull(2).HeadSHA
+			w.must(second(fork.Push("mine", githubtest.Files{"app/evil.yaml": configMap("evil", "deny")})))
+			command := rescan
+			if named {
+				command += " " + seen
+			}
+			id := w.comment(2, "octo", command)
+			w.work()
+			w.want("scans", w.scanner.count(), 0)
+			w.want("reactions", w.reactions(id), []string{"confused preadmit[bot]"})
+			if head := w.shop.Pull(2).HeadSHA; !named {
+				w.want("check runs", w.checks(head), []string{"completed neutral: Waiting for approval"})
+				w.want("details", w.hub.CheckRuns()[0].DetailsURL, "")
+			}
+		})
+	}
+}
+
+// TestApprovalIsKept by whatever takes the place of the approved job.
+func TestApprovalIsKept(t *testing.T) {
+	w := newWorld(t)
+	w.config.Forks = ForksApprove
+	w.fork()
+	w.approve(2)
+	w.workOn(queue.KindCommand)
+	w.enqueue(queue.Job{Pull: 2, Fresh: true, Reason: "check_run.rerequested"})
+	w.work()
+	w.want("check runs", w.checks(w.shop.Pull(2).HeadSHA), []string{told})
 }
 
 // workOn does one job of a kind, and leaves what it enqueues.

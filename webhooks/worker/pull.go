@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/github"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
@@ -135,11 +134,11 @@ func (t *task) allowed(pr *pullState) bool {
 // approved tells whether somebody with write access asked for this very commit. What was
 // judged before was asked for.
 func (t *task) approved(pr *pullState) bool {
-	if t.job.Command == rescan && t.job.Head == pr.head {
+	if t.job.Kind == queue.KindPull && t.job.Command == rescan && t.job.Approved == pr.head {
 		return true
 	}
-	for _, s := range t.earlier() {
-		if s.Head == pr.head && s.HasReport {
+	for _, s := range t.scansOf(pr.number) {
+		if s.ID != t.job.ID && s.Head == pr.head && s.HasReport {
 			return true
 		}
 	}
@@ -148,16 +147,32 @@ func (t *task) approved(pr *pullState) bool {
 
 // standAside says in a neutral check run that a pull request of a fork is not judged.
 func (t *task) standAside(ctx context.Context) error {
+	if err := t.completeAside(ctx); err != nil {
+		return err
+	}
+	why := "pull requests from forks are not judged"
+	if t.w.Forks == ForksApprove {
+		why = "a pull request from a fork waits for approval"
+	}
+	t.w.Metrics.ScanEnded("neutral")
+	t.record.Conclusion = string(github.Neutral)
+	if err := t.end(ctx, queue.Completed, why); err != nil {
+		return err
+	}
+	return t.tellTwins(ctx)
+}
+
+// completeAside completes the check run of a pull request of a fork with why it is not
+// judged, and with what to write to have it judged.
+func (t *task) completeAside(ctx context.Context) error {
 	check := github.Check{
 		Conclusion: github.Neutral, Title: "Pull requests from forks are not judged",
 		Summary: "Nothing was read of this pull request. Who runs preadmit here decides that.",
 	}
-	why := "pull requests from forks are not judged"
 	if t.w.Forks == ForksApprove {
 		check.Title = "Waiting for approval"
-		check.Summary = "This pull request is from a fork. The comment " + report.Code(rescan) +
-			" by somebody with write access has its commit " + report.Code(t.record.Head) + " judged, and no later one."
-		why = "a pull request from a fork waits for approval"
+		check.Summary = "This pull request is from a fork. The comment\n\n```\n" + rescan + " " + t.record.Head +
+			"\n```\n\nby somebody with write access has this commit judged, and no later one.\n"
 	}
 	others, err := t.others(ctx)
 	if err != nil {
@@ -166,12 +181,7 @@ func (t *task) standAside(ctx context.Context) error {
 	if err := t.complete(ctx, check.Beside(t.job.Pull, others)); err != nil && !degrades(err) {
 		return err
 	}
-	t.w.Metrics.ScanEnded("neutral")
-	t.record.Conclusion = string(github.Neutral)
-	if err := t.end(ctx, queue.Completed, why); err != nil {
-		return err
-	}
-	return t.tellTwins(ctx)
+	return nil
 }
 
 // unchanged tells whether the same commits were judged last, and GitHub has the verdict,

@@ -90,9 +90,9 @@ func (t *task) client() *gogithub.Client { return t.access.Client() }
 func (t *task) owner() string { return cmp.Or(t.record.Owner, t.job.Owner) }
 func (t *task) repo() string  { return cmp.Or(t.record.Repo, t.job.Repo) }
 
-// detailsURL is the page of the scan, "" without pages.
+// detailsURL is the page of the scan, "" without pages or scan.
 func (t *task) detailsURL() string {
-	if t.w.PublicURL == "" {
+	if t.w.PublicURL == "" || !t.job.Kind.Judges() {
 		return ""
 	}
 	return t.w.PublicURL + "/scans/" + t.job.ID

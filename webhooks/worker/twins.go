@@ -66,7 +66,7 @@ func (t *task) twins(ctx context.Context) ([]*gogithub.PullRequest, error) {
 		}
 	}
 	twins = slices.DeleteFunc(twins, func(pr *gogithub.PullRequest) bool {
-		return t.job.Kind == queue.KindPull && pr.GetNumber() == t.job.Pull || pr.GetDraft()
+		return pr.GetNumber() == t.job.Pull || pr.GetDraft()
 	})
 	slices.SortFunc(twins, func(a, b *gogithub.PullRequest) int { return a.GetNumber() - b.GetNumber() })
 	return twins, nil

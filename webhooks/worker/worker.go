@@ -45,7 +45,7 @@ const (
 	// ForksOff judges none, and says so in a neutral check run.
 	ForksOff Forks = "off"
 	// ForksApprove judges the commit that somebody with write access asked for with the
-	// command "/preadmit rescan", and says so in a neutral check run until then.
+	// command "/preadmit rescan SHA", and says so in a neutral check run until then.
 	ForksApprove Forks = "approve"
 )
 
