@@ -63,7 +63,7 @@ func (p *publishing) abandon(ctx context.Context, cause error) {
 	if errors.Is(cause, context.Canceled) {
 		check.Conclusion, check.Title = github.Cancelled, "Interrupted"
 	}
-	p.Abandon(ctx, check)
+	_ = p.Abandon(ctx, check) // its cause is told
 }
 
 // report publishes what was asked for.

@@ -160,15 +160,17 @@ func (p *Publication) Finish(ctx context.Context, c *Content) error {
 }
 
 // Abandon completes the check run with something else if it is still in progress, also
-// when ctx is over. What keeps it from that is not told: its cause is.
-func (p *Publication) Abandon(ctx context.Context, check Check) {
+// when ctx is over. Its error is what kept it from that: an older verdict may stand there
+// then. It may be called again.
+func (p *Publication) Abandon(ctx context.Context, check Check) error {
 	if !p.started || p.ended {
-		return
+		return nil
 	}
-	p.ended = true
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	_, _ = p.to.Complete(ctx, check) // see above
+	_, err := p.to.Complete(ctx, check)
+	p.ended = err == nil
+	return err
 }
 
 // Markdown is a report in at most limit bytes, if it has so little to say that there is

@@ -38,6 +38,9 @@ func (c *Claim) Context() context.Context { return c.context }
 // left to do is to tell about it.
 func (c *Claim) Exhausted() bool { return c.Attempt > c.queue.config.Attempts }
 
+// Last says that Retry would make the job a dead letter.
+func (c *Claim) Last() bool { return c.Attempt >= c.queue.config.Attempts }
+
 // heard takes in what the subject holds now.
 func (c *Claim) heard(now *record) {
 	switch {

@@ -68,6 +68,37 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// TestUntold: a failure that GitHub does not take for now is told later: an older verdict
+// on the same head, against a base without policies, must not stand for it.
+func TestUntold(t *testing.T) {
+	w := newWorld(t)
+	w.must(second(w.shop.Push("lenient", githubtest.Files{"policies/policies.yaml": configMap("no", "policy")})))
+	w.must(w.shop.SetBase(1, "lenient"))
+	w.pull()
+	w.work()
+	head := w.shop.Pull(1).HeadSHA
+	w.want("before", w.says(head), "completed success: Nothing to complain about")
+	w.must(w.shop.SetBase(1, "main"))
+	w.scanner.on(func(context.Context, jailed.Request) error {
+		w.scanner.on(func(context.Context, jailed.Request) error { return death() })
+		w.want("during", w.says(head), "in_progress: Judging")
+		w.hub.Intercept(githubtest.Rule{Method: "PATCH", Times: 8, Status: 502})
+		return death()
+	})
+	job := w.pull()
+	w.work()
+	w.want("after", w.says(head), "completed failure: The scan could not be completed")
+	w.want("record", w.state(job.ID), "failed failure")
+	w.want("scans", w.scanner.count() > 2, true)
+	dead, err := w.queue.Dead(t.Context(), 10)
+	w.must(err)
+	w.want("dead letters", len(dead), 1)
+}
+
+func death() error {
+	return &jailed.DeathError{Stage: "render", Death: jailed.Death{Why: "took too much"}, Tries: 1}
+}
+
 // TestPermissions: what is not granted is left out and told.
 func TestPermissions(t *testing.T) {
 	without := func(names ...string) map[string]string {

@@ -32,9 +32,9 @@ func (t *task) settle(ctx context.Context, err error) {
 	case endOvertaken:
 		trouble = t.overtaken(ctx, err)
 	case endRefused:
-		trouble = errors.Join(t.fail(ctx, err), t.claim.Done(ctx))
+		trouble = t.fail(ctx, err, t.claim.Done)
 	case endFailed:
-		trouble = errors.Join(t.fail(ctx, err), t.bury(ctx, err))
+		trouble = t.fail(ctx, err, func(ctx context.Context) error { return t.bury(ctx, err) })
 	case endRetried:
 		trouble = t.retry(ctx, err)
 	}
@@ -64,7 +64,9 @@ func (t *task) superseded(ctx context.Context) error {
 // of an earlier scan of the same commit, which stays.
 func (t *task) cancelled(ctx context.Context, title, why string) {
 	if complete, err := t.to.Completed(ctx); err != nil || !complete {
-		t.publication.Abandon(ctx, github.Check{Conclusion: github.Cancelled, Title: title, Summary: why})
+		if err := t.publication.Abandon(ctx, github.Check{Conclusion: github.Cancelled, Title: title, Summary: why}); err != nil {
+			t.log.Warn("cancel a check run", "error", err)
+		}
 	}
 }
 
@@ -103,7 +105,7 @@ func (t *task) handOver(ctx context.Context, why string) error {
 	j := t.job
 	next, _, err := t.w.Queue.Enqueue(ctx, queue.Job{
 		Kind: j.Kind, Installation: j.Installation, Repository: j.Repository, Owner: t.owner(), Repo: t.repo(),
-		Pull: j.Pull, Fresh: j.Fresh, Reason: "changed during " + j.ID,
+		Pull: j.Pull, Fresh: j.Fresh, Command: j.Command, Sender: j.Sender, Approved: j.Approved, Reason: "changed during " + j.ID,
 	})
 	if err != nil {
 		return err
@@ -124,11 +126,11 @@ func (t *task) bury(ctx context.Context, why error) error {
 // retry gives the job back to be tried later, and fails it after the last time.
 func (t *task) retry(ctx context.Context, why error) error {
 	why = errors.New(oneLine(why.Error()))
-	dead, err := t.claim.Retry(ctx, why)
-	if dead {
-		err = errors.Join(err, t.fail(ctx, why))
+	again := func(ctx context.Context) error { _, err := t.claim.Retry(ctx, why); return err }
+	if t.claim.Last() {
+		return t.fail(ctx, why, again)
 	}
-	return err
+	return again(ctx)
 }
 
 // objectName is what names a commit for good.
@@ -137,11 +139,12 @@ var objectName = regexp.MustCompile(`^[0-9a-f]{40}$`)
 // failedTitle is that of a check run that says that nothing was judged.
 const failedTitle = "The scan could not be completed"
 
-// fail tells of a job that will not be done: in its record, and in a check run if there
-// is a commit to tell it of.
-func (t *task) fail(ctx context.Context, why error) error {
+// fail tells of a job that will not be done, in a check run if there is a commit to tell
+// it of and in its record, and then ends the job. When GitHub does not take it for now,
+// an older verdict may stand there: then the job is tried again, as long as it may be.
+func (t *task) fail(ctx context.Context, why error, end func(context.Context) error) error {
 	if !t.job.Kind.Judges() {
-		return nil
+		return end(ctx)
 	}
 	check := github.Check{
 		Conclusion: github.Failure, Title: failedTitle,
@@ -149,10 +152,14 @@ func (t *task) fail(ctx context.Context, why error) error {
 	}
 	if err := t.complete(ctx, check); err != nil {
 		t.log.Warn("tell of a failure", "error", err)
+		if endOfFailure(err) == endRetried && !t.claim.Last() {
+			_, err := t.claim.Retry(ctx, errors.New(oneLine(why.Error())))
+			return err
+		}
 	}
 	t.w.Metrics.ScanEnded("failed")
 	t.record.Conclusion = string(github.Failure)
-	return errors.Join(t.end(ctx, queue.Failed, why.Error()), t.tellTwins(ctx))
+	return errors.Join(t.end(ctx, queue.Failed, why.Error()), t.tellTwins(ctx), end(ctx))
 }
 
 // complete makes the check run of the judged commit say something that no report has. A
@@ -160,12 +167,11 @@ func (t *task) fail(ctx context.Context, why error) error {
 // pull request may be of the same commit.
 func (t *task) complete(ctx context.Context, check github.Check) error {
 	if t.publication != nil && t.publication.Started() {
-		t.publication.Abandon(ctx, check)
-		return nil
+		return t.publication.Abandon(ctx, check)
 	}
 	head := cmp.Or(t.record.Head, t.job.Head)
 	if !objectName.MatchString(head) {
-		return errors.New("no commit is known to tell it of")
+		return &finalError{errors.New("no commit is known to tell it of")}
 	}
 	name := t.w.Name
 	if t.job.Kind == queue.KindPush {
