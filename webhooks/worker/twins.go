@@ -155,7 +155,16 @@ func verdictOf(s *queue.Scan) github.Verdict {
 
 // tellTwins has others with this head look whether the check run is right for them, after
 // this job's verdict was recorded: they may have read the one before it while it was given.
+// The same verdict once more is no news, or two of them would tell each other for ever.
 func (t *task) tellTwins(ctx context.Context) error {
+	for _, s := range t.earlier() {
+		if s.Head == t.record.Head && spoke(&s) {
+			if s.BaseRef == t.record.BaseRef && verdictOf(&s).Conclusion == github.Conclusion(t.record.Conclusion) {
+				return nil
+			}
+			break
+		}
+	}
 	return t.eachTwin(t.record.Head, func(n int) error {
 		return t.wake(ctx, queue.Job{Pull: n, Head: t.record.Head, Delivery: "twin-" + t.job.ID})
 	})

@@ -1,10 +1,12 @@
 package worker
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/webhooks/jailed"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
@@ -135,6 +137,36 @@ func TestTwinOfFork(t *testing.T) {
 	w.enqueue(queue.Job{Pull: n})
 	w.work()
 	w.want("check run", w.says(sha), "completed failure: #1: 1 denied")
+}
+
+// TestTwinsInVain: twins that cannot be judged, and twins that are not to be, do not keep
+// each other at work.
+func TestTwinsInVain(t *testing.T) {
+	for name, forks := range map[string]bool{"failing": false, "forks": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.config.Forks = ForksOff
+			w.scanner.on(func(context.Context, jailed.Request) error { return death() })
+			pulls, title := []int{1, w.twin()}, failedTitle
+			if forks {
+				fork := w.fork()
+				w.must(fork.SetBranch("same", w.shop.Pull(3).HeadSHA))
+				n, err := w.shop.OpenPull(githubtest.PullOptions{Head: "same", From: fork})
+				w.must(err)
+				pulls, title = []int{3, n}, "Pull requests from forks are not judged"
+			}
+			for _, n := range pulls {
+				w.enqueue(queue.Job{Pull: n})
+			}
+			w.work()
+			if got := w.says(w.shop.Pull(pulls[0]).HeadSHA); !strings.HasSuffix(got, title) {
+				t.Errorf("check run %q", got)
+			}
+			if n := len(w.queue.Scans(queue.ScanFilter{})); n > 6 {
+				t.Errorf("%d jobs", n)
+			}
+		})
+	}
 }
 
 // TestTwinGroup: a pull request of the commit of a merge group does not pass for the group.
