@@ -1,0 +1,231 @@
+package service
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/preadmit/preadmit/report/github/githubtest"
+)
+
+// clean is the title of a check run that has nothing to say.
+const clean = "Nothing to complain about"
+
+// judging is a check run, as world.checks has it, of a commit that is at work.
+const judging = "in_progress |  | Judging"
+
+// slow are files whose scan takes some seconds: a root each.
+func slow() githubtest.Files {
+	many := githubtest.Files{}
+	for i := range 8000 {
+		many[fmt.Sprintf("app/%05d/m.yaml", i)] = configMap("m", "fine")
+	}
+	return many
+}
+
+// slowPull opens a pull request whose scan takes some seconds, waits until a process scans
+// it, and gives its head.
+func (w *world) slowPull(r *replica) (head string) {
+	w.t.Helper()
+	head, err := w.shop.Push("slow", slow())
+	w.must(err)
+	w.must(second(w.shop.OpenPull(githubtest.PullOptions{Head: "slow"})))
+	w.scanning(r, head)
+	return head
+}
+
+// scanning waits until a process scans a commit.
+func (w *world) scanning(r *replica, head string) {
+	w.t.Helper()
+	began := time.Now()
+	w.eventually("the scan", func() []string {
+		if len(descendants(r.cmd.Process.Pid)) == 0 {
+			return nil
+		}
+		return w.checks(head)
+	}, judging)
+	w.t.Logf("scanning after %v", time.Since(began).Round(time.Millisecond))
+}
+
+// signal sends a signal to the service.
+func (r *replica) signal(s syscall.Signal) {
+	r.w.t.Helper()
+	r.w.must(r.cmd.Process.Signal(s))
+}
+
+// ends waits until the service is gone, and gives how long that took.
+func (r *replica) ends() time.Duration {
+	r.w.t.Helper()
+	began := time.Now()
+	select {
+	case <-r.ended:
+	case <-time.After(patience):
+		r.w.t.Fatal("the service does not end")
+	}
+	return time.Since(began)
+}
+
+// draining waits until the service says that it ends.
+func (w *world) draining(r *replica) {
+	w.t.Helper()
+	w.eventually("/readyz", func() []string {
+		status, text := r.get("/readyz")
+		return []string{fmt.Sprint(status), text}
+	}, "503", "the service is ending\n")
+}
+
+// TestDrain: what is being scanned is finished, what waits is kept, and what is delivered
+// meanwhile is taken.
+func TestDrain(t *testing.T) {
+	w, dir := newWorld(t), t.TempDir()
+	o := options{"DRAIN": "80s", "SCAN_CONCURRENCY": "1", "RECONCILE_EVERY": "0s"}
+	r := w.start(dir, o)
+	head := w.slowPull(r)
+	waiting := w.shop.Pull(w.pull(w.shop, "waiting", "deny")).HeadSHA
+	r.signal(syscall.SIGTERM)
+	w.draining(r)
+	if got := w.checks(head); !slices.Equal(got, []string{judging}) {
+		t.Fatalf("the scan was over too soon: %q", got)
+	}
+	if status, _ := r.get("/healthz"); status != http.StatusOK {
+		t.Errorf("/healthz: %d", status)
+	}
+	late := w.shop.Pull(w.pull(w.shop, "late", "deny")).HeadSHA
+	took := r.ends()
+	t.Logf("drained within %v", took.Round(time.Millisecond))
+	if code := r.cmd.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("it ended with %d", code)
+	}
+	if got := w.checks(head); !slices.Equal(got, []string{"completed | success | " + clean}) {
+		t.Errorf("the scan at work was not finished: %q", got)
+	}
+	if got := append(w.checks(waiting), w.checks(late)...); len(got) != 0 {
+		t.Errorf("other scans were begun: %q", got)
+	}
+	w.start(dir, o)
+	w.judged(waiting, "failure", denied)
+	w.judged(late, "failure", denied)
+	w.judged(head, "success", clean)
+}
+
+// TestGivenBack: a scan that is not done in time goes back to the queue, as if it had not
+// been tried, and no process of it is left.
+func TestGivenBack(t *testing.T) {
+	w, dir := newWorld(t), t.TempDir()
+	o := options{"DRAIN": "100ms", "QUEUE_ATTEMPTS": "1", "RECONCILE_EVERY": "0s"}
+	r := w.start(dir, o)
+	head := w.slowPull(r)
+	children := descendants(r.cmd.Process.Pid)
+	r.signal(syscall.SIGTERM)
+	took := r.ends()
+	t.Logf("ended within %v", took.Round(time.Millisecond))
+	if code := r.cmd.ProcessState.ExitCode(); code != 0 || took > 20*time.Second {
+		t.Errorf("it ended with %d after %v", code, took)
+	}
+	w.eventually("processes of the scan", func() []string { return living(children) })
+	if got := r.left(); len(got) != 0 {
+		t.Errorf("left behind: %q", got)
+	}
+	w.start(dir, o)
+	w.judged(head, "success", clean)
+}
+
+// TestEndAtOnce: a second signal does not wait, and what was at work is done again.
+func TestEndAtOnce(t *testing.T) {
+	w, dir := newWorld(t), t.TempDir()
+	r := w.start(dir, options{"DRAIN": "80s", "RECONCILE_EVERY": "0s"})
+	head := w.slowPull(r)
+	children := descendants(r.cmd.Process.Pid)
+	r.signal(syscall.SIGTERM)
+	w.draining(r)
+	r.signal(syscall.SIGTERM)
+	if took := r.ends(); took > 5*time.Second {
+		t.Errorf("it ended after %v", took)
+	}
+	w.eventually("processes of the scan", func() []string { return living(children) })
+	w.start(dir, nil)
+	w.judged(head, "success", clean)
+}
+
+// TestTooOften: a job that ends the process each time is given up, and says so.
+func TestTooOften(t *testing.T) {
+	w, dir := newWorld(t), t.TempDir()
+	o := options{"QUEUE_ATTEMPTS": "2", "RECONCILE_EVERY": "0s"}
+	r := w.start(dir, o)
+	head := w.slowPull(r)
+	r.kill()
+	r = w.start(dir, o)
+	w.scanning(r, head)
+	r.kill()
+	r = w.start(dir, o)
+	w.judged(head, "failure", unscanned)
+	w.eventually("dead letters", func() []string { return r.metric(`preadmit_queue_jobs{state="dead"}`) }, "1")
+	number := w.pull(w.shop, "usual", "deny")
+	w.judged(w.shop.Pull(number).HeadSHA, "failure", denied)
+}
+
+// listening waits until somebody listens at an address.
+func (w *world) listening(address string) {
+	w.t.Helper()
+	w.eventually("listener at "+address, func() []string {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			return []string{err.Error()}
+		}
+		w.must(conn.Close())
+		return nil
+	})
+}
+
+// TestStoreAway: without enough NATS servers nothing is taken, and the service says so
+// and waits.
+func TestStoreAway(t *testing.T) {
+	w := newWorld(t)
+	c := &cluster{w: w}
+	c.startNATS()
+	var urls []string
+	for _, n := range c.nodes {
+		urls = append(urls, "nats://"+n.listen)
+		w.listening(n.listen)
+	}
+	r := w.start(t.TempDir(), options{"NATS_URL": strings.Join(urls, ","), "RECONCILE_EVERY": "0s"})
+	number := w.pull(w.shop, "before", "deny")
+	w.judged(w.shop.Pull(number).HeadSHA, "failure", denied)
+
+	c.nodes[0].kill()
+	r.ready()
+	number = w.pull(w.shop, "between", "deny")
+	w.judged(w.shop.Pull(number).HeadSHA, "failure", denied)
+
+	c.nodes[1].kill()
+	w.eventually("/readyz", func() []string { status, _ := r.get("/readyz"); return []string{fmt.Sprint(status)} }, "503")
+	if status, _ := r.get("/healthz"); status != http.StatusOK {
+		t.Errorf("/healthz: %d", status)
+	}
+	began := time.Now()
+	number = w.pull(w.shop, "during", "deny")
+	sent := w.app.Deliveries()
+	last := sent[len(sent)-1]
+	t.Logf("a delivery without a store is answered %d, two of them in %v", last.Status, time.Since(began).Round(time.Millisecond))
+	if last.Status != http.StatusServiceUnavailable {
+		t.Errorf("a delivery is answered %d without a store", last.Status)
+	}
+
+	began = time.Now()
+	c.startNode(c.nodes[0])
+	c.startNode(c.nodes[1])
+	r.ready()
+	t.Logf("ready again after %v", time.Since(began).Round(time.Millisecond))
+	w.eventually("the answer to another delivery", func() []string { // not all of the store is there at once
+		w.must(w.app.Redeliver(last.ID))
+		sent := w.app.Deliveries()
+		return []string{fmt.Sprint(sent[len(sent)-1].Status)}
+	}, "202")
+	w.judged(w.shop.Pull(number).HeadSHA, "failure", denied)
+	w.told(w.shop, number, "the key deny is not for us")
+}
