@@ -46,7 +46,7 @@ func (q *Queue) Enqueued(kind, outcome string) {
 	}
 }
 
-// Ended counts the end of a claim: done, retry, dead, superseded, lost or released.
+// Ended counts the end of a claim: done, retry, dead, superseded, lost, released or postponed.
 func (q *Queue) Ended(outcome string) {
 	if q != nil {
 		q.ended.WithLabelValues(outcome).Inc()

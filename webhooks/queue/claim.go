@@ -117,6 +117,23 @@ func (c *Claim) Retry(ctx context.Context, why error) (dead bool, err error) {
 	return false, err
 }
 
+// longestRest bounds Postpone: GitHub's limits are by the hour.
+const longestRest = time.Hour
+
+// Postpone gives the job back for later, at a time but within an hour, without counting
+// the attempt: nothing is wrong with it.
+func (c *Claim) Postpone(ctx context.Context, until time.Time, why error) error {
+	if latest := c.queue.now().Add(longestRest); until.After(latest) {
+		until = latest
+	}
+	_, err := c.finish(ctx, "postponed", func(ctx context.Context) error {
+		return c.queue.requeue(ctx, c, oneLine(why))
+	}, func(r *record) {
+		r.Holder, r.Why, r.Attempt, r.NotBefore = nil, oneLine(why), r.Attempt-1, until
+	})
+	return err
+}
+
 // Bury makes the job a dead letter at once. Its scan record becomes failed, unless it says
 // already how it ended.
 func (c *Claim) Bury(ctx context.Context, why error) error {

@@ -94,6 +94,34 @@ func TestBackoffAndDeath(t *testing.T) {
 	wantStats(t, q, "0 pending, 0 running, 1 dead, 0 installations")
 }
 
+// TestPostpone: a job rests until the time that is said, and loses no attempt by it.
+func TestPostpone(t *testing.T) {
+	q := open(t, queue.Config{Attempts: 1})
+	a := enqueue(t, q, pull(1, 7))
+	const rest = 300 * time.Millisecond
+	for range 3 {
+		c := next(t, q)
+		if c.Attempt != 1 || c.Exhausted() {
+			t.Errorf("attempt %d", c.Attempt)
+		}
+		if err := c.Postpone(t.Context(), time.Now().Add(rest), errors.New("the limit of the hour")); err != nil {
+			t.Error(err)
+		}
+		if s, _ := q.Scan(t.Context(), a.ID); s.State != queue.Queued || s.Why != "the limit of the hour" {
+			t.Errorf("record: %+v", s)
+		}
+		none(t, q, rest/2)
+	}
+	if err := next(t, q).Done(t.Context()); err != nil {
+		t.Error(err)
+	}
+	b := enqueue(t, q, pull(1, 8))
+	if err := next(t, q).Postpone(t.Context(), time.Now().Add(rest), errors.New("again")); err != nil {
+		t.Error(err)
+	}
+	wantStates(t, q, map[string]queue.State{a.ID: queue.Completed, b.ID: queue.Queued})
+}
+
 func TestRevive(t *testing.T) {
 	dir := t.TempDir()
 	q := open(t, queue.Config{Dir: dir})

@@ -39,6 +39,7 @@ const (
 	endRefused               // the repository is at fault, and is told so
 	endFailed                // it cannot be done
 	endRetried               // it may be done later
+	endPostponed             // GitHub takes no more requests for a while
 )
 
 // endOf says what becomes of a job whose work ended with err. What ended its context
@@ -75,6 +76,8 @@ func endOfFailure(err error) end {
 	case errors.As(err, &final), errors.As(err, &death),
 		errors.Is(err, jailed.ErrForged), errors.Is(err, app.ErrGone), errors.Is(err, app.ErrSuspended):
 		return endFailed
+	case errors.As(err, &refused) && refused.Kind == github.KindLimited:
+		return endPostponed
 	case errors.As(err, &refused) && (refused.Degrades() || refused.Kind == github.KindRejected):
 		return endFailed
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/report/github"
 	"github.com/preadmit/preadmit/report/github/githubtest"
 	"github.com/preadmit/preadmit/webhooks/jailed"
 	"github.com/preadmit/preadmit/webhooks/queue"
@@ -232,6 +233,7 @@ func TestEndOf(t *testing.T) {
 		{context.Background(), fmt.Errorf("put: %w", queue.ErrLost), endLost},
 		{context.Background(), &gittree.LimitError{Limit: gittree.LimitTime}, endRetried},
 		{context.Background(), &gittree.LimitError{Limit: gittree.LimitObject}, endRefused},
+		{context.Background(), fmt.Errorf("ask: %w", &github.Error{Kind: github.KindLimited}), endPostponed},
 		{context.Background(), errors.New("anything"), endRetried},
 	} {
 		if got := endOf(test.ctx, test.err); got != test.want {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"time"
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/github"
@@ -37,10 +38,20 @@ func (t *task) settle(ctx context.Context, err error) {
 		trouble = t.fail(ctx, err, func(ctx context.Context) error { return t.bury(ctx, err) })
 	case endRetried:
 		trouble = t.retry(ctx, err)
+	case endPostponed:
+		trouble = t.claim.Postpone(ctx, t.whenLimited(err), err)
 	}
 	if trouble != nil { // the job comes again when its lease is over
 		t.log.Error("end a job", "error", trouble)
 	}
+}
+
+// whenLimited is when GitHub takes requests again: when it says so, else in a minute.
+func (t *task) whenLimited(err error) time.Time {
+	if limited := new(github.Error); errors.As(err, &limited) && limited.Until.After(t.w.Now()) {
+		return limited.Until
+	}
+	return t.w.Now().Add(time.Minute)
 }
 
 // superseded ends a job that a newer one took the place of. A check run of the same
