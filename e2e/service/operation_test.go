@@ -147,6 +147,9 @@ func TestEndAtOnce(t *testing.T) {
 	if took := r.ends(); took > 5*time.Second {
 		t.Errorf("it ended after %v", took)
 	}
+	if got := w.checks(head); !slices.Equal(got, []string{judging}) {
+		t.Errorf("it waited for the scan: %q", got)
+	}
 	w.eventually("processes of the scan", func() []string { return living(children) })
 	w.start(dir, nil)
 	w.judged(head, "success", clean)

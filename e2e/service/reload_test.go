@@ -89,7 +89,6 @@ func TestObserved(t *testing.T) {
 		`preadmit_scan_stage_seconds_count{stage="scan"}`:                            "1",
 		`preadmit_worker_busy`:                                                       "0",
 		`preadmit_queue_oldest_pending_seconds`:                                      "0",
-		`preadmit_github_tokens_total{outcome="new"}`:                                "",
 		`preadmit_github_calls_total{class="check-runs",status="201"}`:               "1",
 		`preadmit_github_rate_limit_remaining{`:                                      "",
 	} {
