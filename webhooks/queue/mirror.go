@@ -123,17 +123,25 @@ func (m *mirror[T]) watch(ctx context.Context) {
 	}
 }
 
-// follow hears of changes until ctx ends or the consumer does. Within a consumer the
-// library asks again for what it missed.
+// follow hears of changes until ctx ends or something is wrong with the consumer. Then
+// watch makes another: the library would go on asking for the same one, which may have
+// been on a server that is gone.
 func (m *mirror[T]) follow(ctx context.Context) error {
 	m.mutex.Lock()
-	config := jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: m.seen + 1}
+	config := jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: m.seen + 1, MaxResetAttempts: 1}
 	m.mutex.Unlock()
 	consumer, err := m.stream.OrderedConsumer(ctx, config)
 	if err != nil {
 		return err
 	}
-	consuming, err := consumer.Consume(m.take, jetstream.PullExpiry(5*time.Second), jetstream.PullHeartbeat(time.Second))
+	failed := make(chan error, 1)
+	consuming, err := consumer.Consume(m.take, jetstream.PullExpiry(5*time.Second), jetstream.PullHeartbeat(time.Second),
+		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
+			select {
+			case failed <- err:
+			default:
+			}
+		}))
 	if err != nil {
 		return err
 	}
@@ -141,6 +149,8 @@ func (m *mirror[T]) follow(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 	case <-consuming.Closed():
+	case err := <-failed:
+		return err
 	}
 	return nil
 }
