@@ -106,11 +106,11 @@ func (t Translation) lines(path string) (*LineMap, error) {
 	if t.Judged == nil || t.Head == nil {
 		return nil, nil
 	}
-	judged, err := fs.ReadFile(t.Judged, path)
+	judged, err := fs.ReadFile(smallFiles{t.Judged}, path)
 	if err != nil {
 		return nil, fmt.Errorf("read %s of the judged tree: %w", path, err)
 	}
-	head, err := fs.ReadFile(t.Head, path)
+	head, err := fs.ReadFile(smallFiles{t.Head}, path)
 	if err != nil {
 		return nil, fmt.Errorf("read %s of the head: %w", path, err)
 	}
@@ -118,4 +118,26 @@ func (t Translation) lines(path string) (*LineMap, error) {
 		return nil, nil
 	}
 	return MapLines(judged, head), nil
+}
+
+// maxTranslated bounds files whose lines are translated from the merge commit to the
+// head, in bytes. Places in larger ones are told without annotation.
+const maxTranslated = 2 << 20
+
+// smallFiles are the files of a tree that are compared without much time: others, and
+// symbolic links that lead to none, are as if they were not there.
+type smallFiles struct{ fs.FS }
+
+// Open implements fs.FS.
+func (s smallFiles) Open(name string) (fs.File, error) {
+	info, err := fs.Stat(s.FS, name)
+	link, linkErr := fs.Lstat(s.FS, name)
+	leadsNowhere := err != nil && linkErr == nil && link.Mode()&fs.ModeSymlink != 0
+	switch {
+	case leadsNowhere, err == nil && (!info.Mode().IsRegular() || info.Size() > maxTranslated):
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	case err != nil:
+		return nil, err
+	}
+	return s.FS.Open(name)
 }

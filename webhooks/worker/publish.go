@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	"github.com/preadmit/preadmit/report"
@@ -13,10 +12,6 @@ import (
 	"github.com/preadmit/preadmit/webhooks/jailed"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
-
-// maxTranslated bounds files whose lines are translated from the merge commit to the
-// head, in bytes. Places in larger ones are told without annotation.
-const maxTranslated = 2 << 20
 
 // judgePull scans a pull request and publishes the verdict, if it is still wanted then.
 func (t *task) judgePull(ctx context.Context, pr *pullState, c *commits) error {
@@ -120,20 +115,7 @@ func translation(c *commits) (github.Translation, error) {
 	if err != nil {
 		return github.Translation{}, fmt.Errorf("read the head: %w", err)
 	}
-	return github.Translation{Judged: smallFiles{judged.FS()}, Head: smallFiles{head.FS()}}, nil
-}
-
-// smallFiles are the files of a tree that are compared without much time: others, and
-// symbolic links that lead to none, are as if they were not there.
-type smallFiles struct{ fs.FS }
-
-// Open implements fs.FS.
-func (s smallFiles) Open(name string) (fs.File, error) {
-	info, err := fs.Stat(s.FS, name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxTranslated {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-	}
-	return s.FS.Open(name)
+	return github.Translation{Judged: judged.FS(), Head: head.FS()}, nil
 }
 
 // published puts the verdict into the record.
