@@ -46,12 +46,12 @@ func (t *task) settle(ctx context.Context, err error) {
 	}
 }
 
-// whenLimited is when GitHub takes requests again: when it says so, else in a minute.
+// whenLimited is when GitHub takes requests again: when it says so, else in a while.
 func (t *task) whenLimited(err error) time.Time {
 	if limited := new(github.Error); errors.As(err, &limited) && limited.Until.After(t.w.Now()) {
 		return limited.Until
 	}
-	return t.w.Now().Add(time.Minute)
+	return t.w.Now().Add(t.w.LimitWait)
 }
 
 // superseded ends a job that a newer one took the place of. A check run of the same

@@ -88,6 +88,9 @@ type Config struct {
 	TempDir string
 	// MergeWait is how long GitHub may take to make a merge commit, 5 seconds when 0.
 	MergeWait time.Duration
+	// LimitWait is how long a job waits that GitHub's limits stopped without saying until
+	// when, 1 minute when 0: what GitHub asks for.
+	LimitWait time.Duration
 	// GitURL gives the URL to fetch a repository from; when nil it is below the App's WebURL.
 	GitURL func(owner, repo string) string
 	// Transport makes the requests of fetches; nil means http.DefaultTransport.
@@ -109,6 +112,7 @@ func (c Config) withDefaults() Config {
 	c.Forks = cmp.Or(c.Forks, ForksOn)
 	c.Name = cmp.Or(c.Name, github.DefaultName)
 	c.MergeWait = cmp.Or(c.MergeWait, 5*time.Second)
+	c.LimitWait = cmp.Or(c.LimitWait, time.Minute)
 	l := &c.Limits
 	l.Bytes, l.Objects = cmp.Or(l.Bytes, 1<<30), cmp.Or(l.Objects, 1_000_000)
 	l.Object, l.Unpacked = cmp.Or(l.Object, 100<<20), cmp.Or(l.Unpacked, 4<<30)
