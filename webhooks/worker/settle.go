@@ -163,8 +163,12 @@ func (t *task) fail(ctx context.Context, why error, end func(context.Context) er
 	}
 	if err := t.complete(ctx, check); err != nil {
 		t.log.Warn("tell of a failure", "error", err)
-		if endOfFailure(err) == endRetried && !t.claim.Last() {
-			_, err := t.claim.Retry(ctx, errors.New(oneLine(why.Error())))
+		why := errors.New(oneLine(why.Error()))
+		switch how := endOfFailure(err); {
+		case how == endPostponed && !t.claim.Exhausted():
+			return t.claim.Postpone(ctx, t.whenLimited(err), why)
+		case how == endRetried && !t.claim.Last():
+			_, err := t.claim.Retry(ctx, why)
 			return err
 		}
 	}
