@@ -87,8 +87,8 @@ func TestForksApproved(t *testing.T) {
 	number, err := w.shop.OpenPull(githubtest.PullOptions{Head: "change", From: fork})
 	w.must(err)
 	w.eventually("check runs", func() []string { return conclusions(w.checks(head)) }, "neutral")
-	w.must(second(w.shop.Comment(number, "eve", "/preadmit rescan")))
-	w.must(second(w.shop.Comment(number, "alice", "/preadmit rescan")))
+	w.must(second(w.shop.Comment(number, "eve", "/preadmit rescan "+head)))
+	w.must(second(w.shop.Comment(number, "alice", "/preadmit rescan "+head)))
 	w.eventually("check runs after the command", func() []string {
 		all := conclusions(w.checks(head))
 		return all[max(0, len(all)-1):]
