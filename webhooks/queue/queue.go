@@ -113,14 +113,20 @@ func (q *Queue) catchUp(ctx context.Context) error {
 	return errors.Join(q.jobs.catchUp(ctx), q.scans.catchUp(ctx), q.dead.catchUp(ctx))
 }
 
-// Ready is nil when a durable write is taken and its news come back.
+// Ready is nil when durable writes of all that a delivery needs are taken, and news come
+// back. In a cluster each stream has a leader of its own, and one may be there before another.
 func (q *Queue) Ready(ctx context.Context) error {
 	if q.context.Err() != nil {
 		return errClosed
 	}
 	ctx, cancel := withPatience(ctx, 5*time.Second)
 	defer cancel()
-	return q.jobs.catchUp(ctx)
+	noted := make(chan error, 1)
+	go func() {
+		_, err := q.deliveries.mark(ctx)
+		noted <- err
+	}()
+	return errors.Join(q.jobs.catchUp(ctx), <-noted)
 }
 
 // Close ends the queue. Claims that are not ended are lost: embedded they are free when the
