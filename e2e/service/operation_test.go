@@ -201,6 +201,7 @@ func TestStoreAway(t *testing.T) {
 	w.judged(w.shop.Pull(number).HeadSHA, "failure", denied)
 
 	c.nodes[0].kill()
+	time.Sleep(1100 * time.Millisecond) // what was found is remembered for a second
 	r.ready()
 	number = w.pull(w.shop, "between", "deny")
 	w.judged(w.shop.Pull(number).HeadSHA, "failure", denied)

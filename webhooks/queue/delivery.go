@@ -29,7 +29,9 @@ func deliveryKey(guid string) string {
 
 // Seen says whether a delivery was remembered in the last four days.
 func (q *Queue) Seen(ctx context.Context, guid string) (bool, error) {
-	e, err := q.deliveries.get(ctx, deliveryKey(guid))
+	ctx, cancel := withPatience(ctx, writeWait)
+	defer cancel()
+	e, err := q.deliveries.getPatiently(ctx, deliveryKey(guid))
 	if err != nil {
 		return false, fmt.Errorf("looking up delivery: %w", err)
 	}
