@@ -227,7 +227,8 @@ func TestStoreAway(t *testing.T) {
 	t.Logf("ready again after %v", time.Since(began).Round(time.Millisecond))
 	w.must(w.app.Redeliver(last.ID))
 	sent = w.app.Deliveries()
-	if status := sent[len(sent)-1].Status; status != http.StatusAccepted {
+	// 200 when the store had kept what it did not answer in time.
+	if status := sent[len(sent)-1].Status; status != http.StatusAccepted && status != http.StatusOK {
 		t.Errorf("a delivery to a service that is ready is answered %d", status)
 	}
 	w.judged(w.shop.Pull(number).HeadSHA, "failure", denied)
