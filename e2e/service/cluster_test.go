@@ -158,8 +158,12 @@ func (c *cluster) run(i int) {
 func (c *cluster) wrong(dead int) []string {
 	out := c.tr.wrong()
 	for i, r := range c.replicas {
-		if i != dead {
-			out = append(out, r.busy()...)
+		if i == dead {
+			continue
+		}
+		out = append(out, r.busy()...)
+		if status, text := r.get("/readyz"); status != http.StatusOK {
+			out = append(out, fmt.Sprintf("/readyz of replica %d: %d %s", i, status, text))
 		}
 	}
 	return out
