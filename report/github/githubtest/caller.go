@@ -16,6 +16,7 @@ const (
 	asApp               // an App by its assertion
 	asInstallation      // an App by an installation token
 	asUser              // a user by a token of an App's login
+	asClient            // an App by its client ID and secret
 )
 
 // caller is who asks.
@@ -43,7 +44,9 @@ func (s *Server) caller(r *http.Request) (*caller, answer) {
 		token = ""
 	}
 	known := s.tokens[token]
-	switch {
+	switch app := s.client(r); {
+	case app != nil:
+		return &caller{kind: asClient, login: app.Slug + "[bot]", app: app}, answer{}
 	case known != nil && !known.revoked && s.config.Now().Before(known.expires):
 		return known, answer{}
 	case strings.HasPrefix(token, "eyJ"):
@@ -55,6 +58,16 @@ func (s *Server) caller(r *http.Request) (*caller, answer) {
 		return &caller{kind: nobody}, answer{}
 	}
 	return nil, message(http.StatusUnauthorized, "Bad credentials")
+}
+
+// client is the App whose client ID and secret a request carries; nil without.
+func (s *Server) client(r *http.Request) *App {
+	id, secret, _ := r.BasicAuth()
+	i := slices.IndexFunc(s.apps, func(a *App) bool { return a.ClientID == id && a.ClientSecret == secret })
+	if i < 0 {
+		return nil
+	}
+	return s.apps[i]
 }
 
 // granted tells whether a token has one of the permissions in "a: read|b: read".

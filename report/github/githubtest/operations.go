@@ -24,8 +24,8 @@ func (q *query) number(name string) int64 {
 // operation is one of GitHub's: what it takes to ask for it, and its handler.
 type operation struct {
 	// needs is a permission like "checks: write", or several of which one is enough,
-	// separated by "|". "app" is the App's own assertion, "user" a user's token, "any" is
-	// any token, and "nobody" needs none.
+	// separated by "|". "app" is the App's own assertion, "client" its client ID and
+	// secret, "user" a user's token, "any" is any token, and "nobody" needs none.
 	needs string
 	do    func(s *Server, q *query) answer
 }
@@ -42,6 +42,7 @@ func operations() map[string]operation {
 		"POST /app/installations/{installation_id}/access_tokens":  {"app", (*Server).createToken},
 		"POST /app/hook/deliveries/{delivery_id}/attempts":         {"app", (*Server).redeliver},
 		"POST /app-manifests/{code}/conversions":                   {"nobody", (*Server).convertManifest},
+		"DELETE /applications/{client_id}/token":                   {"client", (*Server).deleteToken},
 		"GET /installation/repositories":                           {"installation", (*Server).listInstalled},
 		"GET /user":                                                {"any", (*Server).user},
 		"GET /user/installations":                                  {"user", (*Server).userInstallations},
@@ -101,6 +102,8 @@ func (s *Server) refuse(q *query, needs string) (answer, bool) {
 		return message(http.StatusUnauthorized, "Requires authentication"), true
 	case needs == "app" && who.kind != asApp:
 		return message(http.StatusUnauthorized, "A JSON web token could not be decoded"), true
+	case (needs == "client") != (who.kind == asClient):
+		return notFound(), true
 	case needs != "app" && who.kind == asApp:
 		return lacks, true
 	case needs == "installation" && who.kind != asInstallation, needs == "user" && who.kind != asUser:

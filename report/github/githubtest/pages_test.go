@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-github/v62/github"
 	"golang.org/x/oauth2"
 )
 
@@ -116,4 +117,27 @@ func TestManifest(t *testing.T) {
 		t.Errorf("an event without its permission: %d %v", code, w.Problems())
 	}
 	w.locked(func() { w.problems = nil })
+}
+
+// TestDeleteToken: an App ends the tokens of its own users, by its client secret.
+func TestDeleteToken(t *testing.T) {
+	w, ctx := newWorld(t, Config{}), context.Background()
+	token := w.app.UserToken("alice")
+	remove := func(id, secret, token string) int {
+		c := github.NewClient((&github.BasicAuthTransport{Username: id, Password: secret}).Client())
+		c.BaseURL = must(url.Parse(w.URL))(t)
+		answer, _ := c.Authorizations.Revoke(ctx, w.app.ClientID, token)
+		return answer.StatusCode
+	}
+	got := []int{remove("other", "secret", token), remove(w.app.ClientID, "wrong", token), remove(w.app.ClientID, w.app.ClientSecret, "none")}
+	if _, _, err := w.client(token).Users.Get(ctx, ""); err != nil {
+		t.Errorf("before: %v", err)
+	}
+	got = append(got, remove(w.app.ClientID, w.app.ClientSecret, token))
+	if _, _, err := w.client(token).Users.Get(ctx, ""); status(err) != 401 {
+		t.Errorf("after: %v", err)
+	}
+	if diff := cmp.Diff([]int{401, 401, 422, 204}, got); diff != "" {
+		t.Errorf("statuses (-want +got):\n%s", diff)
+	}
 }

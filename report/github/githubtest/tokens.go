@@ -104,6 +104,25 @@ func (s *Server) tokenBody(token string, c *caller) map[string]any {
 	return body
 }
 
+// deleteToken ends a token of one of an App's users.
+func (s *Server) deleteToken(q *query) answer {
+	var asked struct {
+		Token string `json:"access_token"`
+	}
+	if q.params["client_id"] != q.who.app.ClientID {
+		return notFound()
+	}
+	if json.Unmarshal(q.body, &asked) != nil {
+		return message(http.StatusBadRequest, "Problems parsing JSON")
+	}
+	c := s.tokens[asked.Token]
+	if c == nil || c.kind != asUser || c.app != q.who.app || c.revoked {
+		return refusedToken("Validation Failed") // only by asking a client finds out
+	}
+	c.revoked = true
+	return answer{status: http.StatusNoContent}
+}
+
 // Tokens are all tokens that were issued, valid or not, for tests that look where they
 // must not be.
 func (s *Server) Tokens() []string {
