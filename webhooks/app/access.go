@@ -169,7 +169,6 @@ func (s *Access) ready(ctx context.Context) (*ghinstallation.Transport, error) {
 		return s.narrow(ctx, tokens, err)
 	}
 	if err != nil {
-		s.app.metrics.Token("refused")
 		return nil, s.explain(err)
 	}
 	return tokens, nil
@@ -191,7 +190,7 @@ func (s *Access) present() *ghinstallation.Transport {
 		s.tokens = nil
 	}
 	if s.tokens == nil {
-		s.tokens, s.missing = s.transport(s.wants), nil
+		s.tokens, s.missing = s.transport(s.wants, tokenGranted), nil
 	}
 	return s.tokens
 }
@@ -205,9 +204,10 @@ func (s *Access) drop(tokens *ghinstallation.Transport) {
 	}
 }
 
-// transport makes tokens with some permissions.
-func (s *Access) transport(wants []permission) *ghinstallation.Transport {
-	t := ghinstallation.NewFromAppsTransport(s.app.assertions(s.key.installation), s.key.installation)
+// transport makes tokens with some permissions, which are counted as granted or narrowed.
+func (s *Access) transport(wants []permission, counts string) *ghinstallation.Transport {
+	next := &tokenMeter{app: s.app, counts: counts, next: s.app.clocked(s.key.installation)}
+	t := ghinstallation.NewFromAppsTransport(s.app.assertions(next), s.key.installation)
 	t.InstallationTokenOptions = &github.InstallationTokenOptions{Permissions: wire(wants)}
 	if s.key.repository != 0 {
 		t.InstallationTokenOptions.RepositoryIDs = []int64{s.key.repository}

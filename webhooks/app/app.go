@@ -9,18 +9,15 @@ package app
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/rsa"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/golang-jwt/jwt/v4"
 	"github.com/google/go-github/v62/github"
 
 	"github.com/preadmit/preadmit/report/github/retry"
@@ -108,13 +105,13 @@ type App struct {
 }
 
 // New makes an App of its credentials. It asks nothing of GitHub; see Self. Its errors
-// name the key of the configuration that is wrong.
+// are *KeyError.
 func New(c Config) (*App, error) {
-	key, err := check(c.Credentials)
+	key, err := c.Credentials.check()
 	if err != nil {
 		return nil, err
 	}
-	base, err := rootURL(cmp.Or(c.BaseURL, DefaultBaseURL))
+	base, err := apiURL(c.BaseURL)
 	if err != nil {
 		return nil, err
 	}
@@ -139,53 +136,13 @@ func New(c Config) (*App, error) {
 	return a, nil
 }
 
-// check reads the private key, and finds what is missing.
-func check(c Credentials) (*rsa.PrivateKey, error) {
-	if c.ID <= 0 {
-		return nil, fmt.Errorf("%s: %d is no App ID: it is the number at the top of the App's settings page", KeyID, c.ID)
-	}
-	if c.WebhookSecret == "" {
-		return nil, fmt.Errorf("%s: the webhook secret is empty: without it anybody could forge deliveries; set the one of the App's settings page", KeyWebhookSecret)
-	}
-	key, err := jwt.ParseRSAPrivateKeyFromPEM(c.PrivateKey)
-	if err != nil {
-		return nil, fmt.Errorf("%s: this is no RSA private key in PEM: use the .pem file that \"Generate a private key\" on the App's settings page gives", KeyPrivateKey)
-	}
-	return key, nil
-}
-
-// rootURL reads the root of the API, which ends in a slash.
-func rootURL(s string) (*url.URL, error) {
-	u, err := url.Parse(strings.TrimSuffix(s, "/") + "/")
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" {
-		return nil, fmt.Errorf("%s: this is no URL of an API: use %s or https://HOST/api/v3/", KeyBaseURL, DefaultBaseURL)
-	}
-	return u, nil
-}
-
-// webURL is the root of the pages, without a slash at the end.
-func webURL(base *url.URL, given string) (*url.URL, error) {
-	if given == "" {
-		given = base.Scheme + "://" + base.Host
-		if base.Host == "api.github.com" {
-			given = DefaultWebURL
-		}
-	}
-	u, err := rootURL(given)
-	if err != nil {
-		return nil, fmt.Errorf("%s: this is no URL of GitHub's pages: use %s or https://HOST", KeyWebURL, DefaultWebURL)
-	}
-	u.Path = strings.TrimSuffix(u.Path, "/")
-	return u, nil
-}
-
 // Reload takes other credentials, for what is asked from now on. What is at work goes on
 // with its tokens, which stay valid; only those of another App are forgotten. Another ID
 // or private key is tried first: unless GitHub takes it, the present credentials stay. The
 // error names the key when the credentials are wrong, and is ErrCredentials when it is
 // GitHub that says so.
 func (a *App) Reload(ctx context.Context, c Credentials) error {
-	key, err := check(c)
+	key, err := c.check()
 	if err != nil {
 		return err
 	}
@@ -263,7 +220,7 @@ func (a *App) Self(ctx context.Context) (slug string, id int64, err error) {
 		return "", 0, a.explain("ask GitHub who the App is", err)
 	}
 	if got.GetID() != id || got.GetSlug() == "" {
-		return "", 0, fmt.Errorf("ask GitHub who the App is: it says App %d: check %s and %s: %w", got.GetID(), KeyID, KeyBaseURL, ErrCredentials)
+		return "", 0, fmt.Errorf("ask GitHub who the App is: it says App %d: check %s, and %s or %s: %w", got.GetID(), KeyID, KeyWebURL, KeyBaseURL, ErrCredentials)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -21,6 +21,16 @@ var (
 	ErrSuspended = errors.New("the installation is suspended")
 )
 
+// KeyError says that a value of the service's configuration is wrong.
+type KeyError struct {
+	// Key is that of the configuration, like app.privateKeyFile.
+	Key string
+	// Problem is what is wrong with the value, and what to do.
+	Problem string
+}
+
+func (e *KeyError) Error() string { return e.Key + ": " + e.Problem }
+
 // refusal is what GitHub answered, without secrets.
 type refusal struct {
 	status  int

@@ -80,7 +80,7 @@ func Manifest(o ManifestOptions) ([]byte, error) {
 // the code it redirected with. A code works once, within an hour. The baseURL is the root
 // of the API, DefaultBaseURL when empty.
 func Convert(ctx context.Context, baseURL, code string) (Credentials, error) {
-	base, err := rootURL(cmp.Or(baseURL, DefaultBaseURL))
+	base, err := apiURL(baseURL)
 	if err != nil {
 		return Credentials{}, err
 	}
@@ -101,7 +101,7 @@ func Convert(ctx context.Context, baseURL, code string) (Credentials, error) {
 		ID: got.GetID(), Slug: got.GetSlug(), ClientID: got.GetClientID(), ClientSecret: got.GetClientSecret(),
 		PrivateKey: []byte(got.GetPEM()), WebhookSecret: got.GetWebhookSecret(),
 	}
-	if _, err := check(out); err != nil {
+	if err := out.Check(); err != nil {
 		return Credentials{}, fmt.Errorf("%s: GitHub gave others than expected: %w", doing, err)
 	}
 	return out, nil

@@ -28,7 +28,7 @@ func (a *App) meter(installation int64) http.RoundTripper { return &meter{a, ins
 
 // RoundTrip sends one request once.
 func (m *meter) RoundTrip(req *http.Request) (*http.Response, error) {
-	class := classOf(strings.TrimPrefix(req.URL.Path, m.app.base.Path))
+	class := m.app.classOf(req)
 	began := time.Now()
 	resp, err := m.app.next.RoundTrip(req)
 	m.app.metrics.Took(class, time.Since(began))
@@ -83,6 +83,43 @@ type readBody struct {
 }
 
 func (*readBody) Close() error { return nil }
+
+// Outcomes of asking for a token, as metrics call them.
+const (
+	tokenGranted  = "granted"
+	tokenNarrowed = "narrowed" // to less than was wanted, since the installation grants no more
+	tokenRefused  = "refused"
+	tokenFailed   = "failed" // no answer, or one that GitHub is to blame for
+)
+
+// tokenMeter counts the tokens that are asked for. Each one that is had counts as counts.
+type tokenMeter struct {
+	app    *App
+	counts string
+	next   http.RoundTripper
+}
+
+// RoundTrip sends a request, whatever it is for.
+func (m *tokenMeter) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := m.next.RoundTrip(req)
+	if m.app.classOf(req) != "access-tokens" {
+		return resp, err
+	}
+	switch {
+	case err != nil || resp.StatusCode >= http.StatusInternalServerError:
+		m.app.metrics.Token(tokenFailed)
+	case resp.StatusCode >= http.StatusBadRequest:
+		m.app.metrics.Token(tokenRefused)
+	default:
+		m.app.metrics.Token(m.counts)
+	}
+	return resp, err
+}
+
+// classOf names the route of a request.
+func (a *App) classOf(req *http.Request) string {
+	return classOf(strings.TrimPrefix(req.URL.Path, a.base.Path))
+}
 
 // isAPI tells whether a URL is of GitHub's API, which alone is told tokens.
 func (a *App) isAPI(u *url.URL) bool { return u.Scheme == a.base.Scheme && u.Host == a.base.Host }

@@ -38,10 +38,29 @@ func TestRequestsAreCounted(t *testing.T) {
 	}
 	w.Intercept(githubtest.Rule{Path: "/other", Status: 429, Header: http.Header{"Retry-After": {"1"}}})
 	_ = get(ctx, access, w.other) // refused after the wait
+	got := w.counted()
+	want := map[string]float64{
+		"preadmit_github_calls_total access-tokens 201": 1, "preadmit_github_calls_total repository 200": 2,
+		"preadmit_github_calls_total repository 404": 2, "preadmit_github_calls_total repository 429": 1,
+		"preadmit_github_rate_limited_total repository": 1, "preadmit_github_tokens_total granted": 1, fmt.Sprintf("preadmit_github_rate_limit_remaining %d", w.installed.ID()): 38,
+	}
+	for name := range got {
+		if _, wanted := want[name]; !wanted && got[name] == 0 {
+			delete(got, name)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// counted are the values of counters and gauges, by name and labels.
+func (w *world) counted() map[string]float64 {
+	w.t.Helper()
 	got := map[string]float64{}
 	families, err := w.registry.Gather()
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	for _, family := range families {
 		for _, m := range family.Metric {
@@ -56,17 +75,30 @@ func TestRequestsAreCounted(t *testing.T) {
 			}
 		}
 	}
-	want := map[string]float64{
-		"preadmit_github_calls_total access-tokens 201": 1, "preadmit_github_calls_total repository 200": 2,
-		"preadmit_github_calls_total repository 404": 2, "preadmit_github_calls_total repository 429": 1,
-		"preadmit_github_rate_limited_total repository": 1, fmt.Sprintf("preadmit_github_rate_limit_remaining %d", w.installed.ID()): 38,
+	return got
+}
+
+// TestTokensAreCounted by what came of asking for them; those at hand are not asked for.
+func TestTokensAreCounted(t *testing.T) {
+	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	for range 3 {
+		_ = get(ctx, w.ours.Repository(w.installed.ID(), w.repo.ID()), w.repo) // by one token
 	}
-	for name := range got {
-		if _, wanted := want[name]; !wanted && got[name] == 0 {
-			delete(got, name)
+	w.installed.RevokeTokens()
+	_ = get(ctx, w.ours.Repository(w.installed.ID(), w.repo.ID()), w.repo)
+	w.installed.SetPermissions(map[string]string{"metadata": "read", "contents": "read"})
+	_ = get(ctx, w.ours.Repository(w.installed.ID(), w.other.ID()), w.other) // refused, then narrowed
+	if err := w.installed.Suspend(true); err != nil {
+		t.Fatal(err)
+	}
+	w.ours.Forget(w.installed.ID())
+	_, _ = w.ours.Repository(w.installed.ID(), w.repo.ID()).Token(ctx)
+	w.Intercept(githubtest.Rule{Method: "POST", Path: "/access_tokens", Status: 502})
+	_, _ = w.ours.Repository(w.installed.ID(), w.repo.ID()).Token(ctx)
+	got := w.counted()
+	for outcome, want := range map[string]float64{"granted": 2, "narrowed": 1, "refused": 2, "failed": 1} {
+		if n := got["preadmit_github_tokens_total "+outcome]; n != want {
+			t.Errorf("%s tokens: %g, want %g", outcome, n, want)
 		}
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -106,11 +106,10 @@ func (s *Access) narrow(ctx context.Context, tokens *ghinstallation.Transport, c
 	case len(missing) == 0:
 		return nil, s.explain(cause)
 	}
-	narrowed := s.transport(got)
+	narrowed := s.transport(got, tokenNarrowed)
 	if _, err := narrowed.Token(ctx); err != nil {
 		return nil, s.explain(err)
 	}
-	s.app.metrics.Token("narrowed")
 	s.app.log.Warn("the installation does not grant all permissions", "installation", s.key.installation, "missing", strings.Join(missing, ", "))
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -36,10 +36,10 @@ func (a *App) Sign(jwt.Claims) (string, error) {
 	}).SignedString(key)
 }
 
-// assertions is a transport that asks as the App itself. There is one for each use, since
-// ghinstallation writes to it.
-func (a *App) assertions(installation int64) *ghinstallation.AppsTransport {
-	t, err := ghinstallation.NewAppsTransportWithOptions(&clocked{a, a.meter(installation)}, a.ID(), ghinstallation.WithSigner(a))
+// assertions is a transport that asks as the App itself, by way of next. There is one for
+// each use, since ghinstallation writes to it.
+func (a *App) assertions(next http.RoundTripper) *ghinstallation.AppsTransport {
+	t, err := ghinstallation.NewAppsTransportWithOptions(next, a.ID(), ghinstallation.WithSigner(a))
 	if err != nil {
 		panic(err) // it has a signer, and nothing else can be wrong
 	}
@@ -49,7 +49,7 @@ func (a *App) assertions(installation int64) *ghinstallation.AppsTransport {
 
 // asApp asks as the App, and nothing of other hosts.
 func (a *App) asApp() http.RoundTripper {
-	t := a.assertions(0)
+	t := a.assertions(a.clocked(0))
 	return roundTrip(func(req *http.Request) (*http.Response, error) {
 		if !a.isAPI(req.URL) {
 			return nil, fmt.Errorf("ask %s as the App: GitHub's API is at %s", req.URL.Host, a.base.Host)
@@ -62,6 +62,11 @@ func (a *App) asApp() http.RoundTripper {
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// clocked meters what is asked for an installation, by GitHub's clock.
+func (a *App) clocked(installation int64) http.RoundTripper {
+	return &clocked{a, a.meter(installation)}
+}
 
 // clocked asks once more when an assertion is refused and GitHub's clock, which each
 // answer tells, is not this machine's.

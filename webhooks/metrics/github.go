@@ -73,7 +73,8 @@ func (g *GitHub) Forget(installation int64) {
 	}
 }
 
-// Token counts an installation token that was asked for: new, cached, narrowed, refused, ...
+// Token counts an installation token that was asked for: granted, narrowed (to less
+// than was wanted), refused or failed.
 func (g *GitHub) Token(outcome string) {
 	if g != nil {
 		g.tokens.WithLabelValues(g.outcome.value(outcome)).Inc()

@@ -30,7 +30,7 @@ func say(m *metrics.Metrics) {
 	m.GitHub.Call("check-runs", 201)
 	m.GitHub.Took("check-runs", time.Second)
 	m.GitHub.Remaining(7, 4999)
-	m.GitHub.Token("new")
+	m.GitHub.Token("granted")
 	m.GitHub.Limited("check-runs")
 	m.Jail.ChildDied(true)
 	m.Jail.RootRefused()
@@ -68,7 +68,7 @@ func TestMetrics(t *testing.T) {
 preadmit_github_calls_total{class=check-runs,status=201} 1
 preadmit_github_rate_limit_remaining{installation=7} 4999
 preadmit_github_rate_limited_total{class=check-runs} 1
-preadmit_github_tokens_total{outcome=new} 1
+preadmit_github_tokens_total{outcome=granted} 1
 preadmit_jail_children_died_total{why=limit} 1
 preadmit_jail_roots_refused_total{} 1
 preadmit_queue_claims_ended_total{outcome=done} 1
