@@ -2,13 +2,13 @@ package pages
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
 
 	"github.com/go-chi/chi/v5"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
@@ -20,8 +20,6 @@ const (
 	// repositories that GitHub is asked about for it.
 	pageLooks = 2000
 	pageAsks  = 40
-	// asksAtOnce is how many of them are asked about at the same time.
-	asksAtOnce = 8
 )
 
 // listView is a page of scans.
@@ -31,6 +29,9 @@ type listView struct {
 	Empty string
 	// Older leads to those that follow; it is set where there may be some.
 	Older string
+	// Unchecked says of which repositories GitHub could not be asked whether the viewer
+	// may read them; empty when there are none.
+	Unchecked string
 	// ShowRepository is set where scans are of several repositories.
 	ShowRepository bool
 }
@@ -42,7 +43,9 @@ func (p *Pages) recent(w http.ResponseWriter, r *http.Request, v *viewer) error 
 		return err
 	}
 	list.ShowRepository = true
-	list.Empty = "There are no scans of repositories that you may read. A scan begins when a pull request is opened or pushed to."
+	if list.Unchecked == "" && list.Older == "" && r.URL.Query().Get("before") == "" {
+		list.Empty = "There are no scans of repositories that you may read. A scan begins when a pull request is opened or pushed to."
+	}
 	p.write(w, http.StatusOK, v, frame{Title: "Scans", Heading: "Scans"}, "list", list)
 	return nil
 }
@@ -57,10 +60,10 @@ func (p *Pages) repository(w http.ResponseWriter, r *http.Request, v *viewer) er
 	if err != nil {
 		return err
 	}
-	name := newest.Owner + "/" + newest.Repo
-	f := frame{Title: name, Heading: name}
 	newest.Pull = 0 // the link is the repository's
-	if err := p.under(&f, "repository-under", p.links(newest)); err != nil {
+	links := p.links(newest)
+	f := frame{Title: links.Name, Heading: links.Name}
+	if err := p.under(&f, "repository-under", links); err != nil {
 		return err
 	}
 	p.write(w, http.StatusOK, v, f, "list", list)
@@ -129,60 +132,40 @@ func (p *Pages) mayRead(ctx context.Context, v *viewer, s queue.Scan) error {
 func (p *Pages) list(r *http.Request, v *viewer, of queue.ScanFilter) (*listView, error) {
 	of.Before, of.Limit = r.URL.Query().Get("before"), pageLooks
 	view := &listView{Empty: "There are no scans here."}
+	if p.isGone(r.Context(), of.Before) {
+		view.Empty = "The scan that this page would begin after is no longer kept."
+	}
 	scans := p.config.Queue.Scans(of)
-	known := map[int64]right{}
+	asked := p.newSurvey(v)
+	ctx, cancel := context.WithTimeout(r.Context(), asking)
+	defer cancel()
 	last := ""
 	for i, s := range scans {
-		_, asked := known[s.Repository]
 		room := pageRows - len(view.Rows)
-		if room == 0 || !asked && len(known) >= pageAsks {
+		if room == 0 || !asked.knows(s) && len(asked.known) >= pageAsks {
 			view.older(r.URL, last)
-			return view, nil
+			break
 		}
-		if !asked {
-			if err := p.askAhead(r.Context(), v, scans[i:min(len(scans), i+room)], known); err != nil {
-				return nil, err
-			}
+		if err := asked.ahead(ctx, scans[i:min(len(scans), i+room)]); err != nil {
+			return nil, err
 		}
-		if last = s.ID; known[s.Repository] >= mayRead {
+		if last = s.ID; asked.known[s.Repository] >= mayRead {
 			view.Rows = append(view.Rows, p.row(s))
 		}
 	}
-	if len(scans) == pageLooks {
+	if len(scans) == pageLooks && view.Older == "" {
 		view.older(r.URL, last)
 	}
-	return view, nil
+	return view, asked.say(view)
 }
 
-// askAhead asks what the viewer may do with the repository of the first scan and, at
-// the same time, with those of the next.
-func (p *Pages) askAhead(ctx context.Context, v *viewer, scans []queue.Scan, known map[int64]right) error {
-	var next []queue.Scan
-	taken := map[int64]bool{}
-	for _, s := range scans {
-		if _, asked := known[s.Repository]; asked || taken[s.Repository] {
-			continue
-		}
-		taken[s.Repository] = true
-		if next = append(next, s); len(next) == asksAtOnce {
-			break
-		}
+// isGone tells whether a list is to begin after a scan that is not there any more.
+func (p *Pages) isGone(ctx context.Context, before string) bool {
+	if before == "" {
+		return false
 	}
-	answers := make([]right, len(next))
-	var group errgroup.Group
-	for i, s := range next {
-		group.Go(func() (err error) {
-			answers[i], err = p.right(ctx, v, s)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	for i, s := range next {
-		known[s.Repository] = answers[i]
-	}
-	return nil
+	_, err := p.config.Queue.Scan(ctx, before)
+	return errors.Is(err, queue.ErrNotFound)
 }
 
 func (v *listView) older(at *url.URL, last string) {

@@ -81,22 +81,31 @@ func (p *Pages) newSession(ctx context.Context, code, verifier string) (*session
 	if err != nil {
 		return nil, exchangeError(err)
 	}
-	client, err := p.client(token.AccessToken)
+	login, err := p.owner(ctx, token.AccessToken)
 	if err != nil {
 		return nil, err
-	}
-	user, _, err := client.Users.Get(ctx, "")
-	if err != nil {
-		return nil, fmt.Errorf("ask GitHub who logged in: %w", err)
-	}
-	if user.GetLogin() == "" {
-		return nil, errors.New("ask GitHub who logged in: it named nobody")
 	}
 	expires := p.config.Now().Add(sessionAge)
 	if !token.Expiry.IsZero() && token.Expiry.Before(expires) {
 		expires = token.Expiry
 	}
-	return &session{user.GetLogin(), token.AccessToken, expires}, nil
+	return &session{login, token.AccessToken, expires}, nil
+}
+
+// owner asks GitHub whose a token is.
+func (p *Pages) owner(ctx context.Context, token string) (login string, err error) {
+	client, err := p.client(token)
+	if err != nil {
+		return "", err
+	}
+	user, _, err := client.Users.Get(ctx, "")
+	if err != nil {
+		return "", fmt.Errorf("ask GitHub who logged in: %w", err)
+	}
+	if user.GetLogin() == "" {
+		return "", errors.New("ask GitHub who logged in: it named nobody")
+	}
+	return user.GetLogin(), nil
 }
 
 // exchangeError leaves out the body of the answer, in which a token may be.
@@ -122,12 +131,6 @@ func (p *Pages) oauth() *oauth2.Config {
 			AuthStyle: oauth2.AuthStyleInParams,
 		},
 	}
-}
-
-// logout forgets the session in this browser.
-func (p *Pages) logout(w http.ResponseWriter, _ *http.Request) error {
-	p.dropCookie(w, sessionCookie)
-	return &problem{Status: http.StatusOK, Title: "You are logged out", Text: "This browser no longer knows who you are.", Login: "/login"}
 }
 
 // safeReturn gives a path of this service, with its query; "/" for anything that could

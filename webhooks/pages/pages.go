@@ -82,7 +82,7 @@ type Pages struct {
 	style     string // name of the style sheet below /static/
 	script    string
 	rights    *rights
-	loopback  bool
+	ended     *ended
 	// drawing bounds how many reports are read and drawn at a time, since one may
 	// have many megabytes.
 	drawing chan struct{}
@@ -99,8 +99,7 @@ func New(c Config) (*Pages, error) {
 		return nil, err
 	}
 	p := &Pages{config: c, public: public, drawing: make(chan struct{}, drawings)}
-	p.loopback = loopbackName(public.Hostname())
-	p.rights = newRights(c.Now)
+	p.rights, p.ended = newRights(c.Now), newEnded(c.Now)
 	if p.templates, err = parseTemplates(); err != nil {
 		return nil, fmt.Errorf("parse the templates of pages: %w", err)
 	}

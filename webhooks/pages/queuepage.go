@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -39,7 +40,7 @@ type deadView struct {
 
 // queue shows operators how the service does.
 func (p *Pages) queue(w http.ResponseWriter, r *http.Request, v *viewer) error {
-	if err := needsOperator(v); err != nil {
+	if err := p.needsOperator(r.Context(), v); err != nil {
 		return err
 	}
 	stats, err := p.config.Queue.Stats(r.Context())
@@ -97,9 +98,10 @@ func (p *Pages) found() []rowView {
 // reconciled is the reason of jobs that reconciliation enqueues.
 const reconciled = "reconcile"
 
-func needsOperator(v *viewer) error {
+// needsOperator is nil for operators, whom GitHub still knows.
+func (p *Pages) needsOperator(ctx context.Context, v *viewer) error {
 	if v.Operator {
-		return nil
+		return p.stillThere(ctx, v)
 	}
 	return &problem{Status: http.StatusForbidden, Title: "For operators only",
 		Text: "The queue tells of all repositories.", Hint: "Who runs the service may add your login to pages.admins."}
@@ -107,7 +109,7 @@ func needsOperator(v *viewer) error {
 
 // revive puts a dead letter back into the queue.
 func (p *Pages) revive(w http.ResponseWriter, r *http.Request, v *viewer) error {
-	if err := needsOperator(v); err != nil {
+	if err := p.needsOperator(r.Context(), v); err != nil {
 		return err
 	}
 	sequence, err := strconv.ParseUint(chi.URLParam(r, "sequence"), 10, 64)

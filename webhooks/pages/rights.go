@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -62,6 +64,13 @@ func (k *rights) get(key rightKey) (right, bool) {
 	return known.right, ok && k.now().Before(known.until)
 }
 
+// last is what GitHub said last, however long ago.
+func (k *rights) last(key rightKey) right {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.known[key].right
+}
+
 func (k *rights) put(key rightKey, r right) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -92,6 +101,29 @@ func (p *Pages) right(ctx context.Context, v *viewer, s queue.Scan) (right, erro
 		p.rights.put(key, r)
 	}
 	return r, err
+}
+
+// stillThere is nil as long as GitHub takes the viewer's token, and as theirs: for what
+// follows from who they are, and from no repository.
+func (p *Pages) stillThere(ctx context.Context, v *viewer) error {
+	if p.seesAll() {
+		return nil
+	}
+	key := keyOf(v, 0)
+	if _, ok := p.rights.get(key); ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, asking)
+	defer cancel()
+	login, err := p.owner(ctx, v.token)
+	if err != nil {
+		return cmp.Or(readRefusal(err), errLogin)
+	}
+	if !strings.EqualFold(login, v.Login) {
+		return errLogin
+	}
+	p.rights.put(key, mayRead)
+	return nil
 }
 
 // askRight asks GitHub with the viewer's token. A repository of the same name that is
@@ -144,11 +176,26 @@ func readRefusal(err error) error {
 
 // client asks GitHub's API as the owner of a token.
 func (p *Pages) client(token string) (*github.Client, error) {
+	client, err := p.githubClient(p.config.Transport)
+	if err != nil {
+		return nil, err
+	}
+	return client.WithAuthToken(token), nil
+}
+
+// githubClient asks GitHub's API by way of a transport, which may carry a secret: it is
+// led to no other host.
+func (p *Pages) githubClient(by http.RoundTripper) (*github.Client, error) {
 	base, err := url.Parse(p.config.App.BaseURL())
 	if err != nil {
 		return nil, fmt.Errorf("read the URL of GitHub's API: %w", err)
 	}
-	client := github.NewClient(&http.Client{Transport: p.config.Transport, Timeout: asking}).WithAuthToken(token)
+	client := github.NewClient(&http.Client{Transport: by, Timeout: asking, CheckRedirect: func(r *http.Request, via []*http.Request) error {
+		if r.URL.Host != base.Host || r.URL.Scheme != base.Scheme || len(via) > 3 {
+			return http.ErrUseLastResponse
+		}
+		return nil
+	}})
 	client.BaseURL = base
 	return client, nil
 }

@@ -47,7 +47,7 @@ func (p *Pages) session(r *http.Request) (*session, error) {
 	if err := p.openCookie(r, sessionCookie, &s); err != nil {
 		return nil, err
 	}
-	if s.Token == "" || !p.config.Now().Before(s.Expires) {
+	if s.Token == "" || !p.config.Now().Before(s.Expires) || p.ended.has(s.Token) {
 		return nil, errors.New("the session is over")
 	}
 	return &s, nil

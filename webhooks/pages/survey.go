@@ -1,0 +1,115 @@
+package pages
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+const (
+	// asksAtOnce is how many repositories GitHub is asked about at the same time.
+	asksAtOnce = 8
+	// askingOne bounds how long one of many may take: it keeps the others waiting.
+	askingOne = 4 * time.Second
+)
+
+// survey is what a viewer may do with the repositories of a list. One that GitHub could
+// not be asked about is as if they may not read it, and said to be missing.
+type survey struct {
+	p     *Pages
+	v     *viewer
+	known map[int64]right
+	// unchecked are scans of those that GitHub could not be asked about, one for each,
+	// and why is the last reason.
+	unchecked []queue.Scan
+	why       error
+}
+
+func (p *Pages) newSurvey(v *viewer) *survey {
+	return &survey{p: p, v: v, known: map[int64]right{}}
+}
+
+func (a *survey) knows(s queue.Scan) bool {
+	_, ok := a.known[s.Repository]
+	return ok
+}
+
+// ahead asks, unless that is known, what the viewer may do with the repository of the
+// first scan and, at the same time, with those of the next.
+func (a *survey) ahead(ctx context.Context, scans []queue.Scan) error {
+	if a.knows(scans[0]) {
+		return nil
+	}
+	next := a.next(scans)
+	answers, failures := make([]right, len(next)), make([]error, len(next))
+	var group errgroup.Group
+	for i, s := range next {
+		group.Go(func() error {
+			ctx, cancel := context.WithTimeout(ctx, askingOne)
+			defer cancel()
+			answers[i], failures[i] = a.p.right(ctx, a.v, s)
+			return nil
+		})
+	}
+	_ = group.Wait() // failures has the errors
+	for i, s := range next {
+		if err := failures[i]; errors.Is(err, errGitHub) {
+			a.unchecked, a.why = append(a.unchecked, s), err
+		} else if err != nil {
+			return err
+		}
+		a.known[s.Repository] = answers[i]
+	}
+	return nil
+}
+
+// next are the first scans of the next repositories to ask about.
+func (a *survey) next(scans []queue.Scan) []queue.Scan {
+	var next []queue.Scan
+	for _, s := range scans {
+		same := func(other queue.Scan) bool { return other.Repository == s.Repository }
+		if a.knows(s) || slices.ContainsFunc(next, same) {
+			continue
+		}
+		if next = append(next, s); len(next) == asksAtOnce {
+			break
+		}
+	}
+	return next
+}
+
+// say tells in a list what could not be checked. It names the repositories that the viewer
+// could read when GitHub answered last; that there are others it does not count. Where
+// nothing could be checked there is no list.
+func (a *survey) say(list *listView) error {
+	if len(a.unchecked) == 0 {
+		return nil
+	}
+	if len(a.unchecked) == len(a.known) {
+		return a.why
+	}
+	var names []string
+	for _, s := range a.unchecked {
+		if a.p.rights.last(keyOf(a.v, s.Repository)) >= mayRead {
+			names = append(names, report.Line(s.Owner+"/"+s.Repo))
+		}
+	}
+	slices.Sort(names)
+	if len(names) < len(a.unchecked) {
+		names = append(names, "some repositories")
+	}
+	if last := len(names) - 1; last > 0 {
+		names = []string{strings.Join(names[:last], ", ") + " and " + names[last]}
+	}
+	list.Unchecked = "GitHub could not be asked whether you may read " + names[0] + "."
+	list.Empty = "There are no scans of repositories that you are known to read."
+	a.p.config.Log.Warn("a list lacks repositories that GitHub could not be asked about", "repositories", len(a.unchecked), "error", a.why)
+	return nil
+}
