@@ -14,12 +14,15 @@ func (q *Queue) Forget(ctx context.Context, installation int64, repositories []i
 	gone := func(i, r int64) bool {
 		return i == installation && r != 0 && (len(repositories) == 0 || slices.Contains(repositories, r))
 	}
+	if err := q.hear(ctx); err != nil {
+		return fmt.Errorf("forgetting installation %d: %w", installation, err)
+	}
 	for _, e := range q.jobs.all() {
 		if !gone(e.value.Job.Installation, e.value.Job.Repository) {
 			continue
 		}
-		if _, _, err := q.jobs.change(ctx, e.key, "", remove[record]); err != nil && !errors.Is(err, errUnchanged) {
-			return fmt.Errorf("dropping job %s: %w", e.key, err)
+		if err := q.forgetJob(ctx, e.key); err != nil {
+			return err
 		}
 	}
 	for _, s := range q.book.list(ScanFilter{Installation: installation}) {
@@ -39,6 +42,48 @@ func (q *Queue) Forget(ctx context.Context, installation int64, repositories []i
 		}
 	}
 	return nil
+}
+
+// hear takes in what other replicas have written so far.
+func (q *Queue) hear(ctx context.Context) error {
+	if q.board.alone {
+		return nil
+	}
+	ctx, cancel := withPatience(ctx, writeWait)
+	defer cancel()
+	return errors.Join(q.jobs.catchUp(ctx), q.scans.catchUp(ctx), q.dead.catchUp(ctx))
+}
+
+// forgetJob drops the job of a subject, and the scans that are known from it.
+func (q *Queue) forgetJob(ctx context.Context, key string) error {
+	var had record
+	_, _, err := q.jobs.change(ctx, key, "", func(now *record) (*record, error) {
+		if now != nil {
+			had = *now
+		}
+		return remove(now)
+	})
+	if err != nil && !errors.Is(err, errUnchanged) {
+		return fmt.Errorf("dropping job %s: %w", key, err)
+	}
+	for _, old := range had.Replaced {
+		if err := q.forgetScan(ctx, old.Job); err != nil {
+			return err
+		}
+	}
+	return q.forgetScan(ctx, had.Job)
+}
+
+// forgetScan drops the scan of a job that was dropped. Where there is no record yet it says
+// so all the same: whoever is about to make one, as settle and a claim do, is refused then.
+func (q *Queue) forgetScan(ctx context.Context, j Job) error {
+	if !j.Kind.Judges() {
+		return nil
+	}
+	if err := q.dropReport(ctx, j.ID); err != nil {
+		return err
+	}
+	return q.changeScan(ctx, scanOf(j), func(*Scan) (*Scan, error) { return nil, nil })
 }
 
 // remove is the change to nothing.

@@ -63,6 +63,9 @@ type Scan struct {
 	Attempt    int    `json:"attempt,omitempty"`
 	CheckURL   string `json:"checkURL,omitempty"`
 	CommentURL string `json:"commentURL,omitempty"`
+	// CheckEnded says that no check run is in progress that the scan, which is over, may have
+	// left: GitHub was asked. CheckEnded of a Queue sets it.
+	CheckEnded bool `json:"checkEnded,omitempty"`
 	// HasReport says that Report has its report. The queue sets it.
 	HasReport bool      `json:"hasReport,omitempty"`
 	Created   time.Time `json:"created"`

@@ -40,7 +40,8 @@ func (q *Queue) WatchScan(ctx context.Context, id string) (<-chan Scan, error) {
 	return changes, nil
 }
 
-// PutScan stores what is known of a scan. HasReport and Created stay as the queue has them.
+// PutScan stores what is known of a scan. HasReport, CheckEnded and Created stay as the queue
+// has them.
 // A scan that is over stays so until its job is claimed again: whoever tells that it is
 // running meanwhile hears ErrSuperseded or ErrLost, and so does who tells of one that was
 // dropped, as Forget does.
@@ -59,7 +60,7 @@ func (q *Queue) PutScan(ctx context.Context, s Scan) error {
 			now = &Scan{Created: q.createdOf(s)}
 		}
 		next := s
-		next.Created, next.HasReport = now.Created, now.HasReport
+		next.Created, next.HasReport, next.CheckEnded = now.Created, now.HasReport, now.CheckEnded
 		next.Attempt = max(s.Attempt, now.Attempt)
 		switch {
 		case now.State == Superseded && s.State != Superseded:
@@ -139,7 +140,22 @@ func (q *Queue) beginScan(ctx context.Context, c *Claim) error {
 	return q.changeScanOf(ctx, c.Job, func(s *Scan) bool {
 		s.State, s.Attempt, s.Started = Running, c.Attempt, q.now()
 		s.Stage, s.Done, s.Total, s.Conclusion, s.Why, s.SupersededBy, s.Finished = "", 0, 0, "", "", "", time.Time{}
+		s.CheckEnded = false
 		return true
+	})
+}
+
+// CheckEnded keeps that a scan which is over has left no check run in progress, until its
+// job is claimed again. s is the scan as it was when GitHub was asked: of one that began
+// again since, or was dropped, nothing is kept.
+func (q *Queue) CheckEnded(ctx context.Context, s Scan) error {
+	return q.changeScan(ctx, s, func(now *Scan) (*Scan, error) {
+		if now == nil || !now.State.Over() || !now.Started.Equal(s.Started) || now.CheckEnded {
+			return nil, errUnchanged
+		}
+		next := *now
+		next.CheckEnded = true
+		return &next, nil
 	})
 }
 
@@ -170,6 +186,7 @@ func (q *Queue) conclude(ctx context.Context, c *Claim, state State, why string)
 }
 
 // settle tells the scans of jobs that were replaced, but for one that is still worked on.
+// Of one that was dropped meanwhile nothing is told.
 func (q *Queue) settle(ctx context.Context, r *record) error {
 	if r == nil {
 		return nil
@@ -185,7 +202,7 @@ func (q *Queue) settle(ctx context.Context, r *record) error {
 			s.State, s.SupersededBy, s.Finished = Superseded, old.By, q.now()
 			return true
 		})
-		if err != nil {
+		if err != nil && !errors.Is(err, ErrLost) {
 			return err
 		}
 	}

@@ -1,0 +1,43 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+// TestForgottenIsNotToldOf: who is about to make the first record of a scan when its job is
+// forgotten - because the job was replaced, or claimed - does not bring back what was known
+// of it.
+func TestForgottenIsNotToldOf(t *testing.T) {
+	q, err := Open(t.Context(), Config{Dir: t.TempDir()})
+	fatal(t, err)
+	t.Cleanup(func() { fatal(t, q.Close(context.Background())) })
+	old, _, err := q.Enqueue(t.Context(), Job{Kind: KindPull, Installation: 1, Repository: 10, Owner: "o", Repo: "secret-plans", Pull: 7})
+	fatal(t, err)
+	newer, err := q.complete(Job{Kind: KindPull, Installation: 1, Repository: 10, Owner: "o", Repo: "secret-plans", Pull: 7})
+	fatal(t, err)
+	// As Enqueue does it, without what it leaves to do behind the back.
+	e, _, err := q.jobs.change(t.Context(), old.Subject(), "", func(now *record) (*record, error) {
+		return now.supersede(newer, newer.Created, q.book.unsettled), nil
+	})
+	fatal(t, err)
+	fatal(t, q.Forget(t.Context(), 1, nil))
+
+	if err := q.settle(t.Context(), e.value); err != nil {
+		t.Error("settle:", err)
+	}
+	if err := q.beginScan(t.Context(), &Claim{Job: newer, Attempt: 1}); !errors.Is(err, ErrLost) {
+		t.Error("begin:", err)
+	}
+	if left := q.Scans(ScanFilter{}); len(left) > 0 {
+		t.Errorf("left: %+v", left)
+	}
+}
+
+func fatal(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
