@@ -8,21 +8,24 @@ import (
 // book has all scans, in order: those with a record, and those whose jobs still wait for
 // their first claim, of which the job is the record.
 type book struct {
+	// most is how many scans that ended there are to be, and full is told when there are more
+	// by a twentieth.
+	most int
+	full chan struct{}
+
 	mutex   sync.Mutex
 	pages   map[string]*page
 	shelves shelves
 	readers map[string]map[chan Scan]bool
+	// ended counts the records of scans that are over.
+	ended int
 }
 
-// page is a scan.
-type page struct {
-	Scan
-	// stored says that there is a record.
-	stored bool
-}
-
-func newBook() *book {
-	return &book{pages: map[string]*page{}, shelves: shelves{}, readers: map[string]map[chan Scan]bool{}}
+func newBook(most int) *book {
+	return &book{
+		most: most, full: make(chan struct{}, 1),
+		pages: map[string]*page{}, shelves: shelves{}, readers: map[string]map[chan Scan]bool{},
+	}
 }
 
 // tellScan takes in a record: see mirror.
@@ -31,7 +34,7 @@ func (b *book) tellScan(before, now entry[Scan]) {
 	defer b.mutex.Unlock()
 	switch {
 	case now.value != nil:
-		b.set(*now.value, true)
+		b.set(&page{record: now.value})
 	case before.value != nil:
 		b.remove(before.value.ID)
 	}
@@ -48,30 +51,24 @@ func (b *book) tellJob(before, now entry[record]) {
 		b.removeReplaced(before.value)
 		return
 	}
-	for _, r := range now.value.Replaced {
-		b.derive(r.scan())
+	for i := range now.value.Replaced {
+		r := &now.value.Replaced[i]
+		b.derive(&page{job: &r.Job, by: r.By})
 	}
 	if now.value.Job.Kind.Judges() {
-		b.derive(scanOf(now.value.Job))
+		b.derive(&page{job: &now.value.Job})
 	}
-}
-
-// scan is the record of a job that was replaced before it was ever claimed.
-func (r replaced) scan() Scan {
-	s := scanOf(r.Job)
-	s.State, s.SupersededBy = Superseded, r.By
-	return s
 }
 
 // derive sets a scan that has no record.
-func (b *book) derive(s Scan) {
-	if p := b.pages[s.ID]; p == nil || !p.stored {
-		b.set(s, false)
+func (b *book) derive(p *page) {
+	if old := b.pages[p.job.ID]; old == nil || old.record == nil {
+		b.set(p)
 	}
 }
 
 func (b *book) removeDerived(id string) {
-	if p := b.pages[id]; p != nil && !p.stored {
+	if p := b.pages[id]; p != nil && p.record == nil {
 		b.remove(id)
 	}
 }
@@ -87,22 +84,53 @@ func (b *book) removeReplaced(old *record) {
 	}
 }
 
-func (b *book) set(s Scan, stored bool) {
-	if old := b.pages[s.ID]; old != nil && old.Created.Equal(s.Created) && placesOf(&old.Scan) == placesOf(&s) {
-		old.Scan, old.stored = s, stored
+func (b *book) set(p *page) {
+	id := p.id()
+	b.count(b.pages[id], p)
+	if old := b.pages[id]; old != nil && old.created().Equal(p.created()) && old.places() == p.places() {
+		*old = *p
 	} else {
-		b.takeOut(s.ID)
-		p := &page{s, stored}
+		b.takeOut(id)
 		b.shelves.put(p)
-		b.pages[s.ID] = p
+		b.pages[id] = p
 	}
-	for reader := range b.readers[s.ID] {
-		give(reader, s)
+	for reader := range b.readers[id] {
+		give(reader, p.scan())
 	}
+}
+
+// count notes that now comes in the place of old; nil is nothing.
+func (b *book) count(old, now *page) {
+	if old.over() {
+		b.ended--
+	}
+	if !now.over() {
+		return
+	}
+	if b.ended++; b.ended > b.most+b.most/20 {
+		select {
+		case b.full <- struct{}{}:
+		default: // It is told already.
+		}
+	}
+}
+
+// records are all scans that have a record, the newest first. They are not to be changed.
+func (b *book) records() []*Scan {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	records := make([]*Scan, 0, len(b.pages))
+	for _, p := range slices.Backward(b.shelves[place{}]) {
+		if p.record != nil {
+			records = append(records, p.record)
+		}
+	}
+	return records
 }
 
 // remove ends a scan, and with it the reading of it.
 func (b *book) remove(id string) {
+	b.count(b.pages[id], nil)
 	b.takeOut(id)
 	for reader := range b.readers[id] {
 		close(reader)
@@ -131,7 +159,7 @@ func (b *book) at(id string) (s Scan, found bool) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	if p := b.pages[id]; p != nil {
-		return p.Scan, true
+		return p.scan(), true
 	}
 	return Scan{}, false
 }
@@ -141,7 +169,7 @@ func (b *book) unsettled(r replaced) bool {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	p := b.pages[r.Job.ID]
-	return p == nil || !p.stored || !p.State.Over() || p.State == Cancelled
+	return !p.over() || p.record.State == Cancelled
 }
 
 // list gives the scans that the filter wants.
@@ -162,8 +190,8 @@ func (b *book) list(f ScanFilter) []Scan {
 		if f.Limit > 0 && len(scans) == f.Limit {
 			break
 		}
-		if f.matches(&p.Scan) {
-			scans = append(scans, p.Scan)
+		if s := p.scan(); f.matches(&s) {
+			scans = append(scans, s)
 		}
 	}
 	return scans
@@ -178,7 +206,7 @@ func (b *book) read(id string) (changes chan Scan, stop func()) {
 		return nil, nil
 	}
 	changes = make(chan Scan, 1)
-	changes <- p.Scan
+	changes <- p.scan()
 	if b.readers[id] == nil {
 		b.readers[id] = map[chan Scan]bool{}
 	}

@@ -10,7 +10,7 @@ func TestBookForgets(t *testing.T) {
 	job.ID = "b"
 	none := entry[record]{key: "x"}
 	now := entry[record]{key: "x", value: &record{Job: job, Replaced: []replaced{{old, job.ID}}}}
-	b := newBook()
+	b := newBook(1)
 	b.tellJob(none, now)
 	if n := len(b.list(ScanFilter{})); n != 2 {
 		t.Errorf("%d scans, want 2", n)

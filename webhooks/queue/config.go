@@ -34,6 +34,12 @@ type Config struct {
 	PerInstallation int
 	// KeepAge is how long scan records, reports and dead letters are kept. 720 hours when 0.
 	KeepAge time.Duration
+	// KeepScans is the most records of scans that ended; the oldest go first, with their
+	// reports. 100,000 when 0.
+	KeepScans int
+	// KeepDeliveries is the most deliveries that are remembered; the oldest are forgotten
+	// first. 500,000 when 0.
+	KeepDeliveries int
 	// KeepBytes is the most that reports take; the oldest go first. 4 GiB when 0.
 	KeepBytes int64
 	// Log tells of what went wrong on the way; nil discards it.
@@ -57,6 +63,12 @@ func (c Config) withDefaults() Config {
 	}
 	if c.KeepAge == 0 {
 		c.KeepAge = 720 * time.Hour
+	}
+	if c.KeepScans == 0 {
+		c.KeepScans = 100_000
+	}
+	if c.KeepDeliveries == 0 {
+		c.KeepDeliveries = 500_000
 	}
 	if c.KeepBytes == 0 {
 		c.KeepBytes = 4 << 30

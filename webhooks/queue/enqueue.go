@@ -90,6 +90,7 @@ func (q *Queue) complete(j Job) (Job, error) {
 	if err := j.check(); err != nil {
 		return j, err
 	}
+	q.words.shareJob(&j)
 	j.Created = q.now()
 	if j.ID == "" {
 		id, err := uuid.NewV7()

@@ -18,7 +18,7 @@ type mirror[T any] struct {
 	tell func(before, now entry[T])
 
 	mutex   sync.Mutex
-	entries map[string]entry[T]
+	entries map[string]kept[T]
 	// gone has the sequences at which this process removed entries, until the watcher has
 	// passed them: what it brings until then is older.
 	gone map[string]uint64
@@ -28,10 +28,16 @@ type mirror[T any] struct {
 	news chan struct{}
 }
 
+// kept is what a mirror keeps of an entry.
+type kept[T any] struct {
+	value    *T
+	sequence uint64
+}
+
 func newMirror[T any](t *table[T], tell func(before, now entry[T])) *mirror[T] {
 	return &mirror[T]{
 		table: t, tell: tell,
-		entries: map[string]entry[T]{}, gone: map[string]uint64{}, news: make(chan struct{}),
+		entries: map[string]kept[T]{}, gone: map[string]uint64{}, news: make(chan struct{}),
 	}
 }
 
@@ -40,7 +46,7 @@ func (m *mirror[T]) at(key string) entry[T] {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	if e, ok := m.entries[key]; ok {
-		return e
+		return entry[T]{key: key, value: e.value, sequence: e.sequence}
 	}
 	return entry[T]{key: key, sequence: m.gone[key]}
 }
@@ -73,22 +79,22 @@ func (m *mirror[T]) drop(stale entry[T]) {
 func (m *mirror[T]) apply(e entry[T]) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	before, had := m.entries[e.key]
-	if had && before.sequence >= e.sequence || m.gone[e.key] >= e.sequence && e.sequence > 0 {
+	old, had := m.entries[e.key]
+	if had && old.sequence >= e.sequence || m.gone[e.key] >= e.sequence && e.sequence > 0 {
 		return
 	}
-	before.key = e.key
+	e.write = "" // Only a writer asks for it, and it comes with all of a message's headers.
 	if e.value == nil {
 		delete(m.entries, e.key)
 		if e.sequence > m.seen {
 			m.gone[e.key] = e.sequence
 		}
 	} else {
-		m.entries[e.key] = e
+		m.entries[e.key] = kept[T]{e.value, e.sequence}
 		delete(m.gone, e.key)
 	}
 	if had || e.value != nil {
-		m.tell(before, e)
+		m.tell(entry[T]{key: e.key, value: old.value, sequence: old.sequence}, e)
 	}
 }
 
@@ -186,8 +192,8 @@ func (m *mirror[T]) all() []entry[T] {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	entries := make([]entry[T], 0, len(m.entries))
-	for _, e := range m.entries {
-		entries = append(entries, e)
+	for key, e := range m.entries {
+		entries = append(entries, entry[T]{key: key, value: e.value, sequence: e.sequence})
 	}
 	return entries
 }

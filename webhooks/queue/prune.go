@@ -14,7 +14,8 @@ import (
 // write and its job's end may take a moment to be heard of.
 const orphaned = time.Hour
 
-// Prune drops what is older than is kept, and the oldest reports if all take too much.
+// Prune drops what is older than is kept, the oldest scans that ended if there are too many,
+// and the oldest reports if all take too much.
 // Records of scans whose jobs are gone become failed.
 func (q *Queue) Prune(ctx context.Context) error {
 	return errors.Join(q.pruneReports(ctx, q.config.KeepBytes), q.pruneScans(ctx), q.pruneDead(ctx))
@@ -60,7 +61,7 @@ func (q *Queue) tellReports(ctx context.Context, kept map[string]bool, listed []
 	for _, r := range listed {
 		gone[r.Name] = !kept[r.Name]
 	}
-	for _, s := range q.book.list(ScanFilter{}) {
+	for _, s := range q.book.records() {
 		if !s.HasReport || kept[s.ID] {
 			continue
 		}
@@ -70,14 +71,15 @@ func (q *Queue) tellReports(ctx context.Context, kept map[string]bool, listed []
 				continue
 			}
 		}
-		if err := q.setHasReport(ctx, s, false); err != nil {
+		if err := q.setHasReport(ctx, *s, false); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// pruneScans drops old records, and fails those whose jobs are gone.
+// pruneScans drops old records and those that are too many, and fails those whose jobs are
+// gone. What has a job stays.
 func (q *Queue) pruneScans(ctx context.Context) error {
 	jobs := map[string]bool{}
 	for _, e := range q.jobs.all() {
@@ -86,21 +88,25 @@ func (q *Queue) pruneScans(ctx context.Context) error {
 			jobs[e.value.Holder.Job] = true
 		}
 	}
-	for _, s := range q.book.list(ScanFilter{}) {
+	ended := 0
+	for _, s := range q.book.records() {
+		if s.State.Over() {
+			ended++
+		}
 		if jobs[s.ID] {
 			continue
 		}
-		if err := q.pruneScan(ctx, s); err != nil {
+		if err := q.pruneScan(ctx, *s, ended > q.config.KeepScans); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// pruneScan is for a scan that has no job.
-func (q *Queue) pruneScan(ctx context.Context, s Scan) error {
+// pruneScan is for a scan that has no job. tooMany says that as many as are kept are newer.
+func (q *Queue) pruneScan(ctx context.Context, s Scan, tooMany bool) error {
 	switch now := q.now(); {
-	case now.Sub(s.Created) > q.config.KeepAge:
+	case now.Sub(s.Created) > q.config.KeepAge, tooMany && s.State.Over():
 		return q.dropScan(ctx, s)
 	case !s.State.Over() && now.Sub(s.Created) > orphaned && now.Sub(s.Started) > orphaned:
 		return q.changeScan(ctx, s, func(stored *Scan) (*Scan, error) {

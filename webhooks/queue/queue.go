@@ -43,14 +43,17 @@ type Queue struct {
 	deliveries *table[delivery]
 	holds      *table[holder]
 	reports    jetstream.ObjectStore
+	// reportStream is what the reports are kept in.
+	reportStream jetstream.Stream
 
 	board *board
 	book  *book
+	words words
 	// unsettled are subjects with replaced jobs whose scans are yet to be told.
 	unsettled chan string
 
 	// context lives as long as the queue is open, and so do the watchers: those of the mirrors,
-	// and settleAll.
+	// settleAll and keepFew.
 	context  context.Context
 	cancel   context.CancelFunc
 	watchers sync.WaitGroup
@@ -65,7 +68,7 @@ func Open(ctx context.Context, c Config) (*Queue, error) {
 	if c.Lease < time.Second {
 		return nil, fmt.Errorf("queue.lease: %s is too short; give at least 1s", c.Lease)
 	}
-	q := &Queue{config: c, owner: rand.Text(), book: newBook(), unsettled: make(chan string, 1024)}
+	q := &Queue{config: c, owner: rand.Text(), book: newBook(c.KeepScans), unsettled: make(chan string, 1024)}
 	q.board = newBoard(c, q.owner)
 	q.context, q.cancel = context.WithCancel(context.Background())
 	if err := q.open(ctx); err != nil {
@@ -105,7 +108,11 @@ func (q *Queue) load(ctx context.Context) error {
 	q.watchers.Go(func() { q.scans.watch(q.context) })
 	q.watchers.Go(func() { q.dead.watch(q.context) })
 	q.watchers.Go(q.settleAll)
-	return q.catchUp(ctx)
+	if err := q.catchUp(ctx); err != nil {
+		return err
+	}
+	q.watchers.Go(q.keepFew) // which has to know all jobs
+	return nil
 }
 
 // catchUp waits until this process knows of everything written so far.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,12 +16,12 @@ import (
 
 // PutReport stores a scan's report, compressed. The scan must have a record; if that was
 // dropped meanwhile, the report is as well.
-func (q *Queue) PutReport(ctx context.Context, id string, json []byte) error {
+func (q *Queue) PutReport(ctx context.Context, id string, text []byte) error {
 	s, found := q.book.at(id)
 	if !found {
 		return fmt.Errorf("storing the report of scan %.64q: %w", id, ErrNotFound)
 	}
-	packed, err := pack(json)
+	packed, err := pack(text)
 	if err != nil {
 		return fmt.Errorf("compressing the report of scan %s: %w", id, err)
 	}
@@ -51,11 +53,11 @@ func (q *Queue) Report(ctx context.Context, id string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the report of scan %.64q: %w", id, err)
 	}
-	json, err := unpack(packed)
+	text, err := unpack(packed)
 	if err != nil {
 		return nil, fmt.Errorf("reading the report of scan %s: %w", id, err)
 	}
-	return json, nil
+	return text, nil
 }
 
 func pack(data []byte) ([]byte, error) {
@@ -94,8 +96,35 @@ func (q *Queue) setHasReport(ctx context.Context, s Scan, has bool) error {
 // dropReport removes a report, if there is one.
 func (q *Queue) dropReport(ctx context.Context, id string) error {
 	err := q.reports.Delete(ctx, id)
-	if err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
+	if errors.Is(err, jetstream.ErrObjectNotFound) {
+		return nil
+	}
+	if err == nil {
+		err = q.dropMarker(ctx, id)
+	}
+	if err != nil {
 		return fmt.Errorf("removing the report of scan %s: %w", id, err)
+	}
+	return nil
+}
+
+// dropMarker removes what the store keeps of a report that was removed, unless the report
+// came again: for as long as reports are kept there would be more and more of it.
+func (q *Queue) dropMarker(ctx context.Context, id string) error {
+	subject := "$O." + reportBucket + ".M." + base64.URLEncoding.EncodeToString([]byte(id))
+	message, err := q.reportStream.GetLastMsgForSubject(ctx, subject)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var about jetstream.ObjectInfo
+	if err := json.Unmarshal(message.Data, &about); err != nil || !about.Deleted {
+		return err
+	}
+	if err := q.reportStream.DeleteMsg(ctx, message.Sequence); !errors.Is(err, jetstream.ErrMsgNotFound) {
+		return err
 	}
 	return nil
 }

@@ -87,14 +87,6 @@ func (s Scan) key() string {
 	return strconv.FormatInt(s.Installation, 10) + "." + strconv.FormatInt(s.Repository, 10) + "." + s.ID
 }
 
-// compare orders lists, which begin with the newest.
-func (s Scan) compare(t Scan) int {
-	if c := t.Created.Compare(s.Created); c != 0 {
-		return c
-	}
-	return strings.Compare(t.ID, s.ID)
-}
-
 // ScanFilter says which scans are wanted; zero values say nothing.
 type ScanFilter struct {
 	Installation, Repository int64

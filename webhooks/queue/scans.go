@@ -70,6 +70,7 @@ func (q *Queue) PutScan(ctx context.Context, s Scan) error {
 		case *now == next:
 			return nil, errUnchanged
 		}
+		q.words.shareScan(&next)
 		return &next, nil
 	})
 }

@@ -12,11 +12,6 @@ type place struct {
 	name       string
 }
 
-// placesOf are the places where a scan is found.
-func placesOf(s *Scan) [3]place {
-	return [3]place{{}, {repository: s.Repository}, {name: nameOf(s.Owner, s.Repo)}}
-}
-
 // nameOf names a repository, of which GitHub ignores the case.
 func nameOf(owner, repo string) string { return strings.ToLower(owner + "/" + repo) }
 
@@ -35,10 +30,8 @@ func (f ScanFilter) place() place {
 // then none has to be moved.
 type shelves map[place][]*page
 
-func oldest(p, q *page) int { return q.compare(p.Scan) }
-
 func (s shelves) put(p *page) {
-	for _, where := range placesOf(&p.Scan) {
+	for _, where := range p.places() {
 		at, _ := slices.BinarySearchFunc(s[where], p, oldest)
 		s[where] = slices.Insert(s[where], at, p)
 	}
@@ -46,7 +39,7 @@ func (s shelves) put(p *page) {
 
 // take removes a page that is there.
 func (s shelves) take(p *page) {
-	for _, where := range placesOf(&p.Scan) {
+	for _, where := range p.places() {
 		at, _ := slices.BinarySearchFunc(s[where], p, oldest)
 		if s[where] = slices.Delete(s[where], at, at+1); len(s[where]) == 0 {
 			delete(s, where)

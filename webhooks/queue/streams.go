@@ -17,6 +17,8 @@ const (
 	// clusterWait is how long a cluster may take to make a stream: its servers may be
 	// starting too.
 	clusterWait = 30 * time.Second
+	// reportBucket is the object store of reports.
+	reportBucket = "preadmit-reports"
 )
 
 // openStreams makes the streams that are not there yet, and sets the others to what the
@@ -31,6 +33,7 @@ func (q *Queue) openStreams(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	jobs.share = q.words.shareRecord
 	q.jobs = newMirror(jobs, func(before, now entry[record]) {
 		q.board.tell(before, now)
 		q.book.tellJob(before, now)
@@ -39,6 +42,7 @@ func (q *Queue) openStreams(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	scans.share = q.words.shareScan
 	q.scans = newMirror(scans, q.book.tellScan)
 	dead, err := open[Dead](ctx, s, "dead", jetstream.StreamConfig{})
 	if err != nil {
@@ -50,7 +54,8 @@ func (q *Queue) openStreams(ctx context.Context) error {
 
 // openUnwatched makes what has no mirror.
 func (q *Queue) openUnwatched(ctx context.Context, s *streams) (err error) {
-	if q.deliveries, err = open[delivery](ctx, s, "deliveries", jetstream.StreamConfig{MaxAge: deliveryAge}); err != nil {
+	noted := jetstream.StreamConfig{MaxAge: deliveryAge, MaxMsgs: int64(q.config.KeepDeliveries)}
+	if q.deliveries, err = open[delivery](ctx, s, "deliveries", noted); err != nil {
 		return err
 	}
 	short := min(q.config.Lease, time.Minute)
@@ -65,8 +70,12 @@ func (q *Queue) openUnwatched(ctx context.Context, s *streams) (err error) {
 	}
 	return s.patiently(ctx, "reports", func(ctx context.Context) error {
 		q.reports, err = s.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
-			Bucket: "preadmit-reports", TTL: q.config.KeepAge, Storage: jetstream.FileStorage, Replicas: s.replicas,
+			Bucket: reportBucket, TTL: q.config.KeepAge, Storage: jetstream.FileStorage, Replicas: s.replicas,
 		})
+		if err != nil {
+			return err
+		}
+		q.reportStream, err = s.js.Stream(ctx, "OBJ_"+reportBucket)
 		return err
 	})
 }
@@ -92,7 +101,10 @@ type streams struct {
 // open makes the stream of a table if need be.
 func open[T any](ctx context.Context, s *streams, name string, config jetstream.StreamConfig) (*table[T], error) {
 	q := s.queue
-	t := &table[T]{js: s.js, name: name, prefix: "preadmit." + name + ".", metrics: q.config.Metrics, log: q.config.Log}
+	t := &table[T]{js: s.js, name: name, prefix: "preadmit." + name + ".", metrics: q.config.Metrics, log: q.config.Log, goneFor: goneFor}
+	if q.embedded != nil {
+		t.goneFor = goneAlone
+	}
 	config.Name = "PREADMIT_" + strings.ToUpper(name)
 	config.Subjects = []string{t.prefix + ">"}
 	config.MaxMsgsPerSubject = 1

@@ -30,6 +30,9 @@ const (
 	// goneFor is how long a message says that there is nothing any more, so that replicas
 	// that were away hear of it.
 	goneFor = time.Hour
+	// goneAlone is the same where there are no other replicas: work that was under way when
+	// something went is to find that it went.
+	goneAlone = 5 * time.Minute
 	// publishWait is how long one try of a write may take; a leader may be elected meanwhile.
 	publishWait = 2 * time.Second
 	// writeWait is how long a write is tried when its context has no deadline. GitHub waits
@@ -50,6 +53,10 @@ type table[T any] struct {
 	prefix  string
 	metrics *metrics.Queue
 	log     *slog.Logger
+	// goneFor is how long a message says that there is nothing any more.
+	goneFor time.Duration
+	// share makes a value that was read smaller; nil does not.
+	share func(*T)
 }
 
 // entry is what a key holds.
@@ -109,7 +116,7 @@ func (t *table[T]) write(ctx context.Context, from entry[T], next *T, name, id s
 	options := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(from.sequence)}
 	if next == nil {
 		message.Header.Set(goneHeader, "1")
-		options = append(options, jetstream.WithMsgTTL(goneFor))
+		options = append(options, jetstream.WithMsgTTL(t.goneFor))
 	} else {
 		var err error
 		if message.Data, err = json.Marshal(next); err != nil {
@@ -163,6 +170,9 @@ func (t *table[T]) decode(subject string, sequence uint64, header nats.Header, d
 	if err := json.Unmarshal(data, value); err != nil {
 		t.log.Error("what is stored cannot be read, and counts as nothing", "table", t.name, "key", e.key, "err", err)
 		return e
+	}
+	if t.share != nil {
+		t.share(value)
 	}
 	e.value = value
 	return e

@@ -1,0 +1,102 @@
+package queue_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// end takes n scans of pull requests to their ends, and gives their ids, the oldest first.
+func end(t testing.TB, q *queue.Queue, first, n int) []string {
+	t.Helper()
+	var ids []string
+	for i := range n {
+		ids = append(ids, enqueue(t, q, pull(1, first+i)).ID)
+		done(t, next(t, q))
+	}
+	return ids
+}
+
+// kept says what is wrong if not exactly these scans are there.
+func kept(q *queue.Queue, want ...string) string {
+	got := states(q)
+	for _, id := range want {
+		if _, is := got[id]; !is {
+			return fmt.Sprintf("scan %s is gone", id)
+		}
+	}
+	if len(got) != len(want) {
+		return fmt.Sprintf("%d scans, want %d", len(got), len(want))
+	}
+	return ""
+}
+
+// TestKeepScans: of the scans that ended only so many stay, without anybody asking for it,
+// and their reports go with the others. What has not ended stays.
+func TestKeepScans(t *testing.T) {
+	q := open(t, queue.Config{KeepScans: 3, PerInstallation: 1})
+	waiting := []string{enqueue(t, q, pull(2, 1)).ID, enqueue(t, q, pull(2, 2)).ID}
+	running := next(t, q)
+	t.Cleanup(func() { _ = running.Release(t.Context()) })
+	first := enqueue(t, q, pull(1, 1)).ID
+	c := next(t, q)
+	if err := q.PutReport(t.Context(), first, []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	done(t, c)
+	ended := append([]string{first}, end(t, q, 2, 6)...)
+	eventually(t, func() string { return kept(q, append(waiting, ended[4:]...)...) })
+	if _, err := q.Report(t.Context(), first); !errors.Is(err, queue.ErrNotFound) {
+		t.Errorf("the report of a scan that was dropped: %v", err)
+	}
+}
+
+// TestKeepFewerScans: Prune is exact where what runs by itself leaves some room, and a
+// smaller bound holds after a restart.
+func TestKeepFewerScans(t *testing.T) {
+	dir := t.TempDir()
+	q := open(t, queue.Config{Dir: dir, KeepScans: 40})
+	ended := end(t, q, 1, 42)
+	time.Sleep(100 * time.Millisecond)
+	if wrong := kept(q, ended...); wrong != "" {
+		t.Error("within the room:", wrong)
+	}
+	if err := q.Prune(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if wrong := kept(q, ended[2:]...); wrong != "" {
+		t.Error("after Prune:", wrong)
+	}
+	shut(t, q)
+	q = open(t, queue.Config{Dir: dir, KeepScans: 5})
+	eventually(t, func() string { return kept(q, ended[37:]...) })
+}
+
+// TestReplicasKeepScans: one of several replicas does it, and all hear of it.
+func TestReplicasKeepScans(t *testing.T) {
+	c := queue.Config{URL: urls(serve(t, 1)), KeepScans: 5}
+	one, two := open(t, c), open(t, c)
+	ended := append(end(t, one, 1, 8), end(t, two, 9, 8)...)
+	for _, q := range []*queue.Queue{one, two} {
+		eventually(t, func() string { return kept(q, ended[11:]...) })
+	}
+}
+
+// TestKeepDeliveries: the oldest deliveries are forgotten when there are too many.
+func TestKeepDeliveries(t *testing.T) {
+	q := open(t, queue.Config{KeepDeliveries: 5})
+	for i := range 9 {
+		if err := q.Remember(t.Context(), fmt.Sprint("delivery-", i), "push"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 9 {
+		seen, err := q.Seen(t.Context(), fmt.Sprint("delivery-", i))
+		if want := i >= 4; err != nil || seen != want {
+			t.Errorf("delivery %d: seen %v, want %v; %v", i, seen, want, err)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package queue
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+// TestWords: equal texts are one in memory, which is not part of anything larger, and what
+// is known is bounded.
+func TestWords(t *testing.T) {
+	whole := strings.Repeat("octo/shop", 2)
+	a, b, none := whole[:4], whole[9:13], ""
+	w := words{}
+	w.share(&a, &b, &none)
+	if a != "octo" || b != "octo" || none != "" {
+		t.Fatalf("%q, %q and %q", a, b, none)
+	}
+	if unsafe.StringData(a) != unsafe.StringData(b) || unsafe.StringData(a) == unsafe.StringData(whole) {
+		t.Error("not one text of its own")
+	}
+	for i := range 2 * mostWords {
+		text := fmt.Sprint("text-", i)
+		w.share(&text)
+	}
+	if len(w.known) > mostWords {
+		t.Errorf("%d texts are known, want %d at most", len(w.known), mostWords)
+	}
+}
+
+// TestOneScan: what a record of a scan takes is there once: the book has what the mirror has.
+func TestOneScan(t *testing.T) {
+	q, err := Open(t.Context(), Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close(t.Context())
+	j, _, err := q.Enqueue(t.Context(), Job{Kind: KindPull, Installation: 1, Repository: 10, Pull: 7, Owner: "octo", Repo: "shop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := q.book.pages[j.ID]; p.record != nil || p.job != &q.jobs.at(j.Subject()).value.Job {
+		t.Error("the scan that waits is not its job")
+	}
+	c, err := q.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Done(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if p := q.book.pages[j.ID]; p.job != nil || p.record != q.scans.at(scanOf(j).key()).value {
+		t.Error("the scan that ended is not its record")
+	}
+}
+
+// TestReportLeavesNothing: what is kept of reports that went does not grow with their number.
+func TestReportLeavesNothing(t *testing.T) {
+	q, err := Open(t.Context(), Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close(t.Context())
+	s := Scan{ID: "x", Installation: 1, Repository: 10, State: Completed}
+	if err := q.PutScan(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	messages := func() uint64 {
+		info, err := q.reportStream.Info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.State.Msgs
+	}
+	if err := q.PutReport(t.Context(), s.ID, []byte("{}")); err != nil || messages() == 0 {
+		t.Fatalf("%d messages, %v", messages(), err)
+	}
+	if err := q.dropMarker(t.Context(), s.ID); err != nil || messages() == 0 {
+		t.Errorf("a report that is there was taken for one that went: %d messages, %v", messages(), err)
+	}
+	if err := q.dropReport(t.Context(), s.ID); err != nil || messages() != 0 {
+		t.Errorf("%d messages, %v", messages(), err)
+	}
+	if err := q.dropReport(t.Context(), s.ID); err != nil {
+		t.Error("again:", err)
+	}
+}
