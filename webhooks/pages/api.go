@@ -4,7 +4,10 @@ import (
 	_ "embed" // openapi.json
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
+	"strconv"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -35,6 +38,8 @@ type apiProblem struct {
 	Detail string `json:"detail,omitempty"`
 	// Errors name what is wrong with a request, field by field.
 	Errors []fieldError `json:"errors,omitempty"`
+	// after is when to ask again, rounded up to seconds; 0 is not to.
+	after time.Duration
 }
 
 type fieldError struct {
@@ -43,6 +48,9 @@ type fieldError struct {
 }
 
 func (e *apiProblem) Error() string { return e.Title + ": " + e.Detail }
+
+// retryAfter is when to ask again while the service cannot take a request.
+const retryAfter = 10 * time.Second
 
 // apiHandler answers a request of the API that came with a token.
 type apiHandler func(w http.ResponseWriter, r *http.Request, t *Token) error
@@ -73,8 +81,8 @@ func (p *Pages) apiError(w http.ResponseWriter, r *http.Request, err error) {
 		e = &apiProblem{Status: http.StatusNotFound, Detail: "There is no such scan, it is no longer kept, or the token is not for its repository."}
 	default:
 		p.config.Log.ErrorContext(r.Context(), "an API request failed", "route", r.Pattern, "error", err)
-		e = &apiProblem{Status: http.StatusServiceUnavailable, Detail: "The request could not be taken now. Send it again; the service's log says why."}
-		w.Header().Set("Retry-After", "10")
+		e = &apiProblem{Status: http.StatusServiceUnavailable, after: retryAfter,
+			Detail: "The request could not be taken now. Send it again; the service's log says why."}
 	}
 	writeProblem(w, e)
 }
@@ -82,6 +90,9 @@ func (p *Pages) apiError(w http.ResponseWriter, r *http.Request, err error) {
 func writeProblem(w http.ResponseWriter, e *apiProblem) {
 	e.Type, e.Title = "about:blank", http.StatusText(e.Status)
 	w.Header().Set("Content-Type", "application/problem+json")
+	if e.after > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.after.Seconds()))))
+	}
 	w.WriteHeader(e.Status)
 	_ = json.NewEncoder(w).Encode(e) // strings and numbers only; a client that went away is no concern
 }

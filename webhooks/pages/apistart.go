@@ -71,7 +71,10 @@ func (p *Pages) apiStart(w http.ResponseWriter, r *http.Request, t *Token) error
 // that is given is that of a request with a key: enqueued once, whoever comes first.
 func (p *Pages) enqueueFor(ctx context.Context, t *Token, id, owner, repo string, pull int) (string, error) {
 	if p.config.App == nil {
-		return "", &apiProblem{Status: http.StatusServiceUnavailable, Detail: "The service is no GitHub App yet: set it up first."}
+		return "", &apiProblem{Status: http.StatusServiceUnavailable, after: retryAfter, Detail: "The service is no GitHub App yet: set it up first."}
+	}
+	if wait := p.starts.wait(t, p.config.Now()); wait > 0 {
+		return "", &apiProblem{Status: http.StatusTooManyRequests, after: wait, Detail: "The token started too many scans. Send the request again later."}
 	}
 	short, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()

@@ -1,8 +1,10 @@
 package pages_test
 
 import (
+	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/preadmit/preadmit/report/github/githubtest"
 	"github.com/preadmit/preadmit/webhooks/queue"
@@ -55,4 +57,36 @@ func TestAPIStarts(t *testing.T) {
 	}
 	alice, _ := w.as("alice", "/")
 	w.noSecrets(alice)
+}
+
+// TestAPIBoundsStarts: a token cannot fill the queue; asking again with a key costs nothing.
+func TestAPIBoundsStarts(t *testing.T) {
+	w := newWorld(t)
+	start := func(token, key string, pull int) answer {
+		return w.call("POST", "/api/v1/scans", token, fmt.Sprintf(`{"repository":"octo/shop","pull":%d}`, pull), "Idempotency-Key", key)
+	}
+	began, taken := time.Now(), 0
+	refused := start("token-of-shop", "", 1)
+	for ; refused.status == 202 && taken < 1000; taken++ {
+		refused = start("token-of-shop", "build", taken+2)
+	}
+	if most := 60 + int(time.Since(began).Seconds()) + 1; taken < 60 || taken > most {
+		t.Errorf("%d are taken, want 60 to %d", taken, most)
+	}
+	if refused.status != 429 || refused.header.Get("Retry-After") != "1" {
+		t.Errorf("beyond the bound: %+v", refused)
+	}
+	w.wants(refused.body, "too many scans")
+	for range 10 {
+		start("token-of-shop", "", 1) // which costs nothing
+	}
+	for token, pull := range map[string]int{"token-of-shop": 7, "token-of-all": 7} {
+		if got := start(token, "build", pull); got.status != 202 {
+			t.Errorf("%s: %+v", token, got)
+		}
+	}
+	w.clock.pass(3 * time.Second)
+	if got := start("token-of-shop", "", 1); got.status != 202 {
+		t.Errorf("later: %+v", got)
+	}
 }

@@ -83,6 +83,7 @@ type Pages struct {
 	script    string
 	rights    *rights
 	ended     *ended
+	starts    *starts
 	// drawing bounds how many reports are read and drawn at a time, since one may
 	// have many megabytes.
 	drawing chan struct{}
@@ -100,6 +101,7 @@ func New(c Config) (*Pages, error) {
 	}
 	p := &Pages{config: c, public: public, drawing: make(chan struct{}, drawings)}
 	p.rights, p.ended = newRights(c.Now), newEnded(c.Now)
+	p.starts = newStarts(c.Tokens)
 	if p.templates, err = parseTemplates(); err != nil {
 		return nil, fmt.Errorf("parse the templates of pages: %w", err)
 	}
