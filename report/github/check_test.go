@@ -233,11 +233,13 @@ func TestSecretsAreMasked(t *testing.T) {
 }
 
 func TestMark(t *testing.T) {
-	m := mark{phaseDone, digest([]byte("a")), none}
-	if got, ok := readMark(m.String()); !ok || got != m {
-		t.Errorf("%v reads as %v", m, got)
+	for _, pull := range []int{unknownPull, 0, 7} {
+		m := mark{phaseDone, digest([]byte("a")), none, pull}
+		if got, ok := readMark(m.String()); !ok || got != m {
+			t.Errorf("%v reads as %v", m, got)
+		}
 	}
-	for _, id := range []string{"", "preadmit", "preadmit/1", "preadmit/1/done", "preadmit/2/done/x/y", "x/preadmit/1/done/x/y", "preadmit/1/done/x/y/z"} {
+	for _, id := range []string{"", "preadmit", "preadmit/1", "preadmit/1/done", "preadmit/2/done/x/y", "x/preadmit/1/done/x/y", "preadmit/1/done/x/y/z", "preadmit/1/done/x/y/-1", "preadmit/1/done/x/y/7/8"} {
 		if _, ok := readMark(id); ok {
 			t.Errorf("%q is taken for ours", id)
 		}

@@ -16,7 +16,8 @@ func (p *Publisher) Completed(ctx context.Context) (bool, error) {
 }
 
 // Says is the conclusion and title of the check run if it is complete, as Completed tells,
-// and nothing otherwise. Pull is that of the target.
+// and nothing otherwise. Pull is the pull request that it was completed for: of several with
+// the same head the last one; 0 when it was for a commit, and -1 when that is not known.
 func (p *Publisher) Says(ctx context.Context) (Verdict, error) {
 	if !p.asked {
 		if _, err := p.find(ctx); err != nil {
@@ -27,7 +28,7 @@ func (p *Publisher) Says(ctx context.Context) (Verdict, error) {
 	if p.known.GetStatus() != "completed" || have.phase != phaseDone {
 		return Verdict{}, nil
 	}
-	return Verdict{p.target.Pull, Conclusion(p.known.GetConclusion()), p.known.GetOutput().GetTitle()}, nil
+	return Verdict{have.pull, Conclusion(p.known.GetConclusion()), p.known.GetOutput().GetTitle()}, nil
 }
 
 // End completes the check run if it is in progress, as one is that a process left that

@@ -87,19 +87,28 @@ func (p *Publisher) Complete(ctx context.Context, c Check) (Published, error) {
 	if p.sarif == none && have.sarif != "" {
 		p.sarif = have.sarif // code scanning still has it
 	}
-	want := mark{phaseDone, c.digest(), p.sarif}
+	want := mark{phaseDone, c.digest(), p.sarif, p.target.Pull}
 	if p.known.GetStatus() == "completed" && have.phase == phaseDone && have.content == want.content {
-		if have.sarif == want.sarif {
-			return Published{URL: p.known.GetHTMLURL()}, nil
-		}
-		err := p.patch(ctx, github.UpdateCheckRunOptions{ExternalID: github.String(want.String())}, 0)
-		return Published{Changed: err == nil, URL: p.known.GetHTMLURL()}, err
+		return p.remark(ctx, have, want)
 	}
 	done, err := p.resume(ctx, want)
 	if err != nil {
 		return Published{}, err
 	}
 	err = p.write(ctx, c, want, done)
+	return Published{Changed: err == nil, URL: p.known.GetHTMLURL()}, err
+}
+
+// remark corrects what a check run that says the right thing tells of itself.
+func (p *Publisher) remark(ctx context.Context, have, want mark) (Published, error) {
+	if have == want {
+		return Published{URL: p.known.GetHTMLURL()}, nil
+	}
+	o := github.UpdateCheckRunOptions{ExternalID: github.String(want.String())}
+	if have.pull != want.pull && p.target.DetailsURL != "" { // the page is another one's too
+		o.DetailsURL = github.String(p.target.DetailsURL)
+	}
+	err := p.patch(ctx, o, 0)
 	return Published{Changed: err == nil, URL: p.known.GetHTMLURL()}, err
 }
 
@@ -136,7 +145,7 @@ func (p *Publisher) write(ctx context.Context, c Check, want mark, done int) err
 	all := wireAnnotations(c.Annotations[:min(len(c.Annotations), MaxAnnotations)])
 	for len(all)-done > MaxBatch {
 		o := github.UpdateCheckRunOptions{
-			ExternalID: github.String(mark{phasePartial, want.content, none}.String()),
+			ExternalID: github.String(mark{phasePartial, want.content, none, want.pull}.String()),
 			Output:     output("Annotating", fmt.Sprintf("%d places.", len(all))),
 		}
 		o.Output.Annotations = all[done : done+MaxBatch]

@@ -229,7 +229,7 @@ func TestFreshMakesANewRun(t *testing.T) {
 func TestForeignRunsAreLeftAlone(t *testing.T) {
 	s, r := hub(t, githubtest.Config{PageSize: 2}), findings(1)
 	changed(s, r)
-	ours := mark{phaseStarted, none, none}.String()
+	ours := mark{phaseStarted, none, none, 7}.String()
 	foreign := []githubtest.CheckRun{
 		{App: "evil", Name: "preadmit", HeadSHA: head, Status: "in_progress", ExternalID: ours},
 		{App: "github-actions", Name: "preadmit", HeadSHA: head, Status: "in_progress", ExternalID: "a-job"},
@@ -342,6 +342,32 @@ func TestResume(t *testing.T) {
 		}
 		if len(runs) != 2 || runs[0].Conclusion != string(Cancelled) || len(runs[1].Annotations) != 90 {
 			t.Errorf("runs %+v, want the first cancelled and a second one with 90", runs)
+		}
+	}
+}
+
+// TestCheckOfAnother: a check run tells which pull request it was completed for, also when
+// it says the same of another one with this head.
+func TestCheckOfAnother(t *testing.T) {
+	s := hub(t, githubtest.Config{})
+	for _, pull := range []int{7, 8} {
+		target := pullTarget()
+		target.Pull, target.Ref = pull, fmt.Sprintf("refs/pull/%d/merge", pull)
+		target.DetailsURL = fmt.Sprintf("https://ci.example/%d", pull)
+		p, _ := publisher(t, s, target, Options{})
+		if err := p.Start(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Complete(context.Background(), Check{Conclusion: Success, Title: "fine", Summary: "s"}); err != nil {
+			t.Fatal(err)
+		}
+		asks, _ := publisher(t, s, pullTarget(), Options{})
+		says, err := asks.Says(context.Background())
+		if diff := cmp.Diff(Verdict{pull, Success, "fine"}, says); diff != "" || err != nil {
+			t.Errorf("after #%d (-want +got): %v\n%s", pull, err, diff)
+		}
+		if runs := s.CheckRuns(); len(runs) != 1 || runs[0].DetailsURL != target.DetailsURL {
+			t.Errorf("after #%d: runs %+v", pull, runs)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (p *Publisher) create(ctx context.Context) error {
 		Name: p.opts.Name, HeadSHA: p.target.HeadSHA,
 		Status:     github.String("in_progress"),
 		StartedAt:  &github.Timestamp{Time: p.opts.Clock.Now().UTC()},
-		ExternalID: github.String(mark{phaseStarted, none, none}.String()),
+		ExternalID: github.String(mark{phaseStarted, none, none, p.target.Pull}.String()),
 		Output:     output("Judging", "preadmit asks what the API server will say to this change."),
 	}
 	if p.target.DetailsURL != "" {
