@@ -65,10 +65,11 @@ type Queue struct {
 	PerInstallation int      `json:"perInstallation" usage:"most scans at a time of one installation, over all replicas; 0 is no bound"`
 }
 
-// Keep says how long scans are kept.
+// Keep says how long scans are kept, and how many.
 type Keep struct {
-	Age  Duration `json:"age" default:"720h" usage:"time to keep scans and reports"`
-	Size Size     `json:"size" default:"4Gi" usage:"most bytes of reports to keep; the oldest go first"`
+	Age   Duration `json:"age" default:"720h" usage:"time to keep scans and reports"`
+	Scans int      `json:"scans" default:"100000" usage:"most scans to keep that ended; the oldest go first, with their reports"`
+	Size  Size     `json:"size" default:"4Gi" usage:"most bytes of reports to keep; the oldest go first"`
 }
 
 // Scan bounds scans.

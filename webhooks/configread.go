@@ -173,6 +173,7 @@ func (r *configReader) positive() {
 		{"queue.attempts", int64(c.Queue.Attempts), 1},
 		{"queue.perInstallation", int64(c.Queue.PerInstallation), 0},
 		{"keep.age", int64(c.Keep.Age), 1},
+		{"keep.scans", int64(c.Keep.Scans), 1},
 		{"keep.size", int64(c.Keep.Size), 1},
 		{"scan.concurrency", int64(c.Scan.Concurrency), 1},
 		{"scan.workers", int64(c.Scan.Workers), 0},

@@ -110,7 +110,7 @@ func (s *Service) queueConfig() queue.Config {
 		Dir: filepath.Join(c.DataDir, "nats"),
 		URL: c.NATS.URL, CredentialsFile: c.NATS.CredentialsFile, CAFile: c.NATS.CAFile, Replicas: c.NATS.Replicas,
 		Lease: time.Duration(c.Queue.Lease), Attempts: c.Queue.Attempts, PerInstallation: c.Queue.PerInstallation,
-		KeepAge: time.Duration(c.Keep.Age), KeepBytes: int64(c.Keep.Size),
+		KeepAge: time.Duration(c.Keep.Age), KeepScans: c.Keep.Scans, KeepBytes: int64(c.Keep.Size),
 		Log: s.log.With("part", "queue"), Metrics: s.metrics.Queue,
 	}
 }
