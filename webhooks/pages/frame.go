@@ -35,6 +35,8 @@ type frame struct {
 	Under []template.HTML
 	// Contents is a nav element before the body.
 	Contents template.HTML
+	// At is the path of a page that the site's navigation has.
+	At string
 	// Live is set while the page changes by itself.
 	Live bool
 	// Many is set for bodies that a browser should not lay out as a whole.

@@ -32,8 +32,6 @@ type listView struct {
 	// Unchecked says of which repositories GitHub could not be asked whether the viewer
 	// may read them; empty when there are none.
 	Unchecked string
-	// ShowRepository is set where scans are of several repositories.
-	ShowRepository bool
 }
 
 // recent lists the newest scans of all repositories that the viewer may read.
@@ -42,11 +40,10 @@ func (p *Pages) recent(w http.ResponseWriter, r *http.Request, v *viewer) error 
 	if err != nil {
 		return err
 	}
-	list.ShowRepository = true
 	if list.Unchecked == "" && list.Older == "" && r.URL.Query().Get("before") == "" {
 		list.Empty = "There are no scans of repositories that you may read. A scan begins when a pull request is opened or pushed to."
 	}
-	p.write(w, http.StatusOK, v, frame{Title: "Scans", Heading: "Scans"}, "list", list)
+	p.write(w, http.StatusOK, v, frame{Title: "Scans", Heading: "Scans", At: "/"}, "list", list)
 	return nil
 }
 
@@ -150,7 +147,9 @@ func (p *Pages) list(r *http.Request, v *viewer, of queue.ScanFilter) (*listView
 			return nil, err
 		}
 		if last = s.ID; asked.known[s.Repository] >= mayRead {
-			view.Rows = append(view.Rows, p.row(s))
+			row := p.row(s)
+			row.Far, row.Near = of.Repository == 0, of.Pull > 0
+			view.Rows = append(view.Rows, row)
 		}
 	}
 	if len(scans) == pageLooks && view.Older == "" {

@@ -91,12 +91,14 @@ func problemOf(err error) *problem {
 
 // nothing answers for paths and methods that are not served.
 func (p *Pages) nothing(status int) http.HandlerFunc {
-	page := p.protect(p.open(func(http.ResponseWriter, *http.Request) error {
-		if status == http.StatusNotFound {
-			return notThere()
+	page := p.protect(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := notThere()
+		if status != http.StatusNotFound {
+			err = &problem{Status: status, Title: "This cannot be done here", Text: "The address exists, but not for this kind of request.",
+				Hint: "Go back and use the links and buttons of the page."}
 		}
-		return &problem{Status: status, Title: "This cannot be done here", Text: "The address exists, but not for this kind of request.",
-			Hint: "Go back and use the links and buttons of the page."}
+		v, _ := p.admit(r) // nothing is shown that is not for everybody
+		p.showError(w, r, v, err)
 	}))
 	return func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/api/") {

@@ -61,7 +61,7 @@ func (p *Pages) queue(w http.ResponseWriter, r *http.Request, v *viewer) error {
 	for _, d := range letters {
 		view.Letters = append(view.Letters, p.dead(d))
 	}
-	f := frame{Title: "Queue and health", Heading: "Queue and health"}
+	f := frame{Title: "Queue and health", Heading: "Queue and health", At: "/queue"}
 	p.write(w, http.StatusOK, v, f, "queue", view)
 	return nil
 }

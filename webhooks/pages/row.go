@@ -23,6 +23,9 @@ type rowView struct {
 	Class, Word string
 	Counts      string
 	Took        time.Duration
+	// Far is set on pages of several repositories, and Near on that of the pull request:
+	// what a page is about its rows do not say.
+	Far, Near bool
 }
 
 // linksView leads from a scan to what it is about.
@@ -39,7 +42,7 @@ type linksView struct {
 func (p *Pages) row(s queue.Scan) rowView {
 	s = p.shown(s)
 	class, word := outcome(s)
-	v := rowView{Scan: s, Links: p.links(s), Subject: subject(s), Class: class, Word: word, Counts: countsText(s)}
+	v := rowView{Scan: s, Links: p.links(s), Subject: subject(s), Class: class, Word: word, Counts: countsText(s), Far: true}
 	if !s.Started.IsZero() && !s.Finished.IsZero() {
 		v.Took = s.Finished.Sub(s.Started)
 	}
