@@ -19,7 +19,7 @@ func say(m *metrics.Metrics) {
 	m.Queue.Waited(time.Second)
 	m.Queue.Wrote("jobs", time.Millisecond)
 	m.Queue.Watch(func() metrics.Depth {
-		return metrics.Depth{Pending: 3, Running: 2, Dead: 1, Installations: 4, Oldest: 90 * time.Second}
+		return metrics.Depth{Pending: 3, Running: 2, Dead: 1, Installations: 4, Scans: 9, Oldest: 90 * time.Second}
 	})
 	m.Intake.Received("push", "accepted", time.Millisecond)
 	m.Intake.Held(10)
@@ -78,6 +78,7 @@ preadmit_queue_jobs{state=pending} 3
 preadmit_queue_jobs{state=running} 2
 preadmit_queue_jobs_enqueued_total{kind=pull,outcome=new} 1
 preadmit_queue_oldest_pending_seconds{} 90
+preadmit_queue_scans{} 9
 preadmit_queue_wait_seconds{} 1
 preadmit_queue_write_seconds{what=jobs} 1
 preadmit_reconcile_checks_finished_total{} 4

@@ -13,6 +13,8 @@ type Depth struct {
 	Pending, Running, Dead int
 	// Installations have pending or running jobs.
 	Installations int
+	// Scans are kept: those of jobs, and those that ended.
+	Scans int
 	// Oldest is how long the oldest pending job has waited; 0 when none is pending.
 	Oldest time.Duration
 }
@@ -76,7 +78,7 @@ func (q *Queue) Watch(ask func() Depth) {
 
 // depth is the collector of what a queue holds.
 type depth struct {
-	jobs, installations, oldest *prometheus.Desc
+	jobs, installations, scans, oldest *prometheus.Desc
 
 	mutex sync.Mutex
 	ask   func() Depth
@@ -87,6 +89,7 @@ func newDepth() *depth {
 	return &depth{
 		jobs:          prometheus.NewDesc(name("jobs"), "Jobs that are pending, running or dead.", []string{"state"}, nil),
 		installations: prometheus.NewDesc(name("installations"), "Installations with pending or running jobs.", nil, nil),
+		scans:         prometheus.NewDesc(name("scans"), "Scans that are kept: those of jobs, and those that ended.", nil, nil),
 		oldest:        prometheus.NewDesc(name("oldest_pending_seconds"), "How long the oldest pending job has waited; 0 when none is pending.", nil, nil),
 	}
 }
@@ -101,6 +104,7 @@ func (d *depth) watch(ask func() Depth) {
 func (d *depth) Describe(to chan<- *prometheus.Desc) {
 	to <- d.jobs
 	to <- d.installations
+	to <- d.scans
 	to <- d.oldest
 }
 
@@ -120,5 +124,6 @@ func (d *depth) Collect(to chan<- prometheus.Metric) {
 	gauge(d.jobs, float64(now.Running), "running")
 	gauge(d.jobs, float64(now.Dead), "dead")
 	gauge(d.installations, float64(now.Installations))
+	gauge(d.scans, float64(now.Scans))
 	gauge(d.oldest, now.Oldest.Seconds())
 }

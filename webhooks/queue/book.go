@@ -115,6 +115,13 @@ func (b *book) count(old, now *page) {
 	}
 }
 
+// len counts the scans.
+func (b *book) len() int {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return len(b.pages)
+}
+
 // records are all scans that have a record, the newest first. They are not to be changed.
 func (b *book) records() []*Scan {
 	b.mutex.Lock()

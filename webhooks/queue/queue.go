@@ -172,7 +172,7 @@ func (q *Queue) Stats(context.Context) (Stats, error) {
 // depth is Stats for the metrics.
 func (q *Queue) depth() metrics.Depth {
 	stats := q.board.count()
-	depth := metrics.Depth{Pending: stats.Pending, Running: stats.Running, Dead: q.dead.len(), Installations: stats.Installations}
+	depth := metrics.Depth{Pending: stats.Pending, Running: stats.Running, Dead: q.dead.len(), Installations: stats.Installations, Scans: q.book.len()}
 	if !stats.Oldest.IsZero() {
 		depth.Oldest = q.now().Sub(stats.Oldest)
 	}
