@@ -32,8 +32,7 @@ type secrets struct {
 // errNoApp: there is no App yet.
 var errNoApp = errors.New("there is no GitHub App yet: open /setup, or set app.id")
 
-// read gives the credentials as they are now. Its errors name the key of the
-// configuration and the file.
+// read gives the credentials as they are now. Of wrong ones it gives all *app.KeyError.
 func (s secrets) read() (app.Credentials, error) {
 	if s.config == (AppConfig{}) {
 		return s.saved()
@@ -41,22 +40,34 @@ func (s secrets) read() (app.Credentials, error) {
 	c := app.Credentials{ID: s.config.ID, ClientID: s.config.ClientID}
 	var errs []error
 	take := func(key, file, text string) string {
-		if file == "" {
-			return text
+		var err error
+		if file != "" {
+			text, err = readSecret(file)
 		}
-		data, err := os.ReadFile(file)
-		if err == nil && strings.TrimSpace(string(data)) == "" {
-			err = fmt.Errorf("%s is empty", file)
+		if err == nil && key != app.KeyPrivateKey && strings.ContainsAny(strings.TrimSpace(text), "\r\n") {
+			err = errors.New("the secret has more than one line: it is one, without spaces around it")
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", key, err))
+			errs = append(errs, &app.KeyError{Key: key, Problem: err.Error()})
 		}
-		return strings.TrimSpace(string(data))
+		return strings.TrimSpace(text)
 	}
-	c.PrivateKey = []byte(take("app.privateKeyFile", s.config.PrivateKeyFile, s.config.PrivateKey))
-	c.WebhookSecret = take("app.webhookSecretFile", s.config.WebhookSecretFile, s.config.WebhookSecret)
-	c.ClientSecret = take("app.clientSecretFile", s.config.ClientSecretFile, s.config.ClientSecret)
+	c.PrivateKey = []byte(take(app.KeyPrivateKey, s.config.PrivateKeyFile, s.config.PrivateKey))
+	c.WebhookSecret = take(app.KeyWebhookSecret, s.config.WebhookSecretFile, s.config.WebhookSecret)
+	c.ClientSecret = take(app.KeyClientSecret, s.config.ClientSecretFile, s.config.ClientSecret)
 	return c, errors.Join(errs...)
+}
+
+// readSecret reads a file that has to have something in it.
+func readSecret(file string) (string, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("%w; name a file that this user may read", err)
+	}
+	if strings.TrimSpace(string(data)) == "" {
+		return "", fmt.Errorf("%s is empty: write the secret into it", file)
+	}
+	return string(data), nil
 }
 
 // saved reads the App that /setup made.

@@ -56,21 +56,31 @@ func (s *Service) newApp(c app.Credentials) (*app.App, error) {
 	})
 }
 
-// introduce asks GitHub for the App. That GitHub does not take the credentials ends the
-// service; that it does not answer is no reason to: deliveries are taken in the meantime.
+// introduce asks GitHub for the App, until it answers. That GitHub does not take the
+// credentials ends the service; that it does not answer is no reason to: deliveries are
+// taken in the meantime.
 func (s *Service) introduce(ctx context.Context, a *app.App) error {
+	for {
+		slug, id, err := who(ctx, a)
+		switch {
+		case err == nil:
+			s.log.Info("the App is known to GitHub", "app", id, "slug", slug)
+			return nil
+		case errors.Is(err, app.ErrCredentials), ctx.Err() != nil:
+			return err
+		}
+		s.log.Warn("GitHub does not say who the App is; deliveries are taken, and judged when it answers", "again", introduceAgain.String(), "error", err)
+		if !every(ctx, introduceAgain) {
+			return ctx.Err()
+		}
+	}
+}
+
+// who asks GitHub once for the App.
+func who(ctx context.Context, a *app.App) (slug string, id int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askingWho)
 	defer cancel()
-	slug, id, err := a.Self(ctx)
-	switch {
-	case errors.Is(err, app.ErrCredentials):
-		return err
-	case err != nil:
-		s.log.Warn("GitHub does not say who the App is; going on", "error", err)
-	default:
-		s.log.Info("the App is known to GitHub", "app", id, "slug", slug)
-	}
-	return nil
+	return a.Self(ctx)
 }
 
 // apiURL is the root of GitHub's API.

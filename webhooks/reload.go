@@ -14,6 +14,9 @@ const lookAgain = 15 * time.Second
 // askingWho is how long GitHub may take to say who an App is.
 const askingWho = 20 * time.Second
 
+// introduceAgain is how long the service waits before it asks GitHub again who the App is.
+const introduceAgain = 30 * time.Second
+
 // watchSecrets takes new credentials when their files change, or when it is told to look.
 func (s *Service) watchSecrets(ctx context.Context) {
 	for s.wakes(ctx) {

@@ -57,11 +57,17 @@ func (s *Service) health(r chi.Router) {
 	})
 }
 
+// notStarted is why a service is not ready before there is a queue.
+const notStarted = "the service is starting; the log says what it waits for"
+
 // unready says why no delivery should be sent here, "" when one may be. A service that
 // has no App yet takes deliveries, for later.
 func (s *Service) unready() string {
-	if s.draining.Load() {
+	switch {
+	case s.draining.Load():
 		return "the service is ending"
+	case !s.started.Load():
+		return notStarted
 	}
 	return s.readiness.ask()
 }

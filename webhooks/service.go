@@ -14,7 +14,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,10 +53,11 @@ type Service struct {
 	queue    *queue.Queue
 	web, ops net.Listener // ops is nil without an address for metrics
 
-	handler  atomic.Pointer[http.Handler] // of web
-	draining atomic.Bool
-	key      devKey // of the pages, with --dev
-	// readiness is asked by everybody, and asks the queue seldom.
+	handler atomic.Pointer[http.Handler] // of web
+	// started is set once all is there that deliveries need.
+	started, draining atomic.Bool
+	key               devKey // of the pages, with --dev
+	// readiness is asked by everybody once the service is started, and asks the queue seldom.
 	readiness readiness
 	failed    chan error
 
@@ -65,8 +65,7 @@ type Service struct {
 	live *live // nil as long as there is no App
 }
 
-// New opens what the service works with: data directory, queue and addresses. Close it,
-// or Run it.
+// New takes the service's addresses, and makes the data directory. Close it, or Run it.
 func New(ctx context.Context, o Options) (_ *Service, err error) {
 	s := &Service{options: o, config: o.Config, log: o.Log, registry: prometheus.NewRegistry(), key: newDevKey(), failed: make(chan error, 8)}
 	if s.log == nil {
@@ -75,7 +74,7 @@ func New(ctx context.Context, o Options) (_ *Service, err error) {
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	s.metrics = metrics.New(s.registry)
 	s.secrets = secrets{config: o.Config.App, dir: o.Config.DataDir}
-	if err := os.MkdirAll(filepath.Join(o.Config.DataDir, "tmp"), 0o700); err != nil {
+	if err := prepare(o.Config.DataDir); err != nil {
 		return nil, fmt.Errorf("dataDir: %w", err)
 	}
 	defer func() {
@@ -83,10 +82,6 @@ func New(ctx context.Context, o Options) (_ *Service, err error) {
 			err = errors.Join(err, s.Close(context.WithoutCancel(ctx)))
 		}
 	}()
-	if s.queue, err = queue.Open(ctx, s.queueConfig()); err != nil {
-		return nil, err
-	}
-	s.readiness = readiness{try: s.queue.Ready, log: s.log}
 	if s.web, err = listen(ctx, "listen", o.Config.Listen); err != nil {
 		return nil, err
 	}
@@ -99,23 +94,12 @@ func New(ctx context.Context, o Options) (_ *Service, err error) {
 func listen(ctx context.Context, key, address string) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", key, err)
+		return nil, fmt.Errorf("%s: %w; give an address of this machine that nobody else listens at", key, err)
 	}
 	return l, nil
 }
 
-func (s *Service) queueConfig() queue.Config {
-	c := s.config
-	return queue.Config{
-		Dir: filepath.Join(c.DataDir, "nats"),
-		URL: c.NATS.URL, CredentialsFile: c.NATS.CredentialsFile, CAFile: c.NATS.CAFile, Replicas: c.NATS.Replicas,
-		Lease: time.Duration(c.Queue.Lease), Attempts: c.Queue.Attempts, PerInstallation: c.Queue.PerInstallation,
-		KeepAge: time.Duration(c.Keep.Age), KeepScans: c.Keep.Scans, KeepBytes: int64(c.Keep.Size),
-		Log: s.log.With("part", "queue"), Metrics: s.metrics.Queue,
-	}
-}
-
-// Close gives up what New opened, for a service that is not run.
+// Close gives up what New took, for a service that is not run.
 func (s *Service) Close(ctx context.Context) error {
 	var errs []error
 	for _, l := range []net.Listener{s.web, s.ops} {
@@ -151,10 +135,18 @@ func (s *Service) publicURL() string {
 // the time of drain. It ends early with the error of a part that cannot go on.
 func (s *Service) Run(ctx context.Context) error {
 	defer s.drained()
-	if err := s.begin(ctx); err != nil {
-		return err
-	}
+	s.show(s.starting())
 	web, ops := s.serve(ctx, s.web, http.HandlerFunc(s.route)), s.serve(ctx, s.ops, s.operation())
+	failure := s.start(ctx)
+	if failure == nil && ctx.Err() == nil {
+		failure = s.last(ctx)
+	}
+	s.drain(context.WithoutCancel(ctx), web, ops)
+	return failure
+}
+
+// last goes on until ctx ends, or a part cannot go on.
+func (s *Service) last(ctx context.Context) error {
 	background, stop := context.WithCancel(ctx)
 	defer stop()
 	go s.watchSecrets(background)
@@ -164,27 +156,13 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 	s.log.Info("listening", "url", s.URL(), "public", s.publicURL(), "version", s.options.Version, "app", s.present() != nil)
 
-	var failure error
 	select {
 	case <-ctx.Done():
-	case failure = <-s.failed:
+		return nil
+	case failure := <-s.failed:
 		s.log.Error("ending", "error", failure)
+		return failure
 	}
-	stop()
-	s.drain(context.WithoutCancel(ctx), web, ops)
-	return failure
-}
-
-// begin brings up what needs an App, if there is one, and decides what is served.
-func (s *Service) begin(ctx context.Context) error {
-	credentials, err := s.secrets.read()
-	switch {
-	case errors.Is(err, errNoApp) && s.options.Dev:
-		return s.withoutApp()
-	case err != nil:
-		return err
-	}
-	return s.goLive(ctx, credentials)
 }
 
 // drain ends the service: it is not ready any more, starts no more scans, finishes those

@@ -54,13 +54,11 @@ func newDev(t *testing.T, env environment) (*Service, *http.Client) {
 	})
 	jar, _ := cookiejar.New(nil) // without options there is no error
 	browser := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	for {
-		if resp, err := browser.Get(s.key.address(s.URL() + "/")); err == nil {
-			resp.Body.Close()
-			return s, browser
-		}
+	for !s.started.Load() {
 		time.Sleep(5 * time.Millisecond)
 	}
+	get(t, browser, s.key.address(s.URL()+"/"))
+	return s, browser
 }
 
 func get(t *testing.T, browser *http.Client, address string) (*http.Response, string) {

@@ -19,6 +19,8 @@ type Process struct {
 	Stdout, Stderr io.Writer
 	// Getenv looks up an environment variable; empty when it is not set.
 	Getenv func(name string) string
+	// Environ are all environment variables, as os.Environ has them. Nil is fine.
+	Environ []string
 	// Executable is the program's own file, to start it again for a root that needs a
 	// process of its own. When empty such roots are indeterminate.
 	Executable string

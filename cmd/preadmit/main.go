@@ -29,7 +29,7 @@ func main() {
 			}
 		})
 	})
-	p := Process{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Lasting: func() { lasting.Store(true) }}
+	p := Process{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Environ: os.Environ(), Lasting: func() { lasting.Store(true) }}
 	p.Executable, _ = os.Executable() // "" is fine, see there
 	// Kustomize warns there, and in the log, of deprecated fields and unused vars, once
 	// for every render of every root, in the middle of what we say. Crashes do not go

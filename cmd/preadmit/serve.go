@@ -49,7 +49,7 @@ after the time of --drain; a second one ends it at once.`,
 	flags.BoolVar(&dev, "dev", false, "for trying: no App is needed, only this machine may reach the service")
 	given := registerSettings(flags)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		s := webhooks.Sources{Flags: given(), Getenv: p.Getenv, File: config, Dev: dev}
+		s := webhooks.Sources{Flags: given(), Getenv: p.Getenv, Environ: p.Environ, File: config, Dev: dev}
 		return serve(cmd.Context(), p, s)
 	}
 	return cmd
@@ -99,7 +99,7 @@ func serve(ctx context.Context, p Process, s webhooks.Sources) (err error) {
 			return usagef("--config: %w", err)
 		}
 	}
-	config, err := webhooks.ReadConfig(s)
+	config, err := webhooks.Load(s)
 	if err != nil {
 		return usagef("configuration of the service:\n%w", err)
 	}
@@ -120,10 +120,14 @@ func serve(ctx context.Context, p Process, s webhooks.Sources) (err error) {
 	if p.Lasting != nil {
 		p.Lasting()
 	}
-	if err := service.Run(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		return fmt.Errorf("the service ended: %w", err)
+	err = service.Run(ctx)
+	switch {
+	case err == nil, errors.Is(err, context.Canceled):
+		return nil
+	case webhooks.Misconfigured(err):
+		return usagef("configuration of the service: %w", err)
 	}
-	return nil
+	return fmt.Errorf("the service ended: %w", err)
 }
 
 func logger(w io.Writer, c webhooks.Log) *slog.Logger {

@@ -1,0 +1,102 @@
+package webhooks
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/preadmit/preadmit/webhooks/app"
+)
+
+// Load is ReadConfig for a service that is about to start here: it looks as well at what
+// the settings name on this machine. It makes the data directory.
+func Load(s Sources) (*Config, error) {
+	r := read(s)
+	if len(r.errs) == 0 {
+		r.files()
+		r.credentials()
+	}
+	return r.config, errors.Join(r.errs...)
+}
+
+// Misconfigured tells whether only other settings, or other credentials, can end an error
+// of New or Run.
+func Misconfigured(err error) bool {
+	var key *app.KeyError
+	var store *storeError
+	return errors.As(err, &key) || errors.As(err, &store) || errors.Is(err, app.ErrCredentials)
+}
+
+// credentials checks the App's secrets, if there are some.
+func (r *configReader) credentials() {
+	if r.mistaken["dataDir"] && r.config.App == (AppConfig{}) {
+		return // they are there, if anywhere
+	}
+	c, err := secrets{config: r.config.App, dir: r.config.DataDir}.read()
+	if errors.Is(err, errNoApp) {
+		return
+	}
+	if err == nil {
+		err = c.Check()
+	}
+	r.blame(err)
+}
+
+// blame tells of wrong keys where they were given, be it as a file or as the text of one.
+func (r *configReader) blame(err error) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, each := range joined.Unwrap() {
+			r.blame(each)
+		}
+		return
+	}
+	var wrong *app.KeyError
+	switch {
+	case err == nil:
+	case errors.As(err, &wrong):
+		key := wrong.Key
+		if text := strings.TrimSuffix(key, "File"); r.from[text] != "" {
+			key = text
+		}
+		r.fail(key, "%s", wrong.Problem)
+	default:
+		r.errs = append(r.errs, err)
+	}
+}
+
+// files checks that what is named can be read, and the data directory written.
+func (r *configReader) files() {
+	for _, s := range []struct{ key, file string }{
+		{"nats.credentialsFile", r.config.NATS.CredentialsFile}, {"nats.caFile", r.config.NATS.CAFile},
+	} {
+		if s.file == "" {
+			continue
+		}
+		if _, err := os.ReadFile(s.file); err != nil {
+			r.fail(s.key, "%v; name a file that this user may read", err)
+		}
+	}
+	if err := prepare(r.config.DataDir); err != nil {
+		r.fail("dataDir", "%v; name a directory that this user may make and write", err)
+	}
+}
+
+// prepare makes the data directory, and writes there.
+func prepare(dir string) error {
+	tmp := filepath.Join(dir, "tmp")
+	if err := os.MkdirAll(tmp, 0o700); err != nil {
+		return err
+	}
+	for _, each := range []string{dir, tmp} {
+		f, err := os.CreateTemp(each, ".new-*")
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
+			return fmt.Errorf("write in it: %w", err)
+		}
+	}
+	return nil
+}
