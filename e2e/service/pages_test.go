@@ -27,7 +27,7 @@ import (
 
 // site is the service's pages, and the GitHub that viewers log in to: alice may write to
 // the private repository octo/shop, eve may not read it. Scan 1 has a report, scan 2
-// runs, others are over in other ways.
+// runs, others are over in other ways. GitHub cannot be asked about octo/lost.
 type site struct {
 	url   string
 	queue *queue.Queue
@@ -73,6 +73,7 @@ func (s *site) app(t *testing.T) *app.App {
 	}
 	s.shop = shop.ID()
 	shop.SetRole("alice", "write")
+	hub.Intercept(githubtest.Rule{Method: "GET", Path: "/repos/octo/lost", Status: 502, Times: 1 << 30})
 	hub.AddUser("alice")
 	hub.AddUser("eve")
 	made, err := hub.AddApp(githubtest.AppOptions{Callbacks: []string{s.url + "/login/callback"}})
@@ -139,6 +140,9 @@ func (s *site) fill(t *testing.T) {
 	clean := s.scan(6)
 	clean.Conclusion, clean.Denied, clean.Warned = "success", 0, 0
 	s.put(t, clean)
+	lost := s.scan(7)
+	lost.Repository, lost.Repo = s.shop+1000, "lost" // which GitHub cannot be asked about
+	s.put(t, lost)
 	s.bury(t)
 }
 
@@ -236,7 +240,8 @@ func login(v *viewer) {
 	v.login("eve")
 	v.sees("/scans/"+id(1), "There is nothing here")
 	v.open("/")
-	v.sees("/", "There are no scans of repositories that you may read")
+	v.sees("/", "There are no scans of repositories that you are known to read")
+	v.sees("/", "GitHub could not be asked whether you may read some repositories.")
 	v.click(`form[action="/logout"] button`)
 	v.sees("/logout", "You are logged out")
 	v.login("alice")

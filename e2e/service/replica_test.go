@@ -81,7 +81,7 @@ func behindProxy() options {
 	return options{"PAGES_ACCESS": "proxy", "PAGES_HEADER": viewerHeader, "PAGES_TRUSTED_PROXIES": "127.0.0.0/8"}
 }
 
-// options are environment variables of a replica, less PREADMIT_.
+// options are environment variables of a replica, less PREADMIT_, and flags, with --.
 type options map[string]string
 
 // start starts a replica that keeps its data in dir, and waits until it is ready. The
@@ -111,6 +111,10 @@ func (w *world) launch(dir string, o options) *replica {
 	w.must(os.MkdirAll(filepath.Join(dir, "system-tmp"), 0o700)) // which has to stay empty
 	r.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + filepath.Join(dir, "system-tmp"), "CANARY=canary-in-the-environment"}
 	for name, value := range env {
+		if strings.HasPrefix(name, "--") {
+			r.cmd.Args = append(r.cmd.Args, name, value)
+			continue
+		}
 		r.cmd.Env = append(r.cmd.Env, "PREADMIT_"+name+"="+value)
 	}
 	stderr, err := r.cmd.StderrPipe()
