@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/preadmit/preadmit/report/github"
@@ -18,42 +19,54 @@ const (
 // checks completes the check runs of scans that ended without a verdict. Scans of the last
 // day are looked at, each until its check run is known to be complete.
 func (p *pass) checks(ctx context.Context) error {
-	looked := 0
+	looked, waiting, closed := 0, 0, map[int64]bool{}
 	for _, s := range p.Queue.Scans(queue.ScanFilter{States: []queue.State{queue.Superseded, queue.Cancelled, queue.Failed}}) {
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		}
-		if !p.mayBeLeft(s) {
+		case closed[s.Installation] || !p.mayBeLeft(s):
 			continue
-		}
-		if looked++; looked > mostChecks {
+		case looked == mostChecks:
 			p.limited("more scans have ended without a verdict than are looked at in one pass", "most", mostChecks)
 			return nil
+		case !p.grant(s.Installation, "check runs"):
+			waiting++
+			continue
 		}
+		looked++
 		err := p.end(ctx, s)
-		if err == nil {
-			p.ended[s.ID] = p.Now()
+		if errors.Is(err, errStore) {
+			return err
 		}
+		closed[s.Installation] = p.ends(ctx, err)
 		p.failed("complete the check run of a scan that ended", err, "scan", s.ID)
+	}
+	if waiting > 0 {
+		p.limited("the requests of installations are for scans now: check runs that may be in progress wait", "scans", waiting)
 	}
 	return nil
 }
 
 // mayBeLeft tells whether a scan may have left a check run in progress.
 func (p *pass) mayBeLeft(s queue.Scan) bool {
-	_, ended := p.ended[s.ID]
+	_, refused := p.ended[s.ID]
 	age := p.Now().Sub(s.Finished)
-	if ended || s.Kind == queue.KindPush || s.Started.IsZero() || s.Head == "" || age < windUp || age > remember {
+	if s.CheckEnded || refused || s.Kind == queue.KindPush || s.Started.IsZero() || s.Head == "" || age < windUp || age > remember {
 		return false
 	}
-	last, found := p.newest(queue.ScanFilter{Repository: s.Repository, Head: s.Head})
-	// What comes after it on the same commit completes the same check run.
-	return !found || last.State.Over() && last.State != queue.Completed
+	for _, last := range p.Queue.Scans(queue.ScanFilter{Repository: s.Repository, Head: s.Head}) {
+		if last.Kind != queue.KindPush { // which has no such check run
+			// What comes after it on the same commit completes the same check run.
+			return last.State.Over() && last.State != queue.Completed
+		}
+	}
+	return true
 }
 
-// end completes a scan's check run, if it is in progress.
+// end completes a scan's check run, if it is in progress, and keeps that there is none any
+// more.
 func (p *pass) end(ctx context.Context, s queue.Scan) error {
-	to, err := p.publisher(ctx, s.Installation, s.Repository, github.Target{Owner: s.Owner, Repo: s.Repo, HeadSHA: s.Head})
+	to, err := p.publisher(ctx, s.Installation, s.Repository, github.Target{Owner: s.Owner, Repo: s.Repo, HeadSHA: s.Head, Pull: s.Pull})
 	if err != nil {
 		return err
 	}
@@ -61,9 +74,15 @@ func (p *pass) end(ctx context.Context, s queue.Scan) error {
 		Conclusion: github.Cancelled, Title: "Ended without a verdict",
 		Summary: "preadmit was stopped while it judged this commit, and it is not judged any more. \"Re-run\" has it judged again.",
 	})
-	if err == nil && done.Changed {
+	switch {
+	case unwilling(err): // it would be refused again
+		p.ended[s.ID] = p.Now()
+		return err
+	case err != nil:
+		return err
+	case done.Changed:
 		p.Metrics.Finished(1)
 		p.Log.Info("completed a check run that was left in progress", "scan", s.ID)
 	}
-	return err
+	return stored(p.Queue.CheckEnded(ctx, s))
 }

@@ -42,6 +42,7 @@ func (p *pass) deliveries(ctx context.Context) error {
 		}
 		if asked == mostDeliveries {
 			p.limited("more failed deliveries than are asked for at a time", "most", mostDeliveries)
+			p.listed = time.Time{} // the rest is not only what is recent
 			break
 		}
 		again, err := p.redeliver(ctx, d)

@@ -54,3 +54,10 @@ func kindOf(err error) github.Kind {
 	}
 	return refused.Kind
 }
+
+// unwilling tells whether an error is the will of whoever owns the repository: an App
+// removed or suspended, or without the permission.
+func unwilling(err error) bool {
+	var refused *github.Error
+	return errors.Is(err, app.ErrGone) || errors.Is(err, app.ErrSuspended) || errors.As(err, &refused) && refused.Degrades()
+}

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
-	"strconv"
 
 	gogithub "github.com/google/go-github/v62/github"
 
@@ -43,7 +41,7 @@ func (p *pass) installation(ctx context.Context, id int64) error {
 		return err
 	}
 	for _, r := range p.inTurn(id, repositories) {
-		left, err := p.repository(ctx, client, id, r)
+		err := p.repository(ctx, client, id, r)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -52,9 +50,9 @@ func (p *pass) installation(ctx context.Context, id int64) error {
 			return fmt.Errorf("repository %d: %w", r.GetID(), err)
 		}
 		p.failed("look at a repository", err, "installation", id, "repository", r.GetID())
-		if left < 0.5 {
+		if p.spent(id) {
 			p.next[id] = r.GetID() + 1
-			p.limited("an installation's requests are for scans now", "installation", id, "left", left)
+			p.limited("an installation's requests are for scans now", "installation", id, "used", p.used[id])
 			return nil
 		}
 	}
@@ -73,38 +71,26 @@ func (p *pass) inTurn(installation int64, all []*gogithub.Repository) []*gogithu
 	return slices.Concat(all[at:], all[:at])
 }
 
-// repository looks at the open pull requests of one, and tells which part of the
-// installation's requests of this hour is left. A pull request that fails does not keep
-// others from being looked at.
-func (p *pass) repository(ctx context.Context, client *gogithub.Client, installation int64, r *gogithub.Repository) (left float64, err error) {
-	left = 1
+// repository looks at the open pull requests of one. A pull request that fails does not
+// keep others from being looked at.
+func (p *pass) repository(ctx context.Context, client *gogithub.Client, installation int64, r *gogithub.Repository) error {
 	opts := &gogithub.PullRequestListOptions{State: "open", ListOptions: gogithub.ListOptions{PerPage: 100, Page: 1}}
 	for opts.Page != 0 {
 		pulls, resp, err := client.PullRequests.List(ctx, r.GetOwner().GetLogin(), r.GetName(), opts)
 		if err != nil {
-			return left, fmt.Errorf("list open pull requests: %w", err)
+			return fmt.Errorf("list open pull requests: %w", err)
 		}
-		left, opts.Page = unused(resp.Header), resp.NextPage
+		p.note(installation, resp.Header)
+		opts.Page = resp.NextPage
 		for _, pull := range pulls {
 			err := p.pull(ctx, installation, r, pull)
 			if p.endsRepository(ctx, err) {
-				return left, fmt.Errorf("pull request %d: %w", pull.GetNumber(), err)
+				return fmt.Errorf("pull request %d: %w", pull.GetNumber(), err)
 			}
 			p.failed("look at a pull request", err, "repository", r.GetID(), "pull", pull.GetNumber())
 		}
 	}
-	return left, nil
-}
-
-// unused is the part of a rate limit that is left. A GitHub Enterprise Server without
-// limits tells none. What remains is not read: the App's client takes it out of answers.
-func unused(h http.Header) float64 {
-	limit, err := strconv.ParseFloat(h.Get("X-RateLimit-Limit"), 64)
-	used, err2 := strconv.ParseFloat(h.Get("X-RateLimit-Used"), 64)
-	if err != nil || err2 != nil || limit <= 0 {
-		return 1
-	}
-	return 1 - used/limit
+	return nil
 }
 
 // reason is why there are the jobs that reconciliation enqueues.
@@ -120,7 +106,7 @@ func (p *pass) pull(ctx context.Context, installation int64, r *gogithub.Reposit
 		Owner: r.GetOwner().GetLogin(), Repo: r.GetName(), Pull: pull.GetNumber(),
 		Head: pull.GetHead().GetSHA(), Base: pull.GetBase().GetSHA(), Reason: reason,
 	}
-	lacks, err := p.lacksVerdict(ctx, job)
+	lacks, err := p.lacksVerdict(ctx, job, pull.GetBase().GetRef())
 	if err != nil || !lacks {
 		return err
 	}

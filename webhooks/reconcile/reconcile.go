@@ -7,15 +7,17 @@
 //   - deliveries of the last three days that failed are asked for again, unless their job
 //     was stored before the answer was lost. GitHub's own list of attempts is the memory:
 //     it says how often each was tried, and with every try the next waits longer.
-//   - open pull requests, drafts aside, whose head has no completed check of ours and no
-//     job get a job. Our scan records answer for nearly all; GitHub is asked for the rest.
+//   - open pull requests, drafts aside, that have no verdict and no job get a job. Our scan
+//     records answer for nearly all. For the rest GitHub is asked for a completed check of
+//     ours on the head, which says whose verdict it is: others may have the same head.
 //   - check runs of scans that ended without a verdict are completed as cancelled if they
-//     are still in progress, unless their commit is being judged once more.
+//     are still in progress, unless their commit is being judged once more. That GitHub was
+//     asked is kept in the scan's record.
 //
 // Everything it does may be done twice without harm: a job says what to look at, and the
 // worker looks how it is. One replica reconciles at a time; another takes over when it is
-// gone. A repository's turn comes only while half of its installation's hourly requests
-// are left, for scans need them more; where a pass stops, the next goes on.
+// gone. An installation is asked only while half of its hourly requests are left, for scans
+// need them more, but for one question of a kind; where a pass stops, the next goes on.
 package reconcile
 
 import (
@@ -36,6 +38,7 @@ type Queue interface {
 	Enqueue(ctx context.Context, job queue.Job) (queue.Job, bool, error)
 	Seen(ctx context.Context, guid string) (bool, error)
 	Scans(f queue.ScanFilter) []queue.Scan
+	CheckEnded(ctx context.Context, s queue.Scan) error
 	Hold(ctx context.Context, name string) (held context.Context, release func(), err error)
 }
 
@@ -64,7 +67,7 @@ type Reconciler struct {
 	next map[int64]int64
 	// judged are heads whose check GitHub has, and when they were last looked for.
 	judged map[head]time.Time
-	// ended are scans whose check runs are known to be complete, and when that was found.
+	// ended are scans whose check runs GitHub does not let us see, and when that was found.
 	ended map[string]time.Time
 }
 
@@ -136,7 +139,7 @@ const (
 // fails is logged, and does not keep the rest from being looked at.
 func (r *Reconciler) Pass(ctx context.Context) string {
 	began := r.Now()
-	p := &pass{Reconciler: r, outcome: Complete, stopped: ctx.Done()}
+	p := &pass{Reconciler: r, budget: newBudget(), outcome: Complete, stopped: ctx.Done()}
 	p.failed("ask for failed deliveries", p.deliveries(ctx))
 	p.failed("look for pull requests without a verdict", p.installations(ctx))
 	p.failed("finish check runs", p.checks(ctx))
@@ -165,12 +168,12 @@ func (r *Reconciler) forget(before time.Time) {
 // pass is one look at everything.
 type pass struct {
 	*Reconciler
+	*budget
 	outcome string
 	stopped <-chan struct{}
 }
 
-// failed notes an error, if it is one, unless it is the will of whoever owns the
-// repository: an App removed or suspended, or without the permission.
+// failed notes an error, if it is one, unless it is the will of whoever owns the repository.
 func (p *pass) failed(doing string, err error, about ...any) {
 	if err == nil {
 		return
@@ -181,14 +184,12 @@ func (p *pass) failed(doing string, err error, about ...any) {
 		return
 	default:
 	}
-	var refused *github.Error
-	switch {
-	case errors.Is(err, app.ErrGone), errors.Is(err, app.ErrSuspended), errors.As(err, &refused) && refused.Degrades():
+	if unwilling(err) {
 		p.Log.Debug(doing, append(about, "error", err)...)
-	default:
-		p.outcome = Failed
-		p.Log.Error(doing, append(about, "error", err)...)
+		return
 	}
+	p.outcome = Failed
+	p.Log.Error(doing, append(about, "error", err)...)
 }
 
 // limited notes that something is left for the next pass.

@@ -8,11 +8,13 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// head is a commit that a pull request is to be judged at.
+// head is a commit that a pull request is to be judged at, after its newest scan there; ""
+// without one.
 type head struct {
 	repository int64
 	pull       int
 	sha        string
+	last       string
 }
 
 const (
@@ -23,34 +25,57 @@ const (
 	lastAgain = 24 * time.Hour
 )
 
-// lacksVerdict tells whether a pull request has neither a verdict on its head nor a job
-// that will give one.
-func (p *pass) lacksVerdict(ctx context.Context, j queue.Job) (bool, error) {
-	key := head{j.Repository, j.Pull, j.Head}
+// lacksVerdict tells whether a pull request has neither a verdict on its head, to be merged
+// into baseRef, nor a job that will give one.
+func (p *pass) lacksVerdict(ctx context.Context, j queue.Job, baseRef string) (bool, error) {
 	scans := p.Queue.Scans(queue.ScanFilter{Repository: j.Repository, Pull: j.Pull, Head: j.Head})
-	if len(scans) > 0 {
-		switch scan := scans[0]; {
-		case !scan.State.Over() || scan.State == queue.Completed:
-			return false, nil
-		case p.Now().Sub(scan.Finished) < pause(scans):
-			return false, nil
-		case scan.State != queue.Failed:
-			return true, nil // its check run, if there is one, says that it was cancelled
-		}
+	if len(scans) == 0 {
+		told, err := p.told(ctx, j, queue.Scan{})
+		return err == nil && !told, err
 	}
+	switch last := scans[0]; {
+	case !last.State.Over(), last.State == queue.Completed && (last.BaseRef == baseRef || last.BaseRef == ""):
+		return false, nil
+	case p.Now().Sub(last.Finished) < pause(scans):
+		return false, nil
+	case last.State == queue.Failed:
+		told, err := p.told(ctx, j, last)
+		return err == nil && !told, err
+	}
+	return true, nil // its check run, if there is one, was cancelled, or is about another branch
+}
+
+// told tells whether GitHub has been told of a pull request what its newest scan of the
+// head found, if there was one: a check run may be about another one with the same head, or
+// say what was so before that scan. What may not be asked now is taken to be told.
+func (p *pass) told(ctx context.Context, j queue.Job, last queue.Scan) (bool, error) {
+	key := head{j.Repository, j.Pull, j.Head, last.ID}
 	if _, is := p.judged[key]; is {
 		p.judged[key] = p.Now()
-		return false, nil
+		return true, nil
+	}
+	if !p.grant(j.Installation, "verdicts") {
+		return true, nil
 	}
 	to, err := p.publisher(ctx, j.Installation, j.Repository, github.Target{Owner: j.Owner, Repo: j.Repo, HeadSHA: j.Head})
 	if err != nil {
 		return false, err
 	}
-	completed, err := to.Completed(ctx)
-	if err == nil && completed {
-		p.judged[key] = p.Now()
+	says, err := to.Says(ctx)
+	if err != nil || says.Pull != j.Pull {
+		return false, err
 	}
-	return err == nil && !completed, err
+	switch says.Conclusion {
+	case github.Success, github.Neutral:
+		if last.State == queue.Failed {
+			return false, nil
+		}
+	case github.Failure:
+	default:
+		return false, nil
+	}
+	p.judged[key] = p.Now()
+	return true, nil
 }
 
 // pause is how long a head rests that has had these scans.
@@ -64,15 +89,6 @@ func pause(scans []queue.Scan) time.Duration {
 	return d
 }
 
-// newest is the newest scan that f wants.
-func (p *pass) newest(f queue.ScanFilter) (queue.Scan, bool) {
-	f.Limit = 1
-	for _, scan := range p.Queue.Scans(f) {
-		return scan, true
-	}
-	return queue.Scan{}, false
-}
-
 // publisher reaches the check run of a commit.
 func (p *pass) publisher(ctx context.Context, installation, repository int64, target github.Target) (*github.Publisher, error) {
 	login, err := p.App.Login(ctx)
@@ -80,6 +96,6 @@ func (p *pass) publisher(ctx context.Context, installation, repository int64, ta
 		return nil, err
 	}
 	return github.New(target, github.Options{
-		Client: p.App.Repository(installation, repository).HTTP(), BaseURL: p.App.BaseURL(), Name: p.Name, Login: login,
+		Client: p.watch(installation, p.App.Repository(installation, repository).HTTP()), BaseURL: p.App.BaseURL(), Name: p.Name, Login: login,
 	})
 }

@@ -151,7 +151,7 @@ func (r *repository) open(branch string, draft bool) int {
 func (r *repository) check(installation int64, pull int, conclusion github.Conclusion) {
 	r.w.Helper()
 	to := sure[*github.Publisher](r.w)(github.New(
-		github.Target{Owner: r.Owner(), Repo: r.Name(), HeadSHA: r.Pull(pull).HeadSHA},
+		github.Target{Owner: r.Owner(), Repo: r.Name(), HeadSHA: r.Pull(pull).HeadSHA, Pull: pull},
 		github.Options{Client: r.w.us.Repository(installation, r.ID()).HTTP(), BaseURL: r.w.us.BaseURL(), Clock: hasty{}}))
 	r.w.must(to.Start(r.w.Context()))
 	if conclusion != "" {

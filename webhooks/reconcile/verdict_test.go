@@ -1,0 +1,102 @@
+package reconcile_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/preadmit/preadmit/report/github"
+	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/webhooks/queue"
+	"github.com/preadmit/preadmit/webhooks/reconcile"
+)
+
+// branch opens a pull request of a branch that is there, into another one.
+func (r *repository) branch(head, base string) int {
+	r.w.Helper()
+	return sure[int](r.w)(r.OpenPull(githubtest.PullOptions{Head: head, Base: base}))
+}
+
+// TestTwin: a check run belongs to a commit. The verdict on one pull request, which may be
+// closed, is none on another with the same head of which nobody has heard.
+func TestTwin(t *testing.T) {
+	for name, closed := range map[string]bool{"both open": false, "the judged one closed": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			r := w.repository("octo", "apps")
+			_, in := w.install("octo", r)
+			w.must(w.claim().Done(t.Context()))
+			w.lost(func() {
+				w.must(r.SetBranch("other", r.Tip("main")))
+				r.check(in, r.open("one", false), github.Success)
+				r.branch("one", "other")
+				if closed {
+					w.must(r.ClosePull(1))
+				}
+			})
+			for range 2 { // whoever looks
+				w.Reconciler = w.reconciler()
+				w.pass(reconcile.Complete)
+				w.wantPending("reconcile apps#2")
+			}
+		})
+	}
+}
+
+// TestWhatIsAVerdict: a check run of ours that is complete is not always one.
+func TestWhatIsAVerdict(t *testing.T) {
+	for conclusion, want := range map[github.Conclusion][2]bool{ // whether it lacks one: without a record, and after a failure
+		github.Success:   {false, true},
+		github.Neutral:   {false, true},
+		github.Failure:   {false, false},
+		github.Cancelled: {true, true},
+	} {
+		for i, failed := range []bool{false, true} {
+			w := newWorld(t)
+			r := w.repository("octo", "apps")
+			_, in := w.install("octo", r)
+			w.must(w.claim().Done(t.Context()))
+			w.lost(func() { r.check(in, r.open("one", false), conclusion) })
+			if failed {
+				_, _, err := w.queue.Enqueue(t.Context(), w.job(r, in, 1))
+				w.must(err)
+				w.put(queue.Failed)
+				w.clock.set(31 * time.Minute)
+			}
+			for range 2 { // what is known is known for this scan
+				w.pass(reconcile.Complete)
+			}
+			if lacks := len(w.pending()) > 0; lacks != want[i] {
+				t.Errorf("%s, failed %v: enqueued %v", conclusion, failed, lacks)
+			}
+		}
+	}
+}
+
+// job is one for a pull request.
+func (w *world) job(r *repository, installation int64, pull int) queue.Job {
+	return queue.Job{
+		Kind: queue.KindPull, Installation: installation, Repository: r.ID(), Owner: r.Owner(), Repo: r.Name(),
+		Pull: pull, Head: r.Pull(pull).HeadSHA, Reason: "test",
+	}
+}
+
+// TestBaseChanged: the verdict on a head that was to be merged into another branch is none.
+func TestBaseChanged(t *testing.T) {
+	w := newWorld(t)
+	r := w.repository("octo", "apps")
+	w.install("octo", r)
+	w.must(w.claim().Done(t.Context()))
+	r.open("one", false)
+	w.must(r.SetBranch("other", r.Tip("main")))
+	claim := w.claim()
+	scan := sure[queue.Scan](w)(w.queue.Scan(t.Context(), claim.Job.ID))
+	scan.State, scan.BaseRef, scan.Finished = queue.Completed, "main", time.Now()
+	w.must(w.queue.PutScan(t.Context(), scan))
+	w.must(claim.Done(t.Context()))
+	w.clock.set(31 * time.Minute)
+	w.pass(reconcile.Complete)
+	w.wantPending()
+	w.lost(func() { w.must(r.SetBase(1, "other")) })
+	w.pass(reconcile.Complete)
+	w.wantPending("reconcile apps#1")
+}
