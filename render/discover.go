@@ -38,6 +38,7 @@ func (r *Renderer) Discover(ctx context.Context) (*Discovery, error) {
 		}
 		d.plainRoot(dir)
 	}
+	d.plainSubmodules()
 	slices.SortFunc(d.out.Roots, func(a, b Root) int { return strings.Compare(a.Path, b.Path) })
 	slices.SortStableFunc(d.out.Diagnostics, func(a, b Diagnostic) int { return comparePositions(a.Position, b.Position) })
 	r.found.Store(d)
@@ -79,6 +80,7 @@ type listing struct {
 	chart          bool     // has a Chart.yaml
 	template       bool     // is, or is below, the templates directory of a chart
 	broken         bool     // cannot be listed
+	submodules     []string // paths of git submodules
 
 	// says is what its kustomization files say; nil when it has none.
 	says *statement
@@ -150,6 +152,9 @@ func (d *discoverer) searchBelow(ctx context.Context, l *listing) error {
 	}
 	var below []*listing
 	for _, e := range entries {
+		if d.isSubmodule(l, e) {
+			continue
+		}
 		if e.IsDir() {
 			below = append(below, &listing{path: path.Join(l.path, e.Name())})
 			continue

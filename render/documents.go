@@ -27,6 +27,8 @@ type document struct {
 type syntax struct {
 	Position
 	message string
+	// refused: there may be nothing wrong with the file, but it cannot be judged.
+	refused bool
 }
 
 func (s *syntax) Error() string { return s.String() + ": " + s.message }
@@ -52,7 +54,7 @@ func splitDocuments(name string, data []byte) ([]document, *syntax) {
 		if bytes.HasPrefix(data[at:next], []byte("---")) {
 			rest := bytes.TrimSpace(data[at+3 : next])
 			if len(rest) > 0 && rest[0] != '#' {
-				return docs, &syntax{Position{Path: name, Line: line + 1}, fmt.Sprintf("invalid document separator: --- %s", quoteShort(rest))}
+				return docs, &syntax{Position: Position{Path: name, Line: line + 1}, message: fmt.Sprintf("invalid document separator: --- %s", quoteShort(rest))}
 			}
 			flush(at)
 			start, startLine = next, line+1
@@ -114,7 +116,7 @@ func (d document) syntax(err error) *syntax {
 		text = innerLine.ReplaceAllString(text, "")
 		line = d.line + atoi(m[1])
 	}
-	return &syntax{Position{Path: d.path, Line: line}, kind + strings.Join(strings.Fields(text), " ")}
+	return &syntax{Position: Position{Path: d.path, Line: line}, message: kind + strings.Join(strings.Fields(text), " ")}
 }
 
 // node parses a document for its positions. Nil when it does not parse.

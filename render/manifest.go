@@ -62,8 +62,15 @@ func (d *discoverer) isManifest(name string) bool {
 	if !mayHoldObject(data) {
 		return false
 	}
+	if isPointer(data) && path.Ext(name) == ".json" { // data, rather than a manifest
+		d.diagnose(SeverityWarning, Position{Path: name}, "%s", elsewhere(data))
+		return false
+	}
 	return d.holdsObject(d.tree.decodeManifest(real, data))
 }
+
+// template is said of what is left out since it is no YAML yet.
+const template = "looks like a template, not a manifest: %s"
 
 // holdsObject tells what is wrong with documents that were meant as objects.
 func (d *discoverer) holdsObject(f *manifestFile) bool {
@@ -71,7 +78,7 @@ func (d *discoverer) holdsObject(f *manifestFile) bool {
 	for _, doc := range f.documents {
 		switch {
 		case doc.bad != nil && doc.object && doc.template:
-			d.diagnose(SeverityWarning, doc.bad.Position, "looks like a template, not a manifest: %s", doc.bad.message)
+			d.diagnose(SeverityWarning, doc.bad.Position, template, doc.bad.message)
 		case doc.bad != nil && doc.object:
 			d.diagnose(SeverityError, doc.bad.Position, "%s", doc.bad.message)
 			found = true
@@ -79,7 +86,10 @@ func (d *discoverer) holdsObject(f *manifestFile) bool {
 			found = true
 		}
 	}
-	if f.bad != nil && f.object {
+	switch {
+	case f.bad != nil && templated([]byte(f.bad.message)): // the separator itself
+		d.diagnose(SeverityWarning, f.bad.Position, template, f.bad.message)
+	case f.bad != nil:
 		d.diagnose(SeverityError, f.bad.Position, "%s", f.bad.message)
 		found = true
 	}

@@ -3,15 +3,16 @@ package render
 import (
 	"bytes"
 	"sync"
+
+	sigsyaml "sigs.k8s.io/yaml"
 )
 
 // manifestFile is what the documents of a manifest file decode to.
 type manifestFile struct {
 	documents []decoded
-	// bad is a broken document separator; what follows it is not in documents.
+	// bad is a broken document separator, or why nothing can be decoded; what follows it
+	// is not in documents.
 	bad *syntax
-	// object tells whether a file with a broken separator looks like a manifest.
-	object bool
 }
 
 // decoded is one document.
@@ -39,8 +40,11 @@ func (t *tree) decodeManifest(real string, data []byte) *manifestFile {
 }
 
 func newManifestFile(name string, data []byte) *manifestFile {
+	if why := elsewhere(data); why != "" {
+		return &manifestFile{bad: &syntax{Position: Position{Path: name}, message: why, refused: true}}
+	}
 	docs, bad := splitDocuments(name, data)
-	f := &manifestFile{bad: bad, object: bad != nil && looksLikeObject(document{path: name, text: data})}
+	f := &manifestFile{bad: bad}
 	for _, doc := range docs {
 		f.documents = append(f.documents, doc.read())
 	}
@@ -52,14 +56,54 @@ func (d document) read() decoded {
 	data, bad := d.decode()
 	switch {
 	case bad != nil:
-		return decoded{bad: bad, object: looksLikeObject(d), template: templated(d.text)}
+		return d.broken(bad)
 	case data == nil:
 		return decoded{}
 	}
 	return decoded{objects: objectsOf(data)}
 }
 
+// broken is a document that does not decode strictly. What decodes otherwise, kubectl
+// takes, so it is no template.
+func (d document) broken(bad *syntax) decoded {
+	if data, err := sigsyaml.YAMLToJSON(d.text); err == nil {
+		return decoded{bad: bad, object: looksLikeObject(d) || len(objectsOf(data)) > 0}
+	}
+	return decoded{bad: bad, object: looksLikeObject(d), template: templated(d.text)}
+}
+
 // mayHoldObject is a cheap test, before anything is parsed.
 func mayHoldObject(data []byte) bool {
-	return bytes.IndexByte(data, 0) < 0 && bytes.Contains(data, []byte("apiVersion")) && bytes.Contains(data, []byte("kind"))
+	if isObscure(data) || isPointer(data) {
+		return true
+	}
+	return mentionsObject(joinLines(data))
+}
+
+// mentionsObject tells whether a text has the words that every object has.
+func mentionsObject(data []byte) bool {
+	return bytes.Contains(data, []byte("apiVersion")) && bytes.Contains(data, []byte("kind"))
+}
+
+// isPointer tells whether a file stands for one that Git LFS keeps elsewhere. The line is
+// the first one by the specification of Git LFS (docs/spec.md).
+func isPointer(data []byte) bool {
+	return bytes.HasPrefix(data, []byte("version https://git-lfs.github.com/spec/"))
+}
+
+// elsewhere is why a file, which may be a manifest, cannot be judged by what is in it.
+func elsewhere(data []byte) string {
+	switch {
+	case isPointer(data):
+		return "is a pointer of Git LFS: the manifest itself is not in the repository"
+	case isUTF16(data) && mentionsObject(bytes.ReplaceAll(data, []byte{0}, nil)):
+		// kubectl looks for `---` before it decodes, and applies the first document only.
+		return "is UTF-16, of which tools apply more or less: save it as UTF-8"
+	}
+	return ""
+}
+
+// isUTF16 tells whether a YAML text says that it is UTF-16 (YAML 1.2, section 5.2).
+func isUTF16(data []byte) bool {
+	return bytes.HasPrefix(data, []byte("\xFE\xFF")) || bytes.HasPrefix(data, []byte("\xFF\xFE"))
 }

@@ -62,6 +62,9 @@ func (t *tree) manifest(name string, trace Trace) ([]placed, *Problem) {
 }
 
 func (s *syntax) problem() *Problem {
+	if s.refused {
+		return &Problem{Kind: ProblemRefused, Position: s.Position, Message: s.message}
+	}
 	return &Problem{Kind: ProblemFailed, Position: s.Position, Message: s.message}
 }
 

@@ -21,7 +21,7 @@ func TestBinaryFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(d.Diagnostics) != 0 || len(d.Roots) != 1 || d.Roots[0].Path != "k" {
+	if len(d.Diagnostics) != 1 || !strings.Contains(d.Diagnostics[0].Message, "control characters") || len(d.Roots) != 2 || d.Roots[0].Path != "k" {
 		t.Errorf("found %+v", d)
 	}
 	p := NewRenderer(fsys, Options{}).Render(context.Background(), d.Roots[0]).Problem

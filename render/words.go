@@ -152,7 +152,7 @@ func joinLines(data []byte) []byte {
 // tags spelled so that they may be any. A scalar may hold such a text itself, with
 // its backslashes escaped: patches do.
 func isObscure(data []byte) bool {
-	if bytes.IndexByte(data, 0) >= 0 || bytes.HasPrefix(data, []byte("\xFE\xFF")) || bytes.HasPrefix(data, []byte("\xFF\xFE")) {
+	if bytes.IndexByte(data, 0) >= 0 || isUTF16(data) {
 		return true
 	}
 	for rest := data; ; {

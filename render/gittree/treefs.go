@@ -254,6 +254,15 @@ func (t *treeFS) ObjectID(name string) (string, error) {
 	return entry.Hash.String(), nil
 }
 
+// Submodule is the commit that the git submodule at name is at, in hex, if there is one.
+func (t *treeFS) Submodule(name string) (commit string, ok bool) {
+	entry, err := t.lookup(name, false)
+	if err != nil || entry.Mode != filemode.Submodule {
+		return "", false
+	}
+	return entry.Hash.String(), true
+}
+
 // TreeID is the name of the tree of the directory at name, in hex: directories of one
 // name hold the same. It is an error if a symbolic link is on the way.
 func (t *treeFS) TreeID(name string) (string, error) {

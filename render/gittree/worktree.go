@@ -40,15 +40,15 @@ func (r *Repository) WorkTree() (fs.FS, error) {
 // tracked is what the index holds.
 type tracked struct {
 	files      map[string]bool
-	dirs       map[string]bool // directories that hold a tracked file
-	submodules map[string]bool
+	dirs       map[string]bool   // directories that hold a tracked file
+	submodules map[string]string // to their commits
 }
 
 func newTracked(idx *index.Index) tracked {
-	t := tracked{files: map[string]bool{}, dirs: map[string]bool{}, submodules: map[string]bool{}}
+	t := tracked{files: map[string]bool{}, dirs: map[string]bool{}, submodules: map[string]string{}}
 	for _, e := range idx.Entries {
 		if e.Mode == filemode.Submodule {
-			t.submodules[e.Name] = true
+			t.submodules[e.Name] = e.Hash.String()
 		} else {
 			t.files[e.Name] = true
 		}
@@ -108,7 +108,7 @@ func (w *workTree) load(name string) (*visibleDir, error) {
 }
 
 func (w *workTree) list(name string, d *visibleDir) error {
-	if w.tracked.submodules[name] {
+	if _, ok := w.Submodule(name); ok {
 		return nil
 	}
 	entries, err := w.under.ReadDir(name)
@@ -137,7 +137,7 @@ func (w *workTree) visible(name string, e fs.DirEntry, d *visibleDir) bool {
 	switch {
 	case path.Base(name) == ".git":
 		return false
-	case w.tracked.files[name] || w.tracked.dirs[name] || w.tracked.submodules[name]:
+	case w.tracked.files[name] || w.tracked.dirs[name] || w.tracked.submodules[name] != "":
 		return true
 	case d.ignored || excluded(d.rules, name, e.IsDir()):
 		return false
@@ -146,6 +146,13 @@ func (w *workTree) visible(name string, e fs.DirEntry, d *visibleDir) bool {
 		return err != nil // another repository
 	}
 	return true
+}
+
+// Submodule is the commit that the git submodule at name is at by the index, in hex, if
+// there is one.
+func (w *workTree) Submodule(name string) (commit string, ok bool) {
+	commit, ok = w.tracked.submodules[name]
+	return commit, ok
 }
 
 // resolve checks that git sees name and every symbolic link it passes, and gives
@@ -160,7 +167,7 @@ func (w *workTree) resolve(name string, follow bool) (string, error) {
 			if err != nil {
 				return 0, err
 			}
-			if w.tracked.submodules[dir] {
+			if _, ok := w.Submodule(dir); ok {
 				return 0, errSubmodule
 			}
 			e, ok := d.entries[base]

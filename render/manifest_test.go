@@ -1,0 +1,86 @@
+package render
+
+import (
+	"context"
+	"encoding/base64"
+	"testing"
+	"testing/fstest"
+	"unicode/utf16"
+)
+
+// TestDisguisedManifests: what tools that apply a directory take for an object is judged,
+// or it is told that it cannot be.
+func TestDisguisedManifests(t *testing.T) {
+	const pod = "metadata: {name: p}\nspec: {containers: [{name: c, image: x}]}\n"
+	const twice = "metadata: {name: p}\n"
+	binary := func(text string) string { return "!!binary " + base64.StdEncoding.EncodeToString([]byte(text)) }
+	for name, c := range map[string]struct {
+		file, text string
+		// objects are how many are judged; problem is why nothing is; told is the one
+		// diagnostic, if there is one.
+		objects int
+		problem ProblemKind
+		told    Severity
+	}{
+		"escaped keys":            {"a.yaml", `"api\u0056ersion": v1` + "\n" + `"k\x69nd": Pod` + "\n" + pod, 1, "", ""},
+		"escaped keys in JSON":    {"a.json", `{"\u0061piVersion": "v1", "\u006bind": "Pod", "metadata": {"name": "p"}}`, 1, "", ""},
+		"joined lines":            {"a.yaml", "? \"api\\\n  Version\"\n: v1\nkind: Pod\n" + pod, 1, "", ""},
+		"binary keys":             {"a.yaml", binary("apiVersion") + ": v1\n" + binary("kind") + ": Pod\n" + pod, 1, "", ""},
+		"UTF-16":                  {"a.yaml", wide("apiVersion: v1\nkind: Pod\n" + pod), 0, ProblemRefused, SeverityError},
+		"UTF-16 of values":        {"a.yaml", wide("replicas: 1\n"), 0, "", ""},
+		"Git LFS":                 {"a.yaml", "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n", 0, ProblemRefused, SeverityError},
+		"Git LFS of data":         {"a.json", "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n", 0, "", SeverityWarning},
+		"key twice":               {"a.yaml", "apiVersion: v1\nkind: Pod\n" + twice + pod, 0, ProblemFailed, SeverityError},
+		"braces in a comment":     {"a.yaml", "# {{ x }}\napiVersion: v1\nkind: Pod\n" + twice + pod, 0, ProblemFailed, SeverityError},
+		"key twice in flow":       {"a.yaml", "{apiVersion: v1, kind: Pod, metadata: {name: p}, metadata: {name: p}}", 0, ProblemFailed, SeverityError},
+		"key twice, indented":     {"a.yaml", " apiVersion: v1\n kind: Pod\n metadata: {name: p}\n metadata: {name: p}\n", 0, ProblemFailed, SeverityError},
+		"key twice, quoted":       {"a.yaml", "\"apiVersion\": v1\n\"kind\": Pod\n" + twice + pod, 0, ProblemFailed, SeverityError},
+		"key twice, not ours":     {"a.yaml", "replicas: 1\nreplicas: 2\nkind: [apiVersion]\n", 0, "", ""},
+		"object on a separator":   {"a.yaml", "--- {apiVersion: v1, kind: Pod, metadata: {name: p}}\n", 0, ProblemFailed, SeverityError},
+		"template":                {"a.yaml", "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ .Name }}\n{{ end }}\n", 0, "", SeverityWarning},
+		"template on separator":   {"a.yaml", "--- {{ if .x }}\napiVersion: v1\nkind: Pod\n" + pod, 0, "", SeverityWarning},
+		"not a manifest at all":   {"a.yaml", "replicas: 1\n", 0, "", ""},
+		"escapes, not a manifest": {"a.json", `{"name": "\u0061"}`, 0, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := NewRenderer(fstest.MapFS{c.file: {Data: []byte(c.text)}}, Options{})
+			found, err := r.Discover(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var told Severity
+			for _, d := range found.Diagnostics {
+				told = d.Severity
+			}
+			if told != c.told || len(found.Diagnostics) > 1 {
+				t.Errorf("told %v, want %q", found.Diagnostics, c.told)
+			}
+			if len(found.Roots) == 0 {
+				if c.objects > 0 || c.problem != "" {
+					t.Error("no root")
+				}
+				return
+			}
+			result := r.Render(context.Background(), found.Roots[0])
+			if len(result.Objects) != c.objects {
+				t.Errorf("%d objects, want %d", len(result.Objects), c.objects)
+			}
+			var problem ProblemKind
+			if result.Problem != nil {
+				problem = result.Problem.Kind
+			}
+			if problem != c.problem {
+				t.Errorf("problem %v, want %q", result.Problem, c.problem)
+			}
+		})
+	}
+}
+
+// wide is a text in UTF-16, with its mark.
+func wide(text string) string {
+	out := []byte{0xFE, 0xFF}
+	for _, unit := range utf16.Encode([]rune(text)) {
+		out = append(out, byte(unit>>8), byte(unit))
+	}
+	return string(out)
+}
