@@ -1,12 +1,14 @@
 package webhooks
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -48,12 +50,18 @@ func (r *configReader) address(key, got string) {
 		r.fail(key, "%q: want host:port, like 127.0.0.1:8080 or :8080", got)
 		return
 	}
-	if _, err := net.LookupPort("tcp", port); err != nil {
+	if !isPort(port) {
 		r.fail(key, "%q: want a port up to 65535, like %s", got, net.JoinHostPort(host, "8080"))
 	}
 	if ip, err := netip.ParseAddr(host); r.sources.Dev && host != "localhost" && (err != nil || !ip.IsLoopback()) {
 		r.fail(key, "%q: with --dev the service has no secrets to protect it and listens on 127.0.0.1, ::1 or localhost only", got)
 	}
+}
+
+// isPort tells whether a text is the number or the name of a port.
+func isPort(text string) bool {
+	_, err := net.LookupPort("tcp", text)
+	return err == nil
 }
 
 func (r *configReader) url(key, got string) {
@@ -92,7 +100,7 @@ func (r *configReader) nats() {
 			text = "nats://" + text
 		}
 		switch u, err := url.Parse(text); {
-		case err != nil || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) || u.Hostname() == "":
+		case err != nil || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) || u.Hostname() == "" || !isPort(cmp.Or(u.Port(), "4222")):
 			// Not told: a URL that is none may have a password anywhere.
 			r.fail("nats.url", "want URLs like nats://nats-0.nats:4222 or tls://nats.example.com, separated by commas")
 		case u.User != nil && r.from["nats.url"] != envOf("nats.url"):
@@ -118,7 +126,7 @@ func (r *configReader) bounds() {
 		{"keep.size", int64(c.Keep.Size), 1, "more than 0"},
 		{"scan.concurrency", int64(c.Scan.Concurrency), 1, "at least 1"},
 		{"scan.workers", int64(c.Scan.Workers), 0, "0 or more"},
-		{"scan.memory", int64(c.Scan.Memory), 1, "more than 0"},
+		{"scan.memory", int64(c.Scan.Memory), 64 << 20, "64Mi or more"}, // no scan gets by on less
 		{"scan.timeout", int64(c.Scan.Timeout), 1, "more than 0"},
 		{"fetch.size", int64(c.Fetch.Size), 1, "more than 0"},
 		{"fetch.objects", int64(c.Fetch.Objects), 1, "at least 1"},
@@ -166,6 +174,9 @@ func (r *configReader) app() {
 	}
 }
 
+// headerName is a name that a header may have, or none.
+var headerName = regexp.MustCompile(`^[A-Za-z0-9_-]*$`)
+
 func (r *configReader) pages() {
 	c := r.config
 	if c.PublicURL == "" && !r.sources.Dev {
@@ -186,6 +197,9 @@ func (r *configReader) pages() {
 	}
 	if proxy && c.Pages.Header == "" {
 		r.fail("pages.header", "is needed with pages.access: proxy, like X-Forwarded-User")
+	}
+	if !headerName.MatchString(c.Pages.Header) {
+		r.fail("pages.header", "%q: want the name of a header, like X-Forwarded-User", c.Pages.Header)
 	}
 	if proxy && len(c.Pages.TrustedProxies) == 0 {
 		r.fail("pages.trustedProxies", "is needed with pages.access: proxy: anybody else could send the header")

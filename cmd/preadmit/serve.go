@@ -96,7 +96,7 @@ func (f *settingFlag) Set(value string) error { f.values = append(f.values, valu
 func serve(ctx context.Context, p Process, s webhooks.Sources) (err error) {
 	if s.File != "" {
 		if s.Data, err = os.ReadFile(s.File); err != nil {
-			return usagef("--config: %w", err)
+			return usagef("--config: %w; name a file that this user may read", err)
 		}
 	}
 	config, err := webhooks.Load(s)
