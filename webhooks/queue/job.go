@@ -45,7 +45,7 @@ type Job struct {
 	Repo         string `json:"repo,omitempty"`
 	Pull         int    `json:"pull,omitempty"`
 	// Head, Base and Ref are object names and the ref as the event told. They are hints,
-	// except for KindGroup and KindResolve, and for the Ref of KindPush.
+	// except for KindGroup and KindResolve.
 	Head string `json:"head,omitempty"`
 	Base string `json:"base,omitempty"`
 	Ref  string `json:"ref,omitempty"`

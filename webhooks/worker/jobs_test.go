@@ -103,15 +103,48 @@ func TestPushReordered(t *testing.T) {
 	w.want("uploads", len(w.hub.SARIFs()), 3)
 }
 
+// TestPushRenamed: a push to a branch that was the default one, whose event comes late, has
+// the present one judged, also when it takes the place of a job of that one, and at a
+// commit that was judged as the other branch.
+func TestPushRenamed(t *testing.T) {
+	for name, gone := range map[string]bool{"the old branch is gone": true, "the old branch is there": false} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			head := w.shop.Tip("main")
+			push := func(head, ref string) queue.Job {
+				return w.enqueue(queue.Job{Kind: queue.KindPush, Head: head, Ref: ref})
+			}
+			push(head, "refs/heads/main")
+			w.work()
+			w.must(w.shop.SetBranch("trunk", head))
+			w.shop.SetDefaultBranch("trunk")
+			if gone {
+				w.must(w.shop.DeleteBranch("main"))
+			}
+			waiting := push(head, "refs/heads/trunk")
+			late := push(head, "refs/heads/main")
+			w.work()
+			w.want("the waiting one", w.state(waiting.ID), "superseded ")
+			s := w.record(late.ID)
+			w.want("the late one", []any{w.state(late.ID), s.Ref, s.Judged == head, s.Why}, []any{"completed failure", "refs/heads/trunk", true, ""})
+			var uploads []string
+			for _, s := range w.hub.SARIFs() {
+				uploads = append(uploads, s.Ref)
+			}
+			w.want("SARIF", uploads, []string{"refs/heads/main", "refs/heads/trunk"})
+		})
+	}
+}
+
 // TestPushGone: of a branch that is not there any more nothing is judged.
 func TestPushGone(t *testing.T) {
 	w := newWorld(t)
-	head := w.shop.Tip("change")
-	w.must(w.shop.DeleteBranch("change"))
-	job := w.enqueue(queue.Job{Kind: queue.KindPush, Head: head, Ref: "refs/heads/change"})
+	head := w.shop.Tip("main")
+	w.must(w.shop.DeleteBranch("main"))
+	job := w.enqueue(queue.Job{Kind: queue.KindPush, Head: head, Ref: "refs/heads/main"})
 	w.work()
 	w.want("record", w.state(job.ID), "cancelled cancelled")
-	if why := w.record(job.ID).Why; !strings.Contains(why, "refs/heads/change") {
+	if why := w.record(job.ID).Why; !strings.Contains(why, "refs/heads/main") {
 		t.Errorf("why %q does not name the branch", why)
 	}
 	w.want("others", []int{w.scanner.count(), len(w.hub.SARIFs()), len(w.hub.CheckRuns())}, []int{0, 0, 0})

@@ -11,11 +11,12 @@ import (
 
 // push has code scanning know everything that is found at the default branch: it takes
 // what is not there for the finding of whoever uploads it next. That is no verdict, so
-// there is no check run unless it cannot be done; see complete. Which commit that is,
-// GitHub is asked: the job may be of an older push.
+// there is no check run unless it cannot be done; see complete. Which branch and commit that
+// is, GitHub is asked: the job may be of an older push, or of a branch that was the default
+// one then and takes the place of a job of the present one.
 func (t *task) push(ctx context.Context) error {
 	t.record.Head, t.record.Base, t.record.Ref = t.job.Head, "", t.job.Ref
-	tip, err := t.tip(ctx)
+	tip, err := t.defaultTip(ctx)
 	if gone(err) {
 		return &overtaken{why: oneLine(err.Error())}
 	}
@@ -29,11 +30,11 @@ func (t *task) push(ctx context.Context) error {
 	if err := t.begin(ctx, github.Target{HeadSHA: tip}, github.Places{SARIF: true}); err != nil {
 		return err
 	}
-	if last, ok := t.lastWord(); ok && !t.job.Fresh && last.State == queue.Completed && last.Judged == tip {
+	if last, ok := t.lastWord(); ok && !t.job.Fresh && last.State == queue.Completed && last.Judged == tip && last.Ref == t.record.Ref {
 		t.record.Judged, t.record.Conclusion = last.Judged, last.Conclusion
 		return t.end(ctx, queue.Completed, "the same commit was judged already, by the scan "+last.ID)
 	}
-	c := &commits{judged: tip, head: tip, judgedName: t.job.Ref, ref: t.job.Ref}
+	c := &commits{judged: tip, head: tip, judgedName: t.record.Ref, ref: t.record.Ref}
 	if err := t.fetch(ctx, c, c.judged); err != nil {
 		return err
 	}
@@ -47,16 +48,22 @@ func (t *task) push(ctx context.Context) error {
 	return t.publish(ctx, c, outcome)
 }
 
-// tip asks GitHub which commit the branch of a push is at.
-func (t *task) tip(ctx context.Context) (string, error) {
-	ref, _, err := t.client().Git.GetRef(ctx, t.owner(), t.repo(), t.job.Ref)
+// defaultTip asks GitHub which commit the default branch is at. The record knows of the
+// branch then.
+func (t *task) defaultTip(ctx context.Context) (string, error) {
+	repository, _, err := t.client().Repositories.Get(ctx, t.owner(), t.repo())
 	if err != nil {
-		return "", github.Explain("ask where the branch "+t.job.Ref+" is", "contents: read", err)
+		return "", github.Explain("ask for the default branch", "metadata: read", err)
+	}
+	t.record.Ref = "refs/heads/" + repository.GetDefaultBranch()
+	ref, _, err := t.client().Git.GetRef(ctx, t.owner(), t.repo(), t.record.Ref)
+	if err != nil {
+		return "", github.Explain("ask where the branch "+t.record.Ref+" is", "contents: read", err)
 	}
 	if tip := ref.GetObject().GetSHA(); objectName.MatchString(tip) {
 		return tip, nil
 	}
-	return "", fmt.Errorf("ask where the branch %s is: GitHub gives %q for a commit", t.job.Ref, ref.GetObject().GetSHA())
+	return "", fmt.Errorf("ask where the branch %s is: GitHub gives %q for a commit", t.record.Ref, ref.GetObject().GetSHA())
 }
 
 // noBaseline says why there is none to make, "" when there is one.

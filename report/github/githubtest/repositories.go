@@ -123,6 +123,11 @@ func (r *Repository) Delete() { r.server.locked(func() { r.repo.deleted = true }
 // Rename gives a repository another name; its ID stays.
 func (r *Repository) Rename(name string) { r.server.locked(func() { r.repo.Name = name }) }
 
+// SetDefaultBranch makes another branch the default one, as renaming it does too.
+func (r *Repository) SetDefaultBranch(branch string) {
+	r.server.locked(func() { r.repo.DefaultBranch = branch })
+}
+
 // SetRole says what a user may do: admin, maintain, write, triage, read, or "" for what
 // everybody may.
 func (r *Repository) SetRole(login, role string) {
