@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -104,6 +105,19 @@ func TestAPIGivesScans(t *testing.T) {
 	s.wants(got.body, `"state":"completed","conclusion":"failure"`, `"counts":{"denied":2,"warned":1,"indeterminate":0}`, `"pull":7`,
 		`"page":"`+s.url+"/scans/"+id(1)+`"`, `"check":"https://github.com/octo/shop/runs/5"`, "!/report", "!progress")
 	s.wants(s.call("GET", "/api/v1/scans/"+id(2), "token-of-shop", "").body, `"progress":{"stage":"render","done":3,"total":12}`)
+	n := 100
+	for _, kind := range []queue.Kind{queue.KindPull, queue.KindGroup, queue.KindPush} {
+		for _, state := range []queue.State{queue.Queued, queue.Completed, queue.Failed, queue.Cancelled, queue.Superseded} {
+			n++
+			s.put(scanOf(n), func(c *queue.Scan) {
+				if c.Kind, c.State, c.Ref, c.SupersededBy = kind, state, "refs/heads/main", id(1); kind != queue.KindPull {
+					c.Pull, c.Title, c.Base, c.Judged, c.CheckURL, c.Started = 0, "", "", "", "", time.Time{}
+				}
+				c.CommentURL, c.Why, c.Conclusion = c.CheckURL, "\u202e<b>", []string{"success", "neutral", "failure", "cancelled"}[n%4]
+			})
+			s.wants(s.call("GET", "/api/v1/scans/"+id(n), "token-of-shop", "").body, `"kind":"`+string(kind)+`"`, `"state":"`+string(state)+`"`)
+		}
+	}
 	want := s.putReport(id(1), "change")
 	s.wants(s.call("GET", "/api/v1/scans/"+id(1), "token-of-shop", "").body, `"report":"`+s.url+"/api/v1/scans/"+id(1)+`/report"`)
 	if got := s.call("GET", "/api/v1/scans/"+id(1)+"/report", "token-of-shop", ""); got.status != 200 || !bytes.Contains(want, []byte(`"findings"`)) || !strings.Contains(got.body, `"findings"`) {

@@ -2,11 +2,14 @@ package pages
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/go-chi/chi/v5"
 
@@ -111,7 +114,19 @@ func (p *Pages) namedRepository(r *http.Request, v *viewer) (queue.Scan, error) 
 	for _, s := range p.config.Queue.Scans(of) {
 		return s, p.mayRead(r.Context(), v, s)
 	}
+	// GitHub is asked all the same, once a minute: how long it takes tells nothing.
+	unknown := queue.Scan{Owner: of.Owner, Repo: of.Repo, Repository: numberOf(of.Owner + "/" + of.Repo)}
+	if err := p.mayRead(r.Context(), v, unknown); err != nil {
+		return queue.Scan{}, err
+	}
 	return queue.Scan{}, notThere()
+}
+
+// numberOf stands for the number of a repository that only a name is known of. It is
+// negative, as no number is.
+func numberOf(name string) int64 {
+	sum := sha256.Sum256([]byte(strings.ToLower(name)))
+	return -1 - int64(binary.BigEndian.Uint64(sum[:])>>1)
 }
 
 // mayRead is nil when the viewer may read the repository of a scan.

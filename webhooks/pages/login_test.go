@@ -27,6 +27,7 @@ func TestLogin(t *testing.T) {
 	w.wants(got.body, "#7 Raise the limits", "alice", "Log out", "rescan")
 	w.wants(alice.get("/", 200).body, "octo/shop", "octo/open", `href="/queue"`)
 	alice.get("/queue", 200)
+	w.wants(alice.get("/nowhere", 404).body, "There is nothing here", "Log out", `href="/queue"`)
 
 	bob, got := w.as("bob", "/")
 	w.wants(got.body, "octo/shop", "octo/open", `!href="/queue"`)
@@ -46,6 +47,17 @@ func TestLogin(t *testing.T) {
 		if there, not := eve.get(path, 404).body, eve.get(none, 404).body; there != not {
 			t.Errorf("%s and %s are told apart", path, none)
 		}
+	}
+	asked := func() (n int) {
+		for _, r := range w.hub.Requests() {
+			if r.Path == "/repos/octo/none" {
+				n++
+			}
+		}
+		return n
+	}
+	if asked() != 1 { // or it would answer sooner
+		t.Errorf("GitHub is asked %d times about a repository that has no scans", asked())
 	}
 	if got := eve.ask("POST", "/scans/"+id(1)+"/rescan", ""); got.status != 404 {
 		t.Errorf("eve's rescan is answered with %d", got.status)

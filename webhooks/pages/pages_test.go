@@ -28,7 +28,13 @@ func TestListsAndHistory(t *testing.T) {
 		`<time datetime="2026-11-20T10:00:01Z">2026-11-20 10:00:01 UTC</time>`, "took 3.0s", "by alice")
 	s.wants(s.get("/repos/octo/shop", 200).body, "#7", "#8", "!infra", `href="https://github.com/octo/shop"`)
 	s.wants(s.get("/repos/OCTO/Shop", 200).body, "<h1>octo/shop</h1>")
-	s.wants(s.get("/repos/octo/shop/pulls/7", 200).body, "Raise the limits", "!Other")
+	s.wants(s.get("/repos/octo/shop/pulls/7", 200).body, "Raise the limits", "!Other", "!all of")
+	for path, link := range map[string]bool{"/": true, "/repos/octo/shop": false} { // a row does not say what its page is about
+		if body := s.get(path, 200).body; strings.Contains(body, `<span><a href="/repos/octo/shop">`) != link || !strings.Contains(body, "all of") {
+			t.Errorf("%s: rows lead to the repository: want %v in %s", path, link, body)
+		}
+	}
+	s.wants(s.get("/?before="+id(99), 200).body, "is no longer kept", "!There are no scans")
 	for _, path := range []string{"/repos/octo/none", "/repos/octo/shop/pulls/9", "/repos/octo/shop/pulls/x", "/scans/" + id(9), "/scans/x", "/none"} {
 		s.wants(s.get(path, 404).body, "There is nothing here")
 	}
