@@ -121,9 +121,8 @@ type Discovery struct {
 	// Diagnostics tell of files that look like manifests and are not, in the order
 	// of their positions.
 	Diagnostics []Diagnostic
-	// Submodules are the commits of the git submodules in and below plain roots, by path.
-	// What is in them is of other repositories, and in no root.
-	Submodules map[string]string
+	// Submodules are the git submodules in and below plain roots, by path.
+	Submodules map[string]Submodule
 }
 
 // LoadRestrictor is kustomize's --load-restrictor.

@@ -5,6 +5,14 @@ import (
 	"path"
 )
 
+// Submodule is a git submodule. What is in it is of another repository, and in no root.
+type Submodule struct {
+	// Root is the path of the plain root that it is in or below.
+	Root string
+	// Commit is the one that it is at, in hex.
+	Commit string
+}
+
 // submodules is a file system that knows git submodules, as a git tree does.
 type submodules interface {
 	// Submodule is the commit that the submodule at a path is at, in hex, if there is one.
@@ -38,31 +46,25 @@ func (d *discoverer) isSubmodule(l *listing, e fs.DirEntry) bool {
 func (d *discoverer) plainSubmodules() {
 	plain := map[string]bool{}
 	for _, r := range d.out.Roots {
-		if r.Kind == KindPlain {
-			plain[r.Path] = true
-		}
+		plain[r.Path] = r.Kind == KindPlain
 	}
+	d.out.Submodules = map[string]Submodule{}
 	for _, l := range d.dirs {
-		if len(l.submodules) == 0 || !d.mayBePlain(l) || !isBelow(l.path, plain) {
+		root, ok := nearest(l.path, plain)
+		if !ok || !d.mayBePlain(l) {
 			continue
 		}
 		for _, name := range l.submodules {
 			if commit, ok := d.tree.submodule(name); ok {
-				if d.out.Submodules == nil {
-					d.out.Submodules = map[string]string{}
-				}
-				d.out.Submodules[name] = commit
+				d.out.Submodules[name] = Submodule{Root: root, Commit: commit}
 			}
 		}
 	}
 }
 
-// isBelow tells whether a directory is one of some, or below one.
-func isBelow(dir string, some map[string]bool) bool {
-	for ; dir != "."; dir = path.Dir(dir) {
-		if some[dir] {
-			return true
-		}
+// nearest is the first of some directories at or above one.
+func nearest(dir string, some map[string]bool) (found string, ok bool) {
+	for ; dir != "." && !some[dir]; dir = path.Dir(dir) {
 	}
-	return some["."]
+	return dir, some[dir]
 }

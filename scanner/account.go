@@ -51,6 +51,7 @@ func (s *scan) accountRoots() {
 		}
 	}
 	s.accountRefused()
+	s.accountSubmodules()
 	s.noteGlobs()
 	if len(s.selectedRoots()) == 0 {
 		s.diagnose(Diagnostic{Severity: "warning", Message: nothingToJudge})

@@ -188,7 +188,7 @@ type Location struct {
 
 // Indeterminate is something that could not be judged.
 type Indeterminate struct {
-	// What could not be judged: "root", "object", "policy".
+	// What could not be judged: "root", "object", "policy", "submodule".
 	What string `json:"what"`
 	// Why, with what to do about it.
 	Why      string    `json:"why"`

@@ -352,6 +352,13 @@ func TestSubmodule(t *testing.T) {
 		if _, err := fs.ReadFile(fsys, "vendored/top.yaml"); err == nil || !strings.Contains(err.Error(), "submodule") {
 			t.Errorf("%s: %v", what, err)
 		}
+		known := fsys.(interface{ Submodule(string) (string, bool) })
+		if commit, ok := known.Submodule("vendored"); !ok || len(commit) != 40 || strings.Trim(commit, "0") == "" {
+			t.Errorf("%s: the submodule is at %q", what, commit)
+		}
+		if _, ok := known.Submodule("a"); ok {
+			t.Errorf("%s: a directory is a submodule", what)
+		}
 	}
 	if got := content(t, open(t, filepath.Join(outer, "vendored")), "HEAD", "a/file.yaml"); got != "c3" {
 		t.Errorf("inside the submodule: %q", got)

@@ -68,3 +68,12 @@ func (n *Named) TreeID(name string) (string, error) {
 	}
 	return "", &fs.PathError{Op: "identify", Path: name, Err: fs.ErrNotExist}
 }
+
+// Submodule is the content of an irregular file, which stands for a git submodule.
+func (n *Named) Submodule(name string) (commit string, ok bool) {
+	file := n.MapFS[name]
+	if file == nil || file.Mode&fs.ModeIrregular == 0 {
+		return "", false
+	}
+	return string(file.Data), true
+}
