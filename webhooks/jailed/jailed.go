@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/preadmit/preadmit/scanner"
@@ -68,6 +69,9 @@ type Scanner struct {
 	BestEffort bool
 	// Log takes what children leave behind; nil discards it.
 	Log *slog.Logger
+
+	// reading is held while a report is decoded, which may take hundreds of times its bytes.
+	reading sync.Mutex
 }
 
 // Progress is told what a scan is doing: a stage, and how much of it is done. It is

@@ -201,6 +201,14 @@ func (c *child) hurry() {
 	}
 }
 
+// read makes an Outcome of an answer. One is read at a time: while it is, a false one may
+// take much memory.
+func (t *trial) read(a *answer) (*Outcome, error) {
+	t.scanner.reading.Lock()
+	defer t.scanner.reading.Unlock()
+	return a.outcome(&t.request, t.refused)
+}
+
 // outcome waits for the child. Without an outcome there is a death or an error.
 func (c *child) outcome() (*Outcome, *Death, error) {
 	answer, err := c.watch.listen(c.Results, c.trial.limits.Output)
@@ -212,7 +220,7 @@ func (c *child) outcome() (*Outcome, *Death, error) {
 	<-c.done
 	if err == nil && answer.Answer != nil {
 		var outcome *Outcome
-		if outcome, err = answer.outcome(&c.trial.request, c.trial.refused); err == nil {
+		if outcome, err = c.trial.read(answer); err == nil {
 			return outcome, nil, nil
 		}
 	}
