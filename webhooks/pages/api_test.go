@@ -115,7 +115,7 @@ func TestAPIGivesScans(t *testing.T) {
 				}
 				c.CommentURL, c.Why, c.Conclusion = c.CheckURL, "\u202e<b>", []string{"success", "neutral", "failure", "cancelled"}[n%4]
 			})
-			s.wants(s.call("GET", "/api/v1/scans/"+id(n), "token-of-shop", "").body, `"kind":"`+string(kind)+`"`, `"state":"`+string(state)+`"`)
+			s.wants(s.call("GET", "/api/v1/scans/"+id(n), "token-of-shop", "").body, `"kind":"`+string(kind)+`"`, `"state":"`+string(state)+`"`, "!0001-")
 		}
 	}
 	want := s.putReport(id(1), "change")

@@ -215,7 +215,7 @@ func TestQueuePage(t *testing.T) {
 		t.Errorf("reviving nothing answers %d", got.status)
 	}
 	s.await(job.ID, func(c queue.Scan) bool { return c.Reason == "reconcile" })
-	s.wants(s.get("/queue", 200).body, "all of #7")
+	s.wants(s.get("/queue", 200).body, "all of #7", `<span><a href="/repos/octo/shop">`)
 }
 
 // TestHostileText fills every text of a record with what would break out of a page.
