@@ -230,6 +230,7 @@ func TestPagesInABrowser(t *testing.T) {
 	t.Run("live", func(t *testing.T) { live(s.viewer(t, chromium), 12, true) })
 	t.Run("without a script", func(t *testing.T) { live(s.viewer(t, chromium), 13, false) })
 	t.Run("findings", func(t *testing.T) { findings(s.viewer(t, chromium)) })
+	t.Run("keyboard", func(t *testing.T) { keyboard(s.viewer(t, chromium)) })
 	t.Run("looks", func(t *testing.T) { looks(t, s, chromium) })
 	t.Run("operator", func(t *testing.T) { operator(s.viewer(t, chromium)) })
 }
