@@ -17,7 +17,7 @@ import (
 // that directly hold Kubernetes manifests, have no kustomization file and whose
 // files no kustomization reads. Kustomizations that only use each other in a
 // cycle are represented by the first of them. Directories whose name starts
-// with a dot are not searched.
+// with a dot, submodules and charts are not searched.
 //
 // The error is ctx's, or the failure to list the tree's top; everything else is
 // told by diagnostics.
@@ -38,7 +38,7 @@ func (r *Renderer) Discover(ctx context.Context) (*Discovery, error) {
 		}
 		d.plainRoot(dir)
 	}
-	d.plainSubmodules()
+	d.tellLeftOut()
 	slices.SortFunc(d.out.Roots, func(a, b Root) int { return strings.Compare(a.Path, b.Path) })
 	slices.SortStableFunc(d.out.Diagnostics, func(a, b Diagnostic) int { return comparePositions(a.Position, b.Position) })
 	r.found.Store(d)
@@ -81,6 +81,7 @@ type listing struct {
 	template       bool     // is, or is below, the templates directory of a chart
 	broken         bool     // cannot be listed
 	submodules     []string // paths of git submodules
+	hidden         []string // paths of directories that begin with a dot
 
 	// says is what its kustomization files say; nil when it has none.
 	says *statement
@@ -152,7 +153,7 @@ func (d *discoverer) searchBelow(ctx context.Context, l *listing) error {
 	}
 	var below []*listing
 	for _, e := range entries {
-		if d.isSubmodule(l, e) {
+		if d.leaveOut(l, e) {
 			continue
 		}
 		if e.IsDir() {
@@ -164,9 +165,6 @@ func (d *discoverer) searchBelow(ctx context.Context, l *listing) error {
 	d.add(l)
 	for _, sub := range below {
 		base := path.Base(sub.path)
-		if strings.HasPrefix(base, ".") {
-			continue
-		}
 		sub.template = l.template || (l.chart && base == "templates")
 		if err := d.searchBelow(ctx, sub); err != nil {
 			return err
@@ -178,14 +176,20 @@ func (d *discoverer) searchBelow(ctx context.Context, l *listing) error {
 // note sorts a file by its name.
 func (d *discoverer) note(l *listing, e fs.DirEntry) {
 	name := path.Join(l.path, e.Name())
-	switch ext := path.Ext(e.Name()); {
+	switch {
 	case isKustomizationName(e.Name()):
 		l.kustomizations = append(l.kustomizations, e.Name())
 	case e.Name() == "Chart.yaml":
 		l.chart = true
-	case ext == ".yaml" || ext == ".yml" || ext == ".json":
+	case isManifestName(name):
 		l.manifests = append(l.manifests, name)
 	}
+}
+
+// isManifestName tells the names of files that kubectl reads in a directory.
+func isManifestName(name string) bool {
+	ext := path.Ext(name)
+	return ext == ".yaml" || ext == ".yml" || ext == ".json"
 }
 
 func (d *discoverer) diagnose(s Severity, pos Position, format string, args ...any) {

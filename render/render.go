@@ -121,8 +121,8 @@ type Discovery struct {
 	// Diagnostics tell of files that look like manifests and are not, in the order
 	// of their positions.
 	Diagnostics []Diagnostic
-	// Submodules are the git submodules in and below plain roots, by path.
-	Submodules map[string]Submodule
+	// LeftOut is what may be applied, but is in no root.
+	LeftOut []LeftOut
 }
 
 // LoadRestrictor is kustomize's --load-restrictor.

@@ -51,7 +51,7 @@ func (s *scan) accountRoots() {
 		}
 	}
 	s.accountRefused()
-	s.accountSubmodules()
+	s.accountLeftOut()
 	s.noteGlobs()
 	if len(s.selectedRoots()) == 0 {
 		s.diagnose(Diagnostic{Severity: "warning", Message: nothingToJudge})

@@ -188,7 +188,8 @@ type Location struct {
 
 // Indeterminate is something that could not be judged.
 type Indeterminate struct {
-	// What could not be judged: "root", "object", "policy", "submodule".
+	// What could not be judged: "root", "object", "policy", or of what is in no
+	// root "submodule", "hidden manifest", "chart".
 	What string `json:"what"`
 	// Why, with what to do about it.
 	Why      string    `json:"why"`

@@ -1,0 +1,85 @@
+package scanner_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/preadmit/preadmit/render/treetest"
+	"github.com/preadmit/preadmit/scanner"
+)
+
+// TestLeftOut: what may be applied, but is in no root, does not pass in silence when the
+// change touches it.
+func TestLeftOut(t *testing.T) {
+	manifest := &fstest.MapFile{Data: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")}
+	other := &fstest.MapFile{Data: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}")}
+	values := &fstest.MapFile{Data: []byte("replicas: 1")}
+	at := func(commit string) *fstest.MapFile {
+		return &fstest.MapFile{Mode: fs.ModeIrregular, Data: []byte(commit)}
+	}
+	// Of these nothing is told: no plain root is above them, or a kustomization reads them.
+	tree := func(more fstest.MapFS) scanner.Tree {
+		files := fstest.MapFS{
+			"apps/a.yaml": manifest, "docs/theme": at("1"), "kustomized/vendor": at("1"), ".github/x.yaml": manifest,
+			"kustomized/kustomization.yaml": {Data: []byte("resources: [a.yaml]")}, "kustomized/a.yaml": manifest,
+			"apps/.h/values.yaml": values, "lib/Chart.yaml": values,
+		}
+		maps.Copy(files, more)
+		return scanner.Tree{FS: treetest.Name(files)}
+	}
+	without := tree(nil)
+	elsewhere := tree(fstest.MapFS{"docs/theme": at("2"), "kustomized/vendor": at("2"), ".github/x.yaml": other, "lib/Chart.yaml": manifest})
+	submodule, moved := tree(fstest.MapFS{"apps/deep/vendor": at("1")}), tree(fstest.MapFS{"apps/deep/vendor": at("2")})
+	hidden, changed := tree(fstest.MapFS{"apps/.h/i/p.yaml": manifest}), tree(fstest.MapFS{"apps/.h/i/p.yaml": other})
+	chart := tree(fstest.MapFS{"ch/Chart.yaml": values, "ch/templates/p.yaml": manifest, "ch/charts/c/Chart.yaml": values, "ch/charts/c/templates/p.yaml": manifest})
+	edited := tree(fstest.MapFS{"ch/Chart.yaml": values, "ch/templates/p.yaml": other, "ch/charts/c/Chart.yaml": values, "ch/charts/c/templates/p.yaml": manifest})
+	const (
+		isSubmodule = "apps/deep/vendor of apps: submodule, is a git submodule"
+		isHidden    = "apps/.h/i/p.yaml of apps: hidden manifest, is in a directory whose name begins with a dot"
+		isChart     = "ch of ch: chart, is a Helm chart"
+	)
+	for name, c := range map[string]struct {
+		base *scanner.Tree
+		head scanner.Tree
+		want []string
+	}{
+		"nothing":            {&without, elsewhere, nil},
+		"submodule":          {&without, submodule, []string{isSubmodule}},
+		"submodule moved":    {&submodule, moved, []string{isSubmodule}},
+		"submodule removed":  {&submodule, without, []string{strings.Replace(isSubmodule, "is a", "was a", 1)}},
+		"submodule as it is": {&submodule, submodule, []string{isSubmodule + ", untouched"}},
+		"submodule, no base": {nil, submodule, []string{isSubmodule}},
+		"hidden":             {&without, hidden, []string{isHidden}},
+		"hidden changed":     {&hidden, changed, []string{isHidden}},
+		"hidden as it is":    {&hidden, hidden, []string{isHidden + ", untouched"}},
+		"chart":              {&without, chart, []string{isChart}},
+		"chart changed":      {&chart, edited, []string{isChart}},
+		"chart as it is":     {&chart, chart, []string{isChart + ", untouched"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := scanner.Scan(context.Background(), scanner.Input{Base: c.base, Head: c.head})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, i := range r.Indeterminate {
+				why, _, _ := strings.Cut(i.Why, ",")
+				line := fmt.Sprintf("%s of %s: %s, %s", i.Location.Path, i.Root, i.What, why)
+				if i.Untouched {
+					line += ", untouched"
+				}
+				got = append(got, line)
+			}
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
