@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -44,13 +45,7 @@ func TestLoad(t *testing.T) {
 	r := w.start(dir, options{"SCAN_CONCURRENCY": "1", "LOG_LEVEL": "info"})
 	l.prepare(20)
 	stop := tr.begin(time.Second)
-	before := rss(t, r)
-	enough := make(chan struct{})
-	memory := l.watch(r, enough)
-	l.send(r.url + "/webhooks/github")
-	close(enough)
-	t.Logf("load average %s", loadAverage())
-	t.Logf("RSS in MiB: %d at the start, then every %ds %v", before, l.step(), <-memory)
+	l.observe(r)
 	t.Logf("heap in use %q bytes; answered by the service's clock within 16 ms: %q of %q", r.metric("go_memstats_heap_inuse_bytes"),
 		r.metric(`preadmit_webhook_delivery_seconds_bucket{outcome="accepted",le="0.016"}`), r.metric(`preadmit_webhook_delivery_seconds_count{outcome="accepted"}`))
 	t.Logf("jobs left at the end: %q", r.metric(`preadmit_queue_jobs{state="pending"}`))
@@ -60,17 +55,33 @@ func TestLoad(t *testing.T) {
 		t.Errorf("the service ended with %d", code)
 	}
 	l.report(dir)
+	l.again(dir, options{}, math.MaxInt)
+	l.again(dir, options{"KEEP_SCANS": "1"}, 1)
+}
+
+// again starts the service over what the load left, and tells what it takes when there are
+// no more scans that ended than most.
+func (l *load) again(dir string, o options, most int) {
+	l.w.t.Helper()
 	began := time.Now()
-	r = w.start(dir, options{"LOG_LEVEL": "info", "RECONCILE_EVERY": "0s"})
-	t.Logf("started again over %d jobs and scans: ready after %s, RSS %d MiB", len(l.sent), time.Since(began).Round(time.Millisecond), rss(t, r))
+	o["LOG_LEVEL"], o["RECONCILE_EVERY"], o["SCAN_CONCURRENCY"] = "info", "0s", "1"
+	r := l.w.start(dir, o)
+	l.w.t.Logf("started again with %v: ready after %s", o, time.Since(began).Round(time.Millisecond))
+	l.fewer(r, most)
+	l.w.t.Logf("it has %d scans, %d MiB resident, a live heap of %d MiB", r.count("preadmit_queue_scans"), rss(l.w.t, r), r.live()>>20)
+	if code := r.stop(); code != 0 {
+		l.w.t.Errorf("the service ended with %d", code)
+	}
 }
 
 // load is deliveries at a rate.
 type load struct {
 	w             *world
 	rate, seconds int
-	repositories  []int64
-	payloads      [][]byte // of a repository each, with mark for the number
+	// pulls is how many pull requests they are about; 0 is each about one of its own.
+	pulls        int
+	repositories []int64
+	payloads     [][]byte // of a repository each, with mark for the number
 
 	sent []sent
 }
@@ -124,6 +135,9 @@ func (l *load) marked(payload []byte) []byte {
 
 // about tells what delivery i is about.
 func (l *load) about(i int) (repository int64, pull int) {
+	if l.pulls > 0 {
+		i %= l.pulls
+	}
 	return l.repositories[i%len(l.repositories)], 1000 + i
 }
 
@@ -152,8 +166,8 @@ func (l *load) send(url string) {
 
 // request is delivery i.
 func (l *load) request(url string, i int) *http.Request {
-	_, pull := l.about(i)
-	body := bytes.ReplaceAll(l.payloads[i%len(l.payloads)], []byte(strconv.Itoa(mark)), []byte(strconv.Itoa(pull)))
+	repository, pull := l.about(i)
+	body := bytes.ReplaceAll(l.payloads[slices.Index(l.repositories, repository)], []byte(strconv.Itoa(mark)), []byte(strconv.Itoa(pull)))
 	mac := hmac.New(sha256.New, []byte(l.w.app.WebhookSecret()))
 	mac.Write(body)
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url, bytes.NewReader(body))
@@ -197,7 +211,8 @@ func (l *load) report(dir string) {
 		repository, pull := l.about(i)
 		seen, err := q.Seen(l.w.t.Context(), s.guid)
 		l.w.must(err)
-		if !seen || len(q.Scans(queue.ScanFilter{Repository: repository, Pull: pull})) != 1 {
+		scans := len(q.Scans(queue.ScanFilter{Repository: repository, Pull: pull}))
+		if !seen || scans == 0 || scans > 1 && l.pulls == 0 {
 			lost++
 		}
 	}
@@ -209,42 +224,6 @@ func (l *load) report(dir string) {
 	if lost > 0 || acknowledged == 0 {
 		l.w.t.Errorf("%d of %d acknowledged deliveries are lost", lost, acknowledged)
 	}
-}
-
-// step is how many seconds lie between two looks at the memory.
-func (l *load) step() int { return max(1, l.seconds/6) }
-
-// watch looks at the memory from time to time, until enough is closed.
-func (l *load) watch(r *replica, enough chan struct{}) <-chan []int {
-	out := make(chan []int, 1)
-	go func() {
-		var all []int
-		for {
-			select {
-			case <-enough:
-				out <- append(all, rss(l.w.t, r))
-				return
-			case <-time.After(time.Duration(l.step()) * time.Second):
-				all = append(all, rss(l.w.t, r))
-			}
-		}
-	}()
-	return out
-}
-
-// rss is the memory that a replica has resident, in MiB.
-func rss(t *testing.T, r *replica) int {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.cmd.Process.Pid))
-	if err != nil {
-		t.Error("memory:", err)
-		return 0
-	}
-	_, after, _ := strings.Cut(string(text), "VmRSS:")
-	kib, err := strconv.Atoi(strings.Fields(after + " ?")[0])
-	if err != nil {
-		t.Error("memory:", err)
-	}
-	return kib >> 10
 }
 
 func loadAverage() string {
