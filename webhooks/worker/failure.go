@@ -21,8 +21,10 @@ func (e *finalError) Unwrap() error { return e.err }
 type overtaken struct {
 	// why is for people: "The pull request is closed."
 	why string
-	// again says that there is something else to judge, which a job of its own does.
+	// again says that there is something else to judge, which a job of its own does, and
+	// head is the head that the pull request has then.
 	again bool
+	head  string
 }
 
 func (o *overtaken) Error() string { return o.why }
@@ -50,12 +52,12 @@ func endOf(ctx context.Context, err error) end {
 	switch {
 	case err == nil:
 		return endDone
-	case errors.As(err, &left):
+	case errors.Is(cause, queue.ErrLost) || errors.Is(err, queue.ErrLost):
+		return endLost
+	case errors.As(err, &left) && !(left.again && errors.Is(cause, queue.ErrSuperseded)):
 		return endOvertaken
 	case errors.Is(cause, queue.ErrSuperseded) || errors.Is(err, queue.ErrSuperseded):
 		return endSuperseded
-	case errors.Is(cause, queue.ErrLost) || errors.Is(err, queue.ErrLost):
-		return endLost
 	case ctx.Err() == nil:
 		return endOfFailure(err)
 	}

@@ -32,7 +32,9 @@ func (t *task) judgePull(ctx context.Context, pr *pullState, c *commits) error {
 func (t *task) publish(ctx context.Context, c *commits, outcome *jailed.Outcome) error {
 	began := t.w.Now()
 	defer func() { t.stage("publish", began) }()
-	t.report(ctx, "publish", 0, 0)
+	if err := t.look(ctx); err != nil {
+		return err
+	}
 	content, err := t.content(c, outcome)
 	if err != nil {
 		return err

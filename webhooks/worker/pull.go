@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/preadmit/preadmit/report/github"
 	"github.com/preadmit/preadmit/webhooks/queue"
@@ -26,10 +27,9 @@ func (t *task) pull(ctx context.Context) error {
 	if why := pr.unwanted(); why != "" {
 		return t.callOff(ctx, why)
 	}
-	if left := t.left(); left != pr.head {
-		if err := t.leaveTwins(ctx, left); err != nil {
-			return err
-		}
+	left := slices.DeleteFunc(t.left(), func(head string) bool { return head == pr.head })
+	if err := t.leaveTwins(ctx, left); err != nil {
+		return err
 	}
 	if pr.fork && !t.allowed(pr) {
 		return t.standAside(ctx)
@@ -138,7 +138,7 @@ func (t *task) approved(pr *pullState) bool {
 		return true
 	}
 	for _, s := range t.scansOf(pr.number) {
-		if s.ID != t.job.ID && s.Head == pr.head && s.HasReport {
+		if s.ID != t.job.ID && s.Head == pr.head && s.Judged != "" {
 			return true
 		}
 	}
@@ -173,6 +173,9 @@ func (t *task) completeAside(ctx context.Context) error {
 		check.Title = "Waiting for approval"
 		check.Summary = "This pull request is from a fork. The comment\n\n```\n" + rescan + " " + t.record.Head +
 			"\n```\n\nby somebody with write access has this commit judged, and no later one.\n"
+	}
+	if err := t.look(ctx); err != nil {
+		return err
 	}
 	others, err := t.others(ctx)
 	if err != nil {

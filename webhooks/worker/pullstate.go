@@ -84,9 +84,9 @@ func moved(begun, now *pullState) error {
 	case now.unwanted() != "":
 		return &overtaken{why: now.unwanted()}
 	case now.head != begun.head:
-		return &overtaken{why: "The pull request has another head now, which is judged instead.", again: true}
+		return &overtaken{why: "The pull request has another head now, which is judged instead.", again: true, head: now.head}
 	case now.baseRef != begun.baseRef:
-		return &overtaken{why: "The pull request has another base now, against which it is judged again.", again: true}
+		return &overtaken{why: "The pull request has another base now, against which it is judged again.", again: true, head: now.head}
 	}
 	return nil
 }

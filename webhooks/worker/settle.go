@@ -100,30 +100,34 @@ func (t *task) overtaken(ctx context.Context, err error) error {
 	}
 	t.record.Conclusion = string(github.Cancelled)
 	if left.again {
-		return t.handOver(ctx, left.why)
+		return t.handOver(ctx, left)
 	}
 	t.w.Metrics.ScanEnded("cancelled")
-	head := t.left()
+	heads := t.left()
 	if t.publication != nil {
-		head = t.record.Head
+		heads = []string{t.record.Head}
 	}
-	return errors.Join(t.end(ctx, queue.Cancelled, left.why), t.leaveTwins(ctx, head), t.claim.Done(ctx))
+	return errors.Join(t.end(ctx, queue.Cancelled, left.why), t.leaveTwins(ctx, heads), t.claim.Done(ctx))
 }
 
 // handOver ends a job in favour of one for what is there now. A delivery may bring the
-// same, but deliveries get lost.
-func (t *task) handOver(ctx context.Context, why string) error {
+// same, but deliveries get lost. An approval is of one commit: that of another one would
+// take the place of a newer approval, which a job that waits may have.
+func (t *task) handOver(ctx context.Context, left *overtaken) error {
 	j := t.job
+	if j.Approved != left.head {
+		j.Approved = ""
+	}
 	next, _, err := t.w.Queue.Enqueue(ctx, queue.Job{
 		Kind: j.Kind, Installation: j.Installation, Repository: j.Repository, Owner: t.owner(), Repo: t.repo(),
-		Pull: j.Pull, Fresh: j.Fresh, Command: j.Command, Sender: j.Sender, Approved: j.Approved, Reason: "changed during " + j.ID,
+		Pull: j.Pull, Head: left.head, Fresh: j.Fresh, Command: j.Command, Sender: j.Sender, Approved: j.Approved, Reason: "changed during " + j.ID,
 	})
 	if err != nil {
 		return err
 	}
 	t.w.Metrics.ScanEnded("superseded")
 	t.record.SupersededBy = next.ID
-	return errors.Join(t.end(ctx, queue.Superseded, why), t.claim.Done(ctx))
+	return errors.Join(t.end(ctx, queue.Superseded, left.why), t.claim.Done(ctx))
 }
 
 // bury makes the job a dead letter, if it is none yet.

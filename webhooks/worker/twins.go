@@ -153,8 +153,19 @@ func verdictOf(s *queue.Scan) github.Verdict {
 	return v
 }
 
+// lookStage is the stage of a scan that looks at the verdicts on others, or did.
+const lookStage = "publish"
+
+// look keeps in the record that others are about to be looked at: whose verdict changes
+// after it cannot rely on it; see tellTwins.
+func (t *task) look(ctx context.Context) error {
+	t.record.Stage, t.record.Done, t.record.Total = lookStage, 0, 0
+	return t.keep(ctx)
+}
+
 // tellTwins has others with this head look whether the check run is right for them, after
-// this job's verdict was recorded: they may have read the one before it while it was given.
+// this job's verdict was recorded: they may have read the one before it while it was given,
+// also those that are at work, which are begun anew then.
 // The same verdict once more is no news, or two of them would tell each other for ever.
 func (t *task) tellTwins(ctx context.Context) error {
 	for _, s := range t.earlier() {
@@ -166,26 +177,43 @@ func (t *task) tellTwins(ctx context.Context) error {
 		}
 	}
 	return t.eachTwin(t.record.Head, func(n int) error {
-		return t.wake(ctx, queue.Job{Pull: n, Head: t.record.Head, Delivery: "twin-" + t.job.ID})
+		if s, ok := t.atWork(n); ok && s.Stage != lookStage {
+			return nil
+		}
+		return t.enqueueTwin(ctx, queue.Job{Pull: n, Head: t.record.Head, Delivery: "twin-" + t.job.ID})
 	})
 }
 
-// leaveTwins has others with a head that this pull request had judged again, after it left:
+// leaveTwins has others with heads that this pull request had judged again, after it left:
 // the check run there may be about it.
-func (t *task) leaveTwins(ctx context.Context, head string) error {
-	return t.eachTwin(head, func(n int) error {
-		return t.enqueueTwin(ctx, queue.Job{Pull: n, Head: head, Fresh: true, Delivery: "left-" + t.job.ID})
-	})
+func (t *task) leaveTwins(ctx context.Context, heads []string) error {
+	for _, head := range heads {
+		if err := t.eachTwin(head, func(n int) error {
+			return t.enqueueTwin(ctx, queue.Job{Pull: n, Head: head, Fresh: true, Delivery: "left-" + t.job.ID})
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// left is the head that this pull request had a check run at before, when it was not called
-// off since; "" when there is none.
-func (t *task) left() string {
-	last, ok := t.lastWord()
-	if !ok || last.State == queue.Cancelled || !objectName.MatchString(last.Head) {
-		return ""
+// left are the heads that this pull request had check runs at since its last verdict, with
+// the head of that, when it was not called off since. Several jobs may have begun that were
+// superseded before they told others that it left.
+func (t *task) left() []string {
+	var heads []string
+	for _, s := range t.earlier() {
+		if s.State == queue.Cancelled {
+			break
+		}
+		if s.Attempt > 0 && objectName.MatchString(s.Head) && !slices.Contains(heads, s.Head) {
+			heads = append(heads, s.Head)
+		}
+		if spoke(&s) {
+			break
+		}
 	}
-	return last.Head
+	return heads
 }
 
 // strange tells whether a complete check run at the head may be of another pull request, or
@@ -221,10 +249,19 @@ func (t *task) eachTwin(head string, do func(pull int) error) error {
 
 // wake enqueues a job for a twin unless it has one, which will look at this one's verdict.
 func (t *task) wake(ctx context.Context, j queue.Job) error {
-	if scans := t.scansOf(j.Pull); len(scans) > 0 && !scans[0].State.Over() {
+	if _, ok := t.atWork(j.Pull); ok {
 		return nil
 	}
 	return t.enqueueTwin(ctx, j)
+}
+
+// atWork is the scan of a pull request that has a job.
+func (t *task) atWork(pull int) (queue.Scan, bool) {
+	scans := t.scansOf(pull)
+	if len(scans) == 0 || scans[0].State.Over() {
+		return queue.Scan{}, false
+	}
+	return scans[0], true
 }
 
 func (t *task) enqueueTwin(ctx context.Context, j queue.Job) error {

@@ -1,0 +1,82 @@
+package worker
+
+import (
+	"net/http"
+	"sync/atomic"
+	"testing"
+
+	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// pair opens one more pull request of the head of pull request 1. Both go into branches of
+// their own without policies, and are judged.
+func (w *world) pair() (twin int) {
+	w.t.Helper()
+	twin = w.twin()
+	w.must(w.shop.SetBranch("strict", w.shop.Tip("lenient")))
+	w.must(w.shop.SetBase(1, "strict"))
+	for _, n := range []int{1, twin} {
+		w.enqueue(queue.Job{Pull: n})
+		w.work()
+	}
+	return twin
+}
+
+// TestTwinOvertaken: a verdict that changes while a twin, which read the one before it, is
+// about to publish is not lost to that: both are judged again at once, as "Re-run all
+// checks" asks for.
+func TestTwinOvertaken(t *testing.T) {
+	w := newWorld(t)
+	sha := w.shop.Pull(1).HeadSHA
+	twin := w.pair()
+	w.want("before", w.checks(sha)[0][:len("completed success")], "completed success")
+	w.must(second(w.shop.Push("strict", githubtest.Files{"policies/policies.yaml": policies})))
+
+	held, release := make(chan struct{}), make(chan struct{})
+	var first atomic.Bool
+	w.wire.cutAfter(0, func(req *http.Request) (*http.Response, error) {
+		if req.Method == http.MethodPatch && first.CompareAndSwap(false, true) {
+			close(held)
+			select {
+			case <-release:
+			case <-req.Context().Done():
+			}
+		}
+		return http.DefaultTransport.RoundTrip(req)
+	})
+	stop := w.start()
+	w.enqueue(queue.Job{Pull: twin, Fresh: true})
+	<-held // the twin says that both pass
+	job := w.enqueue(queue.Job{Pull: 1, Fresh: true})
+	w.until("the other is judged", func() bool { return w.record(job.ID).State == queue.Completed })
+	close(release)
+	w.idle()
+	stop()
+	w.want("record", w.state(job.ID), "completed failure")
+	w.want("check run", w.says(sha), "completed failure: #1: 1 denied")
+}
+
+// TestTwinLeftBehind: that a pull request got another head is told to those that stay, also
+// when the first job that finds it is superseded before it can.
+func TestTwinLeftBehind(t *testing.T) {
+	w := newWorld(t)
+	sha := w.shop.Pull(1).HeadSHA
+	w.must(w.shop.SetBranch("same", sha))
+	w.must(second(w.shop.Push("lenient", githubtest.Files{"policies/policies.yaml": configMap("no", "policy")})))
+	twin, err := w.shop.OpenPull(githubtest.PullOptions{Head: "same", Base: "lenient"})
+	w.must(err)
+	w.pull()
+	w.work()
+	w.enqueue(queue.Job{Pull: twin})
+	w.work()
+	w.want("both", w.says(sha), "completed failure: #1: 1 denied")
+	w.must(second(w.shop.Push("change", githubtest.Files{"app/new.yaml": configMap("new", "fine")})))
+	w.pull()
+	claim, err := w.queue.Next(t.Context())
+	w.must(err)
+	w.pull()
+	w.must(claim.Done(t.Context())) // superseded
+	w.work()
+	w.want("the one that stayed", w.says(sha), "completed success: Nothing to complain about")
+}
