@@ -83,9 +83,12 @@ func (r *configReader) files() {
 	}
 }
 
+// tempDir is the part of the data directory for repositories while they are scanned.
+const tempDir = "tmp"
+
 // prepare makes the data directory, and writes there.
 func prepare(dir string) error {
-	tmp := filepath.Join(dir, "tmp")
+	tmp := filepath.Join(dir, tempDir)
 	if err := os.MkdirAll(tmp, 0o700); err != nil {
 		return err
 	}

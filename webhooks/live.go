@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/netip"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -137,7 +136,7 @@ func (s *Service) workerConfig(a *app.App) worker.Config {
 			Limits: gittree.Limits{Bytes: int64(c.Fetch.Size), Objects: int64(c.Fetch.Objects)},
 			Time:   time.Duration(c.Fetch.Timeout),
 		},
-		TempDir: filepath.Join(c.DataDir, "tmp"),
+		TempDir: s.temp,
 		Log:     log, Metrics: s.metrics.Worker, Jail: s.metrics.Jail,
 	}
 }

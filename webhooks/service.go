@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,6 +53,9 @@ type Service struct {
 	secrets  secrets
 	queue    *queue.Queue
 	web, ops net.Listener // ops is nil without an address for metrics
+	// temp is where repositories are while they are scanned. It is absolute, since a jail
+	// has a working directory of its own.
+	temp string
 
 	handler atomic.Pointer[http.Handler] // of web
 	// started is set once all is there that deliveries need.
@@ -74,7 +78,10 @@ func New(ctx context.Context, o Options) (_ *Service, err error) {
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	s.metrics = metrics.New(s.registry)
 	s.secrets = secrets{config: o.Config.App, dir: o.Config.DataDir}
-	if err := prepare(o.Config.DataDir); err != nil {
+	if s.temp, err = filepath.Abs(filepath.Join(o.Config.DataDir, tempDir)); err == nil {
+		err = prepare(o.Config.DataDir)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("dataDir: %w", err)
 	}
 	defer func() {

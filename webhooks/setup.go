@@ -13,6 +13,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -156,7 +157,7 @@ func (u *setup) ends(states ...string) bool {
 
 func (u *setup) write(w http.ResponseWriter, status int, page setupPage, problem error) {
 	page.Style, page.Version, page.Secret = template.CSS(setupCSS), u.service.options.Version, u.secret
-	page.Local, page.File = u.service.URL(), appFile
+	page.Local, page.File = u.service.URL(), filepath.Join(u.service.config.DataDir, appFile)
 	if problem != nil {
 		page.Problem = problem.Error()
 	}

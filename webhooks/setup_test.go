@@ -84,6 +84,9 @@ func TestSetupOffers(t *testing.T) {
 		t.Errorf("/ leads to %q", resp.Header.Get("Location"))
 	}
 	resp, page := get(t, browser, s.URL()+"/setup?url=https://tunnel.example/&name=my%20gate&organization=octo-org")
+	if file := filepath.Join(s.config.DataDir, appFile); !strings.Contains(page, html.EscapeString(file)) {
+		t.Errorf("the page does not name %s:\n%s", file, page)
+	}
 	action := regexp.MustCompile(`action="([^"]*)"`).FindStringSubmatch(page)
 	manifest := regexp.MustCompile(`name="manifest" value="([^"]*)"`).FindStringSubmatch(page)
 	if action == nil || manifest == nil {
@@ -224,6 +227,21 @@ func TestDevIsPrivate(t *testing.T) {
 	}
 	if _, page := get(t, browser, "http://"+s.ops.Addr().String()+"/metrics"); !strings.Contains(page, "preadmit_") {
 		t.Errorf("no metrics:\n%.500s", page)
+	}
+}
+
+// TestRelativeDataDir: what is named for a jail, which has another working directory, is
+// named from the root on.
+func TestRelativeDataDir(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	r := run(t, environment{"PREADMIT_DATA_DIR": "data"})
+	if got, err := filepath.EvalSymlinks(r.temp); err != nil || !filepath.IsAbs(r.temp) || !strings.HasSuffix(got, filepath.Join("data", tempDir)) {
+		t.Errorf("repositories are in %s: %v", r.temp, err)
+	}
+	r.answers("/readyz", 200)
+	if at := r.workerConfig(r.present().app).TempDir; at != r.temp {
+		t.Errorf("a worker has them in %s", at)
 	}
 }
 
