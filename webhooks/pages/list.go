@@ -20,9 +20,10 @@ const (
 	// pageRows is the number of scans on one page.
 	pageRows = 50
 	// pageLooks is the most scans that are looked at for one page, and pageAsks the most
-	// repositories that GitHub is asked about for it.
+	// repositories that GitHub is asked about for it; emptyAsks as long as it is empty.
 	pageLooks = 2000
 	pageAsks  = 40
+	emptyAsks = 200
 )
 
 // listView is a page of scans.
@@ -153,8 +154,11 @@ func (p *Pages) list(r *http.Request, v *viewer, of queue.ScanFilter) (*listView
 	defer cancel()
 	last := ""
 	for i, s := range scans {
-		room := pageRows - len(view.Rows)
-		if room == 0 || !asked.knows(s) && len(asked.known) >= pageAsks {
+		room, asks := pageRows-len(view.Rows), pageAsks
+		if room == pageRows {
+			asks = emptyAsks
+		}
+		if room == 0 || !asked.knows(s) && len(asked.known) >= asks {
 			view.older(r.URL, last)
 			break
 		}

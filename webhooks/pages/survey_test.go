@@ -1,10 +1,13 @@
 package pages_test
 
 import (
+	"fmt"
+	"regexp"
 	"testing"
 	"time"
 
 	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
 // TestUnchecked: a repository that GitHub cannot be asked about is missing in a list, which
@@ -39,4 +42,28 @@ func TestNothingChecked(t *testing.T) {
 	}
 	w.wants(alice.get("/", 503).body, "GitHub does not answer", "!octo/")
 	alice.get("/", 200)
+}
+
+// TestFewAmongMany: a viewer who may read one repository of many sees its scans at once.
+func TestFewAmongMany(t *testing.T) {
+	w := newWorld(t)
+	hidden := func(from, to int) {
+		for n := from; n < to; n++ {
+			w.put(scanOf(100+n), func(s *queue.Scan) {
+				s.Repository, s.Repo, s.Created = int64(100_000+n), fmt.Sprintf("hidden-%d", n), s.Created.Add(time.Hour)
+			})
+		}
+	}
+	hidden(0, 150)
+	eve, got := w.as("eve", "/")
+	w.wants(got.body, "octo/open", "!hidden")
+	hidden(150, 250)
+	w.clock.pass(61 * time.Second)
+	body := eve.get("/", 200).body
+	w.wants(body, "Of the newest scans none is of a repository that you may read.", "!octo/open", "!hidden")
+	next := regexp.MustCompile(`href="(/\?before=[^"]+)"`).FindStringSubmatch(body)
+	if next == nil {
+		t.Fatalf("there is no way on: %s", body)
+	}
+	w.wants(eve.get(next[1], 200).body, "octo/open", "!hidden")
 }
