@@ -22,7 +22,7 @@ import (
 // The error is ctx's, or the failure to list the tree's top; everything else is
 // told by diagnostics.
 func (r *Renderer) Discover(ctx context.Context) (*Discovery, error) {
-	d := &discoverer{tree: r.tree, used: newUsage(), extents: map[string]dirRange{}, twins: r.twins()}
+	d := &discoverer{tree: r.tree, used: newUsage(), extents: map[string]dirRange{}, problems: map[string]*Problem{}, twins: r.twins()}
 	d.reading.SetLimit(runtime.GOMAXPROCS(0))
 	err := d.search(ctx, ".")
 	_ = d.reading.Wait() // what cannot be read is told by diagnostics
@@ -63,6 +63,8 @@ type discoverer struct {
 	extents map[string]dirRange
 	used    usage
 	out     Discovery
+	// problems keep manifests from being rendered, by file.
+	problems map[string]*Problem
 	// reading are the kustomizations that are being read.
 	reading errgroup.Group
 	// twins are what is known of the tree beside; nil when nothing is.
@@ -341,13 +343,34 @@ func (d *discoverer) plainRoot(l *listing) {
 		d.partlyUsed(l, used)
 		return
 	}
+	if root := d.plain(l); len(root.Files) > 0 {
+		d.addRoot(root)
+	}
+}
+
+// plain is the root of all manifests of a directory.
+func (d *discoverer) plain(l *listing) Root {
 	root := Root{Path: l.path, Kind: KindPlain}
 	for _, name := range l.manifests {
 		if d.isManifestOf(l, name) {
 			root.Files = append(root.Files, name)
 		}
 	}
-	if len(root.Files) > 0 {
-		d.addRoot(root)
+	return root
+}
+
+// Plain gives a directory of the tree that Discover searched as a plain root, of all
+// manifests in it, also if kustomizations use some and Discover found no root there. ok is
+// false when there are none, or the directory has a kustomization file.
+func (r *Renderer) Plain(dir string) (root Root, ok bool) {
+	d := r.found.Load()
+	if d == nil {
+		return Root{}, false
 	}
+	at, ok := d.extents[dir]
+	if !ok || len(d.dirs[at.from].kustomizations) > 0 {
+		return Root{}, false
+	}
+	root = d.plain(d.dirs[at.from])
+	return root, len(root.Files) > 0
 }

@@ -47,6 +47,9 @@ func (r *Renderer) Inputs(root Root) *Inputs {
 			r.tree.traceFile(name, in.Trace)
 		}
 		in.listFiles(root)
+		if found := r.found.Load(); found != nil {
+			in.Problem = found.refusal(root)
+		}
 		return in
 	}
 	if in, ok := r.inputs.Load(root.Path); ok {

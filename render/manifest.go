@@ -56,6 +56,7 @@ func (d *discoverer) isManifest(name string) bool {
 	}
 	if err != nil {
 		p := unreadable(name, err)
+		d.problems[name] = p
 		d.diagnose(SeverityError, p.Position, "%s", p.Message)
 		return true
 	}
@@ -66,7 +67,24 @@ func (d *discoverer) isManifest(name string) bool {
 		d.diagnose(SeverityWarning, Position{Path: name}, "%s", elsewhere(data))
 		return false
 	}
-	return d.holdsObject(d.tree.decodeManifest(real, data))
+	f := d.tree.decodeManifest(real, data)
+	if p := f.problem(); p != nil {
+		d.problems[name] = p
+	}
+	return d.holdsObject(f)
+}
+
+// refusal is why a plain root is refused, if it is.
+func (d *discoverer) refusal(root Root) *Problem {
+	for _, name := range root.Files {
+		if p := d.problems[name]; p != nil {
+			if p.Kind == ProblemRefused {
+				return p
+			}
+			return nil // it fails before
+		}
+	}
+	return nil
 }
 
 // template is said of what is left out since it is no YAML yet.

@@ -15,6 +15,19 @@ type manifestFile struct {
 	bad *syntax
 }
 
+// problem is the first of what keeps the file from being rendered; nil when nothing does.
+func (f *manifestFile) problem() *Problem {
+	for _, doc := range f.documents {
+		if doc.bad != nil {
+			return doc.bad.problem()
+		}
+	}
+	if f.bad != nil {
+		return f.bad.problem()
+	}
+	return nil
+}
+
 // decoded is one document.
 type decoded struct {
 	objects []listed

@@ -46,17 +46,14 @@ func (t *tree) manifest(name string, trace Trace) ([]placed, *Problem) {
 		return nil, unreadable(name, err)
 	}
 	f := t.decodeManifest(real, data)
+	if problem := f.problem(); problem != nil {
+		return nil, problem
+	}
 	var out []placed
 	for i, doc := range f.documents {
-		if doc.bad != nil {
-			return nil, doc.bad.problem()
-		}
 		for _, l := range doc.objects {
 			out = append(out, placed{l, real, i})
 		}
-	}
-	if f.bad != nil {
-		return nil, f.bad.problem()
 	}
 	return out, nil
 }

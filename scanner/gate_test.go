@@ -54,6 +54,13 @@ patches:
 -- zz/kustomization.yaml --
 secretGenerator: [{name: g, files: [../app/cm.yaml]}]
 `},
+		"by a kustomization that deletes a new file's object": {gatedApp, gatedApp + `
+-- app/new.yaml --
+{apiVersion: v1, kind: ConfigMap, metadata: {name: b}, data: {size: "50"}}
+-- zz/kustomization.yaml --
+resources: [../app/new.yaml]
+patches: [{patch: '{$patch: delete, apiVersion: v1, kind: ConfigMap, metadata: {name: b}}'}]
+`},
 	}
 	for name, test := range tests {
 		r := mustScan(t, input(test.base, test.head))

@@ -1,8 +1,6 @@
 package scanner
 
 import (
-	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
@@ -32,15 +30,8 @@ func (s *side) still(root render.Root) (render.Root, bool) {
 	if s.hasKustomization(root.Path) {
 		return render.Root{Path: root.Path, Kind: render.KindKustomize}, true
 	}
-	entries, err := fs.ReadDir(s.tree.FS, root.Path)
-	if err != nil || root.Kind != render.KindPlain {
+	if root.Kind != render.KindPlain || !slices.ContainsFunc(root.Files, s.has) {
 		return render.Root{}, false
 	}
-	kept := render.Root{Path: root.Path, Kind: render.KindPlain}
-	for _, entry := range entries {
-		if file := path.Join(root.Path, entry.Name()); slices.Contains(root.Files, file) {
-			kept.Files = append(kept.Files, file)
-		}
-	}
-	return kept, len(kept.Files) > 0
+	return s.renderer.Plain(root.Path) // new files too: what uses one may delete what is in it
 }
