@@ -1,6 +1,9 @@
 package queue
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // TestBookForgets: with a subject's job goes what is known of scans from it alone, also of
 // jobs that it took the place of.
@@ -19,4 +22,43 @@ func TestBookForgets(t *testing.T) {
 	if left := b.list(ScanFilter{}); len(left) > 0 {
 		t.Errorf("left: %+v", left)
 	}
+}
+
+// TestBookCounts: the book knows how many of its records are of scans that ended, and tells
+// when there are too many.
+func TestBookCounts(t *testing.T) {
+	b := newBook(20)
+	had := map[string]entry[Scan]{}
+	tell := func(id string, s *Scan) {
+		now := entry[Scan]{key: id, value: s}
+		b.tellScan(had[id], now)
+		had[id] = now
+	}
+	want := func(ended int, full bool) {
+		t.Helper()
+		if b.ended != ended || len(b.full) > 0 != full {
+			t.Errorf("%d ended, full %v; want %d, %v", b.ended, len(b.full) > 0, ended, full)
+		}
+	}
+	for i := range 22 {
+		id := fmt.Sprint(i)
+		tell(id, &Scan{ID: id, State: Running})
+		want(min(i, 21), false)
+		if i == 21 {
+			break
+		}
+		tell(id, &Scan{ID: id, State: Completed})
+		tell(id, &Scan{ID: id, State: Completed, HasReport: true})
+		want(i+1, false)
+	}
+	tell("0", nil)
+	want(20, false)
+	tell("21", &Scan{ID: "21", State: Failed})
+	want(21, false)
+	tell("1", &Scan{ID: "1", State: Running}) // claimed again
+	want(20, false)
+	tell("1", &Scan{ID: "1", Owner: "renamed", State: Superseded})
+	want(21, false)
+	tell("22", &Scan{ID: "22", State: Cancelled})
+	want(22, true)
 }

@@ -59,20 +59,24 @@ func TestKeepScans(t *testing.T) {
 func TestKeepFewerScans(t *testing.T) {
 	dir := t.TempDir()
 	q := open(t, queue.Config{Dir: dir, KeepScans: 40})
+	const unended = "its-job-is-gone-but-not-for-long"
+	if err := q.PutScan(t.Context(), queue.Scan{ID: unended, Installation: 1, Repository: 1, State: queue.Running}); err != nil {
+		t.Fatal(err)
+	}
 	ended := end(t, q, 1, 42)
 	time.Sleep(100 * time.Millisecond)
-	if wrong := kept(q, ended...); wrong != "" {
+	if wrong := kept(q, append(ended, unended)...); wrong != "" {
 		t.Error("within the room:", wrong)
 	}
 	if err := q.Prune(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if wrong := kept(q, ended[2:]...); wrong != "" {
+	if wrong := kept(q, append(ended[2:], unended)...); wrong != "" {
 		t.Error("after Prune:", wrong)
 	}
 	shut(t, q)
 	q = open(t, queue.Config{Dir: dir, KeepScans: 5})
-	eventually(t, func() string { return kept(q, ended[37:]...) })
+	eventually(t, func() string { return kept(q, append(ended[37:], unended)...) })
 }
 
 // TestReplicasKeepScans: one of several replicas does it, and all hear of it.

@@ -40,6 +40,9 @@ func TestOneScan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if ticket := q.board.tickets[j.Subject()]; ticket.value != q.jobs.at(j.Subject()).value || ticket.write != "" {
+		t.Errorf("the ticket is not the job's record alone: %+v", ticket.entry)
+	}
 	if p := q.book.pages[j.ID]; p.record != nil || p.job != &q.jobs.at(j.Subject()).value.Job {
 		t.Error("the scan that waits is not its job")
 	}
