@@ -8,7 +8,7 @@
 //	PREADMIT_JOBS        preadmit.jobs.<installation>.<repository>.<what>
 //	PREADMIT_SCANS       preadmit.scans.<installation>.<repository>.<id>
 //	PREADMIT_DEAD        preadmit.dead.<installation>.<repository>.<what>.<id>
-//	PREADMIT_DELIVERIES  preadmit.deliveries.d.<guid>, for four days
+//	PREADMIT_DELIVERIES  preadmit.deliveries.d.<guid>, for four days and up to a number
 //	PREADMIT_HOLDS       preadmit.holds.<name>, for a lease
 //	OBJ_preadmit-reports reports, compressed
 //
@@ -20,6 +20,15 @@
 // Jobs, scans and dead letters are few enough to be kept in memory as well, where a
 // watcher of the stream brings what others write. Going by that only costs a try: a claim
 // or a change made from what is no longer true is refused, and made again from what is.
+//
+// # Memory
+//
+// What a record takes is there once: the board and the book have what the mirrors have, and
+// a scan that waits is its job. Texts that many records have are shared (words). The server
+// has an entry for each subject, and for some minutes the ids of writes and that something
+// is gone. So the memory grows with the jobs that wait, which nothing bounds, with the scans
+// that ended (Config.KeepScans), with the dead letters, and embedded with the deliveries
+// (Config.KeepDeliveries). BenchmarkMemory measures it.
 //
 // # A job
 //

@@ -127,6 +127,7 @@ func open[T any](ctx context.Context, s *streams, name string, config jetstream.
 func (s *streams) patiently(ctx context.Context, name string, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, clusterWait)
 	defer cancel()
+	var why error
 	for {
 		try, cancel := context.WithTimeout(ctx, 5*time.Second)
 		err := do(try)
@@ -134,8 +135,11 @@ func (s *streams) patiently(ctx context.Context, name string, do func(context.Co
 		if err == nil {
 			return nil
 		}
+		if why == nil || !errors.Is(err, context.DeadlineExceeded) {
+			why = err // That there was no time for an answer says less than one before.
+		}
 		if permanent(err) && !fewServers(err) || s.queue.embedded != nil || !pause(ctx, 250*time.Millisecond) {
-			return s.explain(name, err)
+			return s.explain(name, why)
 		}
 	}
 }
