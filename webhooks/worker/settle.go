@@ -111,16 +111,13 @@ func (t *task) overtaken(ctx context.Context, err error) error {
 }
 
 // handOver ends a job in favour of one for what is there now. A delivery may bring the
-// same, but deliveries get lost. An approval is of one commit: that of another one would
-// take the place of a newer approval, which a job that waits may have.
+// same, but deliveries get lost. It takes the place of this one, or of one that waits, and
+// so keeps what that asks for: an approval may be a newer one than this job's.
 func (t *task) handOver(ctx context.Context, left *overtaken) error {
 	j := t.job
-	if j.Approved != left.head {
-		j.Approved = ""
-	}
 	next, _, err := t.w.Queue.Enqueue(ctx, queue.Job{
 		Kind: j.Kind, Installation: j.Installation, Repository: j.Repository, Owner: t.owner(), Repo: t.repo(),
-		Pull: j.Pull, Head: left.head, Fresh: j.Fresh, Command: j.Command, Sender: j.Sender, Approved: j.Approved, Reason: "changed during " + j.ID,
+		Pull: j.Pull, Head: left.head, Reason: "changed during " + j.ID,
 	})
 	if err != nil {
 		return err
