@@ -1,7 +1,9 @@
 package worker
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/preadmit/preadmit/report/github/githubtest"
 	"github.com/preadmit/preadmit/webhooks/queue"
@@ -62,4 +64,34 @@ func TestLateMerge(t *testing.T) {
 	w.work()
 	w.want("judged then", w.record(next.ID).Judged, w.shop.Pull(n).MergeSHA)
 	w.want("scans", w.scanner.count(), 2)
+}
+
+// TestAwaitedMerge: what the base branch has since the head began is in the merge commit
+// only, so that is waited for, and when it does not come that is told.
+func TestAwaitedMerge(t *testing.T) {
+	for name, test := range map[string]struct {
+		lag            int
+		patience       time.Duration
+		judged, notice bool // the merge commit is; it is told that it is not
+	}{
+		"it comes":     {lag: 6, patience: 20 * time.Second, judged: true},
+		"it does not":  {lag: 1000, patience: time.Millisecond, notice: true},
+		"not at first": {lag: 2, patience: time.Millisecond, judged: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.config.MergePatience = test.patience
+			w.must(second(w.shop.ForcePush("late", "main", githubtest.Files{"app/two.yaml": configMap("two", "forbidden")})))
+			w.must(second(w.shop.Push("main", githubtest.Files{"policies/new.yaml": strings.NewReplacer("no-deny", "no-two", "'deny'", "'forbidden'", "the key deny", "the key forbidden").Replace(policies)})))
+			n, err := w.shop.OpenPull(githubtest.PullOptions{Head: "late", Lag: test.lag})
+			w.must(err)
+			job := w.enqueue(queue.Job{Pull: n})
+			w.work()
+			pr, s := w.shop.Pull(n), w.record(job.ID)
+			w.want("the merge commit is judged", pr.MergeSHA != "" && s.Judged == pr.MergeSHA, test.judged)
+			w.want("denied", s.Denied == 1, test.judged)
+			w.want("told", strings.Contains(s.Why, "GitHub made no merge commit in time"), test.notice)
+			w.want("scans", w.scanner.count(), 1)
+		})
+	}
 }

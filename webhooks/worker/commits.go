@@ -9,6 +9,7 @@ import (
 	gogithub "github.com/google/go-github/v62/github"
 
 	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/github"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
@@ -71,6 +72,9 @@ func (t *task) fetchPull(ctx context.Context, pr *pullState, a *against) (*commi
 			return c, err
 		}
 	}
+	if err := t.late(pr, a); err != nil {
+		return nil, err
+	}
 	if a.notice != "" {
 		t.publication.Notice("%s", a.notice)
 	}
@@ -80,6 +84,21 @@ func (t *task) fetchPull(ctx context.Context, pr *pullState, a *against) (*commi
 	}
 	c.ref = c.judgedName
 	return c, t.fetch(ctx, c, a.fork, pr.head)
+}
+
+// late tells whether GitHub will have a merge commit that tells more than the head does,
+// and after a while gives that up. There is none to come when both conflict, and it tells
+// no more when the base branch is where the head began.
+func (t *task) late(pr *pullState, a *against) error {
+	if a.tip == a.fork || pr.mergeable != nil && !*pr.mergeable {
+		return nil
+	}
+	if t.w.Now().Sub(t.job.Created) < t.w.MergePatience {
+		return &lateError{"GitHub has made no merge commit of " + pr.head + " with " + pr.baseRef + " yet"}
+	}
+	a.notice = "GitHub made no merge commit in time, so the head is compared with the merge base: what changed on " +
+		report.Line(pr.baseRef) + " since then, policies too, is not looked at."
+	return nil
 }
 
 // fetchMerge gets the merge commit. It is nil without an error when it is not that of

@@ -17,6 +17,11 @@ type finalError struct{ err error }
 func (e *finalError) Error() string { return e.err.Error() }
 func (e *finalError) Unwrap() error { return e.err }
 
+// lateError says that GitHub does not know yet what is to be judged.
+type lateError struct{ why string }
+
+func (e *lateError) Error() string { return e.why }
+
 // overtaken is a job whose subject is not, or not any more, what is to be judged.
 type overtaken struct {
 	// why is for people: "The pull request is closed."
@@ -41,7 +46,7 @@ const (
 	endRefused               // the repository is at fault, and is told so
 	endFailed                // it cannot be done
 	endRetried               // it may be done later
-	endPostponed             // GitHub takes no more requests for a while
+	endPostponed             // GitHub takes no more requests for a while, or is not done itself
 )
 
 // endOf says what becomes of a job whose work ended with err. What ended its context
@@ -70,7 +75,10 @@ func endOfFailure(err error) end {
 	var death *jailed.DeathError
 	var limit *gittree.LimitError
 	var refused *github.Error
+	var late *lateError
 	switch {
+	case errors.As(err, &late):
+		return endPostponed
 	case errors.Is(err, app.ErrCredentials):
 		return endReleased
 	case errors.As(err, &input), errors.As(err, &limit) && limit.Limit != gittree.LimitTime:

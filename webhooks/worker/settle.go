@@ -46,8 +46,14 @@ func (t *task) settle(ctx context.Context, err error) {
 	}
 }
 
+// lateTries is how often a job that GitHub keeps waiting is tried.
+const lateTries = 10
+
 // whenLimited is when GitHub takes requests again: when it says so, else in a while.
 func (t *task) whenLimited(err error) time.Time {
+	if late := new(lateError); errors.As(err, &late) {
+		return t.w.Now().Add(t.w.MergePatience / lateTries)
+	}
 	if limited := new(github.Error); errors.As(err, &limited) && limited.Until.After(t.w.Now()) {
 		return limited.Until
 	}

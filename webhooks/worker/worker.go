@@ -86,8 +86,10 @@ type Config struct {
 	// TempDir is where fetched repositories are until they are scanned; the system's when
 	// empty. What a process left there that ended without a word is removed at start.
 	TempDir string
-	// MergeWait is how long GitHub may take to make a merge commit, 5 seconds when 0.
-	MergeWait time.Duration
+	// MergeWait is how long a worker waits for GitHub to make a merge commit, 5 seconds
+	// when 0, and MergePatience how long a job does in all, while others are done: 3 minutes
+	// when 0.
+	MergeWait, MergePatience time.Duration
 	// LimitWait is how long a job waits that GitHub's limits stopped without saying until
 	// when, 1 minute when 0: what GitHub asks for.
 	LimitWait time.Duration
@@ -112,6 +114,7 @@ func (c Config) withDefaults() Config {
 	c.Forks = cmp.Or(c.Forks, ForksOn)
 	c.Name = cmp.Or(c.Name, github.DefaultName)
 	c.MergeWait = cmp.Or(c.MergeWait, 5*time.Second)
+	c.MergePatience = cmp.Or(c.MergePatience, 3*time.Minute)
 	c.LimitWait = cmp.Or(c.LimitWait, time.Minute)
 	l := &c.Limits
 	l.Bytes, l.Objects = cmp.Or(l.Bytes, 1<<30), cmp.Or(l.Objects, 1_000_000)

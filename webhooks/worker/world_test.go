@@ -122,7 +122,7 @@ func newWorld(t *testing.T) *world {
 	w.scanner = &gate{Scanner: &jailed.Scanner{Program: program, Args: []string{jailArgument}, Log: log, Limits: jailed.Limits{Workers: 1}}}
 	w.config = Config{
 		App: a, Scanner: w.scanner, PublicURL: "https://preadmit.example", TempDir: t.TempDir(), Clock: hasty{}, Log: log,
-		Drain: 20 * time.Second, MergeWait: time.Millisecond, LimitWait: time.Millisecond, Version: "v0",
+		Drain: 20 * time.Second, MergeWait: time.Millisecond, MergePatience: time.Millisecond, LimitWait: time.Millisecond, Version: "v0",
 	}
 	return w
 }
