@@ -13,22 +13,32 @@ import (
 	"time"
 )
 
+// exitSignal and the number of a signal is the exit code of who is ended by it, as shells
+// have it.
+const exitSignal = 128
+
 // grace is how long an interrupted run may take to end by itself.
 const grace = 2 * time.Second
 
 func main() {
 	collectLater(os.Getenv)
 	var lasting atomic.Bool
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, func() {
-		stop() // a second signal ends the process at once
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel()
 		// Kustomize cannot be interrupted; do not wait for it forever.
 		time.AfterFunc(grace, func() {
 			if !lasting.Load() {
 				os.Exit(exitIncomplete)
 			}
 		})
-	})
+		if again, ok := (<-signals).(syscall.Signal); ok { // the process ends at once
+			os.Exit(exitSignal + int(again))
+		}
+	}()
 	p := Process{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Environ: os.Environ(), Lasting: func() { lasting.Store(true) }}
 	p.Executable, _ = os.Executable() // "" is fine, see there
 	// Kustomize warns there, and in the log, of deprecated fields and unused vars, once
