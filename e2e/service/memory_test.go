@@ -76,8 +76,12 @@ func (r *replica) count(name string) int {
 	return int(n)
 }
 
-// live is how many bytes the collector found in use: it begins anew when twice that is.
-func (r *replica) live() int { return r.count("go_memstats_next_gc_bytes") / 2 }
+// live is about how many bytes the collector found in use: it begins anew when that has
+// grown by so many percent.
+func (r *replica) live() int {
+	r.w.t.Helper()
+	return r.count("go_memstats_next_gc_bytes") * 100 / (100 + r.count("go_gc_gogc_percent"))
+}
 
 // step is how many seconds lie between two looks at the memory.
 func (l *load) step() int { return max(1, l.seconds/6) }
@@ -114,4 +118,3 @@ func rss(t *testing.T, r *replica) int {
 	}
 	return kib >> 10
 }
-
