@@ -106,30 +106,45 @@ func TestRefused(t *testing.T) {
 		{"a number as text", "replicas: \"3\"", "/replicas"},
 		{"digest", "image: {digest: \"sha256:abc\"}", "/image/digest"},
 		{"memory of other units", "config: {scan: {memory: 2G}}", "/config/scan/memory"},
-		{"too little memory", "config: {scan: {concurrency: 3}}", "resources.limits.memory: 7168Mi is needed, not 5Gi"},
+		{"storage of other units", "resources: {limits: {ephemeral-storage: 9G}}", "/resources/limits/ephemeral-storage"},
+		{"an octal size", "scratchSize: 010Gi", "/scratchSize"},
+		{"no time to drain", "config: {drain: null}", "missing property 'drain'"},
+		{"no size to fetch", "config: {fetch: {size: null}}", "missing property 'size'"},
+		{"no size to keep", "config: {keep: {size: null}}", "missing property 'size'"},
+		{"no size of the volume", "persistence: {size: null}", "missing property 'size'"},
 		{"no secret", "secret: {existingSecret: \"\"}", "secret.existingSecret: name a Secret"},
 		{"half a secret", "secret: {existingSecret: \"\", privateKey: x}", "secret.existingSecret: name a Secret"},
 		{"two secrets", "secret: {privateKey: x}", "secret.existingSecret: given beside"},
 		{"no host", "ingress: {enabled: true}", "ingress.host: is needed"},
 		{"no gateway", "httpRoute: {enabled: true}", "httpRoute.parentRefs: is needed"},
 		{"no way to GitHub", "networkPolicy: {github: []}", "/networkPolicy/github"},
+		{"no name servers", "networkPolicy: {dns: []}", "/networkPolicy/dns"},
+		{"no ports of theirs", "networkPolicy: {dnsPorts: []}", "/networkPolicy/dnsPorts"},
+		{"a port by name", "networkPolicy: {dnsPorts: [dns]}", "/networkPolicy/dnsPorts/0"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			values := readValues(t, variants(t)[0])
-			if values["secret"].(map[string]any)["existingSecret"] != "preadmit" {
-				t.Fatalf("%s is not the variant that tests change", variants(t)[0])
-			}
-			var change map[string]any
-			if err := yaml.Unmarshal([]byte(test.values), &change); err != nil {
-				t.Fatal(err)
-			}
-			_, _, err := Render(chartDir(), chartutil.CoalesceTables(change, values))
+			_, err := renderWith(t, test.values)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}
 		})
 	}
+}
+
+// renderWith renders the least values that do, with others on top.
+func renderWith(t *testing.T, more string) (manifests string, err error) {
+	t.Helper()
+	values := readValues(t, variants(t)[0])
+	if values["secret"].(map[string]any)["existingSecret"] != "preadmit" {
+		t.Fatalf("%s is not the variant that tests change", variants(t)[0])
+	}
+	var change map[string]any
+	if err := yaml.Unmarshal([]byte(more), &change); err != nil {
+		t.Fatal(err)
+	}
+	manifests, _, err = Render(chartDir(), chartutil.CoalesceTables(change, values))
+	return manifests, err
 }
 
 // TestPackage: the files of the chart are those that a package of it needs.

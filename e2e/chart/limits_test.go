@@ -1,0 +1,49 @@
+package chart
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestLimits: values that fit by themselves but not together are refused in words that
+// name both and what to do, and those that just fit are taken.
+func TestLimits(t *testing.T) {
+	tests := []struct{ name, values, want string }{
+		{"defaults", "", ""},
+		{"memory", "config: {scan: {concurrency: 3}}",
+			"resources.limits.memory: 7168Mi is needed, not 5Gi: config.scan.concurrency (3) times config.scan.memory (2Gi), and 1Gi for the service; raise it, or lower one of these"},
+		{"memory in Mi", "{config: {scan: {memory: 1537Mi}}, resources: {limits: {memory: 4Gi}}}",
+			"resources.limits.memory: 4098Mi is needed, not 4Gi"},
+		{"just the memory", "{config: {scan: {memory: 1536Mi}}, resources: {limits: {memory: 4Gi}}}", ""},
+		{"scratch space", "{config: {scan: {concurrency: 8, memory: 512Mi}}}",
+			"scratchSize: 12288Mi is needed, not 8Gi: config.scan.concurrency (8) times config.fetch.size (1Gi), and half as much again; raise it, or lower one of these"},
+		{"more to fetch", "config: {fetch: {size: 2731Mi}}", "scratchSize: 8193Mi is needed, not 8Gi"},
+		{"just the scratch space", "config: {fetch: {size: 2730Mi}}", ""},
+		{"to fetch in bytes", "{config: {fetch: {size: \"715827883\"}}, scratchSize: 2Gi}", "scratchSize: 2049Mi is needed, not 2Gi: config.scan.concurrency (2) times config.fetch.size (715827883)"},
+		{"nothing to fetch", "{config: {fetch: {size: \"0\"}}, scratchSize: 1Mi}", ""},
+		{"terabytes to fetch", "config: {fetch: {size: 1Ti}}", "scratchSize: 3145728Mi is needed, not 8Gi"},
+		{"storage of the Pod", "scratchSize: 9Gi",
+			"resources.limits.ephemeral-storage: more than scratchSize (9Gi) is needed, not 9Gi, since the log counts too; raise it, or lower scratchSize"},
+		{"just the storage", "scratchSize: 9215Mi", ""},
+		{"storage without a limit", "{scratchSize: 20Gi, resources: {limits: {ephemeral-storage: null}}}", ""},
+		{"volume", "config: {keep: {size: 8Gi}}",
+			"persistence.size: 12288Mi is needed, not 10Gi: config.keep.size (8Gi), and half as much again; raise it, or lower config.keep.size"},
+		{"smaller volume", "persistence: {size: 6143Mi}", "persistence.size: 6144Mi is needed, not 6143Mi: config.keep.size (4Gi)"},
+		{"just the volume", "persistence: {size: 6Gi}", ""},
+		{"volume that is there", "{config: {keep: {size: 8Gi}}, persistence: {existingClaim: queue}}", ""},
+		{"queue outside", "config: {keep: {size: 8Gi}, nats: {url: \"nats://nats:4222\"}}", ""},
+		{"drain", "config: {drain: 45s}",
+			"terminationGracePeriodSeconds: 70 is needed, not 60: config.drain (45s), 5 seconds before it and 20 after it; raise it, or lower config.drain"},
+		{"longer drain", "{config: {drain: 1h1m1.5s}, terminationGracePeriodSeconds: 3686}", "terminationGracePeriodSeconds: 3687 is needed, not 3686"},
+		{"less grace", "terminationGracePeriodSeconds: 54", "terminationGracePeriodSeconds: 55 is needed, not 54: config.drain (30s)"},
+		{"just the grace", "{config: {drain: 1h1m1.5s}, terminationGracePeriodSeconds: 3687}", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := renderWith(t, test.values)
+			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("error %v, want %q", err, test.want)
+			}
+		})
+	}
+}
