@@ -7,8 +7,8 @@ func readInstallation(body []byte) (demand, error) {
 	return read(body, &e, &e.common, e.demand)
 }
 
-// demand: a suspended installation goes like a deleted one, since what the App may no
-// longer read it should not show either.
+// demand: a suspended installation is asked for like a deleted one, and GitHub says which
+// it is: what is kept of one that is suspended, which may end, is kept.
 func (e *installationEvent) demand() demand {
 	switch e.Action {
 	case "created", "unsuspend", "new_permissions_accepted":
