@@ -32,7 +32,7 @@ func (p *Publisher) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	doubted := p.opts.Doubted && Conclusion(run.GetConclusion()).weight() < Failure.weight()
+	doubted := p.opts.Doubted && !Conclusion(run.GetConclusion()).blocks()
 	fresh := (p.opts.Fresh || doubted) && (p.target.DetailsURL == "" || run.GetDetailsURL() != p.target.DetailsURL)
 	if run != nil && (!fresh || run.GetStatus() != "completed") {
 		return nil
@@ -161,6 +161,7 @@ func (p *Publisher) write(ctx context.Context, c Check, want mark, done int) err
 		CompletedAt: &github.Timestamp{Time: p.opts.Clock.Now().UTC()},
 		ExternalID:  github.String(want.String()),
 		Output:      output(clip(c.Title, maxTitle), summary),
+		Actions:     p.buttons(),
 	}
 	if text != "" {
 		o.Output.Text = github.String(text)

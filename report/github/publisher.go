@@ -17,6 +17,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-github/v62/github"
 
@@ -51,6 +52,10 @@ type Options struct {
 	// Doubted has Start make a new check run although one is complete that does not block
 	// a merge: it may be about something else.
 	Doubted bool
+	// Rescan identifies the button "Scan again" of check runs that are complete: whoever
+	// answers GitHub's webhooks is sent it with check_run.requested_action. There is no
+	// button when it is empty. It has at most 20 characters.
+	Rescan string
 	// Tries bounds how often one thing is asked for, 5 when 0.
 	Tries int
 	// Timeout bounds one request and its answer, 30 seconds when 0.
@@ -87,6 +92,9 @@ func New(target Target, opts Options) (*Publisher, error) {
 	base, err := baseURL(opts.BaseURL)
 	if err != nil {
 		return nil, fmt.Errorf("publish on GitHub: %w", err)
+	}
+	if n := utf8.RuneCountInString(opts.Rescan); n > maxIdentifier {
+		return nil, fmt.Errorf("publish on GitHub: the identifier %q of a button has %d characters, and GitHub takes %d", opts.Rescan, n, maxIdentifier)
 	}
 	opts = withDefaults(opts)
 	t := retry.New(authorized(opts, base), opts.patience())

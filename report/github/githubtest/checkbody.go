@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 )
 
 func nullable(text string) any {
@@ -111,18 +112,22 @@ func (s *Server) rerequest(q *query) answer {
 
 // RerequestRun presses "Re-run" of a check run, which only its App is told.
 func (r *Repository) RerequestRun(id int64, sender string) error {
-	return r.pressed(id, "rerequested", sender, nil)
+	return r.pressed(id, "rerequested", sender, nil, func(*CheckRun) bool { return true })
 }
 
-// RequestAction presses a button of a check run.
+// RequestAction presses a button of a check run, which it must have.
 func (r *Repository) RequestAction(id int64, identifier, sender string) error {
-	return r.pressed(id, "requested_action", sender, map[string]any{"requested_action": map[string]any{"identifier": identifier}})
+	more := map[string]any{"requested_action": map[string]any{"identifier": identifier}}
+	return r.pressed(id, "requested_action", sender, more, func(run *CheckRun) bool {
+		return slices.ContainsFunc(run.Actions, func(a Action) bool { return a.Identifier == identifier })
+	})
 }
 
-func (r *Repository) pressed(id int64, action, sender string, more map[string]any) error {
+// pressed tells of a button, unless the check run does not have it.
+func (r *Repository) pressed(id int64, action, sender string, more map[string]any, has func(*CheckRun) bool) error {
 	return r.server.act(func() error {
 		for _, run := range r.server.runs {
-			if run.ID == id && run.Repo == r.repo.full() {
+			if run.ID == id && run.Repo == r.repo.full() && has(run) {
 				r.server.tellRun(r.repo, run, action, sender, more)
 				return nil
 			}

@@ -19,7 +19,11 @@ type CheckRun struct {
 	ExternalID, DetailsURL, Title, Summary string
 	Text                                   string
 	Annotations                            []Annotation
+	Actions                                []Action
 }
+
+// Action is a button of a check run.
+type Action struct{ Label, Description, Identifier string }
 
 // Annotation is one of a check run, as it was sent.
 type Annotation struct {
@@ -46,6 +50,7 @@ type runInput struct {
 		Title, Summary, Text *string
 		Annotations          []Annotation
 	} `json:"output"`
+	Actions []Action `json:"actions"`
 }
 
 // CheckRuns are copies of all check runs, in the order they were made.
@@ -55,7 +60,7 @@ func (s *Server) CheckRuns() []CheckRun {
 	var out []CheckRun
 	for _, run := range s.runs {
 		c := *run
-		c.Annotations = slices.Clone(run.Annotations)
+		c.Annotations, c.Actions = slices.Clone(run.Annotations), slices.Clone(run.Actions)
 		out = append(out, c)
 	}
 	return out
@@ -160,6 +165,9 @@ func (run *CheckRun) update(in *runInput) (complaint string) {
 	set(&run.Status, in.Status)
 	set(&run.ExternalID, in.ExternalID)
 	set(&run.DetailsURL, in.DetailsURL)
+	if in.Actions != nil {
+		run.Actions = in.Actions
+	}
 	if in.Conclusion != nil {
 		run.Status, run.Conclusion = "completed", *in.Conclusion
 	}

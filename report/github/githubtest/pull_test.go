@@ -193,8 +193,13 @@ func TestTalk(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"alice": "write", "octo": "admin", "mallory": "none"}, roles); diff != "" {
 		t.Errorf("permissions (-want +got):\n%s", diff)
 	}
-	run, _, err := c.Checks.CreateCheckRun(ctx, "octo", "shop", github.CreateCheckRunOptions{Name: "preadmit", HeadSHA: w.repo.Pull(n).HeadSHA})
+	run, _, err := c.Checks.CreateCheckRun(ctx, "octo", "shop", github.CreateCheckRunOptions{
+		Name: "preadmit", HeadSHA: w.repo.Pull(n).HeadSHA, Actions: []*github.CheckRunAction{{Label: "Again", Description: "Once more", Identifier: "rescan"}},
+	})
 	check(t, err)
+	if err := w.repo.RequestAction(run.GetID(), "other", "alice"); err == nil {
+		t.Error("a button that is not there was pressed")
+	}
 	check(t, w.repo.RerequestRun(run.GetID(), "alice"))
 	check(t, w.repo.RequestAction(run.GetID(), "rescan", "alice"))
 	check(t, w.repo.RerequestSuite(w.app, run.GetHeadSHA(), "alice"))
