@@ -39,6 +39,7 @@ type Access struct {
 
 	mu      sync.Mutex
 	tokens  *ghinstallation.Transport // nil: none was asked for yet
+	has     []permission              // of the token, when some are missing
 	missing []string
 	lacking time.Time // when missing was found
 
@@ -52,9 +53,10 @@ func (a *App) Repository(installation, repository int64) *Access {
 }
 
 // Installation is a client that may read all repositories of an installation: their
-// pull requests and check runs.
+// pull requests and check runs. Permissions that it lacked are asked for again.
 func (a *App) Installation(ctx context.Context, installation int64) (*github.Client, error) {
 	s := a.reach(accessKey{installation: installation}, looking())
+	s.AskAgain(ctx)
 	if _, err := s.Token(ctx); err != nil {
 		return nil, err
 	}
@@ -159,6 +161,13 @@ func (s *Access) Missing() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.missing)
+}
+
+// Grants tells whether the installation grants a permission that a scan needs, like
+// "checks: write". Its errors are those of Token.
+func (s *Access) Grants(ctx context.Context, permission string) (bool, error) {
+	_, err := s.ready(ctx)
+	return err == nil && !slices.Contains(s.Missing(), permission), err
 }
 
 // ready gives a transport that has a token.

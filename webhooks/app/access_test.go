@@ -269,3 +269,72 @@ func TestManyAccesses(t *testing.T) {
 		t.Error("one that was dropped is of no use")
 	}
 }
+
+// TestReplicas: who accepts permissions is told to one replica, and the others, whose
+// tokens lack them, find out before they use these for something new.
+func TestReplicas(t *testing.T) {
+	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	other, err := New(w.config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.installed.SetPermissions(map[string]string{"metadata": "read", "contents": "read", "checks": "read"})
+	access := other.Repository(w.installed.ID(), w.repo.ID())
+	grants := func(want bool) {
+		t.Helper()
+		if got, err := access.Grants(ctx, "checks: write"); err != nil || got != want {
+			t.Fatalf("grants checks: %v %v, want %v", got, err, want)
+		}
+	}
+	publish := func() int {
+		api := github.NewClient(access.HTTP())
+		api.BaseURL = other.base
+		_, _, err := api.Checks.CreateCheckRun(ctx, "octo", "shop", github.CreateCheckRunOptions{Name: "preadmit", HeadSHA: w.repo.Tip("main")})
+		return status(err)
+	}
+	grants(false)
+	w.Forget()
+	access.AskAgain(ctx)
+	grants(false)
+	if got := w.asked("POST", "/access_tokens"); len(got) != 0 || publish() != 403 {
+		t.Errorf("nothing is granted, and new tokens are asked for: %v", got)
+	}
+	if err := w.installed.AcceptPermissions(); err != nil {
+		t.Fatal(err)
+	}
+	w.ours.Forget(w.installed.ID())
+	grants(false)
+	access.AskAgain(ctx)
+	grants(true)
+	if got := publish(); got != 201 && got != 200 {
+		t.Errorf("the other replica publishes: %d", got)
+	}
+	w.Forget()
+	access.AskAgain(ctx)
+	if got := w.Requests(); len(got) != 0 {
+		t.Errorf("with nothing missing %d requests", len(got))
+	}
+}
+
+// TestReplicasLook: the same of who reads all repositories of an installation.
+func TestReplicasLook(t *testing.T) {
+	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	w.installed.SetPermissions(map[string]string{"metadata": "read"})
+	list := func() int {
+		client, err := w.ours.Installation(ctx, w.installed.ID())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = client.PullRequests.List(ctx, "octo", "shop", nil)
+		return status(err)
+	}
+	if got := list(); got != 403 {
+		t.Errorf("without the permission: %d", got)
+	}
+	if err := w.installed.AcceptPermissions(); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(); got != 200 {
+		t.Errorf("with the permission: %d", got)
+	}
+}

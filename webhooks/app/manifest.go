@@ -20,6 +20,10 @@ const (
 	LoginCallbackPath = "/login/callback"
 )
 
+// ActionRescan identifies the button of the App's check runs that asks for another scan.
+// GitHub sends it with check_run.requested_action.
+const ActionRescan = "rescan"
+
 // ManifestOptions say what the App is called and where the service is.
 type ManifestOptions struct {
 	// Name is the App's, which must be free on GitHub; "preadmit" when empty.

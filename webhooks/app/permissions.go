@@ -95,11 +95,7 @@ func covers(granted, wanted string) bool {
 
 // narrow asks what the installation grants, and for a token with no more than that.
 func (s *Access) narrow(ctx context.Context, tokens *ghinstallation.Transport, cause error) (*ghinstallation.Transport, error) {
-	granted, _, err := s.app.self.Apps.GetInstallation(ctx, s.key.installation)
-	if err != nil {
-		return nil, s.app.explain(fmt.Sprintf("ask for the permissions of installation %d", s.key.installation), err)
-	}
-	got, missing, err := fit(s.wants, levels(granted.Permissions))
+	got, missing, err := s.granted(ctx)
 	switch {
 	case err != nil:
 		return nil, err
@@ -114,7 +110,31 @@ func (s *Access) narrow(ctx context.Context, tokens *ghinstallation.Transport, c
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.tokens == tokens {
-		s.tokens, s.missing, s.lacking = narrowed, missing, s.app.clock.Now()
+		s.tokens, s.has, s.missing, s.lacking = narrowed, got, missing, s.app.clock.Now()
 	}
 	return narrowed, nil
+}
+
+// granted asks what the installation grants of what is wanted, and says what is missing.
+func (s *Access) granted(ctx context.Context) (got []permission, missing []string, err error) {
+	in, _, err := s.app.self.Apps.GetInstallation(ctx, s.key.installation)
+	if err != nil {
+		return nil, nil, s.app.explain(fmt.Sprintf("ask for the permissions of installation %d", s.key.installation), err)
+	}
+	return fit(s.wants, levels(in.Permissions))
+}
+
+// AskAgain drops a token that lacks a permission, unless GitHub says that the installation
+// still grants no more. Who accepts permissions is told to one replica only, so that whoever
+// is to use a token for something new asks first. Without anything missing it asks nothing.
+func (s *Access) AskAgain(ctx context.Context) {
+	s.mu.Lock()
+	tokens, has, lacks := s.tokens, s.has, len(s.missing) > 0
+	s.mu.Unlock()
+	if !lacks {
+		return
+	}
+	if got, _, err := s.granted(ctx); err != nil || !slices.Equal(got, has) { // what is wrong, the next token tells
+		s.drop(tokens)
+	}
 }

@@ -1,10 +1,9 @@
 package intake
 
-import "github.com/preadmit/preadmit/webhooks/queue"
-
-// ActionRescan identifies the button of a check run that asks for another scan. GitHub
-// sends a button's identifier, of at most 20 characters, with check_run.requested_action.
-const ActionRescan = "rescan"
+import (
+	"github.com/preadmit/preadmit/webhooks/app"
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
 
 func readCheckRun(body []byte, appID int64) (demand, error) {
 	var e checkRunEvent
@@ -13,7 +12,7 @@ func readCheckRun(body []byte, appID int64) (demand, error) {
 
 func (e *checkRunEvent) demand(appID int64) demand {
 	switch {
-	case e.Action == "requested_action" && e.RequestedAction.Identifier != ActionRescan:
+	case e.Action == "requested_action" && e.RequestedAction.Identifier != app.ActionRescan:
 		return nothing("the requested action is none of ours")
 	case e.Action != "rerequested" && e.Action != "requested_action":
 		return nothing("this action of check_run asks for nothing")
