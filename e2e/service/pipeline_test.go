@@ -86,7 +86,7 @@ func TestForksApproved(t *testing.T) {
 	w.must(err)
 	number, err := w.shop.OpenPull(githubtest.PullOptions{Head: "change", From: fork})
 	w.must(err)
-	w.eventually("check runs", func() []string { return conclusions(w.checks(head)) }, "neutral")
+	w.eventually("check runs", func() []string { return conclusions(w.checks(head)) }, "action_required")
 	w.must(second(w.shop.Comment(number, "eve", "/preadmit rescan "+head)))
 	w.must(second(w.shop.Comment(number, "alice", "/preadmit rescan "+head)))
 	w.eventually("check runs after the command", func() []string {

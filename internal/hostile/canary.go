@@ -13,7 +13,7 @@ import (
 
 // TokenVariable is the environment variable that the canary's token belongs in, of the
 // process that starts a scan.
-const TokenVariable = "PREADMIT_TEST_CANARY"
+const TokenVariable = "TEST_CANARY"
 
 // Canary is what no attack may reach: a token in the environment, a file outside of the
 // repository, a port of the loopback interface.

@@ -35,12 +35,15 @@ const (
 // Conclusion is what a check run says at its end.
 type Conclusion string
 
-// The conclusions of preadmit's check runs. Success and neutral do not block a merge.
+// The conclusions of preadmit's check runs. Success and neutral do not block a merge; GitHub
+// counts a required check run that is neutral as passed.
 const (
-	Success   Conclusion = "success"
-	Neutral   Conclusion = "neutral"
-	Failure   Conclusion = "failure"
-	Cancelled Conclusion = "cancelled"
+	Success Conclusion = "success"
+	Neutral Conclusion = "neutral"
+	// ActionRequired waits for somebody: nothing was judged.
+	ActionRequired Conclusion = "action_required"
+	Failure        Conclusion = "failure"
+	Cancelled      Conclusion = "cancelled"
 )
 
 // Conclude gives a report's conclusion: failure for a verdict that is not passed,

@@ -51,8 +51,9 @@ func (c Check) Beside(pull int, others []Verdict) Check {
 	return c
 }
 
-// Worst is the conclusion that allows the least. Of those that block a merge alike, which
-// are all but success and neutral, it is the first.
+// Worst is the conclusion that allows the least. All but success and neutral block a merge:
+// of these one that waits for somebody goes after the others, which are alike, so that it is
+// the first of them.
 func Worst(all ...Conclusion) Conclusion {
 	return slices.MaxFunc(all, func(a, b Conclusion) int { return a.weight() - b.weight() })
 }
@@ -63,6 +64,12 @@ func (c Conclusion) weight() int {
 		return 0
 	case Neutral:
 		return 1
+	case ActionRequired:
+		return 2
 	}
-	return 2
+	return 3
 }
+
+// blocks tells whether a required check run that says so keeps a pull request from being
+// merged.
+func (c Conclusion) blocks() bool { return c.weight() > Neutral.weight() }

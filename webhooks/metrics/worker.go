@@ -25,8 +25,8 @@ func newWorker(f factory) *Worker {
 	}
 }
 
-// ScanEnded counts a scan that ended as outcome: success, neutral, failure, cancelled,
-// superseded, unchanged, failed, ...
+// ScanEnded counts a scan that ended as outcome: success, neutral, action_required, failure,
+// cancelled, superseded, unchanged, failed, ...
 func (w *Worker) ScanEnded(outcome string) {
 	if w != nil {
 		w.scans.WithLabelValues(w.outcome.value(outcome)).Inc()

@@ -113,7 +113,7 @@ func TestAPIGivesScans(t *testing.T) {
 				if c.Kind, c.State, c.Ref, c.SupersededBy = kind, state, "refs/heads/main", id(1); kind != queue.KindPull {
 					c.Pull, c.Title, c.Base, c.Judged, c.CheckURL, c.Started = 0, "", "", "", "", time.Time{}
 				}
-				c.CommentURL, c.Why, c.Conclusion = c.CheckURL, "\u202e<b>", []string{"success", "neutral", "failure", "cancelled"}[n%4]
+				c.CommentURL, c.Why, c.Conclusion = c.CheckURL, "\u202e<b>", []string{"success", "neutral", "action_required", "failure", "cancelled"}[n%5]
 			})
 			s.wants(s.call("GET", "/api/v1/scans/"+id(n), "token-of-shop", "").body, `"kind":"`+string(kind)+`"`, `"state":"`+string(state)+`"`, "!0001-")
 		}

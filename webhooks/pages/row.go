@@ -122,6 +122,8 @@ func outcome(s queue.Scan) (class, word string) {
 		return "deny", "Refused"
 	case "neutral":
 		return "warn", "Neutral"
+	case "action_required":
+		return "warn", "Waiting for approval"
 	}
 	return "", "Completed"
 }

@@ -52,7 +52,7 @@ type Scan struct {
 	Stage string `json:"stage,omitempty"`
 	Done  int    `json:"done,omitempty"`
 	Total int    `json:"total,omitempty"`
-	// Conclusion is success, neutral, failure or cancelled.
+	// Conclusion is success, neutral, action_required, failure or cancelled.
 	Conclusion    string `json:"conclusion,omitempty"`
 	Denied        int    `json:"denied,omitempty"`
 	Warned        int    `json:"warned,omitempty"`

@@ -66,7 +66,7 @@ func (p *pass) told(ctx context.Context, j queue.Job, last queue.Scan) (bool, er
 		return false, err
 	}
 	switch says.Conclusion {
-	case github.Success, github.Neutral:
+	case github.Success, github.Neutral, github.ActionRequired: // of an older scan, if the last one failed
 		if last.State == queue.Failed {
 			return false, nil
 		}

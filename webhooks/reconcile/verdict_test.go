@@ -45,10 +45,11 @@ func TestTwin(t *testing.T) {
 // TestWhatIsAVerdict: a check run of ours that is complete is not always one.
 func TestWhatIsAVerdict(t *testing.T) {
 	for conclusion, want := range map[github.Conclusion][2]bool{ // whether it lacks one: without a record, and after a failure
-		github.Success:   {false, true},
-		github.Neutral:   {false, true},
-		github.Failure:   {false, false},
-		github.Cancelled: {true, true},
+		github.Success:        {false, true},
+		github.Neutral:        {false, true},
+		github.ActionRequired: {false, true},
+		github.Failure:        {false, false},
+		github.Cancelled:      {true, true},
 	} {
 		for i, failed := range []bool{false, true} {
 			w := newWorld(t)

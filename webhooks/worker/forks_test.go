@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/preadmit/preadmit/report/github"
 	"github.com/preadmit/preadmit/report/github/githubtest"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
@@ -18,6 +19,9 @@ func (w *world) fork() *githubtest.Repository {
 	return fork
 }
 
+// waiting is a check run that blocks a merge, which neutral does not.
+const waiting = "completed action_required: Waiting for approval"
+
 func TestForks(t *testing.T) {
 	for _, test := range []struct {
 		forks  Forks
@@ -30,7 +34,7 @@ func TestForks(t *testing.T) {
 		{forks: ForksOn, gone: true, checks: told, scans: 1},
 		{forks: ForksOff, checks: "completed neutral: Pull requests from forks are not judged"},
 		{forks: ForksOff, gone: true, checks: "completed neutral: Pull requests from forks are not judged"},
-		{forks: ForksApprove, checks: "completed neutral: Waiting for approval"},
+		{forks: ForksApprove, checks: waiting},
 	} {
 		t.Run(string(test.forks), func(t *testing.T) {
 			w := newWorld(t)
@@ -49,6 +53,10 @@ func TestForks(t *testing.T) {
 			s := w.record(job.ID)
 			w.want("fork", s.Fork, true)
 			w.want("record", s.State, queue.Completed)
+			w.want("conclusion", s.Conclusion, strings.TrimSuffix(strings.Fields(test.checks)[1], ":"))
+			if head := w.shop.Pull(2).HeadSHA; (test.forks == ForksApprove) != strings.HasSuffix(s.Why, rescan+" "+head) {
+				t.Errorf("why %q", s.Why)
+			}
 		})
 	}
 }
@@ -88,7 +96,7 @@ func TestApproval(t *testing.T) {
 	w.enqueue(queue.Job{Pull: 2, Head: w.shop.Pull(2).HeadSHA})
 	w.work()
 	w.want("scans after a push", w.scanner.count(), 2)
-	w.want("new head", w.checks(w.shop.Pull(2).HeadSHA), []string{"completed neutral: Waiting for approval"})
+	w.want("new head", w.checks(w.shop.Pull(2).HeadSHA), []string{waiting})
 
 	// Nor is one that comes before the approved job is taken, and whose event got lost.
 	w.approve(2)
@@ -96,7 +104,7 @@ func TestApproval(t *testing.T) {
 	w.must(second(fork.Push("mine", githubtest.Files{"app/worst.yaml": configMap("worst", "deny")})))
 	w.work()
 	w.want("scans after a push without its event", w.scanner.count(), 2)
-	w.want("newest head", w.checks(w.shop.Pull(2).HeadSHA), []string{"completed neutral: Waiting for approval"})
+	w.want("newest head", w.checks(w.shop.Pull(2).HeadSHA), []string{waiting})
 	for _, r := range w.hub.CheckRuns() {
 		if r.Title == "Waiting for approval" && !strings.Contains(r.Summary, "\n/preadmit rescan "+r.HeadSHA+"\n") {
 			t.Errorf("summary %q does not name the commit", r.Summary)
@@ -130,7 +138,7 @@ func TestApprovalOfWhatWasSeen(t *testing.T) {
 			w.want("scans", w.scanner.count(), 0)
 			w.want("reactions", w.reactions(id), []string{"confused preadmit[bot]"})
 			if head := w.shop.Pull(2).HeadSHA; !named {
-				w.want("check runs", w.checks(head), []string{"completed neutral: Waiting for approval"})
+				w.want("check runs", w.checks(head), []string{waiting})
 				w.want("details", w.hub.CheckRuns()[0].DetailsURL, "")
 			}
 		})
@@ -166,4 +174,50 @@ func (w *world) comment(pull int, author, text string) int64 {
 	line, _, _ := strings.Cut(text, "\n")
 	w.enqueue(queue.Job{Kind: queue.KindCommand, Pull: pull, Command: line, Sender: author, Comment: id})
 	return id
+}
+
+// TestApprovalOfTwin: a pull request from a fork with the head of another one waits for
+// nobody, when that commit is judged anyway: it would have the other one wait as well.
+func TestApprovalOfTwin(t *testing.T) {
+	for name, before := range map[string]bool{"judged before": true, "judged afterwards": false} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.config.Forks = ForksApprove
+			w.must(second(w.shop.Push("change", githubtest.Files{"app/new.yaml": configMap("new", "fine")})))
+			sha := w.shop.Pull(1).HeadSHA
+			if before {
+				w.pull()
+				w.work()
+			}
+			fork, err := w.shop.Fork("mallory")
+			w.must(err)
+			w.must(fork.SetBranch("mine", sha))
+			n, err := w.shop.OpenPull(githubtest.PullOptions{Head: "mine", From: fork})
+			w.must(err)
+			if w.enqueue(queue.Job{Pull: n}); !before {
+				w.workOn(queue.KindPull)
+				w.pull()
+			}
+			w.work()
+			if got := w.says(sha); !strings.HasPrefix(got, "completed success: ") {
+				t.Errorf("check run %q", got)
+			}
+		})
+	}
+}
+
+// TestApprovalBesideOthers: what waits for approval keeps a verdict that passes from being
+// taken for its own, and does not hide one that fails.
+func TestApprovalBesideOthers(t *testing.T) {
+	aside := queue.Scan{Pull: 2, State: queue.Completed, Conclusion: string(github.ActionRequired)}
+	for own, want := range map[github.Conclusion]string{
+		github.Success: "action_required #2: waiting for approval",
+		github.Neutral: "action_required #2: waiting for approval",
+		github.Failure: "failure #1: x",
+	} {
+		c := github.Check{Conclusion: own, Title: "x"}.Beside(1, []github.Verdict{verdictOf(&aside)})
+		if got := string(c.Conclusion) + " " + c.Title; got != want {
+			t.Errorf("%s: %q, want %q", own, got, want)
+		}
+	}
 }

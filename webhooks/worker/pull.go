@@ -132,41 +132,51 @@ func (t *task) allowed(pr *pullState) bool {
 }
 
 // approved tells whether somebody with write access asked for this very commit. What was
-// judged before was asked for.
+// judged before was asked for, or pushed to the repository itself: with the head of
+// another's pull request nobody outside can have that one wait for approval.
 func (t *task) approved(pr *pullState) bool {
 	if t.job.Kind == queue.KindPull && t.job.Command == rescan && t.job.Approved == pr.head {
 		return true
 	}
-	for _, s := range t.scansOf(pr.number) {
-		if s.ID != t.job.ID && s.Head == pr.head && s.Judged != "" {
+	for _, s := range t.w.Queue.Scans(queue.ScanFilter{Installation: t.job.Installation, Repository: t.job.Repository, Head: pr.head}) {
+		if s.ID != t.job.ID && s.Judged != "" {
 			return true
 		}
 	}
 	return false
 }
 
-// standAside says in a neutral check run that a pull request of a fork is not judged.
+// standAside says in a check run that a pull request of a fork is not judged.
 func (t *task) standAside(ctx context.Context) error {
 	if err := t.completeAside(ctx); err != nil {
 		return err
 	}
 	why := "pull requests from forks are not judged"
-	if t.w.Forks == ForksApprove {
-		why = "a pull request from a fork waits for approval"
+	if t.w.Forks == ForksApprove { // GitHub leads from the check run to the page that says this
+		why = "a pull request from a fork waits for approval: somebody with write access comments " + rescan + " " + t.record.Head
 	}
-	t.w.Metrics.ScanEnded("neutral")
-	t.record.Conclusion = string(github.Neutral)
+	t.record.Conclusion = string(t.aside())
+	t.w.Metrics.ScanEnded(t.record.Conclusion)
 	if err := t.end(ctx, queue.Completed, why); err != nil {
 		return err
 	}
 	return t.tellTwins(ctx)
 }
 
+// aside is the conclusion on a pull request of a fork that is not judged: one that waits for
+// approval must not be merged, while GitHub counts neutral as passed.
+func (t *task) aside() github.Conclusion {
+	if t.w.Forks == ForksApprove {
+		return github.ActionRequired
+	}
+	return github.Neutral
+}
+
 // completeAside completes the check run of a pull request of a fork with why it is not
 // judged, and with what to write to have it judged.
 func (t *task) completeAside(ctx context.Context) error {
 	check := github.Check{
-		Conclusion: github.Neutral, Title: "Pull requests from forks are not judged",
+		Conclusion: t.aside(), Title: "Pull requests from forks are not judged",
 		Summary: "Nothing was read of this pull request. Who runs preadmit here decides that.",
 	}
 	if t.w.Forks == ForksApprove {

@@ -145,12 +145,20 @@ func verdictOf(s *queue.Scan) github.Verdict {
 		}
 	}
 	if v.Title = strings.Join(parts, ", "); v.Title == "" {
-		v.Title = "nothing to complain about"
-		if v.Conclusion != github.Success {
-			v.Title = "not judged"
-		}
+		v.Title = withoutCounts(v.Conclusion)
 	}
 	return v
+}
+
+// withoutCounts is the title of a verdict that found nothing.
+func withoutCounts(c github.Conclusion) string {
+	switch c {
+	case github.Success:
+		return "nothing to complain about"
+	case github.ActionRequired:
+		return "waiting for approval"
+	}
+	return "not judged"
 }
 
 // lookStage is the stage of a scan that looks at the verdicts on others, or did.

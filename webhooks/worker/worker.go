@@ -45,7 +45,8 @@ const (
 	// ForksOff judges none, and says so in a neutral check run.
 	ForksOff Forks = "off"
 	// ForksApprove judges the commit that somebody with write access asked for with the
-	// command "/preadmit rescan SHA", and says so in a neutral check run until then.
+	// command "/preadmit rescan SHA", and says so until then in a check run that requires
+	// this action, and so blocks a merge where it is required.
 	ForksApprove Forks = "approve"
 )
 
