@@ -220,4 +220,8 @@ func TestApprovalBesideOthers(t *testing.T) {
 			t.Errorf("%s: %q, want %q", own, got, want)
 		}
 	}
+	c := github.Check{Conclusion: github.ActionRequired}.Beside(2, []github.Verdict{{Pull: 1, Conclusion: github.Failure, Title: "1 denied"}})
+	if got := string(c.Conclusion) + " " + c.Title; got != "failure #1: 1 denied" {
+		t.Errorf("beside a failure: %q", got)
+	}
 }
