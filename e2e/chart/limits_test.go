@@ -11,10 +11,15 @@ func TestLimits(t *testing.T) {
 	tests := []struct{ name, values, want string }{
 		{"defaults", "", ""},
 		{"memory", "config: {scan: {concurrency: 3}}",
-			"resources.limits.memory: 7168Mi is needed, not 5Gi: config.scan.concurrency (3) times config.scan.memory (2Gi), and 1Gi for the service; raise it, or lower one of these"},
+			"resources.limits.memory: 7168Mi is needed, not 5Gi: config.scan.concurrency (3) times config.scan.memory (2Gi), and 1024Mi for the service; raise it, or lower one of these"},
 		{"memory in Mi", "{config: {scan: {memory: 1537Mi}}, resources: {limits: {memory: 4Gi}}}",
 			"resources.limits.memory: 4098Mi is needed, not 4Gi"},
 		{"just the memory", "{config: {scan: {memory: 1536Mi}}, resources: {limits: {memory: 4Gi}}}", ""},
+		{"memory for more scans", "config: {keep: {scans: 1000000}}",
+			"resources.limits.memory: 7098Mi is needed, not 5Gi: config.scan.concurrency (2) times config.scan.memory (2Gi), and 3002Mi for the service"},
+		{"just the memory for more scans", "{config: {keep: {scans: 1000000}}, resources: {limits: {memory: 7098Mi}}}", ""},
+		{"more scans outside", "config: {keep: {scans: 1000000}, nats: {url: \"nats://nats:4222\"}}", ""},
+		{"fewer scans", "{config: {keep: {scans: 1}}, resources: {limits: {memory: 5119Mi}}}", "resources.limits.memory: 5120Mi is needed, not 5119Mi"},
 		{"scratch space", "{config: {scan: {concurrency: 8, memory: 512Mi}}}",
 			"scratchSize: 12288Mi is needed, not 8Gi: config.scan.concurrency (8) times config.fetch.size (1Gi), and half as much again; raise it, or lower one of these"},
 		{"more to fetch", "config: {fetch: {size: 2731Mi}}", "scratchSize: 8193Mi is needed, not 8Gi"},
@@ -45,5 +50,20 @@ func TestLimits(t *testing.T) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}
 		})
+	}
+}
+
+// TestServiceMemory: the service may use all that its scans leave, but for 124 MiB.
+func TestServiceMemory(t *testing.T) {
+	for values, want := range map[string]string{
+		"":                                   "900MiB",
+		"resources: {limits: {memory: 7Gi}}": "2948MiB",
+		"config: {scan: {concurrency: 1}}":   "2948MiB",
+		"config: {scan: {concurrency: 1, memory: 4096Mi}}": "900MiB",
+	} {
+		manifests, err := renderWith(t, values)
+		if err != nil || !strings.Contains(manifests, "- name: GOMEMLIMIT\n          value: "+want+"\n") {
+			t.Errorf("%s: GOMEMLIMIT is not %s: %v", values, want, err)
+		}
 	}
 }

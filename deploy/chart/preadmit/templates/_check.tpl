@@ -28,10 +28,24 @@ another and what to do. The numbers are those of docs/serve.md, "Size". */}}
 {{- define "preadmit.checkMemory" -}}
 {{- $scan := .Values.config.scan }}
 {{- $have := .Values.resources.limits.memory }}
-{{- $need := add 1073741824 (mul $scan.concurrency (include "preadmit.bytes" $scan.memory)) }}
-{{- if lt (include "preadmit.bytes" $have | int64) $need }}
-{{- fail (printf "resources.limits.memory: %s is needed, not %s: config.scan.concurrency (%v) times config.scan.memory (%s), and 1Gi for the service; raise it, or lower one of these" (include "preadmit.mebibytes" $need) $have $scan.concurrency $scan.memory) }}
+{{- $service := include "preadmit.serviceNeeds" . | int64 }}
+{{- if lt (include "preadmit.serviceMemory" . | int64) $service }}
+{{- $need := add $service (mul $scan.concurrency (include "preadmit.bytes" $scan.memory)) }}
+{{- fail (printf "resources.limits.memory: %s is needed, not %s: config.scan.concurrency (%v) times config.scan.memory (%s), and %s for the service; raise it, or lower one of these" (include "preadmit.mebibytes" $need) $have $scan.concurrency $scan.memory (include "preadmit.mebibytes" $service)) }}
 {{- end }}
+{{- end }}
+
+{{- /* The bytes of memory that the service needs besides its scans: 1Gi holds the 100,000
+scans that config.keep.scans is by default. A queue outside holds them outside. */}}
+{{- define "preadmit.serviceNeeds" -}}
+{{- $scans := dig "keep" "scans" 100000 .Values.config | int64 }}
+{{- add 1073741824 (ternary 0 (max 0 (sub $scans 100000)) (include "preadmit.external" . | eq "yes") | mul 2304) }}
+{{- end }}
+
+{{- /* The bytes of memory that scans leave to the service. */}}
+{{- define "preadmit.serviceMemory" -}}
+{{- $scan := .Values.config.scan }}
+{{- sub (include "preadmit.bytes" .Values.resources.limits.memory) (mul $scan.concurrency (include "preadmit.bytes" $scan.memory)) }}
 {{- end }}
 
 {{- /* A Pod whose scratch space is full is evicted, and pull requests fill it. */}}

@@ -65,10 +65,10 @@ spec:
     - --config=/etc/preadmit/config/serve.yaml
     workingDir: {{ .Values.config.dataDir }}
     env:
-    # Of the service itself. Scans run in processes of their own, with an empty
-    # environment and the configuration's scan.memory.
+    # Of the service itself: what scans leave of the limit, but for 124MiB. Scans run in
+    # processes of their own, with an empty environment and the configuration's scan.memory.
     - name: GOMEMLIMIT
-      value: 900MiB
+      value: {{ sub (div (include "preadmit.serviceMemory" .) 1048576) 124 }}MiB
     - name: TMPDIR
       value: {{ .Values.config.dataDir }}/tmp
     {{- with .Values.extraEnv }}
