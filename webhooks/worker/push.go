@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/preadmit/preadmit/report/github"
 	"github.com/preadmit/preadmit/webhooks/queue"
@@ -68,13 +67,10 @@ func (t *task) defaultTip(ctx context.Context) (string, error) {
 
 // noBaseline says why there is none to make, "" when there is one.
 func (t *task) noBaseline(ctx context.Context) (string, error) {
-	if _, err := t.access.Token(ctx); err != nil {
+	if told, err := t.access.Grants(ctx, "security_events: write"); err != nil || told {
 		return "", err
 	}
-	if slices.Contains(t.access.Missing(), "security_events: write") {
-		return "the installation does not grant security_events: write, so that code scanning is told nothing", nil
-	}
-	return "", nil
+	return "the installation does not grant security_events: write, so that code scanning is told nothing", nil
 }
 
 // skip ends a job without work.

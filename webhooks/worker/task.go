@@ -59,6 +59,9 @@ func (t *task) run(ctx context.Context) (err error) {
 			_ = os.RemoveAll(t.dir) // at the end of the process at the latest
 		}
 	}()
+	if t.access != nil {
+		t.access.AskAgain(ctx)
+	}
 	if t.job.Kind.Judges() {
 		t.record = t.recordOf(ctx)
 	}
@@ -107,7 +110,7 @@ func (t *task) address(ctx context.Context, target github.Target, name string) (
 	target.Owner, target.Repo, target.DetailsURL = t.owner(), t.repo(), t.detailsURL()
 	return github.New(target, github.Options{
 		Client: t.access.HTTP(), BaseURL: t.w.App.BaseURL(), Name: name, Login: login, Fresh: t.job.Fresh, Doubted: t.strange(),
-		Clock: t.w.Clock, MaxWait: maxWait,
+		Rescan: app.ActionRescan, Clock: t.w.Clock, MaxWait: maxWait,
 	})
 }
 

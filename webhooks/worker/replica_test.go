@@ -1,0 +1,35 @@
+package worker
+
+import (
+	"testing"
+
+	"github.com/preadmit/preadmit/webhooks/app"
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// replica is a worker of another process, which shares the queue.
+func (w *world) replica() *Worker {
+	w.t.Helper()
+	a, err := app.New(app.Config{BaseURL: w.hub.URL, WebURL: w.hub.WebURL, Clock: hasty{}, Credentials: w.config.App.Credentials()})
+	w.must(err)
+	c := w.config
+	c.Queue, c.App = w.queue, a
+	return New(c)
+}
+
+// TestAcceptedElsewhere: when somebody accepts permissions, one replica is told. What it
+// enqueues has a check run, whichever replica judges it.
+func TestAcceptedElsewhere(t *testing.T) {
+	w := newWorld(t)
+	w.installed.SetPermissions(map[string]string{"metadata": "read", "contents": "read", "pull_requests": "write"})
+	w.pull()
+	w.work()
+	head := w.shop.Pull(1).HeadSHA
+	w.want("check runs that may not be written", w.checks(head), []string{})
+	w.must(w.installed.AcceptPermissions())
+	first := w.replica().newTask(&queue.Claim{Job: queue.Job{Kind: queue.KindInstallation, Installation: w.installation, Reason: "installation.new_permissions_accepted"}})
+	w.must(first.installation(t.Context()))
+	w.work()
+	w.want("check runs", w.checks(head), []string{told})
+	w.want("SARIF", len(w.hub.SARIFs()), 1)
+}
