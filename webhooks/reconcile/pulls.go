@@ -74,6 +74,7 @@ func (p *pass) inTurn(installation int64, all []*gogithub.Repository) []*gogithu
 // repository looks at the open pull requests of one. A pull request that fails does not
 // keep others from being looked at.
 func (p *pass) repository(ctx context.Context, client *gogithub.Client, installation int64, r *gogithub.Repository) error {
+	p.App.Repository(installation, r.GetID()).AskAgain(ctx)
 	opts := &gogithub.PullRequestListOptions{State: "open", ListOptions: gogithub.ListOptions{PerPage: 100, Page: 1}}
 	for opts.Page != 0 {
 		pulls, resp, err := client.PullRequests.List(ctx, r.GetOwner().GetLogin(), r.GetName(), opts)

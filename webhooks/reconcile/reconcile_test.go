@@ -213,7 +213,7 @@ func (w *world) put(state queue.State) int {
 		claim := w.claim()
 		if state != queue.Running {
 			scan := sure[queue.Scan](w)(w.queue.Scan(w.Context(), claim.Job.ID))
-			scan.State, scan.Finished = state, time.Now()
+			scan.State, scan.Finished, scan.CheckURL = state, time.Now(), "https://github.example/check"
 			w.must(w.queue.PutScan(w.Context(), scan))
 			w.must(claim.Done(w.Context()))
 		} else {

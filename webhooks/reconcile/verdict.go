@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/preadmit/preadmit/report/github"
+	"github.com/preadmit/preadmit/webhooks/app"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
@@ -33,11 +34,15 @@ func (p *pass) lacksVerdict(ctx context.Context, j queue.Job, baseRef string) (b
 		told, err := p.told(ctx, j, queue.Scan{})
 		return err == nil && !told, err
 	}
-	switch last := scans[0]; {
-	case !last.State.Over(), last.State == queue.Completed && (last.BaseRef == baseRef || last.BaseRef == ""):
+	last := scans[0]
+	judged := last.State == queue.Completed && (last.BaseRef == baseRef || last.BaseRef == "")
+	switch {
+	case !last.State.Over(), judged && last.CheckURL != "":
 		return false, nil
 	case p.Now().Sub(last.Finished) < pause(scans):
 		return false, nil
+	case judged: // but there was no permission for a check run, which there may be since
+		return p.App.Repository(j.Installation, j.Repository).Grants(ctx, "checks: write")
 	case last.State == queue.Failed:
 		told, err := p.told(ctx, j, last)
 		return err == nil && !told, err
@@ -97,5 +102,6 @@ func (p *pass) publisher(ctx context.Context, installation, repository int64, ta
 	}
 	return github.New(target, github.Options{
 		Client: p.watch(installation, p.App.Repository(installation, repository).HTTP()), BaseURL: p.App.BaseURL(), Name: p.Name, Login: login,
+		Rescan: app.ActionRescan,
 	})
 }

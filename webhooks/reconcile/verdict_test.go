@@ -91,13 +91,40 @@ func TestBaseChanged(t *testing.T) {
 	w.must(r.SetBranch("other", r.Tip("main")))
 	claim := w.claim()
 	scan := sure[queue.Scan](w)(w.queue.Scan(t.Context(), claim.Job.ID))
-	scan.State, scan.BaseRef, scan.Finished = queue.Completed, "main", time.Now()
+	scan.State, scan.BaseRef, scan.Finished, scan.CheckURL = queue.Completed, "main", time.Now(), "https://github.example/check"
 	w.must(w.queue.PutScan(t.Context(), scan))
 	w.must(claim.Done(t.Context()))
 	w.clock.set(31 * time.Minute)
 	w.pass(reconcile.Complete)
 	w.wantPending()
 	w.lost(func() { w.must(r.SetBase(1, "other")) })
+	w.pass(reconcile.Complete)
+	w.wantPending("reconcile apps#1")
+}
+
+// TestPermissionCame: a verdict that has no check run, since there was no permission for one,
+// is looked at again when there is, which somebody else may have been told.
+func TestPermissionCame(t *testing.T) {
+	w := newWorld(t)
+	r := w.repository("octo", "apps")
+	installed, in := w.install("octo", r)
+	w.must(w.claim().Done(t.Context()))
+	w.lost(func() { r.open("one", false) })
+	without := map[string]string{"metadata": "read", "contents": "read", "pull_requests": "write"}
+	installed.SetPermissions(without)
+	w.us.Forget(in)
+	_, _, err := w.queue.Enqueue(t.Context(), w.job(r, in, 1))
+	w.must(err)
+	w.put(queue.Completed)
+	scan := w.queue.Scans(queue.ScanFilter{})[0]
+	scan.CheckURL = ""
+	w.must(w.queue.PutScan(t.Context(), scan))
+	w.clock.set(31 * time.Minute)
+	for range 2 {
+		w.pass(reconcile.Complete)
+		w.wantPending()
+	}
+	w.lost(func() { w.must(installed.AcceptPermissions()) })
 	w.pass(reconcile.Complete)
 	w.wantPending("reconcile apps#1")
 }

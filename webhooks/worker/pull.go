@@ -218,6 +218,6 @@ func (t *task) unchanged(ctx context.Context, same func(last *queue.Scan) bool) 
 	r := &t.record
 	r.Base, r.Judged, r.Ref, r.Conclusion = last.Base, last.Judged, last.Ref, last.Conclusion
 	r.Denied, r.Warned, r.Indeterminate = last.Denied, last.Warned, last.Indeterminate
-	r.CheckURL, r.CommentURL = last.CheckURL, last.CommentURL
+	r.CommentURL = last.CommentURL
 	return true, t.end(ctx, queue.Completed, "the same commits were judged already, by the scan "+last.ID)
 }

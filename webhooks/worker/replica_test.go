@@ -33,3 +33,19 @@ func TestAcceptedElsewhere(t *testing.T) {
 	w.want("check runs", w.checks(head), []string{told})
 	w.want("SARIF", len(w.hub.SARIFs()), 1)
 }
+
+// TestCheckFoundLater: a verdict that is the same as one that had no check run, since there
+// was no permission for it, has the check run that another one made since.
+func TestCheckFoundLater(t *testing.T) {
+	w := newWorld(t)
+	job := w.pull()
+	w.work()
+	first := w.record(job.ID)
+	url := first.CheckURL
+	first.CheckURL = ""
+	w.must(w.queue.PutScan(t.Context(), first))
+	again := w.pull()
+	w.work()
+	w.want("scans", w.scanner.count(), 1)
+	w.want("check run", []any{w.record(again.ID).CheckURL == url, url != ""}, []any{true, true})
+}
