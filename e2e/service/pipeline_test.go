@@ -171,7 +171,7 @@ func TestMergeGroup(t *testing.T) {
 	}
 }
 
-// TestRerun: the button makes a new check run, which says the same.
+// TestRerun: GitHub's buttons, and ours, make a new check run, which says the same.
 func TestRerun(t *testing.T) {
 	w := newWorld(t)
 	w.start(t.TempDir(), nil)
@@ -182,6 +182,8 @@ func TestRerun(t *testing.T) {
 	w.eventually("check runs", func() []string { return conclusions(w.checks(head)) }, "failure", "failure")
 	w.must(w.shop.RerequestSuite(w.app, head, "alice"))
 	w.eventually("check runs", func() []string { return conclusions(w.checks(head)) }, "failure", "failure", "failure")
+	w.must(w.shop.RequestAction(w.hub.CheckRuns()[2].ID, "rescan", "alice"))
+	w.eventually("check runs", func() []string { return conclusions(w.checks(head)) }, "failure", "failure", "failure", "failure")
 	w.told(w.shop, number, "the key deny is not for us")
 }
 
