@@ -82,8 +82,7 @@ type listing struct {
 	chart          bool     // has a Chart.yaml
 	template       bool     // is, or is below, the templates directory of a chart
 	broken         bool     // cannot be listed
-	submodules     []string // paths of git submodules
-	hidden         []string // paths of directories that begin with a dot
+	beside         []string // paths of what is left out: see leaveOut
 
 	// says is what its kustomization files say; nil when it has none.
 	says *statement
@@ -181,9 +180,8 @@ func (d *discoverer) note(l *listing, e fs.DirEntry) {
 	switch {
 	case isKustomizationName(e.Name()):
 		l.kustomizations = append(l.kustomizations, e.Name())
-	case e.Name() == "Chart.yaml":
-		l.chart = true
 	case isManifestName(name):
+		l.chart = l.chart || e.Name() == "Chart.yaml"
 		l.manifests = append(l.manifests, name)
 	}
 }
@@ -282,16 +280,12 @@ func reach(dir string, byPath map[string]*listing, reached map[string]bool) {
 
 // partlyUsed tells of manifests that nobody uses beside one that a kustomization
 // does: they are no root, so nothing judges them.
-func (d *discoverer) partlyUsed(l *listing, used string) {
-	var left []string
+func (d *discoverer) partlyUsed(l *listing) {
 	for _, name := range l.manifests {
 		if !d.used.files[d.real(name)] && d.isManifestOf(l, name) {
-			left = append(left, path.Base(name))
+			id, _ := d.tree.identity(d.real(name)) // it was read
+			d.leftOut(LeftOut{Path: name, Kind: LeftOutUnused, Root: l.path, ID: id})
 		}
-	}
-	if len(left) > 0 {
-		d.diagnose(SeverityWarning, Position{Path: path.Join(l.path, left[0])},
-			"not judged, because no kustomization uses it though one uses %s beside it: %s", path.Base(used), strings.Join(left, ", "))
 	}
 }
 
@@ -339,8 +333,8 @@ func (d *discoverer) plainRoot(l *listing) {
 	if !d.mayBePlain(l) {
 		return
 	}
-	if used := d.usedManifest(l); used != "" {
-		d.partlyUsed(l, used)
+	if d.usedManifest(l) != "" {
+		d.partlyUsed(l)
 		return
 	}
 	if root := d.plain(l); len(root.Files) > 0 {

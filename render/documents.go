@@ -3,8 +3,9 @@ package render
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"path"
+	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -15,12 +16,13 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// document is one YAML document of a manifest file.
+// document is one YAML document, or JSON value, of a manifest file.
 type document struct {
 	path string
 	text []byte
 	// line is the number of lines of the file before the text.
 	line int
+	json bool
 }
 
 // syntax is an error in a document, with its line in the file.
@@ -33,17 +35,43 @@ type syntax struct {
 
 func (s *syntax) Error() string { return s.String() + ": " + s.message }
 
-// splitDocuments cuts a manifest file where kubectl does: at lines that start
-// with `---`, on which only a comment may follow.
+// splitDocuments cuts a manifest file where kubectl does (YAMLOrJSONDecoder of
+// k8s.io/apimachinery/pkg/util/yaml), whatever its name: what begins with a brace is JSON
+// values one after the other, unless the first or second is none.
 func splitDocuments(name string, data []byte) ([]document, *syntax) {
-	if strings.HasSuffix(name, ".json") {
-		return []document{{path: name, text: data}}, nil
+	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		return splitYAML(name, data, 0)
 	}
 	var docs []document
-	start, startLine, line := 0, 0, 0
+	values := json.NewDecoder(bytes.NewReader(data))
+	for at := 0; ; {
+		var value json.RawMessage
+		err := values.Decode(&value)
+		line := bytes.Count(data[:at], []byte("\n"))
+		switch end := int(values.InputOffset()); {
+		case errors.Is(err, io.EOF):
+			return docs, nil
+		case err == nil:
+			docs = append(docs, document{path: name, text: data[at:end], line: line, json: true})
+			at = end
+		case len(docs) > 1:
+			bad := document{path: name, text: data[at:], line: line, json: true}.syntax(err)
+			return docs, bad
+		default:
+			rest, bad := splitYAML(name, data[at:], line)
+			return append(docs, rest...), bad
+		}
+	}
+}
+
+// splitYAML cuts at lines that start with `---`, on which only a comment may follow. before
+// is the number of lines before the text.
+func splitYAML(name string, data []byte, before int) ([]document, *syntax) {
+	var docs []document
+	start, startLine, line := 0, before, before
 	flush := func(end int) {
 		if len(bytes.TrimSpace(data[start:end])) > 0 {
-			docs = append(docs, document{name, data[start:end], startLine})
+			docs = append(docs, document{path: name, text: data[start:end], line: startLine})
 		}
 	}
 	for at := 0; at < len(data); line++ {
@@ -76,7 +104,7 @@ func quoteShort(b []byte) string {
 // refusing duplicate keys. It is nil for an empty document and for one that is no
 // mapping.
 func (d document) decode() ([]byte, *syntax) {
-	if isJSON(d.path, d.text) {
+	if d.json {
 		var m map[string]any
 		if err := utiljson.Unmarshal(d.text, &m); err != nil {
 			return nil, d.syntax(err)
@@ -99,14 +127,10 @@ func encode(content map[string]any) []byte {
 	return data
 }
 
-func isJSON(name string, data []byte) bool {
-	return path.Ext(name) == ".json" && bytes.HasPrefix(bytes.TrimSpace(data), []byte("{"))
-}
-
 func (d document) syntax(err error) *syntax {
 	message := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
 	kind := "invalid YAML: "
-	if path.Ext(d.path) == ".json" {
+	if d.json {
 		kind = "invalid JSON: "
 	}
 	text := yamlPrefix.ReplaceAllString(message, "")
@@ -153,7 +177,7 @@ func objectsOf(data []byte) []listed {
 	if sigsjson.UnmarshalCaseSensitivePreserveInts(data, &top) != nil {
 		return nil
 	}
-	if kind, _ := top.Kind.(string); strings.HasSuffix(kind, "List") && top.Items != nil {
+	if kind, _ := top.Kind.(string); bytes.HasPrefix(top.Items, []byte("[")) || strings.HasSuffix(kind, "List") && top.Items != nil {
 		return itemsOf(data)
 	}
 	if !isObject(top.APIVersion, top.Kind) {
@@ -189,13 +213,13 @@ type item struct {
 	items   []int
 }
 
-// expand takes a list apart into its items, as kubectl does: items without a
-// kind take the list's.
+// expand takes a list apart into its items, as kubectl does: whatever has items is one,
+// and items without a kind take the list's.
 func expand(m map[string]any) []item {
 	kind, _ := m["kind"].(string)
 	value, has := m["items"]
 	items, ok := value.([]any)
-	if !strings.HasSuffix(kind, "List") || !has || (!ok && value != nil) {
+	if !has || !ok && (value != nil || !strings.HasSuffix(kind, "List")) {
 		return []item{{content: m}}
 	}
 	var out []item

@@ -2,6 +2,7 @@ package render
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"sigs.k8s.io/kustomize/api/krusty"
@@ -83,10 +84,21 @@ func (r *Renderer) build(result *Result, c *closure) {
 	if err == nil {
 		result.Objects, err = objects(resources)
 	}
-	if err != nil {
+	if list := new(listError); errors.As(err, &list) {
+		result.Objects = nil
+		result.Problem = &Problem{Kind: ProblemRefused, Position: Position{Path: result.Root.Path}, Message: list.Error()}
+	} else if err != nil {
 		result.Objects = nil
 		result.Problem = r.explain(result.Root, c, err)
 	}
+}
+
+// listError says that kustomize built something that is a list to whoever applies it: they
+// take everything with items for one, kustomize only what is called so.
+type listError struct{ id string }
+
+func (e *listError) Error() string {
+	return e.id + " has items, so that what applies it takes it for a list of them: give them one by one"
 }
 
 // run builds a kustomization as the kustomize command does. Panics of kustomize
@@ -116,6 +128,9 @@ func objects(resources resmap.ResMap) ([]*Object, error) {
 		content, err := content(&res.RNode)
 		if err != nil {
 			return nil, fmt.Errorf("convert %s to JSON: %w", res.CurId(), err)
+		}
+		if _, ok := content["items"].([]any); ok {
+			return nil, &listError{res.CurId().String()}
 		}
 		out = append(out, &Object{JSON: encode(content), Index: i})
 	}

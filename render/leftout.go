@@ -24,13 +24,20 @@ type LeftOut struct {
 type LeftOutKind string
 
 const (
-	// LeftOutSubmodule is a git submodule below a plain root: Argo CD and Flux check it out.
+	// LeftOutSubmodule is a git submodule: Argo CD and Flux check it out.
 	LeftOutSubmodule LeftOutKind = "submodule"
-	// LeftOutHidden is a file with objects, in a directory below a plain root whose name
-	// begins with a dot: kubectl and Argo CD go there when they recurse.
+	// LeftOutHidden is a file with objects, in a directory whose name begins with a dot,
+	// near a plain root: kubectl and Argo CD go there when they recurse.
 	LeftOutHidden LeftOutKind = "hidden manifest"
 	// LeftOutChart is the directory of a Helm chart that no kustomization uses.
 	LeftOutChart LeftOutKind = "chart"
+	// LeftOutUnused is a manifest that no kustomization uses, beside one that one uses.
+	LeftOutUnused LeftOutKind = "unused manifest"
+	// LeftOutLink is a symbolic link to a directory with roots: what is applied by its path
+	// changes when it leads elsewhere.
+	LeftOutLink LeftOutKind = "symbolic link"
+	// LeftOutJsonnet is a file in or below a plain root that Argo CD evaluates.
+	LeftOutJsonnet LeftOutKind = "jsonnet"
 )
 
 // submodules is a file system that knows git submodules, as a git tree does.
@@ -48,51 +55,102 @@ func (t *tree) submodule(name string) (commit string, ok bool) {
 	return known.Submodule(name)
 }
 
-// leaveOut notes what the search does not go into.
+// leaveOut notes what the search does not go into, and tells whether that is all there is
+// to say of it.
 func (d *discoverer) leaveOut(l *listing, e fs.DirEntry) bool {
 	name := path.Join(l.path, e.Name())
-	if e.IsDir() || e.Type()&fs.ModeIrregular != 0 {
-		if _, ok := d.tree.submodule(name); ok {
-			l.submodules = append(l.submodules, name)
-			return true
+	switch {
+	case e.Type()&fs.ModeSymlink != 0:
+		if !d.tree.resolve(name).isDir {
+			return false
 		}
-	}
-	if !e.IsDir() || !strings.HasPrefix(e.Name(), ".") {
+	case path.Ext(name) == ".jsonnet" && e.Type().IsRegular():
+	case !e.IsDir() && e.Type()&fs.ModeIrregular == 0:
+		return false
+	case d.isSubmodule(name):
+	case e.Name() == ".git":
+		return true
+	case !e.IsDir() || !strings.HasPrefix(e.Name(), "."):
 		return false
 	}
-	if e.Name() != ".git" {
-		l.hidden = append(l.hidden, name)
-	}
+	l.beside = append(l.beside, name)
 	return true
+}
+
+func (d *discoverer) isSubmodule(name string) bool {
+	_, ok := d.tree.submodule(name)
+	return ok
 }
 
 // tellLeftOut lists what is left out once the roots are known.
 func (d *discoverer) tellLeftOut() {
-	plain := map[string]bool{}
+	roots, plain, abovePlain := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, r := range d.out.Roots {
-		plain[r.Path] = r.Kind == KindPlain
+		roots[r.Path] = true
+		if plain[r.Path] = r.Kind == KindPlain; plain[r.Path] {
+			for dir := path.Dir(r.Path); dir != "."; dir = path.Dir(dir) {
+				abovePlain[dir] = true
+			}
+		}
 	}
 	for _, l := range d.dirs {
-		if chart := path.Dir(l.path); l.template && path.Base(l.path) == "templates" && d.isChart(chart) {
-			d.leftOut(LeftOut{Path: chart, Kind: LeftOutChart, Root: chart, ID: d.contentID(chart)})
+		if l.chart && d.isChart(l.path) {
+			d.leftOut(LeftOut{Path: l.path, Kind: LeftOutChart, Root: l.path, ID: d.contentID(l.path)})
 		}
-		root, ok := nearest(l.path, plain)
-		if !ok || !d.mayBePlain(l) {
-			continue
+		root, below := nearest(l.path, plain)
+		if !below {
+			root = l.path
 		}
-		for _, name := range l.submodules {
-			commit, _ := d.tree.submodule(name)
-			d.leftOut(LeftOut{Path: name, Kind: LeftOutSubmodule, Root: root, ID: commit})
-		}
-		for _, name := range l.hidden {
-			d.tellHidden(name, root)
+		for _, name := range l.beside {
+			d.tellBeside(name, root, below, d.mayBePlain(l) && (below || abovePlain[l.path]), roots)
 		}
 	}
 }
 
+// tellBeside is for one thing beside the manifests of a directory. below tells whether that
+// is a plain root or below one, near whether one is near enough to be applied together.
+func (d *discoverer) tellBeside(name, root string, below, near bool, roots map[string]bool) {
+	to := d.tree.resolve(name)
+	switch commit, ok := d.tree.submodule(name); {
+	case ok:
+		d.leftOut(LeftOut{Path: name, Kind: LeftOutSubmodule, Root: root, ID: commit})
+	case len(to.links) > 0:
+		if to.err == nil && d.holdsRoot(to.real, roots) {
+			id, _ := d.tree.identity(name) // it was resolved
+			d.leftOut(LeftOut{Path: name, Kind: LeftOutLink, Root: name, ID: id})
+		}
+	case path.Ext(name) == ".jsonnet":
+		if below && near {
+			id, _ := d.tree.identity(name)
+			d.leftOut(LeftOut{Path: name, Kind: LeftOutJsonnet, Root: root, ID: id})
+		}
+	case near:
+		d.tellHidden(name, root)
+	}
+}
+
+// holdsRoot tells whether a root is at, above or below a directory, or may be below since it
+// is hidden.
+func (d *discoverer) holdsRoot(dir string, roots map[string]bool) bool {
+	at, ok := d.extents[dir]
+	if !ok { // nothing was searched there
+		return true
+	}
+	if _, above := nearest(dir, roots); above {
+		return true
+	}
+	for _, l := range d.dirs[at.from:at.to] {
+		if roots[l.path] {
+			return true
+		}
+	}
+	return false
+}
+
 func (d *discoverer) leftOut(o LeftOut) { d.out.LeftOut = append(d.out.LeftOut, o) }
 
-// isChart tells the uppermost directory of a chart that no kustomization uses.
+// isChart tells the uppermost directory of a chart that no kustomization uses. An umbrella
+// chart has no templates of its own.
 func (d *discoverer) isChart(dir string) bool {
 	if d.used.covers(dir) {
 		return false

@@ -102,6 +102,8 @@ func (d *discoverer) holdsObject(f *manifestFile) bool {
 			found = true
 		case len(doc.objects) > 0:
 			found = true
+		case doc.bad != nil && doc.mentions:
+			d.diagnose(SeverityWarning, doc.bad.Position, "%s", doc.bad.message)
 		}
 	}
 	switch {
@@ -117,7 +119,7 @@ func (d *discoverer) holdsObject(f *manifestFile) bool {
 // looksLikeObject tells whether a document that does not parse has the two lines
 // every Kubernetes object has.
 func looksLikeObject(d document) bool {
-	if path.Ext(d.path) == ".json" {
+	if d.json {
 		return bytes.Contains(d.text, []byte(`"apiVersion"`)) && bytes.Contains(d.text, []byte(`"kind"`))
 	}
 	return hasLine(d.text, "apiVersion:") && hasLine(d.text, "kind:")

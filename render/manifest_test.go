@@ -3,6 +3,7 @@ package render
 import (
 	"context"
 	"encoding/base64"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"unicode/utf16"
@@ -39,6 +40,16 @@ func TestDisguisedManifests(t *testing.T) {
 		"object on a separator":   {"a.yaml", "--- {apiVersion: v1, kind: Pod, metadata: {name: p}}\n", 0, ProblemFailed, SeverityError},
 		"template":                {"a.yaml", "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ .Name }}\n{{ end }}\n", 0, "", SeverityWarning},
 		"template on separator":   {"a.yaml", "--- {{ if .x }}\napiVersion: v1\nkind: Pod\n" + pod, 0, "", SeverityWarning},
+		"documents in JSON":       {"a.json", "apiVersion: v1\nkind: ConfigMap\n---\n{\"apiVersion\": \"v1\", \"kind\": \"Pod\"}", 2, "", ""},
+		"JSON, then YAML":         {"a.yaml", "{\"apiVersion\": \"v1\", \"kind\": \"Pod\"}\n---\napiVersion: v1\nkind: Pod\n", 2, "", ""},
+		"stream of JSON":          {"a.yaml", "{\"apiVersion\": \"v1\", \"kind\": \"Pod\"}\n{\"apiVersion\": \"v1\", \"kind\": \"Pod\"}{\"apiVersion\": \"v1\", \"kind\": \"Pod\"}", 3, "", ""},
+		"stream of broken JSON":   {"a.yaml", "{\"apiVersion\": \"v1\", \"kind\": \"Pod\"}\n{}\n{", 0, ProblemFailed, SeverityError},
+		"JSON that YAML is not":   {"a.yaml", `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "\ud83d\ude00"}}`, 1, "", ""},
+		"key twice in JSON":       {"a.yaml", `{"apiVersion": "v1", "kind": "Pod", "kind": "ConfigMap"}`, 1, "", ""},
+		"items of anything":       {"a.yaml", "apiVersion: v1\nkind: ConfigMap\nitems: [{apiVersion: v1, kind: Pod}, {metadata: {name: a}}]", 2, "", ""},
+		"items that are no list":  {"a.yaml", "apiVersion: v1\nkind: ConfigMap\nitems: {a: b}", 1, "", ""},
+		"broken in flow":          {"a.yaml", "{apiVersion: v1, kind: Pod, metadata: {name: p}", 0, "", SeverityWarning},
+		"named as a chart":        {"Chart.yaml", "apiVersion: v1\nkind: Pod\n" + pod, 1, "", ""},
 		"not a manifest at all":   {"a.yaml", "replicas: 1\n", 0, "", ""},
 		"escapes, not a manifest": {"a.json", `{"name": "\u0061"}`, 0, "", ""},
 	} {
@@ -73,6 +84,18 @@ func TestDisguisedManifests(t *testing.T) {
 				t.Errorf("problem %v, want %q", result.Problem, c.problem)
 			}
 		})
+	}
+}
+
+// TestItemsOfAnything: kustomize hands on what others take apart.
+func TestItemsOfAnything(t *testing.T) {
+	r := NewRenderer(fstest.MapFS{
+		"kustomization.yaml": {Data: []byte("resources: [a.yaml]\n")},
+		"a.yaml":             {Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nitems: [{apiVersion: v1, kind: Pod, metadata: {name: p}}]\n")},
+	}, Options{})
+	p := r.Render(context.Background(), Root{Path: ".", Kind: KindKustomize}).Problem
+	if p == nil || p.Kind != ProblemRefused || !strings.Contains(p.Message, "ConfigMap.v1.[noGrp]/a.[noNs] has items") {
+		t.Errorf("problem %v", p)
 	}
 }
 

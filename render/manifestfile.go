@@ -35,6 +35,8 @@ type decoded struct {
 	// Of a document that does not decode: does it look like an object, or like a
 	// template of one?
 	object, template bool
+	// mentions is set when it has the words that every object has, wherever.
+	mentions bool
 }
 
 // decodeManifest decodes the file that a path leads to, given its content. A
@@ -82,7 +84,7 @@ func (d document) broken(bad *syntax) decoded {
 	if data, err := sigsyaml.YAMLToJSON(d.text); err == nil {
 		return decoded{bad: bad, object: looksLikeObject(d) || len(objectsOf(data)) > 0}
 	}
-	return decoded{bad: bad, object: looksLikeObject(d), template: templated(d.text)}
+	return decoded{bad: bad, object: looksLikeObject(d), template: templated(d.text), mentions: mentionsObject(d.text)}
 }
 
 // mayHoldObject is a cheap test, before anything is parsed.

@@ -36,7 +36,7 @@ type rememberedDir struct {
 	Path, ID                  string
 	Below                     int // directories from this one on that are at or below it
 	Kustomizations, Manifests []string
-	Submodules, Hidden        []string
+	Beside                    []string
 	Chart, Template, Broken   bool
 	Says, Component           bool
 	Files, Dirs, Bases        []string
@@ -97,7 +97,7 @@ func (r *Renderer) recall() *memory {
 func (d *rememberedDir) listing() *listing {
 	l := &listing{
 		path: d.Path, kustomizations: d.Kustomizations, manifests: d.Manifests,
-		chart: d.Chart, template: d.Template, broken: d.Broken, submodules: d.Submodules, hidden: d.Hidden,
+		chart: d.Chart, template: d.Template, broken: d.Broken, beside: d.Beside,
 	}
 	if d.Says {
 		l.says = &statement{component: d.Component, files: d.Files, dirs: d.Dirs, bases: d.Bases, within: d.Within}
@@ -166,7 +166,7 @@ func (d *discoverer) remember(l *listing, id string) rememberedDir {
 	at := d.extents[l.path]
 	out := rememberedDir{
 		Path: l.path, ID: id, Below: at.to - at.from, Kustomizations: l.kustomizations, Manifests: l.manifests,
-		Chart: l.chart, Template: l.template, Broken: l.broken, Submodules: l.submodules, Hidden: l.hidden,
+		Chart: l.chart, Template: l.template, Broken: l.broken, Beside: l.beside,
 	}
 	if s := l.says; s != nil && !s.linked && len(s.diagnostics) == 0 {
 		out.Says, out.Component, out.Files, out.Dirs, out.Bases, out.Within = true, s.component, s.files, s.dirs, s.bases, s.within

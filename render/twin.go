@@ -90,7 +90,7 @@ func (w *twins) list(d *discoverer, l *listing) bool {
 		d.extents[other.path] = dirRange{at.from + moved, at.to + moved}
 		d.add(&listing{
 			path: other.path, kustomizations: other.kustomizations, manifests: other.manifests,
-			chart: other.chart, template: other.template, submodules: other.submodules, hidden: other.hidden, twin: other, top: l.path,
+			chart: other.chart, template: other.template, beside: other.beside, twin: other, top: l.path,
 		})
 	}
 	return true

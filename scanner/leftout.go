@@ -11,6 +11,12 @@ func whyLeftOut(kind render.LeftOutKind) string {
 	switch kind {
 	case render.LeftOutSubmodule:
 		return "a git submodule, whose manifests are not in this repository"
+	case render.LeftOutUnused:
+		return "used by no kustomization, though one uses another file of this directory"
+	case render.LeftOutLink:
+		return "a symbolic link to a directory: what is applied by its path is not judged by it"
+	case render.LeftOutJsonnet:
+		return "evaluated by Argo CD, which is not done here"
 	case render.LeftOutHidden:
 		return "in a directory whose name begins with a dot, which is not searched: move it if it is applied with the root"
 	}

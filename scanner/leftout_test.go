@@ -24,22 +24,32 @@ func TestLeftOut(t *testing.T) {
 	at := func(commit string) *fstest.MapFile {
 		return &fstest.MapFile{Mode: fs.ModeIrregular, Data: []byte(commit)}
 	}
+	link := func(to string) *fstest.MapFile {
+		return &fstest.MapFile{Mode: fs.ModeSymlink, Data: []byte(to)}
+	}
 	// Of these nothing is told: no plain root is above them, or a kustomization reads them.
 	tree := func(more fstest.MapFS) scanner.Tree {
 		files := fstest.MapFS{
-			"apps/a.yaml": manifest, "docs/theme": at("1"), "kustomized/vendor": at("1"), ".github/x.yaml": manifest,
+			"apps/a.yaml": manifest, ".github/x.yaml": manifest, "kustomized/.h/x.yaml": manifest,
 			"kustomized/kustomization.yaml": {Data: []byte("resources: [a.yaml]")}, "kustomized/a.yaml": manifest,
-			"apps/.h/values.yaml": values, "lib/Chart.yaml": values,
+			"apps/.h/values.yaml": values, "lib/a.jsonnet": values, "lib/link": link("../docs"), "docs/a.md": values,
+			"env/kustomization.yaml": {Data: []byte("resources: [../shared/a.yaml]")}, "shared/a.yaml": manifest,
 		}
 		maps.Copy(files, more)
 		return scanner.Tree{FS: treetest.Name(files)}
 	}
 	without := tree(nil)
-	elsewhere := tree(fstest.MapFS{"docs/theme": at("2"), "kustomized/vendor": at("2"), ".github/x.yaml": other, "lib/Chart.yaml": manifest})
+	elsewhere := tree(fstest.MapFS{".github/x.yaml": other, "kustomized/.h/x.yaml": other, "lib/a.jsonnet": other, "lib/link": link("../env/../docs")})
 	submodule, moved := tree(fstest.MapFS{"apps/deep/vendor": at("1")}), tree(fstest.MapFS{"apps/deep/vendor": at("2")})
 	hidden, changed := tree(fstest.MapFS{"apps/.h/i/p.yaml": manifest}), tree(fstest.MapFS{"apps/.h/i/p.yaml": other})
 	chart := tree(fstest.MapFS{"ch/Chart.yaml": values, "ch/templates/p.yaml": manifest, "ch/charts/c/Chart.yaml": values, "ch/charts/c/templates/p.yaml": manifest})
 	edited := tree(fstest.MapFS{"ch/Chart.yaml": values, "ch/templates/p.yaml": other, "ch/charts/c/Chart.yaml": values, "ch/charts/c/templates/p.yaml": manifest})
+	umbrella := tree(fstest.MapFS{"ch/Chart.yaml": values, "ch/charts/c/Chart.yaml": values, "ch/charts/c/templates/p.yaml": manifest})
+	jsonnet := tree(fstest.MapFS{"apps/lib/a.jsonnet": values})
+	unused := tree(fstest.MapFS{"shared/b.yaml": other})
+	linked, turned := tree(fstest.MapFS{"current": link("apps")}), tree(fstest.MapFS{"current": link("kustomized")})
+	beside := tree(fstest.MapFS{"teams/a/cm.yaml": manifest, "teams/.h/p.yaml": other})
+	theme := tree(fstest.MapFS{"docs/theme": at("1")})
 	const (
 		isSubmodule = "apps/deep/vendor of apps: submodule, is a git submodule"
 		isHidden    = "apps/.h/i/p.yaml of apps: hidden manifest, is in a directory whose name begins with a dot"
@@ -62,6 +72,13 @@ func TestLeftOut(t *testing.T) {
 		"chart":              {&without, chart, []string{isChart}},
 		"chart changed":      {&chart, edited, []string{isChart}},
 		"chart as it is":     {&chart, chart, []string{isChart + ", untouched"}},
+		"umbrella chart":     {&without, umbrella, []string{isChart}},
+		"jsonnet":            {&without, jsonnet, []string{"apps/lib/a.jsonnet of apps: jsonnet, is evaluated by Argo CD"}},
+		"unused":             {&without, unused, []string{"shared/b.yaml of shared: unused manifest, is used by no kustomization"}},
+		"link":               {&without, linked, []string{"current of current: symbolic link, is a symbolic link to a directory: what is applied by its path is not judged by it"}},
+		"link turned":        {&linked, turned, []string{"current of current: symbolic link, is a symbolic link to a directory: what is applied by its path is not judged by it"}},
+		"hidden beside":      {&without, beside, []string{"teams/.h/p.yaml of teams: hidden manifest, is in a directory whose name begins with a dot"}},
+		"submodule anywhere": {&without, theme, []string{"docs/theme of docs: submodule, is a git submodule"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := scanner.Scan(context.Background(), scanner.Input{Base: c.base, Head: c.head})

@@ -11,7 +11,7 @@ import (
 )
 
 // maxObjects bounds the objects of JSON in a report: each may take 1.3 KiB once it is
-// decoded, and three bytes before. A finding has about ten.
+// decoded, and three bytes before. A finding has six or more.
 const maxObjects = 200_000
 
 // outcome makes an Outcome of a child's answer, if it is one to this request.
