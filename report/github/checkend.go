@@ -41,6 +41,26 @@ func (p *Publisher) End(ctx context.Context, c Check) (Published, error) {
 	return p.Complete(ctx, c)
 }
 
+// Amend is Complete for a check run that is there; with Options.Fresh a new one says it.
+// Where there is none, nothing is written.
+func (p *Publisher) Amend(ctx context.Context, c Check) (Published, error) {
+	run, err := p.find(ctx)
+	if err != nil || run == nil {
+		return Published{}, err
+	}
+	return p.Renew(ctx, c)
+}
+
+// Renew is Complete, with Options.Fresh for a new check run as by Start.
+func (p *Publisher) Renew(ctx context.Context, c Check) (Published, error) {
+	if p.opts.Fresh {
+		if err := p.Start(ctx); err != nil {
+			return Published{}, err
+		}
+	}
+	return p.Complete(ctx, c)
+}
+
 // Judged sets the target's Ref and RefSHA, which may be known only after Start.
 func (p *Publisher) Judged(ref, commit string) error {
 	target := p.target

@@ -198,19 +198,6 @@ func TestKilled(t *testing.T) {
 	w.want("scans", w.scanner.count(), 0)
 }
 
-// TestPushFails: a baseline that cannot be made is told in a check run that blocks
-// nothing.
-func TestPushFails(t *testing.T) {
-	w := newWorld(t)
-	w.scanner.on(func(context.Context, jailed.Request) error { return errScan })
-	head := w.shop.Tip("main")
-	job := w.enqueue(queue.Job{Kind: queue.KindPush, Head: head, Ref: "refs/heads/main"})
-	w.work()
-	w.want("check runs", w.checks(head), []string{"completed neutral: The scan could not be completed"})
-	w.want("name", w.hub.CheckRuns()[0].Name, "preadmit baseline")
-	w.want("record", w.state(job.ID), "failed failure")
-}
-
 // TestEndOf: what ended a job's context goes before what the work made of it.
 func TestEndOf(t *testing.T) {
 	ended := func(cause error) context.Context {

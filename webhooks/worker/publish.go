@@ -61,6 +61,9 @@ func (t *task) publish(ctx context.Context, c *commits, outcome *jailed.Outcome)
 	if err := t.publication.Err(); err != nil {
 		return err
 	}
+	if err := t.tellBaseline(ctx); err != nil {
+		return err
+	}
 	return t.published(ctx, outcome)
 }
 

@@ -10,9 +10,10 @@ import (
 
 // push has code scanning know everything that is found at the default branch: it takes
 // what is not there for the finding of whoever uploads it next. That is no verdict, so
-// there is no check run unless it cannot be done; see complete. Which branch and commit that
-// is, GitHub is asked: the job may be of an older push, or of a branch that was the default
-// one then and takes the place of a job of the present one.
+// there is no check run unless it cannot be done; see complete, and tellBaseline for what
+// becomes of that. Which branch and commit that is, GitHub is asked: the job may be of an
+// older push, or of a branch that was the default one then and takes the place of a job of
+// the present one.
 func (t *task) push(ctx context.Context) error {
 	t.record.Head, t.record.Base, t.record.Ref = t.job.Head, "", t.job.Ref
 	tip, err := t.defaultTip(ctx)
@@ -23,6 +24,9 @@ func (t *task) push(ctx context.Context) error {
 		return err
 	}
 	t.record.Head = tip
+	if err := t.tellMoved(ctx, tip); err != nil {
+		return err
+	}
 	if why, err := t.noBaseline(ctx); err != nil || why != "" {
 		return t.skip(ctx, why, err)
 	}
@@ -76,6 +80,9 @@ func (t *task) noBaseline(ctx context.Context) (string, error) {
 // skip ends a job without work.
 func (t *task) skip(ctx context.Context, why string, err error) error {
 	if err != nil {
+		return err
+	}
+	if err := t.amendBaseline(ctx, t.record.Head, github.Check{Conclusion: github.Neutral, Title: noBaselineTitle, Summary: why}); err != nil {
 		return err
 	}
 	t.w.Metrics.ScanEnded("neutral")

@@ -11,7 +11,8 @@ import (
 )
 
 // resolve finds what a commit is to be judged again for: the pull requests with this
-// head - GitHub names none for a commit of a fork - and the merge group.
+// head - GitHub names none for a commit of a fork -, the merge group, and the baseline,
+// which is made of what the default branch is at then.
 func (t *task) resolve(ctx context.Context) error {
 	numbers, groups := t.recorded(t.job.Head)
 	named, err := t.pullsOf(ctx, t.job.Head)
@@ -24,18 +25,23 @@ func (t *task) resolve(ctx context.Context) error {
 	for _, pr := range named {
 		numbers = append(numbers, pr.GetNumber())
 	}
-	slices.Sort(numbers)
-	for _, n := range slices.Compact(numbers) {
-		if err := t.again(ctx, queue.Job{Kind: queue.KindPull, Pull: n}); err != nil {
-			return err
-		}
+	jobs, err := t.baselines(ctx, t.job.Head)
+	if err != nil {
+		return err
 	}
 	for _, g := range groups {
-		if err := t.again(ctx, queue.Job{Kind: queue.KindGroup, Base: g.Base, Ref: g.Ref}); err != nil {
+		jobs = append(jobs, queue.Job{Kind: queue.KindGroup, Base: g.Base, Ref: g.Ref})
+	}
+	slices.Sort(numbers)
+	for _, n := range slices.Compact(numbers) {
+		jobs = append(jobs, queue.Job{Kind: queue.KindPull, Pull: n})
+	}
+	for _, j := range jobs {
+		if err := t.again(ctx, j); err != nil {
 			return err
 		}
+		t.log.Info("resolved a commit", "for", string(j.Kind), "pull", j.Pull)
 	}
-	t.log.Info("resolved a commit", "pulls", numbers, "groups", len(groups))
 	return nil
 }
 

@@ -185,8 +185,7 @@ func (t *task) fail(ctx context.Context, why error, end func(context.Context) er
 }
 
 // complete makes the check run of the judged commit say something that no report has. A
-// baseline has a check run only then, which does not block and has a name of its own: a
-// pull request may be of the same commit.
+// baseline has a check run only then, which does not block and has a name of its own.
 func (t *task) complete(ctx context.Context, check github.Check) error {
 	if t.publication != nil && t.publication.Started() {
 		return t.publication.Abandon(ctx, check)
@@ -197,14 +196,14 @@ func (t *task) complete(ctx context.Context, check github.Check) error {
 	}
 	name := t.w.Name
 	if t.job.Kind == queue.KindPush {
-		name += " baseline"
+		name = t.baselineName()
 		check.Conclusion = github.Neutral
 	}
 	to, err := t.address(ctx, github.Target{HeadSHA: head, Pull: t.job.Pull}, name)
 	if err != nil {
 		return err
 	}
-	done, err := to.Complete(ctx, check)
+	done, err := to.Renew(ctx, check)
 	t.record.CheckURL = cmp.Or(done.URL, t.record.CheckURL)
 	return err
 }

@@ -1,0 +1,118 @@
+package worker
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/webhooks/jailed"
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+const (
+	baselineFailed = "completed neutral: The scan could not be completed"
+	baselineMade   = "completed success: The baseline was made"
+)
+
+// rerun has a commit judged again, as "Re-run" at one of its check runs does.
+func (w *world) rerun(commit string) {
+	w.t.Helper()
+	w.enqueue(queue.Job{Kind: queue.KindResolve, Head: commit, Fresh: true, Reason: "check_run.rerequested"})
+	w.work()
+}
+
+// failedBaseline has a baseline fail, and gives its commit.
+func (w *world) failedBaseline() string {
+	w.t.Helper()
+	w.scanner.on(func(context.Context, jailed.Request) error { return death() })
+	head := w.shop.Tip("main")
+	w.enqueue(queue.Job{Kind: queue.KindPush, Head: head, Ref: "refs/heads/main"})
+	w.work()
+	w.want("check runs", w.checks(head), []string{baselineFailed})
+	w.want("name", w.hub.CheckRuns()[0].Name, "preadmit baseline")
+	return head
+}
+
+// TestPushFails: a baseline that cannot be made is told in a check run that blocks
+// nothing, which says so once more, or that it was made, when it is run again.
+func TestPushFails(t *testing.T) {
+	w := newWorld(t)
+	head := w.failedBaseline()
+	w.want("record", w.state(w.queue.Scans(queue.ScanFilter{})[0].ID), "failed failure")
+	w.rerun(head)
+	w.want("check runs when it fails again", w.checks(head), []string{baselineFailed, baselineFailed})
+	w.scanner.on(nil)
+	w.rerun(head)
+	w.want("check runs when it is mended", w.checks(head), []string{baselineFailed, baselineFailed, baselineMade})
+	w.want("uploads", len(w.hub.SARIFs()), 1)
+	w.want("scans", w.scanner.count(), 3)
+	s := w.queue.Scans(queue.ScanFilter{})[0]
+	w.want("record", []any{s.Kind, s.Ref, s.Reason}, []any{queue.KindPush, "refs/heads/main", "check_run.rerequested"})
+}
+
+// TestPushMended: a push that nobody asked to be done again corrects what an earlier one
+// said of the same commit.
+func TestPushMended(t *testing.T) {
+	w := newWorld(t)
+	head := w.failedBaseline()
+	w.scanner.on(nil)
+	w.enqueue(queue.Job{Kind: queue.KindPush, Head: head, Ref: "refs/heads/main"})
+	w.work()
+	w.want("check runs", w.checks(head), []string{baselineMade})
+}
+
+// TestPushMoved: a baseline of what the branch was at is made of what it is at now, and
+// the check run that was run again says so.
+func TestPushMoved(t *testing.T) {
+	w := newWorld(t)
+	head := w.failedBaseline()
+	w.scanner.on(nil)
+	w.must(second(w.shop.Push("main", githubtest.Files{"app/more.yaml": configMap("more", "fine")})))
+	now := w.shop.Tip("main")
+	w.rerun(head)
+	w.want("check runs", w.checks(head), []string{baselineFailed, "completed neutral: The default branch has moved on"})
+	if runs := w.hub.CheckRuns(); !strings.Contains(runs[len(runs)-1].Summary, now) {
+		t.Errorf("summary %q does not name %s", runs[len(runs)-1].Summary, now)
+	}
+	w.want("SARIF", []any{len(w.hub.SARIFs()), w.hub.SARIFs()[0].CommitSHA}, []any{1, now})
+	w.want("check runs of the present one", w.checks(now), []string{})
+}
+
+// TestPushNotTold: a baseline that code scanning does not take is none.
+func TestPushNotTold(t *testing.T) {
+	for name, set := range map[string]func(w *world){
+		"no permission": func(w *world) {
+			w.installed.SetPermissions(map[string]string{"metadata": "read", "contents": "read", "checks": "write", "pull_requests": "write"})
+		},
+		"not enabled": func(w *world) {
+			w.hub.Intercept(githubtest.Rule{Method: "POST", Path: "/sarifs", Status: 403, Message: "Code Security must be enabled"})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			head := w.failedBaseline()
+			w.scanner.on(nil)
+			set(w)
+			w.config.App.Forget(w.installation)
+			w.rerun(head)
+			w.want("check runs", w.checks(head), []string{baselineFailed, "completed neutral: No baseline"})
+		})
+	}
+}
+
+// TestResolveTip: what the default branch is at is judged again without a record of it,
+// and a commit that is neither that nor recorded is not.
+func TestResolveTip(t *testing.T) {
+	w := newWorld(t)
+	w.rerun(w.shop.Tip("main"))
+	w.want("uploads", len(w.hub.SARIFs()), 1)
+	w.must(second(w.shop.Push("other", githubtest.Files{"x.yaml": configMap("x", "fine")})))
+	w.rerun(w.shop.Tip("other"))
+	w.must(w.shop.DeleteBranch("main"))
+	w.rerun(w.shop.Tip("other"))
+	w.want("jobs", len(w.queue.Scans(queue.ScanFilter{})), 1)
+	dead, err := w.queue.Dead(t.Context(), 10)
+	w.must(err)
+	w.want("dead letters", len(dead), 0)
+}
