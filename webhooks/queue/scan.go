@@ -66,6 +66,9 @@ type Scan struct {
 	// CheckEnded says that no check run is in progress that the scan, which is over, may have
 	// left: GitHub was asked. CheckEnded of a Queue sets it.
 	CheckEnded bool `json:"checkEnded,omitempty"`
+	// Awaited is since when GitHub was found to have no merge commit of Head with BaseRef; zero
+	// when it was never waited for. It stays when the job comes again.
+	Awaited time.Time `json:"awaited,omitzero"`
 	// HasReport says that Report has its report. The queue sets it.
 	HasReport bool      `json:"hasReport,omitempty"`
 	Created   time.Time `json:"created"`

@@ -72,11 +72,14 @@ func TestAwaitedMerge(t *testing.T) {
 	for name, test := range map[string]struct {
 		lag            int
 		patience       time.Duration
-		judged, notice bool // the merge commit is; it is told that it is not
+		queued         time.Duration // before anybody asked GitHub
+		judged, notice bool          // the merge commit is; it is told that it is not
 	}{
-		"it comes":     {lag: 6, patience: 20 * time.Second, judged: true},
-		"it does not":  {lag: 1000, patience: time.Millisecond, notice: true},
-		"not at first": {lag: 2, patience: time.Millisecond, judged: true},
+		"it comes":          {lag: 6, patience: 20 * time.Second, judged: true},
+		"after a backlog":   {lag: 6, patience: 20 * time.Second, queued: time.Hour, judged: true},
+		"it does not":       {lag: 1000, patience: time.Millisecond, notice: true},
+		"nor after a while": {lag: 1000, patience: time.Millisecond, queued: time.Hour, notice: true},
+		"not at first":      {lag: 2, patience: time.Millisecond, judged: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -85,7 +88,9 @@ func TestAwaitedMerge(t *testing.T) {
 			w.must(second(w.shop.Push("main", githubtest.Files{"policies/new.yaml": strings.NewReplacer("no-deny", "no-two", "'deny'", "'forbidden'", "the key deny", "the key forbidden").Replace(policies)})))
 			n, err := w.shop.OpenPull(githubtest.PullOptions{Head: "late", Lag: test.lag})
 			w.must(err)
+			w.later(-test.queued)
 			job := w.enqueue(queue.Job{Pull: n})
+			w.later(0)
 			w.work()
 			pr, s := w.shop.Pull(n), w.record(job.ID)
 			w.want("the merge commit is judged", pr.MergeSHA != "" && s.Judged == pr.MergeSHA, test.judged)
@@ -94,4 +99,40 @@ func TestAwaitedMerge(t *testing.T) {
 			w.want("scans", w.scanner.count(), 1)
 		})
 	}
+}
+
+// TestAwaitedSince: how long a merge commit is waited for is known to who comes to the job
+// next, and that of another head is waited for anew.
+func TestAwaitedSince(t *testing.T) {
+	w := newWorld(t)
+	w.config.MergePatience = 10 * time.Minute
+	w.must(second(w.shop.ForcePush("late", "main", githubtest.Files{"app/two.yaml": configMap("two", "fine")})))
+	w.must(second(w.shop.Push("main", githubtest.Files{"app/three.yaml": configMap("three", "fine")})))
+	n, err := w.shop.OpenPull(githubtest.PullOptions{Head: "late", Lag: 1000})
+	w.must(err)
+	job := w.enqueue(queue.Job{Pull: n})
+	w.put(job)
+	first := w.record(job.ID).Awaited
+	// after has workers come then, until the job waits again or ended.
+	after := func(d time.Duration, state string) time.Time {
+		t.Helper()
+		begun := w.record(job.ID).Started
+		w.config.Now = func() time.Time { return time.Now().Add(d) }
+		w.later(d)
+		stop := w.start()
+		w.until("the job was tried again", func() bool {
+			s := w.record(job.ID)
+			return s.Started.After(begun) && s.State != queue.Running
+		})
+		stop()
+		w.want("state", w.state(job.ID), state)
+		return w.record(job.ID).Awaited
+	}
+	w.want("since, the next time", after(2*time.Minute, "queued "), first)
+	w.must(second(w.shop.Push("late", githubtest.Files{"app/four.yaml": configMap("four", "fine")})))
+	if again := after(9*time.Minute, "queued "); again.Sub(first) < 8*time.Minute {
+		t.Errorf("another head is awaited since %s, the first was since %s", again, first)
+	}
+	after(18*time.Minute, "queued ")
+	after(20*time.Minute, "completed success")
 }

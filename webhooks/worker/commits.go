@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	gogithub "github.com/google/go-github/v62/github"
 
@@ -72,7 +73,7 @@ func (t *task) fetchPull(ctx context.Context, pr *pullState, a *against) (*commi
 			return c, err
 		}
 	}
-	if err := t.late(pr, a); err != nil {
+	if err := t.late(ctx, pr, a); err != nil {
 		return nil, err
 	}
 	if a.notice != "" {
@@ -89,16 +90,33 @@ func (t *task) fetchPull(ctx context.Context, pr *pullState, a *against) (*commi
 // late tells whether GitHub will have a merge commit that tells more than the head does,
 // and after a while gives that up. There is none to come when both conflict, and it tells
 // no more when the base branch is where the head began.
-func (t *task) late(pr *pullState, a *against) error {
+func (t *task) late(ctx context.Context, pr *pullState, a *against) error {
 	if a.tip == a.fork || pr.mergeable != nil && !*pr.mergeable {
 		return nil
 	}
-	if t.w.Now().Sub(t.job.Created) < t.w.MergePatience {
+	waited, err := t.await(ctx)
+	if err != nil {
+		return err
+	}
+	if waited < t.w.MergePatience {
 		return &lateError{"GitHub has made no merge commit of " + pr.head + " with " + pr.baseRef + " yet"}
 	}
 	a.notice = "GitHub made no merge commit in time, so the head is compared with the merge base: what changed on " +
 		report.Line(pr.baseRef) + " since then, policies too, is not looked at."
 	return nil
+}
+
+// await is how long the merge commit is waited for, by the record: GitHub begins to make it
+// when it is asked, however long the job waited before.
+func (t *task) await(ctx context.Context) (time.Duration, error) {
+	now := t.w.Now().Round(0).UTC()
+	if t.record.Awaited.IsZero() {
+		t.record.Awaited = now
+		if err := t.keep(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return now.Sub(t.record.Awaited), nil
 }
 
 // fetchMerge gets the merge commit. It is nil without an error when it is not that of

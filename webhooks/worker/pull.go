@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/preadmit/preadmit/report/github"
 	"github.com/preadmit/preadmit/webhooks/queue"
@@ -62,6 +63,9 @@ func everywhere() github.Places {
 // describe puts into the record what GitHub says.
 func (t *task) describe(pr *pullState) {
 	r := &t.record
+	if r.Head != pr.head || r.BaseRef != pr.baseRef { // of which GitHub makes another merge commit
+		r.Awaited = time.Time{}
+	}
 	r.Owner, r.Repo, r.Private = pr.owner, pr.repo, pr.private
 	r.Title, r.Author, r.Fork, r.Head = oneLine(pr.title), pr.author, pr.fork, pr.head
 	r.Base, r.Judged, r.Ref, r.BaseRef = "", "", "", pr.baseRef
