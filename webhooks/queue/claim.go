@@ -129,7 +129,7 @@ func (c *Claim) Postpone(ctx context.Context, until time.Time, why error) error 
 	_, err := c.finish(ctx, "postponed", func(ctx context.Context) error {
 		return c.queue.requeue(ctx, c, oneLine(why))
 	}, func(r *record) {
-		r.Holder, r.Why, r.Attempt, r.NotBefore = nil, oneLine(why), r.Attempt-1, until
+		r.Holder, r.Why, r.Attempt, r.NotBefore, r.Begun = nil, oneLine(why), r.Attempt-1, until, true
 	})
 	return err
 }
@@ -152,10 +152,13 @@ func (c *Claim) bury(ctx context.Context, why error) (superseded bool, err error
 
 // Release gives the job back as if it had not been claimed, since this process ends or
 // cannot do any job now.
-func (c *Claim) Release(ctx context.Context) error {
+func (c *Claim) Release(ctx context.Context) error { return c.release(ctx, true) }
+
+// release is Release. begun says that the job was handed out.
+func (c *Claim) release(ctx context.Context, begun bool) error {
 	_, err := c.finish(ctx, "released", func(ctx context.Context) error {
 		return c.queue.requeue(ctx, c, "")
-	}, func(r *record) { r.Holder, r.Attempt = nil, r.Attempt-1 })
+	}, func(r *record) { r.Holder, r.Attempt, r.Begun = nil, r.Attempt-1, r.Begun || begun })
 	return err
 }
 

@@ -75,7 +75,7 @@ func (q *Queue) claim(ctx context.Context, t *ticket) (*Claim, error) {
 	}
 	c := q.hold(ctx, e, id)
 	if err := q.begin(ctx, c, e); err != nil {
-		return nil, errors.Join(err, c.Release(ctx))
+		return nil, errors.Join(err, c.release(ctx, false))
 	}
 	if c.Attempt > 2*q.config.Attempts {
 		// Even to tell about it kills the process.
@@ -119,7 +119,7 @@ func (q *Queue) begin(ctx context.Context, c *Claim, e entry[record]) error {
 	if c.Exhausted() {
 		return q.putDead(ctx, c.Job, q.fatal(e.value).Error(), c.Attempt-1)
 	}
-	if c.Attempt == 1 {
+	if c.Attempt == 1 && !e.value.Begun {
 		q.config.Metrics.Waited(q.now().Sub(c.Job.Created))
 	}
 	return nil

@@ -14,6 +14,8 @@ type record struct {
 	Waiting time.Time `json:"waiting"`
 	// Attempt counts how often Job was claimed.
 	Attempt int `json:"attempt,omitempty"`
+	// Begun says that Job was handed out already by a claim that Attempt does not count.
+	Begun bool `json:"begun,omitempty"`
 	// NotBefore is when the next attempt may begin, and Why how the last one ended.
 	NotBefore time.Time `json:"notBefore,omitzero"`
 	Why       string    `json:"why,omitempty"`
