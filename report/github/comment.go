@@ -16,8 +16,9 @@ import (
 // take four bytes.
 const MaxComment = 65536
 
-// CommentRoom is the limit to write a comment with, which leaves room for the marker.
-const CommentRoom = MaxComment - 100
+// CommentRoom is the limit to write a comment with, which leaves room for the marker and
+// the commit's name.
+const CommentRoom = MaxComment - 200
 
 // defaultGreen is the comment when nothing is left to say.
 const defaultGreen = ":white_check_mark: **preadmit**: what was told here is resolved.\n"
@@ -32,6 +33,8 @@ type Comment struct {
 	Green string
 	// Remove deletes the comment instead.
 	Remove bool
+	// Corrects has nothing said where there is no comment yet.
+	Corrects bool
 }
 
 // Speaks tells whether a report has something for a comment: findings that are new or
@@ -53,7 +56,8 @@ func Speaks(r *scanner.Report, existing bool) bool {
 
 // Comment keeps one comment on the pull request: made when there is something to say,
 // edited in place when the text differs, turned green or removed when nothing is left.
-// It is found by a hidden marker at its beginning and by its author.
+// It is found by a hidden marker at its beginning and by its author, and names at its end
+// the commit it is about: a reader may come after a later push.
 func (p *Publisher) Comment(ctx context.Context, c Comment) (Published, error) {
 	if p.target.Pull == 0 {
 		return Published{Notice: "No comment: there is no pull request."}, nil
@@ -64,7 +68,7 @@ func (p *Publisher) Comment(ctx context.Context, c Comment) (Published, error) {
 	}
 	body := p.commentBody(c)
 	switch {
-	case len(own) == 0 && c.Body == "":
+	case len(own) == 0 && (c.Body == "" || c.Corrects):
 		return Published{}, nil
 	case len(own) == 0:
 		return p.createComment(ctx, body)
@@ -87,15 +91,18 @@ func (p *Publisher) Comment(ctx context.Context, c Comment) (Published, error) {
 
 func commenting(doing string) attempt { return attempt{doing, "pull-requests: write"} }
 
-// commentBody is the marker and the text, within the limit.
+// commentBody is the marker, the text and the commit, within the limit. GitHub makes a link
+// of the commit's name.
 func (p *Publisher) commentBody(c Comment) string {
-	return p.marked(commentMarker(p.opts.Name), cmp.Or(c.Body, c.Green, defaultGreen))
+	commit := "\n\n<sub>About the commit " + p.target.HeadSHA + "</sub>\n"
+	return p.marked(commentMarker(p.opts.Name), cmp.Or(c.Body, c.Green, defaultGreen), commit)
 }
 
-// marked puts a marker before a text, and cuts that to the limit.
-func (p *Publisher) marked(marker, body string) string {
+// marked puts a marker before a text and an end behind it, and cuts the text to the limit.
+func (p *Publisher) marked(marker, body, end string) string {
 	marker += "\n"
-	return marker + cut(body, MaxComment-utf8.RuneCountInString(marker), utf8.RuneCountInString, cutNote(p.target.DetailsURL))
+	room := MaxComment - utf8.RuneCountInString(marker+end)
+	return marker + cut(body, room, utf8.RuneCountInString, cutNote(p.target.DetailsURL)) + end
 }
 
 // sameText compares texts as GitHub may give them back.

@@ -22,6 +22,17 @@ func comment(t *testing.T, s *githubtest.Server, c Comment) Published {
 	return out
 }
 
+// text is what a comment says between its marker and the commit that it must name.
+func text(t *testing.T, c githubtest.Comment) string {
+	t.Helper()
+	body, begins := strings.CutPrefix(c.Body, commentMarker(DefaultName)+"\n")
+	body, ends := strings.CutSuffix(body, "\n\n<sub>About the commit "+pullTarget().HeadSHA+"</sub>\n")
+	if !begins || !ends {
+		t.Errorf("the comment lacks its marker or its commit: %q", c.Body)
+	}
+	return body
+}
+
 // TestCommentLife: none, made, kept, edited, green, kept, red again, removed.
 func TestCommentLife(t *testing.T) {
 	s := hub(t, githubtest.Config{})
@@ -32,6 +43,7 @@ func TestCommentLife(t *testing.T) {
 	}{
 		{Comment{}, []string{}, ""},
 		{Comment{Remove: true}, []string{}, ""},
+		{Comment{Body: "none", Corrects: true}, []string{}, ""},
 		{Comment{Body: "one"}, []string{"POST comments 201"}, "one"},
 		{Comment{Body: "one"}, []string{}, "one"},
 		{Comment{Body: "two\n"}, []string{"PATCH 1001 200"}, "two\n"},
@@ -39,6 +51,7 @@ func TestCommentLife(t *testing.T) {
 		{Comment{}, []string{}, defaultGreen},
 		{Comment{Green: "all well"}, []string{"PATCH 1001 200"}, "all well"},
 		{Comment{Body: "three"}, []string{"PATCH 1001 200"}, "three"},
+		{Comment{Body: "four", Corrects: true}, []string{"PATCH 1001 200"}, "four"},
 		{Comment{Remove: true}, []string{"DELETE 1001 204"}, ""},
 		{Comment{Remove: true}, []string{}, ""},
 	}
@@ -53,7 +66,7 @@ func TestCommentLife(t *testing.T) {
 		}
 		var got string
 		if c := s.Comments(); len(c) > 0 {
-			got = strings.TrimPrefix(c[0].Body, commentMarker(DefaultName)+"\n")
+			got = text(t, c[0])
 		}
 		if got != step.body {
 			t.Errorf("step %d: the comment is %q, want %q", i, got, step.body)
@@ -80,7 +93,7 @@ func TestForgedMarkersAreIgnored(t *testing.T) {
 		comment(t, s, Comment{Body: "real"})
 	}
 	got := s.Comments()
-	if len(got) != len(forged)+1 || got[len(forged)].Body != marker+"\nreal" {
+	if len(got) != len(forged)+1 || text(t, got[len(forged)]) != "real" {
 		t.Fatalf("comments %+v, want one real one behind the forged", got)
 	}
 	for i, c := range forged {
@@ -124,6 +137,7 @@ func TestLongComments(t *testing.T) {
 	if n := utf8.RuneCountInString(body); n > MaxComment || n < MaxComment-300 {
 		t.Errorf("%d characters, want almost %d", n, MaxComment)
 	}
+	text(t, s.Comments()[0])
 	if !strings.Contains(body, "more lines do not fit") || !strings.Contains(body, "<https://github.com/octo/shop/actions/runs/1>") {
 		t.Errorf("the end does not tell: %q", body[len(body)-200:])
 	}

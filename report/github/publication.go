@@ -59,6 +59,9 @@ func (p *Publication) Notices() []string { return p.notices }
 // Started tells whether there is a check run to finish.
 func (p *Publication) Started() bool { return p.started }
 
+// Ended tells whether the check run is complete, with the report or what Abandon said.
+func (p *Publication) Ended() bool { return p.ended }
+
 // Annotated tells whether the check run has the report with its annotations.
 func (p *Publication) Annotated() bool { return p.annotated }
 
@@ -127,7 +130,7 @@ func (p *Publication) Tell(ctx context.Context, c *Content) error {
 	}
 	var text Comment
 	if Speaks(c.Report, c.Check.Existing) {
-		body, err := Markdown(c.Report, c.Blob, MaxComment)
+		body, err := Markdown(c.Report, c.Blob, CommentRoom)
 		if err != nil {
 			return err
 		}

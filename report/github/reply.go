@@ -11,5 +11,5 @@ func (p *Publisher) Reply(ctx context.Context, key, body string) (Published, err
 	if err != nil || len(own) > 0 {
 		return Published{}, err
 	}
-	return p.createComment(ctx, p.marked(marker, body))
+	return p.createComment(ctx, p.marked(marker, body, ""))
 }

@@ -158,7 +158,7 @@ var objectName = regexp.MustCompile(`^[0-9a-f]{40}$`)
 const failedTitle = "The scan could not be completed"
 
 // fail tells of a job that will not be done, in a check run if there is a commit to tell
-// it of and in its record, and then ends the job. When GitHub does not take it for now,
+// it of, in the comment if there is one, and in its record, and then ends the job. When GitHub does not take it for now,
 // an older verdict may stand there: then the job is tried again, as long as it may be.
 func (t *task) fail(ctx context.Context, why error, end func(context.Context) error) error {
 	if !t.job.Kind.Judges() {
@@ -168,7 +168,7 @@ func (t *task) fail(ctx context.Context, why error, end func(context.Context) er
 		Conclusion: github.Failure, Title: failedTitle,
 		Summary: "Nothing was judged.\n\n" + report.Code(oneLine(why.Error())) + "\n",
 	}
-	if err := t.complete(ctx, check); err != nil {
+	if err := errors.Join(t.correct(ctx, why), t.complete(ctx, check)); err != nil {
 		t.log.Warn("tell of a failure", "error", err)
 		why := errors.New(oneLine(why.Error()))
 		switch how := endOfFailure(err); {
@@ -182,6 +182,27 @@ func (t *task) fail(ctx context.Context, why error, end func(context.Context) er
 	t.w.Metrics.ScanEnded("failed")
 	t.record.Conclusion = string(github.Failure)
 	return errors.Join(t.end(ctx, queue.Failed, why.Error()), t.tellTwins(ctx), end(ctx))
+}
+
+// correct has the comment, if there is one, say that the newest commit could not be scanned:
+// what it says is about an older one. A verdict that is published already stays.
+func (t *task) correct(ctx context.Context, why error) error {
+	head := cmp.Or(t.record.Head, t.job.Head)
+	if t.job.Kind != queue.KindPull || !objectName.MatchString(head) || t.publication != nil && t.publication.Ended() {
+		return nil
+	}
+	to, err := t.address(ctx, github.Target{HeadSHA: head, Pull: t.job.Pull}, t.w.Name)
+	if err != nil {
+		return err
+	}
+	body := ":x: **preadmit**: the newest commit could not be scanned, so nothing was judged: " + report.Code(oneLine(why.Error())) + "\n"
+	done, err := to.Comment(ctx, github.Comment{Body: body, Corrects: true})
+	if degrades(err) {
+		t.log.Info("the comment stays as it is", "error", err)
+		return nil
+	}
+	t.record.CommentURL = cmp.Or(done.URL, t.record.CommentURL)
+	return err
 }
 
 // complete makes the check run of the judged commit say something that no report has. A
