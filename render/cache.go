@@ -65,13 +65,19 @@ type cacheKey string
 func (c *Cache) key(root Root, in *Inputs, opts Options) cacheKey {
 	words := []string{cacheFormat, program(), opts.text(), string(root.Kind), root.Path}
 	words = append(words, root.Files...)
-	for _, name := range slices.Sorted(maps.Keys(in.Trace.Reads)) {
-		words = append(words, "read", name, in.Trace.Reads[name])
+	return newCacheKey(append(words, in.Trace.words()...)...)
+}
+
+// words are all that a trace says, in order.
+func (t Trace) words() []string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(t.Reads)) {
+		words = append(words, "read", name, t.Reads[name])
 	}
-	for _, name := range slices.Sorted(maps.Keys(in.Trace.Misses)) {
+	for _, name := range slices.Sorted(maps.Keys(t.Misses)) {
 		words = append(words, "miss", name)
 	}
-	return newCacheKey(words...)
+	return words
 }
 
 // text is what decides of the options.

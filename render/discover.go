@@ -16,20 +16,27 @@ import (
 // that no other kustomization uses and that is no Component, and directories
 // that directly hold Kubernetes manifests, have no kustomization file and whose
 // files no kustomization reads. Kustomizations that only use each other in a
-// cycle are represented by the first of them. Directories whose name starts
-// with a dot, submodules and charts are not searched.
+// cycle are represented by the first of them. Resources of Components that no root
+// uses do not count as used. Directories whose name starts with a dot, submodules and
+// charts are not searched.
 //
 // The error is ctx's, or the failure to list the tree's top; everything else is
 // told by diagnostics.
 func (r *Renderer) Discover(ctx context.Context) (*Discovery, error) {
-	d := &discoverer{tree: r.tree, used: newUsage(), extents: map[string]dirRange{}, problems: map[string]*Problem{}, twins: r.twins()}
+	return r.DiscoverSelected(ctx, nil)
+}
+
+// DiscoverSelected is Discover for who looks at some directories only, those that
+// selected tells: what only kustomizations elsewhere use is a root too, if it is
+// selected itself. A nil selected selects all.
+func (r *Renderer) DiscoverSelected(ctx context.Context, selected func(dir string) bool) (*Discovery, error) {
+	d := &discoverer{tree: r.tree, selected: selected, extents: map[string]dirRange{}, problems: map[string]*Problem{}, twins: r.twins()}
 	d.reading.SetLimit(runtime.GOMAXPROCS(0))
 	err := d.search(ctx, ".")
 	_ = d.reading.Wait() // what cannot be read is told by diagnostics
 	if err != nil {
 		return nil, fmt.Errorf("search the tree for manifests: %w", err)
 	}
-	d.noteStatements()
 	d.kustomizeRoots()
 	d.decodeAhead(ctx)
 	for _, dir := range d.dirs {
@@ -61,8 +68,11 @@ type discoverer struct {
 	dirs []*listing
 	// extents tell where in dirs a directory is with those below it.
 	extents map[string]dirRange
-	used    usage
-	out     Discovery
+	// selected tells the directories that are looked at; nil when all are.
+	selected func(dir string) bool
+	// used is what is used in the whole tree, usedInside what selected roots use.
+	used, usedInside *usage
+	out              Discovery
 	// problems keep manifests from being rendered, by file.
 	problems map[string]*Problem
 	// reading are the kustomizations that are being read.
@@ -93,39 +103,6 @@ type listing struct {
 	// top is the highest such directory at or above this one.
 	twin *listing
 	top  string
-}
-
-// usage is what the kustomizations of a tree read.
-type usage struct {
-	files map[string]bool
-	dirs  map[string]bool // with everything below
-	// bases are directories used as a base, component or plugin build by another
-	// directory.
-	bases map[string]bool
-}
-
-func newUsage() usage {
-	return usage{files: map[string]bool{}, dirs: map[string]bool{}, bases: map[string]bool{}}
-}
-
-func (u usage) add(s *statement) {
-	note := func(in map[string]bool, names []string) {
-		for _, name := range names {
-			in[name] = true
-		}
-	}
-	note(u.files, s.files)
-	note(u.dirs, s.dirs)
-	note(u.bases, s.bases)
-}
-
-func (u usage) covers(dir string) bool {
-	for ; dir != "."; dir = path.Dir(dir) {
-		if u.dirs[dir] {
-			return true
-		}
-	}
-	return false
 }
 
 // search lists a directory and those below it, in lexical order.
@@ -212,16 +189,6 @@ func (d *discoverer) add(l *listing) {
 	})
 }
 
-// noteStatements gathers what the kustomizations use.
-func (d *discoverer) noteStatements() {
-	for _, l := range d.dirs {
-		if l.says != nil {
-			d.used.add(l.says)
-			d.out.Diagnostics = append(d.out.Diagnostics, l.says.diagnostics...)
-		}
-	}
-}
-
 func (d *discoverer) real(name string) string { return d.tree.realOr(name) }
 
 // realOr is where a path leads, or the path itself when it leads nowhere.
@@ -232,57 +199,11 @@ func (t *tree) realOr(name string) string {
 	return name
 }
 
-// kustomizeRoots picks the kustomizations nothing else uses.
-func (d *discoverer) kustomizeRoots() {
-	byPath := make(map[string]*listing)
-	for _, l := range d.dirs {
-		if len(l.kustomizations) > 0 {
-			byPath[l.path] = l
-		}
-	}
-	reached := make(map[string]bool)
-	for _, l := range d.dirs {
-		if byPath[l.path] == nil || d.used.bases[l.path] {
-			continue
-		}
-		reach(l.path, byPath, reached)
-		if !l.component() {
-			d.addRoot(Root{Path: l.path, Kind: KindKustomize})
-		}
-	}
-	// What is left is used, but by nothing that is ever rendered: cycles.
-	for _, l := range d.dirs {
-		if byPath[l.path] != nil && !reached[l.path] {
-			reach(l.path, byPath, reached)
-			d.addRoot(Root{Path: l.path, Kind: KindKustomize})
-		}
-	}
-}
-
-func (l *listing) component() bool { return l.says != nil && l.says.component }
-
-func (d *discoverer) addRoot(r Root) { d.out.Roots = append(d.out.Roots, r) }
-
-// reach marks what a kustomization uses, directly or not.
-func reach(dir string, byPath map[string]*listing, reached map[string]bool) {
-	l := byPath[dir]
-	if l == nil || reached[dir] {
-		return
-	}
-	reached[dir] = true
-	if l.says == nil {
-		return
-	}
-	for _, next := range l.says.bases {
-		reach(next, byPath, reached)
-	}
-}
-
 // partlyUsed tells of manifests that nobody uses beside one that a kustomization
 // does: they are no root, so nothing judges them.
 func (d *discoverer) partlyUsed(l *listing) {
 	for _, name := range l.manifests {
-		if !d.used.files[d.real(name)] && d.isManifestOf(l, name) {
+		if !d.use(l.path).files[d.real(name)] && d.isManifestOf(l, name) {
 			id, _ := d.tree.identity(d.real(name)) // it was read
 			d.leftOut(LeftOut{Path: name, Kind: LeftOutUnused, Root: l.path, ID: id})
 		}
@@ -291,13 +212,14 @@ func (d *discoverer) partlyUsed(l *listing) {
 
 // mayBePlain tells whether a directory has nothing to do with kustomize.
 func (d *discoverer) mayBePlain(l *listing) bool {
-	return len(l.kustomizations) == 0 && !l.template && !d.used.covers(l.path)
+	return len(l.kustomizations) == 0 && !l.template && !d.use(l.path).covers(l.path)
 }
 
 // usedManifest is the first manifest of a directory that a kustomization uses.
 func (d *discoverer) usedManifest(l *listing) string {
+	used := d.use(l.path).files
 	for _, name := range l.manifests {
-		if d.used.files[d.real(name)] {
+		if used[d.real(name)] {
 			return name
 		}
 	}
@@ -338,7 +260,7 @@ func (d *discoverer) plainRoot(l *listing) {
 		return
 	}
 	if root := d.plain(l); len(root.Files) > 0 {
-		d.addRoot(root)
+		d.out.Roots = append(d.out.Roots, root)
 	}
 }
 
@@ -358,13 +280,22 @@ func (d *discoverer) plain(l *listing) Root {
 // false when there are none, or the directory has a kustomization file.
 func (r *Renderer) Plain(dir string) (root Root, ok bool) {
 	d := r.found.Load()
-	if d == nil {
+	l := d.at(dir)
+	if l == nil || len(l.kustomizations) > 0 {
 		return Root{}, false
+	}
+	root = d.plain(l)
+	return root, len(root.Files) > 0
+}
+
+// at is a directory that was searched, nil when there is none. It may be called on nil.
+func (d *discoverer) at(dir string) *listing {
+	if d == nil {
+		return nil
 	}
 	at, ok := d.extents[dir]
-	if !ok || len(d.dirs[at.from].kustomizations) > 0 {
-		return Root{}, false
+	if !ok {
+		return nil
 	}
-	root = d.plain(d.dirs[at.from])
-	return root, len(root.Files) > 0
+	return d.dirs[at.from]
 }

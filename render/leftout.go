@@ -14,7 +14,7 @@ import (
 type LeftOut struct {
 	Path string
 	Kind LeftOutKind
-	// Root is the path of the plain root that it is in or below; of a chart, its own path.
+	// Root is the path of the plain root that it is in or below; of a chart or Component, its own path.
 	Root string
 	// ID is of the content: equal ones are of equal contents.
 	ID string
@@ -38,6 +38,8 @@ const (
 	LeftOutLink LeftOutKind = "symbolic link"
 	// LeftOutJsonnet is a file in or below a plain root that Argo CD evaluates.
 	LeftOutJsonnet LeftOutKind = "jsonnet"
+	// LeftOutComponent is the directory of a Component that no root uses.
+	LeftOutComponent LeftOutKind = "component"
 )
 
 // submodules is a file system that knows git submodules, as a git tree does.
@@ -94,6 +96,9 @@ func (d *discoverer) tellLeftOut() {
 		}
 	}
 	for _, l := range d.dirs {
+		if l.component() && !d.use(l.path).reached[l.path] {
+			d.leftOut(LeftOut{Path: l.path, Kind: LeftOutComponent, Root: l.path, ID: string(newCacheKey(d.tree.closureTrace(l.path).words()...))})
+		}
 		if l.chart && d.isChart(l.path) {
 			d.leftOut(LeftOut{Path: l.path, Kind: LeftOutChart, Root: l.path, ID: d.contentID(l.path)})
 		}
@@ -152,7 +157,7 @@ func (d *discoverer) leftOut(o LeftOut) { d.out.LeftOut = append(d.out.LeftOut, 
 // isChart tells the uppermost directory of a chart that no kustomization uses. An umbrella
 // chart has no templates of its own.
 func (d *discoverer) isChart(dir string) bool {
-	if d.used.covers(dir) {
+	if d.use(dir).covers(dir) {
 		return false
 	}
 	for above := dir; above != "."; {

@@ -10,7 +10,7 @@ import (
 )
 
 // memoryFormat is the version of what is remembered, and of the rules it follows from.
-const memoryFormat = "preadmit-memory-3"
+const memoryFormat = "preadmit-memory-4"
 
 // mostRemembered bounds what is remembered of a tree, in bytes.
 const mostRemembered = 64 << 20
@@ -40,6 +40,7 @@ type rememberedDir struct {
 	Chart, Template, Broken   bool
 	Says, Component           bool
 	Files, Dirs, Bases        []string
+	Resources                 []string // those of Files that are listed as resources
 	Within                    string
 	Objects, NoObjects        []string
 }
@@ -100,7 +101,7 @@ func (d *rememberedDir) listing() *listing {
 		chart: d.Chart, template: d.Template, broken: d.Broken, beside: d.Beside,
 	}
 	if d.Says {
-		l.says = &statement{component: d.Component, files: d.Files, dirs: d.Dirs, bases: d.Bases, within: d.Within}
+		l.says = &statement{component: d.Component, files: d.Files, dirs: d.Dirs, bases: d.Bases, resources: d.Resources, within: d.Within}
 	}
 	for _, name := range d.Objects {
 		l.hold(name, true)
@@ -170,6 +171,7 @@ func (d *discoverer) remember(l *listing, id string) rememberedDir {
 	}
 	if s := l.says; s != nil && !s.linked && len(s.diagnostics) == 0 {
 		out.Says, out.Component, out.Files, out.Dirs, out.Bases, out.Within = true, s.component, s.files, s.dirs, s.bases, s.within
+		out.Resources = s.resources
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.holds)) {
 		if l.holds[name] {

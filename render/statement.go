@@ -12,6 +12,8 @@ type statement struct {
 	component bool
 	// files are files that are used, dirs directories with everything below.
 	files, dirs []string
+	// resources are those of files that are listed as resources.
+	resources []string
 	// bases are other directories, used as a base, component or plugin build.
 	bases       []string
 	diagnostics []Diagnostic
@@ -75,8 +77,11 @@ func (s *statement) use(t *tree, l *listing, k *kustomization) {
 			s.usePlugin(t, l, k, r)
 			continue
 		}
-		if r.kind != refInline {
-			s.useTarget(t, l, path.Join(k.dir, r.value))
+		if r.kind == refInline {
+			continue
+		}
+		if to := s.useTarget(t, l, path.Join(k.dir, r.value)); r.kind == refResource && to.err == nil && !to.isDir {
+			s.resources = append(s.resources, to.real)
 		}
 	}
 	files, dirs := k.helmFiles()
@@ -95,7 +100,7 @@ func (s *statement) real(t *tree, name string) string {
 
 // useTarget notes a file, or a directory as a base. A kustomization that uses
 // its own directory does not use another.
-func (s *statement) useTarget(t *tree, l *listing, target string) {
+func (s *statement) useTarget(t *tree, l *listing, target string) *resolution {
 	to := s.look(t, target)
 	switch {
 	case to.err != nil:
@@ -104,6 +109,7 @@ func (s *statement) useTarget(t *tree, l *listing, target string) {
 	case to.real != l.path:
 		s.bases = append(s.bases, to.real)
 	}
+	return to
 }
 
 // usePlugin notes plugin configuration and the files it names.

@@ -15,6 +15,8 @@ func whyLeftOut(kind render.LeftOutKind) string {
 		return "used by no kustomization, though one uses another file of this directory"
 	case render.LeftOutLink:
 		return "a symbolic link to a directory: what is applied by its path is not judged by it"
+	case render.LeftOutComponent:
+		return "a Component that no root uses: it is not judged, but what it has for resources is"
 	case render.LeftOutJsonnet:
 		return "evaluated by Argo CD, which is not done here"
 	case render.LeftOutHidden:

@@ -1,0 +1,165 @@
+package render
+
+import (
+	"path"
+	"slices"
+)
+
+// usage is what kustomizations use.
+type usage struct {
+	files map[string]bool
+	dirs  map[string]bool // with everything below
+	// reached are the kustomizations that roots are made of.
+	reached map[string]bool
+}
+
+// kustomizeRoots picks the kustomizations nothing else uses, and notes what is used.
+func (d *discoverer) kustomizeRoots() {
+	for _, l := range d.dirs {
+		if l.says != nil {
+			d.out.Diagnostics = append(d.out.Diagnostics, l.says.diagnostics...)
+		}
+	}
+	roots, used := d.pickRoots(func(l *listing) bool { return !l.component() })
+	d.used = used
+	if d.selected != nil {
+		inside, used := d.pickRoots(func(l *listing) bool { return !l.component() && d.selected(l.path) })
+		roots, d.usedInside = append(roots, inside...), used
+	}
+	slices.Sort(roots)
+	for _, dir := range slices.Compact(roots) {
+		d.out.Roots = append(d.out.Roots, Root{Path: dir, Kind: KindKustomize})
+	}
+}
+
+// use is what is used of a directory.
+func (d *discoverer) use(dir string) *usage {
+	if d.selected != nil && d.selected(dir) {
+		return d.usedInside
+	}
+	return d.used
+}
+
+func (l *listing) component() bool { return l.says != nil && l.says.component }
+
+// picker picks roots among kustomizations.
+type picker struct {
+	all map[string]*listing
+	// users counts those that may make use of one.
+	users map[string]int
+	// mayBeRoot tells whether one is a root that nothing uses.
+	mayBeRoot func(*listing) bool
+	roots     []string
+	reached   map[string]bool
+}
+
+// pickRoots gives the kustomizations that may be roots and that no other one uses which
+// is rendered, and what those that are rendered use.
+func (d *discoverer) pickRoots(mayBeRoot func(*listing) bool) ([]string, *usage) {
+	p := &picker{all: map[string]*listing{}, users: map[string]int{}, mayBeRoot: mayBeRoot, reached: map[string]bool{}}
+	var tops []*listing
+	for _, l := range d.dirs {
+		if l.says != nil {
+			p.all[l.path] = l
+			for _, base := range l.says.bases {
+				p.users[base]++
+			}
+		}
+	}
+	for _, l := range d.dirs {
+		if l.says != nil && p.users[l.path] == 0 {
+			tops = append(tops, l)
+		}
+	}
+	for _, l := range tops {
+		p.top(l)
+	}
+	for _, l := range d.dirs { // what is left is used, but by nothing that is rendered: cycles
+		if l.says != nil && !p.reached[l.path] && mayBeRoot(l) {
+			p.addRoot(l)
+		}
+	}
+	return p.roots, d.usage(p.reached)
+}
+
+// top is for a kustomization that nothing uses: it is a root, or uses nothing itself.
+func (p *picker) top(l *listing) {
+	if p.mayBeRoot(l) {
+		p.addRoot(l)
+		return
+	}
+	for _, name := range l.says.bases {
+		p.users[name]--
+		if base := p.all[name]; base != nil && p.users[name] == 0 {
+			p.top(base)
+		}
+	}
+}
+
+func (p *picker) addRoot(l *listing) {
+	p.roots = append(p.roots, l.path)
+	p.reach(l.path)
+}
+
+// reach marks what a kustomization is made of.
+func (p *picker) reach(dir string) {
+	l := p.all[dir]
+	if l == nil || p.reached[dir] {
+		return
+	}
+	p.reached[dir] = true
+	for _, next := range l.says.bases {
+		p.reach(next)
+	}
+}
+
+// usage is what is used by those that are rendered, and what other Components that are
+// told of read besides their resources.
+func (d *discoverer) usage(reached map[string]bool) *usage {
+	u := &usage{files: map[string]bool{}, dirs: map[string]bool{}, reached: reached}
+	for _, l := range d.dirs {
+		switch {
+		case l.says == nil:
+		case reached[l.path]:
+			u.add(l.says)
+		case l.component() && (d.selected == nil || d.selected(l.path)):
+			u.addUnused(l.says, d.tree.closureTrace(l.path))
+		}
+	}
+	return u
+}
+
+func (u *usage) add(s *statement) {
+	for _, name := range s.files {
+		u.files[name] = true
+	}
+	for _, name := range s.dirs {
+		u.dirs[name] = true
+	}
+}
+
+// addUnused adds what a Component uses that is not rendered. Its resources may be
+// applied without it.
+func (u *usage) addUnused(s *statement, reads Trace) {
+	for _, name := range s.files {
+		if reads.Reads[name] != "" && !slices.Contains(s.resources, name) {
+			u.files[name] = true
+		}
+	}
+}
+
+func (u *usage) covers(dir string) bool {
+	for ; dir != "."; dir = path.Dir(dir) {
+		if u.dirs[dir] {
+			return true
+		}
+	}
+	return false
+}
+
+// closureTrace is all that rendering a kustomization would read.
+func (t *tree) closureTrace(dir string) Trace {
+	trace := newTrace()
+	t.traceEntries(t.walk(dir, trace), trace)
+	return trace
+}
