@@ -197,8 +197,8 @@ func (b *book) list(f ScanFilter) []Scan {
 		if f.Limit > 0 && len(scans) == f.Limit {
 			break
 		}
-		if s := p.scan(); f.matches(&s) {
-			scans = append(scans, s)
+		if s := p.known(); f.matches(s) {
+			scans = append(scans, *s)
 		}
 	}
 	return scans

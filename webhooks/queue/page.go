@@ -17,15 +17,18 @@ type page struct {
 }
 
 // scan is all that is known.
-func (p *page) scan() Scan {
+func (p *page) scan() Scan { return *p.known() }
+
+// known is scan, not to be changed: to look through many takes no copies of records.
+func (p *page) known() *Scan {
 	if p.record != nil {
-		return *p.record
+		return p.record
 	}
 	s := scanOf(*p.job)
 	if p.by != "" {
 		s.State, s.SupersededBy = Superseded, p.by
 	}
-	return s
+	return &s
 }
 
 // over says whether there is a record that says that the scan ended.

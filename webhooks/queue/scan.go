@@ -98,6 +98,7 @@ type ScanFilter struct {
 	Owner, Repo string
 	Pull        int
 	Head        string
+	Kinds       []Kind
 	States      []State
 	// Before is the id of a scan: only older ones. If there is no such scan, there are no
 	// older ones.
@@ -114,5 +115,6 @@ func (f ScanFilter) matches(s *Scan) bool {
 		(f.Repo == "" || strings.EqualFold(f.Repo, s.Repo)) &&
 		(f.Pull == 0 || f.Pull == s.Pull) &&
 		(f.Head == "" || f.Head == s.Head) &&
+		(len(f.Kinds) == 0 || slices.Contains(f.Kinds, s.Kind)) &&
 		(len(f.States) == 0 || slices.Contains(f.States, s.State))
 }

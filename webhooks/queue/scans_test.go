@@ -38,6 +38,7 @@ func TestScans(t *testing.T) {
 		"no name":      {queue.ScanFilter{Owner: "o", Repo: "rr"}, nil},
 		"pull":         {queue.ScanFilter{Pull: 1}, []int{2, 0}},
 		"head":         {queue.ScanFilter{Head: "abc"}, []int{3}},
+		"kinds":        {queue.ScanFilter{Kinds: []queue.Kind{queue.KindPull, queue.KindGroup}, Limit: 1}, []int{2}},
 		"states":       {queue.ScanFilter{States: []queue.State{queue.Completed, queue.Failed}}, []int{0}},
 	} {
 		var got, want []string

@@ -54,13 +54,12 @@ func (p *pass) mayBeLeft(s queue.Scan) bool {
 	if s.CheckEnded || refused || s.Kind == queue.KindPush || s.Started.IsZero() || s.Head == "" || age < windUp || age > remember {
 		return false
 	}
-	for _, last := range p.Queue.Scans(queue.ScanFilter{Repository: s.Repository, Head: s.Head}) {
-		if last.Kind != queue.KindPush { // which has no such check run
-			// What comes after it on the same commit completes the same check run.
-			return last.State.Over() && last.State != queue.Completed
-		}
-	}
-	return true
+	last := p.Queue.Scans(queue.ScanFilter{
+		Repository: s.Repository, Head: s.Head, Limit: 1, // of a hundred thousand, while nothing else is read
+		Kinds: []queue.Kind{queue.KindPull, queue.KindGroup}, // which have the same check run, unlike a push
+	})
+	// What comes after it on the same commit completes the same check run.
+	return len(last) == 0 || last[0].State.Over() && last[0].State != queue.Completed
 }
 
 // end completes a scan's check run, if it is in progress, and keeps that there is none any
