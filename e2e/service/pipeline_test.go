@@ -261,6 +261,26 @@ func TestBaseline(t *testing.T) {
 	}
 }
 
+// TestBaselineRerun: a baseline that failed is made again by the button of its check run.
+func TestBaselineRerun(t *testing.T) {
+	w := newWorld(t)
+	w.start(t.TempDir(), nil)
+	head, err := w.shop.Push("main", githubtest.Files{".preadmit.yaml": "nonsense: 1\n"})
+	w.must(err)
+	w.judged(head, "neutral", "The scan could not be completed")
+	w.must(w.shop.RerequestRun(w.hub.CheckRuns()[0].ID, "alice"))
+	w.eventually("check runs", func() []string { return conclusions(w.checks(head)) }, "neutral", "neutral")
+	w.must(second(w.shop.Push("main", githubtest.Files{".preadmit.yaml": githubtest.Removed})))
+	w.must(w.shop.RerequestRun(w.hub.CheckRuns()[0].ID, "alice"))
+	w.eventually("the last check run", func() []string {
+		all := w.checks(head)
+		return all[len(all)-1:]
+	}, "completed | neutral | The default branch has moved on")
+	if sarif := w.sarif("refs/heads/main"); sarif.CommitSHA != w.shop.Tip("main") {
+		t.Errorf("SARIF of %s, want the present commit's", sarif.CommitSHA)
+	}
+}
+
 // TestGitHubDown: what GitHub cannot answer is asked for again.
 func TestGitHubDown(t *testing.T) {
 	w := newWorld(t)
