@@ -47,8 +47,9 @@ func besiege(t *testing.T, o options) *siege {
 	s.fork, err = s.repo.Fork("eve")
 	w.must(err)
 	all := behindProxy()
-	maps.Copy(all, options{strings.TrimPrefix(hostile.TokenVariable, "PREADMIT_"): canary.Token, "RECONCILE_EVERY": "0s"})
+	maps.Copy(all, options{"RECONCILE_EVERY": "0s"})
 	maps.Copy(all, o)
+	w.environment = append(w.environment, hostile.TokenVariable+"="+canary.Token)
 	s.r = w.start(t.TempDir(), all)
 	return s
 }

@@ -104,7 +104,7 @@ func TestObserved(t *testing.T) {
 func (w *world) secretive(r *replica) {
 	w.t.Helper()
 	log := r.log.String()
-	secrets := append(w.hub.Tokens(), w.app.WebhookSecret(), w.app.ClientSecret, strings.Split(string(w.app.PrivateKey), "\n")[1], "canary-in-the-environment")
+	secrets := append(w.hub.Tokens(), w.app.WebhookSecret(), w.app.ClientSecret, strings.Split(string(w.app.PrivateKey), "\n")[1], canary)
 	for _, secret := range secrets {
 		if secret == "" || strings.Contains(log, secret) {
 			w.t.Errorf("the log has the secret %q", secret)

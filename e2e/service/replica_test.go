@@ -73,6 +73,9 @@ func freePort(t *testing.T) string {
 	return l.Addr().String()
 }
 
+// canary is in every replica's environment, and nowhere else.
+const canary = "canary-in-the-environment"
+
 // viewerHeader is where a proxy names the viewer, with behindProxy.
 const viewerHeader = "X-Viewer"
 
@@ -109,7 +112,7 @@ func (w *world) launch(dir string, o options) *replica {
 	maps.Copy(env, o)
 	r.cmd = exec.Command(program(w.t, "preadmit"), "serve")
 	w.must(os.MkdirAll(filepath.Join(dir, "system-tmp"), 0o700)) // which has to stay empty
-	r.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + filepath.Join(dir, "system-tmp"), "CANARY=canary-in-the-environment"}
+	r.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + filepath.Join(dir, "system-tmp")}, w.environment...)
 	for name, value := range env {
 		if strings.HasPrefix(name, "--") {
 			r.cmd.Args = append(r.cmd.Args, name, value)

@@ -40,12 +40,14 @@ type world struct {
 	app  *githubtest.App
 	// key and secret are files with the App's secrets.
 	key, secret, client string
+	// environment is what replicas have besides their settings.
+	environment []string
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	hub, err := githubtest.New(githubtest.Config{})
-	w := &world{t: t, hub: hub}
+	w := &world{t: t, hub: hub, environment: []string{"CANARY=" + canary}}
 	w.must(err)
 	t.Cleanup(func() {
 		for _, p := range hub.Problems() {
