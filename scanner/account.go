@@ -50,6 +50,9 @@ func (s *scan) accountRoots() {
 			s.accountRoot(r)
 		}
 	}
+	for _, root := range s.gone() {
+		s.accountGone(root)
+	}
 	s.accountRefused()
 	s.accountLeftOut()
 	s.noteGlobs()
@@ -77,10 +80,7 @@ func (s *scan) accountRoot(r *rendered) {
 		})
 	case before != nil && before.Kind == render.ProblemFailed:
 		counts.FailedBefore++
-		s.diagnose(Diagnostic{
-			Severity: "note", Root: r.Root.Path, Location: ptr(s.problemLocation(r.Problem)),
-			Message: "this root does not render, as it did not before the change, and is not judged: " + r.Problem.Message,
-		})
+		s.accountFailing(r)
 	default:
 		counts.Failed++
 		s.add(found{Finding: Finding{
@@ -88,6 +88,41 @@ func (s *scan) accountRoot(r *rendered) {
 			Message: r.Problem.Message, Root: r.Root.Path, Location: s.problemLocation(r.Problem),
 		}, located: true})
 	}
+}
+
+// accountFailing tells of a root that renders neither before nor after the change. What
+// a change that touches it does is not known.
+func (s *scan) accountFailing(r *rendered) {
+	why := "this root does not render, as it did not before the change, and is not judged: " + r.Problem.Message
+	at := ptr(s.problemLocation(r.Problem))
+	if s.touched[r.Root.Path] {
+		s.open(Indeterminate{What: "root", Why: why, Root: r.Root.Path, Location: at})
+		return
+	}
+	s.diagnose(Diagnostic{Severity: "note", Root: r.Root.Path, Location: at, Message: why})
+}
+
+// gone are the roots of the base that the head does not have.
+func (s *scan) gone() []render.Root {
+	if s.base == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(s.base.found.Roots), func(root render.Root) bool {
+		_, ok := s.head.root(root.Path)
+		return ok
+	})
+}
+
+// accountGone tells of a root that is gone, when what is deleted with it is not known.
+func (s *scan) accountGone(root render.Root) {
+	r := s.base.roots[root.Path]
+	if r == nil || r.Problem == nil || !s.selected(root.Path) || s.base.refuses(root) { // accountRefused has those
+		return
+	}
+	s.open(Indeterminate{
+		What: "root", Root: root.Path, Location: ptr(locationOf(r.Problem.Position, baseTree)),
+		Why: "this root is gone and did not render before, so what is deleted with it is not known: " + r.Problem.Message,
+	})
 }
 
 // accountRendered passes on what was remarked about a root that did render.

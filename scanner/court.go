@@ -43,6 +43,13 @@ func newCourt(t *target, compiler *policy.Compiler) *court {
 	return c
 }
 
+// everything is the cluster that knows all kinds of the change, those of the head
+// before those of the base where their definitions differ.
+func (c *court) everything() *admission.Cluster {
+	t := c.target
+	return admission.NewCluster(admission.ClusterOptions{}, c.definitions, t.base.shared, t.base.given, t.head.shared, t.head.given)
+}
+
 // hearing is who judges the objects of one root, and by what that changed.
 type hearing struct {
 	root  string

@@ -37,30 +37,53 @@ func (p pair) object() *admission.Object {
 
 // pairObjects pairs what a root renders to at base and at head, in the order of
 // the head's objects, then of the base's that are gone. Several objects of one key
-// are paired in their order. Objects the server names (generateName) are the same
-// when they are equal; one that is gone was never applied under a known name, so
-// nothing deletes it.
+// are paired in their order; what one side has more of goes with the last of the
+// other, which is the one that stays when they are applied in their order. Objects
+// the server names (generateName) are the same when they are equal; one that is gone
+// was never applied under a known name, so nothing deletes it.
 func pairObjects(cluster *admission.Cluster, base, head []*admission.Object) []pair {
-	before := map[admission.Key][]*admission.Object{}
-	for _, o := range base {
-		key := cluster.Key(o)
-		before[key] = append(before[key], o)
-	}
+	before := byKey(cluster, base)
+	last, left := lastOf(before), before
 	pairs := make([]pair, 0, len(head))
 	for _, o := range head {
 		p := pair{key: cluster.Key(o), head: o, generated: isGenerated(o)}
-		p.base, before[p.key] = take(before[p.key], p)
+		if p.base, left[p.key] = take(left[p.key], p); p.base == nil && !p.generated {
+			p.base = last[p.key]
+		}
 		p.same = p.base != nil && equalObjects(p.base, o)
 		pairs = append(pairs, p)
 	}
+	stays := lastOf(byKey(cluster, head))
 	for _, o := range base {
 		key := cluster.Key(o)
-		if left := before[key]; len(left) > 0 && left[0] == o && !isGenerated(o) {
-			before[key] = left[1:]
-			pairs = append(pairs, pair{key: key, base: o})
+		if len(left[key]) == 0 || left[key][0] != o || isGenerated(o) {
+			continue
+		}
+		left[key] = left[key][1:]
+		if p := (pair{key: key, base: o, head: stays[key]}); p.head == nil || !equalObjects(p.base, p.head) {
+			pairs = append(pairs, p)
 		}
 	}
 	return pairs
+}
+
+// byKey sorts objects by their keys.
+func byKey(cluster *admission.Cluster, objects []*admission.Object) map[admission.Key][]*admission.Object {
+	all := map[admission.Key][]*admission.Object{}
+	for _, o := range objects {
+		key := cluster.Key(o)
+		all[key] = append(all[key], o)
+	}
+	return all
+}
+
+// lastOf is the last object of each key.
+func lastOf(objects map[admission.Key][]*admission.Object) map[admission.Key]*admission.Object {
+	last := map[admission.Key]*admission.Object{}
+	for key, all := range objects {
+		last[key] = all[len(all)-1]
+	}
+	return last
 }
 
 // take takes the base's version of p's object out of candidates.

@@ -25,11 +25,13 @@ func TestPairObjects(t *testing.T) {
 	base := []*admission.Object{
 		configMap("", "same", "", "1"), configMap("", "changed", "", "1"), configMap("", "gone", "", "1"),
 		configMap("", "", "made-", "1"), configMap("", "", "made-", "2"), configMap("", "twice", "", "1"),
+		configMap("", "once", "", "1"), configMap("", "once", "", "2"), configMap("", "once", "", "1"),
 	}
 	head := []*admission.Object{
 		configMap("", "new", "", "1"), configMap("default", "changed", "", "2"), configMap("", "same", "", "1"),
 		configMap("", "", "made-", "2"), configMap("", "", "made-", "3"),
 		configMap("", "twice", "", "1"), configMap("", "twice", "", "2"),
+		configMap("", "once", "", "1"),
 	}
 	got := []string{}
 	for _, p := range pairObjects(admission.NewCluster(admission.ClusterOptions{}), base, head) {
@@ -42,8 +44,10 @@ func TestPairObjects(t *testing.T) {
 		"CREATE ConfigMap/default/made- same=true",
 		"CREATE ConfigMap/default/made- same=false",
 		"UPDATE ConfigMap/default/twice same=true",
-		"CREATE ConfigMap/default/twice same=false",
+		"UPDATE ConfigMap/default/twice same=false", // an API server has it already
+		"UPDATE ConfigMap/default/once same=true",
 		"DELETE ConfigMap/default/gone same=false",
+		"UPDATE ConfigMap/default/once same=false", // nobody deletes what another manifest has
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("pairs (-want +got):\n%s", diff)

@@ -69,10 +69,8 @@ func (s *scan) newPlan() *plan {
 			s.head.roots[root.Path] = &rendered{Result: &render.Result{Root: root, Trace: in.Trace, Problem: in.Problem}}
 		}
 	}
-	for _, root := range s.base.found.Roots {
-		if _, ok := s.head.root(root.Path); !ok {
-			s.touched[root.Path] = true
-		}
+	for _, root := range s.gone() {
+		s.touched[root.Path] = true
 	}
 	return p
 }
@@ -140,12 +138,7 @@ func (s *scan) renderRoots(ctx context.Context, roots []render.Root) error {
 			before = append(before, old)
 		}
 	}
-	for _, root := range s.base.found.Roots {
-		if _, ok := s.head.root(root.Path); !ok {
-			before = append(before, root)
-		}
-	}
-	return s.renderSide(ctx, s.base, before)
+	return s.renderSide(ctx, s.base, append(before, s.gone()...))
 }
 
 // renderSide renders the roots of one tree that are not rendered yet.

@@ -2,7 +2,6 @@ package scanner
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 // reviews are the requests a target's roots stand for.
 func (s *scan) reviews(ctx context.Context, c *court) []*review {
 	reviews, heard := []*review{}, []*hearing{}
+	moved := s.findMoves(c)
 	for _, root := range c.target.roots {
 		base, head, ok := s.sides(root)
 		if !ok || base == head && len(c.target.changed) == 0 {
@@ -22,7 +22,7 @@ func (s *scan) reviews(ctx context.Context, c *court) []*review {
 		if base == head && !h.reach.any {
 			continue
 		}
-		pairs := slices.DeleteFunc(pairObjects(h.inForce.cluster, base.all(), head.all()), func(p pair) bool { return !h.concerns(p) })
+		pairs := slices.DeleteFunc(moved.pairs(root, h.inForce.cluster, base.all(), head.all()), func(p pair) bool { return !h.concerns(p) })
 		for _, p := range pairs {
 			reviews = append(reviews, &review{hearing: h, pair: p, user: c.target.user, compiler: s.compiler})
 		}
@@ -46,13 +46,7 @@ func (s *scan) sides(root string) (base, head *rendered, ok bool) {
 	switch {
 	case head == nil && base == nil: // not rendered: nothing about it changes
 		return nil, nil, false
-	case head != nil && head.Problem != nil:
-		return nil, nil, false
-	case head == nil && base.Problem != nil:
-		s.diagnose(Diagnostic{
-			Severity: "note", Root: root,
-			Message: fmt.Sprintf("this root is gone and did not render before (%s), so what is deleted with it is unknown", base.Problem.Error()),
-		})
+	case head != nil && head.Problem != nil, head == nil && base.Problem != nil: // accountRoots tells
 		return nil, nil, false
 	case base != nil && base.Problem != nil:
 		return nil, head, true

@@ -242,9 +242,10 @@ func (r *review) add(f found, existed bool) {
 	r.out.findings = append(r.out.findings, f)
 }
 
-// resolve adds a finding that is gone; it is about the base's version.
+// resolve adds a finding that is gone; it is about the base's version, which may have
+// been in another root.
 func (r *review) resolve(f found) {
-	f.Root, f.Status, f.object = r.root, StatusResolved, r.base
+	f.Root, f.Status, f.object = originOf(r.base).root.Path, StatusResolved, r.base
 	r.out.findings = append(r.out.findings, f)
 }
 

@@ -1,0 +1,51 @@
+package scanner
+
+import (
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+)
+
+// holdsPolicies are what policies and bindings have in common.
+func holdsPolicies() []render.Mention {
+	return []render.Mention{
+		{Group: groupAdmission, Kind: policyKind.Kind},
+		{Group: groupAdmission, Kind: bindingKind.Kind},
+	}
+}
+
+// accountUnasked tells of policies and bindings that nobody was judged by, because
+// their roots do not render. The change may touch none of them: as soon as it asks for
+// anything, it is not known what they would say.
+func (s *scan) accountUnasked() {
+	if s.base == nil || s.report.Summary.Requests == 0 {
+		return
+	}
+	for _, root := range s.head.found.Roots {
+		s.openUnasked(s.head, root)
+	}
+	for _, root := range s.gone() {
+		s.openUnasked(s.base, root)
+	}
+}
+
+// openUnasked does so for a root of one tree, unless it was told already that it is
+// not judged.
+func (s *scan) openUnasked(from *side, root render.Root) {
+	r := from.roots[root.Path]
+	if r == nil || r.Problem == nil || s.fails(root.Path) || !from.renderer.MayHold(from.renderer.Inputs(root), holdsPolicies()...) {
+		return
+	}
+	s.open(Indeterminate{
+		What: "policy", Root: root.Path, Location: ptr(locationOf(r.Problem.Position, from.name)),
+		Why: "policies and bindings that this root may hold were not asked, because it does not render: " + r.Problem.Message,
+	})
+}
+
+// fails reports whether the report says of a root as a whole that it was not judged,
+// in a way that counts against the change.
+func (s *scan) fails(root string) bool {
+	return slices.ContainsFunc(s.report.Indeterminate, func(i Indeterminate) bool {
+		return i.What == "root" && i.Root == root && !i.Untouched
+	}) || slices.ContainsFunc(s.findings, func(f found) bool { return f.Cause == CauseRender && f.Root == root })
+}

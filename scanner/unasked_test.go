@@ -1,0 +1,101 @@
+package scanner_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/preadmit/preadmit/scanner"
+)
+
+const (
+	// twice is a manifest with a key given twice, so that its root does not render.
+	twice = "{apiVersion: v1, kind: ConfigMap, kind: ConfigMap, metadata: {name: k}}\n"
+	// remote is a kustomization that needs a network, beside a policy.
+	remote = "resources: ['https://example.com/x.yaml', %s]\n"
+
+	twiceFails  = `invalid YAML: key "kind" already set in map`
+	remoteFails = `remote resource "https://example.com/x.yaml" is not fetched: rendering does not reach the network`
+	notRendered = "this root does not render, as it did not before the change, and is not judged: " + twiceFails
+	unreadable  = "error : " + twiceFails
+	notAsked    = "policies and bindings that this root may hold were not asked, because it does not render: "
+)
+
+// TestRootsThatNeverRendered: what a change does to a root that renders on neither side
+// is not known.
+func TestRootsThatNeverRendered(t *testing.T) {
+	policies, _, _ := strings.Cut(gatedApp, "-- app/")
+	broken := policies + "-- app/k.yaml --\n" + twice
+	added := broken + cm("app/x.yaml", "x", "50")
+	elsewhere := broken + cm("other/x.yaml", "x", "50")
+	far := policies + "-- app/kustomization.yaml --\n" + strings.ReplaceAll(remote, "%s", "x.yaml") + cm("app/x.yaml", "x", "50")
+	for name, test := range map[string]struct {
+		base, head string
+		want       []string
+	}{
+		"touched":         {broken, added, []string{"indeterminate root app: " + notRendered, unreadable}},
+		"not touched":     {elsewhere, elsewhere + "-- other/s.yaml --\n{apiVersion: v1, kind: Secret, metadata: {name: s}}\n", []string{unreadable}},
+		"gone":            {broken, policies, []string{"indeterminate root app: this root is gone and did not render before, so what is deleted with it is not known: " + twiceFails}},
+		"gone and far":    {far, policies, []string{"indeterminate root app: this root is gone and did not render before, so what is deleted with it is not known: " + remoteFails}},
+		"was not touched": {broken, broken + "-- README.md --\nx\n", []string{unreadable}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := mustScan(t, input(test.base, test.head))
+			wantSays(t, r, test.want...)
+			for _, i := range r.Indeterminate {
+				if i.Untouched || i.Location == nil || i.Location.Path == "" {
+					t.Errorf("%+v at %+v", i, i.Location)
+				}
+			}
+			want := scanner.VerdictPassed
+			if len(r.Indeterminate) > 0 {
+				want = scanner.VerdictFailed
+			}
+			if got := r.Verdict("indeterminate", false); got != want {
+				t.Errorf("verdict %s, not %s", got, want)
+			}
+		})
+	}
+}
+
+// TestPoliciesThatNobodyAsked: when the policies do not render, the gate is not known
+// to be closed, whether or not the change touches them.
+func TestPoliciesThatNobodyAsked(t *testing.T) {
+	policies, _, _ := strings.Cut(gatedApp, "-- app/")
+	sized := func(size string) string {
+		return strings.Replace(cm("app/x.yaml", "x", size), "{a:", "{size:", 1)
+	}
+	app, changed := sized("1"), sized("50")
+	broken := policies + "-- policies/k.yaml --\n" + twice
+	far := policies + "-- policies/kustomization.yaml --\n" + strings.ReplaceAll(remote, "%s", "limit.yaml, binding.yaml")
+	plain := "-- plain/k.yaml --\n" + twice
+	failing := "note policies: " + notRendered
+	unasked := "indeterminate policy policies: " + notAsked + twiceFails
+	for name, test := range map[string]struct {
+		base, head string
+		roots      []string
+		want       []string
+	}{
+		"broken":                {broken + app, broken + changed, nil, []string{unasked, unreadable, failing}},
+		"broken, nothing asked": {broken + app, broken + app + "-- app/x.txt --\nx\n", nil, []string{unreadable}},
+		"far":                   {far + app, far + changed, nil, []string{"indeterminate policy policies: " + notAsked + remoteFails, "indeterminate root policies: " + remoteFails}},
+		"no policies":           {plain + app, plain + changed, nil, []string{unreadable}},
+		"touched":               {broken + app, broken + changed + cm("policies/z.yaml", "z", "1"), nil, []string{"indeterminate root policies: " + notRendered, unreadable}},
+		"gone":                  {broken + app, changed, nil, []string{"indeterminate root policies: this root is gone and did not render before, so what is deleted with it is not known: " + twiceFails}},
+		"not judged":            {broken + app, broken + changed, []string{"app"}, []string{unasked, unreadable, "note policies: this root is not judged and does not render, so policies, namespaces and params in it are unknown: " + twiceFails}},
+		"not judged, broken by the change": {policies + app, broken + changed, []string{"app"}, []string{
+			"new Deny validation app/x.yaml UPDATE ConfigMap default/x: too many [inForce]",
+			unasked, unreadable, "note policies: this root is not judged and does not render, so policies, namespaces and params in it are unknown: " + twiceFails}},
+		"not judged, and gone": {broken + app, changed, []string{"app"}, []string{unasked}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := input(test.base, test.head)
+			in.Config.Roots = test.roots
+			r := mustScan(t, in)
+			wantSays(t, r, test.want...)
+			if got, open := r.Verdict("indeterminate", false), strings.Contains(strings.Join(test.want, ""), "indeterminate"); (got == scanner.VerdictPassed) == open {
+				t.Errorf("verdict %s", got)
+			}
+			sameAsWhole(t, in)
+		})
+	}
+}
