@@ -68,7 +68,7 @@ type Queue struct {
 // Keep says how long scans are kept, and how many.
 type Keep struct {
 	Age   Duration `json:"age" default:"720h" usage:"time to keep scans and reports"`
-	Scans int      `json:"scans" default:"100000" usage:"most scans to keep that ended; the oldest go first, with their reports"`
+	Scans int      `json:"scans" default:"100000" usage:"most scans to keep that ended, 1000 or more; the oldest go first, with their reports"`
 	Size  Size     `json:"size" default:"4Gi" usage:"most bytes of reports to keep; the oldest go first"`
 }
 

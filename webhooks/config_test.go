@@ -28,13 +28,13 @@ api:
   - {name: ci, sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08, repositories: [octo/shop]}
 `),
 		Flags:  map[string][]string{"scan-concurrency": {"8"}, "listen": {":80"}},
-		Getenv: environment{"PREADMIT_SCAN_CONCURRENCY": "6", "PREADMIT_KEEP_SIZE": "1Gi", "PREADMIT_KEEP_SCANS": "500", "PREADMIT_PAGES_ADMINS": "carol,dan"}.get,
+		Getenv: environment{"PREADMIT_SCAN_CONCURRENCY": "6", "PREADMIT_KEEP_SIZE": "1Gi", "PREADMIT_KEEP_SCANS": "5000", "PREADMIT_PAGES_ADMINS": "carol,dan"}.get,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := []any{c.App.ID, c.Scan.Memory, time.Duration(c.Scan.Timeout), c.Scan.Concurrency, c.Listen, c.Keep.Size, c.Keep.Scans, c.Pages.Admins, c.GitHub.URL, c.Forks}
-	want := []any{int64(7), Size(512 << 20), 90 * time.Second, 8, ":80", Size(1 << 30), 500, []string{"carol", "dan"}, "https://github.com", "on"}
+	want := []any{int64(7), Size(512 << 20), 90 * time.Second, 8, ":80", Size(1 << 30), 5000, []string{"carol", "dan"}, "https://github.com", "on"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
 	}
@@ -71,7 +71,7 @@ func TestReadConfigErrors(t *testing.T) {
 		{"zero", complete + "scan:\n  concurrency: 0\n", nil, nil, []string{`serve.yaml:9:16: scan.concurrency: must be at least 1`}},
 		{"time", complete + "drain: 5\n", nil, nil, []string{`serve.yaml:8:8: drain: want a time like 30s or 5m, not "5"`}},
 		{"size", complete + "keep: {size: much}\n", nil, nil, []string{`serve.yaml:8:14: keep.size: want a size like`}},
-		{"no scans", complete + "keep: {scans: 0}\n", nil, nil, []string{`serve.yaml:8:15: keep.scans: must be at least 1`}},
+		{"few scans", complete + "keep: {scans: 999}\n", nil, nil, []string{`serve.yaml:8:15: keep.scans: must be at least 1000`}},
 		{"negative size", complete + "keep: {size: -1Gi}\n", nil, nil, []string{`keep.size: want a size like`}},
 		{"secret", complete + "nats: {url: 7}\n", nil, nil, []string{"nats.url: want a string"}},
 		{"a secret in the file", strings.Replace(complete, "webhookSecretFile", "webhookSecret", 1), nil, nil,

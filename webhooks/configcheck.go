@@ -109,6 +109,11 @@ func (r *configReader) nats() {
 	}
 }
 
+// leastScans is the least that keep.scans may be: enough for the verdicts on all pull requests
+// that have one head, which are one check run's. Without those of the others each has them
+// judged again.
+const leastScans = 1000
+
 // bounds checks numbers, times and sizes, and what must not be empty.
 func (r *configReader) bounds() {
 	c := r.config
@@ -122,7 +127,7 @@ func (r *configReader) bounds() {
 		{"queue.attempts", int64(c.Queue.Attempts), 1, "at least 1"},
 		{"queue.perInstallation", int64(c.Queue.PerInstallation), 0, "0 or more"},
 		{"keep.age", int64(c.Keep.Age), 1, "more than 0"},
-		{"keep.scans", int64(c.Keep.Scans), 1, "at least 1"},
+		{"keep.scans", int64(c.Keep.Scans), leastScans, fmt.Sprintf("at least %d", leastScans)},
 		{"keep.size", int64(c.Keep.Size), 1, "more than 0"},
 		{"scan.concurrency", int64(c.Scan.Concurrency), 1, "at least 1"},
 		{"scan.workers", int64(c.Scan.Workers), 0, "0 or more"},
