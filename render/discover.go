@@ -30,7 +30,7 @@ func (r *Renderer) Discover(ctx context.Context) (*Discovery, error) {
 // selected tells: what only kustomizations elsewhere use is a root too, if it is
 // selected itself. A nil selected selects all.
 func (r *Renderer) DiscoverSelected(ctx context.Context, selected func(dir string) bool) (*Discovery, error) {
-	d := &discoverer{tree: r.tree, selected: selected, extents: map[string]dirRange{}, problems: map[string]*Problem{}, twins: r.twins()}
+	d := &discoverer{tree: r.tree, selected: selected, extents: map[string]dirRange{}, problems: map[string]*Problem{}, pointers: map[string]bool{}, twins: r.twins()}
 	d.reading.SetLimit(runtime.GOMAXPROCS(0))
 	err := d.search(ctx, ".")
 	_ = d.reading.Wait() // what cannot be read is told by diagnostics
@@ -75,6 +75,8 @@ type discoverer struct {
 	out              Discovery
 	// problems keep manifests from being rendered, by file.
 	problems map[string]*Problem
+	// pointers are those of Git LFS that rather stand for data.
+	pointers map[string]bool
 	// reading are the kustomizations that are being read.
 	reading errgroup.Group
 	// twins are what is known of the tree beside; nil when nothing is.
@@ -259,8 +261,16 @@ func (d *discoverer) plainRoot(l *listing) {
 		d.partlyUsed(l)
 		return
 	}
-	if root := d.plain(l); len(root.Files) > 0 {
-		d.out.Roots = append(d.out.Roots, root)
+	root := d.plain(l)
+	if len(root.Files) == 0 {
+		return
+	}
+	d.out.Roots = append(d.out.Roots, root)
+	for _, name := range l.manifests {
+		if d.pointers[name] {
+			id, _ := d.tree.identity(d.real(name)) // it was read
+			d.leftOut(LeftOut{Path: name, Kind: LeftOutPointer, Root: l.path, ID: id})
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -58,7 +59,9 @@ func splitDocuments(name string, data []byte) ([]document, *syntax) {
 			bad := document{path: name, text: data[at:], line: line, json: true}.syntax(err)
 			return docs, bad
 		default:
-			rest, bad := splitYAML(name, data[at:], line)
+			text := bytes.TrimLeftFunc(data[at:], unicode.IsSpace)
+			line += bytes.Count(data[at:len(data)-len(text)], []byte("\n"))
+			rest, bad := splitYAML(name, text, line)
 			return append(docs, rest...), bad
 		}
 	}

@@ -3,9 +3,11 @@ package render
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -36,6 +38,10 @@ const (
 	// LeftOutLink is a symbolic link to a directory with roots: what is applied by its path
 	// changes when it leads elsewhere.
 	LeftOutLink LeftOutKind = "symbolic link"
+	// LeftOutTemplate is a file that looks like a template of a manifest.
+	LeftOutTemplate LeftOutKind = "template"
+	// LeftOutPointer is a Git LFS pointer to JSON, beside manifests.
+	LeftOutPointer LeftOutKind = "Git LFS pointer"
 	// LeftOutJsonnet is a file in or below a plain root that Argo CD evaluates.
 	LeftOutJsonnet LeftOutKind = "jsonnet"
 	// LeftOutComponent is the directory of a Component that no root uses.
@@ -152,7 +158,12 @@ func (d *discoverer) holdsRoot(dir string, roots map[string]bool) bool {
 	return false
 }
 
-func (d *discoverer) leftOut(o LeftOut) { d.out.LeftOut = append(d.out.LeftOut, o) }
+// leftOut lists something once, as what it was found to be first.
+func (d *discoverer) leftOut(o LeftOut) {
+	if !slices.ContainsFunc(d.out.LeftOut, func(known LeftOut) bool { return known.Path == o.Path }) {
+		d.out.LeftOut = append(d.out.LeftOut, o)
+	}
+}
 
 // isChart tells the uppermost directory of a chart that no kustomization uses. An umbrella
 // chart has no templates of its own.
@@ -176,19 +187,21 @@ func (d *discoverer) tellHidden(dir, root string) {
 		if err != nil || e.IsDir() || !isManifestName(name) {
 			return nil // what cannot be listed is not applied either
 		}
-		data, real, err := d.tree.load(name, newTrace())
-		if err != nil || !mayHoldObject(data) {
-			return nil
-		}
-		for _, doc := range d.tree.decodeManifest(real, data).documents {
-			if len(doc.objects) > 0 || doc.object && !doc.template {
-				id, _ := d.tree.identity(real)
-				d.leftOut(LeftOut{Path: name, Kind: LeftOutHidden, Root: root, ID: id})
-				return nil
-			}
+		if data, real, err := d.tree.load(name, newTrace()); d.mayMean(real, data, err) {
+			id, _ := d.tree.identity(d.real(name))
+			d.leftOut(LeftOut{Path: name, Kind: LeftOutHidden, Root: root, ID: id})
 		}
 		return nil
 	})
+}
+
+// mayMean tells whether a file that was read, or not, may be meant as a manifest.
+func (d *discoverer) mayMean(real string, data []byte, err error) bool {
+	if err != nil || !mayHoldObject(data) {
+		return err != nil && !errors.Is(err, fs.ErrNotExist)
+	}
+	f := d.tree.decodeManifest(real, data)
+	return f.problem() != nil || slices.ContainsFunc(f.documents, func(doc decoded) bool { return len(doc.objects) > 0 })
 }
 
 // contentID names what a directory holds.

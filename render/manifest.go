@@ -64,6 +64,7 @@ func (d *discoverer) isManifest(name string) bool {
 		return false
 	}
 	if isPointer(data) && path.Ext(name) == ".json" { // data, rather than a manifest
+		d.pointers[name] = true
 		d.diagnose(SeverityWarning, Position{Path: name}, "%s", elsewhere(data))
 		return false
 	}
@@ -71,7 +72,7 @@ func (d *discoverer) isManifest(name string) bool {
 	if p := f.problem(); p != nil {
 		d.problems[name] = p
 	}
-	return d.holdsObject(f)
+	return d.holdsObject(name, f)
 }
 
 // refusal is why a plain root is refused, if it is.
@@ -87,28 +88,23 @@ func (d *discoverer) refusal(root Root) *Problem {
 	return nil
 }
 
-// template is said of what is left out since it is no YAML yet.
-const template = "looks like a template, not a manifest: %s"
-
 // holdsObject tells what is wrong with documents that were meant as objects.
-func (d *discoverer) holdsObject(f *manifestFile) bool {
+func (d *discoverer) holdsObject(name string, f *manifestFile) bool {
 	found := false
 	for _, doc := range f.documents {
 		switch {
 		case doc.bad != nil && doc.object && doc.template:
-			d.diagnose(SeverityWarning, doc.bad.Position, template, doc.bad.message)
+			d.tellTemplate(name, doc.bad)
 		case doc.bad != nil && doc.object:
 			d.diagnose(SeverityError, doc.bad.Position, "%s", doc.bad.message)
 			found = true
 		case len(doc.objects) > 0:
 			found = true
-		case doc.bad != nil && doc.mentions:
-			d.diagnose(SeverityWarning, doc.bad.Position, "%s", doc.bad.message)
 		}
 	}
 	switch {
 	case f.bad != nil && templated([]byte(f.bad.message)): // the separator itself
-		d.diagnose(SeverityWarning, f.bad.Position, template, f.bad.message)
+		d.tellTemplate(name, f.bad)
 	case f.bad != nil:
 		d.diagnose(SeverityError, f.bad.Position, "%s", f.bad.message)
 		found = true
@@ -116,22 +112,16 @@ func (d *discoverer) holdsObject(f *manifestFile) bool {
 	return found
 }
 
-// looksLikeObject tells whether a document that does not parse has the two lines
-// every Kubernetes object has.
-func looksLikeObject(d document) bool {
-	if d.json {
-		return bytes.Contains(d.text, []byte(`"apiVersion"`)) && bytes.Contains(d.text, []byte(`"kind"`))
-	}
-	return hasLine(d.text, "apiVersion:") && hasLine(d.text, "kind:")
+// tellTemplate tells of what is left out since it is no YAML yet.
+func (d *discoverer) tellTemplate(name string, bad *syntax) {
+	d.diagnose(SeverityWarning, bad.Position, "looks like a template, not a manifest: %s", bad.message)
+	id, _ := d.tree.identity(d.real(name)) // it was read
+	d.leftOut(LeftOut{Path: name, Kind: LeftOutTemplate, Root: path.Dir(name), ID: id})
 }
 
 // templated tells a file of another tool's templates, which is no YAML yet.
 func templated(text []byte) bool {
 	return bytes.Contains(text, []byte("{{")) && bytes.Contains(text, []byte("}}"))
-}
-
-func hasLine(text []byte, prefix string) bool {
-	return bytes.HasPrefix(text, []byte(prefix)) || bytes.Contains(text, []byte("\n"+prefix))
 }
 
 // pluginFiles lists the files that plugin configuration names.

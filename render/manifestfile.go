@@ -32,11 +32,9 @@ func (f *manifestFile) problem() *Problem {
 type decoded struct {
 	objects []listed
 	bad     *syntax
-	// Of a document that does not decode: does it look like an object, or like a
+	// Of a document that does not decode: may it be meant as an object, and is it a
 	// template of one?
 	object, template bool
-	// mentions is set when it has the words that every object has, wherever.
-	mentions bool
 }
 
 // decodeManifest decodes the file that a path leads to, given its content. A
@@ -82,9 +80,9 @@ func (d document) read() decoded {
 // takes, so it is no template.
 func (d document) broken(bad *syntax) decoded {
 	if data, err := sigsyaml.YAMLToJSON(d.text); err == nil {
-		return decoded{bad: bad, object: looksLikeObject(d) || len(objectsOf(data)) > 0}
+		return decoded{bad: bad, object: len(objectsOf(data)) > 0}
 	}
-	return decoded{bad: bad, object: looksLikeObject(d), template: templated(d.text), mentions: mentionsObject(d.text)}
+	return decoded{bad: bad, object: mentionsObject(joinLines(d.text)), template: templated(d.text)}
 }
 
 // mayHoldObject is a cheap test, before anything is parsed.

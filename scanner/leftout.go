@@ -17,6 +17,10 @@ func whyLeftOut(kind render.LeftOutKind) string {
 		return "a symbolic link to a directory: what is applied by its path is not judged by it"
 	case render.LeftOutComponent:
 		return "a Component that no root uses: it is not judged, but what it has for resources is"
+	case render.LeftOutTemplate:
+		return "what looks like a template, which is not filled in"
+	case render.LeftOutPointer:
+		return "a pointer of Git LFS: the file itself is not in the repository"
 	case render.LeftOutJsonnet:
 		return "evaluated by Argo CD, which is not done here"
 	case render.LeftOutHidden:
@@ -36,7 +40,8 @@ func (s *scan) accountLeftOut() {
 		s.openLeftOut(o, "is ", headTree, slices.ContainsFunc(before, func(b render.LeftOut) bool { return b.Path == o.Path && b.ID == o.ID }))
 	}
 	for _, o := range before {
-		if !slices.ContainsFunc(now, func(n render.LeftOut) bool { return n.Path == o.Path }) {
+		used := o.Kind == render.LeftOutComponent && s.head.hasKustomization(o.Path)
+		if !used && !slices.ContainsFunc(now, func(n render.LeftOut) bool { return n.Path == o.Path }) {
 			s.openLeftOut(o, "was ", baseTree, false)
 		}
 	}

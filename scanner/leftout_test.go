@@ -49,6 +49,9 @@ func TestLeftOut(t *testing.T) {
 	unused := tree(fstest.MapFS{"shared/b.yaml": other})
 	linked, turned := tree(fstest.MapFS{"current": link("apps")}), tree(fstest.MapFS{"current": link("kustomized")})
 	beside := tree(fstest.MapFS{"teams/a/cm.yaml": manifest, "teams/.h/p.yaml": other})
+	template := tree(fstest.MapFS{"apps/t.yaml": {Data: []byte("apiVersion: v1\nkind: Pod\nmetadata: {{ x }}\n{{ end }}")}})
+	pointer := &fstest.MapFile{Data: []byte("version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n")}
+	pointers := tree(fstest.MapFS{"apps/t.json": pointer, "apps/.h/i/p.yaml": pointer, "docs/t.json": pointer})
 	theme := tree(fstest.MapFS{"docs/theme": at("1")})
 	const (
 		isSubmodule = "apps/deep/vendor of apps: submodule, is a git submodule"
@@ -78,6 +81,8 @@ func TestLeftOut(t *testing.T) {
 		"link":               {&without, linked, []string{"current of current: symbolic link, is a symbolic link to a directory: what is applied by its path is not judged by it"}},
 		"link turned":        {&linked, turned, []string{"current of current: symbolic link, is a symbolic link to a directory: what is applied by its path is not judged by it"}},
 		"hidden beside":      {&without, beside, []string{"teams/.h/p.yaml of teams: hidden manifest, is in a directory whose name begins with a dot"}},
+		"template":           {&without, template, []string{"apps/t.yaml of apps: template, is what looks like a template"}},
+		"Git LFS":            {&without, pointers, []string{isHidden, "apps/t.json of apps: Git LFS pointer, is a pointer of Git LFS: the file itself is not in the repository"}},
 		"submodule anywhere": {&without, theme, []string{"docs/theme of docs: submodule, is a git submodule"}},
 	} {
 		t.Run(name, func(t *testing.T) {

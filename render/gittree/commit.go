@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strconv"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
@@ -54,13 +56,31 @@ func (r *Repository) directory(hash plumbing.Hash) (*directory, error) {
 		return nil, explainMissing("tree", hash, err)
 	}
 	d := &directory{entries: make(map[string]object.TreeEntry, len(tree.Entries))}
+	var odd []object.TreeEntry
 	for _, e := range tree.Entries {
-		if fs.ValidPath(e.Name) && e.Name != "." {
+		switch {
+		case !utf8.ValidString(e.Name):
+			odd = append(odd, e)
+		case fs.ValidPath(e.Name) && e.Name != ".": // else git does not check it out
 			d.entries[e.Name] = e
 		}
 	}
+	for _, e := range odd {
+		name := spelled(e.Name)
+		for _, taken := d.entries[name]; taken; _, taken = d.entries[name] {
+			name = "_" + name
+		}
+		d.entries[name] = e
+	}
 	r.trees.Store(hash, d)
 	return d, nil
+}
+
+// spelled is a name that is no UTF-8, as a path of fs.FS has to be, with escapes for what is
+// not. The file is there all the same, and what applies a directory applies it.
+func spelled(name string) string {
+	quoted := strconv.Quote(name)
+	return quoted[1 : len(quoted)-1]
 }
 
 // blob loads the content of a file. The result must not be modified.

@@ -384,3 +384,18 @@ func TestDir(t *testing.T) {
 		t.Error("opened a directory that is not there")
 	}
 }
+
+// TestOddNames: a name that is no UTF-8 is spelled with escapes, so that the file does not go
+// unseen.
+func TestOddNames(t *testing.T) {
+	dir := history(t)
+	write(t, dir, map[string]string{"odd/\xff.yaml": "one", "odd/\\xff.yaml": "two", "\xfe/b.yaml": "three"})
+	runGit(t, dir, "add", "-A")
+	runGit(t, dir, "commit", "-q", "-m", "odd")
+	r := open(t, dir)
+	for name, want := range map[string]string{`odd/\xff.yaml`: "two", `odd/_\xff.yaml`: "one", `\xfe/b.yaml`: "three"} {
+		if got := content(t, r, "HEAD", name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package render
+
+import "path"
+
+// Users gives the directories that kustomizations elsewhere use, or a file directly in
+// which they use, with the directories of those kustomizations, in the tree that Discover
+// searched. Kustomizations that no root is made of do not count.
+func (r *Renderer) Users() map[string][]string {
+	users := map[string][]string{}
+	d := r.found.Load()
+	if d == nil {
+		return users
+	}
+	for _, l := range d.dirs {
+		if l.says == nil || !d.used.reached[l.path] {
+			continue
+		}
+		for _, dir := range l.says.bases {
+			users[dir] = append(users[dir], l.path)
+		}
+		for _, name := range l.says.files {
+			if dir := path.Dir(name); dir != l.path {
+				users[dir] = append(users[dir], l.path)
+			}
+		}
+	}
+	return users
+}
+
+// Unlisted gives the manifests directly in a directory that its kustomization, and those
+// that it uses, do not have among their resources. The tree is one that Discover searched.
+func (r *Renderer) Unlisted(dir string) []string {
+	d := r.found.Load()
+	l := d.at(dir)
+	if l == nil {
+		return nil
+	}
+	listed := d.resources(dir, map[string]bool{}, map[string]bool{})
+	var names []string
+	for _, name := range l.manifests {
+		if !listed[d.real(name)] && d.isManifestOf(l, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// resources adds the files that a kustomization, and those that it uses, list as
+// resources.
+func (d *discoverer) resources(dir string, seen, files map[string]bool) map[string]bool {
+	l := d.at(dir)
+	if l == nil || l.says == nil || seen[dir] {
+		return files
+	}
+	seen[dir] = true
+	for _, name := range l.says.resources {
+		files[name] = true
+	}
+	for _, base := range l.says.bases {
+		d.resources(base, seen, files)
+	}
+	return files
+}
