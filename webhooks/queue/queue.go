@@ -85,7 +85,7 @@ func (q *Queue) open(ctx context.Context) (err error) {
 		}
 		q.conn, err = q.embedded.connect()
 	} else {
-		q.conn, err = connectExternal(q.config)
+		q.conn, err = connectExternal(ctx, q.config)
 	}
 	if err != nil {
 		return err

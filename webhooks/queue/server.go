@@ -79,7 +79,7 @@ func (e *embedded) connect() (*nats.Conn, error) {
 
 // connectExternal connects to the servers of the configuration, and again whenever the
 // connection is lost.
-func connectExternal(c Config) (*nats.Conn, error) {
+func connectExternal(ctx context.Context, c Config) (*nats.Conn, error) {
 	options := []nats.Option{
 		nats.Name("preadmit"), nats.MaxReconnects(-1), nats.ReconnectWait(500 * time.Millisecond),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { c.Log.Warn("the connection to NATS was lost", "err", err) }),
@@ -101,11 +101,37 @@ func connectExternal(c Config) (*nats.Conn, error) {
 		}
 		options = append(options, file.option(file.name))
 	}
-	conn, err := nats.Connect(c.URL, options...)
+	conn, err := dial(ctx, c.URL, options)
 	if err != nil {
 		return nil, fmt.Errorf("nats.url: connecting to NATS: %w; check the URLs, nats.credentialsFile and nats.caFile", err)
 	}
 	return conn, nil
+}
+
+// dial is nats.Connect that ends with ctx: that one tries each server for seconds that says
+// nothing. Should it connect all the same, the connection is closed.
+func dial(ctx context.Context, url string, options []nats.Option) (*nats.Conn, error) {
+	type result struct {
+		conn *nats.Conn
+		err  error
+	}
+	made := make(chan result)
+	go func() {
+		conn, err := nats.Connect(url, options...)
+		select {
+		case made <- result{conn, err}:
+		case <-ctx.Done():
+			if conn != nil {
+				conn.Close()
+			}
+		}
+	}()
+	select {
+	case r := <-made:
+		return r.conn, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // serverLog hands on what the embedded server has to say that is not routine.

@@ -1,0 +1,40 @@
+package queue_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/preadmit/preadmit/webhooks/queue"
+)
+
+// TestOpenEnds: who is told to end does not wait until each server was tried that takes a
+// connection and says nothing.
+func TestOpenEnds(t *testing.T) {
+	var mute []string
+	for range 5 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = l.Close() })
+		mute = append(mute, "nats://"+l.Addr().String())
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	told := errors.New("told to end")
+	time.AfterFunc(100*time.Millisecond, func() { cancel(told) })
+	start := time.Now()
+	q, err := queue.Open(ctx, queue.Config{URL: strings.Join(mute, ",")})
+	if err == nil {
+		shut(t, q)
+	}
+	if !errors.Is(err, told) {
+		t.Errorf("error %v, want %v", err, told)
+	}
+	if took := time.Since(start); took > 1500*time.Millisecond {
+		t.Errorf("it ended after %s", took)
+	}
+}
