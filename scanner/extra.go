@@ -37,7 +37,7 @@ func (s *scan) loadExtras(ctx context.Context) error {
 }
 
 func (s *scan) loadExtra(ctx context.Context, extra Extra) ([]*admission.Object, error) {
-	from, err := s.openSide(ctx, extra.Name, Tree{FS: extra.FS}, render.NewRenderer(extra.FS, s.in.Render))
+	from, err := s.openSide(ctx, extra.Name, Tree{FS: extra.FS}, render.NewRenderer(extra.FS, s.in.Render), nil)
 	if err != nil {
 		return nil, err
 	}

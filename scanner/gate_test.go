@@ -3,6 +3,7 @@ package scanner_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -122,5 +123,120 @@ func TestAMistypedSelectionIsRefused(t *testing.T) {
 	var mistake *scanner.InputError
 	if !errors.As(err, &mistake) || !strings.Contains(err.Error(), `["ap/**"] match no root`) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestNewManifestsCannotBeHidden: a change that adds an object which is denied does not
+// take it out of sight by what uses it.
+func TestNewManifestsCannotBeHidden(t *testing.T) {
+	const (
+		manifest  = "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}, data: {size: \"50\"}}\n"
+		plain     = "\n-- app/new/p.yaml --\n" + manifest
+		kustomize = plain + "-- app/new/kustomization.yaml --\nresources: [p.yaml]\n"
+		deletes   = "patches: [{patch: '{$patch: delete, apiVersion: v1, kind: ConfigMap, metadata: {name: b}}'}]\n"
+	)
+	for name, test := range map[string]struct {
+		base, change string
+		roots        []string
+	}{
+		"by a Component that nothing uses": {change: kustomize + "-- c/kustomization.yaml --\n{kind: Component, resources: [../app/new]}\n"},
+		"by a Component that reads it":     {change: plain + "-- c/kustomization.yaml --\n{kind: Component, resources: [../app/new/p.yaml]}\n"},
+		"by a kustomization that is not selected": {
+			change: kustomize + "-- z/kustomization.yaml --\nresources: [../app/new]\n", roots: []string{"app/**"},
+		},
+		"by one that is not selected and reads it": {
+			change: plain + "-- z/kustomization.yaml --\nresources: [../app/new/p.yaml]\n", roots: []string{"app/**"},
+		},
+		"by a kustomization that deletes it": {change: plain + "-- z/kustomization.yaml --\nresources: [../app/new/p.yaml]\n" + deletes},
+		"by one that uses its kustomization": {change: kustomize + "-- z/kustomization.yaml --\nresources: [../app/new]\n" + deletes},
+		"where old ones are used from outside": {
+			base:   "-- app/new/old.yaml --\n" + strings.Replace(manifest, "name: b", "name: old", 1) + "-- y/kustomization.yaml --\nresources: [../app/new/old.yaml]\n",
+			change: plain + "-- z/kustomization.yaml --\nresources: [../app/new/p.yaml]\n" + deletes,
+		},
+	} {
+		in := input(gatedApp+test.base, gatedApp+test.base+test.change)
+		in.Config.Roots = test.roots
+		r := mustScan(t, in)
+		if len(r.Findings) != 1 || r.Findings[0].Root != "app/new" || r.Findings[0].Object.Name != "b" {
+			t.Errorf("hidden %s: %q", name, says(r))
+		}
+	}
+}
+
+// TestWhatAPlainRootUsesIsJudgedOnce: what is used from inside of the root that it is in is
+// in sight.
+func TestWhatAPlainRootUsesIsJudgedOnce(t *testing.T) {
+	r := mustScan(t, input(gatedApp, gatedApp+`
+-- app/new/p.yaml --
+{apiVersion: v1, kind: ConfigMap, metadata: {name: b}, data: {size: "50"}}
+-- app/z/kustomization.yaml --
+resources: [../new/p.yaml]
+`))
+	if len(r.Findings) != 1 || r.Findings[0].Root != "app/z" {
+		t.Errorf("report %q", says(r))
+	}
+}
+
+// TestAnUnusedComponentIsTold when the change touches anything it uses.
+func TestAnUnusedComponentIsTold(t *testing.T) {
+	const component = gatedApp + `
+-- c/kustomization.yaml --
+{kind: Component, patches: [{path: ../patches/p.yaml}]}
+-- patches/p.yaml --
+{apiVersion: v1, kind: ConfigMap, metadata: {name: b}, data: {size: "50"}}
+`
+	const told = " a Component that no root uses: it is not judged, but what it has for resources is"
+	used := component + "-- app/kustomization.yaml --\n{components: [../c], resources: [cm.yaml]}\n"
+	for name, test := range map[string]struct {
+		base, head string
+		want       []string
+	}{
+		"used":             {component, used, nil},
+		"gone":             {component, gatedApp, []string{"was" + told}},
+		"new":              {gatedApp, component, []string{"is" + told}},
+		"the same":         {component, component + "-- other/cm.yaml --\n{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {size: \"1\"}}\n", []string{"is" + told + ", untouched"}},
+		"patched by other": {component, strings.Replace(component, `"50"`, `"60"`, 1), []string{"is" + told}},
+	} {
+		var got []string
+		for _, i := range mustScan(t, input(test.base, test.head)).Indeterminate {
+			why := i.Why
+			if i.Untouched {
+				why += ", untouched"
+			}
+			got = append(got, why)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// TestAPlainRootThatBecomesAKustomization: what it leaves out is told when it is new or
+// changed, for there may be who applies the files.
+func TestAPlainRootThatBecomesAKustomization(t *testing.T) {
+	base := gatedApp + `
+-- app/changed.yaml --
+{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {size: "1"}}
+-- app/same.yaml --
+{apiVersion: v1, kind: ConfigMap, metadata: {name: s}, data: {size: "1"}}
+`
+	head := strings.Replace(base, "name: c}, data: {size: \"1\"", "name: c}, data: {size: \"2\"", 1) + `-- app/new.yaml --
+{apiVersion: v1, kind: ConfigMap, metadata: {name: b}, data: {size: "50"}}
+-- app/values.yaml --
+size: 1
+-- app/below/p.yaml --
+{apiVersion: v1, kind: ConfigMap, metadata: {name: p}, data: {size: "1"}}
+-- app/sub/kustomization.yaml --
+resources: [../cm.yaml]
+-- app/kustomization.yaml --
+resources: [sub, below/p.yaml]
+configMapGenerator: [{name: g, files: [new.yaml], literals: [size=1]}]
+`
+	var told []string
+	for _, i := range mustScan(t, input(base, head)).Indeterminate {
+		told = append(told, i.What+" "+i.Root+" "+i.Location.Path)
+	}
+	if want := []string{"manifest app app/changed.yaml", "manifest app app/new.yaml"}; !slices.Equal(told, want) {
+		t.Errorf("told of %q, want %q", told, want)
 	}
 }

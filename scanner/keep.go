@@ -1,8 +1,10 @@
 package scanner
 
 import (
+	"bytes"
+	"io/fs"
+	"path"
 	"slices"
-	"strings"
 
 	"github.com/preadmit/preadmit/render"
 )
@@ -12,16 +14,22 @@ import (
 // that uses it and patches what it renders to, by making a component of it, or by
 // reading one of its files.
 func (s *scan) keepRoots() {
-	found := s.head.found
 	for _, root := range s.base.found.Roots {
 		if _, ok := s.head.root(root.Path); ok {
 			continue
 		}
 		if kept, ok := s.head.still(root); ok {
-			found.Roots = append(found.Roots, kept)
+			s.head.keep(kept)
 		}
 	}
-	slices.SortFunc(found.Roots, func(a, b render.Root) int { return strings.Compare(a.Path, b.Path) })
+	s.keepBelow()
+	s.tellUnlisted()
+}
+
+// keep adds a root to those that were discovered.
+func (s *side) keep(root render.Root) {
+	at, _ := s.rootIndex(root.Path)
+	s.found.Roots = slices.Insert(s.found.Roots, at, root)
 }
 
 // still gives a root of the other side as it is on this one; ok is false when
@@ -34,4 +42,86 @@ func (s *side) still(root render.Root) (render.Root, bool) {
 		return render.Root{}, false
 	}
 	return s.renderer.Plain(root.Path) // new files too: what uses one may delete what is in it
+}
+
+// keepBelow makes roots of directories at or below a plain root of the base that the
+// change adds manifests or a kustomization to, and that only kustomizations outside of
+// that root use: what applies the root with all below it applies them as they are. Such a
+// directory of manifests is a root of the base too, so that only what is new counts as
+// new.
+func (s *scan) keepBelow() {
+	var below []string
+	for dir, users := range s.head.renderer.Users() {
+		above, ok := s.base.plainAbove(dir)
+		inside := func(user string) bool { return under(above, user) }
+		if _, known := s.head.root(dir); ok && !known && s.selected(dir) && !slices.ContainsFunc(users, inside) {
+			below = append(below, dir)
+		}
+	}
+	for _, dir := range below {
+		s.keepNew(dir)
+	}
+}
+
+// plainAbove is the nearest plain root at or above a directory.
+func (s *side) plainAbove(dir string) (found string, ok bool) {
+	for {
+		root, ok := s.root(dir)
+		if ok && root.Kind == render.KindPlain || dir == "." {
+			return dir, ok && root.Kind == render.KindPlain
+		}
+		dir = path.Dir(dir)
+	}
+}
+
+// keepNew makes a root of a directory with something new to apply.
+func (s *scan) keepNew(dir string) {
+	if s.head.hasKustomization(dir) {
+		if !s.base.hasKustomization(dir) {
+			s.head.keep(render.Root{Path: dir, Kind: render.KindKustomize})
+		}
+		return
+	}
+	root, ok := s.head.renderer.Plain(dir)
+	if !ok || !slices.ContainsFunc(root.Files, func(name string) bool { return !s.base.has(name) }) {
+		return
+	}
+	s.head.keep(root)
+	if before, ok := s.base.renderer.Plain(dir); ok {
+		s.base.keep(before)
+	}
+}
+
+// tellUnlisted tells of new and changed manifests in plain roots of the base that are
+// kustomizations now which do not have them for resources: what goes on applying the
+// directory's files applies them.
+func (s *scan) tellUnlisted() {
+	for _, before := range s.base.found.Roots {
+		now, ok := s.head.root(before.Path)
+		if !ok || before.Kind != render.KindPlain || now.Kind != render.KindKustomize || !s.selected(now.Path) {
+			continue
+		}
+		for _, name := range s.head.renderer.Unlisted(now.Path) {
+			if !s.head.sameFile(s.base, name) {
+				s.openUnlisted(now.Path, name)
+			}
+		}
+	}
+}
+
+func (s *scan) openUnlisted(root, name string) {
+	s.open(Indeterminate{
+		What: "manifest", Root: root, Location: ptr(locationOf(render.Position{Path: name}, headTree)),
+		Why: "the change makes a kustomization of this directory that does not have this among its resources: what applies the directory as plain manifests goes on applying it",
+	})
+}
+
+// sameFile tells whether two sides have the same in a file.
+func (s *side) sameFile(other *side, name string) bool {
+	a, err := fs.ReadFile(s.tree.FS, name)
+	if err != nil {
+		return false
+	}
+	b, err := fs.ReadFile(other.tree.FS, name)
+	return err == nil && bytes.Equal(a, b)
 }

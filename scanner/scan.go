@@ -101,11 +101,11 @@ func (s *scan) discover(ctx context.Context) (err error) {
 		return err
 	}
 	s.progress("discover", 0, 1)
-	if s.head, err = s.openSide(ctx, headTree, s.in.Head, render.NewRenderer(s.in.Head.FS, s.in.Render)); err != nil {
+	if s.head, err = s.openSide(ctx, headTree, s.in.Head, render.NewRenderer(s.in.Head.FS, s.in.Render), s.inGlobs()); err != nil {
 		return err
 	}
 	if s.in.Base != nil {
-		if s.base, err = s.openSide(ctx, baseTree, *s.in.Base, s.head.renderer.Beside(s.in.Base.FS)); err != nil {
+		if s.base, err = s.openSide(ctx, baseTree, *s.in.Base, s.head.renderer.Beside(s.in.Base.FS), s.inGlobs()); err != nil {
 			return err
 		}
 		s.keepRoots()
@@ -122,14 +122,22 @@ func (s *scan) discover(ctx context.Context) (err error) {
 	return nil
 }
 
+// inGlobs tells whether the configuration's globs match a directory; nil when there are
+// none.
+func (s *scan) inGlobs() func(dir string) bool {
+	if len(s.in.Config.Roots) == 0 {
+		return nil
+	}
+	return func(dir string) bool { return matchAny(s.in.Config.Roots, dir) }
+}
+
 // checkSelection refuses a selection of roots that selects none: a mistyped glob
 // must not leave the gate open.
 func (s *scan) checkSelection() error {
-	globs := s.in.Config.Roots
-	if len(globs) == 0 || s.anyRoot(func(path string) bool { return matchAny(globs, path) }) {
+	if match := s.inGlobs(); match == nil || s.anyRoot(match) {
 		return nil
 	}
-	return &InputError{What: "roots", Err: fmt.Errorf("%q match no root", globs)}
+	return &InputError{What: "roots", Err: fmt.Errorf("%q match no root", s.in.Config.Roots)}
 }
 
 func (s *scan) checkGlobs() error {
@@ -177,6 +185,7 @@ func (s *scan) judge(ctx context.Context) error {
 	for _, r := range reviews {
 		s.collect(r)
 	}
+	s.accountUnasked()
 	s.noteMutations()
 	s.noteBindings()
 	return s.judgeParts(ctx)

@@ -51,8 +51,10 @@ type origin struct {
 
 func originOf(o *admission.Object) origin { return o.Tag.(origin) }
 
-func (s *scan) openSide(ctx context.Context, name string, tree Tree, renderer *render.Renderer) (*side, error) {
-	found, err := renderer.Discover(ctx)
+// openSide discovers the roots of a tree, of which selected tells those that are looked
+// at; nil when all are.
+func (s *scan) openSide(ctx context.Context, name string, tree Tree, renderer *render.Renderer, selected func(dir string) bool) (*side, error) {
+	found, err := renderer.DiscoverSelected(ctx, selected)
 	if err != nil {
 		return nil, fmt.Errorf("discover roots of %s: %w", name, err)
 	}
@@ -83,13 +85,18 @@ func (s *side) root(path string) (render.Root, bool) {
 	if s == nil {
 		return render.Root{}, false
 	}
-	i, ok := slices.BinarySearchFunc(s.found.Roots, path, func(r render.Root, path string) int {
-		return strings.Compare(r.Path, path)
-	})
+	i, ok := s.rootIndex(path)
 	if !ok {
 		return render.Root{}, false
 	}
 	return s.found.Roots[i], true
+}
+
+// rootIndex is where among the discovered roots that at path is, or would be.
+func (s *side) rootIndex(path string) (i int, ok bool) {
+	return slices.BinarySearchFunc(s.found.Roots, path, func(r render.Root, path string) int {
+		return strings.Compare(r.Path, path)
+	})
 }
 
 // sameRoot reports whether two trees agree on what makes up a root, so that only
