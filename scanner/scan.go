@@ -188,6 +188,7 @@ func (s *scan) judge(ctx context.Context) error {
 	s.accountUnasked()
 	s.noteMutations()
 	s.noteBindings()
+	s.noteRivals()
 	return s.judgeParts(ctx)
 }
 

@@ -168,6 +168,7 @@ func (l *looks) reached(w *wants, changed, known []*admission.Object) []*admissi
 		case definitionKind:
 			kinds[definedKind(o)] = true
 			w.kind(definedKind(o).Kind)
+			w.add(render.Mention{Kind: definitionKind.Kind, Word: definedKind(o).Kind}) // others of the kind
 		}
 	}
 	var reached []*admission.Object

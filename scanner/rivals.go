@@ -1,0 +1,61 @@
+package scanner
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+)
+
+// noteRivals tells of definitions that the change adds for a kind that the base defines by
+// another name. An API server does not accept the names of the later one (condition
+// NamesAccepted of apiextensions.k8s.io/v1), so that which resource the objects of the kind
+// are, and which policies match them, is not what the change says.
+func (s *scan) noteRivals() {
+	for _, t := range s.targets {
+		if t.base == nil {
+			continue
+		}
+		before := t.base.definers()
+		for kind, now := range t.head.definers() {
+			for name, o := range now {
+				if known := before[kind]; len(known) == 0 || known[name] != nil {
+					continue
+				}
+				key := t.head.cluster.Key(o)
+				s.unjudged = append(s.unjudged, unjudged{object: o, key: key, Indeterminate: Indeterminate{
+					What: "object", Object: objectOf(o, key), Root: originOf(o).root.Path,
+					Why: "defines the kind " + kind.Kind + ", which " + namesOf(before[kind]) + " defines already: an API server does not accept " +
+						"its names, and what policies say of objects of the kind may be something else",
+				}})
+			}
+		}
+	}
+}
+
+// definers are the CustomResourceDefinitions by the kind that they define and their names.
+func (s *state) definers() map[schema.GroupKind]map[string]*admission.Object {
+	all := map[schema.GroupKind]map[string]*admission.Object{}
+	for key, defs := range s.governing {
+		if key.Kind != definitionKind.Kind || key.Group != definitionKind.Group || len(defs) == 0 {
+			continue
+		}
+		kind := definedKind(defs[0].object)
+		if all[kind] == nil {
+			all[kind] = map[string]*admission.Object{}
+		}
+		all[kind][key.Name] = defs[0].object
+	}
+	return all
+}
+
+func namesOf(objects map[string]*admission.Object) string {
+	var names []string
+	for name := range objects {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
