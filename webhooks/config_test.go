@@ -40,6 +40,16 @@ api:
 	}
 }
 
+// TestHeaderName: any name that a header may have is taken.
+func TestHeaderName(t *testing.T) {
+	for _, name := range []string{"X-Forwarded.User", "x_user", "!#$%&'*+-.^_`|~9"} {
+		c, err := ReadConfig(Sources{File: "serve.yaml", Data: []byte(complete + "pages: {access: proxy, trustedProxies: [10.0.0.0/8]}\n"), Getenv: environment{"PREADMIT_PAGES_HEADER": name}.get})
+		if err != nil || c.Pages.Header != name {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 type environment map[string]string
 
 func (e environment) get(name string) string { return e[name] }

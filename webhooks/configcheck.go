@@ -179,8 +179,8 @@ func (r *configReader) app() {
 	}
 }
 
-// headerName is a name that a header may have, or none.
-var headerName = regexp.MustCompile(`^[A-Za-z0-9_-]*$`)
+// headerName is a name that a header may have, a token of RFC 9110, or none.
+var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]*$")
 
 func (r *configReader) pages() {
 	c := r.config
