@@ -30,7 +30,7 @@ func (r *Renderer) Discover(ctx context.Context) (*Discovery, error) {
 // selected tells: what only kustomizations elsewhere use is a root too, if it is
 // selected itself. A nil selected selects all.
 func (r *Renderer) DiscoverSelected(ctx context.Context, selected func(dir string) bool) (*Discovery, error) {
-	d := &discoverer{tree: r.tree, selected: selected, extents: map[string]dirRange{}, problems: map[string]*Problem{}, pointers: map[string]bool{}, twins: r.twins()}
+	d := &discoverer{seen: map[string]bool{}, tree: r.tree, selected: selected, extents: map[string]dirRange{}, problems: map[string]*Problem{}, pointers: map[string]bool{}, twins: r.twins()}
 	d.reading.SetLimit(runtime.GOMAXPROCS(0))
 	err := d.search(ctx, ".")
 	_ = d.reading.Wait() // what cannot be read is told by diagnostics
@@ -73,6 +73,8 @@ type discoverer struct {
 	// used is what is used in the whole tree, usedInside what selected roots use.
 	used, usedInside *usage
 	out              Discovery
+	// seen tells of files that were looked at whether they are manifests.
+	seen map[string]bool
 	// problems keep manifests from being rendered, by file.
 	problems map[string]*Problem
 	// pointers are those of Git LFS that rather stand for data.

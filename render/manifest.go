@@ -10,15 +10,19 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// isManifestOf is isManifest for a file of a directory. What depends on nothing but the
-// directory is kept for the trees beside.
+// isManifestOf is isManifest for a file of a directory, which tells what is wrong with it
+// once. What depends on nothing but the directory is kept for the trees beside.
 func (d *discoverer) isManifestOf(l *listing, name string) bool {
+	if holds, seen := d.seen[name]; seen {
+		return holds
+	}
 	if holds, known := d.knownToHold(l, name); known {
 		l.hold(name, holds)
 		return holds
 	}
 	told := len(d.out.Diagnostics)
 	holds := d.isManifest(name)
+	d.seen[name] = holds
 	if to := d.tree.resolve(name); to.err == nil && len(to.links) == 0 && len(d.out.Diagnostics) == told {
 		l.hold(name, holds)
 	}

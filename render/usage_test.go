@@ -116,3 +116,39 @@ func TestDiscoverSelected(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsWrongIsToldOnce, also of files that are looked at again.
+func TestWhatIsWrongIsToldOnce(t *testing.T) {
+	r := NewRenderer(fstest.MapFS{
+		"a/ok.yaml":       {Data: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")},
+		"a/template.yaml": {Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Name }}}\n")},
+	}, Options{})
+	found, err := r.Discover(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if root, ok := r.Plain("a"); !ok || len(root.Files) != 1 || len(found.Diagnostics) != 1 || len(found.LeftOut) != 1 {
+		t.Errorf("root %v, told %v %v", root, found.Diagnostics, found.LeftOut)
+	}
+}
+
+// TestUnlistedManifests are those that no resources lead to.
+func TestUnlistedManifests(t *testing.T) {
+	const manifest = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"
+	fsys := fstest.MapFS{"a/b/kustomization.yaml": {Data: []byte("resources: [../below.yaml]")}}
+	for _, name := range []string{"listed", "below", "generated", "not"} {
+		fsys["a/"+name+".yaml"] = &fstest.MapFile{Data: []byte(manifest)}
+	}
+	fsys["a/values.yaml"] = &fstest.MapFile{Data: []byte("a: 1")}
+	fsys["a/kustomization.yaml"] = &fstest.MapFile{Data: []byte("{resources: [listed.yaml, b], configMapGenerator: [{name: g, files: [generated.yaml]}]}")}
+	r := NewRenderer(fsys, Options{})
+	if _, err := r.Discover(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"a/generated.yaml", "a/not.yaml"}, r.Unlisted("a")); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(map[string][]string{"a": {"a/b"}, "a/b": {"a"}}, r.Users()); d != "" {
+		t.Error(d)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner"
 )
 
@@ -150,7 +151,7 @@ func TestNewManifestsCannotBeHidden(t *testing.T) {
 		"by a kustomization that deletes it": {change: plain + "-- z/kustomization.yaml --\nresources: [../app/new/p.yaml]\n" + deletes},
 		"by one that uses its kustomization": {change: kustomize + "-- z/kustomization.yaml --\nresources: [../app/new]\n" + deletes},
 		"where old ones are used from outside": {
-			base:   "-- app/new/old.yaml --\n" + strings.Replace(manifest, "name: b", "name: old", 1) + "-- y/kustomization.yaml --\nresources: [../app/new/old.yaml]\n",
+			base:   "-- app/new/old.yaml --\n" + strings.Replace(manifest, "name: b", "name: old", 1) + "-- app/new/unused.yaml --\n{apiVersion: v1, kind: ConfigMap, metadata: {name: u}, data: {size: \"1\"}}\n-- y/kustomization.yaml --\nresources: [../app/new/old.yaml]\n",
 			change: plain + "-- z/kustomization.yaml --\nresources: [../app/new/p.yaml]\n" + deletes,
 		},
 	} {
@@ -159,6 +160,11 @@ func TestNewManifestsCannotBeHidden(t *testing.T) {
 		r := mustScan(t, in)
 		if len(r.Findings) != 1 || r.Findings[0].Root != "app/new" || r.Findings[0].Object.Name != "b" {
 			t.Errorf("hidden %s: %q", name, says(r))
+		}
+		for _, i := range r.Indeterminate {
+			if i.What != string(render.LeftOutComponent) {
+				t.Errorf("hidden %s: %+v is judged", name, i)
+			}
 		}
 	}
 }

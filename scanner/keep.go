@@ -26,8 +26,12 @@ func (s *scan) keepRoots() {
 	s.tellUnlisted()
 }
 
-// keep adds a root to those that were discovered.
+// keep adds a root to those that were discovered. Nothing of it is left out then because
+// others use something beside it.
 func (s *side) keep(root render.Root) {
+	s.found.LeftOut = slices.DeleteFunc(s.found.LeftOut, func(o render.LeftOut) bool {
+		return o.Kind == render.LeftOutUnused && o.Root == root.Path
+	})
 	at, _ := s.rootIndex(root.Path)
 	s.found.Roots = slices.Insert(s.found.Roots, at, root)
 }
