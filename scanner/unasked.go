@@ -1,6 +1,8 @@
 package scanner
 
 import (
+	"bytes"
+	"io/fs"
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
@@ -33,13 +35,31 @@ func (s *scan) accountUnasked() {
 // not judged.
 func (s *scan) openUnasked(from *side, root render.Root) {
 	r := from.roots[root.Path]
-	if r == nil || r.Problem == nil || s.fails(root.Path) || !from.renderer.MayHold(from.renderer.Inputs(root), holdsPolicies()...) {
+	if r == nil || r.Problem == nil || s.fails(root.Path) || !from.mayHoldPolicies(r) {
 		return
 	}
 	s.open(Indeterminate{
 		What: "policy", Root: root.Path, Location: ptr(locationOf(r.Problem.Position, from.name)),
 		Why: "policies and bindings that this root may hold were not asked, because it does not render: " + r.Problem.Message,
 	})
+}
+
+// mayHoldPolicies goes by the words of a root that does not render. What a remote base
+// or a plugin might bring besides is left out of account: nearly all bring something
+// else, and each would make every change one that was not judged.
+func (s *side) mayHoldPolicies(r *rendered) bool {
+	in := s.renderer.Inputs(r.Root)
+	return s.renderer.MayHold(in, holdsPolicies()...) && (r.Problem.Kind != render.ProblemRefused || s.spells(in, policyKind.Kind))
+}
+
+// spells reports whether one of the files of a root holds a text.
+func (s *side) spells(in *render.Inputs, text string) bool {
+	for name := range in.Trace.Reads {
+		if data, err := fs.ReadFile(s.tree.FS, name); err == nil && bytes.Contains(data, []byte(text)) { // directories are no files
+			return true
+		}
+	}
+	return false
 }
 
 // fails reports whether the report says of a root as a whole that it was not judged,
