@@ -26,7 +26,8 @@ func Away(err error) bool {
 		const noPeers = 10005 // a cluster whose servers are not all there
 		return api.ErrorCode == noPeers || api.Code == 503 && !errors.Is(err, jetstream.ErrJetStreamNotEnabled) && !errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount)
 	}
-	for _, away := range []error{nats.ErrNoServers, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrConnectionClosed, io.EOF, io.ErrUnexpectedEOF} {
+	for _, away := range []error{nats.ErrNoServers, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrConnectionClosed, nats.ErrStaleConnection, nats.ErrDisconnected,
+		jetstream.ErrNoStreamResponse, io.EOF, io.ErrUnexpectedEOF} {
 		if errors.Is(err, away) {
 			return true
 		}

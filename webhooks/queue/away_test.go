@@ -22,6 +22,8 @@ func TestAway(t *testing.T) {
 	}{
 		{nats.ErrNoServers, true},
 		{nats.ErrTimeout, true},
+		{jetstream.ErrNoStreamResponse, true},
+		{nats.ErrDisconnected, true},
 		{io.EOF, true},
 		{context.DeadlineExceeded, true},
 		{&net.DNSError{Err: "no such host", Name: "nats", IsNotFound: true}, true},

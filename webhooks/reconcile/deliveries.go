@@ -28,6 +28,9 @@ const (
 func (p *pass) deliveries(ctx context.Context) error {
 	now := p.Now()
 	since := now.Add(-recent)
+	if !p.left.IsZero() && p.left.Before(since) {
+		since = p.left
+	}
 	if everything := now.Sub(p.listed) >= time.Hour; everything {
 		since, p.listed = now.Add(-kept), now
 	}
@@ -36,13 +39,14 @@ func (p *pass) deliveries(ctx context.Context) error {
 		p.listed = time.Time{}
 	}
 	asked := 0
+	p.left = time.Time{}
 	for _, d := range slices.Backward(failed) {
 		if !due(d, now) {
 			continue
 		}
 		if asked == mostDeliveries {
 			p.limited("more failed deliveries than are asked for at a time", "most", mostDeliveries)
-			p.listed = time.Time{} // the rest is not only what is recent
+			p.left = d.At // the rest is not only what is recent
 			break
 		}
 		again, err := p.redeliver(ctx, d)

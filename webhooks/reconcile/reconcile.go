@@ -63,6 +63,9 @@ type Reconciler struct {
 	Config
 	// listed is when all deliveries that GitHub keeps were looked at last.
 	listed time.Time
+	// left is when the oldest delivery was made that a pass had no room for; zero when it
+	// had room for all.
+	left time.Time
 	// next is the repository that an installation's next pass begins with, by its id.
 	next map[int64]int64
 	// judged are heads whose check GitHub has, and when they were last looked for.

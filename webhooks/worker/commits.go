@@ -61,6 +61,8 @@ func (a *against) judged(last *queue.Scan, pr *pullState) bool {
 		return false
 	case pr.usable():
 		return last.Judged == pr.merge && last.Base == a.tip
+	case !a.alone(pr):
+		return false
 	}
 	return last.Judged == pr.head && last.Base == a.fork
 }
@@ -87,11 +89,17 @@ func (t *task) fetchPull(ctx context.Context, pr *pullState, a *against) (*commi
 	return c, t.fetch(ctx, c, a.fork, pr.head)
 }
 
+// alone tells whether the head by itself is all there is to judge: the base branch is where
+// the head began, or both conflict, so that there is no merge commit to come.
+func (a *against) alone(pr *pullState) bool {
+	return a.tip == a.fork || pr.mergeable != nil && !*pr.mergeable
+}
+
 // late tells whether GitHub will have a merge commit that tells more than the head does,
 // and after a while gives that up. There is none to come when both conflict, and it tells
 // no more when the base branch is where the head began.
 func (t *task) late(ctx context.Context, pr *pullState, a *against) error {
-	if a.tip == a.fork || pr.mergeable != nil && !*pr.mergeable {
+	if a.alone(pr) {
 		return nil
 	}
 	waited, err := t.await(ctx)
