@@ -192,7 +192,7 @@ func TestAnUnusedComponentIsTold(t *testing.T) {
 -- patches/p.yaml --
 {apiVersion: v1, kind: ConfigMap, metadata: {name: b}, data: {size: "50"}}
 `
-	const told = " a Component that no root uses: it is not judged, but what it has for resources is"
+	const told = " a Component that no root uses, so nothing renders it"
 	used := component + "-- app/kustomization.yaml --\n{components: [../c], resources: [cm.yaml]}\n"
 	for name, test := range map[string]struct {
 		base, head string

@@ -16,7 +16,7 @@ func whyLeftOut(kind render.LeftOutKind) string {
 	case render.LeftOutLink:
 		return "a symbolic link to a directory: what is applied by its path is not judged by it"
 	case render.LeftOutComponent:
-		return "a Component that no root uses: it is not judged, but what it has for resources is"
+		return "a Component that no root uses, so nothing renders it"
 	case render.LeftOutTemplate:
 		return "what looks like a template, which is not filled in"
 	case render.LeftOutPointer:
