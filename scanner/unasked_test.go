@@ -101,7 +101,9 @@ func TestPoliciesThatNobodyAsked(t *testing.T) {
 			r := mustScan(t, in)
 			wantSays(t, r, test.want...)
 			want := scanner.VerdictPassed
-			if slices.ContainsFunc(test.want, func(line string) bool { return strings.HasPrefix(line, "indeterminate") && !strings.HasPrefix(line, untouched) }) {
+			if slices.ContainsFunc(test.want, func(line string) bool {
+				return strings.HasPrefix(line, "indeterminate") && !strings.HasPrefix(line, untouched)
+			}) {
 				want = scanner.VerdictFailed
 			}
 			if got := r.Verdict("indeterminate", false); got != want {
