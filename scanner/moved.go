@@ -46,7 +46,9 @@ func (s *scan) findMoves(c *court) moves {
 	if s.base == nil {
 		return ms
 	}
-	for _, m := range s.movedKeys(c.target, c.everything()) {
+	held := holdings{}
+	for _, m := range s.movedKeys(c.target, c.everything(), held) {
+		held.separate(m)
 		if len(m.from) > 0 && len(m.to) > 0 {
 			ms.settle(m)
 			s.noteMove(m)
@@ -56,7 +58,7 @@ func (s *scan) findMoves(c *court) moves {
 }
 
 // movedKeys are the keys that roots of a target lose or gain, in order.
-func (s *scan) movedKeys(t *target, cluster *admission.Cluster) []*move {
+func (s *scan) movedKeys(t *target, cluster *admission.Cluster, held holdings) []*move {
 	moved := map[admission.Key]*move{}
 	of := func(key admission.Key) *move {
 		if moved[key] == nil {
@@ -70,6 +72,7 @@ func (s *scan) movedKeys(t *target, cluster *admission.Cluster) []*move {
 			continue
 		}
 		before, after := byKey(cluster, named(base.all())), byKey(cluster, named(head.all()))
+		held[root] = [2]map[admission.Key][]*admission.Object{before, after}
 		for key, objects := range before {
 			if after[key] == nil {
 				m := of(key)
@@ -84,6 +87,34 @@ func (s *scan) movedKeys(t *target, cluster *admission.Cluster) []*move {
 		}
 	}
 	return slices.SortedFunc(maps.Values(moved), func(a, b *move) int { return compareKeys(a.key, b.key) })
+}
+
+// holdings are what roots had and have, by key.
+type holdings map[string][2]map[admission.Key][]*admission.Object
+
+// separate takes roots out of a move that share other objects with all roots of its other
+// side: a cluster has one object of a key, so these are overlays for several clusters, of
+// which one loses the object and another gets a new one.
+func (h holdings) separate(m *move) {
+	from, to := m.from, m.to
+	m.from = slices.DeleteFunc(slices.Clone(from), func(l holding) bool {
+		return !slices.ContainsFunc(to, func(g holding) bool { return !h.apart(l.root, g.root) })
+	})
+	m.to = slices.DeleteFunc(slices.Clone(to), func(g holding) bool {
+		return !slices.ContainsFunc(from, func(l holding) bool { return !h.apart(l.root, g.root) })
+	})
+}
+
+// apart tells whether two roots have objects of the same key, at base or at head.
+func (h holdings) apart(a, b string) bool {
+	for i, objects := range h[a] {
+		for key := range objects {
+			if h[b][i][key] != nil {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // named are the objects that are not named by the server.

@@ -51,10 +51,12 @@ func TestMovedObjects(t *testing.T) {
 		base, head string
 		want       []string
 	}{
-		"moved":               {cm(a, "x", "1"), cm(b, "x", "1"), nil},
-		"moved and changed":   {cm(a, "x", "1"), cm(b, "x", "2"), []string{denied(b, "UPDATE", "was 1")}},
-		"to a directory of":   {other + cm(a, "x", "1"), other + cm("a/b/x.yaml", "x", "2"), []string{denied("a/b/x.yaml", "UPDATE", "was 1")}},
-		"to a root that was":  {cm(a, "x", "1") + cm("b/z.yaml", "z", "1"), cm(b, "x", "2") + cm("b/z.yaml", "z", "1"), []string{denied(b, "UPDATE", "was 1")}},
+		"moved":              {cm(a, "x", "1"), cm(b, "x", "1"), nil},
+		"moved and changed":  {cm(a, "x", "1"), cm(b, "x", "2"), []string{denied(b, "UPDATE", "was 1")}},
+		"to a directory of":  {other + cm(a, "x", "1"), other + cm("a/b/x.yaml", "x", "2"), []string{denied("a/b/x.yaml", "UPDATE", "was 1")}},
+		"to a root that was": {cm(a, "x", "1") + cm("b/z.yaml", "z", "1"), cm(b, "x", "2") + cm("b/z.yaml", "z", "1"), []string{denied(b, "UPDATE", "was 1")}},
+		"between clusters": {cm(a, "x", "1") + cm("a/z.yaml", "z", "1") + cm("b/z.yaml", "z", "2"), cm("a/z.yaml", "z", "1") + cm(b, "x", "1") + cm("b/z.yaml", "z", "2"),
+			[]string{denied(a, "DELETE", "deleted"), denied(b, "CREATE", "created")}},
 		"with its namespace":  {cm(a, "x", "1"), strings.Replace(cm(b, "x", "2"), "{name: x}", "{name: x, namespace: default}", 1), []string{denied(b, "UPDATE", "was 1")}},
 		"out of a list of it": {cm(a, "x", "1") + cm("a/z.yaml", "x", "3"), cm(b, "x", "2"), []string{denied(b, "UPDATE", "was 1"), denied(b, "UPDATE", "was 3")}},
 		"two to one": {cm(a, "x", "1") + cm(b, "x", "2"), cm(c, "x", "3"), []string{
