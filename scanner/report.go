@@ -188,7 +188,7 @@ type Location struct {
 
 // Indeterminate is something that could not be judged.
 type Indeterminate struct {
-	// What could not be judged: "root", "object", "policy", or of what is in no
+	// What could not be judged: "root", "object", "policy", "manifest", or of what is in no
 	// root a render.LeftOutKind.
 	What string `json:"what"`
 	// Why, with what to do about it.
