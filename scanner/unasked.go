@@ -3,10 +3,16 @@ package scanner
 import (
 	"bytes"
 	"io/fs"
+	"maps"
+	"path"
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
 )
+
+// mostSpelled bounds the files that are looked at for a word, in bytes: no manifest of a
+// policy is larger, since no object that a server stores is.
+const mostSpelled = 3 << 20
 
 // holdsPolicies are what policies and bindings have in common.
 func holdsPolicies() []render.Mention {
@@ -44,22 +50,31 @@ func (s *scan) openUnasked(from *side, root render.Root) {
 	})
 }
 
-// mayHoldPolicies goes by the words of a root that does not render. What a remote base
-// or a plugin might bring besides is left out of account: nearly all bring something
-// else, and each would make every change one that was not judged.
+// mayHoldPolicies goes by the words of the files that a root that does not render reads,
+// and of those in its directory, where it may be that what it reads is not known. What a
+// remote base, a plugin or a variable might bring besides is left out of account: nearly
+// all bring something else, and each would make every change one that was not judged.
 func (s *side) mayHoldPolicies(r *rendered) bool {
 	in := s.renderer.Inputs(r.Root)
-	return s.renderer.MayHold(in, holdsPolicies()...) && (r.Problem.Kind != render.ProblemRefused || s.spells(in, policyKind.Kind))
+	if !s.renderer.MayHold(in, holdsPolicies()...) {
+		return false
+	}
+	names := slices.Collect(maps.Keys(in.Trace.Reads))
+	entries, _ := fs.ReadDir(s.tree.FS, r.Root.Path) // it may be gone
+	for _, e := range entries {
+		names = append(names, path.Join(r.Root.Path, e.Name()))
+	}
+	return slices.ContainsFunc(names, s.spellsPolicy)
 }
 
-// spells reports whether one of the files of a root holds a text.
-func (s *side) spells(in *render.Inputs, text string) bool {
-	for name := range in.Trace.Reads {
-		if data, err := fs.ReadFile(s.tree.FS, name); err == nil && bytes.Contains(data, []byte(text)) { // directories are no files
-			return true
-		}
+// spellsPolicy reports whether a file has the word that every policy and binding has.
+func (s *side) spellsPolicy(name string) bool {
+	info, err := fs.Stat(s.tree.FS, name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > mostSpelled {
+		return false
 	}
-	return false
+	data, err := fs.ReadFile(s.tree.FS, name)
+	return err == nil && bytes.Contains(data, []byte(policyKind.Kind))
 }
 
 // fails reports whether the report says of a root as a whole that it was not judged,

@@ -71,6 +71,7 @@ func TestPoliciesThatNobodyAsked(t *testing.T) {
 	other := "-- other/kustomization.yaml --\n" + strings.ReplaceAll(remote, "%s", "z.yaml") + "generators: [g.yaml]\n" + cm("other/z.yaml", "z", "1")
 	mad := "-- mad/kustomization.yaml --\nresources: 1\n"
 	const madFails = "invalid Kustomization: json: cannot unmarshal number into Go struct field Kustomization.resources of type []string"
+	madly := mad + strings.ReplaceAll(policies, "-- policies/", "-- mad/")
 	plain := "-- plain/k.yaml --\n" + twice
 	failing := "note policies: " + notRendered
 	const untouched = "indeterminate root other: "
@@ -85,6 +86,8 @@ func TestPoliciesThatNobodyAsked(t *testing.T) {
 		"far":                                 {far + app, far + changed, nil, []string{"indeterminate policy policies: " + notAsked + remoteFails, "indeterminate root policies: " + remoteFails}},
 		"far, with no policies, put together": {other + app, other + changed, nil, []string{"indeterminate root other: " + remoteFails}},
 		"put together by what cannot be read": {mad + app, mad + changed, nil, []string{
+			"note mad: this root does not render, as it did not before the change, and is not judged: " + madFails}},
+		"beside what cannot be read": {madly + app, madly + changed, nil, []string{
 			"indeterminate policy mad: " + notAsked + madFails, "note mad: this root does not render, as it did not before the change, and is not judged: " + madFails}},
 		"no policies": {plain + app, plain + changed, nil, []string{unreadable}},
 		"touched":     {broken + app, broken + changed + cm("policies/z.yaml", "z", "1"), nil, []string{"indeterminate root policies: " + notRendered, unreadable}},
