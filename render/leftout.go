@@ -68,10 +68,9 @@ func (t *tree) submodule(name string) (commit string, ok bool) {
 func (d *discoverer) leaveOut(l *listing, e fs.DirEntry) bool {
 	name := path.Join(l.path, e.Name())
 	switch {
-	case e.Type()&fs.ModeSymlink != 0:
-		if !d.tree.resolve(name).isDir {
-			return false
-		}
+	case e.Type()&fs.ModeSymlink != 0: // where it leads is not for this directory to say
+		l.beside = append(l.beside, name)
+		return false
 	case path.Ext(name) == ".jsonnet" && e.Type().IsRegular():
 	case !e.IsDir() && e.Type()&fs.ModeIrregular == 0:
 		return false
@@ -126,7 +125,7 @@ func (d *discoverer) tellBeside(name, root string, below, near bool, roots map[s
 	case ok:
 		d.leftOut(LeftOut{Path: name, Kind: LeftOutSubmodule, Root: root, ID: commit})
 	case len(to.links) > 0:
-		if to.err == nil && d.holdsRoot(to.real, roots) {
+		if to.isDir && d.holdsRoot(to.real, roots) {
 			id, _ := d.tree.identity(name) // it was resolved
 			d.leftOut(LeftOut{Path: name, Kind: LeftOutLink, Root: name, ID: id})
 		}
