@@ -30,7 +30,7 @@ func (r *Renderer) Discover(ctx context.Context) (*Discovery, error) {
 // selected tells: what only kustomizations elsewhere use is a root too, if it is
 // selected itself. A nil selected selects all.
 func (r *Renderer) DiscoverSelected(ctx context.Context, selected func(dir string) bool) (*Discovery, error) {
-	d := &discoverer{seen: map[string]bool{}, tree: r.tree, selected: selected, extents: map[string]dirRange{}, problems: map[string]*Problem{}, pointers: map[string]bool{}, twins: r.twins()}
+	d := &discoverer{seen: map[string]bool{}, tree: r.tree, selected: selected, extents: map[string]dirRange{}, problems: map[string]*Problem{}, pointers: map[string]bool{}, told: map[string]bool{}, twins: r.twins()}
 	d.reading.SetLimit(runtime.GOMAXPROCS(0))
 	err := d.search(ctx, ".")
 	_ = d.reading.Wait() // what cannot be read is told by diagnostics
@@ -79,6 +79,8 @@ type discoverer struct {
 	problems map[string]*Problem
 	// pointers are those of Git LFS that rather stand for data.
 	pointers map[string]bool
+	// told are the paths of what is left out.
+	told map[string]bool
 	// reading are the kustomizations that are being read.
 	reading errgroup.Group
 	// twins are what is known of the tree beside; nil when nothing is.

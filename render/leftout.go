@@ -159,7 +159,8 @@ func (d *discoverer) holdsRoot(dir string, roots map[string]bool) bool {
 
 // leftOut lists something once, as what it was found to be first.
 func (d *discoverer) leftOut(o LeftOut) {
-	if !slices.ContainsFunc(d.out.LeftOut, func(known LeftOut) bool { return known.Path == o.Path }) {
+	if !d.told[o.Path] {
+		d.told[o.Path] = true
 		d.out.LeftOut = append(d.out.LeftOut, o)
 	}
 }

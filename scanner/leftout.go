@@ -1,8 +1,6 @@
 package scanner
 
 import (
-	"slices"
-
 	"github.com/preadmit/preadmit/render"
 )
 
@@ -31,20 +29,40 @@ func whyLeftOut(kind render.LeftOutKind) string {
 
 // accountLeftOut tells of what may be applied though it is in no root.
 func (s *scan) accountLeftOut() {
-	var before []render.LeftOut
-	if s.base != nil {
-		before = s.base.found.LeftOut
+	now, before := leftOutBy(s.head), leftOutBy(s.base)
+	for _, o := range s.head.found.LeftOut {
+		s.openLeftOut(o, "is ", headTree, before[o.Path].ID == o.ID)
 	}
-	now := s.head.found.LeftOut
-	for _, o := range now {
-		s.openLeftOut(o, "is ", headTree, slices.ContainsFunc(before, func(b render.LeftOut) bool { return b.Path == o.Path && b.ID == o.ID }))
+	if s.base == nil {
+		return
 	}
-	for _, o := range before {
-		used := o.Kind == render.LeftOutComponent && s.head.hasKustomization(o.Path)
-		if !used && !slices.ContainsFunc(now, func(n render.LeftOut) bool { return n.Path == o.Path }) {
+	for _, o := range s.base.found.LeftOut {
+		if _, still := now[o.Path]; !still && !s.head.takesIn(o) {
 			s.openLeftOut(o, "was ", baseTree, false)
 		}
 	}
+}
+
+// leftOutBy is what is left out of a side, by path; nothing of none.
+func leftOutBy(from *side) map[string]render.LeftOut {
+	all := map[string]render.LeftOut{}
+	if from != nil {
+		for _, o := range from.found.LeftOut {
+			all[o.Path] = o
+		}
+	}
+	return all
+}
+
+// takesIn reports whether what the other side leaves out is in a root of this one.
+func (s *side) takesIn(o render.LeftOut) bool {
+	switch o.Kind {
+	case render.LeftOutComponent:
+		return s.hasKustomization(o.Path)
+	case render.LeftOutUnused, render.LeftOutTemplate, render.LeftOutPointer:
+		return s.has(o.Path)
+	}
+	return false
 }
 
 func (s *scan) openLeftOut(o render.LeftOut, is, tree string, untouched bool) {

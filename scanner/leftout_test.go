@@ -47,6 +47,7 @@ func TestLeftOut(t *testing.T) {
 	umbrella := tree(fstest.MapFS{"ch/Chart.yaml": values, "ch/charts/c/Chart.yaml": values, "ch/charts/c/templates/p.yaml": manifest})
 	jsonnet := tree(fstest.MapFS{"apps/lib/a.jsonnet": values})
 	unused := tree(fstest.MapFS{"shared/b.yaml": other})
+	taken := tree(fstest.MapFS{"shared/b.yaml": other, "env/kustomization.yaml": {Data: []byte("resources: [../shared/a.yaml, ../shared/b.yaml]")}})
 	linked, turned := tree(fstest.MapFS{"current": link("apps")}), tree(fstest.MapFS{"current": link("kustomized")})
 	beside := tree(fstest.MapFS{"teams/a/cm.yaml": manifest, "teams/.h/p.yaml": other})
 	template := tree(fstest.MapFS{"apps/t.yaml": {Data: []byte("apiVersion: v1\nkind: Pod\nmetadata: {{ x }}\n{{ end }}")}})
@@ -78,6 +79,8 @@ func TestLeftOut(t *testing.T) {
 		"umbrella chart":     {&without, umbrella, []string{isChart}},
 		"jsonnet":            {&without, jsonnet, []string{"apps/lib/a.jsonnet of apps: jsonnet, is evaluated by Argo CD"}},
 		"unused":             {&without, unused, []string{"shared/b.yaml of shared: unused manifest, is used by no kustomization"}},
+		"unused removed":     {&unused, without, []string{"shared/b.yaml of shared: unused manifest, was used by no kustomization"}},
+		"unused no more":     {&unused, taken, nil},
 		"link":               {&without, linked, []string{"current of current: symbolic link, is a symbolic link to a directory: what is applied by its path is not judged by it"}},
 		"link turned":        {&linked, turned, []string{"current of current: symbolic link, is a symbolic link to a directory: what is applied by its path is not judged by it"}},
 		"hidden beside":      {&without, beside, []string{"teams/.h/p.yaml of teams: hidden manifest, is in a directory whose name begins with a dot"}},
