@@ -1,16 +1,23 @@
 # Everything runs on a plain machine with Go, make and git.
 GO ?= go
+
+# The program is one static file, and tests are built as it is: Kubernetes is compiled once.
+export CGO_ENABLED = 0
+
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: build test browser lint sarif bench provenance fmt tidy update conformance-live action-test service-test image
+.PHONY: build test test-all browser lint sarif bench provenance fmt tidy update conformance-live action-test service-test image
 
 build: ## the program, as bin/preadmit
-	CGO_ENABLED=0 $(GO) build -o bin/preadmit ./cmd/preadmit
+	$(GO) build -o bin/preadmit ./cmd/preadmit
 
-test: browser ## all tests
+test: browser ## what a change needs
 	$(GO) test -timeout 20m ./...
 	cd e2e && $(GO) test -short ./...
 	cd e2e/chart && $(GO) test -short ./...
+
+test-all: export PREADMIT_TEST_ALL = 1
+test-all: test ## these and all that take longer: real repositories, hundreds of seeds, crashes, clusters
 
 # What the tests in a browser need. Without Chromium they are skipped and say so,
 # without axe-core they make do with their own checks.
@@ -82,7 +89,7 @@ CREATED = $(shell TZ=UTC git log -1 --date=iso-strict-local --format=%cd)
 
 image: ## a container image, as bin/preadmit.oci.tar
 	rm -rf bin/image && mkdir -p bin/image/rootfs/tmp && chmod 1777 bin/image/rootfs/tmp
-	CGO_ENABLED=0 $(GO) build -ldflags '-s -w' -o bin/image/rootfs/preadmit ./cmd/preadmit
+	$(GO) build -ldflags '-s -w' -o bin/image/rootfs/preadmit ./cmd/preadmit
 	$(BUILDAH) build --isolation chroot --file Dockerfile --tag $(IMAGE) --timestamp 0 \
 		--build-arg VERSION="$$(bin/image/rootfs/preadmit version | sed -n 's/^preadmit //p')" \
 		--build-arg REVISION=$(REVISION) --build-arg CREATED=$(CREATED) bin/image

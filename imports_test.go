@@ -23,7 +23,7 @@ const module = "github.com/preadmit/preadmit"
 var layers = []string{
 	"cmd", "webhooks", "webhooks/pages", "webhooks/reconcile", "webhooks/intake", "webhooks/worker", "webhooks/jailed",
 	"webhooks/app", "webhooks/queue", "webhooks/metrics", "report/github", "report",
-	"scanner", "scanner/locate", "scanner/policy", "scanner/admission", "render", "internal/jail", "internal/hostile",
+	"scanner", "scanner/locate", "scanner/policy", "scanner/admission", "render", "internal/jail", "internal/hostile", "internal/testall",
 }
 
 // reserved are packages that only some layers may import.

@@ -1,0 +1,35 @@
+// Package testall says which tests a run has.
+//
+// `make test` runs what a change needs, in minutes. Tests that take longer -
+// real repositories, hundreds of generated cases, processes that are killed,
+// clusters of servers - call [Long] and run with `make test-all`, which sets
+// PREADMIT_TEST_ALL=1. A test that generates its cases takes their number from
+// [Count], so that a few of them run each time.
+package testall
+
+import (
+	"os"
+	"testing"
+)
+
+// Variable is the environment variable that selects all tests when it is "1".
+const Variable = "PREADMIT_TEST_ALL"
+
+// Enabled reports whether this run has all tests.
+func Enabled() bool { return os.Getenv(Variable) == "1" }
+
+// Long skips a test that only a run of all tests has.
+func Long(t testing.TB) {
+	t.Helper()
+	if !Enabled() {
+		t.Skipf("takes long: `make test-all` runs it, or %s=1 go test -run '^%s$'", Variable, t.Name())
+	}
+}
+
+// Count returns how many generated cases a test runs: few of them, or all.
+func Count(few, all int) int {
+	if Enabled() {
+		return all
+	}
+	return few
+}
