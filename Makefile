@@ -6,7 +6,7 @@ export CGO_ENABLED = 0
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: build test test-all browser lint sarif bench provenance fmt tidy update conformance-live action-test service-test image
+.PHONY: build test test-all browser lint sarif bench provenance fmt tidy update conformance-live action-test service-test image compare
 
 build: ## the program, as bin/preadmit
 	$(GO) build -o bin/preadmit ./cmd/preadmit
@@ -128,3 +128,13 @@ conformance-live: ## ask a real kube-apiserver (SUITES="DIR...", OBJECTS="DIR...
 	fi
 	bin/e2e/conformance -preadmit bin/e2e/preadmit -apiserver bin/e2e/kube-apiserver \
 		$(if $(UPDATE),-update) $(addprefix -objects ,$(OBJECTS)) $(SUITES)
+
+# Directories with scenarios, suites and git bundles to compare two programs on.
+CASES ?= examples scanner/suite/testdata/conformance $(wildcard ../shared/scenarios ../shared/conformance ../shared/corpora ../shared/deployments)
+
+compare: ## what another build of preadmit says differently (OLD=FILE, CASES="DIR...", WHOLE=1, MATCH=REGEXP)
+	@test -n "$(OLD)" || { echo "OLD=FILE names the program to compare with"; exit 2; }
+	mkdir -p bin/e2e
+	$(GO) build -o bin/preadmit ./cmd/preadmit
+	cd e2e && $(GO) build -o ../bin/e2e/compare ./compare
+	bin/e2e/compare -old $(OLD) -new bin/preadmit -results bin/e2e/compared $(if $(WHOLE),-whole) $(if $(MATCH),-match '$(MATCH)') $(CASES)
