@@ -23,14 +23,14 @@ const module = "github.com/preadmit/preadmit"
 var layers = []string{
 	"cmd", "webhooks", "webhooks/pages", "webhooks/reconcile", "webhooks/intake", "webhooks/worker", "webhooks/jailed",
 	"webhooks/app", "webhooks/queue", "webhooks/metrics", "report/github", "report",
-	"scanner", "scanner/locate", "scanner/policy", "scanner/admission", "render", "internal/jail", "internal/hostile", "internal/testall",
+	"scanner", "scanner/locate", "scanner/policy", "scanner/admission", "render", "internal/jail", "internal/hostile", "internal/testall", "internal/githubtest",
 }
 
 // reserved are packages that only some layers may import.
 var reserved = map[string][]string{
 	module + "/render/gittree":                {"cmd", "webhooks"},
 	"github.com/google/go-github":             {"report/github", "webhooks"},
-	"github.com/getkin/kin-openapi":           {"report/github"},
+	"github.com/getkin/kin-openapi":           {"internal/githubtest"},
 	"github.com/google/cel-go":                {"scanner/policy", "scanner/locate"},
 	"github.com/go-chi/chi":                   {"webhooks"},
 	"github.com/go-git/go-git":                {"render/gittree"},
@@ -161,7 +161,8 @@ func TestJudge(t *testing.T) {
 		{"report/github", module + "/report", true},
 		{"report/github", "github.com/google/go-github/v62/github", true},
 		{"report/github", module + "/cmd/preadmit", false},
-		{"report/github/githubtest", "github.com/getkin/kin-openapi/openapi3", true},
+		{"internal/githubtest", "github.com/getkin/kin-openapi/openapi3", true},
+		{"report/github", "github.com/getkin/kin-openapi/openapi3", false},
 		{"report", "github.com/getkin/kin-openapi/openapi3", false},
 		{"scanner", module + "/report", false},
 		{"scanner", module + "/render/gittree", false},

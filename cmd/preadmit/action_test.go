@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
 // changeFindings is what the pull request brings.

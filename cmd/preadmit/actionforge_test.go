@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
 // forge is a GitHub with one repository, octo/shop, and what a runner would have. The

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
 // calm is how long it may take until nothing is left to do: what GitHub could not deliver

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
 // letter is a delivery that is not GitHub's own.

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/preadmit/preadmit/internal/githubtest"
 	"github.com/preadmit/preadmit/internal/hostile"
 	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/report/github/githubtest"
 )
 
 // hostileTitle is that of all attacks' pull requests, and hostileBranch begins the names of

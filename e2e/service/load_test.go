@@ -23,7 +23,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/internal/githubtest"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 

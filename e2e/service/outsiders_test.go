@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
 // TestOutsiders: who may not write gets no words and no scan, whoever's pull request it

@@ -18,8 +18,8 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/preadmit/preadmit/e2e/browser"
+	"github.com/preadmit/preadmit/internal/githubtest"
 	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/report/github/githubtest"
 	"github.com/preadmit/preadmit/webhooks/app"
 	"github.com/preadmit/preadmit/webhooks/pages"
 	"github.com/preadmit/preadmit/webhooks/queue"

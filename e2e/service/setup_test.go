@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
 // dev starts `preadmit serve --dev`, as docs/github-app.md says, and gives the address of

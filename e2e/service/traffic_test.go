@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
 // traffic is what people do to pull requests. Whatever they do, each head adds a ConfigMap

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
 // secret is an object of which pages show that it changes, and nothing of its values.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
 const policies = `apiVersion: admissionregistration.k8s.io/v1

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
 // TestReadOnlyTokens come back as an error that names the permission, and tells that

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
 // inPEM is a key, or something else, in PEM.

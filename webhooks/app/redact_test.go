@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
 // echo is a gateway before GitHub that tells everything it hears in its refusals.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/internal/githubtest"
 	"github.com/preadmit/preadmit/webhooks/app"
 	"github.com/preadmit/preadmit/webhooks/pages"
 	"github.com/preadmit/preadmit/webhooks/queue"

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/internal/githubtest"
 	"github.com/preadmit/preadmit/webhooks/queue"
 	"github.com/preadmit/preadmit/webhooks/reconcile"
 )

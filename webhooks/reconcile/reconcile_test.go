@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/preadmit/preadmit/internal/githubtest"
 	"github.com/preadmit/preadmit/report/github"
-	"github.com/preadmit/preadmit/report/github/githubtest"
 	"github.com/preadmit/preadmit/webhooks/queue"
 	"github.com/preadmit/preadmit/webhooks/reconcile"
 )

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/preadmit/preadmit/internal/githubtest"
 	"github.com/preadmit/preadmit/report/github"
-	"github.com/preadmit/preadmit/report/github/githubtest"
 	"github.com/preadmit/preadmit/webhooks/app"
 	"github.com/preadmit/preadmit/webhooks/intake"
 	"github.com/preadmit/preadmit/webhooks/queue"

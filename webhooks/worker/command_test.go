@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/internal/githubtest"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )

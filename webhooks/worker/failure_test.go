@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/preadmit/preadmit/internal/githubtest"
 	"github.com/preadmit/preadmit/render/gittree"
 	"github.com/preadmit/preadmit/report/github"
-	"github.com/preadmit/preadmit/report/github/githubtest"
 	"github.com/preadmit/preadmit/webhooks/jailed"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )

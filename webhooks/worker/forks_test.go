@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/preadmit/preadmit/internal/githubtest"
 	"github.com/preadmit/preadmit/report/github"
-	"github.com/preadmit/preadmit/report/github/githubtest"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/internal/githubtest"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/preadmit/preadmit/internal/githubtest"
 	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/report/github/githubtest"
 	"github.com/preadmit/preadmit/webhooks/jailed"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/preadmit/preadmit/report/github/githubtest"
+	"github.com/preadmit/preadmit/internal/githubtest"
 	"github.com/preadmit/preadmit/webhooks/jailed"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )

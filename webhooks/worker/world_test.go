@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/preadmit/preadmit/internal/githubtest"
 	"github.com/preadmit/preadmit/internal/jail"
 	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/report/github/githubtest"
 	"github.com/preadmit/preadmit/webhooks/app"
 	"github.com/preadmit/preadmit/webhooks/jailed"
 	"github.com/preadmit/preadmit/webhooks/queue"

@@ -15,7 +15,7 @@ import (
 // openapi.json is made of GitHub's description of its API, as npm publishes it:
 //
 //	npm pack @octokit/openapi@23.0.2 && tar xzf octokit-openapi-23.0.2.tgz
-//	go test ./report/github/githubtest -run TestOpenAPI -openapi package/generated/api.github.com.json
+//	go test ./internal/githubtest -run TestOpenAPI -openapi package/generated/api.github.com.json
 var from = flag.String("openapi", "", "make openapi.json anew, of the description in this file")
 
 // described are the operations that the server knows, by path.
