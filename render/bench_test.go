@@ -46,8 +46,8 @@ func BenchmarkDiscover(b *testing.B) {
 func BenchmarkRender(b *testing.B) {
 	fsys := benchTree(20)
 	for name, root := range map[string]Root{
-		"kustomize": {Path: "apps/7/prod", Kind: KindKustomize},
-		"plain":     {Path: "plain/7", Kind: KindPlain, Files: []string{"plain/7/all.yaml"}},
+		"kustomize": {RootID: RootID{Kind: KindKustomize, Dir: "apps/7/prod"}},
+		"plain":     {RootID: RootID{Kind: KindPlain, Dir: "plain/7"}, Files: []string{"plain/7/all.yaml"}},
 	} {
 		b.Run(name, func(b *testing.B) {
 			r := NewRenderer(fsys, Options{})
@@ -62,7 +62,7 @@ func BenchmarkRender(b *testing.B) {
 
 func BenchmarkSources(b *testing.B) {
 	r := NewRenderer(benchTree(20), Options{})
-	result := r.Render(context.Background(), Root{Path: "apps/7/prod", Kind: KindKustomize})
+	result := r.Render(context.Background(), Root{RootID: RootID{Kind: KindKustomize, Dir: "apps/7/prod"}})
 	for b.Loop() {
 		if _, err := r.Sources(context.Background(), result); err != nil {
 			b.Fatal(err)

@@ -63,7 +63,8 @@ type cacheKey string
 
 // key is made of everything that decides what a root renders to.
 func (c *Cache) key(root Root, in *Inputs, opts Options) cacheKey {
-	words := []string{cacheFormat, program(), opts.text(), string(root.Kind), root.Path}
+	words := []string{cacheFormat, program(), opts.text(), string(root.Kind), root.Dir}
+	words = append(words, root.Object.Group, root.Object.Kind, root.Object.Namespace, root.Object.Name)
 	words = append(words, root.Files...)
 	return newCacheKey(append(words, in.Trace.words()...)...)
 }

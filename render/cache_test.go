@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var overlay = Root{Path: "overlay", Kind: KindKustomize}
+var overlay = Root{RootID: RootID{Kind: KindKustomize, Dir: "overlay"}}
 
 // cacheTest is a cache in a directory of its own.
 type cacheTest struct {
@@ -108,7 +108,7 @@ func TestCacheKnowsWhatDecides(t *testing.T) {
 		},
 		"load restrictor": func(_ fstest.MapFS, opts *Options, _ *Root) { opts.LoadRestrictor = LoadRestrictionsRootOnly },
 		"limit":           func(_ fstest.MapFS, opts *Options, _ *Root) { opts.Limits.Keys = 9 },
-		"another root":    func(_ fstest.MapFS, _ *Options, root *Root) { root.Path = "other" },
+		"another root":    func(_ fstest.MapFS, _ *Options, root *Root) { root.Dir = "other" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := cacheTest{t, t.TempDir()}

@@ -102,7 +102,7 @@ func plainRoot(t *testing.T, r *Renderer, dir string) Root {
 		t.Fatal(err)
 	}
 	for _, root := range found.Roots {
-		if root.Path == dir {
+		if root.Dir == dir {
 			return root
 		}
 	}

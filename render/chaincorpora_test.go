@@ -95,10 +95,10 @@ func (c *chainCheck) root(t *testing.T, r *Renderer, root Root) {
 			}
 			dir := path.Dir(p.Kustomization)
 			if _, ok := parts[dir]; !ok {
-				parts[dir] = locateRoot(t, r, Root{Path: dir, Kind: KindKustomize})
+				parts[dir] = locateRoot(t, r, Root{RootID: RootID{Kind: KindKustomize, Dir: dir}})
 			}
 			if j := parts[dir].find(top.objects[i], source); j >= 0 {
-				c.compare(root.Path, top.objects[i], source, parts[dir].objects[j], parts[dir].sources[j], through[:n+1])
+				c.compare(root.Dir, top.objects[i], source, parts[dir].objects[j], parts[dir].sources[j], through[:n+1])
 			}
 		}
 	}

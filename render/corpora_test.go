@@ -122,7 +122,7 @@ func compareTree(t *testing.T, branch string, fsys fs.FS, dir string, seen map[s
 		result := r.Render(context.Background(), root)
 		rendering += time.Since(start)
 		counts[outcome(result)]++
-		id := fmt.Sprint(root.Path, outcome(result), result.Trace)
+		id := fmt.Sprint(root.Dir, outcome(result), result.Trace)
 		if seen[id] {
 			continue
 		}
@@ -155,13 +155,13 @@ func compareRoot(t *testing.T, r *Renderer, root Root, result *Result, dir strin
 	}
 	k := krusty.MakeKustomizer(&krusty.Options{
 		Reorder: krusty.ReorderOptionUnspecified, LoadRestrictions: types.LoadRestrictionsNone, PluginConfig: types.DisabledPluginConfig()})
-	onDisk, err := k.Run(filesys.MakeFsOnDisk(), filepath.Join(dir, filepath.FromSlash(root.Path)))
+	onDisk, err := k.Run(filesys.MakeFsOnDisk(), filepath.Join(dir, filepath.FromSlash(root.Dir)))
 	var want []byte
 	if err == nil {
 		want, err = onDisk.AsYaml()
 	}
 	if (err != nil) != (result.Problem != nil) {
-		t.Errorf("%s: kustomize says %v, we say %v", root.Path, err, result.Problem)
+		t.Errorf("%s: kustomize says %v, we say %v", root.Dir, err, result.Problem)
 		return
 	}
 	if err != nil {
@@ -175,7 +175,7 @@ func compareRoot(t *testing.T, r *Renderer, root Root, result *Result, dir strin
 		got.Write(asYAML(t, o.Content()))
 	}
 	if !bytes.Equal(got.Bytes(), want) {
-		t.Errorf("%s: the output differs from kustomize's: %s", root.Path, cmp.Diff(string(want), got.String()))
+		t.Errorf("%s: the output differs from kustomize's: %s", root.Dir, cmp.Diff(string(want), got.String()))
 	}
 }
 
@@ -197,13 +197,13 @@ func asYAML(t *testing.T, content map[string]any) []byte {
 func checkProblem(t *testing.T, r *Renderer, root Root, p *Problem) {
 	t.Helper()
 	if strings.Contains(p.Message, mount) || p.Message == "" {
-		t.Errorf("%s: message %q", root.Path, p.Message)
+		t.Errorf("%s: message %q", root.Dir, p.Message)
 	}
 	if to := r.tree.resolve(p.Path); to.err != nil {
-		t.Errorf("%s: the problem points at %s: %v", root.Path, p.Path, to.err)
+		t.Errorf("%s: the problem points at %s: %v", root.Dir, p.Path, to.err)
 	}
 	if os.Getenv("PREADMIT_VERBOSE") != "" {
-		t.Logf("%s: %s: %s", root.Path, p.Kind, p)
+		t.Logf("%s: %s: %s", root.Dir, p.Kind, p)
 	}
 }
 
@@ -213,10 +213,10 @@ func checkSources(t *testing.T, r *Renderer, root Root, result *Result, counts m
 	t.Helper()
 	sources, err := r.Sources(context.Background(), result)
 	if err != nil {
-		t.Fatalf("%s: %v", root.Path, err)
+		t.Fatalf("%s: %v", root.Dir, err)
 	}
 	if len(sources) != len(result.Objects) {
-		t.Fatalf("%s: %d sources for %d objects", root.Path, len(sources), len(result.Objects))
+		t.Fatalf("%s: %d sources for %d objects", root.Dir, len(sources), len(result.Objects))
 	}
 	for i, s := range sources {
 		counts["objects"]++

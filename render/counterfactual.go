@@ -81,7 +81,7 @@ func (p *Prover) Cost() int {
 // Prove checks a claim.
 func (p *Prover) Prove(ctx context.Context, c Claim) Proof {
 	if c.Object < 0 || c.Object >= len(p.result.Objects) {
-		return undecided("there is no object %d in %s", c.Object, p.result.Root.Path)
+		return undecided("there is no object %d in %s", c.Object, p.result.Root.Dir)
 	}
 	if c.Place.Evidence == Nearest {
 		return undecided("nothing is known of who wrote %s", c.Field)
@@ -187,7 +187,7 @@ func (p *Prover) files() *closure {
 	if p.closure == nil {
 		p.closure = &closure{}
 		if p.result.Root.Kind == KindKustomize {
-			p.closure = p.renderer.tree.walk(p.result.Root.Path, newTrace())
+			p.closure = p.renderer.tree.walk(p.result.Root.Dir, newTrace())
 		}
 	}
 	return p.closure

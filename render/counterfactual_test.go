@@ -69,7 +69,7 @@ func newAsked(t *testing.T, r *Renderer) *asked {
 	}
 	a := &asked{renderer: r}
 	for _, root := range found.Roots {
-		if a.result == nil || root.Path == "overlay" {
+		if a.result == nil || root.Dir == "overlay" {
 			a.result = r.Render(ctx, root)
 		}
 	}

@@ -13,7 +13,7 @@ func (s *Source) DeletedBy(r *Renderer, root Root) []Deletion {
 		return nil
 	}
 	id := p.chain.identity()
-	l := &locator{renderer: r, closure: r.tree.walk(root.Path, newTrace()), root: root}
+	l := &locator{renderer: r, closure: r.tree.walk(root.Dir, newTrace()), root: root}
 	var out []Deletion
 	for _, k := range l.closure.files {
 		for _, layer := range append([]*kustomization{k}, l.builtins(k)...) {

@@ -46,7 +46,7 @@ func (r *Renderer) DiscoverSelected(ctx context.Context, selected func(dir strin
 		d.plainRoot(dir)
 	}
 	d.tellLeftOut()
-	slices.SortFunc(d.out.Roots, func(a, b Root) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(d.out.Roots, func(a, b Root) int { return a.Compare(b.RootID) })
 	slices.SortStableFunc(d.out.Diagnostics, func(a, b Diagnostic) int { return comparePositions(a.Position, b.Position) })
 	r.found.Store(d)
 	return &d.out, nil
@@ -280,7 +280,7 @@ func (d *discoverer) plainRoot(l *listing) {
 
 // plain is the root of all manifests of a directory.
 func (d *discoverer) plain(l *listing) Root {
-	root := Root{Path: l.path, Kind: KindPlain}
+	root := Root{RootID: RootID{Kind: KindPlain, Dir: l.path}}
 	for _, name := range l.manifests {
 		if d.isManifestOf(l, name) {
 			root.Files = append(root.Files, name)

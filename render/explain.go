@@ -16,7 +16,7 @@ import (
 // derived from it.
 func (r *Renderer) explain(root Root, c *closure, failure error) *Problem {
 	text := failure.Error()
-	p := &Problem{Kind: ProblemFailed, Position: Position{Path: root.Path}, Message: clean(text)}
+	p := &Problem{Kind: ProblemFailed, Position: Position{Path: root.Dir}, Message: clean(text)}
 	for _, find := range []func(string, *closure) (Position, string, bool){
 		r.kustomizationCount, brokenKustomization, r.brokenFile, r.missingFile, r.unmatchedPatch, mentionedEntry, deepestKustomization,
 	} {

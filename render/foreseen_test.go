@@ -61,7 +61,7 @@ func TestInputsForesee(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			root := Root{Path: "app", Kind: KindKustomize}
+			root := Root{RootID: RootID{Kind: KindKustomize, Dir: "app"}}
 			test.base["app/cm.yaml"] = configMap
 			changed := maps.Clone(test.base)
 			for name, text := range test.change {
@@ -96,7 +96,7 @@ func TestInputsOfWhatIsNotRead(t *testing.T) {
 		changed := maps.Clone(base)
 		change(changed)
 		opts := Options{Limits: Limits{FileBytes: small}}
-		in := NewRenderer(files(changed), opts).Inputs(Root{Path: "app", Kind: KindKustomize})
+		in := NewRenderer(files(changed), opts).Inputs(Root{RootID: RootID{Kind: KindKustomize, Dir: "app"}})
 		if NewRenderer(files(base), opts).Valid(in.Trace) {
 			t.Errorf("%s: the inputs are said to be the same: %v", name, in.Trace)
 		}
@@ -117,7 +117,7 @@ func TestInputsOfInternalAnnotations(t *testing.T) {
 		"app/ns.yaml":            "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: foo\n  annotations: {internal.config.kubernetes.io/needsHashSuffix: enabled}\n",
 	})
 	r := NewRenderer(tree, Options{})
-	root := Root{Path: "app", Kind: KindKustomize}
+	root := Root{RootID: RootID{Kind: KindKustomize, Dir: "app"}}
 	if _, name := kindAndName(r.Render(context.Background(), root).Objects[0].Content()); !r.MayHold(r.Inputs(root), Mention{Kind: "Namespace", Name: name}) {
 		t.Errorf("the root is said not to hold the Namespace %s", name)
 	}
@@ -130,7 +130,7 @@ func TestFileThatChangesWhileItIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := Root{Path: "app", Kind: KindKustomize}
+	root := Root{RootID: RootID{Kind: KindKustomize, Dir: "app"}}
 	r := NewRenderer(tree, Options{Cache: cache})
 	r.Inputs(root)
 	tree["app/cm.yaml"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(configMap, "name: a", "name: b"))}

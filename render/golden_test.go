@@ -86,7 +86,7 @@ func describe(t *testing.T, fsys fs.FS, questions string) string {
 	}
 	r := NewRenderer(fsys, Options{})
 	for _, root := range d.Roots {
-		fmt.Fprintf(&out, "%s root %s", root.Kind, root.Path)
+		fmt.Fprintf(&out, "%s root %s", root.Kind, root.Dir)
 		for _, f := range root.Files {
 			fmt.Fprintf(&out, " %s", f)
 		}
@@ -112,12 +112,12 @@ func describeRoot(t *testing.T, out *strings.Builder, r *Renderer, root Root, qu
 		fmt.Fprintf(out, "  %s/%s from %s\n", kind, name, sources[i].Document())
 		for line := range strings.Lines(questions) {
 			words := strings.Fields(line)
-			if len(words) >= 4 && words[0] == "find" && words[1] == root.Path && words[2] == kind+"/"+name {
+			if len(words) >= 4 && words[0] == "find" && words[1] == root.Dir && words[2] == kind+"/"+name {
 				what := strings.Join(words[3:], " ")
 				place := sources[i].Place(words[3], partOf(words[4:]))
 				fmt.Fprintf(out, "    %s at %s %s\n", what, span(place.Position), told(place))
 			}
-			if len(words) == 4 && words[0] == "removals" && words[1] == root.Path && words[2] == kind+"/"+name {
+			if len(words) == 4 && words[0] == "removals" && words[1] == root.Dir && words[2] == kind+"/"+name {
 				for _, r := range sources[i].Removals(words[3]) {
 					fmt.Fprintf(out, "    %s lost %v at %s\n", words[3], r.Element, r.Position)
 				}

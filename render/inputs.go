@@ -52,20 +52,20 @@ func (r *Renderer) Inputs(root Root) *Inputs {
 		}
 		return in
 	}
-	if in, ok := r.inputs.Load(root.Path); ok {
+	if in, ok := r.inputs.Load(root.RootID); ok {
 		return in.(*Inputs)
 	}
 	known := r.rememberedInputs(root)
 	if known == nil {
 		known = r.kustomizeInputs(root)
 	}
-	in, _ := r.inputs.LoadOrStore(root.Path, known)
+	in, _ := r.inputs.LoadOrStore(root.RootID, known)
 	return in.(*Inputs)
 }
 
 func (r *Renderer) kustomizeInputs(root Root) *Inputs {
 	in := &Inputs{Trace: newTrace(), of: r.tree, generated: map[string]bool{}}
-	c := r.tree.walk(root.Path, in.Trace)
+	c := r.tree.walk(root.Dir, in.Trace)
 	r.tree.traceEntries(c, in.Trace)
 	in.Problem = c.problem()
 	for _, k := range c.files {
@@ -99,7 +99,7 @@ func (in *Inputs) Cover(result *Result) bool { return in.Trace.covers(result.Tra
 
 // listFiles notes which files are read, and where everything is.
 func (in *Inputs) listFiles(root Root) {
-	in.within = root.Path
+	in.within = root.Dir
 	for name, id := range in.Trace.Reads {
 		in.within = commonDir(in.within, name)
 		if !isMark(id) {

@@ -30,10 +30,10 @@ func checkInputs(t *testing.T, fsys fs.FS, oneIn int) (roots, looked int) {
 		roots++
 		if !in.Trace.covers(result.Trace) {
 			t.Errorf("%s: rendering reads %v, misses %v; its inputs are %v, %v",
-				root.Path, result.Trace.Reads, result.Trace.Misses, in.Trace.Reads, in.Trace.Misses)
+				root.Dir, result.Trace.Reads, result.Trace.Misses, in.Trace.Reads, in.Trace.Misses)
 		}
 		if in.Problem != nil && result.Problem == nil {
-			t.Errorf("%s renders, and its inputs say %v", root.Path, in.Problem)
+			t.Errorf("%s renders, and its inputs say %v", root.Dir, in.Problem)
 		}
 		for _, o := range result.Objects {
 			if objects++; objects%oneIn != 0 {
@@ -41,7 +41,7 @@ func checkInputs(t *testing.T, fsys fs.FS, oneIn int) (roots, looked int) {
 			}
 			looked++
 			if m := mentionOf(o); !renderer.MayHold(in, m) {
-				t.Errorf("%s renders to %+v, which its inputs do not hold", root.Path, m)
+				t.Errorf("%s renders to %+v, which its inputs do not hold", root.Dir, m)
 			}
 		}
 	}
@@ -68,12 +68,12 @@ func everyRoot(t *testing.T, fsys fs.FS) []Root {
 	roots := d.Roots
 	seen := map[string]bool{}
 	for _, r := range roots {
-		seen[r.Path] = true
+		seen[r.Dir] = true
 	}
 	err = fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		if dir := filepath.ToSlash(filepath.Dir(name)); err == nil && isKustomizationName(entry.Name()) && !seen[dir] {
 			seen[dir] = true
-			roots = append(roots, Root{Path: dir, Kind: KindKustomize})
+			roots = append(roots, Root{RootID: RootID{Kind: KindKustomize, Dir: dir}})
 		}
 		return err
 	})
@@ -188,8 +188,8 @@ func TestMayHold(t *testing.T) {
 		"k/kustomization.yaml": {Data: []byte("resources: [o.yaml]\nnamePrefix: dev-\nsecretGenerator: [{name: s, literals: [a=b]}]\n")},
 		"k/o.yaml":             {Data: []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n")},
 	}, Options{})
-	plain := Root{Path: "plain", Kind: KindPlain, Files: []string{"plain/o.yaml"}}
-	k := Root{Path: "k", Kind: KindKustomize}
+	plain := Root{RootID: RootID{Kind: KindPlain, Dir: "plain"}, Files: []string{"plain/o.yaml"}}
+	k := Root{RootID: RootID{Kind: KindKustomize, Dir: "k"}}
 	for _, c := range []struct {
 		root Root
 		m    Mention
@@ -209,7 +209,7 @@ func TestMayHold(t *testing.T) {
 		{k, Mention{Kind: "ConfigMap"}, false},
 	} {
 		if got := renderer.MayHold(renderer.Inputs(c.root), c.m); got != c.want {
-			t.Errorf("%s may hold %+v: %v, want %v", fmt.Sprint(c.root.Path), c.m, got, c.want)
+			t.Errorf("%s may hold %+v: %v, want %v", fmt.Sprint(c.root.Dir), c.m, got, c.want)
 		}
 	}
 }

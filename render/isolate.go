@@ -177,7 +177,7 @@ func ChildMain(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	openapi.ResetOpenAPI()
 	r := &Renderer{tree: newTree(client, job.Limits), opts: Options{LoadRestrictor: job.LoadRestrictor}}
 	result := &Result{Root: job.Root, Trace: newTrace()}
-	c := r.tree.walk(job.Root.Path, result.Trace)
+	c := r.tree.walk(job.Root.Dir, result.Trace)
 	if result.Problem = c.problem(); result.Problem == nil {
 		r.build(result, c)
 	}

@@ -55,9 +55,9 @@ func customTree(schema string) fstest.MapFS {
 
 func TestIsolatedSchema(t *testing.T) {
 	r := NewRenderer(customTree(customMerge), isolated(t))
-	plain := Root{Path: "plain", Kind: KindKustomize}
+	plain := Root{RootID: RootID{Kind: KindKustomize, Dir: "plain"}}
 	before := r.Render(context.Background(), plain)
-	custom := r.Render(context.Background(), Root{Path: "k", Kind: KindKustomize})
+	custom := r.Render(context.Background(), Root{RootID: RootID{Kind: KindKustomize, Dir: "k"}})
 	if custom.Problem != nil {
 		t.Fatal(custom.Problem)
 	}
@@ -80,7 +80,7 @@ func TestIsolatedSchema(t *testing.T) {
 func TestIsolatedFailures(t *testing.T) {
 	for name, schema := range map[string]string{"not JSON": "{", "wrong types": `{"definitions": [1]}`} {
 		t.Run(name, func(t *testing.T) {
-			result := NewRenderer(customTree(schema), isolated(t)).Render(context.Background(), Root{Path: "k", Kind: KindKustomize})
+			result := NewRenderer(customTree(schema), isolated(t)).Render(context.Background(), Root{RootID: RootID{Kind: KindKustomize, Dir: "k"}})
 			if result.Problem == nil || result.Problem.Kind != ProblemFailed {
 				t.Errorf("problem %v", result.Problem)
 			}
@@ -92,7 +92,7 @@ func TestIsolatedFailures(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 		defer cancel()
 		start := time.Now()
-		result := NewRenderer(customTree(schema), isolated(t)).Render(ctx, Root{Path: "k", Kind: KindKustomize})
+		result := NewRenderer(customTree(schema), isolated(t)).Render(ctx, Root{RootID: RootID{Kind: KindKustomize, Dir: "k"}})
 		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("took %v", took)
 		}
@@ -102,7 +102,7 @@ func TestIsolatedFailures(t *testing.T) {
 	})
 	t.Run("no program", func(t *testing.T) {
 		opts := Options{Isolate: Isolate("./no-such-program")}
-		result := NewRenderer(customTree(customMerge), opts).Render(context.Background(), Root{Path: "k", Kind: KindKustomize})
+		result := NewRenderer(customTree(customMerge), opts).Render(context.Background(), Root{RootID: RootID{Kind: KindKustomize, Dir: "k"}})
 		if result.Problem == nil || !strings.Contains(result.Problem.Message, "no-such-program") {
 			t.Errorf("problem %v", result.Problem)
 		}

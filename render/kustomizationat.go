@@ -11,7 +11,7 @@ import (
 func (r *Renderer) Kustomization(dir string) (Root, bool) {
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
 		if to := r.tree.resolve(path.Join(dir, name)); to.err == nil && !to.isDir {
-			return Root{Path: dir, Kind: KindKustomize}, true
+			return Root{RootID: RootID{Kind: KindKustomize, Dir: dir}}, true
 		}
 	}
 	return Root{}, false

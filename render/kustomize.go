@@ -12,7 +12,7 @@ import (
 
 func (r *Renderer) renderKustomize(ctx context.Context, root Root) *Result {
 	result := &Result{Root: root, Trace: newTrace()}
-	c := r.tree.walk(root.Path, result.Trace)
+	c := r.tree.walk(root.Dir, result.Trace)
 	if result.Problem = c.problem(); result.Problem != nil {
 		r.tree.traceEntries(c, result.Trace)
 		return result
@@ -76,7 +76,7 @@ func (r *Renderer) renderIsolated(ctx context.Context, root Root, openapi Positi
 // build runs kustomize on a closure that was walked, and fills in the result.
 func (r *Renderer) build(result *Result, c *closure) {
 	fsys := &kustomizeFS{tree: r.tree, trace: result.Trace}
-	resources, err := r.run(fsys, result.Root.Path)
+	resources, err := r.run(fsys, result.Root.Dir)
 	if fsys.costly != nil {
 		result.Problem = fsys.costly
 		return
@@ -86,7 +86,7 @@ func (r *Renderer) build(result *Result, c *closure) {
 	}
 	if list := new(listError); errors.As(err, &list) {
 		result.Objects = nil
-		result.Problem = &Problem{Kind: ProblemRefused, Position: Position{Path: result.Root.Path}, Message: list.Error()}
+		result.Problem = &Problem{Kind: ProblemRefused, Position: Position{Path: result.Root.Dir}, Message: list.Error()}
 	} else if err != nil {
 		result.Objects = nil
 		result.Problem = r.explain(result.Root, c, err)

@@ -93,9 +93,9 @@ func (d *discoverer) isSubmodule(name string) bool {
 func (d *discoverer) tellLeftOut() {
 	roots, plain, abovePlain := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, r := range d.out.Roots {
-		roots[r.Path] = true
-		if plain[r.Path] = r.Kind == KindPlain; plain[r.Path] {
-			for dir := path.Dir(r.Path); dir != "."; dir = path.Dir(dir) {
+		roots[r.Dir] = true
+		if plain[r.Dir] = r.Kind == KindPlain; plain[r.Dir] {
+			for dir := path.Dir(r.Dir); dir != "."; dir = path.Dir(dir) {
 				abovePlain[dir] = true
 			}
 		}

@@ -96,7 +96,7 @@ func TestItemsOfAnything(t *testing.T) {
 		"kustomization.yaml": {Data: []byte("resources: [a.yaml]\n")},
 		"a.yaml":             {Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nitems: [{apiVersion: v1, kind: Pod, metadata: {name: p}}]\n")},
 	}, Options{})
-	p := r.Render(context.Background(), Root{Path: ".", Kind: KindKustomize}).Problem
+	p := r.Render(context.Background(), Root{RootID: RootID{Kind: KindKustomize, Dir: "."}}).Problem
 	if p == nil || p.Kind != ProblemRefused || !strings.Contains(p.Message, "ConfigMap.v1.[noGrp]/a.[noNs] has items") {
 		t.Errorf("problem %v", p)
 	}

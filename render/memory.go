@@ -10,7 +10,7 @@ import (
 )
 
 // memoryFormat is the version of what is remembered, and of the rules it follows from.
-const memoryFormat = "preadmit-memory-4"
+const memoryFormat = "preadmit-memory-5"
 
 // mostRemembered bounds what is remembered of a tree, in bytes.
 const mostRemembered = 64 << 20
@@ -22,7 +22,7 @@ const mostRemembered = 64 << 20
 type memory struct {
 	found  *discoverer
 	ids    map[string]string
-	inputs map[string]*rememberedInputs
+	inputs map[RootID]*rememberedInputs
 }
 
 // rememberedTree is a memory as it is kept.
@@ -47,8 +47,7 @@ type rememberedDir struct {
 
 // rememberedInputs are the inputs of a root.
 type rememberedInputs struct {
-	Path          string
-	Kind          RootKind
+	RootID        RootID
 	Manifests     []string // of a plain root
 	Within        string
 	Reads, IDs    []string // what is read, and what identifies it
@@ -82,7 +81,7 @@ func (r *Renderer) recall() *memory {
 	if key := r.memoryKey(); key == "" || !r.opts.Cache.read(key, &kept) {
 		return nil
 	}
-	m := &memory{found: &discoverer{extents: map[string]dirRange{}}, ids: map[string]string{}, inputs: map[string]*rememberedInputs{}}
+	m := &memory{found: &discoverer{extents: map[string]dirRange{}}, ids: map[string]string{}, inputs: map[RootID]*rememberedInputs{}}
 	for i := range kept.Dirs {
 		dir := &kept.Dirs[i]
 		m.ids[dir.Path] = dir.ID
@@ -90,7 +89,7 @@ func (r *Renderer) recall() *memory {
 		m.found.dirs = append(m.found.dirs, dir.listing())
 	}
 	for i := range kept.Roots {
-		m.inputs[kept.Roots[i].Path] = &kept.Roots[i]
+		m.inputs[kept.Roots[i].RootID] = &kept.Roots[i]
 	}
 	return m
 }
@@ -185,7 +184,7 @@ func (d *discoverer) remember(l *listing, id string) rememberedDir {
 
 func (r *Renderer) rememberInputs(root Root, in *Inputs) *rememberedInputs {
 	out := &rememberedInputs{
-		Path: root.Path, Kind: root.Kind, Manifests: root.Files, Within: in.within, Reads: slices.Sorted(maps.Keys(in.Trace.Reads)),
+		RootID: root.RootID, Manifests: root.Files, Within: in.within, Reads: slices.Sorted(maps.Keys(in.Trace.Reads)),
 		Misses: slices.Sorted(maps.Keys(in.Trace.Misses)), Free: in.free, Patched: in.patched,
 		Affixes: in.affixes, Generated: slices.Sorted(maps.Keys(in.generated)), Words: in.words,
 		Problem: in.Problem,
@@ -206,8 +205,8 @@ func (r *Renderer) rememberedInputs(root Root) *Inputs {
 	if found == nil || found.twins == nil {
 		return nil
 	}
-	known, ok := found.twins.inputs[root.Path]
-	if !ok || known.Kind != root.Kind || !slices.Equal(known.Manifests, root.Files) || !found.hasTwin(known.Within) {
+	known, ok := found.twins.inputs[root.RootID]
+	if !ok || !slices.Equal(known.Manifests, root.Files) || !found.hasTwin(known.Within) {
 		return nil
 	}
 	in := &Inputs{

@@ -33,7 +33,7 @@ func insightOf(t *testing.T, r *Renderer) insight {
 	}
 	k := insight{found: found, inputs: map[string]*Inputs{}}
 	for _, root := range found.Roots {
-		k.inputs[root.Path] = r.Inputs(root)
+		k.inputs[root.Dir] = r.Inputs(root)
 	}
 	return k
 }
@@ -240,7 +240,7 @@ func TestMemoryIsOfItsKey(t *testing.T) {
 	}
 	second := open(Options{})
 	insightOf(t, second)
-	for _, root := range []Root{{Path: "plain", Kind: KindPlain, Files: []string{"plain/cm.yaml"}}, {Path: "plain", Kind: KindKustomize}} {
+	for _, root := range []Root{{RootID: RootID{Kind: KindPlain, Dir: "plain"}, Files: []string{"plain/cm.yaml"}}, {RootID: RootID{Kind: KindKustomize, Dir: "plain"}}} {
 		if in := second.Inputs(root); in.words != nil {
 			t.Errorf("what is remembered of another root is taken for %+v", root)
 		}

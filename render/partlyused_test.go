@@ -23,7 +23,7 @@ func TestPartlyUsedDirectoriesAreTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(found.Roots) != 1 || found.Roots[0].Path != "env" {
+	if len(found.Roots) != 1 || found.Roots[0].Dir != "env" {
 		t.Errorf("roots %v", found.Roots)
 	}
 	want := []LeftOut{{Path: "apps/w2.yaml", Kind: LeftOutUnused, Root: "apps"}}

@@ -12,7 +12,7 @@ func (r *Renderer) Parts(root Root) []Root {
 		return nil
 	}
 	p := &partition{tree: r.tree, seen: map[string]bool{}}
-	p.split(root.Path)
+	p.split(root.Dir)
 	return p.parts
 }
 
@@ -34,7 +34,7 @@ func (p *partition) split(dir string) {
 	if c.refused == nil {
 		return
 	}
-	plain := Root{Path: dir, Kind: KindPlain}
+	plain := Root{RootID: RootID{Kind: KindPlain, Dir: dir}}
 	for _, e := range c.entries {
 		if e.kind != refResource || e.target == "" || e.from.dir != dir {
 			continue
@@ -63,5 +63,5 @@ func (p *partition) base(dir string) {
 		return
 	}
 	p.seen[dir] = true
-	p.parts = append(p.parts, Root{Path: dir, Kind: KindKustomize})
+	p.parts = append(p.parts, Root{RootID: RootID{Kind: KindKustomize, Dir: dir}})
 }

@@ -98,7 +98,7 @@ func (p *provenance) tree(t *testing.T, fsys fs.FS, seen map[string]bool, every 
 			continue
 		}
 		result := r.Render(context.Background(), root)
-		id := fmt.Sprint(root.Path, result.Trace)
+		id := fmt.Sprint(root.Dir, result.Trace)
 		if result.Problem != nil || seen[id] {
 			continue
 		}
@@ -111,10 +111,10 @@ func (p *provenance) root(t *testing.T, r *Renderer, read *reader, result *Resul
 	t.Helper()
 	sources, err := r.Sources(context.Background(), result)
 	if err != nil {
-		t.Fatalf("%s: %v", result.Root.Path, err)
+		t.Fatalf("%s: %v", result.Root.Dir, err)
 	}
 	if len(sources) != len(result.Objects) {
-		t.Fatalf("%s: %d sources for %d objects", result.Root.Path, len(sources), len(result.Objects))
+		t.Fatalf("%s: %d sources for %d objects", result.Root.Dir, len(sources), len(result.Objects))
 	}
 	p.roots++
 	for i, source := range sources {
@@ -124,7 +124,7 @@ func (p *provenance) root(t *testing.T, r *Renderer, read *reader, result *Resul
 		everyLeaf(content, "", func(path string) {
 			value, _ := Field(content, path)
 			place := source.Place(path, Whole)
-			told := fmt.Sprintf("%s %s/%s %s = %.80q at %s", result.Root.Path, kind, name, path, fmt.Sprint(value), place.Position)
+			told := fmt.Sprintf("%s %s/%s %s = %.80q at %s", result.Root.Dir, kind, name, path, fmt.Sprint(value), place.Position)
 			p.leaf(read, place, told, path, value)
 			p.sample(sampledLeaf{r, result, Claim{Object: i, Field: path, Place: place}, told})
 		})

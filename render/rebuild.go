@@ -31,7 +31,7 @@ func (l *locator) rebuilt(without elision) resmap.ResMap {
 	p.elide = without
 	p.next = l.padder.next + 1
 	fsys := &kustomizeFS{tree: l.renderer.tree, trace: newTrace(), serve: p.serve}
-	resources, err := l.renderer.run(fsys, l.root.Path)
+	resources, err := l.renderer.run(fsys, l.root.Dir)
 	if err != nil || resources.Size() != len(l.resources) {
 		return nil
 	}

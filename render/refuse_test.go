@@ -106,7 +106,7 @@ func refused(t *testing.T, kustomization, url string) {
 	} {
 		fsys[name] = &fstest.MapFile{Data: []byte(data)}
 	}
-	result := NewRenderer(fsys, Options{}).Render(context.Background(), Root{Path: "root", Kind: KindKustomize})
+	result := NewRenderer(fsys, Options{}).Render(context.Background(), Root{RootID: RootID{Kind: KindKustomize, Dir: "root"}})
 	if result.Problem == nil || result.Problem.Kind != ProblemRefused {
 		t.Fatalf("not refused: %+v", result.Problem)
 	}
@@ -136,7 +136,7 @@ func TestLayeringBomb(t *testing.T) {
 		fsys[dir+"/a/kustomization.yaml"] = &fstest.MapFile{Data: []byte(side)}
 		fsys[dir+"/b/kustomization.yaml"] = &fstest.MapFile{Data: []byte(side)}
 	}
-	result := NewRenderer(fsys, Options{}).Render(context.Background(), Root{Path: "l40", Kind: KindKustomize})
+	result := NewRenderer(fsys, Options{}).Render(context.Background(), Root{RootID: RootID{Kind: KindKustomize, Dir: "l40"}})
 	if result.Problem == nil || result.Problem.Kind != ProblemRefused || !strings.Contains(result.Problem.Message, "over a billion") {
 		t.Errorf("problem %v", result.Problem)
 	}
@@ -146,13 +146,13 @@ func TestFileLimit(t *testing.T) {
 	big := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: " + strings.Repeat("x", 2000) + "\n"
 	fsys := fstest.MapFS{"a.yaml": {Data: []byte(big)}, "k/kustomization.yaml": {Data: []byte("resources: [../a.yaml]")}}
 	r := NewRenderer(fsys, Options{Limits: Limits{FileBytes: 1000}})
-	for _, root := range []Root{{Path: ".", Kind: KindPlain, Files: []string{"a.yaml"}}, {Path: "k", Kind: KindKustomize}} {
+	for _, root := range []Root{{RootID: RootID{Kind: KindPlain, Dir: "."}, Files: []string{"a.yaml"}}, {RootID: RootID{Kind: KindKustomize, Dir: "k"}}} {
 		p := r.Render(context.Background(), root).Problem
 		if p == nil || p.Kind != ProblemRefused || p.Path != "a.yaml" || !strings.Contains(p.Message, "limit of 1000 bytes") {
 			t.Errorf("%s: problem %v", root.Kind, p)
 		}
 	}
-	if p := NewRenderer(fsys, Options{}).Render(context.Background(), Root{Path: "k", Kind: KindKustomize}).Problem; p != nil {
+	if p := NewRenderer(fsys, Options{}).Render(context.Background(), Root{RootID: RootID{Kind: KindKustomize, Dir: "k"}}).Problem; p != nil {
 		t.Errorf("within the default limit: %v", p)
 	}
 }
@@ -179,7 +179,7 @@ func TestSizeLimits(t *testing.T) {
 		"p": "p/kustomization.yaml:1: rendering would try patches on resources 120 times, more than the limit of 100",
 		"m": "m/kustomization.yaml:1: rendering would load 30 resources, more than the limit of 20",
 	} {
-		root := Root{Path: dir, Kind: KindKustomize}
+		root := Root{RootID: RootID{Kind: KindKustomize, Dir: dir}}
 		p := NewRenderer(fsys, Options{Limits: limits[dir]}).Render(context.Background(), root).Problem
 		if p == nil || p.Kind != ProblemRefused || !strings.HasPrefix(p.Error(), want) {
 			t.Errorf("%s: problem %v, want %s", dir, p, want)
@@ -188,7 +188,7 @@ func TestSizeLimits(t *testing.T) {
 			t.Errorf("%s within the default limits: %v", dir, p)
 		}
 	}
-	plain := Root{Path: ".", Kind: KindPlain, Files: []string{"wide.yaml"}}
+	plain := Root{RootID: RootID{Kind: KindPlain, Dir: "."}, Files: []string{"wide.yaml"}}
 	if p := NewRenderer(fsys, Options{Limits: Limits{Keys: 20}}).Render(context.Background(), plain).Problem; p == nil || p.Kind != ProblemRefused {
 		t.Errorf("plain: problem %v", p)
 	}

@@ -10,6 +10,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -27,11 +28,46 @@ const (
 	KindPlain RootKind = "plain"
 )
 
-// Root is a directory of a tree that renders to objects.
-type Root struct {
-	// Path is the directory, slash separated, relative to the tree; "." is the top.
-	Path string
+// RootID identifies a root within its tree. It is comparable. Two roots may share a
+// directory when different objects ask for it.
+type RootID struct {
 	Kind RootKind
+	// Dir is the directory, slash separated, relative to the tree; "." is the top.
+	Dir string
+	// Object is the object that asks for the root. It is zero for a root that is its
+	// directory only, as all are that kustomize or kubectl render by themselves.
+	Object ObjectRef
+}
+
+// ObjectRef names a Kubernetes object.
+type ObjectRef struct {
+	Group, Kind, Namespace, Name string
+}
+
+// String returns the directory, or the object that asks for the root.
+func (id RootID) String() string {
+	if id.Object == (ObjectRef{}) {
+		return id.Dir
+	}
+	return fmt.Sprintf("%s %s/%s", id.Object.Kind, id.Object.Namespace, id.Object.Name)
+}
+
+// Compare orders identities by directory, object and kind.
+func (id RootID) Compare(other RootID) int {
+	return cmp.Or(id.ComparePlace(other), cmp.Compare(id.Kind, other.Kind))
+}
+
+// ComparePlace orders identities by directory and object. It is zero for what a root was
+// before and after a change when only its kind has changed.
+func (id RootID) ComparePlace(other RootID) int {
+	a, b := id.Object, other.Object
+	return cmp.Or(cmp.Compare(id.Dir, other.Dir), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind),
+		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// Root is a part of a tree that renders to objects.
+type Root struct {
+	RootID
 	// Files are the manifest files of a plain root, in lexical order (full paths
 	// relative to the tree). Empty for a kustomize root.
 	Files []string
@@ -116,7 +152,7 @@ type Diagnostic struct {
 
 // Discovery is what a tree holds.
 type Discovery struct {
-	// Roots are in lexical order of their paths.
+	// Roots are in the order of their identities.
 	Roots []Root
 	// Diagnostics tell of files that look like manifests and are not, in the order
 	// of their positions.

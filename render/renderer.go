@@ -13,7 +13,7 @@ import (
 type Renderer struct {
 	tree *tree
 	opts Options
-	// inputs are those of kustomizations: path -> *Inputs
+	// inputs are those of kustomizations: RootID -> *Inputs
 	inputs sync.Map
 	// found is what Discover found.
 	found atomic.Pointer[discoverer]
@@ -46,7 +46,7 @@ func (r *Renderer) Beside(fsys fs.FS) *Renderer {
 func (r *Renderer) Render(ctx context.Context, root Root) *Result {
 	if err := ctx.Err(); err != nil {
 		return &Result{Root: root, Trace: newTrace(), Problem: &Problem{
-			Kind: ProblemFailed, Position: Position{Path: root.Path}, Message: "rendering was given up: " + err.Error()}}
+			Kind: ProblemFailed, Position: Position{Path: root.Dir}, Message: "rendering was given up: " + err.Error()}}
 	}
 	if root.Kind == KindPlain {
 		return r.renderPlain(root)

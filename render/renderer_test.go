@@ -21,7 +21,7 @@ func TestBinaryFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(d.Diagnostics) != 1 || !strings.Contains(d.Diagnostics[0].Message, "control characters") || len(d.Roots) != 2 || d.Roots[0].Path != "k" {
+	if len(d.Diagnostics) != 1 || !strings.Contains(d.Diagnostics[0].Message, "control characters") || len(d.Roots) != 2 || d.Roots[0].Dir != "k" {
 		t.Errorf("found %+v", d)
 	}
 	p := NewRenderer(fsys, Options{}).Render(context.Background(), d.Roots[0]).Problem
@@ -35,7 +35,7 @@ func TestLoadRestrictor(t *testing.T) {
 		"k/kustomization.yaml": {Data: []byte("resources:\n- ../a.yaml\n")},
 		"a.yaml":               {Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")},
 	}
-	root := Root{Path: "k", Kind: KindKustomize}
+	root := Root{RootID: RootID{Kind: KindKustomize, Dir: "k"}}
 	if p := NewRenderer(fsys, Options{}).Render(context.Background(), root).Problem; p != nil {
 		t.Error(p)
 	}
@@ -52,7 +52,7 @@ func TestCancelled(t *testing.T) {
 		t.Error("discovered")
 	}
 	r := NewRenderer(benchTree(1), Options{})
-	root := Root{Path: "apps/0/prod", Kind: KindKustomize}
+	root := Root{RootID: RootID{Kind: KindKustomize, Dir: "apps/0/prod"}}
 	if p := r.Render(ctx, root).Problem; p == nil || !strings.Contains(p.Message, "given up") {
 		t.Errorf("problem %v", p)
 	}
@@ -76,12 +76,12 @@ func TestConcurrent(t *testing.T) {
 				result := r.Render(context.Background(), root)
 				sources, err := r.Sources(context.Background(), result)
 				if result.Problem != nil || err != nil {
-					t.Errorf("%s: %v %v", root.Path, result.Problem, err)
+					t.Errorf("%s: %v %v", root.Dir, result.Problem, err)
 					continue
 				}
 				again := NewRenderer(fsys, Options{}).Render(context.Background(), root)
 				if diff := cmp.Diff(result.Objects, again.Objects); diff != "" {
-					t.Errorf("%s: %s", root.Path, diff)
+					t.Errorf("%s: %s", root.Dir, diff)
 				}
 				for i := range sources {
 					everyLeaf(result.Objects[i].Content(), "", func(path string) { sources[i].Find(path) })

@@ -17,7 +17,7 @@ import (
 // the documents are told.
 func (r *Renderer) kustomizeSources(plain *Result) ([]*Source, error) {
 	root := plain.Root
-	c := r.tree.walk(root.Path, newTrace())
+	c := r.tree.walk(root.Dir, newTrace())
 	l := &locator{renderer: r, closure: c, root: root}
 	if c.openapi != nil {
 		return l.documentsOnly(plain.Objects, whyIsolated), nil
@@ -25,14 +25,14 @@ func (r *Renderer) kustomizeSources(plain *Result) ([]*Source, error) {
 	prewarm()
 	l.padder = newPadder(c, r.tree)
 	fsys := &kustomizeFS{tree: r.tree, trace: newTrace(), serve: l.padder.serve}
-	resources, err := r.run(fsys, root.Path)
+	resources, err := r.run(fsys, root.Dir)
 	if err != nil || resources.Size() != len(plain.Objects) {
 		return l.documentsOnly(plain.Objects, whyDifferent), nil
 	}
 	origins := originsOf(resources)
 	if l.addedOrigins() {
 		if err := resources.RemoveOriginAnnotations(); err != nil {
-			return nil, fmt.Errorf("locate the objects of %s: %w", root.Path, err)
+			return nil, fmt.Errorf("locate the objects of %s: %w", root.Dir, err)
 		}
 	}
 	exact := sameObjects(resources, plain.Objects)
@@ -161,11 +161,11 @@ func (l *locator) document(object int) Position {
 	res, origin := l.resources[object], l.origins[object]
 	kind, name := res.GetKind(), res.GetName()
 	if origin != nil && origin.ConfiguredIn != "" {
-		return l.generated(path.Join(l.root.Path, origin.ConfiguredIn), kind, name)
+		return l.generated(path.Join(l.root.Dir, origin.ConfiguredIn), kind, name)
 	}
 	file := ""
 	if origin != nil && origin.Path != "" {
-		file = l.renderer.tree.resolve(path.Join(l.root.Path, origin.Path)).real
+		file = l.renderer.tree.resolve(path.Join(l.root.Dir, origin.Path)).real
 	}
 	best := l.mostVoted(res.YNode(), file)
 	if best == nil && file != "" {
@@ -277,7 +277,7 @@ func nameIn(doc *yaml.Node) string {
 
 // search looks through all resource files of the closure.
 func (l *locator) search(kind, name string) Position {
-	best, score := Position{Path: l.root.Path}, 1
+	best, score := Position{Path: l.root.Dir}, 1
 	if len(l.closure.files) > 0 {
 		best = Position{Path: l.closure.files[0].path, Line: 1}
 	}

@@ -23,7 +23,7 @@ func traceTree() fstest.MapFS {
 }
 
 func TestTrace(t *testing.T) {
-	result := NewRenderer(traceTree(), Options{}).Render(context.Background(), Root{Path: "overlay", Kind: KindKustomize})
+	result := NewRenderer(traceTree(), Options{}).Render(context.Background(), Root{RootID: RootID{Kind: KindKustomize, Dir: "overlay"}})
 	if result.Problem != nil {
 		t.Fatal(result.Problem)
 	}

@@ -24,8 +24,8 @@ type twins struct {
 	// name is that of none.
 	found *discoverer
 	id    func(dir string) string
-	// inputs are those of roots of the other tree, by path, if they are remembered.
-	inputs map[string]*rememberedInputs
+	// inputs are those of roots of the other tree, if they are remembered.
+	inputs map[RootID]*rememberedInputs
 }
 
 // twins gives the directories in common with the tree beside, or else with the one

@@ -28,7 +28,7 @@ func (d *discoverer) kustomizeRoots() {
 	}
 	slices.Sort(roots)
 	for _, dir := range slices.Compact(roots) {
-		d.out.Roots = append(d.out.Roots, Root{Path: dir, Kind: KindKustomize})
+		d.out.Roots = append(d.out.Roots, Root{RootID: RootID{Kind: KindKustomize, Dir: dir}})
 	}
 }
 

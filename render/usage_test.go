@@ -23,7 +23,7 @@ func discoverIn(t *testing.T, archive string, selected func(string) bool) []stri
 	}
 	var lines []string
 	for _, root := range found.Roots {
-		lines = append(lines, strings.Join(append([]string{string(root.Kind), root.Path}, root.Files...), " "))
+		lines = append(lines, strings.Join(append([]string{string(root.Kind), root.Dir}, root.Files...), " "))
 	}
 	for _, o := range found.LeftOut {
 		lines = append(lines, string(o.Kind)+" "+o.Path)

@@ -16,21 +16,21 @@ func (s *scan) selected(path string) bool {
 	return len(s.in.Config.Roots) == 0 || matchAny(s.in.Config.Roots, path)
 }
 
-// selectedRoots are the paths of the selected roots of either tree, in order.
-func (s *scan) selectedRoots() []string {
-	paths := []string{}
+// selectedRoots are the identities of the selected roots of either tree, in order.
+func (s *scan) selectedRoots() []render.RootID {
+	ids := []render.RootID{}
 	for _, from := range []*side{s.head, s.base} {
 		if from == nil {
 			continue
 		}
 		for _, root := range from.found.Roots {
-			if s.selected(root.Path) {
-				paths = append(paths, root.Path)
+			if s.selected(root.Dir) {
+				ids = append(ids, from.id(root))
 			}
 		}
 	}
-	slices.Sort(paths)
-	return slices.Compact(paths)
+	slices.SortFunc(ids, render.RootID.Compare)
+	return slices.Compact(ids)
 }
 
 // nothingToJudge is said of a scan that selects no root.
@@ -40,9 +40,9 @@ const nothingToJudge = "nothing to judge: no root was found"
 // nothing goes missing silently.
 func (s *scan) accountRoots() {
 	for _, root := range s.head.found.Roots {
-		r := s.head.roots[root.Path]
+		r := s.head.roots[root.RootID]
 		switch {
-		case !s.selected(root.Path):
+		case !s.selected(root.Dir):
 			s.noteHidden(r)
 		case r == nil:
 			s.report.Summary.Roots.Untouched++
@@ -63,20 +63,20 @@ func (s *scan) accountRoots() {
 
 func (s *scan) accountRoot(r *rendered) {
 	counts := &s.report.Summary.Roots
-	before := s.baseProblem(r.Root.Path)
+	before := s.baseProblem(r.id)
 	switch {
 	case r.Problem == nil:
 		counts.Rendered++
 		s.accountRendered(r, before)
 	case r.Problem.Kind == render.ProblemRefused:
 		counts.Indeterminate++
-		if s.renderedBefore(r.Root.Path) || s.head.refuses(r.Root) {
+		if s.renderedBefore(r.id) || s.head.refuses(r.Root) {
 			counts.Lost++
 		}
 		s.open(Indeterminate{
-			What: "root", Why: r.Problem.Message, Root: r.Root.Path,
+			What: "root", Why: r.Problem.Message, Root: r.Root.Dir,
 			Location:  ptr(s.problemLocation(r.Problem)),
-			Untouched: before != nil && !s.touched[r.Root.Path] && !s.head.refuses(r.Root),
+			Untouched: before != nil && !s.touched[r.id] && !s.head.refuses(r.Root),
 		})
 	case before != nil && before.Kind == render.ProblemFailed:
 		counts.FailedBefore++
@@ -85,7 +85,7 @@ func (s *scan) accountRoot(r *rendered) {
 		counts.Failed++
 		s.add(found{Finding: Finding{
 			Status: StatusNew, Action: ActionDeny, Actions: []Action{ActionDeny}, Cause: CauseRender,
-			Message: r.Problem.Message, Root: r.Root.Path, Location: s.problemLocation(r.Problem),
+			Message: r.Problem.Message, Root: r.Root.Dir, Location: s.problemLocation(r.Problem),
 		}, located: true})
 	}
 }
@@ -95,11 +95,11 @@ func (s *scan) accountRoot(r *rendered) {
 func (s *scan) accountFailing(r *rendered) {
 	why := "this root does not render, as it did not before the change, and is not judged: " + r.Problem.Message
 	at := ptr(s.problemLocation(r.Problem))
-	if s.touched[r.Root.Path] {
-		s.open(Indeterminate{What: "root", Why: why, Root: r.Root.Path, Location: at})
+	if s.touched[r.id] {
+		s.open(Indeterminate{What: "root", Why: why, Root: r.Root.Dir, Location: at})
 		return
 	}
-	s.diagnose(Diagnostic{Severity: "note", Root: r.Root.Path, Location: at, Message: why})
+	s.diagnose(Diagnostic{Severity: "note", Root: r.Root.Dir, Location: at, Message: why})
 }
 
 // gone are the roots of the base that the head does not have.
@@ -108,19 +108,19 @@ func (s *scan) gone() []render.Root {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(s.base.found.Roots), func(root render.Root) bool {
-		_, ok := s.head.root(root.Path)
+		_, ok := s.head.root(root.RootID)
 		return ok
 	})
 }
 
 // accountGone tells of a root that is gone, when what is deleted with it is not known.
 func (s *scan) accountGone(root render.Root) {
-	r := s.base.roots[root.Path]
-	if r == nil || r.Problem == nil || !s.selected(root.Path) || s.base.refuses(root) { // accountRefused has those
+	r := s.base.roots[s.base.id(root)]
+	if r == nil || r.Problem == nil || !s.selected(root.Dir) || s.base.refuses(root) { // accountRefused has those
 		return
 	}
 	s.open(Indeterminate{
-		What: "root", Root: root.Path, Location: ptr(locationOf(r.Problem.Position, baseTree)),
+		What: "root", Root: root.Dir, Location: ptr(locationOf(r.Problem.Position, baseTree)),
 		Why: "this root is gone and did not render before, so what is deleted with it is not known: " + r.Problem.Message,
 	})
 }
@@ -128,11 +128,11 @@ func (s *scan) accountGone(root render.Root) {
 // accountRendered passes on what was remarked about a root that did render.
 func (s *scan) accountRendered(r *rendered, before *render.Problem) {
 	if before != nil {
-		s.diagnose(renderedFirst(r.Root.Path, before))
+		s.diagnose(renderedFirst(r.Root.Dir, before))
 	}
 	for _, d := range r.Diagnostics {
 		s.diagnose(Diagnostic{
-			Severity: string(d.Severity), Message: d.Message, Root: r.Root.Path,
+			Severity: string(d.Severity), Message: d.Message, Root: r.Root.Dir,
 			Location: ptr(locationOf(d.Position, headTree)),
 		})
 	}
@@ -146,19 +146,19 @@ func renderedFirst(root string, before *render.Problem) Diagnostic {
 	}
 }
 
-// renderedBefore reports whether the root at path rendered at base. One that no
+// renderedBefore reports whether a root rendered at base. One that no
 // longer does must not pass, whatever the reason: a remote base would turn the gate
 // off.
-func (s *scan) renderedBefore(path string) bool {
-	return s.base != nil && s.base.roots[path] != nil && s.base.roots[path].Problem == nil
+func (s *scan) renderedBefore(id render.RootID) bool {
+	return s.base != nil && s.base.roots[id] != nil && s.base.roots[id].Problem == nil
 }
 
-// baseProblem is why the root at path did not render at base.
-func (s *scan) baseProblem(path string) *render.Problem {
-	if s.base == nil || s.base.roots[path] == nil {
+// baseProblem is why a root did not render at base.
+func (s *scan) baseProblem(id render.RootID) *render.Problem {
+	if s.base == nil || s.base.roots[id] == nil {
 		return nil
 	}
-	return s.base.roots[path].Problem
+	return s.base.roots[id].Problem
 }
 
 // noteHidden tells of a root that is not judged but would have told others about
@@ -168,7 +168,7 @@ func (s *scan) noteHidden(r *rendered) {
 		return
 	}
 	s.diagnose(Diagnostic{
-		Severity: "note", Root: r.Root.Path, Location: ptr(s.problemLocation(r.Problem)),
+		Severity: "note", Root: r.Root.Dir, Location: ptr(s.problemLocation(r.Problem)),
 		Message: "this root is not judged and does not render, so policies, namespaces and params in it are unknown: " + r.Problem.Message,
 	})
 }
@@ -188,7 +188,7 @@ func (s *scan) noteGlobs() {
 
 func (s *scan) anyRoot(match func(path string) bool) bool {
 	for _, from := range []*side{s.head, s.base} {
-		if from != nil && slices.ContainsFunc(from.found.Roots, func(r render.Root) bool { return match(r.Path) }) {
+		if from != nil && slices.ContainsFunc(from.found.Roots, func(r render.Root) bool { return match(r.Dir) }) {
 			return true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -12,7 +13,7 @@ import (
 // noteAmbiguities tells where what a root looks up is defined differently by other
 // roots, so that the verdict depends on which of them is deployed beside it. Every
 // version of a policy judges; of a namespace or param the first root's counts.
-func (s *scan) noteAmbiguities(t *target, root string, pairs []pair) {
+func (s *scan) noteAmbiguities(t *target, root render.RootID, pairs []pair) {
 	if len(t.head.ambiguous) == 0 {
 		return
 	}

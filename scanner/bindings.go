@@ -14,7 +14,7 @@ func (s *scan) noteBindings() {
 			}
 			s.remarks = append(s.remarks, found{
 				Finding: Finding{
-					Root:    originOf(o).root.Path,
+					Root:    originOf(o).root.Dir,
 					Message: "it binds the policy " + boundPolicy(o) + ", which nothing that was rendered defines, so it has no effect",
 				},
 				object: o, key: t.head.cluster.Key(o), fields: []string{"spec.policyName"},

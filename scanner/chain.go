@@ -37,7 +37,7 @@ func (s *scan) explain(ctx context.Context) error {
 			return nil // which locateFinding noted
 		}
 		from := originOf(f.object)
-		defer from.side.works(from.root.Path)()
+		defer from.side.works(from.root.Dir)()
 		f.Location.Chain = chainOf(f, source)
 		s.addDeletion(f, source)
 		return nil
@@ -97,7 +97,7 @@ func (s *scan) addDeletion(f *found, source *render.Source) {
 	if f.Operation != "DELETE" || from.side != s.base {
 		return
 	}
-	i := slices.IndexFunc(s.head.found.Roots, func(r render.Root) bool { return r.Path == from.root.Path })
+	i := slices.IndexFunc(s.head.found.Roots, func(r render.Root) bool { return r.Dir == from.root.Dir })
 	if i < 0 {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
@@ -52,7 +53,7 @@ func (c *court) everything() *admission.Cluster {
 
 // hearing is who judges the objects of one root, and by what that changed.
 type hearing struct {
-	root  string
+	root  render.RootID
 	reach reach
 	// workloads is set when workloads are expanded into what their controllers create.
 	workloads bool
@@ -65,7 +66,7 @@ type hearing struct {
 }
 
 // hear prepares to judge a root.
-func (c *court) hear(ctx context.Context, root string) *hearing {
+func (c *court) hear(ctx context.Context, root render.RootID) *hearing {
 	t := c.target
 	h := &hearing{root: root}
 	h.proposed, h.refusals = c.judge(ctx, t.head, root, nil, nil)
@@ -82,7 +83,7 @@ func (c *court) hear(ctx context.Context, root string) *hearing {
 
 // judge makes, or finds, the judge with the policies of a state. Objects of first
 // come before those of the state, objects of also after them.
-func (c *court) judge(ctx context.Context, st *state, root string, first []*admission.Index, also *state) (*judge, []policy.Refusal) {
+func (c *court) judge(ctx context.Context, st *state, root render.RootID, first []*admission.Index, also *state) (*judge, []policy.Refusal) {
 	j := &judge{}
 	refusals := []policy.Refusal{}
 	parts := []string{}

@@ -106,7 +106,7 @@ func (s *scan) renderTouched(ctx context.Context) error {
 	s.newPlan()
 	var touched []render.Root
 	for _, root := range s.head.found.Roots {
-		if s.touched[root.Path] && s.selected(root.Path) {
+		if s.touched[root.RootID] && s.selected(root.Dir) {
 			touched = append(touched, root)
 		}
 	}
@@ -135,7 +135,7 @@ func (s *scan) compare(limits DiffLimits) Changes {
 // rootPair is a pair of a root.
 type rootPair struct {
 	pair
-	root string
+	root render.RootID
 }
 
 // differingPairs are the pairs of objects that are not the same.
@@ -158,7 +158,7 @@ func (s *scan) differingPairs() []rootPair {
 
 // compared is how a root rendered on both sides; known is false when one of them did
 // not, so that there is no telling what differs.
-func (s *scan) compared(root string) (base, head *rendered, known bool) {
+func (s *scan) compared(root render.RootID) (base, head *rendered, known bool) {
 	base, head = s.base.roots[root], s.head.roots[root]
 	switch {
 	case head != nil && head.Problem != nil, head == nil && base != nil && base.Problem != nil:
@@ -177,11 +177,11 @@ func (s *scan) noteUncompared() {
 		switch {
 		case !s.touched[root]:
 		case !known && head != nil:
-			s.open(Indeterminate{What: "root", Why: head.Problem.Message, Root: root, Location: ptr(s.problemLocation(head.Problem))})
+			s.open(Indeterminate{What: "root", Why: head.Problem.Message, Root: root.String(), Location: ptr(s.problemLocation(head.Problem))})
 		case !known:
-			s.open(Indeterminate{What: "root", Why: base.Problem.Message, Root: root, Location: ptr(locationOf(base.Problem.Position, baseTree))})
+			s.open(Indeterminate{What: "root", Why: base.Problem.Message, Root: root.String(), Location: ptr(locationOf(base.Problem.Position, baseTree))})
 		case base != nil && base.Problem != nil:
-			s.diagnose(renderedFirst(root, base.Problem))
+			s.diagnose(renderedFirst(root.String(), base.Problem))
 		}
 	}
 }
@@ -190,7 +190,7 @@ func (s *scan) noteUncompared() {
 func (s *side) index() *admission.Index {
 	var all []*admission.Object
 	for _, root := range s.found.Roots {
-		all = append(all, s.roots[root.Path].all()...)
+		all = append(all, s.roots[s.id(root)].all()...)
 	}
 	return admission.NewIndex(all)
 }

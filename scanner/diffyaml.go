@@ -23,7 +23,7 @@ const (
 
 // change compares the two sides of a pair. Where no diff is wanted it says so.
 func (p rootPair) change(limit int, wanted bool) ObjectChange {
-	c := ObjectChange{Root: p.root, Operation: string(p.operation()), Object: *objectOf(p.object(), p.key)}
+	c := ObjectChange{Root: p.root.String(), Operation: string(p.operation()), Object: *objectOf(p.object(), p.key)}
 	if !wanted {
 		c.Omitted = noRoom
 		return c

@@ -15,7 +15,7 @@ import (
 // reading one of its files.
 func (s *scan) keepRoots() {
 	for _, root := range s.base.found.Roots {
-		if _, ok := s.head.root(root.Path); ok {
+		if _, ok := s.head.root(root.RootID); ok {
 			continue
 		}
 		if kept, ok := s.head.still(root); ok {
@@ -30,22 +30,22 @@ func (s *scan) keepRoots() {
 // others use something beside it.
 func (s *side) keep(root render.Root) {
 	s.found.LeftOut = slices.DeleteFunc(s.found.LeftOut, func(o render.LeftOut) bool {
-		return o.Kind == render.LeftOutUnused && o.Root == root.Path
+		return o.Kind == render.LeftOutUnused && o.Root == root.Dir
 	})
-	at, _ := s.rootIndex(root.Path)
+	at, _ := slices.BinarySearchFunc(s.found.Roots, root, func(a, b render.Root) int { return a.Compare(b.RootID) })
 	s.found.Roots = slices.Insert(s.found.Roots, at, root)
 }
 
 // still gives a root of the other side as it is on this one; ok is false when
 // nothing of it is left.
 func (s *side) still(root render.Root) (render.Root, bool) {
-	if s.hasKustomization(root.Path) {
-		return render.Root{Path: root.Path, Kind: render.KindKustomize}, true
+	if s.hasKustomization(root.Dir) {
+		return render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: root.Dir}}, true
 	}
 	if root.Kind != render.KindPlain || !slices.ContainsFunc(root.Files, s.has) {
 		return render.Root{}, false
 	}
-	return s.renderer.Plain(root.Path) // new files too: what uses one may delete what is in it
+	return s.renderer.Plain(root.Dir) // new files too: what uses one may delete what is in it
 }
 
 // keepBelow makes roots of directories at or below a plain root of the base that the
@@ -58,7 +58,7 @@ func (s *scan) keepBelow() {
 	for dir, users := range s.head.renderer.Users() {
 		above, ok := s.base.plainAbove(dir)
 		inside := func(user string) bool { return under(above, user) }
-		if _, known := s.head.root(dir); ok && !known && s.selected(dir) && !slices.ContainsFunc(users, inside) {
+		if _, known := s.head.rootAt(dir); ok && !known && s.selected(dir) && !slices.ContainsFunc(users, inside) {
 			below = append(below, dir)
 		}
 	}
@@ -70,7 +70,7 @@ func (s *scan) keepBelow() {
 // plainAbove is the nearest plain root at or above a directory.
 func (s *side) plainAbove(dir string) (found string, ok bool) {
 	for {
-		root, ok := s.root(dir)
+		root, ok := s.rootAt(dir)
 		if ok && root.Kind == render.KindPlain || dir == "." {
 			return dir, ok && root.Kind == render.KindPlain
 		}
@@ -82,7 +82,7 @@ func (s *side) plainAbove(dir string) (found string, ok bool) {
 func (s *scan) keepNew(dir string) {
 	if s.head.hasKustomization(dir) {
 		if !s.base.hasKustomization(dir) {
-			s.head.keep(render.Root{Path: dir, Kind: render.KindKustomize})
+			s.head.keep(render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: dir}})
 		}
 		return
 	}
@@ -101,13 +101,13 @@ func (s *scan) keepNew(dir string) {
 // directory's files applies them.
 func (s *scan) tellUnlisted() {
 	for _, before := range s.base.found.Roots {
-		now, ok := s.head.root(before.Path)
-		if !ok || before.Kind != render.KindPlain || now.Kind != render.KindKustomize || !s.selected(now.Path) {
+		now, ok := s.head.root(before.RootID)
+		if !ok || before.Kind != render.KindPlain || now.Kind != render.KindKustomize || !s.selected(now.Dir) {
 			continue
 		}
-		for _, name := range s.head.renderer.Unlisted(now.Path) {
+		for _, name := range s.head.renderer.Unlisted(now.Dir) {
 			if !s.head.sameFile(s.base, name) {
-				s.openUnlisted(now.Path, name)
+				s.openUnlisted(now.Dir, name)
 			}
 		}
 	}

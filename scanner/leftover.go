@@ -16,7 +16,7 @@ func leftover(o *admission.Object) string {
 	if from.extra() || from.root.Kind != render.KindPlain {
 		return ""
 	}
-	for dir := path.Dir(from.root.Path); dir != "."; dir = path.Dir(dir) {
+	for dir := path.Dir(from.root.Dir); dir != "."; dir = path.Dir(dir) {
 		if from.side.hasKustomization(dir) {
 			return fmt.Sprintf("it lies below the kustomization %s, which does not use it, and is not a whole object by itself: likely a patch or a leftover", dir)
 		}

@@ -23,9 +23,11 @@ type locator struct {
 	changes *changes
 }
 
+// sourceKey is a root of a side with the files it had, which may be some of its directory.
 type sourceKey struct {
-	side *side
-	root string
+	side  *side
+	root  render.RootID
+	files string
 }
 
 func newLocator() *locator {
@@ -38,12 +40,12 @@ func newLocator() *locator {
 // source is the source of an object.
 func (l *locator) source(ctx context.Context, o *admission.Object) (*render.Source, error) {
 	from := originOf(o)
-	key := sourceKey{from.side, from.root.Path + "\x00" + strings.Join(from.root.Files, "\x00")}
+	key := sourceKey{from.side, from.root.RootID, strings.Join(from.root.Files, "\x00")}
 	l.mu.Lock()
 	load, ok := l.sources[key]
 	if !ok {
 		load = sync.OnceValues(func() ([]*render.Source, error) {
-			defer from.side.works(from.root.Path)()
+			defer from.side.works(from.root.Dir)()
 			return from.side.renderer.Sources(ctx, from.result)
 		})
 		l.sources[key] = load
@@ -51,10 +53,10 @@ func (l *locator) source(ctx context.Context, o *admission.Object) (*render.Sour
 	l.mu.Unlock()
 	sources, err := load()
 	if err != nil {
-		return nil, fmt.Errorf("find the sources of %s: %w", from.root.Path, err)
+		return nil, fmt.Errorf("find the sources of %s: %w", from.root.Dir, err)
 	}
 	if from.index >= len(sources) {
-		return nil, fmt.Errorf("find the sources of %s: %d for more objects", from.root.Path, len(sources))
+		return nil, fmt.Errorf("find the sources of %s: %d for more objects", from.root.Dir, len(sources))
 	}
 	return sources[from.index], nil
 }
@@ -71,7 +73,7 @@ func (l *locator) locateFirst(ctx context.Context, o *admission.Object, fields [
 	source, err := l.source(ctx, o)
 	if err != nil {
 		from := originOf(o)
-		return Location{Path: from.side.location(from.root.Path), Tree: from.side.treeName()}, render.Place{}, err
+		return Location{Path: from.side.location(from.root.Dir), Tree: from.side.treeName()}, render.Place{}, err
 	}
 	place, field := findFirst(source, fields)
 	return l.at(o, place, field), place, nil

@@ -61,7 +61,8 @@ func (s *scan) concealed(message, root string, at *Location) string {
 		if side == nil {
 			continue
 		}
-		if r := side.roots[root]; r != nil && r.Problem != nil && r.Problem.Path != "" {
+		at, _ := side.rootAt(root)
+		if r := side.roots[side.id(at)]; r != nil && r.Problem != nil && r.Problem.Path != "" {
 			hidden = slices.Concat(hidden, s.locator.texts.file(side, r.Problem.Path).hidden)
 		}
 	}

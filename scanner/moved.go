@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
@@ -15,10 +16,10 @@ import (
 // overlays of one target have the same keys.
 type moves struct {
 	// elsewhere has, by root, the keys whose objects are judged where they went to.
-	elsewhere map[string]map[admission.Key]bool
+	elsewhere map[render.RootID]map[admission.Key]bool
 	// origins has, by root and key, what the root's objects of the key may have been
 	// at base: each list is one possibility, the empty one that they are new.
-	origins map[string]map[admission.Key][][]*admission.Object
+	origins map[render.RootID]map[admission.Key][][]*admission.Object
 }
 
 // move is what becomes of one key.
@@ -31,7 +32,7 @@ type move struct {
 // holding is what a root has, or had, of a key. It is unsure when the root did not
 // render at base, so that it may have had it before.
 type holding struct {
-	root    string
+	root    render.RootID
 	objects []*admission.Object
 	unsure  bool
 }
@@ -40,8 +41,8 @@ type holding struct {
 // judged.
 func (s *scan) findMoves(c *court) moves {
 	ms := moves{
-		elsewhere: map[string]map[admission.Key]bool{},
-		origins:   map[string]map[admission.Key][][]*admission.Object{},
+		elsewhere: map[render.RootID]map[admission.Key]bool{},
+		origins:   map[render.RootID]map[admission.Key][][]*admission.Object{},
 	}
 	if s.base == nil {
 		return ms
@@ -90,7 +91,7 @@ func (s *scan) movedKeys(t *target, cluster *admission.Cluster, held holdings) [
 }
 
 // holdings are what roots had and have, by key.
-type holdings map[string][2]map[admission.Key][]*admission.Object
+type holdings map[render.RootID][2]map[admission.Key][]*admission.Object
 
 // separate takes roots out of a move that share other objects with all roots of its other
 // side: a cluster has one object of a key, so these are overlays for several clusters, of
@@ -106,7 +107,7 @@ func (h holdings) separate(m *move) {
 }
 
 // apart tells whether two roots have objects of the same key, at base or at head.
-func (h holdings) apart(a, b string) bool {
+func (h holdings) apart(a, b render.RootID) bool {
 	for i, objects := range h[a] {
 		for key := range objects {
 			if h[b][i][key] != nil {
@@ -122,17 +123,17 @@ func named(objects []*admission.Object) []*admission.Object {
 	return slices.DeleteFunc(slices.Clone(objects), isGenerated)
 }
 
-// allRoots are the paths of a target's roots, in order: those that are judged, and
+// allRoots are a target's roots, in order: those that are judged, and
 // those that are only looked at.
-func (t *target) allRoots() []string {
-	paths := slices.Clone(t.roots)
+func (t *target) allRoots() []render.RootID {
+	ids := slices.Clone(t.roots)
 	for _, st := range []*state{t.base, t.head} {
 		for _, r := range st.roots {
-			paths = append(paths, r.Root.Path)
+			ids = append(ids, r.id)
 		}
 	}
-	slices.Sort(paths)
-	return slices.Compact(paths)
+	slices.SortFunc(ids, render.RootID.Compare)
+	return slices.Compact(ids)
 }
 
 // settle finds out which object became which. Equal ones did; of what is left each
@@ -177,7 +178,7 @@ func (ms *moves) settleEqual(m *move) (from, to []holding) {
 }
 
 // leave notes that objects are judged in another root than the one they leave.
-func (ms *moves) leave(root string, key admission.Key) {
+func (ms *moves) leave(root render.RootID, key admission.Key) {
 	if ms.elsewhere[root] == nil {
 		ms.elsewhere[root] = map[admission.Key]bool{}
 	}
@@ -185,7 +186,7 @@ func (ms *moves) leave(root string, key admission.Key) {
 }
 
 // offer notes what the objects of a key may have been at base, equal ones once.
-func (ms *moves) offer(root string, key admission.Key, objects []*admission.Object) {
+func (ms *moves) offer(root render.RootID, key admission.Key, objects []*admission.Object) {
 	if ms.origins[root] == nil {
 		ms.origins[root] = map[admission.Key][][]*admission.Object{}
 	}
@@ -196,7 +197,7 @@ func (ms *moves) offer(root string, key admission.Key, objects []*admission.Obje
 }
 
 // pairs are those of a root whose objects moved or stayed.
-func (ms *moves) pairs(root string, cluster *admission.Cluster, base, head []*admission.Object) []pair {
+func (ms *moves) pairs(root render.RootID, cluster *admission.Cluster, base, head []*admission.Object) []pair {
 	elsewhere, origins := ms.elsewhere[root], ms.origins[root]
 	if len(elsewhere)+len(origins) == 0 {
 		return pairObjects(cluster, base, head)
@@ -226,7 +227,7 @@ func (s *scan) noteMove(m *move) {
 func rootsOf(list []holding) string {
 	roots := make([]string, len(list))
 	for i, h := range list {
-		roots[i] = h.root
+		roots[i] = h.root.String()
 	}
 	return strings.Join(roots, ", ")
 }

@@ -48,7 +48,7 @@ func (s *scan) addPartRefusal(t *target, refusal policy.Refusal, before []policy
 	}
 	p := pair{key: t.head.cluster.Key(refusal.Object), head: refusal.Object}
 	f := p.malformed(refusal)
-	f.Root, f.Status = originOf(refusal.Object).root.Path, StatusNew
+	f.Root, f.Status = originOf(refusal.Object).root.Dir, StatusNew
 	for _, old := range before {
 		if t.head.cluster.Key(old.Object) == p.key && old.Message == refusal.Message {
 			f.Status = StatusExisting
@@ -68,11 +68,11 @@ func (s *scan) hasFinding(refusal policy.Refusal) bool {
 func (s *scan) refusedRoots(from *side, touched bool) []render.Root {
 	var roots []render.Root
 	for _, root := range from.found.Roots {
-		r := from.roots[root.Path]
-		if touched && s.base != nil && !s.touched[root.Path] {
+		r := from.roots[from.id(root)]
+		if touched && s.base != nil && !s.touched[from.id(root)] {
 			continue
 		}
-		if s.selected(root.Path) && r != nil && r.Problem != nil && r.Problem.Kind == render.ProblemRefused {
+		if s.selected(root.Dir) && r != nil && r.Problem != nil && r.Problem.Kind == render.ProblemRefused {
 			roots = append(roots, root)
 		}
 	}
@@ -83,14 +83,14 @@ func (s *scan) refusedRoots(from *side, touched bool) []render.Root {
 // but for those that a rendered root has.
 func (s *side) policiesOfParts(ctx context.Context, roots []render.Root) []*admission.Object {
 	var policies []*admission.Object
-	seen := map[string]bool{}
+	seen := map[render.RootID]bool{}
 	for _, root := range roots {
 		if s.refuses(root) {
 			continue
 		}
 		for _, part := range s.renderer.Parts(root) {
-			if id := string(part.Kind) + " " + part.Path; !seen[id] {
-				seen[id] = true
+			if !seen[part.RootID] {
+				seen[part.RootID] = true
 				policies = append(policies, onlyPolicies(s.render(ctx, part).objects)...)
 			}
 		}
@@ -105,7 +105,7 @@ func (s *side) policiesOfParts(ctx context.Context, roots []render.Root) []*admi
 func (s *side) renderedPolicies() []*admission.Object {
 	var policies []*admission.Object
 	for _, root := range s.found.Roots {
-		if r := s.roots[root.Path]; r != nil {
+		if r := s.roots[s.id(root)]; r != nil {
 			policies = append(policies, onlyPolicies(r.objects)...)
 		}
 	}

@@ -47,30 +47,30 @@ func (s *scan) renderTrees(ctx context.Context) error {
 // plan decides which roots are rendered.
 type plan struct {
 	scan   *scan
-	inputs map[string]*render.Inputs
+	inputs map[render.RootID]*render.Inputs
 	asked  map[render.Mention]bool
 }
 
 // newPlan finds out which roots the change touches.
 func (s *scan) newPlan() *plan {
-	p := &plan{scan: s, inputs: map[string]*render.Inputs{}, asked: map[render.Mention]bool{}}
+	p := &plan{scan: s, inputs: map[render.RootID]*render.Inputs{}, asked: map[render.Mention]bool{}}
 	roots := s.head.found.Roots
 	inputs := make([]*render.Inputs, len(roots))
 	touched := make([]bool, len(roots))
 	s.spread(len(roots), func(i int) {
 		inputs[i] = s.head.renderer.Inputs(roots[i])
-		before, ok := s.base.root(roots[i].Path)
+		before, ok := s.base.root(roots[i].RootID)
 		touched[i] = !ok || !sameRoot(before, roots[i]) || !s.base.renderer.Unchanged(inputs[i])
 	})
 	for i, root := range roots {
-		p.inputs[root.Path] = inputs[i]
-		s.touched[root.Path] = touched[i]
+		p.inputs[root.RootID] = inputs[i]
+		s.touched[root.RootID] = touched[i]
 		if in := inputs[i]; in.Problem != nil { // all that rendering would tell
-			s.head.roots[root.Path] = &rendered{Result: &render.Result{Root: root, Trace: in.Trace, Problem: in.Problem}}
+			s.head.roots[root.RootID] = &rendered{id: root.RootID, Result: &render.Result{Root: root, Trace: in.Trace, Problem: in.Problem}}
 		}
 	}
 	for _, root := range s.gone() {
-		s.touched[root.Path] = true
+		s.touched[root.RootID] = true
 	}
 	return p
 }
@@ -81,7 +81,7 @@ func (s *scan) newPlan() *plan {
 func (p *plan) first() []render.Root {
 	var roots []render.Root
 	for _, root := range p.scan.head.found.Roots {
-		if p.scan.touched[root.Path] || p.inputs[root.Path].Problem != nil || p.scan.isGiven(root.Path) {
+		if p.scan.touched[root.RootID] || p.inputs[root.RootID].Problem != nil || p.scan.isGiven(root.Dir) {
 			roots = append(roots, root)
 		}
 	}
@@ -100,8 +100,8 @@ func (p *plan) holding(w wants) []render.Root {
 	all := p.scan.head.found.Roots
 	holds := make([]bool, len(all))
 	p.scan.spread(len(all), func(i int) {
-		if p.scan.head.roots[all[i].Path] == nil {
-			holds[i] = p.scan.head.renderer.MayHold(p.inputs[all[i].Path], mentions...)
+		if p.scan.head.roots[all[i].RootID] == nil {
+			holds[i] = p.scan.head.renderer.MayHold(p.inputs[all[i].RootID], mentions...)
 		}
 	})
 	var roots []render.Root
@@ -131,10 +131,10 @@ func (s *scan) renderRoots(ctx context.Context, roots []render.Root) error {
 	}
 	var before []render.Root
 	for _, root := range roots {
-		r := s.head.roots[root.Path]
-		if !s.whole && !s.touched[root.Path] && s.head.renderer.Inputs(root).Cover(r.Result) {
-			s.base.roots[root.Path] = r
-		} else if old, ok := s.base.root(root.Path); ok {
+		r := s.head.roots[root.RootID]
+		if !s.whole && !s.touched[root.RootID] && s.head.renderer.Inputs(root).Cover(r.Result) {
+			s.base.roots[root.RootID] = r
+		} else if old, ok := s.base.root(root.RootID); ok {
 			before = append(before, old)
 		}
 	}
@@ -145,7 +145,7 @@ func (s *scan) renderRoots(ctx context.Context, roots []render.Root) error {
 func (s *scan) renderSide(ctx context.Context, to *side, roots []render.Root) error {
 	var left []render.Root
 	for _, root := range roots {
-		if to.roots[root.Path] == nil {
+		if to.roots[to.id(root)] == nil {
 			left = append(left, root)
 		}
 	}
@@ -155,7 +155,7 @@ func (s *scan) renderSide(ctx context.Context, to *side, roots []render.Root) er
 		return nil
 	})
 	for i, r := range results {
-		to.roots[left[i].Path] = r
+		to.roots[to.id(left[i])] = r
 	}
 	return err
 }
@@ -164,12 +164,12 @@ func (s *scan) renderSide(ctx context.Context, to *side, roots []render.Root) er
 func (s *scan) rendered() []*rendered {
 	var all []*rendered
 	for _, root := range s.head.found.Roots {
-		if r := s.head.roots[root.Path]; r != nil {
+		if r := s.head.roots[root.RootID]; r != nil {
 			all = append(all, r)
 		}
 	}
 	for _, root := range s.base.found.Roots {
-		if r := s.base.roots[root.Path]; r != nil && r != s.head.roots[root.Path] {
+		if r := s.base.roots[s.base.id(root)]; r != nil && r != s.head.roots[r.id] {
 			all = append(all, r)
 		}
 	}
@@ -180,9 +180,9 @@ func (s *scan) rendered() []*rendered {
 // gives beside the roots, that are not the same in both trees, in all their versions.
 func (s *scan) changedObjects() []*admission.Object {
 	var changed []*admission.Object
-	for path, touched := range s.touched {
+	for id, touched := range s.touched {
 		if touched {
-			changed = append(changed, differing(s.base.roots[path].all(), s.head.roots[path].all())...)
+			changed = append(changed, differing(s.base.roots[id].all(), s.head.roots[id].all())...)
 		}
 	}
 	for name, results := range s.head.given {

@@ -104,7 +104,7 @@ func shareRenders(proofs []*proof, renders, cost int) {
 // prove settles the findings of one place. Where another place is the one that
 // counts, it becomes theirs.
 func (l *locator) prove(ctx context.Context, p *proof) {
-	defer p.from.side.works(p.from.root.Path)()
+	defer p.from.side.works(p.from.root.Dir)()
 	prover := p.from.side.renderer.Prover(p.from.result, p.renders)
 	for _, f := range p.findings {
 		claim, _ := f.doubted()

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -55,7 +56,7 @@ type reach struct {
 }
 
 // reachOf works out what the changed keys mean for root.
-func reachOf(root string, base, head *state, keys []admission.Key) reach {
+func reachOf(root render.RootID, base, head *state, keys []admission.Key) reach {
 	r := reach{
 		policies: map[string]bool{}, namespaces: map[string]bool{},
 		spatial: map[string]bool{}, kinds: map[schema.GroupKind]bool{},

@@ -21,7 +21,7 @@ func (s *side) works(root string) (done func()) {
 // refuses reports whether a root is not to be rendered. What the user gave beside the
 // trees is not known by paths of theirs.
 func (s *side) refuses(root render.Root) bool {
-	_, refused := s.refused[root.Path]
+	_, refused := s.refused[root.Dir]
 	return refused && !s.extra
 }
 
@@ -31,8 +31,8 @@ func (s *side) refusal(root render.Root) *render.Result {
 		Root:  root,
 		Trace: render.Trace{Reads: map[string]string{}, Misses: map[string]bool{}},
 		Problem: &render.Problem{
-			Kind: render.ProblemRefused, Message: s.refused[root.Path],
-			Position: render.Position{Path: s.mainFile(root.Path)},
+			Kind: render.ProblemRefused, Message: s.refused[root.Dir],
+			Position: render.Position{Path: s.mainFile(root.Dir)},
 		},
 	}
 }
@@ -53,7 +53,8 @@ func (s *side) mainFile(dir string) string {
 // for others.
 func (s *scan) accountRefused() {
 	for _, root := range slices.Sorted(maps.Keys(s.in.Refused)) {
-		r := s.head.roots[root]
+		at, _ := s.head.rootAt(root)
+		r := s.head.roots[at.RootID]
 		if r != nil && r.Problem != nil && r.Problem.Kind == render.ProblemRefused && s.selected(root) {
 			continue // accountRoot had it
 		}

@@ -61,7 +61,7 @@ func (s *side) renderGiven(ctx context.Context, name string) ([]*rendered, error
 	}
 	results := []*rendered{}
 	for _, root := range roots {
-		r := s.roots[root.Path]
+		r := s.roots[s.id(root)]
 		if r == nil || !sameRoot(r.Root, root) {
 			r = s.render(ctx, root)
 		}
@@ -78,11 +78,11 @@ func (s *side) givenRoots(name string) ([]render.Root, error) {
 		// Whether the other side has it is for the caller to see.
 		return nil, nil
 	case !info.IsDir():
-		return []render.Root{{Path: path.Dir(name), Kind: render.KindPlain, Files: []string{name}}}, nil
+		return []render.Root{{RootID: render.RootID{Kind: render.KindPlain, Dir: path.Dir(name)}, Files: []string{name}}}, nil
 	}
 	roots := []render.Root{}
 	for _, root := range s.found.Roots {
-		if under(name, root.Path) {
+		if under(name, root.Dir) {
 			roots = append(roots, root)
 		}
 	}
@@ -100,10 +100,10 @@ func (s *side) plainFiles(dir string) ([]render.Root, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read directory %s of %s: %w", dir, s.name, err)
 	}
-	root := render.Root{Path: dir, Kind: render.KindPlain}
+	root := render.Root{RootID: render.RootID{Kind: render.KindPlain, Dir: dir}}
 	for _, entry := range entries {
 		if isKustomization(entry.Name()) {
-			return []render.Root{{Path: dir, Kind: render.KindKustomize}}, nil
+			return []render.Root{{RootID: render.RootID{Kind: render.KindKustomize, Dir: dir}}}, nil
 		}
 		if isManifest(entry.Name()) && !entry.IsDir() {
 			root.Files = append(root.Files, path.Join(dir, entry.Name()))

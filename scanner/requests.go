@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
@@ -38,7 +39,7 @@ func (s *scan) reviews(ctx context.Context, c *court) []*review {
 
 // sides is how a root rendered before and after the change; ok is false when there
 // is nothing to judge, or no telling what the change is.
-func (s *scan) sides(root string) (base, head *rendered, ok bool) {
+func (s *scan) sides(root render.RootID) (base, head *rendered, ok bool) {
 	head = s.head.roots[root]
 	if s.base != nil {
 		base = s.base.roots[root]
@@ -103,11 +104,11 @@ func (s *scan) noteRefusals(heard []*hearing) {
 			key := admission.Key{Name: o.Name()}
 			if from.extra {
 				f := pair{key: key, head: o}.malformed(refusal)
-				f.Status, f.Root = StatusNew, originOf(o).root.Path
+				f.Status, f.Root = StatusNew, originOf(o).root.Dir
 				s.add(f)
 			} else if !s.isChanged(o) {
 				s.unjudged = append(s.unjudged, unjudged{object: o, key: key, Indeterminate: Indeterminate{
-					What: "policy", Policy: o.Name(), Root: originOf(o).root.Path,
+					What: "policy", Policy: o.Name(), Root: originOf(o).root.Dir,
 					Why: "an API server would not accept this, so it takes no effect here, before the change as after it: " + refusal.Message,
 				}})
 			}
@@ -117,7 +118,7 @@ func (s *scan) noteRefusals(heard []*hearing) {
 
 // isChanged reports whether an object of the head is not the same at base.
 func (s *scan) isChanged(o *admission.Object) bool {
-	before := s.base.roots[originOf(o).root.Path]
+	before := s.base.roots[originOf(o).root.RootID]
 	return !slices.ContainsFunc(before.all(), func(other *admission.Object) bool { return equalObjects(o, other) })
 }
 
@@ -128,7 +129,7 @@ func (s *scan) collect(r *review) {
 	s.findings = append(s.findings, r.out.findings...)
 	s.unjudged = append(s.unjudged, r.out.unjudged...)
 	for _, f := range r.out.remarks {
-		f.Root = r.root
+		f.Root = r.root.String()
 		s.remarks = append(s.remarks, f)
 	}
 }

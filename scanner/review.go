@@ -235,7 +235,7 @@ func (r *review) governing(d policy.Decision) []*admission.Object {
 }
 
 func (r *review) add(f found, existed bool) {
-	f.Root, f.Status = r.root, StatusNew
+	f.Root, f.Status = r.root.String(), StatusNew
 	if existed {
 		f.Status = StatusExisting
 	}
@@ -245,13 +245,13 @@ func (r *review) add(f found, existed bool) {
 // resolve adds a finding that is gone; it is about the base's version, which may have
 // been in another root.
 func (r *review) resolve(f found) {
-	f.Root, f.Status, f.object = originOf(r.base).root.Path, StatusResolved, r.base
+	f.Root, f.Status, f.object = originOf(r.base).root.Dir, StatusResolved, r.base
 	r.out.findings = append(r.out.findings, f)
 }
 
 func (r *review) indeterminate(what, by, why string) {
 	r.out.unjudged = append(r.out.unjudged, unjudged{
-		Indeterminate: Indeterminate{What: what, Why: policy.ConcealFor(why, r.base, r.head), Policy: by, Root: r.root},
+		Indeterminate: Indeterminate{What: what, Why: policy.ConcealFor(why, r.base, r.head), Policy: by, Root: r.root.String()},
 		object:        r.object(), key: r.key,
 	})
 }

@@ -73,8 +73,8 @@ type scan struct {
 	unjudged []unjudged
 	remarks  []found
 	policies map[string]bool
-	// touched tells of the paths of roots whether the change touches them.
-	touched map[string]bool
+	// touched reports which roots the change touches.
+	touched map[render.RootID]bool
 	// whole makes everything be rendered, whether or not it matters.
 	whole bool
 }
@@ -91,7 +91,7 @@ func newScan(in Input) *scan {
 	}
 	return &scan{
 		in: in, report: report, compiler: policy.NewCompiler(), locator: newLocator(),
-		policies: map[string]bool{}, touched: map[string]bool{},
+		policies: map[string]bool{}, touched: map[render.RootID]bool{},
 	}
 }
 
@@ -108,6 +108,7 @@ func (s *scan) discover(ctx context.Context) (err error) {
 		if s.base, err = s.openSide(ctx, baseTree, *s.in.Base, s.head.renderer.Beside(s.in.Base.FS), s.inGlobs()); err != nil {
 			return err
 		}
+		s.base.head = s.head
 		s.keepRoots()
 	}
 	if err := s.checkSelection(); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
@@ -25,8 +24,10 @@ type side struct {
 	tree     Tree
 	renderer *render.Renderer
 	found    *render.Discovery
-	// roots are the discovered roots by path.
-	roots map[string]*rendered
+	// head is the side of the head when this is that of the base.
+	head *side
+	// roots are the discovered roots that were rendered, by what id gives.
+	roots map[render.RootID]*rendered
 	// given are the roots behind a path of the configuration (policies, context).
 	given map[string][]*rendered
 	// rendering and refused are Input.Rendering and Input.Refused.
@@ -37,6 +38,8 @@ type side struct {
 // rendered is a root with its objects.
 type rendered struct {
 	*render.Result
+	// id is the root's identity in both trees.
+	id      render.RootID
 	objects []*admission.Object
 }
 
@@ -60,7 +63,7 @@ func (s *scan) openSide(ctx context.Context, name string, tree Tree, renderer *r
 	}
 	return &side{
 		name: name, tree: tree, renderer: renderer, found: found,
-		roots: map[string]*rendered{}, given: map[string][]*rendered{},
+		roots: map[render.RootID]*rendered{}, given: map[string][]*rendered{},
 		rendering: s.in.Rendering, refused: s.in.Refused,
 	}, nil
 }
@@ -68,10 +71,10 @@ func (s *scan) openSide(ctx context.Context, name string, tree Tree, renderer *r
 // render renders one root into objects.
 func (s *side) render(ctx context.Context, root render.Root) *rendered {
 	if s.refuses(root) {
-		return &rendered{Result: s.refusal(root)}
+		return &rendered{Result: s.refusal(root), id: s.id(root)}
 	}
-	defer s.works(root.Path)()
-	r := &rendered{Result: s.renderer.Render(ctx, root)}
+	defer s.works(root.Dir)()
+	r := &rendered{Result: s.renderer.Render(ctx, root), id: s.id(root)}
 	for _, o := range r.Objects {
 		object := admission.ParseObject(o.JSON)
 		object.Tag = origin{side: s, root: root, result: r.Result, index: o.Index}
@@ -80,27 +83,38 @@ func (s *side) render(ctx context.Context, root render.Root) *rendered {
 	return r
 }
 
-// root returns the discovered root at path.
-func (s *side) root(path string) (render.Root, bool) {
+// id returns the identity of a root in both trees: that of the head's root in its place,
+// which may be of another kind, or its own.
+func (s *side) id(root render.Root) render.RootID {
+	if now, ok := s.head.root(root.RootID); ok {
+		return now.RootID
+	}
+	return root.RootID
+}
+
+// root returns the discovered root with an identity, or else one of another kind in its
+// place.
+func (s *side) root(id render.RootID) (root render.Root, ok bool) {
 	if s == nil {
 		return render.Root{}, false
 	}
-	i, ok := s.rootIndex(path)
-	if !ok {
-		return render.Root{}, false
+	i, _ := slices.BinarySearchFunc(s.found.Roots, id, func(r render.Root, id render.RootID) int { return r.ComparePlace(id) })
+	for _, r := range s.found.Roots[i:] {
+		if r.ComparePlace(id) != 0 {
+			break
+		}
+		if !ok || r.RootID == id {
+			root, ok = r, true
+		}
 	}
-	return s.found.Roots[i], true
+	return root, ok
 }
 
-// rootIndex is where among the discovered roots that at path is, or would be.
-func (s *side) rootIndex(path string) (i int, ok bool) {
-	return slices.BinarySearchFunc(s.found.Roots, path, func(r render.Root, path string) int {
-		return strings.Compare(r.Path, path)
-	})
-}
+// rootAt returns the discovered root that is the directory at path.
+func (s *side) rootAt(dir string) (render.Root, bool) { return s.root(render.RootID{Dir: dir}) }
 
 // sameRoot reports whether two trees agree on what makes up a root, so that only
 // the files it reads can make it render differently.
 func sameRoot(a, b render.Root) bool {
-	return a.Path == b.Path && a.Kind == b.Kind && slices.Equal(a.Files, b.Files)
+	return a.RootID == b.RootID && slices.Equal(a.Files, b.Files)
 }

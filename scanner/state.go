@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -26,7 +27,7 @@ type state struct {
 	ambiguous []admission.Key
 
 	mu  sync.Mutex
-	own map[string]*admission.Index
+	own map[render.RootID]*admission.Index
 }
 
 // definition is one version of a governing object and the roots that have it.
@@ -35,7 +36,7 @@ type definition struct {
 	object *admission.Object
 	// content is the same for equal objects in all states that are compared.
 	content *admission.Object
-	roots   []string
+	roots   []render.RootID
 }
 
 // contents finds one object to stand for all equal ones.
@@ -52,7 +53,7 @@ func (c contents) of(key admission.Key, o *admission.Object) *admission.Object {
 }
 
 func newState(from *side, roots []*rendered, given []*admission.Object) *state {
-	s := &state{side: from, roots: roots, given: admission.NewIndex(given), own: map[string]*admission.Index{}}
+	s := &state{side: from, roots: roots, given: admission.NewIndex(given), own: map[render.RootID]*admission.Index{}}
 	all := []*admission.Object{}
 	for _, r := range roots {
 		all = append(all, r.objects...)
@@ -68,11 +69,11 @@ func (s *state) govern(params map[schema.GroupKind]bool, known contents, given [
 	s.governing = map[admission.Key][]definition{}
 	for _, r := range s.roots {
 		for _, o := range r.objects {
-			s.define(o, r.Root.Path, params, known)
+			s.define(o, r.id, params, known)
 		}
 	}
 	for _, o := range given {
-		s.define(o, "", params, known)
+		s.define(o, render.RootID{}, params, known)
 	}
 	for key, defs := range s.governing {
 		if len(defs) > 1 && len(defs[1].roots) > 0 {
@@ -86,7 +87,7 @@ func (s *state) govern(params map[schema.GroupKind]bool, known contents, given [
 	slices.SortFunc(s.ambiguous, compareKeys)
 }
 
-func (s *state) define(o *admission.Object, root string, params map[schema.GroupKind]bool, known contents) {
+func (s *state) define(o *admission.Object, root render.RootID, params map[schema.GroupKind]bool, known contents) {
 	kind := o.GroupVersionKind().GroupKind()
 	if o.Name() == "" || !isGoverning(kind) && !params[kind] {
 		return
@@ -95,21 +96,21 @@ func (s *state) define(o *admission.Object, root string, params map[schema.Group
 	content := known.of(key, o)
 	defs := s.governing[key]
 	i := slices.IndexFunc(defs, func(d definition) bool {
-		return (len(d.roots) == 0) == (root == "") && d.content == content
+		return (len(d.roots) == 0) == (root == (render.RootID{})) && d.content == content
 	})
 	switch {
-	case i < 0 && root == "":
+	case i < 0 && root == (render.RootID{}):
 		s.governing[key] = append(defs, definition{object: o, content: content})
 	case i < 0:
-		s.governing[key] = append(defs, definition{object: o, content: content, roots: []string{root}})
-	case root != "" && !slices.Contains(defs[i].roots, root):
+		s.governing[key] = append(defs, definition{object: o, content: content, roots: []render.RootID{root}})
+	case root != (render.RootID{}) && !slices.Contains(defs[i].roots, root):
 		defs[i].roots = append(defs[i].roots, root)
 	}
 }
 
 // seen returns the versions of a governing object that root sees: its own, else
 // every distinct one of the other roots, else the given one.
-func (s *state) seen(root string, key admission.Key) []definition {
+func (s *state) seen(root render.RootID, key admission.Key) []definition {
 	others := []definition{}
 	for _, d := range s.governing[key] {
 		if slices.Contains(d.roots, root) {
@@ -126,12 +127,12 @@ func (s *state) seen(root string, key admission.Key) []definition {
 }
 
 // objects are what root itself renders to.
-func (s *state) objects(root string) []*admission.Object {
+func (s *state) objects(root render.RootID) []*admission.Object {
 	if s == nil {
 		return nil
 	}
 	for _, r := range s.roots {
-		if r.Root.Path == root {
+		if r.id == root {
 			return r.objects
 		}
 	}
@@ -140,10 +141,10 @@ func (s *state) objects(root string) []*admission.Object {
 
 // layersFor are the layers of root's look-ups: its own objects first where they
 // differ from what it would find without, then lead's, then everybody's.
-func (s *state) layersFor(root, lead string) []*admission.Index {
+func (s *state) layersFor(root, lead render.RootID) []*admission.Index {
 	layers := []*admission.Index{}
-	for _, first := range []string{root, lead} {
-		if first != "" && s.differs(first) {
+	for _, first := range []render.RootID{root, lead} {
+		if first != (render.RootID{}) && s.differs(first) {
 			layers = append(layers, s.index(first))
 		}
 	}
@@ -152,7 +153,7 @@ func (s *state) layersFor(root, lead string) []*admission.Index {
 
 // differs reports whether root defines an object that others are judged by in
 // another version than the one that is found first.
-func (s *state) differs(root string) bool {
+func (s *state) differs(root render.RootID) bool {
 	for _, o := range s.objects(root) {
 		if defs := s.governing[s.cluster.Key(o)]; len(defs) > 0 && !slices.Contains(defs[0].roots, root) {
 			return true
@@ -169,7 +170,7 @@ func (s *state) differs(root string) bool {
 }
 
 // index holds what root defines.
-func (s *state) index(root string) *admission.Index {
+func (s *state) index(root render.RootID) *admission.Index {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.own[root] == nil {
@@ -179,7 +180,7 @@ func (s *state) index(root string) *admission.Index {
 }
 
 // policiesSeen are the policies and bindings that root sees, every version.
-func (s *state) policiesSeen(root string) (policies, bindings []*admission.Object) {
+func (s *state) policiesSeen(root render.RootID) (policies, bindings []*admission.Object) {
 	for _, key := range s.policyKeys {
 		for _, d := range s.seen(root, key) {
 			if key.Kind == policyKind.Kind {
@@ -196,8 +197,8 @@ func (s *state) policiesSeen(root string) (policies, bindings []*admission.Objec
 // than one only when other roots define an object of the same name differently and
 // root itself does not define it: then each of them has its set, in which its own
 // version goes before those of others. The set is named by that root.
-func (s *state) policySets(root string) []policySet {
-	leads := []string{""}
+func (s *state) policySets(root render.RootID) []policySet {
+	leads := []render.RootID{{}}
 	for _, key := range s.policyKeys {
 		if defs := s.seen(root, key); len(defs) > 1 {
 			for _, d := range defs {
@@ -207,7 +208,7 @@ func (s *state) policySets(root string) []policySet {
 	}
 	if len(leads) > 1 {
 		leads = leads[1:]
-		slices.Sort(leads)
+		slices.SortFunc(leads, render.RootID.Compare)
 		leads = slices.Compact(leads)
 	}
 	sets := []policySet{}
@@ -223,11 +224,11 @@ func (s *state) policySets(root string) []policySet {
 // policySet is one set of policies and bindings, and the root whose versions went
 // before others, if that made a difference.
 type policySet struct {
-	lead    string
+	lead    render.RootID
 	objects []*admission.Object
 }
 
-func (s *state) policiesLedBy(root, lead string) []*admission.Object {
+func (s *state) policiesLedBy(root, lead render.RootID) []*admission.Object {
 	objects := []*admission.Object{}
 	for _, key := range s.policyKeys {
 		defs := s.seen(root, key)

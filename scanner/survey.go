@@ -73,7 +73,7 @@ func NewSurvey(ctx context.Context, in Input) (*Survey, error) {
 func (s *scan) brokenRoots() []render.Root {
 	var roots []render.Root
 	for _, root := range s.head.found.Roots {
-		if r := s.head.roots[root.Path]; r != nil && r.Problem != nil {
+		if r := s.head.roots[root.RootID]; r != nil && r.Problem != nil {
 			roots = append(roots, root)
 		}
 	}
@@ -115,14 +115,14 @@ func (s *Survey) Under(ctx context.Context, o *admission.Object, dir string) boo
 	if from.side.extra {
 		return false
 	}
-	if under(dir, from.root.Path) {
+	if under(dir, from.root.Dir) {
 		return true
 	}
 	return under(dir, path.Clean(s.Locate(ctx, o).Path))
 }
 
 // Root is the path of the root an object was rendered from.
-func (s *Survey) Root(o *admission.Object) string { return originOf(o).root.Path }
+func (s *Survey) Root(o *admission.Object) string { return originOf(o).root.Dir }
 
 // Locate gives the line of the first of fields that was written, else of the first
 // one's nearest ancestor; without fields the object's document. What cannot be

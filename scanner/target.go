@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authentication/user"
@@ -20,8 +21,8 @@ type target struct {
 	// name is empty when no targets are configured.
 	name string
 	user user.Info
-	// roots are the paths of the roots to judge, at base or at head, in order.
-	roots []string
+	// roots are the roots to judge, at base or at head, in order.
+	roots []render.RootID
 	// base is nil without a base, and is head when nothing that governs differs.
 	base, head *state
 	// changed are the governing objects that differ.
@@ -82,7 +83,7 @@ type givenState struct {
 func (s *scan) buildState(ctx context.Context, from *side, c Target, paths []string) (*givenState, error) {
 	roots := []*rendered{}
 	for _, root := range from.found.Roots {
-		if r := from.roots[root.Path]; r != nil && r.Problem == nil && matchAny(c.Roots, root.Path) {
+		if r := from.roots[from.id(root)]; r != nil && r.Problem == nil && matchAny(c.Roots, root.Dir) {
 			roots = append(roots, r)
 		}
 	}
@@ -141,23 +142,23 @@ func (s *scan) noteGivenProblem(from *side, given string, r *rendered) {
 	if r.Problem == nil || from != s.head {
 		return
 	}
-	if root, ok := from.root(r.Root.Path); ok && sameRoot(root, r.Root) && s.selected(root.Path) {
+	if root, ok := from.root(r.Root.RootID); ok && sameRoot(root, r.Root) && s.selected(root.Dir) {
 		return
 	}
 	s.open(Indeterminate{
-		What: "policy", Root: r.Root.Path, Location: ptr(locationOf(r.Problem.Position, headTree)),
+		What: "policy", Root: r.Root.Dir, Location: ptr(locationOf(r.Problem.Position, headTree)),
 		Why: fmt.Sprintf("the policies and context in %s do not render: %s", given, r.Problem.Message),
 	})
 }
 
 // targetRoots are the selected roots of a target, and those it takes policies or
 // context from, which are applied to it as well.
-func (s *scan) targetRoots(c Target) []string {
-	roots := []string{}
-	for _, p := range s.selectedRoots() {
-		given := slices.ContainsFunc(slices.Concat(c.Policies, c.Context), func(dir string) bool { return under(dir, p) })
-		if matchAny(c.Roots, p) || given {
-			roots = append(roots, p)
+func (s *scan) targetRoots(c Target) []render.RootID {
+	roots := []render.RootID{}
+	for _, id := range s.selectedRoots() {
+		given := slices.ContainsFunc(slices.Concat(c.Policies, c.Context), func(dir string) bool { return under(dir, id.Dir) })
+		if matchAny(c.Roots, id.Dir) || given {
+			roots = append(roots, id)
 		}
 	}
 	return roots
@@ -180,13 +181,18 @@ func (s *scan) noteUntargeted() {
 	if len(s.in.Config.Targets) == 0 {
 		return
 	}
-	targeted := map[string]bool{}
+	targeted := map[render.RootID]bool{}
 	for _, t := range s.targets {
 		for _, root := range t.roots {
 			targeted[root] = true
 		}
 	}
-	left := slices.DeleteFunc(s.selectedRoots(), func(p string) bool { return targeted[p] })
+	var left []string
+	for _, id := range s.selectedRoots() {
+		if !targeted[id] {
+			left = append(left, id.String())
+		}
+	}
 	if len(left) == 0 {
 		return
 	}

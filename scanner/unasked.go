@@ -40,12 +40,12 @@ func (s *scan) accountUnasked() {
 // openUnasked does so for a root of one tree, unless it was told already that it is
 // not judged.
 func (s *scan) openUnasked(from *side, root render.Root) {
-	r := from.roots[root.Path]
-	if r == nil || r.Problem == nil || s.fails(root.Path) || !from.mayHoldPolicies(r) {
+	r := from.roots[from.id(root)]
+	if r == nil || r.Problem == nil || s.fails(root.Dir) || !from.mayHoldPolicies(r) {
 		return
 	}
 	s.open(Indeterminate{
-		What: "policy", Root: root.Path, Location: ptr(locationOf(r.Problem.Position, from.name)),
+		What: "policy", Root: root.Dir, Location: ptr(locationOf(r.Problem.Position, from.name)),
 		Why: "policies and bindings that this root may hold were not asked, because it does not render: " + r.Problem.Message,
 	})
 }
@@ -60,9 +60,9 @@ func (s *side) mayHoldPolicies(r *rendered) bool {
 		return false
 	}
 	names := slices.Collect(maps.Keys(in.Trace.Reads))
-	entries, _ := fs.ReadDir(s.tree.FS, r.Root.Path) // it may be gone
+	entries, _ := fs.ReadDir(s.tree.FS, r.Root.Dir) // it may be gone
 	for _, e := range entries {
-		names = append(names, path.Join(r.Root.Path, e.Name()))
+		names = append(names, path.Join(r.Root.Dir, e.Name()))
 	}
 	return slices.ContainsFunc(names, s.spellsPolicy)
 }

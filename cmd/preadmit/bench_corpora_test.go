@@ -145,7 +145,7 @@ func (r bundled) affected(b *testing.B, base, head string) (roots affectedRoots)
 			in := side.renderer.Inputs(root)
 			differs := !sides[1-i].renderer.Valid(in.Trace)
 			if root.Kind == render.KindKustomize && in.Problem == nil && (differs || everything && i == 1) {
-				roots = append(roots, filepath.Join(side.dir, root.Path))
+				roots = append(roots, filepath.Join(side.dir, root.Dir))
 			}
 		}
 	}

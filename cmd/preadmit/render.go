@@ -103,7 +103,7 @@ func (f *renderFlags) broken(tree fs.FS, root render.Root, problem *render.Probl
 	if f.alone && root.Kind == render.KindKustomize {
 		hint = "\nthere is no git repository around ROOT, so that it may only use its own files: --tree names a directory that holds more"
 	}
-	return fmt.Errorf("%s does not render: %s%s", report.Line(root.Path), report.Line(scanner.Concealed(tree, problem)), hint)
+	return fmt.Errorf("%s does not render: %s%s", report.Line(root.Dir), report.Line(scanner.Concealed(tree, problem)), hint)
 }
 
 // print writes the objects, or the field, that the flags ask for.
@@ -115,7 +115,7 @@ func (f *renderFlags) print(ctx context.Context, w io.Writer, renderer *render.R
 	if f.origin || f.field != "" {
 		sources, err := renderer.Sources(ctx, result)
 		if err != nil {
-			return fmt.Errorf("find where the objects of %s were written: %w", report.Line(result.Root.Path), err)
+			return fmt.Errorf("find where the objects of %s were written: %w", report.Line(result.Root.Dir), err)
 		}
 		for i, source := range sources {
 			objects[i].Source = source
@@ -158,7 +158,7 @@ func (f *renderFlags) noObject(root render.Root, objects []report.Located) error
 		names[i] = report.Name(o.Object)
 	}
 	return notFound("--object %s: there is none in %s, which renders to %s",
-		report.Line(f.object), report.Line(root.Path), listed(names, "nothing"))
+		report.Line(f.object), report.Line(root.Dir), listed(names, "nothing"))
 }
 
 // noField says that a field is absent and, of one object, where it would have been:
@@ -166,7 +166,7 @@ func (f *renderFlags) noObject(root render.Root, objects []report.Located) error
 func (f *renderFlags) noField(root render.Root, chosen []report.Located) error {
 	if len(chosen) != 1 {
 		return notFound("--field %s: none of %s in %s has it",
-			report.Line(f.field), count(len(chosen), "object", "objects"), report.Line(root.Path))
+			report.Line(f.field), count(len(chosen), "object", "objects"), report.Line(root.Dir))
 	}
 	near, _ := chosen[0].Source.Find(f.field)
 	return notFound("--field %s: %s does not have it; the nearest line above is %s",

@@ -28,7 +28,7 @@ func findRoot(ctx context.Context, renderer *render.Renderer, dir string) (rende
 		}
 	}
 	for _, root := range found.Roots {
-		if root.Path == dir {
+		if root.Dir == dir {
 			return root, remarks, nil
 		}
 	}
@@ -52,8 +52,8 @@ func nearRoots(dir string, roots []render.Root) (near []string, where string) {
 	where = "below it"
 	for {
 		for _, root := range roots {
-			if dir == "." || strings.HasPrefix(root.Path, dir+"/") || root.Path == dir {
-				near = append(near, report.Line(root.Path))
+			if dir == "." || strings.HasPrefix(root.Dir, dir+"/") || root.Dir == dir {
+				near = append(near, report.Line(root.Dir))
 			}
 		}
 		if len(near) > 0 || dir == "." {
