@@ -23,7 +23,7 @@ const module = "github.com/preadmit/preadmit"
 var layers = []string{
 	"cmd", "webhooks", "webhooks/pages", "webhooks/reconcile", "webhooks/intake", "webhooks/worker", "webhooks/jailed",
 	"webhooks/app", "webhooks/queue", "webhooks/metrics", "report/github", "report",
-	"scanner", "scanner/locate", "scanner/policy", "scanner/admission", "render", "internal/jail", "internal/hostile", "internal/testall", "internal/githubtest",
+	"scanner", "scanner/locate", "scanner/policy", "scanner/admission", "scanner/kinds", "render", "internal/jail", "internal/hostile", "internal/testall", "internal/githubtest",
 }
 
 // reserved are packages that only some layers may import.
@@ -177,6 +177,8 @@ func TestJudge(t *testing.T) {
 		{"scanner/policy", "github.com/google/cel-go/cel", true},
 		{"scanner/admission", "github.com/google/cel-go/cel", false},
 		{"scanner/admission", module + "/scanner/policy", false},
+		{"scanner/admission", module + "/scanner/kinds", true},
+		{"scanner/kinds", module + "/scanner/admission", false},
 		{"scanner/locate", module + "/scanner/policy", true},
 		{"render", module + "/scanner", false},
 		{"render", module + "/render/gittree", false},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -25,9 +26,9 @@ func (s *scan) noteAmbiguities(t *target, root render.RootID, pairs []pair) {
 		}
 		effect := ""
 		switch kind := (schema.GroupKind{Group: key.Group, Kind: key.Kind}); {
-		case isPolicy(kind):
+		case kinds.IsPolicy(kind):
 			effect = "each version judges the roots that do not define it themselves"
-		case kind == namespaceKind && looksInto(key.Name, pairs, policies, bindings) && labelsDiffer(defs):
+		case kind == kinds.Namespace && looksInto(key.Name, pairs, policies, bindings) && labelsDiffer(defs):
 			effect = fmt.Sprintf("for other roots it is the one of %s", defs[0].roots[0])
 		case slices.ContainsFunc(bindings, func(b *admission.Object) bool { return takesParam(b, key, policies) }):
 			effect = fmt.Sprintf("for other roots it is the param of %s", defs[0].roots[0])

@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 // noteBindings warns of bindings of policies that nothing defines: the API server
@@ -37,9 +38,9 @@ func (s *state) idleBindings() []*admission.Object {
 // isIdle reports whether a key is that of a binding whose policy nothing defines.
 func (s *state) isIdle(key admission.Key) bool {
 	defs := s.governing[key]
-	if key.Kind != bindingKind.Kind || len(defs) == 0 {
+	if key.Kind != kinds.Binding.Kind || len(defs) == 0 {
 		return false
 	}
-	policy := admission.Key{Group: policyKind.Group, Kind: policyKind.Kind, Name: boundPolicy(defs[0].object)}
+	policy := admission.Key{Group: kinds.Policy.Group, Kind: kinds.Policy.Kind, Name: boundPolicy(defs[0].object)}
 	return len(s.governing[policy]) == 0
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
@@ -36,7 +37,7 @@ func newCourt(t *target, compiler *policy.Compiler) *court {
 	c := &court{target: t, compiler: compiler, judges: map[string]*judge{}}
 	crds := []*admission.Object{}
 	for _, key := range t.changed {
-		if defs := t.head.governing[key]; key.Kind == definitionKind.Kind && key.Group == definitionKind.Group && len(defs) > 0 {
+		if defs := t.head.governing[key]; key.Kind == kinds.Definition.Kind && key.Group == kinds.Definition.Group && len(defs) > 0 {
 			crds = append(crds, defs[0].object)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -78,19 +79,19 @@ func (r *reach) add(key admission.Key, versions []definition) {
 	r.any = true
 	kind := schema.GroupKind{Group: key.Group, Kind: key.Kind}
 	switch {
-	case kind == namespaceKind:
+	case kind == kinds.Namespace:
 		r.namespaces[key.Name] = true
-	case kind == policyKind:
+	case kind == kinds.Policy:
 		r.policies[key.Name] = true
-	case kind == bindingKind:
+	case kind == kinds.Binding:
 		for _, v := range versions {
 			r.policies[boundPolicy(v.object)] = true
 		}
-	case kind == definitionKind:
+	case kind == kinds.Definition:
 		for _, v := range versions {
 			r.kinds[definedKind(v.object)] = true
 		}
-	case kind.Group == groupRBAC:
+	case kinds.Of(kind).Effect == kinds.Authorizes:
 		r.rbac = true
 	default:
 		r.params = append(r.params, key)

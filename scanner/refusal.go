@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apiserver "k8s.io/apiserver/pkg/admission"
@@ -116,7 +117,7 @@ func (p pair) malformed(refusal policy.Refusal) found {
 	f := p.schema(ActionDeny, refusal.Message)
 	f.Cause, f.Reason, f.fields = CausePolicy, string(refusal.Reason), refusal.Fields
 	o := p.object()
-	if o.GroupVersionKind().GroupKind() == policyKind {
+	if o.GroupVersionKind().GroupKind() == kinds.Policy {
 		f.Policy = o.Name()
 	} else {
 		f.Policy, f.Binding = boundPolicy(o), o.Name()

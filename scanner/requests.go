@@ -7,6 +7,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 // reviews are the requests a target's roots stand for.
@@ -69,7 +70,7 @@ func (h *hearing) concerns(p pair) bool {
 	if !p.same {
 		return true
 	}
-	if !h.reach.any || isPolicy(p.object().GroupVersionKind().GroupKind()) {
+	if !h.reach.any || kinds.IsPolicy(p.object().GroupVersionKind().GroupKind()) {
 		return false
 	}
 	names, all := h.reach.policiesFor(p.key)
@@ -146,14 +147,14 @@ func (s *scan) noteMutations() {
 	for _, t := range s.targets {
 		for _, r := range t.head.roots {
 			for _, o := range r.objects {
-				if kind := o.GroupVersionKind().GroupKind(); !isSimulated(kind) {
+				if kind := o.GroupVersionKind().GroupKind(); kinds.Of(kind).Effect == kinds.NotSimulated {
 					names = append(names, kind.Kind+" "+o.Name())
 				}
 			}
 		}
 	}
 	for _, o := range s.extras {
-		if kind := o.GroupVersionKind().GroupKind(); !isSimulated(kind) {
+		if kind := o.GroupVersionKind().GroupKind(); kinds.Of(kind).Effect == kinds.NotSimulated {
 			names = append(names, kind.Kind+" "+o.Name())
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiserver "k8s.io/apiserver/pkg/admission"
@@ -36,7 +37,7 @@ func (r *review) run(ctx context.Context) error {
 	r.out.requests = 1
 	kind := r.object().GroupVersionKind().GroupKind()
 	switch {
-	case isPolicy(kind):
+	case kinds.IsPolicy(kind):
 		return r.policy(ctx)
 	case r.same:
 		return r.unchanged(ctx)

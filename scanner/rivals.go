@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 // noteRivals tells of definitions that the change adds for a kind that the base defines by
@@ -39,7 +40,7 @@ func (s *scan) noteRivals() {
 func (s *state) definers() map[schema.GroupKind]map[string]*admission.Object {
 	all := map[schema.GroupKind]map[string]*admission.Object{}
 	for key, defs := range s.governing {
-		if key.Kind != definitionKind.Kind || key.Group != definitionKind.Group || len(defs) == 0 {
+		if key.Kind != kinds.Definition.Kind || key.Group != kinds.Definition.Group || len(defs) == 0 {
 			continue
 		}
 		kind := definedKind(defs[0].object)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -79,7 +80,7 @@ func (s *state) govern(params map[schema.GroupKind]bool, known contents, given [
 		if len(defs) > 1 && len(defs[1].roots) > 0 {
 			s.ambiguous = append(s.ambiguous, key)
 		}
-		if isPolicy(schema.GroupKind{Group: key.Group, Kind: key.Kind}) {
+		if kinds.IsPolicy(schema.GroupKind{Group: key.Group, Kind: key.Kind}) {
 			s.policyKeys = append(s.policyKeys, key)
 		}
 	}
@@ -89,7 +90,7 @@ func (s *state) govern(params map[schema.GroupKind]bool, known contents, given [
 
 func (s *state) define(o *admission.Object, root render.RootID, params map[schema.GroupKind]bool, known contents) {
 	kind := o.GroupVersionKind().GroupKind()
-	if o.Name() == "" || !isGoverning(kind) && !params[kind] {
+	if o.Name() == "" || !kinds.Of(kind).Governs && !params[kind] {
 		return
 	}
 	key := s.cluster.Key(o)
@@ -158,7 +159,7 @@ func (s *state) differs(root render.RootID) bool {
 		if defs := s.governing[s.cluster.Key(o)]; len(defs) > 0 && !slices.Contains(defs[0].roots, root) {
 			return true
 		}
-		if !admission.LookedUp(o.GroupVersionKind().GroupKind()) {
+		if kinds.Of(o.GroupVersionKind().GroupKind()).Effect != kinds.Completes {
 			continue
 		}
 		r, ok := s.cluster.Resource(o.GroupVersionKind())
@@ -183,7 +184,7 @@ func (s *state) index(root render.RootID) *admission.Index {
 func (s *state) policiesSeen(root render.RootID) (policies, bindings []*admission.Object) {
 	for _, key := range s.policyKeys {
 		for _, d := range s.seen(root, key) {
-			if key.Kind == policyKind.Kind {
+			if key.Kind == kinds.Policy.Kind {
 				policies = append(policies, d.object)
 			} else {
 				bindings = append(bindings, d.object)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 // mostSpelled bounds the files that are looked at for a word, in bytes: no manifest of a
@@ -17,8 +18,8 @@ const mostSpelled = 3 << 20
 // holdsPolicies are what policies and bindings have in common.
 func holdsPolicies() []render.Mention {
 	return []render.Mention{
-		{Group: groupAdmission, Kind: policyKind.Kind},
-		{Group: groupAdmission, Kind: bindingKind.Kind},
+		{Group: kinds.GroupAdmission, Kind: kinds.Policy.Kind},
+		{Group: kinds.GroupAdmission, Kind: kinds.Binding.Kind},
 	}
 }
 
@@ -74,7 +75,7 @@ func (s *side) spellsPolicy(name string) bool {
 		return false
 	}
 	data, err := fs.ReadFile(s.tree.FS, name)
-	return err == nil && bytes.Contains(data, []byte(policyKind.Kind))
+	return err == nil && bytes.Contains(data, []byte(kinds.Policy.Kind))
 }
 
 // fails reports whether the report says of a root as a whole that it was not judged,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	v1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -49,7 +50,7 @@ func (s *scan) wants() wants {
 		return w
 	}
 	// Policies, bindings, and what else would change requests, which a report mentions.
-	w.add(render.Mention{Group: groupAdmission})
+	w.add(render.Mention{Group: kinds.GroupAdmission})
 	l := newLooks(known)
 	changed = append(changed, l.otherVersions(changed)...)
 	if w.everything = slices.ContainsFunc(changed, l.reachesAll); w.everything {
@@ -62,8 +63,8 @@ func (s *scan) wants() wants {
 	}
 	l.params(&w)
 	if slices.ContainsFunc(subjects, l.asksAuthorizer) {
-		for _, kind := range []string{"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"} {
-			w.kind(kind)
+		for _, k := range kinds.With(kinds.Authorizes) {
+			w.kind(k.Kind)
 		}
 	}
 	return w
@@ -73,8 +74,8 @@ func (s *scan) wants() wants {
 // judged where no object changed.
 func (s *scan) partsWants(w *wants) {
 	if len(s.refusedRoots(s.head, true)) > 0 {
-		w.kind(policyKind.Kind)
-		w.kind(bindingKind.Kind)
+		w.kind(kinds.Policy.Kind)
+		w.kind(kinds.Binding.Kind)
 	}
 }
 
@@ -98,14 +99,14 @@ func newLooks(known []*admission.Object) *looks {
 	l := &looks{paramKinds: map[schema.GroupKind]bool{}, builtin: admission.NewCluster(admission.ClusterOptions{})}
 	for _, o := range known {
 		switch o.GroupVersionKind().GroupKind() {
-		case policyKind:
+		case kinds.Policy:
 			l.policies = append(l.policies, o)
 			if mentions(o, "authorizer") {
 				l.asking = append(l.asking, o)
 			}
-		case bindingKind:
+		case kinds.Binding:
 			l.bindings = append(l.bindings, o)
-		case definitionKind:
+		case kinds.Definition:
 			l.definitions = append(l.definitions, o)
 		}
 	}
@@ -118,21 +119,21 @@ func newLooks(known []*admission.Object) *looks {
 func (l *looks) reachesAll(o *admission.Object) bool {
 	kind := o.GroupVersionKind().GroupKind()
 	switch {
-	case isPolicy(kind) || l.paramKinds[kind]:
+	case kinds.IsPolicy(kind) || l.paramKinds[kind]:
 		return true
-	case kind == definitionKind:
+	case kind == kinds.Definition:
 		return l.paramKinds[definedKind(o)]
-	case kind == namespaceKind:
+	case kind == kinds.Namespace:
 		return o.Name() == corev1.NamespaceDefault // where objects live that do not say
 	}
-	return len(l.asking) > 0 && kind.Group == groupRBAC
+	return len(l.asking) > 0 && kinds.Of(kind).Effect == kinds.Authorizes
 }
 
 // rivals wants the other versions of changed objects that govern: whether what a
 // root sees of them changed depends on all.
 func (l *looks) rivals(w *wants, changed []*admission.Object) {
 	for _, o := range changed {
-		if kind := o.GroupVersionKind().GroupKind(); isGoverning(kind) {
+		if kind := o.GroupVersionKind().GroupKind(); kinds.Of(kind).Governs {
 			w.named(kind.Kind, o.Name())
 		}
 	}
@@ -143,7 +144,7 @@ func (l *looks) rivals(w *wants, changed []*admission.Object) {
 func (l *looks) otherVersions(changed []*admission.Object) []*admission.Object {
 	names := map[string]bool{}
 	for _, o := range changed {
-		if o.GroupVersionKind().GroupKind() == definitionKind {
+		if o.GroupVersionKind().GroupKind() == kinds.Definition {
 			names[o.Name()] = true
 		}
 	}
@@ -159,22 +160,22 @@ func (l *looks) otherVersions(changed []*admission.Object) []*admission.Object {
 // reached wants the objects that changed namespaces and definitions make be judged
 // anew, and gives those known so far.
 func (l *looks) reached(w *wants, changed, known []*admission.Object) []*admission.Object {
-	namespaces, kinds := map[string]bool{}, map[schema.GroupKind]bool{}
+	namespaces, defined := map[string]bool{}, map[schema.GroupKind]bool{}
 	for _, o := range changed {
 		switch o.GroupVersionKind().GroupKind() {
-		case namespaceKind:
+		case kinds.Namespace:
 			namespaces[o.Name()] = true
 			w.add(render.Mention{Word: o.Name()})
-		case definitionKind:
-			kinds[definedKind(o)] = true
+		case kinds.Definition:
+			defined[definedKind(o)] = true
 			w.kind(definedKind(o).Kind)
-			w.add(render.Mention{Kind: definitionKind.Kind, Word: definedKind(o).Kind}) // others of the kind
+			w.add(render.Mention{Kind: kinds.Definition.Kind, Word: definedKind(o).Kind}) // others of the kind
 		}
 	}
 	var reached []*admission.Object
 	for _, o := range known {
 		kind := o.GroupVersionKind().GroupKind()
-		if namespaces[o.Namespace()] || kinds[kind] || kind == namespaceKind && namespaces[o.Name()] {
+		if namespaces[o.Namespace()] || defined[kind] || kind == kinds.Namespace && namespaces[o.Name()] {
 			reached = append(reached, o)
 		}
 	}
@@ -186,12 +187,12 @@ func (l *looks) subject(w *wants, o *admission.Object) {
 	kind := o.GroupVersionKind()
 	namespace := l.builtin.Key(o).Namespace
 	switch _, builtin := l.builtin.Resource(kind); {
-	case kind.GroupKind() == namespaceKind:
-		w.named(namespaceKind.Kind, o.Name())
+	case kind.GroupKind() == kinds.Namespace:
+		w.named(kinds.Namespace.Kind, o.Name())
 	case namespace != "":
-		w.named(namespaceKind.Kind, namespace)
+		w.named(kinds.Namespace.Kind, namespace)
 	case !builtin: // its definition may say that it lives in one
-		w.named(namespaceKind.Kind, corev1.NamespaceDefault)
+		w.named(kinds.Namespace.Kind, corev1.NamespaceDefault)
 	}
 	l.definition(w, kind)
 	l.plugins(w, o, namespace)
@@ -203,37 +204,26 @@ func (l *looks) definition(w *wants, kind schema.GroupVersionKind) {
 	if _, builtin := l.builtin.Resource(kind); builtin {
 		return
 	}
-	w.add(render.Mention{Kind: definitionKind.Kind, Word: kind.Kind})
+	w.add(render.Mention{Kind: kinds.Definition.Kind, Word: kind.Kind})
 	for _, o := range l.definitions {
 		if definedKind(o) == kind.GroupKind() {
-			w.named(definitionKind.Kind, o.Name())
+			w.named(kinds.Definition.Kind, o.Name())
 		}
 	}
 }
 
-// plugins wants what the admission plugins of the API server look at. What a pod
-// needs is looked for whatever has the fields: its workload's kind may be any.
+// plugins wants what the admission plugins of the API server look up for an object.
 func (l *looks) plugins(w *wants, o *admission.Object, namespace string) {
 	data, _ := o.JSON() // it was rendered, so it encodes
 	has := func(field string) bool { return bytes.Contains(data, []byte(`"`+field+`"`)) }
-	if has("containers") || has("initContainers") {
-		w.kind("PriorityClass")
-	}
-	if has("containers") || has("initContainers") || has("resources") {
-		w.add(render.Mention{Kind: "LimitRange", Word: orAny(namespace)})
-	}
-	for field, kind := range map[string]string{"runtimeClassName": "RuntimeClass", "nodeName": "Node"} {
-		if has(field) {
-			w.kind(kind)
+	for _, k := range kinds.With(kinds.Completes) {
+		switch {
+		case !k.NeededBy.Describes(o.GroupVersionKind().Kind, has):
+		case k.NeededBy.InNamespace:
+			w.add(render.Mention{Kind: k.Kind, Word: orAny(namespace)})
+		default:
+			w.kind(k.Kind)
 		}
-	}
-	switch o.GroupVersionKind().Kind {
-	case "PersistentVolumeClaim":
-		w.kind("StorageClass")
-	case "Ingress":
-		w.kind("IngressClass")
-	case "Binding":
-		w.kind("Node")
 	}
 }
 

@@ -13,14 +13,11 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/kubernetes/pkg/capabilities"
+
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 const defaultNamespace = metav1.NamespaceDefault
-
-var (
-	namespaceKind = schema.GroupKind{Kind: "Namespace"}
-	crdKind       = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
-)
 
 // ClusterOptions say what a cluster's state stands for.
 type ClusterOptions struct {
@@ -177,7 +174,7 @@ var systemNamespaces = map[string]bool{
 // nothing in the state defines it, so that all that is known is its name. In a
 // complete cluster a namespace that does not exist is a NotFound error.
 func (c *Cluster) Namespace(name string) (ns *corev1.Namespace, assumed bool, err error) {
-	o := c.getClusterScoped(namespaceKind, name)
+	o := c.getClusterScoped(kinds.Namespace, name)
 	if o == nil {
 		if c.opts.Complete && !systemNamespaces[name] {
 			return nil, false, apierrors.NewNotFound(corev1.Resource("namespaces"), name)

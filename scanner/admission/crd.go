@@ -14,21 +14,23 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 // customKinds maps the kinds that CustomResourceDefinitions of the state define
 // to the object that defines them.
 func (c *Cluster) customKinds() map[schema.GroupKind]*Object {
-	kinds := map[schema.GroupKind]*Object{}
-	for _, o := range c.list(crdKind) {
+	custom := map[schema.GroupKind]*Object{}
+	for _, o := range c.list(kinds.Definition) {
 		group, _, _ := unstructured.NestedString(o.Content(), "spec", "group")
 		kind, _, _ := unstructured.NestedString(o.Content(), "spec", "names", "kind")
 		gk := schema.GroupKind{Group: group, Kind: kind}
-		if _, ok := kinds[gk]; !ok && group != "" && kind != "" {
-			kinds[gk] = o
+		if _, ok := custom[gk]; !ok && group != "" && kind != "" {
+			custom[gk] = o
 		}
 	}
-	return kinds
+	return custom
 }
 
 // crdResource reads how a definition serves a version, from its text: cheap, and
@@ -130,7 +132,7 @@ func (c *Cluster) definition(kind schema.GroupKind) (*definition, error) {
 	crd := c.custom()[kind]
 	home := c.layers[0]
 	for _, layer := range c.layers {
-		if layer.getClusterScoped(crdKind, crd.Name()) == crd {
+		if layer.getClusterScoped(kinds.Definition, crd.Name()) == crd {
 			home = layer
 			break
 		}

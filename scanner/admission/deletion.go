@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 // deleteOptions are the options of a DELETE as policies see them. The storage fills
@@ -19,7 +21,7 @@ func (p *preparation) deleteOptions(ctx context.Context, old runtime.Object) (*m
 	if p.ask.DryRun {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
-	if kind := p.handler.resource.Kind.GroupKind(); kind == namespaceKind || kind == crdKind {
+	if kind := p.handler.resource.Kind.GroupKind(); kind == kinds.Namespace || kind == kinds.Definition {
 		m, err := meta.Accessor(old)
 		if err != nil {
 			return nil, fmt.Errorf("delete %s: %w", kind.Kind, err)

@@ -5,10 +5,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
-	nodev1 "k8s.io/api/node/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -29,6 +25,8 @@ import (
 	"k8s.io/kubernetes/plugin/pkg/admission/runtimeclass"
 	"k8s.io/kubernetes/plugin/pkg/admission/storage/storageclass/setdefault"
 	"k8s.io/kubernetes/plugin/pkg/admission/storage/storageobjectinuseprotection"
+
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 // mutator is a mutating admission plugin.
@@ -91,7 +89,7 @@ func (i pluginInitializer) Initialize(plugin admission.Interface) {
 }
 
 // informers is a factory whose listers know the objects of the state that
-// plugins look up, and the PriorityClasses every kube-apiserver creates at start.
+// plugins look up.
 func (c *Cluster) informers() informers.SharedInformerFactory {
 	factory := informers.NewSharedInformerFactory(nil, 0)
 	fill := func(store cache.Indexer, objects ...runtime.Object) {
@@ -101,30 +99,37 @@ func (c *Cluster) informers() informers.SharedInformerFactory {
 			}
 		}
 	}
-	classes := factory.Scheduling().V1().PriorityClasses().Informer().GetIndexer()
-	for _, class := range schedulingapi.SystemPriorityClasses() {
-		class = class.DeepCopy()
-		schedulingapi.SetObjectDefaults_PriorityClass(class)
-		fill(classes, class)
+	for _, k := range kinds.With(kinds.Completes) {
+		kind := k.WithVersion(k.Version)
+		informer, err := factory.ForResource(builtinResources().byKind[kind].GroupVersionResource)
+		if err != nil {
+			panic(fmt.Sprintf("admission plugins cannot look up %s: %v", kind, err)) // the table is wrong
+		}
+		fill(informer.Informer().GetIndexer(), c.lookedUp(kind)...)
 	}
-	fill(classes, c.storedAll(schedulingv1.SchemeGroupVersion.WithKind("PriorityClass"))...)
-	fill(factory.Node().V1().RuntimeClasses().Informer().GetIndexer(), c.storedAll(nodev1.SchemeGroupVersion.WithKind("RuntimeClass"))...)
-	fill(factory.Storage().V1().StorageClasses().Informer().GetIndexer(), c.storedAll(storagev1.SchemeGroupVersion.WithKind("StorageClass"))...)
-	fill(factory.Networking().V1().IngressClasses().Informer().GetIndexer(), c.storedAll(networkingv1.SchemeGroupVersion.WithKind("IngressClass"))...)
-	fill(factory.Core().V1().Nodes().Informer().GetIndexer(), c.nodes()...)
-	fill(factory.Core().V1().LimitRanges().Informer().GetIndexer(), c.storedAll(corev1.SchemeGroupVersion.WithKind("LimitRange"))...)
 	return factory
 }
 
-// LookedUp tells whether objects of a kind are looked up by plugins.
-func LookedUp(kind schema.GroupKind) bool {
-	switch kind {
-	case schema.GroupKind{Group: schedulingv1.GroupName, Kind: "PriorityClass"}, schema.GroupKind{Group: nodev1.GroupName, Kind: "RuntimeClass"},
-		schema.GroupKind{Group: storagev1.GroupName, Kind: "StorageClass"}, schema.GroupKind{Group: networkingv1.GroupName, Kind: "IngressClass"},
-		schema.GroupKind{Kind: "Node"}, schema.GroupKind{Kind: "LimitRange"}:
-		return true
+// lookedUp returns the objects of a kind that plugins find: those of the state, and the
+// PriorityClasses that every kube-apiserver creates at start.
+func (c *Cluster) lookedUp(kind schema.GroupVersionKind) []runtime.Object {
+	switch kind.Kind {
+	case "Node":
+		return c.nodes()
+	case "PriorityClass":
+		return append(systemPriorityClasses(), c.storedAll(kind)...)
 	}
-	return false
+	return c.storedAll(kind)
+}
+
+func systemPriorityClasses() []runtime.Object {
+	var all []runtime.Object
+	for _, class := range schedulingapi.SystemPriorityClasses() {
+		class = class.DeepCopy()
+		schedulingapi.SetObjectDefaults_PriorityClass(class)
+		all = append(all, class)
+	}
+	return all
 }
 
 // storedAll gives the objects of a kind that the server would store.
@@ -182,7 +187,7 @@ func (c *Cluster) mutators(r Resource) []mutator {
 // lifecycle does what the NamespaceLifecycle plugin does for namespaces that are
 // not being deleted (k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle).
 func (p *preparation) lifecycle(a admission.Attributes) error {
-	isNamespace := p.handler.resource.Kind.GroupKind() == namespaceKind
+	isNamespace := p.handler.resource.Kind.GroupKind() == kinds.Namespace
 	if isNamespace {
 		if a.GetOperation() == admission.Delete && immortal[a.GetName()] {
 			return apierrors.NewForbidden(a.GetResource().GroupResource(), a.GetName(), fmt.Errorf("this namespace may not be deleted"))

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/warning"
+
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 // Ask is what a client asks of the API server.
@@ -61,7 +63,7 @@ func (c *Cluster) Prepare(ctx context.Context, ask Ask) (req *Request, warned []
 	}
 	recorder := &warnings{}
 	p := &preparation{cluster: c, handler: h, ask: ask, namespace: requestNamespace(h.resource, main), name: main.Name()}
-	if h.resource.Kind.GroupKind() == namespaceKind && p.name != "" {
+	if h.resource.Kind.GroupKind() == kinds.Namespace && p.name != "" {
 		p.namespace = p.name // a Namespace lives in itself, for admission
 	}
 	ctx = p.context(warning.WithWarningRecorder(ctx, recorder))

@@ -6,7 +6,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
@@ -15,6 +14,8 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
 	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac"
 	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy"
+
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 // rbacAuthorizer answers with the RBAC objects of the state and those every
@@ -58,9 +59,9 @@ func (c *Cluster) newRBAC() *rbacAuthorizer {
 		s.roleBindings[ns] = append(s.roleBindings[ns], bindings...)
 	}
 	known := c.opts.Complete
-	for _, kind := range []string{"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"} {
-		for _, o := range c.list(schema.GroupKind{Group: groupRBAC, Kind: kind}) {
-			obj, err := c.Stored(o, rbacv1.SchemeGroupVersion.WithKind(kind))
+	for _, k := range kinds.With(kinds.Authorizes) {
+		for _, o := range c.list(k.GroupKind) {
+			obj, err := c.Stored(o, rbacv1.SchemeGroupVersion.WithKind(k.Kind))
 			if err != nil {
 				continue // refused by the server, so not part of its state
 			}
@@ -158,7 +159,7 @@ func (c *Cluster) Authorize(ctx context.Context, ask Ask) error {
 	}
 	if ask.Operation != admission.Create {
 		a.Name = main.Name()
-		if h.resource.Kind.GroupKind() == namespaceKind {
+		if h.resource.Kind.GroupKind() == kinds.Namespace {
 			a.Namespace = a.Name // the path of a Namespace names it
 		}
 	}

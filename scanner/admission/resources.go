@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
+
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 // Resources are all resources the cluster serves, one for each version: the
@@ -47,7 +49,7 @@ func BuiltinGroup(group string) bool { return group == "extensions" || isBuiltin
 // Namespaces are the names of the Namespaces that the state defines, in order.
 func (c *Cluster) Namespaces() []string {
 	var names []string
-	for _, o := range c.list(namespaceKind) {
+	for _, o := range c.list(kinds.Namespace) {
 		if o.Name() != "" {
 			names = append(names, o.Name())
 		}

@@ -63,6 +63,8 @@ import (
 	"k8s.io/kubernetes/pkg/registry/storage/storageclass"
 	"k8s.io/kubernetes/pkg/registry/storage/volumeattachment"
 	"k8s.io/kubernetes/pkg/registry/storage/volumeattributesclass"
+
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 // strategies are the registry's own rules for a resource: what creation and
@@ -168,8 +170,8 @@ var builtinStrategies = sync.OnceValue(func() map[schema.GroupResource]strategie
 })
 
 const (
-	groupAdmissionregistration = "admissionregistration.k8s.io"
-	groupRBAC                  = "rbac.authorization.k8s.io"
+	groupAdmissionregistration = kinds.GroupAdmission
+	groupRBAC                  = kinds.GroupRBAC
 	groupStorage               = "storage.k8s.io"
 	groupResource              = "resource.k8s.io"
 )

@@ -5,6 +5,7 @@ import (
 
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
@@ -95,7 +96,7 @@ func (c *cluster) bind(b *bindingSubject) {
 }
 
 func isBinding(o *admission.Object) bool {
-	return o.GroupVersionKind().GroupKind() == policy.BindingKind
+	return o.GroupVersionKind().GroupKind() == kinds.Binding
 }
 
 func (c *cluster) add(r remark) { c.remarks = append(c.remarks, r) }

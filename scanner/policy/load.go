@@ -28,12 +28,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/preadmit/preadmit/scanner/admission"
-)
-
-// Kinds of the objects this package reads.
-var (
-	PolicyKind  = schema.GroupKind{Group: v1.GroupName, Kind: "ValidatingAdmissionPolicy"}
-	BindingKind = schema.GroupKind{Group: v1.GroupName, Kind: "ValidatingAdmissionPolicyBinding"}
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 // Policy is a policy the API server accepts.
@@ -72,8 +67,7 @@ type Refusal struct {
 // IsPolicy tells whether an object is a ValidatingAdmissionPolicy or a binding,
 // of any version.
 func IsPolicy(o *admission.Object) bool {
-	kind := o.GroupVersionKind().GroupKind()
-	return kind == PolicyKind || kind == BindingKind
+	return kinds.IsPolicy(o.GroupVersionKind().GroupKind())
 }
 
 // Load reads the policies and bindings among objects, as an API server with the
