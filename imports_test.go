@@ -23,7 +23,12 @@ const module = "github.com/preadmit/preadmit"
 var layers = []string{
 	"cmd", "webhooks", "webhooks/pages", "webhooks/reconcile", "webhooks/intake", "webhooks/worker", "webhooks/jailed",
 	"webhooks/app", "webhooks/queue", "webhooks/metrics", "report/github", "report",
-	"scanner", "scanner/locate", "scanner/policy", "scanner/admission", "scanner/kinds", "render", "internal/jail", "internal/hostile", "internal/testall", "internal/githubtest",
+	"scanner", "scanner/locate", "scanner/policy", "scanner/admission", "scanner/kinds", "render",
+	"internal/jail",
+	"internal/hostile",
+	"internal/strictyaml",
+	"internal/testall",
+	"internal/githubtest",
 }
 
 // reserved are packages that only some layers may import.

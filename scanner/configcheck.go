@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/preadmit/preadmit/internal/strictyaml"
 	"github.com/preadmit/preadmit/render"
 )
 
@@ -19,108 +20,102 @@ func LoadRestrictors() []string {
 	return []string{string(render.LoadRestrictionsNone), string(render.LoadRestrictionsRootOnly)}
 }
 
-// check reports what is well-formed and still means nothing.
-func (d *configDecoder) check(c *Config) {
-	d.constant("apiVersion", c.APIVersion, APIVersion)
-	d.constant("kind", c.Kind, ConfigKind)
-	d.choice("failOn", c.FailOn, FailOnValues())
-	d.choice("loadRestrictor", c.LoadRestrictor, LoadRestrictors())
-	d.globs("roots", c.Roots)
-	d.paths("policies", c.Policies)
-	d.paths("context", c.Context)
-	d.user("user", c.User)
+// configCheck records values that have the right type and still mean nothing. Of a
+// field that could not be decoded it says no more.
+type configCheck struct{ *strictyaml.Document }
+
+func (c *configCheck) config(config *Config) {
+	c.constant("apiVersion", config.APIVersion, APIVersion)
+	c.constant("kind", config.Kind, ConfigKind)
+	c.choice("failOn", config.FailOn, FailOnValues())
+	c.choice("loadRestrictor", config.LoadRestrictor, LoadRestrictors())
+	c.globs("roots", config.Roots)
+	c.paths("policies", config.Policies)
+	c.paths("context", config.Context)
+	c.user("user", config.User)
 	names := map[string]int{}
-	for i := range c.Targets {
-		d.target(fmt.Sprintf("targets[%d]", i), &c.Targets[i], names)
+	for i := range config.Targets {
+		c.target(fmt.Sprintf("targets[%d]", i), &config.Targets[i], names)
 	}
 }
 
-// written reports whether the file says anything, of the right type or not, in the
-// field key. Of a wrong type decode has spoken already.
-func (d *configDecoder) written(key string) bool { return d.nodes[key] != nil }
-
-// typeError reports whether the decoder has complained about key already.
-func (d *configDecoder) typeError(key string) bool {
-	return slices.ContainsFunc(d.errs, func(e *ConfigError) bool { return e.Key == key })
-}
-
-func (d *configDecoder) constant(key, got, want string) {
+func (c *configCheck) constant(key, got, want string) {
 	switch {
-	case got == want || d.typeError(key) || d.typeError(""):
-	case !d.written(key):
-		d.fail(key, "required: %s", want)
+	case got == want || c.Failed(key) || c.Failed(""):
+	case !c.Has(key):
+		c.Fail(key, "required: %s", want)
 	default:
-		d.fail(key, "want %s, not %q", want, got)
+		c.Fail(key, "want %s, not %q", want, got)
 	}
 }
 
-func (d *configDecoder) choice(key, got string, known []string) {
-	if !d.written(key) || d.typeError(key) || slices.Contains(known, got) {
+func (c *configCheck) choice(key, got string, known []string) {
+	if !c.Has(key) || c.Failed(key) || slices.Contains(known, got) {
 		return
 	}
-	d.fail(key, "unknown value %q%s", got, suggestion(got, known))
+	c.Fail(key, "unknown value %q%s", got, strictyaml.Suggestion(got, known))
 }
 
-func (d *configDecoder) globs(key string, globs []string) {
+func (c *configCheck) globs(key string, globs []string) {
 	for i, glob := range globs {
 		at := fmt.Sprintf("%s[%d]", key, i)
-		if err := CheckGlob(glob); err != nil && !d.typeError(at) {
-			d.fail(at, "%v", err)
+		if err := CheckGlob(glob); err != nil && !c.Failed(at) {
+			c.Fail(at, "%v", err)
 		}
 	}
 }
 
-func (d *configDecoder) paths(key string, paths []string) {
+func (c *configCheck) paths(key string, paths []string) {
 	for i, p := range paths {
 		at := fmt.Sprintf("%s[%d]", key, i)
 		switch clean := path.Clean(p); {
-		case d.typeError(at):
+		case c.Failed(at):
 		case p == "":
-			d.fail(at, "empty path")
+			c.Fail(at, "empty path")
 		case path.IsAbs(p), clean == "..", strings.HasPrefix(clean, "../"):
-			d.fail(at, "%q is outside the repository: give a path relative to its top, or use the flag", p)
+			c.Fail(at, "%q is outside the repository: give a path relative to its top, or use the flag", p)
 		}
 	}
 }
 
-func (d *configDecoder) user(key string, u *User) {
-	if u == nil || d.typeError(key) {
+func (c *configCheck) user(key string, u *User) {
+	if u == nil || c.Failed(key) {
 		return
 	}
-	if u.Name == "" && !d.typeError(key+".name") {
-		d.fail(key+".name", "required: the name of the user who applies the objects")
+	if u.Name == "" && !c.Failed(key+".name") {
+		c.Fail(key+".name", "required: the name of the user who applies the objects")
 	}
 	for i, group := range u.Groups {
 		at := fmt.Sprintf("%s.groups[%d]", key, i)
-		if group == "" && !d.typeError(at) {
-			d.fail(at, "empty group")
+		if group == "" && !c.Failed(at) {
+			c.Fail(at, "empty group")
 		}
 	}
 }
 
-func (d *configDecoder) target(key string, t *Target, names map[string]int) {
-	if d.typeError(key) {
+func (c *configCheck) target(key string, t *Target, names map[string]int) {
+	if c.Failed(key) {
 		return
 	}
-	d.targetName(key+".name", t.Name, names)
-	if len(t.Roots) == 0 && !d.typeError(key+".roots") {
-		d.fail(key+".roots", "required: globs of the roots that are deployed to this target")
+	c.targetName(key+".name", t.Name, names)
+	if len(t.Roots) == 0 && !c.Failed(key+".roots") {
+		c.Fail(key+".roots", "required: globs of the roots that are deployed to this target")
 	}
-	d.globs(key+".roots", t.Roots)
-	d.paths(key+".policies", t.Policies)
-	d.paths(key+".context", t.Context)
-	d.user(key+".user", t.User)
+	c.globs(key+".roots", t.Roots)
+	c.paths(key+".policies", t.Policies)
+	c.paths(key+".context", t.Context)
+	c.user(key+".user", t.User)
 }
 
-func (d *configDecoder) targetName(key, name string, names map[string]int) {
+func (c *configCheck) targetName(key, name string, names map[string]int) {
 	switch line, repeated := names[name]; {
-	case d.typeError(key):
+	case c.Failed(key):
 	case name == "":
-		d.fail(key, "required: a name for this target")
+		c.Fail(key, "required: a name for this target")
 	case repeated:
-		d.fail(key, "repeated name %q, first on line %d", name, line)
+		c.Fail(key, "repeated name %q, first on line %d", name, line)
 	default:
-		names[name] = d.nodes[key].Line
+		names[name] = c.Line(key)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+
+	"github.com/preadmit/preadmit/internal/strictyaml"
 )
 
 // maxConfigBytes bounds a configuration file: anyone can open a pull request.
@@ -16,7 +18,7 @@ const maxConfigBytes = 1 << 20
 // is nil. No file is the zero Config. When there is a base and head's file
 // differs, the diagnostics say so, and what is wrong with head's file.
 //
-// A file that cannot be understood is a *ConfigError (several joined).
+// A file that cannot be understood is a *strictyaml.Error (several joined).
 func LoadConfig(base, head fs.FS) (Config, []Diagnostic, error) {
 	if base == nil {
 		config, err := readConfig(head)
@@ -62,8 +64,8 @@ func readConfigFile(tree fs.FS) ([]byte, error) {
 	return append([]byte{}, data...), nil // not nil, even when empty
 }
 
-func configFileError(format string, args ...any) *ConfigError {
-	return &ConfigError{Path: ConfigFile, Line: 1, Column: 1, Message: fmt.Sprintf(format, args...)}
+func configFileError(format string, args ...any) *strictyaml.Error {
+	return &strictyaml.Error{Path: ConfigFile, Line: 1, Column: 1, Message: fmt.Sprintf(format, args...)}
 }
 
 // configChanges tells of a configuration that head changes.
@@ -103,7 +105,7 @@ func configChange(verb, tree string) Diagnostic {
 // configMistakes turns the errors of head's configuration into diagnostics.
 func configMistakes(err error) []Diagnostic {
 	var all []Diagnostic
-	for _, e := range configErrors(err) {
+	for _, e := range strictyaml.Errors(err) {
 		message := e.Message
 		if e.Key != "" {
 			message = e.Key + ": " + message
@@ -114,22 +116,6 @@ func configMistakes(err error) []Diagnostic {
 		})
 	}
 	return all
-}
-
-// configErrors takes apart what ParseConfig joins.
-func configErrors(err error) []*ConfigError {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		var all []*ConfigError
-		for _, e := range joined.Unwrap() {
-			all = append(all, configErrors(e)...)
-		}
-		return all
-	}
-	e := new(ConfigError)
-	if errors.As(err, &e) {
-		return []*ConfigError{e}
-	}
-	return []*ConfigError{configFileError("%v", err)}
 }
 
 // Diagnose adds diagnostics to a report, in the report's order.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/preadmit/preadmit/internal/strictyaml"
 )
 
 const configHead = "apiVersion: preadmit.dev/v1alpha1\nkind: ScanConfig\n"
@@ -66,7 +68,7 @@ func TestParseConfigErrors(t *testing.T) {
 		{"only a comment", "# nothing\n", []string{"1:1: the file is empty: it needs at least apiVersion and kind"}},
 		{"not a mapping", "- a\n", []string{"1:1: want a mapping, not a list"}},
 		{"null", "null\n", []string{"1:1: want a mapping, not nothing"}},
-		{"two documents", configHead + "---\nkind: Other\n", []string{"3:1: a second YAML document: a configuration is one document"}},
+		{"two documents", configHead + "---\nkind: Other\n", []string{"3:1: a second YAML document: the file must be one document"}},
 		{"syntax", configHead + "roots: [a\n", []string{"3:1: not valid YAML: did not find expected ',' or ']'"}},
 		{"indentation", configHead + "roots:\n\t- a\n", []string{"4:1: not valid YAML: found character that cannot start any token"}},
 		{"no header", "failOn: deny\n", []string{
@@ -85,7 +87,7 @@ func TestParseConfigErrors(t *testing.T) {
 		{"mapping in a list", configHead + "roots: [a, {b: c}]\n", []string{"3:12: roots[1]: want a string, not a mapping"}},
 		{"list for a mapping", configHead + "user: [a]\n", []string{"3:7: user: want a mapping, not a list"}},
 		{"alias", configHead + "roots: &r [a]\npolicies: *r\n", []string{"4:11: policies: aliases are not supported here: write the value out"}},
-		{"workloads", configHead + "workloads: 'no'\n", []string{"3:12: workloads: want true or false"}},
+		{"workloads", configHead + "workloads: 'no'\n", []string{"3:12: workloads: want true or false, not the string \"no\""}},
 		{"failOn", configHead + "failOn: denied\n", []string{`3:9: failOn: unknown value "denied" (did you mean deny?)`}},
 		{"loadRestrictor", configHead + "loadRestrictor: none\n", []string{
 			`3:17: loadRestrictor: unknown value "none", known are LoadRestrictionsNone, LoadRestrictionsRootOnly`}},
@@ -116,8 +118,8 @@ func TestParseConfigErrors(t *testing.T) {
 			if diff := cmp.Diff(want, err.Error()); diff != "" {
 				t.Errorf("errors (-want +got):\n%s", diff)
 			}
-			if located := new(*ConfigError); !errors.As(err, located) {
-				t.Errorf("%T holds no *ConfigError", err)
+			if located := new(*strictyaml.Error); !errors.As(err, located) {
+				t.Errorf("%T holds no *strictyaml.Error", err)
 			}
 		})
 	}

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/internal/strictyaml"
 )
 
 // Sources are where a configuration comes from, the strongest first: flags, the
@@ -38,9 +38,10 @@ type configReader struct {
 	sources Sources
 	config  *Config
 	// from names the flag or variable that a key's value is from.
-	from  map[string]string
-	wrong func(key, message string) error
-	errs  []error
+	from map[string]string
+	// document is the configuration file, nil without one.
+	document *strictyaml.Document
+	errs     []error
 	// mistaken are keys of which something was told: one mistake is enough.
 	mistaken map[string]bool
 }
@@ -50,7 +51,6 @@ func read(s Sources) *configReader {
 	c := &Config{}
 	r := &configReader{
 		sources: s, config: c, from: map[string]string{}, mistaken: map[string]bool{},
-		wrong: func(string, string) error { return nil },
 	}
 	settings := Settings(c)
 	for _, each := range settings {
@@ -75,16 +75,18 @@ func (r *configReader) file() bool {
 	if r.sources.File == "" {
 		return true
 	}
-	wrong, err := scanner.DecodeConfig(r.sources.File, r.sources.Data, r.config)
+	document, err := strictyaml.Parse(r.sources.File, r.sources.Data)
+	if err == nil {
+		err = document.Decode(r.config)
+	}
 	if err != nil {
 		r.errs = append(r.errs, err)
 		return false
 	}
-	r.wrong = wrong
+	r.document = document
 	for _, s := range Settings(r.config) {
-		if err := r.wrong(s.Key, "a secret does not belong into the configuration: name its file, or set "+s.Env); err != nil && s.Flag == "" {
-			r.mistaken[s.Key] = true
-			r.errs = append(r.errs, err)
+		if s.Flag == "" && document.Has(s.Key) {
+			r.fail(s.Key, "a secret does not belong into the configuration: name its file, or set %s", s.Env)
 		}
 	}
 	return true
@@ -125,8 +127,8 @@ func (r *configReader) fail(key, format string, args ...any) {
 		r.errs = append(r.errs, fmt.Errorf("%s: %s", from, message))
 		return
 	}
-	if err := r.wrong(key, message); err != nil {
-		r.errs = append(r.errs, err)
+	if r.document != nil && r.document.Has(key) {
+		r.errs = append(r.errs, r.document.Error(key, "%s", message))
 		return
 	}
 	r.errs = append(r.errs, fmt.Errorf("%s: %s", key, message))

@@ -5,6 +5,8 @@ import (
 	"reflect"
 
 	k8sadmission "k8s.io/apiserver/pkg/admission"
+
+	"github.com/preadmit/preadmit/internal/strictyaml"
 )
 
 // requestsDocument is requests.yaml.
@@ -13,49 +15,64 @@ type requestsDocument struct {
 	Requests []Request `json:"requests"`
 }
 
+// fields are the fields of a file of a suite, by which mistakes are located.
+type fields struct{ *strictyaml.Document }
+
+// readFields decodes a file of one document.
+func readFields(path string, data []byte, into any) (*fields, error) {
+	document, err := strictyaml.Parse(path, data)
+	if err != nil {
+		return nil, err
+	}
+	if document.Empty() {
+		return nil, document.Error("", "the file is empty")
+	}
+	return &fields{document}, document.DecodeManifest(into)
+}
+
 // readRequests decodes and checks requests.yaml.
-func readRequests(path string, data []byte) (*file, *requestsDocument, error) {
+func readRequests(path string, data []byte) (*fields, *requestsDocument, error) {
 	document := &requestsDocument{}
-	f, err := decodeFile(path, data, document)
+	f, err := readFields(path, data, document)
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(document.Requests) == 0 {
-		f.fail("requests", "required: a list of requests")
+		f.Fail("requests", "required: a list of requests")
 	}
 	names := map[string]int{}
 	for i := range document.Requests {
 		key := fmt.Sprintf("requests[%d]", i)
-		document.Requests[i].line = f.line(key)
+		document.Requests[i].line = f.Line(key)
 		f.name(key+".name", document.Requests[i].Name, names)
 		f.request(key, &document.Requests[i])
 	}
-	return f, document, inOrder(f.errs)
+	return f, document, f.Err()
 }
 
 // name wants a name that no other entry has.
-func (f *file) name(key, name string, lines map[string]int) {
+func (f *fields) name(key, name string, lines map[string]int) {
 	switch line, repeated := lines[name]; {
 	case name == "":
-		f.fail(key, "required: a name of its own")
+		f.Fail(key, "required: a name of its own")
 	case repeated:
-		f.fail(key, "repeated name %q, first on line %d", name, line)
+		f.Fail(key, "repeated name %q, first on line %d", name, line)
 	default:
-		lines[name] = f.line(key)
+		lines[name] = f.Line(key)
 	}
 }
 
-func (f *file) request(key string, r *Request) {
+func (f *fields) request(key string, r *Request) {
 	f.operation(key, r)
 	if r.User != nil && r.User.Username == "" {
-		f.fail(key+".user.username", "required: the name of the user")
+		f.Fail(key+".user.username", "required: the name of the user")
 	}
 	f.object(key+".object", r.Object)
 	f.object(key+".oldObject", r.OldObject)
 }
 
 // operation wants the objects that the operation has.
-func (f *file) operation(key string, r *Request) {
+func (f *fields) operation(key string, r *Request) {
 	object, old := key+".object", key+".oldObject"
 	switch k8sadmission.Operation(r.Operation) {
 	case k8sadmission.Create:
@@ -68,32 +85,32 @@ func (f *file) operation(key string, r *Request) {
 		f.unwanted(object, r.Object, "a DELETE has no object; what is deleted is its oldObject")
 		f.wanted(old, r.OldObject, "a DELETE needs the object to delete")
 	case "":
-		f.fail(key+".operation", "required: CREATE, UPDATE or DELETE")
+		f.Fail(key+".operation", "required: CREATE, UPDATE or DELETE")
 	default:
-		f.fail(key+".operation", "unknown operation %q, want CREATE, UPDATE or DELETE", r.Operation)
+		f.Fail(key+".operation", "unknown operation %q, want CREATE, UPDATE or DELETE", r.Operation)
 	}
 }
 
-func (f *file) wanted(key string, object map[string]any, why string) {
+func (f *fields) wanted(key string, object map[string]any, why string) {
 	if object == nil {
-		f.fail(key, "required: %s", why)
+		f.Fail(key, "required: %s", why)
 	}
 }
 
-func (f *file) unwanted(key string, object map[string]any, why string) {
+func (f *fields) unwanted(key string, object map[string]any, why string) {
 	if object != nil {
-		f.fail(key, "%s", why)
+		f.Fail(key, "%s", why)
 	}
 }
 
 // object wants what no request can be formed without.
-func (f *file) object(key string, object map[string]any) {
+func (f *fields) object(key string, object map[string]any) {
 	if object == nil {
 		return
 	}
 	for _, field := range []string{"apiVersion", "kind"} {
 		if s, _ := object[field].(string); s == "" {
-			f.fail(key+"."+field, "required: a string")
+			f.Fail(key+"."+field, "required: a string")
 		}
 	}
 }
@@ -101,7 +118,7 @@ func (f *file) object(key string, object map[string]any) {
 // readExpected decodes and checks expected.yaml.
 func readExpected(path string, data []byte, requests []Request) (*Expected, error) {
 	expected := &Expected{}
-	f, err := decodeFile(path, data, expected)
+	f, err := readFields(path, data, expected)
 	if err != nil {
 		return nil, err
 	}
@@ -112,37 +129,36 @@ func readExpected(path string, data []byte, requests []Request) (*Expected, erro
 	names := map[string]int{}
 	for i := range expected.Verdicts {
 		v, key := &expected.Verdicts[i], fmt.Sprintf("verdicts[%d]", i)
-		v.line, v.stated = f.line(key), f.stated(key, reflect.TypeFor[Verdict](), expected.RecordedFrom != "")
+		v.line, v.stated = f.Line(key), f.stated(key, reflect.TypeFor[Verdict](), expected.RecordedFrom != "")
 		f.name(key+".name", v.Name, names)
 		if v.Name != "" && !known[v.Name] {
-			f.fail(key+".name", "no request is named %q in %s", v.Name, RequestsFile)
+			f.Fail(key+".name", "no request is named %q in %s", v.Name, RequestsFile)
 		}
 	}
 	for i := range expected.PolicyErrors {
 		f.policyError(fmt.Sprintf("policyErrors[%d]", i), &expected.PolicyErrors[i], expected.RecordedFrom != "")
 	}
-	return expected, inOrder(f.errs)
+	return expected, f.Err()
 }
 
-func (f *file) policyError(key string, e *PolicyError, record bool) {
+func (f *fields) policyError(key string, e *PolicyError, record bool) {
 	e.stated = f.stated(key, reflect.TypeFor[PolicyError](), record)
 	if e.Kind == "" {
-		f.fail(key+".kind", "required: ValidatingAdmissionPolicy or ValidatingAdmissionPolicyBinding")
+		f.Fail(key+".kind", "required: ValidatingAdmissionPolicy or ValidatingAdmissionPolicyBinding")
 	}
 	if e.Name == "" {
-		f.fail(key+".name", "required: the name of the policy or binding")
+		f.Fail(key+".name", "required: the name of the policy or binding")
 	}
 }
 
 // stated are the fields of a type written in the mapping key. A record states all.
-func (f *file) stated(key string, t reflect.Type, record bool) stated {
+func (f *fields) stated(key string, t reflect.Type, record bool) stated {
 	if record {
 		return nil
 	}
 	s := stated{}
-	_, names := fieldTypes(t)
-	for _, name := range names {
-		if f.nodes[key+"."+name] != nil {
+	for _, name := range strictyaml.FieldNames(t) {
+		if f.Has(key + "." + name) {
 			s[name] = true
 		}
 	}

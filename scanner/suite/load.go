@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/preadmit/preadmit/internal/strictyaml"
 )
 
 // Load reads the suite at the top of a file system. Paths of policies cannot
@@ -17,7 +19,7 @@ func Load(fsys fs.FS) (*Suite, error) {
 	return (&loader{fsys: fsys, dir: "."}).load()
 }
 
-// Open reads the suite of a directory. Mistakes of its files are *Error, joined.
+// Open reads the suite of a directory. Mistakes of its files are *strictyaml.Error, joined.
 func Open(dir string) (*Suite, error) {
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
@@ -53,7 +55,7 @@ func (l *loader) load() (*Suite, error) {
 	data, err := l.read(RequestsFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, &Error{Path: l.show(RequestsFile), Message: "there is no such file: a suite needs one"}
+		return nil, &strictyaml.Error{Path: l.show(RequestsFile), Message: "there is no such file: a suite needs one"}
 	case err != nil:
 		return nil, err
 	}
@@ -80,7 +82,7 @@ func (l *loader) read(name string) ([]byte, error) {
 		if p := new(fs.PathError); errors.As(err, &p) {
 			reason = p.Err
 		}
-		return nil, &Error{Path: l.show(name), Message: fmt.Sprintf("cannot be read: %v", reason)}
+		return nil, &strictyaml.Error{Path: l.show(name), Message: fmt.Sprintf("cannot be read: %v", reason)}
 	}
 	return data, err
 }
@@ -98,7 +100,7 @@ func (l *loader) expected(requests []Request) (*Expected, error) {
 
 // Find gives the directories of the suites in dir: itself, and those below it at
 // any depth but for hidden directories, in the order of names. The error is an
-// *Error when there is none, or when a directory looks like a suite without
+// *strictyaml.Error when there is none, or when a directory looks like a suite without
 // requests.
 func Find(dir string) ([]string, error) {
 	tree := os.DirFS(dir)
@@ -122,7 +124,7 @@ func Find(dir string) ([]string, error) {
 		case has(files, RequestsFile):
 			found = append(found, shown)
 		case has(files, ExpectedFile) && (has(files, PoliciesFile) || has(files, ContextFile)):
-			errs = append(errs, &Error{Path: filepath.ToSlash(filepath.Join(shown, RequestsFile)), Message: "there is no such file: a suite needs one"})
+			errs = append(errs, &strictyaml.Error{Path: filepath.ToSlash(filepath.Join(shown, RequestsFile)), Message: "there is no such file: a suite needs one"})
 		}
 		return nil
 	})
@@ -130,7 +132,7 @@ func Find(dir string) ([]string, error) {
 		return nil, fmt.Errorf("look for suites: %w", err)
 	}
 	if len(found)+len(errs) == 0 {
-		return nil, &Error{Path: filepath.ToSlash(filepath.Clean(dir)), Message: "no suite here or below: a suite is a directory with " + RequestsFile}
+		return nil, &strictyaml.Error{Path: filepath.ToSlash(filepath.Clean(dir)), Message: "no suite here or below: a suite is a directory with " + RequestsFile}
 	}
 	return found, errors.Join(errs...)
 }

@@ -8,25 +8,22 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
-	sigsyaml "sigs.k8s.io/yaml"
-
+	"github.com/preadmit/preadmit/internal/strictyaml"
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
 // policies reads policies.yaml and the paths that requests.yaml names, in this
 // order.
-func (l *loader) policies(f *file, paths []string) ([]*admission.Object, error) {
+func (l *loader) policies(f *fields, paths []string) ([]*admission.Object, error) {
 	objects, err := l.optionalObjects(PoliciesFile)
 	if err != nil {
 		return nil, err
 	}
 	for i, name := range paths {
 		more, err := l.policyPath(name)
-		located := new(Error)
+		located := new(strictyaml.Error)
 		if err != nil && !errors.As(err, &located) {
-			f.fail(fmt.Sprintf("policies[%d]", i), "%v", err)
+			f.Fail(fmt.Sprintf("policies[%d]", i), "%v", err)
 			continue
 		}
 		if err != nil {
@@ -34,11 +31,11 @@ func (l *loader) policies(f *file, paths []string) ([]*admission.Object, error) 
 		}
 		objects = append(objects, more...)
 	}
-	return objects, inOrder(f.errs)
+	return objects, f.Err()
 }
 
 // policyPath reads a file, or all YAML and JSON files of a directory in the order
-// of their names. An error that is not an *Error is one of the path itself.
+// of their names. An error that is not an *strictyaml.Error is one of the path itself.
 func (l *loader) policyPath(name string) ([]*admission.Object, error) {
 	if name == "" || path.IsAbs(name) {
 		return nil, fmt.Errorf("%q: give a path relative to the suite", name)
@@ -96,70 +93,25 @@ func (l *loader) objects(name string) ([]*admission.Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	documents, broken := strictyaml.ParseAll(l.show(name), data)
 	var objects []*admission.Object
-	for _, d := range documents(string(data)) {
-		more, err := d.objects(l.show(name))
+	for _, d := range documents {
+		more, err := documentObjects(d, l.show(name))
 		if err != nil {
 			return nil, err
 		}
 		objects = append(objects, more...)
 	}
-	return objects, nil
+	return objects, broken
 }
 
-// document is a YAML document as text; line is the number of lines before it.
-type document struct {
-	text string
-	line int
-}
-
-// documents splits a file at its "---" lines. No such line can be inside a
-// document: a scalar that starts a line ends there too.
-func documents(text string) []document {
-	var all []document
-	var current strings.Builder
-	start := 0
-	lines := strings.SplitAfter(text, "\n")
-	for i, line := range lines {
-		if line == "---" || strings.HasPrefix(line, "---\n") || strings.HasPrefix(line, "---\r") || strings.HasPrefix(line, "--- ") {
-			all = append(all, document{current.String(), start})
-			current.Reset()
-			start = i
-		}
-		current.WriteString(line)
-	}
-	return append(all, document{current.String(), start})
-}
-
-// objects gives what a document holds: an object, those of a List, or nothing.
-func (d document) objects(path string) ([]*admission.Object, error) {
-	var node yaml.Node
-	if err := yaml.Unmarshal([]byte(d.text), &node); err != nil {
-		return nil, syntaxError(path, err, d.line)
-	}
-	if len(node.Content) == 0 || node.Content[0].ShortTag() == "!!null" {
-		return nil, nil
-	}
-	top, f := node.Content[0], &file{path: path}
-	if top.Kind != yaml.MappingNode {
-		f.failAt(top, "", "want a Kubernetes object, not %s", describe(top))
-	}
-	f.unique("", top)
-	for _, e := range f.errs {
-		e.Line += d.line
-	}
-	if err := inOrder(f.errs); err != nil {
+// documentObjects returns the objects of a document: one, or those of a List.
+func documentObjects(d *strictyaml.Document, path string) ([]*admission.Object, error) {
+	var object content
+	if err := d.DecodeManifest(&object); err != nil {
 		return nil, err
 	}
-	asJSON, err := sigsyaml.YAMLToJSON([]byte(d.text))
-	var content map[string]any
-	if err == nil {
-		err = utiljson.Unmarshal(asJSON, &content)
-	}
-	if err != nil {
-		return nil, syntaxError(path, err, d.line)
-	}
-	return expand(path, d.line+top.Line, content)
+	return expand(path, d.Line(""), object)
 }
 
 // expand gives the objects of a document: those of a List, else itself.
@@ -168,7 +120,7 @@ func expand(path string, line int, content map[string]any) ([]*admission.Object,
 	if content["kind"] != "List" || !isList {
 		o := admission.NewObject(content)
 		if kind := o.GroupVersionKind(); kind.Kind == "" || kind.Version == "" {
-			return nil, &Error{Path: path, Line: line, Column: 1, Message: "no Kubernetes object: apiVersion and kind are required"}
+			return nil, &strictyaml.Error{Path: path, Line: line, Column: 1, Message: "no Kubernetes object: apiVersion and kind are required"}
 		}
 		return []*admission.Object{o}, nil
 	}

@@ -11,7 +11,7 @@
 //     RBAC objects that exist before the policies;
 //   - expected.yaml (optional): the answers.
 //
-// Files are read strictly; mistakes are *Error, with line and column. A run gives
+// Files are read strictly; mistakes are *strictyaml.Error, with line and column. A run gives
 // a Result: every answer in full, and the differences from what is expected with
 // the expressions that made them and the values these read.
 package suite

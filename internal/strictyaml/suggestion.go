@@ -1,13 +1,13 @@
-package scanner
+package strictyaml
 
 import (
 	"fmt"
 	"strings"
 )
 
-// suggestion is what to append to "unknown ...": the nearest known word, or all of
+// Suggestion returns what to append to "unknown ...": the nearest known word, or all of
 // them when none is near.
-func suggestion(word string, known []string) string {
+func Suggestion(word string, known []string) string {
 	best, distance := "", len(word)/2+1
 	for _, k := range known {
 		if d := editDistance(strings.ToLower(word), strings.ToLower(k)); d < distance {
@@ -20,7 +20,7 @@ func suggestion(word string, known []string) string {
 	return ", known are " + strings.Join(known, ", ")
 }
 
-// editDistance is the number of insertions, deletions and replacements that turn a
+// editDistance returns the number of insertions, deletions and replacements that turn a
 // into b (Levenshtein).
 func editDistance(a, b string) int {
 	x, y := []rune(a), []rune(b)
