@@ -102,7 +102,7 @@ type preparer struct {
 }
 
 func (p *preparer) clusterOf(more ...*admission.Object) *admission.Cluster {
-	return admission.NewCluster(admission.ClusterOptions{Complete: true, Creator: suite.Admin()}, admission.NewIndex(more), p.state)
+	return admission.NewCluster(admission.ClusterOptions{Known: admission.AllKinds(), Creator: suite.Admin()}, admission.NewIndex(more), p.state)
 }
 
 // preparedObjects are those of a request as policies see them.

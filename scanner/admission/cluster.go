@@ -21,10 +21,10 @@ const defaultNamespace = metav1.NamespaceDefault
 
 // ClusterOptions say what a cluster's state stands for.
 type ClusterOptions struct {
-	// Complete: the layers are all there is, as on a live server. A namespace that is
-	// not there is a 404, RBAC answers every question. Otherwise what is not found is
-	// unknown, and verdicts that depend on it are indeterminate.
-	Complete bool
+	// Known are the kinds of which the layers have all objects. A Namespace that is not
+	// there is a 404 when all are known, and unknown otherwise: verdicts that depend on
+	// it are indeterminate.
+	Known KnownKinds
 	// Creator is who made the objects of the state, which some of them remember; nil
 	// when that is not known.
 	Creator user.Info
@@ -70,9 +70,6 @@ func NewCluster(opts ClusterOptions, layers ...*Index) *Cluster {
 	c.podSecurity = sync.OnceValue(c.newPodSecurity)
 	return c
 }
-
-// Complete tells whether the state is all there is.
-func (c *Cluster) Complete() bool { return c.opts.Complete }
 
 // created is when every object of the state was created. Admission cannot tell
 // the time, so one moment does for all; policies may rely on its being recent.
@@ -171,15 +168,15 @@ var systemNamespaces = map[string]bool{
 }
 
 // Namespace gives a namespace as the server stores it. assumed is set when
-// nothing in the state defines it, so that all that is known is its name. In a
-// complete cluster a namespace that does not exist is a NotFound error.
+// nothing in the state defines it, so that all that is known is its name. Where all
+// Namespaces are known, one that does not exist is a NotFound error.
 func (c *Cluster) Namespace(name string) (ns *corev1.Namespace, assumed bool, err error) {
 	o := c.getClusterScoped(kinds.Namespace, name)
 	if o == nil {
-		if c.opts.Complete && !systemNamespaces[name] {
+		if c.Knows(kinds.Namespace) && !systemNamespaces[name] {
 			return nil, false, apierrors.NewNotFound(corev1.Resource("namespaces"), name)
 		}
-		assumed = !c.opts.Complete
+		assumed = !c.Knows(kinds.Namespace)
 		o = NewObject(map[string]any{
 			"apiVersion": "v1", "kind": "Namespace",
 			"metadata": map[string]any{"name": name},

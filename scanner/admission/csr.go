@@ -12,12 +12,12 @@ import (
 )
 
 // newCertificatePlugins are the plugins that judge CertificateSigningRequests, in
-// the order of a kube-apiserver. Whether somebody may approve and sign is known of
-// complete clusters only.
+// the order of a kube-apiserver. Whether somebody may approve and sign takes all
+// RBAC objects.
 func (c *Cluster) newCertificatePlugins() []admission.ValidationInterface {
 	registry := admission.NewPlugins()
 	var names []string
-	if c.opts.Complete {
+	if c.KnowsRBAC() {
 		certapproval.Register(registry)
 		certsigning.Register(registry)
 		names = append(names, certapproval.PluginName, certsigning.PluginName)

@@ -20,10 +20,10 @@ import (
 )
 
 // escalates refuses what RBAC's storage refuses before it looks at the object:
-// nobody may grant rights that they do not have. It is for complete clusters: what
-// rights somebody has is not known in others.
+// nobody may grant rights that they do not have. It needs all RBAC objects: without
+// them nobody's rights are known.
 func (c *Cluster) escalates(ctx context.Context, resource Resource, obj, old runtime.Object) error {
-	if !c.opts.Complete || resource.Group != groupRBAC {
+	if !c.KnowsRBAC() || resource.Group != groupRBAC {
 		return nil
 	}
 	r := c.rbac()

@@ -11,10 +11,11 @@ import (
 )
 
 // Exists is the server's refusal to create what is there already, nil when it is
-// not. It comes after admission, from the storage. It is for complete clusters.
+// not. It comes after admission, from the storage, and only where all objects of
+// the kind are known.
 func (r *Request) Exists() error {
 	resource := r.GetResource().GroupResource()
-	if r.GetOperation() != admission.Create || r.GetSubresource() != "" || !r.cluster.has(r) {
+	if r.GetOperation() != admission.Create || r.GetSubresource() != "" || !r.cluster.Knows(r.GetKind().GroupKind()) || !r.cluster.has(r) {
 		return nil
 	}
 	return apierrors.NewAlreadyExists(resource, r.GetName())

@@ -13,7 +13,7 @@ import (
 
 // TestPanic: what makes Kubernetes' code panic is refused as a server refuses it.
 func TestPanic(t *testing.T) {
-	c := NewCluster(ClusterOptions{Complete: true}, NewIndex(nil))
+	c := NewCluster(ClusterOptions{Known: AllKinds()}, NewIndex(nil))
 	_, _, err := c.Prepare(context.Background(), Ask{
 		Operation: k8sadmission.Create, User: &user.DefaultInfo{Name: "admin", Groups: []string{user.SystemPrivilegedGroup}},
 		Object: NewObject(map[string]any{

@@ -32,10 +32,21 @@ import (
 // mutator is a mutating admission plugin.
 type mutator struct {
 	admission.MutationInterface
-	// lenient: the plugin refuses what it does not find, which in a cluster that is
-	// not complete may exist all the same.
-	lenient bool
+	// looksFor is the kind of the objects that the plugin refuses not to find; the zero
+	// value if it refuses nothing for that. Where not all of them are known, one may
+	// exist all the same.
+	looksFor schema.GroupKind
 }
+
+// knowsClasses reports whether the state has all that a plugin refuses not to find.
+func (c *Cluster) knowsClasses(m mutator) bool {
+	return m.looksFor.Kind == "" || c.Knows(m.looksFor)
+}
+
+var (
+	priorityClassKind = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
+	runtimeClassKind  = schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}
+)
 
 // newPlugins are the mutating plugins a kube-apiserver enables by default, in
 // its order (k8s.io/kubernetes/pkg/kubeapiserver/options, AllOrderedPlugins), as
@@ -48,6 +59,7 @@ func (c *Cluster) newPlugins() []mutator {
 	} {
 		register(registry)
 	}
+	looksFor := map[string]schema.GroupKind{priority.PluginName: priorityClassKind, runtimeclass.PluginName: runtimeClassKind}
 	initializer := pluginInitializer{factory: orderedFactory{c.informers()}, client: Client{Cluster: c}}
 	var plugins []mutator
 	for _, name := range []string{
@@ -61,10 +73,7 @@ func (c *Cluster) newPlugins() []mutator {
 		if p, ok := plugin.(interface{ SetReadyFunc(admission.ReadyFunc) }); ok {
 			p.SetReadyFunc(func() bool { return true }) // what it lists is there from the start
 		}
-		plugins = append(plugins, mutator{
-			MutationInterface: plugin.(admission.MutationInterface),
-			lenient:           name == priority.PluginName || name == runtimeclass.PluginName,
-		})
+		plugins = append(plugins, mutator{MutationInterface: plugin.(admission.MutationInterface), looksFor: looksFor[name]})
 	}
 	return plugins
 }
@@ -163,7 +172,7 @@ func (p *preparation) mutate(ctx context.Context, a admission.Attributes) error 
 			continue
 		}
 		err := plugin.Admit(ctx, a, p.handler.interfaces)
-		if err != nil && (p.cluster.opts.Complete || !plugin.lenient) {
+		if err != nil && p.cluster.knowsClasses(plugin) {
 			return err
 		}
 	}
@@ -194,7 +203,7 @@ func (p *preparation) lifecycle(a admission.Attributes) error {
 		}
 		return nil
 	}
-	if a.GetNamespace() == "" || a.GetOperation() == admission.Delete || !p.cluster.opts.Complete {
+	if a.GetNamespace() == "" || a.GetOperation() == admission.Delete || !p.cluster.Knows(kinds.Namespace) {
 		return nil
 	}
 	_, _, err := p.cluster.Namespace(a.GetNamespace())

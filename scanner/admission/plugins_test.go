@@ -74,7 +74,7 @@ func TestClassesNobodyDefinesMayExist(t *testing.T) {
 		if _, _, err := open(t).Prepare(context.Background(), create); err != nil {
 			t.Errorf("%s in an open cluster: %v", spec, err)
 		}
-		complete := NewCluster(ClusterOptions{Complete: true}, NewIndex(nil))
+		complete := NewCluster(ClusterOptions{Known: AllKinds()}, NewIndex(nil))
 		if _, _, err := complete.Prepare(context.Background(), create); err == nil || err.Error() != refusal {
 			t.Errorf("%s in a complete cluster: %v, want %s", spec, err, refusal)
 		}

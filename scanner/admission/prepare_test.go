@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"errors"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"slices"
 	"strings"
 	"testing"
@@ -199,7 +200,7 @@ func TestPrepareGivesWhatAServerWould(t *testing.T) {
 func TestPrepareRefusesAsAServer(t *testing.T) {
 	tests := []struct {
 		name, message, field string
-		complete             bool
+		known                KnownKinds
 		ask                  func(t *testing.T) Ask
 	}{
 		{
@@ -224,7 +225,7 @@ func TestPrepareRefusesAsAServer(t *testing.T) {
 			},
 		},
 		{
-			name: "missing namespace of a complete cluster", complete: true,
+			name: "missing namespace where all are known", known: Known(kinds.Namespace),
 			message: `namespaces "nowhere" not found`,
 			ask: func(t *testing.T) Ask {
 				return ask("CREATE", object(t, strings.Replace(webDeployment, "name: web", "name: web, namespace: nowhere", 1)), nil)
@@ -240,7 +241,7 @@ func TestPrepareRefusesAsAServer(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			cluster := NewCluster(ClusterOptions{Complete: test.complete}, NewIndex(nil))
+			cluster := NewCluster(ClusterOptions{Known: test.known}, NewIndex(nil))
 			_, _, err := cluster.Prepare(context.Background(), test.ask(t))
 			var status *apierrors.StatusError
 			if !errors.As(err, &status) {
@@ -343,7 +344,7 @@ func TestNamespaces(t *testing.T) {
 	if err != nil || !assumed || ns.Name != "elsewhere" {
 		t.Errorf("elsewhere: %v, assumed %v, %v", ns, assumed, err)
 	}
-	complete := NewCluster(ClusterOptions{Complete: true}, NewIndex(nil))
+	complete := NewCluster(ClusterOptions{Known: AllKinds()}, NewIndex(nil))
 	if _, _, err := complete.Namespace("elsewhere"); !apierrors.IsNotFound(err) {
 		t.Errorf("complete cluster: %v", err)
 	}

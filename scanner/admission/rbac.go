@@ -23,7 +23,7 @@ import (
 type rbacAuthorizer struct {
 	authorizer.Authorizer
 	state rbacState
-	// known: the state has RBAC objects of its own, or is complete.
+	// known: the state has RBAC objects of its own, or all that there are.
 	known bool
 }
 
@@ -38,7 +38,7 @@ func (c *Cluster) Authorizer() (a authorizer.Authorizer, known bool) {
 // that refers to a parameter; nil, which skips the check, where not all RBAC is
 // known: what binds a GitOps controller to its rights is seldom in a repository.
 func (c *Cluster) nativeAuthorizer() authorizer.Authorizer {
-	if !c.opts.Complete {
+	if !c.KnowsRBAC() {
 		return nil
 	}
 	a, _ := c.Authorizer()
@@ -58,7 +58,7 @@ func (c *Cluster) newRBAC() *rbacAuthorizer {
 	for ns, bindings := range bootstrappolicy.NamespaceRoleBindings() {
 		s.roleBindings[ns] = append(s.roleBindings[ns], bindings...)
 	}
-	known := c.opts.Complete
+	known := c.KnowsRBAC()
 	for _, k := range kinds.With(kinds.Authorizes) {
 		for _, o := range c.list(k.GroupKind) {
 			obj, err := c.Stored(o, rbacv1.SchemeGroupVersion.WithKind(k.Kind))
@@ -140,9 +140,12 @@ func pointers[T any](list []T) []*T {
 }
 
 // Authorize tells whether the asking user may make the request at all, as the
-// authorization filter of an API server does; the error is its answer. It is for
-// complete clusters: others do not know.
+// authorization filter of an API server does; the error is its answer. Without all
+// RBAC objects there is no telling, and it is nil.
 func (c *Cluster) Authorize(ctx context.Context, ask Ask) error {
+	if !c.KnowsRBAC() {
+		return nil
+	}
 	main := ask.object()
 	if ask.Subresource == "scale" {
 		main = ask.OldObject

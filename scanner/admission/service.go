@@ -47,7 +47,7 @@ func (c *Cluster) services(svc *api.Service) *servicestorage.REST {
 	spec := &svc.Spec
 	asksForBoth := spec.IPFamilyPolicy != nil && *spec.IPFamilyPolicy == api.IPFamilyPolicyRequireDualStack ||
 		slices.Contains(spec.IPFamilies, api.IPv6Protocol) || len(spec.ClusterIPs) > 1
-	if !c.opts.Complete && asksForBoth {
+	if !c.Knows(serviceCIDRKind) && asksForBoth {
 		return dualStack()
 	}
 	return singleStack()

@@ -29,25 +29,25 @@ func (p *preparation) validators() []admission.ValidationInterface {
 	if r.GroupResource() == gr("scheduling.k8s.io", "priorityclasses") {
 		judged = c.plugins()
 	}
-	plugins := validating(judged, false)
+	plugins := c.validating(judged, false)
 	if podSecurityResources[r.GroupResource()] {
 		plugins = append(plugins, c.podSecurity())
 	}
-	if c.opts.Complete {
-		plugins = append(plugins, validating(judged, true)...)
-	}
+	plugins = append(plugins, c.validating(judged, true)...)
 	if r.GroupResource() == gr("certificates.k8s.io", "certificatesigningrequests") {
 		plugins = append(plugins, c.newCertificatePlugins()...)
 	}
 	return plugins
 }
 
-// validating gives the plugins that also judge: the LimitRanger comes before
-// PodSecurity, and those that are lenient after it.
-func validating(plugins []mutator, lenient bool) []admission.ValidationInterface {
+// validating returns the mutating plugins that validate too: the LimitRanger comes
+// before PodSecurity, and those that look for a class after it. These refuse what they
+// do not find, so they run where all classes are known.
+func (c *Cluster) validating(plugins []mutator, classes bool) []admission.ValidationInterface {
 	var found []admission.ValidationInterface
 	for _, m := range plugins {
-		if v, ok := m.MutationInterface.(admission.ValidationInterface); ok && m.lenient == lenient {
+		v, ok := m.MutationInterface.(admission.ValidationInterface)
+		if ok && (m.looksFor.Kind != "") == classes && c.knowsClasses(m) {
 			found = append(found, v)
 		}
 	}

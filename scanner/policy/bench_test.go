@@ -40,7 +40,7 @@ func benchmarkCluster(b *testing.B) (*admission.Cluster, *policy.Set, *admission
 	}
 	ctx := context.Background()
 	all := objects(b, texts...)
-	cluster := admission.NewCluster(admission.ClusterOptions{Complete: true}, admission.NewIndex(all))
+	cluster := admission.NewCluster(admission.ClusterOptions{Known: admission.AllKinds()}, admission.NewIndex(all))
 	set, refusals := policy.Load(ctx, cluster, suite.Admin(), all)
 	if len(refusals) > 0 {
 		b.Fatal(refusals[0].Message)

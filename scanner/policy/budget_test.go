@@ -17,7 +17,7 @@ import (
 func TestABudgetForAll(t *testing.T) {
 	ctx := context.Background()
 	all := objects(t, deny("[1, 2, 3].all(x, x > 0) && object.metadata.name == 'other'", "", "", ""))
-	cluster := admission.NewCluster(admission.ClusterOptions{Complete: true}, admission.NewIndex(all))
+	cluster := admission.NewCluster(admission.ClusterOptions{Known: admission.AllKinds()}, admission.NewIndex(all))
 	set, _ := policy.Load(ctx, cluster, suite.Admin(), all)
 	req, _, err := cluster.Prepare(ctx, admission.Ask{
 		Operation: k8sadmission.Create, User: suite.Admin(),

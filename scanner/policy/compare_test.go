@@ -110,7 +110,7 @@ func (c *comparison) scene(t testing.TB, s scene) []difference {
 func (c *comparison) stage(t testing.TB, s scene) *stage {
 	all := slices.Concat(s.state, s.policies)
 	st := &stage{comparison: c, all: all, index: admission.NewIndex(all)}
-	st.cluster = admission.NewCluster(admission.ClusterOptions{Complete: true}, st.index)
+	st.cluster = admission.NewCluster(admission.ClusterOptions{Known: admission.AllKinds()}, st.index)
 	if s.stored {
 		st.set = c.storedSet(t, s.policies)
 	} else {
@@ -180,7 +180,7 @@ func (st *stage) judges(t testing.TB, ask admission.Ask) (*admission.Cluster, *p
 		return st.cluster, st.engine, st.oracle
 	}
 	old := []*admission.Object{ask.OldObject}
-	cluster := admission.NewCluster(admission.ClusterOptions{Complete: true}, admission.NewIndex(old), st.index)
+	cluster := admission.NewCluster(admission.ClusterOptions{Known: admission.AllKinds()}, admission.NewIndex(old), st.index)
 	return cluster, policy.NewEngine(cluster, st.ours, st.set), st.theirs.oracle(t, cluster, st.stateWith(ask.OldObject), st.set)
 }
 

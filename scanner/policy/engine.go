@@ -130,7 +130,7 @@ func (d *dispatch) policy(h *hook) {
 }
 
 func (d *dispatch) unknownParamKind(p *Policy, kind schema.GroupVersionKind) {
-	if d.engine.cluster.Complete() {
+	if d.engine.cluster.KnowsKinds() {
 		d.configurationError(p, nil, fmt.Errorf("failed to find resource referenced by paramKind: '%v'", kind))
 		return
 	}

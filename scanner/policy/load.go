@@ -100,8 +100,11 @@ func Load(ctx context.Context, cluster *admission.Cluster, u user.Info, objects 
 	}
 	sort.SliceStable(set.Policies, func(i, j int) bool { return set.Policies[i].Name < set.Policies[j].Name })
 	sort.SliceStable(set.Bindings, func(i, j int) bool { return set.Bindings[i].Name < set.Bindings[j].Name })
-	if cluster.Complete() {
-		set.Policies, set.Bindings = lastOfName(set.Policies), lastOfName(set.Bindings)
+	if cluster.Knows(kinds.Policy) {
+		set.Policies = lastOfName(set.Policies)
+	}
+	if cluster.Knows(kinds.Binding) {
+		set.Bindings = lastOfName(set.Bindings)
 	}
 	return set, refusals
 }
@@ -140,7 +143,7 @@ func accept(ctx context.Context, cluster *admission.Cluster, u user.Info, o *adm
 		return a
 	}
 	version, err := req.Version(req.GetKind())
-	if err == nil && cluster.Complete() && versioned(served) {
+	if err == nil && cluster.Knows(o.GroupVersionKind().GroupKind()) && versioned(served) {
 		err = storage.ErrResourceVersionSetOnCreate
 	}
 	if err != nil {

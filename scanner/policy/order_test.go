@@ -37,7 +37,7 @@ spec:
   - expression: "false"
     messageExpression: >-
       `+c.expression, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: b}, spec: {policyName: order.example.com, validationActions: [Deny]}}`)
-		cluster := admission.NewCluster(admission.ClusterOptions{Complete: true}, admission.NewIndex(objects))
+		cluster := admission.NewCluster(admission.ClusterOptions{Known: admission.AllKinds()}, admission.NewIndex(objects))
 		ctx := context.Background()
 		set, refusals := policy.Load(ctx, cluster, suite.Admin(), objects)
 		if len(refusals) > 0 {

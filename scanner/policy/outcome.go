@@ -28,7 +28,7 @@ type Outcome struct {
 	// param and validation.
 	Decisions []Decision
 	// Refusal fails the request as a whole, whatever the policies say: its namespace
-	// does not exist. Only in a complete cluster.
+	// does not exist. Only where all Namespaces are known.
 	Refusal error
 	// AuditAnnotations are those of spec.auditAnnotations, by policy name and key.
 	AuditAnnotations map[string]string

@@ -32,7 +32,7 @@ spec:
   - expression: 100 / variables.count > 0
     messageExpression: "'divided by ' + string(variables.count)"
 `, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: b}, spec: {policyName: limits.example.com, validationActions: [Deny]}}`)
-	cluster := admission.NewCluster(admission.ClusterOptions{Complete: true}, admission.NewIndex(all))
+	cluster := admission.NewCluster(admission.ClusterOptions{Known: admission.AllKinds()}, admission.NewIndex(all))
 	ctx := context.Background()
 	set, refusals := policy.Load(ctx, cluster, suite.Admin(), all)
 	if len(refusals) > 0 {

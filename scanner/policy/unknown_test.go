@@ -194,7 +194,7 @@ func TestCircularVariable(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	ctx := context.Background()
 	all := objects(t, deny("request.dryRun", "", "", ""), namespaceShop)
-	cluster := admission.NewCluster(admission.ClusterOptions{Complete: true}, admission.NewIndex(all))
+	cluster := admission.NewCluster(admission.ClusterOptions{Known: admission.AllKinds()}, admission.NewIndex(all))
 	set, _ := policy.Load(ctx, cluster, suite.Admin(), all)
 	for _, dryRun := range []bool{true, false} {
 		req, _, err := cluster.Prepare(ctx, admission.Ask{

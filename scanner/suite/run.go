@@ -26,7 +26,7 @@ func (s *Suite) Run(ctx context.Context) (*Expected, error) {
 // RunSome gives the answers to the requests whose name is chosen.
 func (s *Suite) RunSome(ctx context.Context, chosen func(name string) bool) (*Expected, error) {
 	state := admission.NewIndex(append(append([]*admission.Object(nil), s.Context...), s.Policies...))
-	base := admission.NewCluster(admission.ClusterOptions{Complete: true, Creator: Admin()}, state)
+	base := admission.NewCluster(admission.ClusterOptions{Known: admission.AllKinds(), Creator: Admin()}, state)
 	set, refusals := policy.Load(ctx, base, Admin(), s.Policies)
 	got := &Expected{PolicyErrors: policyErrors(refusals)}
 	compiler := policy.NewCompiler()
@@ -75,7 +75,7 @@ func (r *Request) run(ctx context.Context, state *admission.Index, compiler *pol
 	if ask.OldObject != nil {
 		layers = []*admission.Index{admission.NewIndex([]*admission.Object{ask.OldObject}), state}
 	}
-	cluster := admission.NewCluster(admission.ClusterOptions{Complete: true, Creator: Admin()}, layers...)
+	cluster := admission.NewCluster(admission.ClusterOptions{Known: admission.AllKinds(), Creator: Admin()}, layers...)
 	var req *admission.Request
 	var warned []string
 	err := cluster.Authorize(ctx, ask)

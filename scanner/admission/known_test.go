@@ -1,0 +1,44 @@
+package admission
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/preadmit/preadmit/scanner/kinds"
+)
+
+// TestKnownKinds: what a state has all of is known kind by kind.
+func TestKnownKinds(t *testing.T) {
+	var rbac []schema.GroupKind
+	for _, k := range kinds.With(kinds.Authorizes) {
+		rbac = append(rbac, k.GroupKind)
+	}
+	configMap := schema.GroupKind{Kind: "ConfigMap"}
+	for name, test := range map[string]struct {
+		known                     KnownKinds
+		namespaces, rbac, anyKind bool
+	}{
+		"nothing":    {KnownKinds{}, false, false, false},
+		"namespaces": {Known(kinds.Namespace), true, false, false},
+		"some RBAC":  {Known(rbac[:3]...), false, false, false},
+		"all RBAC":   {Known(rbac...), false, true, false},
+		"everything": {AllKinds(), true, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := NewCluster(ClusterOptions{Known: test.known}, NewIndex(nil))
+			if got := c.Knows(kinds.Namespace); got != test.namespaces {
+				t.Errorf("knows Namespaces: %v", got)
+			}
+			if got := c.KnowsRBAC(); got != test.rbac {
+				t.Errorf("knows RBAC: %v", got)
+			}
+			if got := c.Knows(configMap); got != test.anyKind {
+				t.Errorf("knows ConfigMaps: %v", got)
+			}
+			if _, assumed, err := c.Namespace("shop"); assumed == test.namespaces || (err != nil) != test.namespaces {
+				t.Errorf("a Namespace that is not there: assumed %v, error %v", assumed, err)
+			}
+		})
+	}
+}
