@@ -21,10 +21,6 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// kubernetesVersion is the version whose API server is imitated: that of the
-// k8s.io/kubernetes module.
-const kubernetesVersion = "v1.36.3"
-
 // Scan judges a change. What is wrong with the change is in the report; the error
 // is for a scan that could not be done: an *InputError if the user's input is at
 // fault, the context's, or that of a tree that cannot be read.
@@ -82,7 +78,7 @@ type scan struct {
 func newScan(in Input) *scan {
 	report := &Report{
 		APIVersion: APIVersion, Kind: Kind,
-		Tool:     Tool{Name: "preadmit", Version: in.Version, Kubernetes: kubernetesVersion},
+		Tool:     Tool{Name: "preadmit", Version: in.Version, Kubernetes: admission.KubernetesVersion},
 		Change:   ChangeInfo{Head: in.Head.Revision},
 		Findings: []Finding{}, Indeterminate: []Indeterminate{}, Diagnostics: []Diagnostic{},
 	}

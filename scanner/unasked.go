@@ -1,7 +1,6 @@
 package scanner
 
 import (
-	"bytes"
 	"io/fs"
 	"maps"
 	"path"
@@ -10,10 +9,6 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
-
-// mostSpelled bounds the files that are looked at for a word, in bytes: no manifest of a
-// policy is larger, since no object that a server stores is.
-const mostSpelled = 3 << 20
 
 // holdsPolicies are what policies and bindings have in common.
 func holdsPolicies() []render.Mention {
@@ -65,17 +60,7 @@ func (s *side) mayHoldPolicies(r *rendered) bool {
 	for _, e := range entries {
 		names = append(names, path.Join(r.Root.Dir, e.Name()))
 	}
-	return slices.ContainsFunc(names, s.spellsPolicy)
-}
-
-// spellsPolicy reports whether a file has the word that every policy and binding has.
-func (s *side) spellsPolicy(name string) bool {
-	info, err := fs.Stat(s.tree.FS, name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > mostSpelled {
-		return false
-	}
-	data, err := fs.ReadFile(s.tree.FS, name)
-	return err == nil && bytes.Contains(data, []byte(kinds.Policy.Kind))
+	return slices.ContainsFunc(names, func(name string) bool { return kinds.FileMentionsPolicy(s.tree.FS, name) })
 }
 
 // fails reports whether the report says of a root as a whole that it was not judged,

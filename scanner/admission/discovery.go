@@ -11,11 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// KubernetesVersion is the release whose API server is imitated.
+// KubernetesVersion is the release whose API server is imitated: that of the module
+// k8s.io/kubernetes.
 const KubernetesVersion = "v1.36.3"
 
-// discoveryJSON lists the resources a kube-apiserver v1.36.3 serves by default,
-// taken from its aggregated discovery (/api and /apis, apidiscovery.k8s.io/v2).
+// discoveryJSON lists the resources that a kube-apiserver of KubernetesVersion
+// serves by default, taken from its aggregated discovery (/api and /apis, apidiscovery.k8s.io/v2).
 //
 //go:embed discovery.json
 var discoveryJSON []byte

@@ -5,15 +5,14 @@
 package lint
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
@@ -80,7 +79,7 @@ type linter struct {
 // broken reports a root that does not render: as a finding if the file at fault has
 // to do with policies, else as what could not be looked at.
 func (l *linter) broken(f scanner.Finding) {
-	if !l.holdsPolicies(f.Location.Path) || slices.Contains(l.in.Disable, ruleRender) {
+	if !kinds.FileMentionsPolicy(l.in.Scan.Head.FS, f.Location.Path) || slices.Contains(l.in.Disable, ruleRender) {
 		l.report.Indeterminate = append(l.report.Indeterminate, scanner.Indeterminate{
 			What: "root", Why: f.Message, Root: f.Root, Location: &f.Location,
 		})
@@ -90,12 +89,6 @@ func (l *linter) broken(f scanner.Finding) {
 		Rule: ruleRender, Severity: SeverityError, Message: f.Message, Root: f.Root, Location: f.Location,
 		Hint: "policies and all else in this root are unknown until it renders",
 	})
-}
-
-// holdsPolicies tells whether a file mentions a policy or a binding.
-func (l *linter) holdsPolicies(name string) bool {
-	data, err := fs.ReadFile(l.in.Scan.Head.FS, name)
-	return err == nil && bytes.Contains(data, []byte("ValidatingAdmissionPolicy"))
 }
 
 // cluster looks at the policies and bindings of one cluster.

@@ -1,0 +1,22 @@
+package admission
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestKubernetesVersion: the version that reports name is the one that is linked in.
+func TestKubernetesVersion(t *testing.T) {
+	mod, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "\tk8s.io/kubernetes " + KubernetesVersion + "\n"; !strings.Contains(string(mod), want) {
+		t.Errorf("go.mod does not require k8s.io/kubernetes %s", KubernetesVersion)
+	}
+	staging := "\tk8s.io/apiserver v0." + strings.TrimPrefix(KubernetesVersion, "v1.") + "\n"
+	if !strings.Contains(string(mod), staging) {
+		t.Errorf("go.mod does not require%q", staging)
+	}
+}
