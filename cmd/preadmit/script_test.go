@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"io"
@@ -9,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -26,26 +29,28 @@ func TestMain(m *testing.M) {
 }
 
 // TestScript runs testdata/script: every flag, every exit code, every kind of bad
-// input, on the program as a process of its own. The scripts know, besides
-// testscript's commands:
+// input. The scripts know, besides testscript's commands:
 //
-//	exits CODE program args...   runs a program and wants this exit code
+//	exits CODE preadmit args...  runs Main in this process and wants this exit code
+//	input FILE                   is the standard input of the next exits
+//	process CODE program args... runs a program as a process and wants this exit code
 //	git-commit MESSAGE           commits everything in the current directory
 //	big FILE MEGABYTES           writes a YAML file of that size
 //	binary FILE                  writes bytes that are no text
 func TestScript(t *testing.T) {
-	fixture, err := filepath.Abs(filepath.Join("testdata", "fixture"))
+	data, err := filepath.Abs("testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
+		Dir:                 filepath.Join(data, "script"),
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
+			env.Values[inputKey{}] = new(bytes.Buffer)
 			env.Vars = append(env.Vars,
-				"FIXTURE="+fixture,
+				"FIXTURE="+filepath.Join(data, "fixture"),
 				"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
 				"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_AUTHOR_DATE=2026-01-01T00:00:00Z",
 				"GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.com", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z",
@@ -53,14 +58,51 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits, "git-commit": gitCommit, "big": big, "binary": binary,
+			"exits": exits, "input": input, "process": process, "git-commit": gitCommit, "big": big, "binary": binary,
 		},
 	})
 }
 
+// inDirectory is held while a script has the process's working directory: scripts run in
+// parallel.
+var inDirectory sync.Mutex
+
+// inputKey is where a script keeps the standard input of the next exits.
+type inputKey struct{}
+
+func input(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: input FILE")
+	}
+	ts.Value(inputKey{}).(*bytes.Buffer).WriteString(ts.ReadFile(args[0]))
+}
+
 func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 || args[1] != "preadmit" {
+		ts.Fatalf("usage: exits CODE preadmit args...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	program, err := exec.LookPath("preadmit")
+	ts.Check(err)
+	inDirectory.Lock()
+	defer inDirectory.Unlock()
+	before, err := os.Getwd()
+	ts.Check(err)
+	ts.Check(os.Chdir(ts.MkAbs(".")))
+	got := Main(context.Background(), args[2:], Process{
+		Stdin: ts.Value(inputKey{}).(*bytes.Buffer), Stdout: ts.Stdout(), Stderr: ts.Stderr(),
+		Getenv: ts.Getenv, Executable: program,
+	})
+	ts.Check(os.Chdir(before))
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+func process(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits CODE program args...")
+		ts.Fatalf("usage: process CODE program args...")
 	}
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
