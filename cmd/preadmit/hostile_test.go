@@ -6,29 +6,39 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/preadmit/preadmit/internal/hostile"
+	"github.com/preadmit/preadmit/internal/testall"
 )
 
 // mostHostile is how long an attack may keep a scan without a jail busy: the longest is a
 // schema that makes kustomize run in a circle, which is given a minute.
 const mostHostile = 100 * time.Second
 
-// TestHostile runs `preadmit scan` on every attack: it ends in time with the exit code of
-// the verdict, says what it is, still finds what else is wrong, and reaches nothing.
-func TestHostile(t *testing.T) {
+// TestHostile runs `preadmit scan` on some attacks: it ends in time with the exit code of
+// the verdict, says what it is, still finds what else is wrong, and reaches nothing. All
+// attacks are scanned in webhooks/jailed.
+func TestHostile(t *testing.T) { runHostile(t, hostile.Sample()) }
+
+// TestHostileHeavy runs those whose end depends on limits, which a jail has and a process
+// without one has not.
+func TestHostileHeavy(t *testing.T) {
+	testall.Long(t)
+	runHostile(t, slices.DeleteFunc(hostile.Cases(), func(c hostile.Case) bool { return !c.Heavy }))
+}
+
+func runHostile(t *testing.T, cases []hostile.Case) {
+	t.Helper()
 	program, err := exec.LookPath("preadmit")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range hostile.Cases() {
+	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
-			if c.Heavy && testing.Short() {
-				t.Skip("takes long")
-			}
 			t.Parallel()
 			dir := t.TempDir()
 			canary, err := hostile.NewCanary(dir)

@@ -26,7 +26,7 @@ spec: {policyName: %[1]s, validationActions: [Deny]}
 // expressions are policies that the head proposes.
 func expressions() []Case {
 	return []Case{
-		{Name: "CEL cost bomb", Verdict: "failed", Says: "cost", Head: func(t *Tree, _ *Canary) {
+		{Name: "CEL cost bomb", Verdict: "failed", Says: "cost", Heavy: true, Head: func(t *Tree, _ *Canary) {
 			t.Put("policies/bomb.yaml", policyOf("bomb", "object.data.all(a, object.data.all(b, object.data.all(c, object.data.all(d, a != 'x' || b != c || c != d))))"))
 			t.Put("web/cm.yaml", manyKeys(2000))
 		}},

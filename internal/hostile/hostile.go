@@ -5,6 +5,7 @@ package hostile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -82,16 +83,14 @@ func (c *Case) head(t *Tree, canary *Canary) {
 	c.Head(t, canary)
 }
 
-// Cases are all attacks.
+// Cases returns all attacks.
 func Cases() []Case {
-	var all []Case
-	all = append(all, bombs()...)
-	all = append(all, remotes()...)
-	all = append(all, programs()...)
-	all = append(all, escapes()...)
-	all = append(all, sizes()...)
-	all = append(all, expressions()...)
-	return append(all, names()...)
+	return slices.Concat(bombs(), remotes(), programs(), escapes(), sizes(), expressions(), names())
+}
+
+// Sample returns five attacks, one of each kind that needs no large repository.
+func Sample() []Case {
+	return []Case{bombs()[0], remotes()[0], programs()[0], escapes()[0], names()[3]}
 }
 
 // kustomization is a Case whose harm is the kustomization of app.

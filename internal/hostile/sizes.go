@@ -36,7 +36,7 @@ func sizes() []Case {
 			}
 			t.Put("app/cm.yaml", b.String())
 		}},
-		{Name: "20,000 documents", Verdict: "incomplete", Says: "more than the limit", Head: func(t *Tree, _ *Canary) {
+		{Name: "20,000 documents", Verdict: "incomplete", Says: "more than the limit", Heavy: true, Head: func(t *Tree, _ *Canary) {
 			t.Put("app/cm.yaml", strings.Repeat("---\n"+configMap("app", 1), 20_000))
 		}},
 	}

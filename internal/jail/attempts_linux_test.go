@@ -6,7 +6,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -26,7 +25,7 @@ func attempts() map[string]attempt {
 	return map[string]attempt{
 		"read":              readFile,
 		"list":              func(dir string) error { _, err := os.ReadDir(dir); return err },
-		"write":             func(dir string) error { return openTo(filepath.Join(dir, "new"), os.O_WRONLY|os.O_CREATE) },
+		"write":             func(file string) error { return openTo(file, os.O_WRONLY|os.O_CREATE) },
 		"overwrite by name": func(file string) error { return os.WriteFile(file, nil, 0o600) },
 		"overwrite":         func(file string) error { return openTo(file, os.O_WRONLY) },
 		"truncate":          func(file string) error { return unix.Truncate(file, 0) },

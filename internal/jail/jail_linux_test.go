@@ -2,6 +2,7 @@ package jail
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -73,9 +74,9 @@ func TestRefused(t *testing.T) {
 		{"read", "/proc/1/cmdline", denied},
 		{"list", "/", denied},
 		{"list", outside, denied},
-		{"write", outside, denied},
-		{"write", given, denied},
-		{"write", os.TempDir(), denied},
+		{"write", filepath.Join(outside, "new"), denied},
+		{"write", filepath.Join(given, "new"), denied},
+		{"write", filepath.Join(os.TempDir(), "jail-"+rand.Text()), denied}, // a name that nobody has there
 		{"overwrite", inside, denied},
 		{"overwrite", secretFile, denied},
 		{"overwrite by name", inside, notPermitted},

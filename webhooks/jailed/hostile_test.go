@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/preadmit/preadmit/internal/hostile"
+	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 )
@@ -19,10 +20,8 @@ import (
 func TestHostile(t *testing.T) {
 	for _, c := range hostile.Cases() {
 		t.Run(c.Name, func(t *testing.T) {
-			if c.Heavy && testing.Short() {
-				t.Skip("takes long")
-			}
 			if c.Heavy {
+				testall.Long(t)
 				t.Parallel()
 			}
 			canary, pull := attack(t, &c)
