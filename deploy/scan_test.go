@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 )
 
@@ -37,10 +38,10 @@ func forms(t *testing.T) []form {
 }
 
 // judge scans a tree as created, with the policies of this directory.
-func judge(t *testing.T, tree fs.FS, given ...scanner.Extra) *scanner.Report {
+func judge(t *testing.T, tree fs.FS, given ...scanner.Extra) *report.Report {
 	t.Helper()
 	report, err := scanner.Scan(t.Context(), scanner.Input{
-		Head:    scanner.Tree{FS: tree, Revision: scanner.Revision{Name: "head"}},
+		Head:    scanner.Tree{FS: tree, Revision: report.Revision{Name: "head"}},
 		Extra:   append(given, scanner.Extra{Name: "policies", FS: os.DirFS("policies")}),
 		Version: "test",
 	})
@@ -62,7 +63,7 @@ func strict(t *testing.T) scanner.Extra {
 }
 
 // says puts what a report tells into lines.
-func says(r *scanner.Report) []string {
+func says(r *report.Report) []string {
 	lines := []string{}
 	for _, f := range r.Findings {
 		lines = append(lines, fmt.Sprintf("%s:%d %s: %s", f.Location.Path, f.Location.StartLine, f.Action, f.Message))
@@ -82,16 +83,16 @@ func TestFormsAreAdmitted(t *testing.T) {
 	unknown := map[string]int{"routes": 2} // HTTPRoute and ServiceMonitor, which e2e/chart has the definitions for
 	for _, f := range forms(t) {
 		t.Run(f.name, func(t *testing.T) {
-			report := judge(t, f.tree, strict(t))
-			for _, i := range report.Indeterminate {
+			got := judge(t, f.tree, strict(t))
+			for _, i := range got.Indeterminate {
 				if o := i.Object; o != nil && (o.Kind == "HTTPRoute" || o.Kind == "ServiceMonitor") {
 					unknown[f.name]--
 				}
 			}
-			if len(report.Findings)+len(report.Diagnostics) != 0 || unknown[f.name] != 0 {
-				t.Errorf("the report says:\n%s", strings.Join(says(report), "\n"))
+			if len(got.Findings)+len(got.Diagnostics) != 0 || unknown[f.name] != 0 {
+				t.Errorf("the report says:\n%s", strings.Join(says(got), "\n"))
 			}
-			if s := report.Summary; s.Roots != (scanner.RootCounts{Rendered: 1}) || s.Policies != 3 || s.Evaluations != 18 {
+			if s := got.Summary; s.Roots != (report.RootCounts{Rendered: 1}) || s.Policies != 3 || s.Evaluations != 18 {
 				t.Errorf("summary: %+v", s)
 			}
 		})

@@ -3,16 +3,13 @@ package report
 import (
 	"fmt"
 	"slices"
-
-	"github.com/preadmit/preadmit/scanner"
-	"github.com/preadmit/preadmit/scanner/lint"
 )
 
 // maxLine bounds lines and columns, so that sums of them stay numbers.
 const maxLine = 1 << 30
 
 // check tells what of a decoded report is not one of the values its type allows.
-func check(r *scanner.Report) error {
+func check(r *Report) error {
 	for i := range r.Findings {
 		if err := checkFinding(&r.Findings[i]); err != nil {
 			return fmt.Errorf("findings[%d].%w", i, err)
@@ -25,12 +22,12 @@ func check(r *scanner.Report) error {
 }
 
 // checkLint is check for a report of lint.
-func checkLint(r *lint.Report) error {
+func checkLint(r *LintReport) error {
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		err := oneOf("severity", f.Severity, lint.Severities()...)
+		err := oneOf("severity", f.Severity, Severities()...)
 		if err == nil {
-			err = oneOf("rule", f.Rule, lint.RuleIDs()...)
+			err = oneOf("rule", f.Rule, LintRuleIDs()...)
 		}
 		if err == nil {
 			err = checkLocation(&f.Location)
@@ -42,7 +39,7 @@ func checkLint(r *lint.Report) error {
 	return checkRemarks(r.Indeterminate, r.Diagnostics)
 }
 
-func checkRemarks(indeterminate []scanner.Indeterminate, diagnostics []scanner.Diagnostic) error {
+func checkRemarks(indeterminate []Indeterminate, diagnostics []Diagnostic) error {
 	for i := range indeterminate {
 		if l := indeterminate[i].Location; l != nil {
 			if err := checkLocation(l); err != nil {
@@ -63,22 +60,22 @@ func checkRemarks(indeterminate []scanner.Indeterminate, diagnostics []scanner.D
 	return nil
 }
 
-func checkFinding(f *scanner.Finding) error {
-	if err := oneOf("status", f.Status, statuses()...); err != nil {
+func checkFinding(f *Finding) error {
+	if err := oneOf("status", f.Status, Statuses()...); err != nil {
 		return err
 	}
-	if err := oneOf("action", f.Action, actions()...); err != nil {
+	if err := oneOf("action", f.Action, Actions()...); err != nil {
 		return err
 	}
 	for i, a := range f.Actions {
-		if err := oneOf(fmt.Sprintf("actions[%d]", i), a, actions()...); err != nil {
+		if err := oneOf(fmt.Sprintf("actions[%d]", i), a, Actions()...); err != nil {
 			return err
 		}
 	}
-	if err := oneOf("cause", f.Cause, causes()...); err != nil {
+	if err := oneOf("cause", f.Cause, Causes()...); err != nil {
 		return err
 	}
-	if err := oneOf("policies", f.Policies, "", scanner.PoliciesInForce, scanner.PoliciesProposed); err != nil {
+	if err := oneOf("policies", f.Policies, "", PoliciesInForce, PoliciesProposed); err != nil {
 		return err
 	}
 	if f.Validation != nil && *f.Validation < 0 {
@@ -90,7 +87,7 @@ func checkFinding(f *scanner.Finding) error {
 	return nil
 }
 
-func checkLocation(l *scanner.Location) error {
+func checkLocation(l *Location) error {
 	for _, n := range []int{l.StartLine, l.StartColumn, l.EndLine, l.EndColumn, l.SnippetLine} {
 		if n < 0 {
 			return fmt.Errorf("path %q: line or column %d is negative", l.Path, n)
@@ -112,20 +109,21 @@ func checkLocation(l *scanner.Location) error {
 	return nil
 }
 
-// statuses, actions and causes are the enumerations of the wire format. Actions
-// are in order of strength.
-func statuses() []scanner.Status {
-	return []scanner.Status{scanner.StatusNew, scanner.StatusExisting, scanner.StatusResolved}
+// Statuses lists all statuses.
+func Statuses() []Status {
+	return []Status{StatusNew, StatusExisting, StatusResolved}
 }
 
-func actions() []scanner.Action {
-	return []scanner.Action{scanner.ActionDeny, scanner.ActionWarn, scanner.ActionAudit}
+// Actions lists all actions, the strongest first.
+func Actions() []Action {
+	return []Action{ActionDeny, ActionWarn, ActionAudit}
 }
 
-func causes() []scanner.Cause {
-	return []scanner.Cause{
-		scanner.CauseValidation, scanner.CauseError, scanner.CauseConfiguration,
-		scanner.CausePolicy, scanner.CauseSchema, scanner.CauseRender,
+// Causes lists all causes.
+func Causes() []Cause {
+	return []Cause{
+		CauseValidation, CauseError, CauseConfiguration,
+		CausePolicy, CauseSchema, CauseRender,
 	}
 }
 
@@ -134,4 +132,24 @@ func oneOf[T ~string](field string, got T, want ...T) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %q is none of %q", field, got, want)
+}
+
+// checkChanges tells what of decoded changes is not one of the values they may have.
+func checkChanges(c *Changes) error {
+	if c == nil {
+		return nil
+	}
+	for i := range c.Objects {
+		o := &c.Objects[i]
+		if err := oneOf("operation", o.Operation, "CREATE", "UPDATE", "DELETE"); err != nil {
+			return fmt.Errorf("changes.objects[%d].%w", i, err)
+		}
+		if min(o.Added, o.Removed, o.Cut) < 0 {
+			return fmt.Errorf("changes.objects[%d]: a number of lines is negative", i)
+		}
+	}
+	if c.LeftOut < 0 {
+		return fmt.Errorf("changes.leftOut: %d is negative", c.LeftOut)
+	}
+	return nil
 }

@@ -1,193 +1,93 @@
 package report
 
-import (
-	"bufio"
-	"cmp"
-	"fmt"
-	"io"
-	"slices"
-	"strings"
+// LintKind is the kind of the wire format; its apiVersion is APIVersion and its
+// schema docs/lint.schema.json.
+const LintKind = "LintReport"
 
-	"github.com/preadmit/preadmit/scanner"
-	"github.com/preadmit/preadmit/scanner/lint"
+// LintReport is what lint has to say of a tree: every output is a pure function of it.
+// Findings are in a total order - path, line, column, then what they say - so that
+// equal trees give equal bytes.
+type LintReport struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Tool       Tool   `json:"tool"`
+	// Tree names what was looked at.
+	Tree     Revision      `json:"tree"`
+	Findings []LintFinding `json:"findings"`
+	// Indeterminate is what could not be looked at: roots that cannot be rendered,
+	// questions that nothing in the tree answers.
+	Indeterminate []Indeterminate `json:"indeterminate"`
+	Diagnostics   []Diagnostic    `json:"diagnostics"`
+	Summary       LintSummary     `json:"summary"`
+}
+
+// Severity says how bad a finding is.
+type Severity string
+
+// The severities, the worst first.
+const (
+	// SeverityError: the API server refuses it, or it cannot work.
+	SeverityError Severity = "error"
+	// SeverityWarning: it will not do what it seems to, as far as is known here.
+	SeverityWarning Severity = "warning"
+	// SeverityNote: worth knowing.
+	SeverityNote Severity = "note"
 )
 
-// lintFormats is the table of formats of a lint.Report, under names of Formats.
-func lintFormats() []format[*lint.Report] {
-	return []format[*lint.Report]{
-		{"text", writeLintText},
-		{"json", writeLintJSON},
-		{"sarif", writeLintSARIF},
-	}
+// Severities lists the severities, the worst first.
+func Severities() []Severity { return []Severity{SeverityError, SeverityWarning, SeverityNote} }
+
+// LintFinding is one remark about a policy or a binding.
+type LintFinding struct {
+	// Fingerprint identifies the finding across line moves.
+	Fingerprint string   `json:"fingerprint"`
+	Rule        string   `json:"rule"`
+	Severity    Severity `json:"severity"`
+	// Message says what is wrong, in the API server's words where it has some.
+	Message string `json:"message"`
+	// Hint says what to do about it.
+	Hint string `json:"hint,omitempty"`
+	// Object is the policy or binding; absent when a root does not render.
+	Object *Object `json:"object,omitempty"`
+	// Target is the cluster, when targets are configured.
+	Target   string   `json:"target,omitempty"`
+	Root     string   `json:"root"`
+	Location Location `json:"location"`
 }
 
-// LintFormats lists the names WriteLint knows, in a fixed order.
-func LintFormats() []string { return names(lintFormats()) }
-
-// WriteLint writes the report of preadmit lint in one of LintFormats.
-func WriteLint(w io.Writer, name string, r *lint.Report, opts Options) error {
-	return writeAs(w, lintFormats(), name, maskLint(r), opts)
+// LintSummary counts.
+type LintSummary struct {
+	// Policies and Bindings are those that were looked at.
+	Policies int `json:"policies"`
+	Bindings int `json:"bindings"`
+	// Findings counts by severity.
+	Findings map[Severity]int `json:"findings"`
+	Roots    RootCounts       `json:"roots"`
+	// Disabled are the rules that were switched off.
+	Disabled []string `json:"disabled"`
 }
 
-// maskLint hides what neighbours of policies in a file hold, as maskSecrets does.
-func maskLint(r *lint.Report) *lint.Report {
-	c := *r
-	c.Findings = maskEach(c.Findings, func(f *lint.Finding) (changed bool) {
-		f.Location, changed = maskLocation(f.Location, false)
-		return changed
-	})
-	c.Indeterminate, c.Diagnostics = maskRemarks(c.Indeterminate, c.Diagnostics)
-	return &c
+// LintFailOnValues are the words for the weakest severity that fails a run:
+// indeterminate asks for no findings and nothing left unjudged.
+func LintFailOnValues() []string {
+	return []string{"error", "warning", "note", "indeterminate", "never"}
 }
 
-func writeLintJSON(w *bufio.Writer, r *lint.Report, _ Options) error { return EncodeJSON(w, r) }
-
-// writeLintText writes the report for people: findings file by file, what could not
-// be looked at, remarks, and one line that sums it up.
-func writeLintText(w *bufio.Writer, r *lint.Report, opts Options) error {
-	p := &printer{w: w, opts: opts, width: clampWidth(opts.Width)}
-	findings := r.Findings
-	if opts.Quiet {
-		findings = slices.DeleteFunc(slices.Clone(findings), func(f lint.Finding) bool { return f.Severity != lint.SeverityError })
+// Failed weighs the report. failOn is one of LintFailOnValues.
+func (r *LintReport) Failed(failOn string) bool {
+	switch failOn {
+	case "never":
+		return false
+	case "indeterminate":
+		return len(r.Findings)+len(r.Indeterminate) > 0
 	}
-	for len(findings) > 0 {
-		path := findings[0].Location.Path
-		n := slices.IndexFunc(findings, func(f lint.Finding) bool { return f.Location.Path != path })
-		if n < 0 {
-			n = len(findings)
-		}
-		p.lintFile(path, findings[:n])
-		findings = findings[n:]
-	}
-	if !opts.Quiet {
-		p.indeterminate(r.Indeterminate)
-		p.diagnostics(r.Diagnostics)
-	}
-	if p.begun {
-		p.line()
-	}
-	p.block(nil, 2, lintStyle(r), lintSummary(r))
-	return p.err
-}
-
-func (p *printer) lintFile(path string, findings []lint.Finding) {
-	p.heading(span{cmp.Or(escape(path), "(no file)"), bold})
-	var places []*scanner.Location
-	for i := range findings {
-		places = append(places, &findings[i].Location)
-	}
-	margin := marginOf(places)
-	var last *scanner.Location
-	for i := range findings {
-		if i > 0 {
-			p.line()
-		}
-		f := &findings[i]
-		p.item(&f.Location, margin, last, item{
-			word: string(f.Severity), mark: severityStyle(string(f.Severity)), aside: " [" + escape(f.Rule) + "]",
-			emphasis: bold, message: f.Message,
-			details: func(labelled bool) []string { return p.lintDetails(f, labelled) },
-		})
-		last = &f.Location
-	}
-}
-
-func (p *printer) lintDetails(f *lint.Finding, labelled bool) []string {
-	var out []string
-	if field := escape(f.Location.Field); field != "" && !labelled && !strings.HasPrefix(f.Message, f.Location.Field) {
-		out = append(out, "field "+field)
-	}
-	out = append(out, joinNonEmpty(", ", objectName(f.Object), cluster(f.Target)))
-	if f.Hint != "" {
-		out = append(out, "hint: "+escape(f.Hint))
-	}
-	if p.opts.Verbose {
-		out = append(out, "root "+escape(f.Root), "fingerprint "+escape(f.Fingerprint))
-	}
-	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
-}
-
-func cluster(target string) string {
-	if target == "" {
-		return ""
-	}
-	return "target " + escape(target)
-}
-
-// lintSummary is like "1 error, 2 warnings in 3 policies, 2 bindings".
-func lintSummary(r *lint.Report) string {
-	var parts []string
-	for _, s := range lint.Severities() {
-		if n := r.Summary.Findings[s]; n > 0 {
-			parts = append(parts, count(n, string(s)))
-		}
-	}
-	if len(parts) == 0 {
-		parts = append(parts, "no findings")
-	}
-	if n := len(r.Indeterminate); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d indeterminate", n))
-	}
-	text := fmt.Sprintf("%s in %s, %s", strings.Join(parts, ", "), policies(r.Summary.Policies), count(r.Summary.Bindings, "binding"))
-	if n := len(r.Summary.Disabled); n > 0 {
-		text += fmt.Sprintf("; %s off", count(n, "rule"))
-	}
-	return text
-}
-
-func lintStyle(r *lint.Report) style {
-	for _, s := range lint.Severities() {
+	for _, s := range Severities() {
 		if r.Summary.Findings[s] > 0 {
-			return severityStyle(string(s))
+			return true
+		}
+		if string(s) == failOn {
+			break
 		}
 	}
-	if len(r.Indeterminate) > 0 {
-		return yellow
-	}
-	return green
-}
-
-// writeLintSARIF writes one run: a result for each finding, with the rules that
-// were looked for.
-func writeLintSARIF(w *bufio.Writer, r *lint.Report, _ Options) error {
-	kept, cut := mostSevere(r.Findings, sarifResults, func(f *lint.Finding) int { return slices.Index(lint.Severities(), f.Severity) })
-	run := newRun(sarifLintCategory, r.Tool, lintRules(), notifications(r.Indeterminate, r.Diagnostics, cut))
-	for _, f := range kept {
-		run.Results = append(run.Results, lintResult(f))
-	}
-	return encodeRun(w, run)
-}
-
-func lintRules() []*sarifRule {
-	var rules []*sarifRule
-	for _, r := range lint.Rules() {
-		title := sentence(strings.ToUpper(r.Title[:1]) + r.Title[1:])
-		problem := string(r.Severity)
-		if r.Severity == lint.SeverityNote {
-			problem = "recommendation"
-		}
-		rules = append(rules, &sarifRule{
-			ID: r.ID, Name: pascalCase("lint-" + r.ID), // a name must differ from the id
-			ShortDescription: sarifMessage{Text: title}, FullDescription: sarifMessage{Text: title},
-			Help:                 &sarifMessage{Text: title + " See docs/lint.md of preadmit for more."},
-			DefaultConfiguration: &sarifConfiguration{Level: string(r.Severity)},
-			Properties:           &sarifRuleProperties{Tags: []string{"kubernetes", "admission", "lint"}, Precision: "high", ProblemSeverity: problem},
-		})
-	}
-	return rules
-}
-
-func lintResult(f *lint.Finding) sarifResult {
-	text := sentence(plainText(f.Message))
-	if f.Hint != "" {
-		text += " " + sentence(plainText(strings.ToUpper(f.Hint[:1])+f.Hint[1:]))
-	}
-	return sarifResult{
-		RuleID: f.Rule, RuleIndex: slices.Index(lint.RuleIDs(), f.Rule), Level: string(f.Severity),
-		Message: sarifMessage{Text: text}, Locations: []sarifLocation{location(&f.Location, f.Root)},
-		PartialFingerprints: partialFingerprints("preadmit/lint/v1", f.Fingerprint, f.Location.LineHash),
-		Properties: sarifLintProperties{
-			Object: objectName(f.Object), Target: f.Target, Root: f.Root, Field: f.Location.Field, Exact: f.Location.Exact,
-		},
-	}
+	return false
 }

@@ -2,14 +2,8 @@ package report
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-
-	kjson "sigs.k8s.io/json"
-
-	"github.com/preadmit/preadmit/scanner"
-	"github.com/preadmit/preadmit/scanner/lint"
 )
 
 // MaxSaved bounds the JSON of a report that Open takes, in bytes.
@@ -19,7 +13,7 @@ const MaxSaved = 256 << 20
 // field, another apiVersion or kind, a value outside of an enumeration and
 // anything after the document is an error. It holds all of rd in memory; who
 // reads from someone they do not trust limits rd, as Open does.
-func Read(rd io.Reader) (*scanner.Report, error) {
+func Read(rd io.Reader) (*Report, error) {
 	data, err := io.ReadAll(rd)
 	if err != nil {
 		return nil, fmt.Errorf("read report: %w", err)
@@ -33,8 +27,8 @@ func Read(rd io.Reader) (*scanner.Report, error) {
 
 // Saved is a report that was read back: either of scan or of lint.
 type Saved struct {
-	Scan *scanner.Report
-	Lint *lint.Report
+	Scan *Report
+	Lint *LintReport
 }
 
 // Open reads a report of either kind, as strictly as Read, of at most MaxSaved bytes.
@@ -47,7 +41,7 @@ func Open(rd io.Reader) (*Saved, error) {
 		return nil, fmt.Errorf("read report: %w", err)
 	}
 	s := &Saved{}
-	if kind, _ := headOf(data); kind == lint.Kind {
+	if kind, _ := headOf(data); kind == LintKind {
 		s.Lint, err = decodeLint(data)
 	} else {
 		s.Scan, err = decodeScan(data)
@@ -56,22 +50,6 @@ func Open(rd io.Reader) (*Saved, error) {
 		return nil, fmt.Errorf("read report: %w", err)
 	}
 	return s, nil
-}
-
-// Formats lists the names that Write knows for this kind of report.
-func (s *Saved) Formats() []string {
-	if s.Lint != nil {
-		return LintFormats()
-	}
-	return Formats()
-}
-
-// Write writes the report in one of its Formats.
-func (s *Saved) Write(w io.Writer, format string, opts Options) error {
-	if s.Lint != nil {
-		return WriteLint(w, format, s.Lint, opts)
-	}
-	return Write(w, format, s.Scan, opts)
 }
 
 // headOf is the kind and apiVersion of a document; empty when it is none.
@@ -83,20 +61,20 @@ func headOf(data []byte) (kind, apiVersion string) {
 	return head.Kind, head.APIVersion
 }
 
-func decodeScan(data []byte) (*scanner.Report, error) {
-	var r scanner.Report
-	if err := decode(data, scanner.Kind, &r); err != nil {
+func decodeScan(data []byte) (*Report, error) {
+	var r Report
+	if err := decode(data, Kind, &r); err != nil {
 		return nil, err
 	}
 	if err := check(&r); err != nil {
 		return nil, err
 	}
-	return normalized(&r), nil
+	return r.Normalized(), nil
 }
 
-func decodeLint(data []byte) (*lint.Report, error) {
-	var r lint.Report
-	if err := decode(data, lint.Kind, &r); err != nil {
+func decodeLint(data []byte) (*LintReport, error) {
+	var r LintReport
+	if err := decode(data, LintKind, &r); err != nil {
 		return nil, err
 	}
 	return &r, checkLint(&r)
@@ -107,12 +85,8 @@ func decode(data []byte, kind string, into any) error {
 	if err := json.Unmarshal(data, &struct{}{}); err != nil {
 		return err
 	}
-	if k, version := headOf(data); version != scanner.APIVersion || k != kind {
-		return fmt.Errorf("it is %q of %q, want %q of %q", k, version, kind, scanner.APIVersion)
+	if k, version := headOf(data); version != APIVersion || k != kind {
+		return fmt.Errorf("it is %q of %q, want %q of %q", k, version, kind, APIVersion)
 	}
-	strict, err := kjson.UnmarshalStrict(data, into)
-	if err != nil {
-		return err
-	}
-	return errors.Join(strict...)
+	return unmarshalStrict(data, into)
 }

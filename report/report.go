@@ -1,100 +1,270 @@
-// Package report writes a scanner.Report in the formats people and programs
-// read, and reads the wire format back.
-//
-// Every format is a pure function of the report: no clock, no environment, no
-// files. What a report quotes from a repository - names, messages, lines of
-// files - is hostile until proven otherwise: it passes through escape.go before
-// it reaches a terminal or a log, and mask.go hides what Secrets hold before any
-// format sees the report, the wire format included.
 package report
 
-import (
-	"bufio"
-	"fmt"
-	"io"
-	"strings"
-
-	"github.com/preadmit/preadmit/scanner"
+// APIVersion and Kind identify the wire format of a Report.
+const (
+	APIVersion = "preadmit.dev/v1alpha1"
+	Kind       = "ScanReport"
 )
 
-// Options steer how a report is written. The zero value is for a pipe: no
-// colour, 80 columns. Formats for programs do not look at them.
-type Options struct {
-	// Color marks actions, places and excerpts with ANSI colours.
-	Color bool
-	// Width is the number of columns to wrap at. 0 means 80; it is kept between 40
-	// and 120, lines longer than that are hard to read.
-	Width int
-	// Verbose also tells of expressions, reasons, related locations, every place a
-	// finding repeats at, and durations.
-	Verbose bool
-	// Quiet leaves only denials and the summary.
-	Quiet bool
-	// Limit is the most characters (Unicode code points) that markdown may have; 0 is
-	// no limit. What does not fit is left out as a whole, the least severe first, and
-	// counted.
-	Limit int
-	// Blob is the URL of the head's files, like https://github.com/o/r/blob/SHA/: when
-	// it is set, places in markdown are links.
-	Blob string
-	// Files are the paths that the change touches: github annotates them before others.
-	// Nil means that they are not known.
-	Files map[string]bool
-	// FailOn and Existing are those of scanner.Report.Verdict: what fails the run is a
-	// failure in junit.
-	FailOn   string
-	Existing bool
+// Report is the result of a scan and preadmit's wire format: every output is a
+// pure function of it. Findings, indeterminates and diagnostics are in a total
+// order (path, line, column, then identity), so equal scans give equal bytes,
+// durations aside.
+type Report struct {
+	APIVersion    string          `json:"apiVersion"`
+	Kind          string          `json:"kind"`
+	Tool          Tool            `json:"tool"`
+	Change        ChangeInfo      `json:"change"`
+	Findings      []Finding       `json:"findings"`
+	Indeterminate []Indeterminate `json:"indeterminate"`
+	Diagnostics   []Diagnostic    `json:"diagnostics"`
+	Summary       Summary         `json:"summary"`
+	// Changes is what the change changes in the rendered objects; only where it was
+	// asked for and there is a base.
+	Changes *Changes `json:"changes,omitempty"`
 }
 
-// format is one way to write a report.
-type format[R any] struct {
-	name  string
-	write func(w *bufio.Writer, r R, opts Options) error
+// Tool identifies the program that wrote a report.
+type Tool struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	// Kubernetes is the version whose API server is imitated, like v1.36.3.
+	Kubernetes string `json:"kubernetes"`
 }
 
-// formats is the one table of formats, in the order they are listed to users.
-func formats() []format[*scanner.Report] {
-	return []format[*scanner.Report]{
-		{"text", writeText},
-		{"json", writeJSON},
-		{"sarif", writeSARIF},
-		{"markdown", writeMarkdown},
-		{"html", writeHTML},
-		{"junit", writeJUnit},
-		{"github", writeGitHub},
-	}
+// ChangeInfo names what was compared, for readers.
+type ChangeInfo struct {
+	// Base is absent when every object was judged as CREATE.
+	Base *Revision `json:"base,omitempty"`
+	Head Revision  `json:"head"`
 }
 
-// Formats lists the names Write knows, in a fixed order.
-func Formats() []string { return names(formats()) }
-
-func names[R any](formats []format[R]) []string {
-	var names []string
-	for _, f := range formats {
-		names = append(names, f.name)
-	}
-	return names
+// Revision names one side of a change.
+type Revision struct {
+	// Name is what the user asked for: a revision, a directory, "work tree".
+	Name string `json:"name"`
+	// Commit is the full object name, when the side is a commit.
+	Commit string `json:"commit,omitempty"`
 }
 
-// Write writes a report in the named format. The values of Secrets are masked in
-// every format. An unknown format is an error that lists the known ones.
-func Write(w io.Writer, format string, r *scanner.Report, opts Options) error {
-	return writeAs(w, formats(), format, maskSecrets(r), opts)
+// Status of a finding against the base.
+type Status string
+
+const (
+	StatusNew      Status = "new"
+	StatusExisting Status = "existing"
+	StatusResolved Status = "resolved"
+)
+
+// Action is a validation action, ordered by strength: Deny, Warn, Audit.
+type Action string
+
+const (
+	ActionDeny  Action = "Deny"
+	ActionWarn  Action = "Warn"
+	ActionAudit Action = "Audit"
+)
+
+// Cause says what made a finding.
+type Cause string
+
+const (
+	// CauseValidation: a validation evaluated to false.
+	CauseValidation Cause = "validation"
+	// CauseError: an expression could not be evaluated and failurePolicy is Fail.
+	CauseError Cause = "error"
+	// CauseConfiguration: a missing param, paramKind or the like.
+	CauseConfiguration Cause = "configuration"
+	// CausePolicy: the API server would refuse to create a policy or binding.
+	CausePolicy Cause = "policy"
+	// CauseSchema: the API server would refuse or change the object before any
+	// policy sees it (unknown fields, invalid values).
+	CauseSchema Cause = "schema"
+	// CauseRender: a root that rendered at base does not render at head.
+	CauseRender Cause = "render"
+)
+
+// PolicySet says which policies judged.
+type PolicySet string
+
+const (
+	// PoliciesInForce are those of the base.
+	PoliciesInForce PolicySet = "inForce"
+	// PoliciesProposed are those of the head, where they differ.
+	PoliciesProposed PolicySet = "proposed"
+)
+
+// Finding is something the API server would say about the change.
+type Finding struct {
+	// Fingerprint identifies the finding across line moves: hex, from what is
+	// judged and by what, never from lines.
+	Fingerprint string `json:"fingerprint"`
+	Status      Status `json:"status"`
+	// Action is the strongest of Actions.
+	Action  Action   `json:"action"`
+	Actions []Action `json:"actions"`
+	Cause   Cause    `json:"cause"`
+	// Policies is empty for causes that no policy set decides (policy, schema, render).
+	Policies PolicySet `json:"policies,omitempty"`
+	Policy   string    `json:"policy,omitempty"`
+	Binding  string    `json:"binding,omitempty"`
+	Param    *ParamRef `json:"param,omitempty"`
+	// Validation is the index of the failed entry of spec.validations.
+	Validation *int `json:"validation,omitempty"`
+	// Definition is where the policy is written: the line of the validation that failed
+	// or, when none did, of the policy.
+	Definition *Definition `json:"definition,omitempty"`
+	// Expression is the CEL expression that failed, when there is one.
+	Expression string `json:"expression,omitempty"`
+	// Message is worded as the API server words it after "denied request: ".
+	Message string `json:"message"`
+	// Reason is the metav1.StatusReason of a denial: Invalid, Forbidden, ...
+	Reason    string  `json:"reason,omitempty"`
+	Operation string  `json:"operation,omitempty"`
+	Object    *Object `json:"object,omitempty"`
+	// Generated is the object the finding is about when it is one that a controller
+	// creates of Object: the Pod of a Deployment. What its controller asks is CREATE.
+	Generated *Object  `json:"generated,omitempty"`
+	Root      string   `json:"root"`
+	Location  Location `json:"location"`
 }
 
-func writeAs[R any](w io.Writer, formats []format[R], name string, r R, opts Options) error {
-	for _, f := range formats {
-		if f.name != name {
-			continue
-		}
-		b := bufio.NewWriter(w)
-		if err := f.write(b, r, opts); err != nil {
-			return fmt.Errorf("write the report as %s: %w", name, err)
-		}
-		if err := b.Flush(); err != nil {
-			return fmt.Errorf("write the report as %s: %w", name, err)
-		}
-		return nil
-	}
-	return fmt.Errorf("unknown format %q, want one of %s", name, strings.Join(names(formats), ", "))
+// Definition is the place of a policy. Path and StartLine are as for a Location; the
+// file may be one given beside the trees.
+type Definition struct {
+	Path      string `json:"path"`
+	StartLine int    `json:"startLine,omitempty"`
+}
+
+// ParamRef names the parameter object a decision was made with.
+type ParamRef struct {
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+}
+
+// Object names a Kubernetes object. Namespace is empty for cluster-scoped kinds.
+type Object struct {
+	APIVersion   string `json:"apiVersion"`
+	Kind         string `json:"kind"`
+	Namespace    string `json:"namespace,omitempty"`
+	Name         string `json:"name,omitempty"`
+	GenerateName string `json:"generateName,omitempty"`
+}
+
+// Location is a range of a file in the tree of the finding: the base tree for
+// DELETE and resolved findings, else the head tree. Lines and columns count from
+// 1, columns in Unicode code points; EndColumn is exclusive.
+type Location struct {
+	Path        string `json:"path"`
+	StartLine   int    `json:"startLine,omitempty"`
+	StartColumn int    `json:"startColumn,omitempty"`
+	EndLine     int    `json:"endLine,omitempty"`
+	EndColumn   int    `json:"endColumn,omitempty"`
+	// Field is the path of the offending field, as the Kubernetes API writes it.
+	Field string `json:"field,omitempty"`
+	// Exact is set when the line is known to decide the field: it is the very one that
+	// the value was read from, or the object was seen to change with it when its root
+	// was rendered once more.
+	Exact bool `json:"exact"`
+	// Tree is "base" or "head".
+	Tree string `json:"tree"`
+	// Chain is the history of the field in the order of application, from the object's
+	// own document to this place. Only of findings, and empty when there is one step.
+	Chain []ChainStep `json:"chain,omitempty"`
+	// Snippet holds the lines around the range, for readers without the tree. Its
+	// first line is number SnippetLine.
+	Snippet     []string   `json:"snippet,omitempty"`
+	SnippetLine int        `json:"snippetLine,omitempty"`
+	Related     []Location `json:"related,omitempty"`
+	// Message says what a related location is.
+	Message string `json:"message,omitempty"`
+	// LineHash is the hash of the line by which GitHub's code scanning knows an alert
+	// again (SARIF's primaryLocationLineHash), for who does not have the file. Only of
+	// findings, and empty when their file could not be read.
+	LineHash string `json:"lineHash,omitempty"`
+}
+
+// ChainStep is one of those that wrote a field, one after the other.
+type ChainStep struct {
+	// Path, StartLine and StartColumn are as for a Location.
+	Path        string `json:"path"`
+	StartLine   int    `json:"startLine,omitempty"`
+	StartColumn int    `json:"startColumn,omitempty"`
+	// Absent is set when the field is not in the object's own document: the line is the
+	// nearest above.
+	Absent bool `json:"absent,omitempty"`
+	// Kind is a render.StepKind: what is written there. Empty when that is not known.
+	Kind string `json:"kind,omitempty"`
+	// Kustomization is the file of the kustomization that applied it.
+	Kustomization string `json:"kustomization,omitempty"`
+	// Component is set when that kustomization is a Component.
+	Component bool `json:"component,omitempty"`
+}
+
+// Indeterminate is something that could not be judged.
+type Indeterminate struct {
+	// What could not be judged: "root", "object", "policy", "manifest", or of what is in no
+	// root a render.LeftOutKind.
+	What string `json:"what"`
+	// Why, with what to do about it.
+	Why      string    `json:"why"`
+	Location *Location `json:"location,omitempty"`
+	Object   *Object   `json:"object,omitempty"`
+	Policy   string    `json:"policy,omitempty"`
+	Root     string    `json:"root,omitempty"`
+	// Untouched: nothing of it differs between base and head, so that the change
+	// does not make it what it is.
+	Untouched bool `json:"untouched,omitempty"`
+}
+
+// Diagnostic is a remark that is not a verdict.
+type Diagnostic struct {
+	// Severity is error, warning or note.
+	Severity string    `json:"severity"`
+	Message  string    `json:"message"`
+	Location *Location `json:"location,omitempty"`
+	Root     string    `json:"root,omitempty"`
+}
+
+// Summary counts.
+type Summary struct {
+	// Requests is the number of admission requests judged.
+	Requests int `json:"requests"`
+	// Evaluations is the number of validations evaluated.
+	Evaluations int `json:"evaluations"`
+	// Findings counts by action, then status.
+	Findings map[Action]map[Status]int `json:"findings"`
+	// Roots counts the head's roots by outcome.
+	Roots RootCounts `json:"roots"`
+	// Policies counts the policies that judged.
+	Policies  int       `json:"policies"`
+	Durations Durations `json:"durations"`
+}
+
+// RootCounts accounts for every root of the head.
+type RootCounts struct {
+	// Rendered counts roots that rendered at head.
+	Rendered int `json:"rendered"`
+	// Failed counts roots that rendered at base, or are new, and fail at head.
+	Failed int `json:"failed"`
+	// FailedBefore counts roots that failed at base already.
+	FailedBefore int `json:"failedBefore"`
+	// Indeterminate counts roots that were refused (network, plugins, limits).
+	Indeterminate int `json:"indeterminate"`
+	// Lost counts those of Indeterminate that rendered at base: the change took them
+	// out of the gate's sight. So it does with roots that end the process they are
+	// rendered in.
+	Lost int `json:"lost"`
+	// Untouched counts roots that render to the same at base and at head and hold
+	// nothing that judging the change needs, so that they were not rendered.
+	Untouched int `json:"untouched"`
+}
+
+// Durations are wall times of the stages, in seconds.
+type Durations struct {
+	Discover float64 `json:"discover"`
+	Render   float64 `json:"render"`
+	Judge    float64 `json:"judge"`
+	Locate   float64 `json:"locate"`
+	Total    float64 `json:"total"`
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
 )
 
 // selected reports whether the root at path is to be judged: all are, unless the
@@ -57,7 +58,7 @@ func (s *scan) accountRoots() {
 	s.accountLeftOut()
 	s.noteGlobs()
 	if len(s.selectedRoots()) == 0 {
-		s.diagnose(Diagnostic{Severity: "warning", Message: nothingToJudge})
+		s.diagnose(report.Diagnostic{Severity: "warning", Message: nothingToJudge})
 	}
 }
 
@@ -73,7 +74,7 @@ func (s *scan) accountRoot(r *rendered) {
 		if s.renderedBefore(r.id) || s.head.refuses(r.Root) {
 			counts.Lost++
 		}
-		s.open(Indeterminate{
+		s.open(report.Indeterminate{
 			What: "root", Why: r.Problem.Message, Root: r.Root.Dir,
 			Location:  ptr(s.problemLocation(r.Problem)),
 			Untouched: before != nil && !s.touched[r.id] && !s.head.refuses(r.Root),
@@ -83,8 +84,8 @@ func (s *scan) accountRoot(r *rendered) {
 		s.accountFailing(r)
 	default:
 		counts.Failed++
-		s.add(found{Finding: Finding{
-			Status: StatusNew, Action: ActionDeny, Actions: []Action{ActionDeny}, Cause: CauseRender,
+		s.add(found{Finding: report.Finding{
+			Status: report.StatusNew, Action: report.ActionDeny, Actions: []report.Action{report.ActionDeny}, Cause: report.CauseRender,
 			Message: r.Problem.Message, Root: r.Root.Dir, Location: s.problemLocation(r.Problem),
 		}, located: true})
 	}
@@ -96,10 +97,10 @@ func (s *scan) accountFailing(r *rendered) {
 	why := "this root does not render, as it did not before the change, and is not judged: " + r.Problem.Message
 	at := ptr(s.problemLocation(r.Problem))
 	if s.touched[r.id] {
-		s.open(Indeterminate{What: "root", Why: why, Root: r.Root.Dir, Location: at})
+		s.open(report.Indeterminate{What: "root", Why: why, Root: r.Root.Dir, Location: at})
 		return
 	}
-	s.diagnose(Diagnostic{Severity: "note", Root: r.Root.Dir, Location: at, Message: why})
+	s.diagnose(report.Diagnostic{Severity: "note", Root: r.Root.Dir, Location: at, Message: why})
 }
 
 // gone are the roots of the base that the head does not have.
@@ -119,7 +120,7 @@ func (s *scan) accountGone(root render.Root) {
 	if r == nil || r.Problem == nil || !s.selected(root.Dir) || s.base.refuses(root) { // accountRefused has those
 		return
 	}
-	s.open(Indeterminate{
+	s.open(report.Indeterminate{
 		What: "root", Root: root.Dir, Location: ptr(locationOf(r.Problem.Position, baseTree)),
 		Why: "this root is gone and did not render before, so what is deleted with it is not known: " + r.Problem.Message,
 	})
@@ -131,7 +132,7 @@ func (s *scan) accountRendered(r *rendered, before *render.Problem) {
 		s.diagnose(renderedFirst(r.Root.Dir, before))
 	}
 	for _, d := range r.Diagnostics {
-		s.diagnose(Diagnostic{
+		s.diagnose(report.Diagnostic{
 			Severity: string(d.Severity), Message: d.Message, Root: r.Root.Dir,
 			Location: ptr(locationOf(d.Position, headTree)),
 		})
@@ -139,8 +140,8 @@ func (s *scan) accountRendered(r *rendered, before *render.Problem) {
 }
 
 // renderedFirst says that a root did not render before, and what follows.
-func renderedFirst(root string, before *render.Problem) Diagnostic {
-	return Diagnostic{
+func renderedFirst(root string, before *render.Problem) report.Diagnostic {
+	return report.Diagnostic{
 		Severity: "note", Root: root,
 		Message: fmt.Sprintf("this root did not render before the change (%s), so all of its objects count as new", before.Error()),
 	}
@@ -167,7 +168,7 @@ func (s *scan) noteHidden(r *rendered) {
 	if r == nil || r.Problem == nil {
 		return
 	}
-	s.diagnose(Diagnostic{
+	s.diagnose(report.Diagnostic{
 		Severity: "note", Root: r.Root.Dir, Location: ptr(s.problemLocation(r.Problem)),
 		Message: "this root is not judged and does not render, so policies, namespaces and params in it are unknown: " + r.Problem.Message,
 	})
@@ -181,7 +182,7 @@ func (s *scan) noteGlobs() {
 	}
 	for _, glob := range globs {
 		if !s.anyRoot(func(path string) bool { return matchGlob(glob, path) }) {
-			s.diagnose(Diagnostic{Severity: "warning", Message: fmt.Sprintf("glob %q matches no root", glob)})
+			s.diagnose(report.Diagnostic{Severity: "warning", Message: fmt.Sprintf("glob %q matches no root", glob)})
 		}
 	}
 }
@@ -195,6 +196,6 @@ func (s *scan) anyRoot(match func(path string) bool) bool {
 	return false
 }
 
-func (s *scan) problemLocation(p *render.Problem) Location {
+func (s *scan) problemLocation(p *render.Problem) report.Location {
 	return locationOf(p.Position, headTree)
 }

@@ -5,10 +5,12 @@ import (
 	"reflect"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/kinds"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // noteAmbiguities tells where what a root looks up is defined differently by other
@@ -35,7 +37,7 @@ func (s *scan) noteAmbiguities(t *target, root render.RootID, pairs []pair) {
 		default:
 			continue
 		}
-		s.diagnose(Diagnostic{Severity: "warning", Message: fmt.Sprintf(
+		s.diagnose(report.Diagnostic{Severity: "warning", Message: fmt.Sprintf(
 			"%s is not the same in the roots %s and %s; %s: name the roots that belong together under targets in %s",
 			key, defs[0].roots[0], defs[1].roots[0], effect, ConfigFile)})
 	}

@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
@@ -14,7 +15,7 @@ func (s *scan) noteBindings() {
 				continue
 			}
 			s.remarks = append(s.remarks, found{
-				Finding: Finding{
+				Finding: report.Finding{
 					Root:    originOf(o).root.Dir,
 					Message: "it binds the policy " + boundPolicy(o) + ", which nothing that was rendered defines, so it has no effect",
 				},

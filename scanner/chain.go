@@ -5,24 +5,8 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
 )
-
-// ChainStep is one of those that wrote a field, one after the other.
-type ChainStep struct {
-	// Path, StartLine and StartColumn are as for a Location.
-	Path        string `json:"path"`
-	StartLine   int    `json:"startLine,omitempty"`
-	StartColumn int    `json:"startColumn,omitempty"`
-	// Absent is set when the field is not in the object's own document: the line is the
-	// nearest above.
-	Absent bool `json:"absent,omitempty"`
-	// Kind is a render.StepKind: what is written there. Empty when that is not known.
-	Kind string `json:"kind,omitempty"`
-	// Kustomization is the file of the kustomization that applied it.
-	Kustomization string `json:"kustomization,omitempty"`
-	// Component is set when that kustomization is a Component.
-	Component bool `json:"component,omitempty"`
-}
 
 // explain adds to findings what led to the values at their places: the chain of those
 // that wrote them and, of an object that is gone, the patch that deletes it.
@@ -45,15 +29,15 @@ func (s *scan) explain(ctx context.Context) error {
 }
 
 // chainOf is the chain of a finding's field; nil when there is one step only.
-func chainOf(f *found, source *render.Source) []ChainStep {
+func chainOf(f *found, source *render.Source) []report.ChainStep {
 	steps := stepsTo(f, source)
 	if len(steps) < 2 {
 		return nil
 	}
 	from := originOf(f.object).side
-	out := make([]ChainStep, len(steps))
+	out := make([]report.ChainStep, len(steps))
 	for i, step := range steps {
-		out[i] = ChainStep{
+		out[i] = report.ChainStep{
 			Path: from.location(step.Path), StartLine: step.Line, StartColumn: step.Column, Absent: step.Absent,
 			Kind: string(step.Kind), Component: step.Component,
 		}
@@ -115,7 +99,7 @@ func (s *scan) addDeletedAt(f *found, p render.Position) {
 	at := locationOf(p, headTree)
 	at.Message = "the object is deleted here"
 	s.locator.addSnippet(&at, s.head, p.Path, isSecret(f.object))
-	if !f.Location.tells(at) && len(f.Location.Related) < maxRelated {
+	if !pointsTo(&f.Location, at) && len(f.Location.Related) < maxRelated {
 		f.Location.Related = append(f.Location.Related, at)
 	}
 }

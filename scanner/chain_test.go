@@ -9,8 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/preadmit/preadmit/scanner"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/preadmit/preadmit/report"
 )
 
 // TestChains holds the chain of each finding and its related lines. Archives are as
@@ -49,7 +50,7 @@ func TestChains(t *testing.T) {
 	}
 }
 
-func describeChain(f scanner.Finding) string {
+func describeChain(f report.Finding) string {
 	out := fmt.Sprintf("%s %s/%s of %s: %s\n  at %s", f.Operation, f.Object.Kind, f.Object.Name, f.Root, f.Message, describeLine(f.Location))
 	for _, s := range f.Location.Chain {
 		out += fmt.Sprintf("  %s:%d:%d %s of %s", s.Path, s.StartLine, s.StartColumn, s.Kind, s.Kustomization)

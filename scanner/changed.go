@@ -8,8 +8,10 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/admission"
 )
 
 // changes tells what lines of the head's files the change wrote. Nothing is known
@@ -110,9 +112,9 @@ func parseDiff(text []byte) *changedFile {
 
 // preferChanged puts the location that the change wrote in front of the others,
 // since that is what made a finding new.
-func (l *locator) preferChanged(f *found, all []Location) {
+func (l *locator) preferChanged(f *found, all []report.Location) {
 	from := originOf(f.object).side
-	if f.Status != StatusNew {
+	if f.Status != report.StatusNew {
 		return
 	}
 	for i, loc := range all {
@@ -126,20 +128,20 @@ func (l *locator) preferChanged(f *found, all []Location) {
 
 // governed adds what made an object that did not change be judged again: the lines
 // of the policy, binding, param or Namespace that the change wrote.
-func (l *locator) governed(ctx context.Context, f *found, loc *Location) {
+func (l *locator) governed(ctx context.Context, f *found, loc *report.Location) {
 	for _, o := range f.governing {
-		if at, ok := l.changedIn(ctx, o); ok && len(loc.Related) < maxRelated && !loc.tells(at) {
+		if at, ok := l.changedIn(ctx, o); ok && len(loc.Related) < maxRelated && !pointsTo(loc, at) {
 			loc.Related = append(loc.Related, at)
 		}
 	}
 }
 
 // changedIn is the first line of an object's document that the change wrote.
-func (l *locator) changedIn(ctx context.Context, o *admission.Object) (Location, bool) {
+func (l *locator) changedIn(ctx context.Context, o *admission.Object) (report.Location, bool) {
 	from := originOf(o)
 	source, err := l.source(ctx, o)
 	if err != nil {
-		return Location{}, false
+		return report.Location{}, false
 	}
 	pos := source.Document()
 	lines := l.texts.lines(from.side, pos.Path)
@@ -149,9 +151,9 @@ func (l *locator) changedIn(ctx context.Context, o *admission.Object) (Location,
 	}
 	line := l.changes.first(from.side, pos.Path, pos.Line, end)
 	if line == 0 {
-		return Location{}, false
+		return report.Location{}, false
 	}
-	loc := Location{
+	loc := report.Location{
 		Path: from.side.location(pos.Path), StartLine: line, Tree: from.side.treeName(),
 		Message: "the " + o.GroupVersionKind().Kind + " " + o.Name() + " changed here",
 	}

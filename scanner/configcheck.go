@@ -9,11 +9,8 @@ import (
 
 	"github.com/preadmit/preadmit/internal/strictyaml"
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
 )
-
-// FailOnValues are what Config.FailOn may say, from strict to lax but for
-// indeterminate, which asks for more than any action.
-func FailOnValues() []string { return []string{"deny", "warn", "audit", "indeterminate", "never"} }
 
 // LoadRestrictors are what Config.LoadRestrictor may say.
 func LoadRestrictors() []string {
@@ -25,9 +22,9 @@ func LoadRestrictors() []string {
 type configCheck struct{ *strictyaml.Document }
 
 func (c *configCheck) config(config *Config) {
-	c.constant("apiVersion", config.APIVersion, APIVersion)
+	c.constant("apiVersion", config.APIVersion, report.APIVersion)
 	c.constant("kind", config.Kind, ConfigKind)
-	c.choice("failOn", config.FailOn, FailOnValues())
+	c.choice("failOn", config.FailOn, report.FailOnValues())
 	c.choice("loadRestrictor", config.LoadRestrictor, LoadRestrictors())
 	c.globs("roots", config.Roots)
 	c.paths("policies", config.Policies)

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 
 	"github.com/preadmit/preadmit/internal/strictyaml"
+	"github.com/preadmit/preadmit/report"
 )
 
 // maxConfigBytes bounds a configuration file: anyone can open a pull request.
@@ -19,7 +19,7 @@ const maxConfigBytes = 1 << 20
 // differs, the diagnostics say so, and what is wrong with head's file.
 //
 // A file that cannot be understood is a *strictyaml.Error (several joined).
-func LoadConfig(base, head fs.FS) (Config, []Diagnostic, error) {
+func LoadConfig(base, head fs.FS) (Config, []report.Diagnostic, error) {
 	if base == nil {
 		config, err := readConfig(head)
 		return config, nil, err
@@ -69,7 +69,7 @@ func configFileError(format string, args ...any) *strictyaml.Error {
 }
 
 // configChanges tells of a configuration that head changes.
-func configChanges(base, head fs.FS) ([]Diagnostic, error) {
+func configChanges(base, head fs.FS) ([]report.Diagnostic, error) {
 	before, err := readConfigFile(base)
 	if err != nil {
 		return nil, err
@@ -81,45 +81,39 @@ func configChanges(base, head fs.FS) ([]Diagnostic, error) {
 	case bytes.Equal(before, after) && (before == nil) == (after == nil):
 		return nil, nil
 	case after == nil:
-		return []Diagnostic{configChange("deleted", "base")}, nil
+		return []report.Diagnostic{configChange("deleted", "base")}, nil
 	}
 	verb := "changed"
 	if before == nil {
 		verb = "added"
 	}
-	diagnostics := []Diagnostic{configChange(verb, "head")}
+	diagnostics := []report.Diagnostic{configChange(verb, "head")}
 	if _, err := ParseConfig(ConfigFile, after); err != nil {
 		diagnostics = append(diagnostics, configMistakes(err)...)
 	}
 	return diagnostics, nil
 }
 
-func configChange(verb, tree string) Diagnostic {
-	return Diagnostic{
+func configChange(verb, tree string) report.Diagnostic {
+	return report.Diagnostic{
 		Severity: "warning",
 		Message:  "the configuration is " + verb + " by this change; it takes effect after the merge, this scan uses the base's",
-		Location: &Location{Path: ConfigFile, StartLine: 1, StartColumn: 1, Tree: tree},
+		Location: &report.Location{Path: ConfigFile, StartLine: 1, StartColumn: 1, Tree: tree},
 	}
 }
 
 // configMistakes turns the errors of head's configuration into diagnostics.
-func configMistakes(err error) []Diagnostic {
-	var all []Diagnostic
+func configMistakes(err error) []report.Diagnostic {
+	var all []report.Diagnostic
 	for _, e := range strictyaml.Errors(err) {
 		message := e.Message
 		if e.Key != "" {
 			message = e.Key + ": " + message
 		}
-		all = append(all, Diagnostic{
+		all = append(all, report.Diagnostic{
 			Severity: "error", Message: "after the merge every scan will refuse the configuration: " + message,
-			Location: &Location{Path: e.Path, StartLine: e.Line, StartColumn: e.Column, Tree: "head"},
+			Location: &report.Location{Path: e.Path, StartLine: e.Line, StartColumn: e.Column, Tree: "head"},
 		})
 	}
 	return all
-}
-
-// Diagnose adds diagnostics to a report, in the report's order.
-func (r *Report) Diagnose(diagnostics ...Diagnostic) {
-	r.Diagnostics = append(r.Diagnostics, diagnostics...)
-	slices.SortStableFunc(r.Diagnostics, compareDiagnostics)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/preadmit/preadmit/internal/strictyaml"
+	"github.com/preadmit/preadmit/report"
 )
 
 const configHead = "apiVersion: preadmit.dev/v1alpha1\nkind: ScanConfig\n"
@@ -36,7 +37,7 @@ targets:
 		t.Fatal(err)
 	}
 	want := &Config{
-		APIVersion: APIVersion, Kind: ConfigKind,
+		APIVersion: report.APIVersion, Kind: ConfigKind,
 		FailOn: "warn", LoadRestrictor: "LoadRestrictionsRootOnly",
 		Roots:    []string{"clusters/**", "apps/*"},
 		Policies: []string{"policies"}, Context: []string{"cluster/state.yaml"},

@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/report"
 )
 
 var configSchemaFile = filepath.Join("..", "docs", "config.schema.json")
@@ -58,7 +60,7 @@ func TestConfigSchemaFields(t *testing.T) {
 		}
 		return values
 	}
-	if diff := cmp.Diff(FailOnValues(), enum("failOn")); diff != "" {
+	if diff := cmp.Diff(report.FailOnValues(), enum("failOn")); diff != "" {
 		t.Errorf("failOn (-code +schema):\n%s", diff)
 	}
 	if diff := cmp.Diff(LoadRestrictors(), enum("loadRestrictor")); diff != "" {

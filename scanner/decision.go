@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"slices"
 
+	v1 "k8s.io/api/admissionregistration/v1"
+
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy"
-	v1 "k8s.io/api/admissionregistration/v1"
 )
 
 // sameDecision reports whether two decisions tell a reader the same: the same
@@ -20,7 +22,8 @@ func sameDecision(a, b policy.Decision) bool {
 }
 
 func sameParam(a, b policy.Decision) bool {
-	return compareParams(paramOf(a), paramOf(b)) == 0
+	pa, pb := paramOf(a), paramOf(b)
+	return pa == pb || pa != nil && pb != nil && *pa == *pb
 }
 
 // nameOf is a binding's name, empty where the policy itself is at fault.
@@ -31,11 +34,11 @@ func nameOf(b *policy.Binding) string {
 	return b.Name
 }
 
-func paramOf(d policy.Decision) *ParamRef {
+func paramOf(d policy.Decision) *report.ParamRef {
 	if d.Param == nil {
 		return nil
 	}
-	return &ParamRef{Namespace: d.Param.Namespace(), Name: d.Param.Name()}
+	return &report.ParamRef{Namespace: d.Param.Namespace(), Name: d.Param.Name()}
 }
 
 // rule is what a finding's status is about: one validation of one policy,
@@ -56,9 +59,9 @@ func rulesOf(decisions []policy.Decision) map[rule]bool {
 }
 
 // actionsOf are a binding's validation actions, the strongest first.
-func actionsOf(actions []v1.ValidationAction) []Action {
-	out := []Action{}
-	for _, a := range []Action{ActionDeny, ActionWarn, ActionAudit} {
+func actionsOf(actions []v1.ValidationAction) []report.Action {
+	out := []report.Action{}
+	for _, a := range []report.Action{report.ActionDeny, report.ActionWarn, report.ActionAudit} {
 		if slices.Contains(actions, v1.ValidationAction(a)) {
 			out = append(out, a)
 		}
@@ -67,9 +70,9 @@ func actionsOf(actions []v1.ValidationAction) []Action {
 }
 
 // decided turns a decision into a finding about p, still without its status.
-func (p pair) decided(d policy.Decision, by PolicySet) found {
-	f := found{Finding: Finding{
-		Actions: actionsOf(d.Actions), Cause: Cause(d.Cause), Policies: by,
+func (p pair) decided(d policy.Decision, by report.PolicySet) found {
+	f := found{Finding: report.Finding{
+		Actions: actionsOf(d.Actions), Cause: report.Cause(d.Cause), Policies: by,
 		Policy: d.Policy.Name, Binding: nameOf(d.Binding), Param: paramOf(d), Expression: d.Expression,
 		Message: cmp.Or(d.Told, d.Message), Reason: string(d.Reason), Operation: string(p.operation()),
 	}, object: p.object(), key: p.key, policy: d.Policy.Source}
@@ -84,7 +87,7 @@ func (p pair) decided(d policy.Decision, by PolicySet) found {
 
 // found is a finding with what it takes to locate it.
 type found struct {
-	Finding
+	report.Finding
 	// object is what is judged, in the tree of the finding.
 	object *admission.Object
 	key    admission.Key
@@ -113,7 +116,7 @@ type found struct {
 
 // unjudged is an Indeterminate about an object that is still to be located.
 type unjudged struct {
-	Indeterminate
+	report.Indeterminate
 	object *admission.Object
 	key    admission.Key
 }

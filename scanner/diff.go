@@ -7,37 +7,9 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 )
-
-// Changes is what a change changes in the rendered objects, root by root.
-type Changes struct {
-	// Objects are those that differ, by root and then in the order in which the root
-	// renders them, those that are gone last.
-	Objects []ObjectChange `json:"objects"`
-	// LeftOut counts objects that differ and are not among Objects, because of
-	// DiffLimits.
-	LeftOut int `json:"leftOut,omitempty"`
-}
-
-// ObjectChange is what a change changes in one object of a root.
-type ObjectChange struct {
-	Root string `json:"root"`
-	// Operation is CREATE, UPDATE or DELETE.
-	Operation string `json:"operation"`
-	Object    Object `json:"object"`
-	// Added and Removed count lines of YAML, those that Diff does not show included.
-	Added   int `json:"added"`
-	Removed int `json:"removed"`
-	// Diff is the hunks of a unified diff of the object as YAML with sorted keys. The
-	// values of Secrets are masked, those that differ as "*** (before)" and
-	// "*** (after)".
-	Diff []string `json:"diff,omitempty"`
-	// Cut counts the lines left out at the end of Diff.
-	Cut int `json:"cut,omitempty"`
-	// Omitted says why there is no diff.
-	Omitted string `json:"omitted,omitempty"`
-}
 
 // DiffLimits bound the Changes of a report. A zero is the default.
 type DiffLimits struct {
@@ -57,25 +29,9 @@ func (l DiffLimits) withDefaults() DiffLimits {
 	}
 }
 
-// DiffKind identifies the wire format of a Comparison.
-const DiffKind = "RenderedDiff"
-
-// Comparison is what a change changes in the rendered objects, without a verdict.
-type Comparison struct {
-	APIVersion string     `json:"apiVersion"`
-	Kind       string     `json:"kind"`
-	Tool       Tool       `json:"tool"`
-	Change     ChangeInfo `json:"change"`
-	Changes    Changes    `json:"changes"`
-	// Indeterminate are the roots that the change touches and that do not render, so
-	// that nothing is known of what it changes in them.
-	Indeterminate []Indeterminate `json:"indeterminate"`
-	Diagnostics   []Diagnostic    `json:"diagnostics"`
-}
-
 // Compare renders the roots that a change touches and compares their objects; it
 // judges nothing. The input must have a base. The error is that of Scan.
-func Compare(ctx context.Context, in Input) (*Comparison, error) {
+func Compare(ctx context.Context, in Input) (*report.Comparison, error) {
 	if in.Base == nil {
 		return nil, &InputError{What: "base", Err: fmt.Errorf("there is nothing to compare with")}
 	}
@@ -90,13 +46,13 @@ func Compare(ctx context.Context, in Input) (*Comparison, error) {
 	if in.Diff != nil {
 		limits = *in.Diff
 	}
-	c := &Comparison{
-		APIVersion: APIVersion, Kind: DiffKind, Tool: s.report.Tool, Change: s.report.Change,
+	c := &report.Comparison{
+		APIVersion: report.APIVersion, Kind: report.DiffKind, Tool: s.report.Tool, Change: s.report.Change,
 		Changes: s.compare(limits),
 	}
 	s.noteUncompared()
 	s.conceal()
-	sortReport(s.report)
+	s.report.Sort()
 	c.Indeterminate, c.Diagnostics = compactEqual(s.report.Indeterminate), compactEqual(s.report.Diagnostics)
 	return c, nil
 }
@@ -114,18 +70,18 @@ func (s *scan) renderTouched(ctx context.Context) error {
 }
 
 // compare is what the change changes in the selected roots that rendered.
-func (s *scan) compare(limits DiffLimits) Changes {
+func (s *scan) compare(limits DiffLimits) report.Changes {
 	limits = limits.withDefaults()
 	pairs := s.differingPairs()
-	out := Changes{Objects: []ObjectChange{}, LeftOut: max(0, len(pairs)-limits.Objects)}
+	out := report.Changes{Objects: []report.ObjectChange{}, LeftOut: max(0, len(pairs)-limits.Objects)}
 	pairs = pairs[:len(pairs)-out.LeftOut]
 	left := limits.TotalBytes
 	for batch := range slices.Chunk(pairs, 64) {
-		changes := make([]ObjectChange, len(batch))
+		changes := make([]report.ObjectChange, len(batch))
 		wanted := left > 0
 		s.spread(len(batch), func(i int) { changes[i] = batch[i].change(limits.ObjectBytes, wanted) })
 		for i := range changes {
-			left -= changes[i].fit(left)
+			left -= fit(&changes[i], left)
 		}
 		out.Objects = append(out.Objects, changes...)
 	}
@@ -177,9 +133,9 @@ func (s *scan) noteUncompared() {
 		switch {
 		case !s.touched[root]:
 		case !known && head != nil:
-			s.open(Indeterminate{What: "root", Why: head.Problem.Message, Root: root.String(), Location: ptr(s.problemLocation(head.Problem))})
+			s.open(report.Indeterminate{What: "root", Why: head.Problem.Message, Root: root.String(), Location: ptr(s.problemLocation(head.Problem))})
 		case !known:
-			s.open(Indeterminate{What: "root", Why: base.Problem.Message, Root: root.String(), Location: ptr(locationOf(base.Problem.Position, baseTree))})
+			s.open(report.Indeterminate{What: "root", Why: base.Problem.Message, Root: root.String(), Location: ptr(locationOf(base.Problem.Position, baseTree))})
 		case base != nil && base.Problem != nil:
 			s.diagnose(renderedFirst(root.String(), base.Problem))
 		}

@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 )
 
 // mustCompare compares two trees.
-func mustCompare(t *testing.T, in scanner.Input) *scanner.Comparison {
+func mustCompare(t *testing.T, in scanner.Input) *report.Comparison {
 	t.Helper()
 	c, err := scanner.Compare(t.Context(), in)
 	if err != nil {
@@ -24,7 +26,7 @@ func mustCompare(t *testing.T, in scanner.Input) *scanner.Comparison {
 }
 
 // changesText puts changes into text one can compare and read.
-func changesText(c scanner.Changes) string {
+func changesText(c report.Changes) string {
 	var b strings.Builder
 	for _, o := range c.Objects {
 		line := fmt.Sprintf("%s %s %s %s/%s +%d -%d %s", o.Root, o.Operation, o.Object.Kind, o.Object.Namespace, o.Object.Name, o.Added, o.Removed, o.Omitted)
@@ -42,7 +44,7 @@ func changesText(c scanner.Changes) string {
 	return b.String()
 }
 
-func wantChanges(t *testing.T, c scanner.Changes, want string) {
+func wantChanges(t *testing.T, c report.Changes, want string) {
 	t.Helper()
 	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), changesText(c)); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
@@ -89,7 +91,7 @@ a DELETE ConfigMap default/gone +0 -6
   -metadata:
   -  name: gone
 `)
-	if c.Kind != scanner.DiffKind || c.Change.Base.Name != "base" || len(c.Indeterminate)+len(c.Diagnostics) > 0 {
+	if c.Kind != report.DiffKind || c.Change.Base.Name != "base" || len(c.Indeterminate)+len(c.Diagnostics) > 0 {
 		t.Errorf("got %+v", c)
 	}
 }
@@ -288,7 +290,7 @@ func TestMaskSecret(t *testing.T) {
 		if err := errors.Join(json.Unmarshal([]byte(in), &got), json.Unmarshal([]byte(want), &wanted)); err != nil {
 			t.Fatal(err)
 		}
-		scanner.MaskSecret(got)
+		report.MaskSecret(got)
 		if diff := cmp.Diff(wanted, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", in, diff)
 		}

@@ -7,10 +7,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/rogpeppe/go-internal/diff"
 	"go.yaml.in/yaml/v3"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/admission"
 )
 
 const (
@@ -22,21 +24,21 @@ const (
 )
 
 // change compares the two sides of a pair. Where no diff is wanted it says so.
-func (p rootPair) change(limit int, wanted bool) ObjectChange {
-	c := ObjectChange{Root: p.root.String(), Operation: string(p.operation()), Object: *objectOf(p.object(), p.key)}
+func (p rootPair) change(limit int, wanted bool) report.ObjectChange {
+	c := report.ObjectChange{Root: p.root.String(), Operation: string(p.operation()), Object: *objectOf(p.object(), p.key)}
 	if !wanted {
 		c.Omitted = noRoom
 		return c
 	}
 	before, after := contentOf(p.base), contentOf(p.head)
-	maskBoth(before, after)
+	report.MaskSecretChange(before, after)
 	old, err := yamlOf(before)
 	young, otherErr := yamlOf(after)
 	if err := errors.Join(err, otherErr); err != nil {
 		c.Omitted = "the object is too large to compare"
 		return c
 	}
-	c.setDiff(hunks(old, young), limit)
+	setDiff(&c, hunks(old, young), limit)
 	return c
 }
 
@@ -44,7 +46,7 @@ func (p rootPair) change(limit int, wanted bool) ObjectChange {
 const noRoom = "the diffs of other objects took all the room there is"
 
 // setDiff counts the lines of hunks and keeps those that are within the limit.
-func (c *ObjectChange) setDiff(lines []string, limit int) {
+func setDiff(c *report.ObjectChange, lines []string, limit int) {
 	for _, line := range lines {
 		switch line[0] {
 		case '+':
@@ -62,7 +64,7 @@ func (c *ObjectChange) setDiff(lines []string, limit int) {
 }
 
 // fit cuts a diff to what is left of all room and tells what it takes.
-func (c *ObjectChange) fit(left int) (taken int) {
+func fit(c *report.ObjectChange, left int) (taken int) {
 	for i, line := range c.Diff {
 		if taken+len(line) > left {
 			c.Cut += len(c.Diff) - i

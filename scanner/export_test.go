@@ -1,9 +1,13 @@
 package scanner
 
-import "context"
+import (
+	"context"
+
+	"github.com/preadmit/preadmit/report"
+)
 
 // ScanWhole is Scan, but for rendering every root, whether or not it matters.
-func ScanWhole(ctx context.Context, in Input) (*Report, error) {
+func ScanWhole(ctx context.Context, in Input) (*report.Report, error) {
 	s := newScan(in)
 	s.whole = true
 	return s.run(ctx)

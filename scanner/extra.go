@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
@@ -44,7 +45,7 @@ func (s *scan) loadExtra(ctx context.Context, extra Extra) ([]*admission.Object,
 	from.extra = true
 	for _, d := range from.found.Diagnostics {
 		d.Path = from.location(d.Path)
-		s.diagnose(Diagnostic{Severity: string(d.Severity), Message: d.Message, Location: ptr(locationOf(d.Position, headTree))})
+		s.diagnose(report.Diagnostic{Severity: string(d.Severity), Message: d.Message, Location: ptr(locationOf(d.Position, headTree))})
 	}
 	objects := []*admission.Object{}
 	for _, root := range from.found.Roots {

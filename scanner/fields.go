@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/locate"
 )
@@ -82,7 +83,7 @@ func (l *locator) findFields(findings []found) {
 // locateValidation gives the line of the most telling field that the change wrote,
 // else of the most telling one, or of what is nearest to it when it is absent, and
 // as related the lines of the others.
-func (l *locator) locateValidation(ctx context.Context, f *found) (Location, error) {
+func (l *locator) locateValidation(ctx context.Context, f *found) (report.Location, error) {
 	defer func() { f.input = nil }()
 	if f.fieldsErr != nil || len(f.turnings) == 0 {
 		loc, err := l.locate(ctx, f.object, f.template())
@@ -94,14 +95,14 @@ func (l *locator) locateValidation(ctx context.Context, f *found) (Location, err
 	if err != nil {
 		return l.locate(ctx, f.object, nil)
 	}
-	all := []Location{}
+	all := []report.Location{}
 	for _, t := range f.turnings {
 		all = append(all, l.fieldLocation(f, source, t))
 	}
 	l.preferChanged(f, all)
 	loc := all[0]
 	for _, other := range all[1:] {
-		if len(loc.Related) < maxRelated && !loc.tells(other) {
+		if len(loc.Related) < maxRelated && !pointsTo(&loc, other) {
 			other.Message = "depends on " + other.Field + " too"
 			loc.Related = append(loc.Related, other)
 		}
@@ -110,7 +111,7 @@ func (l *locator) locateValidation(ctx context.Context, f *found) (Location, err
 	return loc, nil
 }
 
-func (l *locator) fieldLocation(f *found, source *render.Source, t turning) Location {
+func (l *locator) fieldLocation(f *found, source *render.Source, t turning) report.Location {
 	claim := render.Claim{Object: originOf(f.object).index, Field: t.field, Part: t.part, Place: source.Place(t.field, t.part)}
 	if r, ok := l.takenOut(f, source, t); ok {
 		claim.Place, claim.Element = render.Place{Position: r.Position, Evidence: render.Removed}, r.Element
@@ -136,9 +137,9 @@ func (l *locator) takenOut(f *found, source *render.Source, t turning) (render.R
 	return render.Removal{}, false
 }
 
-// tells reports whether a location or a related one is on the line of another.
-func (l *Location) tells(other Location) bool {
-	same := func(a *Location) bool {
+// pointsTo reports whether a location or a related one is on the line of another.
+func pointsTo(l *report.Location, other report.Location) bool {
+	same := func(a *report.Location) bool {
 		return a.Path == other.Path && a.Tree == other.Tree && a.StartLine == other.StartLine
 	}
 	if same(l) {

@@ -7,6 +7,8 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 )
 
@@ -57,7 +59,7 @@ func TestFieldLocations(t *testing.T) {
 	config := func(name string) *fstest.MapFile {
 		return &fstest.MapFile{Data: fmt.Appendf(nil, fieldsConfig, name)}
 	}
-	report, err := scanner.Scan(context.Background(), scanner.Input{
+	r, err := scanner.Scan(context.Background(), scanner.Input{
 		Base: &scanner.Tree{FS: fstest.MapFS{"policies/p.yaml": policies, "app/old.yaml": config("old")}},
 		Head: scanner.Tree{FS: fstest.MapFS{"policies/p.yaml": policies, "app/new.yaml": config("new")}},
 	})
@@ -65,9 +67,9 @@ func TestFieldLocations(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := map[string][]string{}
-	for _, f := range report.Findings {
+	for _, f := range r.Findings {
 		id := fmt.Sprintf("%s %d", f.Operation, *f.Validation)
-		for _, l := range append([]scanner.Location{f.Location}, f.Location.Related...) {
+		for _, l := range append([]report.Location{f.Location}, f.Location.Related...) {
 			exact := map[bool]string{true: "exact", false: "nearest"}[l.Exact]
 			got[id] = append(got[id], fmt.Sprintf("%s:%d %s %s %s", l.Path, l.StartLine, l.Tree, exact, l.Field))
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
 )
 
 // finish puts the report in order and counts.
@@ -18,11 +19,11 @@ func (s *scan) finish() {
 		s.report.Indeterminate = append(s.report.Indeterminate, u.Indeterminate)
 	}
 	s.conceal()
-	sortReport(s.report)
+	s.report.Sort()
 	s.report.Findings = compactEqual(s.report.Findings)
 	s.report.Indeterminate = compactEqual(s.report.Indeterminate)
 	s.report.Diagnostics = compactEqual(s.report.Diagnostics)
-	fingerprint(s.report.Findings)
+	report.SetFingerprints(s.report.Findings)
 	for i := range s.report.Findings {
 		s.hashLine(&s.report.Findings[i].Location)
 	}
@@ -35,11 +36,11 @@ func compactEqual[T any](list []T) []T {
 	return slices.CompactFunc(list, func(a, b T) bool { return reflect.DeepEqual(a, b) })
 }
 
-func countFindings(findings []Finding) map[Action]map[Status]int {
-	counts := map[Action]map[Status]int{}
+func countFindings(findings []report.Finding) map[report.Action]map[report.Status]int {
+	counts := map[report.Action]map[report.Status]int{}
 	for _, f := range findings {
 		if counts[f.Action] == nil {
-			counts[f.Action] = map[Status]int{}
+			counts[f.Action] = map[report.Status]int{}
 		}
 		counts[f.Action][f.Status]++
 	}
@@ -67,7 +68,7 @@ func (s *scan) locateFinding(ctx context.Context, f *found) {
 
 // definition is where the policy of a finding is written; nil when there is none, or it
 // is not known where.
-func (l *locator) definition(ctx context.Context, f *found) *Definition {
+func (l *locator) definition(ctx context.Context, f *found) *report.Definition {
 	if f.policy == nil {
 		return nil
 	}
@@ -79,7 +80,7 @@ func (l *locator) definition(ctx context.Context, f *found) *Definition {
 	if f.Validation != nil {
 		at = source.Place(fmt.Sprintf("spec.validations[%d].expression", *f.Validation), render.Whole).Position
 	}
-	return &Definition{Path: originOf(f.policy).side.location(at.Path), StartLine: at.Line}
+	return &report.Definition{Path: originOf(f.policy).side.location(at.Path), StartLine: at.Line}
 }
 
 func (s *scan) locateUnjudged(ctx context.Context, u *unjudged) {
@@ -94,12 +95,12 @@ func (s *scan) locateUnjudged(ctx context.Context, u *unjudged) {
 // locateRemark makes a located diagnostic of a warning.
 func (s *scan) locateRemark(ctx context.Context, f *found) {
 	s.locateFinding(ctx, f)
-	s.diagnose(Diagnostic{
+	s.diagnose(report.Diagnostic{
 		Severity: "warning", Root: f.Root, Location: &f.Location,
 		Message: f.key.String() + ": " + f.Message,
 	})
 }
 
 func (s *scan) noteUnlocated(root string, err error) {
-	s.diagnose(Diagnostic{Severity: "warning", Root: root, Message: "the lines of findings here are not known: " + err.Error()})
+	s.diagnose(report.Diagnostic{Severity: "warning", Root: root, Message: "the lines of findings here are not known: " + err.Error()})
 }

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
 )
 
 // Input is what a scan works on. Scan reads nothing else: no network, no clock
@@ -41,7 +42,7 @@ type Input struct {
 // Tree is one side of a change.
 type Tree struct {
 	FS       fs.FS
-	Revision Revision
+	Revision report.Revision
 	// Under restricts the scan to roots at or below this directory ("" or "." for
 	// all). Rendering still reads the whole tree.
 	Under string

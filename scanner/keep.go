@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
 )
 
 // keepRoots makes roots of the base that still have their files roots of the head
@@ -114,7 +115,7 @@ func (s *scan) tellUnlisted() {
 }
 
 func (s *scan) openUnlisted(root, name string) {
-	s.open(Indeterminate{
+	s.open(report.Indeterminate{
 		What: "manifest", Root: root, Location: ptr(locationOf(render.Position{Path: name}, headTree)),
 		Why: "the change makes a kustomization of this directory that does not have this among its resources: what applies the directory as plain manifests goes on applying it",
 	})

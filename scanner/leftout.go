@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
 )
 
 // whyLeftOut says why something is in no root.
@@ -69,7 +70,7 @@ func (s *scan) openLeftOut(o render.LeftOut, is, tree string, untouched bool) {
 	if !s.selected(o.Root) || !under(s.in.Head.Under, o.Path) {
 		return
 	}
-	s.open(Indeterminate{
+	s.open(report.Indeterminate{
 		What: string(o.Kind), Why: is + whyLeftOut(o.Kind), Root: o.Root, Untouched: untouched,
 		Location: ptr(locationOf(render.Position{Path: o.Path}, tree)),
 	})

@@ -3,6 +3,8 @@ package scanner
 import (
 	"strconv"
 	"unicode/utf16"
+
+	"github.com/preadmit/preadmit/report"
 )
 
 const (
@@ -68,7 +70,7 @@ func hashedUnits(data []byte) (units []uint16, starts []int) {
 }
 
 // hashLine sets the hash of a location's line; of one without, that of the first.
-func (s *scan) hashLine(l *Location) {
+func (s *scan) hashLine(l *report.Location) {
 	if l.Path == "" {
 		return
 	}
@@ -78,7 +80,7 @@ func (s *scan) hashLine(l *Location) {
 }
 
 // sideOf is the side of the change that a location is in.
-func (s *scan) sideOf(l *Location) *side {
+func (s *scan) sideOf(l *report.Location) *side {
 	if l.Tree == baseTree && s.base != nil {
 		return s.base
 	}
@@ -86,4 +88,4 @@ func (s *scan) sideOf(l *Location) *side {
 }
 
 // HashLine sets the hash of a location's line.
-func (s *Survey) HashLine(l *Location) { s.scan.hashLine(l) }
+func (s *Survey) HashLine(l *report.Location) { s.scan.hashLine(l) }

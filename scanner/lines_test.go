@@ -9,8 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/preadmit/preadmit/scanner"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/preadmit/preadmit/report"
 )
 
 // TestLines holds the line of each finding and its related ones for the ways in
@@ -49,7 +50,7 @@ func TestLines(t *testing.T) {
 
 // describeLines lists findings with the text of their lines, and all that is
 // wrong with the archive.
-func describeLines(report *scanner.Report) string {
+func describeLines(report *report.Report) string {
 	out := []string{}
 	for _, f := range report.Findings {
 		line := fmt.Sprintf("%s %s/%s %s %s\n", f.Operation, f.Object.Kind, f.Object.Name, judgement(f), f.Status)
@@ -70,14 +71,14 @@ func describeLines(report *scanner.Report) string {
 }
 
 // judgement names the validation that failed, or tells what the server said.
-func judgement(f scanner.Finding) string {
+func judgement(f report.Finding) string {
 	if f.Validation == nil {
 		return f.Message
 	}
 	return fmt.Sprintf("%s[%d]", f.Policy, *f.Validation)
 }
 
-func describeLine(l scanner.Location) string {
+func describeLine(l report.Location) string {
 	text := ""
 	if i := l.StartLine - l.SnippetLine; i >= 0 && i < len(l.Snippet) {
 		text = l.Snippet[i]

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/locate"
 )
@@ -63,17 +64,17 @@ func (l *locator) source(ctx context.Context, o *admission.Object) (*render.Sour
 
 // locate gives the line of the first of fields that was written, else of the first
 // one's nearest ancestor; without fields the object's document.
-func (l *locator) locate(ctx context.Context, o *admission.Object, fields []string) (Location, error) {
+func (l *locator) locate(ctx context.Context, o *admission.Object, fields []string) (report.Location, error) {
 	loc, _, err := l.locateFirst(ctx, o, fields)
 	return loc, err
 }
 
 // locateFirst also gives what is known of the place.
-func (l *locator) locateFirst(ctx context.Context, o *admission.Object, fields []string) (Location, render.Place, error) {
+func (l *locator) locateFirst(ctx context.Context, o *admission.Object, fields []string) (report.Location, render.Place, error) {
 	source, err := l.source(ctx, o)
 	if err != nil {
 		from := originOf(o)
-		return Location{Path: from.side.location(from.root.Dir), Tree: from.side.treeName()}, render.Place{}, err
+		return report.Location{Path: from.side.location(from.root.Dir), Tree: from.side.treeName()}, render.Place{}, err
 	}
 	place, field := findFirst(source, fields)
 	return l.at(o, place, field), place, nil
@@ -94,7 +95,7 @@ func findFirst(source *render.Source, fields []string) (place render.Place, fiel
 }
 
 // at is the location of a field of an object at a place.
-func (l *locator) at(o *admission.Object, place render.Place, field string) Location {
+func (l *locator) at(o *admission.Object, place render.Place, field string) report.Location {
 	from := originOf(o)
 	loc := locationOf(place.Position, from.side.treeName())
 	loc.Path, loc.Field, loc.Exact = from.side.location(place.Path), field, place.Evidence == render.Marked
@@ -116,17 +117,17 @@ func (s *side) treeName() string {
 }
 
 // locationOf is a position in a tree, without a snippet.
-func locationOf(p render.Position, tree string) Location {
-	return Location{
+func locationOf(p render.Position, tree string) report.Location {
+	return report.Location{
 		Path: p.Path, StartLine: p.Line, StartColumn: p.Column, EndLine: p.EndLine, EndColumn: p.EndColumn,
 		Tree: tree,
 	}
 }
 
 // objectOf names an object for the report, as it will be known in the cluster.
-func objectOf(o *admission.Object, key admission.Key) *Object {
+func objectOf(o *admission.Object, key admission.Key) *report.Object {
 	apiVersion, kind := o.GroupVersionKind().ToAPIVersionAndKind()
-	named := &Object{APIVersion: apiVersion, Kind: kind, Namespace: key.Namespace, Name: o.Name()}
+	named := &report.Object{APIVersion: apiVersion, Kind: kind, Namespace: key.Namespace, Name: o.Name()}
 	if named.Name == "" {
 		named.GenerateName = o.GenerateName()
 	}

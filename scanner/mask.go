@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
@@ -36,7 +37,7 @@ func hiddenBy(lines, masked []string) []string {
 // - what those files have for Secrets. What policies say is concealed where they say it.
 func (s *scan) conceal() {
 	for i := range s.report.Findings {
-		if f := &s.report.Findings[i]; f.Cause == CauseRender {
+		if f := &s.report.Findings[i]; f.Cause == report.CauseRender {
 			f.Message = s.concealed(f.Message, f.Root, &f.Location)
 		}
 	}
@@ -52,7 +53,7 @@ func (s *scan) conceal() {
 
 // concealed is a message without what the file at a location has for Secrets, nor the
 // files that keep root from rendering: a message may quote why it did not before.
-func (s *scan) concealed(message, root string, at *Location) string {
+func (s *scan) concealed(message, root string, at *report.Location) string {
 	var hidden []string
 	if at != nil && at.Path != "" {
 		hidden = slices.Concat(hidden, s.locator.texts.file(s.sideOf(at), at.Path).hidden)

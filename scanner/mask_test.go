@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/preadmit/preadmit/scanner"
+
+	"github.com/preadmit/preadmit/report"
 )
 
 // quoting is a policy on Secrets and ConfigMaps whose message is messageExpression.
@@ -50,7 +51,7 @@ metadata: {name: db, namespace: default}
 }
 
 // messagesOf are the messages of what policies say.
-func messagesOf(r *scanner.Report) []string {
+func messagesOf(r *report.Report) []string {
 	var out []string
 	for _, f := range r.Findings {
 		out = append(out, f.Message)

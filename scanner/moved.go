@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
@@ -219,7 +220,7 @@ func (s *scan) noteMove(m *move) {
 	if len(m.from) == 1 && len(m.to) == 1 && !m.to[0].unsure {
 		return
 	}
-	s.diagnose(Diagnostic{Severity: "note", Message: fmt.Sprintf(
+	s.diagnose(report.Diagnostic{Severity: "note", Message: fmt.Sprintf(
 		"%s is gone from %s and new in %s: which of them became which is not known, so what differs is judged each way",
 		m.key, rootsOf(m.from), rootsOf(m.to))})
 }

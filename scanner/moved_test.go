@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 )
 
@@ -117,14 +118,14 @@ func TestMovedPolicies(t *testing.T) {
 		t.Errorf("a broken policy that moved is a finding: %+v", f)
 	}
 	r := mustScan(t, input(broken+app, strings.Replace(moved, "at most 3", "at most three", 1)+app))
-	if len(r.Findings) != 1 || r.Findings[0].Status != scanner.StatusExisting || r.Findings[0].Operation != "UPDATE" {
+	if len(r.Findings) != 1 || r.Findings[0].Status != report.StatusExisting || r.Findings[0].Operation != "UPDATE" {
 		t.Errorf("a broken policy that moved and changed: %q", says(r))
 	}
 	fixed := strings.Replace(limitPolicy, "-- policies/", "-- rules/", 1)
 	r = mustScan(t, input(broken+app, fixed+app))
 	resolved := 0
 	for _, f := range r.Findings {
-		if f.Status == scanner.StatusResolved {
+		if f.Status == report.StatusResolved {
 			resolved++
 			if f.Root != "policies" || f.Location.Path != "policies/limit.yaml" || f.Location.Tree != "base" {
 				t.Errorf("the resolved finding is in root %s, at %s of %s", f.Root, f.Location.Path, f.Location.Tree)

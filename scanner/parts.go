@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
@@ -48,10 +49,10 @@ func (s *scan) addPartRefusal(t *target, refusal policy.Refusal, before []policy
 	}
 	p := pair{key: t.head.cluster.Key(refusal.Object), head: refusal.Object}
 	f := p.malformed(refusal)
-	f.Root, f.Status = originOf(refusal.Object).root.Dir, StatusNew
+	f.Root, f.Status = originOf(refusal.Object).root.Dir, report.StatusNew
 	for _, old := range before {
 		if t.head.cluster.Key(old.Object) == p.key && old.Message == refusal.Message {
-			f.Status = StatusExisting
+			f.Status = report.StatusExisting
 		}
 	}
 	s.add(f)

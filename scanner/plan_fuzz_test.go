@@ -14,6 +14,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/treetest"
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 )
 
@@ -149,7 +150,7 @@ func (y *planTally) compare(t testing.TB, seed uint64) {
 	}
 }
 
-func (y *planTally) count(whole, got *scanner.Report) {
+func (y *planTally) count(whole, got *report.Report) {
 	y.findings += len(whole.Findings)
 	y.indeterminate += len(whole.Indeterminate)
 	y.requests += whole.Summary.Requests

@@ -9,8 +9,10 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/preadmit/preadmit/scanner"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner"
 )
 
 // sameAsWhole scans a change and compares with a scan that renders every root: what
@@ -33,11 +35,11 @@ func sameAsWhole(t *testing.T, in scanner.Input) int {
 
 // planDiff compares what two scans say, but for counts of roots, durations, and
 // notes about roots that do not render, before the change as after it.
-func planDiff(whole, got *scanner.Report) string {
-	compared := func(r *scanner.Report) *scanner.Report {
+func planDiff(whole, got *report.Report) string {
+	compared := func(r *report.Report) *report.Report {
 		c := *r
-		c.Summary.Roots, c.Summary.Durations = scanner.RootCounts{}, scanner.Durations{}
-		c.Diagnostics = slices.DeleteFunc(slices.Clone(r.Diagnostics), func(d scanner.Diagnostic) bool {
+		c.Summary.Roots, c.Summary.Durations = report.RootCounts{}, report.Durations{}
+		c.Diagnostics = slices.DeleteFunc(slices.Clone(r.Diagnostics), func(d report.Diagnostic) bool {
 			return d.Severity == "note" && (strings.HasPrefix(d.Message, "this root does not render, as it did not before") ||
 				strings.HasPrefix(d.Message, "this root is not judged and does not render"))
 		})
@@ -91,8 +93,8 @@ func sidesOf(archive *txtar.Archive) (base, head fstest.MapFS) {
 
 func inputOf(base, head fstest.MapFS) scanner.Input {
 	return scanner.Input{
-		Base: &scanner.Tree{FS: base, Revision: scanner.Revision{Name: "base"}},
-		Head: scanner.Tree{FS: head, Revision: scanner.Revision{Name: "head"}},
+		Base: &scanner.Tree{FS: base, Revision: report.Revision{Name: "base"}},
+		Head: scanner.Tree{FS: head, Revision: report.Revision{Name: "head"}},
 	}
 }
 

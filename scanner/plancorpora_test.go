@@ -18,6 +18,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 )
 
@@ -127,8 +128,8 @@ func (c *corpusPlans) compare(t *testing.T, name string, base, head fs.FS) {
 		return
 	}
 	in := scanner.Input{
-		Base: &scanner.Tree{FS: base, Revision: scanner.Revision{Name: "base"}},
-		Head: scanner.Tree{FS: head, Revision: scanner.Revision{Name: "head"}}, Render: c.options,
+		Base: &scanner.Tree{FS: base, Revision: report.Revision{Name: "base"}},
+		Head: scanner.Tree{FS: head, Revision: report.Revision{Name: "head"}}, Render: c.options,
 	}
 	whole, err := scanner.ScanWhole(context.Background(), in)
 	if err != nil {

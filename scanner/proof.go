@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
 )
 
 // A place that kustomize carried along with a value is exact. One that a rule found,
@@ -69,7 +70,7 @@ func (s *scan) proofs() []*proof {
 		for i := range s.findings {
 			f := &s.findings[i]
 			c, ok := f.doubted()
-			if !ok || isNew != (f.Status == StatusNew) {
+			if !ok || isNew != (f.Status == report.StatusNew) {
 				continue
 			}
 			from := originOf(f.object)
@@ -122,6 +123,6 @@ func (l *locator) prove(ctx context.Context, p *proof) {
 // move locates a finding at another place of the same field.
 func (l *locator) move(f *found, place render.Place) {
 	loc := l.at(f.object, place, f.Location.Field)
-	loc.Related = slices.DeleteFunc(f.Location.Related, func(other Location) bool { return loc.tells(other) })
+	loc.Related = slices.DeleteFunc(f.Location.Related, func(other report.Location) bool { return pointsTo(&loc, other) })
 	f.Location = loc
 }

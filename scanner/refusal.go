@@ -5,17 +5,19 @@ import (
 	"regexp"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apiserver "k8s.io/apiserver/pkg/admission"
+
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	apiserver "k8s.io/apiserver/pkg/admission"
 )
 
 // refused is the finding for an object the API server would not accept.
 func (p pair) refused(refusal *apierrors.StatusError) found {
 	status := refusal.ErrStatus
-	f := p.schema(ActionDeny, status.Message)
+	f := p.schema(report.ActionDeny, status.Message)
 	f.Reason = string(status.Reason)
 	if status.Details != nil {
 		for _, cause := range status.Details.Causes {
@@ -29,16 +31,16 @@ func (p pair) refused(refusal *apierrors.StatusError) found {
 
 // warned is the finding for a warning of the API server's own.
 func (p pair) warned(text string) found {
-	f := p.schema(ActionWarn, text)
+	f := p.schema(report.ActionWarn, text)
 	if field := warnedField(text); field != "" {
 		f.fields = []string{field}
 	}
 	return f
 }
 
-func (p pair) schema(action Action, message string) found {
-	return found{Finding: Finding{
-		Action: action, Actions: []Action{action}, Cause: CauseSchema,
+func (p pair) schema(action report.Action, message string) found {
+	return found{Finding: report.Finding{
+		Action: action, Actions: []report.Action{action}, Cause: report.CauseSchema,
 		Message: policy.ConcealFor(message, p.base, p.head), Operation: string(p.operation()),
 	}, object: p.object(), key: p.key}
 }
@@ -114,8 +116,8 @@ func findRefusal(refusals []policy.Refusal, o *admission.Object) (policy.Refusal
 
 // malformed is the finding for a policy or binding the API server would not accept.
 func (p pair) malformed(refusal policy.Refusal) found {
-	f := p.schema(ActionDeny, refusal.Message)
-	f.Cause, f.Reason, f.fields = CausePolicy, string(refusal.Reason), refusal.Fields
+	f := p.schema(report.ActionDeny, refusal.Message)
+	f.Cause, f.Reason, f.fields = report.CausePolicy, string(refusal.Reason), refusal.Fields
 	o := p.object()
 	if o.GroupVersionKind().GroupKind() == kinds.Policy {
 		f.Policy = o.Name()

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
 )
 
 // works tells who asked for it that a root is at work, and the function it gives that
@@ -64,7 +65,7 @@ func (s *scan) accountRefused() {
 		if _, err := fs.Stat(s.head.tree.FS, root); err != nil && s.base != nil {
 			from = s.base
 		}
-		s.open(Indeterminate{
+		s.open(report.Indeterminate{
 			What: "root", Why: s.in.Refused[root], Root: root,
 			Location: ptr(locationOf(render.Position{Path: from.mainFile(root)}, from.name)),
 		})

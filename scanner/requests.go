@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
@@ -105,10 +106,10 @@ func (s *scan) noteRefusals(heard []*hearing) {
 			key := admission.Key{Name: o.Name()}
 			if from.extra {
 				f := pair{key: key, head: o}.malformed(refusal)
-				f.Status, f.Root = StatusNew, originOf(o).root.Dir
+				f.Status, f.Root = report.StatusNew, originOf(o).root.Dir
 				s.add(f)
 			} else if !s.isChanged(o) {
-				s.unjudged = append(s.unjudged, unjudged{object: o, key: key, Indeterminate: Indeterminate{
+				s.unjudged = append(s.unjudged, unjudged{object: o, key: key, Indeterminate: report.Indeterminate{
 					What: "policy", Policy: o.Name(), Root: originOf(o).root.Dir,
 					Why: "an API server would not accept this, so it takes no effect here, before the change as after it: " + refusal.Message,
 				}})
@@ -161,7 +162,7 @@ func (s *scan) noteMutations() {
 	if names = slices.Compact(slices.Sorted(slices.Values(names))); len(names) == 0 {
 		return
 	}
-	s.diagnose(Diagnostic{
+	s.diagnose(report.Diagnostic{
 		Severity: "note",
 		Message:  "verdicts do not include what these do to a request: " + strings.Join(names, ", "),
 	})

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/preadmit/preadmit/scanner/admission"
-	"github.com/preadmit/preadmit/scanner/kinds"
-	"github.com/preadmit/preadmit/scanner/policy"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiserver "k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
+	"github.com/preadmit/preadmit/scanner/policy"
 )
 
 // review is the judging of one pair.
@@ -171,7 +173,7 @@ func (r *review) server(final verdict, before *verdict) {
 // decisions reports what policies decided, equal decisions once.
 func (r *review) decisions(inForce, final verdict, before *verdict) {
 	failed := rulesOf(before.decisions)
-	by := PoliciesInForce
+	by := report.PoliciesInForce
 	reported := []policy.Decision{}
 	for _, v := range []verdict{inForce, final} {
 		for _, d := range v.decisions {
@@ -180,7 +182,7 @@ func (r *review) decisions(inForce, final verdict, before *verdict) {
 				r.add(r.decide(d, by), failed[ruleOf(d)])
 			}
 		}
-		by = PoliciesProposed
+		by = report.PoliciesProposed
 	}
 	for _, i := range unique(slices.Concat(inForce.indeterminate, final.indeterminate)) {
 		r.indeterminate("policy", i.policy, i.why)
@@ -196,13 +198,13 @@ func (r *review) resolved(inForce, final verdict, before *verdict) {
 	}
 	for _, d := range before.decisions {
 		if !failing[ruleOf(d)] && !open[d.Policy.Name] {
-			r.resolve(r.decide(d, PoliciesInForce))
+			r.resolve(r.decide(d, report.PoliciesInForce))
 		}
 	}
 }
 
 // decide turns a decision into a finding whose param is named as the cluster has it.
-func (r *review) decide(d policy.Decision, by PolicySet) found {
+func (r *review) decide(d policy.Decision, by report.PolicySet) found {
 	f := r.decided(d, by)
 	if f.Param != nil {
 		f.Param.Namespace = r.inForce.cluster.Key(d.Param).Namespace
@@ -236,9 +238,9 @@ func (r *review) governing(d policy.Decision) []*admission.Object {
 }
 
 func (r *review) add(f found, existed bool) {
-	f.Root, f.Status = r.root.String(), StatusNew
+	f.Root, f.Status = r.root.String(), report.StatusNew
 	if existed {
-		f.Status = StatusExisting
+		f.Status = report.StatusExisting
 	}
 	r.out.findings = append(r.out.findings, f)
 }
@@ -246,13 +248,13 @@ func (r *review) add(f found, existed bool) {
 // resolve adds a finding that is gone; it is about the base's version, which may have
 // been in another root.
 func (r *review) resolve(f found) {
-	f.Root, f.Status, f.object = originOf(r.base).root.Dir, StatusResolved, r.base
+	f.Root, f.Status, f.object = originOf(r.base).root.Dir, report.StatusResolved, r.base
 	r.out.findings = append(r.out.findings, f)
 }
 
 func (r *review) indeterminate(what, by, why string) {
 	r.out.unjudged = append(r.out.unjudged, unjudged{
-		Indeterminate: Indeterminate{What: what, Why: policy.ConcealFor(why, r.base, r.head), Policy: by, Root: r.root.String()},
+		Indeterminate: report.Indeterminate{What: what, Why: policy.ConcealFor(why, r.base, r.head), Policy: by, Root: r.root.String()},
 		object:        r.object(), key: r.key,
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
@@ -26,7 +27,7 @@ func (s *scan) noteRivals() {
 					continue
 				}
 				key := t.head.cluster.Key(o)
-				s.unjudged = append(s.unjudged, unjudged{object: o, key: key, Indeterminate: Indeterminate{
+				s.unjudged = append(s.unjudged, unjudged{object: o, key: key, Indeterminate: report.Indeterminate{
 					What: "object", Object: objectOf(o, key), Root: originOf(o).root.Dir,
 					Why: "defines the kind " + kind.Kind + ", which " + namesOf(before[kind]) + " defines already: an API server does not accept " +
 						"its names, and what policies say of objects of the kind may be something else",

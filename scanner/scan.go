@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
@@ -24,11 +25,11 @@ import (
 // Scan judges a change. What is wrong with the change is in the report; the error
 // is for a scan that could not be done: an *InputError if the user's input is at
 // fault, the context's, or that of a tree that cannot be read.
-func Scan(ctx context.Context, in Input) (*Report, error) {
+func Scan(ctx context.Context, in Input) (*report.Report, error) {
 	return newScan(in).run(ctx)
 }
 
-func (s *scan) run(ctx context.Context) (*Report, error) {
+func (s *scan) run(ctx context.Context) (*report.Report, error) {
 	start := time.Now()
 	durations := &s.report.Summary.Durations
 	for _, stage := range []struct {
@@ -54,6 +55,8 @@ func (s *scan) run(ctx context.Context) (*Report, error) {
 	return s.report, nil
 }
 
+func seconds(d time.Duration) float64 { return d.Round(time.Microsecond).Seconds() }
+
 // scan is a scan in progress.
 type scan struct {
 	in         Input
@@ -64,7 +67,7 @@ type scan struct {
 	locator    *locator
 
 	mu       sync.Mutex
-	report   *Report
+	report   *report.Report
 	findings []found
 	unjudged []unjudged
 	remarks  []found
@@ -76,11 +79,11 @@ type scan struct {
 }
 
 func newScan(in Input) *scan {
-	report := &Report{
-		APIVersion: APIVersion, Kind: Kind,
-		Tool:     Tool{Name: "preadmit", Version: in.Version, Kubernetes: admission.KubernetesVersion},
-		Change:   ChangeInfo{Head: in.Head.Revision},
-		Findings: []Finding{}, Indeterminate: []Indeterminate{}, Diagnostics: []Diagnostic{},
+	report := &report.Report{
+		APIVersion: report.APIVersion, Kind: report.Kind,
+		Tool:     report.Tool{Name: "preadmit", Version: in.Version, Kubernetes: admission.KubernetesVersion},
+		Change:   report.ChangeInfo{Head: in.Head.Revision},
+		Findings: []report.Finding{}, Indeterminate: []report.Indeterminate{}, Diagnostics: []report.Diagnostic{},
 	}
 	if in.Base != nil {
 		report.Change.Base = &in.Base.Revision
@@ -112,7 +115,7 @@ func (s *scan) discover(ctx context.Context) (err error) {
 	}
 	for _, d := range s.head.found.Diagnostics {
 		if under(s.in.Head.Under, d.Path) {
-			s.diagnose(Diagnostic{Severity: string(d.Severity), Message: d.Message, Location: ptr(locationOf(d.Position, headTree))})
+			s.diagnose(report.Diagnostic{Severity: string(d.Severity), Message: d.Message, Location: ptr(locationOf(d.Position, headTree))})
 		}
 	}
 	s.progress("discover", 1, 1)
@@ -218,14 +221,14 @@ func (s *scan) locate(ctx context.Context) error {
 	return nil
 }
 
-func (s *scan) diagnose(d Diagnostic) {
+func (s *scan) diagnose(d report.Diagnostic) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.report.Diagnostics = append(s.report.Diagnostics, d)
 }
 
 // open adds what could not be judged.
-func (s *scan) open(i Indeterminate) {
+func (s *scan) open(i report.Indeterminate) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.report.Indeterminate = append(s.report.Indeterminate, i)

@@ -13,8 +13,10 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/preadmit/preadmit/scanner"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner"
 )
 
 // tree makes a tree of a txtar archive.
@@ -28,14 +30,14 @@ func tree(archive string) fstest.MapFS {
 
 // input makes a change of two trees; base "" is no base.
 func input(base, head string) scanner.Input {
-	in := scanner.Input{Head: scanner.Tree{FS: tree(head), Revision: scanner.Revision{Name: "head"}}, Version: "test"}
+	in := scanner.Input{Head: scanner.Tree{FS: tree(head), Revision: report.Revision{Name: "head"}}, Version: "test"}
 	if base != "" {
-		in.Base = &scanner.Tree{FS: tree(base), Revision: scanner.Revision{Name: "base"}}
+		in.Base = &scanner.Tree{FS: tree(base), Revision: report.Revision{Name: "base"}}
 	}
 	return in
 }
 
-func mustScan(t *testing.T, in scanner.Input) *scanner.Report {
+func mustScan(t *testing.T, in scanner.Input) *report.Report {
 	t.Helper()
 	report, err := scanner.Scan(context.Background(), in)
 	if err != nil {
@@ -45,7 +47,7 @@ func mustScan(t *testing.T, in scanner.Input) *scanner.Report {
 }
 
 // says puts a report into lines one can compare and read.
-func says(r *scanner.Report) []string {
+func says(r *report.Report) []string {
 	lines := []string{}
 	for _, f := range r.Findings {
 		object := ""
@@ -63,7 +65,7 @@ func says(r *scanner.Report) []string {
 	return lines
 }
 
-func wantSays(t *testing.T, r *scanner.Report, want ...string) {
+func wantSays(t *testing.T, r *report.Report, want ...string) {
 	t.Helper()
 	if want == nil {
 		want = []string{}
@@ -109,10 +111,10 @@ spec:
 func TestScanWithoutBaseCreatesEverything(t *testing.T) {
 	r := mustScan(t, input("", limitPolicy+"-- app/a.yaml --\n"+deployment("a", 5)+"-- app/b.yaml --\n"+deployment("b", 2)))
 	wantSays(t, r, "new Deny validation app/a.yaml CREATE Deployment default/a: at most 3 [inForce]")
-	if r.Summary.Requests != 4 || r.Summary.Policies != 1 || r.Summary.Roots != (scanner.RootCounts{Rendered: 2}) {
+	if r.Summary.Requests != 4 || r.Summary.Policies != 1 || r.Summary.Roots != (report.RootCounts{Rendered: 2}) {
 		t.Errorf("summary: %+v", r.Summary)
 	}
-	if diff := cmp.Diff([]scanner.Action{"Deny", "Audit"}, r.Findings[0].Actions); diff != "" {
+	if diff := cmp.Diff([]report.Action{"Deny", "Audit"}, r.Findings[0].Actions); diff != "" {
 		t.Errorf("actions (-want +got):\n%s", diff)
 	}
 }
@@ -166,7 +168,7 @@ func TestScanSchema(t *testing.T) {
 	r = mustScan(t, input(bad("  replica: 3\n", "matchLabels: {app: a}"), good))
 	wantSays(t, r, `resolved Warn schema app/a.yaml UPDATE Deployment default/a: unknown field "spec.replica" []`)
 	r = mustScan(t, input("", bad("", "matchLabels: {app: b}")))
-	if len(r.Findings) != 1 || r.Findings[0].Cause != scanner.CauseSchema || r.Findings[0].Action != scanner.ActionDeny || r.Findings[0].Reason != "Invalid" {
+	if len(r.Findings) != 1 || r.Findings[0].Cause != report.CauseSchema || r.Findings[0].Action != report.ActionDeny || r.Findings[0].Reason != "Invalid" {
 		t.Errorf("report: %q", says(r))
 	}
 }
@@ -184,17 +186,17 @@ func TestScanAccountsForRoots(t *testing.T) {
 	works := "-- app/kustomization.yaml --\nresources: [a.yaml]\n-- app/a.yaml --\n" + deployment("a", 1)
 	tests := []struct {
 		name, base, head string
-		want             scanner.RootCounts
+		want             report.RootCounts
 		render           bool
 	}{
-		{"broken by the change", works, broken, scanner.RootCounts{Failed: 1}, true},
-		{"broken and new", "-- README --\n", broken, scanner.RootCounts{Failed: 1}, true},
-		{"broken without a base", "", broken, scanner.RootCounts{Failed: 1}, true},
-		{"broken before", broken, broken + "namePrefix: x-\n", scanner.RootCounts{FailedBefore: 1}, false},
-		{"not touched", works, works + "-- x --\n", scanner.RootCounts{Untouched: 1}, false},
-		{"refused", works, remote, scanner.RootCounts{Indeterminate: 1, Lost: 1}, false},
-		{"refused before", remote, works, scanner.RootCounts{Rendered: 1}, false},
-		{"repaired", broken, works, scanner.RootCounts{Rendered: 1}, false},
+		{"broken by the change", works, broken, report.RootCounts{Failed: 1}, true},
+		{"broken and new", "-- README --\n", broken, report.RootCounts{Failed: 1}, true},
+		{"broken without a base", "", broken, report.RootCounts{Failed: 1}, true},
+		{"broken before", broken, broken + "namePrefix: x-\n", report.RootCounts{FailedBefore: 1}, false},
+		{"not touched", works, works + "-- x --\n", report.RootCounts{Untouched: 1}, false},
+		{"refused", works, remote, report.RootCounts{Indeterminate: 1, Lost: 1}, false},
+		{"refused before", remote, works, report.RootCounts{Rendered: 1}, false},
+		{"repaired", broken, works, report.RootCounts{Rendered: 1}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -202,7 +204,7 @@ func TestScanAccountsForRoots(t *testing.T) {
 			if r.Summary.Roots != tt.want {
 				t.Errorf("roots: %+v, want %+v\n%q", r.Summary.Roots, tt.want, says(r))
 			}
-			if got := len(r.Findings) == 1 && r.Findings[0].Cause == scanner.CauseRender; got != tt.render {
+			if got := len(r.Findings) == 1 && r.Findings[0].Cause == report.CauseRender; got != tt.render {
 				t.Errorf("render finding %v, want %v: %q", got, tt.render, says(r))
 			}
 			if len(r.Findings)+len(r.Indeterminate)+len(r.Diagnostics)+r.Summary.Roots.Untouched == 0 {
@@ -219,7 +221,7 @@ func TestScanRemovedRoot(t *testing.T) {
 	wantSays(t, mustScan(t, input(deny+app, deny)),
 		"new Deny validation app/a.yaml DELETE Deployment default/a: at most 3 [inForce]")
 	r := mustScan(t, input(deny+app, deny+"-- app/kustomization.yaml --\nresources: [gone.yaml]\n"))
-	if len(r.Findings) != 1 || r.Findings[0].Cause != scanner.CauseRender {
+	if len(r.Findings) != 1 || r.Findings[0].Cause != report.CauseRender {
 		t.Errorf("report: %q", says(r))
 	}
 }
@@ -283,7 +285,7 @@ func TestScanExtras(t *testing.T) {
 	wantSays(t, mustScan(t, in), "new Deny validation app/a.yaml CREATE Deployment default/a: at most 3 [inForce]")
 	in.Extra[0].FS = tree(strings.Replace(policies, "<= 3", "<=", 1))
 	r := mustScan(t, in)
-	if len(r.Findings) != 1 || r.Findings[0].Cause != scanner.CausePolicy || r.Findings[0].Location.Path != "../given/limit.yaml" {
+	if len(r.Findings) != 1 || r.Findings[0].Cause != report.CausePolicy || r.Findings[0].Location.Path != "../given/limit.yaml" {
 		t.Errorf("report: %q", says(r))
 	}
 	var wrong *scanner.InputError
@@ -329,9 +331,9 @@ func TestScanIsDeterministic(t *testing.T) {
 }
 
 // reportJSON is a report's bytes, durations aside.
-func reportJSON(t *testing.T, r *scanner.Report) string {
+func reportJSON(t *testing.T, r *report.Report) string {
 	t.Helper()
-	r.Summary.Durations = scanner.Durations{}
+	r.Summary.Durations = report.Durations{}
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -348,8 +350,8 @@ func TestScanReport(t *testing.T) {
 	all := tree(string(data))
 	base, head := sub(t, all, "base"), sub(t, all, "head")
 	got := reportJSON(t, mustScan(t, scanner.Input{
-		Base: &scanner.Tree{FS: base, Revision: scanner.Revision{Name: "main"}},
-		Head: scanner.Tree{FS: head, Revision: scanner.Revision{Name: "change"}}, Version: "test",
+		Base: &scanner.Tree{FS: base, Revision: report.Revision{Name: "main"}},
+		Head: scanner.Tree{FS: head, Revision: report.Revision{Name: "change"}}, Version: "test",
 	}))
 	const golden = "testdata/report.json"
 	if *update {

@@ -12,9 +12,11 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/preadmit/preadmit/scanner"
 	"github.com/rogpeppe/go-internal/txtar"
 	"sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -31,12 +33,12 @@ type wanted struct {
 
 type wantedFinding struct {
 	Operation  string         `json:"operation"`
-	Object     scanner.Object `json:"object"`
+	Object     report.Object  `json:"object"`
 	Policy     string         `json:"policy"`
 	Binding    string         `json:"binding"`
 	Validation int            `json:"validation"`
-	Action     scanner.Action `json:"action"`
-	Status     scanner.Status `json:"status"`
+	Action     report.Action  `json:"action"`
+	Status     report.Status  `json:"status"`
 	Message    string         `json:"message"`
 	Root       string         `json:"root"`
 	Location   wantedLocation `json:"location"`
@@ -79,7 +81,7 @@ func TestScenarios(t *testing.T) {
 
 // countExact counts the findings whose lines are proven: those of all fields that are
 // there, and of those that a patch took away.
-func countExact(t *testing.T, report *scanner.Report) int {
+func countExact(t *testing.T, report *report.Report) int {
 	t.Helper()
 	exact := 0
 	for _, f := range report.Findings {
@@ -95,7 +97,7 @@ func countExact(t *testing.T, report *scanner.Report) int {
 	return exact
 }
 
-func scanScenario(t *testing.T, file string, workers int) (wanted, *scanner.Report) {
+func scanScenario(t *testing.T, file string, workers int) (wanted, *report.Report) {
 	t.Helper()
 	archive, err := txtar.ParseFile(file)
 	if err != nil {
@@ -104,7 +106,7 @@ func scanScenario(t *testing.T, file string, workers int) (wanted, *scanner.Repo
 	return scanArchive(t, file, archive, workers)
 }
 
-func scanArchive(t *testing.T, file string, archive *txtar.Archive, workers int) (wanted, *scanner.Report) {
+func scanArchive(t *testing.T, file string, archive *txtar.Archive, workers int) (wanted, *report.Report) {
 	t.Helper()
 	var want wanted
 	base, head := fstest.MapFS{}, fstest.MapFS{}
@@ -124,8 +126,8 @@ func scanArchive(t *testing.T, file string, archive *txtar.Archive, workers int)
 		}
 	}
 	report, err := scanner.Scan(context.Background(), scanner.Input{
-		Base:    &scanner.Tree{FS: base, Revision: scanner.Revision{Name: "base"}},
-		Head:    scanner.Tree{FS: head, Revision: scanner.Revision{Name: "head"}},
+		Base:    &scanner.Tree{FS: base, Revision: report.Revision{Name: "base"}},
+		Head:    scanner.Tree{FS: head, Revision: report.Revision{Name: "head"}},
 		Version: "test",
 		Workers: workers,
 	})
@@ -136,7 +138,7 @@ func scanArchive(t *testing.T, file string, archive *txtar.Archive, workers int)
 }
 
 // gotFindings are a report's findings in the form of want.yaml.
-func gotFindings(report *scanner.Report) []wantedFinding {
+func gotFindings(report *report.Report) []wantedFinding {
 	got := []wantedFinding{}
 	for _, f := range report.Findings {
 		w := wantedFinding{

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
+
+	"github.com/preadmit/preadmit/report"
 )
 
 // snippetContext is the number of lines shown before and after a location.
@@ -65,7 +67,7 @@ func readText(tree fs.FS, path string) *textFile {
 // addSnippet sets the lines around a location. The snippet stays inside the YAML
 // document, since the next one may be a Secret; everything about a Secret object is
 // masked wherever it was written.
-func (l *locator) addSnippet(loc *Location, from *side, path string, secret bool) {
+func (l *locator) addSnippet(loc *report.Location, from *side, path string, secret bool) {
 	lines := l.texts.lines(from, path)
 	if loc.StartLine < 1 || loc.StartLine > len(lines) {
 		return

@@ -6,9 +6,11 @@ import (
 	"path"
 	"slices"
 
-	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/scanner/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/admission"
 )
 
 // Survey is a tree that was rendered into the states of its clusters and not
@@ -18,10 +20,10 @@ type Survey struct {
 	Clusters []Surveyed
 	// Roots counts the roots; Broken are the findings about those that do not
 	// render, located, of CauseRender.
-	Roots         RootCounts
-	Broken        []Finding
-	Indeterminate []Indeterminate
-	Diagnostics   []Diagnostic
+	Roots         report.RootCounts
+	Broken        []report.Finding
+	Indeterminate []report.Indeterminate
+	Diagnostics   []report.Diagnostic
 
 	scan *scan
 }
@@ -61,7 +63,7 @@ func NewSurvey(ctx context.Context, in Input) (*Survey, error) {
 	survey := &Survey{
 		scan: s, Roots: s.report.Summary.Roots, Broken: s.report.Findings,
 		Indeterminate: s.report.Indeterminate,
-		Diagnostics:   slices.DeleteFunc(s.report.Diagnostics, func(d Diagnostic) bool { return d.Message == nothingToJudge }),
+		Diagnostics:   slices.DeleteFunc(s.report.Diagnostics, func(d report.Diagnostic) bool { return d.Message == nothingToJudge }),
 	}
 	for _, t := range s.targets {
 		survey.Clusters = append(survey.Clusters, surveyed(t, parts))
@@ -127,13 +129,13 @@ func (s *Survey) Root(o *admission.Object) string { return originOf(o).root.Dir 
 // Locate gives the line of the first of fields that was written, else of the first
 // one's nearest ancestor; without fields the object's document. What cannot be
 // found at all is located at the object's root.
-func (s *Survey) Locate(ctx context.Context, o *admission.Object, fields ...string) Location {
+func (s *Survey) Locate(ctx context.Context, o *admission.Object, fields ...string) report.Location {
 	loc, _ := s.scan.locator.locate(ctx, o, fields) // an error leaves the root
 	return loc
 }
 
 // ObjectOf names an object as it will be known in the cluster.
-func (c *Surveyed) ObjectOf(o *admission.Object) *Object { return objectOf(o, c.State.Key(o)) }
+func (c *Surveyed) ObjectOf(o *admission.Object) *report.Object { return objectOf(o, c.State.Key(o)) }
 
 // WarnedField is the field that a warning of the API server is about, "" when it
 // names none.

@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/scanner/admission"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/admission"
 )
 
 // target is a cluster with its state before and after the change. Without
@@ -145,7 +147,7 @@ func (s *scan) noteGivenProblem(from *side, given string, r *rendered) {
 	if root, ok := from.root(r.Root.RootID); ok && sameRoot(root, r.Root) && s.selected(root.Dir) {
 		return
 	}
-	s.open(Indeterminate{
+	s.open(report.Indeterminate{
 		What: "policy", Root: r.Root.Dir, Location: ptr(locationOf(r.Problem.Position, headTree)),
 		Why: fmt.Sprintf("the policies and context in %s do not render: %s", given, r.Problem.Message),
 	})
@@ -196,7 +198,7 @@ func (s *scan) noteUntargeted() {
 	if len(left) == 0 {
 		return
 	}
-	s.diagnose(Diagnostic{
+	s.diagnose(report.Diagnostic{
 		Severity: "warning",
 		Message: fmt.Sprintf("%d roots belong to no target of %s and are not judged: %s",
 			len(left), ConfigFile, abbreviate(left)),

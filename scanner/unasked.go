@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -40,7 +41,7 @@ func (s *scan) openUnasked(from *side, root render.Root) {
 	if r == nil || r.Problem == nil || s.fails(root.Dir) || !from.mayHoldPolicies(r) {
 		return
 	}
-	s.open(Indeterminate{
+	s.open(report.Indeterminate{
 		What: "policy", Root: root.Dir, Location: ptr(locationOf(r.Problem.Position, from.name)),
 		Why: "policies and bindings that this root may hold were not asked, because it does not render: " + r.Problem.Message,
 	})
@@ -66,7 +67,7 @@ func (s *side) mayHoldPolicies(r *rendered) bool {
 // fails reports whether the report says of a root as a whole that it was not judged,
 // in a way that counts against the change.
 func (s *scan) fails(root string) bool {
-	return slices.ContainsFunc(s.report.Indeterminate, func(i Indeterminate) bool {
+	return slices.ContainsFunc(s.report.Indeterminate, func(i report.Indeterminate) bool {
 		return i.What == "root" && i.Root == root && !i.Untouched
-	}) || slices.ContainsFunc(s.findings, func(f found) bool { return f.Cause == CauseRender && f.Root == root })
+	}) || slices.ContainsFunc(s.findings, func(f found) bool { return f.Cause == report.CauseRender && f.Root == root })
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/report"
 )
 
 const (
@@ -47,9 +47,9 @@ func TestRootsThatNeverRendered(t *testing.T) {
 					t.Errorf("%+v at %+v", i, i.Location)
 				}
 			}
-			want := scanner.VerdictPassed
+			want := report.VerdictPassed
 			if len(r.Indeterminate) > 0 {
-				want = scanner.VerdictFailed
+				want = report.VerdictFailed
 			}
 			if got := r.Verdict("indeterminate", false); got != want {
 				t.Errorf("verdict %s, not %s", got, want)
@@ -103,11 +103,11 @@ func TestPoliciesThatNobodyAsked(t *testing.T) {
 			in.Config.Roots = test.roots
 			r := mustScan(t, in)
 			wantSays(t, r, test.want...)
-			want := scanner.VerdictPassed
+			want := report.VerdictPassed
 			if slices.ContainsFunc(test.want, func(line string) bool {
 				return strings.HasPrefix(line, "indeterminate") && !strings.HasPrefix(line, untouched)
 			}) {
-				want = scanner.VerdictFailed
+				want = report.VerdictFailed
 			}
 			if got := r.Verdict("indeterminate", false); got != want {
 				t.Errorf("verdict %s, not %s", got, want)

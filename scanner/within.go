@@ -6,13 +6,14 @@ import (
 	"unicode"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
 // LocateIn gives the place of a line and column, counted from 1 and in code
 // points, inside a text field: in YAML block scalars of several lines, too. When
 // the place cannot be followed into the file, it is that of the field.
-func (s *Survey) LocateIn(ctx context.Context, o *admission.Object, field string, line, column int) Location {
+func (s *Survey) LocateIn(ctx context.Context, o *admission.Object, field string, line, column int) report.Location {
 	loc := s.Locate(ctx, o, field)
 	text, ok := textAt(o.Content(), field)
 	if !ok || loc.StartLine == 0 {

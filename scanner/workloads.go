@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/preadmit/preadmit/scanner/admission"
 	v1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiserver "k8s.io/apiserver/pkg/admission"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/admission"
 )
 
 // trial is a workload before a judge.
@@ -237,7 +239,7 @@ func (r *review) adoptFindings(findings []found, last, first, was member) {
 	for _, f := range findings {
 		m := last
 		switch {
-		case f.Status == StatusResolved:
+		case f.Status == report.StatusResolved:
 			m = was
 		case m.generated() == nil:
 			m = first
@@ -263,10 +265,10 @@ func (r *review) adoptUnjudged(list []unjudged, kind schema.GroupVersionKind) {
 }
 
 // named names what the controller sends.
-func (m member) named(namespace string) *Object {
+func (m member) named(namespace string) *report.Object {
 	o := m.generated().Object
 	return objectOf(o, admission.Key{Namespace: namespace})
 }
 
 // words is a refusal's message without the name, which follows from the content.
-func (m member) words() string { return unnamed(m.refusal.ErrStatus.Message, m.named("")) }
+func (m member) words() string { return report.Unnamed(m.refusal.ErrStatus.Message, m.named("")) }

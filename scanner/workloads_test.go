@@ -9,8 +9,10 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/preadmit/preadmit/scanner"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner"
 )
 
 // TestWorkloads scans the changes in testdata/workloads. Their want.txt says what
@@ -68,15 +70,15 @@ func workloadCase(t *testing.T, archive *txtar.Archive) (in scanner.Input, want 
 			base[f.Name], head[f.Name] = file, file
 		}
 	}
-	in.Version, in.Head = "test", scanner.Tree{FS: head, Revision: scanner.Revision{Name: "head"}}
+	in.Version, in.Head = "test", scanner.Tree{FS: head, Revision: report.Revision{Name: "head"}}
 	if compared {
-		in.Base = &scanner.Tree{FS: base, Revision: scanner.Revision{Name: "base"}}
+		in.Base = &scanner.Tree{FS: base, Revision: report.Revision{Name: "base"}}
 	}
 	return in, want
 }
 
 // saysOfWorkloads puts a report into lines, with what is generated and with places.
-func saysOfWorkloads(r *scanner.Report) []string {
+func saysOfWorkloads(r *report.Report) []string {
 	lines := []string{}
 	for _, f := range r.Findings {
 		about := named(f.Object)
@@ -95,7 +97,7 @@ func saysOfWorkloads(r *scanner.Report) []string {
 	return append(lines, fmt.Sprintf("%d requests", r.Summary.Requests))
 }
 
-func named(o *scanner.Object) string {
+func named(o *report.Object) string {
 	name := o.Name
 	if o.GenerateName != "" {
 		name = o.GenerateName + "*"

@@ -2,10 +2,10 @@ package scanner
 
 import (
 	"context"
-	"regexp"
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
 )
 
 // written are fields of the object a finding is about as fields of what was
@@ -33,7 +33,7 @@ func (f *found) template() []string {
 }
 
 // locateRefusal gives the line of what the server refuses.
-func (l *locator) locateRefusal(ctx context.Context, f *found) (Location, error) {
+func (l *locator) locateRefusal(ctx context.Context, f *found) (report.Location, error) {
 	if fields := f.written(f.fields); len(fields) > 0 {
 		loc, place, err := l.locateFirst(ctx, f.object, fields)
 		f.doubt(render.Claim{Object: originOf(f.object).index, Field: loc.Field, Place: place})
@@ -42,15 +42,4 @@ func (l *locator) locateRefusal(ctx context.Context, f *found) (Location, error)
 	loc, err := l.locate(ctx, f.object, f.template())
 	loc.Exact = false
 	return loc, err
-}
-
-// unnamed is a message without the name of a generated object, or the one the
-// server makes of its generateName.
-func unnamed(message string, o *Object) string {
-	const longest = 58 // the server cuts what it adds its suffix to
-	name := regexp.QuoteMeta(o.Name)
-	if o.Name == "" {
-		name = regexp.QuoteMeta(o.GenerateName[:min(longest, len(o.GenerateName))]) + "[a-z0-9]{5}"
-	}
-	return regexp.MustCompile(`"`+name+`"`).ReplaceAllString(message, `""`)
 }

@@ -8,10 +8,12 @@ import (
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/report/github"
 	"github.com/preadmit/preadmit/scanner"
-	"github.com/spf13/cobra"
 )
 
 // actionFlags are the flags of preadmit action: most of scan's, and what is done with
@@ -108,7 +110,7 @@ func runAction(ctx context.Context, p Process, f *actionFlags) error {
 		return err
 	}
 	if occasion == nil {
-		_, err := fmt.Fprintf(p.Stderr, "preadmit: %s\n", report.Line("the push deletes "+runner.ref+": there is nothing to judge"))
+		_, err := fmt.Fprintf(p.Stderr, "preadmit: %s\n", format.Line("the push deletes "+runner.ref+": there is nothing to judge"))
 		return err
 	}
 	run := &actionRun{p: p, flags: f, runner: runner, occasion: occasion, outputs: outputs}
@@ -157,14 +159,14 @@ func (a *actionRun) run(ctx context.Context) (err error) {
 func (a *actionRun) explain(c *change) {
 	if !a.flags.scan.quiet {
 		for _, note := range c.notes {
-			_, _ = fmt.Fprintf(a.p.Stderr, "preadmit: %s\n", report.Line(note))
+			_, _ = fmt.Fprintf(a.p.Stderr, "preadmit: %s\n", format.Line(note))
 		}
 	}
 	c.notes = nil
 }
 
 // judge scans, and writes the report to files and to the log.
-func (a *actionRun) judge(ctx context.Context, c *change) (*scanner.Report, []byte, error) {
+func (a *actionRun) judge(ctx context.Context, c *change) (*report.Report, []byte, error) {
 	r, config, err := judge(ctx, a.p, a.flags.scan, c, a.extras)
 	if err != nil {
 		return nil, nil, err
@@ -177,9 +179,9 @@ func (a *actionRun) judge(ctx context.Context, c *change) (*scanner.Report, []by
 	if err := a.writeFiles(r, sarif); err != nil {
 		return nil, nil, err
 	}
-	return r, sarif, a.outputs.write(a.p, a.flags.scan, func(w io.Writer, format string, opts report.Options) error {
+	return r, sarif, a.outputs.write(a.p, a.flags.scan, func(w io.Writer, name string, opts format.Options) error {
 		opts.FailOn, opts.Existing = a.failOn, a.flags.scan.existing
-		return report.Write(w, format, r, opts)
+		return format.Write(w, name, r, opts)
 	})
 }
 
@@ -199,7 +201,7 @@ func (a *actionRun) checkOptions(ctx context.Context, c *change) (github.CheckOp
 }
 
 // finish tells the runner, and ends the run with the report's verdict.
-func (a *actionRun) finish(r *scanner.Report) error {
+func (a *actionRun) finish(r *report.Report) error {
 	if err := a.writeSummary(r); err != nil {
 		return err
 	}
@@ -212,7 +214,7 @@ func (a *actionRun) finish(r *scanner.Report) error {
 	unpublished := a.publish.failure()
 	if err := verdict(a.p.Stderr, r, a.failOn, a.flags.scan.existing); err != nil {
 		if unpublished != nil { // the verdict ends the run, so it is told here
-			_, _ = fmt.Fprintln(a.p.Stdout, report.Notice(unpublished.Error()))
+			_, _ = fmt.Fprintln(a.p.Stdout, format.Notice(unpublished.Error()))
 		}
 		return err
 	}
@@ -230,5 +232,5 @@ func guarded(err error) error {
 	return &guardedError{err}
 }
 
-func (g *guardedError) Error() string { return strings.Join(report.Lines(g.err.Error()), "\n") }
+func (g *guardedError) Error() string { return strings.Join(format.Lines(g.err.Error()), "\n") }
 func (g *guardedError) Unwrap() error { return g.err }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 )
 
@@ -85,6 +86,6 @@ func (a *actionRun) openBase(ctx context.Context) (*gittree.Commit, error) {
 func (a *actionRun) tree(c *gittree.Commit, name string) scanner.Tree {
 	return scanner.Tree{
 		FS: c.FS(), Under: a.source.under,
-		Revision: scanner.Revision{Name: name, Commit: c.Hash()},
+		Revision: report.Revision{Name: name, Commit: c.Hash()},
 	}
 }

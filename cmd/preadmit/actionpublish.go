@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/github"
-	"github.com/preadmit/preadmit/scanner"
 )
 
 // publishing tells GitHub of a report, once it is known where.
@@ -67,7 +67,7 @@ func (p *publishing) abandon(ctx context.Context, cause error) {
 }
 
 // report publishes what was asked for.
-func (p *publishing) report(ctx context.Context, r *scanner.Report, opts github.CheckOptions, sarif []byte) error {
+func (p *publishing) report(ctx context.Context, r *report.Report, opts github.CheckOptions, sarif []byte) error {
 	p.judged = true
 	c := &github.Content{Report: r, Check: opts, SARIF: sarif, Blob: p.run.blob()}
 	if err := p.Tell(ctx, c); err != nil {

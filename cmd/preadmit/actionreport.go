@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/report/github"
-	"github.com/preadmit/preadmit/scanner"
 )
 
 // maxSummary bounds a step's summary, in bytes; GitHub takes 1 MiB and shows none of a
@@ -20,8 +20,8 @@ import (
 const maxSummary = 1<<20 - 1<<10
 
 // writeFiles writes the report for later steps, as JSON and SARIF.
-func (a *actionRun) writeFiles(r *scanner.Report, sarif []byte) error {
-	err := writeFile(a.reportFile(), func(w io.Writer) error { return report.Write(w, "json", r, report.Options{}) })
+func (a *actionRun) writeFiles(r *report.Report, sarif []byte) error {
+	err := writeFile(a.reportFile(), func(w io.Writer) error { return format.Write(w, "json", r, format.Options{}) })
 	if err == nil {
 		err = writeFile(a.sarifFile(), func(w io.Writer) error {
 			_, err := w.Write(sarif)
@@ -39,7 +39,7 @@ func (a *actionRun) sarifFile() string  { return filepath.Join(a.dir, "preadmit.
 
 // sarif is the report for code scanning. On a branch code scanning takes what is not in
 // it for fixed, so there it is one of everything, not of what a push changed.
-func (a *actionRun) sarif(ctx context.Context, r *scanner.Report, c *change) ([]byte, error) {
+func (a *actionRun) sarif(ctx context.Context, r *report.Report, c *change) ([]byte, error) {
 	if a.occasion.baseline && a.flags.sarif && c.base != nil {
 		all, _, err := judge(ctx, a.p, a.flags.scan, &change{head: c.head}, a.extras)
 		if err != nil {
@@ -48,12 +48,12 @@ func (a *actionRun) sarif(ctx context.Context, r *scanner.Report, c *change) ([]
 		r = all
 	}
 	var b bytes.Buffer
-	err := report.Write(&b, "sarif", r, report.Options{})
+	err := format.Write(&b, "sarif", r, format.Options{})
 	return b.Bytes(), err
 }
 
 // writeSummary appends the report to the summary of the step.
-func (a *actionRun) writeSummary(r *scanner.Report) error {
+func (a *actionRun) writeSummary(r *report.Report) error {
 	if a.runner.summary == "" {
 		return nil
 	}
@@ -89,20 +89,20 @@ func appendTo(path, what, text string) error {
 }
 
 // writeCommands annotates the run, unless a check run has the annotations.
-func (a *actionRun) writeCommands(r *scanner.Report) error {
+func (a *actionRun) writeCommands(r *report.Report) error {
 	for _, n := range a.publish.Notices() {
-		if _, err := fmt.Fprintln(a.p.Stdout, report.Notice(n)); err != nil {
+		if _, err := fmt.Fprintln(a.p.Stdout, format.Notice(n)); err != nil {
 			return fmt.Errorf("write notices: %w", err)
 		}
 	}
 	if a.publish.Annotated() || r == nil {
 		return nil
 	}
-	return report.Write(a.p.Stdout, "github", r, report.Options{Files: a.files})
+	return format.Write(a.p.Stdout, "github", r, format.Options{Files: a.files})
 }
 
 // writeOutputs gives the outputs of the step.
-func (a *actionRun) writeOutputs(r *scanner.Report) error {
+func (a *actionRun) writeOutputs(r *report.Report) error {
 	if a.runner.output == "" {
 		return nil
 	}
@@ -111,8 +111,8 @@ func (a *actionRun) writeOutputs(r *scanner.Report) error {
 	for _, o := range []struct{ name, value string }{
 		{"report", a.reportFile()},
 		{"sarif", a.sarifFile()},
-		{"denied", fmt.Sprint(counted(r, scanner.ActionDeny, existing))},
-		{"warned", fmt.Sprint(counted(r, scanner.ActionWarn, existing))},
+		{"denied", fmt.Sprint(counted(r, report.ActionDeny, existing))},
+		{"warned", fmt.Sprint(counted(r, report.ActionWarn, existing))},
 		{"conclusion", string(github.Conclude(r, a.failOn, existing))},
 	} {
 		end := rand.Text() // nothing can know it and end the value early
@@ -123,11 +123,11 @@ func (a *actionRun) writeOutputs(r *scanner.Report) error {
 
 // counted is the number of findings with an action that are the change's, or with
 // existing the head's.
-func counted(r *scanner.Report, action scanner.Action, existing bool) int {
+func counted(r *report.Report, action report.Action, existing bool) int {
 	byStatus := r.Summary.Findings[action]
-	n := byStatus[scanner.StatusNew]
+	n := byStatus[report.StatusNew]
 	if existing {
-		n += byStatus[scanner.StatusExisting]
+		n += byStatus[report.StatusExisting]
 	}
 	return n
 }

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/preadmit/preadmit/internal/githubtest"
-	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/report"
 )
 
 // TestActionAnnotatesTheChange: of more findings than GitHub shows, those in the files
@@ -54,12 +54,12 @@ func TestActionSummaryFits(t *testing.T) {
 	run.publish = newPublishing(run)
 	run.publish.Notice("%s", strings.Repeat("n", 1000))
 	for _, n := range []int{0, 60, 6000} {
-		r := &scanner.Report{APIVersion: scanner.APIVersion, Kind: scanner.Kind}
+		r := &report.Report{APIVersion: report.APIVersion, Kind: report.Kind}
 		for i := range n {
-			r.Findings = append(r.Findings, scanner.Finding{
-				Cause: scanner.CausePolicy, Status: scanner.StatusNew, Action: scanner.ActionDeny,
+			r.Findings = append(r.Findings, report.Finding{
+				Cause: report.CausePolicy, Status: report.StatusNew, Action: report.ActionDeny,
 				Message:  strings.Repeat("\u6f22", 200) + fmt.Sprint(i),
-				Location: scanner.Location{Path: fmt.Sprintf("app/%d.yaml", i), StartLine: 1, EndLine: 1},
+				Location: report.Location{Path: fmt.Sprintf("app/%d.yaml", i), StartLine: 1, EndLine: 1},
 			})
 		}
 		if err := os.WriteFile(run.runner.summary, []byte("of another step\n"), 0o644); err != nil {

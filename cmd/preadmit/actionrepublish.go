@@ -8,7 +8,6 @@ import (
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/github"
-	"github.com/preadmit/preadmit/scanner"
 )
 
 // maxReport bounds a report that another run wrote, in bytes: the pull request decides
@@ -68,7 +67,7 @@ func (a *actionRun) trustedFailOn(ctx context.Context) (string, error) {
 	return config.FailOn, err
 }
 
-func readReport(path string) (*scanner.Report, error) {
+func readReport(path string) (*report.Report, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, usagef("--from: %w", err)

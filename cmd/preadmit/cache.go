@@ -7,10 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/gittree"
-	"github.com/preadmit/preadmit/report"
-	"github.com/spf13/pflag"
+	"github.com/preadmit/preadmit/report/format"
 )
 
 // cacheFlags say where rendered roots are kept.
@@ -99,7 +100,7 @@ func closeCache(stderr io.Writer, cache *render.Cache) {
 	}
 	for _, err := range []error{cache.Failure(), cache.Trim()} {
 		if err != nil {
-			_, _ = fmt.Fprintf(stderr, "preadmit: warning: the cache could not be written: %s\n", report.Line(err.Error()))
+			_, _ = fmt.Fprintf(stderr, "preadmit: warning: the cache could not be written: %s\n", format.Line(err.Error()))
 			return
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 )
 
@@ -66,7 +67,7 @@ func directory(path string) (scanner.Tree, error) {
 	if err != nil {
 		return scanner.Tree{}, usagef("%w", err)
 	}
-	return scanner.Tree{FS: tree, Revision: scanner.Revision{Name: filepath.ToSlash(filepath.Clean(path))}}, nil
+	return scanner.Tree{FS: tree, Revision: report.Revision{Name: filepath.ToSlash(filepath.Clean(path))}}, nil
 }
 
 func openDirectories(f *scanFlags) (*change, error) {
@@ -134,7 +135,7 @@ func resolve(r *gittree.Repository, flag, rev string) (*gittree.Commit, error) {
 func treeOf(r *gittree.Repository, c *gittree.Commit, name string) scanner.Tree {
 	return scanner.Tree{
 		FS: c.FS(), Under: r.Prefix(),
-		Revision: scanner.Revision{Name: name, Commit: c.Hash()},
+		Revision: report.Revision{Name: name, Commit: c.Hash()},
 	}
 }
 
@@ -143,7 +144,7 @@ func (c *change) openWorkTree(r *gittree.Repository) error {
 	if err != nil {
 		return usagef("%w; name a commit with --head", err)
 	}
-	c.head = scanner.Tree{FS: tree, Under: r.Prefix(), Revision: scanner.Revision{Name: "work tree"}}
+	c.head = scanner.Tree{FS: tree, Under: r.Prefix(), Revision: report.Revision{Name: "work tree"}}
 	c.note("head is the work tree, uncommitted changes included")
 	return nil
 }

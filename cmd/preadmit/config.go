@@ -3,12 +3,13 @@ package main
 import (
 	"os"
 
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 )
 
 // loadConfig reads the configuration in force and puts the flags over it. The
 // diagnostics tell of a configuration that the change itself changes.
-func loadConfig(f *scanFlags, c *change) (scanner.Config, []scanner.Diagnostic, error) {
+func loadConfig(f *scanFlags, c *change) (scanner.Config, []report.Diagnostic, error) {
 	if f.given("config") {
 		config, err := readConfig(f.config)
 		f.apply(&config)

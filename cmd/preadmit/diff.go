@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/scanner"
 	"github.com/spf13/cobra"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/scanner"
 )
 
 func newDiffCommand(p Process) *cobra.Command {
@@ -53,7 +55,7 @@ type diffFlags struct{ *scanFlags }
 
 func newDiffFlags() *diffFlags {
 	f := &diffFlags{newScanFlags()}
-	f.format.known = report.DiffFormats()
+	f.format.known = format.DiffFormats()
 	return f
 }
 
@@ -137,15 +139,15 @@ func runDiff(ctx context.Context, p Process, f *diffFlags) error {
 		return scanError(ctx, err)
 	}
 	result.Diagnostics = append(remarks, result.Diagnostics...)
-	opts := report.Options{Verbose: f.verbose, Quiet: f.quiet, Color: useColor(p, f.color.value), Width: columns(p.Stdout)}
-	if err := report.WriteDiff(p.Stdout, f.format.value, result, opts); err != nil {
+	opts := format.Options{Verbose: f.verbose, Quiet: f.quiet, Color: useColor(p, f.color.value), Width: columns(p.Stdout)}
+	if err := format.WriteDiff(p.Stdout, f.format.value, result, opts); err != nil {
 		return err
 	}
 	return diffVerdict(result)
 }
 
 // diffVerdict turns a comparison into the error that ends the run.
-func diffVerdict(c *scanner.Comparison) error {
+func diffVerdict(c *report.Comparison) error {
 	if n := len(c.Indeterminate); n > 0 {
 		return &exitError{code: exitIncomplete, err: fmt.Errorf("the diff is incomplete: %s not render", count(n, "root that the change touches does", "roots that the change touches do"))}
 	}

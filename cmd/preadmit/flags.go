@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/scanner"
 	"github.com/spf13/cobra"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/scanner"
 )
 
 // choice is a flag that takes one of a few words.
@@ -64,8 +66,8 @@ func newScanFlags() *scanFlags {
 		path:     ".",
 		policies: words{kind: "PATH"}, context: words{kind: "FILE"},
 		asGroups: words{kind: "GROUP"}, outputs: words{kind: "[FORMAT=]FILE"}, roots: words{kind: "GLOB"},
-		failOn:         choice{value: "deny", known: scanner.FailOnValues()},
-		format:         choice{value: "text", known: report.Formats()},
+		failOn:         choice{value: "deny", known: report.FailOnValues()},
+		format:         choice{value: "text", known: format.Formats()},
 		loadRestrictor: choice{value: scanner.LoadRestrictors()[0], known: scanner.LoadRestrictors()},
 		color:          choice{value: "auto", known: []string{"auto", "always", "never"}},
 	}

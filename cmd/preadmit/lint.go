@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/lint"
-	"github.com/spf13/cobra"
 )
 
 func newLintCommand(p Process) *cobra.Command {
@@ -73,8 +75,8 @@ func runLint(ctx context.Context, p Process, f *lintFlags) error {
 	if err != nil {
 		return scanError(ctx, err)
 	}
-	err = outputs.write(p, f.scan, func(w io.Writer, format string, opts report.Options) error {
-		return report.WriteLint(w, format, result, opts)
+	err = outputs.write(p, f.scan, func(w io.Writer, name string, opts format.Options) error {
+		return format.WriteLint(w, name, result, opts)
 	})
 	if err == nil && result.Failed(f.failOn.value) {
 		return errFindings
@@ -117,8 +119,8 @@ func (f *lintFlags) input(ctx context.Context, p Process) (lint.Input, error) {
 // check refuses flags that contradict each other.
 func (f *lintFlags) check() error {
 	for _, id := range f.disable.values {
-		if !slices.Contains(lint.RuleIDs(), id) {
-			return usagef("--disable %s: there is no such rule, want one of %s", id, strings.Join(lint.RuleIDs(), ", "))
+		if !slices.Contains(report.LintRuleIDs(), id) {
+			return usagef("--disable %s: there is no such rule, want one of %s", id, strings.Join(report.LintRuleIDs(), ", "))
 		}
 	}
 	if f.scan.path == "-" && slices.Contains(append(f.scan.context.values, f.scan.policies.values...), "-") {

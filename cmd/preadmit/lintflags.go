@@ -10,11 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/preadmit/preadmit/render/gittree"
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/scanner"
-	"github.com/preadmit/preadmit/scanner/lint"
-	"github.com/spf13/cobra"
 )
 
 // lintFlags are the flags of preadmit lint as given: some of scan's, and its own.
@@ -27,10 +28,10 @@ type lintFlags struct {
 
 func newLintFlags() *lintFlags {
 	scan := newScanFlags()
-	scan.format.known = report.LintFormats()
+	scan.format.known = format.LintFormats()
 	return &lintFlags{
 		scan:    scan,
-		failOn:  choice{value: "error", known: lint.FailOnValues()},
+		failOn:  choice{value: "error", known: report.LintFailOnValues()},
 		disable: words{kind: "RULE"},
 	}
 }
@@ -57,7 +58,7 @@ func (f *lintFlags) register(cmd *cobra.Command) {
 	flags.BoolVarP(&s.verbose, "verbose", "v", false, "say more: objects, roots, all remarks")
 	flags.BoolVarP(&s.quiet, "quiet", "q", false, "say less: no progress, only errors and the summary")
 	for name, known := range map[string][]string{
-		"fail-on": f.failOn.known, "format": s.format.known, "disable": lint.RuleIDs(),
+		"fail-on": f.failOn.known, "format": s.format.known, "disable": report.LintRuleIDs(),
 		"color": s.color.known, "load-restrictor": s.loadRestrictor.known,
 	} {
 		// The only error is a flag that does not exist.
@@ -120,5 +121,5 @@ func loneTree(ctx context.Context, stdin io.Reader, name string) (scanner.Tree, 
 	if err != nil {
 		return scanner.Tree{}, "", usagef("PATH: %w", err)
 	}
-	return scanner.Tree{FS: extra.FS, Revision: scanner.Revision{Name: extra.Name}}, "", nil
+	return scanner.Tree{FS: extra.FS, Revision: report.Revision{Name: extra.Name}}, "", nil
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format"
 )
 
 // output is one place a report goes to.
@@ -104,12 +104,12 @@ func (all outputs) check() error {
 }
 
 // reportWriter writes one report in a format.
-type reportWriter func(w io.Writer, format string, opts report.Options) error
+type reportWriter func(w io.Writer, format string, opts format.Options) error
 
 // write writes the report everywhere, files first: a reader of stdout that has
 // gone away must not cost them.
 func (all outputs) write(p Process, f *scanFlags, write reportWriter) error {
-	opts := report.Options{Verbose: f.verbose, Quiet: f.quiet}
+	opts := format.Options{Verbose: f.verbose, Quiet: f.quiet}
 	for _, o := range all[1:] {
 		opts.Color = f.color.value == "always"
 		if err := writeFile(o.path, func(w io.Writer) error { return write(w, o.format, opts) }); err != nil {

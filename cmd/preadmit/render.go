@@ -7,10 +7,11 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/scanner"
 	"github.com/spf13/cobra"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/scanner"
 )
 
 func newRenderCommand(p Process) *cobra.Command {
@@ -103,33 +104,33 @@ func (f *renderFlags) broken(tree fs.FS, root render.Root, problem *render.Probl
 	if f.alone && root.Kind == render.KindKustomize {
 		hint = "\nthere is no git repository around ROOT, so that it may only use its own files: --tree names a directory that holds more"
 	}
-	return fmt.Errorf("%s does not render: %s%s", report.Line(root.Dir), report.Line(scanner.Concealed(tree, problem)), hint)
+	return fmt.Errorf("%s does not render: %s%s", format.Line(root.Dir), format.Line(scanner.Concealed(tree, problem)), hint)
 }
 
 // print writes the objects, or the field, that the flags ask for.
 func (f *renderFlags) print(ctx context.Context, w io.Writer, renderer *render.Renderer, result *render.Result) error {
-	objects := make([]report.Located, len(result.Objects))
+	objects := make([]format.Located, len(result.Objects))
 	for i, o := range result.Objects {
 		objects[i].Object = o
 	}
 	if f.origin || f.field != "" {
 		sources, err := renderer.Sources(ctx, result)
 		if err != nil {
-			return fmt.Errorf("find where the objects of %s were written: %w", report.Line(result.Root.Dir), err)
+			return fmt.Errorf("find where the objects of %s were written: %w", format.Line(result.Root.Dir), err)
 		}
 		for i, source := range sources {
 			objects[i].Source = source
 		}
 	}
 	chosen := f.choose(objects)
-	opts := report.ObjectOptions{Origin: f.origin, ShowSecrets: f.showSecrets}
+	opts := format.ObjectOptions{Origin: f.origin, ShowSecrets: f.showSecrets}
 	switch {
 	case f.object != "" && len(chosen) == 0:
 		return f.noObject(result.Root, objects)
 	case f.field == "":
-		return report.WriteObjects(w, chosen, opts)
+		return format.WriteObjects(w, chosen, opts)
 	}
-	lines, err := report.WriteField(w, chosen, f.field, opts)
+	lines, err := format.WriteField(w, chosen, f.field, opts)
 	if err == nil && lines == 0 {
 		return f.noField(result.Root, chosen)
 	}
@@ -137,7 +138,7 @@ func (f *renderFlags) print(ctx context.Context, w io.Writer, renderer *render.R
 }
 
 // choose gives the objects that --object means; all without it.
-func (f *renderFlags) choose(objects []report.Located) (chosen []report.Located) {
+func (f *renderFlags) choose(objects []format.Located) (chosen []format.Located) {
 	wantKind, wantName, both := strings.Cut(f.object, "/")
 	if !both {
 		wantKind, wantName = "", f.object
@@ -152,25 +153,25 @@ func (f *renderFlags) choose(objects []report.Located) (chosen []report.Located)
 }
 
 // noObject says what --object could have been.
-func (f *renderFlags) noObject(root render.Root, objects []report.Located) error {
+func (f *renderFlags) noObject(root render.Root, objects []format.Located) error {
 	names := make([]string, len(objects))
 	for i, o := range objects {
-		names[i] = report.Name(o.Object)
+		names[i] = format.Name(o.Object)
 	}
 	return notFound("--object %s: there is none in %s, which renders to %s",
-		report.Line(f.object), report.Line(root.Dir), listed(names, "nothing"))
+		format.Line(f.object), format.Line(root.Dir), listed(names, "nothing"))
 }
 
 // noField says that a field is absent and, of one object, where it would have been:
 // what is absent is reported there.
-func (f *renderFlags) noField(root render.Root, chosen []report.Located) error {
+func (f *renderFlags) noField(root render.Root, chosen []format.Located) error {
 	if len(chosen) != 1 {
 		return notFound("--field %s: none of %s in %s has it",
-			report.Line(f.field), count(len(chosen), "object", "objects"), report.Line(root.Dir))
+			format.Line(f.field), count(len(chosen), "object", "objects"), format.Line(root.Dir))
 	}
 	near, _ := chosen[0].Source.Find(f.field)
 	return notFound("--field %s: %s does not have it; the nearest line above is %s",
-		report.Line(f.field), report.Name(chosen[0].Object), report.Line(near.String()))
+		format.Line(f.field), format.Name(chosen[0].Object), format.Line(near.String()))
 }
 
 func notFound(format string, args ...any) error {
@@ -179,6 +180,6 @@ func notFound(format string, args ...any) error {
 
 func writeRemarks(stderr io.Writer, remarks []render.Diagnostic) {
 	for _, d := range remarks {
-		_, _ = fmt.Fprintf(stderr, "preadmit: %s: %s\n", d.Severity, report.Line(d.String()+": "+d.Message))
+		_, _ = fmt.Fprintf(stderr, "preadmit: %s: %s\n", d.Severity, format.Line(d.String()+": "+d.Message))
 	}
 }

@@ -7,9 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/scanner"
 	"github.com/spf13/cobra"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format"
 )
 
 // reportFlags are the flags of preadmit report as given: some of scan's, and its own.
@@ -85,13 +86,13 @@ func runReport(p Process, f *reportFlags) error {
 		return err
 	}
 	for _, o := range all {
-		if known := saved.Formats(); !slices.Contains(known, o.format) {
+		if known := format.SavedFormats(saved); !slices.Contains(known, o.format) {
 			return usagef("%s: a report of lint is not written as %s, want one of %s", f.from, o.format, strings.Join(known, ", "))
 		}
 	}
-	return all.write(p, f.scan, func(w io.Writer, format string, opts report.Options) error {
+	return all.write(p, f.scan, func(w io.Writer, name string, opts format.Options) error {
 		opts.Limit, opts.FailOn, opts.Existing = f.limit, f.scan.failOn.value, f.scan.existing
-		return saved.Write(w, format, opts)
+		return format.WriteSaved(w, name, saved, opts)
 	})
 }
 
@@ -115,5 +116,5 @@ func (f *reportFlags) open(stdin io.Reader) (*report.Saved, error) {
 
 // reportMistake says what to do about a document that is no report.
 func reportMistake(err error) error {
-	return fmt.Errorf("%w\nwant what preadmit scan --format json or preadmit lint --format json writes (%s)", err, scanner.APIVersion)
+	return fmt.Errorf("%w\nwant what preadmit scan --format json or preadmit lint --format json writes (%s)", err, report.APIVersion)
 }

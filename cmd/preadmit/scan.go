@@ -7,9 +7,11 @@ import (
 	"io"
 	"runtime/debug"
 
-	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/scanner"
 	"github.com/spf13/cobra"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/scanner"
 )
 
 func newScanCommand(p Process) *cobra.Command {
@@ -87,9 +89,9 @@ func runScan(ctx context.Context, p Process, f *scanFlags) error {
 	if err != nil {
 		return err
 	}
-	err = outputs.write(p, f, func(w io.Writer, format string, opts report.Options) error {
+	err = outputs.write(p, f, func(w io.Writer, name string, opts format.Options) error {
 		opts.FailOn, opts.Existing = config.FailOn, f.existing
-		return report.Write(w, format, result, opts)
+		return format.Write(w, name, result, opts)
 	})
 	if err != nil {
 		return err
@@ -99,7 +101,7 @@ func runScan(ctx context.Context, p Process, f *scanFlags) error {
 
 // judge scans a change with the configuration that is in force for it, which it gives
 // as well.
-func judge(ctx context.Context, p Process, f *scanFlags, change *change, extras []scanner.Extra) (*scanner.Report, scanner.Config, error) {
+func judge(ctx context.Context, p Process, f *scanFlags, change *change, extras []scanner.Extra) (*report.Report, scanner.Config, error) {
 	config, remarks, err := loadConfig(f, change)
 	if err != nil {
 		return nil, config, err
@@ -147,11 +149,11 @@ func scanError(ctx context.Context, err error) error {
 }
 
 // verdict turns the report's verdict into the error that ends the run.
-func verdict(stderr io.Writer, r *scanner.Report, failOn string, existing bool) error {
+func verdict(stderr io.Writer, r *report.Report, failOn string, existing bool) error {
 	switch r.Verdict(failOn, existing) {
-	case scanner.VerdictFailed:
+	case report.VerdictFailed:
 		return errFindings
-	case scanner.VerdictIncomplete:
+	case report.VerdictIncomplete:
 		return &exitError{code: exitIncomplete, err: fmt.Errorf(
 			"the scan is incomplete: %s, see the report", count(r.Summary.Roots.Failed+r.Summary.Roots.Lost, "root does", "roots do")+" not render")}
 	}

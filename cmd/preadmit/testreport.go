@@ -5,12 +5,12 @@ import (
 	"io"
 
 	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
 // testReportKind is the kind of the JSON that preadmit test writes; its apiVersion
-// is scanner.APIVersion and its schema docs/suite.schema.json.
+// is report.APIVersion and its schema docs/suite.schema.json.
 const testReportKind = "TestReport"
 
 // testReport is what preadmit test tells, in any format.
@@ -36,7 +36,7 @@ type testSummary struct {
 }
 
 func newTestReport(results []*suite.Result) *testReport {
-	r := &testReport{APIVersion: scanner.APIVersion, Kind: testReportKind, Suites: results}
+	r := &testReport{APIVersion: report.APIVersion, Kind: testReportKind, Suites: results}
 	r.Summary.Suites, r.Summary.Requests = len(results), requestsOf(results)
 	for _, s := range results {
 		r.Summary.Failed += len(s.Failures)
@@ -62,7 +62,7 @@ func writeTestReport(w io.Writer, f *testFlags, r *testReport) error {
 	var err error
 	switch f.format.value {
 	case "json":
-		err = report.EncodeJSON(&b, r)
+		err = format.EncodeJSON(&b, r)
 	case "junit":
 		err = writeTestJUnit(&b, r)
 	default:

@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format"
 )
 
 // reports is where the reports to show lie; each NAME.json is one.
@@ -45,8 +46,8 @@ func writePage(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := report.Options{Blob: "https://github.com/o/r/blob/abc/"}
-	if err := report.Write(file, "html", r, opts); err != nil {
+	opts := format.Options{Blob: "https://github.com/o/r/blob/abc/"}
+	if err := format.Write(file, "html", r, opts); err != nil {
 		t.Fatal(err)
 	}
 	if err := file.Close(); err != nil {

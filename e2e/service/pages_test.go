@@ -20,6 +20,7 @@ import (
 	"github.com/preadmit/preadmit/e2e/browser"
 	"github.com/preadmit/preadmit/internal/githubtest"
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/webhooks/app"
 	"github.com/preadmit/preadmit/webhooks/pages"
 	"github.com/preadmit/preadmit/webhooks/queue"
@@ -308,7 +309,7 @@ func (v *viewer) downloads(dir string) {
 }
 
 // downloaded waits for a file, which must be the report of scan 1.
-func (v *viewer) downloaded(file, format string) {
+func (v *viewer) downloaded(file, name string) {
 	v.Helper()
 	source, err := os.Open(filepath.Join("..", "..", "report", "testdata", "change.json"))
 	if err != nil {
@@ -320,7 +321,7 @@ func (v *viewer) downloaded(file, format string) {
 		v.Fatal(err)
 	}
 	var want bytes.Buffer
-	if err := saved.Write(&want, format, report.Options{}); err != nil {
+	if err := format.WriteSaved(&want, name, saved, format.Options{}); err != nil {
 		v.Fatal(err)
 	}
 	var got []byte

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/report/format"
 )
 
 // Level of an annotation.
@@ -39,7 +39,7 @@ type Annotation struct {
 
 // CheckOptions say how a report becomes a Check.
 type CheckOptions struct {
-	// FailOn and Existing are those of scanner.Report.Verdict. Existing findings are
+	// FailOn and Existing are those of report.Report.Verdict. Existing findings are
 	// annotated only with Existing.
 	FailOn   string
 	Existing bool
@@ -58,7 +58,7 @@ type CheckOptions struct {
 
 // NewCheck gives the content of a report's check run. Errors are those of reading the
 // trees of opts.Lines.
-func NewCheck(r *scanner.Report, opts CheckOptions) (Check, error) {
+func NewCheck(r *report.Report, opts CheckOptions) (Check, error) {
 	c := Check{
 		Conclusion: Conclude(r, opts.FailOn, opts.Existing),
 		Title:      title(r, opts.Existing),
@@ -90,14 +90,14 @@ func NewCheck(r *scanner.Report, opts CheckOptions) (Check, error) {
 
 // place is something of a report that has one: one of its three lists.
 type place struct {
-	finding       *scanner.Finding
-	indeterminate *scanner.Indeterminate
-	diagnostic    *scanner.Diagnostic
+	finding       *report.Finding
+	indeterminate *report.Indeterminate
+	diagnostic    *report.Diagnostic
 }
 
 // choose gives what may be annotated, the worst first and else in the report's order,
 // and counts what has a place elsewhere.
-func choose(r *scanner.Report, opts *CheckOptions) (places []place, hidden int) {
+func choose(r *report.Report, opts *CheckOptions) (places []place, hidden int) {
 	take := func(p place) {
 		l := p.location()
 		switch {
@@ -125,7 +125,7 @@ func choose(r *scanner.Report, opts *CheckOptions) (places []place, hidden int) 
 	return places, hidden
 }
 
-func (p place) location() *scanner.Location {
+func (p place) location() *report.Location {
 	switch {
 	case p.finding != nil:
 		return &p.finding.Location
@@ -137,9 +137,9 @@ func (p place) location() *scanner.Location {
 
 func (p place) level() Level {
 	switch {
-	case p.finding != nil && p.finding.Action == scanner.ActionDeny:
+	case p.finding != nil && p.finding.Action == report.ActionDeny:
 		return LevelFailure
-	case p.finding != nil && p.finding.Action == scanner.ActionAudit,
+	case p.finding != nil && p.finding.Action == report.ActionAudit,
 		p.diagnostic != nil && p.diagnostic.Severity == "note":
 		return LevelNotice
 	}
@@ -149,7 +149,7 @@ func (p place) level() Level {
 // rank orders by level, and in it what is new before what was there.
 func (p place) rank() int {
 	rank := 2 * slices.Index([]Level{LevelFailure, LevelWarning, LevelNotice}, p.level())
-	if p.finding != nil && p.finding.Status == scanner.StatusExisting {
+	if p.finding != nil && p.finding.Status == report.StatusExisting {
 		rank++
 	}
 	return rank
@@ -157,12 +157,12 @@ func (p place) rank() int {
 
 // maskPlaces replaces what is chosen by what the report package shows of it: values of
 // Secrets are masked on the way to a format and back.
-func maskPlaces(r *scanner.Report, places []place) error {
+func maskPlaces(r *report.Report, places []place) error {
 	if len(places) == 0 {
 		return nil
 	}
 	part := *r
-	part.Findings, part.Indeterminate, part.Diagnostics = []scanner.Finding{}, []scanner.Indeterminate{}, []scanner.Diagnostic{}
+	part.Findings, part.Indeterminate, part.Diagnostics = []report.Finding{}, []report.Indeterminate{}, []report.Diagnostic{}
 	for _, p := range places {
 		switch {
 		case p.finding != nil:
@@ -174,7 +174,7 @@ func maskPlaces(r *scanner.Report, places []place) error {
 		}
 	}
 	var wire bytes.Buffer
-	if err := report.Write(&wire, "json", &part, report.Options{}); err != nil {
+	if err := format.Write(&wire, "json", &part, format.Options{}); err != nil {
 		return err
 	}
 	masked, err := report.Read(&wire)
@@ -239,21 +239,21 @@ func (a *Annotation) translate(t Translation) (remark string, err error) {
 func (p place) title() string {
 	switch {
 	case p.indeterminate != nil:
-		return report.Line("Not judged: " + p.indeterminate.What)
+		return format.Line("Not judged: " + p.indeterminate.What)
 	case p.diagnostic != nil:
-		return report.Line(p.diagnostic.Severity)
+		return format.Line(p.diagnostic.Severity)
 	}
 	f := p.finding
-	words := map[scanner.Action]string{
-		scanner.ActionDeny: "Denied", scanner.ActionWarn: "Warned", scanner.ActionAudit: "Noted for audit",
+	words := map[report.Action]string{
+		report.ActionDeny: "Denied", report.ActionWarn: "Warned", report.ActionAudit: "Noted for audit",
 	}[f.Action]
-	if f.Policies == scanner.PoliciesProposed {
+	if f.Policies == report.PoliciesProposed {
 		words += " by what is proposed"
 	}
 	if f.Policy != "" {
 		words += ": " + f.Policy
 	}
-	return report.Line(words)
+	return format.Line(words)
 }
 
 // message is what GitHub shows below the line.
@@ -268,7 +268,7 @@ func (p place) message() string {
 }
 
 // about names an object in a line of its own.
-func about(o *scanner.Object, operation string) string {
+func about(o *report.Object, operation string) string {
 	if o == nil {
 		return ""
 	}
@@ -276,7 +276,7 @@ func about(o *scanner.Object, operation string) string {
 	if o.Namespace != "" {
 		name = o.Namespace + "/" + name
 	}
-	return "\n" + report.Line(strings.TrimSpace(operation+" "+o.Kind+" "+name))
+	return "\n" + format.Line(strings.TrimSpace(operation+" "+o.Kind+" "+name))
 }
 
 // details are what one asks for next.
@@ -302,7 +302,7 @@ func (p place) details() string {
 func plain(s string) string {
 	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")), "\n")
 	for i, l := range lines {
-		lines[i] = report.Line(l)
+		lines[i] = format.Line(l)
 	}
 	return cmp.Or(strings.Join(lines, "\n"), "no message")
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/report"
 )
 
 // Limits of GitHub's API for check runs. "Characters" of summary and text are bytes:
@@ -48,9 +48,9 @@ const (
 
 // Conclude gives a report's conclusion: failure for a verdict that is not passed,
 // neutral when something that the change touches could not be judged (with existing,
-// anything), else success. failOn and existing are those of scanner.Report.Verdict.
-func Conclude(r *scanner.Report, failOn string, existing bool) Conclusion {
-	if r.Verdict(failOn, existing) != scanner.VerdictPassed {
+// anything), else success. failOn and existing are those of report.Report.Verdict.
+func Conclude(r *report.Report, failOn string, existing bool) Conclusion {
+	if r.Verdict(failOn, existing) != report.VerdictPassed {
 		return Failure
 	}
 	for _, i := range r.Indeterminate {
@@ -96,8 +96,8 @@ func digest(content []byte) string {
 }
 
 // title says in a line what a report has.
-func title(r *scanner.Report, existing bool) string {
-	counts := map[scanner.Action]int{}
+func title(r *report.Report, existing bool) string {
+	counts := map[report.Action]int{}
 	for i := range r.Findings {
 		if f := &r.Findings[i]; tells(f, existing) {
 			counts[f.Action]++
@@ -114,8 +114,8 @@ func title(r *scanner.Report, existing bool) string {
 		n    int
 		noun string
 	}{
-		{counts[scanner.ActionDeny], "denied"}, {counts[scanner.ActionWarn], "warned"},
-		{counts[scanner.ActionAudit], "noted for audit"}, {unjudged, "not judged"},
+		{counts[report.ActionDeny], "denied"}, {counts[report.ActionWarn], "warned"},
+		{counts[report.ActionAudit], "noted for audit"}, {unjudged, "not judged"},
 	} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.noun))
@@ -128,8 +128,8 @@ func title(r *scanner.Report, existing bool) string {
 }
 
 // tells reports whether a finding is the change's, or existing ones are asked for.
-func tells(f *scanner.Finding, existing bool) bool {
-	return f.Status == scanner.StatusNew || existing && f.Status == scanner.StatusExisting
+func tells(f *report.Finding, existing bool) bool {
+	return f.Status == report.StatusNew || existing && f.Status == report.StatusExisting
 }
 
 // fit cuts summary and text, and appends the note on annotations.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/report"
 )
 
 func TestConclude(t *testing.T) {
@@ -15,19 +15,19 @@ func TestConclude(t *testing.T) {
 	warned.Findings = warned.Findings[1:]
 	existing := findings(3)
 	for i := range existing.Findings {
-		existing.Findings[i].Status = scanner.StatusExisting
+		existing.Findings[i].Status = report.StatusExisting
 	}
-	unjudged := &scanner.Report{Indeterminate: []scanner.Indeterminate{{What: "root"}}}
-	before := &scanner.Report{Indeterminate: []scanner.Indeterminate{{What: "root", Untouched: true}}}
-	incomplete := &scanner.Report{}
+	unjudged := &report.Report{Indeterminate: []report.Indeterminate{{What: "root"}}}
+	before := &report.Report{Indeterminate: []report.Indeterminate{{What: "root", Untouched: true}}}
+	incomplete := &report.Report{}
 	incomplete.Summary.Roots.Lost = 1
 	for name, test := range map[string]struct {
-		report   *scanner.Report
+		report   *report.Report
 		failOn   string
 		existing bool
 		want     Conclusion
 	}{
-		"nothing":                     {&scanner.Report{}, "deny", false, Success},
+		"nothing":                     {&report.Report{}, "deny", false, Success},
 		"denied":                      {findings(3), "", false, Failure},
 		"denied, never fail":          {findings(3), "never", false, Success},
 		"warned":                      {warned, "deny", false, Success},
@@ -49,8 +49,8 @@ func TestConclude(t *testing.T) {
 
 func TestTitle(t *testing.T) {
 	r := findings(7)
-	r.Findings[0].Status, r.Findings[1].Status = scanner.StatusResolved, scanner.StatusExisting
-	r.Indeterminate = []scanner.Indeterminate{{}, {Untouched: true}}
+	r.Findings[0].Status, r.Findings[1].Status = report.StatusResolved, report.StatusExisting
+	r.Indeterminate = []report.Indeterminate{{}, {Untouched: true}}
 	for existing, want := range map[bool]string{
 		false: "2 denied, 1 warned, 2 noted for audit, 1 not judged",
 		true:  "2 denied, 2 warned, 2 noted for audit, 2 not judged",
@@ -59,7 +59,7 @@ func TestTitle(t *testing.T) {
 			t.Errorf("existing %v: %q, want %q", existing, got, want)
 		}
 	}
-	if got := title(&scanner.Report{}, true); got != "Nothing to complain about" {
+	if got := title(&report.Report{}, true); got != "Nothing to complain about" {
 		t.Errorf("nothing: %q", got)
 	}
 }
@@ -67,24 +67,24 @@ func TestTitle(t *testing.T) {
 // TestChoose: what has a place at the head in files of the pull request, worst first,
 // new before existing, else in the report's order.
 func TestChoose(t *testing.T) {
-	at := func(path, tree string) *scanner.Location {
-		return &scanner.Location{Path: path, StartLine: 2, Tree: tree}
+	at := func(path, tree string) *report.Location {
+		return &report.Location{Path: path, StartLine: 2, Tree: tree}
 	}
 	r := findings(6) // audit, warn, deny, audit, warn, deny in apps/0.yaml
-	r.Findings[2].Status = scanner.StatusExisting
-	r.Findings[4].Status = scanner.StatusResolved
+	r.Findings[2].Status = report.StatusExisting
+	r.Findings[4].Status = report.StatusResolved
 	elsewhere := findings(3).Findings[2]
 	elsewhere.Location.Path = "base/x.yaml"
 	deleted := findings(3).Findings[2]
 	deleted.Location.Tree = "base"
 	r.Findings = append(r.Findings, elsewhere, deleted)
-	r.Indeterminate = []scanner.Indeterminate{
+	r.Indeterminate = []report.Indeterminate{
 		{What: "root", Why: "remote base", Location: at("apps/0.yaml", "head")},
 		{What: "root", Why: "as ever", Location: at("apps/0.yaml", "head"), Untouched: true},
 		{What: "root", Why: "no place"},
 		{What: "root", Why: "outside", Location: at("../x.yaml", "head")},
 	}
-	r.Diagnostics = []scanner.Diagnostic{{Severity: "note", Message: "a note", Location: at("apps/0.yaml", "head")}, {Severity: "error", Message: "an error"}}
+	r.Diagnostics = []report.Diagnostic{{Severity: "note", Message: "a note", Location: at("apps/0.yaml", "head")}, {Severity: "error", Message: "an error"}}
 	files := map[string]bool{"apps/0.yaml": true, "../x.yaml": true}
 	for _, test := range []struct {
 		opts   CheckOptions
@@ -123,9 +123,9 @@ func TestChoose(t *testing.T) {
 func TestAnnotation(t *testing.T) {
 	r := findings(3)
 	f := r.Findings[2]
-	f.Policies, f.Expression, f.Binding, f.Reason = scanner.PoliciesProposed, "object.spec.replicas < 3", "all", "Invalid"
+	f.Policies, f.Expression, f.Binding, f.Reason = report.PoliciesProposed, "object.spec.replicas < 3", "all", "Invalid"
 	f.Location.Field = "spec.replicas"
-	r.Findings = []scanner.Finding{f}
+	r.Findings = []report.Finding{f}
 	check, err := NewCheck(r, CheckOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -144,18 +144,18 @@ func TestAnnotation(t *testing.T) {
 // TestAnnotationRanges: what GitHub does not take is not sent.
 func TestAnnotationRanges(t *testing.T) {
 	for _, test := range []struct {
-		l    scanner.Location
+		l    report.Location
 		want [4]int // lines, columns
 	}{
-		{scanner.Location{}, [4]int{1, 1, 0, 0}},
-		{scanner.Location{StartLine: 4}, [4]int{4, 4, 0, 0}},
-		{scanner.Location{StartLine: 4, StartColumn: 2}, [4]int{4, 4, 2, 2}},
-		{scanner.Location{StartLine: 4, StartColumn: 2, EndLine: 4, EndColumn: 3}, [4]int{4, 4, 2, 2}},
-		{scanner.Location{StartLine: 4, StartColumn: 2, EndLine: 5, EndColumn: 9}, [4]int{4, 5, 0, 0}},
-		{scanner.Location{StartLine: 4, EndLine: 3}, [4]int{4, 4, 0, 0}},
+		{report.Location{}, [4]int{1, 1, 0, 0}},
+		{report.Location{StartLine: 4}, [4]int{4, 4, 0, 0}},
+		{report.Location{StartLine: 4, StartColumn: 2}, [4]int{4, 4, 2, 2}},
+		{report.Location{StartLine: 4, StartColumn: 2, EndLine: 4, EndColumn: 3}, [4]int{4, 4, 2, 2}},
+		{report.Location{StartLine: 4, StartColumn: 2, EndLine: 5, EndColumn: 9}, [4]int{4, 5, 0, 0}},
+		{report.Location{StartLine: 4, EndLine: 3}, [4]int{4, 4, 0, 0}},
 	} {
 		test.l.Path = "x.yaml"
-		p := place{diagnostic: &scanner.Diagnostic{Severity: "error", Message: "m", Location: &test.l}}
+		p := place{diagnostic: &report.Diagnostic{Severity: "error", Message: "m", Location: &test.l}}
 		a, ok, err := p.annotation(Translation{})
 		if got := [4]int{a.StartLine, a.EndLine, a.StartColumn, a.EndColumn}; got != test.want || !ok || err != nil {
 			t.Errorf("%+v: %v, want %v", test.l, got, test.want)

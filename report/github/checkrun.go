@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-github/v62/github"
 
-	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/report"
 )
 
 // Published says what became of something.
@@ -44,7 +44,7 @@ func (p *Publisher) Start(ctx context.Context) error {
 // request when it is nil and there is something to annotate. If GitHub refuses to list
 // them, the run is completed without annotations. Without Start, or after another one's,
 // it makes the run.
-func (p *Publisher) Finish(ctx context.Context, r *scanner.Report, opts CheckOptions) (Published, error) {
+func (p *Publisher) Finish(ctx context.Context, r *report.Report, opts CheckOptions) (Published, error) {
 	var refused *Error
 	if places, _ := choose(r, &opts); len(places) > 0 && opts.Files == nil && p.target.Pull > 0 {
 		files, err := p.files(ctx)

@@ -10,11 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/preadmit/preadmit/internal/githubtest"
-	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/report"
 )
 
 // publish does all of it, as the Action will.
-func publish(t *testing.T, p *Publisher, r *scanner.Report) (check, comment, sarif Published) {
+func publish(t *testing.T, p *Publisher, r *report.Report) (check, comment, sarif Published) {
 	t.Helper()
 	ctx := context.Background()
 	if err := p.Start(ctx); err != nil {
@@ -155,7 +155,7 @@ func TestOtherContentMakesANewRun(t *testing.T) {
 func TestRunWithoutAnnotationsIsUpdated(t *testing.T) {
 	s, r := hub(t, githubtest.Config{}), findings(60)
 	changed(s, r)
-	for _, report := range []*scanner.Report{{}, r} {
+	for _, report := range []*report.Report{{}, r} {
 		p, _ := publisher(t, s, pullTarget(), Options{})
 		if err := p.Start(context.Background()); err != nil {
 			t.Fatal(err)

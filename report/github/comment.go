@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-github/v62/github"
 
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/github/retry"
-	"github.com/preadmit/preadmit/scanner"
 )
 
 // MaxComment bounds a comment, in characters: Unicode code points, each of which may
@@ -40,9 +40,9 @@ type Comment struct {
 // Speaks tells whether a report has something for a comment: findings that are new or
 // resolved by the change (with existing, any), or what could not be judged because of
 // the change.
-func Speaks(r *scanner.Report, existing bool) bool {
+func Speaks(r *report.Report, existing bool) bool {
 	for i := range r.Findings {
-		if f := &r.Findings[i]; tells(f, existing) || f.Status == scanner.StatusResolved {
+		if f := &r.Findings[i]; tells(f, existing) || f.Status == report.StatusResolved {
 			return true
 		}
 	}

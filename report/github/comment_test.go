@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/preadmit/preadmit/internal/githubtest"
-	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/report"
 )
 
 func comment(t *testing.T, s *githubtest.Server, c Comment) Published {
@@ -155,23 +155,23 @@ func TestNoPullRequestNoComment(t *testing.T) {
 }
 
 func TestSpeaks(t *testing.T) {
-	of := func(status scanner.Status) *scanner.Report {
+	of := func(status report.Status) *report.Report {
 		r := findings(1)
 		r.Findings[0].Status = status
 		return r
 	}
-	unjudged := func(untouched bool) *scanner.Report {
-		return &scanner.Report{Indeterminate: []scanner.Indeterminate{{Untouched: untouched}}}
+	unjudged := func(untouched bool) *report.Report {
+		return &report.Report{Indeterminate: []report.Indeterminate{{Untouched: untouched}}}
 	}
 	for name, test := range map[string]struct {
-		report             *scanner.Report
+		report             *report.Report
 		existing, speaking bool
 	}{
-		"nothing":            {&scanner.Report{}, true, false},
-		"new":                {of(scanner.StatusNew), false, true},
-		"resolved":           {of(scanner.StatusResolved), false, true},
-		"existing":           {of(scanner.StatusExisting), false, false},
-		"existing, asked":    {of(scanner.StatusExisting), true, true},
+		"nothing":            {&report.Report{}, true, false},
+		"new":                {of(report.StatusNew), false, true},
+		"resolved":           {of(report.StatusResolved), false, true},
+		"existing":           {of(report.StatusExisting), false, false},
+		"existing, asked":    {of(report.StatusExisting), true, true},
 		"unjudged":           {unjudged(false), false, true},
 		"unjudged, as ever":  {unjudged(true), false, false},
 		"unjudged and asked": {unjudged(true), true, true},

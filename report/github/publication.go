@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/report/format"
 )
 
 // Places are where a report is told.
@@ -17,7 +17,7 @@ type Places struct{ CheckRun, Comment, SARIF bool }
 
 // Content is a report with all that is told of it.
 type Content struct {
-	Report *scanner.Report
+	Report *report.Report
 	// Check says what the check run gets. Its Summary is filled in.
 	Check CheckOptions
 	// SARIF is the file for code scanning.
@@ -77,8 +77,8 @@ func (p *Publication) Err() error {
 }
 
 // Notice remembers something to tell the reader.
-func (p *Publication) Notice(format string, args ...any) {
-	p.notices = append(p.notices, report.Line(fmt.Sprintf(format, args...)))
+func (p *Publication) Notice(text string, args ...any) {
+	p.notices = append(p.notices, format.Line(fmt.Sprintf(text, args...)))
 }
 
 // NoticeText are the notices as Markdown. They are fixed text and words of GitHub's
@@ -86,7 +86,7 @@ func (p *Publication) Notice(format string, args ...any) {
 func (p *Publication) NoticeText() string {
 	var b strings.Builder
 	for _, n := range p.notices {
-		b.WriteString("\n" + report.Code(n) + "\n")
+		b.WriteString("\n" + format.Code(n) + "\n")
 	}
 	return b.String()
 }
@@ -178,12 +178,12 @@ func (p *Publication) Abandon(ctx context.Context, check Check) error {
 
 // Markdown is a report in at most limit bytes, if it has so little to say that there is
 // a way. blob is the URL of the judged files, for links.
-func Markdown(r *scanner.Report, blob string, limit int) (string, error) {
-	opts := report.Options{Blob: blob}
+func Markdown(r *report.Report, blob string, limit int) (string, error) {
+	opts := format.Options{Blob: blob}
 	// The format counts characters, which take up to four bytes.
 	for opts.Limit = limit; ; opts.Limit -= opts.Limit / 4 {
 		var b bytes.Buffer
-		if err := report.Write(&b, "markdown", r, opts); err != nil {
+		if err := format.Write(&b, "markdown", r, opts); err != nil {
 			return "", err
 		}
 		if b.Len() <= limit || opts.Limit < limit/4 {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/preadmit/preadmit/internal/githubtest"
-	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/report"
 )
 
 const (
@@ -73,18 +73,18 @@ func publisher(t *testing.T, s *githubtest.Server, target Target, opts Options) 
 }
 
 // findings makes a report of n new findings, of three actions in turn, ten a file.
-func findings(n int) *scanner.Report {
-	r := &scanner.Report{APIVersion: scanner.APIVersion, Kind: scanner.Kind}
+func findings(n int) *report.Report {
+	r := &report.Report{APIVersion: report.APIVersion, Kind: report.Kind}
 	r.Tool.Name = "preadmit"
-	actions := []scanner.Action{scanner.ActionAudit, scanner.ActionWarn, scanner.ActionDeny}
+	actions := []report.Action{report.ActionAudit, report.ActionWarn, report.ActionDeny}
 	for i := range n {
 		action := actions[i%3]
-		r.Findings = append(r.Findings, scanner.Finding{
-			Fingerprint: fmt.Sprintf("%08x", i), Status: scanner.StatusNew, Action: action, Actions: []scanner.Action{action},
-			Cause: scanner.CauseValidation, Policy: "replicas", Message: fmt.Sprintf("number %d is too much", i), Operation: "UPDATE",
-			Object: &scanner.Object{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: fmt.Sprintf("web-%d", i)},
+		r.Findings = append(r.Findings, report.Finding{
+			Fingerprint: fmt.Sprintf("%08x", i), Status: report.StatusNew, Action: action, Actions: []report.Action{action},
+			Cause: report.CauseValidation, Policy: "replicas", Message: fmt.Sprintf("number %d is too much", i), Operation: "UPDATE",
+			Object: &report.Object{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: fmt.Sprintf("web-%d", i)},
 			Root:   "apps",
-			Location: scanner.Location{
+			Location: report.Location{
 				Path: fmt.Sprintf("apps/%d.yaml", i/10), StartLine: 1 + i%10, StartColumn: 3, EndLine: 1 + i%10, EndColumn: 9, Tree: "head",
 			},
 		})
@@ -93,7 +93,7 @@ func findings(n int) *scanner.Report {
 }
 
 // changed has the server list the files of a report's findings.
-func changed(s *githubtest.Server, r *scanner.Report) {
+func changed(s *githubtest.Server, r *report.Report) {
 	var files []githubtest.File
 	seen := map[string]bool{}
 	for _, f := range r.Findings {
@@ -117,7 +117,7 @@ func writes(s *githubtest.Server) []string {
 }
 
 // markdown is a body of about a hundred bytes for each finding.
-func markdown(r *scanner.Report) string {
+func markdown(r *report.Report) string {
 	var b strings.Builder
 	b.WriteString("# preadmit\n\n| finding | place |\n|---|---|\n")
 	for _, f := range r.Findings {

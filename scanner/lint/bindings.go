@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
@@ -13,7 +14,7 @@ func checkBound(_ context.Context, c *cluster) {
 	for _, p := range c.policies {
 		if p.linted && len(p.bindings) == 0 && !c.refusedBinding(p.Name) {
 			c.missing(remark{
-				rule: ruleUnboundPolicy, object: p.Source, fields: []string{"metadata.name"},
+				rule: report.RuleUnboundPolicy, object: p.Source, fields: []string{"metadata.name"},
 				message: fmt.Sprintf("no ValidatingAdmissionPolicyBinding binds policy %q: it does nothing", p.Name),
 				hint:    "add a binding with this policyName, or give the one that is elsewhere with --context",
 			})
@@ -22,7 +23,7 @@ func checkBound(_ context.Context, c *cluster) {
 	for _, b := range c.bindings {
 		if b.linted && len(b.policies) == 0 && !c.refusedPolicy(b.Spec.PolicyName) {
 			c.missing(remark{
-				rule: ruleUnknownPolicy, object: b.Source, fields: []string{"spec.policyName"},
+				rule: report.RuleUnknownPolicy, object: b.Source, fields: []string{"spec.policyName"},
 				message: fmt.Sprintf("there is no ValidatingAdmissionPolicy %q: the binding does nothing", b.Spec.PolicyName),
 				hint:    "correct the name" + c.nearPolicy(b.Spec.PolicyName) + ", or give the policy that is elsewhere with --context",
 			})

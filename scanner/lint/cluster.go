@@ -3,6 +3,7 @@ package lint
 import (
 	"context"
 
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/kinds"
@@ -46,7 +47,7 @@ type bindingSubject struct {
 // remark is a finding that has no place yet.
 type remark struct {
 	rule     string
-	severity Severity // empty for the rule's
+	severity report.Severity // empty for the rule's
 	object   *admission.Object
 	// fields are where to point: the first that was written.
 	fields []string
@@ -105,15 +106,15 @@ func (c *cluster) add(r remark) { c.remarks = append(c.remarks, r) }
 // render: it may be in one of them.
 func (c *cluster) missing(r remark) {
 	if !c.complete {
-		r.severity = SeverityNote
+		r.severity = report.SeverityNote
 		r.hint += "; not all roots render, and it may be in one that does not"
 	}
 	c.add(r)
 }
 
 // finding gives a remark its place.
-func (c *cluster) finding(ctx context.Context, r remark) Finding {
-	f := Finding{
+func (c *cluster) finding(ctx context.Context, r remark) report.LintFinding {
+	f := report.LintFinding{
 		Rule: r.rule, Severity: r.severity, Message: r.message, Hint: r.hint,
 		Object: c.ObjectOf(r.object), Target: c.Target, Root: c.survey.Root(r.object),
 	}

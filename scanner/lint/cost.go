@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
@@ -21,7 +22,7 @@ func (c *cluster) checkCost(p *policySubject) {
 		if estimate > policy.CallLimit {
 			reported = true
 			c.add(remark{
-				rule: ruleCost, object: p.Source, fields: []string{e.field},
+				rule: report.RuleCost, object: p.Source, fields: []string{e.field},
 				message: fmt.Sprintf("the expression may cost more than the %s that the API server allows for one%s", number(policy.CallLimit), when(sizeOf(e))),
 				hint:    "nest fewer loops (all, exists, map, filter), or look at one list at a time; the estimate is an upper bound",
 			})
@@ -45,7 +46,7 @@ func (c *cluster) checkCost(p *policySubject) {
 
 func (c *cluster) overBudget(p *policySubject, field, what string, limit int) {
 	c.add(remark{
-		rule: ruleCost, object: p.Source, fields: []string{field},
+		rule: report.RuleCost, object: p.Source, fields: []string{field},
 		message: fmt.Sprintf("all %s of the policy together may cost more than the %s that the API server allows, once the lists, maps and strings they read have %d elements", what, number(limit), realistic),
 		hint:    "split the policy; the estimate is an upper bound",
 	})

@@ -10,6 +10,7 @@ import (
 
 	v1 "k8s.io/api/admissionregistration/v1"
 
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
@@ -77,19 +78,19 @@ func (c *cluster) checkReads(p *policySubject, e expression, reads []policy.Path
 		switch name := path[0]; {
 		case name == "namespaceObject" && e.place == inCondition:
 			c.at(p, e, "namespaceObject", remark{
-				rule:    ruleNamespaceObject,
+				rule:    report.RuleNamespaceObject,
 				message: "namespaceObject is null in match conditions",
 				hint:    "ask in a validation, or select with namespaceSelector",
 			})
 		case name == "authorizer" && e.place == inAnnotation:
 			c.at(p, e, "authorizer", remark{
-				rule:    ruleAuthorizer,
+				rule:    report.RuleAuthorizer,
 				message: "audit annotations have no authorizer when they are evaluated (no such attribute(s): authorizer)",
 				hint:    "ask the authorizer in a validation",
 			})
 		case name == "variables" && (e.place == inMessage || e.place == inAnnotation) && c.asksAuthorizer(p, path):
 			c.at(p, e, path[1], remark{
-				rule:    ruleAuthorizer,
+				rule:    report.RuleAuthorizer,
 				message: fmt.Sprintf("variable %q asks the authorizer, which is not there for messages and audit annotations", path[1]),
 				hint:    "use the variable in validations only",
 			})
@@ -121,7 +122,7 @@ func (c *cluster) checkEscapes(p *policySubject, e expression, path policy.Path)
 			continue
 		}
 		c.at(p, e, name, remark{
-			rule:    ruleEscapedField,
+			rule:    report.RuleEscapedField,
 			message: fmt.Sprintf("the field %q is never there: names are not escaped in the objects that policies see", name),
 			hint:    fmt.Sprintf("write ['%s'] behind what has the field", unescape(name)),
 		})
@@ -166,13 +167,13 @@ func (c *cluster) checkVariables(p *policySubject, reads map[string][]policy.Pat
 		switch {
 		case last[v.Name] != i:
 			c.add(remark{
-				rule: ruleDuplicateVar, object: p.Source, fields: []string{field},
+				rule: report.RuleDuplicateVar, object: p.Source, fields: []string{field},
 				message: fmt.Sprintf("variable %q is defined again in spec.variables[%d], and only that counts", v.Name, last[v.Name]),
 				hint:    "remove one of them or give it another name",
 			})
 		case !used[v.Name]:
 			c.add(remark{
-				rule: ruleUnusedVar, object: p.Source, fields: []string{field},
+				rule: report.RuleUnusedVar, object: p.Source, fields: []string{field},
 				message: fmt.Sprintf("variable %q is never used", v.Name), hint: "remove it",
 			})
 		}
@@ -188,13 +189,13 @@ func (c *cluster) checkMessages(p *policySubject) {
 		case v.Message != "":
 		case v.MessageExpression != "":
 			c.add(remark{
-				rule: ruleMessage, object: p.Source, fields: []string{field + ".messageExpression"},
+				rule: report.RuleMessage, object: p.Source, fields: []string{field + ".messageExpression"},
 				message: "without a message, users read the expression when messageExpression fails, is empty or has several lines",
 				hint:    "add a message",
 			})
 		case strings.Contains(strings.TrimSpace(v.Expression), "\n"):
 			c.add(remark{
-				rule: ruleMessage, severity: severityIf(warns(p), SeverityWarning), object: p.Source, fields: []string{field + ".expression"},
+				rule: report.RuleMessage, severity: severityIf(warns(p), report.SeverityWarning), object: p.Source, fields: []string{field + ".expression"},
 				message: "without a message, users read this expression, line breaks included; and a warning with a line break is never sent",
 				hint:    "add a message",
 			})
@@ -209,7 +210,7 @@ func warns(p *policySubject) bool {
 	})
 }
 
-func severityIf(yes bool, s Severity) Severity {
+func severityIf(yes bool, s report.Severity) report.Severity {
 	if yes {
 		return s
 	}

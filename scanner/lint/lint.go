@@ -10,10 +10,12 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/kinds"
-	"k8s.io/apiserver/pkg/authentication/user"
 )
 
 // Input is what lint works on.
@@ -32,7 +34,7 @@ type Input struct {
 
 // Run looks at all policies and bindings of a tree. The error is that of
 // scanner.Scan.
-func Run(ctx context.Context, in Input) (*Report, error) {
+func Run(ctx context.Context, in Input) (*report.LintReport, error) {
 	survey, err := scanner.NewSurvey(ctx, in.Scan)
 	if err != nil {
 		return nil, err
@@ -50,14 +52,14 @@ func Run(ctx context.Context, in Input) (*Report, error) {
 	return l.report, nil
 }
 
-func newReport(in Input, survey *scanner.Survey) *Report {
-	return &Report{
-		APIVersion: scanner.APIVersion, Kind: Kind,
-		Tool:     scanner.Tool{Name: "preadmit", Version: in.Scan.Version, Kubernetes: admission.KubernetesVersion},
+func newReport(in Input, survey *scanner.Survey) *report.LintReport {
+	return &report.LintReport{
+		APIVersion: report.APIVersion, Kind: report.LintKind,
+		Tool:     report.Tool{Name: "preadmit", Version: in.Scan.Version, Kubernetes: admission.KubernetesVersion},
 		Tree:     in.Scan.Head.Revision,
-		Findings: []Finding{}, Indeterminate: slices.Clone(survey.Indeterminate),
+		Findings: []report.LintFinding{}, Indeterminate: slices.Clone(survey.Indeterminate),
 		Diagnostics: slices.Clone(survey.Diagnostics),
-		Summary:     Summary{Roots: survey.Roots, Findings: map[Severity]int{}, Disabled: disabled(in)},
+		Summary:     report.LintSummary{Roots: survey.Roots, Findings: map[report.Severity]int{}, Disabled: disabled(in)},
 	}
 }
 
@@ -71,22 +73,22 @@ func disabled(in Input) []string {
 type linter struct {
 	in     Input
 	survey *scanner.Survey
-	report *Report
+	report *report.LintReport
 	// looked are the objects that were looked at, of all targets.
 	looked map[*admission.Object]bool
 }
 
 // broken reports a root that does not render: as a finding if the file at fault has
 // to do with policies, else as what could not be looked at.
-func (l *linter) broken(f scanner.Finding) {
-	if !kinds.FileMentionsPolicy(l.in.Scan.Head.FS, f.Location.Path) || slices.Contains(l.in.Disable, ruleRender) {
-		l.report.Indeterminate = append(l.report.Indeterminate, scanner.Indeterminate{
+func (l *linter) broken(f report.Finding) {
+	if !kinds.FileMentionsPolicy(l.in.Scan.Head.FS, f.Location.Path) || slices.Contains(l.in.Disable, report.RuleRender) {
+		l.report.Indeterminate = append(l.report.Indeterminate, report.Indeterminate{
 			What: "root", Why: f.Message, Root: f.Root, Location: &f.Location,
 		})
 		return
 	}
-	l.report.Findings = append(l.report.Findings, Finding{
-		Rule: ruleRender, Severity: SeverityError, Message: f.Message, Root: f.Root, Location: f.Location,
+	l.report.Findings = append(l.report.Findings, report.LintFinding{
+		Rule: report.RuleRender, Severity: report.SeverityError, Message: f.Message, Root: f.Root, Location: f.Location,
 		Hint: "policies and all else in this root are unknown until it renders",
 	})
 }
@@ -143,7 +145,7 @@ func (l *linter) checkAccess(ctx context.Context, c *cluster) error {
 	if !errors.Is(err, admission.ErrNoRBAC) {
 		return err
 	}
-	l.report.Indeterminate = append(l.report.Indeterminate, scanner.Indeterminate{
+	l.report.Indeterminate = append(l.report.Indeterminate, report.Indeterminate{
 		What: "policy", Why: fmt.Sprintf("whether %s may read params is not known: there are no RBAC objects; "+
 			"add ClusterRoles and their bindings to the repository or give them with --context", author.Name),
 	})

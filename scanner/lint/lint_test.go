@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/lint"
 )
@@ -46,7 +47,7 @@ func TestRules(t *testing.T) {
 			compareWant(t, file, archive, lines(r))
 		})
 	}
-	for _, id := range lint.RuleIDs() {
+	for _, id := range report.LintRuleIDs() {
 		if !found[id] {
 			t.Errorf("no archive has a finding of rule %s", id)
 		}
@@ -77,7 +78,7 @@ func input(archive *txtar.Archive) lint.Input {
 }
 
 // lines writes findings for people who compare them.
-func lines(r *lint.Report) string {
+func lines(r *report.LintReport) string {
 	var b strings.Builder
 	for _, f := range r.Findings {
 		fmt.Fprintf(&b, "%s:%d:%d %s %s", f.Location.Path, f.Location.StartLine, f.Location.StartColumn, f.Severity, f.Rule)
@@ -180,7 +181,7 @@ func TestFingerprintsSurviveLineMoves(t *testing.T) {
 	}
 }
 
-func fingerprints(r *lint.Report) []string {
+func fingerprints(r *report.LintReport) []string {
 	var all []string
 	seen := map[string]bool{}
 	for _, f := range r.Findings {
@@ -207,23 +208,23 @@ func TestRunIsInterrupted(t *testing.T) {
 
 func TestFailed(t *testing.T) {
 	tests := []struct {
-		severity      lint.Severity
+		severity      report.Severity
 		indeterminate int
 		failsOn       []string
 	}{
 		{"", 0, nil},
 		{"", 1, []string{"indeterminate"}},
-		{lint.SeverityNote, 0, []string{"note", "indeterminate"}},
-		{lint.SeverityWarning, 0, []string{"warning", "note", "indeterminate"}},
-		{lint.SeverityError, 0, []string{"error", "warning", "note", "indeterminate"}},
+		{report.SeverityNote, 0, []string{"note", "indeterminate"}},
+		{report.SeverityWarning, 0, []string{"warning", "note", "indeterminate"}},
+		{report.SeverityError, 0, []string{"error", "warning", "note", "indeterminate"}},
 	}
 	for _, test := range tests {
-		r := &lint.Report{Indeterminate: make([]scanner.Indeterminate, test.indeterminate)}
+		r := &report.LintReport{Indeterminate: make([]report.Indeterminate, test.indeterminate)}
 		if test.severity != "" {
-			r.Findings = []lint.Finding{{Severity: test.severity}}
-			r.Summary.Findings = map[lint.Severity]int{test.severity: 1}
+			r.Findings = []report.LintFinding{{Severity: test.severity}}
+			r.Summary.Findings = map[report.Severity]int{test.severity: 1}
 		}
-		for _, failOn := range lint.FailOnValues() {
+		for _, failOn := range report.LintFailOnValues() {
 			if got, want := r.Failed(failOn), slices.Contains(test.failsOn, failOn); got != want {
 				t.Errorf("%q with %d indeterminate, --fail-on %s: failed is %v, want %v", test.severity, test.indeterminate, failOn, got, want)
 			}
@@ -240,13 +241,13 @@ func TestDocumentedRules(t *testing.T) {
 	_, table, _ := strings.Cut(string(data), "| rule | severity | what is wrong |\n|---|---|---|\n")
 	table, _, _ = strings.Cut(table, "\n\n")
 	want := ""
-	for _, r := range lint.Rules() {
+	for _, r := range report.LintRules() {
 		want += fmt.Sprintf("| `%s` | %s | %s |\n", r.ID, r.Severity, r.Title)
 	}
 	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(table+"\n", "\n")); diff != "" {
 		t.Errorf("the table of rules (-code +document):\n%s", diff)
 	}
-	for _, r := range lint.Rules() {
+	for _, r := range report.LintRules() {
 		if !strings.Contains(string(data), "\n### "+r.ID+"\n") {
 			t.Errorf("docs/lint.md has no section on %s", r.ID)
 		}

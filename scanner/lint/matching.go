@@ -8,6 +8,7 @@ import (
 
 	v1 "k8s.io/api/admissionregistration/v1"
 
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
@@ -46,7 +47,7 @@ func (c *cluster) checkMatchable(p *policySubject) {
 	if len(p.matched) == 0 {
 		if !openEnded(rules) {
 			c.add(remark{
-				rule: ruleNeverMatches, object: p.Source, fields: []string{"spec.matchConstraints"},
+				rule: report.RuleNeverMatches, object: p.Source, fields: []string{"spec.matchConstraints"},
 				message: fmt.Sprintf("policy %q can match no request: %s", p.Name, c.whyNothing(p)),
 				hint:    "correct matchConstraints",
 			})
@@ -58,7 +59,7 @@ func (c *cluster) checkMatchable(p *policySubject) {
 			continue
 		}
 		c.add(remark{
-			rule: ruleNeverMatches, severity: SeverityWarning, object: p.Source,
+			rule: report.RuleNeverMatches, severity: report.SeverityWarning, object: p.Source,
 			fields:  []string{fmt.Sprintf("spec.matchConstraints.resourceRules[%d]", i)},
 			message: "no request can match this rule: " + c.whyRule(p, rule),
 			hint:    "correct the rule or remove it",
@@ -134,7 +135,7 @@ func (c *cluster) checkConditions(p *policySubject) {
 	for i, m := range p.Spec.MatchConditions {
 		if value, ok := policy.Constant(m.Expression); ok && !value {
 			c.add(remark{
-				rule: ruleNeverMatches, object: p.Source, fields: []string{fmt.Sprintf("spec.matchConditions[%d].expression", i)},
+				rule: report.RuleNeverMatches, object: p.Source, fields: []string{fmt.Sprintf("spec.matchConditions[%d].expression", i)},
 				message: fmt.Sprintf("policy %q can match no request: match condition %q is always false", p.Name, m.Name),
 				hint:    "correct the condition, or remove the policy's binding to switch it off",
 			})
@@ -155,7 +156,7 @@ func checkBindingsMatch(_ context.Context, c *cluster) {
 		})
 		if idle {
 			c.add(remark{
-				rule: ruleNeverMatches, object: b.Source, fields: []string{"spec.matchResources"},
+				rule: report.RuleNeverMatches, object: b.Source, fields: []string{"spec.matchResources"},
 				message: fmt.Sprintf("binding %q can match no request: its matchResources have nothing in common with matchConstraints of policy %q", b.Name, b.Spec.PolicyName),
 				hint:    "correct matchResources",
 			})

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
@@ -64,7 +65,7 @@ func (c *cluster) checkSelector(o *admission.Object, at string, r *v1.MatchResou
 		return
 	}
 	c.missing(remark{
-		rule: ruleNamespaces, object: o, fields: []string{at + ".namespaceSelector"},
+		rule: report.RuleNamespaces, object: o, fields: []string{at + ".namespaceSelector"},
 		message: fmt.Sprintf("the namespaceSelector %q matches none of the namespaces that are known: %s", selector.String(), abbreviate(c.State.Namespaces())),
 		hint:    "correct the selector or the labels of the namespaces, or give Namespaces that are elsewhere with --context",
 	})

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
@@ -37,12 +38,12 @@ func (c *cluster) checkParamKind(p *policySubject) {
 		return
 	}
 	r := remark{
-		rule: ruleUnknownParamKind, object: p.Source, fields: []string{"spec.paramKind"},
+		rule: report.RuleUnknownParamKind, object: p.Source, fields: []string{"spec.paramKind"},
 		message: fmt.Sprintf("nothing defines paramKind %s %s: as long as that is so, %s", kind.APIVersion, kind.Kind, outcome(p, "that the policy matches through a binding")),
 		hint:    "add its CustomResourceDefinition to the repository or give it with --context",
 	}
 	if admission.BuiltinGroup(gvk.Group) {
-		r.severity = SeverityError
+		r.severity = report.SeverityError
 		r.message = fmt.Sprintf("Kubernetes %s does not serve paramKind %s %s: %s", admission.KubernetesVersion, kind.APIVersion, kind.Kind, outcome(p, "that the policy matches through a binding"))
 		r.hint = "correct apiVersion and kind"
 		c.add(r)
@@ -66,7 +67,7 @@ func (c *cluster) checkParamRef(p *policySubject, b *bindingSubject) {
 	case !b.linted || kind == nil && ref == nil:
 	case kind == nil:
 		c.add(remark{
-			rule: ruleUnusedParamRef, object: b.Source, fields: []string{"spec.paramRef"},
+			rule: report.RuleUnusedParamRef, object: b.Source, fields: []string{"spec.paramRef"},
 			message: fmt.Sprintf("policy %q has no paramKind, so this paramRef is not looked at", p.Name),
 			hint:    "remove paramRef, or give the policy a paramKind",
 		})
@@ -85,12 +86,12 @@ func (c *cluster) checkParamRef(p *policySubject, b *bindingSubject) {
 // nullParams: a policy that asks whether params is null knows what it does.
 func (c *cluster) nullParams(p *policySubject, b *bindingSubject) {
 	r := remark{
-		rule: ruleNullParams, object: b.Source, fields: []string{"spec.paramRef"},
+		rule: report.RuleNullParams, object: b.Source, fields: []string{"spec.paramRef"},
 		message: fmt.Sprintf("policy %q takes params of kind %s and this binding has no paramRef: params is null", p.Name, p.Spec.ParamKind.Kind),
 		hint:    "add a paramRef, or have the policy ask params == null first",
 	}
 	if slices.ContainsFunc(expressionsOf(p), func(e expression) bool { return asksNull.MatchString(e.text) }) {
-		r.severity = SeverityNote
+		r.severity = report.SeverityNote
 	}
 	c.add(r)
 }
@@ -103,7 +104,7 @@ func (c *cluster) checkReference(p *policySubject, b *bindingSubject, kind admis
 	switch {
 	case !kind.Namespaced && ref.Namespace != "":
 		c.add(remark{
-			rule: ruleParamScope, object: b.Source, fields: []string{"spec.paramRef.namespace"},
+			rule: report.RuleParamScope, object: b.Source, fields: []string{"spec.paramRef.namespace"},
 			message: "paramRef.namespace must not be provided for a cluster-scoped `paramKind`: " + outcome(p, "that matches"),
 			hint:    fmt.Sprintf("remove the namespace: %s is cluster-scoped", kind.Kind.Kind),
 		})
@@ -130,12 +131,12 @@ func (c *cluster) outsideNamespaces(p *policySubject, b *bindingSubject) bool {
 		return false
 	}
 	r := remark{
-		rule: ruleParamScope, object: b.Source, fields: []string{"spec.paramRef"},
+		rule: report.RuleParamScope, object: b.Source, fields: []string{"spec.paramRef"},
 		message: fmt.Sprintf("cannot use namespaced paramRef in policy binding that matches cluster-scoped resources: %s", outcome(p, "for "+abbreviate(without))),
 		hint:    "give paramRef a namespace, or match no cluster-scoped resources",
 	}
 	if inside {
-		r.severity = SeverityWarning
+		r.severity = report.SeverityWarning
 	}
 	c.add(r)
 	return !inside
@@ -175,12 +176,12 @@ func (c *cluster) checkParamExists(p *policySubject, b *bindingSubject, kind adm
 		where = fmt.Sprintf(" in namespace %q", ref.Namespace)
 	}
 	r := remark{
-		rule: ruleMissingParam, object: b.Source, fields: []string{field},
+		rule: report.RuleMissingParam, object: b.Source, fields: []string{field},
 		message: fmt.Sprintf("there is no %s %s%s, and parameterNotFoundAction is Deny: %s", kind.Kind.Kind, what, where, outcome(p, "that matches")),
 		hint:    "add the params to the repository or give those that are elsewhere with --context",
 	}
 	if ref.ParameterNotFoundAction == nil || *ref.ParameterNotFoundAction != v1.DenyAction {
-		r.severity = SeverityNote
+		r.severity = report.SeverityNote
 		r.message = fmt.Sprintf("there is no %s %s%s, and parameterNotFoundAction is Allow: the policy is not evaluated", kind.Kind.Kind, what, where)
 	}
 	c.missing(r)

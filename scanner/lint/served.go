@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/admissionregistration/v1"
 
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
@@ -32,7 +33,7 @@ func (c *cluster) checkRule(o *admission.Object, at string, rule v1.Rule) {
 	for i, version := range rule.APIVersions {
 		if !c.serves(rule.APIGroups, []string{version}, rule.Resources) && !slices.ContainsFunc(rule.APIGroups, unknowable) {
 			c.add(remark{
-				rule: ruleUnservedVersion, object: o, fields: []string{fmt.Sprintf("%s.apiVersions[%d]", at, i)},
+				rule: report.RuleUnservedVersion, object: o, fields: []string{fmt.Sprintf("%s.apiVersions[%d]", at, i)},
 				message: fmt.Sprintf("Kubernetes %s serves none of %s in version %s", admission.KubernetesVersion, strings.Join(rule.Resources, ", "), version),
 				hint:    "remove the version",
 			})
@@ -63,7 +64,7 @@ func names(word string, r admission.Resource) bool {
 
 func (c *cluster) unknownGroup(o *admission.Object, field, group string) {
 	r := remark{
-		rule: ruleUnknownGroup, object: o, fields: []string{field},
+		rule: report.RuleUnknownGroup, object: o, fields: []string{field},
 		message: fmt.Sprintf("API group %q has none of the resources of this rule", group),
 		hint:    "remove the group",
 	}
@@ -75,7 +76,7 @@ func (c *cluster) unknownGroup(o *admission.Object, field, group string) {
 }
 
 func (c *cluster) unknownResource(o *admission.Object, field, name string, groups []string) {
-	r := remark{rule: ruleUnknownResource, object: o, fields: []string{field}}
+	r := remark{rule: report.RuleUnknownResource, object: o, fields: []string{field}}
 	suggestion := c.suggest(name, groups)
 	if slices.ContainsFunc(groups, unknowable) {
 		r.message = fmt.Sprintf("no resource %q is known in apiGroups %q", name, groups)

@@ -13,6 +13,7 @@ import (
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy"
@@ -22,7 +23,7 @@ import (
 func checkRefused(_ context.Context, c *cluster) {
 	for _, r := range c.refusals {
 		if len(r.Causes) == 0 {
-			c.add(remark{rule: ruleRefused, object: r.Object, message: r.Message, hint: "the API server refuses the object as a whole"})
+			c.add(remark{rule: report.RuleRefused, object: r.Object, message: r.Message, hint: "the API server refuses the object as a whole"})
 		}
 		for _, cause := range r.Causes {
 			c.add(refusedField(r, cause))
@@ -33,7 +34,7 @@ func checkRefused(_ context.Context, c *cluster) {
 func refusedField(r policy.Refusal, cause metav1.StatusCause) remark {
 	line, column := celPosition(cause.Message)
 	return remark{
-		rule: ruleRefused, object: r.Object, fields: []string{cause.Field}, line: line, column: column,
+		rule: report.RuleRefused, object: r.Object, fields: []string{cause.Field}, line: line, column: column,
 		message: cause.Field + ": " + cause.Message,
 		hint:    "the API server refuses to create it, so it has no effect",
 	}
@@ -60,7 +61,7 @@ func checkServed(ctx context.Context, c *cluster) {
 		kind := o.GroupVersionKind()
 		if _, ok := c.State.Resource(kind); !ok {
 			c.add(remark{
-				rule: ruleLegacyVersion, object: o, fields: []string{"apiVersion"},
+				rule: report.RuleLegacyVersion, object: o, fields: []string{"apiVersion"},
 				message: fmt.Sprintf("Kubernetes %s does not serve %s by default", admission.KubernetesVersion, kind.GroupVersion()),
 				hint:    "write apiVersion: admissionregistration.k8s.io/v1",
 			})
@@ -75,7 +76,7 @@ func checkServed(ctx context.Context, c *cluster) {
 }
 
 func warned(o *admission.Object, text string) remark {
-	r := remark{rule: ruleServerWarning, object: o, message: text, hint: "the API server accepts the object with this warning"}
+	r := remark{rule: report.RuleServerWarning, object: o, message: text, hint: "the API server accepts the object with this warning"}
 	if field := scanner.WarnedField(text); field != "" {
 		r.fields = []string{field}
 	}
@@ -98,7 +99,7 @@ func checkTypes(ctx context.Context, c *cluster) {
 		for _, w := range checker.Check(p.ValidatingAdmissionPolicy) {
 			line, column := celPosition(w.Warning)
 			c.add(remark{
-				rule: ruleTypeCheck, object: p.Source, fields: []string{w.FieldRef}, line: line, column: column, message: w.Warning,
+				rule: report.RuleTypeCheck, object: p.Source, fields: []string{w.FieldRef}, line: line, column: column, message: w.Warning,
 				hint: "status.typeChecking of the policy will say so; the API server accepts the policy all the same",
 			})
 		}
@@ -112,7 +113,7 @@ func checkAccess(ctx context.Context, c *cluster, author user.Info) error {
 		errs, err := c.State.ParamAccess(ctx, author, obj)
 		for _, e := range errs {
 			c.add(remark{
-				rule: ruleParamAccess, object: o, fields: []string{e.Field}, message: e.Error(),
+				rule: report.RuleParamAccess, object: o, fields: []string{e.Field}, message: e.Error(),
 				hint: "give the user a role that allows it, or have another user create the object",
 			})
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/gittree"
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/scanner"
 )
 
@@ -36,7 +37,7 @@ func ChildMain(ctx context.Context, in io.Reader, out io.Writer, isolate render.
 		return t.tellError(err)
 	}
 	var document bytes.Buffer
-	if err := report.Write(&document, "json", r, report.Options{}); err != nil {
+	if err := format.Write(&document, "json", r, format.Options{}); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	if err := t.tell(message{Answer: &answerMessage{Bytes: document.Len(), FailOn: failOn}}); err != nil {
@@ -50,7 +51,7 @@ func ChildMain(ctx context.Context, in io.Reader, out io.Writer, isolate render.
 type mistake struct{ error }
 
 // scan does the job, with the configuration that is in force for it.
-func (j *job) scan(ctx context.Context, t *teller, isolate render.Isolator) (*scanner.Report, string, error) {
+func (j *job) scan(ctx context.Context, t *teller, isolate render.Isolator) (*report.Report, string, error) {
 	base, head, err := j.Request.trees()
 	if err != nil {
 		return nil, "", err
@@ -83,7 +84,7 @@ func (j *job) scan(ctx context.Context, t *teller, isolate render.Isolator) (*sc
 }
 
 // configuration is the base's, as in every scan.
-func configuration(base, head *scanner.Tree) (scanner.Config, []scanner.Diagnostic, error) {
+func configuration(base, head *scanner.Tree) (scanner.Config, []report.Diagnostic, error) {
 	if base == nil {
 		config, remarks, err := scanner.LoadConfig(nil, head.FS)
 		if err != nil {
@@ -123,7 +124,7 @@ func openTree(repository, commit, name string) (*scanner.Tree, error) {
 	if name == "" {
 		name = commit
 	}
-	return &scanner.Tree{FS: c.FS(), Revision: scanner.Revision{Name: name, Commit: c.Hash()}}, nil
+	return &scanner.Tree{FS: c.FS(), Revision: report.Revision{Name: name, Commit: c.Hash()}}, nil
 }
 
 // teller sends messages. It is safe for concurrent use.

@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/internal/hostile"
 	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/report/format"
 )
 
 // TestHostile scans every attack: it ends in time, says what it is, still finds what else
@@ -67,13 +67,13 @@ func verify(t *testing.T, c *hostile.Case, canary *hostile.Canary, outcome *Outc
 		t.Errorf("verdict %s, want %s", got, c.Verdict)
 	}
 	var all bytes.Buffer
-	for _, format := range report.Formats() {
+	for _, name := range format.Formats() {
 		var page bytes.Buffer
-		if err := report.Write(&page, format, r, report.Options{}); err != nil {
+		if err := format.Write(&page, name, r, format.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		if told := hostile.Told(page.String()); told != "" && format != "github" {
-			t.Errorf("%s has %s", format, told)
+		if told := hostile.Told(page.String()); told != "" && name != "github" {
+			t.Errorf("%s has %s", name, told)
 		}
 		_, _ = page.WriteTo(&all)
 	}
@@ -95,9 +95,9 @@ func verify(t *testing.T, c *hostile.Case, canary *hostile.Canary, outcome *Outc
 	}
 }
 
-func summary(r *scanner.Report) string {
+func summary(r *report.Report) string {
 	var b bytes.Buffer
-	if err := errors.Join(report.Write(&b, "text", r, report.Options{})); err != nil {
+	if err := errors.Join(format.Write(&b, "text", r, format.Options{})); err != nil {
 		return err.Error()
 	}
 	return b.String()

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/report"
 )
 
 // Request is what is to be scanned.
@@ -81,8 +81,8 @@ type Progress func(stage string, done, total int)
 
 // Outcome is a scan that came to an end.
 type Outcome struct {
-	Report *scanner.Report
-	// FailOn is that of the configuration of the base, one of scanner.FailOnValues;
+	Report *report.Report
+	// FailOn is that of the configuration of the base, one of report.FailOnValues;
 	// empty means deny.
 	FailOn string
 	// Died are the children that did not live to report, in order. Their roots are

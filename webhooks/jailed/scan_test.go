@@ -17,7 +17,7 @@ import (
 	"github.com/preadmit/preadmit/internal/hostile"
 	"github.com/preadmit/preadmit/internal/jail"
 	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/report"
 )
 
 // pullOf makes a pull request of files.
@@ -77,7 +77,7 @@ func TestSameReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got.Report, cmpopts.IgnoreTypes(scanner.Durations{}), cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(want, got.Report, cmpopts.IgnoreTypes(report.Durations{}), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("(-outside +jail) %s", diff)
 	}
 	if got.FailOn != failOn || len(got.Died) != 0 {
@@ -145,7 +145,7 @@ func TestCulprit(t *testing.T) {
 		t.Fatalf("roots at fault (-want +got) %s", diff)
 	}
 	r := outcome.Report
-	if got := r.Verdict(outcome.FailOn, false); got != scanner.VerdictIncomplete || r.Summary.Roots.Lost != 2 {
+	if got := r.Verdict(outcome.FailOn, false); got != report.VerdictIncomplete || r.Summary.Roots.Lost != 2 {
 		t.Errorf("verdict %s, %+v", got, r.Summary.Roots)
 	}
 	if len(r.Findings) != 1 || r.Findings[0].Message != hostile.Finding {

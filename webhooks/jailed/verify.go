@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/scanner"
 )
 
 // maxObjects bounds the objects of JSON in a report: each may take 1.3 KiB once it is
@@ -33,14 +32,14 @@ func (a *answer) outcome(r *Request, refused []refusal) (*Outcome, error) {
 		return nil, fmt.Errorf("%w: a report that misses %d roots, not the %d that were left out", ErrForged, lost, len(refused))
 	}
 	failOn := a.Answer.FailOn
-	if failOn != "" && !slices.Contains(scanner.FailOnValues(), failOn) {
+	if failOn != "" && !slices.Contains(report.FailOnValues(), failOn) {
 		return nil, fmt.Errorf("%w: failOn %q", ErrForged, failOn)
 	}
 	return &Outcome{Report: read, FailOn: failOn}, nil
 }
 
 // matches tells whether a report is one of this request.
-func (r *Request) matches(read *scanner.Report) error {
+func (r *Request) matches(read *report.Report) error {
 	head := revision(r.Head, r.HeadName)
 	if read.Change.Head != head {
 		return fmt.Errorf("the report is about %+v, not %+v", read.Change.Head, head)
@@ -60,9 +59,9 @@ func (r *Request) matches(read *scanner.Report) error {
 	return nil
 }
 
-func revision(commit, name string) scanner.Revision {
+func revision(commit, name string) report.Revision {
 	if name == "" {
 		name = commit
 	}
-	return scanner.Revision{Name: name, Commit: commit}
+	return report.Revision{Name: name, Commit: commit}
 }

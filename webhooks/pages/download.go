@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
@@ -32,7 +32,7 @@ func (p *Pages) download(format string) handler {
 
 // writeReport reads what was stored and writes it anew, so that what leaves the service
 // has passed the report package whatever is in the store.
-func (p *Pages) writeReport(r *http.Request, s queue.Scan, format string) ([]byte, error) {
+func (p *Pages) writeReport(r *http.Request, s queue.Scan, name string) ([]byte, error) {
 	done, err := p.draw(r.Context())
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (p *Pages) writeReport(r *http.Request, s queue.Scan, format string) ([]byt
 		return nil, err
 	}
 	var b bytes.Buffer
-	if err := report.Write(&b, format, read, report.Options{}); err != nil {
+	if err := format.Write(&b, name, read, format.Options{}); err != nil {
 		return nil, fmt.Errorf("give the report of scan %s: %w", s.ID, err)
 	}
 	return b.Bytes(), nil

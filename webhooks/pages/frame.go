@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format"
 )
 
 //go:embed templates/*.tmpl
@@ -103,7 +103,7 @@ func assets() (files map[string]asset, style, script string) {
 		files[name] = asset{contentType, text}
 		return name
 	}
-	style = add("pages", ".css", "text/css; charset=utf-8", report.Stylesheet()+ownStyle)
+	style = add("pages", ".css", "text/css; charset=utf-8", format.Stylesheet()+ownStyle)
 	script = add("live", ".js", "text/javascript; charset=utf-8", liveScript)
 	return files, style, script
 }
@@ -129,7 +129,7 @@ func when(t time.Time) template.HTML {
 }
 
 // short is the beginning of a commit's name.
-func short(commit string) string { return report.Line(commit[:min(len(commit), 12)]) }
+func short(commit string) string { return format.Line(commit[:min(len(commit), 12)]) }
 
 // took is a time span in words: 1h 2m, 3m 4s, 5.6s.
 func took(d time.Duration) string {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/webhooks/pages"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
@@ -105,18 +106,18 @@ func TestDownloads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for format, contentType := range map[string]string{"json": "application/json", "sarif": "application/sarif+json"} {
+	for name, contentType := range map[string]string{"json": "application/json", "sarif": "application/sarif+json"} {
 		var want bytes.Buffer
-		if err := saved.Write(&want, format, report.Options{}); err != nil {
+		if err := format.WriteSaved(&want, name, saved, format.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		got := s.get("/scans/"+id(1)+"/report."+format, 200)
+		got := s.get("/scans/"+id(1)+"/report."+name, 200)
 		if got.body != want.String() {
-			t.Errorf("the %s is not that of the report package", format)
+			t.Errorf("the %s is not that of the report package", name)
 		}
-		disposition := "attachment; filename=preadmit-octo-shop-7-a1a1a1a1a1a1." + format
+		disposition := "attachment; filename=preadmit-octo-shop-7-a1a1a1a1a1a1." + name
 		if got.header.Get("Content-Type") != contentType || got.header.Get("Content-Disposition") != disposition {
-			t.Errorf("%s has the header %v", format, got.header)
+			t.Errorf("%s has the header %v", name, got.header)
 		}
 	}
 }
@@ -302,7 +303,7 @@ func TestStaticFiles(t *testing.T) {
 			t.Errorf("%s has the header %v", files[i][1], got.header)
 		}
 	}
-	s.wants(s.get(files[0][1], 200).body, report.Stylesheet())
+	s.wants(s.get(files[0][1], 200).body, format.Stylesheet())
 	s.get("/static/pages.css", 404)
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/preadmit/preadmit/internal/githubtest"
-	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
@@ -108,9 +108,9 @@ func TestCommandOnClosed(t *testing.T) {
 
 // TestExplanationIsEscaped: what a repository says is not Markdown, and calls nobody.
 func TestExplanationIsEscaped(t *testing.T) {
-	r := &scanner.Report{Findings: []scanner.Finding{
-		{Status: scanner.StatusExisting, Policy: "old"},
-		{Status: scanner.StatusNew, Policy: "@all `x", Message: "<img src=x> @octo/team", Action: scanner.ActionDeny, Location: scanner.Location{Path: "a`b.yaml", StartLine: 1}},
+	r := &report.Report{Findings: []report.Finding{
+		{Status: report.StatusExisting, Policy: "old"},
+		{Status: report.StatusNew, Policy: "@all `x", Message: "<img src=x> @octo/team", Action: report.ActionDeny, Location: report.Location{Path: "a`b.yaml", StartLine: 1}},
 	}}
 	for n, want := range map[int]string{1: "Finding 1 of 1:", 2: "1. ``a`b.yaml:1`` ``@all `x``"} {
 		text, err := explanation(r, n, "https://github.com/o/r/blob/x/")

@@ -7,15 +7,15 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/report/github"
-	"github.com/preadmit/preadmit/scanner"
 )
 
 // mostListed is how many findings an answer lists whose number is none.
 const mostListed = 50
 
 // savedReport reads the report of a scan.
-func (t *task) savedReport(ctx context.Context, id string) (*scanner.Report, error) {
+func (t *task) savedReport(ctx context.Context, id string) (*report.Report, error) {
 	wire, err := t.w.Queue.Report(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("read the report of the scan %s: %w", id, err)
@@ -26,10 +26,10 @@ func (t *task) savedReport(ctx context.Context, id string) (*scanner.Report, err
 // explanation is the n-th finding that the change brings, in the report's order and with
 // everything that is known of it, as Markdown. When there is no such finding, those that
 // there are are listed.
-func explanation(r *scanner.Report, n int, blob string) (string, error) {
-	fresh := []scanner.Finding{}
+func explanation(r *report.Report, n int, blob string) (string, error) {
+	fresh := []report.Finding{}
 	for _, f := range r.Findings {
-		if f.Status == scanner.StatusNew {
+		if f.Status == report.StatusNew {
 			fresh = append(fresh, f)
 		}
 	}
@@ -38,14 +38,14 @@ func explanation(r *scanner.Report, n int, blob string) (string, error) {
 	}
 	f := fresh[n-1]
 	one := *r
-	one.Findings, one.Indeterminate, one.Diagnostics, one.Changes = []scanner.Finding{f}, nil, nil, nil
+	one.Findings, one.Indeterminate, one.Diagnostics, one.Changes = []report.Finding{f}, nil, nil, nil
 	var b bytes.Buffer
-	err := report.Write(&b, "markdown", &one, report.Options{Blob: blob, Verbose: true, Limit: github.CommentRoom - 200})
+	err := format.Write(&b, "markdown", &one, format.Options{Blob: blob, Verbose: true, Limit: github.CommentRoom - 200})
 	return fmt.Sprintf("Finding %d of %d:\n\n%s", n, len(fresh), b.String()), err
 }
 
 // listed numbers findings.
-func listed(findings []scanner.Finding, n int) string {
+func listed(findings []report.Finding, n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "There is no finding %d: the change brings %d.\n\n", n, len(findings))
 	for i, f := range findings[:min(len(findings), mostListed)] {
@@ -53,7 +53,7 @@ func listed(findings []scanner.Finding, n int) string {
 		if what == "" {
 			what = string(f.Cause)
 		}
-		fmt.Fprintf(&b, "%d. %s %s\n", i+1, report.Code(fmt.Sprintf("%.300s:%d", f.Location.Path, f.Location.StartLine)), report.Code(fmt.Sprintf("%.300s", what)))
+		fmt.Fprintf(&b, "%d. %s %s\n", i+1, format.Code(fmt.Sprintf("%.300s:%d", f.Location.Path, f.Location.StartLine)), format.Code(fmt.Sprintf("%.300s", what)))
 	}
 	if left := len(findings) - mostListed; left > 0 {
 		fmt.Fprintf(&b, "\nand %d more.\n", left)

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/report/github"
-	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/webhooks/jailed"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
@@ -85,16 +85,16 @@ func (t *task) content(c *commits, outcome *jailed.Outcome) (*github.Content, er
 }
 
 // written is a report in a format.
-func written(r *scanner.Report, format string) ([]byte, error) {
+func written(r *report.Report, name string) ([]byte, error) {
 	var b bytes.Buffer
-	if err := report.Write(&b, format, r, report.Options{}); err != nil {
+	if err := format.Write(&b, name, r, format.Options{}); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
 }
 
 // keepReport stores the report for the pages, before anything points to it.
-func (t *task) keepReport(ctx context.Context, r *scanner.Report) error {
+func (t *task) keepReport(ctx context.Context, r *report.Report) error {
 	wire, err := written(r, "json")
 	if err != nil {
 		return err
@@ -128,8 +128,8 @@ func (t *task) published(ctx context.Context, outcome *jailed.Outcome) error {
 	r, verdict := &t.record, outcome.Report
 	conclusion := github.Conclude(verdict, outcome.FailOn, false)
 	r.Conclusion = string(conclusion)
-	r.Denied = verdict.Summary.Findings[scanner.ActionDeny][scanner.StatusNew]
-	r.Warned = verdict.Summary.Findings[scanner.ActionWarn][scanner.StatusNew]
+	r.Denied = verdict.Summary.Findings[report.ActionDeny][report.StatusNew]
+	r.Warned = verdict.Summary.Findings[report.ActionWarn][report.StatusNew]
 	r.Indeterminate = 0
 	for _, i := range verdict.Indeterminate {
 		if !i.Untouched {

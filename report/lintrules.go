@@ -1,0 +1,81 @@
+package report
+
+// LintRule is one thing lint looks for. docs/lint.md has the table of all.
+type LintRule struct {
+	// ID names the rule, in kebab-case.
+	ID string
+	// Severity is that of its findings, unless one is less certain or less harmful
+	// than most.
+	Severity Severity
+	// Title says what is wrong, in a few words.
+	Title string
+}
+
+// Identifiers of the rules.
+const (
+	RuleRender           = "render"
+	RuleRefused          = "refused"
+	RuleLegacyVersion    = "legacy-version"
+	RuleServerWarning    = "server-warning"
+	RuleTypeCheck        = "type-check"
+	RuleUnboundPolicy    = "unbound-policy"
+	RuleUnknownPolicy    = "unknown-policy"
+	RuleNullParams       = "null-params"
+	RuleUnusedParamRef   = "unused-param-ref"
+	RuleUnknownParamKind = "unknown-param-kind"
+	RuleParamScope       = "param-scope"
+	RuleMissingParam     = "missing-param"
+	RuleParamAccess      = "param-access"
+	RuleNamespaces       = "namespace-selector"
+	RuleUnknownResource  = "unknown-resource"
+	RuleUnknownGroup     = "unknown-group"
+	RuleUnservedVersion  = "unserved-version"
+	RuleNeverMatches     = "never-matches"
+	RuleCost             = "cost"
+	RuleDuplicateVar     = "duplicate-variable"
+	RuleUnusedVar        = "unused-variable"
+	RuleNamespaceObject  = "namespace-object"
+	RuleAuthorizer       = "authorizer"
+	RuleEscapedField     = "escaped-field"
+	RuleMessage          = "message"
+)
+
+// Rules lists all rules, in the order of the documentation.
+func LintRules() []LintRule {
+	return []LintRule{
+		{RuleRender, SeverityError, "a file with policies does not render, so what is in its root is unknown"},
+		{RuleRefused, SeverityError, "the API server would refuse to create the object"},
+		{RuleLegacyVersion, SeverityWarning, "the API version is not served any more"},
+		{RuleServerWarning, SeverityWarning, "the API server warns of the object, as of a field that it drops"},
+		{RuleTypeCheck, SeverityWarning, "the API server's type check warns of an expression"},
+		{RuleUnboundPolicy, SeverityWarning, "no binding binds the policy, so it does nothing"},
+		{RuleUnknownPolicy, SeverityWarning, "the binding's policy does not exist"},
+		{RuleNullParams, SeverityWarning, "the policy takes params and the binding gives none: params is null"},
+		{RuleUnusedParamRef, SeverityWarning, "the binding gives params that the policy does not take"},
+		{RuleUnknownParamKind, SeverityWarning, "nothing defines the kind of the params"},
+		{RuleParamScope, SeverityError, "the params cannot be looked up where the binding says"},
+		{RuleMissingParam, SeverityWarning, "the params do not exist"},
+		{RuleParamAccess, SeverityError, "the author may not read what paramKind or paramRef refers to"},
+		{RuleNamespaces, SeverityWarning, "the namespaceSelector selects no namespace that is known"},
+		{RuleUnknownResource, SeverityWarning, "a rule names a resource that is not served"},
+		{RuleUnknownGroup, SeverityNote, "a rule names an API group that has none of its resources"},
+		{RuleUnservedVersion, SeverityNote, "a rule names an API version in which none of its resources is served"},
+		{RuleNeverMatches, SeverityError, "no request can match"},
+		{RuleCost, SeverityWarning, "expressions may cost more than the API server allows"},
+		{RuleDuplicateVar, SeverityWarning, "a variable is defined twice, and the last one counts"},
+		{RuleUnusedVar, SeverityNote, "a variable is never used"},
+		{RuleNamespaceObject, SeverityWarning, "a match condition reads namespaceObject, which is null there"},
+		{RuleAuthorizer, SeverityWarning, "an expression asks the authorizer where there is none at run time"},
+		{RuleEscapedField, SeverityWarning, "an expression escapes the name of a field, which does not work at run time"},
+		{RuleMessage, SeverityNote, "a validation has no message that is sure to be shown"},
+	}
+}
+
+// LintRuleIDs are the identifiers of all rules, in order.
+func LintRuleIDs() []string {
+	var ids []string
+	for _, r := range LintRules() {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}

@@ -1,0 +1,80 @@
+package report
+
+import (
+	"reflect"
+	"slices"
+)
+
+// mask replaces a value that is not shown.
+const mask = "***"
+
+// lastApplied is the annotation in which kubectl keeps the whole object.
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// MaskSecret replaces in an object of kind Secret, as decoded from JSON, all that may
+// be secret: each value of data and stringData, any field that a Secret does not have,
+// and the annotation in which kubectl keeps the whole object. An object of another
+// kind is left as it is.
+func MaskSecret(content map[string]any) {
+	for _, s := range secretsOf(content) {
+		s.in[s.key] = mask
+	}
+}
+
+// MaskSecretChange masks two versions of an object, either may be nil. A value that differs
+// says on which side it is, so that the difference is not hidden too.
+func MaskSecretChange(before, after map[string]any) {
+	old, young := secretsOf(before), secretsOf(after)
+	was := map[string]any{}
+	for _, s := range old {
+		was[s.path] = s.in[s.key]
+	}
+	differ := map[string]bool{}
+	for _, s := range young {
+		value, ok := was[s.path]
+		differ[s.path] = ok && !reflect.DeepEqual(value, s.in[s.key])
+	}
+	for _, side := range []struct {
+		name    string
+		secrets []secret
+	}{{"before", old}, {"after", young}} {
+		for _, s := range side.secrets {
+			s.in[s.key] = mask
+			if differ[s.path] {
+				s.in[s.key] = mask + " (" + side.name + ")"
+			}
+		}
+	}
+}
+
+// secret is a value to mask: in[key].
+type secret struct {
+	in   map[string]any
+	key  string
+	path string
+}
+
+// secretsOf lists what is to be masked in an object.
+func secretsOf(content map[string]any) []secret {
+	if content["kind"] != "Secret" {
+		return nil
+	}
+	var out []secret
+	for field, value := range content {
+		values, isMap := value.(map[string]any)
+		switch {
+		case value == nil || slices.Contains([]string{"apiVersion", "kind", "metadata", "type", "immutable"}, field):
+		case isMap && (field == "data" || field == "stringData"):
+			for key := range values {
+				out = append(out, secret{values, key, field + "." + key})
+			}
+		default:
+			out = append(out, secret{content, field, field})
+		}
+	}
+	metadata, _ := content["metadata"].(map[string]any)
+	if annotations, _ := metadata["annotations"].(map[string]any); annotations[lastApplied] != nil {
+		out = append(out, secret{annotations, lastApplied, lastApplied})
+	}
+	return out
+}
