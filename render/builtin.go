@@ -48,7 +48,7 @@ func (l *locator) builtinsAt(k *kustomization, e entry) []*kustomization {
 	if e.target == "" || text(e.value) {
 		return builtinsIn(k, k.data, e.value, func(text string, line int) *snippet { return inlineSnippet(k, text, line, e.at) })
 	}
-	if to := l.renderer.tree.resolve(e.target); to.isDir {
+	if to := l.tree.resolve(e.target); to.isDir {
 		var out []*kustomization
 		for _, inner := range l.closure.entries {
 			if inner.from.dir == to.real && inner.kind == refResource {
@@ -57,7 +57,7 @@ func (l *locator) builtinsAt(k *kustomization, e entry) []*kustomization {
 		}
 		return out
 	}
-	data, real, err := l.renderer.tree.load(e.target, newTrace())
+	data, real, err := l.tree.load(e.target, newTrace())
 	if err != nil {
 		return nil
 	}
@@ -73,7 +73,7 @@ func builtinsIn(k *kustomization, file []byte, written string, at func(text stri
 			continue
 		}
 		s := at(c.text, c.line)
-		s.move(&doc, map[*yaml.Node]bool{})
+		moveNode(s, &doc, map[*yaml.Node]bool{})
 		if b := builtin(doc.Content[0]); b != nil {
 			b.path, b.dir, b.data = s.path, k.dir, file
 			out = append(out, b)
@@ -83,7 +83,7 @@ func builtinsIn(k *kustomization, file []byte, written string, at func(text stri
 }
 
 // move gives nodes the places they have in the file.
-func (s *snippet) move(n *yaml.Node, seen map[*yaml.Node]bool) {
+func moveNode(s *snippet, n *yaml.Node, seen map[*yaml.Node]bool) {
 	if n == nil || seen[n] {
 		return
 	}
@@ -91,7 +91,7 @@ func (s *snippet) move(n *yaml.Node, seen map[*yaml.Node]bool) {
 	pos := s.position(n)
 	n.Line, n.Column = pos.Line, pos.Column
 	for _, child := range n.Content {
-		s.move(child, seen)
+		moveNode(s, child, seen)
 	}
 }
 

@@ -104,7 +104,7 @@ func (c *course) labelledLater(selector string) bool {
 	}
 	for _, s := range c.route.stages[c.at:] {
 		for _, k := range s.layers() {
-			for key := range k.labelKeys() {
+			for key := range labelKeys(k) {
 				if strings.Contains(selector, key) {
 					return true
 				}
@@ -115,7 +115,7 @@ func (c *course) labelledLater(selector string) bool {
 }
 
 // labelKeys are those of the labels and annotations that a kustomization sets.
-func (k *kustomization) labelKeys() map[string]bool {
+func labelKeys(k *kustomization) map[string]bool {
 	out := map[string]bool{}
 	for _, pairs := range append([]types.Label{{Pairs: k.spec.CommonLabels}, {Pairs: k.spec.CommonAnnotations}}, k.spec.Labels...) {
 		for key := range pairs.Pairs {

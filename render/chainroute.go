@@ -84,7 +84,7 @@ func (l *locator) routeOf(object int, document Position) *route {
 func (l *locator) creator(object int, file string) string {
 	names := l.identity(object, Position{Path: file}).names
 	creates := func(k *kustomization) bool {
-		return slices.ContainsFunc(k.generators(l.resources[object].GetKind()), func(g generator) bool {
+		return slices.ContainsFunc(generatorsOf(k, l.resources[object].GetKind()), func(g generator) bool {
 			return slices.Contains(names, g.args.Name) && (g.args.Behavior == "" || g.args.Behavior == "create")
 		})
 	}
@@ -231,7 +231,7 @@ func (l *locator) ways(to string) [][]entry {
 		l.chains.uses = map[string][]entry{}
 		for _, e := range l.closure.entries {
 			if e.target != "" && (e.kind == refResource || e.kind == refBase) {
-				real := l.renderer.tree.resolve(e.target).real
+				real := l.tree.resolve(e.target).real
 				l.chains.uses[real] = append(l.chains.uses[real], e)
 			}
 		}
@@ -301,7 +301,7 @@ func (l *locator) within(stages []stage, k *kustomization, by Position, from int
 		if e.from != k || e.kind != refBase || componentIndex(e) < from {
 			continue
 		}
-		dir := l.renderer.tree.resolve(e.target).real
+		dir := l.tree.resolve(e.target).real
 		i := slices.IndexFunc(l.closure.files, func(c *kustomization) bool { return c.dir == dir })
 		if i < 0 || len(stages) > maxStages {
 			continue

@@ -156,7 +156,7 @@ func (c *course) generate(k *kustomization) {
 	if !c.l.isGenerated(c.object) {
 		return
 	}
-	for i, g := range k.generators(c.id.kind) {
+	for i, g := range generatorsOf(k, c.id.kind) {
 		if !slices.Contains(c.id.names, g.args.Name) {
 			continue
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"time"
 )
 
 // childFS is the parent's tree as a child process sees it. The renderer asks for
@@ -42,7 +41,7 @@ func (c *childFS) Lstat(name string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return childInfo{name: path.Base(name), mode: answer.Mode, size: answer.Size}, nil
+	return fileInfo{name: path.Base(name), mode: answer.Mode, size: answer.Size}, nil
 }
 
 // ReadLink implements fs.ReadLinkFS.
@@ -57,27 +56,6 @@ func (c *childFS) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	info := childInfo{name: path.Base(name), mode: 0o444, size: int64(len(answer.Data))}
-	return &childFile{bytes.NewReader(answer.Data), info}, nil
+	info := fileInfo{name: path.Base(name), mode: 0o444, size: int64(len(answer.Data))}
+	return &memoryFile{bytes.NewReader(answer.Data), info}, nil
 }
-
-type childInfo struct {
-	name string
-	mode fs.FileMode
-	size int64
-}
-
-func (i childInfo) Name() string       { return i.name }
-func (i childInfo) Size() int64        { return i.size }
-func (i childInfo) Mode() fs.FileMode  { return i.mode }
-func (i childInfo) ModTime() time.Time { return time.Time{} }
-func (i childInfo) IsDir() bool        { return i.mode.IsDir() }
-func (i childInfo) Sys() any           { return nil }
-
-type childFile struct {
-	*bytes.Reader
-	info childInfo
-}
-
-func (f *childFile) Stat() (fs.FileInfo, error) { return f.info, nil }
-func (f *childFile) Close() error               { return nil }

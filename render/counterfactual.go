@@ -46,8 +46,8 @@ type Proof struct {
 
 // Counterfactual checks one claim about a root that was rendered. It costs at most
 // a few renders within the renderer's limits, which reach nothing but the tree.
-func (r *Renderer) Counterfactual(ctx context.Context, result *Result, claim Claim) Proof {
-	return r.Prover(result, 4).Prove(ctx, claim)
+func Counterfactual(r *Renderer, ctx context.Context, result *Result, claim Claim) Proof {
+	return NewProver(r, result, 4).Prove(ctx, claim)
 }
 
 // Prover checks claims about one root. It keeps the roots it changed, because one
@@ -55,7 +55,8 @@ func (r *Renderer) Counterfactual(ctx context.Context, result *Result, claim Cla
 type Prover struct {
 	renderer *Renderer
 	result   *Result
-	closure  *closure // nil until it is needed
+	// manifests are the files of the root; nil until they are needed.
+	manifests *Manifests
 	// changed are renders of changed trees by what was changed.
 	changed map[string]*Result
 	// left is the number of renders it may still make.
@@ -63,7 +64,7 @@ type Prover struct {
 }
 
 // Prover makes a prover for a result of Render that renders so many times at most.
-func (r *Renderer) Prover(result *Result, renders int) *Prover {
+func NewProver(r *Renderer, result *Result, renders int) *Prover {
 	return &Prover{renderer: r, result: result, changed: map[string]*Result{}, left: renders}
 }
 
@@ -75,7 +76,7 @@ func (p *Prover) Cost() int {
 		size += len(o.JSON)
 	}
 	n := len(p.result.Objects)
-	return 1 + n*n/9000 + size/25_000 + p.files().weight.patches/12
+	return 1 + n*n/9000 + size/25_000 + p.files().Patches/12
 }
 
 // Prove checks a claim.
@@ -100,7 +101,7 @@ func (p *Prover) Prove(ctx context.Context, c Claim) Proof {
 // changes are the changes to the tree by which a claim may be proven, in the order
 // to try them, or why there are none.
 func (p *Prover) changes(c Claim, before subject) ([]change, string) {
-	data, real, err := p.renderer.tree.load(c.Place.Path, newTrace())
+	data, real, err := p.renderer.Tree().load(c.Place.Path, newTrace())
 	if err != nil {
 		return nil, "read the place: " + err.Error()
 	}
@@ -147,10 +148,7 @@ func (p *Prover) render(ctx context.Context, change change) *Result {
 		return nil
 	}
 	p.left--
-	opts := p.renderer.opts
-	opts.Cache = nil // no other run asks for this
-	r := &Renderer{tree: p.renderer.tree.with(change.path, change.data, p.result.Trace), opts: opts}
-	after := r.Render(ctx, p.result.Root)
+	after := p.renderer.Changed(change.path, change.data, p.result.Trace).Render(ctx, p.result.Root)
 	if ctx.Err() == nil {
 		p.changed[key] = after
 	}
@@ -168,29 +166,22 @@ const (
 
 // use tells how generators use a file.
 func (p *Prover) use(real string) fileUse {
-	for _, e := range p.files().entries {
-		if e.kind != refFile || len(e.at) < 3 || e.target == "" || p.renderer.tree.resolve(e.target).real != real {
-			continue
-		}
-		switch e.at[2] {
-		case "files":
-			return usedAsValue
-		case "envs", "env":
-			return usedAsLines
-		}
+	switch files := p.files(); {
+	case files.Values[real]:
+		return usedAsValue
+	case files.Lines[real]:
+		return usedAsLines
 	}
 	return usedAsYAML
 }
 
-// files are those that kustomizations of the root name.
-func (p *Prover) files() *closure {
-	if p.closure == nil {
-		p.closure = &closure{}
-		if p.result.Root.Kind == KindKustomize {
-			p.closure = p.renderer.tree.walk(p.result.Root.Dir, newTrace())
-		}
+// files are those that the root is made of.
+func (p *Prover) files() *Manifests {
+	if p.manifests == nil {
+		found := p.renderer.Manifests(p.result.Root)
+		p.manifests = &found
 	}
-	return p.closure
+	return p.manifests
 }
 
 func undecided(format string, args ...any) Proof {

@@ -111,13 +111,13 @@ func positionOf(t *testing.T, text string) Position {
 func (a *asked) prove(t *testing.T, words []string) string {
 	t.Helper()
 	c := a.claim(t, words)
-	proof := a.renderer.Counterfactual(context.Background(), a.result, c)
+	proof := Counterfactual(a.renderer, context.Background(), a.result, c)
 	evidence := map[Evidence]string{Nearest: "nearest", Marked: "marked", Inferred: "inferred", Removed: "removed"}[c.Place.Evidence]
 	out := fmt.Sprintf("%s %s: %s", evidence, c.Place.Position, proof.Outcome)
 	if proof.Why != "" {
 		out += ": " + proof.Why
 	}
-	if at, other := a.renderer.Prover(a.result, mostRenders).Settle(context.Background(), c); at != c.Place {
+	if at, other := NewProver(a.renderer, a.result, mostRenders).Settle(context.Background(), c); at != c.Place {
 		out += fmt.Sprintf("\n    instead %s: %s", at.Position, other.Outcome)
 	}
 	return out
@@ -137,17 +137,17 @@ func TestProverIsBounded(t *testing.T) {
 	a := newAsked(t, NewRenderer(limitsTree(), Options{}))
 	claim := a.claim(t, []string{"Deployment/web", "spec.replicas"})
 	ctx, cancel := context.WithCancel(context.Background())
-	if got := a.renderer.Prover(a.result, 0).Prove(ctx, claim); got.Outcome != Undecided || !strings.Contains(got.Why, "more renders") {
+	if got := NewProver(a.renderer, a.result, 0).Prove(ctx, claim); got.Outcome != Undecided || !strings.Contains(got.Why, "more renders") {
 		t.Errorf("without renders: %+v", got)
 	}
-	p := a.renderer.Prover(a.result, 1)
+	p := NewProver(a.renderer, a.result, 1)
 	for range 2 {
 		if got := p.Prove(ctx, claim); got.Outcome != Confirmed {
 			t.Errorf("with one render: %+v", got)
 		}
 	}
 	cancel()
-	if got := a.renderer.Prover(a.result, 1).Prove(ctx, claim); got.Outcome != Undecided || !strings.Contains(got.Why, "given up") {
+	if got := NewProver(a.renderer, a.result, 1).Prove(ctx, claim); got.Outcome != Undecided || !strings.Contains(got.Why, "given up") {
 		t.Errorf("given up: %+v", got)
 	}
 }
@@ -180,7 +180,7 @@ func TestCounterfactualUndecided(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := a.renderer.Counterfactual(context.Background(), a.result, tt.claim)
+			got := Counterfactual(a.renderer, context.Background(), a.result, tt.claim)
 			if got.Outcome != Undecided || !strings.Contains(got.Why, tt.why) {
 				t.Errorf("%s: %s, want undecided because of %q", got.Outcome, got.Why, tt.why)
 			}
@@ -197,7 +197,7 @@ func TestCounterfactualOfBytes(t *testing.T) {
 	}, Options{}))
 	for file, want := range map[string]Outcome{"a": Confirmed, "b": Refuted} {
 		claim := a.claim(t, []string{"ConfigMap/bytes", "binaryData.a", "at", file + ":1:1"})
-		if got := a.renderer.Counterfactual(context.Background(), a.result, claim); got.Outcome != want {
+		if got := Counterfactual(a.renderer, context.Background(), a.result, claim); got.Outcome != want {
 			t.Errorf("%s: %+v, want %s", file, got, want)
 		}
 	}
@@ -214,7 +214,7 @@ func TestObjectIsFoundAgain(t *testing.T) {
 	for _, name := range []string{"a", "b", "xqzja"} {
 		for _, field := range []string{"metadata.name", "data.k", "kind"} {
 			claim := a.claim(t, []string{"ConfigMap/" + name + "-x", field})
-			if got := a.renderer.Counterfactual(context.Background(), a.result, claim); got.Outcome != Confirmed {
+			if got := Counterfactual(a.renderer, context.Background(), a.result, claim); got.Outcome != Confirmed {
 				t.Errorf("%s of %s at %s: %+v", field, name, claim.Place.Position, got)
 			}
 		}

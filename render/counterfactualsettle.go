@@ -43,8 +43,8 @@ func (p *Prover) others(c Claim) []Position {
 		return nil
 	}
 	seek := seeker{texts: s.target(c), key: s.steps[len(s.steps)-1].key}
-	for _, file := range p.written() {
-		if data, real, err := p.renderer.tree.load(file, newTrace()); err == nil {
+	for _, file := range p.files().Files {
+		if data, real, err := p.renderer.Tree().load(file, newTrace()); err == nil {
 			text := normalize(data)
 			for _, chunk := range splitChunks(text) {
 				seek.document(newSnippet(real, chunk.text, chunk.line), chunk.text)
@@ -56,28 +56,6 @@ func (p *Prover) others(c Claim) []Position {
 	for _, found := range seek.found {
 		if start(found.at) != start(c.Place.Position) {
 			out = append(out, found.at)
-		}
-	}
-	return out
-}
-
-// written are the files of a root that are YAML, the outermost kustomization first.
-func (p *Prover) written() []string {
-	if p.result.Root.Kind != KindKustomize {
-		return p.result.Root.Files
-	}
-	var out []string
-	add := func(file string) {
-		if !slices.Contains(out, file) && p.use(file) == usedAsYAML {
-			out = append(out, file)
-		}
-	}
-	for _, k := range p.files().files {
-		add(k.path)
-	}
-	for _, e := range p.files().entries {
-		if to := p.renderer.tree.resolve(e.target); e.target != "" && to.err == nil && !to.isDir {
-			add(to.real)
 		}
 	}
 	return out

@@ -8,7 +8,7 @@ import (
 
 // with is the tree with another content of one file. What is known of the files
 // of a trace is taken along.
-func (t *tree) with(real string, data []byte, known Trace) *tree {
+func changedTree(t *tree, real string, data []byte, known Trace) *tree {
 	out := newTree(&changedFS{FS: t.fsys, tree: t, path: real, data: data}, t.limits)
 	out.memo = t.memo
 	for file, id := range known.Reads {
@@ -34,8 +34,8 @@ func (c *changedFS) Open(name string) (fs.File, error) {
 	if name != c.path {
 		return c.FS.Open(name)
 	}
-	info := childInfo{name: path.Base(name), mode: 0o444, size: int64(len(c.data))}
-	return &childFile{bytes.NewReader(c.data), info}, nil
+	info := fileInfo{name: path.Base(name), mode: 0o444, size: int64(len(c.data))}
+	return &memoryFile{bytes.NewReader(c.data), info}, nil
 }
 
 // Lstat implements fs.ReadLinkFS.

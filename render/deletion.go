@@ -1,19 +1,9 @@
 package render
 
-// Deletion is a `$patch: delete` of an object, and the entry of the kustomization that
-// applies it.
-type Deletion struct{ Directive, Entry Position }
-
-// DeletedBy are the patches by which the kustomizations of a root of some tree take
-// away an object that has the kind and a name of this one: where a change deletes what
-// was rendered before. It is nil for objects of plain roots.
-func (s *Source) DeletedBy(r *Renderer, root Root) []Deletion {
-	p := s.places()
-	if p.chain == nil || root.Kind != KindKustomize {
-		return nil
-	}
-	id := p.chain.identity()
-	l := &locator{renderer: r, closure: r.tree.walk(root.Dir, newTrace()), root: root}
+// deletedBy is Source.DeletedBy.
+func (f *chainFinder) deletedBy(t *tree, dir string) []Deletion {
+	id := f.identity()
+	l := &locator{tree: t, closure: walk(t, dir, newTrace()), dir: dir}
 	var out []Deletion
 	for _, k := range l.closure.files {
 		for _, layer := range append([]*kustomization{k}, l.builtins(k)...) {

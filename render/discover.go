@@ -30,7 +30,7 @@ func (r *Renderer) Discover(ctx context.Context) (*Discovery, error) {
 // selected tells: what only kustomizations elsewhere use is a root too, if it is
 // selected itself. A nil selected selects all.
 func (r *Renderer) DiscoverSelected(ctx context.Context, selected func(dir string) bool) (*Discovery, error) {
-	d := &discoverer{seen: map[string]bool{}, tree: r.tree, selected: selected, extents: map[string]dirRange{}, problems: map[string]*Problem{}, pointers: map[string]bool{}, told: map[string]bool{}, twins: r.twins()}
+	d := &discoverer{sources: r.sources, seen: map[string]bool{}, tree: r.tree, selected: selected, extents: map[string]dirRange{}, problems: map[string]*Problem{}, pointers: map[string]bool{}, told: map[string]bool{}, twins: r.twins()}
 	d.reading.SetLimit(runtime.GOMAXPROCS(0))
 	err := d.search(ctx, ".")
 	_ = d.reading.Wait() // what cannot be read is told by diagnostics
@@ -64,8 +64,9 @@ func comparePositions(a, b Position) int {
 
 // discoverer gathers what a tree holds.
 type discoverer struct {
-	tree *tree
-	dirs []*listing
+	tree    *tree
+	sources []SourceOf
+	dirs    []*listing
 	// extents tell where in dirs a directory is with those below it.
 	extents map[string]dirRange
 	// selected tells the directories that are looked at; nil when all are.
@@ -101,7 +102,7 @@ type listing struct {
 	beside         []string // paths of what is left out: see leaveOut
 
 	// says is what its kustomization files say; nil when it has none.
-	says *statement
+	says *Uses
 	// holds tells of manifests that were looked at, and about which there is nothing
 	// else to say, whether they hold objects.
 	holds map[string]bool
@@ -161,12 +162,23 @@ func (d *discoverer) searchBelow(ctx context.Context, l *listing) error {
 func (d *discoverer) note(l *listing, e fs.DirEntry) {
 	name := path.Join(l.path, e.Name())
 	switch {
-	case isKustomizationName(e.Name()):
+	case d.isRootFile(e.Name()):
 		l.kustomizations = append(l.kustomizations, e.Name())
 	case isManifestName(name):
 		l.chart = l.chart || e.Name() == "Chart.yaml"
 		l.manifests = append(l.manifests, name)
 	}
+}
+
+// isRootFile reports whether a file of a name makes its directory a root.
+func (d *discoverer) isRootFile(name string) bool {
+	return slices.ContainsFunc(d.sources, func(s SourceOf) bool { return s.RootFile(name) })
+}
+
+// sourceOf is the source of the root files of a directory that has some.
+func (d *discoverer) sourceOf(l *listing) SourceOf {
+	i := slices.IndexFunc(d.sources, func(s SourceOf) bool { return s.RootFile(l.kustomizations[0]) })
+	return d.sources[i]
 }
 
 // isManifestName tells the names of files that kubectl reads in a directory.
@@ -190,7 +202,7 @@ func (d *discoverer) add(l *listing) {
 		return
 	}
 	d.reading.Go(func() error {
-		l.says = d.tree.statement(l)
+		l.says = d.sourceOf(l).Uses(l.path, l.kustomizations)
 		return nil
 	})
 }
@@ -211,7 +223,7 @@ func (d *discoverer) partlyUsed(l *listing) {
 	for _, name := range l.manifests {
 		if !d.use(l.path).files[d.real(name)] && d.isManifestOf(l, name) {
 			id, _ := d.tree.identity(d.real(name)) // it was read
-			d.leftOut(LeftOut{Path: name, Kind: LeftOutUnused, Root: l.path, ID: id})
+			d.leftOut(Gap{Position: Position{Path: name}, Kind: GapUnused, Root: RootID{Dir: l.path}, Identity: id})
 		}
 	}
 }
@@ -273,7 +285,7 @@ func (d *discoverer) plainRoot(l *listing) {
 	for _, name := range l.manifests {
 		if d.pointers[name] {
 			id, _ := d.tree.identity(d.real(name)) // it was read
-			d.leftOut(LeftOut{Path: name, Kind: LeftOutPointer, Root: l.path, ID: id})
+			d.leftOut(Gap{Position: Position{Path: name}, Kind: GapPointer, Root: RootID{Dir: l.path}, Identity: id})
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // explain turns kustomize's failure into a problem at the best place that can be
 // derived from it.
-func (r *Renderer) explain(root Root, c *closure, failure error) *Problem {
+func (r *kustomizeSource) explain(root Root, c *closure, failure error) *Problem {
 	text := failure.Error()
 	p := &Problem{Kind: ProblemFailed, Position: Position{Path: root.Dir}, Message: clean(text)}
 	for _, find := range []func(string, *closure) (Position, string, bool){
@@ -37,12 +37,11 @@ func (r *Renderer) explain(root Root, c *closure, failure error) *Problem {
 var (
 	foundMultiple = regexp.MustCompile(`Found multiple kustomization files under: (\S+)`)
 	missingOne    = regexp.MustCompile(`unable to find one of .* in directory '([^']+)'`)
-	yamlLine      = regexp.MustCompile(`yaml: line (\d+)`)
 	recursedInto  = regexp.MustCompile(`(?:recursed accumulation of path|couldn't make target for path|under) '?(` + regexp.QuoteMeta(mount) + `[^'\s:]*)`)
 )
 
 // kustomizationCount explains a directory with no kustomization file, or several.
-func (r *Renderer) kustomizationCount(failure string, c *closure) (Position, string, bool) {
+func (r *kustomizeSource) kustomizationCount(failure string, c *closure) (Position, string, bool) {
 	if m := foundMultiple.FindStringSubmatch(failure); m != nil {
 		dir := unmount(m[1])
 		return r.secondKustomization(dir), fmt.Sprintf("there is more than one kustomization file in %s", dir), true
@@ -62,7 +61,7 @@ func (r *Renderer) kustomizationCount(failure string, c *closure) (Position, str
 }
 
 // secondKustomization is the one file too many.
-func (r *Renderer) secondKustomization(dir string) Position {
+func (r *kustomizeSource) secondKustomization(dir string) Position {
 	pos := Position{Path: dir}
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
 		if to := r.tree.resolve(path.Join(dir, name)); to.err == nil && !to.isDir {
@@ -119,7 +118,7 @@ func findKey(node *yaml.Node, name string) *yaml.Node {
 }
 
 // brokenFile explains a file that is not YAML.
-func (r *Renderer) brokenFile(failure string, c *closure) (Position, string, bool) {
+func (r *kustomizeSource) brokenFile(failure string, c *closure) (Position, string, bool) {
 	if !strings.Contains(failure, "yaml: ") && !strings.Contains(failure, "document separator") {
 		return Position{}, "", false
 	}
@@ -161,6 +160,8 @@ func errorLine(err error) int {
 	return 1
 }
 
+var yamlLine = regexp.MustCompile(`yaml: line (\d+)`)
+
 var yamlPrefix = regexp.MustCompile(`yaml: (line \d+: )?`)
 
 func stripLine(err error) string {
@@ -168,7 +169,7 @@ func stripLine(err error) string {
 }
 
 // missingFile explains an entry that leads nowhere.
-func (r *Renderer) missingFile(failure string, c *closure) (Position, string, bool) {
+func (r *kustomizeSource) missingFile(failure string, c *closure) (Position, string, bool) {
 	for _, e := range c.entries {
 		if e.value == "" || !strings.Contains(failure, e.value) {
 			continue
@@ -189,7 +190,7 @@ func (r *Renderer) missingFile(failure string, c *closure) (Position, string, bo
 var missingTarget = regexp.MustCompile(`(?:no resource matches strategic merge patch "?|failed to find unique target for patch |no matches for Id )([^"/\s;]+)/([^"\s;.\[]+)`)
 
 // unmatchedPatch explains a patch whose object is not among the resources.
-func (r *Renderer) unmatchedPatch(failure string, c *closure) (Position, string, bool) {
+func (r *kustomizeSource) unmatchedPatch(failure string, c *closure) (Position, string, bool) {
 	m := missingTarget.FindStringSubmatch(failure)
 	if m == nil {
 		return Position{}, "", false
@@ -204,7 +205,7 @@ func (r *Renderer) unmatchedPatch(failure string, c *closure) (Position, string,
 }
 
 // patchText is the text of a patch, inline or in a file.
-func (r *Renderer) patchText(e entry) string {
+func (r *kustomizeSource) patchText(e entry) string {
 	if e.kind == refInline {
 		return e.value
 	}

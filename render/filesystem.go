@@ -17,6 +17,9 @@ const mount = "/.tree"
 
 var errReadOnly = errors.New("the tree is read-only")
 
+// serveFunc returns what kustomize reads of a file, given its path without links.
+type serveFunc func(real string, data []byte) []byte
+
 // kustomizeFS is the tree as kustomize sees it for one build. Kustomize calls
 // CleanedAbs and ReadFile, and RemoveAll to clean up clones it never makes. Not
 // safe for concurrent use.
@@ -24,7 +27,7 @@ type kustomizeFS struct {
 	tree  *tree
 	trace Trace
 	// serve, when set, may change what kustomize gets to see of a file.
-	serve func(real string, data []byte) []byte
+	serve serveFunc
 	// costly is the first file that was refused for its cost.
 	costly *Problem
 }
@@ -102,7 +105,7 @@ func (t *tree) load(name string, trace Trace) (data []byte, real string, err err
 	if err != nil {
 		return nil, "", err
 	}
-	if _, ok := t.fsys.(identified); !ok && objectID(data) != id {
+	if !t.isIdentified() && objectID(data) != id {
 		return nil, "", fmt.Errorf("%s was changed while it was read", r.real)
 	}
 	trace.Reads[r.real] = id

@@ -14,7 +14,7 @@ import (
 // first: one may merge into what another made.
 func (l *locator) generatedField(document Position, kind string, f setField) (Position, bool) {
 	for _, k := range l.passing(f, document.Path) {
-		for i, g := range k.generators(kind) {
+		for i, g := range generatorsOf(k, kind) {
 			if !slices.Contains(f.names, g.args.Name) {
 				continue
 			}
@@ -40,7 +40,7 @@ type generator struct {
 }
 
 // generators are a kustomization's entries that make objects of a kind.
-func (k *kustomization) generators(kind string) []generator {
+func generatorsOf(k *kustomization, kind string) []generator {
 	var out []generator
 	switch kind {
 	case "Secret":
@@ -82,7 +82,7 @@ func generatedImmutable(k *kustomization, g types.GeneratorArgs, field string, i
 // generatedName is where the generator's entry gives an object its name.
 func (l *locator) generatedName(document Position, kind string, f setField) (Position, bool) {
 	for _, k := range slices.Backward(l.passing(f, document.Path)) {
-		for i, g := range k.generators(kind) {
+		for i, g := range generatorsOf(k, kind) {
 			if g.args.Name != "" && slices.Contains(f.names, g.args.Name) {
 				return k.position(g.field, i, "name"), true
 			}
@@ -107,7 +107,7 @@ func (l *locator) generatedKey(k *kustomization, g generator, f setField, i int,
 		if written != f.key() {
 			continue
 		}
-		data, real, err := l.renderer.tree.load(path.Join(k.dir, sourcePath(source)), newTrace())
+		data, real, err := l.tree.load(path.Join(k.dir, sourcePath(source)), newTrace())
 		if err == nil && likes(string(data)) {
 			return Position{Path: real, Line: 1, Column: 1}, true
 		}
@@ -125,7 +125,7 @@ func (l *locator) generatedKey(k *kustomization, g generator, f setField, i int,
 
 // generatedLine is the line of a key in a file of `key=value`.
 func (l *locator) generatedLine(file, key string, likes func(string) bool) (Position, bool) {
-	data, real, err := l.renderer.tree.load(file, newTrace())
+	data, real, err := l.tree.load(file, newTrace())
 	if err != nil {
 		return Position{}, false
 	}

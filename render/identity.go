@@ -18,6 +18,12 @@ type identified interface {
 	ObjectID(name string) (string, error)
 }
 
+// isIdentified reports whether the tree knows the names of its files without reading them.
+func (t *tree) isIdentified() bool {
+	_, ok := t.fsys.(identified)
+	return ok
+}
+
 // linkMark distinguishes the identity of a symbolic link from that of a file that
 // holds the same text.
 const linkMark = "symbolic link "

@@ -23,75 +23,43 @@ type Inputs struct {
 	linked bool
 	// words are those of all files, if they are remembered.
 	words wordSet
-	// free is set when what the root renders to may hold words that none of its
-	// files does: they are put together by replacements, vars, plugins or references
-	// of other kinds than the usual.
-	free bool
-	// affixes are what names may get in front or behind.
-	affixes []string
-	// generated are the kinds of generated objects, whose names get a hash.
-	generated map[string]bool
-	// patched is set when a patch may make any kind of any other.
-	patched bool
+	Composition
+}
+
+// Composition says how a root makes words that none of its files holds.
+type Composition struct {
+	// Free is set when what the root renders to may hold any: they are put together by
+	// replacements, vars, plugins or references of other kinds than the usual.
+	Free bool
+	// Affixes are what names may get in front or behind.
+	Affixes []string
+	// Generated are the kinds of generated objects, whose names get a hash.
+	Generated map[string]bool
+	// Patched is set when a patch may make any kind of any other.
+	Patched bool
 }
 
 // Inputs tells what a root is made of. It costs little more than to follow the
 // kustomization files; those, and where they lead, are read once for all roots.
 func (r *Renderer) Inputs(root Root) *Inputs {
-	if root.Kind == KindPlain {
-		if in := r.rememberedInputs(root); in != nil {
-			return in
+	if !root.listed() {
+		if in, ok := r.inputs.Load(root.RootID); ok {
+			return in.(*Inputs)
 		}
-		in := &Inputs{Trace: newTrace(), of: r.tree}
-		for _, name := range root.Files {
-			r.tree.traceFile(name, in.Trace)
-		}
+	}
+	in := r.rememberedInputs(root)
+	if in == nil {
+		in = r.source(root.Kind).Needs(root)
 		in.listFiles(root)
-		if found := r.found.Load(); found != nil {
+		if found := r.found.Load(); found != nil && in.Problem == nil {
 			in.Problem = found.refusal(root)
 		}
+	}
+	if in.of = r.tree; root.listed() {
 		return in
 	}
-	if in, ok := r.inputs.Load(root.RootID); ok {
-		return in.(*Inputs)
-	}
-	known := r.rememberedInputs(root)
-	if known == nil {
-		known = r.kustomizeInputs(root)
-	}
-	in, _ := r.inputs.LoadOrStore(root.RootID, known)
-	return in.(*Inputs)
-}
-
-func (r *Renderer) kustomizeInputs(root Root) *Inputs {
-	in := &Inputs{Trace: newTrace(), of: r.tree, generated: map[string]bool{}}
-	c := r.tree.walk(root.Dir, in.Trace)
-	r.tree.traceEntries(c, in.Trace)
-	in.Problem = c.problem()
-	for _, k := range c.files {
-		in.compose(k)
-	}
-	in.listFiles(root)
-	return in
-}
-
-// compose notes how a kustomization puts words together.
-func (in *Inputs) compose(k *kustomization) {
-	s := &k.spec
-	in.free = in.free || k.err != nil || len(s.Replacements)+len(s.Vars)+len(s.Configurations)+len(s.Crds)+
-		len(s.Generators)+len(s.Transformers)+len(s.OpenAPI) > 0
-	in.patched = in.patched || len(s.Patches)+len(s.PatchesJson6902) > 0
-	for _, affix := range []string{s.NamePrefix, s.NameSuffix} {
-		if affix != "" {
-			in.affixes = append(in.affixes, affix)
-		}
-	}
-	if len(s.ConfigMapGenerator) > 0 {
-		in.generated["ConfigMap"] = true
-	}
-	if len(s.SecretGenerator) > 0 {
-		in.generated["Secret"] = true
-	}
+	kept, _ := r.inputs.LoadOrStore(root.RootID, in)
+	return kept.(*Inputs)
 }
 
 // Cover tells whether rendering read and missed nothing but what was foreseen.
@@ -125,7 +93,7 @@ type Mention struct {
 // MayHold tells whether a root may render to objects that one of the mentions is
 // of, going by the text of its files. It is false only when that is certain.
 func (r *Renderer) MayHold(in *Inputs, mentions ...Mention) bool {
-	if in.free {
+	if in.Free {
 		return len(mentions) > 0
 	}
 	if len(mentions) == 0 {
@@ -161,7 +129,7 @@ func (r *Renderer) MayHold(in *Inputs, mentions ...Mention) bool {
 // questions are what some file has to answer each, for the root to hold what is
 // mentioned: always four.
 func (in *Inputs) questions(m Mention) []question {
-	if in.generated[m.Kind] {
+	if in.Generated[m.Kind] {
 		m.Kind = "" // which the file need not say
 	}
 	if in.composes(m) {
@@ -177,11 +145,11 @@ var unaffixed = [...]string{"Namespace", "CustomResourceDefinition"}
 // words. A patch may do that to the names of all kinds: kustomize goes by the kind
 // that an object had at first.
 func (in *Inputs) composes(m Mention) bool {
-	if len(in.generated) > 0 && (in.patched || m.Kind == "" || in.generated[m.Kind]) {
+	if len(in.Generated) > 0 && (in.Patched || m.Kind == "" || in.Generated[m.Kind]) {
 		return true
 	}
-	if slices.Contains(unaffixed[:], m.Kind) && !in.patched {
+	if slices.Contains(unaffixed[:], m.Kind) && !in.Patched {
 		return false
 	}
-	return slices.ContainsFunc(in.affixes, func(affix string) bool { return strings.Contains(m.Name, affix) })
+	return slices.ContainsFunc(in.Affixes, func(affix string) bool { return strings.Contains(m.Name, affix) })
 }

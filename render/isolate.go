@@ -110,7 +110,7 @@ func childFailure(serveErr, waitErr error, stderr string) error {
 
 // serveChild answers a child until it sends the result.
 func serveChild(job childJob, fsys fs.FS, from io.Reader, to io.Writer) (*Result, error) {
-	tree := newTree(fsys, job.Limits)
+	t := newTree(fsys, job.Limits)
 	encoder := json.NewEncoder(to)
 	if err := encoder.Encode(job); err != nil {
 		return nil, fmt.Errorf("send the job: %w", err)
@@ -124,14 +124,14 @@ func serveChild(job childJob, fsys fs.FS, from io.Reader, to io.Writer) (*Result
 		if ask.Result != nil {
 			return ask.Result.result(job.Root), nil
 		}
-		if err := encoder.Encode(tree.answer(ask)); err != nil {
+		if err := encoder.Encode(answerChild(t, ask)); err != nil {
 			return nil, fmt.Errorf("answer the process: %w", err)
 		}
 	}
 }
 
 // answer looks something up for a child.
-func (t *tree) answer(ask childAsk) childAnswer {
+func answerChild(t *tree, ask childAsk) childAnswer {
 	var out childAnswer
 	var err error
 	switch {
@@ -175,9 +175,9 @@ func ChildMain(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	// As in the kustomize command, a schema of the root's own replaces the
 	// built-in one, so the latter must not be there yet.
 	openapi.ResetOpenAPI()
-	r := &Renderer{tree: newTree(client, job.Limits), opts: Options{LoadRestrictor: job.LoadRestrictor}}
+	r := &kustomizeSource{tree: newTree(client, job.Limits), opts: Options{LoadRestrictor: job.LoadRestrictor}}
 	result := &Result{Root: job.Root, Trace: newTrace()}
-	c := r.tree.walk(job.Root.Dir, result.Trace)
+	c := walk(r.tree, job.Root.Dir, result.Trace)
 	if result.Problem = c.problem(); result.Problem == nil {
 		r.build(result, c)
 	}

@@ -140,7 +140,7 @@ func shifted(steps []fieldStep, at, by int) []fieldStep {
 }
 
 // history follows a field of an object back through the JSON6902 operations.
-type history struct {
+type fieldHistory struct {
 	steps []fieldStep
 	// nodes are those of the object along the path, as far as they are there.
 	nodes []hop
@@ -158,7 +158,7 @@ type history struct {
 
 // back undoes an operation. done is set when the field, or its absence, is its
 // doing.
-func (h *history) back(o *operation) (pos Position, found, done bool) {
+func (h *fieldHistory) back(o *operation) (pos Position, found, done bool) {
 	at := h.pointer(o)
 	rest, covers := prefixOf(at, h.steps)
 	index, inList := element(at, h.steps)
@@ -194,7 +194,7 @@ func (h *history) back(o *operation) (pos Position, found, done bool) {
 
 // pointer is the pointer of an operation with the index that a `-` at its end stood
 // for: it adds behind the elements that were there.
-func (h *history) pointer(o *operation) []string {
+func (h *fieldHistory) pointer(o *operation) []string {
 	last := len(o.path) - 1
 	if last < 1 || o.path[last] != "-" || last >= len(h.steps) || !h.steps[last].indexed {
 		return o.path
@@ -207,7 +207,7 @@ func (h *history) pointer(o *operation) []string {
 }
 
 // regrow notes how an operation that was undone changed the length of a list.
-func (h *history) regrow(op string, depth int, inList bool) {
+func (h *fieldHistory) regrow(op string, depth int, inList bool) {
 	if !inList {
 		return
 	}
@@ -224,7 +224,7 @@ func (h *history) regrow(op string, depth int, inList bool) {
 
 // is tells whether what an operation wrote is the node it would be now: of an
 // element of a list the names must agree, because its index may not say.
-func (h *history) is(o *operation, rest int) bool {
+func (h *fieldHistory) is(o *operation, rest int) bool {
 	at := h.total - rest - 1
 	name := scalarField(o.value.value, "name")
 	if name == "" || at < 0 || at >= len(h.nodes) {
@@ -233,10 +233,10 @@ func (h *history) is(o *operation, rest int) bool {
 	return !h.inList(at) || scalarField(h.nodes[at].value, "name") == name
 }
 
-func (h *history) inList(at int) bool { return h.nodes[at].key == nil }
+func (h *fieldHistory) inList(at int) bool { return h.nodes[at].key == nil }
 
 // in places the field in what an operation wrote.
-func (h *history) in(o *operation, rest []fieldStep) (pos Position, found, done bool) {
+func (h *fieldHistory) in(o *operation, rest []fieldStep) (pos Position, found, done bool) {
 	hops, complete := descendPath(o.value.value, rest)
 	last := o.value
 	if len(hops) > 0 {
@@ -309,8 +309,8 @@ func (l *locator) findReparsed(i int, document Position, direct func(string) (Po
 	return pos, Nearest
 }
 
-func newHistory(hops []hop, steps []fieldStep, complete bool) history {
-	h := history{steps: steps, nodes: hops, total: len(steps)}
+func newHistory(hops []hop, steps []fieldStep, complete bool) fieldHistory {
+	h := fieldHistory{steps: steps, nodes: hops, total: len(steps)}
 	if complete && len(hops) > 0 {
 		h.leaf = hops[len(hops)-1].value
 	}
@@ -334,7 +334,7 @@ func (l *locator) throughPatches(i int, document Position, hops []hop, steps []f
 }
 
 // untouched finds a field that no operation wrote.
-func (l *locator) untouched(i int, document Position, direct func(string) (Position, bool), path string, h history) (Position, bool) {
+func (l *locator) untouched(i int, document Position, direct func(string) (Position, bool), path string, h fieldHistory) (Position, bool) {
 	if len(h.guesses) > 0 {
 		if pos, ok := l.followed(i, document, path); ok {
 			return pos, true
@@ -348,7 +348,7 @@ func (l *locator) untouched(i int, document Position, direct func(string) (Posit
 }
 
 // operated follows a field back to the operation that wrote it or took it away.
-func (l *locator) operated(h *history, id identity) (pos Position, found, done bool) {
+func (l *locator) operated(h *fieldHistory, id identity) (pos Position, found, done bool) {
 	reordered := l.reorderings(id, h.steps, h.nodes)
 	h.reordered = len(reordered) > 0
 	for i, k := range id.through {
@@ -371,7 +371,7 @@ func (l *locator) operated(h *history, id identity) (pos Position, found, done b
 }
 
 // passed finds a field in the object as it was before JSON6902 patches.
-func (l *locator) passed(old *yaml.Node, document Position, h history) (Position, bool) {
+func (l *locator) passed(old *yaml.Node, document Position, h fieldHistory) (Position, bool) {
 	if h.reordered {
 		h.steps = h.aligned(old)
 	}

@@ -62,42 +62,40 @@ func isKustomizationName(name string) bool {
 	return false
 }
 
-// kustomization parses a kustomization file, once for each content.
-func (t *tree) kustomization(name, id string, data []byte) *kustomization {
-	key := fileKey{name, id}
-	if k, ok := t.memo.kustomizations.Load(key); ok {
+// parsedKustomization parses a kustomization file, once for each content.
+func parsedKustomization(t *tree, name, id string, data []byte) *kustomization {
+	if k, ok := t.parsed(name, id); ok {
 		return k.(*kustomization)
 	}
-	k, _ := t.memo.kustomizations.LoadOrStore(key, parseKustomization(name, data))
-	return k.(*kustomization)
+	return t.keepParsed(name, id, parseKustomization(name, data)).(*kustomization)
 }
 
 // kustomizationAt gives the kustomization file that a path leads to, and its path
 // without symbolic links, and notes it in a trace as load does. A content that is
 // known, going by the name git gives it, is not read again.
-func (t *tree) kustomizationAt(name string, trace Trace) (k *kustomization, real string, err error) {
-	if k, real = t.knownKustomization(name, trace); k != nil {
+func kustomizationAt(t *tree, name string, trace Trace) (k *kustomization, real string, err error) {
+	if k, real = knownKustomization(t, name, trace); k != nil {
 		return k, real, nil
 	}
 	data, real, err := t.load(name, trace)
 	if err != nil {
 		return nil, real, err
 	}
-	return t.kustomization(name, trace.Reads[real], data), real, nil
+	return parsedKustomization(t, name, trace.Reads[real], data), real, nil
 }
 
 // knownKustomization is kustomizationAt for a content that was parsed already; nil for
 // others.
-func (t *tree) knownKustomization(name string, trace Trace) (k *kustomization, real string) {
+func knownKustomization(t *tree, name string, trace Trace) (k *kustomization, real string) {
 	to := t.resolve(name)
-	if _, ok := t.fsys.(identified); !ok || to.err != nil || to.isDir {
+	if !t.isIdentified() || to.err != nil || to.isDir {
 		return nil, ""
 	}
 	id, err := t.identity(to.real)
 	if err != nil {
 		return nil, ""
 	}
-	known, ok := t.memo.kustomizations.Load(fileKey{name, id})
+	known, ok := t.parsed(name, id)
 	if !ok {
 		return nil, ""
 	}

@@ -4,17 +4,68 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"sync"
 
+	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/openapi"
 )
 
-func (r *Renderer) renderKustomize(ctx context.Context, root Root) *Result {
+// kustomizeSource is a Source of kustomizations.
+type kustomizeSource struct {
+	tree *tree
+	opts Options
+}
+
+// newKustomizeSource makes a Source of the kustomizations of a tree.
+func newKustomizeSource(t *tree, opts Options) SourceOf { return &kustomizeSource{t, opts} }
+
+// Kind implements SourceOf.
+func (r *kustomizeSource) Kind() RootKind { return KindKustomize }
+
+// RootFile implements SourceOf.
+func (r *kustomizeSource) RootFile(name string) bool { return isKustomizationName(name) }
+
+// Uses implements SourceOf.
+func (r *kustomizeSource) Uses(dir string, names []string) *Uses { return usesOf(r.tree, dir, names) }
+
+// Reads implements SourceOf.
+func (r *kustomizeSource) Reads(dir string) Trace { return readsOf(r.tree, dir) }
+
+// Origins implements SourceOf.
+func (r *kustomizeSource) Origins(_ context.Context, result *Result) ([]*Source, error) {
+	prewarm()
+	dir := result.Root.Dir
+	return locate(r.tree, dir, result.Objects, func(serve serveFunc) (resmap.ResMap, error) {
+		return r.run(&kustomizeFS{tree: r.tree, trace: newTrace(), serve: serve}, dir)
+	})
+}
+
+// At implements SourceOf.
+func (r *kustomizeSource) At(dir string) (Root, bool) {
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		if to := r.tree.resolve(path.Join(dir, name)); to.err == nil && !to.isDir {
+			return Root{RootID: RootID{Kind: KindKustomize, Dir: dir}}, true
+		}
+	}
+	return Root{}, false
+}
+
+// prewarm parses kustomize's built-in OpenAPI schema, which is global to the
+// process, before the first build. Builds that run at the same time race for it
+// when it is not there yet (kubernetes-sigs/kustomize#5805). Plain roots do
+// without its megabytes.
+var prewarm = sync.OnceFunc(func() { openapi.Schema() })
+
+// Render implements SourceOf.
+func (r *kustomizeSource) Render(ctx context.Context, root Root) *Result {
 	result := &Result{Root: root, Trace: newTrace()}
-	c := r.tree.walk(root.Dir, result.Trace)
+	c := walk(r.tree, root.Dir, result.Trace)
 	if result.Problem = c.problem(); result.Problem != nil {
-		r.tree.traceEntries(c, result.Trace)
+		traceEntries(r.tree, c, result.Trace)
 		return result
 	}
 	if c.openapi != nil {
@@ -26,7 +77,7 @@ func (r *Renderer) renderKustomize(ctx context.Context, root Root) *Result {
 }
 
 // traceEntries notes the files a closure names as if they were read.
-func (t *tree) traceEntries(c *closure, trace Trace) {
+func traceEntries(t *tree, c *closure, trace Trace) {
 	for _, e := range c.entries {
 		if e.target != "" {
 			t.traceFile(e.target, trace)
@@ -60,7 +111,7 @@ func (c *closure) problem() *Problem {
 
 // renderIsolated renders a root whose closure sets a schema, which kustomize
 // keeps in variables of the process.
-func (r *Renderer) renderIsolated(ctx context.Context, root Root, openapi Position, trace Trace) *Result {
+func (r *kustomizeSource) renderIsolated(ctx context.Context, root Root, openapi Position, trace Trace) *Result {
 	if r.opts.Isolate == nil {
 		return &Result{Root: root, Trace: trace, Problem: &Problem{Kind: ProblemRefused, Position: openapi,
 			Message: "a kustomization with `openapi:` is only rendered in a process of its own, which was not asked for"}}
@@ -74,7 +125,7 @@ func (r *Renderer) renderIsolated(ctx context.Context, root Root, openapi Positi
 }
 
 // build runs kustomize on a closure that was walked, and fills in the result.
-func (r *Renderer) build(result *Result, c *closure) {
+func (r *kustomizeSource) build(result *Result, c *closure) {
 	fsys := &kustomizeFS{tree: r.tree, trace: result.Trace}
 	resources, err := r.run(fsys, result.Root.Dir)
 	if fsys.costly != nil {
@@ -82,7 +133,7 @@ func (r *Renderer) build(result *Result, c *closure) {
 		return
 	}
 	if err == nil {
-		result.Objects, err = objects(resources)
+		result.Objects, err = objectsOfBuild(resources)
 	}
 	if list := new(listError); errors.As(err, &list) {
 		result.Objects = nil
@@ -103,7 +154,7 @@ func (e *listError) Error() string {
 
 // run builds a kustomization as the kustomize command does. Panics of kustomize
 // become errors.
-func (r *Renderer) run(fsys *kustomizeFS, dir string) (resources resmap.ResMap, err error) {
+func (r *kustomizeSource) run(fsys *kustomizeFS, dir string) (resources resmap.ResMap, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			resources, err = nil, fmt.Errorf("kustomize crashed: %v", p)
@@ -121,8 +172,8 @@ func (r *Renderer) run(fsys *kustomizeFS, dir string) (resources resmap.ResMap, 
 	return k.Run(fsys, mounted(dir))
 }
 
-// objects converts what kustomize built.
-func objects(resources resmap.ResMap) ([]*Object, error) {
+// objectsOfBuild converts what kustomize built.
+func objectsOfBuild(resources resmap.ResMap) ([]*Object, error) {
 	out := make([]*Object, 0, resources.Size())
 	for i, res := range resources.Resources() {
 		content, err := content(&res.RNode)
@@ -135,4 +186,11 @@ func objects(resources resmap.ResMap) ([]*Object, error) {
 		out = append(out, &Object{JSON: encode(content), Index: i})
 	}
 	return out, nil
+}
+
+// readsOf is all that rendering a kustomization would read.
+func readsOf(t *tree, dir string) Trace {
+	trace := newTrace()
+	traceEntries(t, walk(t, dir, trace), trace)
+	return trace
 }

@@ -11,43 +11,6 @@ import (
 	"strings"
 )
 
-// LeftOut is something that a cluster may be given by what applies the tree, but that is
-// in no root.
-type LeftOut struct {
-	Path string
-	Kind LeftOutKind
-	// Root is the path of the plain root that it is in or below; of a chart or Component, its own path.
-	Root string
-	// ID is of the content: equal ones are of equal contents.
-	ID string
-}
-
-// LeftOutKind says what is left out.
-type LeftOutKind string
-
-const (
-	// LeftOutSubmodule is a git submodule: Argo CD and Flux check it out.
-	LeftOutSubmodule LeftOutKind = "submodule"
-	// LeftOutHidden is a file with objects, in a directory whose name begins with a dot,
-	// near a plain root: kubectl and Argo CD go there when they recurse.
-	LeftOutHidden LeftOutKind = "hidden manifest"
-	// LeftOutChart is the directory of a Helm chart that no kustomization uses.
-	LeftOutChart LeftOutKind = "chart"
-	// LeftOutUnused is a manifest that no kustomization uses, beside one that one uses.
-	LeftOutUnused LeftOutKind = "unused manifest"
-	// LeftOutLink is a symbolic link to a directory with roots: what is applied by its path
-	// changes when it leads elsewhere.
-	LeftOutLink LeftOutKind = "symbolic link"
-	// LeftOutTemplate is a file that looks like a template of a manifest.
-	LeftOutTemplate LeftOutKind = "template"
-	// LeftOutPointer is a Git LFS pointer to JSON, beside manifests.
-	LeftOutPointer LeftOutKind = "Git LFS pointer"
-	// LeftOutJsonnet is a file in or below a plain root that Argo CD evaluates.
-	LeftOutJsonnet LeftOutKind = "jsonnet"
-	// LeftOutComponent is the directory of a Component that no root uses.
-	LeftOutComponent LeftOutKind = "component"
-)
-
 // submodules is a file system that knows git submodules, as a git tree does.
 type submodules interface {
 	// Submodule is the commit that the submodule at a path is at, in hex, if there is one.
@@ -102,10 +65,10 @@ func (d *discoverer) tellLeftOut() {
 	}
 	for _, l := range d.dirs {
 		if l.component() && !d.use(l.path).reached[l.path] {
-			d.leftOut(LeftOut{Path: l.path, Kind: LeftOutComponent, Root: l.path, ID: string(newCacheKey(d.tree.closureTrace(l.path).words()...))})
+			d.leftOut(Gap{Position: Position{Path: l.path}, Kind: GapComponent, Root: RootID{Dir: l.path}, Identity: string(newCacheKey(d.sourceOf(l).Reads(l.path).words()...))})
 		}
 		if l.chart && d.isChart(l.path) {
-			d.leftOut(LeftOut{Path: l.path, Kind: LeftOutChart, Root: l.path, ID: d.contentID(l.path)})
+			d.leftOut(Gap{Position: Position{Path: l.path}, Kind: GapChart, Root: RootID{Dir: l.path}, Identity: d.contentID(l.path)})
 		}
 		root, below := nearest(l.path, plain)
 		if !below {
@@ -123,16 +86,16 @@ func (d *discoverer) tellBeside(name, root string, below, near bool, roots map[s
 	to := d.tree.resolve(name)
 	switch commit, ok := d.tree.submodule(name); {
 	case ok:
-		d.leftOut(LeftOut{Path: name, Kind: LeftOutSubmodule, Root: root, ID: commit})
+		d.leftOut(Gap{Position: Position{Path: name}, Kind: GapSubmodule, Root: RootID{Dir: root}, Identity: commit})
 	case len(to.links) > 0:
 		if to.isDir && d.holdsRoot(to.real, roots) {
 			id, _ := d.tree.identity(name) // it was resolved
-			d.leftOut(LeftOut{Path: name, Kind: LeftOutLink, Root: name, ID: id})
+			d.leftOut(Gap{Position: Position{Path: name}, Kind: GapLink, Root: RootID{Dir: name}, Identity: id})
 		}
 	case path.Ext(name) == ".jsonnet":
 		if below && near {
 			id, _ := d.tree.identity(name)
-			d.leftOut(LeftOut{Path: name, Kind: LeftOutJsonnet, Root: root, ID: id})
+			d.leftOut(Gap{Position: Position{Path: name}, Kind: GapJsonnet, Root: RootID{Dir: root}, Identity: id})
 		}
 	case near:
 		d.tellHidden(name, root)
@@ -158,10 +121,10 @@ func (d *discoverer) holdsRoot(dir string, roots map[string]bool) bool {
 }
 
 // leftOut lists something once, as what it was found to be first.
-func (d *discoverer) leftOut(o LeftOut) {
+func (d *discoverer) leftOut(o Gap) {
 	if !d.told[o.Path] {
 		d.told[o.Path] = true
-		d.out.LeftOut = append(d.out.LeftOut, o)
+		d.out.Gaps = append(d.out.Gaps, o)
 	}
 }
 
@@ -189,7 +152,7 @@ func (d *discoverer) tellHidden(dir, root string) {
 		}
 		if data, real, err := d.tree.load(name, newTrace()); d.mayMean(real, data, err) {
 			id, _ := d.tree.identity(d.real(name))
-			d.leftOut(LeftOut{Path: name, Kind: LeftOutHidden, Root: root, ID: id})
+			d.leftOut(Gap{Position: Position{Path: name}, Kind: GapHidden, Root: RootID{Dir: root}, Identity: id})
 		}
 		return nil
 	})
@@ -201,7 +164,7 @@ func (d *discoverer) mayMean(real string, data []byte, err error) bool {
 		return err != nil && !errors.Is(err, fs.ErrNotExist)
 	}
 	f := d.tree.decodeManifest(real, data)
-	return f.problem() != nil || slices.ContainsFunc(f.documents, func(doc decoded) bool { return len(doc.objects) > 0 })
+	return fileProblem(f) != nil || slices.ContainsFunc(f.documents, func(doc decoded) bool { return len(doc.objects) > 0 })
 }
 
 // contentID names what a directory holds.

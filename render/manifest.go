@@ -73,7 +73,7 @@ func (d *discoverer) isManifest(name string) bool {
 		return false
 	}
 	f := d.tree.decodeManifest(real, data)
-	if p := f.problem(); p != nil {
+	if p := fileProblem(f); p != nil {
 		d.problems[name] = p
 	}
 	return d.holdsObject(name, f)
@@ -120,7 +120,7 @@ func (d *discoverer) holdsObject(name string, f *manifestFile) bool {
 func (d *discoverer) tellTemplate(name string, bad *syntax) {
 	d.diagnose(SeverityWarning, bad.Position, "looks like a template, not a manifest: %s", bad.message)
 	id, _ := d.tree.identity(d.real(name)) // it was read
-	d.leftOut(LeftOut{Path: name, Kind: LeftOutTemplate, Root: path.Dir(name), ID: id})
+	d.leftOut(Gap{Position: Position{Path: name}, Kind: GapTemplate, Root: RootID{Dir: path.Dir(name)}, Identity: id})
 }
 
 // templated tells a file of another tool's templates, which is no YAML yet.

@@ -16,14 +16,14 @@ type manifestFile struct {
 }
 
 // problem is the first of what keeps the file from being rendered; nil when nothing does.
-func (f *manifestFile) problem() *Problem {
+func fileProblem(f *manifestFile) *Problem {
 	for _, doc := range f.documents {
 		if doc.bad != nil {
-			return doc.bad.problem()
+			return problemOf(doc.bad)
 		}
 	}
 	if f.bad != nil {
-		return f.bad.problem()
+		return problemOf(f.bad)
 	}
 	return nil
 }

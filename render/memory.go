@@ -100,7 +100,7 @@ func (d *rememberedDir) listing() *listing {
 		chart: d.Chart, template: d.Template, broken: d.Broken, beside: d.Beside,
 	}
 	if d.Says {
-		l.says = &statement{component: d.Component, files: d.Files, dirs: d.Dirs, bases: d.Bases, resources: d.Resources, within: d.Within}
+		l.says = &Uses{Component: d.Component, Files: d.Files, Dirs: d.Dirs, Bases: d.Bases, Resources: d.Resources, Within: d.Within}
 	}
 	for _, name := range d.Objects {
 		l.hold(name, true)
@@ -116,13 +116,13 @@ func (d *rememberedDir) listing() *listing {
 // tree whose directories have no names, it does nothing.
 func (r *Renderer) Remember(roots []Root) {
 	found := r.found.Load()
-	tree, ok := r.tree.fsys.(directories)
+	named, ok := r.tree.fsys.(directories)
 	if r.opts.Cache == nil || found == nil || !ok || !found.isNews() {
 		return
 	}
 	kept := rememberedTree{Roots: r.rememberRoots(roots)}
 	for _, l := range found.dirs {
-		kept.Dirs = append(kept.Dirs, found.remember(l, treeID(tree, l.path)))
+		kept.Dirs = append(kept.Dirs, found.remember(l, treeID(named, l.path)))
 	}
 	r.opts.Cache.keep(r.memoryKey(), &kept, mostRemembered)
 }
@@ -168,9 +168,9 @@ func (d *discoverer) remember(l *listing, id string) rememberedDir {
 		Path: l.path, ID: id, Below: at.to - at.from, Kustomizations: l.kustomizations, Manifests: l.manifests,
 		Chart: l.chart, Template: l.template, Broken: l.broken, Beside: l.beside,
 	}
-	if s := l.says; s != nil && !s.linked && len(s.diagnostics) == 0 {
-		out.Says, out.Component, out.Files, out.Dirs, out.Bases, out.Within = true, s.component, s.files, s.dirs, s.bases, s.within
-		out.Resources = s.resources
+	if s := l.says; s != nil && !s.Linked && len(s.Diagnostics) == 0 {
+		out.Says, out.Component, out.Files, out.Dirs, out.Bases, out.Within = true, s.Component, s.Files, s.Dirs, s.Bases, s.Within
+		out.Resources = s.Resources
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.holds)) {
 		if l.holds[name] {
@@ -185,8 +185,8 @@ func (d *discoverer) remember(l *listing, id string) rememberedDir {
 func (r *Renderer) rememberInputs(root Root, in *Inputs) *rememberedInputs {
 	out := &rememberedInputs{
 		RootID: root.RootID, Manifests: root.Files, Within: in.within, Reads: slices.Sorted(maps.Keys(in.Trace.Reads)),
-		Misses: slices.Sorted(maps.Keys(in.Trace.Misses)), Free: in.free, Patched: in.patched,
-		Affixes: in.affixes, Generated: slices.Sorted(maps.Keys(in.generated)), Words: in.words,
+		Misses: slices.Sorted(maps.Keys(in.Trace.Misses)), Free: in.Free, Patched: in.Patched,
+		Affixes: in.Affixes, Generated: slices.Sorted(maps.Keys(in.Generated)), Words: in.words,
 		Problem: in.Problem,
 	}
 	for _, name := range out.Reads {
@@ -210,8 +210,8 @@ func (r *Renderer) rememberedInputs(root Root) *Inputs {
 		return nil
 	}
 	in := &Inputs{
-		Trace: newTrace(), of: r.tree, within: known.Within, free: known.Free, patched: known.Patched,
-		affixes: known.Affixes, generated: map[string]bool{}, words: known.Words, Problem: known.Problem,
+		Trace: newTrace(), of: r.tree, within: known.Within, words: known.Words, Problem: known.Problem,
+		Composition: Composition{Free: known.Free, Patched: known.Patched, Affixes: known.Affixes, Generated: map[string]bool{}},
 	}
 	for i, name := range known.Reads {
 		in.Trace.Reads[name] = known.IDs[i]
@@ -223,7 +223,7 @@ func (r *Renderer) rememberedInputs(root Root) *Inputs {
 		in.Trace.Misses[name] = true
 	}
 	for _, kind := range known.Generated {
-		in.generated[kind] = true
+		in.Generated[kind] = true
 	}
 	return in
 }

@@ -3,6 +3,7 @@ package render
 import (
 	"encoding/json"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 
@@ -217,7 +218,7 @@ func (p *padder) patchFile(k *kustomization, value string) []byte {
 }
 
 func hasOrigins(spec *types.Kustomization) bool {
-	return contains(spec.BuildMetadata, types.OriginAnnotations)
+	return slices.Contains(spec.BuildMetadata, types.OriginAnnotations)
 }
 
 // moveText moves the documents of an inline patch. Kustomize trims the text, so

@@ -26,8 +26,8 @@ func TestPartlyUsedDirectoriesAreTold(t *testing.T) {
 	if len(found.Roots) != 1 || found.Roots[0].Dir != "env" {
 		t.Errorf("roots %v", found.Roots)
 	}
-	want := []LeftOut{{Path: "apps/w2.yaml", Kind: LeftOutUnused, Root: "apps"}}
-	if d := cmp.Diff(want, found.LeftOut, cmpopts.IgnoreFields(LeftOut{}, "ID")); d != "" {
+	want := []Gap{{Position: Position{Path: "apps/w2.yaml"}, Kind: GapUnused, Root: RootID{Dir: "apps"}}}
+	if d := cmp.Diff(want, found.Gaps, cmpopts.IgnoreFields(Gap{}, "Identity")); d != "" {
 		t.Error(d)
 	}
 }

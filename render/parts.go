@@ -2,15 +2,12 @@ package render
 
 import "path"
 
-// Parts gives what can be rendered of a root that is refused: the bases in the
+// Parts returns what can be rendered of a root that is refused: the bases in the
 // tree that its kustomizations use and that need nothing refused themselves, and
 // the manifest files they list directly. What a part renders to is not what the
 // root would: names, namespaces and patches of the kustomizations above it are
 // missing. A root that is not refused has no parts.
-func (r *Renderer) Parts(root Root) []Root {
-	if root.Kind != KindKustomize {
-		return nil
-	}
+func (r *kustomizeSource) Parts(root Root) []Root {
 	p := &partition{tree: r.tree, seen: map[string]bool{}}
 	p.split(root.Dir)
 	return p.parts
@@ -30,7 +27,7 @@ func (p *partition) split(dir string) {
 		return
 	}
 	p.seen[dir] = true
-	c := p.tree.walk(dir, newTrace())
+	c := walk(p.tree, dir, newTrace())
 	if c.refused == nil {
 		return
 	}
@@ -58,7 +55,7 @@ func (p *partition) base(dir string) {
 	if p.seen[dir] {
 		return
 	}
-	if c := p.tree.walk(path.Clean(dir), newTrace()); c.problem() != nil {
+	if c := walk(p.tree, path.Clean(dir), newTrace()); c.problem() != nil {
 		p.split(dir)
 		return
 	}

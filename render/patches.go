@@ -59,7 +59,7 @@ func (l *locator) patchesIn(k *kustomization) *patchesOf {
 }
 
 func (l *locator) addPatchFile(p *patchesOf, k *kustomization, value string, target *types.Selector, at []any) {
-	data, real, err := l.renderer.tree.load(path.Join(k.dir, filepath.ToSlash(value)), newTrace())
+	data, real, err := l.tree.load(path.Join(k.dir, filepath.ToSlash(value)), newTrace())
 	if err == nil {
 		p.add(string(data), target, at, func(text string, line int) *snippet { return newSnippet(real, text, line) })
 	}

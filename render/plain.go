@@ -1,6 +1,7 @@
 package render
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 )
@@ -12,9 +13,46 @@ type placed struct {
 	document int // its index in the file
 }
 
-// renderPlain reads the files of a plain root. One broken document fails the
+// plainSource is a Source of directories of manifests.
+type plainSource struct{ tree *tree }
+
+// newPlainSource makes a Source of the directories of manifests of a tree.
+func newPlainSource(t *tree, _ Options) SourceOf { return &plainSource{t} }
+
+// Kind implements SourceOf.
+func (r *plainSource) Kind() RootKind { return KindPlain }
+
+// RootFile implements SourceOf: a directory of manifests is a root when nothing else
+// makes it one.
+func (r *plainSource) RootFile(string) bool { return false }
+
+// Uses implements SourceOf.
+func (r *plainSource) Uses(string, []string) *Uses { return nil }
+
+// Reads implements SourceOf.
+func (r *plainSource) Reads(string) Trace { return newTrace() }
+
+// At implements SourceOf.
+func (r *plainSource) At(string) (Root, bool) { return Root{}, false }
+
+// Parts implements SourceOf: a broken file breaks the root.
+func (r *plainSource) Parts(Root) []Root { return nil }
+
+// Needs implements SourceOf.
+func (r *plainSource) Needs(root Root) *Inputs {
+	in := &Inputs{Trace: newTrace()}
+	for _, name := range root.Files {
+		r.tree.traceFile(name, in.Trace)
+	}
+	return in
+}
+
+// Manifests implements SourceOf.
+func (r *plainSource) Manifests(root Root) Manifests { return Manifests{Files: root.Files} }
+
+// Render implements SourceOf. It reads the files of a plain root. One broken document fails the
 // root: an object must not go missing unnoticed.
-func (r *Renderer) renderPlain(root Root) *Result {
+func (r *plainSource) Render(_ context.Context, root Root) *Result {
 	result := &Result{Root: root, Trace: newTrace()}
 	found, problem := r.manifests(root, result.Trace)
 	if problem != nil {
@@ -27,10 +65,10 @@ func (r *Renderer) renderPlain(root Root) *Result {
 	return result
 }
 
-func (r *Renderer) manifests(root Root, trace Trace) ([]placed, *Problem) {
+func (r *plainSource) manifests(root Root, trace Trace) ([]placed, *Problem) {
 	var out []placed
 	for _, name := range root.Files {
-		found, problem := r.tree.manifest(name, trace)
+		found, problem := readManifest(r.tree, name, trace)
 		if problem != nil {
 			return nil, problem
 		}
@@ -40,13 +78,13 @@ func (r *Renderer) manifests(root Root, trace Trace) ([]placed, *Problem) {
 }
 
 // manifest reads one manifest file.
-func (t *tree) manifest(name string, trace Trace) ([]placed, *Problem) {
+func readManifest(t *tree, name string, trace Trace) ([]placed, *Problem) {
 	data, real, err := t.load(name, trace)
 	if err != nil {
 		return nil, unreadable(name, err)
 	}
 	f := t.decodeManifest(real, data)
-	if problem := f.problem(); problem != nil {
+	if problem := fileProblem(f); problem != nil {
 		return nil, problem
 	}
 	var out []placed
@@ -58,7 +96,7 @@ func (t *tree) manifest(name string, trace Trace) ([]placed, *Problem) {
 	return out, nil
 }
 
-func (s *syntax) problem() *Problem {
+func problemOf(s *syntax) *Problem {
 	if s.refused {
 		return &Problem{Kind: ProblemRefused, Position: s.Position, Message: s.message}
 	}

@@ -1,15 +1,16 @@
 package render
 
 import (
+	"context"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// plainSources finds the documents of a plain root again. One is parsed for its
+// Origins implements SourceOf. It finds the documents of a plain root again. One is parsed for its
 // positions when they are asked for: of thousands of objects few have findings.
-func (r *Renderer) plainSources(root Root) ([]*Source, error) {
-	found, problem := r.manifests(root, newTrace())
+func (r *plainSource) Origins(_ context.Context, result *Result) ([]*Source, error) {
+	found, problem := r.manifests(result.Root, newTrace())
 	if problem != nil {
 		return nil, problem
 	}
@@ -17,14 +18,14 @@ func (r *Renderer) plainSources(root Root) ([]*Source, error) {
 	out := make([]*Source, 0, len(found))
 	for _, p := range found {
 		if files[p.file] == nil {
-			documents, err := r.tree.parsedDocuments(p.file)
+			documents, err := parsedDocuments(r.tree, p.file)
 			if err != nil {
 				return nil, err
 			}
 			files[p.file] = documents
 		}
 		parse := files[p.file][p.document]
-		out = append(out, &Source{places: sync.OnceValue(func() places { return parse().places(p.items) })})
+		out = append(out, newSource(sync.OnceValue(func() places { return parse().places(p.items) })))
 	}
 	return out, nil
 }
@@ -37,7 +38,7 @@ type parsedDocument struct {
 }
 
 // parsedDocuments are the documents of a file, each parsed when first needed.
-func (t *tree) parsedDocuments(real string) ([]func() parsedDocument, error) {
+func parsedDocuments(t *tree, real string) ([]func() parsedDocument, error) {
 	data, _, err := t.load(real, newTrace())
 	if err != nil {
 		return nil, err

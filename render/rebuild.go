@@ -27,11 +27,10 @@ func (l *locator) rebuilt(without elision) resmap.ResMap {
 		l.rebuilds = map[elision]resmap.ResMap{}
 	}
 	l.rebuilds[without] = nil
-	p := newPadder(l.closure, l.renderer.tree)
+	p := newPadder(l.closure, l.tree)
 	p.elide = without
 	p.next = l.padder.next + 1
-	fsys := &kustomizeFS{tree: l.renderer.tree, trace: newTrace(), serve: p.serve}
-	resources, err := l.renderer.run(fsys, l.root.Dir)
+	resources, err := l.run(p.serve)
 	if err != nil || resources.Size() != len(l.resources) {
 		return nil
 	}
@@ -74,11 +73,11 @@ func (l *locator) unset(object int, steps []fieldStep, like string) (Position, b
 	if through {
 		builds = append(builds, l.before())
 	}
-	for _, build := range builds {
-		if build == nil {
+	for _, built := range builds {
+		if built == nil {
 			continue
 		}
-		hops, complete := descendPath(build.Resources()[object].YNode(), steps)
+		hops, complete := descendPath(built.Resources()[object].YNode(), steps)
 		if !complete || len(hops) == 0 {
 			continue
 		}
@@ -104,7 +103,7 @@ func (l *locator) operatedUnset(object int, steps []fieldStep, like string) (Pos
 		return Position{}, false
 	}
 	document := l.document(object)
-	h := history{steps: steps, nodes: hops, total: len(steps), leaf: hops[len(hops)-1].value}
+	h := fieldHistory{steps: steps, nodes: hops, total: len(steps), leaf: hops[len(hops)-1].value}
 	pos, found, _ := l.operated(&h, l.identity(object, document))
 	return pos, found
 }

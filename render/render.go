@@ -73,6 +73,10 @@ type Root struct {
 	Files []string
 }
 
+// listed reports whether a root is the files it lists. Reading them costs no more than
+// finding out whether they were read before.
+func (r Root) listed() bool { return len(r.Files) > 0 }
+
 // Position is a place in a file of a tree. Line and Column count from 1; a zero
 // Line means the file as a whole.
 type Position struct {
@@ -157,8 +161,8 @@ type Discovery struct {
 	// Diagnostics tell of files that look like manifests and are not, in the order
 	// of their positions.
 	Diagnostics []Diagnostic
-	// LeftOut is what may be applied, but is in no root.
-	LeftOut []LeftOut
+	// Gaps are what may be applied, but is in no root.
+	Gaps []Gap
 }
 
 // LoadRestrictor is kustomize's --load-restrictor.

@@ -5,14 +5,14 @@ import (
 	"io/fs"
 	"sync"
 	"sync/atomic"
-
-	"sigs.k8s.io/kustomize/kyaml/openapi"
 )
 
 // Renderer renders the roots of one tree. It is safe for concurrent use.
 type Renderer struct {
-	tree *tree
-	opts Options
+	tree    *tree
+	opts    Options
+	news    []NewSource
+	sources []SourceOf
 	// inputs are those of kustomizations: RootID -> *Inputs
 	inputs sync.Map
 	// found is what Discover found.
@@ -21,23 +21,53 @@ type Renderer struct {
 	beside *Renderer
 }
 
-// prewarm parses kustomize's built-in OpenAPI schema, which is global to the
-// process, before the first build. Builds that run at the same time race for it
-// when it is not there yet (kubernetes-sigs/kustomize#5805). Plain roots do
-// without its megabytes.
-var prewarm = sync.OnceFunc(func() { openapi.Schema() })
-
-// NewRenderer makes a renderer for a tree. The tree must not change.
-func NewRenderer(fsys fs.FS, opts Options) *Renderer {
-	return &Renderer{tree: newTree(fsys, opts.Limits), opts: opts}
+// newRenderer makes a renderer for a tree with sources. The tree must not change.
+func newRenderer(fsys fs.FS, opts Options, sources ...NewSource) *Renderer {
+	return rendererOf(newTree(fsys, opts.Limits), opts, sources)
 }
+
+func rendererOf(t *tree, opts Options, news []NewSource) *Renderer {
+	r := &Renderer{tree: t, opts: opts, news: news}
+	for _, make := range news {
+		r.sources = append(r.sources, make(t, opts))
+	}
+	return r
+}
+
+// source is the source of a kind of roots; nil when there is none.
+func (r *Renderer) source(kind RootKind) SourceOf {
+	for _, s := range r.sources {
+		if s.Kind() == kind {
+			return s
+		}
+	}
+	return nil
+}
+
+// Kustomization returns the root that the files of a directory make, whether or not
+// others use it; false when there is none.
+func (r *Renderer) Kustomization(dir string) (Root, bool) {
+	for _, s := range r.sources {
+		if root, ok := s.At(dir); ok {
+			return root, true
+		}
+	}
+	return Root{}, false
+}
+
+// Parts returns what can be rendered of a root that is refused. A root that is not
+// refused has no parts.
+func (r *Renderer) Parts(root Root) []Root { return r.source(root.Kind).Parts(root) }
+
+// DeletedBy returns what in a root takes an object away that was rendered before.
+func (r *Renderer) DeletedBy(s *Source, root Root) []Deletion { return s.DeletedBy(r.tree, root.Dir) }
 
 // Beside makes a renderer for another tree, with the same options, that shares what
 // is known of files which both trees have.
 func (r *Renderer) Beside(fsys fs.FS) *Renderer {
-	t := newTree(fsys, r.opts.Limits)
-	t.memo = r.tree.memo
-	return &Renderer{tree: t, opts: r.opts, beside: r}
+	other := rendererOf(r.tree.beside(fsys), r.opts, r.news)
+	other.beside = r
+	return other
 }
 
 // Render renders one root. What is wrong with the root is told by
@@ -48,13 +78,11 @@ func (r *Renderer) Render(ctx context.Context, root Root) *Result {
 		return &Result{Root: root, Trace: newTrace(), Problem: &Problem{
 			Kind: ProblemFailed, Position: Position{Path: root.Dir}, Message: "rendering was given up: " + err.Error()}}
 	}
-	if root.Kind == KindPlain {
-		return r.renderPlain(root)
+	do := func() *Result { return r.source(root.Kind).Render(ctx, root) }
+	if r.opts.Cache != nil && !root.listed() {
+		return r.cached(root, do)
 	}
-	if r.opts.Cache != nil {
-		return r.cached(root, func() *Result { return r.renderKustomize(ctx, root) })
-	}
-	return r.renderKustomize(ctx, root)
+	return do()
 }
 
 // Sources says where each object of a result was written, in the order of its
@@ -67,8 +95,19 @@ func (r *Renderer) Sources(ctx context.Context, result *Result) ([]*Source, erro
 	if result.Problem != nil {
 		return nil, result.Problem
 	}
-	if result.Root.Kind == KindPlain {
-		return r.plainSources(result.Root)
-	}
-	return r.kustomizeSources(result)
+	return r.source(result.Root.Kind).Origins(ctx, result)
+}
+
+// Tree returns the tree whose roots are rendered.
+func (r *Renderer) Tree() *tree { return r.tree }
+
+// Manifests returns the files that a root is made of.
+func (r *Renderer) Manifests(root Root) Manifests { return r.source(root.Kind).Manifests(root) }
+
+// Changed returns a renderer of the tree with another content of one file, without a
+// cache. What is known of the files of a trace is taken along.
+func (r *Renderer) Changed(path string, data []byte, known Trace) *Renderer {
+	opts := r.opts
+	opts.Cache = nil // no other run asks for this
+	return rendererOf(changedTree(r.tree, path, data, known), opts, r.news)
 }

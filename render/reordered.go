@@ -71,7 +71,7 @@ func follows(a, b []any) bool {
 
 // guess places the field in what an operation wrote into some element of the list,
 // if it is what the field says.
-func (h *history) guess(o *operation) (Position, bool) {
+func (h *fieldHistory) guess(o *operation) (Position, bool) {
 	if h.leaf == nil || o.value.value == nil || o.op != "add" && o.op != "replace" || len(o.path) == 0 || len(o.path) > len(h.steps) {
 		return Position{}, false
 	}
@@ -124,7 +124,7 @@ func (l *locator) followed(object int, document Position, path string) (Position
 
 // aligned are the steps to a field in the object as it was, with elements of lists
 // told by their merge keys.
-func (h *history) aligned(old *yaml.Node) []fieldStep {
+func (h *fieldHistory) aligned(old *yaml.Node) []fieldStep {
 	out, at := slices.Clone(h.steps), old
 	for i := range out {
 		if i >= len(h.nodes) || at == nil {

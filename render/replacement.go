@@ -37,7 +37,7 @@ func (l *locator) replacementsOf(k *kustomization) []types.Replacement {
 			out = append(out, r.Replacement)
 			continue
 		}
-		data, _, err := l.renderer.tree.load(path.Join(k.dir, filepath.ToSlash(r.Path)), newTrace())
+		data, _, err := l.tree.load(path.Join(k.dir, filepath.ToSlash(r.Path)), newTrace())
 		if err != nil {
 			continue
 		}
@@ -131,7 +131,7 @@ func (l *locator) formerSource(s *types.SourceSelector, from, value string) (Pos
 	}
 	f := setField{steps: replacementSteps(nil, from)}
 	for _, k := range l.closure.files {
-		for i, g := range k.generators(s.Kind) {
+		for i, g := range generatorsOf(k, s.Kind) {
 			if g.args.Name != s.Name || !f.isData() {
 				continue
 			}

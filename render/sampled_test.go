@@ -58,7 +58,7 @@ func (s *sample) prove(want int) {
 		if s.decided() >= want {
 			return
 		}
-		proof := leaf.renderer.Counterfactual(context.Background(), leaf.result, leaf.claim)
+		proof := Counterfactual(leaf.renderer, context.Background(), leaf.result, leaf.claim)
 		s.counts[proof.Outcome]++
 		if proof.Outcome != Confirmed {
 			why, _, _ := strings.Cut(proof.Why, ":")

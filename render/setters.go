@@ -85,7 +85,7 @@ func (l *locator) findAffecting(file string) []*kustomization {
 	for changed := true; changed; {
 		changed = false
 		for _, e := range l.closure.entries {
-			if e.target == "" || hit[e.from] || !targets[l.renderer.tree.resolve(e.target).real] {
+			if e.target == "" || hit[e.from] || !targets[l.tree.resolve(e.target).real] {
 				continue
 			}
 			hit[e.from], targets[e.from.dir] = true, true
@@ -115,7 +115,7 @@ func (l *locator) outermostFirst() []*kustomization {
 	for _, components := range []bool{false, true} {
 		for _, e := range l.closure.entries {
 			if e.target != "" && components == (e.kind == refBase) {
-				uses[e.from] = append(uses[e.from], l.renderer.tree.resolve(e.target).real)
+				uses[e.from] = append(uses[e.from], l.tree.resolve(e.target).real)
 			}
 		}
 	}
@@ -150,7 +150,7 @@ func (l *locator) addComponents(hit map[*kustomization]bool) {
 			if e.kind != refBase || !hit[e.from] {
 				continue
 			}
-			dir := l.renderer.tree.resolve(e.target).real
+			dir := l.tree.resolve(e.target).real
 			for _, k := range l.closure.files {
 				if k.dir == dir && !hit[k] {
 					hit[k], changed = true, true

@@ -15,8 +15,8 @@ type places struct {
 	why string
 	// removals is nil when nothing takes elements of lists away.
 	removals func(list string) []Removal
-	// chain is nil when the object's way through kustomizations is not known.
-	chain *chainFinder
+	// history is nil when the object's way through kustomizations is not known.
+	history history
 }
 
 // Part is a part of a value that several lines may have written together: an
@@ -70,6 +70,21 @@ type Removal struct {
 	// Position is that of the directive or operation.
 	Position Position
 }
+
+// history is what kustomizations did to an object.
+type history interface {
+	// steps is Source.Chain; at is the place of the field.
+	steps(path string, part Part, at Place) []Step
+	// taking adds to a step that took something out of a list who applied it.
+	taking(list string, last Step) Step
+	// passed is Source.Passed.
+	passed() (entry Position, through []Passage)
+	// deletedBy is Source.DeletedBy.
+	deletedBy(t *tree, dir string) []Deletion
+}
+
+// newSource makes a Source whose places are found when they are first asked for.
+func newSource(places func() places) *Source { return &Source{places: places} }
 
 // known is a source whose places need no more work.
 func known(p places) *Source { return &Source{places: func() places { return p }} }

@@ -12,32 +12,29 @@ import (
 	"sigs.k8s.io/kustomize/api/resource"
 )
 
-// kustomizeSources builds a root once more from padded files, and takes the
+// locate builds a root once more from padded files, and takes the
 // places of nodes from their lines. Should that build differ in any object, only
 // the documents are told.
-func (r *Renderer) kustomizeSources(plain *Result) ([]*Source, error) {
-	root := plain.Root
-	c := r.tree.walk(root.Dir, newTrace())
-	l := &locator{renderer: r, closure: c, root: root}
+func locate(t *tree, dir string, objects []*Object, run func(serve serveFunc) (resmap.ResMap, error)) ([]*Source, error) {
+	c := walk(t, dir, newTrace())
+	l := &locator{tree: t, dir: dir, closure: c, run: run}
 	if c.openapi != nil {
-		return l.documentsOnly(plain.Objects, whyIsolated), nil
+		return l.documentsOnly(objects, whyIsolated), nil
 	}
-	prewarm()
-	l.padder = newPadder(c, r.tree)
-	fsys := &kustomizeFS{tree: r.tree, trace: newTrace(), serve: l.padder.serve}
-	resources, err := r.run(fsys, root.Dir)
-	if err != nil || resources.Size() != len(plain.Objects) {
-		return l.documentsOnly(plain.Objects, whyDifferent), nil
+	l.padder = newPadder(c, t)
+	resources, err := run(l.padder.serve)
+	if err != nil || resources.Size() != len(objects) {
+		return l.documentsOnly(objects, whyDifferent), nil
 	}
 	origins := originsOf(resources)
 	if l.addedOrigins() {
 		if err := resources.RemoveOriginAnnotations(); err != nil {
-			return nil, fmt.Errorf("locate the objects of %s: %w", root.Dir, err)
+			return nil, fmt.Errorf("locate the objects of %s: %w", dir, err)
 		}
 	}
-	exact := sameObjects(resources, plain.Objects)
+	exact := sameObjects(resources, objects)
 	l.resources, l.origins = resources.Resources(), origins
-	out := make([]*Source, len(plain.Objects))
+	out := make([]*Source, len(objects))
 	for i := range out {
 		out[i] = l.source(i, exact)
 	}
@@ -46,7 +43,7 @@ func (r *Renderer) kustomizeSources(plain *Result) ([]*Source, error) {
 
 // sameObjects tells whether padding changed nothing.
 func sameObjects(resources resmap.ResMap, want []*Object) bool {
-	got, err := objects(resources)
+	got, err := objectsOfBuild(resources)
 	if err != nil || len(got) != len(want) {
 		return false
 	}
@@ -61,11 +58,11 @@ func sameObjects(resources resmap.ResMap, want []*Object) bool {
 func originsOf(resources resmap.ResMap) []*resource.Origin {
 	var out []*resource.Origin
 	for _, res := range resources.Resources() {
-		origin, err := res.GetOrigin()
+		from, err := res.GetOrigin()
 		if err != nil {
-			origin = nil
+			from = nil
 		}
-		out = append(out, origin)
+		out = append(out, from)
 	}
 	return out
 }
@@ -73,11 +70,13 @@ func originsOf(resources resmap.ResMap) []*resource.Origin {
 // locator finds the sources of one root's objects.
 type locator struct {
 	// mu guards what is filled in when first needed.
-	mu       sync.Mutex
-	renderer *Renderer
-	closure  *closure
-	root     Root
-	padder   *padder
+	mu      sync.Mutex
+	tree    *tree
+	dir     string // of the root
+	closure *closure
+	// run builds the root with what serve makes of its files.
+	run    func(serve serveFunc) (resmap.ResMap, error)
+	padder *padder
 	// resources are the objects of the padded build.
 	resources []*resource.Resource
 	origins   []*resource.Origin
@@ -151,21 +150,21 @@ func (l *locator) source(i int, exact bool) *Source {
 		return l.removals(i, document, list)
 	}
 	chain := &chainFinder{locator: l, object: i, document: document, find: find}
-	return known(places{document: document, find: find, removals: removals, chain: chain})
+	return known(places{document: document, find: find, removals: removals, history: chain})
 }
 
 // document is where the object was written: in the file kustomize read it from,
 // the document most of its nodes come from; for a generated object the entry of
 // the generator.
 func (l *locator) document(object int) Position {
-	res, origin := l.resources[object], l.origins[object]
+	res, from := l.resources[object], l.origins[object]
 	kind, name := res.GetKind(), res.GetName()
-	if origin != nil && origin.ConfiguredIn != "" {
-		return l.generated(path.Join(l.root.Dir, origin.ConfiguredIn), kind, name)
+	if from != nil && from.ConfiguredIn != "" {
+		return l.generated(path.Join(l.dir, from.ConfiguredIn), kind, name)
 	}
 	file := ""
-	if origin != nil && origin.Path != "" {
-		file = l.renderer.tree.resolve(path.Join(l.root.Dir, origin.Path)).real
+	if from != nil && from.Path != "" {
+		file = l.tree.resolve(path.Join(l.dir, from.Path)).real
 	}
 	best := l.mostVoted(res.YNode(), file)
 	if best == nil && file != "" {
@@ -277,17 +276,17 @@ func nameIn(doc *yaml.Node) string {
 
 // search looks through all resource files of the closure.
 func (l *locator) search(kind, name string) Position {
-	best, score := Position{Path: l.root.Dir}, 1
+	best, score := Position{Path: l.dir}, 1
 	if len(l.closure.files) > 0 {
 		best = Position{Path: l.closure.files[0].path, Line: 1}
 	}
 	p := &padder{closure: l.closure, served: map[string][]byte{}, next: 1}
 	for _, e := range l.closure.entries {
-		to := l.renderer.tree.resolve(e.target)
+		to := l.tree.resolve(e.target)
 		if e.kind != refResource || to.err != nil || to.isDir || p.served[to.real] != nil {
 			continue
 		}
-		if data, _, err := l.renderer.tree.load(e.target, newTrace()); err == nil {
+		if data, _, err := l.tree.load(e.target, newTrace()); err == nil {
 			p.served[to.real] = p.moveFile(to.real, data)
 		}
 	}
@@ -306,7 +305,7 @@ func (l *locator) generated(file, kind, name string) Position {
 		return Position{Path: file, Line: 1}
 	}
 	best, length := Position{Path: file, Line: 1}, -1
-	for i, g := range k.generators(kind) {
+	for i, g := range generatorsOf(k, kind) {
 		if len(g.args.Name) > length && strings.Contains(name, g.args.Name) {
 			best, length = k.position(g.field, i), len(g.args.Name)
 		}

@@ -55,6 +55,13 @@ type tree struct {
 	words sync.Map
 }
 
+// beside returns a tree that shares with t what is known of files by their content.
+func (t *tree) beside(fsys fs.FS) *tree {
+	other := newTree(fsys, t.limits)
+	other.memo = t.memo
+	return other
+}
+
 func newTree(fsys fs.FS, limits Limits) *tree {
 	t := &tree{fsys: fsys, limits: limits.withDefaults(), memo: &memo{}}
 	t.links, _ = fsys.(fs.ReadLinkFS)

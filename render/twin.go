@@ -31,7 +31,7 @@ type twins struct {
 // twins gives the directories in common with the tree beside, or else with the one
 // that the cache remembers, as far as either was searched.
 func (r *Renderer) twins() *twins {
-	tree, ok := r.tree.fsys.(directories)
+	named, ok := r.tree.fsys.(directories)
 	if !ok {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (r *Renderer) twins() *twins {
 		if !ok || found == nil {
 			return nil
 		}
-		return &twins{tree: tree, found: found, id: func(dir string) string { return treeID(other, dir) }}
+		return &twins{tree: named, found: found, id: func(dir string) string { return treeID(other, dir) }}
 	}
 	if r.opts.Cache == nil {
 		return nil
@@ -50,12 +50,12 @@ func (r *Renderer) twins() *twins {
 	if m == nil {
 		return nil
 	}
-	return &twins{tree: tree, found: m.found, id: func(dir string) string { return m.ids[dir] }, inputs: m.inputs}
+	return &twins{tree: named, found: m.found, id: func(dir string) string { return m.ids[dir] }, inputs: m.inputs}
 }
 
 // treeID is the name git gives a directory, empty when there is none.
-func treeID(tree directories, dir string) string {
-	id, err := tree.TreeID(dir)
+func treeID(in directories, dir string) string {
+	id, err := in.TreeID(dir)
 	if err != nil {
 		return ""
 	}
@@ -98,12 +98,12 @@ func (w *twins) list(d *discoverer, l *listing) bool {
 
 // saysTwin gives what the kustomization files of a directory say, if that was found out
 // before and follows from what both trees have in common; else nil.
-func (l *listing) saysTwin() *statement {
+func (l *listing) saysTwin() *Uses {
 	if l.twin == nil {
 		return nil
 	}
 	s := l.twin.says
-	if s == nil || s.linked || len(s.diagnostics) > 0 || !isWithin(l.top, s.within) {
+	if s == nil || s.Linked || len(s.Diagnostics) > 0 || !isWithin(l.top, s.Within) {
 		return nil
 	}
 	return s

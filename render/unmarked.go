@@ -78,8 +78,8 @@ func (l *locator) made(object int, document Position, f setField) (Position, boo
 }
 
 func (l *locator) isGenerated(object int) bool {
-	origin := l.origins[object]
-	return origin != nil && origin.ConfiguredIn != ""
+	from := l.origins[object]
+	return from != nil && from.ConfiguredIn != ""
 }
 
 // substituted finds the source of a `vars` entry that is written in a value.

@@ -17,7 +17,7 @@ type usage struct {
 func (d *discoverer) kustomizeRoots() {
 	for _, l := range d.dirs {
 		if l.says != nil {
-			d.out.Diagnostics = append(d.out.Diagnostics, l.says.diagnostics...)
+			d.out.Diagnostics = append(d.out.Diagnostics, l.says.Diagnostics...)
 		}
 	}
 	roots, used := d.pickRoots(func(l *listing) bool { return !l.component() })
@@ -28,7 +28,8 @@ func (d *discoverer) kustomizeRoots() {
 	}
 	slices.Sort(roots)
 	for _, dir := range slices.Compact(roots) {
-		d.out.Roots = append(d.out.Roots, Root{RootID: RootID{Kind: KindKustomize, Dir: dir}})
+		root := RootID{Kind: d.sourceOf(d.at(dir)).Kind(), Dir: dir}
+		d.out.Roots = append(d.out.Roots, Root{RootID: root})
 	}
 }
 
@@ -40,7 +41,7 @@ func (d *discoverer) use(dir string) *usage {
 	return d.used
 }
 
-func (l *listing) component() bool { return l.says != nil && l.says.component }
+func (l *listing) component() bool { return l.says != nil && l.says.Component }
 
 // picker picks roots among kustomizations.
 type picker struct {
@@ -61,7 +62,7 @@ func (d *discoverer) pickRoots(mayBeRoot func(*listing) bool) ([]string, *usage)
 	for _, l := range d.dirs {
 		if l.says != nil {
 			p.all[l.path] = l
-			for _, base := range l.says.bases {
+			for _, base := range l.says.Bases {
 				p.users[base]++
 			}
 		}
@@ -88,7 +89,7 @@ func (p *picker) top(l *listing) {
 		p.addRoot(l)
 		return
 	}
-	for _, name := range l.says.bases {
+	for _, name := range l.says.Bases {
 		p.users[name]--
 		if base := p.all[name]; base != nil && p.users[name] == 0 {
 			p.top(base)
@@ -108,7 +109,7 @@ func (p *picker) reach(dir string) {
 		return
 	}
 	p.reached[dir] = true
-	for _, next := range l.says.bases {
+	for _, next := range l.says.Bases {
 		p.reach(next)
 	}
 }
@@ -123,26 +124,26 @@ func (d *discoverer) usage(reached map[string]bool) *usage {
 		case reached[l.path]:
 			u.add(l.says)
 		case l.component() && (d.selected == nil || d.selected(l.path)):
-			u.addUnused(l.says, d.tree.closureTrace(l.path))
+			u.addUnused(l.says, d.sourceOf(l).Reads(l.path))
 		}
 	}
 	return u
 }
 
-func (u *usage) add(s *statement) {
-	for _, name := range s.files {
+func (u *usage) add(s *Uses) {
+	for _, name := range s.Files {
 		u.files[name] = true
 	}
-	for _, name := range s.dirs {
+	for _, name := range s.Dirs {
 		u.dirs[name] = true
 	}
 }
 
 // addUnused adds what a Component uses that is not rendered. Its resources may be
 // applied without it.
-func (u *usage) addUnused(s *statement, reads Trace) {
-	for _, name := range s.files {
-		if reads.Reads[name] != "" && !slices.Contains(s.resources, name) {
+func (u *usage) addUnused(s *Uses, reads Trace) {
+	for _, name := range s.Files {
+		if reads.Reads[name] != "" && !slices.Contains(s.Resources, name) {
 			u.files[name] = true
 		}
 	}
@@ -155,11 +156,4 @@ func (u *usage) covers(dir string) bool {
 		}
 	}
 	return false
-}
-
-// closureTrace is all that rendering a kustomization would read.
-func (t *tree) closureTrace(dir string) Trace {
-	trace := newTrace()
-	t.traceEntries(t.walk(dir, trace), trace)
-	return trace
 }

@@ -25,7 +25,7 @@ func discoverIn(t *testing.T, archive string, selected func(string) bool) []stri
 	for _, root := range found.Roots {
 		lines = append(lines, strings.Join(append([]string{string(root.Kind), root.Dir}, root.Files...), " "))
 	}
-	for _, o := range found.LeftOut {
+	for _, o := range found.Gaps {
 		lines = append(lines, string(o.Kind)+" "+o.Path)
 	}
 	return lines
@@ -127,8 +127,8 @@ func TestWhatIsWrongIsToldOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if root, ok := r.Plain("a"); !ok || len(root.Files) != 1 || len(found.Diagnostics) != 1 || len(found.LeftOut) != 1 {
-		t.Errorf("root %v, told %v %v", root, found.Diagnostics, found.LeftOut)
+	if root, ok := r.Plain("a"); !ok || len(root.Files) != 1 || len(found.Diagnostics) != 1 || len(found.Gaps) != 1 {
+		t.Errorf("root %v, told %v %v", root, found.Diagnostics, found.Gaps)
 	}
 }
 

@@ -15,10 +15,10 @@ func (r *Renderer) Users() map[string][]string {
 		if l.says == nil || !d.used.reached[l.path] {
 			continue
 		}
-		for _, dir := range l.says.bases {
+		for _, dir := range l.says.Bases {
 			users[dir] = append(users[dir], l.path)
 		}
-		for _, name := range l.says.files {
+		for _, name := range l.says.Files {
 			if dir := path.Dir(name); dir != l.path {
 				users[dir] = append(users[dir], l.path)
 			}
@@ -53,10 +53,10 @@ func (d *discoverer) resources(dir string, seen, files map[string]bool) map[stri
 		return files
 	}
 	seen[dir] = true
-	for _, name := range l.says.resources {
+	for _, name := range l.says.Resources {
 		files[name] = true
 	}
-	for _, base := range l.says.bases {
+	for _, base := range l.says.Bases {
 		d.resources(base, seen, files)
 	}
 	return files

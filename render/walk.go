@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/kustomize/api/konfig"
@@ -71,7 +72,7 @@ func (l weight) plus(m weight) weight {
 }
 
 // walk examines the closure of the kustomization in dir.
-func (t *tree) walk(dir string, trace Trace) *closure {
+func walk(t *tree, dir string, trace Trace) *closure {
 	w := &walker{tree: t, trace: trace, out: &closure{}, visits: map[visitKey]weight{}}
 	const multiply = "(bases that include each other multiply)"
 	n := w.visit(dir, false)
@@ -146,7 +147,7 @@ func (w *walker) load(dir string) *kustomization {
 	var found *kustomization
 	count := 0
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
-		k, real, err := w.tree.kustomizationAt(path.Join(dir, name), w.trace)
+		k, real, err := kustomizationAt(w.tree, path.Join(dir, name), w.trace)
 		if err == nil {
 			found = k
 			count++
@@ -266,20 +267,7 @@ func (w *walker) directory(e entry, dir string, plugin bool) weight {
 
 // documents counts those of a resource file, which kustomize reads one by one.
 func (w *walker) documents(real string) weight {
-	id, err := w.tree.identity(real)
-	if err != nil {
-		return weight{} // kustomize will say
-	}
-	if n, ok := w.tree.memo.documents.Load(id); ok {
-		w.trace.Reads[real] = id
-		return weight{documents: n.(int)}
-	}
-	data, _, err := w.tree.load(real, w.trace)
-	if err != nil {
-		return weight{} // kustomize will say
-	}
-	n := 1 + len(separator.FindAllIndex(data, -1))
-	w.tree.memo.documents.Store(id, n)
+	n, _ := w.tree.countDocuments(real, w.trace) // kustomize will say what is wrong
 	return weight{documents: n}
 }
 
@@ -290,20 +278,11 @@ func (w *walker) cyclic(e entry, dir string) {
 		return
 	}
 	message := fmt.Sprintf("cycle of bases: %s", strings.Join(append(w.stack[:len(w.stack):len(w.stack)], dir), " -> "))
-	if dir != w.stack[len(w.stack)-1] && !contains(w.stack, dir) {
+	if dir != w.stack[len(w.stack)-1] && !slices.Contains(w.stack, dir) {
 		message = fmt.Sprintf("%q leads to %s, a directory above %s, which kustomize takes for a cycle of bases",
 			e.value, dir, w.stack[len(w.stack)-1])
 	}
 	w.out.cycle = &Problem{Kind: ProblemFailed, Position: e.position(), Message: message}
-}
-
-func contains(list []string, s string) bool {
-	for _, v := range list {
-		if v == s {
-			return true
-		}
-	}
-	return false
 }
 
 // remote refuses an entry that kustomize would reach out for. Whatever kind of

@@ -50,7 +50,7 @@ func (l *locator) why(i int, document Position, path string) string {
 // all that it generates of it.
 func (l *locator) mergesInto(file string, f setField) bool {
 	for _, k := range l.passing(f, file) {
-		for _, g := range k.generators(f.kind) {
+		for _, g := range generatorsOf(k, f.kind) {
 			if slices.Contains(f.names, g.args.Name) {
 				return true
 			}

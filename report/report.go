@@ -204,7 +204,7 @@ type ChainStep struct {
 // Indeterminate is something that could not be judged.
 type Indeterminate struct {
 	// What could not be judged: "root", "object", "policy", "manifest", or of what is in no
-	// root a render.LeftOutKind.
+	// root a render.GapKind.
 	What string `json:"what"`
 	// Why, with what to do about it.
 	Why      string    `json:"why"`

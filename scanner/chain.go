@@ -85,7 +85,7 @@ func (s *scan) addDeletion(f *found, source *render.Source) {
 	if i < 0 {
 		return
 	}
-	for _, d := range source.DeletedBy(s.head.renderer, s.head.found.Roots[i]) {
+	for _, d := range s.head.renderer.DeletedBy(source, s.head.found.Roots[i]) {
 		for _, p := range []render.Position{d.Directive, d.Entry} {
 			if s.locator.changes.wrote(s.head, p.Path, p.Line) {
 				s.addDeletedAt(f, p)

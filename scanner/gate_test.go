@@ -163,7 +163,7 @@ func TestNewManifestsCannotBeHidden(t *testing.T) {
 			t.Errorf("hidden %s: %q", name, says(r))
 		}
 		for _, i := range r.Indeterminate {
-			if i.What != string(render.LeftOutComponent) {
+			if i.What != string(render.GapComponent) {
 				t.Errorf("hidden %s: %+v is judged", name, i)
 			}
 		}

@@ -30,8 +30,8 @@ func (s *scan) keepRoots() {
 // keep adds a root to those that were discovered. Nothing of it is left out then because
 // others use something beside it.
 func (s *side) keep(root render.Root) {
-	s.found.LeftOut = slices.DeleteFunc(s.found.LeftOut, func(o render.LeftOut) bool {
-		return o.Kind == render.LeftOutUnused && o.Root == root.Dir
+	s.found.Gaps = slices.DeleteFunc(s.found.Gaps, func(o render.Gap) bool {
+		return o.Kind == render.GapUnused && o.Root.Dir == root.Dir
 	})
 	at, _ := slices.BinarySearchFunc(s.found.Roots, root, func(a, b render.Root) int { return a.Compare(b.RootID) })
 	s.found.Roots = slices.Insert(s.found.Roots, at, root)

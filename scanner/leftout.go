@@ -6,23 +6,23 @@ import (
 )
 
 // whyLeftOut says why something is in no root.
-func whyLeftOut(kind render.LeftOutKind) string {
+func whyLeftOut(kind render.GapKind) string {
 	switch kind {
-	case render.LeftOutSubmodule:
+	case render.GapSubmodule:
 		return "a git submodule, whose manifests are not in this repository"
-	case render.LeftOutUnused:
+	case render.GapUnused:
 		return "used by no kustomization, though one uses another file of this directory"
-	case render.LeftOutLink:
+	case render.GapLink:
 		return "a symbolic link to a directory: what is applied by its path is not judged by it"
-	case render.LeftOutComponent:
+	case render.GapComponent:
 		return "a Component that no root uses, so nothing renders it"
-	case render.LeftOutTemplate:
+	case render.GapTemplate:
 		return "what looks like a template, which is not filled in"
-	case render.LeftOutPointer:
+	case render.GapPointer:
 		return "a pointer of Git LFS: the file itself is not in the repository"
-	case render.LeftOutJsonnet:
+	case render.GapJsonnet:
 		return "evaluated by Argo CD, which is not done here"
-	case render.LeftOutHidden:
+	case render.GapHidden:
 		return "in a directory whose name begins with a dot, which is not searched: move it if it is applied with the root"
 	}
 	return "a Helm chart, whose templates are not rendered"
@@ -31,13 +31,13 @@ func whyLeftOut(kind render.LeftOutKind) string {
 // accountLeftOut tells of what may be applied though it is in no root.
 func (s *scan) accountLeftOut() {
 	now, before := leftOutBy(s.head), leftOutBy(s.base)
-	for _, o := range s.head.found.LeftOut {
-		s.openLeftOut(o, "is ", headTree, before[o.Path].ID == o.ID)
+	for _, o := range s.head.found.Gaps {
+		s.openLeftOut(o, "is ", headTree, before[o.Path].Identity == o.Identity)
 	}
 	if s.base == nil {
 		return
 	}
-	for _, o := range s.base.found.LeftOut {
+	for _, o := range s.base.found.Gaps {
 		if _, still := now[o.Path]; !still && !s.head.takesIn(o) {
 			s.openLeftOut(o, "was ", baseTree, false)
 		}
@@ -45,10 +45,10 @@ func (s *scan) accountLeftOut() {
 }
 
 // leftOutBy is what is left out of a side, by path; nothing of none.
-func leftOutBy(from *side) map[string]render.LeftOut {
-	all := map[string]render.LeftOut{}
+func leftOutBy(from *side) map[string]render.Gap {
+	all := map[string]render.Gap{}
 	if from != nil {
-		for _, o := range from.found.LeftOut {
+		for _, o := range from.found.Gaps {
 			all[o.Path] = o
 		}
 	}
@@ -56,22 +56,22 @@ func leftOutBy(from *side) map[string]render.LeftOut {
 }
 
 // takesIn reports whether what the other side leaves out is in a root of this one.
-func (s *side) takesIn(o render.LeftOut) bool {
+func (s *side) takesIn(o render.Gap) bool {
 	switch o.Kind {
-	case render.LeftOutComponent:
+	case render.GapComponent:
 		return s.hasKustomization(o.Path)
-	case render.LeftOutUnused, render.LeftOutTemplate, render.LeftOutPointer:
+	case render.GapUnused, render.GapTemplate, render.GapPointer:
 		return s.has(o.Path)
 	}
 	return false
 }
 
-func (s *scan) openLeftOut(o render.LeftOut, is, tree string, untouched bool) {
-	if !s.selected(o.Root) || !under(s.in.Head.Under, o.Path) {
+func (s *scan) openLeftOut(o render.Gap, is, tree string, untouched bool) {
+	if !s.selected(o.Root.Dir) || !under(s.in.Head.Under, o.Path) {
 		return
 	}
 	s.open(report.Indeterminate{
-		What: string(o.Kind), Why: is + whyLeftOut(o.Kind), Root: o.Root, Untouched: untouched,
+		What: string(o.Kind), Why: is + whyLeftOut(o.Kind), Root: o.Root.String(), Untouched: untouched,
 		Location: ptr(locationOf(render.Position{Path: o.Path}, tree)),
 	})
 }

@@ -76,7 +76,7 @@ func (s *scan) proofs() []*proof {
 			from := originOf(f.object)
 			key := place{from.result, c.Place.Position}
 			if costs[from.result] == 0 {
-				costs[from.result] = from.side.renderer.Prover(from.result, 0).Cost()
+				costs[from.result] = render.NewProver(from.side.renderer, from.result, 0).Cost()
 			}
 			if known[key] == nil {
 				known[key] = &proof{from: from, cost: costs[from.result]}
@@ -106,7 +106,7 @@ func shareRenders(proofs []*proof, renders, cost int) {
 // counts, it becomes theirs.
 func (l *locator) prove(ctx context.Context, p *proof) {
 	defer p.from.side.works(p.from.root.Dir)()
-	prover := p.from.side.renderer.Prover(p.from.result, p.renders)
+	prover := render.NewProver(p.from.side.renderer, p.from.result, p.renders)
 	for _, f := range p.findings {
 		claim, _ := f.doubted()
 		place, settled := prover.Settle(ctx, claim)

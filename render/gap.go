@@ -1,0 +1,63 @@
+package render
+
+import "k8s.io/apimachinery/pkg/runtime/schema"
+
+// Gap is something that a cluster may be given by what applies the tree, but that no
+// root renders to, so that it is not judged.
+type Gap struct {
+	Kind GapKind
+	// Root is where the gap is reported: the root that did not render, or, of what is in
+	// no root, a directory without a kind: of the root that it is in or below, or its own.
+	Root RootID
+	// Position is the file or directory, or the line at fault.
+	Position
+	// Why says in words for the author of a change why it is not judged. It is empty where
+	// the kind says all.
+	Why string
+	// Identity is of the content: gaps with equal identities hold the same.
+	Identity string
+	// Hides are the kinds of objects that the gap may hide; nil when it may hide any.
+	Hides []schema.GroupKind
+}
+
+// GapKind says what is not judged.
+type GapKind string
+
+const (
+	// GapSubmodule is a git submodule: Argo CD and Flux check it out.
+	GapSubmodule GapKind = "submodule"
+	// GapHidden is a file with objects, in a directory whose name begins with a dot,
+	// near a plain root: kubectl and Argo CD go there when they recurse.
+	GapHidden GapKind = "hidden manifest"
+	// GapChart is the directory of a Helm chart that no kustomization uses.
+	GapChart GapKind = "chart"
+	// GapUnused is a manifest that no kustomization uses, beside one that one uses.
+	GapUnused GapKind = "unused manifest"
+	// GapLink is a symbolic link to a directory with roots: what is applied by its path
+	// changes when it leads elsewhere.
+	GapLink GapKind = "symbolic link"
+	// GapTemplate is a file that looks like a template of a manifest.
+	GapTemplate GapKind = "template"
+	// GapPointer is a Git LFS pointer to JSON, beside manifests.
+	GapPointer GapKind = "Git LFS pointer"
+	// GapJsonnet is a file in or below a plain root that Argo CD evaluates.
+	GapJsonnet GapKind = "jsonnet"
+	// GapComponent is the directory of a Component that no root uses.
+	GapComponent GapKind = "component"
+	// GapRefused is a root that was not rendered: see ProblemRefused.
+	GapRefused GapKind = "refused root"
+	// GapFailed is a root that does not render: see ProblemFailed.
+	GapFailed GapKind = "failed root"
+)
+
+// Gap returns the gap that a root without objects is; ok is false for one that rendered.
+func (r *Result) Gap() (gap Gap, ok bool) {
+	if r.Problem == nil {
+		return Gap{}, false
+	}
+	kind := GapFailed
+	if r.Problem.Kind == ProblemRefused {
+		kind = GapRefused
+	}
+	return Gap{Kind: kind, Root: r.Root.RootID, Position: r.Problem.Position, Why: r.Problem.Message}, true
+}
