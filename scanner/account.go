@@ -6,6 +6,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/config"
 )
 
 // selected reports whether the root at path is to be judged: all are, unless the
@@ -14,7 +15,7 @@ func (s *scan) selected(path string) bool {
 	if !under(s.in.Head.Under, path) {
 		return false
 	}
-	return len(s.in.Config.Roots) == 0 || matchAny(s.in.Config.Roots, path)
+	return len(s.in.Config.Roots) == 0 || config.MatchAny(s.in.Config.Roots, path)
 }
 
 // selectedRoots are the identities of the selected roots of either tree, in order.
@@ -181,7 +182,7 @@ func (s *scan) noteGlobs() {
 		globs = append(globs, t.Roots...)
 	}
 	for _, glob := range globs {
-		if !s.anyRoot(func(path string) bool { return matchGlob(glob, path) }) {
+		if !s.anyRoot(func(path string) bool { return config.MatchGlob(glob, path) }) {
 			s.diagnose(report.Diagnostic{Severity: "warning", Message: fmt.Sprintf("glob %q matches no root", glob)})
 		}
 	}

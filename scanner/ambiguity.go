@@ -10,6 +10,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -39,7 +40,7 @@ func (s *scan) noteAmbiguities(t *target, root render.RootID, pairs []pair) {
 		}
 		s.diagnose(report.Diagnostic{Severity: "warning", Message: fmt.Sprintf(
 			"%s is not the same in the roots %s and %s; %s: name the roots that belong together under targets in %s",
-			key, defs[0].roots[0], defs[1].roots[0], effect, ConfigFile)})
+			key, defs[0].roots[0], defs[1].roots[0], effect, config.FileName)})
 	}
 }
 

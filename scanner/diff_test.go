@@ -58,11 +58,11 @@ metadata: {name: %s}
 data: {key: %q}
 `
 
-func config(file, name, value string) string { return fmt.Sprintf(configOf, file, name, value) }
+func configMapFile(file, name, value string) string { return fmt.Sprintf(configOf, file, name, value) }
 
 func TestCompareTellsWhatDiffersInEachRoot(t *testing.T) {
-	base := config("a/c.yaml", "c", "old") + config("a/gone.yaml", "gone", "x") + config("a/same.yaml", "same", "x") + config("b/same.yaml", "same", "x")
-	head := config("a/c.yaml", "c", "new") + config("a/more.yaml", "more", "x") + config("a/same.yaml", "same", "x") + config("b/same.yaml", "same", "x") + "# a comment changes nothing\n"
+	base := configMapFile("a/c.yaml", "c", "old") + configMapFile("a/gone.yaml", "gone", "x") + configMapFile("a/same.yaml", "same", "x") + configMapFile("b/same.yaml", "same", "x")
+	head := configMapFile("a/c.yaml", "c", "new") + configMapFile("a/more.yaml", "more", "x") + configMapFile("a/same.yaml", "same", "x") + configMapFile("b/same.yaml", "same", "x") + "# a comment changes nothing\n"
 	c := mustCompare(t, input(base, head))
 	wantChanges(t, c.Changes, `
 a UPDATE ConfigMap default/c +1 -1
@@ -98,7 +98,7 @@ a DELETE ConfigMap default/gone +0 -6
 
 // TestOnlyTouchedRootsAreRendered: what the change does not touch costs nothing.
 func TestOnlyTouchedRootsAreRendered(t *testing.T) {
-	in := input(config("a/c.yaml", "c", "old")+config("b/d.yaml", "d", "x"), config("a/c.yaml", "c", "new")+config("b/d.yaml", "d", "x"))
+	in := input(configMapFile("a/c.yaml", "c", "old")+configMapFile("b/d.yaml", "d", "x"), configMapFile("a/c.yaml", "c", "new")+configMapFile("b/d.yaml", "d", "x"))
 	totals := map[string]int{}
 	in.Progress = func(stage string, _, total int) { totals[stage] = total }
 	in.Workers = 1
@@ -111,7 +111,7 @@ func TestOnlyTouchedRootsAreRendered(t *testing.T) {
 // TestScanHoldsWhatCompareDoes: a scan tells the same changes when asked, and none
 // when not, nor without a base.
 func TestScanHoldsWhatCompareDoes(t *testing.T) {
-	in := input(config("a/c.yaml", "c", "old"), config("a/c.yaml", "c", "new")+config("b/d.yaml", "d", "x"))
+	in := input(configMapFile("a/c.yaml", "c", "old"), configMapFile("a/c.yaml", "c", "new")+configMapFile("b/d.yaml", "d", "x"))
 	if mustScan(t, in).Changes != nil {
 		t.Error("changes that nobody asked for")
 	}
@@ -133,7 +133,7 @@ func TestScanHoldsWhatCompareDoes(t *testing.T) {
 }
 
 func TestOnlySelectedRootsAreCompared(t *testing.T) {
-	in := input(config("a/c.yaml", "c", "old"), config("a/c.yaml", "c", "new")+config("b/d.yaml", "d", "x"))
+	in := input(configMapFile("a/c.yaml", "c", "old"), configMapFile("a/c.yaml", "c", "new")+configMapFile("b/d.yaml", "d", "x"))
 	in.Config.Roots = []string{"b"}
 	if c := mustCompare(t, in).Changes; len(c.Objects) != 1 || c.Objects[0].Root != "b" {
 		t.Errorf("got %+v", c)
@@ -187,7 +187,7 @@ func TestSecretInKubectlsAnnotation(t *testing.T) {
 
 func TestRootsThatDoNotRenderAreNotCompared(t *testing.T) {
 	kustomization := func(dir, text string) string { return "-- " + dir + "/kustomization.yaml --\n" + text + "\n" }
-	good, broken := kustomization("a", "resources: [c.yaml]")+config("a/c.yaml", "c", "x"), kustomization("a", "resources: [missing.yaml]")
+	good, broken := kustomization("a", "resources: [c.yaml]")+configMapFile("a/c.yaml", "c", "x"), kustomization("a", "resources: [missing.yaml]")
 
 	c := mustCompare(t, input(good, broken))
 	if len(c.Changes.Objects) != 0 || len(c.Indeterminate) != 1 || c.Indeterminate[0].Root != "a" || c.Indeterminate[0].Location.Tree != "head" {
@@ -197,16 +197,16 @@ func TestRootsThatDoNotRenderAreNotCompared(t *testing.T) {
 	if len(c.Changes.Objects) != 1 || c.Changes.Objects[0].Operation != "CREATE" || len(c.Diagnostics) != 1 || !strings.Contains(c.Diagnostics[0].Message, "did not render before") {
 		t.Errorf("broken at base: %+v", c)
 	}
-	c = mustCompare(t, input(broken+config("b/c.yaml", "c", "x"), config("b/c.yaml", "c", "x")))
+	c = mustCompare(t, input(broken+configMapFile("b/c.yaml", "c", "x"), configMapFile("b/c.yaml", "c", "x")))
 	if len(c.Changes.Objects) != 0 || len(c.Indeterminate) != 1 || c.Indeterminate[0].Location.Tree != "base" {
 		t.Errorf("broken at base and gone: %+v", c)
 	}
-	c = mustCompare(t, input(broken+config("b/c.yaml", "c", "x"), broken+config("b/c.yaml", "c", "y")))
+	c = mustCompare(t, input(broken+configMapFile("b/c.yaml", "c", "x"), broken+configMapFile("b/c.yaml", "c", "y")))
 	if len(c.Changes.Objects) != 1 || len(c.Indeterminate) != 0 {
 		t.Errorf("broken and not touched: %+v", c)
 	}
 	remote := kustomization("a", "resources: [https://github.com/o/r]")
-	c = mustCompare(t, input(remote+config("b/c.yaml", "c", "x"), remote+config("b/c.yaml", "c", "y")))
+	c = mustCompare(t, input(remote+configMapFile("b/c.yaml", "c", "x"), remote+configMapFile("b/c.yaml", "c", "y")))
 	if len(c.Changes.Objects) != 1 || len(c.Indeterminate) != 0 {
 		t.Errorf("remote and not touched: %+v", c)
 	}
@@ -215,8 +215,8 @@ func TestRootsThatDoNotRenderAreNotCompared(t *testing.T) {
 func TestDiffsAreBounded(t *testing.T) {
 	var base, head strings.Builder
 	for i := range 20 {
-		base.WriteString(config(fmt.Sprintf("a/%02d.yaml", i), fmt.Sprintf("c%02d", i), "old"))
-		head.WriteString(config(fmt.Sprintf("a/%02d.yaml", i), fmt.Sprintf("c%02d", i), "new"))
+		base.WriteString(configMapFile(fmt.Sprintf("a/%02d.yaml", i), fmt.Sprintf("c%02d", i), "old"))
+		head.WriteString(configMapFile(fmt.Sprintf("a/%02d.yaml", i), fmt.Sprintf("c%02d", i), "new"))
 	}
 	in := input(base.String(), head.String())
 	in.Diff = &scanner.DiffLimits{Objects: 3, ObjectBytes: 50, TotalBytes: 80}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/config"
 )
 
 // Input is what a scan works on. Scan reads nothing else: no network, no clock
@@ -14,7 +15,7 @@ type Input struct {
 	Base *Tree
 	Head Tree
 	// Config is the base's configuration with the flags applied.
-	Config Config
+	Config config.Config
 	// Extra are objects given beside the trees (--policies, --context), part of the
 	// cluster state at base and at head, never judged themselves.
 	Extra []Extra

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/config"
 )
 
 // immutable are policies that tell a CREATE, an UPDATE and a DELETE of ConfigMaps
@@ -94,7 +94,7 @@ func TestMovedObjects(t *testing.T) {
 // created there.
 func TestMovedBetweenTargets(t *testing.T) {
 	in := input(immutable+cm("a/x.yaml", "x", "1"), immutable+cm("b/x.yaml", "x", "2"))
-	in.Config.Targets = []scanner.Target{{Name: "a", Roots: []string{"a", "policies"}}, {Name: "b", Roots: []string{"b", "policies"}}}
+	in.Config.Targets = []config.Target{{Name: "a", Roots: []string{"a", "policies"}}, {Name: "b", Roots: []string{"b", "policies"}}}
 	wantSays(t, mustScan(t, in), denied("a/x.yaml", "DELETE", "deleted"), denied("b/x.yaml", "CREATE", "created"))
 }
 

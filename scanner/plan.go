@@ -115,7 +115,7 @@ func (p *plan) holding(w wants) []render.Root {
 
 // isGiven tells whether the configuration takes policies or context from a root.
 func (s *scan) isGiven(root string) bool {
-	for _, given := range s.in.Config.given() {
+	for _, given := range s.in.Config.GivenPaths() {
 		if under(given, root) {
 			return true
 		}

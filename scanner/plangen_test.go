@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/config"
 )
 
 // input is a repository and a change of it.
@@ -94,7 +95,7 @@ func (g *planGenerator) configure(in *scanner.Input) {
 	}
 	switch g.IntN(8) {
 	case 0:
-		c.Targets = []scanner.Target{{Name: "one", Roots: []string{"r0", "r1", "r2"}}, {Name: "two", Roots: []string{"r[1-9]"}}}
+		c.Targets = []config.Target{{Name: "one", Roots: []string{"r0", "r1", "r2"}}, {Name: "two", Roots: []string{"r[1-9]"}}}
 	case 1:
 		c.Roots = []string{"r[0-2]"}
 	case 2:

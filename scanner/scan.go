@@ -19,6 +19,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
@@ -128,7 +129,7 @@ func (s *scan) inGlobs() func(dir string) bool {
 	if len(s.in.Config.Roots) == 0 {
 		return nil
 	}
-	return func(dir string) bool { return matchAny(s.in.Config.Roots, dir) }
+	return func(dir string) bool { return config.MatchAny(s.in.Config.Roots, dir) }
 }
 
 // checkSelection refuses a selection of roots that selects none: a mistyped glob
@@ -146,7 +147,7 @@ func (s *scan) checkGlobs() error {
 		globs = append(globs, t.Roots...)
 	}
 	for _, glob := range globs {
-		if err := CheckGlob(glob); err != nil {
+		if err := config.CheckGlob(glob); err != nil {
 			return &InputError{What: "roots", Err: err}
 		}
 	}

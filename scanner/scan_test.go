@@ -17,6 +17,7 @@ import (
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/config"
 )
 
 // tree makes a tree of a txtar archive.
@@ -258,9 +259,9 @@ func TestScanAmbiguousPolicies(t *testing.T) {
 func TestScanTargets(t *testing.T) {
 	lax := strings.NewReplacer("policies/", "lax/", "<= 3", "<= 9", "at most 3", "at most 9").Replace(limitPolicy)
 	in := input("", limitPolicy+lax+"-- app/a.yaml --\n"+deployment("a", 5)+"-- other/b.yaml --\n"+deployment("b", 5))
-	in.Config.Targets = []scanner.Target{{Name: "test", Roots: []string{"app"}, Policies: []string{"lax"}}}
+	in.Config.Targets = []config.Target{{Name: "test", Roots: []string{"app"}, Policies: []string{"lax"}}}
 	wantSays(t, mustScan(t, in), "warning : 2 roots belong to no target of .preadmit.yaml and are not judged: other, policies")
-	in.Config.Targets = append(in.Config.Targets, scanner.Target{Name: "prod", Roots: []string{"app", "other"}, Policies: []string{"policies/limit.yaml"}})
+	in.Config.Targets = append(in.Config.Targets, config.Target{Name: "prod", Roots: []string{"app", "other"}, Policies: []string{"policies/limit.yaml"}})
 	wantSays(t, mustScan(t, in),
 		"new Deny validation app/a.yaml CREATE Deployment default/a: at most 3 [inForce]",
 		"new Deny validation other/b.yaml CREATE Deployment default/b: at most 3 [inForce]",
@@ -296,16 +297,16 @@ func TestScanExtras(t *testing.T) {
 }
 
 func TestScanInputErrors(t *testing.T) {
-	for _, config := range []scanner.Config{
+	for _, cfg := range []config.Config{
 		{Roots: []string{"apps/["}},
 		{Policies: []string{"nowhere"}},
-		{Targets: []scanner.Target{{Name: "t", Roots: []string{"**"}, Context: []string{"nowhere.yaml"}}}},
+		{Targets: []config.Target{{Name: "t", Roots: []string{"**"}, Context: []string{"nowhere.yaml"}}}},
 	} {
 		in := input("", "-- app/a.yaml --\n"+deployment("a", 5))
-		in.Config = config
+		in.Config = cfg
 		var wrong *scanner.InputError
 		if _, err := scanner.Scan(context.Background(), in); !errors.As(err, &wrong) {
-			t.Errorf("%+v: error %v", config, err)
+			t.Errorf("%+v: error %v", cfg, err)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/config"
 )
 
 // target is a cluster with its state before and after the change. Without
@@ -35,7 +36,7 @@ type target struct {
 func (s *scan) buildTargets(ctx context.Context) error {
 	configured := s.in.Config.Targets
 	if len(configured) == 0 {
-		configured = []Target{{Roots: []string{"**"}}}
+		configured = []config.Target{{Roots: []string{"**"}}}
 	}
 	for _, c := range configured {
 		t, err := s.buildTarget(ctx, c)
@@ -48,7 +49,7 @@ func (s *scan) buildTargets(ctx context.Context) error {
 	return nil
 }
 
-func (s *scan) buildTarget(ctx context.Context, c Target) (*target, error) {
+func (s *scan) buildTarget(ctx context.Context, c config.Target) (*target, error) {
 	paths := slices.Concat(c.Policies, c.Context, s.in.Config.Policies, s.in.Config.Context)
 	if err := s.checkGiven(paths); err != nil {
 		return nil, err
@@ -82,10 +83,10 @@ type givenState struct {
 }
 
 // buildState collects the objects of a target in one tree.
-func (s *scan) buildState(ctx context.Context, from *side, c Target, paths []string) (*givenState, error) {
+func (s *scan) buildState(ctx context.Context, from *side, c config.Target, paths []string) (*givenState, error) {
 	roots := []*rendered{}
 	for _, root := range from.found.Roots {
-		if r := from.roots[from.id(root)]; r != nil && r.Problem == nil && matchAny(c.Roots, root.Dir) {
+		if r := from.roots[from.id(root)]; r != nil && r.Problem == nil && config.MatchAny(c.Roots, root.Dir) {
 			roots = append(roots, r)
 		}
 	}
@@ -155,11 +156,11 @@ func (s *scan) noteGivenProblem(from *side, given string, r *rendered) {
 
 // targetRoots are the selected roots of a target, and those it takes policies or
 // context from, which are applied to it as well.
-func (s *scan) targetRoots(c Target) []render.RootID {
+func (s *scan) targetRoots(c config.Target) []render.RootID {
 	roots := []render.RootID{}
 	for _, id := range s.selectedRoots() {
 		given := slices.ContainsFunc(slices.Concat(c.Policies, c.Context), func(dir string) bool { return under(dir, id.Dir) })
-		if matchAny(c.Roots, id.Dir) || given {
+		if config.MatchAny(c.Roots, id.Dir) || given {
 			roots = append(roots, id)
 		}
 	}
@@ -167,8 +168,8 @@ func (s *scan) targetRoots(c Target) []render.RootID {
 }
 
 // userOf is who applies the objects of a target.
-func (s *scan) userOf(c Target) user.Info {
-	u := DefaultUser()
+func (s *scan) userOf(c config.Target) user.Info {
+	u := config.DefaultUser()
 	switch {
 	case c.User != nil:
 		u = *c.User
@@ -201,7 +202,7 @@ func (s *scan) noteUntargeted() {
 	s.diagnose(report.Diagnostic{
 		Severity: "warning",
 		Message: fmt.Sprintf("%d roots belong to no target of %s and are not judged: %s",
-			len(left), ConfigFile, abbreviate(left)),
+			len(left), config.FileName, abbreviate(left)),
 	})
 }
 

@@ -298,7 +298,7 @@ func stringsOf(value any) []string {
 // both sides.
 func (s *scan) renderAllGiven(ctx context.Context) error {
 	for _, from := range []*side{s.head, s.base} {
-		for _, name := range s.in.Config.given() {
+		for _, name := range s.in.Config.GivenPaths() {
 			if _, err := from.renderGiven(ctx, name); err != nil {
 				return err
 			}

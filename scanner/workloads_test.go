@@ -13,6 +13,7 @@ import (
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/config"
 )
 
 // TestWorkloads scans the changes in testdata/workloads. Their want.txt says what
@@ -57,11 +58,11 @@ func workloadCase(t *testing.T, archive *txtar.Archive) (in scanner.Input, want 
 		case "want.txt":
 			want = f
 		case "config.yaml":
-			config, err := scanner.ParseConfig(f.Name, f.Data)
+			cfg, err := config.Parse(f.Name, f.Data)
 			if err != nil {
 				t.Fatal(err)
 			}
-			in.Config = *config
+			in.Config = *cfg
 		case "base":
 			base[name], compared = file, true
 		case "head":

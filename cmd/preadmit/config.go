@@ -4,36 +4,36 @@ import (
 	"os"
 
 	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/config"
 )
 
 // loadConfig reads the configuration in force and puts the flags over it. The
 // diagnostics tell of a configuration that the change itself changes.
-func loadConfig(f *scanFlags, c *change) (scanner.Config, []report.Diagnostic, error) {
+func loadConfig(f *scanFlags, c *change) (config.Config, []report.Diagnostic, error) {
 	if f.given("config") {
-		config, err := readConfig(f.config)
-		f.apply(&config)
-		return config, nil, err
+		cfg, err := readConfig(f.config)
+		f.apply(&cfg)
+		return cfg, nil, err
 	}
-	config, remarks, err := scanner.LoadConfig(c.baseFS(), c.head.FS)
+	cfg, remarks, err := config.Load(c.baseFS(), c.head.FS)
 	switch {
 	case err != nil && c.base != nil:
-		return config, nil, usagef("configuration of the base:\n%w\nmend it there first, or give another with --config", err)
+		return cfg, nil, usagef("configuration of the base:\n%w\nmend it there first, or give another with --config", err)
 	case err != nil:
-		return config, nil, usagef("configuration:\n%w", err)
+		return cfg, nil, usagef("configuration:\n%w", err)
 	}
-	f.apply(&config)
-	return config, remarks, nil
+	f.apply(&cfg)
+	return cfg, remarks, nil
 }
 
-func readConfig(path string) (scanner.Config, error) {
+func readConfig(path string) (config.Config, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return scanner.Config{}, usagef("--config: %w", err)
+		return config.Config{}, usagef("--config: %w", err)
 	}
-	config, err := scanner.ParseConfig(path, data)
+	cfg, err := config.Parse(path, data)
 	if err != nil {
-		return scanner.Config{}, usagef("configuration:\n%w", err)
+		return config.Config{}, usagef("configuration:\n%w", err)
 	}
-	return *config, nil
+	return *cfg, nil
 }

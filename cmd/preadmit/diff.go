@@ -10,6 +10,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/config"
 )
 
 func newDiffCommand(p Process) *cobra.Command {
@@ -69,7 +70,7 @@ func (f *diffFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.basePath, "base-path", "", "compare with this plain `DIR` instead of a revision; no git")
 	flags.Var(&f.roots, "roots", "only the roots that match this `GLOB`; ** crosses directories (repeatable)")
 	flags.Var(&f.loadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(f.loadRestrictor.known, " or "))
-	flags.StringVar(&f.config, "config", "", "configuration `FILE` to use instead of the repository's "+scanner.ConfigFile)
+	flags.StringVar(&f.config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
 	flags.Var(&f.format, "format", "`FORMAT` on stdout: "+strings.Join(f.format.known, ", "))
 	flags.Var(&f.color, "color", "`WHEN` to colour text: auto, always or never")
 	f.cache.register(flags)
@@ -119,7 +120,7 @@ func runDiff(ctx context.Context, p Process, f *diffFlags) error {
 	if err != nil {
 		return err
 	}
-	config, remarks, err := loadConfig(f.scanFlags, change)
+	cfg, remarks, err := loadConfig(f.scanFlags, change)
 	if err != nil {
 		return err
 	}
@@ -131,8 +132,8 @@ func runDiff(ctx context.Context, p Process, f *diffFlags) error {
 	f.explain(p.Stderr, change)
 	progress := newProgress(p, f.quiet)
 	result, err := scanner.Compare(ctx, scanner.Input{
-		Base: change.base, Head: change.head, Config: config, Diff: printedLimits(),
-		Render: renderOptions(p, config.LoadRestrictor, cache), Version: ownVersion(), Progress: progress.update,
+		Base: change.base, Head: change.head, Config: cfg, Diff: printedLimits(),
+		Render: renderOptions(p, cfg.LoadRestrictor, cache), Version: ownVersion(), Progress: progress.update,
 	})
 	progress.erase()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
-	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/config"
 )
 
 // choice is a flag that takes one of a few words.
@@ -68,7 +68,7 @@ func newScanFlags() *scanFlags {
 		asGroups: words{kind: "GROUP"}, outputs: words{kind: "[FORMAT=]FILE"}, roots: words{kind: "GLOB"},
 		failOn:         choice{value: "deny", known: report.FailOnValues()},
 		format:         choice{value: "text", known: format.Formats()},
-		loadRestrictor: choice{value: scanner.LoadRestrictors()[0], known: scanner.LoadRestrictors()},
+		loadRestrictor: choice{value: config.LoadRestrictors()[0], known: config.LoadRestrictors()},
 		color:          choice{value: "auto", known: []string{"auto", "always", "never"}},
 	}
 }
@@ -90,11 +90,11 @@ func (f *scanFlags) registerJudging(cmd *cobra.Command) {
 	flags.Var(&f.policies, "policies", "more policies than those in the repository: a `PATH` of YAML (repeatable)")
 	flags.Var(&f.context, "context", "YAML `FILE` of a cluster's Namespaces, CRDs, params, RBAC and policies, - for stdin (repeatable)")
 	flags.Var(&f.roots, "roots", "only the roots that match this `GLOB`; ** crosses directories (repeatable)")
-	flags.StringVar(&f.as, "as", "", "the `USER` who applies the objects (default \""+scanner.DefaultUser().Name+"\")")
+	flags.StringVar(&f.as, "as", "", "the `USER` who applies the objects (default \""+config.DefaultUser().Name+"\")")
 	flags.Var(&f.asGroups, "as-group", "a `GROUP` of that user (repeatable)")
 	flags.Var(&f.loadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(f.loadRestrictor.known, " or "))
 	flags.BoolVar(&f.noWorkloads, "no-workloads", false, "do not judge the Pods, ReplicaSets and Jobs that controllers create of workloads")
-	flags.StringVar(&f.config, "config", "", "configuration `FILE` to use instead of the repository's "+scanner.ConfigFile)
+	flags.StringVar(&f.config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
 	flags.Var(&f.failOn, "fail-on", "the weakest `ACTION` that fails the run: "+strings.Join(f.failOn.known, ", "))
 	flags.BoolVar(&f.existing, "existing", false, "let findings that the base has too fail the run")
 	flags.BoolVar(&f.diff, "diff", false, "report too what changes in the rendered objects, for formats that show it; html implies it")
@@ -140,7 +140,7 @@ func (f *scanFlags) check() error {
 		return usagef("-v and -q contradict each other")
 	}
 	for _, glob := range f.roots.values {
-		if err := scanner.CheckGlob(glob); err != nil {
+		if err := config.CheckGlob(glob); err != nil {
 			return usagef("--roots: %w", err)
 		}
 	}
@@ -148,7 +148,7 @@ func (f *scanFlags) check() error {
 }
 
 // apply puts what the command line says over what the file says.
-func (f *scanFlags) apply(c *scanner.Config) {
+func (f *scanFlags) apply(c *config.Config) {
 	if f.given("fail-on") || c.FailOn == "" {
 		c.FailOn = f.failOn.value
 	}
@@ -165,7 +165,7 @@ func (f *scanFlags) apply(c *scanner.Config) {
 	if f.as == "" {
 		return
 	}
-	user := scanner.NewUser(f.as, f.asGroups.values)
+	user := config.NewUser(f.as, f.asGroups.values)
 	c.User = &user
 	for i := range c.Targets {
 		c.Targets[i].User = nil // the command line speaks for all targets

@@ -11,6 +11,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/lint"
 )
 
@@ -90,7 +91,7 @@ func (f *lintFlags) input(ctx context.Context, p Process) (lint.Input, error) {
 	if err != nil {
 		return lint.Input{}, err
 	}
-	config, _, err := loadConfig(f.scan, &change{head: tree})
+	cfg, _, err := loadConfig(f.scan, &change{head: tree})
 	if err != nil {
 		return lint.Input{}, err
 	}
@@ -104,13 +105,13 @@ func (f *lintFlags) input(ctx context.Context, p Process) (lint.Input, error) {
 	}
 	in := lint.Input{
 		Scan: scanner.Input{
-			Head: tree, Config: config, Extra: extras,
-			Render: renderOptions(p, config.LoadRestrictor, cache), Version: ownVersion(),
+			Head: tree, Config: cfg, Extra: extras,
+			Render: renderOptions(p, cfg.LoadRestrictor, cache), Version: ownVersion(),
 		},
 		Under: under, Disable: f.disable.values,
 	}
 	if f.scan.as != "" {
-		author := scanner.NewUser(f.scan.as, f.scan.asGroups.values)
+		author := config.NewUser(f.scan.as, f.scan.asGroups.values)
 		in.Author = &author
 	}
 	return in, nil

@@ -16,6 +16,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/config"
 )
 
 // lintFlags are the flags of preadmit lint as given: some of scan's, and its own.
@@ -48,7 +49,7 @@ func (f *lintFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&s.as, "as", "", "the `USER` who creates the policies: may they read what paramKind and paramRef refer to?")
 	flags.Var(&s.asGroups, "as-group", "a `GROUP` of that user (repeatable)")
 	flags.Var(&s.loadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(s.loadRestrictor.known, " or "))
-	flags.StringVar(&s.config, "config", "", "configuration `FILE` to use instead of the repository's "+scanner.ConfigFile)
+	flags.StringVar(&s.config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
 	flags.Var(&f.disable, "disable", "switch a `RULE` off (repeatable)")
 	flags.Var(&f.failOn, "fail-on", "the weakest `SEVERITY` that fails the run: "+strings.Join(f.failOn.known, ", "))
 	flags.Var(&s.format, "format", "`FORMAT` of the report on stdout: "+strings.Join(s.format.known, ", "))

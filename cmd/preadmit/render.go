@@ -78,11 +78,11 @@ func runRender(ctx context.Context, p Process, f *renderFlags) error {
 	if err != nil {
 		return err
 	}
-	config, _, err := loadConfig(f.scan, &change{head: tree})
+	cfg, _, err := loadConfig(f.scan, &change{head: tree})
 	if err != nil {
 		return err
 	}
-	renderer := render.NewRenderer(tree.FS, renderOptions(p, config.LoadRestrictor, nil))
+	renderer := render.NewRenderer(tree.FS, renderOptions(p, cfg.LoadRestrictor, nil))
 	root, remarks, err := findRoot(ctx, renderer, dir)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/preadmit/preadmit/render/gittree"
 	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/spf13/cobra"
 )
 
@@ -37,7 +38,7 @@ func (f *renderFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.tree, "tree", "", "ROOT is a path inside this `DIR`, which holds all that it uses; no git")
 	flags.BoolVar(&f.showSecrets, "show-secrets", false, "do not mask the values of Secrets")
 	flags.Var(&s.loadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(s.loadRestrictor.known, " or "))
-	flags.StringVar(&s.config, "config", "", "configuration `FILE` to use instead of the repository's "+scanner.ConfigFile)
+	flags.StringVar(&s.config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
 	complete := func(name string, directive cobra.ShellCompDirective, known ...string) {
 		// The only error is a flag that does not exist.
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(toCompletions(known), directive))

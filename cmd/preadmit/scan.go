@@ -12,6 +12,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/config"
 )
 
 func newScanCommand(p Process) *cobra.Command {
@@ -28,7 +29,7 @@ Without --base every object is judged as created. With --base, what changed
 since the merge base is judged as created, updated or deleted; objects that did
 not change are judged again when a policy that reaches them did.
 
-Configuration is read from ` + scanner.ConfigFile + ` at the top of the base; flags win over it.
+Configuration is read from ` + config.FileName + ` at the top of the base; flags win over it.
 
 Exit code: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or
 configuration, 3 the scan could not be completed (a root does not render).`,
@@ -85,30 +86,30 @@ func runScan(ctx context.Context, p Process, f *scanFlags) error {
 	if err != nil {
 		return err
 	}
-	result, config, err := judge(ctx, p, f, change, extras)
+	result, cfg, err := judge(ctx, p, f, change, extras)
 	if err != nil {
 		return err
 	}
 	err = outputs.write(p, f, func(w io.Writer, name string, opts format.Options) error {
-		opts.FailOn, opts.Existing = config.FailOn, f.existing
+		opts.FailOn, opts.Existing = cfg.FailOn, f.existing
 		return format.Write(w, name, result, opts)
 	})
 	if err != nil {
 		return err
 	}
-	return verdict(p.Stderr, result, config.FailOn, f.existing)
+	return verdict(p.Stderr, result, cfg.FailOn, f.existing)
 }
 
 // judge scans a change with the configuration that is in force for it, which it gives
 // as well.
-func judge(ctx context.Context, p Process, f *scanFlags, change *change, extras []scanner.Extra) (*report.Report, scanner.Config, error) {
-	config, remarks, err := loadConfig(f, change)
+func judge(ctx context.Context, p Process, f *scanFlags, change *change, extras []scanner.Extra) (*report.Report, config.Config, error) {
+	cfg, remarks, err := loadConfig(f, change)
 	if err != nil {
-		return nil, config, err
+		return nil, cfg, err
 	}
 	cache, err := f.openCache()
 	if err != nil {
-		return nil, config, err
+		return nil, cfg, err
 	}
 	defer closeCache(p.Stderr, cache)
 	f.explain(p.Stderr, change)
@@ -116,19 +117,19 @@ func judge(ctx context.Context, p Process, f *scanFlags, change *change, extras 
 	result, err := scanner.Scan(ctx, scanner.Input{
 		Base:     change.base,
 		Head:     change.head,
-		Config:   config,
+		Config:   cfg,
 		Extra:    extras,
-		Render:   renderOptions(p, config.LoadRestrictor, cache),
+		Render:   renderOptions(p, cfg.LoadRestrictor, cache),
 		Version:  ownVersion(),
 		Diff:     f.diffLimits(),
 		Progress: progress.update,
 	})
 	progress.erase()
 	if err != nil {
-		return nil, config, scanError(ctx, err)
+		return nil, cfg, scanError(ctx, err)
 	}
 	result.Diagnose(remarks...)
-	return result, config, nil
+	return result, cfg, nil
 }
 
 func ownVersion() string {

@@ -15,6 +15,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -27,7 +28,7 @@ type Input struct {
 	// or is rendered by roots at or below it. Empty means everything.
 	Under string
 	// Author creates the policies and bindings. Nil leaves out whether the author may.
-	Author *scanner.User
+	Author *config.User
 	// Disable names rules to switch off.
 	Disable []string
 }

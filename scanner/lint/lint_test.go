@@ -17,6 +17,7 @@ import (
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/lint"
 )
 
@@ -63,7 +64,7 @@ func input(archive *txtar.Archive) lint.Input {
 		case f.Name == "want":
 		case f.Name == "author":
 			words := strings.Fields(string(f.Data))
-			author := scanner.NewUser(words[0], words[1:])
+			author := config.NewUser(words[0], words[1:])
 			in.Author = &author
 		case isContext:
 			given[name] = &fstest.MapFile{Data: f.Data}

@@ -16,6 +16,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/config"
 )
 
 // stackBytes bounds the stack of a goroutine: enough for all that limits of rendering
@@ -56,13 +57,13 @@ func (j *job) scan(ctx context.Context, t *teller, isolate render.Isolator) (*re
 	if err != nil {
 		return nil, "", err
 	}
-	config, remarks, err := configuration(base, head)
+	cfg, remarks, err := configuration(base, head)
 	if err != nil {
 		return nil, "", mistake{err}
 	}
 	in := scanner.Input{
-		Base: base, Head: *head, Config: config,
-		Render:  render.Options{LoadRestrictor: render.LoadRestrictor(config.LoadRestrictor), Isolate: isolate},
+		Base: base, Head: *head, Config: cfg,
+		Render:  render.Options{LoadRestrictor: render.LoadRestrictor(cfg.LoadRestrictor), Isolate: isolate},
 		Version: j.Request.Version, Workers: j.Workers,
 		Progress: t.progress, Rendering: t.rendering, Refused: map[string]string{},
 	}
@@ -80,23 +81,23 @@ func (j *job) scan(ctx context.Context, t *teller, isolate render.Isolator) (*re
 		return nil, "", fmt.Errorf("scan: %w", err)
 	}
 	r.Diagnose(remarks...)
-	return r, config.FailOn, nil
+	return r, cfg.FailOn, nil
 }
 
 // configuration is the base's, as in every scan.
-func configuration(base, head *scanner.Tree) (scanner.Config, []report.Diagnostic, error) {
+func configuration(base, head *scanner.Tree) (config.Config, []report.Diagnostic, error) {
 	if base == nil {
-		config, remarks, err := scanner.LoadConfig(nil, head.FS)
+		cfg, remarks, err := config.Load(nil, head.FS)
 		if err != nil {
 			err = fmt.Errorf("configuration:\n%w", err)
 		}
-		return config, remarks, err
+		return cfg, remarks, err
 	}
-	config, remarks, err := scanner.LoadConfig(base.FS, head.FS)
+	cfg, remarks, err := config.Load(base.FS, head.FS)
 	if err != nil {
 		err = fmt.Errorf("configuration of the base:\n%w\nmend it there first", err)
 	}
-	return config, remarks, err
+	return cfg, remarks, err
 }
 
 // trees opens the commits. Without Base there is no tree of it.

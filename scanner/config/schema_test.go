@@ -1,4 +1,4 @@
-package scanner
+package config
 
 import (
 	"bytes"
@@ -18,10 +18,10 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-var configSchemaFile = filepath.Join("..", "docs", "config.schema.json")
+var schemaFile = filepath.Join("..", "..", "docs", "config.schema.json")
 
-// TestConfigSchemaFields keeps the published schema in step with the structs.
-func TestConfigSchemaFields(t *testing.T) {
+// TestSchemaFields keeps the published schema in step with the structs.
+func TestSchemaFields(t *testing.T) {
 	var schema struct {
 		Properties map[string]any
 		Defs       map[string]struct {
@@ -29,7 +29,7 @@ func TestConfigSchemaFields(t *testing.T) {
 			Required   []string
 		} `json:"$defs"`
 	}
-	data, err := os.ReadFile(configSchemaFile)
+	data, err := os.ReadFile(schemaFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,9 +68,9 @@ func TestConfigSchemaFields(t *testing.T) {
 	}
 }
 
-// TestConfigSchemaAgrees puts the same files to the schema and to ParseConfig.
-func TestConfigSchemaAgrees(t *testing.T) {
-	schema, err := jsonschema.NewCompiler().Compile(configSchemaFile)
+// TestSchemaAgrees puts the same files to the schema and to Parse.
+func TestSchemaAgrees(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile(schemaFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,8 +78,8 @@ func TestConfigSchemaAgrees(t *testing.T) {
 		name, in string
 		valid    bool
 	}{
-		{"least", configHead, true},
-		{"most", configHead + `failOn: never
+		{"least", header, true},
+		{"most", header + `failOn: never
 loadRestrictor: LoadRestrictionsRootOnly
 roots: ['**']
 policies: [p]
@@ -89,20 +89,20 @@ workloads: false
 targets: [{name: t, roots: ['*'], policies: [p], context: [c], user: {name: u}}]
 `, true},
 		{"no kind", "apiVersion: preadmit.dev/v1alpha1\n", false},
-		{"unknown key", configHead + "failon: deny\n", false},
-		{"failOn", configHead + "failOn: denied\n", false},
-		{"workloads", configHead + "workloads: 1\n", false},
-		{"root", configHead + "roots: [/abs]\n", false},
-		{"empty path", configHead + "policies: ['']\n", false},
-		{"nameless user", configHead + "user: {groups: [g]}\n", false},
-		{"rootless target", configHead + "targets: [{name: t}]\n", false},
-		{"nameless target", configHead + "targets: [{name: '', roots: [a]}]\n", false},
-		{"unknown target key", configHead + "targets: [{name: t, roots: [a], root: b}]\n", false},
+		{"unknown key", header + "failon: deny\n", false},
+		{"failOn", header + "failOn: denied\n", false},
+		{"workloads", header + "workloads: 1\n", false},
+		{"root", header + "roots: [/abs]\n", false},
+		{"empty path", header + "policies: ['']\n", false},
+		{"nameless user", header + "user: {groups: [g]}\n", false},
+		{"rootless target", header + "targets: [{name: t}]\n", false},
+		{"nameless target", header + "targets: [{name: '', roots: [a]}]\n", false},
+		{"unknown target key", header + "targets: [{name: t, roots: [a], root: b}]\n", false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if _, err := ParseConfig("c.yaml", []byte(test.in)); (err == nil) != test.valid {
-				t.Errorf("ParseConfig: %v, want valid %v", err, test.valid)
+			if _, err := Parse("c.yaml", []byte(test.in)); (err == nil) != test.valid {
+				t.Errorf("Parse: %v, want valid %v", err, test.valid)
 			}
 			if err := validateYAML(t, schema, []byte(test.in)); (err == nil) != test.valid {
 				t.Errorf("schema: %v, want valid %v", err, test.valid)
@@ -111,13 +111,13 @@ targets: [{name: t, roots: ['*'], policies: [p], context: [c], user: {name: u}}]
 	}
 }
 
-// TestConfigDocumentation parses every example of the documentation.
-func TestConfigDocumentation(t *testing.T) {
-	schema, err := jsonschema.NewCompiler().Compile(configSchemaFile)
+// TestDocumentation parses every example of the documentation.
+func TestDocumentation(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile(schemaFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(filepath.Join("..", "docs", "config.md"))
+	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "config.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestConfigDocumentation(t *testing.T) {
 		t.Error("docs/config.md has no example")
 	}
 	for _, example := range examples {
-		if _, err := ParseConfig("docs/config.md", example[1]); err != nil {
+		if _, err := Parse("docs/config.md", example[1]); err != nil {
 			t.Errorf("%v in\n%s", err, example[1])
 		}
 		if err := validateYAML(t, schema, example[1]); err != nil {

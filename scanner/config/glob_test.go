@@ -1,4 +1,4 @@
-package scanner
+package config
 
 import (
 	"strings"
@@ -39,8 +39,8 @@ func TestMatchGlob(t *testing.T) {
 		{"apps/[", "apps/[", false},
 	}
 	for _, tt := range tests {
-		if got := matchGlob(tt.glob, tt.name); got != tt.want {
-			t.Errorf("matchGlob(%q, %q) = %v, want %v", tt.glob, tt.name, got, tt.want)
+		if got := MatchGlob(tt.glob, tt.name); got != tt.want {
+			t.Errorf("MatchGlob(%q, %q) = %v, want %v", tt.glob, tt.name, got, tt.want)
 		}
 	}
 }
@@ -50,24 +50,10 @@ func TestMatchGlobIsPolynomial(t *testing.T) {
 	glob := strings.Repeat("**/a/", 40) + "b"
 	name := strings.Repeat("a/", 200) + "c"
 	start := time.Now()
-	if matchGlob(glob, name) {
+	if MatchGlob(glob, name) {
 		t.Error("matched")
 	}
 	if spent := time.Since(start); spent > time.Second {
 		t.Errorf("took %v", spent)
-	}
-}
-
-func TestUnder(t *testing.T) {
-	for _, tt := range []struct {
-		dir, name string
-		want      bool
-	}{
-		{"", "a", true}, {".", ".", true}, {"a", "a", true}, {"a", "a/b", true},
-		{"a/", "a/b", true}, {"a", "ab", false}, {"a/b", "a", false}, {"a", ".", false},
-	} {
-		if got := under(tt.dir, tt.name); got != tt.want {
-			t.Errorf("under(%q, %q) = %v, want %v", tt.dir, tt.name, got, tt.want)
-		}
 	}
 }

@@ -1,7 +1,6 @@
-package scanner
+package config
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -12,18 +11,18 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// LoadRestrictors are what Config.LoadRestrictor may say.
+// LoadRestrictors returns the values that Config.LoadRestrictor may have.
 func LoadRestrictors() []string {
 	return []string{string(render.LoadRestrictionsNone), string(render.LoadRestrictionsRootOnly)}
 }
 
-// configCheck records values that have the right type and still mean nothing. Of a
-// field that could not be decoded it says no more.
-type configCheck struct{ *strictyaml.Document }
+// checker records the values of a file that have the right type but no meaning. It
+// says nothing more about a field that could not be decoded.
+type checker struct{ *strictyaml.Document }
 
-func (c *configCheck) config(config *Config) {
+func (c *checker) config(config *Config) {
 	c.constant("apiVersion", config.APIVersion, report.APIVersion)
-	c.constant("kind", config.Kind, ConfigKind)
+	c.constant("kind", config.Kind, Kind)
 	c.choice("failOn", config.FailOn, report.FailOnValues())
 	c.choice("loadRestrictor", config.LoadRestrictor, LoadRestrictors())
 	c.globs("roots", config.Roots)
@@ -36,7 +35,7 @@ func (c *configCheck) config(config *Config) {
 	}
 }
 
-func (c *configCheck) constant(key, got, want string) {
+func (c *checker) constant(key, got, want string) {
 	switch {
 	case got == want || c.Failed(key) || c.Failed(""):
 	case !c.Has(key):
@@ -46,14 +45,14 @@ func (c *configCheck) constant(key, got, want string) {
 	}
 }
 
-func (c *configCheck) choice(key, got string, known []string) {
+func (c *checker) choice(key, got string, known []string) {
 	if !c.Has(key) || c.Failed(key) || slices.Contains(known, got) {
 		return
 	}
 	c.Fail(key, "unknown value %q%s", got, strictyaml.Suggestion(got, known))
 }
 
-func (c *configCheck) globs(key string, globs []string) {
+func (c *checker) globs(key string, globs []string) {
 	for i, glob := range globs {
 		at := fmt.Sprintf("%s[%d]", key, i)
 		if err := CheckGlob(glob); err != nil && !c.Failed(at) {
@@ -62,7 +61,7 @@ func (c *configCheck) globs(key string, globs []string) {
 	}
 }
 
-func (c *configCheck) paths(key string, paths []string) {
+func (c *checker) paths(key string, paths []string) {
 	for i, p := range paths {
 		at := fmt.Sprintf("%s[%d]", key, i)
 		switch clean := path.Clean(p); {
@@ -75,7 +74,7 @@ func (c *configCheck) paths(key string, paths []string) {
 	}
 }
 
-func (c *configCheck) user(key string, u *User) {
+func (c *checker) user(key string, u *User) {
 	if u == nil || c.Failed(key) {
 		return
 	}
@@ -90,7 +89,7 @@ func (c *configCheck) user(key string, u *User) {
 	}
 }
 
-func (c *configCheck) target(key string, t *Target, names map[string]int) {
+func (c *checker) target(key string, t *Target, names map[string]int) {
 	if c.Failed(key) {
 		return
 	}
@@ -104,7 +103,7 @@ func (c *configCheck) target(key string, t *Target, names map[string]int) {
 	c.user(key+".user", t.User)
 }
 
-func (c *configCheck) targetName(key, name string, names map[string]int) {
+func (c *checker) targetName(key, name string, names map[string]int) {
 	switch line, repeated := names[name]; {
 	case c.Failed(key):
 	case name == "":
@@ -114,25 +113,4 @@ func (c *configCheck) targetName(key, name string, names map[string]int) {
 	default:
 		names[name] = c.Line(key)
 	}
-}
-
-// CheckGlob says what is wrong with a glob that chooses roots: slash-separated,
-// relative to the top of the tree, with path.Match's syntax within a directory
-// name and ** for any number of directories.
-func CheckGlob(glob string) error {
-	if glob == "" {
-		return errors.New("empty glob")
-	}
-	if path.IsAbs(glob) {
-		return fmt.Errorf("glob %q is absolute: roots are relative to the top of the repository", glob)
-	}
-	for _, segment := range strings.Split(glob, "/") {
-		if segment == ".." {
-			return fmt.Errorf("glob %q leaves the repository", glob)
-		}
-		if _, err := path.Match(segment, ""); err != nil {
-			return fmt.Errorf("invalid glob %q: syntax error in %q", glob, segment)
-		}
-	}
-	return nil
 }

@@ -1,32 +1,33 @@
-package scanner
+package config
 
 import "slices"
 
-// Config is what .preadmit.yaml says (apiVersion preadmit.dev/v1alpha1, kind
-// ScanConfig) and what the flags of `preadmit scan` override.
+// Config is the content of a .preadmit.yaml (apiVersion preadmit.dev/v1alpha1, kind
+// ScanConfig). The flags of `preadmit scan` override it.
 type Config struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	// FailOn is the weakest action that fails a run: deny, warn, audit,
 	// indeterminate or never. Empty means deny.
 	FailOn string `json:"failOn,omitempty"`
-	// LoadRestrictor is kustomize's, empty means LoadRestrictionsNone.
+	// LoadRestrictor is the load restrictor of kustomize. Empty means
+	// LoadRestrictionsNone.
 	LoadRestrictor string `json:"loadRestrictor,omitempty"`
-	// Roots are globs (** crosses directories) that choose among the discovered
-	// roots. Empty means all.
+	// Roots are globs that choose among the discovered roots, see MatchGlob. Empty
+	// means all.
 	Roots []string `json:"roots,omitempty"`
-	// Policies and Context are paths of the repository whose objects belong to
-	// every target's state besides the roots: more policies, and YAML of a
-	// cluster's Namespaces, CRDs, params, RBAC.
+	// Policies and Context are paths in the repository. Their objects belong to the
+	// cluster state of every target, besides the objects of its roots: more policies,
+	// and the Namespaces, CRDs, params and RBAC of a cluster.
 	Policies []string `json:"policies,omitempty"`
 	Context  []string `json:"context,omitempty"`
-	// User makes the requests. Default: Flux's kustomize-controller.
+	// User makes the requests. Nil means DefaultUser.
 	User *User `json:"user,omitempty"`
-	// Workloads says whether what the controllers create of workloads, Pods most of
-	// all, is judged as well. Nil means true.
+	// Workloads says whether the objects that controllers create for workloads, such
+	// as Pods, are judged too. Nil means true.
 	Workloads *bool `json:"workloads,omitempty"`
-	// Targets are the clusters the roots are deployed to. Without any, each root is
-	// its own target that may look up namespaces, params and CRDs in other roots.
+	// Targets are the clusters that roots are deployed to. Without any, each root is a
+	// target of its own, which may use Namespaces, params and CRDs of other roots.
 	Targets []Target `json:"targets,omitempty"`
 }
 
@@ -39,14 +40,14 @@ type Target struct {
 	User     *User    `json:"user,omitempty"`
 }
 
-// User is request.userInfo.
+// User is the user of a request: request.userInfo in a policy.
 type User struct {
 	Name   string   `json:"name"`
 	Groups []string `json:"groups,omitempty"`
 }
 
-// given are the paths of all policies and context.
-func (c *Config) given() []string {
+// GivenPaths returns the paths of all policies and context, of all targets.
+func (c *Config) GivenPaths() []string {
 	paths := slices.Concat(c.Policies, c.Context)
 	for _, t := range c.Targets {
 		paths = append(append(paths, t.Policies...), t.Context...)

@@ -1,4 +1,4 @@
-package scanner
+package config
 
 import (
 	"fmt"
@@ -10,16 +10,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// configTree is a tree with a configuration, without one when it is "".
-func configTree(text string) fstest.MapFS {
+// tree is a tree with a configuration, without one when it is "".
+func tree(text string) fstest.MapFS {
 	if text == "" {
 		return fstest.MapFS{}
 	}
-	return fstest.MapFS{ConfigFile: {Data: []byte(text)}}
+	return fstest.MapFS{FileName: {Data: []byte(text)}}
 }
 
-func TestLoadConfig(t *testing.T) {
-	const warn, deny, broken = configHead + "failOn: warn\n", configHead + "failOn: deny\n", configHead + "failon: warn\n"
+func TestLoad(t *testing.T) {
+	const warn, deny, broken = header + "failOn: warn\n", header + "failOn: deny\n", header + "failon: warn\n"
 	const after = "takes effect after the merge, this scan uses the base's"
 	tests := []struct {
 		name, base, head string
@@ -37,12 +37,12 @@ func TestLoadConfig(t *testing.T) {
 		{name: "broken at head", base: warn, head: broken, failOn: "warn", want: []string{
 			"warning head .preadmit.yaml:1: the configuration is changed by this change; it " + after,
 			"error head .preadmit.yaml:3: after the merge every scan will refuse the configuration: failon: unknown key (did you mean failOn?)"}},
-		{name: "too large at head", base: warn, head: strings.Repeat("#", maxConfigBytes+1), failOn: "warn", want: []string{
+		{name: "too large at head", base: warn, head: strings.Repeat("#", maxBytes+1), failOn: "warn", want: []string{
 			"error head .preadmit.yaml:1: after the merge every scan will refuse the configuration: is larger than 1048576 bytes"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			config, diagnostics, err := LoadConfig(configTree(test.base), configTree(test.head))
+			config, diagnostics, err := Load(tree(test.base), tree(test.head))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,26 +60,26 @@ func TestLoadConfig(t *testing.T) {
 	}
 }
 
-func TestLoadConfigWithoutBase(t *testing.T) {
-	config, diagnostics, err := LoadConfig(nil, configTree(configHead+"failOn: audit\n"))
+func TestLoadWithoutBase(t *testing.T) {
+	config, diagnostics, err := Load(nil, tree(header+"failOn: audit\n"))
 	if err != nil || config.FailOn != "audit" || diagnostics != nil {
-		t.Errorf("LoadConfig = %+v, %v, %v; want head's configuration alone", config, diagnostics, err)
+		t.Errorf("Load = %+v, %v, %v; want head's configuration alone", config, diagnostics, err)
 	}
 }
 
-func TestLoadConfigErrors(t *testing.T) {
+func TestLoadErrors(t *testing.T) {
 	tests := []struct {
 		name string
 		tree fstest.MapFS
 		want string
 	}{
-		{"unknown key", configTree(configHead + "x: y\n"), ".preadmit.yaml:3:1: x: unknown key"},
-		{"empty", fstest.MapFS{ConfigFile: {}}, ".preadmit.yaml:1:1: the file is empty"},
-		{"directory", fstest.MapFS{ConfigFile + "/x": {}}, ".preadmit.yaml:1:1: is not a file"},
+		{"unknown key", tree(header + "x: y\n"), ".preadmit.yaml:3:1: x: unknown key"},
+		{"empty", fstest.MapFS{FileName: {}}, ".preadmit.yaml:1:1: the file is empty"},
+		{"directory", fstest.MapFS{FileName + "/x": {}}, ".preadmit.yaml:1:1: is not a file"},
 	}
 	for _, test := range tests {
 		for _, base := range []fs.FS{nil, test.tree} {
-			_, _, err := LoadConfig(base, test.tree)
+			_, _, err := Load(base, test.tree)
 			if err == nil || !strings.HasPrefix(err.Error(), test.want) {
 				t.Errorf("%s: error %v, want %s", test.name, err, test.want)
 			}

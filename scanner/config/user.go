@@ -1,20 +1,20 @@
-package scanner
+package config
 
 import "github.com/preadmit/preadmit/scanner/admission"
 
 const defaultServiceAccount = "system:serviceaccount:flux-system:kustomize-controller"
 
-// DefaultUser makes the requests when nothing else is said: the controller of Flux
-// that applies kustomizations.
+// DefaultUser returns the user who makes the requests unless one is configured: the
+// controller of Flux that applies kustomizations.
 func DefaultUser() User { return NewUser(defaultServiceAccount, nil) }
 
-// NewUser completes a user's groups as an API server does for an impersonated
+// NewUser returns a user with the groups that an API server gives to an impersonated
 // user (kubectl --as, --as-group).
 func NewUser(name string, groups []string) User {
 	return User{Name: name, Groups: admission.GroupsOf(name, groups)}
 }
 
-// complete fills in what a file leaves to the API server's rules.
+// complete adds the groups that users have by the rules of the API server.
 func (c *Config) complete() {
 	users := []*User{c.User}
 	for i := range c.Targets {

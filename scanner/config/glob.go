@@ -1,0 +1,85 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// MatchAny reports whether one of the globs matches name.
+func MatchAny(globs []string, name string) bool {
+	return slices.ContainsFunc(globs, func(glob string) bool { return MatchGlob(glob, name) })
+}
+
+// MatchGlob reports whether a slash-separated name matches a glob. In a glob **
+// stands for any number of directories, including none; within one directory name the
+// syntax is that of path.Match. A glob that CheckGlob rejects matches nothing. The top
+// directory is ".", which only "." and ** match.
+func MatchGlob(glob, name string) bool {
+	return matchSegments(segments(glob), segments(name))
+}
+
+// segments returns the directory names of a path; the top has none.
+func segments(p string) []string {
+	if p = path.Clean(p); p == "." {
+		return nil
+	}
+	return strings.Split(p, "/")
+}
+
+func matchSegments(glob, name []string) bool {
+	for len(glob) > 0 {
+		if glob[0] == "**" {
+			return matchDeep(glob[1:], name)
+		}
+		if len(name) == 0 {
+			return false
+		}
+		if ok, err := path.Match(glob[0], name[0]); err != nil || !ok {
+			return false
+		}
+		glob, name = glob[1:], name[1:]
+	}
+	return len(name) == 0
+}
+
+// matchDeep matches the rest of a glob after ** at every depth of name. Repeated
+// ** collapse, and a ** further on takes over, so the work stays polynomial.
+func matchDeep(rest, name []string) bool {
+	for len(rest) > 0 && rest[0] == "**" {
+		rest = rest[1:]
+	}
+	fixed := slices.Index(rest, "**")
+	if fixed < 0 {
+		return len(name) >= len(rest) && matchSegments(rest, name[len(name)-len(rest):])
+	}
+	for i := 0; i+fixed <= len(name); i++ {
+		if matchSegments(rest[:fixed], name[i:i+fixed]) {
+			return matchDeep(rest[fixed:], name[i+fixed:])
+		}
+	}
+	return false
+}
+
+// CheckGlob returns an error if a glob cannot choose roots: it must be separated by
+// slashes and relative to the top of the tree, with the syntax of path.Match within a
+// directory name and ** for any number of directories.
+func CheckGlob(glob string) error {
+	if glob == "" {
+		return errors.New("empty glob")
+	}
+	if path.IsAbs(glob) {
+		return fmt.Errorf("glob %q is absolute: roots are relative to the top of the repository", glob)
+	}
+	for _, segment := range strings.Split(glob, "/") {
+		if segment == ".." {
+			return fmt.Errorf("glob %q leaves the repository", glob)
+		}
+		if _, err := path.Match(segment, ""); err != nil {
+			return fmt.Errorf("invalid glob %q: syntax error in %q", glob, segment)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,17 @@
+package scanner
+
+import "testing"
+
+func TestUnder(t *testing.T) {
+	for _, tt := range []struct {
+		dir, name string
+		want      bool
+	}{
+		{"", "a", true}, {".", ".", true}, {"a", "a", true}, {"a", "a/b", true},
+		{"a/", "a/b", true}, {"a", "ab", false}, {"a/b", "a", false}, {"a", ".", false},
+	} {
+		if got := under(tt.dir, tt.name); got != tt.want {
+			t.Errorf("under(%q, %q) = %v, want %v", tt.dir, tt.name, got, tt.want)
+		}
+	}
+}
