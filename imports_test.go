@@ -23,7 +23,7 @@ const module = "github.com/preadmit/preadmit"
 var layers = []string{
 	"cmd", "webhooks", "webhooks/pages", "webhooks/reconcile", "webhooks/intake", "webhooks/worker", "webhooks/jailed",
 	"webhooks/app", "webhooks/queue", "webhooks/metrics", "report/github", "report/format",
-	"scanner", "scanner/config", "scanner/locate", "scanner/policy", "scanner/admission", "scanner/kinds", "render",
+	"scanner", "scanner/config", "scanner/locate", "scanner/policy", "scanner/change", "scanner/admission", "scanner/parallel", "scanner/kinds", "render",
 	"internal/jail",
 	"internal/hostile",
 	"internal/strictyaml",

@@ -3,6 +3,7 @@ package scanner
 import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -16,7 +17,7 @@ func (s *scan) noteBindings() {
 			}
 			s.remarks = append(s.remarks, found{
 				Finding: report.Finding{
-					Root:    originOf(o).root.Dir,
+					Root:    change.OriginOf(o).Root.Dir,
 					Message: "it binds the policy " + boundPolicy(o) + ", which nothing that was rendered defines, so it has no effect",
 				},
 				object: o, key: t.head.cluster.Key(o), fields: []string{"spec.policyName"},

@@ -6,12 +6,13 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/change"
 )
 
 // explain adds to findings what led to the values at their places: the chain of those
 // that wrote them and, of an object that is gone, the patch that deletes it.
 func (s *scan) explain(ctx context.Context) error {
-	return s.each(ctx, "explain", len(s.findings), func(ctx context.Context, i int) error {
+	return s.work.Each(ctx, "explain", len(s.findings), func(ctx context.Context, i int) error {
 		f := &s.findings[i]
 		if f.object == nil || f.located {
 			return nil
@@ -20,8 +21,8 @@ func (s *scan) explain(ctx context.Context) error {
 		if err != nil {
 			return nil // which locateFinding noted
 		}
-		from := originOf(f.object)
-		defer from.side.works(from.root.Dir)()
+		from := change.OriginOf(f.object)
+		defer from.Side.Begin(from.Root.Dir)()
 		f.Location.Chain = chainOf(f, source)
 		s.addDeletion(f, source)
 		return nil
@@ -34,15 +35,15 @@ func chainOf(f *found, source *render.Source) []report.ChainStep {
 	if len(steps) < 2 {
 		return nil
 	}
-	from := originOf(f.object).side
+	from := change.OriginOf(f.object).Side
 	out := make([]report.ChainStep, len(steps))
 	for i, step := range steps {
 		out[i] = report.ChainStep{
-			Path: from.location(step.Path), StartLine: step.Line, StartColumn: step.Column, Absent: step.Absent,
+			Path: from.Path(step.Path), StartLine: step.Line, StartColumn: step.Column, Absent: step.Absent,
 			Kind: string(step.Kind), Component: step.Component,
 		}
 		if step.Kustomization != "" {
-			out[i].Kustomization = from.location(step.Kustomization)
+			out[i].Kustomization = from.Path(step.Kustomization)
 		}
 	}
 	return out
@@ -59,9 +60,9 @@ func stepsTo(f *found, source *render.Source) []render.Step {
 	if i := slices.IndexFunc(f.turnings, func(t turning) bool { return t.field == field }); i >= 0 {
 		part = f.turnings[i].part
 	}
-	from := originOf(f.object).side
+	from := change.OriginOf(f.object).Side
 	isPlace := func(p render.Position) bool {
-		return p.Line == f.Location.StartLine && from.location(p.Path) == f.Location.Path
+		return p.Line == f.Location.StartLine && from.Path(p.Path) == f.Location.Path
 	}
 	steps := source.Chain(field, part)
 	if end := slices.IndexFunc(steps, func(s render.Step) bool { return isPlace(s.Position) }); end >= 0 {
@@ -77,17 +78,17 @@ func stepsTo(f *found, source *render.Source) []render.Step {
 // addDeletion adds to the finding of a DELETE, which is at base, the lines of the head
 // that the change wrote to delete the object.
 func (s *scan) addDeletion(f *found, source *render.Source) {
-	from := originOf(f.object)
-	if f.Operation != "DELETE" || from.side != s.base {
+	from := change.OriginOf(f.object)
+	if f.Operation != "DELETE" || from.Side != s.Base {
 		return
 	}
-	i := slices.IndexFunc(s.head.found.Roots, func(r render.Root) bool { return r.Dir == from.root.Dir })
+	i := slices.IndexFunc(s.Head.Found.Roots, func(r render.Root) bool { return r.Dir == from.Root.Dir })
 	if i < 0 {
 		return
 	}
-	for _, d := range s.head.renderer.DeletedBy(source, s.head.found.Roots[i]) {
+	for _, d := range s.Head.Renderer.DeletedBy(source, s.Head.Found.Roots[i]) {
 		for _, p := range []render.Position{d.Directive, d.Entry} {
-			if s.locator.changes.wrote(s.head, p.Path, p.Line) {
+			if s.locator.changes.wrote(s.Head, p.Path, p.Line) {
 				s.addDeletedAt(f, p)
 				break
 			}
@@ -96,9 +97,9 @@ func (s *scan) addDeletion(f *found, source *render.Source) {
 }
 
 func (s *scan) addDeletedAt(f *found, p render.Position) {
-	at := locationOf(p, headTree)
+	at := locationOf(p, change.Head)
 	at.Message = "the object is deleted here"
-	s.locator.addSnippet(&at, s.head, p.Path, isSecret(f.object))
+	s.locator.addSnippet(&at, s.Head, p.Path, isSecret(f.object))
 	if !pointsTo(&f.Location, at) && len(f.Location.Related) < maxRelated {
 		f.Location.Related = append(f.Location.Related, at)
 	}

@@ -8,16 +8,16 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/rogpeppe/go-internal/diff"
-
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/rogpeppe/go-internal/diff"
 )
 
 // changes tells what lines of the head's files the change wrote. Nothing is known
 // of a scan without a base.
 type changes struct {
-	base, head *side
+	base, head *change.Side
 
 	mu    sync.Mutex
 	files map[string]*changedFile
@@ -32,12 +32,12 @@ type changedFile struct {
 	written, cut map[int]bool
 }
 
-func newChanges(base, head *side) *changes {
+func newChanges(base, head *change.Side) *changes {
 	return &changes{base: base, head: head, files: map[string]*changedFile{}}
 }
 
 // wrote reports whether the change wrote a line of a file of from.
-func (c *changes) wrote(from *side, path string, line int) bool {
+func (c *changes) wrote(from *change.Side, path string, line int) bool {
 	if c == nil || c.base == nil || from != c.head {
 		return false
 	}
@@ -47,7 +47,7 @@ func (c *changes) wrote(from *side, path string, line int) bool {
 
 // first is the first line from start on, and before end, that the change wrote or
 // took lines away in front of; 0 when there is none.
-func (c *changes) first(from *side, path string, start, end int) int {
+func (c *changes) first(from *change.Side, path string, start, end int) int {
 	if c == nil || c.base == nil || from != c.head {
 		return 0
 	}
@@ -72,11 +72,11 @@ func (c *changes) file(path string) *changedFile {
 }
 
 func (c *changes) compare(path string) *changedFile {
-	head, err := fs.ReadFile(c.head.tree.FS, path)
+	head, err := fs.ReadFile(c.head.Files, path)
 	if err != nil {
 		return &changedFile{}
 	}
-	base, err := fs.ReadFile(c.base.tree.FS, path)
+	base, err := fs.ReadFile(c.base.Files, path)
 	if err != nil {
 		return &changedFile{whole: true}
 	}
@@ -113,7 +113,7 @@ func parseDiff(text []byte) *changedFile {
 // preferChanged puts the location that the change wrote in front of the others,
 // since that is what made a finding new.
 func (l *locator) preferChanged(f *found, all []report.Location) {
-	from := originOf(f.object).side
+	from := change.OriginOf(f.object).Side
 	if f.Status != report.StatusNew {
 		return
 	}
@@ -138,25 +138,25 @@ func (l *locator) governed(ctx context.Context, f *found, loc *report.Location) 
 
 // changedIn is the first line of an object's document that the change wrote.
 func (l *locator) changedIn(ctx context.Context, o *admission.Object) (report.Location, bool) {
-	from := originOf(o)
+	from := change.OriginOf(o)
 	source, err := l.source(ctx, o)
 	if err != nil {
 		return report.Location{}, false
 	}
 	pos := source.Document()
-	lines := l.texts.lines(from.side, pos.Path)
+	lines := l.texts.lines(from.Side, pos.Path)
 	end := max(pos.Line, 1)
 	for end <= len(lines) && !isSeparator(lines[end-1]) {
 		end++
 	}
-	line := l.changes.first(from.side, pos.Path, pos.Line, end)
+	line := l.changes.first(from.Side, pos.Path, pos.Line, end)
 	if line == 0 {
 		return report.Location{}, false
 	}
 	loc := report.Location{
-		Path: from.side.location(pos.Path), StartLine: line, Tree: from.side.treeName(),
+		Path: from.Side.Path(pos.Path), StartLine: line, Tree: from.Side.TreeName(),
 		Message: "the " + o.GroupVersionKind().Kind + " " + o.Name() + " changed here",
 	}
-	l.addSnippet(&loc, from.side, pos.Path, isSecret(o))
+	l.addSnippet(&loc, from.Side, pos.Path, isSecret(o))
 	return loc, true
 }

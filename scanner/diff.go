@@ -9,6 +9,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
 )
 
 // DiffLimits bound the Changes of a report. A zero is the default.
@@ -59,14 +60,15 @@ func Compare(ctx context.Context, in Input) (*report.Comparison, error) {
 
 // renderTouched renders the selected roots that the change touches.
 func (s *scan) renderTouched(ctx context.Context) error {
-	s.newPlan()
+	p := s.plan()
+	p.findTouched()
 	var touched []render.Root
-	for _, root := range s.head.found.Roots {
-		if s.touched[root.RootID] && s.selected(root.Dir) {
+	for _, root := range s.Head.Found.Roots {
+		if s.touched[root.RootID] && s.Selected(root.Dir) {
 			touched = append(touched, root)
 		}
 	}
-	return s.renderRoots(ctx, touched)
+	return p.renderRoots(ctx, touched)
 }
 
 // compare is what the change changes in the selected roots that rendered.
@@ -79,7 +81,7 @@ func (s *scan) compare(limits DiffLimits) report.Changes {
 	for batch := range slices.Chunk(pairs, 64) {
 		changes := make([]report.ObjectChange, len(batch))
 		wanted := left > 0
-		s.spread(len(batch), func(i int) { changes[i] = batch[i].change(limits.ObjectBytes, wanted) })
+		s.work.Spread(len(batch), func(i int) { changes[i] = batch[i].change(limits.ObjectBytes, wanted) })
 		for i := range changes {
 			left -= fit(&changes[i], left)
 		}
@@ -96,14 +98,14 @@ type rootPair struct {
 
 // differingPairs are the pairs of objects that are not the same.
 func (s *scan) differingPairs() []rootPair {
-	cluster := admission.NewCluster(admission.ClusterOptions{}, s.head.index(), s.base.index())
+	cluster := admission.NewCluster(admission.ClusterOptions{}, s.Head.Index(), s.Base.Index())
 	var out []rootPair
-	for _, root := range s.selectedRoots() {
-		base, head, known := s.compared(root)
+	for _, root := range s.SelectedRoots() {
+		base, head, known := s.Sides(root)
 		if !known || base == head {
 			continue
 		}
-		for _, p := range pairObjects(cluster, base.all(), head.all()) {
+		for _, p := range pairObjects(cluster, base.All(), head.All()) {
 			if !p.same {
 				out = append(out, rootPair{p, root})
 			}
@@ -112,41 +114,19 @@ func (s *scan) differingPairs() []rootPair {
 	return out
 }
 
-// compared is how a root rendered on both sides; known is false when one of them did
-// not, so that there is no telling what differs.
-func (s *scan) compared(root render.RootID) (base, head *rendered, known bool) {
-	base, head = s.base.roots[root], s.head.roots[root]
-	switch {
-	case head != nil && head.Problem != nil, head == nil && base != nil && base.Problem != nil:
-		return nil, nil, false
-	case base != nil && base.Problem != nil:
-		return nil, head, true
-	}
-	return base, head, true
-}
-
 // noteUncompared tells of touched roots of which nothing, or only the head, is known.
 func (s *scan) noteUncompared() {
-	for _, root := range s.selectedRoots() {
-		base, head := s.base.roots[root], s.head.roots[root]
-		_, _, known := s.compared(root)
+	for _, root := range s.SelectedRoots() {
+		base, head := s.Base.Roots[root], s.Head.Roots[root]
+		_, _, known := s.Sides(root)
 		switch {
 		case !s.touched[root]:
 		case !known && head != nil:
 			s.open(report.Indeterminate{What: "root", Why: head.Problem.Message, Root: root.String(), Location: ptr(s.problemLocation(head.Problem))})
 		case !known:
-			s.open(report.Indeterminate{What: "root", Why: base.Problem.Message, Root: root.String(), Location: ptr(locationOf(base.Problem.Position, baseTree))})
+			s.open(report.Indeterminate{What: "root", Why: base.Problem.Message, Root: root.String(), Location: ptr(locationOf(base.Problem.Position, change.Base))})
 		case base != nil && base.Problem != nil:
 			s.diagnose(renderedFirst(root.String(), base.Problem))
 		}
 	}
-}
-
-// index holds all that was rendered of a tree.
-func (s *side) index() *admission.Index {
-	var all []*admission.Object
-	for _, root := range s.found.Roots {
-		all = append(all, s.roots[s.id(root)].all()...)
-	}
-	return admission.NewIndex(all)
 }

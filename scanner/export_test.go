@@ -9,6 +9,6 @@ import (
 // ScanWhole is Scan, but for rendering every root, whether or not it matters.
 func ScanWhole(ctx context.Context, in Input) (*report.Report, error) {
 	s := newScan(in)
-	s.whole = true
+	s.everything = true
 	return s.run(ctx)
 }

@@ -3,12 +3,11 @@ package scanner
 import (
 	"context"
 	"fmt"
-	"path"
-	"strings"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
 )
 
 // InputError is a mistake in what the user gave to a scan - a glob, a path of the
@@ -38,40 +37,28 @@ func (s *scan) loadExtras(ctx context.Context) error {
 }
 
 func (s *scan) loadExtra(ctx context.Context, extra Extra) ([]*admission.Object, error) {
-	from, err := s.openSide(ctx, extra.Name, Tree{FS: extra.FS}, render.NewRenderer(extra.FS, s.in.Render), nil)
+	how := change.Options{Rendering: s.in.Rendering}
+	from, err := change.OpenSide(ctx, extra.Name, extra.FS, render.NewRenderer(extra.FS, s.in.Render), how)
 	if err != nil {
 		return nil, err
 	}
-	from.extra = true
-	for _, d := range from.found.Diagnostics {
-		d.Path = from.location(d.Path)
-		s.diagnose(report.Diagnostic{Severity: string(d.Severity), Message: d.Message, Location: ptr(locationOf(d.Position, headTree))})
+	from.Extra = true
+	for _, d := range from.Found.Diagnostics {
+		d.Path = from.Path(d.Path)
+		s.diagnose(report.Diagnostic{Severity: string(d.Severity), Message: d.Message, Location: ptr(locationOf(d.Position, change.Head))})
 	}
 	objects := []*admission.Object{}
-	for _, root := range from.found.Roots {
-		r := from.render(ctx, root)
+	for _, root := range from.Found.Roots {
+		r := from.Render(ctx, root)
 		if r.Problem != nil {
 			return nil, fmt.Errorf("render: %s", Concealed(extra.FS, r.Problem))
 		}
-		objects = append(objects, r.objects...)
+		objects = append(objects, r.Objects...)
 	}
 	if len(objects) == 0 {
 		return nil, fmt.Errorf("no Kubernetes objects there")
 	}
 	return objects, nil
-}
-
-// location is the path of a file of the side for readers: that of the tree, for
-// an extra the path the user gave.
-func (s *side) location(file string) string {
-	if !s.extra {
-		return file
-	}
-	name := strings.TrimSuffix(s.name, "/")
-	if path.Base(name) == file {
-		return name
-	}
-	return path.Join(name, file)
 }
 
 func ptr[T any](v T) *T { return &v }

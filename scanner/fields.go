@@ -9,6 +9,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/locate"
 )
 
@@ -61,7 +62,7 @@ func (l *locator) fieldsOf(f *found) (lists bool, err error) {
 
 // isMade tells whether several lines may make the value of a field.
 func isMade(o *admission.Object, field string) bool {
-	return originOf(o).root.Kind == render.KindKustomize &&
+	return change.OriginOf(o).Root.Kind == render.KindKustomize &&
 		(strings.HasSuffix(field, ".image") || strings.HasSuffix(field, ".name"))
 }
 
@@ -112,7 +113,7 @@ func (l *locator) locateValidation(ctx context.Context, f *found) (report.Locati
 }
 
 func (l *locator) fieldLocation(f *found, source *render.Source, t turning) report.Location {
-	claim := render.Claim{Object: originOf(f.object).index, Field: t.field, Part: t.part, Place: source.Place(t.field, t.part)}
+	claim := render.Claim{Object: change.OriginOf(f.object).Index, Field: t.field, Part: t.part, Place: source.Place(t.field, t.part)}
 	if r, ok := l.takenOut(f, source, t); ok {
 		claim.Place, claim.Element = render.Place{Position: r.Position, Evidence: render.Removed}, r.Element
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/change"
 )
 
 // finish puts the report in order and counts.
@@ -50,7 +51,7 @@ func countFindings(findings []report.Finding) map[report.Action]map[report.Statu
 // locateFinding locates a finding about an object and adds the lines around it.
 func (s *scan) locateFinding(ctx context.Context, f *found) {
 	if f.located {
-		s.locator.addSnippet(&f.Location, s.head, f.Location.Path, false)
+		s.locator.addSnippet(&f.Location, s.Head, f.Location.Path, false)
 		return
 	}
 	f.Object = objectOf(f.object, f.key)
@@ -80,7 +81,7 @@ func (l *locator) definition(ctx context.Context, f *found) *report.Definition {
 	if f.Validation != nil {
 		at = source.Place(fmt.Sprintf("spec.validations[%d].expression", *f.Validation), render.Whole).Position
 	}
-	return &report.Definition{Path: originOf(f.policy).side.location(at.Path), StartLine: at.Line}
+	return &report.Definition{Path: change.OriginOf(f.policy).Side.Path(at.Path), StartLine: at.Line}
 }
 
 func (s *scan) locateUnjudged(ctx context.Context, u *unjudged) {

@@ -1,13 +1,12 @@
 package scanner
 
 import (
-	"bytes"
-	"io/fs"
 	"path"
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/change"
 )
 
 // keepRoots makes roots of the base that still have their files roots of the head
@@ -15,38 +14,16 @@ import (
 // that uses it and patches what it renders to, by making a component of it, or by
 // reading one of its files.
 func (s *scan) keepRoots() {
-	for _, root := range s.base.found.Roots {
-		if _, ok := s.head.root(root.RootID); ok {
+	for _, root := range s.Base.Found.Roots {
+		if _, ok := s.Head.Root(root.RootID); ok {
 			continue
 		}
-		if kept, ok := s.head.still(root); ok {
-			s.head.keep(kept)
+		if kept, ok := still(s.Head, root); ok {
+			s.Head.Add(kept)
 		}
 	}
 	s.keepBelow()
 	s.tellUnlisted()
-}
-
-// keep adds a root to those that were discovered. Nothing of it is left out then because
-// others use something beside it.
-func (s *side) keep(root render.Root) {
-	s.found.Gaps = slices.DeleteFunc(s.found.Gaps, func(o render.Gap) bool {
-		return o.Kind == render.GapUnused && o.Root.Dir == root.Dir
-	})
-	at, _ := slices.BinarySearchFunc(s.found.Roots, root, func(a, b render.Root) int { return a.Compare(b.RootID) })
-	s.found.Roots = slices.Insert(s.found.Roots, at, root)
-}
-
-// still gives a root of the other side as it is on this one; ok is false when
-// nothing of it is left.
-func (s *side) still(root render.Root) (render.Root, bool) {
-	if s.hasKustomization(root.Dir) {
-		return render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: root.Dir}}, true
-	}
-	if root.Kind != render.KindPlain || !slices.ContainsFunc(root.Files, s.has) {
-		return render.Root{}, false
-	}
-	return s.renderer.Plain(root.Dir) // new files too: what uses one may delete what is in it
 }
 
 // keepBelow makes roots of directories at or below a plain root of the base that the
@@ -56,10 +33,10 @@ func (s *side) still(root render.Root) (render.Root, bool) {
 // new.
 func (s *scan) keepBelow() {
 	var below []string
-	for dir, users := range s.head.renderer.Users() {
-		above, ok := s.base.plainAbove(dir)
-		inside := func(user string) bool { return under(above, user) }
-		if _, known := s.head.rootAt(dir); ok && !known && s.selected(dir) && !slices.ContainsFunc(users, inside) {
+	for dir, users := range s.Head.Renderer.Users() {
+		above, ok := plainAbove(s.Base, dir)
+		inside := func(user string) bool { return change.Under(above, user) }
+		if _, known := s.Head.RootAt(dir); ok && !known && s.Selected(dir) && !slices.ContainsFunc(users, inside) {
 			below = append(below, dir)
 		}
 	}
@@ -68,32 +45,21 @@ func (s *scan) keepBelow() {
 	}
 }
 
-// plainAbove is the nearest plain root at or above a directory.
-func (s *side) plainAbove(dir string) (found string, ok bool) {
-	for {
-		root, ok := s.rootAt(dir)
-		if ok && root.Kind == render.KindPlain || dir == "." {
-			return dir, ok && root.Kind == render.KindPlain
-		}
-		dir = path.Dir(dir)
-	}
-}
-
 // keepNew makes a root of a directory with something new to apply.
 func (s *scan) keepNew(dir string) {
-	if s.head.hasKustomization(dir) {
-		if !s.base.hasKustomization(dir) {
-			s.head.keep(render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: dir}})
+	if s.Head.HasKustomization(dir) {
+		if !s.Base.HasKustomization(dir) {
+			s.Head.Add(render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: dir}})
 		}
 		return
 	}
-	root, ok := s.head.renderer.Plain(dir)
-	if !ok || !slices.ContainsFunc(root.Files, func(name string) bool { return !s.base.has(name) }) {
+	root, ok := s.Head.Renderer.Plain(dir)
+	if !ok || !slices.ContainsFunc(root.Files, func(name string) bool { return !s.Base.Has(name) }) {
 		return
 	}
-	s.head.keep(root)
-	if before, ok := s.base.renderer.Plain(dir); ok {
-		s.base.keep(before)
+	s.Head.Add(root)
+	if before, ok := s.Base.Renderer.Plain(dir); ok {
+		s.Base.Add(before)
 	}
 }
 
@@ -101,13 +67,13 @@ func (s *scan) keepNew(dir string) {
 // kustomizations now which do not have them for resources: what goes on applying the
 // directory's files applies them.
 func (s *scan) tellUnlisted() {
-	for _, before := range s.base.found.Roots {
-		now, ok := s.head.root(before.RootID)
-		if !ok || before.Kind != render.KindPlain || now.Kind != render.KindKustomize || !s.selected(now.Dir) {
+	for _, before := range s.Base.Found.Roots {
+		now, ok := s.Head.Root(before.RootID)
+		if !ok || before.Kind != render.KindPlain || now.Kind != render.KindKustomize || !s.Selected(now.Dir) {
 			continue
 		}
-		for _, name := range s.head.renderer.Unlisted(now.Dir) {
-			if !s.head.sameFile(s.base, name) {
+		for _, name := range s.Head.Renderer.Unlisted(now.Dir) {
+			if !s.Head.SameFile(s.Base, name) {
 				s.openUnlisted(now.Dir, name)
 			}
 		}
@@ -116,17 +82,30 @@ func (s *scan) tellUnlisted() {
 
 func (s *scan) openUnlisted(root, name string) {
 	s.open(report.Indeterminate{
-		What: "manifest", Root: root, Location: ptr(locationOf(render.Position{Path: name}, headTree)),
+		What: "manifest", Root: root, Location: ptr(locationOf(render.Position{Path: name}, change.Head)),
 		Why: "the change makes a kustomization of this directory that does not have this among its resources: what applies the directory as plain manifests goes on applying it",
 	})
 }
 
-// sameFile tells whether two sides have the same in a file.
-func (s *side) sameFile(other *side, name string) bool {
-	a, err := fs.ReadFile(s.tree.FS, name)
-	if err != nil {
-		return false
+// still gives a root of the other side as it is on this one; ok is false when
+// nothing of it is left.
+func still(s *change.Side, root render.Root) (render.Root, bool) {
+	if s.HasKustomization(root.Dir) {
+		return render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: root.Dir}}, true
 	}
-	b, err := fs.ReadFile(other.tree.FS, name)
-	return err == nil && bytes.Equal(a, b)
+	if root.Kind != render.KindPlain || !slices.ContainsFunc(root.Files, s.Has) {
+		return render.Root{}, false
+	}
+	return s.Renderer.Plain(root.Dir) // new files too: what uses one may delete what is in it
+}
+
+// plainAbove is the nearest plain root at or above a directory.
+func plainAbove(s *change.Side, dir string) (found string, ok bool) {
+	for {
+		root, ok := s.RootAt(dir)
+		if ok && root.Kind == render.KindPlain || dir == "." {
+			return dir, ok && root.Kind == render.KindPlain
+		}
+		dir = path.Dir(dir)
+	}
 }

@@ -3,6 +3,7 @@ package scanner
 import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/change"
 )
 
 // whyLeftOut says why something is in no root.
@@ -30,48 +31,48 @@ func whyLeftOut(kind render.GapKind) string {
 
 // accountLeftOut tells of what may be applied though it is in no root.
 func (s *scan) accountLeftOut() {
-	now, before := leftOutBy(s.head), leftOutBy(s.base)
-	for _, o := range s.head.found.Gaps {
-		s.openLeftOut(o, "is ", headTree, before[o.Path].Identity == o.Identity)
+	now, before := leftOutBy(s.Head), leftOutBy(s.Base)
+	for _, o := range s.Head.Found.Gaps {
+		s.openLeftOut(o, "is ", change.Head, before[o.Path].Identity == o.Identity)
 	}
-	if s.base == nil {
+	if s.Base == nil {
 		return
 	}
-	for _, o := range s.base.found.Gaps {
-		if _, still := now[o.Path]; !still && !s.head.takesIn(o) {
-			s.openLeftOut(o, "was ", baseTree, false)
+	for _, o := range s.Base.Found.Gaps {
+		if _, still := now[o.Path]; !still && !takesIn(s.Head, o) {
+			s.openLeftOut(o, "was ", change.Base, false)
 		}
 	}
 }
 
 // leftOutBy is what is left out of a side, by path; nothing of none.
-func leftOutBy(from *side) map[string]render.Gap {
+func leftOutBy(from *change.Side) map[string]render.Gap {
 	all := map[string]render.Gap{}
 	if from != nil {
-		for _, o := range from.found.Gaps {
+		for _, o := range from.Found.Gaps {
 			all[o.Path] = o
 		}
 	}
 	return all
 }
 
-// takesIn reports whether what the other side leaves out is in a root of this one.
-func (s *side) takesIn(o render.Gap) bool {
-	switch o.Kind {
-	case render.GapComponent:
-		return s.hasKustomization(o.Path)
-	case render.GapUnused, render.GapTemplate, render.GapPointer:
-		return s.has(o.Path)
-	}
-	return false
-}
-
 func (s *scan) openLeftOut(o render.Gap, is, tree string, untouched bool) {
-	if !s.selected(o.Root.Dir) || !under(s.in.Head.Under, o.Path) {
+	if !s.Selected(o.Root.Dir) || !change.Under(s.in.Head.Under, o.Path) {
 		return
 	}
 	s.open(report.Indeterminate{
 		What: string(o.Kind), Why: is + whyLeftOut(o.Kind), Root: o.Root.String(), Untouched: untouched,
 		Location: ptr(locationOf(render.Position{Path: o.Path}, tree)),
 	})
+}
+
+// takesIn reports whether what the other side leaves out is in a root of this one.
+func takesIn(s *change.Side, o render.Gap) bool {
+	switch o.Kind {
+	case render.GapComponent:
+		return s.HasKustomization(o.Path)
+	case render.GapUnused, render.GapTemplate, render.GapPointer:
+		return s.Has(o.Path)
+	}
+	return false
 }

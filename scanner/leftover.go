@@ -6,24 +6,21 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
 )
 
 // leftover tells why a refusal of an object may mean nothing: its manifest lies
 // below a kustomization that does not use it, so it may be a patch that is switched
 // off or a sample that nobody applies, incomplete on its own. Empty when it is not.
 func leftover(o *admission.Object) string {
-	from := originOf(o)
-	if from.extra() || from.root.Kind != render.KindPlain {
+	from := change.OriginOf(o)
+	if from.Extra() || from.Root.Kind != render.KindPlain {
 		return ""
 	}
-	for dir := path.Dir(from.root.Dir); dir != "."; dir = path.Dir(dir) {
-		if from.side.hasKustomization(dir) {
+	for dir := path.Dir(from.Root.Dir); dir != "."; dir = path.Dir(dir) {
+		if from.Side.HasKustomization(dir) {
 			return fmt.Sprintf("it lies below the kustomization %s, which does not use it, and is not a whole object by itself: likely a patch or a leftover", dir)
 		}
 	}
 	return ""
 }
-
-func (o origin) extra() bool { return o.side.extra }
-
-func (s *side) hasKustomization(dir string) bool { return s.mainFile(dir) != dir }

@@ -5,6 +5,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/change"
 )
 
 const (
@@ -74,17 +75,17 @@ func (s *scan) hashLine(l *report.Location) {
 	if l.Path == "" {
 		return
 	}
-	if hashes := s.locator.texts.file(s.sideOf(l), l.Path).hashes; max(1, l.StartLine) <= len(hashes) {
+	if hashes := s.locator.texts.file(sideOf(s.Change, l), l.Path).hashes; max(1, l.StartLine) <= len(hashes) {
 		l.LineHash = hashes[max(1, l.StartLine)-1]
 	}
 }
 
 // sideOf is the side of the change that a location is in.
-func (s *scan) sideOf(l *report.Location) *side {
-	if l.Tree == baseTree && s.base != nil {
-		return s.base
+func sideOf(c *change.Change, l *report.Location) *change.Side {
+	if l.Tree == change.Base && c.Base != nil {
+		return c.Base
 	}
-	return s.head
+	return c.Head
 }
 
 // HashLine sets the hash of a location's line.

@@ -9,6 +9,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/locate"
 )
 
@@ -26,7 +27,7 @@ type locator struct {
 
 // sourceKey is a root of a side with the files it had, which may be some of its directory.
 type sourceKey struct {
-	side  *side
+	side  *change.Side
 	root  render.RootID
 	files string
 }
@@ -40,26 +41,26 @@ func newLocator() *locator {
 
 // source is the source of an object.
 func (l *locator) source(ctx context.Context, o *admission.Object) (*render.Source, error) {
-	from := originOf(o)
-	key := sourceKey{from.side, from.root.RootID, strings.Join(from.root.Files, "\x00")}
+	from := change.OriginOf(o)
+	key := sourceKey{from.Side, from.Root.RootID, strings.Join(from.Root.Files, "\x00")}
 	l.mu.Lock()
 	load, ok := l.sources[key]
 	if !ok {
 		load = sync.OnceValues(func() ([]*render.Source, error) {
-			defer from.side.works(from.root.Dir)()
-			return from.side.renderer.Sources(ctx, from.result)
+			defer from.Side.Begin(from.Root.Dir)()
+			return from.Side.Renderer.Sources(ctx, from.Result)
 		})
 		l.sources[key] = load
 	}
 	l.mu.Unlock()
 	sources, err := load()
 	if err != nil {
-		return nil, fmt.Errorf("find the sources of %s: %w", from.root.Dir, err)
+		return nil, fmt.Errorf("find the sources of %s: %w", from.Root.Dir, err)
 	}
-	if from.index >= len(sources) {
-		return nil, fmt.Errorf("find the sources of %s: %d for more objects", from.root.Dir, len(sources))
+	if from.Index >= len(sources) {
+		return nil, fmt.Errorf("find the sources of %s: %d for more objects", from.Root.Dir, len(sources))
 	}
-	return sources[from.index], nil
+	return sources[from.Index], nil
 }
 
 // locate gives the line of the first of fields that was written, else of the first
@@ -73,8 +74,8 @@ func (l *locator) locate(ctx context.Context, o *admission.Object, fields []stri
 func (l *locator) locateFirst(ctx context.Context, o *admission.Object, fields []string) (report.Location, render.Place, error) {
 	source, err := l.source(ctx, o)
 	if err != nil {
-		from := originOf(o)
-		return report.Location{Path: from.side.location(from.root.Dir), Tree: from.side.treeName()}, render.Place{}, err
+		from := change.OriginOf(o)
+		return report.Location{Path: from.Side.Path(from.Root.Dir), Tree: from.Side.TreeName()}, render.Place{}, err
 	}
 	place, field := findFirst(source, fields)
 	return l.at(o, place, field), place, nil
@@ -96,24 +97,16 @@ func findFirst(source *render.Source, fields []string) (place render.Place, fiel
 
 // at is the location of a field of an object at a place.
 func (l *locator) at(o *admission.Object, place render.Place, field string) report.Location {
-	from := originOf(o)
-	loc := locationOf(place.Position, from.side.treeName())
-	loc.Path, loc.Field, loc.Exact = from.side.location(place.Path), field, place.Evidence == render.Marked
-	l.addSnippet(&loc, from.side, place.Path, isSecret(o))
+	from := change.OriginOf(o)
+	loc := locationOf(place.Position, from.Side.TreeName())
+	loc.Path, loc.Field, loc.Exact = from.Side.Path(place.Path), field, place.Evidence == render.Marked
+	l.addSnippet(&loc, from.Side, place.Path, isSecret(o))
 	return loc
 }
 
 func isSecret(o *admission.Object) bool {
 	kind := o.GroupVersionKind()
 	return kind.Group == "" && kind.Kind == "Secret"
-}
-
-// treeName is what Location.Tree says of the side; extras are part of both.
-func (s *side) treeName() string {
-	if s.extra {
-		return headTree
-	}
-	return s.name
 }
 
 // locationOf is a position in a tree, without a snippet.

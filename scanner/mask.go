@@ -8,6 +8,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
@@ -56,14 +57,14 @@ func (s *scan) conceal() {
 func (s *scan) concealed(message, root string, at *report.Location) string {
 	var hidden []string
 	if at != nil && at.Path != "" {
-		hidden = slices.Concat(hidden, s.locator.texts.file(s.sideOf(at), at.Path).hidden)
+		hidden = slices.Concat(hidden, s.locator.texts.file(sideOf(s.Change, at), at.Path).hidden)
 	}
-	for _, side := range []*side{s.head, s.base} {
+	for _, side := range []*change.Side{s.Head, s.Base} {
 		if side == nil {
 			continue
 		}
-		at, _ := side.rootAt(root)
-		if r := side.roots[side.id(at)]; r != nil && r.Problem != nil && r.Problem.Path != "" {
+		at, _ := side.RootAt(root)
+		if r := side.Roots[side.ID(at)]; r != nil && r.Problem != nil && r.Problem.Path != "" {
 			hidden = slices.Concat(hidden, s.locator.texts.file(side, r.Problem.Path).hidden)
 		}
 	}

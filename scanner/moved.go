@@ -9,6 +9,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
 )
 
 // moves are the objects of a target that some of its roots lose and others gain: an
@@ -45,7 +46,7 @@ func (s *scan) findMoves(c *court) moves {
 		elsewhere: map[render.RootID]map[admission.Key]bool{},
 		origins:   map[render.RootID]map[admission.Key][][]*admission.Object{},
 	}
-	if s.base == nil {
+	if s.Base == nil {
 		return ms
 	}
 	held := holdings{}
@@ -69,11 +70,11 @@ func (s *scan) movedKeys(t *target, cluster *admission.Cluster, held holdings) [
 		return moved[key]
 	}
 	for _, root := range t.allRoots() {
-		base, head := s.base.roots[root], s.head.roots[root]
+		base, head := s.Base.Roots[root], s.Head.Roots[root]
 		if base == head || head != nil && head.Problem != nil { // what it loses is not known
 			continue
 		}
-		before, after := byKey(cluster, named(base.all())), byKey(cluster, named(head.all()))
+		before, after := byKey(cluster, named(base.All())), byKey(cluster, named(head.All()))
 		held[root] = [2]map[admission.Key][]*admission.Object{before, after}
 		for key, objects := range before {
 			if after[key] == nil {
@@ -130,7 +131,7 @@ func (t *target) allRoots() []render.RootID {
 	ids := slices.Clone(t.roots)
 	for _, st := range []*state{t.base, t.head} {
 		for _, r := range st.roots {
-			ids = append(ids, r.id)
+			ids = append(ids, r.ID)
 		}
 	}
 	slices.SortFunc(ids, render.RootID.Compare)
@@ -166,7 +167,7 @@ func (ms *moves) settle(m *move) {
 func (ms *moves) settleEqual(m *move) (from, to []holding) {
 	from = slices.Clone(m.from)
 	for _, g := range m.to {
-		i := slices.IndexFunc(from, func(l holding) bool { return slices.EqualFunc(l.objects, g.objects, equalObjects) })
+		i := slices.IndexFunc(from, func(l holding) bool { return slices.EqualFunc(l.objects, g.objects, change.Equal) })
 		if i < 0 {
 			to = append(to, g)
 			continue
@@ -192,7 +193,7 @@ func (ms *moves) offer(root render.RootID, key admission.Key, objects []*admissi
 		ms.origins[root] = map[admission.Key][][]*admission.Object{}
 	}
 	known := ms.origins[root][key]
-	if !slices.ContainsFunc(known, func(o []*admission.Object) bool { return slices.EqualFunc(o, objects, equalObjects) }) {
+	if !slices.ContainsFunc(known, func(o []*admission.Object) bool { return slices.EqualFunc(o, objects, change.Equal) }) {
 		ms.origins[root][key] = append(known, objects)
 	}
 }

@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
 	apiserver "k8s.io/apiserver/pkg/admission"
 )
 
@@ -50,7 +51,7 @@ func pairObjects(cluster *admission.Cluster, base, head []*admission.Object) []p
 		if p.base, left[p.key] = take(left[p.key], p); p.base == nil && !p.generated {
 			p.base = last[p.key]
 		}
-		p.same = p.base != nil && equalObjects(p.base, o)
+		p.same = p.base != nil && change.Equal(p.base, o)
 		pairs = append(pairs, p)
 	}
 	stays := lastOf(byKey(cluster, head))
@@ -60,7 +61,7 @@ func pairObjects(cluster *admission.Cluster, base, head []*admission.Object) []p
 			continue
 		}
 		left[key] = left[key][1:]
-		if p := (pair{key: key, base: o, head: stays[key]}); p.head == nil || !equalObjects(p.base, p.head) {
+		if p := (pair{key: key, base: o, head: stays[key]}); p.head == nil || !change.Equal(p.base, p.head) {
 			pairs = append(pairs, p)
 		}
 	}
@@ -89,7 +90,7 @@ func lastOf(objects map[admission.Key][]*admission.Object) map[admission.Key]*ad
 // take takes the base's version of p's object out of candidates.
 func take(candidates []*admission.Object, p pair) (*admission.Object, []*admission.Object) {
 	for i, o := range candidates {
-		if isGenerated(o) == p.generated && (!p.generated || equalObjects(o, p.head)) {
+		if isGenerated(o) == p.generated && (!p.generated || change.Equal(o, p.head)) {
 			left := append(append([]*admission.Object{}, candidates[:i]...), candidates[i+1:]...)
 			return o, left
 		}

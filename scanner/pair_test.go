@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
 )
 
 func configMap(namespace, name, generateName, value string) *admission.Object {
@@ -66,10 +67,10 @@ func TestEqualObjects(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j, b := range values {
-			if got := equalObjects(object(a), object(b)); got != (i == j) {
+			if got := change.Equal(object(a), object(b)); got != (i == j) {
 				t.Errorf("equalObjects(%v, %v) = %v", a, b, got)
 			}
-			if got := equalObjects(admission.ParseObject(parsed), object(b)); got != (i == j) {
+			if got := change.Equal(admission.ParseObject(parsed), object(b)); got != (i == j) {
 				t.Errorf("equalObjects(parsed %v, %v) = %v", a, b, got)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/change"
 )
 
 // A place that kustomize carried along with a value is exact. One that a rule found,
@@ -33,7 +34,7 @@ func (f *found) doubt(c render.Claim) {
 func (f *found) doubted() (render.Claim, bool) {
 	for _, c := range f.doubts {
 		if l := f.Location; c.Field == l.Field && c.Place.Line == l.StartLine && c.Place.Column == l.StartColumn &&
-			originOf(f.object).side.location(c.Place.Path) == l.Path {
+			change.OriginOf(f.object).Side.Path(c.Place.Path) == l.Path {
 			return c, true
 		}
 	}
@@ -42,7 +43,7 @@ func (f *found) doubted() (render.Claim, bool) {
 
 // proof is a place of a root with the findings that are located there.
 type proof struct {
-	from     origin
+	from     change.Origin
 	findings []*found
 	// cost is that of one render, renders is the number of those allowed.
 	cost, renders int
@@ -52,7 +53,7 @@ type proof struct {
 func (s *scan) prove(ctx context.Context) error {
 	proofs := s.proofs()
 	shareRenders(proofs, scanRenders, scanCost)
-	return s.each(ctx, "prove", len(proofs), func(ctx context.Context, i int) error {
+	return s.work.Each(ctx, "prove", len(proofs), func(ctx context.Context, i int) error {
 		s.locator.prove(ctx, proofs[i])
 		return nil
 	})
@@ -73,13 +74,13 @@ func (s *scan) proofs() []*proof {
 			if !ok || isNew != (f.Status == report.StatusNew) {
 				continue
 			}
-			from := originOf(f.object)
-			key := place{from.result, c.Place.Position}
-			if costs[from.result] == 0 {
-				costs[from.result] = render.NewProver(from.side.renderer, from.result, 0).Cost()
+			from := change.OriginOf(f.object)
+			key := place{from.Result, c.Place.Position}
+			if costs[from.Result] == 0 {
+				costs[from.Result] = render.NewProver(from.Side.Renderer, from.Result, 0).Cost()
 			}
 			if known[key] == nil {
-				known[key] = &proof{from: from, cost: costs[from.result]}
+				known[key] = &proof{from: from, cost: costs[from.Result]}
 				out = append(out, known[key])
 			}
 			known[key].findings = append(known[key].findings, f)
@@ -105,8 +106,8 @@ func shareRenders(proofs []*proof, renders, cost int) {
 // prove settles the findings of one place. Where another place is the one that
 // counts, it becomes theirs.
 func (l *locator) prove(ctx context.Context, p *proof) {
-	defer p.from.side.works(p.from.root.Dir)()
-	prover := render.NewProver(p.from.side.renderer, p.from.result, p.renders)
+	defer p.from.Side.Begin(p.from.Root.Dir)()
+	prover := render.NewProver(p.from.Side.Renderer, p.from.Result, p.renders)
 	for _, f := range p.findings {
 		claim, _ := f.doubted()
 		place, settled := prover.Settle(ctx, claim)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
@@ -107,7 +108,7 @@ func (r *review) policyWarnings(ctx context.Context) error {
 
 func findRefusal(refusals []policy.Refusal, o *admission.Object) (policy.Refusal, bool) {
 	for _, refusal := range refusals {
-		if o != nil && equalObjects(refusal.Object, o) {
+		if o != nil && change.Equal(refusal.Object, o) {
 			return refusal, true
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -16,7 +16,7 @@ func (s *scan) reviews(ctx context.Context, c *court) []*review {
 	reviews, heard := []*review{}, []*hearing{}
 	moved := s.findMoves(c)
 	for _, root := range c.target.roots {
-		base, head, ok := s.sides(root)
+		base, head, ok := s.Sides(root)
 		if !ok || base == head && len(c.target.changed) == 0 {
 			continue
 		}
@@ -25,7 +25,7 @@ func (s *scan) reviews(ctx context.Context, c *court) []*review {
 		if base == head && !h.reach.any {
 			continue
 		}
-		pairs := slices.DeleteFunc(moved.pairs(root, h.inForce.cluster, base.all(), head.all()), func(p pair) bool { return !h.concerns(p) })
+		pairs := slices.DeleteFunc(moved.pairs(root, h.inForce.cluster, base.All(), head.All()), func(p pair) bool { return !h.concerns(p) })
 		for _, p := range pairs {
 			reviews = append(reviews, &review{hearing: h, pair: p, user: c.target.user, compiler: s.compiler})
 		}
@@ -37,32 +37,6 @@ func (s *scan) reviews(ctx context.Context, c *court) []*review {
 	}
 	s.noteRefusals(heard)
 	return reviews
-}
-
-// sides is how a root rendered before and after the change; ok is false when there
-// is nothing to judge, or no telling what the change is.
-func (s *scan) sides(root render.RootID) (base, head *rendered, ok bool) {
-	head = s.head.roots[root]
-	if s.base != nil {
-		base = s.base.roots[root]
-	}
-	switch {
-	case head == nil && base == nil: // not rendered: nothing about it changes
-		return nil, nil, false
-	case head != nil && head.Problem != nil, head == nil && base.Problem != nil: // accountRoots tells
-		return nil, nil, false
-	case base != nil && base.Problem != nil:
-		return nil, head, true
-	}
-	return base, head, true
-}
-
-// all are the objects of a root that may not be there.
-func (r *rendered) all() []*admission.Object {
-	if r == nil {
-		return nil
-	}
-	return r.objects
 }
 
 // concerns reports whether the change concerns a pair: it differs, or what judges
@@ -98,30 +72,24 @@ func (s *scan) noteRefusals(heard []*hearing) {
 		for _, refusal := range h.refusals {
 			o := refusal.Object
 			id := o.GroupVersionKind().Kind + "/" + o.Name() + "/" + refusal.Message
-			from := originOf(o).side
-			if told[id] || from == s.base || s.base == nil && !from.extra {
+			from := change.OriginOf(o).Side
+			if told[id] || from == s.Base || s.Base == nil && !from.Extra {
 				continue
 			}
 			told[id] = true
 			key := admission.Key{Name: o.Name()}
-			if from.extra {
+			if from.Extra {
 				f := pair{key: key, head: o}.malformed(refusal)
-				f.Status, f.Root = report.StatusNew, originOf(o).root.Dir
+				f.Status, f.Root = report.StatusNew, change.OriginOf(o).Root.Dir
 				s.add(f)
-			} else if !s.isChanged(o) {
+			} else if !s.IsChanged(o) {
 				s.unjudged = append(s.unjudged, unjudged{object: o, key: key, Indeterminate: report.Indeterminate{
-					What: "policy", Policy: o.Name(), Root: originOf(o).root.Dir,
+					What: "policy", Policy: o.Name(), Root: change.OriginOf(o).Root.Dir,
 					Why: "an API server would not accept this, so it takes no effect here, before the change as after it: " + refusal.Message,
 				}})
 			}
 		}
 	}
-}
-
-// isChanged reports whether an object of the head is not the same at base.
-func (s *scan) isChanged(o *admission.Object) bool {
-	before := s.base.roots[originOf(o).root.RootID]
-	return !slices.ContainsFunc(before.all(), func(other *admission.Object) bool { return equalObjects(o, other) })
 }
 
 // collect takes over the outcome of a review.
@@ -147,7 +115,7 @@ func (s *scan) noteMutations() {
 	names := []string{}
 	for _, t := range s.targets {
 		for _, r := range t.head.roots {
-			for _, o := range r.objects {
+			for _, o := range r.Objects {
 				if kind := o.GroupVersionKind().GroupKind(); kinds.Of(kind).Effect == kinds.NotSimulated {
 					names = append(names, kind.Kind+" "+o.Name())
 				}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
@@ -248,7 +249,7 @@ func (r *review) add(f found, existed bool) {
 // resolve adds a finding that is gone; it is about the base's version, which may have
 // been in another root.
 func (r *review) resolve(f found) {
-	f.Root, f.Status, f.object = originOf(r.base).root.Dir, report.StatusResolved, r.base
+	f.Root, f.Status, f.object = change.OriginOf(r.base).Root.Dir, report.StatusResolved, r.base
 	r.out.findings = append(r.out.findings, f)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -28,7 +29,7 @@ func (s *scan) noteRivals() {
 				}
 				key := t.head.cluster.Key(o)
 				s.unjudged = append(s.unjudged, unjudged{object: o, key: key, Indeterminate: report.Indeterminate{
-					What: "object", Object: objectOf(o, key), Root: originOf(o).root.Dir,
+					What: "object", Object: objectOf(o, key), Root: change.OriginOf(o).Root.Dir,
 					Why: "defines the kind " + kind.Kind + ", which " + namesOf(before[kind]) + " defines already: an API server does not accept " +
 						"its names, and what policies say of objects of the kind may be something else",
 				}})

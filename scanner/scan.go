@@ -11,7 +11,7 @@ package scanner
 import (
 	"context"
 	"fmt"
-	"runtime"
+	"io/fs"
 	"slices"
 	"sync"
 	"time"
@@ -19,7 +19,9 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/config"
+	"github.com/preadmit/preadmit/scanner/parallel"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
@@ -48,7 +50,7 @@ func (s *scan) run(ctx context.Context) (*report.Report, error) {
 		}
 		*stage.spent = seconds(time.Since(begin))
 	}
-	if s.in.Diff != nil && s.base != nil {
+	if s.in.Diff != nil && s.Base != nil {
 		s.report.Changes = ptr(s.compare(*s.in.Diff))
 	}
 	s.finish()
@@ -60,12 +62,13 @@ func seconds(d time.Duration) float64 { return d.Round(time.Microsecond).Seconds
 
 // scan is a scan in progress.
 type scan struct {
-	in         Input
-	head, base *side
-	extras     []*admission.Object
-	targets    []*target
-	compiler   *policy.Compiler
-	locator    *locator
+	in Input
+	*change.Change
+	extras   []*admission.Object
+	targets  []*target
+	work     parallel.Workers
+	compiler *policy.Compiler
+	locator  *locator
 
 	mu       sync.Mutex
 	report   *report.Report
@@ -75,8 +78,16 @@ type scan struct {
 	policies map[string]bool
 	// touched reports which roots the change touches.
 	touched map[render.RootID]bool
-	// whole makes everything be rendered, whether or not it matters.
-	whole bool
+	// everything makes all roots be rendered, whether or not they matter.
+	everything bool
+}
+
+// plan decides which roots are rendered.
+func (s *scan) plan() *plan {
+	return &plan{
+		Change: s.Change, work: s.work, extras: s.extras, given: s.in.Config.GivenPaths(), everything: s.everything,
+		inputs: map[render.RootID]*render.Inputs{}, searched: map[render.Mention]bool{},
+	}
 }
 
 func newScan(in Input) *scan {
@@ -91,7 +102,8 @@ func newScan(in Input) *scan {
 	}
 	return &scan{
 		in: in, report: report, compiler: policy.NewCompiler(), locator: newLocator(),
-		policies: map[string]bool{}, touched: map[render.RootID]bool{},
+		policies: map[string]bool{},
+		work:     parallel.Workers{Count: in.Workers, Progress: in.Progress},
 	}
 }
 
@@ -100,26 +112,27 @@ func (s *scan) discover(ctx context.Context) (err error) {
 	if err := s.checkGlobs(); err != nil {
 		return err
 	}
-	s.progress("discover", 0, 1)
-	if s.head, err = s.openSide(ctx, headTree, s.in.Head, render.NewRenderer(s.in.Head.FS, s.in.Render), s.inGlobs()); err != nil {
+	s.work.Report("discover", 0, 1)
+	how := change.Options{Under: s.in.Head.Under, Selects: s.inGlobs(), Rendering: s.in.Rendering, Refused: s.in.Refused}
+	var base fs.FS
+	if s.in.Base != nil {
+		base = s.in.Base.FS
+	}
+	if s.Change, err = change.Open(ctx, base, s.in.Head.FS, s.in.Render, how); err != nil {
 		return err
 	}
-	if s.in.Base != nil {
-		if s.base, err = s.openSide(ctx, baseTree, *s.in.Base, s.head.renderer.Beside(s.in.Base.FS), s.inGlobs()); err != nil {
-			return err
-		}
-		s.base.head = s.head
+	if s.Base != nil {
 		s.keepRoots()
 	}
 	if err := s.checkSelection(); err != nil {
 		return err
 	}
-	for _, d := range s.head.found.Diagnostics {
-		if under(s.in.Head.Under, d.Path) {
-			s.diagnose(report.Diagnostic{Severity: string(d.Severity), Message: d.Message, Location: ptr(locationOf(d.Position, headTree))})
+	for _, d := range s.Head.Found.Diagnostics {
+		if change.Under(s.in.Head.Under, d.Path) {
+			s.diagnose(report.Diagnostic{Severity: string(d.Severity), Message: d.Message, Location: ptr(locationOf(d.Position, change.Head))})
 		}
 	}
-	s.progress("discover", 1, 1)
+	s.work.Report("discover", 1, 1)
 	return nil
 }
 
@@ -135,7 +148,7 @@ func (s *scan) inGlobs() func(dir string) bool {
 // checkSelection refuses a selection of roots that selects none: a mistyped glob
 // must not leave the gate open.
 func (s *scan) checkSelection() error {
-	if match := s.inGlobs(); match == nil || s.anyRoot(match) {
+	if match := s.inGlobs(); match == nil || s.AnyRoot(match) {
 		return nil
 	}
 	return &InputError{What: "roots", Err: fmt.Errorf("%q match no root", s.in.Config.Roots)}
@@ -160,7 +173,7 @@ func (s *scan) render(ctx context.Context) error {
 	if err := s.loadExtras(ctx); err != nil {
 		return err
 	}
-	if err := s.renderTrees(ctx); err != nil {
+	if err := s.plan().render(ctx); err != nil {
 		return fmt.Errorf("render: %w", err)
 	}
 	s.accountRoots()
@@ -173,7 +186,7 @@ func (s *scan) judge(ctx context.Context) error {
 	for _, t := range s.targets {
 		reviews = append(reviews, s.reviews(ctx, newCourt(t, s.compiler))...)
 	}
-	err := s.each(ctx, "judge", len(reviews), func(ctx context.Context, i int) error {
+	err := s.work.Each(ctx, "judge", len(reviews), func(ctx context.Context, i int) error {
 		if err := reviews[i].run(ctx); err != nil {
 			return err
 		}
@@ -195,7 +208,7 @@ func (s *scan) judge(ctx context.Context) error {
 
 // locate gives findings and what is indeterminate their lines.
 func (s *scan) locate(ctx context.Context) error {
-	s.locator.changes = newChanges(s.base, s.head)
+	s.locator.changes = newChanges(s.Base, s.Head)
 	steps := []func(context.Context){}
 	for i := range s.findings {
 		steps = append(steps, func(ctx context.Context) { s.locateFinding(ctx, &s.findings[i]) })
@@ -206,7 +219,7 @@ func (s *scan) locate(ctx context.Context) error {
 	for i := range s.remarks {
 		steps = append(steps, func(ctx context.Context) { s.locateRemark(ctx, &s.remarks[i]) })
 	}
-	err := s.each(ctx, "locate", len(steps), func(ctx context.Context, i int) error {
+	err := s.work.Each(ctx, "locate", len(steps), func(ctx context.Context, i int) error {
 		steps[i](ctx)
 		return nil
 	})
@@ -233,17 +246,4 @@ func (s *scan) open(i report.Indeterminate) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.report.Indeterminate = append(s.report.Indeterminate, i)
-}
-
-func (s *scan) progress(stage string, done, total int) {
-	if s.in.Progress != nil {
-		s.in.Progress(stage, done, total)
-	}
-}
-
-func (s *scan) workers() int {
-	if s.in.Workers > 0 {
-		return s.in.Workers
-	}
-	return runtime.GOMAXPROCS(0)
 }

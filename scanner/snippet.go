@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/change"
 )
 
 // snippetContext is the number of lines shown before and after a location.
@@ -31,21 +32,21 @@ type textFile struct {
 }
 
 type textKey struct {
-	side *side
+	side *change.Side
 	path string
 }
 
 func newTexts() *texts { return &texts{files: map[textKey]*textFile{}} }
 
-func (t *texts) lines(from *side, path string) []string { return t.file(from, path).lines }
+func (t *texts) lines(from *change.Side, path string) []string { return t.file(from, path).lines }
 
 // file is a file of a side; one that cannot be read again is empty.
-func (t *texts) file(from *side, path string) *textFile {
+func (t *texts) file(from *change.Side, path string) *textFile {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	key := textKey{from, path}
 	if t.files[key] == nil {
-		t.files[key] = readText(from.tree.FS, path)
+		t.files[key] = readText(from.Files, path)
 	}
 	return t.files[key]
 }
@@ -67,7 +68,7 @@ func readText(tree fs.FS, path string) *textFile {
 // addSnippet sets the lines around a location. The snippet stays inside the YAML
 // document, since the next one may be a Secret; everything about a Secret object is
 // masked wherever it was written.
-func (l *locator) addSnippet(loc *report.Location, from *side, path string, secret bool) {
+func (l *locator) addSnippet(loc *report.Location, from *change.Side, path string, secret bool) {
 	lines := l.texts.lines(from, path)
 	if loc.StartLine < 1 || loc.StartLine > len(lines) {
 		return

@@ -6,6 +6,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -14,8 +15,8 @@ import (
 // in the order of their paths, then those given by configuration and flags. A root
 // sees its own objects first, then any other root's, then what was given.
 type state struct {
-	side   *side
-	roots  []*rendered
+	side   *change.Side
+	roots  []*change.Rendered
 	shared *admission.Index
 	given  *admission.Index
 	// cluster sees everything, with no root's own objects before others.
@@ -45,7 +46,7 @@ type contents map[admission.Key][]*admission.Object
 
 func (c contents) of(key admission.Key, o *admission.Object) *admission.Object {
 	for _, known := range c[key] {
-		if equalObjects(known, o) {
+		if change.Equal(known, o) {
 			return known
 		}
 	}
@@ -53,11 +54,11 @@ func (c contents) of(key admission.Key, o *admission.Object) *admission.Object {
 	return o
 }
 
-func newState(from *side, roots []*rendered, given []*admission.Object) *state {
+func newState(from *change.Side, roots []*change.Rendered, given []*admission.Object) *state {
 	s := &state{side: from, roots: roots, given: admission.NewIndex(given), own: map[render.RootID]*admission.Index{}}
 	all := []*admission.Object{}
 	for _, r := range roots {
-		all = append(all, r.objects...)
+		all = append(all, r.Objects...)
 	}
 	s.shared = admission.NewIndex(all)
 	s.cluster = admission.NewCluster(admission.ClusterOptions{}, s.shared, s.given)
@@ -69,8 +70,8 @@ func newState(from *side, roots []*rendered, given []*admission.Object) *state {
 func (s *state) govern(params map[schema.GroupKind]bool, known contents, given []*admission.Object) {
 	s.governing = map[admission.Key][]definition{}
 	for _, r := range s.roots {
-		for _, o := range r.objects {
-			s.define(o, r.id, params, known)
+		for _, o := range r.Objects {
+			s.define(o, r.ID, params, known)
 		}
 	}
 	for _, o := range given {
@@ -133,8 +134,8 @@ func (s *state) objects(root render.RootID) []*admission.Object {
 		return nil
 	}
 	for _, r := range s.roots {
-		if r.id == root {
-			return r.objects
+		if r.ID == root {
+			return r.Objects
 		}
 	}
 	return nil
@@ -163,7 +164,7 @@ func (s *state) differs(root render.RootID) bool {
 			continue
 		}
 		r, ok := s.cluster.Resource(o.GroupVersionKind())
-		if ok && !equalObjects(s.cluster.Find(r, o.Namespace(), o.Name()), o) {
+		if ok && !change.Equal(s.cluster.Find(r, o.Namespace(), o.Name()), o) {
 			return true
 		}
 	}

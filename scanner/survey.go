@@ -6,11 +6,11 @@ import (
 	"path"
 	"slices"
 
-	"k8s.io/apiserver/pkg/authentication/user"
-
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
+	"k8s.io/apiserver/pkg/authentication/user"
 )
 
 // Survey is a tree that was rendered into the states of its clusters and not
@@ -52,7 +52,7 @@ func NewSurvey(ctx context.Context, in Input) (*Survey, error) {
 	if err := s.render(ctx); err != nil {
 		return nil, err
 	}
-	parts := s.head.policiesOfParts(ctx, s.brokenRoots())
+	parts := s.Head.PoliciesOfParts(ctx, s.brokenRoots())
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("render parts of roots: %w", err)
 	}
@@ -74,8 +74,8 @@ func NewSurvey(ctx context.Context, in Input) (*Survey, error) {
 // brokenRoots are the roots of the head that do not render, whatever the reason.
 func (s *scan) brokenRoots() []render.Root {
 	var roots []render.Root
-	for _, root := range s.head.found.Roots {
-		if r := s.head.roots[root.RootID]; r != nil && r.Problem != nil {
+	for _, root := range s.Head.Found.Roots {
+		if r := s.Head.Roots[root.RootID]; r != nil && r.Problem != nil {
 			roots = append(roots, root)
 		}
 	}
@@ -93,7 +93,7 @@ func surveyed(t *target, parts []*admission.Object) Surveyed {
 		}
 	}
 	for _, r := range t.head.roots {
-		for _, o := range onlyPolicies(r.objects) {
+		for _, o := range change.OnlyPolicies(r.Objects) {
 			if o.Name() == "" { // which has no key, and that may be the mistake
 				c.Policies = append(c.Policies, o)
 			}
@@ -113,18 +113,18 @@ func (s *Survey) Complete() bool {
 // about: its root is at or below the directory dir, or its document is in it or is
 // the file dir.
 func (s *Survey) Under(ctx context.Context, o *admission.Object, dir string) bool {
-	from := originOf(o)
-	if from.side.extra {
+	from := change.OriginOf(o)
+	if from.Side.Extra {
 		return false
 	}
-	if under(dir, from.root.Dir) {
+	if change.Under(dir, from.Root.Dir) {
 		return true
 	}
-	return under(dir, path.Clean(s.Locate(ctx, o).Path))
+	return change.Under(dir, path.Clean(s.Locate(ctx, o).Path))
 }
 
 // Root is the path of the root an object was rendered from.
-func (s *Survey) Root(o *admission.Object) string { return originOf(o).root.Dir }
+func (s *Survey) Root(o *admission.Object) string { return change.OriginOf(o).Root.Dir }
 
 // Locate gives the line of the first of fields that was written, else of the first
 // one's nearest ancestor; without fields the object's document. What cannot be

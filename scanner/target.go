@@ -4,17 +4,16 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/config"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authentication/user"
 )
 
 // target is a cluster with its state before and after the change. Without
@@ -55,14 +54,14 @@ func (s *scan) buildTarget(ctx context.Context, c config.Target) (*target, error
 		return nil, err
 	}
 	t := &target{name: c.Name, user: s.userOf(c), roots: s.targetRoots(c)}
-	head, err := s.buildState(ctx, s.head, c, paths)
+	head, err := s.buildState(ctx, s.Head, c, paths)
 	if err != nil {
 		return nil, err
 	}
 	t.head = head.state
 	sides := []*givenState{head}
-	if s.base != nil {
-		base, err := s.buildState(ctx, s.base, c, paths)
+	if s.Base != nil {
+		base, err := s.buildState(ctx, s.Base, c, paths)
 		if err != nil {
 			return nil, err
 		}
@@ -83,21 +82,21 @@ type givenState struct {
 }
 
 // buildState collects the objects of a target in one tree.
-func (s *scan) buildState(ctx context.Context, from *side, c config.Target, paths []string) (*givenState, error) {
-	roots := []*rendered{}
-	for _, root := range from.found.Roots {
-		if r := from.roots[from.id(root)]; r != nil && r.Problem == nil && config.MatchAny(c.Roots, root.Dir) {
+func (s *scan) buildState(ctx context.Context, from *change.Side, c config.Target, paths []string) (*givenState, error) {
+	roots := []*change.Rendered{}
+	for _, root := range from.Found.Roots {
+		if r := from.Roots[from.ID(root)]; r != nil && r.Problem == nil && config.MatchAny(c.Roots, root.Dir) {
 			roots = append(roots, r)
 		}
 	}
 	given := []*admission.Object{}
 	for _, p := range paths {
-		results, err := from.renderGiven(ctx, p)
+		results, err := from.RenderGiven(ctx, p)
 		if err != nil {
 			return nil, err
 		}
 		for _, r := range results {
-			given = append(given, r.objects...)
+			given = append(given, r.Objects...)
 			s.noteGivenProblem(from, p, r)
 		}
 	}
@@ -111,7 +110,7 @@ func govern(states ...*givenState) {
 	params := map[schema.GroupKind]bool{}
 	for _, s := range states {
 		for _, r := range s.roots {
-			paramKinds(params, r.objects)
+			paramKinds(params, r.Objects)
 		}
 		paramKinds(params, s.given)
 	}
@@ -124,32 +123,24 @@ func govern(states ...*givenState) {
 // checkGiven says which path of the configuration is in neither tree.
 func (s *scan) checkGiven(paths []string) error {
 	for _, p := range paths {
-		if !s.head.has(p) && !s.base.has(p) {
+		if !s.Head.Has(p) && !s.Base.Has(p) {
 			return &InputError{What: p, Err: fmt.Errorf("the configuration names this path as policies or context: %w", fs.ErrNotExist)}
 		}
 	}
 	return nil
 }
 
-func (s *side) has(name string) bool {
-	if s == nil {
-		return false
-	}
-	_, err := fs.Stat(s.tree.FS, path.Clean(name))
-	return err == nil
-}
-
 // noteGivenProblem reports policies or context of the configuration that do not
 // render, unless they are roots of the scan and reported as such.
-func (s *scan) noteGivenProblem(from *side, given string, r *rendered) {
-	if r.Problem == nil || from != s.head {
+func (s *scan) noteGivenProblem(from *change.Side, given string, r *change.Rendered) {
+	if r.Problem == nil || from != s.Head {
 		return
 	}
-	if root, ok := from.root(r.Root.RootID); ok && sameRoot(root, r.Root) && s.selected(root.Dir) {
+	if root, ok := from.Root(r.Root.RootID); ok && change.SameRoot(root, r.Root) && s.Selected(root.Dir) {
 		return
 	}
 	s.open(report.Indeterminate{
-		What: "policy", Root: r.Root.Dir, Location: ptr(locationOf(r.Problem.Position, headTree)),
+		What: "policy", Root: r.Root.Dir, Location: ptr(locationOf(r.Problem.Position, change.Head)),
 		Why: fmt.Sprintf("the policies and context in %s do not render: %s", given, r.Problem.Message),
 	})
 }
@@ -158,8 +149,8 @@ func (s *scan) noteGivenProblem(from *side, given string, r *rendered) {
 // context from, which are applied to it as well.
 func (s *scan) targetRoots(c config.Target) []render.RootID {
 	roots := []render.RootID{}
-	for _, id := range s.selectedRoots() {
-		given := slices.ContainsFunc(slices.Concat(c.Policies, c.Context), func(dir string) bool { return under(dir, id.Dir) })
+	for _, id := range s.SelectedRoots() {
+		given := slices.ContainsFunc(slices.Concat(c.Policies, c.Context), func(dir string) bool { return change.Under(dir, id.Dir) })
 		if config.MatchAny(c.Roots, id.Dir) || given {
 			roots = append(roots, id)
 		}
@@ -191,7 +182,7 @@ func (s *scan) noteUntargeted() {
 		}
 	}
 	var left []string
-	for _, id := range s.selectedRoots() {
+	for _, id := range s.SelectedRoots() {
 		if !targeted[id] {
 			left = append(left, id.String())
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
 )
 
 // LocateIn gives the place of a line and column, counted from 1 and in code
@@ -19,7 +20,7 @@ func (s *Survey) LocateIn(ctx context.Context, o *admission.Object, field string
 	if !ok || loc.StartLine == 0 {
 		return loc
 	}
-	from := originOf(o)
+	from := change.OriginOf(o)
 	source, err := s.scan.locator.source(ctx, o)
 	if err != nil {
 		return loc
@@ -28,7 +29,7 @@ func (s *Survey) LocateIn(ctx context.Context, o *admission.Object, field string
 	if !found {
 		return loc
 	}
-	lines := s.scan.locator.texts.lines(from.side, pos.Path)
+	lines := s.scan.locator.texts.lines(from.Side, pos.Path)
 	at, ok := follow(lines, spot{pos.Line - 1, pos.Column - 1}, []rune(text), offsetOf(text, line, column))
 	if !ok {
 		return loc
@@ -36,7 +37,7 @@ func (s *Survey) LocateIn(ctx context.Context, o *admission.Object, field string
 	loc.StartLine, loc.StartColumn = at.line+1, at.column+1
 	loc.EndLine, loc.EndColumn = loc.StartLine, at.column+1+wordLength([]rune(lines[at.line])[at.column:])
 	loc.Snippet, loc.SnippetLine = nil, 0
-	s.scan.locator.addSnippet(&loc, from.side, pos.Path, false)
+	s.scan.locator.addSnippet(&loc, from.Side, pos.Path, false)
 	return loc
 }
 

@@ -1,4 +1,4 @@
-package scanner
+package change
 
 import "testing"
 
@@ -10,8 +10,8 @@ func TestUnder(t *testing.T) {
 		{"", "a", true}, {".", ".", true}, {"a", "a", true}, {"a", "a/b", true},
 		{"a/", "a/b", true}, {"a", "ab", false}, {"a/b", "a", false}, {"a", ".", false},
 	} {
-		if got := under(tt.dir, tt.name); got != tt.want {
-			t.Errorf("under(%q, %q) = %v, want %v", tt.dir, tt.name, got, tt.want)
+		if got := Under(tt.dir, tt.name); got != tt.want {
+			t.Errorf("Under(%q, %q) = %v, want %v", tt.dir, tt.name, got, tt.want)
 		}
 	}
 }

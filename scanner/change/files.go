@@ -1,0 +1,68 @@
+package change
+
+import (
+	"bytes"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+func (s *Side) Has(name string) bool {
+	if s == nil {
+		return false
+	}
+	_, err := fs.Stat(s.Files, path.Clean(name))
+	return err == nil
+}
+
+func (s *Side) HasKustomization(dir string) bool { return s.MainFile(dir) != dir }
+
+// MainFile is the kustomization file of a directory, or the directory when it has none.
+func (s *Side) MainFile(dir string) string {
+	entries, _ := fs.ReadDir(s.Files, dir)
+	for _, entry := range entries {
+		if isKustomization(entry.Name()) {
+			return path.Join(dir, entry.Name())
+		}
+	}
+	return dir
+}
+
+// SameFile tells whether two sides have the same in a file.
+func (s *Side) SameFile(other *Side, name string) bool {
+	a, err := fs.ReadFile(s.Files, name)
+	if err != nil {
+		return false
+	}
+	b, err := fs.ReadFile(other.Files, name)
+	return err == nil && bytes.Equal(a, b)
+}
+
+// Path is the path of a file of the side for readers: that of the tree, for
+// an extra the path the user gave.
+func (s *Side) Path(file string) string {
+	if !s.Extra {
+		return file
+	}
+	name := strings.TrimSuffix(s.Name, "/")
+	if path.Base(name) == file {
+		return name
+	}
+	return path.Join(name, file)
+}
+
+// TreeName is what Location.Tree says of the side; extras are part of both.
+func (s *Side) TreeName() string {
+	if s.Extra {
+		return Head
+	}
+	return s.Name
+}
+
+// Under reports whether the directory name is dir or below it.
+func Under(dir, name string) bool {
+	if dir = path.Clean(dir); dir == "." {
+		return true
+	}
+	return name == dir || strings.HasPrefix(name, dir+"/")
+}

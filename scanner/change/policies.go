@@ -1,0 +1,53 @@
+package change
+
+import (
+	"context"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
+)
+
+// RenderedPolicies are the policies and bindings of the roots that rendered.
+func (s *Side) RenderedPolicies() []*admission.Object {
+	var policies []*admission.Object
+	for _, root := range s.Found.Roots {
+		if r := s.Roots[s.ID(root)]; r != nil {
+			policies = append(policies, OnlyPolicies(r.Objects)...)
+		}
+	}
+	return policies
+}
+
+// PoliciesOfParts are the policies and bindings in what can be rendered of roots,
+// but for those that a rendered root has.
+func (s *Side) PoliciesOfParts(ctx context.Context, roots []render.Root) []*admission.Object {
+	var policies []*admission.Object
+	seen := map[render.RootID]bool{}
+	for _, root := range roots {
+		if s.Refuses(root) {
+			continue
+		}
+		for _, part := range s.Renderer.Parts(root) {
+			if !seen[part.RootID] {
+				seen[part.RootID] = true
+				policies = append(policies, OnlyPolicies(s.Render(ctx, part).Objects)...)
+			}
+		}
+	}
+	rendered := s.RenderedPolicies()
+	return slices.DeleteFunc(policies, func(o *admission.Object) bool {
+		return slices.ContainsFunc(rendered, func(r *admission.Object) bool { return Equal(r, o) })
+	})
+}
+
+func OnlyPolicies(objects []*admission.Object) []*admission.Object {
+	var policies []*admission.Object
+	for _, o := range objects {
+		if kinds.IsPolicy(o.GroupVersionKind().GroupKind()) {
+			policies = append(policies, o)
+		}
+	}
+	return policies
+}

@@ -1,0 +1,35 @@
+package change
+
+import (
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/admission"
+)
+
+// Rendered is a root with its objects.
+type Rendered struct {
+	*render.Result
+	// ID is the root's identity in both trees.
+	ID      render.RootID
+	Objects []*admission.Object
+}
+
+// Origin is where an object of a cluster's state was rendered from; it is the Tag
+// of an admission.Object.
+type Origin struct {
+	Side   *Side
+	Root   render.Root
+	Result *render.Result // of root
+	Index  int
+}
+
+func OriginOf(o *admission.Object) Origin { return o.Tag.(Origin) }
+
+// All are the objects of a root that may not be there.
+func (r *Rendered) All() []*admission.Object {
+	if r == nil {
+		return nil
+	}
+	return r.Objects
+}
+
+func (o Origin) Extra() bool { return o.Side.Extra }

@@ -1,0 +1,308 @@
+package scanner
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
+	v1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiserver "k8s.io/apiserver/pkg/admission"
+)
+
+// dependencies are what an API server looks at to judge the change: objects of some
+// kinds and names, that may be in roots which were not rendered yet.
+type dependencies struct {
+	// everything is set when the change reaches objects that it does not touch.
+	everything bool
+	mentions   []render.Mention
+}
+
+func (d *dependencies) add(m render.Mention) { d.mentions = append(d.mentions, m) }
+
+// kind adds all objects of a kind.
+func (d *dependencies) kind(kind string) { d.add(render.Mention{Kind: kind}) }
+
+// named adds the objects of a kind that have a name.
+func (d *dependencies) named(kind, name string) { d.add(render.Mention{Kind: kind, Name: name}) }
+
+// governing holds what was rendered so far, by what it does to a request.
+type governing struct {
+	policies, bindings, definitions []*admission.Object
+	// paramKinds are the kinds that policies take as params.
+	paramKinds map[schema.GroupKind]bool
+	// authorizing are the policies that use the authorizer.
+	authorizing []*admission.Object
+	builtin     *admission.Cluster
+}
+
+// dependencies returns what has to be known of other roots, going by what was rendered
+// so far. It may be more when more is rendered.
+func (p *plan) dependencies() dependencies {
+	d := dependencies{}
+	known, changed := p.knownObjects(), p.ChangedObjects()
+	if len(changed) == 0 {
+		p.policiesOfParts(&d)
+		return d
+	}
+	// Policies, bindings, and what else would change requests, which a report mentions.
+	d.add(render.Mention{Group: kinds.GroupAdmission})
+	g := newGoverning(known)
+	changed = append(changed, g.otherVersions(changed)...)
+	if d.everything = slices.ContainsFunc(changed, g.reachesAll); d.everything {
+		return d
+	}
+	g.versions(&d, changed)
+	subjects := append(g.reached(&d, changed, known), changed...)
+	for _, o := range subjects {
+		g.subject(&d, o)
+	}
+	g.params(&d)
+	if slices.ContainsFunc(subjects, g.usesAuthorizer) {
+		for _, k := range kinds.With(kinds.Authorizes) {
+			d.kind(k.Kind)
+		}
+	}
+	return d
+}
+
+// policiesOfParts adds what is known of policies in refused roots, which is all that is
+// judged where no object changed.
+func (p *plan) policiesOfParts(d *dependencies) {
+	if len(p.RefusedRoots(p.Head, true)) > 0 {
+		d.kind(kinds.Policy.Kind)
+		d.kind(kinds.Binding.Kind)
+	}
+}
+
+// knownObjects are all objects that were rendered so far or given.
+func (p *plan) knownObjects() []*admission.Object {
+	known := slices.Clone(p.extras)
+	for _, r := range p.Rendered() {
+		known = append(known, r.Objects...)
+	}
+	for _, from := range p.Trees() {
+		for _, results := range from.Given {
+			for _, r := range results {
+				known = append(known, r.Objects...)
+			}
+		}
+	}
+	return known
+}
+
+func newGoverning(known []*admission.Object) *governing {
+	g := &governing{paramKinds: map[schema.GroupKind]bool{}, builtin: admission.NewCluster(admission.ClusterOptions{})}
+	for _, o := range known {
+		switch o.GroupVersionKind().GroupKind() {
+		case kinds.Policy:
+			g.policies = append(g.policies, o)
+			if mentions(o, "authorizer") {
+				g.authorizing = append(g.authorizing, o)
+			}
+		case kinds.Binding:
+			g.bindings = append(g.bindings, o)
+		case kinds.Definition:
+			g.definitions = append(g.definitions, o)
+		}
+	}
+	paramKinds(g.paramKinds, g.policies)
+	return g
+}
+
+// reachesAll reports whether a changed object may make any other object be judged
+// anew: policies do, and what they look at.
+func (g *governing) reachesAll(o *admission.Object) bool {
+	kind := o.GroupVersionKind().GroupKind()
+	switch {
+	case kinds.IsPolicy(kind) || g.paramKinds[kind]:
+		return true
+	case kind == kinds.Definition:
+		return g.paramKinds[definedKind(o)]
+	case kind == kinds.Namespace:
+		return o.Name() == corev1.NamespaceDefault // where objects live that do not say
+	}
+	return len(g.authorizing) > 0 && kinds.Of(kind).Effect == kinds.Authorizes
+}
+
+// versions adds the other versions of changed objects that govern: whether what a
+// root sees of them changed depends on all.
+func (g *governing) versions(d *dependencies, changed []*admission.Object) {
+	for _, o := range changed {
+		if kind := o.GroupVersionKind().GroupKind(); kinds.Of(kind).Governs {
+			d.named(kind.Kind, o.Name())
+		}
+	}
+}
+
+// otherVersions are the definitions that have the name of a changed one: the kinds
+// they define are judged anew as well.
+func (g *governing) otherVersions(changed []*admission.Object) []*admission.Object {
+	names := map[string]bool{}
+	for _, o := range changed {
+		if o.GroupVersionKind().GroupKind() == kinds.Definition {
+			names[o.Name()] = true
+		}
+	}
+	var others []*admission.Object
+	for _, o := range g.definitions {
+		if names[o.Name()] && !slices.Contains(changed, o) {
+			others = append(others, o)
+		}
+	}
+	return others
+}
+
+// reached adds the objects that changed namespaces and definitions make be judged
+// anew, and returns those known so far.
+func (g *governing) reached(d *dependencies, changed, known []*admission.Object) []*admission.Object {
+	namespaces, defined := map[string]bool{}, map[schema.GroupKind]bool{}
+	for _, o := range changed {
+		switch o.GroupVersionKind().GroupKind() {
+		case kinds.Namespace:
+			namespaces[o.Name()] = true
+			d.add(render.Mention{Word: o.Name()})
+		case kinds.Definition:
+			defined[definedKind(o)] = true
+			d.kind(definedKind(o).Kind)
+			d.add(render.Mention{Kind: kinds.Definition.Kind, Word: definedKind(o).Kind}) // others of the kind
+		}
+	}
+	var reached []*admission.Object
+	for _, o := range known {
+		kind := o.GroupVersionKind().GroupKind()
+		if namespaces[o.Namespace()] || defined[kind] || kind == kinds.Namespace && namespaces[o.Name()] {
+			reached = append(reached, o)
+		}
+	}
+	return reached
+}
+
+// subject adds what is looked at to judge a request about an object.
+func (g *governing) subject(d *dependencies, o *admission.Object) {
+	kind := o.GroupVersionKind()
+	namespace := g.builtin.Key(o).Namespace
+	switch _, builtin := g.builtin.Resource(kind); {
+	case kind.GroupKind() == kinds.Namespace:
+		d.named(kinds.Namespace.Kind, o.Name())
+	case namespace != "":
+		d.named(kinds.Namespace.Kind, namespace)
+	case !builtin: // its definition may say that it lives in one
+		d.named(kinds.Namespace.Kind, corev1.NamespaceDefault)
+	}
+	g.definition(d, kind)
+	g.plugins(d, o, namespace)
+}
+
+// definition adds the CustomResourceDefinitions of a kind, and others by their
+// names: they may rather be those that count.
+func (g *governing) definition(d *dependencies, kind schema.GroupVersionKind) {
+	if _, builtin := g.builtin.Resource(kind); builtin {
+		return
+	}
+	d.add(render.Mention{Kind: kinds.Definition.Kind, Word: kind.Kind})
+	for _, o := range g.definitions {
+		if definedKind(o) == kind.GroupKind() {
+			d.named(kinds.Definition.Kind, o.Name())
+		}
+	}
+}
+
+// plugins adds what the admission plugins of the API server look up for an object.
+func (g *governing) plugins(d *dependencies, o *admission.Object, namespace string) {
+	data, _ := o.JSON() // it was rendered, so it encodes
+	has := func(field string) bool { return bytes.Contains(data, []byte(`"`+field+`"`)) }
+	for _, k := range kinds.With(kinds.Completes) {
+		switch {
+		case !k.NeededBy.Describes(o.GroupVersionKind().Kind, has):
+		case k.NeededBy.InNamespace:
+			d.add(render.Mention{Kind: k.Kind, Word: orAny(namespace)})
+		default:
+			d.kind(k.Kind)
+		}
+	}
+}
+
+// orAny is a namespace that objects in it name; no word for the default one, which
+// they may leave out.
+func orAny(namespace string) string {
+	if namespace == corev1.NamespaceDefault {
+		return ""
+	}
+	return namespace
+}
+
+// params adds what policies take as params, and what defines their kinds.
+func (g *governing) params(d *dependencies) {
+	for _, p := range g.policies {
+		ref := child(child(p.Content(), "spec"), "paramKind")
+		kind := schema.FromAPIVersionAndKind(text(ref, "apiVersion"), text(ref, "kind"))
+		if kind.Kind == "" {
+			continue
+		}
+		g.definition(d, kind)
+		for _, b := range g.bindings {
+			if ref := child(child(b.Content(), "spec"), "paramRef"); ref != nil && boundPolicy(b) == p.Name() {
+				d.named(kind.Kind, text(ref, "name"))
+			}
+		}
+	}
+}
+
+// usesAuthorizer reports whether a policy that uses the authorizer may match a
+// request about an object, or about what is created of it, going by its rules only.
+func (g *governing) usesAuthorizer(o *admission.Object) bool {
+	kind := o.GroupVersionKind()
+	resources := admission.GeneratedBy(kind.GroupKind())
+	r, _ := g.builtin.Resource(kind) // of other kinds, any
+	resources = append(slices.Clone(resources), schema.GroupResource{Group: kind.Group, Resource: r.Resource})
+	return slices.ContainsFunc(g.authorizing, func(p *admission.Object) bool {
+		return slices.ContainsFunc(resourceRules(p), func(rule v1.NamedRuleWithOperations) bool {
+			return slices.ContainsFunc(resources, func(r schema.GroupResource) bool {
+				return ruleMayMatch(rule, r.Group, r.Resource, apiserver.Create)
+			})
+		})
+	})
+}
+
+// resourceRules are the rules of a policy, taken to be for all operations.
+func resourceRules(p *admission.Object) []v1.NamedRuleWithOperations {
+	var rules []v1.NamedRuleWithOperations
+	list, _ := child(child(p.Content(), "spec"), "matchConstraints")["resourceRules"].([]any)
+	for _, item := range list {
+		rule, _ := item.(map[string]any)
+		r := v1.NamedRuleWithOperations{}
+		r.Operations = []v1.OperationType{v1.OperationAll}
+		r.APIGroups, r.Resources = stringsOf(rule["apiGroups"]), stringsOf(rule["resources"])
+		rules = append(rules, r)
+	}
+	return rules
+}
+
+// stringsOf are the strings in a list.
+func stringsOf(value any) []string {
+	var all []string
+	list, _ := value.([]any)
+	for _, item := range list {
+		s, _ := item.(string)
+		all = append(all, s)
+	}
+	return all
+}
+
+// renderGiven renders what the configuration takes policies and context from, of
+// both sides.
+func (p *plan) renderGiven(ctx context.Context) error {
+	for _, from := range p.Trees() {
+		for _, name := range p.given {
+			if _, err := from.RenderGiven(ctx, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
