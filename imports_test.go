@@ -29,6 +29,7 @@ var layers = []string{
 	"internal/strictyaml",
 	"internal/testall",
 	"internal/githubtest",
+	"internal/gittest",
 	"report",
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/preadmit/preadmit/internal/githubtest"
+	"github.com/preadmit/preadmit/internal/gittest"
 )
 
 // forge is a GitHub with one repository, octo/shop, and what a runner would have. The
@@ -20,10 +21,10 @@ import (
 // gets an object more, the pull request brings one that is denied and one that is warned
 // of.
 type forge struct {
-	*githubtest.History
+	*gittest.History
 	t                *testing.T
 	api              *githubtest.Server
-	git              *githubtest.Git
+	git              *gittest.Server
 	temp             string // for the runner
 	env              map[string]string
 	summary, outputs string // as written by the last run
@@ -47,14 +48,14 @@ func newForgeOf(t *testing.T, config githubtest.Config, files, others, change gi
 	}
 	t.Cleanup(api.Close)
 	root := t.TempDir()
-	git, err := githubtest.NewGit(root, "secret")
+	git, err := gittest.NewServer(root, "secret")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(git.Close)
 	f := &forge{t: t, api: api, git: git, temp: t.TempDir()}
 	files["policies/policies.yaml"] = fixture(t, "policies.yaml")
-	if f.History, err = githubtest.NewHistory(filepath.Join(root, "octo", "shop"), files, others, change); err != nil {
+	if f.History, err = gittest.NewHistory(filepath.Join(root, "octo", "shop"), files, others, change); err != nil {
 		t.Fatal(err)
 	}
 	api.SetFiles(githubtest.File{Path: "app/new.yaml", Status: "added"})
@@ -88,7 +89,7 @@ func configMap(name, key string) string {
 // workspace runs git in the runner's workspace.
 func (f *forge) workspace(args ...string) {
 	f.t.Helper()
-	w := githubtest.History{Dir: f.env["GITHUB_WORKSPACE"]}
+	w := gittest.History{Dir: f.env["GITHUB_WORKSPACE"]}
 	if _, err := w.Git(args...); err != nil {
 		f.t.Fatal(err)
 	}

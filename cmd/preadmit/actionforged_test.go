@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/preadmit/preadmit/internal/githubtest"
+	"github.com/preadmit/preadmit/internal/gittest"
 )
 
 // TestActionForgedBase: a pull request brings, in the directory that is judged, what
@@ -16,7 +17,7 @@ func TestActionForgedBase(t *testing.T) {
 	f.checkout(f.Merge)
 	// The forged base has what the pull request brings, which would not be new then.
 	app := filepath.Join(f.env["GITHUB_WORKSPACE"], "app")
-	forged := githubtest.History{Dir: app}
+	forged := gittest.History{Dir: app}
 	for _, args := range [][]string{
 		{"init", "-q", "--bare", app}, {"fetch", "-q", "--depth=1", f.remote(), f.Merge},
 		{"update-ref", "refs/heads/" + f.Base, f.Merge},

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/preadmit/preadmit/internal/githubtest"
+	"github.com/preadmit/preadmit/internal/gittest"
 )
 
 // token is what a workflow is given.
@@ -50,9 +51,9 @@ const (
 
 // servers are a GitHub and its git side, with a repository octo/shop.
 type servers struct {
-	*githubtest.History
+	*gittest.History
 	api *githubtest.Server
-	git *githubtest.Git
+	git *gittest.Server
 }
 
 func newServers(t *testing.T, config githubtest.Config) *servers {
@@ -65,12 +66,12 @@ func newServers(t *testing.T, config githubtest.Config) *servers {
 	t.Cleanup(api.Close)
 	api.SetFiles(githubtest.File{Path: "app/new.yaml", Status: "added"})
 	root := t.TempDir()
-	git, err := githubtest.NewGit(root, token)
+	git, err := gittest.NewServer(root, token)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(git.Close)
-	history, err := githubtest.NewHistory(filepath.Join(root, "octo", "shop"),
+	history, err := gittest.NewHistory(filepath.Join(root, "octo", "shop"),
 		githubtest.Files{"policies/policies.yaml": policies, "app/old.yaml": configMap("old", "deny")},
 		githubtest.Files{"other/other.yaml": configMap("other", "fine")},
 		githubtest.Files{"app/new.yaml": configMap("new", "deny") + "---\n" + configMap("careful", "warn")})

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/preadmit/preadmit/internal/githubtest"
+	"github.com/preadmit/preadmit/internal/gittest"
 	"github.com/preadmit/preadmit/internal/hostile"
 	"github.com/preadmit/preadmit/report"
 )
@@ -59,7 +60,7 @@ func (s *siege) take(into *githubtest.Repository, c *hostile.Case, refs string) 
 	s.t.Helper()
 	dir := filepath.Join(s.t.TempDir(), "made")
 	s.must(second(c.Make(s.t.Context(), dir, s.canary)))
-	git := githubtest.History{Dir: into.Dir()}
+	git := gittest.History{Dir: into.Dir()}
 	s.must(second(git.Git("fetch", "--quiet", dir, "+"+refs)))
 }
 
@@ -231,7 +232,7 @@ func (s *siege) says(a *attack, document string) {
 // quieten takes back what the policy denies, so that only the attack is left.
 func (s *siege) quieten(a *attack) {
 	s.t.Helper()
-	git := githubtest.History{Dir: s.repo.Dir()}
+	git := gittest.History{Dir: s.repo.Dir()}
 	text, err := git.Git("show", "main:web/cm.yaml")
 	s.must(err)
 	s.must(second(s.fork.Push(a.branch, githubtest.Files{"web/cm.yaml": text + "\n"})))

@@ -5,9 +5,6 @@ import (
 	"strings"
 )
 
-// moment is the time of everything but tokens and deliveries: nothing depends on it.
-const moment = "2026-01-02T03:04:05Z"
-
 // userBody is an account, which is there when it is first named; names that end in [bot]
 // are bots.
 func (s *Server) userBody(login string) map[string]any {

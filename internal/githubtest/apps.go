@@ -10,6 +10,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/preadmit/preadmit/internal/githubtest/openapi"
 )
 
 // AppOptions describe a GitHub App.
@@ -136,7 +138,7 @@ func (s *Server) appBody(slug string) map[string]any {
 	return map[string]any{
 		"id": s.appID(slug), "slug": slug, "node_id": "A_1", "owner": s.userBody("github"), "name": slug,
 		"description": "", "external_url": "https://example.com", "html_url": "https://github.com/apps/" + slug,
-		"created_at": moment, "updated_at": moment, "events": events, "permissions": permissions,
+		"created_at": openapi.Moment, "updated_at": openapi.Moment, "events": events, "permissions": permissions,
 	}
 }
 

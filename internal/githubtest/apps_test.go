@@ -10,6 +10,8 @@ import (
 	"github.com/golang-jwt/jwt/v4"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-github/v62/github"
+
+	"github.com/preadmit/preadmit/internal/gittest"
 )
 
 func TestAppProvesItself(t *testing.T) {
@@ -144,7 +146,7 @@ func TestGitTakesTheTokens(t *testing.T) {
 		if test.token != "" {
 			url = strings.Replace(url, "://", "://x-access-token:"+test.token+"@", 1)
 		}
-		out, err := runGit("", "", []string{"GIT_TERMINAL_PROMPT=0"}, "ls-remote", url, "refs/heads/main")
+		out, err := gittest.Run("", "", []string{"GIT_TERMINAL_PROMPT=0"}, "ls-remote", url, "refs/heads/main")
 		switch {
 		case test.want == "" && (err != nil || !strings.HasPrefix(out, w.repo.Tip("main"))):
 			t.Errorf("%q %v", out, err)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+
+	"github.com/preadmit/preadmit/internal/githubtest/openapi"
 )
 
 func nullable(text string) any {
@@ -19,14 +21,14 @@ func (s *Server) runBody(r *repository, run *CheckRun) map[string]any {
 	self := fmt.Sprintf("%srepos/%s/check-runs/%d", s.URL, run.Repo, run.ID)
 	var completed any
 	if run.Status == "completed" {
-		completed = moment
+		completed = openapi.Moment
 	}
 	return map[string]any{
 		"id": run.ID, "node_id": "CR_1", "head_sha": run.HeadSHA, "name": run.Name, "url": self,
 		"html_url":    fmt.Sprintf("https://github.com/%s/runs/%d", run.Repo, run.ID),
 		"details_url": nullable(run.DetailsURL), "external_id": nullable(run.ExternalID),
 		"status": run.Status, "conclusion": nullable(run.Conclusion),
-		"started_at": moment, "completed_at": completed,
+		"started_at": openapi.Moment, "completed_at": completed,
 		"check_suite": map[string]any{"id": s.suiteID(run.App, run.HeadSHA)}, "pull_requests": s.pullsAt(r, run.HeadSHA),
 		"app": s.appBody(run.App),
 		"output": map[string]any{
@@ -79,7 +81,7 @@ func (s *Server) suiteBody(r *repository, app, sha string) map[string]any {
 	return map[string]any{
 		"id": s.suiteID(app, sha), "node_id": "CS_1", "head_branch": branch, "head_sha": sha, "status": status, "conclusion": nil,
 		"url": s.URL + "suite", "pull_requests": s.pullsAt(r, sha), "app": s.appBody(app), "latest_check_runs_count": count,
-		"created_at": moment, "updated_at": moment,
+		"created_at": openapi.Moment, "updated_at": openapi.Moment,
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/preadmit/preadmit/internal/githubtest/openapi"
 )
 
 // Comment is one on a pull request.
@@ -69,7 +71,7 @@ func (s *Server) commentBody(q *query, c *Comment) map[string]any {
 	return map[string]any{
 		"id": c.ID, "node_id": "IC_1", "url": s.URL + "comment", "body": c.Body, "user": s.userBody(c.Author),
 		"html_url":  fmt.Sprintf("https://github.com/%s/pull/%d#issuecomment-%d", c.Repo, c.Pull, c.ID),
-		"issue_url": fmt.Sprintf("%srepos/%s/issues/%d", s.URL, c.Repo, c.Pull), "created_at": moment, "updated_at": moment,
+		"issue_url": fmt.Sprintf("%srepos/%s/issues/%d", s.URL, c.Repo, c.Pull), "created_at": openapi.Moment, "updated_at": openapi.Moment,
 		"author_association": "NONE", "performed_via_github_app": nil,
 	}
 }
@@ -179,7 +181,7 @@ func (s *Server) reactionBody(c *Comment, i int) map[string]any {
 	var content, login string
 	_, _ = fmt.Sscan(c.Reactions[i], &content, &login) // as react wrote it
 	return map[string]any{
-		"id": c.ID*100 + int64(i), "node_id": "RE_1", "content": content, "user": s.userBody(login), "created_at": moment,
+		"id": c.ID*100 + int64(i), "node_id": "RE_1", "content": content, "user": s.userBody(login), "created_at": openapi.Moment,
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/preadmit/preadmit/internal/gittest"
 )
 
 // dated sets the dates of the next commit: a second after the one before, so that commits
@@ -25,7 +27,7 @@ func (r *repository) git(args ...string) (string, error) {
 	if r.dir == "" {
 		return "", fmt.Errorf("git in %s: it was not made by AddRepository", r.full())
 	}
-	return runGit(r.dir, "", nil, args...)
+	return gittest.Run(r.dir, "", nil, args...)
 }
 
 // commit makes a commit of its parent's files and changes to them; no branch moves.
@@ -49,7 +51,7 @@ func (r *repository) commit(parent string, files Files) (string, error) {
 		}
 		fmt.Fprintf(&in, "M 100644 inline %s\ndata %d\n%s\n", quoted, len(files[name]), files[name])
 	}
-	if _, err := runGit(r.dir, in.String(), nil, "fast-import", "--quiet", "--force"); err != nil {
+	if _, err := gittest.Run(r.dir, in.String(), nil, "fast-import", "--quiet", "--force"); err != nil {
 		return "", err
 	}
 	return r.git("rev-parse", ref)

@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/preadmit/preadmit/internal/githubtest/openapi"
 )
 
 // tell sends an event of a repository to the Apps that are installed there. Those who
 // want others than the subscribed filter with only.
 func (s *Server) tell(r *repository, event, action, sender string, payload map[string]any, only func(*App) bool) {
-	payload["repository"], payload["sender"] = s.spec.completeAs("repository", s.repoBody(r, "read")), s.userBody(sender)
+	payload["repository"], payload["sender"] = s.spec.CompleteAs("repository", s.repoBody(r, "read")), s.userBody(sender)
 	for _, in := range s.installed {
 		if in.covers(r) && !in.suspended && slices.Contains(in.app.opts.Events, event) && (only == nil || only(in.app)) {
 			s.emit(in, event, action, r.id, payload)
@@ -39,7 +41,7 @@ func (s *Server) emit(in *installation, event, action string, repository int64, 
 
 // tellPull sends pull_request.
 func (s *Server) tellPull(p *pull, action, sender string, more map[string]any) {
-	payload := map[string]any{"number": p.number, "pull_request": s.spec.completeAs("pull-request", s.pullBody(p))}
+	payload := map[string]any{"number": p.number, "pull_request": s.spec.CompleteAs("pull-request", s.pullBody(p))}
 	switch action {
 	case "synchronize":
 		payload["before"], payload["after"] = more["before"], p.headSHA
@@ -81,7 +83,7 @@ func (s *Server) headCommit(r *repository, sha string) map[string]any {
 	commit := body["commit"].(map[string]any)
 	by := map[string]any{"name": "a", "email": "a@example.com", "username": r.Owner}
 	return map[string]any{
-		"id": sha, "tree_id": commit["tree"].(map[string]any)["sha"], "message": commit["message"], "timestamp": moment, "distinct": true,
+		"id": sha, "tree_id": commit["tree"].(map[string]any)["sha"], "message": commit["message"], "timestamp": openapi.Moment, "distinct": true,
 		"url": body["html_url"], "author": by, "committer": by, "added": []any{}, "removed": []any{}, "modified": []any{},
 	}
 }
@@ -93,7 +95,7 @@ func (s *Server) tellComment(r *repository, p *pull, c *Comment, action string) 
 	issue := map[string]any{
 		"id": 200000 + p.number, "node_id": "I_1", "number": p.number, "title": p.title, "user": s.userBody(p.author), "state": p.state,
 		"locked": false, "labels": []any{}, "assignee": nil, "assignees": []any{}, "milestone": nil, "comments": 0, "body": nil,
-		"url": api, "html_url": html, "repository_url": s.URL + "repos/" + r.full(), "created_at": moment, "updated_at": moment, "closed_at": nil,
+		"url": api, "html_url": html, "repository_url": s.URL + "repos/" + r.full(), "created_at": openapi.Moment, "updated_at": openapi.Moment, "closed_at": nil,
 		"author_association": "CONTRIBUTOR", "draft": p.draft,
 		"pull_request": map[string]any{
 			"url": fmt.Sprintf("%srepos/%s/pulls/%d", s.URL, r.full(), p.number), "html_url": html,
@@ -109,7 +111,7 @@ func (s *Server) tellRun(r *repository, run *CheckRun, action, sender string, mo
 	for name, value := range more {
 		payload[name] = value
 	}
-	body := s.spec.completeAs("check-run", s.runBody(r, run))
+	body := s.spec.CompleteAs("check-run", s.runBody(r, run))
 	body["check_suite"] = s.suiteBody(r, run.App, run.HeadSHA)
 	payload["check_run"] = body
 	s.tell(r, "check_run", action, sender, payload, func(a *App) bool { return a.Slug == run.App })

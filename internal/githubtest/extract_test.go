@@ -12,11 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// openapi.json is made of GitHub's description of its API, as npm publishes it:
+// openapi/github.json is made of GitHub's description of its API, as npm publishes it:
 //
 //	npm pack @octokit/openapi@23.0.2 && tar xzf octokit-openapi-23.0.2.tgz
 //	go test ./internal/githubtest -run TestOpenAPI -openapi package/generated/api.github.com.json
-var from = flag.String("openapi", "", "make openapi.json anew, of the description in this file")
+var from = flag.String("openapi", "", "make openapi/github.json anew, of the description in this file")
 
 // described are the operations that the server knows, by path.
 func described() map[string][]string {
@@ -33,7 +33,7 @@ func TestOpenAPI(t *testing.T) {
 	if *from != "" {
 		extract(t, *from)
 	}
-	doc := readJSON(t, "openapi.json")
+	doc := readJSON(t, "openapi/github.json")
 	got := map[string][]string{}
 	for path, item := range doc["paths"].(map[string]any) {
 		for method := range item.(map[string]any) {
@@ -55,11 +55,11 @@ func TestOpenAPI(t *testing.T) {
 		}
 	})
 	if len(missing) > 0 {
-		t.Errorf("openapi.json lacks %v", slices.Sorted(maps.Keys(missing)))
+		t.Errorf("openapi/github.json lacks %v", slices.Sorted(maps.Keys(missing)))
 	}
 }
 
-// extract writes openapi.json: our operations and everything they refer to, without
+// extract writes openapi/github.json: our operations and everything they refer to, without
 // prose and examples.
 func extract(t *testing.T, file string) {
 	t.Helper()
@@ -97,7 +97,7 @@ func extract(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile("openapi.json", append(text, '\n'), 0o644); err != nil {
+	if err := os.WriteFile("openapi/github.json", append(text, '\n'), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

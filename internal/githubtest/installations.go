@@ -6,6 +6,8 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+
+	"github.com/preadmit/preadmit/internal/githubtest/openapi"
 )
 
 // Installation is an App's on an account of a Server.
@@ -138,12 +140,12 @@ func (s *Server) installationBody(in *installation) map[string]any {
 	selection := map[bool]string{true: "all", false: "selected"}[in.repos == nil]
 	var suspended any
 	if in.suspended {
-		suspended = moment
+		suspended = openapi.Moment
 	}
 	return map[string]any{
 		"id": in.id, "account": s.userBody(in.account), "app_id": in.app.ID, "app_slug": in.app.Slug, "target_type": "User",
 		"repository_selection": selection, "permissions": in.permissions, "events": in.app.opts.Events, "suspended_at": suspended,
-		"html_url": fmt.Sprintf("%s/settings/installations/%d", s.WebURL, in.id), "created_at": moment, "updated_at": moment,
+		"html_url": fmt.Sprintf("%s/settings/installations/%d", s.WebURL, in.id), "created_at": openapi.Moment, "updated_at": openapi.Moment,
 		"access_tokens_url": fmt.Sprintf("%sapp/installations/%d/access_tokens", s.URL, in.id),
 		"repositories_url":  s.URL + "installation/repositories", "target_id": s.accounts[in.account],
 	}

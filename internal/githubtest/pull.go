@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/preadmit/preadmit/internal/gittest"
 )
 
 // PullOptions describe a pull request to open.
@@ -238,5 +240,5 @@ func (r *repository) mergeCommit(base, head, text string) (string, error) {
 	if err != nil {
 		return "", nil // a conflict
 	}
-	return runGit(r.dir, "", r.dated(), "commit-tree", tree, "-p", tip, "-p", head, "-m", text)
+	return gittest.Run(r.dir, "", r.dated(), "commit-tree", tree, "-p", tip, "-p", head, "-m", text)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/preadmit/preadmit/internal/githubtest/openapi"
 )
 
 // pullBody is a pull request in GitHub's words.
@@ -16,7 +18,7 @@ func (s *Server) pullBody(p *pull) map[string]any {
 	html := fmt.Sprintf("%s/%s/pull/%d", s.WebURL, repo.full(), p.number)
 	var closed, mergeSHA any
 	if p.state == "closed" {
-		closed = moment
+		closed = openapi.Moment
 	}
 	if p.mergeSHA != "" {
 		mergeSHA = p.mergeSHA
@@ -25,7 +27,7 @@ func (s *Server) pullBody(p *pull) map[string]any {
 		"id": 100000 + repo.id*1000 + int64(p.number), "node_id": "PR_1", "number": p.number, "state": p.state, "title": p.title,
 		"url": api, "html_url": html, "diff_url": html + ".diff", "patch_url": html + ".patch", "issue_url": strings.Replace(api, "/pulls/", "/issues/", 1),
 		"user": s.userBody(p.author), "body": nil, "draft": p.draft, "locked": false, "merged": p.merged, "mergeable": p.mergeable,
-		"mergeable_state": p.mergeableState(), "merge_commit_sha": mergeSHA, "created_at": moment, "updated_at": moment, "closed_at": closed,
+		"mergeable_state": p.mergeableState(), "merge_commit_sha": mergeSHA, "created_at": openapi.Moment, "updated_at": openapi.Moment, "closed_at": closed,
 		"author_association": "CONTRIBUTOR", "labels": []any{}, "maintainer_can_modify": false,
 		"head": s.endBody(from, p.head, p.headSHA), "base": s.endBody(repo, p.base, p.baseSHA),
 	}
@@ -45,7 +47,7 @@ func (p *pull) mergeableState() string {
 func (s *Server) endBody(r *repository, branch, sha string) map[string]any {
 	body := map[string]any{"label": r.Owner + ":" + branch, "ref": branch, "sha": sha, "user": s.userBody(r.Owner), "repo": nil}
 	if !r.deleted {
-		body["repo"] = s.spec.completeAs("repository", s.repoBody(r, "read"))
+		body["repo"] = s.spec.CompleteAs("repository", s.repoBody(r, "read"))
 	}
 	return body
 }

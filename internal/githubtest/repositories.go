@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/preadmit/preadmit/internal/githubtest/openapi"
+	"github.com/preadmit/preadmit/internal/gittest"
 )
 
 // RepositoryOptions describe a repository.
@@ -91,7 +94,7 @@ func (s *Server) AddRepository(o RepositoryOptions) (*Repository, error) {
 		r.RepositoryOptions, r.pulls = o, nil
 	}
 	r.dir = s.gitDir(r)
-	if _, err := runGit("", "", nil, "init", "-q", "--bare", "-b", r.DefaultBranch, r.dir); err != nil {
+	if _, err := gittest.Run("", "", nil, "init", "-q", "--bare", "-b", r.DefaultBranch, r.dir); err != nil {
 		return nil, err
 	}
 	sha, err := r.commit("", o.Files)
@@ -113,7 +116,7 @@ func (r *Repository) Fork(owner string) (*Repository, error) {
 	}
 	fork := s.newRepository(o)
 	fork.parent, fork.dir = r.repo, s.gitDir(fork)
-	_, err := runGit("", "", nil, "clone", "-q", "--bare", r.repo.dir, fork.dir)
+	_, err := gittest.Run("", "", nil, "clone", "-q", "--bare", r.repo.dir, fork.dir)
 	return &Repository{s, fork}, err
 }
 
@@ -162,7 +165,7 @@ func (s *Server) repoBody(r *repository, role string) map[string]any {
 		"id": r.id, "node_id": fmt.Sprintf("R_%d", r.id), "name": r.Name, "full_name": r.full(), "owner": s.userBody(r.Owner),
 		"private": r.Private, "visibility": visibility, "fork": r.parent != nil, "default_branch": r.DefaultBranch,
 		"url": s.URL + "repos/" + r.full(), "html_url": s.WebURL + "/" + r.full(), "clone_url": s.WebURL + "/" + r.full() + ".git",
-		"created_at": moment, "updated_at": moment, "pushed_at": moment, "description": nil, "archived": false, "disabled": false,
+		"created_at": openapi.Moment, "updated_at": openapi.Moment, "pushed_at": openapi.Moment, "description": nil, "archived": false, "disabled": false,
 		"permissions": map[string]any{
 			"admin": role == "admin", "maintain": atLeast(role, "maintain"), "push": atLeast(role, "write"),
 			"triage": atLeast(role, "triage"), "pull": role != "",
@@ -191,3 +194,9 @@ func (s *Server) permissionOf(q *query) answer {
 	user := s.userBody(login)
 	return ok(map[string]any{"permission": permission, "role_name": role, "user": user})
 }
+
+// Files are the contents of files by their paths.
+type Files map[string]string
+
+// Removed in place of a content removes the file.
+const Removed = "\x00removed"

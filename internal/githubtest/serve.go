@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/preadmit/preadmit/internal/githubtest/openapi"
 )
 
 // answer is what a handler gives.
@@ -106,17 +108,17 @@ func (s *Server) handle(r *http.Request, body []byte, who *caller) (a answer, pr
 	if r.URL.Path == "/graphql" {
 		return s.graphql(r, body, who)
 	}
-	input, err := s.spec.request(r, body)
+	input, err := s.spec.Request(r, body)
 	if err != nil {
 		return message(http.StatusUnprocessableEntity, "Invalid request.\n\n"+err.Error()), err.Error()
 	}
-	q := &query{r: r, body: body, who: who, params: paramsOf(input)}
+	q := &query{r: r, body: body, who: who, params: openapi.Params(input)}
 	a = s.route(input.Route.Method+" "+input.Route.Path, q)
 	if a.status == http.StatusUnprocessableEntity && !a.expected {
 		problem = fmt.Sprint(a.body)
 	}
-	if a.body, err = s.spec.complete(input.Route, a); err == nil {
-		err = s.spec.response(input, a)
+	if a.body, err = s.spec.Complete(input.Route, a.status, a.body); err == nil {
+		err = s.spec.Response(input, a.status, a.body)
 	}
 	if err != nil {
 		problem = "the server's own answer: " + err.Error()

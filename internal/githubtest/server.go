@@ -24,6 +24,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/preadmit/preadmit/internal/githubtest/openapi"
+	"github.com/preadmit/preadmit/internal/gittest"
 )
 
 // Config describes the first repository and who asks.
@@ -62,7 +65,7 @@ type Server struct {
 
 	config Config
 	http   *httptest.Server
-	spec   *spec
+	spec   *openapi.Description
 	table  map[string]operation
 	git    http.Handler
 	dir    string // of the git repositories
@@ -110,7 +113,7 @@ func (r Request) Writes() bool {
 // New starts a server with pull request 7 and nothing else. Close ends it.
 func New(config Config) (*Server, error) {
 	const doing = "start a GitHub for tests: %w"
-	spec, err := loadSpec()
+	spec, err := openapi.Load()
 	if err != nil {
 		return nil, fmt.Errorf(doing, err)
 	}
@@ -126,7 +129,7 @@ func New(config Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf(doing, err)
 	}
-	git, err := gitBackend(dir)
+	git, err := gittest.Backend(dir)
 	if err != nil {
 		return nil, fmt.Errorf(doing, err)
 	}

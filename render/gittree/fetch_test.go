@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/preadmit/preadmit/internal/githubtest"
+	"github.com/preadmit/preadmit/internal/gittest"
 )
 
 // serveGit serves root. With a token, it asks for it.
-func serveGit(t *testing.T, root, token string) *githubtest.Git {
+func serveGit(t *testing.T, root, token string) *gittest.Server {
 	t.Helper()
-	g, err := githubtest.NewGit(root, token)
+	g, err := gittest.NewServer(root, token)
 	if err != nil {
 		t.Fatal(err)
 	}

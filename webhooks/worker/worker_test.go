@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/preadmit/preadmit/internal/githubtest"
+	"github.com/preadmit/preadmit/internal/gittest"
 	"github.com/preadmit/preadmit/webhooks/jailed"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
@@ -146,7 +147,7 @@ func TestTwoReplicas(t *testing.T) {
 // files is in somebody's checkout.
 func TestInsideAWorkTree(t *testing.T) {
 	w := newWorld(t)
-	if _, err := githubtest.NewHistory(w.config.TempDir, githubtest.Files{"a": "a"}, githubtest.Files{"b": "b"}, githubtest.Files{"c": "c"}); err != nil {
+	if _, err := gittest.NewHistory(w.config.TempDir, map[string]string{"a": "a"}, map[string]string{"b": "b"}, map[string]string{"c": "c"}); err != nil {
 		t.Fatal(err)
 	}
 	w.pull()

@@ -1,4 +1,4 @@
-package githubtest
+package gittest
 
 import (
 	"fmt"
@@ -22,15 +22,9 @@ type History struct {
 	Before, Base, Head, Merge string
 }
 
-// Files are the contents of files by their paths.
-type Files map[string]string
-
-// Removed in place of a content removes the file, in repositories of a Server.
-const Removed = "\x00removed"
-
-// NewHistory makes the repository at dir: files are those of Before, others are added
-// by Base, and change by Head.
-func NewHistory(dir string, files, others, change Files) (*History, error) {
+// NewHistory creates the repository at dir. files are those of Before; Base adds others
+// and Head adds change. All map paths to contents.
+func NewHistory(dir string, files, others, change map[string]string) (*History, error) {
 	h := &History{Dir: dir}
 	if _, err := h.Git("init", "-q", "-b", "main", dir); err != nil {
 		return nil, err
@@ -57,9 +51,9 @@ func NewHistory(dir string, files, others, change Files) (*History, error) {
 	return h, err
 }
 
-// Commit writes files to the work tree, commits them where HEAD is, and gives the
-// commit's object name.
-func (h *History) Commit(files Files) (string, error) {
+// Commit writes files to the work tree, commits them at HEAD and returns the commit's
+// object name.
+func (h *History) Commit(files map[string]string) (string, error) {
 	for name, text := range files {
 		full := filepath.Join(h.Dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
@@ -78,7 +72,7 @@ func (h *History) Commit(files Files) (string, error) {
 	return h.Git("rev-parse", "HEAD")
 }
 
-func (h *History) commit(name *string, files Files) (err error) {
+func (h *History) commit(name *string, files map[string]string) (err error) {
 	*name, err = h.Commit(files)
 	return err
 }
@@ -88,19 +82,19 @@ func (h *History) git(args ...string) error {
 	return err
 }
 
-// Git runs git in the work tree, without the machine's configuration, and gives what
-// it prints.
+// Git runs git in the work tree and returns its output, as Run does.
 func (h *History) Git(args ...string) (string, error) {
 	dir := h.Dir
 	if args[0] == "init" {
 		dir = ""
 	}
-	return runGit(dir, "", nil, args...)
+	return Run(dir, "", nil, args...)
 }
 
-// runGit runs git in a directory without the machine's configuration, and gives what it
-// prints.
-func runGit(dir, input string, env []string, args ...string) (string, error) {
+// Run runs git in dir without the configuration of the machine and of the user, with
+// input as its standard input and env added to the environment. It returns the output
+// without the last line break.
+func Run(dir, input string, env []string, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",

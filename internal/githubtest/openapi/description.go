@@ -1,4 +1,4 @@
-package githubtest
+package openapi
 
 import (
 	"bytes"
@@ -18,21 +18,21 @@ import (
 	"github.com/getkin/kin-openapi/routers/legacy"
 )
 
-// description is the part of GitHub's OpenAPI description that extract_test.go took
-// from @octokit/openapi; openapi.LICENSE is its license.
+// description is the part of GitHub's OpenAPI description that extract_test.go of package githubtest took
+// from @octokit/openapi; github.LICENSE is its license.
 //
-//go:embed openapi.json
-var description []byte
+//go:embed github.json
+var text []byte
 
-// spec checks requests and answers against the description.
-type spec struct {
+// Description checks requests and answers against the description.
+type Description struct {
 	doc    *openapi3.T
 	router routers.Router
 }
 
-// loadSpec reads the description once for all servers; nothing writes to it.
-var loadSpec = sync.OnceValues(func() (*spec, error) {
-	doc, err := openapi3.NewLoader().LoadFromData(description)
+// Load returns the description. It is read once for all servers; nothing writes to it.
+var Load = sync.OnceValues(func() (*Description, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(text)
 	if err != nil {
 		return nil, fmt.Errorf("read the OpenAPI description: %w", err)
 	}
@@ -41,7 +41,7 @@ var loadSpec = sync.OnceValues(func() (*spec, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the OpenAPI description: %w", err)
 	}
-	return &spec{doc, router}, nil
+	return &Description{doc, router}, nil
 })
 
 // goneForks mends the description: the repository of a pull request's head is null when
@@ -55,9 +55,10 @@ func goneForks(doc *openapi3.T) {
 	}
 }
 
-// request checks a request.
-func (s *spec) request(r *http.Request, body []byte) (*openapi3filter.RequestValidationInput, error) {
-	route, params, err := s.router.FindRoute(oneSegment(r))
+// Request checks a request with the body that was read of it, and returns what Complete,
+// Response and Params need.
+func (d *Description) Request(r *http.Request, body []byte) (*openapi3filter.RequestValidationInput, error) {
+	route, params, err := d.router.FindRoute(oneSegment(r))
 	if err != nil {
 		return nil, fmt.Errorf("no operation that is described: %w", err)
 	}
@@ -80,18 +81,18 @@ func (s *spec) request(r *http.Request, body []byte) (*openapi3filter.RequestVal
 	return input, openapi3filter.ValidateRequest(context.Background(), input)
 }
 
-// response checks an answer of the server. Statuses that the description does not name
+// Response checks the answer to a request. Statuses that the description does not name
 // - GitHub describes few refusals - pass.
-func (s *spec) response(input *openapi3filter.RequestValidationInput, a answer) error {
-	text, err := json.Marshal(a.body)
+func (d *Description) Response(input *openapi3filter.RequestValidationInput, status int, body any) error {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
-	if a.body == nil {
+	if body == nil {
 		text = nil
 	}
 	return openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: input, Status: a.status,
+		RequestValidationInput: input, Status: status,
 		Header:  http.Header{"Content-Type": {"application/json"}},
 		Body:    io.NopCloser(bytes.NewReader(text)),
 		Options: input.Options,
@@ -116,8 +117,8 @@ func oneSegment(r *http.Request) *http.Request {
 	return copied
 }
 
-// paramsOf are the parameters of a path, as they were asked.
-func paramsOf(input *openapi3filter.RequestValidationInput) map[string]string {
+// Params returns the parameters in the path of a request.
+func Params(input *openapi3filter.RequestValidationInput) map[string]string {
 	out := map[string]string{}
 	for name, value := range input.PathParams {
 		out[name] = strings.ReplaceAll(value, slash, "/")

@@ -1,4 +1,4 @@
-package githubtest
+package openapi
 
 import (
 	"encoding/json"
@@ -9,37 +9,40 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 )
 
+// Moment is the time of everything but tokens and deliveries: nothing depends on it.
+const Moment = "2026-01-02T03:04:05Z"
+
 // maxDepth bounds objects in objects that are filled in.
 const maxDepth = 12
 
-// complete gives an answer's body with what the description requires beyond what the
+// Complete returns the body of an answer with what the description requires beyond what the
 // handler has to say: addresses of other resources, counts, flags.
-func (s *spec) complete(route *routers.Route, a answer) (any, error) {
-	response := route.Operation.Responses.Status(a.status)
-	if a.body == nil || response == nil {
-		return a.body, nil
+func (d *Description) Complete(route *routers.Route, status int, body any) (any, error) {
+	response := route.Operation.Responses.Status(status)
+	if body == nil || response == nil {
+		return body, nil
 	}
-	body, err := plain(a.body)
+	body, err := plain(body)
 	if err != nil || response.Value.Content.Get("application/json") == nil {
 		return body, err
 	}
 	return fill(response.Value.Content.Get("application/json").Schema.Value, body, 0), nil
 }
 
-// completeAs fills in a body by a schema of the description, for webhooks.
-func (s *spec) completeAs(schema string, body map[string]any) map[string]any {
+// CompleteAs fills in a body as Complete does, by a schema of the description, for webhooks.
+func (d *Description) CompleteAs(schema string, body map[string]any) map[string]any {
 	simple, err := plain(body)
 	if err != nil {
 		panic(fmt.Sprintf("%s cannot be JSON: %v", schema, err)) // the package's own map
 	}
-	ref := s.doc.Components.Schemas[schema]
+	ref := d.doc.Components.Schemas[schema]
 	if ref == nil {
 		panic("the description has no " + schema)
 	}
 	return fill(ref.Value, simple, 0).(map[string]any)
 }
 
-// plain is a value as JSON has it.
+// plain returns a value as encoding/json decodes it.
 func plain(v any) (out any, err error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -104,7 +107,7 @@ func zero(schema *openapi3.Schema, depth int) any {
 	case len(schema.Enum) > 0:
 		return schema.Enum[0]
 	case schema.Type.Is("string"):
-		return map[string]string{"uri": "https://api.github.com/x", "date-time": moment, "email": "a@example.com"}[schema.Format]
+		return map[string]string{"uri": "https://api.github.com/x", "date-time": Moment, "email": "a@example.com"}[schema.Format]
 	case schema.Type.Is("integer"), schema.Type.Is("number"):
 		if schema.Min != nil {
 			return *schema.Min

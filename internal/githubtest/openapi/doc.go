@@ -1,0 +1,7 @@
+// Package openapi checks the requests and answers of a GitHub for tests against GitHub's
+// own OpenAPI description, and completes answers by it: Request finds the operation and
+// checks the request, Complete adds what the schema requires, Response checks the answer.
+//
+// github.json is the part of the description that the server needs; a test of package
+// githubtest extracts it from @octokit/openapi.
+package openapi
