@@ -12,6 +12,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/kinds"
+	"github.com/preadmit/preadmit/scanner/policy"
 )
 
 // noteAmbiguities tells where what a root looks up is defined differently by other
@@ -47,14 +48,14 @@ func (s *scan) noteAmbiguities(t *target, root render.RootID, pairs []pair) {
 // looksInto reports whether a policy looks at the namespace of one of the pairs.
 func looksInto(namespace string, pairs []pair, policies, bindings []*admission.Object) bool {
 	return slices.ContainsFunc(pairs, func(p pair) bool { return p.key.Namespace == namespace }) &&
-		slices.ContainsFunc(policies, func(p *admission.Object) bool { return looksAtNamespaces(p, bindings) })
+		slices.ContainsFunc(policies, func(p *admission.Object) bool { return policy.SeesNamespaces(p, bindings) })
 }
 
 // labelsDiffer reports whether versions of a namespace differ in what selectors and
 // expressions can see of it.
 func labelsDiffer(defs []definition) bool {
 	visible := func(d definition) map[string]any {
-		m := child(d.object.Content(), "metadata")
+		m, _ := d.object.Content()["metadata"].(map[string]any)
 		return map[string]any{"labels": m["labels"], "annotations": m["annotations"]}
 	}
 	return slices.ContainsFunc(defs[1:], func(d definition) bool { return !reflect.DeepEqual(visible(defs[0]), visible(d)) })
@@ -62,8 +63,8 @@ func labelsDiffer(defs []definition) bool {
 
 // takesParam reports whether a binding may take the object of key for its policy.
 func takesParam(binding *admission.Object, key admission.Key, policies []*admission.Object) bool {
-	return takes(binding, key) && slices.ContainsFunc(policies, func(p *admission.Object) bool {
-		kind, ok := paramKind(p)
-		return ok && p.Name() == boundPolicy(binding) && kind.Group == key.Group && kind.Kind == key.Kind
+	return policy.MayTake(binding, key) && slices.ContainsFunc(policies, func(p *admission.Object) bool {
+		kind, ok := policy.ParamKind(p)
+		return ok && p.Name() == policy.BoundPolicy(binding) && kind.Group == key.Group && kind.Kind == key.Kind
 	})
 }

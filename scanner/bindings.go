@@ -5,6 +5,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/kinds"
+	"github.com/preadmit/preadmit/scanner/policy"
 )
 
 // noteBindings warns of bindings of policies that nothing defines: the API server
@@ -18,7 +19,7 @@ func (s *scan) noteBindings() {
 			s.remarks = append(s.remarks, found{
 				Finding: report.Finding{
 					Root:    change.OriginOf(o).Root.Dir,
-					Message: "it binds the policy " + boundPolicy(o) + ", which nothing that was rendered defines, so it has no effect",
+					Message: "it binds the policy " + policy.BoundPolicy(o) + ", which nothing that was rendered defines, so it has no effect",
 				},
 				object: o, key: t.head.cluster.Key(o), fields: []string{"spec.policyName"},
 			})
@@ -43,6 +44,6 @@ func (s *state) isIdle(key admission.Key) bool {
 	if key.Kind != kinds.Binding.Kind || len(defs) == 0 {
 		return false
 	}
-	policy := admission.Key{Group: kinds.Policy.Group, Kind: kinds.Policy.Kind, Name: boundPolicy(defs[0].object)}
+	policy := admission.Key{Group: kinds.Policy.Group, Kind: kinds.Policy.Kind, Name: policy.BoundPolicy(defs[0].object)}
 	return len(s.governing[policy]) == 0
 }

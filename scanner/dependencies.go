@@ -8,6 +8,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/kinds"
+	"github.com/preadmit/preadmit/scanner/policy"
 	v1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -101,7 +102,7 @@ func newGoverning(known []*admission.Object) *governing {
 		switch o.GroupVersionKind().GroupKind() {
 		case kinds.Policy:
 			g.policies = append(g.policies, o)
-			if mentions(o, "authorizer") {
+			if policy.Mentions(o, "authorizer") {
 				g.authorizing = append(g.authorizing, o)
 			}
 		case kinds.Binding:
@@ -110,7 +111,7 @@ func newGoverning(known []*admission.Object) *governing {
 			g.definitions = append(g.definitions, o)
 		}
 	}
-	paramKinds(g.paramKinds, g.policies)
+	policy.ParamKinds(g.paramKinds, g.policies)
 	return g
 }
 
@@ -122,7 +123,7 @@ func (g *governing) reachesAll(o *admission.Object) bool {
 	case kinds.IsPolicy(kind) || g.paramKinds[kind]:
 		return true
 	case kind == kinds.Definition:
-		return g.paramKinds[definedKind(o)]
+		return g.paramKinds[policy.DefinedKind(o)]
 	case kind == kinds.Namespace:
 		return o.Name() == corev1.NamespaceDefault // where objects live that do not say
 	}
@@ -167,9 +168,9 @@ func (g *governing) reached(d *dependencies, changed, known []*admission.Object)
 			namespaces[o.Name()] = true
 			d.add(render.Mention{Word: o.Name()})
 		case kinds.Definition:
-			defined[definedKind(o)] = true
-			d.kind(definedKind(o).Kind)
-			d.add(render.Mention{Kind: kinds.Definition.Kind, Word: definedKind(o).Kind}) // others of the kind
+			defined[policy.DefinedKind(o)] = true
+			d.kind(policy.DefinedKind(o).Kind)
+			d.add(render.Mention{Kind: kinds.Definition.Kind, Word: policy.DefinedKind(o).Kind}) // others of the kind
 		}
 	}
 	var reached []*admission.Object
@@ -206,7 +207,7 @@ func (g *governing) definition(d *dependencies, kind schema.GroupVersionKind) {
 	}
 	d.add(render.Mention{Kind: kinds.Definition.Kind, Word: kind.Kind})
 	for _, o := range g.definitions {
-		if definedKind(o) == kind.GroupKind() {
+		if policy.DefinedKind(o) == kind.GroupKind() {
 			d.named(kinds.Definition.Kind, o.Name())
 		}
 	}
@@ -239,15 +240,14 @@ func orAny(namespace string) string {
 // params adds what policies take as params, and what defines their kinds.
 func (g *governing) params(d *dependencies) {
 	for _, p := range g.policies {
-		ref := child(child(p.Content(), "spec"), "paramKind")
-		kind := schema.FromAPIVersionAndKind(text(ref, "apiVersion"), text(ref, "kind"))
-		if kind.Kind == "" {
+		kind, ok := policy.ParamKind(p)
+		if !ok {
 			continue
 		}
 		g.definition(d, kind)
 		for _, b := range g.bindings {
-			if ref := child(child(b.Content(), "spec"), "paramRef"); ref != nil && boundPolicy(b) == p.Name() {
-				d.named(kind.Kind, text(ref, "name"))
+			if name, ok := policy.ParamName(b); ok && policy.BoundPolicy(b) == p.Name() {
+				d.named(kind.Kind, name)
 			}
 		}
 	}
@@ -261,37 +261,12 @@ func (g *governing) usesAuthorizer(o *admission.Object) bool {
 	r, _ := g.builtin.Resource(kind) // of other kinds, any
 	resources = append(slices.Clone(resources), schema.GroupResource{Group: kind.Group, Resource: r.Resource})
 	return slices.ContainsFunc(g.authorizing, func(p *admission.Object) bool {
-		return slices.ContainsFunc(resourceRules(p), func(rule v1.NamedRuleWithOperations) bool {
+		return slices.ContainsFunc(policy.ResourceRules(p), func(rule v1.NamedRuleWithOperations) bool {
 			return slices.ContainsFunc(resources, func(r schema.GroupResource) bool {
-				return ruleMayMatch(rule, r.Group, r.Resource, apiserver.Create)
+				return policy.RuleMayMatch(rule, r.Group, r.Resource, apiserver.Create)
 			})
 		})
 	})
-}
-
-// resourceRules are the rules of a policy, taken to be for all operations.
-func resourceRules(p *admission.Object) []v1.NamedRuleWithOperations {
-	var rules []v1.NamedRuleWithOperations
-	list, _ := child(child(p.Content(), "spec"), "matchConstraints")["resourceRules"].([]any)
-	for _, item := range list {
-		rule, _ := item.(map[string]any)
-		r := v1.NamedRuleWithOperations{}
-		r.Operations = []v1.OperationType{v1.OperationAll}
-		r.APIGroups, r.Resources = stringsOf(rule["apiGroups"]), stringsOf(rule["resources"])
-		rules = append(rules, r)
-	}
-	return rules
-}
-
-// stringsOf are the strings in a list.
-func stringsOf(value any) []string {
-	var all []string
-	list, _ := value.([]any)
-	for _, item := range list {
-		s, _ := item.(string)
-		all = append(all, s)
-	}
-	return all
 }
 
 // renderGiven renders what the configuration takes policies and context from, of

@@ -2,9 +2,9 @@ package scanner
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/policy"
 	v1 "k8s.io/api/admissionregistration/v1"
 	apiserver "k8s.io/apiserver/pkg/admission"
 )
@@ -21,28 +21,11 @@ func (j *judge) mayMatch(names map[string]bool, o *admission.Object, op apiserve
 	for _, s := range j.bench {
 		for _, p := range s.set.Policies {
 			if names[p.Name] && p.Spec.MatchConstraints != nil && slices.ContainsFunc(p.Spec.MatchConstraints.ResourceRules, func(rule v1.NamedRuleWithOperations) bool {
-				return ruleMayMatch(rule, kind.Group, resource, op)
+				return policy.RuleMayMatch(rule, kind.Group, resource, op)
 			}) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// ruleMayMatch leaves versions aside, and resources that nobody knows.
-func ruleMayMatch(rule v1.NamedRuleWithOperations, group, resource string, op apiserver.Operation) bool {
-	return slices.ContainsFunc(rule.Operations, func(o v1.OperationType) bool { return o == v1.OperationAll || string(o) == string(op) }) &&
-		slices.ContainsFunc(rule.APIGroups, func(g string) bool { return g == "*" || g == group || equivalentGroups(g, group) }) &&
-		(resource == "" || slices.ContainsFunc(rule.Resources, func(r string) bool {
-			name, _, _ := strings.Cut(r, "/")
-			return name == "*" || name == resource
-		}))
-}
-
-// equivalentGroups reports whether one resource is served in both groups, so that a
-// rule for one matches requests of the other: events are all there is.
-func equivalentGroups(a, b string) bool {
-	const events = "events.k8s.io"
-	return a == "" && b == events || a == events && b == ""
 }

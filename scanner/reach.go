@@ -1,13 +1,13 @@
 package scanner
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/kinds"
+	"github.com/preadmit/preadmit/scanner/policy"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -85,11 +85,11 @@ func (r *reach) add(key admission.Key, versions []definition) {
 		r.policies[key.Name] = true
 	case kind == kinds.Binding:
 		for _, v := range versions {
-			r.policies[boundPolicy(v.object)] = true
+			r.policies[policy.BoundPolicy(v.object)] = true
 		}
 	case kind == kinds.Definition:
 		for _, v := range versions {
-			r.kinds[definedKind(v.object)] = true
+			r.kinds[policy.DefinedKind(v.object)] = true
 		}
 	case kinds.Of(kind).Effect == kinds.Authorizes:
 		r.rbac = true
@@ -104,45 +104,24 @@ func (r *reach) spread(policies, bindings []*admission.Object) {
 		if r.reaches(p, bindings) {
 			r.policies[p.Name()] = true
 		}
-		if looksAtNamespaces(p, bindings) {
+		if policy.SeesNamespaces(p, bindings) {
 			r.spatial[p.Name()] = true
 		}
 	}
 }
 
 func (r *reach) reaches(p *admission.Object, bindings []*admission.Object) bool {
-	if r.rbac && mentions(p, "authorizer") {
+	if r.rbac && policy.Mentions(p, "authorizer") {
 		return true
 	}
-	kind, ok := paramKind(p)
+	kind, ok := policy.ParamKind(p)
 	if !ok {
 		return false
 	}
-	return r.kinds[kind] || slices.ContainsFunc(r.params, func(key admission.Key) bool {
+	return r.kinds[kind.GroupKind()] || slices.ContainsFunc(r.params, func(key admission.Key) bool {
 		return key.Group == kind.Group && key.Kind == kind.Kind && slices.ContainsFunc(bindings, func(b *admission.Object) bool {
-			return boundPolicy(b) == p.Name() && takes(b, key)
+			return policy.BoundPolicy(b) == p.Name() && policy.MayTake(b, key)
 		})
-	})
-}
-
-// takes reports whether a binding may take the object of key as its param. A
-// selector may.
-func takes(binding *admission.Object, key admission.Key) bool {
-	ref := child(child(binding.Content(), "spec"), "paramRef")
-	name, namespace := text(ref, "name"), text(ref, "namespace")
-	return ref != nil && (name == "" || name == key.Name) && (namespace == "" || namespace == key.Namespace)
-}
-
-// looksAtNamespaces reports whether the labels or annotations of namespaces decide
-// what a policy says.
-func looksAtNamespaces(p *admission.Object, bindings []*admission.Object) bool {
-	spec := child(p.Content(), "spec")
-	if len(child(child(spec, "matchConstraints"), "namespaceSelector")) > 0 || mentions(p, "namespaceObject") {
-		return true
-	}
-	return slices.ContainsFunc(bindings, func(b *admission.Object) bool {
-		resources := child(child(b.Content(), "spec"), "matchResources")
-		return boundPolicy(b) == p.Name() && len(child(resources, "namespaceSelector")) > 0
 	})
 }
 
@@ -166,11 +145,4 @@ func (r *reach) policiesFor(key admission.Key) (names map[string]bool, all bool)
 		}
 	}
 	return names, false
-}
-
-// mentions reports whether an object's text holds a word.
-func mentions(o *admission.Object, word string) bool {
-	// Content comes from JSON, so it marshals.
-	data, _ := json.Marshal(o.Content())
-	return strings.Contains(string(data), word)
 }

@@ -123,7 +123,7 @@ func (p pair) malformed(refusal policy.Refusal) found {
 	if o.GroupVersionKind().GroupKind() == kinds.Policy {
 		f.Policy = o.Name()
 	} else {
-		f.Policy, f.Binding = boundPolicy(o), o.Name()
+		f.Policy, f.Binding = policy.BoundPolicy(o), o.Name()
 	}
 	return f
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/kinds"
+	"github.com/preadmit/preadmit/scanner/policy"
 )
 
 // noteRivals tells of definitions that the change adds for a kind that the base defines by
@@ -45,7 +46,7 @@ func (s *state) definers() map[schema.GroupKind]map[string]*admission.Object {
 		if key.Kind != kinds.Definition.Kind || key.Group != kinds.Definition.Group || len(defs) == 0 {
 			continue
 		}
-		kind := definedKind(defs[0].object)
+		kind := policy.DefinedKind(defs[0].object)
 		if all[kind] == nil {
 			all[kind] = map[string]*admission.Object{}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/config"
+	"github.com/preadmit/preadmit/scanner/policy"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authentication/user"
 )
@@ -110,9 +111,9 @@ func govern(states ...*givenState) {
 	params := map[schema.GroupKind]bool{}
 	for _, s := range states {
 		for _, r := range s.roots {
-			paramKinds(params, r.Objects)
+			policy.ParamKinds(params, r.Objects)
 		}
-		paramKinds(params, s.given)
+		policy.ParamKinds(params, s.given)
 	}
 	known := contents{}
 	for _, s := range states {

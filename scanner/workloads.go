@@ -12,6 +12,7 @@ import (
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/policy"
 )
 
 // trial is a workload before a judge.
@@ -175,7 +176,7 @@ func (j *judge) mayMatchCreated(resources []schema.GroupResource, names map[stri
 			}
 			for _, resource := range resources {
 				if slices.ContainsFunc(p.Spec.MatchConstraints.ResourceRules, func(rule v1.NamedRuleWithOperations) bool {
-					return ruleMayMatch(rule, resource.Group, resource.Resource, apiserver.Create)
+					return policy.RuleMayMatch(rule, resource.Group, resource.Resource, apiserver.Create)
 				}) {
 					return true
 				}
