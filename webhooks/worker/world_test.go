@@ -5,49 +5,15 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/preadmit/preadmit/internal/githubtest"
-	"github.com/preadmit/preadmit/internal/jail"
-	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/webhooks/app"
-	"github.com/preadmit/preadmit/webhooks/jailed"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
-
-// The test binary is the program in the jail, and what that renders with.
-const (
-	jailArgument   = "scan-jailed"
-	renderArgument = "render-root"
-)
-
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == jailArgument {
-		os.Exit(child(func(ctx context.Context) error {
-			results, err := jail.Enter(os.Stderr)
-			if err != nil {
-				return err
-			}
-			return jailed.ChildMain(ctx, os.Stdin, results, render.Isolate(os.Args[0], renderArgument))
-		}))
-	}
-	if len(os.Args) > 1 && os.Args[1] == renderArgument {
-		os.Exit(child(func(ctx context.Context) error { return render.ChildMain(ctx, os.Stdin, os.Stdout) }))
-	}
-	os.Exit(m.Run())
-}
-
-func child(do func(context.Context) error) int {
-	if err := do(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
-}
 
 const policies = `apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
@@ -117,9 +83,7 @@ func newWorld(t *testing.T) *world {
 	w.must(err)
 	w.queueConf = queue.Config{Dir: t.TempDir(), Attempts: 3, Backoff: []time.Duration{time.Millisecond}}
 	w.openQueue()
-	program, err := os.Executable()
-	w.must(err)
-	w.scanner = &gate{Scanner: &jailed.Scanner{Program: program, Args: []string{jailArgument}, Log: log, Limits: jailed.Limits{Workers: 1}}}
+	w.scanner = &gate{Scanner: fakeScanner{}}
 	w.config = Config{
 		App: a, Scanner: w.scanner, PublicURL: "https://preadmit.example", TempDir: t.TempDir(), Clock: hasty{}, Log: log,
 		Drain: 20 * time.Second, MergeWait: time.Millisecond, MergePatience: time.Millisecond, LimitWait: time.Millisecond, Version: "v0",
