@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/preadmit/preadmit/internal/githubtest/openapi"
 )
@@ -57,14 +58,24 @@ func botPermissions() map[string]string {
 
 // AddApp makes an App. It is told of nothing before Install.
 func (s *Server) AddApp(o AppOptions) (*App, error) {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	generate := generateKey
+	if len(s.apps) == 0 {
+		generate = firstKey
+	}
+	key, err := generate()
 	if err != nil {
 		return nil, fmt.Errorf("make an App: %w", err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	return s.addApp(o, key), nil
 }
+
+// firstKey returns the key of the first App of each Server, which is made once for all of
+// them: making one takes longer than most tests.
+var firstKey = sync.OnceValues(generateKey)
+
+func generateKey() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) }
 
 func (s *Server) addApp(o AppOptions, key *rsa.PrivateKey) *App {
 	o.Name = cmp.Or(o.Name, "preadmit")
@@ -92,7 +103,7 @@ func (a *App) WebhookSecret() string {
 // RotateKey makes another private key for the App, and gives it as PEM. The one before
 // is not taken any more.
 func (a *App) RotateKey() ([]byte, error) {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	key, err := generateKey()
 	if err != nil {
 		return nil, fmt.Errorf("make a key: %w", err)
 	}

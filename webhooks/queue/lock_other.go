@@ -11,3 +11,5 @@ import (
 func lockFile(string) (*os.File, error) {
 	return nil, errors.New("a data directory cannot be locked on this system; give nats.url")
 }
+
+func unlockFile(file *os.File) error { return file.Close() }

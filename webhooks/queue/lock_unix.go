@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile locks a file until it is closed or the process dies.
+// lockFile locks a file until unlockFile or the end of the process.
 func lockFile(name string) (*os.File, error) {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -23,4 +23,10 @@ func lockFile(name string) (*os.File, error) {
 		return nil, errors.Join(fmt.Errorf("locking: %w", err), file.Close())
 	}
 	return file, nil
+}
+
+// unlockFile ends the lock and closes the file. Closing alone would not do: a process that
+// this one starts just now shares the open file, and so the lock, until it executes.
+func unlockFile(file *os.File) error {
+	return errors.Join(unix.Flock(int(file.Fd()), unix.LOCK_UN), file.Close())
 }

@@ -41,7 +41,7 @@ func startEmbedded(dir string, log *slog.Logger) (*embedded, error) {
 		JetStream: true, StoreDir: dir, SyncAlways: true,
 	})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("dataDir: making the embedded server: %w", err), lock.Close())
+		return nil, errors.Join(fmt.Errorf("dataDir: making the embedded server: %w", err), unlockFile(lock))
 	}
 	s.SetLoggerV2(serverLog{log}, false, false, false)
 	e := &embedded{s, lock}
@@ -65,7 +65,7 @@ func (e *embedded) stop(ctx context.Context) error {
 		return fmt.Errorf("stopping the embedded server: %w", ctx.Err())
 	case <-done:
 	}
-	return e.lock.Close()
+	return unlockFile(e.lock)
 }
 
 // connect opens a connection within the process.

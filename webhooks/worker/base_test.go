@@ -85,7 +85,7 @@ func TestAwaitedMerge(t *testing.T) {
 			w := newWorld(t)
 			w.config.MergePatience = test.patience
 			w.must(second(w.shop.ForcePush("late", "main", githubtest.Files{"app/two.yaml": configMap("two", "forbidden")})))
-			w.must(second(w.shop.Push("main", githubtest.Files{"policies/new.yaml": strings.NewReplacer("no-deny", "no-two", "'deny'", "'forbidden'", "the key deny", "the key forbidden").Replace(policies)})))
+			w.must(second(w.shop.Push("main", githubtest.Files{"policies/new.yaml": strings.NewReplacer("no-deny", "no-forbidden", "'deny'", "'forbidden'", "the key deny", "the key forbidden").Replace(policies)})))
 			n, err := w.shop.OpenPull(githubtest.PullOptions{Head: "late", Lag: test.lag})
 			w.must(err)
 			w.later(-test.queued)

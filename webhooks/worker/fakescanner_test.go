@@ -16,9 +16,9 @@ import (
 	"github.com/preadmit/preadmit/webhooks/jailed"
 )
 
-// fakeScanner is a scanner in this process. It knows one rule, that of the policy no-deny:
-// when the base has this policy (without a base the head), an object of the head that has
-// the key deny is denied. The jailed scanner runs in the tests of cmd/preadmit and e2e.
+// fakeScanner is a scanner in this process. It knows one rule: when the base (without a
+// base the head) has a policy named no-KEY, a ConfigMap that has this key is denied. The
+// real scanner runs in the tests of cmd/preadmit and e2e.
 type fakeScanner struct{}
 
 func (fakeScanner) Scan(ctx context.Context, r jailed.Request, progress jailed.Progress) (*jailed.Outcome, error) {
@@ -44,17 +44,18 @@ func (fakeScanner) Scan(ctx context.Context, r jailed.Request, progress jailed.P
 		"indeterminate": []any{}, "diagnostics": []any{},
 	}
 	findings, counts := []any{}, map[string]int{}
-	if _, ok := inForce["ValidatingAdmissionPolicy/no-deny"]; ok {
-		for _, key := range slices.Sorted(maps.Keys(head)) {
-			o, before := head[key], base[key]
-			if o.deny == 0 || o.text == before.text {
+	for _, policy := range slices.Sorted(maps.Keys(inForce)) {
+		key, ok := strings.CutPrefix(policy, "ValidatingAdmissionPolicy/no-")
+		for _, name := range slices.Sorted(maps.Keys(head)) {
+			o, before := head[name], base[name]
+			if !ok || o.keys[key] == 0 || o.text == before.text {
 				continue // the change does not touch it
 			}
 			status := "new"
-			if before.deny > 0 {
+			if before.keys[key] > 0 {
 				status = "existing"
 			}
-			findings = append(findings, o.finding(status))
+			findings = append(findings, o.finding(key, status))
 			counts[status]++
 		}
 	}
@@ -78,7 +79,7 @@ const brokenConfig = ".preadmit.yaml"
 // fakeObject is an object as the tests write them: a line each for kind, metadata and keys.
 type fakeObject struct {
 	path, kind, name, text string
-	deny                   int // the line of the key deny, 0 without one
+	keys                   map[string]int // their lines
 }
 
 // readTree returns the objects of a commit by kind and name.
@@ -107,40 +108,44 @@ func readTree(repository, commit string) (map[string]fakeObject, error) {
 
 // readObjects adds the objects of a file.
 func readObjects(path, text string, to map[string]fakeObject) {
-	o := fakeObject{path: path}
-	add := func() {
+	line := 0
+	for _, document := range strings.Split(text, "---\n") {
+		o := fakeObject{path: path, text: document, keys: map[string]int{}}
+		for content := range strings.Lines(document) {
+			line++
+			o.read(strings.TrimSpace(content), line)
+		}
+		line++ // the separator
 		if o.kind != "" {
 			to[o.kind+"/"+o.name] = o
 		}
-		o = fakeObject{path: path}
 	}
-	for i, line := range strings.Split(text, "\n") {
-		switch {
-		case line == "---":
-			add()
-			continue
-		case strings.HasPrefix(line, "kind: "):
-			o.kind = strings.TrimPrefix(line, "kind: ")
-		case strings.HasPrefix(line, "metadata: {name: "):
-			o.name = strings.FieldsFunc(strings.TrimPrefix(line, "metadata: {name: "), func(r rune) bool { return r == ',' || r == '}' })[0]
-		case strings.HasPrefix(line, "  deny:"):
-			o.deny = i + 1
-		}
-		o.text += line + "\n"
-	}
-	add()
 }
 
-func (o *fakeObject) finding(status string) map[string]any {
+// read takes in a line of the object.
+func (o *fakeObject) read(content string, line int) {
+	key, value, _ := strings.Cut(content, ":")
+	switch {
+	case key == "kind" && o.kind == "":
+		o.kind = strings.TrimSpace(value)
+	case key == "metadata":
+		name, _, _ := strings.Cut(strings.TrimPrefix(value, " {name: "), "}")
+		o.name, _, _ = strings.Cut(name, ",")
+	case o.kind == "ConfigMap":
+		o.keys[key] = line
+	}
+}
+
+func (o *fakeObject) finding(key, status string) map[string]any {
 	return map[string]any{
 		"fingerprint": fmt.Sprintf("%032x", o.path+o.name)[:32], "status": status,
 		"action": "Deny", "actions": []string{"Deny"}, "cause": "validation", "policies": "inForce",
-		"policy": "no-deny", "binding": "no-deny", "message": "the key deny is not for us", "reason": "Invalid", "operation": "CREATE",
+		"policy": "no-" + key, "binding": "no-" + key, "message": "the key " + key + " is not for us", "reason": "Invalid", "operation": "CREATE",
 		"object": map[string]any{"apiVersion": "v1", "kind": o.kind, "namespace": "shop", "name": o.name},
 		"root":   "app",
 		"location": map[string]any{
-			"path": o.path, "startLine": o.deny, "startColumn": 9, "endLine": o.deny, "endColumn": 12,
-			"field": "data.deny", "exact": true, "tree": "head",
+			"path": o.path, "startLine": o.keys[key], "startColumn": 9, "endLine": o.keys[key], "endColumn": 12,
+			"field": "data." + key, "exact": true, "tree": "head",
 		},
 	}
 }

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -68,8 +69,8 @@ func TestClosed(t *testing.T) {
 				t.Errorf("why %q", why)
 			}
 		})
-		t.Run(name+" during", func(t *testing.T) {
-			for _, told := range []bool{true, false} {
+		for _, told := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s during, with its event %t", name, told), func(t *testing.T) {
 				w := newWorld(t)
 				entered, release := w.scanner.hold()
 				stop := w.start()
@@ -90,8 +91,8 @@ func TestClosed(t *testing.T) {
 					t.Errorf("check runs %q", got)
 				}
 				w.want("comments", w.comments(1), []string{})
-			}
-		})
+			})
+		}
 	}
 }
 
