@@ -7,14 +7,13 @@ import (
 	"testing"
 
 	"github.com/preadmit/preadmit/e2e/live"
+	"github.com/preadmit/preadmit/internal/testall"
 )
 
 // TestLive runs the command on suites that agree, and on one whose record is wrong,
 // with the programs that make conformance-live builds.
 func TestLive(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: starts an API server")
-	}
+	testall.Long(t)
 	bin, err := filepath.Abs("../bin/e2e")
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/render/gittree"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/types"
@@ -28,10 +29,11 @@ import (
 // time of the test.
 const locatedRoots = 8
 
-// corpora is the directory of real repositories as git bundles: PREADMIT_CORPORA,
-// or ../shared/corpora next to the repository.
+// corpora returns real repositories as git bundles, in PREADMIT_CORPORA or
+// ../shared/corpora next to the repository, for a test that runs with all tests.
 func corpora(t *testing.T) []string {
 	t.Helper()
+	testall.Long(t)
 	dir := os.Getenv("PREADMIT_CORPORA")
 	if dir == "" {
 		dir = filepath.Join("..", "..", "shared", "corpora")

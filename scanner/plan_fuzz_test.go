@@ -12,6 +12,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/treetest"
 	"github.com/preadmit/preadmit/report"
@@ -27,7 +28,7 @@ import (
 // compares that many, from seeds that follow each other, PREADMIT_FUZZ_SEED (1000)
 // being the first; PREADMIT_FUZZ_PAIRS=1 PREADMIT_FUZZ_SEED=n repeats seed n.
 func FuzzRenderingLess(f *testing.F) {
-	for seed := range uint64(300) {
+	for seed := range uint64(testall.Count(30, 300)) {
 		f.Add(seed)
 	}
 	if pairs := numberOf(f, "PREADMIT_FUZZ_PAIRS", 0); pairs > 0 {

@@ -14,23 +14,24 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
+	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/gittree"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// seededEdits is how many single-file edits are made of each repository.
-const seededEdits = 30
+// seededEdits is how many single-file edits are made of each repository, unless
+// PREADMIT_PLAN_EDITS says otherwise.
+const seededEdits = 2
 
 // TestCorporaRenderingLess compares scans of real pull requests, and of edits of
 // single files that are drawn at random, always the same, with scans that render
 // everything. The repositories are git bundles in PREADMIT_CORPORA, or in
-// ../shared/corpora beside the repository. It ends after a minute, or as many seconds
-// as PREADMIT_PLAN_SECONDS says, and tells how much it did.
+// ../shared/corpora beside the repository.
 func TestCorporaRenderingLess(t *testing.T) {
+	testall.Long(t)
 	dir := os.Getenv("PREADMIT_CORPORA")
 	if dir == "" {
 		dir = filepath.Join("..", "..", "shared", "corpora")
@@ -42,13 +43,13 @@ func TestCorporaRenderingLess(t *testing.T) {
 	if len(bundles) == 0 {
 		t.Skipf("no git bundles under %s: set PREADMIT_CORPORA to compare scans of real repositories", dir)
 	}
-	end := time.Now().Add(time.Duration(numberOf(t, "PREADMIT_PLAN_SECONDS", 60)) * time.Second)
-	for i, bundle := range bundles {
+	for _, bundle := range bundles {
 		t.Run(strings.TrimSuffix(filepath.Base(bundle), ".bundle"), func(t *testing.T) {
-			c := &corpusPlans{deadline: time.Now().Add(time.Until(end) / time.Duration(len(bundles)-i))}
+			t.Parallel()
+			c := &corpusPlans{}
 			c.open(t, bundle)
 			c.compareAll(t)
-			t.Logf("%d of %d pull requests and edits compared: %d roots left out, %d findings, %d indeterminate", c.compared, c.planned, c.untouched, c.findings, c.indeterminate)
+			t.Logf("%d pull requests and edits compared: %d roots left out, %d findings, %d indeterminate", c.compared, c.untouched, c.findings, c.indeterminate)
 		})
 	}
 }
@@ -56,13 +57,12 @@ func TestCorporaRenderingLess(t *testing.T) {
 // corpusPlans compares scans of one repository. Both take roots that are the same
 // in several trees from one cache.
 type corpusPlans struct {
-	deadline time.Time
-	options  render.Options
+	options render.Options
 	// numbers are those of the pull requests, trees their sides.
 	numbers []string
 	trees   map[string]fs.FS
 
-	planned, compared, untouched, findings, indeterminate int
+	compared, untouched, findings, indeterminate int
 }
 
 func (c *corpusPlans) open(t *testing.T, bundle string) {
@@ -105,28 +105,21 @@ func (c *corpusPlans) open(t *testing.T, bundle string) {
 	c.options.Cache = cache
 }
 
-// compareAll compares edits and pull requests by turns, until the time is up: the
-// edits of the first pull request's head.
+// compareAll compares pull requests, and edits of the first one's head.
 func (c *corpusPlans) compareAll(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	edits := newEdits(t, c.trees[c.numbers[0]+"-head"])
-	c.planned = len(c.numbers) + seededEdits
-	for i := range max(len(c.numbers), seededEdits) {
-		if i < seededEdits {
-			name, edited := edits.next(random)
-			c.compare(t, name, edits.tree, edited)
-		}
-		if i < len(c.numbers) {
-			c.compare(t, c.numbers[i], c.trees[c.numbers[i]+"-base"], c.trees[c.numbers[i]+"-head"])
-		}
+	for range numberOf(t, "PREADMIT_PLAN_EDITS", seededEdits) {
+		name, edited := edits.next(random)
+		c.compare(t, name, edits.tree, edited)
+	}
+	for _, number := range c.numbers {
+		c.compare(t, number, c.trees[number+"-base"], c.trees[number+"-head"])
 	}
 }
 
 func (c *corpusPlans) compare(t *testing.T, name string, base, head fs.FS) {
 	t.Helper()
-	if time.Now().After(c.deadline) {
-		return
-	}
 	in := scanner.Input{
 		Base: &scanner.Tree{FS: base, Revision: report.Revision{Name: "base"}},
 		Head: scanner.Tree{FS: head, Revision: report.Revision{Name: "head"}}, Render: c.options,

@@ -103,10 +103,7 @@ func TestJSONFitsTheSchema(t *testing.T) {
 	if err != nil || len(recorded) == 0 {
 		t.Fatalf("%d recorded suites, %v", len(recorded), err)
 	}
-	args := []string{"--format", "json"}
-	for i := 0; i < len(recorded); i += len(recorded) / testall.Count(12, len(recorded)) {
-		args = append(args, recorded[i])
-	}
+	args := append(testall.Sample(recorded, 12), "--format", "json")
 	schema := compileDefinition(t, "")
 	check(t, schema, testOutput(t, exitClean, args...))
 	check(t, schema, testOutput(t, exitFindings, "../../examples", "--format", "json"))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/preadmit/preadmit/internal/githubtest"
 	"github.com/preadmit/preadmit/internal/gittest"
+	"github.com/preadmit/preadmit/internal/testall"
 )
 
 // token is what a workflow is given.
@@ -253,9 +254,7 @@ func (r *runner) says(texts ...string) {
 
 // TestWorkflows runs the workflows of the documentation as they are there.
 func TestWorkflows(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: make action-test runs workflows")
-	}
+	testall.Long(t)
 	tool(t, "act")
 	release, _ := release(t, tool(t, "preadmit"))
 	for _, test := range []struct {

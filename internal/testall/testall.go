@@ -4,7 +4,7 @@
 // real repositories, hundreds of generated cases, processes that are killed,
 // clusters of servers - call [Long] and run with `make test-all`, which sets
 // PREADMIT_TEST_ALL=1. A test that generates its cases takes their number from
-// [Count], so that a few of them run each time.
+// [Count], one that goes through a long list takes it from [Sample]: some run each time.
 package testall
 
 import (
@@ -32,4 +32,17 @@ func Count(few, all int) int {
 		return all
 	}
 	return few
+}
+
+// Sample returns the cases of a list that a test runs: few of them, from all
+// over the list, or the whole list.
+func Sample[T any](all []T, few int) []T {
+	if Enabled() || len(all) <= few {
+		return all
+	}
+	sample := make([]T, few)
+	for i := range sample {
+		sample[i] = all[i*len(all)/few]
+	}
+	return sample
 }

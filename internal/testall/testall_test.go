@@ -1,6 +1,7 @@
 package testall_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/preadmit/preadmit/internal/testall"
@@ -25,6 +26,22 @@ func TestCount(t *testing.T) {
 		t.Setenv(testall.Variable, value)
 		if got := testall.Count(3, 300); got != want {
 			t.Errorf("%s=%q: %d cases, want %d", testall.Variable, value, got, want)
+		}
+	}
+}
+
+func TestSample(t *testing.T) {
+	all := []int{0, 1, 2, 3, 4, 5, 6}
+	for _, test := range []struct {
+		value string
+		few   int
+		want  []int
+	}{
+		{"", 3, []int{0, 2, 4}}, {"", 7, all}, {"", 8, all}, {"1", 3, all},
+	} {
+		t.Setenv(testall.Variable, test.value)
+		if got := testall.Sample(all, test.few); !slices.Equal(got, test.want) {
+			t.Errorf("%s=%q: %d of them are %v, want %v", testall.Variable, test.value, test.few, got, test.want)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/preadmit/preadmit/internal/testall"
 )
 
 // FuzzUpstreamAgrees generates clusters, policies, bindings, params and requests
@@ -22,7 +24,7 @@ import (
 func FuzzUpstreamAgrees(f *testing.F) {
 	g := newGenerator(f)
 	c := newComparison()
-	for seed := range uint64(20) {
+	for seed := range uint64(testall.Count(5, 100)) {
 		f.Add(seed)
 	}
 	if pairs := number(f, "PREADMIT_FUZZ_PAIRS", 0); pairs > 0 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/preadmit/preadmit/internal/testall"
 )
 
 // TestConformance runs the suites recorded from a real kube-apiserver.
@@ -64,6 +65,7 @@ func runSuite(t *testing.T, dir string) {
 // which are not part of this repository: PREADMIT_CONFORMANCE names their
 // directory, ../shared/conformance/real-world beside the repository otherwise.
 func TestRecordedCollections(t *testing.T) {
+	testall.Long(t)
 	dir := os.Getenv("PREADMIT_CONFORMANCE")
 	if dir == "" {
 		dir = filepath.Join("..", "..", "..", "shared", "conformance", "real-world")
