@@ -27,6 +27,7 @@ var layers = []string{
 	"internal/jail",
 	"internal/hostile",
 	"internal/strictyaml",
+	"internal/levenshtein",
 	"internal/testall",
 	"internal/githubtest",
 	"internal/gittest",

@@ -1,7 +1,11 @@
 package lint
 
 import (
+	"cmp"
 	"context"
+	"slices"
+
+	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
@@ -10,28 +14,36 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// cluster is what is known of one cluster, and what was found so far.
+// cluster is what is known of one cluster, and what the rules found in it so far.
 type cluster struct {
 	*scanner.Surveyed
 	survey *scanner.Survey
-	// linted are the policies and bindings to look at, in order; the others only
-	// count as there.
+	// linted are the policies and bindings to check, in order. The others only count
+	// as existing.
 	linted   []*admission.Object
 	policies []*policySubject
 	bindings []*bindingSubject
 	refusals []policy.Refusal
-	// complete: all roots rendered, so that what is not found is not there.
+	// complete is set when all roots rendered: what is not found then does not exist.
 	complete bool
-	remarks  []remark
+	// author creates the policies and bindings; nil leaves rules about the author out.
+	author user.Info
 
 	coverage  *policy.Coverage
 	resources []admission.Resource
+
+	// rule is the rule that is checked.
+	rule    report.LintRule
+	remarks []remark
+	// err is set by a check that could not be done.
+	err error
 }
 
 // policySubject is a policy that the API server accepts.
 type policySubject struct {
 	*policy.Policy
-	linted bool
+	linted      bool
+	expressions []expression
 	// matched and exempt are the requests it can match; see policy.Coverage.
 	matched, exempt []policy.Sight
 	bindings        []*bindingSubject
@@ -44,18 +56,8 @@ type bindingSubject struct {
 	policies []*policySubject // of its policyName; several if roots differ
 }
 
-// remark is a finding that has no place yet.
-type remark struct {
-	rule     string
-	severity report.Severity // empty for the rule's
-	object   *admission.Object
-	// fields are where to point: the first that was written.
-	fields []string
-	// line and column, from 1, are inside the first field, when not 0.
-	line, column  int
-	message, hint string
-}
-
+// newCluster loads the policies and bindings of a cluster. Those that are not under a
+// directory or file of the tree are not linted.
 func newCluster(ctx context.Context, survey *scanner.Survey, of *scanner.Surveyed, under string) *cluster {
 	c := &cluster{
 		Surveyed: of, survey: survey, complete: survey.Complete(),
@@ -75,7 +77,7 @@ func newCluster(ctx context.Context, survey *scanner.Survey, of *scanner.Surveye
 		}
 	}
 	for _, p := range set.Policies {
-		s := &policySubject{Policy: p, linted: linted[p.Source]}
+		s := &policySubject{Policy: p, linted: linted[p.Source], expressions: expressionsOf(p)}
 		s.matched, s.exempt = c.coverage.Policy(p.ValidatingAdmissionPolicy)
 		c.policies = append(c.policies, s)
 	}
@@ -100,10 +102,24 @@ func isBinding(o *admission.Object) bool {
 	return o.GroupVersionKind().GroupKind() == kinds.Binding
 }
 
-func (c *cluster) add(r remark) { c.remarks = append(c.remarks, r) }
+// lintedPolicies returns the policies to check.
+func (c *cluster) lintedPolicies() []*policySubject {
+	return slices.DeleteFunc(slices.Clone(c.policies), func(p *policySubject) bool { return !p.linted })
+}
 
-// missing adds a remark that something is not there. It is a note when roots do not
-// render: it may be in one of them.
+// lintedBindings returns the bindings to check.
+func (c *cluster) lintedBindings() []*bindingSubject {
+	return slices.DeleteFunc(slices.Clone(c.bindings), func(b *bindingSubject) bool { return !b.linted })
+}
+
+// add adds a remark of the rule that is checked.
+func (c *cluster) add(r remark) {
+	r.rule = c.rule
+	c.remarks = append(c.remarks, r)
+}
+
+// missing adds a remark that something does not exist. It is a note when some root does
+// not render, because the root may have it.
 func (c *cluster) missing(r remark) {
 	if !c.complete {
 		r.severity = report.SeverityNote
@@ -112,14 +128,11 @@ func (c *cluster) missing(r remark) {
 	c.add(r)
 }
 
-// finding gives a remark its place.
+// finding returns a remark with its line.
 func (c *cluster) finding(ctx context.Context, r remark) report.LintFinding {
 	f := report.LintFinding{
-		Rule: r.rule, Severity: r.severity, Message: r.message, Hint: r.hint,
+		Rule: r.rule.ID, Severity: cmp.Or(r.severity, r.rule.Severity), Message: r.message, Hint: r.hint,
 		Object: c.ObjectOf(r.object), Target: c.Target, Root: c.survey.Root(r.object),
-	}
-	if f.Severity == "" {
-		f.Severity = severityOf(r.rule)
 	}
 	if r.line > 0 {
 		f.Location = c.survey.LocateIn(ctx, r.object, r.fields[0], r.line, r.column)

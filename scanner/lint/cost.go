@@ -1,40 +1,54 @@
 package lint
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 
-	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// realistic is a size that lists, maps and strings of real objects have: cost is
-// reported when this many elements can be too many.
+// realistic is a number of elements that lists, maps and strings of real objects have.
+// A cost is reported if it may be too high with so many.
 const realistic = 30
 
-// checkCost reports expressions whose cost may pass a limit. The API server checks
-// it at run time only, and then fails the request by failurePolicy.
-func (c *cluster) checkCost(p *policySubject) {
-	var conditions, rest sum
-	reported := false
-	for _, e := range expressionsOf(p) {
-		estimate := estimateOf(e)
-		if estimate > policy.CallLimit {
-			reported = true
-			c.add(remark{
-				rule: report.RuleCost, object: p.Source, fields: []string{e.field},
-				message: fmt.Sprintf("the expression may cost more than the %s that the API server allows for one%s", number(policy.CallLimit), when(sizeOf(e))),
-				hint:    "nest fewer loops (all, exists, map, filter), or look at one list at a time; the estimate is an upper bound",
-			})
-		}
-		if e.place == inCondition {
-			conditions.add(estimate)
-		} else {
-			rest.add(estimate)
+// checkCost reports policies whose expressions may cost more than the limits. The API
+// server checks the limits only at run time, and then failurePolicy decides.
+func checkCost(_ context.Context, c *cluster) {
+	for _, p := range c.lintedPolicies() {
+		costs := estimates(p)
+		if !c.checkExpressionCosts(p, costs) {
+			c.checkBudgets(p, costs)
 		}
 	}
-	if reported {
-		return
+}
+
+// checkExpressionCosts reports each expression that may cost too much by itself. It
+// returns whether there is one.
+func (c *cluster) checkExpressionCosts(p *policySubject, costs []uint64) (found bool) {
+	for i, e := range p.expressions {
+		if costs[i] <= policy.CallLimit {
+			continue
+		}
+		found = true
+		c.add(remark{
+			object: p.Source, fields: []string{e.field},
+			message: fmt.Sprintf("the expression may cost more than the %s that the API server allows for one%s", number(policy.CallLimit), when(sizeOf(e))),
+			hint:    "nest fewer loops (all, exists, map, filter), or look at one list at a time; the estimate is an upper bound",
+		})
+	}
+	return found
+}
+
+// checkBudgets reports expressions that may cost too much together.
+func (c *cluster) checkBudgets(p *policySubject, costs []uint64) {
+	var conditions, rest sum
+	for i, e := range p.expressions {
+		if e.place == inCondition {
+			conditions.add(costs[i])
+		} else {
+			rest.add(costs[i])
+		}
 	}
 	if conditions > policy.MatchConditionLimit {
 		c.overBudget(p, "spec.matchConditions", "match conditions", policy.MatchConditionLimit)
@@ -46,18 +60,28 @@ func (c *cluster) checkCost(p *policySubject) {
 
 func (c *cluster) overBudget(p *policySubject, field, what string, limit int) {
 	c.add(remark{
-		rule: report.RuleCost, object: p.Source, fields: []string{field},
+		object: p.Source, fields: []string{field},
 		message: fmt.Sprintf("all %s of the policy together may cost more than the %s that the API server allows, once the lists, maps and strings they read have %d elements", what, number(limit), realistic),
 		hint:    "split the policy; the estimate is an upper bound",
 	})
 }
 
-// unestimated is more than anything costs that reads lists of one element: the
-// estimator does not know how much a function gives, as with lists.range.
+// unestimated is more than any expression costs that reads lists of one element. An
+// estimate above it means that the estimator does not know the size of the result of a
+// function, such as lists.range.
 const unestimated = 1 << 60
 
-// estimateOf is the most an expression costs at realistic sizes. One without an
-// estimate counts nothing.
+// estimates returns the estimated costs of a policy's expressions.
+func estimates(p *policySubject) []uint64 {
+	var costs []uint64
+	for _, e := range p.expressions {
+		costs = append(costs, estimateOf(e))
+	}
+	return costs
+}
+
+// estimateOf returns the highest cost of an expression at realistic sizes, 0 if there is
+// no estimate.
 func estimateOf(e expression) uint64 {
 	cost, err := policy.Estimate(e.text, realistic)
 	if err != nil {
@@ -69,7 +93,7 @@ func estimateOf(e expression) uint64 {
 	return cost
 }
 
-// when says from which size on.
+// when says from which size on an expression may cost too much.
 func when(size int) string {
 	if size <= 1 {
 		return ", whatever it reads"
@@ -77,7 +101,7 @@ func when(size int) string {
 	return fmt.Sprintf(", once the lists, maps and strings it reads have %d elements", size)
 }
 
-// sizeOf is the smallest size at which an expression may cost too much.
+// sizeOf returns the smallest size at which an expression may cost too much.
 func sizeOf(e expression) int {
 	low, high := 0, realistic
 	for high-low > 1 {
@@ -100,7 +124,7 @@ func (s *sum) add(n uint64) {
 	}
 }
 
-// number writes a number with its thousands apart.
+// number writes a number with separated thousands.
 func number(n int) string {
 	digits := strconv.Itoa(n)
 	out := ""

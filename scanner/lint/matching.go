@@ -13,31 +13,19 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// checkMatching reports rules that name what is not served, and policies that no
-// request can match.
-func checkMatching(_ context.Context, c *cluster) {
-	for _, p := range c.policies {
-		if !p.linted || p.Spec.MatchConstraints == nil {
-			continue
-		}
-		c.checkRules(p.Source, "spec.matchConstraints", p.Spec.MatchConstraints)
-		c.checkMatchable(p)
-		c.checkConditions(p)
-	}
-	for _, b := range c.bindings {
-		if r := b.Spec.MatchResources; b.linted && r != nil {
-			c.checkRules(b.Source, "spec.matchResources", r)
+// checkNeverMatches reports policies, rules of policies and bindings that no request can
+// match.
+func checkNeverMatches(_ context.Context, c *cluster) {
+	for _, p := range c.lintedPolicies() {
+		if p.Spec.MatchConstraints != nil {
+			c.checkMatchable(p)
+			c.checkConditions(p)
 		}
 	}
-}
-
-// checkRules reports rules, and exclusions, that name what is not served.
-func (c *cluster) checkRules(o *admission.Object, at string, r *v1.MatchResources) {
-	for i, rule := range r.ResourceRules {
-		c.checkRule(o, fmt.Sprintf("%s.resourceRules[%d]", at, i), rule.Rule)
-	}
-	for i, rule := range r.ExcludeResourceRules {
-		c.checkRule(o, fmt.Sprintf("%s.excludeResourceRules[%d]", at, i), rule.Rule)
+	for _, b := range c.lintedBindings() {
+		if b.Spec.MatchResources != nil && len(b.policies) > 0 {
+			c.checkBindingMatches(b)
+		}
 	}
 }
 
@@ -47,7 +35,7 @@ func (c *cluster) checkMatchable(p *policySubject) {
 	if len(p.matched) == 0 {
 		if !openEnded(rules) {
 			c.add(remark{
-				rule: report.RuleNeverMatches, object: p.Source, fields: []string{"spec.matchConstraints"},
+				object: p.Source, fields: []string{"spec.matchConstraints"},
 				message: fmt.Sprintf("policy %q can match no request: %s", p.Name, c.whyNothing(p)),
 				hint:    "correct matchConstraints",
 			})
@@ -59,7 +47,7 @@ func (c *cluster) checkMatchable(p *policySubject) {
 			continue
 		}
 		c.add(remark{
-			rule: report.RuleNeverMatches, severity: report.SeverityWarning, object: p.Source,
+			severity: report.SeverityWarning, object: p.Source,
 			fields:  []string{fmt.Sprintf("spec.matchConstraints.resourceRules[%d]", i)},
 			message: "no request can match this rule: " + c.whyRule(p, rule),
 			hint:    "correct the rule or remove it",
@@ -67,17 +55,17 @@ func (c *cluster) checkMatchable(p *policySubject) {
 	}
 }
 
-// openEnded tells whether rules may match kinds that nothing here defines.
+// openEnded reports whether rules may match kinds that nothing here defines.
 func openEnded(rules []v1.NamedRuleWithOperations) bool {
 	return slices.ContainsFunc(rules, func(r v1.NamedRuleWithOperations) bool {
 		return slices.ContainsFunc(r.APIGroups, unknowable)
 	})
 }
 
-// unknowable tells whether an API group may have resources that nothing here defines.
+// unknowable reports whether an API group may have resources that nothing here defines.
 func unknowable(group string) bool { return group == "*" || !admission.BuiltinGroup(group) }
 
-// alone is what a policy could match if it had only one rule and no exclusions.
+// alone returns what a policy could match if it had only one rule and no exclusions.
 func (c *cluster) alone(p *policySubject, rule v1.NamedRuleWithOperations) []policy.Sight {
 	one := p.DeepCopy()
 	one.Spec.MatchConstraints.ResourceRules = []v1.NamedRuleWithOperations{rule}
@@ -102,8 +90,8 @@ func (c *cluster) whyNothing(p *policySubject) string {
 	return "none of its rules matches anything that is served"
 }
 
-// whyRule explains why a rule matches nothing: by what would have to be left out of
-// it to match something.
+// whyRule explains why a rule matches nothing: it removes one part of the rule after the
+// other until the rest matches something.
 func (c *cluster) whyRule(p *policySubject, rule v1.NamedRuleWithOperations) string {
 	named := strings.Join(rule.Resources, ", ")
 	unscoped := *rule.DeepCopy()
@@ -130,12 +118,12 @@ func joined[T ~string](words []T) string {
 	return strings.Join(out, ", ")
 }
 
-// checkConditions reports a match condition that is just false.
+// checkConditions reports a match condition that is always false.
 func (c *cluster) checkConditions(p *policySubject) {
 	for i, m := range p.Spec.MatchConditions {
 		if value, ok := policy.Constant(m.Expression); ok && !value {
 			c.add(remark{
-				rule: report.RuleNeverMatches, object: p.Source, fields: []string{fmt.Sprintf("spec.matchConditions[%d].expression", i)},
+				object: p.Source, fields: []string{fmt.Sprintf("spec.matchConditions[%d].expression", i)},
 				message: fmt.Sprintf("policy %q can match no request: match condition %q is always false", p.Name, m.Name),
 				hint:    "correct the condition, or remove the policy's binding to switch it off",
 			})
@@ -143,23 +131,18 @@ func (c *cluster) checkConditions(p *policySubject) {
 	}
 }
 
-// checkBindingsMatch reports bindings that match nothing of what their policy matches.
-func checkBindingsMatch(_ context.Context, c *cluster) {
-	for _, b := range c.bindings {
-		r := b.Spec.MatchResources
-		if !b.linted || r == nil || len(b.policies) == 0 {
-			continue
-		}
-		idle := !slices.ContainsFunc(b.policies, func(p *policySubject) bool {
-			unknown := openEnded(p.Spec.MatchConstraints.ResourceRules) && (len(r.ResourceRules) == 0 || openEnded(r.ResourceRules))
-			return unknown || len(p.matched) == 0 || len(c.coverage.Binding(b.ValidatingAdmissionPolicyBinding, p.matched)) > 0
+// checkBindingMatches reports a binding that matches nothing of what its policy matches.
+func (c *cluster) checkBindingMatches(b *bindingSubject) {
+	r := b.Spec.MatchResources
+	matches := slices.ContainsFunc(b.policies, func(p *policySubject) bool {
+		unknown := openEnded(p.Spec.MatchConstraints.ResourceRules) && (len(r.ResourceRules) == 0 || openEnded(r.ResourceRules))
+		return unknown || len(p.matched) == 0 || len(c.coverage.Binding(b.ValidatingAdmissionPolicyBinding, p.matched)) > 0
+	})
+	if !matches {
+		c.add(remark{
+			object: b.Source, fields: []string{"spec.matchResources"},
+			message: fmt.Sprintf("binding %q can match no request: its matchResources have nothing in common with matchConstraints of policy %q", b.Name, b.Spec.PolicyName),
+			hint:    "correct matchResources",
 		})
-		if idle {
-			c.add(remark{
-				rule: report.RuleNeverMatches, object: b.Source, fields: []string{"spec.matchResources"},
-				message: fmt.Sprintf("binding %q can match no request: its matchResources have nothing in common with matchConstraints of policy %q", b.Name, b.Spec.PolicyName),
-				hint:    "correct matchResources",
-			})
-		}
 	}
 }

@@ -17,42 +17,42 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// checkParams reports params that are not there, not looked for or not looked up
-// where they are (k8s.io/apiserver/pkg/admission/plugin/policy/generic,
-// CollectParams).
-func checkParams(_ context.Context, c *cluster) {
-	for _, p := range c.policies {
-		if p.linted && p.Spec.ParamKind != nil {
-			c.checkParamKind(p)
-		}
-		for _, b := range p.bindings {
-			c.checkParamRef(p, b)
+// checkParamKind reports policies whose paramKind nothing defines.
+func checkParamKind(_ context.Context, c *cluster) {
+	for _, p := range c.lintedPolicies() {
+		if _, known := c.paramResource(p); p.Spec.ParamKind != nil && !known {
+			c.unknownParamKind(p)
 		}
 	}
 }
 
-func (c *cluster) checkParamKind(p *policySubject) {
+// paramResource returns the resource of a policy's paramKind; known is false if there is
+// none.
+func (c *cluster) paramResource(p *policySubject) (resource admission.Resource, known bool) {
+	if p.Spec.ParamKind == nil {
+		return admission.Resource{}, false
+	}
+	return c.State.Resource(schema.FromAPIVersionAndKind(p.Spec.ParamKind.APIVersion, p.Spec.ParamKind.Kind))
+}
+
+// unknownParamKind adds a remark about the paramKind of a policy.
+func (c *cluster) unknownParamKind(p *policySubject) {
 	kind := *p.Spec.ParamKind
-	gvk := schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind)
-	if _, ok := c.State.Resource(gvk); ok {
-		return
-	}
-	r := remark{
-		rule: report.RuleUnknownParamKind, object: p.Source, fields: []string{"spec.paramKind"},
-		message: fmt.Sprintf("nothing defines paramKind %s %s: as long as that is so, %s", kind.APIVersion, kind.Kind, outcome(p, "that the policy matches through a binding")),
-		hint:    "add its CustomResourceDefinition to the repository or give it with --context",
-	}
-	if admission.BuiltinGroup(gvk.Group) {
+	result := outcome(p, "that the policy matches through a binding")
+	r := remark{object: p.Source, fields: []string{"spec.paramKind"}}
+	if admission.BuiltinGroup(schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind).Group) {
 		r.severity = report.SeverityError
-		r.message = fmt.Sprintf("Kubernetes %s does not serve paramKind %s %s: %s", admission.KubernetesVersion, kind.APIVersion, kind.Kind, outcome(p, "that the policy matches through a binding"))
+		r.message = fmt.Sprintf("Kubernetes %s does not serve paramKind %s %s: %s", admission.KubernetesVersion, kind.APIVersion, kind.Kind, result)
 		r.hint = "correct apiVersion and kind"
 		c.add(r)
 		return
 	}
+	r.message = fmt.Sprintf("nothing defines paramKind %s %s: as long as that is so, %s", kind.APIVersion, kind.Kind, result)
+	r.hint = "add its CustomResourceDefinition to the repository or give it with --context"
 	c.missing(r)
 }
 
-// outcome is what becomes of requests for which a policy cannot be configured.
+// outcome says what happens to requests when the params of a policy cannot be found.
 func outcome(p *policySubject, which string) string {
 	if p.Spec.FailurePolicy != nil && *p.Spec.FailurePolicy == v1.Ignore {
 		return "every request " + which + " passes unjudged, as failurePolicy is Ignore"
@@ -60,89 +60,112 @@ func outcome(p *policySubject, which string) string {
 	return "every request " + which + " is denied, whatever the binding's validationActions"
 }
 
-// checkParamRef looks at the paramRef of a binding as its policy takes it.
-func (c *cluster) checkParamRef(p *policySubject, b *bindingSubject) {
-	kind, ref := p.Spec.ParamKind, b.Spec.ParamRef
-	switch {
-	case !b.linted || kind == nil && ref == nil:
-	case kind == nil:
-		c.add(remark{
-			rule: report.RuleUnusedParamRef, object: b.Source, fields: []string{"spec.paramRef"},
-			message: fmt.Sprintf("policy %q has no paramKind, so this paramRef is not looked at", p.Name),
-			hint:    "remove paramRef, or give the policy a paramKind",
-		})
-	default:
-		resource, ok := c.State.Resource(schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind))
-		switch {
-		case !ok: // told of the policy, and denied before params are looked for
-		case ref == nil:
-			c.nullParams(p, b)
-		default:
-			c.checkReference(p, b, resource)
+// eachBound calls visit for each policy and linted binding of it.
+func (c *cluster) eachBound(visit func(p *policySubject, b *bindingSubject)) {
+	for _, p := range c.policies {
+		for _, b := range p.bindings {
+			if b.linted {
+				visit(p, b)
+			}
 		}
 	}
 }
 
-// nullParams: a policy that asks whether params is null knows what it does.
-func (c *cluster) nullParams(p *policySubject, b *bindingSubject) {
-	r := remark{
-		rule: report.RuleNullParams, object: b.Source, fields: []string{"spec.paramRef"},
-		message: fmt.Sprintf("policy %q takes params of kind %s and this binding has no paramRef: params is null", p.Name, p.Spec.ParamKind.Kind),
-		hint:    "add a paramRef, or have the policy ask params == null first",
-	}
-	if slices.ContainsFunc(expressionsOf(p), func(e expression) bool { return asksNull.MatchString(e.text) }) {
-		r.severity = report.SeverityNote
-	}
-	c.add(r)
+// checkUnusedParamRef reports bindings with params of policies that take none.
+func checkUnusedParamRef(_ context.Context, c *cluster) {
+	c.eachBound(func(p *policySubject, b *bindingSubject) {
+		if p.Spec.ParamKind != nil || b.Spec.ParamRef == nil {
+			return
+		}
+		c.add(remark{
+			object: b.Source, fields: []string{"spec.paramRef"},
+			message: fmt.Sprintf("policy %q has no paramKind, so this paramRef is not looked at", p.Name),
+			hint:    "remove paramRef, or give the policy a paramKind",
+		})
+	})
+}
+
+// checkNullParams reports bindings without params of policies that take some. It is a
+// note if the policy asks whether params is null.
+func checkNullParams(_ context.Context, c *cluster) {
+	c.eachBound(func(p *policySubject, b *bindingSubject) {
+		if _, known := c.paramResource(p); !known || b.Spec.ParamRef != nil {
+			return
+		}
+		r := remark{
+			object: b.Source, fields: []string{"spec.paramRef"},
+			message: fmt.Sprintf("policy %q takes params of kind %s and this binding has no paramRef: params is null", p.Name, p.Spec.ParamKind.Kind),
+			hint:    "add a paramRef, or have the policy ask params == null first",
+		}
+		if slices.ContainsFunc(p.expressions, func(e expression) bool { return asksNull.MatchString(e.text) }) {
+			r.severity = report.SeverityNote
+		}
+		c.add(r)
+	})
 }
 
 var asksNull = regexp.MustCompile(`\bparams\s*[!=]=\s*null\b|\bnull\s*[!=]=\s*params\b`)
 
-// checkReference: first where params are looked up, then whether one is there.
-func (c *cluster) checkReference(p *policySubject, b *bindingSubject, kind admission.Resource) {
-	ref := b.Spec.ParamRef
-	switch {
-	case !kind.Namespaced && ref.Namespace != "":
-		c.add(remark{
-			rule: report.RuleParamScope, object: b.Source, fields: []string{"spec.paramRef.namespace"},
-			message: "paramRef.namespace must not be provided for a cluster-scoped `paramKind`: " + outcome(p, "that matches"),
-			hint:    fmt.Sprintf("remove the namespace: %s is cluster-scoped", kind.Kind.Kind),
-		})
-	case kind.Namespaced && ref.Namespace == "" && c.outsideNamespaces(p, b):
-	default:
-		c.checkParamExists(p, b, kind)
-	}
+// eachParamRef calls visit for each policy and linted binding of it that has a paramRef
+// of a known kind.
+func (c *cluster) eachParamRef(visit func(p *policySubject, b *bindingSubject, kind admission.Resource)) {
+	c.eachBound(func(p *policySubject, b *bindingSubject) {
+		if kind, known := c.paramResource(p); known && b.Spec.ParamRef != nil {
+			visit(p, b, kind)
+		}
+	})
 }
 
-// outsideNamespaces reports requests that have no namespace in which a param could
-// be looked up. It tells whether none has.
-func (c *cluster) outsideNamespaces(p *policySubject, b *bindingSubject) bool {
-	var without []string
-	matched := c.coverage.Binding(b.ValidatingAdmissionPolicyBinding, p.matched)
-	inside := false
-	for _, s := range matched {
-		if s.InNamespace() {
-			inside = true
-		} else if name := nameOf(s); !slices.Contains(without, name) {
-			without = append(without, name)
+// checkParamScope reports params that the API server cannot look up where the binding
+// says (k8s.io/apiserver/pkg/admission/plugin/policy/generic, CollectParams).
+func checkParamScope(_ context.Context, c *cluster) {
+	c.eachParamRef(func(p *policySubject, b *bindingSubject, kind admission.Resource) {
+		ref := b.Spec.ParamRef
+		switch {
+		case !kind.Namespaced && ref.Namespace != "":
+			c.add(remark{
+				object: b.Source, fields: []string{"spec.paramRef.namespace"},
+				message: "paramRef.namespace must not be provided for a cluster-scoped `paramKind`: " + outcome(p, "that matches"),
+				hint:    fmt.Sprintf("remove the namespace: %s is cluster-scoped", kind.Kind.Kind),
+			})
+		case kind.Namespaced && ref.Namespace == "":
+			c.checkRequestNamespaces(p, b)
 		}
-	}
-	if len(without) == 0 {
-		return false
+	})
+}
+
+// checkRequestNamespaces reports requests that have no namespace in which a param could
+// be looked up.
+func (c *cluster) checkRequestNamespaces(p *policySubject, b *bindingSubject) {
+	inside, outside := c.scopes(p, b)
+	if len(outside) == 0 {
+		return
 	}
 	r := remark{
-		rule: report.RuleParamScope, object: b.Source, fields: []string{"spec.paramRef"},
-		message: fmt.Sprintf("cannot use namespaced paramRef in policy binding that matches cluster-scoped resources: %s", outcome(p, "for "+abbreviate(without))),
+		object: b.Source, fields: []string{"spec.paramRef"},
+		message: fmt.Sprintf("cannot use namespaced paramRef in policy binding that matches cluster-scoped resources: %s", outcome(p, "for "+abbreviate(outside))),
 		hint:    "give paramRef a namespace, or match no cluster-scoped resources",
 	}
 	if inside {
 		r.severity = report.SeverityWarning
 	}
 	c.add(r)
-	return !inside
 }
 
-// nameOf is how rules name what is asked for.
+// scopes returns whether a policy matches requests in namespaces by way of a binding,
+// and the names of the cluster-scoped resources that it matches.
+func (c *cluster) scopes(p *policySubject, b *bindingSubject) (inside bool, outside []string) {
+	for _, s := range c.coverage.Binding(b.ValidatingAdmissionPolicyBinding, p.matched) {
+		if s.InNamespace() {
+			inside = true
+		} else if name := nameOf(s); !slices.Contains(outside, name) {
+			outside = append(outside, name)
+		}
+	}
+	return inside, outside
+}
+
+// nameOf returns a resource and subresource as rules name them.
 func nameOf(s policy.Sight) string {
 	if s.Subresource != "" {
 		return s.Resource.Resource + "/" + s.Subresource
@@ -150,6 +173,7 @@ func nameOf(s policy.Sight) string {
 	return s.Resource.Resource
 }
 
+// abbreviate returns the first names of a list, and the number of the others.
 func abbreviate(names []string) string {
 	const most = 3
 	if len(names) > most {
@@ -158,12 +182,29 @@ func abbreviate(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// checkParamExists reports params that are nowhere.
-func (c *cluster) checkParamExists(p *policySubject, b *bindingSubject, kind admission.Resource) {
-	ref := b.Spec.ParamRef
-	if c.hasParam(ref, kind) {
-		return
+// checkMissingParam reports params that do not exist.
+func checkMissingParam(_ context.Context, c *cluster) {
+	c.eachParamRef(func(p *policySubject, b *bindingSubject, kind admission.Resource) {
+		if c.canLookUp(p, b, kind) && !c.hasParam(b.Spec.ParamRef, kind) {
+			c.missingParam(p, b, kind)
+		}
+	})
+}
+
+// canLookUp reports whether the API server gets as far as looking up a param. If it does
+// not, the rule param-scope reports why.
+func (c *cluster) canLookUp(p *policySubject, b *bindingSubject, kind admission.Resource) bool {
+	hasNamespace := b.Spec.ParamRef.Namespace != ""
+	if !kind.Namespaced || hasNamespace {
+		return kind.Namespaced == hasNamespace
 	}
+	inside, outside := c.scopes(p, b)
+	return inside || len(outside) == 0
+}
+
+// missingParam adds a remark about the paramRef of a binding.
+func (c *cluster) missingParam(p *policySubject, b *bindingSubject, kind admission.Resource) {
+	ref := b.Spec.ParamRef
 	field, what := "spec.paramRef.name", fmt.Sprintf("named %q", ref.Name)
 	if ref.Name == "" {
 		field, what = "spec.paramRef.selector", "that the selector selects"
@@ -176,7 +217,7 @@ func (c *cluster) checkParamExists(p *policySubject, b *bindingSubject, kind adm
 		where = fmt.Sprintf(" in namespace %q", ref.Namespace)
 	}
 	r := remark{
-		rule: report.RuleMissingParam, object: b.Source, fields: []string{field},
+		object: b.Source, fields: []string{field},
 		message: fmt.Sprintf("there is no %s %s%s, and parameterNotFoundAction is Deny: %s", kind.Kind.Kind, what, where, outcome(p, "that matches")),
 		hint:    "add the params to the repository or give those that are elsewhere with --context",
 	}
@@ -187,10 +228,11 @@ func (c *cluster) checkParamExists(p *policySubject, b *bindingSubject, kind adm
 	c.missing(r)
 }
 
+// hasParam reports whether an object is known that a paramRef names or selects.
 func (c *cluster) hasParam(ref *v1.ParamRef, kind admission.Resource) bool {
 	selector := labels.Nothing()
 	if ref.Selector != nil {
-		// A selector that is none was refused.
+		// An invalid selector was refused before.
 		selector, _ = metav1.LabelSelectorAsSelector(ref.Selector)
 	}
 	return slices.ContainsFunc(c.State.All(kind), func(o *admission.Object) bool {

@@ -1,47 +1,93 @@
 package lint
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	v1 "k8s.io/api/admissionregistration/v1"
 
-	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/internal/levenshtein"
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// checkRule reports what a rule names and no server has: resources, and groups and
-// versions that have none of its resources. Rules are products: not every group
-// needs every resource.
-func (c *cluster) checkRule(o *admission.Object, at string, rule v1.Rule) {
-	unknown := 0
-	for i, name := range rule.Resources {
-		if !c.serves(rule.APIGroups, []string{"*"}, []string{name}) {
-			c.unknownResource(o, fmt.Sprintf("%s.resources[%d]", at, i), name, rule.APIGroups)
-			unknown++
+// checkUnknownResource reports resources in rules that no API group of the rule serves.
+func checkUnknownResource(_ context.Context, c *cluster) {
+	c.eachRule(func(o *admission.Object, at string, rule v1.Rule) {
+		for i, name := range rule.Resources {
+			if !c.servesResource(rule, name) {
+				c.unknownResource(o, fmt.Sprintf("%s.resources[%d]", at, i), name, rule.APIGroups)
+			}
 		}
-	}
-	if unknown == len(rule.Resources) {
-		return // groups and versions mean nothing then
-	}
-	for i, group := range rule.APIGroups {
-		if !c.serves([]string{group}, []string{"*"}, rule.Resources) {
-			c.unknownGroup(o, fmt.Sprintf("%s.apiGroups[%d]", at, i), group)
+	})
+}
+
+// checkUnknownGroup reports API groups in rules that serve none of the resources of the
+// rule. A rule is a product: not every group must serve every resource.
+func checkUnknownGroup(_ context.Context, c *cluster) {
+	c.eachRule(func(o *admission.Object, at string, rule v1.Rule) {
+		for i, group := range rule.APIGroups {
+			if c.servesSome(rule) && !c.serves([]string{group}, []string{"*"}, rule.Resources) {
+				c.unknownGroup(o, fmt.Sprintf("%s.apiGroups[%d]", at, i), group)
+			}
 		}
-	}
-	for i, version := range rule.APIVersions {
-		if !c.serves(rule.APIGroups, []string{version}, rule.Resources) && !slices.ContainsFunc(rule.APIGroups, unknowable) {
+	})
+}
+
+// checkUnservedVersion reports API versions in rules in which none of the resources of
+// the rule is served.
+func checkUnservedVersion(_ context.Context, c *cluster) {
+	c.eachRule(func(o *admission.Object, at string, rule v1.Rule) {
+		if !c.servesSome(rule) || slices.ContainsFunc(rule.APIGroups, unknowable) {
+			return
+		}
+		for i, version := range rule.APIVersions {
+			if c.serves(rule.APIGroups, []string{version}, rule.Resources) {
+				continue
+			}
 			c.add(remark{
-				rule: report.RuleUnservedVersion, object: o, fields: []string{fmt.Sprintf("%s.apiVersions[%d]", at, i)},
+				object: o, fields: []string{fmt.Sprintf("%s.apiVersions[%d]", at, i)},
 				message: fmt.Sprintf("Kubernetes %s serves none of %s in version %s", admission.KubernetesVersion, strings.Join(rule.Resources, ", "), version),
 				hint:    "remove the version",
 			})
 		}
+	})
+}
+
+// eachRule calls visit for every rule and exclusion of the linted policies and bindings.
+func (c *cluster) eachRule(visit func(o *admission.Object, at string, rule v1.Rule)) {
+	rules := func(o *admission.Object, at string, r *v1.MatchResources) {
+		if r == nil {
+			return
+		}
+		for i, rule := range r.ResourceRules {
+			visit(o, fmt.Sprintf("%s.resourceRules[%d]", at, i), rule.Rule)
+		}
+		for i, rule := range r.ExcludeResourceRules {
+			visit(o, fmt.Sprintf("%s.excludeResourceRules[%d]", at, i), rule.Rule)
+		}
+	}
+	for _, p := range c.lintedPolicies() {
+		rules(p.Source, "spec.matchConstraints", p.Spec.MatchConstraints)
+	}
+	for _, b := range c.lintedBindings() {
+		rules(b.Source, "spec.matchResources", b.Spec.MatchResources)
 	}
 }
 
-// serves tells whether anything is served that a rule of these words names.
+// servesResource reports whether some API group of a rule serves one of its resources.
+func (c *cluster) servesResource(rule v1.Rule, name string) bool {
+	return c.serves(rule.APIGroups, []string{"*"}, []string{name})
+}
+
+// servesSome reports whether any resource of a rule is served. Without one nothing can
+// be said about the groups and versions of the rule.
+func (c *cluster) servesSome(rule v1.Rule) bool {
+	return slices.ContainsFunc(rule.Resources, func(name string) bool { return c.servesResource(rule, name) })
+}
+
+// serves reports whether a resource is served that a rule with these words names.
 func (c *cluster) serves(groups, versions, resources []string) bool {
 	has := func(list []string, word string) bool {
 		return slices.Contains(list, "*") || slices.Contains(list, word)
@@ -51,7 +97,7 @@ func (c *cluster) serves(groups, versions, resources []string) bool {
 	})
 }
 
-// names tells whether a word of a rule names a resource or a subresource of it
+// names reports whether a word of a rule names a resource or a subresource of it
 // (k8s.io/apiserver/pkg/admission/plugin/webhook/predicates/rules).
 func names(word string, r admission.Resource) bool {
 	resource, subresource, _ := strings.Cut(word, "/")
@@ -62,9 +108,10 @@ func names(word string, r admission.Resource) bool {
 	return known || subresource == "" || subresource == "*"
 }
 
+// unknownGroup adds a remark about an API group.
 func (c *cluster) unknownGroup(o *admission.Object, field, group string) {
 	r := remark{
-		rule: report.RuleUnknownGroup, object: o, fields: []string{field},
+		object: o, fields: []string{field},
 		message: fmt.Sprintf("API group %q has none of the resources of this rule", group),
 		hint:    "remove the group",
 	}
@@ -75,8 +122,9 @@ func (c *cluster) unknownGroup(o *admission.Object, field, group string) {
 	c.add(r)
 }
 
+// unknownResource adds a remark about a resource.
 func (c *cluster) unknownResource(o *admission.Object, field, name string, groups []string) {
-	r := remark{rule: report.RuleUnknownResource, object: o, fields: []string{field}}
+	r := remark{object: o, fields: []string{field}}
 	suggestion := c.suggest(name, groups)
 	if slices.ContainsFunc(groups, unknowable) {
 		r.message = fmt.Sprintf("no resource %q is known in apiGroups %q", name, groups)
@@ -89,6 +137,7 @@ func (c *cluster) unknownResource(o *admission.Object, field, name string, group
 	c.add(r)
 }
 
+// joinHints returns a suggestion, and what else can be done.
 func joinHints(suggestion, otherwise string) string {
 	if suggestion == "" {
 		return otherwise
@@ -99,7 +148,8 @@ func joinHints(suggestion, otherwise string) string {
 	return suggestion
 }
 
-// suggest says what was likely meant: the plural of a kind, a group, a near name.
+// suggest returns what the author may have meant: the plural of a kind, an API group, a
+// similar name; "" if there is no suggestion.
 func (c *cluster) suggest(name string, groups []string) string {
 	main, sub, hasSub := strings.Cut(name, "/")
 	suffix := ""
@@ -121,7 +171,7 @@ func (c *cluster) suggest(name string, groups []string) string {
 		}
 	}
 	for _, r := range c.resources {
-		if inGroups(r) && len(main) > 3 && distance(main, r.Resource) <= 2 && main != r.Resource {
+		if inGroups(r) && len(main) > 3 && levenshtein.Distance(main, r.Resource) <= 2 && main != r.Resource {
 			return fmt.Sprintf("is it %q?", r.Resource+suffix)
 		}
 	}

@@ -10,32 +10,29 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// checkNamespaces reports namespaceSelectors that select none of the namespaces
-// that are known. Where no Namespace is defined nothing is known, and nothing said.
-func checkNamespaces(_ context.Context, c *cluster) {
+// checkNamespaceSelector reports namespaceSelectors that select none of the known
+// namespaces. It reports nothing if no Namespace is defined.
+func checkNamespaceSelector(_ context.Context, c *cluster) {
 	known := c.namespaces()
 	if len(known) == 0 {
 		return
 	}
-	for _, p := range c.policies {
-		if p.linted && slices.ContainsFunc(p.matched, policy.Sight.InNamespace) {
+	for _, p := range c.lintedPolicies() {
+		if slices.ContainsFunc(p.matched, policy.Sight.InNamespace) {
 			c.checkSelector(p.Source, "spec.matchConstraints", p.Spec.MatchConstraints, known)
 		}
 	}
-	for _, b := range c.bindings {
-		if b.linted {
-			c.checkSelector(b.Source, "spec.matchResources", b.Spec.MatchResources, known)
-		}
+	for _, b := range c.lintedBindings() {
+		c.checkSelector(b.Source, "spec.matchResources", b.Spec.MatchResources, known)
 	}
 }
 
-// namespaces are the labels of the namespaces that are defined, and of those that
-// every cluster has; nil when none is defined.
+// namespaces returns the labels of the namespaces that are defined, and of those that
+// every cluster has. It returns nil when none is defined.
 func (c *cluster) namespaces() []labels.Set {
 	names := c.State.Namespaces()
 	if len(names) == 0 {
@@ -44,7 +41,7 @@ func (c *cluster) namespaces() []labels.Set {
 	var sets []labels.Set
 	for _, name := range append(names, admission.SystemNamespaces()...) {
 		ns, _, err := c.State.Namespace(name)
-		if err != nil { // one the server refuses is none
+		if err != nil { // the server refuses it
 			continue
 		}
 		set := labels.Set{corev1.LabelMetadataName: name}
@@ -65,7 +62,7 @@ func (c *cluster) checkSelector(o *admission.Object, at string, r *v1.MatchResou
 		return
 	}
 	c.missing(remark{
-		rule: report.RuleNamespaces, object: o, fields: []string{at + ".namespaceSelector"},
+		object: o, fields: []string{at + ".namespaceSelector"},
 		message: fmt.Sprintf("the namespaceSelector %q matches none of the namespaces that are known: %s", selector.String(), abbreviate(c.State.Namespaces())),
 		hint:    "correct the selector or the labels of the namespaces, or give Namespaces that are elsewhere with --context",
 	})

@@ -7,7 +7,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// finish puts the report in order, drops what was said before and counts.
+// finish sorts the report, removes repetitions and counts.
 func (l *linter) finish() {
 	r := l.report
 	r.Sort()
@@ -31,14 +31,10 @@ func (l *linter) finish() {
 	}
 }
 
-// sameRemark: overlays that share a file say the same of it.
+// sameRemark reports whether two findings say the same about one place, as those of
+// overlays that share a file do.
 func sameRemark(a, b report.LintFinding) bool {
 	return a.Rule == b.Rule && a.Message == b.Message && a.Location.Path == b.Location.Path &&
 		a.Location.StartLine == b.Location.StartLine && a.Location.StartColumn == b.Location.StartColumn &&
 		a.Location.Field == b.Location.Field && a.Target == b.Target
-}
-
-func severityOf(id string) report.Severity {
-	rules := report.LintRules()
-	return rules[slices.IndexFunc(rules, func(r report.LintRule) bool { return r.ID == id })].Severity
 }

@@ -1,0 +1,52 @@
+package lint
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	k8sadmission "k8s.io/apiserver/pkg/admission"
+
+	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/admission"
+)
+
+// checkLegacyVersion reports objects of versions that are not served.
+func checkLegacyVersion(_ context.Context, c *cluster) {
+	for _, o := range c.linted {
+		kind := o.GroupVersionKind()
+		if _, served := c.State.Resource(kind); !served {
+			c.add(remark{
+				object: o, fields: []string{"apiVersion"},
+				message: fmt.Sprintf("Kubernetes %s does not serve %s by default", admission.KubernetesVersion, kind.GroupVersion()),
+				hint:    "write apiVersion: admissionregistration.k8s.io/v1",
+			})
+		}
+	}
+}
+
+// checkServerWarning reports the warnings that the API server sends when it creates an
+// object.
+func checkServerWarning(ctx context.Context, c *cluster) {
+	for _, o := range c.linted {
+		if _, served := c.State.Resource(o.GroupVersionKind()); !served {
+			continue
+		}
+		ask := admission.Ask{Operation: k8sadmission.Create, Object: o, User: c.User}
+		_, warnings, _ := c.State.Prepare(ctx, ask) // a refusal is another rule's
+		for _, text := range warnings {
+			c.add(warned(o, text))
+		}
+	}
+}
+
+func warned(o *admission.Object, text string) remark {
+	r := remark{object: o, message: text, hint: "the API server accepts the object with this warning"}
+	if field := scanner.WarnedField(text); field != "" {
+		r.fields = []string{field}
+	}
+	if strings.HasPrefix(text, "unknown field ") {
+		r.hint = "the API server drops the field; correct its name or remove it"
+	}
+	return r
+}
