@@ -23,7 +23,8 @@ const module = "github.com/preadmit/preadmit"
 var layers = []string{
 	"cmd", "webhooks", "webhooks/pages", "webhooks/reconcile", "webhooks/intake", "webhooks/worker", "webhooks/jailed",
 	"webhooks/app", "webhooks/queue", "webhooks/metrics", "report/github", "report/format",
-	"scanner", "scanner/config", "scanner/locate", "scanner/policy", "scanner/change", "scanner/admission", "scanner/parallel", "scanner/kinds", "render",
+	"scanner", "scanner/config", "scanner/locate", "scanner/policy", "scanner/change", "scanner/admission", "scanner/parallel", "scanner/kinds", "render/sources", "render/proof", "render/plain",
+	"render/kustomize", "render/kustomize/rules", "render/kustomize/build", "render", "render/origin", "render/tree",
 	"internal/jail",
 	"internal/hostile",
 	"internal/strictyaml",
@@ -36,12 +37,14 @@ var layers = []string{
 
 // reserved are packages that only some layers may import.
 var reserved = map[string][]string{
-	module + "/render/gittree":                {"cmd", "webhooks"},
+	module + "/render/plain":                  {"render/sources"},
+	module + "/render/kustomize":              {"cmd", "webhooks", "render/sources", "render/kustomize"},
+	module + "/render/tree/gittree":           {"cmd", "webhooks"},
 	"github.com/google/go-github":             {"report/github", "webhooks"},
 	"github.com/getkin/kin-openapi":           {"internal/githubtest"},
 	"github.com/google/cel-go":                {"scanner/policy", "scanner/locate"},
 	"github.com/go-chi/chi":                   {"webhooks"},
-	"github.com/go-git/go-git":                {"render/gittree"},
+	"github.com/go-git/go-git":                {"render/tree/gittree"},
 	"github.com/spf13/cobra":                  {"cmd"},
 	"github.com/bradleyfalzon/ghinstallation": {"webhooks/app"},
 	"github.com/golang-jwt/jwt":               {"webhooks/app"},
@@ -121,10 +124,10 @@ func judge(dir, imported string) string {
 	return ""
 }
 
-// layer is the innermost layer that holds dir; render/gittree is one of its own.
+// layer is the innermost layer that holds dir; render/tree/gittree is one of its own.
 func layer(dir string) string {
-	if within(dir, "render/gittree") {
-		return "render/gittree"
+	if within(dir, "render/tree/gittree") {
+		return "render/tree/gittree"
 	}
 	best := ""
 	for _, l := range layers {
@@ -154,7 +157,7 @@ func TestJudge(t *testing.T) {
 		allowed       bool
 	}{
 		{"cmd/preadmit", module + "/scanner", true},
-		{"cmd/preadmit", module + "/render/gittree", true},
+		{"cmd/preadmit", module + "/render/tree/gittree", true},
 		{"cmd/preadmit", "github.com/google/cel-go/cel", false},
 		{"webhooks", module + "/report/github", true},
 		{"webhooks", "github.com/google/go-github/v62/github", true},
@@ -179,7 +182,7 @@ func TestJudge(t *testing.T) {
 		{"scanner", module + "/report", true},
 		{"scanner", module + "/report/format", false},
 		{"render", module + "/report", true},
-		{"scanner", module + "/render/gittree", false},
+		{"scanner", module + "/render/tree/gittree", false},
 		{"scanner", module + "/scanner/policy", true},
 		{"scanner", "github.com/go-chi/chi/v5", false},
 		{"scanner/lint", module + "/scanner", true},
@@ -195,8 +198,18 @@ func TestJudge(t *testing.T) {
 		{"scanner/kinds", module + "/scanner/admission", false},
 		{"scanner/locate", module + "/scanner/policy", true},
 		{"render", module + "/scanner", false},
-		{"render", module + "/render/gittree", false},
-		{"render/gittree", module + "/render", false},
+		{"render", module + "/render/tree", true},
+		{"render", module + "/render/kustomize", false},
+		{"render/sources", module + "/render/plain", true},
+		{"render/plain", module + "/render/kustomize", false},
+		{"render/plain", module + "/render/kustomize/build", false},
+		{"render/kustomize", module + "/render/plain", false},
+		{"render/kustomize", module + "/render/kustomize/rules", true},
+		{"render/origin", module + "/render", false},
+		{"render/tree", module + "/render/origin", false},
+		{"scanner", module + "/render/kustomize", false},
+		{"render", module + "/render/tree/gittree", false},
+		{"render/tree/gittree", module + "/render", false},
 		{"render", "github.com/go-git/go-git/v5", false},
 		{"util", "fmt", false},
 	}

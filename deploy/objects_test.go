@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/sources"
 )
 
 // object is a rendered object.
@@ -12,7 +14,7 @@ type object map[string]any
 
 // field is the value at a path like spec.replicas; nil when there is none.
 func (o object) field(path string) any {
-	value, _ := render.Field(o, path)
+	value, _ := origin.Field(o, path)
 	return value
 }
 
@@ -21,7 +23,7 @@ func (o object) kind() string { return o["kind"].(string) }
 // objects renders the only root of a tree.
 func objects(t *testing.T, tree fs.FS) []object {
 	t.Helper()
-	r := render.NewRenderer(tree, render.Options{})
+	r := sources.NewRenderer(tree, render.Options{})
 	found, err := r.Discover(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,8 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/render/sources"
+	"github.com/preadmit/preadmit/render/tree/gittree"
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
@@ -78,7 +79,7 @@ func newCollection() *collection {
 
 // add renders all roots of a tree.
 func (c *collection) add(ctx context.Context, t tree) error {
-	renderer := render.NewRenderer(t, render.Options{})
+	renderer := sources.NewRenderer(t, render.Options{})
 	found, err := renderer.Discover(ctx)
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.name, err)

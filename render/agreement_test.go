@@ -1,4 +1,4 @@
-package render
+package render_test
 
 import (
 	"encoding/base64"
@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/preadmit/preadmit/render/tree"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -121,7 +122,7 @@ const (
 
 // agrees tells in which way what is written at a place is a value, that of a field
 // of a key; empty when it is not.
-func (r *reader) agrees(pos Position, key string, value any) string {
+func (r *reader) agrees(pos tree.Position, key string, value any) string {
 	f := r.file(pos.Path)
 	s, ok := f.scalar(pos.Line, pos.Column)
 	if ok && sameValue(s.node, value) {
@@ -199,7 +200,7 @@ func sameValue(n *yaml.Node, value any) bool {
 
 // isData tells whether a line of a generator, or a file it reads, holds a value:
 // `key=value`, or the whole file; of Secrets encoded.
-func (f *readFile) isData(pos Position, key, value string, literal *yaml.Node) bool {
+func (f *readFile) isData(pos tree.Position, key, value string, literal *yaml.Node) bool {
 	lines := []string{}
 	if literal != nil {
 		lines = append(lines, literal.Value)

@@ -1,10 +1,13 @@
-package render
+package render_test
 
 import (
 	"context"
 	"fmt"
 	"testing"
 	"testing/fstest"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/sources"
 )
 
 // benchTree has n bases with three overlays each, and n directories of plain
@@ -36,7 +39,7 @@ func benchTree(n int) fstest.MapFS {
 func BenchmarkDiscover(b *testing.B) {
 	fsys := benchTree(300) // 1,200 kustomizations
 	for b.Loop() {
-		d, err := NewRenderer(fsys, Options{}).Discover(context.Background())
+		d, err := sources.NewRenderer(fsys, render.Options{}).Discover(context.Background())
 		if err != nil || len(d.Roots) != 4*300 {
 			b.Fatal(err, len(d.Roots))
 		}
@@ -45,12 +48,12 @@ func BenchmarkDiscover(b *testing.B) {
 
 func BenchmarkRender(b *testing.B) {
 	fsys := benchTree(20)
-	for name, root := range map[string]Root{
-		"kustomize": {RootID: RootID{Kind: KindKustomize, Dir: "apps/7/prod"}},
-		"plain":     {RootID: RootID{Kind: KindPlain, Dir: "plain/7"}, Files: []string{"plain/7/all.yaml"}},
+	for name, root := range map[string]render.Root{
+		"kustomize": {RootID: render.RootID{Kind: render.KindKustomize, Dir: "apps/7/prod"}},
+		"plain":     {RootID: render.RootID{Kind: render.KindPlain, Dir: "plain/7"}, Files: []string{"plain/7/all.yaml"}},
 	} {
 		b.Run(name, func(b *testing.B) {
-			r := NewRenderer(fsys, Options{})
+			r := sources.NewRenderer(fsys, render.Options{})
 			for b.Loop() {
 				if result := r.Render(context.Background(), root); result.Problem != nil {
 					b.Fatal(result.Problem)
@@ -61,10 +64,10 @@ func BenchmarkRender(b *testing.B) {
 }
 
 func BenchmarkSources(b *testing.B) {
-	r := NewRenderer(benchTree(20), Options{})
-	result := r.Render(context.Background(), Root{RootID: RootID{Kind: KindKustomize, Dir: "apps/7/prod"}})
+	r := sources.NewRenderer(benchTree(20), render.Options{})
+	result := r.Render(context.Background(), render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "apps/7/prod"}})
 	for b.Loop() {
-		if _, err := r.Sources(context.Background(), result); err != nil {
+		if _, err := r.Origins(context.Background(), result); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -62,28 +61,16 @@ type cacheEntry struct {
 type cacheKey string
 
 // key is made of everything that decides what a root renders to.
-func (c *Cache) key(root Root, in *Inputs, opts Options) cacheKey {
+func (c *Cache) key(root Root, in *Needs, opts Options) cacheKey {
 	words := []string{cacheFormat, program(), opts.text(), string(root.Kind), root.Dir}
 	words = append(words, root.Object.Group, root.Object.Kind, root.Object.Namespace, root.Object.Name)
 	words = append(words, root.Files...)
-	return newCacheKey(append(words, in.Trace.words()...)...)
-}
-
-// words are all that a trace says, in order.
-func (t Trace) words() []string {
-	var words []string
-	for _, name := range slices.Sorted(maps.Keys(t.Reads)) {
-		words = append(words, "read", name, t.Reads[name])
-	}
-	for _, name := range slices.Sorted(maps.Keys(t.Misses)) {
-		words = append(words, "miss", name)
-	}
-	return words
+	return newCacheKey(append(words, in.Trace.Entries()...)...)
 }
 
 // text is what decides of the options.
 func (o Options) text() string {
-	return fmt.Sprint(o.LoadRestrictor, o.Limits.withDefaults())
+	return fmt.Sprint(o.LoadRestrictor, o.Limits.WithDefaults())
 }
 
 // newCacheKey makes a key of words, so that no two lists of words have the same.
@@ -249,7 +236,7 @@ func (c *Cache) list() (files []cachedFile, total int64, err error) {
 // cached renders a kustomization by way of the cache. What fails is not kept: it is
 // explained anew.
 func (r *Renderer) cached(root Root, do func() *Result) *Result {
-	in := r.Inputs(root)
+	in := r.Needs(root)
 	if in.Problem != nil {
 		return do()
 	}
@@ -266,19 +253,4 @@ func (r *Renderer) cached(root Root, do func() *Result) *Result {
 		r.opts.Cache.store(key, result)
 	}
 	return result
-}
-
-// covers tells whether a trace has everything that another has.
-func (t Trace) covers(other Trace) bool {
-	for name, id := range other.Reads {
-		if t.Reads[name] != id {
-			return false
-		}
-	}
-	for name := range other.Misses {
-		if !t.Misses[name] {
-			return false
-		}
-	}
-	return true
 }

@@ -1,4 +1,4 @@
-package render
+package render_test
 
 import (
 	"context"
@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/sources"
 )
 
-var overlay = Root{RootID: RootID{Kind: KindKustomize, Dir: "overlay"}}
+var overlay = render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "overlay"}}
 
 // cacheTest is a cache in a directory of its own.
 type cacheTest struct {
@@ -23,9 +25,9 @@ type cacheTest struct {
 	dir string
 }
 
-func (c cacheTest) open(limit int64) *Cache {
+func (c cacheTest) open(limit int64) *render.Cache {
 	c.Helper()
-	cache, err := OpenCache(c.dir, limit)
+	cache, err := render.OpenCache(c.dir, limit)
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -33,12 +35,12 @@ func (c cacheTest) open(limit int64) *Cache {
 }
 
 // render renders the overlay of a tree by way of the cache.
-func (c cacheTest) render(tree fs.FS, opts Options) *Result {
+func (c cacheTest) render(tree fs.FS, opts render.Options) *render.Result {
 	c.Helper()
 	if opts.Cache == nil {
 		opts.Cache = c.open(1 << 30)
 	}
-	result := NewRenderer(tree, opts).Render(context.Background(), overlay)
+	result := sources.NewRenderer(tree, opts).Render(context.Background(), overlay)
 	if err := opts.Cache.Failure(); err != nil {
 		c.Fatal(err)
 	}
@@ -64,13 +66,13 @@ func (c cacheTest) poison() {
 	if len(entries) != 1 {
 		c.Fatalf("entries: %q, want one", entries)
 	}
-	key := cacheKey(filepath.Base(entries[0]))
-	cache.store(key[:len(key)-len(entrySuffix)], &Result{Objects: []*Object{{JSON: []byte(`{"kind":"Poison"}`)}}})
+	key := render.CacheKey(filepath.Base(entries[0]))
+	cache.Store(key[:len(key)-len(render.EntrySuffix)], &render.Result{Objects: []*render.Object{{JSON: []byte(`{"kind":"Poison"}`)}}})
 }
 
-func (r *Result) kinds() (kinds []string) {
+func kindsOf(r *render.Result) (kinds []string) {
 	for _, o := range r.Objects {
-		kind, _ := kindAndName(o.Content())
+		kind, _ := render.KindAndName(o.Content())
 		kinds = append(kinds, kind)
 	}
 	return kinds
@@ -78,48 +80,52 @@ func (r *Result) kinds() (kinds []string) {
 
 func TestCacheGivesWhatWasRendered(t *testing.T) {
 	c := cacheTest{t, t.TempDir()}
-	without := NewRenderer(traceTree(), Options{}).Render(context.Background(), overlay)
+	without := sources.NewRenderer(traceTree(), render.Options{}).Render(context.Background(), overlay)
 	for range 2 {
-		got := c.render(traceTree(), Options{})
+		got := c.render(traceTree(), render.Options{})
 		got.Trace = without.Trace // that of the cache has what may be read as well
 		if diff := cmp.Diff(without, got); diff != "" {
 			t.Errorf("-without the cache +with it:\n%s", diff)
 		}
 	}
 	c.poison()
-	if diff := cmp.Diff([]string{"Poison"}, c.render(traceTree(), Options{}).kinds()); diff != "" {
+	if diff := cmp.Diff([]string{"Poison"}, kindsOf(c.render(traceTree(), render.Options{}))); diff != "" {
 		t.Errorf("the entry is not used: %s", diff)
 	}
 }
 
 // Whatever decides what a root renders to makes for another entry.
 func TestCacheKnowsWhatDecides(t *testing.T) {
-	for name, change := range map[string]func(tree fstest.MapFS, opts *Options, root *Root){
-		"edited": func(tree fstest.MapFS, _ *Options, _ *Root) {
+	for name, change := range map[string]func(tree fstest.MapFS, opts *render.Options, root *render.Root){
+		"edited": func(tree fstest.MapFS, _ *render.Options, _ *render.Root) {
 			tree["base/cm.yaml"] = &fstest.MapFile{Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n")}
 		},
-		"data of a generator": func(tree fstest.MapFS, _ *Options, _ *Root) {
+		"data of a generator": func(tree fstest.MapFS, _ *render.Options, _ *render.Root) {
 			tree["overlay/data.txt"] = &fstest.MapFile{Data: []byte("y")}
 		},
-		"removed":     func(tree fstest.MapFS, _ *Options, _ *Root) { delete(tree, "overlay/data.txt") },
-		"second file": func(tree fstest.MapFS, _ *Options, _ *Root) { tree["base/kustomization.yml"] = &fstest.MapFile{} },
-		"link elsewhere": func(tree fstest.MapFS, _ *Options, _ *Root) {
+		"removed": func(tree fstest.MapFS, _ *render.Options, _ *render.Root) { delete(tree, "overlay/data.txt") },
+		"second file": func(tree fstest.MapFS, _ *render.Options, _ *render.Root) {
+			tree["base/kustomization.yml"] = &fstest.MapFile{}
+		},
+		"link elsewhere": func(tree fstest.MapFS, _ *render.Options, _ *render.Root) {
 			tree["link"] = &fstest.MapFile{Data: []byte("other"), Mode: fs.ModeSymlink | 0o777}
 		},
-		"load restrictor": func(_ fstest.MapFS, opts *Options, _ *Root) { opts.LoadRestrictor = LoadRestrictionsRootOnly },
-		"limit":           func(_ fstest.MapFS, opts *Options, _ *Root) { opts.Limits.Keys = 9 },
-		"another root":    func(_ fstest.MapFS, _ *Options, root *Root) { root.Dir = "other" },
+		"load restrictor": func(_ fstest.MapFS, opts *render.Options, _ *render.Root) {
+			opts.LoadRestrictor = render.LoadRestrictionsRootOnly
+		},
+		"limit":        func(_ fstest.MapFS, opts *render.Options, _ *render.Root) { opts.Limits.Keys = 9 },
+		"another root": func(_ fstest.MapFS, _ *render.Options, root *render.Root) { root.Dir = "other" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := cacheTest{t, t.TempDir()}
-			c.render(traceTree(), Options{})
+			c.render(traceTree(), render.Options{})
 			c.poison()
-			tree, opts, root := traceTree(), Options{Cache: c.open(1 << 30)}, overlay
+			tree, opts, root := traceTree(), render.Options{Cache: c.open(1 << 30)}, overlay
 			change(tree, &opts, &root)
 			want := opts
 			want.Cache = nil
-			if diff := cmp.Diff(NewRenderer(tree, want).Render(context.Background(), root).kinds(),
-				NewRenderer(tree, opts).Render(context.Background(), root).kinds()); diff != "" {
+			if diff := cmp.Diff(kindsOf(sources.NewRenderer(tree, want).Render(context.Background(), root)),
+				kindsOf(sources.NewRenderer(tree, opts).Render(context.Background(), root))); diff != "" {
 				t.Errorf("-without the cache +with it:\n%s", diff)
 			}
 		})
@@ -137,7 +143,7 @@ func TestCacheSurvivesDamage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := cacheTest{t, t.TempDir()}
-			want := c.render(traceTree(), Options{}).Objects
+			want := c.render(traceTree(), render.Options{}).Objects
 			entry := c.entries()[0]
 			data, err := os.ReadFile(entry)
 			if err != nil {
@@ -147,12 +153,12 @@ func TestCacheSurvivesDamage(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 { // the second finds it mended
-				if diff := cmp.Diff(want, c.render(traceTree(), Options{}).Objects); diff != "" {
+				if diff := cmp.Diff(want, c.render(traceTree(), render.Options{}).Objects); diff != "" {
 					t.Errorf("-want +got:\n%s", diff)
 				}
 			}
 			c.poison()
-			if got := c.render(traceTree(), Options{}).kinds(); got[0] != "Poison" {
+			if got := kindsOf(c.render(traceTree(), render.Options{})); got[0] != "Poison" {
 				t.Errorf("the entry was not written anew: %q", got)
 			}
 		})
@@ -164,12 +170,12 @@ func TestCacheKeepsOnlyWhatRendered(t *testing.T) {
 	c := cacheTest{t, t.TempDir()}
 	broken := traceTree()
 	delete(broken, "base/cm.yaml")
-	if r := c.render(broken, Options{}); r.Problem == nil {
+	if r := c.render(broken, render.Options{}); r.Problem == nil {
 		t.Error("a missing file is no problem")
 	}
 	remote := traceTree()
 	remote["overlay/kustomization.yaml"] = &fstest.MapFile{Data: []byte("resources: [https://example.com/base]\n")}
-	if r := c.render(remote, Options{}); r.Problem == nil || r.Problem.Kind != ProblemRefused {
+	if r := c.render(remote, render.Options{}); r.Problem == nil || r.Problem.Kind != render.ProblemRefused {
 		t.Errorf("problem: %v, want a refusal", r.Problem)
 	}
 	if got := c.entries(); len(got) > 0 {
@@ -179,7 +185,7 @@ func TestCacheKeepsOnlyWhatRendered(t *testing.T) {
 
 func TestCacheIsForItsOwner(t *testing.T) {
 	c := cacheTest{t, filepath.Join(t.TempDir(), "new", "cache")}
-	c.render(traceTree(), Options{})
+	c.render(traceTree(), render.Options{})
 	for name, want := range map[string]fs.FileMode{c.dir: 0o700 | fs.ModeDir, filepath.Dir(c.entries()[0]): 0o700 | fs.ModeDir, c.entries()[0]: 0o600} {
 		info, err := os.Stat(name)
 		if err != nil {
@@ -193,7 +199,7 @@ func TestCacheIsForItsOwner(t *testing.T) {
 
 func TestCacheThatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
-	cache, err := OpenCache(filepath.Join(dir, "cache"), 1<<30)
+	cache, err := render.OpenCache(filepath.Join(dir, "cache"), 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,14 +209,14 @@ func TestCacheThatCannotBeWritten(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "cache"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	result := NewRenderer(traceTree(), Options{Cache: cache}).Render(context.Background(), overlay)
+	result := sources.NewRenderer(traceTree(), render.Options{Cache: cache}).Render(context.Background(), overlay)
 	if result.Problem != nil || len(result.Objects) != 2 {
 		t.Errorf("result: %v, %d objects", result.Problem, len(result.Objects))
 	}
 	if cache.Failure() == nil {
 		t.Error("nothing is said")
 	}
-	if _, err := OpenCache(filepath.Join(dir, "cache"), 1); err == nil {
+	if _, err := render.OpenCache(filepath.Join(dir, "cache"), 1); err == nil {
 		t.Error("a file is opened as a cache")
 	}
 }
@@ -219,15 +225,15 @@ func TestCacheIsTrimmed(t *testing.T) {
 	c := cacheTest{t, t.TempDir()}
 	cache := c.open(10_000)
 	now := time.Now()
-	key := func(i int) cacheKey { return cacheKey(fmt.Sprintf("%02d000000", i)) }
+	key := func(i int) render.CacheKey { return render.CacheKey(fmt.Sprintf("%02d000000", i)) }
 	for i := range 20 {
-		cache.store(key(i), &Result{Objects: []*Object{{JSON: make([]byte, 1_000)}}})
+		cache.Store(key(i), &render.Result{Objects: []*render.Object{{JSON: make([]byte, 1_000)}}})
 		used := now.Add(time.Duration(i-30) * time.Hour)
-		if err := os.Chtimes(cache.path(key(i)), used, used); err != nil {
+		if err := os.Chtimes(cache.Path(key(i)), used, used); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if cache.load(key(0)) == nil { // which makes it the last that was used
+	if !cache.Has(key(0)) { // which makes it the last that was used
 		t.Fatal("no entry")
 	}
 	left := filepath.Join(c.dir, "00", "new-1")
@@ -243,12 +249,12 @@ func TestCacheIsTrimmed(t *testing.T) {
 	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("what a killed process left is still there: %v", err)
 	}
-	_, total, err := cache.list()
+	total, err := cache.Size()
 	if err != nil || total > 9_000 || total < 7_000 {
 		t.Errorf("size %d, error %v", total, err)
 	}
 	for i, want := range map[int]bool{0: true, 1: false, 11: false, 19: true} {
-		if got := cache.load(key(i)) != nil; got != want {
+		if got := cache.Has(key(i)); got != want {
 			t.Errorf("entry %d is there: %v, want %v", i, got, want)
 		}
 	}
@@ -264,7 +270,7 @@ func TestCacheIsShared(t *testing.T) {
 				tree := traceTree()
 				tree["overlay/data.txt"] = &fstest.MapFile{Data: fmt.Append(nil, i%5)}
 				cache := c.open(1_500)
-				result := c.render(tree, Options{Cache: cache})
+				result := c.render(tree, render.Options{Cache: cache})
 				if result.Problem != nil || len(result.Objects) != 2 {
 					t.Errorf("result: %v, %d objects", result.Problem, len(result.Objects))
 				}

@@ -1,4 +1,4 @@
-package render
+package render_test
 
 import (
 	"context"
@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/sources"
 	"golang.org/x/tools/txtar"
 )
 
@@ -46,8 +49,8 @@ func TestChains(t *testing.T) {
 func describeChains(t *testing.T, fsys fs.FS, questions string) string {
 	t.Helper()
 	var out strings.Builder
-	r := NewRenderer(fsys, Options{})
-	sources := map[string]map[string]*Source{}
+	r := sources.NewRenderer(fsys, render.Options{})
+	sources := map[string]map[string]*origin.Origin{}
 	for line := range strings.Lines(questions) {
 		words := strings.Fields(line)
 		if len(words) < 3 || words[0] != "chain" && words[0] != "passed" {
@@ -73,9 +76,9 @@ func describeChains(t *testing.T, fsys fs.FS, questions string) string {
 
 // sourcesByName are the sources of a root's objects, by `Kind/name`, where `-*` stands
 // for the hash of generated ones.
-func sourcesByName(t *testing.T, r *Renderer, dir string) map[string]*Source {
+func sourcesByName(t *testing.T, r *render.Renderer, dir string) map[string]*origin.Origin {
 	t.Helper()
-	root, ok := r.Kustomization(dir)
+	root, ok := r.At(dir)
 	if !ok {
 		root = plainRoot(t, r, dir)
 	}
@@ -83,19 +86,19 @@ func sourcesByName(t *testing.T, r *Renderer, dir string) map[string]*Source {
 	if result.Problem != nil {
 		t.Fatal(result.Problem)
 	}
-	sources, err := r.Sources(context.Background(), result)
+	sources, err := r.Origins(context.Background(), result)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[string]*Source{}
+	out := map[string]*origin.Origin{}
 	for i, o := range result.Objects {
 		kind, name := o.KindAndName()
-		out[kind+"/"+contentHash.ReplaceAllString(name, "-*")] = sources[i]
+		out[kind+"/"+origin.ContentHash.ReplaceAllString(name, "-*")] = sources[i]
 	}
 	return out
 }
 
-func plainRoot(t *testing.T, r *Renderer, dir string) Root {
+func plainRoot(t *testing.T, r *render.Renderer, dir string) render.Root {
 	t.Helper()
 	found, err := r.Discover(context.Background())
 	if err != nil {
@@ -107,19 +110,19 @@ func plainRoot(t *testing.T, r *Renderer, dir string) Root {
 		}
 	}
 	t.Fatalf("%s is no root", dir)
-	return Root{}
+	return render.Root{}
 }
 
-func describePassed(out *strings.Builder, source *Source) {
-	entry, through := source.Passed()
+func describePassed(out *strings.Builder, source *origin.Origin) {
+	entry, through := source.Kustomizations()
 	fmt.Fprintf(out, "  listed at %s\n", entry)
 	for _, p := range through {
-		fmt.Fprintf(out, "  %s%s used at %s\n", p.Kustomization, mark(p.Component, "component"), p.Entry)
+		fmt.Fprintf(out, "  %s%s used at %s\n", p.File, mark(p.Component, "component"), p.Entry)
 	}
 }
 
 // describeChain tells the steps, and fails when the last one is not the place.
-func describeChain(t *testing.T, out *strings.Builder, source *Source, path string, part Part) {
+func describeChain(t *testing.T, out *strings.Builder, source *origin.Origin, path string, part origin.Part) {
 	t.Helper()
 	steps := source.Chain(path, part)
 	for _, s := range steps {

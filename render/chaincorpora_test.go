@@ -1,4 +1,4 @@
-package render
+package render_test
 
 import (
 	"context"
@@ -10,7 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/sources"
+	"github.com/preadmit/preadmit/render/tree/gittree"
 )
 
 // chainCheck compares chains with what rendering the bases by themselves says.
@@ -39,7 +42,7 @@ func TestCorporaChains(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := NewRenderer(commit.FS(), Options{})
+			r := sources.NewRenderer(commit.FS(), render.Options{})
 			d, err := r.Discover(context.Background())
 			if err != nil {
 				t.Fatal(err)
@@ -63,39 +66,39 @@ func TestCorporaChains(t *testing.T) {
 
 // located are a root's objects with their sources.
 type locatedRoot struct {
-	objects []*Object
-	sources []*Source
+	objects []*render.Object
+	sources []*origin.Origin
 }
 
-func locateRoot(t *testing.T, r *Renderer, root Root) locatedRoot {
+func locateRoot(t *testing.T, r *render.Renderer, root render.Root) locatedRoot {
 	t.Helper()
 	result := r.Render(context.Background(), root)
 	if result.Problem != nil {
 		return locatedRoot{}
 	}
-	sources, err := r.Sources(context.Background(), result)
+	sources, err := r.Origins(context.Background(), result)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return locatedRoot{result.Objects, sources}
 }
 
-func (c *chainCheck) root(t *testing.T, r *Renderer, root Root) {
+func (c *chainCheck) root(t *testing.T, r *render.Renderer, root render.Root) {
 	t.Helper()
-	if root.Kind != KindKustomize {
+	if root.Kind != render.KindKustomize {
 		return
 	}
 	top := locateRoot(t, r, root)
 	parts := map[string]locatedRoot{}
 	for i, source := range top.sources {
-		_, through := source.Passed()
+		_, through := source.Kustomizations()
 		for n, p := range through[:max(len(through)-1, 0)] {
 			if p.Component {
 				continue
 			}
-			dir := path.Dir(p.Kustomization)
+			dir := path.Dir(p.File)
 			if _, ok := parts[dir]; !ok {
-				parts[dir] = locateRoot(t, r, Root{RootID: RootID{Kind: KindKustomize, Dir: dir}})
+				parts[dir] = locateRoot(t, r, render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: dir}})
 			}
 			if j := parts[dir].find(top.objects[i], source); j >= 0 {
 				c.compare(root.Dir, top.objects[i], source, parts[dir].objects[j], parts[dir].sources[j], through[:n+1])
@@ -105,7 +108,7 @@ func (c *chainCheck) root(t *testing.T, r *Renderer, root Root) {
 }
 
 // find is the object of the same kind and document; -1 when there is not just one.
-func (l locatedRoot) find(o *Object, source *Source) int {
+func (l locatedRoot) find(o *render.Object, source *origin.Origin) int {
 	found := -1
 	kind, _ := o.KindAndName()
 	for j, other := range l.objects {
@@ -119,28 +122,28 @@ func (l locatedRoot) find(o *Object, source *Source) int {
 	return found
 }
 
-func (c *chainCheck) compare(root string, o *Object, source *Source, before *Object, was *Source, through []Passage) {
+func (c *chainCheck) compare(root string, o *render.Object, source *origin.Origin, before *render.Object, was *origin.Origin, through []origin.Kustomization) {
 	content, old := o.Content(), before.Content()
 	everyLeaf(content, "", func(field string) {
-		place := was.Place(field, Whole)
+		place := was.Place(field, origin.Whole)
 		if !place.Found() || !sameElements(content, old, field) {
 			return
 		}
-		steps := source.Chain(field, Whole)
+		steps := source.Chain(field, origin.Whole)
 		c.chains[len(steps)]++
 		if len(steps) < 2 {
 			return
 		}
-		told := slices.ContainsFunc(steps, func(s Step) bool { return sameSpot(s.Position, place.Position) })
-		var last Step
+		told := slices.ContainsFunc(steps, func(s origin.Step) bool { return origin.SameLine(s.Position, place.Position) })
+		var last origin.Step
 		for _, s := range steps {
 			// What was copied is in a file of its own.
-			if s.Kind == StepReplacement && sameSpot(s.Position, place.Position) || slices.ContainsFunc(through, func(p Passage) bool { return p.Kustomization == s.Kustomization }) {
+			if s.Kind == origin.StepReplacement && origin.SameLine(s.Position, place.Position) || slices.ContainsFunc(through, func(p origin.Kustomization) bool { return p.File == s.Kustomization }) {
 				last = s
 			}
 		}
 		switch {
-		case sameSpot(last.Position, place.Position):
+		case origin.SameLine(last.Position, place.Position):
 			c.same++
 			return
 		case !told:
@@ -148,7 +151,7 @@ func (c *chainCheck) compare(root string, o *Object, source *Source, before *Obj
 		default:
 			c.wrong++
 		}
-		c.examples = append(c.examples, fmt.Sprintf("%s %s: %s in %s, of %v", root, field, place.Position, through[len(through)-1].Kustomization, steps))
+		c.examples = append(c.examples, fmt.Sprintf("%s %s: %s in %s, of %v", root, field, place.Position, through[len(through)-1].File, steps))
 	})
 }
 
@@ -159,8 +162,8 @@ func sameElements(a, b map[string]any, field string) bool {
 		if r != ']' {
 			continue
 		}
-		if x, ok := Field(a, field[:i+1]); ok {
-			y, _ := Field(b, field[:i+1])
+		if x, ok := origin.Field(a, field[:i+1]); ok {
+			y, _ := origin.Field(b, field[:i+1])
 			if name(x) != name(y) {
 				return false
 			}

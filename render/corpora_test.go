@@ -1,4 +1,4 @@
-package render
+package render_test
 
 import (
 	"bytes"
@@ -18,7 +18,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/preadmit/preadmit/internal/testall"
-	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/kustomize/build"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/sources"
+	"github.com/preadmit/preadmit/render/tree/gittree"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
@@ -107,7 +111,7 @@ func TestCorporaLikeKustomize(t *testing.T) {
 func compareTree(t *testing.T, branch string, fsys fs.FS, dir string, seen map[string]bool) {
 	t.Helper()
 	start := time.Now()
-	d, err := NewRenderer(fsys, Options{}).Discover(context.Background())
+	d, err := sources.NewRenderer(fsys, render.Options{}).Discover(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +121,7 @@ func compareTree(t *testing.T, branch string, fsys fs.FS, dir string, seen map[s
 	}
 	counts := map[string]int{}
 	var rendering, locating time.Duration
-	r := NewRenderer(fsys, Options{})
+	r := sources.NewRenderer(fsys, render.Options{})
 	for _, root := range d.Roots {
 		counts[string(root.Kind)]++
 		start := time.Now()
@@ -140,19 +144,19 @@ func compareTree(t *testing.T, branch string, fsys fs.FS, dir string, seen map[s
 	t.Logf("%s: %v, discovery %v, rendering %v, sources %v", branch, counts, discovered, rendering, locating)
 }
 
-func outcome(r *Result) string {
+func outcome(r *render.Result) string {
 	if r.Problem != nil {
 		return string(r.Problem.Kind)
 	}
 	return "rendered"
 }
 
-func compareRoot(t *testing.T, r *Renderer, root Root, result *Result, dir string) {
+func compareRoot(t *testing.T, r *render.Renderer, root render.Root, result *render.Result, dir string) {
 	t.Helper()
 	if result.Problem != nil {
 		checkProblem(t, r, root, result.Problem)
 	}
-	if root.Kind != KindKustomize || (result.Problem != nil && result.Problem.Kind == ProblemRefused) {
+	if root.Kind != render.KindKustomize || (result.Problem != nil && result.Problem.Kind == render.ProblemRefused) {
 		return
 	}
 	k := krusty.MakeKustomizer(&krusty.Options{
@@ -196,13 +200,13 @@ func asYAML(t *testing.T, content map[string]any) []byte {
 }
 
 // checkProblem wants every problem to point into the tree.
-func checkProblem(t *testing.T, r *Renderer, root Root, p *Problem) {
+func checkProblem(t *testing.T, r *render.Renderer, root render.Root, p *render.Problem) {
 	t.Helper()
-	if strings.Contains(p.Message, mount) || p.Message == "" {
+	if strings.Contains(p.Message, build.Mount) || p.Message == "" {
 		t.Errorf("%s: message %q", root.Dir, p.Message)
 	}
-	if to := r.tree.resolve(p.Path); to.err != nil {
-		t.Errorf("%s: the problem points at %s: %v", root.Dir, p.Path, to.err)
+	if _, err := r.Tree().Stat(p.Path); err != nil {
+		t.Errorf("%s: the problem points at %s: %v", root.Dir, p.Path, err)
 	}
 	if os.Getenv("PREADMIT_VERBOSE") != "" {
 		t.Logf("%s: %s: %s", root.Dir, p.Kind, p)
@@ -211,9 +215,9 @@ func checkProblem(t *testing.T, r *Renderer, root Root, p *Problem) {
 
 // checkSources wants a document for every object, and the value of a located
 // scalar to be on its line.
-func checkSources(t *testing.T, r *Renderer, root Root, result *Result, counts map[string]int) {
+func checkSources(t *testing.T, r *render.Renderer, root render.Root, result *render.Result, counts map[string]int) {
 	t.Helper()
-	sources, err := r.Sources(context.Background(), result)
+	sources, err := r.Origins(context.Background(), result)
 	if err != nil {
 		t.Fatalf("%s: %v", root.Dir, err)
 	}
@@ -225,7 +229,7 @@ func checkSources(t *testing.T, r *Renderer, root Root, result *Result, counts m
 		if s.Document().Line == 0 {
 			counts["undocumented"]++
 		}
-		if s.places().find == nil {
+		if !s.HasFields() {
 			counts["inexact"]++
 			continue
 		}
@@ -242,7 +246,7 @@ func everyLeaf(value any, path string, do func(string)) {
 	switch v := value.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			everyLeaf(v[key], AppendKey(path, key), do)
+			everyLeaf(v[key], origin.AppendKey(path, key), do)
 		}
 	case []any:
 		for i, item := range v {

@@ -1,4 +1,4 @@
-package render
+package render_test
 
 import (
 	"context"
@@ -10,6 +10,11 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/proof"
+	"github.com/preadmit/preadmit/render/sources"
+	"github.com/preadmit/preadmit/render/tree"
 	"golang.org/x/tools/txtar"
 )
 
@@ -29,7 +34,7 @@ func TestCounterfactual(t *testing.T) {
 				t.Fatal(err)
 			}
 			fsys, want := treeOf(archive)
-			a := newAsked(t, NewRenderer(fsys, Options{}))
+			a := newAsked(t, sources.NewRenderer(fsys, render.Options{}))
 			var got strings.Builder
 			for line := range strings.Lines(string(archive.Comment)) {
 				if words := strings.Fields(line); len(words) >= 2 && strings.Contains(words[0], "/") {
@@ -55,12 +60,12 @@ const mostRenders = 5
 
 // asked is a root about which claims are made.
 type asked struct {
-	renderer *Renderer
-	result   *Result
-	sources  []*Source
+	renderer *render.Renderer
+	result   *render.Result
+	sources  []*origin.Origin
 }
 
-func newAsked(t *testing.T, r *Renderer) *asked {
+func newAsked(t *testing.T, r *render.Renderer) *asked {
 	t.Helper()
 	ctx := context.Background()
 	found, err := r.Discover(ctx)
@@ -76,32 +81,32 @@ func newAsked(t *testing.T, r *Renderer) *asked {
 	if a.result == nil || a.result.Problem != nil {
 		t.Fatalf("the tree does not render: %+v", a.result)
 	}
-	if a.sources, err = r.Sources(ctx, a.result); err != nil {
+	if a.sources, err = r.Origins(ctx, a.result); err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
-func (a *asked) claim(t *testing.T, words []string) Claim {
+func (a *asked) claim(t *testing.T, words []string) proof.Claim {
 	t.Helper()
 	for i, o := range a.result.Objects {
-		if kind, name := kindAndName(o.Content()); kind+"/"+contentHash.ReplaceAllString(name, "") == words[0] {
-			c := Claim{Object: i, Field: words[1], Part: partOf(words[2:min(3, len(words))])}
+		if kind, name := render.KindAndName(o.Content()); kind+"/"+origin.ContentHash.ReplaceAllString(name, "") == words[0] {
+			c := proof.Claim{Object: i, Field: words[1], Part: partOf(words[2:min(3, len(words))])}
 			c.Place = a.sources[i].Place(c.Field, c.Part)
 			if n := len(words); words[n-2] == "at" {
-				c.Place = Place{Evidence: Inferred, Position: positionOf(t, words[n-1])}
+				c.Place = origin.Place{Evidence: origin.Inferred, Position: positionOf(t, words[n-1])}
 			}
 			return c
 		}
 	}
 	t.Fatalf("there is no %s", words[0])
-	return Claim{}
+	return proof.Claim{}
 }
 
-func positionOf(t *testing.T, text string) Position {
+func positionOf(t *testing.T, text string) tree.Position {
 	t.Helper()
 	file, place, _ := strings.Cut(text, ":")
-	p := Position{Path: file}
+	p := tree.Position{Path: file}
 	if _, err := fmt.Sscanf(place, "%d:%d", &p.Line, &p.Column); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -111,13 +116,13 @@ func positionOf(t *testing.T, text string) Position {
 func (a *asked) prove(t *testing.T, words []string) string {
 	t.Helper()
 	c := a.claim(t, words)
-	proof := Counterfactual(a.renderer, context.Background(), a.result, c)
-	evidence := map[Evidence]string{Nearest: "nearest", Marked: "marked", Inferred: "inferred", Removed: "removed"}[c.Place.Evidence]
-	out := fmt.Sprintf("%s %s: %s", evidence, c.Place.Position, proof.Outcome)
-	if proof.Why != "" {
-		out += ": " + proof.Why
+	got := proof.Check(a.renderer, context.Background(), a.result, c)
+	evidence := map[origin.Evidence]string{origin.Nearest: "nearest", origin.Marked: "marked", origin.Inferred: "inferred", origin.Removed: "removed"}[c.Place.Evidence]
+	out := fmt.Sprintf("%s %s: %s", evidence, c.Place.Position, got.Outcome)
+	if got.Why != "" {
+		out += ": " + got.Why
 	}
-	if at, other := NewProver(a.renderer, a.result, mostRenders).Settle(context.Background(), c); at != c.Place {
+	if at, other := proof.New(a.renderer, a.result, mostRenders).Settle(context.Background(), c); at != c.Place {
 		out += fmt.Sprintf("\n    instead %s: %s", at.Position, other.Outcome)
 	}
 	return out
@@ -134,20 +139,20 @@ func limitsTree() fstest.MapFS {
 // TestProverIsBounded: without renders left, and when it is given up, a prover
 // decides nothing; what it rendered once it need not render again.
 func TestProverIsBounded(t *testing.T) {
-	a := newAsked(t, NewRenderer(limitsTree(), Options{}))
+	a := newAsked(t, sources.NewRenderer(limitsTree(), render.Options{}))
 	claim := a.claim(t, []string{"Deployment/web", "spec.replicas"})
 	ctx, cancel := context.WithCancel(context.Background())
-	if got := NewProver(a.renderer, a.result, 0).Prove(ctx, claim); got.Outcome != Undecided || !strings.Contains(got.Why, "more renders") {
+	if got := proof.New(a.renderer, a.result, 0).Prove(ctx, claim); got.Outcome != proof.Undecided || !strings.Contains(got.Why, "more renders") {
 		t.Errorf("without renders: %+v", got)
 	}
-	p := NewProver(a.renderer, a.result, 1)
+	p := proof.New(a.renderer, a.result, 1)
 	for range 2 {
-		if got := p.Prove(ctx, claim); got.Outcome != Confirmed {
+		if got := p.Prove(ctx, claim); got.Outcome != proof.Confirmed {
 			t.Errorf("with one render: %+v", got)
 		}
 	}
 	cancel()
-	if got := NewProver(a.renderer, a.result, 1).Prove(ctx, claim); got.Outcome != Undecided || !strings.Contains(got.Why, "given up") {
+	if got := proof.New(a.renderer, a.result, 1).Prove(ctx, claim); got.Outcome != proof.Undecided || !strings.Contains(got.Why, "given up") {
 		t.Errorf("given up: %+v", got)
 	}
 }
@@ -155,33 +160,33 @@ func TestProverIsBounded(t *testing.T) {
 // TestCounterfactualUndecided: claims of which nothing can be said, among them a
 // place whose change would have kustomize look for something else.
 func TestCounterfactualUndecided(t *testing.T) {
-	a := newAsked(t, NewRenderer(limitsTree(), Options{}))
+	a := newAsked(t, sources.NewRenderer(limitsTree(), render.Options{}))
 	tests := map[string]struct {
-		claim Claim
+		claim proof.Claim
 		why   string
 	}{
-		"no such object": {Claim{Object: 7}, "there is no object 7"},
-		"nothing known":  {Claim{Field: "spec.replicas"}, "nothing is known"},
+		"no such object": {proof.Claim{Object: 7}, "there is no object 7"},
+		"nothing known":  {proof.Claim{Field: "spec.replicas"}, "nothing is known"},
 		"no such file": {
-			Claim{Field: "spec.replicas", Place: Place{Evidence: Inferred, Position: Position{Path: "none.yaml", Line: 1, Column: 1}}}, "none.yaml",
+			proof.Claim{Field: "spec.replicas", Place: origin.Place{Evidence: origin.Inferred, Position: tree.Position{Path: "none.yaml", Line: 1, Column: 1}}}, "none.yaml",
 		},
 		"no such line": {
-			Claim{Field: "spec.replicas", Place: Place{Evidence: Inferred, Position: Position{Path: "web.yaml", Line: 9, Column: 1}}}, "no scalar begins",
+			proof.Claim{Field: "spec.replicas", Place: origin.Place{Evidence: origin.Inferred, Position: tree.Position{Path: "web.yaml", Line: 9, Column: 1}}}, "no scalar begins",
 		},
 		"no such field": {
-			Claim{Field: "spec.paused", Place: Place{Evidence: Marked, Position: Position{Path: "web.yaml", Line: 4, Column: 7}}}, "no such field",
+			proof.Claim{Field: "spec.paused", Place: origin.Place{Evidence: origin.Marked, Position: tree.Position{Path: "web.yaml", Line: 4, Column: 7}}}, "no such field",
 		},
 		"an entry that names a file": {
-			Claim{Field: "kind", Place: Place{Evidence: Inferred, Position: Position{Path: "kustomization.yaml", Line: 1, Column: 13}}}, "does not exist",
+			proof.Claim{Field: "kind", Place: origin.Place{Evidence: origin.Inferred, Position: tree.Position{Path: "kustomization.yaml", Line: 1, Column: 13}}}, "does not exist",
 		},
 		"nothing taken away": {
-			Claim{Field: "spec.paused", Place: Place{Evidence: Removed, Position: Position{Path: "web.yaml", Line: 4, Column: 8}}}, "takes anything away",
+			proof.Claim{Field: "spec.paused", Place: origin.Place{Evidence: origin.Removed, Position: tree.Position{Path: "web.yaml", Line: 4, Column: 8}}}, "takes anything away",
 		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := Counterfactual(a.renderer, context.Background(), a.result, tt.claim)
-			if got.Outcome != Undecided || !strings.Contains(got.Why, tt.why) {
+			got := proof.Check(a.renderer, context.Background(), a.result, tt.claim)
+			if got.Outcome != proof.Undecided || !strings.Contains(got.Why, tt.why) {
 				t.Errorf("%s: %s, want undecided because of %q", got.Outcome, got.Why, tt.why)
 			}
 		})
@@ -190,14 +195,14 @@ func TestCounterfactualUndecided(t *testing.T) {
 
 // TestCounterfactualOfBytes: a file that is no text becomes binaryData, in base64.
 func TestCounterfactualOfBytes(t *testing.T) {
-	a := newAsked(t, NewRenderer(fstest.MapFS{
+	a := newAsked(t, sources.NewRenderer(fstest.MapFS{
 		"kustomization.yaml": {Data: []byte("configMapGenerator:\n- {name: bytes, files: [a, b]}\n")},
 		"a":                  {Data: []byte("\xff\xfe\x00\n")},
 		"b":                  {Data: []byte("\xff\xfd\x00\n")},
-	}, Options{}))
-	for file, want := range map[string]Outcome{"a": Confirmed, "b": Refuted} {
+	}, render.Options{}))
+	for file, want := range map[string]proof.Outcome{"a": proof.Confirmed, "b": proof.Refuted} {
 		claim := a.claim(t, []string{"ConfigMap/bytes", "binaryData.a", "at", file + ":1:1"})
-		if got := Counterfactual(a.renderer, context.Background(), a.result, claim); got.Outcome != want {
+		if got := proof.Check(a.renderer, context.Background(), a.result, claim); got.Outcome != want {
 			t.Errorf("%s: %+v, want %s", file, got, want)
 		}
 	}
@@ -207,14 +212,14 @@ func TestCounterfactualOfBytes(t *testing.T) {
 // does to their names.
 func TestObjectIsFoundAgain(t *testing.T) {
 	config := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata: {k: %s}\n---\n"
-	a := newAsked(t, NewRenderer(fstest.MapFS{
+	a := newAsked(t, sources.NewRenderer(fstest.MapFS{
 		"kustomization.yaml": {Data: []byte("resources: [all.yaml]\nsortOptions: {order: legacy}\nnameSuffix: -x\n")},
 		"all.yaml":           {Data: fmt.Appendf(nil, config+config+config, "a", "1a", "b", "1b", "xqzja", "1c")},
-	}, Options{}))
+	}, render.Options{}))
 	for _, name := range []string{"a", "b", "xqzja"} {
 		for _, field := range []string{"metadata.name", "data.k", "kind"} {
 			claim := a.claim(t, []string{"ConfigMap/" + name + "-x", field})
-			if got := Counterfactual(a.renderer, context.Background(), a.result, claim); got.Outcome != Confirmed {
+			if got := proof.Check(a.renderer, context.Background(), a.result, claim); got.Outcome != proof.Confirmed {
 				t.Errorf("%s of %s at %s: %+v", field, name, claim.Place.Position, got)
 			}
 		}

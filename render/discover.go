@@ -7,8 +7,8 @@ import (
 	"path"
 	"runtime"
 	"slices"
-	"strings"
 
+	"github.com/preadmit/preadmit/render/tree"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -30,7 +30,7 @@ func (r *Renderer) Discover(ctx context.Context) (*Discovery, error) {
 // selected tells: what only kustomizations elsewhere use is a root too, if it is
 // selected itself. A nil selected selects all.
 func (r *Renderer) DiscoverSelected(ctx context.Context, selected func(dir string) bool) (*Discovery, error) {
-	d := &discoverer{sources: r.sources, seen: map[string]bool{}, tree: r.tree, selected: selected, extents: map[string]dirRange{}, problems: map[string]*Problem{}, pointers: map[string]bool{}, told: map[string]bool{}, twins: r.twins()}
+	d := &discoverer{sources: r.sources, seen: map[string]bool{}, tree: r.tree, selected: selected, extents: map[string]dirRange{}, problems: map[string]*Problem{}, pointers: map[string]bool{}, reported: map[string]bool{}, shared: r.shared()}
 	d.reading.SetLimit(runtime.GOMAXPROCS(0))
 	err := d.search(ctx, ".")
 	_ = d.reading.Wait() // what cannot be read is told by diagnostics
@@ -45,28 +45,18 @@ func (r *Renderer) DiscoverSelected(ctx context.Context, selected func(dir strin
 		}
 		d.plainRoot(dir)
 	}
-	d.tellLeftOut()
+	d.findGaps()
 	slices.SortFunc(d.out.Roots, func(a, b Root) int { return a.Compare(b.RootID) })
-	slices.SortStableFunc(d.out.Diagnostics, func(a, b Diagnostic) int { return comparePositions(a.Position, b.Position) })
+	slices.SortStableFunc(d.out.Diagnostics, func(a, b Diagnostic) int { return tree.ComparePositions(a.Position, b.Position) })
 	r.found.Store(d)
 	return &d.out, nil
 }
 
-func comparePositions(a, b Position) int {
-	if c := strings.Compare(a.Path, b.Path); c != 0 {
-		return c
-	}
-	if a.Line != b.Line {
-		return a.Line - b.Line
-	}
-	return a.Column - b.Column
-}
-
 // discoverer gathers what a tree holds.
 type discoverer struct {
-	tree    *tree
-	sources []SourceOf
-	dirs    []*listing
+	tree    *tree.Tree
+	sources []Source
+	dirs    []*directory
 	// extents tell where in dirs a directory is with those below it.
 	extents map[string]dirRange
 	// selected tells the directories that are looked at; nil when all are.
@@ -81,68 +71,68 @@ type discoverer struct {
 	// pointers are those of Git LFS that rather stand for data.
 	pointers map[string]bool
 	// told are the paths of what is left out.
-	told map[string]bool
+	reported map[string]bool
 	// reading are the kustomizations that are being read.
 	reading errgroup.Group
 	// twins are what is known of the tree beside; nil when nothing is.
-	twins *twins
+	shared *shared
 }
 
 // dirRange is a part of a list of directories: from one index to before another.
 type dirRange struct{ from, to int }
 
-// listing is what matters of one directory.
-type listing struct {
-	path           string
-	kustomizations []string // names of kustomization files
-	manifests      []string // paths of files that may be manifests
-	chart          bool     // has a Chart.yaml
-	template       bool     // is, or is below, the templates directory of a chart
-	broken         bool     // cannot be listed
-	beside         []string // paths of what is left out: see leaveOut
+// directory is what matters of one directory.
+type directory struct {
+	path      string
+	rootFiles []string // names of kustomization files
+	manifests []string // paths of files that may be manifests
+	chart     bool     // has a Chart.yaml
+	template  bool     // is, or is below, the templates directory of a chart
+	broken    bool     // cannot be listed
+	beside    []string // paths of what is left out: see leaveOut
 
 	// says is what its kustomization files say; nil when it has none.
-	says *Uses
+	uses *Uses
 	// holds tells of manifests that were looked at, and about which there is nothing
 	// else to say, whether they hold objects.
 	holds map[string]bool
 	// twin is the directory of this path in the tree beside when both hold the same;
 	// top is the highest such directory at or above this one.
-	twin *listing
+	same *directory
 	top  string
 }
 
 // search lists a directory and those below it, in lexical order.
 func (d *discoverer) search(ctx context.Context, dir string) error {
-	return d.searchBelow(ctx, &listing{path: dir})
+	return d.searchBelow(ctx, &directory{path: dir})
 }
 
-func (d *discoverer) searchBelow(ctx context.Context, l *listing) error {
+func (d *discoverer) searchBelow(ctx context.Context, l *directory) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	from := len(d.dirs)
 	defer func() { d.extents[l.path] = dirRange{from, len(d.dirs)} }()
-	if d.twins.list(d, l) {
+	if d.shared.list(d, l) {
 		return nil
 	}
-	entries, err := fs.ReadDir(d.tree.fsys, l.path)
+	entries, err := fs.ReadDir(d.tree.Fsys, l.path)
 	if err != nil {
 		if l.path == "." {
 			return err
 		}
 		l.broken = true
 		d.add(l)
-		d.diagnose(SeverityError, Position{Path: l.path}, "cannot be listed: %v", err)
+		d.diagnose(SeverityError, tree.Position{Path: l.path}, "cannot be listed: %v", err)
 		return nil
 	}
-	var below []*listing
+	var below []*directory
 	for _, e := range entries {
-		if d.leaveOut(l, e) {
+		if d.noteBeside(l, e) {
 			continue
 		}
 		if e.IsDir() {
-			below = append(below, &listing{path: path.Join(l.path, e.Name())})
+			below = append(below, &directory{path: path.Join(l.path, e.Name())})
 			continue
 		}
 		d.note(l, e)
@@ -159,11 +149,11 @@ func (d *discoverer) searchBelow(ctx context.Context, l *listing) error {
 }
 
 // note sorts a file by its name.
-func (d *discoverer) note(l *listing, e fs.DirEntry) {
+func (d *discoverer) note(l *directory, e fs.DirEntry) {
 	name := path.Join(l.path, e.Name())
 	switch {
 	case d.isRootFile(e.Name()):
-		l.kustomizations = append(l.kustomizations, e.Name())
+		l.rootFiles = append(l.rootFiles, e.Name())
 	case isManifestName(name):
 		l.chart = l.chart || e.Name() == "Chart.yaml"
 		l.manifests = append(l.manifests, name)
@@ -172,12 +162,12 @@ func (d *discoverer) note(l *listing, e fs.DirEntry) {
 
 // isRootFile reports whether a file of a name makes its directory a root.
 func (d *discoverer) isRootFile(name string) bool {
-	return slices.ContainsFunc(d.sources, func(s SourceOf) bool { return s.RootFile(name) })
+	return slices.ContainsFunc(d.sources, func(s Source) bool { return s.RootFile(name) })
 }
 
 // sourceOf is the source of the root files of a directory that has some.
-func (d *discoverer) sourceOf(l *listing) SourceOf {
-	i := slices.IndexFunc(d.sources, func(s SourceOf) bool { return s.RootFile(l.kustomizations[0]) })
+func (d *discoverer) sourceOf(l *directory) Source {
+	i := slices.IndexFunc(d.sources, func(s Source) bool { return s.RootFile(l.rootFiles[0]) })
 	return d.sources[i]
 }
 
@@ -187,54 +177,46 @@ func isManifestName(name string) bool {
 	return ext == ".yaml" || ext == ".yml" || ext == ".json"
 }
 
-func (d *discoverer) diagnose(s Severity, pos Position, format string, args ...any) {
+func (d *discoverer) diagnose(s Severity, pos tree.Position, format string, args ...any) {
 	d.out.Diagnostics = append(d.out.Diagnostics, Diagnostic{Severity: s, Position: pos, Message: fmt.Sprintf(format, args...)})
 }
 
 // add adds a directory to those that were found, and finds out what its kustomization
 // files say while the search goes on.
-func (d *discoverer) add(l *listing) {
+func (d *discoverer) add(l *directory) {
 	d.dirs = append(d.dirs, l)
-	if len(l.kustomizations) == 0 {
+	if len(l.rootFiles) == 0 {
 		return
 	}
-	if l.says = l.saysTwin(); l.says != nil {
+	if l.uses = l.sharedUses(); l.uses != nil {
 		return
 	}
 	d.reading.Go(func() error {
-		l.says = d.sourceOf(l).Uses(l.path, l.kustomizations)
+		l.uses = d.sourceOf(l).Uses(l.path, l.rootFiles)
 		return nil
 	})
 }
 
-func (d *discoverer) real(name string) string { return d.tree.realOr(name) }
-
-// realOr is where a path leads, or the path itself when it leads nowhere.
-func (t *tree) realOr(name string) string {
-	if to := t.resolve(name); to.err == nil {
-		return to.real
-	}
-	return name
-}
+func (d *discoverer) real(name string) string { return d.tree.RealOr(name) }
 
 // partlyUsed tells of manifests that nobody uses beside one that a kustomization
 // does: they are no root, so nothing judges them.
-func (d *discoverer) partlyUsed(l *listing) {
+func (d *discoverer) partlyUsed(l *directory) {
 	for _, name := range l.manifests {
 		if !d.use(l.path).files[d.real(name)] && d.isManifestOf(l, name) {
-			id, _ := d.tree.identity(d.real(name)) // it was read
-			d.leftOut(Gap{Position: Position{Path: name}, Kind: GapUnused, Root: RootID{Dir: l.path}, Identity: id})
+			id, _ := d.tree.Identity(d.real(name)) // it was read
+			d.addGap(Gap{Position: tree.Position{Path: name}, Kind: GapUnused, Root: RootID{Dir: l.path}, Identity: id})
 		}
 	}
 }
 
 // mayBePlain tells whether a directory has nothing to do with kustomize.
-func (d *discoverer) mayBePlain(l *listing) bool {
-	return len(l.kustomizations) == 0 && !l.template && !d.use(l.path).covers(l.path)
+func (d *discoverer) mayBePlain(l *directory) bool {
+	return len(l.rootFiles) == 0 && !l.template && !d.use(l.path).covers(l.path)
 }
 
 // usedManifest is the first manifest of a directory that a kustomization uses.
-func (d *discoverer) usedManifest(l *listing) string {
+func (d *discoverer) usedManifest(l *directory) string {
 	used := d.use(l.path).files
 	for _, name := range l.manifests {
 		if used[d.real(name)] {
@@ -258,8 +240,8 @@ func (d *discoverer) decodeAhead(ctx context.Context) {
 				continue
 			}
 			group.Go(func() error {
-				if data, real, err := d.tree.load(name, newTrace()); err == nil && mayHoldObject(data) && ctx.Err() == nil {
-					d.tree.decodeManifest(real, data)
+				if data, real, err := d.tree.Load(name, tree.NewTrace()); err == nil && tree.MayHoldObject(data) && ctx.Err() == nil {
+					d.tree.DecodeManifest(real, data)
 				}
 				return nil
 			})
@@ -269,7 +251,7 @@ func (d *discoverer) decodeAhead(ctx context.Context) {
 }
 
 // plainRoot adds a directory of manifests that has nothing to do with kustomize.
-func (d *discoverer) plainRoot(l *listing) {
+func (d *discoverer) plainRoot(l *directory) {
 	if !d.mayBePlain(l) {
 		return
 	}
@@ -284,14 +266,14 @@ func (d *discoverer) plainRoot(l *listing) {
 	d.out.Roots = append(d.out.Roots, root)
 	for _, name := range l.manifests {
 		if d.pointers[name] {
-			id, _ := d.tree.identity(d.real(name)) // it was read
-			d.leftOut(Gap{Position: Position{Path: name}, Kind: GapPointer, Root: RootID{Dir: l.path}, Identity: id})
+			id, _ := d.tree.Identity(d.real(name)) // it was read
+			d.addGap(Gap{Position: tree.Position{Path: name}, Kind: GapPointer, Root: RootID{Dir: l.path}, Identity: id})
 		}
 	}
 }
 
 // plain is the root of all manifests of a directory.
-func (d *discoverer) plain(l *listing) Root {
+func (d *discoverer) plain(l *directory) Root {
 	root := Root{RootID: RootID{Kind: KindPlain, Dir: l.path}}
 	for _, name := range l.manifests {
 		if d.isManifestOf(l, name) {
@@ -307,7 +289,7 @@ func (d *discoverer) plain(l *listing) Root {
 func (r *Renderer) Plain(dir string) (root Root, ok bool) {
 	d := r.found.Load()
 	l := d.at(dir)
-	if l == nil || len(l.kustomizations) > 0 {
+	if l == nil || len(l.rootFiles) > 0 {
 		return Root{}, false
 	}
 	root = d.plain(l)
@@ -315,7 +297,7 @@ func (r *Renderer) Plain(dir string) (root Root, ok bool) {
 }
 
 // at is a directory that was searched, nil when there is none. It may be called on nil.
-func (d *discoverer) at(dir string) *listing {
+func (d *discoverer) at(dir string) *directory {
 	if d == nil {
 		return nil
 	}

@@ -1,13 +1,15 @@
-package render
+package render_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
 )
 
 func TestField(t *testing.T) {
-	o := &Object{JSON: []byte(`{"metadata":{"labels":{"app":"web","example.com/team":"shop","0":"zero","a\"]b":"odd","":"none"}},` +
+	o := &render.Object{JSON: []byte(`{"metadata":{"labels":{"app":"web","example.com/team":"shop","0":"zero","a\"]b":"odd","":"none"}},` +
 		`"spec":{"containers":[{"name":"c","args":[]}],"none":null,"n":2}}`)}
 	tests := []struct {
 		path  string
@@ -31,7 +33,7 @@ func TestField(t *testing.T) {
 		{"spec.missing", nil, false},
 	}
 	for _, test := range tests {
-		got, found := Field(o.Content(), test.path)
+		got, found := origin.Field(o.Content(), test.path)
 		if found != test.found || !cmp.Equal(got, test.want) {
 			t.Errorf("Field(%q) = %v, %v; want %v, %v", test.path, got, found, test.want, test.found)
 		}
@@ -49,13 +51,13 @@ func TestAppendKey(t *testing.T) {
 		{"data", `"quoted"`, `data[""quoted""]`},
 	}
 	for _, test := range tests {
-		got := AppendKey(test.path, test.key)
+		got := origin.AppendKey(test.path, test.key)
 		if got != test.want {
 			t.Errorf("AppendKey(%q, %q) = %q, want %q", test.path, test.key, got, test.want)
 		}
 		content := map[string]any{test.key: "top"}
-		if v, found := Field(content, AppendKey("", test.key)); !found || v != "top" {
-			t.Errorf("the key %q is not found at %q", test.key, AppendKey("", test.key))
+		if v, found := origin.Field(content, origin.AppendKey("", test.key)); !found || v != "top" {
+			t.Errorf("the key %q is not found at %q", test.key, origin.AppendKey("", test.key))
 		}
 	}
 }

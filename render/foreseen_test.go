@@ -1,4 +1,4 @@
-package render
+package render_test
 
 import (
 	"context"
@@ -7,6 +7,10 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/sources"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // files makes a tree of names and texts; a text that begins with "-> " is a link.
@@ -61,7 +65,7 @@ func TestInputsForesee(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			root := Root{RootID: RootID{Kind: KindKustomize, Dir: "app"}}
+			root := render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "app"}}
 			test.base["app/cm.yaml"] = configMap
 			changed := maps.Clone(test.base)
 			for name, text := range test.change {
@@ -69,8 +73,8 @@ func TestInputsForesee(t *testing.T) {
 					delete(changed, name)
 				}
 			}
-			base, head := NewRenderer(files(test.base), Options{}), NewRenderer(files(changed), Options{})
-			in := head.Inputs(root)
+			base, head := sources.NewRenderer(files(test.base), render.Options{}), sources.NewRenderer(files(changed), render.Options{})
+			in := head.Needs(root)
 			if in.Problem == nil && base.Valid(in.Trace) {
 				before, after := base.Render(context.Background(), root), head.Render(context.Background(), root)
 				t.Errorf("the inputs are said to be the same\nbefore: %v %s\nafter: %v %s", before.Problem, allText(before), after.Problem, allText(after))
@@ -95,15 +99,15 @@ func TestInputsOfWhatIsNotRead(t *testing.T) {
 	} {
 		changed := maps.Clone(base)
 		change(changed)
-		opts := Options{Limits: Limits{FileBytes: small}}
-		in := NewRenderer(files(changed), opts).Inputs(Root{RootID: RootID{Kind: KindKustomize, Dir: "app"}})
-		if NewRenderer(files(base), opts).Valid(in.Trace) {
+		opts := render.Options{Limits: tree.Limits{FileBytes: small}}
+		in := sources.NewRenderer(files(changed), opts).Needs(render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "app"}})
+		if sources.NewRenderer(files(base), opts).Valid(in.Trace) {
 			t.Errorf("%s: the inputs are said to be the same: %v", name, in.Trace)
 		}
 	}
 }
 
-func allText(r *Result) (text string) {
+func allText(r *render.Result) (text string) {
 	for _, o := range r.Objects {
 		text += string(o.JSON)
 	}
@@ -116,9 +120,9 @@ func TestInputsOfInternalAnnotations(t *testing.T) {
 		"app/kustomization.yaml": "resources: [ns.yaml]\n",
 		"app/ns.yaml":            "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: foo\n  annotations: {internal.config.kubernetes.io/needsHashSuffix: enabled}\n",
 	})
-	r := NewRenderer(tree, Options{})
-	root := Root{RootID: RootID{Kind: KindKustomize, Dir: "app"}}
-	if _, name := kindAndName(r.Render(context.Background(), root).Objects[0].Content()); !r.MayHold(r.Inputs(root), Mention{Kind: "Namespace", Name: name}) {
+	r := sources.NewRenderer(tree, render.Options{})
+	root := render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "app"}}
+	if _, name := render.KindAndName(r.Render(context.Background(), root).Objects[0].Content()); !r.MayHold(r.Needs(root), render.Mention{Kind: "Namespace", Name: name}) {
 		t.Errorf("the root is said not to hold the Namespace %s", name)
 	}
 }
@@ -126,13 +130,13 @@ func TestInputsOfInternalAnnotations(t *testing.T) {
 // A file that is edited while it is read must not be taken for what it was.
 func TestFileThatChangesWhileItIsRead(t *testing.T) {
 	tree := files(map[string]string{"app/kustomization.yaml": "resources: [cm.yaml]\n", "app/cm.yaml": configMap})
-	cache, err := OpenCache(t.TempDir(), 1<<30)
+	cache, err := render.OpenCache(t.TempDir(), 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := Root{RootID: RootID{Kind: KindKustomize, Dir: "app"}}
-	r := NewRenderer(tree, Options{Cache: cache})
-	r.Inputs(root)
+	root := render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "app"}}
+	r := sources.NewRenderer(tree, render.Options{Cache: cache})
+	r.Needs(root)
 	tree["app/cm.yaml"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(configMap, "name: a", "name: b"))}
 	if result := r.Render(context.Background(), root); result.Problem == nil {
 		t.Errorf("rendered: %s", allText(result))

@@ -1,6 +1,9 @@
 package render
 
-import "k8s.io/apimachinery/pkg/runtime/schema"
+import (
+	"github.com/preadmit/preadmit/render/tree"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
 
 // Gap is something that a cluster may be given by what applies the tree, but that no
 // root renders to, so that it is not judged.
@@ -10,7 +13,7 @@ type Gap struct {
 	// no root, a directory without a kind: of the root that it is in or below, or its own.
 	Root RootID
 	// Position is the file or directory, or the line at fault.
-	Position
+	tree.Position
 	// Why says in words for the author of a change why it is not judged. It is empty where
 	// the kind says all.
 	Why string

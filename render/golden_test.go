@@ -1,4 +1,4 @@
-package render
+package render_test
 
 import (
 	"context"
@@ -12,6 +12,10 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/sources"
+	"github.com/preadmit/preadmit/render/tree"
 	"golang.org/x/tools/txtar"
 )
 
@@ -77,14 +81,14 @@ func setWant(archive *txtar.Archive, got string) {
 func describe(t *testing.T, fsys fs.FS, questions string) string {
 	t.Helper()
 	var out strings.Builder
-	d, err := NewRenderer(fsys, Options{}).Discover(context.Background())
+	d, err := sources.NewRenderer(fsys, render.Options{}).Discover(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, diagnostic := range d.Diagnostics {
 		fmt.Fprintf(&out, "%s: %s: %s\n", diagnostic.Severity, diagnostic.Position, diagnostic.Message)
 	}
-	r := NewRenderer(fsys, Options{})
+	r := sources.NewRenderer(fsys, render.Options{})
 	for _, root := range d.Roots {
 		fmt.Fprintf(&out, "%s root %s", root.Kind, root.Dir)
 		for _, f := range root.Files {
@@ -96,19 +100,19 @@ func describe(t *testing.T, fsys fs.FS, questions string) string {
 	return out.String()
 }
 
-func describeRoot(t *testing.T, out *strings.Builder, r *Renderer, root Root, questions string) {
+func describeRoot(t *testing.T, out *strings.Builder, r *render.Renderer, root render.Root, questions string) {
 	t.Helper()
 	result := r.Render(context.Background(), root)
 	if p := result.Problem; p != nil {
 		fmt.Fprintf(out, "  %s: %s\n", p.Kind, p)
 		return
 	}
-	sources, err := r.Sources(context.Background(), result)
+	sources, err := r.Origins(context.Background(), result)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, o := range result.Objects {
-		kind, name := kindAndName(o.Content())
+		kind, name := render.KindAndName(o.Content())
 		fmt.Fprintf(out, "  %s/%s from %s\n", kind, name, sources[i].Document())
 		for line := range strings.Lines(questions) {
 			words := strings.Fields(line)
@@ -127,7 +131,7 @@ func describeRoot(t *testing.T, out *strings.Builder, r *Renderer, root Root, qu
 }
 
 // told is what is known of a place, in words.
-func told(p Place) string {
+func told(p origin.Place) string {
 	switch {
 	case p.Found():
 		return "found"
@@ -138,17 +142,17 @@ func told(p Place) string {
 }
 
 // partOf reads the last word of a question.
-func partOf(words []string) Part {
+func partOf(words []string) origin.Part {
 	switch strings.Join(words, " ") {
 	case "front":
-		return Front
+		return origin.Front
 	case "back":
-		return Back
+		return origin.Back
 	}
-	return Whole
+	return origin.Whole
 }
 
-func span(p Position) string {
+func span(p tree.Position) string {
 	if p.EndLine == 0 {
 		return p.String()
 	}

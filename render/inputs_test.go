@@ -1,4 +1,4 @@
-package render
+package render_test
 
 import (
 	"context"
@@ -9,7 +9,10 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/kustomize/build"
+	"github.com/preadmit/preadmit/render/sources"
+	"github.com/preadmit/preadmit/render/tree/gittree"
 	"golang.org/x/tools/txtar"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -20,15 +23,15 @@ import (
 // for. It returns what it counted.
 func checkInputs(t *testing.T, fsys fs.FS, oneIn int) (roots, looked int) {
 	t.Helper()
-	renderer := NewRenderer(fsys, Options{})
+	renderer := sources.NewRenderer(fsys, render.Options{})
 	objects := 0
 	for i, root := range everyRoot(t, fsys) {
 		if i%oneIn != 0 {
 			continue
 		}
-		result, in := renderer.Render(context.Background(), root), NewRenderer(fsys, Options{}).Inputs(root)
+		result, in := renderer.Render(context.Background(), root), sources.NewRenderer(fsys, render.Options{}).Needs(root)
 		roots++
-		if !in.Trace.covers(result.Trace) {
+		if !in.Trace.Covers(result.Trace) {
 			t.Errorf("%s: rendering reads %v, misses %v; its inputs are %v, %v",
 				root.Dir, result.Trace.Reads, result.Trace.Misses, in.Trace.Reads, in.Trace.Misses)
 		}
@@ -49,19 +52,19 @@ func checkInputs(t *testing.T, fsys fs.FS, oneIn int) (roots, looked int) {
 }
 
 // mentionOf is what may be asked of an object.
-func mentionOf(o *Object) Mention {
+func mentionOf(o *render.Object) render.Mention {
 	u := unstructured.Unstructured{Object: o.Content()}
 	group, _, ok := strings.Cut(u.GetAPIVersion(), "/")
 	if !ok {
 		group = ""
 	}
-	return Mention{Group: group, Kind: u.GetKind(), Name: u.GetName(), Word: u.GetNamespace()}
+	return render.Mention{Group: group, Kind: u.GetKind(), Name: u.GetName(), Word: u.GetNamespace()}
 }
 
 // everyRoot are the roots of a tree, and the kustomizations they use.
-func everyRoot(t *testing.T, fsys fs.FS) []Root {
+func everyRoot(t *testing.T, fsys fs.FS) []render.Root {
 	t.Helper()
-	d, err := NewRenderer(fsys, Options{}).Discover(context.Background())
+	d, err := sources.NewRenderer(fsys, render.Options{}).Discover(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,9 +74,9 @@ func everyRoot(t *testing.T, fsys fs.FS) []Root {
 		seen[r.Dir] = true
 	}
 	err = fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
-		if dir := filepath.ToSlash(filepath.Dir(name)); err == nil && isKustomizationName(entry.Name()) && !seen[dir] {
+		if dir := filepath.ToSlash(filepath.Dir(name)); err == nil && build.IsKustomizationName(entry.Name()) && !seen[dir] {
 			seen[dir] = true
-			roots = append(roots, Root{RootID: RootID{Kind: KindKustomize, Dir: dir}})
+			roots = append(roots, render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: dir}})
 		}
 		return err
 	})
@@ -183,42 +186,42 @@ func TestHiddenWords(t *testing.T) {
 
 // TestMayHold tells words apart that only look alike.
 func TestMayHold(t *testing.T) {
-	renderer := NewRenderer(fstest.MapFS{
+	renderer := sources.NewRenderer(fstest.MapFS{
 		"plain/o.yaml":         {Data: []byte("apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: my-team, namespace: team.example.com}\nrules: [{apiGroups: [apps]}]\n")},
 		"k/kustomization.yaml": {Data: []byte("resources: [o.yaml]\nnamePrefix: dev-\nsecretGenerator: [{name: s, literals: [a=b]}]\n")},
 		"k/o.yaml":             {Data: []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n")},
-	}, Options{})
-	plain := Root{RootID: RootID{Kind: KindPlain, Dir: "plain"}, Files: []string{"plain/o.yaml"}}
-	k := Root{RootID: RootID{Kind: KindKustomize, Dir: "k"}}
+	}, render.Options{})
+	plain := render.Root{RootID: render.RootID{Kind: render.KindPlain, Dir: "plain"}, Files: []string{"plain/o.yaml"}}
+	k := render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "k"}}
 	for _, c := range []struct {
-		root Root
-		m    Mention
+		root render.Root
+		m    render.Mention
 		want bool
 	}{
-		{plain, Mention{Kind: "ClusterRole", Name: "my-team", Word: "team.example.com", Group: "rbac.authorization.k8s.io"}, true},
-		{plain, Mention{Kind: "Role"}, false},
-		{plain, Mention{Name: "team"}, false},
-		{plain, Mention{Word: "example.com"}, false},
-		{plain, Mention{Group: "apps"}, false},
-		{plain, Mention{Kind: "ConfigMap"}, false},
-		{k, Mention{Kind: "Namespace", Name: "team"}, true},
-		{k, Mention{Kind: "Namespace", Name: "dev-other"}, false},
-		{k, Mention{Kind: "Namespace", Name: "dev"}, false},
-		{k, Mention{Kind: "Secret", Name: "anything"}, true},
-		{k, Mention{Kind: "Secret", Word: "elsewhere"}, false},
-		{k, Mention{Kind: "ConfigMap"}, false},
+		{plain, render.Mention{Kind: "ClusterRole", Name: "my-team", Word: "team.example.com", Group: "rbac.authorization.k8s.io"}, true},
+		{plain, render.Mention{Kind: "Role"}, false},
+		{plain, render.Mention{Name: "team"}, false},
+		{plain, render.Mention{Word: "example.com"}, false},
+		{plain, render.Mention{Group: "apps"}, false},
+		{plain, render.Mention{Kind: "ConfigMap"}, false},
+		{k, render.Mention{Kind: "Namespace", Name: "team"}, true},
+		{k, render.Mention{Kind: "Namespace", Name: "dev-other"}, false},
+		{k, render.Mention{Kind: "Namespace", Name: "dev"}, false},
+		{k, render.Mention{Kind: "Secret", Name: "anything"}, true},
+		{k, render.Mention{Kind: "Secret", Word: "elsewhere"}, false},
+		{k, render.Mention{Kind: "ConfigMap"}, false},
 	} {
-		if got := renderer.MayHold(renderer.Inputs(c.root), c.m); got != c.want {
+		if got := renderer.MayHold(renderer.Needs(c.root), c.m); got != c.want {
 			t.Errorf("%s may hold %+v: %v, want %v", fmt.Sprint(c.root.Dir), c.m, got, c.want)
 		}
 	}
 }
 
 // problemsOf tells why roots do not render.
-func problemsOf(t *testing.T, fsys fs.FS) (problems []*Problem) {
+func problemsOf(t *testing.T, fsys fs.FS) (problems []*render.Problem) {
 	t.Helper()
 	for _, root := range everyRoot(t, fsys) {
-		problems = append(problems, NewRenderer(fsys, Options{}).Render(context.Background(), root).Problem)
+		problems = append(problems, sources.NewRenderer(fsys, render.Options{}).Render(context.Background(), root).Problem)
 	}
 	return problems
 }

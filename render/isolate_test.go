@@ -1,4 +1,4 @@
-package render
+package render_test
 
 import (
 	"context"
@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/kustomize"
+	"github.com/preadmit/preadmit/render/sources"
 )
 
 // TestMain lets the test binary be its own child process.
@@ -19,7 +22,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, "the child has an environment:", os.Environ())
 			os.Exit(1)
 		}
-		if err := ChildMain(context.Background(), os.Stdin, os.Stdout); err != nil {
+		if err := kustomize.ChildMain(context.Background(), os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -28,13 +31,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func isolated(t *testing.T) Options {
+func isolated(t *testing.T) render.Options {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Isolate: Isolate(exe, "render-child")}
+	return render.Options{Isolate: kustomize.Isolate(exe, "render-child")}
 }
 
 // customMerge is a schema in which a list of a custom kind merges by name.
@@ -54,10 +57,10 @@ func customTree(schema string) fstest.MapFS {
 }
 
 func TestIsolatedSchema(t *testing.T) {
-	r := NewRenderer(customTree(customMerge), isolated(t))
-	plain := Root{RootID: RootID{Kind: KindKustomize, Dir: "plain"}}
+	r := sources.NewRenderer(customTree(customMerge), isolated(t))
+	plain := render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "plain"}}
 	before := r.Render(context.Background(), plain)
-	custom := r.Render(context.Background(), Root{RootID: RootID{Kind: KindKustomize, Dir: "k"}})
+	custom := r.Render(context.Background(), render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "k"}})
 	if custom.Problem != nil {
 		t.Fatal(custom.Problem)
 	}
@@ -80,8 +83,8 @@ func TestIsolatedSchema(t *testing.T) {
 func TestIsolatedFailures(t *testing.T) {
 	for name, schema := range map[string]string{"not JSON": "{", "wrong types": `{"definitions": [1]}`} {
 		t.Run(name, func(t *testing.T) {
-			result := NewRenderer(customTree(schema), isolated(t)).Render(context.Background(), Root{RootID: RootID{Kind: KindKustomize, Dir: "k"}})
-			if result.Problem == nil || result.Problem.Kind != ProblemFailed {
+			result := sources.NewRenderer(customTree(schema), isolated(t)).Render(context.Background(), render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "k"}})
+			if result.Problem == nil || result.Problem.Kind != render.ProblemFailed {
 				t.Errorf("problem %v", result.Problem)
 			}
 		})
@@ -92,7 +95,7 @@ func TestIsolatedFailures(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 		defer cancel()
 		start := time.Now()
-		result := NewRenderer(customTree(schema), isolated(t)).Render(ctx, Root{RootID: RootID{Kind: KindKustomize, Dir: "k"}})
+		result := sources.NewRenderer(customTree(schema), isolated(t)).Render(ctx, render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "k"}})
 		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("took %v", took)
 		}
@@ -101,8 +104,8 @@ func TestIsolatedFailures(t *testing.T) {
 		}
 	})
 	t.Run("no program", func(t *testing.T) {
-		opts := Options{Isolate: Isolate("./no-such-program")}
-		result := NewRenderer(customTree(customMerge), opts).Render(context.Background(), Root{RootID: RootID{Kind: KindKustomize, Dir: "k"}})
+		opts := render.Options{Isolate: kustomize.Isolate("./no-such-program")}
+		result := sources.NewRenderer(customTree(customMerge), opts).Render(context.Background(), render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "k"}})
 		if result.Problem == nil || !strings.Contains(result.Problem.Message, "no-such-program") {
 			t.Errorf("problem %v", result.Problem)
 		}

@@ -1,18 +1,16 @@
 package render
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"path"
-	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // isManifestOf is isManifest for a file of a directory, which tells what is wrong with it
 // once. What depends on nothing but the directory is kept for the trees beside.
-func (d *discoverer) isManifestOf(l *listing, name string) bool {
+func (d *discoverer) isManifestOf(l *directory, name string) bool {
 	if holds, seen := d.seen[name]; seen {
 		return holds
 	}
@@ -23,13 +21,13 @@ func (d *discoverer) isManifestOf(l *listing, name string) bool {
 	told := len(d.out.Diagnostics)
 	holds := d.isManifest(name)
 	d.seen[name] = holds
-	if to := d.tree.resolve(name); to.err == nil && len(to.links) == 0 && len(d.out.Diagnostics) == told {
+	if to := d.tree.Resolve(name); to.Err == nil && len(to.Links) == 0 && len(d.out.Diagnostics) == told {
 		l.hold(name, holds)
 	}
 	return holds
 }
 
-func (l *listing) hold(name string, holds bool) {
+func (l *directory) hold(name string, holds bool) {
 	if l.holds == nil {
 		l.holds = map[string]bool{}
 	}
@@ -38,11 +36,11 @@ func (l *listing) hold(name string, holds bool) {
 
 // knownToHold tells whether a file of a directory holds an object, if that was found
 // out beside.
-func (d *discoverer) knownToHold(l *listing, name string) (holds, known bool) {
-	if l.twin == nil {
+func (d *discoverer) knownToHold(l *directory, name string) (holds, known bool) {
+	if l.same == nil {
 		return false, false
 	}
-	holds, known = l.twin.holds[name]
+	holds, known = l.same.holds[name]
 	return holds, known
 }
 
@@ -50,30 +48,30 @@ func (d *discoverer) knownToHold(l *listing, name string) (holds, known bool) {
 // like it that its author must have meant one; in the latter case, and when it
 // cannot be read, a diagnostic says what is wrong.
 func (d *discoverer) isManifest(name string) bool {
-	if d.tree.resolve(name).isDir {
+	if d.tree.Resolve(name).IsDir {
 		return false // a symbolic link to a directory
 	}
-	data, real, err := d.tree.load(name, newTrace())
+	data, real, err := d.tree.Load(name, tree.NewTrace())
 	if errors.Is(err, fs.ErrNotExist) {
-		d.diagnose(SeverityWarning, Position{Path: name}, "is a symbolic link that leads nowhere")
+		d.diagnose(SeverityWarning, tree.Position{Path: name}, "is a symbolic link that leads nowhere")
 		return false
 	}
 	if err != nil {
-		p := unreadable(name, err)
+		p := Unreadable(name, err)
 		d.problems[name] = p
 		d.diagnose(SeverityError, p.Position, "%s", p.Message)
 		return true
 	}
-	if !mayHoldObject(data) {
+	if !tree.MayHoldObject(data) {
 		return false
 	}
-	if isPointer(data) && path.Ext(name) == ".json" { // data, rather than a manifest
+	if tree.IsPointer(data) && path.Ext(name) == ".json" { // data, rather than a manifest
 		d.pointers[name] = true
-		d.diagnose(SeverityWarning, Position{Path: name}, "%s", elsewhere(data))
+		d.diagnose(SeverityWarning, tree.Position{Path: name}, "%s", tree.Elsewhere(data))
 		return false
 	}
-	f := d.tree.decodeManifest(real, data)
-	if p := fileProblem(f); p != nil {
+	f := d.tree.DecodeManifest(real, data)
+	if p := ManifestProblem(f); p != nil {
 		d.problems[name] = p
 	}
 	return d.holdsObject(name, f)
@@ -93,58 +91,32 @@ func (d *discoverer) refusal(root Root) *Problem {
 }
 
 // holdsObject tells what is wrong with documents that were meant as objects.
-func (d *discoverer) holdsObject(name string, f *manifestFile) bool {
+func (d *discoverer) holdsObject(name string, f *tree.ManifestFile) bool {
 	found := false
-	for _, doc := range f.documents {
+	for _, doc := range f.Documents {
 		switch {
-		case doc.bad != nil && doc.object && doc.template:
-			d.tellTemplate(name, doc.bad)
-		case doc.bad != nil && doc.object:
-			d.diagnose(SeverityError, doc.bad.Position, "%s", doc.bad.message)
+		case doc.Bad != nil && doc.Object && doc.Template:
+			d.addTemplate(name, doc.Bad)
+		case doc.Bad != nil && doc.Object:
+			d.diagnose(SeverityError, doc.Bad.Position, "%s", doc.Bad.Message)
 			found = true
-		case len(doc.objects) > 0:
+		case len(doc.Objects) > 0:
 			found = true
 		}
 	}
 	switch {
-	case f.bad != nil && templated([]byte(f.bad.message)): // the separator itself
-		d.tellTemplate(name, f.bad)
-	case f.bad != nil:
-		d.diagnose(SeverityError, f.bad.Position, "%s", f.bad.message)
+	case f.Bad != nil && tree.Templated([]byte(f.Bad.Message)): // the separator itself
+		d.addTemplate(name, f.Bad)
+	case f.Bad != nil:
+		d.diagnose(SeverityError, f.Bad.Position, "%s", f.Bad.Message)
 		found = true
 	}
 	return found
 }
 
-// tellTemplate tells of what is left out since it is no YAML yet.
-func (d *discoverer) tellTemplate(name string, bad *syntax) {
-	d.diagnose(SeverityWarning, bad.Position, "looks like a template, not a manifest: %s", bad.message)
-	id, _ := d.tree.identity(d.real(name)) // it was read
-	d.leftOut(Gap{Position: Position{Path: name}, Kind: GapTemplate, Root: RootID{Dir: path.Dir(name)}, Identity: id})
-}
-
-// templated tells a file of another tool's templates, which is no YAML yet.
-func templated(text []byte) bool {
-	return bytes.Contains(text, []byte("{{")) && bytes.Contains(text, []byte("}}"))
-}
-
-// pluginFiles lists the files that plugin configuration names.
-func pluginFiles(data []byte) []string {
-	var out []string
-	for _, c := range splitChunks(normalize(data)) {
-		decoder := yaml.NewDecoder(strings.NewReader(c.text))
-		var node yaml.Node
-		for decoder.Decode(&node) == nil {
-			var value any
-			if guardNode(&node, Limits{}.withDefaults()) == nil && node.Decode(&value) == nil {
-				for _, p := range pluginPaths(stringKeys(value)) {
-					if !text(p) {
-						out = append(out, unique(p, sourcePath(p))...)
-					}
-				}
-			}
-			node = yaml.Node{}
-		}
-	}
-	return out
+// addTemplate tells of what is left out since it is no YAML yet.
+func (d *discoverer) addTemplate(name string, bad *tree.SyntaxError) {
+	d.diagnose(SeverityWarning, bad.Position, "looks like a template, not a manifest: %s", bad.Message)
+	id, _ := d.tree.Identity(d.real(name)) // it was read
+	d.addGap(Gap{Position: tree.Position{Path: name}, Kind: GapTemplate, Root: RootID{Dir: path.Dir(name)}, Identity: id})
 }

@@ -1,4 +1,4 @@
-package render
+package render_test
 
 import (
 	"context"
@@ -7,6 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/sources"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // TestPartlyUsedDirectoriesAreTold: what no kustomization uses beside a file that
@@ -19,15 +22,15 @@ func TestPartlyUsedDirectoriesAreTold(t *testing.T) {
 		"apps/values.yaml":       {Data: []byte("a: 1")},
 		"env/kustomization.yaml": {Data: []byte("resources: [../apps/w1.yaml]")},
 	}
-	found, err := NewRenderer(fsys, Options{}).Discover(context.Background())
+	found, err := sources.NewRenderer(fsys, render.Options{}).Discover(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(found.Roots) != 1 || found.Roots[0].Dir != "env" {
 		t.Errorf("roots %v", found.Roots)
 	}
-	want := []Gap{{Position: Position{Path: "apps/w2.yaml"}, Kind: GapUnused, Root: RootID{Dir: "apps"}}}
-	if d := cmp.Diff(want, found.Gaps, cmpopts.IgnoreFields(Gap{}, "Identity")); d != "" {
+	want := []render.Gap{{Position: tree.Position{Path: "apps/w2.yaml"}, Kind: render.GapUnused, Root: render.RootID{Dir: "apps"}}}
+	if d := cmp.Diff(want, found.Gaps, cmpopts.IgnoreFields(render.Gap{}, "Identity")); d != "" {
 		t.Error(d)
 	}
 }

@@ -1,4 +1,4 @@
-package render
+package render_test
 
 import (
 	"cmp"
@@ -12,7 +12,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/kustomize/rules"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/proof"
+	"github.com/preadmit/preadmit/render/sources"
+	"github.com/preadmit/preadmit/render/tree"
+	"github.com/preadmit/preadmit/render/tree/gittree"
 )
 
 // provenance counts what is known of the leaves of rendered objects.
@@ -87,7 +93,7 @@ func TestProvenance(t *testing.T) {
 // one seen are left out.
 func (p *provenance) tree(t *testing.T, fsys fs.FS, seen map[string]bool, every int) {
 	t.Helper()
-	r, read := NewRenderer(fsys, Options{}), newReader(fsys)
+	r, read := sources.NewRenderer(fsys, render.Options{}), newReader(fsys)
 	d, err := r.Discover(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -107,9 +113,9 @@ func (p *provenance) tree(t *testing.T, fsys fs.FS, seen map[string]bool, every 
 	}
 }
 
-func (p *provenance) root(t *testing.T, r *Renderer, read *reader, result *Result) {
+func (p *provenance) root(t *testing.T, r *render.Renderer, read *reader, result *render.Result) {
 	t.Helper()
-	sources, err := r.Sources(context.Background(), result)
+	sources, err := r.Origins(context.Background(), result)
 	if err != nil {
 		t.Fatalf("%s: %v", result.Root.Dir, err)
 	}
@@ -120,13 +126,13 @@ func (p *provenance) root(t *testing.T, r *Renderer, read *reader, result *Resul
 	for i, source := range sources {
 		p.objects++
 		content := result.Objects[i].Content()
-		kind, name := kindAndName(content)
+		kind, name := render.KindAndName(content)
 		everyLeaf(content, "", func(path string) {
-			value, _ := Field(content, path)
-			place := source.Place(path, Whole)
+			value, _ := origin.Field(content, path)
+			place := source.Place(path, origin.Whole)
 			told := fmt.Sprintf("%s %s/%s %s = %.80q at %s", result.Root.Dir, kind, name, path, fmt.Sprint(value), place.Position)
 			p.leaf(read, place, told, path, value)
-			p.sample(sampledLeaf{r, result, Claim{Object: i, Field: path, Place: place}, told})
+			p.sample(sampledLeaf{r, result, proof.Claim{Object: i, Field: path, Place: place}, told})
 		})
 	}
 }
@@ -135,29 +141,29 @@ func (p *provenance) sample(leaf sampledLeaf) {
 	if leaf.claim.Place.Found() {
 		p.samples[0].add(leaf)
 	}
-	if leaf.claim.Place.Evidence == Inferred {
+	if leaf.claim.Place.Evidence == origin.Inferred {
 		p.samples[1].add(leaf)
 	}
 }
 
 // leaf counts one leaf; told is an example.
-func (p *provenance) leaf(read *reader, place Place, told, path string, value any) {
+func (p *provenance) leaf(read *reader, place origin.Place, told, path string, value any) {
 	p.leaves++
 	if !place.Found() {
 		out, why := outExplained, place.Why
 		switch why {
 		case "":
 			out, why = outUnknown, "no reason is told"
-		case whyUnknown:
+		case rules.WhyUnknown:
 			out = outUnknown
 		}
 		p.evidence[out]++
 		p.reason(why, told)
 		return
 	}
-	p.evidence[map[Evidence]string{Marked: outMarked, Inferred: outInferred}[place.Evidence]]++
-	steps := parsePath(path)
-	how := read.agrees(place.Position, steps[len(steps)-1].key, value)
+	p.evidence[map[origin.Evidence]string{origin.Marked: outMarked, origin.Inferred: outInferred}[place.Evidence]]++
+	steps := origin.ParsePath(path)
+	how := read.agrees(place.Position, steps[len(steps)-1].Key, value)
 	if how == "" {
 		how = outDisagrees
 		p.reason(outDisagrees, told)
@@ -191,7 +197,7 @@ func (p *provenance) String() string {
 func writeExamples(out *strings.Builder, examples map[string][]string) {
 	for _, why := range slices.Sorted(maps.Keys(examples)) {
 		list := examples[why]
-		for i, n := 0, min(atoi(os.Getenv("PREADMIT_VERBOSE")), len(list)); i < n; i++ { // spread over all
+		for i, n := 0, min(tree.Atoi(os.Getenv("PREADMIT_VERBOSE")), len(list)); i < n; i++ { // spread over all
 			fmt.Fprintf(out, "  %s: %s\n", why, list[i*len(list)/n])
 		}
 	}

@@ -1,4 +1,4 @@
-package render
+package render_test
 
 import (
 	"context"
@@ -10,6 +10,10 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/sources"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // canary is a server on the loopback interface that must never hear of us.
@@ -106,23 +110,12 @@ func refused(t *testing.T, kustomization, url string) {
 	} {
 		fsys[name] = &fstest.MapFile{Data: []byte(data)}
 	}
-	result := NewRenderer(fsys, Options{}).Render(context.Background(), Root{RootID: RootID{Kind: KindKustomize, Dir: "root"}})
-	if result.Problem == nil || result.Problem.Kind != ProblemRefused {
+	result := sources.NewRenderer(fsys, render.Options{}).Render(context.Background(), render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "root"}})
+	if result.Problem == nil || result.Problem.Kind != render.ProblemRefused {
 		t.Fatalf("not refused: %+v", result.Problem)
 	}
 	if result.Problem.Line == 0 || !strings.HasPrefix(result.Problem.Path, "root/") {
 		t.Errorf("no line: %v", result.Problem)
-	}
-}
-
-// TestLocalNames are entries that look a little like remote ones.
-func TestLocalNames(t *testing.T) {
-	for _, entry := range []string{
-		"base", "./base", "../base", "a@b", "git", "github.com", "my.github.com/x/y", "http/x/y", "httpx://a", "a:b", "base?ref=x", "ssh:/a",
-	} {
-		if remoteBase(entry) {
-			t.Errorf("%q is taken for a remote base", entry)
-		}
 	}
 }
 
@@ -136,8 +129,8 @@ func TestLayeringBomb(t *testing.T) {
 		fsys[dir+"/a/kustomization.yaml"] = &fstest.MapFile{Data: []byte(side)}
 		fsys[dir+"/b/kustomization.yaml"] = &fstest.MapFile{Data: []byte(side)}
 	}
-	result := NewRenderer(fsys, Options{}).Render(context.Background(), Root{RootID: RootID{Kind: KindKustomize, Dir: "l40"}})
-	if result.Problem == nil || result.Problem.Kind != ProblemRefused || !strings.Contains(result.Problem.Message, "over a billion") {
+	result := sources.NewRenderer(fsys, render.Options{}).Render(context.Background(), render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "l40"}})
+	if result.Problem == nil || result.Problem.Kind != render.ProblemRefused || !strings.Contains(result.Problem.Message, "over a billion") {
 		t.Errorf("problem %v", result.Problem)
 	}
 }
@@ -145,14 +138,14 @@ func TestLayeringBomb(t *testing.T) {
 func TestFileLimit(t *testing.T) {
 	big := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: " + strings.Repeat("x", 2000) + "\n"
 	fsys := fstest.MapFS{"a.yaml": {Data: []byte(big)}, "k/kustomization.yaml": {Data: []byte("resources: [../a.yaml]")}}
-	r := NewRenderer(fsys, Options{Limits: Limits{FileBytes: 1000}})
-	for _, root := range []Root{{RootID: RootID{Kind: KindPlain, Dir: "."}, Files: []string{"a.yaml"}}, {RootID: RootID{Kind: KindKustomize, Dir: "k"}}} {
+	r := sources.NewRenderer(fsys, render.Options{Limits: tree.Limits{FileBytes: 1000}})
+	for _, root := range []render.Root{{RootID: render.RootID{Kind: render.KindPlain, Dir: "."}, Files: []string{"a.yaml"}}, {RootID: render.RootID{Kind: render.KindKustomize, Dir: "k"}}} {
 		p := r.Render(context.Background(), root).Problem
-		if p == nil || p.Kind != ProblemRefused || p.Path != "a.yaml" || !strings.Contains(p.Message, "limit of 1000 bytes") {
+		if p == nil || p.Kind != render.ProblemRefused || p.Path != "a.yaml" || !strings.Contains(p.Message, "limit of 1000 bytes") {
 			t.Errorf("%s: problem %v", root.Kind, p)
 		}
 	}
-	if p := NewRenderer(fsys, Options{}).Render(context.Background(), Root{RootID: RootID{Kind: KindKustomize, Dir: "k"}}).Problem; p != nil {
+	if p := sources.NewRenderer(fsys, render.Options{}).Render(context.Background(), render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "k"}}).Problem; p != nil {
 		t.Errorf("within the default limit: %v", p)
 	}
 }
@@ -173,23 +166,23 @@ func TestSizeLimits(t *testing.T) {
 		"p/kustomization.yaml": {Data: []byte("resources: [../many.yaml]\npatches:\n" + strings.Repeat("- {target: {name: a1}, patch: '- {op: add, path: /data, value: {}}'}\n", 4))},
 		"m/kustomization.yaml": {Data: []byte("resources: [../many.yaml]")},
 	}
-	limits := map[string]Limits{"w": {Keys: 20}, "m": {Documents: 20}, "p": {Patches: 100}}
+	limits := map[string]tree.Limits{"w": {Keys: 20}, "m": {Documents: 20}, "p": {Patches: 100}}
 	for dir, want := range map[string]string{
 		"w": "wide.yaml:5: the mapping has 30 keys, more than the limit of 20",
 		"p": "p/kustomization.yaml:1: rendering would try patches on resources 120 times, more than the limit of 100",
 		"m": "m/kustomization.yaml:1: rendering would load 30 resources, more than the limit of 20",
 	} {
-		root := Root{RootID: RootID{Kind: KindKustomize, Dir: dir}}
-		p := NewRenderer(fsys, Options{Limits: limits[dir]}).Render(context.Background(), root).Problem
-		if p == nil || p.Kind != ProblemRefused || !strings.HasPrefix(p.Error(), want) {
+		root := render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: dir}}
+		p := sources.NewRenderer(fsys, render.Options{Limits: limits[dir]}).Render(context.Background(), root).Problem
+		if p == nil || p.Kind != render.ProblemRefused || !strings.HasPrefix(p.Error(), want) {
 			t.Errorf("%s: problem %v, want %s", dir, p, want)
 		}
-		if p := NewRenderer(fsys, Options{}).Render(context.Background(), root).Problem; p != nil {
+		if p := sources.NewRenderer(fsys, render.Options{}).Render(context.Background(), root).Problem; p != nil {
 			t.Errorf("%s within the default limits: %v", dir, p)
 		}
 	}
-	plain := Root{RootID: RootID{Kind: KindPlain, Dir: "."}, Files: []string{"wide.yaml"}}
-	if p := NewRenderer(fsys, Options{Limits: Limits{Keys: 20}}).Render(context.Background(), plain).Problem; p == nil || p.Kind != ProblemRefused {
+	plain := render.Root{RootID: render.RootID{Kind: render.KindPlain, Dir: "."}, Files: []string{"wide.yaml"}}
+	if p := sources.NewRenderer(fsys, render.Options{Limits: tree.Limits{Keys: 20}}).Render(context.Background(), plain).Problem; p == nil || p.Kind != render.ProblemRefused {
 		t.Errorf("plain: problem %v", p)
 	}
 }

@@ -1,12 +1,3 @@
-// Package render turns a tree of files and a root in it into the Kubernetes
-// objects the root stands for, and can say where in the tree an object and its
-// fields were written.
-//
-// A tree is an fs.FS: a git commit, a work tree or a plain directory (package
-// gittree opens them). A root is a kustomization nothing else in the tree uses,
-// or a directory of plain manifests. Kustomize runs in process, unmodified, on a
-// read-only file system over the tree; whatever could reach a network, run a
-// program or exhaust memory is refused before kustomize sees it.
 package render
 
 import (
@@ -15,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/preadmit/preadmit/render/tree"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
@@ -77,62 +69,12 @@ type Root struct {
 // finding out whether they were read before.
 func (r Root) listed() bool { return len(r.Files) > 0 }
 
-// Position is a place in a file of a tree. Line and Column count from 1; a zero
-// Line means the file as a whole.
-type Position struct {
-	Path   string
-	Line   int
-	Column int
-	// EndLine and EndColumn close the range; EndColumn is exclusive, as in SARIF.
-	// Zero when only the start is known.
-	EndLine   int
-	EndColumn int
-}
-
-func (p Position) String() string {
-	switch {
-	case p.Line == 0:
-		return p.Path
-	case p.Column == 0:
-		return fmt.Sprintf("%s:%d", p.Path, p.Line)
-	}
-	return fmt.Sprintf("%s:%d:%d", p.Path, p.Line, p.Column)
-}
-
-// Object is one object a root renders to.
-type Object struct {
-	// JSON is the object in JSON, with sorted keys. It must not be modified.
-	JSON []byte
-	// Index is the object's place among the objects of its root.
-	Index int
-}
-
 // Content decodes the object as an API server does: maps, slices, strings, bools,
 // int64, float64 and nil.
 func (o *Object) Content() map[string]any {
 	var content map[string]any
 	_ = utiljson.Unmarshal(o.JSON, &content) // it was encoded here
 	return content
-}
-
-// ProblemKind classifies why a root, or a part of it, could not be rendered.
-type ProblemKind string
-
-const (
-	// ProblemRefused: rendering would need a network, a program or unbounded
-	// resources, so it was not tried (remote bases, plugins, Helm, alias bombs).
-	// The root's verdict is indeterminate.
-	ProblemRefused ProblemKind = "refused"
-	// ProblemFailed: the root is broken (kustomize fails, YAML does not parse).
-	ProblemFailed ProblemKind = "failed"
-)
-
-// Problem says why a root has no objects, in words for the author of the
-// pull request.
-type Problem struct {
-	Kind ProblemKind
-	Position
-	Message string
 }
 
 func (p *Problem) Error() string { return p.Position.String() + ": " + p.Message }
@@ -150,7 +92,7 @@ const (
 // that looks like a manifest but does not parse, a deprecated field.
 type Diagnostic struct {
 	Severity Severity
-	Position
+	tree.Position
 	Message string
 }
 
@@ -179,7 +121,7 @@ const (
 // Options steer rendering. The zero value is the default.
 type Options struct {
 	LoadRestrictor LoadRestrictor
-	Limits         Limits
+	Limits         tree.Limits
 	// Isolate renders a root whose closure has an `openapi:` field in a process of
 	// its own, because such a schema is global to a process. When nil those roots
 	// are refused.
@@ -192,43 +134,12 @@ type Options struct {
 // Render would. Isolate makes one.
 type Isolator func(ctx context.Context, root Root, fsys fs.FS, opts Options) (*Result, error)
 
-// Limits bound what rendering a tree may cost. A zero field takes its default.
-type Limits struct {
-	// FileBytes is the largest file read, in bytes. Default 16 MiB.
-	FileBytes int64
-	// Nodes is the largest number of YAML nodes of one document with its aliases
-	// expanded. Default 1,000,000.
-	Nodes int
-	// Keys is the largest number of keys of one mapping. Default 10,000: kustomize's
-	// time grows with their square. (An API server takes objects of 3 MiB at most.)
-	Keys int
-	// Documents is the largest number of YAML documents one root may list as
-	// resources, with repetitions. Default 5,000, for the same reason.
-	Documents int
-	// Patches bounds how often one root may try a patch or replacement on a resource:
-	// the product of both. Default 50,000, which takes kustomize about 40 seconds.
-	Patches int
-	// Visits is the largest number of kustomization files one root may load.
-	// Default 10,000.
-	Visits int
-}
-
-// Trace is what one render read: enough to know whether another tree would
-// render the same.
-type Trace struct {
-	// Reads maps each file read to the name git gives its content, in hex, each symbolic
-	// link passed to its target, and directories found where something is named to a mark.
-	Reads map[string]string
-	// Misses are paths that were looked for and do not exist.
-	Misses map[string]bool
-}
-
 // Result is the outcome of rendering one root. Either Problem is nil, or Objects
 // is empty.
 type Result struct {
 	Root    Root
 	Objects []*Object
-	Trace   Trace
+	Trace   tree.Trace
 	// Problem says why the root did not render.
 	Problem *Problem
 	// Diagnostics are remarks about a root that did render.

@@ -3,31 +3,35 @@ package render
 import (
 	"context"
 	"io/fs"
+	"path"
 	"sync"
 	"sync/atomic"
+
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // Renderer renders the roots of one tree. It is safe for concurrent use.
 type Renderer struct {
-	tree    *tree
-	opts    Options
-	news    []NewSource
-	sources []SourceOf
+	tree         *tree.Tree
+	opts         Options
+	constructors []Constructor
+	sources      []Source
 	// inputs are those of kustomizations: RootID -> *Inputs
-	inputs sync.Map
+	needs sync.Map
 	// found is what Discover found.
 	found atomic.Pointer[discoverer]
 	// beside is the renderer of another tree that this one was made beside.
 	beside *Renderer
 }
 
-// newRenderer makes a renderer for a tree with sources. The tree must not change.
-func newRenderer(fsys fs.FS, opts Options, sources ...NewSource) *Renderer {
-	return rendererOf(newTree(fsys, opts.Limits), opts, sources)
+// NewRenderer makes a renderer for a tree with sources. The tree must not change.
+func NewRenderer(fsys fs.FS, opts Options, sources ...Constructor) *Renderer {
+	return rendererOf(tree.New(fsys, opts.Limits), opts, sources)
 }
 
-func rendererOf(t *tree, opts Options, news []NewSource) *Renderer {
-	r := &Renderer{tree: t, opts: opts, news: news}
+func rendererOf(t *tree.Tree, opts Options, news []Constructor) *Renderer {
+	r := &Renderer{tree: t, opts: opts, constructors: news}
 	for _, make := range news {
 		r.sources = append(r.sources, make(t, opts))
 	}
@@ -35,7 +39,7 @@ func rendererOf(t *tree, opts Options, news []NewSource) *Renderer {
 }
 
 // source is the source of a kind of roots; nil when there is none.
-func (r *Renderer) source(kind RootKind) SourceOf {
+func (r *Renderer) source(kind RootKind) Source {
 	for _, s := range r.sources {
 		if s.Kind() == kind {
 			return s
@@ -44,9 +48,9 @@ func (r *Renderer) source(kind RootKind) SourceOf {
 	return nil
 }
 
-// Kustomization returns the root that the files of a directory make, whether or not
+// At returns the root that the files of a directory make, whether or not
 // others use it; false when there is none.
-func (r *Renderer) Kustomization(dir string) (Root, bool) {
+func (r *Renderer) At(dir string) (Root, bool) {
 	for _, s := range r.sources {
 		if root, ok := s.At(dir); ok {
 			return root, true
@@ -60,12 +64,14 @@ func (r *Renderer) Kustomization(dir string) (Root, bool) {
 func (r *Renderer) Parts(root Root) []Root { return r.source(root.Kind).Parts(root) }
 
 // DeletedBy returns what in a root takes an object away that was rendered before.
-func (r *Renderer) DeletedBy(s *Source, root Root) []Deletion { return s.DeletedBy(r.tree, root.Dir) }
+func (r *Renderer) DeletedBy(s *origin.Origin, root Root) []origin.Deletion {
+	return s.DeletedBy(r.tree, root.Dir)
+}
 
 // Beside makes a renderer for another tree, with the same options, that shares what
 // is known of files which both trees have.
 func (r *Renderer) Beside(fsys fs.FS) *Renderer {
-	other := rendererOf(r.tree.beside(fsys), r.opts, r.news)
+	other := rendererOf(r.tree.Beside(fsys), r.opts, r.constructors)
 	other.beside = r
 	return other
 }
@@ -75,8 +81,8 @@ func (r *Renderer) Beside(fsys fs.FS) *Renderer {
 // runs to its end, because kustomize cannot be interrupted.
 func (r *Renderer) Render(ctx context.Context, root Root) *Result {
 	if err := ctx.Err(); err != nil {
-		return &Result{Root: root, Trace: newTrace(), Problem: &Problem{
-			Kind: ProblemFailed, Position: Position{Path: root.Dir}, Message: "rendering was given up: " + err.Error()}}
+		return &Result{Root: root, Trace: tree.NewTrace(), Problem: &Problem{
+			Kind: ProblemFailed, Position: tree.Position{Path: root.Dir}, Message: "rendering was given up: " + err.Error()}}
 	}
 	do := func() *Result { return r.source(root.Kind).Render(ctx, root) }
 	if r.opts.Cache != nil && !root.listed() {
@@ -85,10 +91,10 @@ func (r *Renderer) Render(ctx context.Context, root Root) *Result {
 	return do()
 }
 
-// Sources says where each object of a result was written, in the order of its
+// Origins says where each object of a result was written, in the order of its
 // Objects. The result must be that of a root of this tree. It costs about one more
 // render. The error is the result's problem, if it has one, or that of ctx.
-func (r *Renderer) Sources(ctx context.Context, result *Result) ([]*Source, error) {
+func (r *Renderer) Origins(ctx context.Context, result *Result) ([]*origin.Origin, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -99,15 +105,38 @@ func (r *Renderer) Sources(ctx context.Context, result *Result) ([]*Source, erro
 }
 
 // Tree returns the tree whose roots are rendered.
-func (r *Renderer) Tree() *tree { return r.tree }
+func (r *Renderer) Tree() *tree.Tree { return r.tree }
 
 // Manifests returns the files that a root is made of.
 func (r *Renderer) Manifests(root Root) Manifests { return r.source(root.Kind).Manifests(root) }
 
 // Changed returns a renderer of the tree with another content of one file, without a
 // cache. What is known of the files of a trace is taken along.
-func (r *Renderer) Changed(path string, data []byte, known Trace) *Renderer {
+func (r *Renderer) Changed(path string, data []byte, known tree.Trace) *Renderer {
 	opts := r.opts
 	opts.Cache = nil // no other run asks for this
-	return rendererOf(changedTree(r.tree, path, data, known), opts, r.news)
+	return rendererOf(tree.Changed(r.tree, path, data, known), opts, r.constructors)
+}
+
+// Valid tells whether the renderer's tree would render the same as the one the
+// trace is of: every file read has the same content there, every symbolic link
+// passed the same target, and what was missing still is. It does not know of the
+// options of a render, nor, for a plain root, of files added to its directory
+// (compare Root.Files).
+func (r *Renderer) Valid(trace tree.Trace) bool {
+	for name, want := range trace.Reads {
+		// Below a symbolic link `..` leads elsewhere.
+		if dir := r.tree.Resolve(path.Dir(name)); dir.Err != nil || dir.Real != path.Dir(name) {
+			return false
+		}
+		if got, err := r.tree.Identity(name); err != nil || got != want {
+			return false
+		}
+	}
+	for name := range trace.Misses {
+		if r.tree.Resolve(name).Err == nil {
+			return false
+		}
+	}
+	return true
 }

@@ -1,10 +1,13 @@
-package render
+package render_test
 
 import (
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/proof"
 )
 
 // sampledLeaves is how many located leaves of a repository are proven by
@@ -13,9 +16,9 @@ const sampledLeaves = 300
 
 // sampledLeaf is a located leaf of a rendering.
 type sampledLeaf struct {
-	renderer *Renderer
-	result   *Result
-	claim    Claim
+	renderer *render.Renderer
+	result   *render.Result
+	claim    proof.Claim
 	told     string
 }
 
@@ -27,7 +30,7 @@ type sample struct {
 	passed int
 	leaves []sampledLeaf
 	// counts are those of outcomes, whys the reasons why nothing could be decided.
-	counts   map[Outcome]int
+	counts   map[proof.Outcome]int
 	whys     map[string]int
 	examples map[string][]string
 }
@@ -35,7 +38,7 @@ type sample struct {
 func newSample(title string) *sample {
 	return &sample{
 		title: title, random: rand.New(rand.NewPCG(1, 2)),
-		counts: map[Outcome]int{}, whys: map[string]int{}, examples: map[string][]string{},
+		counts: map[proof.Outcome]int{}, whys: map[string]int{}, examples: map[string][]string{},
 	}
 }
 
@@ -58,26 +61,26 @@ func (s *sample) prove(want int) {
 		if s.decided() >= want {
 			return
 		}
-		proof := Counterfactual(leaf.renderer, context.Background(), leaf.result, leaf.claim)
-		s.counts[proof.Outcome]++
-		if proof.Outcome != Confirmed {
-			why, _, _ := strings.Cut(proof.Why, ":")
-			why = proof.Outcome.String() + ": " + why
+		got := proof.Check(leaf.renderer, context.Background(), leaf.result, leaf.claim)
+		s.counts[got.Outcome]++
+		if got.Outcome != proof.Confirmed {
+			why, _, _ := strings.Cut(got.Why, ":")
+			why = got.Outcome.String() + ": " + why
 			s.whys[why]++
-			s.examples[why] = append(s.examples[why], leaf.told+": "+proof.Why)
+			s.examples[why] = append(s.examples[why], leaf.told+": "+got.Why)
 		}
 	}
 }
 
-func (s *sample) decided() int { return s.counts[Confirmed] + s.counts[Refuted] }
+func (s *sample) decided() int { return s.counts[proof.Confirmed] + s.counts[proof.Refuted] }
 
-func (s *sample) confirmed() float64 { return percent(s.counts[Confirmed], s.decided()) }
+func (s *sample) confirmed() float64 { return percent(s.counts[proof.Confirmed], s.decided()) }
 
 // String is a table of what became of the sample.
 func (s *sample) String() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "  counterfactuals of %s: %d of %d confirmed (%.2f %%), %d undecided\n",
-		s.title, s.counts[Confirmed], s.decided(), s.confirmed(), s.counts[Undecided])
+		s.title, s.counts[proof.Confirmed], s.decided(), s.confirmed(), s.counts[proof.Undecided])
 	writeCounts(&out, s.whys)
 	writeExamples(&out, s.examples)
 	return out.String()

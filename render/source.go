@@ -1,122 +1,70 @@
 package render
 
-// Source says where an object and its fields were written. It is safe for
-// concurrent use.
-type Source struct {
-	places func() places
-}
+import (
+	"context"
 
-// places are the positions of one object.
-type places struct {
-	document Position
-	// find is nil when only the document is known.
-	find func(path string, part Part) Place
-	// why says why only the document is known.
-	why string
-	// removals is nil when nothing takes elements of lists away.
-	removals func(list string) []Removal
-	// history is nil when the object's way through kustomizations is not known.
-	history history
-}
-
-// Part is a part of a value that several lines may have written together: an
-// image whose name and tag come from different entries, a name with a prefix.
-type Part int
-
-const (
-	// Whole is the value, or any part of it.
-	Whole Part = iota
-	// Front is what a value begins with: of an image all before tag and digest, of
-	// a name what `namePrefix` put there.
-	Front
-	// Back is what it ends with: of an image tag and digest, of a name what
-	// `nameSuffix` put there.
-	Back
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Evidence is how it is known that a line wrote a field.
-type Evidence int
+// Source renders the roots of one kind of a tree. Sources do not know one another:
+// adding a kind of root is adding one.
+type Source interface {
+	// Kind is that of its roots.
+	Kind() RootKind
 
-const (
-	// Nearest is none: the position is that of the nearest ancestor.
-	Nearest Evidence = iota
-	// Marked: the object holds the very node that the line was read into, and both
-	// say the same.
-	Marked
-	// Inferred: kustomize does not carry a mark; the line is one that writes such a
-	// field, and this value.
-	Inferred
-	// Removed: the field is gone, and the line took it away.
-	Removed
-)
+	// RootFile reports whether a file of that name makes its directory a root of this
+	// kind, if nothing else uses it.
+	RootFile(name string) bool
+	// Uses returns what the root files of a directory use.
+	Uses(dir string, rootFiles []string) *Uses
+	// At returns the root that the root files of a directory make, whether or not others
+	// use it; ok is false when there is none.
+	At(dir string) (root Root, ok bool)
+	// Reads returns everything that rendering the root of a directory may read or miss.
+	Reads(dir string) tree.Trace
 
-// Place is what is known of where a field was written.
-type Place struct {
-	Position
-	Evidence Evidence
-	// Why says why no line is known, in words for the reader of a report. Only with
-	// Nearest, and empty for a field that the object does not have.
-	Why string
+	// Needs returns what a root needs, without rendering it.
+	Needs(root Root) *Needs
+	// Render renders a root. What is wrong with it is the result's Problem.
+	Render(ctx context.Context, root Root) *Result
+	// Origins returns where the objects of a result without a problem were written, in
+	// their order.
+	Origins(ctx context.Context, result *Result) ([]*origin.Origin, error)
+	// Manifests returns the files that a root is made of.
+	Manifests(root Root) Manifests
+	// Parts returns what can be rendered of a root that is refused as a whole.
+	Parts(root Root) []Root
 }
 
-// Found tells whether the position is the field's own.
-func (p Place) Found() bool { return p.Evidence == Marked || p.Evidence == Inferred }
+// Constructor makes a Source of a tree.
+type Constructor func(t *tree.Tree, opts Options) Source
 
-// Removal is an element that a patch took out of a list.
-type Removal struct {
-	// Element is what was taken away, as JSON decodes; perhaps only the fields the
-	// patch tells it by.
-	Element any
-	// Position is that of the directive or operation.
-	Position Position
+// Uses is what the root files of a directory use.
+type Uses struct {
+	// Component is set when the directory is no root by itself, whether or not others
+	// use it.
+	Component bool
+	// Files are files that are used, Dirs directories with everything below.
+	Files, Dirs []string
+	// Resources are those of Files that are listed as resources.
+	Resources []string
+	// Bases are other directories whose roots are used.
+	Bases       []string
+	Diagnostics []Diagnostic
+
+	// Within is the directory that everything lies in which was looked at.
+	Within string
+	// Linked is set when a symbolic link led there.
+	Linked bool
 }
 
-// history is what kustomizations did to an object.
-type history interface {
-	// steps is Source.Chain; at is the place of the field.
-	steps(path string, part Part, at Place) []Step
-	// taking adds to a step that took something out of a list who applied it.
-	taking(list string, last Step) Step
-	// passed is Source.Passed.
-	passed() (entry Position, through []Passage)
-	// deletedBy is Source.DeletedBy.
-	deletedBy(t *tree, dir string) []Deletion
-}
-
-// newSource makes a Source whose places are found when they are first asked for.
-func newSource(places func() places) *Source { return &Source{places: places} }
-
-// known is a source whose places need no more work.
-func known(p places) *Source { return &Source{places: func() places { return p }} }
-
-// Document is the first line of content of the object's YAML document (for
-// generated objects the generator's entry or kustomization file).
-func (s *Source) Document() Position { return s.places().document }
-
-// Find gives the position of a field, written as the Kubernetes API writes field
-// paths: `spec.template.spec.containers[0].image`, `metadata.labels[app]`. When
-// the field has no position of its own, the nearest existing ancestor's is
-// returned with found == false.
-func (s *Source) Find(path string) (pos Position, found bool) {
-	p := s.Place(path, Whole)
-	return p.Position, p.Found()
-}
-
-// Place gives the position of a part of a field's value and how it is known.
-func (s *Source) Place(path string, part Part) Place {
-	p := s.places()
-	if p.find == nil {
-		return Place{Position: p.document, Why: p.why}
-	}
-	return p.find(path, part)
-}
-
-// Removals are the elements that patches took out of the list at a field path,
-// those of the patch applied last first.
-func (s *Source) Removals(list string) []Removal {
-	p := s.places()
-	if p.removals == nil {
-		return nil
-	}
-	return p.removals(list)
+// Manifests are the files that a root is made of.
+type Manifests struct {
+	// Files are YAML, the outermost first.
+	Files []string
+	// Values are files that become values as they are, Lines those whose lines do.
+	Values, Lines map[string]bool
+	// Patches is how often rendering tries a patch on a resource.
+	Patches int
 }

@@ -1,4 +1,4 @@
-package render
+package render_test
 
 import (
 	"context"
@@ -9,6 +9,9 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/sources"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 func traceTree() fstest.MapFS {
@@ -23,7 +26,7 @@ func traceTree() fstest.MapFS {
 }
 
 func TestTrace(t *testing.T) {
-	result := NewRenderer(traceTree(), Options{}).Render(context.Background(), Root{RootID: RootID{Kind: KindKustomize, Dir: "overlay"}})
+	result := sources.NewRenderer(traceTree(), render.Options{}).Render(context.Background(), render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "overlay"}})
 	if result.Problem != nil {
 		t.Fatal(result.Problem)
 	}
@@ -51,7 +54,7 @@ func TestTrace(t *testing.T) {
 	} {
 		other := traceTree()
 		c.change(other)
-		if got := NewRenderer(other, Options{}).Valid(result.Trace); got != c.valid {
+		if got := sources.NewRenderer(other, render.Options{}).Valid(result.Trace); got != c.valid {
 			t.Errorf("%s: valid %v, want %v", name, got, c.valid)
 		}
 	}
@@ -65,14 +68,14 @@ func TestLinks(t *testing.T) {
 	} {
 		fsys[name] = &fstest.MapFile{Data: []byte(to), Mode: fs.ModeSymlink | 0o777}
 	}
-	tree := newTree(fsys, Limits{})
+	tree := tree.New(fsys, tree.Limits{})
 	for name, want := range map[string]string{
 		"dir/b/c.txt": "a/b/c.txt", "dir/up/file": "sub/file", "chain": "sub/file", "dir": "a", ".": ".",
 		"loop1": "", "self": "", "absolute": "", "out": "", "a/out": "", "gone": "", "sub/file/x": "", "../x": "", "none/x": "",
 	} {
-		r := tree.resolve(name)
-		if (r.err == nil) != (want != "") || (r.err == nil && r.real != want) {
-			t.Errorf("%s leads to %q (%v), want %q", name, r.real, r.err, want)
+		r := tree.Resolve(name)
+		if (r.Err == nil) != (want != "") || (r.Err == nil && r.Real != want) {
+			t.Errorf("%s leads to %q (%v), want %q", name, r.Real, r.Err, want)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package render
 import (
 	"path"
 	"slices"
+
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // usage is what kustomizations use.
@@ -16,14 +18,14 @@ type usage struct {
 // kustomizeRoots picks the kustomizations nothing else uses, and notes what is used.
 func (d *discoverer) kustomizeRoots() {
 	for _, l := range d.dirs {
-		if l.says != nil {
-			d.out.Diagnostics = append(d.out.Diagnostics, l.says.Diagnostics...)
+		if l.uses != nil {
+			d.out.Diagnostics = append(d.out.Diagnostics, l.uses.Diagnostics...)
 		}
 	}
-	roots, used := d.pickRoots(func(l *listing) bool { return !l.component() })
+	roots, used := d.pickRoots(func(l *directory) bool { return !l.component() })
 	d.used = used
 	if d.selected != nil {
-		inside, used := d.pickRoots(func(l *listing) bool { return !l.component() && d.selected(l.path) })
+		inside, used := d.pickRoots(func(l *directory) bool { return !l.component() && d.selected(l.path) })
 		roots, d.usedInside = append(roots, inside...), used
 	}
 	slices.Sort(roots)
@@ -41,34 +43,34 @@ func (d *discoverer) use(dir string) *usage {
 	return d.used
 }
 
-func (l *listing) component() bool { return l.says != nil && l.says.Component }
+func (l *directory) component() bool { return l.uses != nil && l.uses.Component }
 
 // picker picks roots among kustomizations.
 type picker struct {
-	all map[string]*listing
+	all map[string]*directory
 	// users counts those that may make use of one.
 	users map[string]int
 	// mayBeRoot tells whether one is a root that nothing uses.
-	mayBeRoot func(*listing) bool
+	mayBeRoot func(*directory) bool
 	roots     []string
 	reached   map[string]bool
 }
 
 // pickRoots gives the kustomizations that may be roots and that no other one uses which
 // is rendered, and what those that are rendered use.
-func (d *discoverer) pickRoots(mayBeRoot func(*listing) bool) ([]string, *usage) {
-	p := &picker{all: map[string]*listing{}, users: map[string]int{}, mayBeRoot: mayBeRoot, reached: map[string]bool{}}
-	var tops []*listing
+func (d *discoverer) pickRoots(mayBeRoot func(*directory) bool) ([]string, *usage) {
+	p := &picker{all: map[string]*directory{}, users: map[string]int{}, mayBeRoot: mayBeRoot, reached: map[string]bool{}}
+	var tops []*directory
 	for _, l := range d.dirs {
-		if l.says != nil {
+		if l.uses != nil {
 			p.all[l.path] = l
-			for _, base := range l.says.Bases {
+			for _, base := range l.uses.Bases {
 				p.users[base]++
 			}
 		}
 	}
 	for _, l := range d.dirs {
-		if l.says != nil && p.users[l.path] == 0 {
+		if l.uses != nil && p.users[l.path] == 0 {
 			tops = append(tops, l)
 		}
 	}
@@ -76,7 +78,7 @@ func (d *discoverer) pickRoots(mayBeRoot func(*listing) bool) ([]string, *usage)
 		p.top(l)
 	}
 	for _, l := range d.dirs { // what is left is used, but by nothing that is rendered: cycles
-		if l.says != nil && !p.reached[l.path] && mayBeRoot(l) {
+		if l.uses != nil && !p.reached[l.path] && mayBeRoot(l) {
 			p.addRoot(l)
 		}
 	}
@@ -84,12 +86,12 @@ func (d *discoverer) pickRoots(mayBeRoot func(*listing) bool) ([]string, *usage)
 }
 
 // top is for a kustomization that nothing uses: it is a root, or uses nothing itself.
-func (p *picker) top(l *listing) {
+func (p *picker) top(l *directory) {
 	if p.mayBeRoot(l) {
 		p.addRoot(l)
 		return
 	}
-	for _, name := range l.says.Bases {
+	for _, name := range l.uses.Bases {
 		p.users[name]--
 		if base := p.all[name]; base != nil && p.users[name] == 0 {
 			p.top(base)
@@ -97,7 +99,7 @@ func (p *picker) top(l *listing) {
 	}
 }
 
-func (p *picker) addRoot(l *listing) {
+func (p *picker) addRoot(l *directory) {
 	p.roots = append(p.roots, l.path)
 	p.reach(l.path)
 }
@@ -109,7 +111,7 @@ func (p *picker) reach(dir string) {
 		return
 	}
 	p.reached[dir] = true
-	for _, next := range l.says.Bases {
+	for _, next := range l.uses.Bases {
 		p.reach(next)
 	}
 }
@@ -120,11 +122,11 @@ func (d *discoverer) usage(reached map[string]bool) *usage {
 	u := &usage{files: map[string]bool{}, dirs: map[string]bool{}, reached: reached}
 	for _, l := range d.dirs {
 		switch {
-		case l.says == nil:
+		case l.uses == nil:
 		case reached[l.path]:
-			u.add(l.says)
+			u.add(l.uses)
 		case l.component() && (d.selected == nil || d.selected(l.path)):
-			u.addUnused(l.says, d.sourceOf(l).Reads(l.path))
+			u.addUnused(l.uses, d.sourceOf(l).Reads(l.path))
 		}
 	}
 	return u
@@ -141,7 +143,7 @@ func (u *usage) add(s *Uses) {
 
 // addUnused adds what a Component uses that is not rendered. Its resources may be
 // applied without it.
-func (u *usage) addUnused(s *Uses, reads Trace) {
+func (u *usage) addUnused(s *Uses, reads tree.Trace) {
 	for _, name := range s.Files {
 		if reads.Reads[name] != "" && !slices.Contains(s.Resources, name) {
 			u.files[name] = true

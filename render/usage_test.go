@@ -1,4 +1,4 @@
-package render
+package render_test
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/sources"
 	"golang.org/x/tools/txtar"
 )
 
@@ -17,7 +19,7 @@ func discoverIn(t *testing.T, archive string, selected func(string) bool) []stri
 	for _, f := range txtar.Parse([]byte(archive)).Files {
 		fsys[f.Name] = &fstest.MapFile{Data: f.Data}
 	}
-	found, err := NewRenderer(fsys, Options{}).DiscoverSelected(context.Background(), selected)
+	found, err := sources.NewRenderer(fsys, render.Options{}).DiscoverSelected(context.Background(), selected)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,10 +121,10 @@ func TestDiscoverSelected(t *testing.T) {
 
 // TestWhatIsWrongIsToldOnce, also of files that are looked at again.
 func TestWhatIsWrongIsToldOnce(t *testing.T) {
-	r := NewRenderer(fstest.MapFS{
+	r := sources.NewRenderer(fstest.MapFS{
 		"a/ok.yaml":       {Data: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")},
 		"a/template.yaml": {Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Name }}}\n")},
-	}, Options{})
+	}, render.Options{})
 	found, err := r.Discover(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +143,7 @@ func TestUnlistedManifests(t *testing.T) {
 	}
 	fsys["a/values.yaml"] = &fstest.MapFile{Data: []byte("a: 1")}
 	fsys["a/kustomization.yaml"] = &fstest.MapFile{Data: []byte("{resources: [listed.yaml, b], configMapGenerator: [{name: g, files: [generated.yaml]}]}")}
-	r := NewRenderer(fsys, Options{})
+	r := sources.NewRenderer(fsys, render.Options{})
 	if _, err := r.Discover(context.Background()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,8 @@
 package render
 
-import "path"
+import (
+	"path"
+)
 
 // Users gives the directories that kustomizations elsewhere use, or a file directly in
 // which they use, with the directories of those kustomizations, in the tree that Discover
@@ -12,13 +14,13 @@ func (r *Renderer) Users() map[string][]string {
 		return users
 	}
 	for _, l := range d.dirs {
-		if l.says == nil || !d.used.reached[l.path] {
+		if l.uses == nil || !d.used.reached[l.path] {
 			continue
 		}
-		for _, dir := range l.says.Bases {
+		for _, dir := range l.uses.Bases {
 			users[dir] = append(users[dir], l.path)
 		}
-		for _, name := range l.says.Files {
+		for _, name := range l.uses.Files {
 			if dir := path.Dir(name); dir != l.path {
 				users[dir] = append(users[dir], l.path)
 			}
@@ -49,14 +51,14 @@ func (r *Renderer) Unlisted(dir string) []string {
 // resources.
 func (d *discoverer) resources(dir string, seen, files map[string]bool) map[string]bool {
 	l := d.at(dir)
-	if l == nil || l.says == nil || seen[dir] {
+	if l == nil || l.uses == nil || seen[dir] {
 		return files
 	}
 	seen[dir] = true
-	for _, name := range l.says.Resources {
+	for _, name := range l.uses.Resources {
 		files[name] = true
 	}
-	for _, base := range l.says.Bases {
+	for _, base := range l.uses.Bases {
 		d.resources(base, seen, files)
 	}
 	return files

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/change"
 )
@@ -30,7 +31,7 @@ func (s *scan) explain(ctx context.Context) error {
 }
 
 // chainOf is the chain of a finding's field; nil when there is one step only.
-func chainOf(f *found, source *render.Source) []report.ChainStep {
+func chainOf(f *found, source *origin.Origin) []report.ChainStep {
 	steps := stepsTo(f, source)
 	if len(steps) < 2 {
 		return nil
@@ -51,12 +52,12 @@ func chainOf(f *found, source *render.Source) []report.ChainStep {
 
 // stepsTo are the steps of a finding's field that end at its place; nil when the place
 // has another reason.
-func stepsTo(f *found, source *render.Source) []render.Step {
+func stepsTo(f *found, source *origin.Origin) []origin.Step {
 	field := f.Location.Field
 	if field == "" {
 		return nil
 	}
-	part := render.Whole
+	part := origin.Whole
 	if i := slices.IndexFunc(f.turnings, func(t turning) bool { return t.field == field }); i >= 0 {
 		part = f.turnings[i].part
 	}
@@ -65,19 +66,19 @@ func stepsTo(f *found, source *render.Source) []render.Step {
 		return p.Line == f.Location.StartLine && from.Path(p.Path) == f.Location.Path
 	}
 	steps := source.Chain(field, part)
-	if end := slices.IndexFunc(steps, func(s render.Step) bool { return isPlace(s.Position) }); end >= 0 {
+	if end := slices.IndexFunc(steps, func(s origin.Step) bool { return isPlace(s.Position) }); end >= 0 {
 		return steps[:end+1]
 	}
 	removals := source.Removals(field)
-	if i := slices.IndexFunc(removals, func(r render.Removal) bool { return isPlace(r.Position) }); i >= 0 {
-		return source.TakenFrom(field, removals[i])
+	if i := slices.IndexFunc(removals, func(r origin.Removal) bool { return isPlace(r.Position) }); i >= 0 {
+		return source.RemovalChain(field, removals[i])
 	}
 	return nil
 }
 
 // addDeletion adds to the finding of a DELETE, which is at base, the lines of the head
 // that the change wrote to delete the object.
-func (s *scan) addDeletion(f *found, source *render.Source) {
+func (s *scan) addDeletion(f *found, source *origin.Origin) {
 	from := change.OriginOf(f.object)
 	if f.Operation != "DELETE" || from.Side != s.Base {
 		return

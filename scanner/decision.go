@@ -6,7 +6,7 @@ import (
 
 	v1 "k8s.io/api/admissionregistration/v1"
 
-	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/proof"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy"
@@ -111,7 +111,7 @@ type found struct {
 	// located is set when Location is final but for its snippet.
 	located bool
 	// doubts are claims about the object that need proof (see prove).
-	doubts []render.Claim
+	doubts []proof.Claim
 }
 
 // unjudged is an Indeterminate about an object that is still to be located.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/sources"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
@@ -38,7 +38,7 @@ func (s *scan) loadExtras(ctx context.Context) error {
 
 func (s *scan) loadExtra(ctx context.Context, extra Extra) ([]*admission.Object, error) {
 	how := change.Options{Rendering: s.in.Rendering}
-	from, err := change.OpenSide(ctx, extra.Name, extra.FS, render.NewRenderer(extra.FS, s.in.Render), how)
+	from, err := change.OpenSide(ctx, extra.Name, extra.FS, sources.NewRenderer(extra.FS, s.in.Render), how)
 	if err != nil {
 		return nil, err
 	}

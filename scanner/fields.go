@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/proof"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
@@ -35,7 +37,7 @@ type turning struct {
 	// field is a path in what was written, judged one in the object that was judged.
 	field, judged string
 	// part is the part of its value at fault.
-	part render.Part
+	part origin.Part
 }
 
 // fieldsOf finds the fields of the object that a failed validation turns on, the
@@ -112,30 +114,30 @@ func (l *locator) locateValidation(ctx context.Context, f *found) (report.Locati
 	return loc, nil
 }
 
-func (l *locator) fieldLocation(f *found, source *render.Source, t turning) report.Location {
-	claim := render.Claim{Object: change.OriginOf(f.object).Index, Field: t.field, Part: t.part, Place: source.Place(t.field, t.part)}
+func (l *locator) fieldLocation(f *found, source *origin.Origin, t turning) report.Location {
+	claim := proof.Claim{Object: change.OriginOf(f.object).Index, Field: t.field, Part: t.part, Place: source.Place(t.field, t.part)}
 	if r, ok := l.takenOut(f, source, t); ok {
-		claim.Place, claim.Element = render.Place{Position: r.Position, Evidence: render.Removed}, r.Element
+		claim.Place, claim.Element = origin.Place{Position: r.Position, Evidence: origin.Removed}, r.Element
 	}
 	f.doubt(claim)
 	return l.at(f.object, claim.Place, t.field)
 }
 
 // takenOut is what a patch took out of a list that a validation wants there.
-func (l *locator) takenOut(f *found, source *render.Source, t turning) (render.Removal, bool) {
+func (l *locator) takenOut(f *found, source *origin.Origin, t turning) (origin.Removal, bool) {
 	if f.input == nil {
-		return render.Removal{}, false
+		return origin.Removal{}, false
 	}
 	finder, err := l.finder()
 	if err != nil {
-		return render.Removal{}, false
+		return origin.Removal{}, false
 	}
 	for _, r := range source.Removals(t.field) {
 		if finder.Lacks(f.question(), t.judged, r.Element) {
 			return r, true
 		}
 	}
-	return render.Removal{}, false
+	return origin.Removal{}, false
 }
 
 // pointsTo reports whether a location or a related one is on the line of another.

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/change"
 )
@@ -79,7 +79,7 @@ func (l *locator) definition(ctx context.Context, f *found) *report.Definition {
 	}
 	at := source.Document()
 	if f.Validation != nil {
-		at = source.Place(fmt.Sprintf("spec.validations[%d].expression", *f.Validation), render.Whole).Position
+		at = source.Place(fmt.Sprintf("spec.validations[%d].expression", *f.Validation), origin.Whole).Position
 	}
 	return &report.Definition{Path: change.OriginOf(f.policy).Side.Path(at.Path), StartLine: at.Line}
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
@@ -17,7 +18,7 @@ import (
 // sources of a root once, when the first of its objects needs them.
 type locator struct {
 	mu      sync.Mutex
-	sources map[sourceKey]func() ([]*render.Source, error)
+	sources map[sourceKey]func() ([]*origin.Origin, error)
 	texts   *texts
 	// finder tells the fields that validations turn on.
 	finder func() (*locate.Finder, error)
@@ -34,21 +35,21 @@ type sourceKey struct {
 
 func newLocator() *locator {
 	return &locator{
-		sources: map[sourceKey]func() ([]*render.Source, error){}, texts: newTexts(),
+		sources: map[sourceKey]func() ([]*origin.Origin, error){}, texts: newTexts(),
 		finder: sync.OnceValues(locate.NewFinder),
 	}
 }
 
 // source is the source of an object.
-func (l *locator) source(ctx context.Context, o *admission.Object) (*render.Source, error) {
+func (l *locator) source(ctx context.Context, o *admission.Object) (*origin.Origin, error) {
 	from := change.OriginOf(o)
 	key := sourceKey{from.Side, from.Root.RootID, strings.Join(from.Root.Files, "\x00")}
 	l.mu.Lock()
 	load, ok := l.sources[key]
 	if !ok {
-		load = sync.OnceValues(func() ([]*render.Source, error) {
+		load = sync.OnceValues(func() ([]*origin.Origin, error) {
 			defer from.Side.Begin(from.Root.Dir)()
-			return from.Side.Renderer.Sources(ctx, from.Result)
+			return from.Side.Renderer.Origins(ctx, from.Result)
 		})
 		l.sources[key] = load
 	}
@@ -71,11 +72,11 @@ func (l *locator) locate(ctx context.Context, o *admission.Object, fields []stri
 }
 
 // locateFirst also gives what is known of the place.
-func (l *locator) locateFirst(ctx context.Context, o *admission.Object, fields []string) (report.Location, render.Place, error) {
+func (l *locator) locateFirst(ctx context.Context, o *admission.Object, fields []string) (report.Location, origin.Place, error) {
 	source, err := l.source(ctx, o)
 	if err != nil {
 		from := change.OriginOf(o)
-		return report.Location{Path: from.Side.Path(from.Root.Dir), Tree: from.Side.TreeName()}, render.Place{}, err
+		return report.Location{Path: from.Side.Path(from.Root.Dir), Tree: from.Side.TreeName()}, origin.Place{}, err
 	}
 	place, field := findFirst(source, fields)
 	return l.at(o, place, field), place, nil
@@ -83,23 +84,23 @@ func (l *locator) locateFirst(ctx context.Context, o *admission.Object, fields [
 
 // findFirst is the place of the first field that was written itself; if none was,
 // the nearest ancestor of the first one's.
-func findFirst(source *render.Source, fields []string) (place render.Place, field string) {
+func findFirst(source *origin.Origin, fields []string) (place origin.Place, field string) {
 	for _, f := range fields {
-		if place := source.Place(f, render.Whole); place.Found() {
+		if place := source.Place(f, origin.Whole); place.Found() {
 			return place, f
 		}
 	}
 	if len(fields) == 0 {
-		return render.Place{Position: source.Document()}, ""
+		return origin.Place{Position: source.Document()}, ""
 	}
-	return source.Place(fields[0], render.Whole), fields[0]
+	return source.Place(fields[0], origin.Whole), fields[0]
 }
 
 // at is the location of a field of an object at a place.
-func (l *locator) at(o *admission.Object, place render.Place, field string) report.Location {
+func (l *locator) at(o *admission.Object, place origin.Place, field string) report.Location {
 	from := change.OriginOf(o)
 	loc := locationOf(place.Position, from.Side.TreeName())
-	loc.Path, loc.Field, loc.Exact = from.Side.Path(place.Path), field, place.Evidence == render.Marked
+	loc.Path, loc.Field, loc.Exact = from.Side.Path(place.Path), field, place.Evidence == origin.Marked
 	l.addSnippet(&loc, from.Side, place.Path, isSecret(o))
 	return loc
 }

@@ -21,7 +21,7 @@ type plan struct {
 	everything bool
 
 	// inputs are what roots of the head read.
-	inputs map[render.RootID]*render.Inputs
+	inputs map[render.RootID]*render.Needs
 	// searched are the mentions that roots were searched for.
 	searched map[render.Mention]bool
 }
@@ -34,7 +34,7 @@ func (p *plan) render(ctx context.Context) error {
 	if err := p.renderAll(ctx); err != nil {
 		return err
 	}
-	p.Head.Renderer.Remember(p.Head.Found.Roots)
+	p.Head.Renderer.CacheTree(p.Head.Found.Roots)
 	return nil
 }
 
@@ -67,10 +67,10 @@ func (p *plan) renderAll(ctx context.Context) error {
 // findTouched finds out which roots the change touches.
 func (p *plan) findTouched() {
 	roots := p.Head.Found.Roots
-	inputs := make([]*render.Inputs, len(roots))
+	inputs := make([]*render.Needs, len(roots))
 	touched := make([]bool, len(roots))
 	p.work.Spread(len(roots), func(i int) {
-		inputs[i] = p.Head.Renderer.Inputs(roots[i])
+		inputs[i] = p.Head.Renderer.Needs(roots[i])
 		before, ok := p.Base.Root(roots[i].RootID)
 		touched[i] = !ok || !change.SameRoot(before, roots[i]) || !p.Base.Renderer.Unchanged(inputs[i])
 	})
@@ -143,7 +143,7 @@ func (p *plan) renderRoots(ctx context.Context, roots []render.Root) error {
 	var before []render.Root
 	for _, root := range roots {
 		r := p.Head.Roots[root.RootID]
-		if !p.everything && !p.Touched[root.RootID] && p.Head.Renderer.Inputs(root).Cover(r.Result) {
+		if !p.everything && !p.Touched[root.RootID] && p.Head.Renderer.Needs(root).Cover(r.Result) {
 			p.Base.Roots[root.RootID] = r
 		} else if old, ok := p.Base.Root(root.RootID); ok {
 			before = append(before, old)

@@ -14,7 +14,8 @@ import (
 
 	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/render/treetest"
+	"github.com/preadmit/preadmit/render/sources"
+	"github.com/preadmit/preadmit/render/tree/treetest"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 )
@@ -89,12 +90,12 @@ func (c *planCache) warm(t testing.TB, in scanner.Input) scanner.Input {
 	base := *in.Base
 	base.FS = treetest.Name(in.Base.FS.(fstest.MapFS))
 	in.Base, in.Head.FS = &base, treetest.Name(in.Head.FS.(fstest.MapFS))
-	r := render.NewRenderer(base.FS, in.Render)
+	r := sources.NewRenderer(base.FS, in.Render)
 	found, err := r.Discover(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Remember(found.Roots)
+	r.CacheTree(found.Roots)
 	return in
 }
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/render/tree/gittree"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 )

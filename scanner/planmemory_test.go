@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/render/treetest"
+	"github.com/preadmit/preadmit/render/tree/treetest"
 	"github.com/preadmit/preadmit/scanner"
 )
 

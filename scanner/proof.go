@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/proof"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/change"
 )
@@ -24,25 +26,25 @@ const (
 )
 
 // doubt notes a claim about the object of a finding if it needs proof.
-func (f *found) doubt(c render.Claim) {
-	if c.Place.Evidence == render.Inferred || c.Place.Evidence == render.Removed {
+func (f *found) doubt(c proof.Claim) {
+	if c.Place.Evidence == origin.Inferred || c.Place.Evidence == origin.Removed {
 		f.doubts = append(f.doubts, c)
 	}
 }
 
 // doubted is the claim that the location of a finding rests on, if it needs proof.
-func (f *found) doubted() (render.Claim, bool) {
+func (f *found) doubted() (proof.Claim, bool) {
 	for _, c := range f.doubts {
 		if l := f.Location; c.Field == l.Field && c.Place.Line == l.StartLine && c.Place.Column == l.StartColumn &&
 			change.OriginOf(f.object).Side.Path(c.Place.Path) == l.Path {
 			return c, true
 		}
 	}
-	return render.Claim{}, false
+	return proof.Claim{}, false
 }
 
-// proof is a place of a root with the findings that are located there.
-type proof struct {
+// provenField is a place of a root with the findings that are located there.
+type provenField struct {
 	from     change.Origin
 	findings []*found
 	// cost is that of one render, renders is the number of those allowed.
@@ -60,13 +62,13 @@ func (s *scan) prove(ctx context.Context) error {
 }
 
 // proofs are the places in doubt, those of new findings first.
-func (s *scan) proofs() []*proof {
+func (s *scan) proofs() []*provenField {
 	type place struct {
 		result *render.Result
 		at     render.Position
 	}
-	known, costs := map[place]*proof{}, map[*render.Result]int{}
-	var out []*proof
+	known, costs := map[place]*provenField{}, map[*render.Result]int{}
+	var out []*provenField
 	for _, isNew := range []bool{true, false} {
 		for i := range s.findings {
 			f := &s.findings[i]
@@ -77,10 +79,10 @@ func (s *scan) proofs() []*proof {
 			from := change.OriginOf(f.object)
 			key := place{from.Result, c.Place.Position}
 			if costs[from.Result] == 0 {
-				costs[from.Result] = render.NewProver(from.Side.Renderer, from.Result, 0).Cost()
+				costs[from.Result] = proof.New(from.Side.Renderer, from.Result, 0).Cost()
 			}
 			if known[key] == nil {
-				known[key] = &proof{from: from, cost: costs[from.Result]}
+				known[key] = &provenField{from: from, cost: costs[from.Result]}
 				out = append(out, known[key])
 			}
 			known[key].findings = append(known[key].findings, f)
@@ -91,7 +93,7 @@ func (s *scan) proofs() []*proof {
 
 // shareRenders gives each place one render as long as there are some, then the
 // first places more. A place whose root costs too much is passed over.
-func shareRenders(proofs []*proof, renders, cost int) {
+func shareRenders(proofs []*provenField, renders, cost int) {
 	for range placeRenders {
 		for _, p := range proofs {
 			if renders > 0 && p.cost <= cost {
@@ -105,13 +107,13 @@ func shareRenders(proofs []*proof, renders, cost int) {
 
 // prove settles the findings of one place. Where another place is the one that
 // counts, it becomes theirs.
-func (l *locator) prove(ctx context.Context, p *proof) {
+func (l *locator) prove(ctx context.Context, p *provenField) {
 	defer p.from.Side.Begin(p.from.Root.Dir)()
-	prover := render.NewProver(p.from.Side.Renderer, p.from.Result, p.renders)
+	prover := proof.New(p.from.Side.Renderer, p.from.Result, p.renders)
 	for _, f := range p.findings {
 		claim, _ := f.doubted()
 		place, settled := prover.Settle(ctx, claim)
-		if settled.Outcome != render.Confirmed {
+		if settled.Outcome != proof.Confirmed {
 			continue
 		}
 		if place != claim.Place {
@@ -122,7 +124,7 @@ func (l *locator) prove(ctx context.Context, p *proof) {
 }
 
 // move locates a finding at another place of the same field.
-func (l *locator) move(f *found, place render.Place) {
+func (l *locator) move(f *found, place origin.Place) {
 	loc := l.at(f.object, place, f.Location.Field)
 	loc.Related = slices.DeleteFunc(f.Location.Related, func(other report.Location) bool { return pointsTo(&loc, other) })
 	f.Location = loc

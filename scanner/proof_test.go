@@ -23,9 +23,9 @@ func TestShareRenders(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			var proofs []*proof
+			var proofs []*provenField
 			for _, cost := range tt.costs {
-				proofs = append(proofs, &proof{cost: cost})
+				proofs = append(proofs, &provenField{cost: cost})
 			}
 			shareRenders(proofs, tt.renders, tt.cost)
 			got := []int{}

@@ -86,7 +86,7 @@ type scan struct {
 func (s *scan) plan() *plan {
 	return &plan{
 		Change: s.Change, work: s.work, extras: s.extras, given: s.in.Config.GivenPaths(), everything: s.everything,
-		inputs: map[render.RootID]*render.Inputs{}, searched: map[render.Mention]bool{},
+		inputs: map[render.RootID]*render.Needs{}, searched: map[render.Mention]bool{},
 	}
 }
 

@@ -61,7 +61,7 @@ func (s *scan) fails(root string) bool {
 // remote base, a plugin or a variable might bring besides is left out of account: nearly
 // all bring something else, and each would make every change one that was not judged.
 func mayHoldPolicies(s *change.Side, r *change.Rendered) bool {
-	in := s.Renderer.Inputs(r.Root)
+	in := s.Renderer.Needs(r.Root)
 	if !s.Renderer.MayHold(in, holdsPolicies()...) {
 		return false
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
@@ -43,7 +43,7 @@ func (s *Survey) LocateIn(ctx context.Context, o *admission.Object, field string
 
 // textAt is the string at a field path.
 func textAt(content map[string]any, field string) (string, bool) {
-	value, _ := render.Field(content, field)
+	value, _ := origin.Field(content, field)
 	text, ok := value.(string)
 	return text, ok
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/proof"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/change"
 )
@@ -37,7 +37,7 @@ func (f *found) template() []string {
 func (l *locator) locateRefusal(ctx context.Context, f *found) (report.Location, error) {
 	if fields := f.written(f.fields); len(fields) > 0 {
 		loc, place, err := l.locateFirst(ctx, f.object, fields)
-		f.doubt(render.Claim{Object: change.OriginOf(f.object).Index, Field: loc.Field, Place: place})
+		f.doubt(proof.Claim{Object: change.OriginOf(f.object).Index, Field: loc.Field, Place: place})
 		return loc, err
 	}
 	loc, err := l.locate(ctx, f.object, f.template())

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/render/tree/gittree"
 )
 
 // commitSource gets commits: from the checkout if it has them whole, else from the

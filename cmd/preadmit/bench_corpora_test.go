@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/render/sources"
+	"github.com/preadmit/preadmit/render/tree/gittree"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
@@ -131,7 +132,7 @@ func (r bundled) affected(b *testing.B, base, head string) (roots affectedRoots)
 		if err != nil {
 			b.Fatal(err)
 		}
-		sides[i].renderer = render.NewRenderer(commit.FS(), render.Options{})
+		sides[i].renderer = sources.NewRenderer(commit.FS(), render.Options{})
 		if sides[i].found, err = sides[i].renderer.Discover(b.Context()); err != nil {
 			b.Fatal(err)
 		}
@@ -142,7 +143,7 @@ func (r bundled) affected(b *testing.B, base, head string) (roots affectedRoots)
 	}
 	for i, side := range sides {
 		for _, root := range side.found.Roots {
-			in := side.renderer.Inputs(root)
+			in := side.renderer.Needs(root)
 			differs := !sides[1-i].renderer.Valid(in.Trace)
 			if root.Kind == render.KindKustomize && in.Problem == nil && (differs || everything && i == 1) {
 				roots = append(roots, filepath.Join(side.dir, root.Dir))

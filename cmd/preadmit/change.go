@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/render/tree/gittree"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 )

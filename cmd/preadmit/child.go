@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/kustomize"
 	"github.com/spf13/cobra"
 )
 
@@ -17,7 +18,7 @@ func newChildCommand(p Process) *cobra.Command {
 		Hidden: true,
 		Args:   noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return render.ChildMain(cmd.Context(), p.Stdin, p.Stdout)
+			return kustomize.ChildMain(cmd.Context(), p.Stdin, p.Stdout)
 		},
 	}
 }
@@ -26,7 +27,7 @@ func newChildCommand(p Process) *cobra.Command {
 func renderOptions(p Process, loadRestrictor string, cache *render.Cache) render.Options {
 	opts := render.Options{LoadRestrictor: render.LoadRestrictor(loadRestrictor), Cache: cache}
 	if p.Executable != "" {
-		opts.Isolate = render.Isolate(p.Executable, childCommand)
+		opts.Isolate = kustomize.Isolate(p.Executable, childCommand)
 	}
 	return opts
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/sources"
 	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/scanner"
 )
@@ -82,7 +83,7 @@ func runRender(ctx context.Context, p Process, f *renderFlags) error {
 	if err != nil {
 		return err
 	}
-	renderer := render.NewRenderer(tree.FS, renderOptions(p, cfg.LoadRestrictor, nil))
+	renderer := sources.NewRenderer(tree.FS, renderOptions(p, cfg.LoadRestrictor, nil))
 	root, remarks, err := findRoot(ctx, renderer, dir)
 	if err != nil {
 		return err
@@ -114,7 +115,7 @@ func (f *renderFlags) print(ctx context.Context, w io.Writer, renderer *render.R
 		objects[i].Object = o
 	}
 	if f.origin || f.field != "" {
-		sources, err := renderer.Sources(ctx, result)
+		sources, err := renderer.Origins(ctx, result)
 		if err != nil {
 			return fmt.Errorf("find where the objects of %s were written: %w", format.Line(result.Root.Dir), err)
 		}

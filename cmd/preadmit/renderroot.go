@@ -14,7 +14,7 @@ import (
 // that could have been part of it. Kustomizations need no search of the tree, and
 // may be used by others.
 func findRoot(ctx context.Context, renderer *render.Renderer, dir string) (render.Root, []render.Diagnostic, error) {
-	if root, ok := renderer.Kustomization(dir); ok {
+	if root, ok := renderer.At(dir); ok {
 		return root, nil, nil
 	}
 	found, err := renderer.Discover(ctx)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/report"
 )
 
@@ -45,8 +46,8 @@ func (e *entry) sharedChain() []report.ChainStep {
 
 // historyOf tells, in lines, what wrote a field of a rendered object one after the
 // other; nothing when it was one place only.
-func historyOf(source *render.Source, field string) []string {
-	steps := source.Chain(field, render.Whole)
+func historyOf(source *origin.Origin, field string) []string {
+	steps := source.Chain(field, origin.Whole)
 	if len(steps) < 2 {
 		return nil
 	}
@@ -72,8 +73,8 @@ func historyOf(source *render.Source, field string) []string {
 
 // passed is an object's document and the entries by which one kustomization after
 // the other uses it; empty for an object that no other file uses.
-func passed(source *render.Source) string {
-	entry, through := source.Passed()
+func passed(source *origin.Origin) string {
+	entry, through := source.Kustomizations()
 	if through == nil {
 		return ""
 	}
@@ -94,7 +95,7 @@ func passed(source *render.Source) string {
 	return strings.Join(out, arrow)
 }
 
-func entries(through []render.Passage) []render.Position {
+func entries(through []origin.Kustomization) []render.Position {
 	var out []render.Position
 	for _, p := range through {
 		out = append(out, p.Entry)

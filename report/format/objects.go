@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/report"
 )
 
@@ -14,7 +15,7 @@ import (
 type Located struct {
 	*render.Object
 	// Source may be nil for WriteObjects without Origin.
-	Source *render.Source
+	Source *origin.Origin
 }
 
 // ObjectOptions steer how rendered objects are written.
@@ -39,7 +40,7 @@ func WriteObjects(w io.Writer, objects []Located, opts ObjectOptions) error {
 			if way := passed(o.Source); way != "" {
 				y.text("# " + way + "\n")
 			}
-			y.comment = func(path string) string { return origin(o.Source, path, false) }
+			y.comment = func(path string) string { return writtenAt(o.Source, path, false) }
 		}
 		y.mapping(shown(o.Object, opts), "", 0, false)
 	}
@@ -57,11 +58,11 @@ func WriteObjects(w io.Writer, objects []Located, opts ObjectOptions) error {
 func WriteField(w io.Writer, objects []Located, field string, opts ObjectOptions) (found int, err error) {
 	out := bufio.NewWriter(w)
 	for _, o := range objects {
-		value, ok := render.Field(shown(o.Object, opts), field)
+		value, ok := origin.Field(shown(o.Object, opts), field)
 		if !ok {
 			continue
 		}
-		_, _ = fmt.Fprintln(out, guardLine(fmt.Sprintf("%s: %s  %s", Name(o.Object), oneLine(value), origin(o.Source, field, true))))
+		_, _ = fmt.Fprintln(out, guardLine(fmt.Sprintf("%s: %s  %s", Name(o.Object), oneLine(value), writtenAt(o.Source, field, true))))
 		for _, step := range historyOf(o.Source, field) {
 			_, _ = fmt.Fprintln(out, guardLine("  "+step))
 		}
@@ -91,10 +92,10 @@ func Name(o *render.Object) string {
 // Line makes text of a repository safe for one line of a terminal or log.
 func Line(text string) string { return guardLine(escape(text)) }
 
-// origin says where a field was written; in full with its column, or why that is
+// writtenAt says where a field was written; in full with its column, or why that is
 // not known.
-func origin(source *render.Source, path string, full bool) string {
-	at := source.Place(path, render.Whole)
+func writtenAt(source *origin.Origin, path string, full bool) string {
+	at := source.Place(path, origin.Whole)
 	if !full {
 		at.Column, at.Why = 0, ""
 	}

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/sources"
 	"github.com/preadmit/preadmit/report/format"
 )
 
@@ -70,8 +71,8 @@ func rendered(t testing.TB, files map[string]string, root string) []format.Locat
 	for name, text := range files {
 		fsys[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	r := render.NewRenderer(fsys, render.Options{})
-	found, ok := r.Kustomization(root)
+	r := sources.NewRenderer(fsys, render.Options{})
+	found, ok := r.At(root)
 	if !ok {
 		t.Fatalf("%s has no kustomization", root)
 	}
@@ -79,7 +80,7 @@ func rendered(t testing.TB, files map[string]string, root string) []format.Locat
 	if result.Problem != nil {
 		t.Fatal(result.Problem)
 	}
-	sources, err := r.Sources(t.Context(), result)
+	sources, err := r.Origins(t.Context(), result)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,9 +178,9 @@ func FuzzWriteObjects(f *testing.F) {
 		if len(content) == 0 {
 			t.Skip("no object")
 		}
-		for _, origin := range []bool{false, true} {
+		for _, origins := range []bool{false, true} {
 			var out bytes.Buffer
-			opts := format.ObjectOptions{Origin: origin, ShowSecrets: true}
+			opts := format.ObjectOptions{Origin: origins, ShowSecrets: true}
 			if err := format.WriteObjects(&out, []format.Located{{Object: o, Source: source}}, opts); err != nil {
 				t.Fatal(err)
 			}

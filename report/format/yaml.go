@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
 )
 
 // yamlWriter writes what JSON decodes to as YAML in block style with sorted keys.
@@ -39,7 +39,7 @@ func (y *yamlWriter) mapping(m map[string]any, path string, indent int, inline b
 			text = ""
 		}
 		y.text(text + ":")
-		y.value(m[key], render.AppendKey(path, key), indent, false)
+		y.value(m[key], origin.AppendKey(path, key), indent, false)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/sources"
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
@@ -178,7 +179,7 @@ type Options struct {
 func Open(ctx context.Context, base, head fs.FS, options render.Options, how Options) (*Change, error) {
 	c := &Change{under: how.Under, selects: how.Selects, Touched: map[render.RootID]bool{}}
 	var err error
-	if c.Head, err = OpenSide(ctx, Head, head, render.NewRenderer(head, options), how); err != nil || base == nil {
+	if c.Head, err = OpenSide(ctx, Head, head, sources.NewRenderer(head, options), how); err != nil || base == nil {
 		return c, err
 	}
 	if c.Base, err = OpenSide(ctx, Base, base, c.Head.Renderer.Beside(base), how); err == nil {

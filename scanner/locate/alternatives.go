@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
 )
 
 // imageAlternatives are images that differ from one in their name, and in their
 // tag or digest.
 func imageAlternatives(image string, texts []string) (fronts, backs []string) {
-	name, version := render.SplitImage(image)
+	name, version := origin.SplitImage(image)
 	const digest = "@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	for _, v := range []string{"", ":1.2.3", ":v1.2.3", ":1", ":latest", digest, ":1.2.3" + digest} {
 		backs = append(backs, name+v)
@@ -21,7 +21,7 @@ func imageAlternatives(image string, texts []string) (fronts, backs []string) {
 		fronts = append(fronts, n+version)
 	}
 	for _, text := range texts {
-		n, v := render.SplitImage(text)
+		n, v := origin.SplitImage(text)
 		for _, n := range []string{n, strings.TrimSuffix(n, "/") + "/" + base, n + base, strings.TrimSuffix(n, "/") + "/" + name} {
 			if !strings.ContainsAny(n, "@ ") {
 				fronts = append(fronts, n+version)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
-	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
 )
 
 // maxTexts bounds the texts of a question that other values are made of.
@@ -17,15 +17,15 @@ const maxTexts = 24
 // values are tried: made of the texts of the expression, its variables and the
 // params, of examples for those that are patterns, and of usual ones. Whole means
 // that either part does, or that there is no telling.
-func (f *Finder) Part(q Question, path string) (part render.Part) {
+func (f *Finder) Part(q Question, path string) (part origin.Part) {
 	defer func() {
 		if recover() != nil {
-			part = render.Whole
+			part = origin.Whole
 		}
 	}()
 	text, ok := valueAt(q.subject(), path).(string)
 	if !ok || text == "" {
-		return render.Whole
+		return origin.Whole
 	}
 	alternatives := nameAlternatives
 	if path == "image" || strings.HasSuffix(path, ".image") {
@@ -38,11 +38,11 @@ func (f *Finder) Part(q Question, path string) (part render.Part) {
 	front, back := turns(fronts), turns(backs)
 	switch {
 	case front && !back:
-		return render.Front
+		return origin.Front
 	case back && !front:
-		return render.Back
+		return origin.Back
 	}
-	return render.Whole
+	return origin.Whole
 }
 
 // IsList tells whether there is a list at path.
@@ -90,7 +90,7 @@ func (q *Question) subject() map[string]any {
 }
 
 func valueAt(object map[string]any, path string) any {
-	value, _ := render.Field(object, path)
+	value, _ := origin.Field(object, path)
 	return value
 }
 

@@ -3,7 +3,7 @@ package locate_test
 import (
 	"testing"
 
-	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/scanner/locate"
 )
 
@@ -13,32 +13,32 @@ func TestPart(t *testing.T) {
 	containers := "object.spec.template.spec.containers"
 	tests := []struct {
 		expression, path string
-		want             render.Part
+		want             origin.Part
 	}{
-		{containers + ".all(c, c.image.startsWith('registry.example.com/'))", image, render.Front},
-		{containers + ".all(c, !c.image.startsWith('docker.io/'))", image, render.Front},
-		{containers + ".all(c, !c.image.contains('docker'))", image, render.Front},
-		{containers + ".all(c, c.image.split('/').size() == 3)", image, render.Front},
-		{containers + ".all(c, c.image.matches('^[a-z.]+/team-[a-z]+/.*$'))", image, render.Front},
-		{containers + ".all(c, params.registries.exists(r, c.image.startsWith(r)))", image, render.Front},
-		{containers + "[1].image.startsWith(params.registries[0])", image, render.Front},
-		{containers + ".all(c, !c.image.endsWith(':latest'))", image, render.Back},
-		{containers + ".all(c, !c.image.contains(':latest'))", image, render.Back},
-		{containers + ".all(c, c.image.contains('@sha256:'))", image, render.Back},
-		{containers + ".all(c, c.image.matches('@sha256:[a-f0-9]{64}$'))", image, render.Back},
-		{containers + ".all(c, c.image.matches(':v?[0-9]+([.][0-9]+)*$'))", image, render.Back},
-		{containers + ".all(c, c.image.split(':')[1] in ['stable', 'v1'])", image, render.Back},
-		{"variables.images.all(i, !i.endsWith(':latest'))", image, render.Back},
-		{containers + ".all(c, c.image == 'registry.example.com/app:v1')", image, render.Whole},
-		{containers + ".all(c, size(c.image) < 3)", image, render.Whole},
-		{"object.metadata.name.startsWith('team-')", name, render.Front},
-		{"!object.metadata.name.matches('^w')", name, render.Front},
-		{"object.metadata.name.endsWith('-prod')", name, render.Back},
-		{"object.metadata.name.matches('-v[0-9]$')", name, render.Back},
-		{"object.metadata.name.contains('x')", name, render.Whole},
-		{"object.metadata.name == 'other'", name, render.Whole},
-		{"object.spec.replicas < 3", "spec.replicas", render.Whole},
-		{"object.spec.replicas < 3", "spec.absent", render.Whole},
+		{containers + ".all(c, c.image.startsWith('registry.example.com/'))", image, origin.Front},
+		{containers + ".all(c, !c.image.startsWith('docker.io/'))", image, origin.Front},
+		{containers + ".all(c, !c.image.contains('docker'))", image, origin.Front},
+		{containers + ".all(c, c.image.split('/').size() == 3)", image, origin.Front},
+		{containers + ".all(c, c.image.matches('^[a-z.]+/team-[a-z]+/.*$'))", image, origin.Front},
+		{containers + ".all(c, params.registries.exists(r, c.image.startsWith(r)))", image, origin.Front},
+		{containers + "[1].image.startsWith(params.registries[0])", image, origin.Front},
+		{containers + ".all(c, !c.image.endsWith(':latest'))", image, origin.Back},
+		{containers + ".all(c, !c.image.contains(':latest'))", image, origin.Back},
+		{containers + ".all(c, c.image.contains('@sha256:'))", image, origin.Back},
+		{containers + ".all(c, c.image.matches('@sha256:[a-f0-9]{64}$'))", image, origin.Back},
+		{containers + ".all(c, c.image.matches(':v?[0-9]+([.][0-9]+)*$'))", image, origin.Back},
+		{containers + ".all(c, c.image.split(':')[1] in ['stable', 'v1'])", image, origin.Back},
+		{"variables.images.all(i, !i.endsWith(':latest'))", image, origin.Back},
+		{containers + ".all(c, c.image == 'registry.example.com/app:v1')", image, origin.Whole},
+		{containers + ".all(c, size(c.image) < 3)", image, origin.Whole},
+		{"object.metadata.name.startsWith('team-')", name, origin.Front},
+		{"!object.metadata.name.matches('^w')", name, origin.Front},
+		{"object.metadata.name.endsWith('-prod')", name, origin.Back},
+		{"object.metadata.name.matches('-v[0-9]$')", name, origin.Back},
+		{"object.metadata.name.contains('x')", name, origin.Whole},
+		{"object.metadata.name == 'other'", name, origin.Whole},
+		{"object.spec.replicas < 3", "spec.replicas", origin.Whole},
+		{"object.spec.replicas < 3", "spec.absent", origin.Whole},
 	}
 	f := newFinder(t)
 	params := parse(t, `{registries: [registry.example.com/, quay.io/]}`)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
-	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
 )
 
 // maxFields bounds the fields a value remembers, maxPaths those of an answer.
@@ -44,7 +44,7 @@ func (p *path) child(key ref.Val) *path {
 func keyStep(parent, key string) string {
 	switch {
 	case key == "" || strings.Contains(key, "]") || strings.HasPrefix(key, `"`) || strings.HasPrefix(key, "'"):
-		return render.AppendKey("", key)
+		return origin.AppendKey("", key)
 	case !isName(key):
 		return "[" + key + "]"
 	case parent == "":

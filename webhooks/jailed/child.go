@@ -12,7 +12,7 @@ import (
 	_ "time/tzdata" // the jail has no files of the system, and time zones are judged
 
 	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/render/tree/gittree"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/scanner"

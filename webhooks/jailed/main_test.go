@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/preadmit/preadmit/internal/jail"
-	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/kustomize"
 )
 
 // TestMain lets the test binary be the program in the jail, and the one that renders a
@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	case "scan-jailed":
 		err = childMain()
 	case "render-root":
-		err = render.ChildMain(context.Background(), os.Stdin, os.Stdout)
+		err = kustomize.ChildMain(context.Background(), os.Stdin, os.Stdout)
 	case "forge":
 		err = forge(os.Args[2])
 	default:
@@ -42,7 +42,7 @@ func childMain() error {
 	if err != nil {
 		return err
 	}
-	return ChildMain(context.Background(), os.Stdin, results, render.Isolate(program, "render-root"))
+	return ChildMain(context.Background(), os.Stdin, results, kustomize.Isolate(program, "render-root"))
 }
 
 // testScanner runs the test binary.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/preadmit/preadmit/internal/hostile"
 	"github.com/preadmit/preadmit/internal/jail"
-	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/kustomize"
 	"github.com/preadmit/preadmit/report"
 )
 
@@ -73,7 +73,7 @@ func TestSameReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := job{Request: request}
-	want, failOn, err := j.scan(context.Background(), &teller{out: os.NewFile(^uintptr(0), "nowhere")}, render.Isolate(program, "render-root"))
+	want, failOn, err := j.scan(context.Background(), &teller{out: os.NewFile(^uintptr(0), "nowhere")}, kustomize.Isolate(program, "render-root"))
 	if err != nil {
 		t.Fatal(err)
 	}

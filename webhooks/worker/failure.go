@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/render/tree/gittree"
 	"github.com/preadmit/preadmit/report/github"
 	"github.com/preadmit/preadmit/webhooks/app"
 	"github.com/preadmit/preadmit/webhooks/jailed"

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/render/tree/gittree"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/webhooks/jailed"
 )

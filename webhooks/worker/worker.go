@@ -21,7 +21,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/preadmit/preadmit/render/gittree"
+	"github.com/preadmit/preadmit/render/tree/gittree"
 	"github.com/preadmit/preadmit/report/github"
 	"github.com/preadmit/preadmit/report/github/retry"
 	"github.com/preadmit/preadmit/webhooks/app"

@@ -1,0 +1,178 @@
+package render
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// noteBeside notes what the search does not go into, and tells whether that is all there is
+// to say of it.
+func (d *discoverer) noteBeside(l *directory, e fs.DirEntry) bool {
+	name := path.Join(l.path, e.Name())
+	switch {
+	case e.Type()&fs.ModeSymlink != 0: // where it leads is not for this directory to say
+		l.beside = append(l.beside, name)
+		return false
+	case path.Ext(name) == ".jsonnet" && e.Type().IsRegular():
+	case !e.IsDir() && e.Type()&fs.ModeIrregular == 0:
+		return false
+	case d.isSubmodule(name):
+	case e.Name() == ".git":
+		return true
+	case !e.IsDir() || !strings.HasPrefix(e.Name(), "."):
+		return false
+	}
+	l.beside = append(l.beside, name)
+	return true
+}
+
+func (d *discoverer) isSubmodule(name string) bool {
+	_, ok := d.tree.Submodule(name)
+	return ok
+}
+
+// findGaps lists what is left out once the roots are known.
+func (d *discoverer) findGaps() {
+	roots, plain, abovePlain := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, r := range d.out.Roots {
+		roots[r.Dir] = true
+		if plain[r.Dir] = r.Kind == KindPlain; plain[r.Dir] {
+			for dir := path.Dir(r.Dir); dir != "."; dir = path.Dir(dir) {
+				abovePlain[dir] = true
+			}
+		}
+	}
+	for _, l := range d.dirs {
+		if l.component() && !d.use(l.path).reached[l.path] {
+			d.addGap(Gap{Position: tree.Position{Path: l.path}, Kind: GapComponent, Root: RootID{Dir: l.path}, Identity: string(newCacheKey(d.sourceOf(l).Reads(l.path).Entries()...))})
+		}
+		if l.chart && d.isChart(l.path) {
+			d.addGap(Gap{Position: tree.Position{Path: l.path}, Kind: GapChart, Root: RootID{Dir: l.path}, Identity: d.contentID(l.path)})
+		}
+		root, below := nearest(l.path, plain)
+		if !below {
+			root = l.path
+		}
+		for _, name := range l.beside {
+			d.gapBeside(name, root, below, d.mayBePlain(l) && (below || abovePlain[l.path]), roots)
+		}
+	}
+}
+
+// gapBeside is for one thing beside the manifests of a directory. below tells whether that
+// is a plain root or below one, near whether one is near enough to be applied together.
+func (d *discoverer) gapBeside(name, root string, below, near bool, roots map[string]bool) {
+	to := d.tree.Resolve(name)
+	switch commit, ok := d.tree.Submodule(name); {
+	case ok:
+		d.addGap(Gap{Position: tree.Position{Path: name}, Kind: GapSubmodule, Root: RootID{Dir: root}, Identity: commit})
+	case len(to.Links) > 0:
+		if to.IsDir && d.holdsRoot(to.Real, roots) {
+			id, _ := d.tree.Identity(name) // it was resolved
+			d.addGap(Gap{Position: tree.Position{Path: name}, Kind: GapLink, Root: RootID{Dir: name}, Identity: id})
+		}
+	case path.Ext(name) == ".jsonnet":
+		if below && near {
+			id, _ := d.tree.Identity(name)
+			d.addGap(Gap{Position: tree.Position{Path: name}, Kind: GapJsonnet, Root: RootID{Dir: root}, Identity: id})
+		}
+	case near:
+		d.hiddenGaps(name, root)
+	}
+}
+
+// holdsRoot tells whether a root is at, above or below a directory, or may be below since it
+// is hidden.
+func (d *discoverer) holdsRoot(dir string, roots map[string]bool) bool {
+	at, ok := d.extents[dir]
+	if !ok { // nothing was searched there
+		return true
+	}
+	if _, above := nearest(dir, roots); above {
+		return true
+	}
+	for _, l := range d.dirs[at.from:at.to] {
+		if roots[l.path] {
+			return true
+		}
+	}
+	return false
+}
+
+// addGap lists something once, as what it was found to be first.
+func (d *discoverer) addGap(o Gap) {
+	if !d.reported[o.Path] {
+		d.reported[o.Path] = true
+		d.out.Gaps = append(d.out.Gaps, o)
+	}
+}
+
+// isChart tells the uppermost directory of a chart that no kustomization uses. An umbrella
+// chart has no templates of its own.
+func (d *discoverer) isChart(dir string) bool {
+	if d.use(dir).covers(dir) {
+		return false
+	}
+	for above := dir; above != "."; {
+		above = path.Dir(above)
+		if at, ok := d.extents[above]; ok && d.dirs[at.from].chart {
+			return false
+		}
+	}
+	at, ok := d.extents[dir]
+	return ok && d.dirs[at.from].chart
+}
+
+// hiddenGaps lists the manifests in a hidden directory.
+func (d *discoverer) hiddenGaps(dir, root string) {
+	_ = fs.WalkDir(d.tree.Fsys, dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || !isManifestName(name) {
+			return nil // what cannot be listed is not applied either
+		}
+		if data, real, err := d.tree.Load(name, tree.NewTrace()); d.mayMean(real, data, err) {
+			id, _ := d.tree.Identity(d.real(name))
+			d.addGap(Gap{Position: tree.Position{Path: name}, Kind: GapHidden, Root: RootID{Dir: root}, Identity: id})
+		}
+		return nil
+	})
+}
+
+// mayMean tells whether a file that was read, or not, may be meant as a manifest.
+func (d *discoverer) mayMean(real string, data []byte, err error) bool {
+	if err != nil || !tree.MayHoldObject(data) {
+		return err != nil && !errors.Is(err, fs.ErrNotExist)
+	}
+	f := d.tree.DecodeManifest(real, data)
+	return ManifestProblem(f) != nil || slices.ContainsFunc(f.Documents, func(doc tree.Decoded) bool { return len(doc.Objects) > 0 })
+}
+
+// contentID names what a directory holds.
+func (d *discoverer) contentID(dir string) string {
+	h := sha256.New()
+	_ = fs.WalkDir(d.tree.Fsys, dir, func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			_, _ = fmt.Fprintf(h, "%q %v\n", name, err)
+		case !e.IsDir():
+			id, err := d.tree.Identity(name)
+			_, _ = fmt.Fprintf(h, "%q %s %v\n", name, id, err)
+		}
+		return nil
+	})
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// nearest is the first of some directories at or above one.
+func nearest(dir string, some map[string]bool) (found string, ok bool) {
+	for ; dir != "." && !some[dir]; dir = path.Dir(dir) {
+	}
+	return dir, some[dir]
+}

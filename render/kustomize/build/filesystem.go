@@ -1,0 +1,133 @@
+package build
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/tree"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// Mount is where the top of the tree lies for kustomize. Below a directory of
+// its own, `..` out of the repository and absolute paths lead nowhere.
+const Mount = "/.tree"
+
+var errReadOnly = errors.New("the tree is read-only")
+
+// ServeFunc returns what kustomize reads of a file, given its path without links.
+type ServeFunc func(real string, data []byte) []byte
+
+// FileSystem is the tree as kustomize sees it for one build. Kustomize calls
+// CleanedAbs and ReadFile, and RemoveAll to clean up clones it never makes. Not
+// safe for concurrent use.
+type FileSystem struct {
+	Tree  *tree.Tree
+	Trace tree.Trace
+	// serve, when set, may change what kustomize gets to see of a file.
+	Serve ServeFunc
+	// costly is the first file that was refused for its cost.
+	Costly *render.Problem
+}
+
+var _ filesys.FileSystem = (*FileSystem)(nil)
+
+// InTree turns a path of kustomize's into one of the tree.
+func InTree(name string) (string, error) {
+	clean := filepath.ToSlash(filepath.Clean(name))
+	if clean == Mount {
+		return ".", nil
+	}
+	rel, ok := strings.CutPrefix(clean, Mount+"/")
+	if !ok {
+		return "", &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return rel, nil
+}
+
+// Mounted is a path of the tree as kustomize sees it.
+func Mounted(name string) string { return path.Join(Mount, name) }
+
+// CleanedAbs splits a path, without its symbolic links, into directory and file.
+func (k *FileSystem) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
+	rel, err := InTree(name)
+	if err != nil {
+		return "", "", err
+	}
+	r := k.Tree.Resolve(rel)
+	if r.Err != nil {
+		k.Trace.AddMiss(rel, r)
+		return "", "", fmt.Errorf("%s: %w", rel, r.Err)
+	}
+	k.Trace.AddLinks(r.Links)
+	if r.IsDir {
+		return filesys.ConfirmedDir(Mounted(r.Real)), "", nil
+	}
+	return filesys.ConfirmedDir(Mounted(path.Dir(r.Real))), path.Base(r.Real), nil
+}
+
+// ReadFile reads a file and notes it in the trace.
+func (k *FileSystem) ReadFile(name string) ([]byte, error) {
+	rel, err := InTree(name)
+	if err != nil {
+		return nil, err
+	}
+	data, real, err := k.Tree.Load(rel, k.Trace)
+	if err != nil {
+		if p := render.OverLimit(err); p != nil && k.Costly == nil {
+			k.Costly = p
+		}
+		return nil, err
+	}
+	if k.Serve != nil {
+		data = k.Serve(real, data)
+	}
+	return data, nil
+}
+
+// RemoveAll does nothing: there is nothing of kustomize's to clean up.
+func (k *FileSystem) RemoveAll(string) error { return nil }
+
+// IsDir tells whether a path leads to a directory.
+func (k *FileSystem) IsDir(name string) bool {
+	rel, err := InTree(name)
+	if err != nil {
+		return false
+	}
+	r := k.Tree.Resolve(rel)
+	return r.Err == nil && r.IsDir
+}
+
+// Exists tells whether a path leads anywhere.
+func (k *FileSystem) Exists(name string) bool {
+	rel, err := InTree(name)
+	return err == nil && k.Tree.Resolve(rel).Err == nil
+}
+
+// Create refuses.
+func (k *FileSystem) Create(string) (filesys.File, error) { return nil, errReadOnly }
+
+// Mkdir refuses.
+func (k *FileSystem) Mkdir(string) error { return errReadOnly }
+
+// MkdirAll refuses.
+func (k *FileSystem) MkdirAll(string) error { return errReadOnly }
+
+// WriteFile refuses.
+func (k *FileSystem) WriteFile(string, []byte) error { return errReadOnly }
+
+// Open is not needed by a build.
+func (k *FileSystem) Open(string) (filesys.File, error) { return nil, errors.ErrUnsupported }
+
+// ReadDir is not needed by a build.
+func (k *FileSystem) ReadDir(string) ([]string, error) { return nil, errors.ErrUnsupported }
+
+// Glob is not needed by a build.
+func (k *FileSystem) Glob(string) ([]string, error) { return nil, errors.ErrUnsupported }
+
+// Walk is not needed by a build.
+func (k *FileSystem) Walk(string, filepath.WalkFunc) error { return errors.ErrUnsupported }

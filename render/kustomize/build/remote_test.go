@@ -1,0 +1,16 @@
+package build
+
+import (
+	"testing"
+)
+
+// TestLocalNames are entries that look a little like remote ones.
+func TestLocalNames(t *testing.T) {
+	for _, entry := range []string{
+		"base", "./base", "../base", "a@b", "git", "github.com", "my.github.com/x/y", "http/x/y", "httpx://a", "a:b", "base?ref=x", "ssh:/a",
+	} {
+		if remoteBase(entry) {
+			t.Errorf("%q is taken for a remote base", entry)
+		}
+	}
+}

@@ -1,0 +1,241 @@
+package kustomize
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/kustomize/build"
+	"github.com/preadmit/preadmit/render/tree"
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/konfig"
+)
+
+// explain turns kustomize's failure into a problem at the best place that can be
+// derived from it.
+func (r *Source) explain(root render.Root, c *build.Closure, failure error) *render.Problem {
+	text := failure.Error()
+	p := &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: root.Dir}, Message: clean(text)}
+	for _, find := range []func(string, *build.Closure) (tree.Position, string, bool){
+		r.kustomizationCount, brokenKustomization, r.brokenFile, r.missingFile, r.unmatchedPatch, mentionedEntry, deepestKustomization,
+	} {
+		if pos, message, ok := find(text, c); ok {
+			p.Position = pos
+			if message != "" {
+				p.Message = message
+			}
+			return p
+		}
+	}
+	if len(c.Files) > 0 {
+		p.Position = tree.Position{Path: c.Files[0].Path, Line: 1}
+	}
+	return p
+}
+
+var (
+	foundMultiple = regexp.MustCompile(`Found multiple kustomization files under: (\S+)`)
+	missingOne    = regexp.MustCompile(`unable to find one of .* in directory '([^']+)'`)
+	recursedInto  = regexp.MustCompile(`(?:recursed accumulation of path|couldn't make target for path|under) '?(` + regexp.QuoteMeta(build.Mount) + `[^'\s:]*)`)
+)
+
+// kustomizationCount explains a directory with no kustomization file, or several.
+func (r *Source) kustomizationCount(failure string, c *build.Closure) (tree.Position, string, bool) {
+	if m := foundMultiple.FindStringSubmatch(failure); m != nil {
+		dir := unmount(m[1])
+		return r.secondKustomization(dir), fmt.Sprintf("there is more than one kustomization file in %s", dir), true
+	}
+	m := missingOne.FindStringSubmatch(failure)
+	if m == nil {
+		return tree.Position{}, "", false
+	}
+	dir := unmount(m[1])
+	message := fmt.Sprintf("there is no kustomization.yaml in the directory %s", dir)
+	for _, e := range c.Entries {
+		if to := r.tree.Resolve(e.Target); e.Target != "" && to.Err == nil && to.IsDir && to.Real == dir {
+			return e.Position(), message, true
+		}
+	}
+	return tree.Position{Path: dir}, message, true
+}
+
+// secondKustomization is the one file too many.
+func (r *Source) secondKustomization(dir string) tree.Position {
+	pos := tree.Position{Path: dir}
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		if to := r.tree.Resolve(path.Join(dir, name)); to.Err == nil && !to.IsDir {
+			pos.Path = to.Real
+		}
+	}
+	return pos
+}
+
+// brokenKustomization explains a kustomization file kustomize does not accept.
+func brokenKustomization(failure string, c *build.Closure) (tree.Position, string, bool) {
+	for _, k := range c.Files {
+		if k.Err == nil || !strings.Contains(failure, k.Err.Error()) {
+			continue
+		}
+		pos := tree.Position{Path: k.Path, Line: 1}
+		message := clean(k.Err.Error())
+		if m := tree.YamlLine.FindStringSubmatch(message); m != nil {
+			pos.Line = tree.Atoi(m[1])
+			message = tree.YamlPrefix.ReplaceAllString(message, "")
+		}
+		if m := unknownField.FindStringSubmatch(message); m != nil {
+			pos = k.FieldPosition(m[1])
+		}
+		return pos, message, true
+	}
+	return tree.Position{}, "", false
+}
+
+var unknownField = regexp.MustCompile(`unknown field "([^"]+)"`)
+
+// brokenFile explains a file that is not YAML.
+func (r *Source) brokenFile(failure string, c *build.Closure) (tree.Position, string, bool) {
+	if !strings.Contains(failure, "yaml: ") && !strings.Contains(failure, "document separator") {
+		return tree.Position{}, "", false
+	}
+	for _, e := range c.Entries {
+		if e.Target == "" || !strings.Contains(failure, e.Value) {
+			continue
+		}
+		to := r.tree.Resolve(e.Target)
+		if to.Err != nil || to.IsDir {
+			continue
+		}
+		data, err := r.tree.Read(to.Real)
+		if err != nil {
+			continue
+		}
+		if line, message := syntaxError(data); message != "" {
+			return tree.Position{Path: to.Real, Line: line}, message, true
+		}
+	}
+	return tree.Position{}, "", false
+}
+
+// syntaxError finds the first document of a file that does not parse.
+func syntaxError(data []byte) (line int, message string) {
+	for _, c := range tree.SplitChunks(tree.Normalize(data)) {
+		var node yaml.Node
+		if err := yaml.Unmarshal([]byte(c.Text), &node); err != nil {
+			return c.Line + tree.ErrorLine(err), stripLine(err)
+		}
+	}
+	return 0, ""
+}
+
+func stripLine(err error) string {
+	return "invalid YAML: " + tree.YamlPrefix.ReplaceAllString(err.Error(), "")
+}
+
+// missingFile explains an entry that leads nowhere.
+func (r *Source) missingFile(failure string, c *build.Closure) (tree.Position, string, bool) {
+	for _, e := range c.Entries {
+		if e.Value == "" || !strings.Contains(failure, e.Value) {
+			continue
+		}
+		if path.IsAbs(e.Value) {
+			return e.Position(), fmt.Sprintf("%s is an absolute path; paths are relative to the kustomization", e.Value), true
+		}
+		if e.Target == "" {
+			continue
+		}
+		if to := r.tree.Resolve(e.Target); to.Err != nil {
+			return e.Position(), fmt.Sprintf("%s %s", build.Quote(e.Value), reason(e.Target, to.Err)), true
+		}
+	}
+	return tree.Position{}, "", false
+}
+
+var missingTarget = regexp.MustCompile(`(?:no resource matches strategic merge patch "?|failed to find unique target for patch |no matches for Id )([^"/\s;]+)/([^"\s;.\[]+)`)
+
+// unmatchedPatch explains a patch whose object is not among the resources.
+func (r *Source) unmatchedPatch(failure string, c *build.Closure) (tree.Position, string, bool) {
+	m := missingTarget.FindStringSubmatch(failure)
+	if m == nil {
+		return tree.Position{}, "", false
+	}
+	kind, _, _ := strings.Cut(m[1], ".")
+	for _, e := range c.Entries {
+		if (e.Kind == build.RefInline || e.Kind == build.RefPatch) && mentions(r.patchText(e), kind, m[2]) {
+			return e.Position(), "", true
+		}
+	}
+	return tree.Position{}, "", false
+}
+
+// patchText is the text of a patch, inline or in a file.
+func (r *Source) patchText(e build.Entry) string {
+	if e.Kind == build.RefInline {
+		return e.Value
+	}
+	data, _, err := r.tree.Load(e.Target, tree.NewTrace())
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+func mentions(text, kind, name string) bool {
+	return strings.Contains(text, "kind: "+kind) && strings.Contains(text, "name: "+name)
+}
+
+// mentionedEntry takes the last entry whose text the failure holds: the deepest.
+func mentionedEntry(failure string, c *build.Closure) (tree.Position, string, bool) {
+	for i := len(c.Entries) - 1; i >= 0; i-- {
+		e := c.Entries[i]
+		if len(e.Value) > 2 && e.Kind != build.RefInline && strings.Contains(failure, "'"+e.Value+"'") ||
+			strings.Contains(failure, `"`+e.Value+`"`) {
+			return e.Position(), "", true
+		}
+	}
+	return tree.Position{}, "", false
+}
+
+// deepestKustomization takes the last kustomization the failure names.
+func deepestKustomization(failure string, c *build.Closure) (tree.Position, string, bool) {
+	matches := recursedInto.FindAllStringSubmatch(failure, -1)
+	for i := len(matches) - 1; i >= 0; i-- {
+		dir := unmount(matches[i][1])
+		for _, k := range c.Files {
+			if k.Dir == dir {
+				return tree.Position{Path: k.Path, Line: 1}, "", true
+			}
+		}
+	}
+	return tree.Position{}, "", false
+}
+
+func unmount(name string) string {
+	if rel, err := build.InTree(strings.TrimSpace(name)); err == nil {
+		return rel
+	}
+	return name
+}
+
+// clean makes kustomize's words fit for a report: paths of the tree, one line.
+func clean(text string) string {
+	text = address.ReplaceAllString(text, "&{")
+	text = strings.ReplaceAll(text, build.Mount+"/", "")
+	text = strings.ReplaceAll(text, build.Mount, ".")
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// address is where kustomize keeps what it prints in some errors, which is another
+// place in each run.
+var address = regexp.MustCompile(`&\{0x[0-9a-f]+ ?`)
+
+// reason words why a path leads nowhere.
+func reason(target string, err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return "does not exist: there is no " + target
+	}
+	return "cannot be used: " + clean(err.Error())
+}

@@ -1,0 +1,186 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/preadmit/preadmit/render/kustomize/build"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+	"go.yaml.in/yaml/v3"
+)
+
+// course follows a field of an object through all that is applied to it, with the
+// value it has at each point. What it says is taken for true only when it ends with
+// the value the object has.
+type course struct {
+	l        *locator
+	object   int
+	document tree.Position
+	route    *route
+	id       identity // with the names it had so far
+	loose    bool     // not even they are sure
+	spaces   []string // the namespaces it had so far
+	steps    []origin.PathStep
+	hops     []origin.Pair // in the object as it is in the end
+	indexes  []int         // of elements of lists, as they are now; -1 when not known
+	part     origin.Part
+	value    fieldValue
+	at       int // the stage
+	out      []origin.Step
+	guessed  bool          // that an element of a list is the one of the same index
+	taken    tree.Position // of what took the field away, if anything did
+}
+
+// fieldValue is the value of a field at some point.
+type fieldValue struct {
+	there bool
+	// known is set when text is the value of a scalar; opaque for what generators make
+	// of files and literals.
+	known, opaque bool
+	text          string
+}
+
+func (l *locator) newCourse(object int, document tree.Position, r *route, path string, part origin.Part) *course {
+	res := l.resources[object]
+	steps := origin.ParsePath(path)
+	hops, _ := origin.Descend(res.YNode(), steps)
+	c := &course{
+		l: l, object: object, document: document, route: r, part: part,
+		id: l.identity(object, document), steps: origin.Canonical(hops, steps), hops: hops,
+	}
+	c.indexes = slices.Repeat([]int{-1}, len(c.steps))
+	name, namespace := l.written(object, document)
+	c.spaces = []string{namespace}
+	if c.loose = !l.fits(object, document, r); !c.loose {
+		c.id.names = []string{name}
+	}
+	return c
+}
+
+func (c *course) run() {
+	if !c.l.isGenerated(c.object) {
+		c.begin()
+	}
+	for i, s := range c.route.stages {
+		c.at = i
+		for _, k := range s.layers() {
+			if s.generates {
+				c.generate(k)
+			} else {
+				c.transform(k)
+			}
+		}
+	}
+}
+
+// begin takes the field from the object's own document.
+func (c *course) begin() {
+	own := c.l.ownDocument(c.object, c.document)
+	if own == nil {
+		return
+	}
+	way, full := c.into(own.node, 0)
+	at := c.document
+	if len(way) > 0 {
+		at, _ = origin.HopPosition(way[len(way)-1], own.place)
+	}
+	c.step(at, origin.StepResource)
+	if c.out[0].Absent = !full; full {
+		c.holds(way[len(way)-1].Value)
+	}
+}
+
+func (d *ownDocument) place(n *yaml.Node) (tree.Position, bool) { return d.snippet.Position(n), true }
+
+func (c *course) step(at tree.Position, kind origin.StepKind) {
+	by := c.route.stages[c.at]
+	s := origin.Step{Position: at, Kind: kind, Kustomization: by.k.Path, Component: by.component}
+	if n := len(c.out); n > 0 && origin.SameLine(c.out[n-1].Position, at) {
+		c.out = c.out[:n-1]
+	}
+	c.out = append(c.out, s)
+}
+
+// holds notes what a node says.
+func (c *course) holds(n *yaml.Node) {
+	c.value = fieldValue{there: true, known: n.Kind == yaml.ScalarNode, text: n.Value}
+}
+
+// set notes that a transformer wrote a text.
+func (c *course) set(text string, at tree.Position, kind origin.StepKind) {
+	c.step(at, kind)
+	c.value = fieldValue{there: true, known: true, text: text}
+}
+
+// into follows the field, from one of its steps on, into a node that was written, as
+// far as it is surely the same: elements of lists by their merge keys. It notes their
+// indexes.
+func (c *course) into(node *yaml.Node, from int) (way []origin.Pair, full bool) {
+	node = origin.Unalias(node)
+	for i := from; i < len(c.steps) && node != nil; i++ {
+		var next origin.Pair
+		if node.Kind == yaml.SequenceNode && i < len(c.hops) {
+			next.Value, c.indexes[i] = c.element(node, i)
+		} else if node.Kind == yaml.MappingNode {
+			next, _ = origin.ChildOf(node, c.steps[i].Key, 0)
+		}
+		if next.Value == nil {
+			return way, false
+		}
+		way, node = append(way, next), next.Value
+	}
+	return way, node != nil
+}
+
+// element is the element of a list that the field goes through, by its merge keys,
+// and its index. One without such is taken for that of the same index, which agrees
+// checks in the end.
+func (c *course) element(list *yaml.Node, i int) (element *yaml.Node, at int) {
+	if c.keyless(i) {
+		if at = c.steps[i].Index; at < len(list.Content) {
+			c.guessed = true
+			return origin.Unalias(list.Content[at]), at
+		}
+		return nil, -1
+	}
+	at = -1
+	for n, item := range list.Content {
+		if item = origin.Unalias(item); item == nil || !sameElement(item, c.hops[i].Value) {
+			continue
+		}
+		if element != nil {
+			return nil, -1
+		}
+		element, at = item, n
+	}
+	return element, at
+}
+
+// keyless tells whether a step goes to an element of a list that no merge key tells
+// from the others.
+func (c *course) keyless(i int) bool {
+	return c.listAt(i) && !slices.ContainsFunc(origin.MergeKeys, func(key string) bool {
+		return origin.ScalarField(c.hops[i].Value, key) != ""
+	})
+}
+
+// transform applies what a kustomization does to the object, in the order in which
+// kustomize does (configureBuiltinTransformers).
+func (c *course) transform(k *build.Kustomization) {
+	p := c.l.patchesIn(k)
+	for _, at := range c.patchEntries(p) {
+		if at[0] != "patchesJson6902" {
+			c.patch(p, at)
+		}
+	}
+	c.namespaced(k)
+	c.named(k)
+	c.labelled(k)
+	for _, at := range c.patchEntries(p) {
+		if at[0] == "patchesJson6902" {
+			c.patch(p, at)
+		}
+	}
+	c.replicated(k)
+	c.imaged(k)
+}

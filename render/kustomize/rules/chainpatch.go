@@ -1,0 +1,302 @@
+package rules
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/preadmit/preadmit/render/kustomize/build"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/types"
+)
+
+// What the patches of a kustomization do to a field of an object.
+
+// patchEntries are the entries of patches in order.
+func (c *course) patchEntries(p *patchesOf) [][]any {
+	var out [][]any
+	for _, m := range p.merges {
+		out = append(out, m.at)
+	}
+	for _, o := range p.operations {
+		out = append(out, o.at)
+	}
+	order := []string{"patchesStrategicMerge", "patches", "patchesJson6902"}
+	rank := func(at []any) (list, index int) {
+		field, _ := at[0].(string)
+		index, _ = at[1].(int)
+		return slices.Index(order, field), index
+	}
+	slices.SortStableFunc(out, func(a, b []any) int {
+		listA, indexA := rank(a)
+		listB, indexB := rank(b)
+		return cmp.Or(cmp.Compare(listA, listB), cmp.Compare(indexA, indexB))
+	})
+	return slices.CompactFunc(out, sameEntry)
+}
+
+func sameEntry(a, b []any) bool { return a[0] == b[0] && a[1] == b[1] }
+
+// patch applies the patches of one entry. One that may not be for the object makes
+// the value uncertain.
+func (c *course) patch(p *patchesOf, at []any) {
+	for i := range p.merges {
+		m := &p.merges[i]
+		if !sameEntry(m.at, at) || !c.meant(m.target, m.node) {
+			continue
+		}
+		if c.uncertain(m.target) {
+			c.value.known = c.value.known && !c.touches(m)
+		} else {
+			c.merge(m)
+		}
+	}
+	for i := range p.operations {
+		o := &p.operations[i]
+		if !sameEntry(o.at, at) || !c.meant(o.target, nil) {
+			continue
+		}
+		if c.uncertain(o.target) {
+			c.disturb(o.path)
+		} else {
+			c.operate(o)
+		}
+	}
+}
+
+// touches tells whether a patch would write the field or take it away.
+func (c *course) touches(m *mergePatch) bool {
+	was := slices.Clone(c.indexes)
+	way, full := c.into(m.node, 0)
+	c.indexes = was
+	return full || slices.ContainsFunc(way, func(h origin.Pair) bool { at, _ := takenBy(h); return at != nil })
+}
+
+// meant tells whether a patch is for the object. Kustomize compares the names and
+// namespaces an object has had.
+func (c *course) meant(target *types.Selector, doc *yaml.Node) bool {
+	if target == nil {
+		if doc == nil || !c.id.isOf(doc) || origin.ScalarField(doc, "apiVersion") != c.id.resource.GetApiVersion() {
+			return false
+		}
+		metadata, _ := origin.ChildOf(doc, "metadata", 0)
+		return slices.ContainsFunc(c.spaces, func(s string) bool {
+			return cmp.Or(s, "default") == cmp.Or(origin.ScalarField(metadata.Value, "namespace"), "default")
+		})
+	}
+	gvk := c.id.resource.GetGvk()
+	return (selects(target, c.id) || c.uncertain(target)) &&
+		anchored(target.Group, gvk.Group) && anchored(target.Version, gvk.Version) && anchored(target.Kind, gvk.Kind) &&
+		slices.ContainsFunc(c.spaces, func(s string) bool { return anchored(target.Namespace, s) })
+}
+
+// uncertain tells whether what a patch selects by is not known: only the labels and
+// annotations that the object ends up with are.
+func (c *course) uncertain(target *types.Selector) bool {
+	return target != nil && (c.labelledLater(target.LabelSelector) || c.labelledLater(target.AnnotationSelector))
+}
+
+// labelledLater tells whether this or a later kustomization sets a label or annotation
+// that a selector asks for.
+func (c *course) labelledLater(selector string) bool {
+	if selector == "" {
+		return false
+	}
+	for _, s := range c.route.stages[c.at:] {
+		for _, k := range s.layers() {
+			for key := range labelKeys(k) {
+				if strings.Contains(selector, key) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// labelKeys are those of the labels and annotations that a kustomization sets.
+func labelKeys(k *build.Kustomization) map[string]bool {
+	out := map[string]bool{}
+	for _, pairs := range append([]types.Label{{Pairs: k.Spec.CommonLabels}, {Pairs: k.Spec.CommonAnnotations}}, k.Spec.Labels...) {
+		for key := range pairs.Pairs {
+			out[key] = true
+		}
+	}
+	return out
+}
+
+// merge applies a strategic merge patch.
+func (c *course) merge(m *mergePatch) {
+	was := slices.Clone(c.indexes)
+	way, full := c.into(m.node, 0)
+	for i := range c.indexes {
+		switch {
+		case i > len(way):
+			c.indexes[i] = was[i]
+		case c.keyless(i) && i < len(way): // kustomize replaces such lists
+		case c.single(i) && (was[i] == 0 || i < len(way)):
+			c.indexes[i] = 0
+		case c.listAt(i):
+			c.indexes[i] = -1 // kustomize puts new elements in front
+		}
+	}
+	for _, h := range way {
+		if at, all := takenBy(h); at != nil {
+			c.takes(origin.Start(m.snippet.Position(at)))
+			full = full && !all
+		}
+	}
+	if full && !c.identifies() {
+		c.writes(way[len(way)-1], m.snippet)
+	}
+}
+
+// takenBy is the node of a patch that takes away what was there; all is set when
+// nothing comes in its place.
+func takenBy(h origin.Pair) (at *yaml.Node, all bool) {
+	if h.Value.Tag == "!!null" {
+		return written(h), true
+	}
+	if h.Value.Kind != yaml.MappingNode {
+		return nil, false
+	}
+	d, _ := origin.ChildOf(h.Value, origin.Directive, 0)
+	if d.Value == nil || d.Value.Value != "delete" && d.Value.Value != "replace" {
+		return nil, false
+	}
+	return d.Value, d.Value.Value == "delete"
+}
+
+// takes notes that the field is gone.
+func (c *course) takes(at tree.Position) { c.value, c.taken = fieldValue{}, at }
+
+// identifies tells whether the field is one by which a patch says what it is for;
+// kustomize keeps the object's own.
+func (c *course) identifies() bool {
+	return c.is("apiVersion") || c.is("kind") || c.is("metadata", "name") || c.is("metadata", "namespace")
+}
+
+// writes takes the value from a patch.
+func (c *course) writes(h origin.Pair, s *origin.Snippet) {
+	at, _ := origin.HopPosition(h, func(n *yaml.Node) (tree.Position, bool) { return s.Position(n), true })
+	c.step(at, origin.StepPatch)
+	c.holds(h.Value)
+}
+
+// listAt tells whether a step goes into a list.
+func (c *course) listAt(i int) bool { return i < len(c.hops) && c.hops[i].Key == nil }
+
+// single tells whether the list a step goes into ends up with one element.
+func (c *course) single(i int) bool {
+	return c.listAt(i) && i > 0 && len(c.hops[i-1].Value.Content) == 1
+}
+
+// operate applies an operation of a JSON6902 patch.
+func (c *course) operate(o *operation) {
+	if o.op == "move" || o.op == "copy" {
+		c.disturb(o.path)
+		if o.op == "move" {
+			c.disturb(o.from)
+		}
+		return
+	}
+	depth, sure := c.covers(o.path)
+	switch {
+	case depth == 0 || o.op == "test":
+	case !sure:
+		c.value.known = false
+	case !c.listAt(depth - 1):
+		c.overwrite(o, depth)
+	case o.op == "add":
+		c.insert(o, depth)
+	case c.indexes[depth-1] < 0:
+		c.value.known = false
+	case o.op == "remove":
+		c.remove(o, depth)
+	case c.indexes[depth-1] == index(o.path):
+		c.overwrite(o, depth)
+	}
+}
+
+// covers tells how many of the field's steps a JSON pointer takes; 0 when it does
+// not lead to the field. It is not sure of it when it goes through an element of a
+// list whose index is not known. An index that it ends with may be any.
+func (c *course) covers(tokens []string) (depth int, sure bool) {
+	if len(tokens) > len(c.steps) {
+		return 0, true
+	}
+	sure = true
+	for i, token := range tokens {
+		switch {
+		case !c.listAt(i):
+			if token != c.steps[i].Key {
+				return 0, true
+			}
+		case i == len(tokens)-1:
+		case c.indexes[i] < 0:
+			sure = false
+		case token != strconv.Itoa(c.indexes[i]):
+			return 0, true
+		}
+	}
+	return len(tokens), sure
+}
+
+// index is the last token of a pointer to an element of a list; -1 for `-`.
+func index(tokens []string) int {
+	n, err := strconv.Atoi(tokens[len(tokens)-1])
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// insert adds an element to a list that the field goes through.
+func (c *course) insert(o *operation, depth int) {
+	now, at := &c.indexes[depth-1], index(o.path)
+	switch {
+	case o.value.Value != nil && sameElement(origin.Unalias(o.value.Value), c.hops[depth-1].Value):
+		*now = at
+		c.overwrite(o, depth)
+	case *now >= 0 && at >= 0 && at <= *now:
+		*now++
+	}
+}
+
+// remove takes an element out of a list that the field goes through.
+func (c *course) remove(o *operation, depth int) {
+	now, at := &c.indexes[depth-1], index(o.path)
+	switch {
+	case *now == at:
+		c.takes(origin.Start(o.snippet.Position(o.node)))
+		*now = -1
+	case at < *now:
+		*now--
+	}
+}
+
+// overwrite puts what an operation has where the field is, or what it is in; nothing
+// when it removes.
+func (c *course) overwrite(o *operation, depth int) {
+	c.takes(origin.Start(o.snippet.Position(o.node)))
+	if o.op == "remove" || o.value.Value == nil {
+		return
+	}
+	way, full := c.into(o.value.Value, depth)
+	if full {
+		c.writes(append([]origin.Pair{o.value}, way...)[len(way)], o.snippet)
+	}
+}
+
+// disturb gives up on a field that an operation moves in a way not followed.
+func (c *course) disturb(tokens []string) {
+	if depth, _ := c.covers(tokens); depth > 0 {
+		c.value.known = false
+		for i := range c.indexes {
+			c.indexes[i] = -1
+		}
+	}
+}

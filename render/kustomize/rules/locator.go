@@ -1,0 +1,338 @@
+package rules
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/kustomize/build"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/resource"
+)
+
+// Locate builds a root once more from padded files, and takes the
+// places of nodes from their lines. Should that build differ in any object, only
+// the documents are told.
+func Locate(t *tree.Tree, dir string, objects []*render.Object, run func(serve build.ServeFunc) (resmap.ResMap, error)) ([]*origin.Origin, error) {
+	c := build.Walk(t, dir, tree.NewTrace())
+	l := &locator{tree: t, dir: dir, closure: c, run: run}
+	if c.Openapi != nil {
+		return l.documentsOnly(objects, WhyIsolated), nil
+	}
+	l.padder = newPadder(c, t)
+	resources, err := run(l.padder.serve)
+	if err != nil || resources.Size() != len(objects) {
+		return l.documentsOnly(objects, whyDifferent), nil
+	}
+	origins := originsOf(resources)
+	if l.addedOrigins() {
+		if err := resources.RemoveOriginAnnotations(); err != nil {
+			return nil, fmt.Errorf("locate the objects of %s: %w", dir, err)
+		}
+	}
+	exact := sameObjects(resources, objects)
+	l.resources, l.origins = resources.Resources(), origins
+	out := make([]*origin.Origin, len(objects))
+	for i := range out {
+		out[i] = l.source(i, exact)
+	}
+	return out, nil
+}
+
+// sameObjects tells whether padding changed nothing.
+func sameObjects(resources resmap.ResMap, want []*render.Object) bool {
+	got, err := build.Objects(resources)
+	if err != nil || len(got) != len(want) {
+		return false
+	}
+	for i := range got {
+		if !bytes.Equal(got[i].JSON, want[i].JSON) {
+			return false
+		}
+	}
+	return true
+}
+
+func originsOf(resources resmap.ResMap) []*resource.Origin {
+	var out []*resource.Origin
+	for _, res := range resources.Resources() {
+		from, err := res.GetOrigin()
+		if err != nil {
+			from = nil
+		}
+		out = append(out, from)
+	}
+	return out
+}
+
+// locator finds the sources of one root's objects.
+type locator struct {
+	// mu guards what is filled in when first needed.
+	mu      sync.Mutex
+	tree    *tree.Tree
+	dir     string // of the root
+	closure *build.Closure
+	// run builds the root with what serve makes of its files.
+	run    func(serve build.ServeFunc) (resmap.ResMap, error)
+	padder *padder
+	// resources are the objects of the padded build.
+	resources []*resource.Resource
+	origins   []*resource.Origin
+	order     []*build.Kustomization // see outermostFirst
+	affected  map[string][]*build.Kustomization
+	patches   map[*build.Kustomization]*patchesOf
+	rebuilds  map[elision]resmap.ResMap
+	ids       map[int]identity
+	chains    chainCache
+}
+
+func (l *locator) addedOrigins() bool {
+	return len(l.closure.Files) > 0 && !hasOrigins(&l.closure.Files[0].Spec)
+}
+
+// documentsOnly places objects by kind and name in the files of the closure.
+func (l *locator) documentsOnly(objects []*render.Object, why string) []*origin.Origin {
+	out := make([]*origin.Origin, len(objects))
+	for i, o := range objects {
+		kind, name := render.KindAndName(o.Content())
+		out[i] = origin.Known(origin.Places{Document: l.search(kind, name), Why: why})
+	}
+	return out
+}
+
+// source locates one object.
+func (l *locator) source(i int, exact bool) *origin.Origin {
+	res := l.resources[i]
+	document := l.document(i)
+	if !exact {
+		return origin.Known(origin.Places{Document: document, Why: whyDifferent})
+	}
+	direct := origin.Finder(res.YNode(), document, l.place)
+	find := func(path string, part origin.Part) origin.Place {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		pos, found := direct(path)
+		if found {
+			return origin.Place{Position: pos, Evidence: origin.Marked}
+		}
+		evidence := origin.Nearest
+		if reparsed(res.YNode()) {
+			if pos, evidence = l.findReparsed(i, document, direct, path); evidence == origin.Inferred {
+				return origin.Place{Position: pos, Evidence: origin.Inferred}
+			}
+		}
+		if set, ok := l.unmarked(i, document, path, part); ok {
+			return origin.Place{Position: set, Evidence: origin.Inferred}
+		}
+		if taken, ok := l.removed(i, document, path); ok {
+			return origin.Place{Position: taken, Evidence: origin.Removed}
+		}
+		if evidence != origin.Nearest {
+			return origin.Place{Position: pos, Evidence: evidence}
+		}
+		return origin.Place{Position: pos, Why: l.why(i, document, path)}
+	}
+	removals := func(list string) []origin.Removal {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.removals(i, document, list)
+	}
+	chain := &chainFinder{locator: l, object: i, document: document, find: find}
+	return origin.Known(origin.Places{Document: document, Find: find, Removals: removals, History: chain})
+}
+
+// document is where the object was written: in the file kustomize read it from,
+// the document most of its nodes come from; for a generated object the entry of
+// the generator.
+func (l *locator) document(object int) tree.Position {
+	res, from := l.resources[object], l.origins[object]
+	kind, name := res.GetKind(), res.GetName()
+	if from != nil && from.ConfiguredIn != "" {
+		return l.generated(path.Join(l.dir, from.ConfiguredIn), kind, name)
+	}
+	file := ""
+	if from != nil && from.Path != "" {
+		file = l.tree.Resolve(path.Join(l.dir, from.Path)).Real
+	}
+	best := l.mostVoted(res.YNode(), file)
+	if best == nil && file != "" {
+		pos, sure := searchFile(l.padder.ranges, file, kind, name)
+		if sure || !reparsed(res.YNode()) {
+			return pos
+		}
+		if all := l.before(); all != nil {
+			best = l.mostVoted(all.Resources()[object].YNode(), file)
+		}
+		if best == nil {
+			return pos
+		}
+	}
+	if best == nil {
+		return l.search(kind, name)
+	}
+	return best.top()
+}
+
+// mostVoted is the document that most nodes of an object come from, of those in a
+// file if one is given.
+func (l *locator) mostVoted(n *yaml.Node, file string) *padRange {
+	votes := map[*padRange]int{}
+	l.vote(n, votes)
+	var best *padRange
+	for r, n := range votes {
+		if file != "" && r.snippet.Path != file {
+			continue
+		}
+		if best == nil || n > votes[best] || (n == votes[best] && r.start < best.start) {
+			best = r
+		}
+	}
+	return best
+}
+
+// vote counts the nodes of an object by the document they come from.
+func (l *locator) vote(n *yaml.Node, votes map[*padRange]int) {
+	if n == nil {
+		return
+	}
+	if r := l.padder.find(n.Line); r != nil {
+		votes[r]++
+	}
+	for _, child := range n.Content {
+		l.vote(child, votes)
+	}
+}
+
+// top is the first line of content of a document.
+func (r *padRange) top() tree.Position {
+	doc := r.content()
+	if doc == nil {
+		return tree.Position{Path: r.snippet.Path, Line: r.snippet.Line + 1}
+	}
+	pos := r.snippet.Position(doc)
+	return tree.Position{Path: pos.Path, Line: pos.Line, Column: pos.Column}
+}
+
+// isAt tells whether this is the document that begins at a position.
+func (r *padRange) isAt(p tree.Position) bool { return r.snippet.Path == p.Path && r.top() == p }
+
+// searchFile finds the document of a file that has the object's kind and, as
+// nearly as names survive kustomize, its name. It is sure when there is but one.
+func searchFile(ranges []padRange, file, kind, name string) (pos tree.Position, sure bool) {
+	best, score := tree.Position{Path: file, Line: 1}, -1
+	for i := range ranges {
+		r := &ranges[i]
+		if r.snippet.Path != file {
+			continue
+		}
+		switch n, top := r.likeness(kind, name), r.top(); {
+		case n > score:
+			best, score, sure = top, n, true
+		case n == score && top != best: // the file may be there in several builds
+			sure = false
+		}
+	}
+	return best, sure
+}
+
+// likeness weighs how much a document looks like the source of an object: its
+// kind, then the length of its name inside the object's.
+func (r *padRange) likeness(kind, name string) int {
+	doc := r.content()
+	if origin.ScalarField(doc, "kind") != kind {
+		return 0
+	}
+	written := nameIn(doc)
+	switch {
+	case written == name:
+		return 1 << 20
+	case strings.Contains(name, written):
+		return 1 + len(written)
+	}
+	return 1
+}
+
+// nameIn is the name that a document gives its object, or what it has the API server
+// make one from.
+func nameIn(doc *yaml.Node) string {
+	if doc == nil || doc.Kind != yaml.MappingNode {
+		return ""
+	}
+	metadata, _ := origin.ChildOf(doc, "metadata", 0)
+	return origin.ScalarField(metadata.Value, "name") + origin.ScalarField(metadata.Value, "generateName")
+}
+
+// search looks through all resource files of the closure.
+func (l *locator) search(kind, name string) tree.Position {
+	best, score := tree.Position{Path: l.dir}, 1
+	if len(l.closure.Files) > 0 {
+		best = tree.Position{Path: l.closure.Files[0].Path, Line: 1}
+	}
+	p := &padder{closure: l.closure, served: map[string][]byte{}, next: 1}
+	for _, e := range l.closure.Entries {
+		to := l.tree.Resolve(e.Target)
+		if e.Kind != build.RefResource || to.Err != nil || to.IsDir || p.served[to.Real] != nil {
+			continue
+		}
+		if data, _, err := l.tree.Load(e.Target, tree.NewTrace()); err == nil {
+			p.served[to.Real] = p.moveFile(to.Real, data)
+		}
+	}
+	for i := range p.ranges {
+		if n := p.ranges[i].likeness(kind, name); n > score {
+			best, score = p.ranges[i].top(), n
+		}
+	}
+	return best
+}
+
+// generated finds the generator's entry in a kustomization file.
+func (l *locator) generated(file, kind, name string) tree.Position {
+	k := l.padder.kustomization(file)
+	if k == nil {
+		return tree.Position{Path: file, Line: 1}
+	}
+	best, length := tree.Position{Path: file, Line: 1}, -1
+	for i, g := range generatorsOf(k, kind) {
+		if len(g.args.Name) > length && strings.Contains(name, g.args.Name) {
+			best, length = k.Position(g.field, i), len(g.args.Name)
+		}
+	}
+	return best
+}
+
+// place maps a node of a padded build to where it was written, if what is
+// written there is what the node says.
+func (l *locator) place(n *yaml.Node) (tree.Position, bool) {
+	if n == nil {
+		return tree.Position{}, false
+	}
+	r := l.padder.find(n.Line)
+	if r == nil {
+		return tree.Position{}, false
+	}
+	line := n.Line - r.start
+	at := r.nodes().nodes
+	if n.Kind != yaml.ScalarNode {
+		h, ok := at[nodePlace{line, n.Column, n.Kind, false}]
+		if !ok {
+			return tree.Position{}, false
+		}
+		if h.Key != nil {
+			return r.snippet.Position(h.Key), true
+		}
+		return r.snippet.Position(h.Value), true
+	}
+	for _, key := range []bool{false, true} {
+		if h, ok := at[nodePlace{line, n.Column, n.Kind, key}]; ok && h.Value.Value == n.Value {
+			return r.snippet.Position(h.Value), true
+		}
+	}
+	return tree.Position{}, false
+}

@@ -1,0 +1,129 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/resmap"
+)
+
+// elision says what another build leaves out.
+type elision struct {
+	// patches are the JSON6902 patches, values the `images` and `replicas`, which
+	// write values over others and do nothing else; either takes `transformers` along.
+	patches, values bool
+	// replacements may need what a patch made.
+	replacements bool
+}
+
+// rebuilt is the padded build without some of what makes nodes lose their lines,
+// by the index of the object; nil when leaving it out changes which objects there
+// are.
+func (l *locator) rebuilt(without elision) resmap.ResMap {
+	if known, ok := l.rebuilds[without]; ok {
+		return known
+	}
+	if l.rebuilds == nil {
+		l.rebuilds = map[elision]resmap.ResMap{}
+	}
+	l.rebuilds[without] = nil
+	p := newPadder(l.closure, l.tree)
+	p.elide = without
+	p.next = l.padder.next + 1
+	resources, err := l.run(p.serve)
+	if err != nil || resources.Size() != len(l.resources) {
+		return nil
+	}
+	for i, res := range resources.Resources() {
+		if res.GetKind() != l.resources[i].GetKind() || !l.sameName(i, res.GetName()) {
+			return nil
+		}
+	}
+	l.padder.ranges = append(l.padder.ranges, p.ranges...)
+	l.padder.next = p.next
+	l.rebuilds[without] = resources
+	return resources
+}
+
+// sameName tells whether a name is that of an object, but for the hash of what a
+// generator made.
+func (l *locator) sameName(object int, name string) bool {
+	now := l.resources[object].GetName()
+	return name == now || l.isGenerated(object) && origin.ContentHash.ReplaceAllString(name, "") == origin.ContentHash.ReplaceAllString(now, "")
+}
+
+// before is the padded build without JSON6902 patches.
+func (l *locator) before() resmap.ResMap {
+	if all := l.rebuilt(elision{patches: true}); all != nil {
+		return all
+	}
+	return l.rebuilt(elision{patches: true, replacements: true})
+}
+
+// unset finds what was written where kustomize put another value since: in a
+// build without what writes values, or at the key, which kustomize keeps.
+func (l *locator) unset(object int, steps []origin.PathStep, like string) (tree.Position, bool) {
+	through := reparsed(l.resources[object].YNode())
+	if through {
+		if pos, ok := l.operatedUnset(object, steps, like); ok {
+			return pos, true
+		}
+	}
+	builds := []resmap.ResMap{l.rebuilt(elision{values: true, patches: through})}
+	if through {
+		builds = append(builds, l.before())
+	}
+	for _, built := range builds {
+		if built == nil {
+			continue
+		}
+		hops, complete := origin.Descend(built.Resources()[object].YNode(), steps)
+		if !complete || len(hops) == 0 {
+			continue
+		}
+		last := hops[len(hops)-1]
+		if pos, ok := l.place(last.Value); ok && strings.Contains(last.Value.Value, like) {
+			return pos, true
+		}
+		if pos, ok := l.placeAtKey(last.Key, like); ok {
+			return pos, true
+		}
+	}
+	return tree.Position{}, false
+}
+
+// operatedUnset finds the operation that wrote what other values were put over.
+func (l *locator) operatedUnset(object int, steps []origin.PathStep, like string) (tree.Position, bool) {
+	all := l.rebuilt(elision{values: true})
+	if all == nil {
+		return tree.Position{}, false
+	}
+	hops, complete := origin.Descend(all.Resources()[object].YNode(), steps)
+	if !complete || len(hops) == 0 || !strings.Contains(hops[len(hops)-1].Value.Value, like) {
+		return tree.Position{}, false
+	}
+	document := l.document(object)
+	h := fieldHistory{steps: steps, nodes: hops, total: len(steps), leaf: hops[len(hops)-1].Value}
+	pos, found, _ := l.operated(&h, l.identity(object, document))
+	return pos, found
+}
+
+// placeAtKey is the place of the scalar that was written at a key, if it is a part
+// of a value, or the other way round.
+func (l *locator) placeAtKey(key *yaml.Node, like string) (tree.Position, bool) {
+	if key == nil {
+		return tree.Position{}, false
+	}
+	r := l.padder.find(key.Line)
+	if r == nil {
+		return tree.Position{}, false
+	}
+	value := r.nodes().values[nodePlace{key.Line - r.start, key.Column, key.Kind, true}]
+	if value == nil || value.Kind != yaml.ScalarNode || value.Value == "" ||
+		!strings.Contains(like, value.Value) && !strings.Contains(value.Value, like) {
+		return tree.Position{}, false
+	}
+	return r.snippet.Position(value), true
+}

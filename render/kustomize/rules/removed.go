@@ -1,0 +1,261 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+	"go.yaml.in/yaml/v3"
+)
+
+// mergesFor are the strategic merge patches that an object went through, the last
+// first.
+func (l *locator) mergesFor(id identity) []mergePatch {
+	var out []mergePatch
+	for _, k := range id.through {
+		for _, m := range slices.Backward(l.patchesIn(k).merges) {
+			if m.isFor(id) {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
+// removed finds the `null` or `$patch` that took a field away, or what it is in.
+func (l *locator) removed(object int, document tree.Position, path string) (tree.Position, bool) {
+	res := l.resources[object]
+	steps := origin.ParsePath(path)
+	hops, complete := origin.Descend(res.YNode(), steps)
+	if complete {
+		return tree.Position{}, false
+	}
+	steps = origin.Canonical(hops, steps)
+	id := l.identity(object, document)
+	for _, m := range l.mergesFor(id) {
+		if at := m.takes(steps, hops, l.existed(id, steps)); at != nil {
+			return origin.Start(m.snippet.Position(at)), true
+		}
+	}
+	return tree.Position{}, false
+}
+
+// takes finds the node of a patch by which a field is gone. Replacing a map takes
+// away what another document had in it.
+func (m mergePatch) takes(steps []origin.PathStep, hops []origin.Pair, existed func() bool) *yaml.Node {
+	node := m.node
+	for i, step := range steps {
+		var now *yaml.Node
+		if i < len(hops) {
+			now = hops[i].Value
+		}
+		next := below(node, step, now)
+		switch {
+		case next.Value == nil:
+			return nil
+		case next.Value.Tag == "!!null":
+			return written(next)
+		}
+		if next.Value.Kind == yaml.MappingNode {
+			switch d, _ := origin.ChildOf(next.Value, origin.Directive, 0); {
+			case d.Value == nil:
+			case d.Value.Value == "delete", d.Value.Value == "replace" && existed():
+				return d.Value
+			}
+		}
+		node = next.Value
+	}
+	return nil
+}
+
+// written is what to point at of a field that is null: its key, when nothing is
+// written behind it.
+func written(h origin.Pair) *yaml.Node {
+	if h.Key != nil && h.Value.Value == "" {
+		return h.Key
+	}
+	return h.Value
+}
+
+// below goes one step into a patch. now is the object's node there, by whose key
+// an element of a list is told.
+func below(node *yaml.Node, step origin.PathStep, now *yaml.Node) origin.Pair {
+	if node.Kind == yaml.MappingNode {
+		h, _ := origin.ChildOf(node, step.Key, 0)
+		return h
+	}
+	for _, item := range node.Content {
+		if now != nil && sameElement(origin.Unalias(item), now) {
+			return origin.Pair{Value: origin.Unalias(item)}
+		}
+	}
+	return origin.Pair{}
+}
+
+// sameElement compares elements of lists by all the merge keys that both have.
+func sameElement(a, b *yaml.Node) bool {
+	same := false
+	for _, key := range origin.MergeKeys {
+		if x, y := origin.ScalarField(a, key), origin.ScalarField(b, key); x != "" && y != "" {
+			if same = x == y; !same {
+				return false
+			}
+		}
+	}
+	return same
+}
+
+// existed tells whether any document of an object's files has a field of it.
+func (l *locator) existed(id identity, steps []origin.PathStep) func() bool {
+	return func() bool {
+		for _, doc := range l.documents(id) {
+			if _, complete := origin.Descend(doc, steps); complete {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// documents are the documents of the closure that have an object's kind and name.
+func (l *locator) documents(id identity) []*yaml.Node {
+	var out []*yaml.Node
+	type place struct {
+		path string
+		line int
+	}
+	seen := map[place]bool{} // a file may be in several builds
+	for i := range l.padder.ranges {
+		at := place{l.padder.ranges[i].snippet.Path, l.padder.ranges[i].snippet.Line}
+		if seen[at] {
+			continue
+		}
+		seen[at] = true
+		if doc := l.padder.ranges[i].content(); doc != nil && id.isOf(doc) {
+			out = append(out, doc)
+		}
+	}
+	return out
+}
+
+// removals are the elements that patches took out of a list.
+func (l *locator) removals(object int, document tree.Position, path string) []origin.Removal {
+	res := l.resources[object]
+	hops, complete := origin.Descend(res.YNode(), origin.ParsePath(path))
+	if !complete || len(hops) == 0 || hops[len(hops)-1].Value.Kind != yaml.SequenceNode {
+		return nil
+	}
+	list := hops[len(hops)-1].Value
+	steps := origin.Canonical(hops, origin.ParsePath(path))
+	var out []origin.Removal
+	id := l.identity(object, document)
+	for _, m := range l.mergesFor(id) {
+		out = append(out, l.takenOut(m, id, steps, hops, list)...)
+	}
+	return append(out, l.operatedOut(object, document, steps)...)
+}
+
+// takenOut are the elements that a strategic merge patch took out of a list.
+func (l *locator) takenOut(m mergePatch, id identity, steps []origin.PathStep, hops []origin.Pair, list *yaml.Node) []origin.Removal {
+	node := m.node
+	for i, step := range steps {
+		if node = below(node, step, hops[i].Value).Value; node == nil {
+			return nil
+		}
+	}
+	var out []origin.Removal
+	for _, item := range node.Content {
+		item := origin.Unalias(item)
+		d, ok := origin.ChildOf(item, origin.Directive, 0)
+		if !ok || item.Kind != yaml.MappingNode {
+			continue
+		}
+		at := origin.Start(m.snippet.Position(d.Value))
+		for _, e := range l.elements(id, steps) {
+			if d.Value.Value == "delete" && sameElement(e, item) || d.Value.Value == "replace" && !holds(list, e) {
+				out = append(out, origin.Removal{Element: origin.JSONValue(e), Position: at})
+			}
+		}
+		if d.Value.Value == "delete" { // of a document with another name, perhaps
+			out = append(out, origin.Removal{Element: withoutDirective(item), Position: at})
+		}
+	}
+	return out
+}
+
+func withoutDirective(item *yaml.Node) any {
+	element, _ := origin.JSONValue(item).(map[string]any)
+	delete(element, origin.Directive)
+	return element
+}
+
+func holds(list, element *yaml.Node) bool {
+	return slices.ContainsFunc(list.Content, func(item *yaml.Node) bool { return sameElement(origin.Unalias(item), element) })
+}
+
+// elements are those of a list in the documents of an object that say what they
+// are, not that they go.
+func (l *locator) elements(id identity, steps []origin.PathStep) []*yaml.Node {
+	var out []*yaml.Node
+	for _, doc := range l.documents(id) {
+		hops, complete := origin.Descend(doc, steps)
+		if !complete || len(hops) == 0 || hops[len(hops)-1].Value.Kind != yaml.SequenceNode {
+			continue
+		}
+		for _, item := range hops[len(hops)-1].Value.Content {
+			item = origin.Unalias(item)
+			if item.Kind != yaml.MappingNode {
+				continue
+			}
+			if _, ok := origin.ChildOf(item, origin.Directive, 0); !ok {
+				out = append(out, item)
+			}
+		}
+	}
+	return out
+}
+
+// operatedOut are the elements that JSON6902 operations took out of a list, from
+// the object as it was without such.
+func (l *locator) operatedOut(object int, document tree.Position, steps []origin.PathStep) []origin.Removal {
+	res := l.resources[object]
+	if !reparsed(res.YNode()) {
+		return nil
+	}
+	id := l.identity(object, document)
+	var out []origin.Removal
+	for _, k := range id.through {
+		for _, o := range slices.Backward(l.patchesIn(k).operations) {
+			path := o.path
+			if o.op == "move" {
+				path = o.from
+			}
+			rest, leads := prefixOf(tokensOf(steps), stepsOf(path))
+			if o.op != "remove" && o.op != "move" || !selects(o.target, id) || !leads || len(rest) != 1 {
+				continue
+			}
+			out = append(out, origin.Removal{Element: l.elementBefore(object, steps, rest[0]), Position: origin.Start(o.snippet.Position(o.node))})
+		}
+	}
+	return out
+}
+
+func (l *locator) elementBefore(object int, steps []origin.PathStep, step origin.PathStep) any {
+	all := l.before()
+	if all == nil {
+		return nil
+	}
+	hops, complete := origin.Descend(all.Resources()[object].YNode(), append(slices.Clone(steps), step))
+	if !complete {
+		return nil
+	}
+	return origin.JSONValue(hops[len(hops)-1].Value)
+}
+
+func tokensOf(steps []origin.PathStep) []string {
+	var out []string
+	for _, s := range steps {
+		out = append(out, s.Key)
+	}
+	return out
+}

@@ -1,0 +1,145 @@
+package rules
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+	"go.yaml.in/yaml/v3"
+)
+
+// A strategic merge patch puts the elements it names in front of a list, so that the
+// indexes in JSON6902 operations before it tell nothing of the list as it is now.
+
+// reordering is a strategic merge patch with a list that is on the way to a field.
+type reordering struct {
+	kustomization int // in identity.through
+	at            []any
+}
+
+// reorderings are those an object went through.
+func (l *locator) reorderings(id identity, steps []origin.PathStep, nodes []origin.Pair) []reordering {
+	var out []reordering
+	if !slices.ContainsFunc(steps, func(s origin.PathStep) bool { return s.Indexed }) {
+		return nil
+	}
+	for i, k := range id.through {
+		for _, m := range l.patchesIn(k).merges {
+			if m.isFor(id) && m.hasList(steps, nodes) {
+				out = append(out, reordering{i, m.at})
+			}
+		}
+	}
+	return out
+}
+
+// hasList tells whether a patch has a list that is on the way to a field.
+func (m mergePatch) hasList(steps []origin.PathStep, nodes []origin.Pair) bool {
+	node := m.node
+	for i, step := range steps {
+		if node.Kind == yaml.SequenceNode {
+			return true
+		}
+		if i >= len(nodes) {
+			return false
+		}
+		if node = below(node, step, nodes[i].Value).Value; node == nil {
+			return false
+		}
+	}
+	return false
+}
+
+// since tells whether a list may have another order now than when a kustomization
+// applied the operations of an entry.
+func since(all []reordering, kustomization int, at []any) bool {
+	return slices.ContainsFunc(all, func(r reordering) bool {
+		return r.kustomization < kustomization || r.kustomization == kustomization && follows(r.at, at)
+	})
+}
+
+// follows tells whether kustomize applies an entry with patches after another.
+func follows(a, b []any) bool {
+	fields := []any{"patchesStrategicMerge", "patches", "patchesJson6902"}
+	x, y := slices.Index(fields, a[0]), slices.Index(fields, b[0])
+	if x != y {
+		return x > y
+	}
+	i, _ := a[1].(int)
+	j, _ := b[1].(int)
+	return i > j
+}
+
+// guess places the field in what an operation wrote into some element of the list,
+// if it is what the field says.
+func (h *fieldHistory) guess(o *operation) (tree.Position, bool) {
+	if h.leaf == nil || o.value.Value == nil || o.op != "add" && o.op != "replace" || len(o.path) == 0 || len(o.path) > len(h.steps) {
+		return tree.Position{}, false
+	}
+	for i, token := range o.path {
+		_, err := strconv.Atoi(token)
+		if s := h.steps[i]; token != s.Key && !(s.Indexed && (err == nil || token == "-")) {
+			return tree.Position{}, false
+		}
+	}
+	rest := h.steps[len(o.path):]
+	if !h.is(o, len(rest)) {
+		return tree.Position{}, false
+	}
+	pos, found, _ := h.in(o, rest)
+	return pos, found
+}
+
+// byIndex tells whether an operation tells elements by their index on the way to a
+// field.
+func (o *operation) byIndex(steps []origin.PathStep) bool {
+	for i, token := range o.path {
+		if i >= len(steps) {
+			return false
+		}
+		if token == steps[i].Key {
+			if steps[i].Indexed {
+				return true
+			}
+			continue
+		}
+		return steps[i].Indexed
+	}
+	return false
+}
+
+// followed is where the last of all that wrote a field stands, when what they wrote
+// makes the value that the field has.
+func (l *locator) followed(object int, document tree.Position, path string) (tree.Position, bool) {
+	r := l.routeOf(object, document)
+	if r == nil {
+		return tree.Position{}, false
+	}
+	c := l.newCourse(object, document, r, path, origin.Whole)
+	c.run()
+	if len(c.out) == 0 || !c.agrees() || c.out[len(c.out)-1].Absent {
+		return tree.Position{}, false
+	}
+	return c.out[len(c.out)-1].Position, true
+}
+
+// aligned are the steps to a field in the object as it was, with elements of lists
+// told by their merge keys.
+func (h *fieldHistory) aligned(old *yaml.Node) []origin.PathStep {
+	out, at := slices.Clone(h.steps), old
+	for i := range out {
+		if i >= len(h.nodes) || at == nil {
+			return out
+		}
+		if at.Kind == yaml.SequenceNode {
+			same := func(n *yaml.Node) bool { return sameElement(origin.Unalias(n), h.nodes[i].Value) }
+			if j := slices.IndexFunc(at.Content, same); j >= 0 {
+				out[i] = origin.PathStep{Key: strconv.Itoa(j), Index: j, Indexed: true}
+			}
+		}
+		next, _ := origin.OneHop(at, out[i:i+1])
+		at = next.Value
+	}
+	return out
+}

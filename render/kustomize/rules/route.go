@@ -1,0 +1,330 @@
+package rules
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/preadmit/preadmit/render/kustomize/build"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+	"go.yaml.in/yaml/v3"
+)
+
+// chainCache keeps what the chains of a root's objects have in common.
+type chainCache struct {
+	// uses are the entries that lead to a file or directory.
+	uses map[string][]build.Entry
+	// builtins are those that kustomizations configure.
+	builtins map[*build.Kustomization][]*build.Kustomization
+	// routes are those of what a file holds, by its path.
+	routes map[string][]*route
+	// documents are those of objects.
+	documents map[tree.Position]*ownDocument
+}
+
+// ownDocument is what an object was read from.
+type ownDocument struct {
+	node    *yaml.Node
+	snippet *origin.Snippet
+}
+
+// route is a way from a document to the root.
+type route struct {
+	// entry lists the document.
+	entry  tree.Position
+	stages []stage
+}
+
+// stage is a kustomization on a route, in the order in which kustomize applies them.
+// It is there twice: once for what it generates, then for what it changes.
+type stage struct {
+	k *build.Kustomization
+	// builtins are the builtin transformers and generators it configures in documents.
+	builtins  []*build.Kustomization
+	entry     tree.Position
+	component bool
+	generates bool
+}
+
+// layers are a kustomization's own fields and its builtins, in order.
+func (s stage) layers() []*build.Kustomization {
+	return append([]*build.Kustomization{s.k}, s.builtins...)
+}
+
+// maxRoutes bounds the ways that are looked at: bases that include each other
+// multiply.
+const maxRoutes = 64
+
+// routeOf is the way an object took; nil when it may have taken several.
+func (l *locator) routeOf(object int, document tree.Position) *route {
+	if l.chains.routes == nil {
+		l.chains.routes = map[string][]*route{}
+	}
+	file := document.Path
+	if l.isGenerated(object) {
+		file = l.creator(object, file)
+	}
+	all, ok := l.chains.routes[file]
+	if !ok {
+		all = l.routesFrom(file)
+		l.chains.routes[file] = all
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	var fit []*route
+	for _, r := range all {
+		if l.fits(object, document, r) {
+			fit = append(fit, r)
+		}
+	}
+	if len(fit) != 1 {
+		return nil
+	}
+	return fit[0]
+}
+
+// creator is the file of the generator that first made an object, which kustomize
+// forgets when another one replaces it.
+func (l *locator) creator(object int, file string) string {
+	names := l.identity(object, tree.Position{Path: file}).names
+	creates := func(k *build.Kustomization) bool {
+		return slices.ContainsFunc(generatorsOf(k, l.resources[object].GetKind()), func(g generator) bool {
+			return slices.Contains(names, g.args.Name) && (g.args.Behavior == "" || g.args.Behavior == "create")
+		})
+	}
+	if k := l.padder.kustomization(file); k == nil || creates(k) {
+		return file
+	}
+	var found []string
+	for _, k := range l.closure.Files {
+		if creates(k) {
+			found = append(found, k.Path)
+		}
+	}
+	if len(found) != 1 {
+		return file
+	}
+	return found[0]
+}
+
+// fits tells whether an object that came that way has the name and namespace that
+// this one has.
+func (l *locator) fits(object int, document tree.Position, r *route) bool {
+	name, namespace := l.written(object, document)
+	for _, s := range r.stages {
+		if s.generates {
+			continue
+		}
+		for _, k := range s.layers() {
+			name = renamed(k, l.resources[object].GetKind(), name)
+			if k.Spec.Namespace != "" {
+				namespace = k.Spec.Namespace
+			}
+		}
+	}
+	res := l.resources[object]
+	return name == l.unhashed(object) && (namespace == res.GetNamespace() || res.GetNamespace() == "")
+}
+
+// unhashed is an object's name without what kustomize adds for its content.
+func (l *locator) unhashed(object int) string {
+	name := l.resources[object].GetName()
+	if l.isGenerated(object) {
+		name = origin.ContentHash.ReplaceAllString(name, "")
+	}
+	return name
+}
+
+// renamed is the name of an object after a kustomization's prefix and suffix, which
+// kustomize spares some kinds (PrefixTransformer and SuffixTransformer). A Namespace
+// is called like `namespace`.
+func renamed(k *build.Kustomization, kind, name string) string {
+	switch kind {
+	case "Namespace":
+		return cmp.Or(k.Spec.Namespace, name)
+	case "CustomResourceDefinition", "APIService":
+		return name
+	}
+	return k.Spec.NamePrefix + name + k.Spec.NameSuffix
+}
+
+// written are the name and namespace an object has in its own document.
+func (l *locator) written(object int, document tree.Position) (name, namespace string) {
+	if l.isGenerated(object) {
+		names := l.identity(object, document).names
+		return names[len(names)-1], ""
+	}
+	doc := l.ownDocument(object, document)
+	if doc == nil {
+		return "", ""
+	}
+	metadata, _ := origin.ChildOf(doc.node, "metadata", 0)
+	return origin.ScalarField(metadata.Value, "name"), origin.ScalarField(metadata.Value, "namespace")
+}
+
+// ownDocument is the document an object was read from; nil when it is not one for
+// itself.
+func (l *locator) ownDocument(object int, document tree.Position) *ownDocument {
+	if known, ok := l.chains.documents[document]; ok {
+		return known.of(l.identity(object, document))
+	}
+	if l.chains.documents == nil {
+		l.chains.documents = map[tree.Position]*ownDocument{}
+	}
+	var found *ownDocument
+	for i := range l.padder.ranges {
+		r := &l.padder.ranges[i]
+		var doc yaml.Node
+		if r.snippet.Path == document.Path && r.top() == document &&
+			yaml.Unmarshal([]byte(r.text), &doc) == nil && len(doc.Content) > 0 {
+			found = &ownDocument{node: doc.Content[0], snippet: r.snippet}
+			break
+		}
+	}
+	l.chains.documents[document] = found
+	return found.of(l.identity(object, document))
+}
+
+// of is the item of a List that is an object.
+func (d *ownDocument) of(id identity) *ownDocument {
+	if d == nil || origin.ScalarField(d.node, "kind") == id.kind {
+		return d
+	}
+	items, ok := origin.ChildOf(d.node, "items", 0)
+	if !ok {
+		return nil
+	}
+	var found *ownDocument
+	for _, item := range items.Value.Content {
+		if id.isOf(origin.Unalias(item)) {
+			if found != nil {
+				return nil
+			}
+			found = &ownDocument{node: origin.Unalias(item), snippet: d.snippet}
+		}
+	}
+	return found
+}
+
+// routesFrom are the ways from a file to the root.
+func (l *locator) routesFrom(file string) []*route {
+	var out []*route
+	for _, way := range l.ways(file) {
+		out = append(out, l.routeAlong(way))
+	}
+	if k := l.padder.kustomization(file); k != nil { // of what it generates
+		if k == l.closure.Files[0] {
+			return []*route{{entry: tree.Position{Path: k.Path}, stages: l.within(nil, k, tree.Position{}, 0)}}
+		}
+		for _, way := range l.ways(k.Dir) {
+			r := &route{entry: tree.Position{Path: k.Path}, stages: l.within(nil, k, way[0].Position(), 0)}
+			if way[0].Kind == build.RefBase {
+				asComponent(r.stages, k)
+			}
+			r.stages = append(r.stages, l.routeAlong(way).stages...)
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// ways are the entries that lead from a file or directory to the root, the nearest
+// first. There are none when there are too many.
+func (l *locator) ways(to string) [][]build.Entry {
+	if l.chains.uses == nil {
+		l.chains.uses = map[string][]build.Entry{}
+		for _, e := range l.closure.Entries {
+			if e.Target != "" && (e.Kind == build.RefResource || e.Kind == build.RefBase) {
+				real := l.tree.Resolve(e.Target).Real
+				l.chains.uses[real] = append(l.chains.uses[real], e)
+			}
+		}
+	}
+	var out [][]build.Entry
+	var follow func(to string, sofar []build.Entry)
+	follow = func(to string, sofar []build.Entry) {
+		for _, e := range l.chains.uses[to] {
+			way := append(sofar[:len(sofar):len(sofar)], e)
+			switch {
+			case len(out) > maxRoutes:
+				return
+			case e.From == l.closure.Files[0]:
+				out = append(out, way)
+			default:
+				follow(e.From.Dir, way)
+			}
+		}
+	}
+	follow(to, nil)
+	if len(out) > maxRoutes {
+		return nil
+	}
+	return out
+}
+
+// routeAlong is the route of entries.
+func (l *locator) routeAlong(way []build.Entry) *route {
+	r := &route{entry: way[0].Position()}
+	for i, e := range way {
+		var up tree.Position
+		if i+1 < len(way) {
+			up = way[i+1].Position()
+		}
+		next := 0
+		if e.Kind == build.RefBase {
+			next = 1 + componentIndex(e)
+		}
+		r.stages = l.within(r.stages, e.From, up, next)
+		if i+1 < len(way) && way[i+1].Kind == build.RefBase {
+			asComponent(r.stages, e.From)
+		}
+	}
+	return r
+}
+
+func componentIndex(e build.Entry) int {
+	i, _ := e.At[len(e.At)-1].(int)
+	return i
+}
+
+// within adds what a kustomization does to what it has: it generates, its components
+// from one on change, then it does. Kustomize runs them in this order (accumulateTarget).
+func (l *locator) within(stages []stage, k *build.Kustomization, by tree.Position, from int) []stage {
+	builtins, ok := l.chains.builtins[k]
+	if !ok {
+		if l.chains.builtins == nil {
+			l.chains.builtins = map[*build.Kustomization][]*build.Kustomization{}
+		}
+		builtins = l.builtins(k)
+		l.chains.builtins[k] = builtins
+	}
+	if from == 0 {
+		stages = append(stages, stage{k: k, builtins: builtins, entry: by, generates: true})
+	}
+	for _, e := range l.closure.Entries {
+		if e.From != k || e.Kind != build.RefBase || componentIndex(e) < from {
+			continue
+		}
+		dir := l.tree.Resolve(e.Target).Real
+		i := slices.IndexFunc(l.closure.Files, func(c *build.Kustomization) bool { return c.Dir == dir })
+		if i < 0 || len(stages) > maxStages {
+			continue
+		}
+		stages = l.within(stages, l.closure.Files[i], e.Position(), 0)
+		asComponent(stages, l.closure.Files[i])
+	}
+	return append(stages, stage{k: k, builtins: builtins, entry: by})
+}
+
+// asComponent marks the stages of a kustomization that is used as a component.
+func asComponent(stages []stage, k *build.Kustomization) {
+	for i := range stages {
+		if stages[i].k == k {
+			stages[i].component = true
+		}
+	}
+}
+
+// maxStages bounds the components that include each other.
+const maxStages = 1000

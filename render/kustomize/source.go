@@ -1,0 +1,139 @@
+package kustomize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"sync"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/kustomize/build"
+	"github.com/preadmit/preadmit/render/kustomize/rules"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+	"sigs.k8s.io/kustomize/api/konfig"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/openapi"
+)
+
+// Source is a Source of kustomizations.
+type Source struct {
+	tree *tree.Tree
+	opts render.Options
+}
+
+// New makes a Source of the kustomizations of a tree.
+func New(t *tree.Tree, opts render.Options) render.Source { return &Source{t, opts} }
+
+// Kind implements SourceOf.
+func (r *Source) Kind() render.RootKind { return render.KindKustomize }
+
+// RootFile implements SourceOf.
+func (r *Source) RootFile(name string) bool { return build.IsKustomizationName(name) }
+
+// Uses implements SourceOf.
+func (r *Source) Uses(dir string, names []string) *render.Uses {
+	return build.UsesOf(r.tree, dir, names)
+}
+
+// Reads implements SourceOf.
+func (r *Source) Reads(dir string) tree.Trace { return build.ReadsOf(r.tree, dir) }
+
+// Origins implements SourceOf.
+func (r *Source) Origins(_ context.Context, result *render.Result) ([]*origin.Origin, error) {
+	prewarm()
+	dir := result.Root.Dir
+	return rules.Locate(r.tree, dir, result.Objects, func(serve build.ServeFunc) (resmap.ResMap, error) {
+		return r.run(&build.FileSystem{Tree: r.tree, Trace: tree.NewTrace(), Serve: serve}, dir)
+	})
+}
+
+// At implements SourceOf.
+func (r *Source) At(dir string) (render.Root, bool) {
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		if to := r.tree.Resolve(path.Join(dir, name)); to.Err == nil && !to.IsDir {
+			return render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: dir}}, true
+		}
+	}
+	return render.Root{}, false
+}
+
+// prewarm parses kustomize's built-in OpenAPI schema, which is global to the
+// process, before the first build. Builds that run at the same time race for it
+// when it is not there yet (kubernetes-sigs/kustomize#5805). Plain roots do
+// without its megabytes.
+var prewarm = sync.OnceFunc(func() { openapi.Schema() })
+
+// Render implements SourceOf.
+func (r *Source) Render(ctx context.Context, root render.Root) *render.Result {
+	result := &render.Result{Root: root, Trace: tree.NewTrace()}
+	c := build.Walk(r.tree, root.Dir, result.Trace)
+	if result.Problem = c.Problem(); result.Problem != nil {
+		build.AddEntries(r.tree, c, result.Trace)
+		return result
+	}
+	if c.Openapi != nil {
+		return r.renderIsolated(ctx, root, *c.Openapi, result.Trace)
+	}
+	prewarm()
+	r.build(result, c)
+	return result
+}
+
+// renderIsolated renders a root whose closure sets a schema, which kustomize
+// keeps in variables of the process.
+func (r *Source) renderIsolated(ctx context.Context, root render.Root, openapi tree.Position, trace tree.Trace) *render.Result {
+	if r.opts.Isolate == nil {
+		return &render.Result{Root: root, Trace: trace, Problem: &render.Problem{Kind: render.ProblemRefused, Position: openapi,
+			Message: "a kustomization with `openapi:` is only rendered in a process of its own, which was not asked for"}}
+	}
+	result, err := r.opts.Isolate(ctx, root, r.tree.Fsys, r.opts)
+	if err != nil {
+		return &render.Result{Root: root, Trace: trace, Problem: &render.Problem{Kind: render.ProblemFailed, Position: openapi,
+			Message: "rendering in a process of its own: " + err.Error()}}
+	}
+	return result
+}
+
+// build runs kustomize on a closure that was walked, and fills in the result.
+func (r *Source) build(result *render.Result, c *build.Closure) {
+	fsys := &build.FileSystem{Tree: r.tree, Trace: result.Trace}
+	resources, err := r.run(fsys, result.Root.Dir)
+	if fsys.Costly != nil {
+		result.Problem = fsys.Costly
+		return
+	}
+	if err == nil {
+		result.Objects, err = build.Objects(resources)
+	}
+	if list := new(build.ListError); errors.As(err, &list) {
+		result.Objects = nil
+		result.Problem = &render.Problem{Kind: render.ProblemRefused, Position: tree.Position{Path: result.Root.Dir}, Message: list.Error()}
+	} else if err != nil {
+		result.Objects = nil
+		result.Problem = r.explain(result.Root, c, err)
+	}
+}
+
+// run builds a kustomization as the kustomize command does. Panics of kustomize
+// become errors.
+func (r *Source) run(fsys *build.FileSystem, dir string) (resources resmap.ResMap, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			resources, err = nil, fmt.Errorf("kustomize crashed: %v", p)
+		}
+	}()
+	restrictions := types.LoadRestrictionsNone
+	if r.opts.LoadRestrictor == render.LoadRestrictionsRootOnly {
+		restrictions = types.LoadRestrictionsRootOnly
+	}
+	k := krusty.MakeKustomizer(&krusty.Options{
+		Reorder:          krusty.ReorderOptionUnspecified,
+		LoadRestrictions: restrictions,
+		PluginConfig:     types.DisabledPluginConfig(),
+	})
+	return k.Run(fsys, build.Mounted(dir))
+}

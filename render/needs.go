@@ -1,0 +1,157 @@
+package render
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// Needs are what a root is made of, as far as its files tell without rendering it.
+type Needs struct {
+	// Trace holds everything that rendering the root may read or miss.
+	Trace tree.Trace
+	// Problem is why the root is not rendered, when that is known beforehand: it
+	// would be refused, or bases form a cycle.
+	Problem *Problem
+
+	// of is the tree that the inputs are of.
+	tree *tree.Tree
+	// files are those of Trace that are read, in order.
+	files []string
+	// within is the directory that everything in Trace lies in; linked is set when a
+	// symbolic link is a part of it.
+	within string
+	linked bool
+	// words are those of all files, if they are remembered.
+	words tree.WordSet
+	Composition
+}
+
+// Composition says how a root makes words that none of its files holds.
+type Composition struct {
+	// Free is set when what the root renders to may hold any: they are put together by
+	// replacements, vars, plugins or references of other kinds than the usual.
+	Free bool
+	// Affixes are what names may get in front or behind.
+	Affixes []string
+	// Generated are the kinds of generated objects, whose names get a hash.
+	Generated map[string]bool
+	// Patched is set when a patch may make any kind of any other.
+	Patched bool
+}
+
+// Needs tells what a root is made of. It costs little more than to follow the
+// kustomization files; those, and where they lead, are read once for all roots.
+func (r *Renderer) Needs(root Root) *Needs {
+	if !root.listed() {
+		if in, ok := r.needs.Load(root.RootID); ok {
+			return in.(*Needs)
+		}
+	}
+	in := r.cachedNeeds(root)
+	if in == nil {
+		in = r.source(root.Kind).Needs(root)
+		in.listFiles(root)
+		if found := r.found.Load(); found != nil && in.Problem == nil {
+			in.Problem = found.refusal(root)
+		}
+	}
+	if in.tree = r.tree; root.listed() {
+		return in
+	}
+	kept, _ := r.needs.LoadOrStore(root.RootID, in)
+	return kept.(*Needs)
+}
+
+// Cover tells whether rendering read and missed nothing but what was foreseen.
+func (in *Needs) Cover(result *Result) bool { return in.Trace.Covers(result.Trace) }
+
+// listFiles notes which files are read, and where everything is.
+func (in *Needs) listFiles(root Root) {
+	in.within = root.Dir
+	for name, id := range in.Trace.Reads {
+		in.within = tree.CommonDir(in.within, name)
+		if !tree.IsMark(id) {
+			in.files = append(in.files, name)
+		}
+		in.linked = in.linked || strings.HasPrefix(id, tree.LinkMark)
+	}
+	for name := range in.Trace.Misses {
+		in.within = tree.CommonDir(in.within, name)
+	}
+	slices.Sort(in.files)
+}
+
+// Mention is what the objects looked for have in common. Fields that are empty do
+// not matter.
+type Mention struct {
+	// Group and Kind are theirs.
+	Group, Kind string
+	// Name is their name, Word something else they hold, such as a namespace.
+	Name, Word string
+}
+
+// MayHold tells whether a root may render to objects that one of the mentions is
+// of, going by the text of its files. It is false only when that is certain.
+func (r *Renderer) MayHold(in *Needs, mentions ...Mention) bool {
+	if in.Free {
+		return len(mentions) > 0
+	}
+	if len(mentions) == 0 {
+		return false
+	}
+	asked := make([]tree.Query, 0, 4*len(mentions)+4)
+	for _, m := range mentions {
+		asked = append(asked, in.questions(m)...)
+	}
+	// Annotations by which kustomize talks to itself make it do anything.
+	asked = append(asked, tree.Query{How: tree.WholeWord, Text: "internal.config.kubernetes.io"}, tree.Query{}, tree.Query{}, tree.Query{})
+	answers := make([]bool, len(asked))
+	for i, q := range asked {
+		answers[i] = q.Text == ""
+	}
+	if len(in.words) > 0 {
+		for i, q := range asked {
+			answers[i] = answers[i] || in.words.Holds(q)
+		}
+	} else {
+		for _, name := range in.files {
+			r.tree.Mentions(name, asked, answers)
+		}
+	}
+	for all := range slices.Chunk(answers, 4) {
+		if !slices.Contains(all, false) {
+			return true
+		}
+	}
+	return false
+}
+
+// questions are what some file has to answer each, for the root to hold what is
+// mentioned: always four.
+func (in *Needs) questions(m Mention) []tree.Query {
+	if in.Generated[m.Kind] {
+		m.Kind = "" // which the file need not say
+	}
+	if in.composes(m) {
+		m.Name = ""
+	}
+	return []tree.Query{{How: tree.GroupWord, Text: m.Group}, {How: tree.KindWord, Text: m.Kind}, {How: tree.WholeWord, Text: m.Name}, {How: tree.WholeWord, Text: m.Word}}
+}
+
+// unaffixed are the kinds whose names kustomize leaves alone.
+var unaffixed = [...]string{"Namespace", "CustomResourceDefinition"}
+
+// composes tells whether the name of a mentioned object may be put together of
+// words. A patch may do that to the names of all kinds: kustomize goes by the kind
+// that an object had at first.
+func (in *Needs) composes(m Mention) bool {
+	if len(in.Generated) > 0 && (in.Patched || m.Kind == "" || in.Generated[m.Kind]) {
+		return true
+	}
+	if slices.Contains(unaffixed[:], m.Kind) && !in.Patched {
+		return false
+	}
+	return slices.ContainsFunc(in.Affixes, func(affix string) bool { return strings.Contains(m.Name, affix) })
+}

@@ -1,0 +1,51 @@
+package origin
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+func ScalarField(node *yaml.Node, name string) string {
+	if node == nil || node.Kind != yaml.MappingNode {
+		return ""
+	}
+	h, ok := ChildOf(node, name, 0)
+	if !ok {
+		return ""
+	}
+	return h.Value.Value
+}
+
+// Child goes one step, a field name or a list index, into a node. Field names
+// are compared as encoding/json does, because kustomize decodes through it.
+func Child(node *yaml.Node, step any) (key, value *yaml.Node) {
+	for node != nil && node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	if node == nil {
+		return nil, nil
+	}
+	switch step := step.(type) {
+	case int:
+		if node.Kind == yaml.SequenceNode && step < len(node.Content) {
+			return nil, node.Content[step]
+		}
+	case string:
+		if node.Kind != yaml.MappingNode {
+			return nil, nil
+		}
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			if strings.EqualFold(node.Content[i].Value, step) {
+				key, value = node.Content[i], node.Content[i+1]
+			}
+		}
+	}
+	return key, value
+}
+
+// MergeKeys are the fields by which strategic merge patches tell the elements of
+// lists (x-kubernetes-patch-merge-key of the API).
+var MergeKeys = []string{"name", "mountPath", "devicePath", "containerPort", "port", "ip", "key", "topologyKey", "type", "uid"}
+
+const Directive = "$patch"

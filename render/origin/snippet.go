@@ -1,0 +1,145 @@
+package origin
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/preadmit/preadmit/render/tree"
+	"go.yaml.in/yaml/v3"
+)
+
+// Holds tells whether a place is in a snippet.
+func (s *Snippet) Holds(at tree.Position) bool {
+	if s.Whole != nil {
+		return SameLine(*s.Whole, at)
+	}
+	return s.Path == at.Path && at.Line > s.Line && at.Line <= s.Line+len(s.Lines)
+}
+
+// Snippet is a piece of a file whose nodes were parsed on their own.
+type Snippet struct {
+	Path  string
+	Lines []string
+	// line and column are what to add to a node's to get its place in the file.
+	Line   int
+	Column func(line int) int
+	// whole, when set, is where everything in the snippet is said to be: its lines
+	// are not lines of the file.
+	Whole *tree.Position
+}
+
+func NewSnippet(path, text string, line int) *Snippet {
+	return &Snippet{Path: path, Lines: strings.Split(text, "\n"), Line: line}
+}
+
+// Position is where a node lies in the file, with its end when that can be told.
+func (s *Snippet) Position(n *yaml.Node) tree.Position {
+	if s.Whole != nil {
+		return *s.Whole
+	}
+	pos := tree.Position{Path: s.Path, Line: s.Line + n.Line, Column: n.Column}
+	shift := 0
+	if s.Column != nil {
+		shift = s.Column(n.Line)
+		pos.Column += shift
+	}
+	if end := s.end(n); end > 0 {
+		pos.EndLine, pos.EndColumn = pos.Line, end+shift
+	}
+	return pos
+}
+
+// end is the column after a scalar written on one line; 0 for anything else.
+func (s *Snippet) end(n *yaml.Node) int {
+	if n.Kind != yaml.ScalarNode || n.Line < 1 || n.Line > len(s.Lines) {
+		return 0
+	}
+	line := []rune(strings.TrimSuffix(s.Lines[n.Line-1], "\r"))
+	if n.Column < 1 || n.Column > len(line) {
+		return 0
+	}
+	start := n.Column - 1 + Properties(line[n.Column-1:])
+	if start >= len(line) {
+		return 0
+	}
+	switch {
+	case n.Style&yaml.DoubleQuotedStyle != 0:
+		return Closing(line, start, '"', '\\')
+	case n.Style&yaml.SingleQuotedStyle != 0:
+		return Closing(line, start, '\'', '\'')
+	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		return len(line) + 1
+	case strings.HasPrefix(string(line[start:]), n.Value):
+		return start + 1 + utf8.RuneCountInString(n.Value)
+	}
+	return 0
+}
+
+// Properties is the width of an anchor and a tag before a value.
+func Properties(line []rune) int {
+	at := 0
+	for at < len(line) && (line[at] == '&' || line[at] == '!') {
+		for at < len(line) && line[at] != ' ' {
+			at++
+		}
+		for at < len(line) && line[at] == ' ' {
+			at++
+		}
+	}
+	return at
+}
+
+// Closing is the column after the quote that closes the one at start.
+func Closing(line []rune, start int, quote, escape rune) int {
+	for i := start + 1; i < len(line); i++ {
+		switch {
+		case line[i] == escape && escape != quote:
+			i++
+		case line[i] == quote && escape == quote && i+1 < len(line) && line[i+1] == quote:
+			i++
+		case line[i] == quote:
+			return i + 2
+		}
+	}
+	return 0
+}
+
+// HopPosition is where a field is pointed at: a scalar at its value, a mapping
+// or list at its key, an element of a list at its first line.
+func HopPosition(h Pair, place func(*yaml.Node) (tree.Position, bool)) (tree.Position, bool) {
+	if h.Value != nil && h.Value.Kind == yaml.ScalarNode {
+		if pos, ok := place(h.Value); ok {
+			return pos, true
+		}
+		return tree.Position{}, false
+	}
+	if h.Key != nil {
+		if pos, ok := place(h.Key); ok {
+			return pos, true
+		}
+	}
+	return place(h.Value)
+}
+
+// Finder makes the Find of a Source.
+func Finder(root *yaml.Node, document tree.Position, place func(*yaml.Node) (tree.Position, bool)) func(string) (tree.Position, bool) {
+	return func(path string) (tree.Position, bool) { return FindSteps(root, ParsePath(path), document, place) }
+}
+
+func FindSteps(root *yaml.Node, steps []PathStep, document tree.Position, place func(*yaml.Node) (tree.Position, bool)) (tree.Position, bool) {
+	hops, complete := Descend(root, steps)
+	for i := len(hops) - 1; i >= 0; i-- {
+		if pos, ok := HopPosition(hops[i], place); ok {
+			return pos, complete && i == len(hops)-1
+		}
+	}
+	return document, complete && len(hops) == 0
+}
+
+// IndentAt is the number of leading spaces of a line, counted from 1.
+func IndentAt(lines []string, n int) int {
+	if n < 1 || n > len(lines) {
+		return 0
+	}
+	return len(lines[n-1]) - len(strings.TrimLeft(lines[n-1], " "))
+}

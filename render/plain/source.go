@@ -1,0 +1,100 @@
+package plain
+
+import (
+	"context"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// placed is an object of a plain root with where it was written.
+type placed struct {
+	tree.Item
+	file     string
+	document int // its index in the file
+}
+
+// Source is a Source of directories of manifests.
+type Source struct{ tree *tree.Tree }
+
+// New makes a Source of the directories of manifests of a tree.
+func New(t *tree.Tree, _ render.Options) render.Source { return &Source{t} }
+
+// Kind implements SourceOf.
+func (r *Source) Kind() render.RootKind { return render.KindPlain }
+
+// RootFile implements SourceOf: a directory of manifests is a root when nothing else
+// makes it one.
+func (r *Source) RootFile(string) bool { return false }
+
+// Uses implements SourceOf.
+func (r *Source) Uses(string, []string) *render.Uses { return nil }
+
+// Reads implements SourceOf.
+func (r *Source) Reads(string) tree.Trace { return tree.NewTrace() }
+
+// At implements SourceOf.
+func (r *Source) At(string) (render.Root, bool) { return render.Root{}, false }
+
+// Parts implements SourceOf: a broken file breaks the root.
+func (r *Source) Parts(render.Root) []render.Root { return nil }
+
+// Needs implements SourceOf.
+func (r *Source) Needs(root render.Root) *render.Needs {
+	in := &render.Needs{Trace: tree.NewTrace()}
+	for _, name := range root.Files {
+		r.tree.TraceFile(name, in.Trace)
+	}
+	return in
+}
+
+// Manifests implements SourceOf.
+func (r *Source) Manifests(root render.Root) render.Manifests {
+	return render.Manifests{Files: root.Files}
+}
+
+// Render implements SourceOf. It reads the files of a plain root. One broken document fails the
+// root: an object must not go missing unnoticed.
+func (r *Source) Render(_ context.Context, root render.Root) *render.Result {
+	result := &render.Result{Root: root, Trace: tree.NewTrace()}
+	found, problem := r.manifests(root, result.Trace)
+	if problem != nil {
+		result.Problem = problem
+		return result
+	}
+	for i, p := range found {
+		result.Objects = append(result.Objects, &render.Object{JSON: p.Json, Index: i})
+	}
+	return result
+}
+
+func (r *Source) manifests(root render.Root, trace tree.Trace) ([]placed, *render.Problem) {
+	var out []placed
+	for _, name := range root.Files {
+		found, problem := readManifest(r.tree, name, trace)
+		if problem != nil {
+			return nil, problem
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// manifest reads one manifest file.
+func readManifest(t *tree.Tree, name string, trace tree.Trace) ([]placed, *render.Problem) {
+	data, real, err := t.Load(name, trace)
+	if err != nil {
+		return nil, render.Unreadable(name, err)
+	}
+	f := t.DecodeManifest(real, data)
+	if problem := render.ManifestProblem(f); problem != nil {
+		return nil, problem
+	}
+	var out []placed
+	for i, doc := range f.Documents {
+		for _, l := range doc.Objects {
+			out = append(out, placed{l, real, i})
+		}
+	}
+	return out, nil
+}

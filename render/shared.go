@@ -1,0 +1,138 @@
+package render
+
+import (
+	"path"
+	"strings"
+)
+
+// treeNames is a file system that knows the git names of its directories, as a git
+// tree does.
+type treeNames interface {
+	// TreeID is the name of the tree object of the directory at a path without symbolic
+	// links, in hex. Directories of one name hold the same, down to every file, symbolic
+	// link and submodule.
+	TreeID(name string) (string, error)
+}
+
+// shared are the directories that a tree has in common with another one, which was
+// searched before: at the same paths, with the same in them. What follows from nothing
+// but such a directory and its path need not be found out again. Its methods may be
+// called on nil.
+type shared struct {
+	ids treeNames
+	// found is what the other tree holds, id what git calls its directories; an empty
+	// name is that of none.
+	found *discoverer
+	id    func(dir string) string
+	// inputs are those of roots of the other tree, if they are remembered.
+	inputs map[RootID]*needsEntry
+}
+
+// shared gives the directories in common with the tree beside, or else with the one
+// that the cache remembers, as far as either was searched.
+func (r *Renderer) shared() *shared {
+	named, ok := r.tree.Fsys.(treeNames)
+	if !ok {
+		return nil
+	}
+	if r.beside != nil {
+		other, ok := r.beside.tree.Fsys.(treeNames)
+		found := r.beside.found.Load()
+		if !ok || found == nil {
+			return nil
+		}
+		return &shared{ids: named, found: found, id: func(dir string) string { return treeID(other, dir) }}
+	}
+	if r.opts.Cache == nil {
+		return nil
+	}
+	m := r.cachedTree()
+	if m == nil {
+		return nil
+	}
+	return &shared{ids: named, found: m.found, id: func(dir string) string { return m.ids[dir] }, inputs: m.inputs}
+}
+
+// treeID is the name git gives a directory, empty when there is none.
+func treeID(in treeNames, dir string) string {
+	id, err := in.TreeID(dir)
+	if err != nil {
+		return ""
+	}
+	return id
+}
+
+// same tells whether both trees have the same directory at a path.
+func (w *shared) same(dir string) bool {
+	id := w.id(dir)
+	return id != "" && id == treeID(w.ids, dir)
+}
+
+// list adds a directory and those below it to what a search found, going by the other
+// tree. It is false when that has another one.
+func (w *shared) list(d *discoverer, l *directory) bool {
+	if w == nil {
+		return false
+	}
+	extent, ok := w.found.extents[l.path]
+	if !ok || w.found.dirs[extent.from].template != l.template || !w.same(l.path) {
+		return false
+	}
+	known := w.found.dirs[extent.from:extent.to]
+	for _, other := range known {
+		if other.broken {
+			return false
+		}
+	}
+	moved := len(d.dirs) - extent.from
+	for _, other := range known {
+		at := w.found.extents[other.path]
+		d.extents[other.path] = dirRange{at.from + moved, at.to + moved}
+		d.add(&directory{
+			path: other.path, rootFiles: other.rootFiles, manifests: other.manifests,
+			chart: other.chart, template: other.template, beside: other.beside, same: other, top: l.path,
+		})
+	}
+	return true
+}
+
+// sharedUses gives what the kustomization files of a directory say, if that was found out
+// before and follows from what both trees have in common; else nil.
+func (l *directory) sharedUses() *Uses {
+	if l.same == nil {
+		return nil
+	}
+	s := l.same.uses
+	if s == nil || s.Linked || len(s.Diagnostics) > 0 || !isWithin(l.top, s.Within) {
+		return nil
+	}
+	return s
+}
+
+// isWithin tells whether a path is a directory or below it.
+func isWithin(dir, name string) bool {
+	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
+}
+
+// isShared tells whether a directory is, or is below, one that the other tree has as
+// well.
+func (d *discoverer) isShared(dir string) bool {
+	for {
+		if at, ok := d.extents[dir]; ok {
+			return d.dirs[at.from].same != nil
+		}
+		if dir == "." {
+			return false
+		}
+		dir = path.Dir(dir)
+	}
+}
+
+// Unchanged tells whether a root that has inputs in the tree beside has the same in
+// this one, as Valid does.
+func (r *Renderer) Unchanged(in *Needs) bool {
+	if found := r.found.Load(); found != nil && r.beside != nil && in.tree == r.beside.tree && !in.linked && found.isShared(in.within) {
+		return true
+	}
+	return r.Valid(in.Trace)
+}

@@ -1,0 +1,261 @@
+package tree
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"go.yaml.in/yaml/v3"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	sigsjson "sigs.k8s.io/json"
+	sigsyaml "sigs.k8s.io/yaml"
+)
+
+// Document is one YAML document, or JSON value, of a manifest file.
+type Document struct {
+	Path string
+	Text []byte
+	// line is the number of lines of the file before the text.
+	Line int
+	json bool
+}
+
+// SyntaxError is an error in a document, with its line in the file.
+type SyntaxError struct {
+	Position
+	Message string
+	// refused: there may be nothing wrong with the file, but it cannot be judged.
+	Refused bool
+}
+
+func (s *SyntaxError) Error() string { return s.String() + ": " + s.Message }
+
+// SplitDocuments cuts a manifest file where kubectl does (YAMLOrJSONDecoder of
+// k8s.io/apimachinery/pkg/util/yaml), whatever its name: what begins with a brace is JSON
+// values one after the other, unless the first or second is none.
+func SplitDocuments(name string, data []byte) ([]Document, *SyntaxError) {
+	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		return splitYAML(name, data, 0)
+	}
+	var docs []Document
+	values := json.NewDecoder(bytes.NewReader(data))
+	for at := 0; ; {
+		var value json.RawMessage
+		err := values.Decode(&value)
+		line := bytes.Count(data[:at], []byte("\n"))
+		switch end := int(values.InputOffset()); {
+		case errors.Is(err, io.EOF):
+			return docs, nil
+		case err == nil:
+			docs = append(docs, Document{Path: name, Text: data[at:end], Line: line, json: true})
+			at = end
+		case len(docs) > 1:
+			bad := Document{Path: name, Text: data[at:], Line: line, json: true}.syntax(err)
+			return docs, bad
+		default:
+			text := bytes.TrimLeftFunc(data[at:], unicode.IsSpace)
+			line += bytes.Count(data[at:len(data)-len(text)], []byte("\n"))
+			rest, bad := splitYAML(name, text, line)
+			return append(docs, rest...), bad
+		}
+	}
+}
+
+// splitYAML cuts at lines that start with `---`, on which only a comment may follow. before
+// is the number of lines before the text.
+func splitYAML(name string, data []byte, before int) ([]Document, *SyntaxError) {
+	var docs []Document
+	start, startLine, line := 0, before, before
+	flush := func(end int) {
+		if len(bytes.TrimSpace(data[start:end])) > 0 {
+			docs = append(docs, Document{Path: name, Text: data[start:end], Line: startLine})
+		}
+	}
+	for at := 0; at < len(data); line++ {
+		next := len(data)
+		if i := bytes.IndexByte(data[at:], '\n'); i >= 0 {
+			next = at + i + 1
+		}
+		if bytes.HasPrefix(data[at:next], []byte("---")) {
+			rest := bytes.TrimSpace(data[at+3 : next])
+			if len(rest) > 0 && rest[0] != '#' {
+				return docs, &SyntaxError{Position: Position{Path: name, Line: line + 1}, Message: fmt.Sprintf("invalid document separator: --- %s", quoteShort(rest))}
+			}
+			flush(at)
+			start, startLine = next, line+1
+		}
+		at = next
+	}
+	flush(len(data))
+	return docs, nil
+}
+
+func quoteShort(b []byte) string {
+	if len(b) > 40 {
+		b = b[:40]
+	}
+	return string(b)
+}
+
+// decode converts a document to JSON as kubectl does (YAML 1.1), with sorted keys,
+// refusing duplicate keys. It is nil for an empty document and for one that is no
+// mapping.
+func (d Document) decode() ([]byte, *SyntaxError) {
+	if d.json {
+		var m map[string]any
+		if err := utiljson.Unmarshal(d.Text, &m); err != nil {
+			return nil, d.syntax(err)
+		}
+		return Encode(m), nil
+	}
+	data, err := sigsyaml.YAMLToJSONStrict(d.Text)
+	if err != nil {
+		return nil, d.syntax(err)
+	}
+	if trimmed := bytes.TrimSpace(data); len(trimmed) == 0 || trimmed[0] != '{' {
+		return nil, nil
+	}
+	return data, nil
+}
+
+// Encode encodes what was decoded from JSON, so that it cannot fail.
+func Encode(content map[string]any) []byte {
+	data, _ := json.Marshal(content)
+	return data
+}
+
+func (d Document) syntax(err error) *SyntaxError {
+	message := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
+	kind := "invalid YAML: "
+	if d.json {
+		kind = "invalid JSON: "
+	}
+	text := YamlPrefix.ReplaceAllString(message, "")
+	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "unmarshal errors:"))
+	line := d.Line + ErrorLine(err)
+	if m := innerLine.FindStringSubmatch(text); m != nil {
+		text = innerLine.ReplaceAllString(text, "")
+		line = d.Line + Atoi(m[1])
+	}
+	return &SyntaxError{Position: Position{Path: d.Path, Line: line}, Message: kind + strings.Join(strings.Fields(text), " ")}
+}
+
+// Node parses a document for its positions. Nil when it does not parse.
+func (d Document) Node() *yaml.Node {
+	var doc yaml.Node
+	if yaml.Unmarshal(d.Text, &doc) != nil || len(doc.Content) == 0 {
+		return nil
+	}
+	return doc.Content[0]
+}
+
+// isObject tells whether the fields of a document are those of a Kubernetes object
+// that would be applied to a cluster.
+func isObject(apiVersion, kind any) bool {
+	v, _ := apiVersion.(string)
+	k, _ := kind.(string)
+	return v != "" && k != "" && !isConfiguration(v)
+}
+
+// isConfiguration tells the API groups of files that tools read and no cluster
+// knows.
+func isConfiguration(apiVersion string) bool {
+	group, _, _ := strings.Cut(apiVersion, "/")
+	return group == "kustomize.config.k8s.io" || group == "preadmit.dev"
+}
+
+// objectsOf are the objects in a decoded document: itself, or the items of a list.
+func objectsOf(data []byte) []Item {
+	var top struct {
+		APIVersion any             `json:"apiVersion"`
+		Kind       any             `json:"kind"`
+		Items      json.RawMessage `json:"items"`
+	}
+	if sigsjson.UnmarshalCaseSensitivePreserveInts(data, &top) != nil {
+		return nil
+	}
+	if kind, _ := top.Kind.(string); bytes.HasPrefix(top.Items, []byte("[")) || strings.HasSuffix(kind, "List") && top.Items != nil {
+		return itemsOf(data)
+	}
+	if !isObject(top.APIVersion, top.Kind) {
+		return nil
+	}
+	return []Item{{Json: data}}
+}
+
+// itemsOf takes a list apart.
+func itemsOf(data []byte) []Item {
+	var list map[string]any
+	if utiljson.Unmarshal(data, &list) != nil {
+		return nil
+	}
+	var out []Item
+	for _, e := range expand(list) {
+		if isObject(e.content["apiVersion"], e.content["kind"]) {
+			out = append(out, Item{Encode(e.content), e.items})
+		}
+	}
+	return out
+}
+
+// Item is an object as JSON with the indexes of the `items:` it was found in.
+type Item struct {
+	Json  []byte
+	Items []int
+}
+
+// item is an object in lists within lists.
+type item struct {
+	content map[string]any
+	items   []int
+}
+
+// expand takes a list apart into its items, as kubectl does: whatever has items is one,
+// and items without a kind take the list's.
+func expand(m map[string]any) []item {
+	kind, _ := m["kind"].(string)
+	value, has := m["items"]
+	items, ok := value.([]any)
+	if !has || !ok && (value != nil || !strings.HasSuffix(kind, "List")) {
+		return []item{{content: m}}
+	}
+	var out []item
+	for i, element := range items {
+		object, ok := element.(map[string]any)
+		if !ok {
+			continue
+		}
+		if k, _ := object["kind"].(string); k == "" && kind != "List" {
+			object["kind"], object["apiVersion"] = strings.TrimSuffix(kind, "List"), m["apiVersion"]
+		}
+		for _, inner := range expand(object) {
+			out = append(out, item{inner.content, append([]int{i}, inner.items...)})
+		}
+	}
+	return out
+}
+
+var innerLine = regexp.MustCompile(`^line (\d+): `)
+
+func Atoi(s string) int {
+	n, _ := strconv.Atoi(s)
+	return n
+}
+
+// ErrorLine is the line a YAML error names, 1 when it names none.
+func ErrorLine(err error) int {
+	if m := YamlLine.FindStringSubmatch(err.Error()); m != nil {
+		return max(Atoi(m[1]), 1)
+	}
+	return 1
+}
+
+var YamlLine = regexp.MustCompile(`yaml: line (\d+)`)
+
+var YamlPrefix = regexp.MustCompile(`yaml: (line \d+: )?`)

@@ -1,0 +1,166 @@
+package tree
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// ExpansionError says that a YAML document is too large once its aliases are
+// expanded. Kustomize copies what an alias names; a few hundred bytes can ask
+// for gigabytes, and an anchor that holds itself overflows its stack.
+type ExpansionError struct {
+	line    int // in the text that was checked
+	Message string
+}
+
+func (e *ExpansionError) Error() string { return e.Message }
+
+// guardVerdict is a memo of guard; its err may be nil.
+type guardVerdict struct{ err *ExpansionError }
+
+// guardFile checks a file before anything expands its aliases.
+func (t *Tree) guardFile(data []byte, id string) *ExpansionError {
+	if v, ok := t.cache.guarded.Load(id); ok {
+		return v.(guardVerdict).err
+	}
+	v := guardVerdict{}
+	if !Harmless(data, t.Limits) {
+		v.err = Guard(data, t.Limits)
+	}
+	t.cache.guarded.Store(id, v)
+	return v.err
+}
+
+// Harmless is a cheap test that a text cannot exceed the limits: it has no alias,
+// fewer bytes than nodes are allowed, and no document with more of the marks that
+// keys come with - `key: value`, `{key, key}`, `? key` - than keys are.
+func Harmless(data []byte, limits Limits) bool {
+	if len(data) >= limits.Nodes || bytes.IndexByte(data, '&') >= 0 && bytes.IndexByte(data, '*') >= 0 {
+		return false
+	}
+	for document := range bytes.SplitSeq(data, []byte("\n---\n")) {
+		if bytes.Count(document, []byte(":"))+bytes.Count(document, []byte(","))+bytes.Count(document, []byte("?")) > limits.Keys {
+			return false
+		}
+	}
+	return true
+}
+
+// Guard counts the nodes of each YAML document with its aliases expanded. What
+// does not parse is left to whoever reads it next.
+func Guard(data []byte, limits Limits) *ExpansionError {
+	for _, chunk := range SplitChunks(Normalize(data)) {
+		decoder := yaml.NewDecoder(strings.NewReader(chunk.Text))
+		for {
+			var node yaml.Node
+			if decoder.Decode(&node) != nil {
+				break // the end, or left to the next reader
+			}
+			if bad := GuardNode(&node, limits); bad != nil {
+				bad.line += chunk.Line
+				return bad
+			}
+		}
+	}
+	return nil
+}
+
+// GuardNode counts one document. Each node is counted once and remembered, so
+// that the time is linear in what was written, not in what it expands to.
+func GuardNode(node *yaml.Node, limits Limits) *ExpansionError {
+	c := counter{limits: limits, done: map[*yaml.Node]int{}, active: map[*yaml.Node]bool{}}
+	total := c.count(node)
+	if c.err == nil && total > limits.Nodes {
+		c.err = tooMany(node.Line, total, limits.Nodes)
+	}
+	return c.err
+}
+
+func tooMany(line, total, limit int) *ExpansionError {
+	return &ExpansionError{line: line, Message: fmt.Sprintf(
+		"the document has %d YAML nodes once its aliases are expanded, more than the limit of %d", total, limit)}
+}
+
+type counter struct {
+	limits Limits
+	done   map[*yaml.Node]int
+	active map[*yaml.Node]bool
+	err    *ExpansionError
+}
+
+func (c *counter) count(n *yaml.Node) int {
+	if c.err != nil || n == nil {
+		return 0
+	}
+	if n.Kind == yaml.AliasNode {
+		return c.alias(n)
+	}
+	if len(n.Content) == 0 {
+		return 1
+	}
+	if total, ok := c.done[n]; ok {
+		return total
+	}
+	if keys := len(n.Content) / 2; n.Kind == yaml.MappingNode && keys > c.limits.Keys {
+		c.err = &ExpansionError{line: n.Line, Message: fmt.Sprintf("the mapping has %d keys, more than the limit of %d", keys, c.limits.Keys)}
+		return 0
+	}
+	c.active[n] = true
+	total := 1
+	for _, child := range n.Content {
+		// Saturate: the sum of a bomb overflows an int.
+		total = min(total+c.count(child), 1<<40)
+	}
+	delete(c.active, n)
+	c.done[n] = total
+	return total
+}
+
+func (c *counter) alias(n *yaml.Node) int {
+	if c.active[n.Alias] {
+		c.err = &ExpansionError{line: n.Line, Message: fmt.Sprintf("the anchor %q holds an alias of itself", n.Value)}
+		return 0
+	}
+	return c.count(n.Alias)
+}
+
+// chunk is a piece of a file that kustomize decodes on its own.
+type chunk struct {
+	Text string
+	Line int // lines of the file before it
+}
+
+// Separator is where kustomize's reader (kyaml's ByteReader) cuts a file.
+var Separator = regexp.MustCompile(`\n---.*\n`)
+
+// Normalize replaces Windows line ends, as kustomize's reader does.
+func Normalize(data []byte) string {
+	return strings.ReplaceAll(string(data), "\r\n", "\n")
+}
+
+// SplitChunks cuts a text where kustomize's reader does.
+func SplitChunks(text string) []chunk {
+	var out []chunk
+	start, line := 0, 0
+	for _, at := range Separator.FindAllStringIndex(text, -1) {
+		// The reader gives the newline before the separator back to the document.
+		out = append(out, chunk{text[start : at[0]+1], line})
+		line += strings.Count(text[start:at[1]], "\n")
+		start = at[1]
+	}
+	return append(out, chunk{text[start:], line})
+}
+
+// LocatedExpansionError is a bombError in a file of the tree.
+type LocatedExpansionError struct {
+	*ExpansionError
+	At Position
+}
+
+func (e *LocatedExpansionError) Error() string { return fmt.Sprintf("%s: %s", e.At, e.Message) }
+
+func (e *LocatedExpansionError) Unwrap() error { return e.ExpansionError }

@@ -1,0 +1,27 @@
+package tree
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// The keys of a mapping are counted however they are written: with values or
+// without.
+func TestKeysWithoutColonsAreCounted(t *testing.T) {
+	var flow, block strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&flow, "k%d, ", i)
+		fmt.Fprintf(&block, "? k%d\n", i)
+	}
+	limits := Limits{Keys: 40}.WithDefaults()
+	for _, text := range []string{
+		"data: {" + flow.String() + "}\n", block.String(),
+		"a: 1\n---\n" + block.String() + "---\nb: 2\n",
+	} {
+		tree := New(nil, limits)
+		if bad := tree.guardFile([]byte(text), "hash"); bad == nil || !strings.Contains(bad.Message, "50 keys") {
+			t.Errorf("%.20s...: %v, want 50 keys refused", text, bad)
+		}
+	}
+}

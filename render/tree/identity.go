@@ -1,0 +1,91 @@
+package tree
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/pjbgf/sha1cd"
+)
+
+// contentNames is a file system that knows the git object names of its files
+// without reading them, as a git tree does.
+type contentNames interface {
+	// ObjectID is the name of the blob of the file or symbolic link at a path, in
+	// hex. Symbolic links on the way are not followed.
+	ObjectID(name string) (string, error)
+}
+
+// IsIdentified reports whether the tree knows the names of its files without reading them.
+func (t *Tree) IsIdentified() bool {
+	_, ok := t.Fsys.(contentNames)
+	return ok
+}
+
+// LinkMark distinguishes the identity of a symbolic link from that of a file that
+// holds the same text.
+const LinkMark = "symbolic link "
+
+// dirMark is the identity of a directory, whatever is in it.
+const dirMark = "directory"
+
+// IsMark tells the identity of something that is no file.
+func IsMark(id string) bool { return id == dirMark || strings.HasPrefix(id, LinkMark) }
+
+// ObjectID is the name git gives a blob: SHA-1 over its length and content. Blobs
+// that were made to collide get names of their own (sha1cd).
+func ObjectID(data []byte) string {
+	h := sha1cd.New()
+	_, _ = fmt.Fprintf(h, "blob %d\x00", len(data)) // a hash does not fail to be written to
+	_, _ = h.Write(data)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Identity identifies the content of the file, the target of the symbolic link or the
+// directory at a path without symbolic links before it. Limits do not apply: nothing is kept.
+func (t *Tree) Identity(name string) (string, error) {
+	if id, ok := t.identities.Load(name); ok {
+		return id.(string), nil
+	}
+	id, err := t.identify(name)
+	if err == nil {
+		t.identities.Store(name, id)
+	}
+	return id, err
+}
+
+func (t *Tree) identify(name string) (string, error) {
+	info, err := t.Lstat(name)
+	if err != nil {
+		return "", err
+	}
+	if info.IsDir() {
+		return dirMark, nil
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		target, err := t.Links.ReadLink(name)
+		return LinkMark + target, err
+	}
+	if known, ok := t.Fsys.(contentNames); ok && info.Mode().IsRegular() {
+		return known.ObjectID(name)
+	}
+	f, err := t.Fsys.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err != nil {
+		return "", err
+	}
+	if info.IsDir() {
+		return "", &fs.PathError{Op: "read", Path: name, Err: errIsDir}
+	}
+	h := sha1cd.New()
+	_, _ = fmt.Fprintf(h, "blob %d\x00", info.Size())
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

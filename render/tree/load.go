@@ -1,0 +1,34 @@
+package tree
+
+import (
+	"fmt"
+	"io/fs"
+)
+
+// Load reads the file a path leads to, within the limits, and notes it in a trace.
+func (t *Tree) Load(name string, trace Trace) (data []byte, real string, err error) {
+	r := t.Resolve(name)
+	if r.Err != nil {
+		trace.AddMiss(name, r)
+		return nil, "", fmt.Errorf("%s: %w", name, r.Err)
+	}
+	trace.AddLinks(r.Links)
+	if r.IsDir {
+		return nil, "", &fs.PathError{Op: "read", Path: name, Err: errIsDir}
+	}
+	if data, err = t.Read(r.Real); err != nil {
+		return nil, "", err
+	}
+	id, err := t.Identity(r.Real)
+	if err != nil {
+		return nil, "", err
+	}
+	if !t.IsIdentified() && ObjectID(data) != id {
+		return nil, "", fmt.Errorf("%s was changed while it was read", r.Real)
+	}
+	trace.Reads[r.Real] = id
+	if bad := t.guardFile(data, id); bad != nil {
+		return nil, "", &LocatedExpansionError{bad, Position{Path: r.Real, Line: bad.line}}
+	}
+	return data, r.Real, nil
+}

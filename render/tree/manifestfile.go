@@ -1,0 +1,114 @@
+package tree
+
+import (
+	"bytes"
+	"sync"
+
+	sigsyaml "sigs.k8s.io/yaml"
+)
+
+// Templated tells a file of another tool's templates, which is no YAML yet.
+func Templated(text []byte) bool {
+	return bytes.Contains(text, []byte("{{")) && bytes.Contains(text, []byte("}}"))
+}
+
+// ManifestFile is what the documents of a manifest file decode to.
+type ManifestFile struct {
+	Documents []Decoded
+	// bad is a broken document separator, or why nothing can be decoded; what follows it
+	// is not in documents.
+	Bad *SyntaxError
+}
+
+// Decoded is one document.
+type Decoded struct {
+	Objects []Item
+	Bad     *SyntaxError
+	// Of a document that does not decode: may it be meant as an object, and is it a
+	// template of one?
+	Object, Template bool
+}
+
+// DecodeManifest decodes the file that a path leads to, given its content. A
+// content is decoded once: discovery and rendering both need it.
+func (t *Tree) DecodeManifest(real string, data []byte) *ManifestFile {
+	id, err := t.Identity(real)
+	if err != nil {
+		return newManifestFile(real, data)
+	}
+	key := fileKey{real, id}
+	once, ok := t.cache.manifests.Load(key)
+	if !ok {
+		once, _ = t.cache.manifests.LoadOrStore(key, sync.OnceValue(func() *ManifestFile { return newManifestFile(real, data) }))
+	}
+	return once.(func() *ManifestFile)()
+}
+
+func newManifestFile(name string, data []byte) *ManifestFile {
+	if why := Elsewhere(data); why != "" {
+		return &ManifestFile{Bad: &SyntaxError{Position: Position{Path: name}, Message: why, Refused: true}}
+	}
+	docs, bad := SplitDocuments(name, data)
+	f := &ManifestFile{Bad: bad}
+	for _, doc := range docs {
+		f.Documents = append(f.Documents, doc.read())
+	}
+	return f
+}
+
+// read decodes a document into the objects it holds.
+func (d Document) read() Decoded {
+	data, bad := d.decode()
+	switch {
+	case bad != nil:
+		return d.broken(bad)
+	case data == nil:
+		return Decoded{}
+	}
+	return Decoded{Objects: objectsOf(data)}
+}
+
+// broken is a document that does not decode strictly. What decodes otherwise, kubectl
+// takes, so it is no template.
+func (d Document) broken(bad *SyntaxError) Decoded {
+	if data, err := sigsyaml.YAMLToJSON(d.Text); err == nil {
+		return Decoded{Bad: bad, Object: len(objectsOf(data)) > 0}
+	}
+	return Decoded{Bad: bad, Object: mentionsObject(joinLines(d.Text)), Template: Templated(d.Text)}
+}
+
+// MayHoldObject is a cheap test, before anything is parsed.
+func MayHoldObject(data []byte) bool {
+	if isObscure(data) || IsPointer(data) {
+		return true
+	}
+	return mentionsObject(joinLines(data))
+}
+
+// mentionsObject tells whether a text has the words that every object has.
+func mentionsObject(data []byte) bool {
+	return bytes.Contains(data, []byte("apiVersion")) && bytes.Contains(data, []byte("kind"))
+}
+
+// IsPointer tells whether a file stands for one that Git LFS keeps elsewhere. The line is
+// the first one by the specification of Git LFS (docs/spec.md).
+func IsPointer(data []byte) bool {
+	return bytes.HasPrefix(data, []byte("version https://git-lfs.github.com/spec/"))
+}
+
+// Elsewhere is why a file, which may be a manifest, cannot be judged by what is in it.
+func Elsewhere(data []byte) string {
+	switch {
+	case IsPointer(data):
+		return "is a pointer of Git LFS: the manifest itself is not in the repository"
+	case isUTF16(data) && mentionsObject(bytes.ReplaceAll(data, []byte{0}, nil)):
+		// kubectl looks for `---` before it decodes, and applies the first document only.
+		return "is UTF-16, of which tools apply more or less: save it as UTF-8"
+	}
+	return ""
+}
+
+// isUTF16 tells whether a YAML text says that it is UTF-16 (YAML 1.2, section 5.2).
+func isUTF16(data []byte) bool {
+	return bytes.HasPrefix(data, []byte("\xFE\xFF")) || bytes.HasPrefix(data, []byte("\xFF\xFE"))
+}

@@ -1,0 +1,76 @@
+package tree
+
+import (
+	"maps"
+	"slices"
+)
+
+// Entries are all that a trace says, in order.
+func (t Trace) Entries() []string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(t.Reads)) {
+		words = append(words, "read", name, t.Reads[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Misses)) {
+		words = append(words, "miss", name)
+	}
+	return words
+}
+
+// Covers tells whether a trace has everything that another has.
+func (t Trace) Covers(other Trace) bool {
+	for name, id := range other.Reads {
+		if t.Reads[name] != id {
+			return false
+		}
+	}
+	for name := range other.Misses {
+		if !t.Misses[name] {
+			return false
+		}
+	}
+	return true
+}
+
+// TraceFile notes a path as if what is there was read: that a directory is one decides
+// as much as what a file holds.
+func (t *Tree) TraceFile(name string, trace Trace) {
+	r := t.Resolve(name)
+	if r.Err != nil {
+		trace.AddMiss(name, r)
+		return
+	}
+	trace.AddLinks(r.Links)
+	if id, err := t.Identity(r.Real); err == nil {
+		trace.Reads[r.Real] = id
+	} else {
+		trace.Misses[name] = true
+	}
+}
+
+// Trace is what one render read: enough to know whether another tree would
+// render the same.
+type Trace struct {
+	// Reads maps each file read to the name git gives its content, in hex, each symbolic
+	// link passed to its target, and directories found where something is named to a mark.
+	Reads map[string]string
+	// Misses are paths that were looked for and do not exist.
+	Misses map[string]bool
+}
+
+func NewTrace() Trace {
+	return Trace{Reads: make(map[string]string), Misses: make(map[string]bool)}
+}
+
+// AddLinks notes the symbolic links on the way to a path.
+func (t Trace) AddLinks(links []link) {
+	for _, l := range links {
+		t.Reads[l.path] = LinkMark + l.target
+	}
+}
+
+// AddMiss notes a path that leads nowhere.
+func (t Trace) AddMiss(name string, r *Resolution) {
+	t.AddLinks(r.Links)
+	t.Misses[name] = true
+}

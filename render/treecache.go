@@ -1,0 +1,230 @@
+package render
+
+import (
+	"io/fs"
+	"maps"
+	"runtime"
+	"slices"
+
+	"github.com/preadmit/preadmit/render/tree"
+	"golang.org/x/sync/errgroup"
+)
+
+// treeCacheFormat is the version of what is remembered, and of the rules it follows from.
+const treeCacheFormat = "preadmit-memory-5"
+
+// maxCachedTree bounds what is remembered of a tree, in bytes.
+const maxCachedTree = 64 << 20
+
+// cachedTree is what is remembered of a tree: what its directories hold, and what its roots
+// are made of. Each part is a function of the program, its limits and a directory, which
+// is named by its path and the name git gives its content. Whatever a tree has in the
+// same place can be taken from it, whichever tree it is of.
+type cachedTree struct {
+	found  *discoverer
+	ids    map[string]string
+	inputs map[RootID]*needsEntry
+}
+
+// treeEntry is a memory as it is kept.
+type treeEntry struct {
+	Dirs  []dirEntry
+	Roots []needsEntry
+}
+
+// dirEntry is a directory, with what its kustomizations say.
+type dirEntry struct {
+	Path, ID                  string
+	Below                     int // directories from this one on that are at or below it
+	Kustomizations, Manifests []string
+	Beside                    []string
+	Chart, Template, Broken   bool
+	Says, Component           bool
+	Files, Dirs, Bases        []string
+	Resources                 []string // those of Files that are listed as resources
+	Within                    string
+	Objects, NoObjects        []string
+}
+
+// needsEntry are the inputs of a root.
+type needsEntry struct {
+	RootID        RootID
+	Manifests     []string // of a plain root
+	Within        string
+	Reads, IDs    []string // what is read, and what identifies it
+	Misses        []string
+	Free, Patched bool
+	Affixes       []string
+	Generated     []string
+	Words         tree.WordSet
+	Problem       *Problem
+}
+
+// treeKey names what is remembered of trees that look like this one from above,
+// which are of one repository as a rule.
+func (r *Renderer) treeKey() cacheKey {
+	words := []string{treeCacheFormat, program(), r.opts.text()}
+	entries, err := fs.ReadDir(r.tree.Fsys, ".")
+	if err != nil {
+		return "" // and nothing else can be found out of the tree
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			words = append(words, e.Name())
+		}
+	}
+	return newCacheKey(words...)
+}
+
+// cachedTree gives what is remembered of a tree like this one; nil when nothing is.
+func (r *Renderer) cachedTree() *cachedTree {
+	var kept treeEntry
+	if key := r.treeKey(); key == "" || !r.opts.Cache.read(key, &kept) {
+		return nil
+	}
+	m := &cachedTree{found: &discoverer{extents: map[string]dirRange{}}, ids: map[string]string{}, inputs: map[RootID]*needsEntry{}}
+	for i := range kept.Dirs {
+		dir := &kept.Dirs[i]
+		m.ids[dir.Path] = dir.ID
+		m.found.extents[dir.Path] = dirRange{i, i + dir.Below}
+		m.found.dirs = append(m.found.dirs, dir.listing())
+	}
+	for i := range kept.Roots {
+		m.inputs[kept.Roots[i].RootID] = &kept.Roots[i]
+	}
+	return m
+}
+
+func (d *dirEntry) listing() *directory {
+	l := &directory{
+		path: d.Path, rootFiles: d.Kustomizations, manifests: d.Manifests,
+		chart: d.Chart, template: d.Template, broken: d.Broken, beside: d.Beside,
+	}
+	if d.Says {
+		l.uses = &Uses{Component: d.Component, Files: d.Files, Dirs: d.Dirs, Bases: d.Bases, Resources: d.Resources, Within: d.Within}
+	}
+	for _, name := range d.Objects {
+		l.hold(name, true)
+	}
+	for _, name := range d.NoObjects {
+		l.hold(name, false)
+	}
+	return l
+}
+
+// CacheTree keeps in the cache what Discover and Inputs found out about the tree and
+// these roots of it, if that is much more than is remembered. Without a cache, or for a
+// tree whose directories have no names, it does nothing.
+func (r *Renderer) CacheTree(roots []Root) {
+	found := r.found.Load()
+	named, ok := r.tree.Fsys.(treeNames)
+	if r.opts.Cache == nil || found == nil || !ok || !found.isNew() {
+		return
+	}
+	kept := treeEntry{Roots: r.rootEntries(roots)}
+	for _, l := range found.dirs {
+		kept.Dirs = append(kept.Dirs, found.dirEntry(l, treeID(named, l.path)))
+	}
+	r.opts.Cache.keep(r.treeKey(), &kept, maxCachedTree)
+}
+
+// rootEntries gives what can be remembered of roots, worked out on all cores.
+func (r *Renderer) rootEntries(roots []Root) []needsEntry {
+	all := make([]*needsEntry, len(roots))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, root := range roots {
+		group.Go(func() error {
+			if in := r.Needs(root); !in.linked {
+				all[i] = r.newNeedsEntry(root, in)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // nothing fails
+	var out []needsEntry
+	for _, in := range all {
+		if in != nil {
+			out = append(out, *in)
+		}
+	}
+	return out
+}
+
+// isNew tells whether enough of what was found was not remembered.
+func (d *discoverer) isNew() bool {
+	fresh := 0
+	for _, l := range d.dirs {
+		if l.same == nil {
+			fresh++
+		}
+	}
+	const twentieth = 20
+	return fresh*twentieth > len(d.dirs)
+}
+
+func (d *discoverer) dirEntry(l *directory, id string) dirEntry {
+	at := d.extents[l.path]
+	out := dirEntry{
+		Path: l.path, ID: id, Below: at.to - at.from, Kustomizations: l.rootFiles, Manifests: l.manifests,
+		Chart: l.chart, Template: l.template, Broken: l.broken, Beside: l.beside,
+	}
+	if s := l.uses; s != nil && !s.Linked && len(s.Diagnostics) == 0 {
+		out.Says, out.Component, out.Files, out.Dirs, out.Bases, out.Within = true, s.Component, s.Files, s.Dirs, s.Bases, s.Within
+		out.Resources = s.Resources
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.holds)) {
+		if l.holds[name] {
+			out.Objects = append(out.Objects, name)
+		} else {
+			out.NoObjects = append(out.NoObjects, name)
+		}
+	}
+	return out
+}
+
+func (r *Renderer) newNeedsEntry(root Root, in *Needs) *needsEntry {
+	out := &needsEntry{
+		RootID: root.RootID, Manifests: root.Files, Within: in.within, Reads: slices.Sorted(maps.Keys(in.Trace.Reads)),
+		Misses: slices.Sorted(maps.Keys(in.Trace.Misses)), Free: in.Free, Patched: in.Patched,
+		Affixes: in.Affixes, Generated: slices.Sorted(maps.Keys(in.Generated)), Words: in.words,
+		Problem: in.Problem,
+	}
+	for _, name := range out.Reads {
+		out.IDs = append(out.IDs, in.Trace.Reads[name])
+	}
+	if out.Words == nil && in.Problem == nil { // else nobody asks
+		out.Words = r.tree.WordSet(in.files)
+	}
+	return out
+}
+
+// cachedNeeds gives the inputs of a root as they are remembered, if they follow
+// from what the tree has in common with the one they were of; else nil.
+func (r *Renderer) cachedNeeds(root Root) *Needs {
+	found := r.found.Load()
+	if found == nil || found.shared == nil {
+		return nil
+	}
+	known, ok := found.shared.inputs[root.RootID]
+	if !ok || !slices.Equal(known.Manifests, root.Files) || !found.isShared(known.Within) {
+		return nil
+	}
+	in := &Needs{
+		Trace: tree.NewTrace(), tree: r.tree, within: known.Within, words: known.Words, Problem: known.Problem,
+		Composition: Composition{Free: known.Free, Patched: known.Patched, Affixes: known.Affixes, Generated: map[string]bool{}},
+	}
+	for i, name := range known.Reads {
+		in.Trace.Reads[name] = known.IDs[i]
+		if !tree.IsMark(known.IDs[i]) {
+			in.files = append(in.files, name)
+		}
+	}
+	for _, name := range known.Misses {
+		in.Trace.Misses[name] = true
+	}
+	for _, kind := range known.Generated {
+		in.Generated[kind] = true
+	}
+	return in
+}
