@@ -111,6 +111,7 @@ func (w *world) asked(method, path string) (statuses []int) {
 }
 
 func TestSelf(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, githubtest.Config{})
 	for range 2 {
 		login, err := w.ours.Login(context.Background())
@@ -125,6 +126,7 @@ func TestSelf(t *testing.T) {
 
 // TestWrongCredentials name the key of the configuration and say what to do.
 func TestWrongCredentials(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, githubtest.Config{})
 	other, err := w.AddApp(githubtest.AppOptions{Name: "other"})
 	if err != nil {
@@ -164,6 +166,7 @@ func TestWrongCredentials(t *testing.T) {
 
 // TestWebURL follows from the API's.
 func TestWebURL(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, githubtest.Config{})
 	for base, want := range map[string]string{
 		"": "https://github.com", "https://ghe.example.com/api/v3": "https://ghe.example.com", w.URL: w.WebURL,
@@ -178,6 +181,7 @@ func TestWebURL(t *testing.T) {
 // TestReload: work goes on with the tokens it has, new ones are made with the new key, and
 // the webhook secret before is taken for a while.
 func TestReload(t *testing.T) {
+	t.Parallel()
 	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
 	access := w.ours.Repository(w.installed.ID(), w.repo.ID())
 	before, err := access.Token(ctx)
@@ -216,6 +220,7 @@ func TestReload(t *testing.T) {
 
 // TestReloadOfAnotherApp forgets the tokens of the one before.
 func TestReloadOfAnotherApp(t *testing.T) {
+	t.Parallel()
 	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
 	if _, err := w.ours.Repository(w.installed.ID(), w.repo.ID()).Token(ctx); err != nil {
 		t.Fatal(err)
@@ -238,6 +243,7 @@ func TestReloadOfAnotherApp(t *testing.T) {
 // TestReloadOfTheWrongKey: what GitHub refuses or does not answer to is not taken, with
 // nothing that came with it.
 func TestReloadOfTheWrongKey(t *testing.T) {
+	t.Parallel()
 	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
 	other, err := w.AddApp(githubtest.AppOptions{Name: "other"})
 	if err != nil {
@@ -266,6 +272,7 @@ func TestReloadOfTheWrongKey(t *testing.T) {
 
 // TestReloadOfASecret asks GitHub nothing: it could not tell.
 func TestReloadOfASecret(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, githubtest.Config{})
 	c := w.credentials()
 	c.WebhookSecret, c.ClientSecret = "another", "one more"
@@ -279,6 +286,7 @@ func TestReloadOfASecret(t *testing.T) {
 
 // TestAnotherGitHub answers with an App that is not ours.
 func TestAnotherGitHub(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, githubtest.Config{})
 	config := w.config()
 	config.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -296,6 +304,7 @@ func TestAnotherGitHub(t *testing.T) {
 
 // TestClocks: GitHub's may be ahead or behind.
 func TestClocks(t *testing.T) {
+	t.Parallel()
 	for _, skew := range []time.Duration{-20 * time.Minute, -2 * time.Minute, -25 * time.Second, 25 * time.Second, 2 * time.Minute, 20 * time.Minute} {
 		w := newWorld(t, githubtest.Config{Now: func() time.Time { return time.Now().Add(skew) }})
 		for range 2 {

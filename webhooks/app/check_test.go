@@ -25,6 +25,7 @@ func inPEM(t *testing.T, kind string, der []byte, err error) []byte {
 
 // TestCheck: what is wrong with credentials names the key, and shows nothing of a secret.
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
@@ -69,6 +70,7 @@ func TestCheck(t *testing.T) {
 
 // TestWrongURLs are told by the key that users know.
 func TestWrongURLs(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, githubtest.Config{})
 	for _, test := range []struct{ api, web, want string }{
 		{"ftp://x", "", `github.apiURL: "ftp://x" is no URL of GitHub's API`},

@@ -19,6 +19,7 @@ import (
 // TestFailedDeliveries are those that no attempt brought, over pages, with their last
 // attempt.
 func TestFailedDeliveries(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	w, ctx := newWorld(t, githubtest.Config{PageSize: 2, Now: func() time.Time { return now }}), context.Background()
 	service := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -70,6 +71,7 @@ func TestFailedDeliveries(t *testing.T) {
 // TestManifest: what the service asks GitHub to create is what GitHub takes, and its code
 // gives the credentials.
 func TestManifest(t *testing.T) {
+	t.Parallel()
 	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
 	text, err := Manifest(ManifestOptions{Name: "gate", PublicURL: "https://gate.example/below/"})
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 // TestClasses: routes have few names, and those of repositories are none of them.
 func TestClasses(t *testing.T) {
+	t.Parallel()
 	for path, want := range map[string]string{
 		"app": "app", "app/installations/7/access_tokens": "access-tokens", "app/installations/7": "installations",
 		"app/hook/deliveries/7/attempts": "deliveries", "app-manifests/xyz/conversions": "app-manifests", "user": "user", "graphql": "graphql",
@@ -30,6 +31,7 @@ func TestClasses(t *testing.T) {
 
 // TestRequestsAreCounted by class and status, with what is left of the rate limit.
 func TestRequestsAreCounted(t *testing.T) {
+	t.Parallel()
 	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
 	access := w.ours.Repository(w.installed.ID(), w.repo.ID())
 	w.installed.SetRemaining(42)
@@ -80,6 +82,7 @@ func (w *world) counted() map[string]float64 {
 
 // TestTokensAreCounted by what came of asking for them; those at hand are not asked for.
 func TestTokensAreCounted(t *testing.T) {
+	t.Parallel()
 	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
 	for range 3 {
 		_ = get(ctx, w.ours.Repository(w.installed.ID(), w.repo.ID()), w.repo) // by one token

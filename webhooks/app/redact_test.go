@@ -35,6 +35,7 @@ func (e *echo) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // TestSecretsStayInside: not in errors, whatever is between us and GitHub, and not in logs.
 func TestSecretsStayInside(t *testing.T) {
+	t.Parallel()
 	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
 	for _, path := range []string{"/access_tokens", "/shop", "/app", "/deliveries", "/installation"} {
 		for _, code := range []int{0, 400, 401, 403, 404, 422, 500} {
@@ -76,6 +77,7 @@ func quiet(t *testing.T, w *world, text string) {
 }
 
 func TestRedact(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, githubtest.Config{})
 	for text, want := range map[string]string{
 		"a ghs_16C7e42F292c6912E7710c838347Ae178B4a b":                             "a [secret] b",

@@ -25,6 +25,7 @@ func padded(n int) []byte {
 // TestLargestBody: what GitHub may send is taken, and not a byte more, with or without a
 // Content-Length.
 func TestLargestBody(t *testing.T) {
+	t.Parallel()
 	d := open(t, nil)
 	body := padded(MaxBody)
 	for _, chunked := range []bool{false, true} {
@@ -79,6 +80,7 @@ func (d *door) answered(in *bufio.Reader) (int, bool) {
 // TestUnread: what the headers show is refused before a byte of the body was sent, and
 // the body is not waited for.
 func TestUnread(t *testing.T) {
+	t.Parallel()
 	d := open(t, nil)
 	signature := "X-Hub-Signature-256: " + sign(secret, []byte(ping)) + "\r\n"
 	for _, test := range []struct {
@@ -102,6 +104,7 @@ func TestUnread(t *testing.T) {
 
 // TestSlowBody: a body has its time, however it comes.
 func TestSlowBody(t *testing.T) {
+	t.Parallel()
 	d := open(t, nil, func(c *Config) { c.BodyTimeout = 300 * time.Millisecond })
 	header := "X-Hub-Signature-256: " + sign(secret, []byte(ping)) + "\r\n"
 	for _, framing := range []string{"Content-Length: 1000\r\n", "Transfer-Encoding: chunked\r\n"} {
@@ -128,6 +131,7 @@ func TestSlowBody(t *testing.T) {
 
 // TestDeadline: a connection whose reads cannot be bounded is not read from.
 func TestDeadline(t *testing.T) {
+	t.Parallel()
 	d := open(t, nil)
 	w := &plainWriter{header: http.Header{}}
 	r := d.request("ping", uuid.NewString(), []byte(ping))
@@ -150,6 +154,7 @@ func (w *plainWriter) WriteHeader(status int) { w.status = status }
 // TestBudget: bodies that are large and do not end leave room for others that are small,
 // and cost what they took until they are given up.
 func TestBudget(t *testing.T) {
+	t.Parallel()
 	d := open(t, nil, func(c *Config) { c.Memory, c.BodyTimeout = minMemory, time.Minute })
 	header := fmt.Sprintf("X-Hub-Signature-256: %s\r\nContent-Length: %d\r\n", sign("x", nil), MaxBody)
 	// Of the 96 MiB for large bodies, each of these takes 25 MiB.
@@ -199,6 +204,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 // TestRoom: whatever a read ends with, what it took is given back, and no more was taken
 // than about twice what came.
 func TestRoom(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name string
 		body io.Reader
@@ -230,6 +236,7 @@ func TestRoom(t *testing.T) {
 
 // TestSilence: connections that send no body keep nobody out.
 func TestSilence(t *testing.T) {
+	t.Parallel()
 	budget := newBudget(0)
 	const many = 1 + minMemory/4/(32<<10) // that took all in 32 KiB each
 	bodies := make([]*io.PipeWriter, many)

@@ -20,6 +20,7 @@ import (
 // testdata/examples.golden says. Only webhooks of Apps have an installation: examples
 // without are sent as they are, and then with one.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	d := open(t, embedded(t))
 	var table bytes.Buffer
 	for _, e := range readExamples(t) {
@@ -179,6 +180,7 @@ func exampleUser() map[string]any {
 // TestByHand: payloads that are as GitHub describes them give the jobs that
 // testdata/byhand.golden says.
 func TestByHand(t *testing.T) {
+	t.Parallel()
 	d := open(t, embedded(t))
 	known := readExamples(t)
 	var table bytes.Buffer

@@ -32,6 +32,7 @@ func handled() []string {
 
 // TestExtracts makes the test data anew when asked to, and looks whether it is whole.
 func TestExtracts(t *testing.T) {
+	t.Parallel()
 	if *examples != "" {
 		writeZipped(t, "testdata/examples.json.gz", readAny(t, *examples))
 	}

@@ -17,6 +17,7 @@ const ping = `{"zen":"Responsive is better than fast."}`
 
 // TestSignature: GitHub's own example, from "Validating webhook deliveries".
 func TestSignature(t *testing.T) {
+	t.Parallel()
 	const header = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
 	d := open(t, nil)
 	r := d.request("ping", uuid.NewString(), []byte("Hello, World!"))
@@ -33,6 +34,7 @@ func TestSignature(t *testing.T) {
 
 // TestRefused: what is not as GitHub sends it is told so, and makes no job.
 func TestRefused(t *testing.T) {
+	t.Parallel()
 	guid := uuid.NewString()
 	weak := hmac.New(sha1.New, []byte(secret))
 	weak.Write([]byte(ping))
@@ -92,6 +94,7 @@ func TestRefused(t *testing.T) {
 
 // TestMethod: only POST delivers.
 func TestMethod(t *testing.T) {
+	t.Parallel()
 	d := open(t, nil)
 	for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete} {
 		r := d.request("ping", uuid.NewString(), []byte(ping))
@@ -104,6 +107,7 @@ func TestMethod(t *testing.T) {
 
 // TestContentTypes that are JSON.
 func TestContentTypes(t *testing.T) {
+	t.Parallel()
 	d := open(t, nil)
 	for _, content := range []string{"application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"} {
 		r := d.request("ping", uuid.NewString(), []byte(ping))
@@ -116,6 +120,7 @@ func TestContentTypes(t *testing.T) {
 
 // TestSecrets: each present secret will do, the empty one never does.
 func TestSecrets(t *testing.T) {
+	t.Parallel()
 	var present [][]byte
 	d := open(t, nil, func(c *Config) { c.Secrets = func() [][]byte { return present } })
 	for _, test := range []struct {
@@ -154,6 +159,7 @@ func opened(pull int) []byte {
 // TestOddPayloads: what is no JSON is refused, what is JSON of another shape is ignored;
 // neither makes a job, and nothing breaks.
 func TestOddPayloads(t *testing.T) {
+	t.Parallel()
 	fine := string(opened(7))
 	change := func(from, to string) string {
 		changed := strings.Replace(fine, from, to, 1)
@@ -223,6 +229,7 @@ func TestOddPayloads(t *testing.T) {
 // TestOddOthers: payloads of other events that are not what they should be make no job,
 // or one for somebody to look.
 func TestOddOthers(t *testing.T) {
+	t.Parallel()
 	const whose = `"installation":{"id":1},"repository":{"id":2,"name":"r","owner":{"login":"o"}}`
 	pull := func(n int) string {
 		return fmt.Sprintf(`{"number":%d,"head":{"sha":"%s"},"base":{"sha":"%s","repo":{"id":2}}}`, n, newHead, oldHead)
@@ -259,6 +266,7 @@ func TestOddOthers(t *testing.T) {
 
 // TestFieldNames: whoever reads the answer at GitHub learns which field is odd.
 func TestFieldNames(t *testing.T) {
+	t.Parallel()
 	d := open(t, nil)
 	for payload, want := range map[string]string{
 		`{"repository":{"id":"x"}}`:                    "ignored: the payload's repository.id is not what it should be\n",

@@ -18,6 +18,7 @@ import (
 // TestStoreFails: a delivery that was not stored is never answered 2xx, at whatever step
 // it fails; sent again, it makes its one job.
 func TestStoreFails(t *testing.T) {
+	t.Parallel()
 	for _, step := range []string{"Seen", "Enqueue", "Remember"} {
 		t.Run(step, func(t *testing.T) {
 			q := embedded(t)
@@ -49,6 +50,7 @@ func TestStoreFails(t *testing.T) {
 // TestReplayed: a delivery makes one job, however often it comes. What was captured and
 // is sent under another name makes a job for the same subject, of which one is pending.
 func TestReplayed(t *testing.T) {
+	t.Parallel()
 	q := embedded(t)
 	d := open(t, q)
 	guid := uuid.NewString()
@@ -71,6 +73,7 @@ func TestReplayed(t *testing.T) {
 
 // TestAtOnce: the same delivery many times at once makes one job.
 func TestAtOnce(t *testing.T) {
+	t.Parallel()
 	d := open(t, embedded(t))
 	guid := uuid.NewString()
 	var wg sync.WaitGroup
@@ -92,6 +95,7 @@ func TestAtOnce(t *testing.T) {
 
 // TestUnheard: events that nobody listens to are not even stored as seen.
 func TestUnheard(t *testing.T) {
+	t.Parallel()
 	d := open(t, nil)
 	d.queue.fail("Seen", "Enqueue", "Remember")
 	for _, event := range []string{"star", "repository_dispatch", "a_new_one", "ping"} {
@@ -104,6 +108,7 @@ func TestUnheard(t *testing.T) {
 // TestTold: the log and the metrics tell what became of deliveries, and hold nothing that
 // strangers chose, nor the secret.
 func TestTold(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	registry := prometheus.NewRegistry()
 	d := open(t, nil, func(c *Config) {

@@ -7,6 +7,7 @@ import (
 
 // TestParseCommand: a command is exactly that, on the first line.
 func TestParseCommand(t *testing.T) {
+	t.Parallel()
 	for comment, want := range map[string]string{
 		"/preadmit rescan":                                  "/preadmit rescan",
 		"/preadmit rescan  \t\r\nand a reason":              "/preadmit rescan",
@@ -54,6 +55,7 @@ func TestParseCommand(t *testing.T) {
 
 // TestNames: what becomes part of subjects, URLs and pages is of the letters it may be of.
 func TestNames(t *testing.T) {
+	t.Parallel()
 	zeros, ones := strings.Repeat("0", 40), strings.Repeat("1", 40)
 	for _, test := range []struct {
 		what string

@@ -94,6 +94,7 @@ func (s *apiSite) call(method, path, token, body string, header ...string) answe
 }
 
 func TestAPIGivesScans(t *testing.T) {
+	t.Parallel()
 	s := newAPISite(t, nil)
 	s.put(scanOf(1), nil)
 	s.put(scanOf(2), func(c *queue.Scan) {
@@ -142,6 +143,7 @@ func TestAPIGivesScans(t *testing.T) {
 }
 
 func TestAPIRefuses(t *testing.T) {
+	t.Parallel()
 	s := newAPISite(t, nil)
 	for body, want := range map[string]string{
 		``:                                                           `"field":""`,

@@ -13,6 +13,7 @@ import (
 // TestAPIStarts: the API enqueues a scan of a repository that the App is installed on,
 // once for each key.
 func TestAPIStarts(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	const body = `{"repository":"octo/shop","pull":7}`
 	first := w.call("POST", "/api/v1/scans", "token-of-shop", body, "Idempotency-Key", "build 1")
@@ -61,6 +62,7 @@ func TestAPIStarts(t *testing.T) {
 
 // TestAPIBoundsStarts: a token cannot fill the queue; asking again with a key costs nothing.
 func TestAPIBoundsStarts(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	start := func(token, key string, pull int) answer {
 		return w.call("POST", "/api/v1/scans", token, fmt.Sprintf(`{"repository":"octo/shop","pull":%d}`, pull), "Idempotency-Key", key)

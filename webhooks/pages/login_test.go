@@ -15,6 +15,7 @@ import (
 
 // TestLogin: who may read a repository sees its scans, and nobody else.
 func TestLogin(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for _, path := range []string{"/", "/scans/" + id(1), "/scans/" + id(9), "/repos/octo/shop", "/scans/" + id(1) + "/report.json", "/queue"} {
 		got := w.get(path, 401)
@@ -75,6 +76,7 @@ func TestLogin(t *testing.T) {
 // TestLoginAnswers: what comes back from GitHub must belong to a login that began in
 // this browser.
 func TestLoginAnswers(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.hub.SetViewer("alice")
 	start := func() (s *site, answered *url.URL) {
@@ -136,6 +138,7 @@ func TestLoginAnswers(t *testing.T) {
 // TestSession: a session ends with its time, with logging out, with another client
 // secret, and when GitHub no longer takes the token; nobody can make one.
 func TestSession(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	alice, _ := w.as("alice", "/")
 	alice.get("/", 200)
@@ -169,6 +172,7 @@ func TestSession(t *testing.T) {
 }
 
 func TestGitHubTakesBack(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	alice, _ := w.as("alice", "/")
 	w.shop.SetRole("alice", "")
@@ -189,6 +193,7 @@ func TestGitHubTakesBack(t *testing.T) {
 // TestAnotherRepositoryOfTheName: the scans of a repository that is gone are not those
 // of whoever took its name.
 func TestAnotherRepositoryOfTheName(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.shop.Delete()
 	taken := w.repository(t, "shop", true)
@@ -199,6 +204,7 @@ func TestAnotherRepositoryOfTheName(t *testing.T) {
 
 // TestCookies: over https cookies are for this host only; they never go to scripts.
 func TestCookies(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	s := newSite(t, func(c *pages.Config) {
 		c.PublicURL, c.Access, c.App = "https://preadmit.example", pages.AccessGitHub, w.app
@@ -215,6 +221,7 @@ func TestCookies(t *testing.T) {
 
 // TestReturn: after the login it leads to a page of the service, whatever was asked.
 func TestReturn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for asked, want := range map[string]string{
 		"/scans/x?a=b": "/scans/x?a=b", "": "/", "https://evil.example/": "/", "//evil.example": "/", `/\evil.example`: "/", "/\t/evil.example": "/",

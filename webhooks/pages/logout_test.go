@@ -36,6 +36,7 @@ func stolen(from *site, to *site) *site {
 // TestLogout: a copy of the cookie is good for nothing after logging out: not here, and not
 // at another replica, to which GitHub says so.
 func TestLogout(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	replica := newSite(t, func(c *pages.Config) {
 		c.Access, c.App, c.Admins = pages.AccessGitHub, w.app, []string{"alice"}
@@ -64,6 +65,7 @@ func TestLogout(t *testing.T) {
 // TestLogoutWithoutGitHub: a session ends also when GitHub cannot be asked, and the viewer
 // hears what did not happen.
 func TestLogoutWithoutGitHub(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	alice, _ := w.as("alice", "/")
 	thief := stolen(alice, w.site)
@@ -86,6 +88,7 @@ func TestLogoutWithoutGitHub(t *testing.T) {
 // TestOperatorsAreKnownToGitHub: pages that are about no repository ask GitHub as well
 // whether the session still stands.
 func TestOperatorsAreKnownToGitHub(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	alice, _ := w.as("alice", "/queue")
 	w.hub.Intercept(githubtest.Rule{Method: "GET", Path: "/user", Status: 401})

@@ -19,6 +19,7 @@ import (
 )
 
 func TestListsAndHistory(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, nil)
 	s.wants(s.get("/", 200).body, "There are no scans of repositories")
 	s.put(scanOf(1), nil)
@@ -43,6 +44,7 @@ func TestListsAndHistory(t *testing.T) {
 
 // TestLongList: a list leads on to what has no room.
 func TestLongList(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, nil)
 	for n := range 120 {
 		s.put(scanOf(n), nil)
@@ -70,6 +72,7 @@ func TestLongList(t *testing.T) {
 }
 
 func TestScanPage(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, nil)
 	s.put(scanOf(1), nil)
 	s.wants(s.get("/scans/"+id(1), 200).body, "There is no report of this scan", "Refused", "!report.json")
@@ -83,6 +86,7 @@ func TestScanPage(t *testing.T) {
 // TestLiveStatus: a page of what is not over loads itself anew without a script, and
 // gives the script what changes.
 func TestLiveStatus(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, nil)
 	s.put(scanOf(1), func(c *queue.Scan) { c.State, c.Stage, c.Done, c.Total = queue.Running, "render", 3, 12 })
 	s.wants(s.get("/scans/"+id(1), 200).body, `<noscript><meta http-equiv="refresh" content="5"></noscript>`, "The scan runs: render, 3 of 12.",
@@ -99,6 +103,7 @@ func TestLiveStatus(t *testing.T) {
 }
 
 func TestDownloads(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, nil)
 	s.put(scanOf(1), nil)
 	s.get("/scans/"+id(1)+"/report.json", 404)
@@ -123,6 +128,7 @@ func TestDownloads(t *testing.T) {
 }
 
 func TestRescan(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, nil)
 	s.put(scanOf(1), nil)
 	got := s.ask("POST", "/scans/"+id(1)+"/rescan", "")
@@ -143,6 +149,7 @@ func TestRescan(t *testing.T) {
 
 // TestOtherSites: a form of another site changes nothing, and no page can be framed.
 func TestOtherSites(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, nil)
 	s.put(scanOf(1), nil)
 	for _, header := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"}} {
@@ -172,6 +179,7 @@ func TestOtherSites(t *testing.T) {
 // TestOpenIsForThisMachine: a name of another site that was made to lead here, and
 // other machines, see nothing.
 func TestOpenIsForThisMachine(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, nil)
 	s.put(scanOf(1), nil)
 	for _, host := range []string{"evil.example", "evil.example:8080", "localhost.evil.example", "10.0.0.1", ""} {
@@ -188,6 +196,7 @@ func TestOpenIsForThisMachine(t *testing.T) {
 }
 
 func TestQueuePage(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, nil)
 	s.wants(s.get("/queue", 200).body, "The store takes writes.")
 	job, _, err := s.queue.Enqueue(t.Context(), queue.Job{Kind: queue.KindPull, Installation: 1, Repository: 11, Owner: "octo", Repo: "shop", Pull: 7, Reason: "reconcile"})
@@ -221,6 +230,7 @@ func TestQueuePage(t *testing.T) {
 
 // TestHostileText fills every text of a record with what would break out of a page.
 func TestHostileText(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, nil)
 	n := 0
 	for _, evil := range []string{
@@ -290,6 +300,7 @@ func checkElement(t *testing.T, evil string, allowed []string, token html.Token)
 
 // TestStaticFiles: what pages use is there under the names that they use, for ever.
 func TestStaticFiles(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, nil)
 	s.put(scanOf(1), func(c *queue.Scan) { c.State = queue.Running })
 	body := s.get("/scans/"+id(1), 200).body
@@ -309,6 +320,7 @@ func TestStaticFiles(t *testing.T) {
 
 // TestBrokenReport: what cannot be read is said, and not shown.
 func TestBrokenReport(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, nil)
 	s.put(scanOf(1), nil)
 	if err := s.queue.PutReport(t.Context(), id(1), []byte(`{"kind":"<script>"}`)); err != nil {
@@ -319,6 +331,7 @@ func TestBrokenReport(t *testing.T) {
 }
 
 func TestConfiguration(t *testing.T) {
+	t.Parallel()
 	for want, c := range map[string]pages.Config{
 		"publicURL: want the URL":             {Access: pages.AccessOpen},
 		"must have no path":                   {PublicURL: "https://example.org/preadmit", Access: pages.AccessOpen},

@@ -10,6 +10,7 @@ import (
 
 // TestProxy: only a trusted proxy names the viewer, once.
 func TestProxy(t *testing.T) {
+	t.Parallel()
 	proxied := func(admins ...string) *site {
 		s := newSite(t, func(c *pages.Config) {
 			c.Access, c.Header, c.Proxies, c.Admins = pages.AccessProxy, "X-Forwarded-User", []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, admins

@@ -13,10 +13,12 @@ import (
 // TestUnchecked: a repository that GitHub cannot be asked about is missing in a list, which
 // says so, and nothing else is.
 func TestUnchecked(t *testing.T) {
+	t.Parallel()
 	for name, rule := range map[string]githubtest.Rule{
 		"broken": {Status: 502}, "limited": {Status: 429, Message: "You have exceeded a secondary rate limit"}, "silent": {Delay: 20 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			rule.Method, rule.Path, rule.Times = "GET", "/repos/octo/shop", 2
 			alice, got := w.as("alice", "/")
@@ -35,6 +37,7 @@ func TestUnchecked(t *testing.T) {
 
 // TestNothingChecked: without any answer of GitHub there is no list.
 func TestNothingChecked(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	alice, _ := w.as("alice", "/none")
 	for _, path := range []string{"/repos/octo/shop", "/repos/octo/open"} {
@@ -46,6 +49,7 @@ func TestNothingChecked(t *testing.T) {
 
 // TestFewAmongMany: a viewer who may read one repository of many sees its scans at once.
 func TestFewAmongMany(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	hidden := func(from, to int) {
 		for n := from; n < to; n++ {

@@ -16,6 +16,7 @@ import (
 // TestAway: what a server or a cluster that starts says is waited for, and nothing that
 // only other settings end.
 func TestAway(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		err  error
 		want bool

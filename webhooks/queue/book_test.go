@@ -8,6 +8,7 @@ import (
 // TestBookForgets: with a subject's job goes what is known of scans from it alone, also of
 // jobs that it took the place of.
 func TestBookForgets(t *testing.T) {
+	t.Parallel()
 	old := Job{ID: "a", Kind: KindPull, Installation: 1, Repository: 10, Pull: 1}
 	job := old
 	job.ID = "b"
@@ -27,6 +28,7 @@ func TestBookForgets(t *testing.T) {
 // TestBookCounts: the book knows how many of its records are of scans that ended, and tells
 // when there are too many.
 func TestBookCounts(t *testing.T) {
+	t.Parallel()
 	b := newBook(20)
 	had := map[string]entry[Scan]{}
 	tell := func(id string, s *Scan) {

@@ -10,6 +10,7 @@ import (
 // TestCheckEnded: that a scan left no check run in progress is kept, by who opens the queue
 // next as well, until its job is claimed again.
 func TestCheckEnded(t *testing.T) {
+	t.Parallel()
 	c := queue.Config{Dir: t.TempDir(), Attempts: 3}
 	q := open(t, c)
 	a := enqueue(t, q, pull(1, 7))

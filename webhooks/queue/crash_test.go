@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -13,11 +14,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// crashRounds is how often TestCrash kills a process.
-var crashRounds = flag.Int("crash-rounds", 30, "how often TestCrash kills a process")
+// crashRounds is how often TestCrash kills a process; 0 is a few times, and 30 in a run of
+// all tests.
+var crashRounds = flag.Int("crash-rounds", 0, "how often TestCrash kills a process")
 
 // crashDir, in the environment, has the test binary be the process that TestCrash kills.
 const crashDir = "PREADMIT_TEST_CRASH_DIR"
@@ -93,14 +96,13 @@ func crashEnd(ctx context.Context, c *queue.Claim) string {
 // TestCrash kills a process that enqueues and works, again and again, and then looks what
 // became of every job that was stored.
 func TestCrash(t *testing.T) {
-	if testing.Short() {
-		t.Skip("kills processes for some seconds")
-	}
+	t.Parallel()
 	dir := t.TempDir()
 	subjects := map[string]string{} // of stored jobs
 	var order []string
 	ended := 0
-	for round := range *crashRounds {
+	rounds := cmp.Or(*crashRounds, testall.Count(5, 30))
+	for round := range rounds {
 		for _, line := range crash(t, dir, round) {
 			word, rest, _ := strings.Cut(line, " ")
 			switch id, subject, _ := strings.Cut(rest, " "); word {
@@ -115,7 +117,7 @@ func TestCrash(t *testing.T) {
 			}
 		}
 	}
-	if len(order) < *crashRounds || ended == 0 {
+	if len(order) < rounds || ended == 0 {
 		t.Fatalf("%d jobs, %d ended: too few to tell anything", len(order), ended)
 	}
 	handed := checkCrashed(t, dir, subjects, order)

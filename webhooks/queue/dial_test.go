@@ -14,6 +14,7 @@ import (
 // TestOpenEnds: who is told to end does not wait until each server was tried that takes a
 // connection and says nothing.
 func TestOpenEnds(t *testing.T) {
+	t.Parallel()
 	var mute []string
 	for range 5 {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

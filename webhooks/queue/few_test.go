@@ -37,6 +37,7 @@ func kept(q *queue.Queue, want ...string) string {
 // TestKeepScans: of the scans that ended only so many stay, without anybody asking for it,
 // and their reports go with the others. What has not ended stays.
 func TestKeepScans(t *testing.T) {
+	t.Parallel()
 	q := open(t, queue.Config{KeepScans: 3, PerInstallation: 1})
 	waiting := []string{enqueue(t, q, pull(2, 1)).ID, enqueue(t, q, pull(2, 2)).ID}
 	running := next(t, q)
@@ -57,6 +58,7 @@ func TestKeepScans(t *testing.T) {
 // TestKeepFewerScans: Prune is exact where what runs by itself leaves some room, and a
 // smaller bound holds after a restart.
 func TestKeepFewerScans(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	q := open(t, queue.Config{Dir: dir, KeepScans: 40})
 	const unended = "its-job-is-gone-but-not-for-long"
@@ -81,6 +83,7 @@ func TestKeepFewerScans(t *testing.T) {
 
 // TestReplicasKeepScans: one of several replicas does it, and all hear of it.
 func TestReplicasKeepScans(t *testing.T) {
+	t.Parallel()
 	c := queue.Config{URL: urls(serve(t, 1)), KeepScans: 5}
 	one, two := open(t, c), open(t, c)
 	ended := append(end(t, one, 1, 8), end(t, two, 9, 8)...)
@@ -91,6 +94,7 @@ func TestReplicasKeepScans(t *testing.T) {
 
 // TestKeepDeliveries: the oldest deliveries are forgotten when there are too many.
 func TestKeepDeliveries(t *testing.T) {
+	t.Parallel()
 	q := open(t, queue.Config{KeepDeliveries: 5})
 	for i := range 9 {
 		if err := q.Remember(t.Context(), fmt.Sprint("delivery-", i), "push"); err != nil {

@@ -10,6 +10,7 @@ import (
 // TestForgottenStays: whoever worked on a scan of a repository that went does not bring
 // back what is known of it, whatever it has to tell.
 func TestForgottenStays(t *testing.T) {
+	t.Parallel()
 	for _, state := range []queue.State{queue.Running, queue.Completed, queue.Failed} {
 		t.Run(string(state), func(t *testing.T) {
 			q := open(t, queue.Config{})
@@ -42,6 +43,7 @@ func TestForgottenStays(t *testing.T) {
 
 // TestForgottenReport: the same of its report, also when another replica forgets.
 func TestForgottenReport(t *testing.T) {
+	t.Parallel()
 	q := open(t, queue.Config{})
 	a := enqueue(t, q, pull(1, 7))
 	claim := next(t, q)
@@ -67,6 +69,7 @@ func TestForgottenReport(t *testing.T) {
 // TestForgottenBehindTheBack: a replica that has not heard yet that a scan was forgotten
 // neither stores its record nor keeps its report.
 func TestForgottenBehindTheBack(t *testing.T) {
+	t.Parallel()
 	c := queue.Config{URL: urls(serve(t, 1))}
 	p, q := open(t, c), open(t, c)
 	for i := range 20 {

@@ -10,6 +10,7 @@ import (
 // forgotten - because the job was replaced, or claimed - does not bring back what was known
 // of it.
 func TestForgottenIsNotToldOf(t *testing.T) {
+	t.Parallel()
 	q, err := Open(t.Context(), Config{Dir: t.TempDir()})
 	fatal(t, err)
 	t.Cleanup(func() { fatal(t, q.Close(context.Background())) })

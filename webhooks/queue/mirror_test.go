@@ -7,6 +7,7 @@ import (
 
 // TestMirrorOrder: what the watcher brings late does not undo what this process wrote.
 func TestMirrorOrder(t *testing.T) {
+	t.Parallel()
 	m := newMirror(&table[int]{}, func(_, _ entry[int]) {})
 	one, two := 1, 2
 	m.apply(entry[int]{key: "k", value: &two, sequence: 5})
@@ -24,6 +25,7 @@ func TestMirrorOrder(t *testing.T) {
 // TestPlaceInLine: a job takes over the place of one that waited, but not of one that is
 // being worked on.
 func TestPlaceInLine(t *testing.T) {
+	t.Parallel()
 	long, now := time.Unix(1, 0), time.Unix(2, 0)
 	r := &record{Job: Job{ID: "a"}, Waiting: long}
 	keep := func(replaced) bool { return true }

@@ -14,6 +14,7 @@ import (
 )
 
 func TestScans(t *testing.T) {
+	t.Parallel()
 	q := open(t, queue.Config{})
 	var ids []string
 	for _, j := range []queue.Job{
@@ -55,6 +56,7 @@ func TestScans(t *testing.T) {
 }
 
 func TestPutScan(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	q := open(t, queue.Config{Dir: dir})
 	a := enqueue(t, q, pull(1, 7))
@@ -89,6 +91,7 @@ func TestPutScan(t *testing.T) {
 }
 
 func TestWatchScan(t *testing.T) {
+	t.Parallel()
 	q := open(t, queue.Config{})
 	a := enqueue(t, q, pull(1, 7))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -124,6 +127,7 @@ func TestWatchScan(t *testing.T) {
 }
 
 func TestReports(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	q := open(t, queue.Config{KeepBytes: 1 << 20, Now: func() time.Time { return now }})
 	var ids []string
@@ -210,6 +214,7 @@ func TestReports(t *testing.T) {
 
 // TestOrphans: a record whose job is gone does not say for ever that it is running.
 func TestOrphans(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	q := open(t, queue.Config{Now: func() time.Time { return now }})
 	if err := q.PutScan(t.Context(), queue.Scan{ID: "x", Installation: 1, Repository: 1, State: queue.Running}); err != nil {
@@ -227,6 +232,7 @@ func TestOrphans(t *testing.T) {
 }
 
 func TestForget(t *testing.T) {
+	t.Parallel()
 	q := open(t, queue.Config{})
 	job := func(i, r int64) queue.Job {
 		return queue.Job{Kind: queue.KindPull, Installation: i, Repository: r, Pull: 1}

@@ -10,6 +10,7 @@ import (
 )
 
 func TestSupersedePending(t *testing.T) {
+	t.Parallel()
 	q := open(t, queue.Config{})
 	a := pull(1, 7)
 	a.Fresh = true
@@ -35,6 +36,7 @@ func TestSupersedePending(t *testing.T) {
 }
 
 func TestSupersedeRunning(t *testing.T) {
+	t.Parallel()
 	for _, end := range []struct {
 		name string
 		call func(*queue.Claim) error
@@ -86,6 +88,7 @@ func TestSupersedeRunning(t *testing.T) {
 // TestSupersedeAfterVerdict: what was completed stays so, though a newer job came before
 // the claim ended.
 func TestSupersedeAfterVerdict(t *testing.T) {
+	t.Parallel()
 	q := open(t, queue.Config{})
 	a := enqueue(t, q, pull(1, 7))
 	c := next(t, q)
@@ -103,6 +106,7 @@ func TestSupersedeAfterVerdict(t *testing.T) {
 }
 
 func TestDuplicates(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	q := open(t, queue.Config{Dir: dir})
 	j := pull(1, 7)
@@ -137,6 +141,7 @@ func TestDuplicates(t *testing.T) {
 }
 
 func TestDeliveries(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	q := open(t, queue.Config{Dir: dir})
 	guids := []string{"5ad2c8a0-1b6f-11ef-9d4e-0242ac120002", "mark", "a b.*.>\n", ""}
@@ -160,6 +165,7 @@ func TestDeliveries(t *testing.T) {
 }
 
 func TestInstallationLists(t *testing.T) {
+	t.Parallel()
 	q := open(t, queue.Config{})
 	job := func(kind queue.Kind, repositories ...int64) queue.Job {
 		return queue.Job{Kind: kind, Installation: 1, Repositories: repositories}
@@ -178,6 +184,7 @@ func TestInstallationLists(t *testing.T) {
 }
 
 func TestBadJobs(t *testing.T) {
+	t.Parallel()
 	q := open(t, queue.Config{})
 	for name, spoil := range map[string]func(*queue.Job){
 		"kind":         func(j *queue.Job) { j.Kind = "x" },

@@ -10,6 +10,7 @@ import (
 // TestInTurn: two replicas that pick different jobs of an installation at the same moment
 // do not get more of them than it may have in progress.
 func TestInTurn(t *testing.T) {
+	t.Parallel()
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

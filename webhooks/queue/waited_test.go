@@ -30,6 +30,7 @@ func waited(t *testing.T, registry *prometheus.Registry) (count uint64, seconds 
 // TestWaited: how long a job waited is told once, when it is handed out for the first time,
 // however it is given back then, and whoever asks.
 func TestWaited(t *testing.T) {
+	t.Parallel()
 	for name, back := range map[string]func(*queue.Claim) error{
 		"postponed": func(c *queue.Claim) error { return c.Postpone(t.Context(), time.Time{}, errors.New("late")) },
 		"released":  func(c *queue.Claim) error { return c.Release(t.Context()) },

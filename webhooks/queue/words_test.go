@@ -10,6 +10,7 @@ import (
 // TestWords: equal texts are one in memory, which is not part of anything larger, and what
 // is known is bounded.
 func TestWords(t *testing.T) {
+	t.Parallel()
 	whole := strings.Repeat("octo/shop", 2)
 	a, b, none := whole[:4], whole[9:13], ""
 	w := words{}
@@ -31,6 +32,7 @@ func TestWords(t *testing.T) {
 
 // TestOneScan: what a record of a scan takes is there once: the book has what the mirror has.
 func TestOneScan(t *testing.T) {
+	t.Parallel()
 	q, err := Open(t.Context(), Config{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -60,6 +62,7 @@ func TestOneScan(t *testing.T) {
 
 // TestReportLeavesNothing: what is kept of reports that went does not grow with their number.
 func TestReportLeavesNothing(t *testing.T) {
+	t.Parallel()
 	q, err := Open(t.Context(), Config{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

@@ -39,6 +39,7 @@ func (w *world) finished() int {
 
 // TestChecksOnce: what GitHub said of an ended scan is known to whoever comes next.
 func TestChecksOnce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.repository("octo", "apps")
 	_, in := w.install("octo", r)
@@ -61,6 +62,7 @@ func TestChecksOnce(t *testing.T) {
 // ended scan is looked at in each pass, however often the service starts. Others have their
 // turn.
 func TestChecksLimited(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	busy, idle := w.repository("busy", "a"), w.repository("idle", "b")
 	limited, inBusy := w.install("busy", busy)
@@ -88,6 +90,7 @@ func TestChecksLimited(t *testing.T) {
 
 // TestVerdictsLimited: the same within one repository with many pull requests.
 func TestVerdictsLimited(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.repository("octo", "apps")
 	in, _ := w.install("octo", r)
@@ -113,6 +116,7 @@ func TestVerdictsLimited(t *testing.T) {
 
 // TestChecksRefused: an installation without the permission is not asked again and again.
 func TestChecksRefused(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.repository("octo", "apps")
 	limits, in := w.install("octo", r)
@@ -136,6 +140,7 @@ func TestChecksRefused(t *testing.T) {
 // TestChecksBesideBaseline: a push of the same commit, which has no such check run, does not
 // answer for a pull request's.
 func TestChecksBesideBaseline(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.repository("octo", "apps")
 	_, in := w.install("octo", r)
@@ -156,6 +161,7 @@ func TestChecksBesideBaseline(t *testing.T) {
 // TestBacklog: more deliveries than are asked for in one pass do not wait for the hour in
 // which all that is kept is looked at again.
 func TestBacklog(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.repository("octo", "apps")
 	w.answer(http.StatusServiceUnavailable, false)

@@ -25,6 +25,7 @@ func poison(r githubtest.Rule, path string) githubtest.Rule {
 // TestPoisonedDelivery: one that GitHub fails to deliver again keeps no other from being
 // delivered. A rate limit does.
 func TestPoisonedDelivery(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name  string
 		rule  githubtest.Rule
@@ -57,6 +58,7 @@ func TestPoisonedDelivery(t *testing.T) {
 // TestPoisonedPull: a pull request that fails keeps no other from being looked at. What
 // fails for all ends the looking.
 func TestPoisonedPull(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name string
 		rule githubtest.Rule
@@ -98,6 +100,7 @@ func (f *failing) Enqueue(ctx context.Context, j queue.Job) (queue.Job, bool, er
 
 // TestStoreFails: a queue that stores nothing is not asked again and again.
 func TestStoreFails(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.repository("octo", "apps")
 	w.install("octo", r)

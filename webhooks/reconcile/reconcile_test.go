@@ -35,6 +35,7 @@ func (w *world) wantPending(want ...string) {
 // TestDeliveries: what failed is asked for again, once its time has come, and not once it
 // was brought; with each failure it rests longer.
 func TestDeliveries(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.repository("octo", "apps")
 	w.answer(http.StatusServiceUnavailable, false)
@@ -70,6 +71,7 @@ func TestDeliveries(t *testing.T) {
 
 // TestTakenAllTheSame: a delivery whose answer was lost is not asked for again.
 func TestTakenAllTheSame(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.repository("octo", "apps")
 	w.install("octo", r)
@@ -85,6 +87,7 @@ func TestTakenAllTheSame(t *testing.T) {
 
 // TestForgottenDelivery: GitHub offers a delivery for three days only.
 func TestForgottenDelivery(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.repository("octo", "apps")
 	w.answer(http.StatusServiceUnavailable, false)
@@ -105,6 +108,7 @@ func TestForgottenDelivery(t *testing.T) {
 
 // TestPulls: an open pull request gets a job if its head has no completed check of ours.
 func TestPulls(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.repository("octo", "apps")
 	_, in := w.install("octo", r)
@@ -138,6 +142,7 @@ func TestPulls(t *testing.T) {
 
 // TestRecords: a scan's record answers for its head.
 func TestRecords(t *testing.T) {
+	t.Parallel()
 	const rests = 31 * time.Minute
 	for _, test := range []struct {
 		name  string
@@ -177,6 +182,7 @@ func TestRecords(t *testing.T) {
 
 // TestFailingAgain: a head whose scans fail rests longer each time.
 func TestFailingAgain(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.repository("octo", "apps")
 	w.install("octo", r)
@@ -195,6 +201,7 @@ func TestFailingAgain(t *testing.T) {
 
 // TestStopped: a pass that was ended says so, and logs no error.
 func TestStopped(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.install("octo", w.repository("octo", "apps"))
 	var log bytes.Buffer
@@ -226,6 +233,7 @@ func (w *world) put(state queue.State) int {
 // TestNotOurs: installations that are suspended or fail do not keep others from being
 // looked at.
 func TestNotOurs(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	suspended, broken, fine := w.repository("suspended", "a"), w.repository("broken", "b"), w.repository("fine", "c")
 	for _, r := range []*repository{suspended, broken, fine} {
@@ -247,6 +255,7 @@ func TestNotOurs(t *testing.T) {
 
 // TestLimited: what is left for scans stays for scans, and every repository has its turn.
 func TestLimited(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	var repositories []*repository
 	for _, name := range []string{"a", "b", "c"} {
@@ -269,6 +278,7 @@ func TestLimited(t *testing.T) {
 // TestChecks: a check run that was left in progress is completed, unless its commit is
 // being judged.
 func TestChecks(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.repository("octo", "apps")
 	_, in := w.install("octo", r)
@@ -309,6 +319,7 @@ func TestChecks(t *testing.T) {
 
 // TestOneReplica: of two that run, one makes passes; when it ends, the other does.
 func TestOneReplica(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	fast := func() *reconcile.Reconciler {
 		return reconcile.New(reconcile.Config{Queue: w.queue, App: w.us, Now: w.clock.Now, Every: 50 * time.Millisecond})

@@ -19,6 +19,7 @@ func (r *repository) branch(head, base string) int {
 // TestTwin: a check run belongs to a commit. The verdict on one pull request, which may be
 // closed, is none on another with the same head of which nobody has heard.
 func TestTwin(t *testing.T) {
+	t.Parallel()
 	for name, closed := range map[string]bool{"both open": false, "the judged one closed": true} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -44,6 +45,7 @@ func TestTwin(t *testing.T) {
 
 // TestWhatIsAVerdict: a check run of ours that is complete is not always one.
 func TestWhatIsAVerdict(t *testing.T) {
+	t.Parallel()
 	for conclusion, want := range map[github.Conclusion][2]bool{ // whether it lacks one: without a record, and after a failure
 		github.Success:        {false, true},
 		github.Neutral:        {false, true},
@@ -83,6 +85,7 @@ func (w *world) job(r *repository, installation int64, pull int) queue.Job {
 
 // TestBaseChanged: the verdict on a head that was to be merged into another branch is none.
 func TestBaseChanged(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.repository("octo", "apps")
 	w.install("octo", r)
@@ -105,6 +108,7 @@ func TestBaseChanged(t *testing.T) {
 // TestPermissionCame: a verdict that has no check run, since there was no permission for one,
 // is looked at again when there is, which somebody else may have been told.
 func TestPermissionCame(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.repository("octo", "apps")
 	installed, in := w.install("octo", r)
