@@ -23,7 +23,7 @@ const module = "github.com/preadmit/preadmit"
 var layers = []string{
 	"cmd", "webhooks", "webhooks/pages", "webhooks/reconcile", "webhooks/intake", "webhooks/worker", "webhooks/jailed",
 	"webhooks/app", "webhooks/queue", "webhooks/metrics", "report/github", "report/format",
-	"scanner", "scanner/config", "scanner/locate", "scanner/policy", "scanner/change", "scanner/admission", "scanner/parallel", "scanner/kinds", "render/sources", "render/proof", "render/plain",
+	"scanner", "scanner/config", "scanner/server", "scanner/locate", "scanner/policy", "scanner/change", "scanner/admission", "scanner/parallel", "scanner/kinds", "render/sources", "render/proof", "render/plain",
 	"render/kustomize", "render/kustomize/rules", "render/kustomize/build", "render", "render/origin", "render/tree",
 	"internal/jail",
 	"internal/hostile",

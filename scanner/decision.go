@@ -12,20 +12,6 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// sameDecision reports whether two decisions tell a reader the same: the same
-// words by the same policy, though an edit of the policy may have moved the
-// validation to another index.
-func sameDecision(a, b policy.Decision) bool {
-	return a.Policy.Name == b.Policy.Name && nameOf(a.Binding) == nameOf(b.Binding) && a.Cause == b.Cause && a.Message == b.Message &&
-		(a.Validation == b.Validation || a.Expression == b.Expression && a.Expression != "") &&
-		sameParam(a, b) && slices.Equal(a.Actions, b.Actions)
-}
-
-func sameParam(a, b policy.Decision) bool {
-	pa, pb := paramOf(a), paramOf(b)
-	return pa == pb || pa != nil && pb != nil && *pa == *pb
-}
-
 // nameOf is a binding's name, empty where the policy itself is at fault.
 func nameOf(b *policy.Binding) string {
 	if b == nil {

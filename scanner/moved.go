@@ -41,7 +41,7 @@ type holding struct {
 
 // findMoves compares what all roots of a target lose with what those gain that are
 // judged.
-func (s *scan) findMoves(c *court) moves {
+func (s *scan) findMoves(c *servers) moves {
 	ms := moves{
 		elsewhere: map[render.RootID]map[admission.Key]bool{},
 		origins:   map[render.RootID]map[admission.Key][][]*admission.Object{},

@@ -13,6 +13,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/server"
 )
 
 // refused is the finding for an object the API server would not accept.
@@ -93,16 +94,18 @@ func (r *review) policy(ctx context.Context) error {
 // are read though no server serves them any more have none.
 func (r *review) policyWarnings(ctx context.Context) error {
 	ask := admission.Ask{Operation: apiserver.Create, User: r.user, Object: r.head}
-	_, warnings, _ := r.proposed.prepare(ctx, ask)
-	if err := ctx.Err(); err != nil {
+	after, err := r.proposed.Review(ctx, ask)
+	if err != nil {
 		return err
 	}
-	var before []string
+	var before server.Verdict
 	if r.base != nil {
 		ask.Object = r.base
-		_, before, _ = r.before.prepare(ctx, ask)
+		if before, err = r.before.Review(ctx, ask); err != nil {
+			return err
+		}
 	}
-	r.server(verdict{warnings: warnings}, &verdict{warnings: before})
+	r.server(server.Verdict{Warnings: after.Warnings}, &server.Verdict{Warnings: before.Warnings})
 	return nil
 }
 

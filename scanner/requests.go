@@ -12,36 +12,36 @@ import (
 )
 
 // reviews are the requests a target's roots stand for.
-func (s *scan) reviews(ctx context.Context, c *court) []*review {
-	reviews, heard := []*review{}, []*hearing{}
+func (s *scan) reviews(ctx context.Context, c *servers) []*review {
+	reviews, reviewed := []*review{}, []*rootReview{}
 	moved := s.findMoves(c)
 	for _, root := range c.target.roots {
 		base, head, ok := s.Sides(root)
 		if !ok || base == head && len(c.target.changed) == 0 {
 			continue
 		}
-		h := c.hear(ctx, root)
+		h := c.review(ctx, root)
 		h.workloads = s.in.Config.Workloads == nil || *s.in.Config.Workloads
 		if base == head && !h.reach.any {
 			continue
 		}
-		pairs := slices.DeleteFunc(moved.pairs(root, h.inForce.cluster, base.All(), head.All()), func(p pair) bool { return !h.concerns(p) })
+		pairs := slices.DeleteFunc(moved.pairs(root, h.inForce.Cluster(), base.All(), head.All()), func(p pair) bool { return !h.concerns(p) })
 		for _, p := range pairs {
-			reviews = append(reviews, &review{hearing: h, pair: p, user: c.target.user, compiler: s.compiler})
+			reviews = append(reviews, &review{rootReview: h, pair: p, user: c.target.user})
 		}
 		if len(pairs) > 0 {
-			heard = append(heard, h)
+			reviewed = append(reviewed, h)
 			s.notePolicies(h)
 			s.noteAmbiguities(c.target, root, pairs)
 		}
 	}
-	s.noteRefusals(heard)
+	s.noteRefusals(reviewed)
 	return reviews
 }
 
 // concerns reports whether the change concerns a pair: it differs, or what judges
 // it does.
-func (h *hearing) concerns(p pair) bool {
+func (h *rootReview) concerns(p pair) bool {
 	if !p.same {
 		return true
 	}
@@ -49,26 +49,22 @@ func (h *hearing) concerns(p pair) bool {
 		return false
 	}
 	names, all := h.reach.policiesFor(p.key)
-	return all || len(names) > 0 && h.proposed.mayMatch(names, p.object(), p.operation()) || h.concernsOffspring(p, names)
+	return all || len(names) > 0 && h.proposed.MayMatch(names, p.object(), p.operation()) || h.concernsOffspring(p, names)
 }
 
 // notePolicies remembers the policies that judge.
-func (s *scan) notePolicies(h *hearing) {
-	for _, j := range []*judge{h.inForce, h.proposed} {
-		for _, seat := range j.bench {
-			for _, p := range seat.set.Policies {
-				s.policies[p.Name] = true
-			}
-		}
+func (s *scan) notePolicies(h *rootReview) {
+	for _, p := range slices.Concat(h.inForce.Policies(), h.proposed.Policies()) {
+		s.policies[p.Name] = true
 	}
 }
 
-// noteRefusals reports policies that take no effect on what was heard because an API
+// noteRefusals reports policies that take no effect on what was reviewed because an API
 // server would not accept them, where they are no findings of their own: those given
 // beside the trees are findings, those that did not change are mentioned.
-func (s *scan) noteRefusals(heard []*hearing) {
+func (s *scan) noteRefusals(reviewed []*rootReview) {
 	told := map[string]bool{}
-	for _, h := range heard {
+	for _, h := range reviewed {
 		for _, refusal := range h.refusals {
 			o := refusal.Object
 			id := o.GroupVersionKind().Kind + "/" + o.Name() + "/" + refusal.Message

@@ -14,15 +14,15 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/server"
 )
 
 // review is the judging of one pair.
 type review struct {
-	*hearing
+	*rootReview
 	pair
-	user     user.Info
-	compiler *policy.Compiler
-	out      outcome
+	user user.Info
+	out  outcome
 }
 
 // outcome is what came of one or several reviews.
@@ -70,36 +70,36 @@ func (r *review) askBefore() admission.Ask {
 // changed judges an object that is created, updated or deleted: by the policies in
 // force and, where they differ, by the proposed ones.
 func (r *review) changed(ctx context.Context) error {
-	inForce, err := r.inForce.ask(ctx, r.ask())
+	inForce, err := r.inForce.Review(ctx, r.ask())
 	if err != nil {
 		return err
 	}
 	final := inForce
 	if r.proposed != r.inForce {
-		if final, err = r.proposed.ask(ctx, r.ask()); err != nil {
+		if final, err = r.proposed.Review(ctx, r.ask()); err != nil {
 			return err
 		}
-		r.out.evaluations += final.evaluations
+		r.out.evaluations += final.Evaluations
 	}
-	r.out.evaluations += inForce.evaluations
+	r.out.evaluations += inForce.Evaluations
 	before, err := r.judgeBefore(ctx, r.before)
 	if err != nil {
 		return err
 	}
 	r.server(final, before)
 	r.decisions(inForce, final, before)
-	if r.base != nil && r.head != nil && final.reached() {
+	if r.base != nil && r.head != nil && final.Reached() {
 		r.resolved(inForce, final, before)
 	}
-	return r.offspring(ctx, trial{r.inForce, inForce}, trial{r.proposed, final}, trial{r.before, *before})
+	return r.offspring(ctx, decided{r.inForce, inForce}, decided{r.proposed, final}, decided{r.before, *before})
 }
 
 // judgeBefore judges the base's version of an object that head has too.
-func (r *review) judgeBefore(ctx context.Context, by *judge) (*verdict, error) {
+func (r *review) judgeBefore(ctx context.Context, by *server.Server) (*server.Verdict, error) {
 	if r.base == nil || r.head == nil {
-		return &verdict{}, nil
+		return &server.Verdict{}, nil
 	}
-	v, err := by.ask(ctx, r.askBefore())
+	v, err := by.Review(ctx, r.askBefore())
 	return &v, err
 }
 
@@ -109,62 +109,62 @@ func (r *review) unchanged(ctx context.Context) error {
 	names, all := r.reach.policiesFor(r.key)
 	proposed, before := r.proposed, r.before
 	if !all {
-		proposed, before = proposed.only(r.compiler, names), before.only(r.compiler, names)
+		proposed, before = proposed.Only(names), before.Only(names)
 	}
-	final, err := proposed.ask(ctx, r.ask())
+	final, err := proposed.Review(ctx, r.ask())
 	if err != nil {
 		return err
 	}
-	r.out.evaluations += final.evaluations
-	was := &verdict{}
-	if all || len(final.decisions) > 0 {
+	r.out.evaluations += final.Evaluations
+	was := &server.Verdict{}
+	if all || len(final.Decisions) > 0 {
 		if was, err = r.judgeBefore(ctx, before); err != nil {
 			return err
 		}
 	}
 	if all { // what defines the kind changed, so the server may see the object with other eyes
 		r.server(final, was)
-	} else if final.unknown != nil {
-		r.indeterminate("object", "", final.unknown.Error())
-	} else if final.refusal != nil {
-		r.indeterminate("object", "", "the API server would not take the object as it is, so no policy is asked: "+final.refusal.ErrStatus.Message)
+	} else if final.Unknown != nil {
+		r.indeterminate("object", "", final.Unknown.Error())
+	} else if final.Refusal != nil {
+		r.indeterminate("object", "", "the API server would not take the object as it is, so no policy is asked: "+final.Refusal.ErrStatus.Message)
 	}
-	r.decisions(verdict{}, final, was)
-	return r.offspringAgain(ctx, trial{proposed, final}, trial{before, *was})
+	r.decisions(server.Verdict{}, final, was)
+	return r.offspringAgain(ctx, decided{proposed, final}, decided{before, *was})
 }
 
 // server reports what the API server itself says: a refusal, warnings, or that
 // there is no telling.
-func (r *review) server(final verdict, before *verdict) {
-	if final.unknown != nil {
-		r.indeterminate("object", "", final.unknown.Error())
+func (r *review) server(final server.Verdict, before *server.Verdict) {
+	if final.Unknown != nil {
+		r.indeterminate("object", "", final.Unknown.Error())
 		return
 	}
 	if r.operation() == apiserver.Delete {
-		if final.refusal != nil { // as for the system's own namespaces
-			r.add(r.refused(final.refusal), false)
+		if final.Refusal != nil { // as for the system's own namespaces
+			r.add(r.refused(final.Refusal), false)
 		}
 		return
 	}
-	if final.refusal != nil {
+	if final.Refusal != nil {
 		if why := leftover(r.head); why != "" {
-			r.indeterminate("object", "", fmt.Sprintf("the API server would refuse it (%s), but %s", final.refusal.ErrStatus.Message, why))
+			r.indeterminate("object", "", fmt.Sprintf("the API server would refuse it (%s), but %s", final.Refusal.ErrStatus.Message, why))
 			return
 		}
-		existed := before.refusal != nil && before.refusal.ErrStatus.Message == final.refusal.ErrStatus.Message
-		r.add(r.refused(final.refusal), existed)
+		existed := before.Refusal != nil && before.Refusal.ErrStatus.Message == final.Refusal.ErrStatus.Message
+		r.add(r.refused(final.Refusal), existed)
 	}
-	for _, w := range unique(final.warnings) {
-		switch existed := slices.Contains(before.warnings, w); {
+	for _, w := range unique(final.Warnings) {
+		switch existed := slices.Contains(before.Warnings, w); {
 		case isLoss(w):
 			r.add(r.warned(w), existed)
 		case !existed:
 			r.out.remarks = append(r.out.remarks, r.warned(w))
 		}
 	}
-	if final.refusal == nil {
-		for _, w := range unique(before.warnings) {
-			if isLoss(w) && !slices.Contains(final.warnings, w) {
+	if final.Refusal == nil {
+		for _, w := range unique(before.Warnings) {
+			if isLoss(w) && !slices.Contains(final.Warnings, w) {
 				r.resolve(r.warned(w))
 			}
 		}
@@ -172,32 +172,46 @@ func (r *review) server(final verdict, before *verdict) {
 }
 
 // decisions reports what policies decided, equal decisions once.
-func (r *review) decisions(inForce, final verdict, before *verdict) {
-	failed := rulesOf(before.decisions)
+func (r *review) decisions(inForce, final server.Verdict, before *server.Verdict) {
+	failed := rulesOf(before.Decisions)
 	by := report.PoliciesInForce
 	reported := []policy.Decision{}
-	for _, v := range []verdict{inForce, final} {
-		for _, d := range v.decisions {
-			if !contains(reported, d) {
+	for _, v := range []server.Verdict{inForce, final} {
+		for _, d := range v.Decisions {
+			if !policy.ContainsDecision(reported, d) {
 				reported = append(reported, d)
 				r.add(r.decide(d, by), failed[ruleOf(d)])
 			}
 		}
 		by = report.PoliciesProposed
 	}
-	for _, i := range unique(slices.Concat(inForce.indeterminate, final.indeterminate)) {
+	for _, i := range unclearOf(inForce, final) {
 		r.indeterminate("policy", i.policy, i.why)
 	}
 }
 
+// unclear is a policy that could not be evaluated, and why.
+type unclear struct{ policy, why string }
+
+// unclearOf returns what is indeterminate in verdicts, each once.
+func unclearOf(verdicts ...server.Verdict) []unclear {
+	all := []unclear{}
+	for _, v := range verdicts {
+		for _, i := range v.Indeterminate {
+			all = append(all, unclear{i.Policy.Name, i.Why})
+		}
+	}
+	return unique(all)
+}
+
 // resolved reports what the base's version failed and the head's does not.
-func (r *review) resolved(inForce, final verdict, before *verdict) {
-	failing := rulesOf(slices.Concat(inForce.decisions, final.decisions))
+func (r *review) resolved(inForce, final server.Verdict, before *server.Verdict) {
+	failing := rulesOf(slices.Concat(inForce.Decisions, final.Decisions))
 	open := map[string]bool{}
-	for _, i := range slices.Concat(inForce.indeterminate, final.indeterminate) {
+	for _, i := range unclearOf(inForce, final) {
 		open[i.policy] = true
 	}
-	for _, d := range before.decisions {
+	for _, d := range before.Decisions {
 		if !failing[ruleOf(d)] && !open[d.Policy.Name] {
 			r.resolve(r.decide(d, report.PoliciesInForce))
 		}
@@ -208,7 +222,7 @@ func (r *review) resolved(inForce, final verdict, before *verdict) {
 func (r *review) decide(d policy.Decision, by report.PolicySet) found {
 	f := r.decided(d, by)
 	if f.Param != nil {
-		f.Param.Namespace = r.inForce.cluster.Key(d.Param).Namespace
+		f.Param.Namespace = r.inForce.Cluster().Key(d.Param).Namespace
 	}
 	if r.same {
 		f.governing = r.governing(d)
@@ -229,7 +243,7 @@ func (r *review) governing(d policy.Decision) []*admission.Object {
 	if !r.reach.spatial[d.Policy.Name] {
 		return all
 	}
-	cluster := r.proposed.cluster
+	cluster := r.proposed.Cluster()
 	if namespaces, ok := cluster.Resource(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}); ok {
 		if o := cluster.Find(namespaces, "", r.key.Namespace); o != nil {
 			all = append(all, o)

@@ -184,7 +184,7 @@ func (s *scan) render(ctx context.Context) error {
 func (s *scan) judge(ctx context.Context) error {
 	reviews := []*review{}
 	for _, t := range s.targets {
-		reviews = append(reviews, s.reviews(ctx, newCourt(t, s.compiler))...)
+		reviews = append(reviews, s.reviews(ctx, newServers(t, s.compiler))...)
 	}
 	err := s.work.Each(ctx, "judge", len(reviews), func(ctx context.Context, i int) error {
 		if err := reviews[i].run(ctx); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/server"
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
@@ -32,7 +33,11 @@ type Survey struct {
 type Surveyed struct {
 	// Target is its name, empty when none is configured.
 	Target string
+	// State is what the cluster holds, Server the API server with that state and Loaded,
+	// which are the policies as it accepts them.
 	State  *admission.Cluster
+	Server *server.Server
+	Loaded *server.Loaded
 	// User applies the objects, as configured.
 	User user.Info
 	// Policies are all versions of all policies and bindings, in the order of their
@@ -66,7 +71,7 @@ func NewSurvey(ctx context.Context, in Input) (*Survey, error) {
 		Diagnostics:   slices.DeleteFunc(s.report.Diagnostics, func(d report.Diagnostic) bool { return d.Message == nothingToJudge }),
 	}
 	for _, t := range s.targets {
-		survey.Clusters = append(survey.Clusters, surveyed(t, parts))
+		survey.Clusters = append(survey.Clusters, surveyed(ctx, t, parts))
 	}
 	return survey, nil
 }
@@ -82,11 +87,9 @@ func (s *scan) brokenRoots() []render.Root {
 	return roots
 }
 
-func surveyed(t *target, parts []*admission.Object) Surveyed {
-	c := Surveyed{
-		Target: t.name, User: t.user,
-		State: admission.NewCluster(admission.ClusterOptions{}, t.head.shared, t.head.given, admission.NewIndex(parts)),
-	}
+func surveyed(ctx context.Context, t *target, parts []*admission.Object) Surveyed {
+	b := server.NewBuilder(server.Options{User: t.user})
+	c := Surveyed{Target: t.name, User: t.user, State: b.Cluster(t.head.shared, t.head.given, admission.NewIndex(parts))}
 	for _, key := range t.head.policyKeys {
 		for _, d := range t.head.governing[key] {
 			c.Policies = append(c.Policies, d.object)
@@ -100,6 +103,8 @@ func surveyed(t *target, parts []*admission.Object) Surveyed {
 		}
 	}
 	c.Policies = append(c.Policies, parts...)
+	c.Loaded = b.Load(ctx, c.State, c.Policies)
+	c.Server = b.Server(server.View{Cluster: c.State, Policies: c.Loaded.Set})
 	return c
 }
 

@@ -6,19 +6,17 @@ import (
 	"slices"
 	"strings"
 
-	v1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	apiserver "k8s.io/apiserver/pkg/admission"
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
-	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/server"
 )
 
-// trial is a workload before a judge.
-type trial struct {
-	judge   *judge
-	verdict verdict
+// decided is the verdict of a server on a workload.
+type decided struct {
+	server  *server.Server
+	verdict server.Verdict
 }
 
 // brood is what the controllers create of a workload, one object of each kind,
@@ -32,7 +30,7 @@ type brood struct {
 
 // member is an object of a brood and what is said about it.
 type member struct {
-	verdict
+	server.Verdict
 	// kind is zero when the object could not even be made.
 	kind schema.GroupVersionKind
 	// lineage ends with the member itself.
@@ -49,27 +47,27 @@ func (m member) generated() *admission.Generated {
 
 // breed follows a workload down to its Pod. A denial by a policy does not end it:
 // who mends the workload wants to know all there is.
-func (t trial) breed(ctx context.Context) (brood, error) {
-	b := brood{cut: !t.verdict.reached()}
+func (t decided) breed(ctx context.Context) (brood, error) {
+	b := brood{cut: !t.verdict.Reached()}
 	lineage := []*admission.Generated{}
-	for req := t.verdict.request; req != nil; {
+	for req := t.verdict.Request; req != nil; {
 		g, err := generate(req)
 		if err != nil {
 			b.cut = true
-			b.members = append(b.members, member{verdict: verdict{unknown: err}})
+			b.members = append(b.members, member{Verdict: server.Verdict{Unknown: err}})
 			return b, nil
 		}
 		if g == nil {
 			break
 		}
 		lineage = append(slices.Clone(lineage), g)
-		v, err := t.judge.ask(ctx, g.Ask())
+		v, err := t.server.Review(ctx, g.Ask())
 		if err != nil {
 			return b, err
 		}
-		b.cut = !v.reached()
-		b.members = append(b.members, member{verdict: v, kind: g.Object.GroupVersionKind(), lineage: lineage})
-		req = v.request
+		b.cut = !v.Reached()
+		b.members = append(b.members, member{Verdict: v, kind: g.Object.GroupVersionKind(), lineage: lineage})
+		req = v.Request
 	}
 	return b, nil
 }
@@ -95,7 +93,7 @@ func (b brood) of(kind schema.GroupVersionKind) (member, bool) {
 
 // offspring judges what the controllers create of a workload that is created or
 // updated, if anybody judges such objects.
-func (r *review) offspring(ctx context.Context, inForce, final, before trial) error {
+func (r *review) offspring(ctx context.Context, inForce, final, before decided) error {
 	if r.head == nil || !r.workloads || !r.bears(r.inForce, true) && !r.bears(r.proposed, true) {
 		return nil
 	}
@@ -104,7 +102,7 @@ func (r *review) offspring(ctx context.Context, inForce, final, before trial) er
 		return err
 	}
 	last := first
-	if final.judge != inForce.judge {
+	if final.server != inForce.server {
 		if last, err = final.breed(ctx); err != nil {
 			return err
 		}
@@ -121,12 +119,12 @@ func (r *review) offspring(ctx context.Context, inForce, final, before trial) er
 
 // offspringAgain judges what the controllers create of a workload that did not
 // change, by what did.
-func (r *review) offspringAgain(ctx context.Context, final, before trial) error {
-	if !r.workloads || !r.bears(final.judge, r.reach.namespaces[r.key.Namespace]) {
+func (r *review) offspringAgain(ctx context.Context, final, before decided) error {
+	if !r.workloads || !r.bears(final.server, r.reach.namespaces[r.key.Namespace]) {
 		return nil
 	}
-	if before.verdict.request == nil {
-		v, err := r.judgeBefore(ctx, before.judge)
+	if before.verdict.Request == nil {
+		v, err := r.judgeBefore(ctx, before.server)
 		if err != nil {
 			return err
 		}
@@ -145,50 +143,27 @@ func (r *review) offspringAgain(ctx context.Context, final, before trial) error 
 	return nil
 }
 
-// bears reports whether the judge may have a say on what is created of the
+// bears reports whether the server may have a say on what is created of the
 // reviewed object: by a policy or, when asked for, by the server's own plugins.
-func (r *review) bears(j *judge, own bool) bool {
+func (r *review) bears(s *server.Server, own bool) bool {
 	resources := admission.GeneratedBy(r.object().GroupVersionKind().GroupKind())
-	return j.mayMatchCreated(resources, nil) || own && len(resources) > 0 && j.cluster.JudgesPods(r.key.Namespace)
+	return s.MayMatchCreated(resources, nil) || own && len(resources) > 0 && s.Cluster().JudgesPods(r.key.Namespace)
 }
 
 // concernsOffspring reports whether the change concerns what is created of an
 // object that did not change.
-func (h *hearing) concernsOffspring(p pair, names map[string]bool) bool {
+func (h *rootReview) concernsOffspring(p pair, names map[string]bool) bool {
 	resources := admission.GeneratedBy(p.object().GroupVersionKind().GroupKind())
 	if !h.workloads || len(resources) == 0 {
 		return false
 	}
-	return len(names) > 0 && h.proposed.mayMatchCreated(resources, names) ||
-		h.reach.namespaces[p.key.Namespace] && h.proposed.cluster.JudgesPods(p.key.Namespace)
-}
-
-// mayMatchCreated reports whether one of the named policies (nil for all) could
-// match the creation of one of the resources, going by its rules only.
-func (j *judge) mayMatchCreated(resources []schema.GroupResource, names map[string]bool) bool {
-	if len(resources) == 0 {
-		return false
-	}
-	for _, s := range j.bench {
-		for _, p := range s.set.Policies {
-			if names != nil && !names[p.Name] || p.Spec.MatchConstraints == nil {
-				continue
-			}
-			for _, resource := range resources {
-				if slices.ContainsFunc(p.Spec.MatchConstraints.ResourceRules, func(rule v1.NamedRuleWithOperations) bool {
-					return policy.RuleMayMatch(rule, resource.Group, resource.Resource, apiserver.Create)
-				}) {
-					return true
-				}
-			}
-		}
-	}
-	return false
+	return len(names) > 0 && h.proposed.MayMatchCreated(resources, names) ||
+		h.reach.namespaces[p.key.Namespace] && h.proposed.Cluster().JudgesPods(p.key.Namespace)
 }
 
 func (r *review) countEvaluations(b brood) {
 	for _, m := range b.members {
-		r.out.evaluations += m.evaluations
+		r.out.evaluations += m.Evaluations
 	}
 }
 
@@ -211,12 +186,12 @@ func (r *review) reportKind(kind schema.GroupVersionKind, inForce, final, before
 	last, there := final.of(kind)
 	was, _ := before.of(kind)
 	// What is not created because something before it is refused is not resolved.
-	settled := last.reached() && (there || !final.cut) && !r.same
-	c := &review{hearing: r.hearing, pair: r.pair, user: r.user, compiler: r.compiler}
+	settled := last.Reached() && (there || !final.cut) && !r.same
+	c := &review{rootReview: r.rootReview, pair: r.pair, user: r.user}
 	c.refusedMember(last, was, settled)
-	c.decisions(first.verdict, last.verdict, &was.verdict)
+	c.decisions(first.Verdict, last.Verdict, &was.Verdict)
 	if settled {
-		c.resolved(first.verdict, last.verdict, &was.verdict)
+		c.resolved(first.Verdict, last.Verdict, &was.Verdict)
 	}
 	r.adoptFindings(c.out.findings, last, first, was)
 	r.adoptUnjudged(c.out.unjudged, kind)
@@ -226,12 +201,12 @@ func (r *review) reportKind(kind schema.GroupVersionKind, inForce, final, before
 // before, or that there is no telling.
 func (r *review) refusedMember(last, was member, settled bool) {
 	switch {
-	case last.unknown != nil:
-		r.indeterminate("object", "", last.unknown.Error())
-	case last.refusal != nil:
-		r.add(r.refused(last.refusal), was.refusal != nil && was.words() == last.words())
-	case was.refusal != nil && settled:
-		r.resolve(r.refused(was.refusal))
+	case last.Unknown != nil:
+		r.indeterminate("object", "", last.Unknown.Error())
+	case last.Refusal != nil:
+		r.add(r.refused(last.Refusal), was.Refusal != nil && was.words() == last.words())
+	case was.Refusal != nil && settled:
+		r.resolve(r.refused(was.Refusal))
 	}
 }
 
@@ -272,4 +247,4 @@ func (m member) named(namespace string) *report.Object {
 }
 
 // words is a refusal's message without the name, which follows from the content.
-func (m member) words() string { return report.Unnamed(m.refusal.ErrStatus.Message, m.named("")) }
+func (m member) words() string { return report.Unnamed(m.Refusal.ErrStatus.Message, m.named("")) }

@@ -3,7 +3,6 @@ package admission
 import (
 	"context"
 	"errors"
-	"github.com/preadmit/preadmit/scanner/kinds"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,8 @@ import (
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 // object parses YAML into an object of the state.

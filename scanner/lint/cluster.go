@@ -70,18 +70,17 @@ func newCluster(ctx context.Context, survey *scanner.Survey, of *scanner.Surveye
 			linted[o] = true
 		}
 	}
-	set, refusals := policy.Load(ctx, of.State, of.User, of.Policies)
-	for _, r := range refusals {
+	for _, r := range of.Loaded.Refusals {
 		if linted[r.Object] {
 			c.refusals = append(c.refusals, r)
 		}
 	}
-	for _, p := range set.Policies {
+	for _, p := range of.Loaded.Set.Policies {
 		s := &policySubject{Policy: p, linted: linted[p.Source], expressions: expressionsOf(p)}
 		s.matched, s.exempt = c.coverage.Policy(p.ValidatingAdmissionPolicy)
 		c.policies = append(c.policies, s)
 	}
-	for _, b := range set.Bindings {
+	for _, b := range of.Loaded.Set.Bindings {
 		c.bind(&bindingSubject{Binding: b, linted: linted[b.Source]})
 	}
 	return c

@@ -33,8 +33,11 @@ func checkServerWarning(ctx context.Context, c *cluster) {
 			continue
 		}
 		ask := admission.Ask{Operation: k8sadmission.Create, Object: o, User: c.User}
-		_, warnings, _ := c.State.Prepare(ctx, ask) // a refusal is another rule's
-		for _, text := range warnings {
+		v, err := c.Server.Review(ctx, ask)
+		if err != nil {
+			return // the caller looks at the context
+		}
+		for _, text := range v.Warnings { // a refusal is another rule's
 			c.add(warned(o, text))
 		}
 	}

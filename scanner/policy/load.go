@@ -49,6 +49,22 @@ type Set struct {
 	Bindings []*Binding
 }
 
+// Only returns the named policies and their bindings.
+func (s *Set) Only(names map[string]bool) *Set {
+	limited := &Set{}
+	for _, p := range s.Policies {
+		if names[p.Name] {
+			limited.Policies = append(limited.Policies, p)
+		}
+	}
+	for _, b := range s.Bindings {
+		if names[b.Spec.PolicyName] {
+			limited.Bindings = append(limited.Bindings, b)
+		}
+	}
+	return limited
+}
+
 // Refusal is a policy or binding the API server would not create. It takes no
 // effect.
 type Refusal struct {

@@ -67,6 +67,34 @@ type Decision struct {
 // Denies tells whether the decision refuses the request.
 func (d *Decision) Denies() bool { return slices.Contains(d.Actions, v1.Deny) }
 
+// Same reports whether two decisions tell a reader the same: the same words by the same
+// policy, though an edit of the policy may have moved the validation to another index.
+func (d *Decision) Same(other *Decision) bool {
+	return d.Policy.Name == other.Policy.Name && bindingName(d.Binding) == bindingName(other.Binding) &&
+		d.Cause == other.Cause && d.Message == other.Message &&
+		(d.Validation == other.Validation || d.Expression == other.Expression && d.Expression != "") &&
+		sameParam(d.Param, other.Param) && slices.Equal(d.Actions, other.Actions)
+}
+
+func bindingName(b *Binding) string {
+	if b == nil {
+		return ""
+	}
+	return b.Name
+}
+
+func sameParam(a, b *admission.Object) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Namespace() == b.Namespace() && a.Name() == b.Name()
+}
+
+// ContainsDecision reports whether one of decisions is the same as d.
+func ContainsDecision(decisions []Decision, d Decision) bool {
+	return slices.ContainsFunc(decisions, func(other Decision) bool { return other.Same(&d) })
+}
+
 // Indeterminate is a policy that could not be judged for a request.
 type Indeterminate struct {
 	Policy *Policy

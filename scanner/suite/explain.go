@@ -9,6 +9,7 @@ import (
 
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/server"
 )
 
 // Explanation is a decision against a request and what it was made from.
@@ -46,12 +47,12 @@ const (
 	maxValueBytes   = 200
 )
 
-// explain tells of the first decisions of a judgement.
-func (j *judged) explain(ctx context.Context) ([]Explanation, error) {
+// explain returns the first decisions of a review.
+func explain(ctx context.Context, v *server.Verdict) ([]Explanation, error) {
 	var all []Explanation
-	for i := range j.outcome.Decisions[:min(len(j.outcome.Decisions), maxExplanations)] {
-		d := &j.outcome.Decisions[i]
-		readings, more, err := j.engine.Explain(ctx, j.request, d)
+	for i := range v.Decisions[:min(len(v.Decisions), maxExplanations)] {
+		d := &v.Decisions[i]
+		readings, more, err := v.Explain(ctx, d)
 		if err != nil {
 			return nil, fmt.Errorf("explain a decision of policy %s: %w", d.Policy.Name, err)
 		}

@@ -100,11 +100,11 @@ func (r *Result) compare(ctx context.Context, expected *Expected) error {
 
 func (r *Result) failure(ctx context.Context, want *Verdict, got Verdict, differences []Difference) (Failure, error) {
 	f := Failure{Request: got.Name, Line: want.line, RequestLine: r.lines[got.Name], Differences: differences}
-	if got.judged == nil {
+	if got.review == nil {
 		return f, nil
 	}
-	f.Evaluations = got.judged.outcome.Evaluations
+	f.Evaluations = got.review.Evaluations
 	var err error
-	f.Explanations, err = got.judged.explain(ctx)
+	f.Explanations, err = explain(ctx, got.review)
 	return f, err
 }

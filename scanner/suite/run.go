@@ -9,14 +9,8 @@ import (
 
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/server"
 )
-
-// judged is how a run came to a verdict.
-type judged struct {
-	engine  *policy.Engine
-	request *admission.Request
-	outcome policy.Outcome
-}
 
 // Run gives the answers to all requests of a suite.
 func (s *Suite) Run(ctx context.Context) (*Expected, error) {
@@ -25,11 +19,8 @@ func (s *Suite) Run(ctx context.Context) (*Expected, error) {
 
 // RunSome gives the answers to the requests whose name is chosen.
 func (s *Suite) RunSome(ctx context.Context, chosen func(name string) bool) (*Expected, error) {
-	state := admission.NewIndex(append(append([]*admission.Object(nil), s.Context...), s.Policies...))
-	base := admission.NewCluster(admission.ClusterOptions{Known: admission.AllKinds(), Creator: Admin()}, state)
-	set, refusals := policy.Load(ctx, base, Admin(), s.Policies)
-	got := &Expected{PolicyErrors: policyErrors(refusals)}
-	compiler := policy.NewCompiler()
+	c := s.newCluster(ctx)
+	got := &Expected{PolicyErrors: policyErrors(c.policies.Refusals)}
 	for i := range s.Requests {
 		if !chosen(s.Requests[i].Name) {
 			continue
@@ -37,7 +28,7 @@ func (s *Suite) RunSome(ctx context.Context, chosen func(name string) bool) (*Ex
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		v, err := s.Requests[i].run(ctx, state, compiler, set)
+		v, err := c.run(ctx, &s.Requests[i])
 		if err != nil {
 			return nil, fmt.Errorf("request %s: %w", s.Requests[i].Name, err)
 		}
@@ -69,62 +60,62 @@ func (r *Request) Ask() admission.Ask {
 	return ask
 }
 
-func (r *Request) run(ctx context.Context, state *admission.Index, compiler *policy.Compiler, set *policy.Set) (*Verdict, error) {
+// cluster is the cluster of a suite with its policies.
+type cluster struct {
+	builder  *server.Builder
+	state    *admission.Index
+	policies *server.Loaded
+}
+
+func (s *Suite) newCluster(ctx context.Context) *cluster {
+	c := &cluster{
+		builder: server.NewBuilder(server.Options{
+			ClusterOptions: admission.ClusterOptions{Known: admission.AllKinds(), Creator: Admin()}, User: Admin(),
+		}),
+		state: admission.NewIndex(append(append([]*admission.Object(nil), s.Context...), s.Policies...)),
+	}
+	c.policies = c.builder.Load(ctx, c.builder.Cluster(c.state), s.Policies)
+	return c
+}
+
+// run returns the answer to a request. The object that it updates or deletes is there,
+// whatever the state has.
+func (c *cluster) run(ctx context.Context, r *Request) (*Verdict, error) {
 	ask := r.Ask()
-	layers := []*admission.Index{state}
+	layers := []*admission.Index{c.state}
 	if ask.OldObject != nil {
-		layers = []*admission.Index{admission.NewIndex([]*admission.Object{ask.OldObject}), state}
+		layers = []*admission.Index{admission.NewIndex([]*admission.Object{ask.OldObject}), c.state}
 	}
-	cluster := admission.NewCluster(admission.ClusterOptions{Known: admission.AllKinds(), Creator: Admin()}, layers...)
-	var req *admission.Request
-	var warned []string
-	err := cluster.Authorize(ctx, ask)
-	if err == nil {
-		req, warned, err = cluster.Prepare(ctx, ask)
+	s := c.builder.Server(server.View{Cluster: c.builder.Cluster(layers...), Policies: c.policies.Set})
+	review, err := s.Review(ctx, ask)
+	switch {
+	case err != nil:
+		return nil, err
+	case review.Request == nil:
+		return r.stopped(&review)
 	}
-	if err != nil {
-		return r.refused(err, warned)
+	v := r.verdict(review.Response())
+	for _, d := range review.Denials() {
+		v.denials = append(v.denials, refusal{d.Code, string(d.Reason), d.Message})
 	}
-	j := &judged{engine: policy.NewEngine(cluster, compiler, set), request: req}
-	j.outcome = j.engine.Evaluate(ctx, req)
-	answer := j.outcome.Verdict(req, warned)
-	if exists, ok := policy.Refused(req.Exists(), answer.Warnings); ok && answer.Allowed {
-		exists.AuditAnnotations = answer.AuditAnnotations
-		answer = exists
-	}
-	v := r.verdict(answer)
-	v.denials, v.auditFailures = j.denials(), j.outcome.AuditFailures()
-	v.Indeterminate, v.judged = reasons(j.outcome.Indeterminate), j
+	v.auditFailures, v.Indeterminate, v.review = review.AuditFailures(), reasons(review.Indeterminate), &review
 	return v, nil
 }
 
-// denials are the refusals the server may answer with: it names one of the decisions
-// that deny, in no fixed order of policies, bindings and params.
-func (j *judged) denials() []refusal {
-	var all []refusal
-	for i := range j.outcome.Decisions {
-		if d := &j.outcome.Decisions[i]; d.Denies() {
-			alone := policy.Outcome{Decisions: j.outcome.Decisions[i : i+1]}
-			v := alone.Verdict(j.request, nil)
-			all = append(all, refusal{v.Code, string(v.Reason), v.Message})
-		}
-	}
-	return all
-}
-
-// refused is the verdict on a request that no policy sees: the server's refusal,
+// stopped is the verdict on a request that no policy sees: the server's refusal,
 // or that it takes a cluster to know.
-func (r *Request) refused(err error, warned []string) (*Verdict, error) {
-	if v, ok := policy.Refused(err, warned); ok {
-		return r.verdict(v), nil
-	}
+func (r *Request) stopped(review *server.Verdict) (*Verdict, error) {
 	var unknown *admission.UnknownKindError
 	var conversion *admission.ConversionError
-	var never *admission.NeverStoredError
-	if errors.As(err, &unknown) || errors.As(err, &conversion) || errors.As(err, &never) {
-		return &Verdict{Name: r.Name, Indeterminate: []string{err.Error()}}, nil
+	switch {
+	case review.NeverStored != nil:
+		return &Verdict{Name: r.Name, Indeterminate: []string{review.NeverStored.Error()}}, nil
+	case errors.As(review.Unknown, &unknown) || errors.As(review.Unknown, &conversion):
+		return &Verdict{Name: r.Name, Indeterminate: []string{review.Unknown.Error()}}, nil
+	case review.Unknown != nil:
+		return nil, review.Unknown
 	}
-	return nil, err
+	return r.verdict(review.Response()), nil
 }
 
 func reasons(all []policy.Indeterminate) []string {

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/server"
 )
 
 // Names of the files of a suite.
@@ -98,8 +99,8 @@ type Verdict struct {
 	// stated and line are those of an entry of expected.yaml.
 	stated stated
 	line   int
-	// judged is how a run came to the verdict; nil when no policy was asked.
-	judged *judged
+	// review is how a run came to the verdict; nil when no policy was evaluated.
+	review *server.Verdict
 }
 
 // refusal is a server's answer when it refuses.

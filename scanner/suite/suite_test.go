@@ -49,8 +49,8 @@ func runSuite(t *testing.T, dir string) {
 		t.Errorf("policyErrors (-recorded +ours):\n%s", diff)
 	}
 	for i, want := range s.Expected.Verdicts {
-		if j := got.Verdicts[i].judged; j != nil {
-			if _, err := j.explain(t.Context()); err != nil {
+		if j := got.Verdicts[i].review; j != nil {
+			if _, err := explain(t.Context(), j); err != nil {
 				t.Errorf("%s: %v", want.Name, err)
 			}
 		}

@@ -1,0 +1,108 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/policy"
+)
+
+// Options say what the servers of a Builder stand for.
+type Options struct {
+	admission.ClusterOptions
+	// User makes the policies, which decides whether a server accepts them.
+	User user.Info
+	// Compiler compiles the policies; nil for one of the Builder's own.
+	Compiler *policy.Compiler
+}
+
+// Builder assembles servers. It is safe for concurrent use.
+type Builder struct {
+	opts Options
+
+	mu       sync.Mutex
+	clusters map[string]*admission.Cluster
+	loaded   []*Loaded
+	servers  map[string]*Server
+}
+
+// NewBuilder returns a Builder.
+func NewBuilder(opts Options) *Builder {
+	if opts.Compiler == nil {
+		opts.Compiler = policy.NewCompiler()
+	}
+	return &Builder{opts: opts, clusters: map[string]*admission.Cluster{}, servers: map[string]*Server{}}
+}
+
+// Cluster returns the cluster whose objects are those of layers, the first layer's
+// before those of the next. Equal layers give the same cluster.
+func (b *Builder) Cluster(layers ...*admission.Index) *admission.Cluster {
+	key := pointers(layers)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.clusters[key] == nil {
+		b.clusters[key] = admission.NewCluster(b.opts.ClusterOptions, layers...)
+	}
+	return b.clusters[key]
+}
+
+// Loaded are policies and bindings as an API server accepts them, and what it refuses.
+type Loaded struct {
+	Set      *policy.Set
+	Refusals []policy.Refusal
+
+	objects []*admission.Object
+}
+
+// Load has an API server's checks done on the policies and bindings among objects.
+// Equal objects are loaded once.
+func (b *Builder) Load(ctx context.Context, cluster *admission.Cluster, objects []*admission.Object) *Loaded {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, l := range b.loaded {
+		if slices.Equal(l.objects, objects) {
+			return l
+		}
+	}
+	l := &Loaded{objects: objects}
+	l.Set, l.Refusals = policy.Load(ctx, cluster, b.opts.User, objects)
+	b.loaded = append(b.loaded, l)
+	return l
+}
+
+// View is a set of policies and the cluster in which they look things up.
+type View struct {
+	Cluster  *admission.Cluster
+	Policies *policy.Set
+}
+
+// Server returns the server with the policies of views, of which there is more than one
+// where the roots of a repository disagree about a policy. The first view's cluster
+// prepares requests. Equal views give the same server.
+func (b *Builder) Server(views ...View) *Server {
+	keys := []string{}
+	for _, v := range views {
+		keys = append(keys, fmt.Sprintf("%p %p", v.Cluster, v.Policies))
+	}
+	key := strings.Join(keys, " ")
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.servers[key] == nil {
+		b.servers[key] = newServer(b.opts.Compiler, views)
+	}
+	return b.servers[key]
+}
+
+func pointers[T any](list []*T) string {
+	var key strings.Builder
+	for _, p := range list {
+		fmt.Fprintf(&key, "%p ", p)
+	}
+	return key.String()
+}

@@ -1,0 +1,56 @@
+package server
+
+import (
+	"context"
+
+	"github.com/preadmit/preadmit/scanner/policy"
+)
+
+// Response returns what a client and the audit log see of a verdict that is known.
+func (v *Verdict) Response() policy.Verdict {
+	if v.Request == nil {
+		refused, _ := policy.Refused(v.Refusal, v.Warnings)
+		return refused
+	}
+	out := v.outcome()
+	answer := out.Verdict(v.Request, v.Warnings)
+	if exists, ok := policy.Refused(v.exists, answer.Warnings); ok && answer.Allowed {
+		exists.AuditAnnotations = answer.AuditAnnotations
+		return exists
+	}
+	return answer
+}
+
+// Denials returns the responses the server may give: it names one of the decisions that
+// deny, in no fixed order of policies, bindings and params.
+func (v *Verdict) Denials() []policy.Verdict {
+	var all []policy.Verdict
+	for i := range v.Decisions {
+		if v.Decisions[i].Denies() {
+			alone := policy.Outcome{Decisions: v.Decisions[i : i+1]}
+			all = append(all, alone.Verdict(v.Request, nil))
+		}
+	}
+	return all
+}
+
+// AuditFailures returns the values that the audit annotation of failed validations may
+// have.
+func (v *Verdict) AuditFailures() []string {
+	out := v.outcome()
+	return out.AuditFailures()
+}
+
+// Explain returns the values that the failed expression of a decision read; see
+// policy.Engine.Explain.
+func (v *Verdict) Explain(ctx context.Context, d *policy.Decision) (readings []policy.Reading, more bool, err error) {
+	return v.engine.Explain(ctx, v.Request, d)
+}
+
+func (v *Verdict) outcome() policy.Outcome {
+	out := policy.Outcome{Decisions: v.Decisions, AuditAnnotations: v.AuditAnnotations}
+	if v.Refusal != nil {
+		out.Refusal = v.Refusal
+	}
+	return out
+}

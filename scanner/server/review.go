@@ -1,0 +1,100 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
+	"github.com/preadmit/preadmit/scanner/policy"
+)
+
+// Verdict is what an API server makes of a request.
+type Verdict struct {
+	// Request is what policies judged; nil when the request did not get so far.
+	Request *admission.Request
+	// Refusal is the server's own, before any policy.
+	Refusal *apierrors.StatusError
+	// Unknown says why the request could not be made offline. It is an
+	// *admission.UnknownKindError or an *admission.ConversionError, or a defect.
+	Unknown error
+	// NeverStored is set for the update of an object that no server can have.
+	NeverStored *admission.NeverStoredError
+	// Warnings are the server's own, in order.
+	Warnings []string
+
+	// Decisions are what policies said against the request, in the order of view,
+	// policy, binding, param and validation; equal ones of several views once.
+	Decisions []policy.Decision
+	// Indeterminate are the policies that could not be evaluated.
+	Indeterminate []policy.Indeterminate
+	// AuditAnnotations are those of the policies.
+	AuditAnnotations map[string]string
+	// Evaluations is the number of validations evaluated.
+	Evaluations int
+
+	engine *policy.Engine
+	exists error
+}
+
+// Reached reports whether policies were evaluated, or nothing was there to evaluate.
+func (v *Verdict) Reached() bool { return v.Refusal == nil && v.Unknown == nil }
+
+// Review decides a request. The error is only ever the context's.
+func (s *Server) Review(ctx context.Context, ask admission.Ask) (v Verdict, err error) {
+	req, err := v.prepare(ctx, s.Cluster(), ask)
+	if cause := ctx.Err(); cause != nil {
+		return v, fmt.Errorf("review %s: %w", ask.Operation, cause)
+	}
+	if err != nil {
+		v.stopped(err)
+		return v, nil
+	}
+	v.Request, v.engine = req, s.views[0].engine
+	for _, view := range s.views {
+		out := view.engine.Evaluate(ctx, req)
+		v.add(out, len(s.views) > 1)
+		if out.Refusal != nil && !view.Cluster.Knows(kinds.Namespace) {
+			v.Unknown = fmt.Errorf("look up namespace %q: %w", req.GetNamespace(), out.Refusal)
+		} else if out.Refusal != nil {
+			v.stopped(out.Refusal)
+		}
+	}
+	v.exists = req.Exists()
+	return v, ctx.Err()
+}
+
+func (v *Verdict) prepare(ctx context.Context, cluster *admission.Cluster, ask admission.Ask) (req *admission.Request, err error) {
+	if err := cluster.Authorize(ctx, ask); err != nil {
+		return nil, err
+	}
+	req, v.Warnings, err = cluster.Prepare(ctx, ask)
+	return req, err
+}
+
+// stopped records why a request did not get to the policies.
+func (v *Verdict) stopped(err error) {
+	if !errors.As(err, &v.Refusal) && !errors.As(err, &v.NeverStored) {
+		v.Unknown = err
+	}
+}
+
+// add takes over what the policies of a view say.
+func (v *Verdict) add(out policy.Outcome, several bool) {
+	v.Evaluations += out.Evaluations
+	v.Indeterminate = append(v.Indeterminate, out.Indeterminate...)
+	for _, d := range out.Decisions {
+		if !several || !policy.ContainsDecision(v.Decisions, d) {
+			v.Decisions = append(v.Decisions, d)
+		}
+	}
+	for key, value := range out.AuditAnnotations {
+		if v.AuditAnnotations == nil {
+			v.AuditAnnotations = map[string]string{}
+		}
+		v.AuditAnnotations[key] = value
+	}
+}

@@ -1,0 +1,61 @@
+package server
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/policy"
+)
+
+// Server answers requests as an API server would. What the policies of any of its views
+// say counts. It is safe for concurrent use.
+type Server struct {
+	compiler *policy.Compiler
+	views    []view
+
+	mu      sync.Mutex
+	limited map[string]*Server
+}
+
+type view struct {
+	View
+	engine *policy.Engine
+}
+
+func newServer(compiler *policy.Compiler, views []View) *Server {
+	s := &Server{compiler: compiler, limited: map[string]*Server{}}
+	for _, v := range views {
+		s.views = append(s.views, view{View: v, engine: policy.NewEngine(v.Cluster, compiler, v.Policies)})
+	}
+	return s
+}
+
+// Cluster returns the state that requests are prepared with.
+func (s *Server) Cluster() *admission.Cluster { return s.views[0].Cluster }
+
+// Policies returns the policies of all views, those of a view in the order of names.
+func (s *Server) Policies() []*policy.Policy {
+	var all []*policy.Policy
+	for _, v := range s.views {
+		all = append(all, v.Policies.Policies...)
+	}
+	return all
+}
+
+// Only returns the server with just the named policies.
+func (s *Server) Only(names map[string]bool) *Server {
+	key := strings.Join(slices.Sorted(maps.Keys(names)), " ")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.limited[key] == nil {
+		views := []View{}
+		for _, v := range s.views {
+			views = append(views, View{Cluster: v.Cluster, Policies: v.Policies.Only(names)})
+		}
+		s.limited[key] = newServer(s.compiler, views)
+	}
+	return s.limited[key]
+}

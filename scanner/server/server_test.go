@@ -1,0 +1,147 @@
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	k8sadmission "k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
+	"github.com/preadmit/preadmit/scanner/server"
+)
+
+var admin = &user.DefaultInfo{Name: "admin", Groups: []string{user.SystemPrivilegedGroup}}
+
+// objects parses the documents of a YAML text.
+func objects(text string) []*admission.Object {
+	var all []*admission.Object
+	for _, document := range strings.Split(text, "\n---\n") {
+		data, err := yaml.YAMLToJSON([]byte(document))
+		if err != nil {
+			panic(err)
+		}
+		all = append(all, admission.ParseObject(data))
+	}
+	return all
+}
+
+// policyText is a policy for ConfigMaps with its binding.
+func policyText(name, expression string) string {
+	return fmt.Sprintf(`
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: %[1]s}
+spec:
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}
+  validations:
+  - expression: %[2]q
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: %[1]s}
+spec: {policyName: %[1]s, validationActions: [Deny]}`, name, expression)
+}
+
+func create(text string) admission.Ask {
+	return admission.Ask{Operation: k8sadmission.Create, User: admin, Object: objects(text)[0]}
+}
+
+func Example() {
+	ctx := context.Background()
+	state := objects(policyText("named", "object.metadata.name != 'b'"))
+	b := server.NewBuilder(server.Options{ClusterOptions: admission.ClusterOptions{Known: admission.AllKinds()}, User: admin})
+	cluster := b.Cluster(admission.NewIndex(state))
+	s := b.Server(server.View{Cluster: cluster, Policies: b.Load(ctx, cluster, state).Set})
+
+	for _, name := range []string{"a", "b"} {
+		verdict, err := s.Review(ctx, create("{apiVersion: v1, kind: ConfigMap, metadata: {name: "+name+"}}"))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		answer := verdict.Response()
+		fmt.Println(answer.Allowed, answer.Code, answer.Message)
+	}
+	// Output:
+	// true 0
+	// false 422 configmaps "b" is forbidden: ValidatingAdmissionPolicy 'named' with binding 'named' denied request: failed expression: object.metadata.name != 'b'
+}
+
+// build returns the server with one view for each of the texts.
+func build(t *testing.T, known admission.KnownKinds, texts ...string) *server.Server {
+	t.Helper()
+	b := server.NewBuilder(server.Options{ClusterOptions: admission.ClusterOptions{Known: known}, User: admin})
+	views := []server.View{}
+	for _, text := range texts {
+		state := objects(text)
+		cluster := b.Cluster(admission.NewIndex(state))
+		loaded := b.Load(t.Context(), cluster, state)
+		for _, r := range loaded.Refusals {
+			t.Fatal(r.Message)
+		}
+		views = append(views, server.View{Cluster: cluster, Policies: loaded.Set})
+	}
+	s := b.Server(views...)
+	if again := b.Server(views...); again != s {
+		t.Error("equal views give two servers")
+	}
+	return s
+}
+
+// TestViews: what any view says counts, and what all say counts once.
+func TestViews(t *testing.T) {
+	s := build(t, admission.KnownKinds{},
+		policyText("p", "object.metadata.name == 'x'")+"\n---\n"+policyText("q", "1 == 2"),
+		policyText("p", "object.metadata.name == 'x'")+"\n---\n"+policyText("q", "2 == 3"))
+	v, err := s.Review(t.Context(), create("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var messages []string
+	for _, d := range v.Decisions {
+		messages = append(messages, d.Policy.Name+": "+d.Message)
+	}
+	want := "p: failed expression: object.metadata.name == 'x', q: failed expression: 1 == 2, q: failed expression: 2 == 3"
+	if got := strings.Join(messages, ", "); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	if v, _ = s.Only(map[string]bool{"q": true}).Review(t.Context(), create("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")); len(v.Decisions) != 2 {
+		t.Errorf("only q: %d decisions, want 2", len(v.Decisions))
+	}
+	if !s.MayMatch(map[string]bool{"q": true}, objects("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")[0], k8sadmission.Create) {
+		t.Error("q may match the creation of a ConfigMap")
+	}
+}
+
+// TestUnknown: what is not known is no answer, and depends on which kinds are known.
+func TestUnknown(t *testing.T) {
+	invalid := policyText("p", "true") + "\n---\n{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {a: 'not valid!'}}}"
+	object := "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: shop}}"
+	for name, test := range map[string]struct {
+		known            admission.KnownKinds
+		text, object     string
+		unknown, refused bool
+	}{
+		"kind nothing defines":            {admission.AllKinds(), policyText("p", "true"), "{apiVersion: example.com/v1, kind: Thing, metadata: {name: a}}", true, false},
+		"namespace nothing defines":       {admission.KnownKinds{}, policyText("p", "true"), object, false, false},
+		"namespace that does not exist":   {admission.Known(kinds.Namespace), policyText("p", "true"), object, false, true},
+		"namespace that cannot be stored": {admission.KnownKinds{}, invalid, object, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v, err := build(t, test.known, test.text).Review(t.Context(), create(test.object))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (v.Unknown != nil) != test.unknown || (v.Refusal != nil) != test.refused {
+				t.Errorf("unknown: %v, refusal: %v", v.Unknown, v.Refusal)
+			}
+		})
+	}
+}
