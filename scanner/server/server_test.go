@@ -67,7 +67,7 @@ func Example() {
 			return
 		}
 		answer := verdict.Response()
-		fmt.Println(answer.Allowed, answer.Code, answer.Message)
+		fmt.Println(strings.TrimSpace(fmt.Sprintln(answer.Allowed, answer.Code, answer.Message)))
 	}
 	// Output:
 	// true 0
@@ -122,7 +122,7 @@ func TestViews(t *testing.T) {
 
 // TestUnknown: what is not known is no answer, and depends on which kinds are known.
 func TestUnknown(t *testing.T) {
-	invalid := policyText("p", "true") + "\n---\n{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {a: 'not valid!'}}}"
+	invalid := policyText("p", "true") + "\n---\n{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: [a]}}"
 	object := "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: shop}}"
 	for name, test := range map[string]struct {
 		known            admission.KnownKinds
