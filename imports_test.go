@@ -22,7 +22,11 @@ const module = "github.com/preadmit/preadmit"
 // later layers only. A directory below a layer belongs to it.
 var layers = []string{
 	"cmd", "webhooks", "webhooks/pages", "webhooks/reconcile", "webhooks/intake", "webhooks/worker", "webhooks/jailed",
-	"webhooks/app", "webhooks/queue", "webhooks/metrics", "report/github", "report/format",
+	"webhooks/app", "webhooks/queue", "webhooks/metrics", "report/github",
+	"report/format",
+	"report/format/text", "report/format/markdown", "report/format/html", "report/format/sarif", "report/format/junit",
+	"report/format/workflow", "report/format/objects",
+	"report/format/excerpt", "report/format/outline", "report/format/mask", "report/format/terminal", "report/format/escape",
 	"scanner", "scanner/config", "scanner/server", "scanner/locate", "scanner/policy", "scanner/change", "scanner/admission", "scanner/parallel", "scanner/kinds", "render/sources", "render/proof", "render/plain",
 	"render/kustomize", "render/kustomize/rules", "render/kustomize/build", "render", "render/origin", "render/tree",
 	"internal/jail",
@@ -173,6 +177,9 @@ func TestJudge(t *testing.T) {
 		{"report/format", module + "/report/github", false},
 		{"report/format", "github.com/google/go-github/v62/github", false},
 		{"report/github", module + "/report/format", true},
+		{"report/format", module + "/report/format/text", true},
+		{"report/format/text", module + "/report/format/escape", true},
+		{"report/format/escape", module + "/report/format/text", false},
 		{"report/github", module + "/report", true},
 		{"report/github", "github.com/google/go-github/v62/github", true},
 		{"report/github", module + "/cmd/preadmit", false},

@@ -12,6 +12,8 @@ import (
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
+	"github.com/preadmit/preadmit/report/format/workflow"
 	"github.com/preadmit/preadmit/report/github"
 	"github.com/preadmit/preadmit/scanner"
 )
@@ -110,7 +112,7 @@ func runAction(ctx context.Context, p Process, f *actionFlags) error {
 		return err
 	}
 	if occasion == nil {
-		_, err := fmt.Fprintf(p.Stderr, "preadmit: %s\n", format.Line("the push deletes "+runner.ref+": there is nothing to judge"))
+		_, err := fmt.Fprintf(p.Stderr, "preadmit: %s\n", escape.Line("the push deletes "+runner.ref+": there is nothing to judge"))
 		return err
 	}
 	run := &actionRun{p: p, flags: f, runner: runner, occasion: occasion, outputs: outputs}
@@ -159,7 +161,7 @@ func (a *actionRun) run(ctx context.Context) (err error) {
 func (a *actionRun) explain(c *change) {
 	if !a.flags.scan.quiet {
 		for _, note := range c.notes {
-			_, _ = fmt.Fprintf(a.p.Stderr, "preadmit: %s\n", format.Line(note))
+			_, _ = fmt.Fprintf(a.p.Stderr, "preadmit: %s\n", escape.Line(note))
 		}
 	}
 	c.notes = nil
@@ -214,7 +216,7 @@ func (a *actionRun) finish(r *report.Report) error {
 	unpublished := a.publish.failure()
 	if err := verdict(a.p.Stderr, r, a.failOn, a.flags.scan.existing); err != nil {
 		if unpublished != nil { // the verdict ends the run, so it is told here
-			_, _ = fmt.Fprintln(a.p.Stdout, format.Notice(unpublished.Error()))
+			_, _ = fmt.Fprintln(a.p.Stdout, workflow.Notice(unpublished.Error()))
 		}
 		return err
 	}
@@ -232,5 +234,5 @@ func guarded(err error) error {
 	return &guardedError{err}
 }
 
-func (g *guardedError) Error() string { return strings.Join(format.Lines(g.err.Error()), "\n") }
+func (g *guardedError) Error() string { return strings.Join(escape.GuardedLines(g.err.Error()), "\n") }
 func (g *guardedError) Unwrap() error { return g.err }

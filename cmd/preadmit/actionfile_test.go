@@ -148,8 +148,8 @@ func readDocument(t *testing.T) string {
 	return readTop(t, filepath.Join("docs", "action.md"))
 }
 
-// workflow is what a workflow of the documentation may have, strictly.
-type workflow struct {
+// workflowFile is what a workflow of the documentation may have, strictly.
+type workflowFile struct {
 	Name        string
 	On          any
 	Permissions map[string]string
@@ -175,7 +175,7 @@ func TestActionWorkflows(t *testing.T) {
 		found++
 		decoder := yaml.NewDecoder(strings.NewReader(block[1]))
 		decoder.KnownFields(true)
-		var w workflow
+		var w workflowFile
 		if err := decoder.Decode(&w); err != nil {
 			t.Errorf("%v:\n%s", err, block[1])
 			continue
@@ -187,7 +187,7 @@ func TestActionWorkflows(t *testing.T) {
 	}
 }
 
-func checkWorkflow(t *testing.T, a *actionFile, w *workflow, text string) {
+func checkWorkflow(t *testing.T, a *actionFile, w *workflowFile, text string) {
 	t.Helper()
 	needs := map[string]string{"contents": "read"}
 	uses := 0

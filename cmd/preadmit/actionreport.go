@@ -12,6 +12,7 @@ import (
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/workflow"
 	"github.com/preadmit/preadmit/report/github"
 )
 
@@ -91,7 +92,7 @@ func appendTo(path, what, text string) error {
 // writeCommands annotates the run, unless a check run has the annotations.
 func (a *actionRun) writeCommands(r *report.Report) error {
 	for _, n := range a.publish.Notices() {
-		if _, err := fmt.Fprintln(a.p.Stdout, format.Notice(n)); err != nil {
+		if _, err := fmt.Fprintln(a.p.Stdout, workflow.Notice(n)); err != nil {
 			return fmt.Errorf("write notices: %w", err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/tree/gittree"
-	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
 )
 
 // cacheFlags say where rendered roots are kept.
@@ -100,7 +100,7 @@ func closeCache(stderr io.Writer, cache *render.Cache) {
 	}
 	for _, err := range []error{cache.Failure(), cache.Trim()} {
 		if err != nil {
-			_, _ = fmt.Fprintf(stderr, "preadmit: warning: the cache could not be written: %s\n", format.Line(err.Error()))
+			_, _ = fmt.Fprintf(stderr, "preadmit: warning: the cache could not be written: %s\n", escape.Line(err.Error()))
 			return
 		}
 	}

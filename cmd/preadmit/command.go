@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
 )
 
 // Process is what the command knows of the process it runs in.
@@ -36,7 +36,7 @@ func Main(ctx context.Context, args []string, p Process) (code int) {
 		if r := recover(); r != nil {
 			said := fmt.Sprintf("preadmit: crashed, this is a bug: %v\n\n%s", r, debug.Stack())
 			said = strings.ReplaceAll(said, "\t", "    ") // of the stack, which would show as escapes
-			_, _ = fmt.Fprintln(p.Stderr, strings.Join(format.Lines(said), "\n"))
+			_, _ = fmt.Fprintln(p.Stderr, strings.Join(escape.GuardedLines(said), "\n"))
 			code = exitIncomplete
 		}
 	}()

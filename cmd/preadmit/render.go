@@ -11,7 +11,8 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/sources"
-	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
+	"github.com/preadmit/preadmit/report/format/objects"
 	"github.com/preadmit/preadmit/scanner"
 )
 
@@ -105,33 +106,33 @@ func (f *renderFlags) broken(tree fs.FS, root render.Root, problem *render.Probl
 	if f.alone && root.Kind == render.KindKustomize {
 		hint = "\nthere is no git repository around ROOT, so that it may only use its own files: --tree names a directory that holds more"
 	}
-	return fmt.Errorf("%s does not render: %s%s", format.Line(root.Dir), format.Line(scanner.Concealed(tree, problem)), hint)
+	return fmt.Errorf("%s does not render: %s%s", escape.Line(root.Dir), escape.Line(scanner.Concealed(tree, problem)), hint)
 }
 
 // print writes the objects, or the field, that the flags ask for.
 func (f *renderFlags) print(ctx context.Context, w io.Writer, renderer *render.Renderer, result *render.Result) error {
-	objects := make([]format.Located, len(result.Objects))
+	located := make([]objects.Located, len(result.Objects))
 	for i, o := range result.Objects {
-		objects[i].Object = o
+		located[i].Object = o
 	}
 	if f.origin || f.field != "" {
 		sources, err := renderer.Origins(ctx, result)
 		if err != nil {
-			return fmt.Errorf("find where the objects of %s were written: %w", format.Line(result.Root.Dir), err)
+			return fmt.Errorf("find where the objects of %s were written: %w", escape.Line(result.Root.Dir), err)
 		}
 		for i, source := range sources {
-			objects[i].Source = source
+			located[i].Source = source
 		}
 	}
-	chosen := f.choose(objects)
-	opts := format.ObjectOptions{Origin: f.origin, ShowSecrets: f.showSecrets}
+	chosen := f.choose(located)
+	opts := objects.Options{Origin: f.origin, ShowSecrets: f.showSecrets}
 	switch {
 	case f.object != "" && len(chosen) == 0:
-		return f.noObject(result.Root, objects)
+		return f.noObject(result.Root, located)
 	case f.field == "":
-		return format.WriteObjects(w, chosen, opts)
+		return objects.Write(w, chosen, opts)
 	}
-	lines, err := format.WriteField(w, chosen, f.field, opts)
+	lines, err := objects.WriteField(w, chosen, f.field, opts)
 	if err == nil && lines == 0 {
 		return f.noField(result.Root, chosen)
 	}
@@ -139,12 +140,12 @@ func (f *renderFlags) print(ctx context.Context, w io.Writer, renderer *render.R
 }
 
 // choose gives the objects that --object means; all without it.
-func (f *renderFlags) choose(objects []format.Located) (chosen []format.Located) {
+func (f *renderFlags) choose(located []objects.Located) (chosen []objects.Located) {
 	wantKind, wantName, both := strings.Cut(f.object, "/")
 	if !both {
 		wantKind, wantName = "", f.object
 	}
-	for _, o := range objects {
+	for _, o := range located {
 		kind, name := o.KindAndName()
 		if f.object == "" || name == wantName && (!both || strings.EqualFold(kind, wantKind)) {
 			chosen = append(chosen, o)
@@ -154,25 +155,25 @@ func (f *renderFlags) choose(objects []format.Located) (chosen []format.Located)
 }
 
 // noObject says what --object could have been.
-func (f *renderFlags) noObject(root render.Root, objects []format.Located) error {
-	names := make([]string, len(objects))
-	for i, o := range objects {
-		names[i] = format.Name(o.Object)
+func (f *renderFlags) noObject(root render.Root, located []objects.Located) error {
+	names := make([]string, len(located))
+	for i, o := range located {
+		names[i] = objects.Name(o.Object)
 	}
 	return notFound("--object %s: there is none in %s, which renders to %s",
-		format.Line(f.object), format.Line(root.Dir), listed(names, "nothing"))
+		escape.Line(f.object), escape.Line(root.Dir), listed(names, "nothing"))
 }
 
 // noField says that a field is absent and, of one object, where it would have been:
 // what is absent is reported there.
-func (f *renderFlags) noField(root render.Root, chosen []format.Located) error {
+func (f *renderFlags) noField(root render.Root, chosen []objects.Located) error {
 	if len(chosen) != 1 {
 		return notFound("--field %s: none of %s in %s has it",
-			format.Line(f.field), count(len(chosen), "object", "objects"), format.Line(root.Dir))
+			escape.Line(f.field), count(len(chosen), "object", "objects"), escape.Line(root.Dir))
 	}
 	near, _ := chosen[0].Source.Find(f.field)
 	return notFound("--field %s: %s does not have it; the nearest line above is %s",
-		format.Line(f.field), format.Name(chosen[0].Object), format.Line(near.String()))
+		escape.Line(f.field), objects.Name(chosen[0].Object), escape.Line(near.String()))
 }
 
 func notFound(format string, args ...any) error {
@@ -181,6 +182,6 @@ func notFound(format string, args ...any) error {
 
 func writeRemarks(stderr io.Writer, remarks []render.Diagnostic) {
 	for _, d := range remarks {
-		_, _ = fmt.Fprintf(stderr, "preadmit: %s: %s\n", d.Severity, format.Line(d.String()+": "+d.Message))
+		_, _ = fmt.Fprintf(stderr, "preadmit: %s: %s\n", d.Severity, escape.Line(d.String()+": "+d.Message))
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
 )
 
 // findRoot gives the root in a directory of the tree, and what is wrong with files
@@ -38,7 +38,7 @@ func findRoot(ctx context.Context, renderer *render.Renderer, dir string) (rende
 // notRoot says why a directory does not render by itself, and what near it does.
 func notRoot(dir string, roots []render.Root) error {
 	message := fmt.Sprintf("%s is not a root: it has no kustomization, and no manifests that no kustomization elsewhere uses",
-		format.Line(dir))
+		escape.Line(dir))
 	near, where := nearRoots(dir, roots)
 	if len(near) == 0 {
 		return usagef("ROOT: %s\nthere is no root in the whole tree", message)
@@ -53,7 +53,7 @@ func nearRoots(dir string, roots []render.Root) (near []string, where string) {
 	for {
 		for _, root := range roots {
 			if dir == "." || strings.HasPrefix(root.Dir, dir+"/") || root.Dir == dir {
-				near = append(near, format.Line(root.Dir))
+				near = append(near, escape.Line(root.Dir))
 			}
 		}
 		if len(near) > 0 || dir == "." {

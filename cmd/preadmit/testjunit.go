@@ -4,44 +4,44 @@ import (
 	"io"
 	"strings"
 
-	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/junit"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
 // writeTestJUnit writes JUnit XML: a testsuite for each suite, a testcase for each
 // request.
 func writeTestJUnit(w io.Writer, r *testReport) error {
-	suites := make([]format.JUnitSuite, len(r.Suites))
+	suites := make([]junit.Suite, len(r.Suites))
 	for i, s := range r.Suites {
 		suites[i] = newJUnitSuite(s)
 	}
-	return format.WriteJUnit(w, "preadmit test", suites)
+	return junit.WriteSuites(w, "preadmit test", suites)
 }
 
 // newJUnitSuite: a case for the policies that the server refuses comes first when
 // they are not as expected.
-func newJUnitSuite(s *suite.Result) format.JUnitSuite {
-	js := format.JUnitSuite{Name: s.Dir}
+func newJUnitSuite(s *suite.Result) junit.Suite {
+	js := junit.Suite{Name: s.Dir}
 	if f := s.Failure(""); f != nil {
-		js.Add(format.JUnitCase{Name: "policyErrors", Failure: junitFailure(s, f)})
+		js.Add(junit.Case{Name: "policyErrors", Failure: junitFailure(s, f)})
 	}
 	for i := range s.Verdicts {
-		c := format.JUnitCase{Name: s.Verdicts[i].Name}
+		c := junit.Case{Name: s.Verdicts[i].Name}
 		switch f := s.Failure(c.Name); {
 		case f != nil:
 			c.Failure = junitFailure(s, f)
 		case !s.Compared(c.Name):
-			c.Skipped = &format.JUnitMessage{Message: verdictLine(s, &s.Verdicts[i])}
+			c.Skipped = &junit.Message{Message: verdictLine(s, &s.Verdicts[i])}
 		}
 		js.Add(c)
 	}
 	return js
 }
 
-func junitFailure(s *suite.Result, f *suite.Failure) *format.JUnitMessage {
+func junitFailure(s *suite.Result, f *suite.Failure) *junit.Message {
 	lines := append([]string{failureTitle(s, f)}, differenceLines(f.Differences)...)
 	lines = append(lines, explanationLines(s, f)...)
-	return &format.JUnitMessage{
+	return &junit.Message{
 		Message: strings.Join(differenceLines(f.Differences), "; "),
 		Type:    "verdict",
 		Text:    strings.Join(lines, "\n"),

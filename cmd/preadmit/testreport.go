@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
@@ -62,7 +62,7 @@ func writeTestReport(w io.Writer, f *testFlags, r *testReport) error {
 	var err error
 	switch f.format.value {
 	case "json":
-		err = format.EncodeJSON(&b, r)
+		err = escape.EncodeJSON(&b, r)
 	case "junit":
 		err = writeTestJUnit(&b, r)
 	default:

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
@@ -24,7 +24,7 @@ func writeTestText(w io.Writer, r *testReport, verbose bool) {
 		}
 		if len(s.Failures) == 0 && !hasExpectations(s) {
 			for _, e := range s.PolicyErrors {
-				printf(w, "  refused: %s\n", format.Line(e.Message))
+				printf(w, "  refused: %s\n", escape.Line(e.Message))
 			}
 		}
 		for i := range s.Failures {
@@ -51,7 +51,7 @@ func suiteLine(s *suite.Result) string {
 			compared++
 		}
 	}
-	dir := format.Line(s.Dir)
+	dir := escape.Line(s.Dir)
 	switch failed := len(s.Failures); {
 	case failed > 0:
 		return fmt.Sprintf("FAIL  %s: %s", dir, failedLine(s, failed, compared))
@@ -98,7 +98,7 @@ func verdictLine(s *suite.Result, v *suite.Verdict) string {
 	if !s.Compared(v.Name) {
 		answer += " (not compared)"
 	}
-	return format.Line(v.Name + ": " + answer)
+	return escape.Line(v.Name + ": " + answer)
 }
 
 // writeFailure writes what differs and what made it so.
@@ -117,11 +117,11 @@ func failureTitle(s *suite.Result, f *suite.Failure) string {
 	if f.Request == "" {
 		return "policies and bindings that the server refuses (" + fileOf(s, suite.ExpectedFile) + ")"
 	}
-	return fmt.Sprintf("%s (%s:%d, %s:%d)", format.Line(f.Request),
+	return fmt.Sprintf("%s (%s:%d, %s:%d)", escape.Line(f.Request),
 		fileOf(s, suite.ExpectedFile), f.Line, fileOf(s, suite.RequestsFile), f.RequestLine)
 }
 
-func fileOf(s *suite.Result, name string) string { return format.Line(path.Join(s.Dir, name)) }
+func fileOf(s *suite.Result, name string) string { return escape.Line(path.Join(s.Dir, name)) }
 
 // differenceLines are the lines of fields, - for expected and + for actual; lines
 // that both sides have are left out.
@@ -151,14 +151,14 @@ func fieldLines(field string, value any) []string {
 		return []string{field + ": (none)"}
 	case []string:
 		for i, item := range v {
-			lines = append(lines, fmt.Sprintf("%s[%d]: %s", field, i, format.Line(item)))
+			lines = append(lines, fmt.Sprintf("%s[%d]: %s", field, i, escape.Line(item)))
 		}
 	case map[string]string:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			lines = append(lines, fmt.Sprintf("%s['%s']: %s", field, format.Line(key), format.Line(v[key])))
+			lines = append(lines, fmt.Sprintf("%s['%s']: %s", field, escape.Line(key), escape.Line(v[key])))
 		}
 	default:
-		lines = []string{field + ": " + format.Line(fmt.Sprint(v))}
+		lines = []string{field + ": " + escape.Line(fmt.Sprint(v))}
 	}
 	return lines
 }
@@ -174,12 +174,12 @@ func explanationLines(s *suite.Result, f *suite.Failure) []string {
 	var lines []string
 	for i := range f.Explanations {
 		e := &f.Explanations[i]
-		lines = append(lines, fmt.Sprintf("because of %s: %s", decisionName(e), format.Line(e.Message)))
+		lines = append(lines, fmt.Sprintf("because of %s: %s", decisionName(e), escape.Line(e.Message)))
 		if e.Expression == "" {
 			continue
 		}
 		for _, line := range strings.Split(strings.TrimSpace(e.Expression), "\n") {
-			lines = append(lines, "  "+format.Line(line))
+			lines = append(lines, "  "+escape.Line(line))
 		}
 		lines = append(lines, valueLines(e)...)
 	}
@@ -189,11 +189,11 @@ func explanationLines(s *suite.Result, f *suite.Failure) []string {
 func valueLines(e *suite.Explanation) []string {
 	var lines []string
 	for _, v := range e.Values {
-		value := "= " + format.Line(v.Value)
+		value := "= " + escape.Line(v.Value)
 		if v.Missing {
 			value = "is not set"
 		}
-		lines = append(lines, fmt.Sprintf("  where %s %s", format.Line(v.Path), value))
+		lines = append(lines, fmt.Sprintf("  where %s %s", escape.Line(v.Path), value))
 	}
 	if e.MoreValues {
 		lines = append(lines, "  and more")
@@ -205,7 +205,7 @@ func valueLines(e *suite.Explanation) []string {
 func unopposed(s *suite.Result, f *suite.Failure) string {
 	for i := range s.Verdicts {
 		if v := &s.Verdicts[i]; v.Name == f.Request && !v.Allowed {
-			return "no policy decided this: " + format.Line(v.Message)
+			return "no policy decided this: " + escape.Line(v.Message)
 		}
 	}
 	if f.Evaluations == 0 {
@@ -225,5 +225,5 @@ func decisionName(e *suite.Explanation) string {
 	if e.Validation >= 0 {
 		parts = append(parts, fmt.Sprintf("validations[%d]", e.Validation))
 	}
-	return format.Line(strings.Join(parts, ", ") + " (" + strings.Join(e.Actions, ", ") + ")")
+	return escape.Line(strings.Join(parts, ", ") + " (" + strings.Join(e.Actions, ", ") + ")")
 }

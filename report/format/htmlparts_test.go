@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/html"
 )
 
 // TestPartsAreThoseOfThePage: what other pages show of a report is the very text of the
@@ -12,9 +13,9 @@ import (
 func TestPartsAreThoseOfThePage(t *testing.T) {
 	for _, name := range reports(t) {
 		r := read(t, name)
-		opts := format.Options{Blob: "https://github.com/o/r/blob/abc/"}
-		whole := page(t, r, opts)
-		parts, err := format.HTMLParts(r, opts)
+		const blob = "https://github.com/o/r/blob/abc/"
+		whole := page(t, r, format.Options{Blob: blob})
+		parts, err := html.PartsOf(r, html.Options{Blob: blob})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +31,7 @@ func TestPartsAreThoseOfThePage(t *testing.T) {
 			t.Errorf("%s: many is %v", name, parts.Many)
 		}
 	}
-	if !strings.Contains(page(t, read(t, "one"), zero), format.Stylesheet()) {
+	if !strings.Contains(page(t, read(t, "one"), zero), html.Stylesheet()) {
 		t.Error("the style sheet is not the page's")
 	}
 }

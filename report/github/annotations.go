@@ -11,6 +11,7 @@ import (
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
 )
 
 // Level of an annotation.
@@ -239,9 +240,9 @@ func (a *Annotation) translate(t Translation) (remark string, err error) {
 func (p place) title() string {
 	switch {
 	case p.indeterminate != nil:
-		return format.Line("Not judged: " + p.indeterminate.What)
+		return escape.Line("Not judged: " + p.indeterminate.What)
 	case p.diagnostic != nil:
-		return format.Line(p.diagnostic.Severity)
+		return escape.Line(p.diagnostic.Severity)
 	}
 	f := p.finding
 	words := map[report.Action]string{
@@ -253,7 +254,7 @@ func (p place) title() string {
 	if f.Policy != "" {
 		words += ": " + f.Policy
 	}
-	return format.Line(words)
+	return escape.Line(words)
 }
 
 // message is what GitHub shows below the line.
@@ -276,7 +277,7 @@ func about(o *report.Object, operation string) string {
 	if o.Namespace != "" {
 		name = o.Namespace + "/" + name
 	}
-	return "\n" + format.Line(strings.TrimSpace(operation+" "+o.Kind+" "+name))
+	return "\n" + escape.Line(strings.TrimSpace(operation+" "+o.Kind+" "+name))
 }
 
 // details are what one asks for next.
@@ -302,7 +303,7 @@ func (p place) details() string {
 func plain(s string) string {
 	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")), "\n")
 	for i, l := range lines {
-		lines[i] = format.Line(l)
+		lines[i] = escape.Line(l)
 	}
 	return cmp.Or(strings.Join(lines, "\n"), "no message")
 }

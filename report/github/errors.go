@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-github/v62/github"
 
-	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/report/github/retry"
 )
 
@@ -64,7 +64,7 @@ func (e *Error) Error() string {
 	case e.Status > 0:
 		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%d %s", e.Status, e.Message)))
 	case e.Err != nil:
-		parts = append(parts, format.Line(e.Err.Error()))
+		parts = append(parts, escape.Line(e.Err.Error()))
 	}
 	if advice := e.advice(); advice != "" {
 		parts = append(parts, advice)
@@ -124,7 +124,7 @@ func (a attempt) fail(err error) error {
 		out.Method, out.Path, out.Err = unanswered(err)
 		return out
 	}
-	out.Status, out.Message = resp.StatusCode, clip(format.Line(message), 500)
+	out.Status, out.Message = resp.StatusCode, clip(escape.Line(message), 500)
 	if resp.Request != nil {
 		out.Method, out.Path = resp.Request.Method, resp.Request.URL.Path
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
 )
 
 // Places are where a report is told.
@@ -78,7 +79,7 @@ func (p *Publication) Err() error {
 
 // Notice remembers something to tell the reader.
 func (p *Publication) Notice(text string, args ...any) {
-	p.notices = append(p.notices, format.Line(fmt.Sprintf(text, args...)))
+	p.notices = append(p.notices, escape.Line(fmt.Sprintf(text, args...)))
 }
 
 // NoticeText are the notices as Markdown. They are fixed text and words of GitHub's
@@ -86,7 +87,7 @@ func (p *Publication) Notice(text string, args ...any) {
 func (p *Publication) NoticeText() string {
 	var b strings.Builder
 	for _, n := range p.notices {
-		b.WriteString("\n" + format.Code(n) + "\n")
+		b.WriteString("\n" + escape.CodeSpan(n) + "\n")
 	}
 	return b.String()
 }

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/preadmit/preadmit/internal/jail"
-	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
 )
 
 // maxQuoted bounds what is quoted of a child's last words, in bytes.
@@ -25,7 +25,7 @@ func (l *Limits) describe(end jail.Ended) (why string, limit bool) {
 	case errors.Is(end.Cause, errWall):
 		return fmt.Sprintf("took longer than the %v a scan may", l.Wall), true
 	case end.Cause != nil:
-		return format.Line(end.Cause.Error()), true
+		return escape.Line(end.Cause.Error()), true
 	case end.Signal == "SIGKILL" && end.CPU >= l.CPU-l.CPU/20: // the kernel counts more finely
 		return fmt.Sprintf("used more than %v of processor time", l.CPU), true
 	case strings.Contains(end.Said, "stack exceeds"), strings.Contains(end.Said, "stack overflow"):
@@ -44,7 +44,7 @@ func (l *Limits) describe(end jail.Ended) (why string, limit bool) {
 // firstLine is the first line of what a child said, safe to show.
 func firstLine(said string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
-	return format.Line(clip(strings.TrimSpace(line), maxQuoted))
+	return escape.Line(clip(strings.TrimSpace(line), maxQuoted))
 }
 
 // clip cuts text to at most n bytes and an ellipsis, between characters.
@@ -67,4 +67,4 @@ func bytesText(n int64) string {
 }
 
 // text makes text of several lines safe to show.
-func text(s string) string { return strings.Join(format.Lines(s), "\n") }
+func text(s string) string { return strings.Join(escape.GuardedLines(s), "\n") }

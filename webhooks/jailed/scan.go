@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/preadmit/preadmit/internal/jail"
-	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
 )
 
 // Reasons of ours to end a child.
@@ -240,7 +240,7 @@ func (c *child) outcome() (*Outcome, *Death, error) {
 func (c *child) forged(err error, end jail.Ended) error {
 	c.trial.log.Error("a process in its jail does what no scan does: a repository may have taken it over",
 		"repository", c.trial.request.Repository, "head", c.trial.request.Head, "error", err.Error(), "said", end.Said)
-	return &forgedError{format.Line(err.Error())}
+	return &forgedError{escape.Line(err.Error())}
 }
 
 // death names the root at fault, if it is known.

@@ -13,7 +13,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
+	"github.com/preadmit/preadmit/report/format/html"
 )
 
 //go:embed templates/*.tmpl
@@ -103,7 +104,7 @@ func assets() (files map[string]asset, style, script string) {
 		files[name] = asset{contentType, text}
 		return name
 	}
-	style = add("pages", ".css", "text/css; charset=utf-8", format.Stylesheet()+ownStyle)
+	style = add("pages", ".css", "text/css; charset=utf-8", html.Stylesheet()+ownStyle)
 	script = add("live", ".js", "text/javascript; charset=utf-8", liveScript)
 	return files, style, script
 }
@@ -129,7 +130,7 @@ func when(t time.Time) template.HTML {
 }
 
 // short is the beginning of a commit's name.
-func short(commit string) string { return format.Line(commit[:min(len(commit), 12)]) }
+func short(commit string) string { return escape.Line(commit[:min(len(commit), 12)]) }
 
 // took is a time span in words: 1h 2m, 3m 4s, 5.6s.
 func took(d time.Duration) string {

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/webhooks/app"
 )
 
@@ -53,7 +53,7 @@ func (p *Pages) loggedIn(w http.ResponseWriter, r *http.Request) error {
 	case subtle.ConstantTimeCompare([]byte(begun.State), []byte(query.Get("state"))) != 1:
 		return loginFailed("The answer is not to the login that began here.", begun.Return)
 	case query.Get("error") != "":
-		return loginFailed("GitHub did not log you in: "+format.Line(query.Get("error"))+".", begun.Return)
+		return loginFailed("GitHub did not log you in: "+escape.Line(query.Get("error"))+".", begun.Return)
 	}
 	s, err := p.newSession(r.Context(), query.Get("code"), begun.Verifier)
 	if err != nil {

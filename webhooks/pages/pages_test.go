@@ -14,6 +14,7 @@ import (
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
+	reporthtml "github.com/preadmit/preadmit/report/format/html"
 	"github.com/preadmit/preadmit/webhooks/pages"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
@@ -314,7 +315,7 @@ func TestStaticFiles(t *testing.T) {
 			t.Errorf("%s has the header %v", files[i][1], got.header)
 		}
 	}
-	s.wants(s.get(files[0][1], 200).body, format.Stylesheet())
+	s.wants(s.get(files[0][1], 200).body, reporthtml.Stylesheet())
 	s.get("/static/pages.css", 404)
 }
 

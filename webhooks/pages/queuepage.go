@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
@@ -56,7 +56,7 @@ func (p *Pages) queue(w http.ResponseWriter, r *http.Request, v *viewer) error {
 		view.Age = p.config.Now().Sub(stats.Oldest)
 	}
 	if err := p.config.Queue.Ready(r.Context()); err != nil {
-		view.Trouble = format.Line(err.Error())
+		view.Trouble = escape.Line(err.Error())
 	}
 	for _, d := range letters {
 		view.Letters = append(view.Letters, p.dead(d))
@@ -68,12 +68,12 @@ func (p *Pages) queue(w http.ResponseWriter, r *http.Request, v *viewer) error {
 
 func (p *Pages) dead(d queue.Dead) deadView {
 	s := queue.Scan{Kind: d.Job.Kind, Owner: d.Job.Owner, Repo: d.Job.Repo, Pull: d.Job.Pull, Head: d.Job.Head, Ref: d.Job.Ref}
-	v := deadView{Dead: d, Why: format.Line(d.Why), Links: p.links(s)}
+	v := deadView{Dead: d, Why: escape.Line(d.Why), Links: p.links(s)}
 	switch d.Job.Kind {
 	case queue.KindPull, queue.KindGroup, queue.KindPush:
 		v.Subject = subject(s)
 	default:
-		v.Subject = format.Line(string(d.Job.Kind))
+		v.Subject = escape.Line(string(d.Job.Kind))
 	}
 	if d.Job.Owner == "" {
 		v.Links.Name = fmt.Sprintf("installation %d", d.Job.Installation)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
@@ -53,7 +53,7 @@ func (p *Pages) row(s queue.Scan) rowView {
 // to GitHub or to pages.
 func (p *Pages) shown(s queue.Scan) queue.Scan {
 	for _, text := range []*string{&s.Author, &s.Why, &s.Reason, &s.Stage, &s.Head, &s.Base, &s.Judged} {
-		*text = format.Line(*text)
+		*text = escape.Line(*text)
 	}
 	for _, link := range []*string{&s.CheckURL, &s.CommentURL} {
 		if !strings.HasPrefix(*link, p.config.WebURL+"/") {
@@ -69,7 +69,7 @@ func (p *Pages) shown(s queue.Scan) queue.Scan {
 func (p *Pages) links(s queue.Scan) linksView {
 	name := url.PathEscape(s.Owner) + "/" + url.PathEscape(s.Repo)
 	v := linksView{
-		Name: format.Line(s.Owner + "/" + s.Repo), Title: format.Line(s.Title), Repository: "/repos/" + name,
+		Name: escape.Line(s.Owner + "/" + s.Repo), Title: escape.Line(s.Title), Repository: "/repos/" + name,
 		GitHub: p.config.WebURL + "/" + name, Commit: p.config.WebURL + "/" + name + "/commit/",
 	}
 	if s.Pull > 0 {
@@ -87,16 +87,16 @@ func subject(s queue.Scan) string {
 	case queue.KindGroup:
 		return "Merge group " + short(s.Head)
 	case queue.KindPush:
-		return format.Line("Push to " + s.Ref)
+		return escape.Line("Push to " + s.Ref)
 	}
 	text := "#" + strconv.Itoa(s.Pull)
 	if s.Title != "" {
-		text += " " + format.Line(s.Title)
+		text += " " + escape.Line(s.Title)
 	}
 	return text
 }
 
-func subjectText(s queue.Scan) string { return format.Line(s.Owner+"/"+s.Repo) + " " + subject(s) }
+func subjectText(s queue.Scan) string { return escape.Line(s.Owner+"/"+s.Repo) + " " + subject(s) }
 
 // outcome gives a word for the state of a scan, or for what came out, and its class.
 func outcome(s queue.Scan) (class, word string) {

@@ -14,7 +14,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
+	"github.com/preadmit/preadmit/report/format/html"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
@@ -31,7 +32,7 @@ type scanView struct {
 	MayRescan bool
 	// Missing says why there is no report.
 	Missing string
-	Report  *format.Parts
+	Report  *html.Parts
 }
 
 // visible finds the scan of the path, if the viewer may see it.
@@ -98,7 +99,7 @@ func (p *Pages) scanView(s queue.Scan, has right) scanView {
 	case queue.Running:
 		v.Words = "The scan runs"
 		if s.Stage != "" {
-			v.Words += ": " + format.Line(s.Stage)
+			v.Words += ": " + escape.Line(s.Stage)
 		}
 		if s.Total > 0 {
 			v.Words += fmt.Sprintf(", %d of %d", s.Done, s.Total)
@@ -117,7 +118,7 @@ func (p *Pages) scanView(s queue.Scan, has right) scanView {
 
 // parts reads the report of a scan and makes the parts of a page of it; missing says
 // why there is none.
-func (p *Pages) parts(ctx context.Context, s queue.Scan) (parts *format.Parts, missing string, err error) {
+func (p *Pages) parts(ctx context.Context, s queue.Scan) (parts *html.Parts, missing string, err error) {
 	if !s.HasReport {
 		if s.State == queue.Completed {
 			missing = "There is no report of this scan, or it is no longer kept."
@@ -136,7 +137,7 @@ func (p *Pages) parts(ctx context.Context, s queue.Scan) (parts *format.Parts, m
 	if err != nil {
 		return nil, "", err
 	}
-	parts, err = format.HTMLParts(r, format.Options{Blob: p.blob(s)})
+	parts, err = html.PartsOf(r, html.Options{Blob: p.blob(s)})
 	return parts, "", err
 }
 

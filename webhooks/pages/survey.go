@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
@@ -98,7 +98,7 @@ func (a *survey) say(list *listView) error {
 	var names []string
 	for _, s := range a.unchecked {
 		if a.p.rights.last(keyOf(a.v, s.Repository)) >= mayRead {
-			names = append(names, format.Line(s.Owner+"/"+s.Repo))
+			names = append(names, escape.Line(s.Owner+"/"+s.Repo))
 		}
 	}
 	slices.Sort(names)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
 )
 
 // viewer is who looks at a page.
@@ -69,7 +69,7 @@ func (p *Pages) admitProxied(r *http.Request) (*viewer, error) {
 			Hint: "Log in at the proxy, or ask who runs it."}
 	}
 	name := strings.TrimSpace(names[0])
-	name = format.Line(name)
+	name = escape.Line(name)
 	return &viewer{Login: name, Operator: len(p.config.Admins) == 0 || p.isAdmin(name)}, nil
 }
 

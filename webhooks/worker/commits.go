@@ -10,7 +10,7 @@ import (
 	gogithub "github.com/google/go-github/v62/github"
 
 	"github.com/preadmit/preadmit/render/tree/gittree"
-	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/report/github"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
@@ -110,7 +110,7 @@ func (t *task) late(ctx context.Context, pr *pullState, a *against) error {
 		return &lateError{"GitHub has made no merge commit of " + pr.head + " with " + pr.baseRef + " yet"}
 	}
 	a.notice = "GitHub made no merge commit in time, so the head is compared with the merge base: what changed on " +
-		format.Line(pr.baseRef) + " since then, policies too, is not looked at."
+		escape.Line(pr.baseRef) + " since then, policies too, is not looked at."
 	return nil
 }
 

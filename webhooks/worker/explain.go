@@ -8,6 +8,7 @@ import (
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/report/github"
 )
 
@@ -53,7 +54,7 @@ func listed(findings []report.Finding, n int) string {
 		if what == "" {
 			what = string(f.Cause)
 		}
-		fmt.Fprintf(&b, "%d. %s %s\n", i+1, format.Code(fmt.Sprintf("%.300s:%d", f.Location.Path, f.Location.StartLine)), format.Code(fmt.Sprintf("%.300s", what)))
+		fmt.Fprintf(&b, "%d. %s %s\n", i+1, escape.CodeSpan(fmt.Sprintf("%.300s:%d", f.Location.Path, f.Location.StartLine)), escape.CodeSpan(fmt.Sprintf("%.300s", what)))
 	}
 	if left := len(findings) - mostListed; left > 0 {
 		fmt.Fprintf(&b, "\nand %d more.\n", left)

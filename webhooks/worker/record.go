@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
@@ -53,7 +53,7 @@ func (t *task) end(ctx context.Context, state queue.State, why string) error {
 
 // oneLine is text for a record: a line of bounded length.
 func oneLine(s string) string {
-	s = format.Line(strings.Join(strings.Fields(s), " "))
+	s = escape.Line(strings.Join(strings.Fields(s), " "))
 	if len(s) <= maxWhy {
 		return s
 	}

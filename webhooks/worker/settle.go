@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/report/github"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
@@ -166,7 +166,7 @@ func (t *task) fail(ctx context.Context, why error, end func(context.Context) er
 	}
 	check := github.Check{
 		Conclusion: github.Failure, Title: failedTitle,
-		Summary: "Nothing was judged.\n\n" + format.Code(oneLine(why.Error())) + "\n",
+		Summary: "Nothing was judged.\n\n" + escape.CodeSpan(oneLine(why.Error())) + "\n",
 	}
 	if err := errors.Join(t.correct(ctx, why), t.complete(ctx, check)); err != nil {
 		t.log.Warn("tell of a failure", "error", err)
@@ -195,7 +195,7 @@ func (t *task) correct(ctx context.Context, why error) error {
 	if err != nil {
 		return err
 	}
-	body := ":x: **preadmit**: the newest commit could not be scanned, so nothing was judged: " + format.Code(oneLine(why.Error())) + "\n"
+	body := ":x: **preadmit**: the newest commit could not be scanned, so nothing was judged: " + escape.CodeSpan(oneLine(why.Error())) + "\n"
 	done, err := to.Comment(ctx, github.Comment{Body: body, Corrects: true})
 	if degrades(err) {
 		t.log.Info("the comment stays as it is", "error", err)

@@ -12,7 +12,7 @@ import (
 
 	gogithub "github.com/google/go-github/v62/github"
 
-	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/report/github"
 	"github.com/preadmit/preadmit/webhooks/app"
 	"github.com/preadmit/preadmit/webhooks/queue"
@@ -52,7 +52,7 @@ func (w *Worker) newTask(claim *queue.Claim) *task {
 func (t *task) run(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			t.log.Error("panic", "value", format.Line(fmt.Sprint(p)), "stack", string(debug.Stack()))
+			t.log.Error("panic", "value", escape.Line(fmt.Sprint(p)), "stack", string(debug.Stack()))
 			err = errors.New("a mistake in preadmit: its log says which")
 		}
 		if t.dir != "" {

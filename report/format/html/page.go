@@ -1,0 +1,127 @@
+package html
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"strings"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format/escape"
+	"github.com/preadmit/preadmit/report/format/outline"
+)
+
+// newPage makes all parts of a page, and what the page itself says.
+func newPage(r *report.Report, opts Options) (*page, pageView, error) {
+	templates, err := template.New("").Parse(templates)
+	if err != nil {
+		return nil, pageView{}, err
+	}
+	h := &page{
+		templates: templates, opts: opts,
+		compared: r.Change.Base != nil, anchors: map[changeKey]string{},
+	}
+	view := h.view(r)
+	return h, view, h.err
+}
+
+// page makes the parts of a page.
+type page struct {
+	templates *template.Template
+	opts      Options
+	// compared is set when there is a base.
+	compared bool
+	// anchors are the places of objects in the rendered diff.
+	anchors map[changeKey]string
+	count   int
+	err     error
+}
+
+// pageView is what the page's template shows.
+type pageView struct {
+	Style     template.CSS
+	StyleHash string
+	Title     string
+	// Class is the worst that the report tells: deny, warn, audit or clean.
+	Class            string
+	Headline, Counts string
+	// Detail is the headline with what is new and what is not.
+	Detail     string
+	Base, Head string
+	// Many is set for a page so large that a browser should not lay out all of it at
+	// once.
+	Many     bool
+	Sections []sectionView
+	MadeBy   string
+}
+
+// sectionView is a section with its heading.
+type sectionView struct {
+	ID, Title, Intro string
+	Count            int
+	// Fold, when set, hides the body behind this text.
+	Fold    string
+	Body    template.HTML
+	LeftOut string
+}
+
+func (h *page) view(r *report.Report) pageView {
+	hash := sha256.Sum256([]byte(style))
+	v := pageView{
+		Style: template.CSS(style), StyleHash: base64.StdEncoding.EncodeToString(hash[:]),
+		Class: pageClass(r), Headline: capital(outline.Outcome(outline.TallyOf(r.Findings), r, false)), Head: outline.Revision(r.Change.Head),
+		Counts: fmt.Sprintf("%s, %s, %s", outline.RootsText(r.Summary.Roots), outline.Count(r.Summary.Requests, "request"), outline.Policies(r.Summary.Policies)),
+		MadeBy: toolText(r.Tool),
+	}
+	if r.Change.Base != nil {
+		v.Base = outline.Revision(*r.Change.Base)
+	}
+	if detail := outline.Outcome(outline.TallyOf(r.Findings), r, h.compared); capital(detail) != v.Headline {
+		v.Detail = detail
+	}
+	v.Title = "preadmit: " + v.Headline
+	changes := h.changes(r.Changes) // before the findings, which link to it
+	fresh, existing := outline.SplitEntries(r, h.opts.Quiet)
+	v.Many = len(fresh)+len(existing) > manyEntries
+	v.add(h.findings("findings", "Findings", fresh, findingsBytes))
+	if !h.opts.Quiet {
+		v.add(h.indeterminate(r.Indeterminate))
+		v.add(changes)
+		v.add(folded(h.findings("existing", "Findings that the base has too", existing, existingBytes)))
+		v.add(h.remarks(r.Diagnostics))
+		v.add(h.resolved(r.Findings))
+	}
+	return v
+}
+
+// add adds a section, if it tells anything.
+func (v *pageView) add(s sectionView) {
+	if s.Count > 0 {
+		v.Sections = append(v.Sections, s)
+	}
+}
+
+func folded(s sectionView) sectionView {
+	s.Fold = "Show " + outline.Count(s.Count, "finding")
+	return s
+}
+
+// capital begins text with a capital letter.
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// pageClass is the worst that a report tells.
+func pageClass(r *report.Report) string {
+	if a := outline.Worst(r); a != "" {
+		return actionClass(a)
+	}
+	return "clean"
+}
+
+func toolText(t report.Tool) string {
+	text := outline.Join(" ", escape.Text(t.Name), escape.Text(t.Version))
+	if t.Kubernetes != "" {
+		text += ", as Kubernetes " + escape.Text(t.Kubernetes)
+	}
+	return text
+}

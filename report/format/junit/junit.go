@@ -1,0 +1,120 @@
+package junit
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format/escape"
+	"github.com/preadmit/preadmit/report/format/excerpt"
+	"github.com/preadmit/preadmit/report/format/outline"
+)
+
+// junitOptions are those of report.Report.Verdict: what fails the run is a failure.
+type Options struct {
+	FailOn   string
+	Existing bool
+}
+
+// writeJUnit writes a suite for each root: a case for each finding and for what could
+// not be judged. What fails the run is a failure, a root that does not render an
+// error, what could not be judged skipped; other findings pass and say so. The first
+// suite is about the scan itself.
+func Write(w *bufio.Writer, r *report.Report, opts Options) error {
+	scan := Suite{Name: "preadmit scan"}
+	scan.Add(scanCase(r, opts))
+	suites := []*Suite{&scan}
+	byRoot := map[string]*Suite{}
+	of := func(root string) *Suite {
+		name := "root " + escape.Text(cmp.Or(root, "(none)"))
+		if byRoot[name] == nil {
+			byRoot[name] = &Suite{Name: name}
+			suites = append(suites, byRoot[name])
+		}
+		return byRoot[name]
+	}
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Status != report.StatusResolved {
+			of(f.Root).Add(findingCase(f, opts))
+		}
+	}
+	for i := range r.Indeterminate {
+		n := &r.Indeterminate[i]
+		of(n.Root).Add(unjudgedCase(n, opts))
+	}
+	all := make([]Suite, len(suites))
+	for i, s := range suites {
+		all[i] = *s
+	}
+	return WriteSuites(w, "preadmit scan", all)
+}
+
+// scanCase is the scan as a whole: an error when it is not complete.
+func scanCase(r *report.Report, opts Options) Case {
+	t := outline.TallyOf(r.Findings)
+	text := fmt.Sprintf("%s in %s, %s", outline.Outcome(t, r, r.Change.Base != nil), outline.RootsText(r.Summary.Roots), outline.Count(r.Summary.Requests, "request"))
+	lines := []string{text}
+	for _, d := range outline.Remarks(r.Diagnostics) {
+		line := escape.Text(d.Severity) + ": " + strings.Join(escape.Lines(d.Message), "\n  ")
+		if d.Location != nil {
+			line = outline.Place(d.Location) + ": " + line
+		}
+		lines = append(lines, line)
+	}
+	c := Case{Name: "scan", Output: textOf(lines)}
+	if r.Verdict(opts.FailOn, opts.Existing) == report.VerdictIncomplete {
+		c.Error = &Message{Message: "a root that should have been judged does not render", Type: "incomplete"}
+	}
+	return c
+}
+
+func findingCase(f *report.Finding, opts Options) Case {
+	rule := outline.Join(" ", escape.Text(cmp.Or(f.Policy, string(f.Cause))), validationOf(f))
+	c := Case{
+		Name:      outline.Join(": ", outline.Join(" ", escape.Text(f.Operation), outline.ObjectName(f.Object)), rule),
+		Classname: escape.Text(cmp.Or(f.Policy, "preadmit/"+string(f.Cause))),
+	}
+	lines := escape.Lines(f.Message)
+	message := &Message{Message: lines[0], Type: escape.Text(string(f.Action))}
+	lines = append(lines, "at "+outline.Place(&f.Location))
+	lines = append(lines, excerpt.Lines(&f.Location)...)
+	lines = append(lines, (&outline.Entry{Finding: f}).Details(false, false)...)
+	message.Text = escape.GuardAll(lines)
+	switch {
+	case !f.Fails(opts.FailOn, opts.Existing):
+		c.Output = textOf(append([]string{escape.Text(string(f.Action)) + ", " + escape.Text(string(f.Status)) + ":"}, lines...))
+	case f.Cause == report.CauseRender:
+		c.Error = message
+	default:
+		c.Failure = message
+	}
+	return c
+}
+
+func validationOf(f *report.Finding) string {
+	if f.Validation == nil {
+		return ""
+	}
+	return fmt.Sprintf("validations[%d]", *f.Validation)
+}
+
+func unjudgedCase(n *report.Indeterminate, opts Options) Case {
+	lines := escape.Lines(n.Why)
+	message := &Message{Message: "not judged: " + lines[0], Type: "indeterminate"}
+	if n.Location != nil {
+		lines = append(lines, "at "+outline.Place(n.Location))
+	}
+	message.Text = escape.GuardAll(lines)
+	c := Case{
+		Name:      outline.Join(": ", cmp.Or(outline.ObjectName(n.Object), escape.Text(n.What)), escape.Text(n.Policy)),
+		Classname: "preadmit/indeterminate",
+	}
+	if n.Fails(opts.FailOn, opts.Existing) {
+		c.Failure = message
+	} else {
+		c.Skipped = message
+	}
+	return c
+}

@@ -1,0 +1,92 @@
+package markdown
+
+import (
+	"bufio"
+	"fmt"
+	"sort"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format/escape"
+	"github.com/preadmit/preadmit/report/format/outline"
+)
+
+const (
+	// sheetDiffLines is the most lines of one object's diff on a sheet with a limit, so
+	// that one object leaves room for others.
+	maxDiffLines = 200
+	// changeTitle is the most of an object's title, in runes.
+	maxTitle = 300
+)
+
+func WriteDiff(w *bufio.Writer, c *report.Comparison, opts Options) error {
+	m := &writer{limitedText: limitedText{limit: opts.Limit}, opts: opts, compared: true}
+	m.put("### " + outline.ChangesSummary(&c.Changes, c.Indeterminate) + "\n")
+	m.reserve("", leftOutRunes)
+	if !opts.Quiet {
+		heading := "\n#### Not compared: the change touches these roots, and they do not render\n"
+		for _, u := range outline.Reasons(c.Indeterminate) {
+			m.item(heading+m.reason(u), "root that is not compared", u.Count())
+			heading = ""
+		}
+	}
+	m.changes(&c.Changes)
+	if !opts.Quiet {
+		m.remarks(c.Diagnostics)
+	}
+	m.end(m.leftOut())
+	_, err := w.WriteString(m.String())
+	return err
+}
+
+// rendered puts the rendered diff of a report, if it has one: what a reader of the
+// findings may want to see next.
+func (s *limitedText) rendered(c *report.Changes) {
+	if c == nil || len(c.Objects)+c.LeftOut == 0 {
+		return
+	}
+	heading := "\n#### Rendered diff: " + outline.ChangesSummary(c, nil) + "\n"
+	if !s.fits(heading) {
+		s.leave("changed object", len(c.Objects)+c.LeftOut)
+		return
+	}
+	s.put(heading)
+	s.changes(c)
+}
+
+// changes puts each object's diff, folded. The last that finds room is cut at a line;
+// the others are counted.
+func (s *limitedText) changes(c *report.Changes) {
+	for i := range c.Objects {
+		o := &c.Objects[i]
+		lines := len(o.Diff)
+		if s.limit > 0 {
+			lines = min(lines, maxDiffLines)
+		}
+		if !s.fits(foldedChange(o, lines)) {
+			lines = sort.Search(lines, func(n int) bool { return !s.fits(foldedChange(o, n+1)) })
+		}
+		s.item(foldedChange(o, lines), "changed object", 1)
+	}
+	if c.LeftOut > 0 {
+		s.item(fmt.Sprintf("\n%s not listed.\n", outline.Count(c.LeftOut, "more changed object")), "changed object", c.LeftOut)
+	}
+}
+
+// foldedChange is an object's diff with its first lines only.
+func foldedChange(o *report.ObjectChange, lines int) string {
+	rest := *o
+	rest.Cut += len(o.Diff) - lines
+	text := fmt.Sprintf("\n<details><summary><code>%s</code> +%d -%d</summary>\n\n", escape.GuardHTML(escape.HTML(escape.Clip(changeTitleOf(o), maxTitle))), o.Added, o.Removed)
+	if lines > 0 {
+		text += escape.CodeBlock("diff", o.Diff[:lines])
+	}
+	if note := outline.ChangeNote(&rest); note != "" {
+		text += "\n" + escape.CodeSpan("… "+note) + "\n"
+	}
+	return text + "\n</details>\n"
+}
+
+// changeTitleOf is like "UPDATE Deployment shop/web, root overlays/prod".
+func changeTitleOf(o *report.ObjectChange) string {
+	return outline.Request(&report.Finding{Operation: o.Operation, Object: &o.Object, Root: o.Root})
+}

@@ -1,0 +1,131 @@
+package markdown
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format/escape"
+	"github.com/preadmit/preadmit/report/format/outline"
+)
+
+// mostMarkdownPlaces is the number of places listed below one reason.
+const maxPlaces = 10
+
+// unjudged lists what could not be judged, reason by reason; what the change does not
+// touch is counted.
+func (m *writer) unjudged(list []report.Indeterminate) {
+	left, untouched := list, 0
+	if !m.opts.Verbose {
+		left, untouched = outline.Touched(list)
+	}
+	heading := "\n#### Not judged, so not known to be allowed\n"
+	for _, u := range outline.Reasons(left) {
+		m.item(heading+m.reason(u), "unjudged place", u.Count())
+		heading = ""
+	}
+	if untouched > 0 {
+		m.item(fmt.Sprintf("%s\n%d indeterminate that the change does not touch.\n", heading, untouched), "unjudged place", untouched)
+	}
+}
+
+func (m *writer) reason(u *outline.Reason) string {
+	text := "\n" + escape.Quote(u.Why) + "\n"
+	for i, pl := range u.Places {
+		if i == maxPlaces && len(u.Places) > maxPlaces+1 {
+			return text + "- and " + outline.Count(len(u.Places)-i, "more place") + "\n"
+		}
+		text += "- " + escape.CodeSpan(escape.Clip(pl.Text(m.opts.Verbose), 500)) + "\n"
+	}
+	return text
+}
+
+// existing tells what the base has too, in a list: the change is not to blame.
+func (m *writer) existing(entries []*outline.Entry) {
+	var lines []listItem
+	n := 0
+	for _, e := range entries {
+		n += 1 + len(e.Also)
+		lines = append(lines, listItem{m.brief(e.Finding), 1 + len(e.Also)})
+	}
+	m.folded(outline.Count(n, "finding")+" that the base has too", "existing finding", lines)
+}
+
+// remarks lists what is no verdict.
+func (m *writer) remarks(list []report.Diagnostic) {
+	var lines []listItem
+	remarks := outline.Remarks(list)
+	for _, r := range remarks {
+		text := "**" + outline.SeverityWord(r.Severity) + "** "
+		if r.Location != nil {
+			text += m.place(r.Location) + " "
+		} else if r.Root != "" {
+			text += "root " + escape.CodeSpan(escape.Clip(r.Root, 300)) + " "
+		}
+		lines = append(lines, listItem{text + escape.CodeSpan(outline.FirstLine(r.Message)), 1})
+	}
+	m.folded(outline.Count(len(remarks), "remark"), "remark", lines)
+}
+
+// resolved lists what the change makes better.
+func (m *writer) resolved(findings []report.Finding) {
+	var lines []listItem
+	for i := range findings {
+		if f := &findings[i]; f.Status == report.StatusResolved {
+			lines = append(lines, listItem{m.brief(f), 1})
+		}
+	}
+	m.folded(fmt.Sprintf("%d resolved by this change", len(lines)), "resolved finding", lines)
+}
+
+// brief is a finding in one line.
+func (m *writer) brief(f *report.Finding) string {
+	text := outline.ActionWords(f.Action) + " " + m.place(&f.Location) + " "
+	if f.Policy != "" {
+		text += "by " + escape.CodeSpan(escape.Clip(f.Policy, 300)) + " "
+	}
+	return text + escape.CodeSpan(outline.FirstLine(f.Message))
+}
+
+// told is a line of a list, and how many it stands for.
+type listItem struct {
+	text string
+	n    int
+}
+
+// folded puts a list that is shown on demand, as far as there is room.
+func (m *writer) folded(summary, noun string, lines []listItem) {
+	if len(lines) == 0 {
+		return
+	}
+	open, closing := "\n<details><summary>"+escape.HTML(summary)+"</summary>\n\n", "\n</details>\n"
+	if !m.fits(open + "- " + lines[0].text + "\n" + closing) {
+		for _, l := range lines {
+			m.leave(noun, l.n)
+		}
+		return
+	}
+	m.put(open)
+	m.reserve(closing, 0)
+	for _, l := range lines {
+		m.item("- "+l.text+"\n", noun, l.n)
+	}
+	m.end(closing)
+}
+
+// detailRunes bounds a line of details.
+const detailRunes = 2000
+
+// fold is lines that are shown on demand, each as code.
+func fold(summary string, lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n<details><summary>" + escape.HTML(summary) + "</summary>\n\n")
+	for _, l := range lines {
+		b.WriteString("- " + escape.CodeSpan(escape.Clip(l, detailRunes)) + "\n")
+	}
+	b.WriteString("\n</details>\n")
+	return b.String()
+}

@@ -1,0 +1,182 @@
+package markdown
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format/escape"
+	"github.com/preadmit/preadmit/report/format/excerpt"
+	"github.com/preadmit/preadmit/report/format/outline"
+)
+
+// markdownOptions steer how a report is written as Markdown.
+type Options struct {
+	// Limit is the most characters (Unicode code points) of the text; 0 is no limit.
+	// What does not fit is left out as a whole, the least severe first, and counted.
+	Limit int
+	// Blob is the URL of the head's files, like https://github.com/o/r/blob/SHA/: when
+	// it is set, places are links.
+	Blob string
+	// Verbose adds every request and place, and what the change does not touch.
+	Verbose bool
+	// Quiet leaves only denials and the summary.
+	Quiet bool
+}
+
+// writeMarkdown writes the report for a comment or a summary on GitHub: what it comes
+// to; what is new, the worst first and policy by policy; what could not be judged;
+// and, folded, what was there before, remarks, and what got better. It has no
+// durations, so that equal reports give equal text.
+//
+// Nothing of a repository is read as Markdown: it is in code spans and fences.
+func Write(w *bufio.Writer, r *report.Report, opts Options) error {
+	m := &writer{limitedText: limitedText{limit: opts.Limit}, opts: opts, compared: r.Change.Base != nil}
+	m.head(r)
+	m.reserve(m.foot(r), leftOutRunes)
+	fresh, existing := outline.SplitEntries(r, opts.Quiet)
+	m.findings(fresh)
+	if !opts.Quiet {
+		m.unjudged(r.Indeterminate)
+		m.rendered(r.Changes)
+		m.existing(existing)
+		m.remarks(r.Diagnostics)
+		m.resolved(r.Findings)
+	}
+	m.end(m.leftOut())
+	m.end(m.foot(r))
+	_, err := w.WriteString(m.String())
+	return err
+}
+
+// markdown writes a report onto a sheet.
+type writer struct {
+	limitedText
+	opts Options
+	// compared is set when there is a base.
+	compared bool
+}
+
+// head is the title and the counts.
+func (m *writer) head(r *report.Report) {
+	t := outline.TallyOf(r.Findings)
+	m.put(fmt.Sprintf("### %s preadmit: %s\n\n", sign(t, r), outline.Outcome(t, r, false)))
+	detail := ""
+	if m.compared && outline.Outcome(t, r, true) != outline.Outcome(t, r, false) {
+		detail = outline.Outcome(t, r, true) + " in "
+	}
+	m.put(fmt.Sprintf("%s%s, %s, %s\n", detail, outline.RootsText(r.Summary.Roots), outline.Count(r.Summary.Requests, "request"), outline.Policies(r.Summary.Policies)))
+}
+
+// foot says by what and of what the report was made.
+func (m *writer) foot(r *report.Report) string {
+	return "\n<sub>" + escape.CodeSpan(escape.Clip(outline.MadeBy(r), 300)) + "</sub>\n"
+}
+
+// sign is the emoji for the worst that a change brings.
+func sign(t outline.Tally, r *report.Report) string {
+	left, _ := outline.Touched(r.Indeterminate)
+	switch {
+	case t[report.ActionDeny][report.StatusNew] > 0:
+		return ":x:"
+	case t.Open(report.ActionDeny) > 0, t.Open(report.ActionWarn) > 0, len(left) > 0:
+		return ":warning:"
+	case t.Open(report.ActionAudit) > 0:
+		return ":information_source:"
+	}
+	return ":white_check_mark:"
+}
+
+// findings tells entries below a heading for each action and rule.
+func (m *writer) findings(entries []*outline.Entry) {
+	for _, g := range outline.GroupByRule(entries) {
+		heading := fmt.Sprintf("\n#### %s\n", ruleTitle(g))
+		for i, e := range g.Entries {
+			if m.full {
+				m.leave("finding", 1+len(e.Also))
+				continue
+			}
+			text := m.entry(e)
+			if i == 0 {
+				text = heading + text
+			}
+			m.item(text, "finding", 1+len(e.Also))
+		}
+	}
+}
+
+// ruleTitle is the heading of a group.
+func ruleTitle(g *outline.RuleGroup) string {
+	title := g.Lead() + g.Words
+	if g.Name != "" {
+		title += " " + escape.CodeSpan(g.Name)
+	}
+	return title
+}
+
+// entry is one finding: where, about what, the message, the lines, and the rest
+// folded.
+func (m *writer) entry(e *outline.Entry) string {
+	about := outline.Join(" ", e.Operation, outline.ObjectName(e.Object))
+	line := m.place(&e.Location)
+	if about != "" {
+		line += " " + escape.CodeSpan(escape.Clip(about, 300))
+	}
+	if marks := m.marks(e.Finding); marks != "" {
+		line += " " + marks
+	}
+	text := "\n" + line + "\n\n" + escape.Quote(e.Message)
+	if lines := excerpt.Lines(&e.Location); len(lines) > 0 {
+		text += "\n" + escape.CodeBlock("", lines)
+	}
+	return text + fold("Details", m.details(e))
+}
+
+// marks says what else a reader must know.
+func (m *writer) marks(f *report.Finding) string {
+	var out []string
+	if f.Location.Tree == "base" {
+		out = append(out, "as it was at the base")
+	}
+	if f.Policies == report.PoliciesProposed {
+		out = append(out, "by the proposed policies")
+	}
+	if note := outline.GeneratedNote(f); note != "" {
+		out = append(out, escape.CodeSpan(note))
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return "(" + strings.Join(out, ", ") + ")"
+}
+
+// place is path:line in bold, linked if it is known to what.
+func (m *writer) place(l *report.Location) string {
+	name := cmp.Or(l.Path, "(no file)")
+	if l.StartLine > 0 {
+		name += fmt.Sprintf(":%d", l.StartLine)
+	}
+	text := escape.CodeSpan(escape.Clip(name, 300))
+	if url := outline.Link(m.opts.Blob, l); url != "" {
+		return "**[" + text + "](" + url + ")**"
+	}
+	return "**" + text + "**"
+}
+
+// details are the lines of an entry that are folded.
+func (m *writer) details(e *outline.Entry) []string {
+	requests, more := e.Requests(m.opts.Verbose)
+	out := slices.Clone(requests)
+	if more > 0 {
+		out = append(out, "and "+outline.Count(more, "more request"))
+	}
+	if e.Location.Field != "" {
+		out = append(out, "field "+escape.Text(e.Location.Field))
+	}
+	out = append(out, e.Chain(m.opts.Verbose), outline.DecidedBy(e.Finding), outline.CauseNote(e.Finding))
+	out = append(out, outline.VerboseDetails(e.Finding)...)
+	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
+}

@@ -1,0 +1,133 @@
+package mask
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/report"
+)
+
+// maskLint hides what neighbours of policies in a file hold, as maskSecrets does.
+func Lint(r *report.LintReport) *report.LintReport {
+	c := *r
+	c.Findings = maskEach(c.Findings, func(f *report.LintFinding) (changed bool) {
+		f.Location, changed = maskLocation(f.Location, false)
+		return changed
+	})
+	c.Indeterminate, c.Diagnostics = maskRemarks(c.Indeterminate, c.Diagnostics)
+	return &c
+}
+
+// mask stands for a value that is not shown.
+const mask = "***"
+
+// maskSecrets gives the report with excerpts of Secrets masked. The report itself
+// is not modified; what needs no mask is shared with it.
+func Report(r *report.Report) *report.Report {
+	c := *r
+	c.Findings = maskEach(c.Findings, func(f *report.Finding) bool {
+		l, changed := maskLocation(f.Location, isSecret(f.Object))
+		f.Location = l
+		return changed
+	})
+	c.Indeterminate, c.Diagnostics = maskRemarks(c.Indeterminate, c.Diagnostics)
+	return &c
+}
+
+func maskRemarks(indeterminate []report.Indeterminate, diagnostics []report.Diagnostic) ([]report.Indeterminate, []report.Diagnostic) {
+	indeterminate = maskEach(indeterminate, func(n *report.Indeterminate) (changed bool) {
+		n.Location, changed = maskPointer(n.Location, isSecret(n.Object))
+		return changed
+	})
+	return indeterminate, maskEach(diagnostics, func(d *report.Diagnostic) (changed bool) {
+		d.Location, changed = maskPointer(d.Location, false)
+		return changed
+	})
+}
+
+// maskEach applies edit to copies and returns the list itself when none changed.
+func maskEach[T any](list []T, edit func(*T) bool) []T {
+	out := list
+	copied := false
+	for i := range list {
+		v := list[i]
+		if !edit(&v) {
+			continue
+		}
+		if !copied {
+			out, copied = slices.Clone(list), true
+		}
+		out[i] = v
+	}
+	return out
+}
+
+func isSecret(o *report.Object) bool { return o != nil && o.Kind == "Secret" }
+
+func maskPointer(l *report.Location, secret bool) (*report.Location, bool) {
+	if l == nil {
+		return nil, false
+	}
+	masked, changed := maskLocation(*l, secret)
+	if !changed {
+		return l, false
+	}
+	return &masked, true
+}
+
+// maskLocation masks the excerpt of a location and of its related ones when the
+// object is a Secret, or the excerpt itself shows one (a neighbour in the file).
+func maskLocation(l report.Location, secret bool) (report.Location, bool) {
+	changed := false
+	if len(l.Snippet) > 0 && (secret || showsSecret(l.Snippet)) {
+		lines := make([]string, len(l.Snippet))
+		for i, line := range l.Snippet {
+			lines[i] = maskLine(line)
+		}
+		l.Snippet, changed = lines, true
+	}
+	related := maskEach(l.Related, func(rel *report.Location) bool {
+		m, ok := maskLocation(*rel, secret)
+		*rel = m
+		changed = changed || ok
+		return ok
+	})
+	l.Related = related
+	return l, changed
+}
+
+// These are compiled once and never change.
+var (
+	// secretSign is a line that only a Secret, in YAML or JSON, has.
+	secretSign = regexp.MustCompile(`\bkind["']?\s*:\s*["']?Secret["']?\s*([,}#]|$)|\bstringData["']?\s*:`)
+	// topLevel is a field of the object itself, by its indent, that holds no secret.
+	topLevel = regexp.MustCompile(`^(apiVersion|kind|type|immutable):`)
+	// leftHandSide is `key: ` of YAML or JSON, or `KEY=` of an env file or literal,
+	// after list dashes and braces.
+	leftHandSide = regexp.MustCompile(`^\s*(- +)*[{]?\s*("[^"]*"|'[^']*'|[\w./-]+)\s*:(\s+|$)|^\s*(- +)*["']?[\w.-]+=[^=\s]`)
+)
+
+func showsSecret(lines []string) bool {
+	return slices.ContainsFunc(lines, secretSign.MatchString)
+}
+
+// maskLine hides the right-hand side of `key: value` and `KEY=value`, and all of a
+// line that is neither (the lines of a block scalar, a folded value).
+func maskLine(line string) string {
+	t := strings.TrimSpace(line)
+	if t == "" || t == "---" || topLevel.MatchString(line) {
+		return line
+	}
+	if at := leftHandSide.FindStringIndex(line); at != nil {
+		left := line[:at[1]]
+		if i := strings.IndexByte(left, '='); i >= 0 && !strings.Contains(left, ":") {
+			left = left[:i+1]
+		}
+		if strings.TrimSpace(left) == t {
+			return line
+		}
+		return left + mask
+	}
+	return line[:len(line)-len(strings.TrimLeft(line, " \t"))] + mask
+}

@@ -1,0 +1,49 @@
+package mask
+
+import (
+	"testing"
+
+	"github.com/preadmit/preadmit/report"
+)
+
+func TestMaskLine(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                                "",
+		"---":                             "---",
+		"kind: Secret":                    "kind: Secret",
+		"data:":                           "data:",
+		"  password: aHVudGVyMg==":        "  password: ***",
+		"  kind: aHVudGVyMg==":            "  kind: ***",
+		`  "tls.key": "abc",`:             `  "tls.key": ***`,
+		"  - literal: x":                  "  - literal: ***",
+		"- password=hunter2":              "- password=***",
+		"PASSWORD=hunter2":                "PASSWORD=***",
+		"    c2VjcmV0cw==":                "    ***",
+		"    c2VjcmV0cw=":                 "    ***",
+		"    -----BEGIN PRIVATE KEY-----": "    ***",
+		"db.example.com:5432:db:me:pw":    "***",
+		"# was: hunter2":                  "***",
+		`{"data": {"p": "x"}}`:            `{"data": ***`,
+		"  cert: |":                       "  cert: ***",
+	} {
+		if got := maskLine(in); got != want {
+			t.Errorf("maskLine(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestOnlySecretsAreMasked(t *testing.T) {
+	for _, lines := range [][]string{
+		{"kind: SecretStore", "name: x"}, {"kind: SealedSecret", "name: x"}, {"- kind: ConfigMap", "  name: x"},
+	} {
+		l := report.Location{Snippet: lines, SnippetLine: 1}
+		if masked, changed := maskLocation(l, false); changed || masked.Snippet[1] != lines[1] {
+			t.Errorf("%q was masked: %q", lines, masked.Snippet)
+		}
+	}
+	for _, line := range []string{"kind: Secret", `"kind":"Secret"}`, "  kind: 'Secret'", "- kind: Secret # x", "stringData: {a: b}"} {
+		if !showsSecret([]string{"x: y", line}) {
+			t.Errorf("%q does not show a Secret", line)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package outline
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format/escape"
+)
+
+// mostRequests is the number of requests listed below an entry that repeats.
+const mostRequests = 3
+
+// details lists what a reader may want to know about an entry besides its message,
+// one line each: what was asked, who decided, why it is not a plain verdict.
+// labelled says that the field's name was already shown.
+func (e *Entry) Details(labelled, verbose bool) []string {
+	var out []string
+	if field := escape.Text(e.Location.Field); field != "" && !labelled {
+		out = append(out, "field "+field)
+	}
+	if chain := e.Chain(verbose); chain != "" {
+		out = append(out, chain)
+	}
+	out = append(out, e.someRequests(verbose)...)
+	if note := GeneratedNote(e.Finding); note != "" {
+		out = append(out, note)
+	}
+	if by := DecidedBy(e.Finding); by != "" {
+		out = append(out, by)
+	}
+	if note := CauseNote(e.Finding); note != "" {
+		out = append(out, note)
+	}
+	if verbose {
+		out = append(out, VerboseDetails(e.Finding)...)
+	}
+	return out
+}
+
+// someRequests lists the requests of an entry; a few of them unless all are wanted.
+func (e *Entry) someRequests(all bool) []string {
+	out, more := e.Requests(all)
+	if more > 0 {
+		out = append(out, "and "+Count(more, "more request")+" (-v lists them)")
+	}
+	return out
+}
+
+// requests lists the requests of an entry and counts those it leaves out.
+func (e *Entry) Requests(all bool) (list []string, more int) {
+	if s := Request(e.Finding); s != "" {
+		list = append(list, s)
+	}
+	for i, f := range e.Also {
+		if i+1 == mostRequests && len(e.Also) > mostRequests && !all {
+			return list, len(e.Also) - i
+		}
+		list = append(list, Request(f))
+	}
+	return list, 0
+}
+
+// requestOf says what was asked, like "UPDATE Deployment shop/web, root prod".
+func Request(f *report.Finding) string {
+	var parts []string
+	if ask := Join(" ", escape.Text(f.Operation), ObjectName(f.Object)); ask != "" {
+		parts = append(parts, ask)
+	}
+	if f.Root != "" {
+		parts = append(parts, "root "+escape.Text(f.Root))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// objectName is like "Deployment shop/web".
+func ObjectName(o *report.Object) string {
+	if o == nil {
+		return ""
+	}
+	name := o.Name
+	if name == "" && o.GenerateName != "" {
+		name = o.GenerateName + "*"
+	}
+	return Join(" ", escape.Text(o.Kind), Join("/", escape.Text(o.Namespace), escape.Text(name)))
+}
+
+// decidedBy names policy, validation, binding and param.
+func DecidedBy(f *report.Finding) string {
+	var parts []string
+	if f.Policy != "" {
+		parts = append(parts, "policy "+escape.Text(f.Policy))
+	}
+	if f.Validation != nil {
+		parts = append(parts, fmt.Sprintf("validations[%d]", *f.Validation))
+	}
+	if f.Binding != "" {
+		parts = append(parts, "binding "+escape.Text(f.Binding))
+	}
+	if f.Param != nil {
+		parts = append(parts, "param "+Join("/", escape.Text(f.Param.Namespace), escape.Text(f.Param.Name)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// generatedNote says that not the object itself will be refused, but one that its
+// controller creates of it.
+func GeneratedNote(f *report.Finding) string {
+	if f.Generated == nil {
+		return ""
+	}
+	what := "the " + escape.Text(f.Generated.Kind) + " it creates"
+	switch f.Action {
+	case report.ActionDeny:
+		return what + " will be refused"
+	case report.ActionWarn:
+		return what + " will be warned about"
+	}
+	return what + " will be noted for audit"
+}
+
+// causeNote explains causes other than a validation that is false.
+func CauseNote(f *report.Finding) string {
+	switch f.Cause {
+	case report.CauseError:
+		return "the expression could not be evaluated, and failurePolicy is Fail"
+	case report.CauseConfiguration:
+		return "the policy cannot be applied as it is configured"
+	case report.CausePolicy:
+		return "the API server would refuse this policy or binding; it has no effect"
+	case report.CauseSchema:
+		if f.Generated != nil {
+			return "decided before any policy, by the API server itself"
+		}
+		return "decided before any policy: the object does not fit its schema"
+	case report.CauseRender:
+		return "the root does not render, so none of its objects could be judged"
+	}
+	return ""
+}
+
+func VerboseDetails(f *report.Finding) []string {
+	var out []string
+	if f.Generated != nil {
+		out = append(out, "what it creates is "+ObjectName(f.Generated))
+	}
+	if f.Expression != "" {
+		out = append(out, "expression "+escape.Text(strings.Join(strings.Fields(f.Expression), " ")))
+	}
+	if f.Reason != "" {
+		out = append(out, "reason "+escape.Text(f.Reason))
+	}
+	if len(f.Actions) > 1 {
+		var names []string
+		for _, a := range f.Actions {
+			names = append(names, escape.Text(string(a)))
+		}
+		out = append(out, "actions "+strings.Join(names, ", "))
+	}
+	if f.Definition != nil {
+		out = append(out, "written in "+escape.Text(DefinedAt(f.Definition)))
+	}
+	for i := range f.Location.Related {
+		rel := &f.Location.Related[i]
+		out = append(out, Join(": ", "see "+Place(rel), escape.Text(rel.Message)))
+	}
+	if !f.Location.Exact {
+		out = append(out, "the place is the nearest one known, not proven")
+	}
+	if f.Fingerprint != "" {
+		out = append(out, "fingerprint "+escape.Text(f.Fingerprint))
+	}
+	return out
+}

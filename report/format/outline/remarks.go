@@ -1,0 +1,52 @@
+package outline
+
+import (
+	"slices"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format/escape"
+)
+
+// severityWord is that of a diagnostic, or what says that it is none.
+func SeverityWord(s string) string {
+	switch s {
+	case "error", "warning", "note":
+		return s
+	}
+	return "remark"
+}
+
+// firstLineRunes bounds the first line of a message.
+const firstLineRunes = 2000
+
+// firstLine is the first line of a message.
+func FirstLine(s string) string { return escape.Clip(escape.Lines(s)[0], firstLineRunes) }
+
+// remark is a diagnostic and the roots it was made for.
+type Remark struct {
+	*report.Diagnostic
+	Roots []string
+}
+
+// remarksOf merges diagnostics that say the same of one place.
+func Remarks(list []report.Diagnostic) []*Remark {
+	type key struct{ severity, message, place string }
+	var order []*Remark
+	seen := map[key]*Remark{}
+	for i := range list {
+		d := &list[i]
+		k := key{severity: d.Severity, message: d.Message}
+		if d.Location != nil {
+			k.place = Place(d.Location)
+		}
+		r := seen[k]
+		if r == nil || k.place == "" {
+			r = &Remark{Diagnostic: d}
+			seen[k], order = r, append(order, r)
+		}
+		if d.Root != "" && !slices.Contains(r.Roots, escape.Text(d.Root)) {
+			r.Roots = append(r.Roots, escape.Text(d.Root))
+		}
+	}
+	return order
+}

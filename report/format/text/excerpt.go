@@ -1,0 +1,26 @@
+package text
+
+import (
+	"strconv"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format/excerpt"
+	"github.com/preadmit/preadmit/report/format/terminal"
+)
+
+// excerpt writes an excerpt. It reports whether the field's name stands beside the
+// underline.
+func (p *printer) excerpt(l *report.Location, margin int, mark style) (labelled bool) {
+	for _, line := range excerpt.Draw(l, p.width-margin-3) {
+		switch {
+		case line.Number == 0:
+			p.line(blanks(margin), span{" | ", gutter}, span{line.Text, mark})
+		case line.Marked:
+			p.line(span{terminal.PadLeft(strconv.Itoa(line.Number), margin), gutter}, span{" > ", mark}, span{line.Text, plainStyle})
+		default:
+			p.line(span{terminal.PadLeft(strconv.Itoa(line.Number), margin), gutter}, span{" | ", gutter}, span{line.Text, plainStyle})
+		}
+		labelled = labelled || line.Labelled
+	}
+	return labelled
+}

@@ -1,0 +1,73 @@
+package text
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/report"
+)
+
+// style is the parameters of an ANSI SGR sequence; empty means no colour. Only the
+// sixteen colours every terminal theme defines are used.
+type style string
+
+const (
+	plainStyle style = ""
+	bold       style = "1"
+	dim        style = "2"
+	gutter     style = "2;36"
+	red        style = "1;31"
+	yellow     style = "1;33"
+	blue       style = "1;34"
+	green      style = "1;32"
+)
+
+func actionStyle(a report.Action) style {
+	switch a {
+	case report.ActionDeny:
+		return red
+	case report.ActionWarn:
+		return yellow
+	}
+	return blue
+}
+
+// span is a piece of a line in one style.
+type span struct {
+	text  string
+	style style
+}
+
+// paint joins spans into a line with colours.
+func paint(spans []span) string {
+	var b strings.Builder
+	for _, s := range spans {
+		if s.style == plainStyle || s.text == "" {
+			b.WriteString(s.text)
+			continue
+		}
+		b.WriteString("\x1b[" + string(s.style) + "m" + s.text + "\x1b[0m")
+	}
+	return b.String()
+}
+
+// bare joins spans without colours.
+func bare(spans []span) string {
+	var b strings.Builder
+	for _, s := range spans {
+		b.WriteString(s.text)
+	}
+	return b.String()
+}
+
+// trimEnd gives spans without the blanks at the end of the line.
+func trimEnd(spans []span) []span {
+	for n := len(spans); n > 0; n-- {
+		if text := strings.TrimRight(spans[n-1].text, " "); text != "" {
+			return append(slices.Clone(spans[:n-1]), span{text, spans[n-1].style})
+		}
+	}
+	return nil
+}
+
+func blanks(n int) span { return span{strings.Repeat(" ", n), plainStyle} }

@@ -1,0 +1,137 @@
+package text
+
+import (
+	"bufio"
+	"cmp"
+	"strings"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format/escape"
+	"github.com/preadmit/preadmit/report/format/excerpt"
+	"github.com/preadmit/preadmit/report/format/outline"
+	"github.com/preadmit/preadmit/report/format/terminal"
+)
+
+// textOptions steer how a report is written as text. The zero value is for a pipe: no
+// colour, 80 columns.
+type Options struct {
+	// Color marks actions, places and excerpts with ANSI colours.
+	Color bool
+	// Width is the number of columns to wrap at. 0 means 80; it is kept between 40
+	// and 120.
+	Width int
+	// Verbose adds expressions, reasons, related locations, every place a finding
+	// repeats at, and durations.
+	Verbose bool
+	// Quiet leaves only denials and the summary.
+	Quiet bool
+}
+
+// writeText writes the report for people, in the order they want to know: what is
+// wrong, file by file; what could not be judged; remarks; what got better; and one
+// line that sums it up.
+func Write(w *bufio.Writer, r *report.Report, opts Options) error {
+	p := &printer{w: w, opts: opts, width: clampWidth(opts.Width), compared: r.Change.Base != nil}
+	for _, f := range groupByFile(r.Findings, opts.Quiet) {
+		p.file(f)
+	}
+	if !opts.Quiet {
+		p.indeterminate(r.Indeterminate)
+		p.diagnostics(r.Diagnostics)
+		p.resolved(r.Findings)
+	}
+	p.summary(r)
+	return p.err
+}
+
+// file writes a file's name and its entries.
+func (p *printer) file(g *fileGroup) {
+	name := []span{{cmp.Or(escape.Text(g.path), "(no file)"), bold}}
+	if g.tree == "base" {
+		name = append(name, span{" (as it was at the base)", dim})
+	}
+	p.heading(name...)
+	var places []*report.Location
+	for _, e := range g.entries {
+		places = append(places, &e.Location)
+	}
+	margin := excerpt.Margin(places)
+	var last *report.Location
+	for i, e := range g.entries {
+		if i > 0 {
+			p.line()
+		}
+		p.entry(e, margin, last)
+		last = &e.Location
+	}
+}
+
+// entry writes one finding.
+func (p *printer) entry(e *outline.Entry, margin int, last *report.Location) {
+	emphasis := bold
+	if e.Status == report.StatusExisting && p.compared {
+		emphasis = plainStyle
+	}
+	p.item(&e.Location, margin, last, item{
+		word: string(e.Action), mark: actionStyle(e.Action), aside: p.marks(e.Finding), emphasis: emphasis, message: e.Message,
+		details: func(labelled bool) []string { return e.Details(labelled, p.opts.Verbose) },
+	})
+}
+
+// item is what is said of a place.
+type item struct {
+	// word says how bad it is, in the style mark.
+	word string
+	mark style
+	// aside follows the word; emphasis is the style of it and of the message.
+	aside    string
+	emphasis style
+	message  string
+	// details are lines below; labelled tells that the field's name was shown.
+	details func(labelled bool) []string
+}
+
+// item writes a title, excerpt and details. The title's text, the rule of the excerpt
+// and the details share a column, one past the margin.
+func (p *printer) item(l *report.Location, margin int, last *report.Location, it item) {
+	lead := []span{{terminal.PadLeft(outline.Position(l), margin) + " ", dim}, {escape.Text(it.word), it.mark}, {it.aside + ": ", it.emphasis}}
+	p.message(lead, margin+1, it.emphasis, it.message)
+	labelled := false
+	if last == nil || !excerpt.Same(last, l) {
+		labelled = p.excerpt(l, margin, it.mark)
+	}
+	for _, d := range it.details(labelled) {
+		p.block([]span{blanks(margin + 1), {"= ", gutter}}, margin+3, plainStyle, d)
+	}
+}
+
+// message writes a message that may have several lines. The ones after the first
+// are kept as they are, as compilers draw with them, below an indent of their own.
+func (p *printer) message(lead []span, hang int, style style, message string) {
+	const most = 20
+	lines := escape.Lines(message)
+	p.block(lead, hang, style, lines[0])
+	for i, l := range lines[1:] {
+		if i == most && !p.opts.Verbose {
+			p.line(blanks(hang+2), span{"… " + outline.Count(len(lines)-1-most, "more line"), dim})
+			return
+		}
+		p.line(blanks(hang+2), span{l, plainStyle})
+	}
+}
+
+// marks says what else the title must: the status where there is a base, and
+// policies that are not in force yet.
+func (p *printer) marks(f *report.Finding) string {
+	var m []string
+	if p.compared {
+		m = append(m, escape.Text(string(f.Status)))
+	}
+	if f.Policies == report.PoliciesProposed {
+		m = append(m, "proposed policies")
+	}
+	if len(m) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(m, ", ") + ")"
+}

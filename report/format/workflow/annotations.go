@@ -1,0 +1,195 @@
+package workflow
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format/escape"
+	"github.com/preadmit/preadmit/report/format/outline"
+)
+
+// mostAnnotations is the number of annotations of each level that GitHub shows of one
+// step of a workflow.
+const mostAnnotations = 10
+
+// annotationText bounds a message, in runes; GitHub takes 64 KB.
+const annotationText = 4000
+
+// annotation is a remark on lines of a file, or on none.
+type annotation struct {
+	// level is error, warning or notice: the commands of a workflow.
+	level          string
+	at             *report.Location
+	title, message string
+	// existing is set when the base has it too.
+	existing bool
+}
+
+// titleRunes is the most of a title, in runes.
+const titleRunes = 255
+
+// levels are those of annotations, the worst first.
+func levels() []string { return []string{"error", "warning", "notice"} }
+
+// workflowOptions steer which annotations are written.
+type Options struct {
+	// Files are the paths that the change touches: they are annotated before others.
+	// Nil means that they are not known.
+	Files map[string]bool
+	// Quiet leaves only denials.
+	Quiet bool
+}
+
+// writeGitHub writes workflow commands that annotate a run of GitHub Actions: at most
+// as many as GitHub shows, the worst first and before others those of the files the
+// change touches, a notice on how many are left out, and a line for the log.
+func Write(w *bufio.Writer, r *report.Report, opts Options) error {
+	if err := writeCommands(w, annotationsOf(r, opts), opts.Files); err != nil {
+		return err
+	}
+	text := outline.Summary(outline.TallyOf(r.Findings), r, r.Change.Base != nil)
+	_, err := w.WriteString(escape.Line("preadmit: "+text) + "\n")
+	return err
+}
+
+// annotationsOf are the annotations of what a report tells, each place and message
+// once, in its order.
+func annotationsOf(r *report.Report, opts Options) []annotation {
+	var out []annotation
+	for _, e := range outline.Entries(r.Findings, opts.Quiet) {
+		out = append(out, annotationOf(e))
+	}
+	if opts.Quiet {
+		return out
+	}
+	return append(out, remarkAnnotations(r.Indeterminate, r.Diagnostics)...)
+}
+
+func annotationOf(e *outline.Entry) annotation {
+	text := e.Message + "\n" + outline.Verdict(e.Finding)
+	if n := len(e.Also); n > 0 {
+		text += ", and " + outline.Count(n, "more request")
+	}
+	return annotation{
+		level: annotationLevel(outline.Level(e.Action)), at: &e.Location,
+		title: outline.ActionWords(e.Action) + ": " + cmp.Or(e.Policy, string(e.Cause)), message: text,
+		existing: e.Status == report.StatusExisting,
+	}
+}
+
+// annotationLevel is that of a level of SARIF or a severity.
+func annotationLevel(level string) string {
+	if level == "error" || level == "warning" {
+		return level
+	}
+	return "notice"
+}
+
+// remarkAnnotations are those of what is no finding.
+func remarkAnnotations(indeterminate []report.Indeterminate, diagnostics []report.Diagnostic) []annotation {
+	var out []annotation
+	for i := range indeterminate {
+		n := &indeterminate[i]
+		about := outline.Join(", ", outline.ObjectName(n.Object), outline.Join(" ", n.What, cmp.Or(n.Root, n.Policy)))
+		out = append(out, annotation{
+			level: "warning", at: n.Location, title: "Not judged", message: n.Why + "\n" + about, existing: n.Untouched,
+		})
+	}
+	for _, d := range outline.Remarks(diagnostics) {
+		level := annotationLevel(d.Severity)
+		if level == "error" {
+			level = "warning" // it is no verdict
+		}
+		out = append(out, annotation{level: level, at: d.Location, title: "Remark", message: d.Message})
+	}
+	return out
+}
+
+// writeCommands writes what has room of each level, and counts the rest.
+func writeCommands(w *bufio.Writer, list []annotation, files map[string]bool) error {
+	slices.SortStableFunc(list, func(a, b annotation) int { return cmp.Compare(a.rank(files), b.rank(files)) })
+	shown, left := map[string]int{}, map[string]int{}
+	total := map[string]int{}
+	for _, a := range list {
+		total[a.level]++
+	}
+	over := slices.ContainsFunc(levels(), func(l string) bool { return total[l] > mostAnnotations })
+	for _, a := range list {
+		room := mostAnnotations
+		if over && a.level == "notice" {
+			room-- // for the notice below
+		}
+		if shown[a.level] == room {
+			left[a.level]++
+			continue
+		}
+		shown[a.level]++
+		if _, err := w.WriteString(a.command() + "\n"); err != nil {
+			return err
+		}
+	}
+	return writeLeftOut(w, left)
+}
+
+func writeLeftOut(w *bufio.Writer, left map[string]int) error {
+	var parts []string
+	for _, l := range levels() {
+		if left[l] > 0 {
+			parts = append(parts, outline.Count(left[l], "more "+l))
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	text := strings.Join(parts, ", ") + ": GitHub shows 10 annotations of each level. The report has all."
+	_, err := w.WriteString("::notice title=preadmit::" + escape.CommandData(text) + "\n")
+	return err
+}
+
+// rank is by level, then by whether the change touches the file, then by whether it is
+// new.
+func (a *annotation) rank(files map[string]bool) int {
+	rank := 4 * slices.Index(levels(), a.level)
+	if files != nil && (a.at == nil || !files[a.at.Path]) {
+		rank += 2
+	}
+	if a.existing {
+		rank++
+	}
+	return rank
+}
+
+// command is the workflow command. A place at the base is told in the title: the head
+// may not have the file.
+func (a *annotation) command() string {
+	title := a.title
+	var properties []string
+	switch l := a.at; {
+	case l == nil || l.Path == "":
+	case l.Tree == "base":
+		title += " at " + outline.Place(l)
+	default:
+		properties = append(properties, "file="+escape.CommandProperty(l.Path))
+		properties = append(properties, rangeProperties(l)...)
+	}
+	properties = append(properties, "title="+escape.CommandProperty(escape.Clip(title, titleRunes)))
+	return fmt.Sprintf("::%s %s::%s", a.level, strings.Join(properties, ","), escape.CommandData(escape.Clip(a.message, annotationText)))
+}
+
+// rangeProperties are the lines, and the columns within one line; both ends belong to
+// the range.
+func rangeProperties(l *report.Location) []string {
+	if l.StartLine == 0 {
+		return nil
+	}
+	end := max(l.StartLine, l.EndLine)
+	out := []string{fmt.Sprintf("line=%d", l.StartLine), fmt.Sprintf("endLine=%d", end)}
+	if l.StartColumn > 0 && end == l.StartLine {
+		out = append(out, fmt.Sprintf("col=%d", l.StartColumn), fmt.Sprintf("endColumn=%d", max(l.StartColumn, l.EndColumn-1)))
+	}
+	return out
+}
