@@ -154,7 +154,7 @@ func (d *discoverer) note(l *directory, e fs.DirEntry) {
 	switch {
 	case d.isRootFile(e.Name()):
 		l.rootFiles = append(l.rootFiles, e.Name())
-	case isManifestName(name):
+	case tree.IsManifestName(name):
 		l.chart = l.chart || e.Name() == "Chart.yaml"
 		l.manifests = append(l.manifests, name)
 	}
@@ -169,12 +169,6 @@ func (d *discoverer) isRootFile(name string) bool {
 func (d *discoverer) sourceOf(l *directory) Source {
 	i := slices.IndexFunc(d.sources, func(s Source) bool { return s.RootFile(l.rootFiles[0]) })
 	return d.sources[i]
-}
-
-// isManifestName tells the names of files that kubectl reads in a directory.
-func isManifestName(name string) bool {
-	ext := path.Ext(name)
-	return ext == ".yaml" || ext == ".yml" || ext == ".json"
 }
 
 func (d *discoverer) diagnose(s Severity, pos tree.Position, format string, args ...any) {

@@ -43,6 +43,9 @@ const (
 	GapTemplate GapKind = "template"
 	// GapPointer is a Git LFS pointer to JSON, beside manifests.
 	GapPointer GapKind = "Git LFS pointer"
+	// GapExtension is a file with objects whose extension is that of a manifest but for its
+	// case: kubectl, Flux and Argo CD do not read it in a directory.
+	GapExtension GapKind = "manifest with another extension"
 	// GapJsonnet is a file in or below a plain root that Argo CD evaluates.
 	GapJsonnet GapKind = "jsonnet"
 	// GapComponent is the directory of a Component that no root uses.

@@ -21,7 +21,7 @@ func (d *discoverer) noteBeside(l *directory, e fs.DirEntry) bool {
 	case e.Type()&fs.ModeSymlink != 0: // where it leads is not for this directory to say
 		l.beside = append(l.beside, name)
 		return false
-	case path.Ext(name) == ".jsonnet" && e.Type().IsRegular():
+	case (path.Ext(name) == ".jsonnet" || tree.IsOtherCase(name)) && e.Type().IsRegular():
 	case !e.IsDir() && e.Type()&fs.ModeIrregular == 0:
 		return false
 	case d.isSubmodule(name):
@@ -62,9 +62,27 @@ func (d *discoverer) findGaps() {
 			root = l.path
 		}
 		for _, name := range l.beside {
+			if d.isUnread(l, name) {
+				continue
+			}
 			d.gapBeside(name, root, below, d.mayBePlain(l) && (below || abovePlain[l.path]), roots)
 		}
 	}
+}
+
+// isUnread reports whether a file has objects, but a name that what applies its directory
+// does not read, and adds the gap.
+func (d *discoverer) isUnread(l *directory, name string) bool {
+	to := d.tree.Resolve(name)
+	if !tree.IsOtherCase(name) || to.Err != nil || to.IsDir {
+		return false
+	}
+	used := d.use(l.path)
+	if data, real, err := d.tree.Load(name, tree.NewTrace()); !l.template && !used.covers(l.path) && !used.files[to.Real] && d.mayMean(real, data, err) {
+		id, _ := d.tree.Identity(to.Real) // it was read
+		d.addGap(Gap{Position: tree.Position{Path: name}, Kind: GapExtension, Root: RootID{Dir: l.path}, Identity: id})
+	}
+	return true
 }
 
 // gapBeside is for one thing beside the manifests of a directory. below tells whether that
@@ -134,7 +152,7 @@ func (d *discoverer) isChart(dir string) bool {
 // hiddenGaps lists the manifests in a hidden directory.
 func (d *discoverer) hiddenGaps(dir, root string) {
 	_ = fs.WalkDir(d.tree.Fsys, dir, func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || !isManifestName(name) {
+		if err != nil || e.IsDir() || !tree.IsManifestName(name) {
 			return nil // what cannot be listed is not applied either
 		}
 		if data, real, err := d.tree.Load(name, tree.NewTrace()); d.mayMean(real, data, err) {

@@ -11,7 +11,7 @@ import (
 )
 
 // treeCacheFormat is the version of what is remembered, and of the rules it follows from.
-const treeCacheFormat = "preadmit-memory-5"
+const treeCacheFormat = "preadmit-tree-6"
 
 // maxCachedTree bounds what is remembered of a tree, in bytes.
 const maxCachedTree = 64 << 20

@@ -1,6 +1,9 @@
 package scanner
 
 import (
+	"path"
+	"slices"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/change"
@@ -21,6 +24,8 @@ func whyLeftOut(kind render.GapKind) string {
 		return "what looks like a template, which is not filled in"
 	case render.GapPointer:
 		return "a pointer of Git LFS: the file itself is not in the repository"
+	case render.GapExtension:
+		return "a manifest, but kubectl, Flux and Argo CD do not read it in a directory: its extension must be .yaml, .yml or .json in lower case"
 	case render.GapJsonnet:
 		return "evaluated by Argo CD, which is not done here"
 	case render.GapHidden:
@@ -57,7 +62,11 @@ func leftOutBy(from *change.Side) map[string]render.Gap {
 }
 
 func (s *scan) openLeftOut(o render.Gap, is, tree string, untouched bool) {
-	if !s.Selected(o.Root.Dir) || !change.Under(s.in.Head.Under, o.Path) {
+	if o.Kind == render.GapExtension && s.isGiven(o) {
+		if s.isNamed(o) {
+			return // and read
+		}
+	} else if !s.Selected(o.Root.Dir) || !change.Under(s.in.Head.Under, o.Path) {
 		return
 	}
 	s.open(report.Indeterminate{
@@ -66,12 +75,22 @@ func (s *scan) openLeftOut(o render.Gap, is, tree string, untouched bool) {
 	})
 }
 
+// isGiven reports whether a gap is where the configuration takes policies or context from.
+func (s *scan) isGiven(o render.Gap) bool {
+	return slices.ContainsFunc(s.in.Config.GivenPaths(), func(dir string) bool { return change.Under(dir, o.Path) })
+}
+
+// isNamed reports whether the configuration names the very file.
+func (s *scan) isNamed(o render.Gap) bool {
+	return slices.ContainsFunc(s.in.Config.GivenPaths(), func(name string) bool { return path.Clean(name) == o.Path })
+}
+
 // takesIn reports whether what the other side leaves out is in a root of this one.
 func takesIn(s *change.Side, o render.Gap) bool {
 	switch o.Kind {
 	case render.GapComponent:
 		return s.HasKustomization(o.Path)
-	case render.GapUnused, render.GapTemplate, render.GapPointer:
+	case render.GapUnused, render.GapTemplate, render.GapPointer, render.GapExtension:
 		return s.Has(o.Path)
 	}
 	return false

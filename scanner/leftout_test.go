@@ -53,6 +53,7 @@ func TestLeftOut(t *testing.T) {
 	template := tree(fstest.MapFS{"apps/t.yaml": {Data: []byte("apiVersion: v1\nkind: Pod\nmetadata: {{ x }}\n{{ end }}")}})
 	pointer := &fstest.MapFile{Data: []byte("version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n")}
 	pointers := tree(fstest.MapFS{"apps/t.json": pointer, "apps/.h/i/p.yaml": pointer, "docs/t.json": pointer})
+	extension := tree(fstest.MapFS{"apps/P.YAML": manifest, "docs/values.YAML": values, "env/kustomization.yaml": {Data: []byte("resources: [../shared/a.yaml, u.YML]")}, "env/u.YML": other})
 	theme := tree(fstest.MapFS{"docs/theme": at("1")})
 	const (
 		isSubmodule = "apps/deep/vendor of apps: submodule, is a git submodule"
@@ -86,6 +87,7 @@ func TestLeftOut(t *testing.T) {
 		"hidden beside":      {&without, beside, []string{"teams/.h/p.yaml of teams: hidden manifest, is in a directory whose name begins with a dot"}},
 		"template":           {&without, template, []string{"apps/t.yaml of apps: template, is what looks like a template"}},
 		"Git LFS":            {&without, pointers, []string{isHidden, "apps/t.json of apps: Git LFS pointer, is a pointer of Git LFS: the file itself is not in the repository"}},
+		"extension":          {&without, extension, []string{"apps/P.YAML of apps: manifest with another extension, is a manifest"}},
 		"submodule anywhere": {&without, theme, []string{"docs/theme of docs: submodule, is a git submodule"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // RenderGiven renders what a path of the configuration names in a tree: a file, or
@@ -68,7 +68,7 @@ func (s *Side) plainFiles(dir string) ([]render.Root, error) {
 		if isKustomization(entry.Name()) {
 			return []render.Root{{RootID: render.RootID{Kind: render.KindKustomize, Dir: dir}}}, nil
 		}
-		if isManifest(entry.Name()) && !entry.IsDir() {
+		if tree.IsManifestName(entry.Name()) && !entry.IsDir() {
 			root.Files = append(root.Files, path.Join(dir, entry.Name()))
 		}
 	}
@@ -80,8 +80,4 @@ func (s *Side) plainFiles(dir string) ([]render.Root, error) {
 
 func isKustomization(name string) bool {
 	return slices.Contains([]string{"kustomization.yaml", "kustomization.yml", "Kustomization"}, name)
-}
-
-func isManifest(name string) bool {
-	return slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(path.Ext(name)))
 }
