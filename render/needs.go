@@ -14,6 +14,9 @@ type Needs struct {
 	// Problem is why the root is not rendered, when that is known beforehand: it
 	// would be refused, or bases form a cycle.
 	Problem *Problem
+	// Artifacts are what the root needs from outside the repository, as far as that is known
+	// without having it. A root that needs some is refused.
+	Artifacts []Artifact
 
 	// of is the tree that the inputs are of.
 	tree *tree.Tree

@@ -58,6 +58,7 @@ type needsEntry struct {
 	Generated     []string
 	Words         tree.WordSet
 	Problem       *Problem
+	Artifacts     []Artifact
 }
 
 // treeKey names what is remembered of trees that look like this one from above,
@@ -188,7 +189,7 @@ func (r *Renderer) newNeedsEntry(root Root, in *Needs) *needsEntry {
 		RootID: root.RootID, Manifests: root.Files, Within: in.within, Reads: slices.Sorted(maps.Keys(in.Trace.Reads)),
 		Misses: slices.Sorted(maps.Keys(in.Trace.Misses)), Free: in.Free, Patched: in.Patched,
 		Affixes: in.Affixes, Generated: slices.Sorted(maps.Keys(in.Generated)), Words: in.words,
-		Problem: in.Problem,
+		Problem: in.Problem, Artifacts: in.Artifacts,
 	}
 	for _, name := range out.Reads {
 		out.IDs = append(out.IDs, in.Trace.Reads[name])
@@ -211,7 +212,7 @@ func (r *Renderer) cachedNeeds(root Root) *Needs {
 		return nil
 	}
 	in := &Needs{
-		Trace: tree.NewTrace(), tree: r.tree, within: known.Within, words: known.Words, Problem: known.Problem,
+		Trace: tree.NewTrace(), tree: r.tree, within: known.Within, words: known.Words, Problem: known.Problem, Artifacts: known.Artifacts,
 		Composition: Composition{Free: known.Free, Patched: known.Patched, Affixes: known.Affixes, Generated: map[string]bool{}},
 	}
 	for i, name := range known.Reads {

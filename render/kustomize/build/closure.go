@@ -46,8 +46,10 @@ type Closure struct {
 	cycle *render.Problem
 	// openapi is the first `openapi:` field.
 	Openapi *tree.Position
-	Entries []Entry
-	Files   []*Kustomization
+	// Artifacts are what is needed from outside the repository. Each leads to a refusal.
+	Artifacts []render.Artifact
+	Entries   []Entry
+	Files     []*Kustomization
 	// weight is that of the root.
 	Weight weight
 }
@@ -197,6 +199,7 @@ func (w *walker) refuseCostly(_ string, err error) {
 // examine looks at the fields that need no other file.
 func (w *walker) examine(k *Kustomization, plugin bool) {
 	s := &k.Spec
+	w.needCharts(k)
 	if len(s.HelmCharts) > 0 {
 		w.refuse(k.Position("helmCharts", 0), "Helm charts are not rendered: inflating %q runs the helm program", s.HelmCharts[0].Name)
 	}
@@ -304,11 +307,13 @@ func (w *walker) remote(e Entry) bool {
 	switch e.Kind {
 	case RefResource, RefBase, RefPlugin:
 		if remoteBase(e.Value) {
+			w.need(artifactOf(e.Value, e.Position()))
 			w.refuse(e.Position(), "%s %s is not fetched: rendering does not reach the network", remoteWord(e), Quote(e.Value))
 			return true
 		}
 	default:
 		if remoteFile(e.Value) {
+			w.need(render.Artifact{Kind: render.ArtifactFile, URL: e.Value, Position: e.Position()})
 			w.refuse(e.Position(), "%s is not fetched: rendering does not reach the network", Quote(e.Value))
 			return true
 		}

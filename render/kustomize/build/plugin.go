@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/tree"
 	"go.yaml.in/yaml/v3"
 	"k8s.io/kube-openapi/pkg/validation/spec"
@@ -157,6 +158,7 @@ func (w *walker) plugin(e Entry, config map[string]any, pos tree.Position) {
 	}
 	for _, p := range pluginPaths(config) {
 		if remoteFile(p) || remoteFile(SourcePath(p)) {
+			w.need(render.Artifact{Kind: render.ArtifactFile, URL: p, Position: pos})
 			w.refuse(pos, "%s is not fetched: rendering does not reach the network", Quote(p))
 		}
 		if IsInline(p) {
