@@ -8,6 +8,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/config"
+	"github.com/preadmit/preadmit/scanner/lines"
 )
 
 // nothingToJudge is said of a scan that selects no root.
@@ -52,18 +53,18 @@ func (s *scan) accountRoot(r *change.Rendered) {
 		}
 		s.open(report.Indeterminate{
 			What: "root", Why: r.Problem.Message, Root: r.Root.Dir,
-			Location:  ptr(s.problemLocation(r.Problem)),
-			Untouched: before != nil && !s.touched[r.ID] && !s.Head.Refuses(r.Root),
+			Location:  new(s.problemLocation(r.Problem)),
+			Untouched: before != nil && !s.Touched[r.ID] && !s.Head.Refuses(r.Root),
 		})
 	case before != nil && before.Kind == render.ProblemFailed:
 		counts.FailedBefore++
 		s.accountFailing(r)
 	default:
 		counts.Failed++
-		s.add(found{Finding: report.Finding{
+		s.add(lines.Finding{Finding: report.Finding{
 			Status: report.StatusNew, Action: report.ActionDeny, Actions: []report.Action{report.ActionDeny}, Cause: report.CauseRender,
 			Message: r.Problem.Message, Root: r.Root.Dir, Location: s.problemLocation(r.Problem),
-		}, located: true})
+		}, Located: true})
 	}
 }
 
@@ -71,8 +72,8 @@ func (s *scan) accountRoot(r *change.Rendered) {
 // a change that touches it does is not known.
 func (s *scan) accountFailing(r *change.Rendered) {
 	why := "this root does not render, as it did not before the change, and is not judged: " + r.Problem.Message
-	at := ptr(s.problemLocation(r.Problem))
-	if s.touched[r.ID] {
+	at := new(s.problemLocation(r.Problem))
+	if s.Touched[r.ID] {
 		s.open(report.Indeterminate{What: "root", Why: why, Root: r.Root.Dir, Location: at})
 		return
 	}
@@ -86,7 +87,7 @@ func (s *scan) accountGone(root render.Root) {
 		return
 	}
 	s.open(report.Indeterminate{
-		What: "root", Root: root.Dir, Location: ptr(locationOf(r.Problem.Position, change.Base)),
+		What: "root", Root: root.Dir, Location: new(change.LocationOf(r.Problem.Position, change.Base)),
 		Why: "this root is gone and did not render before, so what is deleted with it is not known: " + r.Problem.Message,
 	})
 }
@@ -99,7 +100,7 @@ func (s *scan) accountRendered(r *change.Rendered, before *render.Problem) {
 	for _, d := range r.Diagnostics {
 		s.diagnose(report.Diagnostic{
 			Severity: string(d.Severity), Message: d.Message, Root: r.Root.Dir,
-			Location: ptr(locationOf(d.Position, change.Head)),
+			Location: new(change.LocationOf(d.Position, change.Head)),
 		})
 	}
 }
@@ -119,7 +120,7 @@ func (s *scan) noteHidden(r *change.Rendered) {
 		return
 	}
 	s.diagnose(report.Diagnostic{
-		Severity: "note", Root: r.Root.Dir, Location: ptr(s.problemLocation(r.Problem)),
+		Severity: "note", Root: r.Root.Dir, Location: new(s.problemLocation(r.Problem)),
 		Message: "this root is not judged and does not render, so policies, namespaces and params in it are unknown: " + r.Problem.Message,
 	})
 }
@@ -138,5 +139,5 @@ func (s *scan) noteGlobs() {
 }
 
 func (s *scan) problemLocation(p *render.Problem) report.Location {
-	return locationOf(p.Position, change.Head)
+	return change.LocationOf(p.Position, change.Head)
 }

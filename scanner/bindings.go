@@ -5,6 +5,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/kinds"
+	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
@@ -16,12 +17,12 @@ func (s *scan) noteBindings() {
 			if t.base != nil && t.base.isIdle(t.base.cluster.Key(o)) {
 				continue
 			}
-			s.remarks = append(s.remarks, found{
+			s.remarks = append(s.remarks, lines.Finding{
 				Finding: report.Finding{
 					Root:    change.OriginOf(o).Root.Dir,
 					Message: "it binds the policy " + policy.BoundPolicy(o) + ", which nothing that was rendered defines, so it has no effect",
 				},
-				object: o, key: t.head.cluster.Key(o), fields: []string{"spec.policyName"},
+				Subject: o, Key: t.head.cluster.Key(o), Fields: []string{"spec.policyName"},
 			})
 		}
 	}

@@ -40,7 +40,7 @@ func Compare(ctx context.Context, in Input) (*report.Comparison, error) {
 	if err := s.discover(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.renderTouched(ctx); err != nil {
+	if err := s.plan().RenderTouched(ctx); err != nil {
 		return nil, fmt.Errorf("render: %w", err)
 	}
 	limits := DiffLimits{}
@@ -52,23 +52,10 @@ func Compare(ctx context.Context, in Input) (*report.Comparison, error) {
 		Changes: s.compare(limits),
 	}
 	s.noteUncompared()
-	s.conceal()
+	s.locator.Conceal(s.report)
 	s.report.Sort()
 	c.Indeterminate, c.Diagnostics = compactEqual(s.report.Indeterminate), compactEqual(s.report.Diagnostics)
 	return c, nil
-}
-
-// renderTouched renders the selected roots that the change touches.
-func (s *scan) renderTouched(ctx context.Context) error {
-	p := s.plan()
-	p.findTouched()
-	var touched []render.Root
-	for _, root := range s.Head.Found.Roots {
-		if s.touched[root.RootID] && s.Selected(root.Dir) {
-			touched = append(touched, root)
-		}
-	}
-	return p.renderRoots(ctx, touched)
 }
 
 // compare is what the change changes in the selected roots that rendered.
@@ -120,11 +107,11 @@ func (s *scan) noteUncompared() {
 		base, head := s.Base.Roots[root], s.Head.Roots[root]
 		_, _, known := s.Sides(root)
 		switch {
-		case !s.touched[root]:
+		case !s.Touched[root]:
 		case !known && head != nil:
-			s.open(report.Indeterminate{What: "root", Why: head.Problem.Message, Root: root.String(), Location: ptr(s.problemLocation(head.Problem))})
+			s.open(report.Indeterminate{What: "root", Why: head.Problem.Message, Root: root.String(), Location: new(s.problemLocation(head.Problem))})
 		case !known:
-			s.open(report.Indeterminate{What: "root", Why: base.Problem.Message, Root: root.String(), Location: ptr(locationOf(base.Problem.Position, change.Base))})
+			s.open(report.Indeterminate{What: "root", Why: base.Problem.Message, Root: root.String(), Location: new(change.LocationOf(base.Problem.Position, change.Base))})
 		case base != nil && base.Problem != nil:
 			s.diagnose(renderedFirst(root.String(), base.Problem))
 		}

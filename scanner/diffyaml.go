@@ -7,12 +7,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/rogpeppe/go-internal/diff"
 	"go.yaml.in/yaml/v3"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
-
-	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/scanner/admission"
 )
 
 const (
@@ -25,7 +25,7 @@ const (
 
 // change compares the two sides of a pair. Where no diff is wanted it says so.
 func (p rootPair) change(limit int, wanted bool) report.ObjectChange {
-	c := report.ObjectChange{Root: p.root.String(), Operation: string(p.operation()), Object: *objectOf(p.object(), p.key)}
+	c := report.ObjectChange{Root: p.root.String(), Operation: string(p.operation()), Object: *change.ObjectOf(p.object(), p.key)}
 	if !wanted {
 		c.Omitted = noRoom
 		return c

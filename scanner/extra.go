@@ -8,6 +8,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/lines"
 )
 
 // InputError is a mistake in what the user gave to a scan - a glob, a path of the
@@ -45,13 +46,13 @@ func (s *scan) loadExtra(ctx context.Context, extra Extra) ([]*admission.Object,
 	from.Extra = true
 	for _, d := range from.Found.Diagnostics {
 		d.Path = from.Path(d.Path)
-		s.diagnose(report.Diagnostic{Severity: string(d.Severity), Message: d.Message, Location: ptr(locationOf(d.Position, change.Head))})
+		s.diagnose(report.Diagnostic{Severity: string(d.Severity), Message: d.Message, Location: new(change.LocationOf(d.Position, change.Head))})
 	}
 	objects := []*admission.Object{}
 	for _, root := range from.Found.Roots {
 		r := from.Render(ctx, root)
 		if r.Problem != nil {
-			return nil, fmt.Errorf("render: %s", Concealed(extra.FS, r.Problem))
+			return nil, fmt.Errorf("render: %s", lines.Concealed(extra.FS, r.Problem))
 		}
 		objects = append(objects, r.Objects...)
 	}
@@ -60,5 +61,3 @@ func (s *scan) loadExtra(ctx context.Context, extra Extra) ([]*admission.Object,
 	}
 	return objects, nil
 }
-
-func ptr[T any](v T) *T { return &v }

@@ -82,7 +82,7 @@ func (s *scan) tellUnlisted() {
 
 func (s *scan) openUnlisted(root, name string) {
 	s.open(report.Indeterminate{
-		What: "manifest", Root: root, Location: ptr(locationOf(render.Position{Path: name}, change.Head)),
+		What: "manifest", Root: root, Location: new(change.LocationOf(render.Position{Path: name}, change.Head)),
 		Why: "the change makes a kustomization of this directory that does not have this among its resources: what applies the directory as plain manifests goes on applying it",
 	})
 }

@@ -71,7 +71,7 @@ func (s *scan) openLeftOut(o render.Gap, is, tree string, untouched bool) {
 	}
 	s.open(report.Indeterminate{
 		What: string(o.Kind), Why: is + whyLeftOut(o.Kind), Root: o.Root.String(), Untouched: untouched,
-		Location: ptr(locationOf(render.Position{Path: o.Path}, tree)),
+		Location: new(change.LocationOf(render.Position{Path: o.Path}, tree)),
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
@@ -60,5 +61,5 @@ func (s *scan) addPartRefusal(t *target, refusal policy.Refusal, before []policy
 
 // hasFinding: several targets and roots may share a part.
 func (s *scan) hasFinding(refusal policy.Refusal) bool {
-	return slices.ContainsFunc(s.findings, func(f found) bool { return f.object == refusal.Object })
+	return slices.ContainsFunc(s.findings, func(f lines.Finding) bool { return f.Subject == refusal.Object })
 }

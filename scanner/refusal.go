@@ -5,26 +5,26 @@ import (
 	"regexp"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	apiserver "k8s.io/apiserver/pkg/admission"
-
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/kinds"
+	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/server"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apiserver "k8s.io/apiserver/pkg/admission"
 )
 
 // refused is the finding for an object the API server would not accept.
-func (p pair) refused(refusal *apierrors.StatusError) found {
+func (p pair) refused(refusal *apierrors.StatusError) lines.Finding {
 	status := refusal.ErrStatus
 	f := p.schema(report.ActionDeny, status.Message)
 	f.Reason = string(status.Reason)
 	if status.Details != nil {
 		for _, cause := range status.Details.Causes {
 			if cause.Field != "" && cause.Field != "<nil>" {
-				f.fields = append(f.fields, cause.Field)
+				f.Fields = append(f.Fields, cause.Field)
 			}
 		}
 	}
@@ -32,19 +32,19 @@ func (p pair) refused(refusal *apierrors.StatusError) found {
 }
 
 // warned is the finding for a warning of the API server's own.
-func (p pair) warned(text string) found {
+func (p pair) warned(text string) lines.Finding {
 	f := p.schema(report.ActionWarn, text)
 	if field := warnedField(text); field != "" {
-		f.fields = []string{field}
+		f.Fields = []string{field}
 	}
 	return f
 }
 
-func (p pair) schema(action report.Action, message string) found {
-	return found{Finding: report.Finding{
+func (p pair) schema(action report.Action, message string) lines.Finding {
+	return lines.Finding{Finding: report.Finding{
 		Action: action, Actions: []report.Action{action}, Cause: report.CauseSchema,
 		Message: policy.ConcealFor(message, p.base, p.head), Operation: string(p.operation()),
-	}, object: p.object(), key: p.key}
+	}, Subject: p.object(), Key: p.key}
 }
 
 // warnedField is the field a warning is about: quoted by the decoder (`unknown
@@ -119,9 +119,9 @@ func findRefusal(refusals []policy.Refusal, o *admission.Object) (policy.Refusal
 }
 
 // malformed is the finding for a policy or binding the API server would not accept.
-func (p pair) malformed(refusal policy.Refusal) found {
+func (p pair) malformed(refusal policy.Refusal) lines.Finding {
 	f := p.schema(report.ActionDeny, refusal.Message)
-	f.Cause, f.Reason, f.fields = report.CausePolicy, string(refusal.Reason), refusal.Fields
+	f.Cause, f.Reason, f.Fields = report.CausePolicy, string(refusal.Reason), refusal.Fields
 	o := p.object()
 	if o.GroupVersionKind().GroupKind() == kinds.Policy {
 		f.Policy = o.Name()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/change"
 )
 
 // accountRefused makes the scan incomplete for what was refused and is not among the
@@ -27,7 +28,7 @@ func (s *scan) accountRefused() {
 		}
 		s.open(report.Indeterminate{
 			What: "root", Why: s.in.Refused[root], Root: root,
-			Location: ptr(locationOf(render.Position{Path: from.MainFile(root)}, from.Name)),
+			Location: new(change.LocationOf(render.Position{Path: from.MainFile(root)}, from.Name)),
 		})
 	}
 }

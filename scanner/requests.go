@@ -9,6 +9,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/kinds"
+	"github.com/preadmit/preadmit/scanner/lines"
 )
 
 // reviews are the requests a target's roots stand for.
@@ -100,7 +101,7 @@ func (s *scan) collect(r *review) {
 	}
 }
 
-func (s *scan) add(f found) { s.findings = append(s.findings, f) }
+func (s *scan) add(f lines.Finding) { s.findings = append(s.findings, f) }
 
 // noteMutations names what in the state would change requests on their way and is
 // not simulated. Where nothing is judged there is nothing to say.

@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	apiserver "k8s.io/apiserver/pkg/admission"
-	"k8s.io/apiserver/pkg/authentication/user"
-
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/kinds"
+	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/server"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiserver "k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
 )
 
 // review is the judging of one pair.
@@ -28,11 +28,11 @@ type review struct {
 // outcome is what came of one or several reviews.
 type outcome struct {
 	requests, evaluations int
-	findings              []found
+	findings              []lines.Finding
 	unjudged              []unjudged
 	// remarks are warnings of the server that change nothing: deprecations and the
 	// like. They become diagnostics.
-	remarks []found
+	remarks []lines.Finding
 }
 
 // run judges the pair.
@@ -219,13 +219,13 @@ func (r *review) resolved(inForce, final server.Verdict, before *server.Verdict)
 }
 
 // decide turns a decision into a finding whose param is named as the cluster has it.
-func (r *review) decide(d policy.Decision, by report.PolicySet) found {
+func (r *review) decide(d policy.Decision, by report.PolicySet) lines.Finding {
 	f := r.decided(d, by)
 	if f.Param != nil {
 		f.Param.Namespace = r.inForce.Cluster().Key(d.Param).Namespace
 	}
 	if r.same {
-		f.governing = r.governing(d)
+		f.Governing = r.governing(d)
 	}
 	return f
 }
@@ -252,7 +252,7 @@ func (r *review) governing(d policy.Decision) []*admission.Object {
 	return all
 }
 
-func (r *review) add(f found, existed bool) {
+func (r *review) add(f lines.Finding, existed bool) {
 	f.Root, f.Status = r.root.String(), report.StatusNew
 	if existed {
 		f.Status = report.StatusExisting
@@ -262,8 +262,8 @@ func (r *review) add(f found, existed bool) {
 
 // resolve adds a finding that is gone; it is about the base's version, which may have
 // been in another root.
-func (r *review) resolve(f found) {
-	f.Root, f.Status, f.object = change.OriginOf(r.base).Root.Dir, report.StatusResolved, r.base
+func (r *review) resolve(f lines.Finding) {
+	f.Root, f.Status, f.Subject = change.OriginOf(r.base).Root.Dir, report.StatusResolved, r.base
 	r.out.findings = append(r.out.findings, f)
 }
 

@@ -30,7 +30,7 @@ func (s *scan) noteRivals() {
 				}
 				key := t.head.cluster.Key(o)
 				s.unjudged = append(s.unjudged, unjudged{object: o, key: key, Indeterminate: report.Indeterminate{
-					What: "object", Object: objectOf(o, key), Root: change.OriginOf(o).Root.Dir,
+					What: "object", Object: change.ObjectOf(o, key), Root: change.OriginOf(o).Root.Dir,
 					Why: "defines the kind " + kind.Kind + ", which " + namesOf(before[kind]) + " defines already: an API server does not accept " +
 						"its names, and what policies say of objects of the kind may be something else",
 				}})

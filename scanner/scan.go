@@ -16,12 +16,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/config"
+	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/parallel"
+	"github.com/preadmit/preadmit/scanner/plan"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
@@ -51,7 +52,7 @@ func (s *scan) run(ctx context.Context) (*report.Report, error) {
 		*stage.spent = seconds(time.Since(begin))
 	}
 	if s.in.Diff != nil && s.Base != nil {
-		s.report.Changes = ptr(s.compare(*s.in.Diff))
+		s.report.Changes = new(s.compare(*s.in.Diff))
 	}
 	s.finish()
 	durations.Total = seconds(time.Since(start))
@@ -68,25 +69,22 @@ type scan struct {
 	targets  []*target
 	work     parallel.Workers
 	compiler *policy.Compiler
-	locator  *locator
+	locator  *lines.Locator
 
 	mu       sync.Mutex
 	report   *report.Report
-	findings []found
+	findings []lines.Finding
 	unjudged []unjudged
-	remarks  []found
+	remarks  []lines.Finding
 	policies map[string]bool
-	// touched reports which roots the change touches.
-	touched map[render.RootID]bool
 	// everything makes all roots be rendered, whether or not they matter.
 	everything bool
 }
 
 // plan decides which roots are rendered.
-func (s *scan) plan() *plan {
-	return &plan{
-		Change: s.Change, work: s.work, extras: s.extras, given: s.in.Config.GivenPaths(), everything: s.everything,
-		inputs: map[render.RootID]*render.Needs{}, searched: map[render.Mention]bool{},
+func (s *scan) plan() *plan.Plan {
+	return &plan.Plan{
+		Change: s.Change, Work: s.work, Extras: s.extras, Given: s.in.Config.GivenPaths(), Everything: s.everything,
 	}
 }
 
@@ -101,7 +99,7 @@ func newScan(in Input) *scan {
 		report.Change.Base = &in.Base.Revision
 	}
 	return &scan{
-		in: in, report: report, compiler: policy.NewCompiler(), locator: newLocator(),
+		in: in, report: report, compiler: policy.NewCompiler(),
 		policies: map[string]bool{},
 		work:     parallel.Workers{Count: in.Workers, Progress: in.Progress},
 	}
@@ -121,6 +119,7 @@ func (s *scan) discover(ctx context.Context) (err error) {
 	if s.Change, err = change.Open(ctx, base, s.in.Head.FS, s.in.Render, how); err != nil {
 		return err
 	}
+	s.locator = lines.New(s.Change, s.work)
 	if s.Base != nil {
 		s.keepRoots()
 	}
@@ -129,7 +128,7 @@ func (s *scan) discover(ctx context.Context) (err error) {
 	}
 	for _, d := range s.Head.Found.Diagnostics {
 		if change.Under(s.in.Head.Under, d.Path) {
-			s.diagnose(report.Diagnostic{Severity: string(d.Severity), Message: d.Message, Location: ptr(locationOf(d.Position, change.Head))})
+			s.diagnose(report.Diagnostic{Severity: string(d.Severity), Message: d.Message, Location: new(change.LocationOf(d.Position, change.Head))})
 		}
 	}
 	s.work.Report("discover", 1, 1)
@@ -173,7 +172,7 @@ func (s *scan) render(ctx context.Context) error {
 	if err := s.loadExtras(ctx); err != nil {
 		return err
 	}
-	if err := s.plan().render(ctx); err != nil {
+	if err := s.plan().Render(ctx); err != nil {
 		return fmt.Errorf("render: %w", err)
 	}
 	s.accountRoots()
@@ -190,7 +189,7 @@ func (s *scan) judge(ctx context.Context) error {
 		if err := reviews[i].run(ctx); err != nil {
 			return err
 		}
-		s.locator.findFields(reviews[i].out.findings)
+		s.locator.FindFields(reviews[i].out.findings)
 		return nil
 	})
 	if err != nil {
@@ -208,31 +207,56 @@ func (s *scan) judge(ctx context.Context) error {
 
 // locate gives findings and what is indeterminate their lines.
 func (s *scan) locate(ctx context.Context) error {
-	s.locator.changes = newChanges(s.Base, s.Head)
-	steps := []func(context.Context){}
-	for i := range s.findings {
-		steps = append(steps, func(ctx context.Context) { s.locateFinding(ctx, &s.findings[i]) })
+	if err := s.locator.Locate(ctx, s.findings); err != nil {
+		return fmt.Errorf("locate: %w", err)
 	}
-	for i := range s.unjudged {
-		steps = append(steps, func(ctx context.Context) { s.locateUnjudged(ctx, &s.unjudged[i]) })
+	if err := s.locator.Locate(ctx, s.remarks); err != nil {
+		return fmt.Errorf("locate: %w", err)
 	}
-	for i := range s.remarks {
-		steps = append(steps, func(ctx context.Context) { s.locateRemark(ctx, &s.remarks[i]) })
-	}
-	err := s.work.Each(ctx, "locate", len(steps), func(ctx context.Context, i int) error {
-		steps[i](ctx)
+	err := s.work.Each(ctx, "locate", len(s.unjudged), func(ctx context.Context, i int) error {
+		s.locateUnjudged(ctx, &s.unjudged[i])
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("locate: %w", err)
 	}
-	if err := s.prove(ctx); err != nil {
+	if err := s.locator.Prove(ctx, s.findings); err != nil {
 		return fmt.Errorf("prove locations: %w", err)
 	}
-	if err := s.explain(ctx); err != nil {
+	if err := s.locator.Explain(ctx, s.findings); err != nil {
 		return fmt.Errorf("explain locations: %w", err)
 	}
+	for i := range s.findings {
+		s.noteUnlocated(s.findings[i].Root, s.findings[i].Unlocated)
+	}
+	for i := range s.remarks {
+		s.noteRemark(&s.remarks[i])
+	}
 	return nil
+}
+
+// locateUnjudged locates what was not judged of an object.
+func (s *scan) locateUnjudged(ctx context.Context, u *unjudged) {
+	u.Object = change.ObjectOf(u.object, u.key)
+	loc, err := s.locator.Place(ctx, u.object, nil)
+	s.noteUnlocated(u.Root, err)
+	u.Location = &loc
+}
+
+// noteRemark makes a diagnostic of a located remark.
+func (s *scan) noteRemark(f *lines.Finding) {
+	s.noteUnlocated(f.Root, f.Unlocated)
+	s.diagnose(report.Diagnostic{
+		Severity: "warning", Root: f.Root, Location: &f.Location,
+		Message: f.Key.String() + ": " + f.Message,
+	})
+}
+
+// noteUnlocated says why the lines of a root are not known, if they are not.
+func (s *scan) noteUnlocated(root string, err error) {
+	if err != nil {
+		s.diagnose(report.Diagnostic{Severity: "warning", Root: root, Message: "the lines of findings here are not known: " + err.Error()})
+	}
 }
 
 func (s *scan) diagnose(d report.Diagnostic) {

@@ -135,13 +135,25 @@ func (s *Survey) Root(o *admission.Object) string { return change.OriginOf(o).Ro
 // one's nearest ancestor; without fields the object's document. What cannot be
 // found at all is located at the object's root.
 func (s *Survey) Locate(ctx context.Context, o *admission.Object, fields ...string) report.Location {
-	loc, _ := s.scan.locator.locate(ctx, o, fields) // an error leaves the root
+	loc, _ := s.scan.locator.Place(ctx, o, fields) // an error leaves the root
 	return loc
 }
 
 // ObjectOf names an object as it will be known in the cluster.
-func (c *Surveyed) ObjectOf(o *admission.Object) *report.Object { return objectOf(o, c.State.Key(o)) }
+func (c *Surveyed) ObjectOf(o *admission.Object) *report.Object {
+	return change.ObjectOf(o, c.State.Key(o))
+}
 
 // WarnedField is the field that a warning of the API server is about, "" when it
 // names none.
 func WarnedField(text string) string { return warnedField(text) }
+
+// HashLine sets the hash of a location's line.
+func (s *Survey) HashLine(l *report.Location) { s.scan.locator.HashLine(l) }
+
+// LocateIn gives the place of a line and column, counted from 1 and in code
+// points, inside a text field: in YAML block scalars of several lines, too. When
+// the place cannot be followed into the file, it is that of the field.
+func (s *Survey) LocateIn(ctx context.Context, o *admission.Object, field string, line, column int) report.Location {
+	return s.scan.locator.Within(ctx, o, field, line, column)
+}

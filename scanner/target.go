@@ -141,7 +141,7 @@ func (s *scan) noteGivenProblem(from *change.Side, given string, r *change.Rende
 		return
 	}
 	s.open(report.Indeterminate{
-		What: "policy", Root: r.Root.Dir, Location: ptr(locationOf(r.Problem.Position, change.Head)),
+		What: "policy", Root: r.Root.Dir, Location: new(change.LocationOf(r.Problem.Position, change.Head)),
 		Why: fmt.Sprintf("the policies and context in %s do not render: %s", given, r.Problem.Message),
 	})
 }

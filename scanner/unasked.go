@@ -10,6 +10,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/kinds"
+	"github.com/preadmit/preadmit/scanner/lines"
 )
 
 // holdsPolicies are what policies and bindings have in common.
@@ -43,7 +44,7 @@ func (s *scan) openUnasked(from *change.Side, root render.Root) {
 		return
 	}
 	s.open(report.Indeterminate{
-		What: "policy", Root: root.Dir, Location: ptr(locationOf(r.Problem.Position, from.Name)),
+		What: "policy", Root: root.Dir, Location: new(change.LocationOf(r.Problem.Position, from.Name)),
 		Why: "policies and bindings that this root may hold were not asked, because it does not render: " + r.Problem.Message,
 	})
 }
@@ -53,7 +54,7 @@ func (s *scan) openUnasked(from *change.Side, root render.Root) {
 func (s *scan) fails(root string) bool {
 	return slices.ContainsFunc(s.report.Indeterminate, func(i report.Indeterminate) bool {
 		return i.What == "root" && i.Root == root && !i.Untouched
-	}) || slices.ContainsFunc(s.findings, func(f found) bool { return f.Cause == report.CauseRender && f.Root == root })
+	}) || slices.ContainsFunc(s.findings, func(f lines.Finding) bool { return f.Cause == report.CauseRender && f.Root == root })
 }
 
 // mayHoldPolicies goes by the words of the files that a root that does not render reads,

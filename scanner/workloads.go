@@ -6,11 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/server"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // decided is the verdict of a server on a workload.
@@ -211,7 +212,7 @@ func (r *review) refusedMember(last, was member, settled bool) {
 }
 
 // adoptFindings makes the findings about a member of a brood ones of the workload.
-func (r *review) adoptFindings(findings []found, last, first, was member) {
+func (r *review) adoptFindings(findings []lines.Finding, last, first, was member) {
 	for _, f := range findings {
 		m := last
 		switch {
@@ -220,7 +221,7 @@ func (r *review) adoptFindings(findings []found, last, first, was member) {
 		case m.generated() == nil:
 			m = first
 		}
-		f.Generated, f.lineage = m.named(r.key.Namespace), m.lineage
+		f.Generated, f.Lineage = m.named(r.key.Namespace), m.lineage
 		r.out.findings = append(r.out.findings, f)
 	}
 }
@@ -243,7 +244,7 @@ func (r *review) adoptUnjudged(list []unjudged, kind schema.GroupVersionKind) {
 // named names what the controller sends.
 func (m member) named(namespace string) *report.Object {
 	o := m.generated().Object
-	return objectOf(o, admission.Key{Namespace: namespace})
+	return change.ObjectOf(o, admission.Key{Namespace: namespace})
 }
 
 // words is a refusal's message without the name, which follows from the content.

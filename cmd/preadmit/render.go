@@ -7,13 +7,12 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/sources"
 	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/report/format/objects"
-	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/lines"
+	"github.com/spf13/cobra"
 )
 
 func newRenderCommand(p Process) *cobra.Command {
@@ -106,7 +105,7 @@ func (f *renderFlags) broken(tree fs.FS, root render.Root, problem *render.Probl
 	if f.alone && root.Kind == render.KindKustomize {
 		hint = "\nthere is no git repository around ROOT, so that it may only use its own files: --tree names a directory that holds more"
 	}
-	return fmt.Errorf("%s does not render: %s%s", escape.Line(root.Dir), escape.Line(scanner.Concealed(tree, problem)), hint)
+	return fmt.Errorf("%s does not render: %s%s", escape.Line(root.Dir), escape.Line(lines.Concealed(tree, problem)), hint)
 }
 
 // print writes the objects, or the field, that the flags ask for.

@@ -1,8 +1,6 @@
 package change
 
-import (
-	"github.com/preadmit/preadmit/render"
-)
+import "github.com/preadmit/preadmit/render"
 
 // Begin tells who asked for it that a root is at work, and the function it gives that
 // it no longer is.

@@ -1,4 +1,4 @@
-package scanner
+package lines
 
 import (
 	"context"
@@ -25,44 +25,26 @@ const (
 	scanRenders, scanCost = 128, 500
 )
 
-// doubt notes a claim about the object of a finding if it needs proof.
-func (f *found) doubt(c proof.Claim) {
-	if c.Place.Evidence == origin.Inferred || c.Place.Evidence == origin.Removed {
-		f.doubts = append(f.doubts, c)
-	}
-}
-
-// doubted is the claim that the location of a finding rests on, if it needs proof.
-func (f *found) doubted() (proof.Claim, bool) {
-	for _, c := range f.doubts {
-		if l := f.Location; c.Field == l.Field && c.Place.Line == l.StartLine && c.Place.Column == l.StartColumn &&
-			change.OriginOf(f.object).Side.Path(c.Place.Path) == l.Path {
-			return c, true
-		}
-	}
-	return proof.Claim{}, false
-}
-
 // provenField is a place of a root with the findings that are located there.
 type provenField struct {
 	from     change.Origin
-	findings []*found
+	findings []*Finding
 	// cost is that of one render, renders is the number of those allowed.
 	cost, renders int
 }
 
-// prove makes the locations of findings exact that counterfactual runs confirm.
-func (s *scan) prove(ctx context.Context) error {
-	proofs := s.proofs()
+// Prove makes the locations of findings exact that counterfactual runs confirm.
+func (l *Locator) Prove(ctx context.Context, findings []Finding) error {
+	proofs := proofsOf(findings)
 	shareRenders(proofs, scanRenders, scanCost)
-	return s.work.Each(ctx, "prove", len(proofs), func(ctx context.Context, i int) error {
-		s.locator.prove(ctx, proofs[i])
+	return l.work.Each(ctx, "prove", len(proofs), func(ctx context.Context, i int) error {
+		l.settle(ctx, proofs[i])
 		return nil
 	})
 }
 
-// proofs are the places in doubt, those of new findings first.
-func (s *scan) proofs() []*provenField {
+// proofsOf returns the places in doubt, those of new findings first.
+func proofsOf(findings []Finding) []*provenField {
 	type place struct {
 		result *render.Result
 		at     render.Position
@@ -70,13 +52,13 @@ func (s *scan) proofs() []*provenField {
 	known, costs := map[place]*provenField{}, map[*render.Result]int{}
 	var out []*provenField
 	for _, isNew := range []bool{true, false} {
-		for i := range s.findings {
-			f := &s.findings[i]
+		for i := range findings {
+			f := &findings[i]
 			c, ok := f.doubted()
 			if !ok || isNew != (f.Status == report.StatusNew) {
 				continue
 			}
-			from := change.OriginOf(f.object)
+			from := change.OriginOf(f.Subject)
 			key := place{from.Result, c.Place.Position}
 			if costs[from.Result] == 0 {
 				costs[from.Result] = proof.New(from.Side.Renderer, from.Result, 0).Cost()
@@ -105,9 +87,9 @@ func shareRenders(proofs []*provenField, renders, cost int) {
 	}
 }
 
-// prove settles the findings of one place. Where another place is the one that
+// settle settles the findings of one place. Where another place is the one that
 // counts, it becomes theirs.
-func (l *locator) prove(ctx context.Context, p *provenField) {
+func (l *Locator) settle(ctx context.Context, p *provenField) {
 	defer p.from.Side.Begin(p.from.Root.Dir)()
 	prover := proof.New(p.from.Side.Renderer, p.from.Result, p.renders)
 	for _, f := range p.findings {
@@ -124,8 +106,8 @@ func (l *locator) prove(ctx context.Context, p *provenField) {
 }
 
 // move locates a finding at another place of the same field.
-func (l *locator) move(f *found, place origin.Place) {
-	loc := l.at(f.object, place, f.Location.Field)
+func (l *Locator) move(f *Finding, place origin.Place) {
+	loc := l.at(f.Subject, place, f.Location.Field)
 	loc.Related = slices.DeleteFunc(f.Location.Related, func(other report.Location) bool { return pointsTo(&loc, other) })
 	f.Location = loc
 }

@@ -1,4 +1,4 @@
-package scanner
+package plan
 
 import (
 	"context"
@@ -9,16 +9,16 @@ import (
 	"github.com/preadmit/preadmit/scanner/parallel"
 )
 
-// plan decides which roots of a change are rendered, and renders them.
-type plan struct {
+// Plan decides which roots of a change are rendered, and renders them.
+type Plan struct {
 	*change.Change
-	work parallel.Workers
-	// extras are objects beside the trees; given are paths of the trees from which the
+	Work parallel.Workers
+	// Extras are objects beside the trees; given are paths of the trees from which the
 	// configuration takes policies and context.
-	extras []*admission.Object
-	given  []string
-	// everything makes all roots be rendered, whether or not they matter.
-	everything bool
+	Extras []*admission.Object
+	Given  []string
+	// Everything makes all roots be rendered, whether or not they matter.
+	Everything bool
 
 	// inputs are what roots of the head read.
 	inputs map[render.RootID]*render.Needs
@@ -26,11 +26,11 @@ type plan struct {
 	searched map[render.Mention]bool
 }
 
-// render renders what the verdicts depend on: the roots that the change
+// Render renders what the verdicts depend on: the roots that the change
 // touches, and of the others those that may hold something the API server looks at
 // to judge it. What an untouched root renders to is the same in both trees. Without
 // a base everything is new, so everything is rendered.
-func (p *plan) render(ctx context.Context) error {
+func (p *Plan) Render(ctx context.Context) error {
 	if err := p.renderAll(ctx); err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (p *plan) render(ctx context.Context) error {
 	return nil
 }
 
-func (p *plan) renderAll(ctx context.Context) error {
+func (p *Plan) renderAll(ctx context.Context) error {
 	if p.Base == nil {
 		return p.renderRoots(ctx, p.Head.Found.Roots)
 	}
@@ -51,7 +51,7 @@ func (p *plan) renderAll(ctx context.Context) error {
 	}
 	for {
 		needed := p.dependencies()
-		if needed.everything || p.everything {
+		if needed.everything || p.Everything {
 			return p.renderRoots(ctx, p.Head.Found.Roots)
 		}
 		more := p.holding(needed)
@@ -64,12 +64,25 @@ func (p *plan) renderAll(ctx context.Context) error {
 	}
 }
 
+// RenderTouched renders the selected roots that the change touches.
+func (p *Plan) RenderTouched(ctx context.Context) error {
+	p.findTouched()
+	var touched []render.Root
+	for _, root := range p.Head.Found.Roots {
+		if p.Touched[root.RootID] && p.Selected(root.Dir) {
+			touched = append(touched, root)
+		}
+	}
+	return p.renderRoots(ctx, touched)
+}
+
 // findTouched finds out which roots the change touches.
-func (p *plan) findTouched() {
+func (p *Plan) findTouched() {
+	p.inputs, p.searched = map[render.RootID]*render.Needs{}, map[render.Mention]bool{}
 	roots := p.Head.Found.Roots
 	inputs := make([]*render.Needs, len(roots))
 	touched := make([]bool, len(roots))
-	p.work.Spread(len(roots), func(i int) {
+	p.Work.Spread(len(roots), func(i int) {
 		inputs[i] = p.Head.Renderer.Needs(roots[i])
 		before, ok := p.Base.Root(roots[i].RootID)
 		touched[i] = !ok || !change.SameRoot(before, roots[i]) || !p.Base.Renderer.Unchanged(inputs[i])
@@ -89,7 +102,7 @@ func (p *plan) findTouched() {
 // first are the roots to begin with: those that are touched, those that are known
 // not to render, about which that is all there is to say, and those that the
 // configuration takes policies or context from.
-func (p *plan) first() []render.Root {
+func (p *Plan) first() []render.Root {
 	var roots []render.Root
 	for _, root := range p.Head.Found.Roots {
 		if p.Touched[root.RootID] || p.inputs[root.RootID].Problem != nil || p.isGiven(root.Dir) {
@@ -100,7 +113,7 @@ func (p *plan) first() []render.Root {
 }
 
 // holding are the roots not rendered yet that may hold what is needed.
-func (p *plan) holding(d dependencies) []render.Root {
+func (p *Plan) holding(d dependencies) []render.Root {
 	var mentions []render.Mention
 	for _, m := range d.mentions {
 		if !p.searched[m] {
@@ -110,7 +123,7 @@ func (p *plan) holding(d dependencies) []render.Root {
 	}
 	all := p.Head.Found.Roots
 	holds := make([]bool, len(all))
-	p.work.Spread(len(all), func(i int) {
+	p.Work.Spread(len(all), func(i int) {
 		if p.Head.Roots[all[i].RootID] == nil {
 			holds[i] = p.Head.Renderer.MayHold(p.inputs[all[i].RootID], mentions...)
 		}
@@ -125,8 +138,8 @@ func (p *plan) holding(d dependencies) []render.Root {
 }
 
 // isGiven tells whether the configuration takes policies or context from a root.
-func (p *plan) isGiven(root string) bool {
-	for _, given := range p.given {
+func (p *Plan) isGiven(root string) bool {
+	for _, given := range p.Given {
 		if change.Under(given, root) {
 			return true
 		}
@@ -136,14 +149,14 @@ func (p *plan) isGiven(root string) bool {
 
 // renderRoots renders roots of the head that are not rendered yet, and of the base
 // those at the same paths and those the head does not have.
-func (p *plan) renderRoots(ctx context.Context, roots []render.Root) error {
+func (p *Plan) renderRoots(ctx context.Context, roots []render.Root) error {
 	if err := p.renderSide(ctx, p.Head, roots); err != nil || p.Base == nil {
 		return err
 	}
 	var before []render.Root
 	for _, root := range roots {
 		r := p.Head.Roots[root.RootID]
-		if !p.everything && !p.Touched[root.RootID] && p.Head.Renderer.Needs(root).Cover(r.Result) {
+		if !p.Everything && !p.Touched[root.RootID] && p.Head.Renderer.Needs(root).Cover(r.Result) {
 			p.Base.Roots[root.RootID] = r
 		} else if old, ok := p.Base.Root(root.RootID); ok {
 			before = append(before, old)
@@ -153,7 +166,7 @@ func (p *plan) renderRoots(ctx context.Context, roots []render.Root) error {
 }
 
 // renderSide renders the roots of one tree that are not rendered yet.
-func (p *plan) renderSide(ctx context.Context, to *change.Side, roots []render.Root) error {
+func (p *Plan) renderSide(ctx context.Context, to *change.Side, roots []render.Root) error {
 	var left []render.Root
 	for _, root := range roots {
 		if to.Roots[to.ID(root)] == nil {
@@ -161,7 +174,7 @@ func (p *plan) renderSide(ctx context.Context, to *change.Side, roots []render.R
 		}
 	}
 	results := make([]*change.Rendered, len(left))
-	err := p.work.Each(ctx, "render "+to.Name, len(left), func(ctx context.Context, i int) error {
+	err := p.Work.Each(ctx, "render "+to.Name, len(left), func(ctx context.Context, i int) error {
 		results[i] = to.Render(ctx, left[i])
 		return nil
 	})

@@ -1,4 +1,4 @@
-package scanner
+package lines
 
 import (
 	"bytes"
@@ -112,8 +112,8 @@ func parseDiff(text []byte) *changedFile {
 
 // preferChanged puts the location that the change wrote in front of the others,
 // since that is what made a finding new.
-func (l *locator) preferChanged(f *found, all []report.Location) {
-	from := change.OriginOf(f.object).Side
+func (l *Locator) preferChanged(f *Finding, all []report.Location) {
+	from := change.OriginOf(f.Subject).Side
 	if f.Status != report.StatusNew {
 		return
 	}
@@ -128,8 +128,8 @@ func (l *locator) preferChanged(f *found, all []report.Location) {
 
 // governed adds what made an object that did not change be judged again: the lines
 // of the policy, binding, param or Namespace that the change wrote.
-func (l *locator) governed(ctx context.Context, f *found, loc *report.Location) {
-	for _, o := range f.governing {
+func (l *Locator) governed(ctx context.Context, f *Finding, loc *report.Location) {
+	for _, o := range f.Governing {
 		if at, ok := l.changedIn(ctx, o); ok && len(loc.Related) < maxRelated && !pointsTo(loc, at) {
 			loc.Related = append(loc.Related, at)
 		}
@@ -137,7 +137,7 @@ func (l *locator) governed(ctx context.Context, f *found, loc *report.Location) 
 }
 
 // changedIn is the first line of an object's document that the change wrote.
-func (l *locator) changedIn(ctx context.Context, o *admission.Object) (report.Location, bool) {
+func (l *Locator) changedIn(ctx context.Context, o *admission.Object) (report.Location, bool) {
 	from := change.OriginOf(o)
 	source, err := l.source(ctx, o)
 	if err != nil {

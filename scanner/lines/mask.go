@@ -1,4 +1,4 @@
-package scanner
+package lines
 
 import (
 	"io/fs"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
@@ -34,38 +33,35 @@ func hiddenBy(lines, masked []string) []string {
 	return hidden
 }
 
-// conceal takes out of what is said of files - why something does not render, remarks
+// Conceal takes out of what is said of files - why something does not render, remarks
 // - what those files have for Secrets. What policies say is concealed where they say it.
-func (s *scan) conceal() {
-	for i := range s.report.Findings {
-		if f := &s.report.Findings[i]; f.Cause == report.CauseRender {
-			f.Message = s.concealed(f.Message, f.Root, &f.Location)
+func (l *Locator) Conceal(r *report.Report) {
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Cause == report.CauseRender {
+			f.Message = l.concealed(f.Message, f.Root, &f.Location)
 		}
 	}
-	for i := range s.report.Indeterminate {
-		n := &s.report.Indeterminate[i]
-		n.Why = s.concealed(n.Why, n.Root, n.Location)
+	for i := range r.Indeterminate {
+		n := &r.Indeterminate[i]
+		n.Why = l.concealed(n.Why, n.Root, n.Location)
 	}
-	for i := range s.report.Diagnostics {
-		d := &s.report.Diagnostics[i]
-		d.Message = s.concealed(d.Message, d.Root, d.Location)
+	for i := range r.Diagnostics {
+		d := &r.Diagnostics[i]
+		d.Message = l.concealed(d.Message, d.Root, d.Location)
 	}
 }
 
-// concealed is a message without what the file at a location has for Secrets, nor the
+// concealed returns a message without what the file at a location has for Secrets, nor the
 // files that keep root from rendering: a message may quote why it did not before.
-func (s *scan) concealed(message, root string, at *report.Location) string {
+func (l *Locator) concealed(message, root string, at *report.Location) string {
 	var hidden []string
 	if at != nil && at.Path != "" {
-		hidden = slices.Concat(hidden, s.locator.texts.file(sideOf(s.Change, at), at.Path).hidden)
+		hidden = slices.Concat(hidden, l.texts.file(l.sideOf(at), at.Path).hidden)
 	}
-	for _, side := range []*change.Side{s.Head, s.Base} {
-		if side == nil {
-			continue
-		}
+	for _, side := range l.change.Trees() {
 		at, _ := side.RootAt(root)
 		if r := side.Roots[side.ID(at)]; r != nil && r.Problem != nil && r.Problem.Path != "" {
-			hidden = slices.Concat(hidden, s.locator.texts.file(side, r.Problem.Path).hidden)
+			hidden = slices.Concat(hidden, l.texts.file(side, r.Problem.Path).hidden)
 		}
 	}
 	return policy.ConcealValues(message, hidden)

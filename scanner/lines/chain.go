@@ -1,4 +1,4 @@
-package scanner
+package lines
 
 import (
 	"context"
@@ -10,33 +10,33 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 )
 
-// explain adds to findings what led to the values at their places: the chain of those
+// Explain adds to findings what led to the values at their places: the chain of those
 // that wrote them and, of an object that is gone, the patch that deletes it.
-func (s *scan) explain(ctx context.Context) error {
-	return s.work.Each(ctx, "explain", len(s.findings), func(ctx context.Context, i int) error {
-		f := &s.findings[i]
-		if f.object == nil || f.located {
+func (l *Locator) Explain(ctx context.Context, findings []Finding) error {
+	return l.work.Each(ctx, "explain", len(findings), func(ctx context.Context, i int) error {
+		f := &findings[i]
+		if f.Subject == nil || f.Located {
 			return nil
 		}
-		source, err := s.locator.source(ctx, f.object)
+		source, err := l.source(ctx, f.Subject)
 		if err != nil {
 			return nil // which locateFinding noted
 		}
-		from := change.OriginOf(f.object)
+		from := change.OriginOf(f.Subject)
 		defer from.Side.Begin(from.Root.Dir)()
 		f.Location.Chain = chainOf(f, source)
-		s.addDeletion(f, source)
+		l.addDeletion(f, source)
 		return nil
 	})
 }
 
 // chainOf is the chain of a finding's field; nil when there is one step only.
-func chainOf(f *found, source *origin.Origin) []report.ChainStep {
+func chainOf(f *Finding, source *origin.Origin) []report.ChainStep {
 	steps := stepsTo(f, source)
 	if len(steps) < 2 {
 		return nil
 	}
-	from := change.OriginOf(f.object).Side
+	from := change.OriginOf(f.Subject).Side
 	out := make([]report.ChainStep, len(steps))
 	for i, step := range steps {
 		out[i] = report.ChainStep{
@@ -52,16 +52,16 @@ func chainOf(f *found, source *origin.Origin) []report.ChainStep {
 
 // stepsTo are the steps of a finding's field that end at its place; nil when the place
 // has another reason.
-func stepsTo(f *found, source *origin.Origin) []origin.Step {
+func stepsTo(f *Finding, source *origin.Origin) []origin.Step {
 	field := f.Location.Field
 	if field == "" {
 		return nil
 	}
 	part := origin.Whole
-	if i := slices.IndexFunc(f.turnings, func(t turning) bool { return t.field == field }); i >= 0 {
-		part = f.turnings[i].part
+	if i := slices.IndexFunc(f.causes, func(c cause) bool { return c.field == field }); i >= 0 {
+		part = f.causes[i].part
 	}
-	from := change.OriginOf(f.object).Side
+	from := change.OriginOf(f.Subject).Side
 	isPlace := func(p render.Position) bool {
 		return p.Line == f.Location.StartLine && from.Path(p.Path) == f.Location.Path
 	}
@@ -78,29 +78,29 @@ func stepsTo(f *found, source *origin.Origin) []origin.Step {
 
 // addDeletion adds to the finding of a DELETE, which is at base, the lines of the head
 // that the change wrote to delete the object.
-func (s *scan) addDeletion(f *found, source *origin.Origin) {
-	from := change.OriginOf(f.object)
-	if f.Operation != "DELETE" || from.Side != s.Base {
+func (l *Locator) addDeletion(f *Finding, source *origin.Origin) {
+	from := change.OriginOf(f.Subject)
+	if f.Operation != "DELETE" || from.Side != l.change.Base {
 		return
 	}
-	i := slices.IndexFunc(s.Head.Found.Roots, func(r render.Root) bool { return r.Dir == from.Root.Dir })
+	i := slices.IndexFunc(l.change.Head.Found.Roots, func(r render.Root) bool { return r.Dir == from.Root.Dir })
 	if i < 0 {
 		return
 	}
-	for _, d := range s.Head.Renderer.DeletedBy(source, s.Head.Found.Roots[i]) {
+	for _, d := range l.change.Head.Renderer.DeletedBy(source, l.change.Head.Found.Roots[i]) {
 		for _, p := range []render.Position{d.Directive, d.Entry} {
-			if s.locator.changes.wrote(s.Head, p.Path, p.Line) {
-				s.addDeletedAt(f, p)
+			if l.changes.wrote(l.change.Head, p.Path, p.Line) {
+				l.addDeletedAt(f, p)
 				break
 			}
 		}
 	}
 }
 
-func (s *scan) addDeletedAt(f *found, p render.Position) {
-	at := locationOf(p, change.Head)
+func (l *Locator) addDeletedAt(f *Finding, p render.Position) {
+	at := change.LocationOf(p, change.Head)
 	at.Message = "the object is deleted here"
-	s.locator.addSnippet(&at, s.Head, p.Path, isSecret(f.object))
+	l.addSnippet(&at, l.change.Head, p.Path, isSecret(f.Subject))
 	if !pointsTo(&f.Location, at) && len(f.Location.Related) < maxRelated {
 		f.Location.Related = append(f.Location.Related, at)
 	}

@@ -1,4 +1,4 @@
-package scanner
+package lines
 
 import (
 	"context"
@@ -18,22 +18,8 @@ import (
 // maxRelated is the number of other lines told of a finding.
 const maxRelated = 8
 
-// question is a failed validation with what it was evaluated on.
-func (f *found) question() locate.Question {
-	in := f.input
-	q := locate.Question{
-		Expression: f.Expression, Variables: map[string]string{},
-		Object: in.Object, OldObject: in.OldObject,
-		Params: in.Params, Request: in.Request, Namespace: in.Namespace,
-	}
-	for _, v := range in.Variables {
-		q.Variables[v.Name] = v.Expression
-	}
-	return q
-}
-
-// turning is a field that a validation turns on.
-type turning struct {
+// cause is a field that decides a failed validation.
+type cause struct {
 	// field is a path in what was written, judged one in the object that was judged.
 	field, judged string
 	// part is the part of its value at fault.
@@ -43,7 +29,7 @@ type turning struct {
 // fieldsOf finds the fields of the object that a failed validation turns on, the
 // most telling first. lists is set when one of them is a list, of which only those
 // can tell why it is what it is who know what it was evaluated on.
-func (l *locator) fieldsOf(f *found) (lists bool, err error) {
+func (l *Locator) fieldsOf(f *Finding) (lists bool, err error) {
 	finder, err := l.finder()
 	if err != nil {
 		return false, fmt.Errorf("find the fields of an expression: %w", err)
@@ -51,12 +37,12 @@ func (l *locator) fieldsOf(f *found) (lists bool, err error) {
 	q := f.question()
 	for _, judged := range finder.Fields(q) {
 		for _, field := range f.written([]string{judged}) {
-			t := turning{field: field, judged: judged}
-			if isMade(f.object, field) {
+			t := cause{field: field, judged: judged}
+			if isMade(f.Subject, field) {
 				t.part = finder.Part(q, judged)
 			}
 			lists = lists || locate.IsList(q, judged)
-			f.turnings = append(f.turnings, t)
+			f.causes = append(f.causes, t)
 		}
 	}
 	return lists, nil
@@ -68,16 +54,16 @@ func isMade(o *admission.Object, field string) bool {
 		(strings.HasSuffix(field, ".image") || strings.HasSuffix(field, ".name"))
 }
 
-// findFields finds the fields that failed validations turn on and lets go of what
+// FindFields finds the fields that failed validations turn on and lets go of what
 // they were evaluated on, which is large.
-func (l *locator) findFields(findings []found) {
+func (l *Locator) FindFields(findings []Finding) {
 	for i := range findings {
-		if f := &findings[i]; f.input != nil {
+		if f := &findings[i]; f.Input != nil {
 			lists := false
 			lists, f.fieldsErr = l.fieldsOf(f)
-			f.turns = true
+			f.searched = true
 			if !lists {
-				f.input = nil
+				f.Input = nil
 			}
 		}
 	}
@@ -86,20 +72,20 @@ func (l *locator) findFields(findings []found) {
 // locateValidation gives the line of the most telling field that the change wrote,
 // else of the most telling one, or of what is nearest to it when it is absent, and
 // as related the lines of the others.
-func (l *locator) locateValidation(ctx context.Context, f *found) (report.Location, error) {
-	defer func() { f.input = nil }()
-	if f.fieldsErr != nil || len(f.turnings) == 0 {
-		loc, err := l.locate(ctx, f.object, f.template())
+func (l *Locator) locateValidation(ctx context.Context, f *Finding) (report.Location, error) {
+	defer func() { f.Input = nil }()
+	if f.fieldsErr != nil || len(f.causes) == 0 {
+		loc, err := l.Place(ctx, f.Subject, f.template())
 		loc.Exact = false
 		l.governed(ctx, f, &loc)
 		return loc, errors.Join(f.fieldsErr, err)
 	}
-	source, err := l.source(ctx, f.object)
+	source, err := l.source(ctx, f.Subject)
 	if err != nil {
-		return l.locate(ctx, f.object, nil)
+		return l.Place(ctx, f.Subject, nil)
 	}
 	all := []report.Location{}
-	for _, t := range f.turnings {
+	for _, t := range f.causes {
 		all = append(all, l.fieldLocation(f, source, t))
 	}
 	l.preferChanged(f, all)
@@ -114,26 +100,26 @@ func (l *locator) locateValidation(ctx context.Context, f *found) (report.Locati
 	return loc, nil
 }
 
-func (l *locator) fieldLocation(f *found, source *origin.Origin, t turning) report.Location {
-	claim := proof.Claim{Object: change.OriginOf(f.object).Index, Field: t.field, Part: t.part, Place: source.Place(t.field, t.part)}
-	if r, ok := l.takenOut(f, source, t); ok {
+func (l *Locator) fieldLocation(f *Finding, source *origin.Origin, c cause) report.Location {
+	claim := proof.Claim{Object: change.OriginOf(f.Subject).Index, Field: c.field, Part: c.part, Place: source.Place(c.field, c.part)}
+	if r, ok := l.takenOut(f, source, c); ok {
 		claim.Place, claim.Element = origin.Place{Position: r.Position, Evidence: origin.Removed}, r.Element
 	}
 	f.doubt(claim)
-	return l.at(f.object, claim.Place, t.field)
+	return l.at(f.Subject, claim.Place, c.field)
 }
 
 // takenOut is what a patch took out of a list that a validation wants there.
-func (l *locator) takenOut(f *found, source *origin.Origin, t turning) (origin.Removal, bool) {
-	if f.input == nil {
+func (l *Locator) takenOut(f *Finding, source *origin.Origin, c cause) (origin.Removal, bool) {
+	if f.Input == nil {
 		return origin.Removal{}, false
 	}
 	finder, err := l.finder()
 	if err != nil {
 		return origin.Removal{}, false
 	}
-	for _, r := range source.Removals(t.field) {
-		if finder.Lacks(f.question(), t.judged, r.Element) {
+	for _, r := range source.Removals(c.field) {
+		if finder.Lacks(f.question(), c.judged, r.Element) {
 			return r, true
 		}
 	}

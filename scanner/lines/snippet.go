@@ -1,4 +1,4 @@
-package scanner
+package lines
 
 import (
 	"bytes"
@@ -68,7 +68,7 @@ func readText(tree fs.FS, path string) *textFile {
 // addSnippet sets the lines around a location. The snippet stays inside the YAML
 // document, since the next one may be a Secret; everything about a Secret object is
 // masked wherever it was written.
-func (l *locator) addSnippet(loc *report.Location, from *change.Side, path string, secret bool) {
+func (l *Locator) addSnippet(loc *report.Location, from *change.Side, path string, secret bool) {
 	lines := l.texts.lines(from, path)
 	if loc.StartLine < 1 || loc.StartLine > len(lines) {
 		return

@@ -1,4 +1,4 @@
-package scanner
+package lines
 
 import (
 	"context"
@@ -11,17 +11,17 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 )
 
-// LocateIn gives the place of a line and column, counted from 1 and in code
+// Within returns the place of a line and column, counted from 1 and in code
 // points, inside a text field: in YAML block scalars of several lines, too. When
 // the place cannot be followed into the file, it is that of the field.
-func (s *Survey) LocateIn(ctx context.Context, o *admission.Object, field string, line, column int) report.Location {
-	loc := s.Locate(ctx, o, field)
+func (l *Locator) Within(ctx context.Context, o *admission.Object, field string, line, column int) report.Location {
+	loc, _ := l.Place(ctx, o, []string{field}) // an error leaves the root
 	text, ok := textAt(o.Content(), field)
 	if !ok || loc.StartLine == 0 {
 		return loc
 	}
 	from := change.OriginOf(o)
-	source, err := s.scan.locator.source(ctx, o)
+	source, err := l.source(ctx, o)
 	if err != nil {
 		return loc
 	}
@@ -29,7 +29,7 @@ func (s *Survey) LocateIn(ctx context.Context, o *admission.Object, field string
 	if !found {
 		return loc
 	}
-	lines := s.scan.locator.texts.lines(from.Side, pos.Path)
+	lines := l.texts.lines(from.Side, pos.Path)
 	at, ok := follow(lines, spot{pos.Line - 1, pos.Column - 1}, []rune(text), offsetOf(text, line, column))
 	if !ok {
 		return loc
@@ -37,7 +37,7 @@ func (s *Survey) LocateIn(ctx context.Context, o *admission.Object, field string
 	loc.StartLine, loc.StartColumn = at.line+1, at.column+1
 	loc.EndLine, loc.EndColumn = loc.StartLine, at.column+1+wordLength([]rune(lines[at.line])[at.column:])
 	loc.Snippet, loc.SnippetLine = nil, 0
-	s.scan.locator.addSnippet(&loc, from.Side, pos.Path, false)
+	l.addSnippet(&loc, from.Side, pos.Path, false)
 	return loc
 }
 

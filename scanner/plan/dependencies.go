@@ -1,4 +1,4 @@
-package scanner
+package plan
 
 import (
 	"bytes"
@@ -43,7 +43,7 @@ type governing struct {
 
 // dependencies returns what has to be known of other roots, going by what was rendered
 // so far. It may be more when more is rendered.
-func (p *plan) dependencies() dependencies {
+func (p *Plan) dependencies() dependencies {
 	d := dependencies{}
 	known, changed := p.knownObjects(), p.ChangedObjects()
 	if len(changed) == 0 {
@@ -73,7 +73,7 @@ func (p *plan) dependencies() dependencies {
 
 // policiesOfParts adds what is known of policies in refused roots, which is all that is
 // judged where no object changed.
-func (p *plan) policiesOfParts(d *dependencies) {
+func (p *Plan) policiesOfParts(d *dependencies) {
 	if len(p.RefusedRoots(p.Head, true)) > 0 {
 		d.kind(kinds.Policy.Kind)
 		d.kind(kinds.Binding.Kind)
@@ -81,8 +81,8 @@ func (p *plan) policiesOfParts(d *dependencies) {
 }
 
 // knownObjects are all objects that were rendered so far or given.
-func (p *plan) knownObjects() []*admission.Object {
-	known := slices.Clone(p.extras)
+func (p *Plan) knownObjects() []*admission.Object {
+	known := slices.Clone(p.Extras)
 	for _, r := range p.Rendered() {
 		known = append(known, r.Objects...)
 	}
@@ -271,9 +271,9 @@ func (g *governing) usesAuthorizer(o *admission.Object) bool {
 
 // renderGiven renders what the configuration takes policies and context from, of
 // both sides.
-func (p *plan) renderGiven(ctx context.Context) error {
+func (p *Plan) renderGiven(ctx context.Context) error {
 	for _, from := range p.Trees() {
-		for _, name := range p.given {
+		for _, name := range p.Given {
 			if _, err := from.RenderGiven(ctx, name); err != nil {
 				return err
 			}

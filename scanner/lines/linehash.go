@@ -1,4 +1,4 @@
-package scanner
+package lines
 
 import (
 	"strconv"
@@ -70,23 +70,20 @@ func hashedUnits(data []byte) (units []uint16, starts []int) {
 	return units, starts
 }
 
-// hashLine sets the hash of a location's line; of one without, that of the first.
-func (s *scan) hashLine(l *report.Location) {
-	if l.Path == "" {
+// HashLine sets the hash of a location's line; of one without, that of the first.
+func (l *Locator) HashLine(loc *report.Location) {
+	if loc.Path == "" {
 		return
 	}
-	if hashes := s.locator.texts.file(sideOf(s.Change, l), l.Path).hashes; max(1, l.StartLine) <= len(hashes) {
-		l.LineHash = hashes[max(1, l.StartLine)-1]
+	if hashes := l.texts.file(l.sideOf(loc), loc.Path).hashes; max(1, loc.StartLine) <= len(hashes) {
+		loc.LineHash = hashes[max(1, loc.StartLine)-1]
 	}
 }
 
-// sideOf is the side of the change that a location is in.
-func sideOf(c *change.Change, l *report.Location) *change.Side {
-	if l.Tree == change.Base && c.Base != nil {
-		return c.Base
+// sideOf returns the side of the change that a location is in.
+func (l *Locator) sideOf(loc *report.Location) *change.Side {
+	if loc.Tree == change.Base && l.change.Base != nil {
+		return l.change.Base
 	}
-	return c.Head
+	return l.change.Head
 }
-
-// HashLine sets the hash of a location's line.
-func (s *Survey) HashLine(l *report.Location) { s.scan.hashLine(l) }

@@ -1,4 +1,4 @@
-package scanner
+package lines
 
 import (
 	"context"
@@ -12,17 +12,21 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/locate"
+	"github.com/preadmit/preadmit/scanner/parallel"
 )
 
-// locator says where objects and their fields were written. It asks for the
+// Locator says where objects and their fields were written. It asks for the
 // sources of a root once, when the first of its objects needs them.
-type locator struct {
+type Locator struct {
+	change *change.Change
+	work   parallel.Workers
+
 	mu      sync.Mutex
 	sources map[sourceKey]func() ([]*origin.Origin, error)
 	texts   *texts
 	// finder tells the fields that validations turn on.
 	finder func() (*locate.Finder, error)
-	// changes are those between the trees; nil until both are known.
+	// changes are those between the trees.
 	changes *changes
 }
 
@@ -33,15 +37,16 @@ type sourceKey struct {
 	files string
 }
 
-func newLocator() *locator {
-	return &locator{
+func New(c *change.Change, work parallel.Workers) *Locator {
+	return &Locator{
+		change: c, work: work, changes: newChanges(c.Base, c.Head),
 		sources: map[sourceKey]func() ([]*origin.Origin, error){}, texts: newTexts(),
 		finder: sync.OnceValues(locate.NewFinder),
 	}
 }
 
 // source is the source of an object.
-func (l *locator) source(ctx context.Context, o *admission.Object) (*origin.Origin, error) {
+func (l *Locator) source(ctx context.Context, o *admission.Object) (*origin.Origin, error) {
 	from := change.OriginOf(o)
 	key := sourceKey{from.Side, from.Root.RootID, strings.Join(from.Root.Files, "\x00")}
 	l.mu.Lock()
@@ -64,15 +69,15 @@ func (l *locator) source(ctx context.Context, o *admission.Object) (*origin.Orig
 	return sources[from.Index], nil
 }
 
-// locate gives the line of the first of fields that was written, else of the first
+// Place gives the line of the first of fields that was written, else of the first
 // one's nearest ancestor; without fields the object's document.
-func (l *locator) locate(ctx context.Context, o *admission.Object, fields []string) (report.Location, error) {
+func (l *Locator) Place(ctx context.Context, o *admission.Object, fields []string) (report.Location, error) {
 	loc, _, err := l.locateFirst(ctx, o, fields)
 	return loc, err
 }
 
 // locateFirst also gives what is known of the place.
-func (l *locator) locateFirst(ctx context.Context, o *admission.Object, fields []string) (report.Location, origin.Place, error) {
+func (l *Locator) locateFirst(ctx context.Context, o *admission.Object, fields []string) (report.Location, origin.Place, error) {
 	source, err := l.source(ctx, o)
 	if err != nil {
 		from := change.OriginOf(o)
@@ -97,9 +102,9 @@ func findFirst(source *origin.Origin, fields []string) (place origin.Place, fiel
 }
 
 // at is the location of a field of an object at a place.
-func (l *locator) at(o *admission.Object, place origin.Place, field string) report.Location {
+func (l *Locator) at(o *admission.Object, place origin.Place, field string) report.Location {
 	from := change.OriginOf(o)
-	loc := locationOf(place.Position, from.Side.TreeName())
+	loc := change.LocationOf(place.Position, from.Side.TreeName())
 	loc.Path, loc.Field, loc.Exact = from.Side.Path(place.Path), field, place.Evidence == origin.Marked
 	l.addSnippet(&loc, from.Side, place.Path, isSecret(o))
 	return loc
@@ -108,22 +113,4 @@ func (l *locator) at(o *admission.Object, place origin.Place, field string) repo
 func isSecret(o *admission.Object) bool {
 	kind := o.GroupVersionKind()
 	return kind.Group == "" && kind.Kind == "Secret"
-}
-
-// locationOf is a position in a tree, without a snippet.
-func locationOf(p render.Position, tree string) report.Location {
-	return report.Location{
-		Path: p.Path, StartLine: p.Line, StartColumn: p.Column, EndLine: p.EndLine, EndColumn: p.EndColumn,
-		Tree: tree,
-	}
-}
-
-// objectOf names an object for the report, as it will be known in the cluster.
-func objectOf(o *admission.Object, key admission.Key) *report.Object {
-	apiVersion, kind := o.GroupVersionKind().ToAPIVersionAndKind()
-	named := &report.Object{APIVersion: apiVersion, Kind: kind, Namespace: key.Namespace, Name: o.Name()}
-	if named.Name == "" {
-		named.GenerateName = o.GenerateName()
-	}
-	return named
 }
