@@ -69,9 +69,9 @@ func scanHostile(t *testing.T, program string, c *hostile.Case, canary *hostile.
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	verdict, says := c.Verdict, c.Says
-	if c.Patient != "" {
-		verdict, says = c.Patient, hostile.Finding
+	verdict, says := c.Verdict, c.Reports
+	if c.Unlimited != "" {
+		verdict, says = c.Unlimited, hostile.Finding
 	}
 	if want := map[string]int{"incomplete": exitIncomplete, "failed": exitFindings}[verdict]; code != want {
 		t.Errorf("exit code %d, want %d", code, want)
@@ -84,10 +84,10 @@ func scanHostile(t *testing.T, program string, c *hostile.Case, canary *hostile.
 	if !strings.Contains(all, says) || !strings.Contains(all, hostile.Finding) {
 		t.Errorf("does not say %q and %q: %s", says, hostile.Finding, printed)
 	}
-	if told := hostile.Told(all); told != "" {
-		t.Errorf("printed %s", told)
+	if unsafe := hostile.Unsafe(all); unsafe != "" {
+		t.Errorf("printed %s", unsafe)
 	}
-	if dead := canary.Dead([]byte(all)); dead != "" {
-		t.Error(dead)
+	if reached := canary.Reached([]byte(all)); reached != "" {
+		t.Error(reached)
 	}
 }

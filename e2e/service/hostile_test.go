@@ -169,11 +169,11 @@ func (s *siege) repelled(a *attack) {
 	} else if a.Name != "100 MB file" { // which is more than is fetched
 		s.t.Errorf("nothing was judged: %s", check.Summary)
 	}
-	if line := hostile.Told(told); line != "" {
+	if line := hostile.Unsafe(told); line != "" {
 		s.t.Errorf("told %s", line)
 	}
-	if dead := s.canary.Dead([]byte(told + page)); dead != "" {
-		s.t.Error(dead)
+	if reached := s.canary.Reached([]byte(told + page)); reached != "" {
+		s.t.Error(reached)
 	}
 	s.t.Logf("%s", check.Title)
 }
@@ -220,7 +220,7 @@ func (s *siege) says(a *attack, document string) {
 	if got := string(r.Verdict("", false)); got != a.Verdict {
 		s.t.Errorf("verdict %s, want %s", got, a.Verdict)
 	}
-	for _, words := range []string{a.Says, hostile.Finding} {
+	for _, words := range []string{a.Reports, hostile.Finding} {
 		quoted, err := json.Marshal(words)
 		s.must(err)
 		if !strings.Contains(document, words) && !bytes.Contains([]byte(document), quoted[1:len(quoted)-1]) {
@@ -246,8 +246,8 @@ func (s *siege) neverPassed(a *attack) {
 		s.t.Errorf("the check run is a %s: %s", check.Conclusion, check.Title)
 	}
 	told := s.told(a, check)
-	if dead := s.canary.Dead([]byte(told)); dead != "" {
-		s.t.Error(dead)
+	if reached := s.canary.Reached([]byte(told)); reached != "" {
+		s.t.Error(reached)
 	}
 	if strings.Contains(told, hostile.Finding) {
 		s.t.Error("it tells of what was taken back")
@@ -267,10 +267,10 @@ func (s *siege) unharmed() {
 	s.t.Logf("a usual pull request took %v", time.Since(began).Round(time.Millisecond))
 	s.eventually("what is not put away", s.r.busy)
 	_, metrics := s.r.get("/metrics")
-	if dead := s.canary.Dead([]byte(s.r.log.String() + metrics)); dead != "" {
-		s.t.Errorf("of log and metrics: %s", dead)
+	if reached := s.canary.Reached([]byte(s.r.log.String() + metrics)); reached != "" {
+		s.t.Errorf("of log and metrics: %s", reached)
 	}
-	if line := hostile.Told(metrics); line != "" {
+	if line := hostile.Unsafe(metrics); line != "" {
 		s.t.Errorf("metrics have %s", line)
 	}
 	if code := s.r.stop(); code != 0 {

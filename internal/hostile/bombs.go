@@ -5,42 +5,42 @@ import (
 	"strings"
 )
 
-// bombs are small files that ask for endless memory or time.
+// bombs returns small files that need endless memory or time.
 func bombs() []Case {
 	return []Case{
 		resource("alias bomb", "once its aliases are expanded", aliasBomb(9)),
 		resource("self anchor", "holds an alias of itself", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: &a {b: *a}}\n"),
 		resource("self anchor in a list", "holds an alias of itself", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: &a [*a]}\n"),
 		resource("merge bomb", "once its aliases are expanded", mergeBomb(9)),
-		{Name: "alias bomb in a kustomization", Verdict: "incomplete", Says: "aliases", Head: func(t *Tree, _ *Canary) {
+		{Name: "alias bomb in a kustomization", Verdict: "incomplete", Reports: "aliases", Head: func(t *Tree, _ *Canary) {
 			t.Put("app/kustomization.yaml", "resources: [cm.yaml]\nopenapi:\n"+indent(aliasBomb(9)))
 		}},
-		{Name: "self anchor in a patch", Verdict: "incomplete", Says: "holds an alias of itself", Head: func(t *Tree, _ *Canary) {
+		{Name: "self anchor in a patch", Verdict: "incomplete", Reports: "holds an alias of itself", Head: func(t *Tree, _ *Canary) {
 			t.Put("app/kustomization.yaml", "resources: [cm.yaml]\npatches: [{path: p.yaml}]\n")
 			t.Put("app/p.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app}\ndata: &a {b: *a}\n")
 		}},
-		{Name: "layering bomb", Verdict: "incomplete", Says: "more than the limit", Heavy: true, Head: layers},
-		{Name: "circle of kustomizations", Verdict: "incomplete", Says: "cycle", Head: func(t *Tree, _ *Canary) {
+		{Name: "layering bomb", Verdict: "incomplete", Reports: "more than the limit", Heavy: true, Head: layers},
+		{Name: "circle of kustomizations", Verdict: "incomplete", Reports: "cycle", Head: func(t *Tree, _ *Canary) {
 			t.Put("app/kustomization.yaml", "resources: [other]\n")
 			t.Put("app/other/kustomization.yaml", "resources: [..]\n")
 		}},
-		{Name: "openapi schema that refers to itself", Verdict: "incomplete", Says: "app", Heavy: true, Fatal: true, Head: schemaLoop},
-		{Name: "openapi schema that is no schema", Verdict: "incomplete", Says: "app", Head: func(t *Tree, _ *Canary) {
+		{Name: "openapi schema that refers to itself", Verdict: "incomplete", Reports: "app", Heavy: true, Fatal: true, Head: schemaLoop},
+		{Name: "openapi schema that is no schema", Verdict: "incomplete", Reports: "app", Head: func(t *Tree, _ *Canary) {
 			t.Put("app/kustomization.yaml", "resources: [cm.yaml]\nopenapi: {path: schema.json}\npatches: [{path: p.yaml}]\n")
 			t.Put("app/p.yaml", configMap("app", 1))
 			t.Put("app/schema.json", `{"definitions": [1]}`)
 		}},
-		{Name: "empty crds", Verdict: "incomplete", Says: "app", Head: func(t *Tree, _ *Canary) {
+		{Name: "empty crds", Verdict: "incomplete", Reports: "app", Head: func(t *Tree, _ *Canary) {
 			t.Put("app/kustomization.yaml", "resources: [cm.yaml]\ncrds: [crd.yaml]\n")
 			t.Put("app/crd.yaml", "")
 		}},
-		{Name: "slow root", Verdict: "incomplete", Says: "app", Heavy: true, Fatal: true, Patient: "failed", Head: func(t *Tree, _ *Canary) { Slow(t, "app") }},
+		{Name: "slow root", Verdict: "incomplete", Reports: "app", Heavy: true, Fatal: true, Unlimited: "failed", Head: func(t *Tree, _ *Canary) { Slow(t, "app") }},
 	}
 }
 
-// resource is a Case whose harm is a resource of app.
-func resource(name, says, text string) Case {
-	return Case{Name: name, Verdict: "incomplete", Says: says, Head: func(t *Tree, _ *Canary) {
+// resource returns a Case whose attack is a resource of app.
+func resource(name, reports, text string) Case {
+	return Case{Name: name, Verdict: "incomplete", Reports: reports, Head: func(t *Tree, _ *Canary) {
 		t.Put("app/cm.yaml", text)
 	}}
 }
@@ -66,7 +66,7 @@ func Hungry(t *Tree, dir string) {
 	t.Put(dir+"/cm.yaml", aliasBomb(5))
 }
 
-// mergeBomb does it with merge keys.
+// mergeBomb does so with merge keys.
 func mergeBomb(depth int) string {
 	var b strings.Builder
 	b.WriteString("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app}\nm0: &m0 {a: x, b: x, c: x}\n")
@@ -97,7 +97,7 @@ func layers(t *Tree, _ *Canary) {
 	t.Put("app/kustomization.yaml", "resources: [l0]\n")
 }
 
-// schemaLoop makes kustomize follow a reference for ever.
+// schemaLoop makes kustomize follow a reference without end.
 func schemaLoop(t *Tree, _ *Canary) {
 	t.Put("app/kustomization.yaml", "resources: [cm.yaml]\nopenapi: {path: schema.json}\npatches: [{path: p.yaml}]\n")
 	t.Put("app/cm.yaml", "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: a}\nlist: [{name: one}]\n")

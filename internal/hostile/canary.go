@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 )
 
-// TokenVariable is the environment variable that the canary's token belongs in, of the
-// process that starts a scan.
+// TokenVariable is the environment variable for the canary's token, in the process that
+// starts a scan.
 const TokenVariable = "TEST_CANARY"
 
 // Canary is what no attack may reach: a token in the environment, a file outside of the
@@ -25,11 +25,11 @@ type Canary struct {
 	// Address is host:port of a listener.
 	Address string
 
-	listener net.Listener
-	visits   atomic.Int64
+	listener    net.Listener
+	connections atomic.Int64
 }
 
-// NewCanary puts a canary into a directory, which must be outside of repositories.
+// NewCanary makes a canary in a directory, which must be outside of repositories.
 func NewCanary(dir string) (*Canary, error) {
 	c := &Canary{Token: rand.Text(), Secret: rand.Text(), File: filepath.Join(dir, "outside.yaml")}
 	content := fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: outside}, data: {secret: %s}}\n", c.Secret)
@@ -38,7 +38,7 @@ func NewCanary(dir string) (*Canary, error) {
 	}
 	var err error
 	if c.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-		return nil, fmt.Errorf("listen for visitors: %w", err)
+		return nil, fmt.Errorf("listen: %w", err)
 	}
 	c.Address = c.listener.Addr().String()
 	go c.count()
@@ -51,20 +51,20 @@ func (c *Canary) count() {
 		if err != nil {
 			return
 		}
-		c.visits.Add(1)
+		c.connections.Add(1)
 		_ = conn.Close()
 	}
 }
 
-// Close ends the listener.
+// Close closes the listener.
 func (c *Canary) Close() error { return c.listener.Close() }
 
-// Dead tells what was reached, going by the visits and by what came out of a scan;
-// empty when nothing was.
-func (c *Canary) Dead(output []byte) string {
+// Reached returns what was reached, from the connections and the output of a scan; empty
+// when nothing was.
+func (c *Canary) Reached(output []byte) string {
 	var reached []string
-	if n := c.visits.Load(); n > 0 {
-		reached = append(reached, fmt.Sprintf("the port was visited %d times", n))
+	if n := c.connections.Load(); n > 0 {
+		reached = append(reached, fmt.Sprintf("the port had %d connections", n))
 	}
 	if bytes.Contains(output, []byte(c.Secret)) {
 		reached = append(reached, "the file was read")
@@ -75,5 +75,5 @@ func (c *Canary) Dead(output []byte) string {
 	return strings.Join(reached, ", ")
 }
 
-// searchPath is where programs are, for git and its helpers.
+// searchPath returns PATH, for git and its helpers.
 func searchPath() string { return os.Getenv("PATH") }

@@ -1,6 +1,3 @@
-// Package hostile makes git repositories that attack whoever scans them, and says what
-// must come of it. The same table is run through the command, through scans in a jail,
-// and through the service.
 package hostile
 
 import (
@@ -9,29 +6,29 @@ import (
 	"strings"
 )
 
-// Case is a pull request of somebody who means harm. Its base has two roots, app and
-// web, and a policy that denies ConfigMaps whose size is not 1. Its head breaks the
-// policy in web, and does its harm in app or beside it.
+// Case is an attack by a pull request. Its base has two roots, app and web, and a policy
+// that denies ConfigMaps whose size is not 1. Its head violates the policy in web, and
+// attacks in app or beside it.
 type Case struct {
 	Name string
-	// Head writes the harm, over the files of the head.
+	// Head writes the attack over the files of the head.
 	Head func(t *Tree, c *Canary)
-	// Verdict is that of the report: "incomplete" where app can no longer be judged.
+	// Verdict is the verdict of the report: "incomplete" where app cannot be judged.
 	Verdict string
-	// Says is in the JSON of the report: what was recognized, in its words.
-	Says string
-	// Heavy takes long to make or to scan.
+	// Reports is text that the report has to hold: what was recognized.
+	Reports string
+	// Heavy is set when making or scanning it takes long.
 	Heavy bool
-	// Fatal has a root, app or below, that takes a process longer than a few seconds: a
-	// jail with such a limit ends it and names the root.
+	// Fatal is set when a root, app or below, takes longer than a few seconds: a jail with
+	// such a limit ends the process and names the root.
 	Fatal bool
-	// Patient is the verdict of a scan without limits of time; empty when it is the same.
-	Patient string
+	// Unlimited is the verdict of a scan without a limit of time; empty when it is the same.
+	Unlimited string
 }
 
-// Told tells what of an output was not made safe to print: empty when all was. The output
-// is that of a format without workflow commands.
-func Told(output string) string {
+// Unsafe returns what in an output is not safe to print, empty when everything is. The
+// output is of a format without workflow commands.
+func Unsafe(output string) string {
 	for line := range strings.Lines(output) {
 		switch {
 		case strings.ContainsAny(line, "\x1b\a\r"), strings.Contains(line, "\u202e"):
@@ -43,7 +40,7 @@ func Told(output string) string {
 	return ""
 }
 
-// Finding is what the policy says about web, and must say in spite of everything.
+// Finding is the message of the policy about web, which every report has to hold.
 const Finding = "the size is not 1"
 
 const (
@@ -63,12 +60,12 @@ spec: {policyName: size, validationActions: [Deny]}
 	app = "resources: [cm.yaml]\n"
 )
 
-// configMap is a ConfigMap that the policy takes if size is 1.
+// configMap returns a ConfigMap that the policy admits if size is 1.
 func configMap(name string, size int) string {
 	return fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: %q}, data: {size: \"%d\"}}\n", name, size)
 }
 
-// base writes what is there before.
+// base writes the files of the base.
 func base(t *Tree) {
 	t.Put("policies/size.yaml", policies)
 	t.Put("app/kustomization.yaml", app)
@@ -76,7 +73,7 @@ func base(t *Tree) {
 	t.Put("web/cm.yaml", configMap("web", 1))
 }
 
-// head writes the pull request.
+// head writes the files of the head.
 func (c *Case) head(t *Tree, canary *Canary) {
 	base(t)
 	t.Put("web/cm.yaml", configMap("web", 2))
@@ -93,14 +90,14 @@ func Sample() []Case {
 	return []Case{bombs()[0], remotes()[0], programs()[0], escapes()[0], names()[3]}
 }
 
-// kustomization is a Case whose harm is the kustomization of app.
-func kustomization(name, says, text string) Case {
-	return Case{Name: name, Verdict: "incomplete", Says: says, Head: func(t *Tree, c *Canary) {
+// kustomization returns a Case whose attack is the kustomization of app.
+func kustomization(name, reports, text string) Case {
+	return Case{Name: name, Verdict: "incomplete", Reports: reports, Head: func(t *Tree, c *Canary) {
 		t.Put("app/kustomization.yaml", c.fill(text))
 	}}
 }
 
-// fill puts the places of the canary into text.
+// fill replaces the names of the canary in text.
 func (c *Canary) fill(text string) string {
 	return strings.NewReplacer("$ADDRESS", c.Address, "$FILE", c.File).Replace(text)
 }

@@ -1,10 +1,10 @@
 package hostile
 
-// names are paths that speak to whoever prints or passes them on. Each holds a denied
-// object, so that all of them are printed.
+// names returns paths that a terminal, a log, a shell or a browser would interpret. Each
+// holds a denied object, so that all of them are printed.
 func names() []Case {
 	var all []Case
-	for _, n := range []struct{ name, dir, says string }{
+	for _, n := range []struct{ name, dir, reports string }{
 		{"option", "--help", "--help"},
 		{"short option", "-rf", "-rf"},
 		{"option with a value", "--config=/dev/null", "--config=/dev/null"},
@@ -17,12 +17,12 @@ func names() []Case {
 		{"bytes that are not UTF-8", "\xff\xfe\x80", Finding},
 		{"template", "{{.Token}} ${HOME} $(id) `id`", Finding},
 	} {
-		all = append(all, Case{Name: "directory named like: " + n.name, Verdict: "failed", Says: n.says, Head: func(t *Tree, _ *Canary) {
+		all = append(all, Case{Name: "directory named like: " + n.name, Verdict: "failed", Reports: n.reports, Head: func(t *Tree, _ *Canary) {
 			t.Put(n.dir+"/kustomization.yaml", "resources: ['cm.yaml']\n")
 			t.Put(n.dir+"/cm.yaml", configMap("named", 3))
 		}})
 	}
-	return append(all, Case{Name: "resource named like an option", Verdict: "incomplete", Says: "app", Head: func(t *Tree, _ *Canary) {
+	return append(all, Case{Name: "resource named like an option", Verdict: "incomplete", Reports: "app", Head: func(t *Tree, _ *Canary) {
 		t.Put("app/kustomization.yaml", "resources: ['--output=x', '-']\n")
 	}})
 }

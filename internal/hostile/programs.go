@@ -1,6 +1,6 @@
 package hostile
 
-// programs are ways to have kustomize run something.
+// programs returns attempts to make kustomize run a program.
 func programs() []Case {
 	function := func(spec string) string {
 		return "resources: [cm.yaml]\ngenerators:\n- |-\n  apiVersion: example.com/v1\n  kind: Run\n  metadata:\n    name: run\n    annotations:\n      config.kubernetes.io/function: |\n        " + spec + "\n"

@@ -1,9 +1,9 @@
 package hostile
 
-// remotes are ways to have kustomize ask a network, at the canary's address where the
-// form has one.
+// remotes returns attempts to make kustomize use the network, with the canary's address
+// where the form has one.
 func remotes() []Case {
-	const said = "app"
+	const reports = "app"
 	var all []Case
 	for _, form := range []struct{ name, resource string }{
 		{"http file", "http://$ADDRESS/x.yaml"},
@@ -27,7 +27,7 @@ func remotes() []Case {
 		{"capital letters", "HTTP://$ADDRESS/x.yaml"},
 		{"option for git", "--upload-pack=touch@127.0.0.1:a/b"},
 	} {
-		all = append(all, kustomization("remote base: "+form.name, said, "resources: [cm.yaml, '"+form.resource+"']\n"))
+		all = append(all, kustomization("remote base: "+form.name, reports, "resources: [cm.yaml, '"+form.resource+"']\n"))
 	}
 	const url = "http://$ADDRESS/x.yaml"
 	for _, field := range []struct{ name, text string }{
@@ -47,7 +47,7 @@ func remotes() []Case {
 		{"validators", "validators: ['" + url + "']"},
 		{"replacements", "replacements: [{path: '" + url + "'}]"},
 	} {
-		all = append(all, kustomization("http in "+field.name, said, "resources: [cm.yaml]\n"+field.text+"\n"))
+		all = append(all, kustomization("http in "+field.name, reports, "resources: [cm.yaml]\n"+field.text+"\n"))
 	}
 	return all
 }

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// Tree is what a commit holds: a stream of commands for git fast-import, which knows no
-// bad names.
+// Tree writes the files of a commit, as commands for git fast-import, which takes any
+// name.
 type Tree struct {
 	w *bufio.Writer
 }
@@ -30,7 +30,7 @@ func (t *Tree) put(mode, name, data string) {
 	_ = t.w.WriteByte('\n')
 }
 
-// quote writes a path as git does where it holds anything unusual.
+// quote returns a path in the quotes of git.
 func quote(name string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -56,7 +56,7 @@ type Pull struct {
 	Base, Head string
 }
 
-// Make makes the repository of a case in a directory that is not there yet. It runs git.
+// Make makes the repository of a case in a directory that does not exist yet. It runs git.
 func (c *Case) Make(ctx context.Context, dir string, canary *Canary) (*Pull, error) {
 	if _, err := git(ctx, "", nil, "init", "--quiet", "--bare", "--initial-branch=main", dir); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (t *Tree) commit(branch string, mark int, from string) {
 	fmt.Fprintf(t.w, "commit refs/heads/%s\nmark :%d\ncommitter Nobody <nobody@example.com> 1700000000 +0000\ndata 1\nx\n%s", branch, mark, from)
 }
 
-// git runs git without anybody's configuration, and gives what it prints.
+// git runs git without configuration and returns what it prints.
 func git(ctx context.Context, dir string, in io.Reader, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = dir

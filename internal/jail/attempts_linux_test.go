@@ -228,7 +228,7 @@ func openFilesLeft(argument string) error {
 	return err
 }
 
-// dumpable fails when nobody may look into the process.
+// dumpable fails when other processes may not read the memory.
 func dumpable(string) error {
 	may, _, errno := unix.Syscall(unix.SYS_PRCTL, unix.PR_GET_DUMPABLE, 0, 0)
 	if errno == 0 && may == 0 {

@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Check tells what this system cannot do of what a jail needs, as an *UnavailableError.
+// Check returns an *UnavailableError that says what a jail needs and this system does not
+// have.
 func Check() error {
 	if _, err := landlockVersion(); err != nil {
 		return err

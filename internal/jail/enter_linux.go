@@ -20,15 +20,15 @@ const (
 	resultsFD = 3
 	// inside is in the environment of a program that was executed in a jail.
 	inside = "PROCESS_IN_JAIL=1"
-	// entered is what Enter writes first.
+	// entered is the first line of results, written by Enter.
 	entered = "in jail\n"
-	// maxSpec bounds the line that tells a program of its jail.
+	// maxSpec is the largest spec, in bytes.
 	maxSpec = 1 << 20
 	// self is the program's own file, even when it was replaced meanwhile.
 	self = "/proc/self/exe"
 )
 
-// spec is what a program is told of its jail, as the first line of its input.
+// spec describes its jail to a program, in the first line of its input.
 type spec struct {
 	Read       []string
 	Env        []string
@@ -37,16 +37,16 @@ type spec struct {
 	CPU        int64 // seconds
 }
 
-// Enter goes into the jail that Command.Start prepared, and gives the file to write
+// Enter goes into the jail that Command.Start prepared, and returns the file to write
 // results to; standard input goes on with Command.Input. The program must not have
 // read anything before. Enter executes the program anew with the same arguments, so
 // it is called, and returns, in the second run. What is missing where Command.BestEffort
-// goes on is told to log.
+// continues is written to log.
 func Enter(log io.Writer) (*os.File, error) {
 	if os.Getenv(firstWord(inside)) == "" {
 		return nil, build(log)
 	}
-	// Nobody else of this user may look into the process either.
+	// Other processes of this user may not read the memory either.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("enter the jail: hide the memory: %w", err)
 	}
@@ -77,7 +77,7 @@ func build(log io.Writer) error {
 		return err
 	}
 	for _, step := range []func() error{
-		func() error { return offerToKill() },
+		func() error { return preferToBeKilled() },
 		func() error { return limitResources(spec) },
 		func() error { return closeOnExec(resultsFD + 1) },
 		func() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) },
@@ -156,7 +156,7 @@ func libraries() ([]access, error) {
 	return files, nil
 }
 
-// closeOnExec keeps files that somebody left open from the program.
+// closeOnExec closes files that were left open when the program is executed.
 func closeOnExec(from uint) error {
 	err := unix.CloseRange(from, ^uint(0)>>32, unix.CLOSE_RANGE_CLOEXEC)
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) {

@@ -8,18 +8,18 @@ import (
 	"strconv"
 )
 
-// process is one of a group, as /proc/PID/stat tells of it.
+// process is one process of a group, read from /proc/PID/stat.
 type process struct {
 	pid int
-	// state is a letter: Z has ended and waits for its parent to ask how.
+	// state is a letter: Z has ended and was not reaped.
 	state         byte
 	parent, group int
 }
 
-// dir is where the kernel tells of it.
+// dir is its directory in /proc.
 func (p process) dir() string { return filepath.Join("/proc", strconv.Itoa(p.pid)) }
 
-// members are the processes of a process group. What cannot be read has ended.
+// members returns the processes of a process group. One that cannot be read has ended.
 func members(number int) iter.Seq[process] {
 	return func(yield func(process) bool) {
 		entries, _ := os.ReadDir("/proc")
@@ -37,7 +37,7 @@ func members(number int) iter.Seq[process] {
 	}
 }
 
-// read takes what a /proc/PID/stat tells, if it tells it. The name of the program, in
+// read parses a /proc/PID/stat and reports whether it could. The name of the program, in
 // parentheses, may hold anything.
 func (p *process) read(stat []byte) bool {
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])

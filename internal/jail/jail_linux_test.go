@@ -20,14 +20,14 @@ import (
 const secret = "the-token-of-the-parent"
 
 // try makes an attempt in a jail, in which dir may be read.
-func try(t *testing.T, c Command, name, argument string) (said string, end Ended) {
+func try(t *testing.T, c Command, name, argument string) (results string, end Ended) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	return tryUntil(ctx, t, c, name, argument)
 }
 
-func tryUntil(ctx context.Context, t *testing.T, c Command, name, argument string) (said string, end Ended) {
+func tryUntil(ctx context.Context, t *testing.T, c Command, name, argument string) (results string, end Ended) {
 	t.Helper()
 	var err error
 	if c.Program, err = os.Executable(); err != nil {
@@ -130,18 +130,18 @@ func TestRefused(t *testing.T) {
 	} {
 		t.Run(test.attempt+" "+filepath.Base(test.argument), func(t *testing.T) {
 			c := Command{Read: []string{given}, Env: []string{"GOTRACEBACK=none"}, Limits: Limits{Memory: 1 << 30, CPU: time.Minute}}
-			said, end := try(t, c, test.attempt, test.argument)
-			if end.Code != 0 || !strings.Contains(said, test.want) || (test.want == "done") != (said == "done\n") {
-				t.Errorf("said %q, want %q; %+v", said, test.want, end)
+			got, end := try(t, c, test.attempt, test.argument)
+			if end.Code != 0 || !strings.Contains(got, test.want) || (test.want == "done") != (got == "done\n") {
+				t.Errorf("got %q, want %q; %+v", got, test.want, end)
 			}
-			if strings.Contains(said+end.Said, secret) {
-				t.Error("the secret is out")
+			if strings.Contains(got+end.Output, secret) {
+				t.Error("the secret can be read")
 			}
 		})
 	}
 }
 
-// listeners listen in every way there is, and fail the test when somebody comes.
+// listeners listen in every way there is, and fail the test when a connection comes.
 func listeners(t *testing.T, dir string) (tcp, udp, stream, abstract string) {
 	t.Helper()
 	abstract = fmt.Sprintf("@jail-test-%d", os.Getpid())
@@ -156,7 +156,7 @@ func listeners(t *testing.T, dir string) (tcp, udp, stream, abstract string) {
 		addresses = append(addresses, l.Addr().String())
 		go func() {
 			if _, err := l.Accept(); err == nil {
-				t.Errorf("somebody came to %s", at.network)
+				t.Errorf("a connection came to %s", at.network)
 			}
 		}()
 	}
@@ -167,7 +167,7 @@ func listeners(t *testing.T, dir string) (tcp, udp, stream, abstract string) {
 	t.Cleanup(func() { packets.Close() })
 	go func() {
 		if _, _, err := packets.ReadFrom(make([]byte, 10)); err == nil {
-			t.Error("somebody sent a packet")
+			t.Error("a packet came")
 		}
 	}()
 	return addresses[0], packets.LocalAddr().String(), stream, abstract
@@ -184,9 +184,9 @@ func TestInheritedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close(leaked)
-	said, _ := try(t, Command{}, "open files", fmt.Sprint(leaked))
-	if !strings.Contains(said, "bad file descriptor") {
-		t.Errorf("said %q", said)
+	got, _ := try(t, Command{}, "open files", fmt.Sprint(leaked))
+	if !strings.Contains(got, "bad file descriptor") {
+		t.Errorf("got %q", got)
 	}
 }
 
@@ -201,37 +201,37 @@ func TestEnded(t *testing.T) {
 		attempt string
 		limits  Limits
 		wall    time.Duration
-		check   func(said string, e Ended) bool
+		check   func(got string, e Ended) bool
 		within  time.Duration
 	}{
-		{"take it in peace", limits, 10 * time.Second, func(said string, e Ended) bool { return said == "done\n" }, 9 * time.Second},
-		{"take memory", limits, 10 * time.Second, func(said string, e Ended) bool {
-			return errors.Is(e.Cause, ErrMemory) || e.Code == 2 && strings.Contains(e.Said, "memory")
+		{"take it in peace", limits, 10 * time.Second, func(got string, e Ended) bool { return got == "done\n" }, 9 * time.Second},
+		{"take memory", limits, 10 * time.Second, func(got string, e Ended) bool {
+			return errors.Is(e.Cause, ErrMemory) || e.Code == 2 && strings.Contains(e.Output, "memory")
 		}, 9 * time.Second},
 		// What is mapped stays below the limit of the kernel, so it is the parent who sees it.
-		{"take it in peace", tight, 10 * time.Second, func(said string, e Ended) bool {
-			return said == "" && errors.Is(e.Cause, ErrMemory) || said == "done\n"
+		{"take it in peace", tight, 10 * time.Second, func(got string, e Ended) bool {
+			return got == "" && errors.Is(e.Cause, ErrMemory) || got == "done\n"
 		}, 9 * time.Second},
-		{"take page tables", limits, 10 * time.Second, func(said string, e Ended) bool {
-			return said == "" && errors.Is(e.Cause, ErrMemory)
+		{"take page tables", limits, 10 * time.Second, func(got string, e Ended) bool {
+			return got == "" && errors.Is(e.Cause, ErrMemory)
 		}, 9 * time.Second},
-		{"spin", short, 30 * time.Second, func(said string, e Ended) bool {
+		{"spin", short, 30 * time.Second, func(got string, e Ended) bool {
 			// The limit counts by the ticks of the clock, CPU what was used between them.
 			return e.Cause == nil && e.Signal == "SIGKILL" && e.CPU > 500*time.Millisecond && e.CPU < 2*time.Second
 		}, 20 * time.Second},
-		{"spin", limits, time.Second, func(said string, e Ended) bool { return errors.Is(e.Cause, context.DeadlineExceeded) }, 5 * time.Second},
-		{"ignore the end", limits, time.Second, func(said string, e Ended) bool { return errors.Is(e.Cause, context.DeadlineExceeded) }, 5 * time.Second},
-		{"print", limits, 10 * time.Second, func(said string, e Ended) bool {
-			return errors.Is(e.Cause, ErrSaid) && len(e.Said) < 3*keptSaid
+		{"spin", limits, time.Second, func(got string, e Ended) bool { return errors.Is(e.Cause, context.DeadlineExceeded) }, 5 * time.Second},
+		{"ignore the end", limits, time.Second, func(got string, e Ended) bool { return errors.Is(e.Cause, context.DeadlineExceeded) }, 5 * time.Second},
+		{"print", limits, 10 * time.Second, func(got string, e Ended) bool {
+			return errors.Is(e.Cause, ErrOutput) && len(e.Output) < 3*keptOutput
 		}, 9 * time.Second},
 	} {
 		t.Run(test.attempt, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), test.wall)
 			defer cancel()
 			start := time.Now()
-			said, end := tryUntil(ctx, t, Command{Limits: test.limits}, test.attempt, "")
-			if !test.check(said, end) {
-				t.Errorf("said %q; %+v", said, end)
+			got, end := tryUntil(ctx, t, Command{Limits: test.limits}, test.attempt, "")
+			if !test.check(got, end) {
+				t.Errorf("got %q; %+v", got, end)
 			}
 			if took := time.Since(start); took > test.within {
 				t.Errorf("took %v", took)
@@ -243,9 +243,9 @@ func TestEnded(t *testing.T) {
 // TestNobodyStays: what a program started ends with it, and a program with its parent.
 func TestNobodyStays(t *testing.T) {
 	start := time.Now()
-	said, end := try(t, Command{}, "spin in children", "")
-	if said != "done\n" || end.Code != 0 || end.Cause != nil {
-		t.Errorf("said %q; %+v", said, end)
+	got, end := try(t, Command{}, "spin in children", "")
+	if got != "done\n" || end.Code != 0 || end.Cause != nil {
+		t.Errorf("got %q; %+v", got, end)
 	}
 	program, err := os.Executable()
 	if err != nil {

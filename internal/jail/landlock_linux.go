@@ -18,7 +18,7 @@ const (
 	onFiles = executable | writable
 )
 
-// access is a right to a file, or to a directory and all below.
+// access is a right to a file, or to a directory and everything below it.
 type access struct {
 	path   string
 	rights uint64
@@ -58,7 +58,7 @@ func restricted(version int) *unix.LandlockRulesetAttr {
 // know unless it is zero, and older ones do not know the rest of the struct.
 const rulesetSize = unsafe.Sizeof(unix.LandlockRulesetAttr{})
 
-// restrictFiles leaves this thread, and what it starts, the given files only.
+// restrictFiles restricts this thread, and what it starts, to the given files.
 func restrictFiles(files []access) error {
 	version, err := landlockVersion()
 	if err != nil {

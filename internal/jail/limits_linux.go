@@ -52,16 +52,16 @@ func limitResources(s *spec) error {
 	return nil
 }
 
-// offerToKill has the kernel end this process first when memory runs out.
-func offerToKill() error {
+// preferToBeKilled makes the kernel end this process first when memory runs out.
+func preferToBeKilled() error {
 	if err := os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0); err != nil {
 		return fmt.Errorf("offer to be killed when memory is short: %w", err)
 	}
 	return nil
 }
 
-// dropCapabilities gives up what root may do. With no_new_privs set, executing a
-// program does not bring it back.
+// dropCapabilities drops the capabilities of root. With no_new_privs set, executing a
+// program does not bring them back.
 func dropCapabilities() error {
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 		return fmt.Errorf("drop capabilities: %w", err)

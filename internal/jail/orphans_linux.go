@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AdoptOrphans makes this process, instead of the first of the system or container, the
-// parent of what programs in jails leave behind when they end, so that Wait can see it
-// off. A program that starts jails calls it once, at its start. It is for the whole
+// AdoptOrphans makes this process the parent of what programs in jails leave behind when
+// they end, instead of the first process of the system or container, so that Wait can
+// wait for it. A program that starts jails calls it once, at its start. It is for the whole
 // process, but not for those it starts.
 func AdoptOrphans() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
@@ -20,18 +20,18 @@ func AdoptOrphans() error {
 	return nil
 }
 
-// bury waits until a group that was killed has ended but for its leader, and reaps those
-// of it that became children of ours. The leader is left for who started it, and until
-// then nobody else can have the number of the group.
-func bury(leader int) {
-	for anyLeft(leader) {
+// reapGroup waits until all processes of a group that was killed have ended, except for
+// the leader, and reaps those that became children of this process. The leader is left to
+// its parent; until it is reaped, the number of the group is not used again.
+func reapGroup(leader int) {
+	for reapEnded(leader) {
 		time.Sleep(time.Millisecond)
 	}
 }
 
-// anyLeft reaps what it can of a group, and tells whether to look once more. What has
-// ended as the child of somebody else is theirs to reap.
-func anyLeft(leader int) (left bool) {
+// reapEnded reaps the processes of a group that are children of this process, and reports
+// whether others may still run. Ended children of other processes are theirs to reap.
+func reapEnded(leader int) (left bool) {
 	us := os.Getpid()
 	for p := range members(leader) {
 		switch {

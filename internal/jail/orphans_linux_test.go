@@ -31,7 +31,7 @@ func adopter() int {
 	return 0
 }
 
-// leaveBehind runs a program that leaves processes behind, and tells how it ended.
+// leaveBehind runs a program that leaves processes behind, and returns how it ended.
 func leaveBehind() string {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
@@ -40,9 +40,9 @@ func leaveBehind() string {
 	if err != nil {
 		return err.Error()
 	}
-	said, err := io.ReadAll(child.Results)
+	got, err := io.ReadAll(child.Results)
 	end := child.Wait()
-	return fmt.Sprintf("%q %v %d%s", said, err, end.Code, end.Signal)
+	return fmt.Sprintf("%q %v %d%s", got, err, end.Code, end.Signal)
 }
 
 // children are the processes whose parent this one is, those that have ended as well.
@@ -59,8 +59,8 @@ func children() []int {
 	return out
 }
 
-// TestOrphans: who is the parent of what programs leave behind has nothing left of it
-// after Wait, and still learns how the programs themselves ended.
+// TestOrphans: the process that adopts what programs leave behind has no children left
+// after Wait, and still knows how the programs themselves ended.
 func TestOrphans(t *testing.T) {
 	out, err := exec.Command(os.Args[0], "adopter").CombinedOutput()
 	if err != nil {
@@ -68,7 +68,7 @@ func TestOrphans(t *testing.T) {
 	}
 	want := fmt.Sprintln(slices.Repeat([]string{`"done\n" <nil> 0`}, 6), []int{})
 	if string(out) != want {
-		t.Errorf("said %q, want %q", out, want)
+		t.Errorf("got %q, want %q", out, want)
 	}
 }
 

@@ -16,8 +16,8 @@ const (
 	argsOffset = 16
 )
 
-// condition looks at the lower half of an argument of a system call: all that the
-// kernel looks at, for those we ask about.
+// condition compares the lower 32 bits of an argument of a system call, which are all
+// that the kernel reads of the arguments compared here.
 type condition struct {
 	arg   uint32
 	test  bpf.JumpTest
@@ -30,8 +30,8 @@ type rule struct {
 	when []condition
 }
 
-// filter is a program that allows what the runtime and the scan need and refuses
-// everything else, EPERM. pid is the process it is for.
+// filter returns a program that allows the system calls that the runtime and a scan need,
+// and refuses all others with EPERM. pid is the process it is for.
 func filter(pid int) []bpf.Instruction {
 	refuse := bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)}
 	unknown := bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)}
@@ -41,8 +41,8 @@ func filter(pid int) []bpf.Instruction {
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: arch, SkipTrue: 1},
 		bpf.RetConstant{Val: unix.SECCOMP_RET_KILL_PROCESS},
 		bpf.LoadAbsolute{Off: callOffset, Size: 4},
-		// Whoever tries what is newer than this list has to do without it. So has
-		// another calling convention of the same processor.
+		// Calls newer than this list, and other calling conventions of the same
+		// processor, do not exist.
 		bpf.JumpIf{Cond: bpf.JumpGreaterThan, Val: unix.SYS_RSEQ_SLICE_YIELD, SkipFalse: 1},
 		unknown,
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SYS_CLONE3, SkipFalse: 1}, // its flags cannot be seen
@@ -57,7 +57,7 @@ func filter(pid int) []bpf.Instruction {
 	return append(program, refuse)
 }
 
-// program tests the number, which is loaded, and decides if it is that of the rule.
+// program returns instructions that decide about the rule's call, whose number is loaded.
 func (r rule) program(allow, refuse bpf.Instruction) []bpf.Instruction {
 	var body []bpf.Instruction
 	for _, c := range r.when {
@@ -84,7 +84,7 @@ func allowed() []uint32 {
 			unix.SYS_NANOSLEEP, unix.SYS_CLOCK_NANOSLEEP, unix.SYS_CLOCK_GETTIME, unix.SYS_CLOCK_GETRES, unix.SYS_GETTIMEOFDAY,
 			unix.SYS_RT_SIGACTION, unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGRETURN, unix.SYS_RT_SIGPENDING, unix.SYS_SIGALTSTACK,
 		},
-		[]uint32{ // files that are open, and the look at others
+		[]uint32{ // open files, and attributes of others
 			unix.SYS_READ, unix.SYS_WRITE, unix.SYS_PREAD64, unix.SYS_PWRITE64, unix.SYS_READV, unix.SYS_WRITEV,
 			unix.SYS_CLOSE, unix.SYS_CLOSE_RANGE, unix.SYS_LSEEK, unix.SYS_FSTAT, unix.SYS_STATX, unix.SYS_STATFS, unix.SYS_FSTATFS,
 			unix.SYS_NEWFSTATAT, unix.SYS_GETDENTS64, unix.SYS_READLINKAT, unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2, unix.SYS_GETCWD,
@@ -103,7 +103,7 @@ func allowed() []uint32 {
 }
 
 // newNamespaces are the flags of clone that make namespaces, in which a process may
-// have rights that it has not outside.
+// have rights that it does not have outside.
 const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWTIME
 

@@ -43,21 +43,21 @@ func (c *Command) Start(ctx context.Context) (*Child, error) {
 	return child, nil
 }
 
-// notEntered says why a program that ended has not come into its jail.
+// notEntered returns why a program that ended has not entered its jail.
 func notEntered(ctx context.Context, end Ended) error {
 	if end.Cause != nil && ctx.Err() != nil && !errors.Is(end.Cause, errNotEntered) {
 		return end.Cause
 	}
-	why := strings.TrimSpace(end.Said)
+	why := strings.TrimSpace(end.Output)
 	if why == "" {
-		why = fmt.Sprintf("the program ended with code %d, signal %q, and said nothing", end.Code, end.Signal)
+		why = fmt.Sprintf("the program ended with code %d, signal %q, and printed nothing", end.Code, end.Signal)
 	}
 	return &UnavailableError{Why: why}
 }
 
 var errNotEntered = errors.New("the program has not come into its jail")
 
-// awaitEntered reads what Enter writes first.
+// awaitEntered waits for the line that Enter writes first.
 func awaitEntered(results io.Reader) error {
 	got := make([]byte, len(entered))
 	if _, err := io.ReadFull(results, got); err != nil || string(got) != entered {
@@ -68,15 +68,15 @@ func awaitEntered(results io.Reader) error {
 
 // streams are the parent's ends of the pipes to a program, and the program's.
 type streams struct {
-	input, said, results                  *os.File
-	childInput, childSaid, childResultsTo *os.File
+	input, output, results                  *os.File
+	childInput, childOutput, childResultsTo *os.File
 }
 
 func openStreams() (*streams, error) {
 	s := &streams{}
 	var errs [3]error
 	s.childInput, s.input, errs[0] = os.Pipe()
-	s.said, s.childSaid, errs[1] = os.Pipe()
+	s.output, s.childOutput, errs[1] = os.Pipe()
 	s.results, s.childResultsTo, errs[2] = os.Pipe()
 	if err := errors.Join(errs[:]...); err != nil {
 		s.closeChild()
@@ -87,25 +87,25 @@ func openStreams() (*streams, error) {
 }
 
 func (s *streams) closeChild() {
-	for _, f := range []*os.File{s.childInput, s.childSaid, s.childResultsTo} {
+	for _, f := range []*os.File{s.childInput, s.childOutput, s.childResultsTo} {
 		_ = f.Close()
 	}
 }
 
 func (s *streams) close() {
-	for _, f := range []*os.File{s.input, s.said, s.results} {
+	for _, f := range []*os.File{s.input, s.output, s.results} {
 		_ = f.Close()
 	}
 }
 
-// supervise starts the program and stays until all of it has ended. The thread is kept,
-// because the kernel takes its end for that of the parent.
+// supervise starts the program and returns when all its processes have ended. It locks its
+// thread: the kernel takes the end of the thread for the end of the parent.
 func (c *Child) supervise(ctx context.Context, command *Command, s *streams, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd := exec.Command(command.Program, command.Args...)
 	cmd.Env = append([]string{}, command.Env...) // not nil, which would be ours
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.childInput, s.childSaid, s.childSaid
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.childInput, s.childOutput, s.childOutput
 	cmd.ExtraFiles = []*os.File{s.childResultsTo}
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
@@ -115,11 +115,11 @@ func (c *Child) supervise(ctx context.Context, command *Command, s *streams, sta
 	if err != nil {
 		return
 	}
-	said := &said{}
-	heard := make(chan struct{})
+	out := &output{}
+	copied := make(chan struct{})
 	go func() {
-		defer close(heard)
-		said.listen(s.said, func() { c.kill(ErrSaid) })
+		defer close(copied)
+		out.copyFrom(s.output, func() { c.kill(ErrOutput) })
 	}()
 	go command.send(s.input)
 	group := cmd.Process.Pid
@@ -134,17 +134,17 @@ func (c *Child) supervise(ctx context.Context, command *Command, s *streams, sta
 	_ = unix.Kill(-group, unix.SIGKILL)
 	close(over)
 	<-watched
-	bury(group)
+	reapGroup(group)
 	_ = cmd.Wait()
-	<-heard
-	c.end = endOf(ctx, cmd.ProcessState, said)
+	<-copied
+	c.end = endOf(ctx, cmd.ProcessState, out)
 	_ = s.input.Close()
-	_ = s.said.Close()
+	_ = s.output.Close()
 	c.kill(nil)
 	close(c.done)
 }
 
-// send gives the program what Enter and what its reader want to know.
+// send writes the spec for Enter, and then the input.
 func (c *Command) send(to io.WriteCloser) {
 	defer to.Close()
 	spec := spec{
@@ -166,7 +166,7 @@ func awaitExit(pid int) {
 	}
 }
 
-// watchEvery is how often the memory of a jail is looked at.
+// watchEvery is the time between two measurements of the memory of a jail.
 const watchEvery = 100 * time.Millisecond
 
 // watch kills the process group when its context ends or it takes too much.
@@ -192,8 +192,8 @@ func (c *Child) watch(ctx context.Context, group int, memory int64, over <-chan 
 	}
 }
 
-func endOf(ctx context.Context, state *os.ProcessState, said *said) Ended {
-	end := Ended{Code: state.ExitCode(), Said: said.String(), CPU: state.UserTime() + state.SystemTime()}
+func endOf(ctx context.Context, state *os.ProcessState, out *output) Ended {
+	end := Ended{Code: state.ExitCode(), Output: out.String(), CPU: state.UserTime() + state.SystemTime()}
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		end.Signal = unix.SignalName(status.Signal())
 		if status.Signal() == syscall.SIGKILL {

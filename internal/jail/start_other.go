@@ -10,7 +10,8 @@ import (
 	"runtime"
 )
 
-// Check tells what this system cannot do of what a jail needs, as an *UnavailableError.
+// Check returns an *UnavailableError that says what a jail needs and this system does not
+// have.
 func Check() error {
 	return &UnavailableError{Why: fmt.Sprintf("%s has no Landlock and no seccomp: run this on Linux 5.13 or later", runtime.GOOS)}
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// used is what the processes of a group use.
+// used is what the processes of a group use together.
 type used struct {
 	processes int
 	// memory that is kept for them alone, in bytes; see memoryOf.
@@ -25,11 +25,10 @@ func usage(number int) used {
 	return all
 }
 
-// threadKiB is what the kernel keeps for a thread: its stack there, and what it knows
-// of it.
+// threadKiB is what the kernel keeps for a thread: its kernel stack and structures.
 const threadKiB = 32
 
-// memoryOf is what a /proc/PID/status tells of memory that is kept for a process, in
+// memoryOf returns the memory that is kept for a process, from its /proc/PID/status, in
 // bytes: pages of its own or shared with others, in memory or swapped out, the tables
 // of them, and its threads. Not pages of files on disk, which can be read again.
 func memoryOf(status []byte) int64 {

@@ -28,14 +28,14 @@ func (l *Limits) describe(end jail.Ended) (why string, limit bool) {
 		return escape.Line(end.Cause.Error()), true
 	case end.Signal == "SIGKILL" && end.CPU >= l.CPU-l.CPU/20: // the kernel counts more finely
 		return fmt.Sprintf("used more than %v of processor time", l.CPU), true
-	case strings.Contains(end.Said, "stack exceeds"), strings.Contains(end.Said, "stack overflow"):
+	case strings.Contains(end.Output, "stack exceeds"), strings.Contains(end.Output, "stack overflow"):
 		return "overflowed its stack", false
-	case strings.Contains(end.Said, "out of memory"), strings.Contains(end.Said, "cannot allocate memory"):
+	case strings.Contains(end.Output, "out of memory"), strings.Contains(end.Output, "cannot allocate memory"):
 		return memory, true
 	case end.Signal != "":
 		return "was ended by the signal " + end.Signal, false
 	}
-	if said := firstLine(end.Said); said != "" {
+	if said := firstLine(end.Output); said != "" {
 		return "died: " + said, false
 	}
 	return fmt.Sprintf("ended with code %d and no report", end.Code), false

@@ -72,18 +72,18 @@ func verify(t *testing.T, c *hostile.Case, canary *hostile.Canary, outcome *Outc
 		if err := format.Write(&page, name, r, format.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		if told := hostile.Told(page.String()); told != "" && name != "github" {
-			t.Errorf("%s has %s", name, told)
+		if unsafe := hostile.Unsafe(page.String()); unsafe != "" && name != "github" {
+			t.Errorf("%s has %s", name, unsafe)
 		}
 		_, _ = page.WriteTo(&all)
 	}
-	for _, says := range []string{c.Says, hostile.Finding} {
+	for _, says := range []string{c.Reports, hostile.Finding} {
 		if !strings.Contains(all.String(), says) {
 			t.Errorf("does not say %q: %s", says, summary(r))
 		}
 	}
-	if dead := canary.Dead(all.Bytes()); dead != "" {
-		t.Error(dead)
+	if reached := canary.Reached(all.Bytes()); reached != "" {
+		t.Error(reached)
 	}
 	if c.Fatal != (len(outcome.Died) > 0) {
 		t.Errorf("children died: %+v", outcome.Died)

@@ -239,7 +239,7 @@ func (c *child) outcome() (*Outcome, *Death, error) {
 
 func (c *child) forged(err error, end jail.Ended) error {
 	c.trial.log.Error("a process in its jail does what no scan does: a repository may have taken it over",
-		"repository", c.trial.request.Repository, "head", c.trial.request.Head, "error", err.Error(), "said", end.Said)
+		"repository", c.trial.request.Repository, "head", c.trial.request.Head, "error", err.Error(), "said", end.Output)
 	return &forgedError{escape.Line(err.Error())}
 }
 
@@ -255,6 +255,6 @@ func (c *child) death(end jail.Ended) *Death {
 		d.Root = suspects[0]
 	}
 	c.trial.log.Warn("a scan's process died", "head", c.trial.request.Head, "stage", c.watch.stage,
-		"roots", suspects, "why", d.Why, "code", end.Code, "signal", end.Signal, "said", end.Said)
+		"roots", suspects, "why", d.Why, "code", end.Code, "signal", end.Signal, "said", end.Output)
 	return d
 }
