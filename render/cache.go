@@ -39,7 +39,7 @@ type Cache struct {
 // cacheFormat is the version of the entries' format and of how keys are made.
 const cacheFormat = "preadmit-render-2"
 
-// entrySuffix tells entries from other files.
+// entrySuffix is that of entries; other files have another.
 const entrySuffix = ".render"
 
 // OpenCache opens the cache in a directory, which is made when it is not there.
@@ -131,7 +131,7 @@ func (c *Cache) store(key cacheKey, r *Result) {
 }
 
 // keep writes an entry, unless it is larger than so many bytes. That it cannot be
-// written is told by Failure.
+// written is kept for Failure.
 func (c *Cache) keep(key cacheKey, e any, most int) {
 	var content bytes.Buffer
 	err := gob.NewEncoder(&content).Encode(e)

@@ -20,20 +20,20 @@ import (
 // uses do not count as used. Directories whose name starts with a dot, submodules and
 // charts are not searched.
 //
-// The error is ctx's, or the failure to list the tree's top; everything else is
-// told by diagnostics.
+// The error is ctx's, or the failure to list the tree's top; everything else is a
+// diagnostic.
 func (r *Renderer) Discover(ctx context.Context) (*Discovery, error) {
 	return r.DiscoverSelected(ctx, nil)
 }
 
-// DiscoverSelected is Discover for who looks at some directories only, those that
-// selected tells: what only kustomizations elsewhere use is a root too, if it is
+// DiscoverSelected is Discover for some directories only, those for which selected
+// returns true: what only kustomizations elsewhere use is a root too, if it is
 // selected itself. A nil selected selects all.
 func (r *Renderer) DiscoverSelected(ctx context.Context, selected func(dir string) bool) (*Discovery, error) {
 	d := &discoverer{sources: r.sources, seen: map[string]bool{}, tree: r.tree, selected: selected, extents: map[string]dirRange{}, problems: map[string]*Problem{}, pointers: map[string]bool{}, reported: map[string]bool{}, shared: r.shared()}
 	d.reading.SetLimit(runtime.GOMAXPROCS(0))
 	err := d.search(ctx, ".")
-	_ = d.reading.Wait() // what cannot be read is told by diagnostics
+	_ = d.reading.Wait() // what cannot be read becomes a diagnostic
 	if err != nil {
 		return nil, fmt.Errorf("search the tree for manifests: %w", err)
 	}
@@ -57,24 +57,24 @@ type discoverer struct {
 	tree    *tree.Tree
 	sources []Source
 	dirs    []*directory
-	// extents tell where in dirs a directory is with those below it.
+	// extents hold where in dirs a directory is with those below it.
 	extents map[string]dirRange
-	// selected tells the directories that are looked at; nil when all are.
+	// selected reports whether a directory counts; nil when all do.
 	selected func(dir string) bool
 	// used is what is used in the whole tree, usedInside what selected roots use.
 	used, usedInside *usage
 	out              Discovery
-	// seen tells of files that were looked at whether they are manifests.
+	// seen holds whether files are manifests.
 	seen map[string]bool
 	// problems keep manifests from being rendered, by file.
 	problems map[string]*Problem
 	// pointers are those of Git LFS that rather stand for data.
 	pointers map[string]bool
-	// told are the paths of what is left out.
+	// reported are the paths of gaps.
 	reported map[string]bool
 	// reading are the kustomizations that are being read.
 	reading errgroup.Group
-	// twins are what is known of the tree beside; nil when nothing is.
+	// shared are the directories in common with another tree; nil when there are none.
 	shared *shared
 }
 
@@ -91,12 +91,12 @@ type directory struct {
 	broken    bool     // cannot be listed
 	beside    []string // paths of what is left out: see leaveOut
 
-	// says is what its kustomization files say; nil when it has none.
+	// uses is what its root files use; nil when it has none.
 	uses *Uses
-	// holds tells of manifests that were looked at, and about which there is nothing
-	// else to say, whether they hold objects.
+	// holds has whether manifests hold objects, of those about which there is nothing else
+	// to report.
 	holds map[string]bool
-	// twin is the directory of this path in the tree beside when both hold the same;
+	// same is the directory of this path in the other tree when both hold the same;
 	// top is the highest such directory at or above this one.
 	same *directory
 	top  string
@@ -193,8 +193,8 @@ func (d *discoverer) add(l *directory) {
 
 func (d *discoverer) real(name string) string { return d.tree.RealOr(name) }
 
-// partlyUsed tells of manifests that nobody uses beside one that a kustomization
-// does: they are no root, so nothing judges them.
+// partlyUsed adds gaps for manifests that nothing uses beside one that a kustomization
+// uses: they are no root, so they are not judged.
 func (d *discoverer) partlyUsed(l *directory) {
 	for _, name := range l.manifests {
 		if !d.use(l.path).files[d.real(name)] && d.isManifestOf(l, name) {
@@ -204,7 +204,7 @@ func (d *discoverer) partlyUsed(l *directory) {
 	}
 }
 
-// mayBePlain tells whether a directory has nothing to do with kustomize.
+// mayBePlain reports whether a directory has nothing to do with kustomize.
 func (d *discoverer) mayBePlain(l *directory) bool {
 	return len(l.rootFiles) == 0 && !l.template && !d.use(l.path).covers(l.path)
 }
@@ -220,8 +220,8 @@ func (d *discoverer) usedManifest(l *directory) string {
 	return ""
 }
 
-// decodeAhead decodes the files of all plain roots on all cores, so that looking
-// at one after the other costs nothing. What cannot be read is told then.
+// decodeAhead decodes the files of all plain roots on all cores, so that reading
+// one after the other costs nothing. What cannot be read is reported then.
 func (d *discoverer) decodeAhead(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -277,7 +277,7 @@ func (d *discoverer) plain(l *directory) Root {
 	return root
 }
 
-// Plain gives a directory of the tree that Discover searched as a plain root, of all
+// Plain returns a directory of the tree that Discover searched as a plain root, of all
 // manifests in it, also if kustomizations use some and Discover found no root there. ok is
 // false when there are none, or the directory has a kustomization file.
 func (r *Renderer) Plain(dir string) (root Root, ok bool) {

@@ -13,8 +13,8 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// noteBeside notes what the search does not go into, and tells whether that is all there is
-// to say of it.
+// noteBeside notes what the search does not enter, and reports whether the entry needs
+// nothing else.
 func (d *discoverer) noteBeside(l *directory, e fs.DirEntry) bool {
 	name := path.Join(l.path, e.Name())
 	switch {
@@ -85,8 +85,8 @@ func (d *discoverer) isUnread(l *directory, name string) bool {
 	return true
 }
 
-// gapBeside is for one thing beside the manifests of a directory. below tells whether that
-// is a plain root or below one, near whether one is near enough to be applied together.
+// gapBeside is for one thing beside the manifests of a directory. below is set when that
+// is a plain root or below one, near when one is near enough to be applied together.
 func (d *discoverer) gapBeside(name, root string, below, near bool, roots map[string]bool) {
 	to := d.tree.Resolve(name)
 	switch commit, ok := d.tree.Submodule(name); {
@@ -107,7 +107,7 @@ func (d *discoverer) gapBeside(name, root string, below, near bool, roots map[st
 	}
 }
 
-// holdsRoot tells whether a root is at, above or below a directory, or may be below since it
+// holdsRoot reports whether a root is at, above or below a directory, or may be below since it
 // is hidden.
 func (d *discoverer) holdsRoot(dir string, roots map[string]bool) bool {
 	at, ok := d.extents[dir]
@@ -133,7 +133,8 @@ func (d *discoverer) addGap(o Gap) {
 	}
 }
 
-// isChart tells the uppermost directory of a chart that no kustomization uses. An umbrella
+// isChart reports whether a directory is the uppermost one of a chart that no
+// kustomization uses. An umbrella
 // chart has no templates of its own.
 func (d *discoverer) isChart(dir string) bool {
 	if d.use(dir).covers(dir) {
@@ -163,7 +164,7 @@ func (d *discoverer) hiddenGaps(dir, root string) {
 	})
 }
 
-// mayMean tells whether a file that was read, or not, may be meant as a manifest.
+// mayMean reports whether a file that was read, or not, may be meant as a manifest.
 func (d *discoverer) mayMean(real string, data []byte, err error) bool {
 	if err != nil || !tree.MayHoldObject(data) {
 		return err != nil && !errors.Is(err, fs.ErrNotExist)

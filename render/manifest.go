@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// isManifestOf is isManifest for a file of a directory, which tells what is wrong with it
+// isManifestOf is isManifest for a file of a directory, which reports what is wrong with it
 // once. What depends on nothing but the directory is kept for the trees beside.
 func (d *discoverer) isManifestOf(l *directory, name string) bool {
 	if holds, seen := d.seen[name]; seen {
@@ -34,7 +34,7 @@ func (l *directory) hold(name string, holds bool) {
 	l.holds[name] = holds
 }
 
-// knownToHold tells whether a file of a directory holds an object, if that was found
+// knownToHold reports whether a file of a directory holds an object, if that was found
 // out beside.
 func (d *discoverer) knownToHold(l *directory, name string) (holds, known bool) {
 	if l.same == nil {
@@ -44,7 +44,7 @@ func (d *discoverer) knownToHold(l *directory, name string) (holds, known bool) 
 	return holds, known
 }
 
-// isManifest tells whether a file holds a Kubernetes object, or looks so much
+// isManifest reports whether a file holds a Kubernetes object, or looks so much
 // like it that its author must have meant one; in the latter case, and when it
 // cannot be read, a diagnostic says what is wrong.
 func (d *discoverer) isManifest(name string) bool {
@@ -90,7 +90,7 @@ func (d *discoverer) refusal(root Root) *Problem {
 	return nil
 }
 
-// holdsObject tells what is wrong with documents that were meant as objects.
+// holdsObject returns what is wrong with documents that were meant as objects.
 func (d *discoverer) holdsObject(name string, f *tree.ManifestFile) bool {
 	found := false
 	for _, doc := range f.Documents {
@@ -114,7 +114,7 @@ func (d *discoverer) holdsObject(name string, f *tree.ManifestFile) bool {
 	return found
 }
 
-// addTemplate tells of what is left out since it is no YAML yet.
+// addTemplate adds a diagnostic and a gap for a template.
 func (d *discoverer) addTemplate(name string, bad *tree.SyntaxError) {
 	d.diagnose(SeverityWarning, bad.Position, "looks like a template, not a manifest: %s", bad.Message)
 	id, _ := d.tree.Identity(d.real(name)) // it was read

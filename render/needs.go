@@ -7,7 +7,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Needs are what a root is made of, as far as its files tell without rendering it.
+// Needs are what a root is made of, as far as can be known without rendering it.
 type Needs struct {
 	// Trace holds everything that rendering the root may read or miss.
 	Trace tree.Trace
@@ -18,7 +18,7 @@ type Needs struct {
 	// without having it. A root that needs some is refused.
 	Artifacts []Artifact
 
-	// of is the tree that the inputs are of.
+	// tree is the one that the needs are of.
 	tree *tree.Tree
 	// files are those of Trace that are read, in order.
 	files []string
@@ -26,7 +26,7 @@ type Needs struct {
 	// symbolic link is a part of it.
 	within string
 	linked bool
-	// words are those of all files, if they are remembered.
+	// words are those of all files, when they come from the cache.
 	words tree.WordSet
 	Composition
 }
@@ -44,7 +44,7 @@ type Composition struct {
 	Patched bool
 }
 
-// Needs tells what a root is made of. It costs little more than to follow the
+// Needs returns what a root is made of. It costs little more than to follow the
 // kustomization files; those, and where they lead, are read once for all roots.
 func (r *Renderer) Needs(root Root) *Needs {
 	if !root.listed() {
@@ -67,7 +67,7 @@ func (r *Renderer) Needs(root Root) *Needs {
 	return kept.(*Needs)
 }
 
-// Cover tells whether rendering read and missed nothing but what was foreseen.
+// Cover reports whether rendering read and missed nothing but what is in the needs.
 func (in *Needs) Cover(result *Result) bool { return in.Trace.Covers(result.Trace) }
 
 // listFiles notes which files are read, and where everything is.
@@ -95,7 +95,7 @@ type Mention struct {
 	Name, Word string
 }
 
-// MayHold tells whether a root may render to objects that one of the mentions is
+// MayHold reports whether a root may render to objects that one of the mentions is
 // of, going by the text of its files. It is false only when that is certain.
 func (r *Renderer) MayHold(in *Needs, mentions ...Mention) bool {
 	if in.Free {
@@ -146,7 +146,7 @@ func (in *Needs) questions(m Mention) []tree.Query {
 // unaffixed are the kinds whose names kustomize leaves alone.
 var unaffixed = [...]string{"Namespace", "CustomResourceDefinition"}
 
-// composes tells whether the name of a mentioned object may be put together of
+// composes reports whether the name of a mentioned object may be put together of
 // words. A patch may do that to the names of all kinds: kustomize goes by the kind
 // that an object had at first.
 func (in *Needs) composes(m Mention) bool {

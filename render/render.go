@@ -100,7 +100,7 @@ type Diagnostic struct {
 type Discovery struct {
 	// Roots are in the order of their identities.
 	Roots []Root
-	// Diagnostics tell of files that look like manifests and are not, in the order
+	// Diagnostics are about files that look like manifests and are not, in the order
 	// of their positions.
 	Diagnostics []Diagnostic
 	// Gaps are what may be applied, but is in no root.

@@ -76,8 +76,8 @@ func (r *Renderer) Beside(fsys fs.FS) *Renderer {
 	return other
 }
 
-// Render renders one root. What is wrong with the root is told by
-// Result.Problem; once ctx is done, that is its error. A build that has begun
+// Render renders one root. What is wrong with the root is the
+// Result's Problem; once ctx is done, that is its error. A build that has begun
 // runs to its end, because kustomize cannot be interrupted.
 func (r *Renderer) Render(ctx context.Context, root Root) *Result {
 	if err := ctx.Err(); err != nil {
@@ -118,7 +118,7 @@ func (r *Renderer) Changed(path string, data []byte, known tree.Trace) *Renderer
 	return rendererOf(tree.Changed(r.tree, path, data, known), opts, r.constructors)
 }
 
-// Valid tells whether the renderer's tree would render the same as the one the
+// Valid reports whether the renderer's tree would render the same as the one the
 // trace is of: every file read has the same content there, every symbolic link
 // passed the same target, and what was missing still is. It does not know of the
 // options of a render, nor, for a plain root, of files added to its directory

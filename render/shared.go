@@ -24,12 +24,12 @@ type shared struct {
 	// name is that of none.
 	found *discoverer
 	id    func(dir string) string
-	// inputs are those of roots of the other tree, if they are remembered.
-	inputs map[RootID]*needsEntry
+	// needs are those of roots of the other tree, when they come from the cache.
+	needs map[RootID]*needsEntry
 }
 
-// shared gives the directories in common with the tree beside, or else with the one
-// that the cache remembers, as far as either was searched.
+// shared returns the directories in common with the tree beside, or else with the one
+// in the cache, as far as either was searched.
 func (r *Renderer) shared() *shared {
 	named, ok := r.tree.Fsys.(treeNames)
 	if !ok {
@@ -46,11 +46,11 @@ func (r *Renderer) shared() *shared {
 	if r.opts.Cache == nil {
 		return nil
 	}
-	m := r.cachedTree()
-	if m == nil {
+	cached := r.cachedTree()
+	if cached == nil {
 		return nil
 	}
-	return &shared{ids: named, found: m.found, id: func(dir string) string { return m.ids[dir] }, inputs: m.inputs}
+	return &shared{ids: named, found: cached.found, id: func(dir string) string { return cached.ids[dir] }, needs: cached.needs}
 }
 
 // treeID is the name git gives a directory, empty when there is none.
@@ -62,7 +62,7 @@ func treeID(in treeNames, dir string) string {
 	return id
 }
 
-// same tells whether both trees have the same directory at a path.
+// same reports whether both trees have the same directory at a path.
 func (w *shared) same(dir string) bool {
 	id := w.id(dir)
 	return id != "" && id == treeID(w.ids, dir)
@@ -96,7 +96,7 @@ func (w *shared) list(d *discoverer, l *directory) bool {
 	return true
 }
 
-// sharedUses gives what the kustomization files of a directory say, if that was found out
+// sharedUses returns what the kustomization files of a directory say, if that was found out
 // before and follows from what both trees have in common; else nil.
 func (l *directory) sharedUses() *Uses {
 	if l.same == nil {
@@ -109,12 +109,12 @@ func (l *directory) sharedUses() *Uses {
 	return s
 }
 
-// isWithin tells whether a path is a directory or below it.
+// isWithin reports whether a path is a directory or below it.
 func isWithin(dir, name string) bool {
 	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
 }
 
-// isShared tells whether a directory is, or is below, one that the other tree has as
+// isShared reports whether a directory is, or is below, one that the other tree has as
 // well.
 func (d *discoverer) isShared(dir string) bool {
 	for {
@@ -128,7 +128,7 @@ func (d *discoverer) isShared(dir string) bool {
 	}
 }
 
-// Unchanged tells whether a root that has inputs in the tree beside has the same in
+// Unchanged reports whether a root that has inputs in the tree beside has the same in
 // this one, as Valid does.
 func (r *Renderer) Unchanged(in *Needs) bool {
 	if found := r.found.Load(); found != nil && r.beside != nil && in.tree == r.beside.tree && !in.linked && found.isShared(in.within) {

@@ -10,20 +10,20 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// treeCacheFormat is the version of what is remembered, and of the rules it follows from.
+// treeCacheFormat is the version of the format, and of the rules by which its content is found.
 const treeCacheFormat = "preadmit-tree-6"
 
-// maxCachedTree bounds what is remembered of a tree, in bytes.
+// maxCachedTree bounds what the cache holds of a tree, in bytes.
 const maxCachedTree = 64 << 20
 
-// cachedTree is what is remembered of a tree: what its directories hold, and what its roots
+// cachedTree is what the cache holds of a tree: what its directories hold, and what its roots
 // are made of. Each part is a function of the program, its limits and a directory, which
 // is named by its path and the name git gives its content. Whatever a tree has in the
 // same place can be taken from it, whichever tree it is of.
 type cachedTree struct {
-	found  *discoverer
-	ids    map[string]string
-	inputs map[RootID]*needsEntry
+	found *discoverer
+	ids   map[string]string
+	needs map[RootID]*needsEntry
 }
 
 // treeEntry is a memory as it is kept.
@@ -32,18 +32,18 @@ type treeEntry struct {
 	Roots []needsEntry
 }
 
-// dirEntry is a directory, with what its kustomizations say.
+// dirEntry is a directory, with what its root files use.
 type dirEntry struct {
-	Path, ID                  string
-	Below                     int // directories from this one on that are at or below it
-	Kustomizations, Manifests []string
-	Beside                    []string
-	Chart, Template, Broken   bool
-	Says, Component           bool
-	Files, Dirs, Bases        []string
-	Resources                 []string // those of Files that are listed as resources
-	Within                    string
-	Objects, NoObjects        []string
+	Path, ID                string
+	Below                   int // directories from this one on that are at or below it
+	RootFiles, Manifests    []string
+	Beside                  []string
+	Chart, Template, Broken bool
+	HasUses, Component      bool
+	Files, Dirs, Bases      []string
+	Resources               []string // those of Files that are listed as resources
+	Within                  string
+	Objects, NoObjects      []string
 }
 
 // needsEntry are the inputs of a root.
@@ -61,8 +61,8 @@ type needsEntry struct {
 	Artifacts     []Artifact
 }
 
-// treeKey names what is remembered of trees that look like this one from above,
-// which are of one repository as a rule.
+// treeKey returns the key of trees that have the same directories at the top, which are
+// of one repository as a rule.
 func (r *Renderer) treeKey() cacheKey {
 	words := []string{treeCacheFormat, program(), r.opts.text()}
 	entries, err := fs.ReadDir(r.tree.Fsys, ".")
@@ -77,31 +77,31 @@ func (r *Renderer) treeKey() cacheKey {
 	return newCacheKey(words...)
 }
 
-// cachedTree gives what is remembered of a tree like this one; nil when nothing is.
+// cachedTree returns what the cache holds of a tree like this one; nil when it holds nothing.
 func (r *Renderer) cachedTree() *cachedTree {
 	var kept treeEntry
 	if key := r.treeKey(); key == "" || !r.opts.Cache.read(key, &kept) {
 		return nil
 	}
-	m := &cachedTree{found: &discoverer{extents: map[string]dirRange{}}, ids: map[string]string{}, inputs: map[RootID]*needsEntry{}}
+	cached := &cachedTree{found: &discoverer{extents: map[string]dirRange{}}, ids: map[string]string{}, needs: map[RootID]*needsEntry{}}
 	for i := range kept.Dirs {
 		dir := &kept.Dirs[i]
-		m.ids[dir.Path] = dir.ID
-		m.found.extents[dir.Path] = dirRange{i, i + dir.Below}
-		m.found.dirs = append(m.found.dirs, dir.listing())
+		cached.ids[dir.Path] = dir.ID
+		cached.found.extents[dir.Path] = dirRange{i, i + dir.Below}
+		cached.found.dirs = append(cached.found.dirs, dir.directory())
 	}
 	for i := range kept.Roots {
-		m.inputs[kept.Roots[i].RootID] = &kept.Roots[i]
+		cached.needs[kept.Roots[i].RootID] = &kept.Roots[i]
 	}
-	return m
+	return cached
 }
 
-func (d *dirEntry) listing() *directory {
+func (d *dirEntry) directory() *directory {
 	l := &directory{
-		path: d.Path, rootFiles: d.Kustomizations, manifests: d.Manifests,
+		path: d.Path, rootFiles: d.RootFiles, manifests: d.Manifests,
 		chart: d.Chart, template: d.Template, broken: d.Broken, beside: d.Beside,
 	}
-	if d.Says {
+	if d.HasUses {
 		l.uses = &Uses{Component: d.Component, Files: d.Files, Dirs: d.Dirs, Bases: d.Bases, Resources: d.Resources, Within: d.Within}
 	}
 	for _, name := range d.Objects {
@@ -113,8 +113,8 @@ func (d *dirEntry) listing() *directory {
 	return l
 }
 
-// CacheTree keeps in the cache what Discover and Inputs found out about the tree and
-// these roots of it, if that is much more than is remembered. Without a cache, or for a
+// CacheTree keeps in the cache what Discover and Needs found out about the tree and
+// these roots of it, if that is much more than the cache has. Without a cache, or for a
 // tree whose directories have no names, it does nothing.
 func (r *Renderer) CacheTree(roots []Root) {
 	found := r.found.Load()
@@ -129,7 +129,7 @@ func (r *Renderer) CacheTree(roots []Root) {
 	r.opts.Cache.keep(r.treeKey(), &kept, maxCachedTree)
 }
 
-// rootEntries gives what can be remembered of roots, worked out on all cores.
+// rootEntries returns the entries of roots, made on all cores.
 func (r *Renderer) rootEntries(roots []Root) []needsEntry {
 	all := make([]*needsEntry, len(roots))
 	var group errgroup.Group
@@ -152,7 +152,7 @@ func (r *Renderer) rootEntries(roots []Root) []needsEntry {
 	return out
 }
 
-// isNew tells whether enough of what was found was not remembered.
+// isNew reports whether enough of what was found is not in the cache.
 func (d *discoverer) isNew() bool {
 	fresh := 0
 	for _, l := range d.dirs {
@@ -167,11 +167,11 @@ func (d *discoverer) isNew() bool {
 func (d *discoverer) dirEntry(l *directory, id string) dirEntry {
 	at := d.extents[l.path]
 	out := dirEntry{
-		Path: l.path, ID: id, Below: at.to - at.from, Kustomizations: l.rootFiles, Manifests: l.manifests,
+		Path: l.path, ID: id, Below: at.to - at.from, RootFiles: l.rootFiles, Manifests: l.manifests,
 		Chart: l.chart, Template: l.template, Broken: l.broken, Beside: l.beside,
 	}
 	if s := l.uses; s != nil && !s.Linked && len(s.Diagnostics) == 0 {
-		out.Says, out.Component, out.Files, out.Dirs, out.Bases, out.Within = true, s.Component, s.Files, s.Dirs, s.Bases, s.Within
+		out.HasUses, out.Component, out.Files, out.Dirs, out.Bases, out.Within = true, s.Component, s.Files, s.Dirs, s.Bases, s.Within
 		out.Resources = s.Resources
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.holds)) {
@@ -200,14 +200,14 @@ func (r *Renderer) newNeedsEntry(root Root, in *Needs) *needsEntry {
 	return out
 }
 
-// cachedNeeds gives the inputs of a root as they are remembered, if they follow
+// cachedNeeds returns the needs of a root from the cache, if they follow
 // from what the tree has in common with the one they were of; else nil.
 func (r *Renderer) cachedNeeds(root Root) *Needs {
 	found := r.found.Load()
 	if found == nil || found.shared == nil {
 		return nil
 	}
-	known, ok := found.shared.inputs[root.RootID]
+	known, ok := found.shared.needs[root.RootID]
 	if !ok || !slices.Equal(known.Manifests, root.Files) || !found.isShared(known.Within) {
 		return nil
 	}

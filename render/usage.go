@@ -50,13 +50,13 @@ type picker struct {
 	all map[string]*directory
 	// users counts those that may make use of one.
 	users map[string]int
-	// mayBeRoot tells whether one is a root that nothing uses.
+	// mayBeRoot reports whether one is a root that nothing uses.
 	mayBeRoot func(*directory) bool
 	roots     []string
 	reached   map[string]bool
 }
 
-// pickRoots gives the kustomizations that may be roots and that no other one uses which
+// pickRoots returns the kustomizations that may be roots and that no other one uses which
 // is rendered, and what those that are rendered use.
 func (d *discoverer) pickRoots(mayBeRoot func(*directory) bool) ([]string, *usage) {
 	p := &picker{all: map[string]*directory{}, users: map[string]int{}, mayBeRoot: mayBeRoot, reached: map[string]bool{}}
@@ -116,8 +116,8 @@ func (p *picker) reach(dir string) {
 	}
 }
 
-// usage is what is used by those that are rendered, and what other Components that are
-// told of read besides their resources.
+// usage is what is used by those that are rendered, and what unused Components
+// read besides their resources.
 func (d *discoverer) usage(reached map[string]bool) *usage {
 	u := &usage{files: map[string]bool{}, dirs: map[string]bool{}, reached: reached}
 	for _, l := range d.dirs {

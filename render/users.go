@@ -4,7 +4,7 @@ import (
 	"path"
 )
 
-// Users gives the directories that kustomizations elsewhere use, or a file directly in
+// Users returns the directories that kustomizations elsewhere use, or a file directly in
 // which they use, with the directories of those kustomizations, in the tree that Discover
 // searched. Kustomizations that no root is made of do not count.
 func (r *Renderer) Users() map[string][]string {
@@ -29,7 +29,7 @@ func (r *Renderer) Users() map[string][]string {
 	return users
 }
 
-// Unlisted gives the manifests directly in a directory that its kustomization, and those
+// Unlisted returns the manifests directly in a directory that its kustomization, and those
 // that it uses, do not have among their resources. The tree is one that Discover searched.
 func (r *Renderer) Unlisted(dir string) []string {
 	d := r.found.Load()

@@ -99,7 +99,7 @@ func Isolate(program string, args ...string) render.Isolator {
 	}
 }
 
-// childFailure tells why a child gave no result.
+// childFailure returns why a child gave no result.
 func childFailure(serveErr, waitErr error, stderr string) error {
 	first, _, _ := strings.Cut(strings.TrimSpace(stderr), "\n")
 	if errors.Is(serveErr, io.EOF) && first != "" {

@@ -6,7 +6,7 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Needs implements SourceOf.
+// Needs implements Source.
 func (r *Source) Needs(root render.Root) *render.Needs {
 	in := &render.Needs{Trace: tree.NewTrace(), Composition: render.Composition{Generated: map[string]bool{}}}
 	c := build.Walk(r.tree, root.Dir, in.Trace)
@@ -18,7 +18,7 @@ func (r *Source) Needs(root render.Root) *render.Needs {
 	return in
 }
 
-// Manifests implements SourceOf.
+// Manifests implements Source.
 func (r *Source) Manifests(root render.Root) render.Manifests {
 	c := build.Walk(r.tree, root.Dir, tree.NewTrace())
 	m := render.Manifests{Values: map[string]bool{}, Lines: map[string]bool{}, Patches: c.Weight.Patches}

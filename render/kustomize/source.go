@@ -28,21 +28,21 @@ type Source struct {
 // New makes a Source of the kustomizations of a tree.
 func New(t *tree.Tree, opts render.Options) render.Source { return &Source{t, opts} }
 
-// Kind implements SourceOf.
+// Kind implements Source.
 func (r *Source) Kind() render.RootKind { return render.KindKustomize }
 
-// RootFile implements SourceOf.
+// RootFile implements Source.
 func (r *Source) RootFile(name string) bool { return build.IsKustomizationName(name) }
 
-// Uses implements SourceOf.
+// Uses implements Source.
 func (r *Source) Uses(dir string, names []string) *render.Uses {
 	return build.UsesOf(r.tree, dir, names)
 }
 
-// Reads implements SourceOf.
+// Reads implements Source.
 func (r *Source) Reads(dir string) tree.Trace { return build.ReadsOf(r.tree, dir) }
 
-// Origins implements SourceOf.
+// Origins implements Source.
 func (r *Source) Origins(_ context.Context, result *render.Result) ([]*origin.Origin, error) {
 	prewarm()
 	dir := result.Root.Dir
@@ -51,7 +51,7 @@ func (r *Source) Origins(_ context.Context, result *render.Result) ([]*origin.Or
 	})
 }
 
-// At implements SourceOf.
+// At implements Source.
 func (r *Source) At(dir string) (render.Root, bool) {
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
 		if to := r.tree.Resolve(path.Join(dir, name)); to.Err == nil && !to.IsDir {
@@ -67,7 +67,7 @@ func (r *Source) At(dir string) (render.Root, bool) {
 // without its megabytes.
 var prewarm = sync.OnceFunc(func() { openapi.Schema() })
 
-// Render implements SourceOf.
+// Render implements Source.
 func (r *Source) Render(ctx context.Context, root render.Root) *render.Result {
 	result := &render.Result{Root: root, Trace: tree.NewTrace()}
 	c := build.Walk(r.tree, root.Dir, result.Trace)

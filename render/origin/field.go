@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Field gives the value of a field of an object's content, written as for
+// Field returns the value of a field of an object's content, written as for
 // Source.Find.
 func Field(content map[string]any, path string) (value any, found bool) {
 	value = content

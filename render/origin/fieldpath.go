@@ -153,7 +153,7 @@ func Unalias(node *yaml.Node) *yaml.Node {
 	return node
 }
 
-// Canonical gives the steps that hops took, with keys that were written as
+// Canonical returns the steps that hops took, with keys that were written as
 // several steps joined. What was not reached stays as it is.
 func Canonical(hops []Pair, steps []PathStep) []PathStep {
 	var out []PathStep
@@ -172,7 +172,7 @@ func Canonical(hops []Pair, steps []PathStep) []PathStep {
 	return append(out, steps...)
 }
 
-// IsIdentity tells whether a field is one by which patches know their objects.
+// IsIdentity reports whether a field is one by which patches know their objects.
 // Kustomize puts what it was back after a patch, so that no patch has written it.
 func IsIdentity(steps []PathStep) bool {
 	switch {

@@ -44,7 +44,7 @@ func Child(node *yaml.Node, step any) (key, value *yaml.Node) {
 	return key, value
 }
 
-// MergeKeys are the fields by which strategic merge patches tell the elements of
+// MergeKeys are the fields by which strategic merge patches find the elements of
 // lists (x-kubernetes-patch-merge-key of the API).
 var MergeKeys = []string{"name", "mountPath", "devicePath", "containerPort", "port", "ip", "key", "topologyKey", "type", "uid"}
 

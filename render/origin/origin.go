@@ -63,13 +63,13 @@ type Place struct {
 	Why string
 }
 
-// Found tells whether the position is the field's own.
+// Found reports whether the position is the field's own.
 func (p Place) Found() bool { return p.Evidence == Marked || p.Evidence == Inferred }
 
 // Removal is an element that a patch took out of a list.
 type Removal struct {
 	// Element is what was taken away, as JSON decodes; perhaps only the fields the
-	// patch tells it by.
+	// patch finds it by.
 	Element any
 	// Position is that of the directive or operation.
 	Position tree.Position
@@ -101,7 +101,7 @@ func (s *Origin) Document() tree.Position { return s.places().Document }
 // document.
 func (s *Origin) HasFields() bool { return s.places().Find != nil }
 
-// Find gives the position of a field, written as the Kubernetes API writes field
+// Find returns the position of a field, written as the Kubernetes API writes field
 // paths: `spec.template.spec.containers[0].image`, `metadata.labels[app]`. When
 // the field has no position of its own, the nearest existing ancestor's is
 // returned with found == false.
@@ -110,7 +110,7 @@ func (s *Origin) Find(path string) (pos tree.Position, found bool) {
 	return p.Position, p.Found()
 }
 
-// Place gives the position of a part of a field's value and how it is known.
+// Place returns the position of a part of a field's value and how it is known.
 func (s *Origin) Place(path string, part Part) Place {
 	p := s.places()
 	if p.Find == nil {

@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Holds tells whether a place is in a snippet.
+// Holds reports whether a place is in a snippet.
 func (s *Snippet) Holds(at tree.Position) bool {
 	if s.Whole != nil {
 		return SameLine(*s.Whole, at)
@@ -32,7 +32,7 @@ func NewSnippet(path, text string, line int) *Snippet {
 	return &Snippet{Path: path, Lines: strings.Split(text, "\n"), Line: line}
 }
 
-// Position is where a node lies in the file, with its end when that can be told.
+// Position is where a node lies in the file, with its end when that is known.
 func (s *Snippet) Position(n *yaml.Node) tree.Position {
 	if s.Whole != nil {
 		return *s.Whole

@@ -14,7 +14,7 @@ import (
 // errAwkward says that the short way cannot be sure to give the same result.
 var errAwkward = errors.New("not convertible directly")
 
-// FromYAML gives a value decoded from YAML the types that decoding its JSON
+// FromYAML returns a value decoded from YAML the types that decoding its JSON
 // would give it.
 func FromYAML(value any) (any, error) {
 	switch v := value.(type) {
@@ -67,7 +67,7 @@ func scalar(value any) (any, error) {
 	return nil, errAwkward
 }
 
-// float gives 1.0 as an integer, because its JSON is `1`.
+// float returns 1.0 as an integer, because its JSON is `1`.
 func float(f float64) (any, error) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil, errAwkward

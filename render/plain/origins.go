@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Origins implements SourceOf. It finds the documents of a plain root again. One is parsed for its
+// Origins implements Source. It finds the documents of a plain root again. One is parsed for its
 // positions when they are asked for: of thousands of objects few have findings.
 func (r *Source) Origins(_ context.Context, result *render.Result) ([]*origin.Origin, error) {
 	found, problem := r.manifests(result.Root, tree.NewTrace())

@@ -20,26 +20,26 @@ type Source struct{ tree *tree.Tree }
 // New makes a Source of the directories of manifests of a tree.
 func New(t *tree.Tree, _ render.Options) render.Source { return &Source{t} }
 
-// Kind implements SourceOf.
+// Kind implements Source.
 func (r *Source) Kind() render.RootKind { return render.KindPlain }
 
-// RootFile implements SourceOf: a directory of manifests is a root when nothing else
+// RootFile implements Source: a directory of manifests is a root when nothing else
 // makes it one.
 func (r *Source) RootFile(string) bool { return false }
 
-// Uses implements SourceOf.
+// Uses implements Source.
 func (r *Source) Uses(string, []string) *render.Uses { return nil }
 
-// Reads implements SourceOf.
+// Reads implements Source.
 func (r *Source) Reads(string) tree.Trace { return tree.NewTrace() }
 
-// At implements SourceOf.
+// At implements Source.
 func (r *Source) At(string) (render.Root, bool) { return render.Root{}, false }
 
-// Parts implements SourceOf: a broken file breaks the root.
+// Parts implements Source: a broken file breaks the root.
 func (r *Source) Parts(render.Root) []render.Root { return nil }
 
-// Needs implements SourceOf.
+// Needs implements Source.
 func (r *Source) Needs(root render.Root) *render.Needs {
 	in := &render.Needs{Trace: tree.NewTrace()}
 	for _, name := range root.Files {
@@ -48,12 +48,12 @@ func (r *Source) Needs(root render.Root) *render.Needs {
 	return in
 }
 
-// Manifests implements SourceOf.
+// Manifests implements Source.
 func (r *Source) Manifests(root render.Root) render.Manifests {
 	return render.Manifests{Files: root.Files}
 }
 
-// Render implements SourceOf. It reads the files of a plain root. One broken document fails the
+// Render implements Source. It reads the files of a plain root. One broken document fails the
 // root: an object must not go missing unnoticed.
 func (r *Source) Render(_ context.Context, root render.Root) *render.Result {
 	result := &render.Result{Root: root, Trace: tree.NewTrace()}

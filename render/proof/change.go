@@ -144,7 +144,7 @@ func (f sourceFile) marked(lines [][]rune, w scalarText, target []string) []chan
 // plainToken is what may be a number or a word of YAML at the front of a text.
 var plainToken = regexp.MustCompile(`^([-+.~\w]+)(?:$|[,\]}]|\s+#)`)
 
-// otherTyped gives another value of the type of a token that is no text; the
+// otherTyped returns another value of the type of a token that is no text; the
 // marker for null.
 func otherTyped(token, marker string) (old, other string, ok bool) {
 	var node yaml.Node

@@ -168,7 +168,7 @@ const (
 	usedAsLines
 )
 
-// use tells how generators use a file.
+// use returns how generators use a file.
 func (p *Prover) use(real string) fileUse {
 	switch files := p.files(); {
 	case files.Values[real]:

@@ -27,7 +27,7 @@ func (f sourceFile) withoutRemoval(at tree.Position) ([]change, string) {
 
 // undoneEach is a document without one after the other of the removals that the
 // JSON6902 patch at a place makes, which is written as a string, so that lines do
-// not tell them apart.
+// not distinguish them.
 func undoneEach(text string, at tree.Position) []string {
 	var doc, patch yaml.Node
 	if yaml.Unmarshal([]byte(text), &doc) != nil {

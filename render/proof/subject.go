@@ -81,7 +81,7 @@ func (s subject) unpacked(value string) (string, bool) {
 	return string(data), err == nil
 }
 
-// compare tells whether the field became what a change implies.
+// compare reports whether the field became what a change implies.
 func (s subject) compare(c Claim, now map[string]any, change change) Proof {
 	value, found := alike{change.marker}.follow(s.content, now, s.steps)
 	switch {
@@ -101,7 +101,7 @@ func (s subject) compare(c Claim, now map[string]any, change change) Proof {
 	return Proof{Refuted, fmt.Sprintf("the field becomes %q, which is not what the change implies", textOf(value))}
 }
 
-// became tells whether a scalar's new value is its old one with the change in it,
+// became reports whether a scalar's new value is its old one with the change in it,
 // or just what is written now.
 func (s subject) became(c Claim, now string, change change) bool {
 	old := textOf(s.value)
@@ -131,7 +131,7 @@ func without(text, marker string) string {
 	return strings.ReplaceAll(text, marker, "")
 }
 
-// returned tells whether the field, or the element of the list, that was taken
+// returned reports whether the field, or the element of the list, that was taken
 // away is back.
 func (s subject) returned(c Claim, value any, found bool) Proof {
 	if c.Element == nil {
@@ -151,7 +151,7 @@ func (s subject) returned(c Claim, value any, found bool) Proof {
 	return Proof{Refuted, "the element is not there without what is said to take it away"}
 }
 
-// holdsMarker tells whether the marker is an entry of a collection, or of an
+// holdsMarker reports whether the marker is an entry of a collection, or of an
 // element of a list.
 func holdsMarker(value any, marker string) bool {
 	switch v := value.(type) {
@@ -253,7 +253,7 @@ func (a alike) element(list []any, old any, index int) int {
 	return best
 }
 
-// stripped are the fields of an element by which it is told, without the marker.
+// stripped are the fields by which an element is found, without the marker.
 func (a alike) stripped(e any) any {
 	m, ok := e.(map[string]any)
 	if !ok {
@@ -270,7 +270,7 @@ func (a alike) stripped(e any) any {
 	return out
 }
 
-// in tells whether the marker is in what an element is told by.
+// in reports whether the marker is in the fields by which an element is found.
 func (a alike) in(e any) bool {
 	return a.marker != "" && !reflect.DeepEqual(a.stripped(e), alike{}.stripped(e))
 }

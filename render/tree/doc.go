@@ -3,7 +3,7 @@
 // A Tree wraps an fs.FS and keeps what never changes: where paths lead through symbolic
 // links (Resolve), what identifies the content of a file (Identity: the name git gives it),
 // and which words it mentions (Mentions). Load reads a file, refuses what exceeds the
-// Limits once YAML aliases are expanded, and notes it in a Trace. A Trace tells whether
+// Limits once YAML aliases are expanded, and notes it in a Trace. A Trace shows whether
 // another tree would give the same.
 //
 // Manifest files are cut into documents and decoded as kubectl does, once for each content

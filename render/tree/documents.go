@@ -155,7 +155,7 @@ func (d Document) Node() *yaml.Node {
 	return doc.Content[0]
 }
 
-// isObject tells whether the fields of a document are those of a Kubernetes object
+// isObject reports whether the fields of a document are those of a Kubernetes object
 // that would be applied to a cluster.
 func isObject(apiVersion, kind any) bool {
 	v, _ := apiVersion.(string)
@@ -163,8 +163,8 @@ func isObject(apiVersion, kind any) bool {
 	return v != "" && k != "" && !isConfiguration(v)
 }
 
-// isConfiguration tells the API groups of files that tools read and no cluster
-// knows.
+// isConfiguration reports whether an API group is one of files that tools read and no
+// cluster knows.
 func isConfiguration(apiVersion string) bool {
 	group, _, _ := strings.Cut(apiVersion, "/")
 	return group == "kustomize.config.k8s.io" || group == "preadmit.dev"

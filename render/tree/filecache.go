@@ -4,7 +4,7 @@ import (
 	"sync"
 )
 
-// fileCache remembers what was worked out about files, by their content: two trees that
+// fileCache keeps what was found out about files, by their content: two trees that
 // hold the same file share it. Safe for concurrent use.
 type fileCache struct {
 	// guarded holds guardVerdicts by identity.

@@ -19,7 +19,7 @@ type ExpansionError struct {
 
 func (e *ExpansionError) Error() string { return e.Message }
 
-// guardVerdict is a memo of guard; its err may be nil.
+// guardVerdict is the cached result of guard; its err may be nil.
 type guardVerdict struct{ err *ExpansionError }
 
 // guardFile checks a file before anything expands its aliases.
@@ -69,7 +69,7 @@ func Guard(data []byte, limits Limits) *ExpansionError {
 	return nil
 }
 
-// GuardNode counts one document. Each node is counted once and remembered, so
+// GuardNode counts one document. Each node is counted once, so
 // that the time is linear in what was written, not in what it expands to.
 func GuardNode(node *yaml.Node, limits Limits) *ExpansionError {
 	c := counter{limits: limits, done: map[*yaml.Node]int{}, active: map[*yaml.Node]bool{}}

@@ -31,7 +31,7 @@ const LinkMark = "symbolic link "
 // dirMark is the identity of a directory, whatever is in it.
 const dirMark = "directory"
 
-// IsMark tells the identity of something that is no file.
+// IsMark reports whether an identity is that of something that is no file.
 func IsMark(id string) bool { return id == dirMark || strings.HasPrefix(id, LinkMark) }
 
 // ObjectID is the name git gives a blob: SHA-1 over its length and content. Blobs

@@ -7,7 +7,7 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// Templated tells a file of another tool's templates, which is no YAML yet.
+// Templated reports whether a text is a template of another tool, which is no YAML yet.
 func Templated(text []byte) bool {
 	return bytes.Contains(text, []byte("{{")) && bytes.Contains(text, []byte("}}"))
 }
@@ -85,12 +85,12 @@ func MayHoldObject(data []byte) bool {
 	return mentionsObject(joinLines(data))
 }
 
-// mentionsObject tells whether a text has the words that every object has.
+// mentionsObject reports whether a text has the words that every object has.
 func mentionsObject(data []byte) bool {
 	return bytes.Contains(data, []byte("apiVersion")) && bytes.Contains(data, []byte("kind"))
 }
 
-// IsPointer tells whether a file stands for one that Git LFS keeps elsewhere. The line is
+// IsPointer reports whether a file stands for one that Git LFS keeps elsewhere. The line is
 // the first one by the specification of Git LFS (docs/spec.md).
 func IsPointer(data []byte) bool {
 	return bytes.HasPrefix(data, []byte("version https://git-lfs.github.com/spec/"))
@@ -108,7 +108,7 @@ func Elsewhere(data []byte) string {
 	return ""
 }
 
-// isUTF16 tells whether a YAML text says that it is UTF-16 (YAML 1.2, section 5.2).
+// isUTF16 reports whether a YAML text says that it is UTF-16 (YAML 1.2, section 5.2).
 func isUTF16(data []byte) bool {
 	return bytes.HasPrefix(data, []byte("\xFE\xFF")) || bytes.HasPrefix(data, []byte("\xFF\xFE"))
 }

@@ -17,7 +17,7 @@ func (t Trace) Entries() []string {
 	return words
 }
 
-// Covers tells whether a trace has everything that another has.
+// Covers reports whether a trace has everything that another has.
 func (t Trace) Covers(other Trace) bool {
 	for name, id := range other.Reads {
 		if t.Reads[name] != id {

@@ -57,7 +57,7 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
-// Tree reads the files of an fs.FS within limits and remembers what never
+// Tree reads the files of an fs.FS within limits and keeps what never
 // changes: where paths lead, what identifies files. Safe for concurrent use.
 type Tree struct {
 	Fsys   fs.FS
@@ -68,7 +68,7 @@ type Tree struct {
 	// identities name the content of files: path without links -> string
 	identities sync.Map
 	cache      *fileCache
-	// words tell what files mention: path without links -> *wordIndex
+	// words hold what files mention: path without links -> *wordIndex
 	words sync.Map
 }
 
@@ -166,7 +166,7 @@ func (t *Tree) follow(at string, passed []link) *Resolution {
 }
 
 // walkFrom resolves name again from the top, counting the links passed so far: a
-// memo would hide a loop.
+// cache would hide a loop.
 func (t *Tree) walkFrom(name string, passed []link) *Resolution {
 	at := "."
 	for rest := name; rest != "." && rest != ""; {

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// wordIndex remembers what a file mentions.
+// wordIndex keeps what a file mentions.
 type wordIndex struct {
 	mu    sync.Mutex
 	found map[Query]bool
@@ -34,7 +34,7 @@ const (
 	GroupWord
 )
 
-// Mentions tells which questions a file may answer, by setting their answers. A
+// Mentions returns which questions a file may answer, by setting their answers. A
 // file that cannot be read may answer all.
 func (t *Tree) Mentions(real string, asked []Query, answers []bool) {
 	x := t.wordsOf(real)
@@ -94,18 +94,18 @@ func isMentioned(data []byte, q Query) bool {
 	}
 }
 
-// isVague tells whether a text is taken to be everywhere.
+// isVague reports whether a text is taken to be everywhere.
 func (q Query) isVague() bool {
 	return strings.IndexFunc(q.Text, func(r rune) bool { return r > 0x7F || !isWordByte(byte(r)) }) >= 0
 }
 
-// beginsWord tells whether no word goes on at a place. What an escape of a quoted
+// beginsWord reports whether no word goes on at a place. What an escape of a quoted
 // scalar ends with is no part of a word.
 func beginsWord(data []byte, at int) bool {
 	return at == 0 || !isWordByte(data[at-1]) || at > 1 && data[at-2] == '\\'
 }
 
-// endsIn tells whether the text in front of rest counts.
+// endsIn reports whether the text in front of rest counts.
 func (q Query) endsIn(rest []byte) bool {
 	switch q.How {
 	case KindWord:
@@ -146,7 +146,7 @@ func joinLines(data []byte) []byte {
 	return append(joined, data...)
 }
 
-// isObscure tells whether scalars of a YAML or JSON text may hold what cannot be
+// isObscure reports whether scalars of a YAML or JSON text may hold what cannot be
 // read in it: it is no UTF-8 (YAML may be UTF-16), has escapes that stand for
 // letters (YAML 1.2 section 5.7) or join lines in unusual ways, binary scalars, or
 // tags spelled so that they may be any. A scalar may hold such a text itself, with
@@ -209,7 +209,7 @@ func hasObscureTag(data []byte) bool {
 	}
 }
 
-// beginsTag tells whether a tag may begin at a place: after white space, which in
+// beginsTag reports whether a tag may begin at a place: after white space, which in
 // YAML may be of several bytes, after an indicator, or after an escape for either.
 func beginsTag(data []byte, at int) bool {
 	if at == 0 {

@@ -13,7 +13,7 @@ import (
 // no, and never the other way round. An empty one is not known.
 type WordSet []byte
 
-// WordSet gives the words of files together; nil when one cannot be read or may mention
+// WordSet returns the words of files together; nil when one cannot be read or may mention
 // anything.
 func (t *Tree) WordSet(files []string) WordSet {
 	var hashes []uint32
@@ -75,7 +75,7 @@ func hashWord(how QueryKind, word []byte) uint32 {
 	return h.Sum32()
 }
 
-// Holds tells whether a question may be answered by the text, as isMentioned does.
+// Holds reports whether a question may be answered by the text, as isMentioned does.
 func (s WordSet) Holds(q Query) bool {
 	if q.isVague() {
 		return true

@@ -71,7 +71,7 @@ type walker struct {
 	tree  *tree.Tree
 	trace tree.Trace
 	out   *Closure
-	// visits remembers what a directory loads, with repetitions, as kustomize would.
+	// visits keeps what a directory loads, with repetitions, as kustomize would.
 	visits map[visitKey]weight
 	stack  []string
 }

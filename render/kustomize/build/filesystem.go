@@ -92,7 +92,7 @@ func (k *FileSystem) ReadFile(name string) ([]byte, error) {
 // RemoveAll does nothing: there is nothing of kustomize's to clean up.
 func (k *FileSystem) RemoveAll(string) error { return nil }
 
-// IsDir tells whether a path leads to a directory.
+// IsDir reports whether a path leads to a directory.
 func (k *FileSystem) IsDir(name string) bool {
 	rel, err := InTree(name)
 	if err != nil {
@@ -102,7 +102,7 @@ func (k *FileSystem) IsDir(name string) bool {
 	return r.Err == nil && r.IsDir
 }
 
-// Exists tells whether a path leads anywhere.
+// Exists reports whether a path leads anywhere.
 func (k *FileSystem) Exists(name string) bool {
 	rel, err := InTree(name)
 	return err == nil && k.Tree.Resolve(rel).Err == nil

@@ -63,7 +63,7 @@ const (
 	RefFile                    // any other file
 )
 
-// mayBeDirectory tells whether kustomize takes a directory for such an entry.
+// mayBeDirectory reports whether kustomize takes a directory for such an entry.
 func (k refKind) mayBeDirectory() bool { return k == RefResource || k == RefBase || k == RefPlugin }
 
 // ref is an entry of a kustomization that names a file or directory, or holds
@@ -75,7 +75,7 @@ type ref struct {
 	At []any
 }
 
-// IsInline tells whether a string, where kustomize takes inline YAML or a path, is
+// IsInline reports whether a string, where kustomize takes inline YAML or a path, is
 // certainly inline.
 func IsInline(value string) bool { return strings.ContainsAny(value, "\n{") }
 
@@ -96,7 +96,7 @@ func parsedKustomization(t *tree.Tree, name, id string, data []byte) *Kustomizat
 	return t.KeepParsed(name, id, parseKustomization(name, data)).(*Kustomization)
 }
 
-// kustomizationAt gives the kustomization file that a path leads to, and its path
+// kustomizationAt returns the kustomization file that a path leads to, and its path
 // without symbolic links, and notes it in a trace as load does. A content that is
 // known, going by the name git gives it, is not read again.
 func kustomizationAt(t *tree.Tree, name string, trace tree.Trace) (k *Kustomization, real string, err error) {

@@ -90,7 +90,7 @@ func (w *walker) plugins(e Entry, data []byte, at func(line int) tree.Position) 
 	}
 }
 
-// stringKeys gives every mapping string keys: one whose keys are written as
+// stringKeys returns every mapping string keys: one whose keys are written as
 // `!!binary` decodes differently here and in kustomize.
 func stringKeys(value any) any {
 	switch v := value.(type) {
@@ -112,7 +112,7 @@ func stringKeys(value any) any {
 	return value
 }
 
-// flatten gives the objects of a document: kustomize takes lists apart.
+// flatten returns the objects of a document: kustomize takes lists apart.
 func flatten(value any) []map[string]any {
 	m, ok := value.(map[string]any)
 	if !ok {

@@ -8,7 +8,7 @@ import (
 
 var userAtHost = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9-]*@`)
 
-// remoteBase tells whether kustomize would try an entry of resources, bases or
+// remoteBase reports whether kustomize would try an entry of resources, bases or
 // components as a git repository. It recognises a superset of what kustomize's
 // git.NewRepoSpecFromURL accepts: every form that parser strips a prefix of. The
 // forms count even when a local file of that name exists, because kustomize
@@ -30,7 +30,7 @@ func remoteBase(entry string) bool {
 	return strings.HasPrefix(s, "github.com/") || strings.HasPrefix(s, "github.com:")
 }
 
-// remoteFile tells whether kustomize would fetch a path over HTTP (its
+// remoteFile reports whether kustomize would fetch a path over HTTP (its
 // loader.IsRemoteFile).
 func remoteFile(path string) bool {
 	u, err := url.Parse(path)

@@ -85,7 +85,7 @@ func builtinsIn(k *build.Kustomization, file []byte, written string, at func(tex
 	return out
 }
 
-// move gives nodes the places they have in the file.
+// move returns nodes the places they have in the file.
 func moveNode(s *origin.Snippet, n *yaml.Node, seen map[*yaml.Node]bool) {
 	if n == nil || seen[n] {
 		return

@@ -37,7 +37,7 @@ func (f *chainFinder) Steps(path string, part origin.Part, at origin.Place) []or
 	if r == nil {
 		return []origin.Step{{Position: at.Position}}
 	}
-	c := l.newCourse(f.object, f.document, r, path, part)
+	c := l.newReplay(f.object, f.document, r, path, part)
 	c.run()
 	return c.chain(at, c.explain(at.Position))
 }
@@ -51,15 +51,15 @@ func (f *chainFinder) RemovalStep(list string, last origin.Step) origin.Step {
 	if r == nil {
 		return last
 	}
-	if step := l.newCourse(f.object, f.document, r, list, origin.Whole).explain(last.Position); step.Kind == origin.StepPatch {
+	if step := l.newReplay(f.object, f.document, r, list, origin.Whole).explain(last.Position); step.Kind == origin.StepPatch {
 		return step
 	}
 	return last
 }
 
-// chain ends what was followed with the place in effect. Only when both agree is
-// it all told, else the object's own document and that place.
-func (c *course) chain(at origin.Place, last origin.Step) []origin.Step {
+// chain ends what was followed with the place in effect. Only when both agree are
+// all steps returned, else the object's own document and that place.
+func (c *replay) chain(at origin.Place, last origin.Step) []origin.Step {
 	out := c.out
 	switch {
 	case len(out) > 0 && !at.Found() && !c.value.there && origin.SameLine(c.taken, at.Position):
@@ -76,8 +76,8 @@ func (c *course) chain(at origin.Place, last origin.Step) []origin.Step {
 	return []origin.Step{out[0], last}
 }
 
-// agrees tells whether the value that was followed is the one the object has.
-func (c *course) agrees() bool {
+// agrees reports whether the value that was followed is the one the object has.
+func (c *replay) agrees() bool {
 	if len(c.hops) < len(c.steps) || !c.value.there {
 		return false
 	}
@@ -94,7 +94,7 @@ func (c *course) agrees() bool {
 }
 
 // explain says of the place in effect what it is, as far as that is certain.
-func (c *course) explain(at tree.Position) origin.Step {
+func (c *replay) explain(at tree.Position) origin.Step {
 	for _, s := range c.out {
 		if origin.SameLine(s.Position, at) {
 			s.Position = at
@@ -114,7 +114,7 @@ func (c *course) explain(at tree.Position) origin.Step {
 
 // borrowed is what a place outside of all kustomizations that an object went through
 // is to the field: that of another field, which was copied.
-func (c *course) borrowed(at tree.Position) origin.StepKind {
+func (c *replay) borrowed(at tree.Position) origin.StepKind {
 	if len(c.hops) < len(c.steps) || len(c.hops) == 0 {
 		return ""
 	}

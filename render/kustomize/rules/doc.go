@@ -2,7 +2,7 @@
 //
 // Locate builds the root once more from files in which every YAML document is moved to a
 // range of lines of its own (padder). A node that kustomize keeps still has its line, which
-// tells the document and the place in it. Where kustomize writes new nodes, a rule finds the
+// leads to the document and the place in it. Where kustomize writes new nodes, a rule finds the
 // entry of a kustomization that says the value: images, replicas, labels, names, generators,
 // replacements, patches. A JSON6902 patch makes kustomize read an object anew, so that all
 // its nodes lose their lines: such a root is built again without the patch (rebuild.go), and
@@ -11,6 +11,6 @@
 // The chain of a field is its value in the object's own document and all that wrote it
 // later. It is found by following the one way by which the object can have come (route.go)
 // and applying to the value what each kustomization says, in kustomize's order
-// (chaincourse.go, chainset.go, chainpatch.go). It is reported only when it ends with the
+// (replay.go, replayset.go, replaypatch.go). It is reported only when it ends with the
 // value and the line that the object has.
 package rules

@@ -94,10 +94,10 @@ func (l *locator) generatedName(document tree.Position, kind string, f setField)
 }
 
 // generatedKey is where a generator reads what the data of an object has at a key,
-// if it is to one's liking.
-func (l *locator) generatedKey(k *build.Kustomization, g generator, f setField, i int, likes func(string) bool) (tree.Position, bool) {
+// if matches accepts it.
+func (l *locator) generatedKey(k *build.Kustomization, g generator, f setField, i int, matches func(string) bool) (tree.Position, bool) {
 	for j, literal := range g.args.LiteralSources {
-		if written, value, _ := strings.Cut(literal, "="); written == f.key() && likes(strings.Trim(value, `"'`)) {
+		if written, value, _ := strings.Cut(literal, "="); written == f.key() && matches(strings.Trim(value, `"'`)) {
 			return k.Position(g.field, i, "literals", j), true
 		}
 	}
@@ -110,7 +110,7 @@ func (l *locator) generatedKey(k *build.Kustomization, g generator, f setField, 
 			continue
 		}
 		data, real, err := l.tree.Load(path.Join(k.Dir, build.SourcePath(source)), tree.NewTrace())
-		if err == nil && likes(string(data)) {
+		if err == nil && matches(string(data)) {
 			return tree.Position{Path: real, Line: 1, Column: 1}, true
 		}
 	}
@@ -118,7 +118,7 @@ func (l *locator) generatedKey(k *build.Kustomization, g generator, f setField, 
 		if source == "" {
 			continue
 		}
-		if pos, ok := l.generatedLine(path.Join(k.Dir, source), f.key(), likes); ok {
+		if pos, ok := l.generatedLine(path.Join(k.Dir, source), f.key(), matches); ok {
 			return pos, true
 		}
 	}
@@ -126,21 +126,21 @@ func (l *locator) generatedKey(k *build.Kustomization, g generator, f setField, 
 }
 
 // generatedLine is the line of a key in a file of `key=value`.
-func (l *locator) generatedLine(file, key string, likes func(string) bool) (tree.Position, bool) {
+func (l *locator) generatedLine(file, key string, matches func(string) bool) (tree.Position, bool) {
 	data, real, err := l.tree.Load(file, tree.NewTrace())
 	if err != nil {
 		return tree.Position{}, false
 	}
 	for n, line := range strings.Split(string(data), "\n") {
 		written, value, _ := strings.Cut(strings.TrimPrefix(strings.TrimLeft(line, " \t"), "\uFEFF"), "=")
-		if strings.TrimSpace(written) == key && likes(strings.TrimSuffix(value, "\r")) {
+		if strings.TrimSpace(written) == key && matches(strings.TrimSuffix(value, "\r")) {
 			return tree.Position{Path: real, Line: n + 1, Column: 1}, true
 		}
 	}
 	return tree.Position{}, false
 }
 
-// comesFrom tells whether a generator makes the value of a field of what is written:
+// comesFrom reports whether a generator makes the value of a field of what is written:
 // as it is, or in base64, and perhaps variables are substituted in it later.
 func (f setField) comesFrom(written string) bool {
 	values := []string{f.value}
@@ -152,7 +152,7 @@ func (f setField) comesFrom(written string) bool {
 
 var variables = regexp.MustCompile(`\$\([A-Za-z0-9_.-]+\)`) // as in $(NAME)
 
-// substituted tells whether a text is a value, or becomes it when something stands
+// substituted reports whether a text is a value, or becomes it when something stands
 // for the variables in it.
 func substituted(text, value string) bool {
 	if text == value {

@@ -62,7 +62,7 @@ func pointer(path string) []string {
 	return tokens
 }
 
-// selects tells whether a patch's target could be an object.
+// selects reports whether a patch's target could be an object.
 func selects(target *types.Selector, id identity) bool {
 	if target == nil {
 		return false
@@ -93,7 +93,7 @@ func anchored(pattern, text string) bool {
 	return err == nil && re.MatchString(text)
 }
 
-// prefixOf tells whether a pointer is that of a field or leads to it, and what of
+// prefixOf reports whether a pointer is that of a field or leads to it, and what of
 // the field's path is left below it.
 func prefixOf(tokens []string, steps []origin.PathStep) (rest []origin.PathStep, ok bool) {
 	if len(tokens) > len(steps) || len(tokens) == 0 {
@@ -213,7 +213,7 @@ func (h *fieldHistory) regrow(op string, depth int, inList bool) {
 	}
 }
 
-// is tells whether what an operation wrote is the node it would be now: of an
+// is reports whether what an operation wrote is the node it would be now: of an
 // element of a list the names must agree, because its index may not say.
 func (h *fieldHistory) is(o *operation, rest int) bool {
 	at := h.total - rest - 1
@@ -251,7 +251,7 @@ func stepsOf(tokens []string) []origin.PathStep {
 	return out
 }
 
-// sameNode tells whether a node says what was written: scalars by value, others by
+// sameNode reports whether a node says what was written: scalars by value, others by
 // kind.
 func sameNode(written, now *yaml.Node) bool {
 	if written == nil || now == nil || written.Kind != now.Kind {
@@ -270,13 +270,13 @@ func sameNumber(a, b *yaml.Node) bool {
 	return x == y
 }
 
-// refolded tells whether two texts differ in white space only: that of folded text
+// refolded reports whether two texts differ in white space only: that of folded text
 // changes when kustomize writes it for JSON6902 patches.
 func refolded(written, now *yaml.Node) bool {
 	return written.Style&yaml.FoldedStyle != 0 && slices.Equal(strings.Fields(written.Value), strings.Fields(now.Value))
 }
 
-// reparsed tells whether an object went through a JSON6902 patch.
+// reparsed reports whether an object went through a JSON6902 patch.
 func reparsed(n *yaml.Node) bool { return n.Line > 0 && n.Line < firstPadding }
 
 // findReparsed finds a field of such an object that has no line: what an operation
@@ -340,7 +340,7 @@ func (l *locator) untouched(i int, document tree.Position, direct func(string) (
 func (l *locator) operated(h *fieldHistory, id identity) (pos tree.Position, found, done bool) {
 	reordered := l.reorderings(id, h.steps, h.nodes)
 	h.reordered = len(reordered) > 0
-	for i, k := range id.through {
+	for i, k := range id.kustomizations {
 		for _, o := range slices.Backward(l.patchesIn(k).operations) {
 			if !selects(o.target, id) {
 				continue

@@ -17,8 +17,8 @@ import (
 )
 
 // Locate builds a root once more from padded files, and takes the
-// places of nodes from their lines. Should that build differ in any object, only
-// the documents are told.
+// places of nodes from their lines. If that build differs in any object, only
+// the documents are known.
 func Locate(t *tree.Tree, dir string, objects []*render.Object, run func(serve build.ServeFunc) (resmap.ResMap, error)) ([]*origin.Origin, error) {
 	c := build.Walk(t, dir, tree.NewTrace())
 	l := &locator{tree: t, dir: dir, closure: c, run: run}
@@ -45,7 +45,7 @@ func Locate(t *tree.Tree, dir string, objects []*render.Object, run func(serve b
 	return out, nil
 }
 
-// sameObjects tells whether padding changed nothing.
+// sameObjects reports whether padding changed nothing.
 func sameObjects(resources resmap.ResMap, want []*render.Object) bool {
 	got, err := build.Objects(resources)
 	if err != nil || len(got) != len(want) {
@@ -219,7 +219,7 @@ func (r *padRange) top() tree.Position {
 	return tree.Position{Path: pos.Path, Line: pos.Line, Column: pos.Column}
 }
 
-// isAt tells whether this is the document that begins at a position.
+// isAt reports whether this is the document that begins at a position.
 func (r *padRange) isAt(p tree.Position) bool { return r.snippet.Path == p.Path && r.top() == p }
 
 // searchFile finds the document of a file that has the object's kind and, as

@@ -20,7 +20,7 @@ const firstPadding = 10_000
 
 // padder serves a build's files with every YAML document moved to a range of
 // lines of its own. The line of a node survives kustomize wherever the node
-// itself does, so it tells afterwards which document the node comes from.
+// itself does, so it shows afterwards which document the node comes from.
 type padder struct {
 	closure *build.Closure
 	tree    *tree.Tree
@@ -55,7 +55,7 @@ func newPadder(c *build.Closure, t *tree.Tree) *padder {
 	return p
 }
 
-// serve gives kustomize the moved documents of a file.
+// serve returns kustomize the moved documents of a file.
 func (p *padder) serve(real string, data []byte) []byte {
 	if out, ok := p.served[real]; ok {
 		return out
@@ -79,7 +79,8 @@ func (p *padder) kustomization(real string) *build.Kustomization {
 	return nil
 }
 
-// isJSONPatch tells a list of JSON6902 operations, whose lines mean nothing.
+// isJSONPatch reports whether a text is a list of JSON6902 operations, whose lines mean
+// nothing.
 func isJSONPatch(data []byte) bool {
 	var doc yaml.Node
 	if yaml.NewDecoder(strings.NewReader(tree.Normalize(data))).Decode(&doc) != nil || len(doc.Content) == 0 {
@@ -269,7 +270,7 @@ func inlineSnippet(k *build.Kustomization, text string, line int, at []any) *ori
 	return s
 }
 
-// find gives the range a line of what kustomize built lies in.
+// find returns the range a line of what kustomize built lies in.
 func (p *padder) find(line int) *padRange {
 	i := sort.Search(len(p.ranges), func(i int) bool { return p.ranges[i].end >= line })
 	if i == len(p.ranges) || line <= p.ranges[i].start {

@@ -95,10 +95,10 @@ type identity struct {
 	names []string
 	// through are the kustomizations that the object went through, with what they
 	// configure, the last to be applied first.
-	through []*build.Kustomization
+	kustomizations []*build.Kustomization
 }
 
-// identity tells of an object what patches know it by, found once.
+// identity returns what patches know an object by, found once.
 func (l *locator) identity(object int, document tree.Position) identity {
 	id, ok := l.ids[object]
 	if !ok {
@@ -108,7 +108,7 @@ func (l *locator) identity(object int, document tree.Position) identity {
 		id = l.findIdentity(object, document)
 		l.ids[object] = id // the route needs it
 		if r := l.routeOf(object, document); r != nil {
-			id.through = r.only(id.through)
+			id.kustomizations = r.only(id.kustomizations)
 			l.ids[object] = id
 		}
 	}
@@ -131,7 +131,7 @@ func (l *locator) findIdentity(object int, document tree.Position) identity {
 		had(origin.ContentHash.ReplaceAllString(name, ""))
 	}
 	written := func() string { return l.writtenName(document) }
-	for _, k := range id.through {
+	for _, k := range id.kustomizations {
 		had(strings.TrimPrefix(strings.TrimSuffix(name, k.Spec.NameSuffix), k.Spec.NamePrefix))
 		if old := l.patchesIn(k).previousName(id.kind, name, written); old != "" {
 			had(old)
@@ -140,7 +140,7 @@ func (l *locator) findIdentity(object int, document tree.Position) identity {
 	return id
 }
 
-// isOf tells whether a document has the kind of an object and a name it has had.
+// isOf reports whether a document has the kind of an object and a name it has had.
 func (id identity) isOf(doc *yaml.Node) bool {
 	metadata, ok := origin.ChildOf(doc, "metadata", 0)
 	return ok && origin.ScalarField(doc, "kind") == id.kind && slices.Contains(id.names, origin.ScalarField(metadata.Value, "name"))

@@ -47,7 +47,7 @@ func (l *locator) rebuilt(without elision) resmap.ResMap {
 	return resources
 }
 
-// sameName tells whether a name is that of an object, but for the hash of what a
+// sameName reports whether a name is that of an object, but for the hash of what a
 // generator made.
 func (l *locator) sameName(object int, name string) bool {
 	now := l.resources[object].GetName()

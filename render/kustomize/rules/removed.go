@@ -12,7 +12,7 @@ import (
 // first.
 func (l *locator) mergesFor(id identity) []mergePatch {
 	var out []mergePatch
-	for _, k := range id.through {
+	for _, k := range id.kustomizations {
 		for _, m := range slices.Backward(l.patchesIn(k).merges) {
 			if m.isFor(id) {
 				out = append(out, m)
@@ -78,7 +78,7 @@ func written(h origin.Pair) *yaml.Node {
 }
 
 // below goes one step into a patch. now is the object's node there, by whose key
-// an element of a list is told.
+// an element of a list is found.
 func below(node *yaml.Node, step origin.PathStep, now *yaml.Node) origin.Pair {
 	if node.Kind == yaml.MappingNode {
 		h, _ := origin.ChildOf(node, step.Key, 0)
@@ -105,7 +105,7 @@ func sameElement(a, b *yaml.Node) bool {
 	return same
 }
 
-// existed tells whether any document of an object's files has a field of it.
+// existed reports whether any document of an object's files has a field of it.
 func (l *locator) existed(id identity, steps []origin.PathStep) func() bool {
 	return func() bool {
 		for _, doc := range l.documents(id) {
@@ -224,7 +224,7 @@ func (l *locator) operatedOut(object int, document tree.Position, steps []origin
 	}
 	id := l.identity(object, document)
 	var out []origin.Removal
-	for _, k := range id.through {
+	for _, k := range id.kustomizations {
 		for _, o := range slices.Backward(l.patchesIn(k).operations) {
 			path := o.path
 			if o.op == "move" {

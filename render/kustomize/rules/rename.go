@@ -42,7 +42,7 @@ func renaming(text string, patch types.Patch) (renaming types.Patch, ok bool) {
 }
 
 // previousName is the name that an object had before the operations of a
-// kustomization gave it the present one, as far as they tell; empty when they did
+// kustomization gave it the present one, as far as they say; empty when they did
 // not.
 func (p *patchesOf) previousName(kind, name string, written func() string) string {
 	for _, o := range slices.Backward(p.operations) {

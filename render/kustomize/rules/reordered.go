@@ -10,11 +10,11 @@ import (
 )
 
 // A strategic merge patch puts the elements it names in front of a list, so that the
-// indexes in JSON6902 operations before it tell nothing of the list as it is now.
+// indexes in JSON6902 operations before it say nothing about the list as it is now.
 
 // reordering is a strategic merge patch with a list that is on the way to a field.
 type reordering struct {
-	kustomization int // in identity.through
+	kustomization int // in identity.kustomizations
 	at            []any
 }
 
@@ -24,7 +24,7 @@ func (l *locator) reorderings(id identity, steps []origin.PathStep, nodes []orig
 	if !slices.ContainsFunc(steps, func(s origin.PathStep) bool { return s.Indexed }) {
 		return nil
 	}
-	for i, k := range id.through {
+	for i, k := range id.kustomizations {
 		for _, m := range l.patchesIn(k).merges {
 			if m.isFor(id) && m.hasList(steps, nodes) {
 				out = append(out, reordering{i, m.at})
@@ -34,7 +34,7 @@ func (l *locator) reorderings(id identity, steps []origin.PathStep, nodes []orig
 	return out
 }
 
-// hasList tells whether a patch has a list that is on the way to a field.
+// hasList reports whether a patch has a list that is on the way to a field.
 func (m mergePatch) hasList(steps []origin.PathStep, nodes []origin.Pair) bool {
 	node := m.node
 	for i, step := range steps {
@@ -51,7 +51,7 @@ func (m mergePatch) hasList(steps []origin.PathStep, nodes []origin.Pair) bool {
 	return false
 }
 
-// since tells whether a list may have another order now than when a kustomization
+// since reports whether a list may have another order now than when a kustomization
 // applied the operations of an entry.
 func since(all []reordering, kustomization int, at []any) bool {
 	return slices.ContainsFunc(all, func(r reordering) bool {
@@ -59,7 +59,7 @@ func since(all []reordering, kustomization int, at []any) bool {
 	})
 }
 
-// follows tells whether kustomize applies an entry with patches after another.
+// follows reports whether kustomize applies an entry with patches after another.
 func follows(a, b []any) bool {
 	fields := []any{"patchesStrategicMerge", "patches", "patchesJson6902"}
 	x, y := slices.Index(fields, a[0]), slices.Index(fields, b[0])
@@ -91,7 +91,7 @@ func (h *fieldHistory) guess(o *operation) (tree.Position, bool) {
 	return pos, found
 }
 
-// byIndex tells whether an operation tells elements by their index on the way to a
+// byIndex reports whether an operation names elements by their index on the way to a
 // field.
 func (o *operation) byIndex(steps []origin.PathStep) bool {
 	for i, token := range o.path {
@@ -116,7 +116,7 @@ func (l *locator) followed(object int, document tree.Position, path string) (tre
 	if r == nil {
 		return tree.Position{}, false
 	}
-	c := l.newCourse(object, document, r, path, origin.Whole)
+	c := l.newReplay(object, document, r, path, origin.Whole)
 	c.run()
 	if len(c.out) == 0 || !c.agrees() || c.out[len(c.out)-1].Absent {
 		return tree.Position{}, false
@@ -125,7 +125,7 @@ func (l *locator) followed(object int, document tree.Position, path string) (tre
 }
 
 // aligned are the steps to a field in the object as it was, with elements of lists
-// told by their merge keys.
+// found by their merge keys.
 func (h *fieldHistory) aligned(old *yaml.Node) []origin.PathStep {
 	out, at := slices.Clone(h.steps), old
 	for i := range out {

@@ -57,7 +57,7 @@ func (l *locator) replacementsOf(k *build.Kustomization) []types.Replacement {
 	return out
 }
 
-// replaces tells whether a replacement may write a field: the last name of one
+// replaces reports whether a replacement may write a field: the last name of one
 // of its field paths is the field's. The values decide.
 func replaces(r types.Replacement, f setField) bool {
 	for _, target := range r.Targets {
@@ -103,7 +103,7 @@ func (l *locator) replacementSource(s *types.SourceSelector, value string) (tree
 		if pos, ok := l.throughPatches(i, document, hops, taken); ok {
 			return pos, true
 		}
-		if pos, ok := l.made(i, document, setField{steps: taken, value: leaf.Value, kind: id.kind, names: id.names, through: id.through}); ok {
+		if pos, ok := l.made(i, document, setField{steps: taken, value: leaf.Value, kind: id.kind, names: id.names, kustomizations: id.kustomizations}); ok {
 			return pos, true
 		}
 		if pos, ok := l.copied(i, tree.Position{}, hops, taken, func(n *yaml.Node) bool { return sameNode(n, leaf) }); ok {
@@ -194,7 +194,7 @@ func replacementSteps(node *yaml.Node, path string) []origin.PathStep {
 	return out
 }
 
-// shares tells whether a value holds the source's, or with a delimiter a part of
+// shares reports whether a value holds the source's, or with a delimiter a part of
 // it.
 func shares(value, source string, options *types.FieldOptions) bool {
 	if strings.Contains(value, source) {

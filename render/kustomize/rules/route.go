@@ -108,7 +108,7 @@ func (l *locator) creator(object int, file string) string {
 	return found[0]
 }
 
-// fits tells whether an object that came that way has the name and namespace that
+// fits reports whether an object that came that way has the name and namespace that
 // this one has.
 func (l *locator) fits(object int, document tree.Position, r *route) bool {
 	name, namespace := l.written(object, document)

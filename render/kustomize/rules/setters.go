@@ -23,7 +23,7 @@ type setField struct {
 	names []string // the object's, see identity
 	// through are the kustomizations the object went through, see identity; nil when
 	// that is not known better than by its file.
-	through []*build.Kustomization
+	kustomizations []*build.Kustomization
 }
 
 func (f setField) key() string { return f.steps[len(f.steps)-1].Key }
@@ -58,8 +58,8 @@ func (l *locator) set(file string, f setField) (tree.Position, bool) {
 // passing lists the kustomizations that the object of a field went through, the one
 // whose transformers come last first.
 func (l *locator) passing(f setField, file string) []*build.Kustomization {
-	if f.through != nil {
-		return f.through
+	if f.kustomizations != nil {
+		return f.kustomizations
 	}
 	return l.affecting(file)
 }

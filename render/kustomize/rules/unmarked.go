@@ -21,7 +21,7 @@ func (l *locator) unmarked(i int, document tree.Position, path string, part orig
 	}
 	steps = origin.Canonical(hops, steps)
 	id := l.identity(i, document)
-	f := setField{steps: steps, value: hops[len(hops)-1].Value.Value, part: part, kind: id.kind, names: id.names, through: id.through}
+	f := setField{steps: steps, value: hops[len(hops)-1].Value.Value, part: part, kind: id.kind, names: id.names, kustomizations: id.kustomizations}
 	if !f.refersToNamespace(hops) {
 		if pos, ok := l.made(i, document, f); ok {
 			return pos, true
@@ -49,7 +49,7 @@ func (l *locator) unmarked(i int, document tree.Position, path string, part orig
 	return l.unset(i, steps, f.value)
 }
 
-// refersToNamespace tells whether a field is the namespace of another object, such
+// refersToNamespace reports whether a field is the namespace of another object, such
 // as that of a binding's subject. Kustomize takes it from that object, which it finds
 // by the namespace that is written, so that `namespace:` sets it only when it becomes
 // another (NamespaceTransformer, NameReferenceTransformer).
@@ -149,7 +149,7 @@ func (l *locator) hasVariables() bool {
 }
 
 // copied looks for a value at the same path in the documents an object was made of,
-// the last to be read first; when none of its nodes tells which they are, in the
+// the last to be read first; when none of its nodes shows which they are, in the
 // document of its own.
 func (l *locator) copied(object int, document tree.Position, hops []origin.Pair, steps []origin.PathStep, isIt func(*yaml.Node) bool) (tree.Position, bool) {
 	node := l.resources[object].YNode()

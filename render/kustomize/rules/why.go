@@ -32,7 +32,7 @@ func (l *locator) why(i int, document tree.Position, path string) string {
 	steps = origin.Canonical(hops, steps)
 	leaf := hops[len(hops)-1].Value
 	id := l.identity(i, document)
-	f := setField{steps: steps, value: leaf.Value, kind: id.kind, names: id.names, through: id.through}
+	f := setField{steps: steps, value: leaf.Value, kind: id.kind, names: id.names, kustomizations: id.kustomizations}
 	switch {
 	case leaf.Kind != yaml.ScalarNode:
 		return whyCollected
@@ -48,7 +48,7 @@ func (l *locator) why(i int, document tree.Position, path string) string {
 	return WhyUnknown
 }
 
-// mergesInto tells whether a generator merges into the object, which makes one with
+// mergesInto reports whether a generator merges into the object, which makes one with
 // all that it generates of it.
 func (l *locator) mergesInto(file string, f setField) bool {
 	for _, k := range l.passing(f, file) {
@@ -61,7 +61,7 @@ func (l *locator) mergesInto(file string, f setField) bool {
 	return false
 }
 
-// mayReplace tells whether a replacement may have written a field.
+// mayReplace reports whether a replacement may have written a field.
 func (l *locator) mayReplace(file string, f setField) bool {
 	for _, k := range l.passing(f, file) {
 		for _, r := range l.replacementsOf(k) {
@@ -73,7 +73,7 @@ func (l *locator) mayReplace(file string, f setField) bool {
 	return false
 }
 
-// holdsVariable tells whether a variable is written where a value was.
+// holdsVariable reports whether a variable is written where a value was.
 func (l *locator) holdsVariable(leaf *yaml.Node) bool {
 	was, _ := l.asWritten(leaf)
 	return was != nil && was.Value != leaf.Value && strings.Contains(was.Value, "$(")

@@ -165,7 +165,7 @@ func objectNames(hashes []string) ([]plumbing.Hash, error) {
 	return names, nil
 }
 
-// Partial tells whether a repository may lack files and trees of its commits, as a
+// Partial reports whether a repository may lack files and trees of its commits, as a
 // partial clone does.
 func (r *Repository) Partial() bool {
 	r.mu.Lock()

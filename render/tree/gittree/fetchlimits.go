@@ -69,7 +69,7 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("it takes longer than %d seconds", e.Max)
 }
 
-// over gives an error when a number is over a limit that is set.
+// over returns an error when a number is over a limit that is set.
 func over(limit Limit, n, most int64) error {
 	if most > 0 && n > most {
 		return &LimitError{Limit: limit, Max: most}
@@ -77,7 +77,7 @@ func over(limit Limit, n, most int64) error {
 	return nil
 }
 
-// bounded tells whether a pack has to be looked at before it is taken.
+// bounded reports whether a pack has to be looked at before it is taken.
 func (l Limits) bounded() bool { return l.Objects > 0 || l.Object > 0 || l.Unpacked > 0 }
 
 // inspected keeps a pack in a file of dir while what it declares is held against the
@@ -127,7 +127,7 @@ func (l Limits) inspect(pack io.Reader) error {
 	return err
 }
 
-// next gives the unpacked size of the next object. The scanner reads no more of it than
+// next returns the unpacked size of the next object. The scanner reads no more of it than
 // it declares.
 func (l Limits) next(s *packfile.Scanner, made *chains) (int64, error) {
 	header, err := s.NextObjectHeader()

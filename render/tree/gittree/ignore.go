@@ -62,7 +62,7 @@ func trimTrailingSpace(line string) string {
 	return line
 }
 
-// excluded tells whether the last rule that matches name excludes it. The
+// excluded reports whether the last rule that matches name excludes it. The
 // directories above name are known not to be excluded.
 func excluded(rules []rule, name string, isDir bool) bool {
 	for i := len(rules) - 1; i >= 0; i-- {

@@ -68,7 +68,7 @@ func (p *painter) find(a, b *object.Commit) (*object.Commit, error) {
 	return p.best(common), nil
 }
 
-// unsettled tells whether the queue still holds a commit that could matter.
+// unsettled reports whether the queue still holds a commit that could matter.
 func (p *painter) unsettled() bool {
 	for _, c := range p.queue {
 		if p.flags[c.Hash]&stale == 0 {

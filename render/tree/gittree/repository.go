@@ -136,7 +136,7 @@ func (r *Repository) resolve(rev string) (*object.Commit, error) {
 	return nil, fmt.Errorf("resolve revision %q: %w", rev, err)
 }
 
-// named gives the commit with a name, or the one that the tag object with this name is
+// named returns the commit with a name, or the one that the tag object with this name is
 // of. What is stored under a name that is not its own is an error.
 func (r *Repository) named(name plumbing.Hash) (*object.Commit, error) {
 	for {
@@ -169,7 +169,7 @@ func resolveRevision(repo *git.Repository, rev string) (hash *plumbing.Hash, err
 	return repo.ResolveRevision(plumbing.Revision(rev))
 }
 
-// empty tells whether nothing was ever committed: HEAD names a branch that does
+// empty reports whether nothing was ever committed: HEAD names a branch that does
 // not exist and there is no other reference.
 func (r *Repository) empty(repo *git.Repository) bool {
 	if _, err := repo.Head(); err == nil {

@@ -38,7 +38,7 @@ func locate(named string) (location, error) {
 	return loc, err
 }
 
-// contains tells whether path is dir or below it.
+// contains reports whether path is dir or below it.
 func contains(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)

@@ -9,10 +9,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// course follows a field of an object through all that is applied to it, with the
+// replay follows a field of an object through all that is applied to it, with the
 // value it has at each point. What it says is taken for true only when it ends with
 // the value the object has.
-type course struct {
+type replay struct {
 	l        *locator
 	object   int
 	document tree.Position
@@ -40,11 +40,11 @@ type fieldValue struct {
 	text          string
 }
 
-func (l *locator) newCourse(object int, document tree.Position, r *route, path string, part origin.Part) *course {
+func (l *locator) newReplay(object int, document tree.Position, r *route, path string, part origin.Part) *replay {
 	res := l.resources[object]
 	steps := origin.ParsePath(path)
 	hops, _ := origin.Descend(res.YNode(), steps)
-	c := &course{
+	c := &replay{
 		l: l, object: object, document: document, route: r, part: part,
 		id: l.identity(object, document), steps: origin.Canonical(hops, steps), hops: hops,
 	}
@@ -57,7 +57,7 @@ func (l *locator) newCourse(object int, document tree.Position, r *route, path s
 	return c
 }
 
-func (c *course) run() {
+func (c *replay) run() {
 	if !c.l.isGenerated(c.object) {
 		c.begin()
 	}
@@ -74,7 +74,7 @@ func (c *course) run() {
 }
 
 // begin takes the field from the object's own document.
-func (c *course) begin() {
+func (c *replay) begin() {
 	own := c.l.ownDocument(c.object, c.document)
 	if own == nil {
 		return
@@ -92,7 +92,7 @@ func (c *course) begin() {
 
 func (d *ownDocument) place(n *yaml.Node) (tree.Position, bool) { return d.snippet.Position(n), true }
 
-func (c *course) step(at tree.Position, kind origin.StepKind) {
+func (c *replay) step(at tree.Position, kind origin.StepKind) {
 	by := c.route.stages[c.at]
 	s := origin.Step{Position: at, Kind: kind, Kustomization: by.k.Path, Component: by.component}
 	if n := len(c.out); n > 0 && origin.SameLine(c.out[n-1].Position, at) {
@@ -102,12 +102,12 @@ func (c *course) step(at tree.Position, kind origin.StepKind) {
 }
 
 // holds notes what a node says.
-func (c *course) holds(n *yaml.Node) {
+func (c *replay) holds(n *yaml.Node) {
 	c.value = fieldValue{there: true, known: n.Kind == yaml.ScalarNode, text: n.Value}
 }
 
 // set notes that a transformer wrote a text.
-func (c *course) set(text string, at tree.Position, kind origin.StepKind) {
+func (c *replay) set(text string, at tree.Position, kind origin.StepKind) {
 	c.step(at, kind)
 	c.value = fieldValue{there: true, known: true, text: text}
 }
@@ -115,7 +115,7 @@ func (c *course) set(text string, at tree.Position, kind origin.StepKind) {
 // into follows the field, from one of its steps on, into a node that was written, as
 // far as it is surely the same: elements of lists by their merge keys. It notes their
 // indexes.
-func (c *course) into(node *yaml.Node, from int) (way []origin.Pair, full bool) {
+func (c *replay) into(node *yaml.Node, from int) (way []origin.Pair, full bool) {
 	node = origin.Unalias(node)
 	for i := from; i < len(c.steps) && node != nil; i++ {
 		var next origin.Pair
@@ -135,7 +135,7 @@ func (c *course) into(node *yaml.Node, from int) (way []origin.Pair, full bool) 
 // element is the element of a list that the field goes through, by its merge keys,
 // and its index. One without such is taken for that of the same index, which agrees
 // checks in the end.
-func (c *course) element(list *yaml.Node, i int) (element *yaml.Node, at int) {
+func (c *replay) element(list *yaml.Node, i int) (element *yaml.Node, at int) {
 	if c.keyless(i) {
 		if at = c.steps[i].Index; at < len(list.Content) {
 			c.guessed = true
@@ -156,9 +156,9 @@ func (c *course) element(list *yaml.Node, i int) (element *yaml.Node, at int) {
 	return element, at
 }
 
-// keyless tells whether a step goes to an element of a list that no merge key tells
+// keyless reports whether a step goes to an element of a list that has no merge key
 // from the others.
-func (c *course) keyless(i int) bool {
+func (c *replay) keyless(i int) bool {
 	return c.listAt(i) && !slices.ContainsFunc(origin.MergeKeys, func(key string) bool {
 		return origin.ScalarField(c.hops[i].Value, key) != ""
 	})
@@ -166,7 +166,7 @@ func (c *course) keyless(i int) bool {
 
 // transform applies what a kustomization does to the object, in the order in which
 // kustomize does (configureBuiltinTransformers).
-func (c *course) transform(k *build.Kustomization) {
+func (c *replay) transform(k *build.Kustomization) {
 	p := c.l.patchesIn(k)
 	for _, at := range c.patchEntries(p) {
 		if at[0] != "patchesJson6902" {

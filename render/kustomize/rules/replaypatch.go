@@ -16,7 +16,7 @@ import (
 // What the patches of a kustomization do to a field of an object.
 
 // patchEntries are the entries of patches in order.
-func (c *course) patchEntries(p *patchesOf) [][]any {
+func (c *replay) patchEntries(p *patchesOf) [][]any {
 	var out [][]any
 	for _, m := range p.merges {
 		out = append(out, m.at)
@@ -42,7 +42,7 @@ func sameEntry(a, b []any) bool { return a[0] == b[0] && a[1] == b[1] }
 
 // patch applies the patches of one entry. One that may not be for the object makes
 // the value uncertain.
-func (c *course) patch(p *patchesOf, at []any) {
+func (c *replay) patch(p *patchesOf, at []any) {
 	for i := range p.merges {
 		m := &p.merges[i]
 		if !sameEntry(m.at, at) || !c.meant(m.target, m.node) {
@@ -67,17 +67,17 @@ func (c *course) patch(p *patchesOf, at []any) {
 	}
 }
 
-// touches tells whether a patch would write the field or take it away.
-func (c *course) touches(m *mergePatch) bool {
+// touches reports whether a patch would write the field or take it away.
+func (c *replay) touches(m *mergePatch) bool {
 	was := slices.Clone(c.indexes)
 	way, full := c.into(m.node, 0)
 	c.indexes = was
 	return full || slices.ContainsFunc(way, func(h origin.Pair) bool { at, _ := takenBy(h); return at != nil })
 }
 
-// meant tells whether a patch is for the object. Kustomize compares the names and
+// meant reports whether a patch is for the object. Kustomize compares the names and
 // namespaces an object has had.
-func (c *course) meant(target *types.Selector, doc *yaml.Node) bool {
+func (c *replay) meant(target *types.Selector, doc *yaml.Node) bool {
 	if target == nil {
 		if doc == nil || !c.id.isOf(doc) || origin.ScalarField(doc, "apiVersion") != c.id.resource.GetApiVersion() {
 			return false
@@ -93,15 +93,15 @@ func (c *course) meant(target *types.Selector, doc *yaml.Node) bool {
 		slices.ContainsFunc(c.spaces, func(s string) bool { return anchored(target.Namespace, s) })
 }
 
-// uncertain tells whether what a patch selects by is not known: only the labels and
+// uncertain reports whether what a patch selects by is not known: only the labels and
 // annotations that the object ends up with are.
-func (c *course) uncertain(target *types.Selector) bool {
+func (c *replay) uncertain(target *types.Selector) bool {
 	return target != nil && (c.labelledLater(target.LabelSelector) || c.labelledLater(target.AnnotationSelector))
 }
 
-// labelledLater tells whether this or a later kustomization sets a label or annotation
+// labelledLater reports whether this or a later kustomization sets a label or annotation
 // that a selector asks for.
-func (c *course) labelledLater(selector string) bool {
+func (c *replay) labelledLater(selector string) bool {
 	if selector == "" {
 		return false
 	}
@@ -129,7 +129,7 @@ func labelKeys(k *build.Kustomization) map[string]bool {
 }
 
 // merge applies a strategic merge patch.
-func (c *course) merge(m *mergePatch) {
+func (c *replay) merge(m *mergePatch) {
 	was := slices.Clone(c.indexes)
 	way, full := c.into(m.node, 0)
 	for i := range c.indexes {
@@ -171,31 +171,31 @@ func takenBy(h origin.Pair) (at *yaml.Node, all bool) {
 }
 
 // takes notes that the field is gone.
-func (c *course) takes(at tree.Position) { c.value, c.taken = fieldValue{}, at }
+func (c *replay) takes(at tree.Position) { c.value, c.taken = fieldValue{}, at }
 
-// identifies tells whether the field is one by which a patch says what it is for;
+// identifies reports whether the field is one by which a patch says what it is for;
 // kustomize keeps the object's own.
-func (c *course) identifies() bool {
+func (c *replay) identifies() bool {
 	return c.is("apiVersion") || c.is("kind") || c.is("metadata", "name") || c.is("metadata", "namespace")
 }
 
 // writes takes the value from a patch.
-func (c *course) writes(h origin.Pair, s *origin.Snippet) {
+func (c *replay) writes(h origin.Pair, s *origin.Snippet) {
 	at, _ := origin.HopPosition(h, func(n *yaml.Node) (tree.Position, bool) { return s.Position(n), true })
 	c.step(at, origin.StepPatch)
 	c.holds(h.Value)
 }
 
-// listAt tells whether a step goes into a list.
-func (c *course) listAt(i int) bool { return i < len(c.hops) && c.hops[i].Key == nil }
+// listAt reports whether a step goes into a list.
+func (c *replay) listAt(i int) bool { return i < len(c.hops) && c.hops[i].Key == nil }
 
-// single tells whether the list a step goes into ends up with one element.
-func (c *course) single(i int) bool {
+// single reports whether the list a step goes into ends up with one element.
+func (c *replay) single(i int) bool {
 	return c.listAt(i) && i > 0 && len(c.hops[i-1].Value.Content) == 1
 }
 
 // operate applies an operation of a JSON6902 patch.
-func (c *course) operate(o *operation) {
+func (c *replay) operate(o *operation) {
 	if o.op == "move" || o.op == "copy" {
 		c.disturb(o.path)
 		if o.op == "move" {
@@ -221,10 +221,10 @@ func (c *course) operate(o *operation) {
 	}
 }
 
-// covers tells how many of the field's steps a JSON pointer takes; 0 when it does
+// covers returns how many of the field's steps a JSON pointer takes; 0 when it does
 // not lead to the field. It is not sure of it when it goes through an element of a
 // list whose index is not known. An index that it ends with may be any.
-func (c *course) covers(tokens []string) (depth int, sure bool) {
+func (c *replay) covers(tokens []string) (depth int, sure bool) {
 	if len(tokens) > len(c.steps) {
 		return 0, true
 	}
@@ -255,7 +255,7 @@ func index(tokens []string) int {
 }
 
 // insert adds an element to a list that the field goes through.
-func (c *course) insert(o *operation, depth int) {
+func (c *replay) insert(o *operation, depth int) {
 	now, at := &c.indexes[depth-1], index(o.path)
 	switch {
 	case o.value.Value != nil && sameElement(origin.Unalias(o.value.Value), c.hops[depth-1].Value):
@@ -267,7 +267,7 @@ func (c *course) insert(o *operation, depth int) {
 }
 
 // remove takes an element out of a list that the field goes through.
-func (c *course) remove(o *operation, depth int) {
+func (c *replay) remove(o *operation, depth int) {
 	now, at := &c.indexes[depth-1], index(o.path)
 	switch {
 	case *now == at:
@@ -280,7 +280,7 @@ func (c *course) remove(o *operation, depth int) {
 
 // overwrite puts what an operation has where the field is, or what it is in; nothing
 // when it removes.
-func (c *course) overwrite(o *operation, depth int) {
+func (c *replay) overwrite(o *operation, depth int) {
 	c.takes(origin.Start(o.snippet.Position(o.node)))
 	if o.op == "remove" || o.value.Value == nil {
 		return
@@ -291,8 +291,8 @@ func (c *course) overwrite(o *operation, depth int) {
 	}
 }
 
-// disturb gives up on a field that an operation moves in a way not followed.
-func (c *course) disturb(tokens []string) {
+// disturb returns up on a field that an operation moves in a way not followed.
+func (c *replay) disturb(tokens []string) {
 	if depth, _ := c.covers(tokens); depth > 0 {
 		c.value.known = false
 		for i := range c.indexes {

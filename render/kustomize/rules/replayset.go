@@ -15,12 +15,12 @@ import (
 // What the fields of a kustomization do to a field of an object, in the order in
 // which kustomize does it.
 
-// is tells whether the field has this path.
-func (c *course) is(path ...string) bool {
+// is reports whether the field has this path.
+func (c *replay) is(path ...string) bool {
 	return slices.EqualFunc(c.steps, path, func(s origin.PathStep, key string) bool { return s.Key == key })
 }
 
-func (c *course) namespaced(k *build.Kustomization) {
+func (c *replay) namespaced(k *build.Kustomization) {
 	if k.Spec.Namespace == "" {
 		return
 	}
@@ -30,7 +30,7 @@ func (c *course) namespaced(k *build.Kustomization) {
 	}
 }
 
-func (c *course) named(k *build.Kustomization) {
+func (c *replay) named(k *build.Kustomization) {
 	if c.loose {
 		return
 	}
@@ -56,7 +56,7 @@ func (c *course) named(k *build.Kustomization) {
 }
 
 // labelled applies labels and annotations, those of `labels` first.
-func (c *course) labelled(k *build.Kustomization) {
+func (c *replay) labelled(k *build.Kustomization) {
 	if len(c.steps) == 0 {
 		return
 	}
@@ -74,9 +74,9 @@ func (c *course) labelled(k *build.Kustomization) {
 	}
 }
 
-// reaches tells whether an entry of `labels` writes to such a field: of the object
+// reaches reports whether an entry of `labels` writes to such a field: of the object
 // itself, of its selectors, of the templates in it.
-func (c *course) reaches(label types.Label, f setField) bool {
+func (c *replay) reaches(label types.Label, f setField) bool {
 	switch {
 	case len(c.steps) == 3 && c.steps[0].Key == "metadata" && f.under("labels"):
 		return true
@@ -89,7 +89,7 @@ func (c *course) reaches(label types.Label, f setField) bool {
 // scaled are the kinds that `replicas` is for.
 var scaled = []string{"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"}
 
-func (c *course) replicated(k *build.Kustomization) {
+func (c *replay) replicated(k *build.Kustomization) {
 	if !c.is("spec", "replicas") || !slices.Contains(scaled, c.id.kind) {
 		return
 	}
@@ -100,7 +100,7 @@ func (c *course) replicated(k *build.Kustomization) {
 	}
 }
 
-func (c *course) imaged(k *build.Kustomization) {
+func (c *replay) imaged(k *build.Kustomization) {
 	if len(c.steps) == 0 || c.steps[len(c.steps)-1].Key != "image" || !c.value.known {
 		return
 	}
@@ -117,7 +117,7 @@ func (c *course) imaged(k *build.Kustomization) {
 }
 
 // imageField is the field of an entry that sets the part of the image asked for.
-func (c *course) imageField(image types.Image) string {
+func (c *replay) imageField(image types.Image) string {
 	version, _ := versionField(image, "")
 	if c.part != origin.Front && version != "" {
 		return version
@@ -147,7 +147,7 @@ func tagged(image types.Image, name, version string) string {
 	return name + version
 }
 
-// matchesImage tells whether an entry of `images` is for an image of that name
+// matchesImage reports whether an entry of `images` is for an image of that name
 // (IsImageMatched).
 func matchesImage(entry, name string) bool {
 	re, err := regexp.Compile("^" + entry + "$")
@@ -155,7 +155,7 @@ func matchesImage(entry, name string) bool {
 }
 
 // generate applies a kustomization's generators to the object.
-func (c *course) generate(k *build.Kustomization) {
+func (c *replay) generate(k *build.Kustomization) {
 	if !c.l.isGenerated(c.object) {
 		return
 	}
@@ -168,7 +168,7 @@ func (c *course) generate(k *build.Kustomization) {
 }
 
 // generated takes a field from the entry of a generator.
-func (c *course) generated(k *build.Kustomization, g generator, i int) {
+func (c *replay) generated(k *build.Kustomization, g generator, i int) {
 	f := setField{steps: c.steps, names: c.id.names}
 	if n := len(c.hops); n == len(c.steps) && n > 0 {
 		f.value = c.hops[n-1].Value.Value
