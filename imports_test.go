@@ -21,7 +21,7 @@ const module = "github.com/preadmit/preadmit"
 // layers are the packages from the outside in. A package imports packages of
 // later layers only. A directory below a layer belongs to it.
 var layers = []string{
-	"cmd", "webhooks", "webhooks/pages", "webhooks/reconcile", "webhooks/intake", "webhooks/worker", "webhooks/jailed",
+	"cmd", "webhooks", "webhooks/pages", "webhooks/reconcile", "webhooks/intake", "webhooks/worker", "webhooks/jailed/child", "webhooks/jailed",
 	"webhooks/app", "webhooks/queue", "webhooks/metrics", "report/github",
 	"report/format",
 	"report/format/text", "report/format/markdown", "report/format/html", "report/format/sarif", "report/format/junit",
@@ -41,6 +41,7 @@ var layers = []string{
 
 // reserved are packages that only some layers may import.
 var reserved = map[string][]string{
+	module + "/scanner":                       {"cmd", "scanner", "webhooks/jailed/child", "deploy"},
 	module + "/render/plain":                  {"render/sources"},
 	module + "/render/kustomize":              {"cmd", "webhooks", "render/sources", "render/kustomize"},
 	module + "/render/tree/gittree":           {"cmd", "webhooks"},
@@ -169,6 +170,10 @@ func TestJudge(t *testing.T) {
 		{"webhooks/worker", module + "/webhooks/queue", true},
 		{"webhooks/worker", module + "/webhooks/pages", false},
 		{"webhooks/worker", "github.com/nats-io/nats.go", false},
+		{"webhooks/worker", module + "/webhooks/jailed", true},
+		{"webhooks/worker", module + "/scanner", false},
+		{"webhooks/jailed", module + "/scanner", false},
+		{"webhooks/jailed/child", module + "/scanner", true},
 		{"webhooks/pages", "github.com/go-chi/chi/v5", true},
 		{"report", module + "/scanner", false},
 		{"report", module + "/render", false},

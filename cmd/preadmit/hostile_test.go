@@ -21,7 +21,7 @@ const mostHostile = 100 * time.Second
 
 // TestHostile runs `preadmit scan` on some attacks: it ends in time with the exit code of
 // the verdict, says what it is, still finds what else is wrong, and reaches nothing. All
-// attacks are scanned in webhooks/jailed.
+// attacks are scanned in webhooks/jailed/child.
 func TestHostile(t *testing.T) { runHostile(t, hostile.Sample()) }
 
 // TestHostileHeavy runs those whose end depends on limits, which a jail has and a process

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/preadmit/preadmit/internal/jail"
-	"github.com/preadmit/preadmit/webhooks/jailed"
+	"github.com/preadmit/preadmit/webhooks/jailed/child"
 )
 
 // jailedCommand is how the program names itself to itself; see newJailedCommand.
@@ -24,7 +24,7 @@ func newJailedCommand(p Process) *cobra.Command {
 				return err
 			}
 			defer results.Close()
-			return jailed.ChildMain(cmd.Context(), p.Stdin, results, renderOptions(p, "", nil).Isolate)
+			return child.Main(cmd.Context(), p.Stdin, results, renderOptions(p, "", nil).Isolate)
 		},
 	}
 }

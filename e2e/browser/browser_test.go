@@ -15,7 +15,7 @@ import (
 )
 
 // reports is where the reports to show lie; each NAME.json is one.
-const reports = "../../report/testdata"
+const reports = "../../report/format/testdata"
 
 // TestReportsInABrowser: no request leaves the page, nothing is wider than the screen,
 // and contrast, headings, labels and landmarks are as they should be. Screenshots go

@@ -26,7 +26,7 @@ func (l *Limits) describe(end jail.Ended) (why string, limit bool) {
 		return fmt.Sprintf("took longer than the %v a scan may", l.Wall), true
 	case end.Cause != nil:
 		return escape.Line(end.Cause.Error()), true
-	case end.Signal == "SIGKILL" && end.CPU >= l.CPU-l.CPU/20: // the kernel counts more finely
+	case end.Signal == "SIGKILL" && end.CPU >= l.CPU/4*3: // on a busy machine the kernel reports less than it counts
 		return fmt.Sprintf("used more than %v of processor time", l.CPU), true
 	case strings.Contains(end.Output, "stack exceeds"), strings.Contains(end.Output, "stack overflow"):
 		return "overflowed its stack", false

@@ -20,7 +20,7 @@ func forge(name string) error {
 	if err != nil {
 		return err
 	}
-	var j job
+	var j Job
 	if err := json.NewDecoder(os.Stdin).Decode(&j); err != nil {
 		return err
 	}
@@ -29,19 +29,19 @@ func forge(name string) error {
 
 // forgery is what a taken-over child says, and what the parent must make of it.
 type forgery struct {
-	say  func(j *job, to io.Writer) error
+	say  func(j *Job, to io.Writer) error
 	want func(*Outcome, error) bool
 }
 
 // print writes text, with $HEAD, $BASE and $EMPTY filled in: the last is an empty report.
-func print(text string) func(*job, io.Writer) error {
-	return func(j *job, to io.Writer) error {
+func print(text string) func(*Job, io.Writer) error {
+	return func(j *Job, to io.Writer) error {
 		_, err := io.WriteString(to, strings.NewReplacer("$EMPTY", emptyReport(j)).Replace(text))
 		return err
 	}
 }
 
-func emptyReport(j *job) string {
+func emptyReport(j *Job) string {
 	return fmt.Sprintf(`{"apiVersion":"preadmit.dev/v1alpha1","kind":"ScanReport","tool":{"name":"preadmit","version":"","kubernetes":""},`+
 		`"change":{"base":{"name":%[2]q,"commit":%[2]q},"head":{"name":%[1]q,"commit":%[1]q}},"findings":[],"indeterminate":[],"diagnostics":[],`+
 		`"summary":{"requests":0,"evaluations":0,"findings":{},"roots":{"rendered":0,"failed":0,"failedBefore":0,"indeterminate":0,"lost":0,"untouched":0},`+
@@ -49,8 +49,8 @@ func emptyReport(j *job) string {
 }
 
 // answered sends a report that is made of the empty one by a replacement.
-func answered(old, with string) func(*job, io.Writer) error {
-	return func(j *job, to io.Writer) error {
+func answered(old, with string) func(*Job, io.Writer) error {
+	return func(j *Job, to io.Writer) error {
 		document := emptyReport(j)
 		if !strings.Contains(document, old) {
 			return errors.New("nothing to replace")
@@ -83,7 +83,7 @@ func forgeries() map[string]forgery {
 		"endless line":       {endless("x"), died("more than it may")},
 		"endless messages":   {endless(`{"stage":{"name":"render","done":0,"total":0}}` + "\n"), died("more than it may")},
 		"endless roots":      {countRoots, forged},
-		"endless errors":     {func(*job, io.Writer) error { return endless("::error::x\n")(nil, os.Stderr) }, died("printed more")},
+		"endless errors":     {func(*Job, io.Writer) error { return endless("::error::x\n")(nil, os.Stderr) }, died("printed more")},
 		"too large a report": {print(`{"answer":{"bytes":1000000000}}` + "\n"), died("more than it may")},
 		"negative report":    {print(`{"answer":{"bytes":-1}}` + "\n"), forged},
 		"short report":       {print(`{"answer":{"bytes":100}}` + "\n{}"), died("no report")},
@@ -97,12 +97,12 @@ func forgeries() map[string]forgery {
 		"another version":    {answered(`"version":""`, `"version":"9"`), forged},
 		"negative counts":    {answered(`"failed":0`, `"failed":-1`), forged},
 		"bad severity":       {answered(`"diagnostics":[]`, `"diagnostics":[{"severity":"x","message":"x"}]`), forged},
-		"bad failOn":         {func(j *job, to io.Writer) error { return sendWith(to, emptyReport(j), "nothing") }, forged},
+		"bad failOn":         {func(j *Job, to io.Writer) error { return sendWith(to, emptyReport(j), "nothing") }, forged},
 		"mistake":            {print(`{"mistake":{"message":"a\u001b[2Jb\n::error::c"}}` + "\n"), isMistake},
 		"failure": {print(`{"failure":{"message":"a\u001b[2Jb"}}` + "\n"), func(o *Outcome, err error) bool {
 			return o == nil && err != nil && !strings.Contains(err.Error(), "\x1b")
 		}},
-		"a root that passes": {func(j *job, to io.Writer) error { return passing(j, to, begin) }, forged},
+		"a root that passes": {func(j *Job, to io.Writer) error { return passing(j, to, begin) }, forged},
 		"a silent death":     {print(begin), died("")},
 	}
 }
@@ -112,8 +112,8 @@ func isMistake(o *Outcome, err error) bool {
 	return o == nil && errors.As(err, &mistake) && !strings.Contains(mistake.Message, "\x1b") && !strings.Contains(mistake.Message, "\n::")
 }
 
-func endless(text string) func(*job, io.Writer) error {
-	return func(_ *job, to io.Writer) error {
+func endless(text string) func(*Job, io.Writer) error {
+	return func(_ *Job, to io.Writer) error {
 		for {
 			if _, err := io.WriteString(to, strings.Repeat(text, 10_000)); err != nil {
 				return err
@@ -122,7 +122,7 @@ func endless(text string) func(*job, io.Writer) error {
 	}
 }
 
-func countRoots(_ *job, to io.Writer) error {
+func countRoots(_ *Job, to io.Writer) error {
 	for i := 0; ; i++ {
 		if _, err := fmt.Fprintf(to, "{\"begin\":{\"id\":%d,\"root\":\"YXBw\"}}\n", i); err != nil {
 			return err
@@ -136,13 +136,13 @@ func sendWith(to io.Writer, document, failOn string) error {
 }
 
 // objects is a report that takes much more memory than it has bytes.
-func objects(j *job, to io.Writer) error {
+func objects(j *Job, to io.Writer) error {
 	bomb := strings.TrimSuffix(strings.Repeat("{},", maxObjects+1), ",")
 	return answered(`"findings":[]`, `"findings":[`+bomb+`]`)(j, to)
 }
 
 // passing dies once with a root at work, and then has a report in which it is not missing.
-func passing(j *job, to io.Writer, begin string) error {
+func passing(j *Job, to io.Writer, begin string) error {
 	if len(j.Refused) == 0 {
 		return print(begin)(j, to)
 	}

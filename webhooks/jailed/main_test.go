@@ -1,48 +1,22 @@
 package jailed
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"testing"
 
 	"github.com/preadmit/preadmit/internal/jail"
-	"github.com/preadmit/preadmit/render/kustomize"
 )
 
-// TestMain lets the test binary be the program in the jail, and the one that renders a
-// root by itself.
+// TestMain lets the test binary be a child that a repository has taken over.
 func TestMain(m *testing.M) {
-	if len(os.Args) < 2 {
+	if len(os.Args) < 3 || os.Args[1] != "forge" {
 		os.Exit(m.Run())
 	}
-	var err error
-	switch os.Args[1] {
-	case "scan-jailed":
-		err = childMain()
-	case "render-root":
-		err = kustomize.ChildMain(context.Background(), os.Stdin, os.Stdout)
-	case "forge":
-		err = forge(os.Args[2])
-	default:
-		os.Exit(m.Run())
-	}
-	if err != nil {
+	if err := forge(os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-}
-
-func childMain() error {
-	results, err := jail.Enter(os.Stderr)
-	if err != nil {
-		return err
-	}
-	program, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	return ChildMain(context.Background(), os.Stdin, results, kustomize.Isolate(program, "render-root"))
 }
 
 // testScanner runs the test binary.
@@ -55,5 +29,5 @@ func testScanner(t *testing.T, limits Limits) *Scanner {
 	if err := jail.Check(); err != nil {
 		t.Skip(err)
 	}
-	return &Scanner{Program: program, Args: []string{"scan-jailed"}, Limits: limits}
+	return &Scanner{Program: program, Limits: limits}
 }

@@ -51,7 +51,7 @@ func (l Limits) withDefaults() Limits {
 // out, a *jail.UnavailableError when the system cannot build the jail, and one that is
 // ErrForged when a child says what no scan does.
 func (s *Scanner) Scan(ctx context.Context, request Request, progress Progress) (*Outcome, error) {
-	t := &trial{
+	t := &attempts{
 		scanner: s, limits: s.Limits.withDefaults(), request: request, progress: progress,
 		log: s.Log, asked: ctx,
 	}
@@ -66,8 +66,8 @@ func (s *Scanner) Scan(ctx context.Context, request Request, progress Progress) 
 	return t.run(ctx)
 }
 
-// trial is one Scan: a child after the other, until one lives to report.
-type trial struct {
+// attempts is one Scan: a child after the other, until one lives to report.
+type attempts struct {
 	scanner  *Scanner
 	limits   Limits
 	request  Request
@@ -76,11 +76,11 @@ type trial struct {
 	// asked is the caller's context, as opposed to that with our limit.
 	asked context.Context
 
-	refused []refusal
+	refused []Refusal
 	died    []Death
 }
 
-func (t *trial) run(ctx context.Context) (*Outcome, error) {
+func (t *attempts) run(ctx context.Context) (*Outcome, error) {
 	workers := t.limits.Workers
 	for {
 		child, err := t.start(ctx, workers)
@@ -99,9 +99,9 @@ func (t *trial) run(ctx context.Context) (*Outcome, error) {
 			return nil, context.Cause(t.asked)
 		}
 		t.died = append(t.died, *death)
-		several := len(child.watch.suspects()) > 1 && death.Root == ""
+		several := len(child.monitor.suspects()) > 1 && death.Root == ""
 		if ctx.Err() != nil || len(t.died) > t.limits.Retries || !t.learn(death) && !(several && workers > 1) {
-			return nil, &DeathError{Stage: child.watch.stage, Death: *death, Tries: len(t.died)}
+			return nil, &DeathError{Stage: child.monitor.stage, Death: *death, Tries: len(t.died)}
 		}
 		if several {
 			workers = 1 // to see which one it is
@@ -111,7 +111,7 @@ func (t *trial) run(ctx context.Context) (*Outcome, error) {
 
 // learn leaves the root of a death out of the next try, and tells whether that changes
 // anything.
-func (t *trial) learn(d *Death) bool {
+func (t *attempts) learn(d *Death) bool {
 	if d.Root == "" {
 		return false
 	}
@@ -120,7 +120,7 @@ func (t *trial) learn(d *Death) bool {
 			return false
 		}
 	}
-	t.refused = append(t.refused, refusal{
+	t.refused = append(t.refused, Refusal{
 		Root: []byte(d.Root),
 		Why:  "the process that rendered it " + d.Why + ", so it is left out and not judged",
 	})
@@ -128,7 +128,7 @@ func (t *trial) learn(d *Death) bool {
 }
 
 // failed is the error of a child that did not start.
-func (t *trial) failed(ctx context.Context, err error) error {
+func (t *attempts) failed(ctx context.Context, err error) error {
 	if t.asked.Err() != nil {
 		return context.Cause(t.asked)
 	}
@@ -143,16 +143,16 @@ func (t *trial) failed(ctx context.Context, err error) error {
 // child is one try.
 type child struct {
 	*jail.Child
-	trial *trial
-	watch *watch
+	attempts *attempts
+	monitor  *monitor
 	// slow is the root that took too long, for the one who reads done.
 	slow string
 	done chan struct{}
 }
 
 // start starts a child on the job.
-func (t *trial) start(ctx context.Context, workers int) (*child, error) {
-	input, err := json.Marshal(job{Request: t.request, Workers: workers, Refused: t.refused})
+func (t *attempts) start(ctx context.Context, workers int) (*child, error) {
+	input, err := json.Marshal(Job{Request: t.request, Workers: workers, Refused: t.refused})
 	if err != nil {
 		return nil, fmt.Errorf("encode the job: %w", err)
 	}
@@ -174,7 +174,7 @@ func (t *trial) start(ctx context.Context, workers int) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &child{Child: started, trial: t, watch: newWatch(t.progress, t.limits.Root), done: make(chan struct{})}
+	out := &child{Child: started, attempts: t, monitor: newMonitor(t.progress, t.limits.Root), done: make(chan struct{})}
 	go out.hurry()
 	return out, nil
 }
@@ -192,7 +192,7 @@ func (c *child) hurry() {
 		case <-c.Ended():
 			return
 		case now := <-ticker.C:
-			if root, ok := c.watch.slow(now); ok {
+			if root, ok := c.monitor.slow(now); ok {
 				c.slow = root
 				c.Kill(errSlow)
 				return
@@ -203,7 +203,7 @@ func (c *child) hurry() {
 
 // read makes an Outcome of an answer. One is read at a time: while it is, a false one may
 // take much memory.
-func (t *trial) read(a *answer) (*Outcome, error) {
+func (t *attempts) read(a *answer) (*Outcome, error) {
 	t.scanner.reading.Lock()
 	defer t.scanner.reading.Unlock()
 	return a.outcome(&t.request, t.refused)
@@ -211,8 +211,8 @@ func (t *trial) read(a *answer) (*Outcome, error) {
 
 // outcome waits for the child. Without an outcome there is a death or an error.
 func (c *child) outcome() (*Outcome, *Death, error) {
-	answer, err := c.watch.listen(c.Results, c.trial.limits.Output)
-	defer c.watch.end()
+	answer, err := c.monitor.listen(c.Results, c.attempts.limits.Output)
+	defer c.monitor.end()
 	if err != nil && !errors.Is(err, io.EOF) {
 		c.Kill(err)
 	}
@@ -220,7 +220,7 @@ func (c *child) outcome() (*Outcome, *Death, error) {
 	<-c.done
 	if err == nil && answer.Answer != nil {
 		var outcome *Outcome
-		if outcome, err = c.trial.read(answer); err == nil {
+		if outcome, err = c.attempts.read(answer); err == nil {
 			return outcome, nil, nil
 		}
 	}
@@ -238,23 +238,23 @@ func (c *child) outcome() (*Outcome, *Death, error) {
 }
 
 func (c *child) forged(err error, end jail.Ended) error {
-	c.trial.log.Error("a process in its jail does what no scan does: a repository may have taken it over",
-		"repository", c.trial.request.Repository, "head", c.trial.request.Head, "error", err.Error(), "said", end.Output)
+	c.attempts.log.Error("a process in its jail does what no scan does: a repository may have taken it over",
+		"repository", c.attempts.request.Repository, "head", c.attempts.request.Head, "error", err.Error(), "said", end.Output)
 	return &forgedError{escape.Line(err.Error())}
 }
 
 // death names the root at fault, if it is known.
 func (c *child) death(end jail.Ended) *Death {
 	d := &Death{}
-	d.Why, d.Limit = c.trial.limits.describe(end)
-	suspects := c.watch.suspects()
+	d.Why, d.Limit = c.attempts.limits.describe(end)
+	suspects := c.monitor.suspects()
 	switch {
 	case errors.Is(end.Cause, errSlow):
 		d.Root = c.slow
 	case len(suspects) == 1:
 		d.Root = suspects[0]
 	}
-	c.trial.log.Warn("a scan's process died", "head", c.trial.request.Head, "stage", c.watch.stage,
+	c.attempts.log.Warn("a scan's process died", "head", c.attempts.request.Head, "stage", c.monitor.stage,
 		"roots", suspects, "why", d.Why, "code", end.Code, "signal", end.Signal, "said", end.Output)
 	return d
 }

@@ -14,7 +14,7 @@ import (
 const maxObjects = 200_000
 
 // outcome makes an Outcome of a child's answer, if it is one to this request.
-func (a *answer) outcome(r *Request, refused []refusal) (*Outcome, error) {
+func (a *answer) outcome(r *Request, refused []Refusal) (*Outcome, error) {
 	if !utf8.Valid(a.report) {
 		return nil, fmt.Errorf("%w: a report that is not UTF-8", ErrForged)
 	}

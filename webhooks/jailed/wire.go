@@ -9,55 +9,55 @@ import (
 // an answer, which the report follows. The parent believes nothing of it: a repository
 // may have taken the child over.
 
-// job is what the parent sends.
-type job struct {
+// Job is what the parent sends.
+type Job struct {
 	Request Request   `json:"request"`
 	Workers int       `json:"workers"`
-	Refused []refusal `json:"refused,omitempty"`
+	Refused []Refusal `json:"refused,omitempty"`
 }
 
-// refusal is a root that is not to be rendered. Paths in git are bytes, not text.
-type refusal struct {
+// Refusal is a root that is not to be rendered. Paths in git are bytes, not text.
+type Refusal struct {
 	Root []byte `json:"root"`
 	Why  string `json:"why"`
 }
 
-// message is a line from the child. One field is set.
-type message struct {
-	Stage   *stageMessage  `json:"stage,omitempty"`
-	Begin   *beginMessage  `json:"begin,omitempty"`
-	End     *endMessage    `json:"end,omitempty"`
-	Answer  *answerMessage `json:"answer,omitempty"`
-	Mistake *errorMessage  `json:"mistake,omitempty"`
-	Failure *errorMessage  `json:"failure,omitempty"`
+// Message is a line from the child. One field is set.
+type Message struct {
+	Stage   *StageMessage  `json:"stage,omitempty"`
+	Begin   *BeginMessage  `json:"begin,omitempty"`
+	End     *EndMessage    `json:"end,omitempty"`
+	Answer  *AnswerMessage `json:"answer,omitempty"`
+	Mistake *ErrorMessage  `json:"mistake,omitempty"`
+	Failure *ErrorMessage  `json:"failure,omitempty"`
 }
 
-// stageMessage is what scanner.Input.Progress is told.
-type stageMessage struct {
+// StageMessage is what scanner.Input.Progress is told.
+type StageMessage struct {
 	Name  string `json:"name"`
 	Done  int    `json:"done"`
 	Total int    `json:"total"`
 }
 
-// beginMessage tells that a root is at work, until an endMessage with its ID.
-type beginMessage struct {
+// BeginMessage tells that a root is at work, until an EndMessage with its ID.
+type BeginMessage struct {
 	ID   int    `json:"id"`
 	Root []byte `json:"root"`
 }
 
-type endMessage struct {
+type EndMessage struct {
 	ID int `json:"id"`
 }
 
-// answerMessage is the last one. A report of that many bytes follows.
-type answerMessage struct {
+// AnswerMessage is the last one. A report of that many bytes follows.
+type AnswerMessage struct {
 	Bytes  int    `json:"bytes"`
 	FailOn string `json:"failOn,omitempty"`
 }
 
-// errorMessage is the last one of a scan without a report: for a mistake the repository
+// ErrorMessage is the last one of a scan without a report: for a mistake the repository
 // is at fault.
-type errorMessage struct {
+type ErrorMessage struct {
 	Message string `json:"message"`
 }
 
@@ -75,7 +75,7 @@ const (
 )
 
 // check tells what of a message no scan would send.
-func (m *message) check() error {
+func (m *Message) check() error {
 	switch {
 	case m.Stage != nil:
 		return m.Stage.check()
@@ -87,7 +87,7 @@ func (m *message) check() error {
 	return fmt.Errorf("%w: a message with nothing in it, or too much", ErrForged)
 }
 
-func (s *stageMessage) check() error {
+func (s *StageMessage) check() error {
 	if s.Done < 0 || s.Total < 0 || s.Done > maxCount || s.Total > maxCount {
 		return fmt.Errorf("%w: %d of %d done", ErrForged, s.Done, s.Total)
 	}
@@ -102,11 +102,16 @@ func (s *stageMessage) check() error {
 	return nil
 }
 
-// encode gives a message as a line.
-func encode(m message) ([]byte, error) {
+// Encode returns the message as a line.
+func (m Message) Encode() ([]byte, error) {
 	line, err := json.Marshal(m)
 	if err != nil {
 		return nil, fmt.Errorf("encode a message: %w", err)
 	}
 	return append(line, '\n'), nil
+}
+
+// NewErrorMessage returns a message with as much of the text as may be sent.
+func NewErrorMessage(text string) *ErrorMessage {
+	return &ErrorMessage{Message: clip(text, maxMistake)}
 }

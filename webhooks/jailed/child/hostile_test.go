@@ -1,4 +1,4 @@
-package jailed
+package child
 
 import (
 	"bytes"
@@ -13,25 +13,33 @@ import (
 	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/webhooks/jailed"
 )
 
 // TestHostile scans every attack: it ends in time, says what it is, still finds what else
 // is wrong, and reaches nothing.
 func TestHostile(t *testing.T) {
+	secret, err := hostile.NewCanary(t.TempDir()) // in the environment of all
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { secret.Close() })
+	t.Setenv(hostile.TokenVariable, secret.Token)
 	for _, c := range hostile.Cases() {
 		t.Run(c.Name, func(t *testing.T) {
 			if c.Heavy {
 				testall.Long(t)
-				t.Parallel()
 			}
+			t.Parallel()
 			canary, pull := attack(t, &c)
-			limits := Limits{Memory: 1500 << 20, Wall: 4 * time.Minute}
+			canary.Token = secret.Token
+			limits := jailed.Limits{Memory: 1500 << 20, Wall: 4 * time.Minute}
 			if c.Fatal {
 				limits.Root = time.Second
 			}
 			s := testScanner(t, limits)
 			start := time.Now()
-			outcome, err := s.Scan(context.Background(), Request{Repository: pull.Dir, Base: pull.Base, Head: pull.Head, Diff: true}, nil)
+			outcome, err := s.Scan(context.Background(), jailed.Request{Repository: pull.Dir, Base: pull.Base, Head: pull.Head, Diff: true}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,9 +58,6 @@ func attack(t *testing.T, c *hostile.Case) (*hostile.Canary, *hostile.Pull) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { canary.Close() })
-	if !c.Heavy { // those run in parallel
-		t.Setenv(hostile.TokenVariable, canary.Token)
-	}
 	pull, err := c.Make(context.Background(), filepath.Join(dir, "repository"), canary)
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +65,7 @@ func attack(t *testing.T, c *hostile.Case) (*hostile.Canary, *hostile.Pull) {
 	return canary, pull
 }
 
-func verify(t *testing.T, c *hostile.Case, canary *hostile.Canary, outcome *Outcome) {
+func verify(t *testing.T, c *hostile.Case, canary *hostile.Canary, outcome *jailed.Outcome) {
 	t.Helper()
 	r := outcome.Report
 	if got := r.Verdict(outcome.FailOn, false); string(got) != c.Verdict {

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// watch is what the parent knows of a child while it runs. It is safe for concurrent
+// monitor is what the parent knows of a child while it runs. It is safe for concurrent
 // use.
-type watch struct {
+type monitor struct {
 	// progress is nil when nobody wants to know.
-	progress *bulletin
+	progress *relay
 	// mostRoot is how long a root may be at work.
 	mostRoot time.Duration
 
@@ -32,16 +32,16 @@ type work struct {
 	since time.Time
 }
 
-func newWatch(progress Progress, mostRoot time.Duration) *watch {
-	w := &watch{mostRoot: mostRoot, working: map[int]work{}}
+func newMonitor(progress Progress, mostRoot time.Duration) *monitor {
+	w := &monitor{mostRoot: mostRoot, working: map[int]work{}}
 	if progress != nil {
-		w.progress = newBulletin(progress)
+		w.progress = newRelay(progress)
 	}
 	return w
 }
 
 // end is for a child that says nothing more. Afterwards no progress is told.
-func (w *watch) end() {
+func (w *monitor) end() {
 	if w.progress != nil {
 		w.progress.end()
 	}
@@ -51,7 +51,7 @@ func (w *watch) end() {
 const tellEvery = 250 * time.Millisecond
 
 // take believes a message.
-func (w *watch) take(m *message) error {
+func (w *monitor) take(m *Message) error {
 	if err := m.check(); err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (w *watch) take(m *message) error {
 	return nil
 }
 
-func (w *watch) takeStage(s *stageMessage) {
+func (w *monitor) takeStage(s *StageMessage) {
 	now := time.Now()
 	if w.progress != nil && (s.Name != w.stage || now.Sub(w.told) >= tellEvery) {
 		w.progress.put(*s)
@@ -81,7 +81,7 @@ func (w *watch) takeStage(s *stageMessage) {
 }
 
 // suspects are the roots at work, in order, each once.
-func (w *watch) suspects() []string {
+func (w *monitor) suspects() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var roots []string
@@ -93,7 +93,7 @@ func (w *watch) suspects() []string {
 }
 
 // slow is the root that has been at work for longest, if that is too long.
-func (w *watch) slow(now time.Time) (root string, ok bool) {
+func (w *monitor) slow(now time.Time) (root string, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	longest := w.mostRoot
@@ -110,13 +110,13 @@ var errTooMuch = errors.New("said more than it may")
 
 // answer is what a child ended with.
 type answer struct {
-	*message
+	*Message
 	report []byte
 }
 
 // listen reads what a child says until its answer and the end, or something that is
 // wrong. An io.EOF is a child that ended without an answer.
-func (w *watch) listen(results io.Reader, most int64) (*answer, error) {
+func (w *monitor) listen(results io.Reader, most int64) (*answer, error) {
 	limited := &io.LimitedReader{R: results, N: most}
 	from := bufio.NewReaderSize(limited, 64<<10)
 	for {
@@ -124,7 +124,7 @@ func (w *watch) listen(results io.Reader, most int64) (*answer, error) {
 		if err != nil {
 			return nil, cutOff(err, limited)
 		}
-		m := &message{}
+		m := &Message{}
 		decoder := json.NewDecoder(bytes.NewReader(line))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(m); err != nil {
@@ -136,7 +136,7 @@ func (w *watch) listen(results io.Reader, most int64) (*answer, error) {
 		if m.Answer == nil && m.Mistake == nil && m.Failure == nil {
 			continue
 		}
-		a := &answer{message: m}
+		a := &answer{Message: m}
 		if m.Answer != nil {
 			if int64(m.Answer.Bytes) > limited.N+int64(from.Buffered()) {
 				return nil, errTooMuch

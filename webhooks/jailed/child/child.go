@@ -1,4 +1,4 @@
-package jailed
+package child
 
 import (
 	"bytes"
@@ -17,43 +17,47 @@ import (
 	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/config"
+	"github.com/preadmit/preadmit/webhooks/jailed"
 )
 
 // stackBytes bounds the stack of a goroutine: enough for all that limits of rendering
 // let through, so that what recurses without end ends soon.
 const stackBytes = 256 << 20
 
-// ChildMain is the other side of Scan. The process reads a job from in, writes to out,
+// Main is the other side of Scan. The process reads a job from in, writes to out,
 // and should end afterwards. It must have entered its jail. Roots with a schema of
 // their own are rendered by isolate.
-func ChildMain(ctx context.Context, in io.Reader, out io.Writer, isolate render.Isolator) error {
+func Main(ctx context.Context, in io.Reader, out io.Writer, isolate render.Isolator) error {
 	debug.SetMaxStack(stackBytes)
-	var j job
+	j := job{}
 	if err := json.NewDecoder(in).Decode(&j); err != nil {
 		return fmt.Errorf("read the job: %w", err)
 	}
-	t := &teller{out: out}
+	t := &sender{out: out}
 	r, failOn, err := j.scan(ctx, t, isolate)
 	if err != nil {
-		return t.tellError(err)
+		return t.sendError(err)
 	}
 	var document bytes.Buffer
 	if err := format.Write(&document, "json", r, format.Options{}); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
-	if err := t.tell(message{Answer: &answerMessage{Bytes: document.Len(), FailOn: failOn}}); err != nil {
+	if err := t.send(jailed.Message{Answer: &jailed.AnswerMessage{Bytes: document.Len(), FailOn: failOn}}); err != nil {
 		return err
 	}
 	_, err = document.WriteTo(out)
 	return err
 }
 
+// job is what the parent sent.
+type job jailed.Job
+
 // mistake is an error that the repository is at fault for.
 type mistake struct{ error }
 
 // scan does the job, with the configuration that is in force for it.
-func (j *job) scan(ctx context.Context, t *teller, isolate render.Isolator) (*report.Report, string, error) {
-	base, head, err := j.Request.trees()
+func (j *job) scan(ctx context.Context, t *sender, isolate render.Isolator) (*report.Report, string, error) {
+	base, head, err := trees(&j.Request)
 	if err != nil {
 		return nil, "", err
 	}
@@ -101,7 +105,7 @@ func configuration(base, head *scanner.Tree) (config.Config, []report.Diagnostic
 }
 
 // trees opens the commits. Without Base there is no tree of it.
-func (r *Request) trees() (base, head *scanner.Tree, err error) {
+func trees(r *jailed.Request) (base, head *scanner.Tree, err error) {
 	if head, err = openTree(r.Repository, r.Head, r.HeadName); err != nil || r.Base == "" {
 		return nil, head, err
 	}
@@ -128,43 +132,43 @@ func openTree(repository, commit, name string) (*scanner.Tree, error) {
 	return &scanner.Tree{FS: c.FS(), Revision: report.Revision{Name: name, Commit: c.Hash()}}, nil
 }
 
-// teller sends messages. It is safe for concurrent use.
-type teller struct {
+// sender sends messages. It is safe for concurrent use.
+type sender struct {
 	mu   sync.Mutex
 	out  io.Writer
 	last int // ID of a root at work
 	// stage and done are what was told last of a stage.
-	stage stageMessage
+	stage jailed.StageMessage
 }
 
-func (t *teller) tell(m message) error {
-	line, err := encode(m)
+func (t *sender) send(m jailed.Message) error {
+	line, err := m.Encode()
 	if err != nil {
 		return err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if _, err := t.out.Write(line); err != nil {
-		return fmt.Errorf("tell the parent: %w", err)
+		return fmt.Errorf("write to the parent: %w", err)
 	}
 	return nil
 }
 
-// tellError sends what there is instead of a report.
-func (t *teller) tellError(err error) error {
-	said := &errorMessage{Message: clip(err.Error(), maxMistake)}
+// sendError sends what there is instead of a report.
+func (t *sender) sendError(err error) error {
+	said := jailed.NewErrorMessage(err.Error())
 	if m := new(mistake); errors.As(err, m) {
-		return t.tell(message{Mistake: said})
+		return t.send(jailed.Message{Mistake: said})
 	}
-	return t.tell(message{Failure: said})
+	return t.send(jailed.Message{Failure: said})
 }
 
 // steps is in how many steps the progress of a stage is told.
 const steps = 100
 
 // progress is scanner.Input.Progress. A parent that is gone ends the process.
-func (t *teller) progress(stage string, done, total int) {
-	now := stageMessage{Name: stage, Done: done, Total: total}
+func (t *sender) progress(stage string, done, total int) {
+	now := jailed.StageMessage{Name: stage, Done: done, Total: total}
 	t.mu.Lock()
 	worth := stage != t.stage.Name || done == total || done-t.stage.Done >= max(1, total/steps)
 	if worth {
@@ -172,16 +176,16 @@ func (t *teller) progress(stage string, done, total int) {
 	}
 	t.mu.Unlock()
 	if worth {
-		_ = t.tell(message{Stage: &now})
+		_ = t.send(jailed.Message{Stage: &now})
 	}
 }
 
 // rendering is scanner.Input.Rendering.
-func (t *teller) rendering(root, _ string) (done func()) {
+func (t *sender) rendering(root, _ string) (done func()) {
 	t.mu.Lock()
 	t.last++
 	id := t.last
 	t.mu.Unlock()
-	_ = t.tell(message{Begin: &beginMessage{ID: id, Root: []byte(root)}})
-	return func() { _ = t.tell(message{End: &endMessage{ID: id}}) }
+	_ = t.send(jailed.Message{Begin: &jailed.BeginMessage{ID: id, Root: []byte(root)}})
+	return func() { _ = t.send(jailed.Message{End: &jailed.EndMessage{ID: id}}) }
 }

@@ -11,13 +11,13 @@ import (
 func TestSlowProgress(t *testing.T) {
 	entered, release := make(chan string, 10), make(chan struct{})
 	var told []int
-	w := newWatch(func(stage string, done, _ int) {
+	w := newMonitor(func(stage string, done, _ int) {
 		told = append(told, done)
 		entered <- stage
 		<-release
 	}, time.Hour)
-	stage := func(name string, done int) *message { return &message{Stage: &stageMessage{name, done, 9}} }
-	believe := func(messages ...*message) {
+	stage := func(name string, done int) *Message { return &Message{Stage: &StageMessage{name, done, 9}} }
+	believe := func(messages ...*Message) {
 		t.Helper()
 		heard := make(chan error, 1)
 		go func() {
@@ -38,11 +38,11 @@ func TestSlowProgress(t *testing.T) {
 	}
 	believe(stage("discover", 1))
 	<-entered
-	believe(&message{Begin: &beginMessage{1, []byte("app")}}, stage("render head", 2), stage("judge", 3), stage("locate", 4))
+	believe(&Message{Begin: &BeginMessage{1, []byte("app")}}, stage("render head", 2), stage("judge", 3), stage("locate", 4))
 	if root, slow := w.slow(time.Now().Add(2 * time.Hour)); root != "app" || !slow {
 		t.Errorf("the slow root is %q, %v", root, slow)
 	}
-	believe(&message{End: &endMessage{1}})
+	believe(&Message{End: &EndMessage{1}})
 	if roots := w.suspects(); len(roots) > 0 {
 		t.Errorf("at work: %q", roots)
 	}

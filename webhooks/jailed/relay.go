@@ -1,16 +1,16 @@
 package jailed
 
-// bulletin passes progress on to one who may be slow, without keeping the child waiting:
+// relay passes progress on to one who may be slow, without keeping the child waiting:
 // of what comes meanwhile the last is told.
-type bulletin struct {
+type relay struct {
 	tell   Progress
-	latest chan stageMessage
+	latest chan StageMessage
 	over   chan struct{}
 }
 
-// newBulletin begins to pass progress on, until end.
-func newBulletin(tell Progress) *bulletin {
-	b := &bulletin{tell: tell, latest: make(chan stageMessage, 1), over: make(chan struct{})}
+// newRelay begins to pass progress on, until end.
+func newRelay(tell Progress) *relay {
+	b := &relay{tell: tell, latest: make(chan StageMessage, 1), over: make(chan struct{})}
 	go func() {
 		defer close(b.over)
 		for s := range b.latest {
@@ -21,7 +21,7 @@ func newBulletin(tell Progress) *bulletin {
 }
 
 // put is for one goroutine, the one that ends it.
-func (b *bulletin) put(s stageMessage) {
+func (b *relay) put(s StageMessage) {
 	select {
 	case <-b.latest: // overtaken
 	default:
@@ -30,7 +30,7 @@ func (b *bulletin) put(s stageMessage) {
 }
 
 // end waits until what was put last is told. From then on nothing is.
-func (b *bulletin) end() {
+func (b *relay) end() {
 	close(b.latest)
 	<-b.over
 }

@@ -1,4 +1,4 @@
-package jailed
+package child
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 	"github.com/preadmit/preadmit/internal/jail"
 	"github.com/preadmit/preadmit/render/kustomize"
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/webhooks/jailed"
 )
 
 // pullOf makes a pull request of files.
@@ -31,8 +32,8 @@ func pullOf(t *testing.T, head func(*hostile.Tree)) *hostile.Pull {
 	return pull
 }
 
-func requestOf(p *hostile.Pull) Request {
-	return Request{Repository: p.Dir, Base: p.Base, Head: p.Head, BaseName: "main", HeadName: "pull", Version: "v1"}
+func requestOf(p *hostile.Pull) jailed.Request {
+	return jailed.Request{Repository: p.Dir, Base: p.Base, Head: p.Head, BaseName: "main", HeadName: "pull", Version: "v1"}
 }
 
 const (
@@ -59,7 +60,7 @@ func TestSameReport(t *testing.T) {
 	request := requestOf(p)
 	request.Diff = true
 	stages := []string{}
-	got, err := testScanner(t, Limits{}).Scan(context.Background(), request, func(stage string, done, total int) {
+	got, err := testScanner(t, jailed.Limits{}).Scan(context.Background(), request, func(stage string, done, total int) {
 		if done < 0 || done > total {
 			t.Errorf("%s: %d of %d", stage, done, total)
 		}
@@ -73,7 +74,7 @@ func TestSameReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := job{Request: request}
-	want, failOn, err := j.scan(context.Background(), &teller{out: os.NewFile(^uintptr(0), "nowhere")}, kustomize.Isolate(program, "render-root"))
+	want, failOn, err := j.scan(context.Background(), &sender{out: os.NewFile(^uintptr(0), "nowhere")}, kustomize.Isolate(program, "render-root"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func TestSameReport(t *testing.T) {
 func TestConfiguration(t *testing.T) {
 	config := "apiVersion: preadmit.dev/v1alpha1\nkind: ScanConfig\nfailOn: indeterminate\n"
 	p := pullOf(t, func(tree *hostile.Tree) { tree.Put(".preadmit.yaml", config) })
-	s := testScanner(t, Limits{})
+	s := testScanner(t, jailed.Limits{})
 	request := requestOf(p)
 	outcome, err := s.Scan(context.Background(), request, nil)
 	if err != nil || outcome.FailOn != "" && outcome.FailOn != "deny" {
@@ -111,8 +112,8 @@ func TestConfiguration(t *testing.T) {
 		t.Errorf("the base's configuration is not in force: %+v, %v", outcome, err)
 	}
 	broken := pullOf(t, func(tree *hostile.Tree) { tree.Put(".preadmit.yaml", config+"\x1b[2J: 1\nrots: []\n") })
-	_, err = s.Scan(context.Background(), Request{Repository: broken.Dir, Head: broken.Head}, nil)
-	mistake := new(InputError)
+	_, err = s.Scan(context.Background(), jailed.Request{Repository: broken.Dir, Head: broken.Head}, nil)
+	mistake := new(jailed.InputError)
 	if !errors.As(err, &mistake) || !strings.Contains(mistake.Message, ".preadmit.yaml") || strings.Contains(mistake.Message, "\x1b") {
 		t.Errorf("error %v", err)
 	}
@@ -125,7 +126,7 @@ func TestCulprit(t *testing.T) {
 		hostile.Hungry(tree, "hungry-a")
 		hostile.Hungry(tree, "hungry-b")
 	})
-	s := testScanner(t, Limits{Memory: 200 << 20, Workers: 4, Wall: 2 * time.Minute})
+	s := testScanner(t, jailed.Limits{Memory: 200 << 20, Workers: 4, Wall: 2 * time.Minute})
 	outcome, err := s.Scan(context.Background(), requestOf(p), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -168,19 +169,19 @@ func TestGivenUp(t *testing.T) {
 		hostile.Slow(tree, "slow")
 	})
 	for name, test := range map[string]struct {
-		limits Limits
+		limits jailed.Limits
 		tries  int
 		why    string
 	}{
-		"no more retries":   {Limits{Memory: 200 << 20, Workers: 1, Retries: 1}, 2, "memory"},
-		"no memory at all":  {Limits{Memory: 2 << 20, Workers: 1}, 1, "memory"},
-		"no time":           {Limits{Wall: 300 * time.Millisecond, Root: time.Minute, Workers: 1}, 1, "took longer than the 300ms"},
-		"no processor time": {Limits{CPU: time.Second, Workers: 1, Retries: -1}, 1, "processor time"},
+		"no more retries":   {jailed.Limits{Memory: 200 << 20, Workers: 1, Retries: 1}, 2, "memory"},
+		"no memory at all":  {jailed.Limits{Memory: 2 << 20, Workers: 1}, 1, "memory"},
+		"no time":           {jailed.Limits{Wall: 300 * time.Millisecond, Root: time.Minute, Workers: 1}, 1, "took longer than the 300ms"},
+		"no processor time": {jailed.Limits{CPU: time.Second, Workers: 1, Retries: -1}, 1, "processor time"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
 			outcome, err := testScanner(t, test.limits).Scan(context.Background(), requestOf(p), nil)
-			death := new(DeathError)
+			death := new(jailed.DeathError)
 			if !errors.As(err, &death) || !strings.Contains(death.Why, test.why) || !death.Limit || death.Tries > test.tries {
 				t.Errorf("outcome %+v, error %v", outcome, err)
 			}
@@ -199,7 +200,7 @@ func TestCancelled(t *testing.T) {
 	superseded := errors.New("superseded")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	var cancelled time.Time
-	_, err := testScanner(t, Limits{}).Scan(ctx, requestOf(p), func(stage string, done, _ int) {
+	_, err := testScanner(t, jailed.Limits{}).Scan(ctx, requestOf(p), func(stage string, done, _ int) {
 		if stage == "render head" && cancelled.IsZero() {
 			cancelled = time.Now()
 			cancel(superseded)
@@ -215,15 +216,15 @@ func TestCancelled(t *testing.T) {
 
 // TestUnavailable: without a jail there is no scan.
 func TestUnavailable(t *testing.T) {
-	s := testScanner(t, Limits{})
+	s := testScanner(t, jailed.Limits{})
 	s.Args = []string{"-test.run=^$"} // a program that does not enter
-	_, err := s.Scan(context.Background(), Request{Repository: t.TempDir(), Head: strings.Repeat("a", 40)}, nil)
+	_, err := s.Scan(context.Background(), jailed.Request{Repository: t.TempDir(), Head: strings.Repeat("a", 40)}, nil)
 	unavailable := new(jail.UnavailableError)
 	if !errors.As(err, &unavailable) {
 		t.Errorf("error %v", err)
 	}
-	s = testScanner(t, Limits{})
-	_, err = s.Scan(context.Background(), Request{Repository: "/no/such/repository", Head: strings.Repeat("a", 40)}, nil)
+	s = testScanner(t, jailed.Limits{})
+	_, err = s.Scan(context.Background(), jailed.Request{Repository: "/no/such/repository", Head: strings.Repeat("a", 40)}, nil)
 	if err == nil || !strings.Contains(err.Error(), "/no/such/repository") {
 		t.Errorf("error %v", err)
 	}

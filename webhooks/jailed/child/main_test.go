@@ -1,0 +1,58 @@
+package child
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/preadmit/preadmit/internal/jail"
+	"github.com/preadmit/preadmit/render/kustomize"
+	"github.com/preadmit/preadmit/webhooks/jailed"
+)
+
+// TestMain lets the test binary be the program in the jail, and the one that renders a
+// root by itself.
+func TestMain(m *testing.M) {
+	if len(os.Args) < 2 {
+		os.Exit(m.Run())
+	}
+	var err error
+	switch os.Args[1] {
+	case "scan-jailed":
+		err = childMain()
+	case "render-root":
+		err = kustomize.ChildMain(context.Background(), os.Stdin, os.Stdout)
+	default:
+		os.Exit(m.Run())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func childMain() error {
+	results, err := jail.Enter(os.Stderr)
+	if err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return Main(context.Background(), os.Stdin, results, kustomize.Isolate(program, "render-root"))
+}
+
+// testScanner runs the test binary.
+func testScanner(t *testing.T, limits jailed.Limits) *jailed.Scanner {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := jail.Check(); err != nil {
+		t.Skip(err)
+	}
+	return &jailed.Scanner{Program: program, Args: []string{"scan-jailed"}, Limits: limits}
+}
