@@ -132,11 +132,11 @@ func (c *conformance) compare(ctx context.Context, all []*replayed) error {
 			originals = append(originals, r.Dir)
 		}
 	}
-	now, err := judge(ctx, c.preadmit, copies)
+	now, err := testSuites(ctx, c.preadmit, copies)
 	if err != nil {
 		return err
 	}
-	recorded, err := judge(ctx, c.preadmit, originals)
+	recorded, err := testSuites(ctx, c.preadmit, originals)
 	if err != nil {
 		return err
 	}

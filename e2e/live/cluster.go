@@ -25,9 +25,9 @@ const startTimeout = 2 * time.Minute
 
 // Cluster is etcd with its two API servers.
 type Cluster struct {
-	// Setup asks no ValidatingAdmissionPolicy; Judge has the default plugins but for
+	// Setup asks no ValidatingAdmissionPolicy; Tested has the default plugins but for
 	// ServiceAccount, which needs the controller manager.
-	Setup, Judge *Server
+	Setup, Tested *Server
 
 	binaries Binaries
 	dir      string
@@ -50,21 +50,21 @@ func Start(ctx context.Context, b Binaries, dir string) (*Cluster, error) {
 	if c.Setup, err = c.startServer(ctx, "ServiceAccount,ValidatingAdmissionPolicy"); err != nil {
 		return c, err
 	}
-	return c, c.RestartJudge(ctx)
+	return c, c.RestartTested(ctx)
 }
 
-// RestartJudge replaces the server under test by a new one, which knows nothing
+// RestartTested replaces the server under test by a new one, which knows nothing
 // of what was before: kinds of params that it resolved, or could not.
-func (c *Cluster) RestartJudge(ctx context.Context) error {
-	c.Judge.stop()
+func (c *Cluster) RestartTested(ctx context.Context) error {
+	c.Tested.stop()
 	var err error
-	c.Judge, err = c.startServer(ctx, "ServiceAccount")
+	c.Tested, err = c.startServer(ctx, "ServiceAccount")
 	return err
 }
 
 // Stop ends all programs.
 func (c *Cluster) Stop() {
-	c.Judge.stop()
+	c.Tested.stop()
 	c.Setup.stop()
 	c.etcd.stop()
 }
@@ -175,11 +175,11 @@ func (c *Cluster) startServer(ctx context.Context, disabled string) (*Server, er
 
 // Version is the version of the server under test, such as v1.36.3.
 func (c *Cluster) Version(ctx context.Context) (string, error) {
-	if v := c.Judge.version; v != "" {
+	if v := c.Tested.version; v != "" {
 		return v, nil
 	}
 	var info struct{ GitVersion string }
-	if err := c.Judge.get(ctx, "/version", &info); err != nil {
+	if err := c.Tested.get(ctx, "/version", &info); err != nil {
 		return "", fmt.Errorf("ask for the server's version: %w", err)
 	}
 	version, _, _ := strings.Cut(info.GitVersion, "+")

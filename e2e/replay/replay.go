@@ -1,4 +1,3 @@
-// Package replay replays suites on a real API server and records its answers.
 package replay
 
 import (
@@ -19,9 +18,9 @@ import (
 
 // Recorder replays suites on one cluster, one after the other.
 type Recorder struct {
-	cluster  *live.Cluster
-	sentinel *sentinel
-	version  string
+	cluster *live.Cluster
+	probe   *probe
+	version string
 }
 
 // Record is what the server answered to a suite.
@@ -34,9 +33,8 @@ type Record struct {
 	// OldObjects are, by the name of the request, the objects that were updated or
 	// deleted as the server has them stored.
 	OldObjects map[string]map[string]any
-	// Unasked are, by name, the requests that could not be asked: the server does not
-	// serve their kind (*live.UnknownKindError) or refuses to have had their old object
-	// (*RefusedError).
+	// Unasked are, by name, the requests that could not be sent: the server does not serve
+	// their kind (*live.UnknownKindError) or refuses their old object (*RefusedError).
 	Unasked map[string]error
 }
 
@@ -47,62 +45,62 @@ func (r *Recorder) newRecord() *Record {
 	}
 }
 
-// New makes a recorder.
+// New returns a recorder.
 func New(ctx context.Context, c *live.Cluster) (*Recorder, error) {
 	version, err := c.Version(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &Recorder{cluster: c, sentinel: &sentinel{cluster: c}, version: version}, nil
+	return &Recorder{cluster: c, probe: &probe{cluster: c}, version: version}, nil
 }
 
-// Source is recordedFrom of what is recorded.
+// Source returns recordedFrom of the records.
 func (r *Recorder) Source() string { return "kube-apiserver " + r.version }
 
-// Record replays a suite: it makes the context, then the policies, asks the
-// requests, and takes all of it back.
+// Record replays a suite: it creates the context and then the policies, sends the
+// requests, and reverts everything.
 func (r *Recorder) Record(ctx context.Context, s *suite.Suite) (record *Record, err error) {
-	j := &journal{cluster: r.cluster}
-	defer func() { err = errors.Join(err, j.back(context.WithoutCancel(ctx))) }()
+	c := &changes{cluster: r.cluster}
+	defer func() { err = errors.Join(err, c.revert(context.WithoutCancel(ctx))) }()
 	for _, o := range inOrder(s.Context) {
-		if err := j.put(ctx, o); err != nil {
+		if err := c.put(ctx, o); err != nil {
 			return nil, fmt.Errorf("make the context: %w", err)
 		}
 	}
-	if err := r.freshParams(ctx, j, s); err != nil {
+	if err := r.freshParams(ctx, c, s); err != nil {
 		return nil, err
 	}
 	record = r.newRecord()
-	if record.Expected.PolicyErrors, err = j.policies(ctx, s.Policies); err != nil {
+	if record.Expected.PolicyErrors, err = c.policies(ctx, s.Policies); err != nil {
 		return nil, err
 	}
-	if err := r.sentinel.awaitAll(ctx); err != nil {
+	if err := r.probe.awaitAll(ctx); err != nil {
 		return nil, err
 	}
 	return record, r.requests(ctx, s, record)
 }
 
-// freshParams makes the server under test know kinds of params, and params, as they
-// are now. It resolves kinds by a discovery that is up to 30 seconds old, made when
-// a policy first asks; and the informer of a built-in kind, once no policy has such
-// params, is stopped for good (k8s.io/apiserver, policy_source.go). So there has to
-// be a new server, that serves the definitions before it has a policy.
-func (r *Recorder) freshParams(ctx context.Context, j *journal, s *suite.Suite) error {
+// freshParams restarts the server under test, so that it has the present kinds of params
+// and the present params. A running server resolves kinds by a discovery that is up to 30
+// seconds old, and stops the informer of a built-in kind for good once no policy has such
+// params (k8s.io/apiserver, policy_source.go). The new server has to serve the definitions
+// before it has a policy.
+func (r *Recorder) freshParams(ctx context.Context, c *changes, s *suite.Suite) error {
 	if !hasParams(s.Policies) {
 		return nil
 	}
-	if err := r.cluster.RestartJudge(ctx); err != nil {
+	if err := r.cluster.RestartTested(ctx); err != nil {
 		return err
 	}
 	for _, o := range s.Context {
-		if err := j.served(ctx, o); err != nil {
+		if err := c.served(ctx, o); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// inOrder puts what others need first: definitions, then namespaces.
+// inOrder sorts what others need first: definitions, then namespaces.
 func inOrder(objects []*admission.Object) []*admission.Object {
 	rank := func(o *admission.Object) int {
 		return 2 - max(0, slices.Index([]string{"", namespaceKind, crdKind}, o.GroupVersionKind().Kind))
@@ -110,11 +108,11 @@ func inOrder(objects []*admission.Object) []*admission.Object {
 	return slices.SortedStableFunc(slices.Values(objects), func(a, b *admission.Object) int { return rank(a) - rank(b) })
 }
 
-// policies creates policies and bindings in their order and gives those refused.
-func (j *journal) policies(ctx context.Context, policies []*admission.Object) ([]suite.PolicyError, error) {
+// policies creates policies and bindings in their order and returns those refused.
+func (c *changes) policies(ctx context.Context, policies []*admission.Object) ([]suite.PolicyError, error) {
 	var refused []suite.PolicyError
 	for _, o := range policies {
-		err := j.put(ctx, o)
+		err := c.put(ctx, o)
 		var refusal *RefusedError
 		switch {
 		case errors.As(err, &refusal):
@@ -126,7 +124,7 @@ func (j *journal) policies(ctx context.Context, policies []*admission.Object) ([
 	return refused, nil
 }
 
-// hasParams tells whether a policy has params.
+// hasParams reports whether a policy has params.
 func hasParams(policies []*admission.Object) bool {
 	return slices.ContainsFunc(policies, func(o *admission.Object) bool {
 		spec, _ := o.Content()["spec"].(map[string]any)
@@ -134,10 +132,10 @@ func hasParams(policies []*admission.Object) bool {
 	})
 }
 
-// requests asks the requests, each with its old object in the state and no other.
+// requests sends the requests, each with its old object in the state and no other.
 func (r *Recorder) requests(ctx context.Context, s *suite.Suite, record *Record) (err error) {
-	old := &oldObject{recorder: r, journal: &journal{cluster: r.cluster}}
-	defer func() { err = errors.Join(err, old.journal.back(context.WithoutCancel(ctx))) }()
+	old := &oldObject{recorder: r, changes: &changes{cluster: r.cluster}}
+	defer func() { err = errors.Join(err, old.changes.revert(context.WithoutCancel(ctx))) }()
 	names := policyNames(s.Policies)
 	for i := range s.Requests {
 		request := &s.Requests[i]
@@ -160,31 +158,31 @@ func (r *Recorder) requests(ctx context.Context, s *suite.Suite, record *Record)
 // oldObject is the old object in the state, if there is one.
 type oldObject struct {
 	recorder *Recorder
-	journal  *journal
+	changes  *changes
 	present  map[string]any
 }
 
-// exchange takes the old object back and makes the next, unless it is the same.
+// exchange removes the old object and creates the next, unless it is the same.
 func (o *oldObject) exchange(ctx context.Context, next map[string]any) error {
 	if reflect.DeepEqual(o.present, next) {
 		return nil
 	}
 	o.present = nil
-	if err := o.journal.back(ctx); err != nil || next == nil {
+	if err := o.changes.revert(ctx); err != nil || next == nil {
 		return err
 	}
 	made := admission.NewObject(next)
-	if err := o.journal.put(ctx, made); err != nil {
+	if err := o.changes.put(ctx, made); err != nil {
 		return fmt.Errorf("make the old object: %w", err)
 	}
 	o.present = next
 	if gvk := made.GroupVersionKind(); gvk.Kind == namespaceKind || gvk.Group == "rbac.authorization.k8s.io" {
-		return o.recorder.sentinel.awaitState(ctx)
+		return o.recorder.probe.awaitState(ctx)
 	}
 	return nil
 }
 
-// policyNames are the prefixes of audit annotations that policies add.
+// policyNames returns the prefixes of audit annotations that policies add.
 func policyNames(policies []*admission.Object) map[string]bool {
 	names := map[string]bool{"validation.policy.admission.k8s.io": true}
 	for _, o := range policies {
@@ -193,9 +191,9 @@ func policyNames(policies []*admission.Object) map[string]bool {
 	return names
 }
 
-// ask asks a request as a dry run and records the answer.
+// ask sends a request as a dry run and records the answer.
 func (r *Recorder) ask(ctx context.Context, request *suite.Request, policies map[string]bool, record *Record) error {
-	place, err := r.cluster.Judge.Place(ctx, mainObject(request))
+	place, err := r.cluster.Tested.Place(ctx, mainObject(request))
 	if err != nil {
 		return err
 	}
@@ -206,12 +204,12 @@ func (r *Recorder) ask(ctx context.Context, request *suite.Request, policies map
 		}
 		record.OldObjects[request.Name] = old
 	}
-	a, err := r.cluster.Judge.Do(ctx, call(request, place, record.OldObjects[request.Name]))
+	a, err := r.cluster.Tested.Do(ctx, call(request, place, record.OldObjects[request.Name]))
 	if err != nil {
 		return err
 	}
 	v := suite.Verdict{Name: request.Name, Allowed: a.OK(), Warnings: a.Warnings}
-	if v.AuditAnnotations, err = r.cluster.Judge.AuditAnnotations(ctx, a); err != nil {
+	if v.AuditAnnotations, err = r.cluster.Tested.AuditAnnotations(ctx, a); err != nil {
 		return err
 	}
 	maps.DeleteFunc(v.AuditAnnotations, func(key, _ string) bool {
@@ -231,7 +229,7 @@ func (r *Recorder) ask(ctx context.Context, request *suite.Request, policies map
 	return nil
 }
 
-// mainObject is the object whose resource is asked, in the version that is asked.
+// mainObject returns the object whose resource the request is for, in its version.
 func mainObject(request *suite.Request) *admission.Object {
 	if request.Object != nil && (request.Subresource == "" || request.OldObject == nil) {
 		return admission.NewObject(request.Object)
@@ -239,7 +237,7 @@ func mainObject(request *suite.Request) *admission.Object {
 	return admission.NewObject(request.OldObject)
 }
 
-// call is a request as an HTTP call, on an old object as it is stored.
+// call returns a request as an HTTP call, on an old object as it is stored.
 func call(request *suite.Request, place live.Place, old map[string]any) live.Call {
 	c := live.Call{Path: place.Path, Query: url.Values{"dryRun": {"All"}}, User: request.User}
 	switch request.Operation {

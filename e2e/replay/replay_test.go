@@ -53,8 +53,8 @@ func TestCall(t *testing.T) {
 	}
 }
 
-func TestSentinelObjects(t *testing.T) {
-	s := &sentinel{Policies: 3, State: 4}
+func TestProbeObjects(t *testing.T) {
+	s := &probe{Policies: 3, State: 4}
 	objects, err := s.objects()
 	if err != nil {
 		t.Fatal(err)
@@ -64,8 +64,8 @@ func TestSentinelObjects(t *testing.T) {
 	if diff := cmp.Diff(want, request.Labels()); request.GroupVersionKind().Kind != "Lease" || diff != "" {
 		t.Errorf("the last object is %v, want the request", request.Content())
 	}
-	warning := "Validation failed for ValidatingAdmissionPolicy 'preadmit-sentinel' with binding 'preadmit-sentinel': "
-	if !seen([]string{"other", warning + "sentinel in force 3"}, warnsInForce+" 3") || seen([]string{warning + "sentinel in force 33"}, warnsInForce+" 3") {
+	warning := "Validation failed for ValidatingAdmissionPolicy 'preadmit-probe' with binding 'preadmit-probe': "
+	if !seen([]string{"other", warning + "probe in force 3"}, warnsInForce+" 3") || seen([]string{warning + "probe in force 33"}, warnsInForce+" 3") {
 		t.Error("warnings are not told apart")
 	}
 }

@@ -17,39 +17,39 @@ const (
 	namespaceKind = "Namespace"
 )
 
-// settleTimeout bounds the wait for what the server does in the background: it
-// deletes custom resources along with their definition, and establishes one.
+// settleTimeout bounds the wait for what the server does in the background: to delete
+// custom resources along with their definition, and to establish one.
 const settleTimeout = 60 * time.Second
 
-// journal makes objects and takes them back, the last one first.
-type journal struct {
+// changes creates objects in a cluster and undoes that, the last one first.
+type changes struct {
 	cluster *live.Cluster
 	undo    []func(context.Context) error
 }
 
-// put creates an object, or replaces the one that is there. The error is a
+// put creates an object, or replaces the one that exists. The error is a
 // *RefusedError when the server refuses.
-func (j *journal) put(ctx context.Context, o *admission.Object) error {
-	j.forget(o)
-	place, err := j.cluster.Setup.Place(ctx, o)
+func (c *changes) put(ctx context.Context, o *admission.Object) error {
+	c.forget(o)
+	place, err := c.cluster.Setup.Place(ctx, o)
 	if err != nil {
 		return err
 	}
-	a, err := j.send(ctx, http.MethodPost, place.Collection, o.Content())
+	a, err := c.send(ctx, http.MethodPost, place.Collection, o.Content())
 	if err != nil {
 		return err
 	}
 	if a.Code == http.StatusConflict && a.Status().Reason == "AlreadyExists" {
-		return j.replace(ctx, o, place)
+		return c.replace(ctx, o, place)
 	}
 	if !a.OK() {
 		return &RefusedError{Object: o, Message: a.Status().Message}
 	}
-	j.undo = append(j.undo, func(ctx context.Context) error { return j.remove(ctx, o, place) })
-	return j.served(ctx, o)
+	c.undo = append(c.undo, func(ctx context.Context) error { return c.remove(ctx, o, place) })
+	return c.served(ctx, o)
 }
 
-// RefusedError says that the server refuses an object of a suite's state.
+// RefusedError is returned when the server refuses an object of a suite's state.
 type RefusedError struct {
 	Object  *admission.Object
 	Message string
@@ -59,23 +59,23 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the server refuses %s %s: %s", e.Object.GroupVersionKind().Kind, e.Object.Name(), e.Message)
 }
 
-// send sends an object of the state, whatever fields it has.
-func (j *journal) send(ctx context.Context, method, path string, content any) (*live.Answer, error) {
+// send sends an object of the state. Unknown fields are no error.
+func (c *changes) send(ctx context.Context, method, path string, content any) (*live.Answer, error) {
 	query := url.Values{"fieldValidation": {"Ignore"}}
-	return j.cluster.Setup.Do(ctx, live.Call{Method: method, Path: path, Query: query, Body: content})
+	return c.cluster.Setup.Do(ctx, live.Call{Method: method, Path: path, Query: query, Body: content})
 }
 
-// replace puts an object in the place of one that is there, such as the namespace
-// default, and back again.
-func (j *journal) replace(ctx context.Context, o *admission.Object, place live.Place) error {
-	before, err := get(ctx, j.cluster.Setup, place.Path)
+// replace replaces an object that exists, such as the namespace default. Undoing it puts
+// the old object back.
+func (c *changes) replace(ctx context.Context, o *admission.Object, place live.Place) error {
+	before, err := get(ctx, c.cluster.Setup, place.Path)
 	if err != nil {
 		return err
 	}
-	if err := j.overwrite(ctx, place.Path, o.Content()); err != nil {
+	if err := c.overwrite(ctx, place.Path, o.Content()); err != nil {
 		return fmt.Errorf("replace %s %s: %w", o.GroupVersionKind().Kind, o.Name(), err)
 	}
-	j.undo = append(j.undo, func(ctx context.Context) error { return j.overwrite(ctx, place.Path, before) })
+	c.undo = append(c.undo, func(ctx context.Context) error { return c.overwrite(ctx, place.Path, before) })
 	return nil
 }
 
@@ -92,12 +92,12 @@ func get(ctx context.Context, s *live.Server, path string) (map[string]any, erro
 }
 
 // overwrite replaces an object, whatever its resourceVersion is now.
-func (j *journal) overwrite(ctx context.Context, path string, content map[string]any) error {
-	now, err := get(ctx, j.cluster.Setup, path)
+func (c *changes) overwrite(ctx context.Context, path string, content map[string]any) error {
+	now, err := get(ctx, c.cluster.Setup, path)
 	if err != nil {
 		return err
 	}
-	a, err := j.send(ctx, http.MethodPut, path, withResourceVersion(content, now))
+	a, err := c.send(ctx, http.MethodPut, path, withResourceVersion(content, now))
 	if err != nil {
 		return err
 	}
@@ -122,54 +122,52 @@ func withResourceVersion(content, now map[string]any) map[string]any {
 	return copied
 }
 
-// back takes back all that was put, as far as it can.
-func (j *journal) back(ctx context.Context) error {
+// revert undoes everything that was put, as far as it can.
+func (c *changes) revert(ctx context.Context) error {
 	var errs []error
-	for len(j.undo) > 0 {
-		last := j.undo[len(j.undo)-1]
-		j.undo = j.undo[:len(j.undo)-1]
+	for len(c.undo) > 0 {
+		last := c.undo[len(c.undo)-1]
+		c.undo = c.undo[:len(c.undo)-1]
 		if err := last(ctx); err != nil {
-			errs = append(errs, fmt.Errorf("take back the state: %w", err))
+			errs = append(errs, fmt.Errorf("revert the state: %w", err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// remove deletes an object for good, without the controllers that would let go of
-// finalizers.
-func (j *journal) remove(ctx context.Context, o *admission.Object, place live.Place) error {
+// remove deletes an object. No controllers run that would remove finalizers.
+func (c *changes) remove(ctx context.Context, o *admission.Object, place live.Place) error {
 	query := url.Values{"gracePeriodSeconds": {"0"}, "propagationPolicy": {"Background"}}
-	a, err := j.cluster.Setup.Do(ctx, live.Call{Method: http.MethodDelete, Path: place.Path, Query: query})
+	a, err := c.cluster.Setup.Do(ctx, live.Call{Method: http.MethodDelete, Path: place.Path, Query: query})
 	if err != nil {
 		return err
 	}
 	if !a.OK() && a.Code != http.StatusNotFound && a.Code != http.StatusConflict {
 		return fmt.Errorf("delete %s %s: %w", o.GroupVersionKind().Kind, o.Name(), a.Err())
 	}
-	defer j.forget(o)
+	defer c.forget(o)
 	return poll(ctx, fmt.Sprintf("%s %s to be gone", o.GroupVersionKind().Kind, o.Name()), func() (bool, error) {
-		a, err := j.cluster.Setup.Do(ctx, live.Call{Method: http.MethodGet, Path: place.Path})
+		a, err := c.cluster.Setup.Do(ctx, live.Call{Method: http.MethodGet, Path: place.Path})
 		if err != nil || a.Code == http.StatusNotFound {
 			return err == nil, err
 		}
-		return false, j.release(ctx, o, place)
+		return false, c.release(ctx, o, place)
 	})
 }
 
-// release lets go of finalizers. Definitions have one of the API server's own,
-// which it lets go of.
-func (j *journal) release(ctx context.Context, o *admission.Object, place live.Place) error {
+// release removes finalizers. The API server itself removes that of a definition.
+func (c *changes) release(ctx context.Context, o *admission.Object, place live.Place) error {
 	switch o.GroupVersionKind().Kind {
 	case crdKind:
 		return nil
 	case namespaceKind:
-		_, err := j.send(ctx, http.MethodPut, place.Path+"/finalize", map[string]any{
+		_, err := c.send(ctx, http.MethodPut, place.Path+"/finalize", map[string]any{
 			"apiVersion": "v1", "kind": namespaceKind,
 			"metadata": map[string]any{"name": o.Name()}, "spec": map[string]any{"finalizers": []any{}},
 		})
 		return err
 	}
-	_, err := j.cluster.Setup.Do(ctx, live.Call{
+	_, err := c.cluster.Setup.Do(ctx, live.Call{
 		Method: http.MethodPatch, Path: place.Path, ContentType: "application/merge-patch+json",
 		Body: map[string]any{"metadata": map[string]any{"finalizers": nil}},
 	})
@@ -177,12 +175,12 @@ func (j *journal) release(ctx context.Context, o *admission.Object, place live.P
 }
 
 // served waits until both servers serve the kinds of a definition.
-func (j *journal) served(ctx context.Context, o *admission.Object) error {
+func (c *changes) served(ctx context.Context, o *admission.Object) error {
 	if o.GroupVersionKind().Kind != crdKind {
 		return nil
 	}
 	for _, path := range definedPaths(o) {
-		for _, s := range []*live.Server{j.cluster.Setup, j.cluster.Judge} {
+		for _, s := range []*live.Server{c.cluster.Setup, c.cluster.Tested} {
 			err := poll(ctx, path+" to be served", func() (bool, error) {
 				a, err := s.Do(ctx, live.Call{Method: http.MethodGet, Path: path})
 				if err != nil || !a.OK() {
@@ -198,7 +196,7 @@ func (j *journal) served(ctx context.Context, o *admission.Object) error {
 	return nil
 }
 
-// definedPaths are where the versions of a definition are served.
+// definedPaths returns where the versions of a definition are served.
 func definedPaths(o *admission.Object) []string {
 	spec, _ := o.Content()["spec"].(map[string]any)
 	group, _ := spec["group"].(string)
@@ -215,18 +213,18 @@ func definedPaths(o *admission.Object) []string {
 	return paths
 }
 
-// forget makes the servers look again what kinds a definition's group has.
-func (j *journal) forget(o *admission.Object) {
+// forget makes the clients of both servers discover the group of a definition anew.
+func (c *changes) forget(o *admission.Object) {
 	if o.GroupVersionKind().Kind != crdKind {
 		return
 	}
 	spec, _ := o.Content()["spec"].(map[string]any)
 	group, _ := spec["group"].(string)
-	j.cluster.Setup.Forget(group)
-	j.cluster.Judge.Forget(group)
+	c.cluster.Setup.Forget(group)
+	c.cluster.Tested.Forget(group)
 }
 
-// poll asks until the answer is yes.
+// poll calls done until it returns true.
 func poll(ctx context.Context, what string, done func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()

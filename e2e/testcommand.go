@@ -11,8 +11,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
-// judge runs preadmit test on suites and gives the results by directory.
-func judge(ctx context.Context, preadmit string, dirs []string) (map[string]*suite.Result, error) {
+// testSuites runs preadmit test on suites and returns the results by directory.
+func testSuites(ctx context.Context, preadmit string, dirs []string) (map[string]*suite.Result, error) {
 	results := map[string]*suite.Result{}
 	if len(dirs) == 0 {
 		return results, nil
@@ -35,7 +35,7 @@ func judge(ctx context.Context, preadmit string, dirs []string) (map[string]*sui
 	}
 	for _, dir := range dirs {
 		if results[dir] == nil {
-			return nil, fmt.Errorf("preadmit test does not tell of %s", dir)
+			return nil, fmt.Errorf("preadmit test has no result for %s", dir)
 		}
 	}
 	return results, nil

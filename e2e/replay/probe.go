@@ -17,31 +17,31 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// sentinelYAML are the sentinel's objects, made by a template of its tokens.
+// probeYAML is a template of the objects of a probe.
 //
-//go:embed sentinel.yaml
-var sentinelYAML string
+//go:embed probe.yaml
+var probeYAML string
 
-// sentinel tells when the server under test has noticed what was done to its
-// state. It acts on informers, which are late: policies by up to a second.
+// probe finds out when the server under test uses the state that was written. The server
+// reads it through informers, which are late: policies by up to a second.
 //
-// Its objects are the last to be changed, with a new token each time. When a
-// request of its own is answered by the new ones, all that was changed before in
-// the same kinds is in force: policies and bindings, namespaces, and RBAC.
-type sentinel struct {
+// The objects of the probe are written last, with a new number each time. When the answer
+// to a request of its own shows the new numbers, everything that was written before in the
+// same kinds is in force: policies and bindings, namespaces, and RBAC.
+type probe struct {
 	cluster *live.Cluster
-	// Policies and State are the tokens of the policy objects and of the others.
+	// Policies and State are the numbers of the policy objects and of the others.
 	Policies, State int
 }
 
-// sentinelWarnings are what the sentinel's policy warns of.
+// The warnings of the probe's policy.
 const (
-	warnsInForce = "sentinel in force"
-	warnsBehind  = "sentinel behind"
+	warnsInForce = "probe in force"
+	warnsBehind  = "probe behind"
 )
 
 // awaitState waits until the state is in force: namespaces and RBAC.
-func (s *sentinel) awaitState(ctx context.Context) error {
+func (s *probe) awaitState(ctx context.Context) error {
 	s.State++
 	if err := s.apply(ctx, "Namespace", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (s *sentinel) awaitState(ctx context.Context) error {
 }
 
 // awaitAll waits until the policies are in force as well.
-func (s *sentinel) awaitAll(ctx context.Context) error {
+func (s *probe) awaitAll(ctx context.Context) error {
 	s.State++
 	s.Policies++
 	if err := s.apply(ctx); err != nil {
@@ -59,29 +59,29 @@ func (s *sentinel) awaitAll(ctx context.Context) error {
 	return s.await(ctx)
 }
 
-// objects are the sentinel's, and last its request.
-func (s *sentinel) objects() ([]*admission.Object, error) {
+// objects returns the objects of the probe, and last its request.
+func (s *probe) objects() ([]*admission.Object, error) {
 	var text bytes.Buffer
-	t, err := template.New("sentinel").Parse(sentinelYAML)
+	t, err := template.New("probe").Parse(probeYAML)
 	if err == nil {
 		err = t.Execute(&text, s)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("make the sentinel: %w", err)
+		return nil, fmt.Errorf("make the probe: %w", err)
 	}
 	var objects []*admission.Object
 	for _, document := range strings.Split(text.String(), "\n---\n") {
 		data, err := yaml.YAMLToJSON([]byte(document))
 		if err != nil {
-			return nil, fmt.Errorf("read the sentinel: %w", err)
+			return nil, fmt.Errorf("read the probe: %w", err)
 		}
 		objects = append(objects, admission.ParseObject(data))
 	}
 	return objects, nil
 }
 
-// apply creates or changes the sentinel's objects of some kinds, or all.
-func (s *sentinel) apply(ctx context.Context, kinds ...string) error {
+// apply creates or changes the probe's objects of some kinds, or all.
+func (s *probe) apply(ctx context.Context, kinds ...string) error {
 	objects, err := s.objects()
 	if err != nil {
 		return err
@@ -91,20 +91,20 @@ func (s *sentinel) apply(ctx context.Context, kinds ...string) error {
 			continue
 		}
 		if err := s.applyOne(ctx, o); err != nil {
-			return fmt.Errorf("apply the sentinel's %s: %w", o.GroupVersionKind().Kind, err)
+			return fmt.Errorf("apply the probe's %s: %w", o.GroupVersionKind().Kind, err)
 		}
 	}
 	return nil
 }
 
-func (s *sentinel) applyOne(ctx context.Context, o *admission.Object) error {
+func (s *probe) applyOne(ctx context.Context, o *admission.Object) error {
 	place, err := s.cluster.Setup.Place(ctx, o)
 	if err != nil {
 		return err
 	}
 	a, err := s.cluster.Setup.Do(ctx, live.Call{
 		Method: http.MethodPatch, Path: place.Path, ContentType: "application/apply-patch+yaml",
-		Query: url.Values{"fieldManager": {"sentinel"}, "force": {"true"}}, Body: o.Content(),
+		Query: url.Values{"fieldManager": {"probe"}, "force": {"true"}}, Body: o.Content(),
 	})
 	if err != nil {
 		return err
@@ -112,18 +112,18 @@ func (s *sentinel) applyOne(ctx context.Context, o *admission.Object) error {
 	return a.Err()
 }
 
-func (s *sentinel) await(ctx context.Context) error {
+func (s *probe) await(ctx context.Context) error {
 	objects, err := s.objects()
 	if err != nil {
 		return err
 	}
 	request := objects[len(objects)-1]
-	place, err := s.cluster.Judge.Place(ctx, request)
+	place, err := s.cluster.Tested.Place(ctx, request)
 	if err != nil {
 		return err
 	}
 	return poll(ctx, "policies and state to be in force", func() (bool, error) {
-		a, err := s.cluster.Judge.Do(ctx, live.Call{
+		a, err := s.cluster.Tested.Do(ctx, live.Call{
 			Method: http.MethodPost, Path: place.Collection, Query: url.Values{"dryRun": {"All"}}, Body: request.Content(),
 		})
 		if err != nil {
@@ -133,8 +133,8 @@ func (s *sentinel) await(ctx context.Context) error {
 	})
 }
 
-// seen tells whether a warning ends with a text. Policies under test may refuse
-// the sentinel's request; they cannot keep it from being warned about.
+// seen reports whether a warning ends with a text. Policies under test may refuse the
+// request of the probe, but cannot suppress its warnings.
 func seen(warnings []string, text string) bool {
 	for _, w := range warnings {
 		if strings.HasSuffix(w, ": "+text) {
