@@ -13,18 +13,19 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/target"
 )
 
 // noteAmbiguities tells where what a root looks up is defined differently by other
 // roots, so that the verdict depends on which of them is deployed beside it. Every
 // version of a policy judges; of a namespace or param the first root's counts.
-func (s *scan) noteAmbiguities(t *target, root render.RootID, pairs []pair) {
-	if len(t.head.ambiguous) == 0 {
+func (s *scan) noteAmbiguities(t *target.Target, root render.RootID, pairs []target.Pair) {
+	if len(t.Head.Ambiguous) == 0 {
 		return
 	}
-	policies, bindings := t.head.policiesSeen(root)
-	for _, key := range t.head.ambiguous {
-		defs := t.head.seen(root, key)
+	policies, bindings := t.Head.VisiblePolicies(root)
+	for _, key := range t.Head.Ambiguous {
+		defs := t.Head.Visible(root, key)
 		if len(defs) < 2 {
 			continue
 		}
@@ -33,32 +34,32 @@ func (s *scan) noteAmbiguities(t *target, root render.RootID, pairs []pair) {
 		case kinds.IsPolicy(kind):
 			effect = "each version judges the roots that do not define it themselves"
 		case kind == kinds.Namespace && looksInto(key.Name, pairs, policies, bindings) && labelsDiffer(defs):
-			effect = fmt.Sprintf("for other roots it is the one of %s", defs[0].roots[0])
+			effect = fmt.Sprintf("for other roots it is the one of %s", defs[0].Roots[0])
 		case slices.ContainsFunc(bindings, func(b *admission.Object) bool { return takesParam(b, key, policies) }):
-			effect = fmt.Sprintf("for other roots it is the param of %s", defs[0].roots[0])
+			effect = fmt.Sprintf("for other roots it is the param of %s", defs[0].Roots[0])
 		default:
 			continue
 		}
 		s.diagnose(report.Diagnostic{Severity: "warning", Message: fmt.Sprintf(
 			"%s is not the same in the roots %s and %s; %s: name the roots that belong together under targets in %s",
-			key, defs[0].roots[0], defs[1].roots[0], effect, config.FileName)})
+			key, defs[0].Roots[0], defs[1].Roots[0], effect, config.FileName)})
 	}
 }
 
 // looksInto reports whether a policy looks at the namespace of one of the pairs.
-func looksInto(namespace string, pairs []pair, policies, bindings []*admission.Object) bool {
-	return slices.ContainsFunc(pairs, func(p pair) bool { return p.key.Namespace == namespace }) &&
+func looksInto(namespace string, pairs []target.Pair, policies, bindings []*admission.Object) bool {
+	return slices.ContainsFunc(pairs, func(p target.Pair) bool { return p.Key.Namespace == namespace }) &&
 		slices.ContainsFunc(policies, func(p *admission.Object) bool { return policy.SeesNamespaces(p, bindings) })
 }
 
 // labelsDiffer reports whether versions of a namespace differ in what selectors and
 // expressions can see of it.
-func labelsDiffer(defs []definition) bool {
-	visible := func(d definition) map[string]any {
-		m, _ := d.object.Content()["metadata"].(map[string]any)
+func labelsDiffer(defs []target.Definition) bool {
+	visible := func(d target.Definition) map[string]any {
+		m, _ := d.Object.Content()["metadata"].(map[string]any)
 		return map[string]any{"labels": m["labels"], "annotations": m["annotations"]}
 	}
-	return slices.ContainsFunc(defs[1:], func(d definition) bool { return !reflect.DeepEqual(visible(defs[0]), visible(d)) })
+	return slices.ContainsFunc(defs[1:], func(d target.Definition) bool { return !reflect.DeepEqual(visible(defs[0]), visible(d)) })
 }
 
 // takesParam reports whether a binding may take the object of key for its policy.

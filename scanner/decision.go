@@ -8,6 +8,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/target"
 	v1 "k8s.io/api/admissionregistration/v1"
 )
 
@@ -54,13 +55,13 @@ func actionsOf(actions []v1.ValidationAction) []report.Action {
 	return out
 }
 
-// decided turns a decision into a finding about p, still without its status.
-func (p pair) decided(d policy.Decision, by report.PolicySet) lines.Finding {
+// decision turns a decision into a finding about p, still without its status.
+func decision(p target.Pair, d policy.Decision, by report.PolicySet) lines.Finding {
 	f := lines.Finding{Finding: report.Finding{
 		Actions: actionsOf(d.Actions), Cause: report.Cause(d.Cause), Policies: by,
 		Policy: d.Policy.Name, Binding: nameOf(d.Binding), Param: paramOf(d), Expression: d.Expression,
-		Message: cmp.Or(d.Told, d.Message), Reason: string(d.Reason), Operation: string(p.operation()),
-	}, Subject: p.object(), Key: p.key, Decider: d.Policy.Source}
+		Message: cmp.Or(d.Told, d.Message), Reason: string(d.Reason), Operation: string(p.Operation()),
+	}, Subject: p.Object(), Key: p.Key, Decider: d.Policy.Source}
 	if len(f.Actions) > 0 {
 		f.Action = f.Actions[0]
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/target"
 )
 
 // DiffLimits bound the Changes of a report. A zero is the default.
@@ -79,7 +80,7 @@ func (s *scan) compare(limits DiffLimits) report.Changes {
 
 // rootPair is a pair of a root.
 type rootPair struct {
-	pair
+	target.Pair
 	root render.RootID
 }
 
@@ -92,8 +93,8 @@ func (s *scan) differingPairs() []rootPair {
 		if !known || base == head {
 			continue
 		}
-		for _, p := range pairObjects(cluster, base.All(), head.All()) {
-			if !p.same {
+		for _, p := range target.PairObjects(cluster, base.All(), head.All()) {
+			if !p.Same {
 				out = append(out, rootPair{p, root})
 			}
 		}

@@ -25,12 +25,12 @@ const (
 
 // change compares the two sides of a pair. Where no diff is wanted it says so.
 func (p rootPair) change(limit int, wanted bool) report.ObjectChange {
-	c := report.ObjectChange{Root: p.root.String(), Operation: string(p.operation()), Object: *change.ObjectOf(p.object(), p.key)}
+	c := report.ObjectChange{Root: p.root.String(), Operation: string(p.Operation()), Object: *change.ObjectOf(p.Object(), p.Key)}
 	if !wanted {
 		c.Omitted = noRoom
 		return c
 	}
-	before, after := contentOf(p.base), contentOf(p.head)
+	before, after := contentOf(p.Base), contentOf(p.Head)
 	report.MaskSecretChange(before, after)
 	old, err := yamlOf(before)
 	young, otherErr := yamlOf(after)

@@ -11,18 +11,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/lines"
 )
 
-// InputError is a mistake in what the user gave to a scan - a glob, a path of the
-// configuration, a file of policies - as opposed to a scan that failed.
-type InputError struct {
-	// What names the input as the user gave it.
-	What string
-	Err  error
-}
-
-func (e *InputError) Error() string { return e.What + ": " + e.Err.Error() }
-
-// Unwrap returns what is wrong with the input.
-func (e *InputError) Unwrap() error { return e.Err }
+// InputError is a mistake in what the user gave to a scan.
+type InputError = change.InputError
 
 // loadExtras renders the files given beside the trees. They are the user's own
 // input, so what cannot be read of them is a mistake, not a finding.

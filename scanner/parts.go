@@ -10,6 +10,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/target"
 )
 
 // judgeParts checks the policies and bindings of roots that are refused. Such a
@@ -34,8 +35,8 @@ func (s *scan) judgeParts(ctx context.Context) error {
 		return nil
 	}
 	for _, t := range s.targets {
-		_, refusals := policy.Load(ctx, t.head.cluster, t.user, head)
-		_, before := policy.Load(ctx, t.head.cluster, t.user, base)
+		_, refusals := policy.Load(ctx, t.Head.Cluster, t.User, head)
+		_, before := policy.Load(ctx, t.Head.Cluster, t.User, base)
 		for _, refusal := range refusals {
 			s.addPartRefusal(t, refusal, before)
 		}
@@ -44,15 +45,15 @@ func (s *scan) judgeParts(ctx context.Context) error {
 }
 
 // addPartRefusal reports a refused policy of a part.
-func (s *scan) addPartRefusal(t *target, refusal policy.Refusal, before []policy.Refusal) {
+func (s *scan) addPartRefusal(t *target.Target, refusal policy.Refusal, before []policy.Refusal) {
 	if s.hasFinding(refusal) {
 		return
 	}
-	p := pair{key: t.head.cluster.Key(refusal.Object), head: refusal.Object}
-	f := p.malformed(refusal)
+	p := target.Pair{Key: t.Head.Cluster.Key(refusal.Object), Head: refusal.Object}
+	f := malformed(p, refusal)
 	f.Root, f.Status = change.OriginOf(refusal.Object).Root.Dir, report.StatusNew
 	for _, old := range before {
-		if t.head.cluster.Key(old.Object) == p.key && old.Message == refusal.Message {
+		if t.Head.Cluster.Key(old.Object) == p.Key && old.Message == refusal.Message {
 			f.Status = report.StatusExisting
 		}
 	}

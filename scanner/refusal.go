@@ -12,14 +12,15 @@ import (
 	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/server"
+	"github.com/preadmit/preadmit/scanner/target"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apiserver "k8s.io/apiserver/pkg/admission"
 )
 
 // refused is the finding for an object the API server would not accept.
-func (p pair) refused(refusal *apierrors.StatusError) lines.Finding {
+func refused(p target.Pair, refusal *apierrors.StatusError) lines.Finding {
 	status := refusal.ErrStatus
-	f := p.schema(report.ActionDeny, status.Message)
+	f := schemaFinding(p, report.ActionDeny, status.Message)
 	f.Reason = string(status.Reason)
 	if status.Details != nil {
 		for _, cause := range status.Details.Causes {
@@ -32,19 +33,19 @@ func (p pair) refused(refusal *apierrors.StatusError) lines.Finding {
 }
 
 // warned is the finding for a warning of the API server's own.
-func (p pair) warned(text string) lines.Finding {
-	f := p.schema(report.ActionWarn, text)
+func warned(p target.Pair, text string) lines.Finding {
+	f := schemaFinding(p, report.ActionWarn, text)
 	if field := warnedField(text); field != "" {
 		f.Fields = []string{field}
 	}
 	return f
 }
 
-func (p pair) schema(action report.Action, message string) lines.Finding {
+func schemaFinding(p target.Pair, action report.Action, message string) lines.Finding {
 	return lines.Finding{Finding: report.Finding{
 		Action: action, Actions: []report.Action{action}, Cause: report.CauseSchema,
-		Message: policy.ConcealFor(message, p.base, p.head), Operation: string(p.operation()),
-	}, Subject: p.object(), Key: p.key}
+		Message: policy.ConcealFor(message, p.Base, p.Head), Operation: string(p.Operation()),
+	}, Subject: p.Object(), Key: p.Key}
 }
 
 // warnedField is the field a warning is about: quoted by the decoder (`unknown
@@ -76,16 +77,16 @@ var (
 // policy reports whether the API server would refuse a policy or binding that is
 // created or updated, and what it would warn about. No policy judges policies.
 func (r *review) policy(ctx context.Context) error {
-	if r.head == nil || r.same {
+	if r.Head == nil || r.Same {
 		return nil
 	}
-	refusal, refused := findRefusal(r.refusals, r.head)
-	old, existed := findRefusal(r.refusalsBefore, r.base)
+	refusal, refused := findRefusal(r.Refusals, r.Head)
+	old, existed := findRefusal(r.RefusalsBefore, r.Base)
 	switch {
 	case refused:
-		r.add(r.malformed(refusal), existed && old.Message == refusal.Message)
+		r.add(malformed(r.Pair, refusal), existed && old.Message == refusal.Message)
 	case existed:
-		r.resolve(r.malformed(old))
+		r.resolve(malformed(r.Pair, old))
 	}
 	return r.policyWarnings(ctx)
 }
@@ -93,15 +94,15 @@ func (r *review) policy(ctx context.Context) error {
 // policyWarnings reports warnings about unknown fields and the like. Versions that
 // are read though no server serves them any more have none.
 func (r *review) policyWarnings(ctx context.Context) error {
-	ask := admission.Ask{Operation: apiserver.Create, User: r.user, Object: r.head}
-	after, err := r.proposed.Review(ctx, ask)
+	ask := admission.Ask{Operation: apiserver.Create, User: r.user, Object: r.Head}
+	after, err := r.Proposed.Review(ctx, ask)
 	if err != nil {
 		return err
 	}
 	var before server.Verdict
-	if r.base != nil {
-		ask.Object = r.base
-		if before, err = r.before.Review(ctx, ask); err != nil {
+	if r.Base != nil {
+		ask.Object = r.Base
+		if before, err = r.Before.Review(ctx, ask); err != nil {
 			return err
 		}
 	}
@@ -119,10 +120,10 @@ func findRefusal(refusals []policy.Refusal, o *admission.Object) (policy.Refusal
 }
 
 // malformed is the finding for a policy or binding the API server would not accept.
-func (p pair) malformed(refusal policy.Refusal) lines.Finding {
-	f := p.schema(report.ActionDeny, refusal.Message)
+func malformed(p target.Pair, refusal policy.Refusal) lines.Finding {
+	f := schemaFinding(p, report.ActionDeny, refusal.Message)
 	f.Cause, f.Reason, f.Fields = report.CausePolicy, string(refusal.Reason), refusal.Fields
-	o := p.object()
+	o := p.Object()
 	if o.GroupVersionKind().GroupKind() == kinds.Policy {
 		f.Policy = o.Name()
 	} else {

@@ -10,52 +10,43 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/lines"
+	"github.com/preadmit/preadmit/scanner/target"
 )
 
 // reviews are the requests a target's roots stand for.
-func (s *scan) reviews(ctx context.Context, c *servers) []*review {
-	reviews, reviewed := []*review{}, []*rootReview{}
-	moved := s.findMoves(c)
-	for _, root := range c.target.roots {
+func (s *scan) reviews(ctx context.Context, c *target.Servers) []*review {
+	reviews, reviewed := []*review{}, []*target.RootReview{}
+	moved := c.FindMoves(s.Change)
+	for _, m := range moved.Unsure {
+		s.noteMove(m)
+	}
+	for _, root := range c.Target.Roots {
 		base, head, ok := s.Sides(root)
-		if !ok || base == head && len(c.target.changed) == 0 {
+		if !ok || base == head && len(c.Target.Changed) == 0 {
 			continue
 		}
-		h := c.review(ctx, root)
-		h.workloads = s.in.Config.Workloads == nil || *s.in.Config.Workloads
-		if base == head && !h.reach.any {
+		h := c.Review(ctx, root)
+		h.Workloads = s.in.Config.Workloads == nil || *s.in.Config.Workloads
+		if base == head && !h.Reach.Any {
 			continue
 		}
-		pairs := slices.DeleteFunc(moved.pairs(root, h.inForce.Cluster(), base.All(), head.All()), func(p pair) bool { return !h.concerns(p) })
+		pairs := slices.DeleteFunc(moved.Pairs(root, h.InForce.Cluster(), base.All(), head.All()), func(p target.Pair) bool { return !h.Concerns(p) })
 		for _, p := range pairs {
-			reviews = append(reviews, &review{rootReview: h, pair: p, user: c.target.user})
+			reviews = append(reviews, &review{RootReview: h, Pair: p, user: c.Target.User})
 		}
 		if len(pairs) > 0 {
 			reviewed = append(reviewed, h)
 			s.notePolicies(h)
-			s.noteAmbiguities(c.target, root, pairs)
+			s.noteAmbiguities(c.Target, root, pairs)
 		}
 	}
 	s.noteRefusals(reviewed)
 	return reviews
 }
 
-// concerns reports whether the change concerns a pair: it differs, or what judges
-// it does.
-func (h *rootReview) concerns(p pair) bool {
-	if !p.same {
-		return true
-	}
-	if !h.reach.any || kinds.IsPolicy(p.object().GroupVersionKind().GroupKind()) {
-		return false
-	}
-	names, all := h.reach.policiesFor(p.key)
-	return all || len(names) > 0 && h.proposed.MayMatch(names, p.object(), p.operation()) || h.concernsOffspring(p, names)
-}
-
 // notePolicies remembers the policies that judge.
-func (s *scan) notePolicies(h *rootReview) {
-	for _, p := range slices.Concat(h.inForce.Policies(), h.proposed.Policies()) {
+func (s *scan) notePolicies(h *target.RootReview) {
+	for _, p := range slices.Concat(h.InForce.Policies(), h.Proposed.Policies()) {
 		s.policies[p.Name] = true
 	}
 }
@@ -63,10 +54,10 @@ func (s *scan) notePolicies(h *rootReview) {
 // noteRefusals reports policies that take no effect on what was reviewed because an API
 // server would not accept them, where they are no findings of their own: those given
 // beside the trees are findings, those that did not change are mentioned.
-func (s *scan) noteRefusals(reviewed []*rootReview) {
+func (s *scan) noteRefusals(reviewed []*target.RootReview) {
 	told := map[string]bool{}
 	for _, h := range reviewed {
-		for _, refusal := range h.refusals {
+		for _, refusal := range h.Refusals {
 			o := refusal.Object
 			id := o.GroupVersionKind().Kind + "/" + o.Name() + "/" + refusal.Message
 			from := change.OriginOf(o).Side
@@ -76,7 +67,7 @@ func (s *scan) noteRefusals(reviewed []*rootReview) {
 			told[id] = true
 			key := admission.Key{Name: o.Name()}
 			if from.Extra {
-				f := pair{key: key, head: o}.malformed(refusal)
+				f := malformed(target.Pair{Key: key, Head: o}, refusal)
 				f.Status, f.Root = report.StatusNew, change.OriginOf(o).Root.Dir
 				s.add(f)
 			} else if !s.IsChanged(o) {
@@ -96,7 +87,7 @@ func (s *scan) collect(r *review) {
 	s.findings = append(s.findings, r.out.findings...)
 	s.unjudged = append(s.unjudged, r.out.unjudged...)
 	for _, f := range r.out.remarks {
-		f.Root = r.root.String()
+		f.Root = r.Root.String()
 		s.remarks = append(s.remarks, f)
 	}
 }
@@ -111,7 +102,7 @@ func (s *scan) noteMutations() {
 	}
 	names := []string{}
 	for _, t := range s.targets {
-		for _, r := range t.head.roots {
+		for _, r := range t.Head.Roots {
 			for _, o := range r.Objects {
 				if kind := o.GroupVersionKind().GroupKind(); kinds.Of(kind).Effect == kinds.NotSimulated {
 					names = append(names, kind.Kind+" "+o.Name())

@@ -12,6 +12,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/server"
+	"github.com/preadmit/preadmit/scanner/target"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiserver "k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
@@ -19,8 +20,8 @@ import (
 
 // review is the judging of one pair.
 type review struct {
-	*rootReview
-	pair
+	*target.RootReview
+	target.Pair
 	user user.Info
 	out  outcome
 }
@@ -38,11 +39,11 @@ type outcome struct {
 // run judges the pair.
 func (r *review) run(ctx context.Context) error {
 	r.out.requests = 1
-	kind := r.object().GroupVersionKind().GroupKind()
+	kind := r.Object().GroupVersionKind().GroupKind()
 	switch {
 	case kinds.IsPolicy(kind):
 		return r.policy(ctx)
-	case r.same:
+	case r.Same:
 		return r.unchanged(ctx)
 	}
 	return r.changed(ctx)
@@ -50,7 +51,7 @@ func (r *review) run(ctx context.Context) error {
 
 // ask is the request the pair stands for.
 func (r *review) ask() admission.Ask {
-	ask := admission.Ask{Operation: r.operation(), User: r.user, Object: r.head, OldObject: r.base, Apply: true}
+	ask := admission.Ask{Operation: r.Operation(), User: r.user, Object: r.Head, OldObject: r.Base, Apply: true}
 	if ask.Operation == apiserver.Create {
 		ask.OldObject = nil
 	}
@@ -60,8 +61,8 @@ func (r *review) ask() admission.Ask {
 // askBefore is what the base's version is judged as: an update of itself, or a
 // creation when that is all that ever happens to it.
 func (r *review) askBefore() admission.Ask {
-	ask := admission.Ask{Operation: apiserver.Update, User: r.user, Object: r.base, OldObject: r.base, Apply: true}
-	if r.generated {
+	ask := admission.Ask{Operation: apiserver.Update, User: r.user, Object: r.Base, OldObject: r.Base, Apply: true}
+	if r.Generated {
 		ask.Operation, ask.OldObject = apiserver.Create, nil
 	}
 	return ask
@@ -70,33 +71,33 @@ func (r *review) askBefore() admission.Ask {
 // changed judges an object that is created, updated or deleted: by the policies in
 // force and, where they differ, by the proposed ones.
 func (r *review) changed(ctx context.Context) error {
-	inForce, err := r.inForce.Review(ctx, r.ask())
+	inForce, err := r.InForce.Review(ctx, r.ask())
 	if err != nil {
 		return err
 	}
 	final := inForce
-	if r.proposed != r.inForce {
-		if final, err = r.proposed.Review(ctx, r.ask()); err != nil {
+	if r.Proposed != r.InForce {
+		if final, err = r.Proposed.Review(ctx, r.ask()); err != nil {
 			return err
 		}
 		r.out.evaluations += final.Evaluations
 	}
 	r.out.evaluations += inForce.Evaluations
-	before, err := r.judgeBefore(ctx, r.before)
+	before, err := r.judgeBefore(ctx, r.Before)
 	if err != nil {
 		return err
 	}
 	r.server(final, before)
 	r.decisions(inForce, final, before)
-	if r.base != nil && r.head != nil && final.Reached() {
+	if r.Base != nil && r.Head != nil && final.Reached() {
 		r.resolved(inForce, final, before)
 	}
-	return r.offspring(ctx, decided{r.inForce, inForce}, decided{r.proposed, final}, decided{r.before, *before})
+	return r.offspring(ctx, decided{r.InForce, inForce}, decided{r.Proposed, final}, decided{r.Before, *before})
 }
 
 // judgeBefore judges the base's version of an object that head has too.
 func (r *review) judgeBefore(ctx context.Context, by *server.Server) (*server.Verdict, error) {
-	if r.base == nil || r.head == nil {
+	if r.Base == nil || r.Head == nil {
 		return &server.Verdict{}, nil
 	}
 	v, err := by.Review(ctx, r.askBefore())
@@ -106,8 +107,8 @@ func (r *review) judgeBefore(ctx context.Context, by *server.Server) (*server.Ve
 // unchanged judges an object that did not change by what did: the proposed
 // policies that reach it. What the base's version fails likewise is existing.
 func (r *review) unchanged(ctx context.Context) error {
-	names, all := r.reach.policiesFor(r.key)
-	proposed, before := r.proposed, r.before
+	names, all := r.Reach.PoliciesFor(r.Key)
+	proposed, before := r.Proposed, r.Before
 	if !all {
 		proposed, before = proposed.Only(names), before.Only(names)
 	}
@@ -140,32 +141,32 @@ func (r *review) server(final server.Verdict, before *server.Verdict) {
 		r.indeterminate("object", "", final.Unknown.Error())
 		return
 	}
-	if r.operation() == apiserver.Delete {
+	if r.Operation() == apiserver.Delete {
 		if final.Refusal != nil { // as for the system's own namespaces
-			r.add(r.refused(final.Refusal), false)
+			r.add(refused(r.Pair, final.Refusal), false)
 		}
 		return
 	}
 	if final.Refusal != nil {
-		if why := leftover(r.head); why != "" {
+		if why := leftover(r.Head); why != "" {
 			r.indeterminate("object", "", fmt.Sprintf("the API server would refuse it (%s), but %s", final.Refusal.ErrStatus.Message, why))
 			return
 		}
 		existed := before.Refusal != nil && before.Refusal.ErrStatus.Message == final.Refusal.ErrStatus.Message
-		r.add(r.refused(final.Refusal), existed)
+		r.add(refused(r.Pair, final.Refusal), existed)
 	}
 	for _, w := range unique(final.Warnings) {
 		switch existed := slices.Contains(before.Warnings, w); {
 		case isLoss(w):
-			r.add(r.warned(w), existed)
+			r.add(warned(r.Pair, w), existed)
 		case !existed:
-			r.out.remarks = append(r.out.remarks, r.warned(w))
+			r.out.remarks = append(r.out.remarks, warned(r.Pair, w))
 		}
 	}
 	if final.Refusal == nil {
 		for _, w := range unique(before.Warnings) {
 			if isLoss(w) && !slices.Contains(final.Warnings, w) {
-				r.resolve(r.warned(w))
+				r.resolve(warned(r.Pair, w))
 			}
 		}
 	}
@@ -220,11 +221,11 @@ func (r *review) resolved(inForce, final server.Verdict, before *server.Verdict)
 
 // decide turns a decision into a finding whose param is named as the cluster has it.
 func (r *review) decide(d policy.Decision, by report.PolicySet) lines.Finding {
-	f := r.decided(d, by)
+	f := decision(r.Pair, d, by)
 	if f.Param != nil {
-		f.Param.Namespace = r.inForce.Cluster().Key(d.Param).Namespace
+		f.Param.Namespace = r.InForce.Cluster().Key(d.Param).Namespace
 	}
-	if r.same {
+	if r.Same {
 		f.Governing = r.governing(d)
 	}
 	return f
@@ -240,12 +241,12 @@ func (r *review) governing(d policy.Decision) []*admission.Object {
 	if d.Param != nil {
 		all = append(all, d.Param)
 	}
-	if !r.reach.spatial[d.Policy.Name] {
+	if !r.Reach.NamespacePolicies[d.Policy.Name] {
 		return all
 	}
-	cluster := r.proposed.Cluster()
+	cluster := r.Proposed.Cluster()
 	if namespaces, ok := cluster.Resource(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}); ok {
-		if o := cluster.Find(namespaces, "", r.key.Namespace); o != nil {
+		if o := cluster.Find(namespaces, "", r.Key.Namespace); o != nil {
 			all = append(all, o)
 		}
 	}
@@ -253,7 +254,7 @@ func (r *review) governing(d policy.Decision) []*admission.Object {
 }
 
 func (r *review) add(f lines.Finding, existed bool) {
-	f.Root, f.Status = r.root.String(), report.StatusNew
+	f.Root, f.Status = r.Root.String(), report.StatusNew
 	if existed {
 		f.Status = report.StatusExisting
 	}
@@ -263,14 +264,14 @@ func (r *review) add(f lines.Finding, existed bool) {
 // resolve adds a finding that is gone; it is about the base's version, which may have
 // been in another root.
 func (r *review) resolve(f lines.Finding) {
-	f.Root, f.Status, f.Subject = change.OriginOf(r.base).Root.Dir, report.StatusResolved, r.base
+	f.Root, f.Status, f.Subject = change.OriginOf(r.Base).Root.Dir, report.StatusResolved, r.Base
 	r.out.findings = append(r.out.findings, f)
 }
 
 func (r *review) indeterminate(what, by, why string) {
 	r.out.unjudged = append(r.out.unjudged, unjudged{
-		Indeterminate: report.Indeterminate{What: what, Why: policy.ConcealFor(why, r.base, r.head), Policy: by, Root: r.root.String()},
-		object:        r.object(), key: r.key,
+		Indeterminate: report.Indeterminate{What: what, Why: policy.ConcealFor(why, r.Base, r.Head), Policy: by, Root: r.Root.String()},
+		object:        r.Object(), key: r.Key,
 	})
 }
 

@@ -4,13 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
-	"github.com/preadmit/preadmit/scanner/kinds"
-	"github.com/preadmit/preadmit/scanner/policy"
 )
 
 // noteRivals tells of definitions that the change adds for a kind that the base defines by
@@ -19,16 +15,16 @@ import (
 // are, and which policies match them, is not what the change says.
 func (s *scan) noteRivals() {
 	for _, t := range s.targets {
-		if t.base == nil {
+		if t.Base == nil {
 			continue
 		}
-		before := t.base.definers()
-		for kind, now := range t.head.definers() {
+		before := t.Base.Definers()
+		for kind, now := range t.Head.Definers() {
 			for name, o := range now {
 				if known := before[kind]; len(known) == 0 || known[name] != nil {
 					continue
 				}
-				key := t.head.cluster.Key(o)
+				key := t.Head.Cluster.Key(o)
 				s.unjudged = append(s.unjudged, unjudged{object: o, key: key, Indeterminate: report.Indeterminate{
 					What: "object", Object: change.ObjectOf(o, key), Root: change.OriginOf(o).Root.Dir,
 					Why: "defines the kind " + kind.Kind + ", which " + namesOf(before[kind]) + " defines already: an API server does not accept " +
@@ -37,22 +33,6 @@ func (s *scan) noteRivals() {
 			}
 		}
 	}
-}
-
-// definers are the CustomResourceDefinitions by the kind that they define and their names.
-func (s *state) definers() map[schema.GroupKind]map[string]*admission.Object {
-	all := map[schema.GroupKind]map[string]*admission.Object{}
-	for key, defs := range s.governing {
-		if key.Kind != kinds.Definition.Kind || key.Group != kinds.Definition.Group || len(defs) == 0 {
-			continue
-		}
-		kind := policy.DefinedKind(defs[0].object)
-		if all[kind] == nil {
-			all[kind] = map[string]*admission.Object{}
-		}
-		all[kind][key.Name] = defs[0].object
-	}
-	return all
 }
 
 func namesOf(objects map[string]*admission.Object) string {

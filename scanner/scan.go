@@ -24,6 +24,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/parallel"
 	"github.com/preadmit/preadmit/scanner/plan"
 	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/target"
 )
 
 // Scan judges a change. What is wrong with the change is in the report; the error
@@ -66,7 +67,7 @@ type scan struct {
 	in Input
 	*change.Change
 	extras   []*admission.Object
-	targets  []*target
+	targets  []*target.Target
 	work     parallel.Workers
 	compiler *policy.Compiler
 	locator  *lines.Locator
@@ -176,14 +177,24 @@ func (s *scan) render(ctx context.Context) error {
 		return fmt.Errorf("render: %w", err)
 	}
 	s.accountRoots()
-	return s.buildTargets(ctx)
+	var err error
+	if s.targets, err = target.Build(ctx, s.Change, s.in.Config, s.extras); err != nil {
+		return err
+	}
+	for _, t := range s.targets {
+		for _, given := range t.Broken {
+			s.noteGivenProblem(given.Path, given.Root)
+		}
+	}
+	s.noteUntargeted()
+	return nil
 }
 
 // judge puts every request of every target to its judges.
 func (s *scan) judge(ctx context.Context) error {
 	reviews := []*review{}
 	for _, t := range s.targets {
-		reviews = append(reviews, s.reviews(ctx, newServers(t, s.compiler))...)
+		reviews = append(reviews, s.reviews(ctx, target.NewServers(t, s.compiler))...)
 	}
 	err := s.work.Each(ctx, "judge", len(reviews), func(ctx context.Context, i int) error {
 		if err := reviews[i].run(ctx); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/server"
+	"github.com/preadmit/preadmit/scanner/target"
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
@@ -87,15 +88,15 @@ func (s *scan) brokenRoots() []render.Root {
 	return roots
 }
 
-func surveyed(ctx context.Context, t *target, parts []*admission.Object) Surveyed {
-	b := server.NewBuilder(server.Options{User: t.user})
-	c := Surveyed{Target: t.name, User: t.user, State: b.Cluster(t.head.shared, t.head.given, admission.NewIndex(parts))}
-	for _, key := range t.head.policyKeys {
-		for _, d := range t.head.governing[key] {
-			c.Policies = append(c.Policies, d.object)
+func surveyed(ctx context.Context, t *target.Target, parts []*admission.Object) Surveyed {
+	b := server.NewBuilder(server.Options{User: t.User})
+	c := Surveyed{Target: t.Name, User: t.User, State: b.Cluster(t.Head.Shared, t.Head.Given, admission.NewIndex(parts))}
+	for _, key := range t.Head.PolicyKeys {
+		for _, d := range t.Head.Governing[key] {
+			c.Policies = append(c.Policies, d.Object)
 		}
 	}
-	for _, r := range t.head.roots {
+	for _, r := range t.Head.Roots {
 		for _, o := range change.OnlyPolicies(r.Objects) {
 			if o.Name() == "" { // which has no key, and that may be the mistake
 				c.Policies = append(c.Policies, o)

@@ -95,7 +95,7 @@ func (b brood) of(kind schema.GroupVersionKind) (member, bool) {
 // offspring judges what the controllers create of a workload that is created or
 // updated, if anybody judges such objects.
 func (r *review) offspring(ctx context.Context, inForce, final, before decided) error {
-	if r.head == nil || !r.workloads || !r.bears(r.inForce, true) && !r.bears(r.proposed, true) {
+	if r.Head == nil || !r.Workloads || !r.bears(r.InForce, true) && !r.bears(r.Proposed, true) {
 		return nil
 	}
 	first, err := inForce.breed(ctx)
@@ -121,7 +121,7 @@ func (r *review) offspring(ctx context.Context, inForce, final, before decided) 
 // offspringAgain judges what the controllers create of a workload that did not
 // change, by what did.
 func (r *review) offspringAgain(ctx context.Context, final, before decided) error {
-	if !r.workloads || !r.bears(final.server, r.reach.namespaces[r.key.Namespace]) {
+	if !r.Workloads || !r.bears(final.server, r.Reach.Namespaces[r.Key.Namespace]) {
 		return nil
 	}
 	if before.verdict.Request == nil {
@@ -147,19 +147,8 @@ func (r *review) offspringAgain(ctx context.Context, final, before decided) erro
 // bears reports whether the server may have a say on what is created of the
 // reviewed object: by a policy or, when asked for, by the server's own plugins.
 func (r *review) bears(s *server.Server, own bool) bool {
-	resources := admission.GeneratedBy(r.object().GroupVersionKind().GroupKind())
-	return s.MayMatchCreated(resources, nil) || own && len(resources) > 0 && s.Cluster().JudgesPods(r.key.Namespace)
-}
-
-// concernsOffspring reports whether the change concerns what is created of an
-// object that did not change.
-func (h *rootReview) concernsOffspring(p pair, names map[string]bool) bool {
-	resources := admission.GeneratedBy(p.object().GroupVersionKind().GroupKind())
-	if !h.workloads || len(resources) == 0 {
-		return false
-	}
-	return len(names) > 0 && h.proposed.MayMatchCreated(resources, names) ||
-		h.reach.namespaces[p.key.Namespace] && h.proposed.Cluster().JudgesPods(p.key.Namespace)
+	resources := admission.GeneratedBy(r.Object().GroupVersionKind().GroupKind())
+	return s.MayMatchCreated(resources, nil) || own && len(resources) > 0 && s.Cluster().JudgesPods(r.Key.Namespace)
 }
 
 func (r *review) countEvaluations(b brood) {
@@ -187,8 +176,8 @@ func (r *review) reportKind(kind schema.GroupVersionKind, inForce, final, before
 	last, there := final.of(kind)
 	was, _ := before.of(kind)
 	// What is not created because something before it is refused is not resolved.
-	settled := last.Reached() && (there || !final.cut) && !r.same
-	c := &review{rootReview: r.rootReview, pair: r.pair, user: r.user}
+	settled := last.Reached() && (there || !final.cut) && !r.Same
+	c := &review{RootReview: r.RootReview, Pair: r.Pair, user: r.user}
 	c.refusedMember(last, was, settled)
 	c.decisions(first.Verdict, last.Verdict, &was.Verdict)
 	if settled {
@@ -205,9 +194,9 @@ func (r *review) refusedMember(last, was member, settled bool) {
 	case last.Unknown != nil:
 		r.indeterminate("object", "", last.Unknown.Error())
 	case last.Refusal != nil:
-		r.add(r.refused(last.Refusal), was.Refusal != nil && was.words() == last.words())
+		r.add(refused(r.Pair, last.Refusal), was.Refusal != nil && was.words() == last.words())
 	case was.Refusal != nil && settled:
-		r.resolve(r.refused(was.Refusal))
+		r.resolve(refused(r.Pair, was.Refusal))
 	}
 }
 
@@ -221,7 +210,7 @@ func (r *review) adoptFindings(findings []lines.Finding, last, first, was member
 		case m.generated() == nil:
 			m = first
 		}
-		f.Generated, f.Lineage = m.named(r.key.Namespace), m.lineage
+		f.Generated, f.Lineage = m.named(r.Key.Namespace), m.lineage
 		r.out.findings = append(r.out.findings, f)
 	}
 }

@@ -1,4 +1,4 @@
-package scanner
+package target
 
 import (
 	"slices"
@@ -13,15 +13,15 @@ import (
 
 // changedKeys are the governing objects that differ anywhere between two states: a
 // superset of what differs for any one root, found once for all of them.
-func changedKeys(base, head *state) []admission.Key {
+func changedKeys(base, head *State) []admission.Key {
 	keys := []admission.Key{}
-	for key, defs := range head.governing {
-		if !sameDefinitions(base.governing[key], defs, true) {
+	for key, defs := range head.Governing {
+		if !sameDefinitions(base.Governing[key], defs, true) {
 			keys = append(keys, key)
 		}
 	}
-	for key := range base.governing {
-		if _, ok := head.governing[key]; !ok {
+	for key := range base.Governing {
+		if _, ok := head.Governing[key]; !ok {
 			keys = append(keys, key)
 		}
 	}
@@ -31,24 +31,24 @@ func changedKeys(base, head *state) []admission.Key {
 
 func compareKeys(a, b admission.Key) int { return strings.Compare(a.String(), b.String()) }
 
-func sameDefinitions(a, b []definition, andRoots bool) bool {
-	return slices.EqualFunc(a, b, func(x, y definition) bool {
-		return x.content == y.content && (!andRoots || slices.Equal(x.roots, y.roots))
+func sameDefinitions(a, b []Definition, andRoots bool) bool {
+	return slices.EqualFunc(a, b, func(x, y Definition) bool {
+		return x.content == y.content && (!andRoots || slices.Equal(x.Roots, y.Roots))
 	})
 }
 
-// reach is what a change of governing objects means for the objects of one root
+// Reach is what a change of governing objects means for the objects of one root
 // that did not change themselves.
-type reach struct {
-	// any is set when what governs the root differs at all.
-	any bool
+type Reach struct {
+	// Any is set when what governs the root differs at all.
+	Any bool
 	// policies are the names of policies whose text, bindings or params changed, or
 	// the RBAC they ask about.
 	policies map[string]bool
-	// namespaces are those that changed, spatial the policies that look at
+	// Namespaces are those that changed, spatial the policies that look at
 	// namespaces: together they see the objects in them with other eyes.
-	namespaces map[string]bool
-	spatial    map[string]bool
+	Namespaces        map[string]bool
+	NamespacePolicies map[string]bool
 	// kinds are custom kinds whose definition changed.
 	kinds map[schema.GroupKind]bool
 
@@ -57,39 +57,39 @@ type reach struct {
 }
 
 // reachOf works out what the changed keys mean for root.
-func reachOf(root render.RootID, base, head *state, keys []admission.Key) reach {
-	r := reach{
-		policies: map[string]bool{}, namespaces: map[string]bool{},
-		spatial: map[string]bool{}, kinds: map[schema.GroupKind]bool{},
+func reachOf(root render.RootID, base, head *State, keys []admission.Key) Reach {
+	r := Reach{
+		policies: map[string]bool{}, Namespaces: map[string]bool{},
+		NamespacePolicies: map[string]bool{}, kinds: map[schema.GroupKind]bool{},
 	}
 	for _, key := range keys {
-		before, after := base.seen(root, key), head.seen(root, key)
+		before, after := base.Visible(root, key), head.Visible(root, key)
 		if !sameDefinitions(before, after, false) {
 			r.add(key, slices.Concat(before, after))
 		}
 	}
-	if r.any {
-		r.spread(head.policiesSeen(root))
+	if r.Any {
+		r.spread(head.VisiblePolicies(root))
 	}
 	return r
 }
 
 // add notes a changed object, given all its versions.
-func (r *reach) add(key admission.Key, versions []definition) {
-	r.any = true
+func (r *Reach) add(key admission.Key, versions []Definition) {
+	r.Any = true
 	kind := schema.GroupKind{Group: key.Group, Kind: key.Kind}
 	switch {
 	case kind == kinds.Namespace:
-		r.namespaces[key.Name] = true
+		r.Namespaces[key.Name] = true
 	case kind == kinds.Policy:
 		r.policies[key.Name] = true
 	case kind == kinds.Binding:
 		for _, v := range versions {
-			r.policies[policy.BoundPolicy(v.object)] = true
+			r.policies[policy.BoundPolicy(v.Object)] = true
 		}
 	case kind == kinds.Definition:
 		for _, v := range versions {
-			r.kinds[policy.DefinedKind(v.object)] = true
+			r.kinds[policy.DefinedKind(v.Object)] = true
 		}
 	case kinds.Of(kind).Effect == kinds.Authorizes:
 		r.rbac = true
@@ -99,18 +99,18 @@ func (r *reach) add(key admission.Key, versions []definition) {
 }
 
 // spread finds the policies that changed objects of other kinds reach.
-func (r *reach) spread(policies, bindings []*admission.Object) {
+func (r *Reach) spread(policies, bindings []*admission.Object) {
 	for _, p := range policies {
 		if r.reaches(p, bindings) {
 			r.policies[p.Name()] = true
 		}
 		if policy.SeesNamespaces(p, bindings) {
-			r.spatial[p.Name()] = true
+			r.NamespacePolicies[p.Name()] = true
 		}
 	}
 }
 
-func (r *reach) reaches(p *admission.Object, bindings []*admission.Object) bool {
+func (r *Reach) reaches(p *admission.Object, bindings []*admission.Object) bool {
 	if r.rbac && policy.Mentions(p, "authorizer") {
 		return true
 	}
@@ -125,9 +125,9 @@ func (r *reach) reaches(p *admission.Object, bindings []*admission.Object) bool 
 	})
 }
 
-// policiesFor names the policies that may say something else than before about an
+// PoliciesFor names the policies that may say something else than before about an
 // object that did not change; all is set when every policy may.
-func (r *reach) policiesFor(key admission.Key) (names map[string]bool, all bool) {
+func (r *Reach) PoliciesFor(key admission.Key) (names map[string]bool, all bool) {
 	if r.kinds[schema.GroupKind{Group: key.Group, Kind: key.Kind}] {
 		return nil, true
 	}
@@ -135,11 +135,11 @@ func (r *reach) policiesFor(key admission.Key) (names map[string]bool, all bool)
 	if key.Group == "" && key.Kind == "Namespace" {
 		namespace = key.Name
 	}
-	if !r.namespaces[namespace] || len(r.spatial) == 0 {
+	if !r.Namespaces[namespace] || len(r.NamespacePolicies) == 0 {
 		return r.policies, false
 	}
 	names = map[string]bool{}
-	for _, set := range []map[string]bool{r.policies, r.spatial} {
+	for _, set := range []map[string]bool{r.policies, r.NamespacePolicies} {
 		for name := range set {
 			names[name] = true
 		}

@@ -1,4 +1,4 @@
-package scanner
+package target
 
 import (
 	"github.com/preadmit/preadmit/scanner/admission"
@@ -6,52 +6,52 @@ import (
 	apiserver "k8s.io/apiserver/pkg/admission"
 )
 
-// pair is an object of a root before and after the change: one request.
-type pair struct {
-	key admission.Key
+// Pair is an object of a root before and after the change: one request.
+type Pair struct {
+	Key admission.Key
 	// base is nil for a CREATE, head for a DELETE; both are set for an UPDATE, which
 	// is a no-op when they are equal.
-	base, head *admission.Object
-	same       bool
-	// generated marks an object that is named by the server: it is created whenever
+	Base, Head *admission.Object
+	Same       bool
+	// Generated marks an object that is named by the server: it is created whenever
 	// it is applied.
-	generated bool
+	Generated bool
 }
 
-func (p pair) operation() apiserver.Operation {
+func (p Pair) Operation() apiserver.Operation {
 	switch {
-	case p.head == nil:
+	case p.Head == nil:
 		return apiserver.Delete
-	case p.base == nil || p.generated:
+	case p.Base == nil || p.Generated:
 		return apiserver.Create
 	}
 	return apiserver.Update
 }
 
-// object is what the pair is about: the head's version unless it is gone.
-func (p pair) object() *admission.Object {
-	if p.head == nil {
-		return p.base
+// Object is what the pair is about: the head's version unless it is gone.
+func (p Pair) Object() *admission.Object {
+	if p.Head == nil {
+		return p.Base
 	}
-	return p.head
+	return p.Head
 }
 
-// pairObjects pairs what a root renders to at base and at head, in the order of
+// PairObjects pairs what a root renders to at base and at head, in the order of
 // the head's objects, then of the base's that are gone. Several objects of one key
 // are paired in their order; what one side has more of goes with the last of the
 // other, which is the one that stays when they are applied in their order. Objects
 // the server names (generateName) are the same when they are equal; one that is gone
 // was never applied under a known name, so nothing deletes it.
-func pairObjects(cluster *admission.Cluster, base, head []*admission.Object) []pair {
+func PairObjects(cluster *admission.Cluster, base, head []*admission.Object) []Pair {
 	before := byKey(cluster, base)
 	last, left := lastOf(before), before
-	pairs := make([]pair, 0, len(head))
+	pairs := make([]Pair, 0, len(head))
 	for _, o := range head {
-		p := pair{key: cluster.Key(o), head: o, generated: isGenerated(o)}
-		if p.base, left[p.key] = take(left[p.key], p); p.base == nil && !p.generated {
-			p.base = last[p.key]
+		p := Pair{Key: cluster.Key(o), Head: o, Generated: isGenerated(o)}
+		if p.Base, left[p.Key] = take(left[p.Key], p); p.Base == nil && !p.Generated {
+			p.Base = last[p.Key]
 		}
-		p.same = p.base != nil && change.Equal(p.base, o)
+		p.Same = p.Base != nil && change.Equal(p.Base, o)
 		pairs = append(pairs, p)
 	}
 	stays := lastOf(byKey(cluster, head))
@@ -61,7 +61,7 @@ func pairObjects(cluster *admission.Cluster, base, head []*admission.Object) []p
 			continue
 		}
 		left[key] = left[key][1:]
-		if p := (pair{key: key, base: o, head: stays[key]}); p.head == nil || !change.Equal(p.base, p.head) {
+		if p := (Pair{Key: key, Base: o, Head: stays[key]}); p.Head == nil || !change.Equal(p.Base, p.Head) {
 			pairs = append(pairs, p)
 		}
 	}
@@ -88,9 +88,9 @@ func lastOf(objects map[admission.Key][]*admission.Object) map[admission.Key]*ad
 }
 
 // take takes the base's version of p's object out of candidates.
-func take(candidates []*admission.Object, p pair) (*admission.Object, []*admission.Object) {
+func take(candidates []*admission.Object, p Pair) (*admission.Object, []*admission.Object) {
 	for i, o := range candidates {
-		if isGenerated(o) == p.generated && (!p.generated || change.Equal(o, p.head)) {
+		if isGenerated(o) == p.Generated && (!p.Generated || change.Equal(o, p.Head)) {
 			left := append(append([]*admission.Object{}, candidates[:i]...), candidates[i+1:]...)
 			return o, left
 		}

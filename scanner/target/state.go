@@ -1,4 +1,4 @@
-package scanner
+package target
 
 import (
 	"slices"
@@ -11,34 +11,34 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// state is what a target holds on one side of the change: the objects of its roots
+// State is what a target holds on one side of the change: the objects of its roots
 // in the order of their paths, then those given by configuration and flags. A root
 // sees its own objects first, then any other root's, then what was given.
-type state struct {
+type State struct {
 	side   *change.Side
-	roots  []*change.Rendered
-	shared *admission.Index
-	given  *admission.Index
-	// cluster sees everything, with no root's own objects before others.
-	cluster *admission.Cluster
-	// governing are the objects that decide how others are judged.
-	governing map[admission.Key][]definition
-	// policyKeys are the keys of policies and bindings, in order.
-	policyKeys []admission.Key
-	// ambiguous are the keys that roots define differently, in order.
-	ambiguous []admission.Key
+	Roots  []*change.Rendered
+	Shared *admission.Index
+	Given  *admission.Index
+	// Cluster sees everything, with no root's own objects before others.
+	Cluster *admission.Cluster
+	// Governing are the objects that decide how others are judged.
+	Governing map[admission.Key][]Definition
+	// PolicyKeys are the keys of policies and bindings, in order.
+	PolicyKeys []admission.Key
+	// Ambiguous are the keys that roots define differently, in order.
+	Ambiguous []admission.Key
 
 	mu  sync.Mutex
 	own map[render.RootID]*admission.Index
 }
 
-// definition is one version of a governing object and the roots that have it.
+// Definition is one version of a governing object and the roots that have it.
 // Given objects have no roots.
-type definition struct {
-	object *admission.Object
+type Definition struct {
+	Object *admission.Object
 	// content is the same for equal objects in all states that are compared.
 	content *admission.Object
-	roots   []render.RootID
+	Roots   []render.RootID
 }
 
 // contents finds one object to stand for all equal ones.
@@ -54,22 +54,22 @@ func (c contents) of(key admission.Key, o *admission.Object) *admission.Object {
 	return o
 }
 
-func newState(from *change.Side, roots []*change.Rendered, given []*admission.Object) *state {
-	s := &state{side: from, roots: roots, given: admission.NewIndex(given), own: map[render.RootID]*admission.Index{}}
+func newState(from *change.Side, roots []*change.Rendered, given []*admission.Object) *State {
+	s := &State{side: from, Roots: roots, Given: admission.NewIndex(given), own: map[render.RootID]*admission.Index{}}
 	all := []*admission.Object{}
 	for _, r := range roots {
 		all = append(all, r.Objects...)
 	}
-	s.shared = admission.NewIndex(all)
-	s.cluster = admission.NewCluster(admission.ClusterOptions{}, s.shared, s.given)
+	s.Shared = admission.NewIndex(all)
+	s.Cluster = admission.NewCluster(admission.ClusterOptions{}, s.Shared, s.Given)
 	return s
 }
 
 // govern collects the governing objects, which are those of a fixed set of kinds
 // and of the kinds that policies take as params.
-func (s *state) govern(params map[schema.GroupKind]bool, known contents, given []*admission.Object) {
-	s.governing = map[admission.Key][]definition{}
-	for _, r := range s.roots {
+func (s *State) govern(params map[schema.GroupKind]bool, known contents, given []*admission.Object) {
+	s.Governing = map[admission.Key][]Definition{}
+	for _, r := range s.Roots {
 		for _, o := range r.Objects {
 			s.define(o, r.ID, params, known)
 		}
@@ -77,63 +77,63 @@ func (s *state) govern(params map[schema.GroupKind]bool, known contents, given [
 	for _, o := range given {
 		s.define(o, render.RootID{}, params, known)
 	}
-	for key, defs := range s.governing {
-		if len(defs) > 1 && len(defs[1].roots) > 0 {
-			s.ambiguous = append(s.ambiguous, key)
+	for key, defs := range s.Governing {
+		if len(defs) > 1 && len(defs[1].Roots) > 0 {
+			s.Ambiguous = append(s.Ambiguous, key)
 		}
 		if kinds.IsPolicy(schema.GroupKind{Group: key.Group, Kind: key.Kind}) {
-			s.policyKeys = append(s.policyKeys, key)
+			s.PolicyKeys = append(s.PolicyKeys, key)
 		}
 	}
-	slices.SortFunc(s.policyKeys, compareKeys)
-	slices.SortFunc(s.ambiguous, compareKeys)
+	slices.SortFunc(s.PolicyKeys, compareKeys)
+	slices.SortFunc(s.Ambiguous, compareKeys)
 }
 
-func (s *state) define(o *admission.Object, root render.RootID, params map[schema.GroupKind]bool, known contents) {
+func (s *State) define(o *admission.Object, root render.RootID, params map[schema.GroupKind]bool, known contents) {
 	kind := o.GroupVersionKind().GroupKind()
 	if o.Name() == "" || !kinds.Of(kind).Governs && !params[kind] {
 		return
 	}
-	key := s.cluster.Key(o)
+	key := s.Cluster.Key(o)
 	content := known.of(key, o)
-	defs := s.governing[key]
-	i := slices.IndexFunc(defs, func(d definition) bool {
-		return (len(d.roots) == 0) == (root == (render.RootID{})) && d.content == content
+	defs := s.Governing[key]
+	i := slices.IndexFunc(defs, func(d Definition) bool {
+		return (len(d.Roots) == 0) == (root == (render.RootID{})) && d.content == content
 	})
 	switch {
 	case i < 0 && root == (render.RootID{}):
-		s.governing[key] = append(defs, definition{object: o, content: content})
+		s.Governing[key] = append(defs, Definition{Object: o, content: content})
 	case i < 0:
-		s.governing[key] = append(defs, definition{object: o, content: content, roots: []render.RootID{root}})
-	case root != (render.RootID{}) && !slices.Contains(defs[i].roots, root):
-		defs[i].roots = append(defs[i].roots, root)
+		s.Governing[key] = append(defs, Definition{Object: o, content: content, Roots: []render.RootID{root}})
+	case root != (render.RootID{}) && !slices.Contains(defs[i].Roots, root):
+		defs[i].Roots = append(defs[i].Roots, root)
 	}
 }
 
-// seen returns the versions of a governing object that root sees: its own, else
+// Visible returns the versions of a governing object that root sees: its own, else
 // every distinct one of the other roots, else the given one.
-func (s *state) seen(root render.RootID, key admission.Key) []definition {
-	others := []definition{}
-	for _, d := range s.governing[key] {
-		if slices.Contains(d.roots, root) {
-			return []definition{d}
+func (s *State) Visible(root render.RootID, key admission.Key) []Definition {
+	others := []Definition{}
+	for _, d := range s.Governing[key] {
+		if slices.Contains(d.Roots, root) {
+			return []Definition{d}
 		}
-		if len(d.roots) > 0 {
+		if len(d.Roots) > 0 {
 			others = append(others, d)
 		}
 	}
 	if len(others) > 0 {
 		return others
 	}
-	return s.governing[key][:min(1, len(s.governing[key]))]
+	return s.Governing[key][:min(1, len(s.Governing[key]))]
 }
 
 // objects are what root itself renders to.
-func (s *state) objects(root render.RootID) []*admission.Object {
+func (s *State) objects(root render.RootID) []*admission.Object {
 	if s == nil {
 		return nil
 	}
-	for _, r := range s.roots {
+	for _, r := range s.Roots {
 		if r.ID == root {
 			return r.Objects
 		}
@@ -143,28 +143,28 @@ func (s *state) objects(root render.RootID) []*admission.Object {
 
 // layersFor are the layers of root's look-ups: its own objects first where they
 // differ from what it would find without, then lead's, then everybody's.
-func (s *state) layersFor(root, lead render.RootID) []*admission.Index {
+func (s *State) layersFor(root, lead render.RootID) []*admission.Index {
 	layers := []*admission.Index{}
 	for _, first := range []render.RootID{root, lead} {
 		if first != (render.RootID{}) && s.differs(first) {
 			layers = append(layers, s.index(first))
 		}
 	}
-	return append(layers, s.shared, s.given)
+	return append(layers, s.Shared, s.Given)
 }
 
 // differs reports whether root defines an object that others are judged by in
 // another version than the one that is found first.
-func (s *state) differs(root render.RootID) bool {
+func (s *State) differs(root render.RootID) bool {
 	for _, o := range s.objects(root) {
-		if defs := s.governing[s.cluster.Key(o)]; len(defs) > 0 && !slices.Contains(defs[0].roots, root) {
+		if defs := s.Governing[s.Cluster.Key(o)]; len(defs) > 0 && !slices.Contains(defs[0].Roots, root) {
 			return true
 		}
 		if kinds.Of(o.GroupVersionKind().GroupKind()).Effect != kinds.Completes {
 			continue
 		}
-		r, ok := s.cluster.Resource(o.GroupVersionKind())
-		if ok && !change.Equal(s.cluster.Find(r, o.Namespace(), o.Name()), o) {
+		r, ok := s.Cluster.Resource(o.GroupVersionKind())
+		if ok && !change.Equal(s.Cluster.Find(r, o.Namespace(), o.Name()), o) {
 			return true
 		}
 	}
@@ -172,7 +172,7 @@ func (s *state) differs(root render.RootID) bool {
 }
 
 // index holds what root defines.
-func (s *state) index(root render.RootID) *admission.Index {
+func (s *State) index(root render.RootID) *admission.Index {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.own[root] == nil {
@@ -181,14 +181,14 @@ func (s *state) index(root render.RootID) *admission.Index {
 	return s.own[root]
 }
 
-// policiesSeen are the policies and bindings that root sees, every version.
-func (s *state) policiesSeen(root render.RootID) (policies, bindings []*admission.Object) {
-	for _, key := range s.policyKeys {
-		for _, d := range s.seen(root, key) {
+// VisiblePolicies are the policies and bindings that root sees, every version.
+func (s *State) VisiblePolicies(root render.RootID) (policies, bindings []*admission.Object) {
+	for _, key := range s.PolicyKeys {
+		for _, d := range s.Visible(root, key) {
 			if key.Kind == kinds.Policy.Kind {
-				policies = append(policies, d.object)
+				policies = append(policies, d.Object)
 			} else {
-				bindings = append(bindings, d.object)
+				bindings = append(bindings, d.Object)
 			}
 		}
 	}
@@ -199,12 +199,12 @@ func (s *state) policiesSeen(root render.RootID) (policies, bindings []*admissio
 // than one only when other roots define an object of the same name differently and
 // root itself does not define it: then each of them has its set, in which its own
 // version goes before those of others. The set is named by that root.
-func (s *state) policySets(root render.RootID) []policySet {
+func (s *State) policySets(root render.RootID) []policySet {
 	leads := []render.RootID{{}}
-	for _, key := range s.policyKeys {
-		if defs := s.seen(root, key); len(defs) > 1 {
+	for _, key := range s.PolicyKeys {
+		if defs := s.Visible(root, key); len(defs) > 1 {
 			for _, d := range defs {
-				leads = append(leads, d.roots...)
+				leads = append(leads, d.Roots...)
 			}
 		}
 	}
@@ -230,12 +230,12 @@ type policySet struct {
 	objects []*admission.Object
 }
 
-func (s *state) policiesLedBy(root, lead render.RootID) []*admission.Object {
+func (s *State) policiesLedBy(root, lead render.RootID) []*admission.Object {
 	objects := []*admission.Object{}
-	for _, key := range s.policyKeys {
-		defs := s.seen(root, key)
-		i := max(0, slices.IndexFunc(defs, func(d definition) bool { return slices.Contains(d.roots, lead) }))
-		objects = append(objects, defs[i].object)
+	for _, key := range s.PolicyKeys {
+		defs := s.Visible(root, key)
+		i := max(0, slices.IndexFunc(defs, func(d Definition) bool { return slices.Contains(d.Roots, lead) }))
+		objects = append(objects, defs[i].Object)
 	}
 	return objects
 }

@@ -1,4 +1,4 @@
-package scanner
+package target
 
 import (
 	"fmt"
@@ -35,8 +35,8 @@ func TestPairObjects(t *testing.T) {
 		configMap("", "once", "", "1"),
 	}
 	got := []string{}
-	for _, p := range pairObjects(admission.NewCluster(admission.ClusterOptions{}), base, head) {
-		got = append(got, fmt.Sprintf("%s %s%s same=%v", p.operation(), p.key, p.object().GenerateName(), p.same))
+	for _, p := range PairObjects(admission.NewCluster(admission.ClusterOptions{}), base, head) {
+		got = append(got, fmt.Sprintf("%s %s%s same=%v", p.Operation(), p.Key, p.Object().GenerateName(), p.Same))
 	}
 	want := []string{
 		"CREATE ConfigMap/default/new same=false",

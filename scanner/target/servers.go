@@ -1,0 +1,113 @@
+package target
+
+import (
+	"context"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
+	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/server"
+)
+
+// Servers are the API servers that decide the requests of a target. Roots that see the
+// same share them.
+type Servers struct {
+	Target  *Target
+	builder *server.Builder
+	// definitions are the CRDs of the head that differ from the base's: they are
+	// applied before the objects that need them.
+	definitions *admission.Index
+}
+
+func NewServers(t *Target, compiler *policy.Compiler) *Servers {
+	s := &Servers{Target: t, builder: server.NewBuilder(server.Options{User: t.User, Compiler: compiler})}
+	crds := []*admission.Object{}
+	for _, key := range t.Changed {
+		if defs := t.Head.Governing[key]; key.Kind == kinds.Definition.Kind && key.Group == kinds.Definition.Group && len(defs) > 0 {
+			crds = append(crds, defs[0].Object)
+		}
+	}
+	s.definitions = admission.NewIndex(crds)
+	return s
+}
+
+// everything returns the cluster that knows all kinds of the change, those of the head
+// before those of the base where their definitions differ.
+func (s *Servers) everything() *admission.Cluster {
+	t := s.Target
+	return s.builder.Cluster(s.definitions, t.Base.Shared, t.Base.Given, t.Head.Shared, t.Head.Given)
+}
+
+// RootReview is what decides the requests about the objects of one root, and how the
+// change affects it.
+type RootReview struct {
+	Root  render.RootID
+	Reach Reach
+	// Workloads is set when workloads are expanded into what their controllers create.
+	Workloads bool
+	// inForce has the policies of the base, proposed those of the head. They are the same
+	// when nothing that governs the root differs, or there is no base. before decides on
+	// the base's objects by the base alone.
+	InForce, Proposed, Before *server.Server
+	// refusals are the head's policies that an API server would not accept, before
+	// the change and after it.
+	RefusalsBefore, Refusals []policy.Refusal
+}
+
+// Review returns what decides the requests about a root's objects.
+func (s *Servers) Review(ctx context.Context, root render.RootID) *RootReview {
+	t := s.Target
+	r := &RootReview{Root: root}
+	r.Proposed, r.Refusals = s.server(ctx, t.Head, root, nil, nil)
+	r.InForce, r.Before, r.RefusalsBefore = r.Proposed, r.Proposed, r.Refusals
+	if t.Base == nil {
+		return r
+	}
+	if r.Reach = reachOf(root, t.Base, t.Head, t.Changed); r.Reach.Any {
+		r.Before, r.RefusalsBefore = s.server(ctx, t.Base, root, nil, nil)
+		r.InForce, _ = s.server(ctx, t.Base, root, []*admission.Index{s.definitions}, t.Head)
+	}
+	return r
+}
+
+// server returns the server with the policies of a state that a root sees. Objects of
+// first come before those of the state, objects of also after them.
+func (s *Servers) server(ctx context.Context, st *State, root render.RootID, first []*admission.Index, also *State) (*server.Server, []policy.Refusal) {
+	views, refusals := []server.View{}, []policy.Refusal{}
+	for _, set := range st.policySets(root) {
+		layers := slices.Concat(first, st.layersFor(root, set.lead))
+		if also != nil {
+			layers = append(layers, also.layersFor(root, set.lead)...)
+		}
+		loaded := s.builder.Load(ctx, st.Cluster, set.objects)
+		refusals = append(refusals, loaded.Refusals...)
+		views = append(views, server.View{Cluster: s.builder.Cluster(layers...), Policies: loaded.Set})
+	}
+	return s.builder.Server(views...), refusals
+}
+
+// Concerns reports whether the change concerns a pair: it differs, or what judges
+// it does.
+func (h *RootReview) Concerns(p Pair) bool {
+	if !p.Same {
+		return true
+	}
+	if !h.Reach.Any || kinds.IsPolicy(p.Object().GroupVersionKind().GroupKind()) {
+		return false
+	}
+	names, all := h.Reach.PoliciesFor(p.Key)
+	return all || len(names) > 0 && h.Proposed.MayMatch(names, p.Object(), p.Operation()) || h.concernsOffspring(p, names)
+}
+
+// concernsOffspring reports whether the change concerns what is created of an
+// object that did not change.
+func (h *RootReview) concernsOffspring(p Pair, names map[string]bool) bool {
+	resources := admission.GeneratedBy(p.Object().GroupVersionKind().GroupKind())
+	if !h.Workloads || len(resources) == 0 {
+		return false
+	}
+	return len(names) > 0 && h.Proposed.MayMatchCreated(resources, names) ||
+		h.Reach.Namespaces[p.Key.Namespace] && h.Proposed.Cluster().JudgesPods(p.Key.Namespace)
+}
