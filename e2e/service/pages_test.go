@@ -116,7 +116,7 @@ func (s *site) put(t *testing.T, scan queue.Scan) {
 // putReport gives a scan a report of the report package's tests.
 func (s *site) putReport(t *testing.T, id, name string) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", "report", "testdata", name+".json"))
+	data, err := os.ReadFile(filepath.Join("..", "..", "report", "format", "testdata", name+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +311,7 @@ func (v *viewer) downloads(dir string) {
 // downloaded waits for a file, which must be the report of scan 1.
 func (v *viewer) downloaded(file, name string) {
 	v.Helper()
-	source, err := os.Open(filepath.Join("..", "..", "report", "testdata", "change.json"))
+	source, err := os.Open(filepath.Join("..", "..", "report", "format", "testdata", "change.json"))
 	if err != nil {
 		v.Fatal(err)
 	}

@@ -164,7 +164,7 @@ func (s *site) await(id string, wanted func(queue.Scan) bool) queue.Scan {
 // putReport stores the report of a scan, one of the report package's tests.
 func (s *site) putReport(id, name string) []byte {
 	s.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", "report", "testdata", name+".json"))
+	data, err := os.ReadFile(filepath.Join("..", "..", "report", "format", "testdata", name+".json"))
 	if err != nil {
 		s.Fatal(err)
 	}

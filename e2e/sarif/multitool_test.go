@@ -1,6 +1,8 @@
-package format_test
+// Package sarif puts all SARIF that preadmit writes to the SARIF Multitool.
+package sarif
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -13,11 +15,15 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/scanner"
 )
 
 // multitool is the SARIF Multitool, which `make sarif` fetches.
 const multitool = "../../bin/sarif-multitool/package/Sarif.Multitool"
+
+// goldens are the golden reports.
+const goldens = "../../report/format/testdata"
 
 // TestMultitoolFindsNothing puts all SARIF there is - of golden reports, of lint, of
 // the scenarios - to the rules of the SARIF Multitool, those for GitHub included. Its
@@ -43,7 +49,7 @@ func TestMultitoolFindsNothing(t *testing.T) {
 
 	// That it finds nothing means something only if it can find.
 	broken := filepath.Join(dir, "broken.sarif")
-	text := strings.Replace(string(write(t, "sarif", read(t, "one"), zero)), `"startLine": 7`, `"startLine": 70`, 1)
+	text := strings.Replace(string(saved(t, filepath.Join(goldens, "one.json"))), `"startLine": 7`, `"startLine": 70`, 1)
 	if err := os.WriteFile(broken, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -63,28 +69,49 @@ func writeAllSARIF(t *testing.T, dir string) []string {
 		}
 		files = append(files, file)
 	}
-	for _, name := range reports(t) {
-		save("report-"+name, write(t, "sarif", read(t, name), zero))
-	}
-	lints, err := filepath.Glob("testdata/lint/*.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range lints {
-		var r report.LintReport
-		if data, err := os.ReadFile(file); err != nil || json.Unmarshal(data, &r) != nil || r.Kind != report.LintKind {
-			continue
+	for kind, pattern := range map[string]string{"report": "*.json", "lint": "lint/*.json"} {
+		found, err := filepath.Glob(filepath.Join(goldens, pattern))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no golden reports: %v", err)
 		}
-		save("lint-"+filepath.Base(file), writeLint(t, "sarif", &r, zero))
+		for _, file := range found {
+			if strings.HasSuffix(file, ".out.json") {
+				continue
+			}
+			save(kind+"-"+filepath.Base(file), saved(t, file))
+		}
 	}
 	scenarios, err := filepath.Glob("../../scanner/testdata/scenarios/*.txtar")
 	if err != nil || len(scenarios) == 0 {
 		t.Fatalf("no scenarios: %v", err)
 	}
 	for _, file := range scenarios {
-		save("scenario-"+filepath.Base(file), write(t, "sarif", scenario(t, file), zero))
+		var b bytes.Buffer
+		if err := format.Write(&b, "sarif", scenario(t, file), format.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		save("scenario-"+filepath.Base(file), b.Bytes())
 	}
 	return files
+}
+
+// saved is the SARIF of a report of scan or lint.
+func saved(t *testing.T, file string) []byte {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := report.Open(f)
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	var b bytes.Buffer
+	if err := format.WriteSaved(&b, "sarif", r, format.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }
 
 // scenario is the report of one of the scanner's scenarios.
