@@ -106,7 +106,7 @@ func stateFor(found *collection, definitions *replayed) []*admission.Object {
 	return state
 }
 
-// isDefinition tells whether other objects need the object to be there.
+// isDefinition reports whether other objects need the object to be there.
 func isDefinition(key admission.Key) bool {
 	return key.Group == "" && key.Kind == "Namespace" || key.Group == definitionKind.Group && key.Kind == definitionKind.Kind
 }

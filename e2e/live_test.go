@@ -51,7 +51,7 @@ func TestLive(t *testing.T) {
 }
 
 // wrongSuite copies a suite and turns a refusal of its record into the opposite. It
-// gives the directory and the right record.
+// returns the directory and the right record.
 func wrongSuite(t *testing.T) (dir string, record []byte) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "wrong")

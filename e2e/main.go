@@ -1,12 +1,3 @@
-// Conformance replays suites on a real kube-apiserver and compares: what the
-// server answers now with what is recorded, and preadmit's answers with both.
-//
-// Usage:
-//
-//	conformance -preadmit FILE [-apiserver FILE] [-update] [-objects DIR]... [SUITE...]
-//
-// It ends with 0 when everything agrees, with 1 when something differs, and with 2
-// when it could not be compared.
 package main
 
 import (
@@ -55,7 +46,7 @@ func (l *list) Set(s string) error {
 	return nil
 }
 
-// Main runs the command and gives its exit code.
+// Main runs the command and returns its exit code.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
 	if err != nil {

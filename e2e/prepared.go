@@ -62,7 +62,7 @@ func (c *conformance) prepared(ctx context.Context, r *replayed) error {
 // errNotAsAdmitted is why an object is not compared.
 var errNotAsAdmitted = errors.New("the object of the answer is not what policies see: of a kind that is not stored, or a version that is not")
 
-// answersAsAdmitted tells whether the server answers with the object as policies
+// answersAsAdmitted reports whether the server answers with the object as policies
 // see it. Reviews are answered and not stored; custom resources come back from the
 // version that is stored, pruned by it.
 func answersAsAdmitted(c *admission.Cluster, request *suite.Request) bool {
@@ -108,8 +108,8 @@ func (p *preparer) clusterOf(more ...*admission.Object) *admission.Cluster {
 // preparedObjects are those of a request as policies see them.
 type preparedObjects struct{ object, old map[string]any }
 
-// prepare gives the objects of a request as policies see them, and as a server
-// gives them back that stored them; nil when preadmit refuses the request.
+// prepare returns the objects of a request as policies see them, and as a server
+// returns them back that stored them; nil when preadmit refuses the request.
 func (p *preparer) prepare(ctx context.Context, ask admission.Ask) (*preparedObjects, error) {
 	cluster := p.cluster
 	if ask.OldObject != nil && ask.OldObject.GroupVersionKind().Kind == "Namespace" {
@@ -138,7 +138,7 @@ func (p *preparer) prepare(ctx context.Context, ask admission.Ask) (*preparedObj
 	return ours, err
 }
 
-// stored gives the object of a request as the server answers with it: read back
+// stored returns the object of a request as the server answers with it: read back
 // from its storage, which turns empty lists into none and defaults once more. Nil
 // for objects that are not of the main scheme, with which storage does nothing.
 func stored(request *admission.Request) (map[string]any, error) {
@@ -164,7 +164,7 @@ func stored(request *admission.Request) (map[string]any, error) {
 	return admission.Content(versioned)
 }
 
-// asJSON gives an object with the types that JSON has.
+// asJSON returns an object with the types that JSON has.
 func asJSON(object map[string]any) (map[string]any, error) {
 	data, err := json.Marshal(object)
 	if err != nil {
@@ -214,7 +214,7 @@ func compareValues(path string, server, ours any, all *[]pathDifference) {
 	}
 }
 
-// compareFields also tells a field that is null from one that is absent.
+// compareFields also distinguishes a null field from an absent one.
 func compareFields(path, name string, a, b map[string]any, all *[]pathDifference) {
 	x, inA := a[name]
 	y, inB := b[name]
@@ -232,7 +232,7 @@ func presence(is bool) any {
 }
 
 // neutral takes out what a server makes up: identity, times, and who manages which
-// fields; and gives the same name to addresses and ports that it allocates.
+// fields; and returns the same name to addresses and ports that it allocates.
 func neutral(o map[string]any) {
 	metadata, _ := o["metadata"].(map[string]any)
 	uid, _ := metadata["uid"].(string)

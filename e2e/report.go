@@ -34,7 +34,7 @@ func (r *report) count(s *suite.Suite) {
 
 func (r *report) differences() int { return r.ours + r.drifts + r.changed + r.failed }
 
-// unasked tells of a suite that the server could not be asked.
+// unasked lists a suite that could not be sent.
 func (r *report) unasked(name string, err error) {
 	r.failed++
 	fmt.Fprintf(r.w, "FAILED   %s: %v\n", name, err)
@@ -48,7 +48,7 @@ func (r *report) skip(err error) {
 	r.skipped[err.Error()]++
 }
 
-// failures tells what preadmit answers otherwise.
+// failures lists where preadmit answers differently.
 func (r *report) failures(name string, result *suite.Result) {
 	for _, f := range result.Failures {
 		request := f.Request
@@ -62,7 +62,7 @@ func (r *report) failures(name string, result *suite.Result) {
 	}
 }
 
-// drift tells what the server answers otherwise than it is recorded.
+// drift lists where the server answers differently from its record.
 func (r *report) drift(name string, d recordDifference) {
 	r.drifts++
 	request := d.request
@@ -99,7 +99,7 @@ func (r *report) summary(source string, took time.Duration) {
 		source, r.suites, r.requests, r.objects, r.ours, r.drifts, r.chance, r.changed, r.failed, took.Seconds())
 }
 
-// object tells how an object that policies see differs.
+// object lists how an object that policies see differs.
 func (r *report) object(name string, differences []pathDifference) {
 	r.changed++
 	for _, d := range differences {

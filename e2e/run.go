@@ -25,7 +25,7 @@ type conformance struct {
 
 // replayed is a suite with the server's answers.
 type replayed struct {
-	// name tells of the suite in the report.
+	// name is the name of the suite in the report.
 	name string
 	*suite.Suite
 	record *replay.Record
@@ -35,7 +35,7 @@ type replayed struct {
 	generated bool
 }
 
-// run compares all and gives the number of differences.
+// run compares all and returns the number of differences.
 func (o *options) run(ctx context.Context, stdout, stderr io.Writer) (differences int, err error) {
 	began := time.Now()
 	binaries, err := live.FindBinaries(o.apiServer)
@@ -153,7 +153,7 @@ func (c *conformance) compare(ctx context.Context, all []*replayed) error {
 	return nil
 }
 
-// unasked tells of requests that the server could not be asked. preadmit must not
+// unasked lists requests that could not be sent. preadmit must not
 // pretend to know the answer.
 func (c *conformance) unasked(r *replayed, now *suite.Result) {
 	for i := range now.Verdicts {

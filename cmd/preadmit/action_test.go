@@ -286,7 +286,7 @@ func TestActionAbandons(t *testing.T) {
 }
 
 // TestActionCheckRunEnds: whatever keeps a report from being published, no check run
-// stays in progress, and the log tells of it also when the verdict ends the run.
+// stays in progress, and the log says so also when the verdict ends the run.
 func TestActionCheckRunEnds(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
 	f.checkout(f.Merge)

@@ -101,7 +101,7 @@ func TestActionFileInputs(t *testing.T) {
 	}
 }
 
-// TestActionDocumentation: docs/action.md tells every input and output, and no other.
+// TestActionDocumentation: docs/action.md has every input and output, and no other.
 func TestActionDocumentation(t *testing.T) {
 	a := readActionFile(t)
 	text := readDocument(t)

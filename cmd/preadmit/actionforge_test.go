@@ -108,7 +108,7 @@ func (f *forge) remote() string {
 	return strings.Replace(f.git.URL, "://", "://x-access-token:secret@", 1) + "/octo/shop"
 }
 
-// event sets the event that the runner tells of.
+// event sets the event of the runner.
 func (f *forge) event(name, ref, sha string, payload map[string]any) {
 	f.t.Helper()
 	f.env["GITHUB_EVENT_NAME"], f.env["GITHUB_REF"], f.env["GITHUB_SHA"] = name, ref, sha

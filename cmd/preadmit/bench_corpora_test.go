@@ -80,7 +80,7 @@ func cloneBundle(b *testing.B, bundle string) bundled {
 	return r
 }
 
-// scan runs a scan and gives the processor time it took.
+// scan runs a scan and returns the processor time it took.
 func (r bundled) scan(b *testing.B, binary string, args ...string) time.Duration {
 	b.Helper()
 	cmd := exec.Command(binary, args...)
@@ -153,7 +153,7 @@ func (r bundled) affected(b *testing.B, base, head string) (roots affectedRoots)
 	return roots
 }
 
-// render renders the roots with krusty in a process of its own, and gives the
+// render renders the roots with krusty in a process of its own, and returns the
 // processor time it took.
 func (roots affectedRoots) render(b *testing.B) time.Duration {
 	b.Helper()

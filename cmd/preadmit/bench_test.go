@@ -178,7 +178,7 @@ spec: {policyName: policy-%[1]d.example.com, validationActions: [Deny]}
 	return b.String()
 }
 
-// benchTheme gives the 5 validations of a policy.
+// benchTheme returns the 5 validations of a policy.
 func benchTheme(theme, n int) []string {
 	const containers = "object.spec.template.spec.containers"
 	switch theme {

@@ -64,7 +64,7 @@ func checkDocument(t *testing.T, file string) int {
 
 func consoleBlocks() *regexp.Regexp { return regexp.MustCompile("(?ms)^```console\n.*?^```$") }
 
-// runConsole runs a command line in process and gives what it prints, streams
+// runConsole runs a command line in process and returns what it prints, streams
 // mixed as on a terminal. `echo $?` after a command line shows its exit code.
 func runConsole(t *testing.T, line string) string {
 	line, echo := strings.CutSuffix(line, "; echo $?")

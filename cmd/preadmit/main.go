@@ -1,5 +1,3 @@
-// Command preadmit tells what a cluster's API server will say to a change of a
-// GitOps repository, without a cluster.
 package main
 
 import (

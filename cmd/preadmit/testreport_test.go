@@ -222,7 +222,7 @@ func TestJUnitShape(t *testing.T) {
 	}
 }
 
-// checkElement gives the attributes of an element.
+// checkElement returns the attributes of an element.
 func checkElement(t *testing.T, parent string, e xml.StartElement) map[string]string {
 	t.Helper()
 	name, shape := e.Name.Local, junitShape()

@@ -147,7 +147,7 @@ func configMap(name, key string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: shop}\ndata:\n  %s: \"1\"\n", name, key)
 }
 
-// event runs a workflow for an event and tells whether it succeeded.
+// event runs a workflow for an event and reports whether it succeeded.
 func (r *runner) event(workflow int, name, ref, sha string, payload map[string]any) bool {
 	r.t.Helper()
 	dir := r.t.TempDir()
@@ -321,8 +321,8 @@ func testQueue(r *runner) {
 }
 
 // testPublishing: the token of the first workflow may only read, the second's may write.
-// That action.yml passes the outputs on is not seen here: act gives those of an inner
-// step to the outer one in any case. TestActionFile in cmd/preadmit looks at that.
+// That action.yml passes the outputs on is not checked here: act passes those of an inner
+// step to the outer one in any case. TestActionFile in cmd/preadmit checks that.
 func testPublishing(r *runner) {
 	r.api.Set(func(c *githubtest.Config) { c.ReadOnly = true })
 	r.want("success", r.pullRequest(judging), false)

@@ -38,7 +38,7 @@ type imageConfig struct {
 	}
 }
 
-// TestImage looks at the image that `make image` made, and runs what is in it: with no
+// TestImage checks the image that `make image` made, and runs what is in it: with no
 // other file, as the user it is made for.
 func TestImage(t *testing.T) {
 	archive := filepath.Join(repository(t), "bin", "preadmit.oci.tar")

@@ -32,7 +32,7 @@ func archive() string {
 	return fmt.Sprintf("preadmit_%s_%s_%s.tar.gz", strings.TrimPrefix(tag, "v"), runtime.GOOS, runtime.GOARCH)
 }
 
-// release makes a release of a program, and gives its directory and the checksum of
+// release makes a release of a program, and returns its directory and the checksum of
 // the archive.
 func release(t *testing.T, program string) (dir, checksum string) {
 	t.Helper()
@@ -152,7 +152,7 @@ func TestInstall(t *testing.T) {
 	})
 }
 
-// install runs the script of the Action and gives the program that it says.
+// install runs the script of the Action and returns the program that it names.
 func install(t *testing.T, dir, version, checksum, binary string) (program, log string, err error) {
 	t.Helper()
 	output := filepath.Join(t.TempDir(), "output")

@@ -1,6 +1,3 @@
-// Package browser looks at HTML pages in Chromium as readers do: in light and in dark, on
-// a wide screen and on a telephone, and with the eyes of a tool for accessibility. Its
-// tests look at preadmit's HTML reports.
 package browser
 
 import (
@@ -25,7 +22,7 @@ import (
 //go:embed checks.js
 var checks string
 
-// A View is a way to look at a page: light or dark, on a screen of some width.
+// A View is a way to show a page: light or dark, on a screen of some width.
 type View struct {
 	Name   string
 	Scheme string
@@ -85,7 +82,7 @@ func (c *Complaints) All() []string {
 	return c.list
 }
 
-// Listen hears of requests for URLs other than those that begin as the page's own, and of
+// Listen records requests for URLs other than those that begin as the page's own, and of
 // errors.
 func Listen(t *testing.T, tab context.Context, own string) *Complaints {
 	t.Helper()

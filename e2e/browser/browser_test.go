@@ -76,7 +76,7 @@ func look(t *testing.T, browser context.Context, file, name string, v View) {
 	}
 	Examine(t, tab, "unfolded")
 	Shoot(t, tab, name+"-"+v.Name+"-unfolded")
-	if v.Width > 400 { // what it looks at does not depend on the width
+	if v.Width > 400 { // its checks do not depend on the width
 		Axe(t, tab)
 	}
 	for _, text := range heard.All() {

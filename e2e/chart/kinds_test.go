@@ -54,7 +54,7 @@ func TestCustomKinds(t *testing.T) {
 	}
 }
 
-// scan runs preadmit and gives what it found, and what it could not judge.
+// scan runs preadmit and returns what it found, and what it could not judge.
 func scan(t *testing.T, preadmit string, args []string) []string {
 	t.Helper()
 	out, err := exec.Command(preadmit, args...).Output()
@@ -95,7 +95,7 @@ func build(t *testing.T) string {
 	return program
 }
 
-// download gives the directory of a module. Where there is no network, the test is skipped.
+// download returns the directory of a module. Where there is no network, the test is skipped.
 func download(t *testing.T, module string) string {
 	t.Helper()
 	cmd := exec.Command("go", "mod", "download", "-json", module)

@@ -11,7 +11,7 @@ import (
 	"helm.sh/helm/v3/pkg/engine"
 )
 
-// Render gives what `helm template preadmit dir --namespace preadmit` gives for values:
+// Render returns what `helm template preadmit dir --namespace preadmit` gives for values:
 // the text of each template that is not empty, in the order of their names, and the notes.
 // Values that the chart's schema refuses are an error.
 func Render(dir string, values map[string]any) (manifests, notes string, err error) {

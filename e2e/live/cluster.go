@@ -1,7 +1,3 @@
-// Package live runs real kube-apiservers on the loopback interface: an etcd, a
-// server under test, and beside it, on the same etcd, one that asks no
-// ValidatingAdmissionPolicy. Through the second one the state is made as a test
-// needs it, whatever the policies under test say to that.
 package live
 
 import (
@@ -25,8 +21,8 @@ const startTimeout = 2 * time.Minute
 
 // Cluster is etcd with its two API servers.
 type Cluster struct {
-	// Setup asks no ValidatingAdmissionPolicy; Tested has the default plugins but for
-	// ServiceAccount, which needs the controller manager.
+	// Setup evaluates no ValidatingAdmissionPolicy. Tested is the server under test; it has
+	// the default plugins except ServiceAccount, which needs the controller manager.
 	Setup, Tested *Server
 
 	binaries Binaries

@@ -95,7 +95,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String gives whole lines.
+// String returns whole lines.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -106,7 +106,7 @@ func (t *tail) String() string {
 	return string(data)
 }
 
-// freeAddress gives an address of the loopback interface that nobody listens on.
+// freeAddress returns a free address of the loopback interface.
 func freeAddress() (host string, port int, err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

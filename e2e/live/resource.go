@@ -63,7 +63,7 @@ func (s *Server) Place(ctx context.Context, o *admission.Object) (Place, error) 
 	return p, nil
 }
 
-// Discovers tells whether the server's discovery has the resource of a collection's
+// Discovers reports whether the server's discovery has the resource of a collection's
 // path, as "/apis/apps/v1/deployments".
 func (s *Server) Discovers(ctx context.Context, collection string) (bool, error) {
 	root, name := path.Split(collection)

@@ -60,7 +60,7 @@ type Answer struct {
 	auditID string
 }
 
-// OK tells whether the server did as asked.
+// OK reports whether the server did as asked.
 func (a *Answer) OK() bool { return a.Code < http.StatusBadRequest }
 
 // Status is the status object of a refusal.
@@ -168,7 +168,7 @@ func decode(a *Answer, into any) error {
 	return json.Unmarshal(a.Body, into)
 }
 
-// ready tells whether the server serves. First it makes the client, as soon as
+// ready reports whether the server serves. First it makes the client, as soon as
 // the server has written its certificate.
 func (s *Server) ready(ctx context.Context) error {
 	if s.client == nil {

@@ -100,7 +100,7 @@ func (a *App) WebhookSecret() string {
 	return a.opts.WebhookSecret
 }
 
-// RotateKey makes another private key for the App, and gives it as PEM. The one before
+// RotateKey makes another private key for the App, and returns it as PEM. The one before
 // is not taken any more.
 func (a *App) RotateKey() ([]byte, error) {
 	key, err := generateKey()

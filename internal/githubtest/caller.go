@@ -70,7 +70,7 @@ func (s *Server) client(r *http.Request) *App {
 	return s.apps[i]
 }
 
-// granted tells whether a token has one of the permissions in "a: read|b: read".
+// granted reports whether a token has one of the permissions in "a: read|b: read".
 func (c *caller) granted(needs string) bool {
 	for need := range strings.SplitSeq(needs, "|") {
 		name, level, _ := strings.Cut(need, ": ")
@@ -87,7 +87,7 @@ func atLeast(has, needed string) bool {
 	return slices.Index(order, has) >= slices.Index(order, needed)
 }
 
-// sees tells whether a repository is there at all for who asks. GitHub lets an
+// sees reports whether a repository is there at all for who asks. GitHub lets an
 // installation token read public repositories anywhere; here one that asks outside of
 // what it was narrowed to finds nothing, so that a test notices.
 func (s *Server) sees(who *caller, repo *repository) bool {
@@ -104,13 +104,13 @@ func (s *Server) sees(who *caller, repo *repository) bool {
 	return false
 }
 
-// installedOn tells whether an App has a repository: the tokens of its users are good
+// installedOn reports whether an App has a repository: the tokens of its users are good
 // for no other private ones.
 func (s *Server) installedOn(app *App, repo *repository) bool {
 	return slices.ContainsFunc(s.installed, func(in *installation) bool { return in.app == app && in.covers(repo) })
 }
 
-// bot tells whether a caller is an App.
+// bot reports whether a caller is an App.
 func (c *caller) bot() bool { return strings.HasSuffix(c.login, "[bot]") }
 
 // slug is the App a caller acts for.

@@ -66,7 +66,7 @@ func (s *Server) CheckRuns() []CheckRun {
 	return out
 }
 
-// AddCheckRun puts a check run of any app there, and gives its ID.
+// AddCheckRun puts a check run of any app there, and returns its ID.
 func (s *Server) AddCheckRun(run CheckRun) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

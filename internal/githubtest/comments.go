@@ -36,7 +36,7 @@ func (s *Server) Comments() []Comment {
 	return out
 }
 
-// AddComment puts a comment there, telling nobody, and gives its ID.
+// AddComment puts a comment there, telling nobody, and returns its ID.
 func (s *Server) AddComment(c Comment) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -126,7 +126,7 @@ func bare(v any, parent string) any {
 	return v
 }
 
-// prose tells whether a key holds text for people.
+// prose reports whether a key holds text for people.
 func prose(key string) bool {
 	return slices.Contains([]string{"description", "example", "examples", "externalDocs", "summary", "tags"}, key) ||
 		strings.HasPrefix(key, "x-")

@@ -27,7 +27,7 @@ type installation struct {
 	left        int // requests of the present hour; -1: not counted down
 }
 
-// covers tells whether a repository belongs to an installation.
+// covers reports whether a repository belongs to an installation.
 func (i *installation) covers(r *repository) bool {
 	return !r.deleted && r.Owner == i.account && (i.repos == nil || slices.Contains(i.repos, r))
 }
@@ -85,7 +85,7 @@ func (i *Installation) Uninstall() error {
 	})
 }
 
-// AddRepositories gives the installation more repositories, and tells so.
+// AddRepositories returns the installation more repositories, and tells so.
 func (i *Installation) AddRepositories(repos ...*Repository) error {
 	return i.server.act(func() error {
 		var added []*repository
@@ -223,7 +223,7 @@ func (s *Server) userRepositories(q *query) answer {
 	return listed(s, q.r, "repositories", list)
 }
 
-// count takes a request from an installation's hour, and tells whether none was left.
+// count takes a request from an installation's hour, and reports whether none was left.
 func (s *Server) count(who *caller) (spent bool, header http.Header) {
 	if who.kind != asInstallation {
 		return false, nil

@@ -85,7 +85,7 @@ func (m *appManifest) complaint() string {
 	return ""
 }
 
-// convertManifest gives the credentials of a new App for its code, once.
+// convertManifest returns the credentials of a new App for its code, once.
 func (s *Server) convertManifest(q *query) answer {
 	c := s.codes[q.params["code"]]
 	if c == nil || !c.manifest || s.config.Now().After(c.expires) {

@@ -83,7 +83,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, withQuery(redirect, back), http.StatusFound)
 }
 
-// keep gives the name of a code.
+// keep returns the name of a code.
 func (s *Server) keep(c *code) string {
 	sum := sha256.Sum256([]byte(time.Duration(s.name()).String()))
 	name := base64.RawURLEncoding.EncodeToString(sum[:15])
@@ -113,7 +113,7 @@ func (s *Server) choose(w http.ResponseWriter, r *http.Request) {
 	_ = page.Execute(w, map[string]any{"Logins": logins, "Query": template.URL(r.URL.RawQuery)}) // the client's loss
 }
 
-// exchange gives a user's token for a code. Like GitHub it answers 200 when it refuses.
+// exchange returns a user's token for a code. Like GitHub it answers 200 when it refuses.
 func (s *Server) exchange(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// follow asks a page, and gives the query it redirects back with.
+// follow asks a page, and returns the query it redirects back with.
 func (w *world) follow(address string) (int, url.Values, string) {
 	w.t.Helper()
 	c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

@@ -63,7 +63,7 @@ func (r *repository) removePull(number int) {
 	r.pulls = slices.DeleteFunc(r.pulls, func(p *pull) bool { return p.number == number })
 }
 
-// OpenPull opens a pull request, tells so, and gives its number.
+// OpenPull opens a pull request, tells so, and returns its number.
 func (r *Repository) OpenPull(o PullOptions) (number int, err error) {
 	err = r.server.act(func() error {
 		p := &pull{

@@ -109,7 +109,7 @@ func (s *Server) pullsOfCommit(q *query) answer {
 	return listed(s, q.r, "", list)
 }
 
-// has tells whether a commit is in the head and not in the base.
+// has reports whether a commit is in the head and not in the base.
 func (p *pull) has(sha string) bool {
 	in := func(branch string) bool {
 		_, err := p.repo.git("merge-base", "--is-ancestor", sha, branch)

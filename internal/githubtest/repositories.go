@@ -123,7 +123,7 @@ func (r *Repository) Fork(owner string) (*Repository, error) {
 // Delete makes a repository vanish. Pull requests from it stay, with a null repository.
 func (r *Repository) Delete() { r.server.locked(func() { r.repo.deleted = true }) }
 
-// Rename gives a repository another name; its ID stays.
+// Rename returns a repository another name; its ID stays.
 func (r *Repository) Rename(name string) { r.server.locked(func() { r.repo.Name = name }) }
 
 // SetDefaultBranch makes another branch the default one, as renaming it does too.

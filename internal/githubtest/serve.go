@@ -142,7 +142,7 @@ func notFound() answer { return message(http.StatusNotFound, "Not Found") }
 
 func ok(body any) answer { return answer{status: http.StatusOK, body: body} }
 
-// page gives the part of a list that was asked for, with a Link header.
+// page returns the part of a list that was asked for, with a Link header.
 func page[T any](s *Server, r *http.Request, list []T) ([]T, http.Header) {
 	number := func(name string, fallback int) int {
 		if n, err := strconv.Atoi(r.URL.Query().Get(name)); err == nil && n > 0 {

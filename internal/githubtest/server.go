@@ -1,18 +1,3 @@
-// Package githubtest is a GitHub for tests: a server on the loopback interface with
-// repositories that are real git repositories, pull requests, check runs, comments, SARIF
-// uploads, and GitHub Apps with their installations, tokens, webhooks and logins. It
-// enforces who may do what, and GitHub's limits, and holds every request and every answer
-// of its own against GitHub's OpenAPI description. Tests script failures with Intercept.
-//
-// There are two ways to use it. With New alone there is one repository without git, the
-// pull request 7, and one token that may do everything in it, as that of a workflow.
-// AddRepository, AddApp and Install make a world of Apps: then a request may do what its
-// token may. What a test does to the world - Push, OpenPull, Comment - is told to the
-// Apps by webhooks, which have been delivered, or have failed, when the method returns.
-//
-// What it enforces beyond the description is what GitHub is known to answer: sizes in
-// bytes, 64 KB of annotations, columns within a line, check runs of other apps, and the
-// refusals of App tokens.
 package githubtest
 
 import (
@@ -104,7 +89,7 @@ type Request struct {
 	By string
 }
 
-// Writes tells whether a request asks for a change of what people see: git's questions
+// Writes reports whether a request asks for a change of what people see: git's questions
 // and those for a token do not.
 func (r Request) Writes() bool {
 	return r.Method != http.MethodGet && r.Path != "/graphql" && !strings.Contains(r.Path, ".git/") && !strings.HasSuffix(r.Path, "/access_tokens")

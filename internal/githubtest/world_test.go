@@ -54,7 +54,7 @@ func newReceiver(t *testing.T) *receiver {
 	return h
 }
 
-// take gives what came since the last time, as "event" or "event.action".
+// take returns what came since the last time, as "event" or "event.action".
 func (h *receiver) take(t *testing.T) (names []string, events []any) {
 	t.Helper()
 	h.mu.Lock()
