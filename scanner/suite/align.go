@@ -7,12 +7,12 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// Align gives our verdict as the recorded one words it, where both are answers of
-// the same server: policies, bindings and selected params have no order there,
-// so which denial it names, which failure the audit annotation keeps, and in what
-// order it warns and joins values is chance. So is the order of errors found by
-// walking a map, as of labels and of a custom resource. They agree when the result equals
-// the recorded verdict.
+// Align returns our verdict with the random choices of the recorded one. A server has no
+// order of policies, bindings and selected params: which denial it names, which failure
+// the audit annotation has, and the order of warnings and of joined values are random. So
+// is the order of errors that are found by iterating over a map, such as the labels or
+// the fields of a custom resource. The verdicts agree if the result is equal to the
+// recorded one.
 func Align(recorded, ours Verdict) Verdict {
 	for _, d := range ours.denials {
 		if d.fits(&recorded) {
@@ -37,14 +37,15 @@ func Align(recorded, ours Verdict) Verdict {
 	return ours
 }
 
-// fits tells whether a refusal is the recorded one, as far as that is stated.
+// fits reports whether a refusal has the stated fields of the recorded verdict.
 func (r refusal) fits(recorded *Verdict) bool {
 	return (!recorded.stated.has("code") || recorded.Code == r.code) &&
 		(!recorded.stated.has("reason") || recorded.Reason == r.reason) &&
 		(!recorded.stated.has("message") || recorded.Message == r.message)
 }
 
-// sameErrors tells whether two refusals of an object list the same errors.
+// sameErrors reports whether two refusals of an object list the same errors, in any
+// order.
 func sameErrors(ours, recorded string) bool {
 	for _, refused := range []string{" is invalid: [", " is forbidden: ["} {
 		what, errs, ok := strings.Cut(ours, refused)
@@ -56,6 +57,7 @@ func sameErrors(ours, recorded string) bool {
 	return false
 }
 
+// sameAnnotation reports whether a server may give either value to an annotation.
 func sameAnnotation(key, ours, recorded string, failures []string) bool {
 	if key == policy.FailureAnnotation {
 		return slices.Contains(failures, recorded)
@@ -63,6 +65,7 @@ func sameAnnotation(key, ours, recorded string, failures []string) bool {
 	return sameElements(strings.Split(ours, ", "), strings.Split(recorded, ", "))
 }
 
+// sameElements reports whether two lists are equal but for their order.
 func sameElements(a, b []string) bool {
 	a, b = slices.Clone(a), slices.Clone(b)
 	slices.Sort(a)

@@ -50,7 +50,7 @@ func readRequests(path string, data []byte) (*fields, *requestsDocument, error) 
 	return f, document, f.Err()
 }
 
-// name wants a name that no other entry has.
+// name checks that an entry has a name that no other entry has.
 func (f *fields) name(key, name string, lines map[string]int) {
 	switch line, repeated := lines[name]; {
 	case name == "":
@@ -71,19 +71,19 @@ func (f *fields) request(key string, r *Request) {
 	f.object(key+".oldObject", r.OldObject)
 }
 
-// operation wants the objects that the operation has.
+// operation checks that a request has the objects of its operation.
 func (f *fields) operation(key string, r *Request) {
 	object, old := key+".object", key+".oldObject"
 	switch k8sadmission.Operation(r.Operation) {
 	case k8sadmission.Create:
-		f.wanted(object, r.Object, "a CREATE needs the object to create")
-		f.unwanted(old, r.OldObject, "a CREATE has no oldObject; an UPDATE has")
+		f.required(object, r.Object, "a CREATE needs the object to create")
+		f.forbidden(old, r.OldObject, "a CREATE has no oldObject; an UPDATE has")
 	case k8sadmission.Update:
-		f.wanted(object, r.Object, "an UPDATE needs the object as it is to be")
-		f.wanted(old, r.OldObject, "an UPDATE needs the object as it was")
+		f.required(object, r.Object, "an UPDATE needs the object as it is to be")
+		f.required(old, r.OldObject, "an UPDATE needs the object as it was")
 	case k8sadmission.Delete:
-		f.unwanted(object, r.Object, "a DELETE has no object; what is deleted is its oldObject")
-		f.wanted(old, r.OldObject, "a DELETE needs the object to delete")
+		f.forbidden(object, r.Object, "a DELETE has no object; what is deleted is its oldObject")
+		f.required(old, r.OldObject, "a DELETE needs the object to delete")
 	case "":
 		f.Fail(key+".operation", "required: CREATE, UPDATE or DELETE")
 	default:
@@ -91,19 +91,21 @@ func (f *fields) operation(key string, r *Request) {
 	}
 }
 
-func (f *fields) wanted(key string, object map[string]any, why string) {
+// required checks that an object is written.
+func (f *fields) required(key string, object map[string]any, why string) {
 	if object == nil {
 		f.Fail(key, "required: %s", why)
 	}
 }
 
-func (f *fields) unwanted(key string, object map[string]any, why string) {
+// forbidden checks that an object is not written.
+func (f *fields) forbidden(key string, object map[string]any, why string) {
 	if object != nil {
 		f.Fail(key, "%s", why)
 	}
 }
 
-// object wants what no request can be formed without.
+// object checks that an object has what every request needs.
 func (f *fields) object(key string, object map[string]any) {
 	if object == nil {
 		return
@@ -151,7 +153,7 @@ func (f *fields) policyError(key string, e *PolicyError, record bool) {
 	}
 }
 
-// stated are the fields of a type written in the mapping key. A record states all.
+// stated returns the fields of a type that the mapping key has. A record states all.
 func (f *fields) stated(key string, t reflect.Type, record bool) stated {
 	if record {
 		return nil

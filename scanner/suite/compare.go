@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Difference is a field that is not as expected. A value is nil where the field is
-// absent on that side.
+// Difference is a field that is not as expected. A value is nil if the field is absent
+// on that side.
 type Difference struct {
 	// Field is allowed, message, warnings, auditAnnotations['key'] and so on; of
 	// policyErrors it names the entry: policyErrors[ValidatingAdmissionPolicy/name].
@@ -15,9 +15,9 @@ type Difference struct {
 	Actual   any    `json:"actual,omitempty"`
 }
 
-// diffVerdicts compares what want states. Where the server chooses at random, any
-// of its answers will do (Align). What could not be judged differs from everything
-// but an entry that says so.
+// diffVerdicts compares the fields that want states. Where the server chooses at random,
+// each of its choices is as expected (Align). A verdict that is indeterminate differs
+// unless want states that.
 func diffVerdicts(want *Verdict, got Verdict) []Difference {
 	got = Align(*want, got)
 	if len(got.Indeterminate) > 0 && len(want.Indeterminate) == 0 {
@@ -44,7 +44,7 @@ func diff(field string, want, got reflect.Value) *Difference {
 	return &Difference{Field: field, Expected: orAbsent(want), Actual: orAbsent(got)}
 }
 
-// isEmpty: an empty list and none are the same.
+// isEmpty reports whether a value is absent or empty, which is the same in a verdict.
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Map:
@@ -53,7 +53,7 @@ func isEmpty(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-// orAbsent is nil for empty values; false is a value.
+// orAbsent returns a value, nil if it is empty. False is not empty.
 func orAbsent(v reflect.Value) any {
 	if v.Kind() != reflect.Bool && isEmpty(v) {
 		return nil
@@ -61,8 +61,8 @@ func orAbsent(v reflect.Value) any {
 	return v.Interface()
 }
 
-// diffPolicyErrors pairs refusals by kind and name. They are compared even when
-// expected.yaml has none: a policy that is not there judges nothing.
+// diffPolicyErrors compares refusals by kind and name, also if expected.yaml has none: a
+// policy that is refused has no effect.
 func diffPolicyErrors(want, got []PolicyError) []Difference {
 	var all []Difference
 	rest := map[string][]PolicyError{}

@@ -12,33 +12,33 @@ import (
 	"github.com/preadmit/preadmit/scanner/server"
 )
 
-// Explanation is a decision against a request and what it was made from.
+// Explanation is a decision against a request, with the values that led to it.
 type Explanation struct {
 	Policy  string `json:"policy"`
 	Binding string `json:"binding,omitempty"`
 	// Param is namespace/name of the param, or its name.
 	Param string `json:"param,omitempty"`
-	// Validation is the index in spec.validations, -1 when the failure is not that of
-	// a validation.
+	// Validation is the index in spec.validations. It is -1 if no validation failed.
 	Validation int          `json:"validation"`
 	Cause      policy.Cause `json:"cause"`
 	Actions    []string     `json:"actions"`
-	// Message is what the server says after "denied request: ".
+	// Message is the text of the server after "denied request: ".
 	Message    string `json:"message"`
 	Expression string `json:"expression,omitempty"`
-	// Values are what the expression read, at most 20; MoreValues tells of others.
+	// Values are the values that the expression read, at most 20. MoreValues is set if
+	// there are more.
 	Values     []Value `json:"values,omitempty"`
 	MoreValues bool    `json:"moreValues,omitempty"`
 }
 
-// Value is what an expression read.
+// Value is a value that an expression read.
 type Value struct {
 	// Path is like object.spec.containers[0].image.
 	Path string `json:"path"`
-	// Value is JSON text, cut after 200 bytes; what a Secret holds is masked. Empty
-	// when nothing is there.
+	// Value is JSON text, cut after 200 bytes. Values of a Secret are masked. It is empty
+	// if the field is missing.
 	Value string `json:"value,omitempty"`
-	// Missing: nothing is there.
+	// Missing is set if the field does not exist.
 	Missing bool `json:"missing,omitempty"`
 }
 
@@ -90,7 +90,7 @@ func paramName(o *admission.Object) string {
 	return o.Namespace() + "/" + o.Name()
 }
 
-// valueText is a value as JSON, cut where it gets long.
+// valueText returns a value as JSON, cut after maxValueBytes.
 func valueText(r policy.Reading) string {
 	if r.Missing {
 		return ""

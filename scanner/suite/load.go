@@ -13,13 +13,13 @@ import (
 	"github.com/preadmit/preadmit/internal/strictyaml"
 )
 
-// Load reads the suite at the top of a file system. Paths of policies cannot
-// leave it.
+// Load reads the suite at the top of a file system. Paths of policies cannot be outside of
+// it.
 func Load(fsys fs.FS) (*Suite, error) {
 	return (&loader{fsys: fsys, dir: "."}).load()
 }
 
-// Open reads the suite of a directory. Mistakes of its files are *strictyaml.Error, joined.
+// Open reads the suite of a directory. Mistakes in its files are *strictyaml.Error, joined.
 func Open(dir string) (*Suite, error) {
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
@@ -43,11 +43,11 @@ func Open(dir string) (*Suite, error) {
 type loader struct {
 	fsys fs.FS
 	dir  string
-	// shown is dir in messages.
+	// shown is the name of dir in messages.
 	shown string
 }
 
-// show is how messages name a path below the suite, or beside it.
+// show returns the name of a file of the suite in messages.
 func (l *loader) show(name string) string { return path.Join(l.shown, name) }
 
 func (l *loader) load() (*Suite, error) {
@@ -74,7 +74,7 @@ func (l *loader) load() (*Suite, error) {
 	return s, nil
 }
 
-// read reads a file of the suite. The error names it as the user does.
+// read reads a file of the suite. Its error names the file as the user does.
 func (l *loader) read(name string) ([]byte, error) {
 	data, err := fs.ReadFile(l.fsys, path.Join(l.dir, name))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -98,10 +98,10 @@ func (l *loader) expected(requests []Request) (*Expected, error) {
 	return readExpected(l.show(ExpectedFile), data, requests)
 }
 
-// Find gives the directories of the suites in dir: itself, and those below it at
-// any depth but for hidden directories, in the order of names. The error is an
-// *strictyaml.Error when there is none, or when a directory looks like a suite without
-// requests.
+// Find returns the directories with suites: dir itself and those below it at any depth,
+// in the order of their names, without hidden directories. The error is a
+// *strictyaml.Error if there is no suite, or if a directory has the files of a suite but
+// no requests.
 func Find(dir string) ([]string, error) {
 	tree := os.DirFS(dir)
 	var found []string

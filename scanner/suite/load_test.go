@@ -9,8 +9,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// tree makes a file system of a txtar archive.
-func tree(archive string) fstest.MapFS {
+// suiteTree makes a file system of a txtar archive.
+func suiteTree(archive string) fstest.MapFS {
 	fsys := fstest.MapFS{}
 	for _, f := range txtar.Parse([]byte(archive)).Files {
 		fsys[f.Name] = &fstest.MapFile{Data: f.Data}
@@ -92,7 +92,7 @@ requests:
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := Load(tree(test.archive))
+			_, err := Load(suiteTree(test.archive))
 			if err == nil {
 				t.Fatalf("no error, want %s", test.want)
 			}
@@ -104,7 +104,7 @@ requests:
 }
 
 func TestLoadPolicyPaths(t *testing.T) {
-	s, err := Load(tree(`-- requests.yaml --
+	s, err := Load(suiteTree(`-- requests.yaml --
 policies: [one.json, more]
 requests:
 - &first {name: a, operation: CREATE, object: {apiVersion: v1, kind: ConfigMap, data: {n: "1"}, big: 9007199254740993}}

@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/preadmit/preadmit/internal/strictyaml"
+	"github.com/preadmit/preadmit/render/tree"
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// policies reads policies.yaml and the paths that requests.yaml names, in this
-// order.
+// policies reads policies.yaml, then the paths that requests.yaml names.
 func (l *loader) policies(f *fields, paths []string) ([]*admission.Object, error) {
 	objects, err := l.optionalObjects(PoliciesFile)
 	if err != nil {
@@ -34,8 +33,8 @@ func (l *loader) policies(f *fields, paths []string) ([]*admission.Object, error
 	return objects, f.Err()
 }
 
-// policyPath reads a file, or all YAML and JSON files of a directory in the order
-// of their names. An error that is not an *strictyaml.Error is one of the path itself.
+// policyPath reads a file, or all YAML and JSON files of a directory in the order of their
+// names. An error that is not a *strictyaml.Error is about the path itself.
 func (l *loader) policyPath(name string) ([]*admission.Object, error) {
 	if name == "" || path.IsAbs(name) {
 		return nil, fmt.Errorf("%q: give a path relative to the suite", name)
@@ -73,12 +72,12 @@ func (l *loader) policyDirectory(name, full string) ([]*admission.Object, error)
 	return objects, err
 }
 
-// isManifest leaves out kustomizations: they are no objects.
+// isManifest reports whether a file has objects by its name. A kustomization has none.
 func isManifest(name string) bool {
-	return strings.TrimSuffix(name, path.Ext(name)) != "kustomization" && slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name))
+	return tree.IsManifestName(name) && strings.TrimSuffix(name, path.Ext(name)) != "kustomization"
 }
 
-// optionalObjects reads the objects of a file, none when there is no such file.
+// optionalObjects reads the objects of a file, none if the file does not exist.
 func (l *loader) optionalObjects(name string) ([]*admission.Object, error) {
 	objects, err := l.objects(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -87,7 +86,7 @@ func (l *loader) optionalObjects(name string) ([]*admission.Object, error) {
 	return objects, err
 }
 
-// objects reads the objects of a multi-document file.
+// objects reads the objects of a file of any number of documents.
 func (l *loader) objects(name string) ([]*admission.Object, error) {
 	data, err := l.read(name)
 	if err != nil {
@@ -114,7 +113,7 @@ func documentObjects(d *strictyaml.Document, path string) ([]*admission.Object, 
 	return expand(path, d.Line(""), object)
 }
 
-// expand gives the objects of a document: those of a List, else itself.
+// expand returns the objects of a document: those of a List, or the document itself.
 func expand(path string, line int, content map[string]any) ([]*admission.Object, error) {
 	items, isList := content["items"].([]any)
 	if content["kind"] != "List" || !isList {

@@ -12,9 +12,8 @@ import (
 // Recorder is recordedFrom of the files that Record makes.
 const Recorder = "preadmit"
 
-// Record is expected.yaml with the answers of a result, all of them in full: keys in
-// the order of the alphabet, entries in the order of requests.yaml. Equal answers
-// give equal bytes.
+// Record returns an expected.yaml with the full answers of a result: keys in alphabetical
+// order, entries in the order of requests.yaml. Equal answers give equal bytes.
 func (r *Result) Record() ([]byte, error) {
 	data, err := YAML(&Expected{RecordedFrom: Recorder, PolicyErrors: r.PolicyErrors, Verdicts: r.Verdicts})
 	if err != nil {
@@ -23,8 +22,8 @@ func (r *Result) Record() ([]byte, error) {
 	return data, nil
 }
 
-// YAML gives a value as YAML by way of JSON. It takes every character: messages of
-// policies may have some that YAML wants escaped.
+// YAML encodes a value as YAML by way of JSON. It escapes the characters that YAML does
+// not allow, which messages of policies may have.
 func YAML(v any) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -41,8 +40,8 @@ func YAML(v any) ([]byte, error) {
 	return yaml.JSONToYAML(escaped.Bytes())
 }
 
-// Kept tells whether expected.yaml is a record that agrees with the result in
-// everything: then there is no reason to replace it, and who gave it stays known.
+// Kept reports whether expected.yaml is a record that agrees with the whole result. Then
+// it need not be replaced, and its recordedFrom stays.
 func (r *Result) Kept() bool {
 	if r.Recorded == "" || len(r.Failures) > 0 {
 		return false
@@ -50,7 +49,7 @@ func (r *Result) Kept() bool {
 	return len(r.compared) == len(r.Verdicts)
 }
 
-// AsRecorded is the result as it would be with the file that Record makes.
+// AsRecorded returns the result of a run with the file that Record makes.
 func (r *Result) AsRecorded() *Result {
 	again := *r
 	again.Recorded, again.Failures, again.compared = Recorder, []Failure{}, map[string]bool{}

@@ -5,12 +5,11 @@ import (
 	"fmt"
 )
 
-// Result is what a run of a suite gave, and how that differs from what is
-// expected.
+// Result has the answers of a run, and how they differ from the expected ones.
 type Result struct {
 	// Dir is the suite's directory.
 	Dir string `json:"dir"`
-	// Recorded is recordedFrom of expected.yaml; see Expected.
+	// Recorded is recordedFrom of expected.yaml, see Expected.
 	Recorded string `json:"recorded,omitempty"`
 	// PolicyErrors are the policies and bindings the server would refuse.
 	PolicyErrors []PolicyError `json:"policyErrors"`
@@ -34,14 +33,14 @@ type Failure struct {
 	Differences []Difference `json:"differences"`
 	// Evaluations is the number of validations evaluated for the request.
 	Evaluations int `json:"evaluations"`
-	// Explanations tell of the decisions behind the answer.
+	// Explanations are the decisions that led to the answer.
 	Explanations []Explanation `json:"explanations,omitempty"`
 }
 
 // Compared reports whether expected.yaml has an entry for a request.
 func (r *Result) Compared(request string) bool { return r.compared[request] }
 
-// Failure gives the failure of a request, nil when there is none.
+// Failure returns the failure of a request, nil if there is none.
 func (r *Result) Failure(request string) *Failure {
 	for i := range r.Failures {
 		if r.Failures[i].Request == request {
@@ -51,7 +50,7 @@ func (r *Result) Failure(request string) *Failure {
 	return nil
 }
 
-// Test runs the requests whose name is chosen and compares the answers with what
+// Test runs the requests whose name is chosen, and compares the answers with those that
 // the suite expects. Without an expected.yaml nothing is compared.
 func (s *Suite) Test(ctx context.Context, chosen func(name string) bool) (*Result, error) {
 	got, err := s.RunSome(ctx, chosen)

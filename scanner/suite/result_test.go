@@ -40,7 +40,7 @@ requests:
 
 func testSuite(t *testing.T, archive string) *Result {
 	t.Helper()
-	s, err := Load(tree(archive))
+	s, err := Load(suiteTree(archive))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestRecord(t *testing.T) {
 }
 
 func TestRunSome(t *testing.T) {
-	s, err := Load(tree(fix(shop)))
+	s, err := Load(suiteTree(fix(shop)))
 	if err != nil {
 		t.Fatal(err)
 	}

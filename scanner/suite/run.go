@@ -12,12 +12,12 @@ import (
 	"github.com/preadmit/preadmit/scanner/server"
 )
 
-// Run gives the answers to all requests of a suite.
+// Run returns the answers to all requests of a suite.
 func (s *Suite) Run(ctx context.Context) (*Expected, error) {
 	return s.RunSome(ctx, func(string) bool { return true })
 }
 
-// RunSome gives the answers to the requests whose name is chosen.
+// RunSome returns the answers to the requests whose name is chosen.
 func (s *Suite) RunSome(ctx context.Context, chosen func(name string) bool) (*Expected, error) {
 	c := s.newCluster(ctx)
 	got := &Expected{PolicyErrors: policyErrors(c.policies.Refusals)}
@@ -45,7 +45,7 @@ func policyErrors(refusals []policy.Refusal) []PolicyError {
 	return errs
 }
 
-// Ask gives the request as asked of an API server. All are dry runs.
+// Ask returns the request as an API server gets it. All requests are dry runs.
 func (r *Request) Ask() admission.Ask {
 	ask := admission.Ask{
 		Operation: k8sadmission.Operation(r.Operation), Subresource: r.Subresource,

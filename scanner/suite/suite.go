@@ -1,19 +1,3 @@
-// Package suite runs suites of admission requests: a directory with policies, the
-// state of a cluster, requests, and what an API server answers to them - recorded
-// from one, or written by the author of a policy.
-//
-// A suite is a directory with
-//
-//   - requests.yaml: the requests to judge, and paths of policies elsewhere;
-//   - policies.yaml (optional): ValidatingAdmissionPolicies and bindings, created in
-//     order;
-//   - context.yaml (optional): Namespaces, CustomResourceDefinitions, params and
-//     RBAC objects that exist before the policies;
-//   - expected.yaml (optional): the answers.
-//
-// Files are read strictly; mistakes are *strictyaml.Error, with line and column. A run gives
-// a Result: every answer in full, and the differences from what is expected with
-// the expressions that made them and the values these read.
 package suite
 
 import (
@@ -23,7 +7,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/server"
 )
 
-// Names of the files of a suite.
+// The files of a suite.
 const (
 	RequestsFile = "requests.yaml"
 	PoliciesFile = "policies.yaml"
@@ -31,7 +15,7 @@ const (
 	ExpectedFile = "expected.yaml"
 )
 
-// Suite is a suite as read from its directory.
+// Suite is the content of a directory.
 type Suite struct {
 	// Dir is the directory as given to Open; empty for Load.
 	Dir      string
@@ -51,26 +35,27 @@ type Request struct {
 	Object      map[string]any `json:"object,omitempty"`
 	OldObject   map[string]any `json:"oldObject,omitempty"`
 
-	line int // in requests.yaml
+	// line is the line of the entry in requests.yaml.
+	line int
 }
 
-// User makes a request.
+// User is the user who makes a request.
 type User struct {
 	Username string   `json:"username"`
 	Groups   []string `json:"groups,omitempty"`
 }
 
-// Expected is expected.yaml, and the shape of what a run gives.
+// Expected is the content of expected.yaml, and the answers of a run.
 type Expected struct {
-	// RecordedFrom says who gave the answers. With it the file is a record: what it
-	// does not state is empty. Without, what it does not state is not compared, but
-	// for policyErrors.
+	// RecordedFrom says where the answers come from. If it is set, the file is a record:
+	// a field that is not written is expected to be empty. If it is not set, a field that
+	// is not written is not compared; policyErrors are always compared.
 	RecordedFrom string        `json:"recordedFrom,omitempty"`
 	PolicyErrors []PolicyError `json:"policyErrors,omitempty"`
 	Verdicts     []Verdict     `json:"verdicts"`
 }
 
-// PolicyError is a policy or binding the server refused.
+// PolicyError is a policy or binding that the server refused.
 type PolicyError struct {
 	Kind    string `json:"kind"`
 	Name    string `json:"name"`
@@ -88,12 +73,12 @@ type Verdict struct {
 	Message          string            `json:"message,omitempty"`
 	Warnings         []string          `json:"warnings,omitempty"`
 	AuditAnnotations map[string]string `json:"auditAnnotations,omitempty"`
-	// Indeterminate says why the request, or a policy for it, cannot be judged
-	// without a cluster. Then the other fields say what is known.
+	// Indeterminate says why the request, or a policy for it, cannot be judged without a
+	// cluster. The other fields then have what is known.
 	Indeterminate []string `json:"indeterminate,omitempty"`
 
-	// denials are refusals that the server may answer with, auditFailures what it may
-	// say in the annotation of failed validations.
+	// denials are the refusals that the server may answer with. auditFailures are the
+	// values that the annotation of failed validations may have.
 	denials       []refusal
 	auditFailures []string
 	// stated and line are those of an entry of expected.yaml.
@@ -103,18 +88,18 @@ type Verdict struct {
 	review *server.Verdict
 }
 
-// refusal is a server's answer when it refuses.
+// refusal is an answer of a server that refuses a request.
 type refusal struct {
 	code            int32
 	reason, message string
 }
 
-// stated are the fields an entry of expected.yaml has; nil stands for all.
+// stated are the fields that an entry of expected.yaml has. Nil stands for all fields.
 type stated map[string]bool
 
 func (s stated) has(field string) bool { return s == nil || s[field] }
 
-// Admin is who asks when a request does not say, and who creates the policies.
+// Admin returns the user of a request that names none, who also creates the policies.
 func Admin() user.Info { return (*User)(nil).info() }
 
 func (u *User) info() user.Info {
