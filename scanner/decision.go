@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/target"
@@ -69,11 +68,4 @@ func decision(p target.Pair, d policy.Decision, by report.PolicySet) lines.Findi
 		f.Validation, f.Input = new(d.Validation), d.Input
 	}
 	return f
-}
-
-// unjudged is an Indeterminate about an object that is still to be located.
-type unjudged struct {
-	report.Indeterminate
-	object *admission.Object
-	key    admission.Key
 }

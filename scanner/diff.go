@@ -9,7 +9,6 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
-	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
@@ -52,10 +51,9 @@ func Compare(ctx context.Context, in Input) (*report.Comparison, error) {
 		APIVersion: report.APIVersion, Kind: report.DiffKind, Tool: s.report.Tool, Change: s.report.Change,
 		Changes: s.compare(limits),
 	}
-	s.noteUncompared()
-	s.locator.Conceal(s.report)
-	s.report.Sort()
-	c.Indeterminate, c.Diagnostics = compactEqual(s.report.Indeterminate), compactEqual(s.report.Diagnostics)
+	s.ledger.Uncompared()
+	s.order()
+	c.Indeterminate, c.Diagnostics = s.report.Indeterminate, s.report.Diagnostics
 	return c, nil
 }
 
@@ -100,21 +98,4 @@ func (s *scan) differingPairs() []rootPair {
 		}
 	}
 	return out
-}
-
-// noteUncompared tells of touched roots of which nothing, or only the head, is known.
-func (s *scan) noteUncompared() {
-	for _, root := range s.SelectedRoots() {
-		base, head := s.Base.Roots[root], s.Head.Roots[root]
-		_, _, known := s.Sides(root)
-		switch {
-		case !s.Touched[root]:
-		case !known && head != nil:
-			s.open(report.Indeterminate{What: "root", Why: head.Problem.Message, Root: root.String(), Location: new(s.problemLocation(head.Problem))})
-		case !known:
-			s.open(report.Indeterminate{What: "root", Why: base.Problem.Message, Root: root.String(), Location: new(change.LocationOf(base.Problem.Position, change.Base))})
-		case base != nil && base.Problem != nil:
-			s.diagnose(renderedFirst(root.String(), base.Problem))
-		}
-	}
 }

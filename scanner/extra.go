@@ -36,7 +36,7 @@ func (s *scan) loadExtra(ctx context.Context, extra Extra) ([]*admission.Object,
 	from.Extra = true
 	for _, d := range from.Found.Diagnostics {
 		d.Path = from.Path(d.Path)
-		s.diagnose(report.Diagnostic{Severity: string(d.Severity), Message: d.Message, Location: new(change.LocationOf(d.Position, change.Head))})
+		s.ledger.Note(report.Diagnostic{Severity: string(d.Severity), Message: d.Message, Location: new(change.LocationOf(d.Position, change.Head))})
 	}
 	objects := []*admission.Object{}
 	for _, root := range from.Found.Roots {

@@ -5,27 +5,48 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/lines"
 )
 
 // finish puts the report in order and counts.
-func (s *scan) finish() {
-	for _, f := range s.findings {
+func (s *scan) finish(out outcome) {
+	for i := range out.findings {
+		f := &out.findings[i]
+		s.ledger.Unlocated(f.Root, f.Unlocated)
 		s.report.Findings = append(s.report.Findings, f.Finding)
 	}
-	for _, u := range s.unjudged {
-		s.report.Indeterminate = append(s.report.Indeterminate, u.Indeterminate)
+	for i := range out.remarks {
+		s.remark(&out.remarks[i])
 	}
+	s.order()
+	report.SetFingerprints(s.report.Findings)
+	for i := range s.report.Findings {
+		s.locator.HashLine(&s.report.Findings[i].Location)
+	}
+	summary := &s.report.Summary
+	summary.Requests, summary.Evaluations, summary.Policies = out.requests, out.evaluations, len(out.policies)
+	summary.Findings = countFindings(s.report.Findings)
+}
+
+// remark makes a diagnostic of a located remark.
+func (s *scan) remark(f *lines.Finding) {
+	s.ledger.Unlocated(f.Root, f.Unlocated)
+	s.ledger.Note(report.Diagnostic{
+		Severity: "warning", Root: f.Root, Location: &f.Location,
+		Message: f.Key.String() + ": " + f.Message,
+	})
+}
+
+// order takes over what the ledger has and puts everything in the report's order.
+func (s *scan) order() {
+	s.report.Indeterminate = s.ledger.Indeterminate()
+	s.report.Diagnostics = append(s.report.Diagnostics, s.ledger.Notes...)
+	s.report.Summary.Roots = s.ledger.Counts
 	s.locator.Conceal(s.report)
 	s.report.Sort()
 	s.report.Findings = compactEqual(s.report.Findings)
 	s.report.Indeterminate = compactEqual(s.report.Indeterminate)
 	s.report.Diagnostics = compactEqual(s.report.Diagnostics)
-	report.SetFingerprints(s.report.Findings)
-	for i := range s.report.Findings {
-		s.locator.HashLine(&s.report.Findings[i].Location)
-	}
-	s.report.Summary.Policies = len(s.policies)
-	s.report.Summary.Findings = countFindings(s.report.Findings)
 }
 
 // compactEqual drops repeats: what several targets say alike is said once.

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/gaps"
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/policy"
@@ -24,16 +26,6 @@ type review struct {
 	target.Pair
 	user user.Info
 	out  outcome
-}
-
-// outcome is what came of one or several reviews.
-type outcome struct {
-	requests, evaluations int
-	findings              []lines.Finding
-	unjudged              []unjudged
-	// remarks are warnings of the server that change nothing: deprecations and the
-	// like. They become diagnostics.
-	remarks []lines.Finding
 }
 
 // run judges the pair.
@@ -126,9 +118,9 @@ func (r *review) unchanged(ctx context.Context) error {
 	if all { // what defines the kind changed, so the server may see the object with other eyes
 		r.server(final, was)
 	} else if final.Unknown != nil {
-		r.indeterminate("object", "", final.Unknown.Error())
+		r.indeterminate(gaps.Object, "", final.Unknown.Error())
 	} else if final.Refusal != nil {
-		r.indeterminate("object", "", "the API server would not take the object as it is, so no policy is asked: "+final.Refusal.ErrStatus.Message)
+		r.indeterminate(gaps.Object, "", "the API server would not take the object as it is, so no policy is asked: "+final.Refusal.ErrStatus.Message)
 	}
 	r.decisions(server.Verdict{}, final, was)
 	return r.offspringAgain(ctx, decided{proposed, final}, decided{before, *was})
@@ -138,7 +130,7 @@ func (r *review) unchanged(ctx context.Context) error {
 // there is no telling.
 func (r *review) server(final server.Verdict, before *server.Verdict) {
 	if final.Unknown != nil {
-		r.indeterminate("object", "", final.Unknown.Error())
+		r.indeterminate(gaps.Object, "", final.Unknown.Error())
 		return
 	}
 	if r.Operation() == apiserver.Delete {
@@ -148,8 +140,8 @@ func (r *review) server(final server.Verdict, before *server.Verdict) {
 		return
 	}
 	if final.Refusal != nil {
-		if why := leftover(r.Head); why != "" {
-			r.indeterminate("object", "", fmt.Sprintf("the API server would refuse it (%s), but %s", final.Refusal.ErrStatus.Message, why))
+		if why := gaps.Leftover(r.Head); why != "" {
+			r.indeterminate(gaps.Object, "", fmt.Sprintf("the API server would refuse it (%s), but %s", final.Refusal.ErrStatus.Message, why))
 			return
 		}
 		existed := before.Refusal != nil && before.Refusal.ErrStatus.Message == final.Refusal.ErrStatus.Message
@@ -187,7 +179,7 @@ func (r *review) decisions(inForce, final server.Verdict, before *server.Verdict
 		by = report.PoliciesProposed
 	}
 	for _, i := range unclearOf(inForce, final) {
-		r.indeterminate("policy", i.policy, i.why)
+		r.indeterminate(gaps.Policy, i.policy, i.why)
 	}
 }
 
@@ -268,10 +260,11 @@ func (r *review) resolve(f lines.Finding) {
 	r.out.findings = append(r.out.findings, f)
 }
 
-func (r *review) indeterminate(what, by, why string) {
-	r.out.unjudged = append(r.out.unjudged, unjudged{
-		Indeterminate: report.Indeterminate{What: what, Why: policy.ConcealFor(why, r.Base, r.Head), Policy: by, Root: r.Root.String()},
-		object:        r.Object(), key: r.Key,
+func (r *review) indeterminate(kind render.GapKind, by, why string) {
+	why = policy.ConcealFor(why, r.Base, r.Head)
+	r.out.gaps = append(r.out.gaps, gaps.Gap{
+		Gap:    render.Gap{Kind: kind, Root: r.Root, Why: why, Identity: why},
+		Object: r.Object(), Key: r.Key, Policy: by,
 	})
 }
 

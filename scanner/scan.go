@@ -11,15 +11,12 @@ package scanner
 import (
 	"context"
 	"fmt"
-	"io/fs"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
-	"github.com/preadmit/preadmit/scanner/config"
+	"github.com/preadmit/preadmit/scanner/gaps"
 	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/parallel"
 	"github.com/preadmit/preadmit/scanner/plan"
@@ -37,47 +34,43 @@ func Scan(ctx context.Context, in Input) (*report.Report, error) {
 func (s *scan) run(ctx context.Context) (*report.Report, error) {
 	start := time.Now()
 	durations := &s.report.Summary.Durations
+	var out outcome
 	for _, stage := range []struct {
-		run   func(context.Context) error
+		run   func() error
 		spent *float64
 	}{
-		{s.discover, &durations.Discover},
-		{s.render, &durations.Render},
-		{s.judge, &durations.Judge},
-		{s.locate, &durations.Locate},
+		{func() error { return s.discover(ctx) }, &durations.Discover},
+		{func() error { return s.render(ctx) }, &durations.Render},
+		{func() (err error) { out, err = s.judge(ctx); return err }, &durations.Judge},
+		{func() error { return s.locate(ctx, &out) }, &durations.Locate},
 	} {
 		begin := time.Now()
-		if err := stage.run(ctx); err != nil {
+		if err := stage.run(); err != nil {
 			return nil, err
 		}
 		*stage.spent = seconds(time.Since(begin))
 	}
+	s.ledger.Nothing()
 	if s.in.Diff != nil && s.Base != nil {
 		s.report.Changes = new(s.compare(*s.in.Diff))
 	}
-	s.finish()
+	s.finish(out)
 	durations.Total = seconds(time.Since(start))
 	return s.report, nil
 }
-
-func seconds(d time.Duration) float64 { return d.Round(time.Microsecond).Seconds() }
 
 // scan is a scan in progress.
 type scan struct {
 	in Input
 	*change.Change
+	// ledger has what is not judged.
+	ledger   *gaps.Ledger
 	extras   []*admission.Object
 	targets  []*target.Target
 	work     parallel.Workers
 	compiler *policy.Compiler
 	locator  *lines.Locator
-
-	mu       sync.Mutex
 	report   *report.Report
-	findings []lines.Finding
-	unjudged []unjudged
-	remarks  []lines.Finding
-	policies map[string]bool
 	// everything makes all roots be rendered, whether or not they matter.
 	everything bool
 }
@@ -101,70 +94,8 @@ func newScan(in Input) *scan {
 	}
 	return &scan{
 		in: in, report: report, compiler: policy.NewCompiler(),
-		policies: map[string]bool{},
-		work:     parallel.Workers{Count: in.Workers, Progress: in.Progress},
+		work: parallel.Workers{Count: in.Workers, Progress: in.Progress},
 	}
-}
-
-// discover finds the roots of both trees.
-func (s *scan) discover(ctx context.Context) (err error) {
-	if err := s.checkGlobs(); err != nil {
-		return err
-	}
-	s.work.Report("discover", 0, 1)
-	how := change.Options{Under: s.in.Head.Under, Selects: s.inGlobs(), Rendering: s.in.Rendering, Refused: s.in.Refused}
-	var base fs.FS
-	if s.in.Base != nil {
-		base = s.in.Base.FS
-	}
-	if s.Change, err = change.Open(ctx, base, s.in.Head.FS, s.in.Render, how); err != nil {
-		return err
-	}
-	s.locator = lines.New(s.Change, s.work)
-	if s.Base != nil {
-		s.keepRoots()
-	}
-	if err := s.checkSelection(); err != nil {
-		return err
-	}
-	for _, d := range s.Head.Found.Diagnostics {
-		if change.Under(s.in.Head.Under, d.Path) {
-			s.diagnose(report.Diagnostic{Severity: string(d.Severity), Message: d.Message, Location: new(change.LocationOf(d.Position, change.Head))})
-		}
-	}
-	s.work.Report("discover", 1, 1)
-	return nil
-}
-
-// inGlobs tells whether the configuration's globs match a directory; nil when there are
-// none.
-func (s *scan) inGlobs() func(dir string) bool {
-	if len(s.in.Config.Roots) == 0 {
-		return nil
-	}
-	return func(dir string) bool { return config.MatchAny(s.in.Config.Roots, dir) }
-}
-
-// checkSelection refuses a selection of roots that selects none: a mistyped glob
-// must not leave the gate open.
-func (s *scan) checkSelection() error {
-	if match := s.inGlobs(); match == nil || s.AnyRoot(match) {
-		return nil
-	}
-	return &InputError{What: "roots", Err: fmt.Errorf("%q match no root", s.in.Config.Roots)}
-}
-
-func (s *scan) checkGlobs() error {
-	globs := slices.Clone(s.in.Config.Roots)
-	for _, t := range s.in.Config.Targets {
-		globs = append(globs, t.Roots...)
-	}
-	for _, glob := range globs {
-		if err := config.CheckGlob(glob); err != nil {
-			return &InputError{What: "roots", Err: err}
-		}
-	}
-	return nil
 }
 
 // render renders both trees and what was given beside them, and accounts for every
@@ -176,25 +107,24 @@ func (s *scan) render(ctx context.Context) error {
 	if err := s.plan().Render(ctx); err != nil {
 		return fmt.Errorf("render: %w", err)
 	}
-	s.accountRoots()
 	var err error
 	if s.targets, err = target.Build(ctx, s.Change, s.in.Config, s.extras); err != nil {
 		return err
 	}
-	for _, t := range s.targets {
-		for _, given := range t.Broken {
-			s.noteGivenProblem(given.Path, given.Root)
-		}
-	}
-	s.noteUntargeted()
+	s.ledger.Roots()
+	s.ledger.LeftOut()
+	s.ledger.Globs()
+	s.ledger.Given(s.targets)
+	s.ledger.Untargeted(s.targets)
 	return nil
 }
 
-// judge puts every request of every target to its judges.
-func (s *scan) judge(ctx context.Context) error {
+// judge has every request of every target decided.
+func (s *scan) judge(ctx context.Context) (outcome, error) {
+	all := outcome{policies: map[string]bool{}}
 	reviews := []*review{}
 	for _, t := range s.targets {
-		reviews = append(reviews, s.reviews(ctx, target.NewServers(t, s.compiler))...)
+		reviews = append(reviews, s.reviews(ctx, target.NewServers(t, s.compiler), &all)...)
 	}
 	err := s.work.Each(ctx, "judge", len(reviews), func(ctx context.Context, i int) error {
 		if err := reviews[i].run(ctx); err != nil {
@@ -204,81 +134,41 @@ func (s *scan) judge(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("judge: %w", err)
+		return all, fmt.Errorf("judge: %w", err)
 	}
 	for _, r := range reviews {
-		s.collect(r)
+		all.add(r.out)
 	}
-	s.accountUnasked()
-	s.noteMutations()
-	s.noteBindings()
-	s.noteRivals()
-	return s.judgeParts(ctx)
+	s.ledger.UnrenderedPolicies(all.requests)
+	s.ledger.Mutations(all.requests, s.targets, s.extras)
+	s.ledger.Owners(s.targets)
+	all.remarks = append(all.remarks, gaps.Bindings(s.targets)...)
+	parts, err := s.ledger.Parts(ctx, s.targets)
+	all.refused(parts)
+	return all, err
 }
 
-// locate gives findings and what is indeterminate their lines.
-func (s *scan) locate(ctx context.Context) error {
-	if err := s.locator.Locate(ctx, s.findings); err != nil {
+// locate gives findings and what was not judged their lines.
+func (s *scan) locate(ctx context.Context, out *outcome) error {
+	out.findings = append(out.findings, s.ledger.Failed...)
+	for _, g := range out.gaps {
+		s.ledger.Add(g)
+	}
+	for _, findings := range [][]lines.Finding{out.findings, out.remarks} {
+		if err := s.locator.Locate(ctx, findings); err != nil {
+			return fmt.Errorf("locate: %w", err)
+		}
+	}
+	if err := s.ledger.Locate(ctx, s.locator, s.work); err != nil {
 		return fmt.Errorf("locate: %w", err)
 	}
-	if err := s.locator.Locate(ctx, s.remarks); err != nil {
-		return fmt.Errorf("locate: %w", err)
-	}
-	err := s.work.Each(ctx, "locate", len(s.unjudged), func(ctx context.Context, i int) error {
-		s.locateUnjudged(ctx, &s.unjudged[i])
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("locate: %w", err)
-	}
-	if err := s.locator.Prove(ctx, s.findings); err != nil {
+	if err := s.locator.Prove(ctx, out.findings); err != nil {
 		return fmt.Errorf("prove locations: %w", err)
 	}
-	if err := s.locator.Explain(ctx, s.findings); err != nil {
+	if err := s.locator.Explain(ctx, out.findings); err != nil {
 		return fmt.Errorf("explain locations: %w", err)
-	}
-	for i := range s.findings {
-		s.noteUnlocated(s.findings[i].Root, s.findings[i].Unlocated)
-	}
-	for i := range s.remarks {
-		s.noteRemark(&s.remarks[i])
 	}
 	return nil
 }
 
-// locateUnjudged locates what was not judged of an object.
-func (s *scan) locateUnjudged(ctx context.Context, u *unjudged) {
-	u.Object = change.ObjectOf(u.object, u.key)
-	loc, err := s.locator.Place(ctx, u.object, nil)
-	s.noteUnlocated(u.Root, err)
-	u.Location = &loc
-}
-
-// noteRemark makes a diagnostic of a located remark.
-func (s *scan) noteRemark(f *lines.Finding) {
-	s.noteUnlocated(f.Root, f.Unlocated)
-	s.diagnose(report.Diagnostic{
-		Severity: "warning", Root: f.Root, Location: &f.Location,
-		Message: f.Key.String() + ": " + f.Message,
-	})
-}
-
-// noteUnlocated says why the lines of a root are not known, if they are not.
-func (s *scan) noteUnlocated(root string, err error) {
-	if err != nil {
-		s.diagnose(report.Diagnostic{Severity: "warning", Root: root, Message: "the lines of findings here are not known: " + err.Error()})
-	}
-}
-
-func (s *scan) diagnose(d report.Diagnostic) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.report.Diagnostics = append(s.report.Diagnostics, d)
-}
-
-// open adds what could not be judged.
-func (s *scan) open(i report.Indeterminate) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.report.Indeterminate = append(s.report.Indeterminate, i)
-}
+func seconds(d time.Duration) float64 { return d.Round(time.Microsecond).Seconds() }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"slices"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
@@ -62,14 +61,15 @@ func NewSurvey(ctx context.Context, in Input) (*Survey, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("render parts of roots: %w", err)
 	}
-	if err := s.locate(ctx); err != nil {
+	var out outcome
+	if err := s.locate(ctx, &out); err != nil {
 		return nil, err
 	}
-	s.finish()
+	s.finish(out)
 	survey := &Survey{
 		scan: s, Roots: s.report.Summary.Roots, Broken: s.report.Findings,
 		Indeterminate: s.report.Indeterminate,
-		Diagnostics:   slices.DeleteFunc(s.report.Diagnostics, func(d report.Diagnostic) bool { return d.Message == nothingToJudge }),
+		Diagnostics:   s.report.Diagnostics,
 	}
 	for _, t := range s.targets {
 		survey.Clusters = append(survey.Clusters, surveyed(ctx, t, parts))

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/gaps"
 	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/server"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -184,7 +184,7 @@ func (r *review) reportKind(kind schema.GroupVersionKind, inForce, final, before
 		c.resolved(first.Verdict, last.Verdict, &was.Verdict)
 	}
 	r.adoptFindings(c.out.findings, last, first, was)
-	r.adoptUnjudged(c.out.unjudged, kind)
+	r.adoptGaps(c.out.gaps, kind)
 }
 
 // refusedMember reports that the server refuses what a controller creates, did so
@@ -192,7 +192,7 @@ func (r *review) reportKind(kind schema.GroupVersionKind, inForce, final, before
 func (r *review) refusedMember(last, was member, settled bool) {
 	switch {
 	case last.Unknown != nil:
-		r.indeterminate("object", "", last.Unknown.Error())
+		r.indeterminate(gaps.Object, "", last.Unknown.Error())
 	case last.Refusal != nil:
 		r.add(refused(r.Pair, last.Refusal), was.Refusal != nil && was.words() == last.words())
 	case was.Refusal != nil && settled:
@@ -215,18 +215,18 @@ func (r *review) adoptFindings(findings []lines.Finding, last, first, was member
 	}
 }
 
-// adoptUnjudged does the same with what could not be judged, unless that is said of
+// adoptGaps does the same with what could not be judged, unless that is known of
 // the workload already: what is not known of its namespace is not known of its
 // Pod's.
-func (r *review) adoptUnjudged(list []unjudged, kind schema.GroupVersionKind) {
-	for _, u := range list {
-		if slices.ContainsFunc(r.out.unjudged, func(o unjudged) bool { return o.Policy == u.Policy && strings.HasSuffix(o.Why, u.Why) }) {
+func (r *review) adoptGaps(list []gaps.Gap, kind schema.GroupVersionKind) {
+	for _, g := range list {
+		if slices.ContainsFunc(r.out.gaps, func(o gaps.Gap) bool { return o.Policy == g.Policy && o.Identity == g.Identity }) {
 			continue
 		}
 		if kind.Kind != "" {
-			u.Why = "the " + kind.Kind + " it creates: " + u.Why
+			g.Why = "the " + kind.Kind + " it creates: " + g.Why
 		}
-		r.out.unjudged = append(r.out.unjudged, u)
+		r.out.gaps = append(r.out.gaps, g)
 	}
 }
 

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestRivalDefinitions: a second definition of a kind, whose names a server does not accept,
+// TestSecondDefinition: a second definition of a kind, whose names a server does not accept,
 // does not take the kind's objects out of the policies' sight in silence.
-func TestRivalDefinitions(t *testing.T) {
+func TestSecondDefinition(t *testing.T) {
 	definition := func(plural string) string {
 		return `
 -- ` + plural + `/crd.yaml --
@@ -22,7 +22,7 @@ spec:
 `
 	}
 	base := gatedApp + definition("foos")
-	rivals := func(base, head string) int {
+	count := func(base, head string) int {
 		n := 0
 		for _, i := range mustScan(t, input(base, head)).Indeterminate {
 			if strings.Contains(i.Why, "defines the kind Foo, which foos.a.b defines already") && i.Location.Path == "aars/crd.yaml" && !i.Untouched {
@@ -31,14 +31,14 @@ spec:
 		}
 		return n
 	}
-	if n := rivals(base, base+definition("aars")); n != 1 {
+	if n := count(base, base+definition("aars")); n != 1 {
 		t.Errorf("a second definition is told %d times", n)
 	}
 	both := base + definition("aars")
-	if n := rivals(both, both); n != 0 {
+	if n := count(both, both); n != 0 {
 		t.Errorf("an old second definition is told %d times", n)
 	}
-	if n := rivals(gatedApp, gatedApp+definition("aars")); n != 0 {
+	if n := count(gatedApp, gatedApp+definition("aars")); n != 0 {
 		t.Errorf("a first definition is told %d times", n)
 	}
 }

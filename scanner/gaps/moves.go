@@ -1,4 +1,4 @@
-package scanner
+package gaps
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// noteMove tells where it is not known which object became which.
-func (s *scan) noteMove(m *target.Move) {
-	s.diagnose(report.Diagnostic{Severity: "note", Message: fmt.Sprintf(
+// Move notes a move of which it is not known which object became which.
+func (l *Ledger) Move(m *target.Move) {
+	l.Note(report.Diagnostic{Severity: "note", Message: fmt.Sprintf(
 		"%s is gone from %s and new in %s: which of them became which is not known, so what differs is judged each way",
 		m.Key, rootsOf(m.From), rootsOf(m.To))})
 }

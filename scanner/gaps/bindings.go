@@ -1,27 +1,30 @@
-package scanner
+package gaps
 
 import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// noteBindings warns of bindings of policies that nothing defines: the API server
+// Bindings returns warnings of bindings of policies that nothing defines: the API server
 // accepts them, and they have no effect. What the base has too is not mentioned.
-func (s *scan) noteBindings() {
-	for _, t := range s.targets {
+func Bindings(targets []*target.Target) []lines.Finding {
+	var warnings []lines.Finding
+	for _, t := range targets {
 		for _, o := range t.Head.IdleBindings() {
 			if t.Base != nil && t.Base.IsIdle(t.Base.Cluster.Key(o)) {
 				continue
 			}
-			s.remarks = append(s.remarks, lines.Finding{
+			warnings = append(warnings, lines.Finding{
 				Finding: report.Finding{
-					Root:    change.OriginOf(o).Root.Dir,
+					Root:    change.OriginOf(o).Root.String(),
 					Message: "it binds the policy " + policy.BoundPolicy(o) + ", which nothing that was rendered defines, so it has no effect",
 				},
 				Subject: o, Key: t.Head.Cluster.Key(o), Fields: []string{"spec.policyName"},
 			})
 		}
 	}
+	return warnings
 }

@@ -1,11 +1,9 @@
-package scanner
+package gaps
 
 import (
 	"fmt"
 	"reflect"
 	"slices"
-
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
@@ -14,12 +12,13 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/target"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// noteAmbiguities tells where what a root looks up is defined differently by other
+// Ambiguities warns where what a root looks up is defined differently by other
 // roots, so that the verdict depends on which of them is deployed beside it. Every
 // version of a policy judges; of a namespace or param the first root's counts.
-func (s *scan) noteAmbiguities(t *target.Target, root render.RootID, pairs []target.Pair) {
+func (l *Ledger) Ambiguities(t *target.Target, root render.RootID, pairs []target.Pair) {
 	if len(t.Head.Ambiguous) == 0 {
 		return
 	}
@@ -40,7 +39,7 @@ func (s *scan) noteAmbiguities(t *target.Target, root render.RootID, pairs []tar
 		default:
 			continue
 		}
-		s.diagnose(report.Diagnostic{Severity: "warning", Message: fmt.Sprintf(
+		l.Note(report.Diagnostic{Severity: "warning", Message: fmt.Sprintf(
 			"%s is not the same in the roots %s and %s; %s: name the roots that belong together under targets in %s",
 			key, defs[0].Roots[0], defs[1].Roots[0], effect, config.FileName)})
 	}

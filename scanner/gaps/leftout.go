@@ -1,15 +1,11 @@
-package scanner
+package gaps
 
 import (
-	"path"
-	"slices"
-
 	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/change"
 )
 
-// whyLeftOut says why something is in no root.
+// whyLeftOut returns why something is in no root.
 func whyLeftOut(kind render.GapKind) string {
 	switch kind {
 	case render.GapSubmodule:
@@ -34,23 +30,23 @@ func whyLeftOut(kind render.GapKind) string {
 	return "a Helm chart, whose templates are not rendered"
 }
 
-// accountLeftOut tells of what may be applied though it is in no root.
-func (s *scan) accountLeftOut() {
-	now, before := leftOutBy(s.Head), leftOutBy(s.Base)
-	for _, o := range s.Head.Found.Gaps {
-		s.openLeftOut(o, "is ", change.Head, before[o.Path].Identity == o.Identity)
+// LeftOut adds what may be applied though it is in no root.
+func (l *Ledger) LeftOut() {
+	now, before := leftOutBy(l.Head), leftOutBy(l.Base)
+	for _, o := range l.Head.Found.Gaps {
+		l.addLeftOut(o, "is ", change.Head, before[o.Path].Identity == o.Identity)
 	}
-	if s.Base == nil {
+	if l.Base == nil {
 		return
 	}
-	for _, o := range s.Base.Found.Gaps {
-		if _, still := now[o.Path]; !still && !takesIn(s.Head, o) {
-			s.openLeftOut(o, "was ", change.Base, false)
+	for _, o := range l.Base.Found.Gaps {
+		if _, still := now[o.Path]; !still && !takesIn(l.Head, o) {
+			l.addLeftOut(o, "was ", change.Base, false)
 		}
 	}
 }
 
-// leftOutBy is what is left out of a side, by path; nothing of none.
+// leftOutBy returns what is left out of a side, by path; nothing of none.
 func leftOutBy(from *change.Side) map[string]render.Gap {
 	all := map[string]render.Gap{}
 	if from != nil {
@@ -61,28 +57,13 @@ func leftOutBy(from *change.Side) map[string]render.Gap {
 	return all
 }
 
-func (s *scan) openLeftOut(o render.Gap, is, tree string, untouched bool) {
-	if o.Kind == render.GapExtension && s.isGiven(o) {
-		if s.isNamed(o) {
-			return // and read
-		}
-	} else if !s.Selected(o.Root.Dir) || !change.Under(s.in.Head.Under, o.Path) {
+func (l *Ledger) addLeftOut(o render.Gap, is, tree string, untouched bool) {
+	if !l.Selected(o.Root.Dir) || !change.Under(l.under, o.Path) {
 		return
 	}
-	s.open(report.Indeterminate{
-		What: string(o.Kind), Why: is + whyLeftOut(o.Kind), Root: o.Root.String(), Untouched: untouched,
-		Location: new(change.LocationOf(render.Position{Path: o.Path}, tree)),
-	})
-}
-
-// isGiven reports whether a gap is where the configuration takes policies or context from.
-func (s *scan) isGiven(o render.Gap) bool {
-	return slices.ContainsFunc(s.in.Config.GivenPaths(), func(dir string) bool { return change.Under(dir, o.Path) })
-}
-
-// isNamed reports whether the configuration names the very file.
-func (s *scan) isNamed(o render.Gap) bool {
-	return slices.ContainsFunc(s.in.Config.GivenPaths(), func(name string) bool { return path.Clean(name) == o.Path })
+	o.Why = is + whyLeftOut(o.Kind)
+	o.Position = render.Position{Path: o.Path}
+	l.Add(Gap{Gap: o, Tree: tree, Untouched: untouched})
 }
 
 // takesIn reports whether what the other side leaves out is in a root of this one.

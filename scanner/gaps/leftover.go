@@ -1,4 +1,4 @@
-package scanner
+package gaps
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 )
 
-// leftover tells why a refusal of an object may mean nothing: its manifest lies
+// Leftover returns why a refusal of an object may mean nothing: its manifest lies
 // below a kustomization that does not use it, so it may be a patch that is switched
 // off or a sample that nobody applies, incomplete on its own. Empty when it is not.
-func leftover(o *admission.Object) string {
+func Leftover(o *admission.Object) string {
 	from := change.OriginOf(o)
 	if from.Extra() || from.Root.Kind != render.KindPlain {
 		return ""

@@ -1,0 +1,76 @@
+package scanner
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/config"
+	"github.com/preadmit/preadmit/scanner/gaps"
+	"github.com/preadmit/preadmit/scanner/lines"
+)
+
+// discover finds the roots of both trees.
+func (s *scan) discover(ctx context.Context) (err error) {
+	if err := s.checkGlobs(); err != nil {
+		return err
+	}
+	s.work.Report("discover", 0, 1)
+	how := change.Options{Under: s.in.Head.Under, Selects: s.inGlobs(), Rendering: s.in.Rendering, Refused: s.in.Refused}
+	var base fs.FS
+	if s.in.Base != nil {
+		base = s.in.Base.FS
+	}
+	if s.Change, err = change.Open(ctx, base, s.in.Head.FS, s.in.Render, how); err != nil {
+		return err
+	}
+	s.locator = lines.New(s.Change, s.work)
+	s.ledger = gaps.New(s.Change, s.in.Config, s.in.Head.Under, s.in.Refused)
+	if s.Base != nil {
+		s.ledger.KeepRoots()
+	}
+	if err := s.checkSelection(); err != nil {
+		return err
+	}
+	for _, d := range s.Head.Found.Diagnostics {
+		if change.Under(s.in.Head.Under, d.Path) {
+			s.ledger.Note(report.Diagnostic{Severity: string(d.Severity), Message: d.Message, Location: new(change.LocationOf(d.Position, change.Head))})
+		}
+	}
+	s.work.Report("discover", 1, 1)
+	return nil
+}
+
+// inGlobs tells whether the configuration's globs match a directory; nil when there are
+// none.
+func (s *scan) inGlobs() func(dir string) bool {
+	if len(s.in.Config.Roots) == 0 {
+		return nil
+	}
+	return func(dir string) bool { return config.MatchAny(s.in.Config.Roots, dir) }
+}
+
+// checkSelection refuses a selection of roots that selects none: a mistyped glob
+// must not leave the gate open.
+func (s *scan) checkSelection() error {
+	if match := s.inGlobs(); match == nil || s.AnyRoot(match) {
+		return nil
+	}
+	return &InputError{What: "roots", Err: fmt.Errorf("%q match no root", s.in.Config.Roots)}
+}
+
+func (s *scan) checkGlobs() error {
+	globs := slices.Clone(s.in.Config.Roots)
+	for _, t := range s.in.Config.Targets {
+		globs = append(globs, t.Roots...)
+	}
+	for _, glob := range globs {
+		if err := config.CheckGlob(glob); err != nil {
+			return &InputError{What: "roots", Err: err}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package gaps
+
+import (
+	"context"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/config"
+	"github.com/preadmit/preadmit/scanner/lines"
+	"github.com/preadmit/preadmit/scanner/parallel"
+)
+
+// Ledger collects what was not judged.
+type Ledger struct {
+	*change.Change
+	// Counts are the roots of the head by outcome.
+	Counts report.RootCounts
+	// Failed are findings about roots that do not render and did before, or are new.
+	Failed []lines.Finding
+	// Notes are remarks.
+	Notes []report.Diagnostic
+
+	gaps []Gap
+	// unjudged holds the roots that are known not to be judged as a whole, in a way that
+	// counts against the change.
+	unjudged map[render.RootID]bool
+	config   config.Config
+	under    string
+	refused  map[string]string
+}
+
+// New returns a ledger of a change. under restricts it to a directory ("" or "." for all).
+// refused are directories that are not to be rendered, each with the reason.
+func New(c *change.Change, from config.Config, under string, refused map[string]string) *Ledger {
+	return &Ledger{Change: c, config: from, under: under, refused: refused, unjudged: map[render.RootID]bool{}}
+}
+
+// Add adds a gap.
+func (l *Ledger) Add(g Gap) { l.gaps = append(l.gaps, g) }
+
+// AddObject adds an object that was not judged.
+func (l *Ledger) AddObject(kind render.GapKind, o *admission.Object, key admission.Key, why string) {
+	l.Add(objectGap(kind, o, key, why))
+}
+
+// addRoot adds a gap that is a root as a whole, which the trees know by ids.
+func (l *Ledger) addRoot(g Gap, ids ...render.RootID) {
+	l.Add(g)
+	for _, id := range ids {
+		l.unjudged[id] = l.unjudged[id] || !g.Untouched
+	}
+}
+
+// Note adds a remark.
+func (l *Ledger) Note(d report.Diagnostic) { l.Notes = append(l.Notes, d) }
+
+// Unlocated notes that lines of a root are not known, if err says why.
+func (l *Ledger) Unlocated(root string, err error) {
+	if err != nil {
+		l.Note(report.Diagnostic{Severity: "warning", Root: root, Message: "the lines of findings here are not known: " + err.Error()})
+	}
+}
+
+// Locate finds the lines of objects that were not judged.
+func (l *Ledger) Locate(ctx context.Context, locator *lines.Locator, work parallel.Workers) error {
+	errs := make([]error, len(l.gaps))
+	err := work.Each(ctx, "locate", len(l.gaps), func(ctx context.Context, i int) error {
+		if g := &l.gaps[i]; g.Object != nil {
+			g.location, errs[i] = locator.Place(ctx, g.Object, nil)
+		}
+		return nil
+	})
+	for i, err := range errs {
+		l.Unlocated(l.gaps[i].Root.String(), err)
+	}
+	return err
+}
+
+// Indeterminate returns the gaps as a report has them. The report puts them in its order.
+func (l *Ledger) Indeterminate() []report.Indeterminate {
+	all := []report.Indeterminate{}
+	for i := range l.gaps {
+		all = append(all, l.gaps[i].indeterminate())
+	}
+	return all
+}

@@ -1,0 +1,142 @@
+package gaps
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/config"
+	"github.com/preadmit/preadmit/scanner/lines"
+)
+
+// Nothing warns of a change that selects no root.
+func (l *Ledger) Nothing() {
+	if len(l.SelectedRoots()) == 0 {
+		l.Note(report.Diagnostic{Severity: "warning", Message: "nothing to judge: no root was found"})
+	}
+}
+
+// Roots says of every selected root of the head what became of it, so that
+// nothing goes missing silently.
+func (l *Ledger) Roots() {
+	for _, root := range l.Head.Found.Roots {
+		r := l.Head.Roots[root.RootID]
+		switch {
+		case !l.Selected(root.Dir):
+			l.unselectedRoot(r)
+		case r == nil:
+			l.Counts.Untouched++
+		default:
+			l.root(r)
+		}
+	}
+	for _, root := range l.Gone() {
+		l.goneRoot(root)
+	}
+	l.refusedRoots()
+}
+
+func (l *Ledger) root(r *change.Rendered) {
+	before := l.BaseProblem(r.ID)
+	switch {
+	case r.Problem == nil:
+		l.Counts.Rendered++
+		l.renderedRoot(r, before)
+	case r.Problem.Kind == render.ProblemRefused:
+		l.refusedRoot(r, before)
+	case before != nil && before.Kind == render.ProblemFailed:
+		l.Counts.FailedBefore++
+		l.failingRoot(r)
+	default:
+		l.Counts.Failed++
+		l.unjudged[r.ID] = true
+		l.Failed = append(l.Failed, lines.Finding{Finding: report.Finding{
+			Status: report.StatusNew, Action: report.ActionDeny, Actions: []report.Action{report.ActionDeny}, Cause: report.CauseRender,
+			Message: r.Problem.Message, Root: r.ID.String(), Location: change.LocationOf(r.Problem.Position, change.Head),
+		}, Located: true})
+	}
+}
+
+// refusedRoot adds a root that was not rendered. One that rendered before must not pass,
+// whatever the reason: a remote base would turn the gate off.
+func (l *Ledger) refusedRoot(r *change.Rendered, before *render.Problem) {
+	l.Counts.Indeterminate++
+	if l.RenderedBefore(r.ID) || l.Head.Refuses(r.Root) {
+		l.Counts.Lost++
+	}
+	gap, _ := r.Gap()
+	l.addRoot(Gap{Gap: gap, Tree: change.Head, Untouched: before != nil && !l.Touched[r.ID] && !l.Head.Refuses(r.Root)}, r.ID)
+}
+
+// failingRoot adds a root that renders neither before nor after the change. What
+// a change that touches it does is not known.
+func (l *Ledger) failingRoot(r *change.Rendered) {
+	gap, _ := r.Gap()
+	gap.Why = "this root does not render, as it did not before the change, and is not judged: " + gap.Why
+	if l.Touched[r.ID] {
+		l.addRoot(Gap{Gap: gap, Tree: change.Head}, r.ID)
+		return
+	}
+	l.Note(report.Diagnostic{
+		Severity: "note", Root: r.ID.String(), Message: gap.Why, Location: new(change.LocationOf(gap.Position, change.Head)),
+	})
+}
+
+// goneRoot adds a root that is gone, when what is deleted with it is not known.
+func (l *Ledger) goneRoot(root render.Root) {
+	r := l.Base.Roots[l.Base.ID(root)]
+	if r == nil || r.Problem == nil || !l.Selected(root.Dir) || l.Base.Refuses(root) { // refusedRoots has those
+		return
+	}
+	gap, _ := r.Gap()
+	gap.Why = "this root is gone and did not render before, so what is deleted with it is not known: " + gap.Why
+	l.addRoot(Gap{Gap: gap, Tree: change.Base}, r.ID)
+}
+
+// renderedRoot notes what was remarked about a root that did render.
+func (l *Ledger) renderedRoot(r *change.Rendered, before *render.Problem) {
+	if before != nil {
+		l.Note(RenderedFirst(r.ID.String(), before))
+	}
+	for _, d := range r.Diagnostics {
+		l.Note(report.Diagnostic{
+			Severity: string(d.Severity), Message: d.Message, Root: r.Root.Dir,
+			Location: new(change.LocationOf(d.Position, change.Head)),
+		})
+	}
+}
+
+// RenderedFirst returns the note that says that a root did not render before, and what follows.
+func RenderedFirst(root string, before *render.Problem) report.Diagnostic {
+	return report.Diagnostic{
+		Severity: "note", Root: root,
+		Message: fmt.Sprintf("this root did not render before the change (%s), so all of its objects count as new", before.Error()),
+	}
+}
+
+// unselectedRoot notes a root that is not judged but would have told others about
+// policies, namespaces and the like.
+func (l *Ledger) unselectedRoot(r *change.Rendered) {
+	if r == nil || r.Problem == nil {
+		return
+	}
+	l.Note(report.Diagnostic{
+		Severity: "note", Root: r.ID.String(), Location: new(change.LocationOf(r.Problem.Position, change.Head)),
+		Message: "this root is not judged and does not render, so policies, namespaces and params in it are unknown: " + r.Problem.Message,
+	})
+}
+
+// Globs warns of globs that match nothing, which are probably mistyped.
+func (l *Ledger) Globs() {
+	globs := slices.Clone(l.config.Roots)
+	for _, t := range l.config.Targets {
+		globs = append(globs, t.Roots...)
+	}
+	for _, glob := range globs {
+		if !l.AnyRoot(func(path string) bool { return config.MatchGlob(glob, path) }) {
+			l.Note(report.Diagnostic{Severity: "warning", Message: fmt.Sprintf("glob %q matches no root", glob)})
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package gaps
+
+// Rule is a rule against silent passes.
+type Rule struct {
+	// Func is the function of this package that applies the rule.
+	Func string
+	// Protects says what would pass without the rule.
+	Protects string
+	// Tests are the tests of package scanner or of this one that fail without the rule.
+	Tests []string
+}
+
+// Rules returns all rules. A test checks that the functions and the tests exist, and that
+// every exported function that applies a rule is in the table.
+func Rules() []Rule {
+	return []Rule{
+		// What is a root.
+		{"KeepRoots", "a root that the change hides behind what uses it, or makes a component of something",
+			[]string{"TestARootCannotBeHidden", "TestNewManifestsCannotBeHidden", "TestAPlainRootThatBecomesAKustomization"}},
+		{"LeftOut", "what may be applied though it is in no root: charts, submodules, templates, links, hidden and unused files",
+			[]string{"TestLeftOut", "TestAnUnusedComponentIsTold"}},
+		{"Globs", "a mistyped glob, which selects nothing",
+			[]string{"TestScanRestrictions"}},
+		{"Nothing", "a scan that selects no root",
+			[]string{"TestScanWithoutRoots"}},
+
+		// What does not render.
+		{"Roots", "a root that does not render, before the change or after it, or is refused",
+			[]string{"TestARemoteBaseDoesNotTurnTheGateOff", "TestRootsThatNeverRendered", "TestRefusedRoots", "TestScanAccountsForRoots"}},
+		{"Given", "policies and context of the configuration that do not render",
+			[]string{"TestGivenPoliciesThatDoNotRender"}},
+		{"UnrenderedPolicies", "policies in a root that does not render, which decide nothing",
+			[]string{"TestPoliciesThatNobodyAsked"}},
+		{"Parts", "a broken policy in a root that is refused for another reason",
+			[]string{"TestPoliciesOfARootThatIsRefusedAreChecked"}},
+		{"Uncompared", "a root that does not render in a diff",
+			[]string{"TestRootsThatDoNotRenderAreNotCompared"}},
+
+		// What the cluster would do otherwise.
+		{"Untargeted", "a root that no target of the configuration has",
+			[]string{"TestScanTargets"}},
+		{"Ambiguities", "a policy, namespace or param that roots define differently",
+			[]string{"TestScanAmbiguousLookUps", "TestScanAmbiguousPolicies"}},
+		{"Owners", "a second definition of a kind, whose names a server does not accept",
+			[]string{"TestSecondDefinition"}},
+		{"Move", "an object that several roots lose or gain",
+			[]string{"TestMovedObjects"}},
+		{"Bindings", "a binding whose policy nothing defines",
+			[]string{"TestBindingOfAMissingPolicyIsWarnedOf"}},
+		{"Refusals", "a policy that a server refuses, so that it has no effect",
+			[]string{"TestScanRefusedPolicies"}},
+		{"Mutations", "webhooks and mutating policies, which verdicts do not include",
+			[]string{"TestWhatIsNotSimulatedIsNamed"}},
+
+		// What is no object by itself.
+		{"Leftover", "a patch that nothing uses, refused as if it were an object",
+			[]string{"TestPatchesNobodyUsesAreNoDenials"}},
+	}
+}

@@ -1,0 +1,68 @@
+package gaps
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/config"
+	"github.com/preadmit/preadmit/scanner/target"
+)
+
+// Given adds policies or context of the configuration that do not
+// render, unless they are roots of the scan and reported as such.
+func (l *Ledger) Given(targets []*target.Target) {
+	for _, t := range targets {
+		for _, given := range t.Broken {
+			l.given(given.Path, given.Root)
+		}
+	}
+}
+
+func (l *Ledger) given(name string, r *change.Rendered) {
+	if root, ok := l.Head.Root(r.Root.RootID); ok && change.SameRoot(root, r.Root) && l.Selected(root.Dir) {
+		return
+	}
+	gap, _ := r.Gap()
+	gap.Kind = Policy
+	gap.Why = fmt.Sprintf("the policies and context in %s do not render: %s", name, gap.Why)
+	l.Add(Gap{Gap: gap, Tree: change.Head})
+}
+
+// Untargeted warns of roots that no target of the configuration has.
+func (l *Ledger) Untargeted(targets []*target.Target) {
+	if len(l.config.Targets) == 0 {
+		return
+	}
+	targeted := map[render.RootID]bool{}
+	for _, t := range targets {
+		for _, root := range t.Roots {
+			targeted[root] = true
+		}
+	}
+	var left []string
+	for _, id := range l.SelectedRoots() {
+		if !targeted[id] {
+			left = append(left, id.String())
+		}
+	}
+	if len(left) == 0 {
+		return
+	}
+	l.Note(report.Diagnostic{
+		Severity: "warning",
+		Message: fmt.Sprintf("%d roots belong to no target of %s and are not judged: %s",
+			len(left), config.FileName, abbreviate(left)),
+	})
+}
+
+// abbreviate returns a list of names, the first few if there are many.
+func abbreviate(names []string) string {
+	const most = 5
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,38 @@
+package scanner_test
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestScanWithoutRoots(t *testing.T) {
+	wantSays(t, mustScan(t, input("", "-- README.md --\nnothing\n")), "warning : nothing to judge: no root was found")
+}
+
+// TestGivenPoliciesThatDoNotRender: where the configuration takes policies from does not
+// render, and is no root of the scan, which says so itself.
+func TestGivenPoliciesThatDoNotRender(t *testing.T) {
+	policies, _, _ := strings.Cut(gatedApp, "-- app/")
+	broken := policies + "-- policies/k.yaml --\n" + twice
+	in := input("", broken+cm("app/x.yaml", "x", "1"))
+	in.Config.Roots, in.Config.Policies = []string{"app"}, []string{"policies"}
+	found := false
+	for _, i := range mustScan(t, in).Indeterminate {
+		found = found || i.What == "policy" && i.Root == "policies" && strings.HasPrefix(i.Why, "the policies and context in policies do not render: ")
+	}
+	if !found {
+		t.Error("nothing is said of policies that do not render")
+	}
+}
+
+func TestWhatIsNotSimulatedIsNamed(t *testing.T) {
+	const webhook = `
+-- hooks/w.yaml --
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingWebhookConfiguration
+metadata: {name: inject}
+webhooks: []
+`
+	wantSays(t, mustScan(t, input("", webhook)),
+		"note : verdicts do not include what these do to a request: MutatingWebhookConfiguration inject")
+}

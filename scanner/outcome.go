@@ -1,0 +1,46 @@
+package scanner
+
+import (
+	"slices"
+
+	"github.com/preadmit/preadmit/scanner/gaps"
+	"github.com/preadmit/preadmit/scanner/lines"
+	"github.com/preadmit/preadmit/scanner/target"
+)
+
+// outcome is what came of one or several reviews.
+type outcome struct {
+	requests, evaluations int
+	findings              []lines.Finding
+	gaps                  []gaps.Gap
+	// remarks are warnings of the server that change nothing: deprecations and the
+	// like. They become diagnostics.
+	remarks []lines.Finding
+	// policies are the names of the policies that judged.
+	policies map[string]bool
+}
+
+// add adds the outcome of a review.
+func (o *outcome) add(of outcome) {
+	o.requests += of.requests
+	o.evaluations += of.evaluations
+	o.findings = append(o.findings, of.findings...)
+	o.gaps = append(o.gaps, of.gaps...)
+	o.remarks = append(o.remarks, of.remarks...)
+}
+
+// judgedBy adds the policies that judge a root.
+func (o *outcome) judgedBy(r *target.RootReview) {
+	for _, p := range slices.Concat(r.InForce.Policies(), r.Proposed.Policies()) {
+		o.policies[p.Name] = true
+	}
+}
+
+// refused adds findings about policies that an API server would not accept.
+func (o *outcome) refused(policies []gaps.RefusedPolicy) {
+	for _, p := range policies {
+		f := malformed(target.Pair{Key: p.Key, Head: p.Object}, p.Refusal)
+		f.Root, f.Status = p.Root.String(), p.Status
+		o.findings = append(o.findings, f)
+	}
+}
