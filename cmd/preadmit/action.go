@@ -18,8 +18,8 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// actionFlags are the flags of preadmit action: most of scan's, and what is done with
-// the report.
+// actionFlags are the flags of preadmit action: most flags of scan, and those that say
+// where the report is published.
 type actionFlags struct {
 	scan                     *scanFlags
 	checkRun, comment, sarif bool
@@ -79,21 +79,21 @@ type actionRun struct {
 	p      Process
 	flags  *actionFlags
 	runner *runner
-	// occasion is what the event asks for.
-	occasion *occasion
-	source   *commitSource
-	publish  *publishing
-	extras   []scanner.Extra
-	outputs  outputs
-	// dir is for the reports; it stays.
+	// trigger is what the event asks for.
+	trigger *trigger
+	source  *commitSource
+	publish *publishing
+	extras  []scanner.Extra
+	outputs outputs
+	// dir is the directory of the reports. It is not removed.
 	dir string
 	// files are the paths that the change touches, nil without a base.
 	files map[string]bool
-	// failOn is in force once the configuration is known.
+	// failOn is set when the configuration is known.
 	failOn string
 }
 
-// runAction is the whole command.
+// runAction runs the command.
 func runAction(ctx context.Context, p Process, f *actionFlags) error {
 	if err := f.scan.check(); err != nil {
 		return err
@@ -107,15 +107,15 @@ func runAction(ctx context.Context, p Process, f *actionFlags) error {
 	if err != nil {
 		return err
 	}
-	occasion, err := runner.occasion(f)
+	trigger, err := runner.trigger(f)
 	if err != nil {
 		return err
 	}
-	if occasion == nil {
+	if trigger == nil {
 		_, err := fmt.Fprintf(p.Stderr, "preadmit: %s\n", escape.Line("the push deletes "+runner.ref+": there is nothing to judge"))
 		return err
 	}
-	run := &actionRun{p: p, flags: f, runner: runner, occasion: occasion, outputs: outputs}
+	run := &actionRun{p: p, flags: f, runner: runner, trigger: trigger, outputs: outputs}
 	run.publish = newPublishing(run)
 	return run.run(ctx)
 }
@@ -157,7 +157,7 @@ func (a *actionRun) run(ctx context.Context) (err error) {
 	return a.finish(r)
 }
 
-// explain says what is compared. The log is often all that there is of a run.
+// explain writes to the log what is compared. Often the log is all that is left of a run.
 func (a *actionRun) explain(c *change) {
 	if !a.flags.scan.quiet {
 		for _, note := range c.notes {
@@ -191,10 +191,10 @@ func (a *actionRun) judge(ctx context.Context, c *change) (*report.Report, []byt
 // request, whose lines are not always those of the merge commit that was judged.
 func (a *actionRun) checkOptions(ctx context.Context, c *change) (github.CheckOptions, error) {
 	opts := github.CheckOptions{FailOn: a.failOn, Existing: a.flags.scan.existing}
-	if !a.publish.Started() || a.occasion.judged == a.occasion.headSHA {
+	if !a.publish.Started() || a.trigger.judged == a.trigger.headSHA {
 		return opts, nil
 	}
-	head, err := a.source.commit(ctx, a.occasion.headSHA)
+	head, err := a.source.commit(ctx, a.trigger.headSHA)
 	if err != nil {
 		return opts, err
 	}
@@ -202,7 +202,8 @@ func (a *actionRun) checkOptions(ctx context.Context, c *change) (github.CheckOp
 	return opts, nil
 }
 
-// finish tells the runner, and ends the run with the report's verdict.
+// finish writes commands, summary and outputs for the runner, and returns the verdict of
+// the report as an error.
 func (a *actionRun) finish(r *report.Report) error {
 	if err := a.writeSummary(r); err != nil {
 		return err
@@ -223,8 +224,8 @@ func (a *actionRun) finish(r *report.Report) error {
 	return unpublished
 }
 
-// guardedError is an error whose text no runner takes for a workflow command: it may
-// quote what a pull request holds.
+// guardedError is an error whose text a runner cannot take for a workflow command,
+// because it may quote content of a pull request.
 type guardedError struct{ err error }
 
 func guarded(err error) error {

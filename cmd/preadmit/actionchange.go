@@ -9,35 +9,35 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// open opens the two sides of what the event asks for.
+// open opens the commits that the event asks to compare.
 func (a *actionRun) open(ctx context.Context) (*change, error) {
 	judged, err := a.openJudged(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c := &change{head: a.tree(judged, a.occasion.judgedName)}
+	c := &change{head: a.tree(judged, a.trigger.judgedName)}
 	base, err := a.openBase(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if base == nil {
-		c.note("everything in %s (%s) is judged", judged.Hash(), a.occasion.judgedName)
+		c.note("everything in %s (%s) is judged", judged.Hash(), a.trigger.judgedName)
 		return c, nil
 	}
 	if a.files, err = judged.Changed(base); err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", judged.Hash(), base.Hash(), err)
 	}
-	tree := a.tree(base, a.occasion.baseName)
+	tree := a.tree(base, a.trigger.baseName)
 	c.base = &tree
-	c.note("base is %s (%s), head is %s (%s)", base.Hash(), a.occasion.baseName, judged.Hash(), a.occasion.judgedName)
+	c.note("base is %s (%s), head is %s (%s)", base.Hash(), a.trigger.baseName, judged.Hash(), a.trigger.judgedName)
 	return c, nil
 }
 
-// openJudged opens the commit to judge. A pull request's merge commit is judged if it
-// is the merge of its head: GitHub makes it some time after a push, and leaves an older
-// one where it cannot merge.
+// openJudged opens the commit to judge. For a pull request that is the merge commit, if it
+// is the merge of the present head: GitHub makes it some time after a push, and leaves an
+// older one if it cannot merge.
 func (a *actionRun) openJudged(ctx context.Context) (*gittree.Commit, error) {
-	o := a.occasion
+	o := a.trigger
 	judged, err := a.source.commit(ctx, o.judged)
 	if err != nil || !o.merge {
 		return judged, err
@@ -54,9 +54,9 @@ func (a *actionRun) openJudged(ctx context.Context) (*gittree.Commit, error) {
 	return a.source.commit(ctx, o.headSHA)
 }
 
-// openBase opens the commit to compare with, nil when everything is judged.
+// openBase opens the commit to compare with. It returns nil if everything is judged.
 func (a *actionRun) openBase(ctx context.Context) (*gittree.Commit, error) {
-	o := a.occasion
+	o := a.trigger
 	if o.base != "" {
 		base, err := a.source.commit(ctx, o.base)
 		if err == nil || !o.forced {

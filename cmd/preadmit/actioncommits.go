@@ -13,13 +13,13 @@ import (
 	"github.com/preadmit/preadmit/render/tree/gittree"
 )
 
-// commitSource gets commits: from the checkout if it has them whole, else from the
+// commitSource gets commits: from the checkout if they are complete there, else from the
 // server.
 type commitSource struct {
 	local  *gittree.Repository // nil without a checkout that is good for it
 	remote gittree.Remote
-	// fetched and history are the directories of what the server sent, and sent is the
-	// repository in the first of them, nil before there is something.
+	// fetched and history are the directories for commits from the server. sent is the
+	// repository in fetched, nil as long as nothing was fetched.
 	fetched, history string
 	sent             *gittree.Repository
 	// under is the directory of the repository that is judged.
@@ -27,7 +27,8 @@ type commitSource struct {
 	refs  map[string]string // of the server, once asked
 }
 
-// newCommitSource looks at the checkout that holds path. dir is for what is fetched.
+// newCommitSource returns a source for the checkout that contains path. Fetched commits are
+// stored in dir.
 func newCommitSource(r *runner, path, dir string) (*commitSource, error) {
 	s := &commitSource{
 		remote:  gittree.Remote{URL: r.repositoryURL(), Token: r.token},
@@ -44,7 +45,7 @@ func newCommitSource(r *runner, path, dir string) (*commitSource, error) {
 	case !errors.Is(err, gittree.ErrNotRepository) && !errors.Is(err, os.ErrNotExist):
 		return nil, err
 	}
-	// Nothing is checked out: PATH is below the workspace, where a checkout would be.
+	// There is no checkout: PATH is below the workspace, where a checkout would be.
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("find %s: %w", path, err)
@@ -57,14 +58,15 @@ func newCommitSource(r *runner, path, dir string) (*commitSource, error) {
 	return s, nil
 }
 
-// close removes what was fetched.
+// close removes the fetched commits.
 func (s *commitSource) close() {
 	_ = os.RemoveAll(s.fetched) // it is in a directory for temporary files
 	_ = os.RemoveAll(s.history)
 }
 
-// commit gives the commit of a full object name, which may be that of a tag of it. It is
-// never looked up as a branch or another revision, which a pull request may name.
+// commit returns the commit of a full object name, which may also be that of an annotated
+// tag. The name is never resolved as a branch or another revision, because a pull request
+// can choose the names of those.
 func (s *commitSource) commit(ctx context.Context, hash string) (*gittree.Commit, error) {
 	if !objectName.MatchString(hash) {
 		return nil, fmt.Errorf("get the commit %q: that is no full object name", hash)
@@ -84,8 +86,8 @@ func (s *commitSource) commit(ctx context.Context, hash string) (*gittree.Commit
 	return sent.Commit(hash)
 }
 
-// mergeBase is the object name of the best common ancestor of two commits. If the
-// checkout's history does not reach to it, the server is asked for it.
+// mergeBase returns the object name of the best common ancestor of two commits. If the
+// history of the checkout does not contain it, it is fetched from the server.
 func (s *commitSource) mergeBase(ctx context.Context, a, b string) (string, error) {
 	if s.local != nil {
 		if hash, err := mergeBaseIn(s.local, a, b); err == nil {
@@ -116,11 +118,11 @@ func mergeBaseIn(r *gittree.Repository, a, b string) (string, error) {
 	return base.Hash(), nil
 }
 
-// objectName is what names a commit for good.
+// objectName matches the full object name of a commit.
 var objectName = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
-// resolve gives the object name for a branch or tag of the server, or for any revision
-// of the checkout.
+// resolve returns the object name of a branch or tag of the server, or of any revision of
+// the checkout.
 func (s *commitSource) resolve(ctx context.Context, rev string) (string, error) {
 	if objectName.MatchString(rev) {
 		return rev, nil
@@ -152,8 +154,8 @@ func (s *commitSource) askRefs(ctx context.Context) (err error) {
 	return err
 }
 
-// pullWithHead is the number of the pull request whose head is a commit. Of several it
-// is the last.
+// pullWithHead returns the number of the pull request whose head is a commit: the highest if
+// there are several.
 func (s *commitSource) pullWithHead(ctx context.Context, sha string) (int, error) {
 	if err := s.askRefs(ctx); err != nil {
 		return 0, err

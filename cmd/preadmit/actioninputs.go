@@ -7,11 +7,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// pathInput is the input that is PATH.
+// pathInput is the input for the argument PATH.
 const pathInput = "path"
 
-// readInputs sets PATH and the flags that are not on the command line from the inputs
-// of the action. An input that is empty is not given.
+// readInputs sets PATH, and the flags that are not on the command line, from the inputs of
+// the action. An empty input counts as not given.
 func readInputs(cmd *cobra.Command, f *actionFlags, getenv func(string) string) error {
 	if path := strings.TrimSpace(inputText(pathInput, getenv)); path != "" && cmd.Flags().NArg() == 0 {
 		f.scan.path = path
@@ -32,7 +32,7 @@ func readInputs(cmd *cobra.Command, f *actionFlags, getenv func(string) string) 
 	return failure
 }
 
-// unwrapped is what a flag's value said, without pflag's words about the flag.
+// unwrapped returns the error of a flag's value, without the text that pflag adds.
 func unwrapped(err error) error {
 	invalid, ok := err.(*pflag.InvalidValueError)
 	if !ok {
@@ -41,8 +41,8 @@ func unwrapped(err error) error {
 	return invalid.Unwrap()
 }
 
-// inputValues are the values of the input that is named like a flag: one for each
-// line where the flag is repeatable.
+// inputValues returns the values of the input with the name of a flag: one for each line if
+// the flag is repeatable.
 func inputValues(flag *pflag.Flag, getenv func(string) string) []string {
 	text := strings.TrimSpace(inputText(flag.Name, getenv))
 	if text == "" {
@@ -60,8 +60,8 @@ func inputValues(flag *pflag.Flag, getenv func(string) string) []string {
 	return values
 }
 
-// inputText looks an input up. Runners keep the hyphens of its name, shells do not
-// pass such variables on.
+// inputText returns the text of an input. A runner keeps hyphens in the names of variables; a
+// shell does not pass such variables on, so underscores are accepted too.
 func inputText(name string, getenv func(string) string) string {
 	name = "INPUT_" + strings.ToUpper(name)
 	if text := getenv(strings.ReplaceAll(name, "-", "_")); text != "" {

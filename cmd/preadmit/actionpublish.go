@@ -10,22 +10,22 @@ import (
 	"github.com/preadmit/preadmit/report/github"
 )
 
-// publishing tells GitHub of a report, once it is known where.
+// publishing publishes a report on GitHub.
 type publishing struct {
 	run *actionRun
 	*github.Publication
-	// judged says that there is a report.
+	// judged is set when there is a report.
 	judged bool
-	// unreachable is why there is no publisher though one is asked for.
+	// unreachable is the reason if a publisher is needed and there is none.
 	unreachable error
 }
 
-// newPublishing begins with nobody to tell, and takes notices.
+// newPublishing returns a publishing without a publisher, which only collects notices.
 func newPublishing(run *actionRun) *publishing {
 	return &publishing{run: run, Publication: github.NewPublication(nil, github.Places{}, "")}
 }
 
-// connect makes the publisher once it is known what is judged.
+// connect makes the publisher when it is known what is judged.
 func (p *publishing) connect() {
 	f := p.run.flags
 	places := github.Places{CheckRun: f.checkRun, Comment: f.comment, SARIF: f.sarif}
@@ -36,22 +36,22 @@ func (p *publishing) connect() {
 		p.Notice("There is no token (github-token), so this is told here only.")
 		return
 	}
-	to, err := github.New(p.run.occasion.target(p.run.runner), github.Options{
+	to, err := github.New(p.run.trigger.target(p.run.runner), github.Options{
 		Token: p.run.runner.token, BaseURL: p.run.runner.api, Name: f.name,
 	})
 	if err != nil {
 		p.unreachable = err
 		return
 	}
-	if places.SARIF && p.run.occasion.ref == "" {
+	if places.SARIF && p.run.trigger.ref == "" {
 		p.Notice("No SARIF was uploaded: code scanning knows branches and pull requests only, not %s.", p.run.runner.ref)
 		places.SARIF = false
 	}
 	p.Connect(to, places, "See the annotations and the summary of this run.")
 }
 
-// abandon completes the check run if it is still in progress: of a scan that failed, or
-// of a report that could not be published.
+// abandon completes the check run if it is still in progress, because the scan failed or
+// the report could not be published.
 func (p *publishing) abandon(ctx context.Context, cause error) {
 	check := github.Check{
 		Conclusion: github.Failure, Title: "The scan could not be completed",
@@ -66,7 +66,7 @@ func (p *publishing) abandon(ctx context.Context, cause error) {
 	_ = p.Abandon(ctx, check) // its cause is told
 }
 
-// report publishes what was asked for.
+// report publishes the report in the places that the flags ask for.
 func (p *publishing) report(ctx context.Context, r *report.Report, opts github.CheckOptions, sarif []byte) error {
 	p.judged = true
 	c := &github.Content{Report: r, Check: opts, SARIF: sarif, Blob: p.run.blob()}
@@ -80,7 +80,7 @@ func (p *publishing) report(ctx context.Context, r *report.Report, opts github.C
 	return nil
 }
 
-// failure is what kept the report from being published though the token allows it.
+// failure returns the error that prevented publishing although the token allows it.
 func (p *publishing) failure() error {
 	err := p.Err()
 	if err == nil && p.unreachable != nil {
@@ -92,7 +92,7 @@ func (p *publishing) failure() error {
 	return &exitError{code: exitIncomplete, err: err}
 }
 
-// blob is the URL of the files that were judged, whose lines the report tells.
+// blob returns the URL of the judged files, for links to the lines in the report.
 func (a *actionRun) blob() string {
-	return fmt.Sprintf("%s/blob/%s/", a.runner.repositoryURL(), cmp.Or(a.occasion.judged, a.occasion.headSHA))
+	return fmt.Sprintf("%s/blob/%s/", a.runner.repositoryURL(), cmp.Or(a.trigger.judged, a.trigger.headSHA))
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/preadmit/preadmit/report/github"
 )
 
-// maxSummary bounds a step's summary, in bytes; GitHub takes 1 MiB and shows none of a
-// larger one.
+// maxSummary is the largest summary of a step, in bytes. GitHub shows nothing of one that is
+// larger than 1 MiB.
 const maxSummary = 1<<20 - 1<<10
 
 // writeFiles writes the report for later steps, as JSON and SARIF.
@@ -38,10 +38,11 @@ func (a *actionRun) writeFiles(r *report.Report, sarif []byte) error {
 func (a *actionRun) reportFile() string { return filepath.Join(a.dir, "report.json") }
 func (a *actionRun) sarifFile() string  { return filepath.Join(a.dir, "preadmit.sarif") }
 
-// sarif is the report for code scanning. On a branch code scanning takes what is not in
-// it for fixed, so there it is one of everything, not of what a push changed.
+// sarif returns the report for code scanning. On a branch, code scanning considers alerts
+// that are not in the report as fixed, so there it has all findings, not only those of a
+// push.
 func (a *actionRun) sarif(ctx context.Context, r *report.Report, c *change) ([]byte, error) {
-	if a.occasion.baseline && a.flags.sarif && c.base != nil {
+	if a.trigger.baseline && a.flags.sarif && c.base != nil {
 		all, _, err := judge(ctx, a.p, a.flags.scan, &change{head: c.head}, a.extras)
 		if err != nil {
 			return nil, fmt.Errorf("judge everything for code scanning: %w", err)
@@ -102,7 +103,7 @@ func (a *actionRun) writeCommands(r *report.Report) error {
 	return format.Write(a.p.Stdout, "github", r, format.Options{Files: a.files})
 }
 
-// writeOutputs gives the outputs of the step.
+// writeOutputs writes the outputs of the step.
 func (a *actionRun) writeOutputs(r *report.Report) error {
 	if a.runner.output == "" {
 		return nil
@@ -122,8 +123,8 @@ func (a *actionRun) writeOutputs(r *report.Report) error {
 	return appendTo(a.runner.output, "outputs", b.String())
 }
 
-// counted is the number of findings with an action that are the change's, or with
-// existing the head's.
+// counted returns the number of findings with an action: the new ones, and with existing also
+// those that the base has.
 func counted(r *report.Report, action report.Action, existing bool) int {
 	byStatus := r.Summary.Findings[action]
 	n := byStatus[report.StatusNew]

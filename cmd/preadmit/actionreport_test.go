@@ -48,8 +48,8 @@ func TestActionAnnotatesTheChange(t *testing.T) {
 func TestActionSummaryFits(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
 	run := &actionRun{
-		runner:   &runner{server: "https://github.com", owner: "octo", repo: "shop", summary: f.env["GITHUB_STEP_SUMMARY"]},
-		occasion: &occasion{headSHA: f.Head},
+		runner:  &runner{server: "https://github.com", owner: "octo", repo: "shop", summary: f.env["GITHUB_STEP_SUMMARY"]},
+		trigger: &trigger{headSHA: f.Head},
 	}
 	run.publish = newPublishing(run)
 	run.publish.Notice("%s", strings.Repeat("n", 1000))

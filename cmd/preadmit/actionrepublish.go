@@ -10,19 +10,19 @@ import (
 	"github.com/preadmit/preadmit/report/github"
 )
 
-// maxReport bounds a report that another run wrote, in bytes: the pull request decides
-// what that is.
+// maxReport is the largest report of another run, in bytes. The pull request decides its
+// content.
 const maxReport = 64 << 20
 
-// republish tells of a report that a run without rights wrote for a pull request. The
-// pull request is the one whose head GitHub says that run was for. Whether the report
-// is true nobody knows: the run's workflow was the pull request's.
+// republish publishes a report that a run without permissions wrote for a pull request. GitHub
+// says which head that run was for, and so which pull request. The report itself is not
+// trusted: the pull request may have changed the workflow of the run.
 func (a *actionRun) republish(ctx context.Context) error {
 	r, err := readReport(a.flags.from)
 	if err != nil {
 		return err
 	}
-	o := a.occasion
+	o := a.trigger
 	if o.pull, err = a.source.pullWithHead(ctx, o.headSHA); err != nil {
 		return err
 	}
@@ -56,8 +56,8 @@ func (a *actionRun) republish(ctx context.Context) error {
 	return a.publish.failure()
 }
 
-// trustedFailOn is what fails a run by the configuration of the default branch, for
-// which workflow_run runs, and by the flags.
+// trustedFailOn returns failOn by the flags and the configuration of the default branch, on
+// which workflow_run runs.
 func (a *actionRun) trustedFailOn(ctx context.Context) (string, error) {
 	commit, err := a.source.commit(ctx, a.runner.sha)
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// maxEvent bounds the event file, in bytes; GitHub sends at most 25 MB.
+// maxEvent is the largest event file, in bytes. GitHub sends at most 25 MB.
 const maxEvent = 32 << 20
 
-// runner is what a runner of GitHub Actions tells a step in its environment. The
-// variables are documented at
+// runner has the environment variables that a runner of GitHub Actions sets for a step. They
+// are documented at
 // https://docs.github.com/actions/reference/workflows-and-actions/variables.
 type runner struct {
 	event           string // GITHUB_EVENT_NAME
@@ -30,7 +30,7 @@ type runner struct {
 	token           string
 }
 
-// payload is what is used of an event.
+// payload has the fields of an event that are used.
 type payload struct {
 	Before, After   string
 	Deleted, Forced bool
@@ -58,7 +58,7 @@ type payload struct {
 	}
 }
 
-// repository is a name as GitHub takes it; it becomes part of URLs.
+// repository matches the name of a repository on GitHub. The name becomes part of URLs.
 var repository = regexp.MustCompile(`^([A-Za-z0-9_][A-Za-z0-9_-]*)/([A-Za-z0-9._-]+)$`)
 
 // readRunner reads the environment and the event.
@@ -110,10 +110,10 @@ func (r *runner) readEvent(path string) error {
 	return nil
 }
 
-// repositoryURL is where commits are fetched from.
+// repositoryURL returns the URL to fetch commits from.
 func (r *runner) repositoryURL() string { return r.server + "/" + r.owner + "/" + r.repo }
 
-// runURL is the page of the workflow's run, "" when its number is not known.
+// runURL returns the URL of the page of the workflow run, empty if its number is not known.
 func (r *runner) runURL() string {
 	if r.runID == "" {
 		return ""

@@ -14,7 +14,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// cacheFlags say where rendered roots are kept.
+// cacheFlags are the flags of the cache of rendered roots.
 type cacheFlags struct {
 	dir string
 	// size is in MiB.
@@ -27,7 +27,7 @@ func (f *cacheFlags) register(flags *pflag.FlagSet) {
 	flags.Int64Var(&f.size, "cache-size", 512, "the `MIB` to which that directory is cut at the end")
 }
 
-// openCache opens the cache; nil when none is asked for.
+// openCache opens the cache. It returns nil without --cache-dir.
 func (f *scanFlags) openCache() (*render.Cache, error) {
 	cache, given := f.cache, f.given
 	switch {
@@ -51,8 +51,7 @@ func (f *scanFlags) openCache() (*render.Cache, error) {
 	return opened, nil
 }
 
-// treeAround is the tree of the scan that a directory lies in, empty when it lies in
-// none.
+// treeAround returns the scanned tree that contains a directory, empty if none does.
 func (f *scanFlags) treeAround(dir string) string {
 	path := f.path
 	if path == "-" {
@@ -77,7 +76,7 @@ func (f *scanFlags) treeAround(dir string) string {
 	return ""
 }
 
-// realPath is a path without symbolic links, as far as it is there.
+// realPath returns a path without symbolic links, as far as the path exists.
 func realPath(name string) string {
 	name, err := filepath.Abs(name)
 	if err != nil {
@@ -92,8 +91,8 @@ func realPath(name string) string {
 	return name
 }
 
-// closeCache cuts a cache to its size. What is wrong with it costs time, not
-// verdicts, so it is a warning.
+// closeCache reduces a cache to its size. An error costs time and changes no verdict, so it
+// is a warning.
 func closeCache(stderr io.Writer, cache *render.Cache) {
 	if cache == nil {
 		return

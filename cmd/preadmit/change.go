@@ -12,11 +12,11 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// change is the two sides of a scan.
+// change has the two trees to compare.
 type change struct {
 	base *scanner.Tree // nil: everything is new
 	head scanner.Tree
-	// notes say what was chosen, for -v.
+	// notes say which trees were chosen, for -v.
 	notes []string
 }
 
@@ -82,7 +82,7 @@ func openDirectories(f *scanFlags) (*change, error) {
 	return &change{base: &base, head: head}, err
 }
 
-// openSingle opens head alone.
+// openSingle opens head, without a base.
 func openSingle(r *gittree.Repository, f *scanFlags) (*change, error) {
 	c := &change{}
 	if f.head == "" {
@@ -149,7 +149,7 @@ func (c *change) openWorkTree(r *gittree.Repository) error {
 	return nil
 }
 
-// baseFS is the base's files, nil without a base.
+// baseFS returns the files of the base, nil without a base.
 func (c *change) baseFS() fs.FS {
 	if c.base == nil {
 		return nil

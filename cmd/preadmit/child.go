@@ -6,11 +6,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// childCommand is how the program names itself to itself; see newChildCommand.
+// childCommand is the name of the command that newChildCommand returns.
 const childCommand = "render-root"
 
-// newChildCommand is the program's other half: it renders one root in a process of
-// its own for render.Isolate. It is not for users.
+// newChildCommand returns the command that renders one root in a process of its own, for
+// render.Isolate. It is not for users.
 func newChildCommand(p Process) *cobra.Command {
 	return &cobra.Command{
 		Use:    childCommand,
@@ -23,7 +23,7 @@ func newChildCommand(p Process) *cobra.Command {
 	}
 }
 
-// renderOptions are what rendering needs to know of the run.
+// renderOptions returns the options of rendering for a run.
 func renderOptions(p Process, loadRestrictor string, cache *render.Cache) render.Options {
 	opts := render.Options{LoadRestrictor: render.LoadRestrictor(loadRestrictor), Cache: cache}
 	if p.Executable != "" {

@@ -13,19 +13,19 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// Process is what the command knows of the process it runs in.
+// Process is the process that the command runs in.
 type Process struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// Getenv looks up an environment variable; empty when it is not set.
+	// Getenv returns an environment variable, empty if it is not set.
 	Getenv func(name string) string
-	// Environ are all environment variables, as os.Environ has them. Nil is fine.
+	// Environ are all environment variables, as os.Environ returns them. It may be nil.
 	Environ []string
-	// Executable is the program's own file, to start it again for a root that needs a
-	// process of its own. When empty such roots are indeterminate.
+	// Executable is the file of the program, to start it again for a root that needs a
+	// process of its own. If it is empty, such roots are indeterminate.
 	Executable string
-	// Lasting tells that the command ends by itself, in its own time, once it is
-	// interrupted. Nil is fine.
+	// Lasting is called by a command that ends by itself, in its own time, after it is
+	// interrupted. It may be nil.
 	Lasting func()
 }
 
@@ -80,7 +80,7 @@ would send, and judges each as a kube-apiserver does, without a cluster.`,
 	return root
 }
 
-// noArgs refuses arguments, naming the command that was likely meant.
+// noArgs refuses arguments, and suggests the command that may have been meant.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -95,7 +95,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return usagef("%s\nrun '%s --help' for the commands", message, cmd.CommandPath())
 }
 
-// exitCode tells the user of err and turns it into the code to exit with.
+// exitCode prints an error for the user and returns the exit code for it.
 func exitCode(stderr io.Writer, err error) int {
 	exit := new(exitError)
 	switch {

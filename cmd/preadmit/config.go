@@ -7,8 +7,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
-// loadConfig reads the configuration in force and puts the flags over it. The
-// diagnostics tell of a configuration that the change itself changes.
+// loadConfig reads the configuration in force, and overrides it with the flags. The
+// diagnostics are about a change of the configuration.
 func loadConfig(f *scanFlags, c *change) (config.Config, []report.Diagnostic, error) {
 	if f.given("config") {
 		cfg, err := readConfig(f.config)

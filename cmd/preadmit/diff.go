@@ -51,7 +51,7 @@ render).`,
 	return cmd
 }
 
-// diffFlags are the flags of preadmit diff as given: some of scan's, with other formats.
+// diffFlags are the flags of preadmit diff: some flags of scan, with other formats.
 type diffFlags struct{ *scanFlags }
 
 func newDiffFlags() *diffFlags {
@@ -86,7 +86,7 @@ func (f *diffFlags) register(cmd *cobra.Command) {
 	}
 }
 
-// check refuses flags that contradict each other, and a diff with nothing.
+// check refuses flags that contradict each other, and a diff without a base.
 func (f *diffFlags) check() error {
 	if err := f.scanFlags.check(); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (f *diffFlags) check() error {
 	return nil
 }
 
-// diffLimits asks a scan for its diff, within the limits of a report; nil does not.
+// diffLimits returns the limits of the diff in a report, nil if the report has no diff.
 func (f *scanFlags) diffLimits() *scanner.DiffLimits {
 	if !f.diff {
 		return nil
@@ -105,13 +105,13 @@ func (f *scanFlags) diffLimits() *scanner.DiffLimits {
 	return &scanner.DiffLimits{}
 }
 
-// printedLimits bound what is printed: far more than anyone reads, little enough to hold.
+// printedLimits returns the limits of a printed diff: more than anybody reads, but small
+// enough for the memory.
 func printedLimits() *scanner.DiffLimits {
 	return &scanner.DiffLimits{Objects: 100_000, ObjectBytes: 8 << 20, TotalBytes: 64 << 20}
 }
 
-// runDiff is the whole command: flags to trees, their difference to stdout and exit
-// code.
+// runDiff runs the command: it opens the trees, and writes their difference to stdout.
 func runDiff(ctx context.Context, p Process, f *diffFlags) error {
 	if err := f.check(); err != nil {
 		return err
@@ -147,7 +147,7 @@ func runDiff(ctx context.Context, p Process, f *diffFlags) error {
 	return diffVerdict(result)
 }
 
-// diffVerdict turns a comparison into the error that ends the run.
+// diffVerdict returns the error that ends a run with this comparison.
 func diffVerdict(c *report.Comparison) error {
 	if n := len(c.Indeterminate); n > 0 {
 		return &exitError{code: exitIncomplete, err: fmt.Errorf("the diff is incomplete: %s not render", count(n, "root that the change touches does", "roots that the change touches do"))}

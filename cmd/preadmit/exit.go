@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Exit codes. Zero is a promise: everything was judged that could be, and nothing
-// fails the run.
+// Exit codes. Zero means that everything was judged that can be, and that nothing fails the
+// run.
 const (
 	exitClean      = 0
 	exitFindings   = 1 // findings at or above --fail-on
@@ -14,7 +14,7 @@ const (
 	exitIncomplete = 3 // the scan could not be completed
 )
 
-// errFindings ends a run whose report, already written, fails it.
+// errFindings ends a run with findings, after its report is written.
 var errFindings = errors.New("findings at or above --fail-on")
 
 // exitError is an error with the code to exit with.
@@ -26,7 +26,7 @@ type exitError struct {
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
-// usagef makes an error the user can mend on the command line or in the
+// usagef returns an error that the user can correct on the command line or in the
 // configuration.
 func usagef(format string, args ...any) error {
 	return &exitError{code: exitUsage, err: fmt.Errorf(format, args...)}

@@ -14,8 +14,7 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// openExtras opens what --policies and --context name: files, directories, and -
-// for stdin.
+// openExtras opens the files and directories of --policies and --context; - is stdin.
 func openExtras(ctx context.Context, stdin io.Reader, f *scanFlags) ([]scanner.Extra, error) {
 	var extras []scanner.Extra
 	fromStdin := ""
@@ -67,8 +66,8 @@ func openExtra(ctx context.Context, stdin io.Reader, path string) (scanner.Extra
 	return scanner.Extra{Name: name, FS: &loneFile{name: filepath.Base(path), data: data}}, nil
 }
 
-// readAll reads a stream to its end, or until ctx is done: nobody may ever write to
-// a terminal.
+// readAll reads a stream to its end, or until ctx is done: the stream may be a terminal that
+// nobody writes to.
 func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
 	type result struct {
 		data []byte
@@ -87,7 +86,7 @@ func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
 	}
 }
 
-// loneFile is a tree of one file, held in memory.
+// loneFile is a tree of one file, in memory.
 type loneFile struct {
 	name string
 	data []byte

@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
-// choice is a flag that takes one of a few words.
+// choice is a flag whose value is one of a few words.
 type choice struct {
 	value string
 	known []string
@@ -29,7 +29,7 @@ func (c *choice) Set(value string) error {
 	return nil
 }
 
-// words is a repeatable flag whose values may hold commas, as globs do.
+// words is a repeatable flag whose values may contain commas, as globs do.
 type words struct {
 	values []string
 	kind   string
@@ -39,7 +39,7 @@ func (w *words) String() string         { return strings.Join(w.values, " ") }
 func (w *words) Type() string           { return w.kind }
 func (w *words) Set(value string) error { w.values = append(w.values, value); return nil }
 
-// scanFlags are the flags of preadmit scan as given.
+// scanFlags are the flags of preadmit scan.
 type scanFlags struct {
 	path                 string // the positional argument
 	base, head, basePath string
@@ -82,7 +82,7 @@ func (f *scanFlags) register(cmd *cobra.Command) {
 	f.registerJudging(cmd)
 }
 
-// registerJudging declares the flags that do not say what is compared.
+// registerJudging declares all flags but those that say what is compared.
 func (f *scanFlags) registerJudging(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -147,7 +147,7 @@ func (f *scanFlags) check() error {
 	return nil
 }
 
-// apply puts what the command line says over what the file says.
+// apply overrides a configuration with the flags of the command line.
 func (f *scanFlags) apply(c *config.Config) {
 	if f.given("fail-on") || c.FailOn == "" {
 		c.FailOn = f.failOn.value

@@ -7,23 +7,23 @@ import (
 )
 
 const (
-	// heapStart is the memory, in bytes, a run may take before garbage is collected
-	// for the first time. Small runs end below it.
+	// heapStart is the size of the heap, in bytes, at which garbage is collected for the
+	// first time. Small runs end before.
 	heapStart = 40 << 20
-	// heapGrowth is by how many percent the heap grows between collections from then
-	// on: a little less than usual, because memory on a runner is shared.
+	// heapGrowth is the growth of the heap between later collections, in percent. It is
+	// lower than the default of Go, because memory on a runner is shared.
 	heapGrowth = 70
 )
 
-// collectLater spares a starting process the many collections of a small heap.
-// Settings of the user's (GOGC, GOMEMLIMIT) go before.
+// collectLater avoids the many collections of a small heap in a process that starts. It does
+// nothing if the user has set GOGC or GOMEMLIMIT.
 func collectLater(getenv func(string) string) {
 	if getenv("GOGC") != "" || getenv("GOMEMLIMIT") != "" {
 		return
 	}
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(heapStart)
-	// The first collection finds this and cleans up after it.
+	// The first collection frees this and runs its cleanup.
 	runtime.AddCleanup(new([16]byte), func(growth int) {
 		debug.SetGCPercent(growth)
 		debug.SetMemoryLimit(math.MaxInt64)

@@ -7,11 +7,11 @@ import (
 	"github.com/preadmit/preadmit/webhooks/jailed/child"
 )
 
-// jailedCommand is how the program names itself to itself; see newJailedCommand.
+// jailedCommand is the name of the command that newJailedCommand returns.
 const jailedCommand = "scan-jailed"
 
-// newJailedCommand is the child of jailed.Scanner: it scans one change in a jail. It is
-// not for users.
+// newJailedCommand returns the command that jailed.Scanner runs: it scans one change in a
+// jail. It is not for users.
 func newJailedCommand(p Process) *cobra.Command {
 	return &cobra.Command{
 		Use:    jailedCommand,

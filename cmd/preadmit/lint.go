@@ -54,8 +54,7 @@ configuration, 3 lint could not be completed.`,
 	return cmd
 }
 
-// runLint is the whole command: flags to input, input to report, report to files
-// and exit code.
+// runLint runs the command: it opens the input, lints it and writes the report.
 func runLint(ctx context.Context, p Process, f *lintFlags) error {
 	if err := f.check(); err != nil {
 		return err
@@ -85,7 +84,7 @@ func runLint(ctx context.Context, p Process, f *lintFlags) error {
 	return err
 }
 
-// input opens all that the flags name.
+// input opens what the flags name.
 func (f *lintFlags) input(ctx context.Context, p Process) (lint.Input, error) {
 	tree, under, err := f.tree(ctx, p.Stdin)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
-// lintFlags are the flags of preadmit lint as given: some of scan's, and its own.
+// lintFlags are the flags of preadmit lint: some flags of scan, and its own.
 type lintFlags struct {
 	scan    *scanFlags
 	alone   bool
@@ -68,7 +68,7 @@ func (f *lintFlags) register(cmd *cobra.Command) {
 	}
 }
 
-// tree opens what PATH names: the tree, and what of it to look at.
+// tree opens the tree that PATH is in, and returns the path of what to lint in it.
 func (f *lintFlags) tree(ctx context.Context, stdin io.Reader) (tree scanner.Tree, under string, err error) {
 	if f.scan.path == "-" {
 		return loneTree(ctx, stdin, "-")
@@ -94,8 +94,8 @@ func (f *lintFlags) tree(ctx context.Context, stdin io.Reader) (tree scanner.Tre
 	return fileTree(ctx, f.scan.path)
 }
 
-// fileTree opens the repository that a file is part of; one that is in none, or is
-// ignored there, stands alone.
+// fileTree opens the repository that a file is part of. For a file that is in none, or is
+// ignored there, it returns a tree of that file.
 func fileTree(ctx context.Context, name string) (scanner.Tree, string, error) {
 	dir, base := filepath.Split(name)
 	repository, err := gittree.Open(filepath.Clean(dir))
@@ -116,7 +116,7 @@ func fileTree(ctx context.Context, name string) (scanner.Tree, string, error) {
 	return c.head, under, nil
 }
 
-// loneTree is a tree of one file, or of stdin.
+// loneTree returns a tree of one file, or of stdin.
 func loneTree(ctx context.Context, stdin io.Reader, name string) (scanner.Tree, string, error) {
 	extra, err := openExtra(ctx, stdin, name)
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// exitSignal and the number of a signal is the exit code of who is ended by it, as shells
-// have it.
+// exitSignal plus the number of a signal is the exit code of a process that the signal ends,
+// as in a shell.
 const exitSignal = 128
 
-// grace is how long an interrupted run may take to end by itself.
+// grace is the time that an interrupted run has to end by itself.
 const grace = 2 * time.Second
 
 func main() {
@@ -39,9 +39,9 @@ func main() {
 	}()
 	p := Process{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Environ: os.Environ(), Lasting: func() { lasting.Store(true) }}
 	p.Executable, _ = os.Executable() // "" is fine, see there
-	// Kustomize warns there, and in the log, of deprecated fields and unused vars, once
-	// for every render of every root, in the middle of what we say. Crashes do not go
-	// through it.
+	// Kustomize writes warnings there, and to the log, about deprecated fields and unused
+	// vars, once for every render of every root, in the middle of our output. Crashes are
+	// not written there.
 	os.Stderr, _ = os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	log.SetOutput(io.Discard)
 	os.Exit(Main(ctx, os.Args[1:], p))

@@ -11,7 +11,7 @@ import (
 	"github.com/preadmit/preadmit/report/format"
 )
 
-// output is one place a report goes to.
+// output is one place that a report is written to.
 type output struct {
 	format string
 	path   string // "-" is stdout
@@ -19,8 +19,8 @@ type output struct {
 
 type outputs []output
 
-// parseOutputs reads --format and --output. Stdout gets the report in --format
-// unless an output names it.
+// parseOutputs parses --format and --output. The report is written to stdout in the format of
+// --format unless an output names stdout.
 func parseOutputs(f *scanFlags) (outputs, error) {
 	all := outputs{{f.format.value, "-"}}
 	toStdout := f.given("format")
@@ -40,7 +40,7 @@ func parseOutputs(f *scanFlags) (outputs, error) {
 	return all, all.check()
 }
 
-// parseOutput splits [FORMAT=]FILE; without FORMAT the file's extension tells it.
+// parseOutput splits [FORMAT=]FILE. Without FORMAT the extension of the file decides.
 func parseOutput(value string, formats []string) (output, error) {
 	format, path, named := strings.Cut(value, "=")
 	switch {
@@ -79,12 +79,12 @@ func formatOf(extension string) string {
 	return ""
 }
 
-// have tells whether a report is asked for in a format.
+// have reports whether some output has a format.
 func (all outputs) have(format string) bool {
 	return slices.ContainsFunc(all, func(o output) bool { return o.format == format })
 }
 
-// check refuses, before any work, files that cannot be written.
+// check returns an error, before any work, if a file cannot be written.
 func (all outputs) check() error {
 	seen := map[string]bool{}
 	for _, o := range all[1:] {
@@ -106,8 +106,8 @@ func (all outputs) check() error {
 // reportWriter writes one report in a format.
 type reportWriter func(w io.Writer, format string, opts format.Options) error
 
-// write writes the report everywhere, files first: a reader of stdout that has
-// gone away must not cost them.
+// write writes the report to all outputs, files first: they must be written even if nobody
+// reads stdout any more.
 func (all outputs) write(p Process, f *scanFlags, write reportWriter) error {
 	opts := format.Options{Verbose: f.verbose, Quiet: f.quiet}
 	for _, o := range all[1:] {
@@ -121,8 +121,8 @@ func (all outputs) write(p Process, f *scanFlags, write reportWriter) error {
 	return write(p.Stdout, all[0].format, opts)
 }
 
-// writeFile replaces a file as a whole or not at all. What is not a regular file
-// (a pipe, /dev/null) is written to.
+// writeFile replaces a file as a whole or not at all. A file that is not regular, such as a
+// pipe or /dev/null, is written to.
 func writeFile(path string, write func(io.Writer) error) (err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		file, err := os.OpenFile(path, os.O_WRONLY, 0)

@@ -12,8 +12,8 @@ const (
 	progressEvery = 100 * time.Millisecond // a terminal is slow
 )
 
-// progress is a line on a terminal that says what a long scan is doing, and is
-// gone when it is done. The nil progress says nothing.
+// progress is a line on a terminal that shows the progress of a long scan and is removed at its
+// end. A nil progress shows nothing.
 type progress struct {
 	w   io.Writer
 	now func() time.Time
@@ -24,7 +24,7 @@ type progress struct {
 	done  bool
 }
 
-// newProgress is nil when nobody watches: on a pipe, in CI, with -q.
+// newProgress returns nil on a pipe, in CI and with -q.
 func newProgress(p Process, quiet bool) *progress {
 	if quiet || p.Getenv("CI") != "" || !isTerminal(p, p.Stderr) {
 		return nil
@@ -36,7 +36,7 @@ func startProgress(w io.Writer, now func() time.Time) *progress {
 	return &progress{w: w, now: now, next: now().Add(progressAfter)}
 }
 
-// update is scanner.Input.Progress.
+// update shows the progress; it is scanner.Input.Progress.
 func (p *progress) update(stage string, done, total int) {
 	if p == nil {
 		return
@@ -56,7 +56,7 @@ func (p *progress) update(stage string, done, total int) {
 	_, _ = fmt.Fprintf(p.w, "\r\x1b[K%s", line)
 }
 
-// erase takes the line away for good.
+// erase removes the line. It is not shown again.
 func (p *progress) erase() {
 	if p == nil {
 		return

@@ -70,7 +70,7 @@ func directoriesOnly(*cobra.Command, []string, string) ([]cobra.Completion, cobr
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// runRender is the whole command: flags to a tree and a root, its objects to stdout.
+// runRender runs the command: it renders a root and writes its objects to stdout.
 func runRender(ctx context.Context, p Process, f *renderFlags) error {
 	if err := f.check(); err != nil {
 		return err
@@ -99,7 +99,7 @@ func runRender(ctx context.Context, p Process, f *renderFlags) error {
 	return f.print(ctx, p.Stdout, renderer, result)
 }
 
-// broken says why a root does not render.
+// broken returns the error of a root that does not render.
 func (f *renderFlags) broken(tree fs.FS, root render.Root, problem *render.Problem) error {
 	hint := ""
 	if f.alone && root.Kind == render.KindKustomize {
@@ -138,7 +138,7 @@ func (f *renderFlags) print(ctx context.Context, w io.Writer, renderer *render.R
 	return err
 }
 
-// choose gives the objects that --object means; all without it.
+// choose returns the objects that --object names, all objects without it.
 func (f *renderFlags) choose(located []objects.Located) (chosen []objects.Located) {
 	wantKind, wantName, both := strings.Cut(f.object, "/")
 	if !both {
@@ -153,7 +153,7 @@ func (f *renderFlags) choose(located []objects.Located) (chosen []objects.Locate
 	return chosen
 }
 
-// noObject says what --object could have been.
+// noObject returns the error of an --object that does not exist, with the possible ones.
 func (f *renderFlags) noObject(root render.Root, located []objects.Located) error {
 	names := make([]string, len(located))
 	for i, o := range located {
@@ -163,8 +163,8 @@ func (f *renderFlags) noObject(root render.Root, located []objects.Located) erro
 		escape.Line(f.object), escape.Line(root.Dir), listed(names, "nothing"))
 }
 
-// noField says that a field is absent and, of one object, where it would have been:
-// what is absent is reported there.
+// noField returns the error of a field that no object has. For a single object it has the line
+// where a finding about the field would be.
 func (f *renderFlags) noField(root render.Root, chosen []objects.Located) error {
 	if len(chosen) != 1 {
 		return notFound("--field %s: none of %s in %s has it",

@@ -14,13 +14,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// renderFlags are the flags of preadmit render as given: some of scan's, and its own.
+// renderFlags are the flags of preadmit render: some flags of scan, and its own.
 type renderFlags struct {
 	scan                *scanFlags
 	rev, tree           string
 	origin, showSecrets bool
 	field, object       string
-	// alone is set by open when ROOT is the whole tree, for want of a repository.
+	// alone is set by open if ROOT is the whole tree, because it is in no repository.
 	alone bool
 }
 
@@ -73,7 +73,7 @@ func (f *renderFlags) check() error {
 	return nil
 }
 
-// open opens the tree that ROOT is in, and gives ROOT's path in it.
+// open opens the tree that ROOT is in, and returns the path of ROOT in it.
 func (f *renderFlags) open() (tree scanner.Tree, dir string, err error) {
 	switch {
 	case f.tree != "":
@@ -120,7 +120,7 @@ func (f *renderFlags) openTree() (tree scanner.Tree, dir string, err error) {
 	return tree, dir, err
 }
 
-// openRevision opens a commit. ROOT need not be in the work tree any more.
+// openRevision opens a commit. ROOT need not exist in the work tree.
 func (f *renderFlags) openRevision() (tree scanner.Tree, dir string, err error) {
 	there, gone := nearestDirectory(f.scan.path)
 	repository, err := gittree.Open(there)
@@ -143,8 +143,7 @@ func (f *renderFlags) openRevision() (tree scanner.Tree, dir string, err error) 
 	return tree, dir, nil
 }
 
-// nearestDirectory splits a path into a directory that is there and the rest, with
-// slashes.
+// nearestDirectory splits a path into a directory that exists and the rest, with slashes.
 func nearestDirectory(name string) (there, gone string) {
 	there = filepath.Clean(name)
 	for {

@@ -10,9 +10,9 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// findRoot gives the root in a directory of the tree, and what is wrong with files
-// that could have been part of it. Kustomizations need no search of the tree, and
-// may be used by others.
+// findRoot returns the root in a directory of the tree, and the problems of files that may
+// belong to it. A kustomization is found without a search of the tree, and other
+// kustomizations may use it.
 func findRoot(ctx context.Context, renderer *render.Renderer, dir string) (render.Root, []render.Diagnostic, error) {
 	if root, ok := renderer.At(dir); ok {
 		return root, nil, nil
@@ -35,7 +35,7 @@ func findRoot(ctx context.Context, renderer *render.Renderer, dir string) (rende
 	return render.Root{}, nil, notRoot(dir, found.Roots)
 }
 
-// notRoot says why a directory does not render by itself, and what near it does.
+// notRoot returns the error of a directory that is not a root, with the roots near it.
 func notRoot(dir string, roots []render.Root) error {
 	message := fmt.Sprintf("%s is not a root: it has no kustomization, and no manifests that no kustomization elsewhere uses",
 		escape.Line(dir))
@@ -46,8 +46,8 @@ func notRoot(dir string, roots []render.Root) error {
 	return usagef("ROOT: %s\nroots %s: %s", message, where, listed(near, ""))
 }
 
-// nearRoots are the roots below a directory or, if there are none, below the nearest
-// directory around it that has some.
+// nearRoots returns the roots below a directory or, if there are none, below the nearest
+// directory above it that has some.
 func nearRoots(dir string, roots []render.Root) (near []string, where string) {
 	where = "below it"
 	for {
@@ -63,10 +63,10 @@ func nearRoots(dir string, roots []render.Root) (near []string, where string) {
 	}
 }
 
-// maxListed is how many names a message lists.
+// maxListed is the number of names that a message lists.
 const maxListed = 10
 
-// listed joins the first few names; none are called nothing.
+// listed joins the first few names. It returns "nothing" if there are none.
 func listed(names []string, nothing string) string {
 	switch {
 	case len(names) == 0:

@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/report/format"
 )
 
-// reportFlags are the flags of preadmit report as given: some of scan's, and its own.
+// reportFlags are the flags of preadmit report: some flags of scan, and its own.
 type reportFlags struct {
 	scan  *scanFlags
 	from  string
@@ -66,7 +66,7 @@ func (f *reportFlags) register(cmd *cobra.Command) {
 	}
 }
 
-// runReport is the whole command.
+// runReport runs the command.
 func runReport(p Process, f *reportFlags) error {
 	switch {
 	case f.from == "":
@@ -114,7 +114,7 @@ func (f *reportFlags) open(stdin io.Reader) (*report.Saved, error) {
 	return saved, nil
 }
 
-// reportMistake says what to do about a document that is no report.
+// reportMistake returns the error of a document that is not a report, with what to do.
 func reportMistake(err error) error {
 	return fmt.Errorf("%w\nwant what preadmit scan --format json or preadmit lint --format json writes (%s)", err, report.APIVersion)
 }

@@ -1,5 +1,5 @@
 package main
 
-// Where the system has no certificates of authorities, as in the image, those of Mozilla
-// as of the build are used.
+// If the system has no certificates of authorities, as in the image, the certificates of
+// Mozilla at the time of the build are used.
 import _ "golang.org/x/crypto/x509roots/fallback"

@@ -54,7 +54,7 @@ configuration, 3 the scan could not be completed (a root does not render).`,
 	return cmd
 }
 
-// scanPath takes the positional argument.
+// scanPath returns the positional argument.
 func scanPath(f *scanFlags) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > 1 {
@@ -67,8 +67,7 @@ func scanPath(f *scanFlags) cobra.PositionalArgs {
 	}
 }
 
-// runScan is the whole command: flags to input, input to report, report to files
-// and exit code.
+// runScan runs the command: it opens the input, scans it and writes the report.
 func runScan(ctx context.Context, p Process, f *scanFlags) error {
 	if err := f.check(); err != nil {
 		return err
@@ -100,8 +99,7 @@ func runScan(ctx context.Context, p Process, f *scanFlags) error {
 	return verdict(p.Stderr, result, cfg.FailOn, f.existing)
 }
 
-// judge scans a change with the configuration that is in force for it, which it gives
-// as well.
+// judge scans a change with the configuration in force, and returns both.
 func judge(ctx context.Context, p Process, f *scanFlags, change *change, extras []scanner.Extra) (*report.Report, config.Config, error) {
 	cfg, remarks, err := loadConfig(f, change)
 	if err != nil {
@@ -137,7 +135,7 @@ func ownVersion() string {
 	return mainVersion(info)
 }
 
-// scanError tells a user's mistake from a scan that failed.
+// scanError returns a usage error for a mistake of the user, else the error of the scan.
 func scanError(ctx context.Context, err error) error {
 	input := new(scanner.InputError)
 	switch {
@@ -149,7 +147,7 @@ func scanError(ctx context.Context, err error) error {
 	return fmt.Errorf("scan: %w", err)
 }
 
-// verdict turns the report's verdict into the error that ends the run.
+// verdict returns the error that ends a run with this report.
 func verdict(stderr io.Writer, r *report.Report, failOn string, existing bool) error {
 	switch r.Verdict(failOn, existing) {
 	case report.VerdictFailed:
@@ -168,7 +166,7 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// explain says on stderr, with -v, what is compared.
+// explain writes to stderr, with -v, what is compared.
 func (f *scanFlags) explain(stderr io.Writer, c *change) {
 	if !f.verbose {
 		return

@@ -55,8 +55,8 @@ after the time of --drain; a second one ends it at once.`,
 	return cmd
 }
 
-// registerSettings declares a flag for every setting that may have one. The function
-// it returns gives the values of those on the command line.
+// registerSettings declares a flag for every setting that may have one. It returns a function
+// that returns the values of the flags on the command line.
 func registerSettings(flags *pflag.FlagSet) func() map[string][]string {
 	values := map[string]*settingFlag{}
 	for _, s := range webhooks.Settings(&webhooks.Config{}) {
@@ -82,7 +82,7 @@ func registerSettings(flags *pflag.FlagSet) func() map[string][]string {
 	}
 }
 
-// settingFlag keeps the values of a setting as text; webhooks.ReadConfig reads them.
+// settingFlag stores the values of a setting as text, which webhooks.ReadConfig parses.
 type settingFlag struct {
 	values []string
 	kind   string

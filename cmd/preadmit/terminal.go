@@ -7,7 +7,7 @@ import (
 	"golang.org/x/term"
 )
 
-// isTerminal reports whether a stream is a terminal that understands escapes.
+// isTerminal reports whether a stream is a terminal with support for escape sequences.
 func isTerminal(p Process, stream io.Writer) bool {
 	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd())) && p.Getenv("TERM") != "dumb"
@@ -25,7 +25,7 @@ func useColor(p Process, when string) bool {
 	return p.Getenv("NO_COLOR") == "" && isTerminal(p, p.Stdout)
 }
 
-// columns is the width of a terminal, 0 when it is none.
+// columns returns the width of a terminal, 0 for other streams.
 func columns(stream io.Writer) int {
 	file, ok := stream.(*os.File)
 	if !ok {

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// testFlags are the flags of preadmit test as given.
+// testFlags are the flags of preadmit test.
 type testFlags struct {
 	dirs    []string // the positional arguments
 	format  choice
@@ -76,7 +76,7 @@ func (f *testFlags) register(cmd *cobra.Command) {
 		toCompletions(f.format.known), cobra.ShellCompDirectiveNoFileComp))
 }
 
-// runTest is the whole command: suites to results, results to report and exit code.
+// runTest runs the command: it runs the suites and writes the report.
 func runTest(ctx context.Context, p Process, f *testFlags) error {
 	chosen, err := f.chosen()
 	if err != nil {
@@ -101,7 +101,7 @@ func runTest(ctx context.Context, p Process, f *testFlags) error {
 	return writeTestReport(p.Stdout, f, newTestReport(results))
 }
 
-// chosen is what --run means.
+// chosen returns the function that chooses requests by --run.
 func (f *testFlags) chosen() (func(name string) bool, error) {
 	if f.run != "" && f.update {
 		return nil, usagef("--update writes all answers of a suite and excludes --run")
@@ -113,8 +113,8 @@ func (f *testFlags) chosen() (func(name string) bool, error) {
 	return pattern.MatchString, nil
 }
 
-// openSuites opens the suites in all directories, each once. All mistakes of all
-// suites are told before anything is judged.
+// openSuites opens the suites in all directories, each once. It returns the mistakes of all
+// suites, before any request is judged.
 func openSuites(dirs []string) ([]*suite.Suite, error) {
 	if len(dirs) == 0 {
 		dirs = []string{"."}
@@ -176,8 +176,8 @@ func requestsOf(results []*suite.Result) int {
 	return n
 }
 
-// record writes expected.yaml of every suite but those whose record agrees, and
-// says so. It gives the results as they are then.
+// record writes the expected.yaml of every suite whose record does not agree, and prints its
+// name. It returns the results as they are with these files.
 func record(stderr io.Writer, results []*suite.Result) ([]*suite.Result, error) {
 	fresh := make([]*suite.Result, len(results))
 	for i, r := range results {
@@ -199,7 +199,7 @@ func record(stderr io.Writer, results []*suite.Result) ([]*suite.Result, error) 
 	return fresh, nil
 }
 
-// withoutPath is the reason of an error about a temporary file.
+// withoutPath returns the reason of an error about a temporary file.
 func withoutPath(err error) error {
 	if e := new(fs.PathError); errors.As(err, &e) {
 		return e.Err

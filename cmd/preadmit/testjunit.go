@@ -18,8 +18,8 @@ func writeTestJUnit(w io.Writer, r *testReport) error {
 	return junit.WriteSuites(w, "preadmit test", suites)
 }
 
-// newJUnitSuite: a case for the policies that the server refuses comes first when
-// they are not as expected.
+// newJUnitSuite returns the testsuite of a suite. If the refusals of policies are not as
+// expected, they are its first testcase.
 func newJUnitSuite(s *suite.Result) junit.Suite {
 	js := junit.Suite{Name: s.Dir}
 	if f := s.Failure(""); f != nil {

@@ -13,7 +13,7 @@ import (
 // is report.APIVersion and its schema docs/suite.schema.json.
 const testReportKind = "TestReport"
 
-// testReport is what preadmit test tells, in any format.
+// testReport is the report of preadmit test, in any format.
 type testReport struct {
 	APIVersion string          `json:"apiVersion"`
 	Kind       string          `json:"kind"`
@@ -21,7 +21,7 @@ type testReport struct {
 	Summary    testSummary     `json:"summary"`
 }
 
-// testSummary counts. Requests are compared or not; of those compared some failed.
+// testSummary counts requests.
 type testSummary struct {
 	Suites   int `json:"suites"`
 	Requests int `json:"requests"`
@@ -56,7 +56,7 @@ func newTestReport(results []*suite.Result) *testReport {
 	return r
 }
 
-// writeTestReport writes the report and turns it into the error that ends the run.
+// writeTestReport writes the report and returns the error that ends the run.
 func writeTestReport(w io.Writer, f *testFlags, r *testReport) error {
 	var b bytes.Buffer
 	var err error

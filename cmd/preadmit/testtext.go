@@ -12,8 +12,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
-// writeTestText writes the report for people; with verbose every request, not only
-// those that fail or are not compared.
+// writeTestText writes the report as text; with verbose every request, not only those that
+// fail or are not compared.
 func writeTestText(w io.Writer, r *testReport, verbose bool) {
 	for _, s := range r.Suites {
 		printf(w, "%s\n", suiteLine(s))
@@ -39,7 +39,7 @@ func writeTestText(w io.Writer, r *testReport, verbose bool) {
 
 func printf(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
 
-// hasExpectations tells whether anything of a suite is compared.
+// hasExpectations reports whether anything of a suite is compared.
 func hasExpectations(s *suite.Result) bool {
 	return slices.ContainsFunc(s.Verdicts, func(v suite.Verdict) bool { return s.Compared(v.Name) })
 }
@@ -84,7 +84,7 @@ func summaryLine(s *testSummary) string {
 	return line
 }
 
-// verdictLine is an answer in a line.
+// verdictLine returns an answer as one line.
 func verdictLine(s *suite.Result, v *suite.Verdict) string {
 	answer := "allowed"
 	switch {
@@ -101,7 +101,7 @@ func verdictLine(s *suite.Result, v *suite.Verdict) string {
 	return escape.Line(v.Name + ": " + answer)
 }
 
-// writeFailure writes what differs and what made it so.
+// writeFailure writes the differences of an answer and the decisions that led to it.
 func writeFailure(w io.Writer, s *suite.Result, f *suite.Failure) {
 	printf(w, "\n  %s\n", failureTitle(s, f))
 	for _, line := range differenceLines(f.Differences) {
@@ -112,7 +112,7 @@ func writeFailure(w io.Writer, s *suite.Result, f *suite.Failure) {
 	}
 }
 
-// failureTitle names what failed and where it is written.
+// failureTitle returns the name of what failed, with the lines where it is written.
 func failureTitle(s *suite.Result, f *suite.Failure) string {
 	if f.Request == "" {
 		return "policies and bindings that the server refuses (" + fileOf(s, suite.ExpectedFile) + ")"
@@ -123,8 +123,7 @@ func failureTitle(s *suite.Result, f *suite.Failure) string {
 
 func fileOf(s *suite.Result, name string) string { return escape.Line(path.Join(s.Dir, name)) }
 
-// differenceLines are the lines of fields, - for expected and + for actual; lines
-// that both sides have are left out.
+// differenceLines returns the lines that differ, with - for expected and + for actual.
 func differenceLines(differences []suite.Difference) []string {
 	var lines []string
 	for _, d := range differences {
@@ -143,7 +142,7 @@ func differenceLines(differences []suite.Difference) []string {
 	return lines
 }
 
-// fieldLines is a field as lines, one for each element.
+// fieldLines returns the lines of a field, one for each element.
 func fieldLines(field string, value any) []string {
 	var lines []string
 	switch v := value.(type) {
@@ -163,13 +162,13 @@ func fieldLines(field string, value any) []string {
 	return lines
 }
 
-// explanationLines tell which expressions made the answer, and from what.
+// explanationLines returns the expressions that led to the answer, with the values they read.
 func explanationLines(s *suite.Result, f *suite.Failure) []string {
 	if f.Request == "" {
 		return nil
 	}
 	if len(f.Explanations) == 0 {
-		return []string{unopposed(s, f)}
+		return []string{noDecision(s, f)}
 	}
 	var lines []string
 	for i := range f.Explanations {
@@ -201,8 +200,8 @@ func valueLines(e *suite.Explanation) []string {
 	return lines
 }
 
-// unopposed says why no policy is named.
-func unopposed(s *suite.Result, f *suite.Failure) string {
+// noDecision says why no policy is named.
+func noDecision(s *suite.Result, f *suite.Failure) string {
 	for i := range s.Verdicts {
 		if v := &s.Verdicts[i]; v.Name == f.Request && !v.Allowed {
 			return "no policy decided this: " + escape.Line(v.Message)

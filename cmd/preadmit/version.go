@@ -25,8 +25,8 @@ func newVersionCommand() *cobra.Command {
 	}
 }
 
-// mainVersion is preadmit's own version as the Go command stamped it: a tag, a
-// pseudo-version of a commit, or "devel".
+// mainVersion returns the version of preadmit, which the Go command adds to the binary: a tag,
+// a pseudo-version of a commit, or "devel".
 func mainVersion(info *debug.BuildInfo) string {
 	if info == nil || info.Main.Version == "" || info.Main.Version == "(devel)" {
 		return "devel"
@@ -34,7 +34,7 @@ func mainVersion(info *debug.BuildInfo) string {
 	return info.Main.Version
 }
 
-// moduleVersion is the version of a dependency, "unknown" in a program built
+// moduleVersion returns the version of a dependency, "unknown" in a program that is built
 // without modules.
 func moduleVersion(info *debug.BuildInfo, path string) string {
 	if info == nil {

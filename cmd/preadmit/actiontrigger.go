@@ -7,35 +7,35 @@ import (
 	"github.com/preadmit/preadmit/report/github"
 )
 
-// occasion is what an event asks for.
-type occasion struct {
-	// judged is the commit whose tree is judged. Of a pull request it is the merge
-	// commit, and headSHA its second parent.
+// trigger is what an event asks for.
+type trigger struct {
+	// judged is the commit to judge. For a pull request it is the merge commit, whose
+	// second parent is headSHA.
 	judged, judgedName string
-	// base is the commit to compare with, "" to find it or to judge everything; see
-	// the other fields.
+	// base is the commit to compare with. If it is empty, the other fields say how to find
+	// it, or everything is judged.
 	base, baseName string
-	// merge says that judged is expected to be the merge of headSHA. Its first parent is
-	// the base then, unless the input says another.
+	// merge is set if judged should be the merge of headSHA. Then the base is its first
+	// parent, unless the input names another.
 	merge bool
-	// fork is a commit or branch whose merge base with judged is the base, where base is
-	// "" or cannot be had any more.
+	// fork is a commit or branch. Its merge base with judged is the base, if base is empty
+	// or not available any more.
 	fork string
-	// forced says that the base may be gone.
+	// forced is set if the base may not exist any more.
 	forced bool
-	// baseline says that code scanning wants all findings, not those of the change.
+	// baseline is set if code scanning needs all findings, not only those of the change.
 	baseline bool
 	// headSHA is the commit that check runs belong to.
 	headSHA string
 	pull    int
-	// ref is that of code scanning. "" when it has none for this event.
+	// ref is the ref for code scanning, empty if there is none for this event.
 	ref string
 }
 
 const noCommit = "0000000000000000000000000000000000000000"
 
-// occasion reads the event. Without an error it is nil when there is nothing to judge.
-func (r *runner) occasion(f *actionFlags) (*occasion, error) {
+// trigger reads the event. It returns nil if there is nothing to judge.
+func (r *runner) trigger(f *actionFlags) (*trigger, error) {
 	o, err := r.eventOccasion(f)
 	if err != nil || o == nil || f.scan.base == "" {
 		return o, err
@@ -44,7 +44,7 @@ func (r *runner) occasion(f *actionFlags) (*occasion, error) {
 	return o, nil
 }
 
-func (r *runner) eventOccasion(f *actionFlags) (*occasion, error) {
+func (r *runner) eventOccasion(f *actionFlags) (*trigger, error) {
 	if f.from != "" && r.event != "workflow_run" {
 		return nil, usagef("--from publishes the report of another run, and is for workflow_run only, not for %s", r.event)
 	}
@@ -56,7 +56,7 @@ func (r *runner) eventOccasion(f *actionFlags) (*occasion, error) {
 	case "merge_group":
 		return r.mergeGroup()
 	case "workflow_dispatch":
-		return &occasion{judged: r.sha, judgedName: r.ref, headSHA: r.sha, ref: r.branch(), baseline: true}, nil
+		return &trigger{judged: r.sha, judgedName: r.ref, headSHA: r.sha, ref: r.branch(), baseline: true}, nil
 	case "workflow_run":
 		return r.workflowRun(f)
 	case "pull_request_target":
@@ -71,23 +71,23 @@ func (r *runner) incomplete(what string) error {
 	return usagef("GITHUB_EVENT_PATH: the event %s has no %s", r.event, what)
 }
 
-func (r *runner) pullRequest() (*occasion, error) {
+func (r *runner) pullRequest() (*trigger, error) {
 	pr := r.payload.PullRequest
 	if pr == nil || pr.Number < 1 || pr.Head.SHA == "" || pr.Base.SHA == "" {
 		return nil, r.incomplete("pull_request with number, head.sha and base.sha")
 	}
-	return &occasion{
+	return &trigger{
 		judged: r.sha, judgedName: r.ref, baseName: pr.Base.Ref, merge: true, fork: pr.Base.SHA,
 		headSHA: pr.Head.SHA, pull: pr.Number, ref: r.ref,
 	}, nil
 }
 
-func (r *runner) push() (*occasion, error) {
+func (r *runner) push() (*trigger, error) {
 	after := cmp.Or(r.payload.After, r.sha)
 	if r.payload.Deleted || after == noCommit {
 		return nil, nil
 	}
-	o := &occasion{
+	o := &trigger{
 		judged: after, judgedName: r.ref, base: r.payload.Before, baseName: r.ref + " before the push",
 		forced: r.payload.Forced, headSHA: after, ref: r.branch(), baseline: true,
 	}
@@ -100,18 +100,18 @@ func (r *runner) push() (*occasion, error) {
 	return o, nil
 }
 
-func (r *runner) mergeGroup() (*occasion, error) {
+func (r *runner) mergeGroup() (*trigger, error) {
 	group := r.payload.MergeGroup
 	if group == nil || group.HeadSHA == "" || group.BaseSHA == "" {
 		return nil, r.incomplete("merge_group with head_sha and base_sha")
 	}
-	return &occasion{
+	return &trigger{
 		judged: group.HeadSHA, judgedName: group.HeadRef, base: group.BaseSHA, baseName: group.BaseRef,
 		headSHA: group.HeadSHA, ref: group.HeadRef,
 	}, nil
 }
 
-func (r *runner) workflowRun(f *actionFlags) (*occasion, error) {
+func (r *runner) workflowRun(f *actionFlags) (*trigger, error) {
 	run := r.payload.WorkflowRun
 	switch {
 	case f.from == "":
@@ -121,10 +121,10 @@ func (r *runner) workflowRun(f *actionFlags) (*occasion, error) {
 	case run.Event != "pull_request":
 		return nil, usagef("the workflow that ran did so for %s, not for a pull_request", cmp.Or(run.Event, "nothing known"))
 	}
-	return &occasion{headSHA: run.HeadSHA}, nil
+	return &trigger{headSHA: run.HeadSHA}, nil
 }
 
-// branch is the ref when it is a branch's: code scanning knows those only.
+// branch returns the ref if it is that of a branch: code scanning knows only branches.
 func (r *runner) branch() string {
 	if strings.HasPrefix(r.ref, "refs/heads/") {
 		return r.ref
@@ -132,8 +132,8 @@ func (r *runner) branch() string {
 	return ""
 }
 
-// target is where the report goes.
-func (o *occasion) target(r *runner) github.Target {
+// target returns where the report is published.
+func (o *trigger) target(r *runner) github.Target {
 	return github.Target{
 		Owner: r.owner, Repo: r.repo, HeadSHA: o.headSHA, Pull: o.pull,
 		Ref: o.ref, RefSHA: o.judged, DetailsURL: r.runURL(),
