@@ -13,6 +13,7 @@ import (
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/diff"
 )
 
 // mustCompare compares two trees.
@@ -115,7 +116,7 @@ func TestScanHoldsWhatCompareDoes(t *testing.T) {
 	if mustScan(t, in).Changes != nil {
 		t.Error("changes that nobody asked for")
 	}
-	in.Diff = &scanner.DiffLimits{}
+	in.Diff = &diff.Limits{}
 	r := mustScan(t, in)
 	if diff := cmp.Diff(&mustCompare(t, in).Changes, r.Changes); diff != "" {
 		t.Errorf("scan and comparison (-compare +scan):\n%s", diff)
@@ -219,7 +220,7 @@ func TestDiffsAreBounded(t *testing.T) {
 		head.WriteString(configMapFile(fmt.Sprintf("a/%02d.yaml", i), fmt.Sprintf("c%02d", i), "new"))
 	}
 	in := input(base.String(), head.String())
-	in.Diff = &scanner.DiffLimits{Objects: 3, ObjectBytes: 50, TotalBytes: 80}
+	in.Diff = &diff.Limits{Objects: 3, ObjectBytes: 50, TotalBytes: 80}
 	wantChanges(t, mustCompare(t, in).Changes, `
 a UPDATE ConfigMap default/c00 +1 -1
   @@ -1,6 +1,6 @@

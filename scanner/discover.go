@@ -44,7 +44,7 @@ func (s *scan) discover(ctx context.Context) (err error) {
 	return nil
 }
 
-// inGlobs tells whether the configuration's globs match a directory; nil when there are
+// inGlobs reports whether the configuration's globs match a directory; nil when there are
 // none.
 func (s *scan) inGlobs() func(dir string) bool {
 	if len(s.in.Config.Roots) == 0 {

@@ -36,3 +36,19 @@ webhooks: []
 	wantSays(t, mustScan(t, input("", webhook)),
 		"note : verdicts do not include what these do to a request: MutatingWebhookConfiguration inject")
 }
+
+// TestWarningsOfTheServer: what the server warns of, and what changes nothing, is a
+// diagnostic of the root.
+func TestWarningsOfTheServer(t *testing.T) {
+	const service = `
+-- app/s.yaml --
+apiVersion: v1
+kind: Service
+metadata: {name: s}
+spec: {externalIPs: [192.0.2.1], ports: [{port: 80}]}
+`
+	r := mustScan(t, input("", service))
+	if len(r.Diagnostics) != 1 || r.Diagnostics[0].Root != "app" || !strings.Contains(r.Diagnostics[0].Message, "externalIPs is deprecated") {
+		t.Errorf("diagnostics %+v", r.Diagnostics)
+	}
+}

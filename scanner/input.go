@@ -6,6 +6,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/config"
+	"github.com/preadmit/preadmit/scanner/diff"
 )
 
 // Input is what a scan works on. Scan reads nothing else: no network, no clock
@@ -23,15 +24,15 @@ type Input struct {
 	Render render.Options
 	// Version is preadmit's own, for the report.
 	Version string
-	// Diff, when set, asks for the report's Changes. Without a base there are none.
-	Diff *DiffLimits
+	// Diff, when set, makes a scan fill in the report's Changes. Without a base there are none.
+	Diff *diff.Limits
 	// Workers bounds parallelism; 0 means GOMAXPROCS.
 	Workers int
-	// Progress, when set, is told what is being done; it may be called from several
+	// Progress, when set, is called as work is done; it may be called from several
 	// goroutines.
 	Progress func(stage string, done, total int)
-	// Rendering, when set, is told when a root begins to be rendered, or looked at alone,
-	// and what it gives is called when that is over: who runs scans of repositories that
+	// Rendering, when set, is called when a root begins to be rendered, or is worked on
+	// alone, and what it returns when that is over: who runs scans of repositories that
 	// may end the process learns which root did. The tree is "base", "head" or the Name of
 	// an Extra. It may be called from several goroutines.
 	Rendering func(root, tree string) (done func())

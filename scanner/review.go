@@ -84,7 +84,7 @@ func (r *review) changed(ctx context.Context) error {
 	if r.Base != nil && r.Head != nil && final.Reached() {
 		r.resolved(inForce, final, before)
 	}
-	return r.offspring(ctx, decided{r.InForce, inForce}, decided{r.Proposed, final}, decided{r.Before, *before})
+	return r.judgeCreated(ctx, decided{r.InForce, inForce}, decided{r.Proposed, final}, decided{r.Before, *before})
 }
 
 // judgeBefore judges the base's version of an object that head has too.
@@ -123,7 +123,7 @@ func (r *review) unchanged(ctx context.Context) error {
 		r.indeterminate(gaps.Object, "", "the API server would not take the object as it is, so no policy is asked: "+final.Refusal.ErrStatus.Message)
 	}
 	r.decisions(server.Verdict{}, final, was)
-	return r.offspringAgain(ctx, decided{proposed, final}, decided{before, *was})
+	return r.judgeCreatedAgain(ctx, decided{proposed, final}, decided{before, *was})
 }
 
 // server reports what the API server itself says: a refusal, warnings, or that
@@ -152,7 +152,7 @@ func (r *review) server(final server.Verdict, before *server.Verdict) {
 		case isLoss(w):
 			r.add(warned(r.Pair, w), existed)
 		case !existed:
-			r.out.remarks = append(r.out.remarks, warned(r.Pair, w))
+			r.remark(warned(r.Pair, w))
 		}
 	}
 	if final.Refusal == nil {
@@ -251,6 +251,12 @@ func (r *review) add(f lines.Finding, existed bool) {
 		f.Status = report.StatusExisting
 	}
 	r.out.findings = append(r.out.findings, f)
+}
+
+// remark adds a warning that changes nothing.
+func (r *review) remark(f lines.Finding) {
+	f.Root = r.Root.String()
+	r.out.remarks = append(r.out.remarks, f)
 }
 
 // resolve adds a finding that is gone; it is about the base's version, which may have

@@ -16,6 +16,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/diff"
 	"github.com/preadmit/preadmit/scanner/gaps"
 	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/parallel"
@@ -52,7 +53,7 @@ func (s *scan) run(ctx context.Context) (*report.Report, error) {
 	}
 	s.ledger.Nothing()
 	if s.in.Diff != nil && s.Base != nil {
-		s.report.Changes = new(s.compare(*s.in.Diff))
+		s.report.Changes = new(diff.Objects(s.Change, s.work, *s.in.Diff))
 	}
 	s.finish(out)
 	durations.Total = seconds(time.Since(start))
@@ -148,7 +149,7 @@ func (s *scan) judge(ctx context.Context) (outcome, error) {
 	return all, err
 }
 
-// locate gives findings and what was not judged their lines.
+// locate finds the lines of findings and of what was not judged.
 func (s *scan) locate(ctx context.Context, out *outcome) error {
 	out.findings = append(out.findings, s.ledger.Failed...)
 	for _, g := range out.gaps {

@@ -109,13 +109,13 @@ func surveyed(ctx context.Context, t *target.Target, parts []*admission.Object) 
 	return c
 }
 
-// Complete tells whether all roots rendered, so that what was not found is not in
+// Complete reports whether all roots rendered, so that what was not found is not in
 // the tree.
 func (s *Survey) Complete() bool {
 	return len(s.scan.brokenRoots()) == 0
 }
 
-// Under tells whether an object belongs to the tree and to what of it was asked
+// Under reports whether an object belongs to the tree and to what of it was asked
 // about: its root is at or below the directory dir, or its document is in it or is
 // the file dir.
 func (s *Survey) Under(ctx context.Context, o *admission.Object, dir string) bool {
@@ -132,7 +132,7 @@ func (s *Survey) Under(ctx context.Context, o *admission.Object, dir string) boo
 // Root is the path of the root an object was rendered from.
 func (s *Survey) Root(o *admission.Object) string { return change.OriginOf(o).Root.Dir }
 
-// Locate gives the line of the first of fields that was written, else of the first
+// Locate returns the line of the first of fields that was written, else of the first
 // one's nearest ancestor; without fields the object's document. What cannot be
 // found at all is located at the object's root.
 func (s *Survey) Locate(ctx context.Context, o *admission.Object, fields ...string) report.Location {
@@ -152,7 +152,7 @@ func WarnedField(text string) string { return warnedField(text) }
 // HashLine sets the hash of a location's line.
 func (s *Survey) HashLine(l *report.Location) { s.scan.locator.HashLine(l) }
 
-// LocateIn gives the place of a line and column, counted from 1 and in code
+// LocateIn returns the place of a line and column, counted from 1 and in code
 // points, inside a text field: in YAML block scalars of several lines, too. When
 // the place cannot be followed into the file, it is that of the field.
 func (s *Survey) LocateIn(ctx context.Context, o *admission.Object, field string, line, column int) report.Location {

@@ -20,42 +20,42 @@ type decided struct {
 	verdict server.Verdict
 }
 
-// brood is what the controllers create of a workload, one object of each kind,
-// from the workload's own down to the Pod.
-type brood struct {
-	members []member
-	// cut is set when the server refused the workload or a member, so that what would
-	// come of it never does.
+// expansion is what the controllers create of a workload, one object of each kind,
+// from what the workload's own controller creates down to the Pod.
+type expansion struct {
+	objects []created
+	// cut is set when the server refused the workload or one of the objects, so that what
+	// would be created of it is not.
 	cut bool
 }
 
-// member is an object of a brood and what is said about it.
-type member struct {
+// created is an object that a controller creates, and the verdict on it.
+type created struct {
 	server.Verdict
 	// kind is zero when the object could not even be made.
 	kind schema.GroupVersionKind
-	// lineage ends with the member itself.
+	// lineage are the objects from what the workload's own controller creates to this one.
 	lineage []*admission.Generated
 }
 
-// generated is what the controller sends; nil for the zero member.
-func (m member) generated() *admission.Generated {
+// generated returns what the controller sends; nil for the zero value.
+func (m created) generated() *admission.Generated {
 	if len(m.lineage) == 0 {
 		return nil
 	}
 	return m.lineage[len(m.lineage)-1]
 }
 
-// breed follows a workload down to its Pod. A denial by a policy does not end it:
-// who mends the workload wants to know all there is.
-func (t decided) breed(ctx context.Context) (brood, error) {
-	b := brood{cut: !t.verdict.Reached()}
+// expand follows a workload down to its Pod. A denial by a policy does not end it:
+// who mends the workload needs to know of all denials.
+func (t decided) expand(ctx context.Context) (expansion, error) {
+	b := expansion{cut: !t.verdict.Reached()}
 	lineage := []*admission.Generated{}
 	for req := t.verdict.Request; req != nil; {
 		g, err := generate(req)
 		if err != nil {
 			b.cut = true
-			b.members = append(b.members, member{Verdict: server.Verdict{Unknown: err}})
+			b.objects = append(b.objects, created{Verdict: server.Verdict{Unknown: err}})
 			return b, nil
 		}
 		if g == nil {
@@ -67,7 +67,7 @@ func (t decided) breed(ctx context.Context) (brood, error) {
 			return b, err
 		}
 		b.cut = !v.Reached()
-		b.members = append(b.members, member{Verdict: v, kind: g.Object.GroupVersionKind(), lineage: lineage})
+		b.objects = append(b.objects, created{Verdict: v, kind: g.Object.GroupVersionKind(), lineage: lineage})
 		req = v.Request
 	}
 	return b, nil
@@ -83,34 +83,34 @@ func generate(req *admission.Request) (g *admission.Generated, err error) {
 	return req.Generated()
 }
 
-// of is the member of a kind, zero if there is none.
-func (b brood) of(kind schema.GroupVersionKind) (member, bool) {
-	i := slices.IndexFunc(b.members, func(m member) bool { return m.kind == kind })
+// of returns the object of a kind; ok is false when there is none.
+func (b expansion) of(kind schema.GroupVersionKind) (object created, ok bool) {
+	i := slices.IndexFunc(b.objects, func(m created) bool { return m.kind == kind })
 	if i < 0 {
-		return member{}, false
+		return created{}, false
 	}
-	return b.members[i], true
+	return b.objects[i], true
 }
 
-// offspring judges what the controllers create of a workload that is created or
+// judgeCreated judges what the controllers create of a workload that is created or
 // updated, if anybody judges such objects.
-func (r *review) offspring(ctx context.Context, inForce, final, before decided) error {
-	if r.Head == nil || !r.Workloads || !r.bears(r.InForce, true) && !r.bears(r.Proposed, true) {
+func (r *review) judgeCreated(ctx context.Context, inForce, final, before decided) error {
+	if r.Head == nil || !r.Workloads || !r.mayJudgeCreated(r.InForce, true) && !r.mayJudgeCreated(r.Proposed, true) {
 		return nil
 	}
-	first, err := inForce.breed(ctx)
+	first, err := inForce.expand(ctx)
 	if err != nil {
 		return err
 	}
 	last := first
 	if final.server != inForce.server {
-		if last, err = final.breed(ctx); err != nil {
+		if last, err = final.expand(ctx); err != nil {
 			return err
 		}
 		r.countEvaluations(last)
 	}
 	r.countEvaluations(first)
-	was, err := before.breed(ctx)
+	was, err := before.expand(ctx)
 	if err != nil {
 		return err
 	}
@@ -118,10 +118,10 @@ func (r *review) offspring(ctx context.Context, inForce, final, before decided) 
 	return nil
 }
 
-// offspringAgain judges what the controllers create of a workload that did not
+// judgeCreatedAgain judges what the controllers create of a workload that did not
 // change, by what did.
-func (r *review) offspringAgain(ctx context.Context, final, before decided) error {
-	if !r.Workloads || !r.bears(final.server, r.Reach.Namespaces[r.Key.Namespace]) {
+func (r *review) judgeCreatedAgain(ctx context.Context, final, before decided) error {
+	if !r.Workloads || !r.mayJudgeCreated(final.server, r.Reach.Namespaces[r.Key.Namespace]) {
 		return nil
 	}
 	if before.verdict.Request == nil {
@@ -131,38 +131,38 @@ func (r *review) offspringAgain(ctx context.Context, final, before decided) erro
 		}
 		before.verdict = *v
 	}
-	last, err := final.breed(ctx)
+	last, err := final.expand(ctx)
 	if err != nil {
 		return err
 	}
 	r.countEvaluations(last)
-	was, err := before.breed(ctx)
+	was, err := before.expand(ctx)
 	if err != nil {
 		return err
 	}
-	r.report(brood{}, last, was)
+	r.report(expansion{}, last, was)
 	return nil
 }
 
-// bears reports whether the server may have a say on what is created of the
+// mayJudgeCreated reports whether the server may have a say on what is created of the
 // reviewed object: by a policy or, when asked for, by the server's own plugins.
-func (r *review) bears(s *server.Server, own bool) bool {
+func (r *review) mayJudgeCreated(s *server.Server, own bool) bool {
 	resources := admission.GeneratedBy(r.Object().GroupVersionKind().GroupKind())
 	return s.MayMatchCreated(resources, nil) || own && len(resources) > 0 && s.Cluster().JudgesPods(r.Key.Namespace)
 }
 
-func (r *review) countEvaluations(b brood) {
-	for _, m := range b.members {
+func (r *review) countEvaluations(b expansion) {
+	for _, m := range b.objects {
 		r.out.evaluations += m.Evaluations
 	}
 }
 
-// report makes findings of the workload of what is said about its brood.
-func (r *review) report(inForce, final, before brood) {
-	r.out.requests += len(final.members)
+// report makes findings of the workload of the verdicts on what is created of it.
+func (r *review) report(inForce, final, before expansion) {
+	r.out.requests += len(final.objects)
 	kinds := []schema.GroupVersionKind{}
-	for _, b := range []brood{final, inForce, before} {
-		for _, m := range b.members {
+	for _, b := range []expansion{final, inForce, before} {
+		for _, m := range b.objects {
 			kinds = append(kinds, m.kind)
 		}
 	}
@@ -171,25 +171,25 @@ func (r *review) report(inForce, final, before brood) {
 	}
 }
 
-func (r *review) reportKind(kind schema.GroupVersionKind, inForce, final, before brood) {
+func (r *review) reportKind(kind schema.GroupVersionKind, inForce, final, before expansion) {
 	first, _ := inForce.of(kind)
 	last, there := final.of(kind)
 	was, _ := before.of(kind)
 	// What is not created because something before it is refused is not resolved.
 	settled := last.Reached() && (there || !final.cut) && !r.Same
 	c := &review{RootReview: r.RootReview, Pair: r.Pair, user: r.user}
-	c.refusedMember(last, was, settled)
+	c.createdRefusal(last, was, settled)
 	c.decisions(first.Verdict, last.Verdict, &was.Verdict)
 	if settled {
 		c.resolved(first.Verdict, last.Verdict, &was.Verdict)
 	}
-	r.adoptFindings(c.out.findings, last, first, was)
-	r.adoptGaps(c.out.gaps, kind)
+	r.createdFindings(c.out.findings, last, first, was)
+	r.createdGaps(c.out.gaps, kind)
 }
 
-// refusedMember reports that the server refuses what a controller creates, did so
+// createdRefusal reports that the server refuses what a controller creates, did so
 // before, or that there is no telling.
-func (r *review) refusedMember(last, was member, settled bool) {
+func (r *review) createdRefusal(last, was created, settled bool) {
 	switch {
 	case last.Unknown != nil:
 		r.indeterminate(gaps.Object, "", last.Unknown.Error())
@@ -200,8 +200,8 @@ func (r *review) refusedMember(last, was member, settled bool) {
 	}
 }
 
-// adoptFindings makes the findings about a member of a brood ones of the workload.
-func (r *review) adoptFindings(findings []lines.Finding, last, first, was member) {
+// createdFindings makes findings about a created object findings of the workload.
+func (r *review) createdFindings(findings []lines.Finding, last, first, was created) {
 	for _, f := range findings {
 		m := last
 		switch {
@@ -215,10 +215,10 @@ func (r *review) adoptFindings(findings []lines.Finding, last, first, was member
 	}
 }
 
-// adoptGaps does the same with what could not be judged, unless that is known of
+// createdGaps does the same with what could not be judged, unless that is known of
 // the workload already: what is not known of its namespace is not known of its
 // Pod's.
-func (r *review) adoptGaps(list []gaps.Gap, kind schema.GroupVersionKind) {
+func (r *review) createdGaps(list []gaps.Gap, kind schema.GroupVersionKind) {
 	for _, g := range list {
 		if slices.ContainsFunc(r.out.gaps, func(o gaps.Gap) bool { return o.Policy == g.Policy && o.Identity == g.Identity }) {
 			continue
@@ -230,11 +230,11 @@ func (r *review) adoptGaps(list []gaps.Gap, kind schema.GroupVersionKind) {
 	}
 }
 
-// named names what the controller sends.
-func (m member) named(namespace string) *report.Object {
+// named returns the name of what the controller sends.
+func (m created) named(namespace string) *report.Object {
 	o := m.generated().Object
 	return change.ObjectOf(o, admission.Key{Namespace: namespace})
 }
 
-// words is a refusal's message without the name, which follows from the content.
-func (m member) words() string { return report.Unnamed(m.Refusal.ErrStatus.Message, m.named("")) }
+// words returns a refusal's message without the name, which follows from the content.
+func (m created) words() string { return report.Unnamed(m.Refusal.ErrStatus.Message, m.named("")) }

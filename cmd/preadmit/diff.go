@@ -11,6 +11,7 @@ import (
 	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/config"
+	"github.com/preadmit/preadmit/scanner/diff"
 )
 
 func newDiffCommand(p Process) *cobra.Command {
@@ -98,17 +99,17 @@ func (f *diffFlags) check() error {
 }
 
 // diffLimits returns the limits of the diff in a report, nil if the report has no diff.
-func (f *scanFlags) diffLimits() *scanner.DiffLimits {
+func (f *scanFlags) diffLimits() *diff.Limits {
 	if !f.diff {
 		return nil
 	}
-	return &scanner.DiffLimits{}
+	return &diff.Limits{}
 }
 
 // printedLimits returns the limits of a printed diff: more than anybody reads, but small
 // enough for the memory.
-func printedLimits() *scanner.DiffLimits {
-	return &scanner.DiffLimits{Objects: 100_000, ObjectBytes: 8 << 20, TotalBytes: 64 << 20}
+func printedLimits() *diff.Limits {
+	return &diff.Limits{Objects: 100_000, ObjectBytes: 8 << 20, TotalBytes: 64 << 20}
 }
 
 // runDiff runs the command: it opens the trees, and writes their difference to stdout.

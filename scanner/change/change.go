@@ -100,7 +100,7 @@ func (c *Change) Sides(root render.RootID) (base, head *Rendered, ok bool) {
 	switch {
 	case head == nil && base == nil: // not rendered: nothing about it changes
 		return nil, nil, false
-	case head != nil && head.Problem != nil, head == nil && base.Problem != nil: // accountRoots tells
+	case head != nil && head.Problem != nil, head == nil && base.Problem != nil: // a gap
 		return nil, nil, false
 	case base != nil && base.Problem != nil:
 		return nil, head, true
@@ -148,7 +148,7 @@ func (c *Change) Rendered() []*Rendered {
 }
 
 // ChangedObjects are the objects of touched roots, and of what the configuration
-// gives beside the roots, that are not the same in both trees, in all their versions.
+// names beside the roots, that are not the same in both trees, in all their versions.
 func (c *Change) ChangedObjects() []*admission.Object {
 	var changed []*admission.Object
 	for id, touched := range c.Touched {

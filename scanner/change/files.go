@@ -28,7 +28,7 @@ func (s *Side) MainFile(dir string) string {
 	return dir
 }
 
-// SameFile tells whether two sides have the same in a file.
+// SameFile reports whether a file is the same on two sides.
 func (s *Side) SameFile(other *Side, name string) bool {
 	a, err := fs.ReadFile(s.Files, name)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // RenderGiven renders what a path of the configuration names in a tree: a file, or
-// the roots at and below a directory. A path that is not there gives nothing.
+// the roots at and below a directory. Nothing is there of a path that does not exist.
 func (s *Side) RenderGiven(ctx context.Context, name string) ([]*Rendered, error) {
 	name = path.Clean(name)
 	if results, ok := s.Given[name]; ok {

@@ -2,7 +2,7 @@ package change
 
 import "github.com/preadmit/preadmit/render"
 
-// Begin tells who asked for it that a root is at work, and the function it gives that
+// Begin reports that a root is worked on, and the function that it returns that
 // it no longer is.
 func (s *Side) Begin(root string) (done func()) {
 	if s.rendering == nil {

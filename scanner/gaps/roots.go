@@ -116,7 +116,7 @@ func RenderedFirst(root string, before *render.Problem) report.Diagnostic {
 	}
 }
 
-// unselectedRoot notes a root that is not judged but would have told others about
+// unselectedRoot notes a root that is not judged but may define
 // policies, namespaces and the like.
 func (l *Ledger) unselectedRoot(r *change.Rendered) {
 	if r == nil || r.Problem == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// changes tells what lines of the head's files the change wrote. Nothing is known
+// changes knows which lines of the head's files the change wrote. Nothing is known
 // of a scan without a base.
 type changes struct {
 	base, head *change.Side

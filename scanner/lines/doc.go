@@ -1,7 +1,7 @@
-// Package lines gives findings their lines: where in the trees of a change the field is
+// Package lines finds the lines of findings: where in the trees of a change the field is
 // written that decides what an API server says.
 //
-// A Finding is a report.Finding with what it takes to locate it. A Locator asks for the
+// A Finding is a report.Finding with what it takes to locate it. A Locator loads the
 // sources of a root once, when the first of its objects needs them, and takes these steps:
 //
 //   - FindFields: which fields of an object decide a failed validation (package locate);

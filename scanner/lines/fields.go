@@ -15,7 +15,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/locate"
 )
 
-// maxRelated is the number of other lines told of a finding.
+// maxRelated is the number of other lines of a finding.
 const maxRelated = 8
 
 // cause is a field that decides a failed validation.
@@ -26,7 +26,7 @@ type cause struct {
 	part origin.Part
 }
 
-// fieldsOf finds the fields of the object that a failed validation turns on, the
+// fieldsOf finds the fields of the object that decide a failed validation, the
 // most telling first. lists is set when one of them is a list, of which only those
 // can tell why it is what it is who know what it was evaluated on.
 func (l *Locator) fieldsOf(f *Finding) (lists bool, err error) {
@@ -48,7 +48,7 @@ func (l *Locator) fieldsOf(f *Finding) (lists bool, err error) {
 	return lists, nil
 }
 
-// isMade tells whether several lines may make the value of a field.
+// isMade reports whether several lines may make the value of a field.
 func isMade(o *admission.Object, field string) bool {
 	return change.OriginOf(o).Root.Kind == render.KindKustomize &&
 		(strings.HasSuffix(field, ".image") || strings.HasSuffix(field, ".name"))
@@ -69,7 +69,7 @@ func (l *Locator) FindFields(findings []Finding) {
 	}
 }
 
-// locateValidation gives the line of the most telling field that the change wrote,
+// locateValidation returns the line of the most telling field that the change wrote,
 // else of the most telling one, or of what is nearest to it when it is absent, and
 // as related the lines of the others.
 func (l *Locator) locateValidation(ctx context.Context, f *Finding) (report.Location, error) {

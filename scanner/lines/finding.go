@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 )
 
-// Locate gives findings their lines.
+// Locate finds the lines of findings.
 func (l *Locator) Locate(ctx context.Context, findings []Finding) error {
 	return l.work.Each(ctx, "locate", len(findings), func(ctx context.Context, i int) error {
 		l.locateFinding(ctx, &findings[i])
@@ -33,7 +33,7 @@ func (l *Locator) locateFinding(ctx context.Context, f *Finding) {
 	}
 }
 
-// locateRefusal gives the line of what the server refuses.
+// locateRefusal returns the line of what the server refuses.
 func (l *Locator) locateRefusal(ctx context.Context, f *Finding) (report.Location, error) {
 	if fields := f.written(f.Fields); len(fields) > 0 {
 		loc, place, err := l.locateFirst(ctx, f.Subject, fields)

@@ -20,7 +20,7 @@ type Finding struct {
 	Key     admission.Key
 	// Fields are paths of the fields at fault, the most telling first.
 	Fields []string
-	// Input is what a failed validation was evaluated on: it tells the fields.
+	// Input is what a failed validation was evaluated on: the fields follow from it.
 	Input *policy.Input
 	// searched is set when fields of the subject were searched for: causes, which may be
 	// none.

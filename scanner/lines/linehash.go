@@ -18,7 +18,7 @@ const (
 	hashEnd = 0xffff
 )
 
-// lineHashes gives for each line of a file the value of primaryLocationLineHash by
+// lineHashes returns for each line of a file the value of primaryLocationLineHash by
 // which GitHub's code scanning knows an alert again when lines move: as its uploader
 // computes it (github/codeql-action, fingerprints). That is a hash of the characters
 // that follow from the beginning of the line, without spaces and tabs and with one

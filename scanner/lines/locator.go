@@ -15,7 +15,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/parallel"
 )
 
-// Locator says where objects and their fields were written. It asks for the
+// Locator finds where objects and their fields were written. It loads the
 // sources of a root once, when the first of its objects needs them.
 type Locator struct {
 	change *change.Change
@@ -24,7 +24,7 @@ type Locator struct {
 	mu      sync.Mutex
 	sources map[sourceKey]func() ([]*origin.Origin, error)
 	texts   *texts
-	// finder tells the fields that validations turn on.
+	// finder finds the fields that decide validations.
 	finder func() (*locate.Finder, error)
 	// changes are those between the trees.
 	changes *changes
@@ -69,14 +69,14 @@ func (l *Locator) source(ctx context.Context, o *admission.Object) (*origin.Orig
 	return sources[from.Index], nil
 }
 
-// Place gives the line of the first of fields that was written, else of the first
+// Place returns the line of the first of fields that was written, else of the first
 // one's nearest ancestor; without fields the object's document.
 func (l *Locator) Place(ctx context.Context, o *admission.Object, fields []string) (report.Location, error) {
 	loc, _, err := l.locateFirst(ctx, o, fields)
 	return loc, err
 }
 
-// locateFirst also gives what is known of the place.
+// locateFirst also returns what is known of the place.
 func (l *Locator) locateFirst(ctx context.Context, o *admission.Object, fields []string) (report.Location, origin.Place, error) {
 	source, err := l.source(ctx, o)
 	if err != nil {

@@ -17,7 +17,7 @@ const mask = policy.Hidden
 // quotedBytes is how much of a line that is no separator rendering quotes.
 const quotedBytes = 40
 
-// hiddenBy gives what masking took out of lines.
+// hiddenBy returns what masking took out of lines.
 func hiddenBy(lines, masked []string) []string {
 	var hidden []string
 	for i, line := range lines {

@@ -92,7 +92,7 @@ func follow(lines []string, start spot, value []rune, offset int) (spot, bool) {
 	return w.bounded(spot{w.last.line, w.last.column + 1})
 }
 
-// bounded tells whether a place is in the lines, or right behind one.
+// bounded reports whether a place is in the lines, or right behind one.
 func (w *scalarWalk) bounded(s spot) (spot, bool) {
 	ok := s.line >= 0 && s.line < len(w.lines) && s.column >= 0 && s.column <= len([]rune(w.lines[s.line]))
 	return s, ok
@@ -124,7 +124,7 @@ func (w *scalarWalk) enter() bool {
 
 func (w *scalarWalk) inside() bool { return w.at.line >= 0 && w.at.line < len(w.lines) }
 
-// peek gives the rune at the place; ok is false at the end of a line.
+// peek returns the rune at the place; ok is false at the end of a line.
 func (w *scalarWalk) peek() (r rune, ok bool) {
 	if !w.inside() {
 		return 0, false

@@ -137,7 +137,7 @@ func (p *Plan) holding(d dependencies) []render.Root {
 	return roots
 }
 
-// isGiven tells whether the configuration takes policies or context from a root.
+// isGiven reports whether the configuration takes policies or context from a root.
 func (p *Plan) isGiven(root string) bool {
 	for _, given := range p.Given {
 		if change.Under(given, root) {

@@ -10,7 +10,7 @@ import (
 )
 
 // Moves are the objects of a target that some of its roots lose and others gain: an
-// API server is asked to update them, and neither to delete nor to create them. An
+// API server gets requests to update them, and none to delete or to create them. An
 // object that a root keeps is not among them, whatever other roots have of its key:
 // overlays of one target have the same keys.
 type Moves struct {
@@ -114,7 +114,7 @@ func (h holdings) separate(m *Move) {
 	})
 }
 
-// apart tells whether two roots have objects of the same key, at base or at head.
+// apart reports whether two roots have objects of the same key, at base or at head.
 func (h holdings) apart(a, b render.RootID) bool {
 	for i, objects := range h[a] {
 		for key := range objects {
@@ -168,7 +168,7 @@ func (ms *Moves) settle(m *Move) {
 	}
 }
 
-// settleEqual settles what is the same where it was and where it is, and gives the
+// settleEqual settles what is the same where it was and where it is, and returns the
 // rest.
 func (ms *Moves) settleEqual(m *Move) (from, to []Holding) {
 	from = slices.Clone(m.From)

@@ -98,12 +98,12 @@ func (h *RootReview) Concerns(p Pair) bool {
 		return false
 	}
 	names, all := h.Reach.PoliciesFor(p.Key)
-	return all || len(names) > 0 && h.Proposed.MayMatch(names, p.Object(), p.Operation()) || h.concernsOffspring(p, names)
+	return all || len(names) > 0 && h.Proposed.MayMatch(names, p.Object(), p.Operation()) || h.concernsCreated(p, names)
 }
 
-// concernsOffspring reports whether the change concerns what is created of an
+// concernsCreated reports whether the change concerns what is created of an
 // object that did not change.
-func (h *RootReview) concernsOffspring(p Pair, names map[string]bool) bool {
+func (h *RootReview) concernsCreated(p Pair, names map[string]bool) bool {
 	resources := admission.GeneratedBy(p.Object().GroupVersionKind().GroupKind())
 	if !h.Workloads || len(resources) == 0 {
 		return false

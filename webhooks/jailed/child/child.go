@@ -17,6 +17,7 @@ import (
 	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/config"
+	"github.com/preadmit/preadmit/scanner/diff"
 	"github.com/preadmit/preadmit/webhooks/jailed"
 )
 
@@ -72,7 +73,7 @@ func (j *job) scan(ctx context.Context, t *sender, isolate render.Isolator) (*re
 		Progress: t.progress, Rendering: t.rendering, Refused: map[string]string{},
 	}
 	if j.Request.Diff {
-		in.Diff = &scanner.DiffLimits{}
+		in.Diff = &diff.Limits{}
 	}
 	for _, refused := range j.Refused {
 		in.Refused[string(refused.Root)] = refused.Why

@@ -1,4 +1,4 @@
-package scanner
+package diff
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
-	"github.com/rogpeppe/go-internal/diff"
+	textdiff "github.com/rogpeppe/go-internal/diff"
 	"go.yaml.in/yaml/v3"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
@@ -63,7 +63,7 @@ func setDiff(c *report.ObjectChange, lines []string, limit int) {
 	}
 }
 
-// fit cuts a diff to what is left of all room and tells what it takes.
+// fit cuts a diff to what is left of all room and returns what it takes.
 func fit(c *report.ObjectChange, left int) (taken int) {
 	for i, line := range c.Diff {
 		if taken+len(line) > left {
@@ -97,7 +97,7 @@ func clipLine(line string) string {
 	return line
 }
 
-// contentOf decodes an object for this comparison only; nil gives nil.
+// contentOf decodes an object for this comparison only; it is nil for nil.
 func contentOf(o *admission.Object) map[string]any {
 	if o == nil {
 		return nil
@@ -141,7 +141,7 @@ func (b *boundedBuffer) Write(p []byte) (int, error) {
 
 // hunks are the lines of a unified diff without its header.
 func hunks(old, young []byte) []string {
-	text := string(diff.Diff("base", old, "head", young))
+	text := string(textdiff.Diff("base", old, "head", young))
 	_, text, _ = strings.Cut(text, "\n+++ head\n")
 	if text == "" {
 		return nil
