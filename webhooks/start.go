@@ -50,7 +50,7 @@ func (s *Service) open(ctx context.Context) (*queue.Queue, error) {
 			return q, nil
 		case s.config.NATS.URL == "":
 			return nil, err
-		case !queue.Away(err):
+		case !queue.Unavailable(err):
 			return nil, &storeError{err}
 		}
 		s.log.Warn("waiting for NATS; no delivery is taken before", "again", openAgain.String(), "error", err)

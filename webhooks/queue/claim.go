@@ -167,7 +167,7 @@ func (c *Claim) release(ctx context.Context, begun bool) error {
 func (c *Claim) finish(ctx context.Context, outcome string, before func(context.Context) error, leave func(*record)) (superseded bool, err error) {
 	err = fmt.Errorf("claim on job %s ended twice", c.Job.ID)
 	c.end.Do(func() {
-		c.queue.board.forget(c)
+		c.queue.schedule.untrack(c)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWait)
 		defer cancel()
 		defer c.drop()

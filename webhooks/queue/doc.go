@@ -12,7 +12,7 @@
 //	PREADMIT_HOLDS       preadmit.holds.<name>, for a lease
 //	OBJ_preadmit-reports reports, compressed
 //
-// Each of the first five is a table: a subject has one message, which says what there is.
+// Each of the first five is a store: a subject has one message, the present record.
 // A write is one message that the server takes only if the one it was made from is still
 // the last of its subject. So every change is atomic, whoever else changes the same, and a
 // process may die before or after a write but not in the middle.
@@ -23,8 +23,8 @@
 //
 // # Memory
 //
-// What a record takes is there once: the board and the book have what the mirrors have, and
-// a scan that waits is its job. Texts that many records have are shared (words). The server
+// What a record takes is there once: the schedule and the index point at what the caches hold, and
+// a scan that waits is its job. Texts that many records have are shared (interner). The server
 // has an entry for each subject, and for some minutes the ids of writes and that something
 // is gone. So the memory grows with the jobs that wait, which nothing bounds, with the scans
 // that ended (Config.KeepScans), with the dead letters, and embedded with the deliveries

@@ -35,7 +35,7 @@ func (q *Queue) Enqueue(ctx context.Context, j Job) (stored Job, fresh bool, err
 			return nil, errUnchanged
 		}
 		outcome = "superseded"
-		return now.supersede(j, j.Created, q.book.unsettled), nil
+		return now.supersede(j, j.Created, q.index.unsettled), nil
 	})
 	if err != nil && !errors.Is(err, errUnchanged) {
 		return j, false, fmt.Errorf("storing job %s: %w", j.Subject(), err)
@@ -90,7 +90,7 @@ func (q *Queue) complete(j Job) (Job, error) {
 	if err := j.check(); err != nil {
 		return j, err
 	}
-	q.words.shareJob(&j)
+	q.interner.shareJob(&j)
 	j.Created = q.now()
 	if j.ID == "" {
 		id, err := uuid.NewV7()

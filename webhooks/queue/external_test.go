@@ -196,21 +196,21 @@ func eventuallyWithin(t testing.TB, d time.Duration, complain func() string) {
 	}
 }
 
-func TestHold(t *testing.T) {
+func TestLock(t *testing.T) {
 	t.Parallel()
 	c := queue.Config{URL: urls(serve(t, 1)), Lease: 1500 * time.Millisecond}
 	p, q := open(t, c), open(t, c)
-	held, release, err := p.Hold(t.Context(), "reconcile")
+	held, release, err := p.Lock(t.Context(), "reconcile")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 4 { // for longer than the lease
-		if _, _, err := q.Hold(t.Context(), "reconcile"); !errors.Is(err, queue.ErrHeld) {
+		if _, _, err := q.Lock(t.Context(), "reconcile"); !errors.Is(err, queue.ErrLocked) {
 			t.Fatal("held by two:", err)
 		}
 		time.Sleep(500 * time.Millisecond)
 	}
-	if _, free, err := q.Hold(t.Context(), "other"); err != nil {
+	if _, free, err := q.Lock(t.Context(), "other"); err != nil {
 		t.Error(err)
 	} else {
 		free()
@@ -222,7 +222,7 @@ func TestHold(t *testing.T) {
 	if held.Err() == nil {
 		t.Error("released and still held")
 	}
-	held, _, err = q.Hold(t.Context(), "reconcile")
+	held, _, err = q.Lock(t.Context(), "reconcile")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func TestHold(t *testing.T) {
 		t.Error("cause:", cause)
 	}
 	eventually(t, func() string {
-		_, free, err := p.Hold(t.Context(), "reconcile")
+		_, free, err := p.Lock(t.Context(), "reconcile")
 		if err != nil {
 			return err.Error()
 		}
@@ -240,16 +240,16 @@ func TestHold(t *testing.T) {
 	})
 }
 
-func TestHoldEmbedded(t *testing.T) {
+func TestLockEmbedded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	q := open(t, queue.Config{Dir: dir})
-	if _, _, err := q.Hold(t.Context(), "reconcile"); err != nil {
+	if _, _, err := q.Lock(t.Context(), "reconcile"); err != nil {
 		t.Fatal(err)
 	}
 	shut(t, q)
 	q = open(t, queue.Config{Dir: dir})
-	if _, _, err := q.Hold(t.Context(), "reconcile"); err != nil {
+	if _, _, err := q.Lock(t.Context(), "reconcile"); err != nil {
 		t.Error("what a dead process held:", err)
 	}
 }

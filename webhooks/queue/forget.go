@@ -25,7 +25,7 @@ func (q *Queue) Forget(ctx context.Context, installation int64, repositories []i
 			return err
 		}
 	}
-	for _, s := range q.book.list(ScanFilter{Installation: installation}) {
+	for _, s := range q.index.list(ScanFilter{Installation: installation}) {
 		if !gone(s.Installation, s.Repository) {
 			continue
 		}
@@ -46,7 +46,7 @@ func (q *Queue) Forget(ctx context.Context, installation int64, repositories []i
 
 // hear takes in what other replicas have written so far.
 func (q *Queue) hear(ctx context.Context) error {
-	if q.board.alone {
+	if q.schedule.alone {
 		return nil
 	}
 	ctx, cancel := withPatience(ctx, writeWait)

@@ -20,7 +20,7 @@ func TestForgottenIsNotToldOf(t *testing.T) {
 	fatal(t, err)
 	// As Enqueue does it, without what it leaves to do behind the back.
 	e, _, err := q.jobs.change(t.Context(), old.Subject(), "", func(now *record) (*record, error) {
-		return now.supersede(newer, newer.Created, q.book.unsettled), nil
+		return now.supersede(newer, newer.Created, q.index.unsettled), nil
 	})
 	fatal(t, err)
 	fatal(t, q.Forget(t.Context(), 1, nil))

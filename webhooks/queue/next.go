@@ -21,7 +21,7 @@ func (q *Queue) Next(ctx context.Context) (*Claim, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		t, wait, news := q.board.pick(q.now())
+		t, wait, news := q.schedule.pick(q.now())
 		if t == nil {
 			if err := q.await(ctx, wait, news); err != nil {
 				return nil, err
@@ -29,7 +29,7 @@ func (q *Queue) Next(ctx context.Context) (*Claim, error) {
 			continue
 		}
 		claim, err := q.claim(ctx, t)
-		q.board.put(t.key)
+		q.schedule.endClaim(t.key)
 		if err == nil {
 			return claim, nil
 		}
@@ -58,7 +58,7 @@ func (q *Queue) await(ctx context.Context, wait time.Duration, news <-chan struc
 }
 
 // claim takes a job that was picked.
-func (q *Queue) claim(ctx context.Context, t *ticket) (*Claim, error) {
+func (q *Queue) claim(ctx context.Context, t *pendingJob) (*Claim, error) {
 	id := rand.Text()
 	e, _, err := q.jobs.change(ctx, t.key, "", func(now *record) (*record, error) {
 		if !t.still(now, q.now()) {
@@ -86,7 +86,7 @@ func (q *Queue) claim(ctx context.Context, t *ticket) (*Claim, error) {
 
 // still says whether the job that was picked may be claimed now that its record is known:
 // that nobody holds it, or who does is whoever was found to be gone.
-func (t *ticket) still(now *record, at time.Time) bool {
+func (t *pendingJob) still(now *record, at time.Time) bool {
 	if now == nil || now.NotBefore.After(at) {
 		return false
 	}
@@ -99,7 +99,7 @@ func (q *Queue) hold(ctx context.Context, e entry[record], id string) *Claim {
 	c.context, c.cancel = context.WithCancelCause(ctx)
 	beating, stop := context.WithCancel(q.context)
 	c.stop = stop
-	q.board.keep(c)
+	q.schedule.track(c)
 	c.heard(q.jobs.at(e.key).value)
 	go c.beat(beating)
 	return c
@@ -107,7 +107,7 @@ func (q *Queue) hold(ctx context.Context, e entry[record], id string) *Claim {
 
 // begin does what comes with a claim before the job is handed out.
 func (q *Queue) begin(ctx context.Context, c *Claim, e entry[record]) error {
-	if err := q.inTurn(ctx, e); err != nil {
+	if err := q.withinLimit(ctx, e); err != nil {
 		return err
 	}
 	if err := q.settle(ctx, e.value); err != nil {
@@ -133,16 +133,16 @@ func (q *Queue) fatal(r *record) error {
 	return fmt.Errorf("the process died %d times while working on it", q.config.Attempts)
 }
 
-// inTurn refuses a claim if too many others of its installation were there before, on
+// withinLimit refuses a claim if too many others of its installation were there before, on
 // other replicas too. Which were before is what the stream says.
-func (q *Queue) inTurn(ctx context.Context, e entry[record]) error {
-	if q.config.PerInstallation == 0 || q.board.alone {
+func (q *Queue) withinLimit(ctx context.Context, e entry[record]) error {
+	if q.config.PerInstallation == 0 || q.schedule.alone {
 		return nil
 	}
 	if err := q.jobs.reach(ctx, e.sequence); err != nil {
 		return err
 	}
-	if q.board.ahead(e.value.Job.Installation, e.sequence) >= q.config.PerInstallation {
+	if q.schedule.heldBefore(e.value.Job.Installation, e.sequence) >= q.config.PerInstallation {
 		return errTaken
 	}
 	return nil

@@ -61,7 +61,7 @@ func (q *Queue) tellReports(ctx context.Context, kept map[string]bool, listed []
 	for _, r := range listed {
 		gone[r.Name] = !kept[r.Name]
 	}
-	for _, s := range q.book.records() {
+	for _, s := range q.index.records() {
 		if !s.HasReport || kept[s.ID] {
 			continue
 		}
@@ -89,7 +89,7 @@ func (q *Queue) pruneScans(ctx context.Context) error {
 		}
 	}
 	ended := 0
-	for _, s := range q.book.records() {
+	for _, s := range q.index.records() {
 		if s.State.Over() {
 			ended++
 		}
@@ -142,4 +142,34 @@ func (q *Queue) pruneDead(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// pruneWhenFull drops the oldest scans that ended as soon as there are too many, until the queue
+// is closed. Prune would come too late when very many end.
+func (q *Queue) pruneWhenFull() {
+	for {
+		select {
+		case <-q.context.Done():
+			return
+		case <-q.index.full:
+			if err := q.pruneAlone(q.context); err != nil && q.context.Err() == nil {
+				q.config.Log.Warn("scans beyond those that are kept could not be dropped yet", "err", err)
+			}
+		}
+	}
+}
+
+// pruneAlone leaves it to another replica if one is at it.
+func (q *Queue) pruneAlone(ctx context.Context) error {
+	if !q.schedule.alone {
+		_, release, err := q.Lock(ctx, "few-scans")
+		if errors.Is(err, ErrLocked) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	return q.pruneScans(ctx)
 }

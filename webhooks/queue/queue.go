@@ -23,8 +23,8 @@ var (
 	ErrLost = errors.New("the claim on the job was lost")
 	// ErrNotFound says that there is no such thing, or no longer.
 	ErrNotFound = errors.New("not found")
-	// ErrHeld says that another replica holds what was asked for.
-	ErrHeld = errors.New("held by another replica")
+	// ErrLocked says that another replica holds what was asked for.
+	ErrLocked = errors.New("held by another replica")
 
 	errClosed = errors.New("the queue is closed")
 )
@@ -37,23 +37,23 @@ type Queue struct {
 	embedded *embedded
 	conn     *nats.Conn
 
-	jobs       *mirror[record]
-	dead       *mirror[Dead]
-	scans      *mirror[Scan]
-	deliveries *table[delivery]
-	holds      *table[holder]
+	jobs       *cachedStore[record]
+	dead       *cachedStore[Dead]
+	scans      *cachedStore[Scan]
+	deliveries *store[delivery]
+	locks      *store[holder]
 	reports    jetstream.ObjectStore
 	// reportStream is what the reports are kept in.
 	reportStream jetstream.Stream
 
-	board *board
-	book  *book
-	words words
+	schedule *schedule
+	index    *scanIndex
+	interner interner
 	// unsettled are subjects with replaced jobs whose scans are yet to be told.
 	unsettled chan string
 
-	// context lives as long as the queue is open, and so do the watchers: those of the mirrors,
-	// settleAll and keepFew.
+	// context lives as long as the queue is open, and so do the watchers: those of the caches,
+	// settleAll and pruneWhenFull.
 	context  context.Context
 	cancel   context.CancelFunc
 	watchers sync.WaitGroup
@@ -68,8 +68,8 @@ func Open(ctx context.Context, c Config) (*Queue, error) {
 	if c.Lease < time.Second {
 		return nil, fmt.Errorf("queue.lease: %s is too short; give at least 1s", c.Lease)
 	}
-	q := &Queue{config: c, owner: rand.Text(), book: newBook(c.KeepScans), unsettled: make(chan string, 1024)}
-	q.board = newBoard(c, q.owner)
+	q := &Queue{config: c, owner: rand.Text(), index: newScanIndex(c.KeepScans), unsettled: make(chan string, 1024)}
+	q.schedule = newSchedule(c, q.owner)
 	q.context, q.cancel = context.WithCancel(context.Background())
 	if err := q.open(ctx); err != nil {
 		return nil, errors.Join(err, q.Close(context.WithoutCancel(ctx)))
@@ -111,7 +111,7 @@ func (q *Queue) load(ctx context.Context) error {
 	if err := q.catchUp(ctx); err != nil {
 		return err
 	}
-	q.watchers.Go(q.keepFew) // which has to know all jobs
+	q.watchers.Go(q.pruneWhenFull) // which has to know all jobs
 	return nil
 }
 
@@ -164,15 +164,15 @@ type Stats struct {
 
 // Stats counts what the queue holds, going by what this process has heard of.
 func (q *Queue) Stats(context.Context) (Stats, error) {
-	stats := q.board.count()
+	stats := q.schedule.count()
 	stats.Dead = q.dead.len()
 	return stats, nil
 }
 
 // depth is Stats for the metrics.
 func (q *Queue) depth() metrics.Depth {
-	stats := q.board.count()
-	depth := metrics.Depth{Pending: stats.Pending, Running: stats.Running, Dead: q.dead.len(), Installations: stats.Installations, Scans: q.book.len()}
+	stats := q.schedule.count()
+	depth := metrics.Depth{Pending: stats.Pending, Running: stats.Running, Dead: q.dead.len(), Installations: stats.Installations, Scans: q.index.len()}
 	if !stats.Oldest.IsZero() {
 		depth.Oldest = q.now().Sub(stats.Oldest)
 	}

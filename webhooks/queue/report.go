@@ -17,7 +17,7 @@ import (
 // PutReport stores a scan's report, compressed. The scan must have a record; if that was
 // dropped meanwhile, the report is as well.
 func (q *Queue) PutReport(ctx context.Context, id string, text []byte) error {
-	s, found := q.book.at(id)
+	s, found := q.index.at(id)
 	if !found {
 		return fmt.Errorf("storing the report of scan %.64q: %w", id, ErrNotFound)
 	}

@@ -12,11 +12,11 @@ import (
 func (q *Queue) Scan(ctx context.Context, id string) (Scan, error) {
 	// Another replica may have stored it a moment ago.
 	for try := 0; ; try++ {
-		s, found := q.book.at(id)
+		s, found := q.index.at(id)
 		switch {
 		case found:
 			return s, nil
-		case q.board.alone || try == 5 || !pause(ctx, 40*time.Millisecond):
+		case q.schedule.alone || try == 5 || !pause(ctx, 40*time.Millisecond):
 			return s, fmt.Errorf("scan %.64q: %w", id, ErrNotFound)
 		}
 	}
@@ -24,7 +24,7 @@ func (q *Queue) Scan(ctx context.Context, id string) (Scan, error) {
 
 // Scans gives the scans that f wants, the newest first. It asks nobody: what other replicas
 // stored is there some milliseconds later.
-func (q *Queue) Scans(f ScanFilter) []Scan { return q.book.list(f) }
+func (q *Queue) Scans(f ScanFilter) []Scan { return q.index.list(f) }
 
 // WatchScan gives a scan as it is and then as it changes; of several changes that were not
 // received only the last. The channel is closed when ctx ends or the scan is dropped.
@@ -32,7 +32,7 @@ func (q *Queue) WatchScan(ctx context.Context, id string) (<-chan Scan, error) {
 	if _, err := q.Scan(ctx, id); err != nil {
 		return nil, err
 	}
-	changes, stop := q.book.read(id)
+	changes, stop := q.index.watch(id)
 	if changes == nil {
 		return nil, fmt.Errorf("scan %.64q: %w", id, ErrNotFound)
 	}
@@ -70,7 +70,7 @@ func (q *Queue) PutScan(ctx context.Context, s Scan) error {
 		case *now == next:
 			return nil, errUnchanged
 		}
-		q.words.shareScan(&next)
+		q.interner.shareScan(&next)
 		return &next, nil
 	})
 }
@@ -94,7 +94,7 @@ func (q *Queue) mayBegin(ctx context.Context, s Scan) error {
 
 // createdOf is when a scan without a record was created.
 func (q *Queue) createdOf(s Scan) time.Time {
-	known, found := q.book.at(s.ID)
+	known, found := q.index.at(s.ID)
 	switch {
 	case found:
 		return known.Created
@@ -193,7 +193,7 @@ func (q *Queue) settle(ctx context.Context, r *record) error {
 		return nil
 	}
 	for _, old := range r.Replaced {
-		if r.working(old.Job.ID) || !q.book.unsettled(old) {
+		if r.working(old.Job.ID) || !q.index.unsettled(old) {
 			continue
 		}
 		err := q.changeScanOf(ctx, old.Job, func(s *Scan) bool {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // startWait is how long the embedded server may take to read its data.
@@ -147,3 +150,29 @@ func (l serverLog) Fatalf(format string, v ...any)  { l.say(slog.LevelError, for
 func (l serverLog) Errorf(format string, v ...any)  { l.say(slog.LevelError, format, v) }
 func (l serverLog) Debugf(string, ...any)           {}
 func (l serverLog) Tracef(string, ...any)           {}
+
+// Unavailable tells whether an error of Open may end by itself: no server of an external NATS can
+// be reached, or the cluster has no leader yet, or too few servers. Credentials and
+// certificates that are not taken are none of these.
+func Unavailable(err error) bool {
+	var network net.Error // a deadline is one too
+	var op *net.OpError
+	switch {
+	case errors.As(err, &op) && op.Op == "remote error": // of TLS: the server refuses
+		return false
+	case errors.As(err, &network):
+		return true
+	}
+	var api *jetstream.APIError
+	if errors.As(err, &api) {
+		const noPeers = 10005 // a cluster whose servers are not all there
+		return api.ErrorCode == noPeers || api.Code == 503 && !errors.Is(err, jetstream.ErrJetStreamNotEnabled) && !errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount)
+	}
+	for _, away := range []error{nats.ErrNoServers, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrConnectionClosed, nats.ErrStaleConnection, nats.ErrDisconnected,
+		jetstream.ErrNoStreamResponse, io.EOF, io.ErrUnexpectedEOF} {
+		if errors.Is(err, away) {
+			return true
+		}
+	}
+	return false
+}

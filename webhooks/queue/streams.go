@@ -33,38 +33,38 @@ func (q *Queue) openStreams(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	jobs.share = q.words.shareRecord
-	q.jobs = newMirror(jobs, func(before, now entry[record]) {
-		q.board.tell(before, now)
-		q.book.tellJob(before, now)
+	jobs.share = q.interner.shareRecord
+	q.jobs = newCachedStore(jobs, func(before, now entry[record]) {
+		q.schedule.update(before, now)
+		q.index.updateJob(before, now)
 	})
 	scans, err := open[Scan](ctx, s, "scans", jetstream.StreamConfig{})
 	if err != nil {
 		return err
 	}
-	scans.share = q.words.shareScan
-	q.scans = newMirror(scans, q.book.tellScan)
+	scans.share = q.interner.shareScan
+	q.scans = newCachedStore(scans, q.index.updateScan)
 	dead, err := open[Dead](ctx, s, "dead", jetstream.StreamConfig{})
 	if err != nil {
 		return err
 	}
-	q.dead = newMirror(dead, func(_, _ entry[Dead]) {})
+	q.dead = newCachedStore(dead, func(_, _ entry[Dead]) {})
 	return q.openUnwatched(ctx, s)
 }
 
-// openUnwatched makes what has no mirror.
+// openUnwatched makes what has no cache.
 func (q *Queue) openUnwatched(ctx context.Context, s *streams) (err error) {
 	noted := jetstream.StreamConfig{MaxAge: deliveryAge, MaxMsgs: int64(q.config.KeepDeliveries)}
 	if q.deliveries, err = open[delivery](ctx, s, "deliveries", noted); err != nil {
 		return err
 	}
 	short := min(q.config.Lease, time.Minute)
-	if q.holds, err = open[holder](ctx, s, "holds", jetstream.StreamConfig{MaxAge: q.config.Lease, Duplicates: short}); err != nil {
+	if q.locks, err = open[holder](ctx, s, "holds", jetstream.StreamConfig{MaxAge: q.config.Lease, Duplicates: short}); err != nil {
 		return err
 	}
 	if q.embedded != nil {
 		// Whoever held something is dead.
-		if err := q.holds.stream.Purge(ctx); err != nil {
+		if err := q.locks.stream.Purge(ctx); err != nil {
 			return fmt.Errorf("dropping what a dead process held: %w", err)
 		}
 	}
@@ -98,10 +98,10 @@ type streams struct {
 	replicas int
 }
 
-// open makes the stream of a table if need be.
-func open[T any](ctx context.Context, s *streams, name string, config jetstream.StreamConfig) (*table[T], error) {
+// open makes the stream of a store if need be.
+func open[T any](ctx context.Context, s *streams, name string, config jetstream.StreamConfig) (*store[T], error) {
 	q := s.queue
-	t := &table[T]{js: s.js, name: name, prefix: "preadmit." + name + ".", metrics: q.config.Metrics, log: q.config.Log, goneFor: goneFor}
+	t := &store[T]{js: s.js, name: name, prefix: "preadmit." + name + ".", metrics: q.config.Metrics, log: q.config.Log, goneFor: goneFor}
 	if q.embedded != nil {
 		t.goneFor = goneAlone
 	}

@@ -39,7 +39,7 @@ type Queue interface {
 	Seen(ctx context.Context, guid string) (bool, error)
 	Scans(f queue.ScanFilter) []queue.Scan
 	CheckEnded(ctx context.Context, s queue.Scan) error
-	Hold(ctx context.Context, name string) (held context.Context, release func(), err error)
+	Lock(ctx context.Context, name string) (held context.Context, release func(), err error)
 }
 
 // Config says what is reconciled. Queue and App must be given.
@@ -88,8 +88,8 @@ func New(c Config) *Reconciler {
 }
 
 const (
-	// holdName is what the one replica holds that reconciles.
-	holdName = "reconcile"
+	// lockName is what the one replica holds that reconciles.
+	lockName = "reconcile"
 	// holdEvery is how often others try to take it.
 	holdEvery = 15 * time.Second
 )
@@ -98,11 +98,11 @@ const (
 // with ctx, and its error is that of ctx.
 func (r *Reconciler) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
-		held, release, err := r.Queue.Hold(ctx, holdName)
+		held, release, err := r.Queue.Lock(ctx, lockName)
 		if err == nil {
 			r.passes(held)
 			release()
-		} else if !errors.Is(err, queue.ErrHeld) && ctx.Err() == nil {
+		} else if !errors.Is(err, queue.ErrLocked) && ctx.Err() == nil {
 			r.Log.Error("hold the reconciliation", "error", err)
 		}
 		rest(ctx, min(holdEvery, r.Every))

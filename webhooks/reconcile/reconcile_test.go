@@ -330,7 +330,7 @@ func TestOneReplica(t *testing.T) {
 	go func() { ended <- fast().Run(first) }()
 	eventually(t, "the first makes passes", func() bool { return passes() > 2 })
 	second, stopSecond := context.WithCancel(t.Context())
-	held, _, err := w.queue.Hold(t.Context(), "reconcile")
+	held, _, err := w.queue.Lock(t.Context(), "reconcile")
 	if err == nil {
 		t.Errorf("the name is not held: %v", held)
 	}

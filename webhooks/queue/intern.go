@@ -5,18 +5,18 @@ import (
 	"sync"
 )
 
-// mostWords bounds the texts that words knows.
-const mostWords = 4096
+// maxInterned bounds the texts that interner keeps.
+const maxInterned = 4096
 
-// words lets texts that many records have be in memory once: names of repositories, of
+// interner lets texts that many records have be in memory once: names of repositories, of
 // states, of people.
-type words struct {
+type interner struct {
 	mutex sync.Mutex
 	known map[string]string
 }
 
 // share replaces texts by equal ones that others hold already.
-func (w *words) share(texts ...*string) {
+func (w *interner) share(texts ...*string) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	for _, text := range texts {
@@ -24,14 +24,14 @@ func (w *words) share(texts ...*string) {
 	}
 }
 
-func (w *words) one(text string) string {
+func (w *interner) one(text string) string {
 	if text == "" {
 		return ""
 	}
 	if known, ok := w.known[text]; ok {
 		return known
 	}
-	if w.known == nil || len(w.known) == mostWords {
+	if w.known == nil || len(w.known) == maxInterned {
 		w.known = map[string]string{} // Those in use will be met again.
 	}
 	text = strings.Clone(text) // It may be part of something large.
@@ -40,13 +40,13 @@ func (w *words) one(text string) string {
 }
 
 // shareJob is share for what jobs have in common. The job must be nobody else's yet.
-func (w *words) shareJob(j *Job) {
+func (w *interner) shareJob(j *Job) {
 	w.share((*string)(&j.Kind), &j.Owner, &j.Repo, &j.Ref, &j.Base, &j.Sender, &j.Reason)
 	j.Command = strings.Clone(j.Command) // The comment that it begins may be long.
 }
 
 // shareRecord is share for a subject's record.
-func (w *words) shareRecord(r *record) {
+func (w *interner) shareRecord(r *record) {
 	w.shareJob(&r.Job)
 	for i := range r.Replaced {
 		w.shareJob(&r.Replaced[i].Job)
@@ -57,7 +57,7 @@ func (w *words) shareRecord(r *record) {
 }
 
 // shareScan is share for a scan.
-func (w *words) shareScan(s *Scan) {
+func (w *interner) shareScan(s *Scan) {
 	w.share((*string)(&s.Kind), (*string)(&s.State), &s.Owner, &s.Repo, &s.Author, &s.Base, &s.Ref, &s.BaseRef,
 		&s.Stage, &s.Conclusion, &s.Reason)
 	if s.Judged == s.Head {

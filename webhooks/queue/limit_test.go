@@ -7,9 +7,9 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// TestInTurn: two replicas that pick different jobs of an installation at the same moment
+// TestLimitAcrossReplicas: two replicas that pick different jobs of an installation at the same moment
 // do not get more of them than it may have in progress.
-func TestInTurn(t *testing.T) {
+func TestLimitAcrossReplicas(t *testing.T) {
 	t.Parallel()
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir()})
 	if err != nil {
@@ -18,7 +18,7 @@ func TestInTurn(t *testing.T) {
 	s.Start()
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 	var replicas []*Queue
-	var tickets []*ticket
+	var jobs []*pendingJob
 	for i := range 2 {
 		q, err := Open(t.Context(), Config{URL: s.ClientURL(), PerInstallation: 1})
 		if err != nil {
@@ -30,13 +30,13 @@ func TestInTurn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tickets = append(tickets, &ticket{entry: q.jobs.at(j.Subject())})
+		jobs = append(jobs, &pendingJob{entry: q.jobs.at(j.Subject())})
 	}
-	claim, err := replicas[0].claim(t.Context(), tickets[0])
+	claim, err := replicas[0].claim(t.Context(), jobs[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := replicas[1].claim(t.Context(), tickets[1]); !errors.Is(err, errTaken) {
+	if _, err := replicas[1].claim(t.Context(), jobs[1]); !errors.Is(err, errTaken) {
 		t.Fatal("one too many:", err)
 	}
 	if err := claim.Done(t.Context()); err != nil {

@@ -8,7 +8,7 @@ import (
 // TestMirrorOrder: what the watcher brings late does not undo what this process wrote.
 func TestMirrorOrder(t *testing.T) {
 	t.Parallel()
-	m := newMirror(&table[int]{}, func(_, _ entry[int]) {})
+	m := newCachedStore(&store[int]{}, func(_, _ entry[int]) {})
 	one, two := 1, 2
 	m.apply(entry[int]{key: "k", value: &two, sequence: 5})
 	m.apply(entry[int]{key: "k", value: &one, sequence: 4})

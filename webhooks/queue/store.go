@@ -15,7 +15,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/metrics"
 )
 
-// Headers of the messages in a table's stream.
+// Headers of the messages in a store's stream.
 const (
 	// writeHeader names the write that made a message, so that whoever did not hear
 	// whether its write was taken can see it.
@@ -25,7 +25,7 @@ const (
 )
 
 const (
-	// markKey is a key of no entry; see table.mark.
+	// markKey is a key of no entry; see store.mark.
 	markKey = "mark"
 	// goneFor is how long a message says that there is nothing any more, so that replicas
 	// that were away hear of it.
@@ -43,10 +43,10 @@ const (
 // errUnchanged is what a change answers to leave an entry as it is.
 var errUnchanged = errors.New("unchanged")
 
-// table is a stream with one message for each key: what the key holds now. A write is one
+// store is a stream with one message for each key: what the key holds now. A write is one
 // message, and is made only if nobody wrote since the entry it was made from: whatever
 // several replicas change goes through that.
-type table[T any] struct {
+type store[T any] struct {
 	js      jetstream.JetStream
 	stream  jetstream.Stream
 	name    string
@@ -77,7 +77,7 @@ type change[T any] func(now *T) (*T, error)
 // update changes the entry of from's key; from is what is believed to be there. id, when
 // not empty, names the change: if one was made under the same id within the stream's
 // window, this one is not made, and duplicate is true.
-func (t *table[T]) update(ctx context.Context, from entry[T], id string, do change[T]) (now entry[T], duplicate bool, err error) {
+func (t *store[T]) update(ctx context.Context, from entry[T], id string, do change[T]) (now entry[T], duplicate bool, err error) {
 	ctx, cancel := withPatience(ctx, writeWait)
 	defer cancel()
 	write := rand.Text()
@@ -109,7 +109,7 @@ func (t *table[T]) update(ctx context.Context, from entry[T], id string, do chan
 }
 
 // write makes one try.
-func (t *table[T]) write(ctx context.Context, from entry[T], next *T, name, id string) (uint64, bool, error) {
+func (t *store[T]) write(ctx context.Context, from entry[T], next *T, name, id string) (uint64, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, publishWait)
 	defer cancel()
 	message := &nats.Msg{Subject: t.prefix + from.key, Header: nats.Header{writeHeader: {name}}}
@@ -136,7 +136,7 @@ func (t *table[T]) write(ctx context.Context, from entry[T], next *T, name, id s
 }
 
 // get reads an entry from the stream's leader.
-func (t *table[T]) get(ctx context.Context, key string) (entry[T], error) {
+func (t *store[T]) get(ctx context.Context, key string) (entry[T], error) {
 	message, err := t.stream.GetLastMsgForSubject(ctx, t.prefix+key)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return entry[T]{key: key}, nil
@@ -148,7 +148,7 @@ func (t *table[T]) get(ctx context.Context, key string) (entry[T], error) {
 }
 
 // getPatiently reads until it succeeds or ctx ends.
-func (t *table[T]) getPatiently(ctx context.Context, key string) (entry[T], error) {
+func (t *store[T]) getPatiently(ctx context.Context, key string) (entry[T], error) {
 	for {
 		try, cancel := context.WithTimeout(ctx, publishWait)
 		e, err := t.get(try, key)
@@ -161,7 +161,7 @@ func (t *table[T]) getPatiently(ctx context.Context, key string) (entry[T], erro
 
 // decode makes an entry of a message. One that cannot be read counts as nothing: it would
 // stay in the way for ever.
-func (t *table[T]) decode(subject string, sequence uint64, header nats.Header, data []byte) entry[T] {
+func (t *store[T]) decode(subject string, sequence uint64, header nats.Header, data []byte) entry[T] {
 	e := entry[T]{key: subject[len(t.prefix):], sequence: sequence, write: header.Get(writeHeader)}
 	if header.Get(goneHeader) != "" || e.key == markKey {
 		return e
@@ -180,7 +180,7 @@ func (t *table[T]) decode(subject string, sequence uint64, header nats.Header, d
 
 // mark writes a message that is no entry. When a watcher has come to its sequence, it has
 // seen everything that was written before.
-func (t *table[T]) mark(ctx context.Context) (uint64, error) {
+func (t *store[T]) mark(ctx context.Context) (uint64, error) {
 	ctx, cancel := withPatience(ctx, writeWait)
 	defer cancel()
 	ack, err := t.js.Publish(ctx, t.prefix+markKey, nil)

@@ -14,12 +14,12 @@ func TestBookForgets(t *testing.T) {
 	job.ID = "b"
 	none := entry[record]{key: "x"}
 	now := entry[record]{key: "x", value: &record{Job: job, Replaced: []replaced{{old, job.ID}}}}
-	b := newBook(1)
-	b.tellJob(none, now)
+	b := newScanIndex(1)
+	b.updateJob(none, now)
 	if n := len(b.list(ScanFilter{})); n != 2 {
 		t.Errorf("%d scans, want 2", n)
 	}
-	b.tellJob(now, none)
+	b.updateJob(now, none)
 	if left := b.list(ScanFilter{}); len(left) > 0 {
 		t.Errorf("left: %+v", left)
 	}
@@ -29,11 +29,11 @@ func TestBookForgets(t *testing.T) {
 // when there are too many.
 func TestBookCounts(t *testing.T) {
 	t.Parallel()
-	b := newBook(20)
+	b := newScanIndex(20)
 	had := map[string]entry[Scan]{}
 	tell := func(id string, s *Scan) {
 		now := entry[Scan]{key: id, value: s}
-		b.tellScan(had[id], now)
+		b.updateScan(had[id], now)
 		had[id] = now
 	}
 	want := func(ended int, full bool) {

@@ -13,7 +13,7 @@ func TestWords(t *testing.T) {
 	t.Parallel()
 	whole := strings.Repeat("octo/shop", 2)
 	a, b, none := whole[:4], whole[9:13], ""
-	w := words{}
+	w := interner{}
 	w.share(&a, &b, &none)
 	if a != "octo" || b != "octo" || none != "" {
 		t.Fatalf("%q, %q and %q", a, b, none)
@@ -21,16 +21,16 @@ func TestWords(t *testing.T) {
 	if unsafe.StringData(a) != unsafe.StringData(b) || unsafe.StringData(a) == unsafe.StringData(whole) {
 		t.Error("not one text of its own")
 	}
-	for i := range 2 * mostWords {
+	for i := range 2 * maxInterned {
 		text := fmt.Sprint("text-", i)
 		w.share(&text)
 	}
-	if len(w.known) > mostWords {
-		t.Errorf("%d texts are known, want %d at most", len(w.known), mostWords)
+	if len(w.known) > maxInterned {
+		t.Errorf("%d texts are known, want %d at most", len(w.known), maxInterned)
 	}
 }
 
-// TestOneScan: what a record of a scan takes is there once: the book has what the mirror has.
+// TestOneScan: what a record of a scan takes is there once: the book has what the cache has.
 func TestOneScan(t *testing.T) {
 	t.Parallel()
 	q, err := Open(t.Context(), Config{Dir: t.TempDir()})
@@ -42,10 +42,10 @@ func TestOneScan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ticket := q.board.tickets[j.Subject()]; ticket.value != q.jobs.at(j.Subject()).value || ticket.write != "" {
-		t.Errorf("the ticket is not the job's record alone: %+v", ticket.entry)
+	if pendingJob := q.schedule.jobs[j.Subject()]; pendingJob.value != q.jobs.at(j.Subject()).value || pendingJob.write != "" {
+		t.Errorf("the pendingJob is not the job's record alone: %+v", pendingJob.entry)
 	}
-	if p := q.book.pages[j.ID]; p.record != nil || p.job != &q.jobs.at(j.Subject()).value.Job {
+	if p := q.index.entries[j.ID]; p.record != nil || p.job != &q.jobs.at(j.Subject()).value.Job {
 		t.Error("the scan that waits is not its job")
 	}
 	c, err := q.Next(t.Context())
@@ -55,7 +55,7 @@ func TestOneScan(t *testing.T) {
 	if err := c.Done(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if p := q.book.pages[j.ID]; p.job != nil || p.record != q.scans.at(scanOf(j).key()).value {
+	if p := q.index.entries[j.ID]; p.job != nil || p.record != q.scans.at(scanOf(j).key()).value {
 		t.Error("the scan that ended is not its record")
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// TestAway: what a server or a cluster that starts says is waited for, and nothing that
+// TestUnavailable: what a server or a cluster that starts says is waited for, and nothing that
 // only other settings end.
-func TestAway(t *testing.T) {
+func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		err  error
@@ -42,7 +42,7 @@ func TestAway(t *testing.T) {
 		{&jetstream.APIError{Code: 400, ErrorCode: 10052, Description: "maximum storage exceeded"}, false},
 		{errors.New("nats.url: NATS 2.9 is too old; use 2.11 or later"), false},
 	} {
-		if got := Away(fmt.Errorf("nats.url: connecting to NATS: %w", errors.Join(test.err, nil))); got != test.want {
+		if got := Unavailable(fmt.Errorf("nats.url: connecting to NATS: %w", errors.Join(test.err, nil))); got != test.want {
 			t.Errorf("%v: %v, want %v", test.err, got, test.want)
 		}
 	}

@@ -9,12 +9,12 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// mirror is a table in memory, kept current by a watcher. What this process writes is in
+// cachedStore is a store in memory, kept current by a watcher. What this process writes is in
 // it at once.
-type mirror[T any] struct {
-	*table[T]
+type cachedStore[T any] struct {
+	*store[T]
 	// tell hears of each entry that changed, in order of its changes; before is nil for
-	// new ones. It must not call the mirror.
+	// new ones. It must not call the cache.
 	tell func(before, now entry[T])
 
 	mutex   sync.Mutex
@@ -28,21 +28,21 @@ type mirror[T any] struct {
 	news chan struct{}
 }
 
-// kept is what a mirror keeps of an entry.
+// kept is what a cachedStore keeps of an entry.
 type kept[T any] struct {
 	value    *T
 	sequence uint64
 }
 
-func newMirror[T any](t *table[T], tell func(before, now entry[T])) *mirror[T] {
-	return &mirror[T]{
-		table: t, tell: tell,
+func newCachedStore[T any](t *store[T], tell func(before, now entry[T])) *cachedStore[T] {
+	return &cachedStore[T]{
+		store: t, tell: tell,
 		entries: map[string]kept[T]{}, gone: map[string]uint64{}, news: make(chan struct{}),
 	}
 }
 
-// at is what the mirror has of a key.
-func (m *mirror[T]) at(key string) entry[T] {
+// at is what the cache has of a key.
+func (m *cachedStore[T]) at(key string) entry[T] {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	if e, ok := m.entries[key]; ok {
@@ -52,7 +52,7 @@ func (m *mirror[T]) at(key string) entry[T] {
 }
 
 // change updates the entry of a key, in the stream and here.
-func (m *mirror[T]) change(ctx context.Context, key, id string, do change[T]) (entry[T], bool, error) {
+func (m *cachedStore[T]) change(ctx context.Context, key, id string, do change[T]) (entry[T], bool, error) {
 	from := m.at(key)
 	e, duplicate, err := m.update(ctx, from, id, do)
 	switch {
@@ -66,7 +66,7 @@ func (m *mirror[T]) change(ctx context.Context, key, id string, do change[T]) (e
 }
 
 // drop removes an entry that the stream turned out not to have: its end was missed.
-func (m *mirror[T]) drop(stale entry[T]) {
+func (m *cachedStore[T]) drop(stale entry[T]) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	if m.entries[stale.key].sequence == stale.sequence {
@@ -76,7 +76,7 @@ func (m *mirror[T]) drop(stale entry[T]) {
 }
 
 // apply takes e in, unless something newer is known.
-func (m *mirror[T]) apply(e entry[T]) {
+func (m *cachedStore[T]) apply(e entry[T]) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	old, had := m.entries[e.key]
@@ -99,7 +99,7 @@ func (m *mirror[T]) apply(e entry[T]) {
 }
 
 // take is apply for what the watcher brings.
-func (m *mirror[T]) take(message jetstream.Msg) {
+func (m *cachedStore[T]) take(message jetstream.Msg) {
 	about, err := message.Metadata()
 	if err != nil {
 		m.log.Error("a message without its place", "table", m.name, "err", err)
@@ -119,8 +119,8 @@ func (m *mirror[T]) take(message jetstream.Msg) {
 	m.news = make(chan struct{})
 }
 
-// watch keeps the mirror current until ctx ends.
-func (m *mirror[T]) watch(ctx context.Context) {
+// watch keeps the cache current until ctx ends.
+func (m *cachedStore[T]) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := m.follow(ctx); err != nil && ctx.Err() == nil {
 			m.log.Warn("following changes failed; trying again", "table", m.name, "err", err)
@@ -132,7 +132,7 @@ func (m *mirror[T]) watch(ctx context.Context) {
 // follow hears of changes until ctx ends or something is wrong with the consumer. Then
 // watch makes another: the library would go on asking for the same one, which may have
 // been on a server that is gone.
-func (m *mirror[T]) follow(ctx context.Context) error {
+func (m *cachedStore[T]) follow(ctx context.Context) error {
 	m.mutex.Lock()
 	config := jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: m.seen + 1, MaxResetAttempts: 1}
 	m.mutex.Unlock()
@@ -162,7 +162,7 @@ func (m *mirror[T]) follow(ctx context.Context) error {
 }
 
 // reach waits until the watcher has come to a sequence.
-func (m *mirror[T]) reach(ctx context.Context, sequence uint64) error {
+func (m *cachedStore[T]) reach(ctx context.Context, sequence uint64) error {
 	for {
 		m.mutex.Lock()
 		seen, news := m.seen, m.news
@@ -179,7 +179,7 @@ func (m *mirror[T]) reach(ctx context.Context, sequence uint64) error {
 }
 
 // catchUp waits until the watcher has seen everything written so far; that writes.
-func (m *mirror[T]) catchUp(ctx context.Context) error {
+func (m *cachedStore[T]) catchUp(ctx context.Context) error {
 	sequence, err := m.mark(ctx)
 	if err != nil {
 		return err
@@ -188,7 +188,7 @@ func (m *mirror[T]) catchUp(ctx context.Context) error {
 }
 
 // all are the entries, in no order.
-func (m *mirror[T]) all() []entry[T] {
+func (m *cachedStore[T]) all() []entry[T] {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	entries := make([]entry[T], 0, len(m.entries))
@@ -199,7 +199,7 @@ func (m *mirror[T]) all() []entry[T] {
 }
 
 // len counts the entries.
-func (m *mirror[T]) len() int {
+func (m *cachedStore[T]) len() int {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	return len(m.entries)

@@ -6,18 +6,18 @@ import (
 	"fmt"
 )
 
-// Hold takes a name that one replica holds at a time, such as that of a task which only
+// Lock takes a name that one replica holds at a time, such as that of a task which only
 // one should do: letters, digits and '-'. held ends with ctx, when release is called, and
-// when the name could not be kept; its cause is then ErrLost. The error is ErrHeld if
+// when the name could not be kept; its cause is then ErrLost. The error is ErrLocked if
 // another holds it. What a dead process held is free after the lease.
-func (q *Queue) Hold(ctx context.Context, name string) (held context.Context, release func(), err error) {
+func (q *Queue) Lock(ctx context.Context, name string) (held context.Context, release func(), err error) {
 	if err := checkID(name); err != nil {
 		return nil, nil, err
 	}
 	mine := holder{Owner: q.owner, Claim: rand.Text()}
-	e, _, err := q.holds.update(ctx, entry[holder]{key: name}, "", func(now *holder) (*holder, error) {
+	e, _, err := q.locks.update(ctx, entry[holder]{key: name}, "", func(now *holder) (*holder, error) {
 		if now != nil {
-			return nil, ErrHeld
+			return nil, ErrLocked
 		}
 		return &mine, nil
 	})
@@ -29,7 +29,7 @@ func (q *Queue) Hold(ctx context.Context, name string) (held context.Context, re
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if err := q.keepHold(beating, e); err != nil || q.context.Err() != nil {
+		if err := q.keepLock(beating, e); err != nil || q.context.Err() != nil {
 			cancel(ErrLost)
 		}
 	}()
@@ -37,15 +37,15 @@ func (q *Queue) Hold(ctx context.Context, name string) (held context.Context, re
 		stop()
 		<-ended
 		cancel(context.Canceled)
-		q.unhold(ctx, name, mine.Claim)
+		q.unlock(ctx, name, mine.Claim)
 	}, nil
 }
 
-// keepHold gives signs of life: the stream drops what is older than the lease.
-func (q *Queue) keepHold(ctx context.Context, e entry[holder]) error {
+// keepLock gives signs of life: the stream drops what is older than the lease.
+func (q *Queue) keepLock(ctx context.Context, e entry[holder]) error {
 	claim := e.value.Claim
 	return beat(ctx, q.config.Lease, func(ctx context.Context) error {
-		next, _, err := q.holds.update(ctx, e, "", func(now *holder) (*holder, error) {
+		next, _, err := q.locks.update(ctx, e, "", func(now *holder) (*holder, error) {
 			if now == nil || now.Claim != claim {
 				return nil, ErrLost
 			}
@@ -58,13 +58,13 @@ func (q *Queue) keepHold(ctx context.Context, e entry[holder]) error {
 	})
 }
 
-// unhold lets go of a name. If that fails it is free after the lease.
-func (q *Queue) unhold(ctx context.Context, name, claim string) {
+// unlock lets go of a name. If that fails it is free after the lease.
+func (q *Queue) unlock(ctx context.Context, name, claim string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishWait)
 	defer cancel()
-	e, err := q.holds.get(ctx, name)
+	e, err := q.locks.get(ctx, name)
 	if err == nil && e.value != nil && e.value.Claim == claim {
-		_, _, err = q.holds.update(ctx, e, "", func(now *holder) (*holder, error) {
+		_, _, err = q.locks.update(ctx, e, "", func(now *holder) (*holder, error) {
 			if now == nil || now.Claim != claim {
 				return nil, errUnchanged
 			}

@@ -1,0 +1,257 @@
+package queue
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// schedule holds the subjects with jobs by installation, and picks the next one: installations
+// take turns, and the jobs of one go in the order in which they came.
+type schedule struct {
+	// lease is how long a holder that gives no sign of life keeps its subject.
+	lease time.Duration
+	// most bounds the held subjects of an installation; 0 does not.
+	most int
+	// alone says that this process is the queue's only one: what others hold is free.
+	alone bool
+	owner string
+
+	mutex sync.Mutex
+	jobs  map[string]*pendingJob // by subject
+	lists map[int64]jobList
+	// rotation are the installations with jobs, in the order in which they take turns; next is whose
+	// turn it is.
+	rotation []int64
+	next     int
+	// claims are those of this process, by subject.
+	claims map[string]*Claim
+	// news is closed when there may be something to pick.
+	news chan struct{}
+}
+
+// jobList is the subjects of one installation, in order of Waiting.
+type jobList []*pendingJob
+
+// pendingJob is a subject with a job.
+type pendingJob struct {
+	entry[record]
+	// heard is when this process last heard of the holder; zero: it is gone.
+	heard time.Time
+	// since is the sequence at which the present holder was first seen.
+	since uint64
+	// claiming says that this process is about to claim it.
+	claiming bool
+}
+
+func newSchedule(c Config, owner string) *schedule {
+	return &schedule{
+		lease: c.Lease, most: c.PerInstallation, alone: c.URL == "", owner: owner,
+		jobs: map[string]*pendingJob{}, lists: map[int64]jobList{}, claims: map[string]*Claim{}, news: make(chan struct{}),
+	}
+}
+
+// order puts jobs in line.
+func order(t, u *pendingJob) int {
+	if c := t.value.Waiting.Compare(u.value.Waiting); c != 0 {
+		return c
+	}
+	return strings.Compare(t.key, u.key)
+}
+
+// update takes in a subject's record: see cachedStore.
+func (s *schedule) update(_, now entry[record]) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	old := s.remove(now.key)
+	if now.value != nil {
+		s.insert(old, now)
+	}
+	if claim := s.claims[now.key]; claim != nil {
+		claim.heard(now.value)
+	}
+	close(s.news)
+	s.news = make(chan struct{})
+}
+
+// remove takes a subject out of its line.
+func (s *schedule) remove(key string) *pendingJob {
+	old := s.jobs[key]
+	if old == nil {
+		return nil
+	}
+	delete(s.jobs, key)
+	installation := old.value.Job.Installation
+	l := s.lists[installation]
+	at, _ := slices.BinarySearchFunc(l, old, order)
+	if l = slices.Delete(l, at, at+1); len(l) > 0 {
+		s.lists[installation] = l
+		return old
+	}
+	delete(s.lists, installation)
+	s.leave(installation)
+	return old
+}
+
+// leave ends an installation's rotation.
+func (s *schedule) leave(installation int64) {
+	at := slices.Index(s.rotation, installation)
+	s.rotation = slices.Delete(s.rotation, at, at+1)
+	if at < s.next {
+		s.next--
+	}
+}
+
+// insert puts a pendingJob in line; old is what the subject had.
+func (s *schedule) insert(old *pendingJob, e entry[record]) {
+	t := &pendingJob{entry: e, since: e.sequence, heard: s.lastHeard(old, e)}
+	if old != nil {
+		t.claiming = old.claiming
+		if e.value.Holder != nil && old.value.holds(e.value.Holder.Claim) {
+			t.since = old.since
+		}
+	}
+	installation := e.value.Job.Installation
+	l := s.lists[installation]
+	if l == nil {
+		s.rotation = append(s.rotation, installation)
+	}
+	at, _ := slices.BinarySearchFunc(l, t, order)
+	s.lists[installation] = slices.Insert(l, at, t)
+	s.jobs[e.key] = t
+}
+
+// lastHeard is when the holder of e was last heard of.
+func (s *schedule) lastHeard(old *pendingJob, e entry[record]) time.Time {
+	holder := e.value.Holder
+	switch {
+	case holder == nil || s.alone && holder.Owner != s.owner:
+		return time.Time{}
+	case old != nil && old.value.Holder != nil && *old.value.Holder == *holder:
+		return old.heard
+	}
+	return time.Now()
+}
+
+// pick returns the next job to claim; endClaim is called after it was tried. When there
+// is none, wait is how long until there may be one if nothing happens, and news is closed
+// when something does.
+func (s *schedule) pick(now time.Time) (t *pendingJob, wait time.Duration, news <-chan struct{}) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	wait = time.Hour
+	for i := range s.rotation {
+		at := (s.next + i) % len(s.rotation)
+		t, soon := s.first(s.lists[s.rotation[at]], now)
+		if t != nil {
+			t.claiming = true
+			s.next = (at + 1) % len(s.rotation)
+			return t, 0, nil
+		}
+		wait = min(wait, soon)
+	}
+	return nil, wait, s.news
+}
+
+// first is the first job in line that can be claimed, or how soon one may be.
+func (s *schedule) first(l jobList, now time.Time) (*pendingJob, time.Duration) {
+	soon := time.Hour
+	busy := s.busy(l)
+	for _, t := range l {
+		switch left := s.left(t, now); {
+		case t.claiming:
+		case left > 0:
+			soon = min(soon, left)
+		case s.most > 0 && busy >= s.most && t.value.Holder == nil:
+			// What a dead process held is in the count already.
+		default:
+			return t, 0
+		}
+	}
+	return nil, soon
+}
+
+// busy counts what is held of a line or about to be.
+func (s *schedule) busy(l jobList) int {
+	if s.most == 0 {
+		return 0
+	}
+	busy := 0
+	for _, t := range l {
+		if t.claiming || t.value.Holder != nil {
+			busy++
+		}
+	}
+	return busy
+}
+
+// left is how long a pendingJob cannot be claimed, going by what is known now.
+func (s *schedule) left(t *pendingJob, now time.Time) time.Duration {
+	rest := t.value.NotBefore.Sub(now)
+	if t.value.Holder != nil && !t.heard.IsZero() {
+		rest = max(rest, s.lease-time.Since(t.heard))
+	}
+	return rest
+}
+
+// endClaim ends the claiming of a subject.
+func (s *schedule) endClaim(key string) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if t := s.jobs[key]; t != nil {
+		t.claiming = false
+	}
+	close(s.news)
+	s.news = make(chan struct{})
+}
+
+// heldBefore counts the subjects of an installation that were held before sequence.
+func (s *schedule) heldBefore(installation int64, sequence uint64) int {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	n := 0
+	for _, t := range s.lists[installation] {
+		if t.value.Holder != nil && t.since < sequence {
+			n++
+		}
+	}
+	return n
+}
+
+// track notes a claim of this process, so that it hears of its subject.
+func (s *schedule) track(c *Claim) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.claims[c.key] = c
+}
+
+// untrack ends track.
+func (s *schedule) untrack(c *Claim) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.claims[c.key] == c {
+		delete(s.claims, c.key)
+	}
+}
+
+// count is what is in line.
+func (s *schedule) count() Stats {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	stats := Stats{Installations: len(s.lists)}
+	for _, t := range s.jobs {
+		held := t.value.Holder != nil && !t.heard.IsZero()
+		if held {
+			stats.Running++
+		}
+		if held && t.value.working(t.value.Job.ID) {
+			continue
+		}
+		stats.Pending++
+		if stats.Oldest.IsZero() || t.value.Waiting.Before(stats.Oldest) {
+			stats.Oldest = t.value.Waiting
+		}
+	}
+	return stats
+}
