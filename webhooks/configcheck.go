@@ -58,7 +58,7 @@ func (r *configReader) address(key, got string) {
 	}
 }
 
-// isPort tells whether a text is the number or the name of a port.
+// isPort reports whether a text is the number or the name of a port.
 func isPort(text string) bool {
 	_, err := net.LookupPort("tcp", text)
 	return err == nil

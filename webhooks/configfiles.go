@@ -21,7 +21,7 @@ func Load(s Sources) (*Config, error) {
 	return r.config, errors.Join(r.errs...)
 }
 
-// Misconfigured tells whether only other settings, or other credentials, can end an error
+// Misconfigured reports whether only other settings, or other credentials, can end an error
 // of New or Run.
 func Misconfigured(err error) bool {
 	var key *app.KeyError

@@ -1,9 +1,3 @@
-// Package webhooks is the service: a GitHub App that takes webhooks, judges pull
-// requests and answers on them.
-//
-// It puts the parts together, which are packages of their own: intake takes deliveries
-// and stores jobs in the queue, workers do them, pages show them, and reconcile looks for
-// what was missed. Everything they know of the outside is in Config.
 package webhooks
 
 import (

@@ -141,7 +141,7 @@ func (u *setup) credentials(r *http.Request) (app.Credentials, error) {
 	return app.Convert(r.Context(), u.service.apiURL(), r.URL.Query().Get("code"))
 }
 
-// ends tells whether a state is that of the way that was begun, which then is over.
+// ends reports whether a state is that of the way that was begun, which then is over.
 func (u *setup) ends(states ...string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -163,7 +163,7 @@ func (s *Access) Missing() []string {
 	return slices.Clone(s.missing)
 }
 
-// Grants tells whether the installation grants a permission that a scan needs, like
+// Grants reports whether the installation grants a permission that a scan needs, like
 // "checks: write". Its errors are those of Token.
 func (s *Access) Grants(ctx context.Context, permission string) (bool, error) {
 	_, err := s.ready(ctx)

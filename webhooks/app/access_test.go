@@ -36,7 +36,7 @@ func status(err error) int {
 // TestAccessIsNarrowedAndShared: one token, for one repository, however many ask.
 func TestAccessIsNarrowedAndShared(t *testing.T) {
 	t.Parallel()
-	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
 	var wait sync.WaitGroup
 	for range 20 {
 		wait.Go(func() {
@@ -66,7 +66,7 @@ func TestAccessIsNarrowedAndShared(t *testing.T) {
 // TestRefusedTokensAreReplacedOnce, whether by its own client or by one of HTTP.
 func TestRefusedTokensAreReplacedOnce(t *testing.T) {
 	t.Parallel()
-	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
 	access := w.ours.Repository(w.installed.ID(), w.repo.ID())
 	for range 2 {
 		if err := get(ctx, access, w.repo); err != nil {
@@ -97,7 +97,7 @@ func TestRefusedTokensAreReplacedOnce(t *testing.T) {
 // assert anew who the App is, and none to ask as the App what is for the installation.
 func TestRefusedTokensAreReplaced(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, githubtest.Config{Now: func() time.Time { return time.Now().Add(2 * time.Minute) }})
+	w := newEnv(t, githubtest.Config{Now: func() time.Time { return time.Now().Add(2 * time.Minute) }})
 	access := w.ours.Repository(w.installed.ID(), w.repo.ID())
 	for range 2 {
 		if err := get(context.Background(), access, w.repo); err != nil {
@@ -114,7 +114,7 @@ func TestRefusedTokensAreReplaced(t *testing.T) {
 // do without there is no token.
 func TestMissingPermissions(t *testing.T) {
 	t.Parallel()
-	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
 	w.installed.SetPermissions(map[string]string{"metadata": "read", "contents": "read", "checks": "write", "pull_requests": "read"})
 	access := w.ours.Repository(w.installed.ID(), w.repo.ID())
 	if err := get(ctx, access, w.repo); err != nil {
@@ -148,7 +148,7 @@ func TestMissingPermissions(t *testing.T) {
 // TestPermissionsAreAskedForAgain after an hour, since nobody may have told.
 func TestPermissionsAreAskedForAgain(t *testing.T) {
 	t.Parallel()
-	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
 	w.installed.SetPermissions(map[string]string{"metadata": "read", "contents": "read"})
 	access := w.ours.Repository(w.installed.ID(), w.repo.ID())
 	if err := get(ctx, access, w.repo); err != nil || len(access.Missing()) != 3 {
@@ -166,7 +166,7 @@ func TestPermissionsAreAskedForAgain(t *testing.T) {
 // TestEndsAreTold at once, without asking again: suspended, another repository, uninstalled.
 func TestEndsAreTold(t *testing.T) {
 	t.Parallel()
-	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
 	if err := w.installed.Suspend(true); err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestEndsAreTold(t *testing.T) {
 
 func TestInstallations(t *testing.T) {
 	t.Parallel()
-	w, ctx := newWorld(t, githubtest.Config{PageSize: 1}), context.Background()
+	w, ctx := newEnv(t, githubtest.Config{PageSize: 1}), context.Background()
 	if _, err := w.theirs.Install("else"); err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestInstallations(t *testing.T) {
 // none.
 func TestTokensAreForTheAPIAlone(t *testing.T) {
 	t.Parallel()
-	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
 	told := "never asked"
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { told = r.Header.Get("Authorization") }))
 	defer elsewhere.Close()
@@ -251,7 +251,7 @@ func TestTokensAreForTheAPIAlone(t *testing.T) {
 // TestLimitsAreWaitedFor by the clients, and the end of one by the clock.
 func TestLimitsAreWaitedFor(t *testing.T) {
 	t.Parallel()
-	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
 	access := w.ours.Repository(w.installed.ID(), w.repo.ID())
 	w.Intercept(githubtest.Rule{Path: "/repos/octo/shop", Status: 429, Header: http.Header{"Retry-After": {"7"}}})
 	w.Intercept(githubtest.Rule{Path: "/repos/octo/shop", Status: 502})
@@ -267,7 +267,7 @@ func TestLimitsAreWaitedFor(t *testing.T) {
 // TestManyAccesses keep to a bound.
 func TestManyAccesses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, githubtest.Config{})
+	w := newEnv(t, githubtest.Config{})
 	kept := w.ours.Repository(1, 1)
 	for i := range int64(3 * manyAccesses) {
 		w.ours.Repository(1, i)
@@ -284,7 +284,7 @@ func TestManyAccesses(t *testing.T) {
 // tokens lack them, find out before they use these for something new.
 func TestReplicas(t *testing.T) {
 	t.Parallel()
-	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
 	other, err := New(w.config())
 	if err != nil {
 		t.Fatal(err)
@@ -330,7 +330,7 @@ func TestReplicas(t *testing.T) {
 // TestReplicasLook: the same of who reads all repositories of an installation.
 func TestReplicasLook(t *testing.T) {
 	t.Parallel()
-	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
 	w.installed.SetPermissions(map[string]string{"metadata": "read"})
 	list := func() int {
 		client, err := w.ours.Installation(ctx, w.installed.ID())

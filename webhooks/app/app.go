@@ -1,10 +1,3 @@
-// Package app is preadmit's identity on GitHub: a GitHub App. It holds the App's
-// credentials, and makes of them tokens that are narrowed to one repository and to what
-// a scan needs, clients that use them, and the questions that only the App may ask.
-//
-// Secrets - the private key, tokens, the client secret, webhook secrets - are in no error
-// and no log: answers that refuse something are cleaned of whatever looks like one before
-// anything reads them.
 package app
 
 import (

@@ -38,8 +38,8 @@ func (c *clock) Sleep(_ context.Context, d time.Duration) error {
 	return nil
 }
 
-// world is a GitHub with an App that is installed on octo, and that App.
-type world struct {
+// env is a GitHub with an App that is installed on octo, and that App.
+type env struct {
 	*githubtest.Server
 	t         *testing.T
 	theirs    *githubtest.App
@@ -53,13 +53,13 @@ type world struct {
 	metrics   *metrics.GitHub
 }
 
-func newWorld(t *testing.T, config githubtest.Config) *world {
+func newEnv(t *testing.T, config githubtest.Config) *env {
 	t.Helper()
 	s, err := githubtest.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{Server: s, t: t, clock: &clock{now: time.Now()}, log: &bytes.Buffer{}, registry: prometheus.NewRegistry()}
+	w := &env{Server: s, t: t, clock: &clock{now: time.Now()}, log: &bytes.Buffer{}, registry: prometheus.NewRegistry()}
 	t.Cleanup(func() {
 		s.Close()
 		for _, p := range s.Problems() {
@@ -86,14 +86,14 @@ func newWorld(t *testing.T, config githubtest.Config) *world {
 	return w
 }
 
-func (w *world) credentials() Credentials {
+func (w *env) credentials() Credentials {
 	return Credentials{
 		ID: w.theirs.ID, ClientID: w.theirs.ClientID, ClientSecret: w.theirs.ClientSecret, PrivateKey: w.theirs.PrivateKey,
 		WebhookSecret: w.theirs.WebhookSecret(),
 	}
 }
 
-func (w *world) config() Config {
+func (w *env) config() Config {
 	return Config{
 		BaseURL: w.URL + "api/v3/", Credentials: w.credentials(), Clock: w.clock,
 		Log: slog.New(slog.NewTextHandler(w.log, nil)), Metrics: w.metrics,
@@ -101,7 +101,7 @@ func (w *world) config() Config {
 }
 
 // asked counts the requests of a method whose path ends so, and gives their statuses.
-func (w *world) asked(method, path string) (statuses []int) {
+func (w *env) asked(method, path string) (statuses []int) {
 	for _, r := range w.Requests() {
 		if r.Method == method && strings.HasSuffix(r.Path, path) {
 			statuses = append(statuses, r.Status)
@@ -112,7 +112,7 @@ func (w *world) asked(method, path string) (statuses []int) {
 
 func TestSelf(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, githubtest.Config{})
+	w := newEnv(t, githubtest.Config{})
 	for range 2 {
 		login, err := w.ours.Login(context.Background())
 		if err != nil || login != "preadmit[bot]" {
@@ -127,7 +127,7 @@ func TestSelf(t *testing.T) {
 // TestWrongCredentials name the key of the configuration and say what to do.
 func TestWrongCredentials(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, githubtest.Config{})
+	w := newEnv(t, githubtest.Config{})
 	other, err := w.AddApp(githubtest.AppOptions{Name: "other"})
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +167,7 @@ func TestWrongCredentials(t *testing.T) {
 // TestWebURL follows from the API's.
 func TestWebURL(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, githubtest.Config{})
+	w := newEnv(t, githubtest.Config{})
 	for base, want := range map[string]string{
 		"": "https://github.com", "https://ghe.example.com/api/v3": "https://ghe.example.com", w.URL: w.WebURL,
 	} {
@@ -182,7 +182,7 @@ func TestWebURL(t *testing.T) {
 // the webhook secret before is taken for a while.
 func TestReload(t *testing.T) {
 	t.Parallel()
-	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
 	access := w.ours.Repository(w.installed.ID(), w.repo.ID())
 	before, err := access.Token(ctx)
 	if err != nil {
@@ -221,7 +221,7 @@ func TestReload(t *testing.T) {
 // TestReloadOfAnotherApp forgets the tokens of the one before.
 func TestReloadOfAnotherApp(t *testing.T) {
 	t.Parallel()
-	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
 	if _, err := w.ours.Repository(w.installed.ID(), w.repo.ID()).Token(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +244,7 @@ func TestReloadOfAnotherApp(t *testing.T) {
 // nothing that came with it.
 func TestReloadOfTheWrongKey(t *testing.T) {
 	t.Parallel()
-	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
 	other, err := w.AddApp(githubtest.AppOptions{Name: "other"})
 	if err != nil {
 		t.Fatal(err)
@@ -273,7 +273,7 @@ func TestReloadOfTheWrongKey(t *testing.T) {
 // TestReloadOfASecret asks GitHub nothing: it could not tell.
 func TestReloadOfASecret(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, githubtest.Config{})
+	w := newEnv(t, githubtest.Config{})
 	c := w.credentials()
 	c.WebhookSecret, c.ClientSecret = "another", "one more"
 	if err := w.ours.Reload(context.Background(), c); err != nil || len(w.Requests()) != 0 {
@@ -287,7 +287,7 @@ func TestReloadOfASecret(t *testing.T) {
 // TestAnotherGitHub answers with an App that is not ours.
 func TestAnotherGitHub(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, githubtest.Config{})
+	w := newEnv(t, githubtest.Config{})
 	config := w.config()
 	config.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
 		body := io.NopCloser(strings.NewReader(`{"id": 5, "slug": "other"}`))
@@ -306,7 +306,7 @@ func TestAnotherGitHub(t *testing.T) {
 func TestClocks(t *testing.T) {
 	t.Parallel()
 	for _, skew := range []time.Duration{-20 * time.Minute, -2 * time.Minute, -25 * time.Second, 25 * time.Second, 2 * time.Minute, 20 * time.Minute} {
-		w := newWorld(t, githubtest.Config{Now: func() time.Time { return time.Now().Add(skew) }})
+		w := newEnv(t, githubtest.Config{Now: func() time.Time { return time.Now().Add(skew) }})
 		for range 2 {
 			if _, err := w.ours.Installations(context.Background()); err != nil {
 				t.Errorf("%v: %v", skew, err)

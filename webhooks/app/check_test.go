@@ -71,7 +71,7 @@ func TestCheck(t *testing.T) {
 // TestWrongURLs are told by the key that users know.
 func TestWrongURLs(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, githubtest.Config{})
+	w := newEnv(t, githubtest.Config{})
 	for _, test := range []struct{ api, web, want string }{
 		{"ftp://x", "", `github.apiURL: "ftp://x" is no URL of GitHub's API`},
 		{"", "x y", `github.url: "x y" is no URL of GitHub's pages`},

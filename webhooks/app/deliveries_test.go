@@ -21,7 +21,7 @@ import (
 func TestFailedDeliveries(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	w, ctx := newWorld(t, githubtest.Config{PageSize: 2, Now: func() time.Time { return now }}), context.Background()
+	w, ctx := newEnv(t, githubtest.Config{PageSize: 2, Now: func() time.Time { return now }}), context.Background()
 	service := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer service.Close()
 	w.theirs.SetWebhook(service.URL, "x")
@@ -72,7 +72,7 @@ func TestFailedDeliveries(t *testing.T) {
 // gives the credentials.
 func TestManifest(t *testing.T) {
 	t.Parallel()
-	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
 	text, err := Manifest(ManifestOptions{Name: "gate", PublicURL: "https://gate.example/below/"})
 	if err != nil {
 		t.Fatal(err)

@@ -121,7 +121,7 @@ func (a *App) classOf(req *http.Request) string {
 	return classOf(strings.TrimPrefix(req.URL.Path, a.base.Path))
 }
 
-// isAPI tells whether a URL is of GitHub's API, which alone is told tokens.
+// isAPI reports whether a URL is of GitHub's API, which alone is told tokens.
 func (a *App) isAPI(u *url.URL) bool { return u.Scheme == a.base.Scheme && u.Host == a.base.Host }
 
 // Classes are what metrics call routes: few, whatever the repositories are called.

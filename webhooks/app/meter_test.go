@@ -32,7 +32,7 @@ func TestClasses(t *testing.T) {
 // TestRequestsAreCounted by class and status, with what is left of the rate limit.
 func TestRequestsAreCounted(t *testing.T) {
 	t.Parallel()
-	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
 	access := w.ours.Repository(w.installed.ID(), w.repo.ID())
 	w.installed.SetRemaining(42)
 	for _, repo := range []*githubtest.Repository{w.repo, w.repo, w.other} {
@@ -57,7 +57,7 @@ func TestRequestsAreCounted(t *testing.T) {
 }
 
 // counted are the values of counters and gauges, by name and labels.
-func (w *world) counted() map[string]float64 {
+func (w *env) counted() map[string]float64 {
 	w.t.Helper()
 	got := map[string]float64{}
 	families, err := w.registry.Gather()
@@ -83,7 +83,7 @@ func (w *world) counted() map[string]float64 {
 // TestTokensAreCounted by what came of asking for them; those at hand are not asked for.
 func TestTokensAreCounted(t *testing.T) {
 	t.Parallel()
-	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
 	for range 3 {
 		_ = get(ctx, w.ours.Repository(w.installed.ID(), w.repo.ID()), w.repo) // by one token
 	}

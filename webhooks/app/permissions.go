@@ -87,7 +87,7 @@ func fit(wants []permission, granted map[string]string) (got []permission, missi
 	return got, missing, nil
 }
 
-// covers tells whether a level that was granted is enough.
+// covers reports whether a level that was granted is enough.
 func covers(granted, wanted string) bool {
 	order := []string{"read", "write", "admin"}
 	return slices.Index(order, granted) >= slices.Index(order, wanted)

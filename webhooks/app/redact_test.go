@@ -36,7 +36,7 @@ func (e *echo) RoundTrip(r *http.Request) (*http.Response, error) {
 // TestSecretsStayInside: not in errors, whatever is between us and GitHub, and not in logs.
 func TestSecretsStayInside(t *testing.T) {
 	t.Parallel()
-	w, ctx := newWorld(t, githubtest.Config{}), context.Background()
+	w, ctx := newEnv(t, githubtest.Config{}), context.Background()
 	for _, path := range []string{"/access_tokens", "/shop", "/app", "/deliveries", "/installation"} {
 		for _, code := range []int{0, 400, 401, 403, 404, 422, 500} {
 			config := w.config()
@@ -66,7 +66,7 @@ func TestSecretsStayInside(t *testing.T) {
 }
 
 // quiet looks for secrets in a text.
-func quiet(t *testing.T, w *world, text string) {
+func quiet(t *testing.T, w *env, text string) {
 	t.Helper()
 	own := append(w.Tokens(), w.theirs.ClientSecret, w.theirs.WebhookSecret(), string(w.theirs.PrivateKey[50:90]), "eyJ")
 	for _, secret := range own {
@@ -78,7 +78,7 @@ func quiet(t *testing.T, w *world, text string) {
 
 func TestRedact(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, githubtest.Config{})
+	w := newEnv(t, githubtest.Config{})
 	for text, want := range map[string]string{
 		"a ghs_16C7e42F292c6912E7710c838347Ae178B4a b":                             "a [secret] b",
 		"token ghs_12345_eyJhbGciOiJFUzI1NiJ9.eyJuIjoxfQ.c2ln-_x!":                 "token [secret]!",

@@ -48,7 +48,7 @@ func TestLargestBody(t *testing.T) {
 }
 
 // dial sends the head of a request by hand, and gives the connection to go on with.
-func (d *door) dial(header string) (net.Conn, *bufio.Reader) {
+func (d *server) dial(header string) (net.Conn, *bufio.Reader) {
 	d.t.Helper()
 	conn, err := net.Dial("tcp", d.Listener.Addr().String())
 	if err != nil {
@@ -64,7 +64,7 @@ func (d *door) dial(header string) (net.Conn, *bufio.Reader) {
 }
 
 // answered reads the answer's status, and whether the connection is closed after it.
-func (d *door) answered(in *bufio.Reader) (int, bool) {
+func (d *server) answered(in *bufio.Reader) (int, bool) {
 	d.t.Helper()
 	answer, err := http.ReadResponse(in, nil)
 	if err != nil {

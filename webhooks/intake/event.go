@@ -80,7 +80,7 @@ func (c *common) describe(job *queue.Job) string {
 	return ""
 }
 
-// ofInstallation tells whether a kind of job is about an installation, not a repository.
+// ofInstallation reports whether a kind of job is about an installation, not a repository.
 func ofInstallation(kind queue.Kind) bool {
 	return kind == queue.KindInstallation || kind == queue.KindForget
 }

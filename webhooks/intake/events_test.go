@@ -36,7 +36,7 @@ func TestExamples(t *testing.T) {
 }
 
 // outcome delivers a payload, and tells the answer and the job in one line.
-func (d *door) outcome(event string, body []byte) string {
+func (d *server) outcome(event string, body []byte) string {
 	d.t.Helper()
 	status, text := d.deliver(event, body)
 	jobs := d.queue.taken()

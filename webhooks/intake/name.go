@@ -14,7 +14,7 @@ const maxRef = 255
 
 const branchPrefix = "refs/heads/"
 
-// isName tells whether s can be the name of an owner or a repository.
+// isName reports whether s can be the name of an owner or a repository.
 func isName(s string) bool {
 	if s == "" || len(s) > maxName || s == "." || s == ".." {
 		return false
@@ -24,7 +24,7 @@ func isName(s string) bool {
 	}) < 0
 }
 
-// isObjectName tells whether s is the full name of a git object, and not that of none.
+// isObjectName reports whether s is the full name of a git object, and not that of none.
 func isObjectName(s string) bool {
 	if len(s) != 40 && len(s) != 64 || strings.ToLower(s) != s || strings.Trim(s, "0") == "" {
 		return false
@@ -33,7 +33,7 @@ func isObjectName(s string) bool {
 	return err == nil
 }
 
-// isBranch tells whether s is the ref of a branch, by git-check-ref-format's rules that
+// isBranch reports whether s is the ref of a branch, by git-check-ref-format's rules that
 // matter to whoever puts it into a URL, a command or a log.
 func isBranch(s string) bool {
 	name, ok := strings.CutPrefix(s, branchPrefix)

@@ -28,7 +28,7 @@ func usable(secrets [][]byte) [][]byte {
 	return slices.DeleteFunc(slices.Clone(secrets), func(secret []byte) bool { return len(secret) == 0 })
 }
 
-// signed tells whether sum is the body's HMAC SHA-256 with one of the secrets. It looks
+// signed reports whether sum is the body's HMAC SHA-256 with one of the secrets. It looks
 // at all of them, and takes the same time wherever a sum differs.
 func signed(body, sum []byte, secrets [][]byte) bool {
 	found := 0

@@ -38,7 +38,7 @@ func (a *answer) outcome(r *Request, refused []Refusal) (*Outcome, error) {
 	return &Outcome{Report: read, FailOn: failOn}, nil
 }
 
-// matches tells whether a report is one of this request.
+// matches reports whether a report is one of this request.
 func (r *Request) matches(read *report.Report) error {
 	head := revision(r.Head, r.HeadName)
 	if read.Change.Head != head {

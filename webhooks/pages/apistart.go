@@ -98,7 +98,7 @@ func (p *Pages) enqueueFor(ctx context.Context, t *Token, id, owner, repo string
 	return job.ID, nil
 }
 
-// asBefore tells whether the same request came before with the same key.
+// asBefore reports whether the same request came before with the same key.
 func (p *Pages) asBefore(ctx context.Context, id string) (bool, error) {
 	if id == "" {
 		return false, nil

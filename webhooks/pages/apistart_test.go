@@ -14,7 +14,7 @@ import (
 // once for each key.
 func TestAPIStarts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	const body = `{"repository":"octo/shop","pull":7}`
 	first := w.call("POST", "/api/v1/scans", "token-of-shop", body, "Idempotency-Key", "build 1")
 	if first.status != 202 {
@@ -63,7 +63,7 @@ func TestAPIStarts(t *testing.T) {
 // TestAPIBoundsStarts: a token cannot fill the queue; asking again with a key costs nothing.
 func TestAPIBoundsStarts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	start := func(token, key string, pull int) answer {
 		return w.call("POST", "/api/v1/scans", token, fmt.Sprintf(`{"repository":"octo/shop","pull":%d}`, pull), "Idempotency-Key", key)
 	}

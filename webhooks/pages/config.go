@@ -74,7 +74,7 @@ func checkAccess(c *Config, public *url.URL) error {
 	return nil
 }
 
-// loopbackName tells whether a host name is this machine's own.
+// loopbackName reports whether a host name is this machine's own.
 func loopbackName(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true

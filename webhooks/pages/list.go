@@ -177,7 +177,7 @@ func (p *Pages) list(r *http.Request, v *viewer, of queue.ScanFilter) (*listView
 	return view, asked.say(view)
 }
 
-// isGone tells whether a list is to begin after a scan that is not there any more.
+// isGone reports whether a list is to begin after a scan that is not there any more.
 func (p *Pages) isGone(ctx context.Context, before string) bool {
 	if before == "" {
 		return false

@@ -16,7 +16,7 @@ import (
 // TestLogin: who may read a repository sees its scans, and nobody else.
 func TestLogin(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	for _, path := range []string{"/", "/scans/" + id(1), "/scans/" + id(9), "/repos/octo/shop", "/scans/" + id(1) + "/report.json", "/queue"} {
 		got := w.get(path, 401)
 		w.wants(got.body, "Log in to see this", `href="/login?return=`, "!Raise the limits", "!octo/shop<")
@@ -77,7 +77,7 @@ func TestLogin(t *testing.T) {
 // this browser.
 func TestLoginAnswers(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	w.hub.SetViewer("alice")
 	start := func() (s *site, answered *url.URL) {
 		t.Helper()
@@ -139,7 +139,7 @@ func TestLoginAnswers(t *testing.T) {
 // secret, and when GitHub no longer takes the token; nobody can make one.
 func TestSession(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	alice, _ := w.as("alice", "/")
 	alice.get("/", 200)
 	if got := alice.ask("POST", "/logout", ""); got.status != 200 || !strings.Contains(got.header.Get("Set-Cookie"), "Max-Age=0") {
@@ -173,7 +173,7 @@ func TestSession(t *testing.T) {
 
 func TestGitHubTakesBack(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	alice, _ := w.as("alice", "/")
 	w.shop.SetRole("alice", "")
 	alice.get("/scans/"+id(1), 200) // believed for a minute
@@ -194,7 +194,7 @@ func TestGitHubTakesBack(t *testing.T) {
 // of whoever took its name.
 func TestAnotherRepositoryOfTheName(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	w.shop.Delete()
 	taken := w.repository(t, "shop", true)
 	taken.SetRole("eve", "admin")
@@ -205,7 +205,7 @@ func TestAnotherRepositoryOfTheName(t *testing.T) {
 // TestCookies: over https cookies are for this host only; they never go to scripts.
 func TestCookies(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	s := newSite(t, func(c *pages.Config) {
 		c.PublicURL, c.Access, c.App = "https://preadmit.example", pages.AccessGitHub, w.app
 	})
@@ -222,7 +222,7 @@ func TestCookies(t *testing.T) {
 // TestReturn: after the login it leads to a page of the service, whatever was asked.
 func TestReturn(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	for asked, want := range map[string]string{
 		"/scans/x?a=b": "/scans/x?a=b", "": "/", "https://evil.example/": "/", "//evil.example": "/", `/\evil.example`: "/", "/\t/evil.example": "/",
 		"/%2f/evil.example": "/", "//evil.example/..": "/", "javascript:alert(1)": "/", "/login/callback?code=x": "/", "/logout": "/",

@@ -37,7 +37,7 @@ func stolen(from *site, to *site) *site {
 // at another replica, to which GitHub says so.
 func TestLogout(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	replica := newSite(t, func(c *pages.Config) {
 		c.Access, c.App, c.Admins = pages.AccessGitHub, w.app, []string{"alice"}
 	})
@@ -66,7 +66,7 @@ func TestLogout(t *testing.T) {
 // hears what did not happen.
 func TestLogoutWithoutGitHub(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	alice, _ := w.as("alice", "/")
 	thief := stolen(alice, w.site)
 	w.hub.Intercept(githubtest.Rule{Method: "DELETE", Path: "/token", Status: 502})
@@ -89,7 +89,7 @@ func TestLogoutWithoutGitHub(t *testing.T) {
 // whether the session still stands.
 func TestOperatorsAreKnownToGitHub(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	alice, _ := w.as("alice", "/queue")
 	w.hub.Intercept(githubtest.Rule{Method: "GET", Path: "/user", Status: 401})
 	alice.get("/queue", 200) // believed for a minute

@@ -1,10 +1,3 @@
-// Package pages shows scans to people and gives them to programs: pages made by
-// html/template that need no script, and the API below /api/v1.
-//
-// Pages are private. A viewer sees what they may read on GitHub, asked of GitHub with
-// the viewer's own token; what they may not read is as if it were not there. Text that
-// comes from pull requests is hostile: it reaches a page through html/template or the
-// report package only, and the policy of a page lets no script run but its own file.
 package pages
 
 import (

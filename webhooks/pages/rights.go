@@ -84,7 +84,7 @@ func keyOf(v *viewer, repository int64) rightKey {
 	return rightKey{sha256.Sum256([]byte(v.token)), repository}
 }
 
-// seesAll tells whether a viewer sees every repository.
+// seesAll reports whether a viewer sees every repository.
 func (p *Pages) seesAll() bool { return p.config.Access != AccessGitHub }
 
 // right asks what a viewer may do with the repository of a scan.
@@ -203,7 +203,7 @@ func (p *Pages) githubClient(by http.RoundTripper) (*github.Client, error) {
 // plainName is what names of owners and repositories are made of.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 
-// repositoryName tells whether text may be part of a path of GitHub's API.
+// repositoryName reports whether text may be part of a path of GitHub's API.
 func repositoryName(text string) bool {
 	return plainName.MatchString(text) && text != "." && text != ".."
 }

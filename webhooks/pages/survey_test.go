@@ -19,7 +19,7 @@ func TestUnchecked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newEnv(t)
 			rule.Method, rule.Path, rule.Times = "GET", "/repos/octo/shop", 2
 			alice, got := w.as("alice", "/")
 			w.wants(got.body, "octo/shop", "octo/open", "!Not all is here")
@@ -38,7 +38,7 @@ func TestUnchecked(t *testing.T) {
 // TestNothingChecked: without any answer of GitHub there is no list.
 func TestNothingChecked(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	alice, _ := w.as("alice", "/none")
 	for _, path := range []string{"/repos/octo/shop", "/repos/octo/open"} {
 		w.hub.Intercept(githubtest.Rule{Method: "GET", Path: path, Status: 502})
@@ -50,7 +50,7 @@ func TestNothingChecked(t *testing.T) {
 // TestFewAmongMany: a viewer who may read one repository of many sees its scans at once.
 func TestFewAmongMany(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	hidden := func(from, to int) {
 		for n := from; n < to; n++ {
 			w.put(scanOf(100+n), func(s *queue.Scan) {

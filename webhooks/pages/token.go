@@ -42,7 +42,7 @@ func checkTokens(tokens []Token) error {
 	return nil
 }
 
-// may tells whether the token is for a repository.
+// may reports whether the token is for a repository.
 func (t *Token) may(owner, repo string) bool {
 	return len(t.Repositories) == 0 || slices.ContainsFunc(t.Repositories, func(name string) bool {
 		return strings.EqualFold(name, owner+"/"+repo)

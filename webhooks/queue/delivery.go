@@ -27,7 +27,7 @@ func deliveryKey(guid string) string {
 	return "h." + hex.EncodeToString(sum[:])
 }
 
-// Seen says whether a delivery was remembered in the last four days.
+// Seen reports whether a delivery was remembered in the last four days.
 func (q *Queue) Seen(ctx context.Context, guid string) (bool, error) {
 	ctx, cancel := withPatience(ctx, writeWait)
 	defer cancel()

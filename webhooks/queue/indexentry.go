@@ -32,7 +32,7 @@ func (p *indexEntry) known() *Scan {
 	return &s
 }
 
-// over says whether there is a record that says that the scan ended.
+// over reports whether there is a record that says that the scan ended.
 func (p *indexEntry) over() bool { return p != nil && p.record != nil && p.record.State.Over() }
 
 func (p *indexEntry) id() string {

@@ -29,7 +29,7 @@ const (
 	KindForget Kind = "forget"
 )
 
-// Judges says whether jobs of the kind judge something, and so have scan records.
+// Judges reports whether jobs of the kind judge something, and so have scan records.
 func (k Kind) Judges() bool { return k == KindPull || k == KindGroup || k == KindPush }
 
 // Job is what is to be done. It is kept as JSON; fields that a newer replica added are
@@ -121,7 +121,7 @@ func (j Job) check() error {
 	return nil
 }
 
-// hexadecimal says whether name is an object name of git: 40 or 64 hexadecimal digits.
+// hexadecimal reports whether name is an object name of git: 40 or 64 hexadecimal digits.
 func hexadecimal(name string) bool {
 	return (len(name) == 40 || len(name) == 64) && strings.Trim(name, "0123456789abcdef") == ""
 }

@@ -84,7 +84,7 @@ func (q *Queue) claim(ctx context.Context, t *pendingJob) (*Claim, error) {
 	return c, nil
 }
 
-// still says whether the job that was picked may be claimed now that its record is known:
+// still reports whether the job that was picked may be claimed now that its record is known:
 // that nobody holds it, or who does is whoever was found to be gone.
 func (t *pendingJob) still(now *record, at time.Time) bool {
 	if now == nil || now.NotBefore.After(at) {

@@ -48,12 +48,12 @@ type replaced struct {
 	By  string `json:"by"`
 }
 
-// holds says whether the claim is the subject's.
+// holds reports whether the claim is the subject's.
 func (r *record) holds(claim string) bool {
 	return r != nil && r.Holder != nil && r.Holder.Claim == claim
 }
 
-// working says whether the job named id is being worked on.
+// working reports whether the job named id is being worked on.
 func (r *record) working(id string) bool { return r.Holder != nil && r.Holder.Job == id }
 
 // supersede is the record after j came. kept says which of the replaced jobs are still to

@@ -20,7 +20,7 @@ const (
 	Superseded State = "superseded"
 )
 
-// Over says whether nothing more will happen to a scan in this state, unless its process
+// Over reports whether nothing more will happen to a scan in this state, unless its process
 // died before it could say that its job was done.
 func (s State) Over() bool { return s != Queued && s != Running }
 
@@ -107,7 +107,7 @@ type ScanFilter struct {
 	Limit int
 }
 
-// matches says whether s is wanted, Before and Limit aside.
+// matches reports whether s is wanted, Before and Limit aside.
 func (f ScanFilter) matches(s *Scan) bool {
 	return (f.Installation == 0 || f.Installation == s.Installation) &&
 		(f.Repository == 0 || f.Repository == s.Repository) &&

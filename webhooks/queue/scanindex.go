@@ -171,7 +171,7 @@ func (b *scanIndex) at(id string) (s Scan, found bool) {
 	return Scan{}, false
 }
 
-// unsettled says whether a replaced job's scan has no record that says so.
+// unsettled reports whether a replaced job's scan has no record that says so.
 func (b *scanIndex) unsettled(r replaced) bool {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()

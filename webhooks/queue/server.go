@@ -151,7 +151,7 @@ func (l serverLog) Errorf(format string, v ...any)  { l.say(slog.LevelError, for
 func (l serverLog) Debugf(string, ...any)           {}
 func (l serverLog) Tracef(string, ...any)           {}
 
-// Unavailable tells whether an error of Open may end by itself: no server of an external NATS can
+// Unavailable reports whether an error of Open may end by itself: no server of an external NATS can
 // be reached, or the cluster has no leader yet, or too few servers. Credentials and
 // certificates that are not taken are none of these.
 func Unavailable(err error) bool {

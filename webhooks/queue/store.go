@@ -190,14 +190,14 @@ func (t *store[T]) mark(ctx context.Context) (uint64, error) {
 	return ack.Sequence, nil
 }
 
-// wrongSequence says whether a write was refused since somebody else wrote before.
+// wrongSequence reports whether a write was refused since somebody else wrote before.
 func wrongSequence(err error) bool {
 	var api *jetstream.APIError
 	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
 		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
-// permanent says whether trying again is no use.
+// permanent reports whether trying again is no use.
 func permanent(err error) bool {
 	if err == nil || wrongSequence(err) {
 		return false

@@ -144,7 +144,7 @@ func (s *streams) patiently(ctx context.Context, name string, do func(context.Co
 	}
 }
 
-// fewServers says whether a cluster has too few servers that run.
+// fewServers reports whether a cluster has too few servers that run.
 func fewServers(err error) bool {
 	const noPeers, noReplicas = 10005, 10074
 	var api *jetstream.APIError

@@ -25,10 +25,10 @@ func newBudget() *budget {
 	return &budget{used: map[int64]float64{}, asked: map[question]int{}}
 }
 
-// spent tells whether an installation's other requests of this hour are for scans.
+// spent reports whether an installation's other requests of this hour are for scans.
 func (b *budget) spent(installation int64) bool { return b.used[installation] > atMost }
 
-// grant tells whether an installation may be asked for something now. One question of a
+// grant reports whether an installation may be asked for something now. One question of a
 // kind is granted in each pass, or an installation that is always busy would never be
 // looked at.
 func (b *budget) grant(installation int64, what string) bool {

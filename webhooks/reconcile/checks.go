@@ -47,7 +47,7 @@ func (p *pass) checks(ctx context.Context) error {
 	return nil
 }
 
-// mayBeLeft tells whether a scan may have left a check run in progress.
+// mayBeLeft reports whether a scan may have left a check run in progress.
 func (p *pass) mayBeLeft(s queue.Scan) bool {
 	_, refused := p.ended[s.ID]
 	age := p.Now().Sub(s.Finished)

@@ -12,7 +12,7 @@ import (
 
 // leave has scans of a repository end without a verdict, each of a commit of its own, and
 // leave their check runs in progress.
-func (w *world) leave(r *repository, installation int64, scans int) {
+func (w *env) leave(r *repository, installation int64, scans int) {
 	w.Helper()
 	w.lost(func() {
 		for i := range scans {
@@ -27,7 +27,7 @@ func (w *world) leave(r *repository, installation int64, scans int) {
 }
 
 // finished counts check runs that were completed.
-func (w *world) finished() int {
+func (w *env) finished() int {
 	n := 0
 	for _, run := range w.github.CheckRuns() {
 		if run.Status == "completed" {
@@ -40,7 +40,7 @@ func (w *world) finished() int {
 // TestChecksOnce: what GitHub said of an ended scan is known to whoever comes next.
 func TestChecksOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.repository("octo", "apps")
 	_, in := w.install("octo", r)
 	w.must(w.claim().Done(t.Context()))
@@ -63,7 +63,7 @@ func TestChecksOnce(t *testing.T) {
 // turn.
 func TestChecksLimited(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	busy, idle := w.repository("busy", "a"), w.repository("idle", "b")
 	limited, inBusy := w.install("busy", busy)
 	_, inIdle := w.install("idle", idle)
@@ -91,7 +91,7 @@ func TestChecksLimited(t *testing.T) {
 // TestVerdictsLimited: the same within one repository with many pull requests.
 func TestVerdictsLimited(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.repository("octo", "apps")
 	in, _ := w.install("octo", r)
 	w.must(w.claim().Done(t.Context()))
@@ -117,7 +117,7 @@ func TestVerdictsLimited(t *testing.T) {
 // TestChecksRefused: an installation without the permission is not asked again and again.
 func TestChecksRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.repository("octo", "apps")
 	limits, in := w.install("octo", r)
 	w.must(w.claim().Done(t.Context()))
@@ -141,7 +141,7 @@ func TestChecksRefused(t *testing.T) {
 // answer for a pull request's.
 func TestChecksBesideBaseline(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.repository("octo", "apps")
 	_, in := w.install("octo", r)
 	w.must(w.claim().Done(t.Context()))
@@ -162,7 +162,7 @@ func TestChecksBesideBaseline(t *testing.T) {
 // which all that is kept is looked at again.
 func TestBacklog(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.repository("octo", "apps")
 	w.answer(http.StatusServiceUnavailable, false)
 	w.install("octo", r)

@@ -63,7 +63,7 @@ func (p *pass) deliveries(ctx context.Context) error {
 	return listing
 }
 
-// due tells whether a delivery's time to be tried again has come.
+// due reports whether a delivery's time to be tried again has come.
 func due(d app.Delivery, now time.Time) bool {
 	wait := firstWait
 	for range d.Attempts - 1 {

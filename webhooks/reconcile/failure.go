@@ -20,7 +20,7 @@ func stored(err error) error {
 	return fmt.Errorf("%w: %w", errStore, err)
 }
 
-// ends tells whether what failed for one thing would fail for all that follow: the pass
+// ends reports whether what failed for one thing would fail for all that follow: the pass
 // was stopped, the queue stores nothing, or GitHub answers nothing. Any other failure is
 // that thing's own, and must not keep what is behind it from being looked at.
 func (p *pass) ends(ctx context.Context, err error) bool {
@@ -55,7 +55,7 @@ func kindOf(err error) github.Kind {
 	return refused.Kind
 }
 
-// unwilling tells whether an error is the will of whoever owns the repository: an App
+// unwilling reports whether an error is the will of whoever owns the repository: an App
 // removed or suspended, or without the permission.
 func unwilling(err error) bool {
 	var refused *github.Error

@@ -36,7 +36,7 @@ func TestPoisonedDelivery(t *testing.T) {
 		{"limited", githubtest.Rule{Status: http.StatusTooManyRequests}, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			r := w.repository("octo", "apps")
 			w.answer(http.StatusServiceUnavailable, false)
 			w.install("octo", r)
@@ -70,7 +70,7 @@ func TestPoisonedPull(t *testing.T) {
 		{"limited", githubtest.Rule{Status: http.StatusTooManyRequests}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			a, b := w.repository("octo", "a"), w.repository("octo", "b")
 			w.install("octo", a, b)
 			w.must(w.claim().Done(t.Context()))
@@ -101,7 +101,7 @@ func (f *failing) Enqueue(ctx context.Context, j queue.Job) (queue.Job, bool, er
 // TestStoreFails: a queue that stores nothing is not asked again and again.
 func TestStoreFails(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.repository("octo", "apps")
 	w.install("octo", r)
 	w.must(w.claim().Done(t.Context()))

@@ -18,14 +18,14 @@ import (
 )
 
 // pass makes a pass that must end so.
-func (w *world) pass(want string) {
+func (w *env) pass(want string) {
 	w.Helper()
 	if got := w.Pass(w.Context()); got != want {
 		w.Errorf("the pass is %s, want %s", got, want)
 	}
 }
 
-func (w *world) wantPending(want ...string) {
+func (w *env) wantPending(want ...string) {
 	w.Helper()
 	if diff := cmp.Diff(want, w.pending()); diff != "" {
 		w.Errorf("pending scans (-want +got):\n%s", diff)
@@ -36,7 +36,7 @@ func (w *world) wantPending(want ...string) {
 // was brought; with each failure it rests longer.
 func TestDeliveries(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.repository("octo", "apps")
 	w.answer(http.StatusServiceUnavailable, false)
 	r.open("one", true) // a draft: only its delivery could tell of it
@@ -72,7 +72,7 @@ func TestDeliveries(t *testing.T) {
 // TestTakenAllTheSame: a delivery whose answer was lost is not asked for again.
 func TestTakenAllTheSame(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.repository("octo", "apps")
 	w.install("octo", r)
 	w.answer(http.StatusBadGateway, true)
@@ -88,7 +88,7 @@ func TestTakenAllTheSame(t *testing.T) {
 // TestForgottenDelivery: GitHub offers a delivery for three days only.
 func TestForgottenDelivery(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.repository("octo", "apps")
 	w.answer(http.StatusServiceUnavailable, false)
 	w.install("octo", r)
@@ -109,7 +109,7 @@ func TestForgottenDelivery(t *testing.T) {
 // TestPulls: an open pull request gets a job if its head has no completed check of ours.
 func TestPulls(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.repository("octo", "apps")
 	_, in := w.install("octo", r)
 	w.lost(func() {
@@ -160,7 +160,7 @@ func TestRecords(t *testing.T) {
 		{"cancelled", queue.Cancelled, rests, false, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			r := w.repository("octo", "apps")
 			w.install("octo", r)
 			w.must(w.claim().Done(t.Context())) // the installation's own
@@ -183,7 +183,7 @@ func TestRecords(t *testing.T) {
 // TestFailingAgain: a head whose scans fail rests longer each time.
 func TestFailingAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.repository("octo", "apps")
 	w.install("octo", r)
 	w.must(w.claim().Done(t.Context()))
@@ -202,7 +202,7 @@ func TestFailingAgain(t *testing.T) {
 // TestStopped: a pass that was ended says so, and logs no error.
 func TestStopped(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	w.install("octo", w.repository("octo", "apps"))
 	var log bytes.Buffer
 	r := reconcile.New(reconcile.Config{Queue: w.queue, App: w.us, Log: slog.New(slog.NewTextHandler(&log, nil))})
@@ -214,7 +214,7 @@ func TestStopped(t *testing.T) {
 }
 
 // put has the pending scan come to a state, and gives the number of scans.
-func (w *world) put(state queue.State) int {
+func (w *env) put(state queue.State) int {
 	w.Helper()
 	if state != queue.Queued {
 		claim := w.claim()
@@ -234,7 +234,7 @@ func (w *world) put(state queue.State) int {
 // looked at.
 func TestNotOurs(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	suspended, broken, fine := w.repository("suspended", "a"), w.repository("broken", "b"), w.repository("fine", "c")
 	for _, r := range []*repository{suspended, broken, fine} {
 		in, _ := w.install(r.Owner(), r)
@@ -256,7 +256,7 @@ func TestNotOurs(t *testing.T) {
 // TestLimited: what is left for scans stays for scans, and every repository has its turn.
 func TestLimited(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	var repositories []*repository
 	for _, name := range []string{"a", "b", "c"} {
 		r := w.repository("octo", name)
@@ -279,7 +279,7 @@ func TestLimited(t *testing.T) {
 // being judged.
 func TestChecks(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.repository("octo", "apps")
 	_, in := w.install("octo", r)
 	w.must(w.claim().Done(t.Context()))
@@ -320,7 +320,7 @@ func TestChecks(t *testing.T) {
 // TestOneReplica: of two that run, one makes passes; when it ends, the other does.
 func TestOneReplica(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	fast := func() *reconcile.Reconciler {
 		return reconcile.New(reconcile.Config{Queue: w.queue, App: w.us, Now: w.clock.Now, Every: 50 * time.Millisecond})
 	}

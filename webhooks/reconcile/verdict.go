@@ -26,7 +26,7 @@ const (
 	lastAgain = 24 * time.Hour
 )
 
-// lacksVerdict tells whether a pull request has neither a verdict on its head, to be merged
+// lacksVerdict reports whether a pull request has neither a verdict on its head, to be merged
 // into baseRef, nor a job that will give one.
 func (p *pass) lacksVerdict(ctx context.Context, j queue.Job, baseRef string) (bool, error) {
 	scans := p.Queue.Scans(queue.ScanFilter{Repository: j.Repository, Pull: j.Pull, Head: j.Head})
@@ -50,7 +50,7 @@ func (p *pass) lacksVerdict(ctx context.Context, j queue.Job, baseRef string) (b
 	return true, nil // its check run, if there is one, was cancelled, or is about another branch
 }
 
-// told tells whether GitHub has been told of a pull request what its newest scan of the
+// told reports whether GitHub has been told of a pull request what its newest scan of the
 // head found, if there was one: a check run may be about another one with the same head, or
 // say what was so before that scan. What may not be asked now is taken to be told.
 func (p *pass) told(ctx context.Context, j queue.Job, last queue.Scan) (bool, error) {

@@ -16,13 +16,13 @@ func (r *repository) branch(head, base string) int {
 	return sure[int](r.w)(r.OpenPull(githubtest.PullOptions{Head: head, Base: base}))
 }
 
-// TestTwin: a check run belongs to a commit. The verdict on one pull request, which may be
+// TestSharedHead: a check run belongs to a commit. The verdict on one pull request, which may be
 // closed, is none on another with the same head of which nobody has heard.
-func TestTwin(t *testing.T) {
+func TestSharedHead(t *testing.T) {
 	t.Parallel()
 	for name, closed := range map[string]bool{"both open": false, "the judged one closed": true} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			r := w.repository("octo", "apps")
 			_, in := w.install("octo", r)
 			w.must(w.claim().Done(t.Context()))
@@ -54,7 +54,7 @@ func TestWhatIsAVerdict(t *testing.T) {
 		github.Cancelled:      {true, true},
 	} {
 		for i, failed := range []bool{false, true} {
-			w := newWorld(t)
+			w := newEnv(t)
 			r := w.repository("octo", "apps")
 			_, in := w.install("octo", r)
 			w.must(w.claim().Done(t.Context()))
@@ -76,7 +76,7 @@ func TestWhatIsAVerdict(t *testing.T) {
 }
 
 // job is one for a pull request.
-func (w *world) job(r *repository, installation int64, pull int) queue.Job {
+func (w *env) job(r *repository, installation int64, pull int) queue.Job {
 	return queue.Job{
 		Kind: queue.KindPull, Installation: installation, Repository: r.ID(), Owner: r.Owner(), Repo: r.Name(),
 		Pull: pull, Head: r.Pull(pull).HeadSHA, Reason: "test",
@@ -86,7 +86,7 @@ func (w *world) job(r *repository, installation int64, pull int) queue.Job {
 // TestBaseChanged: the verdict on a head that was to be merged into another branch is none.
 func TestBaseChanged(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.repository("octo", "apps")
 	w.install("octo", r)
 	w.must(w.claim().Done(t.Context()))
@@ -109,7 +109,7 @@ func TestBaseChanged(t *testing.T) {
 // is looked at again when there is, which somebody else may have been told.
 func TestPermissionCame(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.repository("octo", "apps")
 	installed, in := w.install("octo", r)
 	w.must(w.claim().Done(t.Context()))

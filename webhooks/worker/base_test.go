@@ -12,7 +12,7 @@ import (
 // TestStricterBase: a verdict against a base without policies, which the head cannot be
 // merged into, is none against another base with the same merge base, which has some.
 func TestStricterBase(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.must(second(w.shop.ForcePush("fork", "main", githubtest.Files{"policies/policies.yaml": configMap("no", "policy")})))
 	w.must(second(w.shop.ForcePush("feature", "fork", githubtest.Files{"app/two.yaml": configMap("two", "deny")})))
 	w.must(second(w.shop.ForcePush("old", "fork", githubtest.Files{"app/two.yaml": configMap("three", "fine")})))
@@ -34,7 +34,7 @@ func TestStricterBase(t *testing.T) {
 // TestOtherBranchSameCommit: a base of another name is another base, also at the same
 // commit: who may push there, and what is required of it, differs.
 func TestOtherBranchSameCommit(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.must(w.shop.SetBranch("release", w.shop.Tip("main")))
 	w.pull()
 	w.work()
@@ -48,7 +48,7 @@ func TestOtherBranchSameCommit(t *testing.T) {
 // TestLateMerge: a verdict on the head alone, as GitHub was slow to make the merge
 // commit, does not stand once there is one.
 func TestLateMerge(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.must(second(w.shop.ForcePush("slow", "main", githubtest.Files{"app/two.yaml": configMap("two", "fine")})))
 	n, err := w.shop.OpenPull(githubtest.PullOptions{Head: "slow", Lag: 4})
 	w.must(err)
@@ -82,7 +82,7 @@ func TestAwaitedMerge(t *testing.T) {
 		"not at first":      {lag: 2, patience: time.Millisecond, judged: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.config.MergePatience = test.patience
 			w.must(second(w.shop.ForcePush("late", "main", githubtest.Files{"app/two.yaml": configMap("two", "forbidden")})))
 			w.must(second(w.shop.Push("main", githubtest.Files{"policies/new.yaml": strings.NewReplacer("no-deny", "no-forbidden", "'deny'", "'forbidden'", "the key deny", "the key forbidden").Replace(policies)})))
@@ -104,7 +104,7 @@ func TestAwaitedMerge(t *testing.T) {
 // TestAwaitedSince: how long a merge commit is waited for is known to who comes to the job
 // next, and that of another head is waited for anew.
 func TestAwaitedSince(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.config.MergePatience = 10 * time.Minute
 	w.must(second(w.shop.ForcePush("late", "main", githubtest.Files{"app/two.yaml": configMap("two", "fine")})))
 	w.must(second(w.shop.Push("main", githubtest.Files{"app/three.yaml": configMap("three", "fine")})))

@@ -16,14 +16,14 @@ const (
 )
 
 // rerun has a commit judged again, as "Re-run" at one of its check runs does.
-func (w *world) rerun(commit string) {
+func (w *env) rerun(commit string) {
 	w.t.Helper()
 	w.enqueue(queue.Job{Kind: queue.KindResolve, Head: commit, Fresh: true, Reason: "check_run.rerequested"})
 	w.work()
 }
 
 // failedBaseline has a baseline fail, and gives its commit.
-func (w *world) failedBaseline() string {
+func (w *env) failedBaseline() string {
 	w.t.Helper()
 	w.scanner.on(func(context.Context, jailed.Request) error { return death() })
 	head := w.shop.Tip("main")
@@ -37,7 +37,7 @@ func (w *world) failedBaseline() string {
 // TestPushFails: a baseline that cannot be made is told in a check run that blocks
 // nothing, which says so once more, or that it was made, when it is run again.
 func TestPushFails(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	head := w.failedBaseline()
 	w.want("record", w.state(w.queue.Scans(queue.ScanFilter{})[0].ID), "failed failure")
 	w.rerun(head)
@@ -54,7 +54,7 @@ func TestPushFails(t *testing.T) {
 // TestPushMended: a push that nobody asked to be done again corrects what an earlier one
 // said of the same commit.
 func TestPushMended(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	head := w.failedBaseline()
 	w.scanner.on(nil)
 	w.enqueue(queue.Job{Kind: queue.KindPush, Head: head, Ref: "refs/heads/main"})
@@ -65,7 +65,7 @@ func TestPushMended(t *testing.T) {
 // TestPushMoved: a baseline of what the branch was at is made of what it is at now, and
 // the check run that was run again says so.
 func TestPushMoved(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	head := w.failedBaseline()
 	w.scanner.on(nil)
 	w.must(second(w.shop.Push("main", githubtest.Files{"app/more.yaml": configMap("more", "fine")})))
@@ -81,16 +81,16 @@ func TestPushMoved(t *testing.T) {
 
 // TestPushNotTold: a baseline that code scanning does not take is none.
 func TestPushNotTold(t *testing.T) {
-	for name, set := range map[string]func(w *world){
-		"no permission": func(w *world) {
+	for name, set := range map[string]func(w *env){
+		"no permission": func(w *env) {
 			w.installed.SetPermissions(map[string]string{"metadata": "read", "contents": "read", "checks": "write", "pull_requests": "write"})
 		},
-		"not enabled": func(w *world) {
+		"not enabled": func(w *env) {
 			w.hub.Intercept(githubtest.Rule{Method: "POST", Path: "/sarifs", Status: 403, Message: "Code Security must be enabled"})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			head := w.failedBaseline()
 			w.scanner.on(nil)
 			set(w)
@@ -104,7 +104,7 @@ func TestPushNotTold(t *testing.T) {
 // TestResolveTip: what the default branch is at is judged again without a record of it,
 // and a commit that is neither that nor recorded is not.
 func TestResolveTip(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.rerun(w.shop.Tip("main"))
 	w.want("uploads", len(w.hub.SARIFs()), 1)
 	w.must(second(w.shop.Push("other", githubtest.Files{"x.yaml": configMap("x", "fine")})))

@@ -11,7 +11,7 @@ import (
 
 // TestButton: who presses the button of a check run gets another verdict, as by the command.
 func TestButton(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	door := httptest.NewServer(intake.New(intake.Config{
 		Queue: w.queue, Secrets: w.config.App.WebhookSecrets, AppID: w.config.App.ID,
 	}))

@@ -54,7 +54,7 @@ func (t *task) command(ctx context.Context) error {
 	return t.react(ctx, reactionUnknown)
 }
 
-// commentSays tells whether the comment is still there, by the same person and with the
+// commentSays reports whether the comment is still there, by the same person and with the
 // same command.
 func (t *task) commentSays(ctx context.Context) (bool, error) {
 	c, _, err := t.client().Issues.GetComment(ctx, t.owner(), t.repo(), t.job.Comment)
@@ -65,7 +65,7 @@ func (t *task) commentSays(ctx context.Context) (bool, error) {
 	return strings.EqualFold(c.GetUser().GetLogin(), t.job.Sender) && strings.TrimRight(line, " \t\r") == t.job.Command, nil
 }
 
-// mayCommand tells whether the sender may write to the repository.
+// mayCommand reports whether the sender may write to the repository.
 func (t *task) mayCommand(ctx context.Context) (bool, error) {
 	level, _, err := t.client().Repositories.GetPermissionLevel(ctx, t.owner(), t.repo(), t.job.Sender)
 	err = github.Explain("ask for the sender's permission", "metadata: read", err)

@@ -10,7 +10,7 @@ import (
 )
 
 // reactions are those of a comment.
-func (w *world) reactions(id int64) []string {
+func (w *env) reactions(id int64) []string {
 	for _, c := range w.hub.Comments() {
 		if c.ID == id {
 			return append([]string{}, c.Reactions...)
@@ -20,7 +20,7 @@ func (w *world) reactions(id int64) []string {
 }
 
 // replies are the texts of the App's comments that are no report.
-func (w *world) replies() []string {
+func (w *env) replies() []string {
 	out := []string{}
 	for _, c := range w.hub.Comments() {
 		_, text, marked := strings.Cut(c.Body, "\n")
@@ -55,7 +55,7 @@ func TestCommand(t *testing.T) {
 		{name: "no command", author: "octo", command: "/preadmit dance", reaction: "confused", scans: 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.scanner.keep = true
 			if test.role != "" {
 				w.shop.SetRole(test.author, test.role)
@@ -85,7 +85,7 @@ func TestCommand(t *testing.T) {
 // TestCommandGone: what a comment does not say any more, or somebody else said, is not
 // done.
 func TestCommandGone(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	edited := w.hub.AddComment(githubtest.Comment{Pull: 1, Author: "octo", Body: "/preadmit no"})
 	foreign := w.hub.AddComment(githubtest.Comment{Pull: 1, Author: "mallory", Body: rescan})
 	for _, id := range []int64{edited, foreign, 424242} {
@@ -98,7 +98,7 @@ func TestCommandGone(t *testing.T) {
 
 // TestCommandOnClosed: there is nothing to judge.
 func TestCommandOnClosed(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.must(w.shop.ClosePull(1))
 	id := w.comment(1, "octo", rescan)
 	w.work()

@@ -15,7 +15,7 @@ import (
 const unscanned = "preadmit[bot]: :x: **preadmit**: the newest commit could not be scanned, so nothing was judged: "
 
 // body is the one comment of pull request 1.
-func (w *world) body() string {
+func (w *env) body() string {
 	w.t.Helper()
 	w.want("comments", len(w.comments(1)), 1)
 	return w.hub.Comments()[0].Body
@@ -24,7 +24,7 @@ func (w *world) body() string {
 // TestStaleComment: what is told of one commit does not stay for one that cannot be
 // scanned, and a comment names the commit that it is about.
 func TestStaleComment(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	about := func(what, first string) {
 		t.Helper()
 		w.want(what, w.comments(1), []string{first})
@@ -67,7 +67,7 @@ func TestStaleCommentRefused(t *testing.T) {
 		"for now":  {githubtest.Rule{Status: 502, Times: 6}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.pull()
 			w.work()
 			w.must(second(w.shop.Push("change", githubtest.Files{"app/two.yaml": configMap("two", "fine")})))
@@ -86,15 +86,15 @@ func TestStaleCommentRefused(t *testing.T) {
 
 // TestVerdictStaysInComment: what fails after all was told does not take it back.
 func TestVerdictStaysInComment(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	job := w.pull()
 	claim, err := w.queue.Next(t.Context())
 	w.must(err)
 	w.want("claimed", claim.Job.ID, job.ID)
 	worker := w.worker()
-	worker.room, err = openRoom(t.TempDir())
+	worker.workDir, err = openWorkDir(t.TempDir())
 	w.must(err)
-	defer worker.room.close()
+	defer worker.workDir.close()
 	task := worker.newTask(claim)
 	w.must(task.run(claim.Context()))
 	task.settle(claim.Context(), &finalError{errors.New("the store is full")})

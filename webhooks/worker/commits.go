@@ -53,7 +53,7 @@ func (t *task) against(ctx context.Context, pr *pullState) (*against, error) {
 	return a, nil
 }
 
-// judged tells whether a scan judged what is to be judged now. A verdict on the head
+// judged reports whether a scan judged what is to be judged now. A verdict on the head
 // alone, given while there was no merge commit, is none on the merge commit.
 func (a *against) judged(last *queue.Scan, pr *pullState) bool {
 	switch {
@@ -89,13 +89,13 @@ func (t *task) fetchPull(ctx context.Context, pr *pullState, a *against) (*commi
 	return c, t.fetch(ctx, c, a.fork, pr.head)
 }
 
-// alone tells whether the head by itself is all there is to judge: the base branch is where
+// alone reports whether the head by itself is all there is to judge: the base branch is where
 // the head began, or both conflict, so that there is no merge commit to come.
 func (a *against) alone(pr *pullState) bool {
 	return a.tip == a.fork || pr.mergeable != nil && !*pr.mergeable
 }
 
-// late tells whether GitHub will have a merge commit that tells more than the head does,
+// late reports whether GitHub will have a merge commit that tells more than the head does,
 // and after a while gives that up. There is none to come when both conflict, and it tells
 // no more when the base branch is where the head began.
 func (t *task) late(ctx context.Context, pr *pullState, a *against) error {
@@ -163,7 +163,7 @@ func (t *task) fetch(ctx context.Context, c *commits, names ...string) error {
 		return err
 	}
 	if t.dir == "" {
-		if t.dir, err = t.w.room.take(); err != nil {
+		if t.dir, err = t.w.workDir.take(); err != nil {
 			return fmt.Errorf("make a directory to fetch into: %w", err)
 		}
 	}

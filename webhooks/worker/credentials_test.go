@@ -30,7 +30,7 @@ func (n *napping) Sleep(ctx context.Context, d time.Duration) error {
 // TestRefusedCredentials: while GitHub refuses the App's, jobs wait for others and do not
 // use up their attempts.
 func TestRefusedCredentials(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	clock := &napping{naps: make(chan time.Duration), wake: make(chan struct{})}
 	w.config.Clock, w.config.Concurrency = clock, 1
 	key, err := w.app.RotateKey() // which App has not heard of

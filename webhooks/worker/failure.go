@@ -94,7 +94,7 @@ func endOfFailure(err error) end {
 	return endRetried
 }
 
-// gone tells whether GitHub says that something is not there, or not for us.
+// gone reports whether GitHub says that something is not there, or not for us.
 func gone(err error) bool {
 	var refused *github.Error
 	return errors.Is(err, app.ErrGone) || errors.As(err, &refused) && refused.Kind == github.KindMissing

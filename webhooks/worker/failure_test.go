@@ -18,38 +18,38 @@ import (
 // TestFailures: what cannot be judged is told in a check run that does not pass, in the
 // record, and in a dead letter if it is not the repository's fault.
 func TestFailures(t *testing.T) {
-	scanning := func(err error) func(*world) {
-		return func(w *world) { w.scanner.on(func(context.Context, jailed.Request) error { return err }) }
+	scanning := func(err error) func(*env) {
+		return func(w *env) { w.scanner.on(func(context.Context, jailed.Request) error { return err }) }
 	}
-	limits := func(l gittree.Limits) func(*world) {
-		return func(w *world) { w.config.Limits = FetchLimits{Limits: l} }
+	limits := func(l gittree.Limits) func(*env) {
+		return func(w *env) { w.config.Limits = FetchLimits{Limits: l} }
 	}
 	for _, test := range []struct {
 		name  string
-		set   func(w *world)
+		set   func(w *env)
 		why   string
 		dead  int
 		scans int
 	}{
 		{"out of order", scanning(errScan), "the scanner is out of order", 1, 3},
 		{"a process that dies", scanning(&jailed.DeathError{Death: jailed.Death{Why: "ran out of memory", Root: "app"}, Tries: 8}), "ran out of memory", 1, 1},
-		{"panic", func(w *world) {
+		{"panic", func(w *env) {
 			w.scanner.on(func(context.Context, jailed.Request) error { panic("::error::a secret of the repository") })
 		}, "a mistake in preadmit", 1, 3},
-		{"broken configuration", func(w *world) {
+		{"broken configuration", func(w *env) {
 			w.must(second(w.shop.Push("main", githubtest.Files{".preadmit.yaml": "apiVersion: preadmit.dev/v1alpha1\nkind: ScanConfig\nfailOn: \"`@all`\"\n"})))
 		}, ".preadmit.yaml:3", 0, 1},
 		{"too many objects", limits(gittree.Limits{Objects: 3}), "more than 3 commits, directories and files", 0, 0},
 		{"too many bytes", limits(gittree.Limits{Bytes: 900}), "more than 900 bytes", 0, 0},
 		{"too large a file", limits(gittree.Limits{Object: 100}), "a file or directory of more than 100 bytes", 0, 0},
 		{"too large unpacked", limits(gittree.Limits{Unpacked: 500}), "all files and directories together have more than 500 bytes", 0, 0},
-		{"too slow", func(w *world) { w.config.Limits.Time = time.Nanosecond }, "longer than 0 seconds", 1, 0},
-		{"no server of git", func(w *world) {
+		{"too slow", func(w *env) { w.config.Limits.Time = time.Nanosecond }, "longer than 0 seconds", 1, 0},
+		{"no server of git", func(w *env) {
 			w.config.GitURL = func(string, string) string { return w.hub.WebURL + "/octo/none.git" }
 		}, "contents: read", 1, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			test.set(w)
 			job := w.pull()
 			w.work()
@@ -72,7 +72,7 @@ func TestFailures(t *testing.T) {
 // TestUntold: a failure that GitHub does not take for now is told later: an older verdict
 // on the same head, against a base without policies, must not stand for it.
 func TestUntold(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.must(second(w.shop.Push("lenient", githubtest.Files{"policies/policies.yaml": configMap("no", "policy")})))
 	w.must(w.shop.SetBase(1, "lenient"))
 	w.pull()
@@ -129,7 +129,7 @@ func TestPermissions(t *testing.T) {
 		{"no pull requests", without("pull_requests"), []string{"completed failure: The scan could not be completed"}, false, 0, "pull-requests: read", "failed failure"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.installed.SetPermissions(test.granted)
 			job := w.pull()
 			w.work()
@@ -153,16 +153,16 @@ func TestPermissions(t *testing.T) {
 func TestGone(t *testing.T) {
 	for _, test := range []struct {
 		name, state string
-		set         func(w *world) error
+		set         func(w *env) error
 		dead        int
 	}{
-		{"suspended", "failed failure", func(w *world) error { return w.installed.Suspend(true) }, 1},
-		{"uninstalled", "cancelled cancelled", func(w *world) error { return w.installed.Uninstall() }, 0},
-		{"repository deleted", "cancelled cancelled", func(w *world) error { w.shop.Delete(); return nil }, 0},
-		{"no such pull request", "cancelled cancelled", func(w *world) error { w.hub.RemovePull(1); return nil }, 0},
+		{"suspended", "failed failure", func(w *env) error { return w.installed.Suspend(true) }, 1},
+		{"uninstalled", "cancelled cancelled", func(w *env) error { return w.installed.Uninstall() }, 0},
+		{"repository deleted", "cancelled cancelled", func(w *env) error { w.shop.Delete(); return nil }, 0},
+		{"no such pull request", "cancelled cancelled", func(w *env) error { w.hub.RemovePull(1); return nil }, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			head := w.shop.Pull(1).HeadSHA
 			w.must(test.set(w))
 			job := w.enqueue(queue.Job{Pull: 1, Head: head})
@@ -180,7 +180,7 @@ func TestGone(t *testing.T) {
 
 // TestKilled: a job that ended its processes too often is told of, not tried again.
 func TestKilled(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.must(w.queue.Close(context.Background()))
 	w.queueConf.Attempts = 1
 	w.openQueue()

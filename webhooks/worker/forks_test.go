@@ -10,7 +10,7 @@ import (
 )
 
 // fork opens pull request 2 from a fork.
-func (w *world) fork() *githubtest.Repository {
+func (w *env) fork() *githubtest.Repository {
 	w.t.Helper()
 	fork, err := w.shop.Fork("mallory")
 	w.must(err)
@@ -37,7 +37,7 @@ func TestForks(t *testing.T) {
 		{forks: ForksApprove, checks: waiting},
 	} {
 		t.Run(string(test.forks), func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.config.Forks = test.forks
 			fork := w.fork()
 			if test.gone {
@@ -63,7 +63,7 @@ func TestForks(t *testing.T) {
 
 // TestApproval: the command allows the commit that was there, and no later one.
 func TestApproval(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.config.Forks = ForksApprove
 	fork := w.fork()
 	first := w.shop.Pull(2).HeadSHA
@@ -114,7 +114,7 @@ func TestApproval(t *testing.T) {
 
 // approve has somebody with write access name the head of a pull request, as far as is
 // needed.
-func (w *world) approve(pull int) {
+func (w *env) approve(pull int) {
 	w.t.Helper()
 	w.comment(pull, "octo", rescan+" "+w.shop.Pull(pull).HeadSHA[:leastNamed])
 }
@@ -124,7 +124,7 @@ func (w *world) approve(pull int) {
 func TestApprovalOfWhatWasSeen(t *testing.T) {
 	for name, named := range map[string]bool{"named": true, "not named": false} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.config.Forks = ForksApprove
 			fork := w.fork()
 			seen := w.shop.Pull(2).HeadSHA
@@ -147,7 +147,7 @@ func TestApprovalOfWhatWasSeen(t *testing.T) {
 
 // TestApprovalIsKept by whatever takes the place of the approved job.
 func TestApprovalIsKept(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.config.Forks = ForksApprove
 	w.fork()
 	w.approve(2)
@@ -158,7 +158,7 @@ func TestApprovalIsKept(t *testing.T) {
 }
 
 // workOn does one job of a kind, and leaves what it enqueues.
-func (w *world) workOn(kind queue.Kind) {
+func (w *env) workOn(kind queue.Kind) {
 	w.t.Helper()
 	claim, err := w.queue.Next(w.t.Context())
 	w.must(err)
@@ -167,7 +167,7 @@ func (w *world) workOn(kind queue.Kind) {
 }
 
 // comment comments on a pull request and enqueues what is asked for.
-func (w *world) comment(pull int, author, text string) int64 {
+func (w *env) comment(pull int, author, text string) int64 {
 	w.t.Helper()
 	id, err := w.shop.Comment(pull, author, text)
 	w.must(err)
@@ -176,12 +176,12 @@ func (w *world) comment(pull int, author, text string) int64 {
 	return id
 }
 
-// TestApprovalOfTwin: a pull request from a fork with the head of another one waits for
+// TestApprovalOfSharedHead: a pull request from a fork with the head of another one waits for
 // nobody, when that commit is judged anyway: it would have the other one wait as well.
-func TestApprovalOfTwin(t *testing.T) {
+func TestApprovalOfSharedHead(t *testing.T) {
 	for name, before := range map[string]bool{"judged before": true, "judged afterwards": false} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.config.Forks = ForksApprove
 			w.must(second(w.shop.Push("change", githubtest.Files{"app/new.yaml": configMap("new", "fine")})))
 			sha := w.shop.Pull(1).HeadSHA

@@ -9,7 +9,7 @@ import (
 )
 
 // claimed takes the next job, as a task.
-func (w *world) claimed(kind queue.Kind) *task {
+func (w *env) claimed(kind queue.Kind) *task {
 	w.t.Helper()
 	claim, err := w.queue.Next(w.t.Context())
 	w.must(err)
@@ -22,7 +22,7 @@ func (w *world) claimed(kind queue.Kind) *task {
 // TestHandOverOfApproval: a job that finds another base while it works hands its approval
 // over, which is of the head.
 func TestHandOverOfApproval(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.config.Forks = ForksApprove
 	w.fork()
 	head := w.shop.Pull(2).HeadSHA
@@ -42,7 +42,7 @@ func TestHandOverOfApproval(t *testing.T) {
 func TestHandOverOfOldApproval(t *testing.T) {
 	for name, heard := range map[string]bool{"heard": true, "not heard": false} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.config.Forks = ForksApprove
 			fork := w.fork()
 			w.approve(2)
@@ -68,7 +68,7 @@ func TestHandOverOfOldApproval(t *testing.T) {
 
 // TestApprovalOutlivesReport: what was judged stays approved when its report is dropped.
 func TestApprovalOutlivesReport(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.config.Forks = ForksApprove
 	w.fork()
 	w.approve(2)

@@ -13,7 +13,7 @@ import (
 
 // TestGroup: a merge group has its check run on its own commit, and nothing else.
 func TestGroup(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	g, err := w.shop.AddMergeGroup(1)
 	w.must(err)
 	group := queue.Job{Kind: queue.KindGroup, Head: g.HeadSHA, Base: g.BaseSHA, Ref: g.HeadRef}
@@ -36,7 +36,7 @@ func TestGroup(t *testing.T) {
 
 // TestGroupDestroyed: a group that is destroyed has nothing in progress.
 func TestGroupDestroyed(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	g, err := w.shop.AddMergeGroup(1)
 	w.must(err)
 	group := queue.Job{Kind: queue.KindGroup, Head: g.HeadSHA, Base: g.BaseSHA, Ref: g.HeadRef}
@@ -56,7 +56,7 @@ func TestGroupDestroyed(t *testing.T) {
 
 // TestPush tells code scanning of everything at the default branch, and nobody else.
 func TestPush(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	head := w.shop.Tip("main")
 	push := queue.Job{Kind: queue.KindPush, Head: head, Ref: "refs/heads/main"}
 	job := w.enqueue(push)
@@ -73,7 +73,7 @@ func TestPush(t *testing.T) {
 // TestPushReordered: a job of an older push, as one that GitHub is asked to deliver again,
 // judges what the branch is at, also when it takes the place of the newer one.
 func TestPushReordered(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	before := w.shop.Tip("main")
 	w.must(second(w.shop.Push("main", githubtest.Files{"app/more.yaml": configMap("more", "fine")})))
 	now := w.shop.Tip("main")
@@ -109,7 +109,7 @@ func TestPushReordered(t *testing.T) {
 func TestPushRenamed(t *testing.T) {
 	for name, gone := range map[string]bool{"the old branch is gone": true, "the old branch is there": false} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			head := w.shop.Tip("main")
 			push := func(head, ref string) queue.Job {
 				return w.enqueue(queue.Job{Kind: queue.KindPush, Head: head, Ref: ref})
@@ -138,7 +138,7 @@ func TestPushRenamed(t *testing.T) {
 
 // TestPushGone: of a branch that is not there any more nothing is judged.
 func TestPushGone(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	head := w.shop.Tip("main")
 	w.must(w.shop.DeleteBranch("main"))
 	job := w.enqueue(queue.Job{Kind: queue.KindPush, Head: head, Ref: "refs/heads/main"})
@@ -156,19 +156,19 @@ func TestPushGone(t *testing.T) {
 // TestPushWithoutCodeScanning: what code scanning does not take is told in the record.
 func TestPushWithoutCodeScanning(t *testing.T) {
 	for name, test := range map[string]struct {
-		set   func(w *world)
+		set   func(w *env)
 		why   string
 		scans int
 	}{
-		"no permission": {func(w *world) {
+		"no permission": {func(w *env) {
 			w.installed.SetPermissions(map[string]string{"metadata": "read", "contents": "read", "checks": "write", "pull_requests": "write"})
 		}, "does not grant security_events: write", 0},
-		"not enabled": {func(w *world) {
+		"not enabled": {func(w *env) {
 			w.hub.Intercept(githubtest.Rule{Method: "POST", Path: "/sarifs", Status: 403, Message: "Code Security must be enabled"})
 		}, "No SARIF was uploaded", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			test.set(w)
 			job := w.enqueue(queue.Job{Kind: queue.KindPush, Head: w.shop.Tip("main"), Ref: "refs/heads/main"})
 			w.work()
@@ -195,7 +195,7 @@ func TestResolve(t *testing.T) {
 		"of a fork":     {pull: 2, hidden: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.fork()
 			head := w.shop.Pull(test.pull).HeadSHA
 			if test.judged {
@@ -214,7 +214,7 @@ func TestResolve(t *testing.T) {
 
 // TestInstallation enqueues what is open where the App came.
 func TestInstallation(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.must(second(w.shop.Push("draft", githubtest.Files{"app/draft.yaml": configMap("draft", "fine")})))
 	w.must(second(w.shop.OpenPull(githubtest.PullOptions{Head: "draft", Draft: true})))
 	other, err := w.hub.AddRepository(githubtest.RepositoryOptions{Owner: "octo", Name: "other", Files: githubtest.Files{"a.yaml": configMap("a", "fine")}})
@@ -245,7 +245,7 @@ func second3[A, B any](a A, _ B, err error) (A, error) { return a, err }
 // TestForget: what went is dropped, going by what GitHub says at that time: a delivery may
 // come late, when all is there again.
 func TestForget(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.pull()
 	w.work()
 	forget := func(repositories ...int64) {

@@ -17,7 +17,7 @@ import (
 func TestForcePush(t *testing.T) {
 	for name, told := range map[string]bool{"with its event": true, "event lost": false} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			old := w.shop.Pull(1).HeadSHA
 			entered, release := w.scanner.hold()
 			stop := w.start()
@@ -52,13 +52,13 @@ func TestForcePush(t *testing.T) {
 
 // TestClosed: what is not open has nothing in progress, whenever it was closed.
 func TestClosed(t *testing.T) {
-	closing := map[string]func(w *world) error{
-		"closed": func(w *world) error { return w.shop.ClosePull(1) },
-		"draft":  func(w *world) error { return w.shop.SetDraft(1, true) },
+	closing := map[string]func(w *env) error{
+		"closed": func(w *env) error { return w.shop.ClosePull(1) },
+		"draft":  func(w *env) error { return w.shop.SetDraft(1, true) },
 	}
 	for name, shut := range closing {
 		t.Run(name+" before", func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.must(shut(w))
 			job := w.pull()
 			w.work()
@@ -71,7 +71,7 @@ func TestClosed(t *testing.T) {
 		})
 		for _, told := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s during, with its event %t", name, told), func(t *testing.T) {
-				w := newWorld(t)
+				w := newEnv(t)
 				entered, release := w.scanner.hold()
 				stop := w.start()
 				first := w.pull()
@@ -101,7 +101,7 @@ func TestClosed(t *testing.T) {
 func TestLeft(t *testing.T) {
 	for name, shut := range map[string]bool{"new head": false, "closed": true} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			old := w.shop.Pull(1).HeadSHA
 			entered, _ := w.scanner.hold()
 			w.config.Drain = time.Nanosecond
@@ -133,7 +133,7 @@ func TestLeft(t *testing.T) {
 // TestLeftAgain: what a process left in progress is not forgotten when the next attempt is
 // superseded before it could end it.
 func TestLeftAgain(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	old := w.shop.Pull(1).HeadSHA
 	entered, _ := w.scanner.hold()
 	w.config.Drain = time.Nanosecond
@@ -165,7 +165,7 @@ func TestLeftAgain(t *testing.T) {
 // TestReopened: a head that was judged and is judged once more, as after the pull request
 // was closed and opened again, keeps its one check run when the second scan is cancelled.
 func TestReopened(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.pull()
 	w.work()
 	w.must(w.shop.ClosePull(1))
@@ -187,7 +187,7 @@ func TestReopened(t *testing.T) {
 
 // TestBaseChange: a base that changes during a scan has it judged against the new one.
 func TestBaseChange(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.must(second(w.shop.Push("lenient", githubtest.Files{"policies/policies.yaml": configMap("no", "policy")})))
 	entered, release := w.scanner.hold()
 	stop := w.start()
@@ -205,7 +205,7 @@ func TestBaseChange(t *testing.T) {
 
 // TestSameHeadSuperseded: a newer job for the same commit takes over its check run.
 func TestSameHeadSuperseded(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	entered, release := w.scanner.hold()
 	stop := w.start()
 	first := w.pull()

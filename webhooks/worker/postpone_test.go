@@ -19,7 +19,7 @@ func halfAnHour(r githubtest.Rule) githubtest.Rule {
 }
 
 // later is the world in a while: the queue's clock goes ahead.
-func (w *world) later(d time.Duration) {
+func (w *env) later(d time.Duration) {
 	w.t.Helper()
 	w.must(w.queue.Close(context.Background()))
 	w.queueConf.Now = func() time.Time { return time.Now().Add(d) }
@@ -27,7 +27,7 @@ func (w *world) later(d time.Duration) {
 }
 
 // put has workers come to the job until it waits again, or ended.
-func (w *world) put(job queue.Job) {
+func (w *env) put(job queue.Job) {
 	w.t.Helper()
 	stop := w.start()
 	w.until("the job is put off", func() bool { s := w.record(job.ID); return s.Why != "" && s.State != queue.Running })
@@ -37,7 +37,7 @@ func (w *world) put(job queue.Job) {
 // TestPostponed: a job that GitHub's limits stop waits until they end, and that attempt is
 // none, however often it happens.
 func TestPostponed(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	job := w.pull()
 	w.hub.Intercept(halfAnHour(githubtest.Rule{Path: "/pulls/1"}))
 	w.put(job)
@@ -65,7 +65,7 @@ func TestPostponed(t *testing.T) {
 // TestFailurePostponed: a failure that GitHub's limits keep from being told is not given up
 // either: the job comes again.
 func TestFailurePostponed(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.scanner.on(func(context.Context, jailed.Request) error {
 		w.hub.Intercept(halfAnHour(githubtest.Rule{Method: http.MethodPatch}))
 		return death()

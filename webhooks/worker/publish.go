@@ -32,7 +32,7 @@ func (t *task) judgePull(ctx context.Context, pr *pullState, c *commits) error {
 func (t *task) publish(ctx context.Context, c *commits, outcome *jailed.Outcome) error {
 	began := t.w.Now()
 	defer func() { t.stage("publish", began) }()
-	if err := t.look(ctx); err != nil {
+	if err := t.beginPublishing(ctx); err != nil {
 		return err
 	}
 	content, err := t.content(c, outcome)
@@ -146,5 +146,5 @@ func (t *task) published(ctx context.Context, outcome *jailed.Outcome) error {
 	if err := t.end(ctx, queue.Completed, strings.Join(why, "; ")); err != nil {
 		return err
 	}
-	return t.tellTwins(ctx)
+	return t.recheckOthers(ctx)
 }

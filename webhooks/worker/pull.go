@@ -29,7 +29,7 @@ func (t *task) pull(ctx context.Context) error {
 		return t.callOff(ctx, why)
 	}
 	left := slices.DeleteFunc(t.left(), func(head string) bool { return head == pr.head })
-	if err := t.leaveTwins(ctx, left); err != nil {
+	if err := t.releaseOthers(ctx, left); err != nil {
 		return err
 	}
 	if pr.fork && !t.allowed(pr) {
@@ -124,7 +124,7 @@ func (t *task) endLeft(ctx context.Context, s queue.Scan) error {
 	return nil
 }
 
-// allowed tells whether the pull request of a fork may be judged.
+// allowed reports whether the pull request of a fork may be judged.
 func (t *task) allowed(pr *pullState) bool {
 	switch t.w.Forks {
 	case ForksOn:
@@ -135,7 +135,7 @@ func (t *task) allowed(pr *pullState) bool {
 	return false
 }
 
-// approved tells whether somebody with write access asked for this very commit. What was
+// approved reports whether somebody with write access asked for this very commit. What was
 // judged before was asked for, or pushed to the repository itself: with the head of
 // another's pull request nobody outside can have that one wait for approval.
 func (t *task) approved(pr *pullState) bool {
@@ -164,7 +164,7 @@ func (t *task) standAside(ctx context.Context) error {
 	if err := t.end(ctx, queue.Completed, why); err != nil {
 		return err
 	}
-	return t.tellTwins(ctx)
+	return t.recheckOthers(ctx)
 }
 
 // aside is the conclusion on a pull request of a fork that is not judged: one that waits for
@@ -188,7 +188,7 @@ func (t *task) completeAside(ctx context.Context) error {
 		check.Summary = "This pull request is from a fork. The comment\n\n```\n" + rescan + " " + t.record.Head +
 			"\n```\n\nby somebody with write access has this commit judged, and no later one.\n"
 	}
-	if err := t.look(ctx); err != nil {
+	if err := t.beginPublishing(ctx); err != nil {
 		return err
 	}
 	others, err := t.others(ctx)
@@ -201,7 +201,7 @@ func (t *task) completeAside(ctx context.Context) error {
 	return nil
 }
 
-// unchanged tells whether the same commits were judged last, and GitHub has the verdict,
+// unchanged reports whether the same commits were judged last, and GitHub has the verdict,
 // together with those on others with this head. The record says so then.
 func (t *task) unchanged(ctx context.Context, same func(last *queue.Scan) bool) (bool, error) {
 	last, ok := t.lastWord()

@@ -22,7 +22,7 @@ const (
 // TestPull brings a pull request from a job to a check run, a comment, SARIF, a record
 // and a report.
 func TestPull(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	// Main goes on, so that the merge commit has other lines than the head.
 	w.must(second(w.shop.Push("main", githubtest.Files{"other/other.yaml": configMap("other", "fine")})))
 	pr := w.shop.Pull(1)
@@ -71,26 +71,26 @@ func TestPullAgain(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		job   queue.Job
-		first func(w *world) // between the two jobs
+		first func(w *env) // between the two jobs
 		scans int
 		runs  int // of the head
 	}{
 		{name: "duplicate", scans: 1, runs: 1},
 		{name: "asked for", job: queue.Job{Fresh: true}, scans: 2, runs: 2},
 		// Annotations cannot be taken back, so that another report is another check run.
-		{name: "main went on", scans: 2, runs: 2, first: func(w *world) {
+		{name: "main went on", scans: 2, runs: 2, first: func(w *env) {
 			w.must(second(w.shop.Push("main", githubtest.Files{"other/x.yaml": configMap("x", "fine")})))
 		}},
-		{name: "another base", scans: 2, runs: 2, first: func(w *world) {
+		{name: "another base", scans: 2, runs: 2, first: func(w *env) {
 			w.must(second(w.shop.Push("next", githubtest.Files{"other/x.yaml": configMap("x", "fine")})))
 			w.must(w.shop.SetBase(1, "next"))
 		}},
-		{name: "check run lost", scans: 2, runs: 1, first: func(w *world) {
+		{name: "check run lost", scans: 2, runs: 1, first: func(w *env) {
 			w.config.Name = "gate" // as good as: GitHub has none of the name
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.scanner.keep = true
 			w.pull()
 			w.work()
@@ -121,10 +121,10 @@ func TestPullAgain(t *testing.T) {
 	}
 }
 
-func cmpName(w *world) string { return w.worker().Name }
+func cmpName(w *env) string { return w.worker().Name }
 
 // writes are requests for changes, tokens aside.
-func writes(w *world) []string {
+func writes(w *env) []string {
 	out := []string{}
 	for _, line := range w.hub.Wrote() {
 		if !strings.Contains(line, "access_tokens") && !strings.Contains(line, "git-upload-pack") {
@@ -139,18 +139,18 @@ func TestMergeCommit(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		lag    int
-		change func(w *world)
+		change func(w *env)
 		merge  bool
 	}{
 		{name: "there", merge: true},
 		{name: "late", lag: 2, merge: true},
 		{name: "too late", lag: 20},
-		{name: "a conflict", change: func(w *world) {
+		{name: "a conflict", change: func(w *env) {
 			w.must(second(w.shop.Push("main", githubtest.Files{"app/new.yaml": configMap("new", "fine")})))
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			before := w.shop.Tip("main")
 			w.must(second(w.shop.Push("other", githubtest.Files{"app/new.yaml": configMap("new", "deny")})))
 			n, err := w.shop.OpenPull(githubtest.PullOptions{Head: "other", Lag: test.lag})
@@ -175,7 +175,7 @@ func TestMergeCommit(t *testing.T) {
 // TestStaleMerge: a merge commit that is not of the head and the base as they are is not
 // judged, whatever GitHub says of it.
 func TestStaleMerge(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	stale := w.shop.Pull(1).MergeSHA
 	for name, pr := range map[string]*pullState{
 		"other head": {head: w.shop.Tip("main"), merge: stale, baseRef: "main", number: 1},
@@ -191,7 +191,7 @@ func TestStaleMerge(t *testing.T) {
 
 // TestUnrelated: a pull request without a merge base is compared with the base itself.
 func TestUnrelated(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	sha, err := w.shop.Commit("", githubtest.Files{"policies/policies.yaml": policies, "app/new.yaml": configMap("new", "deny")})
 	w.must(err)
 	w.must(w.shop.SetBranch("root", sha))
@@ -219,7 +219,7 @@ func TestLines(t *testing.T) {
 		"large": {padding + strings.Repeat("#"+strings.Repeat("x", 1000)+"\n", 2100), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			list := configMap("a", "fine") + "---\n" + test.padding
 			w.must(second(w.shop.Push("main", githubtest.Files{"app/list.yaml": list})))
 			w.must(second(w.shop.Push("list", githubtest.Files{"app/list.yaml": list + configMap("b", "deny")})))

@@ -25,7 +25,7 @@ type pullState struct {
 	mergeable *bool
 }
 
-// open tells whether it is one to judge.
+// open reports whether it is one to judge.
 func (p *pullState) open() bool { return p.state == "open" && !p.draft }
 
 // unwanted says why it is none, "" when it is.
@@ -55,7 +55,7 @@ func (t *task) askPull(ctx context.Context) (*pullState, error) {
 	}, nil
 }
 
-// isFork tells whether the head is of another repository, or of one that was deleted.
+// isFork reports whether the head is of another repository, or of one that was deleted.
 func isFork(head, base *gogithub.PullRequestBranch) bool {
 	return head.GetRepo().GetID() == 0 || head.GetRepo().GetID() != base.GetRepo().GetID()
 }
@@ -100,7 +100,7 @@ func (t *task) still(ctx context.Context, begun *pullState) error {
 	return moved(begun, now)
 }
 
-// usable tells whether GitHub says that it made a merge commit.
+// usable reports whether GitHub says that it made a merge commit.
 func (p *pullState) usable() bool {
 	return p.mergeable != nil && *p.mergeable && objectName.MatchString(p.merge)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // replica is a worker of another process, which shares the queue.
-func (w *world) replica() *Worker {
+func (w *env) replica() *Worker {
 	w.t.Helper()
 	a, err := app.New(app.Config{BaseURL: w.hub.URL, WebURL: w.hub.WebURL, Clock: hasty{}, Credentials: w.config.App.Credentials()})
 	w.must(err)
@@ -20,7 +20,7 @@ func (w *world) replica() *Worker {
 // TestAcceptedElsewhere: when somebody accepts permissions, one replica is told. What it
 // enqueues has a check run, whichever replica judges it.
 func TestAcceptedElsewhere(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.installed.SetPermissions(map[string]string{"metadata": "read", "contents": "read", "pull_requests": "write"})
 	w.pull()
 	w.work()
@@ -37,7 +37,7 @@ func TestAcceptedElsewhere(t *testing.T) {
 // TestCheckFoundLater: a verdict that is the same as one that had no check run, since there
 // was no permission for it, has the check run that another one made since.
 func TestCheckFoundLater(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	job := w.pull()
 	w.work()
 	first := w.record(job.ID)

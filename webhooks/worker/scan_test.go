@@ -14,7 +14,7 @@ import (
 )
 
 // outside is a NATS that a queue reaches through something that can hold up all traffic.
-func (w *world) outside() (url string, traffic *sync.RWMutex) {
+func (w *env) outside() (url string, traffic *sync.RWMutex) {
 	w.t.Helper()
 	nats, err := server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, JetStream: true, StoreDir: w.t.TempDir(),
@@ -68,7 +68,7 @@ func carry(to io.WriteCloser, from io.Reader, traffic *sync.RWMutex) {
 // TestSlowStore: a scan waits for its progress to be stored a moment and no longer, and
 // what is to be stored in any case is.
 func TestSlowStore(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.must(w.queue.Close(context.Background()))
 	url, traffic := w.outside()
 	w.queueConf = queue.Config{URL: url}

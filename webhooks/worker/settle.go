@@ -87,7 +87,7 @@ func (t *task) cancelled(ctx context.Context, title, why string) {
 	}
 }
 
-// successorJudges tells whether a newer job judges the commit that this one began to. A
+// successorJudges reports whether a newer job judges the commit that this one began to. A
 // merge group is always of one commit.
 func (t *task) successorJudges(ctx context.Context) bool {
 	if t.job.Kind != queue.KindPull {
@@ -113,7 +113,7 @@ func (t *task) overtaken(ctx context.Context, err error) error {
 	if t.publication != nil {
 		heads = []string{t.record.Head}
 	}
-	return errors.Join(t.end(ctx, queue.Cancelled, left.why), t.leaveTwins(ctx, heads), t.claim.Done(ctx))
+	return errors.Join(t.end(ctx, queue.Cancelled, left.why), t.releaseOthers(ctx, heads), t.claim.Done(ctx))
 }
 
 // handOver ends a job in favour of one for what is there now. A delivery may bring the
@@ -181,7 +181,7 @@ func (t *task) fail(ctx context.Context, why error, end func(context.Context) er
 	}
 	t.w.Metrics.ScanEnded("failed")
 	t.record.Conclusion = string(github.Failure)
-	return errors.Join(t.end(ctx, queue.Failed, why.Error()), t.tellTwins(ctx), end(ctx))
+	return errors.Join(t.end(ctx, queue.Failed, why.Error()), t.recheckOthers(ctx), end(ctx))
 }
 
 // correct has the comment, if there is one, say that the newest commit could not be scanned:

@@ -17,7 +17,7 @@ import (
 )
 
 // another opens one more pull request like the first, which the scanner judges the same.
-func (w *world) another() githubtest.Pull {
+func (w *env) another() githubtest.Pull {
 	w.t.Helper()
 	head, err := w.shop.Commit("main", githubtest.Files{"app/new.yaml": configMap("new", "deny")})
 	w.must(err)
@@ -29,7 +29,7 @@ func (w *world) another() githubtest.Pull {
 }
 
 // steps is the number of requests to GitHub that one job takes.
-func (w *world) steps() int {
+func (w *env) steps() int {
 	w.t.Helper()
 	w.scanner.keep = true
 	pr := w.another()
@@ -47,7 +47,7 @@ func (w *world) steps() int {
 }
 
 // once holds that a pull request has one verdict, of the job.
-func (w *world) once(name string, pr githubtest.Pull, job queue.Job) {
+func (w *env) once(name string, pr githubtest.Pull, job queue.Job) {
 	w.t.Helper()
 	w.want(name+": check runs", w.checks(pr.HeadSHA), []string{told})
 	w.want(name+": comments", w.comments(pr.Number), []string{spoken})
@@ -59,7 +59,7 @@ func (w *world) once(name string, pr githubtest.Pull, job queue.Job) {
 	}
 }
 
-func annotations(w *world, sha string) (n int) {
+func annotations(w *env, sha string) (n int) {
 	for _, r := range w.hub.CheckRuns() {
 		if r.HeadSHA == sha {
 			n += len(r.Annotations)
@@ -71,7 +71,7 @@ func annotations(w *world, sha string) (n int) {
 // TestCrashAtEachStep: whenever a process ends, before GitHub hears of a step or after,
 // the next one brings the job to its end, and nothing is doubled.
 func TestCrashAtEachStep(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	steps := w.steps()
 	for i := range 2 * steps {
 		step, heard := i/2, i%2 == 1
@@ -89,7 +89,7 @@ func TestCrashAtEachStep(t *testing.T) {
 }
 
 // crash runs a worker that ends at a request, from which on it is heard of no more.
-func (w *world) crash(step int, heard bool) {
+func (w *env) crash(step int, heard bool) {
 	w.t.Helper()
 	var crashed atomic.Bool
 	ended := make(chan struct{}, 1000)
@@ -119,7 +119,7 @@ func (w *world) crash(step int, heard bool) {
 // TestFailureAtEachStep: whichever request GitHub fails at, for a moment or for longer than
 // is waited, the job comes to its end, and nothing is doubled.
 func TestFailureAtEachStep(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	steps := w.steps()
 	rules := []githubtest.Rule{
 		{Status: 502, Times: 7},
@@ -150,7 +150,7 @@ func TestFailureAtEachStep(t *testing.T) {
 // TestOutage: GitHub fails for so long that a job is given up. Who asks for it again has
 // it judged.
 func TestOutage(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.wire.cutAfter(6, func(req *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: 503, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}")), Request: req}, nil
 	})

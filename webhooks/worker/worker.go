@@ -1,14 +1,3 @@
-// Package worker brings jobs of the queue to their end: it asks GitHub how a pull request
-// stands, fetches its commits, has them scanned in a jail, and publishes the verdict.
-//
-// A job is a hint, and GitHub's API is the truth: whatever a delivery said, the worker
-// asks what is there before it acts, and once more before it publishes. Every step may
-// be done again after a crash, and finds what was done. Whatever ends a job for good
-// leaves a completed check run where that is possible, a scan record, and, if preadmit
-// failed, a dead letter.
-//
-// Tokens are in no log, no error and no record. What repositories and people write is in
-// records as it is, a line of it, for the pages to escape.
 package worker
 
 import (
@@ -139,7 +128,7 @@ func (c Config) withDefaults() Config {
 // Worker works on jobs.
 type Worker struct {
 	Config
-	room *room // for fetched repositories, while Run runs
+	workDir *workDir // for fetched repositories, while Run runs
 }
 
 // New makes a worker. It does nothing before Run.
@@ -152,12 +141,12 @@ var errStopped = errors.New("the service stops")
 // as long as Drain. Those that are not done go back to the queue. Its error is one of the
 // directory for fetched repositories.
 func (w *Worker) Run(ctx context.Context) error {
-	room, err := openRoom(w.TempDir)
+	dir, err := openWorkDir(w.TempDir)
 	if err != nil {
 		return fmt.Errorf("make room for fetched repositories: %w", err)
 	}
-	w.room = room
-	defer room.close()
+	w.workDir = dir
+	defer dir.close()
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
 	var all sync.WaitGroup

@@ -21,7 +21,7 @@ func TestDrain(t *testing.T) {
 		state string
 	}{"time enough": {time.Minute, "completed failure"}, "no time": {time.Nanosecond, "queued "}} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.config.Drain, w.config.Concurrency = test.drain, 1
 			entered, release := w.scanner.hold()
 			stop := w.start()
@@ -47,7 +47,7 @@ func TestDrain(t *testing.T) {
 
 // TestConcurrency: as many jobs at a time as were asked for.
 func TestConcurrency(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.config.Concurrency = 3
 	entered, release := w.scanner.hold()
 	for range 4 {
@@ -67,10 +67,10 @@ func TestConcurrency(t *testing.T) {
 	stop()
 }
 
-// TestRoom: what a process left that ended is removed, what another holds is not.
-func TestRoom(t *testing.T) {
+// TestWorkDir: what a process left that ended is removed, what another holds is not.
+func TestWorkDir(t *testing.T) {
 	parent := t.TempDir()
-	dead := filepath.Join(parent, roomPrefix+"dead", "job-1")
+	dead := filepath.Join(parent, workDirPrefix+"dead", "job-1")
 	if err := os.MkdirAll(dead, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestRoom(t *testing.T) {
 	if err := os.Mkdir(foreign, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	first, err := openRoom(parent)
+	first, err := openWorkDir(parent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := openRoom(parent)
+	second, err := openWorkDir(parent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestRoom(t *testing.T) {
 	}
 	first.close()
 	if _, err := os.Stat(first.dir); err == nil {
-		t.Error("a room that was closed is there")
+		t.Error("a directory that was closed is there")
 	}
 	second.close()
 }
@@ -105,7 +105,7 @@ func TestRoom(t *testing.T) {
 // TestNothingIsLeft: fetched repositories are removed also after a scan that failed or
 // was superseded.
 func TestNothingIsLeft(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.scanner.on(func(_ context.Context, r jailed.Request) error {
 		if entries, err := os.ReadDir(r.Repository); err != nil || len(entries) == 0 {
 			t.Errorf("nothing was fetched: %v", err)
@@ -123,7 +123,7 @@ func TestNothingIsLeft(t *testing.T) {
 
 // TestTwoReplicas: two workers on one queue judge each pull request once.
 func TestTwoReplicas(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.scanner.keep = true
 	one, two := w.start(), w.start()
 	var pulls []githubtest.Pull
@@ -146,7 +146,7 @@ func TestTwoReplicas(t *testing.T) {
 // TestInsideAWorkTree: what was fetched is scanned also where the directory for temporary
 // files is in somebody's checkout.
 func TestInsideAWorkTree(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	if _, err := gittest.NewHistory(w.config.TempDir, map[string]string{"a": "a"}, map[string]string{"b": "b"}, map[string]string{"c": "c"}); err != nil {
 		t.Fatal(err)
 	}

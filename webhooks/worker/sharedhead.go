@@ -12,47 +12,48 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// mostTwins is how many other pull requests may have the same head: GitHub is asked about
+// maxOthers is how many other pull requests may have the same head: GitHub is asked about
 // each.
-const mostTwins = 50
+const maxOthers = 50
 
-// others are the verdicts on all else that has this head: a check run belongs to a commit,
-// so that pull requests into different branches share it, and whoever writes last must not
-// pass for the others. What has no verdict yet is not passed, and gets a job.
+// others returns the verdicts on all else that has this head. A check run belongs to a
+// commit: pull requests into different branches share it, and the one that writes last must
+// not hide the verdicts on the others. What has no verdict yet counts as failed, and gets a
+// job.
 func (t *task) others(ctx context.Context) ([]github.Verdict, error) {
 	if t.job.Kind == queue.KindPush || !objectName.MatchString(t.record.Head) {
 		return nil, nil
 	}
-	twins, err := t.twins(ctx)
+	others, err := t.sharingHead(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var all []github.Verdict
-	for _, pr := range twins[:min(len(twins), mostTwins)] {
+	for _, pr := range others[:min(len(others), maxOthers)] {
 		v, err := t.verdictOn(ctx, pr)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, v)
 	}
-	if len(twins) > mostTwins {
+	if len(others) > maxOthers {
 		all = append(all, github.Verdict{
-			Pull: twins[mostTwins].GetNumber(), Conclusion: github.Failure, Title: fmt.Sprintf("more than %d pull requests have this head", mostTwins),
+			Pull: others[maxOthers].GetNumber(), Conclusion: github.Failure, Title: fmt.Sprintf("more than %d pull requests have this head", maxOthers),
 		})
 	}
 	return append(all, t.groupVerdict()...), nil
 }
 
-// twins are the other open pull requests with this head, in order: those that GitHub names,
-// and those that have records, since GitHub names none for a commit of a fork.
-func (t *task) twins(ctx context.Context) ([]*gogithub.PullRequest, error) {
-	twins, err := t.pullsOf(ctx, t.record.Head)
+// sharingHead returns the other open pull requests with this head, in order: those that
+// GitHub names, and those that have records, since GitHub names none for a commit of a fork.
+func (t *task) sharingHead(ctx context.Context) ([]*gogithub.PullRequest, error) {
+	others, err := t.pullsOf(ctx, t.record.Head)
 	if err != nil && !gone(err) {
 		return nil, err
 	}
 	recorded, _ := t.recorded(t.record.Head)
-	for _, n := range recorded[:min(len(recorded), 2*mostTwins)] {
-		if n == t.job.Pull || slices.ContainsFunc(twins, func(pr *gogithub.PullRequest) bool { return pr.GetNumber() == n }) {
+	for _, n := range recorded[:min(len(recorded), 2*maxOthers)] {
+		if n == t.job.Pull || slices.ContainsFunc(others, func(pr *gogithub.PullRequest) bool { return pr.GetNumber() == n }) {
 			continue
 		}
 		pr, _, err := t.client().PullRequests.Get(ctx, t.owner(), t.repo(), n)
@@ -62,33 +63,33 @@ func (t *task) twins(ctx context.Context) ([]*gogithub.PullRequest, error) {
 		case err != nil:
 			return nil, err
 		case pr.GetState() == "open" && pr.GetHead().GetSHA() == t.record.Head:
-			twins = append(twins, pr)
+			others = append(others, pr)
 		}
 	}
-	twins = slices.DeleteFunc(twins, func(pr *gogithub.PullRequest) bool {
+	others = slices.DeleteFunc(others, func(pr *gogithub.PullRequest) bool {
 		return pr.GetNumber() == t.job.Pull || pr.GetDraft()
 	})
-	slices.SortFunc(twins, func(a, b *gogithub.PullRequest) int { return a.GetNumber() - b.GetNumber() })
-	return twins, nil
+	slices.SortFunc(others, func(a, b *gogithub.PullRequest) int { return a.GetNumber() - b.GetNumber() })
+	return others, nil
 }
 
-// verdictOn is what was said of a twin as it is: with this head, into this branch.
+// verdictOn returns the verdict on another pull request with this head and its present base.
 func (t *task) verdictOn(ctx context.Context, pr *gogithub.PullRequest) (github.Verdict, error) {
 	n := pr.GetNumber()
 	for _, s := range t.scansOf(n) {
-		if s.Head == t.record.Head && s.BaseRef == pr.GetBase().GetRef() && spoke(&s) {
+		if s.Head == t.record.Head && s.BaseRef == pr.GetBase().GetRef() && ended(&s) {
 			return verdictOf(&s), nil
 		}
 	}
 	return unjudged(n), t.wake(ctx, queue.Job{Pull: n, Head: t.record.Head})
 }
 
-// unjudged stands for the verdict on a pull request that has none.
+// unjudged returns what stands for the verdict on a pull request that has none.
 func unjudged(pull int) github.Verdict {
 	return github.Verdict{Pull: pull, Conclusion: github.Failure, Title: "waiting for the verdict"}
 }
 
-// right tells whether a check run concludes as the verdicts on all that have this head do,
+// right reports whether a check run concludes as the verdicts on all that have this head do,
 // and does not wait for one that is there.
 func right(says, own github.Verdict, others []github.Verdict) bool {
 	want := own.Conclusion
@@ -100,12 +101,12 @@ func right(says, own github.Verdict, others []github.Verdict) bool {
 	return says.Conclusion == want
 }
 
-// scansOf are the scans of a pull request, the newest first.
+// scansOf returns the scans of a pull request, the newest first.
 func (t *task) scansOf(pull int) []queue.Scan {
 	return t.w.Queue.Scans(queue.ScanFilter{Installation: t.job.Installation, Repository: t.job.Repository, Pull: pull})
 }
 
-// groupVerdict is what was said of the commit as a merge group, which the merge queue
+// groupVerdict returns the verdict on the commit as a merge group, which the merge queue
 // still has.
 func (t *task) groupVerdict() []github.Verdict {
 	if t.job.Kind == queue.KindGroup {
@@ -114,7 +115,7 @@ func (t *task) groupVerdict() []github.Verdict {
 	_, groups := t.recorded(t.record.Head)
 	for _, s := range groups {
 		switch {
-		case spoke(&s):
+		case ended(&s):
 			return []github.Verdict{verdictOf(&s)}
 		case !s.State.Over():
 			return []github.Verdict{unjudged(0)}
@@ -123,12 +124,12 @@ func (t *task) groupVerdict() []github.Verdict {
 	return nil
 }
 
-// spoke tells whether a scan ended with a verdict, or with the failure to give one.
-func spoke(s *queue.Scan) bool {
+// ended reports whether a scan ended with a verdict, or with the failure to give one.
+func ended(s *queue.Scan) bool {
 	return s.State == queue.Failed || s.State == queue.Completed && s.Conclusion != ""
 }
 
-// verdictOf is the verdict of a scan that spoke.
+// verdictOf returns the verdict of a scan that ended.
 func verdictOf(s *queue.Scan) github.Verdict {
 	v := github.Verdict{Pull: s.Pull, Conclusion: github.Conclusion(s.Conclusion)}
 	if s.State == queue.Failed {
@@ -150,7 +151,7 @@ func verdictOf(s *queue.Scan) github.Verdict {
 	return v
 }
 
-// withoutCounts is the title of a verdict that found nothing.
+// withoutCounts returns the title of a verdict that found nothing.
 func withoutCounts(c github.Conclusion) string {
 	switch c {
 	case github.Success:
@@ -161,43 +162,43 @@ func withoutCounts(c github.Conclusion) string {
 	return "not judged"
 }
 
-// lookStage is the stage of a scan that looks at the verdicts on others, or did.
-const lookStage = "publish"
+// publishStage is the stage of a scan that reads, or has read, the verdicts on others.
+const publishStage = "publish"
 
-// look keeps in the record that others are about to be looked at: whose verdict changes
-// after it cannot rely on it; see tellTwins.
-func (t *task) look(ctx context.Context) error {
-	t.record.Stage, t.record.Done, t.record.Total = lookStage, 0, 0
+// beginPublishing stores in the record that the verdicts on others are about to be read: a
+// verdict that changes afterwards may not be in the check run; see recheckOthers.
+func (t *task) beginPublishing(ctx context.Context) error {
+	t.record.Stage, t.record.Done, t.record.Total = publishStage, 0, 0
 	return t.keep(ctx)
 }
 
-// tellTwins has others with this head look whether the check run is right for them, after
-// this job's verdict was recorded: they may have read the one before it while it was given,
-// also those that are at work, which are begun anew then.
-// The same verdict once more is no news, or two of them would tell each other for ever.
-func (t *task) tellTwins(ctx context.Context) error {
+// recheckOthers enqueues jobs for the others with this head after this job's verdict was
+// recorded: they may have read the verdict before it. A scan of them that is running and
+// has read verdicts already begins again. When the verdict is the same as before nothing
+// is enqueued, or two pull requests would enqueue each other for ever.
+func (t *task) recheckOthers(ctx context.Context) error {
 	for _, s := range t.earlier() {
-		if s.Head == t.record.Head && spoke(&s) {
+		if s.Head == t.record.Head && ended(&s) {
 			if s.BaseRef == t.record.BaseRef && verdictOf(&s).Conclusion == github.Conclusion(t.record.Conclusion) {
 				return nil
 			}
 			break
 		}
 	}
-	return t.eachTwin(t.record.Head, func(n int) error {
-		if s, ok := t.atWork(n); ok && s.Stage != lookStage {
+	return t.eachOther(t.record.Head, func(n int) error {
+		if s, ok := t.atWork(n); ok && s.Stage != publishStage {
 			return nil
 		}
-		return t.enqueueTwin(ctx, queue.Job{Pull: n, Head: t.record.Head, Delivery: "twin-" + t.job.ID})
+		return t.enqueueOther(ctx, queue.Job{Pull: n, Head: t.record.Head, Delivery: "twin-" + t.job.ID})
 	})
 }
 
-// leaveTwins has others with heads that this pull request had judged again, after it left:
-// the check run there may be about it.
-func (t *task) leaveTwins(ctx context.Context, heads []string) error {
+// releaseOthers has others judged again whose head is one that this pull request had: the
+// check run there may hold its verdict, which does not count any more.
+func (t *task) releaseOthers(ctx context.Context, heads []string) error {
 	for _, head := range heads {
-		if err := t.eachTwin(head, func(n int) error {
-			return t.enqueueTwin(ctx, queue.Job{Pull: n, Head: head, Fresh: true, Delivery: "left-" + t.job.ID})
+		if err := t.eachOther(head, func(n int) error {
+			return t.enqueueOther(ctx, queue.Job{Pull: n, Head: head, Fresh: true, Delivery: "left-" + t.job.ID})
 		}); err != nil {
 			return err
 		}
@@ -205,9 +206,9 @@ func (t *task) leaveTwins(ctx context.Context, heads []string) error {
 	return nil
 }
 
-// left are the heads that this pull request had check runs at since its last verdict, with
-// the head of that, when it was not called off since. Several jobs may have begun that were
-// superseded before they told others that it left.
+// left returns the heads of this pull request since its last verdict, that one included,
+// unless it was called off since. Several jobs may have begun and been superseded before
+// they called releaseOthers.
 func (t *task) left() []string {
 	var heads []string
 	for _, s := range t.earlier() {
@@ -217,29 +218,29 @@ func (t *task) left() []string {
 		if s.Attempt > 0 && objectName.MatchString(s.Head) && !slices.Contains(heads, s.Head) {
 			heads = append(heads, s.Head)
 		}
-		if spoke(&s) {
+		if ended(&s) {
 			break
 		}
 	}
 	return heads
 }
 
-// strange tells whether a complete check run at the head may be of another pull request, or
-// of this one into another branch, so that it must not stand while this one is judged.
-func (t *task) strange() bool {
+// mayBeOfAnother reports whether a completed check run at the head may be of another pull
+// request, or of this one with another base: it must not stand while this one is judged.
+func (t *task) mayBeOfAnother() bool {
 	if t.job.Kind != queue.KindPull {
 		return false
 	}
 	for _, s := range t.earlier() {
-		if s.Head == t.record.Head && spoke(&s) {
+		if s.Head == t.record.Head && ended(&s) {
 			return s.BaseRef != t.record.BaseRef
 		}
 	}
 	return true
 }
 
-// eachTwin goes through the other pull requests that, by their newest records, have a head.
-func (t *task) eachTwin(head string, do func(pull int) error) error {
+// eachOther calls do for each other pull request whose newest record has the head.
+func (t *task) eachOther(head string, do func(pull int) error) error {
 	if t.job.Kind == queue.KindPush || !objectName.MatchString(head) {
 		return nil
 	}
@@ -255,15 +256,16 @@ func (t *task) eachTwin(head string, do func(pull int) error) error {
 	return nil
 }
 
-// wake enqueues a job for a twin unless it has one, which will look at this one's verdict.
+// wake enqueues a job for another pull request unless it has one, which will read this
+// one's verdict.
 func (t *task) wake(ctx context.Context, j queue.Job) error {
 	if _, ok := t.atWork(j.Pull); ok {
 		return nil
 	}
-	return t.enqueueTwin(ctx, j)
+	return t.enqueueOther(ctx, j)
 }
 
-// atWork is the scan of a pull request that has a job.
+// atWork returns the scan of a pull request that has a job.
 func (t *task) atWork(pull int) (queue.Scan, bool) {
 	scans := t.scansOf(pull)
 	if len(scans) == 0 || scans[0].State.Over() {
@@ -272,7 +274,7 @@ func (t *task) atWork(pull int) (queue.Scan, bool) {
 	return scans[0], true
 }
 
-func (t *task) enqueueTwin(ctx context.Context, j queue.Job) error {
+func (t *task) enqueueOther(ctx context.Context, j queue.Job) error {
 	j.Kind, j.Installation, j.Repository, j.Owner, j.Repo = queue.KindPull, t.job.Installation, t.job.Repository, t.owner(), t.repo()
 	j.Reason = "the same head as " + t.job.Subject()
 	_, _, err := t.w.Queue.Enqueue(ctx, j)

@@ -10,8 +10,8 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// twin opens a pull request of the head of pull request 1 into a branch without policies.
-func (w *world) twin() int {
+// other opens a pull request of the head of pull request 1 into a branch without policies.
+func (w *env) other() int {
 	w.t.Helper()
 	w.must(second(w.shop.Push("lenient", githubtest.Files{"policies/policies.yaml": configMap("no", "policy")})))
 	n, err := w.shop.OpenPull(githubtest.PullOptions{Head: "change", Base: "lenient"})
@@ -20,7 +20,7 @@ func (w *world) twin() int {
 }
 
 // says is the newest check run of a commit, which is the one that counts.
-func (w *world) says(sha string) string {
+func (w *env) says(sha string) string {
 	w.t.Helper()
 	all := w.checks(sha)
 	if len(all) == 0 {
@@ -29,18 +29,18 @@ func (w *world) says(sha string) string {
 	return all[len(all)-1]
 }
 
-// TestTwins: a check run belongs to a commit, and so to all pull requests with this head.
+// TestSharedHead: a check run belongs to a commit, and so to all pull requests with this head.
 // It says the worst of their verdicts, whoever is judged last, until only one is left.
-func TestTwins(t *testing.T) {
-	w := newWorld(t)
+func TestSharedHead(t *testing.T) {
+	w := newEnv(t)
 	sha := w.shop.Pull(1).HeadSHA
 	w.pull()
 	w.work()
-	twin := w.twin()
-	job := w.enqueue(queue.Job{Pull: twin})
+	other := w.other()
+	job := w.enqueue(queue.Job{Pull: other})
 	w.work()
-	w.want("record of the twin", w.state(job.ID), "completed success")
-	w.want("with a twin that passes", w.says(sha), "completed failure: #1: 1 denied")
+	w.want("record of the other", w.state(job.ID), "completed success")
+	w.want("with another that passes", w.says(sha), "completed failure: #1: 1 denied")
 	if runs := w.hub.CheckRuns(); !strings.Contains(runs[len(runs)-1].Summary, "- #2: success, ") {
 		t.Errorf("summary %q", runs[len(runs)-1].Summary)
 	}
@@ -59,38 +59,38 @@ func TestTwins(t *testing.T) {
 	w.want("scans when it is known to be closed", w.scanner.count(), scans)
 }
 
-// TestTwinUnjudged: a twin that nobody has heard of yet is asked for, and waited for.
-func TestTwinUnjudged(t *testing.T) {
-	w := newWorld(t)
+// TestSharedHeadUnjudged: another that nobody has heard of yet is asked for, and waited for.
+func TestSharedHeadUnjudged(t *testing.T) {
+	w := newEnv(t)
 	w.config.Concurrency = 1
 	sha := w.shop.Pull(1).HeadSHA
-	twin := w.twin()
-	w.enqueue(queue.Job{Pull: twin})
+	other := w.other()
+	w.enqueue(queue.Job{Pull: other})
 	claim, err := w.queue.Next(t.Context())
 	w.must(err)
 	worker := w.worker()
-	worker.room, err = openRoom(t.TempDir())
+	worker.workDir, err = openWorkDir(t.TempDir())
 	w.must(err)
-	defer worker.room.close()
+	defer worker.workDir.close()
 	worker.work(claim)
 	w.want("before the other is judged", w.says(sha), "completed failure: #1: waiting for the verdict")
 	w.work()
 	w.want("after", w.says(sha), "completed failure: #1: 1 denied")
 }
 
-// TestTwinsAtOnce: of twins that are judged at the same time none is left waiting for the
+// TestSharedHeadAtOnce: of others that are judged at the same time none is left waiting for the
 // other.
-func TestTwinsAtOnce(t *testing.T) {
-	w := newWorld(t)
+func TestSharedHeadAtOnce(t *testing.T) {
+	w := newEnv(t)
 	sha := w.shop.Pull(1).HeadSHA
-	twin := w.twin()
+	other := w.other()
 	w.must(w.shop.SetBase(1, "lenient"))
 	w.must(w.shop.SetBranch("soft", w.shop.Tip("lenient")))
-	w.must(w.shop.SetBase(twin, "soft"))
+	w.must(w.shop.SetBase(other, "soft"))
 	entered, release := w.scanner.hold()
 	stop := w.start()
 	w.pull()
-	w.enqueue(queue.Job{Pull: twin})
+	w.enqueue(queue.Job{Pull: other})
 	<-entered
 	<-entered
 	release()
@@ -101,16 +101,16 @@ func TestTwinsAtOnce(t *testing.T) {
 	}
 }
 
-// TestTwinMoves: a twin that gets another head lets go of the check run at the old one.
-func TestTwinMoves(t *testing.T) {
-	w := newWorld(t)
+// TestSharedHeadMoves: another that gets another head lets go of the check run at the old one.
+func TestSharedHeadMoves(t *testing.T) {
+	w := newEnv(t)
 	sha := w.shop.Pull(1).HeadSHA
 	w.must(w.shop.SetBranch("same", sha))
 	w.must(second(w.shop.Push("lenient", githubtest.Files{"policies/policies.yaml": configMap("no", "policy")})))
-	twin, err := w.shop.OpenPull(githubtest.PullOptions{Head: "same", Base: "lenient"})
+	other, err := w.shop.OpenPull(githubtest.PullOptions{Head: "same", Base: "lenient"})
 	w.must(err)
 	w.pull()
-	w.enqueue(queue.Job{Pull: twin})
+	w.enqueue(queue.Job{Pull: other})
 	w.work()
 	w.want("both", w.says(sha), "completed failure: #1: 1 denied")
 	w.must(second(w.shop.Push("change", githubtest.Files{"app/new.yaml": configMap("new", "fine")})))
@@ -120,10 +120,10 @@ func TestTwinMoves(t *testing.T) {
 	w.want("the one that moved", w.says(w.shop.Pull(1).HeadSHA), "completed success: Nothing to complain about")
 }
 
-// TestTwinOfFork: a pull request of a fork that is not judged does not take the failure of
+// TestSharedHeadOfFork: a pull request of a fork that is not judged does not take the failure of
 // another with its head away, also where GitHub does not name it.
-func TestTwinOfFork(t *testing.T) {
-	w := newWorld(t)
+func TestSharedHeadOfFork(t *testing.T) {
+	w := newEnv(t)
 	w.config.Forks = ForksOff
 	sha := w.shop.Pull(1).HeadSHA
 	w.pull()
@@ -139,15 +139,15 @@ func TestTwinOfFork(t *testing.T) {
 	w.want("check run", w.says(sha), "completed failure: #1: 1 denied")
 }
 
-// TestTwinsInVain: twins that cannot be judged, and twins that are not to be, do not keep
+// TestSharedHeadInVain: others that cannot be judged, and others that are not to be, do not keep
 // each other at work.
-func TestTwinsInVain(t *testing.T) {
+func TestSharedHeadInVain(t *testing.T) {
 	for name, forks := range map[string]bool{"failing": false, "forks": true} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.config.Forks = ForksOff
 			w.scanner.on(func(context.Context, jailed.Request) error { return death() })
-			pulls, title := []int{1, w.twin()}, failedTitle
+			pulls, title := []int{1, w.other()}, failedTitle
 			if forks {
 				fork := w.fork()
 				w.must(fork.SetBranch("same", w.shop.Pull(3).HeadSHA))
@@ -169,9 +169,9 @@ func TestTwinsInVain(t *testing.T) {
 	}
 }
 
-// TestTwinGroup: a pull request of the commit of a merge group does not pass for the group.
-func TestTwinGroup(t *testing.T) {
-	w := newWorld(t)
+// TestSharedHeadGroup: a pull request of the commit of a merge group does not pass for the group.
+func TestSharedHeadGroup(t *testing.T) {
+	w := newEnv(t)
 	g, err := w.shop.AddMergeGroup(1)
 	w.must(err)
 	w.enqueue(queue.Job{Kind: queue.KindGroup, Head: g.HeadSHA, Base: g.BaseSHA, Ref: g.HeadRef})

@@ -17,9 +17,9 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// world is a site that asks a GitHub: octo/shop is private, alice may write to it and
+// env is a site that asks a GitHub: octo/shop is private, alice may write to it and
 // bob read it; octo/open is public; eve is anybody.
-type world struct {
+type env struct {
 	*apiSite
 	hub        *githubtest.Server
 	app        *app.App
@@ -64,14 +64,14 @@ func (c *clock) pass(d time.Duration) {
 	c.more += d
 }
 
-func newWorld(t *testing.T) *world {
+func newEnv(t *testing.T) *env {
 	t.Helper()
 	hub, err := githubtest.New(githubtest.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(hub.Close)
-	w := &world{hub: hub, log: &logBuffer{}, clock: &clock{}}
+	w := &env{hub: hub, log: &logBuffer{}, clock: &clock{}}
 	w.shop = w.repository(t, "shop", true)
 	w.shop.SetRole("alice", "write")
 	w.shop.SetRole("bob", "read")
@@ -91,7 +91,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) repository(t *testing.T, name string, private bool) *githubtest.Repository {
+func (w *env) repository(t *testing.T, name string, private bool) *githubtest.Repository {
 	t.Helper()
 	r, err := w.hub.AddRepository(githubtest.RepositoryOptions{Owner: "octo", Name: name, Private: private, Files: githubtest.Files{"a.yaml": "a: 1\n"}})
 	if err != nil {
@@ -100,7 +100,7 @@ func (w *world) repository(t *testing.T, name string, private bool) *githubtest.
 	return r
 }
 
-func (w *world) newApp(t *testing.T, publicURL string) *app.App {
+func (w *env) newApp(t *testing.T, publicURL string) *app.App {
 	t.Helper()
 	made, err := w.hub.AddApp(githubtest.AppOptions{Callbacks: []string{publicURL + "/login/callback"}})
 	if err != nil {
@@ -120,7 +120,7 @@ func (w *world) newApp(t *testing.T, publicURL string) *app.App {
 
 // as is the site in a browser of a viewer, who logs in from a page, and what they saw
 // then.
-func (w *world) as(login, path string) (*site, answer) {
+func (w *env) as(login, path string) (*site, answer) {
 	w.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -135,7 +135,7 @@ func (w *world) as(login, path string) (*site, answer) {
 }
 
 // noSecrets looks for tokens in what was logged and shown.
-func (w *world) noSecrets(browsers ...*site) {
+func (w *env) noSecrets(browsers ...*site) {
 	w.Helper()
 	shown := w.log.String()
 	for _, s := range browsers {

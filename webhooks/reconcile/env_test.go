@@ -19,8 +19,8 @@ import (
 	"github.com/preadmit/preadmit/webhooks/reconcile"
 )
 
-// world is a GitHub with an App, whose webhooks go to an intake with a real queue.
-type world struct {
+// env is a GitHub with an App, whose webhooks go to an intake with a real queue.
+type env struct {
 	*testing.T
 	clock  *clock
 	github *githubtest.Server
@@ -37,9 +37,9 @@ type world struct {
 	deaf bool
 }
 
-func newWorld(t *testing.T) *world {
+func newEnv(t *testing.T) *env {
 	t.Helper()
-	w := &world{T: t, clock: &clock{}}
+	w := &env{T: t, clock: &clock{}}
 	var err error
 	w.queue, err = queue.Open(t.Context(), queue.Config{Dir: t.TempDir()})
 	w.must(err)
@@ -67,13 +67,13 @@ func newWorld(t *testing.T) *world {
 }
 
 // reconciler is another one, as another replica or the next process has.
-func (w *world) reconciler() *reconcile.Reconciler {
+func (w *env) reconciler() *reconcile.Reconciler {
 	log := slog.New(slog.NewTextHandler(w.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	return reconcile.New(reconcile.Config{Queue: w.queue, App: w.us, Now: w.clock.Now, Log: log})
 }
 
 // door takes deliveries, or does not.
-func (w *world) door() http.Handler {
+func (w *env) door() http.Handler {
 	take := intake.New(intake.Config{
 		Queue: w.queue, Secrets: func() [][]byte { return w.us.WebhookSecrets() }, AppID: func() int64 { return w.us.ID() },
 	})
@@ -100,19 +100,19 @@ func (unheard) WriteHeader(int)                {}
 func (unheard) Write(p []byte) (int, error)    { return len(p), nil }
 func (u *unheard) Unwrap() http.ResponseWriter { return u.ResponseWriter }
 
-func (w *world) answer(down int, deaf bool) {
+func (w *env) answer(down int, deaf bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.down, w.deaf = down, deaf
 }
 
-func (w *world) must(err error) {
+func (w *env) must(err error) {
 	w.Helper()
 	fatal(w.T, err)
 }
 
 // sure gives a value that comes without an error.
-func sure[T any](w *world) func(T, error) T {
+func sure[T any](w *env) func(T, error) T {
 	return func(v T, err error) T {
 		w.Helper()
 		w.must(err)
@@ -130,10 +130,10 @@ func fatal(t *testing.T, err error) {
 // repository is one with a branch to open pull requests from.
 type repository struct {
 	*githubtest.Repository
-	w *world
+	w *env
 }
 
-func (w *world) repository(owner, name string) *repository {
+func (w *env) repository(owner, name string) *repository {
 	w.Helper()
 	r := sure[*githubtest.Repository](w)(w.github.AddRepository(githubtest.RepositoryOptions{Owner: owner, Name: name, Files: githubtest.Files{"a.yaml": "a: 1\n"}}))
 	return &repository{r, w}
@@ -160,7 +160,7 @@ func (r *repository) check(installation int64, pull int, conclusion github.Concl
 }
 
 // install installs the App, and gives the installation's id.
-func (w *world) install(owner string, repositories ...*repository) (*githubtest.Installation, int64) {
+func (w *env) install(owner string, repositories ...*repository) (*githubtest.Installation, int64) {
 	w.Helper()
 	var all []*githubtest.Repository
 	for _, r := range repositories {
@@ -173,7 +173,7 @@ func (w *world) install(owner string, repositories ...*repository) (*githubtest.
 }
 
 // lost has what is done not be heard of, ever.
-func (w *world) lost(do func()) {
+func (w *env) lost(do func()) {
 	w.Helper()
 	w.them.SetWebhook("", w.them.WebhookSecret())
 	defer w.them.SetWebhook(w.url, w.them.WebhookSecret())
@@ -181,7 +181,7 @@ func (w *world) lost(do func()) {
 }
 
 // again are the events that were delivered once more.
-func (w *world) again() []string {
+func (w *env) again() []string {
 	w.github.Settle()
 	var out []string
 	for _, d := range w.them.Deliveries() {
@@ -193,7 +193,7 @@ func (w *world) again() []string {
 }
 
 // asked counts requests to GitHub whose path ends so since Forget.
-func (w *world) asked(method, path string) int {
+func (w *env) asked(method, path string) int {
 	n := 0
 	for _, r := range w.github.Requests() {
 		if r.Method == method && strings.HasSuffix(r.Path, path) {
@@ -204,7 +204,7 @@ func (w *world) asked(method, path string) int {
 }
 
 // pending are the scans that wait, "reason name#number", sorted.
-func (w *world) pending() []string {
+func (w *env) pending() []string {
 	var out []string
 	for _, s := range w.queue.Scans(queue.ScanFilter{States: []queue.State{queue.Queued}}) {
 		out = append(out, s.Reason+" "+s.Repo+"#"+string(rune('0'+s.Pull)))
@@ -214,7 +214,7 @@ func (w *world) pending() []string {
 }
 
 // claim takes the next job.
-func (w *world) claim() *queue.Claim {
+func (w *env) claim() *queue.Claim {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), 20*time.Second)
 	w.Cleanup(cancel)

@@ -34,10 +34,10 @@ func configMap(name, key string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: shop}\ndata:\n  %s: \"1\"\n", name, key)
 }
 
-// world is a GitHub with the repository octo/shop, the App installed there, a queue, and
+// env is a GitHub with the repository octo/shop, the App installed there, a queue, and
 // a worker with the jailed scanner. Main denies what says deny; the pull request 1 brings
 // one object that is denied.
-type world struct {
+type env struct {
 	t         *testing.T
 	hub       *githubtest.Server
 	shop      *githubtest.Repository
@@ -54,10 +54,10 @@ type world struct {
 	wire *wire
 }
 
-func newWorld(t *testing.T) *world {
+func newEnv(t *testing.T) *env {
 	t.Helper()
 	t.Parallel() // most of a test is waiting for disks and processes
-	w := &world{t: t, log: &lockedBuffer{}, wire: &wire{}}
+	w := &env{t: t, log: &lockedBuffer{}, wire: &wire{}}
 	hub, err := githubtest.New(githubtest.Config{})
 	w.must(err)
 	w.hub = hub
@@ -92,7 +92,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) openQueue() {
+func (w *env) openQueue() {
 	w.t.Helper()
 	q, err := queue.Open(w.t.Context(), w.queueConf)
 	w.must(err)
@@ -100,7 +100,7 @@ func (w *world) openQueue() {
 	w.t.Cleanup(func() { _ = q.Close(context.Background()) }) // it may be closed already
 }
 
-func (w *world) must(err error) {
+func (w *env) must(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
@@ -111,7 +111,7 @@ func second[T any](_ T, err error) error { return err }
 
 // look holds at the end of a test what holds of every test: GitHub had nothing to
 // complain about, and no secret is anywhere but in requests for it.
-func (w *world) look() {
+func (w *env) look() {
 	for _, p := range w.hub.Problems() {
 		w.t.Errorf("GitHub's description or limits: %s", p)
 	}
@@ -135,26 +135,26 @@ func (w *world) look() {
 	}
 }
 
-// worker is one with the world's configuration.
-func (w *world) worker() *Worker {
+// worker is one with the test's configuration.
+func (w *env) worker() *Worker {
 	c := w.config
 	c.Queue = w.queue
 	return New(c)
 }
 
 // task is one of a job that nobody claimed, for parts of the work.
-func (w *world) task(j queue.Job) *task {
+func (w *env) task(j queue.Job) *task {
 	w.t.Helper()
 	worker := w.worker()
-	room, err := openRoom(w.t.TempDir())
+	dir, err := openWorkDir(w.t.TempDir())
 	w.must(err)
-	w.t.Cleanup(room.close)
-	worker.room = room
+	w.t.Cleanup(dir.close)
+	worker.workDir = dir
 	return worker.newTask(&queue.Claim{Job: j, Attempt: 1})
 }
 
 // start runs a worker; stop ends it and waits.
-func (w *world) start() (stop func()) {
+func (w *env) start() (stop func()) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
 	done := make(chan error, 1)
@@ -174,7 +174,7 @@ func (w *world) start() (stop func()) {
 }
 
 // work runs a worker until there is nothing left to do.
-func (w *world) work() {
+func (w *env) work() {
 	w.t.Helper()
 	stop := w.start()
 	w.idle()
@@ -182,7 +182,7 @@ func (w *world) work() {
 }
 
 // idle waits until there is nothing left to do.
-func (w *world) idle() {
+func (w *env) idle() {
 	w.t.Helper()
 	w.until("the queue is empty", func() bool {
 		s, err := w.queue.Stats(w.t.Context())
@@ -191,7 +191,7 @@ func (w *world) idle() {
 	})
 }
 
-func (w *world) until(what string, done func() bool) {
+func (w *env) until(what string, done func() bool) {
 	w.t.Helper()
 	for deadline := time.Now().Add(90 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -200,15 +200,15 @@ func (w *world) until(what string, done func() bool) {
 	}
 }
 
-// job is one of the world's repository.
-func (w *world) job(j queue.Job) queue.Job {
+// job is one of the test's repository.
+func (w *env) job(j queue.Job) queue.Job {
 	j.Installation, j.Repository, j.Owner, j.Repo = w.installation, w.shop.ID(), "octo", "shop"
 	j.Kind = cmp.Or(j.Kind, queue.KindPull)
 	return j
 }
 
 // enqueue gives the job a worker.
-func (w *world) enqueue(j queue.Job) queue.Job {
+func (w *env) enqueue(j queue.Job) queue.Job {
 	w.t.Helper()
 	j, _, err := w.queue.Enqueue(w.t.Context(), w.job(j))
 	w.must(err)
@@ -216,13 +216,13 @@ func (w *world) enqueue(j queue.Job) queue.Job {
 }
 
 // pull enqueues pull request 1, as an event does.
-func (w *world) pull() queue.Job {
+func (w *env) pull() queue.Job {
 	w.t.Helper()
 	return w.enqueue(queue.Job{Pull: 1, Head: w.shop.Pull(1).HeadSHA, Reason: "test"})
 }
 
 // record is a job's scan record.
-func (w *world) record(id string) queue.Scan {
+func (w *env) record(id string) queue.Scan {
 	w.t.Helper()
 	s, err := w.queue.Scan(w.t.Context(), id)
 	w.must(err)
@@ -230,14 +230,14 @@ func (w *world) record(id string) queue.Scan {
 }
 
 // state is a record's state and conclusion.
-func (w *world) state(id string) string {
+func (w *env) state(id string) string {
 	w.t.Helper()
 	s := w.record(id)
 	return string(s.State) + " " + s.Conclusion
 }
 
 // want compares what is, with a name.
-func (w *world) want(what string, got, want any) {
+func (w *env) want(what string, got, want any) {
 	w.t.Helper()
 	if g, x := fmt.Sprint(got), fmt.Sprint(want); g != x {
 		w.t.Errorf("%s: %s, want %s", what, g, x)
@@ -245,7 +245,7 @@ func (w *world) want(what string, got, want any) {
 }
 
 // checks are the check runs of a commit, as "status conclusion: title".
-func (w *world) checks(sha string) []string {
+func (w *env) checks(sha string) []string {
 	out := []string{}
 	for _, r := range w.hub.CheckRuns() {
 		if r.HeadSHA == sha {
@@ -256,7 +256,7 @@ func (w *world) checks(sha string) []string {
 }
 
 // comments are the first words of comments of a pull request.
-func (w *world) comments(pull int) []string {
+func (w *env) comments(pull int) []string {
 	out := []string{}
 	for _, c := range w.hub.Comments() {
 		if c.Pull == pull {

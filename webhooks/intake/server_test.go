@@ -25,17 +25,17 @@ const (
 	ourApp = 29310
 )
 
-// door is the handler behind a server on loopback.
-type door struct {
+// server is the handler behind a server on loopback.
+type server struct {
 	*httptest.Server
 	t     testing.TB
 	queue *spy
 }
 
-// open gives a door to a queue; change may change how it is configured.
-func open(t testing.TB, q Queue, change ...func(*Config)) *door {
+// open returns a server for a queue; change may change how it is configured.
+func open(t testing.TB, q Queue, change ...func(*Config)) *server {
 	t.Helper()
-	d := &door{t: t, queue: &spy{next: q, seen: map[string]bool{}}}
+	d := &server{t: t, queue: &spy{next: q, seen: map[string]bool{}}}
 	config := Config{
 		Queue: d.queue, Secrets: func() [][]byte { return [][]byte{[]byte(secret)} }, AppID: func() int64 { return ourApp },
 	}
@@ -48,7 +48,7 @@ func open(t testing.TB, q Queue, change ...func(*Config)) *door {
 }
 
 // request is a delivery as GitHub makes it.
-func (d *door) request(event, guid string, body []byte) *http.Request {
+func (d *server) request(event, guid string, body []byte) *http.Request {
 	d.t.Helper()
 	r, err := http.NewRequest(http.MethodPost, d.URL, bytes.NewReader(body))
 	if err != nil {
@@ -62,7 +62,7 @@ func (d *door) request(event, guid string, body []byte) *http.Request {
 }
 
 // send sends a request and gives the status and the text of the answer.
-func (d *door) send(r *http.Request) (int, string) {
+func (d *server) send(r *http.Request) (int, string) {
 	d.t.Helper()
 	answer, err := d.Client().Do(r)
 	if err != nil {
@@ -80,7 +80,7 @@ func (d *door) send(r *http.Request) (int, string) {
 }
 
 // deliver sends a new delivery.
-func (d *door) deliver(event string, body []byte) (int, string) {
+func (d *server) deliver(event string, body []byte) (int, string) {
 	d.t.Helper()
 	return d.send(d.request(event, uuid.NewString(), body))
 }

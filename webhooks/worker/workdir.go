@@ -9,39 +9,39 @@ import (
 	"syscall"
 )
 
-// roomPrefix begins the names of processes' directories.
-const roomPrefix = "preadmit-work-"
+// workDirPrefix begins the names of processes' directories.
+const workDirPrefix = "preadmit-work-"
 
-// room is a directory of this process for fetched repositories. The lock on it is how
+// workDir is a directory of this process for fetched repositories. The lock on it is how
 // others know that it is in use.
-type room struct {
+type workDir struct {
 	dir  string
 	lock *os.File
 }
 
-// openRoom makes a directory below parent, and removes those of processes that ended.
-func openRoom(parent string) (*room, error) {
+// openWorkDir makes a directory below parent, and removes those of processes that ended.
+func openWorkDir(parent string) (*workDir, error) {
 	if parent == "" {
 		parent = os.TempDir()
 	}
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return nil, err
 	}
-	if err := sweepRooms(parent); err != nil {
+	if err := sweepWorkDirs(parent); err != nil {
 		return nil, err
 	}
 	for try := 1; ; try++ {
-		r, err := newRoom(parent)
+		r, err := newWorkDir(parent)
 		if err == nil || try == 5 {
 			return r, err
 		}
 	}
 }
 
-// newRoom makes a directory and locks it. Between the two another process may take it
+// newWorkDir makes a directory and locks it. Between the two another process may take it
 // for one that nobody holds.
-func newRoom(parent string) (*room, error) {
-	dir, err := os.MkdirTemp(parent, roomPrefix)
+func newWorkDir(parent string) (*workDir, error) {
+	dir, err := os.MkdirTemp(parent, workDirPrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func newRoom(parent string) (*room, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	return &room{dir, lock}, nil
+	return &workDir{dir, lock}, nil
 }
 
 // lockDir locks a directory. The system unlocks it when the process ends, in whatever
@@ -68,15 +68,15 @@ func lockDir(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// sweepRooms removes directories that nobody holds. One that cannot be removed, as that
+// sweepWorkDirs removes directories that nobody holds. One that cannot be removed, as that
 // of another user, stays.
-func sweepRooms(parent string) error {
+func sweepWorkDirs(parent string) error {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if !e.IsDir() || !strings.HasPrefix(e.Name(), roomPrefix) {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), workDirPrefix) {
 			continue
 		}
 		dir := filepath.Join(parent, e.Name())
@@ -91,9 +91,9 @@ func sweepRooms(parent string) error {
 }
 
 // take makes a directory for one job.
-func (r *room) take() (string, error) { return os.MkdirTemp(r.dir, "job-*") }
+func (r *workDir) take() (string, error) { return os.MkdirTemp(r.dir, "job-*") }
 
-func (r *room) close() {
+func (r *workDir) close() {
 	_ = os.RemoveAll(r.dir) // the next process tries again
 	_ = r.lock.Close()
 }

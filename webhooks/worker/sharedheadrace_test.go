@@ -11,25 +11,25 @@ import (
 
 // pair opens one more pull request of the head of pull request 1. Both go into branches of
 // their own without policies, and are judged.
-func (w *world) pair() (twin int) {
+func (w *env) pair() (other int) {
 	w.t.Helper()
-	twin = w.twin()
+	other = w.other()
 	w.must(w.shop.SetBranch("strict", w.shop.Tip("lenient")))
 	w.must(w.shop.SetBase(1, "strict"))
-	for _, n := range []int{1, twin} {
+	for _, n := range []int{1, other} {
 		w.enqueue(queue.Job{Pull: n})
 		w.work()
 	}
-	return twin
+	return other
 }
 
-// TestTwinOvertaken: a verdict that changes while a twin, which read the one before it, is
+// TestSharedHeadOvertaken: a verdict that changes while another, which read the one before it, is
 // about to publish is not lost to that: both are judged again at once, as "Re-run all
 // checks" asks for.
-func TestTwinOvertaken(t *testing.T) {
-	w := newWorld(t)
+func TestSharedHeadOvertaken(t *testing.T) {
+	w := newEnv(t)
 	sha := w.shop.Pull(1).HeadSHA
-	twin := w.pair()
+	other := w.pair()
 	w.want("before", w.checks(sha)[0][:len("completed success")], "completed success")
 	w.must(second(w.shop.Push("strict", githubtest.Files{"policies/policies.yaml": policies})))
 
@@ -46,8 +46,8 @@ func TestTwinOvertaken(t *testing.T) {
 		return http.DefaultTransport.RoundTrip(req)
 	})
 	stop := w.start()
-	w.enqueue(queue.Job{Pull: twin, Fresh: true})
-	<-held // the twin says that both pass
+	w.enqueue(queue.Job{Pull: other, Fresh: true})
+	<-held // the other says that both pass
 	job := w.enqueue(queue.Job{Pull: 1, Fresh: true})
 	w.until("the other is judged", func() bool { return w.record(job.ID).State == queue.Completed })
 	close(release)
@@ -57,18 +57,18 @@ func TestTwinOvertaken(t *testing.T) {
 	w.want("check run", w.says(sha), "completed failure: #1: 1 denied")
 }
 
-// TestTwinLeftBehind: that a pull request got another head is told to those that stay, also
+// TestSharedHeadLeftBehind: that a pull request got another head is told to those that stay, also
 // when the first job that finds it is superseded before it can.
-func TestTwinLeftBehind(t *testing.T) {
-	w := newWorld(t)
+func TestSharedHeadLeftBehind(t *testing.T) {
+	w := newEnv(t)
 	sha := w.shop.Pull(1).HeadSHA
 	w.must(w.shop.SetBranch("same", sha))
 	w.must(second(w.shop.Push("lenient", githubtest.Files{"policies/policies.yaml": configMap("no", "policy")})))
-	twin, err := w.shop.OpenPull(githubtest.PullOptions{Head: "same", Base: "lenient"})
+	other, err := w.shop.OpenPull(githubtest.PullOptions{Head: "same", Base: "lenient"})
 	w.must(err)
 	w.pull()
 	w.work()
-	w.enqueue(queue.Job{Pull: twin})
+	w.enqueue(queue.Job{Pull: other})
 	w.work()
 	w.want("both", w.says(sha), "completed failure: #1: 1 denied")
 	w.must(second(w.shop.Push("change", githubtest.Files{"app/new.yaml": configMap("new", "fine")})))
