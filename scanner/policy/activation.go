@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -28,6 +30,10 @@ type activation struct {
 	// values are the variables' values, made when first asked for.
 	values *lazy.MapValue
 
+	// ctx ends loops when it is done.
+	ctx context.Context
+	// workload is what the group has done beyond its cost.
+	workload workload
 	// meter counts the cost of all that is evaluated in a scan.
 	meter *atomic.Int64
 	// cost of the variables evaluated since it was last taken.
@@ -95,7 +101,7 @@ func (a *activation) evaluateVariable(v variable) ref.Val {
 		return types.NewErr("variable %q reads itself", v.name)
 	}
 	a.pending = append(a.pending, v.name)
-	value, details, err := v.result.Program.Eval(a)
+	value, details, err := v.result.Program.ContextEval(a.ctx, a)
 	a.pending = a.pending[:len(a.pending)-1]
 	if details == nil {
 		return types.NewErr("unable to get evaluation details of variable %q", v.name)
@@ -151,6 +157,9 @@ func (a *activation) evaluateAll(programs []plugincel.CompilationResult, budget 
 		before := budget
 		results[i], budget, err = a.evaluate(program, budget)
 		a.meter.Add(before - max(budget, 0))
+		if a.workload.excess != "" {
+			return nil, -1, errors.New(a.workload.excess)
+		}
 		if err != nil {
 			return nil, -1, err
 		}
@@ -167,7 +176,7 @@ func (a *activation) evaluate(program plugincel.CompilationResult, budget int64)
 		r.err = &apiservercel.Error{Type: apiservercel.ErrorTypeInvalid, Detail: fmt.Sprintf("compilation error: %v", program.Error), Cause: program.Error}
 		return r, budget, nil
 	}
-	value, details, err := program.Program.Eval(a)
+	value, details, err := program.Program.ContextEval(a.ctx, a)
 	cost := a.variableCost
 	a.variableCost = 0
 	if cost > budget {

@@ -66,7 +66,7 @@ func exempt() map[schema.GroupResource]bool {
 
 // Evaluate judges a request.
 func (e *Engine) Evaluate(ctx context.Context, req *admission.Request) Outcome {
-	d := e.dispatch(req)
+	d := e.dispatch(ctx, req)
 	if e.exempt[req.GetResource().GroupResource()] {
 		return d.outcome
 	}
@@ -81,6 +81,7 @@ func (e *Engine) Evaluate(ctx context.Context, req *admission.Request) Outcome {
 
 // dispatch is the judging of one request (the server's validating dispatcher).
 type dispatch struct {
+	ctx         context.Context // of Evaluate
 	engine      *Engine
 	request     *admission.Request
 	authorizers authorizers
@@ -90,9 +91,9 @@ type dispatch struct {
 	lives    *home
 }
 
-func (e *Engine) dispatch(req *admission.Request) *dispatch {
+func (e *Engine) dispatch(ctx context.Context, req *admission.Request) *dispatch {
 	a, known := e.cluster.Authorizer()
-	return &dispatch{engine: e, request: req, authorizers: authorizers{
+	return &dispatch{ctx: ctx, engine: e, request: req, authorizers: authorizers{
 		request: req, answers: authorizer.NewCachingAuthorizer(a), known: known,
 	}}
 }

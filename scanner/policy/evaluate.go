@@ -115,6 +115,7 @@ func at(results []result, i int) *result {
 // activation binds the variables for a group of expressions.
 func (e *evaluation) activation(withAuthorizer bool, resource schema.GroupVersionResource, namespace func() any) *activation {
 	a := &activation{
+		ctx:     e.ctx,
 		request: e.requestVariable(e.version, resource), namespace: namespace,
 		variables: e.compiled.variables, meter: &e.engine.compiler.spent,
 	}
@@ -155,13 +156,17 @@ func (d *dispatch) requestVariable(v *admission.Version, resource schema.GroupVe
 	return content
 }
 
-// noteReads: reading what is not known makes the verdict unknown.
+// noteReads makes the verdict unknown when what is not known was read, or when the
+// evaluation was ended by a limit that no server has.
 func (e *evaluation) noteReads(a *activation) {
 	if a.readNamespace && e.home().assumed {
 		e.why = append(e.why, fmt.Sprintf("the policy reads namespaceObject, but nothing defines namespace %q; add it to the repository or give it with --context", e.request.GetNamespace()))
 	}
 	if a.readAuthorizer && !e.authorizers.known {
 		e.why = append(e.why, "the policy asks the authorizer, but the cluster state has no RBAC objects; give them with --context")
+	}
+	if a.workload.excess != "" {
+		e.why = append(e.why, a.workload.excess)
 	}
 	if a.circular != "" {
 		e.why = append(e.why, fmt.Sprintf("variable %s is declared more than once and reads itself, which ends an API server", a.circular))
@@ -216,7 +221,7 @@ func (e *evaluation) messages(results []result, budget int64) ([]result, error) 
 	}
 	a := e.activation(false, e.resource, e.home().object)
 	messages, _, err := a.evaluateAll(e.compiled.messages, budget)
-	if failed {
+	if failed || a.workload.excess != "" {
 		e.noteReads(a)
 	}
 	return messages, err

@@ -36,7 +36,7 @@ const maxReadings = 20
 // judged the request: of its object, oldObject, params, request, namespaceObject
 // and variables. There are at most 20; more tells that some are left out. Without
 // an expression there are none.
-func (e *Engine) Explain(_ context.Context, req *admission.Request, d *Decision) (readings []Reading, more bool, err error) {
+func (e *Engine) Explain(ctx context.Context, req *admission.Request, d *Decision) (readings []Reading, more bool, err error) {
 	if d.Expression == "" || d.Binding == nil {
 		return nil, false, nil
 	}
@@ -44,7 +44,7 @@ func (e *Engine) Explain(_ context.Context, req *admission.Request, d *Decision)
 	if err != nil {
 		return nil, false, err
 	}
-	roots, err := e.rootsOf(req, d)
+	roots, err := e.rootsOf(ctx, req, d)
 	if err != nil {
 		return nil, false, err
 	}
@@ -96,7 +96,7 @@ type roots struct {
 }
 
 // rootsOf makes the variables of a decision's evaluation again.
-func (e *Engine) rootsOf(req *admission.Request, d *Decision) (*roots, error) {
+func (e *Engine) rootsOf(ctx context.Context, req *admission.Request, d *Decision) (*roots, error) {
 	m := e.matcher.policy(req, d.Policy)
 	if m.err != nil {
 		return nil, m.err
@@ -105,7 +105,7 @@ func (e *Engine) rootsOf(req *admission.Request, d *Decision) (*roots, error) {
 	if err != nil {
 		return nil, err
 	}
-	again := e.dispatch(req)
+	again := e.dispatch(ctx, req)
 	if err := again.home().err; err != nil {
 		return nil, err
 	}

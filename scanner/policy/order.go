@@ -17,10 +17,14 @@ import (
 
 // orderedEnvironment is the API server's CEL environment, in which loops go
 // through maps in the order of their keys. A server leaves the order to chance;
-// here equal requests get equal messages.
+// here equal requests get equal messages. What a call may do is limited; see limits.go.
 func orderedEnvironment() (*environment.EnvSet, error) {
 	base := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
 	env, err := base.Env(environment.StoredExpressions)
+	if err != nil {
+		return nil, err
+	}
+	limits, err := limited(env)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +32,8 @@ func orderedEnvironment() (*environment.EnvSet, error) {
 	return base.Extend(environment.VersionedOptions{
 		IntroducedVersion: version.MajorMinor(1, 0),
 		// What types of Kubernetes are declared on top takes its adapter from the provider.
-		EnvOptions: []celgo.EnvOption{celgo.CustomTypeProvider(values), celgo.CustomTypeAdapter(values)},
+		EnvOptions:     []celgo.EnvOption{celgo.CustomTypeProvider(values), celgo.CustomTypeAdapter(values)},
+		ProgramOptions: []celgo.ProgramOption{limits},
 	})
 }
 

@@ -83,7 +83,7 @@ func (e *evaluation) allHold() bool {
 	}
 	s.tried.Add(1)
 	a := e.activation(true, e.resource, e.home().object)
-	value, details, err := program.Eval(a)
+	value, details, err := program.ContextEval(a.ctx, a)
 	if details == nil || details.ActualCost() == nil {
 		return false
 	}
