@@ -36,6 +36,10 @@ type Input struct {
 	// may end the process learns which root did. The tree is "base", "head" or the Name of
 	// an Extra. It may be called from several goroutines.
 	Rendering func(root, tree string) (done func())
+	// Judging, when set, is called when the requests about an object begin to be judged,
+	// with its operation and name, and what it returns when that is over. It may be
+	// called from several goroutines.
+	Judging func(request string) (done func())
 	// Refused are paths of roots that are not rendered, each with the reason. What they
 	// hold is not known, so the scan is incomplete and never passes.
 	Refused map[string]string

@@ -128,6 +128,7 @@ func (s *scan) judge(ctx context.Context) (outcome, error) {
 		reviews = append(reviews, s.reviews(ctx, target.NewServers(t, s.compiler), &all)...)
 	}
 	err := s.work.Each(ctx, "judge", len(reviews), func(ctx context.Context, i int) error {
+		defer s.judging(reviews[i])()
 		if err := reviews[i].run(ctx); err != nil {
 			return err
 		}
@@ -147,6 +148,14 @@ func (s *scan) judge(ctx context.Context) (outcome, error) {
 	parts, err := s.ledger.Parts(ctx, s.targets)
 	all.refused(parts)
 	return all, err
+}
+
+// judging calls Input.Judging about a review.
+func (s *scan) judging(r *review) (done func()) {
+	if s.in.Judging == nil {
+		return func() {}
+	}
+	return s.in.Judging(fmt.Sprintf("%s %s", r.Operation(), r.Key))
 }
 
 // locate finds the lines of findings and of what was not judged.

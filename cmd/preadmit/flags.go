@@ -56,6 +56,7 @@ type scanFlags struct {
 	color                choice
 	config               string
 	cache                cacheFlags
+	limits               scanLimits
 	verbose, quiet       bool
 	// given reports whether a flag is on the command line.
 	given func(name string) bool
@@ -70,6 +71,7 @@ func newScanFlags() *scanFlags {
 		format:         choice{value: "text", known: format.Formats()},
 		loadRestrictor: choice{value: config.LoadRestrictors()[0], known: config.LoadRestrictors()},
 		color:          choice{value: "auto", known: []string{"auto", "always", "never"}},
+		limits:         newScanLimits(),
 	}
 }
 
@@ -102,6 +104,7 @@ func (f *scanFlags) registerJudging(cmd *cobra.Command) {
 	flags.VarP(&f.outputs, "output", "o", "also write the report to a file, `[FORMAT=]FILE`; - is stdout (repeatable)")
 	flags.Var(&f.color, "color", "`WHEN` to colour text: auto, always or never")
 	f.cache.register(flags)
+	f.limits.register(flags)
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say more: what was compared, audit notes, timings")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "say less: no progress, only denials and the summary")
 	for _, c := range []struct {
@@ -138,6 +141,9 @@ func (f *scanFlags) check() error {
 		return usagef("--as is empty: give a user name")
 	case f.verbose && f.quiet:
 		return usagef("-v and -q contradict each other")
+	}
+	if err := f.limits.check(); err != nil {
+		return err
 	}
 	for _, glob := range f.roots.values {
 		if err := config.CheckGlob(glob); err != nil {

@@ -112,15 +112,23 @@ func judge(ctx context.Context, p Process, f *scanFlags, change *change, extras 
 	defer closeCache(p.Stderr, cache)
 	f.explain(p.Stderr, change)
 	progress := newProgress(p, f.quiet)
-	result, err := scanner.Scan(ctx, scanner.Input{
-		Base:     change.base,
-		Head:     change.head,
-		Config:   cfg,
-		Extra:    extras,
-		Render:   renderOptions(p, cfg.LoadRestrictor, cache),
-		Version:  ownVersion(),
-		Diff:     f.diffLimits(),
-		Progress: progress.update,
+	doing := newActivity()
+	result, err := f.limits.run(ctx, doing, func(ctx context.Context) (*report.Report, error) {
+		return scanner.Scan(ctx, scanner.Input{
+			Base:    change.base,
+			Head:    change.head,
+			Config:  cfg,
+			Extra:   extras,
+			Render:  renderOptions(p, cfg.LoadRestrictor, cache),
+			Version: ownVersion(),
+			Diff:    f.diffLimits(),
+			Progress: func(stage string, done, total int) {
+				doing.update(stage, done, total)
+				progress.update(stage, done, total)
+			},
+			Rendering: doing.rendering,
+			Judging:   func(request string) func() { return doing.begin(request) },
+		})
 	})
 	progress.erase()
 	if err != nil {
@@ -141,6 +149,8 @@ func scanError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Canceled
+	case errors.As(err, new(*exitError)):
+		return err
 	case errors.As(err, &input):
 		return usagef("%w", err)
 	}

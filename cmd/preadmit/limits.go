@@ -1,0 +1,192 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"runtime"
+	"runtime/metrics"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/preadmit/preadmit/report"
+)
+
+// scanLimits bound what a scan may take. Zero is no limit.
+type scanLimits struct {
+	timeout time.Duration
+	memory  int64 // MiB of live heap
+
+	// heap returns the bytes of the heap that are in use; nil for the process's own.
+	heap func() uint64
+}
+
+const (
+	defaultTimeout = 10 * time.Minute
+	defaultMemory  = 4096
+	// sampleEvery is how often memory is looked at.
+	sampleEvery = 50 * time.Millisecond
+	// endWithin is how long a scan that is told to end may take. What cannot be
+	// interrupted - kustomize, Kubernetes' validation - is left behind: the process ends.
+	endWithin = time.Second
+)
+
+func newScanLimits() scanLimits {
+	return scanLimits{timeout: defaultTimeout, memory: defaultMemory}
+}
+
+func (l *scanLimits) register(flags *pflag.FlagSet) {
+	flags.DurationVar(&l.timeout, "timeout", l.timeout, "end a scan that takes longer than this `DURATION` with exit code 3; 0 for no limit")
+	flags.Int64Var(&l.memory, "memory-limit", l.memory, "end a scan that needs more than this many `MIB` of memory with exit code 3; 0 for no limit")
+}
+
+func (l *scanLimits) check() error {
+	switch {
+	case l.timeout < 0:
+		return usagef("--timeout is negative: give a duration like 10m, or 0 for no limit")
+	case l.memory < 0:
+		return usagef("--memory-limit is negative: give a number of MiB, or 0 for no limit")
+	}
+	return nil
+}
+
+// run runs a scan within the limits. doing says what a scan that exceeds one was doing.
+func (l *scanLimits) run(ctx context.Context, doing *activity, scan func(context.Context) (*report.Report, error)) (*report.Report, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	exceeded := l.watch(ctx)
+	type result struct {
+		report *report.Report
+		err    error
+	}
+	done, crashed := make(chan result, 1), make(chan any, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				crashed <- p
+			}
+		}()
+		r, err := scan(ctx)
+		done <- result{r, err}
+	}()
+	select {
+	case r := <-done:
+		return r.report, r.err
+	case p := <-crashed:
+		panic(p)
+	case limit := <-exceeded:
+		was := doing.String()
+		cancel()
+		select {
+		case <-done:
+		case <-crashed:
+		case <-time.After(endWithin):
+		}
+		return nil, &exitError{code: exitIncomplete, err: fmt.Errorf("scan: stopped while %s: it took more than %s. Nothing is known of what was not judged", was, limit)}
+	}
+}
+
+// watch returns a channel that is told which limit is exceeded, if one is.
+func (l *scanLimits) watch(ctx context.Context) <-chan string {
+	exceeded := make(chan string, 1)
+	go func() {
+		var timeout <-chan time.Time
+		if l.timeout > 0 {
+			timer := time.NewTimer(l.timeout)
+			defer timer.Stop()
+			timeout = timer.C
+		}
+		samples := time.NewTicker(sampleEvery)
+		defer samples.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-timeout:
+				exceeded <- fmt.Sprintf("the %s of --timeout", l.timeout)
+				return
+			case <-samples.C:
+				if l.outOfMemory() {
+					exceeded <- fmt.Sprintf("the %d MiB of --memory-limit", l.memory)
+					return
+				}
+			}
+		}
+	}()
+	return exceeded
+}
+
+// outOfMemory reports whether more memory is in use than allowed, garbage aside.
+func (l *scanLimits) outOfMemory() bool {
+	limit, heap := uint64(l.memory)<<20, l.heap
+	if heap == nil {
+		heap = heapInUse
+	}
+	if l.memory == 0 || heap() <= limit {
+		return false
+	}
+	runtime.GC()
+	return heap() > limit
+}
+
+// heapInUse is the memory of objects that are in use or not yet collected.
+func heapInUse() uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// activity is what a scan is doing.
+type activity struct {
+	mu      sync.Mutex
+	stage   string
+	current map[string]int
+}
+
+func newActivity() *activity { return &activity{stage: "starting", current: map[string]int{}} }
+
+// stages are the stages of a scan as messages name them.
+var stages = map[string]string{
+	"discover": "finding roots", "render": "rendering", "judge": "judging", "locate": "locating what was found", "prove": "proving locations",
+}
+
+// update is scanner.Input.Progress.
+func (a *activity) update(stage string, done, total int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.stage = fmt.Sprintf("%s (%d of %d done)", cmp.Or(stages[stage], stage), done, total)
+}
+
+// rendering is scanner.Input.Rendering.
+func (a *activity) rendering(root, tree string) (done func()) {
+	return a.begin("root " + root + " of the " + tree)
+}
+
+// begin records that something is being worked on, until done is called.
+func (a *activity) begin(what string) (done func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.current[what]++
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.current[what]--; a.current[what] == 0 {
+			delete(a.current, what)
+		}
+	}
+}
+
+// String names the stage, and what is worked on.
+func (a *activity) String() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	text := a.stage
+	for i, what := range slices.Sorted(maps.Keys(a.current)) {
+		text += map[bool]string{true: ": ", false: ", "}[i == 0] + what
+	}
+	return text
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/preadmit/preadmit/report"
+)
+
+// TestScanLimits: a scan that takes too long, or too much, ends with exit code 3 and what
+// it was doing, whether or not it can be interrupted.
+func TestScanLimits(t *testing.T) {
+	forever := make(chan struct{})
+	t.Cleanup(func() { close(forever) })
+	for name, test := range map[string]struct {
+		limits scanLimits
+		scan   func(context.Context) (*report.Report, error)
+		want   string // of the error, empty for none
+	}{
+		"in time": {
+			scanLimits{timeout: time.Hour, memory: 100, heap: func() uint64 { return 100 << 20 }},
+			func(context.Context) (*report.Report, error) { return &report.Report{}, nil }, "",
+		},
+		"no limits": {
+			scanLimits{heap: func() uint64 { return 1 << 62 }},
+			func(context.Context) (*report.Report, error) {
+				time.Sleep(2 * sampleEvery)
+				return &report.Report{}, nil
+			}, "",
+		},
+		"too long": {
+			scanLimits{timeout: time.Nanosecond},
+			func(ctx context.Context) (*report.Report, error) { <-ctx.Done(); return nil, ctx.Err() },
+			"stopped while judging (1 of 2 done): CREATE ConfigMap default/a: it took more than the 1ns of --timeout",
+		},
+		"too long, cannot be interrupted": {
+			scanLimits{timeout: time.Nanosecond},
+			func(context.Context) (*report.Report, error) { <-forever; return nil, nil },
+			"it took more than the 1ns of --timeout",
+		},
+		"too much": {
+			scanLimits{memory: 100, heap: func() uint64 { return 101 << 20 }},
+			func(ctx context.Context) (*report.Report, error) { <-ctx.Done(); return nil, ctx.Err() },
+			"it took more than the 100 MiB of --memory-limit",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			doing := newActivity()
+			doing.update("judge", 1, 2)
+			doing.begin("UPDATE ConfigMap default/b")()
+			doing.begin("CREATE ConfigMap default/a")
+			r, err := test.limits.run(t.Context(), doing, test.scan)
+			exit := new(exitError)
+			switch {
+			case test.want == "" && (err != nil || r == nil):
+				t.Errorf("got %v, %v", r, err)
+			case test.want != "" && (!errors.As(err, &exit) || exit.code != exitIncomplete || !strings.Contains(err.Error(), test.want)):
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
