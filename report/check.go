@@ -8,7 +8,7 @@ import (
 // maxLine bounds lines and columns, so that sums of them stay numbers.
 const maxLine = 1 << 30
 
-// check tells what of a decoded report is not one of the values its type allows.
+// check reports what of a decoded report is not one of the values its type allows.
 func check(r *Report) error {
 	for i := range r.Findings {
 		if err := checkFinding(&r.Findings[i]); err != nil {
@@ -134,7 +134,7 @@ func oneOf[T ~string](field string, got T, want ...T) error {
 	return fmt.Errorf("%s: %q is none of %q", field, got, want)
 }
 
-// checkChanges tells what of decoded changes is not one of the values they may have.
+// checkChanges reports what of decoded changes is not one of the values they may have.
 func checkChanges(c *Changes) error {
 	if c == nil {
 		return nil

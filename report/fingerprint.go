@@ -13,7 +13,7 @@ const fingerprintLength = 32
 
 // identity is what makes a finding the same finding in another scan. Lines are no
 // part of it, nor is a message a policy words, which may quote values; what no
-// policy says is told apart by its message only.
+// policy says differs by its message only.
 type identity struct {
 	Root      string
 	Operation string
@@ -27,7 +27,7 @@ type identity struct {
 	Param      *ParamRef
 	Validation *int
 	Message    string
-	// Repeat tells apart findings that agree in all of the above.
+	// Repeat distinguishes findings that agree in all of the above.
 	Repeat int
 }
 

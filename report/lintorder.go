@@ -28,7 +28,7 @@ func compareLintFindings(a, b LintFinding) int {
 
 func severityRank(s Severity) int { return slices.Index(Severities(), s) }
 
-// SetLintFingerprints tells findings apart by all but lines; those that agree in the rest
+// SetLintFingerprints sets the fingerprints: findings differ by all but lines; those that agree in the rest
 // are numbered.
 func SetLintFingerprints(findings []LintFinding) {
 	seen := map[string]int{}

@@ -46,8 +46,8 @@ func (f *Finding) Fails(failOn string, existing bool) bool {
 }
 
 // Fails reports whether what could not be judged fails the run it belongs to, by
-// itself. A root that rendered at base makes the run incomplete, which only Verdict
-// tells.
+// itself. A root that rendered at base makes the run incomplete, which Verdict
+// reports.
 func (i *Indeterminate) Fails(failOn string, existing bool) bool {
 	return failOn == "indeterminate" && (existing || !i.Untouched)
 }

@@ -49,7 +49,7 @@ func (a *actionRun) openJudged(ctx context.Context) (*gittree.Commit, error) {
 		return judged, nil
 	}
 	name := fmt.Sprintf("refs/pull/%d/head", o.pull)
-	a.publish.Notice("%s is not the merge of the pull request's head %s, which is judged in its place.", o.judged, o.headSHA)
+	a.publish.AddNote("%s is not the merge of the pull request's head %s, which is judged in its place.", o.judged, o.headSHA)
 	o.judged, o.judgedName, o.ref = o.headSHA, name, name
 	return a.source.commit(ctx, o.headSHA)
 }
@@ -62,7 +62,7 @@ func (a *actionRun) openBase(ctx context.Context) (*gittree.Commit, error) {
 		if err == nil || !o.forced {
 			return base, err
 		}
-		a.publish.Notice("The commit %s that this push replaced cannot be had any more.", o.base)
+		a.publish.AddNote("The commit %s that this push replaced cannot be had any more.", o.base)
 	}
 	if o.fork == "" {
 		o.baseName = ""

@@ -33,7 +33,7 @@ func (p *publishing) connect() {
 		return
 	}
 	if p.run.runner.token == "" {
-		p.Notice("There is no token (github-token), so this is told here only.")
+		p.AddNote("There is no token (github-token), so this is told here only.")
 		return
 	}
 	to, err := github.New(p.run.trigger.target(p.run.runner), github.Options{
@@ -44,7 +44,7 @@ func (p *publishing) connect() {
 		return
 	}
 	if places.SARIF && p.run.trigger.ref == "" {
-		p.Notice("No SARIF was uploaded: code scanning knows branches and pull requests only, not %s.", p.run.runner.ref)
+		p.AddNote("No SARIF was uploaded: code scanning knows branches and pull requests only, not %s.", p.run.runner.ref)
 		places.SARIF = false
 	}
 	p.Connect(to, places, "See the annotations and the summary of this run.")
@@ -70,7 +70,7 @@ func (p *publishing) abandon(ctx context.Context, cause error) {
 func (p *publishing) report(ctx context.Context, r *report.Report, opts github.CheckOptions, sarif []byte) error {
 	p.judged = true
 	c := &github.Content{Report: r, Check: opts, SARIF: sarif, Blob: p.run.blob()}
-	if err := p.Tell(ctx, c); err != nil {
+	if err := p.Publish(ctx, c); err != nil {
 		return err
 	}
 	if err := p.Finish(ctx, c); err != nil {

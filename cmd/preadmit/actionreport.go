@@ -59,7 +59,7 @@ func (a *actionRun) writeSummary(r *report.Report) error {
 	if a.runner.summary == "" {
 		return nil
 	}
-	notes := a.publish.NoticeText()
+	notes := a.publish.NotesText()
 	text, err := github.Markdown(r, a.blob(), maxSummary-len(notes)-sizeOf(a.runner.summary))
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func appendTo(path, what, text string) error {
 
 // writeCommands annotates the run, unless a check run has the annotations.
 func (a *actionRun) writeCommands(r *report.Report) error {
-	for _, n := range a.publish.Notices() {
+	for _, n := range a.publish.Notes() {
 		if _, err := fmt.Fprintln(a.p.Stdout, workflow.Notice(n)); err != nil {
 			return fmt.Errorf("write notices: %w", err)
 		}

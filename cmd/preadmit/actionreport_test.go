@@ -52,7 +52,7 @@ func TestActionSummaryFits(t *testing.T) {
 		trigger: &trigger{headSHA: f.Head},
 	}
 	run.publish = newPublishing(run)
-	run.publish.Notice("%s", strings.Repeat("n", 1000))
+	run.publish.AddNote("%s", strings.Repeat("n", 1000))
 	for _, n := range []int{0, 60, 6000} {
 		r := &report.Report{APIVersion: report.APIVersion, Kind: report.Kind}
 		for i := range n {

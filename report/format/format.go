@@ -25,7 +25,7 @@ type Options struct {
 	// Width is the number of columns to wrap at. 0 means 80; it is kept between 40
 	// and 120, lines longer than that are hard to read.
 	Width int
-	// Verbose also tells of expressions, reasons, related locations, every place a
+	// Verbose adds expressions, reasons, related locations, every place a
 	// finding repeats at, and durations.
 	Verbose bool
 	// Quiet leaves only denials and the summary.

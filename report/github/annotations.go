@@ -45,7 +45,7 @@ type CheckOptions struct {
 	FailOn   string
 	Existing bool
 	// Summary and Text are the report in Markdown, escaped. Written within SummaryRoom
-	// they say better what was left out than a cut does.
+	// they say what was left out better than cut text.
 	Summary, Text string
 	// Files are the paths that may be annotated, those of the pull request; nil means
 	// all. GitHub shows annotations of other files as noise.
@@ -57,7 +57,7 @@ type CheckOptions struct {
 	Others []Verdict
 }
 
-// NewCheck gives the content of a report's check run. Errors are those of reading the
+// NewCheck returns the content of a report's check run. Errors are those of reading the
 // trees of opts.Lines.
 func NewCheck(r *report.Report, opts CheckOptions) (Check, error) {
 	c := Check{
@@ -96,7 +96,7 @@ type place struct {
 	diagnostic    *report.Diagnostic
 }
 
-// choose gives what may be annotated, the worst first and else in the report's order,
+// choose returns what may be annotated, the worst first and else in the report's order,
 // and counts what has a place elsewhere.
 func choose(r *report.Report, opts *CheckOptions) (places []place, hidden int) {
 	take := func(p place) {
@@ -110,7 +110,7 @@ func choose(r *report.Report, opts *CheckOptions) (places []place, hidden int) {
 		}
 	}
 	for i := range r.Findings {
-		if tells(&r.Findings[i], opts.Existing) {
+		if isReported(&r.Findings[i], opts.Existing) {
 			take(place{finding: &r.Findings[i]})
 		}
 	}
@@ -236,7 +236,7 @@ func (a *Annotation) translate(t Translation) (remark string, err error) {
 	return fmt.Sprintf("\n(at line %d of the merge with the base, which this commit does not have as it is)", judged), nil
 }
 
-// title names who speaks.
+// title names the policy, or what made the finding.
 func (p place) title() string {
 	switch {
 	case p.indeterminate != nil:

@@ -46,7 +46,7 @@ const (
 	Cancelled      Conclusion = "cancelled"
 )
 
-// Conclude gives a report's conclusion: failure for a verdict that is not passed,
+// Conclude returns a report's conclusion: failure for a verdict that is not passed,
 // neutral when something that the change touches could not be judged (with existing,
 // anything), else success. failOn and existing are those of report.Report.Verdict.
 func Conclude(r *report.Report, failOn string, existing bool) Conclusion {
@@ -89,7 +89,7 @@ func (c *Check) digest() string {
 	return digest(doc)
 }
 
-// digest is 32 hex digits that tell contents apart.
+// digest is 32 hex digits that differ for different contents.
 func digest(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:16])
@@ -99,7 +99,7 @@ func digest(content []byte) string {
 func title(r *report.Report, existing bool) string {
 	counts := map[report.Action]int{}
 	for i := range r.Findings {
-		if f := &r.Findings[i]; tells(f, existing) {
+		if f := &r.Findings[i]; isReported(f, existing) {
 			counts[f.Action]++
 		}
 	}
@@ -127,8 +127,8 @@ func title(r *report.Report, existing bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// tells reports whether a finding is the change's, or existing ones are asked for.
-func tells(f *report.Finding, existing bool) bool {
+// isReported reports whether a finding is the change's, or existing ones are wanted.
+func isReported(f *report.Finding, existing bool) bool {
 	return f.Status == report.StatusNew || existing && f.Status == report.StatusExisting
 }
 
@@ -142,7 +142,7 @@ func (c *Check) fit(detailsURL string) (summary, text string) {
 	return summary, cut(c.Text, MaxSummary, bytesOf, cutNote(detailsURL))
 }
 
-// annotationNote tells of places without annotation, in a paragraph of its own.
+// annotationNote says which places have no annotation, in a paragraph of its own.
 func (c *Check) annotationNote(detailsURL string) string {
 	over := c.Over + max(0, len(c.Annotations)-MaxAnnotations)
 	if over+c.Hidden+c.Unlisted == 0 {

@@ -8,17 +8,17 @@ import (
 // CheckURL is the page of the check run that was seen or made last, "" before.
 func (p *Publisher) CheckURL() string { return p.known.GetHTMLURL() }
 
-// Completed tells whether the check run is complete, with all that Finish or Complete
-// gave it. GitHub is asked if it was not yet, as by Start.
+// Completed reports whether the check run is complete, with all that Finish or Complete
+// gave it. It asks GitHub if Start did not yet.
 func (p *Publisher) Completed(ctx context.Context) (bool, error) {
-	says, err := p.Says(ctx)
+	says, err := p.LastVerdict(ctx)
 	return says.Conclusion != "", err
 }
 
-// Says is the conclusion and title of the check run if it is complete, as Completed tells,
-// and nothing otherwise. Pull is the pull request that it was completed for: of several with
+// LastVerdict returns the conclusion and title of the check run if it is complete, as
+// Completed reports, and nothing otherwise. Pull is the pull request that it was completed for: of several with
 // the same head the last one; 0 when it was for a commit, and -1 when that is not known.
-func (p *Publisher) Says(ctx context.Context) (Verdict, error) {
+func (p *Publisher) LastVerdict(ctx context.Context) (Verdict, error) {
 	if !p.asked {
 		if _, err := p.find(ctx); err != nil {
 			return Verdict{}, err

@@ -16,23 +16,23 @@ type Published struct {
 	Changed bool
 	// URL is the page that shows it, "" when there is none.
 	URL string
-	// Notice is what a reader should be told, "" when all went as usual.
-	Notice string
-	// Unannotated says that a check run is complete, but without its annotations; Notice
+	// Note is what a reader should know, "" when all went as usual.
+	Note string
+	// Unannotated says that a check run is complete, but without its annotations; Note
 	// says why.
 	Unannotated bool
 }
 
 // Start makes the check run show that preadmit is at work, and finds the one that
 // Finish will complete. A run that is complete is left as it is until Finish has
-// something else to say, unless Options.Fresh or Options.Doubted asks for a new one. One with the target's
+// something else to say, unless Options.Fresh or Options.RedoPassing asks for a new one. One with the target's
 // DetailsURL is the new one: it was made by a process that ended since.
 func (p *Publisher) Start(ctx context.Context) error {
 	run, err := p.find(ctx)
 	if err != nil {
 		return err
 	}
-	doubted := p.opts.Doubted && !Conclusion(run.GetConclusion()).blocks()
+	doubted := p.opts.RedoPassing && !Conclusion(run.GetConclusion()).blocks()
 	fresh := (p.opts.Fresh || doubted) && (p.target.DetailsURL == "" || run.GetDetailsURL() != p.target.DetailsURL)
 	if run != nil && (!fresh || run.GetStatus() != "completed") {
 		return nil
@@ -70,7 +70,7 @@ func (p *Publisher) Finish(ctx context.Context, r *report.Report, opts CheckOpti
 		return Published{}, err
 	}
 	done.Unannotated = true
-	done.Notice = fmt.Sprintf("The check run has no annotations: %v.", refused)
+	done.Note = fmt.Sprintf("The check run has no annotations: %v.", refused)
 	return done, nil
 }
 
@@ -99,7 +99,7 @@ func (p *Publisher) Complete(ctx context.Context, c Check) (Published, error) {
 	return Published{Changed: err == nil, URL: p.known.GetHTMLURL()}, err
 }
 
-// remark corrects what a check run that says the right thing tells of itself.
+// remark corrects the details of a check run whose verdict is right.
 func (p *Publisher) remark(ctx context.Context, have, want mark) (Published, error) {
 	if have == want {
 		return Published{URL: p.known.GetHTMLURL()}, nil
@@ -112,7 +112,7 @@ func (p *Publisher) remark(ctx context.Context, have, want mark) (Published, err
 	return Published{Changed: err == nil, URL: p.known.GetHTMLURL()}, err
 }
 
-// resume leaves p.known a run to write to, and tells how many annotations it has.
+// resume leaves p.known a run to write to, and returns how many annotations it has.
 func (p *Publisher) resume(ctx context.Context, want mark) (done int, err error) {
 	have, _ := readMark(p.known.GetExternalID())
 	count := p.known.GetOutput().GetAnnotationsCount()

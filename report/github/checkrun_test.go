@@ -362,7 +362,7 @@ func TestCheckOfAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 		asks, _ := publisher(t, s, pullTarget(), Options{})
-		says, err := asks.Says(context.Background())
+		says, err := asks.LastVerdict(context.Background())
 		if diff := cmp.Diff(Verdict{pull, Success, "fine"}, says); diff != "" || err != nil {
 			t.Errorf("after #%d (-want +got): %v\n%s", pull, err, diff)
 		}

@@ -47,7 +47,7 @@ func (p *Publisher) own(run *github.CheckRun, slug string) bool {
 }
 
 // create makes a check run in progress. When it is unknown whether GitHub made one,
-// GitHub is asked before it is told again.
+// it asks GitHub before it writes again.
 func (p *Publisher) create(ctx context.Context) error {
 	opts := github.CreateCheckRunOptions{
 		Name: p.opts.Name, HeadSHA: p.target.HeadSHA,

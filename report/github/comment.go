@@ -37,12 +37,12 @@ type Comment struct {
 	Corrects bool
 }
 
-// Speaks tells whether a report has something for a comment: findings that are new or
+// NeedsComment reports whether a report has something for a comment: findings that are new or
 // resolved by the change (with existing, any), or what could not be judged because of
 // the change.
-func Speaks(r *report.Report, existing bool) bool {
+func NeedsComment(r *report.Report, existing bool) bool {
 	for i := range r.Findings {
-		if f := &r.Findings[i]; tells(f, existing) || f.Status == report.StatusResolved {
+		if f := &r.Findings[i]; isReported(f, existing) || f.Status == report.StatusResolved {
 			return true
 		}
 	}
@@ -60,7 +60,7 @@ func Speaks(r *report.Report, existing bool) bool {
 // the commit it is about: a reader may come after a later push.
 func (p *Publisher) Comment(ctx context.Context, c Comment) (Published, error) {
 	if p.target.Pull == 0 {
-		return Published{Notice: "No comment: there is no pull request."}, nil
+		return Published{Note: "No comment: there is no pull request."}, nil
 	}
 	own, err := p.comments(ctx)
 	if err != nil {
@@ -105,13 +105,13 @@ func (p *Publisher) marked(marker, body, end string) string {
 	return marker + cut(body, room, utf8.RuneCountInString, cutNote(p.target.DetailsURL)) + end
 }
 
-// sameText compares texts as GitHub may give them back.
+// sameText compares texts as GitHub may return them.
 func sameText(a, b string) bool {
 	plain := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
 	return plain(a) == plain(b)
 }
 
-// comments are those of the pull request that tell of reports.
+// comments are those of the pull request that hold reports.
 func (p *Publisher) comments(ctx context.Context) ([]*github.IssueComment, error) {
 	return p.commentsWith(ctx, commentMarker(p.opts.Name))
 }
@@ -139,8 +139,8 @@ func (p *Publisher) commentsWith(ctx context.Context, marker string) ([]*github.
 	return own, attempt{"list the comments", "pull-requests: read"}.fail(err)
 }
 
-// createComment makes a comment that begins with a marker. When it is unknown whether GitHub made it, GitHub
-// is asked before it is told again.
+// createComment makes a comment that begins with a marker. When it is unknown whether GitHub made it,
+// it asks GitHub before it writes again.
 func (p *Publisher) createComment(ctx context.Context, body string) (Published, error) {
 	var made *github.IssueComment
 	marker, _, _ := strings.Cut(body, "\n")

@@ -149,7 +149,7 @@ func TestNoPullRequestNoComment(t *testing.T) {
 	target.Pull, target.Ref = 0, "refs/heads/main"
 	p, _ := publisher(t, s, target, Options{})
 	out, err := p.Comment(context.Background(), Comment{Body: "x"})
-	if err != nil || out.Notice == "" || len(s.Requests()) > 0 {
+	if err != nil || out.Note == "" || len(s.Requests()) > 0 {
 		t.Errorf("%+v, %v after %d requests, want a notice and none", out, err, len(s.Requests()))
 	}
 }
@@ -176,7 +176,7 @@ func TestSpeaks(t *testing.T) {
 		"unjudged, as ever":  {unjudged(true), false, false},
 		"unjudged and asked": {unjudged(true), true, true},
 	} {
-		if got := Speaks(test.report, test.existing); got != test.speaking {
+		if got := NeedsComment(test.report, test.existing); got != test.speaking {
 			t.Errorf("%s: %v, want %v", name, got, test.speaking)
 		}
 	}

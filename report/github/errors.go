@@ -72,10 +72,10 @@ func (e *Error) Error() string {
 	return strings.Join(parts, ": ")
 }
 
-// Unwrap gives what happened to a request without an answer.
+// Unwrap returns what happened to a request without an answer.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Degrades tells whether the token or the repository does not allow it, so that a
+// Degrades reports whether the token or the repository does not allow it, so that a
 // caller should go on without, and say so, instead of failing.
 func (e *Error) Degrades() bool {
 	switch e.Kind {
@@ -216,7 +216,7 @@ func kindOf(status int, message string) Kind {
 	return KindRejected
 }
 
-// unavailable tells whether it is unknown if GitHub did what was asked, and asking
+// unavailable reports whether it is unknown if GitHub did what was asked, and asking
 // what is there may help.
 func unavailable(ctx context.Context, err error) bool {
 	var e *Error

@@ -11,7 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// LineMap tells where the lines of one text are in another.
+// LineMap holds where the lines of one text are in another.
 type LineMap struct {
 	lines int // of the text mapped from
 	// hunks are ranges of lines without a counterpart, in order.
@@ -71,8 +71,8 @@ func (m *LineMap) read(text []byte) {
 	}
 }
 
-// Line gives the line of the second text for one of the first, counted from 1. A line
-// that the second text does not have gives the nearest one in front of it that it has,
+// Line returns the line of the second text for one of the first, counted from 1. A line
+// that the second text does not have is at the nearest one in front of it that it has,
 // at least 1, and exact is false. So do lines behind the end.
 func (m *LineMap) Line(n int) (line int, exact bool) {
 	if n < 1 || n > m.lines {
@@ -121,7 +121,7 @@ func (t Translation) lines(path string) (*LineMap, error) {
 }
 
 // maxTranslated bounds files whose lines are translated from the merge commit to the
-// head, in bytes. Places in larger ones are told without annotation.
+// head, in bytes. Places in larger ones have no annotation.
 const maxTranslated = 2 << 20
 
 // smallFiles are the files of a tree that are compared without much time: others, and

@@ -17,7 +17,7 @@ const (
 	phaseDone    phase = "done"
 )
 
-// mark is what a check run's external_id tells: that it is preadmit's, and what was
+// mark is what a check run's external_id says: that it is preadmit's, and what was
 // published, so that it is not published twice.
 type mark struct {
 	phase phase

@@ -13,10 +13,10 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// Places are where a report is told.
+// Places are where a report is published.
 type Places struct{ CheckRun, Comment, SARIF bool }
 
-// Content is a report with all that is told of it.
+// Content is a report and all texts that are published of it.
 type Content struct {
 	Report *report.Report
 	// Check says what the check run gets. Its Summary is filled in.
@@ -27,16 +27,16 @@ type Content struct {
 	Blob string
 }
 
-// Publication tells of one report in all the places that are asked for. What the token
+// Publication publishes one report in all the places that are wanted. What the token
 // or the repository does not allow is left out, and becomes a notice; what fails
-// otherwise is kept for Err. Start comes first, then Tell, and Finish last, so that a
+// otherwise is kept for Err. Start comes first, then Publish, and Finish last, so that a
 // check run that is complete says that everything is there, or what is not.
 type Publication struct {
 	to        *Publisher
 	places    Places
 	elsewhere string
 
-	notices                   []string
+	notes                     []string
 	failed                    []error
 	started, ended, annotated bool
 	comment                   string
@@ -48,22 +48,22 @@ func NewPublication(to *Publisher, places Places, elsewhere string) *Publication
 	return &Publication{to: to, places: places, elsewhere: elsewhere}
 }
 
-// Connect gives a publication that was made without a publisher what NewPublication
+// Connect returns a publication that was made without a publisher what NewPublication
 // takes. It comes before Start.
 func (p *Publication) Connect(to *Publisher, places Places, elsewhere string) {
 	p.to, p.places, p.elsewhere = to, places, elsewhere
 }
 
-// Notices are what a reader should be told besides the report, a line each.
-func (p *Publication) Notices() []string { return p.notices }
+// Notes are what a reader should know besides the report, a line each.
+func (p *Publication) Notes() []string { return p.notes }
 
-// Started tells whether there is a check run to finish.
+// Started reports whether there is a check run to finish.
 func (p *Publication) Started() bool { return p.started }
 
-// Ended tells whether the check run is complete, with the report or what Abandon said.
+// Ended reports whether the check run is complete, with the report or what Abandon said.
 func (p *Publication) Ended() bool { return p.ended }
 
-// Annotated tells whether the check run has the report with its annotations.
+// Annotated reports whether the check run has the report with its annotations.
 func (p *Publication) Annotated() bool { return p.annotated }
 
 // CommentURL is the page of the comment, "" when there is none.
@@ -77,32 +77,32 @@ func (p *Publication) Err() error {
 	return fmt.Errorf("the report could not be published: %w", errors.Join(p.failed...))
 }
 
-// Notice remembers something to tell the reader.
-func (p *Publication) Notice(text string, args ...any) {
-	p.notices = append(p.notices, escape.Line(fmt.Sprintf(text, args...)))
+// AddNote adds something that the reader should know.
+func (p *Publication) AddNote(text string, args ...any) {
+	p.notes = append(p.notes, escape.Line(fmt.Sprintf(text, args...)))
 }
 
-// NoticeText are the notices as Markdown. They are fixed text and words of GitHub's
+// NotesText are the notes as Markdown. They are fixed text and words of GitHub's
 // answers, as code.
-func (p *Publication) NoticeText() string {
+func (p *Publication) NotesText() string {
 	var b strings.Builder
-	for _, n := range p.notices {
+	for _, n := range p.notes {
 		b.WriteString("\n" + escape.CodeSpan(n) + "\n")
 	}
 	return b.String()
 }
 
-// note takes what became of one thing. It tells whether that is done.
-func (p *Publication) note(what string, done Published, err error) bool {
-	if done.Notice != "" {
-		p.Notice("%s", done.Notice)
+// record keeps what became of one thing. It reports whether that is done.
+func (p *Publication) record(what string, done Published, err error) bool {
+	if done.Note != "" {
+		p.AddNote("%s", done.Note)
 	}
 	var refused *Error
 	switch {
 	case err == nil:
 		return true
 	case errors.As(err, &refused) && refused.Degrades():
-		p.Notice("No %s: %v. %s", what, err, p.elsewhere)
+		p.AddNote("No %s: %v. %s", what, err, p.elsewhere)
 	default:
 		p.failed = append(p.failed, err)
 	}
@@ -112,25 +112,25 @@ func (p *Publication) note(what string, done Published, err error) bool {
 // Start makes the check run show that the scan goes on.
 func (p *Publication) Start(ctx context.Context) {
 	if p.to != nil && p.places.CheckRun {
-		p.started = p.note("check run", Published{}, p.to.Start(ctx))
+		p.started = p.record("check run", Published{}, p.to.Start(ctx))
 	}
 }
 
-// Tell publishes everywhere but in the check run, which remembers what code scanning
-// has and tells what is missing. Its error is a report that cannot be written.
-func (p *Publication) Tell(ctx context.Context, c *Content) error {
+// Publish publishes everywhere but in the check run. It keeps what code scanning has,
+// and what is missing. Its error is a report that cannot be written.
+func (p *Publication) Publish(ctx context.Context, c *Content) error {
 	if p.to == nil {
 		return nil
 	}
 	if p.places.SARIF {
 		done, err := p.to.UploadSARIF(ctx, c.SARIF)
-		p.note("upload of SARIF", done, err)
+		p.record("upload of SARIF", done, err)
 	}
 	if !p.places.Comment {
 		return nil
 	}
 	var text Comment
-	if Speaks(c.Report, c.Check.Existing) {
+	if NeedsComment(c.Report, c.Check.Existing) {
 		body, err := Markdown(c.Report, c.Blob, CommentRoom)
 		if err != nil {
 			return err
@@ -138,7 +138,7 @@ func (p *Publication) Tell(ctx context.Context, c *Content) error {
 		text.Body = body
 	}
 	done, err := p.to.Comment(ctx, text)
-	p.note("comment", done, err)
+	p.record("comment", done, err)
 	p.comment = done.URL
 	return nil
 }
@@ -149,7 +149,7 @@ func (p *Publication) Finish(ctx context.Context, c *Content) error {
 	if !p.started {
 		return nil
 	}
-	notes := p.NoticeText()
+	notes := p.NotesText()
 	summary, err := Markdown(c.Report, c.Blob, MaxSummary-len(notes))
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (p *Publication) Finish(ctx context.Context, c *Content) error {
 	opts := c.Check
 	opts.Summary = summary + notes
 	done, err := p.to.Finish(ctx, c.Report, opts)
-	if p.note("check run", done, err) {
+	if p.record("check run", done, err) {
 		p.ended, p.annotated = true, !done.Unannotated
 	}
 	return nil

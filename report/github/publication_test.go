@@ -50,7 +50,7 @@ func TestPublication(t *testing.T) {
 			p := NewPublication(to, test.places, "Look there.")
 			c := &Content{Report: r, SARIF: []byte("{}"), Check: CheckOptions{Files: map[string]bool{}}}
 			p.Start(t.Context())
-			if err := p.Tell(t.Context(), c); err != nil {
+			if err := p.Publish(t.Context(), c); err != nil {
 				t.Fatal(err)
 			}
 			if err := p.Finish(t.Context(), c); err != nil {

@@ -1,13 +1,3 @@
-// Package github publishes a report on GitHub: one check run for a commit, one
-// comment on a pull request, and a SARIF file for code scanning.
-//
-// Everything is idempotent: publishing the same content for the same commit once more
-// asks GitHub what is there and writes nothing. What GitHub does not let a token do
-// comes back as an *Error of a Kind, so that a caller can fall back to what needs no
-// permission - annotations of workflow commands and a step summary - and say so.
-//
-// Bodies are Markdown that the report package escaped. What this package adds to them
-// is fixed text, numbers and the details URL.
 package github
 
 import (
@@ -27,7 +17,7 @@ import (
 // DefaultBaseURL is the API of github.com.
 const DefaultBaseURL = "https://api.github.com/"
 
-// DefaultName is the name of the check run, and what tells its comment from others.
+// DefaultName is the name of the check run, and marks its comment among others.
 const DefaultName = "preadmit"
 
 // Options say how to reach GitHub. The zero value asks github.com without a token.
@@ -44,14 +34,14 @@ type Options struct {
 	// that judge different things need different names.
 	Name string
 	// Login is who the token acts as: "github-actions[bot]" for the token of a
-	// workflow, "SLUG[bot]" for an app. When empty GitHub is asked.
+	// workflow, "SLUG[bot]" for an app. When it is empty the publisher asks GitHub.
 	Login string
 	// Fresh has Start make a new check run although one is complete, as the "Re-run"
 	// button of GitHub asks for.
 	Fresh bool
-	// Doubted has Start make a new check run although one is complete that does not block
+	// RedoPassing has Start make a new check run although one is complete that does not block
 	// a merge: it may be about something else.
-	Doubted bool
+	RedoPassing bool
 	// Rescan identifies the button "Scan again" of check runs that are complete: whoever
 	// answers GitHub's webhooks is sent it with check_run.requested_action. There is no
 	// button when it is empty. It has at most 20 characters.
@@ -67,7 +57,7 @@ type Options struct {
 	Clock Clock
 }
 
-// Clock tells the time and waits.
+// Clock returns the time and waits.
 type Clock = retry.Clock
 
 // Publisher writes to one commit and its pull request. It is for one goroutine.

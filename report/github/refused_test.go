@@ -66,8 +66,8 @@ func TestUnlistedFiles(t *testing.T) {
 		for range 2 { // the second time nothing changes
 			s.Intercept(githubtest.Rule{Method: "GET", Path: "/files", Status: status, Message: message})
 			done, err := p.Finish(context.Background(), findings(3), CheckOptions{Summary: "x"})
-			if err != nil || !done.Unannotated || !strings.Contains(done.Notice, "no annotations: list the files of the pull request: ") ||
-				!strings.Contains(done.Notice, "pull-requests: read") {
+			if err != nil || !done.Unannotated || !strings.Contains(done.Note, "no annotations: list the files of the pull request: ") ||
+				!strings.Contains(done.Note, "pull-requests: read") {
 				t.Errorf("%d: %+v %v", status, done, err)
 			}
 		}

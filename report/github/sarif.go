@@ -27,7 +27,7 @@ func (p *Publisher) UploadSARIF(ctx context.Context, sarif []byte) (Published, e
 	case p.target.Ref == "":
 		return Published{}, errors.New("upload SARIF: the target has no ref")
 	case strings.HasPrefix(p.target.Ref, queueRefs):
-		return Published{Notice: "No SARIF was uploaded: code scanning does not show results of a merge queue."}, nil
+		return Published{Note: "No SARIF was uploaded: code scanning does not show results of a merge queue."}, nil
 	}
 	sum := digest(fmt.Appendf(nil, "%s %s\n%s", p.target.Ref, p.target.refSHA(), sarif))
 	if known, err := p.uploaded(ctx, sum); known || err != nil {
@@ -38,14 +38,14 @@ func (p *Publisher) UploadSARIF(ctx context.Context, sarif []byte) (Published, e
 		return Published{}, fmt.Errorf("upload SARIF: %w", err)
 	}
 	if size := len(packed) / 4 * 3; size > MaxSARIF {
-		return Published{Notice: fmt.Sprintf("No SARIF was uploaded: it has %d bytes after gzip, GitHub takes %d.", size, MaxSARIF)}, nil
+		return Published{Note: fmt.Sprintf("No SARIF was uploaded: it has %d bytes after gzip, GitHub takes %d.", size, MaxSARIF)}, nil
 	}
 	_, _, err = p.api.CodeScanning.UploadSarif(ctx, p.target.Owner, p.target.Repo, &github.SarifAnalysis{
 		CommitSHA: github.String(p.target.refSHA()), Ref: github.String(p.target.Ref), Sarif: &packed,
 		ToolName: github.String("preadmit"),
 	})
 	if notice, ok := sarifNotice(attempt{"upload SARIF", "security-events: write"}.fail(err)); ok {
-		return Published{Notice: notice}, nil
+		return Published{Note: notice}, nil
 	}
 	if err != nil {
 		return Published{}, attempt{"upload SARIF", "security-events: write"}.fail(err)
@@ -54,7 +54,7 @@ func (p *Publisher) UploadSARIF(ctx context.Context, sarif []byte) (Published, e
 	return Published{Changed: true}, nil
 }
 
-// uploaded tells whether a complete check run says that the file was uploaded. A token
+// uploaded reports whether a complete check run says that the file was uploaded. A token
 // that may not read check runs does not know, and uploads.
 func (p *Publisher) uploaded(ctx context.Context, sum string) (bool, error) {
 	if !p.asked {

@@ -20,7 +20,7 @@ func TestSARIFGoesToItsRefAndCommit(t *testing.T) {
 		target.Ref, target.RefSHA = ref, sha
 		p, _ := publisher(t, s, target, Options{})
 		out, err := p.UploadSARIF(context.Background(), []byte(`{"version":"2.1.0"}`))
-		if err != nil || !out.Changed || out.Notice != "" {
+		if err != nil || !out.Changed || out.Note != "" {
 			t.Fatalf("%s: %+v, %v", ref, out, err)
 		}
 		commit := head
@@ -99,7 +99,7 @@ func TestSARIFNotices(t *testing.T) {
 		}
 		p, _ := publisher(t, s, target, Options{})
 		out, err := p.UploadSARIF(context.Background(), test.sarif)
-		if err != nil || out.Changed || !strings.Contains(out.Notice, test.want) {
+		if err != nil || out.Changed || !strings.Contains(out.Note, test.want) {
 			t.Errorf("%s: %+v, %v, want a notice on %q", name, out, err, test.want)
 		}
 		if n := len(s.SARIFs()); n != 0 {

@@ -5,7 +5,7 @@ import (
 	"net/url"
 )
 
-// authorized is the transport of the options, which tells the token to the API alone.
+// authorized is the transport of the options, which sends the token to the API alone.
 func authorized(opts Options, base *url.URL) http.RoundTripper {
 	t := &bearer{token: opts.Token, base: base, next: http.DefaultTransport}
 	if opts.Client != nil && opts.Client.Transport != nil {

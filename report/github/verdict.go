@@ -70,6 +70,6 @@ func (c Conclusion) weight() int {
 	return 3
 }
 
-// blocks tells whether a required check run that says so keeps a pull request from being
+// blocks reports whether a required check run that says so keeps a pull request from being
 // merged.
 func (c Conclusion) blocks() bool { return c.weight() > Neutral.weight() }

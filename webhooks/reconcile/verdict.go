@@ -66,7 +66,7 @@ func (p *pass) told(ctx context.Context, j queue.Job, last queue.Scan) (bool, er
 	if err != nil {
 		return false, err
 	}
-	says, err := to.Says(ctx)
+	says, err := to.LastVerdict(ctx)
 	if err != nil || says.Pull != j.Pull {
 		return false, err
 	}

@@ -42,8 +42,8 @@ func (t *task) tellBaseline(ctx context.Context) error {
 		Conclusion: github.Success, Title: "The baseline was made",
 		Summary: "Code scanning knows what is found at this commit.",
 	}
-	if len(t.publication.Notices()) > 0 {
-		check = github.Check{Conclusion: github.Neutral, Title: noBaselineTitle, Summary: t.publication.NoticeText()}
+	if len(t.publication.Notes()) > 0 {
+		check = github.Check{Conclusion: github.Neutral, Title: noBaselineTitle, Summary: t.publication.NotesText()}
 	}
 	return t.amendBaseline(ctx, t.record.Head, check)
 }

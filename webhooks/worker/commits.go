@@ -79,7 +79,7 @@ func (t *task) fetchPull(ctx context.Context, pr *pullState, a *against) (*commi
 		return nil, err
 	}
 	if a.notice != "" {
-		t.publication.Notice("%s", a.notice)
+		t.publication.AddNote("%s", a.notice)
 	}
 	c := &commits{
 		base: a.fork, judged: pr.head, head: pr.head,

@@ -42,7 +42,7 @@ func (t *task) publish(ctx context.Context, c *commits, outcome *jailed.Outcome)
 	if err := t.to.Judged(c.ref, c.judged); err != nil {
 		return err
 	}
-	if err := t.publication.Tell(ctx, content); err != nil {
+	if err := t.publication.Publish(ctx, content); err != nil {
 		return err
 	}
 	// What failed so far may work later, and then the check run is the last to say so.
@@ -139,7 +139,7 @@ func (t *task) published(ctx context.Context, outcome *jailed.Outcome) error {
 	r.CheckURL, r.CommentURL = t.to.CheckURL(), t.publication.CommentURL()
 	r.Stage, r.Done, r.Total = "", 0, 0
 	t.w.Metrics.ScanEnded(r.Conclusion)
-	why := t.publication.Notices()
+	why := t.publication.Notes()
 	for _, d := range outcome.Died {
 		why = append(why, d.Why)
 	}

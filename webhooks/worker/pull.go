@@ -212,7 +212,7 @@ func (t *task) unchanged(ctx context.Context, same func(last *queue.Scan) bool) 
 	if err != nil {
 		return false, err
 	}
-	if says, err := t.to.Says(ctx); err != nil || !right(says, verdictOf(&last), others) {
+	if says, err := t.to.LastVerdict(ctx); err != nil || !right(says, verdictOf(&last), others) {
 		if degrades(err) {
 			err = nil
 		}

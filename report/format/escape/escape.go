@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// escape makes s safe for one line of a terminal or log: what does not show as
+// Text makes s safe for one line of a terminal or log: what does not show as
 // itself (control and format characters, bidi overrides, newlines, bytes that are
 // not UTF-8) is written as a Go escape sequence.
 func Text(s string) string {
@@ -23,7 +23,7 @@ func Text(s string) string {
 	return b.String()
 }
 
-// escapeLines is escape for text of several lines.
+// Lines is Text for text of several lines.
 func Lines(s string) []string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	lines := strings.Split(strings.TrimSpace(s), "\n")
@@ -33,7 +33,7 @@ func Lines(s string) []string {
 	return lines
 }
 
-// escapeRune gives the visible form of a rune that was decoded from raw.
+// Rune returns the visible form of a rune that was decoded from raw.
 func Rune(r rune, raw string) string {
 	switch {
 	case r == utf8.RuneError && len(raw) == 1:
@@ -44,10 +44,10 @@ func Rune(r rune, raw string) string {
 	return strings.Trim(strconv.QuoteRuneToASCII(r), "'")
 }
 
-// visible tells whether a rune shows as itself and nothing but itself.
+// visible reports whether a rune shows as itself and nothing but itself.
 func visible(r rune) bool { return strconv.IsGraphic(r) }
 
-// plain tells whether escape has nothing to do, which is the common case.
+// plain reports whether Text has nothing to do, which is the common case.
 func plain(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < ' ' || c > '~' {
@@ -57,7 +57,7 @@ func plain(s string) bool {
 	return true
 }
 
-// clip cuts s to at most n runes and says so with an ellipsis.
+// Clip cuts s to at most n runes and says so with an ellipsis.
 func Clip(s string, n int) string {
 	if len(s) <= n || utf8.RuneCountInString(s) <= n {
 		return s
@@ -65,7 +65,7 @@ func Clip(s string, n int) string {
 	return string([]rune(s)[:n-1]) + "…"
 }
 
-// guardLines joins escaped lines.
+// GuardAll joins escaped lines.
 func GuardAll(lines []string) string {
 	out := make([]string, len(lines))
 	for i, l := range lines {
@@ -74,7 +74,7 @@ func GuardAll(lines []string) string {
 	return strings.Join(out, "\n")
 }
 
-// Lines is Line for text of several lines.
+// GuardedLines is Line for text of several lines.
 func GuardedLines(text string) []string {
 	lines := Lines(text)
 	for i := range lines {

@@ -6,11 +6,11 @@ import (
 	"unicode"
 )
 
-// htmlText is one line of text for HTML, inside of an element or of a quoted
+// HTML is one line of text for HTML, inside of an element or of a quoted
 // attribute.
 func HTML(s string) string { return html.EscapeString(Text(s)) }
 
-// guardHTML is guardLine for HTML: a browser shows the same. The text of style elements,
+// GuardHTML is Guard for HTML: a browser shows the same. The text of style elements,
 // where nothing stands for a character, must have no need of it.
 func GuardHTML(doc string) string {
 	doc = strings.ReplaceAll(doc, "##[", "##&#91;")

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// guardJSON does for encoded JSON what escape does for text, with escapes of
+// GuardJSON does for encoded JSON what Text does, with escapes of
 // JSON: the document means the same and is safe to print. Outside of strings JSON
 // has none of these characters.
 func GuardJSON(doc []byte) []byte {

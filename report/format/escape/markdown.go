@@ -12,7 +12,7 @@ const maxTicks = 16
 // ticks are runs of backticks. It is compiled once and never changes.
 var ticks = regexp.MustCompile("`+")
 
-// codeSpan is one line of text for Markdown, as code: nothing in it is read as
+// CodeSpan is one line of text for Markdown, as code: nothing in it is read as
 // Markdown or HTML, and GitHub links no mention, reference, commit or URL in it.
 func CodeSpan(s string) string {
 	s = untick(Text(s))
@@ -26,8 +26,8 @@ func CodeSpan(s string) string {
 	return Guard(delimiter + s + delimiter)
 }
 
-// codeBlock is lines of text for Markdown, in a fence that they cannot end. Each is
-// escaped. lang is a word of ours that tells how to colour it, or empty.
+// CodeBlock is lines of text for Markdown, in a fence that they cannot end. Each is
+// escaped. lang names the language to colour it in, or empty.
 func CodeBlock(lang string, lines []string) string {
 	var body strings.Builder
 	for _, l := range lines {
@@ -57,7 +57,7 @@ func longestTicks(s string) int {
 // a comment holds.
 const maxQuote = 2000
 
-// message is text for Markdown, like a message of the API server: a line as a quote,
+// Quote is text for Markdown, like a message of the API server: a line as a quote,
 // several in a fence.
 func Quote(s string) string {
 	lines := Lines(Clip(s, maxQuote))

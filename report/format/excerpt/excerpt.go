@@ -17,13 +17,13 @@ const (
 	LinesWithin = 4
 )
 
-// sameExcerpt tells whether an excerpt was just shown.
+// Same reports whether an excerpt was just shown.
 func Same(a, b *report.Location) bool {
 	return a.StartLine == b.StartLine && a.StartColumn == b.StartColumn &&
 		a.EndLine == b.EndLine && a.EndColumn == b.EndColumn && a.SnippetLine == b.SnippetLine
 }
 
-// excerptLine is a line of an excerpt: a line of the source, or the mark below it.
+// Line is a line of an excerpt: a line of the source, or the mark below it.
 type Line struct {
 	// number is that of the source's line; 0 for the mark below one.
 	Number int
@@ -34,7 +34,7 @@ type Line struct {
 	Labelled bool
 }
 
-// draw returns the lines of the source, of at most room columns, with the columns of
+// Draw returns the lines of the source, of at most room columns, with the columns of
 // the range underlined or, where only the line is known, that line marked.
 func Draw(l *report.Location, room int) []Line {
 	first, lines := Shown(l)
@@ -54,10 +54,10 @@ func Draw(l *report.Location, room int) []Line {
 	return out
 }
 
-// excerptWidth is the width of excerpts in formats that are not for a terminal.
+// width is the width of excerpts in formats that are not for a terminal.
 const width = 100
 
-// excerptLines is an excerpt for such a format; nil when there is none.
+// Lines is an excerpt for such a format; nil when there is none.
 func Lines(l *report.Location) []string {
 	margin := Margin([]*report.Location{l})
 	var out []string
@@ -74,13 +74,13 @@ func Lines(l *report.Location) []string {
 	return out
 }
 
-// pointed tells whether the columns of a location mean something: the start of an
+// HasColumns reports whether the columns of a location mean something: the start of an
 // inexact one without an end is just where the line begins.
 func HasColumns(l *report.Location) bool {
 	return l.StartColumn > 0 && (l.Exact || l.EndColumn > 0)
 }
 
-// shownLines cuts the snippet to a few lines around the range.
+// Shown cuts the snippet to a few lines around the range.
 func Shown(l *report.Location) (first int, lines []string) {
 	first, lines = max(1, l.SnippetLine), l.Snippet
 	last := first + len(lines) - 1
@@ -114,7 +114,7 @@ func underline(line []terminal.Cell, l *report.Location, w Window) Line {
 	return Line{Text: drawing + label, Labelled: label != ""}
 }
 
-// marginOf is the width of the column left of entries that are at these places.
+// Margin is the width of the column left of entries that are at these places.
 func Margin(places []*report.Location) int {
 	margin := 0
 	for _, l := range places {

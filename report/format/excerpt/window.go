@@ -7,7 +7,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/terminal"
 )
 
-// columns gives the range of cells to underline on the range's first line.
+// Range returns the range of cells to underline on the range's first line.
 func Range(line []terminal.Cell, l *report.Location) (from, to int) {
 	to = len(line)
 	if l.EndColumn > 0 && l.EndLine <= l.StartLine {
@@ -17,7 +17,7 @@ func Range(line []terminal.Cell, l *report.Location) (from, to int) {
 	return from, max(to, from+1)
 }
 
-// window is the part of long lines that is shown.
+// Window is the part of long lines that is shown.
 type Window struct {
 	Room int // columns
 	skip int // columns cut off on the left
@@ -43,7 +43,7 @@ func Columns(line []terminal.Cell) int {
 	return n
 }
 
-// show gives the visible part of a line, with an ellipsis where it is cut.
+// Show returns the visible part of a line, with an ellipsis where it is cut.
 func (w Window) Show(line []terminal.Cell) string {
 	var b strings.Builder
 	col, end := 0, w.skip+w.Room
@@ -65,7 +65,7 @@ func (w Window) Show(line []terminal.Cell) string {
 	return b.String()
 }
 
-// place gives the column of the window where cell i starts.
+// place returns the column of the window where cell i starts.
 func (w Window) place(line []terminal.Cell, i int) int {
 	return min(max(0, Columns(line[:min(i, len(line))])-w.skip), w.Room-1)
 }

@@ -62,7 +62,7 @@ type groupView struct {
 	Count       int
 }
 
-// findings tells entries below a heading for each action and rule, the worst first.
+// findings writes entries below a heading for each action and rule, the worst first.
 func (h *page) findings(id, title string, entries []*outline.Entry, limit int) sectionView {
 	s := sectionView{ID: id, Title: title}
 	p := &pieces{limit: limit}

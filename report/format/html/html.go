@@ -10,7 +10,7 @@ import (
 )
 
 // How many bytes each part of a page may have. What has no room is counted.
-// docs/report.md tells of them.
+// docs/report.md lists them.
 const (
 	findingsBytes = 10 << 20
 	existingBytes = 4 << 20
@@ -27,7 +27,7 @@ var templates string
 //go:embed html.css
 var style string
 
-// htmlOptions steer how a report is written as HTML.
+// Options steer how a report is written as HTML.
 type Options struct {
 	// Blob is the URL of the head's files, like https://github.com/o/r/blob/SHA/: when
 	// it is set, places are links.
@@ -38,7 +38,7 @@ type Options struct {
 	Quiet bool
 }
 
-// writeHTML writes the report as one file that needs nothing else: no script, no
+// Write writes the report as one file that needs nothing else: no script, no
 // font, no image. It has no durations, so that equal reports give equal pages.
 //
 // Whatever is of a repository passes escape, so that it can be seen, and then

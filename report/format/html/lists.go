@@ -24,7 +24,7 @@ type reasonView struct {
 }
 
 // indeterminate lists what could not be judged, reason by reason; what the change does
-// not touch is counted, unless all is asked for.
+// not touch is counted, unless Verbose is set.
 func (h *page) indeterminate(list []report.Indeterminate) sectionView {
 	s := sectionView{ID: "indeterminate", Title: "Not judged", Intro: "What could not be judged is not known to be allowed.", Count: len(list)}
 	untouched := 0
@@ -130,7 +130,7 @@ type changeView struct {
 // runView are lines of a diff of one kind.
 type runView struct{ Kind, Text string }
 
-// changes tells the rendered diff, root by root.
+// changes writes the rendered diff, root by root.
 func (h *page) changes(c *report.Changes) sectionView {
 	if c == nil {
 		return sectionView{}

@@ -43,7 +43,7 @@ type pageView struct {
 	Style     template.CSS
 	StyleHash string
 	Title     string
-	// Class is the worst that the report tells: deny, warn, audit or clean.
+	// Class is the worst that the report has: deny, warn, audit or clean.
 	Class            string
 	Headline, Counts string
 	// Detail is the headline with what is new and what is not.
@@ -95,7 +95,7 @@ func (h *page) view(r *report.Report) pageView {
 	return v
 }
 
-// add adds a section, if it tells anything.
+// add adds a section, unless it is empty.
 func (v *pageView) add(s sectionView) {
 	if s.Count > 0 {
 		v.Sections = append(v.Sections, s)
@@ -110,7 +110,7 @@ func folded(s sectionView) sectionView {
 // capital begins text with a capital letter.
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// pageClass is the worst that a report tells.
+// pageClass is the worst that a report has.
 func pageClass(r *report.Report) string {
 	if a := outline.Worst(r); a != "" {
 		return actionClass(a)

@@ -12,7 +12,7 @@ import (
 // is escaped as it is in the page, and the values of Secrets are masked. They need the
 // style sheet of Stylesheet.
 type Parts struct {
-	// Class is the worst that the report tells: deny, warn, audit or clean. It is the
+	// Class is the worst that the report has: deny, warn, audit or clean. It is the
 	// class of what has its colour.
 	Class string
 	// Headline says in a few words what came out, Detail the same with what is new,
@@ -34,7 +34,7 @@ type Parts struct {
 	MadeBy string
 }
 
-// HTMLParts gives the parts of the page that Write makes of a report as "html".
+// PartsOf returns the parts of the page that Write makes of a report as "html".
 func PartsOf(r *report.Report, opts Options) (*Parts, error) {
 	h, view, err := newPage(mask.Report(r), opts)
 	if err != nil {

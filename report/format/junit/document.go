@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// JUnitSuite is a testsuite of the JUnit XML that CI systems read, as Jenkins'
+// Suite is a testsuite of the JUnit XML that CI systems read, as Jenkins'
 // junit-10.xsd describes it.
 type Suite struct {
 	Name     string `xml:"name,attr"`
@@ -20,7 +20,7 @@ type Suite struct {
 	Cases    []Case `xml:"testcase"`
 }
 
-// JUnitCase is a testcase. Without a message it passed.
+// Case is a testcase. Without a message it passed.
 type Case struct {
 	Name      string   `xml:"name,attr"`
 	Classname string   `xml:"classname,attr"`
@@ -30,14 +30,14 @@ type Case struct {
 	Output    *Text    `xml:"system-out,omitempty"`
 }
 
-// JUnitMessage says why a case did not pass.
+// Message says why a case did not pass.
 type Message struct {
 	Message string `xml:"message,attr"`
 	Type    string `xml:"type,attr,omitempty"`
 	Text    string `xml:",cdata"`
 }
 
-// JUnitText is what a case has to say besides.
+// Text is what a case has to say besides.
 type Text struct {
 	Text string `xml:",cdata"`
 }
@@ -57,7 +57,7 @@ func (s *Suite) Add(c Case) {
 	s.Cases = append(s.Cases, c)
 }
 
-// WriteJUnit writes suites as a JUnit document with that name. Texts must be escaped.
+// WriteSuites writes suites as a JUnit document with that name. Texts must be escaped.
 func WriteSuites(w io.Writer, name string, suites []Suite) error {
 	document := struct {
 		XMLName  xml.Name `xml:"testsuites"`

@@ -12,13 +12,13 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// junitOptions are those of report.Report.Verdict: what fails the run is a failure.
+// Options are those of report.Report.Verdict: what fails the run is a failure.
 type Options struct {
 	FailOn   string
 	Existing bool
 }
 
-// writeJUnit writes a suite for each root: a case for each finding and for what could
+// Write writes a suite for each root: a case for each finding and for what could
 // not be judged. What fails the run is a failure, a root that does not render an
 // error, what could not be judged skipped; other findings pass and say so. The first
 // suite is about the scan itself.

@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// sheetDiffLines is the most lines of one object's diff on a sheet with a limit, so
+	// maxDiffLines is the most lines of one object's diff of a text with a limit, so
 	// that one object leaves room for others.
 	maxDiffLines = 200
-	// changeTitle is the most of an object's title, in runes.
+	// maxTitle is the most of an object's title, in runes.
 	maxTitle = 300
 )
 

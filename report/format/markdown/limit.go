@@ -7,10 +7,10 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// mostLeftOut is room for the sentence on what a sheet has no place for.
+// leftOutRunes is room for the sentence on what does not fit.
 const leftOutRunes = 400
 
-// sheet is text within a limit. It takes pieces as a whole or not at all, so that
+// limitedText is text within a limit. It takes pieces as a whole or not at all, so that
 // nothing that is open at a cut - a code span, a fence, an entity, an element - needs
 // to be closed: each piece closes what it opens. Once one does not fit no other item
 // is taken, or what is left out would not be the least important.
@@ -26,7 +26,7 @@ type limitedText struct {
 	lost []string
 }
 
-// fits tells whether text has room.
+// fits reports whether text has room.
 func (s *limitedText) fits(text string) bool {
 	return s.limit <= 0 || !s.full && s.used+s.kept+utf8.RuneCountInString(text) <= s.limit
 }

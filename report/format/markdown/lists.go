@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// mostMarkdownPlaces is the number of places listed below one reason.
+// maxPlaces is the number of places listed below one reason.
 const maxPlaces = 10
 
 // unjudged lists what could not be judged, reason by reason; what the change does not
@@ -40,7 +40,7 @@ func (m *writer) reason(u *outline.Reason) string {
 	return text
 }
 
-// existing tells what the base has too, in a list: the change is not to blame.
+// existing lists the findings that the base has too: the change is not to blame.
 func (m *writer) existing(entries []*outline.Entry) {
 	var lines []listItem
 	n := 0
@@ -87,7 +87,7 @@ func (m *writer) brief(f *report.Finding) string {
 	return text + escape.CodeSpan(outline.FirstLine(f.Message))
 }
 
-// told is a line of a list, and how many it stands for.
+// listItem is a line of a list, and how many it stands for.
 type listItem struct {
 	text string
 	n    int

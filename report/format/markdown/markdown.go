@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// markdownOptions steer how a report is written as Markdown.
+// Options steer how a report is written as Markdown.
 type Options struct {
 	// Limit is the most characters (Unicode code points) of the text; 0 is no limit.
 	// What does not fit is left out as a whole, the least severe first, and counted.
@@ -27,7 +27,7 @@ type Options struct {
 	Quiet bool
 }
 
-// writeMarkdown writes the report for a comment or a summary on GitHub: what it comes
+// Write writes the report for a comment or a summary on GitHub: what it comes
 // to; what is new, the worst first and policy by policy; what could not be judged;
 // and, folded, what was there before, remarks, and what got better. It has no
 // durations, so that equal reports give equal text.
@@ -52,7 +52,7 @@ func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 	return err
 }
 
-// markdown writes a report onto a sheet.
+// writer writes a report.
 type writer struct {
 	limitedText
 	opts Options
@@ -90,7 +90,7 @@ func sign(t outline.Tally, r *report.Report) string {
 	return ":white_check_mark:"
 }
 
-// findings tells entries below a heading for each action and rule.
+// findings writes entries below a heading for each action and rule.
 func (m *writer) findings(entries []*outline.Entry) {
 	for _, g := range outline.GroupByRule(entries) {
 		heading := fmt.Sprintf("\n#### %s\n", ruleTitle(g))

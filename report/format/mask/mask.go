@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// maskLint hides what neighbours of policies in a file hold, as maskSecrets does.
+// Lint hides what neighbours of policies in a file hold, as Report does.
 func Lint(r *report.LintReport) *report.LintReport {
 	c := *r
 	c.Findings = maskEach(c.Findings, func(f *report.LintFinding) (changed bool) {
@@ -22,7 +22,7 @@ func Lint(r *report.LintReport) *report.LintReport {
 // mask stands for a value that is not shown.
 const mask = "***"
 
-// maskSecrets gives the report with excerpts of Secrets masked. The report itself
+// Report returns the report with excerpts of Secrets masked. The report itself
 // is not modified; what needs no mask is shared with it.
 func Report(r *report.Report) *report.Report {
 	c := *r

@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// historyOf tells, in lines, what wrote a field of a rendered object one after the
+// historyOf returns, in lines, what wrote a field of a rendered object one after the
 // other; nothing when it was one place only.
 func historyOf(source *origin.Origin, field string) []string {
 	steps := source.Chain(field, origin.Whole)

@@ -15,11 +15,11 @@ import (
 // Located is a rendered object with where it was written.
 type Located struct {
 	*render.Object
-	// Source may be nil for WriteObjects without Origin.
+	// Source may be nil for Write without Origin.
 	Source *origin.Origin
 }
 
-// ObjectOptions steer how rendered objects are written.
+// Options steer how rendered objects are written.
 type Options struct {
 	// Origin adds to every line with a value a comment that says where it was written.
 	Origin bool
@@ -27,7 +27,7 @@ type Options struct {
 	ShowSecrets bool
 }
 
-// WriteObjects writes objects as a stream of YAML documents with sorted keys. The
+// Write writes objects as a stream of YAML documents with sorted keys. The
 // comments of opts.Origin are `path:line`, in parentheses where only a field around
 // the value has a known place, and `?` where not even that has; above an object are
 // its document and the entries by which kustomizations use it.
@@ -53,7 +53,7 @@ func Write(w io.Writer, objects []Located, opts Options) error {
 
 // WriteField writes the value of a field, and where it was written, of each object
 // that has it: `Kind/name: value  path:line:column`, a line each, the place in
-// parentheses or `?` as WriteObjects does. Where several places wrote the field, one
+// parentheses or `?` as Write does. Where several places wrote the field, one
 // after the other, they follow in lines of their own. The field is written as for
 // render.Source.Find. It returns the number of objects.
 func WriteField(w io.Writer, objects []Located, field string, opts Options) (found int, err error) {

@@ -16,7 +16,7 @@ import (
 // A write that fails is remembered by out.
 type yamlWriter struct {
 	out *bufio.Writer
-	// comment gives what to say behind the scalar or empty collection at a field
+	// comment returns what to say behind the scalar or empty collection at a field
 	// path. Nil for nothing.
 	comment func(path string) string
 }

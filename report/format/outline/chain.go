@@ -9,10 +9,10 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// arrow stands between the places that wrote a field, one after the other.
+// Arrow stands between the places that wrote a field, one after the other.
 const Arrow = " -> "
 
-// chain is the history of an entry's field: `base/web.yaml:14 -> prod/patch.yaml:7`.
+// Chain is the history of an entry's field: `base/web.yaml:14 -> prod/patch.yaml:7`.
 // A line in parentheses does not have the field itself. It is empty where there is only
 // one place, and where requests of the entry came another way.
 func (e *Entry) Chain(verbose bool) string {
@@ -33,7 +33,7 @@ func (e *Entry) Chain(verbose bool) string {
 	return strings.Join(places, Arrow)
 }
 
-// sharedChain is the history of an entry's field, if all of its requests have the same.
+// SharedChain is the history of an entry's field, if all of its requests have the same.
 func (e *Entry) SharedChain() []report.ChainStep {
 	for _, f := range e.Also {
 		if !slices.Equal(f.Location.Chain, e.Location.Chain) {

@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// changeNote says what of an object's diff is not shown; empty if all of it is.
+// ChangeNote says what of an object's diff is not shown; empty if all of it is.
 func ChangeNote(o *report.ObjectChange) string {
 	switch {
 	case o.Omitted != "":
@@ -20,7 +20,7 @@ func ChangeNote(o *report.ObjectChange) string {
 	return ""
 }
 
-// diffLine is a line of a diff, safe to show. Tabs stay: they harm nothing, and a
+// DiffLine is a line of a diff, safe to show. Tabs stay: they harm nothing, and a
 // difference of tabs and blanks would not be seen.
 func DiffLine(line string) string {
 	parts := strings.Split(line, "\t")
@@ -30,7 +30,7 @@ func DiffLine(line string) string {
 	return strings.Join(parts, "\t")
 }
 
-// diffKind is what a line of a diff is by its first character; other lines than those
+// DiffKind is what a line of a diff is by its first character; other lines than those
 // of a unified diff are context.
 func DiffKind(line string) byte {
 	if line == "" || !strings.ContainsRune("+-@", rune(line[0])) {
@@ -39,7 +39,7 @@ func DiffKind(line string) byte {
 	return line[0]
 }
 
-// changesSummary is like "2 objects differ in 1 root: 1 created, 1 updated; +12 -3
+// ChangesSummary is like "2 objects differ in 1 root: 1 created, 1 updated; +12 -3
 // lines".
 func ChangesSummary(c *report.Changes, unknown []report.Indeterminate) string {
 	text := "no object differs"

@@ -7,7 +7,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// joinNonEmpty is strings.Join without the empty ones.
+// Join is strings.Join without the empty ones.
 func Join(sep string, parts ...string) string {
 	var out []string
 	for _, s := range parts {
@@ -18,7 +18,7 @@ func Join(sep string, parts ...string) string {
 	return strings.Join(out, sep)
 }
 
-// count is like "1 request" or "2 requests".
+// Count is like "1 request" or "2 requests".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -26,7 +26,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// tally counts findings by action and status.
+// Tally counts findings by action and status.
 type Tally map[report.Action]map[report.Status]int
 
 func TallyOf(findings []report.Finding) Tally {
@@ -41,7 +41,7 @@ func TallyOf(findings []report.Finding) Tally {
 	return t
 }
 
-// open counts the findings of an action that the change has: new and existing.
+// Open counts the findings of an action that the change has: new and existing.
 func (t Tally) Open(a report.Action) int {
 	return t[a][report.StatusNew] + t[a][report.StatusExisting]
 }
@@ -54,14 +54,14 @@ func (t Tally) resolved() int {
 	return n
 }
 
-// summaryText is like "3 denied (2 new, 1 existing), 1 warning, 4 indeterminate in
+// Summary is like "3 denied (2 new, 1 existing), 1 warning, 4 indeterminate in
 // 12 roots, 57 requests, 0.42s".
 func Summary(t Tally, r *report.Report, compared bool) string {
 	return fmt.Sprintf("%s in %s, %s, %s", Outcome(t, r, compared), RootsText(r.Summary.Roots),
 		Count(r.Summary.Requests, "request"), InSeconds(r.Summary.Durations.Total))
 }
 
-// outcomeText is the part of it about findings and what was not judged.
+// Outcome is the part of it about findings and what was not judged.
 func Outcome(t Tally, r *report.Report, compared bool) string {
 	var parts []string
 	add := func(n int, words string, a report.Action) {
@@ -108,7 +108,7 @@ func byStatus(counts map[report.Status]int) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// rootsText accounts for every root; those that did not render are told apart.
+// RootsText accounts for every root; those that did not render are counted apart.
 func RootsText(c report.RootCounts) string {
 	var not []string
 	for _, n := range []struct {
@@ -126,7 +126,7 @@ func RootsText(c report.RootCounts) string {
 	return text
 }
 
-// worst is the action that stands for the worst in a report: denials and roots that do
+// Worst is the action that stands for the worst in a report: denials and roots that do
 // not render, warnings and what could not be judged, audit notes. It is empty when there
 // is nothing.
 func Worst(r *report.Report) report.Action {

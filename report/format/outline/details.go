@@ -11,7 +11,7 @@ import (
 // mostRequests is the number of requests listed below an entry that repeats.
 const mostRequests = 3
 
-// details lists what a reader may want to know about an entry besides its message,
+// Details lists what a reader may want to know about an entry besides its message,
 // one line each: what was asked, who decided, why it is not a plain verdict.
 // labelled says that the field's name was already shown.
 func (e *Entry) Details(labelled, verbose bool) []string {
@@ -47,7 +47,7 @@ func (e *Entry) someRequests(all bool) []string {
 	return out
 }
 
-// requests lists the requests of an entry and counts those it leaves out.
+// Requests lists the requests of an entry and counts those it leaves out.
 func (e *Entry) Requests(all bool) (list []string, more int) {
 	if s := Request(e.Finding); s != "" {
 		list = append(list, s)
@@ -61,7 +61,7 @@ func (e *Entry) Requests(all bool) (list []string, more int) {
 	return list, 0
 }
 
-// requestOf says what was asked, like "UPDATE Deployment shop/web, root prod".
+// Request says what was asked, like "UPDATE Deployment shop/web, root prod".
 func Request(f *report.Finding) string {
 	var parts []string
 	if ask := Join(" ", escape.Text(f.Operation), ObjectName(f.Object)); ask != "" {
@@ -73,7 +73,7 @@ func Request(f *report.Finding) string {
 	return strings.Join(parts, ", ")
 }
 
-// objectName is like "Deployment shop/web".
+// ObjectName is like "Deployment shop/web".
 func ObjectName(o *report.Object) string {
 	if o == nil {
 		return ""
@@ -85,7 +85,7 @@ func ObjectName(o *report.Object) string {
 	return Join(" ", escape.Text(o.Kind), Join("/", escape.Text(o.Namespace), escape.Text(name)))
 }
 
-// decidedBy names policy, validation, binding and param.
+// DecidedBy names policy, validation, binding and param.
 func DecidedBy(f *report.Finding) string {
 	var parts []string
 	if f.Policy != "" {
@@ -103,7 +103,7 @@ func DecidedBy(f *report.Finding) string {
 	return strings.Join(parts, ", ")
 }
 
-// generatedNote says that not the object itself will be refused, but one that its
+// GeneratedNote says that not the object itself will be refused, but one that its
 // controller creates of it.
 func GeneratedNote(f *report.Finding) string {
 	if f.Generated == nil {
@@ -119,7 +119,7 @@ func GeneratedNote(f *report.Finding) string {
 	return what + " will be noted for audit"
 }
 
-// causeNote explains causes other than a validation that is false.
+// CauseNote explains causes other than a validation that is false.
 func CauseNote(f *report.Finding) string {
 	switch f.Cause {
 	case report.CauseError:

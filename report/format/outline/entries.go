@@ -7,7 +7,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// splitEntries returns the entries of a report, the worst first: those of the change,
+// SplitEntries returns the entries of a report, the worst first: those of the change,
 // and those that the base has too.
 func SplitEntries(r *report.Report, onlyDenials bool) (fresh, existing []*Entry) {
 	all := Entries(r.Findings, onlyDenials)
@@ -22,15 +22,15 @@ func SplitEntries(r *report.Report, onlyDenials bool) (fresh, existing []*Entry)
 	return fresh, existing
 }
 
-// weight puts denials before warnings before audit notes, and of each new ones first.
+// Weight puts denials before warnings before audit notes, and of each new ones first.
 func Weight(f *report.Finding) int {
 	return Strength(f.Action)*len(report.Statuses()) + slices.Index(report.Statuses(), f.Status)
 }
 
-// strength is 0 for the strongest action.
+// Strength is 0 for the strongest action.
 func Strength(a report.Action) int { return slices.Index(report.Actions(), a) }
 
-// entry is one remark and all the requests it was made on: a manifest that twelve
+// Entry is one remark and all the requests it was made on: a manifest that twelve
 // overlays share is shown once.
 type Entry struct {
 	*report.Finding
@@ -68,7 +68,7 @@ func keyOf(f *report.Finding) entryKey {
 	return k
 }
 
-// entriesOf merges the findings to be shown in full, in the report's order.
+// Entries merges the findings to be shown in full, in the report's order.
 func Entries(findings []report.Finding, onlyDenials bool) []*Entry {
 	var out []*Entry
 	entries := map[entryKey]*Entry{}

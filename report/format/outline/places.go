@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// place is path:line:column as far as known.
+// Place is path:line:column as far as known.
 func Place(l *report.Location) string {
 	s := escape.Text(l.Path)
 	if l.StartLine > 0 {
@@ -22,7 +22,7 @@ func Place(l *report.Location) string {
 	return s
 }
 
-// link is the URL of a place among the files at blob; empty when it is not known.
+// Link is the URL of a place among the files at blob; empty when it is not known.
 func Link(blob string, l *report.Location) string {
 	if blob == "" || l.Path == "" || l.Tree == "base" || len(l.Path) > 1000 {
 		return ""
@@ -34,7 +34,7 @@ func Link(blob string, l *report.Location) string {
 	return url
 }
 
-// relativeURI percent-encodes a path, as RFC 3986 wants a relative reference: a
+// RelativeURI percent-encodes a path, as RFC 3986 wants a relative reference: a
 // colon would end a scheme.
 func RelativeURI(path string) string {
 	segments := strings.Split(path, "/")
@@ -44,7 +44,7 @@ func RelativeURI(path string) string {
 	return strings.TrimLeft(strings.Join(segments, "/"), "/")
 }
 
-// definedAt is path:line.
+// DefinedAt is path:line.
 func DefinedAt(d *report.Definition) string {
 	if d.StartLine == 0 {
 		return d.Path
@@ -52,7 +52,7 @@ func DefinedAt(d *report.Definition) string {
 	return fmt.Sprintf("%s:%d", d.Path, d.StartLine)
 }
 
-// position is line:column as far as known.
+// Position is line:column as far as known.
 func Position(l *report.Location) string {
 	switch {
 	case l.StartLine == 0:

@@ -7,7 +7,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// severityWord is that of a diagnostic, or what says that it is none.
+// SeverityWord is that of a diagnostic, or what says that it is none.
 func SeverityWord(s string) string {
 	switch s {
 	case "error", "warning", "note":
@@ -19,16 +19,16 @@ func SeverityWord(s string) string {
 // firstLineRunes bounds the first line of a message.
 const firstLineRunes = 2000
 
-// firstLine is the first line of a message.
+// FirstLine is the first line of a message.
 func FirstLine(s string) string { return escape.Clip(escape.Lines(s)[0], firstLineRunes) }
 
-// remark is a diagnostic and the roots it was made for.
+// Remark is a diagnostic and the roots it was made for.
 type Remark struct {
 	*report.Diagnostic
 	Roots []string
 }
 
-// remarksOf merges diagnostics that say the same of one place.
+// Remarks merges diagnostics that say the same of one place.
 func Remarks(list []report.Diagnostic) []*Remark {
 	type key struct{ severity, message, place string }
 	var order []*Remark

@@ -7,7 +7,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// madeBy says by what and of what the report is.
+// MadeBy says by what and of what the report is.
 func MadeBy(r *report.Report) string {
 	s := escape.Text(Join(" ", r.Tool.Name, r.Tool.Version))
 	if r.Tool.Kubernetes != "" {
@@ -19,7 +19,7 @@ func MadeBy(r *report.Report) string {
 	return s + ": " + Revision(r.Change.Head)
 }
 
-// revision is the name the user gave, with the start of the commit it stands for.
+// Revision is the name the user gave, with the start of the commit it stands for.
 func Revision(r report.Revision) string {
 	commit := escape.Text(r.Commit)
 	if commit == "" || strings.HasPrefix(r.Commit, r.Name) && r.Name != "" {

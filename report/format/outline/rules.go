@@ -7,15 +7,15 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// ruleGroup is what one rule says with one action.
+// RuleGroup is what one rule says with one action.
 type RuleGroup struct {
-	// words say what speaks, name is its name, if it has one.
+	// words say what made the findings, name is its name, if it has one.
 	Words, Name string
 	action      report.Action
 	Entries     []*Entry
 }
 
-// groupByRule groups entries that are in order of severity.
+// GroupByRule groups entries that are in order of severity.
 func GroupByRule(entries []*Entry) []*RuleGroup {
 	type key struct {
 		words, name string
@@ -37,7 +37,7 @@ func GroupByRule(entries []*Entry) []*RuleGroup {
 	return out
 }
 
-// ruleOf is what speaks, in words and with its name if it has one.
+// RuleOf returns what made a finding, in words, and its name if it has one.
 func RuleOf(f *report.Finding) (words, name string) {
 	switch {
 	case f.Cause == report.CauseRender:
@@ -50,7 +50,7 @@ func RuleOf(f *report.Finding) (words, name string) {
 	return "the API server itself", ""
 }
 
-// lead is what comes before the rule in a title.
+// Lead is what comes before the rule in a title.
 func (g *RuleGroup) Lead() string {
 	switch g.Entries[0].Cause {
 	case report.CauseRender, report.CausePolicy:
@@ -59,7 +59,7 @@ func (g *RuleGroup) Lead() string {
 	return ActionWords(g.action) + " by "
 }
 
-// actionWords is like "Denied".
+// ActionWords is like "Denied".
 func ActionWords(a report.Action) string {
 	switch a {
 	case report.ActionDeny:
@@ -80,7 +80,7 @@ func Level(a report.Action) string {
 	return "note"
 }
 
-// verdict is like "Denied by policy p (binding b): UPDATE Deployment shop/web, root
+// Verdict is like "Denied by policy p (binding b): UPDATE Deployment shop/web, root
 // prod".
 func Verdict(f *report.Finding) string {
 	words := ActionWords(f.Action)

@@ -8,19 +8,19 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// unjudged is one reason and the places where something could not be judged because
+// Reason is one reason and the places where something could not be judged because
 // of it.
 type Reason struct {
 	Why    string
 	Places []*Unjudged
 }
 
-// placed is what could not be judged at one place.
+// Unjudged is what could not be judged at one place.
 type Unjudged struct {
 	items []*report.Indeterminate
 }
 
-// touched leaves out what the change does not touch, and counts it: in a repository
+// Touched leaves out what the change does not touch, and counts it: in a repository
 // with remote bases that is nearly all, at every change.
 func Touched(list []report.Indeterminate) (left []report.Indeterminate, untouched int) {
 	for _, n := range list {
@@ -33,7 +33,7 @@ func Touched(list []report.Indeterminate) (left []report.Indeterminate, untouche
 	return left, untouched
 }
 
-// reasonsOf groups by reason and place, in the order of the report.
+// Reasons groups by reason and place, in the order of the report.
 func Reasons(list []report.Indeterminate) []*Reason {
 	type spot struct{ why, place, object string }
 	var order []*Reason
@@ -73,7 +73,7 @@ func (u *Reason) Count() int {
 }
 
 // subject says where something could not be judged, and what it is as far as the
-// place does not tell.
+// place does not say.
 func (pl *Unjudged) Text(verbose bool) string {
 	first := pl.items[0]
 	var at, what string
@@ -100,7 +100,7 @@ func (pl *Unjudged) Text(verbose bool) string {
 // manyRoots is how many roots are named; more are counted.
 const manyRoots = 3
 
-// rootList names roots; a single one only if the path does not tell it, many only
+// RootList names roots; a single one only if the path does not say it, many only
 // if Verbose.
 func RootList(roots []string, at *report.Location, verbose bool) string {
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// writeLintSARIF writes one run: a result for each finding, with the rules that
+// WriteLint writes one run: a result for each finding, with the rules that
 // were looked for.
 func WriteLint(w *bufio.Writer, r *report.LintReport) error {
 	kept, cut := mostSevere(r.Findings, sarifResults, func(f *report.LintFinding) int { return slices.Index(report.Severities(), f.Severity) })

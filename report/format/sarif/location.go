@@ -14,7 +14,7 @@ import (
 // sarifRelated is the number of related locations of a result; GitHub keeps 100.
 const sarifRelated = 100
 
-// location gives a location with the full region GitHub asks for: what is not
+// location returns a location with the full region GitHub asks for: what is not
 // known is filled in from the line, or is the start of the file.
 func location(l *report.Location, root string) sarifLocation {
 	phys := sarifPhysical{
@@ -64,7 +64,7 @@ func contextRegion(l *report.Location) *sarifRegion {
 	}
 }
 
-// lineOf gives a line of the snippet.
+// lineOf returns a line of the snippet.
 func lineOf(l *report.Location, n int) (string, bool) {
 	if i := n - l.SnippetLine; l.SnippetLine > 0 && i >= 0 && i < len(l.Snippet) {
 		return strings.TrimRight(l.Snippet[i], "\r\n"), true

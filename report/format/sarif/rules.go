@@ -54,7 +54,7 @@ func ruleID(f *report.Finding) string {
 	return "preadmit/" + string(f.Cause)
 }
 
-// ofValidation tells whether a validation of a policy made the finding, be it
+// ofValidation reports whether a validation of a policy made the finding, be it
 // false or impossible to evaluate.
 func ofValidation(f *report.Finding) bool {
 	return f.Policy != "" && f.Validation != nil &&

@@ -36,9 +36,9 @@ var semver = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-
 // notSemver is what a semantic version does not consist of.
 var notSemver = regexp.MustCompile(`[^0-9A-Za-z.-]+`)
 
-// writeSARIF writes one run of SARIF 2.1.0 as GitHub code scanning reads it: a
+// Write writes one run of SARIF 2.1.0 as GitHub code scanning reads it: a
 // rule for each policy validation, a result for each finding the change has (a
-// resolved one is told by its absence), a notification for what was not judged.
+// resolved one is absent), a notification for what was not judged.
 func Write(w *bufio.Writer, r *report.Report) error {
 	kept, cut := mostSevere(unresolved(r.Findings), sarifResults, outline.Weight)
 	rules := newRules(kept)
@@ -54,7 +54,7 @@ func newRun(category string, t report.Tool, rules []*sarifRule, notes []sarifNot
 	run := sarifRun{
 		Tool: sarifTool{Driver: driver(t, rules)},
 		// A report exists only when the scan came to its end; what failed on the way
-		// is told by notifications.
+		// is in notifications.
 		Invocations:       []sarifInvocation{{ExecutionSuccessful: true, Notifications: notes}},
 		AutomationDetails: sarifAutomation{ID: category},
 		ColumnKind:        "unicodeCodePoints",
@@ -86,7 +86,7 @@ func driver(t report.Tool, rules []*sarifRule) sarifDriver {
 	return d
 }
 
-// mostSevere gives at most n of a list, those of the least weight first, but in the
+// mostSevere returns at most n of a list, those of the least weight first, but in the
 // list's order.
 func mostSevere[T any](list []T, n int, weight func(*T) int) (kept []*T, cut int) {
 	order := make([]int, len(list))
@@ -170,7 +170,7 @@ func notificationKinds() []*sarifRule {
 	}
 }
 
-// notifications tells what was not judged, remarks, and what was left out.
+// notifications lists what was not judged, remarks, and what was left out.
 func notifications(indeterminate []report.Indeterminate, diagnostics []report.Diagnostic, cut int) []sarifNotification {
 	all := len(indeterminate) + len(diagnostics)
 	list := make([]sarifNotification, 0, min(sarifNotifications, all)+2)

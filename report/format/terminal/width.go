@@ -14,7 +14,7 @@ func PadLeft(s string, width int) string {
 	return strings.Repeat(" ", max(0, width-Width(s))) + s
 }
 
-// displayWidth is the number of terminal columns s takes. s is escaped text.
+// Width is the number of terminal columns s takes. s is escaped text.
 func Width(s string) int {
 	n := 0
 	for _, r := range s {
@@ -39,10 +39,10 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// wrap breaks escaped text at blanks into lines of at most width columns, of which
+// Wrap breaks escaped text at blanks into lines of at most width columns, of which
 // `used` are taken on the first line and `hang` on the others. Words longer than a line stay
 // whole, so that paths and URLs can be copied. A word that begins with "::" stays
-// on the line of the word before it (see guardLine).
+// on the line of the word before it (see Guard).
 func Wrap(text string, width, used, hang int) []string {
 	var lines []string
 	var line strings.Builder
@@ -66,7 +66,7 @@ func Wrap(text string, width, used, hang int) []string {
 	return append(lines, line.String())
 }
 
-// cell is what one code point of a source line shows as.
+// Cell is what one code point of a source line shows as.
 type Cell struct {
 	Text  string
 	Width int
@@ -75,7 +75,7 @@ type Cell struct {
 // tabWidth is the number of columns a tab of a source line is shown with.
 const tabWidth = 4
 
-// cells splits a source line into one cell a code point, so that columns of a
+// Cells splits a source line into one cell a code point, so that columns of a
 // location find their place on the screen.
 func Cells(line string) []Cell {
 	out := make([]Cell, 0, len(line))

@@ -8,7 +8,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// writeDiffText writes what diff -u would, with the object in place of the file.
+// WriteDiff writes what diff -u would, with the object in place of the file.
 func WriteDiff(w *bufio.Writer, c *report.Comparison, opts Options) error {
 	p := &printer{w: w, opts: opts, width: clampWidth(opts.Width)}
 	for i := range c.Changes.Objects {

@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// writeLintText writes the report for people: findings file by file, what could not
+// WriteLint writes the report for people: findings file by file, what could not
 // be looked at, remarks, and one line that sums it up.
 func WriteLint(w *bufio.Writer, r *report.LintReport, opts Options) error {
 	p := &printer{w: w, opts: opts, width: clampWidth(opts.Width)}

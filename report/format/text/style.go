@@ -60,7 +60,7 @@ func bare(spans []span) string {
 	return b.String()
 }
 
-// trimEnd gives spans without the blanks at the end of the line.
+// trimEnd returns spans without the blanks at the end of the line.
 func trimEnd(spans []span) []span {
 	for n := len(spans); n > 0; n-- {
 		if text := strings.TrimRight(spans[n-1].text, " "); text != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/terminal"
 )
 
-// textOptions steer how a report is written as text. The zero value is for a pipe: no
+// Options steer how a report is written as text. The zero value is for a pipe: no
 // colour, 80 columns.
 type Options struct {
 	// Color marks actions, places and excerpts with ANSI colours.
@@ -27,7 +27,7 @@ type Options struct {
 	Quiet bool
 }
 
-// writeText writes the report for people, in the order they want to know: what is
+// Write writes the report for people, in the order they want to know: what is
 // wrong, file by file; what could not be judged; remarks; what got better; and one
 // line that sums it up.
 func Write(w *bufio.Writer, r *report.Report, opts Options) error {
@@ -87,7 +87,7 @@ type item struct {
 	aside    string
 	emphasis style
 	message  string
-	// details are lines below; labelled tells that the field's name was shown.
+	// details are lines below; labelled is set when the field's name was shown.
 	details func(labelled bool) []string
 }
 

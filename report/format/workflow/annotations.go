@@ -35,7 +35,7 @@ const titleRunes = 255
 // levels are those of annotations, the worst first.
 func levels() []string { return []string{"error", "warning", "notice"} }
 
-// workflowOptions steer which annotations are written.
+// Options steer which annotations are written.
 type Options struct {
 	// Files are the paths that the change touches: they are annotated before others.
 	// Nil means that they are not known.
@@ -44,7 +44,7 @@ type Options struct {
 	Quiet bool
 }
 
-// writeGitHub writes workflow commands that annotate a run of GitHub Actions: at most
+// Write writes workflow commands that annotate a run of GitHub Actions: at most
 // as many as GitHub shows, the worst first and before others those of the files the
 // change touches, a notice on how many are left out, and a line for the log.
 func Write(w *bufio.Writer, r *report.Report, opts Options) error {
@@ -56,7 +56,7 @@ func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 	return err
 }
 
-// annotationsOf are the annotations of what a report tells, each place and message
+// annotationsOf are the annotations of what a report has, each place and message
 // once, in its order.
 func annotationsOf(r *report.Report, opts Options) []annotation {
 	var out []annotation
@@ -163,7 +163,7 @@ func (a *annotation) rank(files map[string]bool) int {
 	return rank
 }
 
-// command is the workflow command. A place at the base is told in the title: the head
+// command is the workflow command. A place at the base is named in the title: the head
 // may not have the file.
 func (a *annotation) command() string {
 	title := a.title

@@ -1,5 +1,3 @@
-// Package retry asks GitHub's API patiently: it waits for rate limits, asks again after
-// failures, and bounds each request in time and size. It knows nothing of what is asked.
 package retry
 
 import (
@@ -24,10 +22,10 @@ type Options struct {
 	Clock Clock
 }
 
-// Clock tells the time and waits.
+// Clock returns the time and waits.
 type Clock interface {
 	Now() time.Time
-	// Sleep waits for d or until ctx ends, and gives the context's error then.
+	// Sleep waits for d or until ctx ends, and returns the context's error then.
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
@@ -49,7 +47,7 @@ func (SystemClock) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// WithDefaults gives the options that are meant by zero values.
+// WithDefaults returns the options that are meant by zero values.
 func (o Options) WithDefaults() Options {
 	o.Tries = cmp.Or(max(0, o.Tries), 5)
 	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
@@ -76,7 +74,7 @@ type onceKey struct{}
 // did them. What a rate limit refused was not done, and is repeated.
 func Once(ctx context.Context) context.Context { return context.WithValue(ctx, onceKey{}, true) }
 
-// Permanent tells whether an error says of itself, by a method Permanent, that asking
+// Permanent reports whether an error says of itself, by a method Permanent, that asking
 // again does not end it.
 func Permanent(err error) bool {
 	var p interface{ Permanent() bool }

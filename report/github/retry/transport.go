@@ -22,7 +22,7 @@ const (
 	// firstBackoff and maxBackoff bound the waits after a failure.
 	firstBackoff = time.Second
 	maxBackoff   = 30 * time.Second
-	// blindWait is the wait for a secondary rate limit that does not tell its end:
+	// blindWait is the wait for a secondary rate limit that does not say its end:
 	// GitHub's best practices ask for a minute at least, and for more each time.
 	blindWait = time.Minute
 	// maxDoublings keeps a wait that doubles from overflowing.
@@ -46,7 +46,7 @@ type Unanswered struct {
 
 func (r *Unanswered) Error() string { return fmt.Sprintf("%s %s: %v", r.Method, r.Path, r.Err) }
 
-// Unwrap gives what happened.
+// Unwrap returns what happened.
 func (r *Unanswered) Unwrap() error { return r.Err }
 
 // RoundTrip sends a request until there is an answer worth having.
@@ -71,7 +71,7 @@ func (t *Transport) finish(req *http.Request, resp *http.Response, err error) (*
 	}
 	if limited(resp) {
 		until := "unknown"
-		if wait, ok := t.told(resp); ok {
+		if wait, ok := t.waitOf(resp); ok {
 			until = t.opts.Clock.Now().Add(wait).Format(time.RFC3339)
 		}
 		resp.Header.Set(LimitedHeader, until)
@@ -115,13 +115,13 @@ type kept struct {
 
 func (*kept) Close() error { return nil }
 
-// wait tells whether to send a request again, and after which time.
+// wait reports whether to send a request again, and after which time.
 func (t *Transport) wait(ctx context.Context, resp *http.Response, err error, try int) (time.Duration, bool) {
 	if ctx.Err() != nil || Permanent(err) {
 		return 0, false
 	}
 	if err == nil && limited(resp) {
-		if wait, ok := t.told(resp); ok {
+		if wait, ok := t.waitOf(resp); ok {
 			return wait, true
 		}
 		return blindWait<<min(try-1, maxDoublings) + jitter(firstBackoff), true
@@ -138,19 +138,19 @@ func (t *Transport) wait(ctx context.Context, resp *http.Response, err error, tr
 	return Backoff(try), true
 }
 
-// Fits tells whether a wait ends before the deadline and is not too long.
+// Fits reports whether a wait ends before the deadline and is not too long.
 func (t *Transport) Fits(ctx context.Context, wait time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return wait <= t.opts.MaxWait && (!ok || t.opts.Clock.Now().Add(wait).Before(deadline))
 }
 
-// limited tells whether a rate limit refused a request.
+// limited reports whether a rate limit refused a request.
 func limited(resp *http.Response) bool {
 	body, ok := resp.Body.(*kept)
 	return ok && Limited(resp, body.text)
 }
 
-// Limited tells whether an answer with this body is that of a rate limit, going by
+// Limited reports whether an answer with this body is that of a rate limit, going by
 // GitHub's words. A limit that is used up is in the headers of other refusals as well.
 func Limited(resp *http.Response, body []byte) bool {
 	switch resp.StatusCode {
@@ -162,8 +162,8 @@ func Limited(resp *http.Response, body []byte) bool {
 	return false
 }
 
-// told is the wait a limit's answer asks for.
-func (t *Transport) told(resp *http.Response) (time.Duration, bool) {
+// waitOf returns the wait that the answer of a rate limit asks for.
+func (t *Transport) waitOf(resp *http.Response) (time.Duration, bool) {
 	if wait, ok := retryAfter(resp); ok {
 		return wait, true
 	}
