@@ -115,7 +115,7 @@ func (r *review) unchanged(ctx context.Context) error {
 			return err
 		}
 	}
-	if all { // what defines the kind changed, so the server may see the object with other eyes
+	if all { // what defines the kind changed, so the server may read the object differently
 		r.server(final, was)
 	} else if final.Unknown != nil {
 		r.indeterminate(gaps.Object, "", final.Unknown.Error())

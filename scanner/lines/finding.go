@@ -1,63 +1,99 @@
 package lines
 
 import (
-	"context"
-	"fmt"
+	"slices"
 
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/proof"
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/locate"
+	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// Locate finds the lines of findings.
-func (l *Locator) Locate(ctx context.Context, findings []Finding) error {
-	return l.work.Each(ctx, "locate", len(findings), func(ctx context.Context, i int) error {
-		l.locateFinding(ctx, &findings[i])
-		return nil
-	})
+// Finding is a finding with what it takes to locate it.
+type Finding struct {
+	report.Finding
+	// Subject is what is judged, in the tree of the finding.
+	Subject *admission.Object
+	Key     admission.Key
+	// Fields are paths of the fields at fault, the most telling first.
+	Fields []string
+	// Input is what a failed validation was evaluated on: the fields follow from it.
+	Input *policy.Input
+	// searched is set when fields of the subject were searched for: causes, which may be
+	// none.
+	searched bool
+	causes   []cause
+	// Decider is the policy that made the decision.
+	Decider *admission.Object
+	// Governing are the objects that made the decision, when the judged one did not
+	// change.
+	Governing []*admission.Object
+	// fieldsErr is why the fields could not be found, unlocated why the lines could not.
+	fieldsErr, Unlocated error
+	// Lineage are the generated objects from the workload's own down to the one the
+	// finding is about; fields and input are those of the last.
+	Lineage []*admission.Generated
+	// Located is set when Location is final but for its snippet.
+	Located bool
+	// doubts are claims about the object that need proof (see prove).
+	doubts []proof.Claim
 }
 
-// locateFinding locates a finding about an object and adds the lines around it.
-func (l *Locator) locateFinding(ctx context.Context, f *Finding) {
-	if f.Located {
-		l.addSnippet(&f.Location, l.change.Head, f.Location.Path, false)
-		return
+// question is a failed validation with what it was evaluated on.
+func (f *Finding) question() locate.Question {
+	in := f.Input
+	q := locate.Question{
+		Expression: f.Expression, Variables: map[string]string{},
+		Object: in.Object, OldObject: in.OldObject,
+		Params: in.Params, Request: in.Request, Namespace: in.Namespace,
 	}
-	f.Object = change.ObjectOf(f.Subject, f.Key)
-	f.Definition = l.definition(ctx, f)
-	if f.searched {
-		f.Location, f.Unlocated = l.locateValidation(ctx, f)
-	} else {
-		f.Location, f.Unlocated = l.locateRefusal(ctx, f)
+	for _, v := range in.Variables {
+		q.Variables[v.Name] = v.Expression
+	}
+	return q
+}
+
+// doubt notes a claim about the object of a finding if it needs proof.
+func (f *Finding) doubt(c proof.Claim) {
+	if c.Place.Evidence == origin.Inferred || c.Place.Evidence == origin.Removed {
+		f.doubts = append(f.doubts, c)
 	}
 }
 
-// locateRefusal returns the line of what the server refuses.
-func (l *Locator) locateRefusal(ctx context.Context, f *Finding) (report.Location, error) {
-	if fields := f.written(f.Fields); len(fields) > 0 {
-		loc, place, err := l.locateFirst(ctx, f.Subject, fields)
-		f.doubt(proof.Claim{Object: change.OriginOf(f.Subject).Index, Field: loc.Field, Place: place})
-		return loc, err
+// doubted is the claim that the location of a finding rests on, if it needs proof.
+func (f *Finding) doubted() (proof.Claim, bool) {
+	for _, c := range f.doubts {
+		if l := f.Location; c.Field == l.Field && c.Place.Line == l.StartLine && c.Place.Column == l.StartColumn &&
+			change.OriginOf(f.Subject).Side.Path(c.Place.Path) == l.Path {
+			return c, true
+		}
 	}
-	loc, err := l.Place(ctx, f.Subject, f.template())
-	loc.Exact = false
-	return loc, err
+	return proof.Claim{}, false
 }
 
-// definition is where the policy of a finding is written; nil when there is none, or it
-// is not known where.
-func (l *Locator) definition(ctx context.Context, f *Finding) *report.Definition {
-	if f.Decider == nil {
+// written are fields of the object a finding is about as fields of what was
+// written: the workload, when it is about a generated object.
+func (f *Finding) written(fields []string) []string {
+	for _, g := range slices.Backward(f.Lineage) {
+		owned := []string{}
+		for _, field := range fields {
+			if field, ok := g.OwnerField(field); ok {
+				owned = append(owned, field)
+			}
+		}
+		fields = owned
+	}
+	return fields
+}
+
+// template is the field a generated object is written in as a whole; nil when the
+// finding is about the workload itself.
+func (f *Finding) template() []string {
+	if f.Lineage == nil {
 		return nil
 	}
-	source, err := l.source(ctx, f.Decider)
-	if err != nil {
-		return nil
-	}
-	at := source.Document()
-	if f.Validation != nil {
-		at = source.Place(fmt.Sprintf("spec.validations[%d].expression", *f.Validation), origin.Whole).Position
-	}
-	return &report.Definition{Path: change.OriginOf(f.Decider).Side.Path(at.Path), StartLine: at.Line}
+	return f.written([]string{"spec"})
 }

@@ -46,7 +46,7 @@ type Reach struct {
 	// the RBAC they ask about.
 	policies map[string]bool
 	// Namespaces are those that changed, spatial the policies that look at
-	// namespaces: together they see the objects in them with other eyes.
+	// namespaces: together they may decide otherwise about the objects in them.
 	Namespaces        map[string]bool
 	NamespacePolicies map[string]bool
 	// kinds are custom kinds whose definition changed.
