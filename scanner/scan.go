@@ -1,11 +1,3 @@
-// Package scanner says what a cluster's API server will say to a change: it
-// renders both trees of the change, turns the difference into admission requests,
-// has each judged by the offline API server (package admission) and the policies
-// (package policy) of the base and of the head, and reports every denial and
-// warning on the line it comes from.
-//
-// A Report is the only result. Scan has no network, no clock but for durations and
-// no environment; equal inputs give equal reports.
 package scanner
 
 import (

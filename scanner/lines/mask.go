@@ -91,13 +91,15 @@ func maskFile(lines []string) []string {
 func maskDocument(lines []string) []string {
 	isSecret := false
 	for _, line := range lines {
-		isSecret = isSecret || secretKind.MatchString(line)
+		isSecret = isSecret || strings.Contains(line, "kind") && secretKind.MatchString(line)
 	}
 	block := ""
 	out := make([]string, len(lines))
 	for i, line := range lines {
-		if m := topKey.FindStringSubmatch(line); m != nil {
-			block = m[1]
+		if isTopLevel(line) {
+			if m := topKey.FindStringSubmatch(line); m != nil {
+				block = m[1]
+			}
 		}
 		out[i] = line
 		if strings.HasPrefix(line, "---") && !isSeparator(line) {
@@ -107,6 +109,12 @@ func maskDocument(lines []string) []string {
 		}
 	}
 	return out
+}
+
+// isTopLevel reports whether a line may have a key of a document. It spares matching the
+// lines of large files.
+func isTopLevel(line string) bool {
+	return line != "" && line[0] != ' ' && line[0] != '-' && line[0] != '#'
 }
 
 // maskLine hides the value of a line but for keys that are never secret. A line
