@@ -22,7 +22,7 @@ import (
 // lost, nothing is there twice. Then the dead come back, and others die.
 // PREADMIT_CLUSTER_RUNS says how often.
 func TestCluster(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	n := seed(t)
 	tr := newTraffic(w, n, 3)
 	c := &cluster{w: w, tr: tr, random: rand.New(rand.NewPCG(n, 2))}
@@ -48,7 +48,7 @@ func TestCluster(t *testing.T) {
 
 // cluster is three NATS servers and three replicas.
 type cluster struct {
-	w        *world
+	w        *env
 	tr       *traffic
 	random   *rand.Rand
 	nodes    []*node

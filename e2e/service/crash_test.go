@@ -23,7 +23,7 @@ const calm = 4 * time.Minute
 // it again, and waits until it has nothing to do: nothing is lost, nothing is there twice,
 // nothing is left behind. PREADMIT_CRASH_RUNS says how often.
 func TestCrash(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	n := seed(t)
 	tr := newTraffic(w, n, 3)
 	runs := number(t, "PREADMIT_CRASH_RUNS", 5)
@@ -47,7 +47,7 @@ func TestCrash(t *testing.T) {
 
 // crashes kills a service again and again.
 type crashes struct {
-	w       *world
+	w       *env
 	tr      *traffic
 	random  *rand.Rand
 	dir     string

@@ -25,9 +25,9 @@ const (
 	hostileBranch = "--upload-pack=$(id>owned);`id`'\""
 )
 
-// siege is a world where the pull requests to octo/besieged, from eve's fork, are attacks.
+// siege is an env where the pull requests to octo/besieged, from eve's fork, are attacks.
 type siege struct {
-	*world
+	*env
 	r      *replica
 	canary *hostile.Canary
 	// repo is besieged, and fork where attacks come from.
@@ -37,11 +37,11 @@ type siege struct {
 // besiege starts a service whose own secrets and surroundings are to stay secret.
 func besiege(t *testing.T, o options) *siege {
 	t.Helper()
-	w := newWorld(t)
+	w := newEnv(t)
 	canary, err := hostile.NewCanary(t.TempDir())
 	w.must(err)
 	t.Cleanup(func() { w.must(canary.Close()) })
-	s := &siege{world: w, canary: canary}
+	s := &siege{env: w, canary: canary}
 	s.repo, err = w.hub.AddRepository(githubtest.RepositoryOptions{Owner: "octo", Name: "besieged"})
 	w.must(err)
 	s.take(s.repo, &hostile.Cases()[0], "main:main")
@@ -128,7 +128,7 @@ func (s *siege) withstand(cases []hostile.Case) {
 
 func (s *siege) of(t *testing.T) *siege {
 	c := *s
-	c.world = s.in(t)
+	c.env = s.in(t)
 	return &c
 }
 

@@ -38,7 +38,7 @@ const senders = 64
 // a question and its records; those of another installation, which takes turns with it,
 // are scanned all the time.
 func TestLoad(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	tr := newTraffic(w, seed(t), 2)
 	l := &load{w: w, rate: number(t, "PREADMIT_LOAD_RATE", 200), seconds: number(t, "PREADMIT_LOAD_SECONDS", 5)}
 	dir := t.TempDir()
@@ -76,7 +76,7 @@ func (l *load) again(dir string, o options, most int) {
 
 // load is deliveries at a rate.
 type load struct {
-	w             *world
+	w             *env
 	rate, seconds int
 	// pulls is how many pull requests they are about; 0 is each about one of its own.
 	pulls        int

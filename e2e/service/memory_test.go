@@ -16,7 +16,7 @@ import (
 // says nothing of the memory, so that it is judged from 30 on.
 func TestMemoryIsFlat(t *testing.T) {
 	const keep, pulls = 1000, 500
-	w := newWorld(t)
+	w := newEnv(t)
 	l := &load{w: w, rate: number(t, "PREADMIT_LOAD_RATE", 200), seconds: number(t, "PREADMIT_LOAD_SECONDS", 5), pulls: pulls}
 	dir := t.TempDir()
 	r := w.start(dir, options{"SCAN_CONCURRENCY": "1", "LOG_LEVEL": "info", "RECONCILE_EVERY": "0s", "KEEP_SCANS": fmt.Sprint(keep)})

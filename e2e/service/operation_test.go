@@ -16,7 +16,7 @@ import (
 // clean is the title of a check run that has nothing to say.
 const clean = "Nothing to complain about"
 
-// judging is a check run, as world.checks has it, of a commit that is at work.
+// judging is a check run, as env.checks has it, of a commit that is at work.
 const judging = "in_progress |  | Judging"
 
 // slow are files whose scan takes some seconds: a root each.
@@ -30,7 +30,7 @@ func slow() githubtest.Files {
 
 // slowPull opens a pull request whose scan takes some seconds, waits until a process scans
 // it, and gives its head.
-func (w *world) slowPull(r *replica) (head string) {
+func (w *env) slowPull(r *replica) (head string) {
 	w.t.Helper()
 	head, err := w.shop.Push("slow", slow())
 	w.must(err)
@@ -40,7 +40,7 @@ func (w *world) slowPull(r *replica) (head string) {
 }
 
 // scanning waits until a process scans a commit.
-func (w *world) scanning(r *replica, head string) {
+func (w *env) scanning(r *replica, head string) {
 	w.t.Helper()
 	began := time.Now()
 	w.eventually("the scan", func() []string {
@@ -71,7 +71,7 @@ func (r *replica) ends() time.Duration {
 }
 
 // draining waits until the service says that it ends.
-func (w *world) draining(r *replica) {
+func (w *env) draining(r *replica) {
 	w.t.Helper()
 	w.eventually("/readyz", func() []string {
 		status, text := r.get("/readyz")
@@ -82,7 +82,7 @@ func (w *world) draining(r *replica) {
 // TestDrain: what is being scanned is finished, what waits is kept, and what is delivered
 // meanwhile is taken.
 func TestDrain(t *testing.T) {
-	w, dir := newWorld(t), t.TempDir()
+	w, dir := newEnv(t), t.TempDir()
 	o := options{"DRAIN": "80s", "SCAN_CONCURRENCY": "1", "RECONCILE_EVERY": "0s"}
 	r := w.start(dir, o)
 	head := w.slowPull(r)
@@ -116,7 +116,7 @@ func TestDrain(t *testing.T) {
 // TestGivenBack: a scan that is not done in time goes back to the queue, as if it had not
 // been tried, and no process of it is left.
 func TestGivenBack(t *testing.T) {
-	w, dir := newWorld(t), t.TempDir()
+	w, dir := newEnv(t), t.TempDir()
 	o := options{"DRAIN": "100ms", "QUEUE_ATTEMPTS": "1", "RECONCILE_EVERY": "0s"}
 	r := w.start(dir, o)
 	head := w.slowPull(r)
@@ -137,7 +137,7 @@ func TestGivenBack(t *testing.T) {
 
 // TestEndAtOnce: a second signal does not wait, and what was at work is done again.
 func TestEndAtOnce(t *testing.T) {
-	w, dir := newWorld(t), t.TempDir()
+	w, dir := newEnv(t), t.TempDir()
 	r := w.start(dir, options{"DRAIN": "80s", "RECONCILE_EVERY": "0s"})
 	head := w.slowPull(r)
 	children := descendants(r.cmd.Process.Pid)
@@ -157,7 +157,7 @@ func TestEndAtOnce(t *testing.T) {
 
 // TestTooOften: a job that ends the process each time is given up, and says so.
 func TestTooOften(t *testing.T) {
-	w, dir := newWorld(t), t.TempDir()
+	w, dir := newEnv(t), t.TempDir()
 	o := options{"QUEUE_ATTEMPTS": "2", "RECONCILE_EVERY": "0s"}
 	r := w.start(dir, o)
 	head := w.slowPull(r)
@@ -173,7 +173,7 @@ func TestTooOften(t *testing.T) {
 }
 
 // listening waits until somebody listens at an address.
-func (w *world) listening(address string) {
+func (w *env) listening(address string) {
 	w.t.Helper()
 	w.eventually("listener at "+address, func() []string {
 		conn, err := net.Dial("tcp", address)
@@ -188,7 +188,7 @@ func (w *world) listening(address string) {
 // TestStoreAway: without enough NATS servers nothing is taken, and the service says so
 // and waits.
 func TestStoreAway(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	c := &cluster{w: w}
 	c.startNATS()
 	var urls []string

@@ -11,7 +11,7 @@ import (
 // TestOutsiders: who may not write gets no words and no scan, whoever's pull request it
 // is and whatever they say; what is no command gets nothing at all.
 func TestOutsiders(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.start(t.TempDir(), options{"RECONCILE_EVERY": "0s"})
 	w.shop.SetRole("alice", "write")
 	w.shop.SetRole("trish", "triage")

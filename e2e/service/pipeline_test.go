@@ -13,7 +13,7 @@ const denied = "1 denied"
 
 // TestPull: from the webhook to a completed check run, a comment and SARIF.
 func TestPull(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.start(t.TempDir(), nil)
 	number := w.pull(w.shop, "change", "deny")
 	pull := w.shop.Pull(number)
@@ -29,7 +29,7 @@ func TestPull(t *testing.T) {
 }
 
 // told waits until a pull request has one comment of ours, with a text.
-func (w *world) told(r *githubtest.Repository, number int, text string) {
+func (w *env) told(r *githubtest.Repository, number int, text string) {
 	w.t.Helper()
 	w.eventually("comments", func() []string {
 		comments := w.comments(r, number)
@@ -43,7 +43,7 @@ func (w *world) told(r *githubtest.Repository, number int, text string) {
 }
 
 // sarif waits for an upload for a ref.
-func (w *world) sarif(ref string) githubtest.SARIF {
+func (w *env) sarif(ref string) githubtest.SARIF {
 	w.t.Helper()
 	find := func() int {
 		return slices.IndexFunc(w.hub.SARIFs(), func(s githubtest.SARIF) bool { return s.Ref == ref })
@@ -58,7 +58,7 @@ func (w *world) sarif(ref string) githubtest.SARIF {
 }
 
 func TestFork(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.start(t.TempDir(), nil)
 	fork, err := w.shop.Fork("eve")
 	w.must(err)
@@ -77,7 +77,7 @@ func TestFork(t *testing.T) {
 
 // TestForksApproved: with the policy approve a maintainer's command has a head judged.
 func TestForksApproved(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.start(t.TempDir(), options{"FORKS": "approve"})
 	w.shop.SetRole("alice", "write")
 	fork, err := w.shop.Fork("eve")
@@ -95,7 +95,7 @@ func TestForksApproved(t *testing.T) {
 	}, "failure")
 }
 
-// conclusions are those of check runs as world.checks gives them.
+// conclusions are those of check runs as env.checks gives them.
 func conclusions(checks []string) []string {
 	var out []string
 	for _, c := range checks {
@@ -106,7 +106,7 @@ func conclusions(checks []string) []string {
 
 // TestForcePush: a push during a scan cancels it, and only the new verdict is told.
 func TestForcePush(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.start(t.TempDir(), nil)
 	old, err := w.shop.Push("change", slow())
 	w.must(err)
@@ -124,7 +124,7 @@ func TestForcePush(t *testing.T) {
 }
 
 func TestClosed(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.start(t.TempDir(), nil)
 	w.must(second(w.shop.Push("other", githubtest.Files{"app/other.yaml": configMap("other", "fine")})))
 	w.must(second(w.shop.Push("change", githubtest.Files{"app/new.yaml": configMap("new", "deny")})))
@@ -158,7 +158,7 @@ func (r *replica) metric(prefix string) []string {
 }
 
 func TestMergeGroup(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.start(t.TempDir(), nil)
 	number := w.pull(w.shop, "change", "deny")
 	w.judged(w.shop.Pull(number).HeadSHA, "failure", denied)
@@ -173,7 +173,7 @@ func TestMergeGroup(t *testing.T) {
 
 // TestRerun: GitHub's buttons, and ours, make a new check run, which says the same.
 func TestRerun(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.start(t.TempDir(), nil)
 	number := w.pull(w.shop, "change", "deny")
 	head := w.shop.Pull(number).HeadSHA
@@ -189,7 +189,7 @@ func TestRerun(t *testing.T) {
 
 // TestBaseChange: what was denied is allowed by the policies of another base.
 func TestBaseChange(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.start(t.TempDir(), nil)
 	w.must(second(w.shop.Push("lenient", githubtest.Files{"policies/policies.yaml": githubtest.Removed})))
 	w.must(second(w.shop.Push("change", githubtest.Files{"app/new.yaml": configMap("new", "deny")})))
@@ -206,7 +206,7 @@ func TestBaseChange(t *testing.T) {
 }
 
 func TestDraft(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.start(t.TempDir(), nil)
 	w.must(second(w.shop.Push("change", githubtest.Files{"app/new.yaml": configMap("new", "deny")})))
 	number, err := w.shop.OpenPull(githubtest.PullOptions{Head: "change", Draft: true})
@@ -223,7 +223,7 @@ func TestDraft(t *testing.T) {
 
 // TestCommands: who may write may ask; others are told no by a reaction alone.
 func TestCommands(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.start(t.TempDir(), nil)
 	w.shop.SetRole("alice", "write")
 	w.shop.SetRole("eve", "read")
@@ -251,7 +251,7 @@ func TestCommands(t *testing.T) {
 
 // TestBaseline: a push to the default branch tells code scanning of all there is.
 func TestBaseline(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.start(t.TempDir(), nil)
 	head, err := w.shop.Push("main", githubtest.Files{"app/new.yaml": configMap("new", "fine")})
 	w.must(err)
@@ -263,7 +263,7 @@ func TestBaseline(t *testing.T) {
 
 // TestBaselineRerun: a baseline that failed is made again by the button of its check run.
 func TestBaselineRerun(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.start(t.TempDir(), nil)
 	head, err := w.shop.Push("main", githubtest.Files{".preadmit.yaml": "nonsense: 1\n"})
 	w.must(err)
@@ -283,7 +283,7 @@ func TestBaselineRerun(t *testing.T) {
 
 // TestGitHubDown: what GitHub cannot answer is asked for again.
 func TestGitHubDown(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.start(t.TempDir(), nil)
 	w.hub.Intercept(githubtest.Rule{Method: "GET", Path: "/pulls/1", Times: 3, Status: 502, Message: "bad gateway"})
 	w.hub.Intercept(githubtest.Rule{Method: "POST", Path: "/check-runs", Times: 2, Status: 503, Message: "unavailable"})
@@ -295,7 +295,7 @@ func TestGitHubDown(t *testing.T) {
 // TestMissedDelivery: what was sent while the service was down is found by asking. It was
 // two minutes ago: a delivery that failed is left alone for one.
 func TestMissedDelivery(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	dir := t.TempDir()
 	w.start(dir, nil).stop()
 	w.hub.Set(func(c *githubtest.Config) { c.Now = func() time.Time { return time.Now().Add(-2 * time.Minute) } })

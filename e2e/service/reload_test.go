@@ -27,7 +27,7 @@ func (r *replica) knocks(secret string) string {
 // TestReload: new secrets are taken from their files without a restart, the webhook secret
 // before is good for a while, and what is wrong with new ones leaves the present ones.
 func TestReload(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.start(t.TempDir(), options{"RECONCILE_EVERY": "0s"})
 	first, next, third := w.app.WebhookSecret(), rand.Text(), rand.Text()
 	heard := func(secrets ...string) func() []string {
@@ -70,7 +70,7 @@ func TestReload(t *testing.T) {
 
 // TestObserved: metrics tell what happened, and the log is JSON without secrets.
 func TestObserved(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.app.SetWebhook("", rand.Text())
 	w.write(w.secret, w.app.WebhookSecret())
 	r := w.start(t.TempDir(), options{"RECONCILE_EVERY": "0s"})
@@ -101,7 +101,7 @@ func TestObserved(t *testing.T) {
 }
 
 // secretive looks for secrets in the log.
-func (w *world) secretive(r *replica) {
+func (w *env) secretive(r *replica) {
 	w.t.Helper()
 	log := r.log.String()
 	secrets := append(w.hub.Tokens(), w.app.WebhookSecret(), w.app.ClientSecret, strings.Split(string(w.app.PrivateKey), "\n")[1], canary)

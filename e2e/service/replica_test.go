@@ -21,7 +21,7 @@ import (
 
 // replica is a running `preadmit serve`.
 type replica struct {
-	w   *world
+	w   *env
 	cmd *exec.Cmd
 	// URL is where webhooks and pages are, ops where metrics are.
 	url, ops string
@@ -89,7 +89,7 @@ type options map[string]string
 
 // start starts a replica that keeps its data in dir, and waits until it is ready. The
 // App's webhooks go there.
-func (w *world) start(dir string, o options) *replica {
+func (w *env) start(dir string, o options) *replica {
 	w.t.Helper()
 	r := w.launch(dir, o)
 	r.ready()
@@ -97,7 +97,7 @@ func (w *world) start(dir string, o options) *replica {
 }
 
 // launch is start without waiting.
-func (w *world) launch(dir string, o options) *replica {
+func (w *env) launch(dir string, o options) *replica {
 	w.t.Helper()
 	r := &replica{w: w, dir: dir, ended: make(chan struct{}), log: &lines{}}
 	listen, ops := freePort(w.t), freePort(w.t)

@@ -20,7 +20,7 @@ import (
 
 // dev starts `preadmit serve --dev`, as docs/github-app.md says, and gives the address of
 // the page that its log names.
-func (w *world) dev(dir string) (r *replica, page string) {
+func (w *env) dev(dir string) (r *replica, page string) {
 	w.t.Helper()
 	began := time.Now()
 	r = &replica{w: w, dir: dir, ended: make(chan struct{}), log: &lines{}}
@@ -50,7 +50,7 @@ func (w *world) dev(dir string) (r *replica, page string) {
 }
 
 // browser keeps cookies, and goes where it is sent, but not to GitHub's pages, which are none.
-func (w *world) browser() *http.Client {
+func (w *env) browser() *http.Client {
 	jar, err := cookiejar.New(nil)
 	w.must(err)
 	github, err := url.Parse(w.hub.WebURL)
@@ -64,7 +64,7 @@ func (w *world) browser() *http.Client {
 }
 
 // sees gives the page that a browser ends at, and where that is or would be.
-func (w *world) sees(resp *http.Response, err error) (text, at string) {
+func (w *env) sees(resp *http.Response, err error) (text, at string) {
 	w.t.Helper()
 	w.must(err)
 	defer resp.Body.Close()
@@ -76,7 +76,7 @@ func (w *world) sees(resp *http.Response, err error) (text, at string) {
 // TestDev goes the way of docs/github-app.md: from no App to a check run, by clicks alone,
 // and on after a restart.
 func TestDev(t *testing.T) {
-	w, dir := newWorld(t), t.TempDir()
+	w, dir := newEnv(t), t.TempDir()
 	w.hub.AddUser("alice")
 	w.hub.SetViewer("alice")
 	r, page := w.dev(dir)

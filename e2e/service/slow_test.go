@@ -29,7 +29,7 @@ func (r *replica) memory(name string) int64 {
 // TestSlow: who sends headers or a body a byte at a time is hung up on, and others are
 // answered meanwhile.
 func TestSlow(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.start(t.TempDir(), options{"RECONCILE_EVERY": "0s"})
 	const each = 150
 	body := []byte(strings.Repeat(" ", 1000))
@@ -63,7 +63,7 @@ func TestSlow(t *testing.T) {
 }
 
 // answersPromptly sends small deliveries and looks how long the answers take.
-func (w *world) answersPromptly(r *replica) {
+func (w *env) answersPromptly(r *replica) {
 	w.t.Helper()
 	var longest time.Duration
 	for i := range 50 {

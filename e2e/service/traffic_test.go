@@ -18,7 +18,7 @@ import (
 // traffic is what people do to pull requests. Whatever they do, each head adds a ConfigMap
 // of a name of its own that is denied, so that it is known how each has to end.
 type traffic struct {
-	w      *world
+	w      *env
 	random *rand.Rand
 	repos  []*githubtest.Repository
 	all    []*change
@@ -38,7 +38,7 @@ type change struct {
 
 // newTraffic is in some repositories, with an open pull request in each. They are of
 // installations of their own, which have 5000 requests an hour each.
-func newTraffic(w *world, seed uint64, repositories int) *traffic {
+func newTraffic(w *env, seed uint64, repositories int) *traffic {
 	w.t.Helper()
 	tr := &traffic{w: w, random: rand.New(rand.NewPCG(seed, 0)), counts: map[string]int{}}
 	for i := range repositories {

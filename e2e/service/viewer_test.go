@@ -22,13 +22,13 @@ func secret(value string) string {
 
 // visitor is a browser of a viewer at the built service.
 type visitor struct {
-	*world
+	*env
 	r      *replica
 	client *http.Client
 }
 
 // visits logs in by way of GitHub's page.
-func (w *world) visits(r *replica, login string) *visitor {
+func (w *env) visits(r *replica, login string) *visitor {
 	w.t.Helper()
 	jar, err := cookiejar.New(nil)
 	w.must(err)
@@ -70,7 +70,7 @@ func (v *visitor) wants(method, path string, status int, parts ...string) {
 }
 
 // pageOf is the path of the scan that a commit's check run links to.
-func (w *world) pageOf(r *replica, head string) string {
+func (w *env) pageOf(r *replica, head string) string {
 	w.t.Helper()
 	for _, c := range w.hub.CheckRuns() {
 		if path, ok := strings.CutPrefix(c.DetailsURL, r.url); ok && c.HeadSHA == head {
@@ -83,7 +83,7 @@ func (w *world) pageOf(r *replica, head string) string {
 
 // changesASecret opens a pull request that changes a Secret and is refused, with a title
 // that would like to be something else.
-func (w *world) changesASecret() (head string) {
+func (w *env) changesASecret() (head string) {
 	w.must(second(w.shop.Push("main", githubtest.Files{"app/secret.yaml": secret("hunter2-before")})))
 	head, err := w.shop.Push("hostile", githubtest.Files{"app/secret.yaml": secret("hunter2-after"), "app/new.yaml": configMap("new", "deny")})
 	w.must(err)
@@ -94,7 +94,7 @@ func (w *world) changesASecret() (head string) {
 // TestPagesOfTheProgram: the built service shows a scan to who may read its repository,
 // without what Secrets hold, until they log out.
 func TestPagesOfTheProgram(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.shop.SetRole("alice", "write")
 	r := w.start(t.TempDir(), nil)
 	head := w.changesASecret()
@@ -130,7 +130,7 @@ func TestPagesOfTheProgram(t *testing.T) {
 	}
 }
 
-func copyOfCookies(w *world, of *visitor) http.CookieJar {
+func copyOfCookies(w *env, of *visitor) http.CookieJar {
 	jar, err := cookiejar.New(nil)
 	w.must(err)
 	req, err := http.NewRequest(http.MethodGet, of.r.url, nil)
@@ -141,7 +141,7 @@ func copyOfCookies(w *world, of *visitor) http.CookieJar {
 
 // TestSpoofedViewer: the header by which a proxy names the viewer is nothing from elsewhere.
 func TestSpoofedViewer(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	o := behindProxy()
 	o["PAGES_TRUSTED_PROXIES"] = "10.0.0.0/8"
 	r := w.start(t.TempDir(), o)
@@ -155,7 +155,7 @@ func TestSpoofedViewer(t *testing.T) {
 
 // TestAPIOfTheProgram: another system starts a scan, follows it and reads its report.
 func TestAPIOfTheProgram(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	config := filepath.Join(t.TempDir(), "serve.yaml")
 	w.write(config, fmt.Sprintf("api:\n  tokens:\n    - name: ci\n      sha256: %x\n      repositories: [octo/shop]\n", sha256.Sum256([]byte("the-token"))))
 	r := w.start(t.TempDir(), options{"--config": config, "RECONCILE_EVERY": "0"})

@@ -31,9 +31,9 @@ func configMap(name, key string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: shop}\ndata:\n  %s: \"1\"\n", name, key)
 }
 
-// world is a GitHub with the repository octo/shop, where the App is installed. What says
+// env is a GitHub with the repository octo/shop, where the App is installed. What says
 // deny in a ConfigMap is denied.
-type world struct {
+type env struct {
 	t    *testing.T
 	hub  *githubtest.Server
 	shop *githubtest.Repository
@@ -44,10 +44,10 @@ type world struct {
 	environment []string
 }
 
-func newWorld(t *testing.T) *world {
+func newEnv(t *testing.T) *env {
 	t.Helper()
 	hub, err := githubtest.New(githubtest.Config{})
-	w := &world{t: t, hub: hub, environment: []string{"CANARY=" + canary}}
+	w := &env{t: t, hub: hub, environment: []string{"CANARY=" + canary}}
 	w.must(err)
 	t.Cleanup(func() {
 		for _, p := range hub.Problems() {
@@ -67,20 +67,20 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// in is the world of a subtest.
-func (w *world) in(t *testing.T) *world {
+// in is the env of a subtest.
+func (w *env) in(t *testing.T) *env {
 	c := *w
 	c.t = t
 	return &c
 }
 
 // repository makes one of octo's.
-func (w *world) repository(name string) *githubtest.Repository {
+func (w *env) repository(name string) *githubtest.Repository {
 	w.t.Helper()
 	return w.repositoryOf("octo", name)
 }
 
-func (w *world) repositoryOf(owner, name string) *githubtest.Repository {
+func (w *env) repositoryOf(owner, name string) *githubtest.Repository {
 	w.t.Helper()
 	r, err := w.hub.AddRepository(githubtest.RepositoryOptions{Owner: owner, Name: name, Files: githubtest.Files{
 		"policies/policies.yaml": policies, "app/old.yaml": configMap("old", "deny"),
@@ -90,7 +90,7 @@ func (w *world) repositoryOf(owner, name string) *githubtest.Repository {
 }
 
 // pull opens a pull request of a branch of its own that adds one ConfigMap.
-func (w *world) pull(r *githubtest.Repository, branch, key string) int {
+func (w *env) pull(r *githubtest.Repository, branch, key string) int {
 	w.t.Helper()
 	w.must(second(r.Push(branch, githubtest.Files{"app/" + branch + ".yaml": configMap(branch, key)})))
 	number, err := r.OpenPull(githubtest.PullOptions{Head: branch, Title: "Add " + branch})
@@ -99,7 +99,7 @@ func (w *world) pull(r *githubtest.Repository, branch, key string) int {
 }
 
 // checks are the check runs of a commit, as "status conclusion title".
-func (w *world) checks(sha string) []string {
+func (w *env) checks(sha string) []string {
 	var out []string
 	for _, c := range w.hub.CheckRuns() {
 		if c.HeadSHA == sha {
@@ -110,7 +110,7 @@ func (w *world) checks(sha string) []string {
 }
 
 // comments are the bodies of a pull request's comments by the App.
-func (w *world) comments(r *githubtest.Repository, number int) []string {
+func (w *env) comments(r *githubtest.Repository, number int) []string {
 	var out []string
 	for _, c := range w.hub.Comments() {
 		if c.Repo == r.Owner()+"/"+r.Name() && c.Pull == number && c.Author == w.app.Slug+"[bot]" {
@@ -121,13 +121,13 @@ func (w *world) comments(r *githubtest.Repository, number int) []string {
 }
 
 // eventually waits for something to become as wanted.
-func (w *world) eventually(what string, got func() []string, want ...string) {
+func (w *env) eventually(what string, got func() []string, want ...string) {
 	w.t.Helper()
 	w.within(patience, what, got, want...)
 }
 
 // within is eventually with another patience.
-func (w *world) within(limit time.Duration, what string, got func() []string, want ...string) {
+func (w *env) within(limit time.Duration, what string, got func() []string, want ...string) {
 	w.t.Helper()
 	var last []string
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
@@ -142,19 +142,19 @@ func (w *world) within(limit time.Duration, what string, got func() []string, wa
 const patience = 90 * time.Second
 
 // judged waits until a commit has one completed check run of ours.
-func (w *world) judged(sha, conclusion, title string) {
+func (w *env) judged(sha, conclusion, title string) {
 	w.t.Helper()
 	w.eventually("check runs of "+sha, func() []string { return w.checks(sha) }, "completed | "+conclusion+" | "+title)
 }
 
-func (w *world) must(err error) {
+func (w *env) must(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *world) write(file, text string) {
+func (w *env) write(file, text string) {
 	w.t.Helper()
 	w.must(os.WriteFile(file, []byte(text), 0o600))
 }

@@ -92,7 +92,7 @@ func (r *replica) wants(what string, l letter, want int) {
 
 // missed opens a pull request that the service is not told of, and gives the delivery
 // that was to tell it.
-func (w *world) missed(branch string) (head string, d githubtest.Delivery) {
+func (w *env) missed(branch string) (head string, d githubtest.Delivery) {
 	w.t.Helper()
 	w.must(second(w.shop.Push(branch, githubtest.Files{"app/" + branch + ".yaml": configMap(branch, "deny")})))
 	w.app.LoseDeliveries(1, http.StatusBadGateway)
@@ -105,7 +105,7 @@ func (w *world) missed(branch string) (head string, d githubtest.Delivery) {
 // TestForged: what GitHub did not sign is refused, and nothing comes of it. The same text
 // with its signature is taken.
 func TestForged(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.start(t.TempDir(), options{"RECONCILE_EVERY": "0s"})
 	head, d := w.missed("change")
 	secret, writes := w.app.WebhookSecret(), w.writes()
@@ -150,7 +150,7 @@ func TestForged(t *testing.T) {
 }
 
 // writes counts what was written at GitHub.
-func (w *world) writes() int {
+func (w *env) writes() int {
 	n := 0
 	for _, r := range w.hub.Requests() {
 		if r.Writes() {
@@ -179,7 +179,7 @@ func (r *replica) quiet() {
 // TestReplayed: a delivery that comes again is answered without work; its text under
 // another GUID is looked into, and nothing is told twice or of what is past.
 func TestReplayed(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.start(t.TempDir(), options{"RECONCILE_EVERY": "0s"})
 	number := w.pull(w.shop, "change", "deny")
 	first := w.shop.Pull(number).HeadSHA
@@ -222,7 +222,7 @@ func TestReplayed(t *testing.T) {
 // largest at once take little memory and keep nobody out.
 func TestOversized(t *testing.T) {
 	const largest = 25 << 20
-	w := newWorld(t)
+	w := newEnv(t)
 	r := w.start(t.TempDir(), options{"RECONCILE_EVERY": "0s"})
 	head, d := w.missed("change")
 	padded := func(size int) []byte { return append(bytes.Repeat([]byte(" "), size-len(d.Payload)), d.Payload...) }
