@@ -1,6 +1,6 @@
 package config
 
-import "github.com/preadmit/preadmit/scanner/admission"
+import "github.com/preadmit/preadmit/scanner/impersonate"
 
 const defaultServiceAccount = "system:serviceaccount:flux-system:kustomize-controller"
 
@@ -11,7 +11,7 @@ func DefaultUser() User { return NewUser(defaultServiceAccount, nil) }
 // NewUser returns a user with the groups that an API server gives to an impersonated
 // user (kubectl --as, --as-group).
 func NewUser(name string, groups []string) User {
-	return User{Name: name, Groups: admission.GroupsOf(name, groups)}
+	return User{Name: name, Groups: impersonate.Groups(name, groups)}
 }
 
 // complete adds the groups that users have by the rules of the API server.

@@ -4,6 +4,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/impersonate"
 	"github.com/preadmit/preadmit/scanner/server"
 )
 
@@ -106,5 +107,5 @@ func (u *User) info() user.Info {
 	if u == nil {
 		u = &User{Username: "system:admin", Groups: []string{user.SystemPrivilegedGroup}}
 	}
-	return &user.DefaultInfo{Name: u.Username, Groups: admission.GroupsOf(u.Username, u.Groups)}
+	return &user.DefaultInfo{Name: u.Username, Groups: impersonate.Groups(u.Username, u.Groups)}
 }

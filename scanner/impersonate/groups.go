@@ -1,4 +1,4 @@
-package admission
+package impersonate
 
 import (
 	"slices"
@@ -7,11 +7,10 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
-// GroupsOf completes the groups of a user as an API server does for an
-// impersonated one (k8s.io/apiserver/pkg/endpoints/filters, WithImpersonation): a
-// service account without groups gets those of service accounts, and everyone but
-// the anonymous user is authenticated.
-func GroupsOf(name string, groups []string) []string {
+// Groups returns all groups of a user, given the groups that are asked for: a service
+// account without groups gets those of service accounts, and everyone except the anonymous
+// user is authenticated.
+func Groups(name string, groups []string) []string {
 	groups = slices.Clone(groups)
 	if namespace, _, err := serviceaccount.SplitUsername(name); err == nil && len(groups) == 0 {
 		groups = serviceaccount.MakeGroupNames(namespace)

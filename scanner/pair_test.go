@@ -1,4 +1,4 @@
-package target
+package scanner_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/target"
 )
 
 func configMap(namespace, name, generateName, value string) *admission.Object {
@@ -35,7 +36,7 @@ func TestPairObjects(t *testing.T) {
 		configMap("", "once", "", "1"),
 	}
 	got := []string{}
-	for _, p := range PairObjects(admission.NewCluster(admission.ClusterOptions{}), base, head) {
+	for _, p := range target.PairObjects(admission.NewCluster(admission.ClusterOptions{}), base, head) {
 		got = append(got, fmt.Sprintf("%s %s%s same=%v", p.Operation(), p.Key, p.Object().GenerateName(), p.Same))
 	}
 	want := []string{

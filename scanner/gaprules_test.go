@@ -1,4 +1,4 @@
-package gaps
+package scanner_test
 
 import (
 	"go/ast"
@@ -7,15 +7,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/preadmit/preadmit/scanner/gaps"
 )
 
 // TestRules checks the table of rules: what it names exists, and each exported function
 // that adds to a ledger, or says something in its place, is in it.
 func TestRules(t *testing.T) {
-	funcs := functions(t, ".")
-	tests := functions(t, ".", "..")
+	funcs := functions(t, "gaps")
+	tests := functions(t, "gaps", ".")
 	named := map[string]bool{}
-	for _, rule := range Rules() {
+	for _, rule := range gaps.Rules() {
 		named[rule.Func] = true
 		if !funcs[rule.Func] {
 			t.Errorf("there is no function %s", rule.Func)
