@@ -1,6 +1,9 @@
 package gaps
 
 import (
+	"path"
+	"slices"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/change"
 )
@@ -58,12 +61,26 @@ func leftOutBy(from *change.Side) map[string]render.Gap {
 }
 
 func (l *Ledger) addLeftOut(o render.Gap, is, tree string, untouched bool) {
-	if !l.Selected(o.Root.Dir) || !change.Under(l.under, o.Path) {
+	if o.Kind == render.GapExtension && l.isGiven(o) {
+		if l.isNamed(o) {
+			return // and read
+		}
+	} else if !l.Selected(o.Root.Dir) || !change.Under(l.under, o.Path) {
 		return
 	}
 	o.Why = is + whyLeftOut(o.Kind)
 	o.Position = render.Position{Path: o.Path}
 	l.Add(Gap{Gap: o, Tree: tree, Untouched: untouched})
+}
+
+// isGiven reports whether a gap is where the configuration takes policies or context from.
+func (l *Ledger) isGiven(o render.Gap) bool {
+	return slices.ContainsFunc(l.config.GivenPaths(), func(dir string) bool { return change.Under(dir, o.Path) })
+}
+
+// isNamed reports whether the configuration names the very file.
+func (l *Ledger) isNamed(o render.Gap) bool {
+	return slices.ContainsFunc(l.config.GivenPaths(), func(name string) bool { return path.Clean(name) == o.Path })
 }
 
 // takesIn reports whether what the other side leaves out is in a root of this one.
