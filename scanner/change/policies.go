@@ -30,7 +30,7 @@ func (s *Side) PoliciesOfParts(ctx context.Context, roots []render.Root) []*admi
 			continue
 		}
 		for _, part := range s.Renderer.Parts(root) {
-			if !seen[part.RootID] {
+			if !seen[part.RootID] && s.mayHoldPolicies(part) {
 				seen[part.RootID] = true
 				policies = append(policies, OnlyPolicies(s.Render(ctx, part).Objects)...)
 			}
@@ -42,6 +42,21 @@ func (s *Side) PoliciesOfParts(ctx context.Context, roots []render.Root) []*admi
 	})
 }
 
+// mayHoldPolicies reports whether a root may have policies or bindings, going by the words
+// of its files. It is false only when that is certain.
+func (s *Side) mayHoldPolicies(root render.Root) bool {
+	return s.Renderer.MayHold(s.Renderer.Needs(root), PolicyMentions()...)
+}
+
+// PolicyMentions returns what policies and bindings have in common.
+func PolicyMentions() []render.Mention {
+	return []render.Mention{
+		{Group: kinds.GroupAdmission, Kind: kinds.Policy.Kind},
+		{Group: kinds.GroupAdmission, Kind: kinds.Binding.Kind},
+	}
+}
+
+// OnlyPolicies returns the policies and bindings among objects.
 func OnlyPolicies(objects []*admission.Object) []*admission.Object {
 	var policies []*admission.Object
 	for _, o := range objects {

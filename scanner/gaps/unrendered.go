@@ -12,14 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// holdsPolicies returns what policies and bindings have in common.
-func holdsPolicies() []render.Mention {
-	return []render.Mention{
-		{Group: kinds.GroupAdmission, Kind: kinds.Policy.Kind},
-		{Group: kinds.GroupAdmission, Kind: kinds.Binding.Kind},
-	}
-}
-
 // UnrenderedPolicies adds policies and bindings that decided nothing, because
 // their roots do not render. The change may touch none of them: as soon as it makes
 // requests, it is not known what they would say.
@@ -56,7 +48,7 @@ func (l *Ledger) unrenderedPolicies(from *change.Side, root render.Root) {
 // all bring something else, and each would make every change one that was not judged.
 func mayHoldPolicies(s *change.Side, r *change.Rendered) bool {
 	in := s.Renderer.Needs(r.Root)
-	if !s.Renderer.MayHold(in, holdsPolicies()...) {
+	if !s.Renderer.MayHold(in, change.PolicyMentions()...) {
 		return false
 	}
 	names := slices.Collect(maps.Keys(in.Trace.Reads))
