@@ -56,6 +56,22 @@ func (t *Tree) Identity(name string) (string, error) {
 	return id, err
 }
 
+// identityOf returns the identity of a file whose content was read. It fails when the file
+// had another content before.
+func (t *Tree) identityOf(real string, data []byte) (string, error) {
+	if t.IsIdentified() {
+		return t.Identity(real)
+	}
+	id := ObjectID(data)
+	if before, known := t.identities.LoadOrStore(real, id); known && before != id {
+		return "", fmt.Errorf("%s was changed while it was read", real)
+	}
+	return id, nil
+}
+
+// copySize is the size in bytes of the largest buffer by which files are read to be hashed.
+const copySize = 32 << 10
+
 func (t *Tree) identify(name string) (string, error) {
 	info, err := t.Lstat(name)
 	if err != nil {
@@ -84,7 +100,8 @@ func (t *Tree) identify(name string) (string, error) {
 	}
 	h := sha1cd.New()
 	_, _ = fmt.Fprintf(h, "blob %d\x00", info.Size())
-	if _, err := io.Copy(h, f); err != nil {
+	// An *os.File would take a large buffer of its own for every small file.
+	if _, err := io.CopyBuffer(h, struct{ io.Reader }{f}, make([]byte, min(info.Size()+1, copySize))); err != nil {
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil

@@ -19,12 +19,9 @@ func (t *Tree) Load(name string, trace Trace) (data []byte, real string, err err
 	if data, err = t.Read(r.Real); err != nil {
 		return nil, "", err
 	}
-	id, err := t.Identity(r.Real)
+	id, err := t.identityOf(r.Real, data)
 	if err != nil {
 		return nil, "", err
-	}
-	if !t.IsIdentified() && ObjectID(data) != id {
-		return nil, "", fmt.Errorf("%s was changed while it was read", r.Real)
 	}
 	trace.Reads[r.Real] = id
 	if bad := t.guardFile(data, id); bad != nil {
