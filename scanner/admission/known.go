@@ -37,7 +37,7 @@ func (c *Cluster) Knows(kind schema.GroupKind) bool { return c.opts.Known.Has(ki
 
 // KnowsRBAC reports whether the state has all that grants rights.
 func (c *Cluster) KnowsRBAC() bool {
-	for _, k := range kinds.With(kinds.Authorizes) {
+	for k := range kinds.With(kinds.Authorizes) {
 		if !c.Knows(k.GroupKind) {
 			return false
 		}

@@ -11,7 +11,7 @@ import (
 // TestKnownKinds: what a state has all of is known kind by kind.
 func TestKnownKinds(t *testing.T) {
 	var rbac []schema.GroupKind
-	for _, k := range kinds.With(kinds.Authorizes) {
+	for k := range kinds.With(kinds.Authorizes) {
 		rbac = append(rbac, k.GroupKind)
 	}
 	configMap := schema.GroupKind{Kind: "ConfigMap"}

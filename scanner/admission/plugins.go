@@ -108,7 +108,7 @@ func (c *Cluster) informers() informers.SharedInformerFactory {
 			}
 		}
 	}
-	for _, k := range kinds.With(kinds.Completes) {
+	for k := range kinds.With(kinds.Completes) {
 		kind := k.WithVersion(k.Version)
 		informer, err := factory.ForResource(builtinResources().byKind[kind].GroupVersionResource)
 		if err != nil {

@@ -59,7 +59,7 @@ func (c *Cluster) newRBAC() *rbacAuthorizer {
 		s.roleBindings[ns] = append(s.roleBindings[ns], bindings...)
 	}
 	known := c.KnowsRBAC()
-	for _, k := range kinds.With(kinds.Authorizes) {
+	for k := range kinds.With(kinds.Authorizes) {
 		for _, o := range c.list(k.GroupKind) {
 			obj, err := c.Stored(o, rbacv1.SchemeGroupVersion.WithKind(k.Kind))
 			if err != nil {

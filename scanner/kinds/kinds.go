@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"iter"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -79,14 +80,14 @@ func Of(kind schema.GroupKind) Kind {
 }
 
 // With returns the rows with an effect, in the order of the table.
-func With(effect Effect) []Kind {
-	var all []Kind
-	for _, k := range table {
-		if k.Effect == effect {
-			all = append(all, k)
+func With(effect Effect) iter.Seq[Kind] {
+	return func(yield func(Kind) bool) {
+		for _, k := range table {
+			if k.Effect == effect && !yield(k) {
+				return
+			}
 		}
 	}
-	return all
 }
 
 // IsPolicy reports whether a kind is that of policies or of bindings.

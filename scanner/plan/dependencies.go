@@ -64,7 +64,7 @@ func (p *Plan) dependencies() dependencies {
 	}
 	g.params(&d)
 	if slices.ContainsFunc(subjects, g.usesAuthorizer) {
-		for _, k := range kinds.With(kinds.Authorizes) {
+		for k := range kinds.With(kinds.Authorizes) {
 			d.kind(k.Kind)
 		}
 	}
@@ -217,7 +217,7 @@ func (g *governing) definition(d *dependencies, kind schema.GroupVersionKind) {
 func (g *governing) plugins(d *dependencies, o *admission.Object, namespace string) {
 	data, _ := o.JSON() // it was rendered, so it encodes
 	has := func(field string) bool { return bytes.Contains(data, []byte(`"`+field+`"`)) }
-	for _, k := range kinds.With(kinds.Completes) {
+	for k := range kinds.With(kinds.Completes) {
 		switch {
 		case !k.NeededBy.Describes(o.GroupVersionKind().Kind, has):
 		case k.NeededBy.InNamespace:

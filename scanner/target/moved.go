@@ -66,7 +66,7 @@ func (s *Servers) FindMoves(c *change.Change) Moves {
 	return ms
 }
 
-// movedKeys are the keys that roots of a target lose or gain, in order.
+// movedKeys are the keys that some roots of a target lose and others gain, in order.
 func (t *Target) movedKeys(c *change.Change, cluster *admission.Cluster, held holdings) []*Move {
 	moved := map[admission.Key]*Move{}
 	of := func(key admission.Key) *Move {
@@ -95,6 +95,7 @@ func (t *Target) movedKeys(c *change.Change, cluster *admission.Cluster, held ho
 			}
 		}
 	}
+	maps.DeleteFunc(moved, func(_ admission.Key, m *Move) bool { return len(m.From) == 0 || len(m.To) == 0 })
 	return slices.SortedFunc(maps.Values(moved), func(a, b *Move) int { return compareKeys(a.Key, b.Key) })
 }
 
