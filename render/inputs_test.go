@@ -74,7 +74,7 @@ func everyRoot(t *testing.T, fsys fs.FS) []render.Root {
 		seen[r.Dir] = true
 	}
 	err = fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
-		if dir := filepath.ToSlash(filepath.Dir(name)); err == nil && build.IsKustomizationName(entry.Name()) && !seen[dir] {
+		if dir := filepath.ToSlash(filepath.Dir(name)); err == nil && tree.IsKustomizationName(entry.Name()) && !seen[dir] {
 			seen[dir] = true
 			roots = append(roots, render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: dir}})
 		}

@@ -8,11 +8,12 @@ import (
 	"regexp"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/konfig"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/kustomize/build"
 	"github.com/preadmit/preadmit/render/tree"
-	"go.yaml.in/yaml/v3"
-	"sigs.k8s.io/kustomize/api/konfig"
 )
 
 // explain turns kustomize's failure into a problem at the best place that can be

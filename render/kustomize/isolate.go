@@ -13,10 +13,11 @@ import (
 	"strings"
 	"time"
 
+	"sigs.k8s.io/kustomize/kyaml/openapi"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/kustomize/build"
 	"github.com/preadmit/preadmit/render/tree"
-	"sigs.k8s.io/kustomize/kyaml/openapi"
 )
 
 // A root is rendered in a process of its own by re-executing the program. The

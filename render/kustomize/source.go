@@ -7,16 +7,17 @@ import (
 	"path"
 	"sync"
 
-	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/render/kustomize/build"
-	"github.com/preadmit/preadmit/render/kustomize/rules"
-	"github.com/preadmit/preadmit/render/origin"
-	"github.com/preadmit/preadmit/render/tree"
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/kustomize/build"
+	"github.com/preadmit/preadmit/render/kustomize/rules"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // Source is a Source of kustomizations.
@@ -32,7 +33,7 @@ func New(t *tree.Tree, opts render.Options) render.Source { return &Source{t, op
 func (r *Source) Kind() render.RootKind { return render.KindKustomize }
 
 // RootFile implements Source.
-func (r *Source) RootFile(name string) bool { return build.IsKustomizationName(name) }
+func (r *Source) RootFile(name string) bool { return tree.IsKustomizationName(name) }
 
 // Uses implements Source.
 func (r *Source) Uses(dir string, names []string) *render.Uses {

@@ -2,7 +2,10 @@ package tree
 
 import (
 	"path"
+	"slices"
 	"strings"
+
+	"sigs.k8s.io/kustomize/api/konfig"
 )
 
 // IsManifestName reports whether what applies a directory reads a file of that name in it.
@@ -18,3 +21,9 @@ func IsOtherCase(name string) bool {
 }
 
 func isManifestExtension(ext string) bool { return ext == ".yaml" || ext == ".yml" || ext == ".json" }
+
+// IsKustomizationName reports whether kustomize takes a file of that name for the
+// kustomization of its directory.
+func IsKustomizationName(name string) bool {
+	return slices.Contains(konfig.RecognizedKustomizationFileNames(), name)
+}

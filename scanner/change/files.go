@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 func (s *Side) Has(name string) bool {
@@ -21,7 +23,7 @@ func (s *Side) HasKustomization(dir string) bool { return s.MainFile(dir) != dir
 func (s *Side) MainFile(dir string) string {
 	entries, _ := fs.ReadDir(s.Files, dir)
 	for _, entry := range entries {
-		if isKustomization(entry.Name()) {
+		if tree.IsKustomizationName(entry.Name()) {
 			return path.Join(dir, entry.Name())
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/tree"
@@ -65,7 +64,7 @@ func (s *Side) plainFiles(dir string) ([]render.Root, error) {
 	}
 	root := render.Root{RootID: render.RootID{Kind: render.KindPlain, Dir: dir}}
 	for _, entry := range entries {
-		if isKustomization(entry.Name()) {
+		if tree.IsKustomizationName(entry.Name()) {
 			return []render.Root{{RootID: render.RootID{Kind: render.KindKustomize, Dir: dir}}}, nil
 		}
 		if tree.IsManifestName(entry.Name()) && !entry.IsDir() {
@@ -76,8 +75,4 @@ func (s *Side) plainFiles(dir string) ([]render.Root, error) {
 		return nil, nil
 	}
 	return []render.Root{root}, nil
-}
-
-func isKustomization(name string) bool {
-	return slices.Contains([]string{"kustomization.yaml", "kustomization.yml", "Kustomization"}, name)
 }

@@ -74,7 +74,7 @@ func (l *loader) policyDirectory(name, full string) ([]*admission.Object, error)
 
 // isManifest reports whether a file has objects by its name. A kustomization has none.
 func isManifest(name string) bool {
-	return tree.IsManifestName(name) && strings.TrimSuffix(name, path.Ext(name)) != "kustomization"
+	return tree.IsManifestName(name) && !tree.IsKustomizationName(name)
 }
 
 // optionalObjects reads the objects of a file, none if the file does not exist.

@@ -7,9 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/kustomize/api/konfig"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/tree"
-	"sigs.k8s.io/kustomize/api/konfig"
 )
 
 // AddEntries notes the files a closure names as if they were read.

@@ -8,9 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/tree"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
 // Mount is where the top of the tree lies for kustomize. Below a directory of

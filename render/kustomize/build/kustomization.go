@@ -6,12 +6,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/preadmit/preadmit/render/origin"
-	"github.com/preadmit/preadmit/render/tree"
 	"go.yaml.in/yaml/v3"
-	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/types"
 	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // FieldPosition finds the first key of a name anywhere in the file.
@@ -78,15 +78,6 @@ type ref struct {
 // IsInline reports whether a string, where kustomize takes inline YAML or a path, is
 // certainly inline.
 func IsInline(value string) bool { return strings.ContainsAny(value, "\n{") }
-
-func IsKustomizationName(name string) bool {
-	for _, known := range konfig.RecognizedKustomizationFileNames() {
-		if name == known {
-			return true
-		}
-	}
-	return false
-}
 
 // parsedKustomization parses a kustomization file, once for each content.
 func parsedKustomization(t *tree.Tree, name, id string, data []byte) *Kustomization {

@@ -3,12 +3,13 @@ package build
 import (
 	"fmt"
 
-	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/render/origin"
-	"github.com/preadmit/preadmit/render/tree"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/kustomize/api/resmap"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // content decodes a rendered object as an API server would decode kustomize's

@@ -7,11 +7,12 @@ import (
 	"path"
 	"strings"
 
-	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/render/tree"
 	"go.yaml.in/yaml/v3"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // pluginFiles lists the files that plugin configuration names.
