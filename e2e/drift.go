@@ -8,13 +8,14 @@ import (
 	"reflect"
 	"slices"
 
+	reports "github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
 // drift compares what the server answers now with what is recorded of it. Where a
 // server chooses at random two records may differ: then preadmit, which knows what
 // may be chosen, agrees with both.
-func (c *conformance) drift(r *replayed, now, recorded *suite.Result) error {
+func (c *conformance) drift(r *replayed, now, recorded *reports.SuiteResult) error {
 	if r.Expected == nil {
 		if !c.update || r.generated {
 			return nil

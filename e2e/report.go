@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	reports "github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
@@ -49,7 +50,7 @@ func (r *report) skip(err error) {
 }
 
 // failures lists where preadmit answers differently.
-func (r *report) failures(name string, result *suite.Result) {
+func (r *report) failures(name string, result *reports.SuiteResult) {
 	for _, f := range result.Failures {
 		request := f.Request
 		if request == "" {

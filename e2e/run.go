@@ -11,6 +11,7 @@ import (
 
 	"github.com/preadmit/preadmit/e2e/live"
 	"github.com/preadmit/preadmit/e2e/replay"
+	reports "github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
@@ -155,15 +156,15 @@ func (c *conformance) compare(ctx context.Context, all []*replayed) error {
 
 // unasked lists requests that could not be sent. preadmit must not
 // pretend to know the answer.
-func (c *conformance) unasked(r *replayed, now *suite.Result) {
+func (c *conformance) unasked(r *replayed, now *reports.SuiteResult) {
 	for i := range now.Verdicts {
 		v := &now.Verdicts[i]
 		err, unasked := r.record.Unasked[v.Name]
 		switch {
 		case !unasked:
 		case len(v.Indeterminate) == 0 && isUnknownKind(err):
-			c.report.failures(r.name, &suite.Result{Failures: []suite.Failure{{
-				Request: v.Name, Differences: []suite.Difference{{Field: "allowed", Expected: err.Error(), Actual: v.Allowed}},
+			c.report.failures(r.name, &reports.SuiteResult{Failures: []reports.SuiteFailure{{
+				Request: v.Name, Differences: []reports.Difference{{Field: "allowed", Expected: err.Error(), Actual: v.Allowed}},
 			}}})
 		case r.generated:
 			c.report.skip(err)

@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"os/exec"
 
-	"github.com/preadmit/preadmit/scanner/suite"
+	reports "github.com/preadmit/preadmit/report"
 )
 
 // testSuites runs preadmit test on suites and returns the results by directory.
-func testSuites(ctx context.Context, preadmit string, dirs []string) (map[string]*suite.Result, error) {
-	results := map[string]*suite.Result{}
+func testSuites(ctx context.Context, preadmit string, dirs []string) (map[string]*reports.SuiteResult, error) {
+	results := map[string]*reports.SuiteResult{}
 	if len(dirs) == 0 {
 		return results, nil
 	}
@@ -26,7 +26,7 @@ func testSuites(ctx context.Context, preadmit string, dirs []string) (map[string
 	case err != nil:
 		return nil, fmt.Errorf("run preadmit test: %w\n%s", err, stderr.String())
 	}
-	var report struct{ Suites []*suite.Result }
+	var report struct{ Suites []*reports.SuiteResult }
 	if err := json.Unmarshal(stdout.Bytes(), &report); err != nil {
 		return nil, fmt.Errorf("read the report of preadmit test: %w", err)
 	}

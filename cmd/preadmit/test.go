@@ -13,8 +13,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/preadmit/preadmit/scanner/suite"
 	"github.com/spf13/cobra"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/scanner/suite"
 )
 
 // testFlags are the flags of preadmit test.
@@ -27,7 +30,7 @@ type testFlags struct {
 }
 
 func newTestCommand(p Process) *cobra.Command {
-	f := &testFlags{format: choice{value: "text", known: []string{"text", "json", "junit"}}}
+	f := &testFlags{format: choice{value: "text", known: format.TestFormats()}}
 	cmd := &cobra.Command{
 		Use:   "test [DIR...]",
 		Short: "Test policies with suites of requests",
@@ -98,7 +101,7 @@ func runTest(ctx context.Context, p Process, f *testFlags) error {
 			return err
 		}
 	}
-	return writeTestReport(p.Stdout, f, newTestReport(results))
+	return writeTestReport(p.Stdout, f, results)
 }
 
 // chosen returns the function that chooses requests by --run.
@@ -166,6 +169,22 @@ func runSuites(ctx context.Context, suites []*suite.Suite, chosen func(string) b
 		return nil, context.Canceled
 	}
 	return results, errors.Join(errs...)
+}
+
+// writeTestReport writes the report and returns the error that ends the run.
+func writeTestReport(w io.Writer, f *testFlags, results []*suite.Result) error {
+	all := make([]*report.SuiteResult, len(results))
+	for i, r := range results {
+		all[i] = r.Report()
+	}
+	r := report.NewSuiteReport(all)
+	if err := format.WriteTest(w, f.format.value, r, format.Options{Verbose: f.verbose}); err != nil {
+		return err
+	}
+	if !r.Agreed() {
+		return errFindings
+	}
+	return nil
 }
 
 func requestsOf(results []*suite.Result) int {

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/preadmit/preadmit/internal/testall"
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
@@ -40,14 +41,14 @@ func TestSuiteSchemaFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	types := map[string]reflect.Type{
-		"result": reflect.TypeFor[suite.Result](), "policyError": reflect.TypeFor[suite.PolicyError](),
-		"verdict": reflect.TypeFor[suite.Verdict](), "failure": reflect.TypeFor[suite.Failure](),
-		"difference": reflect.TypeFor[suite.Difference](), "explanation": reflect.TypeFor[suite.Explanation](),
-		"value": reflect.TypeFor[suite.Value](), "summary": reflect.TypeFor[testSummary](),
+		"result": reflect.TypeFor[report.SuiteResult](), "policyError": reflect.TypeFor[report.PolicyError](),
+		"verdict": reflect.TypeFor[report.SuiteVerdict](), "failure": reflect.TypeFor[report.SuiteFailure](),
+		"difference": reflect.TypeFor[report.Difference](), "explanation": reflect.TypeFor[report.Explanation](),
+		"value": reflect.TypeFor[report.Value](), "summary": reflect.TypeFor[report.SuiteSummary](),
 		"request": reflect.TypeFor[suite.Request](), "user": reflect.TypeFor[suite.User](),
 		"expected": reflect.TypeFor[suite.Expected](),
 	}
-	compareFields(t, "the report", reflect.TypeFor[testReport](), schema.Properties)
+	compareFields(t, "the report", reflect.TypeFor[report.SuiteReport](), schema.Properties)
 	for name, d := range schema.Defs {
 		if name == "requests" {
 			continue // unexported; the files of TestSuiteFilesFitTheSchema hold it to account

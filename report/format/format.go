@@ -104,6 +104,16 @@ func diffFormats() []format[*report.Comparison] {
 	}
 }
 
+// testFormats is the table of formats of preadmit test.
+func testFormats() []format[*report.SuiteReport] {
+	type R = *report.SuiteReport
+	return []format[R]{
+		{"text", func(w *bufio.Writer, r R, o Options) error { return text.WriteTest(w, r, o.text()) }},
+		{"json", func(w *bufio.Writer, r R, _ Options) error { return escape.EncodeJSON(w, r) }},
+		{"junit", func(w *bufio.Writer, r R, _ Options) error { return junit.WriteTest(w, r) }},
+	}
+}
+
 // Formats lists the formats of a scan, in a fixed order.
 func Formats() []string { return names(scanFormats()) }
 
@@ -112,6 +122,9 @@ func LintFormats() []string { return names(lintFormats()) }
 
 // DiffFormats lists the formats of preadmit diff.
 func DiffFormats() []string { return names(diffFormats()) }
+
+// TestFormats lists the formats of preadmit test.
+func TestFormats() []string { return names(testFormats()) }
 
 // SavedFormats lists the formats of a report that was read back.
 func SavedFormats(s *report.Saved) []string {
@@ -135,6 +148,11 @@ func WriteLint(w io.Writer, name string, r *report.LintReport, opts Options) err
 // WriteDiff writes the report of preadmit diff in one of DiffFormats.
 func WriteDiff(w io.Writer, name string, c *report.Comparison, opts Options) error {
 	return writeAs(w, diffFormats(), name, c, opts)
+}
+
+// WriteTest writes the report of preadmit test in one of TestFormats.
+func WriteTest(w io.Writer, name string, r *report.SuiteReport, opts Options) error {
+	return writeAs(w, testFormats(), name, r, opts)
 }
 
 // WriteSaved writes a report that was read back in one of its SavedFormats.

@@ -3,27 +3,19 @@ package suite
 import (
 	"reflect"
 	"strings"
-)
 
-// Difference is a field that is not as expected. A value is nil if the field is absent
-// on that side.
-type Difference struct {
-	// Field is allowed, message, warnings, auditAnnotations['key'] and so on; of
-	// policyErrors it names the entry: policyErrors[ValidatingAdmissionPolicy/name].
-	Field    string `json:"field"`
-	Expected any    `json:"expected,omitempty"`
-	Actual   any    `json:"actual,omitempty"`
-}
+	"github.com/preadmit/preadmit/report"
+)
 
 // diffVerdicts compares the fields that want states. Where the server chooses at random,
 // each of its choices is as expected (Align). A verdict that is indeterminate differs
 // unless want states that.
-func diffVerdicts(want *Verdict, got Verdict) []Difference {
+func diffVerdicts(want *Verdict, got Verdict) []report.Difference {
 	got = Align(*want, got)
 	if len(got.Indeterminate) > 0 && len(want.Indeterminate) == 0 {
-		return []Difference{{Field: "indeterminate", Actual: got.Indeterminate}}
+		return []report.Difference{{Field: "indeterminate", Actual: got.Indeterminate}}
 	}
-	var all []Difference
+	var all []report.Difference
 	w, g := reflect.ValueOf(*want), reflect.ValueOf(got)
 	for i := range w.NumField() {
 		field, _, _ := strings.Cut(w.Type().Field(i).Tag.Get("json"), ",")
@@ -37,11 +29,11 @@ func diffVerdicts(want *Verdict, got Verdict) []Difference {
 	return all
 }
 
-func diff(field string, want, got reflect.Value) *Difference {
+func diff(field string, want, got reflect.Value) *report.Difference {
 	if reflect.DeepEqual(want.Interface(), got.Interface()) || isEmpty(want) && isEmpty(got) {
 		return nil
 	}
-	return &Difference{Field: field, Expected: orAbsent(want), Actual: orAbsent(got)}
+	return &report.Difference{Field: field, Expected: orAbsent(want), Actual: orAbsent(got)}
 }
 
 // isEmpty reports whether a value is absent or empty, which is the same in a verdict.
@@ -63,8 +55,8 @@ func orAbsent(v reflect.Value) any {
 
 // diffPolicyErrors compares refusals by kind and name, also if expected.yaml has none: a
 // policy that is refused has no effect.
-func diffPolicyErrors(want, got []PolicyError) []Difference {
-	var all []Difference
+func diffPolicyErrors(want, got []PolicyError) []report.Difference {
+	var all []report.Difference
 	rest := map[string][]PolicyError{}
 	for _, g := range got {
 		rest[g.field()] = append(rest[g.field()], g)
@@ -73,18 +65,18 @@ func diffPolicyErrors(want, got []PolicyError) []Difference {
 		field := w.field()
 		switch left := rest[field]; {
 		case len(left) == 0:
-			all = append(all, Difference{Field: field, Expected: w.text()})
+			all = append(all, report.Difference{Field: field, Expected: w.text()})
 		default:
 			rest[field] = left[1:]
 			if w.stated.has("message") && w.Message != left[0].Message {
-				all = append(all, Difference{Field: field, Expected: w.Message, Actual: left[0].Message})
+				all = append(all, report.Difference{Field: field, Expected: w.Message, Actual: left[0].Message})
 			}
 		}
 	}
 	for _, g := range got {
 		if left := rest[g.field()]; len(left) > 0 {
 			rest[g.field()] = left[1:]
-			all = append(all, Difference{Field: g.field(), Actual: left[0].Message})
+			all = append(all, report.Difference{Field: g.field(), Actual: left[0].Message})
 		}
 	}
 	return all

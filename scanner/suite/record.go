@@ -7,6 +7,8 @@ import (
 	"unicode"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/report"
 )
 
 // Recorder is recordedFrom of the files that Record makes.
@@ -52,7 +54,7 @@ func (r *Result) Kept() bool {
 // AsRecorded returns the result of a run with the file that Record makes.
 func (r *Result) AsRecorded() *Result {
 	again := *r
-	again.Recorded, again.Failures, again.compared = Recorder, []Failure{}, map[string]bool{}
+	again.Recorded, again.Failures, again.compared = Recorder, []report.SuiteFailure{}, map[string]bool{}
 	for i := range r.Verdicts {
 		again.compared[r.Verdicts[i].Name] = true
 	}

@@ -3,51 +3,43 @@ package suite
 import (
 	"context"
 	"fmt"
+
+	"github.com/preadmit/preadmit/report"
 )
 
 // Result has the answers of a run, and how they differ from the expected ones.
 type Result struct {
 	// Dir is the suite's directory.
-	Dir string `json:"dir"`
+	Dir string
 	// Recorded is recordedFrom of expected.yaml, see Expected.
-	Recorded string `json:"recorded,omitempty"`
+	Recorded string
 	// PolicyErrors are the policies and bindings the server would refuse.
-	PolicyErrors []PolicyError `json:"policyErrors"`
+	PolicyErrors []PolicyError
 	// Verdicts are the answers to the requests that ran, in the order of
 	// requests.yaml.
-	Verdicts []Verdict `json:"verdicts"`
-	Failures []Failure `json:"failures"`
+	Verdicts []Verdict
+	Failures []report.SuiteFailure
 
 	compared map[string]bool // by name
 	lines    map[string]int  // of requests, by name
 }
 
-// Failure is a request whose answer is not as expected.
-type Failure struct {
-	// Request is its name; empty for differences in policyErrors.
-	Request string `json:"request,omitempty"`
-	// Line of the entry in expected.yaml, 0 when there is none.
-	Line int `json:"line,omitempty"`
-	// RequestLine is that of the entry in requests.yaml.
-	RequestLine int          `json:"requestLine,omitempty"`
-	Differences []Difference `json:"differences"`
-	// Evaluations is the number of validations evaluated for the request.
-	Evaluations int `json:"evaluations"`
-	// Explanations are the decisions that led to the answer.
-	Explanations []Explanation `json:"explanations,omitempty"`
-}
-
-// Compared reports whether expected.yaml has an entry for a request.
-func (r *Result) Compared(request string) bool { return r.compared[request] }
-
-// Failure returns the failure of a request, nil if there is none.
-func (r *Result) Failure(request string) *Failure {
-	for i := range r.Failures {
-		if r.Failures[i].Request == request {
-			return &r.Failures[i]
+// Report returns the result as a report has it.
+func (r *Result) Report() *report.SuiteResult {
+	out := &report.SuiteResult{
+		Dir: r.Dir, Recorded: r.Recorded, Failures: r.Failures, Compared: r.compared,
+		PolicyErrors: make([]report.PolicyError, len(r.PolicyErrors)), Verdicts: make([]report.SuiteVerdict, len(r.Verdicts)),
+	}
+	for i, e := range r.PolicyErrors {
+		out.PolicyErrors[i] = report.PolicyError{Kind: e.Kind, Name: e.Name, Message: e.Message}
+	}
+	for i, v := range r.Verdicts {
+		out.Verdicts[i] = report.SuiteVerdict{
+			Name: v.Name, Allowed: v.Allowed, Code: v.Code, Reason: v.Reason, Message: v.Message,
+			Warnings: v.Warnings, AuditAnnotations: v.AuditAnnotations, Indeterminate: v.Indeterminate,
 		}
 	}
-	return nil
+	return out
 }
 
 // Test runs the requests whose name is chosen, and compares the answers with those that
@@ -58,7 +50,7 @@ func (s *Suite) Test(ctx context.Context, chosen func(name string) bool) (*Resul
 		return nil, fmt.Errorf("run suite %s: %w", s.Dir, err)
 	}
 	r := &Result{
-		Dir: s.Dir, Failures: []Failure{},
+		Dir: s.Dir, Failures: []report.SuiteFailure{},
 		PolicyErrors: append([]PolicyError{}, got.PolicyErrors...), Verdicts: append([]Verdict{}, got.Verdicts...),
 		compared: map[string]bool{}, lines: map[string]int{},
 	}
@@ -74,7 +66,7 @@ func (s *Suite) Test(ctx context.Context, chosen func(name string) bool) (*Resul
 
 func (r *Result) compare(ctx context.Context, expected *Expected) error {
 	if differences := diffPolicyErrors(expected.PolicyErrors, r.PolicyErrors); len(differences) > 0 {
-		r.Failures = append(r.Failures, Failure{Differences: differences})
+		r.Failures = append(r.Failures, report.SuiteFailure{Differences: differences})
 	}
 	entries := map[string]*Verdict{}
 	for i := range expected.Verdicts {
@@ -97,8 +89,8 @@ func (r *Result) compare(ctx context.Context, expected *Expected) error {
 	return nil
 }
 
-func (r *Result) failure(ctx context.Context, want *Verdict, got Verdict, differences []Difference) (Failure, error) {
-	f := Failure{Request: got.Name, Line: want.line, RequestLine: r.lines[got.Name], Differences: differences}
+func (r *Result) failure(ctx context.Context, want *Verdict, got Verdict, differences []report.Difference) (report.SuiteFailure, error) {
+	f := report.SuiteFailure{Request: got.Name, Line: want.line, RequestLine: r.lines[got.Name], Differences: differences}
 	if got.review == nil {
 		return f, nil
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/preadmit/preadmit/report"
 )
 
 // shop is a suite whose policy wants small ConfigMaps and Secrets.
@@ -108,10 +110,10 @@ func TestExplanations(t *testing.T) {
 	if len(r.Failures) != 2 {
 		t.Fatalf("failures %+v, want two", r.Failures)
 	}
-	want := []Explanation{{
+	want := []report.Explanation{{
 		Policy: "small.example.com", Binding: "small", Cause: "validation", Actions: []string{"Deny", "Audit"},
 		Message: "too long", Expression: "object.data.all(k, object.data[k].size() < 10)",
-		Values: []Value{{Path: "object.data", Value: `{"a":"abcdefghij"}`}},
+		Values: []report.Value{{Path: "object.data", Value: `{"a":"abcdefghij"}`}},
 	}}
 	if diff := cmp.Diff(want, r.Failures[0].Explanations); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -119,7 +121,7 @@ func TestExplanations(t *testing.T) {
 	if f := r.Failures[1]; f.Evaluations != 0 || f.Explanations != nil {
 		t.Errorf("%+v: want no policy behind the answer to %s", f, f.Request)
 	}
-	if r.Compared("fine") || !r.Compared("long") {
+	if r.compared["fine"] || !r.compared["long"] {
 		t.Error("want long compared, and fine only run")
 	}
 }

@@ -1,0 +1,49 @@
+package junit
+
+import (
+	"io"
+	"strings"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format/outline"
+)
+
+// WriteTest writes JUnit XML: a testsuite for each suite, a testcase for each
+// request.
+func WriteTest(w io.Writer, r *report.SuiteReport) error {
+	suites := make([]Suite, len(r.Suites))
+	for i, s := range r.Suites {
+		suites[i] = newTestSuite(s)
+	}
+	return WriteSuites(w, "preadmit test", suites)
+}
+
+// newTestSuite returns the testsuite of a suite. If the refusals of policies are not as
+// expected, they are its first testcase.
+func newTestSuite(s *report.SuiteResult) Suite {
+	js := Suite{Name: s.Dir}
+	if f := s.Failure(""); f != nil {
+		js.Add(Case{Name: "policyErrors", Failure: testFailure(s, f)})
+	}
+	for i := range s.Verdicts {
+		c := Case{Name: s.Verdicts[i].Name}
+		switch f := s.Failure(c.Name); {
+		case f != nil:
+			c.Failure = testFailure(s, f)
+		case !s.Compared[c.Name]:
+			c.Skipped = &Message{Message: outline.VerdictLine(s, &s.Verdicts[i])}
+		}
+		js.Add(c)
+	}
+	return js
+}
+
+func testFailure(s *report.SuiteResult, f *report.SuiteFailure) *Message {
+	lines := append([]string{outline.FailureTitle(s, f)}, outline.DifferenceLines(f.Differences)...)
+	lines = append(lines, outline.ExplanationLines(s, f)...)
+	return &Message{
+		Message: strings.Join(outline.DifferenceLines(f.Differences), "; "),
+		Type:    "verdict",
+		Text:    strings.Join(lines, "\n"),
+	}
+}
