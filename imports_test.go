@@ -34,6 +34,7 @@ var layers = []string{
 	"internal/strictyaml",
 	"internal/levenshtein",
 	"internal/testall",
+	"internal/cputime",
 	"internal/githubtest",
 	"internal/gittest",
 	"report",

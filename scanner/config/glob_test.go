@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/preadmit/preadmit/internal/cputime"
 )
 
 func TestMatchGlob(t *testing.T) {
@@ -49,11 +51,11 @@ func TestMatchGlob(t *testing.T) {
 func TestMatchGlobIsPolynomial(t *testing.T) {
 	glob := strings.Repeat("**/a/", 40) + "b"
 	name := strings.Repeat("a/", 200) + "c"
-	start := time.Now()
+	start := cputime.Used()
 	if MatchGlob(glob, name) {
 		t.Error("matched")
 	}
-	if spent := time.Since(start); spent > time.Second {
+	if spent := cputime.Used() - start; spent > time.Second {
 		t.Errorf("took %v", spent)
 	}
 }
