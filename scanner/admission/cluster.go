@@ -75,7 +75,7 @@ func NewCluster(opts ClusterOptions, layers ...*Index) *Cluster {
 // the time, so one moment does for all; policies may rely on its being recent.
 var created = metav1.NewTime(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
 
-// list gives the objects of a kind, each once.
+// list returns the objects of a kind, each once.
 func (c *Cluster) list(kind schema.GroupKind) []*Object {
 	if len(c.layers) == 1 {
 		return c.layers[0].byKind[kind]
@@ -112,7 +112,7 @@ func (c *Cluster) getClusterScoped(kind schema.GroupKind, name string) *Object {
 	return nil
 }
 
-// Resource tells how a kind is served; ok is false when it is neither built in
+// Resource returns how a kind is served; ok is false when it is neither built in
 // nor defined by a CustomResourceDefinition of the state.
 func (c *Cluster) Resource(kind schema.GroupVersionKind) (r Resource, ok bool) {
 	if r, ok = builtinResources().byKind[kind]; ok {
@@ -167,7 +167,7 @@ var systemNamespaces = map[string]bool{
 	corev1.NamespaceNodeLease: true,
 }
 
-// Namespace gives a namespace as the server stores it. assumed is set when
+// Namespace returns a namespace as the server stores it. assumed is set when
 // nothing in the state defines it, so that all that is known is its name. Where all
 // Namespaces are known, one that does not exist is a NotFound error.
 func (c *Cluster) Namespace(name string) (ns *corev1.Namespace, assumed bool, err error) {
@@ -204,7 +204,7 @@ func (c *Cluster) storedNamespace(o *Object) (*corev1.Namespace, error) {
 	return ns, nil
 }
 
-// Find gives an object of the state by name; nil when there is none.
+// Find returns an object of the state by name; nil when there is none.
 func (c *Cluster) Find(r Resource, namespace, name string) *Object {
 	if !r.Namespaced {
 		return c.getClusterScoped(r.Kind.GroupKind(), name)
@@ -212,7 +212,7 @@ func (c *Cluster) Find(r Resource, namespace, name string) *Object {
 	return c.get(r.Kind.GroupKind(), namespace, name)
 }
 
-// List gives the objects of a kind in a namespace ("" for cluster-scoped kinds),
+// List returns the objects of a kind in a namespace ("" for cluster-scoped kinds),
 // in the order of names.
 func (c *Cluster) List(r Resource, namespace string) []*Object {
 	var found []*Object

@@ -34,7 +34,7 @@ func (c *Cluster) newCertificatePlugins() []admission.ValidationInterface {
 	return plugins
 }
 
-// authorizing gives plugins the authorizer they ask for.
+// authorizing returns plugins the authorizer they ask for.
 type authorizing struct{ authorizer.Authorizer }
 
 // Initialize implements admission.PluginInitializer.

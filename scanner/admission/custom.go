@@ -98,7 +98,7 @@ func (e *ConversionError) Error() string {
 	return fmt.Sprintf("versions of CustomResourceDefinition %s are converted by a webhook, which cannot be asked offline", e.Definition)
 }
 
-// read gives a custom resource, once it is stored, in a version. A server keeps it in
+// read returns a custom resource, once it is stored, in a version. A server keeps it in
 // the storage version, so it loses what the schema of that version does not know and
 // has its defaults; then what the version that is read does not know.
 func (d *definition) read(obj runtime.Object, version schema.GroupVersion) (runtime.Object, error) {
@@ -128,13 +128,13 @@ func (d *definition) coerceTo(obj runtime.Object, version schema.GroupVersion) (
 	return converted, err
 }
 
-// byWebhook tells whether a webhook converts between versions.
+// byWebhook reports whether a webhook converts between versions.
 func (d *definition) byWebhook() bool {
 	conversion := d.crd.Spec.Conversion
 	return conversion != nil && conversion.Strategy == apiextensionsv1.WebhookConverter
 }
 
-// convert gives a custom resource in another version. Strategy None changes the
+// convert returns a custom resource in another version. Strategy None changes the
 // apiVersion only; admission sees fields that the version does not know.
 func (d *definition) convert(obj runtime.Object, to schema.GroupVersion) (runtime.Object, error) {
 	if obj.GetObjectKind().GroupVersionKind().GroupVersion() == to {

@@ -72,7 +72,7 @@ var namedIndex = regexp.MustCompile(`\[[^\]]*[^\]0-9][^\]]*\]`)
 // plainMap is a field whose errors do not name the key.
 var plainMap = regexp.MustCompile(`(^|\.)([lL]abels|[aA]nnotations|matchLabels|nodeSelector|selector)$`)
 
-// mapOf gives the map that an error comes from, "" when it is none. Validation of
+// mapOf returns the map that an error comes from, "" when it is none. Validation of
 // a custom resource walks its schema, and then its rules.
 func mapOf(c metav1.StatusCause, custom bool) string {
 	if at := namedIndex.FindStringIndex(c.Field); at != nil {

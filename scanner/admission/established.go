@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// establish gives a stored CustomResourceDefinition the status that the server's
+// establish returns a stored CustomResourceDefinition the status that the server's
 // controllers give it, on which the immutability of its scope and names depends.
 func establish(obj runtime.Object) {
 	crd, ok := obj.(*apiextensions.CustomResourceDefinition)

@@ -21,7 +21,7 @@ func (r *Request) Exists() error {
 	return apierrors.NewAlreadyExists(resource, r.GetName())
 }
 
-// has tells whether the state, or what every server creates at start, has the
+// has reports whether the state, or what every server creates at start, has the
 // object of a request.
 func (c *Cluster) has(r *Request) bool {
 	resource, ok := c.Resource(r.GetKind())

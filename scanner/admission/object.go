@@ -1,9 +1,3 @@
-// Package admission is an API server without a cluster: it knows the built-in
-// kinds and those of CustomResourceDefinitions, and takes an object through what
-// a kube-apiserver does to it before validating admission runs - strict decoding,
-// defaulting, conversion, pruning, the built-in mutating plugins, the registry's
-// own preparation and validation. All of it is Kubernetes' own code; this package
-// assembles it.
 package admission
 
 import (
@@ -95,7 +89,7 @@ func (o *Object) Content() map[string]any {
 	return o.content
 }
 
-// Equal tells whether two objects have the same content.
+// Equal reports whether two objects have the same content.
 func (o *Object) Equal(other *Object) bool {
 	a, err := o.JSON()
 	b, otherErr := other.JSON()

@@ -97,7 +97,7 @@ func (p published) Schema(string) ([]byte, error) {
 	return json.Marshal(document)
 }
 
-// buildOpenAPI gives the schemas that the server publishes for a version of a
+// buildOpenAPI returns the schemas that the server publishes for a version of a
 // definition (k8s.io/apiextensions-apiserver/pkg/controller/openapiv3).
 func buildOpenAPI(crd *apiextensionsv1.CustomResourceDefinition, version string) (map[string]any, error) {
 	document, err := builder.BuildOpenAPIV3(crd, version, builder.Options{IncludeSelectableFields: true})

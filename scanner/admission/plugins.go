@@ -78,7 +78,7 @@ func (c *Cluster) newPlugins() []mutator {
 	return plugins
 }
 
-// pluginInitializer gives plugins what they ask for.
+// pluginInitializer returns plugins what they ask for.
 type pluginInitializer struct {
 	factory informers.SharedInformerFactory
 	client  kubernetes.Interface
@@ -141,7 +141,7 @@ func systemPriorityClasses() []runtime.Object {
 	return all
 }
 
-// storedAll gives the objects of a kind that the server would store.
+// storedAll returns the objects of a kind that the server would store.
 func (c *Cluster) storedAll(kind schema.GroupVersionKind) []runtime.Object {
 	var all []runtime.Object
 	for _, o := range c.list(kind.GroupKind()) {
@@ -152,7 +152,7 @@ func (c *Cluster) storedAll(kind schema.GroupVersionKind) []runtime.Object {
 	return all
 }
 
-// nodes gives the Nodes of the state, of which a plugin reads the labels. To store a
+// nodes returns the Nodes of the state, of which a plugin reads the labels. To store a
 // Node takes the plugins that are being made.
 func (c *Cluster) nodes() []runtime.Object {
 	var all []runtime.Object

@@ -81,7 +81,7 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// workload gives a workload of one container with more in its spec.
+// workload returns a workload of one container with more in its spec.
 func workload(apiVersion, kind, spec string) string {
 	return "apiVersion: " + apiVersion + "\nkind: " + kind + "\nmetadata: {name: web, namespace: shop}\nspec:\n  " + spec + "\n"
 }

@@ -287,7 +287,7 @@ func (p *preparation) request(ctx context.Context, a admission.Attributes) (*Req
 	return newRequest(p.cluster, a, p.handler.interfaces), nil
 }
 
-// fillSystemFields gives a new object its uid and creation time and, for
+// fillSystemFields returns a new object its uid and creation time and, for
 // metadata.generateName, a name. A server picks uid and suffix at random; these
 // follow from the object, so that equal scans give equal reports.
 func (p *preparation) fillSystemFields(m metav1.Object) {

@@ -139,7 +139,7 @@ func pointers[T any](list []T) []*T {
 	return out
 }
 
-// Authorize tells whether the asking user may make the request at all, as the
+// Authorize reports whether the asking user may make the request at all, as the
 // authorization filter of an API server does; the error is its answer. Without all
 // RBAC objects there is no telling, and it is nil.
 func (c *Cluster) Authorize(ctx context.Context, ask Ask) error {

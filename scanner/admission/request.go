@@ -56,7 +56,7 @@ func (r *Request) Version(kind schema.GroupVersionKind) (*Version, error) {
 	return v, nil
 }
 
-// Content gives an object as untyped content, the form in which CEL expressions
+// Content returns an object as untyped content, the form in which CEL expressions
 // of the API server see it; nil for no object.
 func Content(obj runtime.Object) (map[string]any, error) {
 	if obj == nil || reflect.ValueOf(obj).IsNil() {

@@ -42,7 +42,7 @@ func (r Resource) Operations(subresource string) []admission.Operation {
 	return operations
 }
 
-// BuiltinGroup tells whether an API group is Kubernetes' own, so that no
+// BuiltinGroup reports whether an API group is Kubernetes' own, so that no
 // CustomResourceDefinition adds resources to it. The group extensions was, until 1.22.
 func BuiltinGroup(group string) bool { return group == "extensions" || isBuiltinGroup(group) }
 
@@ -58,7 +58,7 @@ func (c *Cluster) Namespaces() []string {
 	return slices.Compact(names)
 }
 
-// Matching gives what the API server's matcher of policies asks of a request's
+// Matching returns what the API server's matcher of policies asks of a request's
 // handler: which resources are equivalent. It converts nothing.
 func (c *Cluster) Matching() admission.ObjectInterfaces { return matching{mapper: c.mapper()} }
 
@@ -69,7 +69,7 @@ type matching struct {
 
 func (m matching) GetEquivalentResourceMapper() runtime.EquivalentResourceMapper { return m.mapper }
 
-// All gives the objects of a kind in every namespace, in the order of the state.
+// All returns the objects of a kind in every namespace, in the order of the state.
 func (c *Cluster) All(r Resource) []*Object { return c.list(r.Kind.GroupKind()) }
 
 // SystemNamespaces are the names of the namespaces that every cluster has, in order.

@@ -91,7 +91,7 @@ func (p *preparation) sentScale(ctx context.Context) (*autoscaling.Scale, error)
 	return scale, nil
 }
 
-// scaled gives the workload with another number of replicas, as the update of the
+// scaled returns the workload with another number of replicas, as the update of the
 // workload makes it.
 func (p *preparation) scaled(ctx context.Context, stored runtime.Object, replicas int32) (runtime.Object, error) {
 	workload := stored.DeepCopyObject()

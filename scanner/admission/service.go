@@ -41,7 +41,7 @@ var (
 	dualStack   = sync.OnceValue(func() *servicestorage.REST { return services(api.IPv4Protocol, api.IPv6Protocol) })
 )
 
-// services gives the storage for a Service. A cluster has IPv4, but one of which
+// services returns the storage for a Service. A cluster has IPv4, but one of which
 // not all is known may have IPv6 too when a Service asks for that.
 func (c *Cluster) services(svc *api.Service) *servicestorage.REST {
 	spec := &svc.Spec
@@ -111,7 +111,7 @@ type anyPort struct{ portallocator.Interface }
 // Has implements portallocator.Interface.
 func (anyPort) Has(int) bool { return false }
 
-// nowhere gives a storage that is none.
+// nowhere returns a storage that is none.
 type nowhere struct{}
 
 // GetRESTOptions implements generic.RESTOptionsGetter.

@@ -16,7 +16,7 @@ import (
 // storedResourceVersion is the resourceVersion of every object of the state.
 const storedResourceVersion = "1"
 
-// stored gives the ask's old object as the server has it stored, in the form of
+// stored returns the ask's old object as the server has it stored, in the form of
 // the request's version.
 func (p *preparation) stored() (runtime.Object, error) {
 	if p.ask.OldObject == nil {
@@ -33,7 +33,7 @@ func (p *preparation) stored() (runtime.Object, error) {
 	return p.handler.convert(obj)
 }
 
-// store gives an object as the server keeps it: as after its creation. What the
+// store returns an object as the server keeps it: as after its creation. What the
 // server would refuse today was accepted once, so only what does not decode
 // fails.
 func (c *Cluster) store(o *Object) (runtime.Object, error) {
@@ -69,7 +69,7 @@ func (c *Cluster) store(o *Object) (runtime.Object, error) {
 	return h.reread(obj)
 }
 
-// reread gives an object as it comes back from etcd: written in the version of
+// reread returns an object as it comes back from etcd: written in the version of
 // highest priority, which knows no empty lists and maps, and defaulted once more.
 // Only the main API server writes protobuf; in JSON nothing is lost.
 func (h *handler) reread(obj runtime.Object) (runtime.Object, error) {
@@ -93,7 +93,7 @@ func (h *handler) reread(obj runtime.Object) (runtime.Object, error) {
 	return obj, nil
 }
 
-// Stored gives an object of the state as a client reads it in a version.
+// Stored returns an object of the state as a client reads it in a version.
 func (c *Cluster) Stored(o *Object, kind schema.GroupVersionKind) (obj runtime.Object, err error) {
 	defer panicked(&err)
 	obj, err = c.store(o)

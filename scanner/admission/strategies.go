@@ -180,7 +180,7 @@ func gr(group, resource string) schema.GroupResource {
 	return schema.GroupResource{Group: group, Resource: resource}
 }
 
-// builtinStrategy gives the strategies of a built-in resource. Those of policies
+// builtinStrategy returns the strategies of a built-in resource. Those of policies
 // and resource claims look into the cluster: they check that the user may read
 // what a policy refers to.
 func (c *Cluster) builtinStrategy(resource schema.GroupResource) strategies {

@@ -15,7 +15,7 @@ func (r *run) selected(e ast.SelectExpr, s *scope) value {
 	return r.member(r.eval(e.Operand(), s), value{val: types.String(e.FieldName())})
 }
 
-// isVariables tells whether e is the `variables` of the policy.
+// isVariables reports whether e is the `variables` of the policy.
 func (r *run) isVariables(e ast.Expr, s *scope) bool {
 	if e.Kind() != ast.IdentKind || e.AsIdent() != "variables" {
 		return false

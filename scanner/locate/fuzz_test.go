@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/locate"
 )
 
-// FuzzFields gives any text as an expression and as a variable: it must never
+// FuzzFields returns any text as an expression and as a variable: it must never
 // panic, hang or answer with something that is no path.
 func FuzzFields(f *testing.F) {
 	for _, seed := range []string{

@@ -1,17 +1,3 @@
-// Package locate finds out which fields of an object made a validation fail.
-//
-// An expression is parsed without expanding its macros and interpreted on the
-// values the API server evaluated it on. Every value the interpreter makes carries
-// its provenance: where in the object it lies, and the fields to change to make it
-// another value, the most telling first. A conjunction that is false takes over the
-// fields of what is false in it, all() those of the elements that fail, has() the
-// field that is absent, a variable those of its expression. The fields of the whole
-// expression's value are the answer. Functions without a meaning of their own here -
-// operators, conversions, the libraries of Kubernetes - are called in the API
-// server's own environment, and depend on their arguments.
-//
-// Work is bounded for each question: by steps, by the cost of the functions called
-// (in the units of the API server's cost budget) and by depth.
 package locate
 
 import (
@@ -62,7 +48,7 @@ func NewFinder() (*Finder, error) {
 	return &Finder{env: env, parser: p, parsed: map[string]ast.Expr{}, programs: map[signature]cel.Program{}}, nil
 }
 
-// Fields gives the paths of the fields whose change would change the value of the
+// Fields returns the paths of the fields whose change would change the value of the
 // expression, the most telling first, as render.Source.Find takes them. A path may
 // be of a field that is absent and should be there. The list is empty when the
 // expression depends on no field, or when there is no telling.
@@ -81,7 +67,7 @@ func (f *Finder) Fields(q Question) (paths []string) {
 	return ranked(r.mentioned)
 }
 
-// parse gives the expression of a text, nil when it has none.
+// parse returns the expression of a text, nil when it has none.
 func (f *Finder) parse(text string) ast.Expr {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -59,7 +59,7 @@ var variables = map[string]string{
 	"info":  "{'replicas': object.spec.replicas, 'name': object.metadata.name}",
 }
 
-// TestFields gives the wanted paths of expressions, the best first, with spaces
+// TestFields returns the wanted paths of expressions, the best first, with spaces
 // between them.
 func TestFields(t *testing.T) {
 	tests := []struct{ expression, want string }{

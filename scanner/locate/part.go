@@ -45,13 +45,13 @@ func (f *Finder) Part(q Question, path string) (part origin.Part) {
 	return origin.Whole
 }
 
-// IsList tells whether there is a list at path.
+// IsList reports whether there is a list at path.
 func IsList(q Question, path string) bool {
 	_, ok := valueAt(q.subject(), path).([]any)
 	return ok
 }
 
-// Lacks tells whether the validation would hold with an element more in the list
+// Lacks reports whether the validation would hold with an element more in the list
 // at path.
 func (f *Finder) Lacks(q Question, path string, element any) (lacks bool) {
 	defer func() {
@@ -63,7 +63,7 @@ func (f *Finder) Lacks(q Question, path string, element any) (lacks bool) {
 	return ok && f.turns(q, path, append(slices.Clone(list), element))
 }
 
-// turns tells whether the validation holds with another value at a place, or fails
+// turns reports whether the validation holds with another value at a place, or fails
 // for fields elsewhere.
 func (f *Finder) turns(q Question, place string, value any) bool {
 	changed, ok := replaced(q.subject(), "", place, value).(map[string]any)

@@ -52,7 +52,7 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// TestLacks tells whether one more element would make a validation hold.
+// TestLacks reports whether one more element would make a validation hold.
 func TestLacks(t *testing.T) {
 	const path = "spec.template.spec.containers"
 	envoy := parse(t, `{name: envoy, image: "envoy:1"}`)

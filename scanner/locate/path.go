@@ -71,7 +71,7 @@ func (p *path) missing() *path {
 	return &path{text: p.text, absent: true}
 }
 
-// within tells whether p is the place of other or inside it.
+// within reports whether p is the place of other or inside it.
 func (p path) within(other path) bool {
 	rest, ok := strings.CutPrefix(p.text, other.text)
 	return ok && (rest == "" || other.text == "" || rest[0] == '.' || rest[0] == '[')

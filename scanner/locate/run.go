@@ -190,7 +190,7 @@ func (r *run) mapping(m ast.MapExpr, s *scope) value {
 	return value{val: types.DefaultTypeAdapter.NativeToValue(vals), entries: entries, why: why}
 }
 
-// isKey tells whether a map may have the key; other values need not be comparable.
+// isKey reports whether a map may have the key; other values need not be comparable.
 func isKey(v ref.Val) bool {
 	switch v.(type) {
 	case types.String, types.Int, types.Uint, types.Bool:

@@ -12,10 +12,10 @@ import (
 // conjunctsOf are the parts of a condition that && joins.
 func conjunctsOf(e ast.Expr) []ast.Expr { return flatten(operators.LogicalAnd, []ast.Expr{e}) }
 
-// selects tells whether a condition picks elements by what they are called.
+// selects reports whether a condition picks elements by what they are called.
 func selects(e ast.Expr) bool { return slices.ContainsFunc(conjunctsOf(e), isSelector) }
 
-// isSelector tells whether a condition compares a field with a constant, or with
+// isSelector reports whether a condition compares a field with a constant, or with
 // one of several.
 func isSelector(e ast.Expr) bool {
 	if e.Kind() != ast.CallKind || len(e.AsCall().Args()) != 2 {
@@ -31,7 +31,7 @@ func isSelector(e ast.Expr) bool {
 	return false
 }
 
-// identifies tells whether a condition is about the name of an element: `c.name`
+// identifies reports whether a condition is about the name of an element: `c.name`
 // compared with or searched for something.
 func identifies(e ast.Expr) bool {
 	if e.Kind() != ast.CallKind {

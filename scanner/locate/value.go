@@ -44,7 +44,7 @@ func failed(message string, why fields) value {
 
 func (v value) isError() bool { return types.IsUnknownOrError(v.val) }
 
-// is tells whether v is a boolean of that value.
+// is reports whether v is a boolean of that value.
 func (v value) is(b bool) bool {
 	got, ok := v.val.(types.Bool)
 	return ok && bool(got) == b

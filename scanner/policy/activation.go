@@ -16,7 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/lazy"
 )
 
-// activation gives expressions their variables. One is made for each group of
+// activation returns expressions their variables. One is made for each group of
 // expressions that shares a cost budget, so variables are evaluated anew - and
 // charged anew - in each, as on the server.
 type activation struct {

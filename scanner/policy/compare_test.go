@@ -170,7 +170,7 @@ func stored(t testing.TB, o *admission.Object, into runtime.Object) {
 	legacyscheme.Scheme.Default(into)
 }
 
-// judges gives who judges a request: the scene's cluster does for all, unless the
+// judges returns who judges a request: the scene's cluster does for all, unless the
 // object that is stored before the request is one that others depend on.
 func (st *stage) judges(t testing.TB, ask admission.Ask) (*admission.Cluster, *policy.Engine, *oracle) {
 	if ask.OldObject == nil || !st.looked[ask.OldObject.GroupVersionKind().Kind] {
@@ -264,7 +264,7 @@ func exempt(req *admission.Request) bool {
 	return false
 }
 
-// loadSuites gives the recorded suites as scenes, but for those whose name has a
+// loadSuites returns the recorded suites as scenes, but for those whose name has a
 // prefix, if not empty.
 func loadSuites(t testing.TB, without string) []scene {
 	dirs, err := filepath.Glob("../suite/testdata/conformance/*")

@@ -48,7 +48,7 @@ func (v *Coverage) add(r admission.Resource, subresource string) {
 	}
 }
 
-// Policy gives what a policy can match, and apart from it what it names that no
+// Policy returns what a policy can match, and apart from it what it names that no
 // policy is ever asked about (reviews, and the configuration of admission).
 func (v *Coverage) Policy(p *v1.ValidatingAdmissionPolicy) (matched, exempt []Sight) {
 	accessor := validating.NewValidatingAdmissionPolicyAccessor(rulesOnly(p))
@@ -65,7 +65,7 @@ func (v *Coverage) Policy(p *v1.ValidatingAdmissionPolicy) (matched, exempt []Si
 	return matched, exempt
 }
 
-// Binding gives what of the requests a policy can match a binding can match too.
+// Binding returns what of the requests a policy can match a binding can match too.
 func (v *Coverage) Binding(b *v1.ValidatingAdmissionPolicyBinding, matched []Sight) []Sight {
 	open := b.DeepCopy()
 	if open.Spec.MatchResources != nil {
@@ -93,7 +93,7 @@ func unselect(r *v1.MatchResources) {
 	})
 }
 
-// InNamespace tells whether requests of the kind have a namespace. Those for a
+// InNamespace reports whether requests of the kind have a namespace. Those for a
 // Namespace object have, its own name.
 func (s Sight) InNamespace() bool { return s.Resource.Namespaced || s.ofNamespaces() }
 

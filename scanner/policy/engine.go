@@ -88,7 +88,7 @@ type dispatch struct {
 	outcome     Outcome
 	// requests caches the `request` variable by what it depends on.
 	requests map[requestKey]map[string]any
-	lives    *home
+	resolved *requestNamespace
 }
 
 func (e *Engine) dispatch(ctx context.Context, req *admission.Request) *dispatch {
@@ -164,7 +164,7 @@ func (d *dispatch) binding(h *hook, b *Binding, m match, annotations *annotation
 			return
 		}
 	}
-	if err := d.home().err; err != nil { // asked even if there is nothing to evaluate
+	if err := d.namespace().err; err != nil { // asked even if there is nothing to evaluate
 		d.outcome.Refusal = err
 		return
 	}

@@ -55,7 +55,7 @@ func (e *evaluation) run(annotations *annotations) {
 		e.indeterminate(e.policy, e.binding, e.why[0])
 		return
 	}
-	e.tell(decisions)
+	e.redact(decisions)
 	e.outcome.Decisions = append(e.outcome.Decisions, decisions...)
 	for _, a := range published {
 		annotations.add(a.key, a.value)
@@ -87,7 +87,7 @@ func (e *evaluation) validate() ([]Decision, []published) {
 
 // validations evaluates each validation by itself and words what failed.
 func (e *evaluation) validations() ([]Decision, error) {
-	a := e.activation(true, e.resource, e.home().object)
+	a := e.activation(true, e.resource, e.namespace().object)
 	results, budget, err := a.evaluateAll(e.compiled.validations, celconfig.RuntimeCELCostBudget)
 	e.outcome.Evaluations += len(e.compiled.validations)
 	e.noteReads(a)
@@ -159,7 +159,7 @@ func (d *dispatch) requestVariable(v *admission.Version, resource schema.GroupVe
 // noteReads makes the verdict unknown when what is not known was read, or when the
 // evaluation was ended by a limit that no server has.
 func (e *evaluation) noteReads(a *activation) {
-	if a.readNamespace && e.home().assumed {
+	if a.readNamespace && e.namespace().assumed {
 		e.why = append(e.why, fmt.Sprintf("the policy reads namespaceObject, but nothing defines namespace %q; add it to the repository or give it with --context", e.request.GetNamespace()))
 	}
 	if a.readAuthorizer && !e.authorizers.known {
@@ -219,7 +219,7 @@ func (e *evaluation) messages(results []result, budget int64) ([]result, error) 
 	if !failed && e.affordable(budget) {
 		return nil, nil
 	}
-	a := e.activation(false, e.resource, e.home().object)
+	a := e.activation(false, e.resource, e.namespace().object)
 	messages, _, err := a.evaluateAll(e.compiled.messages, budget)
 	if failed || a.workload.excess != "" {
 		e.noteReads(a)
@@ -227,7 +227,7 @@ func (e *evaluation) messages(results []result, budget int64) ([]result, error) 
 	return messages, err
 }
 
-// affordable tells whether the budget covers all message expressions and
+// affordable reports whether the budget covers all message expressions and
 // variables even if each costs twice the limit of one call.
 func (e *evaluation) affordable(budget int64) bool {
 	n := int64(0)
@@ -309,7 +309,7 @@ func (e *evaluation) auditAnnotations() (values []published, errored []Decision,
 	if len(e.compiled.auditAnnotations) == 0 {
 		return nil, nil, nil
 	}
-	a := e.activation(false, e.resource, e.home().wholeObject)
+	a := e.activation(false, e.resource, e.namespace().wholeObject)
 	results, _, err := a.evaluateAll(e.compiled.auditAnnotations, celconfig.RuntimeCELCostBudget)
 	e.noteReads(a)
 	if err != nil {

@@ -32,7 +32,7 @@ const Masked = "(masked)"
 // maxReadings bounds the readings of an expression.
 const maxReadings = 20
 
-// Explain gives the values that the failed expression of a decision read when it
+// Explain returns the values that the failed expression of a decision read when it
 // judged the request: of its object, oldObject, params, request, namespaceObject
 // and variables. There are at most 20; more tells that some are left out. Without
 // an expression there are none.
@@ -62,7 +62,7 @@ func (e *Engine) Explain(ctx context.Context, req *admission.Request, d *Decisio
 	return readings, false, nil
 }
 
-// readsOf gives the paths that the expression of a decision reads, itself or by
+// readsOf returns the paths that the expression of a decision reads, itself or by
 // way of the policy's variables.
 func readsOf(d *Decision) ([]Path, error) {
 	texts := map[string]string{}
@@ -106,7 +106,7 @@ func (e *Engine) rootsOf(ctx context.Context, req *admission.Request, d *Decisio
 		return nil, err
 	}
 	again := e.dispatch(ctx, req)
-	if err := again.home().err; err != nil {
+	if err := again.namespace().err; err != nil {
 		return nil, err
 	}
 	run := &evaluation{
@@ -118,7 +118,7 @@ func (e *Engine) rootsOf(ctx context.Context, req *admission.Request, d *Decisio
 	if err := run.prepare(); err != nil {
 		return nil, err
 	}
-	r := &roots{activation: run.activation(true, m.resource, again.home().object)}
+	r := &roots{activation: run.activation(true, m.resource, again.namespace().object)}
 	r.secret = isSecret(version.Object) || isSecret(version.OldObject) || isSecret(run.params)
 	r.values = map[string]any{
 		plugincel.ObjectVarName: shown(version.Object), plugincel.OldObjectVarName: shown(version.OldObject),
@@ -155,7 +155,7 @@ func native(v ref.Val) any {
 	return converted.(*structpb.Value).AsInterface()
 }
 
-// follow gives the values at path[at:] of value, which is at name; Each branches.
+// follow returns the values at path[at:] of value, which is at name; Each branches.
 func follow(value any, path Path, name string, at int) []Reading {
 	if at == len(path) {
 		return []Reading{{Path: name, Value: value}}

@@ -68,7 +68,7 @@ func run(t testing.TB, c *comparison, g *generator, pairs int, seed uint64) {
 	t.Logf("seeds %d to %d: %+v, %d seeds differ; %s, %s a pair", first, seed-1, c.tally, different, took.Round(time.Second), took/time.Duration(max(c.tally.pairs, 1)))
 }
 
-// compareSeed tells whether the two agree on what a seed generates. If not, the
+// compareSeed reports whether the two agree on what a seed generates. If not, the
 // test fails with the smallest scene that still shows the difference.
 func compareSeed(t testing.TB, c *comparison, g *generator, seed uint64) (agree bool) {
 	t.Helper()
@@ -117,5 +117,5 @@ func (g *generator) scene(seed uint64) scene {
 // oneIn is true once in n times.
 func (g *generator) oneIn(n int) bool { return g.IntN(n) == 0 }
 
-// pick gives one of the choices.
+// pick returns one of the choices.
 func pick[T any](g *generator, choices ...T) T { return choices[g.IntN(len(choices))] }

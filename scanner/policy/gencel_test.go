@@ -35,7 +35,7 @@ func (w *celWriter) expression(kind string, depth int) string {
 	panic("no rule for " + kind + " applies here")
 }
 
-// allowed tells whether what a rule reads is declared here.
+// allowed reports whether what a rule reads is declared here.
 func (w *celWriter) allowed(rule string) bool {
 	has := func(text string) bool { return strings.Contains(rule, text) }
 	return (w.authorizer || !has("authorizer") && !has("{authz")) &&

@@ -140,7 +140,7 @@ func (g *generator) scale(o *admission.Object) *admission.Object {
 // clusterScoped are the kinds of the world's objects that live in no namespace.
 var clusterScoped = []string{"Namespace", "Limit", "ClusterRole", "PriorityClass", "StorageClass"}
 
-// place gives an object a name and a namespace.
+// place returns an object a name and a namespace.
 func (g *generator) place(o *admission.Object) *admission.Object {
 	metadata := map[string]any{}
 	for key, value := range o.Content()["metadata"].(map[string]any) {

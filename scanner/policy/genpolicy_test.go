@@ -72,7 +72,7 @@ func (g *generator) put(m map[string]any, field string, list []any) {
 	}
 }
 
-// declare gives a policy variables, each of which may read those before it; one in
+// declare returns a policy variables, each of which may read those before it; one in
 // ten takes the name of one before it, and reads none: upstream does not survive a
 // variable that reads itself (TestCircularVariable).
 func (g *generator) declare(spec map[string]any, w *celWriter) {
@@ -89,7 +89,7 @@ func (g *generator) declare(spec map[string]any, w *celWriter) {
 	g.put(spec, "variables", all)
 }
 
-// spend gives a policy validations, messages, annotations and conditions that
+// spend returns a policy validations, messages, annotations and conditions that
 // together cost about what the server's budgets allow: comparing a long text with
 // itself costs much and takes no time.
 func (g *generator) spend(spec map[string]any, w *celWriter) (conditions []any) {

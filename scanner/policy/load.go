@@ -1,10 +1,3 @@
-// Package policy judges admission requests by ValidatingAdmissionPolicies with
-// the semantics of the API server's own plugin
-// (k8s.io/apiserver/pkg/admission/plugin/policy/validating): matching, params,
-// match conditions, variables, messages, audit annotations, failure policy and
-// cost budgets. Expressions are compiled and evaluated in the API server's CEL
-// environment; unlike the server, all that failed is reported, not the first
-// denial only, and what cannot be known offline is said to be so.
 package policy
 
 import (
@@ -80,7 +73,7 @@ type Refusal struct {
 	Causes []metav1.StatusCause
 }
 
-// IsPolicy tells whether an object is a ValidatingAdmissionPolicy or a binding,
+// IsPolicy reports whether an object is a ValidatingAdmissionPolicy or a binding,
 // of any version.
 func IsPolicy(o *admission.Object) bool {
 	return kinds.IsPolicy(o.GroupVersionKind().GroupKind())
@@ -175,7 +168,7 @@ func accept(ctx context.Context, cluster *admission.Cluster, u user.Info, o *adm
 	return a
 }
 
-// versioned tells whether an object says of which version it is, which storage wants
+// versioned reports whether an object says of which version it is, which storage wants
 // of no new object (k8s.io/apiserver/pkg/storage/etcd3, Create).
 func versioned(o *admission.Object) bool {
 	u := unstructured.Unstructured{Object: o.Content()}

@@ -72,7 +72,7 @@ func unknownLabels(req *admission.Request, selector string) string {
 	return fmt.Sprintf("%s asks for labels of namespace %q, which nothing defines; add the Namespace to the repository or give it with --context", selector, req.GetNamespace())
 }
 
-// needsLabels tells whether a namespace selector depends on labels that are not
+// needsLabels reports whether a namespace selector depends on labels that are not
 // known: those of a namespace nothing defines, except its name, which is always
 // a label (KEP-2161).
 func (m *matcher) needsLabels(req *admission.Request, s *metav1.LabelSelector) bool {
@@ -106,7 +106,7 @@ func isNamespace(req *admission.Request) bool {
 	return r.Group == "" && r.Resource == "namespaces" && req.GetSubresource() == "" && req.GetOperation() != k8sadmission.Delete
 }
 
-// namespaceLister gives upstream's matcher the namespaces of a cluster.
+// namespaceLister returns upstream's matcher the namespaces of a cluster.
 type namespaceLister struct{ cluster *admission.Cluster }
 
 // Get implements corev1listers.NamespaceLister.

@@ -64,7 +64,7 @@ type Decision struct {
 	Input *Input
 }
 
-// Denies tells whether the decision refuses the request.
+// Denies reports whether the decision refuses the request.
 func (d *Decision) Denies() bool { return slices.Contains(d.Actions, v1.Deny) }
 
 // Same reports whether two decisions tell a reader the same: the same words by the same

@@ -40,7 +40,7 @@ func isIdentifier(s string) bool {
 	return ok
 }
 
-// Reads gives the paths an expression reads, in the order of the text and only
+// Reads returns the paths an expression reads, in the order of the text and only
 // the longest of those that begin alike. The error is that of an expression that
 // does not parse.
 func Reads(expression string) ([]Path, error) {
@@ -122,7 +122,7 @@ func (r *reader) walkComprehension(c ast.ComprehensionExpr, s *scope) {
 	r.walkAll([]ast.Expr{c.LoopCondition(), c.LoopStep(), c.Result()}, r.bind(c, s))
 }
 
-// bind gives the names that a comprehension binds.
+// bind returns the names that a comprehension binds.
 func (r *reader) bind(c ast.ComprehensionExpr, s *scope) *scope {
 	init, _ := r.path(c.AccuInit(), s)
 	element := r.element(c.IterRange(), s)

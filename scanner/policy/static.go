@@ -80,7 +80,7 @@ var estimateEnv = sync.OnceValues(func() (*celgo.Env, error) {
 	return set.Env(environment.StoredExpressions)
 })
 
-// Constant gives the value of an expression that is just true or false.
+// Constant returns the value of an expression that is just true or false.
 func Constant(expression string) (value, ok bool) {
 	env, err := estimateEnv()
 	if err != nil {

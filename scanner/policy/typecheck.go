@@ -19,7 +19,7 @@ func NewTypeChecker(c *admission.Cluster) *TypeChecker {
 	return &TypeChecker{validating.TypeChecker{SchemaResolver: c.Schemas(), RestMapper: c.RESTMapper()}}
 }
 
-// Check gives what status.typeChecking.expressionWarnings of a policy would hold.
+// Check returns what status.typeChecking.expressionWarnings of a policy would hold.
 // Where the server names a type by a random number, it is 0 here.
 func (t *TypeChecker) Check(p *v1.ValidatingAdmissionPolicy) []v1.ExpressionWarning {
 	warnings := t.upstream.Check(p)

@@ -47,7 +47,7 @@ func Refused(err error, warned []string) (v Verdict, ok bool) {
 	return Verdict{Code: s.Code, Reason: s.Reason, Message: s.Message, Warnings: warningHeaders(warned)}, true
 }
 
-// Verdict gives the server's answer to a judged request. warned are the warnings
+// Verdict returns the server's answer to a judged request. warned are the warnings
 // from before policies were asked. Where the server picks at random - which of
 // several denials it names - the first in the order of names is given.
 func (o *Outcome) Verdict(req *admission.Request, warned []string) Verdict {
@@ -140,7 +140,7 @@ func (o *Outcome) AuditFailures() []string {
 	return values
 }
 
-// warningHeaders gives the warnings a client receives: the server drops repeated
+// warningHeaders returns the warnings a client receives: the server drops repeated
 // and unprintable ones and cuts them when they are many. Its own filter decides.
 func warningHeaders(texts []string) []string {
 	if len(texts) == 0 {

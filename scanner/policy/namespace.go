@@ -8,8 +8,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// home is the namespace of a request, looked up once for all policies.
-type home struct {
+// requestNamespace is the namespace of a request, looked up once for all policies.
+type requestNamespace struct {
 	namespace *corev1.Namespace
 	// assumed: only the namespace's name is known.
 	assumed bool
@@ -19,16 +19,16 @@ type home struct {
 	shown, whole map[string]any
 }
 
-// home is the namespace the request's object lives in; without one for
+// namespace returns the namespace that the request's object lives in; without one for
 // cluster-scoped objects, and for a Namespace, which for admission lives in itself.
-func (d *dispatch) home() *home {
-	if d.lives == nil {
-		d.lives = &home{}
+func (d *dispatch) namespace() *requestNamespace {
+	if d.resolved == nil {
+		d.resolved = &requestNamespace{}
 		if name := d.request.GetNamespace(); name != "" && !namespaceKind(d.request) {
-			d.lives.namespace, d.lives.assumed, d.lives.err = d.engine.cluster.Namespace(name)
+			d.resolved.namespace, d.resolved.assumed, d.resolved.err = d.engine.cluster.Namespace(name)
 		}
 	}
-	return d.lives
+	return d.resolved
 }
 
 func namespaceKind(req *admission.Request) bool {
@@ -38,13 +38,13 @@ func namespaceKind(req *admission.Request) bool {
 
 // object is namespaceObject with the fields the server shows to validations and
 // messages; nil without a namespace.
-func (h *home) object() any {
-	return namespaceContent(&h.shown, h.namespace, plugincel.CreateNamespaceObject)
+func (n *requestNamespace) object() any {
+	return namespaceContent(&n.shown, n.namespace, plugincel.CreateNamespaceObject)
 }
 
 // wholeObject is namespaceObject as audit annotations have it: with all fields.
-func (h *home) wholeObject() any {
-	return namespaceContent(&h.whole, h.namespace, (*corev1.Namespace).DeepCopy)
+func (n *requestNamespace) wholeObject() any {
+	return namespaceContent(&n.whole, n.namespace, (*corev1.Namespace).DeepCopy)
 }
 
 func noNamespace() any { return nil }

@@ -137,7 +137,7 @@ func (m *contentMap) Type() ref.Type { return types.MapType }
 // Value implements ref.Val.
 func (m *contentMap) Value() any { return m.content }
 
-// String gives the map for a message.
+// String returns the map for a message.
 func (m *contentMap) String() string { return fmt.Sprint(m.plain()) }
 
 // orderedMap is a map that an expression makes.

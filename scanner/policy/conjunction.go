@@ -82,7 +82,7 @@ func (e *evaluation) allHold() bool {
 		return false
 	}
 	s.tried.Add(1)
-	a := e.activation(true, e.resource, e.home().object)
+	a := e.activation(true, e.resource, e.namespace().object)
 	value, details, err := program.ContextEval(a.ctx, a)
 	if details == nil || details.ActualCost() == nil {
 		return false

@@ -22,19 +22,19 @@ const Hidden = "***"
 // lastApplied is the annotation in which kubectl keeps the whole object.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// seal replaces what Secrets hold by tokens that occur nowhere else, so that a message
+// secretTokens replaces what Secrets hold by tokens that occur nowhere else, so that a message
 // made of them tells what it quotes: words of the policy that happen to be a value
 // stay, and the shortest value is found. Equal values have equal tokens.
-type seal struct {
+type secretTokens struct {
 	// tokens are those of values as text.
 	tokens map[string]string
 	// back is what each token, as text and as base64, stands for.
 	back map[string]string
 }
 
-// newSeal is a seal for the Secrets among contents; nil when they hold nothing.
-func newSeal(contents ...map[string]any) *seal {
-	s := &seal{tokens: map[string]string{}, back: map[string]string{}}
+// newSecretTokens returns the tokens for the Secrets among contents; nil when they hold nothing.
+func newSecretTokens(contents ...map[string]any) *secretTokens {
+	s := &secretTokens{tokens: map[string]string{}, back: map[string]string{}}
 	for _, c := range contents {
 		if isSecret(c) {
 			s.apply(c)
@@ -46,9 +46,9 @@ func newSeal(contents ...map[string]any) *seal {
 	return s
 }
 
-// apply gives the content of a Secret with its values replaced; of another kind, the
+// apply returns the content of a Secret with its values replaced; of another kind, the
 // content itself.
-func (s *seal) apply(content map[string]any) map[string]any {
+func (s *secretTokens) apply(content map[string]any) map[string]any {
 	if !isSecret(content) {
 		return content
 	}
@@ -70,7 +70,7 @@ func (s *seal) apply(content map[string]any) map[string]any {
 
 // values replaces the values of a map, in the order of their keys: equal Secrets have
 // equal tokens. What is no text, or empty, stays.
-func (s *seal) values(values map[string]any, encoded bool) map[string]any {
+func (s *secretTokens) values(values map[string]any, encoded bool) map[string]any {
 	sealed := maps.Clone(values)
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		text, ok := values[key].(string)
@@ -89,7 +89,7 @@ func (s *seal) values(values map[string]any, encoded bool) map[string]any {
 
 // token is the one for a value: letters of a private use area, which no text has. It
 // differs from the value in its length, and in that of its base64 and of the padding.
-func (s *seal) token(value string) string {
+func (s *secretTokens) token(value string) string {
 	if s.tokens[value] == "" {
 		token := fmt.Sprintf("\ue5ec%d\ue5ed", len(s.tokens))
 		if len(token)%3 == len(value)%3 {
@@ -104,21 +104,21 @@ func (s *seal) token(value string) string {
 	return s.tokens[value]
 }
 
-// tell is text without what it quotes, if again is what the same expression says of
+// redact returns text without what it quotes, if again is what the same expression says of
 // sealed content. What is made of a value in another way than by quoting it as a
 // whole is hidden together with all that stands between: only what both texts begin
 // and end with does not depend on it.
-func (s *seal) tell(text, again string) string {
+func (s *secretTokens) redact(text, again string) string {
 	if text == again {
 		return text
 	}
-	told, restored := again, again
+	redacted, restored := again, again
 	for _, token := range slices.Sorted(maps.Keys(s.back)) {
-		told = strings.ReplaceAll(told, token, Hidden)
+		redacted = strings.ReplaceAll(redacted, token, Hidden)
 		restored = strings.ReplaceAll(restored, token, s.back[token])
 	}
 	if strings.TrimSpace(restored) == text {
-		return strings.TrimSpace(told)
+		return strings.TrimSpace(redacted)
 	}
 	return common(text, again)
 }
@@ -142,14 +142,14 @@ func common(text, other string) string {
 	return string(a[:begin]) + Hidden + string(a[len(a)-end:])
 }
 
-// inWord tells whether a character may belong to a value in base64 or a number.
+// inWord reports whether a character may belong to a value in base64 or a number.
 func inWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("+/=_-", r)
 }
 
-// tell sets what may be told of decisions about Secrets.
-func (e *evaluation) tell(decisions []Decision) {
-	s := newSeal(e.version.Object, e.version.OldObject, e.params)
+// redact sets what may be shown of decisions about Secrets.
+func (e *evaluation) redact(decisions []Decision) {
+	s := newSecretTokens(e.version.Object, e.version.OldObject, e.params)
 	if s == nil {
 		return
 	}
@@ -164,7 +164,7 @@ func (e *evaluation) tell(decisions []Decision) {
 			continue
 		}
 		if d.Told = d.Message; d.Message != e.fixed(d) {
-			d.Told = s.tell(d.Message, sealed.again(d))
+			d.Told = s.redact(d.Message, sealed.again(d))
 		}
 	}
 }
@@ -180,7 +180,7 @@ func (e *evaluation) fixed(d *Decision) string {
 // again words a failed validation as for the content of e, whether or not it fails
 // there.
 func (e *evaluation) again(d *Decision) string {
-	a := e.activation(d.Cause == CauseError, e.resource, e.home().object)
+	a := e.activation(d.Cause == CauseError, e.resource, e.namespace().object)
 	a.meter = new(atomic.Int64)
 	i := d.Validation
 	if d.Cause != CauseValidation {
@@ -213,7 +213,7 @@ const concealed = 6
 func Conceal(text string, contents ...map[string]any) string {
 	var values []string
 	for _, c := range contents {
-		if s := newSeal(c); s != nil {
+		if s := newSecretTokens(c); s != nil {
 			for _, value := range s.back {
 				values = append(values, value, base64.StdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)))
 			}

@@ -1,0 +1,23 @@
+// Package policy evaluates ValidatingAdmissionPolicies for admission requests with the
+// semantics of the API server's own plugin
+// (k8s.io/apiserver/pkg/admission/plugin/policy/validating).
+//
+//   - load.go: Load has policies and bindings checked as a server does at creation.
+//   - compile.go: a Compiler compiles each policy once, in the API server's CEL
+//     environment (environment.go, where loops over maps have an order).
+//   - candidates.go, match.go, params.go: which policies, bindings and params a request
+//     has, by the server's own matcher.
+//   - engine.go, evaluate.go, activation.go: an Engine evaluates match conditions,
+//     variables, validations, messages and audit annotations within the server's cost
+//     budgets. Unlike a server it returns everything that failed, not the first denial.
+//   - conjunction.go: all validations of a policy in one expression, for the usual case
+//     that all are true.
+//   - limits.go, effort.go: what has no limit on a server ends the evaluation.
+//   - outcome.go, verdict.go: the decisions, and what a client would see of them.
+//   - explain.go, reads.go, secrets.go: what an expression read, without what Secrets
+//     hold.
+//   - coverage.go, static.go, typecheck.go: questions about a policy without a request.
+//
+// What cannot be known offline - a Namespace that nothing defines, RBAC that the state
+// does not have - makes the outcome Indeterminate, and only if an expression reads it.
+package policy
