@@ -165,12 +165,16 @@ func TestSizeLimits(t *testing.T) {
 		"w/kustomization.yaml": {Data: []byte("resources: [../wide.yaml]")},
 		"p/kustomization.yaml": {Data: []byte("resources: [../many.yaml]\npatches:\n" + strings.Repeat("- {target: {name: a1}, patch: '- {op: add, path: /data, value: {}}'}\n", 4))},
 		"m/kustomization.yaml": {Data: []byte("resources: [../many.yaml]")},
+		"g/kustomization.yaml": {Data: []byte("resources: [../h]\nconfigMapGenerator: [{name: c}]\nsecretGenerator: [{name: c}]")},
+		"h/kustomization.yaml": {Data: []byte("configMapGenerator: [{name: b}]\nresources: [one.yaml]")},
+		"h/one.yaml":           {Data: []byte(head)},
 	}
-	limits := map[string]tree.Limits{"w": {Keys: 20}, "m": {Documents: 20}, "p": {Patches: 100}}
+	limits := map[string]tree.Limits{"w": {Keys: 20}, "m": {Documents: 20}, "g": {Documents: 3}, "p": {Patches: 100}}
 	for dir, want := range map[string]string{
 		"w": "wide.yaml:5: the mapping has 30 keys, more than the limit of 20",
 		"p": "p/kustomization.yaml:1: rendering would try patches on resources 120 times, more than the limit of 100",
 		"m": "m/kustomization.yaml:1: rendering would load 30 resources, more than the limit of 20",
+		"g": "g/kustomization.yaml:1: rendering would load and generate 4 resources, more than the limit of 3",
 	} {
 		root := render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: dir}}
 		p := sources.NewRenderer(fsys, render.Options{Limits: limits[dir]}).Render(context.Background(), root).Problem

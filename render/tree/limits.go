@@ -10,8 +10,9 @@ type Limits struct {
 	// Keys is the largest number of keys of one mapping. Default 10,000: kustomize's
 	// time grows with their square. (An API server takes objects of 3 MiB at most.)
 	Keys int
-	// Documents is the largest number of YAML documents one root may list as
-	// resources, with repetitions. Default 5,000, for the same reason.
+	// Documents is the largest number of resources of one root, with repetitions: of YAML
+	// documents that it lists as resources, and of ConfigMaps and Secrets that it
+	// generates. Default 5,000, for the same reason.
 	Documents int
 	// Patches bounds how often one root may try a patch or replacement on a resource:
 	// the product of both. Default 50,000, which takes kustomize about 40 seconds.

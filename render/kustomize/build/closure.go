@@ -87,6 +87,8 @@ type weight struct {
 	// kustomizations and documents are numbers of kustomization files and of YAML
 	// documents listed as resources.
 	kustomizations, documents int
+	// generated is the number of ConfigMaps and Secrets that are generated.
+	generated int
 	// patches is how often a patch or replacement is tried on a document.
 	Patches int
 }
@@ -95,6 +97,7 @@ func (l weight) plus(m weight) weight {
 	return weight{
 		kustomizations: min(l.kustomizations+m.kustomizations, manyVisits),
 		documents:      min(l.documents+m.documents, manyVisits),
+		generated:      min(l.generated+m.generated, manyVisits),
 		Patches:        min(l.Patches+m.Patches, manyVisits),
 	}
 }
@@ -110,6 +113,8 @@ func Walk(t *tree.Tree, dir string, trace tree.Trace) *Closure {
 		w.refuse(w.top(), "rendering would load %s kustomization files, more than the limit of %d "+multiply, atLeast(n.kustomizations), t.Limits.Visits)
 	case n.documents > t.Limits.Documents:
 		w.refuse(w.top(), "rendering would load %s resources, more than the limit of %d "+multiply, atLeast(n.documents), t.Limits.Documents)
+	case n.documents+n.generated > t.Limits.Documents:
+		w.refuse(w.top(), "rendering would load and generate %s resources, more than the limit of %d "+multiply, atLeast(n.documents+n.generated), t.Limits.Documents)
 	case n.Patches > t.Limits.Patches:
 		w.refuse(w.top(), "rendering would try patches on resources %s times, more than the limit of %d", atLeast(n.Patches), t.Limits.Patches)
 	}
@@ -153,7 +158,7 @@ func (w *walker) visit(dir string, plugin bool) weight {
 	w.out.Files = append(w.out.Files, k)
 	w.stack = append(w.stack, dir)
 	w.examine(k, plugin)
-	n := weight{kustomizations: 1}
+	n := weight{kustomizations: 1, generated: len(k.Spec.ConfigMapGenerator) + len(k.Spec.SecretGenerator)}
 	for _, r := range k.refs() {
 		n = n.plus(w.follow(k, r, plugin))
 	}
