@@ -10,8 +10,8 @@ import (
 	"testing/fstest"
 
 	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/render/kustomize/build"
 	"github.com/preadmit/preadmit/render/sources"
+	"github.com/preadmit/preadmit/render/tree"
 	"github.com/preadmit/preadmit/render/tree/gittree"
 	"golang.org/x/tools/txtar"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
