@@ -58,7 +58,7 @@ func (l *scanLimits) check() error {
 func (l *scanLimits) run(ctx context.Context, doing *activity, scan func(context.Context) (*report.Report, error)) (*report.Report, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	exceeded := l.watch(ctx)
+	exceeded, start := l.watch(ctx), time.Now()
 	type result struct {
 		report *report.Report
 		err    error
@@ -75,6 +75,9 @@ func (l *scanLimits) run(ctx context.Context, doing *activity, scan func(context
 	}()
 	select {
 	case r := <-done:
+		if l.timeout > 0 && time.Since(start) > l.timeout { // before watch had its turn
+			return nil, stopped(doing.String(), l.timeLimit())
+		}
 		return r.report, r.err
 	case p := <-crashed:
 		panic(p)
@@ -86,9 +89,17 @@ func (l *scanLimits) run(ctx context.Context, doing *activity, scan func(context
 		case <-crashed:
 		case <-time.After(endWithin):
 		}
-		return nil, &exitError{code: exitIncomplete, err: fmt.Errorf("scan: stopped while %s: it took more than %s. Nothing is known of what was not judged", was, limit)}
+		return nil, stopped(was, limit)
 	}
 }
+
+// stopped returns the error of a scan that exceeded a limit.
+func stopped(doing, limit string) error {
+	return &exitError{code: exitIncomplete, err: fmt.Errorf("scan: stopped while %s: it took more than %s. Nothing is known of what was not judged", doing, limit)}
+}
+
+// timeLimit returns the limit of time in words.
+func (l *scanLimits) timeLimit() string { return fmt.Sprintf("the %s of --timeout", l.timeout) }
 
 // watch returns a channel that is told which limit is exceeded, if one is.
 func (l *scanLimits) watch(ctx context.Context) <-chan string {
@@ -107,7 +118,7 @@ func (l *scanLimits) watch(ctx context.Context) <-chan string {
 			case <-ctx.Done():
 				return
 			case <-timeout:
-				exceeded <- fmt.Sprintf("the %s of --timeout", l.timeout)
+				exceeded <- l.timeLimit()
 				return
 			case <-samples.C:
 				if l.outOfMemory() {
