@@ -26,23 +26,6 @@ func paramOf(d policy.Decision) *report.ParamRef {
 	return &report.ParamRef{Namespace: d.Param.Namespace(), Name: d.Param.Name()}
 }
 
-// rule is what a finding's status is about: one validation of one policy,
-// whatever binding, param, action or message.
-type rule struct {
-	policy     string
-	validation int
-}
-
-func ruleOf(d policy.Decision) rule { return rule{d.Policy.Name, d.Validation} }
-
-func rulesOf(decisions []policy.Decision) map[rule]bool {
-	rules := map[rule]bool{}
-	for _, d := range decisions {
-		rules[ruleOf(d)] = true
-	}
-	return rules
-}
-
 // actionsOf are a binding's validation actions, the strongest first.
 func actionsOf(actions []v1.ValidationAction) []report.Action {
 	out := []report.Action{}

@@ -97,7 +97,7 @@ func (r *review) judgeBefore(ctx context.Context, by *server.Server) (*server.Ve
 }
 
 // unchanged judges an object that did not change by what did: the proposed
-// policies that reach it. What the base's version fails likewise is existing.
+// policies that reach it.
 func (r *review) unchanged(ctx context.Context) error {
 	names, all := r.Reach.PoliciesFor(r.Key)
 	proposed, before := r.Proposed, r.Before
@@ -166,14 +166,15 @@ func (r *review) server(final server.Verdict, before *server.Verdict) {
 
 // decisions reports what policies decided, equal decisions once.
 func (r *review) decisions(inForce, final server.Verdict, before *server.Verdict) {
-	failed := rulesOf(before.Decisions)
+	cluster := r.InForce.Cluster()
+	failed := failedOf(before.Decisions, cluster)
 	by := report.PoliciesInForce
 	reported := []policy.Decision{}
 	for _, v := range []server.Verdict{inForce, final} {
 		for _, d := range v.Decisions {
 			if !policy.ContainsDecision(reported, d) {
 				reported = append(reported, d)
-				r.add(r.decide(d, by), failed[ruleOf(d)])
+				r.add(r.decide(d, by), failed.existed(d, cluster))
 			}
 		}
 		by = report.PoliciesProposed
@@ -199,13 +200,14 @@ func unclearOf(verdicts ...server.Verdict) []unclear {
 
 // resolved reports what the base's version failed and the head's does not.
 func (r *review) resolved(inForce, final server.Verdict, before *server.Verdict) {
-	failing := rulesOf(slices.Concat(inForce.Decisions, final.Decisions))
+	cluster := r.InForce.Cluster()
+	failing := failedOf(slices.Concat(inForce.Decisions, final.Decisions), cluster)
 	open := map[string]bool{}
 	for _, i := range unclearOf(inForce, final) {
 		open[i.policy] = true
 	}
 	for _, d := range before.Decisions {
-		if !failing[ruleOf(d)] && !open[d.Policy.Name] {
+		if !failing.stillFails(d, cluster) && !open[d.Policy.Name] {
 			r.resolve(r.decide(d, report.PoliciesInForce))
 		}
 	}

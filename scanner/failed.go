@@ -1,0 +1,109 @@
+package scanner
+
+import (
+	"slices"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/policy"
+)
+
+// failed is what a version of an object fails: decisions by policy and param. A finding is
+// existing when the base's version failed the same validation of the same policy with the
+// same param and an action at least as strong, whatever binding and message.
+type failed map[judgedBy][]policy.Decision
+
+// judgedBy is a policy and the param that it judged with; the zero param is none.
+type judgedBy struct {
+	policy string
+	param  admission.Key
+}
+
+func judgedByOf(d policy.Decision, cluster *admission.Cluster) judgedBy {
+	by := judgedBy{policy: d.Policy.Name}
+	if d.Param != nil {
+		by.param = cluster.Key(d.Param)
+	}
+	return by
+}
+
+// failedOf returns decisions on the objects of a cluster.
+func failedOf(decisions []policy.Decision, cluster *admission.Cluster) failed {
+	f := failed{}
+	for _, d := range decisions {
+		by := judgedByOf(d, cluster)
+		f[by] = append(f[by], d)
+	}
+	return f
+}
+
+// existed reports whether one of the decisions is about what d is about and was at least
+// as strong.
+func (f failed) existed(d policy.Decision, cluster *admission.Cluster) bool {
+	return slices.ContainsFunc(f[judgedByOf(d, cluster)], func(was policy.Decision) bool {
+		return sameValidation(was, d) && strength(was) >= strength(d)
+	})
+}
+
+// stillFails reports whether one of the head's decisions f is about what a decision of
+// the base was about.
+func (f failed) stillFails(was policy.Decision, cluster *admission.Cluster) bool {
+	return slices.ContainsFunc(f[judgedByOf(was, cluster)], func(d policy.Decision) bool {
+		return sameValidation(was, d)
+	})
+}
+
+// strength orders decisions by their strongest action.
+func strength(d policy.Decision) int {
+	actions := actionsOf(d.Actions)
+	if len(actions) == 0 {
+		return 0
+	}
+	return len(report.Actions()) - slices.Index(report.Actions(), actions[0])
+}
+
+// sameValidation reports whether two decisions by the same policy, of the base and of the
+// head, are about the same validation. An edit of the policy may have moved it to another
+// index or changed its expression. What is no validation's is told apart by its cause.
+func sameValidation(was, d policy.Decision) bool {
+	if was.Validation < 0 || d.Validation < 0 {
+		return was.Validation == d.Validation && was.Cause == d.Cause && was.Expression == d.Expression
+	}
+	return was.Validation == counterpart(was.Policy, d.Policy, d.Validation)
+}
+
+// counterpart returns the index that a validation of the head's policy has in the base's,
+// -1 when it is new: that of the same expression or, when its expression was edited, the
+// same index.
+func counterpart(base, head *policy.Policy, validation int) int {
+	expression := head.Spec.Validations[validation].Expression
+	if expressionAt(base, validation) == expression {
+		return validation
+	}
+	if i := indexOf(base, expression); i >= 0 {
+		return i
+	}
+	if was := expressionAt(base, validation); was != "" && indexOf(head, was) < 0 {
+		return validation
+	}
+	return -1
+}
+
+// expressionAt returns the expression of a validation, empty when there is none at the
+// index.
+func expressionAt(p *policy.Policy, validation int) string {
+	if validation >= len(p.Spec.Validations) {
+		return ""
+	}
+	return p.Spec.Validations[validation].Expression
+}
+
+// indexOf returns the index of the first validation with an expression, or -1.
+func indexOf(p *policy.Policy, expression string) int {
+	for i := range p.Spec.Validations {
+		if p.Spec.Validations[i].Expression == expression {
+			return i
+		}
+	}
+	return -1
+}
