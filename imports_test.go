@@ -27,7 +27,7 @@ var layers = []string{
 	"report/format/text", "report/format/markdown", "report/format/html", "report/format/sarif", "report/format/junit",
 	"report/format/workflow", "report/format/objects",
 	"report/format/excerpt", "report/format/outline", "report/format/mask", "report/format/terminal", "report/format/escape",
-	"scanner", "scanner/diff", "scanner/gaps", "scanner/target", "scanner/plan", "scanner/config", "scanner/lines", "scanner/server", "scanner/locate", "scanner/policy", "scanner/change", "scanner/admission", "scanner/parallel", "scanner/impersonate", "scanner/kinds", "render/sources", "render/proof", "render/plain",
+	"scanner", "scanner/diff", "scanner/gaps", "scanner/target", "scanner/plan", "scanner/config", "scanner/lines", "scanner/server", "scanner/locate", "scanner/policy", "scanner/change", "scanner/admission", "scanner/parallel", "scanner/impersonate", "scanner/kinds", "render/sources", "render/deploy", "render/flux", "render/proof", "render/plain",
 	"render/kustomize", "render/kustomize/rules", "render/kustomize/build", "render", "render/origin", "render/tree",
 	"internal/jail",
 	"internal/hostile",
@@ -44,7 +44,8 @@ var layers = []string{
 var reserved = map[string][]string{
 	module + "/scanner":                       {"cmd", "scanner", "webhooks/jailed/child", "deploy"},
 	module + "/render/plain":                  {"render/sources"},
-	module + "/render/kustomize":              {"cmd", "webhooks", "render/sources", "render/kustomize"},
+	module + "/render/flux":                   {"cmd", "render/sources", "render/deploy"},
+	module + "/render/kustomize":              {"cmd", "webhooks", "render/sources", "render/flux", "render/kustomize"},
 	module + "/render/tree/gittree":           {"cmd", "webhooks"},
 	"github.com/google/go-github":             {"report/github", "webhooks"},
 	"github.com/getkin/kin-openapi":           {"internal/githubtest"},

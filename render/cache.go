@@ -37,7 +37,7 @@ type Cache struct {
 }
 
 // cacheFormat is the version of the entries' format and of how keys are made.
-const cacheFormat = "preadmit-render-2"
+const cacheFormat = "preadmit-render-3"
 
 // entrySuffix is that of entries; other files have another.
 const entrySuffix = ".render"
@@ -63,7 +63,8 @@ type cacheKey string
 // key is made of everything that decides what a root renders to.
 func (c *Cache) key(root Root, in *Needs, opts Options) cacheKey {
 	words := []string{cacheFormat, program(), opts.text(), string(root.Kind), root.Dir}
-	words = append(words, root.Object.Group, root.Object.Kind, root.Object.Namespace, root.Object.Name)
+	words = append(words, root.Object.Group, root.Object.Kind, root.Object.Namespace, root.Object.Name, root.Cluster)
+	words = append(words, root.Unit.words()...)
 	words = append(words, root.Files...)
 	return newCacheKey(append(words, in.Trace.Entries()...)...)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/preadmit/preadmit/render/tree"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -18,17 +19,25 @@ const (
 	KindKustomize RootKind = "kustomize"
 	// KindPlain is a directory of Kubernetes YAML or JSON files.
 	KindPlain RootKind = "plain"
+	// KindFlux is what a Flux Kustomization applies: a directory, built as kustomize-controller
+	// builds it. Its root has a Unit.
+	KindFlux RootKind = "flux"
 )
 
 // RootID identifies a root within its tree. It is comparable. Two roots may share a
 // directory when different objects ask for it.
 type RootID struct {
 	Kind RootKind
-	// Dir is the directory, slash separated, relative to the tree; "." is the top.
+	// Dir is the directory, slash separated, relative to the tree; "." is the top. It is no
+	// part of what a root with an Object is: see ComparePlace.
 	Dir string
 	// Object is the object that asks for the root. It is zero for a root that is its
 	// directory only, as all are that kustomize or kubectl render by themselves.
 	Object ObjectRef
+	// Cluster is the cluster that Object lives in: the directory of the entry point from
+	// which a deployer reaches it, as clusters/production. Clusters may have objects of the
+	// same name. It is empty for a root without an Object.
+	Cluster string
 }
 
 // ObjectRef names a Kubernetes object.
@@ -36,25 +45,37 @@ type ObjectRef struct {
 	Group, Kind, Namespace, Name string
 }
 
-// String returns the directory, or the object that asks for the root.
+// String returns the directory, or the object that asks for the root with its cluster. No
+// two roots of a tree have the same.
 func (id RootID) String() string {
-	if id.Object == (ObjectRef{}) {
+	switch {
+	case id.Object == (ObjectRef{}):
 		return id.Dir
+	case id.Cluster == "":
+		return id.Object.String()
 	}
-	return fmt.Sprintf("%s %s/%s", id.Object.Kind, id.Object.Namespace, id.Object.Name)
+	return fmt.Sprintf("%s (%s)", id.Object, id.Cluster)
 }
 
-// Compare orders identities by directory, object and kind.
+// String returns kind, namespace and name, as Kustomization/flux-system/apps.
+func (o ObjectRef) String() string { return o.Kind + "/" + o.Namespace + "/" + o.Name }
+
+// Compare orders identities by place, kind and directory.
 func (id RootID) Compare(other RootID) int {
-	return cmp.Or(id.ComparePlace(other), cmp.Compare(id.Kind, other.Kind))
+	return cmp.Or(id.ComparePlace(other), cmp.Compare(id.Kind, other.Kind), cmp.Compare(id.Dir, other.Dir))
 }
 
-// ComparePlace orders identities by directory and object. It is zero for what a root was
-// before and after a change when only its kind has changed.
+// ComparePlace orders identities by what they are before and after a change: a root without
+// an object is its directory, of whatever kind; one that an object asks for is that object
+// in its cluster, whichever directory it names. Roots without objects come first.
 func (id RootID) ComparePlace(other RootID) int {
 	a, b := id.Object, other.Object
-	return cmp.Or(cmp.Compare(id.Dir, other.Dir), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind),
+	object := cmp.Or(cmp.Compare(id.Cluster, other.Cluster), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind),
 		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	if object != 0 || a != (ObjectRef{}) {
+		return object
+	}
+	return cmp.Compare(id.Dir, other.Dir)
 }
 
 // Root is a part of a tree that renders to objects.
@@ -63,6 +84,14 @@ type Root struct {
 	// Files are the manifest files of a plain root, in lexical order (full paths
 	// relative to the tree). Empty for a kustomize root.
 	Files []string
+	// Unit is what the deployer adds; nil for a root that is its directory only.
+	Unit *Unit
+}
+
+// Same reports whether two trees agree on what makes up a root, so that only the files
+// it reads can make it render, or be applied, differently.
+func (r Root) Same(other Root) bool {
+	return r.RootID == other.RootID && slices.Equal(r.Files, other.Files) && r.Unit.Same(other.Unit)
 }
 
 // listed reports whether a root is the files it lists. Reading them costs no more than

@@ -92,9 +92,7 @@ func (s *Side) RootAt(dir string) (render.Root, bool) { return s.Root(render.Roo
 
 // SameRoot reports whether two trees agree on what makes up a root, so that only
 // the files it reads can make it render differently.
-func SameRoot(a, b render.Root) bool {
-	return a.RootID == b.RootID && slices.Equal(a.Files, b.Files)
-}
+func SameRoot(a, b render.Root) bool { return a.Same(b) }
 
 // Add adds a root to those that were discovered. Nothing of it is left out then because
 // others use something beside it.

@@ -1,0 +1,33 @@
+package deploy
+
+import (
+	"github.com/preadmit/preadmit/render"
+)
+
+// Graph is what is deployed of a tree.
+type Graph struct {
+	// Units are roots that objects in a cluster ask for, all with a Unit, in the order of
+	// their identities. Suspended ones, and those that cannot be rendered (Unit.Problem), are
+	// among them. None means that the repository has no deployer that is known.
+	Units []render.Root
+	// Claims are the units that apply the files of a root that discovery found, or some of
+	// them, by that root. Judging such a root by itself would judge the same objects again, not
+	// as they are applied.
+	Claims map[render.RootID][]render.RootID
+	// Bootstrap are the discovered roots that hold the object of an entry point and that no
+	// unit applies, by the clusters of those entry points: somebody applies them by hand, as
+	// they are.
+	Bootstrap map[render.RootID][]string
+	// Gaps are what may be deployed beside the units and cannot be told, with the unit whose
+	// objects ask for it: a HelmRelease, a ResourceSet, an object of a deployer that
+	// is not valid.
+	Gaps []render.Gap
+	// Diagnostics are remarks on what was assumed, such as which entry points there are.
+	Diagnostics []render.Diagnostic
+}
+
+// Unclaimed reports whether a discovered root is applied by nothing that is known, in a
+// tree that has deployers.
+func (g *Graph) Unclaimed(id render.RootID) bool {
+	return len(g.Units) > 0 && len(g.Claims[id]) == 0 && len(g.Bootstrap[id]) == 0
+}

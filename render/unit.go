@@ -1,0 +1,170 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+)
+
+// Unit is what a deployer adds to a root: the object in a cluster that has something
+// applied, and how it is applied. Everything that decides what the root renders to, beside
+// the files of the tree, is in it.
+type Unit struct {
+	// Object is the object that asks for the root, as its parent renders it, in JSON. It is
+	// what the deployer sees in the cluster. Of an entry point that the repository does not
+	// hold (it is made by `flux bootstrap`) it is what follows from where it is.
+	Object json.RawMessage
+	// Parent is the root that renders Object, and Index the place of Object there. Of an entry
+	// point it is a root that no unit applies, or that the unit applies itself; zero when the
+	// repository does not hold the object. Parent.Object is set when another unit applies it.
+	Parent RootID
+	Index  int
+	// Entry is set for an entry point: what nothing in the repository applies but itself.
+	Entry bool
+	// Cluster is the cluster that the objects are applied to: that of the root's identity, as a
+	// rule. A unit that names a kubeconfig applies to another one, which is called after the
+	// Secret it is in. Objects of units with the same Cluster live beside each other.
+	Cluster string
+	// Apply is how the objects are applied.
+	Apply Apply
+	// Checkout is what part of the tree the deployer sees.
+	Checkout Checkout
+	// Variables are substituted in the objects, in the order of their names. They are
+	// resolved: those of ConfigMaps and Secrets are in it.
+	Variables []Variable
+	// Problem is why the unit cannot be rendered, although its object asks for it: what it is
+	// made of is not in the repository, it reaches out of it, or its object is not valid. A root
+	// with such a unit renders to this Problem and nothing else.
+	Problem *Problem
+	// Artifact is what the unit is made of when that is not this repository; nil when it is.
+	// Then Problem says that it is not there.
+	Artifact *Artifact
+}
+
+// Apply is how a deployer applies the objects of a unit.
+type Apply struct {
+	// Suspended units apply nothing and delete nothing, now and when they go.
+	Suspended bool
+	// Prune is set when an object that is no longer rendered is deleted.
+	Prune bool
+	// DeletionPolicy is what becomes of the objects when the unit's object is deleted: one of
+	// MirrorPrune (as Prune says), Delete, WaitForTermination (deleted) and Orphan (they stay).
+	// It is never empty.
+	DeletionPolicy string
+	// User is who asks the API server: the name of a service account, as
+	// system:serviceaccount:NAMESPACE:NAME, or empty for that of the deployer itself.
+	User string
+	// Force is set when an object with a changed immutable field is deleted and made again.
+	Force bool
+}
+
+// Deletes reports whether the objects are deleted when the unit's object is.
+func (a Apply) Deletes() bool {
+	switch {
+	case a.Suspended:
+		return false
+	case a.DeletionPolicy == "Orphan":
+		return false
+	case a.DeletionPolicy == "MirrorPrune":
+		return a.Prune
+	}
+	return true
+}
+
+// Checkout is the part of a tree that a deployer sees, in its own place.
+type Checkout struct {
+	// Top is the directory that is the top of what it sees; "." for all of the tree.
+	Top string
+	// Only are directories, everything outside of which is left out; none for all below Top.
+	Only []string
+	// Ignore are patterns of a source's spec.ignore, in the format of gitignore, with which
+	// files are left out beside those that .sourceignore files name. HasIgnore is set when
+	// there is such a field, even an empty one.
+	Ignore    string
+	HasIgnore bool
+}
+
+// Same reports whether two checkouts see the same of a tree.
+func (c Checkout) Same(other Checkout) bool {
+	return c.Top == other.Top && c.Ignore == other.Ignore && c.HasIgnore == other.HasIgnore && slices.Equal(c.Only, other.Only)
+}
+
+// Variable is a variable that is substituted in the objects of a unit.
+type Variable struct {
+	Name string
+	// Value is the value as it is substituted. It is empty when it is not known.
+	Value string
+	// Unknown says why the value is not known: it is encrypted, or what holds it is not in the
+	// repository. It is empty for a known one.
+	Unknown string
+	// Written is the field that holds the value: of the unit's own object, or of a
+	// ConfigMap or Secret.
+	Written FieldRef
+}
+
+// FieldRef is a field of an object that a root renders.
+type FieldRef struct {
+	// Root renders the object, and Index is its place there. It is zero when the
+	// repository does not hold the object.
+	Root  RootID
+	Index int
+	// Path are the names of fields and indexes of lists that lead to the field.
+	Path []any
+}
+
+// ignoredFields are those of the spec of a unit's object that decide nothing about what
+// is applied, only when.
+var ignoredFields = [...]string{"interval", "retryInterval", "timeout", "wait", "healthChecks", "healthCheckExprs", "dependsOn"}
+
+// Same reports whether two units render the same of the same files, and apply it in the
+// same way. Both may be nil.
+func (u *Unit) Same(other *Unit) bool {
+	if u == nil || other == nil {
+		return u == other
+	}
+	return slices.Equal(u.words(), other.words())
+}
+
+// words are all that decides what the unit renders to and how it is applied.
+func (u *Unit) words() []string {
+	if u == nil {
+		return nil
+	}
+	words := []string{string(u.decisive()), u.Cluster, u.Checkout.Top, u.Checkout.Ignore, strconv.FormatBool(u.Checkout.HasIgnore)}
+	words = append(words, u.Checkout.Only...)
+	apply, _ := json.Marshal(u.Apply) // strings and booleans
+	words = append(words, string(apply))
+	for _, v := range u.Variables {
+		words = append(words, v.Name, v.Value, v.Unknown)
+	}
+	if u.Problem != nil {
+		words = append(words, u.Problem.Message)
+	}
+	return words
+}
+
+// decisive is the unit's object without what decides nothing.
+func (u *Unit) decisive() []byte {
+	var o struct {
+		APIVersion string `json:"apiVersion"`
+		Metadata   struct {
+			Name      string `json:"name"`
+			Namespace string `json:"namespace"`
+		} `json:"metadata"`
+		Spec map[string]any `json:"spec"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader(u.Object))
+	decoder.UseNumber()
+	if decoder.Decode(&o) != nil {
+		return u.Object
+	}
+	for _, name := range ignoredFields {
+		delete(o.Spec, name)
+	}
+	data, err := json.Marshal(o)
+	if err != nil {
+		return u.Object
+	}
+	return data
+}
