@@ -54,6 +54,7 @@ func OpenCache(dir string, limit int64) (*Cache, error) {
 // cacheEntry is what is kept of a result.
 type cacheEntry struct {
 	Objects     [][]byte
+	Unknown     map[int][]Unknown // by the index of the object
 	Diagnostics []Diagnostic
 }
 
@@ -124,9 +125,12 @@ func (c *Cache) use(name string) {
 
 // store keeps what a root rendered to.
 func (c *Cache) store(key cacheKey, r *Result) {
-	e := cacheEntry{Diagnostics: r.Diagnostics}
-	for _, o := range r.Objects {
+	e := cacheEntry{Diagnostics: r.Diagnostics, Unknown: map[int][]Unknown{}}
+	for i, o := range r.Objects {
 		e.Objects = append(e.Objects, o.JSON)
+		if len(o.Unknown) > 0 {
+			e.Unknown[i] = o.Unknown
+		}
 	}
 	c.keep(key, &e, math.MaxInt)
 }
@@ -245,7 +249,7 @@ func (r *Renderer) cached(root Root, do func() *Result) *Result {
 	if e := r.opts.Cache.load(key); e != nil {
 		result := &Result{Root: root, Trace: in.Trace, Diagnostics: e.Diagnostics}
 		for i, data := range e.Objects {
-			result.Objects = append(result.Objects, &Object{JSON: data, Index: i})
+			result.Objects = append(result.Objects, &Object{JSON: data, Index: i, Unknown: e.Unknown[i]})
 		}
 		return result
 	}

@@ -1,5 +1,7 @@
 package render
 
+import "bytes"
+
 // KindAndName are the object's kind and name; for an object whose name the API
 // server makes up, what it makes it from.
 func (o *Object) KindAndName() (kind, name string) { return KindAndName(o.Content()) }
@@ -10,6 +12,20 @@ type Object struct {
 	JSON []byte
 	// Index is the object's place among the objects of its root.
 	Index int
+	// Unknown are the fields whose values are not known. What is in JSON in their place
+	// is not to be judged.
+	Unknown []Unknown
+}
+
+// NewObject returns the object with a JSON text, which has sorted keys, in a place among
+// the objects of its root. Of an object that SOPS encrypted, the encrypted values are
+// unknown, and what SOPS wrote about them is taken away: it does not reach a cluster.
+func NewObject(text []byte, index int) *Object {
+	o := &Object{JSON: text, Index: index}
+	if bytes.Contains(text, []byte(`"sops":{`)) {
+		o.removeSOPS()
+	}
+	return o
 }
 
 func KindAndName(m map[string]any) (kind, name string) {

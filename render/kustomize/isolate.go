@@ -54,8 +54,10 @@ type childAnswer struct {
 // childResult is a Result on the wire.
 type childResult struct {
 	Objects []json.RawMessage `json:"objects,omitempty"`
-	Trace   tree.Trace        `json:"trace"`
-	Problem *render.Problem   `json:"problem,omitempty"`
+	// Unknown are the unknown fields of the objects, by their indexes.
+	Unknown map[int][]render.Unknown `json:"unknown,omitempty"`
+	Trace   tree.Trace               `json:"trace"`
+	Problem *render.Problem          `json:"problem,omitempty"`
 }
 
 // isolateTimeout bounds one child: some schemas make kustomize run in a circle.
@@ -162,7 +164,7 @@ func answerChild(t *tree.Tree, ask childAsk) childAnswer {
 func (c *childResult) result(root render.Root) *render.Result {
 	result := &render.Result{Root: root, Trace: c.Trace, Problem: c.Problem}
 	for i, data := range c.Objects {
-		result.Objects = append(result.Objects, &render.Object{JSON: data, Index: i})
+		result.Objects = append(result.Objects, &render.Object{JSON: data, Index: i, Unknown: c.Unknown[i]})
 	}
 	return result
 }
@@ -185,9 +187,12 @@ func ChildMain(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	if result.Problem = c.Problem(); result.Problem == nil {
 		r.build(result, c)
 	}
-	reply := &childResult{Trace: result.Trace, Problem: result.Problem}
-	for _, o := range result.Objects {
+	reply := &childResult{Trace: result.Trace, Problem: result.Problem, Unknown: map[int][]render.Unknown{}}
+	for i, o := range result.Objects {
 		reply.Objects = append(reply.Objects, o.JSON)
+		if len(o.Unknown) > 0 {
+			reply.Unknown[i] = o.Unknown
+		}
 	}
 	if err := client.out.Encode(childAsk{Result: reply}); err != nil {
 		return fmt.Errorf("write the result: %w", err)

@@ -63,7 +63,7 @@ func (r *Source) Render(_ context.Context, root render.Root) *render.Result {
 		return result
 	}
 	for i, p := range found {
-		result.Objects = append(result.Objects, &render.Object{JSON: p.Json, Index: i})
+		result.Objects = append(result.Objects, render.NewObject(p.Json, i))
 	}
 	return result
 }

@@ -57,7 +57,7 @@ func Objects(resources resmap.ResMap) ([]*render.Object, error) {
 		if _, ok := content["items"].([]any); ok {
 			return nil, &ListError{res.CurId().String()}
 		}
-		out = append(out, &render.Object{JSON: tree.Encode(content), Index: i})
+		out = append(out, render.NewObject(tree.Encode(content), i))
 	}
 	return out, nil
 }

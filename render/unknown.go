@@ -1,0 +1,71 @@
+package render
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// Unknown is a field of an object whose value is not known offline: it is encrypted, or
+// what deploys the object puts something in it that is not in the repository. The
+// object's JSON holds what is written in its place.
+type Unknown struct {
+	// Path leads to the field: the keys of mappings and the indexes of lists, in decimal.
+	// All that is below the field is unknown as well. A string is unknown as a whole when
+	// a part of it is, and a mapping when one of its keys is. An empty path is the object.
+	Path []string `json:"path"`
+	// Reason says in words for the author of a change why the value is not known, as a
+	// clause about the field: "it is encrypted by SOPS".
+	Reason string `json:"reason"`
+}
+
+// variable is what tools that substitute variables replace. `$${X}` is how they are told
+// to leave `${X}` alone.
+var variable = regexp.MustCompile(`\$?\$\{#?([_A-Za-z][_A-Za-z0-9]*)[^{}]*\}`)
+
+// Variables returns the fields of an object that hold a variable, as in `${DOMAIN}`, for
+// an object of which is not known whether something substitutes them.
+func (o *Object) Variables() []Unknown {
+	return fieldsWith(o.Content(), func(text string) string {
+		for _, found := range variable.FindAllString(text, -1) {
+			if found[1] != '$' {
+				return fmt.Sprintf("it holds %s, and nothing in the repository says what substitutes it", found)
+			}
+		}
+		return ""
+	})
+}
+
+// fieldsWith returns the fields below value whose text has a reason to be unknown, and the
+// mappings that have such a key, in the order of their paths.
+func fieldsWith(value any, why func(text string) string) []Unknown {
+	var found []Unknown
+	var walk func(value any, path []string)
+	walk = func(value any, path []string) {
+		switch v := value.(type) {
+		case string:
+			if reason := why(v); reason != "" {
+				found = append(found, Unknown{slices.Clone(path), reason})
+			}
+		case []any:
+			for i, item := range v {
+				walk(item, append(path, strconv.Itoa(i)))
+			}
+		case map[string]any:
+			keys := slices.Sorted(maps.Keys(v))
+			for _, key := range keys {
+				if reason := why(key); reason != "" {
+					found = append(found, Unknown{slices.Clone(path), reason})
+					return
+				}
+			}
+			for _, key := range keys {
+				walk(v[key], append(path, key))
+			}
+		}
+	}
+	walk(value, nil)
+	return found
+}
