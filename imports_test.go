@@ -21,7 +21,8 @@ const module = "github.com/preadmit/preadmit"
 // layers are the packages from the outside in. A package imports packages of
 // later layers only. A directory below a layer belongs to it.
 var layers = []string{
-	"cmd", "webhooks", "webhooks/pages", "webhooks/reconcile", "webhooks/intake", "webhooks/worker", "webhooks/jailed/child", "webhooks/jailed",
+	"cmd", "cmd/preadmit/internal/action", "cmd/preadmit/internal/scan", "cmd/preadmit/internal/cli",
+	"webhooks", "webhooks/pages", "webhooks/reconcile", "webhooks/intake", "webhooks/worker", "webhooks/jailed/child", "webhooks/jailed",
 	"webhooks/app", "webhooks/queue", "webhooks/metrics", "report/github",
 	"report/format",
 	"report/format/text", "report/format/markdown", "report/format/html", "report/format/sarif", "report/format/junit",
@@ -166,6 +167,9 @@ func TestJudge(t *testing.T) {
 		{"cmd/preadmit", module + "/scanner", true},
 		{"cmd/preadmit", module + "/render/tree/gittree", true},
 		{"cmd/preadmit", "github.com/google/cel-go/cel", false},
+		{"cmd/preadmit", module + "/cmd/preadmit/internal/cli", true},
+		{"cmd/preadmit/internal/action", module + "/cmd/preadmit/internal/scan", true},
+		{"cmd/preadmit/internal/scan", module + "/cmd/preadmit/internal/action", false},
 		{"webhooks", module + "/report/github", true},
 		{"webhooks", "github.com/google/go-github/v62/github", true},
 		{"webhooks/queue", module + "/webhooks", false},

@@ -20,7 +20,7 @@ func TestReportsAreReadWithoutKubernetes(t *testing.T) {
 			host, _, _ := strings.Cut(imported, "/")
 			return strings.Contains(host, ".") && imported != module+"/report"
 		}},
-		{"the formats and publishing", []string{"-test", "./report", "./report/format", "./report/github/..."}, func(imported string) bool {
+		{"the formats, publishing and what all commands share", []string{"-test", "./report", "./report/format", "./report/github/...", "./cmd/preadmit/internal/cli"}, func(imported string) bool {
 			return strings.HasPrefix(imported, "k8s.io/")
 		}},
 		{"the service", []string{"-test", "./report/format/objects", "./webhooks", "./webhooks/app", "./webhooks/intake",

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
@@ -20,7 +21,7 @@ func TestActionPullRequest(t *testing.T) {
 	f.checkout(f.Merge)
 	f.pullRequest()
 	f.env["INPUT_CHECK_RUN"], f.env["INPUT_COMMENT"], f.env["INPUT_SARIF"] = "true", "true", "true"
-	stdout, stderr := f.action(exitFindings)
+	stdout, stderr := f.action(cli.ExitFindings)
 
 	f.want("findings", f.findings(), changeFindings())
 	f.want("requests", f.api.Wrote(), []string{
@@ -49,7 +50,7 @@ func TestActionPullRequest(t *testing.T) {
 
 	// Once more: nothing changes at GitHub.
 	f.api.Forget()
-	f.action(exitFindings)
+	f.action(cli.ExitFindings)
 	f.want("requests the second time", f.api.Wrote(), []string(nil))
 }
 
@@ -58,7 +59,7 @@ func TestActionFork(t *testing.T) {
 	f := newForge(t, githubtest.Config{ReadOnly: true})
 	f.checkout(f.Merge)
 	f.pullRequest()
-	stdout, _ := f.action(exitFindings, "--check-run", "--comment", "--sarif")
+	stdout, _ := f.action(cli.ExitFindings, "--check-run", "--comment", "--sarif")
 	f.want("findings", f.findings(), changeFindings())
 	f.want("requests", f.api.Wrote(), []string{
 		"POST check-runs 403", "POST code-scanning/sarifs 403", "POST issues/7/comments 403",
@@ -80,7 +81,7 @@ func TestActionFork(t *testing.T) {
 func TestActionWithoutCheckout(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
 	f.pullRequest()
-	stdout, _ := f.action(exitFindings)
+	stdout, _ := f.action(cli.ExitFindings)
 	f.want("findings", f.findings(), changeFindings())
 	f.want("requests", len(f.api.Requests()), 0)
 	if !strings.Contains(stdout, "::error file=app/new.yaml,line=5") {
@@ -103,7 +104,7 @@ func TestActionStaleMerge(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.pullRequest()
-	stdout, _ := f.action(exitFindings, "--sarif")
+	stdout, _ := f.action(cli.ExitFindings, "--sarif")
 	f.want("findings", f.findings(), append(changeFindings(), "newer new Deny"))
 	if sarif := f.api.SARIFs(); len(sarif) != 1 || sarif[0].Ref != "refs/pull/7/head" || sarif[0].CommitSHA != f.Head {
 		t.Errorf("SARIF %+v", sarif)
@@ -122,7 +123,7 @@ func TestActionPush(t *testing.T) {
 	everything := []string{"careful new Warn", "new new Deny", "old new Deny"}
 
 	push("refs/heads/main", f.Base, f.Merge, false)
-	f.action(exitFindings, "--sarif", "--check-run")
+	f.action(cli.ExitFindings, "--sarif", "--check-run")
 	f.want("findings of a push", f.findings(), changeFindings())
 	f.want("check run", f.api.CheckRuns()[0].HeadSHA, f.Merge)
 	sarif := f.api.SARIFs()[0]
@@ -131,38 +132,38 @@ func TestActionPush(t *testing.T) {
 		t.Error("code scanning would take what a push does not touch for fixed")
 	}
 
-	push("refs/heads/topic", noCommit, f.Merge, false)
-	_, stderr := f.action(exitFindings)
+	push("refs/heads/topic", strings.Repeat("0", 40), f.Merge, false)
+	_, stderr := f.action(cli.ExitFindings)
 	f.want("findings of a new branch", f.findings(), changeFindings())
 	if !strings.Contains(stderr, "base is "+f.Base+" (merge base with refs/heads/main)") {
 		t.Errorf("stderr:\n%s", stderr)
 	}
 
-	push("refs/heads/main", noCommit, f.Merge, false)
-	f.action(exitFindings)
+	push("refs/heads/main", strings.Repeat("0", 40), f.Merge, false)
+	f.action(cli.ExitFindings)
 	f.want("findings of a first push", f.findings(), everything)
 
 	gone := strings.Repeat("1", 40)
 	push("refs/heads/topic", gone, f.Merge, true)
-	stdout, _ := f.action(exitFindings)
+	stdout, _ := f.action(cli.ExitFindings)
 	f.want("findings of a forced push", f.findings(), changeFindings())
 	if !strings.Contains(stdout, "cannot be had any more") {
 		t.Errorf("nothing says so:\n%s", stdout)
 	}
 	push("refs/heads/topic", gone, f.Merge, false)
-	if _, stderr := f.action(exitIncomplete); !strings.Contains(stderr, "get the commit "+gone) {
+	if _, stderr := f.action(cli.ExitIncomplete); !strings.Contains(stderr, "get the commit "+gone) {
 		t.Errorf("stderr:\n%s", stderr)
 	}
 
-	push("refs/tags/v1", noCommit, f.Merge, false)
-	stdout, _ = f.action(exitFindings, "--sarif")
+	push("refs/tags/v1", strings.Repeat("0", 40), f.Merge, false)
+	stdout, _ = f.action(cli.ExitFindings, "--sarif")
 	f.want("findings of a tag", f.findings(), everything)
 	if !strings.Contains(stdout, "not refs/tags/v1") {
 		t.Errorf("nothing says that there is no SARIF:\n%s", stdout)
 	}
 
-	f.event("push", "refs/heads/topic", f.Base, map[string]any{"before": f.Merge, "after": noCommit, "deleted": true})
-	if _, stderr := f.action(exitClean); !strings.Contains(stderr, "the push deletes refs/heads/topic: there is nothing to judge") {
+	f.event("push", "refs/heads/topic", f.Base, map[string]any{"before": f.Merge, "after": strings.Repeat("0", 40), "deleted": true})
+	if _, stderr := f.action(cli.ExitClean); !strings.Contains(stderr, "the push deletes refs/heads/topic: there is nothing to judge") {
 		t.Errorf("stderr:\n%s", stderr)
 	}
 }
@@ -174,7 +175,7 @@ func TestActionMergeGroup(t *testing.T) {
 	f.event("merge_group", ref, f.Merge, map[string]any{"merge_group": map[string]any{
 		"head_sha": f.Merge, "head_ref": ref, "base_sha": f.Base, "base_ref": "refs/heads/main",
 	}})
-	stdout, _ := f.action(exitFindings, "--sarif", "--check-run", "--comment")
+	stdout, _ := f.action(cli.ExitFindings, "--sarif", "--check-run", "--comment")
 	f.want("findings", f.findings(), changeFindings())
 	f.want("requests", f.api.Wrote(), []string{"POST check-runs 201", "PATCH check-runs/1001 200"})
 	for _, notice := range []string{"code scanning does not show results of a merge queue", "there is no pull request"} {
@@ -188,15 +189,15 @@ func TestActionDispatch(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
 	f.checkout(f.Merge)
 	f.event("workflow_dispatch", "refs/heads/topic", f.Merge, map[string]any{})
-	f.action(exitFindings)
+	f.action(cli.ExitFindings)
 	f.want("findings", f.findings(), []string{"careful new Warn", "new new Deny", "old new Deny"})
 	for _, base := range []string{"main", "origin/main", "refs/heads/main", f.Base} {
 		f.env["INPUT_BASE"] = base
-		f.action(exitFindings)
+		f.action(cli.ExitFindings)
 		f.want("findings with base "+base, f.findings(), changeFindings())
 	}
 	f.env["INPUT_BASE"] = "none"
-	if _, stderr := f.action(exitUsage); !strings.Contains(stderr, "base none: ") {
+	if _, stderr := f.action(cli.ExitUsage); !strings.Contains(stderr, "base none: ") {
 		t.Errorf("stderr:\n%s", stderr)
 	}
 }
@@ -207,11 +208,11 @@ func TestActionRepublish(t *testing.T) {
 	f := newForge(t, githubtest.Config{})
 	f.checkout(f.Merge)
 	f.pullRequest()
-	f.action(exitFindings)
+	f.action(cli.ExitFindings)
 	written := f.output()["report"]
 	run := map[string]any{"event": "pull_request", "head_sha": f.Head}
 	f.event("workflow_run", "refs/heads/main", f.Base, map[string]any{"workflow_run": run})
-	f.action(exitClean, "--from", written, "--check-run", "--comment")
+	f.action(cli.ExitClean, "--from", written, "--check-run", "--comment")
 	f.want("requests", f.api.Wrote(), []string{"POST check-runs 201", "POST issues/7/comments 201", "PATCH check-runs/1001 200"})
 	check := f.api.CheckRuns()[0]
 	f.want("check run", []string{check.HeadSHA, check.Conclusion}, []string{f.Head, "failure"})
@@ -222,7 +223,7 @@ func TestActionRepublish(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.event("workflow_run", "refs/heads/main", lenient, map[string]any{"workflow_run": run})
-	f.action(exitClean, "--from", written, "--check-run")
+	f.action(cli.ExitClean, "--from", written, "--check-run")
 	check = f.api.CheckRuns()[1]
 	f.want("check run of a lenient branch", []string{check.HeadSHA, check.Conclusion}, []string{f.Head, "success"})
 
@@ -230,11 +231,11 @@ func TestActionRepublish(t *testing.T) {
 		event, head, from, want string
 		code                    int
 	}{
-		{"push", f.Head, written, "did so for push, not for a pull_request", exitUsage},
-		{"pull_request", f.Before, written, "no pull request of ", exitIncomplete},
-		{"pull_request", f.Head, "", "workflow_run needs --from", exitUsage},
-		{"pull_request", f.Head, f.env["GITHUB_EVENT_PATH"], "read report", exitUsage},
-		{"pull_request", f.Head, "none.json", "--from: open none.json", exitUsage},
+		{"push", f.Head, written, "did so for push, not for a pull_request", cli.ExitUsage},
+		{"pull_request", f.Before, written, "no pull request of ", cli.ExitIncomplete},
+		{"pull_request", f.Head, "", "workflow_run needs --from", cli.ExitUsage},
+		{"pull_request", f.Head, f.env["GITHUB_EVENT_PATH"], "read report", cli.ExitUsage},
+		{"pull_request", f.Head, "none.json", "--from: open none.json", cli.ExitUsage},
 	} {
 		f.event("workflow_run", "refs/heads/main", f.Base, map[string]any{
 			"workflow_run": map[string]any{"event": test.event, "head_sha": test.head},
@@ -253,7 +254,7 @@ func TestActionPublishingFails(t *testing.T) {
 	f.checkout(f.Merge)
 	f.pullRequest()
 	f.api.Intercept(githubtest.Rule{Method: "POST", Path: "/comments", Status: 422, Message: "no"})
-	_, stderr := f.action(exitIncomplete, "--comment", "--fail-on", "never")
+	_, stderr := f.action(cli.ExitIncomplete, "--comment", "--fail-on", "never")
 	if !strings.Contains(stderr, "the report could not be published: comment on the pull request") {
 		t.Errorf("stderr:\n%s", stderr)
 	}
@@ -262,7 +263,7 @@ func TestActionPublishingFails(t *testing.T) {
 	// Without a token all must be in the checkout.
 	f.workspace("fetch", "-q", "--unshallow", f.remote(), f.Merge)
 	delete(f.env, "INPUT_GITHUB_TOKEN")
-	stdout, _ := f.action(exitClean, "--comment", "--fail-on", "never")
+	stdout, _ := f.action(cli.ExitClean, "--comment", "--fail-on", "never")
 	if !strings.Contains(stdout, "There is no token") {
 		t.Errorf("nothing says so:\n%s", stdout)
 	}
@@ -277,7 +278,7 @@ func TestActionAbandons(t *testing.T) {
 	if err := os.WriteFile(broken, []byte("failOn: [\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, stderr := f.action(exitUsage, "--check-run", "--config", broken)
+	_, stderr := f.action(cli.ExitUsage, "--check-run", "--config", broken)
 	run := f.api.CheckRuns()[0]
 	f.want("check run", []string{run.Status, run.Conclusion, run.Title}, []string{"completed", "failure", "The scan could not be completed"})
 	if !strings.Contains(stderr, "configuration:") {
@@ -299,7 +300,7 @@ func TestActionCheckRunEnds(t *testing.T) {
 
 	// Files that may not be listed: the run has the annotations.
 	f.api.Intercept(githubtest.Rule{Method: "GET", Path: "/files", Status: 403, Message: "Resource not accessible by integration"})
-	stdout, _ := f.action(exitFindings, "--check-run", "--name", "unlisted")
+	stdout, _ := f.action(cli.ExitFindings, "--check-run", "--name", "unlisted")
 	f.want("check run", last(), []string{"completed", "failure", "1 denied, 1 warned"})
 	for _, text := range []string{"::notice title=preadmit::The check run has no annotations: ", "::error file=app/new.yaml,line=5"} {
 		if !strings.Contains(stdout, text) {
@@ -312,19 +313,19 @@ func TestActionCheckRunEnds(t *testing.T) {
 		verdict            string
 		code               int
 	}{
-		{"list", "GET", "/files", "deny", exitFindings},
-		{"write", "PATCH", "", "deny", exitFindings},
-		{"write, clean", "PATCH", "", "never", exitIncomplete},
+		{"list", "GET", "/files", "deny", cli.ExitFindings},
+		{"write", "PATCH", "", "deny", cli.ExitFindings},
+		{"write, clean", "PATCH", "", "never", cli.ExitIncomplete},
 	} {
 		f.api.Intercept(githubtest.Rule{Method: test.method, Path: test.path, Status: 422, Message: "no"})
 		stdout, stderr := f.action(test.code, "--check-run", "--name", test.name, "--fail-on", test.verdict)
 		f.want(test.name, last(), []string{"completed", "failure", "The report could not be published"})
 		const told = "the report could not be published: "
-		if test.code == exitFindings && !strings.Contains(stdout, "::notice title=preadmit::"+told) ||
-			test.code == exitIncomplete && !strings.Contains(stderr, told) {
+		if test.code == cli.ExitFindings && !strings.Contains(stdout, "::notice title=preadmit::"+told) ||
+			test.code == cli.ExitIncomplete && !strings.Contains(stderr, told) {
 			t.Errorf("%s: nothing tells of it:\n%s\n%s", test.name, stdout, stderr)
 		}
-		if test.code == exitFindings && !strings.Contains(stdout, "::error file=app/new.yaml,line=5") {
+		if test.code == cli.ExitFindings && !strings.Contains(stdout, "::error file=app/new.yaml,line=5") {
 			t.Errorf("%s: there is no annotation:\n%s", test.name, stdout)
 		}
 	}
@@ -358,7 +359,7 @@ func TestActionRefuses(t *testing.T) {
 			f.event(test.event, "refs/heads/main", f.Merge, map[string]any{"before": f.Base, "after": f.Merge})
 			before := maps.Clone(f.env)
 			maps.Copy(f.env, test.env)
-			_, stderr := f.action(exitUsage)
+			_, stderr := f.action(cli.ExitUsage)
 			f.env = before
 			if !strings.Contains(stderr, test.want) {
 				t.Errorf("stderr, want %q:\n%s", test.want, stderr)
@@ -374,18 +375,18 @@ func TestActionInputs(t *testing.T) {
 	f.pullRequest()
 	f.env["INPUT_ROOTS"] = "other\n\n  policies  \n"
 	f.env["INPUT_FORMAT"] = "json"
-	stdout, _ := f.action(exitClean)
+	stdout, _ := f.action(cli.ExitClean)
 	f.want("findings of other roots", f.findings(), []string(nil))
 	if !strings.Contains(stdout, `"kind": "ScanReport"`) {
 		t.Errorf("stdout is no JSON:\n%s", stdout)
 	}
 	delete(f.env, "INPUT_ROOTS")
 	f.env["INPUT_PATH"] = "other"
-	f.action(exitClean)
+	f.action(cli.ExitClean)
 	f.want("findings below other", f.findings(), []string(nil))
 	f.env["INPUT_PATH"] = ""
-	f.action(exitFindings)
+	f.action(cli.ExitFindings)
 	f.env["INPUT_FAIL_ON"] = "never"
-	f.action(exitClean)
-	f.action(exitFindings, "--fail-on", "deny") // the command line wins
+	f.action(cli.ExitClean)
+	f.action(cli.ExitFindings, "--fail-on", "deny") // the command line wins
 }

@@ -10,6 +10,9 @@ import (
 
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/action"
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 )
 
 // actionFile is action.yml, strictly.
@@ -71,7 +74,7 @@ func TestActionFileInputs(t *testing.T) {
 	a := readActionFile(t)
 	notFlags := []string{"path", "github-token", "version", "checksum", "binary"}
 	notInputs := []string{"help", "color"}
-	flags := newActionCommand(Process{}).Flags()
+	flags := action.NewCommand(cli.Process{}).Flags()
 	flags.VisitAll(func(flag *pflag.Flag) {
 		if _, ok := a.Inputs[flag.Name]; !ok && !slices.Contains(notInputs, flag.Name) {
 			t.Errorf("the flag --%s is no input", flag.Name)
@@ -281,7 +284,7 @@ func TestHooks(t *testing.T) {
 		if hook.ID == "" || hook.Name == "" || hook.Description == "" || hook.Language != "golang" || args[0] != "preadmit" {
 			t.Errorf("hook %+v", hook)
 		}
-		cmd, rest, err := newRootCommand(Process{}).Find(args[1:])
+		cmd, rest, err := newRootCommand(cli.Process{}).Find(args[1:])
 		if err != nil || cmd.Name() == "preadmit" {
 			t.Errorf("hook %s: there is no command %q: %v", hook.ID, hook.Entry, err)
 			continue

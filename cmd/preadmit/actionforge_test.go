@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/internal/githubtest"
 	"github.com/preadmit/preadmit/internal/gittest"
 )
@@ -129,7 +130,7 @@ func (f *forge) pullRequest() {
 	}})
 }
 
-// action runs the command and wants an exit code.
+// action runs the command as the first step of a job, and wants an exit code.
 func (f *forge) action(code int, args ...string) (stdout, stderr string) {
 	f.t.Helper()
 	for _, name := range []string{"GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"} {
@@ -137,8 +138,14 @@ func (f *forge) action(code int, args ...string) (stdout, stderr string) {
 			f.t.Fatal(err)
 		}
 	}
+	return f.run(code, args...)
+}
+
+// run runs the command as a later step, and wants an exit code.
+func (f *forge) run(code int, args ...string) (stdout, stderr string) {
+	f.t.Helper()
 	var out, errs bytes.Buffer
-	got := Main(f.t.Context(), append([]string{"action"}, args...), Process{
+	got := Main(f.t.Context(), append([]string{"action"}, args...), cli.Process{
 		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(name string) string { return f.env[name] },
 	})
 	if got != code {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/internal/githubtest"
 	"github.com/preadmit/preadmit/internal/gittest"
 )
@@ -28,7 +29,7 @@ func TestActionForgedBase(t *testing.T) {
 	}
 	f.pullRequest()
 	f.env["INPUT_PATH"] = "app"
-	_, stderr := f.action(exitFindings)
+	_, stderr := f.action(cli.ExitFindings)
 	f.want("findings", f.findings(), changeFindings())
 	if !strings.Contains(stderr, "base is "+f.Base+" (main), head is "+f.Merge) {
 		t.Errorf("stderr:\n%s", stderr)
@@ -42,7 +43,7 @@ func TestActionStaleMergeWithBase(t *testing.T) {
 	f.checkout(f.Merge)
 	f.env["INPUT_BASE"] = "main"
 	f.pullRequest()
-	_, stderr := f.action(exitFindings, "--sarif")
+	_, stderr := f.action(cli.ExitFindings, "--sarif")
 	if !strings.Contains(stderr, "base is "+f.Base+" (main), head is "+f.Merge) {
 		t.Errorf("stderr:\n%s", stderr)
 	}
@@ -54,7 +55,7 @@ func TestActionStaleMergeWithBase(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.pullRequest()
-	stdout, stderr := f.action(exitFindings)
+	stdout, stderr := f.action(cli.ExitFindings)
 	f.want("findings", f.findings(), append(changeFindings(), "newer new Deny"))
 	if !strings.Contains(stdout, "is not the merge of the pull request's head") || !strings.Contains(stderr, "base is "+f.Before+" (main), head is "+f.Head) {
 		t.Errorf("nothing says so:\n%s\n%s", stdout, stderr)

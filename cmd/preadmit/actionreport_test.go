@@ -2,14 +2,17 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/internal/githubtest"
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format"
 )
 
 // TestActionAnnotatesTheChange: of more findings than GitHub shows, those in the files
@@ -37,43 +40,43 @@ func TestActionAnnotatesTheChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.event("push", "refs/heads/main", head, map[string]any{"before": base, "after": head})
-	stdout, _ := f.action(exitFindings)
+	stdout, _ := f.action(cli.ExitFindings)
 	if n := strings.Count(stdout, "::error file="); n != 10 || !strings.Contains(stdout, "::error file=app/z.yaml") {
 		t.Errorf("%d errors, want 10 with app/z.yaml:\n%s", n, stdout)
 	}
 }
 
 // TestActionSummaryFits: whatever a report has, a summary has at most as many bytes as
-// GitHub takes.
+// GitHub takes, those of other steps and the notices included.
 func TestActionSummaryFits(t *testing.T) {
-	f := newForge(t, githubtest.Config{})
-	run := &actionRun{
-		runner:  &runner{server: "https://github.com", owner: "octo", repo: "shop", summary: f.env["GITHUB_STEP_SUMMARY"]},
-		trigger: &trigger{headSHA: f.Head},
-	}
-	run.publish = newPublishing(run)
-	run.publish.AddNote("%s", strings.Repeat("n", 1000))
-	for _, n := range []int{0, 60, 6000} {
+	f := newForge(t, githubtest.Config{ReadOnly: true})
+	f.checkout(f.Merge)
+	f.event("workflow_run", "refs/heads/main", f.Base, map[string]any{
+		"workflow_run": map[string]any{"event": "pull_request", "head_sha": f.Head},
+	})
+	saved := filepath.Join(t.TempDir(), "report.json")
+	for _, test := range []struct{ findings, others int }{{0, 10}, {60, 10}, {6000, 10}, {6000, 1 << 19}} {
 		r := &report.Report{APIVersion: report.APIVersion, Kind: report.Kind}
-		for i := range n {
+		for i := range test.findings {
 			r.Findings = append(r.Findings, report.Finding{
 				Cause: report.CausePolicy, Status: report.StatusNew, Action: report.ActionDeny,
 				Message:  strings.Repeat("\u6f22", 200) + fmt.Sprint(i),
 				Location: report.Location{Path: fmt.Sprintf("app/%d.yaml", i), StartLine: 1, EndLine: 1},
 			})
 		}
-		if err := os.WriteFile(run.runner.summary, []byte("of another step\n"), 0o644); err != nil {
+		if err := cli.WriteFile(saved, func(w io.Writer) error { return format.Write(w, "json", r, format.Options{}) }); err != nil {
 			t.Fatal(err)
 		}
-		if err := run.writeSummary(r); err != nil {
+		others := strings.Repeat("x", test.others) + "\n"
+		if err := os.WriteFile(f.env["GITHUB_STEP_SUMMARY"], []byte(others), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		text := f.read("GITHUB_STEP_SUMMARY")
-		if len(text) > 1<<20 || n == 6000 && len(text) < 1<<19 {
-			t.Errorf("%d findings: %d bytes", n, len(text))
+		f.run(cli.ExitClean, "--from", saved, "--check-run")
+		if len(f.summary) > 1<<20 || test.findings == 6000 && len(f.summary) < 1<<19 {
+			t.Errorf("%d findings: %d bytes", test.findings, len(f.summary))
 		}
-		if !utf8.ValidString(text) || !strings.HasPrefix(text, "of another step\n") || !strings.HasSuffix(text, "n`\n\n") {
-			t.Errorf("%d findings: not the whole: %.100q ... %q", n, text, text[len(text)-100:])
+		if !utf8.ValidString(f.summary) || !strings.HasPrefix(f.summary, others) || !strings.Contains(f.summary, "checks: write") {
+			t.Errorf("%d findings: not the whole: %.100q ... %q", test.findings, f.summary, f.summary[len(f.summary)-100:])
 		}
 	}
 }
@@ -88,7 +91,7 @@ func TestActionTranslatesLines(t *testing.T) {
 	f := newForgeOf(t, githubtest.Config{}, githubtest.Files{"app/new.yaml": before},
 		githubtest.Files{"app/new.yaml": "# one\n# two\n" + before}, githubtest.Files{"app/new.yaml": before + added})
 	f.pullRequest()
-	stdout, _ := f.action(exitFindings, "--check-run")
+	stdout, _ := f.action(cli.ExitFindings, "--check-run")
 	run := f.api.CheckRuns()[0]
 	want := strings.Count(before+added, "\n")
 	if len(run.Annotations) != 1 || run.Annotations[0].StartLine != want {
@@ -99,18 +102,5 @@ func TestActionTranslatesLines(t *testing.T) {
 	}
 	if link := fmt.Sprintf("/blob/%s/app/new.yaml#L%d", f.Merge, want+2); !strings.Contains(f.summary, link) {
 		t.Errorf("the summary does not link %q:\n%s", link, f.summary)
-	}
-}
-
-// TestActionErrors: what an error quotes is no workflow command, and it keeps its exit
-// code.
-func TestActionErrors(t *testing.T) {
-	var stderr strings.Builder
-	code := exitCode(&stderr, guarded(usagef("configuration:\n  ::add-mask::x\n##[error]y")))
-	if code != exitUsage || stderr.String() != "preadmit: configuration:\n  \\u003a:add-mask::x\n##\\u005berror]y\n" {
-		t.Errorf("exit code %d:\n%s", code, &stderr)
-	}
-	if guarded(nil) != nil || exitCode(&stderr, guarded(errFindings)) != exitFindings {
-		t.Error("what is no mistake is one now")
 	}
 }

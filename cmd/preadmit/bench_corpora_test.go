@@ -11,12 +11,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/render/sources"
-	"github.com/preadmit/preadmit/render/tree/gittree"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/sources"
+	"github.com/preadmit/preadmit/render/tree/gittree"
 )
 
 // plainKrusty is the environment variable that makes the test binary render the
@@ -100,7 +102,7 @@ func processorTime(b *testing.B, cmd *exec.Cmd) time.Duration {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	exit := new(exec.ExitError)
-	if err := cmd.Run(); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != exitFindings) {
+	if err := cmd.Run(); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != cli.ExitFindings) {
 		b.Fatalf("%v\n%s", err, &stderr)
 	}
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 )
 
 // BenchmarkScanChanged is the whole process on a git repository of 600 overlays, of
@@ -40,7 +42,7 @@ func benchScan(b *testing.B, name, binary, dir string, changed int) {
 		cmd.Dir = dir
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
-		if exit := new(exec.ExitError); errors.As(cmd.Run(), &exit) && exit.ExitCode() != exitFindings {
+		if exit := new(exec.ExitError); errors.As(cmd.Run(), &exit) && exit.ExitCode() != cli.ExitFindings {
 			b.Fatalf("%v\n%s", exit, &stderr)
 		}
 		return stdout.String()

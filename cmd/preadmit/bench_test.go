@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 )
 
 var keep = flag.String("keep", "", "write the input of BenchmarkScan1000x20 to this `directory` and leave it there")
@@ -27,8 +29,8 @@ func BenchmarkScan1000x20(b *testing.B) {
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		exit := new(exec.ExitError)
-		if err := cmd.Run(); !errors.As(err, &exit) || exit.ExitCode() != exitFindings {
-			b.Fatalf("%v, want exit code %d\n%s", err, exitFindings, &stderr)
+		if err := cmd.Run(); !errors.As(err, &exit) || exit.ExitCode() != cli.ExitFindings {
+			b.Fatalf("%v, want exit code %d\n%s", err, cli.ExitFindings, &stderr)
 		}
 		if !strings.Contains(stdout.String(), `"evaluations": 100000`) {
 			b.Fatalf("want 100000 evaluations in the summary:\n%s", tail(stdout.String(), 2000))
@@ -45,11 +47,11 @@ func BenchmarkScan1000x20(b *testing.B) {
 func BenchmarkScan1000x20InProcess(b *testing.B) {
 	dir := writeScan1000x20(b)
 	for b.Loop() {
-		code := Main(b.Context(), []string{"scan", "--format", "json", dir}, Process{
+		code := Main(b.Context(), []string{"scan", "--format", "json", dir}, cli.Process{
 			Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: os.Stderr, Getenv: func(string) string { return "" },
 		})
-		if code != exitFindings {
-			b.Fatalf("exit code %d, want %d", code, exitFindings)
+		if code != cli.ExitFindings {
+			b.Fatalf("exit code %d, want %d", code, cli.ExitFindings)
 		}
 	}
 }

@@ -2,42 +2,26 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/action"
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// Process is the process that the command runs in.
-type Process struct {
-	Stdin          io.Reader
-	Stdout, Stderr io.Writer
-	// Getenv returns an environment variable, empty if it is not set.
-	Getenv func(name string) string
-	// Environ are all environment variables, as os.Environ returns them. It may be nil.
-	Environ []string
-	// Executable is the file of the program, to start it again for a root that needs a
-	// process of its own. If it is empty, such roots are indeterminate.
-	Executable string
-	// Lasting is called by a command that ends by itself, in its own time, after it is
-	// interrupted. It may be nil.
-	Lasting func()
-}
-
 // Main runs the command with args (without the program's name) and returns its
 // exit code. It never ends the process.
-func Main(ctx context.Context, args []string, p Process) (code int) {
+func Main(ctx context.Context, args []string, p cli.Process) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
 			said := fmt.Sprintf("preadmit: crashed, this is a bug: %v\n\n%s", r, debug.Stack())
 			said = strings.ReplaceAll(said, "\t", "    ") // of the stack, which would show as escapes
 			_, _ = fmt.Fprintln(p.Stderr, strings.Join(escape.GuardedLines(said), "\n"))
-			code = exitIncomplete
+			code = cli.ExitIncomplete
 		}
 	}()
 	root := newRootCommand(p)
@@ -46,12 +30,12 @@ func Main(ctx context.Context, args []string, p Process) (code int) {
 	root.PersistentPreRun = func(*cobra.Command, []string) { running = true }
 	err := root.ExecuteContext(ctx)
 	if err != nil && !running {
-		err = usagef("%w", err) // cobra could not make sense of the arguments
+		err = cli.Usagef("%w", err) // cobra could not make sense of the arguments
 	}
-	return exitCode(p.Stderr, err)
+	return cli.ExitCode(p.Stderr, err)
 }
 
-func newRootCommand(p Process) *cobra.Command {
+func newRootCommand(p cli.Process) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "preadmit",
 		Short: "What will the cluster's API server say to this change?",
@@ -74,9 +58,9 @@ would send, and judges each as a kube-apiserver does, without a cluster.`,
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%w\nrun '%s --help' for the flags", err, cmd.CommandPath())
+		return cli.Usagef("%w\nrun '%s --help' for the flags", err, cmd.CommandPath())
 	})
-	root.AddCommand(newScanCommand(p), newTestCommand(p), newLintCommand(p), newRenderCommand(p), newDiffCommand(p), newReportCommand(p), newActionCommand(p), newServeCommand(p), newVersionCommand(), newCompletionCommand(), newChildCommand(p), newJailedCommand(p))
+	root.AddCommand(newScanCommand(p), newTestCommand(p), newLintCommand(p), newRenderCommand(p), newDiffCommand(p), newReportCommand(p), action.NewCommand(p), newServeCommand(p), newVersionCommand(), newCompletionCommand(), newChildCommand(p), newJailedCommand(p))
 	return root
 }
 
@@ -86,30 +70,11 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if cmd.HasParent() {
-		return usagef("%s takes no arguments, got %q", cmd.CommandPath(), args)
+		return cli.Usagef("%s takes no arguments, got %q", cmd.CommandPath(), args)
 	}
 	message := fmt.Sprintf("unknown command %q", args[0])
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		message += fmt.Sprintf(", did you mean %q?", near[0])
 	}
-	return usagef("%s\nrun '%s --help' for the commands", message, cmd.CommandPath())
-}
-
-// exitCode prints an error for the user and returns the exit code for it.
-func exitCode(stderr io.Writer, err error) int {
-	exit := new(exitError)
-	switch {
-	case err == nil:
-		return exitClean
-	case errors.Is(err, errFindings):
-		return exitFindings
-	case errors.Is(err, context.Canceled):
-		_, _ = fmt.Fprintln(stderr, "preadmit: interrupted")
-		return exitIncomplete
-	case errors.As(err, &exit):
-		_, _ = fmt.Fprintf(stderr, "preadmit: %v\n", err)
-		return exit.code
-	}
-	_, _ = fmt.Fprintf(stderr, "preadmit: %v\n", err)
-	return exitIncomplete
+	return cli.Usagef("%s\nrun '%s --help' for the commands", message, cmd.CommandPath())
 }

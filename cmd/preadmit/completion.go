@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 )
 
 func newCompletionCommand() *cobra.Command {
@@ -24,7 +26,7 @@ func newCompletionCommand() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(shells, args[0]) {
-				return usagef("completion takes one shell, %s, got %q", strings.Join(shells, ", "), args)
+				return cli.Usagef("completion takes one shell, %s, got %q", strings.Join(shells, ", "), args)
 			}
 			return nil
 		},

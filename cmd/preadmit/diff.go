@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/scanner"
@@ -14,7 +16,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/diff"
 )
 
-func newDiffCommand(p Process) *cobra.Command {
+func newDiffCommand(p cli.Process) *cobra.Command {
 	f := newDiffFlags()
 	cmd := &cobra.Command{
 		Use:   "diff [PATH]",
@@ -40,9 +42,9 @@ render).`,
   preadmit diff --base origin/main --head HEAD --format markdown`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("diff takes one PATH, got %q", args)
+				return cli.Usagef("diff takes one PATH, got %q", args)
 			}
-			f.path = append(args, ".")[0]
+			f.Path = append(args, ".")[0]
 			return nil
 		},
 		ValidArgsFunction: directoriesOnly,
@@ -53,11 +55,11 @@ render).`,
 }
 
 // diffFlags are the flags of preadmit diff: some flags of scan, with other formats.
-type diffFlags struct{ *scanFlags }
+type diffFlags struct{ *scan.Flags }
 
 func newDiffFlags() *diffFlags {
-	f := &diffFlags{newScanFlags()}
-	f.format.known = format.DiffFormats()
+	f := &diffFlags{scan.NewFlags()}
+	f.Format.Known = format.DiffFormats()
 	return f
 }
 
@@ -65,45 +67,37 @@ func newDiffFlags() *diffFlags {
 func (f *diffFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	f.given = flags.Changed
-	flags.StringVar(&f.base, "base", "", "compare with the merge base with this `REV`")
-	flags.StringVar(&f.head, "head", "", "compare this `REV` instead of the work tree")
-	flags.StringVar(&f.basePath, "base-path", "", "compare with this plain `DIR` instead of a revision; no git")
-	flags.Var(&f.roots, "roots", "only the roots that match this `GLOB`; ** crosses directories (repeatable)")
-	flags.Var(&f.loadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(f.loadRestrictor.known, " or "))
-	flags.StringVar(&f.config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
-	flags.Var(&f.format, "format", "`FORMAT` on stdout: "+strings.Join(f.format.known, ", "))
-	flags.Var(&f.color, "color", "`WHEN` to colour text: auto, always or never")
-	f.cache.register(flags)
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say more: what was compared, all remarks")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "say less: no progress, only the diff")
+	f.Given = flags.Changed
+	flags.StringVar(&f.Base, "base", "", "compare with the merge base with this `REV`")
+	flags.StringVar(&f.Head, "head", "", "compare this `REV` instead of the work tree")
+	flags.StringVar(&f.BasePath, "base-path", "", "compare with this plain `DIR` instead of a revision; no git")
+	flags.Var(&f.Roots, "roots", "only the roots that match this `GLOB`; ** crosses directories (repeatable)")
+	flags.Var(&f.LoadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(f.LoadRestrictor.Known, " or "))
+	flags.StringVar(&f.Config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
+	flags.Var(&f.Format, "format", "`FORMAT` on stdout: "+strings.Join(f.Format.Known, ", "))
+	flags.Var(&f.Color, "color", "`WHEN` to colour text: auto, always or never")
+	f.Cache.Register(flags)
+	flags.BoolVarP(&f.Verbose, "verbose", "v", false, "say more: what was compared, all remarks")
+	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "say less: no progress, only the diff")
 	for _, c := range []struct {
 		name  string
 		known []string
-	}{{"format", f.format.known}, {"color", f.color.known}, {"load-restrictor", f.loadRestrictor.known}} {
+	}{{"format", f.Format.Known}, {"color", f.Color.Known}, {"load-restrictor", f.LoadRestrictor.Known}} {
 		// The only error is a flag that does not exist.
 		_ = cmd.RegisterFlagCompletionFunc(c.name, cobra.FixedCompletions(
-			toCompletions(c.known), cobra.ShellCompDirectiveNoFileComp))
+			cli.Completions(c.known), cobra.ShellCompDirectiveNoFileComp))
 	}
 }
 
 // check refuses flags that contradict each other, and a diff without a base.
 func (f *diffFlags) check() error {
-	if err := f.scanFlags.check(); err != nil {
+	if err := f.Flags.Check(); err != nil {
 		return err
 	}
-	if f.base == "" && f.basePath == "" {
-		return usagef("there is nothing to compare with: give a revision with --base, like origin/main, or a directory with --base-path")
+	if f.Base == "" && f.BasePath == "" {
+		return cli.Usagef("there is nothing to compare with: give a revision with --base, like origin/main, or a directory with --base-path")
 	}
 	return nil
-}
-
-// diffLimits returns the limits of the diff in a report, nil if the report has no diff.
-func (f *scanFlags) diffLimits() *diff.Limits {
-	if !f.diff {
-		return nil
-	}
-	return &diff.Limits{}
 }
 
 // printedLimits returns the limits of a printed diff: more than anybody reads, but small
@@ -113,36 +107,36 @@ func printedLimits() *diff.Limits {
 }
 
 // runDiff runs the command: it opens the trees, and writes their difference to stdout.
-func runDiff(ctx context.Context, p Process, f *diffFlags) error {
+func runDiff(ctx context.Context, p cli.Process, f *diffFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	change, err := openChange(f.scanFlags)
+	change, err := scan.Open(f.Flags)
 	if err != nil {
 		return err
 	}
-	cfg, remarks, err := loadConfig(f.scanFlags, change)
+	cfg, remarks, err := scan.LoadConfig(f.Flags, change)
 	if err != nil {
 		return err
 	}
-	cache, err := f.openCache()
+	cache, err := f.OpenCache()
 	if err != nil {
 		return err
 	}
-	defer closeCache(p.Stderr, cache)
-	f.explain(p.Stderr, change)
-	progress := newProgress(p, f.quiet)
+	defer scan.CloseCache(p.Stderr, cache)
+	f.Explain(p.Stderr, change)
+	progress := cli.NewProgress(p, f.Quiet)
 	result, err := scanner.Compare(ctx, scanner.Input{
-		Base: change.base, Head: change.head, Config: cfg, Diff: printedLimits(),
-		Render: renderOptions(p, cfg.LoadRestrictor, cache), Version: ownVersion(), Progress: progress.update,
+		Base: change.Base, Head: change.Head, Config: cfg, Diff: printedLimits(),
+		Render: scan.RenderOptions(p, cfg.LoadRestrictor, cache), Version: cli.Version(), Progress: progress.Update,
 	})
-	progress.erase()
+	progress.Erase()
 	if err != nil {
-		return scanError(ctx, err)
+		return scan.Error(ctx, err)
 	}
 	result.Diagnostics = append(remarks, result.Diagnostics...)
-	opts := format.Options{Verbose: f.verbose, Quiet: f.quiet, Color: useColor(p, f.color.value), Width: columns(p.Stdout)}
-	if err := format.WriteDiff(p.Stdout, f.format.value, result, opts); err != nil {
+	opts := format.Options{Verbose: f.Verbose, Quiet: f.Quiet, Color: cli.UseColor(p, f.Color.Value), Width: cli.Columns(p.Stdout)}
+	if err := format.WriteDiff(p.Stdout, f.Format.Value, result, opts); err != nil {
 		return err
 	}
 	return diffVerdict(result)
@@ -151,10 +145,10 @@ func runDiff(ctx context.Context, p Process, f *diffFlags) error {
 // diffVerdict returns the error that ends a run with this comparison.
 func diffVerdict(c *report.Comparison) error {
 	if n := len(c.Indeterminate); n > 0 {
-		return &exitError{code: exitIncomplete, err: fmt.Errorf("the diff is incomplete: %s not render", count(n, "root that the change touches does", "roots that the change touches do"))}
+		return &cli.ExitError{Code: cli.ExitIncomplete, Err: fmt.Errorf("the diff is incomplete: %s not render", cli.Count(n, "root that the change touches does", "roots that the change touches do"))}
 	}
 	if len(c.Changes.Objects)+c.Changes.LeftOut > 0 {
-		return errFindings
+		return cli.ErrFindings
 	}
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 )
 
 // TestDocumentation runs every command of the ```console blocks in the
@@ -78,7 +80,7 @@ func runConsole(t *testing.T, line string) string {
 		t.Fatalf("console blocks are for preadmit only, not for %q", line)
 	}
 	var out bytes.Buffer
-	code := Main(t.Context(), args, Process{
+	code := Main(t.Context(), args, cli.Process{
 		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" },
 	})
 	if echo {

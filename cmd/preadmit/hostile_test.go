@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/internal/hostile"
 	"github.com/preadmit/preadmit/internal/testall"
 )
@@ -63,7 +64,7 @@ func scanHostile(t *testing.T, program string, c *hostile.Case, canary *hostile.
 	cmd := exec.CommandContext(ctx, program, "scan", "--base", pull.Base, "--head", pull.Head, "-o", saved, pull.Dir)
 	cmd.Env = append(os.Environ(), hostile.TokenVariable+"="+canary.Token)
 	printed, err := cmd.CombinedOutput()
-	code := exitClean
+	code := cli.ExitClean
 	if exit := new(exec.ExitError); errors.As(err, &exit) {
 		code = exit.ExitCode()
 	} else if err != nil {
@@ -73,7 +74,7 @@ func scanHostile(t *testing.T, program string, c *hostile.Case, canary *hostile.
 	if c.Unlimited != "" {
 		verdict, says = c.Unlimited, hostile.Finding
 	}
-	if want := map[string]int{"incomplete": exitIncomplete, "failed": exitFindings}[verdict]; code != want {
+	if want := map[string]int{"incomplete": cli.ExitIncomplete, "failed": cli.ExitFindings}[verdict]; code != want {
 		t.Errorf("exit code %d, want %d", code, want)
 	}
 	document, err := os.ReadFile(saved)

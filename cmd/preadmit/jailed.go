@@ -3,6 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
 	"github.com/preadmit/preadmit/internal/jail"
 	"github.com/preadmit/preadmit/webhooks/jailed/child"
 )
@@ -12,7 +14,7 @@ const jailedCommand = "scan-jailed"
 
 // newJailedCommand returns the command that jailed.Scanner runs: it scans one change in a
 // jail. It is not for users.
-func newJailedCommand(p Process) *cobra.Command {
+func newJailedCommand(p cli.Process) *cobra.Command {
 	return &cobra.Command{
 		Use:    jailedCommand,
 		Short:  "Scan the change that stdin names, in a jail (used by preadmit itself)",
@@ -24,7 +26,7 @@ func newJailedCommand(p Process) *cobra.Command {
 				return err
 			}
 			defer results.Close()
-			return child.Main(cmd.Context(), p.Stdin, results, renderOptions(p, "", nil).Isolate)
+			return child.Main(cmd.Context(), p.Stdin, results, scan.RenderOptions(p, "", nil).Isolate)
 		},
 	}
 }

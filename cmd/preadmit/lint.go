@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/scanner"
@@ -15,7 +17,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/lint"
 )
 
-func newLintCommand(p Process) *cobra.Command {
+func newLintCommand(p cli.Process) *cobra.Command {
 	f := newLintFlags()
 	cmd := &cobra.Command{
 		Use:   "lint [PATH]",
@@ -43,9 +45,9 @@ configuration, 3 lint could not be completed.`,
   preadmit lint --as jane --as-group policy-admins`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("lint takes one PATH, got %q", args)
+				return cli.Usagef("lint takes one PATH, got %q", args)
 			}
-			f.scan.path = append(args, ".")[0]
+			f.scan.Path = append(args, ".")[0]
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return runLint(cmd.Context(), p, f) },
@@ -55,11 +57,11 @@ configuration, 3 lint could not be completed.`,
 }
 
 // runLint runs the command: it opens the input, lints it and writes the report.
-func runLint(ctx context.Context, p Process, f *lintFlags) error {
+func runLint(ctx context.Context, p cli.Process, f *lintFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	outputs, err := parseOutputs(f.scan)
+	outputs, err := f.scan.ParseOutputs()
 	if err != nil {
 		return err
 	}
@@ -67,50 +69,50 @@ func runLint(ctx context.Context, p Process, f *lintFlags) error {
 	if err != nil {
 		return err
 	}
-	progress := newProgress(p, f.scan.quiet)
-	in.Scan.Progress = progress.update
-	defer closeCache(p.Stderr, in.Scan.Render.Cache)
+	progress := cli.NewProgress(p, f.scan.Quiet)
+	in.Scan.Progress = progress.Update
+	defer scan.CloseCache(p.Stderr, in.Scan.Render.Cache)
 	result, err := lint.Run(ctx, in)
-	progress.erase()
+	progress.Erase()
 	if err != nil {
-		return scanError(ctx, err)
+		return scan.Error(ctx, err)
 	}
-	err = outputs.write(p, f.scan, func(w io.Writer, name string, opts format.Options) error {
+	err = outputs.Write(p, &f.scan.OutputFlags, func(w io.Writer, name string, opts format.Options) error {
 		return format.WriteLint(w, name, result, opts)
 	})
-	if err == nil && result.Failed(f.failOn.value) {
-		return errFindings
+	if err == nil && result.Failed(f.failOn.Value) {
+		return cli.ErrFindings
 	}
 	return err
 }
 
 // input opens what the flags name.
-func (f *lintFlags) input(ctx context.Context, p Process) (lint.Input, error) {
+func (f *lintFlags) input(ctx context.Context, p cli.Process) (lint.Input, error) {
 	tree, under, err := f.tree(ctx, p.Stdin)
 	if err != nil {
 		return lint.Input{}, err
 	}
-	cfg, _, err := loadConfig(f.scan, &change{head: tree})
+	cfg, _, err := scan.LoadConfig(f.scan, &scan.Change{Head: tree})
 	if err != nil {
 		return lint.Input{}, err
 	}
-	extras, err := openExtras(ctx, p.Stdin, f.scan)
+	extras, err := scan.OpenExtras(ctx, p.Stdin, f.scan)
 	if err != nil {
 		return lint.Input{}, err
 	}
-	cache, err := f.scan.openCache()
+	cache, err := f.scan.OpenCache()
 	if err != nil {
 		return lint.Input{}, err
 	}
 	in := lint.Input{
 		Scan: scanner.Input{
 			Head: tree, Config: cfg, Extra: extras,
-			Render: renderOptions(p, cfg.LoadRestrictor, cache), Version: ownVersion(),
+			Render: scan.RenderOptions(p, cfg.LoadRestrictor, cache), Version: cli.Version(),
 		},
-		Under: under, Disable: f.disable.values,
+		Under: under, Disable: f.disable.Values,
 	}
-	if f.scan.as != "" {
-		author := config.NewUser(f.scan.as, f.scan.asGroups.values)
+	if f.scan.As != "" {
+		author := config.NewUser(f.scan.As, f.scan.AsGroups.Values)
 		in.Author = &author
 	}
 	return in, nil
@@ -118,13 +120,13 @@ func (f *lintFlags) input(ctx context.Context, p Process) (lint.Input, error) {
 
 // check refuses flags that contradict each other.
 func (f *lintFlags) check() error {
-	for _, id := range f.disable.values {
+	for _, id := range f.disable.Values {
 		if !slices.Contains(report.LintRuleIDs(), id) {
-			return usagef("--disable %s: there is no such rule, want one of %s", id, strings.Join(report.LintRuleIDs(), ", "))
+			return cli.Usagef("--disable %s: there is no such rule, want one of %s", id, strings.Join(report.LintRuleIDs(), ", "))
 		}
 	}
-	if f.scan.path == "-" && slices.Contains(append(f.scan.context.values, f.scan.policies.values...), "-") {
-		return usagef("lint -: stdin is what is looked at, and cannot be --policies or --context too")
+	if f.scan.Path == "-" && slices.Contains(append(f.scan.Context.Values, f.scan.Policies.Values...), "-") {
+		return cli.Usagef("lint -: stdin is what is looked at, and cannot be --policies or --context too")
 	}
-	return f.scan.check()
+	return f.scan.Check()
 }

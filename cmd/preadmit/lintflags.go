@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
 	"github.com/preadmit/preadmit/render/tree/gittree"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
@@ -21,19 +23,19 @@ import (
 
 // lintFlags are the flags of preadmit lint: some flags of scan, and its own.
 type lintFlags struct {
-	scan    *scanFlags
+	scan    *scan.Flags
 	alone   bool
-	failOn  choice
-	disable words
+	failOn  cli.Choice
+	disable cli.Words
 }
 
 func newLintFlags() *lintFlags {
-	scan := newScanFlags()
-	scan.format.known = format.LintFormats()
+	scan := scan.NewFlags()
+	scan.Format.Known = format.LintFormats()
 	return &lintFlags{
 		scan:    scan,
-		failOn:  choice{value: "error", known: report.LintFailOnValues()},
-		disable: words{kind: "RULE"},
+		failOn:  cli.Choice{Value: "error", Known: report.LintFailOnValues()},
+		disable: cli.Words{Kind: "RULE"},
 	}
 }
 
@@ -41,57 +43,57 @@ func newLintFlags() *lintFlags {
 func (f *lintFlags) register(cmd *cobra.Command) {
 	flags, s := cmd.Flags(), f.scan
 	flags.SortFlags = false
-	s.given = flags.Changed
+	s.Given = flags.Changed
 	flags.BoolVar(&f.alone, "alone", false, "look at PATH alone, not at the repository around it")
-	flags.Var(&s.policies, "policies", "policies and bindings that count as there: a `PATH` of YAML (repeatable)")
-	flags.Var(&s.context, "context", "YAML `FILE` of a cluster's Namespaces, CRDs, params, RBAC and policies, - for stdin (repeatable)")
-	flags.Var(&s.roots, "roots", "only the roots that match this `GLOB`; ** crosses directories (repeatable)")
-	flags.StringVar(&s.as, "as", "", "the `USER` who creates the policies: may they read what paramKind and paramRef refer to?")
-	flags.Var(&s.asGroups, "as-group", "a `GROUP` of that user (repeatable)")
-	flags.Var(&s.loadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(s.loadRestrictor.known, " or "))
-	flags.StringVar(&s.config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
+	flags.Var(&s.Policies, "policies", "policies and bindings that count as there: a `PATH` of YAML (repeatable)")
+	flags.Var(&s.Context, "context", "YAML `FILE` of a cluster's Namespaces, CRDs, params, RBAC and policies, - for stdin (repeatable)")
+	flags.Var(&s.Roots, "roots", "only the roots that match this `GLOB`; ** crosses directories (repeatable)")
+	flags.StringVar(&s.As, "as", "", "the `USER` who creates the policies: may they read what paramKind and paramRef refer to?")
+	flags.Var(&s.AsGroups, "as-group", "a `GROUP` of that user (repeatable)")
+	flags.Var(&s.LoadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(s.LoadRestrictor.Known, " or "))
+	flags.StringVar(&s.Config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
 	flags.Var(&f.disable, "disable", "switch a `RULE` off (repeatable)")
-	flags.Var(&f.failOn, "fail-on", "the weakest `SEVERITY` that fails the run: "+strings.Join(f.failOn.known, ", "))
-	flags.Var(&s.format, "format", "`FORMAT` of the report on stdout: "+strings.Join(s.format.known, ", "))
-	flags.VarP(&s.outputs, "output", "o", "also write the report to a file, `[FORMAT=]FILE`; - is stdout (repeatable)")
-	flags.Var(&s.color, "color", "`WHEN` to colour text: auto, always or never")
-	s.cache.register(flags)
-	flags.BoolVarP(&s.verbose, "verbose", "v", false, "say more: objects, roots, all remarks")
-	flags.BoolVarP(&s.quiet, "quiet", "q", false, "say less: no progress, only errors and the summary")
+	flags.Var(&f.failOn, "fail-on", "the weakest `SEVERITY` that fails the run: "+strings.Join(f.failOn.Known, ", "))
+	flags.Var(&s.Format, "format", "`FORMAT` of the report on stdout: "+strings.Join(s.Format.Known, ", "))
+	flags.VarP(&s.Outputs, "output", "o", "also write the report to a file, `[FORMAT=]FILE`; - is stdout (repeatable)")
+	flags.Var(&s.Color, "color", "`WHEN` to colour text: auto, always or never")
+	s.Cache.Register(flags)
+	flags.BoolVarP(&s.Verbose, "verbose", "v", false, "say more: objects, roots, all remarks")
+	flags.BoolVarP(&s.Quiet, "quiet", "q", false, "say less: no progress, only errors and the summary")
 	for name, known := range map[string][]string{
-		"fail-on": f.failOn.known, "format": s.format.known, "disable": report.LintRuleIDs(),
-		"color": s.color.known, "load-restrictor": s.loadRestrictor.known,
+		"fail-on": f.failOn.Known, "format": s.Format.Known, "disable": report.LintRuleIDs(),
+		"color": s.Color.Known, "load-restrictor": s.LoadRestrictor.Known,
 	} {
 		// The only error is a flag that does not exist.
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(
-			toCompletions(known), cobra.ShellCompDirectiveNoFileComp))
+			cli.Completions(known), cobra.ShellCompDirectiveNoFileComp))
 	}
 }
 
 // tree opens the tree that PATH is in, and returns the path of what to lint in it.
 func (f *lintFlags) tree(ctx context.Context, stdin io.Reader) (tree scanner.Tree, under string, err error) {
-	if f.scan.path == "-" {
+	if f.scan.Path == "-" {
 		return loneTree(ctx, stdin, "-")
 	}
-	info, err := os.Stat(f.scan.path)
+	info, err := os.Stat(f.scan.Path)
 	switch {
 	case err != nil:
-		return tree, "", usagef("PATH: %w", err)
+		return tree, "", cli.Usagef("PATH: %w", err)
 	case info.IsDir() && f.alone:
-		tree, err := directory(f.scan.path)
+		tree, err := scan.Directory(f.scan.Path)
 		return tree, "", err
 	case info.IsDir():
-		c, err := openChange(f.scan)
+		c, err := scan.Open(f.scan)
 		if err != nil {
 			return tree, "", err
 		}
-		return c.head, c.head.Under, nil
+		return c.Head, c.Head.Under, nil
 	case !info.Mode().IsRegular():
-		return tree, "", usagef("PATH: %s is neither a file nor a directory", f.scan.path)
+		return tree, "", cli.Usagef("PATH: %s is neither a file nor a directory", f.scan.Path)
 	case f.alone:
-		return loneTree(ctx, nil, f.scan.path)
+		return loneTree(ctx, nil, f.scan.Path)
 	}
-	return fileTree(ctx, f.scan.path)
+	return fileTree(ctx, f.scan.Path)
 }
 
 // fileTree opens the repository that a file is part of. For a file that is in none, or is
@@ -105,22 +107,22 @@ func fileTree(ctx context.Context, name string) (scanner.Tree, string, error) {
 	case err != nil:
 		return scanner.Tree{}, "", err
 	}
-	c := &change{}
-	if err := c.openWorkTree(repository); err != nil {
+	c := &scan.Change{}
+	if err := c.OpenWorkTree(repository); err != nil {
 		return scanner.Tree{}, "", err
 	}
-	under := path.Join(c.head.Under, base)
-	if _, err := fs.Stat(c.head.FS, under); err != nil {
+	under := path.Join(c.Head.Under, base)
+	if _, err := fs.Stat(c.Head.FS, under); err != nil {
 		return loneTree(ctx, nil, name)
 	}
-	return c.head, under, nil
+	return c.Head, under, nil
 }
 
 // loneTree returns a tree of one file, or of stdin.
 func loneTree(ctx context.Context, stdin io.Reader, name string) (scanner.Tree, string, error) {
-	extra, err := openExtra(ctx, stdin, name)
+	extra, err := scan.OpenExtra(ctx, stdin, name)
 	if err != nil {
-		return scanner.Tree{}, "", usagef("PATH: %w", err)
+		return scanner.Tree{}, "", cli.Usagef("PATH: %w", err)
 	}
 	return scanner.Tree{FS: extra.FS, Revision: report.Revision{Name: extra.Name}}, "", nil
 }

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 )
 
 // exitSignal plus the number of a signal is the exit code of a process that the signal ends,
@@ -30,14 +32,14 @@ func main() {
 		// Kustomize cannot be interrupted; do not wait for it forever.
 		time.AfterFunc(grace, func() {
 			if !lasting.Load() {
-				os.Exit(exitIncomplete)
+				os.Exit(cli.ExitIncomplete)
 			}
 		})
 		if again, ok := (<-signals).(syscall.Signal); ok { // the process ends at once
 			os.Exit(exitSignal + int(again))
 		}
 	}()
-	p := Process{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Environ: os.Environ(), Lasting: func() { lasting.Store(true) }}
+	p := cli.Process{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Environ: os.Environ(), Lasting: func() { lasting.Store(true) }}
 	p.Executable, _ = os.Executable() // "" is fine, see there
 	// Kustomize writes warnings there, and to the log, about deprecated fields and unused
 	// vars, once for every render of every root, in the middle of our output. Crashes are

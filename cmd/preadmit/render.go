@@ -7,15 +7,18 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/sources"
 	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/report/format/objects"
 	"github.com/preadmit/preadmit/scanner/lines"
-	"github.com/spf13/cobra"
 )
 
-func newRenderCommand(p Process) *cobra.Command {
+func newRenderCommand(p cli.Process) *cobra.Command {
 	f := newRenderFlags()
 	cmd := &cobra.Command{
 		Use:   "render [ROOT]",
@@ -54,9 +57,9 @@ configuration, 3 the root does not render.`,
   preadmit render --tree after overlays/production`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("render takes one ROOT, got %q", args)
+				return cli.Usagef("render takes one ROOT, got %q", args)
 			}
-			f.scan.path = append(args, ".")[0]
+			f.scan.Path = append(args, ".")[0]
 			return nil
 		},
 		ValidArgsFunction: directoriesOnly,
@@ -71,7 +74,7 @@ func directoriesOnly(*cobra.Command, []string, string) ([]cobra.Completion, cobr
 }
 
 // runRender runs the command: it renders a root and writes its objects to stdout.
-func runRender(ctx context.Context, p Process, f *renderFlags) error {
+func runRender(ctx context.Context, p cli.Process, f *renderFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -79,11 +82,11 @@ func runRender(ctx context.Context, p Process, f *renderFlags) error {
 	if err != nil {
 		return err
 	}
-	cfg, _, err := loadConfig(f.scan, &change{head: tree})
+	cfg, _, err := scan.LoadConfig(f.scan, &scan.Change{Head: tree})
 	if err != nil {
 		return err
 	}
-	renderer := sources.NewRenderer(tree.FS, renderOptions(p, cfg.LoadRestrictor, nil))
+	renderer := sources.NewRenderer(tree.FS, scan.RenderOptions(p, cfg.LoadRestrictor, nil))
 	root, remarks, err := findRoot(ctx, renderer, dir)
 	if err != nil {
 		return err
@@ -168,7 +171,7 @@ func (f *renderFlags) noObject(root render.Root, located []objects.Located) erro
 func (f *renderFlags) noField(root render.Root, chosen []objects.Located) error {
 	if len(chosen) != 1 {
 		return notFound("--field %s: none of %s in %s has it",
-			escape.Line(f.field), count(len(chosen), "object", "objects"), escape.Line(root.Dir))
+			escape.Line(f.field), cli.Count(len(chosen), "object", "objects"), escape.Line(root.Dir))
 	}
 	near, _ := chosen[0].Source.Find(f.field)
 	return notFound("--field %s: %s does not have it; the nearest line above is %s",
@@ -176,7 +179,7 @@ func (f *renderFlags) noField(root render.Root, chosen []objects.Located) error 
 }
 
 func notFound(format string, args ...any) error {
-	return &exitError{code: exitFindings, err: fmt.Errorf(format, args...)}
+	return &cli.ExitError{Code: cli.ExitFindings, Err: fmt.Errorf(format, args...)}
 }
 
 func writeRemarks(stderr io.Writer, remarks []render.Diagnostic) {

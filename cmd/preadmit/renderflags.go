@@ -8,15 +8,18 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
 	"github.com/preadmit/preadmit/render/tree/gittree"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/config"
-	"github.com/spf13/cobra"
 )
 
 // renderFlags are the flags of preadmit render: some flags of scan, and its own.
 type renderFlags struct {
-	scan                *scanFlags
+	scan                *scan.Flags
 	rev, tree           string
 	origin, showSecrets bool
 	field, object       string
@@ -24,26 +27,26 @@ type renderFlags struct {
 	alone bool
 }
 
-func newRenderFlags() *renderFlags { return &renderFlags{scan: newScanFlags()} }
+func newRenderFlags() *renderFlags { return &renderFlags{scan: scan.NewFlags()} }
 
 // register declares the flags on cmd.
 func (f *renderFlags) register(cmd *cobra.Command) {
 	flags, s := cmd.Flags(), f.scan
 	flags.SortFlags = false
-	s.given = flags.Changed
+	s.Given = flags.Changed
 	flags.BoolVar(&f.origin, "origin", false, "say behind every value where it was written")
 	flags.StringVar(&f.field, "field", "", "print only this `FIELD` and where it was written, like spec.containers[0].image or metadata.labels[app]")
 	flags.StringVar(&f.object, "object", "", "only the objects called `[KIND/]NAME`")
 	flags.StringVar(&f.rev, "rev", "", "ROOT as it is in this `REV` instead of the work tree")
 	flags.StringVar(&f.tree, "tree", "", "ROOT is a path inside this `DIR`, which holds all that it uses; no git")
 	flags.BoolVar(&f.showSecrets, "show-secrets", false, "do not mask the values of Secrets")
-	flags.Var(&s.loadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(s.loadRestrictor.known, " or "))
-	flags.StringVar(&s.config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
+	flags.Var(&s.LoadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(s.LoadRestrictor.Known, " or "))
+	flags.StringVar(&s.Config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
 	complete := func(name string, directive cobra.ShellCompDirective, known ...string) {
 		// The only error is a flag that does not exist.
-		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(toCompletions(known), directive))
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(cli.Completions(known), directive))
 	}
-	complete("load-restrictor", cobra.ShellCompDirectiveNoFileComp, s.loadRestrictor.known...)
+	complete("load-restrictor", cobra.ShellCompDirectiveNoFileComp, s.LoadRestrictor.Known...)
 	complete("field", cobra.ShellCompDirectiveNoFileComp)
 	complete("object", cobra.ShellCompDirectiveNoFileComp)
 	complete("rev", cobra.ShellCompDirectiveNoFileComp)
@@ -58,17 +61,17 @@ func (f *renderFlags) check() error {
 		{"rev", f.rev, "a revision, like HEAD~1"},
 		{"tree", f.tree, "a directory"},
 	} {
-		if f.scan.given(empty.name) && empty.value == "" {
-			return usagef("--%s is empty: give %s", empty.name, empty.like)
+		if f.scan.Given(empty.name) && empty.value == "" {
+			return cli.Usagef("--%s is empty: give %s", empty.name, empty.like)
 		}
 	}
 	switch {
 	case strings.HasPrefix(f.object, "/") || strings.HasSuffix(f.object, "/"):
-		return usagef("--object %s: want [KIND/]NAME, like web or Deployment/web", f.object)
+		return cli.Usagef("--object %s: want [KIND/]NAME, like web or Deployment/web", f.object)
 	case f.rev != "" && f.tree != "":
-		return usagef("--tree names a plain directory and excludes --rev")
+		return cli.Usagef("--tree names a plain directory and excludes --rev")
 	case f.field != "" && f.origin:
-		return usagef("--field says where the field was written, and excludes --origin")
+		return cli.Usagef("--field says where the field was written, and excludes --origin")
 	}
 	return nil
 }
@@ -81,64 +84,64 @@ func (f *renderFlags) open() (tree scanner.Tree, dir string, err error) {
 	case f.rev != "":
 		return f.openRevision()
 	}
-	if err := checkDirectory("ROOT", f.scan.path); err != nil {
+	if err := scan.CheckDirectory("ROOT", f.scan.Path); err != nil {
 		return tree, "", err
 	}
-	repository, err := gittree.Open(f.scan.path)
+	repository, err := gittree.Open(f.scan.Path)
 	switch {
 	case errors.Is(err, gittree.ErrNotRepository):
 		f.alone = true
-		tree, err = directory(f.scan.path)
+		tree, err = scan.Directory(f.scan.Path)
 		return tree, ".", err
 	case err != nil:
 		return tree, "", err
 	}
 	workTree, err := repository.WorkTree()
 	if err != nil {
-		return tree, "", usagef("%w; name a commit with --rev", err)
+		return tree, "", cli.Usagef("%w; name a commit with --rev", err)
 	}
 	dir = repository.Prefix()
 	if _, err := fs.Stat(workTree, dir); err != nil {
-		return tree, "", usagef("ROOT: %s is not part of the work tree: git ignores it, or there is no file in it", f.scan.path)
+		return tree, "", cli.Usagef("ROOT: %s is not part of the work tree: git ignores it, or there is no file in it", f.scan.Path)
 	}
 	return scanner.Tree{FS: workTree, Under: dir}, dir, nil
 }
 
 // openTree opens the plain directory of --tree.
 func (f *renderFlags) openTree() (tree scanner.Tree, dir string, err error) {
-	dir = path.Clean(filepath.ToSlash(f.scan.path))
+	dir = path.Clean(filepath.ToSlash(f.scan.Path))
 	if !fs.ValidPath(dir) {
-		return tree, "", usagef("ROOT: %s is not a path inside --tree %s", f.scan.path, f.tree)
+		return tree, "", cli.Usagef("ROOT: %s is not a path inside --tree %s", f.scan.Path, f.tree)
 	}
-	if err := checkDirectory("--tree", f.tree); err != nil {
+	if err := scan.CheckDirectory("--tree", f.tree); err != nil {
 		return tree, "", err
 	}
-	if err := checkDirectory("ROOT", filepath.Join(f.tree, dir)); err != nil {
+	if err := scan.CheckDirectory("ROOT", filepath.Join(f.tree, dir)); err != nil {
 		return tree, "", err
 	}
-	tree, err = directory(f.tree)
+	tree, err = scan.Directory(f.tree)
 	return tree, dir, err
 }
 
 // openRevision opens a commit. ROOT need not exist in the work tree.
 func (f *renderFlags) openRevision() (tree scanner.Tree, dir string, err error) {
-	there, gone := nearestDirectory(f.scan.path)
+	there, gone := nearestDirectory(f.scan.Path)
 	repository, err := gittree.Open(there)
 	if err != nil {
-		return tree, "", usagef("--rev needs a git repository: %w", err)
+		return tree, "", cli.Usagef("--rev needs a git repository: %w", err)
 	}
-	commit, err := resolve(repository, "--rev", f.rev)
+	commit, err := scan.Resolve(repository, "--rev", f.rev)
 	if err != nil {
 		return tree, "", err
 	}
-	tree = treeOf(repository, commit, f.rev)
+	tree = scan.TreeOf(repository, commit, f.rev)
 	dir = path.Join(repository.Prefix(), gone)
 	info, err := fs.Stat(tree.FS, dir)
 	switch {
 	case err != nil:
-		return tree, "", usagef("ROOT: there is no %s in %s", dir, f.rev)
+		return tree, "", cli.Usagef("ROOT: there is no %s in %s", dir, f.rev)
 	case !info.IsDir():
-		return tree, "", usagef("ROOT: %s is not a directory in %s", dir, f.rev)
+		return tree, "", cli.Usagef("ROOT: %s is not a directory in %s", dir, f.rev)
 	}
 	return tree, dir, nil
 }

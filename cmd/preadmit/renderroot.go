@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report/format/escape"
 )
@@ -41,9 +42,9 @@ func notRoot(dir string, roots []render.Root) error {
 		escape.Line(dir))
 	near, where := nearRoots(dir, roots)
 	if len(near) == 0 {
-		return usagef("ROOT: %s\nthere is no root in the whole tree", message)
+		return cli.Usagef("ROOT: %s\nthere is no root in the whole tree", message)
 	}
-	return usagef("ROOT: %s\nroots %s: %s", message, where, listed(near, ""))
+	return cli.Usagef("ROOT: %s\nroots %s: %s", message, where, listed(near, ""))
 }
 
 // nearRoots returns the roots below a directory or, if there are none, below the nearest

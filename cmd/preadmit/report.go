@@ -9,19 +9,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
 )
 
 // reportFlags are the flags of preadmit report: some flags of scan, and its own.
 type reportFlags struct {
-	scan  *scanFlags
+	scan  *scan.Flags
 	from  string
 	limit int
 }
 
-func newReportCommand(p Process) *cobra.Command {
-	f := &reportFlags{scan: newScanFlags()}
+func newReportCommand(p cli.Process) *cobra.Command {
+	f := &reportFlags{scan: scan.NewFlags()}
 	cmd := &cobra.Command{
 		Use:   "report --from FILE",
 		Short: "Write a saved report in another format",
@@ -48,36 +50,36 @@ Exit code: 0 written, 2 wrong usage or no such report, 3 it could not be written
 func (f *reportFlags) register(cmd *cobra.Command) {
 	flags, s := cmd.Flags(), f.scan
 	flags.SortFlags = false
-	s.given = flags.Changed
+	s.Given = flags.Changed
 	flags.StringVar(&f.from, "from", "", "the JSON `FILE` to read, - for stdin")
-	flags.Var(&s.format, "format", "`FORMAT` of the report on stdout: "+strings.Join(s.format.known, ", "))
-	flags.VarP(&s.outputs, "output", "o", "also write the report to a file, `[FORMAT=]FILE`; - is stdout (repeatable)")
+	flags.Var(&s.Format, "format", "`FORMAT` of the report on stdout: "+strings.Join(s.Format.Known, ", "))
+	flags.VarP(&s.Outputs, "output", "o", "also write the report to a file, `[FORMAT=]FILE`; - is stdout (repeatable)")
 	flags.IntVar(&f.limit, "limit", 0, "at most `CHARACTERS` of markdown; what is left out is counted (default no limit)")
-	flags.Var(&s.failOn, "fail-on", "the weakest `ACTION` that is a failure in junit: "+strings.Join(s.failOn.known, ", "))
-	flags.BoolVar(&s.existing, "existing", false, "let findings that the base has too be failures in junit")
-	flags.Var(&s.color, "color", "`WHEN` to colour text: auto, always or never")
-	flags.BoolVarP(&s.verbose, "verbose", "v", false, "say more")
-	flags.BoolVarP(&s.quiet, "quiet", "q", false, "say less: only denials and the summary")
+	flags.Var(&s.FailOn, "fail-on", "the weakest `ACTION` that is a failure in junit: "+strings.Join(s.FailOn.Known, ", "))
+	flags.BoolVar(&s.Existing, "existing", false, "let findings that the base has too be failures in junit")
+	flags.Var(&s.Color, "color", "`WHEN` to colour text: auto, always or never")
+	flags.BoolVarP(&s.Verbose, "verbose", "v", false, "say more")
+	flags.BoolVarP(&s.Quiet, "quiet", "q", false, "say less: only denials and the summary")
 	for name, known := range map[string][]string{
-		"format": s.format.known, "fail-on": s.failOn.known, "color": s.color.known,
+		"format": s.Format.Known, "fail-on": s.FailOn.Known, "color": s.Color.Known,
 	} {
 		// The only error is a flag that does not exist.
-		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(toCompletions(known), cobra.ShellCompDirectiveNoFileComp))
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(cli.Completions(known), cobra.ShellCompDirectiveNoFileComp))
 	}
 }
 
 // runReport runs the command.
-func runReport(p Process, f *reportFlags) error {
+func runReport(p cli.Process, f *reportFlags) error {
 	switch {
 	case f.from == "":
-		return usagef("--from is missing: give the JSON of a scan or lint, or - for stdin")
+		return cli.Usagef("--from is missing: give the JSON of a scan or lint, or - for stdin")
 	case f.limit < 0:
-		return usagef("--limit %d: a number of characters is not negative", f.limit)
+		return cli.Usagef("--limit %d: a number of characters is not negative", f.limit)
 	}
-	if err := f.scan.check(); err != nil {
+	if err := f.scan.Check(); err != nil {
 		return err
 	}
-	all, err := parseOutputs(f.scan)
+	all, err := f.scan.ParseOutputs()
 	if err != nil {
 		return err
 	}
@@ -86,12 +88,12 @@ func runReport(p Process, f *reportFlags) error {
 		return err
 	}
 	for _, o := range all {
-		if known := format.SavedFormats(saved); !slices.Contains(known, o.format) {
-			return usagef("%s: a report of lint is not written as %s, want one of %s", f.from, o.format, strings.Join(known, ", "))
+		if known := format.SavedFormats(saved); !slices.Contains(known, o.Format) {
+			return cli.Usagef("%s: a report of lint is not written as %s, want one of %s", f.from, o.Format, strings.Join(known, ", "))
 		}
 	}
-	return all.write(p, f.scan, func(w io.Writer, name string, opts format.Options) error {
-		opts.Limit, opts.FailOn, opts.Existing = f.limit, f.scan.failOn.value, f.scan.existing
+	return all.Write(p, &f.scan.OutputFlags, func(w io.Writer, name string, opts format.Options) error {
+		opts.Limit, opts.FailOn, opts.Existing = f.limit, f.scan.FailOn.Value, f.scan.Existing
 		return format.WriteSaved(w, name, saved, opts)
 	})
 }
@@ -102,14 +104,14 @@ func (f *reportFlags) open(stdin io.Reader) (*report.Saved, error) {
 	if f.from != "-" {
 		file, err := os.Open(f.from)
 		if err != nil {
-			return nil, usagef("--from: %w", err)
+			return nil, cli.Usagef("--from: %w", err)
 		}
 		defer file.Close()
 		from = file
 	}
 	saved, err := report.Open(from)
 	if err != nil {
-		return nil, usagef("--from %s: %w", f.from, reportMistake(err))
+		return nil, cli.Usagef("--from %s: %w", f.from, reportMistake(err))
 	}
 	return saved, nil
 }

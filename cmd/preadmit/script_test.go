@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 )
 
 var update = flag.Bool("update", false, "write golden files and the outputs in documentation anew")
@@ -90,7 +92,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	before, err := os.Getwd()
 	ts.Check(err)
 	ts.Check(os.Chdir(ts.MkAbs(".")))
-	got := Main(context.Background(), args[2:], Process{
+	got := Main(context.Background(), args[2:], cli.Process{
 		Stdin: ts.Value(inputKey{}).(*bytes.Buffer), Stdout: ts.Stdout(), Stderr: ts.Stderr(),
 		Getenv: ts.Getenv, Executable: program,
 	})

@@ -13,11 +13,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/internal/jail"
 	"github.com/preadmit/preadmit/webhooks"
 )
 
-func newServeCommand(p Process) *cobra.Command {
+func newServeCommand(p cli.Process) *cobra.Command {
 	var config string
 	var dev bool
 	cmd := &cobra.Command{
@@ -93,15 +94,15 @@ func (f *settingFlag) Type() string           { return f.kind }
 func (f *settingFlag) Set(value string) error { f.values = append(f.values, value); return nil }
 
 // serve runs the service until ctx ends.
-func serve(ctx context.Context, p Process, s webhooks.Sources) (err error) {
+func serve(ctx context.Context, p cli.Process, s webhooks.Sources) (err error) {
 	if s.File != "" {
 		if s.Data, err = os.ReadFile(s.File); err != nil {
-			return usagef("--config: %w; name a file that this user may read", err)
+			return cli.Usagef("--config: %w; name a file that this user may read", err)
 		}
 	}
 	config, err := webhooks.Load(s)
 	if err != nil {
-		return usagef("configuration of the service:\n%w", err)
+		return cli.Usagef("configuration of the service:\n%w", err)
 	}
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
@@ -111,7 +112,7 @@ func serve(ctx context.Context, p Process, s webhooks.Sources) (err error) {
 		log.Warn("what a scan leaves behind is left to the first process of the system", "error", err)
 	}
 	service, err := webhooks.New(ctx, webhooks.Options{
-		Config: config, Dev: s.Dev, Version: ownVersion(), Program: p.Executable, Args: []string{jailedCommand},
+		Config: config, Dev: s.Dev, Version: cli.Version(), Program: p.Executable, Args: []string{jailedCommand},
 		Log: log, Reload: reload,
 	})
 	if err != nil {
@@ -125,7 +126,7 @@ func serve(ctx context.Context, p Process, s webhooks.Sources) (err error) {
 	case err == nil, errors.Is(err, context.Canceled):
 		return nil
 	case webhooks.Misconfigured(err):
-		return usagef("configuration of the service: %w", err)
+		return cli.Usagef("configuration of the service: %w", err)
 	}
 	return fmt.Errorf("the service ended: %w", err)
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/internal/githubtest"
 	"github.com/preadmit/preadmit/internal/jail"
 )
@@ -187,7 +188,7 @@ func startService(t *testing.T) (*githubtest.Server, *githubtest.Repository) {
 	var code int
 	var ended sync.WaitGroup
 	ended.Go(func() {
-		code = Main(ctx, []string{"serve"}, Process{
+		code = Main(ctx, []string{"serve"}, cli.Process{
 			Stdin: strings.NewReader(""), Stdout: &log, Stderr: &log, Executable: program,
 			Getenv: func(name string) string { return environment[name] },
 		})

@@ -15,6 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/scanner/suite"
@@ -23,14 +25,14 @@ import (
 // testFlags are the flags of preadmit test.
 type testFlags struct {
 	dirs    []string // the positional arguments
-	format  choice
+	format  cli.Choice
 	run     string
 	update  bool
 	verbose bool
 }
 
-func newTestCommand(p Process) *cobra.Command {
-	f := &testFlags{format: choice{value: "text", known: format.TestFormats()}}
+func newTestCommand(p cli.Process) *cobra.Command {
+	f := &testFlags{format: cli.Choice{Value: "text", Known: format.TestFormats()}}
 	cmd := &cobra.Command{
 		Use:   "test [DIR...]",
 		Short: "Test policies with suites of requests",
@@ -72,15 +74,15 @@ func (f *testFlags) register(cmd *cobra.Command) {
 	flags.SortFlags = false
 	flags.StringVar(&f.run, "run", "", "only the requests whose name matches this `REGEXP`")
 	flags.BoolVar(&f.update, "update", false, "write the answers to expected.yaml")
-	flags.Var(&f.format, "format", "`FORMAT` of the report on stdout: "+strings.Join(f.format.known, ", "))
+	flags.Var(&f.format, "format", "`FORMAT` of the report on stdout: "+strings.Join(f.format.Known, ", "))
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "list every request with its answer")
 	// The only error is a flag that does not exist.
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(
-		toCompletions(f.format.known), cobra.ShellCompDirectiveNoFileComp))
+		cli.Completions(f.format.Known), cobra.ShellCompDirectiveNoFileComp))
 }
 
 // runTest runs the command: it runs the suites and writes the report.
-func runTest(ctx context.Context, p Process, f *testFlags) error {
+func runTest(ctx context.Context, p cli.Process, f *testFlags) error {
 	chosen, err := f.chosen()
 	if err != nil {
 		return err
@@ -94,7 +96,7 @@ func runTest(ctx context.Context, p Process, f *testFlags) error {
 		return err
 	}
 	if f.run != "" && requestsOf(results) == 0 {
-		return usagef("--run %s: no request of %s has such a name", f.run, count(len(suites), "suite", "suites"))
+		return cli.Usagef("--run %s: no request of %s has such a name", f.run, cli.Count(len(suites), "suite", "suites"))
 	}
 	if f.update {
 		if results, err = record(p.Stderr, results); err != nil {
@@ -107,11 +109,11 @@ func runTest(ctx context.Context, p Process, f *testFlags) error {
 // chosen returns the function that chooses requests by --run.
 func (f *testFlags) chosen() (func(name string) bool, error) {
 	if f.run != "" && f.update {
-		return nil, usagef("--update writes all answers of a suite and excludes --run")
+		return nil, cli.Usagef("--update writes all answers of a suite and excludes --run")
 	}
 	pattern, err := regexp.Compile(f.run)
 	if err != nil {
-		return nil, usagef("--run: %w", err)
+		return nil, cli.Usagef("--run: %w", err)
 	}
 	return pattern.MatchString, nil
 }
@@ -126,7 +128,7 @@ func openSuites(dirs []string) ([]*suite.Suite, error) {
 	var mistakes []error
 	seen := map[string]bool{}
 	for _, dir := range dirs {
-		if err := checkDirectory("DIR", dir); err != nil {
+		if err := scan.CheckDirectory("DIR", dir); err != nil {
 			return nil, err
 		}
 		found, err := suite.Find(dir)
@@ -147,7 +149,7 @@ func openSuites(dirs []string) ([]*suite.Suite, error) {
 		}
 	}
 	if err := errors.Join(mistakes...); err != nil {
-		return nil, usagef("broken suite:\n%w", err)
+		return nil, cli.Usagef("broken suite:\n%w", err)
 	}
 	return suites, nil
 }
@@ -178,11 +180,11 @@ func writeTestReport(w io.Writer, f *testFlags, results []*suite.Result) error {
 		all[i] = r.Report()
 	}
 	r := report.NewSuiteReport(all)
-	if err := format.WriteTest(w, f.format.value, r, format.Options{Verbose: f.verbose}); err != nil {
+	if err := format.WriteTest(w, f.format.Value, r, format.Options{Verbose: f.verbose}); err != nil {
 		return err
 	}
 	if !r.Agreed() {
-		return errFindings
+		return cli.ErrFindings
 	}
 	return nil
 }
@@ -207,7 +209,7 @@ func record(stderr io.Writer, results []*suite.Result) ([]*suite.Result, error) 
 		}
 		data, err := r.Record()
 		if err == nil {
-			err = writeFile(path, func(w io.Writer) error { _, err := w.Write(data); return err })
+			err = cli.WriteFile(path, func(w io.Writer) error { _, err := w.Write(data); return err })
 		}
 		if err != nil {
 			return nil, fmt.Errorf("write %s: %w", path, withoutPath(err))

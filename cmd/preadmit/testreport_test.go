@@ -17,6 +17,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"sigs.k8s.io/yaml"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/suite"
@@ -89,7 +90,7 @@ const conformance = "../../scanner/suite/testdata/conformance"
 func testOutput(t *testing.T, want int, args ...string) []byte {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code := Main(t.Context(), append([]string{"test"}, args...), Process{
+	code := Main(t.Context(), append([]string{"test"}, args...), cli.Process{
 		Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" },
 	})
 	if code != want {
@@ -106,8 +107,8 @@ func TestJSONFitsTheSchema(t *testing.T) {
 	}
 	args := append(testall.Sample(recorded, 12), "--format", "json")
 	schema := compileDefinition(t, "")
-	check(t, schema, testOutput(t, exitClean, args...))
-	check(t, schema, testOutput(t, exitFindings, "../../examples", "--format", "json"))
+	check(t, schema, testOutput(t, cli.ExitClean, args...))
+	check(t, schema, testOutput(t, cli.ExitFindings, "../../examples", "--format", "json"))
 }
 
 // TestJSONIsTheRecord: the verdicts of the JSON are those of expected.yaml, field
@@ -115,7 +116,7 @@ func TestJSONFitsTheSchema(t *testing.T) {
 func TestJSONIsTheRecord(t *testing.T) {
 	dir := filepath.Join(conformance, "typed-defaults-workloads")
 	var report struct{ Suites []map[string]any }
-	if err := json.Unmarshal(testOutput(t, exitClean, dir, "--format", "json"), &report); err != nil {
+	if err := json.Unmarshal(testOutput(t, cli.ExitClean, dir, "--format", "json"), &report); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, suite.ExpectedFile))
@@ -191,7 +192,7 @@ func junitShape() map[string]struct{ children, required, optional string } {
 // TestJUnitShape holds the XML to the shape, and the counts to what there is.
 func TestJUnitShape(t *testing.T) {
 	dirs := []string{"../../examples", conformance + "/actions-each", "testdata/suite"}
-	decoder := xml.NewDecoder(bytes.NewReader(testOutput(t, exitFindings, append(dirs, "--format", "junit")...)))
+	decoder := xml.NewDecoder(bytes.NewReader(testOutput(t, cli.ExitFindings, append(dirs, "--format", "junit")...)))
 	counts, claimed := map[string]int{}, map[string]int{}
 	stack := []string{""}
 	for {

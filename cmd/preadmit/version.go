@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 )
 
 func newVersionCommand() *cobra.Command {
@@ -17,21 +19,12 @@ func newVersionCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			info, _ := debug.ReadBuildInfo()
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "preadmit %s\nkubernetes %s\nkustomize %s\n%s %s/%s\n",
-				mainVersion(info), moduleVersion(info, "k8s.io/kubernetes"),
+				cli.Version(), moduleVersion(info, "k8s.io/kubernetes"),
 				moduleVersion(info, "sigs.k8s.io/kustomize/api"),
 				runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}
-}
-
-// mainVersion returns the version of preadmit, which the Go command adds to the binary: a tag,
-// a pseudo-version of a commit, or "devel".
-func mainVersion(info *debug.BuildInfo) string {
-	if info == nil || info.Main.Version == "" || info.Main.Version == "(devel)" {
-		return "devel"
-	}
-	return info.Main.Version
 }
 
 // moduleVersion returns the version of a dependency, "unknown" in a program that is built

@@ -1,4 +1,4 @@
-package main
+package action
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/github"
 )
@@ -17,7 +19,7 @@ const maxReport = 64 << 20
 // republish publishes a report that a run without permissions wrote for a pull request. GitHub
 // says which head that run was for, and so which pull request. The report itself is not
 // trusted: the pull request may have changed the workflow of the run.
-func (a *actionRun) republish(ctx context.Context) error {
+func (a *run) republish(ctx context.Context) error {
 	r, err := readReport(a.flags.from)
 	if err != nil {
 		return err
@@ -33,14 +35,14 @@ func (a *actionRun) republish(ctx context.Context) error {
 	a.publish.connect()
 	a.publish.judged = true
 	a.publish.Start(ctx)
-	sarif, err := a.sarif(ctx, r, &change{})
+	sarif, err := a.sarif(ctx, r, &scan.Change{})
 	if err != nil {
 		return err
 	}
 	if err := a.writeFiles(r, sarif); err != nil {
 		return err
 	}
-	opts := github.CheckOptions{FailOn: a.failOn, Existing: a.flags.scan.existing}
+	opts := github.CheckOptions{FailOn: a.failOn, Existing: a.flags.scan.Existing}
 	if err := a.publish.report(ctx, r, opts, sarif); err != nil {
 		return err
 	}
@@ -58,31 +60,31 @@ func (a *actionRun) republish(ctx context.Context) error {
 
 // trustedFailOn returns failOn by the flags and the configuration of the default branch, on
 // which workflow_run runs.
-func (a *actionRun) trustedFailOn(ctx context.Context) (string, error) {
+func (a *run) trustedFailOn(ctx context.Context) (string, error) {
 	commit, err := a.source.commit(ctx, a.runner.sha)
 	if err != nil {
 		return "", err
 	}
-	config, _, err := loadConfig(a.flags.scan, &change{head: a.tree(commit, a.runner.ref)})
+	config, _, err := scan.LoadConfig(a.flags.scan, &scan.Change{Head: a.tree(commit, a.runner.ref)})
 	return config.FailOn, err
 }
 
 func readReport(path string) (*report.Report, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, usagef("--from: %w", err)
+		return nil, cli.Usagef("--from: %w", err)
 	}
 	defer func() { _ = file.Close() }() // it was only read
 	info, err := file.Stat()
 	switch {
 	case err != nil:
-		return nil, usagef("--from: %w", err)
+		return nil, cli.Usagef("--from: %w", err)
 	case info.Size() > maxReport:
-		return nil, usagef("--from: %s has more than %d bytes", path, maxReport)
+		return nil, cli.Usagef("--from: %s has more than %d bytes", path, maxReport)
 	}
 	r, err := report.Read(io.LimitReader(file, maxReport))
 	if err != nil {
-		return nil, usagef("--from: %s: %w", path, err)
+		return nil, cli.Usagef("--from: %s: %w", path, err)
 	}
 	return r, nil
 }

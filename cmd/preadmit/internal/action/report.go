@@ -1,4 +1,4 @@
-package main
+package action
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/report/format/workflow"
@@ -21,10 +23,10 @@ import (
 const maxSummary = 1<<20 - 1<<10
 
 // writeFiles writes the report for later steps, as JSON and SARIF.
-func (a *actionRun) writeFiles(r *report.Report, sarif []byte) error {
-	err := writeFile(a.reportFile(), func(w io.Writer) error { return format.Write(w, "json", r, format.Options{}) })
+func (a *run) writeFiles(r *report.Report, sarif []byte) error {
+	err := cli.WriteFile(a.reportFile(), func(w io.Writer) error { return format.Write(w, "json", r, format.Options{}) })
 	if err == nil {
-		err = writeFile(a.sarifFile(), func(w io.Writer) error {
+		err = cli.WriteFile(a.sarifFile(), func(w io.Writer) error {
 			_, err := w.Write(sarif)
 			return err
 		})
@@ -35,15 +37,15 @@ func (a *actionRun) writeFiles(r *report.Report, sarif []byte) error {
 	return nil
 }
 
-func (a *actionRun) reportFile() string { return filepath.Join(a.dir, "report.json") }
-func (a *actionRun) sarifFile() string  { return filepath.Join(a.dir, "preadmit.sarif") }
+func (a *run) reportFile() string { return filepath.Join(a.dir, "report.json") }
+func (a *run) sarifFile() string  { return filepath.Join(a.dir, "preadmit.sarif") }
 
 // sarif returns the report for code scanning. On a branch, code scanning considers alerts
 // that are not in the report as fixed, so there it has all findings, not only those of a
 // push.
-func (a *actionRun) sarif(ctx context.Context, r *report.Report, c *change) ([]byte, error) {
-	if a.trigger.baseline && a.flags.sarif && c.base != nil {
-		all, _, err := judge(ctx, a.p, a.flags.scan, &change{head: c.head}, a.extras)
+func (a *run) sarif(ctx context.Context, r *report.Report, c *scan.Change) ([]byte, error) {
+	if a.trigger.baseline && a.flags.sarif && c.Base != nil {
+		all, _, err := scan.Judge(ctx, a.p, a.flags.scan, &scan.Change{Head: c.Head}, a.extras)
 		if err != nil {
 			return nil, fmt.Errorf("judge everything for code scanning: %w", err)
 		}
@@ -55,7 +57,7 @@ func (a *actionRun) sarif(ctx context.Context, r *report.Report, c *change) ([]b
 }
 
 // writeSummary appends the report to the summary of the step.
-func (a *actionRun) writeSummary(r *report.Report) error {
+func (a *run) writeSummary(r *report.Report) error {
 	if a.runner.summary == "" {
 		return nil
 	}
@@ -76,22 +78,14 @@ func sizeOf(path string) int {
 }
 
 func appendTo(path, what, text string) error {
-	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return fmt.Errorf("write the %s: %w", what, err)
-	}
-	err = closing(file, func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
-		return err
-	})
-	if err != nil {
+	if err := cli.AppendFile(path, text); err != nil {
 		return fmt.Errorf("write the %s: %w", what, err)
 	}
 	return nil
 }
 
 // writeCommands annotates the run, unless a check run has the annotations.
-func (a *actionRun) writeCommands(r *report.Report) error {
+func (a *run) writeCommands(r *report.Report) error {
 	for _, n := range a.publish.Notes() {
 		if _, err := fmt.Fprintln(a.p.Stdout, workflow.Notice(n)); err != nil {
 			return fmt.Errorf("write notices: %w", err)
@@ -104,11 +98,11 @@ func (a *actionRun) writeCommands(r *report.Report) error {
 }
 
 // writeOutputs writes the outputs of the step.
-func (a *actionRun) writeOutputs(r *report.Report) error {
+func (a *run) writeOutputs(r *report.Report) error {
 	if a.runner.output == "" {
 		return nil
 	}
-	existing := a.flags.scan.existing
+	existing := a.flags.scan.Existing
 	var b strings.Builder
 	for _, o := range []struct{ name, value string }{
 		{"report", a.reportFile()},

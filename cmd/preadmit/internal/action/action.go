@@ -1,15 +1,15 @@
-package main
+package action
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/report/format/escape"
@@ -18,17 +18,18 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// actionFlags are the flags of preadmit action: most flags of scan, and those that say
+// flags are the flags of preadmit action: most flags of scan, and those that say
 // where the report is published.
-type actionFlags struct {
-	scan                     *scanFlags
+type flags struct {
+	scan                     *scan.Flags
 	checkRun, comment, sarif bool
 	name                     string
 	from                     string
 }
 
-func newActionCommand(p Process) *cobra.Command {
-	f := &actionFlags{scan: newScanFlags()}
+// NewCommand returns the command.
+func NewCommand(p cli.Process) *cobra.Command {
+	f := &flags{scan: scan.NewFlags()}
 	cmd := &cobra.Command{
 		Use:   "action [PATH]",
 		Short: "Judge the change that a workflow of GitHub Actions runs for",
@@ -51,22 +52,22 @@ Exit codes are those of preadmit scan; 3 also when the report could not be
 published for a reason that is not the token's.`,
 		Example: `  # In a workflow; see docs/action.md
   preadmit action --comment --sarif`,
-		Args: scanPath(f.scan),
+		Args: scan.PathArgument(f.scan),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := readInputs(cmd, f, p.Getenv); err != nil {
-				return guarded(err)
+				return cli.Guarded(err)
 			}
-			return guarded(runAction(cmd.Context(), p, f))
+			return cli.Guarded(runCommand(cmd.Context(), p, f))
 		},
 	}
 	f.register(cmd)
 	return cmd
 }
 
-func (f *actionFlags) register(cmd *cobra.Command) {
+func (f *flags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.scan.base, "base", "", "judge what changed since the merge base with this `REV`, whatever the event says")
-	f.scan.registerJudging(cmd)
+	flags.StringVar(&f.scan.Base, "base", "", "judge what changed since the merge base with this `REV`, whatever the event says")
+	f.scan.RegisterJudging(cmd)
 	flags.BoolVar(&f.checkRun, "check-run", false, "also make a check run, with annotations (checks: write)")
 	flags.BoolVar(&f.comment, "comment", false, "also keep one comment on the pull request (pull-requests: write)")
 	flags.BoolVar(&f.sarif, "sarif", false, "also upload SARIF to code scanning (security-events: write)")
@@ -74,17 +75,17 @@ func (f *actionFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.from, "from", "", "publish this `REPORT` of another run instead of judging; for workflow_run")
 }
 
-// actionRun is one run of the command.
-type actionRun struct {
-	p      Process
-	flags  *actionFlags
+// run is one run of the command.
+type run struct {
+	p      cli.Process
+	flags  *flags
 	runner *runner
 	// trigger is what the event asks for.
 	trigger *trigger
 	source  *commitSource
 	publish *publishing
 	extras  []scanner.Extra
-	outputs outputs
+	outputs cli.Outputs
 	// dir is the directory of the reports. It is not removed.
 	dir string
 	// files are the paths that the change touches, nil without a base.
@@ -93,16 +94,16 @@ type actionRun struct {
 	failOn string
 }
 
-// runAction runs the command.
-func runAction(ctx context.Context, p Process, f *actionFlags) error {
-	if err := f.scan.check(); err != nil {
+// runCommand runs the command.
+func runCommand(ctx context.Context, p cli.Process, f *flags) error {
+	if err := f.scan.Check(); err != nil {
 		return err
 	}
-	outputs, err := parseOutputs(f.scan)
+	outputs, err := f.scan.ParseOutputs()
 	if err != nil {
 		return err
 	}
-	f.scan.diff = f.scan.diff || outputs.have("html")
+	f.scan.Diff = f.scan.Diff || outputs.Have("html")
 	runner, err := readRunner(p.Getenv)
 	if err != nil {
 		return err
@@ -115,22 +116,22 @@ func runAction(ctx context.Context, p Process, f *actionFlags) error {
 		_, err := fmt.Fprintf(p.Stderr, "preadmit: %s\n", escape.Line("the push deletes "+runner.ref+": there is nothing to judge"))
 		return err
 	}
-	run := &actionRun{p: p, flags: f, runner: runner, trigger: trigger, outputs: outputs}
+	run := &run{p: p, flags: f, runner: runner, trigger: trigger, outputs: outputs}
 	run.publish = newPublishing(run)
-	return run.run(ctx)
+	return run.execute(ctx)
 }
 
-// run gets the commits and does what the event asks for.
-func (a *actionRun) run(ctx context.Context) (err error) {
+// execute gets the commits and does what the event asks for.
+func (a *run) execute(ctx context.Context) (err error) {
 	if a.dir, err = os.MkdirTemp(a.runner.temp, "preadmit-"); err != nil {
 		return fmt.Errorf("make a directory for the reports: %w", err)
 	}
-	if a.source, err = newCommitSource(a.runner, a.flags.scan.path, a.dir); err != nil {
+	if a.source, err = newCommitSource(a.runner, a.flags.scan.Path, a.dir); err != nil {
 		return err
 	}
 	defer a.source.close()
 	defer func() { a.publish.abandon(ctx, err) }()
-	if a.extras, err = openExtras(ctx, a.p.Stdin, a.flags.scan); err != nil {
+	if a.extras, err = scan.OpenExtras(ctx, a.p.Stdin, a.flags.scan); err != nil {
 		return err
 	}
 	if a.flags.from != "" {
@@ -158,18 +159,18 @@ func (a *actionRun) run(ctx context.Context) (err error) {
 }
 
 // explain writes to the log what is compared. Often the log is all that is left of a run.
-func (a *actionRun) explain(c *change) {
-	if !a.flags.scan.quiet {
-		for _, note := range c.notes {
+func (a *run) explain(c *scan.Change) {
+	if !a.flags.scan.Quiet {
+		for _, note := range c.Notes {
 			_, _ = fmt.Fprintf(a.p.Stderr, "preadmit: %s\n", escape.Line(note))
 		}
 	}
-	c.notes = nil
+	c.Notes = nil
 }
 
 // judge scans, and writes the report to files and to the log.
-func (a *actionRun) judge(ctx context.Context, c *change) (*report.Report, []byte, error) {
-	r, config, err := judge(ctx, a.p, a.flags.scan, c, a.extras)
+func (a *run) judge(ctx context.Context, c *scan.Change) (*report.Report, []byte, error) {
+	r, config, err := scan.Judge(ctx, a.p, a.flags.scan, c, a.extras)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -181,16 +182,16 @@ func (a *actionRun) judge(ctx context.Context, c *change) (*report.Report, []byt
 	if err := a.writeFiles(r, sarif); err != nil {
 		return nil, nil, err
 	}
-	return r, sarif, a.outputs.write(a.p, a.flags.scan, func(w io.Writer, name string, opts format.Options) error {
-		opts.FailOn, opts.Existing = a.failOn, a.flags.scan.existing
+	return r, sarif, a.outputs.Write(a.p, &a.flags.scan.OutputFlags, func(w io.Writer, name string, opts format.Options) error {
+		opts.FailOn, opts.Existing = a.failOn, a.flags.scan.Existing
 		return format.Write(w, name, r, opts)
 	})
 }
 
 // checkOptions are those of the check run. Its annotations are on the head of a pull
 // request, whose lines are not always those of the merge commit that was judged.
-func (a *actionRun) checkOptions(ctx context.Context, c *change) (github.CheckOptions, error) {
-	opts := github.CheckOptions{FailOn: a.failOn, Existing: a.flags.scan.existing}
+func (a *run) checkOptions(ctx context.Context, c *scan.Change) (github.CheckOptions, error) {
+	opts := github.CheckOptions{FailOn: a.failOn, Existing: a.flags.scan.Existing}
 	if !a.publish.Started() || a.trigger.judged == a.trigger.headSHA {
 		return opts, nil
 	}
@@ -198,13 +199,13 @@ func (a *actionRun) checkOptions(ctx context.Context, c *change) (github.CheckOp
 	if err != nil {
 		return opts, err
 	}
-	opts.Lines = github.Translation{Judged: c.head.FS, Head: head.FS()}
+	opts.Lines = github.Translation{Judged: c.Head.FS, Head: head.FS()}
 	return opts, nil
 }
 
 // finish writes commands, summary and outputs for the runner, and returns the verdict of
 // the report as an error.
-func (a *actionRun) finish(r *report.Report) error {
+func (a *run) finish(r *report.Report) error {
 	if err := a.writeSummary(r); err != nil {
 		return err
 	}
@@ -215,7 +216,7 @@ func (a *actionRun) finish(r *report.Report) error {
 		return err
 	}
 	unpublished := a.publish.failure()
-	if err := verdict(a.p.Stderr, r, a.failOn, a.flags.scan.existing); err != nil {
+	if err := scan.Verdict(a.p.Stderr, r, a.failOn, a.flags.scan.Existing); err != nil {
 		if unpublished != nil { // the verdict ends the run, so it is told here
 			_, _ = fmt.Fprintln(a.p.Stdout, workflow.Notice(unpublished.Error()))
 		}
@@ -223,17 +224,3 @@ func (a *actionRun) finish(r *report.Report) error {
 	}
 	return unpublished
 }
-
-// guardedError is an error whose text a runner cannot take for a workflow command,
-// because it may quote content of a pull request.
-type guardedError struct{ err error }
-
-func guarded(err error) error {
-	if err == nil || errors.Is(err, errFindings) {
-		return err
-	}
-	return &guardedError{err}
-}
-
-func (g *guardedError) Error() string { return strings.Join(escape.GuardedLines(g.err.Error()), "\n") }
-func (g *guardedError) Unwrap() error { return g.err }

@@ -1,4 +1,4 @@
-package main
+package action
 
 import (
 	"cmp"
@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/github"
 )
 
 // publishing publishes a report on GitHub.
 type publishing struct {
-	run *actionRun
+	run *run
 	*github.Publication
 	// judged is set when there is a report.
 	judged bool
@@ -21,7 +22,7 @@ type publishing struct {
 }
 
 // newPublishing returns a publishing without a publisher, which only collects notices.
-func newPublishing(run *actionRun) *publishing {
+func newPublishing(run *run) *publishing {
 	return &publishing{run: run, Publication: github.NewPublication(nil, github.Places{}, "")}
 }
 
@@ -89,10 +90,10 @@ func (p *publishing) failure() error {
 	if err == nil {
 		return nil
 	}
-	return &exitError{code: exitIncomplete, err: err}
+	return &cli.ExitError{Code: cli.ExitIncomplete, Err: err}
 }
 
 // blob returns the URL of the judged files, for links to the lines in the report.
-func (a *actionRun) blob() string {
+func (a *run) blob() string {
 	return fmt.Sprintf("%s/blob/%s/", a.runner.repositoryURL(), cmp.Or(a.trigger.judged, a.trigger.headSHA))
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ func TestWriteFileKeepsTheOldOnFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := errors.New("broken")
-	err := writeFile(path, func(w io.Writer) error {
+	err := WriteFile(path, func(w io.Writer) error {
 		_, _ = io.WriteString(w, "half")
 		return broken
 	})

@@ -1,10 +1,12 @@
-package main
+package action
 
 import (
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 )
 
 // pathInput is the input for the argument PATH.
@@ -12,9 +14,9 @@ const pathInput = "path"
 
 // readInputs sets PATH, and the flags that are not on the command line, from the inputs of
 // the action. An empty input counts as not given.
-func readInputs(cmd *cobra.Command, f *actionFlags, getenv func(string) string) error {
+func readInputs(cmd *cobra.Command, f *flags, getenv func(string) string) error {
 	if path := strings.TrimSpace(inputText(pathInput, getenv)); path != "" && cmd.Flags().NArg() == 0 {
-		f.scan.path = path
+		f.scan.Path = path
 	}
 	flags := cmd.Flags()
 	var failure error
@@ -24,7 +26,7 @@ func readInputs(cmd *cobra.Command, f *actionFlags, getenv func(string) string) 
 		}
 		for _, value := range inputValues(flag, getenv) {
 			if err := flags.Set(flag.Name, value); err != nil {
-				failure = usagef("input %s: %q: %w", flag.Name, value, unwrapped(err))
+				failure = cli.Usagef("input %s: %q: %w", flag.Name, value, unwrapped(err))
 				return
 			}
 		}
@@ -48,7 +50,7 @@ func inputValues(flag *pflag.Flag, getenv func(string) string) []string {
 	if text == "" {
 		return nil
 	}
-	if _, repeatable := flag.Value.(*words); !repeatable {
+	if _, repeatable := flag.Value.(*cli.Words); !repeatable {
 		return []string{text}
 	}
 	var values []string

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -16,49 +16,49 @@ func TestScanLimits(t *testing.T) {
 	forever := make(chan struct{})
 	t.Cleanup(func() { close(forever) })
 	for name, test := range map[string]struct {
-		limits scanLimits
+		limits Limits
 		scan   func(context.Context) (*report.Report, error)
 		want   string // of the error, empty for none
 	}{
 		"in time": {
-			scanLimits{timeout: time.Hour, memory: 100, heap: func() uint64 { return 100 << 20 }},
+			Limits{timeout: time.Hour, memory: 100, heap: func() uint64 { return 100 << 20 }},
 			func(context.Context) (*report.Report, error) { return &report.Report{}, nil }, "",
 		},
 		"no limits": {
-			scanLimits{heap: func() uint64 { return 1 << 62 }},
+			Limits{heap: func() uint64 { return 1 << 62 }},
 			func(context.Context) (*report.Report, error) {
 				time.Sleep(2 * sampleEvery)
 				return &report.Report{}, nil
 			}, "",
 		},
 		"too long": {
-			scanLimits{timeout: time.Nanosecond},
+			Limits{timeout: time.Nanosecond},
 			func(ctx context.Context) (*report.Report, error) { <-ctx.Done(); return nil, ctx.Err() },
 			"stopped while judging (1 of 2 done): CREATE ConfigMap default/a: it took more than the 1ns of --timeout",
 		},
 		"too long, cannot be interrupted": {
-			scanLimits{timeout: time.Nanosecond},
+			Limits{timeout: time.Nanosecond},
 			func(context.Context) (*report.Report, error) { <-forever; return nil, nil },
 			"it took more than the 1ns of --timeout",
 		},
 		"too much": {
-			scanLimits{memory: 100, heap: func() uint64 { return 101 << 20 }},
+			Limits{memory: 100, heap: func() uint64 { return 101 << 20 }},
 			func(ctx context.Context) (*report.Report, error) { <-ctx.Done(); return nil, ctx.Err() },
 			"it took more than the 100 MiB of --memory-limit",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			doing := newActivity()
-			doing.update("judge", 1, 2)
-			doing.begin("UPDATE ConfigMap default/b")()
-			doing.begin("CREATE ConfigMap default/a")
-			r, err := test.limits.run(t.Context(), doing, test.scan)
-			exit := new(exitError)
+			doing := NewActivity()
+			doing.Update("judge", 1, 2)
+			doing.Begin("UPDATE ConfigMap default/b")()
+			doing.Begin("CREATE ConfigMap default/a")
+			r, err := test.limits.Run(t.Context(), doing, test.scan)
+			exit := new(ExitError)
 			switch {
 			case test.want == "" && (err != nil || r == nil):
 				t.Errorf("got %v, %v", r, err)
-			case test.want != "" && (!errors.As(err, &exit) || exit.code != exitIncomplete || !strings.Contains(err.Error(), test.want)):
+			case test.want != "" && (!errors.As(err, &exit) || exit.Code != ExitIncomplete || !strings.Contains(err.Error(), test.want)):
 				t.Errorf("got %v, want %q", err, test.want)
 			}
 		})

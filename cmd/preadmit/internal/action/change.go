@@ -1,49 +1,50 @@
-package main
+package action
 
 import (
 	"context"
 	"fmt"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
 	"github.com/preadmit/preadmit/render/tree/gittree"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 )
 
 // open opens the commits that the event asks to compare.
-func (a *actionRun) open(ctx context.Context) (*change, error) {
+func (a *run) open(ctx context.Context) (*scan.Change, error) {
 	judged, err := a.openJudged(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c := &change{head: a.tree(judged, a.trigger.judgedName)}
+	c := &scan.Change{Head: a.tree(judged, a.trigger.judgedName)}
 	base, err := a.openBase(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if base == nil {
-		c.note("everything in %s (%s) is judged", judged.Hash(), a.trigger.judgedName)
+		c.Note("everything in %s (%s) is judged", judged.Hash(), a.trigger.judgedName)
 		return c, nil
 	}
 	if a.files, err = judged.Changed(base); err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", judged.Hash(), base.Hash(), err)
 	}
 	tree := a.tree(base, a.trigger.baseName)
-	c.base = &tree
-	c.note("base is %s (%s), head is %s (%s)", base.Hash(), a.trigger.baseName, judged.Hash(), a.trigger.judgedName)
+	c.Base = &tree
+	c.Note("base is %s (%s), head is %s (%s)", base.Hash(), a.trigger.baseName, judged.Hash(), a.trigger.judgedName)
 	return c, nil
 }
 
 // openJudged opens the commit to judge. For a pull request that is the merge commit, if it
 // is the merge of the present head: GitHub makes it some time after a push, and leaves an
 // older one if it cannot merge.
-func (a *actionRun) openJudged(ctx context.Context) (*gittree.Commit, error) {
+func (a *run) openJudged(ctx context.Context) (*gittree.Commit, error) {
 	o := a.trigger
 	judged, err := a.source.commit(ctx, o.judged)
 	if err != nil || !o.merge {
 		return judged, err
 	}
 	if parents := judged.Parents(); len(parents) == 2 && parents[1] == o.headSHA {
-		if a.flags.scan.base == "" {
+		if a.flags.scan.Base == "" {
 			o.base = parents[0]
 		}
 		return judged, nil
@@ -55,7 +56,7 @@ func (a *actionRun) openJudged(ctx context.Context) (*gittree.Commit, error) {
 }
 
 // openBase opens the commit to compare with. It returns nil if everything is judged.
-func (a *actionRun) openBase(ctx context.Context) (*gittree.Commit, error) {
+func (a *run) openBase(ctx context.Context) (*gittree.Commit, error) {
 	o := a.trigger
 	if o.base != "" {
 		base, err := a.source.commit(ctx, o.base)
@@ -83,7 +84,7 @@ func (a *actionRun) openBase(ctx context.Context) (*gittree.Commit, error) {
 	return a.source.commit(ctx, hash)
 }
 
-func (a *actionRun) tree(c *gittree.Commit, name string) scanner.Tree {
+func (a *run) tree(c *gittree.Commit, name string) scanner.Tree {
 	return scanner.Tree{
 		FS: c.FS(), Under: a.source.under,
 		Revision: report.Revision{Name: name, Commit: c.Hash()},

@@ -1,4 +1,4 @@
-package main
+package action
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/render/tree/gittree"
 )
 
@@ -52,7 +53,7 @@ func newCommitSource(r *runner, path, dir string) (*commitSource, error) {
 	}
 	under, err := filepath.Rel(r.workspace, abs)
 	if err != nil || !filepath.IsLocal(under) {
-		return nil, usagef("PATH: %s is not inside the workspace %s", path, r.workspace)
+		return nil, cli.Usagef("PATH: %s is not inside the workspace %s", path, r.workspace)
 	}
 	s.under = filepath.ToSlash(under)
 	return s, nil
@@ -144,7 +145,7 @@ func (s *commitSource) resolve(ctx context.Context, rev string) (string, error) 
 	if err == nil {
 		err = fmt.Errorf("%s has no branch or tag of this name", s.remote.URL)
 	}
-	return "", usagef("base %s: %w", rev, err)
+	return "", cli.Usagef("base %s: %w", rev, err)
 }
 
 func (s *commitSource) askRefs(ctx context.Context) (err error) {

@@ -1,9 +1,10 @@
-package main
+package action
 
 import (
 	"cmp"
 	"strings"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/report/github"
 )
 
@@ -35,18 +36,18 @@ type trigger struct {
 const noCommit = "0000000000000000000000000000000000000000"
 
 // trigger reads the event. It returns nil if there is nothing to judge.
-func (r *runner) trigger(f *actionFlags) (*trigger, error) {
+func (r *runner) trigger(f *flags) (*trigger, error) {
 	o, err := r.eventOccasion(f)
-	if err != nil || o == nil || f.scan.base == "" {
+	if err != nil || o == nil || f.scan.Base == "" {
 		return o, err
 	}
-	o.base, o.fork, o.baseName = "", f.scan.base, f.scan.base
+	o.base, o.fork, o.baseName = "", f.scan.Base, f.scan.Base
 	return o, nil
 }
 
-func (r *runner) eventOccasion(f *actionFlags) (*trigger, error) {
+func (r *runner) eventOccasion(f *flags) (*trigger, error) {
 	if f.from != "" && r.event != "workflow_run" {
-		return nil, usagef("--from publishes the report of another run, and is for workflow_run only, not for %s", r.event)
+		return nil, cli.Usagef("--from publishes the report of another run, and is for workflow_run only, not for %s", r.event)
 	}
 	switch r.event {
 	case "pull_request":
@@ -60,15 +61,15 @@ func (r *runner) eventOccasion(f *actionFlags) (*trigger, error) {
 	case "workflow_run":
 		return r.workflowRun(f)
 	case "pull_request_target":
-		return nil, usagef("pull_request_target is refused: it gives a pull request from a fork a token that may write, " +
+		return nil, cli.Usagef("pull_request_target is refused: it gives a pull request from a fork a token that may write, " +
 			"and secrets; use pull_request, and workflow_run to publish where its token may not (docs/action.md)")
 	}
-	return nil, usagef("the event %s says of no change what it is; preadmit action knows pull_request, push, merge_group, "+
+	return nil, cli.Usagef("the event %s says of no change what it is; preadmit action knows pull_request, push, merge_group, "+
 		"workflow_dispatch and workflow_run", r.event)
 }
 
 func (r *runner) incomplete(what string) error {
-	return usagef("GITHUB_EVENT_PATH: the event %s has no %s", r.event, what)
+	return cli.Usagef("GITHUB_EVENT_PATH: the event %s has no %s", r.event, what)
 }
 
 func (r *runner) pullRequest() (*trigger, error) {
@@ -111,15 +112,15 @@ func (r *runner) mergeGroup() (*trigger, error) {
 	}, nil
 }
 
-func (r *runner) workflowRun(f *actionFlags) (*trigger, error) {
+func (r *runner) workflowRun(f *flags) (*trigger, error) {
 	run := r.payload.WorkflowRun
 	switch {
 	case f.from == "":
-		return nil, usagef("workflow_run needs --from: the report that the other workflow wrote")
+		return nil, cli.Usagef("workflow_run needs --from: the report that the other workflow wrote")
 	case run == nil || run.HeadSHA == "":
 		return nil, r.incomplete("workflow_run with head_sha")
 	case run.Event != "pull_request":
-		return nil, usagef("the workflow that ran did so for %s, not for a pull_request", cmp.Or(run.Event, "nothing known"))
+		return nil, cli.Usagef("the workflow that ran did so for %s, not for a pull_request", cmp.Or(run.Event, "nothing known"))
 	}
 	return &trigger{headSHA: run.HeadSHA}, nil
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -12,9 +12,9 @@ const (
 	progressEvery = 100 * time.Millisecond // a terminal is slow
 )
 
-// progress is a line on a terminal that shows the progress of a long scan and is removed at its
+// Progress is a line on a terminal that shows the progress of a long scan and is removed at its
 // end. A nil progress shows nothing.
-type progress struct {
+type Progress struct {
 	w   io.Writer
 	now func() time.Time
 
@@ -24,20 +24,20 @@ type progress struct {
 	done  bool
 }
 
-// newProgress returns nil on a pipe, in CI and with -q.
-func newProgress(p Process, quiet bool) *progress {
+// NewProgress returns nil on a pipe, in CI and with -q.
+func NewProgress(p Process, quiet bool) *Progress {
 	if quiet || p.Getenv("CI") != "" || !isTerminal(p, p.Stderr) {
 		return nil
 	}
 	return startProgress(p.Stderr, time.Now)
 }
 
-func startProgress(w io.Writer, now func() time.Time) *progress {
-	return &progress{w: w, now: now, next: now().Add(progressAfter)}
+func startProgress(w io.Writer, now func() time.Time) *Progress {
+	return &Progress{w: w, now: now, next: now().Add(progressAfter)}
 }
 
-// update shows the progress; it is scanner.Input.Progress.
-func (p *progress) update(stage string, done, total int) {
+// Update shows the progress; it is scanner.Input.Progress.
+func (p *Progress) Update(stage string, done, total int) {
 	if p == nil {
 		return
 	}
@@ -56,8 +56,8 @@ func (p *progress) update(stage string, done, total int) {
 	_, _ = fmt.Fprintf(p.w, "\r\x1b[K%s", line)
 }
 
-// erase removes the line. It is not shown again.
-func (p *progress) erase() {
+// Erase removes the line. It is not shown again.
+func (p *Progress) Erase() {
 	if p == nil {
 		return
 	}

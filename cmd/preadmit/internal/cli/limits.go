@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"cmp"
@@ -16,8 +16,8 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// scanLimits bound what a scan may take. Zero is no limit.
-type scanLimits struct {
+// Limits bound what a scan may take. Zero is no limit.
+type Limits struct {
 	timeout time.Duration
 	memory  int64 // MiB of live heap
 
@@ -35,27 +35,30 @@ const (
 	endWithin = time.Second
 )
 
-func newScanLimits() scanLimits {
-	return scanLimits{timeout: defaultTimeout, memory: defaultMemory}
+// NewLimits returns the default limits.
+func NewLimits() Limits {
+	return Limits{timeout: defaultTimeout, memory: defaultMemory}
 }
 
-func (l *scanLimits) register(flags *pflag.FlagSet) {
+// Register declares the flags.
+func (l *Limits) Register(flags *pflag.FlagSet) {
 	flags.DurationVar(&l.timeout, "timeout", l.timeout, "end a scan that takes longer than this `DURATION` with exit code 3; 0 for no limit")
 	flags.Int64Var(&l.memory, "memory-limit", l.memory, "end a scan that needs more than this many `MIB` of memory with exit code 3; 0 for no limit")
 }
 
-func (l *scanLimits) check() error {
+// Check refuses limits that are none.
+func (l *Limits) Check() error {
 	switch {
 	case l.timeout < 0:
-		return usagef("--timeout is negative: give a duration like 10m, or 0 for no limit")
+		return Usagef("--timeout is negative: give a duration like 10m, or 0 for no limit")
 	case l.memory < 0:
-		return usagef("--memory-limit is negative: give a number of MiB, or 0 for no limit")
+		return Usagef("--memory-limit is negative: give a number of MiB, or 0 for no limit")
 	}
 	return nil
 }
 
-// run runs a scan within the limits. doing says what a scan that exceeds one was doing.
-func (l *scanLimits) run(ctx context.Context, doing *activity, scan func(context.Context) (*report.Report, error)) (*report.Report, error) {
+// Run runs a scan within the limits. doing says what a scan that exceeds one was doing.
+func (l *Limits) Run(ctx context.Context, doing *Activity, scan func(context.Context) (*report.Report, error)) (*report.Report, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	exceeded, start := l.watch(ctx), time.Now()
@@ -95,14 +98,14 @@ func (l *scanLimits) run(ctx context.Context, doing *activity, scan func(context
 
 // stopped returns the error of a scan that exceeded a limit.
 func stopped(doing, limit string) error {
-	return &exitError{code: exitIncomplete, err: fmt.Errorf("scan: stopped while %s: it took more than %s. Nothing is known of what was not judged", doing, limit)}
+	return &ExitError{Code: ExitIncomplete, Err: fmt.Errorf("scan: stopped while %s: it took more than %s. Nothing is known of what was not judged", doing, limit)}
 }
 
 // timeLimit returns the limit of time in words.
-func (l *scanLimits) timeLimit() string { return fmt.Sprintf("the %s of --timeout", l.timeout) }
+func (l *Limits) timeLimit() string { return fmt.Sprintf("the %s of --timeout", l.timeout) }
 
 // watch returns a channel that is told which limit is exceeded, if one is.
-func (l *scanLimits) watch(ctx context.Context) <-chan string {
+func (l *Limits) watch(ctx context.Context) <-chan string {
 	exceeded := make(chan string, 1)
 	go func() {
 		var timeout <-chan time.Time
@@ -132,7 +135,7 @@ func (l *scanLimits) watch(ctx context.Context) <-chan string {
 }
 
 // outOfMemory reports whether more memory is in use than allowed, garbage aside.
-func (l *scanLimits) outOfMemory() bool {
+func (l *Limits) outOfMemory() bool {
 	limit, heap := uint64(l.memory)<<20, l.heap
 	if heap == nil {
 		heap = heapInUse
@@ -151,34 +154,35 @@ func heapInUse() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// activity is what a scan is doing.
-type activity struct {
+// Activity is what a scan is doing.
+type Activity struct {
 	mu      sync.Mutex
 	stage   string
 	current map[string]int
 }
 
-func newActivity() *activity { return &activity{stage: "starting", current: map[string]int{}} }
+// NewActivity returns the activity of a scan that starts.
+func NewActivity() *Activity { return &Activity{stage: "starting", current: map[string]int{}} }
 
 // stages are the stages of a scan as messages name them.
 var stages = map[string]string{
 	"discover": "finding roots", "render": "rendering", "judge": "judging", "locate": "locating what was found", "prove": "proving locations",
 }
 
-// update is scanner.Input.Progress.
-func (a *activity) update(stage string, done, total int) {
+// Update is scanner.Input.Progress.
+func (a *Activity) Update(stage string, done, total int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.stage = fmt.Sprintf("%s (%d of %d done)", cmp.Or(stages[stage], stage), done, total)
 }
 
-// rendering is scanner.Input.Rendering.
-func (a *activity) rendering(root, tree string) (done func()) {
-	return a.begin("root " + root + " of the " + tree)
+// Rendering is scanner.Input.Rendering.
+func (a *Activity) Rendering(root, tree string) (done func()) {
+	return a.Begin("root " + root + " of the " + tree)
 }
 
-// begin records that something is being worked on, until done is called.
-func (a *activity) begin(what string) (done func()) {
+// Begin records that something is being worked on, until done is called.
+func (a *Activity) Begin(what string) (done func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.current[what]++
@@ -192,7 +196,7 @@ func (a *activity) begin(what string) (done func()) {
 }
 
 // String names the stage, and what is worked on.
-func (a *activity) String() string {
+func (a *Activity) String() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	text := a.stage

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ func TestProgress(t *testing.T) {
 	step := func(after time.Duration, stage string, done, total int) string {
 		out.Reset()
 		now = now.Add(after)
-		p.update(stage, done, total)
+		p.Update(stage, done, total)
 		return out.String()
 	}
 	if got := step(900*time.Millisecond, "rendering", 1, 9); got != "" {
@@ -29,7 +29,7 @@ func TestProgress(t *testing.T) {
 		t.Errorf("100 ms later: %q, want %q", got, want)
 	}
 	out.Reset()
-	p.erase()
+	p.Erase()
 	if got, want := out.String(), "\r\x1b[K"; got != want {
 		t.Errorf("erased with %q, want %q", got, want)
 	}
@@ -41,18 +41,18 @@ func TestProgress(t *testing.T) {
 func TestProgressOfShortWork(t *testing.T) {
 	var out strings.Builder
 	p := startProgress(&out, func() time.Time { return time.Unix(0, 0) })
-	p.update("rendering", 1, 2)
-	p.erase()
+	p.Update("rendering", 1, 2)
+	p.Erase()
 	if out.Len() > 0 {
 		t.Errorf("short work wrote %q, want nothing", out.String())
 	}
 }
 
 func TestProgressOnPipe(t *testing.T) {
-	p := newProgress(Process{Stderr: &strings.Builder{}, Getenv: func(string) string { return "" }}, false)
+	p := NewProgress(Process{Stderr: &strings.Builder{}, Getenv: func(string) string { return "" }}, false)
 	if p != nil {
 		t.Fatal("a pipe gets a progress line")
 	}
-	p.update("rendering", 1, 2) // nil says nothing
-	p.erase()
+	p.Update("rendering", 1, 2) // nil says nothing
+	p.Erase()
 }

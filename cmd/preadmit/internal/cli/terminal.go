@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"io"
@@ -13,9 +13,9 @@ func isTerminal(p Process, stream io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd())) && p.Getenv("TERM") != "dumb"
 }
 
-// useColor decides on colour for stdout: when is auto, always or never. NO_COLOR
+// UseColor decides on colour for stdout: when is auto, always or never. NO_COLOR
 // (no-color.org) counts when it is set to anything but the empty string.
-func useColor(p Process, when string) bool {
+func UseColor(p Process, when string) bool {
 	switch when {
 	case "always":
 		return true
@@ -25,8 +25,8 @@ func useColor(p Process, when string) bool {
 	return p.Getenv("NO_COLOR") == "" && isTerminal(p, p.Stdout)
 }
 
-// columns returns the width of a terminal, 0 for other streams.
-func columns(stream io.Writer) int {
+// Columns returns the width of a terminal, 0 for other streams.
+func Columns(stream io.Writer) int {
 	file, ok := stream.(*os.File)
 	if !ok {
 		return 0

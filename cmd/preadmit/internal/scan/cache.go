@@ -1,4 +1,4 @@
-package main
+package scan
 
 import (
 	"fmt"
@@ -9,58 +9,59 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/tree/gittree"
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// cacheFlags are the flags of the cache of rendered roots.
-type cacheFlags struct {
+// CacheFlags are the flags of the cache of rendered roots.
+type CacheFlags struct {
 	dir string
 	// size is in MiB.
 	size int64
 }
 
-// register declares the flags.
-func (f *cacheFlags) register(flags *pflag.FlagSet) {
+// Register declares the flags.
+func (f *CacheFlags) Register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.dir, "cache-dir", "", "keep what roots render to in this `DIR`, and take from there what did not change")
 	flags.Int64Var(&f.size, "cache-size", 512, "the `MIB` to which that directory is cut at the end")
 }
 
-// openCache opens the cache. It returns nil without --cache-dir.
-func (f *scanFlags) openCache() (*render.Cache, error) {
-	cache, given := f.cache, f.given
+// OpenCache opens the cache. It returns nil without --cache-dir.
+func (f *Flags) OpenCache() (*render.Cache, error) {
+	cache, given := f.Cache, f.Given
 	switch {
 	case given("cache-dir") && cache.dir == "":
-		return nil, usagef("--cache-dir is empty: give a directory")
+		return nil, cli.Usagef("--cache-dir is empty: give a directory")
 	case given("cache-size") && cache.dir == "":
-		return nil, usagef("--cache-size needs --cache-dir")
+		return nil, cli.Usagef("--cache-size needs --cache-dir")
 	case cache.size < 1:
-		return nil, usagef("--cache-size: %d MiB is not a size, want at least 1", cache.size)
+		return nil, cli.Usagef("--cache-size: %d MiB is not a size, want at least 1", cache.size)
 	case cache.dir == "":
 		return nil, nil
 	}
 	if tree := f.treeAround(cache.dir); tree != "" {
-		return nil, usagef("--cache-dir: %s is inside %s, what is scanned: a change could bring entries of its own and so decide what is judged; name a directory elsewhere",
+		return nil, cli.Usagef("--cache-dir: %s is inside %s, what is scanned: a change could bring entries of its own and so decide what is judged; name a directory elsewhere",
 			cache.dir, tree)
 	}
 	opened, err := render.OpenCache(cache.dir, cache.size<<20)
 	if err != nil {
-		return nil, usagef("--cache-dir: %w", err)
+		return nil, cli.Usagef("--cache-dir: %w", err)
 	}
 	return opened, nil
 }
 
 // treeAround returns the scanned tree that contains a directory, empty if none does.
-func (f *scanFlags) treeAround(dir string) string {
-	path := f.path
+func (f *Flags) treeAround(dir string) string {
+	path := f.Path
 	if path == "-" {
 		return "" // stdin
 	}
 	if info, err := os.Stat(path); err != nil || !info.IsDir() { // lint takes files
 		path = filepath.Dir(path)
 	}
-	trees := []string{f.basePath, path}
+	trees := []string{f.BasePath, path}
 	if repository, err := gittree.Open(path); err == nil {
 		trees = append(trees, repository.Root())
 	}
@@ -91,9 +92,9 @@ func realPath(name string) string {
 	return name
 }
 
-// closeCache reduces a cache to its size. An error costs time and changes no verdict, so it
+// CloseCache reduces a cache to its size. An error costs time and changes no verdict, so it
 // is a warning.
-func closeCache(stderr io.Writer, cache *render.Cache) {
+func CloseCache(stderr io.Writer, cache *render.Cache) {
 	if cache == nil {
 		return
 	}

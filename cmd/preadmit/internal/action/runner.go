@@ -1,4 +1,4 @@
-package main
+package action
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"os"
 	"regexp"
 	"strings"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 )
 
 // maxEvent is the largest event file, in bytes. GitHub sends at most 25 MB.
@@ -73,17 +75,17 @@ func readRunner(getenv func(string) string) (*runner, error) {
 	}
 	for _, name := range []string{"GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH", "GITHUB_REPOSITORY", "GITHUB_SHA"} {
 		if getenv(name) == "" {
-			return nil, usagef("%s is not set: preadmit action runs in a workflow of GitHub Actions; elsewhere use `preadmit scan --base REV`", name)
+			return nil, cli.Usagef("%s is not set: preadmit action runs in a workflow of GitHub Actions; elsewhere use `preadmit scan --base REV`", name)
 		}
 	}
 	name := repository.FindStringSubmatch(getenv("GITHUB_REPOSITORY"))
 	if name == nil {
-		return nil, usagef("GITHUB_REPOSITORY: %q is no OWNER/REPOSITORY", getenv("GITHUB_REPOSITORY"))
+		return nil, cli.Usagef("GITHUB_REPOSITORY: %q is no OWNER/REPOSITORY", getenv("GITHUB_REPOSITORY"))
 	}
 	r.owner, r.repo = name[1], name[2]
 	for variable, value := range map[string]string{"GITHUB_API_URL": r.api, "GITHUB_SERVER_URL": r.server} {
 		if u, err := url.Parse(value); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
-			return nil, usagef("%s: want a URL of https or http", variable)
+			return nil, cli.Usagef("%s: want a URL of https or http", variable)
 		}
 	}
 	return r, r.readEvent(getenv("GITHUB_EVENT_PATH"))
@@ -92,20 +94,20 @@ func readRunner(getenv func(string) string) (*runner, error) {
 func (r *runner) readEvent(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return usagef("GITHUB_EVENT_PATH: %w", err)
+		return cli.Usagef("GITHUB_EVENT_PATH: %w", err)
 	}
 	if info.Size() > maxEvent {
-		return usagef("GITHUB_EVENT_PATH: %s has more than %d bytes", path, maxEvent)
+		return cli.Usagef("GITHUB_EVENT_PATH: %s has more than %d bytes", path, maxEvent)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return usagef("GITHUB_EVENT_PATH: %w", err)
+		return cli.Usagef("GITHUB_EVENT_PATH: %w", err)
 	}
 	if len(bytes.TrimSpace(data)) == 0 {
-		return usagef("GITHUB_EVENT_PATH: %s is empty", path)
+		return cli.Usagef("GITHUB_EVENT_PATH: %s is empty", path)
 	}
 	if err := json.Unmarshal(data, &r.payload); err != nil {
-		return usagef("GITHUB_EVENT_PATH: %s: %w", path, err)
+		return cli.Usagef("GITHUB_EVENT_PATH: %s: %w", path, err)
 	}
 	return nil
 }

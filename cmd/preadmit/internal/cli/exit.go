@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/preadmit/preadmit/report/format/escape"
+)
+
+// Exit codes. Zero means that everything was judged that can be, and that nothing fails the
+// run.
+const (
+	ExitClean      = 0
+	ExitFindings   = 1 // findings at or above --fail-on
+	ExitUsage      = 2 // wrong flags, arguments or configuration
+	ExitIncomplete = 3 // the scan could not be completed
+)
+
+// ErrFindings ends a run with findings, after its report is written.
+var ErrFindings = errors.New("findings at or above --fail-on")
+
+// ExitError is an error with the code to exit with.
+type ExitError struct {
+	Code int
+	Err  error
+}
+
+func (e *ExitError) Error() string { return e.Err.Error() }
+func (e *ExitError) Unwrap() error { return e.Err }
+
+// Usagef returns an error that the user can correct on the command line or in the
+// configuration.
+func Usagef(format string, args ...any) error {
+	return &ExitError{Code: ExitUsage, Err: fmt.Errorf(format, args...)}
+}
+
+// ExitCode prints an error for the user and returns the exit code for it.
+func ExitCode(stderr io.Writer, err error) int {
+	exit := new(ExitError)
+	switch {
+	case err == nil:
+		return ExitClean
+	case errors.Is(err, ErrFindings):
+		return ExitFindings
+	case errors.Is(err, context.Canceled):
+		_, _ = fmt.Fprintln(stderr, "preadmit: interrupted")
+		return ExitIncomplete
+	case errors.As(err, &exit):
+		_, _ = fmt.Fprintf(stderr, "preadmit: %v\n", err)
+		return exit.Code
+	}
+	_, _ = fmt.Fprintf(stderr, "preadmit: %v\n", err)
+	return ExitIncomplete
+}
+
+// guardedError is an error whose text is not a workflow command for a runner.
+type guardedError struct{ err error }
+
+// Guarded returns an error whose text a runner cannot take for a workflow command, because
+// it may quote content of a pull request.
+func Guarded(err error) error {
+	if err == nil || errors.Is(err, ErrFindings) {
+		return err
+	}
+	return &guardedError{err}
+}
+
+func (g *guardedError) Error() string { return strings.Join(escape.GuardedLines(g.err.Error()), "\n") }
+func (g *guardedError) Unwrap() error { return g.err }

@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/report/format"
+)
+
+// OutputFlags are the flags that say where a report is written to, and how.
+type OutputFlags struct {
+	Format         Choice
+	Outputs        Words
+	Color          Choice
+	Verbose, Quiet bool
+	// Given reports whether a flag is on the command line.
+	Given func(name string) bool
+}
+
+// NewOutputFlags returns the flags with their defaults, for a report that has formats.
+func NewOutputFlags(formats []string) OutputFlags {
+	return OutputFlags{
+		Format: Choice{Value: "text", Known: formats}, Outputs: Words{Kind: "[FORMAT=]FILE"},
+		Color: Choice{Value: "auto", Known: []string{"auto", "always", "never"}},
+	}
+}
+
+// Output is one place that a report is written to.
+type Output struct {
+	Format string
+	path   string // "-" is stdout
+}
+
+// Outputs are all places that a report is written to, stdout first.
+type Outputs []Output
+
+// ParseOutputs parses --format and --output. The report is written to stdout in the format of
+// --format unless an output names stdout.
+func (f *OutputFlags) ParseOutputs() (Outputs, error) {
+	all := Outputs{{f.Format.Value, "-"}}
+	toStdout := f.Given("format")
+	for _, value := range f.Outputs.Values {
+		o, err := parseOutput(value, f.Format.Known)
+		switch {
+		case err != nil:
+			return nil, err
+		case o.path != "-":
+			all = append(all, o)
+			continue
+		case toStdout:
+			return nil, Usagef("--output %s: stdout has a format already", value)
+		}
+		toStdout, all[0] = true, o
+	}
+	return all, all.check()
+}
+
+// parseOutput splits [FORMAT=]FILE. Without FORMAT the extension of the file decides.
+func parseOutput(value string, formats []string) (Output, error) {
+	format, path, named := strings.Cut(value, "=")
+	switch {
+	case named && slices.Contains(formats, format):
+	case named && !strings.ContainsAny(format, "./\\"):
+		return Output{}, Usagef("--output %s: unknown format %q, want one of %s", value, format, strings.Join(formats, ", "))
+	default:
+		path = value
+		format = formatOf(filepath.Ext(path))
+	}
+	switch {
+	case path == "":
+		return Output{}, Usagef("--output %s: no file", value)
+	case format == "":
+		return Output{}, Usagef("--output %s: the name does not tell the format, write FORMAT=%s with one of %s",
+			value, value, strings.Join(formats, ", "))
+	}
+	return Output{format, path}, nil
+}
+
+func formatOf(extension string) string {
+	switch strings.ToLower(extension) {
+	case ".json":
+		return "json"
+	case ".sarif":
+		return "sarif"
+	case ".md", ".markdown":
+		return "markdown"
+	case ".html", ".htm":
+		return "html"
+	case ".xml":
+		return "junit"
+	case ".txt":
+		return "text"
+	}
+	return ""
+}
+
+// Have reports whether some output has a format.
+func (all Outputs) Have(format string) bool {
+	return slices.ContainsFunc(all, func(o Output) bool { return o.Format == format })
+}
+
+// check returns an error, before any work, if a file cannot be written.
+func (all Outputs) check() error {
+	seen := map[string]bool{}
+	for _, o := range all[1:] {
+		clean := filepath.Clean(o.path)
+		if seen[clean] {
+			return Usagef("--output %s: given twice", o.path)
+		}
+		seen[clean] = true
+		if info, err := os.Stat(o.path); err == nil && info.IsDir() {
+			return Usagef("--output %s: is a directory", o.path)
+		}
+		if info, err := os.Stat(filepath.Dir(o.path)); err != nil || !info.IsDir() {
+			return Usagef("--output %s: there is no directory %s", o.path, filepath.Dir(o.path))
+		}
+	}
+	return nil
+}
+
+// ReportWriter writes one report in a format.
+type ReportWriter func(w io.Writer, format string, opts format.Options) error
+
+// Write writes the report to all outputs, files first: they must be written even if nobody
+// reads stdout any more.
+func (all Outputs) Write(p Process, f *OutputFlags, write ReportWriter) error {
+	opts := format.Options{Verbose: f.Verbose, Quiet: f.Quiet}
+	for _, o := range all[1:] {
+		opts.Color = f.Color.Value == "always"
+		if err := WriteFile(o.path, func(w io.Writer) error { return write(w, o.Format, opts) }); err != nil {
+			return fmt.Errorf("write %s: %w", o.path, err)
+		}
+	}
+	opts.Color = UseColor(p, f.Color.Value)
+	opts.Width = Columns(p.Stdout)
+	return write(p.Stdout, all[0].Format, opts)
+}
+
+// WriteFile replaces a file as a whole or not at all. A file that is not regular, such as a
+// pipe or /dev/null, is written to.
+func WriteFile(path string, write func(io.Writer) error) (err error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return closing(file, write)
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(temporary.Name())
+		}
+	}()
+	if err := temporary.Chmod(0o644); err != nil {
+		_ = temporary.Close()
+		return err
+	}
+	if err := closing(temporary, write); err != nil {
+		return err
+	}
+	return os.Rename(temporary.Name(), path)
+}
+
+// AppendFile appends text to a file, which it makes if there is none.
+func AppendFile(path, text string) error {
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	return closing(file, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+}
+
+func closing(file *os.File, write func(io.Writer) error) error {
+	if err := write(file); err != nil {
+		_ = file.Close()
+		return err
+	}
+	return file.Close()
+}

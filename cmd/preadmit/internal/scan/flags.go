@@ -1,0 +1,155 @@
+package scan
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/scanner/config"
+)
+
+// Flags are the flags of preadmit scan.
+type Flags struct {
+	cli.OutputFlags
+	Path                 string // the positional argument
+	Base, Head, BasePath string
+	Policies, Context    cli.Words
+	As                   string
+	AsGroups             cli.Words
+	FailOn               cli.Choice
+	Existing, Diff       bool
+	Roots                cli.Words
+	LoadRestrictor       cli.Choice
+	noWorkloads          bool
+	Config               string
+	Cache                CacheFlags
+	limits               cli.Limits
+}
+
+// NewFlags returns the flags with their defaults.
+func NewFlags() *Flags {
+	return &Flags{
+		OutputFlags: cli.NewOutputFlags(format.Formats()),
+		Path:        ".",
+		Policies:    cli.Words{Kind: "PATH"}, Context: cli.Words{Kind: "FILE"},
+		AsGroups: cli.Words{Kind: "GROUP"}, Roots: cli.Words{Kind: "GLOB"},
+		FailOn:         cli.Choice{Value: "deny", Known: report.FailOnValues()},
+		LoadRestrictor: cli.Choice{Value: config.LoadRestrictors()[0], Known: config.LoadRestrictors()},
+		limits:         cli.NewLimits(),
+	}
+}
+
+// Register declares all flags on cmd. Usage texts quote the name of the argument.
+func (f *Flags) Register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.Base, "base", "", "judge what changed since the merge base with this `REV`")
+	flags.StringVar(&f.Head, "head", "", "judge this `REV` instead of the work tree")
+	flags.StringVar(&f.BasePath, "base-path", "", "compare with this plain `DIR` instead of a revision; no git")
+	f.RegisterJudging(cmd)
+}
+
+// RegisterJudging declares all flags but those that say what is compared.
+func (f *Flags) RegisterJudging(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	f.Given = flags.Changed
+	flags.Var(&f.Policies, "policies", "more policies than those in the repository: a `PATH` of YAML (repeatable)")
+	flags.Var(&f.Context, "context", "YAML `FILE` of a cluster's Namespaces, CRDs, params, RBAC and policies, - for stdin (repeatable)")
+	flags.Var(&f.Roots, "roots", "only the roots that match this `GLOB`; ** crosses directories (repeatable)")
+	flags.StringVar(&f.As, "as", "", "the `USER` who applies the objects (default \""+config.DefaultUser().Name+"\")")
+	flags.Var(&f.AsGroups, "as-group", "a `GROUP` of that user (repeatable)")
+	flags.Var(&f.LoadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(f.LoadRestrictor.Known, " or "))
+	flags.BoolVar(&f.noWorkloads, "no-workloads", false, "do not judge the Pods, ReplicaSets and Jobs that controllers create of workloads")
+	flags.StringVar(&f.Config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
+	flags.Var(&f.FailOn, "fail-on", "the weakest `ACTION` that fails the run: "+strings.Join(f.FailOn.Known, ", "))
+	flags.BoolVar(&f.Existing, "existing", false, "let findings that the base has too fail the run")
+	flags.BoolVar(&f.Diff, "diff", false, "report too what changes in the rendered objects, for formats that show it; html implies it")
+	flags.Var(&f.Format, "format", "`FORMAT` of the report on stdout: "+strings.Join(f.Format.Known, ", "))
+	flags.VarP(&f.Outputs, "output", "o", "also write the report to a file, `[FORMAT=]FILE`; - is stdout (repeatable)")
+	flags.Var(&f.Color, "color", "`WHEN` to colour text: auto, always or never")
+	f.Cache.Register(flags)
+	f.limits.Register(flags)
+	flags.BoolVarP(&f.Verbose, "verbose", "v", false, "say more: what was compared, audit notes, timings")
+	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "say less: no progress, only denials and the summary")
+	for _, c := range []struct {
+		name  string
+		known []string
+	}{
+		{"fail-on", f.FailOn.Known}, {"format", f.Format.Known},
+		{"color", f.Color.Known}, {"load-restrictor", f.LoadRestrictor.Known},
+	} {
+		// The only error is a flag that does not exist.
+		_ = cmd.RegisterFlagCompletionFunc(c.name, cobra.FixedCompletions(
+			cli.Completions(c.known), cobra.ShellCompDirectiveNoFileComp))
+	}
+}
+
+// Check refuses flags that contradict each other.
+func (f *Flags) Check() error {
+	switch {
+	case f.BasePath != "" && (f.Base != "" || f.Head != ""):
+		return cli.Usagef("--base-path compares plain directories and excludes --base and --head")
+	case f.Given("base") && f.Base == "":
+		return cli.Usagef("--base is empty: give a revision, like origin/main")
+	case f.Given("head") && f.Head == "":
+		return cli.Usagef("--head is empty: give a revision, like HEAD")
+	case f.Given("base-path") && f.BasePath == "":
+		return cli.Usagef("--base-path is empty: give a directory")
+	case len(f.AsGroups.Values) > 0 && f.As == "":
+		return cli.Usagef("--as-group needs --as: groups belong to a user")
+	case f.Given("as") && f.As == "":
+		return cli.Usagef("--as is empty: give a user name")
+	case f.Verbose && f.Quiet:
+		return cli.Usagef("-v and -q contradict each other")
+	}
+	if err := f.limits.Check(); err != nil {
+		return err
+	}
+	for _, glob := range f.Roots.Values {
+		if err := config.CheckGlob(glob); err != nil {
+			return cli.Usagef("--roots: %w", err)
+		}
+	}
+	return nil
+}
+
+// apply overrides a configuration with the flags of the command line.
+func (f *Flags) apply(c *config.Config) {
+	if f.Given("fail-on") || c.FailOn == "" {
+		c.FailOn = f.FailOn.Value
+	}
+	if f.Given("load-restrictor") || c.LoadRestrictor == "" {
+		c.LoadRestrictor = f.LoadRestrictor.Value
+	}
+	if f.Given("no-workloads") {
+		workloads := !f.noWorkloads
+		c.Workloads = &workloads
+	}
+	if len(f.Roots.Values) > 0 {
+		c.Roots = f.Roots.Values
+	}
+	if f.As == "" {
+		return
+	}
+	user := config.NewUser(f.As, f.AsGroups.Values)
+	c.User = &user
+	for i := range c.Targets {
+		c.Targets[i].User = nil // the command line speaks for all targets
+	}
+}
+
+// PathArgument returns what reads the positional argument.
+func PathArgument(f *Flags) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return cli.Usagef("scan takes one PATH, got %q", args)
+		}
+		if len(args) == 1 {
+			f.Path = args[0]
+		}
+		return nil
+	}
+}

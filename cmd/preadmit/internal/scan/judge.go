@@ -1,0 +1,111 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/kustomize"
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/config"
+	"github.com/preadmit/preadmit/scanner/diff"
+)
+
+// Judge scans a change with the configuration in force, and returns both.
+func Judge(ctx context.Context, p cli.Process, f *Flags, change *Change, extras []scanner.Extra) (*report.Report, config.Config, error) {
+	cfg, remarks, err := LoadConfig(f, change)
+	if err != nil {
+		return nil, cfg, err
+	}
+	cache, err := f.OpenCache()
+	if err != nil {
+		return nil, cfg, err
+	}
+	defer CloseCache(p.Stderr, cache)
+	f.Explain(p.Stderr, change)
+	progress := cli.NewProgress(p, f.Quiet)
+	doing := cli.NewActivity()
+	result, err := f.limits.Run(ctx, doing, func(ctx context.Context) (*report.Report, error) {
+		return scanner.Scan(ctx, scanner.Input{
+			Base:    change.Base,
+			Head:    change.Head,
+			Config:  cfg,
+			Extra:   extras,
+			Render:  RenderOptions(p, cfg.LoadRestrictor, cache),
+			Version: cli.Version(),
+			Diff:    f.diffLimits(),
+			Progress: func(stage string, done, total int) {
+				doing.Update(stage, done, total)
+				progress.Update(stage, done, total)
+			},
+			Rendering: doing.Rendering,
+			Judging:   func(request string) func() { return doing.Begin(request) },
+		})
+	})
+	progress.Erase()
+	if err != nil {
+		return nil, cfg, Error(ctx, err)
+	}
+	result.Diagnose(remarks...)
+	return result, cfg, nil
+}
+
+// Error returns a usage error for a mistake of the user, else the error of the scan.
+func Error(ctx context.Context, err error) error {
+	input := new(scanner.InputError)
+	switch {
+	case ctx.Err() != nil:
+		return context.Canceled
+	case errors.As(err, new(*cli.ExitError)):
+		return err
+	case errors.As(err, &input):
+		return cli.Usagef("%w", err)
+	}
+	return fmt.Errorf("scan: %w", err)
+}
+
+// Verdict returns the error that ends a run with this report.
+func Verdict(stderr io.Writer, r *report.Report, failOn string, existing bool) error {
+	switch r.Verdict(failOn, existing) {
+	case report.VerdictFailed:
+		return cli.ErrFindings
+	case report.VerdictIncomplete:
+		return &cli.ExitError{Code: cli.ExitIncomplete, Err: fmt.Errorf(
+			"the scan is incomplete: %s, see the report", cli.Count(r.Summary.Roots.Failed+r.Summary.Roots.Lost, "root does", "roots do")+" not render")}
+	}
+	return nil
+}
+
+// Explain writes to stderr, with -v, what is compared.
+func (f *Flags) Explain(stderr io.Writer, c *Change) {
+	if !f.Verbose {
+		return
+	}
+	for _, note := range c.Notes {
+		_, _ = fmt.Fprintf(stderr, "preadmit: %s\n", note)
+	}
+}
+
+// diffLimits returns the limits of the diff in a report, nil if the report has no diff.
+func (f *Flags) diffLimits() *diff.Limits {
+	if !f.Diff {
+		return nil
+	}
+	return &diff.Limits{}
+}
+
+// RenderCommand is the name of the command that renders one root in a process of its own.
+const RenderCommand = "render-root"
+
+// RenderOptions returns the options of rendering for a run.
+func RenderOptions(p cli.Process, loadRestrictor string, cache *render.Cache) render.Options {
+	opts := render.Options{LoadRestrictor: render.LoadRestrictor(loadRestrictor), Cache: cache}
+	if p.Executable != "" {
+		opts.Isolate = kustomize.Isolate(p.Executable, RenderCommand)
+	}
+	return opts
+}
