@@ -17,8 +17,7 @@ import (
 // that directly hold Kubernetes manifests, have no kustomization file and whose
 // files no kustomization reads. Kustomizations that only use each other in a
 // cycle are represented by the first of them. Resources of Components that no root
-// uses do not count as used. Directories whose name starts with a dot, submodules and
-// charts are not searched.
+// uses do not count as used. Submodules, charts and .git are not searched.
 //
 // The error is ctx's, or the failure to list the tree's top; everything else is a
 // diagnostic.

@@ -29,9 +29,6 @@ type GapKind string
 const (
 	// GapSubmodule is a git submodule: Argo CD and Flux check it out.
 	GapSubmodule GapKind = "submodule"
-	// GapHidden is a file with objects, in a directory whose name begins with a dot,
-	// near a plain root: kubectl and Argo CD go there when they recurse.
-	GapHidden GapKind = "hidden manifest"
 	// GapChart is the directory of a Helm chart that no kustomization uses.
 	GapChart GapKind = "chart"
 	// GapUnused is a manifest that no kustomization uses, beside one that one uses.

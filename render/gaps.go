@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/preadmit/preadmit/render/tree"
 )
@@ -21,17 +20,11 @@ func (d *discoverer) noteBeside(l *directory, e fs.DirEntry) bool {
 	case e.Type()&fs.ModeSymlink != 0: // where it leads is not for this directory to say
 		l.beside = append(l.beside, name)
 		return false
-	case (path.Ext(name) == ".jsonnet" || tree.IsOtherCase(name)) && e.Type().IsRegular():
-	case !e.IsDir() && e.Type()&fs.ModeIrregular == 0:
-		return false
-	case d.isSubmodule(name):
-	case e.Name() == ".git":
+	case (path.Ext(name) == ".jsonnet" || tree.IsOtherCase(name)) && e.Type().IsRegular(), d.isSubmodule(name):
+		l.beside = append(l.beside, name)
 		return true
-	case !e.IsDir() || !strings.HasPrefix(e.Name(), "."):
-		return false
 	}
-	l.beside = append(l.beside, name)
-	return true
+	return e.Name() == ".git" && e.IsDir()
 }
 
 func (d *discoverer) isSubmodule(name string) bool {
@@ -102,13 +95,11 @@ func (d *discoverer) gapBeside(name, root string, below, near bool, roots map[st
 			id, _ := d.tree.Identity(name)
 			d.addGap(Gap{Position: tree.Position{Path: name}, Kind: GapJsonnet, Root: RootID{Dir: root}, Identity: id})
 		}
-	case near:
-		d.hiddenGaps(name, root)
 	}
 }
 
-// holdsRoot reports whether a root is at, above or below a directory, or may be below since it
-// is hidden.
+// holdsRoot reports whether a root is at, above or below a directory, or may be since nothing
+// was searched there.
 func (d *discoverer) holdsRoot(dir string, roots map[string]bool) bool {
 	at, ok := d.extents[dir]
 	if !ok { // nothing was searched there
@@ -148,20 +139,6 @@ func (d *discoverer) isChart(dir string) bool {
 	}
 	at, ok := d.extents[dir]
 	return ok && d.dirs[at.from].chart
-}
-
-// hiddenGaps lists the manifests in a hidden directory.
-func (d *discoverer) hiddenGaps(dir, root string) {
-	_ = fs.WalkDir(d.tree.Fsys, dir, func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || !tree.IsManifestName(name) {
-			return nil // what cannot be listed is not applied either
-		}
-		if data, real, err := d.tree.Load(name, tree.NewTrace()); d.mayMean(real, data, err) {
-			id, _ := d.tree.Identity(d.real(name))
-			d.addGap(Gap{Position: tree.Position{Path: name}, Kind: GapHidden, Root: RootID{Dir: root}, Identity: id})
-		}
-		return nil
-	})
 }
 
 // mayMean reports whether a file that was read, or not, may be meant as a manifest.

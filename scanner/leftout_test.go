@@ -30,7 +30,7 @@ func TestLeftOut(t *testing.T) {
 	// Of these nothing is told: no plain root is above them, or a kustomization reads them.
 	tree := func(more fstest.MapFS) scanner.Tree {
 		files := fstest.MapFS{
-			"apps/a.yaml": manifest, ".github/x.yaml": manifest, "kustomized/.h/x.yaml": manifest,
+			"apps/a.yaml":                   manifest,
 			"kustomized/kustomization.yaml": {Data: []byte("resources: [a.yaml]")}, "kustomized/a.yaml": manifest,
 			"apps/.h/values.yaml": values, "lib/a.jsonnet": values, "lib/link": link("../docs"), "docs/a.md": values,
 			"env/kustomization.yaml": {Data: []byte("resources: [../shared/a.yaml]")}, "shared/a.yaml": manifest,
@@ -39,9 +39,8 @@ func TestLeftOut(t *testing.T) {
 		return scanner.Tree{FS: treetest.Name(files)}
 	}
 	without := tree(nil)
-	elsewhere := tree(fstest.MapFS{".github/x.yaml": other, "kustomized/.h/x.yaml": other, "lib/a.jsonnet": other, "lib/link": link("../env/../docs")})
+	elsewhere := tree(fstest.MapFS{"lib/a.jsonnet": other, "lib/link": link("../env/../docs")})
 	submodule, moved := tree(fstest.MapFS{"apps/deep/vendor": at("1")}), tree(fstest.MapFS{"apps/deep/vendor": at("2")})
-	hidden, changed := tree(fstest.MapFS{"apps/.h/i/p.yaml": manifest}), tree(fstest.MapFS{"apps/.h/i/p.yaml": other})
 	chart := tree(fstest.MapFS{"ch/Chart.yaml": values, "ch/templates/p.yaml": manifest, "ch/charts/c/Chart.yaml": values, "ch/charts/c/templates/p.yaml": manifest})
 	edited := tree(fstest.MapFS{"ch/Chart.yaml": values, "ch/templates/p.yaml": other, "ch/charts/c/Chart.yaml": values, "ch/charts/c/templates/p.yaml": manifest})
 	umbrella := tree(fstest.MapFS{"ch/Chart.yaml": values, "ch/charts/c/Chart.yaml": values, "ch/charts/c/templates/p.yaml": manifest})
@@ -49,15 +48,13 @@ func TestLeftOut(t *testing.T) {
 	unused := tree(fstest.MapFS{"shared/b.yaml": other})
 	taken := tree(fstest.MapFS{"shared/b.yaml": other, "env/kustomization.yaml": {Data: []byte("resources: [../shared/a.yaml, ../shared/b.yaml]")}})
 	linked, turned := tree(fstest.MapFS{"current": link("apps")}), tree(fstest.MapFS{"current": link("kustomized")})
-	beside := tree(fstest.MapFS{"teams/a/cm.yaml": manifest, "teams/.h/p.yaml": other})
 	template := tree(fstest.MapFS{"apps/t.yaml": {Data: []byte("apiVersion: v1\nkind: Pod\nmetadata: {{ x }}\n{{ end }}")}})
 	pointer := &fstest.MapFile{Data: []byte("version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n")}
-	pointers := tree(fstest.MapFS{"apps/t.json": pointer, "apps/.h/i/p.yaml": pointer, "docs/t.json": pointer})
+	pointers := tree(fstest.MapFS{"apps/t.json": pointer, "docs/t.json": pointer})
 	extension := tree(fstest.MapFS{"apps/P.YAML": manifest, "docs/values.YAML": values, "env/kustomization.yaml": {Data: []byte("resources: [../shared/a.yaml, u.YML]")}, "env/u.YML": other})
 	theme := tree(fstest.MapFS{"docs/theme": at("1")})
 	const (
 		isSubmodule = "apps/deep/vendor of apps: submodule, is a git submodule"
-		isHidden    = "apps/.h/i/p.yaml of apps: hidden manifest, is in a directory whose name begins with a dot"
 		isChart     = "ch of ch: chart, is a Helm chart"
 	)
 	for name, c := range map[string]struct {
@@ -71,9 +68,6 @@ func TestLeftOut(t *testing.T) {
 		"submodule removed":  {&submodule, without, []string{strings.Replace(isSubmodule, "is a", "was a", 1)}},
 		"submodule as it is": {&submodule, submodule, []string{isSubmodule + ", untouched"}},
 		"submodule, no base": {nil, submodule, []string{isSubmodule}},
-		"hidden":             {&without, hidden, []string{isHidden}},
-		"hidden changed":     {&hidden, changed, []string{isHidden}},
-		"hidden as it is":    {&hidden, hidden, []string{isHidden + ", untouched"}},
 		"chart":              {&without, chart, []string{isChart}},
 		"chart changed":      {&chart, edited, []string{isChart}},
 		"chart as it is":     {&chart, chart, []string{isChart + ", untouched"}},
@@ -84,9 +78,8 @@ func TestLeftOut(t *testing.T) {
 		"unused no more":     {&unused, taken, nil},
 		"link":               {&without, linked, []string{"current of current: symbolic link, is a symbolic link to a directory: what is applied by its path is not judged by it"}},
 		"link turned":        {&linked, turned, []string{"current of current: symbolic link, is a symbolic link to a directory: what is applied by its path is not judged by it"}},
-		"hidden beside":      {&without, beside, []string{"teams/.h/p.yaml of teams: hidden manifest, is in a directory whose name begins with a dot"}},
 		"template":           {&without, template, []string{"apps/t.yaml of apps: template, is what looks like a template"}},
-		"Git LFS":            {&without, pointers, []string{isHidden, "apps/t.json of apps: Git LFS pointer, is a pointer of Git LFS: the file itself is not in the repository"}},
+		"Git LFS":            {&without, pointers, []string{"apps/t.json of apps: Git LFS pointer, is a pointer of Git LFS: the file itself is not in the repository"}},
 		"extension":          {&without, extension, []string{"apps/P.YAML of apps: manifest with another extension, is a manifest"}},
 		"submodule anywhere": {&without, theme, []string{"docs/theme of docs: submodule, is a git submodule"}},
 	} {

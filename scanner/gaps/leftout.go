@@ -27,8 +27,6 @@ func whyLeftOut(kind render.GapKind) string {
 		return "a manifest, but kubectl, Flux and Argo CD do not read it in a directory: its extension must be .yaml, .yml or .json in lower case"
 	case render.GapJsonnet:
 		return "evaluated by Argo CD, which is not done here"
-	case render.GapHidden:
-		return "in a directory whose name begins with a dot, which is not searched: move it if it is applied with the root"
 	}
 	return "a Helm chart, whose templates are not rendered"
 }

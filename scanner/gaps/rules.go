@@ -17,7 +17,7 @@ func Rules() []Rule {
 		// What is a root.
 		{"KeepRoots", "a root that the change hides behind what uses it, or makes a component of something",
 			[]string{"TestARootCannotBeHidden", "TestNewManifestsCannotBeHidden", "TestAPlainRootThatBecomesAKustomization"}},
-		{"LeftOut", "what may be applied though it is in no root: charts, submodules, templates, links, hidden and unused files",
+		{"LeftOut", "what may be applied though it is in no root: charts, submodules, templates, links, unused files",
 			[]string{"TestLeftOut", "TestAnUnusedComponentIsTold", "TestExtensionOfManifests"}},
 		{"Globs", "a mistyped glob, which selects nothing",
 			[]string{"TestScanRestrictions"}},
