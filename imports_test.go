@@ -28,7 +28,7 @@ var layers = []string{
 	"report/format/text", "report/format/markdown", "report/format/html", "report/format/sarif", "report/format/junit",
 	"report/format/workflow", "report/format/objects",
 	"report/format/excerpt", "report/format/outline", "report/format/mask", "report/format/terminal", "report/format/escape",
-	"scanner", "scanner/diff", "scanner/gaps", "scanner/target", "scanner/plan", "scanner/config", "scanner/lines", "scanner/server", "scanner/locate", "scanner/policy", "scanner/change", "scanner/admission", "scanner/parallel", "scanner/impersonate", "scanner/kinds", "render/sources", "render/deploy", "render/flux", "render/proof", "render/plain",
+	"scanner", "scanner/diff", "scanner/gaps", "scanner/target", "scanner/plan", "scanner/config", "scanner/lines", "scanner/server", "scanner/locate", "scanner/policy", "scanner/controllers", "scanner/change", "scanner/admission", "scanner/admission/custom", "scanner/admission/builtin", "scanner/admission/listers", "scanner/admission/refusal", "scanner/parallel", "scanner/impersonate", "scanner/kinds", "render/sources", "render/deploy", "render/flux", "render/proof", "render/plain",
 	"render/kustomize", "render/kustomize/rules", "render/kustomize/build", "render", "render/origin", "render/tree",
 	"internal/jail",
 	"internal/hostile",

@@ -8,6 +8,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/controllers"
 	"github.com/preadmit/preadmit/scanner/gaps"
 	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/server"
@@ -35,11 +36,11 @@ type created struct {
 	// kind is zero when the object could not even be made.
 	kind schema.GroupVersionKind
 	// lineage are the objects from what the workload's own controller creates to this one.
-	lineage []*admission.Generated
+	lineage []*controllers.Generated
 }
 
 // generated returns what the controller sends; nil for the zero value.
-func (m created) generated() *admission.Generated {
+func (m created) generated() *controllers.Generated {
 	if len(m.lineage) == 0 {
 		return nil
 	}
@@ -50,7 +51,7 @@ func (m created) generated() *admission.Generated {
 // who mends the workload needs to know of all denials.
 func (t decided) expand(ctx context.Context) (expansion, error) {
 	b := expansion{cut: !t.verdict.Reached()}
-	lineage := []*admission.Generated{}
+	lineage := []*controllers.Generated{}
 	for req := t.verdict.Request; req != nil; {
 		g, err := generate(req)
 		if err != nil {
@@ -73,14 +74,14 @@ func (t decided) expand(ctx context.Context) (expansion, error) {
 	return b, nil
 }
 
-// generate is Request.Generated, in which a panic is a failure to judge.
-func generate(req *admission.Request) (g *admission.Generated, err error) {
+// generate is controllers.Generate, in which a panic is a failure to judge.
+func generate(req *admission.Request) (g *controllers.Generated, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("this object makes the code of its controller panic: %v", p)
 		}
 	}()
-	return req.Generated()
+	return controllers.Generate(req)
 }
 
 // of returns the object of a kind; ok is false when there is none.
@@ -147,8 +148,8 @@ func (r *review) judgeCreatedAgain(ctx context.Context, final, before decided) e
 // mayJudgeCreated reports whether the server may have a say on what is created of the
 // reviewed object: by a policy or, when asked for, by the server's own plugins.
 func (r *review) mayJudgeCreated(s *server.Server, own bool) bool {
-	resources := admission.GeneratedBy(r.Object().GroupVersionKind().GroupKind())
-	return s.MayMatchCreated(resources, nil) || own && len(resources) > 0 && s.Cluster().JudgesPods(r.Key.Namespace)
+	resources := controllers.GeneratedBy(r.Object().GroupVersionKind().GroupKind())
+	return s.MayMatchCreated(resources, nil) || own && len(resources) > 0 && controllers.JudgesPods(s.Cluster(), r.Key.Namespace)
 }
 
 func (r *review) countEvaluations(b expansion) {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/kubernetes/pkg/capabilities"
 
+	"github.com/preadmit/preadmit/scanner/admission/builtin"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -71,9 +72,11 @@ func NewCluster(opts ClusterOptions, layers ...*Index) *Cluster {
 	return c
 }
 
-// created is when every object of the state was created. Admission cannot tell
+// Created is when every object of the state was created. Admission cannot tell
 // the time, so one moment does for all; policies may rely on its being recent.
-var created = metav1.NewTime(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
+func Created() metav1.Time {
+	return metav1.NewTime(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
+}
 
 // list returns the objects of a kind, each once.
 func (c *Cluster) list(kind schema.GroupKind) []*Object {
@@ -115,7 +118,7 @@ func (c *Cluster) getClusterScoped(kind schema.GroupKind, name string) *Object {
 // Resource returns how a kind is served; ok is false when it is neither built in
 // nor defined by a CustomResourceDefinition of the state.
 func (c *Cluster) Resource(kind schema.GroupVersionKind) (r Resource, ok bool) {
-	if r, ok = builtinResources().byKind[kind]; ok {
+	if r, ok = builtin.Of(kind); ok {
 		return r, true
 	}
 	crd := c.custom()[kind.GroupKind()]
@@ -132,20 +135,10 @@ func (c *Cluster) Key(o *Object) Key {
 	k := Key{Group: kind.Group, Kind: kind.Kind, Namespace: o.Namespace(), Name: o.Name()}
 	if r, ok := c.Resource(kind); ok {
 		k.Namespace = requestNamespace(r, o)
-	} else if r, ok := anyVersion(kind.GroupKind()); ok { // a version no longer served
+	} else if r, ok := builtin.AnyVersion(kind.GroupKind()); ok { // a version no longer served
 		k.Namespace = requestNamespace(r, o)
 	}
 	return k
-}
-
-// anyVersion finds a served version of a built-in kind.
-func anyVersion(kind schema.GroupKind) (Resource, bool) {
-	for k, r := range builtinResources().byKind {
-		if k.GroupKind() == kind {
-			return r, true
-		}
-	}
-	return Resource{}, false
 }
 
 func requestNamespace(r Resource, o *Object) string {
@@ -224,3 +217,46 @@ func (c *Cluster) List(r Resource, namespace string) []*Object {
 	sort.SliceStable(found, func(i, j int) bool { return found[i].Name() < found[j].Name() })
 	return found
 }
+
+// KnownKinds are the kinds of which a state has all objects, as a live server has of
+// every kind: what is not found of them does not exist. Of other kinds what is not
+// found is unknown. The zero value knows no kind.
+type KnownKinds struct {
+	all   bool
+	kinds map[schema.GroupKind]bool
+}
+
+// AllKinds is the knowledge of a live server.
+func AllKinds() KnownKinds { return KnownKinds{all: true} }
+
+// Known is the knowledge of the given kinds.
+func Known(kinds ...schema.GroupKind) KnownKinds {
+	k := KnownKinds{kinds: map[schema.GroupKind]bool{}}
+	for _, kind := range kinds {
+		k.kinds[kind] = true
+	}
+	return k
+}
+
+// Has reports whether all objects of a kind are known.
+func (k KnownKinds) Has(kind schema.GroupKind) bool { return k.all || k.kinds[kind] }
+
+// serviceCIDRKind says which IP families Services can have.
+var serviceCIDRKind = schema.GroupKind{Group: "networking.k8s.io", Kind: "ServiceCIDR"}
+
+// Knows reports whether the state has all objects of a kind.
+func (c *Cluster) Knows(kind schema.GroupKind) bool { return c.opts.Known.Has(kind) }
+
+// KnowsRBAC reports whether the state has all that grants rights.
+func (c *Cluster) KnowsRBAC() bool {
+	for k := range kinds.With(kinds.Authorizes) {
+		if !c.Knows(k.GroupKind) {
+			return false
+		}
+	}
+	return true
+}
+
+// KnowsKinds reports whether the state has all CustomResourceDefinitions, so that a
+// kind that is not served does not exist.
+func (c *Cluster) KnowsKinds() bool { return c.Knows(kinds.Definition) }

@@ -4,17 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	structuraldefaulting "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
-	"k8s.io/apiextensions-apiserver/pkg/registry/customresource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apiserver/pkg/registry/rest"
 
+	"github.com/preadmit/preadmit/scanner/admission/builtin"
+	"github.com/preadmit/preadmit/scanner/admission/custom"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -60,14 +56,14 @@ func crdResource(crd *Object, version string) (Resource, bool) {
 			Custom:               true,
 			Subresources:         map[string]schema.GroupVersionKind{},
 			Singular:             singular,
-			verbs:                map[string][]string{"": {"create", "delete", "update"}},
+			Verbs:                map[string][]string{"": {"create", "delete", "update"}},
 		}
 		subresources, _ := v["subresources"].(map[string]any)
 		if _, ok := subresources["status"]; ok {
-			r.Subresources["status"], r.verbs["status"] = r.Kind, []string{"update"}
+			r.Subresources["status"], r.Verbs["status"] = r.Kind, []string{"update"}
 		}
 		if _, ok := subresources["scale"]; ok {
-			r.Subresources["scale"], r.verbs["scale"] = scaleKind, []string{"update"}
+			r.Subresources["scale"], r.Verbs["scale"] = scaleKind, []string{"update"}
 		}
 		return r, plural != ""
 	}
@@ -90,13 +86,13 @@ func crdResources(crd *Object) []Resource {
 
 // newEquivalents knows the equivalent resources of built-in and custom kinds.
 func (c *Cluster) newEquivalents() runtime.EquivalentResourceMapper {
-	custom := runtime.NewEquivalentResourceRegistry()
+	registry := runtime.NewEquivalentResourceRegistry()
 	for _, crd := range c.custom() {
 		for _, r := range crdResources(crd) {
-			register(custom, r)
+			builtin.Register(registry, r)
 		}
 	}
-	return equivalents{builtin: builtinResources().equivalents, custom: custom}
+	return equivalents{builtin: builtin.Equivalents(), custom: registry}
 }
 
 type equivalents struct {
@@ -119,16 +115,8 @@ func (e equivalents) KindFor(r schema.GroupVersionResource, subresource string) 
 	return e.custom.KindFor(r, subresource)
 }
 
-// definition is a CustomResourceDefinition made ready to serve
-// (k8s.io/apiextensions-apiserver/pkg/apiserver, crdHandler.getOrCreateServingInfoFor).
-type definition struct {
-	crd     *apiextensionsv1.CustomResourceDefinition
-	schemas map[string]*structuralschema.Structural
-	storage string
-}
-
 // definition compiles the definition of a custom kind, once for an index.
-func (c *Cluster) definition(kind schema.GroupKind) (*definition, error) {
+func (c *Cluster) definition(kind schema.GroupKind) (*custom.Definition, error) {
 	crd := c.custom()[kind]
 	home := c.layers[0]
 	for _, layer := range c.layers {
@@ -138,9 +126,13 @@ func (c *Cluster) definition(kind schema.GroupKind) (*definition, error) {
 		}
 	}
 	if cached, ok := home.definitions.Load(crd); ok {
-		return cached.(*definition), nil
+		return cached.(*custom.Definition), nil
 	}
-	d, err := newDefinition(crd)
+	body, err := crd.JSON()
+	if err != nil {
+		return nil, fmt.Errorf("encode CustomResourceDefinition %s: %w", crd.Name(), err)
+	}
+	d, err := custom.Compile(crd.GroupVersionKind(), body)
 	if err != nil {
 		return nil, fmt.Errorf("CustomResourceDefinition %s: %w", crd.Name(), err)
 	}
@@ -148,99 +140,30 @@ func (c *Cluster) definition(kind schema.GroupKind) (*definition, error) {
 	return d, nil
 }
 
-func newDefinition(o *Object) (*definition, error) {
-	obj, _, err := decodeBuiltin(o.GroupVersionKind(), o)
+func (c *Cluster) newCustomHandler(kind schema.GroupVersionKind) (*handler, error) {
+	d, err := c.definition(kind.GroupKind())
 	if err != nil {
 		return nil, err
 	}
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := apiextensionsCodec().scheme.Convert(obj, crd, nil); err != nil {
-		return nil, err
-	}
-	d := &definition{crd: crd, schemas: map[string]*structuralschema.Structural{}}
-	for _, v := range crd.Spec.Versions {
-		if v.Storage {
-			d.storage = v.Name
-		}
-		if v.Schema == nil {
-			continue
-		}
-		if d.schemas[v.Name], err = structural(v.Schema, crd.Spec.PreserveUnknownFields); err != nil {
-			return nil, fmt.Errorf("version %s: %w", v.Name, err)
-		}
-	}
-	return d, nil
-}
-
-func structural(v *apiextensionsv1.CustomResourceValidation, preserveUnknownFields bool) (*structuralschema.Structural, error) {
-	internal, err := internalSchema(v)
+	s, err := d.Strategies(kind)
 	if err != nil {
 		return nil, err
 	}
-	s, err := structuralschema.NewStructural(internal)
-	if err != nil || preserveUnknownFields {
-		if preserveUnknownFields {
-			err = nil // such old definitions need no structural schema
-		}
-		return s, err
-	}
-	s = s.DeepCopy() // defaults are shared with the definition otherwise
-	return s, structuraldefaulting.PruneDefaults(s)
-}
-
-func internalSchema(v *apiextensionsv1.CustomResourceValidation) (*apiextensions.JSONSchemaProps, error) {
-	internal := &apiextensions.CustomResourceValidation{}
-	err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(v, internal, nil)
-	return internal.OpenAPIV3Schema, err
-}
-
-func (d *definition) version(name string) *apiextensionsv1.CustomResourceDefinitionVersion {
-	for i := range d.crd.Spec.Versions {
-		if v := &d.crd.Spec.Versions[i]; v.Name == name {
-			return v
-		}
-	}
-	return nil
-}
-
-// strategies are those the server installs for a custom resource.
-func (d *definition) strategies(kind schema.GroupVersionKind) (strategies, error) {
-	v := d.version(kind.Version)
-	var props *apiextensions.JSONSchemaProps
-	var err error
-	if v.Schema != nil {
-		if props, err = internalSchema(v.Schema); err != nil {
-			return strategies{}, err
-		}
-	}
-	validator, _, err := validation.NewSchemaValidator(props)
-	if err != nil {
-		return strategies{}, err
-	}
-	status, scale, err := internalSubresources(v.Subresources)
-	if err != nil {
-		return strategies{}, err
-	}
-	var statusValidator validation.SchemaValidator
-	if status != nil && props != nil {
-		if statusProps, ok := props.Properties["status"]; ok {
-			if statusValidator, _, err = validation.NewSchemaValidator(&statusProps); err != nil {
-				return strategies{}, err
+	r, _ := c.Resource(kind)
+	return &handler{
+		resource:    r,
+		Strategies:  s,
+		deprecation: d.Deprecation(d.Version(kind.Version)),
+		decode: func(sent *Object) (runtime.Object, []string, error) {
+			body, err := sent.JSON()
+			if err != nil {
+				return nil, nil, fmt.Errorf("encode %s: %w", kind.Kind, err)
 			}
-		}
-	}
-	namespaced := d.crd.Spec.Scope == apiextensionsv1.NamespaceScoped
-	s := customresource.NewStrategy(unstructuredTyper{}, namespaced, kind, validator, statusValidator, d.schemas[v.Name], status, scale, v.SelectableFields)
-	return strategies{create: s, update: s, subresources: map[string]rest.RESTUpdateStrategy{
-		"status": customresource.NewStatusStrategy(s),
-	}}, nil
-}
-
-func internalSubresources(v *apiextensionsv1.CustomResourceSubresources) (status *apiextensions.CustomResourceSubresourceStatus, scale *apiextensions.CustomResourceSubresourceScale, err error) {
-	if v == nil {
-		return nil, nil, nil
-	}
-	internal := &apiextensions.CustomResourceSubresources{}
-	err = apiextensionsv1.Convert_v1_CustomResourceSubresources_To_apiextensions_CustomResourceSubresources(v, internal, nil)
-	return internal.Status, internal.Scale, err
+			return d.Decode(kind, body)
+		},
+		convert: func(obj runtime.Object) (runtime.Object, error) {
+			return d.Read(obj, kind.GroupVersion())
+		},
+		interfaces: d.Interfaces(c.mapper()),
+	}, nil
 }

@@ -28,7 +28,7 @@ func (p *preparation) deleteOptions(ctx context.Context, old runtime.Object) (*m
 		}
 		options.Preconditions = metav1.NewUIDPreconditions(string(m.GetUID()))
 	}
-	strategy, ok := p.handler.create.(rest.RESTDeleteStrategy)
+	strategy, ok := p.handler.Create.(rest.RESTDeleteStrategy)
 	if !ok {
 		return options, nil
 	}

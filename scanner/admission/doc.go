@@ -3,23 +3,22 @@
 // takes an object through what a kube-apiserver does to it before. All of it is
 // Kubernetes' own code; this package assembles it.
 //
-//   - object.go, index.go, cluster.go, known.go: an Object is kept as JSON, an Index
-//     holds the objects of one origin, a Cluster answers from several of them and says
-//     which kinds it has all objects of.
-//   - discovery.go, resources.go, crd.go, scheme.go, openapi.go: which kinds are served,
-//     by which names, with which schemas.
-//   - handler.go, custom.go, strategies.go, service.go, scale.go: how a kind is decoded,
-//     converted, defaulted, prepared and validated.
+//   - object.go, index.go, cluster.go: an Object is kept as JSON, an Index holds the
+//     objects of one origin, a Cluster answers from several of them and says which kinds
+//     it has all objects of.
+//   - resources.go, crd.go, openapi.go: which kinds are served, by which names, with which
+//     schemas (packages builtin and custom).
+//   - handler.go, strategies.go, service.go, scale.go: how a kind is decoded, converted,
+//     defaulted, prepared and validated.
 //   - prepare.go: the handling of one request in the order of a server's handlers:
 //     decode (strict), default, convert, mutating plugins (plugins.go), the registry's
 //     preparation and validation, validating plugins (validate.go). The result is a
 //     Request, whose objects are converted once for each version that a policy matches.
-//   - rbac.go, escalation.go, paramaccess.go, csr.go: authorization, as far as the state
-//     has RBAC.
-//   - pods*.go: what controllers create of a workload.
-//   - exists.go, deletion.go, established.go, storage.go: what comes of the state.
-//   - identity.go, metadata.go: what a server sets by chance or by the clock, here by
-//     the object.
+//     Errors and lists that a server has in no order have one here (packages refusal and
+//     listers).
+//   - rbac.go, escalation.go, paramaccess.go: authorization, as far as the state has RBAC.
+//   - exists.go, deletion.go, storage.go: what comes of the state.
+//   - metadata.go: what a server sets by chance or by the clock, here by the object.
 //
 // Requests are decided by package server, which is above this one.
 package admission

@@ -2,17 +2,22 @@ package admission
 
 import (
 	"fmt"
+	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
+
+	"github.com/preadmit/preadmit/scanner/admission/builtin"
+	"github.com/preadmit/preadmit/scanner/admission/custom"
 )
 
 // handler is what serves the requests of one kind.
 type handler struct {
 	resource Resource
-	strategies
+	builtin.Strategies
 	// deprecation is a warning sent with every answer, if not empty.
 	deprecation string
 	// decode turns what is sent into the object the server works on: defaulted, in the
@@ -36,7 +41,7 @@ type UnknownKindError struct {
 func (e *UnknownKindError) Error() string {
 	gv := e.Kind.GroupVersion()
 	if e.Builtin {
-		return fmt.Sprintf("Kubernetes %s does not serve %s %s; use a version it serves", KubernetesVersion, gv, e.Kind.Kind)
+		return fmt.Sprintf("Kubernetes %s does not serve %s %s; use a version it serves", builtin.KubernetesVersion, gv, e.Kind.Kind)
 	}
 	return fmt.Sprintf("no CustomResourceDefinition defines %s %s; add it to the repository or give it with --context", gv, e.Kind.Kind)
 }
@@ -60,74 +65,30 @@ func (c *Cluster) handler(kind schema.GroupVersionKind) (*handler, error) {
 }
 
 func (c *Cluster) newHandler(kind schema.GroupVersionKind) (*handler, error) {
-	if r, ok := builtinResources().byKind[kind]; ok {
+	if r, ok := builtin.Of(kind); ok {
 		return c.newBuiltinHandler(r), nil
 	}
 	if _, ok := c.Resource(kind); ok {
 		return c.newCustomHandler(kind)
 	}
-	return nil, &UnknownKindError{Kind: kind, Builtin: isBuiltinGroup(kind.Group)}
-}
-
-func isBuiltinGroup(group string) bool {
-	return codecOf(group).scheme.IsGroupRegistered(group)
+	return nil, &UnknownKindError{Kind: kind, Builtin: builtin.HasGroup(kind.Group)}
 }
 
 func (c *Cluster) newBuiltinHandler(r Resource) *handler {
 	kind := r.Kind
 	return &handler{
 		resource:    r,
-		strategies:  c.builtinStrategy(r.GroupResource()),
-		deprecation: builtinDeprecation(kind),
+		Strategies:  c.builtinStrategy(r.GroupResource()),
+		deprecation: builtin.Deprecation(kind),
 		decode: func(sent *Object) (runtime.Object, []string, error) {
 			return decodeBuiltin(kind, sent)
 		},
 		convert: func(obj runtime.Object) (runtime.Object, error) { return obj, nil }, // internal is one for all versions
 		interfaces: objectInterfaces{
-			ObjectInterfaces: admission.NewObjectInterfacesFromScheme(codecOf(kind.Group).scheme),
+			ObjectInterfaces: admission.NewObjectInterfacesFromScheme(builtin.CodecOf(kind.Group).Scheme),
 			mapper:           c.mapper(),
 		},
 	}
-}
-
-// decodeBuiltin decodes as the create handler of a kube-apiserver does
-// (k8s.io/apiserver/pkg/endpoints/handlers/create.go, fieldValidation=Warn).
-func decodeBuiltin(kind schema.GroupVersionKind, sent *Object) (runtime.Object, []string, error) {
-	body, err := sent.JSON()
-	if err != nil {
-		return nil, nil, fmt.Errorf("encode %s: %w", kind.Kind, err)
-	}
-	codec := codecOf(kind.Group)
-	into, err := codec.scheme.New(schema.GroupVersionKind{Group: kind.Group, Version: runtime.APIVersionInternal, Kind: kind.Kind})
-	if err != nil {
-		return nil, nil, fmt.Errorf("make a %s: %w", kind.Kind, err)
-	}
-	obj, actual, err := codec.decoder(kind.Group).Decode(body, &kind, into)
-	if err == nil {
-		return obj, nil, nil
-	}
-	strict, ok := runtime.AsStrictDecodingError(err)
-	if !ok || obj == nil {
-		return nil, nil, decodeError(err, actual, kind)
-	}
-	return obj, texts(strict.Errors()), nil
-}
-
-// decodeError words a decoding failure as the server does
-// (k8s.io/apiserver/pkg/endpoints/handlers/rest.go, transformDecodeError).
-func decodeError(err error, actual *schema.GroupVersionKind, want schema.GroupVersionKind) error {
-	if actual != nil && actual.Kind != "" {
-		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", actual.Kind, actual.Version, want.Kind, err))
-	}
-	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v", want.Kind, err))
-}
-
-func texts(errs []error) []string {
-	out := make([]string, len(errs))
-	for i, err := range errs {
-		out[i] = err.Error()
-	}
-	return out
 }
 
 // objectInterfaces are a scheme's with the equivalent resources of a cluster.
@@ -138,4 +99,47 @@ type objectInterfaces struct {
 
 func (o objectInterfaces) GetEquivalentResourceMapper() runtime.EquivalentResourceMapper {
 	return o.mapper
+}
+
+// decodeBuiltin decodes an object of a built-in kind.
+func decodeBuiltin(kind schema.GroupVersionKind, sent *Object) (runtime.Object, []string, error) {
+	body, err := sent.JSON()
+	if err != nil {
+		return nil, nil, fmt.Errorf("encode %s: %w", kind.Kind, err)
+	}
+	return builtin.Decode(kind, body)
+}
+
+// ConversionError says that a custom resource would have to be converted by a webhook.
+type ConversionError = custom.ConversionError
+
+// serves is the server's answer when a kind has no such subresource: of custom
+// resources it says that the object is not there (k8s.io/apiextensions-apiserver,
+// crdHandler), of its own that there is no such resource.
+func (h *handler) serves(subresource, name string) error {
+	if _, ok := h.resource.Subresources[subresource]; ok || subresource == "" {
+		return nil
+	}
+	if h.resource.Custom {
+		return apierrors.NewNotFound(h.resource.GroupResource(), name)
+	}
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
+		Message: "the server could not find the requested resource",
+	}}
+}
+
+// names refuses a Scale that is of another version or name than the path it is sent
+// to (k8s.io/apiserver/pkg/endpoints/handlers, UpdateResource and checkName).
+func (p *preparation) names(name string) error {
+	sent := p.ask.Object.GroupVersionKind().GroupVersion()
+	switch {
+	case sent != scaleKind.GroupVersion():
+		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", sent, scaleKind.GroupVersion()))
+	case name == "":
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", p.name))
+	case name != p.name:
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", name, p.name))
+	}
+	return nil
 }

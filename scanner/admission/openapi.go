@@ -86,9 +86,9 @@ func (p published) Schema(string) ([]byte, error) {
 		if err != nil {
 			continue
 		}
-		built, err := buildOpenAPI(d.crd, p.version.Version)
+		built, err := buildOpenAPI(d.CRD, p.version.Version)
 		if err != nil {
-			return nil, fmt.Errorf("publish %s: %w", d.crd.Name, err)
+			return nil, fmt.Errorf("publish %s: %w", d.CRD.Name, err)
 		}
 		for name, s := range built {
 			document.Components.Schemas[name] = s

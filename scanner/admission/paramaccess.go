@@ -13,6 +13,8 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/validatingadmissionpolicy"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/validatingadmissionpolicybinding"
+
+	"github.com/preadmit/preadmit/scanner/admission/builtin"
 )
 
 // ErrNoRBAC says that the state has no RBAC objects that could answer.
@@ -37,7 +39,7 @@ func (c *Cluster) ParamAccess(ctx context.Context, u user.Info, obj runtime.Obje
 	if err != nil {
 		return nil, fmt.Errorf("check access to params: %w", err)
 	}
-	r, _ := anyVersion(kinds[0].GroupKind())
+	r, _ := builtin.AnyVersion(kinds[0].GroupKind())
 	ctx = request.WithRequestInfo(request.WithUser(ctx, u), &request.RequestInfo{
 		IsResourceRequest: true, Verb: "create", APIGroup: r.Group, APIVersion: r.Version, Resource: r.Resource,
 	})

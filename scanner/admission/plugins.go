@@ -26,6 +26,8 @@ import (
 	"k8s.io/kubernetes/plugin/pkg/admission/storage/storageclass/setdefault"
 	"k8s.io/kubernetes/plugin/pkg/admission/storage/storageobjectinuseprotection"
 
+	"github.com/preadmit/preadmit/scanner/admission/builtin"
+	"github.com/preadmit/preadmit/scanner/admission/listers"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -60,7 +62,7 @@ func (c *Cluster) newPlugins() []mutator {
 		register(registry)
 	}
 	looksFor := map[string]schema.GroupKind{priority.PluginName: priorityClassKind, runtimeclass.PluginName: runtimeClassKind}
-	initializer := pluginInitializer{factory: orderedFactory{c.informers()}, client: Client{Cluster: c}}
+	initializer := pluginInitializer{factory: listers.Ordered(c.informers()), client: Client{Cluster: c}}
 	var plugins []mutator
 	for _, name := range []string{
 		limitranger.PluginName, nodetaint.PluginName, priority.PluginName, defaulttolerationseconds.PluginName,
@@ -110,7 +112,8 @@ func (c *Cluster) informers() informers.SharedInformerFactory {
 	}
 	for k := range kinds.With(kinds.Completes) {
 		kind := k.WithVersion(k.Version)
-		informer, err := factory.ForResource(builtinResources().byKind[kind].GroupVersionResource)
+		served, _ := builtin.Of(kind)
+		informer, err := factory.ForResource(served.GroupVersionResource)
 		if err != nil {
 			panic(fmt.Sprintf("admission plugins cannot look up %s: %v", kind, err)) // the table is wrong
 		}

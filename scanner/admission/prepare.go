@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -14,6 +16,8 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/warning"
 
+	"github.com/preadmit/preadmit/scanner/admission/builtin"
+	"github.com/preadmit/preadmit/scanner/admission/refusal"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -73,7 +77,7 @@ func (c *Cluster) Prepare(ctx context.Context, ask Ask) (req *Request, warned []
 	if err = h.serves(ask.Subresource, p.name); err == nil {
 		req, err = p.run(ctx)
 	}
-	return req, recorder.texts, ordered(err, h.resource.Custom)
+	return req, recorder.texts, refusal.Ordered(err, h.resource.Custom)
 }
 
 // warnings collects what the server would send as Warning headers.
@@ -122,7 +126,7 @@ func (p *preparation) context(ctx context.Context) context.Context {
 	}
 	return request.WithRequestInfo(ctx, &request.RequestInfo{
 		IsResourceRequest: true,
-		Verb:              verbs[p.ask.Operation],
+		Verb:              builtin.Verb(p.ask.Operation),
 		APIGroup:          r.Group,
 		APIVersion:        r.Version,
 		Resource:          r.Resource,
@@ -130,12 +134,6 @@ func (p *preparation) context(ctx context.Context) context.Context {
 		Namespace:         p.namespace,
 		Name:              p.name,
 	})
-}
-
-var verbs = map[admission.Operation]string{
-	admission.Create: "create",
-	admission.Update: "update",
-	admission.Delete: "delete",
 }
 
 // decode decodes what is sent and reports unknown fields as warnings.
@@ -180,11 +178,11 @@ func (p *preparation) create(ctx context.Context) (*Request, error) {
 		return nil, err
 	}
 	p.fillSystemFields(m)
-	if p.handler.create != nil {
+	if p.handler.Create != nil {
 		if err := p.cluster.allocateCreate(ctx, obj); err != nil {
 			return nil, err
 		}
-		if err := rest.BeforeCreate(p.handler.create, ctx, obj); err != nil {
+		if err := rest.BeforeCreate(p.handler.Create, ctx, obj); err != nil {
 			return nil, err
 		}
 	}
@@ -244,9 +242,9 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 
 func (p *preparation) updateStrategy() rest.RESTUpdateStrategy {
 	if p.ask.Subresource == "" {
-		return p.handler.update
+		return p.handler.Update
 	}
-	return p.handler.subresources[p.ask.Subresource]
+	return p.handler.Subresources[p.ask.Subresource]
 }
 
 func (p *preparation) delete(ctx context.Context) (*Request, error) {
@@ -293,8 +291,26 @@ func (p *preparation) request(ctx context.Context, a admission.Attributes) (*Req
 func (p *preparation) fillSystemFields(m metav1.Object) {
 	id := p.handler.resource.GroupResource().String() + "/" + p.namespace + "/" + m.GetName() + m.GetGenerateName()
 	m.SetUID(uidOf(id))
-	m.SetCreationTimestamp(created)
+	m.SetCreationTimestamp(Created())
 	if m.GetName() == "" && m.GetGenerateName() != "" {
 		m.SetName(generatedName(m.GetGenerateName(), id))
 	}
+}
+
+// panicked turns a panic into the answer of an API server, which refuses the
+// request and goes on (k8s.io/apiserver/pkg/server/filters/wrap.go). Some content
+// makes Kubernetes' code panic, such as {?'a': object.x} in an expression, which
+// cel-go's check of literals takes for an optional. It is to be deferred.
+func panicked(err *error) {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	*err = &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status:  metav1.StatusFailure,
+		Code:    http.StatusInternalServerError,
+		Reason:  metav1.StatusReasonInternalError,
+		Message: "This request caused apiserver to panic. Look in the logs for details.",
+		Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Message: fmt.Sprint(cause)}}},
+	}}
 }

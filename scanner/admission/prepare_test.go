@@ -14,6 +14,8 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	"sigs.k8s.io/yaml"
 
+	"github.com/preadmit/preadmit/scanner/admission/builtin"
+
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -368,9 +370,10 @@ func TestFirstLayerWins(t *testing.T) {
 func TestEveryStoredResourceHasAStrategy(t *testing.T) {
 	virtual := []string{"bindings", "componentstatuses", "selfsubjectreviews", "tokenreviews", "localsubjectaccessreviews", "selfsubjectaccessreviews", "selfsubjectrulesreviews", "subjectaccessreviews"}
 	c := open(t)
-	for kind, r := range builtinResources().byKind {
+	for _, r := range builtin.Resources() {
+		kind := r.Kind
 		s := c.builtinStrategy(r.GroupResource())
-		if has := s.create != nil && s.update != nil; has == slices.Contains(virtual, r.Resource) {
+		if has := s.Create != nil && s.Update != nil; has == slices.Contains(virtual, r.Resource) {
 			t.Errorf("%s: has a strategy: %v", kind, has)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac"
 	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy"
 
+	"github.com/preadmit/preadmit/scanner/admission/builtin"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -155,7 +156,7 @@ func (c *Cluster) Authorize(ctx context.Context, ask Ask) error {
 		return err
 	}
 	a := authorizer.AttributesRecord{
-		User: ask.User, Verb: verbs[ask.Operation], ResourceRequest: true,
+		User: ask.User, Verb: builtin.Verb(ask.Operation), ResourceRequest: true,
 		Namespace: requestNamespace(h.resource, main),
 		APIGroup:  h.resource.Group, APIVersion: h.resource.Version,
 		Resource: h.resource.Resource, Subresource: ask.Subresource,

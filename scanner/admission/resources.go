@@ -8,14 +8,21 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 
+	"github.com/preadmit/preadmit/scanner/admission/builtin"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
+
+// KubernetesVersion is the release whose API server is imitated.
+const KubernetesVersion = builtin.KubernetesVersion
+
+// Resource is a kind the API server serves.
+type Resource = builtin.Resource
 
 // Resources are all resources the cluster serves, one for each version: the
 // built-in ones in the order of the server's discovery, then those of
 // CustomResourceDefinitions in the order of group, plural and version.
 func (c *Cluster) Resources() []Resource {
-	resources := slices.Clone(builtinList())
+	resources := slices.Clone(builtin.Resources())
 	custom := len(resources)
 	for _, crd := range c.custom() {
 		resources = append(resources, crdResources(crd)...)
@@ -26,25 +33,9 @@ func (c *Cluster) Resources() []Resource {
 	return resources
 }
 
-// Operations are those that admission can see of a subresource, "" being the
-// resource itself. Reading is never seen; what connects (exec, proxy, ...) is
-// CONNECT whatever the verb (k8s.io/apiserver/pkg/endpoints, ConnectResource).
-func (r Resource) Operations(subresource string) []admission.Operation {
-	if strings.HasSuffix(r.Subresources[subresource].Kind, "Options") {
-		return []admission.Operation{admission.Connect}
-	}
-	var operations []admission.Operation
-	for _, o := range []admission.Operation{admission.Create, admission.Update, admission.Delete} {
-		if slices.Contains(r.verbs[subresource], verbs[o]) {
-			operations = append(operations, o)
-		}
-	}
-	return operations
-}
-
 // BuiltinGroup reports whether an API group is Kubernetes' own, so that no
 // CustomResourceDefinition adds resources to it. The group extensions was, until 1.22.
-func BuiltinGroup(group string) bool { return group == "extensions" || isBuiltinGroup(group) }
+func BuiltinGroup(group string) bool { return group == "extensions" || builtin.HasGroup(group) }
 
 // Namespaces are the names of the Namespaces that the state defines, in order.
 func (c *Cluster) Namespaces() []string {

@@ -19,6 +19,8 @@ import (
 	"k8s.io/kubernetes/pkg/apis/autoscaling"
 	autoscalingvalidation "k8s.io/kubernetes/pkg/apis/autoscaling/validation"
 	api "k8s.io/kubernetes/pkg/apis/core"
+
+	"github.com/preadmit/preadmit/scanner/admission/builtin"
 )
 
 var scaleKind = autoscalingv1.SchemeGroupVersion.WithKind("Scale")
@@ -57,7 +59,7 @@ func (p *preparation) scale(ctx context.Context) (*Request, error) {
 	a := admission.NewAttributesRecord(after, before, scaleKind, p.namespace, p.name,
 		p.handler.resource.GroupVersionResource, "scale", admission.Update, options, p.ask.DryRun, p.ask.User)
 	return newRequest(p.cluster, a, objectInterfaces{
-		ObjectInterfaces: admission.NewObjectInterfacesFromScheme(coreCodec().scheme),
+		ObjectInterfaces: admission.NewObjectInterfacesFromScheme(builtin.Core().Scheme),
 		mapper:           p.cluster.mapper(),
 	}), nil
 }
@@ -112,7 +114,7 @@ func (p *preparation) scaled(ctx context.Context, stored runtime.Object, replica
 	default:
 		return nil, fmt.Errorf("%s cannot be scaled", p.handler.resource.Resource)
 	}
-	return workload, rest.BeforeUpdate(p.handler.update, ctx, workload, stored)
+	return workload, rest.BeforeUpdate(p.handler.Update, ctx, workload, stored)
 }
 
 // scaleOf makes the Scale of a workload.
@@ -179,7 +181,7 @@ func (p *preparation) scalePaths() (replicas, status, selector []string) {
 	if err != nil {
 		return nil, nil, nil
 	}
-	s := d.version(p.handler.resource.Kind.Version).Subresources.Scale
+	s := d.Version(p.handler.resource.Kind.Version).Subresources.Scale
 	if s.LabelSelectorPath != nil && *s.LabelSelectorPath != "" {
 		selector = jsonPath(*s.LabelSelectorPath)
 	}

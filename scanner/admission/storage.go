@@ -11,6 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/preadmit/preadmit/scanner/admission/builtin"
+	"github.com/preadmit/preadmit/scanner/admission/custom"
 )
 
 // storedResourceVersion is the resourceVersion of every object of the state.
@@ -57,14 +60,14 @@ func (c *Cluster) store(o *Object) (runtime.Object, error) {
 	}
 	p.fillSystemFields(m)
 	m.SetResourceVersion("")
-	if h.create != nil {
+	if h.Create != nil {
 		if err := c.allocateCreate(ctx, obj); err != nil && !errors.As(err, &refusal) {
 			return nil, err
 		}
-		h.create.PrepareForCreate(ctx, obj)
-		h.create.Canonicalize(obj)
+		h.Create.PrepareForCreate(ctx, obj)
+		h.Create.Canonicalize(obj)
 	}
-	establish(obj)
+	custom.Establish(obj, Created())
 	m.SetResourceVersion(storedResourceVersion)
 	return h.reread(obj)
 }
@@ -73,16 +76,16 @@ func (c *Cluster) store(o *Object) (runtime.Object, error) {
 // highest priority, which knows no empty lists and maps, and defaulted once more.
 // Only the main API server writes protobuf; in JSON nothing is lost.
 func (h *handler) reread(obj runtime.Object) (runtime.Object, error) {
-	codec := coreCodec()
-	if h.resource.Custom || codecOf(h.resource.Group) != codec {
+	codec := builtin.Core()
+	if h.resource.Custom || builtin.CodecOf(h.resource.Group) != codec {
 		return obj, nil
 	}
-	versions := codec.scheme.VersionsForGroupKind(h.resource.Kind.GroupKind())
+	versions := codec.Scheme.VersionsForGroupKind(h.resource.Kind.GroupKind())
 	if len(versions) == 0 {
 		return obj, nil
 	}
-	serializer := protobuf.NewSerializer(codec.scheme, codec.scheme)
-	storage := codec.codecs.CodecForVersions(serializer, serializer, versions[0], runtime.InternalGroupVersioner)
+	serializer := protobuf.NewSerializer(codec.Scheme, codec.Scheme)
+	storage := codec.Codecs.CodecForVersions(serializer, serializer, versions[0], runtime.InternalGroupVersioner)
 	data, err := runtime.Encode(storage, obj)
 	if err != nil {
 		return nil, fmt.Errorf("store %s: %w", h.resource.Kind.Kind, err)

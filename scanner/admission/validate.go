@@ -2,8 +2,21 @@ package admission
 
 import (
 	"context"
+	"fmt"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/initializer"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	basecompatibility "k8s.io/component-base/compatibility"
+	certapproval "k8s.io/kubernetes/plugin/pkg/admission/certificates/approval"
+	certsigning "k8s.io/kubernetes/plugin/pkg/admission/certificates/signing"
+	certsubjectrestriction "k8s.io/kubernetes/plugin/pkg/admission/certificates/subjectrestriction"
+	"k8s.io/kubernetes/plugin/pkg/admission/security/podsecurity"
+
+	"github.com/preadmit/preadmit/scanner/admission/builtin"
 )
 
 // validate runs the validating plugins that come before policies.
@@ -52,4 +65,67 @@ func (c *Cluster) validating(plugins []mutator, classes bool) []admission.Valida
 		}
 	}
 	return found
+}
+
+// newCertificatePlugins are the plugins that judge CertificateSigningRequests, in
+// the order of a kube-apiserver. Whether somebody may approve and sign takes all
+// RBAC objects.
+func (c *Cluster) newCertificatePlugins() []admission.ValidationInterface {
+	registry := admission.NewPlugins()
+	var names []string
+	if c.KnowsRBAC() {
+		certapproval.Register(registry)
+		certsigning.Register(registry)
+		names = append(names, certapproval.PluginName, certsigning.PluginName)
+	}
+	certsubjectrestriction.Register(registry)
+	var plugins []admission.ValidationInterface
+	for _, name := range append(names, certsubjectrestriction.PluginName) {
+		plugin, err := registry.InitPlugin(name, nil, authorizing{c.rbac().Authorizer})
+		if err != nil {
+			panic(fmt.Sprintf("admission plugin %s: %v", name, err)) // takes no configuration
+		}
+		plugins = append(plugins, plugin.(admission.ValidationInterface))
+	}
+	return plugins
+}
+
+// authorizing returns plugins the authorizer they ask for.
+type authorizing struct{ authorizer.Authorizer }
+
+// Initialize implements admission.PluginInitializer.
+func (a authorizing) Initialize(plugin admission.Interface) {
+	if p, ok := plugin.(initializer.WantsAuthorizer); ok {
+		p.SetAuthorizer(a.Authorizer)
+	}
+}
+
+// newPodSecurity makes the PodSecurity plugin over the cluster's namespaces. A
+// namespace that nothing defines has no pod-security labels, hence no limits.
+func (c *Cluster) newPodSecurity() admission.ValidationInterface {
+	plugins := admission.NewPlugins()
+	podsecurity.Register(plugins)
+	plugin, err := plugins.InitPlugin(podsecurity.PluginName, nil, podSecurityInitializer{client: Client{Cluster: c}})
+	if err != nil {
+		panic(fmt.Sprintf("admission plugin %s: %v", podsecurity.PluginName, err)) // takes no configuration
+	}
+	return plugin.(admission.ValidationInterface)
+}
+
+type podSecurityInitializer struct{ client kubernetes.Interface }
+
+// Initialize implements admission.PluginInitializer.
+func (i podSecurityInitializer) Initialize(plugin admission.Interface) {
+	p := plugin.(*podsecurity.Plugin)
+	p.InspectEffectiveVersion(basecompatibility.NewEffectiveVersionFromString(builtin.KubernetesVersion, "", ""))
+	p.SetExternalKubeInformerFactory(informers.NewSharedInformerFactory(nil, 0)) // empty, so the client is asked
+	p.SetExternalKubeClientSet(i.client)
+}
+
+// podSecurityResources are those whose pods the plugin judges, and namespaces,
+// whose labels it checks.
+var podSecurityResources = map[schema.GroupResource]bool{
+	gr("", "pods"): true, gr("", "podtemplates"): true, gr("", "replicationcontrollers"): true, gr("", "namespaces"): true,
+	gr("apps", "deployments"): true, gr("apps", "replicasets"): true, gr("apps", "statefulsets"): true, gr("apps", "daemonsets"): true,
+	gr("batch", "jobs"): true, gr("batch", "cronjobs"): true,
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/controllers"
 	"github.com/preadmit/preadmit/scanner/locate"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
@@ -35,7 +36,7 @@ type Finding struct {
 	fieldsErr, Unlocated error
 	// Lineage are the generated objects from the workload's own down to the one the
 	// finding is about; fields and input are those of the last.
-	Lineage []*admission.Generated
+	Lineage []*controllers.Generated
 	// Located is set when Location is final but for its snippet.
 	Located bool
 	// doubts are claims about the object that need proof (see prove).

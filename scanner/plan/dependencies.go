@@ -7,6 +7,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/controllers"
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
 	v1 "k8s.io/api/admissionregistration/v1"
@@ -257,7 +258,7 @@ func (g *governing) params(d *dependencies) {
 // request about an object, or about what is created of it, going by its rules only.
 func (g *governing) usesAuthorizer(o *admission.Object) bool {
 	kind := o.GroupVersionKind()
-	resources := admission.GeneratedBy(kind.GroupKind())
+	resources := controllers.GeneratedBy(kind.GroupKind())
 	r, _ := g.builtin.Resource(kind) // of other kinds, any
 	resources = append(slices.Clone(resources), schema.GroupResource{Group: kind.Group, Resource: r.Resource})
 	return slices.ContainsFunc(g.authorizing, func(p *admission.Object) bool {

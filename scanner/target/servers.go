@@ -6,6 +6,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/controllers"
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/server"
@@ -104,10 +105,10 @@ func (h *RootReview) Concerns(p Pair) bool {
 // concernsCreated reports whether the change concerns what is created of an
 // object that did not change.
 func (h *RootReview) concernsCreated(p Pair, names map[string]bool) bool {
-	resources := admission.GeneratedBy(p.Object().GroupVersionKind().GroupKind())
+	resources := controllers.GeneratedBy(p.Object().GroupVersionKind().GroupKind())
 	if !h.Workloads || len(resources) == 0 {
 		return false
 	}
 	return len(names) > 0 && h.Proposed.MayMatchCreated(resources, names) ||
-		h.Reach.Namespaces[p.Key.Namespace] && h.Proposed.Cluster().JudgesPods(p.Key.Namespace)
+		h.Reach.Namespaces[p.Key.Namespace] && controllers.JudgesPods(h.Proposed.Cluster(), p.Key.Namespace)
 }

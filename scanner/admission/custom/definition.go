@@ -1,4 +1,4 @@
-package admission
+package custom
 
 import (
 	"fmt"
@@ -13,47 +13,21 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apiserver/pkg/admission"
+
+	"github.com/preadmit/preadmit/scanner/admission/builtin"
 )
 
-func (c *Cluster) newCustomHandler(kind schema.GroupVersionKind) (*handler, error) {
-	d, err := c.definition(kind.GroupKind())
-	if err != nil {
-		return nil, err
-	}
-	s, err := d.strategies(kind)
-	if err != nil {
-		return nil, err
-	}
-	r, _ := c.Resource(kind)
-	return &handler{
-		resource:    r,
-		strategies:  s,
-		deprecation: d.deprecation(d.version(kind.Version)),
-		decode: func(sent *Object) (runtime.Object, []string, error) {
-			return d.decode(kind, sent)
-		},
-		convert: func(obj runtime.Object) (runtime.Object, error) {
-			return d.read(obj, kind.GroupVersion())
-		},
-		interfaces: customInterfaces{definition: d, mapper: c.mapper()},
-	}, nil
-}
-
-// decode takes an object through what the server does to a custom resource on
+// Decode takes an object through what the server does to a custom resource on
 // arrival: metadata coerced, unknown fields pruned (and warned of), defaults set
 // (k8s.io/apiextensions-apiserver/pkg/apiserver, unstructuredNegotiatedSerializer).
-func (d *definition) decode(kind schema.GroupVersionKind, sent *Object) (runtime.Object, []string, error) {
-	body, err := sent.JSON()
-	if err != nil {
-		return nil, nil, fmt.Errorf("encode %s: %w", kind.Kind, err)
-	}
+func (d *Definition) Decode(kind schema.GroupVersionKind, body []byte) (runtime.Object, []string, error) {
 	u := &unstructured.Unstructured{}
 	if err := utiljson.Unmarshal(body, &u.Object); err != nil {
-		return nil, nil, decodeError(err, &kind, kind)
+		return nil, nil, builtin.DecodeError(err, &kind, kind)
 	}
 	unknown, err := d.coerce(u)
 	if err != nil {
-		return nil, nil, decodeError(err, &kind, kind)
+		return nil, nil, builtin.DecodeError(err, &kind, kind)
 	}
 	structuraldefaulting.Default(u.Object, d.schemas[kind.Version])
 	warnings := make([]string, len(unknown))
@@ -65,14 +39,14 @@ func (d *definition) decode(kind schema.GroupVersionKind, sent *Object) (runtime
 
 // coerce drops what the schema of the object's version does not know and gives
 // the paths of what it dropped (unstructuredSchemaCoercer.apply).
-func (d *definition) coerce(u *unstructured.Unstructured) (unknown []string, err error) {
+func (d *Definition) coerce(u *unstructured.Unstructured) (unknown []string, err error) {
 	apiVersion, kind := u.GetAPIVersion(), u.GetKind()
 	meta, found, unknown, err := schemaobjectmeta.GetObjectMetaWithOptions(u.Object, schemaobjectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
 		return nil, err
 	}
 	s := d.schemas[u.GroupVersionKind().Version]
-	if !d.crd.Spec.PreserveUnknownFields {
+	if !d.CRD.Spec.PreserveUnknownFields {
 		track := structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
 		unknown = append(unknown, structuralpruning.PruneWithOptions(u.Object, s, true, track)...)
 		structuraldefaulting.PruneNonNullableNullsWithoutDefaults(u.Object, s)
@@ -98,10 +72,10 @@ func (e *ConversionError) Error() string {
 	return fmt.Sprintf("versions of CustomResourceDefinition %s are converted by a webhook, which cannot be asked offline", e.Definition)
 }
 
-// read returns a custom resource, once it is stored, in a version. A server keeps it in
+// Read returns a custom resource, once it is stored, in a version. A server keeps it in
 // the storage version, so it loses what the schema of that version does not know and
 // has its defaults; then what the version that is read does not know.
-func (d *definition) read(obj runtime.Object, version schema.GroupVersion) (runtime.Object, error) {
+func (d *Definition) Read(obj runtime.Object, version schema.GroupVersion) (runtime.Object, error) {
 	if d.byWebhook() && obj.GetObjectKind().GroupVersionKind().GroupVersion() == version {
 		return obj, nil
 	}
@@ -116,7 +90,7 @@ func (d *definition) read(obj runtime.Object, version schema.GroupVersion) (runt
 }
 
 // coerceTo converts, and drops what the schema of the version does not know.
-func (d *definition) coerceTo(obj runtime.Object, version schema.GroupVersion) (runtime.Object, error) {
+func (d *Definition) coerceTo(obj runtime.Object, version schema.GroupVersion) (runtime.Object, error) {
 	converted, err := d.convert(obj, version)
 	if err != nil {
 		return nil, err
@@ -129,19 +103,19 @@ func (d *definition) coerceTo(obj runtime.Object, version schema.GroupVersion) (
 }
 
 // byWebhook reports whether a webhook converts between versions.
-func (d *definition) byWebhook() bool {
-	conversion := d.crd.Spec.Conversion
+func (d *Definition) byWebhook() bool {
+	conversion := d.CRD.Spec.Conversion
 	return conversion != nil && conversion.Strategy == apiextensionsv1.WebhookConverter
 }
 
 // convert returns a custom resource in another version. Strategy None changes the
 // apiVersion only; admission sees fields that the version does not know.
-func (d *definition) convert(obj runtime.Object, to schema.GroupVersion) (runtime.Object, error) {
+func (d *Definition) convert(obj runtime.Object, to schema.GroupVersion) (runtime.Object, error) {
 	if obj.GetObjectKind().GroupVersionKind().GroupVersion() == to {
 		return obj, nil
 	}
 	if d.byWebhook() {
-		return nil, &ConversionError{Definition: d.crd.Name}
+		return nil, &ConversionError{Definition: d.CRD.Name}
 	}
 	u, ok := obj.DeepCopyObject().(*unstructured.Unstructured)
 	if !ok {
@@ -151,11 +125,15 @@ func (d *definition) convert(obj runtime.Object, to schema.GroupVersion) (runtim
 	return u, nil
 }
 
-// customInterfaces convert custom resources between the versions of their
+// Interfaces returns what converts custom resources between the versions of their
 // definition.
+func (d *Definition) Interfaces(mapper runtime.EquivalentResourceMapper) admission.ObjectInterfaces {
+	return customInterfaces{definition: d, mapper: mapper}
+}
+
 type customInterfaces struct {
 	admission.ObjectInterfaces
-	definition *definition
+	definition *Definition
 	mapper     runtime.EquivalentResourceMapper
 }
 
@@ -171,7 +149,7 @@ func (i customInterfaces) GetEquivalentResourceMapper() runtime.EquivalentResour
 // customConvertor implements what admission.ConvertToGVK asks of a convertor.
 type customConvertor struct {
 	runtime.ObjectConvertor
-	definition *definition
+	definition *Definition
 }
 
 // Convert implements runtime.ObjectConvertor: out tells the version by its kind.

@@ -1,4 +1,4 @@
-package admission
+package refusal
 
 import (
 	"cmp"
@@ -11,11 +11,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ordered puts the errors of a refusal in the same order every time. A server finds
+// Ordered puts the errors of a refusal in the same order every time. A server finds
 // those of a map - labels, properties of a schema, limits - by walking it, in an
 // order that is chance; here they are in the order of their names. All others stay
 // where they are.
-func ordered(err error, custom bool) error {
+func Ordered(err error, custom bool) error {
 	var refusal *apierrors.StatusError
 	if !errors.As(err, &refusal) {
 		return err

@@ -1,4 +1,4 @@
-package admission
+package controllers
 
 import (
 	"fmt"
@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/storage/names"
 	"k8s.io/kubernetes/pkg/controller"
+
+	"github.com/preadmit/preadmit/scanner/admission"
 )
 
 // jobOf is the Job of a CronJob that is due, as getJobFromTemplate2 makes it
@@ -21,7 +23,7 @@ func jobOf(cj *batchv1.CronJob) (*Generated, error) {
 	if cj.Spec.Suspend != nil && *cj.Spec.Suspend {
 		return nil, nil
 	}
-	due := created.UTC()
+	due := admission.Created().UTC()
 	annotations := map[string]string{}
 	maps.Copy(annotations, cj.Spec.JobTemplate.Annotations)
 	annotations[batchv1.CronJobScheduledTimestampAnnotation] = due.Format(time.RFC3339)

@@ -1,4 +1,4 @@
-package admission
+package controllers
 
 import (
 	"fmt"
@@ -9,28 +9,30 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apiserver/pkg/admission"
+	apiserver "k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"k8s.io/apiserver/pkg/authentication/user"
 	podsecurity "k8s.io/pod-security-admission/api"
+
+	"github.com/preadmit/preadmit/scanner/admission"
 )
 
 // Generated is an object that a controller of kube-controller-manager creates for
 // another one, its owner.
 type Generated struct {
 	// Object is what the controller sends.
-	Object *Object
+	Object *admission.Object
 	// User is the controller's service account.
 	User  user.Info
 	moves []move
 }
 
 // Ask is the request the controller makes.
-func (g *Generated) Ask() Ask {
-	return Ask{Operation: admission.Create, User: g.User, Object: g.Object}
+func (g *Generated) Ask() admission.Ask {
+	return admission.Ask{Operation: apiserver.Create, User: g.User, Object: g.Object}
 }
 
-// Generated tells what the controller of a workload creates once the request is
+// Generate returns what the controller of a workload creates once the request is
 // granted: the ReplicaSet of a Deployment, the Job of a CronJob, the first Pod of
 // the others. It is nil for other objects, for a DELETE, and for a workload that
 // creates nothing: without replicas, paused, suspended, or managed by a controller
@@ -38,10 +40,10 @@ func (g *Generated) Ask() Ask {
 //
 // What a server or chance decides is fixed here: the revision is 1, a DaemonSet's
 // node is called "node", and a CronJob is due when it is created.
-func (r *Request) Generated() (*Generated, error) {
+func Generate(r *admission.Request) (*Generated, error) {
 	op := r.GetOperation()
 	kind := r.GetKind()
-	if op != admission.Create && op != admission.Update || r.GetSubresource() != "" || len(GeneratedBy(kind.GroupKind())) == 0 {
+	if op != apiserver.Create && op != apiserver.Update || r.GetSubresource() != "" || len(GeneratedBy(kind.GroupKind())) == 0 {
 		return nil, nil
 	}
 	v, err := r.Version(kind)
@@ -87,7 +89,7 @@ func GeneratedBy(kind schema.GroupKind) []schema.GroupResource {
 // JudgesPods reports whether the server itself may refuse a Pod in the namespace
 // whose workload it accepts: a Pod Security level is enforced, or a LimitRange
 // limits Pods.
-func (c *Cluster) JudgesPods(namespace string) bool {
+func JudgesPods(c *admission.Cluster, namespace string) bool {
 	ns, _, err := c.Namespace(namespace)
 	if err != nil {
 		return true // the Pod's own request tells what is wrong
@@ -99,14 +101,18 @@ func (c *Cluster) JudgesPods(namespace string) bool {
 	return ok && len(c.List(limits, namespace)) > 0
 }
 
+func gr(group, resource string) schema.GroupResource {
+	return schema.GroupResource{Group: group, Resource: resource}
+}
+
 // newGenerated makes what a controller sends of a typed object.
 func newGenerated(obj runtime.Object, kind schema.GroupVersionKind, controller string, moves []move) (*Generated, error) {
-	content, err := Content(obj)
+	content, err := admission.Content(obj)
 	if err != nil {
 		return nil, fmt.Errorf("encode the generated %s: %w", kind.Kind, err)
 	}
 	content["apiVersion"], content["kind"] = kind.ToAPIVersionAndKind()
-	return &Generated{Object: NewObject(content), User: controllerUser(controller), moves: moves}, nil
+	return &Generated{Object: admission.NewObject(content), User: controllerUser(controller), moves: moves}, nil
 }
 
 func newGeneratedPod(pod *corev1.Pod, owner metav1.Object, controller string, moves []move) (*Generated, error) {

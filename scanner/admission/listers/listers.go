@@ -1,4 +1,8 @@
-package admission
+// Package listers gives what admission plugins list an order. Of several LimitRanges of a
+// namespace the LimitRanger takes a default from the one it sees first, and of several
+// default PriorityClasses of one value the Priority plugin does. A server lists them in
+// the order of a map; here they come in the order of their names.
+package listers
 
 import (
 	"cmp"
@@ -16,13 +20,12 @@ import (
 	schedulingv1listers "k8s.io/client-go/listers/scheduling/v1"
 )
 
-// Of several LimitRanges of a namespace the LimitRanger takes a default from the one
-// it sees first, and of several default PriorityClasses of one value the Priority
-// plugin does. A server lists them in the order of a map; here they come in the order
-// of their names.
+// Ordered returns a factory whose listers of LimitRanges and PriorityClasses list in the
+// order of names.
+func Ordered(factory informers.SharedInformerFactory) informers.SharedInformerFactory {
+	return orderedFactory{factory}
+}
 
-// orderedFactory is a factory whose listers of LimitRanges and PriorityClasses have an
-// order.
 type orderedFactory struct {
 	informers.SharedInformerFactory
 }

@@ -1,4 +1,4 @@
-package admission
+package admission_test
 
 import (
 	"flag"
@@ -11,10 +11,32 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	k8sadmission "k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
 	"sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/controllers"
 )
 
 var updatePods = flag.Bool("update", false, "rewrite golden files")
+
+// object reads an object.
+func object(t *testing.T, text string) *admission.Object {
+	t.Helper()
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return admission.ParseObject(data)
+}
+
+func ask(op k8sadmission.Operation, obj, old *admission.Object) admission.Ask {
+	return admission.Ask{Operation: op, User: &user.DefaultInfo{Name: "flux"}, Object: obj, OldObject: old}
+}
+
+func gr(group, resource string) schema.GroupResource {
+	return schema.GroupResource{Group: group, Resource: resource}
+}
 
 // sent is a generated object as the golden files have it.
 type sent struct {
@@ -24,15 +46,15 @@ type sent struct {
 }
 
 // chain follows a workload down to its Pod, each request granted.
-func chain(t *testing.T, c *Cluster, a Ask) []*Generated {
+func chain(t *testing.T, c *admission.Cluster, a admission.Ask) []*controllers.Generated {
 	t.Helper()
-	list := []*Generated{}
+	list := []*controllers.Generated{}
 	for {
 		req, _, err := c.Prepare(t.Context(), a)
 		if err != nil {
 			t.Fatalf("prepare: %v", err)
 		}
-		g, err := req.Generated()
+		g, err := controllers.Generate(req)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +79,7 @@ func TestGenerated(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got strings.Builder
-			for i, g := range chain(t, NewCluster(ClusterOptions{}), ask(k8sadmission.Create, object(t, string(archive.Files[0].Data)), nil)) {
+			for i, g := range chain(t, admission.NewCluster(admission.ClusterOptions{}), ask(k8sadmission.Create, object(t, string(archive.Files[0].Data)), nil)) {
 				data, err := yaml.Marshal(sent{g.User.GetName(), g.User.GetGroups(), g.Object.Content()})
 				if err != nil {
 					t.Fatal(err)
@@ -80,6 +102,17 @@ func TestGenerated(t *testing.T) {
 		})
 	}
 }
+
+const webDeployment = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: c, image: nginx}]}
+`
 
 // workload returns a workload of one container with more in its spec.
 func workload(apiVersion, kind, spec string) string {
@@ -130,7 +163,7 @@ func TestGeneratedKinds(t *testing.T) {
 				a.Apply = true
 			}
 			got := []string{}
-			for _, g := range chain(t, NewCluster(ClusterOptions{}), a) {
+			for _, g := range chain(t, admission.NewCluster(admission.ClusterOptions{}), a) {
 				got = append(got, g.Object.GroupVersionKind().Kind)
 			}
 			if s := strings.Join(got, " "); s != test.want {
@@ -143,10 +176,10 @@ func TestGeneratedKinds(t *testing.T) {
 // TestGeneratedOwner checks that what a workload creates is owned by the object the
 // server keeps: of the same uid at creation and at an update.
 func TestGeneratedOwner(t *testing.T) {
-	c, o := NewCluster(ClusterOptions{}), object(t, webDeployment)
+	c, o := admission.NewCluster(admission.ClusterOptions{}), object(t, webDeployment)
 	update := ask(k8sadmission.Update, o, o)
 	update.Apply = true
-	for _, a := range []Ask{ask(k8sadmission.Create, o, nil), update} {
+	for _, a := range []admission.Ask{ask(k8sadmission.Create, o, nil), update} {
 		owner := a
 		for _, g := range chain(t, c, a) {
 			req, _, err := c.Prepare(t.Context(), owner)
@@ -155,7 +188,11 @@ func TestGeneratedOwner(t *testing.T) {
 			}
 			refs, _ := g.Object.Content()["metadata"].(map[string]any)["ownerReferences"].([]any)
 			ref, _ := refs[0].(map[string]any)
-			meta, _ := seen(t, req)["metadata"].(map[string]any)
+			v, err := req.Version(req.GetKind())
+			if err != nil {
+				t.Fatal(err)
+			}
+			meta, _ := v.Object["metadata"].(map[string]any)
 			if ref["uid"] == "" || ref["uid"] != meta["uid"] || ref["name"] != meta["name"] || ref["controller"] != true {
 				t.Errorf("%s %s: owner %v, want uid %v of %v", a.Operation, g.Object.GroupVersionKind().Kind, ref, meta["uid"], meta["name"])
 			}
@@ -193,7 +230,7 @@ func TestOwnerField(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			list := chain(t, NewCluster(ClusterOptions{}), ask(k8sadmission.Create, object(t, test.text), nil))
+			list := chain(t, admission.NewCluster(admission.ClusterOptions{}), ask(k8sadmission.Create, object(t, test.text), nil))
 			got, ok := list[test.depth].OwnerField(test.field)
 			if got != test.want || ok != (test.want != "") {
 				t.Errorf("OwnerField(%s) = %q, %v; want %q", test.field, got, ok, test.want)
@@ -214,20 +251,20 @@ func TestGeneratedBy(t *testing.T) {
 		{"example.com", "Deployment", nil},
 	}
 	for _, test := range tests {
-		if diff := cmp.Diff(test.want, GeneratedBy(schema.GroupKind{Group: test.group, Kind: test.kind})); diff != "" {
+		if diff := cmp.Diff(test.want, controllers.GeneratedBy(schema.GroupKind{Group: test.group, Kind: test.kind})); diff != "" {
 			t.Errorf("GeneratedBy(%s, %s) (-want +got):\n%s", test.group, test.kind, diff)
 		}
 	}
 }
 
 func TestJudgesPods(t *testing.T) {
-	c := NewCluster(ClusterOptions{}, NewIndex([]*Object{
+	c := admission.NewCluster(admission.ClusterOptions{}, admission.NewIndex([]*admission.Object{
 		object(t, "{apiVersion: v1, kind: Namespace, metadata: {name: strict, labels: {pod-security.kubernetes.io/enforce: baseline}}}"),
 		object(t, "{apiVersion: v1, kind: Namespace, metadata: {name: lax, labels: {pod-security.kubernetes.io/enforce: privileged, pod-security.kubernetes.io/warn: restricted}}}"),
 		object(t, "{apiVersion: v1, kind: LimitRange, metadata: {name: limits, namespace: limited}, spec: {limits: []}}"),
 	}))
 	for namespace, want := range map[string]bool{"strict": true, "lax": false, "limited": true, "unknown": false} {
-		if got := c.JudgesPods(namespace); got != want {
+		if got := controllers.JudgesPods(c, namespace); got != want {
 			t.Errorf("JudgesPods(%s) = %v, want %v", namespace, got, want)
 		}
 	}

@@ -1,14 +1,15 @@
-package admission
+package custom
 
 import (
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// establish returns a stored CustomResourceDefinition the status that the server's
+// Establish gives a stored CustomResourceDefinition the status that the server's
 // controllers give it, on which the immutability of its scope and names depends.
-func establish(obj runtime.Object) {
+func Establish(obj runtime.Object, created metav1.Time) {
 	crd, ok := obj.(*apiextensions.CustomResourceDefinition)
 	if !ok {
 		return
@@ -25,13 +26,13 @@ func establish(obj runtime.Object) {
 		},
 	)
 	if apihelpers.IsProtectedCommunityGroup(crd.Spec.Group) {
-		crd.Status.Conditions = append(crd.Status.Conditions, approval(crd.Annotations))
+		crd.Status.Conditions = append(crd.Status.Conditions, approval(crd.Annotations, created))
 	}
 }
 
 // approval is the condition that definitions in Kubernetes' own groups have
 // (k8s.io/apiextensions-apiserver/pkg/controller/apiapproval).
-func approval(annotations map[string]string) apiextensions.CustomResourceDefinitionCondition {
+func approval(annotations map[string]string, created metav1.Time) apiextensions.CustomResourceDefinitionCondition {
 	state, message := apihelpers.GetAPIApprovalState(annotations)
 	c := apiextensions.CustomResourceDefinitionCondition{
 		Type: apiextensions.KubernetesAPIApprovalPolicyConformant, Status: apiextensions.ConditionFalse,

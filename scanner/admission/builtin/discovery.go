@@ -1,4 +1,4 @@
-package admission
+package builtin
 
 import (
 	_ "embed"
@@ -32,8 +32,8 @@ type Resource struct {
 	Subresources map[string]schema.GroupVersionKind
 	// Singular is the name of one, like deployment.
 	Singular string
-	// verbs of the resource, by subresource; "" is the resource itself.
-	verbs map[string][]string
+	// Verbs are those of the resource, by subresource; "" is the resource itself.
+	Verbs map[string][]string
 }
 
 // discovered is an entry of discovery.json.
@@ -53,22 +53,22 @@ type builtins struct {
 	equivalents runtime.EquivalentResourceRegistry
 }
 
-// builtinResources indexes what discovery.json lists, once.
-var builtinResources = sync.OnceValue(func() *builtins {
-	list := builtinList()
+// served indexes what discovery.json lists, once.
+var served = sync.OnceValue(func() *builtins {
+	list := listed()
 	b := &builtins{
 		byKind:      make(map[schema.GroupVersionKind]Resource, len(list)),
 		equivalents: runtime.NewEquivalentResourceRegistryWithIdentity(cohabitation),
 	}
 	for _, r := range list {
 		b.byKind[r.Kind] = r
-		register(b.equivalents, r)
+		Register(b.equivalents, r)
 	}
 	return b
 })
 
-// builtinList is what discovery.json lists, in its order, which is the server's.
-var builtinList = sync.OnceValue(func() []Resource {
+// listed is what discovery.json lists.
+var listed = sync.OnceValue(func() []Resource {
 	var list []discovered
 	if err := json.Unmarshal(discoveryJSON, &list); err != nil {
 		panic(fmt.Sprintf("discovery.json: %v", err)) // embedded at build time
@@ -97,7 +97,7 @@ func (d discovered) resource() Resource {
 		Kind:                 gv.WithKind(d.Kind),
 		Namespaced:           d.Namespaced,
 		Singular:             strings.ToLower(d.Kind), // as all of Kubernetes' own
-		verbs:                map[string][]string{"": d.Verbs},
+		Verbs:                map[string][]string{"": d.Verbs},
 		Subresources:         make(map[string]schema.GroupVersionKind, len(d.Subresources)),
 	}
 	for _, s := range d.Subresources {
@@ -105,15 +105,41 @@ func (d discovered) resource() Resource {
 		if s.Version != "" { // of another group, such as Scale
 			kind = schema.GroupVersionKind{Group: s.Group, Version: s.Version, Kind: s.Kind}
 		}
-		r.Subresources[s.Name], r.verbs[s.Name] = kind, s.Verbs
+		r.Subresources[s.Name], r.Verbs[s.Name] = kind, s.Verbs
 	}
 	return r
 }
 
-// register makes a resource and its subresources known for matchPolicy Equivalent.
-func register(registry runtime.EquivalentResourceRegistry, r Resource) {
+// Register makes a resource and its subresources known for matchPolicy Equivalent.
+func Register(registry runtime.EquivalentResourceRegistry, r Resource) {
 	registry.RegisterKindFor(r.GroupVersionResource, "", r.Kind)
 	for name, kind := range r.Subresources {
 		registry.RegisterKindFor(r.GroupVersionResource, name, kind)
 	}
 }
+
+// Of returns how a built-in kind is served; ok is false when it is not.
+func Of(kind schema.GroupVersionKind) (r Resource, ok bool) {
+	r, ok = served().byKind[kind]
+	return r, ok
+}
+
+// AnyVersion returns a served version of a built-in kind.
+func AnyVersion(kind schema.GroupKind) (r Resource, ok bool) {
+	for k, r := range served().byKind {
+		if k.GroupKind() == kind {
+			return r, true
+		}
+	}
+	return Resource{}, false
+}
+
+// Equivalents knows the equivalent resources of the built-in kinds.
+func Equivalents() runtime.EquivalentResourceMapper { return served().equivalents }
+
+// HasGroup reports whether a group is Kubernetes' own.
+func HasGroup(group string) bool { return CodecOf(group).Scheme.IsGroupRegistered(group) }
+
+// Resources are the built-in kinds, in the order in which the server lists them. The list
+// must not be modified.
+func Resources() []Resource { return listed() }

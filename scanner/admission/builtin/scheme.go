@@ -1,4 +1,4 @@
-package admission
+package builtin
 
 import (
 	"sync"
@@ -35,16 +35,16 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/storagemigration/install"
 )
 
-// codec decodes objects of some API groups the way their API server does: JSON
+// Codec decodes objects of some API groups the way their API server does: JSON
 // strictly, defaulted, converted to the internal version.
-type codec struct {
-	scheme *runtime.Scheme
-	codecs serializer.CodecFactory
+type Codec struct {
+	Scheme *runtime.Scheme
+	Codecs serializer.CodecFactory
 	strict runtime.Serializer
 }
 
-func newCodec(scheme *runtime.Scheme, codecs serializer.CodecFactory) *codec {
-	c := &codec{scheme: scheme, codecs: codecs}
+func newCodec(scheme *runtime.Scheme, codecs serializer.CodecFactory) *Codec {
+	c := &Codec{Scheme: scheme, Codecs: codecs}
 	for _, info := range codecs.SupportedMediaTypes() {
 		if info.MediaType == runtime.ContentTypeJSON {
 			c.strict = info.StrictSerializer
@@ -53,37 +53,43 @@ func newCodec(scheme *runtime.Scheme, codecs serializer.CodecFactory) *codec {
 	return c
 }
 
-// decoder decodes a group's objects into its internal version.
-func (c *codec) decoder(group string) runtime.Decoder {
+// Decoder decodes a group's objects into its internal version.
+func (c *Codec) Decoder(group string) runtime.Decoder {
 	hub := schema.GroupVersion{Group: group, Version: runtime.APIVersionInternal}
-	return c.codecs.DecoderToVersion(c.strict, hub)
+	return c.Codecs.DecoderToVersion(c.strict, hub)
 }
 
 // codecs of the three API servers a kube-apiserver chains: the aggregator, the
 // one of CustomResourceDefinitions, and the one of all other built-in kinds.
 var (
-	coreCodec = sync.OnceValue(func() *codec {
+	core = sync.OnceValue(func() *Codec {
 		return newCodec(legacyscheme.Scheme, legacyscheme.Codecs)
 	})
-	apiextensionsCodec = sync.OnceValue(func() *codec {
+	extensions = sync.OnceValue(func() *Codec {
 		scheme := runtime.NewScheme()
 		apiextensionsinstall.Install(scheme)
 		return newCodec(scheme, serializer.NewCodecFactory(scheme))
 	})
-	apiregistrationCodec = sync.OnceValue(func() *codec {
+	registration = sync.OnceValue(func() *Codec {
 		scheme := runtime.NewScheme()
 		apiregistrationinstall.Install(scheme)
 		return newCodec(scheme, serializer.NewCodecFactory(scheme))
 	})
 )
 
-// codecOf is the codec of a built-in API group.
-func codecOf(group string) *codec {
+// CodecOf is the codec of a built-in API group.
+func CodecOf(group string) *Codec {
 	switch group {
 	case "apiextensions.k8s.io":
-		return apiextensionsCodec()
+		return extensions()
 	case "apiregistration.k8s.io":
-		return apiregistrationCodec()
+		return registration()
 	}
-	return coreCodec()
+	return core()
 }
+
+// Core is the codec of all built-in kinds but CustomResourceDefinitions and APIServices.
+func Core() *Codec { return core() }
+
+// Extensions is the codec of CustomResourceDefinitions.
+func Extensions() *Codec { return extensions() }
