@@ -136,6 +136,9 @@ func (l *locator) source(i int, exact bool) *origin.Origin {
 		if evidence != origin.Nearest {
 			return origin.Place{Position: pos, Evidence: evidence}
 		}
+		if at, ok := l.nearest(i, document, path); ok {
+			pos = at
+		}
 		return origin.Place{Position: pos, Why: l.why(i, document, path)}
 	}
 	removals := func(list string) []origin.Removal {
@@ -211,7 +214,7 @@ func (l *locator) vote(n *yaml.Node, votes map[*padRange]int) {
 
 // top is the first line of content of a document.
 func (r *padRange) top() tree.Position {
-	doc := r.content()
+	doc := r.written()
 	if doc == nil {
 		return tree.Position{Path: r.snippet.Path, Line: r.snippet.Line + 1}
 	}
@@ -244,7 +247,7 @@ func searchFile(ranges []padRange, file, kind, name string) (pos tree.Position, 
 // likeness weighs how much a document looks like the source of an object: its
 // kind, then the length of its name inside the object's.
 func (r *padRange) likeness(kind, name string) int {
-	doc := r.content()
+	doc := r.written()
 	if origin.ScalarField(doc, "kind") != kind {
 		return 0
 	}

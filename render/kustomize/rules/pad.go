@@ -38,6 +38,7 @@ type padRange struct {
 	end     int // the last line
 	snippet *origin.Snippet
 	text    string
+	item    *yaml.Node // what was served as text, when it is an item of a list
 	parsed  *yaml.Node // the document, when it was needed; without content when it is no YAML
 	index   *nodeIndex
 }
@@ -89,17 +90,29 @@ func isJSONPatch(data []byte) bool {
 	return doc.Content[0].Kind == yaml.SequenceNode
 }
 
+// moveFile moves the documents of a file. The items of lists become documents of their
+// own: kustomize reads them anew, which loses their lines.
 func (p *padder) moveFile(real string, data []byte) []byte {
 	text := tree.Normalize(data)
 	var out strings.Builder
+	var items []item
 	start, line := 0, 0
+	move := func(end int) {
+		s := origin.NewSnippet(real, text[start:end], line)
+		if apart, ok := takenApart(text[start:end], s); ok {
+			items = append(items, apart...)
+		} else {
+			p.move(&out, text[start:end], s)
+		}
+	}
 	for _, at := range tree.Separator.FindAllStringIndex(text, -1) {
-		p.move(&out, text[start:at[0]], origin.NewSnippet(real, text[start:at[0]], line))
+		move(at[0])
 		out.WriteString(text[at[0]:at[1]])
 		line += strings.Count(text[start:at[1]], "\n")
 		start = at[1]
 	}
-	p.move(&out, text[start:], origin.NewSnippet(real, text[start:], line))
+	move(len(text))
+	p.moveItems(&out, items)
 	return []byte(out.String())
 }
 
@@ -297,14 +310,27 @@ func (r *padRange) nodes() *nodeIndex {
 		return r.index
 	}
 	r.index = &nodeIndex{nodes: map[nodePlace]origin.Pair{}, values: map[nodePlace]*yaml.Node{}}
-	if top := r.content(); top != nil {
+	top := r.served()
+	switch {
+	case top == nil:
+	case r.item != nil:
+		r.index.addItem(origin.Pair{Value: top}, origin.Pair{Value: r.item})
+	default:
 		r.index.add(origin.Pair{Value: top}, map[*yaml.Node]bool{})
 	}
 	return r.index
 }
 
-// content is what the document holds; nil when it is no YAML, or empty.
-func (r *padRange) content() *yaml.Node {
+// written is what the document holds in the file; nil when it is no YAML, or empty.
+func (r *padRange) written() *yaml.Node {
+	if r.item != nil {
+		return r.item
+	}
+	return r.served()
+}
+
+// served is what kustomize read; nil when it is no YAML, or empty.
+func (r *padRange) served() *yaml.Node {
 	if r.parsed == nil {
 		r.parsed = &yaml.Node{}
 		var doc yaml.Node

@@ -120,18 +120,11 @@ func (l *locator) existed(id identity, steps []origin.PathStep) func() bool {
 // documents are the documents of the closure that have an object's kind and name.
 func (l *locator) documents(id identity) []*yaml.Node {
 	var out []*yaml.Node
-	type place struct {
-		path string
-		line int
-	}
-	seen := map[place]bool{} // a file may be in several builds
+	seen := map[tree.Position]bool{} // a file may be in several builds
 	for i := range l.padder.ranges {
-		at := place{l.padder.ranges[i].snippet.Path, l.padder.ranges[i].snippet.Line}
-		if seen[at] {
-			continue
-		}
-		seen[at] = true
-		if doc := l.padder.ranges[i].content(); doc != nil && id.isOf(doc) {
+		r := &l.padder.ranges[i]
+		if doc := r.written(); doc != nil && id.isOf(doc) && !seen[r.top()] {
+			seen[r.top()] = true
 			out = append(out, doc)
 		}
 	}

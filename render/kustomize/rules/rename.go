@@ -62,7 +62,7 @@ func (l *locator) writtenName(document tree.Position) string {
 	for i := range l.padder.ranges {
 		r := &l.padder.ranges[i]
 		if r.isAt(document) {
-			return nameIn(r.content())
+			return nameIn(r.written())
 		}
 	}
 	return ""

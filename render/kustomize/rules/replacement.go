@@ -120,7 +120,7 @@ func (l *locator) formerSource(s *types.SourceSelector, from, value string) (tre
 	found := map[tree.Position]bool{}
 	for i := range l.padder.ranges {
 		r := &l.padder.ranges[i]
-		doc := r.content()
+		doc := r.written()
 		if s.Name == "" || origin.ScalarField(doc, "kind") != s.Kind || nameIn(doc) != s.Name {
 			continue
 		}

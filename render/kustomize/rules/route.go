@@ -175,10 +175,8 @@ func (l *locator) ownDocument(object int, document tree.Position) *ownDocument {
 	var found *ownDocument
 	for i := range l.padder.ranges {
 		r := &l.padder.ranges[i]
-		var doc yaml.Node
-		if r.snippet.Path == document.Path && r.top() == document &&
-			yaml.Unmarshal([]byte(r.text), &doc) == nil && len(doc.Content) > 0 {
-			found = &ownDocument{node: doc.Content[0], snippet: r.snippet}
+		if doc := r.written(); doc != nil && r.isAt(document) {
+			found = &ownDocument{node: doc, snippet: r.snippet}
 			break
 		}
 	}

@@ -166,7 +166,7 @@ func (l *locator) copied(object int, document tree.Position, hops []origin.Pair,
 		if own && !r.isAt(document) || votes[r] == 0 && (len(votes) > 0 || !r.isAt(document)) {
 			continue
 		}
-		doc, h := r.content(), newHistory(hops, steps, true)
+		doc, h := r.written(), newHistory(hops, steps, true)
 		written, complete := origin.Descend(doc, h.aligned(doc))
 		if complete && isIt(written[len(written)-1].Value) {
 			return r.snippet.Position(written[len(written)-1].Value), true
