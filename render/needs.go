@@ -3,6 +3,7 @@ package render
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/preadmit/preadmit/render/tree"
 )
@@ -28,6 +29,9 @@ type Needs struct {
 	linked bool
 	// words are those of all files, when they come from the cache.
 	words tree.WordSet
+	// said are the words of the texts of Composition.
+	said    func() tree.WordSet
+	anyName bool
 	Composition
 }
 
@@ -42,6 +46,10 @@ type Composition struct {
 	Generated map[string]bool
 	// Patched is set when a patch may make any kind of any other.
 	Patched bool
+	// Texts returns the texts that hold the words of the objects, given the contents of the
+	// files, when those of the files alone do not; nil when they do. anyName is set when names,
+	// and other words than kinds and groups, may be any.
+	Texts func(files [][]byte) (texts [][]byte, anyName bool)
 }
 
 // Needs returns what a root is made of. It costs little more than to follow the
@@ -56,6 +64,9 @@ func (r *Renderer) Needs(root Root) *Needs {
 	if in == nil {
 		in = r.source(root.Kind).Needs(root)
 		in.listFiles(root)
+		if in.Texts != nil {
+			in.said = sync.OnceValue(func() tree.WordSet { return r.wordsSaid(in) })
+		}
 		if found := r.found.Load(); found != nil && in.Problem == nil {
 			in.Problem = found.refusal(root)
 		}
@@ -104,6 +115,9 @@ func (r *Renderer) MayHold(in *Needs, mentions ...Mention) bool {
 	if len(mentions) == 0 {
 		return false
 	}
+	if in.said != nil {
+		in.said() // finds out what questions there are
+	}
 	asked := make([]tree.Query, 0, 4*len(mentions)+4)
 	for _, m := range mentions {
 		asked = append(asked, in.questions(m)...)
@@ -114,9 +128,15 @@ func (r *Renderer) MayHold(in *Needs, mentions ...Mention) bool {
 	for i, q := range asked {
 		answers[i] = q.Text == ""
 	}
-	if len(in.words) > 0 {
+	words := in.words
+	if in.said != nil {
+		if words = in.said(); words == nil {
+			return true
+		}
+	}
+	if len(words) > 0 {
 		for i, q := range asked {
-			answers[i] = answers[i] || in.words.Holds(q)
+			answers[i] = answers[i] || words.Holds(q)
 		}
 	} else {
 		for _, name := range in.files {
@@ -131,6 +151,21 @@ func (r *Renderer) MayHold(in *Needs, mentions ...Mention) bool {
 	return false
 }
 
+// wordsSaid are the words that the objects may hold; nil when they may hold any.
+func (r *Renderer) wordsSaid(in *Needs) tree.WordSet {
+	files := make([][]byte, 0, len(in.files))
+	for _, name := range in.files {
+		data, err := r.tree.Read(name)
+		if err != nil {
+			return nil
+		}
+		files = append(files, data)
+	}
+	texts, anyName := in.Texts(files)
+	in.anyName = anyName
+	return tree.WordsOf(texts)
+}
+
 // questions are what some file has to answer each, for the root to hold what is
 // mentioned: always four.
 func (in *Needs) questions(m Mention) []tree.Query {
@@ -139,6 +174,9 @@ func (in *Needs) questions(m Mention) []tree.Query {
 	}
 	if in.composes(m) {
 		m.Name = ""
+	}
+	if in.anyName {
+		m.Name, m.Word = "", ""
 	}
 	return []tree.Query{{How: tree.GroupWord, Text: m.Group}, {How: tree.KindWord, Text: m.Kind}, {How: tree.WholeWord, Text: m.Name}, {How: tree.WholeWord, Text: m.Word}}
 }

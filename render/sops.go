@@ -21,7 +21,7 @@ func (o *Object) removeSOPS() {
 	}
 	delete(content, "sops")
 	o.JSON = tree.Encode(content)
-	o.Unknown = append(o.Unknown, fieldsWith(content, func(text string) string {
+	o.Unknown = append(o.Unknown, FieldsWith(content, func(text string) string {
 		if encrypted.MatchString(text) {
 			return sopsReason
 		}

@@ -2,9 +2,12 @@ package render
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"slices"
 	"strconv"
+
+	"github.com/preadmit/preadmit/render/origin"
 )
 
 // Unit is what a deployer adds to a root: the object in a cluster that has something
@@ -31,8 +34,11 @@ type Unit struct {
 	// Checkout is what part of the tree the deployer sees.
 	Checkout Checkout
 	// Variables are substituted in the objects, in the order of their names. They are
-	// resolved: those of ConfigMaps and Secrets are in it.
+	// resolved: those of ConfigMaps and Secrets are in it. One without a name stands for all
+	// that have no other value: what may define them is not in the repository.
 	Variables []Variable
+	// Strict is set when a variable without a value fails the unit. Else it is empty.
+	Strict bool
 	// Problem is why the unit cannot be rendered, although its object asks for it: what it is
 	// made of is not in the repository, it reaches out of it, or its object is not valid. A root
 	// with such a unit renders to this Problem and nothing else.
@@ -40,6 +46,21 @@ type Unit struct {
 	// Artifact is what the unit is made of when that is not this repository; nil when it is.
 	// Then Problem says that it is not there.
 	Artifact *Artifact
+	// Origins returns where an object that a root of the same tree renders was written: that
+	// of Parent with Index for Object, those of Variables for ConfigMaps and Secrets. It is nil
+	// when nobody knows. It is how lines are followed, and decides nothing.
+	Origins func(ctx context.Context, root RootID, index int) (*origin.Origin, error) `json:"-"`
+}
+
+// Position returns where a field of the object that asks for the root is written, or the
+// object itself, as far as that can be told; the parent's directory at least.
+func (u *Unit) Position(ctx context.Context, path string) Position {
+	if u.Origins != nil && u.Parent != (RootID{}) {
+		if o, err := u.Origins(ctx, u.Parent, u.Index); err == nil && o != nil {
+			return o.Place(path, origin.Whole).Position
+		}
+	}
+	return Position{Path: u.Parent.Dir}
 }
 
 // Apply is how a deployer applies the objects of a unit.
@@ -109,8 +130,8 @@ type FieldRef struct {
 	// repository does not hold the object.
 	Root  RootID
 	Index int
-	// Path are the names of fields and indexes of lists that lead to the field.
-	Path []any
+	// Path is the field, as in origin.Origin.Find.
+	Path string
 }
 
 // ignoredFields are those of the spec of a unit's object that decide nothing about what
@@ -131,7 +152,7 @@ func (u *Unit) words() []string {
 	if u == nil {
 		return nil
 	}
-	words := []string{string(u.decisive()), u.Cluster, u.Checkout.Top, u.Checkout.Ignore, strconv.FormatBool(u.Checkout.HasIgnore)}
+	words := []string{string(u.decisive()), u.Cluster, u.Checkout.Top, u.Checkout.Ignore, strconv.FormatBool(u.Checkout.HasIgnore), strconv.FormatBool(u.Strict)}
 	words = append(words, u.Checkout.Only...)
 	apply, _ := json.Marshal(u.Apply) // strings and booleans
 	words = append(words, string(apply))

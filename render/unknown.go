@@ -28,7 +28,7 @@ var variable = regexp.MustCompile(`\$?\$\{#?([_A-Za-z][_A-Za-z0-9]*)[^{}]*\}`)
 // Variables returns the fields of an object that hold a variable, as in `${DOMAIN}`, for
 // an object of which is not known whether something substitutes them.
 func (o *Object) Variables() []Unknown {
-	return fieldsWith(o.Content(), func(text string) string {
+	return FieldsWith(o.Content(), func(text string) string {
 		for _, found := range variable.FindAllString(text, -1) {
 			if found[1] != '$' {
 				return fmt.Sprintf("it holds %s, and nothing in the repository says what substitutes it", found)
@@ -38,9 +38,9 @@ func (o *Object) Variables() []Unknown {
 	})
 }
 
-// fieldsWith returns the fields below value whose text has a reason to be unknown, and the
+// FieldsWith returns the fields below value whose text has a reason to be unknown, and the
 // mappings that have such a key, in the order of their paths.
-func fieldsWith(value any, why func(text string) string) []Unknown {
+func FieldsWith(value any, why func(text string) string) []Unknown {
 	var found []Unknown
 	var walk func(value any, path []string)
 	walk = func(value any, path []string) {

@@ -31,8 +31,17 @@ const LinkMark = "symbolic link "
 // dirMark is the identity of a directory, whatever is in it.
 const dirMark = "directory"
 
+// listMark distinguishes the identity of a listing.
+const listMark = "listing "
+
+// Listing is the path by which traces note that the names of what is at and below a
+// directory were looked at, whatever the files hold.
+func Listing(dir string) string { return dir + "/" }
+
 // IsMark reports whether an identity is that of something that is no file.
-func IsMark(id string) bool { return id == dirMark || strings.HasPrefix(id, LinkMark) }
+func IsMark(id string) bool {
+	return id == dirMark || strings.HasPrefix(id, LinkMark) || strings.HasPrefix(id, listMark)
+}
 
 // ObjectID is the name git gives a blob: SHA-1 over its length and content. Blobs
 // that were made to collide get names of their own (sha1cd).
@@ -44,12 +53,17 @@ func ObjectID(data []byte) string {
 }
 
 // Identity identifies the content of the file, the target of the symbolic link or the
-// directory at a path without symbolic links before it. Limits do not apply: nothing is kept.
+// directory at a path without symbolic links before it, or a Listing. Limits do not apply:
+// nothing is kept.
 func (t *Tree) Identity(name string) (string, error) {
 	if id, ok := t.identities.Load(name); ok {
 		return id.(string), nil
 	}
-	id, err := t.identify(name)
+	identify := t.identify
+	if strings.HasSuffix(name, "/") {
+		identify = t.identifyListing
+	}
+	id, err := identify(name)
 	if err == nil {
 		t.identities.Store(name, id)
 	}
@@ -71,6 +85,19 @@ func (t *Tree) identityOf(real string, data []byte) (string, error) {
 
 // copySize is the size in bytes of the largest buffer by which files are read to be hashed.
 const copySize = 32 << 10
+
+// identifyListing identifies the names of what is at and below a directory, and what each is.
+func (t *Tree) identifyListing(name string) (string, error) {
+	h := sha1cd.New()
+	err := fs.WalkDir(t.Fsys, strings.TrimSuffix(name, "/"), func(name string, entry fs.DirEntry, err error) error {
+		if err != nil && entry == nil {
+			return err
+		}
+		_, _ = fmt.Fprintf(h, "%d:%s%d", len(name), name, entry.Type()) // a hash does not fail to be written to
+		return nil
+	})
+	return listMark + hex.EncodeToString(h.Sum(nil)), err
+}
 
 func (t *Tree) identify(name string) (string, error) {
 	info, err := t.Lstat(name)

@@ -58,6 +58,14 @@ type Trace struct {
 	Misses map[string]bool
 }
 
+// AddListing notes that the names at and below a directory without symbolic links in its path
+// were looked at.
+func (t *Tree) AddListing(dir string, trace Trace) {
+	if id, err := t.Identity(Listing(dir)); err == nil {
+		trace.Reads[Listing(dir)] = id
+	}
+}
+
 func NewTrace() Trace {
 	return Trace{Reads: make(map[string]string), Misses: make(map[string]bool)}
 }

@@ -16,13 +16,25 @@ type WordSet []byte
 // WordSet returns the words of files together; nil when one cannot be read or may mention
 // anything.
 func (t *Tree) WordSet(files []string) WordSet {
-	var hashes []uint32
+	texts := make([][]byte, 0, len(files))
 	for _, name := range files {
 		data, err := t.Read(name)
-		if err != nil || isObscure(data) {
+		if err != nil {
 			return nil
 		}
-		hashes = appendWords(hashes, joinLines(data))
+		texts = append(texts, data)
+	}
+	return WordsOf(texts)
+}
+
+// WordsOf returns the words of texts together; nil when one may mention anything.
+func WordsOf(texts [][]byte) WordSet {
+	var hashes []uint32
+	for _, text := range texts {
+		if isObscure(text) {
+			return nil
+		}
+		hashes = appendWords(hashes, joinLines(text))
 	}
 	slices.Sort(hashes)
 	hashes = slices.Compact(hashes)

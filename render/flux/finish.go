@@ -1,0 +1,98 @@
+package flux
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// finish makes of what kustomize built what the controller applies.
+func (u *unit) finish(built []*render.Object) ([]*render.Object, *render.Problem) {
+	replace, problem := u.substituter()
+	if problem != nil {
+		return nil, problem
+	}
+	objects := make([]*render.Object, 0, len(built))
+	for _, o := range built {
+		if problem := u.check(o); problem != nil {
+			return nil, problem
+		}
+		if replace != nil {
+			var err error
+			if o, err = replace.object(o); err != nil {
+				return nil, u.failed(err)
+			}
+		}
+		if isKustomizeConfig(o) {
+			continue
+		}
+		o = u.label(o)
+		objects = append(objects, &render.Object{JSON: o.JSON, Index: len(objects), Unknown: o.Unknown})
+	}
+	return objects, nil
+}
+
+// check returns what the controller refuses about an object.
+func (u *unit) check(o *render.Object) *render.Problem {
+	content := o.Content()
+	metadata, _ := content["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	version, _ := content["apiVersion"].(string)
+	kind, _ := content["kind"].(string)
+	switch {
+	case name == "" || version == "" || kind == "":
+		return u.failed(fmt.Errorf("failed to decode Kubernetes apiVersion, kind and name from an object of kind %q with the name %q: Flux applies no object without them", kind, name))
+	case kind == "Secret" && len(o.Unknown) > 0 && u.object.Spec.Decryption == nil && !decryptionDisabled(metadata):
+		return u.failed(fmt.Errorf("Secret %s is SOPS encrypted, configuring decryption (spec.decryption) is required for this secret to be reconciled", name))
+	}
+	return nil
+}
+
+// decryptionDisabled reports whether an annotation tells the controller to apply a Secret
+// encrypted as it is.
+func decryptionDisabled(metadata map[string]any) bool {
+	annotations, _ := metadata["annotations"].(map[string]any)
+	return annotations["kustomize.toolkit.fluxcd.io/decrypt"] == "Disabled" || annotations["kustomize.toolkit.fluxcd.io/decrypt"] == "disabled"
+}
+
+// isKustomizeConfig reports whether an object is a file of kustomize's, which is not applied.
+func isKustomizeConfig(o *render.Object) bool {
+	content := o.Content()
+	version, _ := content["apiVersion"].(string)
+	return content["kind"] == "Kustomization" && strings.HasPrefix(version, "kustomize.config.k8s.io/")
+}
+
+// label sets the labels by which the controller knows its objects, and the common metadata.
+func (u *unit) label(o *render.Object) *render.Object {
+	content := o.Content()
+	metadata, _ := content["metadata"].(map[string]any)
+	if metadata == nil {
+		metadata = map[string]any{}
+		content["metadata"] = metadata
+	}
+	merge(metadata, "labels", map[string]string{
+		Group + "/name": u.object.Metadata.Name, Group + "/namespace": u.object.Metadata.Namespace,
+	})
+	if common := u.object.Spec.CommonMetadata; common != nil {
+		merge(metadata, "labels", common.Labels)
+		merge(metadata, "annotations", common.Annotations)
+	}
+	return &render.Object{JSON: tree.Encode(content), Index: o.Index, Unknown: o.Unknown}
+}
+
+// merge sets keys of a mapping in another one.
+func merge(metadata map[string]any, field string, values map[string]string) {
+	if len(values) == 0 {
+		return
+	}
+	into, _ := metadata[field].(map[string]any)
+	if into == nil {
+		into = map[string]any{}
+		metadata[field] = into
+	}
+	for key, value := range values {
+		into[key] = value
+	}
+}

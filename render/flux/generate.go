@@ -1,0 +1,216 @@
+package flux
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/render/tree"
+	"sigs.k8s.io/kustomize/api/konfig"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+	"sigs.k8s.io/yaml"
+)
+
+// generated is the kustomization that a directory is built with.
+type generated struct {
+	// path is that of the file, original its content in the tree; nil when there is none.
+	path     string
+	original []byte
+	data     []byte
+	// patches, components and images count the entries of the original; what follows them
+	// comes from the Kustomization object.
+	patches, components int
+	// added are the indexes in spec.components of the components that follow.
+	added []int
+	// images has the entry of spec.images that an entry was made of, or changed by; -1 for none.
+	images []int
+	// listed is set when the directory was searched for manifests.
+	listed bool
+}
+
+// generate makes the kustomization of a directory, as kustomize-controller does: the file
+// that is there or one of all manifests, with what the spec adds.
+func generate(t *viewed, dir string, s *Spec) (*generated, error) {
+	g, err := findOrList(t, dir)
+	if err != nil {
+		return nil, err
+	}
+	kus := types.Kustomization{TypeMeta: types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind}}
+	if err := yaml.Unmarshal(g.data, &kus); err != nil {
+		return nil, &syntaxError{g.path, err}
+	}
+	if g.original != nil && len(kus.Resources) == 0 {
+		kus.BuildMetadata = []string{types.OriginAnnotations} // else kustomize takes it for empty
+	}
+	g.patches, g.components = len(kus.Patches), len(kus.Components)
+	setNames(&kus, s)
+	for _, p := range s.Patches {
+		kus.Patches = append(kus.Patches, types.Patch{Patch: p.Patch, Target: p.Target.adapt()})
+	}
+	if err := g.addComponents(&kus, t, dir, s); err != nil {
+		return nil, err
+	}
+	g.addImages(&kus, s)
+	if len(s.BuildMetadata) > 0 {
+		kus.BuildMetadata = s.BuildMetadata
+	}
+	g.data, err = yaml.Marshal(kus)
+	return g, err
+}
+
+// syntaxError says that a kustomization file is not one.
+type syntaxError struct {
+	path string
+	err  error
+}
+
+func (e *syntaxError) Error() string { return e.err.Error() }
+
+// findOrList finds the kustomization file of a directory, or makes one of the manifests at
+// and below it.
+func findOrList(t *viewed, dir string) (*generated, error) {
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		file := path.Join(dir, name)
+		if to := t.tree.Resolve(file); to.Err != nil || to.IsDir {
+			continue
+		}
+		data, _, err := t.tree.Load(file, tree.NewTrace())
+		return &generated{path: file, original: data, data: data}, err
+	}
+	resources, err := manifests(t, dir)
+	if err != nil {
+		return nil, err
+	}
+	kus := types.Kustomization{
+		TypeMeta:  types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind},
+		Resources: resources,
+	}
+	if len(resources) == 0 {
+		kus.Namespace = "_placeholder" // else kustomize takes it for empty
+	}
+	data, err := yaml.Marshal(kus)
+	return &generated{path: path.Join(dir, konfig.DefaultKustomizationFileName()), data: data, listed: true}, err
+}
+
+// manifests lists the YAML files at and below a directory, relative to it, and the
+// directories with a kustomization, which are not searched.
+func manifests(t *viewed, dir string) ([]string, error) {
+	var found []string
+	err := fs.WalkDir(t.view, dir, func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name == dir:
+			return nil
+		case entry.IsDir() && isKustomization(t, name):
+			found = append(found, relative(dir, name))
+			return fs.SkipDir
+		case !entry.IsDir() && (path.Ext(name) == ".yaml" || path.Ext(name) == ".yml"):
+			found = append(found, relative(dir, name))
+		}
+		return nil
+	})
+	return found, err
+}
+
+func relative(dir, name string) string {
+	if dir == "." {
+		return "./" + name
+	}
+	return "." + strings.TrimPrefix(name, dir)
+}
+
+func isKustomization(t *viewed, dir string) bool {
+	return slices.ContainsFunc(konfig.RecognizedKustomizationFileNames(), func(name string) bool {
+		to := t.tree.Resolve(path.Join(dir, name))
+		return to.Err == nil && !to.IsDir
+	})
+}
+
+func setNames(kus *types.Kustomization, s *Spec) {
+	if s.TargetNamespace != "" {
+		kus.Namespace = s.TargetNamespace
+	}
+	if s.NamePrefix != "" {
+		kus.NamePrefix = s.NamePrefix
+	}
+	if s.NameSuffix != "" {
+		kus.NameSuffix = s.NameSuffix
+	}
+}
+
+// adapt returns the selector as kustomize has it. It may be called on nil.
+func (s *Selector) adapt() *types.Selector {
+	if s == nil {
+		return nil
+	}
+	return &types.Selector{
+		ResId: resid.ResId{
+			Gvk:  resid.Gvk{Group: s.Group, Version: s.Version, Kind: s.Kind},
+			Name: s.Name, Namespace: s.Namespace,
+		},
+		AnnotationSelector: s.AnnotationSelector, LabelSelector: s.LabelSelector,
+	}
+}
+
+func (g *generated) addComponents(kus *types.Kustomization, t *viewed, dir string, s *Spec) error {
+	for i, component := range s.Components {
+		if !isLocal(component) {
+			return &fieldError{fmt.Sprintf("spec.components[%d]", i), fmt.Sprintf("component path %q must be local and relative", component)}
+		}
+		at := path.Join(dir, component)
+		switch to := t.tree.Resolve(at); {
+		case to.Err != nil && s.IgnoreMissingComponents:
+			continue
+		case to.Err != nil:
+			return &fieldError{fmt.Sprintf("spec.components[%d]", i), fmt.Sprintf("component path %q does not exist: there is no %s", component, at)}
+		}
+		kus.Components = append(kus.Components, component)
+		g.added = append(g.added, i)
+	}
+	return nil
+}
+
+// fieldError says what is wrong with a field of the Kustomization object.
+type fieldError struct {
+	path    string
+	message string
+}
+
+func (e *fieldError) Error() string { return e.message }
+
+// isLocal reports whether a path of a component is one in the same source.
+func isLocal(name string) bool {
+	lower := strings.ToLower(name)
+	for _, scheme := range []string{"git::", "gh:", "ssh://", "https://", "http://", "git@", "github.com:", "github.com/"} {
+		if len(scheme) < len(name) && strings.HasPrefix(lower, scheme) {
+			return false
+		}
+	}
+	return !path.IsAbs(name) && !path.IsAbs(strings.TrimPrefix(lower, "file://"))
+}
+
+// addImages adds the images of the spec, or changes the entry of the same name: a tag and a
+// digest go together.
+func (g *generated) addImages(kus *types.Kustomization, s *Spec) {
+	g.images = slices.Repeat([]int{-1}, len(kus.Images))
+	for i, image := range s.Images {
+		at := slices.IndexFunc(kus.Images, func(have types.Image) bool { return have.Name == image.Name })
+		if at < 0 {
+			kus.Images = append(kus.Images, types.Image{Name: image.Name, NewName: image.NewName, NewTag: image.NewTag, Digest: image.Digest})
+			g.images = append(g.images, i)
+			continue
+		}
+		g.images[at] = i
+		have := &kus.Images[at]
+		if image.NewName != "" {
+			have.NewName = image.NewName
+		}
+		if image.NewTag != "" || image.Digest != "" {
+			have.NewTag, have.Digest = image.NewTag, image.Digest
+		}
+	}
+}

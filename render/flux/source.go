@@ -1,0 +1,263 @@
+package flux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/kustomize"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// Source is a Source of what Flux Kustomizations apply. Its roots have a Unit; they are not
+// found in directories, but in what other roots render to.
+type Source struct {
+	tree  *tree.Tree
+	opts  render.Options
+	views *views
+}
+
+// New makes a Source of the Flux Kustomizations of a tree.
+func New(t *tree.Tree, opts render.Options) render.Source {
+	// Whatever the user wants of kustomizations, the controller has no restrictions.
+	opts.LoadRestrictor = render.LoadRestrictionsNone
+	opts.Cache = nil
+	return &Source{t, opts, newViews(t)}
+}
+
+// Kind implements Source.
+func (s *Source) Kind() render.RootKind { return render.KindFlux }
+
+// RootFile implements Source.
+func (s *Source) RootFile(string) bool { return false }
+
+// Uses implements Source.
+func (s *Source) Uses(string, []string) *render.Uses { return nil }
+
+// Reads implements Source.
+func (s *Source) Reads(string) tree.Trace { return tree.NewTrace() }
+
+// At implements Source.
+func (s *Source) At(string) (render.Root, bool) { return render.Root{}, false }
+
+// Parts implements Source: of a refused kustomization, what is left after leaving out what
+// is refused.
+func (s *Source) Parts(render.Root) []render.Root { return nil }
+
+// unit is a root that is being built.
+type unit struct {
+	source *Source
+	root   render.Root
+	object *Kustomization
+	view   *viewed
+	*generated
+	// overlay is the view with the generated file, and inner what renders it.
+	overlay *tree.Tree
+	inner   render.Source
+}
+
+// prepare generates the kustomization of a root. The problem is why that cannot be done.
+func (s *Source) prepare(root render.Root) (*unit, *render.Problem) {
+	u := &unit{source: s, root: root}
+	if root.Unit == nil {
+		return u, &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: root.Dir}, Message: "no object asks for this root"}
+	}
+	if root.Unit.Problem != nil {
+		return u, root.Unit.Problem
+	}
+	var err error
+	if u.object, err = Parse(root.Unit.Object); err != nil {
+		return u, u.failed(err)
+	}
+	if u.view, err = s.views.of(root.Unit.Checkout); err != nil {
+		return u, u.failed(fmt.Errorf("read .sourceignore files: %w", err))
+	}
+	if to := u.view.tree.Resolve(root.Dir); to.Err != nil || !to.IsDir {
+		return u, u.missing()
+	}
+	if u.generated, err = generate(u.view, root.Dir, &u.object.Spec); err != nil {
+		return u, u.failed(err)
+	}
+	u.overlay = s.tree.Beside(&overlay{u.view.view, u.path, u.data})
+	u.inner = kustomize.New(u.overlay, s.opts)
+	return u, nil
+}
+
+// failed is the problem that an error is.
+func (u *unit) failed(err error) *render.Problem {
+	if p := render.OverLimit(err); p != nil {
+		return p
+	}
+	p := &render.Problem{Kind: render.ProblemFailed, Position: u.written(""), Message: err.Error()}
+	var syntax *syntaxError
+	if errors.As(err, &syntax) {
+		p.Position = tree.Position{Path: syntax.path, Line: tree.ErrorLine(syntax.err)}
+		p.Message = tree.YamlPrefix.ReplaceAllString(syntax.Error(), "")
+	}
+	var field *fieldError
+	if errors.As(err, &field) {
+		p.Position = u.written(field.path)
+	}
+	return p
+}
+
+// missing says that there is nothing at spec.path.
+func (u *unit) missing() *render.Problem {
+	why := "kustomization path not found: there is no directory " + u.root.Dir
+	if to := u.source.tree.Resolve(u.root.Dir); to.Err == nil && to.IsDir {
+		why = fmt.Sprintf("kustomization path not found: %s is not in the source, which leaves it out", u.root.Dir)
+	}
+	return &render.Problem{Kind: render.ProblemFailed, Position: u.written(""), Message: why}
+}
+
+// written is where a field of the object that asks for the unit is written.
+func (u *unit) written(path string) tree.Position {
+	return u.root.Unit.Position(context.Background(), path)
+}
+
+// asKustomization is the root that kustomize renders.
+func (u *unit) asKustomization() render.Root {
+	return render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: u.root.Dir}}
+}
+
+// Render implements Source.
+func (s *Source) Render(ctx context.Context, root render.Root) *render.Result {
+	u, problem := s.prepare(root)
+	if problem != nil {
+		return &render.Result{Root: root, Trace: u.traceAbove(), Problem: problem}
+	}
+	inner := u.inner.Render(ctx, u.asKustomization())
+	result := &render.Result{Root: root, Trace: u.realTrace(inner.Trace), Diagnostics: inner.Diagnostics}
+	if result.Problem = u.realProblem(inner.Problem); result.Problem != nil {
+		return result
+	}
+	if result.Objects, result.Problem = u.finish(inner.Objects); result.Problem != nil {
+		result.Objects = nil
+	}
+	return result
+}
+
+// realProblem is a problem of the overlay as one of the tree.
+func (u *unit) realProblem(p *render.Problem) *render.Problem {
+	if p == nil {
+		return nil
+	}
+	real := *p
+	if real.Path == u.path {
+		real.Position = u.realPosition(real.Position)
+	}
+	return &real
+}
+
+// realPosition is a position in the generated file as one in the tree.
+func (u *unit) realPosition(pos tree.Position) tree.Position {
+	if u.original != nil {
+		return tree.Position{Path: u.path, Line: 1}
+	}
+	return tree.Position{Path: u.root.Dir}
+}
+
+// realTrace is what was read of the overlay as read of the tree.
+func (u *unit) realTrace(of tree.Trace) tree.Trace {
+	trace := u.traceAbove()
+	for name := range of.Misses {
+		u.source.tree.TraceFile(name, trace)
+		u.ignored(name, trace)
+	}
+	for name, id := range of.Reads {
+		if name != u.path {
+			trace.Reads[name] = id
+			u.ignored(name, trace)
+		}
+	}
+	u.source.tree.TraceFile(u.path, trace)
+	u.ignored(u.path, trace)
+	if u.listed {
+		u.source.tree.AddListing(u.root.Dir, trace)
+	}
+	return trace
+}
+
+// ignored notes the .sourceignore files that decide whether a path is in the source.
+func (u *unit) ignored(name string, trace tree.Trace) {
+	for dir := path.Dir(name); ; dir = path.Dir(dir) {
+		file := path.Join(dir, ".sourceignore")
+		if trace.Misses[file] || trace.Reads[file] != "" {
+			break
+		}
+		u.source.tree.TraceFile(file, trace)
+		if dir == "." {
+			break
+		}
+	}
+	if u.view != nil && u.view.isDefault(name) { // any .sourceignore file decides
+		u.source.tree.AddListing(".", trace)
+	}
+}
+
+// traceAbove notes that the directory is there.
+func (u *unit) traceAbove() tree.Trace {
+	trace := tree.NewTrace()
+	if u.root.Unit != nil && u.root.Unit.Problem == nil {
+		u.source.tree.TraceFile(u.root.Dir, trace)
+		u.ignored(path.Join(u.root.Dir, "kustomization.yaml"), trace)
+	}
+	return trace
+}
+
+// Needs implements Source.
+func (s *Source) Needs(root render.Root) *render.Needs {
+	u, problem := s.prepare(root)
+	if problem != nil {
+		return &render.Needs{Trace: u.traceAbove(), Problem: problem, Composition: render.Composition{Generated: map[string]bool{}}}
+	}
+	in := u.inner.Needs(u.asKustomization())
+	in.Trace, in.Problem = u.realTrace(in.Trace), u.realProblem(in.Problem)
+	for i := range in.Artifacts {
+		if in.Artifacts[i].Path == u.path {
+			in.Artifacts[i].Position = u.realPosition(in.Artifacts[i].Position)
+		}
+	}
+	in.Texts = u.texts
+	return in
+}
+
+// texts are the texts that hold the words of the objects: those of the files, of the
+// generated kustomization and of the object, with values in the place of variables.
+func (u *unit) texts(files [][]byte) (texts [][]byte, anyName bool) {
+	texts = append(texts, u.data, u.root.Unit.Object)
+	for _, p := range u.object.Spec.Patches {
+		texts = append(texts, []byte(p.Patch))
+	}
+	texts = append(texts, files...)
+	replace, problem := u.substituter()
+	if replace == nil || problem != nil {
+		return texts, false
+	}
+	for i, text := range texts {
+		replaced, reasons, err := replace.text(string(text))
+		if anyName = anyName || err != nil || len(reasons) > 0; err == nil {
+			texts[i] = []byte(replaced)
+		}
+	}
+	return texts, anyName
+}
+
+// Manifests implements Source.
+func (s *Source) Manifests(root render.Root) render.Manifests {
+	u, problem := s.prepare(root)
+	if problem != nil {
+		return render.Manifests{}
+	}
+	m := u.inner.Manifests(u.asKustomization())
+	if u.original == nil {
+		m.Files = slices.DeleteFunc(m.Files, func(name string) bool { return name == u.path })
+	}
+	return m
+}
+
+var _ fs.FS = (*overlay)(nil)

@@ -1,0 +1,242 @@
+package flux_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/flux"
+	"sigs.k8s.io/yaml"
+)
+
+// files makes a tree of `-- name --` sections.
+func files(t *testing.T, text string) fstest.MapFS {
+	t.Helper()
+	out := fstest.MapFS{}
+	for _, section := range strings.Split("\n"+text, "\n-- ")[1:] {
+		name, content, _ := strings.Cut(section, " --\n")
+		out[name] = &fstest.MapFile{Data: []byte(content + "\n")}
+	}
+	return out
+}
+
+// unitOf makes the root of a Kustomization object.
+func unitOf(t *testing.T, dir, object string, variables ...render.Variable) render.Root {
+	t.Helper()
+	data, err := yaml.YAMLToJSON([]byte("apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps, namespace: flux-system}\nspec:\n  sourceRef: {kind: GitRepository, name: flux-system}\n  prune: true\n" + object))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := render.RootID{
+		Kind: render.KindFlux, Dir: dir, Cluster: "clusters/one",
+		Object: render.ObjectRef{Group: flux.Group, Kind: "Kustomization", Namespace: "flux-system", Name: "apps"},
+	}
+	return render.Root{RootID: id, Unit: &render.Unit{Object: data, Cluster: "clusters/one", Checkout: render.Checkout{Top: "."}, Variables: variables}}
+}
+
+// rendered is what a root renders to, as YAML, with the fields that are not known, or the problem.
+func rendered(r *render.Result) string {
+	if r.Problem != nil {
+		return r.Problem.Error()
+	}
+	var out []string
+	for _, o := range r.Objects {
+		text, _ := yaml.JSONToYAML(o.JSON)
+		for _, u := range o.Unknown {
+			path, _ := json.Marshal(u.Path)
+			text = append(text, []byte("# unknown "+string(path)+": "+u.Reason+"\n")...)
+		}
+		out = append(out, string(text))
+	}
+	return strings.Join(out, "---\n")
+}
+
+const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n"
+
+func TestRender(t *testing.T) {
+	deployment := `apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+spec:
+  template:
+    spec:
+      containers:
+      - name: web
+        image: nginx:1
+`
+	tests := []struct {
+		name, files, spec string
+		variables         []render.Variable
+		want              string
+	}{{
+		name:  "a directory without a kustomization",
+		files: "-- apps/b.yaml --\n" + configMap + "-- apps/sub/a.yml --\n" + strings.Replace(configMap, ": a", ": b", 1) + "-- apps/base/kustomization.yaml --\nresources: [c.yaml]\n-- apps/base/c.yaml --\n" + strings.Replace(configMap, ": a", ": c", 1) + "-- apps/base/not.yaml --\nnot: listed\n-- apps/README.md --\ntext",
+		want:  labeled(configMap) + "---\n" + labeled(strings.Replace(configMap, ": a", ": b", 1)) + "---\n" + labeled(strings.Replace(configMap, ": a", ": c", 1)),
+	}, {
+		name:  "namespace, names, images, patches, common metadata",
+		files: "-- apps/kustomization.yaml --\nresources: [web.yaml]\nnamespace: other\nimages: [{name: nginx, newTag: '2', newName: docker.io/nginx}]\n-- apps/web.yaml --\n" + deployment,
+		spec: `  targetNamespace: shop
+  namePrefix: my-
+  images: [{name: nginx, digest: "sha256:1"}]
+  commonMetadata: {labels: {team: a, kustomize.toolkit.fluxcd.io/name: x}, annotations: {note: b}}
+  patches:
+  - patch: |
+      - op: add
+        path: /spec/replicas
+        value: 3
+    target: {kind: Deployment}
+`,
+		want: `apiVersion: apps/v1
+kind: Deployment
+metadata:
+  annotations:
+    note: b
+  labels:
+    kustomize.toolkit.fluxcd.io/name: x
+    kustomize.toolkit.fluxcd.io/namespace: flux-system
+    team: a
+  name: my-web
+  namespace: shop
+spec:
+  replicas: 3
+  template:
+    spec:
+      containers:
+      - image: docker.io/nginx@sha256:1
+        name: web
+`,
+	}, {
+		name:  "a component, and one that is missing",
+		files: "-- apps/a.yaml --\n" + configMap + "-- parts/a/kustomization.yaml --\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nlabels: [{pairs: {part: a}}]\n",
+		spec:  "  components: [../parts/a, ../parts/b]\n  ignoreMissingComponents: true\n",
+		want:  strings.Replace(labeled(configMap), "  name: a\n", "    part: a\n  name: a\n", 1),
+	}, {
+		name:  "a missing component",
+		files: "-- apps/a.yaml --\n" + configMap,
+		spec:  "  components: [../parts/b]\n",
+		want:  `: component path "../parts/b" does not exist: there is no parts/b`,
+	}, {
+		name:  "a remote component",
+		files: "-- apps/a.yaml --\n" + configMap,
+		spec:  "  components: [https://example.com/b]\n",
+		want:  `: component path "https://example.com/b" must be local and relative`,
+	}, {
+		name:  "no directory",
+		files: "-- apps2/a.yaml --\n" + configMap,
+		want:  ": kustomization path not found: there is no directory apps",
+	}, {
+		name:  "nothing in the directory",
+		files: "-- apps/README.md --\nx",
+		want:  "",
+	}, {
+		name:  "an object without a name",
+		files: "-- apps/a.yaml --\napiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n",
+		want:  "apps: accumulating resources: accumulation err='accumulating resources from './a.yaml': missing metadata.name in object {{v1 Pod} {{ } map[] map[]}}': must build at directory: 'apps/a.yaml': file is not directory",
+	}, {
+		name:      "substitution retypes, and is disabled by a label or an annotation",
+		files:     "-- apps/a.yaml --\n" + configMap + "spec: {port: '${PORT}', text: 'a-${PORT}-$${X}', default: '${NONE:=${PORT}}', empty: '${NONE}', upper: '${WORD^^}'}\n-- apps/b.yaml --\n" + strings.Replace(configMap, "  name: a", "  name: b\n  annotations: {kustomize.toolkit.fluxcd.io/substitute: disabled}", 1) + "data: {x: '${PORT}'}\n",
+		spec:      "  postBuild: {substitute: {PORT: '80', WORD: abc}}\n",
+		variables: []render.Variable{{Name: "PORT", Value: "80"}, {Name: "WORD", Value: "abc"}},
+		want: labeled(configMap) + `spec:
+  default: 80
+  empty: null
+  port: 80
+  text: a-80-${X}
+  upper: ABC
+---
+apiVersion: v1
+data:
+  x: ${PORT}
+kind: ConfigMap
+metadata:
+  annotations:
+    kustomize.toolkit.fluxcd.io/substitute: disabled
+  labels:
+    kustomize.toolkit.fluxcd.io/name: apps
+    kustomize.toolkit.fluxcd.io/namespace: flux-system
+  name: b
+`,
+	}, {
+		name:      "unknown values",
+		files:     "-- apps/a.yaml --\n" + configMap + "spec: {a: 'x.${D}/${PORT}', b: '${D:-c}', c: '${D^^}', d: '${PORT:-${D}}', e: ['${PORT/8/9}', '${#PORT}'], f: '${NONE:+${D}}', g: '${OTHER}'}\n",
+		spec:      "  postBuild: {substitute: {PORT: '80'}}\n",
+		variables: []render.Variable{{Name: "D", Unknown: "encrypted"}, {Name: "PORT", Value: "80"}},
+		want: labeled(configMap) + `spec:
+  a: x.${D}/80
+  b: ${D}
+  c: ${D}
+  d: 80
+  e:
+  - 90
+  - 2
+  f: ${D}
+  g: null
+# unknown ["spec","a"]: it holds ${D}: encrypted
+# unknown ["spec","b"]: it holds ${D}: encrypted
+# unknown ["spec","c"]: it holds ${D}: encrypted
+# unknown ["spec","f"]: it holds ${D}: encrypted
+`,
+	}, {
+		name:      "a missing source of variables",
+		files:     "-- apps/a.yaml --\n" + configMap + "data: {a: '${PORT}', b: '${OTHER:-x}', '${K}': v}\n",
+		spec:      "  postBuild: {}\n",
+		variables: []render.Variable{{Name: "", Unknown: "no Secret x"}, {Name: "PORT", Value: "80"}},
+		want:      "apiVersion: v1\ndata:\n  ${K}: v\n  a: 80\n  b: ${OTHER}\nkind: ConfigMap\nmetadata:\n  labels:\n    kustomize.toolkit.fluxcd.io/name: apps\n    kustomize.toolkit.fluxcd.io/namespace: flux-system\n  name: a\n# unknown [\"data\"]: it holds ${K}: no Secret x\n",
+	}, {
+		name:      "a broken expression",
+		files:     "-- apps/a.yaml --\n" + configMap + "data: {a: '${PORT'}\n",
+		spec:      "  postBuild: {}\n",
+		variables: []render.Variable{{Name: "PORT", Value: "80"}},
+		want:      ": post build failed for ConfigMap/a: envsubst error: variable substitution failed: missing closing brace",
+	}, {
+		name:      "a value that breaks the YAML",
+		files:     "-- apps/a.yaml --\n" + configMap + "data: {a: '${PORT}'}\n",
+		spec:      "  postBuild: {}\n",
+		variables: []render.Variable{{Name: "PORT", Value: "a: b: c"}},
+		want:      ": post build failed for ConfigMap/a: after substitution it is no YAML: yaml: line 3: mapping values are not allowed in this context",
+	}, {
+		name:  "files that the source leaves out",
+		files: "-- .sourceignore --\n/apps/x\n-- apps/a.yaml --\n" + configMap + "-- apps/x/b.yaml --\nnot: an object\n-- apps/.travis.yml --\n" + strings.Replace(configMap, ": a", ": t", 1),
+		want:  labeled(configMap) + "---\n" + labeled(strings.Replace(configMap, ": a", ": t", 1)),
+	}, {
+		name:  "files that a source leaves out by default",
+		files: "-- apps/a.yaml --\n" + configMap + "-- apps/.sops.yaml --\nnot: an object\n-- apps/.github/b.yaml --\nnot: an object\n",
+		want:  labeled(configMap),
+	}, {
+		name:  "an encrypted Secret without decryption",
+		files: "-- apps/a.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {a: 'ENC[AES256_GCM,data:a,iv:b,tag:c,type:str]'}\nsops: {mac: a, lastmodified: b}\n",
+		want:  ": Secret s is SOPS encrypted, configuring decryption (spec.decryption) is required for this secret to be reconciled",
+	}, {
+		name:  "an encrypted Secret",
+		files: "-- apps/a.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {a: 'ENC[AES256_GCM,data:a,iv:b,tag:c,type:str]'}\nsops: {mac: a, lastmodified: b}\n",
+		spec:  "  decryption: {provider: sops}\n",
+		want:  "apiVersion: v1\nkind: Secret\nmetadata:\n  labels:\n    kustomize.toolkit.fluxcd.io/name: apps\n    kustomize.toolkit.fluxcd.io/namespace: flux-system\n  name: s\nstringData:\n  a: ENC[AES256_GCM,data:a,iv:b,tag:c,type:str]\n# unknown [\"stringData\",\"a\"]: it is encrypted by SOPS\n",
+	}}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r := render.NewRenderer(files(t, test.files), render.Options{}, flux.New)
+			root := unitOf(t, "apps", test.spec, test.variables...)
+			result := r.Render(context.Background(), root)
+			if diff := cmp.Diff(test.want, rendered(result)); diff != "" {
+				t.Error(diff)
+			}
+			needs := r.Needs(root)
+			if result.Problem == nil && !needs.Cover(result) {
+				t.Errorf("needs %v do not cover the render's %v", needs.Trace, result.Trace)
+			}
+			if !r.Valid(result.Trace) {
+				t.Error("the trace is not valid in its own tree")
+			}
+		})
+	}
+}
+
+// labeled adds the labels of the controller to an object without labels.
+func labeled(object string) string {
+	return strings.Replace(object, "metadata:\n", "metadata:\n  labels:\n    kustomize.toolkit.fluxcd.io/name: apps\n    kustomize.toolkit.fluxcd.io/namespace: flux-system\n", 1)
+}

@@ -1,0 +1,359 @@
+package flux
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/fluxcd/pkg/envsubst"
+	"github.com/fluxcd/pkg/envsubst/parse"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/tree"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+)
+
+// substituter replaces variables in objects as the controller does after a build: in the
+// YAML text of each object, which is read again afterwards.
+type substituter struct {
+	values map[string]string
+	// unknown has the reasons why variables are not known.
+	unknown map[string]string
+	// missing is why any other variable may have a value that is not known; empty when it
+	// has none.
+	missing string
+	strict  bool
+}
+
+// variableName is what the controller takes for the name of a variable.
+var variableName = regexp.MustCompile(`^[_[:alpha:]][_[:alpha:][:digit:]]*$`)
+
+// substituter returns what substitutes variables, nil when nothing does.
+func (u *unit) substituter() (*substituter, *render.Problem) {
+	post := u.object.Spec.PostBuild
+	if post == nil {
+		return nil, nil
+	}
+	r := &substituter{values: map[string]string{}, unknown: map[string]string{}, strict: u.root.Unit.Strict}
+	for _, v := range u.root.Unit.Variables {
+		switch {
+		case v.Name == "":
+			r.missing = v.Unknown
+		case v.Unknown != "":
+			r.unknown[v.Name] = v.Unknown
+		case !variableName.MatchString(v.Name):
+			return nil, u.failed(fmt.Errorf("post build failed: %q var name is invalid, must match %q", v.Name, variableName))
+		default:
+			r.values[v.Name] = v.Value
+		}
+	}
+	if len(u.root.Unit.Variables) == 0 && post.SubstituteStrategy != "Always" {
+		return nil, nil
+	}
+	return r, nil
+}
+
+// mark stands for an unknown value in a text: letters that YAML takes for a string, which no
+// text holds that somebody wrote.
+const mark = "PREADMITxUNKNOWNx6f1e2c9a"
+
+// errMark says that a text holds the mark.
+var errMark = errors.New("holds " + mark + ", which stands for an unknown value here")
+
+const substitutionDisabled = Group + "/substitute"
+
+// object replaces the variables in an object.
+func (r *substituter) object(o *render.Object) (*render.Object, error) {
+	content := o.Content()
+	if isDisabled(content) {
+		return o, nil
+	}
+	name := fmt.Sprint(content["kind"], "/", nameOf(content))
+	text, err := yaml.JSONToYAML(o.JSON)
+	if err != nil {
+		return nil, fmt.Errorf("post build failed for %s: %w", name, err)
+	}
+	replaced, marks, err := r.text(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("post build failed for %s: envsubst error: variable substitution failed: %w", name, err)
+	}
+	if bad := guard(replaced); bad != nil {
+		return nil, fmt.Errorf("post build failed for %s: %w", name, bad)
+	}
+	data, err := yaml.YAMLToJSON([]byte(replaced))
+	if err != nil {
+		return nil, fmt.Errorf("post build failed for %s: after substitution it is no YAML: %s", name, strings.TrimPrefix(err.Error(), "error converting YAML to JSON: yaml: "))
+	}
+	var after map[string]any
+	if err := utiljson.Unmarshal(data, &after); err != nil || after == nil {
+		return nil, fmt.Errorf("post build failed for %s: after substitution it is no object", name)
+	}
+	unknown := slices.Clone(o.Unknown)
+	if len(marks) > 0 {
+		unknown = append(unknown, unmark(after, marks)...)
+	}
+	return &render.Object{JSON: tree.Encode(after), Index: o.Index, Unknown: unknown}, nil
+}
+
+// guard checks a text before anything expands its aliases.
+func guard(text string) error {
+	limits := tree.Limits{}.WithDefaults()
+	if len(text) > maxExpansion {
+		return fmt.Errorf("after substitution it has %d bytes, more than the limit of %d", len(text), maxExpansion)
+	}
+	if tree.Harmless([]byte(text), limits) {
+		return nil
+	}
+	if bad := tree.Guard([]byte(text), limits); bad != nil {
+		return bad
+	}
+	return nil
+}
+
+func isDisabled(content map[string]any) bool {
+	metadata, _ := content["metadata"].(map[string]any)
+	for _, field := range []string{"labels", "annotations"} {
+		values, _ := metadata[field].(map[string]any)
+		if values[substitutionDisabled] == "disabled" {
+			return true
+		}
+	}
+	return false
+}
+
+func nameOf(content map[string]any) string {
+	metadata, _ := content["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	return name
+}
+
+// text replaces the variables in a text. marks has, by number, the values that are not known
+// for which there are marks.
+func (r *substituter) text(text string) (replaced string, marks []markedValue, err error) {
+	if !strings.Contains(text, "$") {
+		return text, nil, nil
+	}
+	if strings.Contains(text, mark) {
+		return "", nil, errMark
+	}
+	if err := checkText(text); err != nil {
+		return "", nil, err
+	}
+	template, err := parse.Parse(text)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := r.checkCost(template.Root); err != nil {
+		return "", nil, err
+	}
+	e := &evaluation{substituter: r}
+	if e.reason(template.Root) == "" {
+		replaced, err = r.eval(text)
+		return replaced, nil, err
+	}
+	var out strings.Builder
+	if err := e.write(&out, template.Root); err != nil {
+		return "", nil, err
+	}
+	return out.String(), e.marks, nil
+}
+
+// eval has the controller's library replace variables that are all known.
+func (r *substituter) eval(text string) (string, error) {
+	return envsubst.Eval(text, func(name string) (string, bool) {
+		value, ok := r.values[name]
+		return value, ok || !r.strict
+	})
+}
+
+// evaluation is the evaluation of a text in which some values are not known.
+type evaluation struct {
+	*substituter
+	marks []markedValue
+}
+
+// markedValue is a value that is not known.
+type markedValue struct {
+	// name is that of the variable, why the reason why its value is not known.
+	name, why string
+}
+
+// why returns why a variable is not known; empty for one that is.
+func (e *evaluation) why(name string) string {
+	if _, ok := e.values[name]; ok {
+		return ""
+	}
+	if why, ok := e.unknown[name]; ok {
+		return fmt.Sprintf("it holds ${%s}: %s", name, why)
+	}
+	if e.missing != "" {
+		return fmt.Sprintf("it holds ${%s}: %s", name, e.missing)
+	}
+	return ""
+}
+
+// reason is why the value of a node is not known; empty for one that is.
+func (e *evaluation) reason(node parse.Node) string {
+	switch n := node.(type) {
+	case *parse.ListNode:
+		return e.firstReason(n.Nodes)
+	case *parse.FuncNode:
+		if why := e.why(n.Param); why != "" {
+			return why
+		}
+		return e.firstReason(n.Args)
+	}
+	return ""
+}
+
+func (e *evaluation) firstReason(nodes []parse.Node) string {
+	for _, n := range nodes {
+		if why := e.reason(n); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// write writes the value of a node, with marks for what is not known.
+func (e *evaluation) write(out *strings.Builder, node parse.Node) error {
+	switch n := node.(type) {
+	case *parse.TextNode:
+		out.WriteString(n.Value)
+	case *parse.ListNode:
+		for _, child := range n.Nodes {
+			if err := e.write(out, child); err != nil {
+				return err
+			}
+		}
+	case *parse.FuncNode:
+		return e.writeFunc(out, n)
+	}
+	return nil
+}
+
+func (e *evaluation) writeFunc(out *strings.Builder, n *parse.FuncNode) error {
+	why := e.why(n.Param)
+	if why == "" && isDefault(n.Name) { // its arguments count only where it is empty
+		if value := e.values[n.Param]; value != "" {
+			out.WriteString(value)
+			return nil
+		}
+		for _, arg := range n.Args {
+			if err := e.write(out, arg); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if why == "" {
+		why = e.firstReason(n.Args)
+	}
+	if text, ok := asText(n); why == "" && ok {
+		value, err := e.eval(text)
+		out.WriteString(value)
+		return err
+	}
+	if why == "" {
+		why = fmt.Sprintf("it holds an expression of ${%s} that is not understood", n.Param)
+	}
+	fmt.Fprintf(out, "%s%dx", mark, len(e.marks))
+	e.marks = append(e.marks, markedValue{n.Param, why})
+	return nil
+}
+
+// isDefault reports whether an operator gives a value for a variable that is empty.
+func isDefault(operator string) bool {
+	switch operator {
+	case "-", "+", "=", "?", ":-", ":+", ":=", ":?":
+		return true
+	}
+	return false
+}
+
+// asText writes an expression as it is written in a text; ok is false when that would be read
+// as another one.
+func asText(n *parse.FuncNode) (text string, ok bool) {
+	var out strings.Builder
+	out.WriteString("${")
+	if n.Name == "#" && len(n.Args) == 0 {
+		out.WriteString("#")
+	}
+	out.WriteString(n.Param)
+	if len(n.Args) > 0 || n.Name != "#" {
+		out.WriteString(n.Name)
+	}
+	separator := map[byte]string{'/': "/", ':': ":"}
+	for i, arg := range n.Args {
+		if i > 0 && n.Name != "" {
+			out.WriteString(separator[n.Name[0]])
+		}
+		literal, isText := arg.(*parse.TextNode)
+		if !isText {
+			return "", false
+		}
+		out.WriteString(literal.Value)
+	}
+	out.WriteString("}")
+	again, err := parse.Parse(out.String())
+	return out.String(), err == nil && equal(again.Root, n)
+}
+
+// equal reports whether two expressions are the same.
+func equal(a, b parse.Node) bool {
+	x, ok := a.(*parse.FuncNode)
+	y, ok2 := b.(*parse.FuncNode)
+	if !ok || !ok2 {
+		t, isText := a.(*parse.TextNode)
+		u, isText2 := b.(*parse.TextNode)
+		return isText && isText2 && t.Value == u.Value
+	}
+	return x.Param == y.Param && x.Name == y.Name && slices.EqualFunc(x.Args, y.Args, equal)
+}
+
+var marked = regexp.MustCompile(mark + `(\d+)x`)
+
+// unmark returns the fields that hold marks, and puts the names of variables in their place.
+func unmark(content map[string]any, marks []markedValue) []render.Unknown {
+	of := func(text string) markedValue {
+		return marks[min(tree.Atoi(marked.FindStringSubmatch(text)[1]), len(marks)-1)]
+	}
+	unknown := render.FieldsWith(content, func(text string) string {
+		if !marked.MatchString(text) {
+			return ""
+		}
+		return of(text).why
+	})
+	named := func(text string) string {
+		return marked.ReplaceAllStringFunc(text, func(m string) string { return "${" + of(m).name + "}" })
+	}
+	rename(content, named)
+	for _, field := range unknown {
+		for i, key := range field.Path {
+			field.Path[i] = named(key)
+		}
+	}
+	return unknown
+}
+
+// rename replaces strings and keys at and below a value.
+func rename(value any, named func(string) string) any {
+	switch v := value.(type) {
+	case string:
+		return named(v)
+	case []any:
+		for i, item := range v {
+			v[i] = rename(item, named)
+		}
+	case map[string]any:
+		for _, key := range slices.Collect(maps.Keys(v)) {
+			item := v[key]
+			delete(v, key)
+			v[named(key)] = rename(item, named)
+		}
+	}
+	return value
+}

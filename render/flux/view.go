@@ -1,0 +1,233 @@
+package flux
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/fluxcd/pkg/sourceignore"
+	"github.com/fluxcd/pkg/sourceignore/gitignore"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// view is the part of a tree that a source of Flux holds: source-controller leaves out
+// symbolic links, what .sourceignore files and spec.ignore name and, when nothing is named,
+// what its defaults do.
+type view struct {
+	base     *tree.Tree
+	checkout render.Checkout
+	matcher  gitignore.Matcher
+	// defaults are the patterns that count as long as there are no others.
+	defaults gitignore.Matcher
+}
+
+var (
+	_ fs.ReadLinkFS = (*view)(nil)
+	_ fs.ReadDirFS  = (*view)(nil)
+)
+
+// newView makes a view with the patterns of the .sourceignore files of the tree.
+func newView(t *tree.Tree, checkout render.Checkout, found []gitignore.Pattern) *view {
+	v := &view{base: t, checkout: checkout}
+	patterns := slices.Clone(found)
+	if checkout.HasIgnore {
+		patterns = append(patterns, sourceignore.ReadPatterns(strings.NewReader(checkout.Ignore), nil)...)
+	}
+	vcs, defaults := sourceignore.VCSPatterns(nil), sourceignore.DefaultPatterns(nil)
+	v.defaults = sourceignore.NewMatcher(defaults)
+	if len(patterns) == 0 {
+		patterns = defaults
+	}
+	v.matcher = sourceignore.NewMatcher(append(vcs, patterns...))
+	return v
+}
+
+// ignoreFiles are the patterns of all .sourceignore files of a tree: those of a directory go
+// before those of the directories below it.
+func ignoreFiles(t *tree.Tree) (patterns []gitignore.Pattern, err error) {
+	err = fs.WalkDir(t.Fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil && entry != nil && entry.IsDir():
+			return fs.SkipDir // discovery says so
+		case err != nil:
+			return err
+		case entry.IsDir() && entry.Name() == ".git":
+			return fs.SkipDir
+		case entry.IsDir() || entry.Name() != sourceignore.IgnoreFile || !entry.Type().IsRegular():
+			return nil
+		}
+		data, err := t.Read(name)
+		if err != nil {
+			return err
+		}
+		patterns = append(patterns, sourceignore.ReadPatterns(bytes.NewReader(data), domain(path.Dir(name)))...)
+		return nil
+	})
+	return patterns, err
+}
+
+// domain are the names of a directory's path.
+func domain(dir string) []string {
+	if dir == "." {
+		return nil
+	}
+	return strings.Split(dir, "/")
+}
+
+// holds reports whether what is at a path without symbolic links is in the source.
+func (v *view) holds(name string, isDir bool) bool {
+	if !v.inside(name, isDir) {
+		return false
+	}
+	if name == "." || !v.matcher.Match(strings.Split(name, "/"), isDir) {
+		return true
+	}
+	return isDir && v.holdsBelow(name)
+}
+
+// inside reports whether a path is in the part of the tree that is checked out.
+func (v *view) inside(name string, isDir bool) bool {
+	if !within(v.checkout.Top, name) {
+		return isDir && within(name, v.checkout.Top)
+	}
+	if len(v.checkout.Only) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(v.checkout.Only, func(dir string) bool {
+		return within(dir, name) || isDir && within(name, dir)
+	})
+}
+
+// holdsBelow reports whether a directory that is left out itself holds a file that is not.
+func (v *view) holdsBelow(dir string) bool {
+	found := errors.New("found")
+	err := fs.WalkDir(v.base.Fsys, dir, func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() && v.inside(name, false) && !v.matcher.Match(strings.Split(name, "/"), false) {
+			return found
+		}
+		return nil
+	})
+	return errors.Is(err, found)
+}
+
+func within(dir, name string) bool {
+	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
+}
+
+// isDefault reports whether a path is left out, or would be, for want of other patterns.
+func (v *view) isDefault(name string) bool {
+	return v.defaults.Match(strings.Split(name, "/"), false)
+}
+
+// Lstat implements fs.ReadLinkFS.
+func (v *view) Lstat(name string) (fs.FileInfo, error) {
+	info, err := v.base.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 || !v.holds(name, info.IsDir()) {
+		return nil, &fs.PathError{Op: "lstat", Path: name, Err: fs.ErrNotExist}
+	}
+	return info, nil
+}
+
+// ReadLink implements fs.ReadLinkFS: there are no symbolic links.
+func (v *view) ReadLink(name string) (string, error) {
+	return "", &fs.PathError{Op: "readlink", Path: name, Err: fs.ErrInvalid}
+}
+
+// Open implements fs.FS.
+func (v *view) Open(name string) (fs.File, error) {
+	if _, err := v.Lstat(name); err != nil {
+		return nil, err
+	}
+	return v.base.Fsys.Open(name)
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (v *view) ReadDir(name string) ([]fs.DirEntry, error) {
+	if _, err := v.Lstat(name); err != nil {
+		return nil, err
+	}
+	entries, err := fs.ReadDir(v.base.Fsys, name)
+	return slices.DeleteFunc(slices.Clone(entries), func(e fs.DirEntry) bool {
+		_, err := v.Lstat(path.Join(name, e.Name()))
+		return err != nil
+	}), err
+}
+
+// ObjectID is the name git gives the content of a file.
+func (v *view) ObjectID(name string) (string, error) { return v.base.Identity(name) }
+
+// overlay is a view with another content of one file, which need not be there.
+type overlay struct {
+	*view
+	path string
+	data []byte
+}
+
+// Lstat implements fs.ReadLinkFS.
+func (o *overlay) Lstat(name string) (fs.FileInfo, error) {
+	if name == o.path {
+		return tree.NewFileInfo(name, 0o444, int64(len(o.data))), nil
+	}
+	return o.view.Lstat(name)
+}
+
+// Open implements fs.FS.
+func (o *overlay) Open(name string) (fs.File, error) {
+	if name == o.path {
+		return tree.NewMemoryFile(name, o.data), nil
+	}
+	return o.view.Open(name)
+}
+
+// ObjectID is the name git gives the content of a file.
+func (o *overlay) ObjectID(name string) (string, error) {
+	if name == o.path {
+		return tree.ObjectID(o.data), nil
+	}
+	return o.view.ObjectID(name)
+}
+
+// views keeps the views of a tree, which are few.
+type views struct {
+	tree     *tree.Tree
+	patterns func() ([]gitignore.Pattern, error)
+	mu       sync.Mutex
+	all      []*viewed
+}
+
+// viewed is a view as a tree.
+type viewed struct {
+	*view
+	tree *tree.Tree
+}
+
+func newViews(t *tree.Tree) *views {
+	return &views{tree: t, patterns: sync.OnceValues(func() ([]gitignore.Pattern, error) { return ignoreFiles(t) })}
+}
+
+// of returns the view of a checkout.
+func (vs *views) of(c render.Checkout) (*viewed, error) {
+	found, err := vs.patterns()
+	if err != nil {
+		return nil, err
+	}
+	vs.mu.Lock()
+	defer vs.mu.Unlock()
+	for _, v := range vs.all {
+		if v.checkout.Same(c) {
+			return v, nil
+		}
+	}
+	v := newView(vs.tree, c, found)
+	kept := &viewed{v, vs.tree.Beside(v)}
+	vs.all = append(vs.all, kept)
+	return kept, nil
+}
