@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"context"
+	"path"
+	"strings"
+	"text/template"
+	"time"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+)
+
+// Options steer rendering. The zero value is the default.
+type Options struct {
+	Limits Limits
+	// Seed is what chance is made of. Equal seeds give equal output.
+	Seed string
+	// Now is the time of the clock.
+	Now time.Time
+	// Lookup answers the function `lookup`; known is false when the state of the cluster
+	// does not tell. When nil, nothing is known.
+	Lookup func(apiVersion, kind, namespace, name string) (object map[string]any, known bool)
+	// Variant is another outcome of chance than that of the same seed and Variant 0.
+	Variant int
+}
+
+// Engine renders a chart, perhaps several times. What it has parsed it keeps. It is not safe
+// for concurrent use.
+type Engine struct {
+	parsed map[source]*parsedFile
+	nodes  []node
+	names  template.FuncMap
+}
+
+// New returns an engine.
+func New() *Engine {
+	return &Engine{parsed: map[source]*parsedFile{}, names: functionNames()}
+}
+
+// Rendering is the outcome of rendering a chart.
+type Rendering struct {
+	// Files are what the templates made, in the order in which they were executed.
+	Files []*File
+	// Chance are the calls of functions whose result is not that of their arguments.
+	Chance []Chance
+	// Steps and Work are what it cost, in the units of Limits.
+	Steps, Work int
+}
+
+// File is the output of a template file.
+type File struct {
+	// Name is the path of the template, from the name of the chart.
+	Name string
+	Text string
+	call *call
+	run  *run
+}
+
+// Render executes the templates of a chart. values are those of ToRenderValues: Values,
+// Release, Capabilities. An error in a template is an *Error.
+func (e *Engine) Render(ctx context.Context, c *chart.Chart, values common.Values, opts Options) (rendering *Rendering, err error) {
+	r := newRun(ctx, e, opts)
+	defer func() {
+		if failure := recover(); failure != nil {
+			rendering, err = nil, r.panicked(failure)
+		}
+	}()
+	templates, err := templatesOf(c, values)
+	if err != nil {
+		return nil, err
+	}
+	root := template.New("gotpl").Option("missingkey=zero")
+	for _, t := range templates {
+		if err := e.add(root, t.name, t.text); err != nil {
+			return nil, err
+		}
+	}
+	root.Funcs(r.functions(root))
+	files, err := r.execute(root, templates)
+	if err != nil {
+		return nil, err
+	}
+	return &Rendering{Files: files, Chance: r.chance.calls, Steps: r.steps, Work: r.work}, nil
+}
+
+// execute renders each template that is no partial.
+func (r *run) execute(root *template.Template, templates []chartTemplate) ([]*File, error) {
+	var files []*File
+	for _, t := range templates {
+		if strings.HasPrefix(path.Base(t.name), "_") {
+			continue
+		}
+		t.values["Template"] = common.Values{"Name": t.name, "BasePath": t.base}
+		made, err := r.call(func(w *frame) error { return root.ExecuteTemplate(w, t.name, t.values) })
+		if err != nil {
+			return nil, r.failed(t.name, err)
+		}
+		made.dropNoValue()
+		files = append(files, &File{Name: t.name, Text: made.text, call: made, run: r})
+	}
+	return files, nil
+}
+
+// add parses a file and adds its templates to root.
+func (e *Engine) add(root *template.Template, name, text string) error {
+	file, err := e.parse(source{name: name, text: text})
+	if err != nil {
+		return err
+	}
+	for name, tree := range file.trees {
+		if _, err := root.AddParseTree(name, tree); err != nil {
+			return err
+		}
+	}
+	return nil
+}

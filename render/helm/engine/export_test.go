@@ -1,0 +1,13 @@
+package engine
+
+import (
+	"text/template"
+	"time"
+)
+
+// ChanceFunctions are the functions that the engine has in place of those of chance, for
+// another engine.
+func ChanceFunctions(seed string, now time.Time) template.FuncMap {
+	r := newRun(nil, New(), Options{Seed: seed, Now: now})
+	return r.chance.functions()
+}

@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"text/template"
+
+	"github.com/Masterminds/sprig/v3"
+)
+
+// builtins are the functions of text/template by their names, for the parser.
+func builtins() map[string]any {
+	names := map[string]any{}
+	for name := range strings.FieldsSeq("and call html index js len not or print printf println slice urlquery eq ge gt le lt ne") {
+		names[name] = true
+	}
+	return names
+}
+
+// functionNames are the functions that charts may call, for the parser.
+func functionNames() template.FuncMap {
+	r := newRun(nil, nil, Options{})
+	names := r.functions(nil)
+	for name := range r.tracing() {
+		delete(names, name)
+	}
+	return names
+}
+
+// functions returns what charts may call: sprig's functions, those that Helm adds, and in
+// place of some that depend on chance ones that do not. Those that may cost more than their
+// arguments are bounded.
+func (r *run) functions(root *template.Template) template.FuncMap {
+	f := sprig.TxtFuncMap()
+	delete(f, "env")
+	delete(f, "expandenv")
+	maps.Copy(f, formats())
+	maps.Copy(f, r.chance.functions())
+	maps.Copy(f, template.FuncMap{
+		"print": fmt.Sprint, "printf": fmt.Sprintf, "println": fmt.Sprintln,
+		"html": template.HTMLEscaper, "js": template.JSEscaper, "urlquery": template.URLQueryEscaper,
+		"getHostByName": func(string) string { return "" },
+		"required":      required,
+		"fail":          func(message string) (string, error) { return "", errors.New(message) },
+	})
+	for name, fn := range f {
+		f[name] = r.bounded(name, fn)
+	}
+	maps.Copy(f, template.FuncMap{"include": r.include(root), "tpl": r.tpl(root)})
+	maps.Copy(f, r.tracing())
+	return f
+}
+
+// required returns a value, or an error if there is none.
+func required(message string, value any) (any, error) {
+	if value == nil || value == "" {
+		return value, errors.New(message)
+	}
+	return value, nil
+}

@@ -1,0 +1,160 @@
+package engine
+
+import (
+	"strings"
+)
+
+// Place is a place in a template file.
+type Place struct {
+	// File is the path of the template file, from the name of the chart.
+	File string
+	Line int
+	// Literal is set for text of the template, as opposed to what an action wrote.
+	Literal bool
+	// Tpl is the text that a `tpl` executed, if the place is in one; Line is a line of it,
+	// and File is empty.
+	Tpl string
+	// Node identifies the part of the template.
+	Node int
+}
+
+// place is that of a node, delta bytes after its start if it is text.
+func (r *run) place(id, delta int) Place {
+	if id < 0 {
+		return Place{Node: -1}
+	}
+	n := r.engine.nodes[id]
+	if !n.literal {
+		delta = 0
+	}
+	p := Place{File: n.file.name, Line: n.file.line(n.pos + delta), Literal: n.literal, Node: id}
+	if n.file.name == "" {
+		p.Tpl = n.file.text
+	}
+	return p
+}
+
+// Trace is how a byte of the output came about: where it was written, and where what wrote
+// it was called.
+type Trace struct {
+	// Places are the innermost place first. It is empty for what no template wrote.
+	Places []Place
+}
+
+// At returns how the byte at an offset came about.
+func (f *File) At(offset int) Trace {
+	var t Trace
+	f.run.follow(f.call, offset, &t)
+	return t
+}
+
+// follow adds to a trace where the byte at an offset of a call's output was written.
+func (r *run) follow(c *call, offset int, t *Trace) {
+	s := c.at(offset)
+	if s == nil {
+		return
+	}
+	if inner, at := c.inner(s, offset, r.texts); inner != nil {
+		r.follow(inner, at, t)
+	} else {
+		t.Places = append(t.Places, r.place(s.node, offset-s.offset))
+	}
+	if len(t.Places) > 0 && t.Places[len(t.Places)-1].Node != s.node {
+		t.Places = append(t.Places, r.place(s.node, 0))
+	}
+	for via := s.via; via != nil; via = via.outer {
+		t.Places = append(t.Places, r.place(via.node, 0))
+	}
+}
+
+// inner returns the call whose output the byte at an offset was in, before the action of the
+// segment wrote it.
+func (c *call) inner(s *segment, offset int, texts map[string]*call) (*call, int) {
+	text := c.written(s)
+	at := offset - s.offset
+	if whole := texts[text]; len(s.calls) == 0 && whole != nil {
+		return whole, at
+	}
+	calls := s.calls
+	if len(calls) == 0 {
+		return nil, 0
+	}
+	before, line := strings.Count(text[:at], "\n"), lineOf(text, at)
+	lines := strings.Split(text, "\n")
+	best, bestLine, longest, several := (*call)(nil), 0, 0, false
+	for i := len(calls) - 1; i >= 0; i-- {
+		calls[i].split()
+		for j, trimmed := range calls[i].trimmed {
+			if trimmed != strings.TrimSpace(lines[before]) || trimmed == "" {
+				continue
+			}
+			switch run := agreement(lines, before, calls[i].trimmed, j); {
+			case run > longest:
+				best, bestLine, longest, several = calls[i], j, run, false
+			case run == longest && calls[i] == best:
+				several = true
+			}
+		}
+	}
+	if best == nil || several && longest < len(lines) {
+		return within(calls, lines[before], at-line)
+	}
+	column := at - line - (len(lines[before]) - len(strings.TrimLeft(lines[before], " \t")))
+	return best, min(best.starts[bestLine]+max(column, 0), len(best.text)-1)
+}
+
+// within finds the output of a call inside a line: an action that puts text around it.
+func within(calls []*call, line string, column int) (*call, int) {
+	for i := len(calls) - 1; i >= 0; i-- {
+		text := strings.TrimSpace(calls[i].text)
+		if text == "" || strings.Contains(text, "\n") {
+			continue
+		}
+		at := strings.Index(line, text)
+		if at < 0 || strings.Contains(line[at+1:], text) || column < at || column >= at+len(text) {
+			continue
+		}
+		lead := len(calls[i].text) - len(strings.TrimLeft(calls[i].text, " \t\n"))
+		return calls[i], lead + column - at
+	}
+	return nil, 0
+}
+
+// agreement is how many lines around two equal ones are equal but for the space around them.
+func agreement(a []string, i int, b []string, j int) int {
+	n := 1
+	for k := 1; i-k >= 0 && j-k >= 0 && strings.TrimSpace(a[i-k]) == b[j-k]; k++ {
+		n++
+	}
+	for k := 1; i+k < len(a) && j+k < len(b) && strings.TrimSpace(a[i+k]) == b[j+k]; k++ {
+		n++
+	}
+	return n
+}
+
+// written is what the node of a segment wrote.
+func (c *call) written(s *segment) string {
+	end := len(c.text)
+	for i := range c.segments {
+		if &c.segments[i] == s && i+1 < len(c.segments) {
+			end = c.segments[i+1].offset
+		}
+	}
+	return c.text[s.offset:end]
+}
+
+// split finds the lines of a call's output.
+func (c *call) split() {
+	if c.trimmed != nil {
+		return
+	}
+	at := 0
+	for line := range strings.SplitSeq(c.text, "\n") {
+		c.trimmed = append(c.trimmed, strings.TrimSpace(line))
+		c.starts = append(c.starts, at+len(line)-len(strings.TrimLeft(line, " \t")))
+		at += len(line) + 1
+	}
+}
+
+// lineOf is the offset at which the line of an offset begins.
+func lineOf(text string, offset int) int { return strings.LastIndexByte(text[:offset], '\n') + 1 }

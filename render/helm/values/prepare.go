@@ -1,0 +1,51 @@
+package values
+
+import (
+	"fmt"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/chart/common/util"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
+)
+
+// Release is what templates are told of a release.
+type Release struct {
+	Name, Namespace string
+	// Upgrade is set when the release exists.
+	Upgrade bool
+}
+
+// Prepare returns what the templates of a chart see, given the values of its user. Dependencies that
+// conditions or tags turn off are dropped from c, and values that its parent
+// imports are added to it: c must be a copy.
+func Prepare(c *chart.Chart, user map[string]any, release Release, capabilities *common.Capabilities) (common.Values, error) {
+	if err := chartutil.ProcessDependencies(c, user); err != nil {
+		return nil, fmt.Errorf("dependencies of chart %s: %w", c.Name(), err)
+	}
+	options := common.ReleaseOptions{
+		Name: release.Name, Namespace: release.Namespace,
+		IsUpgrade: release.Upgrade, IsInstall: !release.Upgrade, Revision: 1,
+	}
+	if release.Upgrade {
+		options.Revision = 2
+	}
+	return util.ToRenderValuesWithSchemaValidation(c, user, options, capabilities, true)
+}
+
+// Capabilities returns what templates are told of a cluster: its version, and what it serves
+// beyond the API versions of that Kubernetes.
+func Capabilities(kubeVersion string, apiVersions []string) (*common.Capabilities, error) {
+	version, err := common.ParseKubeVersion(kubeVersion)
+	if err != nil {
+		return nil, fmt.Errorf("Kubernetes version %q: %w", kubeVersion, err)
+	}
+	c := common.DefaultCapabilities.Copy()
+	c.KubeVersion = *version
+	c.APIVersions = append(c.APIVersions[:len(c.APIVersions):len(c.APIVersions)], apiVersions...)
+	c.HelmVersion.Version, c.HelmVersion.GitCommit, c.HelmVersion.GitTreeState, c.HelmVersion.GoVersion = helmVersion, "", "", ""
+	return c, nil
+}
+
+// helmVersion is that of the library that deployers use.
+const helmVersion = "v4.2.4"
