@@ -40,3 +40,27 @@ func TestReportsAreReadWithoutKubernetes(t *testing.T) {
 		}
 	}
 }
+
+// maxLinked is how many test binaries may link the API server's code. Linking one takes some
+// five seconds of processor time, so a package whose tests need it for a few cases only is better
+// off with these cases in a package above.
+const maxLinked = 8
+
+// TestFewTestsLinkKubernetes counts the test binaries that link the API server's code.
+func TestFewTestsLinkKubernetes(t *testing.T) {
+	const format = `{{.ImportPath}}{{range .Deps}} {{.}}{{end}}`
+	out, err := exec.Command("go", "list", "-test", "-f", format, "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var linked []string
+	for line := range strings.Lines(string(out)) {
+		name, deps, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if strings.HasSuffix(name, ".test") && strings.Contains(deps, " k8s.io/kubernetes/") {
+			linked = append(linked, strings.TrimSuffix(name, ".test"))
+		}
+	}
+	if len(linked) == 0 || len(linked) > maxLinked {
+		t.Errorf("the tests of %d packages link Kubernetes, want at most %d:\n%s", len(linked), maxLinked, strings.Join(linked, "\n"))
+	}
+}

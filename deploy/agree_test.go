@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/preadmit/preadmit/internal/deploytest"
 	"sigs.k8s.io/yaml"
 )
 
@@ -44,7 +45,7 @@ func TestChartAgreesWithKustomize(t *testing.T) {
 				if kind == "StatefulSet" || kind == "Deployment" {
 					want = test.workload
 				}
-				o, c := one(t, ours, kind), one(t, charts, kind)
+				o, c := deploytest.One(t, ours, kind), deploytest.One(t, charts, kind)
 				if (o == nil) != (c == nil) {
 					t.Errorf("%s: only one of both has it", kind)
 				}
@@ -59,18 +60,30 @@ func TestChartAgreesWithKustomize(t *testing.T) {
 	}
 }
 
+// formObjects renders the form of a name.
+func formObjects(t *testing.T, name string) []deploytest.Object {
+	t.Helper()
+	for _, f := range deploytest.Forms(t, ".") {
+		if f.Name == name {
+			return deploytest.Objects(t, f.Tree)
+		}
+	}
+	t.Fatalf("there is no form %s", name)
+	return nil
+}
+
 // configuration is what the ConfigMap says, with the keys of webhooks.Config.
-func configuration(t *testing.T, all []object) map[string]any {
+func configuration(t *testing.T, all []deploytest.Object) map[string]any {
 	t.Helper()
 	content := map[string]any{}
-	if err := yaml.Unmarshal([]byte(one(t, all, "ConfigMap").field("data['serve.yaml']").(string)), &content); err != nil {
+	if err := yaml.Unmarshal([]byte(deploytest.One(t, all, "ConfigMap").Field("data['serve.yaml']").(string)), &content); err != nil {
 		t.Fatal(err)
 	}
 	return content
 }
 
 // anonymous is an object without its labels and annotations, which say who made it.
-func anonymous(o object) map[string]any {
+func anonymous(o deploytest.Object) map[string]any {
 	o = maps.Clone(o)
 	metadata := o["metadata"].(map[string]any)
 	o["metadata"] = map[string]any{"name": metadata["name"], "namespace": metadata["namespace"]}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/preadmit/preadmit/internal/deploytest"
 	"github.com/preadmit/preadmit/webhooks"
 )
 
@@ -22,7 +23,7 @@ var own = map[string]string{
 
 // deployed is a workload with the configuration that it is given.
 type deployed struct {
-	objects []object
+	objects []deploytest.Object
 	pod     corev1.PodTemplateSpec
 	claims  []corev1.PersistentVolumeClaim
 	config  *webhooks.Config
@@ -33,17 +34,17 @@ func (d *deployed) container() *corev1.Container { return &d.pod.Spec.Containers
 // eachForm runs a test with every way to deploy preadmit.
 func eachForm(t *testing.T, test func(t *testing.T, d *deployed)) {
 	t.Helper()
-	for _, f := range forms(t) {
-		t.Run(f.name, func(t *testing.T) {
-			d := &deployed{objects: objects(t, f.tree)}
-			workload := one(t, d.objects, "StatefulSet", "Deployment")
+	for _, f := range deploytest.Forms(t, ".") {
+		t.Run(f.Name, func(t *testing.T) {
+			d := &deployed{objects: deploytest.Objects(t, f.Tree)}
+			workload := deploytest.One(t, d.objects, "StatefulSet", "Deployment")
 			var set appsv1.StatefulSet // a Deployment has the same fields, but for the claims
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(workload, &set); err != nil {
 				t.Fatal(err)
 			}
 			d.pod, d.claims = set.Spec.Template, set.Spec.VolumeClaimTemplates
 			config, err := d.readConfig(t, func(name string) string {
-				if strings.HasPrefix(f.name, "base") || f.name == "external-nats" {
+				if strings.HasPrefix(f.Name, "base") || f.Name == "external-nats" {
 					return own[name]
 				}
 				return ""
@@ -60,7 +61,7 @@ func eachForm(t *testing.T, test func(t *testing.T, d *deployed)) {
 // readConfig reads the configuration as the service does, with more environment.
 func (d *deployed) readConfig(t *testing.T, more func(string) string) (*webhooks.Config, error) {
 	t.Helper()
-	data := one(t, d.objects, "ConfigMap").field("data['serve.yaml']").(string)
+	data := deploytest.One(t, d.objects, "ConfigMap").Field("data['serve.yaml']").(string)
 	return webhooks.ReadConfig(webhooks.Sources{File: "serve.yaml", Data: []byte(data), Getenv: func(name string) string {
 		for _, e := range d.container().Env {
 			if e.Name == name {
@@ -126,7 +127,7 @@ func TestStorage(t *testing.T) {
 				t.Errorf("the volume has %d bytes, and reports may take %s", have, d.config.Keep.Size)
 			}
 		}
-		if external := d.config.NATS.URL != ""; external != (one(t, d.objects, "Deployment") != nil) {
+		if external := d.config.NATS.URL != ""; external != (deploytest.One(t, d.objects, "Deployment") != nil) {
 			t.Errorf("the queue is outside: %v, but the workload is of the other kind", external)
 		}
 	})
@@ -211,12 +212,12 @@ func TestSelectors(t *testing.T) {
 			{"PodDisruptionBudget", "spec.selector.matchLabels"}, {"ServiceMonitor", "spec.selector.matchLabels"},
 			{"StatefulSet", "spec.selector.matchLabels"}, {"Deployment", "spec.selector.matchLabels"},
 		} {
-			o := one(t, d.objects, where.kind)
+			o := deploytest.One(t, d.objects, where.kind)
 			if o == nil {
 				continue
 			}
 			found++
-			selector, _ := o.field(where.field).(map[string]any)
+			selector, _ := o.Field(where.field).(map[string]any)
 			for key, want := range selector {
 				if d.pod.Labels[key] != want {
 					t.Errorf("%s selects %v, the Pods have %v", where.kind, selector, d.pod.Labels)
@@ -234,13 +235,13 @@ func TestSelectors(t *testing.T) {
 
 // TestSecrets: only values with secrets make a Secret.
 func TestSecrets(t *testing.T) {
-	for _, f := range forms(t) {
-		secret := one(t, objects(t, f.tree), "Secret")
-		if (secret != nil) != (f.name == "values-secret") {
-			t.Errorf("%s: Secret %v", f.name, secret)
+	for _, f := range deploytest.Forms(t, ".") {
+		secret := deploytest.One(t, deploytest.Objects(t, f.Tree), "Secret")
+		if (secret != nil) != (f.Name == "values-secret") {
+			t.Errorf("%s: Secret %v", f.Name, secret)
 		}
-		if secret != nil && secret.field("stringData['webhook-secret']") != "not: a secret" {
-			t.Errorf("%s: %v", f.name, secret)
+		if secret != nil && secret.Field("stringData['webhook-secret']") != "not: a secret" {
+			t.Errorf("%s: %v", f.Name, secret)
 		}
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// mask replaces a value that is not shown.
-const mask = "***"
+// Mask replaces a value that is not shown.
+const Mask = "***"
 
 // lastApplied is the annotation in which kubectl keeps the whole object.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
@@ -17,7 +17,7 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 // kind is left as it is.
 func MaskSecret(content map[string]any) {
 	for _, s := range secretsOf(content) {
-		s.in[s.key] = mask
+		s.in[s.key] = Mask
 	}
 }
 
@@ -39,9 +39,9 @@ func MaskSecretChange(before, after map[string]any) {
 		secrets []secret
 	}{{"before", old}, {"after", young}} {
 		for _, s := range side.secrets {
-			s.in[s.key] = mask
+			s.in[s.key] = Mask
 			if differ[s.path] {
-				s.in[s.key] = mask + " (" + side.name + ")"
+				s.in[s.key] = Mask + " (" + side.name + ")"
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/lines/text"
 	"github.com/rogpeppe/go-internal/diff"
 )
 
@@ -146,7 +147,7 @@ func (l *Locator) changedIn(ctx context.Context, o *admission.Object) (report.Lo
 	pos := source.Document()
 	lines := l.texts.lines(from.Side, pos.Path)
 	end := max(pos.Line, 1)
-	for end <= len(lines) && !isSeparator(lines[end-1]) {
+	for end <= len(lines) && !text.IsSeparator(lines[end-1]) {
 		end++
 	}
 	line := l.changes.first(from.Side, pos.Path, pos.Line, end)

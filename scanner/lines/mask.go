@@ -2,7 +2,6 @@ package lines
 
 import (
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,9 +9,6 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
-
-// mask stands for what a Secret holds.
-const mask = policy.Hidden
 
 // quotedBytes is how much of a line that is no separator rendering quotes.
 const quotedBytes = 40
@@ -22,7 +18,7 @@ func hiddenBy(lines, masked []string) []string {
 	var hidden []string
 	for i, line := range lines {
 		if masked[i] != line {
-			value := strings.TrimPrefix(line, strings.TrimSuffix(masked[i], mask))
+			value := strings.TrimPrefix(line, strings.TrimSuffix(masked[i], report.Mask))
 			value = strings.TrimSpace(value)
 			hidden = append(hidden, strings.Trim(value, `"'`))
 			if strings.HasPrefix(line, "---") && len(value) > quotedBytes {
@@ -72,81 +68,3 @@ func (l *Locator) concealed(message, root string, at *report.Location) string {
 func Concealed(tree fs.FS, p *render.Problem) string {
 	return policy.ConcealValues(p.Error(), readText(tree, p.Path).hidden)
 }
-
-// maskFile masks what is secret in a YAML file: data and stringData of documents of
-// kind Secret, and the entries of secretGenerator.
-func maskFile(lines []string) []string {
-	out := make([]string, 0, len(lines))
-	for start := 0; start < len(lines); {
-		end := start + 1
-		for end < len(lines) && !isSeparator(lines[end]) {
-			end++
-		}
-		out = append(out, maskDocument(lines[start:end])...)
-		start = end
-	}
-	return out
-}
-
-func maskDocument(lines []string) []string {
-	isSecret := false
-	for _, line := range lines {
-		isSecret = isSecret || strings.Contains(line, "kind") && secretKind.MatchString(line)
-	}
-	block := ""
-	out := make([]string, len(lines))
-	for i, line := range lines {
-		if isTopLevel(line) {
-			if m := topKey.FindStringSubmatch(line); m != nil {
-				block = m[1]
-			}
-		}
-		out[i] = line
-		if strings.HasPrefix(line, "---") && !isSeparator(line) {
-			out[i] = "---" + mask // rendering refuses the file, and quotes the line
-		} else if block == "secretGenerator" || isSecret && !topKeep.MatchString(line) {
-			out[i] = maskLine(line)
-		}
-	}
-	return out
-}
-
-// isTopLevel reports whether a line may have a key of a document. It spares matching the
-// lines of large files.
-func isTopLevel(line string) bool {
-	return line != "" && line[0] != ' ' && line[0] != '-' && line[0] != '#'
-}
-
-// maskLine hides the value of a line but for keys that are never secret. A line
-// without a key is a continued value.
-func maskLine(line string) string {
-	body := strings.TrimLeft(line, " -\t")
-	indent := line[:len(line)-len(body)]
-	key, value, ok := cutValue(body)
-	switch {
-	case body == "" || body[0] == '#' || isSeparator(line):
-		return line
-	case !ok:
-		return indent + mask
-	case value == "" || harmlessKey.MatchString(key):
-		return line
-	}
-	return indent + key + mask
-}
-
-// cutValue cuts a line behind `key: `, `key:` or `KEY=`.
-func cutValue(body string) (key, value string, ok bool) {
-	m := keyPrefix.FindString(body)
-	if m == "" {
-		return "", "", false
-	}
-	return m, strings.TrimSpace(body[len(m):]), true
-}
-
-var (
-	secretKind  = regexp.MustCompile(`(^|[\s{,])"?kind"?:\s*["']?Secret["']?\s*([,}#]|$)`)
-	topKey      = regexp.MustCompile(`^["']?([A-Za-z]+)["']?:`)
-	topKeep     = regexp.MustCompile(`^(apiVersion|kind|metadata|type|immutable):\s*[^{]*$`)
-	keyPrefix   = regexp.MustCompile(`^["']?[A-Za-z0-9_.\-/]+["']?(:\s*$|:\s+|=)`)
-	harmlessKey = regexp.MustCompile(`^["']?(apiVersion|kind|name|namespace|type|behavior|literals|files|envs|options|metadata|data|stringData)["']?:\s*$`)
-)

@@ -15,9 +15,6 @@ import (
 // or that took a field away, is when a counterfactual run confirms it: changed
 // there, the object changes where the finding is about it.
 const (
-	// placeRenders bounds the renders of one place. One is enough when the place is
-	// right; the others are for other places that say the same.
-	placeRenders = 4
 	// scanRenders and scanCost bound the renders of all places of a scan, by their
 	// number and by their cost as render.Prover weighs it (about 5 seconds). Places for
 	// which none are left stay unproven. Time is no bound, so that equal scans give
@@ -36,7 +33,13 @@ type provenField struct {
 // Prove makes the locations of findings exact that counterfactual runs confirm.
 func (l *Locator) Prove(ctx context.Context, findings []Finding) error {
 	proofs := proofsOf(findings)
-	shareRenders(proofs, scanRenders, scanCost)
+	costs := make([]int, len(proofs))
+	for i, p := range proofs {
+		costs[i] = p.cost
+	}
+	for i, renders := range proof.Share(costs, scanRenders, scanCost) {
+		proofs[i].renders = renders
+	}
 	return l.work.Each(ctx, "prove", len(proofs), func(ctx context.Context, i int) error {
 		l.settle(ctx, proofs[i])
 		return nil
@@ -71,20 +74,6 @@ func proofsOf(findings []Finding) []*provenField {
 		}
 	}
 	return out
-}
-
-// shareRenders gives each place one render as long as there are some, then the
-// first places more. A place whose root costs too much is passed over.
-func shareRenders(proofs []*provenField, renders, cost int) {
-	for range placeRenders {
-		for _, p := range proofs {
-			if renders > 0 && p.cost <= cost {
-				p.renders++
-				renders--
-				cost -= p.cost
-			}
-		}
-	}
 }
 
 // settle settles the findings of one place. Where another place is the one that

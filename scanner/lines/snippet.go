@@ -8,13 +8,8 @@ import (
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/lines/text"
 )
-
-// snippetContext is the number of lines shown before and after a location.
-const snippetContext = 2
-
-// snippetLines is the most lines a snippet has.
-const snippetLines = 12
 
 // texts keeps the lines of files that snippets are cut from, secrets masked.
 type texts struct {
@@ -57,9 +52,9 @@ func readText(tree fs.FS, path string) *textFile {
 		return &textFile{}
 	}
 	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
-	read := &textFile{lines: lines, hashes: lineHashes(data)}
+	read := &textFile{lines: lines, hashes: text.LineHashes(data)}
 	if bytes.Contains(data, []byte("Secret")) || bytes.Contains(data, []byte("secret")) {
-		read.lines = maskFile(lines)
+		read.lines = text.MaskFile(lines)
 		read.hidden = hiddenBy(lines, read.lines)
 	}
 	return read
@@ -73,34 +68,31 @@ func (l *Locator) addSnippet(loc *report.Location, from *change.Side, path strin
 	if loc.StartLine < 1 || loc.StartLine > len(lines) {
 		return
 	}
-	first, last := snippetRange(lines, loc.StartLine, max(loc.StartLine, loc.EndLine))
+	first, last := text.SnippetRange(lines, loc.StartLine, max(loc.StartLine, loc.EndLine))
 	for _, line := range lines[first-1 : last] {
 		line = strings.TrimSuffix(line, "\r")
 		if secret {
-			line = maskLine(line)
+			line = text.MaskLine(line)
 		}
 		loc.Snippet = append(loc.Snippet, line)
 	}
 	loc.SnippetLine = first
 }
 
-// snippetRange widens start to end by the context, within its document.
-func snippetRange(lines []string, start, end int) (first, last int) {
-	end = min(end, start+snippetLines-2*snippetContext-1, len(lines))
-	first, last = start, end
-	for first > 1 && start-first < snippetContext && !isSeparator(lines[first-2]) {
-		first--
+// HashLine sets the hash of a location's line; of one without, that of the first.
+func (l *Locator) HashLine(loc *report.Location) {
+	if loc.Path == "" {
+		return
 	}
-	for last < len(lines) && last-end < snippetContext && !isSeparator(lines[last]) {
-		last++
+	if hashes := l.texts.file(l.sideOf(loc), loc.Path).hashes; max(1, loc.StartLine) <= len(hashes) {
+		loc.LineHash = hashes[max(1, loc.StartLine)-1]
 	}
-	return first, last
 }
 
-// isSeparator reports whether a line is between documents, as rendering cuts them: only
-// a comment may follow `---`.
-func isSeparator(line string) bool {
-	rest, ok := strings.CutPrefix(line, "---")
-	rest = strings.TrimSpace(rest)
-	return ok && (rest == "" || rest[0] == '#')
+// sideOf returns the side of the change that a location is in.
+func (l *Locator) sideOf(loc *report.Location) *change.Side {
+	if loc.Tree == change.Base && l.change.Base != nil {
+		return l.change.Base
+	}
+	return l.change.Head
 }

@@ -1,4 +1,4 @@
-package lines
+package proof
 
 import (
 	"testing"
@@ -6,9 +6,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestShareRenders: every place is tried once before any is tried again, and all of
+// TestShare: every place is tried once before any is tried again, and all of
 // them together take no more than a scan may.
-func TestShareRenders(t *testing.T) {
+func TestShare(t *testing.T) {
 	tests := map[string]struct {
 		costs         []int
 		renders, cost int
@@ -23,16 +23,7 @@ func TestShareRenders(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			var proofs []*provenField
-			for _, cost := range tt.costs {
-				proofs = append(proofs, &provenField{cost: cost})
-			}
-			shareRenders(proofs, tt.renders, tt.cost)
-			got := []int{}
-			for _, p := range proofs {
-				got = append(got, p.renders)
-			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
+			if diff := cmp.Diff(tt.want, Share(tt.costs, tt.renders, tt.cost)); diff != "" {
 				t.Errorf("renders (-want +got):\n%s", diff)
 			}
 		})

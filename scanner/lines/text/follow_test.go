@@ -1,4 +1,4 @@
-package lines
+package text
 
 import (
 	"strings"
@@ -35,9 +35,9 @@ func TestFollow(t *testing.T) {
 			}
 			lines := strings.Split(text, "\n")
 			offset := len([]rune(value.Value[:strings.LastIndex(value.Value, "HERE")]))
-			at, ok := follow(lines, spot{value.Line - 1, value.Column - 1}, []rune(value.Value), offset)
-			if !ok || !strings.HasPrefix(string([]rune(lines[at.line])[at.column:]), "HERE") {
-				t.Errorf("follow gives %v, %v in %q", at, ok, lines)
+			at, ok := Follow(lines, Spot{value.Line - 1, value.Column - 1}, []rune(value.Value), offset)
+			if !ok || !strings.HasPrefix(string([]rune(lines[at.Line])[at.Column:]), "HERE") {
+				t.Errorf("Follow gives %v, %v in %q", at, ok, lines)
 			}
 		})
 	}
@@ -57,8 +57,8 @@ func TestFollowGivesUp(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			value := []rune(test.value)
-			if at, ok := follow([]string{test.text}, spot{0, 3}, value, len(value)-1); ok {
-				t.Errorf("follow gives %v", at)
+			if at, ok := Follow([]string{test.text}, Spot{0, 3}, value, len(value)-1); ok {
+				t.Errorf("Follow gives %v", at)
 			}
 		})
 	}
@@ -69,9 +69,9 @@ func FuzzFollow(f *testing.F) {
 	f.Add(`"\n\"x`, "\n\"x", 0, 0, 1)
 	f.Fuzz(func(t *testing.T, text, value string, line, column, offset int) {
 		lines := strings.Split(text, "\n")
-		at, ok := follow(lines, spot{line, column}, []rune(value), offset)
-		if ok && (at.line < 0 || at.line >= len(lines) || at.column < 0 || at.column > len([]rune(lines[at.line]))) {
-			t.Errorf("follow gives %v of %q", at, lines)
+		at, ok := Follow(lines, Spot{line, column}, []rune(value), offset)
+		if ok && (at.Line < 0 || at.Line >= len(lines) || at.Column < 0 || at.Column > len([]rune(lines[at.Line]))) {
+			t.Errorf("Follow gives %v of %q", at, lines)
 		}
 	})
 }
@@ -90,8 +90,8 @@ func TestTextAt(t *testing.T) {
 		{"spec.none.x", "", false},
 	}
 	for _, test := range tests {
-		if got, ok := textAt(content, test.field); got != test.want || ok != test.ok {
-			t.Errorf("textAt(%q) = %q, %v; want %q, %v", test.field, got, ok, test.want, test.ok)
+		if got, ok := At(content, test.field); got != test.want || ok != test.ok {
+			t.Errorf("At(%q) = %q, %v; want %q, %v", test.field, got, ok, test.want, test.ok)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package lines
+package text
 
 import (
 	"strings"
@@ -38,7 +38,7 @@ images:
 ---
 {"kind": "Secret", "data": {"a": "hunter2"}}
 `
-	got := strings.Join(maskFile(strings.Split(in, "\n")), "\n")
+	got := strings.Join(MaskFile(strings.Split(in, "\n")), "\n")
 	if strings.Contains(got, "hunter2") {
 		t.Errorf("a secret shows:\n%s", got)
 	}
@@ -54,13 +54,13 @@ func TestSnippetRange(t *testing.T) {
 	for _, tt := range []struct{ start, end, first, last int }{
 		{1, 1, 1, 3}, {3, 3, 1, 3}, {5, 5, 5, 7}, {7, 7, 5, 9}, {9, 9, 7, 9}, {5, 9, 5, 9},
 	} {
-		first, last := snippetRange(lines, tt.start, tt.end)
+		first, last := SnippetRange(lines, tt.start, tt.end)
 		if diff := cmp.Diff([]int{tt.first, tt.last}, []int{first, last}); diff != "" {
-			t.Errorf("snippetRange(%d, %d) (-want +got):\n%s", tt.start, tt.end, diff)
+			t.Errorf("SnippetRange(%d, %d) (-want +got):\n%s", tt.start, tt.end, diff)
 		}
 	}
 	long := make([]string, 100)
-	if first, last := snippetRange(long, 50, 90); last-first >= snippetLines {
+	if first, last := SnippetRange(long, 50, 90); last-first >= snippetLines {
 		t.Errorf("%d to %d is too long", first, last)
 	}
 }

@@ -1,48 +1,25 @@
-// Package deploy tests what preadmit is deployed by, with preadmit.
-package deploy
+package scanner_test
 
 import (
 	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
 
+	"github.com/preadmit/preadmit/internal/deploytest"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 )
 
-// form is a way to deploy preadmit: a tree with one root.
-type form struct {
-	name string
-	tree fs.FS
-}
-
-// forms are the kustomizations, and what the chart renders to with each file of values;
-// the module e2e/chart keeps that up to date.
-func forms(t *testing.T) []form {
-	t.Helper()
-	all := []form{{"base", os.DirFS("kustomize/base")}, {"external-nats", os.DirFS("kustomize")}}
-	files, err := filepath.Glob("testdata/chart/*.values.yaml")
-	if err != nil || len(files) < 5 {
-		t.Fatalf("files of values: %q, %v", files, err)
-	}
-	for _, file := range files {
-		dir := strings.TrimSuffix(file, ".values.yaml")
-		all = append(all, form{filepath.Base(dir), os.DirFS(dir)})
-	}
-	return all
-}
-
-// judge scans a tree as created, with the policies of this directory.
-func judge(t *testing.T, tree fs.FS, given ...scanner.Extra) *report.Report {
+// judgeDeployed scans a tree as created, with the policies of deploy.
+func judgeDeployed(t *testing.T, tree fs.FS, given ...scanner.Extra) *report.Report {
 	t.Helper()
 	report, err := scanner.Scan(t.Context(), scanner.Input{
 		Head:    scanner.Tree{FS: tree, Revision: report.Revision{Name: "head"}},
-		Extra:   append(given, scanner.Extra{Name: "policies", FS: os.DirFS("policies")}),
+		Extra:   append(given, scanner.Extra{Name: "policies", FS: os.DirFS("../deploy/policies")}),
 		Version: "test",
 	})
 	if err != nil {
@@ -55,15 +32,15 @@ func judge(t *testing.T, tree fs.FS, given ...scanner.Extra) *report.Report {
 // installed; the kustomizations bring theirs along.
 func strict(t *testing.T) scanner.Extra {
 	t.Helper()
-	namespace, err := os.ReadFile("kustomize/base/namespace.yaml")
+	namespace, err := os.ReadFile("../deploy/kustomize/base/namespace.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return scanner.Extra{Name: "cluster", FS: fstest.MapFS{"namespace.yaml": {Data: namespace}}}
 }
 
-// says puts what a report tells into lines.
-func says(r *report.Report) []string {
+// remarksOf puts what a report tells into lines.
+func remarksOf(r *report.Report) []string {
 	lines := []string{}
 	for _, f := range r.Findings {
 		lines = append(lines, fmt.Sprintf("%s:%d %s: %s", f.Location.Path, f.Location.StartLine, f.Action, f.Message))
@@ -77,20 +54,20 @@ func says(r *report.Report) []string {
 	return lines
 }
 
-// TestFormsAreAdmitted: the API server takes all objects, and no policy objects. Pods of
+// TestDeployedFormsAreAdmitted: the API server takes all objects, and no policy objects. Pods of
 // workloads are judged too, so 13 validations of Pods and 4 of workloads were evaluated.
-func TestFormsAreAdmitted(t *testing.T) {
+func TestDeployedFormsAreAdmitted(t *testing.T) {
 	unknown := map[string]int{"routes": 2} // HTTPRoute and ServiceMonitor, which e2e/chart has the definitions for
-	for _, f := range forms(t) {
-		t.Run(f.name, func(t *testing.T) {
-			got := judge(t, f.tree, strict(t))
+	for _, f := range deploytest.Forms(t, "../deploy") {
+		t.Run(f.Name, func(t *testing.T) {
+			got := judgeDeployed(t, f.Tree, strict(t))
 			for _, i := range got.Indeterminate {
 				if o := i.Object; o != nil && (o.Kind == "HTTPRoute" || o.Kind == "ServiceMonitor") {
-					unknown[f.name]--
+					unknown[f.Name]--
 				}
 			}
-			if len(got.Findings)+len(got.Diagnostics) != 0 || unknown[f.name] != 0 {
-				t.Errorf("the report says:\n%s", strings.Join(says(got), "\n"))
+			if len(got.Findings)+len(got.Diagnostics) != 0 || unknown[f.Name] != 0 {
+				t.Errorf("the report says:\n%s", strings.Join(remarksOf(got), "\n"))
 			}
 			if s := got.Summary; s.Roots != (report.RootCounts{Rendered: 1}) || s.Policies != 3 || s.Evaluations != 18 {
 				t.Errorf("summary: %+v", s)
@@ -99,42 +76,24 @@ func TestFormsAreAdmitted(t *testing.T) {
 	}
 }
 
-// copied is a tree in memory.
-func copied(t *testing.T, tree fs.FS) fstest.MapFS {
+// replaced replaces a text of a file in a copy of a tree.
+func replaced(t *testing.T, tree fs.FS, file, old, fresh string) fs.FS {
 	t.Helper()
-	out := fstest.MapFS{}
-	err := fs.WalkDir(tree, ".", func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		data, err := fs.ReadFile(tree, name)
-		out[name] = &fstest.MapFile{Data: data, Mode: 0o644}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-// change replaces a text of a file in a copy of a tree.
-func change(t *testing.T, tree fs.FS, file, old, fresh string) fs.FS {
-	t.Helper()
-	changed := copied(t, tree)
-	f := changed[file]
+	copied := deploytest.Copied(t, tree)
+	f := copied[file]
 	if f == nil || !strings.Contains(string(f.Data), old) {
 		t.Fatalf("%s does not say %q", file, old)
 	}
 	f.Data = []byte(strings.Replace(string(f.Data), old, fresh, 1))
-	return changed
+	return copied
 }
 
-// TestChangesAreRefused breaks what is deployed in one way after the other: each
+// TestDeployedChangesAreRefused breaks what is deployed in one way after the other: each
 // validation of the policies finds something, in the file that was changed.
-func TestChangesAreRefused(t *testing.T) {
+func TestDeployedChangesAreRefused(t *testing.T) {
 	// The API server asks no policy about a Pod that the Pod Security Standard forbids.
-	base := change(t, os.DirFS("kustomize/base"), "namespace.yaml", "enforce: restricted", "enforce: privileged")
-	nats := change(t, os.DirFS("kustomize"), "base/namespace.yaml", "enforce: restricted", "enforce: privileged")
+	base := replaced(t, os.DirFS("../deploy/kustomize/base"), "namespace.yaml", "enforce: restricted", "enforce: privileged")
+	nats := replaced(t, os.DirFS("../deploy/kustomize"), "base/namespace.yaml", "enforce: restricted", "enforce: privileged")
 	const set, deployment = "statefulset.yaml", "external-nats/deployment.yaml"
 	places := map[string]string{deployment: "base/statefulset.yaml"} // where what it patches is written
 	tests := []struct {
@@ -166,7 +125,7 @@ func TestChangesAreRefused(t *testing.T) {
 	untried := messages(t)
 	for _, test := range tests {
 		t.Run(test.tells, func(t *testing.T) {
-			report := judge(t, change(t, test.tree, test.file, test.old, test.new))
+			report := judgeDeployed(t, replaced(t, test.tree, test.file, test.old, test.new))
 			found := false
 			for _, f := range report.Findings {
 				if strings.Contains(f.Message, test.tells) {
@@ -175,7 +134,7 @@ func TestChangesAreRefused(t *testing.T) {
 				}
 			}
 			if !found {
-				t.Errorf("no finding %q in %s, but:\n%s", test.tells, test.file, strings.Join(says(report), "\n"))
+				t.Errorf("no finding %q in %s, but:\n%s", test.tells, test.file, strings.Join(remarksOf(report), "\n"))
 			}
 		})
 	}
@@ -184,12 +143,12 @@ func TestChangesAreRefused(t *testing.T) {
 	}
 }
 
-// TestPodSecurity: the namespace of the kustomizations admits no privilege.
-func TestPodSecurity(t *testing.T) {
-	tree := change(t, os.DirFS("kustomize/base"), "statefulset.yaml", "allowPrivilegeEscalation: false", "allowPrivilegeEscalation: true")
-	report := judge(t, tree)
+// TestDeployedPodSecurity: the namespace of the kustomizations admits no privilege.
+func TestDeployedPodSecurity(t *testing.T) {
+	tree := replaced(t, os.DirFS("../deploy/kustomize/base"), "statefulset.yaml", "allowPrivilegeEscalation: false", "allowPrivilegeEscalation: true")
+	report := judgeDeployed(t, tree)
 	if len(report.Findings) != 1 || !strings.Contains(report.Findings[0].Message, `violates PodSecurity "restricted:latest": allowPrivilegeEscalation`) {
-		t.Errorf("the report says:\n%s", strings.Join(says(report), "\n"))
+		t.Errorf("the report says:\n%s", strings.Join(remarksOf(report), "\n"))
 	}
 }
 
@@ -197,8 +156,8 @@ func TestPodSecurity(t *testing.T) {
 func messages(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}
-	for _, object := range objects(t, os.DirFS("policies")) {
-		validations, _ := object.field("spec.validations").([]any)
+	for _, object := range deploytest.Objects(t, os.DirFS("../deploy/policies")) {
+		validations, _ := object.Field("spec.validations").([]any)
 		for _, v := range validations {
 			all[v.(map[string]any)["message"].(string)] = true
 		}
@@ -207,4 +166,11 @@ func messages(t *testing.T) map[string]bool {
 		t.Fatalf("the policies have %d validations", len(all))
 	}
 	return all
+}
+
+// TestDocumentedOverlay: no policy of deploy objects to the kustomization of docs/github-app.md.
+func TestDocumentedOverlay(t *testing.T) {
+	if report := judgeDeployed(t, deploytest.Overlay(t, "../deploy")); len(report.Findings)+len(report.Indeterminate)+len(report.Diagnostics) != 0 || report.Summary.Evaluations != 18 {
+		t.Errorf("the report says:\n%s", strings.Join(remarksOf(report), "\n"))
+	}
 }

@@ -1,4 +1,4 @@
-package lines
+package text
 
 import (
 	"strings"
@@ -32,7 +32,7 @@ func TestLineHashes(t *testing.T) {
 			"a7f2ff1481e87703:1", "a9cf91f7bbf1862b:1", "55ec222b86bcae53:1", "cc97dc7b1d7d8f7b:1", "c129715d7a2bc9a3:1",
 		}},
 	} {
-		if diff := cmp.Diff(tt.want, lineHashes([]byte(tt.text))); diff != "" {
+		if diff := cmp.Diff(tt.want, LineHashes([]byte(tt.text))); diff != "" {
 			t.Errorf("%q (-uploader +here):\n%s", tt.text, diff)
 		}
 	}

@@ -1,4 +1,4 @@
-package deploy
+package deploytest
 
 import (
 	"io/fs"
@@ -9,19 +9,20 @@ import (
 	"github.com/preadmit/preadmit/render/sources"
 )
 
-// object is a rendered object.
-type object map[string]any
+// Object is a rendered object.
+type Object map[string]any
 
-// field is the value at a path like spec.replicas; nil when there is none.
-func (o object) field(path string) any {
+// Field returns the value at a path like spec.replicas; nil when there is none.
+func (o Object) Field(path string) any {
 	value, _ := origin.Field(o, path)
 	return value
 }
 
-func (o object) kind() string { return o["kind"].(string) }
+// Kind returns its kind.
+func (o Object) Kind() string { return o["kind"].(string) }
 
-// objects renders the only root of a tree.
-func objects(t *testing.T, tree fs.FS) []object {
+// Objects renders the only root of a tree.
+func Objects(t *testing.T, tree fs.FS) []Object {
 	t.Helper()
 	r := sources.NewRenderer(tree, render.Options{})
 	found, err := r.Discover(t.Context())
@@ -35,32 +36,20 @@ func objects(t *testing.T, tree fs.FS) []object {
 	if result.Problem != nil {
 		t.Fatal(result.Problem)
 	}
-	var all []object
+	var all []Object
 	for _, o := range result.Objects {
 		all = append(all, o.Content())
 	}
 	return all
 }
 
-// formObjects renders the form of a name.
-func formObjects(t *testing.T, name string) []object {
+// One returns the object of a kind; nil when there is none.
+func One(t *testing.T, all []Object, kinds ...string) Object {
 	t.Helper()
-	for _, f := range forms(t) {
-		if f.name == name {
-			return objects(t, f.tree)
-		}
-	}
-	t.Fatalf("there is no form %s", name)
-	return nil
-}
-
-// one is the object of a kind; nil when there is none.
-func one(t *testing.T, all []object, kinds ...string) object {
-	t.Helper()
-	var found object
+	var found Object
 	for _, o := range all {
 		for _, kind := range kinds {
-			if o.kind() != kind {
+			if o.Kind() != kind {
 				continue
 			}
 			if found != nil {

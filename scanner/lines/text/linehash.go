@@ -1,11 +1,8 @@
-package lines
+package text
 
 import (
 	"strconv"
 	"unicode/utf16"
-
-	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/scanner/change"
 )
 
 const (
@@ -18,13 +15,13 @@ const (
 	hashEnd = 0xffff
 )
 
-// lineHashes returns for each line of a file the value of primaryLocationLineHash by
+// LineHashes returns for each line of a file the value of primaryLocationLineHash by
 // which GitHub's code scanning knows an alert again when lines move: as its uploader
 // computes it (github/codeql-action, fingerprints). That is a hash of the characters
 // that follow from the beginning of the line, without spaces and tabs and with one
 // kind of line break, in hexadecimal, and the number of lines so far with that hash.
 // Behind the last line break there is one more line. Characters are UTF-16 code units.
-func lineHashes(data []byte) []string {
+func LineHashes(data []byte) []string {
 	units, starts := hashedUnits(data)
 	hashes := make([]string, len(starts))
 	seen := map[uint64]int{}
@@ -68,22 +65,4 @@ func hashedUnits(data []byte) (units []uint16, starts []int) {
 	}
 	take(hashEnd)
 	return units, starts
-}
-
-// HashLine sets the hash of a location's line; of one without, that of the first.
-func (l *Locator) HashLine(loc *report.Location) {
-	if loc.Path == "" {
-		return
-	}
-	if hashes := l.texts.file(l.sideOf(loc), loc.Path).hashes; max(1, loc.StartLine) <= len(hashes) {
-		loc.LineHash = hashes[max(1, loc.StartLine)-1]
-	}
-}
-
-// sideOf returns the side of the change that a location is in.
-func (l *Locator) sideOf(loc *report.Location) *change.Side {
-	if loc.Tree == change.Base && l.change.Base != nil {
-		return l.change.Base
-	}
-	return l.change.Head
 }

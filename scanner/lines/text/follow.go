@@ -1,0 +1,153 @@
+package text
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/preadmit/preadmit/render/origin"
+)
+
+// At is the string at a field path.
+func At(content map[string]any, field string) (string, bool) {
+	value, _ := origin.Field(content, field)
+	text, ok := value.(string)
+	return text, ok
+}
+
+// Offset counts the code points before a line and column.
+func Offset(text string, line, column int) int {
+	offset := 0
+	for i, l := range strings.SplitAfter(text, "\n") {
+		if i == line-1 {
+			return offset + column - 1
+		}
+		offset += len([]rune(l))
+	}
+	return offset
+}
+
+// Spot is a place in lines, counted from 0.
+type Spot struct{ Line, Column int }
+
+// Follow walks a scalar as written and its value side by side, to the code point
+// of the value at offset. Indentation, folding and line breaks make white space
+// differ, and nothing else, but for the escapes of quoted scalars.
+func Follow(lines []string, start Spot, value []rune, offset int) (Spot, bool) {
+	w := &scalarWalk{lines: lines, at: start}
+	if !w.enter() {
+		return Spot{}, false
+	}
+	for i, r := range value {
+		if unicode.IsSpace(r) {
+			if i == offset {
+				return w.bounded(w.at)
+			}
+			continue
+		}
+		if !w.next(r) {
+			return Spot{}, false
+		}
+		if i >= offset {
+			return w.bounded(w.last)
+		}
+	}
+	if offset > len(value) {
+		return Spot{}, false
+	}
+	// The end of the text: behind what was read last.
+	return w.bounded(Spot{w.last.Line, w.last.Column + 1})
+}
+
+// bounded reports whether a place is in the lines, or right behind one.
+func (w *scalarWalk) bounded(s Spot) (Spot, bool) {
+	ok := s.Line >= 0 && s.Line < len(w.lines) && s.Column >= 0 && s.Column <= len([]rune(w.lines[s.Line]))
+	return s, ok
+}
+
+// scalarWalk reads a scalar of a YAML file.
+type scalarWalk struct {
+	lines []string
+	at    Spot // what is read next
+	last  Spot // where what was read last begins
+	quote rune // of a quoted scalar, else 0
+}
+
+// enter steps over the quote or the block indicator that the scalar begins with.
+func (w *scalarWalk) enter() bool {
+	r, ok := w.peek()
+	switch {
+	case !ok:
+		return false
+	case r == '"' || r == '\'':
+		w.quote = r
+		w.at.Column++
+	case r == '|' || r == '>':
+		w.at = Spot{w.at.Line + 1, 0}
+	}
+	w.last = w.at
+	return w.inside()
+}
+
+func (w *scalarWalk) inside() bool { return w.at.Line >= 0 && w.at.Line < len(w.lines) }
+
+// peek returns the rune at the place; ok is false at the end of a line.
+func (w *scalarWalk) peek() (r rune, ok bool) {
+	if !w.inside() {
+		return 0, false
+	}
+	line := []rune(w.lines[w.at.Line])
+	if w.at.Column < 0 || w.at.Column >= len(line) {
+		return 0, false
+	}
+	return line[w.at.Column], true
+}
+
+// next steps over the rune want of the value, and the white space before it.
+func (w *scalarWalk) next(want rune) bool {
+	w.skipSpace()
+	r, ok := w.peek()
+	if !ok {
+		return false
+	}
+	w.last = w.at
+	w.at.Column++
+	switch {
+	case r == '\\' && w.quote == '"':
+		return w.escaped(want)
+	case r == '\'' && w.quote == '\'':
+		w.at.Column++ // written twice
+	}
+	return r == want
+}
+
+// escaped reads the rune behind a backslash; those written as numbers are not
+// followed.
+func (w *scalarWalk) escaped(want rune) bool {
+	r, ok := w.peek()
+	w.at.Column++
+	return ok && r == want && strings.ContainsRune(`"\/`, r)
+}
+
+// skipSpace steps over white space as written: blanks, line breaks, and in double
+// quotes the escapes that stand for some.
+func (w *scalarWalk) skipSpace() {
+	for w.inside() {
+		r, ok := w.peek()
+		switch {
+		case !ok:
+			w.at = Spot{w.at.Line + 1, 0}
+		case unicode.IsSpace(r):
+			w.at.Column++
+		case r == '\\' && w.quote == '"' && w.spaceEscape():
+			w.at.Column += 2
+		default:
+			return
+		}
+	}
+}
+
+func (w *scalarWalk) spaceEscape() bool {
+	ahead := scalarWalk{lines: w.lines, at: Spot{w.at.Line, w.at.Column + 1}}
+	r, ok := ahead.peek()
+	return !ok || strings.ContainsRune("nrt ", r)
+}

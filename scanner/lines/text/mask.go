@@ -1,0 +1,86 @@
+package text
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/preadmit/preadmit/report"
+)
+
+// MaskFile masks what is secret in a YAML file: data and stringData of documents of
+// kind Secret, and the entries of secretGenerator.
+func MaskFile(lines []string) []string {
+	out := make([]string, 0, len(lines))
+	for start := 0; start < len(lines); {
+		end := start + 1
+		for end < len(lines) && !IsSeparator(lines[end]) {
+			end++
+		}
+		out = append(out, maskDocument(lines[start:end])...)
+		start = end
+	}
+	return out
+}
+
+func maskDocument(lines []string) []string {
+	isSecret := false
+	for _, line := range lines {
+		isSecret = isSecret || strings.Contains(line, "kind") && secretKind.MatchString(line)
+	}
+	block := ""
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		if isTopLevel(line) {
+			if m := topKey.FindStringSubmatch(line); m != nil {
+				block = m[1]
+			}
+		}
+		out[i] = line
+		if strings.HasPrefix(line, "---") && !IsSeparator(line) {
+			out[i] = "---" + report.Mask // rendering refuses the file, and quotes the line
+		} else if block == "secretGenerator" || isSecret && !topKeep.MatchString(line) {
+			out[i] = MaskLine(line)
+		}
+	}
+	return out
+}
+
+// isTopLevel reports whether a line may have a key of a document. It spares matching the
+// lines of large files.
+func isTopLevel(line string) bool {
+	return line != "" && line[0] != ' ' && line[0] != '-' && line[0] != '#'
+}
+
+// MaskLine hides the value of a line but for keys that are never secret. A line
+// without a key is a continued value.
+func MaskLine(line string) string {
+	body := strings.TrimLeft(line, " -\t")
+	indent := line[:len(line)-len(body)]
+	key, value, ok := cutValue(body)
+	switch {
+	case body == "" || body[0] == '#' || IsSeparator(line):
+		return line
+	case !ok:
+		return indent + report.Mask
+	case value == "" || harmlessKey.MatchString(key):
+		return line
+	}
+	return indent + key + report.Mask
+}
+
+// cutValue cuts a line behind `key: `, `key:` or `KEY=`.
+func cutValue(body string) (key, value string, ok bool) {
+	m := keyPrefix.FindString(body)
+	if m == "" {
+		return "", "", false
+	}
+	return m, strings.TrimSpace(body[len(m):]), true
+}
+
+var (
+	secretKind  = regexp.MustCompile(`(^|[\s{,])"?kind"?:\s*["']?Secret["']?\s*([,}#]|$)`)
+	topKey      = regexp.MustCompile(`^["']?([A-Za-z]+)["']?:`)
+	topKeep     = regexp.MustCompile(`^(apiVersion|kind|metadata|type|immutable):\s*[^{]*$`)
+	keyPrefix   = regexp.MustCompile(`^["']?[A-Za-z0-9_.\-/]+["']?(:\s*$|:\s+|=)`)
+	harmlessKey = regexp.MustCompile(`^["']?(apiVersion|kind|name|namespace|type|behavior|literals|files|envs|options|metadata|data|stringData)["']?:\s*$`)
+)
