@@ -71,7 +71,7 @@ type scan struct {
 // plan decides which roots are rendered.
 func (s *scan) plan() *plan.Plan {
 	return &plan.Plan{
-		Change: s.Change, Work: s.work, Extras: s.extras, Given: s.in.Config.GivenPaths(), Everything: s.everything,
+		Change: s.Change, Work: s.work, Extras: s.extras, Given: s.in.Config.GivenPaths(), Namespaces: s.in.Config.Namespaces(), Everything: s.everything,
 	}
 }
 

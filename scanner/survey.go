@@ -89,7 +89,7 @@ func (s *scan) brokenRoots() []render.Root {
 }
 
 func surveyed(ctx context.Context, t *target.Target, parts []*admission.Object) Surveyed {
-	b := server.NewBuilder(server.Options{User: t.User})
+	b := server.NewBuilder(server.Options{ClusterOptions: t.Options(), User: t.User})
 	c := Surveyed{Target: t.Name, User: t.User, State: b.Cluster(t.Head.Shared, t.Head.Given, admission.NewIndex(parts))}
 	for _, key := range t.Head.PolicyKeys {
 		for _, d := range t.Head.Governing[key] {

@@ -1,6 +1,8 @@
 package admission
 
 import (
+	"cmp"
+	"slices"
 	"sort"
 	"sync"
 	"time"
@@ -18,14 +20,18 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-const defaultNamespace = metav1.NamespaceDefault
-
 // ClusterOptions say what a cluster's state stands for.
 type ClusterOptions struct {
 	// Known are the kinds of which the layers have all objects. A Namespace that is not
 	// there is a 404 when all are known, and unknown otherwise: verdicts that depend on
 	// it are indeterminate.
 	Known KnownKinds
+	// Removed are objects that the state had and no longer has: what is among them and not in
+	// the layers does not exist. It may be nil.
+	Removed *Index
+	// Namespace is where objects live that are written without a namespace, though their kind
+	// has one; empty means default.
+	Namespace string
 	// Creator is who made the objects of the state, which some of them remember; nil
 	// when that is not known.
 	Creator user.Info
@@ -80,14 +86,11 @@ func Created() metav1.Time {
 
 // list returns the objects of a kind, each once.
 func (c *Cluster) list(kind schema.GroupKind) []*Object {
-	if len(c.layers) == 1 {
-		return c.layers[0].byKind[kind]
-	}
 	var all []*Object
 	seen := map[indexKey]bool{}
 	for _, layer := range c.layers {
 		for _, o := range layer.byKind[kind] {
-			id := keyOf(kind, o.Namespace(), o.Name())
+			id := indexKey{kind, c.namespace(o), o.Name()}
 			if !seen[id] {
 				seen[id] = true
 				all = append(all, o)
@@ -98,8 +101,12 @@ func (c *Cluster) list(kind schema.GroupKind) []*Object {
 }
 
 func (c *Cluster) get(kind schema.GroupKind, namespace, name string) *Object {
+	written := []string{namespace}
+	if namespace == c.assumedNamespace() {
+		written = append(written, "")
+	}
 	for _, layer := range c.layers {
-		if o := layer.get(kind, namespace, name); o != nil {
+		if o := layer.get(kind, name, written...); o != nil {
 			return o
 		}
 	}
@@ -134,21 +141,28 @@ func (c *Cluster) Key(o *Object) Key {
 	kind := o.GroupVersionKind()
 	k := Key{Group: kind.Group, Kind: kind.Kind, Namespace: o.Namespace(), Name: o.Name()}
 	if r, ok := c.Resource(kind); ok {
-		k.Namespace = requestNamespace(r, o)
+		k.Namespace = c.requestNamespace(r, o)
 	} else if r, ok := builtin.AnyVersion(kind.GroupKind()); ok { // a version no longer served
-		k.Namespace = requestNamespace(r, o)
+		k.Namespace = c.requestNamespace(r, o)
 	}
 	return k
 }
 
-func requestNamespace(r Resource, o *Object) string {
-	switch {
-	case !r.Namespaced:
+// requestNamespace is the namespace that an object will live in; empty for one of a
+// cluster-scoped kind.
+func (c *Cluster) requestNamespace(r Resource, o *Object) string {
+	if !r.Namespaced {
 		return ""
-	case o.Namespace() == "":
-		return defaultNamespace
 	}
-	return o.Namespace()
+	return c.namespace(o)
+}
+
+// namespace is the namespace of an object whose kind has one.
+func (c *Cluster) namespace(o *Object) string { return cmp.Or(o.Namespace(), c.assumedNamespace()) }
+
+// assumedNamespace is where objects live that are written without a namespace.
+func (c *Cluster) assumedNamespace() string {
+	return cmp.Or(c.opts.Namespace, metav1.NamespaceDefault)
 }
 
 // systemNamespaces exist in every cluster
@@ -210,7 +224,7 @@ func (c *Cluster) Find(r Resource, namespace, name string) *Object {
 func (c *Cluster) List(r Resource, namespace string) []*Object {
 	var found []*Object
 	for _, o := range c.list(r.Kind.GroupKind()) {
-		if requestNamespace(r, o) == namespace {
+		if c.requestNamespace(r, o) == namespace {
 			found = append(found, o)
 		}
 	}
@@ -260,3 +274,15 @@ func (c *Cluster) KnowsRBAC() bool {
 // KnowsKinds reports whether the state has all CustomResourceDefinitions, so that a
 // kind that is not served does not exist.
 func (c *Cluster) KnowsKinds() bool { return c.Knows(kinds.Definition) }
+
+// Lacks reports whether the cluster certainly has no object of a kind that matches: all of
+// the kind are known, or one that matched was removed. It is asked where the state has
+// none.
+func (c *Cluster) Lacks(r Resource, namespace string, matches func(*Object) bool) bool {
+	if c.Knows(r.Kind.GroupKind()) {
+		return true
+	}
+	return c.opts.Removed != nil && slices.ContainsFunc(c.opts.Removed.byKind[r.Kind.GroupKind()], func(o *Object) bool {
+		return c.requestNamespace(r, o) == namespace && matches(o)
+	})
+}

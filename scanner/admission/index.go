@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"cmp"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -12,9 +11,15 @@ import (
 // clusters.
 type Index struct {
 	byKind map[schema.GroupKind][]*Object
-	byName map[indexKey]*Object
+	byName map[indexKey]placed
 	// definitions caches the CustomResourceDefinitions compiled so far.
 	definitions sync.Map // *Object -> *definition
+}
+
+// placed is an object and its place among those of the index.
+type placed struct {
+	*Object
+	at int
 }
 
 type indexKey struct {
@@ -22,37 +27,49 @@ type indexKey struct {
 	namespace, name string
 }
 
-// keyOf has "default" for no namespace: that is where an object written without one
-// lives, and the keys of cluster-scoped kinds only have to be equal.
-func keyOf(kind schema.GroupKind, namespace, name string) indexKey {
-	return indexKey{kind, cmp.Or(namespace, defaultNamespace), name}
-}
-
 // NewIndex indexes objects. Of two with the same group, kind, namespace and name
 // the first counts.
 func NewIndex(objects []*Object) *Index {
-	x := &Index{byKind: map[schema.GroupKind][]*Object{}, byName: map[indexKey]*Object{}}
-	for _, o := range objects {
+	x := &Index{byKind: map[schema.GroupKind][]*Object{}, byName: map[indexKey]placed{}}
+	for i, o := range objects {
 		kind := o.GroupVersionKind().GroupKind()
-		key := keyOf(kind, o.Namespace(), o.Name())
+		key := indexKey{kind, o.Namespace(), o.Name()}
 		if _, ok := x.byName[key]; ok && key.name != "" {
 			continue
 		}
-		x.byName[key] = o
+		x.byName[key] = placed{o, i}
 		x.byKind[kind] = append(x.byKind[kind], o)
 	}
 	return x
 }
 
-// get finds a namespaced object.
-func (x *Index) get(kind schema.GroupKind, namespace, name string) *Object {
-	return x.byName[keyOf(kind, namespace, name)]
+// get finds the first object of a name that is written with one of the namespaces, which
+// may be none.
+func (x *Index) get(kind schema.GroupKind, name string, namespaces ...string) *Object {
+	var first placed
+	for _, namespace := range namespaces {
+		if o, ok := x.byName[indexKey{kind, namespace, name}]; ok && (first.Object == nil || o.at < first.at) {
+			first = o
+		}
+	}
+	return first.Object
+}
+
+// Without returns an index of the objects that are not of the kinds.
+func (x *Index) Without(of func(schema.GroupKind) bool) *Index {
+	var rest []*Object
+	for kind, objects := range x.byKind {
+		if !of(kind) {
+			rest = append(rest, objects...)
+		}
+	}
+	return NewIndex(rest)
 }
 
 // getClusterScoped finds an object by name alone: a namespace written on a
 // cluster-scoped object is dropped by the server.
 func (x *Index) getClusterScoped(kind schema.GroupKind, name string) *Object {
-	if o, ok := x.byName[keyOf(kind, "", name)]; ok {
+	if o := x.get(kind, name, ""); o != nil {
 		return o
 	}
 	for _, o := range x.byKind[kind] {

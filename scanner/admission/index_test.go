@@ -26,3 +26,20 @@ func TestDefaultNamespace(t *testing.T) {
 		}
 	}
 }
+
+// TestAssumedNamespace: objects written without a namespace live where the cluster's
+// options say.
+func TestAssumedNamespace(t *testing.T) {
+	o := NewObject(map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a"}})
+	c := NewCluster(ClusterOptions{Namespace: "team"}, NewIndex([]*Object{o}))
+	r, _ := c.Resource(o.GroupVersionKind())
+	if key := c.Key(o); key.Namespace != "team" {
+		t.Errorf("it is %v", key)
+	}
+	if c.Find(r, "team", "a") != o || c.Find(r, "default", "a") != nil {
+		t.Error("it is not found in its namespace only")
+	}
+	if len(c.List(r, "team")) != 1 || len(c.List(r, "default")) != 0 {
+		t.Error("it is not listed in its namespace only")
+	}
+}

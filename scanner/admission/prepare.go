@@ -66,7 +66,7 @@ func (c *Cluster) Prepare(ctx context.Context, ask Ask) (req *Request, warned []
 		return nil, nil, err
 	}
 	recorder := &warnings{}
-	p := &preparation{cluster: c, handler: h, ask: ask, namespace: requestNamespace(h.resource, main), name: main.Name()}
+	p := &preparation{cluster: c, handler: h, ask: ask, namespace: c.requestNamespace(h.resource, main), name: main.Name()}
 	if h.resource.Kind.GroupKind() == kinds.Namespace && p.name != "" {
 		p.namespace = p.name // a Namespace lives in itself, for admission
 	}

@@ -157,7 +157,7 @@ func (c *Cluster) Authorize(ctx context.Context, ask Ask) error {
 	}
 	a := authorizer.AttributesRecord{
 		User: ask.User, Verb: builtin.Verb(ask.Operation), ResourceRequest: true,
-		Namespace: requestNamespace(h.resource, main),
+		Namespace: c.requestNamespace(h.resource, main),
 		APIGroup:  h.resource.Group, APIVersion: h.resource.Version,
 		Resource: h.resource.Resource, Subresource: ask.Subresource,
 	}

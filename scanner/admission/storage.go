@@ -44,7 +44,7 @@ func (c *Cluster) store(o *Object) (runtime.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &preparation{cluster: c, handler: h, ask: Ask{Operation: admission.Create, Object: o, User: c.opts.Creator}, namespace: requestNamespace(h.resource, o), name: o.Name()}
+	p := &preparation{cluster: c, handler: h, ask: Ask{Operation: admission.Create, Object: o, User: c.opts.Creator}, namespace: c.requestNamespace(h.resource, o), name: o.Name()}
 	ctx := p.context(context.Background())
 	obj, m, err := p.decode(ctx, o)
 	if err != nil {

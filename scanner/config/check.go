@@ -3,12 +3,14 @@ package config
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/preadmit/preadmit/internal/strictyaml"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // LoadRestrictors returns the values that Config.LoadRestrictor may have.
@@ -101,6 +103,24 @@ func (c *checker) target(key string, t *Target, names map[string]int) {
 	c.paths(key+".policies", t.Policies)
 	c.paths(key+".context", t.Context)
 	c.user(key+".user", t.User)
+	c.namespace(key+".namespace", t.Namespace)
+	for i, kind := range t.Complete {
+		if at := fmt.Sprintf("%s.complete[%d]", key, i); !kindName.MatchString(kind) && !c.Failed(at) {
+			c.Fail(at, "%q is not a kind: want KIND, or KIND.GROUP for a group other than the core one", kind)
+		}
+	}
+}
+
+// kindName is KIND or KIND.GROUP.
+var kindName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*(\.[a-z0-9-]+)*$`)
+
+func (c *checker) namespace(key, name string) {
+	if !c.Has(key) || c.Failed(key) {
+		return
+	}
+	if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
+		c.Fail(key, "%q is not the name of a namespace: %s", name, problems[0])
+	}
 }
 
 func (c *checker) targetName(key, name string, names map[string]int) {

@@ -1,6 +1,10 @@
 package config
 
-import "slices"
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
 
 // Config is the content of a .preadmit.yaml (apiVersion preadmit.dev/v1alpha1, kind
 // ScanConfig). The flags of `preadmit scan` override it.
@@ -38,12 +42,38 @@ type Target struct {
 	Policies []string `json:"policies,omitempty"`
 	Context  []string `json:"context,omitempty"`
 	User     *User    `json:"user,omitempty"`
+	// Namespace is where objects are applied that name no namespace, if nothing in the
+	// repository says so. Empty means default.
+	Namespace string `json:"namespace,omitempty"`
+	// Complete are kinds, as KIND or KIND.GROUP, of which the target has no objects but those
+	// of its roots, Policies and Context: what is not there does not exist.
+	Complete []string `json:"complete,omitempty"`
+}
+
+// Kinds returns the kinds of Complete.
+func (t *Target) Kinds() []schema.GroupKind {
+	var all []schema.GroupKind
+	for _, name := range t.Complete {
+		all = append(all, schema.ParseGroupKind(name))
+	}
+	return all
 }
 
 // User is the user of a request: request.userInfo in a policy.
 type User struct {
 	Name   string   `json:"name"`
 	Groups []string `json:"groups,omitempty"`
+}
+
+// Namespaces returns the namespaces that targets name for objects without one.
+func (c *Config) Namespaces() []string {
+	var names []string
+	for _, t := range c.Targets {
+		if t.Namespace != "" {
+			names = append(names, t.Namespace)
+		}
+	}
+	return names
 }
 
 // GivenPaths returns the paths of all policies and context, of all targets.

@@ -40,6 +40,8 @@ type governing struct {
 	// authorizing are the policies that use the authorizer.
 	authorizing []*admission.Object
 	builtin     *admission.Cluster
+	// assumed are where objects may live that name no namespace.
+	assumed []string
 }
 
 // dependencies returns what has to be known of other roots, going by what was rendered
@@ -53,7 +55,7 @@ func (p *Plan) dependencies() dependencies {
 	}
 	// Policies, bindings, and what else would change requests, which a report mentions.
 	d.add(render.Mention{Group: kinds.GroupAdmission})
-	g := newGoverning(known)
+	g := newGoverning(known, p.Namespaces)
 	changed = append(changed, g.otherVersions(changed)...)
 	if d.everything = slices.ContainsFunc(changed, g.reachesAll); d.everything {
 		return d
@@ -97,8 +99,11 @@ func (p *Plan) knownObjects() []*admission.Object {
 	return known
 }
 
-func newGoverning(known []*admission.Object) *governing {
-	g := &governing{paramKinds: map[schema.GroupKind]bool{}, builtin: admission.NewCluster(admission.ClusterOptions{})}
+func newGoverning(known []*admission.Object, namespaces []string) *governing {
+	g := &governing{
+		paramKinds: map[schema.GroupKind]bool{}, builtin: admission.NewCluster(admission.ClusterOptions{}),
+		assumed: append([]string{corev1.NamespaceDefault}, namespaces...),
+	}
 	for _, o := range known {
 		switch o.GroupVersionKind().GroupKind() {
 		case kinds.Policy:
@@ -126,7 +131,7 @@ func (g *governing) reachesAll(o *admission.Object) bool {
 	case kind == kinds.Definition:
 		return g.paramKinds[policy.DefinedKind(o)]
 	case kind == kinds.Namespace:
-		return o.Name() == corev1.NamespaceDefault // where objects live that do not say
+		return slices.Contains(g.assumed, o.Name()) // where objects live that do not say
 	}
 	return len(g.authorizing) > 0 && kinds.Of(kind).Effect == kinds.Authorizes
 }
@@ -191,10 +196,12 @@ func (g *governing) subject(d *dependencies, o *admission.Object) {
 	switch _, builtin := g.builtin.Resource(kind); {
 	case kind.GroupKind() == kinds.Namespace:
 		d.named(kinds.Namespace.Kind, o.Name())
+	case o.Namespace() == "" && (namespace != "" || !builtin): // its definition may say that it lives in one
+		for _, name := range g.assumed {
+			d.named(kinds.Namespace.Kind, name)
+		}
 	case namespace != "":
 		d.named(kinds.Namespace.Kind, namespace)
-	case !builtin: // its definition may say that it lives in one
-		d.named(kinds.Namespace.Kind, corev1.NamespaceDefault)
 	}
 	g.definition(d, kind)
 	g.plugins(d, o, namespace)
@@ -222,17 +229,16 @@ func (g *governing) plugins(d *dependencies, o *admission.Object, namespace stri
 		switch {
 		case !k.NeededBy.Describes(o.GroupVersionKind().Kind, has):
 		case k.NeededBy.InNamespace:
-			d.add(render.Mention{Kind: k.Kind, Word: orAny(namespace)})
+			d.add(render.Mention{Kind: k.Kind, Word: g.orAny(namespace)})
 		default:
 			d.kind(k.Kind)
 		}
 	}
 }
 
-// orAny is a namespace that objects in it name; no word for the default one, which
-// they may leave out.
-func orAny(namespace string) string {
-	if namespace == corev1.NamespaceDefault {
+// orAny is a namespace that objects in it name; no word for one that they may leave out.
+func (g *governing) orAny(namespace string) string {
+	if slices.Contains(g.assumed, namespace) {
 		return ""
 	}
 	return namespace

@@ -17,6 +17,8 @@ type Plan struct {
 	// configuration takes policies and context.
 	Extras []*admission.Object
 	Given  []string
+	// Namespaces are where objects may live that name none, beside default.
+	Namespaces []string
 	// Everything makes all roots be rendered, whether or not they matter.
 	Everything bool
 

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"fmt"
 
 	v1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,9 +38,13 @@ func (e *Engine) params(kind *v1.ParamKind, ref *v1.ParamRef, namespace string) 
 	case namespace == "":
 		return nil, errors.New("cannot use namespaced paramRef in policy binding that matches cluster-scoped resources")
 	}
-	found, err := e.selectParams(resource, ref, namespace)
+	matches, err := selects(ref)
 	if err != nil {
 		return nil, err
+	}
+	found := e.selectParams(resource, ref, namespace, matches)
+	if len(found) == 0 && !e.cluster.Lacks(resource, namespace, matches) {
+		return nil, &unknownParamError{resource.Kind.GroupKind(), namespace, ref.Name}
 	}
 	if len(found) == 0 && ref.ParameterNotFoundAction != nil && *ref.ParameterNotFoundAction == v1.DenyAction {
 		return nil, errors.New("no params found for policy binding with `Deny` parameterNotFoundAction")
@@ -47,15 +52,14 @@ func (e *Engine) params(kind *v1.ParamKind, ref *v1.ParamRef, namespace string) 
 	return found, nil
 }
 
-func (e *Engine) selectParams(resource admission.Resource, ref *v1.ParamRef, namespace string) ([]*admission.Object, error) {
+// selects returns what tells whether an object, of the right kind and namespace, is
+// referred to.
+func selects(ref *v1.ParamRef) (func(*admission.Object) bool, error) {
 	switch {
 	case ref.Name != "" && ref.Selector != nil:
 		return nil, errors.New("paramRef.name and paramRef.selector are mutually exclusive")
 	case ref.Name != "":
-		if o := e.cluster.Find(resource, namespace, ref.Name); o != nil {
-			return []*admission.Object{o}, nil
-		}
-		return nil, nil
+		return func(o *admission.Object) bool { return o.Name() == ref.Name }, nil
 	case ref.Selector == nil:
 		return nil, errors.New("one of name or selector must be provided")
 	}
@@ -63,13 +67,42 @@ func (e *Engine) selectParams(resource admission.Resource, ref *v1.ParamRef, nam
 	if err != nil {
 		return nil, err
 	}
+	return func(o *admission.Object) bool { return selector.Matches(labels.Set(o.Labels())) }, nil
+}
+
+func (e *Engine) selectParams(resource admission.Resource, ref *v1.ParamRef, namespace string, matches func(*admission.Object) bool) []*admission.Object {
+	if ref.Name != "" {
+		if o := e.cluster.Find(resource, namespace, ref.Name); o != nil {
+			return []*admission.Object{o}
+		}
+		return nil
+	}
 	var found []*admission.Object
 	for _, o := range e.cluster.List(resource, namespace) {
-		if selector.Matches(labels.Set(o.Labels())) {
+		if matches(o) {
 			found = append(found, o)
 		}
 	}
-	return found, nil
+	return found
+}
+
+// unknownParamError says that a param is not in the state, though a cluster may have it.
+type unknownParamError struct {
+	kind schema.GroupKind
+	// name is empty when a selector refers to params.
+	namespace, name string
+}
+
+func (e *unknownParamError) Error() string {
+	where := ""
+	if e.namespace != "" {
+		where = fmt.Sprintf(" in namespace %q", e.namespace)
+	}
+	what := fmt.Sprintf("its param, %s %q%s, is not in the repository, but the cluster may have it", e.kind.Kind, e.name, where)
+	if e.name == "" {
+		what = fmt.Sprintf("no %s%s matches the selector of paramRef in the repository, but in the cluster one may", e.kind.Kind, where)
+	}
+	return fmt.Sprintf("%s: add it, give it with --context, or say under targets that the repository has all of them (complete: [%s])", what, e.kind)
 }
 
 // paramContent is a param as expressions see it, in the version of paramKind.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/cel/environment"
@@ -38,9 +39,14 @@ func objects(t testing.TB, texts ...string) []*admission.Object {
 // known.
 func judge(t *testing.T, state ...string) policy.Outcome {
 	t.Helper()
+	return judgeIn(t, admission.ClusterOptions{}, state...)
+}
+
+func judgeIn(t *testing.T, opts admission.ClusterOptions, state ...string) policy.Outcome {
+	t.Helper()
 	ctx := context.Background()
 	all := objects(t, state...)
-	cluster := admission.NewCluster(admission.ClusterOptions{}, admission.NewIndex(all))
+	cluster := admission.NewCluster(opts, admission.NewIndex(all))
 	flux := &user.DefaultInfo{Name: "system:serviceaccount:flux-system:kustomize-controller"}
 	set, refusals := policy.Load(ctx, cluster, flux, all)
 	for _, r := range refusals {
@@ -107,8 +113,10 @@ func TestWhatIsNotKnownIsIndeterminate(t *testing.T) {
 		{"the authorizer is asked without RBAC", []string{deny("authorizer.group('').resource('pods').check('get').allowed()", "", "", "")}, "", "asks the authorizer"},
 		{"the authorizer is asked with RBAC", []string{deny("authorizer.group('').resource('pods').check('get').allowed()", "", "", ""), clusterRole}, "denied", ""},
 		{"the kind of the params is not known", []string{deny("params.max > 1", "", "  paramKind: {apiVersion: example.com/v1, kind: Limit}", "  paramRef: {name: l, parameterNotFoundAction: Deny}")}, "", "paramKind is not known: no CustomResourceDefinition defines example.com/v1 Limit"},
-		{"a missing param is the server's error", []string{deny("true", "", "  paramKind: {apiVersion: v1, kind: ConfigMap}", "  paramRef: {name: l, parameterNotFoundAction: Deny}")}, "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction", ""},
-		{"a missing param may be allowed", []string{deny("false", "", "  paramKind: {apiVersion: v1, kind: ConfigMap}", "  paramRef: {name: l, parameterNotFoundAction: Allow}")}, "", ""},
+		{"a param may be in the cluster", []string{deny("true", "", "  paramKind: {apiVersion: v1, kind: ConfigMap}", "  paramRef: {name: l, parameterNotFoundAction: Deny}")}, "", `its param, ConfigMap "l" in namespace "shop", is not in the repository, but the cluster may have it`},
+		{"whatever is done without it", []string{deny("false", "", "  paramKind: {apiVersion: v1, kind: ConfigMap}", "  paramRef: {name: l, parameterNotFoundAction: Allow}")}, "", "is not in the repository"},
+		{"a selector may match in the cluster", []string{deny("false", "", "  paramKind: {apiVersion: v1, kind: ConfigMap}", "  paramRef: {selector: {matchLabels: {a: b}}, parameterNotFoundAction: Allow}"), "{apiVersion: v1, kind: ConfigMap, metadata: {name: l, namespace: shop}}"}, "", `no ConfigMap in namespace "shop" matches the selector`},
+		{"a param is known", []string{deny("params.metadata.name != 'l'", "", "  paramKind: {apiVersion: v1, kind: ConfigMap}", "  paramRef: {name: l, parameterNotFoundAction: Allow}"), "{apiVersion: v1, kind: ConfigMap, metadata: {name: l, namespace: shop}}"}, "denied", ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -125,6 +133,35 @@ func TestWhatIsNotKnownIsIndeterminate(t *testing.T) {
 			}
 			if (test.why == "") != (why == "") || !strings.Contains(why, test.why) {
 				t.Errorf("indeterminate %q, want %q", why, test.why)
+			}
+		})
+	}
+}
+
+// TestAMissingParam: where it is known that there is none, the server's rules count.
+func TestAMissingParam(t *testing.T) {
+	binding := func(action string) string {
+		return deny("false", "", "  paramKind: {apiVersion: v1, kind: ConfigMap}", "  paramRef: {name: l, parameterNotFoundAction: "+action+"}")
+	}
+	removed := admission.NewIndex(objects(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: l, namespace: shop}}"))
+	other := admission.NewIndex(objects(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: l, namespace: other}}"))
+	for name, test := range map[string]struct {
+		opts          admission.ClusterOptions
+		indeterminate bool
+	}{
+		"of a kind that is known":    {admission.ClusterOptions{Known: admission.Known(schema.GroupKind{Kind: "ConfigMap"})}, false},
+		"of another kind":            {admission.ClusterOptions{Known: admission.Known(schema.GroupKind{Kind: "Secret"})}, true},
+		"that was removed":           {admission.ClusterOptions{Removed: removed}, false},
+		"in another namespace":       {admission.ClusterOptions{Removed: other}, true},
+		"that may be in the cluster": {admission.ClusterOptions{}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			denied, allowed := judgeIn(t, test.opts, binding("Deny")), judgeIn(t, test.opts, binding("Allow"))
+			if (len(denied.Indeterminate) > 0) != test.indeterminate || (len(denied.Decisions) > 0) == test.indeterminate {
+				t.Errorf("Deny: %v, %v", denied.Decisions, denied.Indeterminate)
+			}
+			if (len(allowed.Indeterminate) > 0) != test.indeterminate || len(allowed.Decisions) > 0 {
+				t.Errorf("Allow: %v, %v", allowed.Decisions, allowed.Indeterminate)
 			}
 		})
 	}

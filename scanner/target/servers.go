@@ -10,6 +10,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/server"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Servers are the API servers that decide the requests of a target. Roots that see the
@@ -20,10 +21,12 @@ type Servers struct {
 	// definitions are the CRDs of the head that differ from the base's: they are
 	// applied before the objects that need them.
 	definitions *admission.Index
+	// later has what policies in force see of what only the head has, by all that it has.
+	later map[*admission.Index]*admission.Index
 }
 
 func NewServers(t *Target, compiler *policy.Compiler) *Servers {
-	s := &Servers{Target: t, builder: server.NewBuilder(server.Options{User: t.User, Compiler: compiler})}
+	s := &Servers{Target: t, builder: server.NewBuilder(server.Options{ClusterOptions: t.Options(), User: t.User, Compiler: compiler}), later: map[*admission.Index]*admission.Index{}}
 	crds := []*admission.Object{}
 	for _, key := range t.Changed {
 		if defs := t.Head.Governing[key]; key.Kind == kinds.Definition.Kind && key.Group == kinds.Definition.Group && len(defs) > 0 {
@@ -80,13 +83,24 @@ func (s *Servers) server(ctx context.Context, st *State, root render.RootID, fir
 	for _, set := range st.policySets(root) {
 		layers := slices.Concat(first, st.layersFor(root, set.lead))
 		if also != nil {
-			layers = append(layers, also.layersFor(root, set.lead)...)
+			for _, layer := range also.layersFor(root, set.lead) {
+				layers = append(layers, s.seenInForce(layer))
+			}
 		}
 		loaded := s.builder.Load(ctx, st.Cluster, set.objects)
 		refusals = append(refusals, loaded.Refusals...)
 		views = append(views, server.View{Cluster: s.builder.Cluster(layers...), Policies: loaded.Set})
 	}
 	return s.builder.Server(views...), refusals
+}
+
+// seenInForce returns what policies in force see of a layer of the head. Rights that the
+// change grants do not answer them: it could grant itself an exemption.
+func (s *Servers) seenInForce(layer *admission.Index) *admission.Index {
+	if s.later[layer] == nil {
+		s.later[layer] = layer.Without(func(kind schema.GroupKind) bool { return kinds.Of(kind).Effect == kinds.Authorizes })
+	}
+	return s.later[layer]
 }
 
 // Concerns reports whether the change concerns a pair: it differs, or what judges

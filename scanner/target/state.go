@@ -54,14 +54,14 @@ func (c contents) of(key admission.Key, o *admission.Object) *admission.Object {
 	return o
 }
 
-func newState(from *change.Side, roots []*change.Rendered, given []*admission.Object) *State {
+func newState(from *change.Side, namespace string, roots []*change.Rendered, given []*admission.Object) *State {
 	s := &State{side: from, Roots: roots, Given: admission.NewIndex(given), own: map[render.RootID]*admission.Index{}}
 	all := []*admission.Object{}
 	for _, r := range roots {
 		all = append(all, r.Objects...)
 	}
 	s.Shared = admission.NewIndex(all)
-	s.Cluster = admission.NewCluster(admission.ClusterOptions{}, s.Shared, s.Given)
+	s.Cluster = admission.NewCluster(admission.ClusterOptions{Namespace: namespace}, s.Shared, s.Given)
 	return s
 }
 

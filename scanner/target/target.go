@@ -31,6 +31,19 @@ type Target struct {
 	// Broken is what the configuration takes policies and context from at head, and does
 	// not render.
 	Broken []GivenRoot
+	// Namespace is where objects live that name none, as configured; empty if it is not.
+	Namespace string
+	// known are the kinds of which the states have all objects.
+	known admission.KnownKinds
+}
+
+// Options are those of the target's clusters.
+func (t *Target) Options() admission.ClusterOptions {
+	opts := admission.ClusterOptions{Namespace: t.Namespace, Known: t.known}
+	if t.Base != nil {
+		opts.Removed = t.Base.Shared
+	}
+	return opts
 }
 
 // builder makes the targets of a configuration.
@@ -64,7 +77,7 @@ func (b *builder) buildTarget(ctx context.Context, c config.Target) (*Target, er
 	if err := b.checkGiven(paths); err != nil {
 		return nil, err
 	}
-	t := &Target{Name: c.Name, User: b.userOf(c), Roots: b.targetRoots(c)}
+	t := &Target{Name: c.Name, User: b.userOf(c), Roots: b.targetRoots(c), Namespace: c.Namespace, known: admission.Known(c.Kinds()...)}
 	head, err := b.buildState(ctx, b.Head, c, paths)
 	if err != nil {
 		return nil, err
@@ -122,7 +135,7 @@ func (b *builder) buildState(ctx context.Context, from *change.Side, c config.Ta
 		}
 	}
 	given = append(given, b.extras...)
-	return &givenState{State: newState(from, roots, given), given: given, broken: broken}, nil
+	return &givenState{State: newState(from, c.Namespace, roots, given), given: given, broken: broken}, nil
 }
 
 // govern finds the governing objects of states that are compared: what is a param
