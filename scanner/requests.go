@@ -33,6 +33,7 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) []*
 			reviewed = append(reviewed, h)
 			out.judgedBy(h)
 			s.ledger.Ambiguities(c.Target, root, pairs)
+			s.ledger.AssumedNamespace(c.Target, root, pairs)
 		}
 	}
 	out.refused(s.ledger.Refusals(reviewed))

@@ -41,6 +41,8 @@ func Rules() []Rule {
 			[]string{"TestScanTargets"}},
 		{"Ambiguities", "a policy, namespace or param that roots define differently",
 			[]string{"TestScanAmbiguousLookUps", "TestScanAmbiguousPolicies"}},
+		{"AssumedNamespace", "an object whose namespace is not known, judged as if it were",
+			[]string{"TestAssumedNamespace"}},
 		{"Owners", "a second definition of a kind, whose names a server does not accept",
 			[]string{"TestSecondDefinition"}},
 		{"Move", "an object that several roots lose or gain",

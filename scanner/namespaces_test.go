@@ -1,0 +1,73 @@
+package scanner_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/config"
+)
+
+// TestAssumedNamespace: a root whose objects name no namespace is judged in default, and
+// the report says so once, or where the configuration says.
+func TestAssumedNamespace(t *testing.T) {
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	policies := file(`apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: apart}
+spec:
+  matchConstraints:
+    namespaceSelector: {matchLabels: {env: prod}}
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: ["*"], resources: [configmaps]}]
+  validations: [{expression: "false"}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: apart}
+spec: {policyName: apart, validationActions: [Deny]}
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {env: prod}}}
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: default}}
+`)
+	tree := fstest.MapFS{
+		"policies/p.yaml": policies,
+		"app/a.yaml":      file("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}"),
+		"one/a.yaml":      file("{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}"),
+		"named/a.yaml":    file("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: other}}\n---\n{apiVersion: v1, kind: Namespace, metadata: {name: other}}"),
+	}
+	base := scanner.Tree{FS: fstest.MapFS{"policies/p.yaml": policies}}
+	scan := func(c config.Config) (found, notes []string) {
+		r, err := scanner.Scan(context.Background(), scanner.Input{Base: &base, Head: scanner.Tree{FS: tree}, Config: c})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range r.Findings {
+			found = append(found, f.Object.Namespace+"/"+f.Object.Name)
+		}
+		for _, d := range r.Diagnostics {
+			if d.Severity != "note" {
+				t.Errorf("%+v", d)
+			}
+			notes = append(notes, d.Root+": "+d.Message)
+		}
+		if i := slices.IndexFunc(r.Indeterminate, func(i report.Indeterminate) bool { return i.Object == nil || i.Object.Namespace != "other" }); i >= 0 {
+			t.Errorf("%+v", r.Indeterminate[i])
+		}
+		return found, notes
+	}
+	const why = "no namespace, so the verdicts are those of namespace default; if they are applied in another, name it under targets in .preadmit.yaml (namespace)"
+	found, notes := scan(config.Config{})
+	if d := cmp.Diff([]string{"app: 2 objects name " + why, "one: an object names " + why}, notes); d != "" || len(found) > 0 {
+		t.Error(found, d)
+	}
+	found, notes = scan(config.Config{Targets: []config.Target{{Name: "all", Roots: []string{"**"}, Namespace: "shop"}}})
+	if d := cmp.Diff([]string{"shop/a", "shop/b", "shop/c"}, found); d != "" || len(notes) > 0 {
+		t.Error(notes, d)
+	}
+}
