@@ -48,7 +48,7 @@ metadata: {name: s}
 spec: {externalIPs: [192.0.2.1], ports: [{port: 80}]}
 `
 	r := mustScan(t, input("", service))
-	if len(r.Diagnostics) != 1 || r.Diagnostics[0].Root != "app" || !strings.Contains(r.Diagnostics[0].Message, "externalIPs is deprecated") {
+	if d := remarks(r); len(d) != 1 || d[0].Root != "app" || !strings.Contains(d[0].Message, "externalIPs is deprecated") {
 		t.Errorf("diagnostics %+v", r.Diagnostics)
 	}
 }

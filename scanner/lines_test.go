@@ -64,7 +64,7 @@ func describeLines(report *report.Report) string {
 	for _, i := range report.Indeterminate {
 		out = append(out, fmt.Sprintf("indeterminate: %s\n", i.Why))
 	}
-	for _, d := range report.Diagnostics {
+	for _, d := range remarks(report) {
 		out = append(out, fmt.Sprintf("%s: %s\n", d.Severity, d.Message))
 	}
 	return strings.Join(out, "")

@@ -3,6 +3,7 @@ package scanner_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -70,4 +71,12 @@ spec: {policyName: apart, validationActions: [Deny]}
 	if d := cmp.Diff([]string{"shop/a", "shop/b", "shop/c"}, found); d != "" || len(notes) > 0 {
 		t.Error(notes, d)
 	}
+}
+
+// remarks are the diagnostics of a report but for those on assumed namespaces, of which the
+// trees of most tests have some.
+func remarks(r *report.Report) []report.Diagnostic {
+	return slices.DeleteFunc(slices.Clone(r.Diagnostics), func(d report.Diagnostic) bool {
+		return strings.Contains(d.Message, "no namespace, so the verdicts are those of namespace default")
+	})
 }

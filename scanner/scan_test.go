@@ -60,7 +60,7 @@ func says(r *report.Report) []string {
 	for _, i := range r.Indeterminate {
 		lines = append(lines, fmt.Sprintf("indeterminate %s %s: %s", i.What, i.Root, i.Why))
 	}
-	for _, d := range r.Diagnostics {
+	for _, d := range remarks(r) {
 		lines = append(lines, fmt.Sprintf("%s %s: %s", d.Severity, d.Root, d.Message))
 	}
 	return lines
