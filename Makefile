@@ -112,7 +112,7 @@ action-test: programs ## the Action in workflows, under nektos/act; no Docker
 
 service-test: programs browser ## the service, built, against a GitHub for tests, git, NATS and Chromium
 	cd e2e && $(GO) build -o ../bin/e2e/nats-server github.com/nats-io/nats-server/v2
-	cd e2e && $(ALL) -count=1 -v ./service
+	cd e2e && $(ALL) -count=1 -parallel 4 -v ./service
 
 # Suites and objects to ask the real API server about. Those beside the repository
 # are optional.

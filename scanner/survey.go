@@ -115,9 +115,8 @@ func (s *Survey) Complete() bool {
 	return len(s.scan.brokenRoots()) == 0
 }
 
-// Under reports whether an object belongs to the tree and to what of it was asked
-// about: its root is at or below the directory dir, or its document is in it or is
-// the file dir.
+// Under reports whether an object of the tree is at or below dir: its root is at or below this
+// directory, or its document is in the directory or is the file dir.
 func (s *Survey) Under(ctx context.Context, o *admission.Object, dir string) bool {
 	from := change.OriginOf(o)
 	if from.Side.Extra {

@@ -22,6 +22,7 @@ import (
 // lost, nothing is there twice. Then the dead come back, and others die.
 // PREADMIT_CLUSTER_RUNS says how often.
 func TestCluster(t *testing.T) {
+	t.Parallel()
 	w := newEnv(t)
 	n := seed(t)
 	tr := newTraffic(w, n, 3)

@@ -23,6 +23,7 @@ const calm = 4 * time.Minute
 // it again, and waits until it has nothing to do: nothing is lost, nothing is there twice,
 // nothing is left behind. PREADMIT_CRASH_RUNS says how often.
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	w := newEnv(t)
 	n := seed(t)
 	tr := newTraffic(w, n, 3)

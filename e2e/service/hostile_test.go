@@ -86,6 +86,7 @@ func (s *siege) attack(n int, c hostile.Case) *attack {
 // gives it, still finds what else is wrong, and never passes where something cannot be
 // judged; nothing is reached, and the service goes on.
 func TestHostile(t *testing.T) {
+	t.Parallel()
 	quick := slices.DeleteFunc(hostile.Cases(), func(c hostile.Case) bool { return c.Heavy })
 	besiege(t, options{"SCAN_CONCURRENCY": "2", "SCAN_TIMEOUT": "4m"}).withstand(quick)
 }

@@ -188,6 +188,7 @@ func (w *env) listening(address string) {
 // TestStoreAway: without enough NATS servers nothing is taken, and the service says so
 // and waits.
 func TestStoreAway(t *testing.T) {
+	t.Parallel()
 	w := newEnv(t)
 	c := &cluster{w: w}
 	c.startNATS()

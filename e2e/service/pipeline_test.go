@@ -283,6 +283,7 @@ func TestBaselineRerun(t *testing.T) {
 
 // TestGitHubDown: what GitHub cannot answer is asked for again.
 func TestGitHubDown(t *testing.T) {
+	t.Parallel()
 	w := newEnv(t)
 	w.start(t.TempDir(), nil)
 	w.hub.Intercept(githubtest.Rule{Method: "GET", Path: "/pulls/1", Times: 3, Status: 502, Message: "bad gateway"})

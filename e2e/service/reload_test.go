@@ -27,6 +27,7 @@ func (r *replica) knocks(secret string) string {
 // TestReload: new secrets are taken from their files without a restart, the webhook secret
 // before is good for a while, and what is wrong with new ones leaves the present ones.
 func TestReload(t *testing.T) {
+	t.Parallel()
 	w := newEnv(t)
 	r := w.start(t.TempDir(), options{"RECONCILE_EVERY": "0s"})
 	first, next, third := w.app.WebhookSecret(), rand.Text(), rand.Text()

@@ -29,6 +29,7 @@ func (r *replica) memory(name string) int64 {
 // TestSlow: who sends headers or a body a byte at a time is hung up on, and others are
 // answered meanwhile.
 func TestSlow(t *testing.T) {
+	t.Parallel()
 	w := newEnv(t)
 	r := w.start(t.TempDir(), options{"RECONCILE_EVERY": "0s"})
 	const each = 150
