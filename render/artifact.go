@@ -22,6 +22,8 @@ const (
 	// ArtifactFile is a file that is fetched over HTTP. Kustomize tries a base or resource
 	// that is not a repository as one.
 	ArtifactFile ArtifactKind = "file"
+	// ArtifactOCI is an OCI artifact.
+	ArtifactOCI ArtifactKind = "oci"
 	// ArtifactChart is a Helm chart.
 	ArtifactChart ArtifactKind = "chart"
 )

@@ -47,6 +47,8 @@ const (
 	GapJsonnet GapKind = "jsonnet"
 	// GapComponent is the directory of a Component that no root uses.
 	GapComponent GapKind = "component"
+	// GapAmbiguous is an object that several units apply, each with a content of its own.
+	GapAmbiguous GapKind = "applied differently"
 	// GapRefused is a root that was not rendered: see ProblemRefused.
 	GapRefused GapKind = "refused root"
 	// GapFailed is a root that does not render: see ProblemFailed.

@@ -56,7 +56,7 @@ type Composition struct {
 // kustomization files; those, and where they lead, are read once for all roots.
 func (r *Renderer) Needs(root Root) *Needs {
 	if !root.listed() {
-		if in, ok := r.needs.Load(root.RootID); ok {
+		if in, ok := r.needs.Load(keyOf(root)); ok {
 			return in.(*Needs)
 		}
 	}
@@ -74,9 +74,17 @@ func (r *Renderer) Needs(root Root) *Needs {
 	if in.tree = r.tree; root.listed() {
 		return in
 	}
-	kept, _ := r.needs.LoadOrStore(root.RootID, in)
+	kept, _ := r.needs.LoadOrStore(keyOf(root), in)
 	return kept.(*Needs)
 }
+
+// needsKey is what the needs of a root follow from, in a tree.
+type needsKey struct {
+	RootID
+	unit *Unit
+}
+
+func keyOf(root Root) needsKey { return needsKey{root.RootID, root.Unit} }
 
 // Cover reports whether rendering read and missed nothing but what is in the needs.
 func (in *Needs) Cover(result *Result) bool { return in.Trace.Covers(result.Trace) }

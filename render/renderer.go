@@ -17,7 +17,7 @@ type Renderer struct {
 	opts         Options
 	constructors []Constructor
 	sources      []Source
-	// inputs are those of kustomizations: RootID -> *Inputs
+	// needs are those of roots but for plain ones: needsKey -> *Needs
 	needs sync.Map
 	// found is what Discover found.
 	found atomic.Pointer[discoverer]

@@ -104,11 +104,13 @@ type Checkout struct {
 	// there is such a field, even an empty one.
 	Ignore    string
 	HasIgnore bool
+	// Revision is the branch of this repository that the source follows, as far as it says.
+	Revision string
 }
 
 // Same reports whether two checkouts see the same of a tree.
 func (c Checkout) Same(other Checkout) bool {
-	return c.Top == other.Top && c.Ignore == other.Ignore && c.HasIgnore == other.HasIgnore && slices.Equal(c.Only, other.Only)
+	return c.Top == other.Top && c.Revision == other.Revision && c.Ignore == other.Ignore && c.HasIgnore == other.HasIgnore && slices.Equal(c.Only, other.Only)
 }
 
 // Variable is a variable that is substituted in the objects of a unit.
@@ -152,7 +154,7 @@ func (u *Unit) words() []string {
 	if u == nil {
 		return nil
 	}
-	words := []string{string(u.decisive()), u.Cluster, u.Checkout.Top, u.Checkout.Ignore, strconv.FormatBool(u.Checkout.HasIgnore), strconv.FormatBool(u.Strict)}
+	words := []string{string(u.decisive()), u.Cluster, u.Checkout.Top, u.Checkout.Revision, u.Checkout.Ignore, strconv.FormatBool(u.Checkout.HasIgnore), strconv.FormatBool(u.Strict)}
 	words = append(words, u.Checkout.Only...)
 	apply, _ := json.Marshal(u.Apply) // strings and booleans
 	words = append(words, string(apply))

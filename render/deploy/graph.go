@@ -24,6 +24,8 @@ type Graph struct {
 	Gaps []render.Gap
 	// Diagnostics are remarks on what was assumed, such as which entry points there are.
 	Diagnostics []render.Diagnostic
+	// Results are what was rendered to find the units.
+	Results map[render.RootID]*render.Result
 }
 
 // Unclaimed reports whether a discovered root is applied by nothing that is known, in a

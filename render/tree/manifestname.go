@@ -22,6 +22,9 @@ func IsOtherCase(name string) bool {
 
 func isManifestExtension(ext string) bool { return ext == ".yaml" || ext == ".yml" || ext == ".json" }
 
+// KustomizationNames are the names that kustomize takes for the kustomization of a directory.
+func KustomizationNames() []string { return konfig.RecognizedKustomizationFileNames() }
+
 // IsKustomizationName reports whether kustomize takes a file of that name for the
 // kustomization of its directory.
 func IsKustomizationName(name string) bool {

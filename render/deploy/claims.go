@@ -1,0 +1,50 @@
+package deploy
+
+import (
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// indexFiles notes which discovered roots are made of which files: a plain one of its
+// manifests, another one of the root file in its directory.
+func (e *expander) indexFiles() {
+	e.files = map[string][]render.RootID{}
+	for _, root := range e.found {
+		files := root.Files
+		if len(files) == 0 {
+			files = e.rootFiles(root)
+		}
+		for _, name := range files {
+			real := e.renderer.Tree().RealOr(name)
+			e.files[real] = append(e.files[real], root.RootID)
+		}
+	}
+}
+
+// rootFiles are the files that make a directory a root.
+func (e *expander) rootFiles(root render.Root) []string {
+	var files []string
+	for _, name := range tree.KustomizationNames() {
+		at := root.Dir + "/" + name
+		if root.Dir == "." {
+			at = name
+		}
+		if to := e.renderer.Tree().Resolve(at); to.Err == nil && !to.IsDir {
+			files = append(files, at)
+		}
+	}
+	return files
+}
+
+// claim notes the discovered roots whose files a unit reads.
+func (e *expander) claim(n *node) {
+	for name := range e.renderer.Needs(n.root).Trace.Reads {
+		for _, id := range e.files[name] {
+			if !slices.Contains(e.graph.Claims[id], n.root.RootID) {
+				e.graph.Claims[id] = append(e.graph.Claims[id], n.root.RootID)
+			}
+		}
+	}
+}

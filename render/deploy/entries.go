@@ -1,0 +1,293 @@
+package deploy
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/flux"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// syncFile is what `flux bootstrap` writes the Kustomization into that it makes.
+const syncFile = "gotk-sync.yaml"
+
+// fluxSystem is what `flux bootstrap` and flux-operator call namespace, source and
+// Kustomization.
+const fluxSystem = "flux-system"
+
+var instanceKind = schema.GroupKind{Group: "fluxcd.controlplane.io", Kind: "FluxInstance"}
+
+// firstEntries adds the entry points that are named: by the options, else by directories that
+// `flux bootstrap` made and by FluxInstances.
+func (e *expander) firstEntries() error {
+	if len(e.opts.Entries) > 0 {
+		return e.givenEntries()
+	}
+	if err := e.bootstrapped(); err != nil {
+		return err
+	}
+	return e.instances()
+}
+
+// candidates are the discovered roots that may hold objects of a kind.
+func (e *expander) candidates(kind schema.GroupKind) []render.Root {
+	var roots []render.Root
+	for _, root := range e.found {
+		if e.mayHold(root, render.Mention{Group: kind.Group, Kind: kind.Kind}) {
+			roots = append(roots, root)
+		}
+	}
+	return roots
+}
+
+// givenEntries adds the entry points of the options.
+func (e *expander) givenEntries() error {
+	roots := e.candidates(flux.Kind)
+	if err := e.render(roots); err != nil {
+		return err
+	}
+	for _, entry := range e.opts.Entries {
+		dir := path.Join(".", path.Clean("/" + entry)[1:])
+		if to := e.renderer.Tree().Resolve(dir); to.Err != nil || !to.IsDir {
+			return &EntryError{entry}
+		}
+		// What is written in the directory itself goes before what is elsewhere.
+		slices.SortStableFunc(roots, func(a, b render.Root) int { return cmp.Compare(rank(dir, a), rank(dir, b)) })
+		if k, ok := e.entryAt(roots, dir); ok {
+			e.addEntry(dir, k, []render.RootID{k.root})
+		} else {
+			e.addImplied(dir, sourceOf(fluxSystem))
+		}
+	}
+	return nil
+}
+
+// EntryError says that a directory that was named as an entry point is not there.
+type EntryError struct{ Dir string }
+
+func (e *EntryError) Error() string {
+	return fmt.Sprintf("the entry point %s: no such directory", e.Dir)
+}
+
+func rank(dir string, root render.Root) int {
+	if within(dir, root.Dir) {
+		return 0
+	}
+	return 1
+}
+
+func within(dir, name string) bool {
+	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
+}
+
+// entryAt finds the Kustomization that applies a directory.
+func (e *expander) entryAt(roots []render.Root, dir string) (held, bool) {
+	for _, root := range roots {
+		for _, k := range holds(e.results[root.RootID], flux.Kind) {
+			if parsed, err := flux.Parse(k.object.JSON); err == nil && dirOf(parsed) == dir && parsed.Spec.SourceRef.Kind != artifactKind {
+				return k, true
+			}
+		}
+	}
+	return held{}, false
+}
+
+// dirOf is the directory that a Kustomization names in its source.
+func dirOf(k *flux.Kustomization) string { return path.Join(".", path.Clean("/" + k.Spec.Path)[1:]) }
+
+// addEntry adds an entry point whose object roots of the tree hold.
+func (e *expander) addEntry(name string, k held, bootstrap []render.RootID) {
+	c := e.clusterOf(name)
+	for _, id := range bootstrap {
+		if !slices.Contains(c.bootstrap, id) {
+			c.bootstrap = append(c.bootstrap, id)
+		}
+	}
+	if parsed, err := flux.Parse(k.object.JSON); err == nil && e.maybeSelf(parsed, bootstrap) {
+		e.addSelf(c, sourceRefOf(parsed))
+	}
+	e.add(&node{cluster: c}, k)
+}
+
+// addSelf notes that a source is this repository, and what else has its URL.
+func (e *expander) addSelf(c *cluster, ref render.ObjectRef) {
+	c.self[ref] = true
+	if o, ok := e.known(c, ref); ok {
+		s := source{}
+		if json.Unmarshal(o.object.JSON, &s) == nil && s.Spec.URL != "" {
+			c.urls[address(s.Spec.URL)] = true
+		}
+	}
+}
+
+// sourceOf is the source that `flux bootstrap` and flux-operator make.
+func sourceOf(name string) render.ObjectRef {
+	return render.ObjectRef{Group: sourceGroup, Kind: "GitRepository", Namespace: fluxSystem, Name: name}
+}
+
+// addImplied adds an entry point whose object the repository does not hold.
+func (e *expander) addImplied(dir string, source render.ObjectRef) *node {
+	o := &render.Object{JSON: impliedObject(dir, source)}
+	c := e.clusterOf(dir)
+	e.addSelf(c, source)
+	n := &node{cluster: c}
+	e.add(n, held{header: headerOf(o), object: o})
+	return n
+}
+
+// impliedObject is the Kustomization that `flux bootstrap` or flux-operator makes for a
+// directory of a source.
+func impliedObject(dir string, source render.ObjectRef) json.RawMessage {
+	object, _ := json.Marshal(map[string]any{ // strings and booleans
+		"apiVersion": flux.Group + "/v1", "kind": flux.Kind.Kind,
+		"metadata": map[string]any{"name": source.Name, "namespace": source.Namespace},
+		"spec": map[string]any{
+			"interval": "10m0s", "path": "./" + dir, "prune": true,
+			"sourceRef": map[string]any{"kind": source.Kind, "name": source.Name},
+		},
+	})
+	return object
+}
+
+// wouldRender reports whether Flux can make something of a directory.
+func (e *expander) wouldRender(dir string) bool {
+	root := render.Root{
+		RootID: render.RootID{Kind: render.KindFlux, Dir: dir, Object: sourceOf(fluxSystem), Cluster: dir + " implied"},
+		Unit:   &render.Unit{Object: impliedObject(dir, sourceOf(fluxSystem)), Checkout: render.Checkout{Top: "."}},
+	}
+	return e.renderer.Render(e.ctx, root).Problem == nil
+}
+
+// bootstrapped adds the entry points of directories that `flux bootstrap` made.
+func (e *expander) bootstrapped() error {
+	t := e.renderer.Tree()
+	var dirs []string
+	err := fs.WalkDir(t.Fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil && entry == nil:
+			return err
+		case err != nil || entry.IsDir() && entry.Name() == ".git":
+			return fs.SkipDir
+		case !entry.IsDir() && entry.Name() == syncFile && path.Dir(name) != ".":
+			dirs = append(dirs, path.Dir(name))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, dir := range dirs {
+		if err := e.addBootstrapped(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addBootstrapped adds the entry point of a directory with a sync file, which may be empty
+// until the bootstrap.
+func (e *expander) addBootstrapped(dir string) error {
+	file := path.Join(dir, syncFile)
+	roots := []render.Root{{RootID: render.RootID{Kind: render.KindPlain, Dir: dir}, Files: []string{file}}}
+	if root, ok := e.renderer.At(dir); ok {
+		roots = []render.Root{root, roots[0]}
+	}
+	var holding []render.RootID
+	for _, name := range []string{file, path.Join(dir, "kustomization.yaml")} {
+		for _, id := range e.files[name] {
+			if !slices.Contains(holding, id) {
+				holding = append(holding, id)
+			}
+		}
+	}
+	for _, root := range roots {
+		if root.Kind == render.KindPlain && e.results[root.RootID] == nil { // it may be another root's identity
+			r := e.renderer.Render(e.ctx, root)
+			e.results[root.RootID] = r
+		} else if err := e.render([]render.Root{root}); err != nil {
+			return err
+		}
+		for _, k := range holds(e.results[root.RootID], flux.Kind) {
+			if parsed, err := flux.Parse(k.object.JSON); err == nil {
+				e.addEntry(dirOf(parsed), k, append([]render.RootID{root.RootID}, holding...))
+				return nil
+			}
+		}
+	}
+	n := e.addImplied(path.Dir(dir), sourceOf(path.Base(dir)))
+	n.cluster.bootstrap = append(n.cluster.bootstrap, holding...)
+	return nil
+}
+
+// instance is a FluxInstance.
+type instance struct {
+	Spec struct {
+		Sync *struct {
+			Kind string `json:"kind"`
+			Name string `json:"name"`
+			URL  string `json:"url"`
+			Path string `json:"path"`
+		} `json:"sync"`
+	} `json:"spec"`
+}
+
+// instances adds the entry points that FluxInstances name.
+func (e *expander) instances() error {
+	roots := e.candidates(instanceKind)
+	if err := e.render(roots); err != nil {
+		return err
+	}
+	for _, root := range roots {
+		for _, o := range holds(e.results[root.RootID], instanceKind) {
+			fi := &instance{}
+			if json.Unmarshal(o.object.JSON, fi) != nil || fi.Spec.Sync == nil {
+				continue
+			}
+			e.addInstance(o, fi)
+		}
+	}
+	return nil
+}
+
+// addInstance adds the entry point of a FluxInstance.
+func (e *expander) addInstance(o held, fi *instance) {
+	dir := path.Join(".", path.Clean("/" + fi.Spec.Sync.Path)[1:])
+	if to := e.renderer.Tree().Resolve(dir); to.Err != nil || !to.IsDir || e.hasEntry(dir) {
+		return // of another repository, or known
+	}
+	source := render.ObjectRef{Group: sourceGroup, Kind: cmp.Or(fi.Spec.Sync.Kind, "GitRepository"), Namespace: o.ref().Namespace, Name: cmp.Or(fi.Spec.Sync.Name, o.ref().Namespace)}
+	n := e.addImplied(dir, source)
+	if fi.Spec.Sync.URL != "" {
+		n.cluster.urls[address(fi.Spec.Sync.URL)] = true
+	}
+	n.cluster.bootstrap = append(n.cluster.bootstrap, o.root)
+}
+
+func (e *expander) hasEntry(dir string) bool {
+	return slices.ContainsFunc(e.nodes, func(n *node) bool { return n.parent == nil && n.root.Dir == dir })
+}
+
+// maybeSelf reports whether the source of a Kustomization may be this repository, going by
+// what roots hold that are applied beside it.
+func (e *expander) maybeSelf(k *flux.Kustomization, beside []render.RootID) bool {
+	ref := sourceRefOf(k)
+	if to := e.renderer.Tree().Resolve(dirOf(k)); ref.Kind == artifactKind || to.Err != nil || !to.IsDir {
+		return false
+	}
+	c := &cluster{bootstrap: beside}
+	o, ok := e.known(c, ref)
+	if !ok {
+		return true
+	}
+	s := source{}
+	if json.Unmarshal(o.object.JSON, &s) != nil {
+		return false
+	}
+	return ref.Kind == "GitRepository" || e.isSelf(c, ref, s.Spec.URL)
+}

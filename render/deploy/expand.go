@@ -1,0 +1,356 @@
+package deploy
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/flux"
+	"github.com/preadmit/preadmit/render/origin"
+)
+
+// Expand finds the units of a tree in which roots were discovered. It renders what may hold
+// objects that ask for units, and what those need: other units are not rendered. The error is
+// that of rendering, which is ctx's.
+func Expand(ctx context.Context, r *render.Renderer, found *render.Discovery, opts Options) (*Graph, error) {
+	e := &expander{
+		ctx: ctx, renderer: r, found: found.Roots, opts: opts, units: map[unitKey]*node{},
+		results: map[render.RootID]*render.Result{}, indexes: map[*render.Result]index{}, raw: map[*node]*render.Result{},
+		graph: &Graph{Claims: map[render.RootID][]render.RootID{}, Bootstrap: map[render.RootID][]string{}},
+	}
+	e.origins = &origins{expander: e, found: map[*render.Result][]*origin.Origin{}}
+	if opts.Render == nil {
+		e.opts.Render = e.oneByOne
+	}
+	e.indexFiles()
+	if err := e.run(); err != nil {
+		return nil, err
+	}
+	return e.finish(), nil
+}
+
+// expander expands the graph of a tree.
+type expander struct {
+	ctx      context.Context
+	renderer *render.Renderer
+	found    []render.Root
+	opts     Options
+	// files are the discovered roots that are made of a file.
+	files map[string][]render.RootID
+
+	// nodes are the units in the order in which they were found, and units the same by name.
+	nodes []*node
+	units map[unitKey]*node
+	// clusters are what is known of each cluster, in the order in which they were found.
+	clusters []*cluster
+	results  map[render.RootID]*render.Result
+	indexes  map[*render.Result]index
+	// raw are units rendered without substitution, to find variables in them.
+	raw     map[*node]*render.Result
+	origins *origins
+	graph   *Graph
+}
+
+// unitKey is the name of a unit's object in its cluster.
+type unitKey struct {
+	cluster string
+	object  render.ObjectRef
+}
+
+// node is a unit while the graph is expanded.
+type node struct {
+	root    render.Root
+	object  *flux.Kustomization
+	cluster *cluster
+	parent  *node
+	depth   int
+	// resolved is set when the source and the variables of the unit are known, expanded when
+	// the units were added that its objects ask for.
+	resolved, expanded bool
+	// plain is the root without variables, once it was needed.
+	plain *render.Root
+}
+
+// cluster is where units are applied together.
+type cluster struct {
+	name string
+	// bootstrap are discovered roots that are applied by hand.
+	bootstrap []render.RootID
+	// self are the sources that are this repository, by what they are called and where they are.
+	self map[render.ObjectRef]bool
+	urls map[string]bool
+}
+
+// run finds entry points and what is reached from them, until all is reached.
+func (e *expander) run() error {
+	if err := e.firstEntries(); err != nil {
+		return err
+	}
+	for seen := map[render.RootID]bool{}; ; {
+		if err := e.drain(); err != nil {
+			return err
+		}
+		if len(e.opts.Entries) > 0 {
+			return nil
+		}
+		more, err := e.moreEntries(seen)
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// drain expands all units that are known.
+func (e *expander) drain() error {
+	for {
+		var ready []*node
+		for _, n := range e.nodes {
+			if n.expanded {
+				continue
+			}
+			if err := e.resolve(n); err != nil {
+				return err
+			}
+			ready = append(ready, n)
+		}
+		if len(ready) == 0 {
+			return nil
+		}
+		if err := e.expand(ready); err != nil {
+			return err
+		}
+	}
+}
+
+// expand renders those units that may hold others, and adds these.
+func (e *expander) expand(nodes []*node) error {
+	var holding []*node
+	for _, n := range nodes {
+		n.expanded = true
+		if n.root.Unit.Problem != nil {
+			continue
+		}
+		e.claim(n)
+		if e.opts.Everything || e.mayHold(n.root, render.Mention{Group: flux.Group, Kind: flux.Kind.Kind}) {
+			holding = append(holding, n)
+		}
+	}
+	if err := e.renderNodes(holding); err != nil {
+		return err
+	}
+	for _, n := range holding {
+		for _, k := range holds(e.results[n.root.RootID], flux.Kind) {
+			e.addChild(n, k)
+		}
+	}
+	return nil
+}
+
+// renderNodes renders units that are resolved.
+func (e *expander) renderNodes(nodes []*node) error {
+	roots := make([]render.Root, len(nodes))
+	for i, n := range nodes {
+		roots[i] = n.root
+	}
+	return e.render(roots)
+}
+
+// render renders roots that are not rendered yet.
+func (e *expander) render(roots []render.Root) error {
+	var left []render.Root
+	for _, root := range roots {
+		if e.results[root.RootID] == nil {
+			left = append(left, root)
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	results, err := e.opts.Render(e.ctx, left)
+	if err != nil {
+		return err
+	}
+	for i, root := range left {
+		e.results[root.RootID] = results[i]
+	}
+	return nil
+}
+
+func (e *expander) oneByOne(ctx context.Context, roots []render.Root) ([]*render.Result, error) {
+	results := make([]*render.Result, len(roots))
+	for i, root := range roots {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		results[i] = e.renderer.Render(ctx, root)
+	}
+	return results, nil
+}
+
+// mayHold reports whether a root may render to objects that one of the mentions is of.
+func (e *expander) mayHold(root render.Root, mentions ...render.Mention) bool {
+	needs := e.renderer.Needs(root)
+	return needs.Problem == nil && e.renderer.MayHold(needs, mentions...)
+}
+
+// indexOf indexes the objects of a result, once.
+func (e *expander) indexOf(r *render.Result) index {
+	if e.indexes[r] == nil {
+		e.indexes[r] = indexOf(r)
+	}
+	return e.indexes[r]
+}
+
+// addChild adds the unit that an object of another unit asks for.
+func (e *expander) addChild(parent *node, k held) {
+	e.add(&node{cluster: e.clusterOf(parent.root.Unit.Cluster), parent: parent, depth: parent.depth + 1}, k)
+}
+
+// add adds the unit that an object asks for, unless its cluster has it.
+func (e *expander) add(n *node, k held) {
+	key := unitKey{n.cluster.name, k.ref()}
+	if known := e.units[key]; known != nil {
+		e.again(known, n, k)
+		return
+	}
+	e.units[key] = n
+	e.nodes = append(e.nodes, n)
+	id := render.RootID{Kind: render.KindFlux, Dir: k.root.Dir, Object: k.ref(), Cluster: n.cluster.name}
+	u := &render.Unit{
+		Object: k.object.JSON, Parent: k.root, Index: k.object.Index, Entry: n.parent == nil, Cluster: n.cluster.name,
+		Checkout: render.Checkout{Top: "."}, Strict: e.opts.Strict,
+	}
+	u.Origins = e.origins.of
+	n.root = render.Root{RootID: id, Unit: u}
+	var err error
+	n.object, err = flux.Parse(u.Object)
+	if err != nil {
+		n.fail(render.ProblemFailed, "spec", err.Error())
+		return
+	}
+	u.Apply = n.object.Apply()
+	u.Cluster = remoteCluster(n.cluster.name, n.object)
+	n.root.Dir = path.Join(".", path.Clean("/" + n.object.Spec.Path)[1:])
+	for _, unknown := range k.object.Unknown {
+		if len(unknown.Path) == 0 || unknown.Path[0] == "spec" || unknown.Path[0] == "metadata" {
+			n.fail(render.ProblemRefused, "spec", fmt.Sprintf("the field %s of the Kustomization is not known: %s", dotted(unknown.Path), unknown.Reason))
+			return
+		}
+	}
+	switch {
+	case n.depth > maxDepth:
+		n.fail(render.ProblemRefused, "", fmt.Sprintf("the Kustomization is applied by %d others, one by the other: they may make each other without end", maxDepth))
+	case len(e.nodes) > maxUnits:
+		n.fail(render.ProblemRefused, "", fmt.Sprintf("there are more than %d Kustomizations", maxUnits))
+	}
+}
+
+// again is for an object that asks for a unit which is known.
+func (e *expander) again(known, n *node, k held) {
+	if known.root.Unit.Parent == (render.RootID{}) && n.parent == known {
+		// An entry point that is made by `flux bootstrap` and is in the repository after all.
+		known.root.Unit.Parent, known.root.Unit.Index = k.root, k.object.Index
+		return
+	}
+	if known.parent == n.parent || known.root.Unit.Same(&render.Unit{
+		Object: k.object.JSON, Cluster: known.root.Unit.Cluster, Checkout: known.root.Unit.Checkout, Apply: known.root.Unit.Apply,
+		Strict: known.root.Unit.Strict, Variables: known.root.Unit.Variables, Problem: known.root.Unit.Problem,
+	}) {
+		return
+	}
+	if known.parent == nil && e.isBelow(n.parent, known) {
+		return // what an entry point makes of itself
+	}
+	e.graph.Gaps = append(e.graph.Gaps, render.Gap{
+		Kind: render.GapAmbiguous, Root: known.root.RootID, Position: render.Position{Path: k.root.Dir},
+		Why:      fmt.Sprintf("%s is applied by %s and, with another content, by %s: which is in effect depends on when they are applied", known.root.Object, parentName(known.parent), parentName(n.parent)),
+		Identity: string(k.object.JSON),
+	})
+}
+
+func parentName(n *node) string {
+	if n == nil {
+		return "hand"
+	}
+	return n.root.Object.String()
+}
+
+// isBelow reports whether a unit is, or is reached from, another.
+func (e *expander) isBelow(n, above *node) bool {
+	for ; n != nil; n = n.parent {
+		if n == above {
+			return true
+		}
+	}
+	return false
+}
+
+// fail makes a unit one that is not rendered.
+func (n *node) fail(kind render.ProblemKind, field, message string) {
+	u := n.root.Unit
+	u.Problem = &render.Problem{Kind: kind, Position: render.Position{Path: u.Parent.Dir}, Message: message}
+	u.Problem.Position = u.Position(context.Background(), field)
+	n.resolved = true
+}
+
+// remoteCluster is the cluster that a unit applies to.
+func remoteCluster(own string, k *flux.Kustomization) string {
+	c := k.Spec.KubeConfig
+	switch {
+	case c == nil:
+		return own
+	case c.SecretRef != nil:
+		return fmt.Sprintf("%s, kubeconfig %s/%s", own, k.Metadata.Namespace, c.SecretRef.Name)
+	case c.ConfigMapRef != nil:
+		return fmt.Sprintf("%s, kubeconfig %s/%s", own, k.Metadata.Namespace, c.ConfigMapRef.Name)
+	}
+	return own + ", kubeconfig"
+}
+
+// clusterOf returns a cluster by name.
+func (e *expander) clusterOf(name string) *cluster {
+	i := slices.IndexFunc(e.clusters, func(c *cluster) bool { return c.name == name })
+	if i < 0 {
+		c := &cluster{name: name, self: map[render.ObjectRef]bool{}, urls: map[string]bool{}}
+		for _, other := range e.clusters { // of a kubeconfig: the sources are in the cluster of the unit
+			if len(name) > len(other.name) && name[:len(other.name)+1] == other.name+"," {
+				c.self, c.urls = other.self, other.urls
+			}
+		}
+		e.clusters = append(e.clusters, c)
+		return c
+	}
+	return e.clusters[i]
+}
+
+// finish returns the graph of all units that were found.
+func (e *expander) finish() *Graph {
+	g := e.graph
+	for _, n := range e.nodes {
+		g.Units = append(g.Units, n.root)
+	}
+	slices.SortFunc(g.Units, func(a, b render.Root) int { return a.Compare(b.RootID) })
+	for _, units := range g.Claims {
+		slices.SortFunc(units, render.RootID.Compare)
+	}
+	e.findBootstrap()
+	g.Results = e.results
+	slices.SortStableFunc(g.Gaps, func(a, b render.Gap) int {
+		return cmp.Or(a.Root.Compare(b.Root), cmp.Compare(a.Why, b.Why))
+	})
+	return g
+}
+
+// findBootstrap notes the roots that are applied by hand.
+func (e *expander) findBootstrap() {
+	for _, c := range e.clusters {
+		for _, id := range c.bootstrap {
+			if len(e.graph.Claims[id]) == 0 && !slices.Contains(e.graph.Bootstrap[id], c.name) {
+				e.graph.Bootstrap[id] = append(e.graph.Bootstrap[id], c.name)
+			}
+		}
+	}
+}

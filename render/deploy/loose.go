@@ -1,0 +1,254 @@
+package deploy
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/flux"
+)
+
+// holder is a discovered root that holds Kustomizations and that no unit applies.
+type holder struct {
+	root render.Root
+	// all are its Kustomizations, self those whose source may be this repository.
+	all  []held
+	self []*flux.Kustomization
+	// applies are other holders, and perhaps itself, in directories that its Kustomizations
+	// apply.
+	applies []int
+	// order, low and onStack are those of Tarjan's algorithm.
+	order, low int
+	onStack    bool
+	component  int
+}
+
+// moreEntries adds the Kustomizations as entry points that are in roots which nothing
+// applies, of those that are not seen yet. more is false when there are none.
+func (e *expander) moreEntries(seen map[render.RootID]bool) (more bool, err error) {
+	holders, err := e.holders(seen)
+	if err != nil || len(holders) == 0 {
+		return false, err
+	}
+	e.findApplied(holders)
+	var loose []*holder
+	for _, component := range sources(holders) {
+		for _, h := range component {
+			seen[h.root.RootID] = true
+		}
+		if k, dir, ok := e.appliesItself(holders, component); ok {
+			e.addEntry(dir, k, idsOf(component))
+			continue
+		}
+		loose = append(loose, component...)
+	}
+	e.addLoose(loose)
+	return true, nil
+}
+
+func idsOf(holders []*holder) []render.RootID {
+	var ids []render.RootID
+	for _, h := range holders {
+		ids = append(ids, h.root.RootID)
+	}
+	return ids
+}
+
+// holders are the discovered roots that hold Kustomizations and that nothing applies.
+func (e *expander) holders(seen map[render.RootID]bool) ([]*holder, error) {
+	var roots []render.Root
+	for _, root := range e.candidates(flux.Kind) {
+		if !seen[root.RootID] && len(e.graph.Claims[root.RootID]) == 0 && !e.isBootstrap(root.RootID) {
+			roots = append(roots, root)
+		}
+	}
+	if err := e.render(roots); err != nil {
+		return nil, err
+	}
+	var holders []*holder
+	var ids []render.RootID
+	for _, root := range roots {
+		if all := holds(e.results[root.RootID], flux.Kind); len(all) > 0 {
+			holders = append(holders, &holder{root: root, all: all})
+			ids = append(ids, root.RootID)
+		} else {
+			seen[root.RootID] = true
+		}
+	}
+	for _, h := range holders {
+		for _, k := range h.all {
+			if parsed, err := flux.Parse(k.object.JSON); err == nil && e.maybeSelf(parsed, ids) {
+				h.self = append(h.self, parsed)
+			}
+		}
+	}
+	return holders, nil
+}
+
+func (e *expander) isBootstrap(id render.RootID) bool {
+	return slices.ContainsFunc(e.clusters, func(c *cluster) bool { return slices.Contains(c.bootstrap, id) })
+}
+
+// findApplied finds out which holders apply which.
+func (e *expander) findApplied(holders []*holder) {
+	for _, h := range holders {
+		for _, k := range h.self {
+			dir := dirOf(k)
+			for i, other := range holders {
+				if e.appliesRoot(dir, other.root) && !slices.Contains(h.applies, i) {
+					h.applies = append(h.applies, i)
+				}
+			}
+		}
+	}
+}
+
+// appliesRoot reports whether what Flux makes of a directory has the files of a root.
+func (e *expander) appliesRoot(dir string, root render.Root) bool {
+	if at, ok := e.renderer.At(dir); ok {
+		reads := e.renderer.Needs(at).Trace.Reads
+		return slices.ContainsFunc(append(e.rootFiles(root), root.Files...), func(name string) bool { return reads[e.renderer.Tree().RealOr(name)] != "" })
+	}
+	return within(dir, root.Dir)
+}
+
+// appliesItself finds a Kustomization that applies all roots of a component of the graph, its
+// own among them.
+func (e *expander) appliesItself(holders, component []*holder) (k held, dir string, ok bool) {
+	for _, h := range component {
+		for _, k := range h.all {
+			parsed, err := flux.Parse(k.object.JSON)
+			if err != nil || !e.maybeSelf(parsed, idsOf(holders)) {
+				continue
+			}
+			dir := dirOf(parsed)
+			if !slices.ContainsFunc(component, func(other *holder) bool { return !e.appliesRoot(dir, other.root) }) {
+				return k, dir, true
+			}
+		}
+	}
+	return held{}, "", false
+}
+
+// sources are the strongly connected components of the graph of holders that no other
+// component applies (Tarjan).
+func sources(holders []*holder) [][]*holder {
+	t := &tarjan{holders: holders}
+	for i := range holders {
+		if holders[i].order == 0 {
+			t.visit(i)
+		}
+	}
+	applied := map[int]bool{}
+	for _, h := range holders {
+		for _, i := range h.applies {
+			if holders[i].component != h.component {
+				applied[holders[i].component] = true
+			}
+		}
+	}
+	var out [][]*holder
+	for i := range t.components {
+		if !applied[i] {
+			out = append(out, t.components[i])
+		}
+	}
+	return out
+}
+
+type tarjan struct {
+	holders    []*holder
+	stack      []int
+	count      int
+	components [][]*holder
+}
+
+func (t *tarjan) visit(i int) {
+	h := t.holders[i]
+	t.count++
+	h.order, h.low, h.onStack = t.count, t.count, true
+	t.stack = append(t.stack, i)
+	for _, next := range h.applies {
+		other := t.holders[next]
+		switch {
+		case other.order == 0:
+			t.visit(next)
+			h.low = min(h.low, other.low)
+		case other.onStack:
+			h.low = min(h.low, other.order)
+		}
+	}
+	if h.low != h.order {
+		return
+	}
+	at := slices.Index(t.stack, i)
+	var component []*holder
+	for _, member := range t.stack[at:] {
+		t.holders[member].onStack = false
+		t.holders[member].component = len(t.components)
+		component = append(component, t.holders[member])
+	}
+	t.stack = t.stack[:at]
+	t.components = append(t.components, component)
+}
+
+// addLoose adds the entry points of roots that nothing in the repository applies. Where the
+// source of their Kustomizations is not in the repository, `flux bootstrap` or flux-operator
+// made it, and with it a Kustomization of the same name that applies the directory; else
+// the roots are applied by hand.
+func (e *expander) addLoose(loose []*holder) {
+	groups := map[string][]*holder{}
+	for _, h := range loose {
+		dir := groupDir(h.root.Dir)
+		for _, other := range loose {
+			if above := groupDir(other.root.Dir); within(above, dir) {
+				dir = above
+			}
+		}
+		groups[dir] = append(groups[dir], h)
+	}
+	for _, dir := range slices.Sorted(maps.Keys(groups)) {
+		e.addGroup(dir, groups[dir])
+	}
+}
+
+// addGroup adds the entry points of roots in a directory.
+func (e *expander) addGroup(dir string, group []*holder) {
+	ids := idsOf(group)
+	if source, ok := e.missingSource(group, ids); ok && e.wouldRender(dir) {
+		e.addImplied(dir, source)
+		return
+	}
+	for _, h := range group {
+		for _, k := range h.all {
+			e.addEntry(dir, k, ids)
+		}
+	}
+}
+
+// missingSource is a source of Kustomizations that none of the roots holds.
+func (e *expander) missingSource(group []*holder, ids []render.RootID) (render.ObjectRef, bool) {
+	for _, h := range group {
+		for _, k := range h.self {
+			ref := sourceRefOf(k)
+			if _, ok := e.known(&cluster{bootstrap: ids}, ref); !ok {
+				return ref, true
+			}
+		}
+	}
+	return render.ObjectRef{}, false
+}
+
+// groupDir is the directory of a cluster that a directory belongs to: clusters/NAME where
+// there is one, else itself.
+func groupDir(dir string) string {
+	parts := strings.Split(dir, "/")
+	for i := 0; i+1 < len(parts); i++ {
+		if parts[i] == "clusters" {
+			return path.Join(parts[:i+2]...)
+		}
+	}
+	return dir
+}

@@ -1,0 +1,32 @@
+package deploy
+
+import (
+	"context"
+
+	"github.com/preadmit/preadmit/render"
+)
+
+// Options say what is known of deployers beside the tree. The zero value is the default.
+type Options struct {
+	// Entries are directories that Flux begins with, as clusters/production. Without any, they
+	// are found.
+	Entries []string
+	// Self are sources that are this repository beside those that entry points use:
+	// KIND/NAMESPACE/NAME of the object, or its URL.
+	Self []string
+	// Remotes are URLs of this repository.
+	Remotes []string
+	// Strict is set when the controller fails where a variable has no value.
+	Strict bool
+	// Everything has all units rendered, not only those that may hold others.
+	Everything bool
+	// Render renders roots and returns their results in the same order. Nil renders them one
+	// after the other.
+	Render func(ctx context.Context, roots []render.Root) ([]*render.Result, error)
+}
+
+// What a tree may have deployed: a Kustomization may make others of other names without end.
+const (
+	maxDepth = 32
+	maxUnits = 5_000
+)

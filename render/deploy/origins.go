@@ -1,0 +1,66 @@
+package deploy
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
+)
+
+// origins finds where the objects were written that the units of a graph are made of. It is
+// safe for concurrent use once the graph is expanded.
+type origins struct {
+	*expander
+	mu    sync.Mutex
+	found map[*render.Result][]*origin.Origin
+}
+
+// of returns where an object that a root renders was written.
+func (o *origins) of(ctx context.Context, root render.RootID, index int) (*origin.Origin, error) {
+	result := o.result(root)
+	if result == nil {
+		return nil, fmt.Errorf("%s is not rendered", root)
+	}
+	all, err := o.all(ctx, result)
+	if err != nil {
+		return nil, err
+	}
+	if index >= len(all) {
+		return nil, fmt.Errorf("%s renders to %d objects, not to %d", root, len(all), index+1)
+	}
+	return all[index], nil
+}
+
+// all returns where the objects of a result were written, which is found out once. Finding it
+// may ask for that of other results.
+func (o *origins) all(ctx context.Context, result *render.Result) ([]*origin.Origin, error) {
+	o.mu.Lock()
+	known, ok := o.found[result]
+	o.mu.Unlock()
+	if ok {
+		return known, nil
+	}
+	found, err := o.renderer.Origins(ctx, result)
+	if err != nil {
+		return nil, err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.found[result] = found
+	return found, nil
+}
+
+// result is what a root renders to, with or without variables.
+func (o *origins) result(id render.RootID) *render.Result {
+	if r := o.results[id]; r != nil {
+		return r
+	}
+	for n, r := range o.raw {
+		if n.root.RootID == id || r.Root.RootID == id {
+			return r
+		}
+	}
+	return nil
+}

@@ -1,0 +1,264 @@
+package deploy
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/flux"
+)
+
+const sourceGroup = "source.toolkit.fluxcd.io"
+
+// source is a source of Flux: a GitRepository, OCIRepository or Bucket.
+type source struct {
+	Spec struct {
+		URL      string `json:"url"`
+		Endpoint string `json:"endpoint"`
+		Ignore   *string
+		Include  []json.RawMessage `json:"include"`
+		Sparse   []string          `json:"sparseCheckout"`
+		Ref      struct {
+			Branch string `json:"branch"`
+			Tag    string `json:"tag"`
+			SemVer string `json:"semver"`
+			Name   string `json:"name"`
+			Commit string `json:"commit"`
+		} `json:"ref"`
+	} `json:"spec"`
+}
+
+// resolve finds out what a unit is made of: its source and its variables.
+func (e *expander) resolve(n *node) error {
+	if n.resolved {
+		return nil
+	}
+	n.resolved = true
+	if err := e.resolveSource(n); err != nil || n.root.Unit.Problem != nil {
+		return err
+	}
+	return e.resolveVariables(n)
+}
+
+// resolveSource finds the part of the tree that the source of a unit has, or why it has none.
+func (e *expander) resolveSource(n *node) error {
+	ref := n.sourceRef()
+	if ref.Kind == artifactKind {
+		return e.resolveArtifact(n, ref)
+	}
+	found, ok, err := e.lookUp(n.cluster, ref)
+	if err != nil {
+		return err
+	}
+	checkout, why, artifact := e.checkout(n.cluster, ref, found, ok)
+	if why != "" {
+		n.fail(render.ProblemRefused, "spec.sourceRef", why)
+		if artifact != nil {
+			artifact.Position = n.root.Unit.Problem.Position
+			n.root.Unit.Artifact = artifact
+		}
+		return nil
+	}
+	n.root.Unit.Checkout = checkout
+	return nil
+}
+
+// sourceRef is the source of a unit.
+func (n *node) sourceRef() render.ObjectRef {
+	return sourceRefOf(n.object)
+}
+
+func sourceRefOf(k *flux.Kustomization) render.ObjectRef {
+	s := k.Spec.SourceRef
+	group := sourceGroup
+	return render.ObjectRef{Group: group, Kind: s.Kind, Namespace: k.SourceNamespace(), Name: s.Name}
+}
+
+// checkout returns what a source has of the tree; why says why it has nothing of it, and
+// artifact is what it has instead.
+func (e *expander) checkout(c *cluster, ref render.ObjectRef, found held, ok bool) (out render.Checkout, why string, artifact *render.Artifact) {
+	out.Top = "."
+	s := source{}
+	if ok {
+		if err := json.Unmarshal(found.object.JSON, &s); err != nil {
+			return out, fmt.Sprintf("its source %s is not valid: %v", ref, err), nil
+		}
+	}
+	if !e.isSelf(c, ref, s.Spec.URL) {
+		if !ok {
+			return out, fmt.Sprintf("its source %s is not in the repository: nothing says what it has", ref), nil
+		}
+		return out, fmt.Sprintf("its source %s is not this repository but %s, which is not fetched", ref, s.where()), s.artifact(ref)
+	}
+	switch {
+	case s.Spec.Ref.Tag != "" || s.Spec.Ref.SemVer != "" || s.Spec.Ref.Commit != "":
+		return out, fmt.Sprintf("its source %s has the revision %s of this repository, not what the change makes of it", ref, s.version()), s.artifact(ref)
+	case len(s.Spec.Include) > 0:
+		return out, fmt.Sprintf("its source %s includes other sources, which is not supported", ref), nil
+	}
+	if s.Spec.Ignore != nil {
+		out.Ignore, out.HasIgnore = *s.Spec.Ignore, true
+	}
+	for _, dir := range s.Spec.Sparse {
+		out.Only = append(out.Only, path.Join(".", path.Clean("/" + dir)[1:]))
+	}
+	out.Revision = s.version()
+	return out, "", nil
+}
+
+func (s *source) where() string {
+	if s.Spec.URL != "" {
+		return s.Spec.URL
+	}
+	return "the bucket at " + s.Spec.Endpoint
+}
+
+// version is the revision of a source.
+func (s *source) version() string {
+	r := s.Spec.Ref
+	for _, v := range []string{r.Commit, r.Name, r.SemVer, r.Tag, r.Branch} {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// artifact is what a source has that is not this repository.
+func (s *source) artifact(ref render.ObjectRef) *render.Artifact {
+	kind := render.ArtifactGit
+	if ref.Kind != "GitRepository" {
+		kind = render.ArtifactOCI
+	}
+	if s.Spec.URL == "" {
+		return nil
+	}
+	return &render.Artifact{Kind: kind, URL: s.Spec.URL, Version: s.version()}
+}
+
+// isSelf reports whether a source is this repository.
+func (e *expander) isSelf(c *cluster, ref render.ObjectRef, url string) bool {
+	return c.self[ref] || slices.Contains(e.opts.Self, ref.String()) || url != "" && (c.urls[address(url)] || e.isRemote(url))
+}
+
+// isRemote reports whether a URL is that of this repository.
+func (e *expander) isRemote(url string) bool {
+	same := func(other string) bool { return address(other) == address(url) }
+	return slices.ContainsFunc(e.opts.Remotes, same) || slices.ContainsFunc(e.opts.Self, same)
+}
+
+// address is a URL of a repository without what does not tell repositories apart: how it is
+// reached, as whom, and the suffix.
+func address(url string) string {
+	if _, rest, ok := strings.Cut(url, "://"); ok {
+		url = rest
+	} else if host, rest, ok := strings.Cut(url, ":"); ok { // git@host:path
+		url = host + "/" + rest
+	}
+	host, rest, ok := strings.Cut(url, "/")
+	if !ok {
+		return url
+	}
+	if _, name, ok := strings.Cut(host, "@"); ok {
+		host = name
+	}
+	host, _, _ = strings.Cut(host, ":")
+	return strings.ToLower(host) + "/" + strings.TrimSuffix(strings.Trim(rest, "/"), ".git")
+}
+
+// lookUp finds an object in a cluster: in what is applied by hand, in what was rendered, and
+// in units that may hold it, which are rendered for that.
+func (e *expander) lookUp(c *cluster, ref render.ObjectRef) (held, bool, error) {
+	if o, ok := e.known(c, ref); ok {
+		return o, true, nil
+	}
+	mention := render.Mention{Group: ref.Group, Kind: ref.Kind, Name: ref.Name}
+	for _, n := range slices.Clone(e.nodes) {
+		if n.root.Unit.Cluster != c.name || n.root.Unit.Problem != nil || e.resultOf(n) != nil || !e.mayHold(e.withoutVariables(n), mention) {
+			continue
+		}
+		if err := e.renderRaw(n); err != nil {
+			return held{}, false, err
+		}
+		if o, ok := e.known(c, ref); ok {
+			return o, true, nil
+		}
+	}
+	return held{}, false, nil
+}
+
+// known finds an object among what was rendered of a cluster.
+func (e *expander) known(c *cluster, ref render.ObjectRef) (held, bool) {
+	for _, id := range c.bootstrap {
+		if r := e.results[id]; r != nil {
+			if o, ok := e.indexOf(r)[ref]; ok {
+				return o, true
+			}
+		}
+	}
+	for _, n := range e.nodes {
+		if r := e.resultOf(n); n.root.Unit.Cluster == c.name && r != nil {
+			if o, ok := e.indexOf(r)[ref]; ok {
+				return o, true
+			}
+		}
+	}
+	return held{}, false
+}
+
+// resultOf is what a unit renders to, with or without variables; nil when it was not rendered.
+func (e *expander) resultOf(n *node) *render.Result {
+	if r := e.results[n.root.RootID]; r != nil {
+		return r
+	}
+	return e.raw[n]
+}
+
+// renderRaw renders a unit whose variables may not be known yet, without them.
+func (e *expander) renderRaw(n *node) error {
+	results, err := e.opts.Render(e.ctx, []render.Root{e.withoutVariables(n)})
+	if err != nil {
+		return err
+	}
+	e.raw[n] = results[0]
+	return nil
+}
+
+// withoutVariables is the root of a unit in which nothing is substituted.
+func (e *expander) withoutVariables(n *node) render.Root {
+	if n.plain != nil {
+		return *n.plain
+	}
+	root, u := n.root, *n.root.Unit
+	u.Variables = nil
+	u.Object = withoutPostBuild(u.Object)
+	root.Unit = &u
+	root.Cluster += " without variables" // another identity: it renders to something else
+	n.plain = &root
+	return root
+}
+
+// withoutPostBuild is a Kustomization that substitutes nothing.
+func withoutPostBuild(object json.RawMessage) json.RawMessage {
+	var o map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(object))
+	decoder.UseNumber()
+	if decoder.Decode(&o) != nil {
+		return object
+	}
+	if spec, ok := o["spec"].(map[string]any); ok {
+		delete(spec, "postBuild")
+	}
+	data, err := json.Marshal(o)
+	if err != nil {
+		return object
+	}
+	return data
+}
+
+// dotted is a path of an unknown field in words.
+func dotted(path []string) string { return strings.Join(path, ".") }
