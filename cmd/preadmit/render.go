@@ -87,6 +87,9 @@ func runRender(ctx context.Context, p cli.Process, f *renderFlags) error {
 		return err
 	}
 	renderer := sources.NewRenderer(tree.FS, scan.RenderOptions(p, cfg.LoadRestrictor, nil))
+	if f.all {
+		return f.printAll(ctx, p, renderer)
+	}
 	root, remarks, err := findRoot(ctx, renderer, dir)
 	if err != nil {
 		return err

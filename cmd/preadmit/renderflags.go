@@ -23,6 +23,11 @@ type renderFlags struct {
 	rev, tree           string
 	origin, showSecrets bool
 	field, object       string
+	// all is set to print all units of deployment, in format; entries are where they begin.
+	all       bool
+	format    string
+	entries   []string
+	artifacts string
 	// alone is set by open if ROOT is the whole tree, because it is in no repository.
 	alone bool
 }
@@ -37,6 +42,10 @@ func (f *renderFlags) register(cmd *cobra.Command) {
 	flags.BoolVar(&f.origin, "origin", false, "say behind every value where it was written")
 	flags.StringVar(&f.field, "field", "", "print only this `FIELD` and where it was written, like spec.containers[0].image or metadata.labels[app]")
 	flags.StringVar(&f.object, "object", "", "only the objects called `[KIND/]NAME`")
+	flags.BoolVar(&f.all, "all", false, "print every unit of deployment of the repository with its objects")
+	flags.StringVar(&f.artifacts, "artifacts", "", "`DIR` with what units need from outside the repository")
+	flags.StringVar(&f.format, "format", "", "of --all: `FORMAT` is json")
+	flags.StringSliceVar(&f.entries, "entry", nil, "directory `DIR` that a deployer begins with, such as clusters/production, instead of those that are found")
 	flags.StringVar(&f.rev, "rev", "", "ROOT as it is in this `REV` instead of the work tree")
 	flags.StringVar(&f.tree, "tree", "", "ROOT is a path inside this `DIR`, which holds all that it uses; no git")
 	flags.BoolVar(&f.showSecrets, "show-secrets", false, "do not mask the values of Secrets")
@@ -66,6 +75,10 @@ func (f *renderFlags) check() error {
 		}
 	}
 	switch {
+	case f.format != "" && !f.all:
+		return cli.Usagef("--format is for --all")
+	case f.format != "" && f.format != "json":
+		return cli.Usagef("--format %s: want json", f.format)
 	case strings.HasPrefix(f.object, "/") || strings.HasSuffix(f.object, "/"):
 		return cli.Usagef("--object %s: want [KIND/]NAME, like web or Deployment/web", f.object)
 	case f.rev != "" && f.tree != "":

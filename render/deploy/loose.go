@@ -26,7 +26,8 @@ type holder struct {
 }
 
 // moreEntries adds the Kustomizations as entry points that are in roots which nothing
-// applies, of those that are not seen yet. more is false when there are none.
+// applies: first those that apply themselves, and when there are no more, others. more is
+// false when none was added.
 func (e *expander) moreEntries(seen map[render.RootID]bool) (more bool, err error) {
 	holders, err := e.holders(seen)
 	if err != nil || len(holders) == 0 {
@@ -35,17 +36,51 @@ func (e *expander) moreEntries(seen map[render.RootID]bool) (more bool, err erro
 	e.findApplied(holders)
 	var loose []*holder
 	for _, component := range sources(holders) {
+		k, dir, ok := e.appliesItself(holders, component)
+		if !ok {
+			loose = append(loose, component...)
+			continue
+		}
+		e.addEntry(dir, k, idsOf(component))
+		more = true
 		for _, h := range component {
 			seen[h.root.RootID] = true
 		}
-		if k, dir, ok := e.appliesItself(holders, component); ok {
-			e.addEntry(dir, k, idsOf(component))
-			continue
-		}
-		loose = append(loose, component...)
 	}
-	e.addLoose(loose)
-	return true, nil
+	if more {
+		return true, nil
+	}
+	for _, h := range loose {
+		seen[h.root.RootID] = true
+	}
+	return true, e.addLoose(e.plausible(loose))
+}
+
+// plausible are the roots of which may be said that they are applied although nothing in the
+// repository says so. Where there is an entry point that is known to be one, these are only
+// those of clusters beside it: others are of its cluster, and it does not apply them.
+func (e *expander) plausible(loose []*holder) []*holder {
+	hidden := func(h *holder) bool {
+		return strings.HasPrefix(h.root.Dir, ".") && h.root.Dir != "." || strings.Contains(h.root.Dir, "/.")
+	}
+	known := len(e.nodes) > 0
+	return slices.DeleteFunc(loose, func(h *holder) bool {
+		if !known {
+			return hidden(h) && slices.ContainsFunc(loose, func(other *holder) bool { return !hidden(other) })
+		}
+		return hidden(h) || !e.isBesideEntry(groupDir(h.root.Dir))
+	})
+}
+
+// isBesideEntry reports whether a directory is one of several clusters: clusters/NAME, or
+// beside the directory of an entry point.
+func (e *expander) isBesideEntry(dir string) bool {
+	if path.Base(path.Dir(dir)) == "clusters" {
+		return true
+	}
+	return slices.ContainsFunc(e.nodes, func(n *node) bool {
+		return n.parent == nil && path.Dir(n.root.Dir) == path.Dir(dir) && path.Dir(dir) != "."
+	})
 }
 
 func idsOf(holders []*holder) []render.RootID {
@@ -198,7 +233,7 @@ func (t *tarjan) visit(i int) {
 // source of their Kustomizations is not in the repository, `flux bootstrap` or flux-operator
 // made it, and with it a Kustomization of the same name that applies the directory; else
 // the roots are applied by hand.
-func (e *expander) addLoose(loose []*holder) {
+func (e *expander) addLoose(loose []*holder) error {
 	groups := map[string][]*holder{}
 	for _, h := range loose {
 		dir := groupDir(h.root.Dir)
@@ -212,6 +247,7 @@ func (e *expander) addLoose(loose []*holder) {
 	for _, dir := range slices.Sorted(maps.Keys(groups)) {
 		e.addGroup(dir, groups[dir])
 	}
+	return e.ctx.Err()
 }
 
 // addGroup adds the entry points of roots in a directory.

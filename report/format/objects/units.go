@@ -1,0 +1,102 @@
+package objects
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
+)
+
+// Unit is a unit of deployment with what it renders to, as JSON.
+type Unit struct {
+	// ID is KIND/NAMESPACE/NAME of the object that asks for it. It is unique in Cluster.
+	ID      string `json:"id"`
+	Cluster string `json:"cluster"`
+	// Parent is the ID of the unit that applies that object; empty for an entry point.
+	Parent    string           `json:"parent,omitempty"`
+	Path      string           `json:"path,omitempty"`
+	Suspended bool             `json:"suspended,omitempty"`
+	Objects   []map[string]any `json:"objects"`
+	// Gaps are what is not known of it.
+	Gaps []UnitGap `json:"gaps,omitempty"`
+}
+
+// UnitGap is something about a unit that is not known.
+type UnitGap struct {
+	// Object is KIND/NAMESPACE/NAME of an object with an unknown field; empty for the unit.
+	Object string `json:"object,omitempty"`
+	// Field is a JSON pointer.
+	Field string `json:"field,omitempty"`
+	// At is where it is, as PATH:LINE.
+	At     string `json:"at,omitempty"`
+	Reason string `json:"reason"`
+}
+
+// NewUnit returns a unit with its objects and what of them is not known.
+func NewUnit(root render.Root, result *render.Result, opts Options) Unit {
+	u := Unit{ID: root.Object.String(), Cluster: root.Cluster, Path: root.Dir, Objects: []map[string]any{}}
+	if root.Unit != nil {
+		u.Suspended = root.Unit.Apply.Suspended
+		if root.Unit.Parent.Object != (render.ObjectRef{}) {
+			u.Parent = root.Unit.Parent.Object.String()
+		}
+	}
+	switch {
+	case u.Suspended || result == nil:
+	case result.Problem != nil:
+		u.Gaps = append(u.Gaps, UnitGap{At: result.Problem.Position.String(), Reason: result.Problem.Message})
+	default:
+		for _, o := range result.Objects {
+			u.add(o, opts)
+		}
+	}
+	return u
+}
+
+func (u *Unit) add(o *render.Object, opts Options) {
+	content := o.Content()
+	metadata, _ := content["metadata"].(map[string]any)
+	name := fmt.Sprintf("%v/%v/%v", content["kind"], orNone(metadata["namespace"]), orNone(metadata["name"]))
+	for _, field := range o.Unknown {
+		u.Gaps = append(u.Gaps, UnitGap{Object: name, Field: pointer(field.Path), Reason: field.Reason})
+	}
+	if !opts.ShowSecrets {
+		report.MaskSecret(content)
+	}
+	u.Objects = append(u.Objects, content)
+}
+
+func orNone(value any) any {
+	if value == nil {
+		return ""
+	}
+	return value
+}
+
+var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
+
+// pointer writes a path as a JSON pointer.
+func pointer(path []string) string {
+	out := ""
+	for _, step := range path {
+		out += "/" + pointerEscape.Replace(step)
+	}
+	return out
+}
+
+// WriteUnits writes units as `{"units": [...]}`.
+func WriteUnits(w io.Writer, units []Unit) error {
+	if units == nil {
+		units = []Unit{}
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(map[string]any{"units": units}); err != nil {
+		return fmt.Errorf("write the units: %w", err)
+	}
+	return nil
+}
