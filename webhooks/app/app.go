@@ -119,6 +119,7 @@ func New(c Config) (*App, error) {
 	if a.next == nil {
 		a.next = http.DefaultTransport
 	}
+	a.next = retry.Bounded(a.next)
 	if a.clock == nil {
 		a.clock = retry.SystemClock{}
 	}

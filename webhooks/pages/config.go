@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/preadmit/preadmit/report/github/retry"
 	"github.com/preadmit/preadmit/webhooks/app"
 )
 
@@ -29,6 +30,7 @@ func checkConfig(c *Config) (*url.URL, error) {
 	if c.Transport == nil {
 		c.Transport = http.DefaultTransport
 	}
+	c.Transport = retry.Bounded(c.Transport)
 	public, err := publicURL(c.PublicURL)
 	if err == nil {
 		err = checkAccess(c, public)

@@ -64,7 +64,8 @@ func (c *clock) pass(d time.Duration) {
 	c.more += d
 }
 
-func newEnv(t *testing.T) *env {
+// newEnv makes the site; options change its configuration.
+func newEnv(t *testing.T, options ...func(*pages.Config)) *env {
 	t.Helper()
 	hub, err := githubtest.New(githubtest.Config{})
 	if err != nil {
@@ -80,6 +81,9 @@ func newEnv(t *testing.T) *env {
 		w.app = w.newApp(t, c.PublicURL)
 		c.Access, c.App, c.Admins, c.Now = pages.AccessGitHub, w.app, []string{"Alice"}, w.clock.Now
 		c.Log = slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		for _, option := range options {
+			option(c)
+		}
 	})
 	w.put(scanOf(1), func(s *queue.Scan) { s.Repository = w.shop.ID() })
 	w.put(scanOf(2), func(s *queue.Scan) { s.Repository, s.Repo = w.open.ID(), "open" })

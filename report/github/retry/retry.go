@@ -63,7 +63,7 @@ func New(next http.RoundTripper, o Options) *Transport {
 	if next == nil {
 		next = http.DefaultTransport
 	}
-	return &Transport{opts: o.WithDefaults(), next: next}
+	return &Transport{opts: o.WithDefaults(), next: Bounded(next)}
 }
 
 // onceKey marks a context whose requests must not be repeated when it is unknown

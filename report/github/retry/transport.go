@@ -16,9 +16,6 @@ const (
 	// ends, or a word when that is not known. GitHub's own headers are taken away from
 	// it: go-github would refuse later requests by them, by a clock of its own.
 	LimitedHeader = "Preadmit-Limited-Until"
-	// maxAnswer bounds what is read of an answer. A page of a hundred files with their
-	// patches, which GitHub bounds, is far less.
-	maxAnswer = 64 << 20
 	// firstBackoff and maxBackoff bound the waits after a failure.
 	firstBackoff = time.Second
 	maxBackoff   = 30 * time.Second
@@ -99,7 +96,7 @@ func (t *Transport) send(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }() // all that matters of it is read
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}
