@@ -18,7 +18,7 @@ func (r *configReader) check() {
 	c := r.config
 	r.choice("forks", c.Forks, "on", "off", "approve")
 	r.choice("pages.access", c.Pages.Access, "github", "proxy")
-	r.choice("scan.jail", c.Scan.Jail, "required", "best-effort")
+	r.choice("scan.jail", c.Scan.Jail, "required", jailBestEffort)
 	r.choice("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	r.choice("log.format", c.Log.Format, "json", "text")
 	r.address("listen", c.Listen)

@@ -126,10 +126,7 @@ func (s *Service) workerConfig(a *app.App) worker.Config {
 	c, log := s.config, s.log.With("part", "worker")
 	return worker.Config{
 		Queue: s.queue, App: a,
-		Scanner: &jailed.Scanner{
-			Program: s.options.Program, Args: s.options.Args, BestEffort: c.Scan.Jail == "best-effort", Log: log,
-			Limits: jailed.Limits{Memory: int64(c.Scan.Memory), Wall: time.Duration(c.Scan.Timeout), Workers: c.Scan.Workers},
-		},
+		Scanner:     s.scanner(),
 		Concurrency: c.Scan.Concurrency, Drain: time.Duration(c.Drain), Forks: worker.Forks(c.Forks),
 		PublicURL: strings.TrimSuffix(s.publicURL(), "/"), Name: c.CheckName, Version: s.options.Version,
 		Limits: worker.FetchLimits{
@@ -138,6 +135,15 @@ func (s *Service) workerConfig(a *app.App) worker.Config {
 		},
 		TempDir: s.temp,
 		Log:     log, Metrics: s.metrics.Worker, Jail: s.metrics.Jail,
+	}
+}
+
+// scanner returns what scans in a jail.
+func (s *Service) scanner() *jailed.Scanner {
+	c := s.config.Scan
+	return &jailed.Scanner{
+		Program: s.options.Program, Args: s.options.Args, BestEffort: c.Jail == jailBestEffort, Log: s.log.With("part", "worker"),
+		Limits: jailed.Limits{Memory: int64(c.Memory), Wall: time.Duration(c.Timeout), Workers: c.Workers},
 	}
 }
 

@@ -34,7 +34,7 @@ func newDev(t *testing.T, env environment) (*Service, *http.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(t.Context(), Options{Config: config, Dev: true, Version: "test"})
+	s, err := New(t.Context(), jailable(Options{Config: config, Dev: true, Version: "test"}))
 	if err != nil {
 		t.Fatal(err)
 	}

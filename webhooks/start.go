@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"time"
@@ -15,9 +16,15 @@ import (
 // openAgain is how long the service waits before it tries again to reach an external NATS.
 const openAgain = 3 * time.Second
 
+// jailBestEffort is the value of scan.jail that scans also where there is no whole jail.
+const jailBestEffort = "best-effort"
+
 // start opens the queue, and brings up all else. It waits for what may come by itself, as
 // long as ctx does not end.
 func (s *Service) start(ctx context.Context) (err error) {
+	if err := s.probeJail(ctx); err != nil {
+		return err
+	}
 	if s.queue, err = s.open(ctx); err != nil || ctx.Err() != nil {
 		return err
 	}
@@ -27,6 +34,21 @@ func (s *Service) start(ctx context.Context) (err error) {
 	}
 	s.started.Store(true)
 	return nil
+}
+
+// probeJail has a process enter a jail, so that a system where none can is found before the
+// first pull request. With scan.jail: required the service does not start there.
+func (s *Service) probeJail(ctx context.Context) error {
+	err := s.scanner().Probe(ctx)
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return nil
+	case s.config.Scan.Jail == jailBestEffort:
+		s.log.Warn("scans are not wholly jailed here: what a pull request holds may reach what this process can", "lacking", err.Error())
+		return nil
+	}
+	return fmt.Errorf("scan.jail: required, but no scan can be jailed here: %w; where everybody who can open a pull request is trusted, "+
+		"scan.jail: best-effort scans with as much of a jail as there is", err)
 }
 
 // storeError is that an external NATS does not do as it is configured. It names the key.

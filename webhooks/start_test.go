@@ -55,6 +55,12 @@ type running struct {
 // run starts a service for an App that GitHub knows, with more environment.
 func run(t *testing.T, env environment) *running {
 	t.Helper()
+	return runWith(t, env, jailable(Options{}))
+}
+
+// runWith is run with other options.
+func runWith(t *testing.T, env environment, o Options) *running {
+	t.Helper()
 	hub, err := githubtest.New(githubtest.Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +87,8 @@ func run(t *testing.T, env environment) *running {
 		t.Fatal(err)
 	}
 	r := &running{t: t, log: &text{}, ended: make(chan struct{})}
-	if r.Service, err = New(t.Context(), Options{Config: config, Log: slog.New(slog.NewTextHandler(r.log, nil))}); err != nil {
+	o.Config, o.Log = config, slog.New(slog.NewTextHandler(r.log, nil))
+	if r.Service, err = New(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -122,6 +129,16 @@ func (r *running) answers(path string, want int) (body string) {
 	}
 	r.t.Fatalf("%s: %d %s, want %d", path, got, body, want)
 	return ""
+}
+
+// logs waits until the log holds something.
+func (r *running) logs(want string) {
+	r.t.Helper()
+	for end := time.Now().Add(20 * time.Second); !strings.Contains(r.log.String(), want); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			r.t.Fatalf("the log does not say %q", want)
+		}
+	}
 }
 
 // pings gives the status that a signed ping is answered with.
@@ -185,14 +202,13 @@ func TestWaitsForNATS(t *testing.T) {
 	if _, page := get(t, http.DefaultClient, "http://"+r.ops.Addr().String()+"/readyz"); !strings.Contains(page, "starting") {
 		t.Errorf("at the address of metrics /readyz says %s", page)
 	}
+	r.logs("waiting for NATS")
 	startNATS(t, server.Options{Port: at})
 	r.answers("/readyz", 200)
 	if status := r.pings(); status != 200 {
 		t.Errorf("with NATS a delivery is answered %d", status)
 	}
-	if log := r.log.String(); !strings.Contains(log, "waiting for NATS") || !strings.Contains(log, "nats.url: connecting to NATS") {
-		t.Error("the log does not say what it waits for")
-	}
+	r.logs("nats.url: connecting to NATS")
 	r.stop()
 	if err := r.end(); err != nil {
 		t.Errorf("it ended with %v", err)
@@ -283,5 +299,25 @@ func TestOneServiceForEachDirectory(t *testing.T) {
 	r := run(t, environment{"PREADMIT_DATA_DIR": dir})
 	if err := r.end(); err == nil || Misconfigured(err) || !strings.HasPrefix(err.Error(), "dataDir: ") {
 		t.Errorf("it ended with %v", err)
+	}
+}
+
+// TestJailIsTriedAtStart: where no scan can be jailed the service does not start, unless it is
+// told that it may do without.
+func TestJailIsTriedAtStart(t *testing.T) {
+	broken := jailable(Options{})
+	broken.Args = []string{"-test.run=^$"} // a program that does not enter its jail
+	for setting, want := range map[string]string{"required": "scan.jail: required, but no scan can be jailed here: ", "best-effort": ""} {
+		r := runWith(t, environment{"PREADMIT_SCAN_JAIL": setting}, broken)
+		if want == "" {
+			r.answers("/readyz", 200)
+			if !strings.Contains(r.log.String(), "scans are not wholly jailed here") {
+				t.Error("best-effort: nothing is said")
+			}
+			continue
+		}
+		if err := r.end(); err == nil || !strings.HasPrefix(err.Error(), want) || Misconfigured(err) {
+			t.Errorf("%s: it ended with %v", setting, err)
+		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -111,6 +112,9 @@ func (w *env) launch(dir string, o options) *replica {
 	}
 	maps.Copy(env, o)
 	r.cmd = exec.Command(program(w.t, "preadmit"), "serve")
+	if slices.Contains(w.environment, without+"=1") {
+		r.cmd = exec.Command(os.Args[0], r.cmd.Args...)
+	}
 	w.must(os.MkdirAll(filepath.Join(dir, "system-tmp"), 0o700)) // which has to stay empty
 	r.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + filepath.Join(dir, "system-tmp")}, w.environment...)
 	for name, value := range env {
