@@ -89,7 +89,8 @@ func (s *Service) queueConfig() queue.Config {
 		URL: c.NATS.URL, CredentialsFile: c.NATS.CredentialsFile, CAFile: c.NATS.CAFile, Replicas: c.NATS.Replicas,
 		Lease: time.Duration(c.Queue.Lease), Attempts: c.Queue.Attempts, PerInstallation: c.Queue.PerInstallation,
 		KeepAge: time.Duration(c.Keep.Age), KeepScans: c.Keep.Scans, KeepBytes: int64(c.Keep.Size),
-		Log: s.log.With("part", "queue"), Metrics: s.metrics.Queue,
+		Failed: func(err error) { s.failed <- err },
+		Log:    s.log.With("part", "queue"), Metrics: s.metrics.Queue,
 	}
 }
 

@@ -42,6 +42,8 @@ type Config struct {
 	KeepDeliveries int
 	// KeepBytes is the most that reports take; the oldest go first. 4 GiB when 0.
 	KeepBytes int64
+	// Failed hears of what only another start of the process ends; nil does not.
+	Failed func(error)
 	// Log tells of what went wrong on the way; nil discards it.
 	Log *slog.Logger
 	// Metrics counts; nil does not.
@@ -72,6 +74,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.KeepBytes == 0 {
 		c.KeepBytes = 4 << 30
+	}
+	if c.Failed == nil {
+		c.Failed = func(error) {}
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

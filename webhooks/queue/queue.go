@@ -53,7 +53,7 @@ type Queue struct {
 	unsettled chan string
 
 	// context lives as long as the queue is open, and so do the watchers: those of the caches,
-	// settleAll and pruneWhenFull.
+	// settleAll, pruneWhenFull and mend.
 	context  context.Context
 	cancel   context.CancelFunc
 	watchers sync.WaitGroup
@@ -112,6 +112,9 @@ func (q *Queue) load(ctx context.Context) error {
 		return err
 	}
 	q.watchers.Go(q.pruneWhenFull) // which has to know all jobs
+	if q.embedded != nil {
+		q.watchers.Go(q.mend)
+	}
 	return nil
 }
 
@@ -125,6 +128,11 @@ func (q *Queue) catchUp(ctx context.Context) error {
 func (q *Queue) Ready(ctx context.Context) error {
 	if q.context.Err() != nil {
 		return errClosed
+	}
+	if q.embedded != nil {
+		if err := q.embedded.health(); err != nil {
+			return err
+		}
 	}
 	ctx, cancel := withPatience(ctx, 5*time.Second)
 	defer cancel()

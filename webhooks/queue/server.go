@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -22,8 +23,12 @@ const startWait = 2 * time.Minute
 
 // embedded is the server in this process. It listens to nobody.
 type embedded struct {
-	server *server.Server
-	lock   *os.File
+	dir  string
+	log  *slog.Logger
+	lock *os.File
+
+	mu     sync.Mutex
+	server *server.Server // of the moment, see restart
 }
 
 // startEmbedded starts a server that keeps its data in dir, which this process alone uses
@@ -39,28 +44,54 @@ func startEmbedded(dir string, log *slog.Logger) (*embedded, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dataDir: %s: %w", dir, err)
 	}
-	s, err := server.NewServer(&server.Options{
-		ServerName: "preadmit", DontListen: true, NoSigs: true,
-		JetStream: true, StoreDir: dir, SyncAlways: true,
-	})
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("dataDir: making the embedded server: %w", err), unlockFile(lock))
-	}
-	s.SetLoggerV2(serverLog{log}, false, false, false)
-	e := &embedded{s, lock}
-	s.Start()
-	if !s.ReadyForConnections(startWait) || !s.JetStreamEnabled() {
-		return nil, errors.Join(fmt.Errorf("dataDir: the embedded server did not start on %s; see its log", dir), e.stop(context.Background()))
+	e := &embedded{dir: dir, log: log, lock: lock}
+	if err := e.start(); err != nil {
+		return nil, errors.Join(err, unlockFile(lock))
 	}
 	return e, nil
 }
 
+// maxStore is no bound: what is kept is bounded by the configuration of the queue, and by the
+// disk. Without a number the server would take the free space at its start for one.
+const maxStore = 1 << 50
+
+// start starts a server. It is called with mu, or before others have e.
+func (e *embedded) start() error {
+	s, err := server.NewServer(&server.Options{
+		ServerName: "preadmit", DontListen: true, NoSigs: true,
+		JetStream: true, StoreDir: e.dir, SyncAlways: true, JetStreamMaxStore: maxStore,
+	})
+	if err != nil {
+		return fmt.Errorf("dataDir: making the embedded server: %w", err)
+	}
+	s.SetLoggerV2(serverLog{e.log}, false, false, false)
+	s.Start()
+	if !s.ReadyForConnections(startWait) || !s.JetStreamEnabled() {
+		s.Shutdown()
+		s.WaitForShutdown()
+		return fmt.Errorf("dataDir: the embedded server did not start on %s; see its log", e.dir)
+	}
+	e.server = s
+	return nil
+}
+
+// present is the server of the moment.
+func (e *embedded) present() *server.Server {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.server
+}
+
+// InProcessConn connects to the server of the moment.
+func (e *embedded) InProcessConn() (net.Conn, error) { return e.present().InProcessConn() }
+
 // stop ends the server and gives its directory back.
 func (e *embedded) stop(ctx context.Context) error {
-	e.server.Shutdown()
+	s := e.present()
+	s.Shutdown()
 	done := make(chan struct{})
 	go func() {
-		e.server.WaitForShutdown()
+		s.WaitForShutdown()
 		close(done)
 	}()
 	select {
@@ -71,9 +102,10 @@ func (e *embedded) stop(ctx context.Context) error {
 	return unlockFile(e.lock)
 }
 
-// connect opens a connection within the process.
+// connect opens a connection within the process, and again whenever there is another server.
 func (e *embedded) connect() (*nats.Conn, error) {
-	conn, err := nats.Connect("", nats.InProcessServer(e.server), nats.Name("preadmit"))
+	conn, err := nats.Connect("", nats.InProcessServer(e), nats.Name("preadmit"),
+		nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the embedded server: %w", err)
 	}
