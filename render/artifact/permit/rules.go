@@ -1,0 +1,86 @@
+package permit
+
+import (
+	"fmt"
+
+	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/artifact/lock"
+)
+
+// Rules say what may be fetched for a change.
+type Rules struct {
+	// Trusted is set when whoever made the change could run what they like anyway: there is no
+	// base, as on one's own machine, or the change was approved.
+	Trusted bool
+	// Base is the lock of the base, Allow what its configuration allows.
+	Base  *lock.Lock
+	Allow []Pattern
+	// Named are the artifacts that the base asks for, locked or not.
+	Named map[artifact.Artifact]bool
+	// Head is the lock of the head.
+	Head *lock.Lock
+}
+
+// RefusedError is an artifact that is not fetched for a change.
+type RefusedError struct {
+	Artifact artifact.Artifact
+	Why      string
+}
+
+func (e *RefusedError) Error() string { return fmt.Sprintf("%s is not fetched: %s", e.Artifact, e.Why) }
+
+// Decide returns what an artifact of the head has to be, if that is known; or a *RefusedError.
+func (r *Rules) Decide(a artifact.Artifact) (pin artifact.Pin, known bool, err error) {
+	base, locked := r.Base.Find(a)
+	head, asked := r.Head.Find(a)
+	moved := locked && asked && !same(base, head)
+	switch {
+	case r.Trusted && asked:
+		return head, true, nil
+	case r.Trusted:
+		return base, locked, nil
+	case moved && !r.allowed(a):
+		return pin, false, &RefusedError{a, fmt.Sprintf("the change has another content for it in %s, %s instead of %s, and the configuration of the base does not allow its URL",
+			lock.FileName, head.Digest, base.Digest)}
+	case moved:
+		return head, true, nil
+	case locked:
+		return base, true, nil
+	case r.allowed(a):
+		return head, asked, nil
+	case r.Named[a] && !asked:
+		return pin, false, nil
+	case r.Named[a]:
+		return pin, false, &RefusedError{a, "the change locks it, the base names it without: approve the change, or lock it at the base first"}
+	}
+	return pin, false, &RefusedError{a, "the change brings it, and the configuration of the base does not allow its URL (artifacts.allow)"}
+}
+
+// allowed reports whether the configuration of the base allows an artifact.
+func (r *Rules) allowed(a artifact.Artifact) bool {
+	for _, p := range r.Allow {
+		if p.Matches(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// same reports whether two pins are of the same content.
+func same(a, b artifact.Pin) bool { return a.Digest == b.Digest && a.Commit == b.Commit }
+
+// Permitted returns the lock that is in force for the head: what the rules let through.
+func (r *Rules) Permitted() *lock.Lock {
+	if r.Base == nil && r.Head == nil {
+		return nil
+	}
+	out := &lock.Lock{}
+	for _, l := range []*lock.Lock{r.Base, r.Head} {
+		for _, a := range l.Artifacts() {
+			if pin, known, err := r.Decide(a); err == nil && known {
+				out.Set(a, pin)
+			}
+		}
+	}
+	return out
+}

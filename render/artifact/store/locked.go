@@ -1,0 +1,92 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"sync"
+
+	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/artifact/lock"
+)
+
+// Locked gives the contents that a lock names, from a store. It implements artifact.Contents.
+type Locked struct {
+	store *Store
+	lock  *lock.Lock
+	hint  string
+
+	mu    sync.Mutex
+	trees map[string]opened
+}
+
+// opened is a tree, or why it cannot be opened.
+type opened struct {
+	tree fs.FS
+	err  error
+}
+
+var _ artifact.Contents = (*Locked)(nil)
+
+// NewLocked gives the contents of a lock, which may be nil. The hint says how to get what is
+// not there.
+func NewLocked(s *Store, l *lock.Lock, hint string) *Locked {
+	return &Locked{store: s, lock: l, hint: hint, trees: map[string]opened{}}
+}
+
+// maxContent is the most bytes of a file or chart.
+const maxContent = 128 << 20
+
+// Tree implements artifact.Contents.
+func (l *Locked) Tree(a artifact.Artifact) (fs.FS, artifact.Pin, error) {
+	pin, err := l.pin(a)
+	if err != nil {
+		return nil, pin, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	known, ok := l.trees[pin.Digest]
+	if !ok {
+		known.tree, known.err = l.store.Tree(pin.Digest, Links(a.Kind == artifact.Git), Limits{})
+		l.trees[pin.Digest] = known
+	}
+	return known.tree, pin, l.explain(a, known.err)
+}
+
+// Bytes implements artifact.Contents.
+func (l *Locked) Bytes(a artifact.Artifact) ([]byte, artifact.Pin, error) {
+	pin, err := l.pin(a)
+	if err != nil {
+		return nil, pin, err
+	}
+	data, err := l.store.Bytes(pin.Digest, maxContent)
+	return data, pin, l.explain(a, err)
+}
+
+func (l *Locked) pin(a artifact.Artifact) (artifact.Pin, error) {
+	pin, ok := l.lock.Find(a)
+	switch {
+	case ok:
+		return pin, nil
+	case l.lock == nil:
+		return pin, &artifact.MissingError{Artifact: a, Why: "there is no " + lock.FileName, Hint: l.hint}
+	}
+	return pin, &artifact.MissingError{Artifact: a, Why: lock.FileName + " does not have it", Hint: l.hint}
+}
+
+func (l *Locked) explain(a artifact.Artifact, err error) error {
+	if errors.Is(err, ErrNotStored) {
+		return &artifact.MissingError{Artifact: a, Why: err.Error(), Hint: l.hint}
+	}
+	return err
+}
+
+// Identity implements artifact.Contents.
+func (l *Locked) Identity() string {
+	if l.lock == nil {
+		return ""
+	}
+	sum := sha256.Sum256(l.lock.Encode())
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,82 @@
+package store
+
+import (
+	"archive/tar"
+	"fmt"
+	"io"
+	"io/fs"
+)
+
+// Pack writes a tree as a tar archive: files, directories that hold some and links that lead
+// nowhere outside, in lexical order, without times, modes and owners. Equal trees give equal
+// bytes.
+func Pack(w io.Writer, tree fs.FS, limits Limits) error {
+	p := &packer{tree: tree, out: tar.NewWriter(w), limits: limits.withDefaults()}
+	if err := fs.WalkDir(tree, ".", p.entry); err != nil {
+		return err
+	}
+	return p.out.Close()
+}
+
+type packer struct {
+	tree    fs.FS
+	out     *tar.Writer
+	limits  Limits
+	entries int
+	bytes   int64
+}
+
+func (p *packer) entry(name string, d fs.DirEntry, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case d.IsDir():
+		return nil
+	case d.Type()&fs.ModeSymlink != 0:
+		return p.link(name)
+	case !d.Type().IsRegular():
+		return nil // a submodule
+	}
+	data, err := fs.ReadFile(p.tree, name)
+	if err != nil {
+		return err
+	}
+	if err := p.count(name, int64(len(data))); err != nil {
+		return err
+	}
+	if err := p.out.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: int64(len(data)), Mode: 0o644}); err != nil {
+		return fmt.Errorf("pack %s: %w", name, err)
+	}
+	_, err = p.out.Write(data)
+	return err
+}
+
+func (p *packer) link(name string) error {
+	links, ok := p.tree.(fs.ReadLinkFS)
+	if !ok {
+		return nil
+	}
+	target, err := links.ReadLink(name)
+	if err != nil || !inside(name, target) {
+		return err
+	}
+	if err := p.count(name, 0); err != nil {
+		return err
+	}
+	return p.out.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: name, Linkname: target, Mode: 0o777})
+}
+
+// count refuses what could not be opened again.
+func (p *packer) count(name string, size int64) error {
+	if p.entries++; p.entries > p.limits.Entries {
+		return refuse("it has more than %d entries", p.limits.Entries)
+	}
+	if size > p.limits.FileBytes {
+		return refuse("%s has more than %d bytes", name, p.limits.FileBytes)
+	}
+	if p.bytes += size; p.bytes > p.limits.Bytes {
+		return refuse("its files have more than %d bytes", p.limits.Bytes)
+	}
+	_, err := entryName(name)
+	return err
+}
