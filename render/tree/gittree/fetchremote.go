@@ -40,7 +40,7 @@ type Remote struct {
 }
 
 // References are the hashes that a server's references point at, by their full names:
-// refs/heads/main, refs/pull/7/head. Tags that are objects of their own are hashes of
+// refs/heads/main, refs/pull/7/head, HEAD. Tags that are objects of their own are hashes of
 // these objects.
 func (r Remote) References(ctx context.Context) (map[string]string, error) {
 	session, err := r.session()
@@ -55,6 +55,9 @@ func (r Remote) References(ctx context.Context) (map[string]string, error) {
 	refs := map[string]string{}
 	for name, hash := range offer.References {
 		refs[name] = hash.String()
+	}
+	if offer.Head != nil {
+		refs["HEAD"] = offer.Head.String()
 	}
 	return refs, nil
 }

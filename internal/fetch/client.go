@@ -1,0 +1,127 @@
+package fetch
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+
+	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/artifact/store"
+)
+
+// Options are those of a Client.
+type Options struct {
+	// Hosts may be at any address, private ones too: names, or names with a port.
+	Hosts []string
+	// Credentials are those of hosts.
+	Credentials *Credentials
+	// RootCAs are who is trusted to sign certificates; nil for those of the system.
+	RootCAs *x509.CertPool
+	// Resolver looks up names; nil for that of the system.
+	Resolver *net.Resolver
+	Limits   Limits
+}
+
+// Client fetches artifacts into a store. It is safe for concurrent use.
+type Client struct {
+	store  *store.Store
+	limits Limits
+	http   *guarded
+
+	mu      sync.Mutex
+	indexes map[string]*index
+	fetched int64 // bytes
+}
+
+// New makes a client.
+func New(s *store.Store, opts Options) *Client {
+	opts.Limits = opts.Limits.withDefaults()
+	return &Client{store: s, limits: opts.Limits, http: newTransport(opts), indexes: map[string]*index{}}
+}
+
+// Error is an artifact that was not fetched.
+type Error struct {
+	Artifact artifact.Artifact
+	Err      error
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("fetch %s: %v", e.Artifact, e.Err) }
+func (e *Error) Unwrap() error { return e.Err }
+
+var errTime = errors.New("it takes too long")
+
+// Resolve finds out what an artifact is now, and gets it.
+func (c *Client) Resolve(ctx context.Context, a artifact.Artifact) (artifact.Pin, error) {
+	return c.do(ctx, a, func(ctx context.Context) (artifact.Pin, error) {
+		switch a.Kind {
+		case artifact.Git:
+			return c.git(ctx, a, "")
+		case artifact.File:
+			return c.file(ctx, a)
+		case artifact.Chart:
+			return c.chart(ctx, a, a.Version)
+		}
+		return c.oci(ctx, ociOf(a), a.Version, "")
+	})
+}
+
+// Get gets the content that an artifact was resolved to. Another content is an error.
+func (c *Client) Get(ctx context.Context, a artifact.Artifact, pin artifact.Pin) error {
+	if err := pin.Check(a.Kind); err != nil {
+		return &Error{a, err}
+	}
+	if c.store.Has(pin.Digest) {
+		return nil
+	}
+	got, err := c.do(ctx, a, func(ctx context.Context) (artifact.Pin, error) {
+		switch a.Kind {
+		case artifact.Git:
+			return c.git(ctx, a, pin.Commit)
+		case artifact.File:
+			return c.file(ctx, a)
+		case artifact.Chart:
+			if !isOCI(a.URL) {
+				return c.chart(ctx, a, pin.Version)
+			}
+		}
+		return c.blob(ctx, ociOf(a), pin)
+	})
+	if err == nil && got.Digest != pin.Digest {
+		err = &Error{a, &MovedError{Want: pin, Got: got}}
+	}
+	return err
+}
+
+// MovedError says that an artifact is not what it was.
+type MovedError struct{ Want, Got artifact.Pin }
+
+func (e *MovedError) Error() string {
+	return fmt.Sprintf("it is %s now, and was %s: somebody changed what was published", e.Got.Digest, e.Want.Digest)
+}
+
+// do bounds the time of what is done for an artifact, and counts its bytes.
+func (c *Client) do(ctx context.Context, a artifact.Artifact, fetch func(context.Context) (artifact.Pin, error)) (artifact.Pin, error) {
+	if err := a.Check(); err != nil {
+		return artifact.Pin{}, &Error{a, err}
+	}
+	late, cancel := context.WithTimeoutCause(ctx, c.limits.Time, errTime)
+	defer cancel()
+	pin, err := fetch(late)
+	switch {
+	case ctx.Err() != nil:
+		return artifact.Pin{}, ctx.Err()
+	case err != nil && errors.Is(context.Cause(late), errTime):
+		return artifact.Pin{}, &Error{a, fmt.Errorf("%w: more than %s", errTime, c.limits.Time)}
+	case err != nil:
+		return artifact.Pin{}, &Error{a, err}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fetched += pin.Size; c.fetched > c.limits.Total {
+		return artifact.Pin{}, &Error{a, fmt.Errorf("all artifacts together have more than %d bytes", c.limits.Total)}
+	}
+	return pin, nil
+}

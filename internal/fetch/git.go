@@ -1,0 +1,110 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/artifact/store"
+	"github.com/preadmit/preadmit/render/tree/gittree"
+)
+
+// gitLimits bound what is taken of a git server.
+func gitLimits(answer int64) gittree.Limits {
+	return gittree.Limits{Bytes: answer, Objects: 400_000, Object: 64 << 20, Unpacked: 2 << 30}
+}
+
+// git gets the tree of a commit; without one, of what the version names now.
+func (c *Client) git(ctx context.Context, a artifact.Artifact, commit string) (artifact.Pin, error) {
+	if !strings.HasPrefix(a.URL, "https://") {
+		return artifact.Pin{}, errors.New("git over SSH is not fetched: no key is configured for it; give the URL with https")
+	}
+	at, err := c.moved(ctx, a.URL)
+	if err != nil {
+		return artifact.Pin{}, err
+	}
+	remote := gittree.Remote{URL: at, Transport: c.http, Limits: gitLimits(c.limits.Answer)}
+	pin := artifact.Pin{Commit: commit}
+	want := commit
+	if want == "" {
+		if pin.Version, want, err = c.reference(ctx, remote, a.Version); err != nil {
+			return artifact.Pin{}, err
+		}
+	}
+	return c.tree(ctx, remote, want, pin)
+}
+
+// infoRefs is what a client asks a git server for first.
+const infoRefs = "/info/refs?service=git-upload-pack"
+
+// moved returns where a repository is, following redirects as git does.
+func (c *Client) moved(ctx context.Context, url string) (string, error) {
+	url = strings.TrimSuffix(url, "/")
+	resp, err := c.get(ctx, url+infoRefs)
+	if status := new(StatusError); errors.As(err, &status) {
+		return "", fmt.Errorf("%w: there is no git repository, or it needs credentials", err)
+	}
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	if kind := resp.Header.Get("Content-Type"); kind != "application/x-git-upload-pack-advertisement" {
+		return "", fmt.Errorf("%s is no git repository (its server answers with %q)", url, kind)
+	}
+	to, ok := strings.CutSuffix(resp.Request.URL.String(), infoRefs)
+	if !ok {
+		return "", fmt.Errorf("%s redirects to %s, which is no git repository", url, resp.Request.URL)
+	}
+	return to, nil
+}
+
+// reference returns the object name of a branch, tag or commit, and its full name.
+func (c *Client) reference(ctx context.Context, remote gittree.Remote, version string) (name, hash string, err error) {
+	if artifact.IsCommit(version) {
+		return "", version, nil
+	}
+	refs, err := remote.References(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	if version == "" {
+		version = "HEAD"
+	}
+	for _, format := range []string{"%s", "refs/%s", "refs/tags/%s", "refs/heads/%s"} {
+		name := fmt.Sprintf(format, version)
+		if hash, ok := refs[name]; ok {
+			return name, hash, nil
+		}
+	}
+	return "", "", fmt.Errorf("there is no branch or tag %q, and it is no full object name of a commit", version)
+}
+
+// tree gets a commit, and keeps its files as an archive.
+func (c *Client) tree(ctx context.Context, remote gittree.Remote, want string, pin artifact.Pin) (artifact.Pin, error) {
+	dir, err := c.store.Scratch()
+	if err != nil {
+		return artifact.Pin{}, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	repository, err := gittree.Fetch(ctx, dir, remote, want)
+	if err != nil {
+		return artifact.Pin{}, err
+	}
+	commit, err := repository.Commit(want)
+	if err != nil {
+		return artifact.Pin{}, err
+	}
+	pin.Commit = commit.Hash()
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(store.Pack(w, commit.FS(), store.Limits{})) }()
+	pin.Digest, pin.Size, err = c.store.Put(r, gitArchive)
+	_ = r.Close() // ends packing after an error
+	return pin, err
+}
+
+// gitArchive is the most bytes of the archive of a commit.
+const gitArchive = 2 << 30

@@ -1,0 +1,185 @@
+package fetch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/preadmit/preadmit/render/artifact"
+)
+
+// index is the index.yaml of a Helm repository, as far as it is of use.
+type index struct {
+	Entries map[string][]chartEntry `json:"entries" yaml:"entries"`
+}
+
+// chartEntry is a version of a chart.
+type chartEntry struct {
+	Version string   `json:"version" yaml:"version"`
+	URLs    []string `json:"urls" yaml:"urls"`
+	Digest  string   `json:"digest" yaml:"digest"`
+}
+
+// chart gets a chart.
+func (c *Client) chart(ctx context.Context, a artifact.Artifact, version string) (artifact.Pin, error) {
+	if isOCI(a.URL) {
+		return c.oci(ctx, ociOf(a), version, chartMedia)
+	}
+	in, err := c.index(ctx, a.URL)
+	if err != nil {
+		return artifact.Pin{}, err
+	}
+	entry, err := choose(in.Entries[a.Name], a.Name, version)
+	if err != nil {
+		return artifact.Pin{}, err
+	}
+	from, err := entry.url(a.URL)
+	if err != nil {
+		return artifact.Pin{}, err
+	}
+	if isOCI(from) {
+		repository, tag, _ := cutTag(from)
+		return c.oci(ctx, repository, tag, chartMedia)
+	}
+	pin, err := c.download(ctx, from)
+	if err != nil {
+		return pin, err
+	}
+	if digest := strings.ToLower(strings.TrimPrefix(entry.Digest, "sha256:")); digest != "" && "sha256:"+digest != pin.Digest {
+		return pin, fmt.Errorf("%s has the digest %s, and %s in the index of its repository", from, pin.Digest, entry.Digest)
+	}
+	pin.Version = entry.Version
+	return pin, nil
+}
+
+// index gets the index of a repository, once.
+func (c *Client) index(ctx context.Context, repository string) (*index, error) {
+	c.mu.Lock()
+	known := c.indexes[repository]
+	c.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	at, err := url.Parse(repository)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.get(ctx, at.JoinPath("index.yaml").String())
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, c.limits.Index+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > c.limits.Index {
+		return nil, fmt.Errorf("the index of %s has more than %d bytes", repository, c.limits.Index)
+	}
+	in, err := parseIndex(data)
+	if err != nil {
+		return nil, fmt.Errorf("the index of %s: %w", repository, err)
+	}
+	c.mu.Lock()
+	c.indexes[repository] = in
+	c.mu.Unlock()
+	return in, nil
+}
+
+// parseIndex reads an index. Aliases are refused: no index has some, and few bytes of them
+// stand for any number of nodes.
+func parseIndex(data []byte) (*index, error) {
+	in := &index{}
+	if json.Valid(data) {
+		return in, json.Unmarshal(data, in)
+	}
+	var top yaml.Node
+	if err := yaml.Unmarshal(data, &top); err != nil {
+		return nil, err
+	}
+	if hasAlias(&top) {
+		return nil, errors.New("it has aliases")
+	}
+	if err := top.Decode(in); err != nil {
+		return nil, err
+	}
+	if in.Entries == nil {
+		return nil, errors.New("it has no entries: it is no index of charts")
+	}
+	return in, nil
+}
+
+func hasAlias(n *yaml.Node) bool {
+	return n.Kind == yaml.AliasNode || slices.ContainsFunc(n.Content, hasAlias)
+}
+
+// choose returns the version of a chart that Helm takes: the one that is asked for by its
+// name, else the newest that the range has. Without a range it is the newest that is stable.
+func choose(entries []chartEntry, name, version string) (chartEntry, error) {
+	if len(entries) == 0 {
+		return chartEntry{}, fmt.Errorf("there is no chart %s in the repository", name)
+	}
+	sorted := newestFirst(entries)
+	if i := slices.IndexFunc(sorted, func(e chartEntry) bool { return version != "" && e.Version == version }); i >= 0 {
+		return sorted[i], nil
+	}
+	if version == "" {
+		version = "*"
+	}
+	in, err := semver.NewConstraint(version)
+	if err != nil {
+		return chartEntry{}, fmt.Errorf("%q is no version of %s, and no range of versions", version, name)
+	}
+	for _, e := range sorted {
+		if v, err := semver.NewVersion(e.Version); err == nil && in.Check(v) {
+			return e, nil
+		}
+	}
+	return chartEntry{}, fmt.Errorf("there is no version of %s in %s", name, version)
+}
+
+// newestFirst sorts versions, those that are none last.
+func newestFirst(entries []chartEntry) []chartEntry {
+	sorted := slices.Clone(entries)
+	parsed := map[string]*semver.Version{}
+	for _, e := range sorted {
+		parsed[e.Version], _ = semver.NewVersion(e.Version) // nil for none
+	}
+	slices.SortStableFunc(sorted, func(a, b chartEntry) int {
+		v, w := parsed[a.Version], parsed[b.Version]
+		switch {
+		case v == nil && w == nil:
+			return 0
+		case v == nil:
+			return 1
+		case w == nil:
+			return -1
+		}
+		return w.Compare(v)
+	})
+	return sorted
+}
+
+// url is where the archive of a version is.
+func (e chartEntry) url(repository string) (string, error) {
+	if len(e.URLs) == 0 {
+		return "", errors.New("the index has no URL of this version")
+	}
+	base, err := url.Parse(strings.TrimSuffix(repository, "/") + "/")
+	if err != nil {
+		return "", err
+	}
+	to, err := base.Parse(e.URLs[0])
+	if err != nil {
+		return "", fmt.Errorf("the index has %q as the URL of this version", e.URLs[0])
+	}
+	return to.String(), nil
+}

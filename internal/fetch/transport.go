@@ -1,0 +1,146 @@
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// guarded makes all requests.
+type guarded struct {
+	next   http.RoundTripper
+	logins *Credentials
+	limits Limits
+	// left are the requests that may still be made.
+	left atomic.Int64
+}
+
+// newTransport makes the transport of all requests.
+func newTransport(opts Options) *guarded {
+	d := &dialer{hosts: opts.Hosts, resolver: opts.Resolver}
+	g := &guarded{logins: opts.Credentials, limits: opts.Limits, next: &http.Transport{
+		DialContext:            d.dial,
+		TLSClientConfig:        &tls.Config{RootCAs: opts.RootCAs, MinVersion: tls.VersionTLS12},
+		DisableCompression:     true, // what is sent is what is counted
+		ForceAttemptHTTP2:      true,
+		TLSHandshakeTimeout:    dialTime,
+		ResponseHeaderTimeout:  opts.Limits.Stall,
+		MaxResponseHeaderBytes: 1 << 20,
+		MaxConnsPerHost:        8,
+		IdleConnTimeout:        30 * time.Second,
+	}}
+	g.left.Store(opts.Limits.Requests)
+	return g
+}
+
+var errNotHTTPS = errors.New("only https is fetched")
+
+// RoundTrip implements http.RoundTripper.
+func (g *guarded) RoundTrip(req *http.Request) (*http.Response, error) {
+	switch {
+	case req.URL.Scheme != "https":
+		return nil, fmt.Errorf("%s: %w", withoutUser(req), errNotHTTPS)
+	case req.URL.User != nil:
+		return nil, errors.New("a URL with credentials in it is not fetched")
+	case g.left.Add(-1) < 0:
+		return nil, fmt.Errorf("there are more than %d requests", g.limits.Requests)
+	}
+	ctx, cancel := context.WithCancelCause(req.Context())
+	copied := req.Clone(ctx)
+	copied.Header.Del("Cookie")
+	copied.Header.Set("User-Agent", "preadmit")
+	g.authorize(copied, origin(req))
+	resp, err := g.next.RoundTrip(copied)
+	if err != nil {
+		cancel(nil)
+		return nil, err
+	}
+	resp.Body = newBody(resp.Body, cancel, ctx, g.limits)
+	return resp, nil
+}
+
+func withoutUser(req *http.Request) string {
+	u := *req.URL
+	u.User = nil
+	return u.String()
+}
+
+// origin is the host that was asked first, before any redirect.
+func origin(req *http.Request) string {
+	for req.Response != nil && req.Response.Request != nil {
+		req = req.Response.Request
+	}
+	return req.URL.Host
+}
+
+// authorize sets the credentials of the host, unless another host led there. What a client
+// set itself goes no further than to the hosts that it may.
+func (g *guarded) authorize(req *http.Request, first string) {
+	host := req.URL.Host
+	if given := req.Header.Get("Authorization"); given != "" {
+		if host == first && (strings.HasPrefix(given, "Bearer ") || g.logins.mayGet(req.Context(), host)) {
+			return
+		}
+		req.Header.Del("Authorization")
+	}
+	login, ok := g.logins.of(host)
+	if _, registry := req.Context().Value(registryKey{}).(string); !ok || host != first || registry {
+		return // clients of registries ask themselves
+	}
+	login.set(req)
+}
+
+// body bounds what is read of an answer, and the time between its parts.
+type body struct {
+	io.ReadCloser
+	ctx         context.Context
+	cancel      context.CancelCauseFunc
+	timer       *time.Timer
+	stall       time.Duration
+	left, total int64
+}
+
+var errStalled = errors.New("the server sends nothing for too long")
+
+func newBody(under io.ReadCloser, cancel context.CancelCauseFunc, ctx context.Context, limits Limits) *body {
+	return &body{
+		ReadCloser: under, ctx: ctx, cancel: cancel, stall: limits.Stall, left: limits.Answer, total: limits.Answer,
+		timer: time.AfterFunc(limits.Stall, func() { cancel(errStalled) }),
+	}
+}
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.timer.Reset(b.stall)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, fmt.Errorf("the answer has more than %d bytes", b.total)
+	}
+	if err != nil && b.ctx.Err() != nil { // even the end: it was cut off
+		err = context.Cause(b.ctx)
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (b *body) Close() error {
+	b.timer.Stop()
+	b.cancel(nil)
+	return b.ReadCloser.Close()
+}
+
+// client is an HTTP client that follows a few redirects.
+func (g *guarded) client() *http.Client {
+	return &http.Client{Transport: g, CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+		if len(via) > g.limits.Redirects {
+			return fmt.Errorf("there are more than %d redirects", g.limits.Redirects)
+		}
+		return nil
+	}}
+}
