@@ -19,8 +19,9 @@ import (
 // cluster or machine that is not known.
 type Chance struct {
 	Function string
-	// At is where it was called.
-	At Place
+	// At is where it was called, File the template file whose output was being made.
+	At   Place
+	File string
 }
 
 // chance makes what charts get by chance from a seed.
@@ -88,7 +89,7 @@ func (c *chance) source(function string, args ...any) *rand.ChaCha8 {
 }
 
 func (c *chance) note(function string) {
-	c.calls = append(c.calls, Chance{Function: function, At: c.run.place(c.run.at, 0)})
+	c.calls = append(c.calls, Chance{Function: function, At: c.run.place(c.run.at, 0), File: c.run.file})
 }
 
 // text returns a function that returns random characters of an alphabet.
@@ -202,8 +203,7 @@ func customCertificate(cert64, key64 string) (certificate, error) {
 	return made, nil
 }
 
-// lookup asks the cluster. What is not known is not there, and by Variant 1 there with little
-// in it.
+// lookup asks the cluster.
 func (c *chance) lookup(apiVersion, kind, namespace, name string) (map[string]any, error) {
 	if c.run.opts.Lookup != nil {
 		if object, known := c.run.opts.Lookup(apiVersion, kind, namespace, name); known {
@@ -215,7 +215,7 @@ func (c *chance) lookup(apiVersion, kind, namespace, name string) (map[string]an
 	}
 	c.note("lookup")
 	switch {
-	case c.run.opts.Variant == 0:
+	case !c.run.opts.Found:
 		return map[string]any{}, nil
 	case name == "":
 		return map[string]any{"apiVersion": apiVersion, "kind": kind + "List", "metadata": map[string]any{}, "items": []any{}}, nil

@@ -23,6 +23,9 @@ type Options struct {
 	Lookup func(apiVersion, kind, namespace, name string) (object map[string]any, known bool)
 	// Variant is another outcome of chance than that of the same seed and Variant 0.
 	Variant int
+	// Found has `lookup` find what is not known, an object with little in it; else it is not
+	// there.
+	Found bool
 }
 
 // Engine renders a chart, perhaps several times. What it has parsed it keeps. It is not safe
@@ -92,6 +95,7 @@ func (r *run) execute(root *template.Template, templates []chartTemplate) ([]*Fi
 			continue
 		}
 		t.values["Template"] = common.Values{"Name": t.name, "BasePath": t.base}
+		r.file = t.name
 		made, err := r.call(func(w *frame) error { return root.ExecuteTemplate(w, t.name, t.values) })
 		if err != nil {
 			return nil, r.failed(t.name, err)

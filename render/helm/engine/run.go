@@ -19,6 +19,8 @@ type run struct {
 
 	// writing is the frame that templates write to.
 	writing *frame
+	// file is the template file that is executed.
+	file string
 	// at is the node that execution passed last.
 	at    int
 	depth int

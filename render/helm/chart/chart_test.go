@@ -1,0 +1,115 @@
+package chart_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/preadmit/preadmit/render/helm/chart"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+const metadata = "{apiVersion: v2, name: app, version: 1.0.0}"
+
+// pack makes an archive of pairs of names and contents.
+func pack(t *testing.T, files ...string) []byte {
+	t.Helper()
+	var data bytes.Buffer
+	zipped := gzip.NewWriter(&data)
+	archive := tar.NewWriter(zipped)
+	for i := 0; i < len(files); i += 2 {
+		if err := archive.WriteHeader(&tar.Header{Name: files[i], Mode: 0o644, Size: int64(len(files[i+1]))}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := archive.Write([]byte(files[i+1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(archive.Close(), zipped.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return data.Bytes()
+}
+
+func TestDependencies(t *testing.T) {
+	inner := string(pack(t, "inner/Chart.yaml", strings.Replace(metadata, "app", "inner", 1), "inner/templates/x.yaml", "x"))
+	middle := string(pack(t, "middle/Chart.yaml", strings.Replace(metadata, "app", "middle", 1), "middle/charts/inner-1.0.0.tgz", inner))
+	c, err := chart.FromArchive(pack(t, "app/Chart.yaml", metadata, "app/charts/middle-1.0.0.tgz", middle,
+		"app/charts/dir/Chart.yaml", strings.Replace(metadata, "app", "dir", 1), "app/charts/dir/charts/inner-1.0.0.tgz", inner, "app/charts/_ignored.tgz", "x"), chart.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, d := range c.Dependencies() {
+		for _, i := range d.Dependencies() {
+			got = append(got, i.ChartFullPath())
+		}
+	}
+	if text := strings.Join(got, " "); text != "app/charts/dir/charts/inner app/charts/middle/charts/inner" {
+		t.Errorf("dependencies %s", text)
+	}
+}
+
+func TestArchiveBombs(t *testing.T) {
+	nested := pack(t, "app/Chart.yaml", metadata)
+	for range 15 {
+		nested = pack(t, "app/Chart.yaml", metadata, "app/charts/app.tgz", string(nested))
+	}
+	zeros := strings.Repeat("\x00", 1<<20)
+	var many []string
+	for range 40 {
+		many = append(many, "app/x", "")
+	}
+	large := string(pack(t, "app/Chart.yaml", metadata, "app/x", zeros))
+	for _, test := range []struct {
+		name   string
+		data   []byte
+		limits chart.Limits
+		want   string
+	}{
+		{"nested archives", nested, chart.Limits{}, "nested more than 10 deep"},
+		{"large file", pack(t, "app/Chart.yaml", metadata, "app/x", zeros), chart.Limits{FileBytes: 1 << 19}, "more than the limit of 524288"},
+		{"large in sum", pack(t, "app/Chart.yaml", metadata, "app/charts/a.tgz", large, "app/charts/b.tgz", large), chart.Limits{Bytes: 3 << 19}, "more than the limit of 1572864 bytes"},
+		{"many files", pack(t, append([]string{"app/Chart.yaml", metadata}, many...)...), chart.Limits{Files: 20}, "more than the limit of 20 files"},
+		{"parent directory", pack(t, "app/../../x", ""), chart.Limits{}, "outside the directory"},
+		{"absolute path", pack(t, "app//etc/passwd", ""), chart.Limits{}, "outside the directory"},
+		{"backslashes", pack(t, `app\..\..\x`, ""), chart.Limits{}, "outside the directory"},
+		{"no archive", []byte("x"), chart.Limits{}, "EOF"},
+		{"no chart", pack(t, "app/x", ""), chart.Limits{}, "Chart.yaml file is missing"},
+	} {
+		_, err := chart.FromArchive(test.data, test.limits)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: error %v, want %s", test.name, err, test.want)
+		}
+	}
+}
+
+func TestFromTree(t *testing.T) {
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	fsys := fstest.MapFS{
+		"charts/app/Chart.yaml": file(metadata), "charts/app/.helmignore": file("*.bak\n/secret/\n"),
+		"charts/app/templates/a.yaml": file("a"), "charts/app/templates/b.bak": file("b"), "charts/app/secret/c": file("c"),
+		"charts/app/templates/.d.yaml": file("d"),
+		"charts/app/shared":            {Data: []byte("../../shared"), Mode: fs.ModeSymlink}, "shared/x": file("x"),
+	}
+	c, err := chart.FromTree(tree.New(fsys, tree.Limits{}), "charts/app", chart.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range c.Raw {
+		names = append(names, f.Name)
+	}
+	if got := strings.Join(names, " "); got != ".helmignore Chart.yaml shared/x templates/a.yaml" {
+		t.Errorf("read %s", got)
+	}
+	fsys["charts/app/out"] = &fstest.MapFile{Data: []byte("../../../x"), Mode: fs.ModeSymlink}
+	if _, err := chart.FromTree(tree.New(fsys, tree.Limits{}), "charts/app", chart.Limits{}); err == nil || !strings.Contains(err.Error(), "leads out of the repository") {
+		t.Errorf("error %v for a link that leads out", err)
+	}
+}

@@ -1,0 +1,147 @@
+package release
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/helm/engine"
+)
+
+// variant is another outcome of some calls of functions.
+type variant struct {
+	options engine.Options
+	calls   []engine.Chance
+}
+
+// variants returns an outcome that differs by chance, if there is any, and one by what the cluster
+// may hold.
+func variants(opts engine.Options, chance []engine.Chance) []variant {
+	random, lookups := variant{options: opts}, variant{options: opts}
+	random.options.Variant = opts.Variant + 1
+	lookups.options.Found = true
+	for _, c := range chance {
+		if c.Function == "lookup" {
+			lookups.calls = append(lookups.calls, c)
+		} else {
+			random.calls = append(random.calls, c)
+		}
+	}
+	return slices.DeleteFunc([]variant{random, lookups}, func(v variant) bool { return len(v.calls) == 0 })
+}
+
+// unknown marks the fields that are others in a variant. Where it cannot be rendered, those are
+// all of the objects in whose templates a call was made.
+func (r *Rendered) unknown(variant *Rendered, err error, calls []engine.Chance) {
+	reason := because(calls)
+	if err != nil {
+		for _, o := range slices.Concat(r.Objects, r.Hooks) {
+			if slices.ContainsFunc(calls, func(c engine.Chance) bool { return c.File == o.File }) {
+				o.Unknown = []render.Unknown{{Path: []string{}, Reason: reason}}
+			}
+		}
+		return
+	}
+	for _, pair := range []struct{ a, b []*Object }{{r.Objects, variant.Objects}, {r.Hooks, variant.Hooks}} {
+		counterparts := byDocument(pair.b)
+		for i, object := range byDocument(pair.a) {
+			if other, ok := counterparts[i]; ok {
+				object.Unknown = append(object.Unknown, differences(object.content(), other.content(), reason)...)
+			} else {
+				object.Unknown = []render.Unknown{{Path: []string{}, Reason: reason}}
+			}
+		}
+	}
+}
+
+// place is where an object comes from: the document of a template, counted within it.
+type place struct {
+	file   string
+	number int
+}
+
+// byDocument names objects by their documents in the output, in whose order they are.
+func byDocument(objects []*Object) map[place]*Object {
+	sorted := slices.Clone(objects)
+	slices.SortStableFunc(sorted, func(a, b *Object) int { return a.offset() - b.offset() })
+	named, counts := map[place]*Object{}, map[string]int{}
+	for _, o := range sorted {
+		named[place{o.File, counts[o.File]}] = o
+		counts[o.File]++
+	}
+	return named
+}
+
+func (o *Object) offset() int {
+	if o.Document == nil {
+		return -1
+	}
+	return o.Document.Offset
+}
+
+func (o *Object) content() any {
+	var v any
+	_ = json.Unmarshal(o.JSON, &v) // it was encoded here
+	return v
+}
+
+// because says which functions made a result one of chance.
+func because(chance []engine.Chance) string {
+	first := chance[0]
+	where := ""
+	if first.At.File != "" {
+		where = fmt.Sprintf(" at %s:%d", first.At.File, first.At.Line)
+	}
+	if first.Function == "lookup" {
+		return "the chart looks it up in the cluster" + where
+	}
+	return fmt.Sprintf("the chart makes it with %s%s, with another result each time", first.Function, where)
+}
+
+// differences returns the fields in which two values differ, the first of which may lack some.
+func differences(a, b any, reason string) []render.Unknown {
+	var found []render.Unknown
+	var walk func(a, b any, path []string)
+	walk = func(a, b any, path []string) {
+		ma, isMap := a.(map[string]any)
+		mb, bothMaps := b.(map[string]any)
+		la, isList := a.([]any)
+		lb, bothLists := b.([]any)
+		switch {
+		case isMap && bothMaps && sameKeys(ma, mb):
+			for _, key := range slices.Sorted(keysOf(ma)) {
+				walk(ma[key], mb[key], append(path, key))
+			}
+		case isList && bothLists && len(la) == len(lb):
+			for i := range la {
+				walk(la[i], lb[i], append(path, strconv.Itoa(i)))
+			}
+		case !reflect.DeepEqual(a, b):
+			found = append(found, render.Unknown{Path: slices.Clone(path), Reason: reason})
+		}
+	}
+	walk(a, b, []string{})
+	return found
+}
+
+func sameKeys(a, b map[string]any) bool {
+	for key := range a {
+		if _, ok := b[key]; !ok {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+func keysOf(m map[string]any) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for key := range m {
+			if !yield(key) {
+				return
+			}
+		}
+	}
+}

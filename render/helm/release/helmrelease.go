@@ -1,0 +1,160 @@
+package release
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	helmchart "helm.sh/helm/v4/pkg/chart/v2"
+
+	"github.com/preadmit/preadmit/render/helm/values"
+)
+
+// HelmRelease is a HelmRelease of Flux, as far as it decides what is applied. Versions v2beta1,
+// v2beta2 and v2 have these fields alike.
+type HelmRelease struct {
+	Namespace, Name string
+	Spec            Spec
+}
+
+// Spec is the `spec` of a HelmRelease.
+type Spec struct {
+	ReleaseName     string                `json:"releaseName"`
+	TargetNamespace string                `json:"targetNamespace"`
+	Suspend         bool                  `json:"suspend"`
+	Values          map[string]any        `json:"values"`
+	ValuesFrom      []ValuesFrom          `json:"valuesFrom"`
+	Install         Action                `json:"install"`
+	Upgrade         Action                `json:"upgrade"`
+	Test            struct{ Enable bool } `json:"test"`
+	PostRenderers   []struct {
+		Kustomize *PostRenderer `json:"kustomize"`
+	} `json:"postRenderers"`
+	PostRenderStrategy string   `json:"postRenderStrategy"`
+	CommonMetadata     Metadata `json:"commonMetadata"`
+}
+
+// Action are the options of an install or upgrade.
+type Action struct {
+	// CRDs is Skip, Create or CreateReplace.
+	CRDs                    string `json:"crds"`
+	DisableHooks            bool   `json:"disableHooks"`
+	DisableSchemaValidation bool   `json:"disableSchemaValidation"`
+	SkipCRDs                bool   `json:"skipCRDs"`
+}
+
+// ValuesFrom is a reference to values in a ConfigMap or Secret of the namespace.
+type ValuesFrom struct {
+	Kind       string `json:"kind"`
+	Name       string `json:"name"`
+	ValuesKey  string `json:"valuesKey"`
+	TargetPath string `json:"targetPath"`
+	Optional   bool   `json:"optional"`
+	Literal    bool   `json:"literal"`
+}
+
+// Key is the key that holds the values.
+func (v ValuesFrom) Key() string {
+	if v.ValuesKey == "" {
+		return "values.yaml"
+	}
+	return v.ValuesKey
+}
+
+// ParseHelmRelease reads a HelmRelease.
+func ParseHelmRelease(data []byte) (*HelmRelease, error) {
+	var object struct {
+		Metadata struct{ Namespace, Name string } `json:"metadata"`
+		Spec     Spec                             `json:"spec"`
+	}
+	if err := json.Unmarshal(data, &object); err != nil {
+		return nil, fmt.Errorf("HelmRelease: %w", err)
+	}
+	return &HelmRelease{object.Metadata.Namespace, object.Metadata.Name, object.Spec}, nil
+}
+
+// ReleaseNamespace is where the objects of the release go that name no namespace.
+func (h *HelmRelease) ReleaseNamespace() string {
+	if h.Spec.TargetNamespace != "" {
+		return h.Spec.TargetNamespace
+	}
+	return h.Namespace
+}
+
+// ReleaseName is the name that Helm gives the release. One that is too long is cut, with a hash
+// of it at its end.
+func (h *HelmRelease) ReleaseName() string {
+	name := h.Name
+	switch {
+	case h.Spec.ReleaseName != "":
+		name = h.Spec.ReleaseName
+	case h.Spec.TargetNamespace != "":
+		name = h.Spec.TargetNamespace + "-" + h.Name
+	}
+	const longest, hash = 53, 12
+	if len(name) <= longest {
+		return name
+	}
+	return name[:longest-hash-1] + "-" + fmt.Sprintf("%x", sha256.Sum256([]byte(name)))[:hash]
+}
+
+// Values returns the values of the release, given what its references hold, in their order. Those
+// that are optional and not there are left out.
+func (h *HelmRelease) Values(references []values.Reference) (map[string]any, error) {
+	var inline map[string]any
+	if h.Spec.Values != nil {
+		inline = copyOf(h.Spec.Values)
+	}
+	return values.Merge(references, inline)
+}
+
+// copyOf copies what JSON decodes to.
+func copyOf(m map[string]any) map[string]any {
+	var made map[string]any
+	_ = json.Unmarshal(encode(m), &made) // it was JSON
+	return made
+}
+
+// Release returns the release that Flux makes of a HelmRelease: by an upgrade where it exists.
+func (h *HelmRelease) Release(c *helmchart.Chart, user map[string]any, capabilities *common.Capabilities, upgrade bool) *Release {
+	action, defaults := h.Spec.Install, "Create"
+	if upgrade {
+		action, defaults = h.Spec.Upgrade, "Skip"
+	}
+	if action.CRDs == "" {
+		action.CRDs = defaults
+	}
+	r := &Release{
+		Chart: c, Values: user, Capabilities: capabilities,
+		Release:        values.Release{Name: h.ReleaseName(), Namespace: h.ReleaseNamespace(), Upgrade: upgrade},
+		CommonMetadata: h.Spec.CommonMetadata,
+		Strategy:       h.Spec.PostRenderStrategy,
+		SkipSchema:     action.DisableSchemaValidation, SkipHooks: action.DisableHooks,
+		SkipCRDs: action.CRDs == "Skip" || action.SkipCRDs,
+		Labels: map[string]string{
+			"helm.toolkit.fluxcd.io/name": h.Name, "helm.toolkit.fluxcd.io/namespace": h.Namespace,
+		},
+	}
+	for _, p := range h.Spec.PostRenderers {
+		if p.Kustomize != nil {
+			r.PostRenderers = append(r.PostRenderers, *p.Kustomize)
+		}
+	}
+	r.Options.Seed = h.Namespace + "/" + h.Name
+	return r
+}
+
+// Runs reports whether Flux runs a hook of a release: those of tests only where it is told to,
+// those of other actions when they happen.
+func (h *HelmRelease) Runs(hook *Object, upgrade bool) bool {
+	wanted := []string{"pre-install", "post-install"}
+	if upgrade {
+		wanted = []string{"pre-upgrade", "post-upgrade"}
+	}
+	if h.Spec.Test.Enable {
+		wanted = append(wanted, "test")
+	}
+	return slices.ContainsFunc(hook.Events, func(event string) bool { return slices.Contains(wanted, event) })
+}

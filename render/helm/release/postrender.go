@@ -1,0 +1,145 @@
+package release
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"sigs.k8s.io/kustomize/api/builtins"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/provider"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+)
+
+// PostRenderer is a `postRenderers[].kustomize`.
+type PostRenderer struct {
+	Patches []Patch `json:"patches"`
+	Images  []Image `json:"images"`
+}
+
+// Patch is a strategic merge or JSON 6902 patch.
+type Patch struct {
+	Patch  string    `json:"patch"`
+	Target *Selector `json:"target"`
+}
+
+// Selector says to what a patch applies.
+type Selector struct {
+	Group              string `json:"group"`
+	Version            string `json:"version"`
+	Kind               string `json:"kind"`
+	Namespace          string `json:"namespace"`
+	Name               string `json:"name"`
+	AnnotationSelector string `json:"annotationSelector"`
+	LabelSelector      string `json:"labelSelector"`
+}
+
+// Image replaces an image.
+type Image struct {
+	Name    string `json:"name"`
+	NewName string `json:"newName"`
+	NewTag  string `json:"newTag"`
+	Digest  string `json:"digest"`
+}
+
+// Metadata are labels and annotations for all objects.
+type Metadata struct {
+	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`
+}
+
+const (
+	// maxDocuments and maxPatches bound what kustomize has to do: its time grows with the
+	// square of the first.
+	maxDocuments = 5_000
+	maxPatches   = 50_000
+)
+
+// run applies the post-renderer to a stream of documents.
+func (p PostRenderer) run(stream string) (string, error) {
+	kustomization := types.Kustomization{Resources: []string{"helm-output.yaml"}}
+	kustomization.APIVersion, kustomization.Kind = types.KustomizationVersion, types.KustomizationKind
+	for _, patch := range p.Patches {
+		kustomization.Patches = append(kustomization.Patches, types.Patch{Patch: patch.Patch, Target: patch.Target.selector()})
+	}
+	for _, image := range p.Images {
+		kustomization.Images = append(kustomization.Images, imageOf(image))
+	}
+	text, err := json.Marshal(kustomization)
+	if err != nil {
+		return "", err
+	}
+	files := filesys.MakeFsInMemory()
+	for name, data := range map[string][]byte{"helm-output.yaml": []byte(stream), "kustomization.yaml": text} {
+		if err := files.WriteFile(name, data); err != nil {
+			return "", err
+		}
+	}
+	made, err := krusty.MakeKustomizer(&krusty.Options{LoadRestrictions: types.LoadRestrictionsRootOnly, PluginConfig: types.DisabledPluginConfig()}).Run(files, ".")
+	if err != nil {
+		return "", err
+	}
+	yaml, err := made.AsYaml()
+	return string(yaml), err
+}
+
+func imageOf(i Image) types.Image {
+	return types.Image{Name: i.Name, NewName: i.NewName, NewTag: i.NewTag, Digest: i.Digest}
+}
+
+func (s *Selector) selector() *types.Selector {
+	if s == nil {
+		return nil
+	}
+	made := &types.Selector{LabelSelector: s.LabelSelector, AnnotationSelector: s.AnnotationSelector}
+	made.Group, made.Version, made.Kind, made.Namespace, made.Name = s.Group, s.Version, s.Kind, s.Namespace, s.Name
+	return made
+}
+
+// postRender applies post-renderers and metadata to a stream of documents.
+func (r *Release) postRender(stream string, documents int) (resmap.ResMap, error) {
+	for i, p := range r.PostRenderers {
+		if n := len(p.Patches) + len(p.Images); documents > maxDocuments || n*documents > maxPatches {
+			return nil, &Problem{Message: fmt.Sprintf("postRenderers[%d] has %d patches and images for %d objects, more than the limit", i, n, documents), Refused: true}
+		}
+		made, err := p.run(stream)
+		if err != nil {
+			return nil, &Problem{Message: fmt.Sprintf("postRenderers[%d] cannot be applied: %v", i, err)}
+		}
+		stream = made
+	}
+	made, err := resmap.NewFactory(provider.NewDefaultDepProvider().GetResourceFactory()).NewResMapFromBytes([]byte(stream))
+	if err != nil {
+		return nil, &Problem{Message: fmt.Sprintf("the objects cannot be read: %v", err)}
+	}
+	for _, labels := range []map[string]string{r.CommonMetadata.Labels, r.Labels} {
+		if err := setLabels(made, labels); err != nil {
+			return nil, err
+		}
+	}
+	if len(r.CommonMetadata.Annotations) == 0 {
+		return made, nil
+	}
+	return made, (&builtins.AnnotationsTransformerPlugin{
+		Annotations: r.CommonMetadata.Annotations,
+		FieldSpecs:  []types.FieldSpec{{Path: "metadata/annotations", CreateIfNotPresent: true}},
+	}).Transform(made)
+}
+
+func setLabels(m resmap.ResMap, labels map[string]string) error {
+	if len(labels) == 0 {
+		return nil
+	}
+	return (&builtins.LabelTransformerPlugin{
+		Labels:     labels,
+		FieldSpecs: []types.FieldSpec{{Path: "metadata/labels", CreateIfNotPresent: true}},
+	}).Transform(m)
+}
+
+// takeMark returns the document that a node was made of, and removes the mark.
+func takeMark(node *kyaml.RNode) (name string, document int, err error) {
+	name, document = unmark(node.GetAnnotations()[fileAnnotation])
+	return name, document, node.PipeE(kyaml.ClearAnnotation(fileAnnotation))
+}

@@ -1,0 +1,147 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	helmchart "helm.sh/helm/v4/pkg/chart/v2"
+	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/helm/chart"
+	"github.com/preadmit/preadmit/render/helm/engine"
+	"github.com/preadmit/preadmit/render/helm/values"
+)
+
+// Release is a release of a chart, as a deployer has it.
+type Release struct {
+	Chart *helmchart.Chart
+	// Values are those of the user of the chart, merged.
+	Values map[string]any
+	values.Release
+	Capabilities *common.Capabilities
+	// PostRenderers are applied in their order, then CommonMetadata, then Labels.
+	PostRenderers  []PostRenderer
+	CommonMetadata Metadata
+	// Labels are those of the deployer, on definitions of crds/ too.
+	Labels map[string]string
+	// Strategy is the postRenderStrategy; empty for `combined`.
+	Strategy string
+	// SkipSchema leaves out the check of the values.
+	SkipSchema bool
+	// SkipCRDs leaves out crds/, SkipHooks hooks.
+	SkipCRDs, SkipHooks bool
+	Options             engine.Options
+}
+
+// Rendered is what a release applies.
+type Rendered struct {
+	// Objects are in the order in which they are applied.
+	Objects []*Object
+	Hooks   []*Object
+	// CRDs are the definitions of crds/, which are applied first.
+	CRDs []*Object
+	// Unchecked are the schemas against which values were not checked.
+	Unchecked []string
+	// Files are the outputs of the templates.
+	Files []*engine.File
+}
+
+// Object is an object of a release.
+type Object struct {
+	// JSON is the object, with sorted keys.
+	JSON []byte
+	// File is the path of the template, or of the file in crds/, from the name of the chart.
+	File string
+	// Document is the output that the object was made of; nil for one of crds/, and one that a
+	// post-renderer added or took the mark from.
+	Document *Document
+	// Events are those of a hook, Weight orders hooks of an event.
+	Events []string
+	Weight int
+	// Unknown are the fields that came of chance, or of what is not known of the cluster.
+	Unknown []render.Unknown
+}
+
+// Problem is why a release cannot be rendered.
+type Problem struct {
+	// File is the path of a file of the chart, from its name; empty if it is none of them.
+	File    string
+	Line    int
+	Message string
+	// Refused is set when the chart may be correct, but is over a limit.
+	Refused bool
+}
+
+func (p *Problem) Error() string {
+	if p.File == "" {
+		return p.Message
+	}
+	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
+}
+
+// Render renders a release with an engine of the chart. An error that lies in the chart or the
+// values is a *Problem.
+func (r *Release) Render(ctx context.Context, e *engine.Engine) (*Rendered, error) {
+	rendered, chance, err := r.once(ctx, e, r.Options)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range variants(r.Options, chance) {
+		other, _, err := r.once(ctx, e, v.options)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		rendered.unknown(other, err, v.calls)
+	}
+	return rendered, nil
+}
+
+// once renders with one outcome of chance.
+func (r *Release) once(ctx context.Context, e *engine.Engine, opts engine.Options) (*Rendered, []engine.Chance, error) {
+	if err := chartutil.ValidateReleaseName(r.Name); err != nil {
+		return nil, nil, &Problem{Message: fmt.Sprintf("release name %q: %v", r.Name, err)}
+	}
+	if wanted := r.Chart.Metadata.KubeVersion; wanted != "" && !chartutil.IsCompatibleRange(wanted, r.Capabilities.KubeVersion.String()) {
+		return nil, nil, &Problem{Message: fmt.Sprintf("chart requires kubeVersion: %s which is incompatible with Kubernetes %s", wanted, r.Capabilities.KubeVersion.Version)}
+	}
+	c := chart.Copy(r.Chart)
+	all, err := values.Prepare(c, chart.CopyValues(r.Values), r.Release, r.Capabilities)
+	if err != nil {
+		return nil, nil, &Problem{Message: err.Error()}
+	}
+	rendered := &Rendered{}
+	if !r.SkipSchema {
+		v := values.Check(c, all["Values"].(common.Values))
+		if v.Invalid != "" {
+			return nil, nil, &Problem{Message: v.Invalid}
+		}
+		rendered.Unchecked = v.Unchecked
+	}
+	rendering, err := e.Render(ctx, c, all, opts)
+	if err != nil {
+		return nil, nil, problem(err)
+	}
+	rendered.Files = rendering.Files
+	if err := r.objects(rendered); err != nil {
+		return nil, nil, err
+	}
+	if !r.SkipCRDs {
+		if rendered.CRDs, err = definitions(c, r.Labels); err != nil {
+			return nil, nil, err
+		}
+	}
+	return rendered, rendering.Chance, nil
+}
+
+func problem(err error) error {
+	if e, ok := err.(*engine.Error); ok {
+		return &Problem{File: e.File, Line: e.Line, Message: e.Message, Refused: e.Limit}
+	}
+	return err
+}
+
+// isNotes reports whether a template is what Helm tells the user.
+func isNotes(name string) bool { return strings.HasSuffix(name, "NOTES.txt") }

@@ -1,0 +1,188 @@
+package release
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	helmchart "helm.sh/helm/v4/pkg/chart/v2"
+	helmrelease "helm.sh/helm/v4/pkg/release/v1"
+	"helm.sh/helm/v4/pkg/release/v1/util"
+	"sigs.k8s.io/kustomize/api/resource"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/render"
+)
+
+// objects makes the objects and hooks of the output of templates.
+func (r *Release) objects(rendered *Rendered) error {
+	all := documents(rendered.Files)
+	for _, group := range r.groups(all) {
+		stream, err := merge(group.documents)
+		if err != nil {
+			return err
+		}
+		made, err := group.release.postRender(stream, len(group.documents))
+		if err != nil {
+			return err
+		}
+		for i, resource := range made.Resources() {
+			object, err := objectOf(resource, fmt.Sprintf("generated-by-postrender-%d.yaml", i), group.documents)
+			if err != nil {
+				return err
+			}
+			r.sortIn(object, rendered)
+		}
+	}
+	inOrder(rendered.Objects)
+	inOrder(rendered.Hooks)
+	return nil
+}
+
+// group are documents that pass post-renderers together, and the release that has these.
+type group struct {
+	documents []*Document
+	release   *Release
+}
+
+// groups returns what passes post-renderers together, by the strategy.
+func (r *Release) groups(all []*Document) []group {
+	if r.Strategy == "" || r.Strategy == "combined" {
+		return []group{{all, r}}
+	}
+	var hooks, others []*Document
+	for _, d := range all {
+		if d.isHook() {
+			hooks = append(hooks, d)
+		} else {
+			others = append(others, d)
+		}
+	}
+	if r.Strategy == "separate" {
+		return []group{{hooks, r}, {others, r}}
+	}
+	return []group{{hooks, &Release{}}, {others, r}}
+}
+
+func objectOf(resource *resource.Resource, name string, all []*Document) (*Object, error) {
+	object := &Object{File: name}
+	name, document, err := takeMark(&resource.RNode)
+	if err != nil {
+		return nil, err
+	}
+	if document >= 0 && document < len(all) {
+		object.File, object.Document = name, all[document]
+	}
+	text, err := resource.AsYAML()
+	if err == nil {
+		object.JSON, err = sigsyaml.YAMLToJSON(text)
+	}
+	if err != nil {
+		return nil, &Problem{File: object.File, Line: 1, Message: fmt.Sprintf("an object cannot be read: %v", err)}
+	}
+	return object, nil
+}
+
+// sortIn adds an object to the hooks or to the other objects. A hook of no known event is
+// applied never.
+func (r *Release) sortIn(o *Object, rendered *Rendered) {
+	content := (&render.Object{JSON: o.JSON}).Content()
+	annotations := nested(content, "metadata", "annotations")
+	hook, ok := annotations[helmrelease.HookAnnotation].(string)
+	if !ok {
+		own(content, r)
+		o.JSON = encode(content)
+		rendered.Objects = append(rendered.Objects, o)
+		return
+	}
+	weight, _ := annotations[helmrelease.HookWeightAnnotation].(string)
+	o.Weight, _ = strconv.Atoi(weight)
+	for event := range strings.SplitSeq(hook, ",") {
+		event = strings.ToLower(strings.TrimSpace(event))
+		if event == "test-success" {
+			event = helmrelease.HookTest.String()
+		}
+		if !slices.Contains(events, event) {
+			return
+		}
+		o.Events = append(o.Events, event)
+	}
+	if !r.SkipHooks {
+		rendered.Hooks = append(rendered.Hooks, o)
+	}
+}
+
+// events are those that hooks may have.
+var events = []string{
+	helmrelease.HookPreInstall.String(), helmrelease.HookPostInstall.String(), helmrelease.HookPreDelete.String(), helmrelease.HookPostDelete.String(),
+	helmrelease.HookPreUpgrade.String(), helmrelease.HookPostUpgrade.String(), helmrelease.HookPreRollback.String(), helmrelease.HookPostRollback.String(),
+	helmrelease.HookTest.String(),
+}
+
+// own adds what Helm writes in an object of a release when it applies it.
+func own(content map[string]any, r *Release) {
+	metadata := field(content, "metadata")
+	field(metadata, "labels")["app.kubernetes.io/managed-by"] = "Helm"
+	annotations := field(metadata, "annotations")
+	annotations["meta.helm.sh/release-name"] = r.Name
+	annotations["meta.helm.sh/release-namespace"] = r.Namespace
+}
+
+// field returns a mapping in a mapping, made if it is not there.
+func field(m map[string]any, key string) map[string]any {
+	inner, ok := m[key].(map[string]any)
+	if !ok {
+		inner = map[string]any{}
+		m[key] = inner
+	}
+	return inner
+}
+
+func nested(m map[string]any, keys ...string) map[string]any {
+	for _, key := range keys {
+		m, _ = m[key].(map[string]any)
+	}
+	return m
+}
+
+// inOrder sorts objects as Helm applies them: by templates, and then by kinds.
+func inOrder(objects []*Object) {
+	slices.SortStableFunc(objects, func(a, b *Object) int { return strings.Compare(a.File, b.File) })
+	slices.SortStableFunc(objects, func(a, b *Object) int {
+		ka, kb := a.kind(), b.kind()
+		ra, rb := rank(ka), rank(kb)
+		if ra == rb && ra == len(util.InstallOrder) {
+			return strings.Compare(ka, kb)
+		}
+		return cmp.Compare(ra, rb)
+	})
+}
+
+// rank is the place of a kind in the order, the last for one that has none.
+func rank(kind string) int {
+	if i := slices.Index(util.InstallOrder, kind); i >= 0 {
+		return i
+	}
+	return len(util.InstallOrder)
+}
+
+func (o *Object) kind() string {
+	kind, _ := render.KindAndName((&render.Object{JSON: o.JSON}).Content())
+	return kind
+}
+
+// definitions returns the CustomResourceDefinitions in crds/ of a chart and its dependencies.
+func definitions(c *helmchart.Chart, labels map[string]string) ([]*Object, error) {
+	var all []*Object
+	for _, crd := range c.CRDObjects() {
+		found, err := definitionsOf(path.Join(crd.Filename), crd.File.Data, labels)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}

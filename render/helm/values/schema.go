@@ -1,0 +1,89 @@
+package values
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+)
+
+// Violations are what schemas say of values.
+type Violations struct {
+	// Invalid says what does not meet a schema, in the words of Helm; empty if nothing.
+	Invalid string
+	// Unchecked says of which charts values were not checked and why: their schemas refer to what
+	// is not in the chart.
+	Unchecked []string
+}
+
+// Check checks values against the schemas of a chart and its dependencies. Nothing is read that
+// is not in a schema itself.
+func Check(c *chart.Chart, values map[string]any) Violations {
+	var v Violations
+	v.check(c, values)
+	if v.Invalid != "" {
+		v.Invalid = "values don't meet the specifications of the schema(s) in the following chart(s):\n" + v.Invalid
+	}
+	return v
+}
+
+func (v *Violations) check(c *chart.Chart, values map[string]any) {
+	if c.Schema != nil {
+		v.against(c, values)
+	}
+	for _, dependency := range c.Dependencies() {
+		switch sub := values[dependency.Name()].(type) {
+		case nil:
+		case map[string]any:
+			v.check(dependency, sub)
+		default:
+			v.Invalid += fmt.Sprintf("%s:\ninvalid type for values: expected object (map), got %T\n", dependency.Name(), sub)
+		}
+	}
+}
+
+// schemaURL is what Helm calls the schema; it is in messages.
+const schemaURL = "file:///values.schema.json"
+
+func (v *Violations) against(c *chart.Chart, values map[string]any) {
+	err := validate(c.Schema, values)
+	var outside *jsonschema.LoadURLError
+	switch {
+	case err == nil:
+	case errors.As(err, &outside):
+		v.Unchecked = append(v.Unchecked, fmt.Sprintf("%s: its values.schema.json refers to %s, which is not in the chart", c.Name(), outside.URL))
+	default:
+		text := strings.TrimPrefix(err.Error(), "jsonschema validation failed with '"+schemaURL+"#'\n")
+		v.Invalid += c.Name() + ":\n" + text + "\n"
+	}
+}
+
+func validate(text []byte, values map[string]any) (err error) {
+	defer func() {
+		if failure := recover(); failure != nil {
+			err = fmt.Errorf("unable to validate schema: %v", failure)
+		}
+	}()
+	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.UseLoader(nothing{})
+	if err := compiler.AddResource(schemaURL, schema); err != nil {
+		return err
+	}
+	compiled, err := compiler.Compile(schemaURL)
+	if err != nil {
+		return err
+	}
+	return compiled.Validate(values)
+}
+
+// nothing is a loader of schemas that loads none.
+type nothing struct{}
+
+func (nothing) Load(string) (any, error) { return nil, errors.New("it is not in the chart") }
