@@ -3,18 +3,24 @@ package admission
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	sigsjson "sigs.k8s.io/json"
+
+	"github.com/preadmit/preadmit/render"
 )
 
 // Object is an object of a cluster's state. It never changes.
 type Object struct {
 	// Tag is the caller's: where the object came from. Not interpreted here.
 	Tag any
+	// Unknown are the fields whose values are not known. It must be set before the object
+	// is used.
+	Unknown []render.Unknown
 
 	head head
 	// text is nil for an object made of content. A state has thousands of objects,
@@ -89,8 +95,11 @@ func (o *Object) Content() map[string]any {
 	return o.content
 }
 
-// Equal reports whether two objects have the same content.
+// Equal reports whether two objects have the same content, as far as it is known.
 func (o *Object) Equal(other *Object) bool {
+	if !slices.EqualFunc(o.Unknown, other.Unknown, func(a, b render.Unknown) bool { return slices.Equal(a.Path, b.Path) }) {
+		return false
+	}
 	a, err := o.JSON()
 	b, otherErr := other.JSON()
 	return err == nil && otherErr == nil && bytes.Equal(a, b)

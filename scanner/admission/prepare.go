@@ -16,8 +16,10 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/warning"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
 	"github.com/preadmit/preadmit/scanner/admission/refusal"
+	"github.com/preadmit/preadmit/scanner/admission/unknown"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -52,7 +54,19 @@ func (a Ask) object() *Object {
 // *UnknownKindError when nothing defines the kind, a *ConversionError when a
 // webhook would have to convert the stored object; any other error is a defect.
 // Warnings are those the server sends, in order, also along with a refusal.
+//
+// Of an object with unknown fields it is an *unknown.Error when the answer depends on
+// them.
 func (c *Cluster) Prepare(ctx context.Context, ask Ask) (req *Request, warned []string, err error) {
+	if ask.object() != nil && len(ask.unknown()) > 0 {
+		return c.prepareUnknown(ctx, ask)
+	}
+	return c.prepare(ctx, ask, nil)
+}
+
+// prepare takes an ask to where validating admission runs. What is wrong with unknown
+// fields, which have stand-ins, is nobody's fault.
+func (c *Cluster) prepare(ctx context.Context, ask Ask, unknownFields []render.Unknown) (req *Request, warned []string, err error) {
 	defer panicked(&err)
 	main := ask.object()
 	if ask.Subresource == "scale" {
@@ -66,7 +80,7 @@ func (c *Cluster) Prepare(ctx context.Context, ask Ask) (req *Request, warned []
 		return nil, nil, err
 	}
 	recorder := &warnings{}
-	p := &preparation{cluster: c, handler: h, ask: ask, namespace: c.requestNamespace(h.resource, main), name: main.Name()}
+	p := &preparation{cluster: c, handler: h, ask: ask, unknown: unknownFields, namespace: c.requestNamespace(h.resource, main), name: main.Name()}
 	if h.resource.Kind.GroupKind() == kinds.Namespace && p.name != "" {
 		p.namespace = p.name // a Namespace lives in itself, for admission
 	}
@@ -75,6 +89,9 @@ func (c *Cluster) Prepare(ctx context.Context, ask Ask) (req *Request, warned []
 		warning.AddWarning(ctx, "", h.deprecation)
 	}
 	if err = h.serves(ask.Subresource, p.name); err == nil {
+		err = c.podSecurityUnknown(h.resource, p.namespace)
+	}
+	if err == nil {
 		req, err = p.run(ctx)
 	}
 	return req, recorder.texts, refusal.Ordered(err, h.resource.Custom)
@@ -99,6 +116,7 @@ type preparation struct {
 	cluster         *Cluster
 	handler         *handler
 	ask             Ask
+	unknown         []render.Unknown // fields of the object with stand-ins
 	namespace, name string
 }
 
@@ -183,7 +201,10 @@ func (p *preparation) create(ctx context.Context) (*Request, error) {
 			return nil, err
 		}
 		if err := rest.BeforeCreate(p.handler.Create, ctx, obj); err != nil {
-			return nil, err
+			if err := unknown.Tolerate(err, p.unknown); err != nil {
+				return nil, err
+			}
+			p.handler.Create.Canonicalize(obj)
 		}
 	}
 	name := p.name
@@ -234,7 +255,10 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 			}
 		}
 		if err := rest.BeforeUpdate(strategy, ctx, obj, old); err != nil {
-			return nil, err
+			if err := unknown.Tolerate(err, p.unknown); err != nil {
+				return nil, err
+			}
+			strategy.Canonicalize(obj)
 		}
 	}
 	return p.request(ctx, p.attributes(obj, old, p.name, options))

@@ -8,6 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/admission/unknown"
 )
 
 // Request is an admission request at the point where validating admission runs.
@@ -20,6 +23,12 @@ type Request struct {
 	cluster  *Cluster
 	mu       sync.Mutex
 	versions map[schema.GroupVersionKind]*Version
+
+	// others are the same request with other stand-ins for the unknown fields of its
+	// objects, which are unknown and unknownOld.
+	others              []*Request
+	standIns            *unknown.StandIns
+	unknown, unknownOld []render.Unknown
 }
 
 func newRequest(c *Cluster, a admission.Attributes, o admission.ObjectInterfaces) *Request {
@@ -30,8 +39,11 @@ func newRequest(c *Cluster, a admission.Attributes, o admission.ObjectInterfaces
 type Version struct {
 	*admission.VersionedAttributes
 	// Object and OldObject are the objects as CEL expressions see them: untyped
-	// content, nil when absent.
+	// content, nil when absent. What is written in place of an unknown value is its value.
 	Object, OldObject map[string]any
+	// KnownObject and KnownOldObject have an unknown.Value in place of all that is not
+	// known. They are nil when everything is.
+	KnownObject, KnownOldObject map[string]any
 }
 
 // Version converts the request's objects, once for each version.
@@ -52,9 +64,37 @@ func (r *Request) Version(kind schema.GroupVersionKind) (*Version, error) {
 	if v.OldObject, err = Content(attributes.VersionedOldObject); err != nil {
 		return nil, fmt.Errorf("failed to prepare oldObject variable for evaluation: %w", err)
 	}
+	if err := r.mergeUnknown(v, kind); err != nil {
+		return nil, err
+	}
 	r.versions[kind] = v
 	return v, nil
 }
+
+// mergeUnknown says what of the objects depends on unknown fields.
+func (r *Request) mergeUnknown(v *Version, kind schema.GroupVersionKind) error {
+	if len(r.unknown)+len(r.unknownOld) == 0 {
+		return nil
+	}
+	objects, oldObjects := []map[string]any{v.Object}, []map[string]any{v.OldObject}
+	for _, other := range r.others {
+		o, err := other.Version(kind)
+		if err != nil {
+			return err
+		}
+		objects, oldObjects = append(objects, o.Object), append(oldObjects, o.OldObject)
+	}
+	v.KnownObject, v.KnownOldObject = unknown.Merge(objects, r.unknown, r.unknownOld), unknown.Merge(oldObjects, r.unknownOld, r.unknown)
+	v.Object, v.OldObject = r.standIns.Written(v.Object), r.standIns.Written(v.OldObject)
+	return nil
+}
+
+// Others returns the request with other stand-ins for the unknown fields of its objects;
+// none when it has no unknown fields.
+func (r *Request) Others() []*Request { return r.others }
+
+// Unknown returns the unknown fields of the object, and of the old object.
+func (r *Request) Unknown() (object, oldObject []render.Unknown) { return r.unknown, r.unknownOld }
 
 // Content returns an object as untyped content, the form in which CEL expressions
 // of the API server see it; nil for no object.

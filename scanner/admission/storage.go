@@ -40,6 +40,10 @@ func (p *preparation) stored() (runtime.Object, error) {
 // server would refuse today was accepted once, so only what does not decode
 // fails.
 func (c *Cluster) store(o *Object) (runtime.Object, error) {
+	o, err := c.storable(o)
+	if err != nil {
+		return nil, err
+	}
 	h, err := c.handler(o.GroupVersionKind())
 	if err != nil {
 		return nil, err

@@ -1,7 +1,9 @@
 package controllers
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -14,7 +16,9 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	podsecurity "k8s.io/pod-security-admission/api"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/admission/unknown"
 )
 
 // Generated is an object that a controller of kube-controller-manager creates for
@@ -40,7 +44,54 @@ func (g *Generated) Ask() admission.Ask {
 //
 // What a server or chance decides is fixed here: the revision is 1, a DaemonSet's
 // node is called "node", and a CronJob is due when it is created.
+//
+// Of an object with unknown fields it is what comes of those values with which something
+// is created, and what is not the same for all of them is unknown as well.
 func Generate(r *admission.Request) (*Generated, error) {
+	g, err := generate(r)
+	if err != nil {
+		return nil, err
+	}
+	fields, _ := r.Unknown()
+	if len(fields) == 0 {
+		return g, nil
+	}
+	var contents []map[string]any
+	for _, other := range append([]*admission.Request{r}, r.Others()...) {
+		one, err := generate(other)
+		if err != nil {
+			return nil, err
+		}
+		if one != nil {
+			g = cmp.Or(g, one)
+			contents = append(contents, one.Object.Content())
+		}
+	}
+	if g == nil {
+		return nil, nil
+	}
+	object := admission.NewObject(g.Object.Content())
+	object.Unknown = g.unknown(contents, fields)
+	return &Generated{Object: object, User: g.User, moves: g.moves}, nil
+}
+
+// unknown returns the fields that are unknown because those of the owner are.
+func (g *Generated) unknown(contents []map[string]any, fields []render.Unknown) []render.Unknown {
+	var moved []render.Unknown
+	for _, f := range fields {
+		for _, m := range g.moves {
+			if to := unknown.Path(m.to); len(to) <= len(f.Path) && slices.Equal(to, f.Path[:len(to)]) {
+				moved = append(moved, render.Unknown{Path: slices.Concat(unknown.Path(m.from), f.Path[len(to):]), Reason: f.Reason})
+			}
+		}
+	}
+	if len(contents) == 1 { // nothing to compare with
+		return unknown.Fields(unknown.Merge(contents, moved, nil))
+	}
+	return unknown.Fields(unknown.Merge(contents, nil, slices.Concat(moved, fields)))
+}
+
+func generate(r *admission.Request) (*Generated, error) {
 	op := r.GetOperation()
 	kind := r.GetKind()
 	if op != apiserver.Create && op != apiserver.Update || r.GetSubresource() != "" || len(GeneratedBy(kind.GroupKind())) == 0 {

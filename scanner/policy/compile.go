@@ -26,9 +26,10 @@ type Compiler struct {
 	Budget int64
 
 	environment   func() (*environment.EnvSet, error)
+	partial       func() (*environment.EnvSet, error) // for unknown values
 	shortcutAfter int64
 
-	cache sync.Map // sha256 of the spec -> func() *compiled
+	cache sync.Map // compiledKey -> func() *compiled
 	spent atomic.Int64
 }
 
@@ -45,7 +46,7 @@ func (c *Compiler) exhausted() bool {
 
 // NewCompiler makes a Compiler with an empty cache.
 func NewCompiler() *Compiler {
-	return &Compiler{environment: sync.OnceValues(orderedEnvironment), shortcutAfter: shortcutAfter}
+	return &Compiler{environment: sync.OnceValues(orderedEnvironment), partial: sync.OnceValues(partialEnvironment), shortcutAfter: shortcutAfter}
 }
 
 // compiled is a policy's expressions as programs. A program that does not
@@ -66,18 +67,31 @@ type variable struct {
 	result plugincel.CompilationResult
 }
 
-func (c *Compiler) compile(p *v1.ValidatingAdmissionPolicy) *compiled {
+func (c *Compiler) compile(p *v1.ValidatingAdmissionPolicy) *compiled { return c.compileFor(p, false) }
+
+// compileFor compiles a policy, for unknown values or for requests without.
+func (c *Compiler) compileFor(p *v1.ValidatingAdmissionPolicy, unknowns bool) *compiled {
 	spec, err := json.Marshal(p.Spec)
 	if err != nil {
 		return &compiled{err: fmt.Errorf("encode policy: %w", err)}
 	}
-	once := sync.OnceValue(func() *compiled { return c.compileSpec(&p.Spec) })
-	actual, _ := c.cache.LoadOrStore(sha256.Sum256(spec), once)
+	environment := c.environment
+	if unknowns {
+		environment = c.partial
+	}
+	once := sync.OnceValue(func() *compiled { return c.compileSpec(&p.Spec, environment) })
+	actual, _ := c.cache.LoadOrStore(compiledKey{sha256.Sum256(spec), unknowns}, once)
 	return actual.(func() *compiled)()
 }
 
-func (c *Compiler) compiler() (*plugincel.CompositedCompiler, error) {
-	set, err := c.environment()
+// compiledKey names a compiled policy.
+type compiledKey struct {
+	spec     [sha256.Size]byte
+	unknowns bool
+}
+
+func compilerOf(environment func() (*environment.EnvSet, error)) (*plugincel.CompositedCompiler, error) {
+	set, err := environment()
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +100,8 @@ func (c *Compiler) compiler() (*plugincel.CompositedCompiler, error) {
 
 // compileSpec follows compilePolicy of the server's plugin: variables first, in
 // order; messages may not use the authorizer.
-func (c *Compiler) compileSpec(spec *v1.ValidatingAdmissionPolicySpec) *compiled {
-	compiler, err := c.compiler()
+func (c *Compiler) compileSpec(spec *v1.ValidatingAdmissionPolicySpec, in func() (*environment.EnvSet, error)) *compiled {
+	compiler, err := compilerOf(in)
 	if err != nil {
 		return &compiled{err: err}
 	}

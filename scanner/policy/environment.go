@@ -24,7 +24,7 @@ func orderedEnvironment() (*environment.EnvSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	limits, err := limited(env)
+	limits, err := limited(env, false)
 	if err != nil {
 		return nil, err
 	}

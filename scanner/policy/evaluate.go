@@ -17,6 +17,7 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/admission/unknown"
 )
 
 const reasonInvalid = metav1.StatusReasonInvalid
@@ -33,7 +34,12 @@ type evaluation struct {
 	resource schema.GroupVersionResource
 
 	params map[string]any
-	why    []string
+	// knownParams has an unknown.Value in place of all of params that is not known; nil
+	// when all is.
+	knownParams map[string]any
+	why         []string
+	// open says what of the verdict depends on values that are not known.
+	open []string
 }
 
 // prepare reads the param.
@@ -43,6 +49,9 @@ func (e *evaluation) prepare() (err error) {
 	}
 	if e.params, err = e.engine.paramContent(e.policy.Spec.ParamKind, e.param); err != nil {
 		return fmt.Errorf("param %s: %w", e.param.Name(), err)
+	}
+	if len(e.param.Unknown) > 0 {
+		e.knownParams, e.params = e.params, unknown.Filled(e.params, e.param.Content())
 	}
 	return nil
 }
@@ -55,6 +64,9 @@ func (e *evaluation) run(annotations *annotations) {
 		e.indeterminate(e.policy, e.binding, e.why[0])
 		return
 	}
+	for _, why := range e.open {
+		e.indeterminate(e.policy, e.binding, why)
+	}
 	e.redact(decisions)
 	e.outcome.Decisions = append(e.outcome.Decisions, decisions...)
 	for _, a := range published {
@@ -65,6 +77,9 @@ func (e *evaluation) run(annotations *annotations) {
 func (e *evaluation) validate() ([]Decision, []published) {
 	if e.compiled.err != nil {
 		return e.failAll(e.compiled.err), nil
+	}
+	if p := e.partial(); p != nil {
+		return p.validate()
 	}
 	if matches, err := e.matchConditions(); err != nil {
 		return e.failAll(err), nil

@@ -47,12 +47,15 @@ func (w *workload) add(done effort) {
 }
 
 // limited returns the option for programs of an environment whose calls are counted
-// before they are made.
-func limited(env *celgo.Env) (celgo.ProgramOption, error) {
+// before they are made. With unknowns, all calls look through their arguments for unknown
+// values.
+func limited(env *celgo.Env, unknowns bool) (celgo.ProgramOption, error) {
 	bindings := map[string]*functions.Overload{}
-	declared := env.Functions()
-	for name := range efforts {
-		all, err := declared[name].Bindings()
+	for name, declared := range env.Functions() {
+		if efforts[name] == nil && !unknowns {
+			continue
+		}
+		all, err := declared.Bindings()
 		if err != nil {
 			return nil, fmt.Errorf("bindings of function %s: %w", name, err)
 		}
@@ -63,17 +66,20 @@ func limited(env *celgo.Env) (celgo.ProgramOption, error) {
 	bindings[overloads.Equals], bindings[overloads.NotEquals] = equality(operators.Equals), equality(operators.NotEquals)
 	return celgo.CustomDecorator(func(i interpreter.Interpretable) (interpreter.Interpretable, error) {
 		call, ok := i.(interpreter.InterpretableCall)
-		if !ok || efforts[call.Function()] == nil {
+		if !ok || efforts[call.Function()] == nil && !unknowns {
 			return i, nil
 		}
 		overload := bindings[call.OverloadID()]
 		if overload == nil {
 			overload = bindings[call.Function()]
 		}
+		if unknowns && (overload == nil || overload.NonStrict || len(call.Args()) == 0) {
+			return i, nil // of nothing that could hold something unknown
+		}
 		if overload == nil {
 			return nil, fmt.Errorf("function %s has no implementation", call.Function())
 		}
-		return &limitedCall{InterpretableCall: call, args: call.Args(), effort: efforts[call.Function()], overload: overload}, nil
+		return &limitedCall{InterpretableCall: call, args: call.Args(), effort: efforts[call.Function()], overload: overload, unknowns: unknowns}, nil
 	}), nil
 }
 
@@ -94,6 +100,15 @@ type limitedCall struct {
 	args     []interpreter.Interpretable
 	effort   func(m measure, a, b, c ref.Val) effort
 	overload *functions.Overload
+	unknowns bool
+}
+
+// settled returns what the call gives because of unknown values in its arguments.
+func (c *limitedCall) settled(args ...ref.Val) ref.Val {
+	if !c.unknowns {
+		return nil
+	}
+	return absorbed(c.Function(), args)
 }
 
 // Eval implements interpreter.Interpretable.
@@ -112,6 +127,9 @@ func (c *limitedCall) unary(vars interpreter.Activation) ref.Val {
 	if types.IsUnknownOrError(v) {
 		return v
 	}
+	if settled := c.settled(v); settled != nil {
+		return settled
+	}
 	c.count(vars, v, nil, nil)
 	if c.takes(v) {
 		return types.LabelErrNode(c.ID(), c.overload.Unary(v))
@@ -127,6 +145,9 @@ func (c *limitedCall) binary(vars interpreter.Activation) ref.Val {
 	if types.IsUnknownOrError(r) {
 		return r
 	}
+	if settled := c.settled(l, r); settled != nil {
+		return settled
+	}
 	c.count(vars, l, r, nil)
 	if c.takes(l) {
 		return types.LabelErrNode(c.ID(), flat(c.overload.Binary(l, r)))
@@ -141,6 +162,9 @@ func (c *limitedCall) variadic(vars interpreter.Activation) ref.Val {
 			return args[i]
 		}
 	}
+	if settled := c.settled(args...); settled != nil {
+		return settled
+	}
 	c.count(vars, args[:3][0], args[:3][1], args[:3][2])
 	if c.overload.Function != nil && c.takes(args[0]) {
 		return types.LabelErrNode(c.ID(), c.overload.Function(args...))
@@ -153,6 +177,9 @@ func (c *limitedCall) variadic(vars interpreter.Activation) ref.Val {
 
 // count counts the call. Arguments that it does not have are nil.
 func (c *limitedCall) count(vars interpreter.Activation, first, second, third ref.Val) {
+	if c.effort == nil {
+		return
+	}
 	if done := c.effort(measure{vars}, first, second, third); done.isLarge() {
 		workloadOf(vars).add(done)
 	}

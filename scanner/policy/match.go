@@ -1,12 +1,15 @@
 package policy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/generic"
@@ -14,7 +17,9 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/admission/unknown"
 )
 
 // match is whether and as what a policy or binding sees a request.
@@ -39,25 +44,35 @@ func newMatcher(c *admission.Cluster) *matcher {
 }
 
 func (m *matcher) policy(req *admission.Request, p *Policy) match {
-	definition, unknown := p.ValidatingAdmissionPolicy, ""
-	if c := definition.Spec.MatchConstraints; c != nil && m.needsLabels(req, c.NamespaceSelector) {
-		definition = definition.DeepCopy()
-		definition.Spec.MatchConstraints.NamespaceSelector = &metav1.LabelSelector{}
-		unknown = unknownLabels(req, "spec.matchConstraints.namespaceSelector")
+	definition, unsure := p.ValidatingAdmissionPolicy, ""
+	if c := definition.Spec.MatchConstraints; c != nil {
+		if why := m.unknownNamespace(req, c.NamespaceSelector, "spec.matchConstraints.namespaceSelector"); why != "" {
+			definition, unsure = definition.DeepCopy(), why
+			definition.Spec.MatchConstraints.NamespaceSelector = &metav1.LabelSelector{}
+		}
+		if why := unknownObject(req, c.ObjectSelector, "spec.matchConstraints.objectSelector"); why != "" {
+			definition, unsure = definition.DeepCopy(), cmp.Or(unsure, why)
+			definition.Spec.MatchConstraints.ObjectSelector = &metav1.LabelSelector{}
+		}
 	}
 	matches, resource, kind, err := m.upstream.DefinitionMatches(req, req.Interfaces, validating.NewValidatingAdmissionPolicyAccessor(definition))
-	return settle(match{matches: matches, resource: resource, kind: kind, err: err}, unknown)
+	return settle(match{matches: matches, resource: resource, kind: kind, err: err}, unsure)
 }
 
 func (m *matcher) binding(req *admission.Request, b *Binding) match {
-	binding, unknown := b.ValidatingAdmissionPolicyBinding, ""
-	if r := binding.Spec.MatchResources; r != nil && m.needsLabels(req, r.NamespaceSelector) {
-		binding = binding.DeepCopy()
-		binding.Spec.MatchResources.NamespaceSelector = &metav1.LabelSelector{}
-		unknown = unknownLabels(req, "spec.matchResources.namespaceSelector")
+	binding, unsure := b.ValidatingAdmissionPolicyBinding, ""
+	if r := binding.Spec.MatchResources; r != nil {
+		if why := m.unknownNamespace(req, r.NamespaceSelector, "spec.matchResources.namespaceSelector"); why != "" {
+			binding, unsure = binding.DeepCopy(), why
+			binding.Spec.MatchResources.NamespaceSelector = &metav1.LabelSelector{}
+		}
+		if why := unknownObject(req, r.ObjectSelector, "spec.matchResources.objectSelector"); why != "" {
+			binding, unsure = binding.DeepCopy(), cmp.Or(unsure, why)
+			binding.Spec.MatchResources.ObjectSelector = &metav1.LabelSelector{}
+		}
 	}
 	matches, err := m.upstream.BindingMatches(req, req.Interfaces, validating.NewValidatingAdmissionPolicyBindingAccessor(binding))
-	return settle(match{matches: matches, err: err}, unknown)
+	return settle(match{matches: matches, err: err}, unsure)
 }
 
 // settle: what would match but for labels nobody knows is unknown.
@@ -68,36 +83,103 @@ func settle(m match, unknown string) match {
 	return m
 }
 
-func unknownLabels(req *admission.Request, selector string) string {
-	return fmt.Sprintf("%s asks for labels of namespace %q, which nothing defines; add the Namespace to the repository or give it with --context", selector, req.GetNamespace())
-}
-
-// needsLabels reports whether a namespace selector depends on labels that are not
-// known: those of a namespace nothing defines, except its name, which is always
-// a label (KEP-2161).
-func (m *matcher) needsLabels(req *admission.Request, s *metav1.LabelSelector) bool {
-	if s == nil || len(s.MatchLabels)+len(s.MatchExpressions) == 0 || req.GetNamespace() == "" || isNamespace(req) {
-		return false
+// unknownNamespace says why it is not known whether a namespace selector selects the
+// namespace of a request: nothing defines the namespace, or some of its labels are not
+// known. It is empty when it is known.
+func (m *matcher) unknownNamespace(req *admission.Request, s *metav1.LabelSelector, selector string) string {
+	if s == nil || len(s.MatchLabels)+len(s.MatchExpressions) == 0 || req.GetNamespace() == "" {
+		return ""
+	}
+	if isNamespace(req) {
+		fields, _ := req.Unknown()
+		return unknownLabel(labelsOf(fields), s, objectLabels(req.GetObject()), selector+" asks for the namespace's label")
 	}
 	ns, assumed, err := m.cluster.Namespace(req.GetNamespace())
-	if err != nil || !assumed {
-		return false
-	}
-	selector, err := metav1.LabelSelectorAsSelector(s)
 	if err != nil {
-		return false // a configuration error, whatever the labels
+		return ""
 	}
-	requirements, _ := selector.Requirements()
-	needs := false
-	for _, r := range requirements {
-		switch {
-		case r.Key() != corev1.LabelMetadataName:
-			needs = true
-		case !r.Matches(labels.Set(ns.Labels)):
-			return false // does not match, whatever the other labels
+	if !assumed {
+		return unknownLabel(labelsOf(m.cluster.UnknownOfNamespace(ns.Name)), s, ns.Labels, fmt.Sprintf("%s asks for a label of namespace %q:", selector, ns.Name))
+	}
+	only := unknownLabels{all: &render.Unknown{}, but: corev1.LabelMetadataName}
+	if unknownLabel(only, s, ns.Labels, "") == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s asks for labels of namespace %q, which nothing defines; add the Namespace to the repository or give it with --context", selector, ns.Name)
+}
+
+// unknownObject says why it is not known whether an object selector selects the object of
+// a request, or the old object; empty when it is known.
+func unknownObject(req *admission.Request, s *metav1.LabelSelector, selector string) string {
+	fields, oldFields := req.Unknown()
+	if s == nil || len(s.MatchLabels)+len(s.MatchExpressions) == 0 || len(fields)+len(oldFields) == 0 {
+		return ""
+	}
+	text := selector + " asks for a label:"
+	return cmp.Or(
+		unknownLabel(labelsOf(fields), s, objectLabels(req.GetObject()), text),
+		unknownLabel(labelsOf(oldFields), s, objectLabels(req.GetOldObject()), text))
+}
+
+func objectLabels(obj runtime.Object) labels.Set {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return nil
+	}
+	return m.GetLabels()
+}
+
+// unknownLabels are labels whose values are not known.
+type unknownLabels struct {
+	keys map[string]*render.Unknown
+	// all is set when it is not known which labels there are, but for the label but.
+	all *render.Unknown
+	but string
+}
+
+// labelsOf returns those labels of an object that are not known.
+func labelsOf(fields []render.Unknown) unknownLabels {
+	u := unknownLabels{keys: map[string]*render.Unknown{}}
+	for i := range fields {
+		f := &fields[i]
+		switch path := []string{"metadata", "labels"}; {
+		case unknown.At(path, fields[i:i+1]):
+			u.all = f
+		case unknown.Below(path, fields[i:i+1]):
+			u.keys[f.Path[2]] = f
 		}
 	}
-	return needs
+	return u
+}
+
+// field returns why a label is not known; nil when it is.
+func (u unknownLabels) field(key string) *render.Unknown {
+	if u.all != nil && (u.but == "" || key != u.but) {
+		return u.all
+	}
+	return u.keys[key]
+}
+
+// unknownLabel says why it is not known whether a selector selects labels: it asks for one
+// that is not known, and no other decides.
+func unknownLabel(u unknownLabels, s *metav1.LabelSelector, set labels.Set, text string) string {
+	selector, err := metav1.LabelSelectorAsSelector(s)
+	if err != nil {
+		return "" // a configuration error, whatever the labels
+	}
+	requirements, _ := selector.Requirements()
+	var unsure *render.Unknown
+	for _, r := range requirements {
+		if f := u.field(r.Key()); f != nil {
+			unsure = cmp.Or(unsure, f)
+		} else if !r.Matches(set) {
+			return "" // does not match, whatever the other labels
+		}
+	}
+	if unsure == nil {
+		return ""
+	}
+	return text + " " + unknown.Describe(unsure)
 }
 
 // isNamespace: a Namespace is matched by its own labels, unless it is deleted.

@@ -70,6 +70,7 @@ func internalSchema(v *apiextensionsv1.CustomResourceValidation) (*apiextensions
 	return internal.OpenAPIV3Schema, err
 }
 
+// Version returns a version of the definition; nil when there is none.
 func (d *Definition) Version(name string) *apiextensionsv1.CustomResourceDefinitionVersion {
 	for i := range d.CRD.Spec.Versions {
 		if v := &d.CRD.Spec.Versions[i]; v.Name == name {
@@ -120,3 +121,6 @@ func internalSubresources(v *apiextensionsv1.CustomResourceSubresources) (status
 	err = apiextensionsv1.Convert_v1_CustomResourceSubresources_To_apiextensions_CustomResourceSubresources(v, internal, nil)
 	return internal.Status, internal.Scale, err
 }
+
+// Schema returns the schema of a version; nil when there is none.
+func (d *Definition) Schema(version string) *structuralschema.Structural { return d.schemas[version] }

@@ -106,3 +106,12 @@ func culprit(c metav1.StatusCause) string {
 	value, _, _ := strings.Cut(strings.TrimPrefix(c.Message, "Invalid value: "), ": ")
 	return value
 }
+
+// With returns the refusal of an invalid object with some of its causes only.
+func With(refusal *apierrors.StatusError, causes []metav1.StatusCause) *apierrors.StatusError {
+	status := *refusal.ErrStatus.DeepCopy()
+	prefix, _, _ := strings.Cut(status.Message, invalid)
+	status.Details.Causes = slices.Clone(causes)
+	status.Message = prefix + invalid + aggregate(causes)
+	return &apierrors.StatusError{ErrStatus: status}
+}

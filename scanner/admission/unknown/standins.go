@@ -1,0 +1,214 @@
+package unknown
+
+import (
+	"encoding/base64"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+)
+
+// StandIns are the values with which an object is prepared in place of those of its
+// unknown fields.
+type StandIns struct {
+	types Types
+	// numbers are those of the texts that are in the place of values: what is written alike
+	// has the same value, before and after a change.
+	numbers map[string]int
+	// more are values of other fields, with which what depends on two fields being equal,
+	// or in some order, can be told.
+	more []any
+	// written are the texts that stand-ins are in the place of.
+	written map[string]string
+}
+
+// New returns stand-ins for objects of one kind.
+func New(types Types) *StandIns {
+	return &StandIns{types: types, numbers: map[string]int{}, written: map[string]string{}}
+}
+
+// mostRuns bounds how often an object is prepared.
+const mostRuns = 24
+
+// Runs returns how many different stand-ins there are for some unknown fields of an object.
+func (s *StandIns) Runs(content map[string]any, fields []render.Unknown) int {
+	n := 2
+	for i := range fields {
+		n = max(n, len(s.values(&fields[i], at(content, fields[i].Path))))
+	}
+	return min(n, mostRuns)
+}
+
+// Among adds the values of an object to the stand-ins.
+func (s *StandIns) Among(content any) {
+	switch v := content.(type) {
+	case map[string]any:
+		for _, item := range v {
+			s.Among(item)
+		}
+	case []any:
+		for _, item := range v {
+			s.Among(item)
+		}
+	case string, int64, float64:
+		if len(s.more) < mostRuns && !slices.Contains(s.more, content) {
+			s.more = append(s.more, v)
+		}
+	}
+}
+
+// Fill returns an object with the stand-ins of a run.
+func (s *StandIns) Fill(content map[string]any, fields []render.Unknown, run int) map[string]any {
+	var out any = content
+	for i := range fields {
+		written := at(content, fields[i].Path)
+		values := s.values(&fields[i], written)
+		with := values[run%len(values)]
+		if text, ok := written.(string); ok && strings.Contains(fmt.Sprint(with), "unknown-") {
+			s.written[fmt.Sprint(with)] = text
+		}
+		out = replaced(out, fields[i].Path, with)
+	}
+	filled, _ := out.(map[string]any)
+	return filled
+}
+
+// Written returns a content that was made of one with stand-ins with the texts that they
+// are in the place of.
+func (s *StandIns) Written(content map[string]any) map[string]any {
+	written, _ := s.restored(content).(map[string]any)
+	return written
+}
+
+func (s *StandIns) restored(value any) any {
+	switch v := value.(type) {
+	case string:
+		if text, ok := s.written[v]; ok {
+			return text
+		}
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = s.restored(item)
+		}
+		return out
+	case map[string]any:
+		if v == nil {
+			return v
+		}
+		out := make(map[string]any, len(v))
+		for key, item := range v {
+			out[key] = s.restored(item)
+		}
+		return out
+	}
+	return value
+}
+
+func at(value any, path []string) any {
+	for _, step := range path {
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(v) {
+				return nil
+			}
+			value = v[i]
+		default:
+			return nil
+		}
+	}
+	return value
+}
+
+// replaced returns a copy of a value with another at a path, which shares the rest.
+func replaced(value any, path []string, with any) any {
+	if len(path) == 0 {
+		return with
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, item := range v {
+			out[key] = item
+		}
+		if item, ok := v[path[0]]; ok {
+			out[path[0]] = replaced(item, path[1:], with)
+		}
+		return out
+	case []any:
+		out := slices.Clone(v)
+		if i, err := strconv.Atoi(path[0]); err == nil && i >= 0 && i < len(v) {
+			out[i] = replaced(v[i], path[1:], with)
+		}
+		return out
+	}
+	return value
+}
+
+// variable is what a deployer substitutes.
+var variable = regexp.MustCompile(`\$\{[^{}]*\}`)
+
+// values returns the stand-ins for a field.
+func (s *StandIns) values(f *render.Unknown, written any) []any {
+	key := fmt.Sprint(written)
+	if _, ok := s.numbers[key]; !ok {
+		s.numbers[key] = len(s.numbers)
+	}
+	n := s.numbers[key]
+	t := s.types(f.Path)
+	values := s.ofType(t, f.Path, n)
+	template, _ := written.(string)
+	if rest := variable.ReplaceAllString(template, ""); rest != template && strings.TrimSpace(rest) != "" && t.kind == text {
+		values = nil // a text that is not empty
+		for i := range 3 {
+			values = append(values, variable.ReplaceAllString(template, fmt.Sprintf("unknown-%d-%d", n, i)))
+		}
+		return values
+	}
+	for _, v := range s.more {
+		_, isText := v.(string)
+		if isText && t.kind == text || !isText && (t.kind == number || t.kind == decimal || t.kind == numberOrText) {
+			values = append(values, v)
+		}
+	}
+	return append(values, t.values...)
+}
+
+func (s *StandIns) ofType(t Type, path []string, n int) []any {
+	name := fmt.Sprintf("unknown-%d", n)
+	switch t.kind {
+	case text:
+		values := []any{name, name + "-a", nil}
+		if len(path) > 0 && path[len(path)-1] == "image" { // whose tag decides imagePullPolicy
+			values = append(values, name+":1")
+		}
+		return values
+	case number:
+		return []any{int64(1), int64(0), nil, int64(7)}
+	case decimal:
+		return []any{int64(1), 0.5, nil}
+	case boolean:
+		return []any{true, false, nil}
+	case object:
+		return []any{map[string]any{}, nil}
+	case list:
+		return []any{[]any{}, nil}
+	case bytes:
+		return []any{base64.StdEncoding.EncodeToString([]byte(name)), base64.StdEncoding.EncodeToString([]byte(name + "-a")), nil}
+	case quantity:
+		return []any{"1", "0", nil, "7Gi"}
+	case numberOrText:
+		return []any{int64(1), name, nil, "7%"}
+	case moment:
+		return []any{"2000-01-01T00:00:00Z", "2000-01-01T00:00:07Z", nil}
+	case duration:
+		return []any{"1s", "7s", nil}
+	}
+	return []any{name, name + "-a", nil}
+}

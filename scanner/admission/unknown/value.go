@@ -1,0 +1,78 @@
+package unknown
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
+)
+
+// Value is in the content of an object in place of a value that is not known.
+type Value struct {
+	// Field is the field on which the value depends.
+	Field *render.Unknown
+	// Maybe is set when it is not known whether the field is there.
+	Maybe bool
+}
+
+// FieldPath returns a path as the Kubernetes API writes it.
+func FieldPath(path []string) string {
+	text := ""
+	for _, step := range path {
+		if i, err := strconv.Atoi(step); err == nil && i >= 0 {
+			text += "[" + step + "]"
+		} else {
+			text = origin.AppendKey(text, step)
+		}
+	}
+	return text
+}
+
+// Describe says which field is not known and why.
+func Describe(f *render.Unknown) string {
+	if len(f.Path) == 0 {
+		return "the object is not known: " + f.Reason
+	}
+	return FieldPath(f.Path) + " is not known: " + f.Reason
+}
+
+// At reports whether a path is that of an unknown field, or of something below one.
+func At(path []string, fields []render.Unknown) bool {
+	return slices.ContainsFunc(fields, func(f render.Unknown) bool {
+		return len(f.Path) <= len(path) && slices.Equal(f.Path, path[:len(f.Path)])
+	})
+}
+
+// Below reports whether an unknown field is below a path.
+func Below(path []string, fields []render.Unknown) bool {
+	return slices.ContainsFunc(fields, func(f render.Unknown) bool {
+		return len(path) < len(f.Path) && slices.Equal(path, f.Path[:len(path)])
+	})
+}
+
+// Path reads a path as the Kubernetes API writes it.
+func Path(field string) []string {
+	var path []string
+	for _, step := range origin.ParsePath(strings.TrimSpace(field)) {
+		path = append(path, step.Key)
+	}
+	return path
+}
+
+// identity are the fields without which nothing can be said about an object.
+var identity = [][]string{{"apiVersion"}, {"kind"}, {"metadata", "name"}, {"metadata", "generateName"}, {"metadata", "namespace"}}
+
+// Identity returns the unknown field because of which it is not known which object it is;
+// nil when that is known.
+func Identity(fields []render.Unknown) *render.Unknown {
+	for i := range fields {
+		for _, path := range identity {
+			if At(path, fields[i:i+1]) {
+				return &fields[i]
+			}
+		}
+	}
+	return nil
+}

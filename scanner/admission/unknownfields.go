@@ -1,0 +1,217 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	generated "k8s.io/kubernetes/pkg/generated/openapi"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/admission/builtin"
+	"github.com/preadmit/preadmit/scanner/admission/unknown"
+	"github.com/preadmit/preadmit/scanner/kinds"
+)
+
+// unknown are the unknown fields of the objects of an ask.
+func (a Ask) unknown() []render.Unknown {
+	var fields []render.Unknown
+	for _, o := range []*Object{a.Object, a.OldObject} {
+		if o != nil {
+			fields = append(fields, o.Unknown...)
+		}
+	}
+	return fields
+}
+
+// prepareUnknown prepares an ask about objects with unknown fields, with several stand-ins
+// for their values.
+func (c *Cluster) prepareUnknown(ctx context.Context, ask Ask) (*Request, []string, error) {
+	if f := unknown.Identity(ask.unknown()); f != nil && len(f.Path) == 0 {
+		return nil, nil, &unknown.Error{What: "what the object is", Fields: []render.Unknown{*f}}
+	}
+	s, err := c.standIns(ask.object().GroupVersionKind())
+	if err != nil {
+		return nil, nil, err
+	}
+	runs, err := c.prepareAll(ctx, ask, s)
+	if err == nil && len(runs.accepted) == 0 {
+		for _, o := range []*Object{ask.Object, ask.OldObject} {
+			if o != nil {
+				s.Among(o.Content())
+			}
+		}
+		runs, err = c.prepareAll(ctx, ask, s)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := unknown.Settle(runs.refusals, len(runs.accepted), ask.unknown()); err != nil {
+		return nil, runs.warnings, err
+	}
+	req := runs.accepted[0]
+	req.others, req.standIns = runs.accepted[1:], s
+	req.unknown, req.unknownOld = unknownOf(ask.Object), unknownOf(ask.OldObject)
+	return req, runs.warnings, nil
+}
+
+func unknownOf(o *Object) []render.Unknown {
+	if o == nil {
+		return nil
+	}
+	return o.Unknown
+}
+
+// preparedRuns are what came of preparing an ask with several stand-ins.
+type preparedRuns struct {
+	accepted []*Request
+	refusals []*apierrors.StatusError
+	// warnings are those that all runs that were accepted had, or else the first.
+	warnings []string
+}
+
+func (c *Cluster) prepareAll(ctx context.Context, ask Ask, s *unknown.StandIns) (runs preparedRuns, err error) {
+	n := 0
+	for _, o := range []*Object{ask.Object, ask.OldObject} {
+		if o != nil {
+			n = max(n, s.Runs(o.Content(), o.Unknown))
+		}
+	}
+	for run := range n {
+		filled := ask
+		filled.Object, filled.OldObject = ask.Object.filled(s, run), ask.OldObject.filled(s, run)
+		req, warned, err := c.prepare(ctx, filled, unknownOf(ask.Object))
+		var refusal *apierrors.StatusError
+		switch {
+		case errors.As(err, &refusal):
+			runs.refusals = append(runs.refusals, refusal)
+			continue
+		case err != nil:
+			return runs, err
+		case len(runs.accepted) == 0:
+			runs.warnings = warned
+		default:
+			runs.warnings = slices.DeleteFunc(runs.warnings, func(w string) bool { return !slices.Contains(warned, w) })
+		}
+		runs.accepted = append(runs.accepted, req)
+	}
+	return runs, nil
+}
+
+// filled returns the object with the stand-ins of a run for its unknown fields.
+func (o *Object) filled(s *unknown.StandIns, run int) *Object {
+	if o == nil || len(o.Unknown) == 0 {
+		return o
+	}
+	filled := NewObject(s.Fill(o.Content(), o.Unknown, run))
+	filled.Tag = o.Tag
+	return filled
+}
+
+// standIns returns stand-ins for the values of a kind.
+func (c *Cluster) standIns(kind schema.GroupVersionKind) (*unknown.StandIns, error) {
+	if _, ok := builtin.Of(kind); ok {
+		obj, err := builtin.CodecOf(kind.Group).Scheme.New(kind)
+		if err != nil {
+			return nil, fmt.Errorf("make a %s: %w", kind.Kind, err)
+		}
+		return unknown.New(unknown.Of(reflect.TypeOf(obj), enumerated)), nil
+	}
+	if _, ok := c.Resource(kind); !ok {
+		return nil, &UnknownKindError{Kind: kind, Builtin: builtin.HasGroup(kind.Group)}
+	}
+	d, err := c.definition(kind.GroupKind())
+	if err != nil {
+		return nil, err
+	}
+	return unknown.New(unknown.OfCustom(d.Schema(kind.Version))), nil
+}
+
+// enumerated returns the values that a field of a built-in type can have, if it is an
+// enumeration.
+func enumerated(model, field string) []any { return builtinModels()[model].Properties[field].Enum }
+
+var builtinModels = sync.OnceValue(func() map[string]spec.Schema {
+	models := map[string]spec.Schema{}
+	for name, d := range generated.GetOpenAPIDefinitions(spec.MustCreateRef) {
+		models[name] = d.Schema
+	}
+	return models
+})
+
+// StoredContent returns an object of the state as expressions see it in a version of its
+// kind, with an unknown.Value in place of each value that is not known.
+func (c *Cluster) StoredContent(o *Object, kind schema.GroupVersionKind) (map[string]any, error) {
+	if len(o.Unknown) == 0 {
+		obj, err := c.Stored(o, kind)
+		if err != nil {
+			return nil, err
+		}
+		return Content(obj)
+	}
+	s, err := c.standIns(o.GroupVersionKind())
+	if err != nil {
+		return nil, err
+	}
+	var contents []map[string]any
+	for run := range s.Runs(o.Content(), o.Unknown) {
+		obj, err := c.Stored(o.filled(s, run), kind)
+		if err != nil {
+			continue // a value that the field cannot have
+		}
+		content, err := Content(obj)
+		if err != nil {
+			return nil, err
+		}
+		contents = append(contents, content)
+	}
+	if len(contents) == 0 {
+		return nil, &unknown.Error{What: "how the API server stores " + o.Name(), Fields: o.Unknown}
+	}
+	return unknown.Merge(contents, o.Unknown, nil), nil
+}
+
+// UnknownOfNamespace returns the unknown fields of a namespace.
+func (c *Cluster) UnknownOfNamespace(name string) []render.Unknown {
+	if o := c.getClusterScoped(kinds.Namespace, name); o != nil {
+		return o.Unknown
+	}
+	return nil
+}
+
+// podSecurityUnknown says that the Pod Security level of a namespace is not known, for a
+// resource that is judged by it.
+func (c *Cluster) podSecurityUnknown(r Resource, namespace string) error {
+	if !podSecurityResources[r.GroupResource()] || r.Kind.GroupKind() == kinds.Namespace {
+		return nil
+	}
+	for _, f := range c.UnknownOfNamespace(namespace) {
+		if len(f.Path) <= 2 && unknown.Below(f.Path, []render.Unknown{{Path: []string{"metadata", "labels", ""}}}) ||
+			len(f.Path) == 3 && f.Path[1] == "labels" && strings.HasPrefix(f.Path[2], podSecurityPrefix) {
+			return &unknown.Error{What: "the Pod Security level of namespace " + namespace, Fields: []render.Unknown{f}}
+		}
+	}
+	return nil
+}
+
+const podSecurityPrefix = "pod-security.kubernetes.io/"
+
+// storable returns an object as the server can store it: one with unknown fields with the
+// first stand-ins that the server takes, a Namespace without the labels that are unknown.
+func (c *Cluster) storable(o *Object) (*Object, error) {
+	if len(o.Unknown) == 0 {
+		return o, nil
+	}
+	s, err := c.standIns(o.GroupVersionKind())
+	if err != nil {
+		return nil, err
+	}
+	return o.filled(s, 0), nil
+}
