@@ -37,6 +37,8 @@ type Ask struct {
 	// Apply makes an UPDATE what GitOps controllers and kubectl send: a patch that
 	// leaves alone what the server generated. Without it an UPDATE is a PUT.
 	Apply bool
+	// MadeUp is set when the name of the object does not matter: a controller made it up.
+	MadeUp bool
 }
 
 func (a Ask) object() *Object {

@@ -34,8 +34,8 @@ func (a Ask) unknown() []render.Unknown {
 // prepareUnknown prepares an ask about objects with unknown fields, with several stand-ins
 // for their values.
 func (c *Cluster) prepareUnknown(ctx context.Context, ask Ask) (*Request, []string, error) {
-	if f := unknown.Identity(ask.unknown()); f != nil && len(f.Path) == 0 {
-		return nil, nil, &unknown.Error{What: "what the object is", Fields: []render.Unknown{*f}}
+	if f := unknown.Identity(ask.unknown()); f != nil && !ask.MadeUp {
+		return nil, nil, &unknown.Error{What: "which object this is", Fields: []render.Unknown{*f}}
 	}
 	s, err := c.standIns(ask.object().GroupVersionKind())
 	if err != nil {

@@ -54,7 +54,7 @@ func (s *Side) Render(ctx context.Context, root render.Root) *Rendered {
 	r := &Rendered{Result: s.Renderer.Render(ctx, root), ID: s.ID(root)}
 	for _, o := range r.Result.Objects {
 		object := admission.ParseObject(o.JSON)
-		object.Tag = Origin{Side: s, Root: root, Result: r.Result, Index: o.Index}
+		object.Tag, object.Unknown = Origin{Side: s, Root: root, Result: r.Result, Index: o.Index}, o.Unknown
 		r.Objects = append(r.Objects, object)
 	}
 	return r

@@ -33,7 +33,7 @@ type Generated struct {
 
 // Ask is the request the controller makes.
 func (g *Generated) Ask() admission.Ask {
-	return admission.Ask{Operation: apiserver.Create, User: g.User, Object: g.Object}
+	return admission.Ask{Operation: apiserver.Create, User: g.User, Object: g.Object, MadeUp: true}
 }
 
 // Generate returns what the controller of a workload creates once the request is

@@ -12,6 +12,7 @@ import (
 	"k8s.io/kubernetes/pkg/kubeapiserver/admission/exclusion"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/admission/unknown"
 )
 
 // Engine judges requests by the policies of a set in a cluster's state. It is
@@ -39,6 +40,12 @@ func NewEngine(cluster *admission.Cluster, compiler *Compiler, set *Set) *Engine
 	e := &Engine{cluster: cluster, compiler: compiler, matcher: newMatcher(cluster), exempt: exempt()}
 	bindings := map[string][]*Binding{}
 	for _, b := range set.Bindings {
+		if unknown.At([]string{"spec", "policyName"}, b.Source.Unknown) {
+			for _, p := range set.Policies { // it may be of any
+				bindings[p.Name] = append(bindings[p.Name], b)
+			}
+			continue
+		}
 		bindings[b.Spec.PolicyName] = append(bindings[b.Spec.PolicyName], b)
 	}
 	for _, p := range set.Policies {
@@ -100,7 +107,11 @@ func (e *Engine) dispatch(ctx context.Context, req *admission.Request) *dispatch
 
 func (d *dispatch) policy(h *hook) {
 	m := d.engine.matcher.policy(d.request, h.policy)
+	open := unknownSpec(h.policy.Source, "matchConstraints", m.matches)
 	switch {
+	case open != "":
+		d.indeterminate(h.policy, nil, "of the policy "+open)
+		return
 	case m.err != nil:
 		d.configurationError(h.policy, nil, m.err)
 		return
@@ -130,6 +141,22 @@ func (d *dispatch) policy(h *hook) {
 	annotations.publish(h.policy.Name, &d.outcome)
 }
 
+// unknownSpec says what of a policy or binding is not known and may matter to a request; it
+// is empty when nothing is. match is the field that says what it matches.
+func unknownSpec(o *admission.Object, match string, matches bool) string {
+	spec := []string{"spec"}
+	for i := range o.Unknown {
+		f := &o.Unknown[i]
+		if in := o.Unknown[i : i+1]; !unknown.At(spec, in) && !unknown.Below(spec, in) {
+			continue
+		}
+		if matches || len(f.Path) < 2 || f.Path[1] == match {
+			return unknown.Describe(f)
+		}
+	}
+	return ""
+}
+
 func (d *dispatch) unknownParamKind(p *Policy, kind schema.GroupVersionKind) {
 	if d.engine.cluster.KnowsKinds() {
 		d.configurationError(p, nil, fmt.Errorf("failed to find resource referenced by paramKind: '%v'", kind))
@@ -142,7 +169,11 @@ func (d *dispatch) unknownParamKind(p *Policy, kind schema.GroupVersionKind) {
 func (d *dispatch) binding(h *hook, b *Binding, m match, annotations *annotations) {
 	p := h.policy
 	bound := d.engine.matcher.binding(d.request, b)
+	open := unknownSpec(b.Source, "matchResources", bound.matches)
 	switch {
+	case open != "":
+		d.indeterminate(p, b, "of the binding "+open)
+		return
 	case bound.err != nil:
 		d.configurationError(p, b, bound.err)
 		return

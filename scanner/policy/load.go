@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/admission/unknown"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -28,6 +29,12 @@ import (
 type Policy struct {
 	*v1.ValidatingAdmissionPolicy
 	Source *admission.Object
+}
+
+// MatchIsUnknown reports whether it is not known what the policy matches.
+func (p *Policy) MatchIsUnknown() bool {
+	match := []string{"spec", "matchConstraints"}
+	return unknown.At(match, p.Source.Unknown) || unknown.Below(match, p.Source.Unknown)
 }
 
 // Binding is a binding the API server accepts.
@@ -207,7 +214,7 @@ func asV1(o *admission.Object) (*admission.Object, error) {
 		return nil, err
 	}
 	served := admission.NewObject(content)
-	served.Tag = o.Tag
+	served.Tag, served.Unknown = o.Tag, o.Unknown
 	return served, nil
 }
 

@@ -75,7 +75,7 @@ func (u *unknowns) why(value *celtypes.Unknown) string {
 	for _, id := range value.IDs() {
 		if i := int(id/2) - 1; i >= 0 && i < len(u.found) {
 			at := u.found[i]
-			if text := at.variable + "." + unknown.Describe(at.field); !slices.Contains(texts, text) {
+			if text := at.variable + "." + unknown.Which(at.field); !slices.Contains(texts, text) {
 				texts = append(texts, text)
 			}
 		}

@@ -68,12 +68,12 @@ func TestUnknownValues(t *testing.T) {
 	const (
 		pass   = "passes"
 		denied = "denied"
-		team   = "object.metadata.labels.team is not known: it holds ${TEAM}"
-		image  = "object.spec.containers[1].image is not known: it holds ${IMAGE}"
-		arg    = "object.spec.containers[0].args[1] is not known: it holds ${ARG}"
-		host   = "object.spec.hostNetwork is not known: it holds ${HOST}"
-		class  = "object.spec.priorityClassName is not known: it holds ${CLASS}"
-		key    = "object.metadata.annotations is not known: it holds ${KEY}"
+		team   = "object.metadata.labels.team, which is not known: it holds ${TEAM}"
+		image  = "object.spec.containers[1].image, which is not known: it holds ${IMAGE}"
+		arg    = "object.spec.containers[0].args[1], which is not known: it holds ${ARG}"
+		host   = "object.spec.hostNetwork, which is not known: it holds ${HOST}"
+		class  = "object.spec.priorityClassName, which is not known: it holds ${CLASS}"
+		key    = "object.metadata.annotations, which is not known: it holds ${KEY}"
 	)
 	for expression, want := range map[string]string{
 		// values
@@ -180,7 +180,7 @@ func TestUnknownValues(t *testing.T) {
 		"authorizer.group('').resource(object.metadata.labels.team).check('get').allowed()": "asks the authorizer",
 		// defaults that a server takes from unknown values
 		"object.spec.containers[0].imagePullPolicy == 'IfNotPresent'": pass,
-		"object.spec.containers[1].imagePullPolicy == 'Always'":       "object.spec.containers[1].image is not known",
+		"object.spec.containers[1].imagePullPolicy == 'Always'":       "object.spec.containers[1].image, which is not known",
 		"object.spec.restartPolicy == 'Always'":                       pass,
 		"object.spec.dnsPolicy == 'ClusterFirst'":                     pass,
 		"request.name == 'settings'":                                  pass,
@@ -215,7 +215,7 @@ func expect(t *testing.T, out policy.Outcome, want string) {
 
 // TestUnknownParts: everything an outcome is made of, besides validations.
 func TestUnknownParts(t *testing.T) {
-	const team = "object.metadata.labels.team is not known"
+	const team = "object.metadata.labels.team, which is not known"
 	limits := func(value string) string {
 		return "{apiVersion: v1, kind: ConfigMap, metadata: {name: l, namespace: shop}, data: {max: '" + value + "', min: '1'}}"
 	}
@@ -238,8 +238,8 @@ func TestUnknownParts(t *testing.T) {
 		"object selector of others":     {[]string{podPolicy("false", "    objectSelector: {matchLabels: {app: web}}", "", "")}, "denied"},
 		"object selector of a binding":  {[]string{podPolicy("false", "", "", "  matchResources:\n    objectSelector: {matchLabels: {team: a}}")}, "spec.matchResources.objectSelector asks for a label"},
 		"label of the namespace":        {[]string{podPolicy("false", prodOnly, "", ""), strings.Replace(namespaceShop, "prod", "'${ENV}'", 1)}, `spec.matchConstraints.namespaceSelector asks for a label of namespace "shop": metadata.labels.env is not known`},
-		"namespaceObject":               {[]string{podPolicy("namespaceObject.metadata.labels.env == 'x'", "", "", ""), strings.Replace(namespaceShop, "prod", "'${ENV}'", 1)}, "namespaceObject.metadata.labels.env is not known"},
-		"param":                         {[]string{podPolicy("params.data.max == '3'", "", param, ref), limits("${MAX}")}, "params.data.max is not known"},
+		"namespaceObject":               {[]string{podPolicy("namespaceObject.metadata.labels.env == 'x'", "", "", ""), strings.Replace(namespaceShop, "prod", "'${ENV}'", 1)}, "namespaceObject.metadata.labels.env, which is not known"},
+		"param":                         {[]string{podPolicy("params.data.max == '3'", "", param, ref), limits("${MAX}")}, "params.data.max, which is not known"},
 		"known part of a param":         {[]string{podPolicy("params.data.min == '2'", "", param, ref), limits("${MAX}")}, "denied"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -39,7 +39,7 @@ func (s *Server) MayMatchCreated(resources []schema.GroupResource, names map[str
 // as wanted.
 func (s *Server) anyRule(names map[string]bool, wanted func(v1.NamedRuleWithOperations) bool) bool {
 	return slices.ContainsFunc(s.Policies(), func(p *policy.Policy) bool {
-		return (names == nil || names[p.Name]) && p.Spec.MatchConstraints != nil &&
-			slices.ContainsFunc(p.Spec.MatchConstraints.ResourceRules, wanted)
+		return (names == nil || names[p.Name]) && (p.MatchIsUnknown() || p.Spec.MatchConstraints != nil &&
+			slices.ContainsFunc(p.Spec.MatchConstraints.ResourceRules, wanted))
 	})
 }

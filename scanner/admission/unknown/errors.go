@@ -22,10 +22,11 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
+	text := e.What + " depends on " + Which(&e.Fields[0])
 	if len(e.Fields) > 1 {
-		return fmt.Sprintf("%s depends on %d fields that are not known; %s", e.What, len(e.Fields), Describe(&e.Fields[0]))
+		text += fmt.Sprintf(" (and %d more)", len(e.Fields)-1)
 	}
-	return fmt.Sprintf("%s depends on a field that is not known; %s", e.What, Describe(&e.Fields[0]))
+	return text
 }
 
 // Tolerate returns the refusal of an object without what is wrong with its unknown

@@ -1,6 +1,7 @@
 package unknown
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,6 +37,11 @@ func Describe(f *render.Unknown) string {
 		return "the object is not known: " + f.Reason
 	}
 	return FieldPath(f.Path) + " is not known: " + f.Reason
+}
+
+// Which names an unknown field and says why it is not known.
+func Which(f *render.Unknown) string {
+	return cmp.Or(FieldPath(f.Path), "the object") + ", which is not known: " + f.Reason
 }
 
 // At reports whether a path is that of an unknown field, or of something below one.
