@@ -21,7 +21,7 @@ import (
 func newRenderCommand(p cli.Process) *cobra.Command {
 	f := newRenderFlags()
 	cmd := &cobra.Command{
-		Use:   "render [ROOT]",
+		Use:   "render [ROOT | KIND/NAMESPACE/NAME]",
 		Short: "Print the objects of a root, and where each field was written",
 		Long: `Print the objects a root renders to, as YAML with sorted keys, in the way that
 scan renders it.
@@ -60,6 +60,9 @@ configuration, 3 the root does not render.`,
 				return cli.Usagef("render takes one ROOT, got %q", args)
 			}
 			f.scan.Path = append(args, ".")[0]
+			if isUnit(f.scan.Path) {
+				f.unit, f.scan.Path = f.scan.Path, "."
+			}
 			return nil
 		},
 		ValidArgsFunction: directoriesOnly,
@@ -90,7 +93,7 @@ func runRender(ctx context.Context, p cli.Process, f *renderFlags) error {
 	if f.all {
 		return f.printAll(ctx, p, renderer)
 	}
-	root, remarks, err := findRoot(ctx, renderer, dir)
+	root, remarks, err := f.find(ctx, renderer, dir)
 	if err != nil {
 		return err
 	}

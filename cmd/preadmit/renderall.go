@@ -4,26 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/deploy"
+	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/report/format/objects"
 )
 
 // printAll writes all units of deployment of a tree.
 func (f *renderFlags) printAll(ctx context.Context, p cli.Process, renderer *render.Renderer) error {
-	found, err := renderer.Discover(ctx)
-	if err != nil {
-		return err
-	}
-	graph, err := deploy.Expand(ctx, renderer, found, deploy.Options{Entries: f.entries, Everything: true, Render: rendering(renderer)})
-	if entry := new(deploy.EntryError); errors.As(err, &entry) {
-		return cli.Usagef("--entry %s: there is no such directory", entry.Dir)
-	}
+	graph, err := f.expand(ctx, renderer, true)
 	if err != nil {
 		return err
 	}
@@ -37,6 +33,59 @@ func (f *renderFlags) printAll(ctx context.Context, p cli.Process, renderer *ren
 		units = append(units, objects.NewUnit(root, result, objects.Options{ShowSecrets: f.showSecrets}))
 	}
 	return objects.WriteUnits(p.Stdout, units)
+}
+
+// expand finds the units of deployment of a tree.
+func (f *renderFlags) expand(ctx context.Context, renderer *render.Renderer, everything bool) (*deploy.Graph, error) {
+	found, err := renderer.Discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	graph, err := deploy.Expand(ctx, renderer, found, deploy.Options{Entries: f.entries, Everything: everything, Render: rendering(renderer)})
+	if entry := new(deploy.EntryError); errors.As(err, &entry) {
+		return nil, cli.Usagef("--entry %s: there is no such directory", entry.Dir)
+	}
+	return graph, err
+}
+
+// isUnit reports whether an argument names an object rather than a directory.
+func isUnit(arg string) bool {
+	parts := strings.Split(arg, "/")
+	if len(parts) != 3 || !unitKinds[parts[0]] || parts[1] == "" || parts[2] == "" {
+		return false
+	}
+	info, err := os.Stat(arg)
+	return err != nil || !info.IsDir()
+}
+
+// unitKinds are the kinds of objects that ask for units.
+var unitKinds = map[string]bool{"Kustomization": true}
+
+// find returns the root that the arguments name.
+func (f *renderFlags) find(ctx context.Context, renderer *render.Renderer, dir string) (render.Root, []render.Diagnostic, error) {
+	if f.unit == "" {
+		return findRoot(ctx, renderer, dir)
+	}
+	graph, err := f.expand(ctx, renderer, false)
+	if err != nil {
+		return render.Root{}, nil, err
+	}
+	var same []render.Root
+	var names, clusters []string
+	for _, root := range graph.Units {
+		names = append(names, escape.Line(root.Object.String()))
+		if root.Object.String() == f.unit {
+			same = append(same, root)
+			clusters = append(clusters, escape.Line(root.Cluster))
+		}
+	}
+	switch len(same) {
+	case 0:
+		return render.Root{}, nil, cli.Usagef("nothing in the repository has %s deployed\nunits: %s", escape.Line(f.unit), listed(names, "none"))
+	case 1:
+		return same[0], graph.Diagnostics, nil
+	}
+	return render.Root{}, nil, cli.Usagef("%s is in several clusters: give --entry with one of %s", escape.Line(f.unit), listed(clusters, ""))
 }
 
 // rendering returns what renders roots on all cores.

@@ -28,6 +28,8 @@ type renderFlags struct {
 	format    string
 	entries   []string
 	artifacts string
+	// unit is KIND/NAMESPACE/NAME of the object that asks for what is printed.
+	unit string
 	// alone is set by open if ROOT is the whole tree, because it is in no repository.
 	alone bool
 }

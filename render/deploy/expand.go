@@ -250,11 +250,6 @@ func (e *expander) add(n *node, k held) {
 
 // again is for an object that asks for a unit which is known.
 func (e *expander) again(known, n *node, k held) {
-	if known.root.Unit.Parent == (render.RootID{}) && n.parent == known {
-		// An entry point that is made by `flux bootstrap` and is in the repository after all.
-		known.root.Unit.Parent, known.root.Unit.Index = k.root, k.object.Index
-		return
-	}
 	if known.parent == n.parent || known.root.Unit.Same(&render.Unit{
 		Object: k.object.JSON, Cluster: known.root.Unit.Cluster, Checkout: known.root.Unit.Checkout, Apply: known.root.Unit.Apply,
 		Strict: known.root.Unit.Strict, Variables: known.root.Unit.Variables, Problem: known.root.Unit.Problem,
@@ -292,7 +287,11 @@ func (e *expander) isBelow(n, above *node) bool {
 func (n *node) fail(kind render.ProblemKind, field, message string) {
 	u := n.root.Unit
 	u.Problem = &render.Problem{Kind: kind, Position: render.Position{Path: u.Parent.Dir}, Message: message}
-	u.Problem.Position = u.Position(context.Background(), field)
+	if at := u.Position(context.Background(), field); at.Path != "" {
+		u.Problem.Position = at
+	} else {
+		u.Problem.Path = n.root.Dir
+	}
 	n.resolved = true
 }
 

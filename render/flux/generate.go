@@ -27,6 +27,12 @@ type generated struct {
 	added []int
 	// images has the entry of spec.images that an entry was made of, or changed by; -1 for none.
 	images []int
+	// ownImages counts the entries of the original.
+	ownImages int
+	// files are the patches of the spec as files beside the kustomization, by their paths, and
+	// patchOf their indexes in spec.patches. As files they have lines of their own.
+	files   map[string][]byte
+	patchOf map[string]int
 	// listed is set when the directory was searched for manifests.
 	listed bool
 }
@@ -47,9 +53,7 @@ func generate(t *viewed, dir string, s *Spec) (*generated, error) {
 	}
 	g.patches, g.components = len(kus.Patches), len(kus.Components)
 	setNames(&kus, s)
-	for _, p := range s.Patches {
-		kus.Patches = append(kus.Patches, types.Patch{Patch: p.Patch, Target: p.Target.adapt()})
-	}
+	g.addPatches(&kus, t, dir, s)
 	if err := g.addComponents(&kus, t, dir, s); err != nil {
 		return nil, err
 	}
@@ -58,6 +62,7 @@ func generate(t *viewed, dir string, s *Spec) (*generated, error) {
 		kus.BuildMetadata = s.BuildMetadata
 	}
 	g.data, err = yaml.Marshal(kus)
+	g.files[g.path] = g.data
 	return g, err
 }
 
@@ -156,6 +161,19 @@ func (s *Selector) adapt() *types.Selector {
 	}
 }
 
+// addPatches adds the patches of the spec.
+func (g *generated) addPatches(kus *types.Kustomization, t *viewed, dir string, s *Spec) {
+	g.files, g.patchOf = map[string][]byte{}, map[string]int{}
+	for i, p := range s.Patches {
+		name := fmt.Sprintf(".spec-patches-%d.yaml", i)
+		for t.tree.Resolve(path.Join(dir, name)).Err == nil {
+			name = "." + name
+		}
+		g.files[path.Join(dir, name)], g.patchOf[path.Join(dir, name)] = []byte(p.Patch), i
+		kus.Patches = append(kus.Patches, types.Patch{Path: name, Target: p.Target.adapt()})
+	}
+}
+
 func (g *generated) addComponents(kus *types.Kustomization, t *viewed, dir string, s *Spec) error {
 	for i, component := range s.Components {
 		if !isLocal(component) {
@@ -196,7 +214,8 @@ func isLocal(name string) bool {
 // addImages adds the images of the spec, or changes the entry of the same name: a tag and a
 // digest go together.
 func (g *generated) addImages(kus *types.Kustomization, s *Spec) {
-	g.images = slices.Repeat([]int{-1}, len(kus.Images))
+	g.ownImages = len(kus.Images)
+	g.images = slices.Repeat([]int{-1}, g.ownImages)
 	for i, image := range s.Images {
 		at := slices.IndexFunc(kus.Images, func(have types.Image) bool { return have.Name == image.Name })
 		if at < 0 {

@@ -2,12 +2,20 @@ package flux
 
 import (
 	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 
+	"github.com/fluxcd/pkg/envsubst/parse"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
-// Origins implements Source. It builds the root once more.
+// Origins implements Source. It builds the root once more. What kustomize wrote is where it
+// was written in the files, or in the object that asks for the unit; what was substituted
+// is where the value of the variable is.
 func (s *Source) Origins(ctx context.Context, result *render.Result) ([]*origin.Origin, error) {
 	u, problem := s.prepare(result.Root)
 	if problem != nil {
@@ -19,13 +27,238 @@ func (s *Source) Origins(ctx context.Context, result *render.Result) ([]*origin.
 	}
 	built, err := u.inner.Origins(ctx, inner)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("locate the objects of %s: %w", u.root, err)
 	}
 	origins := make([]*origin.Origin, 0, len(built))
 	for i, o := range inner.Objects {
 		if !isKustomizeConfig(o) {
-			origins = append(origins, built[i])
+			l := &located{unit: u, ctx: ctx, inner: built[i], before: o}
+			origins = append(origins, origin.New(l.places))
 		}
 	}
 	return origins, nil
+}
+
+// located finds where an object of a unit was written.
+type located struct {
+	*unit
+	ctx   context.Context
+	inner *origin.Origin
+	// before is the object before substitution.
+	before *render.Object
+}
+
+func (l *located) places() origin.Places {
+	p := origin.Places{Document: l.real(l.inner.Document()), Removals: l.removals, History: l}
+	if l.inner.HasFields() {
+		p.Find = l.find
+	} else {
+		p.Why = l.inner.Place("metadata.name", origin.Whole).Why
+	}
+	return p
+}
+
+func (l *located) removals(list string) []origin.Removal {
+	var out []origin.Removal
+	for _, r := range l.inner.Removals(list) {
+		r.Position = l.real(r.Position)
+		out = append(out, r)
+	}
+	return out
+}
+
+// find returns where a part of a field was written.
+func (l *located) find(path string, part origin.Part) origin.Place {
+	if at, ok := l.added(path); ok {
+		return at
+	}
+	at := l.inner.Place(path, part)
+	at.Position = l.real(at.Position)
+	if v, ok := l.variable(path, part); ok {
+		if pos, ok := l.valueOf(v); ok {
+			return origin.Place{Position: pos, Evidence: origin.Inferred}
+		}
+	}
+	return at
+}
+
+// added is where a label or an annotation was written that the controller adds.
+func (l *located) added(path string) (origin.Place, bool) {
+	steps := origin.ParsePath(path)
+	if len(steps) < 3 || steps[0].Key != "metadata" {
+		return origin.Place{}, false
+	}
+	var keys []string
+	for _, s := range steps[2:] {
+		keys = append(keys, s.Key)
+	}
+	key := strings.Join(keys, ".")
+	of := func(field string) (origin.Place, bool) {
+		pos := l.written(field)
+		return origin.Place{Position: pos, Evidence: origin.Inferred}, pos.Line > 0
+	}
+	if common := l.object.Spec.CommonMetadata; common != nil {
+		values := map[string]map[string]string{"labels": common.Labels, "annotations": common.Annotations}[steps[1].Key]
+		if _, ok := values[key]; ok {
+			return of(origin.AppendKey("spec.commonMetadata."+steps[1].Key, key))
+		}
+	}
+	switch {
+	case steps[1].Key == "labels" && key == Group+"/name":
+		return of("metadata.name")
+	case steps[1].Key == "labels" && key == Group+"/namespace":
+		return of("metadata.namespace")
+	}
+	return origin.Place{}, false
+}
+
+// variable is the one variable whose value makes a field, or a part of it, what it is.
+func (l *located) variable(path string, part origin.Part) (render.Variable, bool) {
+	text, ok := l.expression(path)
+	if !ok {
+		return render.Variable{}, false
+	}
+	if front, back := origin.SplitImage(text); part != origin.Whole && strings.HasSuffix(path, ".image") {
+		text = map[origin.Part]string{origin.Front: front, origin.Back: back}[part]
+	}
+	names := usedIn(text)
+	if len(names) != 1 {
+		return render.Variable{}, false
+	}
+	return l.named(names[0])
+}
+
+// named is a variable of the unit that has a value.
+func (l *located) named(name string) (render.Variable, bool) {
+	variables := l.root.Unit.Variables
+	i := slices.IndexFunc(variables, func(v render.Variable) bool { return v.Name == name })
+	if i < 0 || variables[i].Value == "" && variables[i].Unknown == "" {
+		return render.Variable{}, false
+	}
+	return variables[i], true
+}
+
+// expression is the text of a field before substitution, if variables were substituted in it.
+func (l *located) expression(path string) (string, bool) {
+	if l.object.Spec.PostBuild == nil || len(l.root.Unit.Variables) == 0 {
+		return "", false
+	}
+	content := l.before.Content()
+	value, _ := origin.Field(content, path)
+	text, _ := value.(string)
+	return text, strings.Contains(text, "${") && !isDisabled(content)
+}
+
+// usedIn are the names of the variables of a text, each once.
+func usedIn(text string) []string {
+	if !expressions.MatchString(text) || checkText(text) != nil {
+		return nil
+	}
+	template, err := parse.Parse(text)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	var walk func(n parse.Node)
+	walk = func(n parse.Node) {
+		switch n := n.(type) {
+		case *parse.ListNode:
+			for _, child := range n.Nodes {
+				walk(child)
+			}
+		case *parse.FuncNode:
+			if !slices.Contains(names, n.Param) {
+				names = append(names, n.Param)
+			}
+			for _, arg := range n.Args {
+				walk(arg)
+			}
+		}
+	}
+	walk(template.Root)
+	return names
+}
+
+var expressions = regexp.MustCompile(`\$\{`)
+
+// valueOf is where the value of a variable was written.
+func (l *located) valueOf(v render.Variable) (tree.Position, bool) {
+	u := l.root.Unit
+	if u.Origins == nil || v.Written.Root == (render.RootID{}) {
+		return tree.Position{}, false
+	}
+	o, err := u.Origins(l.ctx, v.Written.Root, v.Written.Index)
+	if err != nil {
+		return tree.Position{}, false
+	}
+	at := o.Place(v.Written.Path, origin.Whole)
+	return at.Position, at.Found()
+}
+
+// Steps implements origin.History: the way of the value through kustomizations, then the
+// values of the variables in it.
+func (l *located) Steps(path string, part origin.Part, at origin.Place) []origin.Step {
+	steps := l.realSteps(l.inner.Chain(path, part))
+	if added, ok := l.added(path); ok {
+		if _, had := origin.Field(l.before.Content(), path); !had {
+			steps = nil
+		}
+		return append(steps, origin.Step{Position: added.Position, Kind: origin.StepMetadata})
+	}
+	text, ok := l.expression(path)
+	if !ok {
+		return steps
+	}
+	for _, name := range usedIn(text) {
+		v, ok := l.named(name)
+		if !ok {
+			continue
+		}
+		if pos, ok := l.valueOf(v); ok {
+			steps = append(steps, origin.Step{Position: pos, Kind: origin.StepVariable})
+		}
+	}
+	if at.Evidence != origin.Nearest && len(steps) > 1 && !origin.SameLine(steps[len(steps)-1].Position, at.Position) {
+		// Of several variables none is the place: the chain ends with the line that has them.
+		if i := slices.IndexFunc(steps, func(s origin.Step) bool { return origin.SameLine(s.Position, at.Position) }); i >= 0 {
+			last := steps[i]
+			steps = append(slices.Delete(steps, i, i+1), last)
+		}
+	}
+	return steps
+}
+
+// realSteps are steps of the overlay as those of the tree.
+func (l *located) realSteps(steps []origin.Step) []origin.Step {
+	out := make([]origin.Step, 0, len(steps))
+	for _, s := range steps {
+		of := l.isOfObject(s.Position)
+		s.Position = l.real(s.Position)
+		if s.Kustomization == l.path && (of || l.original == nil) {
+			s.Kustomization = l.written("").Path
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// RemovalStep implements origin.History.
+func (l *located) RemovalStep(_ string, last origin.Step) origin.Step { return last }
+
+// Kustomizations implements origin.History.
+func (l *located) Kustomizations() (entry tree.Position, through []origin.Kustomization) {
+	entry, through = l.inner.Kustomizations()
+	entry = l.real(entry)
+	if l.original == nil { // nobody wrote the outermost
+		through = slices.DeleteFunc(through, func(k origin.Kustomization) bool { return k.File == l.path })
+	}
+	for i := range through {
+		through[i].Entry = l.real(through[i].Entry)
+	}
+	return entry, through
+}
+
+// DeletedBy implements origin.History.
+func (l *located) DeletedBy(t *tree.Tree, dir string) []origin.Deletion {
+	return l.inner.DeletedBy(t, dir)
 }

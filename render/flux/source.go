@@ -58,6 +58,7 @@ type unit struct {
 	// overlay is the view with the generated file, and inner what renders it.
 	overlay *tree.Tree
 	inner   render.Source
+	nodes
 }
 
 // prepare generates the kustomization of a root. The problem is why that cannot be done.
@@ -82,7 +83,7 @@ func (s *Source) prepare(root render.Root) (*unit, *render.Problem) {
 	if u.generated, err = generate(u.view, root.Dir, &u.object.Spec); err != nil {
 		return u, u.failed(err)
 	}
-	u.overlay = s.tree.Beside(&overlay{u.view.view, u.path, u.data})
+	u.overlay = s.tree.Beside(&overlay{u.view.view, u.files})
 	u.inner = kustomize.New(u.overlay, s.opts)
 	return u, nil
 }
@@ -114,9 +115,13 @@ func (u *unit) missing() *render.Problem {
 	return &render.Problem{Kind: render.ProblemFailed, Position: u.written(""), Message: why}
 }
 
-// written is where a field of the object that asks for the unit is written.
+// written is where a field of the object that asks for the unit is written; the directory
+// when the repository does not hold it.
 func (u *unit) written(path string) tree.Position {
-	return u.root.Unit.Position(context.Background(), path)
+	if at := u.root.Unit.Position(context.Background(), path); at.Path != "" {
+		return at
+	}
+	return tree.Position{Path: u.root.Dir}
 }
 
 // asKustomization is the root that kustomize renders.
@@ -147,18 +152,8 @@ func (u *unit) realProblem(p *render.Problem) *render.Problem {
 		return nil
 	}
 	real := *p
-	if real.Path == u.path {
-		real.Position = u.realPosition(real.Position)
-	}
+	real.Position = u.real(p.Position)
 	return &real
-}
-
-// realPosition is a position in the generated file as one in the tree.
-func (u *unit) realPosition(pos tree.Position) tree.Position {
-	if u.original != nil {
-		return tree.Position{Path: u.path, Line: 1}
-	}
-	return tree.Position{Path: u.root.Dir}
 }
 
 // realTrace is what was read of the overlay as read of the tree.
@@ -169,7 +164,7 @@ func (u *unit) realTrace(of tree.Trace) tree.Trace {
 		u.ignored(name, trace)
 	}
 	for name, id := range of.Reads {
-		if name != u.path {
+		if _, made := u.files[name]; !made {
 			trace.Reads[name] = id
 			u.ignored(name, trace)
 		}
@@ -218,9 +213,7 @@ func (s *Source) Needs(root render.Root) *render.Needs {
 	in := u.inner.Needs(u.asKustomization())
 	in.Trace, in.Problem = u.realTrace(in.Trace), u.realProblem(in.Problem)
 	for i := range in.Artifacts {
-		if in.Artifacts[i].Path == u.path {
-			in.Artifacts[i].Position = u.realPosition(in.Artifacts[i].Position)
-		}
+		in.Artifacts[i].Position = u.real(in.Artifacts[i].Position)
 	}
 	in.Texts = u.texts
 	return in
@@ -254,9 +247,10 @@ func (s *Source) Manifests(root render.Root) render.Manifests {
 		return render.Manifests{}
 	}
 	m := u.inner.Manifests(u.asKustomization())
-	if u.original == nil {
-		m.Files = slices.DeleteFunc(m.Files, func(name string) bool { return name == u.path })
-	}
+	m.Files = slices.DeleteFunc(m.Files, func(name string) bool {
+		_, made := u.files[name]
+		return made && (name != u.path || u.original == nil)
+	})
 	return m
 }
 

@@ -119,16 +119,16 @@ spec:
 		name:  "a missing component",
 		files: "-- apps/a.yaml --\n" + configMap,
 		spec:  "  components: [../parts/b]\n",
-		want:  `: component path "../parts/b" does not exist: there is no parts/b`,
+		want:  `apps: component path "../parts/b" does not exist: there is no parts/b`,
 	}, {
 		name:  "a remote component",
 		files: "-- apps/a.yaml --\n" + configMap,
 		spec:  "  components: [https://example.com/b]\n",
-		want:  `: component path "https://example.com/b" must be local and relative`,
+		want:  `apps: component path "https://example.com/b" must be local and relative`,
 	}, {
 		name:  "no directory",
 		files: "-- apps2/a.yaml --\n" + configMap,
-		want:  ": kustomization path not found: there is no directory apps",
+		want:  "apps: kustomization path not found: there is no directory apps",
 	}, {
 		name:  "nothing in the directory",
 		files: "-- apps/README.md --\nx",
@@ -192,13 +192,13 @@ metadata:
 		files:     "-- apps/a.yaml --\n" + configMap + "data: {a: '${PORT'}\n",
 		spec:      "  postBuild: {}\n",
 		variables: []render.Variable{{Name: "PORT", Value: "80"}},
-		want:      ": post build failed for ConfigMap/a: envsubst error: variable substitution failed: missing closing brace",
+		want:      "apps: post build failed for ConfigMap/a: envsubst error: variable substitution failed: missing closing brace",
 	}, {
 		name:      "a value that breaks the YAML",
 		files:     "-- apps/a.yaml --\n" + configMap + "data: {a: '${PORT}'}\n",
 		spec:      "  postBuild: {}\n",
 		variables: []render.Variable{{Name: "PORT", Value: "a: b: c"}},
-		want:      ": post build failed for ConfigMap/a: after substitution it is no YAML: yaml: line 3: mapping values are not allowed in this context",
+		want:      "apps: post build failed for ConfigMap/a: after substitution it is no YAML: yaml: line 3: mapping values are not allowed in this context",
 	}, {
 		name:  "files that the source leaves out",
 		files: "-- .sourceignore --\n/apps/x\n-- apps/a.yaml --\n" + configMap + "-- apps/x/b.yaml --\nnot: an object\n-- apps/.travis.yml --\n" + strings.Replace(configMap, ": a", ": t", 1),
@@ -210,7 +210,7 @@ metadata:
 	}, {
 		name:  "an encrypted Secret without decryption",
 		files: "-- apps/a.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {a: 'ENC[AES256_GCM,data:a,iv:b,tag:c,type:str]'}\nsops: {mac: a, lastmodified: b}\n",
-		want:  ": Secret s is SOPS encrypted, configuring decryption (spec.decryption) is required for this secret to be reconciled",
+		want:  "apps: Secret s is SOPS encrypted, configuring decryption (spec.decryption) is required for this secret to be reconciled",
 	}, {
 		name:  "an encrypted Secret",
 		files: "-- apps/a.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {a: 'ENC[AES256_GCM,data:a,iv:b,tag:c,type:str]'}\nsops: {mac: a, lastmodified: b}\n",

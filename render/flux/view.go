@@ -164,33 +164,32 @@ func (v *view) ReadDir(name string) ([]fs.DirEntry, error) {
 // ObjectID is the name git gives the content of a file.
 func (v *view) ObjectID(name string) (string, error) { return v.base.Identity(name) }
 
-// overlay is a view with another content of one file, which need not be there.
+// overlay is a view with other contents of some files, which need not be there.
 type overlay struct {
 	*view
-	path string
-	data []byte
+	files map[string][]byte
 }
 
 // Lstat implements fs.ReadLinkFS.
 func (o *overlay) Lstat(name string) (fs.FileInfo, error) {
-	if name == o.path {
-		return tree.NewFileInfo(name, 0o444, int64(len(o.data))), nil
+	if data, ok := o.files[name]; ok {
+		return tree.NewFileInfo(name, 0o444, int64(len(data))), nil
 	}
 	return o.view.Lstat(name)
 }
 
 // Open implements fs.FS.
 func (o *overlay) Open(name string) (fs.File, error) {
-	if name == o.path {
-		return tree.NewMemoryFile(name, o.data), nil
+	if data, ok := o.files[name]; ok {
+		return tree.NewMemoryFile(name, data), nil
 	}
 	return o.view.Open(name)
 }
 
 // ObjectID is the name git gives the content of a file.
 func (o *overlay) ObjectID(name string) (string, error) {
-	if name == o.path {
-		return tree.ObjectID(o.data), nil
+	if data, ok := o.files[name]; ok {
+		return tree.ObjectID(data), nil
 	}
 	return o.view.ObjectID(name)
 }

@@ -22,6 +22,10 @@ const (
 	StepCommonAnnotations StepKind = "commonAnnotations"
 	StepReplicas          StepKind = "replicas"
 	StepImages            StepKind = "images"
+	// StepVariable is the value of a variable that a deployer substitutes.
+	StepVariable StepKind = "variable"
+	// StepMetadata is a label or an annotation that a deployer sets.
+	StepMetadata StepKind = "metadata"
 	// StepTransformer is any other part of a kustomization.
 	StepTransformer StepKind = "transformer"
 )

@@ -1,0 +1,192 @@
+package deploy_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/sources"
+)
+
+// files makes a tree of `-- name --` sections.
+func files(text string) fstest.MapFS {
+	out := fstest.MapFS{}
+	for _, section := range strings.Split("\n"+text, "\n-- ")[1:] {
+		name, content, _ := strings.Cut(section, " --\n")
+		out[name] = &fstest.MapFile{Data: []byte(content + "\n")}
+	}
+	return out
+}
+
+// expand expands the graph of a tree.
+func expand(t *testing.T, fsys fstest.MapFS, opts deploy.Options) (*render.Renderer, *deploy.Graph) {
+	t.Helper()
+	r := sources.NewRenderer(fsys, render.Options{})
+	found, err := r.Discover(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph, err := deploy.Expand(context.Background(), r, found, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, graph
+}
+
+// unit is the unit of a graph with a name.
+func unit(t *testing.T, g *deploy.Graph, id string) render.Root {
+	t.Helper()
+	for _, root := range g.Units {
+		if root.String() == id {
+			return root
+		}
+	}
+	t.Fatalf("there is no %s", id)
+	return render.Root{}
+}
+
+const located = `-- clusters/prod/flux-system/gotk-sync.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: flux-system
+  namespace: flux-system
+spec:
+  path: ./clusters/prod
+  prune: true
+  sourceRef: {kind: GitRepository, name: flux-system}
+  patches:
+  - patch: |
+      - op: add
+        path: /spec/targetNamespace
+        value: shop
+    target: {kind: Kustomization, name: web}
+  - patch: |
+      apiVersion: kustomize.toolkit.fluxcd.io/v1
+      kind: Kustomization
+      metadata: {name: any}
+      spec:
+        patches:
+        - patch: |
+            apiVersion: apps/v1
+            kind: Deployment
+            metadata: {name: web}
+            spec:
+              minReadySeconds: 7
+    target: {kind: Kustomization, name: web}
+-- clusters/prod/web.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: web
+  namespace: flux-system
+spec:
+  path: ./apps/web
+  prune: true
+  sourceRef: {kind: GitRepository, name: flux-system}
+  commonMetadata:
+    labels:
+      team: a
+  images:
+  - name: nginx
+    newTag: "1.27"
+  postBuild:
+    substitute:
+      REPLICAS: "3"
+    substituteFrom:
+    - {kind: ConfigMap, name: vars}
+-- clusters/prod/vars.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: vars, namespace: flux-system}
+data:
+  HOST: www.example.com
+  X: y
+-- apps/web/kustomization.yaml --
+resources:
+- web.yaml
+patches:
+- patch: |
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata:
+      name: web
+    spec:
+      paused: false
+-- apps/web/web.yaml --
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+spec:
+  replicas: ${REPLICAS}
+  template:
+    spec:
+      containers:
+      - name: web
+        image: nginx
+        env:
+        - name: BOTH
+          value: "https://${HOST}/${X}"
+        - name: ONE
+          value: "https://${HOST}/"
+        - name: DEFAULT
+          value: ${NONE:=text}`
+
+// TestOrigins locates fields through Flux: in files, in Kustomizations, in patches of them,
+// and in variables.
+func TestOrigins(t *testing.T) {
+	r, graph := expand(t, files(located), deploy.Options{})
+	root := unit(t, graph, "Kustomization/flux-system/web (clusters/prod)")
+	result := r.Render(context.Background(), root)
+	if result.Problem != nil {
+		t.Fatal(result.Problem)
+	}
+	origins, err := r.Origins(context.Background(), result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const container = "spec.template.spec.containers[0]"
+	got := map[string]string{}
+	want := map[string]string{
+		"metadata.name":             "apps/web/web.yaml:4:9",
+		"metadata.namespace":        "clusters/prod/flux-system/gotk-sync.yaml:14:16 of (apps/web/web.yaml:3:1), clusters/prod/flux-system/gotk-sync.yaml:14:16",
+		"metadata.labels.team":      "clusters/prod/web.yaml:12:13",
+		"spec.paused":               "apps/web/kustomization.yaml:10 of (apps/web/web.yaml:5:1), apps/web/kustomization.yaml:10",
+		"spec.replicas":             "clusters/prod/web.yaml:18:17 of apps/web/web.yaml:6:13, clusters/prod/web.yaml:18:17",
+		"spec.minReadySeconds":      "clusters/prod/flux-system/gotk-sync.yaml:27:32 of (apps/web/web.yaml:5:1), clusters/prod/flux-system/gotk-sync.yaml:27:32",
+		container + ".image":        "clusters/prod/web.yaml:15:13 of apps/web/web.yaml:11:16, clusters/prod/web.yaml:15:13",
+		container + ".env[0].value": "apps/web/web.yaml:14:18 of clusters/prod/vars.yaml:5:9, clusters/prod/vars.yaml:6:6, apps/web/web.yaml:14:18",
+		container + ".env[1].value": "clusters/prod/vars.yaml:5:9 of apps/web/web.yaml:16:18, clusters/prod/vars.yaml:5:9",
+		container + ".env[2].value": "apps/web/web.yaml:18:18",
+	}
+	for field := range want {
+		got[field] = told(origins[0], field)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// told is the place of a field with its chain, when that has more than one step.
+func told(o *origin.Origin, field string) string {
+	out := o.Place(field, origin.Whole).Position.String()
+	var steps []string
+	for _, s := range o.Chain(field, origin.Whole) {
+		text := s.Position.String()
+		if s.Absent {
+			text = "(" + text + ")"
+		}
+		steps = append(steps, text)
+	}
+	if len(steps) > 1 {
+		out += fmt.Sprintf(" of %s", strings.Join(steps, ", "))
+	}
+	return out
+}

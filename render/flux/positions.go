@@ -1,0 +1,235 @@
+package flux
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+	"go.yaml.in/yaml/v3"
+)
+
+// real is a position in the overlay as one in the tree: what the generated kustomization
+// says stands in the original file or in the object that asks for the unit.
+func (u *unit) real(pos tree.Position) tree.Position {
+	if i, ok := u.patchOf[pos.Path]; ok {
+		return u.inText(fmt.Sprintf("spec.patches[%d].patch", i), pos)
+	}
+	if u.generated == nil || pos.Path != u.path {
+		return pos
+	}
+	steps, offset := u.stepsAt(pos)
+	if field := u.specField(steps); field != "" {
+		return u.written(field)
+	}
+	if u.original == nil {
+		return tree.Position{Path: u.root.Dir}
+	}
+	return u.inOriginal(steps, offset)
+}
+
+// isOfObject reports whether a position of the overlay is one in the object that asks for
+// the unit.
+func (u *unit) isOfObject(pos tree.Position) bool {
+	if _, ok := u.patchOf[pos.Path]; ok {
+		return true
+	}
+	if u.generated == nil || pos.Path != u.path {
+		return false
+	}
+	steps, _ := u.stepsAt(pos)
+	return u.specField(steps) != ""
+}
+
+// inText is the position in the tree of one in the text that a field of the object holds:
+// each line of a literal block is one of the file.
+func (u *unit) inText(field string, in tree.Position) tree.Position {
+	at := u.written(field)
+	lines := u.linesOf(at.Path)
+	if in.Line < 1 || at.Line+in.Line > len(lines) || !isLiteral(lines, at) {
+		return at
+	}
+	out := tree.Position{Path: at.Path, Line: at.Line + in.Line}
+	if in.Column > 0 {
+		shift := origin.IndentAt(lines, at.Line+1) // of the first line of the text, which has none
+		out.Column = in.Column + shift
+		if in.EndLine == in.Line {
+			out.EndLine, out.EndColumn = out.Line, in.EndColumn+shift
+		}
+	}
+	return out
+}
+
+// linesOf are the lines of a file, none when it cannot be read.
+func (u *unit) linesOf(name string) []string {
+	data, err := u.source.tree.Read(u.source.tree.RealOr(name))
+	if err != nil {
+		return nil
+	}
+	return strings.Split(string(data), "\n")
+}
+
+// isLiteral reports whether a literal block begins at a position.
+func isLiteral(lines []string, at tree.Position) bool {
+	if at.Line < 1 || at.Line > len(lines) || at.Column < 1 {
+		return false
+	}
+	line := []rune(lines[at.Line-1])
+	if at.Column > len(line) {
+		return false
+	}
+	rest := line[at.Column-1:]
+	rest = rest[min(origin.Properties(rest), len(rest)):]
+	return len(rest) > 0 && rest[0] == '|'
+}
+
+// stepsAt returns the path of the node of the generated file at a position and, in a text of
+// several lines, the line in it, from 1.
+func (u *unit) stepsAt(pos tree.Position) (steps []any, offset int) {
+	best := -1
+	var walk func(n *yaml.Node, path []any)
+	visit := func(key, n *yaml.Node, path []any) {
+		last := n.Line
+		if n.Kind == yaml.ScalarNode && n.Style&yaml.LiteralStyle != 0 {
+			last += strings.Count(n.Value, "\n") + 1
+		}
+		first := n.Line
+		if key != nil {
+			first = key.Line
+		}
+		if first <= pos.Line && pos.Line <= last {
+			rank := len(path)*2 + 1
+			if pos.Column > 0 && (n.Column == pos.Column && n.Line == pos.Line || key != nil && key.Column == pos.Column && key.Line == pos.Line) {
+				rank += 1000
+			}
+			if rank > best {
+				best, steps, offset = rank, append([]any{}, path...), max(pos.Line-n.Line, 0)
+			}
+		}
+		walk(n, path)
+	}
+	walk = func(n *yaml.Node, path []any) {
+		switch n.Kind {
+		case yaml.MappingNode:
+			for i := 0; i+1 < len(n.Content); i += 2 {
+				visit(n.Content[i], n.Content[i+1], append(path, n.Content[i].Value))
+			}
+		case yaml.SequenceNode:
+			for i, item := range n.Content {
+				visit(nil, item, append(path, i))
+			}
+		}
+	}
+	if root := u.document(); root != nil {
+		walk(root, nil)
+	}
+	return steps, offset
+}
+
+// document is the generated file, parsed once.
+func (u *unit) document() *yaml.Node {
+	u.parsing.Do(func() { u.parsed = parseNode(u.data) })
+	return u.parsed
+}
+
+func parseNode(data []byte) *yaml.Node {
+	var doc yaml.Node
+	if yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {
+		return nil
+	}
+	return doc.Content[0]
+}
+
+// nodes are the nodes of files that were parsed for their positions.
+type nodes struct {
+	parsing sync.Once
+	parsed  *yaml.Node
+}
+
+// specField is the field of the object that a node of the generated file comes from; empty
+// for what is in the original file.
+func (u *unit) specField(steps []any) string {
+	if len(steps) == 0 {
+		return ""
+	}
+	s := &u.object.Spec
+	name, _ := steps[0].(string)
+	index := -1
+	if len(steps) > 1 {
+		index, _ = steps[1].(int)
+	}
+	switch {
+	case name == "namespace" && s.TargetNamespace != "":
+		return "spec.targetNamespace"
+	case name == "namePrefix" && s.NamePrefix != "", name == "nameSuffix" && s.NameSuffix != "":
+		return "spec." + name
+	case name == "buildMetadata" && len(s.BuildMetadata) > 0:
+		return "spec.buildMetadata"
+	case name == "patches" && index >= u.patches:
+		return fmt.Sprintf("spec.patches[%d]", index-u.patches) + rest(steps[2:])
+	case name == "components" && index >= u.components && index-u.components < len(u.added):
+		return fmt.Sprintf("spec.components[%d]", u.added[index-u.components])
+	case name == "images" && index >= 0 && index < len(u.images):
+		return u.imageField(index, steps)
+	}
+	return ""
+}
+
+// imageField is the field of the object that a field of an entry of `images:` comes from.
+func (u *unit) imageField(index int, steps []any) string {
+	of := u.images[index]
+	if of < 0 {
+		return ""
+	}
+	image := u.object.Spec.Images[of]
+	field := ""
+	if len(steps) > 2 {
+		field, _ = steps[2].(string)
+	}
+	set := map[string]bool{"newName": image.NewName != "", "newTag": image.NewTag != "", "digest": image.Digest != "", "name": index >= u.ownImages, "": index >= u.ownImages}
+	if !set[field] {
+		return ""
+	}
+	return fmt.Sprintf("spec.images[%d]", of) + rest(steps[2:])
+}
+
+// rest are steps as the end of a field path. What the overlay has as a file is a text.
+func rest(steps []any) string {
+	out := ""
+	for _, step := range steps {
+		switch step := step.(type) {
+		case int:
+			out += fmt.Sprintf("[%d]", step)
+		case string:
+			if step == "path" {
+				step = "patch"
+			}
+			out += "." + step
+		}
+	}
+	return out
+}
+
+// inOriginal is the position of a node of the generated file in the original one, or of the
+// nearest around it; offset is the line in a text of several lines.
+func (u *unit) inOriginal(steps []any, offset int) tree.Position {
+	node := parseNode(u.original)
+	at := tree.Position{Path: u.path, Line: 1}
+	for i, step := range steps {
+		key, value := origin.Child(node, step)
+		if value == nil {
+			break
+		}
+		node = value
+		shown := value
+		if key != nil && value.Kind != yaml.ScalarNode {
+			shown = key
+		}
+		at = tree.Position{Path: u.path, Line: shown.Line, Column: shown.Column}
+		if i == len(steps)-1 && offset > 0 && value.Kind == yaml.ScalarNode && value.Style&yaml.LiteralStyle != 0 {
+			at = tree.Position{Path: u.path, Line: value.Line + offset}
+		}
+	}
+	return at
+}
