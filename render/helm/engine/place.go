@@ -2,6 +2,7 @@ package engine
 
 import (
 	"strings"
+	"text/template/parse"
 )
 
 // Place is a place in a template file.
@@ -54,7 +55,7 @@ func (r *run) follow(c *call, offset int, t *Trace) {
 	if s == nil {
 		return
 	}
-	if inner, at := c.inner(s, offset, r.texts); inner != nil {
+	if inner, at := r.inner(c, s, offset); inner != nil {
 		r.follow(inner, at, t)
 	} else {
 		t.Places = append(t.Places, r.place(s.node, offset-s.offset))
@@ -69,15 +70,12 @@ func (r *run) follow(c *call, offset int, t *Trace) {
 
 // inner returns the call whose output the byte at an offset was in, before the action of the
 // segment wrote it.
-func (c *call) inner(s *segment, offset int, texts map[string]*call) (*call, int) {
+func (r *run) inner(c *call, s *segment, offset int) (*call, int) {
 	text := c.written(s)
 	at := offset - s.offset
-	if whole := texts[text]; len(s.calls) == 0 && whole != nil {
-		return whole, at
-	}
 	calls := s.calls
 	if len(calls) == 0 {
-		return nil, 0
+		return r.kept(c, s, text), at
 	}
 	before, line := strings.Count(text[:at], "\n"), lineOf(text, at)
 	lines := strings.Split(text, "\n")
@@ -101,6 +99,31 @@ func (c *call) inner(s *segment, offset int, texts map[string]*call) (*call, int
 	}
 	column := at - line - (len(lines[before]) - len(strings.TrimLeft(lines[before], " \t")))
 	return best, min(best.starts[bestLine]+max(column, 0), len(best.text)-1)
+}
+
+// shortest is how long a text has to be to be known again.
+const shortest = 16
+
+// kept returns the call whose output an action has from a variable; nil if it has none.
+func (r *run) kept(c *call, s *segment, text string) *call {
+	whole := r.texts[text]
+	pipe := r.engine.nodes[s.node].pipe
+	if whole == nil || pipe == nil || len(text) < shortest || c.number > 0 && whole.number >= c.number || !hasVariable(pipe) {
+		return nil
+	}
+	return whole
+}
+
+// hasVariable reports whether a pipeline has a variable other than `$`.
+func hasVariable(pipe *parse.PipeNode) bool {
+	for _, command := range pipe.Cmds {
+		for _, arg := range command.Args {
+			if v, ok := arg.(*parse.VariableNode); ok && v.Ident[0] != "$" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // within finds the output of a call inside a line: an action that puts text around it.

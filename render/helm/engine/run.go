@@ -30,6 +30,8 @@ type run struct {
 
 	// texts are the outputs of include and tpl by their text: a variable may hold one.
 	texts map[string]*call
+	// calls counts them.
+	calls int
 }
 
 func newRun(ctx context.Context, e *Engine, opts Options) *run {
@@ -175,6 +177,8 @@ func (r *run) made(c *call) {
 	if c.text == "" {
 		return
 	}
+	r.calls++
+	c.number = r.calls
 	r.writing.pending = append(r.writing.pending, c)
 	r.texts[c.text] = c
 }

@@ -32,6 +32,8 @@ type call struct {
 	caller int
 	frame  *call
 	via    *passage
+	// number is in the order in which calls ended; 0 for a file.
+	number int
 	// trimmed are the lines of text without the space around them, once asked for.
 	trimmed []string
 	starts  []int

@@ -1,0 +1,81 @@
+package release
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/preadmit/preadmit/render/helm/engine"
+)
+
+// Node parses the document for the positions of its fields; nil if it holds none.
+func (d *Document) Node() *yaml.Node {
+	var node yaml.Node
+	if yaml.Unmarshal([]byte(d.Text), &node) != nil || len(node.Content) == 0 {
+		return nil
+	}
+	return node.Content[0]
+}
+
+// Trace returns which parts of templates wrote a node of the document: the innermost first. Of a
+// scalar it is about the beginning of its value, not the quotes and marks around it.
+func (d *Document) Trace(n *yaml.Node) []engine.Place {
+	offset := d.offset(n)
+	if offset < 0 {
+		return nil
+	}
+	return d.File.At(d.Offset + offset).Places
+}
+
+// offset is where the value of a node begins in the text.
+func (d *Document) offset(n *yaml.Node) int {
+	at := lineStart(d.Text, n.Line)
+	line, _, _ := strings.Cut(d.Text[at:], "\n")
+	for column := 1; column < n.Column && line != ""; column++ {
+		_, size := utf8.DecodeRuneInString(line)
+		at, line = at+size, line[size:]
+	}
+	if n.Kind != yaml.ScalarNode {
+		return at
+	}
+	switch n.Style & (yaml.LiteralStyle | yaml.FoldedStyle | yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle) {
+	case yaml.SingleQuotedStyle, yaml.DoubleQuotedStyle:
+		return d.past(at, n, `"'`)
+	case yaml.LiteralStyle, yaml.FoldedStyle:
+		return d.blockStart(at)
+	}
+	if n.Value == "" {
+		return at
+	}
+	return d.past(at, n, "")
+}
+
+// past is the offset after the tag or anchor of a scalar and an opening quote.
+func (d *Document) past(at int, n *yaml.Node, quotes string) int {
+	for at < len(d.Text) && strings.ContainsRune("!&", rune(d.Text[at])) && (n.Anchor != "" || n.Style&yaml.TaggedStyle != 0) {
+		end := strings.IndexAny(d.Text[at:], " \t\n")
+		if end < 0 {
+			return at
+		}
+		at += end + len(d.Text[at+end:]) - len(strings.TrimLeft(d.Text[at+end:], " \t\n"))
+	}
+	if at+1 < len(d.Text) && n.Value != "" && strings.IndexByte(quotes, d.Text[at]) >= 0 {
+		at++
+	}
+	return at
+}
+
+// blockStart is the offset of the first character of a block scalar whose mark is at an offset.
+func (d *Document) blockStart(at int) int {
+	end := strings.IndexByte(d.Text[at:], '\n')
+	if end < 0 {
+		return at
+	}
+	rest := d.Text[at+end:]
+	trimmed := strings.TrimLeft(rest, " \t\n")
+	if trimmed == "" {
+		return at
+	}
+	return at + end + len(rest) - len(trimmed)
+}

@@ -1,0 +1,122 @@
+package release_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/preadmit/preadmit/internal/testall"
+	"github.com/preadmit/preadmit/render/helm/chart"
+	"github.com/preadmit/preadmit/render/helm/engine"
+	"github.com/preadmit/preadmit/render/helm/release"
+	"github.com/preadmit/preadmit/render/helm/values"
+)
+
+// tally counts scalars by what is known of where they were written.
+type tally struct{ scalars, placed, literal, wrong int }
+
+// TestTemplateLines looks for the template line of every scalar of real charts. Of those that are
+// text of a template, the line has to hold the beginning of the value.
+func TestTemplateLines(t *testing.T) {
+	archives, _ := filepath.Glob(filepath.Join(deployments(), "charts", "*", "*.tgz"))
+	if len(archives) == 0 {
+		t.Skipf("no charts in %s", deployments())
+	}
+	capabilities, err := values.Capabilities("v1.36.0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum tally
+	for _, file := range testall.Sample(archives, 15) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := chart.FromArchive(data, chart.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &release.Release{Chart: c, Release: values.Release{Name: "release", Namespace: "space"}, Capabilities: capabilities, SkipSchema: true}
+		rendered, err := r.Render(t.Context(), engine.New())
+		if err != nil {
+			t.Logf("%s: %v", filepath.Base(file), err)
+			continue
+		}
+		var one tally
+		lines := map[string][]string{}
+		for _, f := range c.Raw {
+			lines[c.Name()+"/"+f.Name] = strings.Split(string(f.Data), "\n")
+		}
+		for _, o := range append(rendered.Objects, rendered.Hooks...) {
+			if o.Document != nil {
+				one.count(t, o.Document, o.Document.Node(), lines)
+			}
+		}
+		if one.placed*100 < one.scalars*99 {
+			t.Logf("%s: %+v", filepath.Base(file), one)
+		}
+		sum.scalars, sum.placed, sum.literal, sum.wrong = sum.scalars+one.scalars, sum.placed+one.placed, sum.literal+one.literal, sum.wrong+one.wrong
+	}
+	t.Logf("%+v: %.2f %% with a template line", sum, 100*float64(sum.placed)/float64(sum.scalars))
+	if sum.placed*100 < sum.scalars*99 || sum.wrong > 0 {
+		t.Errorf("less than 99 %% have a template line, or one is wrong")
+	}
+}
+
+func (s *tally) count(t *testing.T, d *release.Document, n *yaml.Node, lines map[string][]string) {
+	if n == nil {
+		return
+	}
+	for i, inner := range n.Content {
+		if n.Kind != yaml.MappingNode || i%2 == 1 {
+			s.count(t, d, inner, lines)
+		}
+	}
+	if n.Kind != yaml.ScalarNode {
+		return
+	}
+	s.scalars++
+	places := d.Trace(n)
+	if len(places) == 0 || places[len(places)-1].File == "" && places[0].File == "" {
+		return
+	}
+	s.placed++
+	first := places[0]
+	text := lines[first.File]
+	if !first.Literal || text == nil {
+		return
+	}
+	s.literal++
+	line := text[first.Line-1]
+	unescaped := strings.NewReplacer("''", "'", `\\`, `\`, `\"`, `"`).Replace(line)
+	if word := firstWord(n.Value); !strings.Contains(line, word) && !strings.Contains(unescaped, word) && !begins(line, word) {
+		s.wrong++
+		t.Errorf("%s: %q is not on line %d: %q", first.File, word, first.Line, line)
+	}
+}
+
+// firstWord is what a value begins with.
+func firstWord(value string) string {
+	words := strings.Fields(value)
+	if len(words) == 0 {
+		return ""
+	}
+	return words[0]
+}
+
+// begins reports whether text at the end of a line, or before an action, is the beginning of a
+// word, as in `--port={{ .Values.port }}`.
+func begins(line, word string) bool {
+	for _, text := range append(strings.Split(line, "{{"), line) {
+		text = strings.TrimRight(text, " ")
+		for from := range text {
+			if (from == 0 || strings.ContainsAny(text[from-1:from], " \"'[,-}")) && strings.HasPrefix(word, text[from:]) {
+				return true
+			}
+		}
+	}
+	return false
+}
