@@ -61,7 +61,7 @@ type NATS struct {
 // Queue says how jobs are handed out.
 type Queue struct {
 	Lease           Duration `json:"lease" default:"30s" usage:"time after which what a dead replica did is done by another"`
-	Attempts        int      `json:"attempts" default:"5" usage:"number of attempts before a job is given up"`
+	Attempts        int      `json:"attempts" default:"5" usage:"number of failures of a job, or of processes that it ended, before it is given up"`
 	PerInstallation int      `json:"perInstallation" usage:"most scans at a time of one installation, over all replicas; 0 is no bound"`
 }
 

@@ -44,6 +44,9 @@ func TestCrash(t *testing.T) {
 	t.Logf("%d runs, kills at: %v", runs, c.stages)
 	t.Logf("from the start to calm: median %s, longest %s", c.took[len(c.took)/2], c.took[len(c.took)-1])
 	t.Logf("people: %s; %d check runs, %d heads with more than one", tr, len(w.hub.CheckRuns()), tr.doubled())
+	if n := tr.doubled(); n > 0 {
+		t.Errorf("%d heads have more than one check run", n)
+	}
 }
 
 // crashes kills a service again and again.

@@ -155,16 +155,26 @@ func TestEndAtOnce(t *testing.T) {
 	w.judged(head, "success", clean)
 }
 
-// TestTooOften: a job that ends the process each time is given up, and says so.
+// TestTooOften: a job that ends the process each time is given up, and says so. Those that were
+// worked on beside it, and those that came meanwhile, are judged.
 func TestTooOften(t *testing.T) {
 	w, dir := newEnv(t), t.TempDir()
-	o := options{"QUEUE_ATTEMPTS": "2", "RECONCILE_EVERY": "0s"}
+	o := options{"QUEUE_ATTEMPTS": "2", "RECONCILE_EVERY": "0s", "SCAN_CONCURRENCY": "2"}
 	r := w.start(dir, o)
 	head := w.slowPull(r)
 	r.kill()
-	r = w.start(dir, o)
-	w.scanning(r, head)
-	r.kill()
+	for attempt := range 2 { // what ends it while it works on nothing else is to blame
+		r = w.start(dir, o)
+		beside := w.shop.Pull(w.pull(w.shop, fmt.Sprint("beside-", attempt), "deny")).HeadSHA
+		if attempt > 0 { // the job rests
+			w.judged(beside, "failure", denied)
+		}
+		w.scanning(r, head)
+		if n := len(w.checks(beside)); n != attempt {
+			t.Errorf("attempt %d: %d check runs of what came meanwhile", attempt, n)
+		}
+		r.kill()
+	}
 	r = w.start(dir, o)
 	w.judged(head, "failure", unscanned)
 	w.eventually("dead letters", func() []string { return r.metric(`preadmit_queue_jobs{state="dead"}`) }, "1")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/google/go-github/v62/github"
 
@@ -32,7 +33,7 @@ func (p *Publisher) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	doubted := p.opts.RedoPassing && !Conclusion(run.GetConclusion()).blocks()
+	doubted := p.opts.RedoPassing && !Conclusion(run.GetConclusion()).blocks() && !slices.Contains(p.opts.Earlier, run.GetDetailsURL())
 	fresh := (p.opts.Fresh || doubted) && (p.target.DetailsURL == "" || run.GetDetailsURL() != p.target.DetailsURL)
 	if run != nil && (!fresh || run.GetStatus() != "completed") {
 		return nil

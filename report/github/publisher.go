@@ -42,6 +42,9 @@ type Options struct {
 	// RedoPassing has Start make a new check run although one is complete that does not block
 	// a merge: it may be about something else.
 	RedoPassing bool
+	// Earlier are the DetailsURLs of earlier attempts at the same target, whose check run
+	// RedoPassing does not have made anew.
+	Earlier []string
 	// Rescan identifies the button "Scan again" of check runs that are complete: whoever
 	// answers GitHub's webhooks is sent it with check_run.requested_action. There is no
 	// button when it is empty. It has at most 20 characters.

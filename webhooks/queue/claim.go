@@ -12,7 +12,7 @@ import (
 const endWait = 30 * time.Second
 
 // Claim is a job that this process works on. It ends with exactly one of Done, Retry,
-// Bury and Release, which also may be called after Context ended, and take effect even if
+// Postpone, Bury, Release and Abandon, which also may be called after Context ended, and take effect even if
 // their own context ends.
 type Claim struct {
 	// Job is what is to be done.
@@ -20,10 +20,11 @@ type Claim struct {
 	// Attempt counts from 1.
 	Attempt int
 
-	queue   *Queue
-	key, id string
-	context context.Context
-	cancel  context.CancelCauseFunc
+	failed, fatal int // those of the record
+	queue         *Queue
+	key, id       string
+	context       context.Context
+	cancel        context.CancelCauseFunc
 	// stop ends the signs of life, and stopped is closed when there are no more.
 	stop    context.CancelFunc
 	stopped chan struct{}
@@ -34,12 +35,12 @@ type Claim struct {
 // the context Next was called with.
 func (c *Claim) Context() context.Context { return c.context }
 
-// Exhausted says that the job was tried too often; it is a dead letter already, and what is
-// left to do is to tell about it.
-func (c *Claim) Exhausted() bool { return c.Attempt > c.queue.config.Attempts }
+// Exhausted says that the job ended too many processes, which worked on nothing else; it is a
+// dead letter already, and what is left to do is to tell about it.
+func (c *Claim) Exhausted() bool { return c.fatal >= c.queue.config.Attempts }
 
 // Last says that Retry would make the job a dead letter.
-func (c *Claim) Last() bool { return c.Attempt >= c.queue.config.Attempts }
+func (c *Claim) Last() bool { return c.failed+1 >= c.queue.config.Attempts }
 
 // heard takes in what the subject holds now.
 func (c *Claim) heard(now *record) {
@@ -104,15 +105,16 @@ func (c *Claim) Done(ctx context.Context) error {
 // Retry gives the job back after its attempt failed, to be tried again later; after the
 // last attempt it becomes a dead letter, and dead is true.
 func (c *Claim) Retry(ctx context.Context, why error) (dead bool, err error) {
-	if c.Attempt >= c.queue.config.Attempts {
+	if c.Last() {
 		superseded, err := c.bury(ctx, why)
 		return err == nil && !superseded, err
 	}
 	_, err = c.finish(ctx, "retry", func(ctx context.Context) error {
-		return c.queue.requeue(ctx, c, oneLine(why))
+		return c.queue.requeue(ctx, c.Job, c.Attempt, oneLine(why))
 	}, func(r *record) {
+		r.Failed++
 		r.Holder, r.Why = nil, oneLine(why)
-		r.NotBefore = c.queue.now().Add(c.queue.config.backoff(c.Attempt))
+		r.NotBefore = c.queue.now().Add(c.queue.config.backoff(r.Failed))
 	})
 	return false, err
 }
@@ -127,7 +129,7 @@ func (c *Claim) Postpone(ctx context.Context, until time.Time, why error) error 
 		until = latest
 	}
 	_, err := c.finish(ctx, "postponed", func(ctx context.Context) error {
-		return c.queue.requeue(ctx, c, oneLine(why))
+		return c.queue.requeue(ctx, c.Job, c.Attempt, oneLine(why))
 	}, func(r *record) {
 		r.Holder, r.Why, r.Attempt, r.NotBefore, r.Begun = nil, oneLine(why), r.Attempt-1, until, true
 	})
@@ -157,7 +159,7 @@ func (c *Claim) Release(ctx context.Context) error { return c.release(ctx, true)
 // release is Release. begun says that the job was handed out.
 func (c *Claim) release(ctx context.Context, begun bool) error {
 	_, err := c.finish(ctx, "released", func(ctx context.Context) error {
-		return c.queue.requeue(ctx, c, "")
+		return c.queue.requeue(ctx, c.Job, c.Attempt, "")
 	}, func(r *record) { r.Holder, r.Attempt, r.Begun = nil, r.Attempt-1, r.Begun || begun })
 	return err
 }
@@ -185,12 +187,23 @@ func (c *Claim) finish(ctx context.Context, outcome string, before func(context.
 	return superseded, err
 }
 
+// Abandon ends a claim of which nothing can be stored, as one that was lost: the subject is
+// free after the lease. It does nothing when the claim has ended already.
+func (c *Claim) Abandon() {
+	c.end.Do(func() {
+		c.queue.schedule.untrack(c)
+		c.drop()
+		c.queue.config.Metrics.Ended("lost")
+	})
+}
+
 // drop ends the signs of life. Without them the subject is free after the lease even if
 // letting go failed.
 func (c *Claim) drop() {
 	c.stop()
 	<-c.stopped
 	c.cancel(context.Canceled)
+	c.queue.schedule.endWork(c.key)
 }
 
 // letGo stores what has to be, and then the record. The claim's record is this claim's

@@ -24,7 +24,8 @@ type Config struct {
 	Replicas int
 	// Lease is how long what a dead process held stays taken. 30 seconds when 0.
 	Lease time.Duration
-	// Attempts is how often a job is tried before it is given up. 5 when 0.
+	// Attempts is how often a job may fail, and how often a process that works on nothing else
+	// may end of it, before it is given up. 5 when 0.
 	Attempts int
 	// Backoff is how long a job rests after its first, second, ... failed attempt; the last
 	// holds for all that follow. 10 s, 30 s, 2 min, 10 min when empty.

@@ -36,10 +36,10 @@
 // the subject, and since when it waits. These are its steps, each one write:
 //
 //	Enqueue   makes the record, or replaces the job in it; the holder stays
-//	Next      sets the holder and counts an attempt
+//	Next      sets the holder and counts an attempt; or takes the holder away who is gone
 //	(beats)   count signs of life of the holder, every third of the lease
 //	Done      removes the record
-//	Retry     removes the holder and sets when to try again
+//	Retry     removes the holder, counts a failure and sets when to try again
 //	Release   removes the holder and takes the attempt back
 //	Bury      removes the record, after it stored a dead letter
 //
@@ -65,9 +65,14 @@
 // it (record.Replaced), and soon after in a scan record of its own. Whoever claims the
 // newer job first writes what is missing.
 //
-// Next: after the claim, before the job is handed out: the attempt counts, and the job is
-// free again after the lease. A job that kills its process so counts its attempts; after
-// the last, Next makes it a dead letter, and hands it out once more to be told about.
+// Next: after the claim, before the job is handed out: the job is free again after the lease.
+//
+// A process that ends takes all that it worked on with it, and it is not known which job was
+// the cause. So none is blamed, but each is worked on alone from then on: the process takes it
+// when it works on nothing else, and takes nothing until it has ended. A job whose process
+// ends then is the cause, or somebody killed the process again. It rests, as after a failure,
+// and after Config.Attempts such ends Next makes it a dead letter, and hands it out once more
+// to be told about.
 //
 // Done, Retry, Release, Bury: the scan record and the dead letter are written first, the
 // job's record last. Between them the job is still held; it is handed out again after the

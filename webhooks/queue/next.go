@@ -28,17 +28,65 @@ func (q *Queue) Next(ctx context.Context) (*Claim, error) {
 			}
 			continue
 		}
+		if t.value.Holder != nil {
+			err := q.cutOff(ctx, t)
+			q.schedule.endClaim(t.key, false)
+			if err := q.refused(ctx, t, err); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		claim, err := q.claim(ctx, t)
-		q.schedule.endClaim(t.key)
+		q.schedule.endClaim(t.key, err == nil)
 		if err == nil {
 			return claim, nil
 		}
-		if !errors.Is(err, errTaken) {
-			q.config.Log.Warn("a job could not be claimed; trying again", "subject", t.key, "err", err)
-			if err := q.await(ctx, time.Second, nil); err != nil {
-				return nil, err
-			}
+		if err := q.refused(ctx, t, err); err != nil {
+			return nil, err
 		}
+	}
+}
+
+// refused waits a little after a step that could not be stored.
+func (q *Queue) refused(ctx context.Context, t *pendingJob, err error) error {
+	if err == nil || errors.Is(err, errTaken) {
+		return nil
+	}
+	q.config.Log.Warn("a job could not be claimed; trying again", "subject", t.key, "err", err)
+	return q.await(ctx, time.Second, nil)
+}
+
+// cutOff takes a job from a holder that is gone. It was not the job's fault if the process
+// worked on others as well; from then on it is worked on alone. A job that ended a process
+// alone rests, so that others are worked on.
+func (q *Queue) cutOff(ctx context.Context, t *pendingJob) error {
+	r := t.value
+	if r.working(r.Job.ID) {
+		if err := q.requeue(ctx, r.Job, r.Attempt, "the process that worked on it ended"); err != nil {
+			return err
+		}
+	}
+	_, _, err := q.jobs.change(ctx, t.key, "", func(now *record) (*record, error) {
+		if now == nil || now.Holder == nil || *now.Holder != *r.Holder {
+			return nil, errTaken
+		}
+		return now.with(func(r *record) { r.cutOff(q.owner, q.now(), q.config) }), nil
+	})
+	return err
+}
+
+// cutOff is the record without its holder, who is gone. What this process, owner, gave up
+// itself, since nothing could be stored, ended no process.
+func (r *record) cutOff(owner string, now time.Time, c Config) {
+	gone := r.Holder
+	r.Holder = nil
+	if gone.Job != r.Job.ID || gone.Owner == owner {
+		return
+	}
+	r.Alone = true
+	if gone.Alone {
+		r.Fatal++
+		r.NotBefore = now.Add(c.backoff(r.Fatal))
 	}
 }
 
@@ -61,11 +109,11 @@ func (q *Queue) await(ctx context.Context, wait time.Duration, news <-chan struc
 func (q *Queue) claim(ctx context.Context, t *pendingJob) (*Claim, error) {
 	id := rand.Text()
 	e, _, err := q.jobs.change(ctx, t.key, "", func(now *record) (*record, error) {
-		if !t.still(now, q.now()) {
+		if now == nil || now.Holder != nil || now.NotBefore.After(q.now()) || now.Alone && !t.value.Alone {
 			return nil, errTaken
 		}
 		return now.with(func(r *record) {
-			r.Holder = &holder{Owner: q.owner, Claim: id, Job: r.Job.ID}
+			r.Holder = &holder{Owner: q.owner, Claim: id, Job: r.Job.ID, Alone: t.value.Alone}
 			r.Attempt++
 			r.NotBefore = time.Time{}
 		}), nil
@@ -77,25 +125,16 @@ func (q *Queue) claim(ctx context.Context, t *pendingJob) (*Claim, error) {
 	if err := q.begin(ctx, c, e); err != nil {
 		return nil, errors.Join(err, c.release(ctx, false))
 	}
-	if c.Attempt > 2*q.config.Attempts {
+	if c.fatal >= 2*q.config.Attempts {
 		// Even to tell about it kills the process.
 		return nil, errors.Join(errTaken, c.Bury(ctx, q.fatal(e.value)))
 	}
 	return c, nil
 }
 
-// still reports whether the job that was picked may be claimed now that its record is known:
-// that nobody holds it, or who does is whoever was found to be gone.
-func (t *pendingJob) still(now *record, at time.Time) bool {
-	if now == nil || now.NotBefore.After(at) {
-		return false
-	}
-	return now.Holder == nil || t.value.Holder != nil && *t.value.Holder == *now.Holder
-}
-
 // hold makes the claim of a record that this process holds, and gives signs of life.
 func (q *Queue) hold(ctx context.Context, e entry[record], id string) *Claim {
-	c := &Claim{Job: e.value.Job, Attempt: e.value.Attempt, queue: q, key: e.key, id: id, stopped: make(chan struct{})}
+	c := &Claim{Job: e.value.Job, Attempt: e.value.Attempt, failed: e.value.Failed, fatal: e.value.Fatal, queue: q, key: e.key, id: id, stopped: make(chan struct{})}
 	c.context, c.cancel = context.WithCancelCause(ctx)
 	beating, stop := context.WithCancel(q.context)
 	c.stop = stop
@@ -127,10 +166,11 @@ func (q *Queue) begin(ctx context.Context, c *Claim, e entry[record]) error {
 
 // fatal is why a job was tried too often: it ended its processes before they could say so.
 func (q *Queue) fatal(r *record) error {
+	err := fmt.Errorf("the process died %d times while working on it and on nothing else", r.Fatal)
 	if r.Why != "" {
-		return fmt.Errorf("the process died while working on it; before that: %s", r.Why)
+		err = fmt.Errorf("%w; before that: %s", err, r.Why)
 	}
-	return fmt.Errorf("the process died %d times while working on it", q.config.Attempts)
+	return err
 }
 
 // withinLimit refuses a claim if too many others of its installation were there before, on

@@ -12,8 +12,15 @@ type record struct {
 	// Waiting is since when the subject waits: its place in line, which a job that
 	// supersedes one takes over.
 	Waiting time.Time `json:"waiting"`
-	// Attempt counts how often Job was claimed.
+	// Attempt counts how often Job was claimed, and not given back.
 	Attempt int `json:"attempt,omitempty"`
+	// Failed counts the attempts that said so.
+	Failed int `json:"failed,omitempty"`
+	// Alone says that a process ended while it worked on Job and perhaps on others: Job is
+	// worked on alone from then on, to see whether it is the cause.
+	Alone bool `json:"alone,omitempty"`
+	// Fatal counts the processes that ended while they worked on Job alone.
+	Fatal int `json:"fatal,omitempty"`
 	// Begun says that Job was handed out already by a claim that Attempt does not count.
 	Begun bool `json:"begun,omitempty"`
 	// NotBefore is when the next attempt may begin, and Why how the last one ended.
@@ -31,6 +38,8 @@ type holder struct {
 	Owner string `json:"owner"`
 	Claim string `json:"claim"`
 	Job   string `json:"job"`
+	// Alone says that the process works on nothing else.
+	Alone bool `json:"alone,omitempty"`
 	// Beat counts signs of life.
 	Beat uint64 `json:"beat,omitempty"`
 }

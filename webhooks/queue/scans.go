@@ -160,10 +160,10 @@ func (q *Queue) CheckEnded(ctx context.Context, s Scan) error {
 	})
 }
 
-// requeue tells that the claim's scan waits again.
-func (q *Queue) requeue(ctx context.Context, c *Claim, why string) error {
-	return q.changeScanOf(ctx, c.Job, func(s *Scan) bool {
-		if s.Attempt != c.Attempt || s.State == Superseded {
+// requeue tells that the scan of a job waits again after an attempt.
+func (q *Queue) requeue(ctx context.Context, j Job, attempt int, why string) error {
+	return q.changeScanOf(ctx, j, func(s *Scan) bool {
+		if s.Attempt != attempt || s.State == Superseded {
 			return false
 		}
 		s.State, s.Why = Queued, why

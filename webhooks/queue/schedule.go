@@ -27,6 +27,10 @@ type schedule struct {
 	next     int
 	// claims are those of this process, by subject.
 	claims map[string]*Claim
+	// working counts what this process claims or works on, by subject. While isolated, one of
+	// them is to be worked on alone.
+	working  map[string]int
+	isolated bool
 	// news is closed when there may be something to pick.
 	news chan struct{}
 }
@@ -48,7 +52,7 @@ type pendingJob struct {
 func newSchedule(c Config, owner string) *schedule {
 	return &schedule{
 		lease: c.Lease, most: c.PerInstallation, alone: c.URL == "", owner: owner,
-		jobs: map[string]*pendingJob{}, lists: map[int64]jobList{}, claims: map[string]*Claim{}, news: make(chan struct{}),
+		jobs: map[string]*pendingJob{}, lists: map[int64]jobList{}, claims: map[string]*Claim{}, working: map[string]int{}, news: make(chan struct{}),
 	}
 }
 
@@ -141,15 +145,25 @@ func (s *schedule) pick(now time.Time) (t *pendingJob, wait time.Duration, news 
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	wait = time.Hour
+	if s.isolated {
+		return nil, wait, s.news
+	}
 	for i := range s.rotation {
 		at := (s.next + i) % len(s.rotation)
 		t, soon := s.first(s.lists[s.rotation[at]], now)
-		if t != nil {
-			t.claiming = true
-			s.next = (at + 1) % len(s.rotation)
-			return t, 0, nil
+		switch {
+		case t == nil:
+			wait = min(wait, soon)
+			continue
+		case t.value.Holder == nil && t.value.Alone && len(s.working) > 0:
+			return nil, wait, s.news // its turn comes when what is worked on has ended
+		case t.value.Holder == nil:
+			s.working[t.key]++
+			s.isolated = t.value.Alone
 		}
-		wait = min(wait, soon)
+		t.claiming = true
+		s.next = (at + 1) % len(s.rotation)
+		return t, 0, nil
 	}
 	return nil, wait, s.news
 }
@@ -195,15 +209,35 @@ func (s *schedule) left(t *pendingJob, now time.Time) time.Duration {
 	return rest
 }
 
-// endClaim ends the claiming of a subject.
-func (s *schedule) endClaim(key string) {
+// endClaim ends the claiming of a subject. It is worked on then if it was claimed.
+func (s *schedule) endClaim(key string, claimed bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if t := s.jobs[key]; t != nil {
 		t.claiming = false
 	}
+	if !claimed {
+		s.free(key)
+	}
 	close(s.news)
 	s.news = make(chan struct{})
+}
+
+// endWork ends the work on a subject that was claimed.
+func (s *schedule) endWork(key string) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.free(key)
+	close(s.news)
+	s.news = make(chan struct{})
+}
+
+// free takes a subject from those that are worked on.
+func (s *schedule) free(key string) {
+	if s.working[key]--; s.working[key] <= 0 {
+		delete(s.working, key)
+	}
+	s.isolated = s.isolated && len(s.working) > 0
 }
 
 // heldBefore counts the subjects of an installation that were held before sequence.

@@ -118,7 +118,7 @@ func (t *task) rescan(ctx context.Context, said string) error {
 	if named {
 		j.Approved = pr.head
 	}
-	_, _, err = t.w.Queue.Enqueue(ctx, j)
+	_, _, err = t.w.enqueue(ctx, j)
 	return err
 }
 

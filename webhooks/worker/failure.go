@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"syscall"
 
 	"github.com/preadmit/preadmit/render/tree/gittree"
 	"github.com/preadmit/preadmit/report/github"
@@ -34,6 +35,25 @@ type overtaken struct {
 
 func (o *overtaken) Error() string { return o.why }
 
+// storeError says that the queue, or the disk, did not take something: no job is at fault.
+type storeError struct{ error }
+
+func (e *storeError) Unwrap() error { return e.error }
+
+// asStoreError makes a storeError of an error of the queue that may end by itself.
+func asStoreError(err error) error {
+	if err == nil || errors.Is(err, queue.ErrLost) || errors.Is(err, queue.ErrSuperseded) || !queue.Unavailable(err) {
+		return err
+	}
+	return &storeError{err}
+}
+
+// enqueue stores a job.
+func (w *Worker) enqueue(ctx context.Context, j queue.Job) (queue.Job, bool, error) {
+	stored, fresh, err := w.Queue.Enqueue(ctx, j)
+	return stored, fresh, asStoreError(err)
+}
+
 // end is what becomes of a job.
 type end int
 
@@ -46,7 +66,7 @@ const (
 	endRefused               // the repository is at fault, and is told so
 	endFailed                // it cannot be done
 	endRetried               // it may be done later
-	endPostponed             // GitHub takes no more requests for a while, or is not done itself
+	endPostponed             // GitHub takes no more requests for a while or is not done itself, or nothing can be stored
 )
 
 // endOf says what becomes of a job whose work ended with err. What ended its context
@@ -76,8 +96,9 @@ func endOfFailure(err error) end {
 	var limit *gittree.LimitError
 	var refused *github.Error
 	var late *lateError
+	var store *storeError
 	switch {
-	case errors.As(err, &late):
+	case errors.As(err, &late), errors.As(err, &store), errors.Is(err, syscall.ENOSPC):
 		return endPostponed
 	case errors.Is(err, app.ErrCredentials):
 		return endReleased

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -185,10 +186,12 @@ func TestKilled(t *testing.T) {
 	w.queueConf.Attempts = 1
 	w.openQueue()
 	job := w.pull()
-	_, err := w.queue.Next(t.Context()) // and nothing more is heard of who took it
-	w.must(err)
-	w.must(w.queue.Close(context.Background()))
-	w.openQueue()
+	for range 2 { // the second one worked on nothing else
+		_, err := w.queue.Next(t.Context()) // and nothing more is heard of who took it
+		w.must(err)
+		w.must(w.queue.Close(context.Background()))
+		w.openQueue()
+	}
 	w.work()
 	w.want("record", w.state(job.ID), "failed failure")
 	w.want("check runs", w.checks(w.shop.Pull(1).HeadSHA), []string{"completed failure: The scan could not be completed"})
@@ -222,6 +225,9 @@ func TestEndOf(t *testing.T) {
 		{context.Background(), &gittree.LimitError{Limit: gittree.LimitObject}, endRefused},
 		{context.Background(), fmt.Errorf("ask: %w", &github.Error{Kind: github.KindLimited}), endPostponed},
 		{context.Background(), errors.New("anything"), endRetried},
+		{context.Background(), asStoreError(fmt.Errorf("store: %w", context.DeadlineExceeded)), endPostponed},
+		{context.Background(), asStoreError(errors.New("no report")), endRetried},
+		{context.Background(), fmt.Errorf("fetch: %w", syscall.ENOSPC), endPostponed},
 	} {
 		if got := endOf(test.ctx, test.err); got != test.want {
 			t.Errorf("%v, %v: %d, want %d", context.Cause(test.ctx), test.err, got, test.want)

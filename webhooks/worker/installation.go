@@ -49,7 +49,7 @@ func (t *task) enqueueOpen(ctx context.Context, r *gogithub.Repository) error {
 		if pr.GetDraft() {
 			return nil
 		}
-		_, _, err := t.w.Queue.Enqueue(ctx, queue.Job{
+		_, _, err := t.w.enqueue(ctx, queue.Job{
 			Kind: queue.KindPull, Installation: t.job.Installation, Repository: r.GetID(), Owner: owner, Repo: name,
 			Pull: pr.GetNumber(), Head: pr.GetHead().GetSHA(), Base: pr.GetBase().GetSHA(), Reason: t.job.Reason,
 		})

@@ -100,7 +100,7 @@ func (t *task) keepReport(ctx context.Context, r *report.Report) error {
 		return err
 	}
 	if err := t.w.Queue.PutReport(ctx, t.job.ID, wire); err != nil {
-		return fmt.Errorf("keep the report: %w", err)
+		return fmt.Errorf("keep the report: %w", asStoreError(err))
 	}
 	t.record.HasReport = true
 	return nil

@@ -38,7 +38,7 @@ func (t *task) keep(ctx context.Context) error {
 		return nil
 	}
 	if err := t.w.Queue.PutScan(ctx, t.record); err != nil {
-		return fmt.Errorf("keep the scan's record: %w", err)
+		return fmt.Errorf("keep the scan's record: %w", asStoreError(err))
 	}
 	return nil
 }

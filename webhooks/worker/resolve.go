@@ -49,7 +49,7 @@ func (t *task) resolve(ctx context.Context) error {
 func (t *task) again(ctx context.Context, j queue.Job) error {
 	j.Installation, j.Repository, j.Owner, j.Repo = t.job.Installation, t.job.Repository, t.job.Owner, t.job.Repo
 	j.Head, j.Fresh, j.Reason = t.job.Head, true, t.job.Reason
-	_, _, err := t.w.Queue.Enqueue(ctx, j)
+	_, _, err := t.w.enqueue(ctx, j)
 	return err
 }
 

@@ -23,6 +23,7 @@ func (t *task) settle(ctx context.Context, err error) {
 	var trouble error
 	switch how {
 	case endLost: // whatever would be said, another process says better
+		t.claim.Abandon()
 		return
 	case endDone:
 		trouble = t.claim.Done(ctx)
@@ -43,6 +44,7 @@ func (t *task) settle(ctx context.Context, err error) {
 	}
 	if trouble != nil { // the job comes again when its lease is over
 		t.log.Error("end a job", "error", trouble)
+		t.claim.Abandon()
 	}
 }
 
@@ -121,7 +123,7 @@ func (t *task) overtaken(ctx context.Context, err error) error {
 // so keeps what that asks for: an approval may be a newer one than this job's.
 func (t *task) handOver(ctx context.Context, left *overtaken) error {
 	j := t.job
-	next, _, err := t.w.Queue.Enqueue(ctx, queue.Job{
+	next, _, err := t.w.enqueue(ctx, queue.Job{
 		Kind: j.Kind, Installation: j.Installation, Repository: j.Repository, Owner: t.owner(), Repo: t.repo(),
 		Pull: j.Pull, Head: left.head, Reason: "changed during " + j.ID,
 	})

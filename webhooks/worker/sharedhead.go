@@ -239,6 +239,19 @@ func (t *task) mayBeOfAnother() bool {
 	return true
 }
 
+// earlierPages returns the pages of earlier scans of the same head and branch. A check run that
+// leads to one of them is this pull request's own, also when the process ended before it could
+// record the verdict.
+func (t *task) earlierPages() []string {
+	var pages []string
+	for _, s := range t.earlier() {
+		if s.Attempt > 0 && s.Head == t.record.Head && s.BaseRef == t.record.BaseRef && t.w.PublicURL != "" {
+			pages = append(pages, t.w.pageOf(s.ID))
+		}
+	}
+	return pages
+}
+
 // eachOther calls do for each other pull request whose newest record has the head.
 func (t *task) eachOther(head string, do func(pull int) error) error {
 	if t.job.Kind == queue.KindPush || !objectName.MatchString(head) {
@@ -277,6 +290,6 @@ func (t *task) atWork(pull int) (queue.Scan, bool) {
 func (t *task) enqueueOther(ctx context.Context, j queue.Job) error {
 	j.Kind, j.Installation, j.Repository, j.Owner, j.Repo = queue.KindPull, t.job.Installation, t.job.Repository, t.owner(), t.repo()
 	j.Reason = "the same head as " + t.job.Subject()
-	_, _, err := t.w.Queue.Enqueue(ctx, j)
+	_, _, err := t.w.enqueue(ctx, j)
 	return err
 }

@@ -88,6 +88,43 @@ func TestCrashAtEachStep(t *testing.T) {
 	}
 }
 
+// TestCrashBeforeAnotherEvent: whenever a process ends, a job of another event, as GitHub sends it
+// again or the reconciliation makes it, brings the head to its end, and there is one check run.
+func TestCrashBeforeAnotherEvent(t *testing.T) {
+	w := newEnv(t)
+	fine := func() githubtest.Pull {
+		head, err := w.shop.Commit("main", githubtest.Files{"app/new.yaml": configMap("new", "fine")})
+		w.must(err)
+		branch := "fine-" + head[:12]
+		w.must(w.shop.SetBranch(branch, head))
+		n, err := w.shop.OpenPull(githubtest.PullOptions{Head: branch})
+		w.must(err)
+		return w.shop.Pull(n)
+	}
+	w.scanner.keep = true
+	steps := 0
+	for range 2 { // the first one asks for what is asked for once, too
+		pr, before := fine(), w.wire.count()
+		w.enqueue(queue.Job{Pull: pr.Number, Head: pr.HeadSHA})
+		w.work()
+		steps = w.wire.count() - before
+	}
+	for i := range 2 * steps {
+		step, heard := i/2, i%2 == 1
+		if !testall.Enabled() && !heard {
+			continue
+		}
+		pr := fine()
+		w.enqueue(queue.Job{Pull: pr.Number, Head: pr.HeadSHA})
+		w.crash(step, heard)
+		job := w.enqueue(queue.Job{Pull: pr.Number, Head: pr.HeadSHA})
+		w.work()
+		name := fmt.Sprintf("step %d of %d, heard %v", step+1, steps, heard)
+		w.want(name+": check runs", w.checks(pr.HeadSHA), []string{"completed success: Nothing to complain about"})
+		w.want(name+": record", w.state(job.ID), "completed success")
+	}
+}
+
 // crash runs a worker that ends at a request, from which on it is heard of no more.
 func (w *env) crash(step int, heard bool) {
 	w.t.Helper()

@@ -95,10 +95,18 @@ func (t *task) repo() string  { return cmp.Or(t.record.Repo, t.job.Repo) }
 
 // detailsURL is the page of the scan, "" without pages or scan.
 func (t *task) detailsURL() string {
-	if t.w.PublicURL == "" || !t.job.Kind.Judges() {
+	if !t.job.Kind.Judges() {
 		return ""
 	}
-	return t.w.PublicURL + "/scans/" + t.job.ID
+	return t.w.pageOf(t.job.ID)
+}
+
+// pageOf is the page of a scan, "" without pages.
+func (w *Worker) pageOf(scan string) string {
+	if w.PublicURL == "" {
+		return ""
+	}
+	return w.PublicURL + "/scans/" + scan
 }
 
 // address makes the publisher to a commit. Its name is that of the check run.
@@ -110,7 +118,7 @@ func (t *task) address(ctx context.Context, target github.Target, name string) (
 	target.Owner, target.Repo, target.DetailsURL = t.owner(), t.repo(), t.detailsURL()
 	return github.New(target, github.Options{
 		Client: t.access.HTTP(), BaseURL: t.w.App.BaseURL(), Name: name, Login: login, Fresh: t.job.Fresh, RedoPassing: t.mayBeOfAnother(),
-		Rescan: app.ActionRescan, Clock: t.w.Clock, MaxWait: maxWait,
+		Earlier: t.earlierPages(), Rescan: app.ActionRescan, Clock: t.w.Clock, MaxWait: maxWait,
 	})
 }
 
