@@ -1,5 +1,7 @@
 package render
 
+import "github.com/preadmit/preadmit/render/artifact"
+
 // Artifact is something that a root needs from outside the repository.
 type Artifact struct {
 	Kind ArtifactKind
@@ -9,21 +11,28 @@ type Artifact struct {
 	Name string
 	// Version is a branch, tag, commit or version; empty for what is there by default.
 	Version string
+	// Dir is the directory that is needed of a git repository; empty for the top.
+	Dir string
 	// Position is the entry that asks for it.
 	Position
 }
 
+// Asked returns what is asked for, wherever.
+func (a Artifact) Asked() artifact.Artifact {
+	return artifact.Artifact{Kind: a.Kind, URL: a.URL, Name: a.Name, Version: a.Version}
+}
+
 // ArtifactKind says what an artifact is.
-type ArtifactKind string
+type ArtifactKind = artifact.Kind
 
 const (
 	// ArtifactGit is a git repository.
-	ArtifactGit ArtifactKind = "git"
+	ArtifactGit = artifact.Git
 	// ArtifactFile is a file that is fetched over HTTP. Kustomize tries a base or resource
 	// that is not a repository as one.
-	ArtifactFile ArtifactKind = "file"
-	// ArtifactOCI is an OCI artifact.
-	ArtifactOCI ArtifactKind = "oci"
+	ArtifactFile = artifact.File
 	// ArtifactChart is a Helm chart.
-	ArtifactChart ArtifactKind = "chart"
+	ArtifactChart = artifact.Chart
+	// ArtifactOCI is the content of a Flux OCIRepository.
+	ArtifactOCI = artifact.OCI
 )

@@ -136,7 +136,7 @@ func (r *Renderer) rootEntries(roots []Root) []needsEntry {
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, root := range roots {
 		group.Go(func() error {
-			if in := r.Needs(root); !in.linked && root.Unit == nil { // what a unit needs depends on its object
+			if in := r.Needs(root); !in.linked && root.Unit == nil && len(in.Artifacts) == 0 { // what a unit needs depends on its object
 				all[i] = r.newNeedsEntry(root, in)
 			}
 			return nil

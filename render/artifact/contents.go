@@ -13,8 +13,8 @@ type Contents interface {
 	// Bytes returns the content of an artifact of the kinds File (the file) and Chart (the
 	// archive).
 	Bytes(Artifact) ([]byte, Pin, error)
-	// Identity names what all artifacts are: contents with the same identity give the same.
-	Identity() string
+	// Artifacts are all that are there, or should be.
+	Artifacts() []Artifact
 }
 
 // MissingError says that an artifact is not there.

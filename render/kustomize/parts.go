@@ -4,6 +4,7 @@ import (
 	"path"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/artifact/overlay"
 	"github.com/preadmit/preadmit/render/kustomize/build"
 	"github.com/preadmit/preadmit/render/tree"
 )
@@ -44,7 +45,7 @@ func (p *splitter) split(dir string) {
 		}
 		to := p.tree.Resolve(e.Target)
 		switch {
-		case to.Err != nil:
+		case to.Err != nil, overlay.Under(to.Real):
 		case to.IsDir:
 			p.base(to.Real)
 		default:

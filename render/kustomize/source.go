@@ -47,9 +47,11 @@ func (r *Source) Reads(dir string) tree.Trace { return build.ReadsOf(r.tree, dir
 func (r *Source) Origins(_ context.Context, result *render.Result) ([]*origin.Origin, error) {
 	prewarm()
 	dir := result.Root.Dir
-	return rules.Locate(r.tree, dir, result.Objects, func(serve build.ServeFunc) (resmap.ResMap, error) {
-		return r.run(&build.FileSystem{Tree: r.tree, Trace: tree.NewTrace(), Serve: serve}, dir)
+	c := build.Walk(r.tree, dir, tree.NewTrace())
+	origins, err := rules.Locate(r.tree, dir, result.Objects, func(serve build.ServeFunc) (resmap.ResMap, error) {
+		return r.run(&build.FileSystem{Tree: r.tree, Trace: tree.NewTrace(), Closure: c, Serve: serve}, dir)
 	})
+	return atEntries(c, origins), err
 }
 
 // At implements Source.
@@ -72,7 +74,7 @@ var prewarm = sync.OnceFunc(func() { openapi.Schema() })
 func (r *Source) Render(ctx context.Context, root render.Root) *render.Result {
 	result := &render.Result{Root: root, Trace: tree.NewTrace()}
 	c := build.Walk(r.tree, root.Dir, result.Trace)
-	if result.Problem = c.Problem(); result.Problem != nil {
+	if result.Problem = atEntry(c, c.Problem()); result.Problem != nil {
 		build.AddEntries(r.tree, c, result.Trace)
 		return result
 	}
@@ -101,10 +103,10 @@ func (r *Source) renderIsolated(ctx context.Context, root render.Root, openapi t
 
 // build runs kustomize on a closure that was walked, and fills in the result.
 func (r *Source) build(result *render.Result, c *build.Closure) {
-	fsys := &build.FileSystem{Tree: r.tree, Trace: result.Trace}
+	fsys := &build.FileSystem{Tree: r.tree, Trace: result.Trace, Closure: c}
 	resources, err := r.run(fsys, result.Root.Dir)
 	if fsys.Costly != nil {
-		result.Problem = fsys.Costly
+		result.Problem = atEntry(c, fsys.Costly)
 		return
 	}
 	if err == nil {
@@ -115,7 +117,7 @@ func (r *Source) build(result *render.Result, c *build.Closure) {
 		result.Problem = &render.Problem{Kind: render.ProblemRefused, Position: tree.Position{Path: result.Root.Dir}, Message: list.Error()}
 	} else if err != nil {
 		result.Objects = nil
-		result.Problem = r.explain(result.Root, c, err)
+		result.Problem = atEntry(c, r.explain(result.Root, c, err))
 	}
 }
 

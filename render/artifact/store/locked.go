@@ -1,8 +1,6 @@
 package store
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"sync"
@@ -19,6 +17,7 @@ type Locked struct {
 
 	mu    sync.Mutex
 	trees map[string]opened
+	files map[string][]byte
 }
 
 // opened is a tree, or why it cannot be opened.
@@ -32,7 +31,7 @@ var _ artifact.Contents = (*Locked)(nil)
 // NewLocked gives the contents of a lock, which may be nil. The hint says how to get what is
 // not there.
 func NewLocked(s *Store, l *lock.Lock, hint string) *Locked {
-	return &Locked{store: s, lock: l, hint: hint, trees: map[string]opened{}}
+	return &Locked{store: s, lock: l, hint: hint, trees: map[string]opened{}, files: map[string][]byte{}}
 }
 
 // maxContent is the most bytes of a file or chart.
@@ -60,7 +59,15 @@ func (l *Locked) Bytes(a artifact.Artifact) ([]byte, artifact.Pin, error) {
 	if err != nil {
 		return nil, pin, err
 	}
-	data, err := l.store.Bytes(pin.Digest, maxContent)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	data, ok := l.files[pin.Digest]
+	if ok {
+		return data, pin, nil
+	}
+	if data, err = l.store.Bytes(pin.Digest, maxContent); err == nil {
+		l.files[pin.Digest] = data
+	}
 	return data, pin, l.explain(a, err)
 }
 
@@ -82,11 +89,5 @@ func (l *Locked) explain(a artifact.Artifact, err error) error {
 	return err
 }
 
-// Identity implements artifact.Contents.
-func (l *Locked) Identity() string {
-	if l.lock == nil {
-		return ""
-	}
-	sum := sha256.Sum256(l.lock.Encode())
-	return hex.EncodeToString(sum[:])
-}
+// Artifacts implements artifact.Contents.
+func (l *Locked) Artifacts() []artifact.Artifact { return l.lock.Artifacts() }

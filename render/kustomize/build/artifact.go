@@ -3,7 +3,6 @@ package build
 import (
 	"net/url"
 	"path"
-	"strings"
 
 	"github.com/preadmit/preadmit/render"
 )
@@ -11,27 +10,23 @@ import (
 // need notes that the root needs something from outside the repository.
 func (w *walker) need(a render.Artifact) { w.out.Artifacts = append(w.out.Artifacts, a) }
 
-// artifactOf returns what an entry that is remote asks for, as kustomize's parser of
-// repositories reads it: `?ref=` and `?version=` name a commit.
+// artifact returns what an entry asks for that kustomize would reach out for; ok is false for
+// others.
+func (e Entry) artifact() (a render.Artifact, ok bool) {
+	if !e.Kind.mayBeDirectory() {
+		return render.Artifact{Kind: render.ArtifactFile, URL: e.Value, Position: e.Position()}, remoteFile(e.Value)
+	}
+	return artifactOf(e.Value, e.Position()), remoteBase(e.Value)
+}
+
+// artifactOf returns what an entry that is remote asks for: a repository, as kustomize's
+// parser of repositories reads it, or a file.
 func artifactOf(value string, at render.Position) render.Artifact {
-	a := render.Artifact{Kind: render.ArtifactGit, URL: value, Position: at}
-	if isFile(value) {
-		a.Kind = render.ArtifactFile
-		return a
+	r, ok := repositoryOf(value)
+	if !ok || isFile(value) {
+		return render.Artifact{Kind: render.ArtifactFile, URL: value, Position: at}
 	}
-	before, query, ok := strings.Cut(value, "?")
-	if !ok {
-		return a
-	}
-	a.URL = before
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		return a
-	}
-	if a.Version = values.Get("ref"); a.Version == "" {
-		a.Version = values.Get("version")
-	}
-	return a
+	return render.Artifact{Kind: render.ArtifactGit, URL: r.URL, Version: r.Ref, Dir: r.Dir, Position: at}
 }
 
 // isFile reports whether an URL is that of a YAML or JSON file.

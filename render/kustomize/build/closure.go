@@ -155,6 +155,7 @@ func (w *walker) visit(dir string, plugin bool) weight {
 	if k == nil {
 		return weight{}
 	}
+	k = w.mounted(k)
 	w.out.Files = append(w.out.Files, k)
 	w.stack = append(w.stack, dir)
 	w.examine(k, plugin)
@@ -248,6 +249,8 @@ func (w *walker) follow(k *Kustomization, r ref, plugin bool) weight {
 	switch {
 	case to.Err != nil:
 		return weight{}
+	case w.escapes(e, to):
+		return weight{}
 	case to.IsDir:
 		return w.directory(e, to.Real, plugin)
 	case r.Kind == RefPlugin || plugin:
@@ -306,25 +309,20 @@ func (w *walker) cyclic(e Entry, dir string) {
 	w.out.cycle = &render.Problem{Kind: render.ProblemFailed, Position: e.Position(), Message: message}
 }
 
-// remote refuses an entry that kustomize would reach out for. Whatever kind of
-// entry it is, its text is tested: kustomize tries inline YAML as a path when it
-// does not parse.
+// remote refuses an entry that kustomize would reach out for. Whatever kind of entry it is,
+// its text is tested: kustomize tries inline YAML as a path when it does not parse.
 func (w *walker) remote(e Entry) bool {
-	switch e.Kind {
-	case RefResource, RefBase, RefPlugin:
-		if remoteBase(e.Value) {
-			w.need(artifactOf(e.Value, e.Position()))
-			w.refuse(e.Position(), "%s %s is not fetched: rendering does not reach the network", remoteWord(e), Quote(e.Value))
-			return true
-		}
-	default:
-		if remoteFile(e.Value) {
-			w.need(render.Artifact{Kind: render.ArtifactFile, URL: e.Value, Position: e.Position()})
-			w.refuse(e.Position(), "%s is not fetched: rendering does not reach the network", Quote(e.Value))
-			return true
-		}
+	a, ok := e.artifact()
+	if !ok {
+		return false
 	}
-	return false
+	w.need(a)
+	what := Quote(e.Value)
+	if e.Kind.mayBeDirectory() {
+		what = remoteWord(e) + " " + what
+	}
+	w.refuse(e.Position(), "%s %s", what, w.absent(e, a))
+	return true
 }
 
 func remoteWord(e Entry) string {

@@ -29,6 +29,8 @@ type ServeFunc func(real string, data []byte) []byte
 type FileSystem struct {
 	Tree  *tree.Tree
 	Trace tree.Trace
+	// Closure is what is built. Kustomize sees its kustomization files.
+	Closure *Closure
 	// serve, when set, may change what kustomize gets to see of a file.
 	Serve ServeFunc
 	// costly is the first file that was refused for its cost.
@@ -84,6 +86,7 @@ func (k *FileSystem) ReadFile(name string) ([]byte, error) {
 		}
 		return nil, err
 	}
+	data = k.Closure.rewritten(real, data)
 	if k.Serve != nil {
 		data = k.Serve(real, data)
 	}

@@ -49,6 +49,10 @@ type Kustomization struct {
 	Err error
 
 	Document func() *yaml.Node // parsed when first asked for
+
+	// mounts are the entries in whose place there are paths of artifacts, see mounted: where
+	// they are, and the directories or files that they lead to. Spec and Data have the paths.
+	mounts map[string]string
 }
 
 // refKind says how kustomize uses an entry that names something.

@@ -167,6 +167,7 @@ func (w *walker) plugin(e Entry, config map[string]any, pos tree.Position) {
 			continue
 		}
 		for _, file := range unique(p, SourcePath(p)) { // only `files` have keys
+			w.escapes(Entry{ref: ref{RefFile, p, e.At}, From: e.From}, w.tree.Resolve(path.Join(e.From.Dir, file)))
 			w.out.Entries = append(w.out.Entries, Entry{ref: ref{RefFile, p, e.At}, From: e.From, Target: path.Join(e.From.Dir, file)})
 		}
 	}

@@ -1,0 +1,311 @@
+// Package overlay shows the contents of artifacts as files of a tree: those that are there
+// are below the directory @artifacts, each in a directory that is called after it. Nothing
+// lists that directory, and what is in it reaches nothing but itself.
+package overlay
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// Top is the directory that all artifacts are in.
+const Top = "@artifacts"
+
+// Under reports whether a path is one of an artifact.
+func Under(name string) bool { return name == Top || strings.HasPrefix(name, Top+"/") }
+
+// New returns a tree with artifacts. It knows the git names of its files if the tree does.
+func New(under fs.FS, contents artifact.Contents) fs.FS {
+	o := &overlay{FS: under, contents: contents, mounted: map[string]artifact.Artifact{}, above: map[string]bool{Top: true}}
+	o.links, _ = under.(fs.ReadLinkFS)
+	for _, a := range contents.Artifacts() {
+		if a.Kind == artifact.Chart {
+			continue
+		}
+		dir := dirOf(a)
+		o.mounted[dir] = a
+		for dir = path.Dir(dir); dir != "."; dir = path.Dir(dir) {
+			o.above[dir] = true
+		}
+	}
+	if named, ok := under.(names); ok {
+		return &namedOverlay{o, named}
+	}
+	if known, ok := under.(submodules); ok {
+		return &submoduleOverlay{o, known}
+	}
+	return o
+}
+
+// overlay is a tree with artifacts. It does not change.
+type overlay struct {
+	fs.FS
+	links    fs.ReadLinkFS // nil when the tree has no symbolic links
+	contents artifact.Contents
+	// mounted are the artifacts by their directories, above the directories above those.
+	mounted map[string]artifact.Artifact
+	above   map[string]bool
+}
+
+var _ fs.ReadLinkFS = (*overlay)(nil)
+
+// dirOf is the directory of an artifact. Different artifacts have different directories, none
+// of which is in another one: only the last part of their names ends with an @ and a version.
+func dirOf(a artifact.Artifact) string {
+	url := a.URL
+	for _, scheme := range []string{"https://", "oci://"} {
+		url = strings.TrimPrefix(url, scheme)
+	}
+	var parts []string
+	for part := range strings.SplitSeq(url, "/") {
+		if part == "" {
+			part = "%" // else escaped
+		} else {
+			part = escape(part)
+		}
+		parts = append(parts, part)
+	}
+	if a.Kind == artifact.OCI {
+		parts = append([]string{"oci:"}, parts...)
+	}
+	return path.Join(Top, strings.Join(parts, "/")+"@"+escape(a.Version))
+}
+
+// escape makes a text a part of a path, in a way that can be undone. Dots that follow one
+// another are none for kustomize.
+func escape(text string) string {
+	text = strings.NewReplacer("%", "%25", "@", "%40", "/", "%2F", "..", "%2E%2E", "\\", "%5C", " ", "%20").Replace(text)
+	if text == "." {
+		return "%2E"
+	}
+	return text
+}
+
+// fileName is the name of the only file of an artifact that is a file: that of its URL, which
+// generators take for a key.
+func fileName(a artifact.Artifact) string {
+	name := path.Base(a.URL)
+	if !fs.ValidPath(name) || name == "." {
+		return "file"
+	}
+	return name
+}
+
+var errTaken = errors.New("the repository has a directory " + Top + ", where the artifacts would be: rename it")
+
+// Mount returns the directory of an artifact; of a file its path.
+func (o *overlay) Mount(a artifact.Artifact) (string, error) {
+	if _, err := fs.Stat(o.FS, Top); !errors.Is(err, fs.ErrNotExist) {
+		return "", errTaken
+	}
+	dir := dirOf(a)
+	if a.Kind == artifact.File {
+		_, _, err := o.contents.Bytes(a)
+		return path.Join(dir, fileName(a)), err
+	}
+	_, _, err := o.contents.Tree(a)
+	return dir, err
+}
+
+// within returns the tree of the artifact that has a path, and the path in it. below is false
+// for paths of the repository. at is nil for a directory above artifacts.
+func (o *overlay) within(name string) (at fs.FS, rest string, below bool, err error) {
+	if !Under(name) {
+		return nil, "", false, nil
+	}
+	if o.above[name] {
+		return nil, "", true, nil
+	}
+	for dir := name; dir != "."; dir = path.Dir(dir) {
+		a, ok := o.mounted[dir]
+		if !ok {
+			continue
+		}
+		rest = "."
+		if dir != name {
+			rest = name[len(dir)+1:]
+		}
+		if a.Kind == artifact.File {
+			data, _, err := o.contents.Bytes(a)
+			return oneFile{fileName(a), data}, rest, true, err
+		}
+		at, _, err = o.contents.Tree(a)
+		return at, rest, true, err
+	}
+	return nil, "", true, fs.ErrNotExist
+}
+
+// Open implements fs.FS.
+func (o *overlay) Open(name string) (fs.File, error) {
+	at, rest, below, err := o.within(name)
+	switch {
+	case !below:
+		return o.FS.Open(name)
+	case err != nil:
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	case at == nil:
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("is a directory")}
+	}
+	return at.Open(rest)
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (o *overlay) ReadDir(name string) ([]fs.DirEntry, error) {
+	at, rest, below, err := o.within(name)
+	switch {
+	case !below:
+		return fs.ReadDir(o.FS, name)
+	case err != nil:
+		return nil, &fs.PathError{Op: "readdir", Path: name, Err: err}
+	case at == nil:
+		return nil, nil
+	}
+	return fs.ReadDir(at, rest)
+}
+
+// ReadFile implements fs.ReadFileFS.
+func (o *overlay) ReadFile(name string) ([]byte, error) {
+	at, rest, below, err := o.within(name)
+	switch {
+	case !below:
+		return fs.ReadFile(o.FS, name)
+	case err != nil || at == nil:
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.Join(err, fs.ErrInvalid)}
+	}
+	return fs.ReadFile(at, rest)
+}
+
+// Stat implements fs.StatFS.
+func (o *overlay) Stat(name string) (fs.FileInfo, error) {
+	if !Under(name) {
+		return fs.Stat(o.FS, name)
+	}
+	return o.about(name, fs.Stat)
+}
+
+// Lstat implements fs.ReadLinkFS.
+func (o *overlay) Lstat(name string) (fs.FileInfo, error) {
+	if Under(name) {
+		return o.about(name, lstat)
+	}
+	return lstat(o.FS, name)
+}
+
+func (o *overlay) about(name string, stat func(fs.FS, string) (fs.FileInfo, error)) (fs.FileInfo, error) {
+	at, rest, _, err := o.within(name)
+	switch {
+	case err != nil:
+		return nil, &fs.PathError{Op: "stat", Path: name, Err: err}
+	case at == nil:
+		return tree.NewFileInfo(name, fs.ModeDir|0o755, 0), nil
+	}
+	return stat(at, rest)
+}
+
+func lstat(fsys fs.FS, name string) (fs.FileInfo, error) {
+	if links, ok := fsys.(fs.ReadLinkFS); ok {
+		return links.Lstat(name)
+	}
+	return fs.Stat(fsys, name)
+}
+
+// ReadLink implements fs.ReadLinkFS.
+func (o *overlay) ReadLink(name string) (string, error) {
+	at, rest, below, err := o.within(name)
+	if !below {
+		at, rest = o.links, name
+	}
+	links, ok := at.(fs.ReadLinkFS)
+	if err != nil || !ok || links == nil {
+		return "", &fs.PathError{Op: "readlink", Path: name, Err: errors.Join(err, fs.ErrInvalid)}
+	}
+	return links.ReadLink(rest)
+}
+
+// names is a tree that knows the git names of what is in it.
+type names interface {
+	submodules
+	ObjectID(name string) (string, error)
+	TreeID(name string) (string, error)
+}
+
+type submodules interface {
+	Submodule(name string) (commit string, ok bool)
+}
+
+// submoduleOverlay is an overlay of a tree that knows its submodules.
+type submoduleOverlay struct {
+	*overlay
+	under submodules
+}
+
+// Submodule is that of the tree.
+func (o *submoduleOverlay) Submodule(name string) (string, bool) { return o.under.Submodule(name) }
+
+// namedOverlay is an overlay of a tree that knows the names of its files.
+type namedOverlay struct {
+	*overlay
+	under names
+}
+
+// Submodule is that of the tree.
+func (o *namedOverlay) Submodule(name string) (string, bool) { return o.under.Submodule(name) }
+
+// ObjectID is the name git gives a file or symbolic link.
+func (o *namedOverlay) ObjectID(name string) (string, error) {
+	if !Under(name) {
+		return o.under.ObjectID(name)
+	}
+	info, err := o.Lstat(name)
+	if err != nil {
+		return "", err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		target, err := o.ReadLink(name)
+		return tree.ObjectID([]byte(target)), err
+	}
+	data, err := o.ReadFile(name)
+	if err != nil {
+		return "", err
+	}
+	return tree.ObjectID(data), nil
+}
+
+// TreeID is the name git gives a directory; artifacts have none.
+func (o *namedOverlay) TreeID(name string) (string, error) {
+	if Under(name) {
+		return "", fmt.Errorf("%s has no name", name)
+	}
+	return o.under.TreeID(name)
+}
+
+// oneFile is a tree of one file.
+type oneFile struct {
+	name string
+	data []byte
+}
+
+// Open implements fs.FS.
+func (f oneFile) Open(name string) (fs.File, error) {
+	switch name {
+	case f.name:
+		return tree.NewMemoryFile(name, bytes.Clone(f.data)), nil
+	case ".":
+		return directory{}, nil
+	}
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
+// directory is one that nobody lists.
+type directory struct{}
+
+func (directory) Stat() (fs.FileInfo, error) { return tree.NewFileInfo(".", fs.ModeDir|0o755, 0), nil }
+func (directory) Read([]byte) (int, error)   { return 0, errors.New("is a directory") }
+func (directory) Close() error               { return nil }

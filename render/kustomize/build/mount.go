@@ -1,0 +1,161 @@
+package build
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/artifact/overlay"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// mounted returns a kustomization as kustomize gets to see it: with the paths of artifacts in
+// the place of the entries that they are of. What is not there stays as it is, and is refused
+// when it is followed. Nothing changes when the tree has no artifacts.
+func (w *walker) mounted(k *Kustomization) *Kustomization {
+	var edits []edit
+	mounts := map[string]string{}
+	for _, r := range k.refs() {
+		e := Entry{ref: r, From: k}
+		a, ok := e.artifact()
+		if !ok || w.absent(e, a) != "" {
+			continue
+		}
+		at, _, _ := w.tree.Mount(a.Asked())
+		change, _ := k.edit(e, path.Join(at, a.Dir))
+		w.need(a)
+		edits = append(edits, change)
+		mounts[fmt.Sprint(r.At)] = at
+	}
+	if len(edits) == 0 {
+		return k
+	}
+	out := parseKustomization(k.Path, apply(k.Data, edits))
+	out.Document, out.mounts = k.Document, mounts
+	return out
+}
+
+// absent returns why an entry is not what it asks for, in the words of a refusal; "" when it is.
+func (w *walker) absent(e Entry, a render.Artifact) string {
+	const never = "is not fetched: rendering does not reach the network"
+	_, ok, err := w.tree.Mount(a.Asked())
+	if !ok || e.Kind == RefPlugin || e.Kind == RefInline {
+		return never
+	}
+	missing := new(artifact.MissingError)
+	switch {
+	case errors.As(err, &missing):
+		return fmt.Sprintf("is not there: %s; %s", missing.Why, missing.Hint)
+	case err != nil:
+		return fmt.Sprintf("cannot be used: %v", err)
+	case w.annotates(e.From):
+		return "cannot be used with buildMetadata: kustomize notes where it fetched to"
+	}
+	if _, ok := e.From.edit(e, "a"); !ok {
+		return "cannot be used as it is written: write it on one line, without escapes and aliases"
+	}
+	return ""
+}
+
+// annotates reports whether the root has kustomize write annotations about where objects are
+// from.
+func (w *walker) annotates(k *Kustomization) bool {
+	if len(w.out.Files) > 0 {
+		k = w.out.Files[0]
+	}
+	return slices.ContainsFunc(k.Spec.BuildMetadata, func(what string) bool {
+		return what == "originAnnotations" || what == "transformerAnnotations"
+	})
+}
+
+// escapes refuses an entry that leads where kustomize lets none lead: out of a repository
+// that was fetched or, for a file in one, out of the directory of its kustomization. What
+// lies in the directory of artifacts is there for entries that ask for it only.
+func (w *walker) escapes(e Entry, to *tree.Resolution) bool {
+	inside := overlay.Under(e.From.Dir)
+	switch {
+	case to.Err != nil || e.From.mounts[fmt.Sprint(e.At)] != "":
+		return false
+	case !inside && !overlay.Under(to.Real):
+		return false
+	case !inside:
+		w.fail(e, "%s does not exist: there is no %s in the repository", Quote(e.Value), to.Real)
+		return true
+	}
+	within := e.From.Dir // of files
+	if to.IsDir {
+		within = mountOf(e.From.Dir)
+	}
+	if to.Real == within || strings.HasPrefix(to.Real, within+"/") {
+		return false
+	}
+	w.fail(e, "kustomize takes no path out of %s, which is remote: %s leads to %s", within, Quote(e.Value), to.Real)
+	return true
+}
+
+// fail notes that kustomize will not build the closure.
+func (w *walker) fail(e Entry, format string, args ...any) {
+	if w.out.Refused == nil {
+		w.out.Refused = &render.Problem{Kind: render.ProblemFailed, Position: e.Position(), Message: fmt.Sprintf(format, args...)}
+	}
+}
+
+// mountOf is the directory of the artifact that a path is in: the first whose name has an @
+// in it, beside the top.
+func mountOf(name string) string {
+	parts := strings.Split(name, "/")
+	for i, part := range parts {
+		if i > 0 && strings.Contains(part, "@") {
+			return strings.Join(parts[:i+1], "/")
+		}
+	}
+	return name
+}
+
+// Mounts reports whether artifacts are a part of the closure.
+func (c *Closure) Mounts() bool {
+	return slices.ContainsFunc(c.Files, func(k *Kustomization) bool { return len(k.mounts) > 0 })
+}
+
+// EntryOf returns where the repository itself asks for the artifact that a path is in; ok is
+// false for paths of the repository.
+func (c *Closure) EntryOf(name string) (at tree.Position, ok bool) {
+	for range c.Files {
+		if !overlay.Under(name) {
+			return at, ok
+		}
+		e, found := c.mountedBy(mountOf(name))
+		if !found {
+			return at, false
+		}
+		at, ok, name = e.Position(), true, e.From.Path
+	}
+	return at, ok && !overlay.Under(name)
+}
+
+// mountedBy returns the first entry that asks for an artifact.
+func (c *Closure) mountedBy(dir string) (e Entry, ok bool) {
+	for _, e := range c.Entries {
+		if at := e.From.mounts[fmt.Sprint(e.At)]; at != "" && mountOf(at) == dir {
+			return e, true
+		}
+	}
+	return Entry{}, false
+}
+
+// rewritten returns a kustomization file as kustomize gets to see it. No line moves.
+func (c *Closure) rewritten(real string, data []byte) []byte {
+	if c == nil {
+		return data
+	}
+	for _, k := range c.Files {
+		if k.Path == real && len(k.mounts) > 0 {
+			return k.Data
+		}
+	}
+	return data
+}

@@ -1,0 +1,133 @@
+package build
+
+import (
+	"net/url"
+	"path"
+	"strings"
+)
+
+// repository is what kustomize asks git for when an entry is a repository.
+type repository struct {
+	// URL is what `git fetch` gets, Ref the branch, tag or commit; empty for HEAD.
+	URL, Ref string
+	// Dir is the directory of the kustomization in it; empty for the top.
+	Dir string
+}
+
+// repositoryOf reads an entry as kustomize reads those that are no local path: a host, a
+// repository, a directory in it, and a query. ok is false for what kustomize does not take
+// for a repository.
+func repositoryOf(entry string) (r repository, ok bool) {
+	if path.IsAbs(entry) {
+		return r, false
+	}
+	location, query, _ := strings.Cut(entry, "?")
+	r.Ref = refOf(query)
+	host, rest, ok := cutHost(location)
+	if !ok {
+		return r, false
+	}
+	name, dir, ok := cutRepository(rest, strings.HasPrefix(host, "file://"))
+	if !ok || name == "" {
+		return r, false
+	}
+	if clean := path.Clean(strings.TrimPrefix(dir, "/")); clean == ".." || strings.HasPrefix(clean, "../") {
+		return r, false
+	}
+	r.URL, r.Dir = host+name, strings.TrimPrefix(dir, "/")
+	return r, true
+}
+
+// refOf is the commit that a query names.
+func refOf(query string) string {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return ""
+	}
+	if ref := values.Get("ref"); ref != "" {
+		return ref
+	}
+	return values.Get("version")
+}
+
+// cutHost cuts off scheme, user and host, in the form in which git gets them: those of
+// github.com are always HTTPS, or SSH when a user is named.
+func cutHost(location string) (host, rest string, ok bool) {
+	_, location = cutFold(location, "git::")
+	scheme := ""
+	for _, known := range []string{"ssh://", "https://", "http://", "file://"} {
+		if scheme, location = cutFold(location, known); scheme != "" {
+			break
+		}
+	}
+	if scheme == "file://" {
+		return scheme, location, true
+	}
+	user := userAtHost.FindString(location)
+	location = strings.TrimPrefix(location, user)
+	github := isGitHub(location)
+	scp := scheme == "" && (user != "" || github)
+	if scheme == "" && !scp {
+		return "", "", false
+	}
+	end := strings.Index(location, "/")
+	if colon := strings.Index(location, ":"); scp && (end < 0 || colon > 0 && colon < end) {
+		end = colon
+	}
+	host, rest = location[:end+1], location[end+1:]
+	if end < 0 {
+		host, rest = location, ""
+	}
+	switch {
+	case github && (scheme == "ssh://" || user != ""):
+		return user + "github.com:", rest, true
+	case github:
+		return "https://github.com/", rest, true
+	}
+	return scheme + user + host, rest, host != ""
+}
+
+func isGitHub(location string) bool {
+	lower := strings.ToLower(location)
+	return strings.HasPrefix(lower, "github.com/") || strings.HasPrefix(lower, "github.com:")
+}
+
+// cutFold cuts a prefix off in whatever case it is written.
+func cutFold(s, prefix string) (found, rest string) {
+	if len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
+		return prefix, s[len(prefix):]
+	}
+	return "", s
+}
+
+// cutRepository splits a path into that of the repository and that in it: at _git/NAME, at
+// //, behind .git, or else behind two parts. Of a local one it is all of the path.
+func cutRepository(p string, local bool) (name, dir string, ok bool) {
+	const azure = "_git/"
+	if before, after, found := strings.Cut(p, azure); found {
+		first, rest, _ := strings.Cut(after, "/")
+		return before + azure + first, rest, true
+	}
+	if before, after, found := strings.Cut(p, "//"); found {
+		return before, after, true
+	}
+	if before, after, found := strings.Cut(p, ".git"); found {
+		return before + ".git", after, true
+	}
+	if local {
+		return p, "", true
+	}
+	owner, after, found := strings.Cut(p, "/")
+	if !found {
+		return "", "", false
+	}
+	project, dir, _ := strings.Cut(after, "/")
+	return owner + "/" + project, dir, true
+}
+
+// Repository returns what kustomize has git fetch for an entry; ok is false when it fetches
+// nothing.
+func Repository(entry string) (url, ref string, ok bool) {
+	r, ok := repositoryOf(entry)
+	return r.URL, r.Ref, ok
+}

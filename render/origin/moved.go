@@ -1,0 +1,94 @@
+package origin
+
+import "github.com/preadmit/preadmit/render/tree"
+
+// Moved returns an origin whose places are where move says, with the reason; without one a
+// place stays. The steps of a chain stay, but for the last, which is the place.
+func (s *Origin) Moved(move func(tree.Position) (tree.Position, string)) *Origin {
+	return New(func() Places {
+		p := s.places()
+		m := &movedPlaces{under: p, move: move}
+		out := p
+		out.Document, _ = move(p.Document)
+		if p.Find != nil {
+			out.Find = m.find
+		}
+		if p.Removals != nil {
+			out.Removals = m.removals
+		}
+		if p.History != nil {
+			out.History = &movedHistory{p.History, m}
+		}
+		return out
+	})
+}
+
+type movedPlaces struct {
+	under Places
+	move  func(tree.Position) (tree.Position, string)
+}
+
+// find is Places.Find.
+func (m *movedPlaces) find(path string, part Part) Place {
+	place := m.under.Find(path, part)
+	at, why := m.move(place.Position)
+	if why == "" {
+		return place
+	}
+	return Place{Position: at, Evidence: Nearest, Why: why}
+}
+
+// removals is Places.Removals.
+func (m *movedPlaces) removals(list string) []Removal {
+	all := m.under.Removals(list)
+	out := make([]Removal, len(all))
+	for i, r := range all {
+		out[i] = r
+		out[i].Position, _ = m.move(r.Position)
+	}
+	return out
+}
+
+// movedHistory is the history of an object some of whose places are moved.
+type movedHistory struct {
+	History
+	moved *movedPlaces
+}
+
+// Steps implements History. Steps that are moved to one place are one.
+func (h *movedHistory) Steps(path string, part Part, at Place) (steps []Step) {
+	for _, step := range h.History.Steps(path, part, h.moved.under.Find(path, part)) {
+		step = h.step(step)
+		if n := len(steps); n > 0 && steps[n-1].Position == step.Position {
+			steps = steps[:n-1]
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}
+
+// step returns a step in its place.
+func (h *movedHistory) step(s Step) Step {
+	s.Position, _ = h.moved.move(s.Position)
+	if _, why := h.moved.move(tree.Position{Path: s.Kustomization}); why != "" {
+		s.Kustomization = ""
+	}
+	return s
+}
+
+// RemovalStep implements History.
+func (h *movedHistory) RemovalStep(list string, last Step) Step {
+	return h.step(h.History.RemovalStep(list, last))
+}
+
+// Kustomizations implements History. Those of artifacts are left out.
+func (h *movedHistory) Kustomizations() (entry tree.Position, through []Kustomization) {
+	entry, all := h.History.Kustomizations()
+	entry, _ = h.moved.move(entry)
+	for _, k := range all {
+		if _, why := h.moved.move(tree.Position{Path: k.File}); why == "" {
+			through = append(through, k)
+		}
+	}
+	return entry, through
+}

@@ -1,0 +1,34 @@
+package tree
+
+import (
+	"fmt"
+	"io/fs"
+
+	"github.com/preadmit/preadmit/render/artifact"
+)
+
+// mounts is a file system that has artifacts as directories of their own.
+type mounts interface {
+	// Mount returns the directory of an artifact.
+	Mount(a artifact.Artifact) (dir string, err error)
+}
+
+// Mount returns the directory in the tree that has the files of an artifact; of a file the
+// path. It fails when the artifact is not there. ok is false when the tree has none at all.
+func (t *Tree) Mount(a artifact.Artifact) (name string, ok bool, err error) {
+	known, ok := t.Fsys.(mounts)
+	if !ok {
+		return "", false, nil
+	}
+	name, err = known.Mount(a)
+	return name, true, err
+}
+
+// Mount implements mounts.
+func (c *changedFS) Mount(a artifact.Artifact) (string, error) {
+	name, ok, err := c.tree.Mount(a)
+	if !ok {
+		return "", fmt.Errorf("%s: %w", a, fs.ErrNotExist)
+	}
+	return name, err
+}
