@@ -1,8 +1,29 @@
 # The image is the program and nothing else: no shell, no package manager, no files to
-# patch. `make image` puts into rootfs, in the build context, the program, linked
-# statically, and an empty tmp that anybody may write to. Nothing is downloaded.
-FROM scratch
+# patch. `docker build .` compiles the program, on the machine's own processor whatever
+# --platform asks for. `make image` gives a program that is there already, as rootfs in the
+# build context, with --build-arg PROGRAM=given; then nothing is downloaded.
+ARG PROGRAM=compiled
+ARG GO=1.26.8
 
+FROM --platform=$BUILDPLATFORM docker.io/library/golang:${GO}-bookworm AS compiled
+ARG TARGETOS
+ARG TARGETARCH
+ENV CGO_ENABLED=0
+WORKDIR /source
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+# The program has its version from git, unless .git is that of a worktree or a submodule.
+RUN mkdir -p /rootfs/tmp && chmod 1777 /rootfs/tmp && \
+    git rev-parse --git-dir || export GOFLAGS=-buildvcs=false; \
+    GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -ldflags '-s -w' -o /rootfs/preadmit ./cmd/preadmit
+
+FROM scratch AS given
+COPY rootfs/ /rootfs/
+
+FROM ${PROGRAM} AS program
+
+FROM scratch
 ARG VERSION=devel
 ARG REVISION=unknown
 ARG CREATED=1970-01-01T00:00:00Z
@@ -16,7 +37,7 @@ LABEL org.opencontainers.image.title="preadmit" \
       org.opencontainers.image.revision="$REVISION" \
       org.opencontainers.image.created="$CREATED"
 
-COPY rootfs/ /
+COPY --from=program /rootfs/ /
 USER 65532:65532
 ENV HOME=/tmp
 WORKDIR /repository
