@@ -1,11 +1,10 @@
 # The image is the program and nothing else: no shell, no package manager, no files to
 # patch. `docker build .` compiles the program, on the machine's own processor whatever
-# --platform asks for. `make image` gives a program that is there already, as rootfs in the
-# build context, with --build-arg PROGRAM=given; then nothing is downloaded.
-ARG PROGRAM=compiled
+# --platform asks for. `make image` replaces that stage by a directory with a program that is
+# there already (--build-context program=DIR); then nothing is downloaded.
 ARG GO=1.26.8
 
-FROM --platform=$BUILDPLATFORM docker.io/library/golang:${GO}-bookworm AS compiled
+FROM --platform=$BUILDPLATFORM docker.io/library/golang:${GO}-bookworm AS program
 ARG TARGETOS
 ARG TARGETARCH
 ENV CGO_ENABLED=0
@@ -17,11 +16,6 @@ COPY . .
 RUN mkdir -p /rootfs/tmp && chmod 1777 /rootfs/tmp && \
     git rev-parse --git-dir || export GOFLAGS=-buildvcs=false; \
     GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -ldflags '-s -w' -o /rootfs/preadmit ./cmd/preadmit
-
-FROM scratch AS given
-COPY rootfs/ /rootfs/
-
-FROM ${PROGRAM} AS program
 
 FROM scratch
 ARG VERSION=devel

@@ -94,7 +94,7 @@ CREATED = $(shell TZ=UTC git log -1 --date=iso-strict-local --format=%cd)
 image: ## a container image, as bin/preadmit.oci.tar
 	rm -rf bin/image && mkdir -p bin/image/rootfs/tmp && chmod 1777 bin/image/rootfs/tmp
 	$(GO) build -ldflags '-s -w' -o bin/image/rootfs/preadmit ./cmd/preadmit
-	$(BUILDAH) build --isolation chroot --file Dockerfile --tag $(IMAGE) --timestamp 0 --build-arg PROGRAM=given \
+	$(BUILDAH) build --isolation chroot --file Dockerfile --tag $(IMAGE) --timestamp 0 --build-context program=bin/image \
 		--build-arg VERSION="$$(bin/image/rootfs/preadmit version | sed -n 's/^preadmit //p')" \
 		--build-arg REVISION=$(REVISION) --build-arg CREATED=$(CREATED) bin/image
 	$(BUILDAH) push $(IMAGE) oci-archive:bin/preadmit.oci.tar
