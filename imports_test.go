@@ -21,12 +21,12 @@ const module = "github.com/preadmit/preadmit"
 // layers are the packages from the outside in. A package imports packages of
 // later layers only. A directory below a layer belongs to it.
 var layers = []string{
-	"cmd", "cmd/preadmit/internal/action", "cmd/preadmit/internal/scan", "cmd/preadmit/internal/cli",
+	"cmd", "cmd/preadmit/internal/action", "cmd/preadmit/internal/initialize", "cmd/preadmit/internal/scan", "cmd/preadmit/internal/cli",
 	"webhooks", "webhooks/pages", "webhooks/reconcile", "webhooks/intake", "webhooks/worker", "webhooks/jailed/child", "webhooks/jailed",
 	"webhooks/app", "webhooks/queue", "webhooks/metrics", "report/github",
 	"report/format",
 	"report/format/text", "report/format/markdown", "report/format/html", "report/format/sarif", "report/format/junit",
-	"report/format/workflow", "report/format/objects",
+	"report/format/workflow", "report/format/codequality", "report/format/objects",
 	"report/format/excerpt", "report/format/outline", "report/format/mask", "report/format/terminal", "report/format/escape",
 	"scanner", "scanner/diff", "scanner/gaps", "scanner/target", "scanner/plan", "scanner/config",
 	"scanner/lines", "scanner/lines/text",

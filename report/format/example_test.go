@@ -42,5 +42,5 @@ func ExampleWrite() {
 
 func ExampleFormats() {
 	fmt.Println(format.Formats())
-	// Output: [text json sarif markdown html junit github]
+	// Output: [text json sarif markdown html junit github gitlab]
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format/codequality"
 	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/report/format/html"
 	"github.com/preadmit/preadmit/report/format/junit"
@@ -41,7 +42,7 @@ type Options struct {
 	// Nil means that they are not known.
 	Files map[string]bool
 	// FailOn and Existing are those of report.Report.Verdict: what fails the run is a
-	// failure in junit.
+	// failure in junit. Without Existing, gitlab has new findings only.
 	FailOn   string
 	Existing bool
 }
@@ -59,6 +60,10 @@ func (o Options) html() html.Options {
 }
 
 func (o Options) junit() junit.Options { return junit.Options{FailOn: o.FailOn, Existing: o.Existing} }
+
+func (o Options) codequality() codequality.Options {
+	return codequality.Options{Existing: o.Existing, Quiet: o.Quiet}
+}
 
 func (o Options) workflow() workflow.Options {
 	return workflow.Options{Files: o.Files, Quiet: o.Quiet}
@@ -81,6 +86,7 @@ func scanFormats() []format[*report.Report] {
 		{"html", func(w *bufio.Writer, r R, o Options) error { return html.Write(w, r, o.html()) }},
 		{"junit", func(w *bufio.Writer, r R, o Options) error { return junit.Write(w, r, o.junit()) }},
 		{"github", func(w *bufio.Writer, r R, o Options) error { return workflow.Write(w, r, o.workflow()) }},
+		{"gitlab", func(w *bufio.Writer, r R, o Options) error { return codequality.Write(w, r, o.codequality()) }},
 	}
 }
 

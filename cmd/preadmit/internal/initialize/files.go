@@ -1,0 +1,121 @@
+package initialize
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"text/template"
+
+	"github.com/preadmit/preadmit/scanner/config"
+)
+
+//go:embed files
+var files embed.FS
+
+// file is a file to write, by its path from the top of the repository.
+type file struct {
+	path string
+	data []byte
+	// about says what it is for.
+	about string
+}
+
+// firstPolicies is where the first policies are written to.
+const firstPolicies = "policies/preadmit.yaml"
+
+// The names of the CI systems.
+const (
+	ciAuto   = "auto"
+	ciGitHub = "github"
+	ciGitLab = "gitlab"
+	ciNone   = "none"
+)
+
+// files returns the files for a repository, in the order in which a person should read them.
+func (r *repository) files(ci string) ([]file, error) {
+	var all []file
+	settings := struct {
+		Policies string
+		ArgoCD   bool
+		Targets  []target
+	}{ArgoCD: r.argoCD && !r.flux, Targets: r.targets()}
+	if len(r.policies) == 0 {
+		settings.Policies = firstPolicies
+		data, err := files.ReadFile("files/policies.yaml")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, file{firstPolicies, data, "three policies that warn, to begin with"})
+	}
+	data, err := execute("files/config.yaml.tmpl", settings)
+	if err != nil {
+		return nil, err
+	}
+	all = append([]file{{config.FileName, data, "what is judged, and how"}}, all...)
+	return r.workflow(all, ci)
+}
+
+// workflow adds the file of the CI system.
+func (r *repository) workflow(all []file, ci string) ([]file, error) {
+	if ci == ciAuto {
+		ci = r.ci()
+	}
+	name, path, about := "", "", ""
+	switch ci {
+	case ciGitHub:
+		name, path, about = "files/github.yaml", ".github/workflows/preadmit.yaml", "a workflow for pull requests"
+	case ciGitLab:
+		name, path, about = "files/gitlab.yaml", ".gitlab/preadmit.gitlab-ci.yml", "a job for merge requests; have .gitlab-ci.yml include it (include: {local: .gitlab/preadmit.gitlab-ci.yml})"
+	default:
+		return all, nil
+	}
+	data, err := files.ReadFile(name)
+	return append(all, file{path, data, about}), err
+}
+
+// ci returns the CI system by what is there.
+func (r *repository) ci() string {
+	switch {
+	case r.has(".github"):
+		return ciGitHub
+	case r.has(".gitlab-ci.yml"):
+		return ciGitLab
+	case r.has("bitbucket-pipelines.yml"), r.has("azure-pipelines.yml"):
+		return ciNone
+	}
+	return ciGitHub
+}
+
+func execute(name string, data any) ([]byte, error) {
+	parsed, err := template.ParseFS(files, name)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = parsed.Execute(&b, data)
+	return b.Bytes(), err
+}
+
+// write writes a file that does not exist yet. It reports whether it did.
+func (r *repository) write(f file) (bool, error) {
+	path := filepath.Join(r.dir, filepath.FromSlash(f.path))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return false, fmt.Errorf("write %s: %w", f.path, err)
+	}
+	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("write %s: %w", f.path, err)
+	}
+	_, err = out.Write(f.data)
+	if err := errors.Join(err, out.Close()); err != nil {
+		return false, fmt.Errorf("write %s: %w", f.path, err)
+	}
+	return true, nil
+}

@@ -1,0 +1,166 @@
+package initialize
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/sources"
+	"github.com/preadmit/preadmit/render/tree/gittree"
+)
+
+// repository is what there is in a repository.
+type repository struct {
+	// dir is its top.
+	dir string
+	// roots are the directories of the roots; kustomizations counts those that are one.
+	roots          []string
+	kustomizations int
+	// policies are the files with ValidatingAdmissionPolicies. engines are the policy engines whose
+	// own policies there are: preadmit does not judge by them.
+	policies []string
+	engines  []string
+	// argoCD and flux are set if an object of theirs says what is deployed.
+	argoCD, flux bool
+}
+
+// maxManifest is the largest file that is looked into, in bytes.
+const maxManifest = 8 << 20
+
+// look looks at the repository that a directory is in, or at the directory if it is in none.
+func look(ctx context.Context, p cli.Process, dir string) (*repository, error) {
+	if err := scan.CheckDirectory("PATH", dir); err != nil {
+		return nil, err
+	}
+	r := &repository{dir: dir}
+	var tree fs.FS
+	git, err := gittree.Open(dir)
+	switch {
+	case err == nil:
+		r.dir = git.Root()
+		tree, err = git.WorkTree()
+	case errors.Is(err, gittree.ErrNotRepository):
+		tree, err = gittree.Dir(dir)
+	}
+	if err != nil {
+		return nil, cli.Usagef("PATH: %w", err)
+	}
+	if err := r.readRoots(ctx, p, tree); err != nil {
+		return nil, err
+	}
+	return r, r.readManifests(tree)
+}
+
+func (r *repository) readRoots(ctx context.Context, p cli.Process, tree fs.FS) error {
+	found, err := sources.NewRenderer(tree, scan.RenderOptions(p, "", nil)).Discover(ctx)
+	if err != nil {
+		return fmt.Errorf("find roots: %w", err)
+	}
+	for _, root := range found.Roots {
+		if root.Kind == render.KindKustomize {
+			r.kustomizations++
+		}
+		r.roots = append(r.roots, root.Dir)
+	}
+	return nil
+}
+
+// readManifests looks for words in all YAML files. Nothing is rendered.
+func (r *repository) readManifests(tree fs.FS) error {
+	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() || !slices.Contains([]string{".yaml", ".yml"}, path.Ext(name)) {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil || info.Size() > maxManifest {
+			return err
+		}
+		data, err := fs.ReadFile(tree, name)
+		if err != nil {
+			return err
+		}
+		r.read(name, data)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("look at manifests: %w", err)
+	}
+	slices.Sort(r.engines)
+	r.engines = slices.Compact(r.engines)
+	return nil
+}
+
+// read takes note of what a file has.
+func (r *repository) read(name string, data []byte) {
+	has := func(words string) bool { return bytes.Contains(data, []byte(words)) }
+	if has("kind: ValidatingAdmissionPolicy\n") || has("kind: ValidatingAdmissionPolicy\r\n") {
+		r.policies = append(r.policies, name)
+	}
+	r.argoCD = r.argoCD || has("argoproj.io/v1alpha1") && (has("kind: Application\n") || has("kind: ApplicationSet\n"))
+	r.flux = r.flux || has("kustomize.toolkit.fluxcd.io/") && has("kind: Kustomization\n")
+	for group, engine := range map[string]string{
+		"kyverno.io/v": "Kyverno", "templates.gatekeeper.sh/": "Gatekeeper", "constraints.gatekeeper.sh/": "Gatekeeper",
+		"policies.kubewarden.io/": "Kubewarden",
+	} {
+		if has("apiVersion: " + group) {
+			r.engines = append(r.engines, engine)
+		}
+	}
+}
+
+// target is a directory that may be a cluster.
+type target struct{ Name, Dir string }
+
+// targets returns the directories with roots below one that is named like a collection of
+// clusters. There are none if there is only one.
+func (r *repository) targets() []target {
+	names := []string{"clusters", "environments", "envs", "env", "overlays", "stages"}
+	var all []target
+	for _, root := range r.roots {
+		parts := strings.Split(root, "/")
+		for i, part := range parts[:len(parts)-1] {
+			if t := (target{parts[i+1], path.Join(parts[:i+2]...)}); slices.Contains(names, part) {
+				if !slices.Contains(all, t) {
+					all = append(all, t)
+				}
+				break
+			}
+		}
+	}
+	parents := map[string]bool{}
+	for _, t := range all {
+		parents[path.Dir(t.Dir)] = true
+	}
+	if len(all) < 2 || len(parents) > 1 { // several collections are rather of applications
+		return nil
+	}
+	slices.SortFunc(all, func(a, b target) int { return strings.Compare(a.Dir, b.Dir) })
+	return all
+}
+
+// has reports whether there is a file or directory.
+func (r *repository) has(name string) bool {
+	_, err := os.Lstat(filepath.Join(r.dir, filepath.FromSlash(name)))
+	return err == nil
+}
+
+// words describes what there is.
+func (r *repository) words() string {
+	text := fmt.Sprintf("%s with kustomizations, %s with plain manifests; ValidatingAdmissionPolicies in %s",
+		cli.Count(r.kustomizations, "directory", "directories"), cli.Count(len(r.roots)-r.kustomizations, "directory", "directories"),
+		cli.Count(len(r.policies), "file", "files"))
+	if len(r.engines) > 0 {
+		text += fmt.Sprintf("; policies of %s, which are not judged", strings.Join(r.engines, " and "))
+	}
+	return text
+}
