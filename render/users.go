@@ -2,6 +2,7 @@ package render
 
 import (
 	"path"
+	"slices"
 )
 
 // Users returns the directories that kustomizations elsewhere use, or a file directly in
@@ -27,6 +28,23 @@ func (r *Renderer) Users() map[string][]string {
 		}
 	}
 	return users
+}
+
+// ManifestsCalled returns the files of a name, which is one of manifests, in the tree that
+// Discover searched, in the order of their paths.
+func (r *Renderer) ManifestsCalled(base string) []string {
+	var names []string
+	if d := r.found.Load(); d != nil {
+		for _, l := range d.dirs {
+			for _, name := range l.manifests {
+				if path.Base(name) == base {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Unlisted returns the manifests directly in a directory that its kustomization, and those

@@ -17,6 +17,8 @@ type Input struct {
 	Head Tree
 	// Config is the base's configuration with the flags applied.
 	Config config.Config
+	// Remotes are URLs of the repository, by which sources of deployers are known to be it.
+	Remotes []string
 	// Extra are objects given beside the trees (--policies, --context), part of the
 	// cluster state at base and at head, never judged themselves.
 	Extra []Extra

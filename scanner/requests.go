@@ -4,8 +4,18 @@ import (
 	"context"
 	"slices"
 
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/target"
 )
+
+// applied is a root as it is applied now, or was when it is gone.
+func applied(base, head *change.Rendered) render.Root {
+	if head != nil {
+		return head.Root
+	}
+	return base.Root
+}
 
 // reviews returns the requests that a target's roots make, and adds to out what is known
 // before they are decided.
@@ -25,9 +35,11 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) []*
 		if base == head && !h.Reach.Any {
 			continue
 		}
-		pairs := slices.DeleteFunc(moved.Pairs(root, h.InForce.Cluster(), base.All(), head.All()), func(p target.Pair) bool { return !h.Concerns(p) })
+		pairs := target.Resume(base, head, moved.Pairs(root, h.InForce.Cluster(), base.All(), head.All()))
+		pairs = slices.DeleteFunc(target.Requests(s.Change, base, head, pairs), func(p target.Pair) bool { return !h.Concerns(p) })
+		user := c.Target.UserOf(applied(base, head))
 		for _, p := range pairs {
-			reviews = append(reviews, &review{RootReview: h, Pair: p, user: c.Target.User})
+			reviews = append(reviews, &review{RootReview: h, Pair: p, user: user})
 		}
 		if len(pairs) > 0 {
 			reviewed = append(reviewed, h)

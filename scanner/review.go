@@ -81,7 +81,7 @@ func (r *review) changed(ctx context.Context) error {
 	}
 	r.server(final, before)
 	r.decisions(inForce, final, before)
-	if r.Base != nil && r.Head != nil && final.Reached() {
+	if r.Base != nil && r.Head != nil && !r.Resumed && final.Reached() {
 		r.resolved(inForce, final, before)
 	}
 	return r.judgeCreated(ctx, decided{r.InForce, inForce}, decided{r.Proposed, final}, decided{r.Before, *before})
@@ -89,7 +89,7 @@ func (r *review) changed(ctx context.Context) error {
 
 // judgeBefore judges the base's version of an object that head has too.
 func (r *review) judgeBefore(ctx context.Context, by *server.Server) (*server.Verdict, error) {
-	if r.Base == nil || r.Head == nil {
+	if r.Base == nil || r.Head == nil || r.Resumed {
 		return &server.Verdict{}, nil
 	}
 	v, err := by.Review(ctx, r.askBefore())
@@ -264,7 +264,7 @@ func (r *review) remark(f lines.Finding) {
 // resolve adds a finding that is gone; it is about the base's version, which may have
 // been in another root.
 func (r *review) resolve(f lines.Finding) {
-	f.Root, f.Status, f.Subject = change.OriginOf(r.Base).Root.Dir, report.StatusResolved, r.Base
+	f.Root, f.Status, f.Subject = change.OriginOf(r.Base).Root.String(), report.StatusResolved, r.Base
 	r.out.findings = append(r.out.findings, f)
 }
 

@@ -66,6 +66,8 @@ type scan struct {
 	report   *report.Report
 	// everything makes all roots be rendered, whether or not they matter.
 	everything bool
+	// directories makes the roots be directories, whatever deploys them.
+	directories bool
 }
 
 // plan decides which roots are rendered.
@@ -100,12 +102,16 @@ func (s *scan) render(ctx context.Context) error {
 	if err := s.plan().Render(ctx); err != nil {
 		return fmt.Errorf("render: %w", err)
 	}
+	s.Suspend()
 	var err error
 	if s.targets, err = target.Build(ctx, s.Change, s.in.Config, s.extras); err != nil {
 		return err
 	}
 	s.ledger.Roots()
 	s.ledger.LeftOut()
+	s.ledger.Deployers()
+	s.ledger.Unclaimed()
+	s.ledger.GoneUnits()
 	s.ledger.Globs()
 	s.ledger.Given(s.targets)
 	s.ledger.Untargeted(s.targets)

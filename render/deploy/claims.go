@@ -10,6 +10,9 @@ import (
 // indexFiles notes which discovered roots are made of which files: a plain one of its
 // manifests, another one of the root file in its directory.
 func (e *expander) indexFiles() {
+	if e.files != nil {
+		return
+	}
 	e.files = map[string][]render.RootID{}
 	for _, root := range e.found {
 		files := root.Files
@@ -40,7 +43,9 @@ func (e *expander) rootFiles(root render.Root) []string {
 
 // claim notes the discovered roots whose files a unit reads.
 func (e *expander) claim(n *node) {
-	for name := range e.renderer.Needs(n.root).Trace.Reads {
+	e.indexFiles()
+	needs, _ := e.needs(n.root)
+	for name := range needs.Trace.Reads {
 		for _, id := range e.files[name] {
 			if !slices.Contains(e.graph.Claims[id], n.root.RootID) {
 				e.graph.Claims[id] = append(e.graph.Claims[id], n.root.RootID)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -166,23 +165,11 @@ func (e *expander) wouldRender(dir string) bool {
 
 // bootstrapped adds the entry points of directories that `flux bootstrap` made.
 func (e *expander) bootstrapped() error {
-	t := e.renderer.Tree()
-	var dirs []string
-	err := fs.WalkDir(t.Fsys, ".", func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil && entry == nil:
-			return err
-		case err != nil || entry.IsDir() && entry.Name() == ".git":
-			return fs.SkipDir
-		case !entry.IsDir() && entry.Name() == syncFile && path.Dir(name) != ".":
-			dirs = append(dirs, path.Dir(name))
+	for _, name := range e.renderer.ManifestsCalled(syncFile) {
+		dir := path.Dir(name)
+		if dir == "." {
+			continue
 		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, dir := range dirs {
 		if err := e.addBootstrapped(dir); err != nil {
 			return err
 		}
@@ -198,6 +185,7 @@ func (e *expander) addBootstrapped(dir string) error {
 	if root, ok := e.renderer.At(dir); ok {
 		roots = []render.Root{root, roots[0]}
 	}
+	e.indexFiles()
 	var holding []render.RootID
 	for _, name := range []string{file, path.Join(dir, "kustomization.yaml")} {
 		for _, id := range e.files[name] {

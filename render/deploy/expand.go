@@ -25,7 +25,6 @@ func Expand(ctx context.Context, r *render.Renderer, found *render.Discovery, op
 	if opts.Render == nil {
 		e.opts.Render = e.oneByOne
 	}
-	e.indexFiles()
 	if err := e.run(); err != nil {
 		return nil, err
 	}
@@ -192,8 +191,15 @@ func (e *expander) oneByOne(ctx context.Context, roots []render.Root) ([]*render
 
 // mayHold reports whether a root may render to objects that one of the mentions is of.
 func (e *expander) mayHold(root render.Root, mentions ...render.Mention) bool {
-	needs := e.renderer.Needs(root)
-	return needs.Problem == nil && e.renderer.MayHold(needs, mentions...)
+	needs, of := e.needs(root)
+	return needs.Problem == nil && of.MayHold(needs, mentions...)
+}
+
+func (e *expander) needs(root render.Root) (*render.Needs, *render.Renderer) {
+	if e.opts.Needs != nil {
+		return e.opts.Needs(root)
+	}
+	return e.renderer.Needs(root), e.renderer
 }
 
 // indexOf indexes the objects of a result, once.

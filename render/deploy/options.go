@@ -20,6 +20,9 @@ type Options struct {
 	Strict bool
 	// Everything has all units rendered, not only those that may hold others.
 	Everything bool
+	// Needs returns what a root needs, and a renderer of a tree in which it needs the same. Nil
+	// asks the renderer of the tree.
+	Needs func(root render.Root) (*render.Needs, *render.Renderer)
 	// Render renders roots and returns their results in the same order. Nil renders them one
 	// after the other.
 	Render func(ctx context.Context, roots []render.Root) ([]*render.Result, error)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy"
 	"github.com/preadmit/preadmit/render/sources"
 	"github.com/preadmit/preadmit/scanner/admission"
 )
@@ -28,6 +29,8 @@ type Change struct {
 	selects func(dir string) bool
 	// Touched holds the roots that the change touches.
 	Touched map[render.RootID]bool
+	// Unclaimed are roots that no deployer applies, and that are not judged.
+	Unclaimed []UnclaimedRoot
 }
 
 // Trees returns the head and, if there is one, the base.
@@ -38,10 +41,18 @@ func (c *Change) Trees() []*Side {
 	return []*Side{c.Head, c.Base}
 }
 
-// Selected reports whether the root at path is to be judged: all are, unless the
-// configuration's globs or the directory the user asked about say otherwise.
-func (c *Change) Selected(path string) bool {
-	return Under(c.under, path) && (c.selects == nil || c.selects(path))
+// Selected reports whether a root is to be judged: all are, unless the configuration's
+// globs or the directory the user asked about say otherwise. A unit is selected by its
+// directory or by its cluster.
+func (c *Change) Selected(id render.RootID) bool {
+	return Names(id, func(dir string) bool { return Under(c.under, dir) }) &&
+		(c.selects == nil || Names(id, c.selects))
+}
+
+// Names reports whether what chooses among roots chooses one, going by its directory or by
+// that of its cluster.
+func Names(id render.RootID, chooses func(dir string) bool) bool {
+	return chooses(id.Dir) || id.Cluster != "" && chooses(id.Cluster)
 }
 
 // SelectedRoots are the identities of the selected roots of either tree, in order.
@@ -49,7 +60,7 @@ func (c *Change) SelectedRoots() []render.RootID {
 	ids := []render.RootID{}
 	for _, from := range c.Trees() {
 		for _, root := range from.Found.Roots {
-			if c.Selected(root.Dir) {
+			if c.Selected(root.RootID) {
 				ids = append(ids, from.ID(root))
 			}
 		}
@@ -60,7 +71,7 @@ func (c *Change) SelectedRoots() []render.RootID {
 
 func (c *Change) AnyRoot(match func(path string) bool) bool {
 	return slices.ContainsFunc(c.Trees(), func(from *Side) bool {
-		return slices.ContainsFunc(from.Found.Roots, func(r render.Root) bool { return match(r.Dir) })
+		return slices.ContainsFunc(from.Found.Roots, func(r render.Root) bool { return Names(r.RootID, match) })
 	})
 }
 
@@ -124,7 +135,7 @@ func (c *Change) RefusedRoots(from *Side, touched bool) []render.Root {
 		if touched && c.Base != nil && !c.Touched[from.ID(root)] {
 			continue
 		}
-		if c.Selected(root.Dir) && r != nil && r.Problem != nil && r.Problem.Kind == render.ProblemRefused {
+		if c.Selected(root.RootID) && r != nil && r.Problem != nil && r.Problem.Kind == render.ProblemRefused {
 			roots = append(roots, root)
 		}
 	}
@@ -169,6 +180,10 @@ type Options struct {
 	Under string
 	// Selects reports whether roots in a directory are looked at; nil when all are.
 	Selects func(dir string) bool
+	// Deploy says what is known of deployers; nil to take directories for what is deployed.
+	Deploy *deploy.Options
+	// JudgeUnclaimed makes roots that no deployer applies be judged as if somebody did.
+	JudgeUnclaimed bool
 	// Rendering and refused are as in scanner.Input.
 	Rendering func(root, tree string) (done func())
 	Refused   map[string]string
@@ -179,11 +194,27 @@ type Options struct {
 func Open(ctx context.Context, base, head fs.FS, options render.Options, how Options) (*Change, error) {
 	c := &Change{under: how.Under, selects: how.Selects, Touched: map[render.RootID]bool{}}
 	var err error
-	if c.Head, err = OpenSide(ctx, Head, head, sources.NewRenderer(head, options), how); err != nil || base == nil {
+	if c.Head, err = OpenSide(ctx, Head, head, sources.NewRenderer(head, options), how); err != nil {
 		return c, err
 	}
-	if c.Base, err = OpenSide(ctx, Base, base, c.Head.Renderer.Beside(base), how); err == nil {
+	if base != nil {
+		if c.Base, err = OpenSide(ctx, Base, base, c.Head.Renderer.Beside(base), how); err != nil {
+			return c, err
+		}
+	}
+	if how.Deploy != nil {
+		for _, s := range c.Trees() {
+			if err := s.expand(ctx, *how.Deploy); err != nil {
+				return c, err
+			}
+			if s == c.Head && c.Base != nil {
+				c.Base.head = c.Head
+			}
+		}
+		c.settle(how.JudgeUnclaimed)
+	}
+	if c.Base != nil {
 		c.Base.head = c.Head
 	}
-	return c, err
+	return c, nil
 }

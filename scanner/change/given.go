@@ -43,7 +43,7 @@ func (s *Side) givenRoots(name string) ([]render.Root, error) {
 		return []render.Root{{RootID: render.RootID{Kind: render.KindPlain, Dir: path.Dir(name)}, Files: []string{name}}}, nil
 	}
 	roots := []render.Root{}
-	for _, root := range s.Found.Roots {
+	for _, root := range s.discovered {
 		if Under(name, root.Dir) {
 			roots = append(roots, root)
 		}

@@ -30,7 +30,7 @@ func (s *Side) PoliciesOfParts(ctx context.Context, roots []render.Root) []*admi
 			continue
 		}
 		for _, part := range s.Renderer.Parts(root) {
-			if !seen[part.RootID] && s.mayHoldPolicies(part) {
+			if !seen[part.RootID] && s.MayHoldPolicies(part) {
 				seen[part.RootID] = true
 				policies = append(policies, OnlyPolicies(s.Render(ctx, part).Objects)...)
 			}
@@ -42,9 +42,9 @@ func (s *Side) PoliciesOfParts(ctx context.Context, roots []render.Root) []*admi
 	})
 }
 
-// mayHoldPolicies reports whether a root may have policies or bindings, going by the words
+// MayHoldPolicies reports whether a root may have policies or bindings, going by the words
 // of its files. It is false only when that is certain.
-func (s *Side) mayHoldPolicies(root render.Root) bool {
+func (s *Side) MayHoldPolicies(root render.Root) bool {
 	return s.Renderer.MayHold(s.Renderer.Needs(root), PolicyMentions()...)
 }
 

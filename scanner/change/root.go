@@ -11,6 +11,8 @@ type Rendered struct {
 	// ID is the root's identity in both trees.
 	ID      render.RootID
 	Objects []*admission.Object
+	// Skipped counts the objects that the root renders to and its deployer leaves alone.
+	Skipped int
 }
 
 // Origin is where an object of a cluster's state was rendered from; it is the Tag

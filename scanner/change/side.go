@@ -1,12 +1,14 @@
 package change
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy"
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
@@ -23,6 +25,12 @@ type Side struct {
 	Found *render.Discovery
 	// head is the side of the head when this is that of the base.
 	head *Side
+	// Graph is what is deployed of the tree; nil when nobody asked. discovered are all roots
+	// that were found in directories, deployed or not.
+	Graph      *deploy.Graph
+	discovered []render.Root
+	// read are the files that units are made of, with their directories, once asked for.
+	read map[string]bool
 	// Roots are the discovered roots that were rendered, by what ID gives.
 	Roots map[render.RootID]*Rendered
 	// Given are the roots behind a path of the configuration (policies, context).
@@ -38,26 +46,36 @@ func OpenSide(ctx context.Context, name string, files fs.FS, renderer *render.Re
 	if err != nil {
 		return nil, fmt.Errorf("discover roots of %s: %w", name, err)
 	}
-	return &Side{
+	s := &Side{
 		Name: name, Files: files, Renderer: renderer, Found: found,
 		Roots: map[render.RootID]*Rendered{}, Given: map[string][]*Rendered{},
-		rendering: how.Rendering, refused: how.Refused,
-	}, nil
+		rendering: how.Rendering, refused: how.Refused, discovered: found.Roots,
+	}
+	return s, nil
 }
 
 // Render renders one root into objects.
 func (s *Side) Render(ctx context.Context, root render.Root) *Rendered {
-	if s.Refuses(root) {
-		return &Rendered{Result: s.refusal(root), ID: s.ID(root)}
-	}
-	defer s.Begin(root.Dir)()
-	r := &Rendered{Result: s.Renderer.Render(ctx, root), ID: s.ID(root)}
+	r := &Rendered{Result: s.resultOf(ctx, root), ID: s.ID(root)}
 	for _, o := range r.Result.Objects {
 		object := admission.ParseObject(o.JSON)
-		object.Tag, object.Unknown = Origin{Side: s, Root: root, Result: r.Result, Index: o.Index}, o.Unknown
+		object.Tag, object.Unknown = Origin{Side: s, Root: root, Result: r.Result, Index: o.Index}, s.unknown(root, o)
+		if isSkipped(root, object) {
+			r.Skipped++
+			continue
+		}
 		r.Objects = append(r.Objects, object)
 	}
 	return r
+}
+
+// unknown are the fields of an object whose values are not known. Where nothing says who
+// applies a root, that something is substituted in it is as likely as that nothing is.
+func (s *Side) unknown(root render.Root, o *render.Object) []render.Unknown {
+	if root.Unit != nil || s.Extra || !bytes.Contains(o.JSON, []byte("${")) {
+		return o.Unknown
+	}
+	return append(slices.Clone(o.Unknown), o.Variables()...)
 }
 
 // ID returns the identity of a root in both trees: that of the head's root in its place,
@@ -100,8 +118,12 @@ func (s *Side) Add(root render.Root) {
 	s.Found.Gaps = slices.DeleteFunc(s.Found.Gaps, func(o render.Gap) bool {
 		return o.Kind == render.GapUnused && o.Root.Dir == root.Dir
 	})
-	at, _ := slices.BinarySearchFunc(s.Found.Roots, root, func(a, b render.Root) int { return a.Compare(b.RootID) })
-	s.Found.Roots = slices.Insert(s.Found.Roots, at, root)
+	s.Found.Roots, s.discovered = insert(s.Found.Roots, root), insert(s.discovered, root)
+}
+
+func insert(roots []render.Root, root render.Root) []render.Root {
+	at, _ := slices.BinarySearchFunc(roots, root, func(a, b render.Root) int { return a.Compare(b.RootID) })
+	return slices.Insert(slices.Clone(roots), at, root)
 }
 
 // Index holds all that was rendered of a tree.

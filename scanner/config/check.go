@@ -31,6 +31,8 @@ func (c *checker) config(config *Config) {
 	c.paths("policies", config.Policies)
 	c.paths("context", config.Context)
 	c.user("user", config.User)
+	c.paths("entries", config.Entries)
+	c.choice("unclaimed", config.Unclaimed, UnclaimedValues())
 	names := map[string]int{}
 	for i := range config.Targets {
 		c.target(fmt.Sprintf("targets[%d]", i), &config.Targets[i], names)

@@ -30,6 +30,15 @@ type Config struct {
 	// Workloads says whether the objects that controllers create for workloads, such
 	// as Pods, are judged too. Nil means true.
 	Workloads *bool `json:"workloads,omitempty"`
+	// Entries are the directories that deployers begin with, as clusters/production. Empty
+	// means that they are found.
+	Entries []string `json:"entries,omitempty"`
+	// Self are sources of deployers that are this repository, beside those that entry points
+	// use: KIND/NAMESPACE/NAME of an object, or a URL.
+	Self []string `json:"self,omitempty"`
+	// Unclaimed says what to do with roots that no deployer of the repository applies. Empty
+	// means UnclaimedReport.
+	Unclaimed string `json:"unclaimed,omitempty"`
 	// Targets are the clusters that roots are deployed to. Without any, each root is a
 	// target of its own, which may use Namespaces, params and CRDs of other roots.
 	Targets []Target `json:"targets,omitempty"`
@@ -48,6 +57,22 @@ type Target struct {
 	// Complete are kinds, as KIND or KIND.GROUP, of which the target has no objects but those
 	// of its roots, Policies and Context: what is not there does not exist.
 	Complete []string `json:"complete,omitempty"`
+}
+
+// What Config.Unclaimed may be.
+const (
+	// UnclaimedJudge judges the roots as if somebody applied them.
+	UnclaimedJudge = "judge"
+	// UnclaimedReport says which roots they are; one that the change touches is
+	// indeterminate.
+	UnclaimedReport = "report"
+	// UnclaimedIgnore says nothing about them.
+	UnclaimedIgnore = "ignore"
+)
+
+// UnclaimedValues returns the values that Config.Unclaimed may have.
+func UnclaimedValues() []string {
+	return []string{UnclaimedJudge, UnclaimedReport, UnclaimedIgnore}
 }
 
 // Kinds returns the kinds of Complete.

@@ -14,7 +14,7 @@ import (
 // reading one of its files.
 func (l *Ledger) KeepRoots() {
 	for _, root := range l.Base.Found.Roots {
-		if _, ok := l.Head.Root(root.RootID); ok {
+		if _, ok := l.Head.Root(root.RootID); ok || root.Unit != nil {
 			continue
 		}
 		if kept, ok := still(l.Head, root); ok {
@@ -35,7 +35,7 @@ func (l *Ledger) keepBelow() {
 	for dir, users := range l.Head.Renderer.Users() {
 		above, ok := plainAbove(l.Base, dir)
 		inside := func(user string) bool { return change.Under(above, user) }
-		if _, known := l.Head.RootAt(dir); ok && !known && l.Selected(dir) && !slices.ContainsFunc(users, inside) {
+		if _, known := l.Head.RootAt(dir); ok && !known && l.Selected(render.RootID{Dir: dir}) && !slices.ContainsFunc(users, inside) {
 			below = append(below, dir)
 		}
 	}
@@ -68,7 +68,7 @@ func (l *Ledger) keepNew(dir string) {
 func (l *Ledger) unlisted() {
 	for _, before := range l.Base.Found.Roots {
 		now, ok := l.Head.Root(before.RootID)
-		if !ok || before.Kind != render.KindPlain || now.Kind != render.KindKustomize || !l.Selected(now.Dir) {
+		if !ok || before.Kind != render.KindPlain || now.Kind != render.KindKustomize || !l.Selected(now.RootID) {
 			continue
 		}
 		for _, name := range l.Head.Renderer.Unlisted(now.Dir) {

@@ -35,16 +35,28 @@ func whyLeftOut(kind render.GapKind) string {
 func (l *Ledger) LeftOut() {
 	now, before := leftOutBy(l.Head), leftOutBy(l.Base)
 	for _, o := range l.Head.Found.Gaps {
+		if isTaken(l.Head, o) {
+			continue
+		}
 		l.addLeftOut(o, "is ", change.Head, before[o.Path].Identity == o.Identity)
 	}
 	if l.Base == nil {
 		return
 	}
 	for _, o := range l.Base.Found.Gaps {
-		if _, still := now[o.Path]; !still && !takesIn(l.Head, o) {
+		if _, still := now[o.Path]; !still && !takesIn(l.Head, o) && !isTaken(l.Base, o) {
 			l.addLeftOut(o, "was ", change.Base, false)
 		}
 	}
+}
+
+// isTaken reports whether a unit applies what is in no directory's root.
+func isTaken(s *change.Side, o render.Gap) bool {
+	switch o.Kind {
+	case render.GapComponent, render.GapUnused, render.GapTemplate, render.GapPointer:
+		return s.UnitsRead(o.Path)
+	}
+	return false
 }
 
 // leftOutBy returns what is left out of a side, by path; nothing of none.
@@ -63,7 +75,7 @@ func (l *Ledger) addLeftOut(o render.Gap, is, tree string, untouched bool) {
 		if l.isNamed(o) {
 			return // and read
 		}
-	} else if !l.Selected(o.Root.Dir) || !change.Under(l.under, o.Path) {
+	} else if !l.Selected(o.Root) || !change.Under(l.under, o.Path) {
 		return
 	}
 	o.Why = is + whyLeftOut(o.Kind)

@@ -15,7 +15,7 @@ func (l *Ledger) refusedRoots() {
 	for _, dir := range slices.Sorted(maps.Keys(l.refused)) {
 		root, _ := l.Head.RootAt(dir)
 		r := l.Head.Roots[root.RootID]
-		if r != nil && r.Problem != nil && r.Problem.Kind == render.ProblemRefused && l.Selected(dir) {
+		if r != nil && r.Problem != nil && r.Problem.Kind == render.ProblemRefused && l.Selected(render.RootID{Dir: dir}) {
 			continue // refusedRoot had it
 		}
 		l.Counts.Indeterminate++

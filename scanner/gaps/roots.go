@@ -24,7 +24,7 @@ func (l *Ledger) Roots() {
 	for _, root := range l.Head.Found.Roots {
 		r := l.Head.Roots[root.RootID]
 		switch {
-		case !l.Selected(root.Dir):
+		case !l.Selected(root.RootID):
 			l.unselectedRoot(r)
 		case r == nil:
 			l.Counts.Untouched++
@@ -87,7 +87,7 @@ func (l *Ledger) failingRoot(r *change.Rendered) {
 // goneRoot adds a root that is gone, when what is deleted with it is not known.
 func (l *Ledger) goneRoot(root render.Root) {
 	r := l.Base.Roots[l.Base.ID(root)]
-	if r == nil || r.Problem == nil || !l.Selected(root.Dir) || l.Base.Refuses(root) { // refusedRoots has those
+	if r == nil || r.Problem == nil || !l.Selected(root.RootID) || l.Base.Refuses(root) { // refusedRoots has those
 		return
 	}
 	gap, _ := r.Gap()

@@ -24,6 +24,14 @@ func Rules() []Rule {
 		{"Nothing", "a scan that selects no root",
 			[]string{"TestScanWithoutRoots"}},
 
+		// What is deployed.
+		{"Deployers", "what deployers apply, as far as that is not known: charts, other sources, kinds that are not understood",
+			[]string{"TestDeployed"}},
+		{"Unclaimed", "a root that no deployer applies, which is not judged",
+			[]string{"TestDeployed"}},
+		{"GoneUnits", "a unit that is gone from the repository and stays in the cluster",
+			[]string{"TestDeployed"}},
+
 		// What does not render.
 		{"Roots", "a root that does not render, before the change or after it, or is refused",
 			[]string{"TestARemoteBaseDoesNotTurnTheGateOff", "TestRootsThatNeverRendered", "TestRefusedRoots", "TestScanAccountsForRoots"}},

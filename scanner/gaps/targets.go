@@ -22,7 +22,7 @@ func (l *Ledger) Given(targets []*target.Target) {
 }
 
 func (l *Ledger) given(name string, r *change.Rendered) {
-	if root, ok := l.Head.Root(r.Root.RootID); ok && change.SameRoot(root, r.Root) && l.Selected(root.Dir) {
+	if root, ok := l.Head.Root(r.Root.RootID); ok && change.SameRoot(root, r.Root) && l.Selected(root.RootID) {
 		return
 	}
 	gap, _ := r.Gap()

@@ -71,7 +71,7 @@ func (p *Plan) RenderTouched(ctx context.Context) error {
 	p.findTouched()
 	var touched []render.Root
 	for _, root := range p.Head.Found.Roots {
-		if p.Touched[root.RootID] && p.Selected(root.Dir) {
+		if p.Touched[root.RootID] && p.Selected(root.RootID) {
 			touched = append(touched, root)
 		}
 	}

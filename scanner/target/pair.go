@@ -16,6 +16,9 @@ type Pair struct {
 	// Generated marks an object that is named by the server: it is created whenever
 	// it is applied.
 	Generated bool
+	// Resumed is set when the base's version was not applied, because the deployer was
+	// suspended.
+	Resumed bool
 }
 
 func (p Pair) Operation() apiserver.Operation {

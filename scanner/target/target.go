@@ -21,7 +21,13 @@ import (
 type Target struct {
 	// Name is empty when no targets are configured.
 	Name string
-	User user.Info
+	// Cluster is the cluster of an entry point of a deployer; empty for roots of which is not
+	// known where they are deployed to.
+	Cluster string
+	// User makes the requests where the deployer of a root does not say, or when asked is set:
+	// somebody named the user.
+	User  user.Info
+	asked bool
 	// Roots are the roots to judge, at base or at head, in order.
 	Roots []render.RootID
 	// base is nil without a base, and is head when nothing that governs differs.
@@ -41,7 +47,7 @@ type Target struct {
 func (t *Target) Options() admission.ClusterOptions {
 	opts := admission.ClusterOptions{Namespace: t.Namespace, Known: t.known}
 	if t.Base != nil {
-		opts.Removed = t.Base.Shared
+		opts.Removed = t.Base.Shared // what stays is in the head's state
 	}
 	return opts
 }
@@ -62,30 +68,54 @@ func Build(ctx context.Context, c *change.Change, from config.Config, extras []*
 		configured = []config.Target{{Roots: []string{"**"}}}
 	}
 	targets := []*Target{}
-	for _, c := range configured {
-		t, err := b.buildTarget(ctx, c)
-		if err != nil {
-			return nil, err
+	for _, one := range configured {
+		for _, cluster := range b.clustersOf(one) {
+			t, err := b.buildTarget(ctx, one, cluster)
+			if err != nil {
+				return nil, err
+			}
+			targets = append(targets, t)
 		}
-		targets = append(targets, t)
 	}
 	return targets, nil
 }
 
-func (b *builder) buildTarget(ctx context.Context, c config.Target) (*Target, error) {
+// clustersOf returns the clusters that a target of the configuration stands for: those of
+// entry points of which it has roots, each by itself, and one without a name for roots of
+// which is not known where they are deployed to.
+func (b *builder) clustersOf(c config.Target) []string {
+	clusters := []string{}
+	for _, id := range b.SelectedRoots() {
+		if change.Names(id, func(dir string) bool { return config.MatchAny(c.Roots, dir) }) {
+			clusters = append(clusters, b.ClustersOf(id)...)
+		}
+	}
+	slices.Sort(clusters)
+	if clusters = slices.Compact(clusters); len(clusters) == 0 {
+		return []string{""}
+	}
+	return clusters
+}
+
+// isIn reports whether a root belongs to a cluster of a target.
+func (b *builder) isIn(c config.Target, cluster string, id render.RootID) bool {
+	return change.Names(id, func(dir string) bool { return config.MatchAny(c.Roots, dir) }) && slices.Contains(b.ClustersOf(id), cluster)
+}
+
+func (b *builder) buildTarget(ctx context.Context, c config.Target, cluster string) (*Target, error) {
 	paths := slices.Concat(c.Policies, c.Context, b.config.Policies, b.config.Context)
 	if err := b.checkGiven(paths); err != nil {
 		return nil, err
 	}
-	t := &Target{Name: c.Name, User: b.userOf(c), Roots: b.targetRoots(c), Namespace: c.Namespace, known: admission.Known(c.Kinds()...)}
-	head, err := b.buildState(ctx, b.Head, c, paths)
+	t := &Target{Name: c.Name, Cluster: cluster, User: b.userOf(c), asked: c.User != nil || b.config.User != nil, Roots: b.targetRoots(c, cluster), Namespace: c.Namespace, known: admission.Known(c.Kinds()...)}
+	head, err := b.buildState(ctx, b.Head, c, cluster, paths)
 	if err != nil {
 		return nil, err
 	}
 	t.Head, t.Broken = head.State, head.broken
 	sides := []*givenState{head}
 	if b.Base != nil {
-		base, err := b.buildState(ctx, b.Base, c, paths)
+		base, err := b.buildState(ctx, b.Base, c, cluster, paths)
 		if err != nil {
 			return nil, err
 		}
@@ -114,12 +144,15 @@ type GivenRoot struct {
 }
 
 // buildState collects the objects of a target in one tree.
-func (b *builder) buildState(ctx context.Context, from *change.Side, c config.Target, paths []string) (*givenState, error) {
+func (b *builder) buildState(ctx context.Context, from *change.Side, c config.Target, cluster string, paths []string) (*givenState, error) {
 	roots := []*change.Rendered{}
 	for _, root := range from.Found.Roots {
-		if r := from.Roots[from.ID(root)]; r != nil && r.Problem == nil && config.MatchAny(c.Roots, root.Dir) {
+		if r := from.Roots[from.ID(root)]; r != nil && r.Problem == nil && b.isIn(c, cluster, r.ID) {
 			roots = append(roots, r)
 		}
+	}
+	if from == b.Head && b.Base != nil {
+		roots = append(roots, b.left(c, cluster)...)
 	}
 	given, broken := []*admission.Object{}, []GivenRoot{}
 	for _, p := range paths {
@@ -136,6 +169,19 @@ func (b *builder) buildState(ctx context.Context, from *change.Side, c config.Ta
 	}
 	given = append(given, b.extras...)
 	return &givenState{State: newState(from, c.Namespace, roots, given), given: given, broken: broken}, nil
+}
+
+// left are the roots of the base with those of their objects that stay in the cluster
+// although the head does not have them.
+func (b *builder) left(c config.Target, cluster string) []*change.Rendered {
+	var roots []*change.Rendered
+	for _, root := range b.Base.Found.Roots {
+		id := b.Base.ID(root)
+		if objects := b.Left(id); len(objects) > 0 && b.isIn(c, cluster, id) {
+			roots = append(roots, &change.Rendered{Result: b.Base.Roots[id].Result, ID: id, Objects: objects})
+		}
+	}
+	return roots
 }
 
 // govern finds the governing objects of states that are compared: what is a param
@@ -166,15 +212,24 @@ func (b *builder) checkGiven(paths []string) error {
 
 // targetRoots are the selected roots of a target, and those it takes policies or
 // context from, which are applied to it as well.
-func (b *builder) targetRoots(c config.Target) []render.RootID {
+func (b *builder) targetRoots(c config.Target, cluster string) []render.RootID {
 	roots := []render.RootID{}
 	for _, id := range b.SelectedRoots() {
 		given := slices.ContainsFunc(slices.Concat(c.Policies, c.Context), func(dir string) bool { return change.Under(dir, id.Dir) })
-		if config.MatchAny(c.Roots, id.Dir) || given {
+		if b.isIn(c, cluster, id) || given && slices.Contains(b.ClustersOf(id), cluster) {
 			roots = append(roots, id)
 		}
 	}
 	return roots
+}
+
+// UserOf is who applies the objects of a root.
+func (t *Target) UserOf(root render.Root) user.Info {
+	if t.asked || root.Unit == nil || root.Unit.Apply.User == "" {
+		return t.User
+	}
+	u := config.NewUser(root.Unit.Apply.User, nil)
+	return &user.DefaultInfo{Name: u.Name, Groups: u.Groups}
 }
 
 // userOf is who applies the objects of a target.

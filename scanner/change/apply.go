@@ -1,0 +1,180 @@
+package change
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/admission"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Labels and annotations by which an object tells kustomize-controller how to apply it.
+const (
+	fluxGroup     = "kustomize.toolkit.fluxcd.io"
+	fluxPrune     = fluxGroup + "/prune"
+	fluxReconcile = fluxGroup + "/reconcile"
+	fluxApply     = fluxGroup + "/ssa"
+)
+
+// asks reports whether a label or an annotation of an object has a value. As for the
+// controller, case does not matter.
+func asks(o *admission.Object, key, value string) bool {
+	data, _ := o.JSON() // it was rendered, so it encodes
+	if !bytes.Contains(data, []byte(`"`+key+`"`)) {
+		return false
+	}
+	metadata, _ := o.Content()["metadata"].(map[string]any)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	annotation, _ := annotations[key].(string)
+	return strings.EqualFold(o.Labels()[key], value) || strings.EqualFold(annotation, value)
+}
+
+// isSkipped reports whether the deployer of a root leaves an object alone.
+func isSkipped(root render.Root, o *admission.Object) bool {
+	return root.Unit != nil && (asks(o, fluxReconcile, "disabled") || asks(o, fluxApply, "Ignore"))
+}
+
+// OnlyCreates reports whether the deployer of a root creates an object and never updates it.
+func OnlyCreates(root render.Root, o *admission.Object) bool {
+	return root.Unit != nil && asks(o, fluxApply, "IfNotPresent")
+}
+
+// Fate is what becomes of the objects of a root that the head does not have.
+type Fate int
+
+const (
+	// Deleted: the deployer deletes them, as far as the root says.
+	Deleted Fate = iota
+	// Left: they stay in the cluster, and nothing applies them.
+	Left
+	// Kept: what applies them stays in the cluster, and goes on applying.
+	Kept
+	// Undecided: that is not known, for a reason that is reported elsewhere.
+	Undecided
+	// Ended: an entry point that is gone, of which is not known how it is taken down.
+	Ended
+)
+
+// FateOf returns what becomes of the objects of a root of the base that is gone.
+func (c *Change) FateOf(root render.Root) Fate {
+	if root.Unit == nil {
+		return Deleted
+	}
+	switch parent := c.parentFate(root); {
+	case parent != Deleted:
+		return parent
+	case root.Unit.Apply.Deletes():
+		return Deleted
+	}
+	return Left
+}
+
+// parentFate is what becomes of the object that asks for a unit that is gone.
+func (c *Change) parentFate(root render.Root) Fate {
+	parent := root.Unit.Parent
+	if root.Unit.Entry || parent == (render.RootID{}) {
+		return Ended
+	}
+	o := c.Base.object(parent, root.Unit.Index)
+	if now, ok := c.Head.Root(parent); ok {
+		r := c.Head.Roots[now.RootID]
+		switch {
+		case r != nil && r.Problem != nil:
+			return Undecided
+		case c.Removes(parent, o):
+			return Deleted
+		}
+		return Kept
+	}
+	before, ok := c.Base.Root(parent)
+	if !ok {
+		return Undecided
+	}
+	switch fate := c.FateOf(before); {
+	case fate == Left || fate == Deleted && o != nil && asks(o, fluxPrune, "disabled"):
+		return Kept
+	default:
+		return fate
+	}
+}
+
+// Removes reports whether an object of a root is deleted from the cluster when the root no
+// longer renders it.
+func (c *Change) Removes(id render.RootID, o *admission.Object) bool {
+	root, ok := c.Head.Root(id)
+	if !ok {
+		before, there := c.Base.Root(id)
+		if there && before.Unit != nil && c.FateOf(before) != Deleted {
+			return false
+		}
+		root = before
+	} else if root.Unit != nil && (root.Unit.Apply.Suspended || !root.Unit.Apply.Prune) {
+		return false
+	}
+	return root.Unit == nil || o == nil || !asks(o, fluxPrune, "disabled") && !isSkipped(root, o)
+}
+
+// object is an object of a root of the tree by its place; nil when it is not known.
+func (s *Side) object(id render.RootID, index int) *admission.Object {
+	root, ok := s.Root(id)
+	if !ok {
+		return nil
+	}
+	for _, o := range s.Roots[s.ID(root)].All() {
+		if OriginOf(o).Index == index {
+			return o
+		}
+	}
+	return nil
+}
+
+// Suspend makes units that are suspended keep what they had: what the head says of them is
+// not applied.
+func (c *Change) Suspend() {
+	for _, root := range c.Head.Found.Roots {
+		r := c.Head.Roots[root.RootID]
+		if root.Unit == nil || !root.Unit.Apply.Suspended || r == nil {
+			continue
+		}
+		before := (*Rendered)(nil)
+		if c.Base != nil {
+			before = c.Base.Roots[root.RootID]
+		}
+		if before == nil || before.Problem != nil {
+			before = &Rendered{Result: &render.Result{Root: root, Trace: r.Trace}, ID: root.RootID}
+			if c.Base != nil {
+				c.Base.Roots[root.RootID] = before
+			}
+		}
+		c.Head.Roots[root.RootID] = before
+	}
+}
+
+// Suspended reports whether a root is a unit that applies nothing.
+func Suspended(root render.Root) bool { return root.Unit != nil && root.Unit.Apply.Suspended }
+
+// Left are the objects of a root of the base that the head does not have and that stay in
+// the cluster all the same, in order.
+func (c *Change) Left(id render.RootID) []*admission.Object {
+	base, head := c.Base.Roots[id], c.Head.Roots[id]
+	if base == nil || base == head || base.Problem != nil || base.Root.Unit == nil || head != nil && head.Problem != nil {
+		return nil
+	}
+	has := map[namesakeIn]bool{}
+	for _, o := range head.All() {
+		has[namesakeOf(o)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(base.Objects), func(o *admission.Object) bool { return has[namesakeOf(o)] || c.Removes(id, o) })
+}
+
+// namesakeIn is what an object is called, as it is written.
+type namesakeIn struct {
+	schema.GroupKind
+	namespace, name string
+}
+
+func namesakeOf(o *admission.Object) namesakeIn {
+	return namesakeIn{o.GroupVersionKind().GroupKind(), o.Namespace(), o.Name()}
+}

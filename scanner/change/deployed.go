@@ -1,0 +1,253 @@
+package change
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"runtime"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy"
+	"golang.org/x/sync/errgroup"
+)
+
+// expand finds the units of a tree. What both trees have in common is rendered once.
+func (s *Side) expand(ctx context.Context, how deploy.Options) error {
+	s.discovered = slices.Clone(s.Found.Roots)
+	how.Render, how.Needs = s.renderAhead, s.Needs
+	if given := how.Entries; len(given) > 0 {
+		how.Entries = slices.DeleteFunc(slices.Clone(given), func(dir string) bool { return !s.Has(dir) })
+		if s.Graph = (&deploy.Graph{}); len(how.Entries) == 0 {
+			return nil
+		}
+	}
+	graph, err := deploy.Expand(ctx, s.Renderer, s.Found, how)
+	if err != nil {
+		return fmt.Errorf("find what is deployed of %s: %w", s.Name, err)
+	}
+	s.Graph = graph
+	return nil
+}
+
+// renderAhead renders roots to find the units in them.
+func (s *Side) renderAhead(ctx context.Context, roots []render.Root) ([]*render.Result, error) {
+	results := make([]*render.Result, len(roots))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, root := range roots {
+		group.Go(func() error {
+			results[i] = s.resultOf(ctx, root)
+			return nil
+		})
+	}
+	_ = group.Wait() // what is wrong is in the results
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("render %s: %w", s.Name, err)
+	}
+	return results, nil
+}
+
+// resultOf renders a root, unless it was rendered before: to find units, or in the other
+// tree.
+func (s *Side) resultOf(ctx context.Context, root render.Root) *render.Result {
+	if s.Refuses(root) {
+		return s.refusal(root)
+	}
+	if r := s.ahead(root); r != nil {
+		return r
+	}
+	if in, of := s.Needs(root); of != s.Renderer {
+		if r := s.head.ahead(root); r != nil && in.Cover(r) {
+			return r
+		}
+	}
+	defer s.Begin(root.Dir)()
+	return s.Renderer.Render(ctx, root)
+}
+
+// ahead is what a root renders to, if it was rendered to find units.
+func (s *Side) ahead(root render.Root) *render.Result {
+	if s.Graph == nil {
+		return nil
+	}
+	if r := s.Graph.Results[root.RootID]; r != nil && r.Root.Same(root) {
+		return r
+	}
+	return nil
+}
+
+// Needs returns what a root needs, and the renderer that knows it: that of the head where
+// both trees have the same.
+func (s *Side) Needs(root render.Root) (*render.Needs, *render.Renderer) {
+	if now, ok := s.head.known(root.RootID); ok && now.Same(root) {
+		if in := s.head.Renderer.Needs(now); s.Renderer.Unchanged(in) {
+			return in, s.head.Renderer
+		}
+	}
+	return s.Renderer.Needs(root), s.Renderer
+}
+
+// known returns a root of a side that may not be there, whether or not it is deployed.
+func (s *Side) known(id render.RootID) (render.Root, bool) {
+	switch {
+	case s == nil:
+		return render.Root{}, false
+	case id.Object == (render.ObjectRef{}):
+		return s.discoveredAt(id)
+	case s.Graph == nil:
+		return render.Root{}, false
+	}
+	i, ok := slices.BinarySearchFunc(s.Graph.Units, id, func(r render.Root, id render.RootID) int { return r.ComparePlace(id) })
+	if !ok {
+		return render.Root{}, false
+	}
+	return s.Graph.Units[i], true
+}
+
+// HasDeployers reports whether one of the trees has deployers.
+func (c *Change) HasDeployers() bool {
+	return slices.ContainsFunc(c.Trees(), func(s *Side) bool { return s.hasDeployers() })
+}
+
+func (s *Side) hasDeployers() bool { return s.Graph != nil && len(s.Graph.Units) > 0 }
+
+// ClustersOf returns the clusters that a root is deployed to, as the head says, or, of a root
+// that is gone, the base. It is one without a name for a root of which that is not known.
+func (c *Change) ClustersOf(id render.RootID) []string {
+	for _, s := range c.Trees() {
+		root, ok := s.Root(id)
+		switch {
+		case !ok:
+		case root.Unit != nil:
+			return []string{root.Unit.Cluster}
+		case s.Graph != nil && len(s.Graph.Bootstrap[root.RootID]) > 0:
+			return s.Graph.Bootstrap[root.RootID]
+		}
+	}
+	return []string{""}
+}
+
+// Clusters returns the clusters of all roots, in order.
+func (c *Change) Clusters() []string {
+	var all []string
+	for _, s := range c.Trees() {
+		for _, root := range s.Found.Roots {
+			all = append(all, c.ClustersOf(root.RootID)...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// settle makes the roots of both trees those that are deployed: units, what is applied by
+// hand to make them begin, and without deployers all that was discovered. Of other roots
+// those are Unclaimed that no unit applies, unless they are to be judged.
+func (c *Change) settle(judgeUnclaimed bool) {
+	if !c.HasDeployers() {
+		return
+	}
+	drop := map[render.RootID]bool{}
+	for i, s := range c.Trees() {
+		for _, root := range s.discovered {
+			if i > 0 {
+				if _, ok := c.Head.discoveredAt(root.RootID); ok {
+					continue // the head says
+				}
+			}
+			switch s.claim(root.RootID) {
+			case claimed:
+			case unclaimed:
+				if judgeUnclaimed {
+					continue
+				}
+				c.Unclaimed = append(c.Unclaimed, UnclaimedRoot{s, root})
+			default:
+				continue
+			}
+			drop[place(root.RootID)] = true
+		}
+	}
+	for _, s := range c.Trees() {
+		s.Found.Roots = slices.DeleteFunc(slices.Clone(s.Found.Roots), func(r render.Root) bool { return drop[place(r.RootID)] })
+		s.Found.Roots = append(s.Found.Roots, s.Graph.Units...)
+		slices.SortFunc(s.Found.Roots, func(a, b render.Root) int { return a.Compare(b.RootID) })
+	}
+}
+
+// place is the identity of a discovered root of any kind.
+func place(id render.RootID) render.RootID { return render.RootID{Dir: id.Dir} }
+
+func (s *Side) discoveredAt(id render.RootID) (render.Root, bool) {
+	i, ok := slices.BinarySearchFunc(s.discovered, id, func(r render.Root, id render.RootID) int { return r.ComparePlace(id) })
+	if !ok {
+		return render.Root{}, false
+	}
+	return s.discovered[i], true
+}
+
+// A discovered root is claimed when units apply its files, byHand when it is applied as it is,
+// and else unclaimed.
+type claim int
+
+const (
+	byHand claim = iota
+	claimed
+	unclaimed
+)
+
+func (s *Side) claim(id render.RootID) claim {
+	switch {
+	case !s.hasDeployers():
+		return byHand
+	case len(s.Graph.Claims[id]) > 0:
+		return claimed
+	case s.Graph.Unclaimed(id):
+		return unclaimed
+	}
+	return byHand
+}
+
+// UnclaimedRoot is a discovered root that no deployer applies.
+type UnclaimedRoot struct {
+	Side *Side
+	render.Root
+}
+
+// TouchesUnclaimed reports whether the change, which has a base, touches a root that no
+// deployer applies.
+func (c *Change) TouchesUnclaimed(u UnclaimedRoot) bool {
+	if u.Side == c.Base {
+		return true
+	}
+	before, ok := c.Base.discoveredAt(u.RootID)
+	return !ok || !before.Same(u.Root) || !c.Base.Renderer.Unchanged(c.Head.Renderer.Needs(u.Root))
+}
+
+// UnitsRead reports whether a unit is made of a file, or of one directly in a directory.
+func (s *Side) UnitsRead(name string) bool {
+	if s.read == nil {
+		s.read = map[string]bool{}
+		if s.Graph == nil {
+			return false
+		}
+		for _, root := range s.Graph.Units {
+			if root.Unit.Problem != nil {
+				continue
+			}
+			in, _ := s.Needs(root)
+			for file := range in.Trace.Reads {
+				s.read[file], s.read[path.Dir(file)] = true, true
+			}
+		}
+	}
+	return s.read[name]
+}
+
+// UnitPosition is where the object of a unit is written.
+func (s *Side) UnitPosition(root render.Root) render.Position {
+	if root.Unit.Parent == (render.RootID{}) {
+		return render.Position{Path: root.Dir}
+	}
+	return root.Unit.Position(context.Background(), "")
+}

@@ -1,0 +1,157 @@
+package scanner_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+	"sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/config"
+)
+
+// deployed is the want.yaml of a repository with a deployer and a pull request: all
+// findings there must be, on their lines, all that is not judged, and how many requests
+// are made.
+type deployed struct {
+	Description   string          `json:"description"`
+	Requests      int             `json:"requests"`
+	Findings      []wantedFinding `json:"findings,omitempty"`
+	Indeterminate []wantedGap     `json:"indeterminate,omitempty"`
+	Remarks       []string        `json:"remarks,omitempty"`
+}
+
+type wantedGap struct {
+	What      string         `json:"what"`
+	Object    string         `json:"object,omitempty"`
+	Policy    string         `json:"policy,omitempty"`
+	Root      string         `json:"root"`
+	Why       string         `json:"why"`
+	Untouched bool           `json:"untouched,omitempty"`
+	Location  wantedLocation `json:"location"`
+}
+
+// TestDeployed scans small repositories of Flux with a pull request each: what Flux applies
+// is judged, as it applies it.
+func TestDeployed(t *testing.T) {
+	files, err := filepath.Glob("testdata/deployed/*.txtar")
+	if err != nil || len(files) < 30 {
+		t.Fatalf("%d scenarios: %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			scanDeployed(t, file, archive)
+		})
+	}
+}
+
+func scanDeployed(t *testing.T, file string, archive *txtar.Archive) {
+	var want deployed
+	base, head := fstest.MapFS{}, fstest.MapFS{}
+	at := -1
+	for i, f := range archive.Files {
+		dir, name, _ := strings.Cut(f.Name, "/")
+		if dir == "want.yaml" {
+			at = i
+			if err := yaml.UnmarshalStrict(f.Data, &want); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if dir == "base" || dir == "both" {
+			base[name] = &fstest.MapFile{Data: f.Data, Mode: 0o644}
+		}
+		if dir == "head" || dir == "both" {
+			head[name] = &fstest.MapFile{Data: f.Data, Mode: 0o644}
+		}
+	}
+	c, _, err := config.Load(base, head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := scanner.Input{Config: c, Base: &scanner.Tree{FS: base}, Head: scanner.Tree{FS: head}, Version: "test"}
+	r := mustScan(t, in)
+	whole, err := scanner.ScanWhole(context.Background(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := gotDeployed(r)
+	got.Description = want.Description
+	if diff := gocmp.Diff(gotDeployed(whole).Findings, got.Findings); diff != "" {
+		t.Errorf("rendering everything says otherwise (-whole +got):\n%s", diff)
+	}
+	if *update && at >= 0 {
+		data, err := yaml.Marshal(got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		archive.Files[at].Data = data
+		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("%s\n(-want +got):\n%s", want.Description, diff)
+	}
+}
+
+func gotDeployed(r *report.Report) deployed {
+	got := deployed{Requests: r.Summary.Requests}
+	if f := gotFindings(r); len(f) > 0 {
+		got.Findings = f
+	}
+	for _, i := range r.Indeterminate {
+		g := wantedGap{What: i.What, Policy: i.Policy, Root: i.Root, Why: i.Why, Untouched: i.Untouched}
+		if i.Object != nil {
+			g.Object = fmt.Sprintf("%s %s/%s", i.Object.Kind, i.Object.Namespace, i.Object.Name)
+		}
+		if i.Location != nil {
+			g.Location = wantedLocation{Path: i.Location.Path, Line: i.Location.StartLine}
+		}
+		got.Indeterminate = append(got.Indeterminate, g)
+	}
+	for _, d := range remarks(r) {
+		got.Remarks = append(got.Remarks, strings.TrimSpace(d.Severity+" "+d.Root)+": "+d.Message)
+	}
+	slices.SortFunc(got.Findings, func(a, b wantedFinding) int {
+		return cmp.Or(cmp.Compare(a.Location.Path, b.Location.Path), cmp.Compare(a.Location.Line, b.Location.Line), cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)))
+	})
+	return got
+}
+
+// TestDeployedIsSorted keeps scenarios readable: what both trees have is said once.
+func TestDeployedIsSorted(t *testing.T) {
+	files, err := filepath.Glob("testdata/deployed/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sides := map[string][]byte{}
+		for _, f := range archive.Files {
+			dir, name, _ := strings.Cut(f.Name, "/")
+			if other, ok := sides[name]; ok && dir != "want.yaml" && bytes.Equal(other, f.Data) {
+				t.Errorf("%s: %s is the same in both trees", file, name)
+			}
+			sides[name] = f.Data
+		}
+	}
+}

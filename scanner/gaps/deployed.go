@@ -1,0 +1,118 @@
+package gaps
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/config"
+)
+
+// Kinds of gaps about what is deployed.
+const (
+	// UnclaimedRoot is a root that no deployer applies.
+	UnclaimedRoot render.GapKind = "unclaimed root"
+	// GoneUnit is a unit that is gone from the repository, though not from the cluster.
+	GoneUnit render.GapKind = "gone unit"
+)
+
+// Deployers adds what the deployers of the repository apply, and what is not known of it.
+func (l *Ledger) Deployers() {
+	before := map[string]bool{}
+	for _, g := range graphGaps(l.Base) {
+		before[g.Root.String()+g.Identity+g.Why] = true
+	}
+	now := map[string]bool{}
+	for _, g := range graphGaps(l.Head) {
+		now[g.Root.String()+g.Identity+g.Why] = true
+		if l.Selected(g.Root) {
+			l.Add(Gap{Gap: g, Tree: change.Head, Untouched: before[g.Root.String()+g.Identity+g.Why]})
+		}
+	}
+	for _, g := range graphGaps(l.Base) {
+		if !now[g.Root.String()+g.Identity+g.Why] && l.Selected(g.Root) {
+			l.Add(Gap{Gap: g, Tree: change.Base})
+		}
+	}
+	if l.Head.Graph == nil {
+		return
+	}
+	for _, d := range l.Head.Graph.Diagnostics {
+		l.Note(report.Diagnostic{Severity: string(d.Severity), Message: d.Message, Location: new(change.LocationOf(d.Position, change.Head))})
+	}
+}
+
+func graphGaps(s *change.Side) []render.Gap {
+	if s == nil || s.Graph == nil {
+		return nil
+	}
+	return s.Graph.Gaps
+}
+
+// Unclaimed says which roots no deployer of the repository applies, and adds those that the
+// change touches.
+func (l *Ledger) Unclaimed() {
+	if l.config.Unclaimed == config.UnclaimedIgnore {
+		return
+	}
+	var names, policies []string
+	for _, u := range l.Change.Unclaimed {
+		if !l.Selected(u.RootID) {
+			continue
+		}
+		names = append(names, u.String())
+		if u.Side.MayHoldPolicies(u.Root) {
+			policies = append(policies, u.String())
+		}
+		if l.Base != nil && l.TouchesUnclaimed(u) {
+			why := "no deployer of the repository applies this root, so it is not judged"
+			if u.Side == l.Base {
+				why = "no deployer of the repository applied this root, so that it is gone is not judged"
+			}
+			l.Add(Gap{Tree: u.Side.Name, Gap: render.Gap{
+				Kind: UnclaimedRoot, Root: u.RootID, Position: render.Position{Path: u.Side.MainFile(u.Dir)}, Why: why, Identity: why,
+			}})
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	slices.Sort(names)
+	message := fmt.Sprintf("no deployer of the repository applies %s: %s", count(len(names), "root"), abbreviate(names))
+	if len(policies) > 0 {
+		slices.Sort(policies)
+		message += fmt.Sprintf("; if the policies in %s are in force, name them under policies in %s", abbreviate(policies), config.FileName)
+	}
+	l.Note(report.Diagnostic{Severity: "note", Message: message})
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// GoneUnits adds units that are gone, where that does not say what becomes of their objects.
+func (l *Ledger) GoneUnits() {
+	if l.Base == nil {
+		return
+	}
+	for _, root := range l.Gone() {
+		if root.Unit == nil || !l.Selected(root.RootID) {
+			continue
+		}
+		why := ""
+		switch l.FateOf(root) {
+		case change.Kept:
+			why = "its object is gone from the repository, but nothing deletes it from the cluster, since what applied it does not prune: it goes on applying " + root.Dir
+		case change.Ended:
+			why = "this entry point is gone from the repository: what becomes of its objects in the cluster is not known"
+		default:
+			continue
+		}
+		l.Add(Gap{Tree: change.Base, Gap: render.Gap{Kind: GoneUnit, Root: root.RootID, Position: l.Base.UnitPosition(root), Why: why, Identity: why}})
+	}
+}
