@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // knocks gives the status that a ping is answered with that is signed with a secret.
@@ -67,6 +68,42 @@ func TestReload(t *testing.T) {
 	other := w.repository("other") // which needs a token of its own
 	number = w.pull(other, "change", "deny")
 	w.judged(other.Pull(number).HeadSHA, "failure", denied)
+}
+
+// TestRotation: a private key and a client secret that GitHub takes no more are replaced while
+// the service runs. Pull requests that came in between wait and are judged, and people log in
+// anew.
+func TestRotation(t *testing.T) {
+	t.Parallel()
+	w := newEnv(t)
+	w.shop.SetRole("alice", "write")
+	w.write(w.client, w.app.ClientSecret)
+	r := w.start(t.TempDir(), options{"RECONCILE_EVERY": "0s"})
+	before := w.pull(w.shop, "before", "deny")
+	w.judged(w.shop.Pull(before).HeadSHA, "failure", denied)
+
+	key, err := w.app.RotateKey()
+	w.must(err)
+	fresh := w.repository("fresh") // which needs a token that the old key does not get
+	number := w.pull(fresh, "between", "deny")
+	w.eventually("a job that waits", func() []string {
+		return []string{fmt.Sprint(strings.Contains(r.log.String(), "jobs wait for credentials that GitHub takes"))}
+	}, "true")
+	began := time.Now()
+	w.write(w.key, string(key))
+	w.judged(fresh.Pull(number).HeadSHA, "failure", denied)
+	t.Logf("judged %s after the new key was in its file, without a signal", time.Since(began).Round(time.Millisecond))
+	w.eventually("what is left to do", r.busy)
+
+	alice := w.visits(r, "alice")
+	w.write(w.client, w.app.RotateClientSecret())
+	r.signal(syscall.SIGHUP)
+	w.eventually("the page of somebody who logged in before", func() []string {
+		resp, _ := alice.asks("GET", "/", "")
+		return []string{strconv.Itoa(resp.StatusCode)}
+	}, "401")
+	w.visits(r, "alice").wants("GET", "/repos/octo/shop", 200, "before")
+	w.secretive(r)
 }
 
 // TestObserved: metrics tell what happened, and the log is JSON without secrets.

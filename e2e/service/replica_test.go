@@ -100,6 +100,14 @@ func (w *env) start(dir string, o options) *replica {
 // launch is start without waiting.
 func (w *env) launch(dir string, o options) *replica {
 	w.t.Helper()
+	r := w.launchUnhooked(dir, o)
+	w.app.SetWebhook(r.url+"/webhooks/github", w.app.WebhookSecret())
+	return r
+}
+
+// launchUnhooked is launch for a replica that gets the App's webhooks by way of others.
+func (w *env) launchUnhooked(dir string, o options) *replica {
+	w.t.Helper()
 	r := &replica{w: w, dir: dir, ended: make(chan struct{}), log: &lines{}}
 	listen, ops := freePort(w.t), freePort(w.t)
 	r.url, r.ops = "http://"+listen, "http://"+ops
@@ -134,7 +142,6 @@ func (w *env) launch(dir string, o options) *replica {
 			w.t.Logf("log of %s:\n%s", r.url, tail(r.log.String(), 30_000))
 		}
 	})
-	w.app.SetWebhook(r.url+"/webhooks/github", w.app.WebhookSecret())
 	return r
 }
 

@@ -111,6 +111,13 @@ func (a *App) RotateKey() ([]byte, error) {
 	return encodeKey(key), nil
 }
 
+// RotateClientSecret makes another client secret for the App, and returns it. The one before is
+// not taken any more.
+func (a *App) RotateClientSecret() string {
+	a.server.locked(func() { a.ClientSecret = fmt.Sprintf("%040x", a.server.name()*7919) })
+	return a.ClientSecret
+}
+
 func encodeKey(key *rsa.PrivateKey) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 }
