@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -42,6 +43,10 @@ type env struct {
 	key, secret, client string
 	// environment is what replicas have besides their settings.
 	environment []string
+	// credential is the user that replicas are; nil is the user of the test.
+	credential *syscall.Credential
+	// program is preadmit; the one that is built when empty.
+	program string
 }
 
 func newEnv(t *testing.T) *env {

@@ -3,6 +3,7 @@ package service
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -12,17 +13,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// without, in the environment, has the test binary execute its arguments on a kernel that has
-// no Landlock.
-const without = "PREADMIT_TEST_WITHOUT_LANDLOCK"
+// These, in the environment, have the test binary execute its arguments: without as on a kernel
+// that has no Landlock, restricted with no way to gain privileges.
+const (
+	without    = "PREADMIT_TEST_WITHOUT_LANDLOCK"
+	restricted = "PREADMIT_TEST_RESTRICTED"
+)
 
 func TestMain(m *testing.M) {
-	if os.Getenv(without) == "" {
+	if os.Getenv(without) == "" && os.Getenv(restricted) == "" {
 		os.Exit(m.Run())
 	}
-	err := hideLandlock()
+	err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+	if err == nil && os.Getenv(without) != "" {
+		err = hideLandlock()
+	}
 	if err == nil {
-		err = syscall.Exec(os.Args[1], os.Args[1:], slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, without) }))
+		err = syscall.Exec(os.Args[1], os.Args[1:], slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PREADMIT_TEST_") }))
 	}
 	fmt.Fprintln(os.Stderr, err)
 	os.Exit(1)
@@ -38,9 +45,6 @@ func hideLandlock() error {
 		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
 	}
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return err
-	}
 	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&program)))
 	if errno != 0 {
 		return errno
@@ -66,5 +70,41 @@ func TestNoJail(t *testing.T) {
 	w.judged(w.shop.Pull(number).HeadSHA, "failure", denied)
 	if log := r.log.String(); !strings.Contains(log, "scans are not wholly jailed here") {
 		t.Error("best-effort: it does not say so at the start")
+	}
+}
+
+// nobody is the user of deploy's Pods.
+const nobody = 65532
+
+// TestRestricted: the jail can be entered by what the Pod Security Standard "restricted" leaves:
+// a user that is not root, without capabilities, who cannot gain any.
+func TestRestricted(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("becoming another user takes root")
+	}
+	w, dir := newEnv(t), t.TempDir()
+	for _, file := range []string{dir, w.key, w.secret, w.client} {
+		w.must(os.Chown(file, nobody, nobody))
+	}
+	w.must(os.Chmod(filepath.Dir(w.key), 0o755))
+	w.must(os.Chmod(filepath.Dir(dir), 0o755))
+	w.program = filepath.Join(filepath.Dir(w.key), "preadmit") // where nobody may execute it
+	text, err := os.ReadFile(program(t, "preadmit"))
+	w.must(err)
+	w.must(os.WriteFile(w.program, text, 0o755))
+	w.credential = &syscall.Credential{Uid: nobody, Gid: nobody, Groups: []uint32{}}
+	w.environment = append(w.environment, restricted+"=1")
+	r := w.start(dir, options{"RECONCILE_EVERY": "0s"})
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.cmd.Process.Pid))
+	w.must(err)
+	for _, want := range []string{"NoNewPrivs:\t1\n", "CapEff:\t0000000000000000\n", "CapPrm:\t0000000000000000\n", fmt.Sprintf("Uid:\t%d\t", nobody)} {
+		if !strings.Contains(string(status), want) {
+			t.Errorf("the status of the process lacks %q:\n%s", want, status)
+		}
+	}
+	number := w.pull(w.shop, "change", "deny")
+	w.judged(w.shop.Pull(number).HeadSHA, "failure", denied)
+	if strings.Contains(r.log.String(), "scans are not wholly jailed") {
+		t.Error("the jail lacks something")
 	}
 }

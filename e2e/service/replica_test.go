@@ -119,11 +119,15 @@ func (w *env) launchUnhooked(dir string, o options) *replica {
 		"SCAN_WORKERS": "1", "QUEUE_LEASE": "5s", "DRAIN": "20s", "LOG_LEVEL": "debug",
 	}
 	maps.Copy(env, o)
-	r.cmd = exec.Command(program(w.t, "preadmit"), "serve")
-	if slices.Contains(w.environment, without+"=1") {
-		r.cmd = exec.Command(os.Args[0], r.cmd.Args...)
+	r.cmd = exec.Command(cmp.Or(w.program, program(w.t, "preadmit")), "serve")
+	if slices.Contains(w.environment, without+"=1") || slices.Contains(w.environment, restricted+"=1") {
+		r.cmd = exec.Command("/proc/self/exe", r.cmd.Args...)
 	}
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: w.credential}
 	w.must(os.MkdirAll(filepath.Join(dir, "system-tmp"), 0o700)) // which has to stay empty
+	if w.credential != nil {
+		w.must(os.Chown(filepath.Join(dir, "system-tmp"), int(w.credential.Uid), int(w.credential.Gid)))
+	}
 	r.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + filepath.Join(dir, "system-tmp")}, w.environment...)
 	for name, value := range env {
 		if strings.HasPrefix(name, "--") {
