@@ -64,7 +64,7 @@ func (a *answer) level() slog.Level {
 	return slog.LevelDebug
 }
 
-// retryAfter is told with 503, in seconds. GitHub does not heed it; whatever stands
+// retryAfter is sent with 503, in seconds. GitHub does not heed it; whatever stands
 // between may.
 const retryAfter = "30"
 
@@ -81,6 +81,6 @@ func (a *answer) write(w http.ResponseWriter) {
 		header.Set("Allow", http.MethodPost)
 	}
 	w.WriteHeader(a.status)
-	// Whoever went away meanwhile does not hear it; GitHub then lists a failed delivery.
+	// Whoever went away meanwhile does not get it; GitHub then lists a failed delivery.
 	_, _ = io.WriteString(w, a.outcome+": "+a.why+"\n")
 }

@@ -120,7 +120,7 @@ func (h *handler) receive(w http.ResponseWriter, r *http.Request, in *room) ([]b
 	}
 }
 
-// lastWords is how long whoever is refused may still send, so as to hear the answer.
+// lastWords is how long whoever is refused may still send, so as to receive the answer.
 const lastWords = time.Second
 
 // hangUp has the connection closed after the answer: the rest of a body that is refused

@@ -16,7 +16,7 @@ func readIssueComment(body []byte) (demand, error) {
 
 // demand is a command's, as long as a person wrote it as a new comment on a pull request.
 // Whether that person may give commands is GitHub's to say, later: the payload's
-// author_association does not tell who may write.
+// author_association does not say who may write.
 func (e *issueCommentEvent) demand() demand {
 	c := &e.Comment
 	command := parseCommand(c.Body)

@@ -1,5 +1,5 @@
 // Package intake takes GitHub's webhook deliveries: it checks that GitHub sent them,
-// turns what they tell into a job, and answers once the job is stored.
+// turns them into jobs, and answers once the job is stored.
 //
 // # Answers
 //

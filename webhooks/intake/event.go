@@ -61,7 +61,7 @@ func read(body []byte, payload any, c *common, ask func() demand) (demand, error
 	return d, nil
 }
 
-// describe puts into a job whose it is; what it cannot be is told.
+// describe puts into a job whose it is; what it cannot be is returned.
 func (c *common) describe(job *queue.Job) string {
 	if c.Installation.ID <= 0 {
 		return "the payload names no installation of the App: only webhooks of Apps have one"

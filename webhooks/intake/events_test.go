@@ -35,7 +35,7 @@ func TestExamples(t *testing.T) {
 	golden(t, "testdata/examples.golden", table.Bytes())
 }
 
-// outcome delivers a payload, and tells the answer and the job in one line.
+// outcome delivers a payload, and returns the answer and the job in one line.
 func (d *server) outcome(event string, body []byte) string {
 	d.t.Helper()
 	status, text := d.deliver(event, body)
@@ -46,11 +46,11 @@ func (d *server) outcome(event string, body []byte) string {
 	if len(jobs) == 0 {
 		return fmt.Sprintf("%d %s", status, strings.TrimSpace(text))
 	}
-	return fmt.Sprintf("%d %s", status, tell(jobs[0]))
+	return fmt.Sprintf("%d %s", status, describe(jobs[0]))
 }
 
-// tell is a job in one line.
-func tell(j queue.Job) string {
+// describe returns a job in one line.
+func describe(j queue.Job) string {
 	line := []string{string(j.Kind), j.Subject()}
 	add := func(name string, value any, is bool) {
 		if is {

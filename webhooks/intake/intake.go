@@ -12,7 +12,7 @@ import (
 
 // Queue is where jobs go: a queue.Queue.
 type Queue interface {
-	// Seen tells whether a delivery was taken before.
+	// Seen reports whether a delivery was taken before.
 	Seen(ctx context.Context, guid string) (bool, error)
 	// Enqueue stores a job durably; false means that the delivery's job is there already.
 	Enqueue(ctx context.Context, job queue.Job) (queue.Job, bool, error)
@@ -37,7 +37,7 @@ type Config struct {
 	BodyTimeout time.Duration
 	// StoreTimeout is how long the store may take: 8 s when 0.
 	StoreTimeout time.Duration
-	// Log is told of what was refused and what failed; nil discards it.
+	// Log gets what was refused and what failed; nil discards it.
 	Log *slog.Logger
 	// Metrics counts deliveries; it may be nil.
 	Metrics *metrics.Intake

@@ -32,7 +32,7 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// TestRefused: what is not as GitHub sends it is told so, and makes no job.
+// TestRefused: what is not as GitHub sends it is refused, and makes no job.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	guid := uuid.NewString()

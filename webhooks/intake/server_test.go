@@ -92,7 +92,7 @@ func sign(secret string, body []byte) string {
 }
 
 // spy notes what is asked of a queue, and fails on demand. Without a queue behind it it
-// keeps what it is told itself.
+// keeps what it gets itself.
 type spy struct {
 	next Queue
 

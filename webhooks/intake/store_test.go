@@ -105,9 +105,9 @@ func TestUnheard(t *testing.T) {
 	}
 }
 
-// TestTold: the log and the metrics tell what became of deliveries, and hold nothing that
+// TestLogged: the log and the metrics say what became of deliveries, and hold nothing that
 // strangers chose, nor the secret.
-func TestTold(t *testing.T) {
+func TestLogged(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	registry := prometheus.NewRegistry()
@@ -134,7 +134,7 @@ func TestTold(t *testing.T) {
 		}
 	}
 	if !strings.Contains(log.String(), errBroken.Error()) || strings.Count(log.String(), "\n") != 9 {
-		t.Errorf("the log does not tell all:\n%s", &log)
+		t.Errorf("the log does not say all:\n%s", &log)
 	}
 	d.Close() // until all are counted
 	const want = `

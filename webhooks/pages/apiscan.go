@@ -10,7 +10,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// apiScanView is a scan as the API tells it.
+// apiScanView is a scan as the API has it.
 type apiScanView struct {
 	ID           string      `json:"id"`
 	Kind         queue.Kind  `json:"kind"`

@@ -46,7 +46,7 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
-// clock goes on when it is told to.
+// clock goes on when a test sets it.
 type clock struct {
 	mu   sync.Mutex
 	more time.Duration

@@ -115,7 +115,7 @@ func (p *Pages) namedRepository(r *http.Request, v *viewer) (queue.Scan, error) 
 	for _, s := range p.config.Queue.Scans(of) {
 		return s, p.mayRead(r.Context(), v, s)
 	}
-	// GitHub is asked all the same, once a minute: how long it takes tells nothing.
+	// GitHub is asked all the same, once a minute: how long it takes says nothing.
 	unknown := queue.Scan{Owner: of.Owner, Repo: of.Repo, Repository: numberOf(of.Owner + "/" + of.Repo)}
 	if err := p.mayRead(r.Context(), v, unknown); err != nil {
 		return queue.Scan{}, err

@@ -63,7 +63,7 @@ func TestLogout(t *testing.T) {
 }
 
 // TestLogoutWithoutGitHub: a session ends also when GitHub cannot be asked, and the viewer
-// hears what did not happen.
+// sees what did not happen.
 func TestLogoutWithoutGitHub(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)

@@ -72,7 +72,7 @@ func (p *Pages) showError(w http.ResponseWriter, r *http.Request, v *viewer, err
 	p.write(w, e.Status, v, frame{Title: e.Title, Heading: e.Title}, "problem", e)
 }
 
-// problemOf is what a viewer is told of an error: nothing of its text, unless it was
+// problemOf returns what a viewer sees of an error: nothing of its text, unless it was
 // made for viewers.
 func problemOf(err error) *problem {
 	var e *problem

@@ -9,7 +9,7 @@ import (
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// protect sets what browsers are told of each page, and refuses requests that another
+// protect sets the headers of each page, and refuses requests that another
 // site made a browser send.
 func (p *Pages) protect(next http.Handler) http.Handler {
 	guard := http.NewCrossOriginProtection()

@@ -19,7 +19,7 @@ type rowView struct {
 	Links linksView
 	// Subject is what is scanned, without the repository: "#7 Title".
 	Subject string
-	// Class and Word tell the state, or what came out.
+	// Class and Word are the state, or what came out.
 	Class, Word string
 	Counts      string
 	Took        time.Duration

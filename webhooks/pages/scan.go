@@ -26,7 +26,7 @@ type scanView struct {
 	Live bool
 	// Percent is the progress of the stage; -1 when it is not known.
 	Percent int
-	// Words tell the state in a sentence.
+	// Words are the state in a sentence.
 	Words string
 	// MayRescan shows the button.
 	MayRescan bool
@@ -75,7 +75,7 @@ func (p *Pages) scan(w http.ResponseWriter, r *http.Request, v *viewer) error {
 	return nil
 }
 
-// status is the part of the page that changes while a scan runs. The header tells
+// status is the part of the page that changes while a scan runs. The header says
 // whether it still does.
 func (p *Pages) status(w http.ResponseWriter, r *http.Request, v *viewer) error {
 	s, has, err := p.visible(r, v)

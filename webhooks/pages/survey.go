@@ -85,7 +85,7 @@ func (a *survey) next(scans []queue.Scan) []queue.Scan {
 	return next
 }
 
-// say tells in a list what could not be checked. It names the repositories that the viewer
+// say lists what could not be checked. It names the repositories that the viewer
 // could read when GitHub answered last; that there are others it does not count. Where
 // nothing could be checked there is no list.
 func (a *survey) say(list *listView) error {

@@ -50,7 +50,7 @@ func (t *Token) may(owner, repo string) bool {
 }
 
 // bearer finds the token that a request carries. All are compared, in constant time:
-// how long it takes tells nothing of them.
+// how long it takes says nothing of them.
 func (p *Pages) bearer(r *http.Request) *Token {
 	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") || text == "" {

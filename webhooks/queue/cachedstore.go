@@ -13,9 +13,9 @@ import (
 // it at once.
 type cachedStore[T any] struct {
 	*store[T]
-	// tell hears of each entry that changed, in order of its changes; before is nil for
+	// changed is called for each entry that changed, in order of its changes; before is nil for
 	// new ones. It must not call the cache.
-	tell func(before, now entry[T])
+	changed func(before, now entry[T])
 
 	mutex   sync.Mutex
 	entries map[string]kept[T]
@@ -34,9 +34,9 @@ type kept[T any] struct {
 	sequence uint64
 }
 
-func newCachedStore[T any](t *store[T], tell func(before, now entry[T])) *cachedStore[T] {
+func newCachedStore[T any](t *store[T], changed func(before, now entry[T])) *cachedStore[T] {
 	return &cachedStore[T]{
-		store: t, tell: tell,
+		store: t, changed: changed,
 		entries: map[string]kept[T]{}, gone: map[string]uint64{}, news: make(chan struct{}),
 	}
 }
@@ -71,7 +71,7 @@ func (m *cachedStore[T]) drop(stale entry[T]) {
 	defer m.mutex.Unlock()
 	if m.entries[stale.key].sequence == stale.sequence {
 		delete(m.entries, stale.key)
-		m.tell(stale, entry[T]{key: stale.key})
+		m.changed(stale, entry[T]{key: stale.key})
 	}
 }
 
@@ -94,7 +94,7 @@ func (m *cachedStore[T]) apply(e entry[T]) {
 		delete(m.gone, e.key)
 	}
 	if had || e.value != nil {
-		m.tell(entry[T]{key: e.key, value: old.value, sequence: old.sequence}, e)
+		m.changed(entry[T]{key: e.key, value: old.value, sequence: old.sequence}, e)
 	}
 }
 
@@ -129,7 +129,7 @@ func (m *cachedStore[T]) watch(ctx context.Context) {
 	}
 }
 
-// follow hears of changes until ctx ends or something is wrong with the consumer. Then
+// follow receives changes until ctx ends or something is wrong with the consumer. Then
 // watch makes another: the library would go on asking for the same one, which may have
 // been on a server that is gone.
 func (m *cachedStore[T]) follow(ctx context.Context) error {

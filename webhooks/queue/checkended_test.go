@@ -33,7 +33,7 @@ func TestCheckEnded(t *testing.T) {
 		t.Error(err)
 	}
 	want("while it runs", false)
-	// Its process tells how it ended, and ends before it can let go of the job.
+	// Its process records how it ended, and ends before it can let go of the job.
 	failed := scan()
 	failed.State, failed.Finished = queue.Failed, time.Now()
 	if err := q.PutScan(t.Context(), failed); err != nil {
@@ -43,7 +43,7 @@ func TestCheckEnded(t *testing.T) {
 		t.Error(err)
 	}
 	want("when it is over", true)
-	failed.Why = "who told of it knows nothing of that"
+	failed.Why = "who recorded it knows nothing of that"
 	if err := q.PutScan(t.Context(), failed); err != nil {
 		t.Error(err)
 	}

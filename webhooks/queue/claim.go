@@ -36,14 +36,14 @@ type Claim struct {
 func (c *Claim) Context() context.Context { return c.context }
 
 // Exhausted says that the job ended too many processes, which worked on nothing else; it is a
-// dead letter already, and what is left to do is to tell about it.
+// dead letter already, and what is left to do is to report its end.
 func (c *Claim) Exhausted() bool { return c.fatal >= c.queue.config.Attempts }
 
 // Last says that Retry would make the job a dead letter.
 func (c *Claim) Last() bool { return c.failed+1 >= c.queue.config.Attempts }
 
-// heard takes in what the subject holds now.
-func (c *Claim) heard(now *record) {
+// update takes over what the subject holds now.
+func (c *Claim) update(now *record) {
 	switch {
 	case !now.holds(c.id):
 		c.cancel(ErrLost)
@@ -156,7 +156,7 @@ func (c *Claim) bury(ctx context.Context, why error) (superseded bool, err error
 // cannot do any job now.
 func (c *Claim) Release(ctx context.Context) error { return c.release(ctx, true) }
 
-// release is Release. begun says that the job was handed out.
+// release is Release. begun is set if the job was handed out.
 func (c *Claim) release(ctx context.Context, begun bool) error {
 	_, err := c.finish(ctx, "released", func(ctx context.Context) error {
 		return c.queue.requeue(ctx, c.Job, c.Attempt, "")

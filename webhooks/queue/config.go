@@ -43,9 +43,9 @@ type Config struct {
 	KeepDeliveries int
 	// KeepBytes is the most that reports take; the oldest go first. 4 GiB when 0.
 	KeepBytes int64
-	// Failed hears of what only another start of the process ends; nil does not.
+	// Failed is called with what only another start of the process ends. It may be nil.
 	Failed func(error)
-	// Log tells of what went wrong on the way; nil discards it.
+	// Log gets what went wrong on the way; nil discards it.
 	Log *slog.Logger
 	// Metrics counts; nil does not.
 	Metrics *metrics.Queue

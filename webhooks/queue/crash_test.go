@@ -118,7 +118,7 @@ func TestCrash(t *testing.T) {
 		}
 	}
 	if len(order) < rounds || ended == 0 {
-		t.Fatalf("%d jobs, %d ended: too few to tell anything", len(order), ended)
+		t.Fatalf("%d jobs, %d ended: too few to say anything", len(order), ended)
 	}
 	handed := checkCrashed(t, dir, subjects, order)
 	t.Logf("%d kills: %d jobs stored, %d ended before a kill, %d handed out after the last", *crashRounds, len(order), ended, handed)

@@ -11,7 +11,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
-// TestOpenEnds: who is told to end does not wait until each server was tried that takes a
+// TestOpenEnds: whoever is to end does not wait until each server was tried that takes a
 // connection and says nothing.
 func TestOpenEnds(t *testing.T) {
 	t.Parallel()
@@ -25,15 +25,15 @@ func TestOpenEnds(t *testing.T) {
 		mute = append(mute, "nats://"+l.Addr().String())
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	told := errors.New("told to end")
-	time.AfterFunc(100*time.Millisecond, func() { cancel(told) })
+	ended := errors.New("ended")
+	time.AfterFunc(100*time.Millisecond, func() { cancel(ended) })
 	start := time.Now()
 	q, err := queue.Open(ctx, queue.Config{URL: strings.Join(mute, ",")})
 	if err == nil {
 		shut(t, q)
 	}
-	if !errors.Is(err, told) {
-		t.Errorf("error %v, want %v", err, told)
+	if !errors.Is(err, ended) {
+		t.Errorf("error %v, want %v", err, ended)
 	}
 	if took := time.Since(start); took > 1500*time.Millisecond {
 		t.Errorf("it ended after %s", took)

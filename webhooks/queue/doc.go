@@ -44,12 +44,12 @@
 //	Bury      removes the record, after it stored a dead letter
 //
 // A subject with a holder is not handed out, so one subject has one worker. A holder of
-// which nothing was heard for a lease - on this process' clock; clocks are not compared -
-// may be replaced, and then its own writes are refused: it hears ErrLost. It gives up by
+// which no sign of life arrived for a lease - on this process' clock; clocks are not compared -
+// may be replaced, and then its own writes are refused: it gets ErrLost. It gives up by
 // itself before that. An embedded queue has one process, so at its start whatever is held
 // is held by a dead one, and is free at once.
 //
-// A holder whose job was replaced hears ErrSuperseded, as soon as the watcher brings it.
+// A holder whose job was replaced gets ErrSuperseded, as soon as the watcher brings it.
 // Whatever it then calls only removes the holder, and the newer job is handed out.
 //
 // # Where a process may die
@@ -72,7 +72,7 @@
 // when it works on nothing else, and takes nothing until it has ended. A job whose process
 // ends then is the cause, or somebody killed the process again. It rests, as after a failure,
 // and after Config.Attempts such ends Next makes it a dead letter, and hands it out once more
-// to be told about.
+// so that its end is reported.
 //
 // Done, Retry, Release, Bury: the scan record and the dead letter are written first, the
 // job's record last. Between them the job is still held; it is handed out again after the

@@ -11,11 +11,11 @@ import (
 )
 
 // mostReplaced is how many replaced jobs a record may have before Enqueue waits until their
-// scans are told.
+// scans are recorded.
 const mostReplaced = 16
 
 // Enqueue stores a job; it is durable on return. A job of the same subject that is there
-// is replaced: one that waits is not done, and one that is worked on is told to stop. Its
+// is replaced: one that waits is not done, and one that is worked on is stopped. Its
 // scan record becomes superseded. fresh is false if the job's delivery brought the
 // subject's job already: then nothing changed.
 func (q *Queue) Enqueue(ctx context.Context, j Job) (stored Job, fresh bool, err error) {
@@ -52,7 +52,7 @@ func (q *Queue) Enqueue(ctx context.Context, j Job) (stored Job, fresh bool, err
 	return e.value.Job, true, nil
 }
 
-// settleSoon has the scans of replaced jobs told, which nobody has to wait for: until then
+// settleSoon has the scans of replaced jobs recorded, which nobody has to wait for: until then
 // they are known from the record, and whoever claims the job makes sure.
 func (q *Queue) settleSoon(ctx context.Context, e entry[record]) {
 	switch n := len(e.value.Replaced); {

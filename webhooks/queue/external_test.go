@@ -83,7 +83,7 @@ func TestLease(t *testing.T) {
 	dying, living := open(t, c), open(t, c)
 	a := enqueue(t, living, pull(1, 7))
 	lost := next(t, dying)
-	none(t, living, 3*lease/2) // signs of life are heard
+	none(t, living, 3*lease/2) // signs of life arrive
 	shut(t, dying)
 	if cause := context.Cause(lost.Context()); cause != queue.ErrLost {
 		t.Error("cause:", cause)
@@ -311,7 +311,7 @@ func TestCluster(t *testing.T) {
 	<-enqueued
 	eventuallyWithin(t, 60*time.Second, func() string {
 		for i, q := range replicas {
-			if err := q.Ready(ctx); err != nil { // it has heard of everything
+			if err := q.Ready(ctx); err != nil { // it knows everything
 				return fmt.Sprintf("replica %d: %v", i, err)
 			}
 			if s, _ := q.Stats(ctx); s.Pending+s.Running > 0 {

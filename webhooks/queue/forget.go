@@ -8,13 +8,13 @@ import (
 )
 
 // Forget drops the jobs, dead letters, scans and reports of an installation's repositories;
-// none means all of the installation. Jobs that are being worked on are told to stop. Jobs
+// none means all of the installation. Jobs that are being worked on are stopped. Jobs
 // that are about the installation itself stay.
 func (q *Queue) Forget(ctx context.Context, installation int64, repositories []int64) error {
 	gone := func(i, r int64) bool {
 		return i == installation && r != 0 && (len(repositories) == 0 || slices.Contains(repositories, r))
 	}
-	if err := q.hear(ctx); err != nil {
+	if err := q.synchronize(ctx); err != nil {
 		return fmt.Errorf("forgetting installation %d: %w", installation, err)
 	}
 	for _, e := range q.jobs.all() {
@@ -44,8 +44,8 @@ func (q *Queue) Forget(ctx context.Context, installation int64, repositories []i
 	return nil
 }
 
-// hear takes in what other replicas have written so far.
-func (q *Queue) hear(ctx context.Context) error {
+// synchronize takes over what other replicas have written so far.
+func (q *Queue) synchronize(ctx context.Context) error {
 	if q.schedule.alone {
 		return nil
 	}

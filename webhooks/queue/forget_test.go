@@ -8,7 +8,7 @@ import (
 )
 
 // TestForgottenStays: whoever worked on a scan of a repository that went does not bring
-// back what is known of it, whatever it has to tell.
+// back what is known of it, whatever it writes later.
 func TestForgottenStays(t *testing.T) {
 	t.Parallel()
 	for _, state := range []queue.State{queue.Running, queue.Completed, queue.Failed} {
@@ -66,7 +66,7 @@ func TestForgottenReport(t *testing.T) {
 	wantStats(t, q, "0 pending, 0 running, 0 dead, 0 installations")
 }
 
-// TestForgottenBehindTheBack: a replica that has not heard yet that a scan was forgotten
+// TestForgottenBehindTheBack: a replica that does not know yet that a scan was forgotten
 // neither stores its record nor keeps its report.
 func TestForgottenBehindTheBack(t *testing.T) {
 	t.Parallel()
@@ -81,7 +81,7 @@ func TestForgottenBehindTheBack(t *testing.T) {
 		}
 		eventually(t, func() string {
 			if states(q)[a.ID] != queue.Running {
-				return "the other replica has not heard of the scan"
+				return "the other replica does not know the scan"
 			}
 			return ""
 		})

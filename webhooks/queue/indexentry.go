@@ -75,7 +75,7 @@ type indexKey struct {
 // nameOf names a repository, of which GitHub ignores the case.
 func nameOf(owner, repo string) string { return strings.ToLower(owner + "/" + repo) }
 
-// indexKey returns the list that has everything that the filter wants, with the least besides.
+// indexKey returns the list that has everything that matches the filter, and the least besides.
 func (f ScanFilter) indexKey() indexKey {
 	switch {
 	case f.Repository != 0:

@@ -44,7 +44,7 @@ type Job struct {
 	Owner        string `json:"owner,omitempty"`
 	Repo         string `json:"repo,omitempty"`
 	Pull         int    `json:"pull,omitempty"`
-	// Head, Base and Ref are object names and the ref as the event told. They are hints,
+	// Head, Base and Ref are object names and the ref as the event has them. They are hints,
 	// except for KindGroup and KindResolve.
 	Head string `json:"head,omitempty"`
 	Base string `json:"base,omitempty"`
@@ -58,13 +58,13 @@ type Job struct {
 	Command string `json:"command,omitempty"`
 	Sender  string `json:"sender,omitempty"`
 	Comment int64  `json:"comment,omitempty"`
-	// Approved is the one commit that Sender wants judged though it is of a fork; "" without
+	// Approved is the one commit that Sender approved though it is of a fork; "" without
 	// such a wish. Whatever supersedes the job keeps it, with Command and Sender.
 	Approved string `json:"approved,omitempty"`
 	// Repositories are those that KindInstallation and KindForget are about; none: all of
 	// the installation.
 	Repositories []int64 `json:"repositories,omitempty"`
-	// Reason tells people why the job is there: "pull_request.synchronize", "api".
+	// Reason says why the job is there: "pull_request.synchronize", "api".
 	Reason string `json:"reason,omitempty"`
 	// Delivery is the GUID of the delivery that it came with; empty without one.
 	Delivery string `json:"delivery,omitempty"`

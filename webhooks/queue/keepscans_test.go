@@ -81,7 +81,7 @@ func TestKeepFewerScans(t *testing.T) {
 	eventually(t, func() string { return kept(q, append(ended[37:], unended)...) })
 }
 
-// TestReplicasKeepScans: one of several replicas does it, and all hear of it.
+// TestReplicasKeepScans: one of several replicas does it, and all see it.
 func TestReplicasKeepScans(t *testing.T) {
 	t.Parallel()
 	c := queue.Config{URL: urls(serve(t, 1)), KeepScans: 5}

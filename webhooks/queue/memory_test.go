@@ -20,12 +20,12 @@ var (
 	rest     = flag.Duration("rest", 15*time.Second, "time that BenchmarkMemory waits for what passes to have passed")
 )
 
-// BenchmarkMemory tells how many bytes of the heap a pull request takes that nobody had heard
+// BenchmarkMemory measures how many bytes of the heap a new pull request takes, that nobody knew
 // of: waiting is with its job, its scan and its delivery, ended is after the job's end, and
 // rested some time later. With -rest 15s the server's caches of what is read and written
 // have gone, which do not grow with the number of records; with -rest 6m so has all else
 // that passes: what says that a job is no more, and the ids of its writes. A delivery is
-// told by itself as well. Run it with -benchtime 20000x.
+// measured by itself as well. Run it with -benchtime 20000x.
 func BenchmarkMemory(b *testing.B) {
 	b.Run("scan", func(b *testing.B) {
 		q := open(b, queue.Config{})
@@ -49,7 +49,7 @@ func BenchmarkMemory(b *testing.B) {
 	})
 }
 
-// rested tells what is left after a while.
+// rested returns what is left after a while.
 func rested(b *testing.B, before int64, name string) {
 	b.StopTimer()
 	if b.N > 1 { // The first run is for trying.

@@ -126,7 +126,7 @@ func (q *Queue) claim(ctx context.Context, t *pendingJob) (*Claim, error) {
 		return nil, errors.Join(err, c.release(ctx, false))
 	}
 	if c.fatal >= 2*q.config.Attempts {
-		// Even to tell about it kills the process.
+		// Even reporting its end kills the process.
 		return nil, errors.Join(errTaken, c.Bury(ctx, q.fatal(e.value)))
 	}
 	return c, nil
@@ -139,7 +139,7 @@ func (q *Queue) hold(ctx context.Context, e entry[record], id string) *Claim {
 	beating, stop := context.WithCancel(q.context)
 	c.stop = stop
 	q.schedule.track(c)
-	c.heard(q.jobs.at(e.key).value)
+	c.update(q.jobs.at(e.key).value)
 	go c.beat(beating)
 	return c
 }

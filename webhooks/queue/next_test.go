@@ -187,7 +187,7 @@ func TestRelease(t *testing.T) {
 }
 
 // TestKillers: a job that ends its process each time, also when that works on nothing else,
-// becomes a dead letter, is handed out to be told about, and if even that ends the process is
+// becomes a dead letter, is handed out so that its end is reported, and if even that ends the process is
 // dropped.
 func TestKillers(t *testing.T) {
 	t.Parallel()

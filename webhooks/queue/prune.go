@@ -11,7 +11,7 @@ import (
 )
 
 // orphaned is how long a scan may be without a job before it counts as failed: its last
-// write and its job's end may take a moment to be heard of.
+// write and its job's end may arrive a moment later.
 const orphaned = time.Hour
 
 // Prune drops what is older than is kept, the oldest scans that ended if there are too many,
@@ -34,7 +34,7 @@ func (q *Queue) makeRoom(ctx context.Context) error {
 	return q.pruneReports(ctx, q.config.KeepBytes*9/10)
 }
 
-// pruneReports drops old reports until the rest take most bytes, and tells the records of
+// pruneReports drops old reports until the rest take most bytes, and updates the records of
 // reports that are gone.
 func (q *Queue) pruneReports(ctx context.Context, most int64) error {
 	reports, err := q.reports.List(ctx)

@@ -49,7 +49,7 @@ type Queue struct {
 	schedule *schedule
 	index    *scanIndex
 	interner interner
-	// unsettled are subjects with replaced jobs whose scans are yet to be told.
+	// unsettled are subjects with replaced jobs whose scans are yet to be recorded.
 	unsettled chan string
 
 	// context lives as long as the queue is open, and so do the watchers: those of the caches,
@@ -170,7 +170,7 @@ type Stats struct {
 	Installations int
 }
 
-// Stats counts what the queue holds, going by what this process has heard of.
+// Stats counts what the queue holds, going by what this process knows.
 func (q *Queue) Stats(context.Context) (Stats, error) {
 	stats := q.schedule.count()
 	stats.Dead = q.dead.len()

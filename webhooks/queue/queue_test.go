@@ -102,7 +102,7 @@ func wantStates(t testing.TB, q *queue.Queue, want map[string]queue.State) {
 	}
 }
 
-// wantStats waits for what others did to be heard of.
+// wantStats waits until the changes of others have arrived.
 func wantStats(t testing.TB, q *queue.Queue, want string) {
 	t.Helper()
 	eventually(t, func() string {

@@ -28,7 +28,7 @@ type record struct {
 	Why       string    `json:"why,omitempty"`
 	// Holder works on the subject: on Job, or on one that Job has superseded.
 	Holder *holder `json:"holder,omitempty"`
-	// Replaced are jobs whose scan records are yet to be told that they were superseded.
+	// Replaced are jobs whose scan records are yet to say that they were superseded.
 	Replaced []replaced `json:"replaced,omitempty"`
 }
 
@@ -66,7 +66,7 @@ func (r *record) holds(claim string) bool {
 func (r *record) working(id string) bool { return r.Holder != nil && r.Holder.Job == id }
 
 // supersede is the record after j came. kept says which of the replaced jobs are still to
-// be told.
+// be recorded.
 func (r *record) supersede(j Job, now time.Time, kept func(replaced) bool) *record {
 	next := &record{Job: j.merge(r.Job), Waiting: r.Waiting, Holder: r.Holder}
 	if r.working(r.Job.ID) {

@@ -78,7 +78,7 @@ func unpack(packed []byte) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// setHasReport tells in the scan's record whether it has a report.
+// setHasReport records in the scan's record whether it has a report.
 func (q *Queue) setHasReport(ctx context.Context, s Scan, has bool) error {
 	return q.changeScan(ctx, s, func(now *Scan) (*Scan, error) {
 		switch {

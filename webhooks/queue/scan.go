@@ -48,7 +48,7 @@ type Scan struct {
 	State   State  `json:"state"`
 	// SupersededBy is the scan that took the place of this one.
 	SupersededBy string `json:"supersededBy,omitempty"`
-	// Stage, Done and Total tell the progress of a running scan.
+	// Stage, Done and Total are the progress of a running scan.
 	Stage string `json:"stage,omitempty"`
 	Done  int    `json:"done,omitempty"`
 	Total int    `json:"total,omitempty"`

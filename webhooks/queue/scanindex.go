@@ -8,7 +8,7 @@ import (
 // scanIndex holds all scans, in order: those with a record, and those whose jobs still wait for
 // their first claim, of which the job is the record.
 type scanIndex struct {
-	// most is how many scans that ended there are to be, and full is told when there are more
+	// most is how many scans that ended there are to be, and full is signalled when there are more
 	// by a twentieth.
 	most int
 	full chan struct{}
@@ -110,7 +110,7 @@ func (b *scanIndex) count(old, now *indexEntry) {
 	if b.ended++; b.ended > b.most+b.most/20 {
 		select {
 		case b.full <- struct{}{}:
-		default: // It is told already.
+		default: // It is signalled already.
 		}
 	}
 }
@@ -179,7 +179,7 @@ func (b *scanIndex) unsettled(r replaced) bool {
 	return !p.over() || p.record.State == Cancelled
 }
 
-// list gives the scans that the filter wants.
+// list returns the scans that match the filter.
 func (b *scanIndex) list(f ScanFilter) []Scan {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()

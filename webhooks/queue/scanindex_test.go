@@ -25,13 +25,13 @@ func TestBookForgets(t *testing.T) {
 	}
 }
 
-// TestBookCounts: the book knows how many of its records are of scans that ended, and tells
+// TestIndexCounts: the index knows how many of its records are of scans that ended, and signals
 // when there are too many.
-func TestBookCounts(t *testing.T) {
+func TestIndexCounts(t *testing.T) {
 	t.Parallel()
 	b := newScanIndex(20)
 	had := map[string]entry[Scan]{}
-	tell := func(id string, s *Scan) {
+	change := func(id string, s *Scan) {
 		now := entry[Scan]{key: id, value: s}
 		b.updateScan(had[id], now)
 		had[id] = now
@@ -44,23 +44,23 @@ func TestBookCounts(t *testing.T) {
 	}
 	for i := range 22 {
 		id := fmt.Sprint(i)
-		tell(id, &Scan{ID: id, State: Running})
+		change(id, &Scan{ID: id, State: Running})
 		want(min(i, 21), false)
 		if i == 21 {
 			break
 		}
-		tell(id, &Scan{ID: id, State: Completed})
-		tell(id, &Scan{ID: id, State: Completed, HasReport: true})
+		change(id, &Scan{ID: id, State: Completed})
+		change(id, &Scan{ID: id, State: Completed, HasReport: true})
 		want(i+1, false)
 	}
-	tell("0", nil)
+	change("0", nil)
 	want(20, false)
-	tell("21", &Scan{ID: "21", State: Failed})
+	change("21", &Scan{ID: "21", State: Failed})
 	want(21, false)
-	tell("1", &Scan{ID: "1", State: Running}) // claimed again
+	change("1", &Scan{ID: "1", State: Running}) // claimed again
 	want(20, false)
-	tell("1", &Scan{ID: "1", Owner: "renamed", State: Superseded})
+	change("1", &Scan{ID: "1", Owner: "renamed", State: Superseded})
 	want(21, false)
-	tell("22", &Scan{ID: "22", State: Cancelled})
+	change("22", &Scan{ID: "22", State: Cancelled})
 	want(22, true)
 }

@@ -22,7 +22,7 @@ func (q *Queue) Scan(ctx context.Context, id string) (Scan, error) {
 	}
 }
 
-// Scans gives the scans that f wants, the newest first. It asks nobody: what other replicas
+// Scans returns the scans that match f, the newest first. It asks nobody: what other replicas
 // stored is there some milliseconds later.
 func (q *Queue) Scans(f ScanFilter) []Scan { return q.index.list(f) }
 
@@ -42,8 +42,8 @@ func (q *Queue) WatchScan(ctx context.Context, id string) (<-chan Scan, error) {
 
 // PutScan stores what is known of a scan. HasReport, CheckEnded and Created stay as the queue
 // has them.
-// A scan that is over stays so until its job is claimed again: whoever tells that it is
-// running meanwhile hears ErrSuperseded or ErrLost, and so does who tells of one that was
+// A scan that is over stays so until its job is claimed again: whoever records that it is
+// running meanwhile gets ErrSuperseded or ErrLost, and so does who records one that was
 // dropped, as Forget does.
 func (q *Queue) PutScan(ctx context.Context, s Scan) error {
 	if err := checkID(s.ID); err != nil {
@@ -76,7 +76,7 @@ func (q *Queue) PutScan(ctx context.Context, s Scan) error {
 }
 
 // mayBegin refuses a record for a scan that had one, which was dropped, unless its job is
-// there: whoever worked on it may not have heard yet that it was forgotten.
+// there: whoever worked on it may not know yet that it was forgotten.
 func (q *Queue) mayBegin(ctx context.Context, s Scan) error {
 	ctx, cancel := withPatience(ctx, writeWait)
 	defer cancel()
@@ -136,7 +136,7 @@ func (q *Queue) changeScanOf(ctx context.Context, j Job, do func(*Scan) bool) er
 	})
 }
 
-// beginScan tells that the claim's scan runs.
+// beginScan records that the claim's scan runs.
 func (q *Queue) beginScan(ctx context.Context, c *Claim) error {
 	return q.changeScanOf(ctx, c.Job, func(s *Scan) bool {
 		s.State, s.Attempt, s.Started = Running, c.Attempt, q.now()
@@ -160,7 +160,7 @@ func (q *Queue) CheckEnded(ctx context.Context, s Scan) error {
 	})
 }
 
-// requeue tells that the scan of a job waits again after an attempt.
+// requeue records that the scan of a job waits again after an attempt.
 func (q *Queue) requeue(ctx context.Context, j Job, attempt int, why string) error {
 	return q.changeScanOf(ctx, j, func(s *Scan) bool {
 		if s.Attempt != attempt || s.State == Superseded {
@@ -172,7 +172,7 @@ func (q *Queue) requeue(ctx context.Context, j Job, attempt int, why string) err
 	})
 }
 
-// conclude tells how the claim's scan ended unless that is told already.
+// conclude records how the claim's scan ended unless that is recorded already.
 func (q *Queue) conclude(ctx context.Context, c *Claim, state State, why string) error {
 	return q.changeScanOf(ctx, c.Job, func(s *Scan) bool {
 		if s.Attempt != c.Attempt || s.State.Over() {
@@ -186,8 +186,8 @@ func (q *Queue) conclude(ctx context.Context, c *Claim, state State, why string)
 	})
 }
 
-// settle tells the scans of jobs that were replaced, but for one that is still worked on.
-// Of one that was dropped meanwhile nothing is told.
+// settle records the scans of jobs that were replaced, but for one that is still worked on.
+// Of one that was dropped meanwhile nothing is recorded.
 func (q *Queue) settle(ctx context.Context, r *record) error {
 	if r == nil {
 		return nil

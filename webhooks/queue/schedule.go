@@ -41,8 +41,8 @@ type jobList []*pendingJob
 // pendingJob is a subject with a job.
 type pendingJob struct {
 	entry[record]
-	// heard is when this process last heard of the holder; zero: it is gone.
-	heard time.Time
+	// seen is when the last sign of life of the holder arrived; zero: it is gone.
+	seen time.Time
 	// since is the sequence at which the present holder was first seen.
 	since uint64
 	// claiming says that this process is about to claim it.
@@ -73,7 +73,7 @@ func (s *schedule) update(_, now entry[record]) {
 		s.insert(old, now)
 	}
 	if claim := s.claims[now.key]; claim != nil {
-		claim.heard(now.value)
+		claim.update(now.value)
 	}
 	close(s.news)
 	s.news = make(chan struct{})
@@ -109,7 +109,7 @@ func (s *schedule) leave(installation int64) {
 
 // insert puts a pendingJob in line; old is what the subject had.
 func (s *schedule) insert(old *pendingJob, e entry[record]) {
-	t := &pendingJob{entry: e, since: e.sequence, heard: s.lastHeard(old, e)}
+	t := &pendingJob{entry: e, since: e.sequence, seen: s.lastSeen(old, e)}
 	if old != nil {
 		t.claiming = old.claiming
 		if e.value.Holder != nil && old.value.holds(e.value.Holder.Claim) {
@@ -126,14 +126,14 @@ func (s *schedule) insert(old *pendingJob, e entry[record]) {
 	s.jobs[e.key] = t
 }
 
-// lastHeard is when the holder of e was last heard of.
-func (s *schedule) lastHeard(old *pendingJob, e entry[record]) time.Time {
+// lastSeen returns when the last sign of life of the holder of e arrived.
+func (s *schedule) lastSeen(old *pendingJob, e entry[record]) time.Time {
 	holder := e.value.Holder
 	switch {
 	case holder == nil || s.alone && holder.Owner != s.owner:
 		return time.Time{}
 	case old != nil && old.value.Holder != nil && *old.value.Holder == *holder:
-		return old.heard
+		return old.seen
 	}
 	return time.Now()
 }
@@ -203,8 +203,8 @@ func (s *schedule) busy(l jobList) int {
 // left is how long a pendingJob cannot be claimed, going by what is known now.
 func (s *schedule) left(t *pendingJob, now time.Time) time.Duration {
 	rest := t.value.NotBefore.Sub(now)
-	if t.value.Holder != nil && !t.heard.IsZero() {
-		rest = max(rest, s.lease-time.Since(t.heard))
+	if t.value.Holder != nil && !t.seen.IsZero() {
+		rest = max(rest, s.lease-time.Since(t.seen))
 	}
 	return rest
 }
@@ -253,7 +253,7 @@ func (s *schedule) heldBefore(installation int64, sequence uint64) int {
 	return n
 }
 
-// track notes a claim of this process, so that it hears of its subject.
+// track notes a claim of this process, so that it follows its subject.
 func (s *schedule) track(c *Claim) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -275,7 +275,7 @@ func (s *schedule) count() Stats {
 	defer s.mutex.Unlock()
 	stats := Stats{Installations: len(s.lists)}
 	for _, t := range s.jobs {
-		held := t.value.Holder != nil && !t.heard.IsZero()
+		held := t.value.Holder != nil && !t.seen.IsZero()
 		if held {
 			stats.Running++
 		}

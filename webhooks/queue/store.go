@@ -17,7 +17,7 @@ import (
 
 // Headers of the messages in a store's stream.
 const (
-	// writeHeader names the write that made a message, so that whoever did not hear
+	// writeHeader names the write that made a message, so that whoever did not get
 	// whether its write was taken can see it.
 	writeHeader = "Preadmit-Write"
 	// goneHeader marks a message that says that there is nothing any more.
@@ -28,7 +28,7 @@ const (
 	// markKey is a key of no entry; see store.mark.
 	markKey = "mark"
 	// goneFor is how long a message says that there is nothing any more, so that replicas
-	// that were away hear of it.
+	// that were away see it.
 	goneFor = time.Hour
 	// goneAlone is the same where there are no other replicas: work that was under way when
 	// something went is to find that it went.

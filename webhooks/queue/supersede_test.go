@@ -58,7 +58,7 @@ func TestSupersedeRunning(t *testing.T) {
 			select {
 			case <-old.Context().Done():
 			case <-time.After(time.Second):
-				t.Fatal("the claim did not hear that its job was superseded")
+				t.Fatal("the claim does not know that its job was superseded")
 			}
 			if cause := context.Cause(old.Context()); cause != queue.ErrSuperseded {
 				t.Error("cause:", cause)

@@ -27,7 +27,7 @@ func waited(t *testing.T, registry *prometheus.Registry) (count uint64, seconds 
 	return 0, 0
 }
 
-// TestWaited: how long a job waited is told once, when it is handed out for the first time,
+// TestWaited: how long a job waited is measured once, when it is handed out for the first time,
 // however it is given back then, and whoever asks.
 func TestWaited(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,8 @@
-// Package reconcile finds what nobody told us, or what was told while nobody listened.
+// Package reconcile finds what no delivery brought, or what one brought while the service was
+// down.
 //
 // GitHub sends a delivery once. A service that was down, or could not store a delivery,
-// never hears of it again unless it asks; and a process that dies may leave a check run
+// never gets it again unless it asks; and a process that dies may leave a check run
 // in progress that no job is about any more. So at start and every few minutes:
 //
 //   - deliveries of the last three days that failed are asked for again, unless their job

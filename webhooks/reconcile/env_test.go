@@ -172,7 +172,7 @@ func (w *env) install(owner string, repositories ...*repository) (*githubtest.In
 	return in, id
 }
 
-// lost has what is done not be heard of, ever.
+// lost has what is done lost, for ever.
 func (w *env) lost(do func()) {
 	w.Helper()
 	w.them.SetWebhook("", w.them.WebhookSecret())
@@ -221,7 +221,7 @@ func (w *env) claim() *queue.Claim {
 	return sure[*queue.Claim](w)(w.queue.Next(ctx))
 }
 
-// clock is that of reconciliation: the machine's, ahead by what it was told.
+// clock is that of reconciliation: the machine's, ahead by what a test sets.
 type clock struct {
 	mu    sync.Mutex
 	ahead time.Duration

@@ -30,7 +30,7 @@ type Config struct {
 	Name string
 	// Every is the time between two passes, 5 minutes when 0.
 	Every time.Duration
-	// Log is told of what was found; nil discards it.
+	// Log gets what was found; nil discards it.
 	Log *slog.Logger
 	// Metrics counts it; it may be nil.
 	Metrics *metrics.Reconcile

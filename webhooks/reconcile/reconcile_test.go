@@ -39,13 +39,13 @@ func TestDeliveries(t *testing.T) {
 	w := newEnv(t)
 	r := w.repository("octo", "apps")
 	w.answer(http.StatusServiceUnavailable, false)
-	r.open("one", true) // a draft: only its delivery could tell of it
+	r.open("one", true) // a draft: only its delivery names it
 	w.install("octo", r)
 	w.must(r.SetDraft(1, false))
 	w.must(r.SetDraft(1, true))
 	w.must(r.ClosePull(1)) // nothing is open
 
-	// How long after the last attempt, which GitHub's clock tells, and how many are asked
+	// How long after the last attempt, by GitHub's clock, and how many are asked
 	// for: installation, ready_for_review, converted_to_draft, closed.
 	passes := func(after time.Duration, want int) {
 		t.Helper()
@@ -148,7 +148,7 @@ func TestRecords(t *testing.T) {
 		name  string
 		state queue.State
 		after time.Duration
-		// asks tells whether GitHub is asked for the check run.
+		// asks reports whether GitHub is asked for the check run.
 		asks, enqueues bool
 	}{
 		{"queued", queue.Queued, 24 * time.Hour, false, false},

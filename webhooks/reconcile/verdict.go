@@ -31,8 +31,8 @@ const (
 func (p *pass) lacksVerdict(ctx context.Context, j queue.Job, baseRef string) (bool, error) {
 	scans := p.Queue.Scans(queue.ScanFilter{Repository: j.Repository, Pull: j.Pull, Head: j.Head})
 	if len(scans) == 0 {
-		told, err := p.told(ctx, j, queue.Scan{})
-		return err == nil && !told, err
+		published, err := p.published(ctx, j, queue.Scan{})
+		return err == nil && !published, err
 	}
 	last := scans[0]
 	judged := last.State == queue.Completed && (last.BaseRef == baseRef || last.BaseRef == "")
@@ -44,16 +44,16 @@ func (p *pass) lacksVerdict(ctx context.Context, j queue.Job, baseRef string) (b
 	case judged: // but there was no permission for a check run, which there may be since
 		return p.App.Repository(j.Installation, j.Repository).Grants(ctx, "checks: write")
 	case last.State == queue.Failed:
-		told, err := p.told(ctx, j, last)
-		return err == nil && !told, err
+		published, err := p.published(ctx, j, last)
+		return err == nil && !published, err
 	}
 	return true, nil // its check run, if there is one, was cancelled, or is about another branch
 }
 
-// told reports whether GitHub has been told of a pull request what its newest scan of the
+// published reports whether GitHub shows for a pull request what its newest scan of the
 // head found, if there was one: a check run may be about another one with the same head, or
-// say what was so before that scan. What may not be asked now is taken to be told.
-func (p *pass) told(ctx context.Context, j queue.Job, last queue.Scan) (bool, error) {
+// say what was so before that scan. What may not be asked now is taken to be published.
+func (p *pass) published(ctx context.Context, j queue.Job, last queue.Scan) (bool, error) {
 	key := head{j.Repository, j.Pull, j.Head, last.ID}
 	if _, is := p.judged[key]; is {
 		p.judged[key] = p.Now()

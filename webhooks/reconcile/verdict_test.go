@@ -17,7 +17,7 @@ func (r *repository) branch(head, base string) int {
 }
 
 // TestSharedHead: a check run belongs to a commit. The verdict on one pull request, which may be
-// closed, is none on another with the same head of which nobody has heard.
+// closed, is none on another with the same head that nobody knows.
 func TestSharedHead(t *testing.T) {
 	t.Parallel()
 	for name, closed := range map[string]bool{"both open": false, "the judged one closed": true} {
@@ -106,7 +106,7 @@ func TestBaseChanged(t *testing.T) {
 }
 
 // TestPermissionCame: a verdict that has no check run, since there was no permission for one,
-// is looked at again when there is, which somebody else may have been told.
+// is looked at again when there is, which somebody else may have got.
 func TestPermissionCame(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
