@@ -19,7 +19,11 @@ import (
 
 // printAll writes all units of deployment of a tree.
 func (f *renderFlags) printAll(ctx context.Context, p cli.Process, renderer *render.Renderer) error {
-	graph, err := f.expand(ctx, renderer, true)
+	found, err := renderer.Discover(ctx)
+	if err != nil {
+		return err
+	}
+	graph, err := f.expand(ctx, renderer, found, true)
 	if err != nil {
 		return err
 	}
@@ -32,15 +36,17 @@ func (f *renderFlags) printAll(ctx context.Context, p cli.Process, renderer *ren
 		}
 		units = append(units, objects.NewUnit(root, result, objects.Options{ShowSecrets: f.showSecrets}))
 	}
+	for _, u := range graph.Unrendered() {
+		units = append(units, objects.Unit{
+			ID: u.Object.String(), Cluster: u.Cluster, Parent: u.Parent.Object.String(), Objects: []map[string]any{},
+			Gaps: []objects.UnitGap{{Reason: u.Why}},
+		})
+	}
 	return objects.WriteUnits(p.Stdout, units)
 }
 
 // expand finds the units of deployment of a tree.
-func (f *renderFlags) expand(ctx context.Context, renderer *render.Renderer, everything bool) (*deploy.Graph, error) {
-	found, err := renderer.Discover(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (f *renderFlags) expand(ctx context.Context, renderer *render.Renderer, found *render.Discovery, everything bool) (*deploy.Graph, error) {
 	graph, err := deploy.Expand(ctx, renderer, found, deploy.Options{Entries: f.entries, Everything: everything, Render: rendering(renderer)})
 	if entry := new(deploy.EntryError); errors.As(err, &entry) {
 		return nil, cli.Usagef("--entry %s: there is no such directory", entry.Dir)
@@ -66,7 +72,11 @@ func (f *renderFlags) find(ctx context.Context, renderer *render.Renderer, dir s
 	if f.unit == "" {
 		return findRoot(ctx, renderer, dir)
 	}
-	graph, err := f.expand(ctx, renderer, false)
+	found, err := renderer.Discover(ctx)
+	if err != nil {
+		return render.Root{}, nil, err
+	}
+	graph, err := f.expand(ctx, renderer, found, false)
 	if err != nil {
 		return render.Root{}, nil, err
 	}

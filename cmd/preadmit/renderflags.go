@@ -47,7 +47,7 @@ func (f *renderFlags) register(cmd *cobra.Command) {
 	flags.BoolVar(&f.all, "all", false, "print every unit of deployment of the repository with its objects")
 	flags.StringVar(&f.artifacts, "artifacts", "", "`DIR` with what units need from outside the repository")
 	flags.StringVar(&f.format, "format", "", "of --all: `FORMAT` is json")
-	flags.StringSliceVar(&f.entries, "entry", nil, "directory `DIR` that a deployer begins with, such as clusters/production, instead of those that are found")
+	f.registerEntries(cmd)
 	flags.StringVar(&f.rev, "rev", "", "ROOT as it is in this `REV` instead of the work tree")
 	flags.StringVar(&f.tree, "tree", "", "ROOT is a path inside this `DIR`, which holds all that it uses; no git")
 	flags.BoolVar(&f.showSecrets, "show-secrets", false, "do not mask the values of Secrets")
@@ -62,6 +62,28 @@ func (f *renderFlags) register(cmd *cobra.Command) {
 	complete("object", cobra.ShellCompDirectiveNoFileComp)
 	complete("rev", cobra.ShellCompDirectiveNoFileComp)
 	complete("tree", cobra.ShellCompDirectiveFilterDirs)
+}
+
+// registerTree declares the flags of preadmit tree on cmd.
+func (f *renderFlags) registerTree(cmd *cobra.Command) {
+	flags, s := cmd.Flags(), f.scan
+	flags.SortFlags = false
+	s.Given = flags.Changed
+	f.all = true
+	f.registerEntries(cmd)
+	flags.StringVar(&f.format, "format", "", "`FORMAT` is json; text without it")
+	flags.StringVar(&f.rev, "rev", "", "the repository as it is in this `REV` instead of the work tree")
+	flags.StringVar(&f.tree, "tree", "", "the tree is this `DIR`; no git")
+	flags.StringVar(&s.Config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
+	// The only error is a flag that does not exist.
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]cobra.Completion{"json"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("rev", cobra.NoFileCompletions)
+	_ = cmd.RegisterFlagCompletionFunc("tree", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+}
+
+func (f *renderFlags) registerEntries(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVar(&f.entries, "entry", nil, "directory `DIR` that a deployer begins with, such as clusters/production, instead of those that are found")
+	_ = cmd.RegisterFlagCompletionFunc("entry", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)) // it exists
 }
 
 // check refuses flags that contradict each other.

@@ -57,7 +57,7 @@ func (e *expander) resolveArtifact(n *node, ref render.ObjectRef) error {
 				return err
 			}
 			if why != "" {
-				n.fail(render.ProblemRefused, "spec.sourceRef", fmt.Sprintf("its source %s is made by %s %s", ref, o.ref(), why))
+				n.without(fmt.Sprintf("its source %s is made by %s %s", ref, o.ref(), why))
 				return nil
 			}
 			n.root.Unit.Checkout = checkout
@@ -65,7 +65,7 @@ func (e *expander) resolveArtifact(n *node, ref render.ObjectRef) error {
 			return nil
 		}
 	}
-	n.fail(render.ProblemRefused, "spec.sourceRef", fmt.Sprintf("its source %s is made by nothing in the repository that is known", ref))
+	n.without(fmt.Sprintf("its source %s is made by nothing in the repository that is known", ref))
 	return nil
 }
 

@@ -137,6 +137,10 @@ func (e *expander) addImplied(dir string, source render.ObjectRef) *node {
 	e.addSelf(c, source)
 	n := &node{cluster: c}
 	e.add(n, held{header: headerOf(o), object: o})
+	e.graph.Diagnostics = append(e.graph.Diagnostics, render.Diagnostic{
+		Severity: render.SeverityNote, Position: render.Position{Path: dir},
+		Message: fmt.Sprintf("nothing in the repository says what applies this directory: it is taken to be %s of %s, as `flux bootstrap` and flux-operator make it", headerOf(o).ref(), source),
+	})
 	return n
 }
 

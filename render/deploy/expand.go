@@ -247,11 +247,24 @@ func (e *expander) add(n *node, k held) {
 		}
 	}
 	switch {
+	case n.repeats() > maxRepeats:
+		n.fail(render.ProblemRefused, "spec.path", fmt.Sprintf("cycle of Kustomizations: those that apply %s apply it again under another name, without end", n.root.Dir))
 	case n.depth > maxDepth:
 		n.fail(render.ProblemRefused, "", fmt.Sprintf("the Kustomization is applied by %d others, one by the other: they may make each other without end", maxDepth))
 	case len(e.nodes) > maxUnits:
 		n.fail(render.ProblemRefused, "", fmt.Sprintf("there are more than %d Kustomizations", maxUnits))
 	}
+}
+
+// repeats counts the units above one that apply the same directory under other names.
+func (n *node) repeats() int {
+	count := 0
+	for above := n.parent; above != nil; above = above.parent {
+		if above.root.Dir == n.root.Dir {
+			count++
+		}
+	}
+	return count
 }
 
 // again is for an object that asks for a unit which is known.

@@ -32,4 +32,7 @@ type Options struct {
 const (
 	maxDepth = 32
 	maxUnits = 5_000
+	// maxRepeats is how often a directory may be applied by units that are reached through one
+	// another.
+	maxRepeats = 2
 )

@@ -56,7 +56,7 @@ func (e *expander) resolveSource(n *node) error {
 	}
 	checkout, why, artifact := e.checkout(n.cluster, ref, found, ok)
 	if why != "" {
-		n.fail(render.ProblemRefused, "spec.sourceRef", why)
+		n.without(why)
 		if artifact != nil {
 			artifact.Position = n.root.Unit.Problem.Position
 			n.root.Unit.Artifact = artifact
@@ -65,6 +65,14 @@ func (e *expander) resolveSource(n *node) error {
 	}
 	n.root.Unit.Checkout = checkout
 	return nil
+}
+
+// without makes a unit one whose source has nothing of the tree. It goes by where its object is.
+func (n *node) without(why string) {
+	n.fail(render.ProblemRefused, "spec.sourceRef", why)
+	if parent := n.root.Unit.Parent; parent != (render.RootID{}) {
+		n.root.Dir = parent.Dir
+	}
 }
 
 // sourceRef is the source of a unit.

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy"
+	"github.com/preadmit/preadmit/render/sources"
+	"github.com/preadmit/preadmit/report/format/objects"
+)
+
+func newTreeCommand(p cli.Process) *cobra.Command {
+	f := newRenderFlags()
+	cmd := &cobra.Command{
+		Use:   "tree",
+		Short: "Show what of the repository is deployed to which cluster",
+		Long: `Show what of the repository is deployed to which cluster: the entry points of
+Flux, the Kustomizations they lead to, how many objects each renders to, and what
+is not rendered and why.
+
+Without --entry, the entry points are found: directories that flux bootstrap made,
+FluxInstances, and Kustomizations that nothing in the repository applies.
+
+Exit code: 0 shown, 2 wrong usage or configuration, 3 the tree cannot be read.`,
+		Example: `  # What is deployed
+  preadmit tree
+
+  # One cluster only, as a program reads it
+  preadmit tree --entry clusters/production --format json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runTree(cmd.Context(), p, f) },
+	}
+	f.registerTree(cmd)
+	return cmd
+}
+
+// runTree runs the command.
+func runTree(ctx context.Context, p cli.Process, f *renderFlags) error {
+	f.scan.Path = "."
+	if err := f.check(); err != nil {
+		return err
+	}
+	tree, _, err := f.open()
+	if err != nil {
+		return err
+	}
+	cfg, _, err := scan.LoadConfig(f.scan, &scan.Change{Head: tree})
+	if err != nil {
+		return err
+	}
+	renderer := sources.NewRenderer(tree.FS, scan.RenderOptions(p, cfg.LoadRestrictor, nil))
+	found, err := renderer.Discover(ctx)
+	if err != nil {
+		return err
+	}
+	graph, err := f.expand(ctx, renderer, found, true)
+	if err != nil {
+		return err
+	}
+	shown := treeOf(graph, found)
+	if f.format == "json" {
+		return objects.WriteTreeJSON(p.Stdout, shown)
+	}
+	return objects.WriteTree(p.Stdout, shown)
+}
+
+// treeOf returns a graph as it is shown.
+func treeOf(g *deploy.Graph, found *render.Discovery) objects.Tree {
+	t := objects.Tree{}
+	children := map[render.RootID][]objects.TreeUnit{}
+	for _, u := range g.Unrendered() {
+		children[u.Parent] = append(children[u.Parent], objects.TreeUnit{ID: u.Object.String(), NotRendered: u.Why})
+	}
+	below := map[render.RootID][]render.Root{}
+	names := []string{}
+	tops := map[string][]render.Root{}
+	for _, root := range g.Units {
+		if root.Unit.Entry {
+			if tops[root.Cluster] == nil {
+				names = append(names, root.Cluster)
+			}
+			tops[root.Cluster] = append(tops[root.Cluster], root)
+			continue
+		}
+		below[root.Unit.Parent] = append(below[root.Unit.Parent], root)
+	}
+	var unit func(root render.Root) objects.TreeUnit
+	unit = func(root render.Root) objects.TreeUnit {
+		u := treeUnit(root, g.Results[root.RootID])
+		for _, child := range below[root.RootID] {
+			u.Units = append(u.Units, unit(child))
+		}
+		u.Units = append(u.Units, children[root.RootID]...)
+		return u
+	}
+	for _, name := range names {
+		c := objects.TreeCluster{Name: name}
+		for _, root := range tops[name] {
+			c.Units = append(c.Units, unit(root))
+		}
+		t.Clusters = append(t.Clusters, c)
+	}
+	for _, root := range found.Roots {
+		for _, cluster := range g.Bootstrap[root.RootID] {
+			for i := range t.Clusters {
+				if t.Clusters[i].Name == cluster {
+					t.Clusters[i].ByHand = append(t.Clusters[i].ByHand, root.Dir)
+				}
+			}
+		}
+		if g.Unclaimed(root.RootID) {
+			t.Unclaimed = append(t.Unclaimed, root.Dir)
+		}
+	}
+	for _, d := range g.Diagnostics {
+		t.Remarks = append(t.Remarks, d.String()+": "+d.Message)
+	}
+	for _, gap := range g.Gaps {
+		t.Remarks = append(t.Remarks, gap.Position.String()+": "+gap.Why)
+	}
+	return t
+}
+
+// treeUnit returns a unit as it is shown, without those below it.
+func treeUnit(root render.Root, result *render.Result) objects.TreeUnit {
+	u := objects.TreeUnit{ID: root.Object.String(), Path: root.Dir, Suspended: root.Unit.Apply.Suspended}
+	problem := root.Unit.Problem
+	if problem == nil && result != nil {
+		problem = result.Problem
+	}
+	switch {
+	case problem != nil:
+		u.NotRendered = problem.Position.String() + ": " + problem.Message
+	case result != nil:
+		u.Objects = len(result.Objects)
+		for _, o := range result.Objects {
+			if len(o.Unknown) > 0 {
+				u.Unknown++
+			}
+		}
+	}
+	return u
+}

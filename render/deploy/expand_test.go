@@ -1,0 +1,220 @@
+package deploy_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/preadmit/preadmit/internal/cputime"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy"
+)
+
+// kustomization is a Flux Kustomization.
+func kustomization(name, path, more string) string {
+	return fmt.Sprintf("apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: %s, namespace: flux-system}\nspec:\n  path: %s\n  prune: true\n  sourceRef: {kind: GitRepository, name: flux-system}\n%s", name, path, more)
+}
+
+func gitRepository(name, more string) string {
+	return fmt.Sprintf("---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: %s, namespace: flux-system}\nspec:\n%s", name, more)
+}
+
+const aConfigMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: x}\n"
+
+// drawn is a graph in lines: the units with the first lines of their problems, what is
+// applied by hand, and what nothing applies.
+func drawn(g *deploy.Graph, found *render.Discovery) string {
+	var lines []string
+	for _, root := range g.Units {
+		line := fmt.Sprintf("%s %s", root, root.Dir)
+		if root.Unit.Entry {
+			line += " entry"
+		}
+		if root.Unit.Cluster != root.Cluster {
+			line += " to " + root.Unit.Cluster
+		}
+		if root.Unit.Apply.Suspended {
+			line += " suspended"
+		}
+		if p := root.Unit.Problem; p != nil {
+			line += fmt.Sprintf(" %s %s: %s", p.Kind, p.Position, p.Message)
+		}
+		for _, v := range root.Unit.Variables {
+			line += fmt.Sprintf(" %s=%s%s", v.Name, v.Value, v.Unknown)
+		}
+		lines = append(lines, line)
+	}
+	for _, root := range found.Roots {
+		switch {
+		case len(g.Bootstrap[root.RootID]) > 0:
+			lines = append(lines, fmt.Sprintf("%s by hand", root.Dir))
+		case g.Unclaimed(root.RootID):
+			lines = append(lines, fmt.Sprintf("%s unclaimed", root.Dir))
+		}
+	}
+	for _, gap := range g.Gaps {
+		lines = append(lines, fmt.Sprintf("gap %s: %s", gap.Root, gap.Why))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestExpand(t *testing.T) {
+	tests := []struct {
+		name, files string
+		opts        deploy.Options
+		want        string
+	}{{
+		name: "two clusters with units of the same name",
+		files: "-- clusters/a/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./clusters/a", "") + gitRepository("flux-system", "  url: https://example.com/x\n") +
+			"-- clusters/a/apps.yaml --\n" + kustomization("apps", "./apps/a", "") +
+			"-- clusters/b/flux-system/gotk-sync.yaml --\n# made later\n" +
+			"-- clusters/b/apps.yaml --\n" + kustomization("apps", "./apps/b", "") +
+			"-- apps/a/a.yaml --\n" + aConfigMap + "-- apps/b/a.yaml --\n" + aConfigMap + "-- apps/c/a.yaml --\n" + aConfigMap,
+		want: `Kustomization/flux-system/apps (clusters/a) apps/a
+Kustomization/flux-system/flux-system (clusters/a) clusters/a entry
+Kustomization/flux-system/apps (clusters/b) apps/b
+Kustomization/flux-system/flux-system (clusters/b) clusters/b entry
+apps/c unclaimed`,
+	}, {
+		name: "one entry point is asked for",
+		files: "-- clusters/a/apps.yaml --\n" + kustomization("apps", "./apps/a", "") + "-- clusters/b/apps.yaml --\n" + kustomization("apps", "./apps/a", "") +
+			"-- apps/a/a.yaml --\n" + aConfigMap,
+		opts: deploy.Options{Entries: []string{"./clusters/a"}},
+		want: `Kustomization/flux-system/apps (clusters/a) apps/a
+Kustomization/flux-system/flux-system (clusters/a) clusters/a entry
+clusters/b unclaimed`,
+	}, {
+		name: "an entry point that applies itself, and what is archived",
+		files: "-- flux/config/cluster.yaml --\n" + kustomization("cluster", "./flux", "") + gitRepository("flux-system", "  url: https://example.com/x\n  ignore: |\n    /apps/secret\n") +
+			"-- flux/apps.yaml --\n" + kustomization("apps", "./apps", "") +
+			"-- apps/a.yaml --\n" + aConfigMap + "-- apps/secret/b.yaml --\n" + aConfigMap +
+			"-- archive/ks.yaml --\n" + kustomization("old", "./apps", ""),
+		want: `Kustomization/flux-system/apps (flux) apps
+Kustomization/flux-system/cluster (flux) flux entry
+apps/secret unclaimed
+archive unclaimed`,
+	}, {
+		name:  "applied by hand",
+		files: "-- deploy/all.yaml --\n" + kustomization("apps", "./apps", "") + gitRepository("flux-system", "  url: https://example.com/x\n") + "-- apps/a.yaml --\n" + aConfigMap,
+		want:  "Kustomization/flux-system/apps (deploy) apps entry\ndeploy by hand",
+	}, {
+		name: "a FluxInstance",
+		files: "-- deploy/instance.yaml --\napiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux, namespace: flux-system}\nspec:\n  sync: {kind: GitRepository, url: https://example.com/x, path: prod}\n" +
+			"-- prod/apps.yaml --\n" + kustomization("apps", "./apps", "") + "-- apps/a.yaml --\n" + aConfigMap,
+		want: "Kustomization/flux-system/apps (prod) apps\nKustomization/flux-system/flux-system (prod) prod entry\ndeploy by hand",
+	}, {
+		name: "sources that are other repositories, or nothing",
+		files: "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "") +
+			"-- c/a.yaml --\n" + strings.Replace(kustomization("a", "./", ""), "name: flux-system}\n", "name: podinfo}\n", 1) + gitRepository("podinfo", "  url: https://example.com/podinfo.git\n  ref: {tag: v1}\n") +
+			"-- c/b.yaml --\n" + strings.Replace(kustomization("b", "./", ""), "name: flux-system}\n", "name: none}\n", 1) +
+			"-- c/d.yaml --\n" + strings.Replace(kustomization("d", "./apps", ""), "name: flux-system}\n", "name: again}\n", 1) + gitRepository("again", "  url: ssh://git@example.com/me/x.git\n") +
+			"-- apps/a.yaml --\n" + aConfigMap,
+		opts: deploy.Options{Remotes: []string{"https://token@example.com:443/me/x"}},
+		want: `Kustomization/flux-system/a (c) c refused c/a.yaml:7:3: its source GitRepository/flux-system/podinfo is not this repository but https://example.com/podinfo.git, which is not fetched
+Kustomization/flux-system/b (c) c refused c/b.yaml:7:3: its source GitRepository/flux-system/none is not in the repository: nothing says what it has
+Kustomization/flux-system/d (c) apps
+Kustomization/flux-system/flux-system (c) c entry`,
+	}, {
+		name:  "a source with a pinned revision",
+		files: "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "") + gitRepository("flux-system", "  url: https://example.com/x\n  ref: {tag: v1}\n") + "-- c/a.yaml --\n" + aConfigMap,
+		want:  "Kustomization/flux-system/flux-system (c) c/flux-system entry refused c/flux-system/gotk-sync.yaml:7:3: its source GitRepository/flux-system/flux-system has the revision v1 of this repository, not what the change makes of it\nc unclaimed\nc/flux-system by hand",
+	}, {
+		name: "suspended, another cluster, a path that leads out, and one to nothing",
+		files: "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "") +
+			"-- c/a.yaml --\n" + kustomization("a", "./apps", "  suspend: true\n") + "-- c/b.yaml --\n" + kustomization("b", "../../apps", "  kubeConfig: {secretRef: {name: other}}\n") +
+			"-- c/d.yaml --\n" + kustomization("d", "./nothing", "") + "-- apps/a.yaml --\n" + aConfigMap,
+		want: `Kustomization/flux-system/a (c) apps suspended
+Kustomization/flux-system/b (c) apps to c, kubeconfig flux-system/other
+Kustomization/flux-system/d (c) nothing
+Kustomization/flux-system/flux-system (c) c entry`,
+	}, {
+		name: "variables of ConfigMaps and Secrets, one of them made by the unit itself",
+		files: "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "  postBuild: {substituteFrom: [{kind: ConfigMap, name: vars}]}\n") +
+			"-- c/vars.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: vars, namespace: flux-system}\ndata: {A: a, B: \"b\\nb\"}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: secret, namespace: flux-system}\ndata: {B: c2VjcmV0, C: '?'}\nstringData: {D: text}\n" +
+			"-- c/apps.yaml --\n" + kustomization("apps", "./apps", "  postBuild: {substitute: {A: own}, substituteFrom: [{kind: ConfigMap, name: vars}, {kind: Secret, name: secret}, {kind: Secret, name: none, optional: true}, {kind: Secret, name: missing}]}\n") +
+			"-- apps/a.yaml --\n" + aConfigMap,
+		want: `Kustomization/flux-system/apps (c) apps =Secret/flux-system/missing, from which variables are substituted, is not in the repository A=own B=secret C=C of Secret/flux-system/secret is not base64 D=text
+Kustomization/flux-system/flux-system (c) c entry A=a B=bb`,
+	}, {
+		name: "an ArtifactGenerator",
+		files: "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "") +
+			"-- c/g.yaml --\napiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: g, namespace: flux-system}\nspec:\n  sources: [{alias: repo, kind: GitRepository, name: flux-system}]\n  artifacts:\n  - {name: apps, copy: [{from: '@repo/apps/base/**', to: '@artifact/base/'}, {from: '@repo/apps/prod/**', to: '@artifact/prod/'}]}\n  - {name: moved, copy: [{from: '@repo/apps/base/**', to: '@artifact/other/'}]}\n" +
+			"-- c/a.yaml --\n" + strings.Replace(kustomization("a", "./prod", ""), "kind: GitRepository, name: flux-system}", "kind: ExternalArtifact, name: apps}", 1) +
+			"-- c/b.yaml --\n" + strings.Replace(kustomization("b", "./prod", ""), "kind: GitRepository, name: flux-system}", "kind: ExternalArtifact, name: moved}", 1) +
+			"-- apps/prod/kustomization.yaml --\nresources: [../base]\n-- apps/base/a.yaml --\n" + aConfigMap + "-- apps/base/kustomization.yaml --\nresources: [a.yaml]\n-- apps/staging/a.yaml --\n" + aConfigMap,
+		want: `Kustomization/flux-system/a (c) apps/prod
+Kustomization/flux-system/b (c) c refused c/b.yaml:7:3: its source ExternalArtifact/flux-system/moved is made by ArtifactGenerator/flux-system/g from "@repo/apps/base/**" to "@artifact/other/", another place than the other files have: that is not supported
+Kustomization/flux-system/flux-system (c) c entry
+apps/staging unclaimed`,
+	}, {
+		name: "Kustomizations that are not valid, or applied twice",
+		files: "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "") +
+			"-- c/a.yaml --\n" + kustomization("a", "[1]", "") + "-- c/b.yaml --\n" + kustomization("b", "./b", "") + "-- c/d.yaml --\n" + kustomization("d", "./d", "") +
+			"-- b/x.yaml --\n" + kustomization("x", "./apps", "") + "-- d/x.yaml --\n" + kustomization("x", "./apps", "  targetNamespace: y\n") + "-- apps/a.yaml --\n" + aConfigMap,
+		want: `Kustomization/flux-system/a (c) c failed c/a.yaml:4:1: not a Kustomization of Flux: json: cannot unmarshal array into Go struct field Spec.spec.path of type string
+Kustomization/flux-system/b (c) b
+Kustomization/flux-system/d (c) d
+Kustomization/flux-system/flux-system (c) c entry
+Kustomization/flux-system/x (c) apps
+gap Kustomization/flux-system/x (c): Kustomization/flux-system/x is applied by Kustomization/flux-system/b and, with another content, by Kustomization/flux-system/d: which is in effect depends on when they are applied`,
+	}, {
+		name:  "no deployer",
+		files: "-- apps/a.yaml --\n" + aConfigMap,
+		want:  "",
+	}}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r, graph := expand(t, files(test.files), test.opts)
+			found, err := r.Discover(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, drawn(graph, found)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// growing is what makes the names of Kustomizations grow that a Kustomization applies.
+func growing(value string) string { return "  postBuild: {substitute: {N: '" + value + "'}}\n" }
+
+// TestCycles expands Kustomizations that apply themselves, each other, and ever new ones.
+func TestCycles(t *testing.T) {
+	for name, text := range map[string]string{
+		"itself":     "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "") + "-- c/a.yaml --\n" + kustomization("a", "./c", ""),
+		"each other": "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "") + "-- c/a.yaml --\n" + kustomization("a", "./d", "") + "-- d/b.yaml --\n" + kustomization("b", "./c", ""),
+		"under new names": "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "") + "-- c/a.yaml --\n" + kustomization("a", "./x", growing("x")) +
+			"-- x/a.yaml --\n" + kustomization("'a${N}'", "./x", growing("${N}x")),
+		"twice as many": "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "") + "-- c/a.yaml --\n" + kustomization("a", "./x", growing("x")) +
+			"-- x/a.yaml --\n" + kustomization("'a${N}'", "./x", growing("${N}x")) + "---\n" + kustomization("'b${N}'", "./x", growing("${N}y")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := cputime.Used()
+			_, graph := expand(t, files(text), deploy.Options{})
+			if used := cputime.Used() - before; used.Seconds() > 60 {
+				t.Errorf("took %v", used)
+			}
+			bounded := slices.ContainsFunc(graph.Units, func(root render.Root) bool { return root.Unit.Problem != nil })
+			if endless := name == "under new names" || name == "twice as many"; endless != bounded {
+				t.Errorf("%d units, some refused: %v", len(graph.Units), bounded)
+			}
+		})
+	}
+}
+
+func TestMissingEntry(t *testing.T) {
+	r, _ := expand(t, files("-- a/b.yaml --\n"+aConfigMap), deploy.Options{})
+	found, err := r.Discover(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = deploy.Expand(context.Background(), r, found, deploy.Options{Entries: []string{"none"}})
+	if entry := new(deploy.EntryError); !errors.As(err, &entry) || entry.Dir != "none" {
+		t.Errorf("%v", err)
+	}
+}
