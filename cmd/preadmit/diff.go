@@ -127,7 +127,7 @@ func runDiff(ctx context.Context, p cli.Process, f *diffFlags) error {
 	f.Explain(p.Stderr, change)
 	progress := cli.NewProgress(p, f.Quiet)
 	result, err := scanner.Compare(ctx, scanner.Input{
-		Base: change.Base, Head: change.Head, Config: cfg, Diff: printedLimits(),
+		Base: change.Base, Head: change.Head, Remotes: change.Remotes, Config: cfg, Diff: printedLimits(),
 		Render: scan.RenderOptions(p, cfg.LoadRestrictor, cache), Version: cli.Version(), Progress: progress.Update,
 	})
 	progress.Erase()

@@ -91,9 +91,9 @@ func runRender(ctx context.Context, p cli.Process, f *renderFlags) error {
 	}
 	renderer := sources.NewRenderer(tree.FS, scan.RenderOptions(p, cfg.LoadRestrictor, nil))
 	if f.all {
-		return f.printAll(ctx, p, renderer)
+		return f.printAll(ctx, p, renderer, cfg)
 	}
-	root, remarks, err := f.find(ctx, renderer, dir)
+	root, remarks, err := f.find(ctx, renderer, cfg, dir)
 	if err != nil {
 		return err
 	}

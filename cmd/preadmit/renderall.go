@@ -15,15 +15,16 @@ import (
 	"github.com/preadmit/preadmit/render/deploy"
 	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/report/format/objects"
+	"github.com/preadmit/preadmit/scanner/config"
 )
 
 // printAll writes all units of deployment of a tree.
-func (f *renderFlags) printAll(ctx context.Context, p cli.Process, renderer *render.Renderer) error {
+func (f *renderFlags) printAll(ctx context.Context, p cli.Process, renderer *render.Renderer, cfg config.Config) error {
 	found, err := renderer.Discover(ctx)
 	if err != nil {
 		return err
 	}
-	graph, err := f.expand(ctx, renderer, found, true)
+	graph, err := f.expand(ctx, renderer, found, cfg, true)
 	if err != nil {
 		return err
 	}
@@ -46,8 +47,14 @@ func (f *renderFlags) printAll(ctx context.Context, p cli.Process, renderer *ren
 }
 
 // expand finds the units of deployment of a tree.
-func (f *renderFlags) expand(ctx context.Context, renderer *render.Renderer, found *render.Discovery, everything bool) (*deploy.Graph, error) {
-	graph, err := deploy.Expand(ctx, renderer, found, deploy.Options{Entries: f.entries, Everything: everything, Render: rendering(renderer)})
+func (f *renderFlags) expand(ctx context.Context, renderer *render.Renderer, found *render.Discovery, cfg config.Config, everything bool) (*deploy.Graph, error) {
+	entries := cfg.Entries
+	if len(f.entries) > 0 {
+		entries = f.entries
+	}
+	graph, err := deploy.Expand(ctx, renderer, found, deploy.Options{
+		Entries: entries, Self: cfg.Self, Remotes: f.remotes, Everything: everything, Render: rendering(renderer),
+	})
 	if entry := new(deploy.EntryError); errors.As(err, &entry) {
 		return nil, cli.Usagef("--entry %s: there is no such directory", entry.Dir)
 	}
@@ -68,7 +75,7 @@ func isUnit(arg string) bool {
 var unitKinds = map[string]bool{"Kustomization": true}
 
 // find returns the root that the arguments name.
-func (f *renderFlags) find(ctx context.Context, renderer *render.Renderer, dir string) (render.Root, []render.Diagnostic, error) {
+func (f *renderFlags) find(ctx context.Context, renderer *render.Renderer, cfg config.Config, dir string) (render.Root, []render.Diagnostic, error) {
 	if f.unit == "" {
 		return findRoot(ctx, renderer, dir)
 	}
@@ -76,7 +83,7 @@ func (f *renderFlags) find(ctx context.Context, renderer *render.Renderer, dir s
 	if err != nil {
 		return render.Root{}, nil, err
 	}
-	graph, err := f.expand(ctx, renderer, found, false)
+	graph, err := f.expand(ctx, renderer, found, cfg, false)
 	if err != nil {
 		return render.Root{}, nil, err
 	}

@@ -30,6 +30,8 @@ type renderFlags struct {
 	artifacts string
 	// unit is KIND/NAMESPACE/NAME of the object that asks for what is printed.
 	unit string
+	// remotes are URLs of the repository, set by open.
+	remotes []string
 	// alone is set by open if ROOT is the whole tree, because it is in no repository.
 	alone bool
 }
@@ -133,6 +135,7 @@ func (f *renderFlags) open() (tree scanner.Tree, dir string, err error) {
 	case err != nil:
 		return tree, "", err
 	}
+	f.remotes = repository.Remotes()
 	workTree, err := repository.WorkTree()
 	if err != nil {
 		return tree, "", cli.Usagef("%w; name a commit with --rev", err)
@@ -167,6 +170,7 @@ func (f *renderFlags) openRevision() (tree scanner.Tree, dir string, err error) 
 	if err != nil {
 		return tree, "", cli.Usagef("--rev needs a git repository: %w", err)
 	}
+	f.remotes = repository.Remotes()
 	commit, err := scan.Resolve(repository, "--rev", f.rev)
 	if err != nil {
 		return tree, "", err

@@ -57,7 +57,7 @@ func runTree(ctx context.Context, p cli.Process, f *renderFlags) error {
 	if err != nil {
 		return err
 	}
-	graph, err := f.expand(ctx, renderer, found, true)
+	graph, err := f.expand(ctx, renderer, found, cfg, true)
 	if err != nil {
 		return err
 	}

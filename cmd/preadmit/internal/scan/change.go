@@ -17,6 +17,8 @@ import (
 type Change struct {
 	Base *scanner.Tree // nil: everything is new
 	Head scanner.Tree
+	// Remotes are URLs of the repository.
+	Remotes []string
 	// notes say which trees were chosen, for -v.
 	Notes []string
 }
@@ -36,10 +38,8 @@ func Open(f *Flags) (*Change, error) {
 	}
 	repository, err := gittree.Open(f.Path)
 	switch {
-	case err == nil && f.Base != "":
-		return openComparison(repository, f)
 	case err == nil:
-		return openSingle(repository, f)
+		return openRepository(repository, f)
 	case f.Base != "":
 		return nil, cli.Usagef("--base needs a git repository: %w\nuse --base-path to compare plain directories", err)
 	case f.Head != "":
@@ -50,6 +50,18 @@ func Open(f *Flags) (*Change, error) {
 	c := &Change{}
 	c.Note("without git: %v", err)
 	c.Head, err = Directory(f.Path)
+	return c, err
+}
+
+func openRepository(r *gittree.Repository, f *Flags) (c *Change, err error) {
+	if f.Base != "" {
+		c, err = openComparison(r, f)
+	} else {
+		c, err = openSingle(r, f)
+	}
+	if c != nil {
+		c.Remotes = r.Remotes()
+	}
 	return c, err
 }
 

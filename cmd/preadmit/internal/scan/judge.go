@@ -33,6 +33,7 @@ func Judge(ctx context.Context, p cli.Process, f *Flags, change *Change, extras 
 		return scanner.Scan(ctx, scanner.Input{
 			Base:    change.Base,
 			Head:    change.Head,
+			Remotes: change.Remotes,
 			Config:  cfg,
 			Extra:   extras,
 			Render:  RenderOptions(p, cfg.LoadRestrictor, cache),
