@@ -130,7 +130,7 @@ func (c *Cluster) Resource(kind schema.GroupVersionKind) (r Resource, ok bool) {
 	}
 	crd := c.custom()[kind.GroupKind()]
 	if crd == nil {
-		return Resource{}, false
+		return c.assumed(kind)
 	}
 	return crdResource(crd, kind.Version)
 }

@@ -116,8 +116,11 @@ func (e equivalents) KindFor(r schema.GroupVersionResource, subresource string) 
 }
 
 // definition compiles the definition of a custom kind, once for an index.
-func (c *Cluster) definition(kind schema.GroupKind) (*custom.Definition, error) {
-	crd := c.custom()[kind]
+func (c *Cluster) definition(kind schema.GroupVersionKind) (*custom.Definition, error) {
+	crd := c.custom()[kind.GroupKind()]
+	if crd == nil {
+		return c.assumedDefinition(kind)
+	}
 	home := c.layers[0]
 	for _, layer := range c.layers {
 		if layer.getClusterScoped(kinds.Definition, crd.Name()) == crd {
@@ -141,7 +144,7 @@ func (c *Cluster) definition(kind schema.GroupKind) (*custom.Definition, error) 
 }
 
 func (c *Cluster) newCustomHandler(kind schema.GroupVersionKind) (*handler, error) {
-	d, err := c.definition(kind.GroupKind())
+	d, err := c.definition(kind)
 	if err != nil {
 		return nil, err
 	}

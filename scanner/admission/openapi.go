@@ -82,7 +82,7 @@ func (p published) Schema(string) ([]byte, error) {
 		if !r.Custom || r.GroupVersion() != p.version {
 			continue
 		}
-		d, err := p.cluster.definition(r.Kind.GroupKind())
+		d, err := p.cluster.definition(r.Kind)
 		if err != nil {
 			continue
 		}

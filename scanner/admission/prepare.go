@@ -41,7 +41,8 @@ type Ask struct {
 	MadeUp bool
 }
 
-func (a Ask) object() *Object {
+// Main returns the object that is asked about, nil when there is none.
+func (a Ask) Main() *Object {
 	if a.Object != nil {
 		return a.Object
 	}
@@ -60,7 +61,7 @@ func (a Ask) object() *Object {
 // Of an object with unknown fields it is an *unknown.Error when the answer depends on
 // them.
 func (c *Cluster) Prepare(ctx context.Context, ask Ask) (req *Request, warned []string, err error) {
-	if ask.object() != nil && len(ask.unknown()) > 0 {
+	if ask.Main() != nil && len(ask.unknown()) > 0 {
 		return c.prepareUnknown(ctx, ask)
 	}
 	return c.prepare(ctx, ask, nil)
@@ -70,7 +71,7 @@ func (c *Cluster) Prepare(ctx context.Context, ask Ask) (req *Request, warned []
 // fields, which have stand-ins, is nobody's fault.
 func (c *Cluster) prepare(ctx context.Context, ask Ask, unknownFields []render.Unknown) (req *Request, warned []string, err error) {
 	defer panicked(&err)
-	main := ask.object()
+	main := ask.Main()
 	if ask.Subresource == "scale" {
 		main = ask.OldObject
 	}

@@ -147,7 +147,7 @@ func (c *Cluster) Authorize(ctx context.Context, ask Ask) error {
 	if !c.KnowsRBAC() {
 		return nil
 	}
-	main := ask.object()
+	main := ask.Main()
 	if ask.Subresource == "scale" {
 		main = ask.OldObject
 	}

@@ -42,8 +42,9 @@ type Version struct {
 	// content, nil when absent. What is written in place of an unknown value is its value.
 	Object, OldObject map[string]any
 	// KnownObject and KnownOldObject have an unknown.Value in place of all that is not
-	// known. They are nil when everything is.
-	KnownObject, KnownOldObject map[string]any
+	// known, and an unknown.Open in place of maps of which not all keys are, such as the
+	// object itself. They are nil when everything is known.
+	KnownObject, KnownOldObject any
 }
 
 // Version converts the request's objects, once for each version.
@@ -74,6 +75,9 @@ func (r *Request) Version(kind schema.GroupVersionKind) (*Version, error) {
 // mergeUnknown says what of the objects depends on unknown fields.
 func (r *Request) mergeUnknown(v *Version, kind schema.GroupVersionKind) error {
 	if len(r.unknown)+len(r.unknownOld) == 0 {
+		if served, ok := r.cluster.Resource(kind); ok && served.Assumed {
+			v.KnownObject, v.KnownOldObject = withoutSchema(kind, v.Object), withoutSchema(kind, v.OldObject)
+		}
 		return nil
 	}
 	objects, oldObjects := []map[string]any{v.Object}, []map[string]any{v.OldObject}
@@ -84,7 +88,11 @@ func (r *Request) mergeUnknown(v *Version, kind schema.GroupVersionKind) error {
 		}
 		objects, oldObjects = append(objects, o.Object), append(oldObjects, o.OldObject)
 	}
-	v.KnownObject, v.KnownOldObject = unknown.Merge(objects, r.unknown, r.unknownOld), unknown.Merge(oldObjects, r.unknownOld, r.unknown)
+	object, oldObject := unknown.Merge(objects, r.unknown, r.unknownOld), unknown.Merge(oldObjects, r.unknownOld, r.unknown)
+	v.KnownObject, v.KnownOldObject = object, oldObject
+	if served, ok := r.cluster.Resource(kind); ok && served.Assumed {
+		v.KnownObject, v.KnownOldObject = withoutSchema(kind, object), withoutSchema(kind, oldObject)
+	}
 	v.Object, v.OldObject = r.standIns.Written(v.Object), r.standIns.Written(v.OldObject)
 	return nil
 }

@@ -177,7 +177,7 @@ func (p *preparation) customScale(u *unstructured.Unstructured) (*autoscaling.Sc
 // scalePaths are where a custom resource has its replicas, the number of those that
 // are there, and its selector, which it may not have.
 func (p *preparation) scalePaths() (replicas, status, selector []string) {
-	d, err := p.cluster.definition(p.handler.resource.Kind.GroupKind())
+	d, err := p.cluster.definition(p.handler.resource.Kind)
 	if err != nil {
 		return nil, nil, nil
 	}

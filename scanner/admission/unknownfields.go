@@ -37,7 +37,7 @@ func (c *Cluster) prepareUnknown(ctx context.Context, ask Ask) (*Request, []stri
 	if f := unknown.Identity(ask.unknown()); f != nil && !ask.MadeUp {
 		return nil, nil, &unknown.Error{What: "which object this is", Fields: []render.Unknown{*f}}
 	}
-	s, err := c.standIns(ask.object().GroupVersionKind())
+	s, err := c.standIns(ask.Main().GroupVersionKind())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -127,7 +127,7 @@ func (c *Cluster) standIns(kind schema.GroupVersionKind) (*unknown.StandIns, err
 	if _, ok := c.Resource(kind); !ok {
 		return nil, &UnknownKindError{Kind: kind, Builtin: builtin.HasGroup(kind.Group)}
 	}
-	d, err := c.definition(kind.GroupKind())
+	d, err := c.definition(kind)
 	if err != nil {
 		return nil, err
 	}
@@ -147,20 +147,40 @@ var builtinModels = sync.OnceValue(func() map[string]spec.Schema {
 })
 
 // StoredContent returns an object of the state as expressions see it in a version of its
-// kind, with an unknown.Value in place of each value that is not known.
-func (c *Cluster) StoredContent(o *Object, kind schema.GroupVersionKind) (map[string]any, error) {
+// kind. known has an unknown.Value in place of each value that is not known, as
+// Version.KnownObject has; it is nil when all are.
+func (c *Cluster) StoredContent(o *Object, kind schema.GroupVersionKind) (content map[string]any, known any, err error) {
+	contents, written, err := c.storedContents(o, kind)
+	if err != nil {
+		return nil, nil, err
+	}
+	content = contents[0]
+	if len(o.Unknown) > 0 {
+		content = written(contents[0])
+		contents[0] = unknown.Merge(contents, o.Unknown, nil)
+		known = contents[0]
+	}
+	if served, ok := c.Resource(kind); ok && served.Assumed {
+		known = withoutSchema(kind, contents[0])
+	}
+	return content, known, nil
+}
+
+// storedContents returns an object as it is stored with each of the stand-ins for its
+// unknown fields, and what puts back what is written in their place.
+func (c *Cluster) storedContents(o *Object, kind schema.GroupVersionKind) (contents []map[string]any, written func(map[string]any) map[string]any, err error) {
 	if len(o.Unknown) == 0 {
 		obj, err := c.Stored(o, kind)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return Content(obj)
+		content, err := Content(obj)
+		return []map[string]any{content}, nil, err
 	}
 	s, err := c.standIns(o.GroupVersionKind())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var contents []map[string]any
 	for run := range s.Runs(o.Content(), o.Unknown) {
 		obj, err := c.Stored(o.filled(s, run), kind)
 		if err != nil {
@@ -168,14 +188,14 @@ func (c *Cluster) StoredContent(o *Object, kind schema.GroupVersionKind) (map[st
 		}
 		content, err := Content(obj)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		contents = append(contents, content)
 	}
 	if len(contents) == 0 {
-		return nil, &unknown.Error{What: "how the API server stores " + o.Name(), Fields: o.Unknown}
+		return nil, nil, &unknown.Error{What: "how the API server stores " + o.Name(), Fields: o.Unknown}
 	}
-	return unknown.Merge(contents, o.Unknown, nil), nil
+	return contents, s.Written, nil
 }
 
 // UnknownOfNamespace returns the unknown fields of a namespace.

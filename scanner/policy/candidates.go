@@ -40,6 +40,12 @@ func (e *Engine) candidates(req *admission.Request) []*hook {
 // mayMatch is also true when matching fails, so that the failure is told.
 func (m *matcher) mayMatch(req *admission.Request, rules *v1.ValidatingAdmissionPolicy) bool {
 	matches, _, _, err := m.upstream.DefinitionMatches(req, req.Interfaces, validating.NewValidatingAdmissionPolicyAccessor(rules))
+	if !matches && err == nil && m.isAssumed(req) {
+		rules = rules.DeepCopy()
+		if unversion(rules.Spec.MatchConstraints) {
+			matches, _, _, err = m.upstream.DefinitionMatches(req, req.Interfaces, validating.NewValidatingAdmissionPolicyAccessor(rules))
+		}
+	}
 	return matches || err != nil
 }
 

@@ -46,6 +46,8 @@ type ordered struct {
 // NativeToValue implements types.Adapter.
 func (o *ordered) NativeToValue(value any) ref.Val {
 	switch v := value.(type) {
+	case *openMap:
+		return v.as(o)
 	case map[string]any:
 		return &contentMap{ordered: o, content: v}
 	case []any:

@@ -17,7 +17,6 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
 	"github.com/preadmit/preadmit/scanner/admission"
-	"github.com/preadmit/preadmit/scanner/admission/unknown"
 )
 
 const reasonInvalid = metav1.StatusReasonInvalid
@@ -36,7 +35,7 @@ type evaluation struct {
 	params map[string]any
 	// knownParams has an unknown.Value in place of all of params that is not known; nil
 	// when all is.
-	knownParams map[string]any
+	knownParams any
 	why         []string
 	// open says what of the verdict depends on values that are not known.
 	open []string
@@ -47,11 +46,8 @@ func (e *evaluation) prepare() (err error) {
 	if e.param == nil {
 		return nil
 	}
-	if e.params, err = e.engine.paramContent(e.policy.Spec.ParamKind, e.param); err != nil {
+	if e.params, e.knownParams, err = e.engine.paramContent(e.policy.Spec.ParamKind, e.param); err != nil {
 		return fmt.Errorf("param %s: %w", e.param.Name(), err)
-	}
-	if len(e.param.Unknown) > 0 {
-		e.knownParams, e.params = e.params, unknown.Filled(e.params, e.param.Content())
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	v1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -56,6 +57,13 @@ func (m *matcher) policy(req *admission.Request, p *Policy) match {
 		}
 	}
 	matches, resource, kind, err := m.upstream.DefinitionMatches(req, req.Interfaces, validating.NewValidatingAdmissionPolicyAccessor(definition))
+	if !matches && err == nil && m.isAssumed(req) {
+		definition = definition.DeepCopy()
+		if unversion(definition.Spec.MatchConstraints) {
+			matches, resource, kind, err = m.upstream.DefinitionMatches(req, req.Interfaces, validating.NewValidatingAdmissionPolicyAccessor(definition))
+			unsure = otherVersion(req, "spec.matchConstraints")
+		}
+	}
 	return settle(match{matches: matches, resource: resource, kind: kind, err: err}, unsure)
 }
 
@@ -72,7 +80,36 @@ func (m *matcher) binding(req *admission.Request, b *Binding) match {
 		}
 	}
 	matches, err := m.upstream.BindingMatches(req, req.Interfaces, validating.NewValidatingAdmissionPolicyBindingAccessor(binding))
+	if !matches && err == nil && m.isAssumed(req) {
+		binding = binding.DeepCopy()
+		if unversion(binding.Spec.MatchResources) {
+			matches, err = m.upstream.BindingMatches(req, req.Interfaces, validating.NewValidatingAdmissionPolicyBindingAccessor(binding))
+			unsure = otherVersion(req, "spec.matchResources")
+		}
+	}
 	return settle(match{matches: matches, err: err}, unsure)
+}
+
+// isAssumed reports whether the kind of a request's object is known by name only.
+func (m *matcher) isAssumed(req *admission.Request) bool {
+	served, ok := m.cluster.Resource(req.GetKind())
+	return ok && served.Assumed
+}
+
+// unversion makes rules match every version, if equivalent versions match. Which versions
+// a kind has is not known when nothing defines it.
+func unversion(r *v1.MatchResources) bool {
+	if r == nil || r.MatchPolicy != nil && *r.MatchPolicy == v1.Exact {
+		return false
+	}
+	for i := range r.ResourceRules {
+		r.ResourceRules[i].APIVersions = []string{"*"}
+	}
+	return len(r.ResourceRules) > 0
+}
+
+func otherVersion(req *admission.Request, field string) string {
+	return fmt.Sprintf("%s is for another version of %s, and the CustomResourceDefinition that says what the object is like in it is not in the repository; add it or give it with --context", field, req.GetKind().GroupKind())
 }
 
 // settle: what would match but for labels nobody knows is unknown.

@@ -105,8 +105,8 @@ func (e *unknownParamError) Error() string {
 	return fmt.Sprintf("%s: add it, give it with --context, or say under targets that the repository has all of them (complete: [%s])", what, e.kind)
 }
 
-// paramContent is a param as expressions see it, in the version of paramKind, with an
-// unknown.Value in place of each value that is not known.
-func (e *Engine) paramContent(kind *v1.ParamKind, o *admission.Object) (map[string]any, error) {
+// paramContent is a param as expressions see it, in the version of paramKind; known is not
+// nil when some of it is not known.
+func (e *Engine) paramContent(kind *v1.ParamKind, o *admission.Object) (content map[string]any, known any, err error) {
 	return e.cluster.StoredContent(o, paramGVK(kind))
 }

@@ -25,9 +25,18 @@ type unknownAt struct {
 }
 
 // bind returns content as expressions see it, with CEL's unknown values.
-func (u *unknowns) bind(variable string, content map[string]any) map[string]any {
-	bound, _ := u.value(variable, content).(map[string]any)
-	return bound
+func (u *unknowns) bind(variable string, content any) any {
+	if m, ok := content.(map[string]any); ok && m == nil {
+		return nil
+	}
+	return u.value(variable, content)
+}
+
+// missing returns the unknown value of a key that may be in a map.
+func (u *unknowns) missing(variable string, in unknown.Open, key string) *celtypes.Unknown {
+	field := &render.Unknown{Path: append(slices.Clone(in.Path), key), Reason: in.Reason}
+	u.found = append(u.found, unknownAt{variable, field})
+	return celtypes.NewUnknown(unknownID(len(u.found)-1, true), nil)
 }
 
 func (u *unknowns) value(variable string, value any) any {
@@ -35,6 +44,9 @@ func (u *unknowns) value(variable string, value any) any {
 	case unknown.Value:
 		u.found = append(u.found, unknownAt{variable, v.Field})
 		return celtypes.NewUnknown(unknownID(len(u.found)-1, v.Maybe), nil)
+	case unknown.Open:
+		content, _ := u.value(variable, v.Content).(map[string]any)
+		return &openMap{content: content, missing: func(key string) *celtypes.Unknown { return u.missing(variable, v, key) }}
 	case map[string]any:
 		if v == nil {
 			return v
@@ -96,7 +108,7 @@ func summary(texts []string) string {
 type partial struct {
 	*evaluation
 	unknowns                             unknowns
-	object, oldObject, params, namespace map[string]any
+	object, oldObject, params, namespace any
 }
 
 // partial returns the evaluation with unknown values; nil when all are known.
@@ -110,7 +122,7 @@ func (e *evaluation) partial() *partial {
 	if e.version.KnownObject == nil && e.version.KnownOldObject == nil && e.knownParams == nil && len(unknownOfNamespace) == 0 {
 		return nil
 	}
-	p.object, p.oldObject, p.params = e.version.Object, e.version.OldObject, e.params
+	p.object, p.oldObject, p.params = orNull(e.version.Object), orNull(e.version.OldObject), orNull(e.params)
 	if known := e.version.KnownObject; known != nil {
 		p.object = p.unknowns.bind("object", known)
 	}
@@ -130,7 +142,7 @@ func (e *evaluation) partial() *partial {
 // with returns an activation with unknown values.
 func (p *partial) with(a *activation, programs *compiled) *activation {
 	a.variables = programs.variables
-	a.object, a.oldObject, a.params = orNull(p.object), orNull(p.oldObject), orNull(p.params)
+	a.object, a.oldObject, a.params = p.object, p.oldObject, p.params
 	if p.namespace != nil && a.namespace() != nil {
 		whole := a.namespace
 		a.namespace = func() any { whole(); return p.namespace }

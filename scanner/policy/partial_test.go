@@ -20,7 +20,7 @@ func withVariables(t testing.TB, texts ...string) []*admission.Object {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o.GroupVersionKind().Group == "" {
+		if !policy.IsPolicy(o) {
 			o.Unknown = (&render.Object{JSON: data}).Variables()
 		}
 	}

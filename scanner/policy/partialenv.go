@@ -108,9 +108,50 @@ func knownRange(value ref.Val) ref.Val {
 	return value
 }
 
+// openMap is a map that may have more keys than are known.
+type openMap struct {
+	content map[string]any
+	// missing returns the value of a key that is not known.
+	missing func(key string) *types.Unknown
+	*contentMap
+}
+
+// as returns the map with the adapter of an environment.
+func (m *openMap) as(o *ordered) *openMap {
+	if m.contentMap != nil {
+		return m
+	}
+	return &openMap{content: m.content, missing: m.missing, contentMap: &contentMap{ordered: o, content: m.content}}
+}
+
+// Find implements traits.Mapper.
+func (m *openMap) Find(key ref.Val) (ref.Val, bool) {
+	if value, found := m.contentMap.Find(key); found {
+		return value, true
+	}
+	if name, ok := key.(types.String); ok {
+		return m.missing(string(name)), true
+	}
+	return nil, false
+}
+
+// Get implements traits.Indexer.
+func (m *openMap) Get(key ref.Val) ref.Val {
+	if value, found := m.Find(key); found {
+		return value
+	}
+	return m.contentMap.Get(key)
+}
+
+// IsZeroValue implements traits.Zeroer.
+func (m *openMap) IsZeroValue() bool { return false }
+
 // open returns what of the keys of a map is not known; nil when all are known, or for what
 // is no map.
 func open(value ref.Val) *types.Unknown {
+	if m, ok := value.(*openMap); ok {
+		return m.missing("...")
+	}
 	m, ok := value.(*contentMap)
 	if !ok {
 		return nil
@@ -167,6 +208,8 @@ func holds(value ref.Val) *types.Unknown {
 		return v
 	case types.String, types.Int, types.Bool, types.Null, types.Double, types.Uint, types.Bytes, nil:
 		return nil
+	case *openMap:
+		return open(v)
 	case *contentMap:
 		return holdsContent(v.content)
 	case *types.Optional:
@@ -203,6 +246,8 @@ func holdsContent(content any) *types.Unknown {
 	switch v := content.(type) {
 	case *types.Unknown:
 		return v
+	case *openMap:
+		return v.missing("...")
 	case map[string]any:
 		for _, item := range v {
 			if u := holdsContent(item); u != nil {
@@ -262,6 +307,9 @@ func equalLists(a, b traits.Lister) ref.Val {
 
 func equalMaps(a, b traits.Mapper) ref.Val {
 	var unsure ref.Val = types.True
+	if u := types.MergeUnknowns(open(a), open(b)); u != nil {
+		unsure = u
+	}
 	for _, maps := range [][2]traits.Mapper{{a, b}, {b, a}} {
 		for it := maps[0].Iterator(); it.HasNext() == types.True; {
 			key := it.Next()

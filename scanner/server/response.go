@@ -8,6 +8,9 @@ import (
 
 // Response returns what a client and the audit log see of a verdict that is known.
 func (v *Verdict) Response() policy.Verdict {
+	if v.Request == nil && v.Refusal == nil {
+		return policy.Verdict{Allowed: true, Warnings: v.Warnings} // of no policy
+	}
 	if v.Request == nil {
 		refused, _ := policy.Refused(v.Refusal, v.Warnings)
 		return refused

@@ -14,7 +14,8 @@ import (
 
 // Verdict is what an API server makes of a request.
 type Verdict struct {
-	// Request is what policies judged; nil when the request did not get so far.
+	// Request is what policies judged; nil when the request did not get so far, and for a
+	// kind that is not known and that no policy could match.
 	Request *admission.Request
 	// Refusal is the server's own, before any policy.
 	Refusal *apierrors.StatusError
@@ -40,6 +41,16 @@ type Verdict struct {
 	exists error
 }
 
+// isOfNoPolicy reports whether a kind is not known that no policy could match: whatever it
+// is, nothing applies to it.
+func (s *Server) isOfNoPolicy(ask admission.Ask, err error) bool {
+	var kind *admission.UnknownKindError
+	if !errors.As(err, &kind) || kind.Builtin || s.Cluster().KnowsKinds() {
+		return false
+	}
+	return !s.MayMatch(nil, ask.Main(), ask.Operation)
+}
+
 // Reached reports whether policies were evaluated, or nothing was there to evaluate.
 func (v *Verdict) Reached() bool { return v.Refusal == nil && v.Unknown == nil }
 
@@ -50,7 +61,9 @@ func (s *Server) Review(ctx context.Context, ask admission.Ask) (v Verdict, err 
 		return v, fmt.Errorf("review %s: %w", ask.Operation, cause)
 	}
 	if err != nil {
-		v.stopped(err)
+		if !s.isOfNoPolicy(ask, err) {
+			v.stopped(err)
+		}
 		return v, nil
 	}
 	v.Request, v.engine = req, s.views[0].engine

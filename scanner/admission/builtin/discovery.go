@@ -30,6 +30,9 @@ type Resource struct {
 	Custom bool
 	// Subresources maps the name of a subresource to the kind of its object.
 	Subresources map[string]schema.GroupVersionKind
+	// Assumed is set for kinds that are known by name only: nothing in the state says what
+	// their objects hold.
+	Assumed bool
 	// Singular is the name of one, like deployment.
 	Singular string
 	// Verbs are those of the resource, by subresource; "" is the resource itself.

@@ -166,38 +166,3 @@ func Fields(content map[string]any) []render.Unknown {
 	slices.SortFunc(found, func(a, b render.Unknown) int { return slices.Compare(a.Path, b.Path) })
 	return found
 }
-
-// Filled returns a content that Merge gave with that at the same path of another object in
-// place of each Value.
-func Filled(content, from map[string]any) map[string]any {
-	filled, _ := fill(content, from).(map[string]any)
-	return filled
-}
-
-func fill(value, from any) any {
-	switch v := value.(type) {
-	case Value:
-		return from
-	case map[string]any:
-		other, _ := from.(map[string]any)
-		out := make(map[string]any, len(v))
-		for key, item := range v {
-			if _, there := other[key]; there || !isMaybe(item) {
-				out[key] = fill(item, other[key])
-			}
-		}
-		return out
-	case []any:
-		other, _ := from.([]any)
-		out := make([]any, len(v))
-		for i, item := range v {
-			if i < len(other) {
-				out[i] = fill(item, other[i])
-			}
-		}
-		return out
-	}
-	return value
-}
-
-func isMaybe(value any) bool { v, ok := value.(Value); return ok && v.Maybe }

@@ -18,6 +18,46 @@ type Value struct {
 	Maybe bool
 }
 
+// Open is in the content of an object in place of a map that may have more keys than are
+// known.
+type Open struct {
+	Content map[string]any
+	// Path leads to the map, and Reason says why a key that is not there is not known.
+	Path   []string
+	Reason string
+}
+
+// WithDefaults returns the content of an object of a kind whose schema is not known: all
+// maps outside of its metadata may have more keys.
+func WithDefaults(content map[string]any, reason string) Open {
+	out := map[string]any{}
+	for key, item := range content {
+		if key != "metadata" {
+			item = opened(item, []string{key}, reason)
+		}
+		out[key] = item
+	}
+	return Open{Content: out, Reason: reason}
+}
+
+func opened(value any, path []string, reason string) any {
+	switch v := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, item := range v {
+			out[key] = opened(item, append(slices.Clone(path), key), reason)
+		}
+		return Open{Content: out, Path: path, Reason: reason}
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = opened(item, append(slices.Clone(path), strconv.Itoa(i)), reason)
+		}
+		return out
+	}
+	return value
+}
+
 // FieldPath returns a path as the Kubernetes API writes it.
 func FieldPath(path []string) string {
 	text := ""
