@@ -46,6 +46,7 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) []*
 			out.judgedBy(h)
 			s.ledger.Ambiguities(c.Target, root, pairs)
 			s.ledger.AssumedNamespace(c.Target, root, pairs)
+			s.ledger.NoDefinition(h.Proposed, root, pairs)
 		}
 	}
 	out.refused(s.ledger.Refusals(reviewed))

@@ -174,12 +174,73 @@ func TestScanSchema(t *testing.T) {
 	}
 }
 
+// anyGroup is a policy that may match kinds of every group.
+const anyGroup = `
+-- policies/any.yaml --
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: any.example.com}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["*"]}]}
+  validations: [{expression: "object.metadata.name != 'bad'"}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: any}
+spec: {policyName: any.example.com, validationActions: [Deny]}
+`
+
 func TestScanUnknownKind(t *testing.T) {
-	r := mustScan(t, input("", "-- app/a.yaml --\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\n"))
+	r := mustScan(t, input("", "-- app/a.yaml --\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\n"+anyGroup))
 	if len(r.Indeterminate) != 1 || r.Indeterminate[0].What != "object" || r.Indeterminate[0].Location.StartLine != 1 || r.Indeterminate[0].Object.Name != "w" {
 		t.Errorf("report: %q", says(r))
 	}
 }
+
+// TestKindsWithoutADefinition: an object whose kind nothing defines is judged when no policy
+// could match the kind, or when it is known by name; the report says so.
+func TestKindsWithoutADefinition(t *testing.T) {
+	const widget = "-- app/a.yaml --\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\n"
+	release := func(name string) string {
+		return "-- app/a.yaml --\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: " + name + ", namespace: shop}\nspec: {interval: 5m}\n"
+	}
+	for name, test := range map[string]struct {
+		head                          string
+		findings, indeterminate, note int
+	}{
+		"no policy could match":              {widget, 0, 0, 1},
+		"a policy may match":                 {widget + anyGroup, 0, 1, 0},
+		"known by name":                      {release("good") + anyGroup, 0, 0, 1},
+		"known by name and denied":           {release("bad") + anyGroup, 1, 0, 1},
+		"a group of Kubernetes' own":         {strings.Replace(widget, "example.com", "apps", 1), 0, 1, 0},
+		"a definition in the repository":     {widget + "-- crds/w.yaml --\n" + widgets, 0, 0, 0},
+		"that reads what may have a default": {release("good") + strings.Replace(anyGroup, "object.metadata.name != 'bad'", "!has(object.spec.suspend)", 1), 0, 1, 1},
+		"that reads what is written":         {release("good") + strings.Replace(anyGroup, "object.metadata.name != 'bad'", "object.spec.interval != '5m'", 1), 1, 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := mustScan(t, input("", test.head))
+			notes := 0
+			for _, d := range r.Diagnostics {
+				if strings.Contains(d.Message, "without a CustomResourceDefinition in the repository") {
+					notes++
+				}
+			}
+			if len(r.Findings) != test.findings || len(r.Indeterminate) != test.indeterminate || notes != test.note {
+				t.Errorf("%d findings, %d indeterminate, %d notes; want %d, %d, %d: %q", len(r.Findings), len(r.Indeterminate), notes, test.findings, test.indeterminate, test.note, says(r))
+			}
+		})
+	}
+}
+
+const widgets = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+`
 
 func TestScanAccountsForRoots(t *testing.T) {
 	const broken = "-- app/kustomization.yaml --\nresources: [missing.yaml]\n"

@@ -51,6 +51,8 @@ func Rules() []Rule {
 			[]string{"TestScanAmbiguousLookUps", "TestScanAmbiguousPolicies"}},
 		{"AssumedNamespace", "an object whose namespace is not known, judged as if it were",
 			[]string{"TestAssumedNamespace"}},
+		{"NoDefinition", "an object that the schema of its kind refuses, when nothing here defines the kind",
+			[]string{"TestKindsWithoutADefinition"}},
 		{"Owners", "a second definition of a kind, whose names a server does not accept",
 			[]string{"TestSecondDefinition"}},
 		{"Move", "an object that several roots lose or gain",

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apiserver "k8s.io/apiserver/pkg/admission"
 
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/kinds"
@@ -41,14 +43,20 @@ type Verdict struct {
 	exists error
 }
 
-// isOfNoPolicy reports whether a kind is not known that no policy could match: whatever it
-// is, nothing applies to it.
-func (s *Server) isOfNoPolicy(ask admission.Ask, err error) bool {
-	var kind *admission.UnknownKindError
-	if !errors.As(err, &kind) || kind.Builtin || s.Cluster().KnowsKinds() {
-		return false
+// Unserved returns why an object cannot be judged because nothing defines its kind; nil
+// when it can: the kind is served or known by name, or no policy could match it, whatever
+// it is.
+func (s *Server) Unserved(o *admission.Object) error {
+	kind := o.GroupVersionKind()
+	if _, ok := s.Cluster().Resource(kind); ok {
+		return nil
 	}
-	return !s.MayMatch(nil, ask.Main(), ask.Operation)
+	why := &admission.UnknownKindError{Kind: kind, Builtin: admission.BuiltinGroup(kind.Group)}
+	operations := []apiserver.Operation{apiserver.Create, apiserver.Update, apiserver.Delete}
+	if why.Builtin || s.Cluster().KnowsKinds() || slices.ContainsFunc(operations, func(op apiserver.Operation) bool { return s.MayMatch(nil, o, op) }) {
+		return why
+	}
+	return nil
 }
 
 // Reached reports whether policies were evaluated, or nothing was there to evaluate.
@@ -61,7 +69,7 @@ func (s *Server) Review(ctx context.Context, ask admission.Ask) (v Verdict, err 
 		return v, fmt.Errorf("review %s: %w", ask.Operation, cause)
 	}
 	if err != nil {
-		if !s.isOfNoPolicy(ask, err) {
+		if kind := new(admission.UnknownKindError); !errors.As(err, &kind) || s.Unserved(ask.Main()) != nil {
 			v.stopped(err)
 		}
 		return v, nil

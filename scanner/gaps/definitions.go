@@ -1,0 +1,42 @@
+package gaps
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/server"
+	"github.com/preadmit/preadmit/scanner/target"
+)
+
+// NoDefinition notes that a root has objects of kinds which nothing defines, that are judged
+// all the same: their kind is known by name, or no policy could match it. What a server
+// finds wrong with them by the schema of the kind is not told.
+func (l *Ledger) NoDefinition(s *server.Server, root render.RootID, pairs []target.Pair) {
+	var names []string
+	count := 0
+	for _, p := range pairs {
+		kind := p.Object().GroupVersionKind()
+		served, ok := s.Cluster().Resource(kind)
+		if p.Same || p.Head == nil || ok && !served.Assumed || !ok && s.Unserved(p.Head) != nil {
+			continue
+		}
+		count++
+		if name := kind.GroupKind().String(); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if count == 0 {
+		return
+	}
+	slices.Sort(names)
+	what := "1 object is of a kind"
+	if count > 1 {
+		what = fmt.Sprintf("%d objects are of kinds", count)
+	}
+	l.Note(report.Diagnostic{Severity: "note", Root: root.String(), Message: fmt.Sprintf(
+		"%s without a CustomResourceDefinition in the repository, so what its schema refuses is not told (%s); add it or give it with --context",
+		what, strings.Join(names, ", "))})
+}
