@@ -17,6 +17,8 @@ type Gap struct {
 	// Why says in words for the author of a change why it is not judged. It is empty where
 	// the kind says all.
 	Why string
+	// Original is that of a Problem.
+	Original string
 	// Identity is of the content: gaps with equal identities hold the same.
 	Identity string
 	// Hides are the kinds of objects that the gap may hide; nil when it may hide any.
@@ -64,5 +66,5 @@ func (r *Result) Gap() (gap Gap, ok bool) {
 	if r.Problem.Kind == ProblemRefused {
 		kind = GapRefused
 	}
-	return Gap{Kind: kind, Root: r.Root.RootID, Position: r.Problem.Position, Why: r.Problem.Message}, true
+	return Gap{Kind: kind, Root: r.Root.RootID, Position: r.Problem.Position, Why: r.Problem.Message, Original: r.Problem.Original}, true
 }

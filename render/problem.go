@@ -58,6 +58,8 @@ type Problem struct {
 	Kind ProblemKind
 	tree.Position
 	Message string
+	// Original is what the renderer says itself, where the message says it in other words.
+	Original string `json:",omitempty"`
 }
 
 // OverLimit is the problem of a file over a limit; nil for any other error.

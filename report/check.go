@@ -116,7 +116,7 @@ func Statuses() []Status {
 
 // Actions lists all actions, the strongest first.
 func Actions() []Action {
-	return []Action{ActionDeny, ActionWarn, ActionAudit}
+	return []Action{ActionError, ActionDeny, ActionWarn, ActionAudit}
 }
 
 // Causes lists all causes.

@@ -56,10 +56,13 @@ const (
 	StatusResolved Status = "resolved"
 )
 
-// Action is a validation action, ordered by strength: Deny, Warn, Audit.
+// Action is what follows of a finding, ordered by strength: a validation action of
+// Kubernetes, Deny, Warn or Audit, or before them Error.
 type Action string
 
 const (
+	// ActionError: nothing was judged that should have been: a root does not render.
+	ActionError Action = "Error"
 	ActionDeny  Action = "Deny"
 	ActionWarn  Action = "Warn"
 	ActionAudit Action = "Audit"
@@ -118,6 +121,8 @@ type Finding struct {
 	Expression string `json:"expression,omitempty"`
 	// Message is worded as the API server words it after "denied request: ".
 	Message string `json:"message"`
+	// Original is what kustomize says itself, where the message says it in other words.
+	Original string `json:"original,omitempty"`
 	// Reason is the metav1.StatusReason of a denial: Invalid, Forbidden, ...
 	Reason    string  `json:"reason,omitempty"`
 	Operation string  `json:"operation,omitempty"`
@@ -207,7 +212,9 @@ type Indeterminate struct {
 	// root a render.GapKind.
 	What string `json:"what"`
 	// Why, with what to do about it.
-	Why      string    `json:"why"`
+	Why string `json:"why"`
+	// Original is as for a Finding.
+	Original string    `json:"original,omitempty"`
 	Location *Location `json:"location,omitempty"`
 	Object   *Object   `json:"object,omitempty"`
 	Policy   string    `json:"policy,omitempty"`
@@ -220,10 +227,14 @@ type Indeterminate struct {
 // Diagnostic is a remark that is not a verdict.
 type Diagnostic struct {
 	// Severity is error, warning or note.
-	Severity string    `json:"severity"`
-	Message  string    `json:"message"`
+	Severity string `json:"severity"`
+	Message  string `json:"message"`
+	// Original is as for a Finding.
+	Original string    `json:"original,omitempty"`
 	Location *Location `json:"location,omitempty"`
 	Root     string    `json:"root,omitempty"`
+	// Untouched: the change touches nothing of what the remark is about.
+	Untouched bool `json:"untouched,omitempty"`
 }
 
 // Summary counts.
@@ -236,9 +247,21 @@ type Summary struct {
 	Findings map[Action]map[Status]int `json:"findings"`
 	// Roots counts the head's roots by outcome.
 	Roots RootCounts `json:"roots"`
-	// Policies counts the policies that judged.
-	Policies  int       `json:"policies"`
-	Durations Durations `json:"durations"`
+	// Policies and Bindings count those that judged.
+	Policies int `json:"policies"`
+	Bindings int `json:"bindings"`
+	// NoPolicies is set when requests were judged by no policy.
+	NoPolicies *NoPolicies `json:"noPolicies,omitempty"`
+	Durations  Durations   `json:"durations"`
+}
+
+// NoPolicies says that no policy was in force.
+type NoPolicies struct {
+	// Why, with what to do about it.
+	Why string `json:"why"`
+	// Required is set when the scan was asked to judge by policies, so that it is
+	// incomplete.
+	Required bool `json:"required,omitempty"`
 }
 
 // RootCounts accounts for every root of the head.

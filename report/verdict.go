@@ -11,7 +11,8 @@ const (
 	// VerdictFailed: something fails the run.
 	VerdictFailed Verdict = "failed"
 	// VerdictIncomplete: a root that should have been judged does not render, so
-	// there may be more than the report says.
+	// there may be more than the report says, or no policy judged although one was
+	// required.
 	VerdictIncomplete Verdict = "incomplete"
 )
 
@@ -53,9 +54,10 @@ func (i *Indeterminate) Fails(failOn string, existing bool) bool {
 }
 
 // incomplete reports whether a root does not render that did at base, or is new and
-// broken.
+// broken, or no policy judged although one was required.
 func (r *Report) incomplete() bool {
-	return r.Summary.Roots.Failed+r.Summary.Roots.Lost > 0 || slices.ContainsFunc(r.Findings, func(f Finding) bool {
+	none := r.Summary.NoPolicies
+	return none != nil && none.Required || r.Summary.Roots.Failed+r.Summary.Roots.Lost > 0 || slices.ContainsFunc(r.Findings, func(f Finding) bool {
 		return f.Cause == CauseRender && f.Status == StatusNew
 	})
 }
@@ -66,12 +68,12 @@ func (f *Finding) counts(existing bool) bool {
 
 // failingActions are the actions that fail a run, by its failOn.
 func failingActions(failOn string) []Action {
-	all := []Action{ActionDeny, ActionWarn, ActionAudit}
+	all := Actions()
 	switch failOn {
 	case "", "deny":
-		return all[:1]
-	case "warn":
 		return all[:2]
+	case "warn":
+		return all[:3]
 	}
 	return all
 }

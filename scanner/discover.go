@@ -42,7 +42,10 @@ func (s *scan) discover(ctx context.Context) (err error) {
 	}
 	for _, d := range s.Head.Found.Diagnostics {
 		if change.Under(s.in.Head.Under, d.Path) {
-			s.ledger.Note(report.Diagnostic{Severity: string(d.Severity), Message: d.Message, Location: new(change.LocationOf(d.Position, change.Head))})
+			s.ledger.Note(report.Diagnostic{
+				Severity: string(d.Severity), Message: d.Message, Location: new(change.LocationOf(d.Position, change.Head)),
+				Untouched: s.Base != nil && slices.Contains(s.Base.Found.Diagnostics, d),
+			})
 		}
 	}
 	s.work.Report("discover", 1, 1)

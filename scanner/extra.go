@@ -22,6 +22,11 @@ func (s *scan) loadExtras(ctx context.Context) error {
 		if err != nil {
 			return &InputError{What: extra.Name, Err: err}
 		}
+		if extra.Policies && len(change.OnlyPolicies(objects)) == 0 {
+			s.ledger.Note(report.Diagnostic{
+				Severity: "warning", Message: extra.Name + " was given as policies and has no ValidatingAdmissionPolicy and no binding",
+			})
+		}
 		s.extras = append(s.extras, objects...)
 	}
 	return nil

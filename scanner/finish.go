@@ -24,7 +24,8 @@ func (s *scan) finish(out outcome) {
 		s.locator.HashLine(&s.report.Findings[i].Location)
 	}
 	summary := &s.report.Summary
-	summary.Requests, summary.Evaluations, summary.Policies = out.requests, out.evaluations, len(out.policies)
+	summary.Requests, summary.Evaluations = out.requests, out.evaluations
+	summary.Policies, summary.Bindings, summary.NoPolicies = len(out.rules.policies), len(out.rules.bindings), s.noPolicies(&out)
 	summary.Findings = countFindings(s.report.Findings)
 }
 

@@ -61,4 +61,6 @@ type Extra struct {
 	// Name is the path as the user gave it, for locations and messages.
 	Name string
 	FS   fs.FS
+	// Policies is set when it was given as policies.
+	Policies bool
 }

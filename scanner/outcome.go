@@ -1,8 +1,6 @@
 package scanner
 
 import (
-	"slices"
-
 	"github.com/preadmit/preadmit/scanner/gaps"
 	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/target"
@@ -16,8 +14,8 @@ type outcome struct {
 	// remarks are warnings of the server that change nothing: deprecations and the
 	// like. They become diagnostics.
 	remarks []lines.Finding
-	// policies are the names of the policies that judged.
-	policies map[string]bool
+	// rules are the policies and bindings that judged.
+	rules rulebook
 }
 
 // add adds the outcome of a review.
@@ -27,13 +25,6 @@ func (o *outcome) add(of outcome) {
 	o.findings = append(o.findings, of.findings...)
 	o.gaps = append(o.gaps, of.gaps...)
 	o.remarks = append(o.remarks, of.remarks...)
-}
-
-// judgedBy adds the policies that judge a root.
-func (o *outcome) judgedBy(r *target.RootReview) {
-	for _, p := range slices.Concat(r.InForce.Policies(), r.Proposed.Policies()) {
-		o.policies[p.Name] = true
-	}
 }
 
 // refused adds findings about policies that an API server would not accept.

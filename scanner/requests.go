@@ -43,7 +43,7 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) []*
 		}
 		if len(pairs) > 0 {
 			reviewed = append(reviewed, h)
-			out.judgedBy(h)
+			out.rules.judgedBy(h)
 			s.ledger.Ambiguities(c.Target, root, pairs)
 			s.ledger.AssumedNamespace(c.Target, root, pairs)
 			s.ledger.NoDefinition(h.Proposed, root, pairs)

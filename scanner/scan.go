@@ -120,7 +120,7 @@ func (s *scan) render(ctx context.Context) error {
 
 // judge has every request of every target decided.
 func (s *scan) judge(ctx context.Context) (outcome, error) {
-	all := outcome{policies: map[string]bool{}}
+	all := outcome{rules: rulebook{map[string]bool{}, map[string]string{}}}
 	reviews := []*review{}
 	for _, t := range s.targets {
 		reviews = append(reviews, s.reviews(ctx, target.NewServers(t, s.compiler), &all)...)

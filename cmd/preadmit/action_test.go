@@ -32,7 +32,7 @@ func TestActionPullRequest(t *testing.T) {
 	}
 	run := f.api.CheckRuns()[0]
 	f.want("check run", []string{run.HeadSHA, run.Conclusion, run.Title, run.DetailsURL, fmt.Sprint(len(run.Annotations))},
-		[]string{f.Head, "failure", "1 denied, 1 warned", f.git.URL + "/octo/shop/actions/runs/42", "2"})
+		[]string{f.Head, "failure", "1 denied, 1 warning", f.git.URL + "/octo/shop/actions/runs/42", "2"})
 	sarif := f.api.SARIFs()[0]
 	f.want("SARIF", []string{sarif.Ref, sarif.CommitSHA}, []string{"refs/pull/7/merge", f.Merge})
 	if body := f.api.Comments()[0].Body; !strings.Contains(body, f.git.URL+"/octo/shop/blob/"+f.Merge+"/app/new.yaml#L") {
@@ -301,7 +301,7 @@ func TestActionCheckRunEnds(t *testing.T) {
 	// Files that may not be listed: the run has the annotations.
 	f.api.Intercept(githubtest.Rule{Method: "GET", Path: "/files", Status: 403, Message: "Resource not accessible by integration"})
 	stdout, _ := f.action(cli.ExitFindings, "--check-run", "--name", "unlisted")
-	f.want("check run", last(), []string{"completed", "failure", "1 denied, 1 warned"})
+	f.want("check run", last(), []string{"completed", "failure", "1 denied, 1 warning"})
 	for _, text := range []string{"::notice title=preadmit::The check run has no annotations: ", "::error file=app/new.yaml,line=5"} {
 		if !strings.Contains(stdout, text) {
 			t.Errorf("stdout lacks %q:\n%s", text, stdout)

@@ -97,7 +97,7 @@ func TestActionTranslatesLines(t *testing.T) {
 	if len(run.Annotations) != 1 || run.Annotations[0].StartLine != want {
 		t.Errorf("annotations %+v, want one on line %d", run.Annotations, want)
 	}
-	if place := fmt.Sprintf("  %d:9 Deny", want+2); !strings.Contains(stdout, place) {
+	if place := fmt.Sprintf("  %d:9 denied", want+2); !strings.Contains(stdout, place) {
 		t.Errorf("the log does not tell the place %q in the merge commit:\n%s", place, stdout)
 	}
 	if link := fmt.Sprintf("/blob/%s/app/new.yaml#L%d", f.Merge, want+2); !strings.Contains(f.summary, link) {

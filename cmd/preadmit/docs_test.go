@@ -90,4 +90,4 @@ func runConsole(t *testing.T, line string) string {
 }
 
 // duration matches what differs from run to run: the end of a summary.
-func duration() *regexp.Regexp { return regexp.MustCompile(`(?m), [0-9.]+m?s$`) }
+func duration() *regexp.Regexp { return regexp.MustCompile(`(?m),\s+[0-9.]+m?s$`) }

@@ -56,7 +56,8 @@ func (f *reportFlags) register(cmd *cobra.Command) {
 	flags.VarP(&s.Outputs, "output", "o", "also write the report to a file, `[FORMAT=]FILE`; - is stdout (repeatable)")
 	flags.IntVar(&f.limit, "limit", 0, "at most `CHARACTERS` of markdown; what is left out is counted (default no limit)")
 	flags.Var(&s.FailOn, "fail-on", "the weakest `ACTION` that is a failure in junit: "+strings.Join(s.FailOn.Known, ", "))
-	flags.BoolVar(&s.Existing, "existing", false, "let findings that the base has too be failures in junit")
+	flags.BoolVar(&s.Existing, "existing", false, "show findings that the base has too, and let them be failures in junit")
+	flags.Var(&s.By, "by", "as text, totals by `WHAT` instead of the findings: "+strings.Join(format.TotalsBy(), ", ")+" (repeatable)")
 	flags.Var(&s.Color, "color", "`WHEN` to colour text: auto, always or never")
 	flags.BoolVarP(&s.Verbose, "verbose", "v", false, "say more")
 	flags.BoolVarP(&s.Quiet, "quiet", "q", false, "say less: only denials and the summary")
@@ -93,7 +94,7 @@ func runReport(p cli.Process, f *reportFlags) error {
 		}
 	}
 	return all.Write(p, &f.scan.OutputFlags, func(w io.Writer, name string, opts format.Options) error {
-		opts.Limit, opts.FailOn, opts.Existing = f.limit, f.scan.FailOn.Value, f.scan.Existing
+		opts.Limit, opts.FailOn, opts.Existing, opts.By = f.limit, f.scan.FailOn.Value, f.scan.Existing, f.scan.By.Values
 		return format.WriteSaved(w, name, saved, opts)
 	})
 }

@@ -74,7 +74,7 @@ func runScan(ctx context.Context, p cli.Process, f *scan.Flags) error {
 		return err
 	}
 	err = outputs.Write(p, &f.OutputFlags, func(w io.Writer, name string, opts format.Options) error {
-		opts.FailOn, opts.Existing = cfg.FailOn, f.Existing
+		opts.FailOn, opts.Existing, opts.By = cfg.FailOn, f.Existing, f.By.Values
 		return format.Write(w, name, result, opts)
 	})
 	if err != nil {

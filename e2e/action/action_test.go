@@ -279,7 +279,7 @@ func testTalking(r *runner) {
 	r.want("requests", r.api.Wrote(), []string{"POST check-runs 201", "POST issues/7/comments 201", "PATCH check-runs/1001 200"})
 	run := r.api.CheckRuns()[0]
 	r.want("check run", []string{run.HeadSHA, run.Conclusion, run.Title, run.DetailsURL},
-		[]string{r.Head, "failure", "1 denied, 1 warned", r.git.URL + "/octo/shop/actions/runs/42"})
+		[]string{r.Head, "failure", "1 denied, 1 warning", r.git.URL + "/octo/shop/actions/runs/42"})
 	r.want("annotated", []string{run.Annotations[0].Path, run.Annotations[0].Level}, []string{"app/new.yaml", "failure"})
 }
 

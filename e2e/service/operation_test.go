@@ -14,7 +14,7 @@ import (
 )
 
 // clean is the title of a check run that has nothing to say.
-const clean = "Nothing to complain about"
+const clean = "no findings"
 
 // judging is a check run, as env.checks has it, of a commit that is at work.
 const judging = "in_progress |  | Judging"

@@ -30,14 +30,14 @@ func ExampleWrite() {
 	}
 	// Output:
 	// overlays/prod/replicas.yaml
-	//   7:13 Deny: at most 5 replicas
+	//   7:13 denied: at most 5 replicas
 	//      6 | spec:
 	//      7 |   replicas: 12
 	//        |             ^~ spec.replicas
 	//        = CREATE Deployment shop/web, root overlays/prod
 	//        = policy replicas
 	//
-	// 1 denied in 1 root, 1 request, 0.00s
+	// 1 denied in 1 root, 1 request, 0 policies, 0 bindings, 0.00s
 }
 
 func ExampleFormats() {

@@ -13,6 +13,7 @@ import (
 	"github.com/preadmit/preadmit/report/format/junit"
 	"github.com/preadmit/preadmit/report/format/markdown"
 	"github.com/preadmit/preadmit/report/format/mask"
+	"github.com/preadmit/preadmit/report/format/outline"
 	"github.com/preadmit/preadmit/report/format/sarif"
 	"github.com/preadmit/preadmit/report/format/text"
 	"github.com/preadmit/preadmit/report/format/workflow"
@@ -45,14 +46,19 @@ type Options struct {
 	// failure in junit. Without Existing, gitlab has new findings only.
 	FailOn   string
 	Existing bool
+	// By are what text has totals by instead of the findings: see TotalsBy.
+	By []string
 }
 
+// TotalsBy lists what text may have totals by.
+func TotalsBy() []string { return outline.TotalsBy() }
+
 func (o Options) text() text.Options {
-	return text.Options{Color: o.Color, Width: o.Width, Verbose: o.Verbose, Quiet: o.Quiet}
+	return text.Options{Color: o.Color, Width: o.Width, Verbose: o.Verbose, Quiet: o.Quiet, Existing: o.Existing, By: o.By}
 }
 
 func (o Options) markdown() markdown.Options {
-	return markdown.Options{Limit: o.Limit, Blob: o.Blob, Verbose: o.Verbose, Quiet: o.Quiet}
+	return markdown.Options{Limit: o.Limit, Blob: o.Blob, Verbose: o.Verbose, Quiet: o.Quiet, Existing: o.Existing}
 }
 
 func (o Options) html() html.Options {
@@ -66,7 +72,7 @@ func (o Options) codequality() codequality.Options {
 }
 
 func (o Options) workflow() workflow.Options {
-	return workflow.Options{Files: o.Files, Quiet: o.Quiet}
+	return workflow.Options{Files: o.Files, Quiet: o.Quiet, Existing: o.Existing}
 }
 
 // format is one way to write a report.

@@ -126,7 +126,7 @@ func TestGitHubAnnotatesTheWorst(t *testing.T) {
 func TestGitHubAnnotatesTheChangeFirst(t *testing.T) {
 	r := denied(t, 60)
 	r.Findings[58].Status = report.StatusExisting
-	text := string(write(t, "github", r, format.Options{Files: map[string]bool{"dir/file-58.yaml": true, "dir/file-55.yaml": true}}))
+	text := string(write(t, "github", r, format.Options{Existing: true, Files: map[string]bool{"dir/file-58.yaml": true, "dir/file-55.yaml": true}}))
 	var errors []string
 	for _, line := range strings.Split(text, "\n") {
 		if strings.HasPrefix(line, "::error ") {
@@ -136,6 +136,9 @@ func TestGitHubAnnotatesTheChangeFirst(t *testing.T) {
 	want := []string{"file-55.yaml", "file-58.yaml", "file-1.yaml", "file-4.yaml"}
 	if diff := cmp.Diff(want, errors[:4]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if text := string(write(t, "github", r, zero)); strings.Contains(text, "file-58.yaml") {
+		t.Errorf("what the base has too is annotated:\n%s", text)
 	}
 }
 

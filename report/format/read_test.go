@@ -60,7 +60,7 @@ func TestReadIsStrict(t *testing.T) {
 		{"duplicate field", `"status": "new"`, `"status": "new", "status": "existing"`, `duplicate field "findings[0].status"`},
 		{"other case", `"status": "new"`, `"Status": "new"`, `unknown field "findings[0].Status"`},
 		{"unknown status", `"status": "new"`, `"status": "old"`, `findings[0].status: "old" is none of ["new" "existing" "resolved"]`},
-		{"unknown action", `"action": "Deny"`, `"action": "deny"`, `findings[0].action: "deny" is none of ["Deny" "Warn" "Audit"]`},
+		{"unknown action", `"action": "Deny"`, `"action": "deny"`, `findings[0].action: "deny" is none of ["Error" "Deny" "Warn" "Audit"]`},
 		{"unknown actions", `"Audit"`, `"Log"`, `findings[0].actions[1]: "Log"`},
 		{"unknown cause", `"cause": "validation"`, `"cause": ""`, `findings[0].cause: ""`},
 		{"unknown policies", `"policies": "inForce"`, `"policies": "all"`, `findings[0].policies: "all"`},

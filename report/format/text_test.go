@@ -98,7 +98,7 @@ func TestRepeatsAreShownOnce(t *testing.T) {
 	if n := strings.Count(short, message); n != 1 {
 		t.Errorf("the message is shown %d times", n)
 	}
-	if !strings.Contains(short, "and 2 more requests (-v lists them)") {
+	if !strings.Contains(short, "and 2 more (-v lists them)") {
 		t.Error("the repeats are not counted")
 	}
 	long := string(write(t, "text", read(t, "many"), format.Options{Verbose: true}))
@@ -111,25 +111,31 @@ func TestRepeatsAreShownOnce(t *testing.T) {
 
 func TestQuietLeavesDenialsAndTheSummary(t *testing.T) {
 	text := string(write(t, "text", read(t, "many"), format.Options{Quiet: true}))
-	for _, gone := range []string{" Warn (", " Audit (", "Indeterminate:", "Remarks", "Resolved"} {
+	for _, gone := range []string{" warning: ", " audited: ", "Not judged,", "Remarks", "Resolved", "Not shown"} {
 		if strings.Contains(text, gone) {
 			t.Errorf("%q is still there", gone)
 		}
 	}
-	if !strings.Contains(text, "Deny (new)") || !strings.Contains(text, "11 indeterminate (10 touched) in 15 roots") {
+	if !strings.Contains(text, " denied: ") || !strings.Contains(text, "10 not judged, ") {
 		t.Errorf("denials or the summary are missing:\n%s", text)
 	}
 }
 
-// TestStatusNeedsABase: without one everything is new, which says nothing.
-func TestStatusNeedsABase(t *testing.T) {
+// TestExistingFindingsAreALine: they are counted, and shown when they count.
+func TestExistingFindingsAreALine(t *testing.T) {
 	r := read(t, "one")
-	if text := string(write(t, "text", r, zero)); strings.Contains(text, "new") {
-		t.Errorf("a status without a base:\n%s", text)
-	}
 	r.Change.Base = &report.Revision{Name: "main"}
-	if text := string(write(t, "text", r, zero)); !strings.Contains(text, "Deny (new): ") || !strings.Contains(text, "1 denied (1 new)") {
-		t.Errorf("no status with a base:\n%s", text)
+	r.Findings[0].Status = report.StatusExisting
+	message := r.Findings[0].Message[:20]
+	for _, name := range []string{"text", "markdown", "github"} {
+		hidden := string(write(t, name, r, zero))
+		if strings.Contains(hidden, message) || !strings.Contains(hidden, "no findings, 1 existing") {
+			t.Errorf("%s:\n%s", name, hidden)
+		}
+		shown := string(write(t, name, r, format.Options{Existing: true}))
+		if !strings.Contains(shown, message) || !strings.Contains(shown, "1 denied (1 existing)") {
+			t.Errorf("%s with existing:\n%s", name, shown)
+		}
 	}
 }
 
@@ -148,8 +154,8 @@ func TestWhatIsNotAFindingIsBounded(t *testing.T) {
 	}
 	short := string(write(t, "text", r, zero))
 	for _, want := range []string{
-		"base-0/kustomization.yaml:4: 10 roots\n", "and 2 more reasons, 40 indeterminate (-v lists them)",
-		"more notes (-v lists them)", "no findings, 200 indeterminate in 12 roots",
+		"base-0/kustomization.yaml:4: 10 roots\n", "and 100 for 5 more reasons (-v lists them)",
+		"more notes (-v lists them)", "no findings, 200 not judged in 12 roots",
 	} {
 		if !strings.Contains(short, want) {
 			t.Errorf("no %q in:\n%s", want, short)

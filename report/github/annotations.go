@@ -12,6 +12,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/report/format/escape"
+	"github.com/preadmit/preadmit/report/format/outline"
 )
 
 // Level of an annotation.
@@ -62,7 +63,7 @@ type CheckOptions struct {
 func NewCheck(r *report.Report, opts CheckOptions) (Check, error) {
 	c := Check{
 		Conclusion: Conclude(r, opts.FailOn, opts.Existing),
-		Title:      title(r, opts.Existing),
+		Title:      outline.CountsOf(r, opts.Existing).Headline(),
 		Summary:    opts.Summary,
 		Text:       opts.Text,
 	}
@@ -120,6 +121,9 @@ func choose(r *report.Report, opts *CheckOptions) (places []place, hidden int) {
 		}
 	}
 	for i := range r.Diagnostics {
+		if r.Diagnostics[i].Untouched && !opts.Existing {
+			continue
+		}
 		take(place{diagnostic: &r.Diagnostics[i]})
 	}
 	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.rank(), b.rank()) })
@@ -138,9 +142,9 @@ func (p place) location() *report.Location {
 
 func (p place) level() Level {
 	switch {
-	case p.finding != nil && p.finding.Action == report.ActionDeny:
+	case p.finding != nil && outline.ClassOf(p.finding).Denies():
 		return LevelFailure
-	case p.finding != nil && p.finding.Action == report.ActionAudit,
+	case p.finding != nil && outline.ClassOf(p.finding) == outline.Audited,
 		p.diagnostic != nil && p.diagnostic.Severity == "note":
 		return LevelNotice
 	}
@@ -245,12 +249,7 @@ func (p place) title() string {
 		return escape.Line(p.diagnostic.Severity)
 	}
 	f := p.finding
-	words := map[report.Action]string{
-		report.ActionDeny: "Denied", report.ActionWarn: "Warned", report.ActionAudit: "Noted for audit",
-	}[f.Action]
-	if f.Policies == report.PoliciesProposed {
-		words += " by what is proposed"
-	}
+	words := outline.ClassOf(f).Title()
 	if f.Policy != "" {
 		words += ": " + f.Policy
 	}

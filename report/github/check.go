@@ -48,10 +48,13 @@ const (
 
 // Conclude returns a report's conclusion: failure for a verdict that is not passed,
 // neutral when something that the change touches could not be judged (with existing,
-// anything), else success. failOn and existing are those of report.Report.Verdict.
+// anything) or no policy was in force, else success. failOn and existing are those of report.Report.Verdict.
 func Conclude(r *report.Report, failOn string, existing bool) Conclusion {
 	if r.Verdict(failOn, existing) != report.VerdictPassed {
 		return Failure
+	}
+	if r.Summary.NoPolicies != nil {
+		return Neutral
 	}
 	for _, i := range r.Indeterminate {
 		if existing || !i.Untouched {
@@ -93,38 +96,6 @@ func (c *Check) digest() string {
 func digest(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:16])
-}
-
-// title says in a line what a report has.
-func title(r *report.Report, existing bool) string {
-	counts := map[report.Action]int{}
-	for i := range r.Findings {
-		if f := &r.Findings[i]; isReported(f, existing) {
-			counts[f.Action]++
-		}
-	}
-	unjudged := 0
-	for _, i := range r.Indeterminate {
-		if existing || !i.Untouched {
-			unjudged++
-		}
-	}
-	var parts []string
-	for _, p := range []struct {
-		n    int
-		noun string
-	}{
-		{counts[report.ActionDeny], "denied"}, {counts[report.ActionWarn], "warned"},
-		{counts[report.ActionAudit], "noted for audit"}, {unjudged, "not judged"},
-	} {
-		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.noun))
-		}
-	}
-	if len(parts) == 0 {
-		return "Nothing to complain about"
-	}
-	return strings.Join(parts, ", ")
 }
 
 // isReported reports whether a finding is the change's, or existing ones are wanted.

@@ -40,27 +40,12 @@ func TestConclude(t *testing.T) {
 		"never judged":                {before, "deny", false, Success},
 		"never judged, and asked for": {before, "deny", true, Neutral},
 		"incomplete":                  {incomplete, "deny", false, Failure},
+		"no policy in force":          {&report.Report{Summary: report.Summary{NoPolicies: &report.NoPolicies{Why: "none"}}}, "deny", false, Neutral},
+		"no policy, and required":     {&report.Report{Summary: report.Summary{NoPolicies: &report.NoPolicies{Why: "none", Required: true}}}, "deny", false, Failure},
 	} {
 		if got := Conclude(test.report, test.failOn, test.existing); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
-	}
-}
-
-func TestTitle(t *testing.T) {
-	r := findings(7)
-	r.Findings[0].Status, r.Findings[1].Status = report.StatusResolved, report.StatusExisting
-	r.Indeterminate = []report.Indeterminate{{}, {Untouched: true}}
-	for existing, want := range map[bool]string{
-		false: "2 denied, 1 warned, 2 noted for audit, 1 not judged",
-		true:  "2 denied, 2 warned, 2 noted for audit, 2 not judged",
-	} {
-		if got := title(r, existing); got != want {
-			t.Errorf("existing %v: %q, want %q", existing, got, want)
-		}
-	}
-	if got := title(&report.Report{}, true); got != "Nothing to complain about" {
-		t.Errorf("nothing: %q", got)
 	}
 }
 
@@ -132,7 +117,7 @@ func TestAnnotation(t *testing.T) {
 	}
 	want := []Annotation{{
 		Path: "apps/0.yaml", StartLine: 3, EndLine: 3, StartColumn: 3, EndColumn: 8, Level: LevelFailure,
-		Title:   "Denied by what is proposed: replicas",
+		Title:   "Would be denied: replicas",
 		Message: "number 2 is too much\nUPDATE Deployment shop/web-2",
 		Details: "expression: object.spec.replicas < 3\nbinding: all\nreason: Invalid\nfield: spec.replicas\nroot: apps",
 	}}

@@ -131,7 +131,7 @@ func (p *Publication) Publish(ctx context.Context, c *Content) error {
 	}
 	var text Comment
 	if NeedsComment(c.Report, c.Check.Existing) {
-		body, err := Markdown(c.Report, c.Blob, CommentRoom)
+		body, err := Markdown(c.Report, c.Blob, c.Check.Existing, CommentRoom)
 		if err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (p *Publication) Finish(ctx context.Context, c *Content) error {
 		return nil
 	}
 	notes := p.NotesText()
-	summary, err := Markdown(c.Report, c.Blob, MaxSummary-len(notes))
+	summary, err := Markdown(c.Report, c.Blob, c.Check.Existing, MaxSummary-len(notes))
 	if err != nil {
 		return err
 	}
@@ -178,9 +178,10 @@ func (p *Publication) Abandon(ctx context.Context, check Check) error {
 }
 
 // Markdown is a report in at most limit bytes, if it has so little to say that there is
-// a way. blob is the URL of the judged files, for links.
-func Markdown(r *report.Report, blob string, limit int) (string, error) {
-	opts := format.Options{Blob: blob}
+// a way. blob is the URL of the judged files, for links; with existing, what the base has
+// too counts.
+func Markdown(r *report.Report, blob string, existing bool, limit int) (string, error) {
+	opts := format.Options{Blob: blob, Existing: existing}
 	// The format counts characters, which take up to four bytes.
 	for opts.Limit = limit; ; opts.Limit -= opts.Limit / 4 {
 		var b bytes.Buffer

@@ -14,6 +14,8 @@ type Config struct {
 	// FailOn is the weakest action that fails a run: deny, warn, audit,
 	// indeterminate or never. Empty means deny.
 	FailOn string `json:"failOn,omitempty"`
+	// RequirePolicies makes a scan incomplete in which no policy is in force.
+	RequirePolicies bool `json:"requirePolicies,omitempty"`
 	// LoadRestrictor is the load restrictor of kustomize. Empty means
 	// LoadRestrictionsNone.
 	LoadRestrictor string `json:"loadRestrictor,omitempty"`

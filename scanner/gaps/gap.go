@@ -51,7 +51,7 @@ func (g *Gap) what() string {
 
 // indeterminate returns the gap as a report has it.
 func (g *Gap) indeterminate() report.Indeterminate {
-	i := report.Indeterminate{What: g.what(), Why: g.Why, Policy: g.Policy, Root: g.Root.String(), Untouched: g.Untouched}
+	i := report.Indeterminate{What: g.what(), Why: g.Why, Original: g.Original, Policy: g.Policy, Root: g.Root.String(), Untouched: g.Untouched}
 	if g.Object != nil {
 		i.Object, i.Location = change.ObjectOf(g.Object, g.Key), &g.location
 	} else {

@@ -17,11 +17,13 @@ func (l *Ledger) Mutations(requests int, targets []*target.Target, extras []*adm
 		return
 	}
 	names := []string{}
+	untouched := l.Base != nil
 	for _, t := range targets {
 		for _, r := range t.Head.Roots {
 			for _, o := range r.Objects {
 				if kind := o.GroupVersionKind().GroupKind(); kinds.Of(kind).Effect == kinds.NotSimulated {
 					names = append(names, kind.Kind+" "+o.Name())
+					untouched = untouched && !l.Touched[r.ID]
 				}
 			}
 		}
@@ -35,7 +37,7 @@ func (l *Ledger) Mutations(requests int, targets []*target.Target, extras []*adm
 		return
 	}
 	l.Note(report.Diagnostic{
-		Severity: "note",
-		Message:  "verdicts do not include what these do to a request: " + strings.Join(names, ", "),
+		Severity: "note", Untouched: untouched,
+		Message: "verdicts do not include what these do to a request: " + strings.Join(names, ", "),
 	})
 }

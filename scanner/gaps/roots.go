@@ -53,8 +53,8 @@ func (l *Ledger) root(r *change.Rendered) {
 		l.Counts.Failed++
 		l.unjudged[r.ID] = true
 		l.Failed = append(l.Failed, lines.Finding{Finding: report.Finding{
-			Status: report.StatusNew, Action: report.ActionDeny, Actions: []report.Action{report.ActionDeny}, Cause: report.CauseRender,
-			Message: r.Problem.Message, Root: r.ID.String(), Location: change.LocationOf(r.Problem.Position, change.Head),
+			Status: report.StatusNew, Action: report.ActionError, Actions: []report.Action{report.ActionError}, Cause: report.CauseRender,
+			Message: r.Problem.Message, Original: r.Problem.Original, Root: r.ID.String(), Location: change.LocationOf(r.Problem.Position, change.Head),
 		}, Located: true})
 	}
 }
@@ -80,7 +80,8 @@ func (l *Ledger) failingRoot(r *change.Rendered) {
 		return
 	}
 	l.Note(report.Diagnostic{
-		Severity: "note", Root: r.ID.String(), Message: gap.Why, Location: new(change.LocationOf(gap.Position, change.Head)),
+		Severity: "note", Root: r.ID.String(), Message: gap.Why, Original: gap.Original,
+		Location: new(change.LocationOf(gap.Position, change.Head)), Untouched: true,
 	})
 }
 
@@ -103,7 +104,7 @@ func (l *Ledger) renderedRoot(r *change.Rendered, before *render.Problem) {
 	for _, d := range r.Diagnostics {
 		l.Note(report.Diagnostic{
 			Severity: string(d.Severity), Message: d.Message, Root: r.Root.Dir,
-			Location: new(change.LocationOf(d.Position, change.Head)),
+			Location: new(change.LocationOf(d.Position, change.Head)), Untouched: l.Base != nil && !l.Touched[r.ID],
 		})
 	}
 }
@@ -124,7 +125,9 @@ func (l *Ledger) unselectedRoot(r *change.Rendered) {
 	}
 	l.Note(report.Diagnostic{
 		Severity: "note", Root: r.ID.String(), Location: new(change.LocationOf(r.Problem.Position, change.Head)),
-		Message: "this root is not judged and does not render, so policies, namespaces and params in it are unknown: " + r.Problem.Message,
+		Message:   "this root is not judged and does not render, so policies, namespaces and params in it are unknown: " + r.Problem.Message,
+		Original:  r.Problem.Original,
+		Untouched: l.Base != nil && !l.Touched[r.ID],
 	})
 }
 

@@ -35,15 +35,18 @@ func (l *Locator) Conceal(r *report.Report) {
 	for i := range r.Findings {
 		if f := &r.Findings[i]; f.Cause == report.CauseRender {
 			f.Message = l.concealed(f.Message, f.Root, &f.Location)
+			f.Original = l.concealed(f.Original, f.Root, &f.Location)
 		}
 	}
 	for i := range r.Indeterminate {
 		n := &r.Indeterminate[i]
 		n.Why = l.concealed(n.Why, n.Root, n.Location)
+		n.Original = l.concealed(n.Original, n.Root, n.Location)
 	}
 	for i := range r.Diagnostics {
 		d := &r.Diagnostics[i]
 		d.Message = l.concealed(d.Message, d.Root, d.Location)
+		d.Original = l.concealed(d.Original, d.Root, d.Location)
 	}
 }
 

@@ -39,8 +39,17 @@ func (s *Server) Cluster() *admission.Cluster { return s.views[0].Cluster }
 // Policies returns the policies of all views, those of a view in the order of names.
 func (s *Server) Policies() []*policy.Policy {
 	var all []*policy.Policy
+	for _, set := range s.PolicySets() {
+		all = append(all, set.Policies...)
+	}
+	return all
+}
+
+// PolicySets returns the policies and bindings of each view.
+func (s *Server) PolicySets() []*policy.Set {
+	var all []*policy.Set
 	for _, v := range s.views {
-		all = append(all, v.Policies.Policies...)
+		all = append(all, v.View.Policies)
 	}
 	return all
 }

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -42,7 +41,7 @@ type linksView struct {
 func (p *Pages) row(s queue.Scan) rowView {
 	s = p.shown(s)
 	class, word := outcome(s)
-	v := rowView{Scan: s, Links: p.links(s), Subject: subject(s), Class: class, Word: word, Counts: countsText(s), Far: true}
+	v := rowView{Scan: s, Links: p.links(s), Subject: subject(s), Class: class, Word: word, Counts: s.CountsText(), Far: true}
 	if !s.Started.IsZero() && !s.Finished.IsZero() {
 		v.Took = s.Finished.Sub(s.Started)
 	}
@@ -119,28 +118,14 @@ func outcome(s queue.Scan) (class, word string) {
 		}
 		return "clean", "Passed"
 	case "failure":
-		return "deny", "Refused"
+		if s.Denied == 0 {
+			return "deny", "Not passed"
+		}
+		return "deny", "Denied"
 	case "neutral":
 		return "warn", "Neutral"
 	case "action_required":
 		return "warn", "Waiting for approval"
 	}
 	return "", "Completed"
-}
-
-func countsText(s queue.Scan) string {
-	text := ""
-	for _, c := range []struct {
-		n    int
-		what string
-	}{{s.Denied, "denied"}, {s.Warned, "warned"}, {s.Indeterminate, "not judged"}} {
-		if c.n == 0 {
-			continue
-		}
-		if text != "" {
-			text += ", "
-		}
-		text += fmt.Sprintf("%d %s", c.n, c.what)
-	}
-	return text
 }

@@ -79,7 +79,7 @@ func TestUntold(t *testing.T) {
 	w.pull()
 	w.work()
 	head := w.shop.Pull(1).HeadSHA
-	w.want("before", w.says(head), "completed success: Nothing to complain about")
+	w.want("before", w.says(head), "completed success: no findings")
 	w.must(w.shop.SetBase(1, "main"))
 	w.scanner.on(func(context.Context, jailed.Request) error {
 		w.scanner.on(func(context.Context, jailed.Request) error { return death() })

@@ -40,7 +40,7 @@ func TestForcePush(t *testing.T) {
 			if summary := w.hub.CheckRuns()[0].Summary; told && !strings.Contains(summary, "has changed since") {
 				t.Errorf("summary %q: it was left to the next job", summary)
 			}
-			w.want("new check", w.checks(head), []string{"completed success: Nothing to complain about"})
+			w.want("new check", w.checks(head), []string{"completed success: no findings"})
 			w.want("comments", w.comments(1), []string{})
 			w.want("old record", w.state(first.ID), "superseded cancelled")
 			w.want("superseded by", w.record(first.ID).SupersededBy, next.ID)
@@ -197,7 +197,7 @@ func TestBaseChange(t *testing.T) {
 	release()
 	w.idle()
 	stop()
-	w.want("check runs", w.checks(w.shop.Pull(1).HeadSHA), []string{"completed success: Nothing to complain about"})
+	w.want("check runs", w.checks(w.shop.Pull(1).HeadSHA), []string{"completed success: no findings"})
 	next := w.record(first.ID).SupersededBy
 	w.want("records", []string{w.state(first.ID), w.state(next), w.record(next).Base},
 		[]string{"superseded cancelled", "completed success", w.shop.Tip("lenient")})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	gogithub "github.com/google/go-github/v62/github"
 
@@ -136,16 +135,7 @@ func verdictOf(s *queue.Scan) github.Verdict {
 		v.Conclusion, v.Title = github.Failure, failedTitle
 		return v
 	}
-	var parts []string
-	for _, count := range []struct {
-		n    int
-		what string
-	}{{s.Denied, "denied"}, {s.Warned, "warned"}, {s.Indeterminate, "not judged"}} {
-		if count.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", count.n, count.what))
-		}
-	}
-	if v.Title = strings.Join(parts, ", "); v.Title == "" {
+	if v.Title = s.CountsText(); v.Title == "" {
 		v.Title = withoutCounts(v.Conclusion)
 	}
 	return v

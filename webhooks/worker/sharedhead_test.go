@@ -52,7 +52,7 @@ func TestSharedHead(t *testing.T) {
 	w.must(w.shop.ClosePull(1))
 	w.pull()
 	w.work()
-	w.want("without the one that fails", w.says(sha), "completed success: Nothing to complain about")
+	w.want("without the one that fails", w.says(sha), "completed success: no findings")
 	scans = w.scanner.count()
 	w.pull() // once more, as deliveries come
 	w.work()
@@ -116,8 +116,8 @@ func TestSharedHeadMoves(t *testing.T) {
 	w.must(second(w.shop.Push("change", githubtest.Files{"app/new.yaml": configMap("new", "fine")})))
 	w.pull()
 	w.work()
-	w.want("the one that stayed", w.says(sha), "completed success: Nothing to complain about")
-	w.want("the one that moved", w.says(w.shop.Pull(1).HeadSHA), "completed success: Nothing to complain about")
+	w.want("the one that stayed", w.says(sha), "completed success: no findings")
+	w.want("the one that moved", w.says(w.shop.Pull(1).HeadSHA), "completed success: no findings")
 }
 
 // TestSharedHeadOfFork: a pull request of a fork that is not judged does not take the failure of

@@ -78,5 +78,5 @@ func TestSharedHeadLeftBehind(t *testing.T) {
 	w.pull()
 	w.must(claim.Done(t.Context())) // superseded
 	w.work()
-	w.want("the one that stayed", w.says(sha), "completed success: Nothing to complain about")
+	w.want("the one that stayed", w.says(sha), "completed success: no findings")
 }

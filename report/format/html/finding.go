@@ -91,7 +91,7 @@ func (h *page) findings(id, title string, entries []*outline.Entry, limit int) s
 func (h *page) finding(e *outline.Entry) findingView {
 	lines := escape.Lines(escape.Clip(e.Message, messageRunes))
 	v := findingView{
-		ID: "finding-" + strconv.Itoa(h.next()), Class: actionClass(e.Action), Action: outline.ActionWords(e.Action),
+		ID: "finding-" + strconv.Itoa(h.next()), Class: pageClass(outline.ClassOf(e.Finding)), Action: outline.ClassOf(e.Finding).Title(),
 		Title: escape.Clip(lines[0], titleRunes), Place: h.place(&e.Location), Marks: h.marks(e.Finding),
 		Source: h.source(&e.Location), Chain: chainSteps(e), Details: h.details(e), Change: h.anchors[keyOfFinding(e.Finding)],
 	}
@@ -112,11 +112,14 @@ func (h *page) finding(e *outline.Entry) findingView {
 	return v
 }
 
-func actionClass(a report.Action) string {
-	switch a {
-	case report.ActionDeny:
+// pageClass is the style of a class.
+func pageClass(c outline.Class) string {
+	switch {
+	case c == "":
+		return "clean"
+	case c.Denies():
 		return "deny"
-	case report.ActionWarn:
+	case c == outline.Warning:
 		return "warn"
 	}
 	return "audit"

@@ -1,7 +1,6 @@
 package html
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -26,19 +25,16 @@ type reasonView struct {
 // indeterminate lists what could not be judged, reason by reason; what the change does
 // not touch is counted, unless Verbose is set.
 func (h *page) indeterminate(list []report.Indeterminate) sectionView {
-	s := sectionView{ID: "indeterminate", Title: "Not judged", Intro: "What could not be judged is not known to be allowed.", Count: len(list)}
-	untouched := 0
+	s := sectionView{ID: "indeterminate", Title: "Not judged", Intro: "What could not be judged is not known to be allowed."}
 	if !h.opts.Verbose {
-		list, untouched = outline.Touched(list)
+		list, _ = outline.Touched(list)
 	}
+	s.Count = len(list)
 	p := &pieces{limit: listBytes}
 	for _, u := range outline.Reasons(list) {
 		p.put(h.part("reason", h.reason(u)), u.Count())
 	}
-	if untouched > 0 {
-		s.Intro += fmt.Sprintf(" Of these, %d that the change does not touch are not listed.", untouched)
-	}
-	s.Body, s.LeftOut = p.html(), p.leftOut("indeterminate", jsonHasAll)
+	s.Body, s.LeftOut = p.html(), p.leftOut("place", jsonHasAll)
 	return s
 }
 
@@ -65,6 +61,9 @@ type lineItem struct {
 func (h *page) remarks(list []report.Diagnostic) sectionView {
 	var items []lineItem
 	for _, r := range outline.Remarks(list) {
+		if r.Untouched && !h.opts.Verbose {
+			continue
+		}
 		item := lineItem{Class: severityClass(r.Severity), Word: outline.SeverityWord(r.Severity), Text: strings.Join(escape.Lines(escape.Clip(r.Message, messageRunes)), "\n")}
 		if r.Location != nil {
 			item.Place = h.place(r.Location)
@@ -95,7 +94,7 @@ func (h *page) resolved(findings []report.Finding) sectionView {
 		if f.Status != report.StatusResolved {
 			continue
 		}
-		item := lineItem{Class: "clean", Word: outline.ActionWords(f.Action), Place: h.place(&f.Location), Text: outline.FirstLine(f.Message)}
+		item := lineItem{Class: "clean", Word: outline.ClassOf(f).Title(), Place: h.place(&f.Location), Text: outline.FirstLine(f.Message)}
 		if f.Policy != "" {
 			item.Note = "(" + escape.Text(f.Policy) + ")"
 		}

@@ -3,7 +3,6 @@ package html
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"fmt"
 	"html/template"
 	"strings"
 
@@ -46,9 +45,11 @@ type pageView struct {
 	// Class is the worst that the report has: deny, warn, audit or clean.
 	Class            string
 	Headline, Counts string
-	// Detail is the headline with what is new and what is not.
-	Detail     string
+	// Warning says that no policy was in force.
+	Warning    string
 	Base, Head string
+	// Hidden says what is not listed.
+	Hidden string
 	// Many is set for a page so large that a browser should not lay out all of it at
 	// once.
 	Many     bool
@@ -68,17 +69,18 @@ type sectionView struct {
 
 func (h *page) view(r *report.Report) pageView {
 	hash := sha256.Sum256([]byte(style))
+	counts := outline.CountsOf(r, false)
 	v := pageView{
 		Style: template.CSS(style), StyleHash: base64.StdEncoding.EncodeToString(hash[:]),
-		Class: pageClass(r), Headline: capital(outline.Outcome(outline.TallyOf(r.Findings), r, false)), Head: outline.Revision(r.Change.Head),
-		Counts: fmt.Sprintf("%s, %s, %s", outline.RootsText(r.Summary.Roots), outline.Count(r.Summary.Requests, "request"), outline.Policies(r.Summary.Policies)),
+		Class: pageClass(counts.Worst()), Headline: capital(counts.Headline()), Head: outline.Revision(r.Change.Head),
+		Counts: outline.Scope(&r.Summary), Warning: outline.NoPolicies(r),
 		MadeBy: toolText(r.Tool),
 	}
 	if r.Change.Base != nil {
 		v.Base = outline.Revision(*r.Change.Base)
 	}
-	if detail := outline.Outcome(outline.TallyOf(r.Findings), r, h.compared); capital(detail) != v.Headline {
-		v.Detail = detail
+	if !h.opts.Verbose {
+		v.Hidden = outline.Untouched(r)
 	}
 	v.Title = "preadmit: " + v.Headline
 	changes := h.changes(r.Changes) // before the findings, which link to it
@@ -109,14 +111,6 @@ func folded(s sectionView) sectionView {
 
 // capital begins text with a capital letter.
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
-
-// pageClass is the worst that a report has.
-func pageClass(r *report.Report) string {
-	if a := outline.Worst(r); a != "" {
-		return actionClass(a)
-	}
-	return "clean"
-}
 
 func toolText(t report.Tool) string {
 	text := outline.Join(" ", escape.Text(t.Name), escape.Text(t.Version))

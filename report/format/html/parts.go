@@ -15,9 +15,11 @@ type Parts struct {
 	// Class is the worst that the report has: deny, warn, audit or clean. It is the
 	// class of what has its colour.
 	Class string
-	// Headline says in a few words what came out, Detail the same with what is new,
-	// where that is not the same, and Counts what was looked at.
-	Headline, Detail, Counts string
+	// Headline says in a few words what came out, Warning that no policy was in force, and
+	// Counts what was looked at.
+	Headline, Warning, Counts string
+	// Hidden says what the sections do not list.
+	Hidden string
 	// Base and Head name what was compared; Base may be empty.
 	Base, Head string
 	// Contents is a nav element with links to the sections; empty when there are none.
@@ -41,7 +43,7 @@ func PartsOf(r *report.Report, opts Options) (*Parts, error) {
 		return nil, fmt.Errorf("write the report as parts of a page: %w", err)
 	}
 	p := &Parts{
-		Class: view.Class, Headline: view.Headline, Detail: view.Detail, Counts: view.Counts,
+		Class: view.Class, Headline: view.Headline, Warning: view.Warning, Hidden: view.Hidden, Counts: view.Counts,
 		Base: view.Base, Head: view.Head, Many: view.Many, MadeBy: view.MadeBy,
 		Contents: template.HTML(h.part("contents", view)), Sections: template.HTML(h.part("sections", view)),
 	}

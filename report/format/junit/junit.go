@@ -53,9 +53,11 @@ func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 
 // scanCase is the scan as a whole: an error when it is not complete.
 func scanCase(r *report.Report, opts Options) Case {
-	t := outline.TallyOf(r.Findings)
-	text := fmt.Sprintf("%s in %s, %s", outline.Outcome(t, r, r.Change.Base != nil), outline.RootsText(r.Summary.Roots), outline.Count(r.Summary.Requests, "request"))
-	lines := []string{text}
+	lines := []string{outline.CountsOf(r, opts.Existing).Headline() + " in " + outline.Scope(&r.Summary)}
+	none := outline.NoPolicies(r)
+	if none != "" {
+		lines = append(lines, none)
+	}
 	for _, d := range outline.Remarks(r.Diagnostics) {
 		line := escape.Text(d.Severity) + ": " + strings.Join(escape.Lines(d.Message), "\n  ")
 		if d.Location != nil {
@@ -64,8 +66,13 @@ func scanCase(r *report.Report, opts Options) Case {
 		lines = append(lines, line)
 	}
 	c := Case{Name: "scan", Output: textOf(lines)}
-	if r.Verdict(opts.FailOn, opts.Existing) == report.VerdictIncomplete {
+	switch {
+	case r.Verdict(opts.FailOn, opts.Existing) == report.VerdictIncomplete && none != "":
+		c.Error = &Message{Message: none, Type: "incomplete"}
+	case r.Verdict(opts.FailOn, opts.Existing) == report.VerdictIncomplete:
 		c.Error = &Message{Message: "a root that should have been judged does not render", Type: "incomplete"}
+	case none != "":
+		c.Skipped = &Message{Message: none, Type: "no policies"}
 	}
 	return c
 }
@@ -77,14 +84,14 @@ func findingCase(f *report.Finding, opts Options) Case {
 		Classname: escape.Text(cmp.Or(f.Policy, "preadmit/"+string(f.Cause))),
 	}
 	lines := escape.Lines(f.Message)
-	message := &Message{Message: lines[0], Type: escape.Text(string(f.Action))}
+	message := &Message{Message: lines[0], Type: string(outline.ClassOf(f))}
 	lines = append(lines, "at "+outline.Place(&f.Location))
 	lines = append(lines, excerpt.Lines(&f.Location)...)
 	lines = append(lines, (&outline.Entry{Finding: f}).Details(false, false)...)
 	message.Text = escape.GuardAll(lines)
 	switch {
 	case !f.Fails(opts.FailOn, opts.Existing):
-		c.Output = textOf(append([]string{escape.Text(string(f.Action)) + ", " + escape.Text(string(f.Status)) + ":"}, lines...))
+		c.Output = textOf(append([]string{string(outline.ClassOf(f)) + ", " + escape.Text(string(f.Status)) + ":"}, lines...))
 	case f.Cause == report.CauseRender:
 		c.Error = message
 	default:
@@ -102,7 +109,7 @@ func validationOf(f *report.Finding) string {
 
 func unjudgedCase(n *report.Indeterminate, opts Options) Case {
 	lines := escape.Lines(n.Why)
-	message := &Message{Message: "not judged: " + lines[0], Type: "indeterminate"}
+	message := &Message{Message: "not judged: " + lines[0], Type: outline.NotJudged}
 	if n.Location != nil {
 		lines = append(lines, "at "+outline.Place(n.Location))
 	}

@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/preadmit/preadmit/report"
@@ -9,30 +10,26 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// maxPlaces is the number of places listed below one reason.
+// maxPlaces is the number of places listed of one finding.
 const maxPlaces = 10
 
-// unjudged lists what could not be judged, reason by reason; what the change does not
-// touch is counted.
+// unjudged lists what could not be judged, reason by reason with one example.
 func (m *writer) unjudged(list []report.Indeterminate) {
-	left, untouched := list, 0
-	if !m.opts.Verbose {
-		left, untouched = outline.Touched(list)
+	left := list
+	if !m.opts.Verbose && !m.opts.Existing {
+		left, _ = outline.Touched(list)
 	}
 	heading := "\n#### Not judged, so not known to be allowed\n"
 	for _, u := range outline.Reasons(left) {
 		m.item(heading+m.reason(u), "unjudged place", u.Count())
 		heading = ""
 	}
-	if untouched > 0 {
-		m.item(fmt.Sprintf("%s\n%d indeterminate that the change does not touch.\n", heading, untouched), "unjudged place", untouched)
-	}
 }
 
 func (m *writer) reason(u *outline.Reason) string {
 	text := "\n" + escape.Quote(u.Why) + "\n"
 	for i, pl := range u.Places {
-		if i == maxPlaces && len(u.Places) > maxPlaces+1 {
+		if i == 1 && !m.opts.Verbose {
 			return text + "- and " + outline.Count(len(u.Places)-i, "more place") + "\n"
 		}
 		text += "- " + escape.CodeSpan(escape.Clip(pl.Text(m.opts.Verbose), 500)) + "\n"
@@ -54,7 +51,7 @@ func (m *writer) existing(entries []*outline.Entry) {
 // remarks lists what is no verdict.
 func (m *writer) remarks(list []report.Diagnostic) {
 	var lines []listItem
-	remarks := outline.Remarks(list)
+	remarks := slices.DeleteFunc(outline.Remarks(list), func(r *outline.Remark) bool { return r.Untouched && !m.opts.Verbose && !m.opts.Existing })
 	for _, r := range remarks {
 		text := "**" + outline.SeverityWord(r.Severity) + "** "
 		if r.Location != nil {
@@ -78,9 +75,16 @@ func (m *writer) resolved(findings []report.Finding) {
 	m.folded(fmt.Sprintf("%d resolved by this change", len(lines)), "resolved finding", lines)
 }
 
+// hidden says in a line what is not listed.
+func (m *writer) hidden(r *report.Report) {
+	if text := outline.Hidden(r, m.opts.Existing, m.opts.Verbose); text != "" {
+		m.put("\nNot listed: " + text + ".\n")
+	}
+}
+
 // brief is a finding in one line.
 func (m *writer) brief(f *report.Finding) string {
-	text := outline.ActionWords(f.Action) + " " + m.place(&f.Location) + " "
+	text := outline.ClassOf(f).Title() + " " + m.place(&f.Location) + " "
 	if f.Policy != "" {
 		text += "by " + escape.CodeSpan(escape.Clip(f.Policy, 300)) + " "
 	}

@@ -25,12 +25,14 @@ type Options struct {
 	Verbose bool
 	// Quiet leaves only denials and the summary.
 	Quiet bool
+	// Existing lists what the base has too, instead of its number.
+	Existing bool
 }
 
 // Write writes the report for a comment or a summary on GitHub: what it comes
 // to; what is new, the worst first and policy by policy; what could not be judged;
-// and, folded, what was there before, remarks, and what got better. It has no
-// durations, so that equal reports give equal text.
+// and, folded, remarks, what got better and, if asked for, what was there before. It has
+// no durations, so that equal reports give equal text.
 //
 // Nothing of a repository is read as Markdown: it is in code spans and fences.
 func Write(w *bufio.Writer, r *report.Report, opts Options) error {
@@ -42,9 +44,12 @@ func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 	if !opts.Quiet {
 		m.unjudged(r.Indeterminate)
 		m.rendered(r.Changes)
-		m.existing(existing)
+		if opts.Existing {
+			m.existing(existing)
+		}
 		m.remarks(r.Diagnostics)
 		m.resolved(r.Findings)
+		m.hidden(r)
 	}
 	m.end(m.leftOut())
 	m.end(m.foot(r))
@@ -62,13 +67,12 @@ type writer struct {
 
 // head is the title and the counts.
 func (m *writer) head(r *report.Report) {
-	t := outline.TallyOf(r.Findings)
-	m.put(fmt.Sprintf("### %s preadmit: %s\n\n", sign(t, r), outline.Outcome(t, r, false)))
-	detail := ""
-	if m.compared && outline.Outcome(t, r, true) != outline.Outcome(t, r, false) {
-		detail = outline.Outcome(t, r, true) + " in "
+	c := outline.CountsOf(r, m.opts.Existing)
+	m.put(fmt.Sprintf("### %s preadmit: %s\n\n", sign(c), c.Headline()))
+	if none := outline.NoPolicies(r); none != "" {
+		m.put(escape.Quote(none) + "\n")
 	}
-	m.put(fmt.Sprintf("%s%s, %s, %s\n", detail, outline.RootsText(r.Summary.Roots), outline.Count(r.Summary.Requests, "request"), outline.Policies(r.Summary.Policies)))
+	m.put(outline.Scope(&r.Summary) + "\n")
 }
 
 // foot says by what and of what the report was made.
@@ -77,33 +81,32 @@ func (m *writer) foot(r *report.Report) string {
 }
 
 // sign is the emoji for the worst that a change brings.
-func sign(t outline.Tally, r *report.Report) string {
-	left, _ := outline.Touched(r.Indeterminate)
-	switch {
-	case t[report.ActionDeny][report.StatusNew] > 0:
+func sign(c outline.Counts) string {
+	switch worst := c.Worst(); {
+	case worst == "":
+		return ":white_check_mark:"
+	case worst.Denies():
 		return ":x:"
-	case t.Open(report.ActionDeny) > 0, t.Open(report.ActionWarn) > 0, len(left) > 0:
+	case worst == outline.Warning:
 		return ":warning:"
-	case t.Open(report.ActionAudit) > 0:
-		return ":information_source:"
 	}
-	return ":white_check_mark:"
+	return ":information_source:"
 }
 
 // findings writes entries below a heading for each action and rule.
 func (m *writer) findings(entries []*outline.Entry) {
-	for _, g := range outline.GroupByRule(entries) {
+	for _, g := range outline.GroupByRule(outline.Gather(entries)) {
 		heading := fmt.Sprintf("\n#### %s\n", ruleTitle(g))
 		for i, e := range g.Entries {
 			if m.full {
-				m.leave("finding", 1+len(e.Also))
+				m.leave("finding", e.Count())
 				continue
 			}
 			text := m.entry(e)
 			if i == 0 {
 				text = heading + text
 			}
-			m.item(text, "finding", 1+len(e.Also))
+			m.item(text, "finding", e.Count())
 		}
 	}
 }
@@ -132,7 +135,22 @@ func (m *writer) entry(e *outline.Entry) string {
 	if lines := excerpt.Lines(&e.Location); len(lines) > 0 {
 		text += "\n" + escape.CodeBlock("", lines)
 	}
-	return text + fold("Details", m.details(e))
+	return text + m.elsewhere(e) + fold("Details", m.details(e))
+}
+
+// elsewhere lists the places that the same is said of.
+func (m *writer) elsewhere(e *outline.Entry) string {
+	if len(e.Elsewhere) == 0 {
+		return ""
+	}
+	text := "\nThe same at\n\n"
+	for i, other := range e.Elsewhere {
+		if i == maxPlaces && len(e.Elsewhere) > maxPlaces+1 {
+			return text + "- and " + outline.Count(len(e.Elsewhere)-i, "more place") + "\n"
+		}
+		text += "- " + m.place(&other.Location) + " " + escape.CodeSpan(escape.Clip(outline.Request(other.Finding), 300)) + "\n"
+	}
+	return text
 }
 
 // marks says what else a reader must know.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format/escape"
 )
 
 // Join is strings.Join without the empty ones.
@@ -26,86 +27,117 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Tally counts findings by action and status.
-type Tally map[report.Action]map[report.Status]int
+// Counts are what a report comes to. Each finding and each thing that was not judged is in
+// one of them.
+type Counts struct {
+	// The findings by Class, new ones and, where existing ones count, those too.
+	Classes map[Class]int
+	// Repeated are those of Classes that the base has too.
+	Repeated map[Class]int
+	// NotJudged is what the change touches, or all where existing findings count.
+	NotJudged int
+	// Existing and Untouched are what does not count: findings that the base has too, and
+	// what was not judged and is not touched by the change.
+	Existing, Untouched int
+	Resolved            int
+	// NoPolicies is set when no policy was in force.
+	NoPolicies bool
+}
 
-func TallyOf(findings []report.Finding) Tally {
-	t := Tally{}
-	for i := range findings {
-		f := &findings[i]
-		if t[f.Action] == nil {
-			t[f.Action] = map[report.Status]int{}
+// CountsOf counts a report. existing says that what the base has too counts.
+func CountsOf(r *report.Report, existing bool) Counts {
+	c := Counts{Classes: map[Class]int{}, Repeated: map[Class]int{}, NoPolicies: r.Summary.NoPolicies != nil}
+	for i := range r.Findings {
+		switch f := &r.Findings[i]; {
+		case f.Status == report.StatusResolved:
+			c.Resolved++
+		case f.Status == report.StatusExisting && !existing:
+			c.Existing++
+		default:
+			c.Classes[ClassOf(f)]++
+			if f.Status == report.StatusExisting {
+				c.Repeated[ClassOf(f)]++
+			}
 		}
-		t[f.Action][f.Status]++
 	}
-	return t
-}
-
-// Open counts the findings of an action that the change has: new and existing.
-func (t Tally) Open(a report.Action) int {
-	return t[a][report.StatusNew] + t[a][report.StatusExisting]
-}
-
-func (t Tally) resolved() int {
-	n := 0
-	for _, byStatus := range t {
-		n += byStatus[report.StatusResolved]
+	for i := range r.Indeterminate {
+		if r.Indeterminate[i].Untouched && !existing {
+			c.Untouched++
+		} else {
+			c.NotJudged++
+		}
 	}
-	return n
+	return c
 }
 
-// Summary is like "3 denied (2 new, 1 existing), 1 warning, 4 indeterminate in
-// 12 roots, 57 requests, 0.42s".
-func Summary(t Tally, r *report.Report, compared bool) string {
-	return fmt.Sprintf("%s in %s, %s, %s", Outcome(t, r, compared), RootsText(r.Summary.Roots),
-		Count(r.Summary.Requests, "request"), InSeconds(r.Summary.Durations.Total))
-}
-
-// Outcome is the part of it about findings and what was not judged.
-func Outcome(t Tally, r *report.Report, compared bool) string {
+// Headline says in a line what a report comes to, like "3 denied, 1 would be denied if the
+// proposed policies were in force, 2 warnings, 4 not judged, 119 existing". All formats
+// have the same.
+func (c Counts) Headline() string {
 	var parts []string
-	add := func(n int, words string, a report.Action) {
+	for _, class := range Classes() {
+		n := c.Classes[class]
 		if n == 0 {
-			return
+			continue
 		}
-		if compared && a != "" {
-			words += byStatus(t[a])
+		text := class.counted(n)
+		if again := c.Repeated[class]; again > 0 {
+			text += fmt.Sprintf(" (%d existing)", again)
 		}
-		parts = append(parts, words)
+		parts = append(parts, text)
 	}
-	denied, warned, audited := t.Open(report.ActionDeny), t.Open(report.ActionWarn), t.Open(report.ActionAudit)
-	add(denied, fmt.Sprintf("%d denied", denied), report.ActionDeny)
-	add(warned, Count(warned, "warning"), report.ActionWarn)
-	add(audited, Count(audited, "audit note"), report.ActionAudit)
-	add(t.resolved(), fmt.Sprintf("%d resolved", t.resolved()), "")
-	if len(parts) == 0 {
+	if len(parts) == 0 && !c.NoPolicies {
 		parts = append(parts, "no findings")
 	}
-	if left, untouched := Touched(r.Indeterminate); len(left)+untouched > 0 {
-		parts = append(parts, indeterminateText(len(left), untouched))
+	for _, n := range []struct {
+		n    int
+		what string
+	}{{c.NotJudged, "not judged"}, {c.Existing, "existing"}, {c.Resolved, "resolved"}} {
+		if n.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n.n, n.what))
+		}
+	}
+	if c.NoPolicies {
+		parts = append([]string{"judged by no policy"}, parts...)
 	}
 	return strings.Join(parts, ", ")
 }
 
-// indeterminateText counts what the change touches apart from the rest.
-func indeterminateText(touched, untouched int) string {
-	switch {
-	case untouched == 0:
-		return fmt.Sprintf("%d indeterminate", touched)
-	case touched == 0:
-		return fmt.Sprintf("%d indeterminate (none touched)", untouched)
-	}
-	return fmt.Sprintf("%d indeterminate (%d touched)", touched+untouched, touched)
-}
-
-func byStatus(counts map[report.Status]int) string {
-	var parts []string
-	for _, s := range []report.Status{report.StatusNew, report.StatusExisting} {
-		if counts[s] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", counts[s], s))
+// Worst is the worst class of what counts; what was not judged, and that no policy was in
+// force, are as bad as a warning. It is empty when there is nothing.
+func (c Counts) Worst() Class {
+	unknown := c.NotJudged > 0 || c.NoPolicies
+	for _, class := range Classes() {
+		switch {
+		case c.Classes[class] > 0 && class != Audited:
+			return class
+		case class == Audited && unknown:
+			return Warning
+		case c.Classes[class] > 0:
+			return class
 		}
 	}
-	return " (" + strings.Join(parts, ", ") + ")"
+	return ""
+}
+
+// Scope says what was looked at, like "12 roots, 57 requests, 3 policies, 4 bindings".
+func Scope(s *report.Summary) string {
+	return strings.Join([]string{
+		RootsText(s.Roots), Count(s.Requests, "request"), Policies(s.Policies), Count(s.Bindings, "binding"),
+	}, ", ")
+}
+
+// Summary is the headline with what was looked at and the time it took.
+func Summary(r *report.Report, existing bool) string {
+	return fmt.Sprintf("%s in %s, %s", CountsOf(r, existing).Headline(), Scope(&r.Summary), InSeconds(r.Summary.Durations.Total))
+}
+
+// NoPolicies says that no policy was in force, why, and what to do; empty if one was.
+func NoPolicies(r *report.Report) string {
+	if r.Summary.NoPolicies == nil {
+		return ""
+	}
+	return "Nothing was judged by policies: " + escape.Line(r.Summary.NoPolicies.Why) + "."
 }
 
 // RootsText accounts for every root; those that did not render are counted apart.
@@ -124,22 +156,6 @@ func RootsText(c report.RootCounts) string {
 		text += " (" + strings.Join(not, ", ") + ")"
 	}
 	return text
-}
-
-// Worst is the action that stands for the worst in a report: denials and roots that do
-// not render, warnings and what could not be judged, audit notes. It is empty when there
-// is nothing.
-func Worst(r *report.Report) report.Action {
-	t := TallyOf(r.Findings)
-	switch {
-	case t.Open(report.ActionDeny) > 0 || r.Summary.Roots.Failed > 0:
-		return report.ActionDeny
-	case t.Open(report.ActionWarn) > 0 || len(r.Indeterminate) > 0:
-		return report.ActionWarn
-	case t.Open(report.ActionAudit) > 0:
-		return report.ActionAudit
-	}
-	return ""
 }
 
 func Policies(n int) string {

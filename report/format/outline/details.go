@@ -23,6 +23,7 @@ func (e *Entry) Details(labelled, verbose bool) []string {
 		out = append(out, chain)
 	}
 	out = append(out, e.someRequests(verbose)...)
+	out = append(out, e.someElsewhere(verbose)...)
 	if note := GeneratedNote(e.Finding); note != "" {
 		out = append(out, note)
 	}
@@ -38,11 +39,33 @@ func (e *Entry) Details(labelled, verbose bool) []string {
 	return out
 }
 
+// someElsewhere lists the places that the same is said of; a few of them unless all are
+// wanted.
+func (e *Entry) someElsewhere(all bool) []string {
+	var out []string
+	for i, other := range e.Elsewhere {
+		if i == mostRequests && len(e.Elsewhere) > mostRequests+1 && !all {
+			return append(out, "and at "+Count(len(e.Elsewhere)-i, "more place")+" (-v lists them)")
+		}
+		out = append(out, "also "+other.There())
+	}
+	return out
+}
+
+// There is the place of an entry, and what it is about.
+func (e *Entry) There() string {
+	text := Join(": ", Place(&e.Location), Request(e.Finding))
+	if n := len(e.Also); n > 0 {
+		text += ", and " + Count(n, "more request")
+	}
+	return text
+}
+
 // someRequests lists the requests of an entry; a few of them unless all are wanted.
 func (e *Entry) someRequests(all bool) []string {
 	out, more := e.Requests(all)
 	if more > 0 {
-		out = append(out, "and "+Count(more, "more request")+" (-v lists them)")
+		out = append(out, fmt.Sprintf("and %d more (-v lists them)", more))
 	}
 	return out
 }
@@ -110,13 +133,15 @@ func GeneratedNote(f *report.Finding) string {
 		return ""
 	}
 	what := "the " + escape.Text(f.Generated.Kind) + " it creates"
-	switch f.Action {
-	case report.ActionDeny:
-		return what + " will be refused"
-	case report.ActionWarn:
-		return what + " will be warned about"
+	switch ClassOf(f) {
+	case Denied:
+		return what + " will be denied"
+	case WouldBeDenied:
+		return what + " would be denied"
+	case Warning:
+		return what + " will be let pass with a warning"
 	}
-	return what + " will be noted for audit"
+	return what + " will be audited"
 }
 
 // CauseNote explains causes other than a validation that is false.
@@ -166,6 +191,9 @@ func VerboseDetails(f *report.Finding) []string {
 	}
 	if !f.Location.Exact {
 		out = append(out, "the place is the nearest one known, not proven")
+	}
+	if f.Original != "" {
+		out = append(out, "kustomize says: "+escape.Text(f.Original))
 	}
 	if f.Fingerprint != "" {
 		out = append(out, "fingerprint "+escape.Text(f.Fingerprint))

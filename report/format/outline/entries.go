@@ -22,19 +22,54 @@ func SplitEntries(r *report.Report, onlyDenials bool) (fresh, existing []*Entry)
 	return fresh, existing
 }
 
-// Weight puts denials before warnings before audit notes, and of each new ones first.
+// Weight puts the worst class first, and of each new findings.
 func Weight(f *report.Finding) int {
-	return Strength(f.Action)*len(report.Statuses()) + slices.Index(report.Statuses(), f.Status)
+	return ClassOf(f).rank()*len(report.Statuses()) + slices.Index(report.Statuses(), f.Status)
 }
 
-// Strength is 0 for the strongest action.
-func Strength(a report.Action) int { return slices.Index(report.Actions(), a) }
+// rank is 0 for the worst class.
+func (c Class) rank() int { return slices.Index(Classes(), c) }
 
 // Entry is one remark and all the requests it was made on: a manifest that twelve
 // overlays share is shown once.
 type Entry struct {
 	*report.Finding
 	Also []*report.Finding
+	// Elsewhere are entries that say the same of other places, see Gather.
+	Elsewhere []*Entry
+}
+
+// Count is the number of findings that the entry stands for.
+func (e *Entry) Count() int {
+	n := 1 + len(e.Also)
+	for _, other := range e.Elsewhere {
+		n += other.Count()
+	}
+	return n
+}
+
+// Gather merges entries that say the same of other objects or places.
+func Gather(entries []*Entry) []*Entry {
+	var out []*Entry
+	first := map[entryKey]*Entry{}
+	for _, e := range entries {
+		k := keyOf(e.Finding)
+		k.tree, k.path, k.field, k.startLine, k.startColumn = "", "", "", 0, 0
+		if lead := first[k]; lead != nil && k.cause != report.CauseRender {
+			lead.Elsewhere = append(lead.Elsewhere, e)
+			continue
+		}
+		first[k], out = e, append(out, e)
+	}
+	return out
+}
+
+// Open are findings that count: those of the change and, with existing, those that the base
+// has too.
+func Open(findings []report.Finding, existing bool) []report.Finding {
+	return slices.DeleteFunc(slices.Clone(findings), func(f report.Finding) bool {
+		return f.Status == report.StatusResolved || f.Status == report.StatusExisting && !existing
+	})
 }
 
 // entryKey is what findings shown as one entry have in common.
@@ -74,7 +109,7 @@ func Entries(findings []report.Finding, onlyDenials bool) []*Entry {
 	entries := map[entryKey]*Entry{}
 	for i := range findings {
 		f := &findings[i]
-		if f.Status == report.StatusResolved || onlyDenials && f.Action != report.ActionDeny {
+		if f.Status == report.StatusResolved || onlyDenials && !ClassOf(f).Denies() {
 			continue
 		}
 		key := keyOf(f)

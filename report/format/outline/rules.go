@@ -7,11 +7,11 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// RuleGroup is what one rule says with one action.
+// RuleGroup is what one rule says of one class.
 type RuleGroup struct {
-	// words say what made the findings, name is its name, if it has one.
+	// Words say what made the findings, Name is its name, if it has one.
 	Words, Name string
-	action      report.Action
+	Class       Class
 	Entries     []*Entry
 }
 
@@ -19,21 +19,21 @@ type RuleGroup struct {
 func GroupByRule(entries []*Entry) []*RuleGroup {
 	type key struct {
 		words, name string
-		action      report.Action
+		class       Class
 	}
 	var out []*RuleGroup
 	groups := map[key]*RuleGroup{}
 	for _, e := range entries {
 		words, name := RuleOf(e.Finding)
-		k := key{words, name, e.Action}
+		k := key{words, name, ClassOf(e.Finding)}
 		if groups[k] == nil {
-			groups[k] = &RuleGroup{Words: words, Name: name, action: k.action}
+			groups[k] = &RuleGroup{Words: words, Name: name, Class: k.class}
 			out = append(out, groups[k])
 		}
 		groups[k].Entries = append(groups[k].Entries, e)
 	}
-	// Actions stay together even if a rule has entries of several weights.
-	slices.SortStableFunc(out, func(a, b *RuleGroup) int { return cmp.Compare(Strength(a.action), Strength(b.action)) })
+	// Classes stay together even if a rule has entries of several weights.
+	slices.SortStableFunc(out, func(a, b *RuleGroup) int { return cmp.Compare(a.Class.rank(), b.Class.rank()) })
 	return out
 }
 
@@ -54,47 +54,26 @@ func RuleOf(f *report.Finding) (words, name string) {
 func (g *RuleGroup) Lead() string {
 	switch g.Entries[0].Cause {
 	case report.CauseRender, report.CausePolicy:
-		return ActionWords(g.action) + ": "
+		return g.Class.Title() + ": "
 	}
-	return ActionWords(g.action) + " by "
-}
-
-// ActionWords is like "Denied".
-func ActionWords(a report.Action) string {
-	switch a {
-	case report.ActionDeny:
-		return "Denied"
-	case report.ActionWarn:
-		return "Warned"
-	}
-	return "Noted for audit"
-}
-
-func Level(a report.Action) string {
-	switch a {
-	case report.ActionDeny:
-		return "error"
-	case report.ActionWarn:
-		return "warning"
-	}
-	return "note"
+	return g.Class.Title() + " by "
 }
 
 // Verdict is like "Denied by policy p (binding b): UPDATE Deployment shop/web, root
 // prod".
 func Verdict(f *report.Finding) string {
-	words := ActionWords(f.Action)
-	if f.Policies == report.PoliciesProposed {
-		words += ", once the proposed policies are in force,"
-	}
+	words := ClassOf(f).Title()
 	by := "the API server"
 	switch {
 	case f.Cause == report.CauseRender:
-		by = "preadmit, as the root does not render"
+		return Join(": ", words, "the root does not render: "+Request(f))
 	case f.Policy != "" && f.Cause != report.CausePolicy:
 		by = "policy " + f.Policy
 		if f.Binding != "" {
 			by += " (binding " + f.Binding + ")"
+		}
+		if f.Policies == report.PoliciesProposed {
+			by += ", which the change proposes"
 		}
 	}
 	return Join(": ", words+" by "+by, Join(", ", Request(f), GeneratedNote(f)))

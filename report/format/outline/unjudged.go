@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -8,9 +9,10 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
-// Reason is one reason and the places where something could not be judged because
-// of it.
+// Reason is what several reasons have in common, and the places where something could not
+// be judged because of them.
 type Reason struct {
+	// Why is the reason if all have the same, else what they have in common.
 	Why    string
 	Places []*Unjudged
 }
@@ -33,24 +35,24 @@ func Touched(list []report.Indeterminate) (left []report.Indeterminate, untouche
 	return left, untouched
 }
 
-// Reasons groups by reason and place, in the order of the report.
+// Reasons groups by what reasons have in common, and by place, the reasons with most
+// places first and else in the order of the report.
 func Reasons(list []report.Indeterminate) []*Reason {
-	type spot struct{ why, place, object string }
+	type spot struct{ reason, place, object string }
 	var order []*Reason
 	reasons := map[string]*Reason{}
 	places := map[spot]*Unjudged{}
 	for i := range list {
 		n := &list[i]
-		why := n.Why
-		if n.Policy != "" && !strings.Contains(why, n.Policy) {
-			why = "policy " + n.Policy + ": " + why
-		}
-		u := reasons[why]
+		common := commonReason(n)
+		u := reasons[common]
 		if u == nil {
-			u = &Reason{Why: why}
-			reasons[why], order = u, append(order, u)
+			u = &Reason{Why: fullReason(n)}
+			reasons[common], order = u, append(order, u)
+		} else if u.Why != fullReason(n) {
+			u.Why = common
 		}
-		at := spot{why: why, object: ObjectName(n.Object)}
+		at := spot{reason: common, object: ObjectName(n.Object)}
 		if n.Location != nil {
 			at.place = Place(n.Location)
 		}
@@ -61,7 +63,48 @@ func Reasons(list []report.Indeterminate) []*Reason {
 		}
 		pl.items = append(pl.items, n)
 	}
+	slices.SortStableFunc(order, func(a, b *Reason) int { return b.Count() - a.Count() })
 	return order
+}
+
+// fullReason is why something was not judged, with the policy if it is about one.
+func fullReason(n *report.Indeterminate) string {
+	if n.Policy != "" && !strings.Contains(n.Why, n.Policy) {
+		return "policy " + n.Policy + ": " + n.Why
+	}
+	return n.Why
+}
+
+// ellipsis stands for what differs between reasons.
+const ellipsis = "…"
+
+// quoted is what a reason quotes: it is particular to one.
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// commonReason is a reason without what is particular to one object or place: what it
+// quotes, the object's names, and what follows a colon.
+func commonReason(n *report.Indeterminate) string {
+	text := quoted.ReplaceAllLiteralString(n.Why, ellipsis)
+	words := []string{n.Policy}
+	if o := n.Object; o != nil {
+		words = append(words, o.APIVersion, o.Kind, o.Name, o.Namespace)
+	}
+	var out []string
+	for _, word := range strings.Fields(text) {
+		bare := strings.TrimRight(word, ",;:.")
+		if bare != "" && slices.Contains(words, bare) {
+			word = ellipsis + word[len(bare):]
+		}
+		if last := len(out) - 1; last >= 0 && out[last] == ellipsis && strings.HasPrefix(word, ellipsis) {
+			out = out[:last]
+		}
+		out = append(out, word)
+	}
+	common, _, _ := strings.Cut(strings.Join(out, " "), ": ")
+	if open := strings.LastIndex(common, " ("); open > strings.LastIndex(common, ")") {
+		common = common[:open] // cut inside of parentheses
+	}
+	return common
 }
 
 func (u *Reason) Count() int {
@@ -72,8 +115,8 @@ func (u *Reason) Count() int {
 	return n
 }
 
-// subject says where something could not be judged, and what it is as far as the
-// place does not say.
+// Text says where something could not be judged, and what it is as far as the place does
+// not say.
 func (pl *Unjudged) Text(verbose bool) string {
 	first := pl.items[0]
 	var at, what string
@@ -95,6 +138,20 @@ func (pl *Unjudged) Text(verbose bool) string {
 		}
 	}
 	return Join(": ", at, Join(", ", what, RootList(roots, first.Location, verbose)))
+}
+
+// Full is Text with the reason, where several reasons are grouped, and what kustomize says
+// itself.
+func (pl *Unjudged) Full(u *Reason) []string {
+	first := pl.items[0]
+	lines := []string{pl.Text(true)}
+	if full := fullReason(first); full != u.Why {
+		lines = append(lines, full)
+	}
+	if first.Original != "" {
+		lines = append(lines, "kustomize says: "+first.Original)
+	}
+	return lines
 }
 
 // manyRoots is how many roots are named; more are counted.

@@ -13,7 +13,7 @@ import (
 // were looked for.
 func WriteLint(w *bufio.Writer, r *report.LintReport) error {
 	kept, cut := mostSevere(r.Findings, sarifResults, func(f *report.LintFinding) int { return slices.Index(report.Severities(), f.Severity) })
-	run := newRun(sarifLintCategory, r.Tool, lintRules(), notifications(r.Indeterminate, r.Diagnostics, cut))
+	run := newRun(sarifLintCategory, r.Tool, lintRules(), remarkNotifications(r.Indeterminate, r.Diagnostics, cut))
 	for _, f := range kept {
 		run.Results = append(run.Results, lintResult(f))
 	}

@@ -25,22 +25,22 @@ type rules struct {
 
 func newRules(findings []*report.Finding) *rules {
 	rs := &rules{list: []*sarifRule{}, index: map[string]int{}}
-	strongest := map[string]report.Action{}
+	strongest := map[string]*report.Finding{}
 	for _, f := range findings {
 		id := ruleID(f)
 		if _, ok := rs.index[id]; !ok {
 			rs.index[id] = len(rs.list)
 			rs.list = append(rs.list, newRule(id, f))
-			strongest[id] = f.Action
+			strongest[id] = f
 		}
-		if outline.Strength(f.Action) < outline.Strength(strongest[id]) {
-			strongest[id] = f.Action
+		if outline.Weight(f) < outline.Weight(strongest[id]) {
+			strongest[id] = f
 		}
 	}
-	for id, a := range strongest {
+	for id, f := range strongest {
 		r := rs.list[rs.index[id]]
-		r.DefaultConfiguration = &sarifConfiguration{Level: outline.Level(a)}
-		r.Properties.ProblemSeverity = problemSeverity(a)
+		r.DefaultConfiguration = &sarifConfiguration{Level: outline.ClassOf(f).Level()}
+		r.Properties.ProblemSeverity = problemSeverity(outline.ClassOf(f))
 	}
 	return rs
 }
@@ -148,12 +148,9 @@ func causeTexts(c report.Cause) (short, full, help string) {
 		"Change the object so that it satisfies the policy the message names."
 }
 
-func problemSeverity(a report.Action) string {
-	switch a {
-	case report.ActionDeny:
-		return "error"
-	case report.ActionWarn:
-		return "warning"
+func problemSeverity(c outline.Class) string {
+	if level := c.Level(); level != "note" {
+		return level
 	}
 	return "recommendation"
 }

@@ -42,7 +42,7 @@ var notSemver = regexp.MustCompile(`[^0-9A-Za-z.-]+`)
 func Write(w *bufio.Writer, r *report.Report) error {
 	kept, cut := mostSevere(unresolved(r.Findings), sarifResults, outline.Weight)
 	rules := newRules(kept)
-	run := newRun(sarifCategory, r.Tool, rules.list, notifications(r.Indeterminate, r.Diagnostics, cut))
+	run := newRun(sarifCategory, r.Tool, rules.list, notifications(r, cut))
 	for _, f := range kept {
 		run.Results = append(run.Results, result(f, rules))
 	}
@@ -113,7 +113,7 @@ func result(f *report.Finding, rules *rules) sarifResult {
 	res := sarifResult{
 		RuleID:           ruleID(f),
 		RuleIndex:        rules.index[ruleID(f)],
-		Level:            outline.Level(f.Action),
+		Level:            outline.ClassOf(f).Level(),
 		Locations:        []sarifLocation{location(&f.Location, f.Root)},
 		RelatedLocations: related(f),
 		CodeFlows:        flows(f),
@@ -167,11 +167,22 @@ func notificationKinds() []*sarifRule {
 		describe("preadmit/indeterminate", "Could not be judged.", "What is named could not be judged, so it is not known to be allowed."),
 		describe("preadmit/diagnostic", "A remark that is not a verdict.", "A remark on the repository that is not a verdict."),
 		describe("preadmit/truncated", "Left out.", "The report has more than this file may hold."),
+		describe("preadmit/summary", "What the scan comes to.", "The number of findings by what they are, and what was looked at."),
 	}
 }
 
-// notifications lists what was not judged, remarks, and what was left out.
-func notifications(indeterminate []report.Indeterminate, diagnostics []report.Diagnostic, cut int) []sarifNotification {
+// notifications lists what the report comes to, whether no policy was in force, what was
+// not judged, remarks, and what was left out.
+func notifications(r *report.Report, cut int) []sarifNotification {
+	list := remarkNotifications(r.Indeterminate, r.Diagnostics, cut)
+	if none := outline.NoPolicies(r); none != "" {
+		list = append([]sarifNotification{note(0, "warning", none, nil, "")}, list...)
+	}
+	return append([]sarifNotification{note(3, "note", "preadmit: "+outline.CountsOf(r, false).Headline()+" in "+outline.Scope(&r.Summary), nil, "")}, list...)
+}
+
+// remarkNotifications lists what was not judged, remarks, and what was left out.
+func remarkNotifications(indeterminate []report.Indeterminate, diagnostics []report.Diagnostic, cut int) []sarifNotification {
 	all := len(indeterminate) + len(diagnostics)
 	list := make([]sarifNotification, 0, min(sarifNotifications, all)+2)
 	leftOut := func(n int, noun string) {

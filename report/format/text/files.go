@@ -11,12 +11,13 @@ type fileGroup struct {
 	entries    []*outline.Entry
 }
 
-// groupByFile groups the findings to be shown in full, in the report's order.
+// groupByFile groups the findings to be shown in full, in the report's order. What says
+// the same of several files is with the first.
 func groupByFile(findings []report.Finding, onlyDenials bool) []*fileGroup {
 	type file struct{ tree, path string }
 	var out []*fileGroup
 	files := map[file]*fileGroup{}
-	for _, e := range outline.Entries(findings, onlyDenials) {
+	for _, e := range outline.Gather(outline.Entries(findings, onlyDenials)) {
 		at := file{e.Location.Tree, e.Location.Path}
 		g := files[at]
 		if g == nil {

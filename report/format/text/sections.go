@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format/escape"
@@ -11,66 +12,69 @@ import (
 // How much of what is not a finding is shown unless Verbose: in a large repository
 // hundreds of roots may need a network, and the findings must stay in sight.
 const (
-	mostReasons = 8
-	mostPlaces  = 3
+	mostReasons = 5
 	mostRemarks = 5
+	// remarkRunes is the most of a remark that is shown.
+	remarkRunes = 300
 )
 
-// indeterminate lists what could not be judged, reason by reason: one missing CRD
-// may leave fifty objects unjudged.
+// indeterminate lists what could not be judged, reason by reason with one example: one
+// missing CRD may leave fifty objects unjudged.
 func (p *printer) indeterminate(list []report.Indeterminate) {
+	if !p.opts.Verbose && !p.existing() {
+		list, _ = outline.Touched(list)
+	}
 	if len(list) == 0 {
 		return
 	}
-	p.heading(span{"Indeterminate", yellow}, span{": not judged, so not known to be allowed", plainStyle})
-	untouched := 0
-	if !p.opts.Verbose {
-		list, untouched = outline.Touched(list)
-	}
-	defer p.untouched(untouched)
+	p.heading(span{"Not judged", yellow}, span{", so not known to be allowed", plainStyle})
 	reasons := outline.Reasons(list)
 	for i, u := range reasons {
-		p.line()
 		if i == mostReasons && len(reasons) > mostReasons+1 && !p.opts.Verbose {
 			n := 0
 			for _, rest := range reasons[i:] {
 				n += rest.Count()
 			}
-			p.line(blanks(2), span{fmt.Sprintf("and %s, %d indeterminate (-v lists them)", outline.Count(len(reasons)-i, "more reason"), n), plainStyle})
+			p.line(blanks(2), span{fmt.Sprintf("and %d for %s (-v lists them)", n, outline.Count(len(reasons)-i, "more reason")), plainStyle})
 			return
 		}
 		p.unjudged(u)
 	}
 }
 
-func (p *printer) untouched(n int) {
-	if n > 0 {
-		p.line()
-		p.line(blanks(2), span{fmt.Sprintf("%d that the change does not touch (-v lists them)", n), plainStyle})
-	}
-}
-
 func (p *printer) unjudged(u *outline.Reason) {
-	p.message([]span{blanks(2)}, 2, bold, u.Why)
-	for i, pl := range u.Places {
-		if i == mostPlaces && len(u.Places) > mostPlaces+1 && !p.opts.Verbose {
-			p.line(blanks(4), span{fmt.Sprintf("- and %s (-v lists them)", outline.Count(len(u.Places)-i, "more place")), plainStyle})
-			return
-		}
-		p.block([]span{blanks(4), {"- ", gutter}}, 6, plainStyle, pl.Text(p.opts.Verbose))
+	lead := []span{blanks(2)}
+	if n := u.Count(); n > 1 {
+		lead = append(lead, span{fmt.Sprintf("%d: ", n), yellow})
 	}
+	p.message(lead, 4, bold, u.Why)
+	if p.opts.Verbose {
+		for _, pl := range u.Places {
+			full := pl.Full(u)
+			p.block([]span{blanks(4), {"- ", gutter}}, 6, plainStyle, full[0])
+			for _, line := range full[1:] {
+				p.message([]span{blanks(6)}, 6, plainStyle, line)
+			}
+		}
+		return
+	}
+	text := u.Places[0].Text(false)
+	if len(u.Places) > 1 {
+		text = "for example " + text
+	}
+	p.block([]span{blanks(4)}, 6, plainStyle, text)
 }
 
 // diagnostics lists remarks as compilers do. Notes are many in a repository with old
 // debris, so only some are shown; errors and warnings all are.
 func (p *printer) diagnostics(list []report.Diagnostic) {
-	if len(list) == 0 {
+	remarks := slices.DeleteFunc(outline.Remarks(list), func(r *outline.Remark) bool { return r.Untouched && !p.opts.Verbose && !p.existing() })
+	if len(remarks) == 0 {
 		return
 	}
 	p.heading(span{"Remarks", bold})
-	p.line()
 	shown, hidden := 0, 0
-	for _, r := range outline.Remarks(list) {
+	for _, r := range remarks {
 		if shown >= mostRemarks && r.Severity == "note" && !p.opts.Verbose {
 			hidden++
 			continue
@@ -96,7 +100,13 @@ func (p *printer) remark(r *outline.Remark) {
 	if roots := outline.RootList(r.Roots, r.Location, p.opts.Verbose); roots != "" && r.Location != nil {
 		message += " (" + roots + ")"
 	}
+	if !p.opts.Verbose {
+		message = escape.Clip(message, remarkRunes)
+	}
 	p.message(lead, 4, plainStyle, message)
+	if r.Original != "" && p.opts.Verbose {
+		p.message([]span{blanks(4)}, 4, plainStyle, "kustomize says: "+r.Original)
+	}
 }
 
 func severityStyle(severity string) style {
@@ -119,13 +129,13 @@ func (p *printer) resolved(findings []report.Finding) {
 		}
 		if !begun {
 			p.heading(span{"Resolved", green}, span{" by this change", plainStyle})
-			p.line()
 			begun = true
 		}
 		text := outline.Place(&f.Location) + ": " + escape.Lines(f.Message)[0]
 		if f.Policy != "" {
 			text += " (" + escape.Text(f.Policy) + ")"
 		}
-		p.block([]span{blanks(2), {escape.Text(string(f.Action)), actionStyle(f.Action)}, {" ", plainStyle}}, 4, plainStyle, text)
+		class := outline.ClassOf(f)
+		p.block([]span{blanks(2), {string(class), classStyle(class)}, {" ", plainStyle}}, 4, plainStyle, text)
 	}
 }

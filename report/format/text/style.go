@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format/outline"
 )
 
 // style is the parameters of an ANSI SGR sequence; empty means no colour. Only the
@@ -22,11 +22,13 @@ const (
 	green      style = "1;32"
 )
 
-func actionStyle(a report.Action) style {
-	switch a {
-	case report.ActionDeny:
+func classStyle(c outline.Class) style {
+	switch {
+	case c == "":
+		return green
+	case c.Denies():
 		return red
-	case report.ActionWarn:
+	case c == outline.Warning:
 		return yellow
 	}
 	return blue

@@ -7,27 +7,42 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// summary writes the last line, and with Verbose where the time went.
+// summary writes the last line, before it that no policy was in force, and with Verbose
+// where the time went.
 func (p *printer) summary(r *report.Report) {
-	t := outline.TallyOf(r.Findings)
 	if p.begun {
 		p.line()
 	}
-	p.block(nil, 2, summaryStyle(r), outline.Summary(t, r, p.compared))
+	if text := outline.NoPolicies(r); text != "" {
+		p.block(nil, 2, yellow, text)
+	}
+	worst := outline.CountsOf(r, p.existing()).Worst()
+	p.block(nil, 2, classStyle(worst), outline.Summary(r, p.existing()))
 	if !p.opts.Verbose {
 		return
 	}
 	d := r.Summary.Durations
-	p.block(nil, 2, dim, fmt.Sprintf("%s, %s; discover %s, render %s, judge %s, locate %s",
-		outline.Policies(r.Summary.Policies), outline.Count(r.Summary.Evaluations, "evaluation"),
+	p.block(nil, 2, dim, fmt.Sprintf("%s; discover %s, render %s, judge %s, locate %s",
+		outline.Count(r.Summary.Evaluations, "evaluation"),
 		outline.InSeconds(d.Discover), outline.InSeconds(d.Render), outline.InSeconds(d.Judge), outline.InSeconds(d.Locate)))
 	p.block(nil, 2, dim, outline.MadeBy(r))
 }
 
-// summaryStyle is the colour of the summary.
-func summaryStyle(r *report.Report) style {
-	if a := outline.Worst(r); a != "" {
-		return actionStyle(a)
+// hidden says in a line what is not shown, and how to see it.
+func (p *printer) hidden(r *report.Report) {
+	if p.opts.Quiet {
+		return
 	}
-	return green
+	text := outline.Hidden(r, p.existing(), p.opts.Verbose)
+	if text == "" {
+		return
+	}
+	flag := "--existing"
+	if outline.CountsOf(r, p.existing()).Existing == 0 {
+		flag = "-v"
+	}
+	if p.begun {
+		p.line()
+	}
+	p.block(nil, 2, dim, "Not shown: "+text+" ("+flag+" shows them)")
 }

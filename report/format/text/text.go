@@ -25,6 +25,11 @@ type Options struct {
 	Verbose bool
 	// Quiet leaves only denials and the summary.
 	Quiet bool
+	// Existing shows what the base has too like what is new.
+	Existing bool
+	// By are what totals are for, see report/format/outline.TotalsBy. They take the place
+	// of the findings.
+	By []string
 }
 
 // Write writes the report for people, in the order they want to know: what is
@@ -32,14 +37,20 @@ type Options struct {
 // line that sums it up.
 func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 	p := &printer{w: w, opts: opts, width: clampWidth(opts.Width), compared: r.Change.Base != nil}
-	for _, f := range groupByFile(r.Findings, opts.Quiet) {
-		p.file(f)
+	open := outline.Open(r.Findings, p.existing())
+	if len(opts.By) > 0 {
+		p.totals(open)
+	} else {
+		for _, f := range groupByFile(open, opts.Quiet) {
+			p.file(f)
+		}
 	}
-	if !opts.Quiet {
+	if !opts.Quiet && len(opts.By) == 0 {
 		p.indeterminate(r.Indeterminate)
 		p.diagnostics(r.Diagnostics)
 		p.resolved(r.Findings)
 	}
+	p.hidden(r)
 	p.summary(r)
 	return p.err
 }
@@ -73,7 +84,7 @@ func (p *printer) entry(e *outline.Entry, margin int, last *report.Location) {
 		emphasis = plainStyle
 	}
 	p.item(&e.Location, margin, last, item{
-		word: string(e.Action), mark: actionStyle(e.Action), aside: p.marks(e.Finding), emphasis: emphasis, message: e.Message,
+		word: string(outline.ClassOf(e.Finding)), mark: classStyle(outline.ClassOf(e.Finding)), aside: p.marks(e.Finding), emphasis: emphasis, message: e.Message,
 		details: func(labelled bool) []string { return e.Details(labelled, p.opts.Verbose) },
 	})
 }
@@ -120,11 +131,14 @@ func (p *printer) message(lead []span, hang int, style style, message string) {
 	}
 }
 
-// marks says what else the title must: the status where there is a base, and
-// policies that are not in force yet.
+// existing reports whether what the base has too is shown like what is new.
+func (p *printer) existing() bool { return p.opts.Existing }
+
+// marks says what else the title must: that the base has it too, and policies that are
+// not in force yet.
 func (p *printer) marks(f *report.Finding) string {
 	var m []string
-	if p.compared {
+	if p.compared && f.Status == report.StatusExisting {
 		m = append(m, escape.Text(string(f.Status)))
 	}
 	if f.Policies == report.PoliciesProposed {

@@ -27,6 +27,8 @@ type annotation struct {
 	title, message string
 	// existing is set when the base has it too.
 	existing bool
+	// first is set for what goes before all others of its level.
+	first bool
 }
 
 // titleRunes is the most of a title, in runes.
@@ -42,6 +44,8 @@ type Options struct {
 	Files map[string]bool
 	// Quiet leaves only denials.
 	Quiet bool
+	// Existing annotates what the base has too.
+	Existing bool
 }
 
 // Write writes workflow commands that annotate a run of GitHub Actions: at most
@@ -51,7 +55,7 @@ func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 	if err := writeCommands(w, annotationsOf(r, opts), opts.Files); err != nil {
 		return err
 	}
-	text := outline.Summary(outline.TallyOf(r.Findings), r, r.Change.Base != nil)
+	text := outline.Summary(r, opts.Existing)
 	_, err := w.WriteString(escape.Line("preadmit: "+text) + "\n")
 	return err
 }
@@ -60,13 +64,16 @@ func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 // once, in its order.
 func annotationsOf(r *report.Report, opts Options) []annotation {
 	var out []annotation
-	for _, e := range outline.Entries(r.Findings, opts.Quiet) {
+	if none := outline.NoPolicies(r); none != "" {
+		out = append(out, annotation{level: "warning", title: "No policies", message: none, first: true})
+	}
+	for _, e := range outline.Entries(outline.Open(r.Findings, opts.Existing), opts.Quiet) {
 		out = append(out, annotationOf(e))
 	}
 	if opts.Quiet {
 		return out
 	}
-	return append(out, remarkAnnotations(r.Indeterminate, r.Diagnostics)...)
+	return append(out, remarkAnnotations(r, opts.Existing)...)
 }
 
 func annotationOf(e *outline.Entry) annotation {
@@ -75,8 +82,8 @@ func annotationOf(e *outline.Entry) annotation {
 		text += ", and " + outline.Count(n, "more request")
 	}
 	return annotation{
-		level: annotationLevel(outline.Level(e.Action)), at: &e.Location,
-		title: outline.ActionWords(e.Action) + ": " + cmp.Or(e.Policy, string(e.Cause)), message: text,
+		level: annotationLevel(outline.ClassOf(e.Finding).Level()), at: &e.Location,
+		title: outline.ClassOf(e.Finding).Title() + ": " + cmp.Or(e.Policy, string(e.Cause)), message: text,
 		existing: e.Status == report.StatusExisting,
 	}
 }
@@ -89,17 +96,24 @@ func annotationLevel(level string) string {
 	return "notice"
 }
 
-// remarkAnnotations are those of what is no finding.
-func remarkAnnotations(indeterminate []report.Indeterminate, diagnostics []report.Diagnostic) []annotation {
+// remarkAnnotations are those of what is no finding, and of the change unless existing is
+// set.
+func remarkAnnotations(r *report.Report, existing bool) []annotation {
 	var out []annotation
-	for i := range indeterminate {
-		n := &indeterminate[i]
+	for i := range r.Indeterminate {
+		n := &r.Indeterminate[i]
+		if n.Untouched && !existing {
+			continue
+		}
 		about := outline.Join(", ", outline.ObjectName(n.Object), outline.Join(" ", n.What, cmp.Or(n.Root, n.Policy)))
 		out = append(out, annotation{
 			level: "warning", at: n.Location, title: "Not judged", message: n.Why + "\n" + about, existing: n.Untouched,
 		})
 	}
-	for _, d := range outline.Remarks(diagnostics) {
+	for _, d := range outline.Remarks(r.Diagnostics) {
+		if d.Untouched && !existing {
+			continue
+		}
 		level := annotationLevel(d.Severity)
 		if level == "error" {
 			level = "warning" // it is no verdict
@@ -159,6 +173,9 @@ func (a *annotation) rank(files map[string]bool) int {
 	}
 	if a.existing {
 		rank++
+	}
+	if a.first {
+		rank = 4 * slices.Index(levels(), a.level)
 	}
 	return rank
 }

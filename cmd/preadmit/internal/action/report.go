@@ -62,7 +62,7 @@ func (a *run) writeSummary(r *report.Report) error {
 		return nil
 	}
 	notes := a.publish.NotesText()
-	text, err := github.Markdown(r, a.blob(), maxSummary-len(notes)-sizeOf(a.runner.summary))
+	text, err := github.Markdown(r, a.blob(), a.flags.scan.Existing, maxSummary-len(notes)-sizeOf(a.runner.summary))
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (a *run) writeCommands(r *report.Report) error {
 	if a.publish.Annotated() || r == nil {
 		return nil
 	}
-	return format.Write(a.p.Stdout, "github", r, format.Options{Files: a.files})
+	return format.Write(a.p.Stdout, "github", r, format.Options{Files: a.files, Existing: a.flags.scan.Existing})
 }
 
 // writeOutputs writes the outputs of the step.

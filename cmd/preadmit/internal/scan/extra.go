@@ -34,6 +34,7 @@ func OpenExtras(ctx context.Context, stdin io.Reader, f *Flags) ([]scanner.Extra
 			case err != nil:
 				return nil, cli.Usagef("%s: %w", flag.name, err)
 			}
+			extra.Policies = flag.name == "--policies"
 			extras = append(extras, extra)
 		}
 	}

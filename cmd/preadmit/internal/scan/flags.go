@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,8 @@ type Flags struct {
 	AsGroups             cli.Words
 	FailOn               cli.Choice
 	Existing, Diff       bool
+	RequirePolicies      bool
+	By                   cli.Words
 	Roots                cli.Words
 	LoadRestrictor       cli.Choice
 	noWorkloads          bool
@@ -35,7 +38,7 @@ func NewFlags() *Flags {
 		OutputFlags: cli.NewOutputFlags(format.Formats()),
 		Path:        ".",
 		Policies:    cli.Words{Kind: "PATH"}, Context: cli.Words{Kind: "FILE"},
-		AsGroups: cli.Words{Kind: "GROUP"}, Roots: cli.Words{Kind: "GLOB"},
+		AsGroups: cli.Words{Kind: "GROUP"}, Roots: cli.Words{Kind: "GLOB"}, By: cli.Words{Kind: "WHAT"},
 		FailOn:         cli.Choice{Value: "deny", Known: report.FailOnValues()},
 		LoadRestrictor: cli.Choice{Value: config.LoadRestrictors()[0], Known: config.LoadRestrictors()},
 		limits:         cli.NewLimits(),
@@ -49,6 +52,7 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	flags.StringVar(&f.Head, "head", "", "judge this `REV` instead of the work tree")
 	flags.StringVar(&f.BasePath, "base-path", "", "compare with this plain `DIR` instead of a revision; no git")
 	f.RegisterJudging(cmd)
+	flags.Var(&f.By, "by", "as text, totals by `WHAT` instead of the findings: "+strings.Join(format.TotalsBy(), ", ")+" (repeatable)")
 }
 
 // RegisterJudging declares all flags but those that say what is compared.
@@ -65,7 +69,8 @@ func (f *Flags) RegisterJudging(cmd *cobra.Command) {
 	flags.BoolVar(&f.noWorkloads, "no-workloads", false, "do not judge the Pods, ReplicaSets and Jobs that controllers create of workloads")
 	flags.StringVar(&f.Config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
 	flags.Var(&f.FailOn, "fail-on", "the weakest `ACTION` that fails the run: "+strings.Join(f.FailOn.Known, ", "))
-	flags.BoolVar(&f.Existing, "existing", false, "let findings that the base has too fail the run")
+	flags.BoolVar(&f.RequirePolicies, "require-policies", false, "end with exit code 3 if no policy is in force")
+	flags.BoolVar(&f.Existing, "existing", false, "show findings that the base has too, and let them fail the run")
 	flags.BoolVar(&f.Diff, "diff", false, "report too what changes in the rendered objects, for formats that show it; html implies it")
 	flags.Var(&f.Format, "format", "`FORMAT` of the report on stdout: "+strings.Join(f.Format.Known, ", "))
 	flags.VarP(&f.Outputs, "output", "o", "also write the report to a file, `[FORMAT=]FILE`; - is stdout (repeatable)")
@@ -102,6 +107,8 @@ func (f *Flags) Check() error {
 		return cli.Usagef("--as-group needs --as: groups belong to a user")
 	case f.Given("as") && f.As == "":
 		return cli.Usagef("--as is empty: give a user name")
+	case slices.ContainsFunc(f.By.Values, func(by string) bool { return !slices.Contains(format.TotalsBy(), by) }):
+		return cli.Usagef("--by: %q: want %s", f.By.Values, strings.Join(format.TotalsBy(), " or "))
 	case f.Verbose && f.Quiet:
 		return cli.Usagef("-v and -q contradict each other")
 	}
@@ -127,6 +134,9 @@ func (f *Flags) apply(c *config.Config) {
 	if f.Given("no-workloads") {
 		workloads := !f.noWorkloads
 		c.Workloads = &workloads
+	}
+	if f.Given("require-policies") {
+		c.RequirePolicies = f.RequirePolicies
 	}
 	if len(f.Roots.Values) > 0 {
 		c.Roots = f.Roots.Values

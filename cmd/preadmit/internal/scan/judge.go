@@ -75,6 +75,9 @@ func Verdict(stderr io.Writer, r *report.Report, failOn string, existing bool) e
 	case report.VerdictFailed:
 		return cli.ErrFindings
 	case report.VerdictIncomplete:
+		if none := r.Summary.NoPolicies; none != nil && none.Required && r.Summary.Roots.Failed+r.Summary.Roots.Lost == 0 {
+			return &cli.ExitError{Code: cli.ExitIncomplete, Err: errors.New("no policy is in force, although policies are required: see the report")}
+		}
 		return &cli.ExitError{Code: cli.ExitIncomplete, Err: fmt.Errorf(
 			"the scan is incomplete: %s, see the report", cli.Count(r.Summary.Roots.Failed+r.Summary.Roots.Lost, "root does", "roots do")+" not render")}
 	}

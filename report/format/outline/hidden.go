@@ -1,0 +1,43 @@
+package outline
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/preadmit/preadmit/report"
+)
+
+// Hidden says what of a report is not shown to who asks about the change: what the base has
+// too, and what the change does not touch. It is empty if all is shown.
+func Hidden(r *report.Report, existing, verbose bool) string {
+	var parts []string
+	if n := CountsOf(r, existing).Existing; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d existing", n))
+	}
+	if !existing && !verbose {
+		parts = append(parts, Untouched(r))
+	}
+	return Join(", ", parts...)
+}
+
+// Untouched says how much of a report is about what the change does not touch; it is empty
+// if nothing is.
+func Untouched(r *report.Report) string {
+	var parts []string
+	if n := CountsOf(r, false).Untouched; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d %s", n, NotJudged))
+	}
+	remarks := 0
+	for _, d := range Remarks(r.Diagnostics) {
+		if d.Untouched {
+			remarks++
+		}
+	}
+	if remarks > 0 {
+		parts = append(parts, Count(remarks, "remark"))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return strings.Join(parts, " and ") + " that the change does not touch"
+}

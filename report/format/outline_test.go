@@ -1,0 +1,193 @@
+package format_test
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/report/format/outline"
+)
+
+// TestHeadline holds the words of the counts. Each finding, and each thing that was not
+// judged, is in one of them.
+func TestHeadline(t *testing.T) {
+	proposed := report.Finding{Status: report.StatusNew, Action: report.ActionDeny, Policies: report.PoliciesProposed}
+	broken := report.Finding{Status: report.StatusNew, Action: report.ActionError, Cause: report.CauseRender}
+	of := func(s report.Status, a report.Action) report.Finding { return report.Finding{Status: s, Action: a} }
+	none := &report.NoPolicies{Why: "there is none"}
+	for name, test := range map[string]struct {
+		report   report.Report
+		existing bool
+		want     string
+		worst    outline.Class
+	}{
+		"nothing": {want: "no findings"},
+		"each": {
+			report: report.Report{
+				Findings: []report.Finding{
+					of("new", "Deny"), of("new", "Deny"), of("new", "Deny"), proposed, broken, of("new", "Warn"), of("new", "Audit"),
+					of("existing", "Deny"), of("existing", "Warn"), of("resolved", "Deny"),
+				},
+				Indeterminate: []report.Indeterminate{{}, {}, {Untouched: true}},
+			},
+			want:  "1 error, 3 denied, 1 would be denied if the proposed policies were in force, 1 warning, 1 audited, 2 not judged, 2 existing, 1 resolved",
+			worst: outline.Error,
+		},
+		"existing ones count": {
+			report: report.Report{
+				Findings:      []report.Finding{of("new", "Deny"), of("existing", "Deny"), of("existing", "Warn")},
+				Indeterminate: []report.Indeterminate{{Untouched: true}},
+			},
+			existing: true, want: "2 denied (1 existing), 1 warning (1 existing), 1 not judged", worst: outline.Denied,
+		},
+		"only existing ones": {report: report.Report{Findings: []report.Finding{of("existing", "Deny")}}, want: "no findings, 1 existing"},
+		"no policies":        {report: report.Report{Summary: report.Summary{NoPolicies: none}}, want: "judged by no policy", worst: outline.Warning},
+		"no policies, refused": {
+			report: report.Report{Findings: []report.Finding{of("new", "Deny")}, Summary: report.Summary{NoPolicies: none}},
+			want:   "judged by no policy, 1 denied", worst: outline.Denied,
+		},
+		"audited, not judged": {
+			report: report.Report{Findings: []report.Finding{of("new", "Audit")}, Indeterminate: []report.Indeterminate{{}}},
+			want:   "1 audited, 1 not judged", worst: outline.Warning,
+		},
+	} {
+		c := outline.CountsOf(&test.report, test.existing)
+		if got := c.Headline(); got != test.want || c.Worst() != test.worst {
+			t.Errorf("%s: %q, worst %q; want %q, %q", name, got, c.Worst(), test.want, test.worst)
+		}
+	}
+}
+
+// TestFormatsSayTheSame holds that all formats have one headline, and that the sections of
+// the page add up to it.
+func TestFormatsSayTheSame(t *testing.T) {
+	for _, name := range []string{"many", "change", "workload", "clean"} {
+		r := read(t, name)
+		want := outline.CountsOf(r, false).Headline()
+		for _, f := range []string{"text", "markdown", "github", "html", "sarif", "junit"} {
+			text := strings.Join(strings.Fields(string(write(t, f, r, zero))), " ")
+			if !strings.Contains(strings.ToLower(text), want) {
+				t.Errorf("%s as %s does not say %q", name, f, want)
+			}
+		}
+		sections := map[string]int{}
+		for _, m := range regexp.MustCompile(`<a href="#(\w+)">[^<]*<span[^>]*>([0-9]+)`).FindAllStringSubmatch(string(write(t, "html", r, zero)), -1) {
+			sections[m[1]], _ = strconv.Atoi(m[2])
+		}
+		c := outline.CountsOf(r, false)
+		findings := 0
+		for _, n := range c.Classes {
+			findings += n
+		}
+		for section, n := range map[string]int{"findings": findings, "indeterminate": c.NotJudged, "existing": c.Existing, "resolved": c.Resolved} {
+			if sections[section] != n {
+				t.Errorf("%s: the section %s of the page has %d, the headline %d", name, section, sections[section], n)
+			}
+		}
+	}
+}
+
+func TestReasonsAreGrouped(t *testing.T) {
+	kind := func(name string) *report.Object {
+		return &report.Object{APIVersion: "example.com/v1", Kind: name, Name: strings.ToLower(name)}
+	}
+	list := []report.Indeterminate{
+		{What: "root", Why: `remote base "https://example.com/a?ref=1" is not fetched: there is no network`},
+		{What: "object", Object: kind("Widget"), Why: "no CustomResourceDefinition defines example.com/v1 Widget; add it"},
+		{What: "object", Object: kind("Gadget"), Why: "no CustomResourceDefinition defines example.com/v1 Gadget; add it"},
+		{What: "root", Why: `remote base "https://example.com/b?ref=1" is not fetched: there is no network`},
+		{What: "object", Object: kind("Widget"), Why: "it is refused (Widget is invalid: spec: Required value)"},
+		{What: "root", Why: "is a submodule"},
+		{What: "object", Object: kind("Gizmo"), Why: "no CustomResourceDefinition defines example.com/v1 Gizmo; add it"},
+	}
+	var got []string
+	for _, u := range outline.Reasons(list) {
+		got = append(got, fmt.Sprintf("%d %s", u.Count(), u.Why))
+	}
+	want := []string{
+		"3 no CustomResourceDefinition defines …; add it",
+		"2 remote base … is not fetched",
+		"1 it is refused (Widget is invalid: spec: Required value)",
+		"1 is a submodule",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestEqualFindingsAreOne holds that what is said alike of several objects is one entry.
+func TestEqualFindingsAreOne(t *testing.T) {
+	r := read(t, "one")
+	lead := r.Findings[0]
+	for i := range 30 {
+		f := lead
+		f.Location.Path, f.Location.StartLine = fmt.Sprintf("apps/%d.yaml", i), i+1
+		f.Object = &report.Object{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: fmt.Sprintf("web-%d", i)}
+		r.Findings = append(r.Findings, f)
+	}
+	text := string(write(t, "text", r, zero))
+	if n := strings.Count(text, lead.Message[:30]); n != 1 {
+		t.Errorf("the message is there %d times", n)
+	}
+	if n := strings.Count(text, "\n"); n > 30 || !strings.Contains(text, "and at 27 more places (-v lists them)") || !strings.Contains(text, "31 denied in") {
+		t.Errorf("%d lines:\n%s", n, text)
+	}
+	long := string(write(t, "text", r, format.Options{Verbose: true, Width: 120}))
+	for i := range 30 {
+		if !strings.Contains(long, fmt.Sprintf("apps/%d.yaml:%d:", i, i+1)) {
+			t.Errorf("verbose leaves out apps/%d.yaml", i)
+		}
+	}
+	if text := string(write(t, "markdown", r, zero)); !strings.Contains(text, "and 20 more places") {
+		t.Errorf("markdown:\n%s", text)
+	}
+}
+
+func TestTotals(t *testing.T) {
+	of := func(policy, namespace string, a report.Action) report.Finding {
+		o := &report.Object{Kind: "Pod", Namespace: namespace, Name: "p"}
+		return report.Finding{Status: report.StatusNew, Action: a, Cause: report.CauseValidation, Policy: policy, Object: o}
+	}
+	r := read(t, "clean")
+	r.Findings = []report.Finding{
+		of("a.example.com", "shop", "Deny"), of("a.example.com", "shop", "Deny"), of("a.example.com", "", "Warn"),
+		of("b.example.com", "db", "Audit"), {Status: report.StatusNew, Action: report.ActionDeny, Cause: report.CauseSchema, Object: &report.Object{Namespace: "db"}},
+	}
+	want := `By policy
+  a.example.com            2 denied, 1 warning
+  (the API server itself)  1 denied
+  b.example.com            1 audited
+
+By namespace
+  db                1 denied, 1 audited
+  shop              2 denied
+  (cluster-scoped)  1 warning
+`
+	got := string(write(t, "text", r, format.Options{By: format.TotalsBy()}))
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("want:\n%s\ngot:\n%s", want, got)
+	}
+}
+
+func TestNoPoliciesDoNotLookGreen(t *testing.T) {
+	r := read(t, "clean")
+	r.Summary.NoPolicies = &report.NoPolicies{Why: "there is no ValidatingAdmissionPolicy; add one"}
+	for f, want := range map[string]string{
+		"text":     "Nothing was judged by policies: there is no ValidatingAdmissionPolicy; add one.",
+		"markdown": "### :warning: preadmit: judged by no policy",
+		"github":   "::warning title=No policies::Nothing was judged by policies: ",
+		"html":     `<header class="top warn">`,
+		"sarif":    "Nothing was judged by policies: ",
+		"junit":    `type="no policies"`,
+	} {
+		if text := string(write(t, f, r, zero)); !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
+			t.Errorf("%s does not say %q:\n%s", f, want, text)
+		}
+	}
+}
