@@ -105,16 +105,22 @@ func (s *Side) known(id render.RootID) (render.Root, bool) {
 	return s.Graph.Units[i], true
 }
 
-// HasDeployers reports whether one of the trees has deployers.
+// HasDeployers reports whether one of the trees has deployers that apply a part of it. An
+// object that has another repository applied says nothing about this one.
 func (c *Change) HasDeployers() bool {
 	return slices.ContainsFunc(c.Trees(), func(s *Side) bool { return s.hasDeployers() })
 }
 
-func (s *Side) hasDeployers() bool { return s.Graph != nil && len(s.Graph.Units) > 0 }
+func (s *Side) hasDeployers() bool {
+	return s.Graph != nil && slices.ContainsFunc(s.Graph.Units, func(u render.Root) bool { return u.Unit.Problem == nil })
+}
 
 // ClustersOf returns the clusters that a root is deployed to, as the head says, or, of a root
 // that is gone, the base. It is one without a name for a root of which that is not known.
 func (c *Change) ClustersOf(id render.RootID) []string {
+	if !c.HasDeployers() {
+		return []string{""}
+	}
 	for _, s := range c.Trees() {
 		root, ok := s.Root(id)
 		switch {
@@ -144,9 +150,16 @@ func (c *Change) Clusters() []string {
 // hand to make them begin, and without deployers all that was discovered. Of other roots
 // those are Unclaimed that no unit applies, unless they are to be judged.
 func (c *Change) settle(judgeUnclaimed bool) {
-	if !c.HasDeployers() {
-		return
+	if c.HasDeployers() {
+		c.dropUndeployed(judgeUnclaimed)
 	}
+	for _, s := range c.Trees() {
+		s.Found.Roots = append(slices.Clone(s.Found.Roots), s.Graph.Units...)
+		slices.SortFunc(s.Found.Roots, func(a, b render.Root) int { return a.Compare(b.RootID) })
+	}
+}
+
+func (c *Change) dropUndeployed(judgeUnclaimed bool) {
 	drop := map[render.RootID]bool{}
 	for i, s := range c.Trees() {
 		for _, root := range s.discovered {
@@ -170,8 +183,6 @@ func (c *Change) settle(judgeUnclaimed bool) {
 	}
 	for _, s := range c.Trees() {
 		s.Found.Roots = slices.DeleteFunc(slices.Clone(s.Found.Roots), func(r render.Root) bool { return drop[place(r.RootID)] })
-		s.Found.Roots = append(s.Found.Roots, s.Graph.Units...)
-		slices.SortFunc(s.Found.Roots, func(a, b render.Root) int { return a.Compare(b.RootID) })
 	}
 }
 
