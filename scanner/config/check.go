@@ -9,6 +9,7 @@ import (
 
 	"github.com/preadmit/preadmit/internal/strictyaml"
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/artifact/permit"
 	"github.com/preadmit/preadmit/report"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
@@ -33,6 +34,7 @@ func (c *checker) config(config *Config) {
 	c.user("user", config.User)
 	c.paths("entries", config.Entries)
 	c.choice("unclaimed", config.Unclaimed, UnclaimedValues())
+	c.urls("artifacts.allow", config.AllowedURLs())
 	names := map[string]int{}
 	for i := range config.Targets {
 		c.target(fmt.Sprintf("targets[%d]", i), &config.Targets[i], names)
@@ -60,6 +62,15 @@ func (c *checker) globs(key string, globs []string) {
 	for i, glob := range globs {
 		at := fmt.Sprintf("%s[%d]", key, i)
 		if err := CheckGlob(glob); err != nil && !c.Failed(at) {
+			c.Fail(at, "%v", err)
+		}
+	}
+}
+
+func (c *checker) urls(key string, patterns []string) {
+	for i, pattern := range patterns {
+		at := fmt.Sprintf("%s[%d]", key, i)
+		if _, err := permit.ParsePattern(pattern); err != nil && !c.Failed(at) {
 			c.Fail(at, "%v", err)
 		}
 	}

@@ -41,6 +41,8 @@ type Config struct {
 	// Unclaimed says what to do with roots that no deployer of the repository applies. Empty
 	// means UnclaimedReport.
 	Unclaimed string `json:"unclaimed,omitempty"`
+	// Artifacts says what may be fetched. Nil means nothing that the base does not have.
+	Artifacts *Artifacts `json:"artifacts,omitempty"`
 	// Targets are the clusters that roots are deployed to. Without any, each root is a
 	// target of its own, which may use Namespaces, params and CRDs of other roots.
 	Targets []Target `json:"targets,omitempty"`
@@ -84,6 +86,20 @@ func (t *Target) Kinds() []schema.GroupKind {
 		all = append(all, schema.ParseGroupKind(name))
 	}
 	return all
+}
+
+// Artifacts says what may be fetched of what lies elsewhere.
+type Artifacts struct {
+	// Allow are patterns of URLs that a change may bring, see permit.ParsePattern.
+	Allow []string `json:"allow,omitempty"`
+}
+
+// AllowedURLs returns the patterns of URLs that a change may bring.
+func (c *Config) AllowedURLs() []string {
+	if c.Artifacts == nil {
+		return nil
+	}
+	return c.Artifacts.Allow
 }
 
 // User is the user of a request: request.userInfo in a policy.

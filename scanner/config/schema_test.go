@@ -53,6 +53,7 @@ func TestSchemaFields(t *testing.T) {
 	}
 	compare("configuration", schema.Properties, reflect.TypeFor[Config]())
 	compare("target", schema.Defs["target"].Properties, reflect.TypeFor[Target]())
+	compare("artifacts", schema.Defs["artifacts"].Properties, reflect.TypeFor[Artifacts]())
 	compare("user", schema.Defs["user"].Properties, reflect.TypeFor[User]())
 	enum := func(name string) (values []string) {
 		for _, v := range schema.Properties[name].(map[string]any)["enum"].([]any) {

@@ -13,7 +13,7 @@ import (
 type Locked struct {
 	store *Store
 	lock  *lock.Lock
-	hint  string
+	hint  func(artifact.Artifact) string
 
 	mu    sync.Mutex
 	trees map[string]opened
@@ -28,9 +28,12 @@ type opened struct {
 
 var _ artifact.Contents = (*Locked)(nil)
 
-// NewLocked gives the contents of a lock, which may be nil. The hint says how to get what is
-// not there.
-func NewLocked(s *Store, l *lock.Lock, hint string) *Locked {
+// NewLocked gives the contents of a lock, which may be nil. The hint, if any, says how to get
+// what is not there.
+func NewLocked(s *Store, l *lock.Lock, hint func(artifact.Artifact) string) *Locked {
+	if hint == nil {
+		hint = func(artifact.Artifact) string { return "" }
+	}
 	return &Locked{store: s, lock: l, hint: hint, trees: map[string]opened{}, files: map[string][]byte{}}
 }
 
@@ -77,14 +80,14 @@ func (l *Locked) pin(a artifact.Artifact) (artifact.Pin, error) {
 	case ok:
 		return pin, nil
 	case l.lock == nil:
-		return pin, &artifact.MissingError{Artifact: a, Why: "there is no " + lock.FileName, Hint: l.hint}
+		return pin, &artifact.MissingError{Artifact: a, Why: "there is no " + lock.FileName, Hint: l.hint(a)}
 	}
-	return pin, &artifact.MissingError{Artifact: a, Why: lock.FileName + " does not have it", Hint: l.hint}
+	return pin, &artifact.MissingError{Artifact: a, Why: lock.FileName + " does not have it", Hint: l.hint(a)}
 }
 
 func (l *Locked) explain(a artifact.Artifact, err error) error {
 	if errors.Is(err, ErrNotStored) {
-		return &artifact.MissingError{Artifact: a, Why: err.Error(), Hint: l.hint}
+		return &artifact.MissingError{Artifact: a, Why: err.Error(), Hint: l.hint(a)}
 	}
 	return err
 }

@@ -294,12 +294,12 @@ func TestLocked(t *testing.T) {
 	var l lock.Lock
 	l.Set(there, artifact.Pin{Digest: put(t, s, []byte("content"))})
 	l.Set(gone, artifact.Pin{Digest: "sha256:" + strings.Repeat("0", 64)})
-	contents := NewLocked(s, &l, "run preadmit fetch")
+	contents := NewLocked(s, &l, nil)
 	if data, _, err := contents.Bytes(there); err != nil || string(data) != "content" {
 		t.Errorf("%q, %v", data, err)
 	}
 	missing := new(artifact.MissingError)
-	for _, err := range []error{second(contents.Bytes(gone)), second(contents.Tree(unknown)), second(NewLocked(s, nil, "").Bytes(there))} {
+	for _, err := range []error{second(contents.Bytes(gone)), second(contents.Tree(unknown)), second(NewLocked(s, nil, nil).Bytes(there))} {
 		if !errors.As(err, &missing) {
 			t.Errorf("error %v", err)
 		}

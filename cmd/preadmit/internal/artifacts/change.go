@@ -1,0 +1,149 @@
+package artifacts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/preadmit/preadmit/internal/fetch"
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/artifact/lock"
+	"github.com/preadmit/preadmit/render/artifact/overlay"
+	"github.com/preadmit/preadmit/render/artifact/permit"
+	"github.com/preadmit/preadmit/render/artifact/store"
+)
+
+// Change is the two trees of a change, and what may be fetched for it.
+type Change struct {
+	// Base is nil when everything is new.
+	Base, Head fs.FS
+	// Trusted is set when the head is the work of who runs the program.
+	Trusted bool
+	// Allow are patterns of URLs, of the configuration of the base.
+	Allow  []string
+	Render render.Options
+	// Store opens the store, Client what fetches into it. Client is nil when nothing is fetched.
+	Store  func() (*store.Store, error)
+	Client func(*store.Store) (*fetch.Client, error)
+
+	kept   *store.Store
+	client *fetch.Client
+}
+
+// errLock marks a lock that cannot be read.
+var errLock = errors.New("read " + lock.FileName)
+
+// Mount returns the trees with the artifacts that they have: those that the locks in force
+// name and, with a client, those that are fetched. What was fetched and is in no lock is in
+// the notes, with its digest. Trees without a lock stay as they are without a client.
+func (c *Change) Mount(ctx context.Context) (base, head fs.FS, notes []string, err error) {
+	rules, err := c.rules()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if rules.Base == nil && rules.Head == nil && c.Client == nil {
+		return c.Base, c.Head, nil, nil
+	}
+	if c.kept, err = c.Store(); err != nil {
+		return nil, nil, nil, err
+	}
+	if c.Client != nil {
+		if c.client, err = c.Client(c.kept); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	base = c.Base
+	if c.Base != nil {
+		if base, notes, err = c.mount(ctx, c.Base, &permit.Rules{Trusted: true, Head: rules.Base}, rules.Named); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	head, more, err := c.mount(ctx, c.Head, rules, nil)
+	return base, head, append(notes, more...), err
+}
+
+// rules are those of the head.
+func (c *Change) rules() (*permit.Rules, error) {
+	rules := &permit.Rules{Trusted: c.Base == nil || c.Trusted, Named: map[artifact.Artifact]bool{}}
+	for _, text := range c.Allow {
+		p, err := permit.ParsePattern(text)
+		if err != nil {
+			return nil, err
+		}
+		rules.Allow = append(rules.Allow, p)
+	}
+	var err error
+	if rules.Base, err = lock.Load(c.Base); err != nil {
+		return nil, fmt.Errorf("%w of the base:\n%w", errLock, err)
+	}
+	if rules.Head, err = lock.Load(c.Head); err != nil {
+		return nil, fmt.Errorf("%w:\n%w", errLock, err)
+	}
+	return rules, nil
+}
+
+// mount returns a tree with its artifacts, by the rules for it, and notes what it asks for.
+func (c *Change) mount(ctx context.Context, tree fs.FS, rules *permit.Rules, named map[artifact.Artifact]bool) (fs.FS, []string, error) {
+	locked := rules.Permitted()
+	var notes []string
+	failed := map[artifact.Artifact]error{}
+	if c.client != nil {
+		found, err := Gather(ctx, tree, c.Render, c.kept, func(ctx context.Context, a artifact.Artifact) (artifact.Pin, error) {
+			return c.fetch(ctx, rules, a)
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		locked, failed = found.Lock, found.Failed
+		for a := range found.Needed {
+			if named != nil {
+				named[a] = true
+			}
+		}
+		for _, a := range locked.Artifacts() {
+			pin, _ := locked.Find(a)
+			if known, ok := rules.Permitted().Find(a); !ok || known.Digest != pin.Digest {
+				notes = append(notes, fmt.Sprintf("%s was fetched and is in no lock: %s", a, pin.Digest))
+			}
+		}
+	}
+	hint := func(a artifact.Artifact) string {
+		refused := new(permit.RefusedError)
+		if _, _, err := rules.Decide(a); errors.As(err, &refused) {
+			return refused.Why
+		}
+		if err := failed[a]; err != nil {
+			return "it was not fetched: " + Reason(err)
+		}
+		return "preadmit fetch gets it"
+	}
+	return overlay.New(tree, store.NewLocked(c.kept, locked, hint)), notes, nil
+}
+
+// fetch gets an artifact, if the rules let it. What the change locks itself is compared with
+// what is there.
+func (c *Change) fetch(ctx context.Context, rules *permit.Rules, a artifact.Artifact) (artifact.Pin, error) {
+	pin, known, err := rules.Decide(a)
+	if err != nil {
+		return pin, err
+	}
+	if base, ok := rules.Base.Find(a); known && (rules.Trusted || ok && base.Digest == pin.Digest) {
+		return pin, c.client.Get(ctx, a, pin)
+	}
+	now, err := c.client.Resolve(ctx, a)
+	if err == nil && known && now.Digest != pin.Digest {
+		err = fmt.Errorf("the change locks %s, and it is %s", pin.Digest, now.Digest)
+	}
+	return now, err
+}
+
+// Reason is why an artifact was not fetched, without its name.
+func Reason(err error) string {
+	failed := new(fetch.Error)
+	if errors.As(err, &failed) {
+		return failed.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,88 @@
+package artifacts
+
+import (
+	"crypto/x509"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/internal/fetch"
+	"github.com/preadmit/preadmit/render/artifact/store"
+)
+
+// Flags say where artifacts are kept and how they are fetched.
+type Flags struct {
+	dir         string
+	hosts       cli.Words
+	credentials string
+	authorities string
+}
+
+// NewFlags returns the flags with their defaults.
+func NewFlags() Flags { return Flags{hosts: cli.Words{Kind: "HOST"}} }
+
+// RegisterDir declares the flag that says where artifacts are kept.
+func (f *Flags) RegisterDir(flags *pflag.FlagSet) {
+	flags.StringVar(&f.dir, "artifact-dir", "", "the `DIR` that fetched artifacts are kept in (default preadmit/artifacts in the user's cache directory)")
+}
+
+// Register declares all flags.
+func (f *Flags) Register(flags *pflag.FlagSet) {
+	f.RegisterDir(flags)
+	flags.StringVar(&f.credentials, "credentials", "", "`FILE` that says which hosts get which credentials")
+	flags.StringVar(&f.authorities, "ca-file", "", "PEM `FILE` of more authorities that sign certificates of hosts")
+	flags.Var(&f.hosts, "private-host", "a `HOST` that may be at a private address, with its port if it is not 443 (repeatable)")
+}
+
+// Store opens the store.
+func (f *Flags) Store() (*store.Store, error) {
+	if f.dir != "" {
+		return store.Open(f.dir), nil
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return nil, cli.Usagef("there is no directory to keep artifacts in: %w; name one with --artifact-dir", err)
+	}
+	return store.Open(filepath.Join(dir, "preadmit", "artifacts")), nil
+}
+
+// Client makes a client that fetches into a store.
+func (f *Flags) Client(p cli.Process, into *store.Store) (*fetch.Client, error) {
+	opts := fetch.Options{Hosts: f.hosts.Values}
+	if f.credentials != "" {
+		data, err := os.ReadFile(f.credentials)
+		if err != nil {
+			return nil, cli.Usagef("--credentials: %w", err)
+		}
+		if opts.Credentials, err = fetch.ParseCredentials(f.credentials, data, p.Getenv); err != nil {
+			return nil, cli.Usagef("--credentials:\n%w", err)
+		}
+	}
+	if f.authorities != "" {
+		pool, err := f.pool()
+		if err != nil {
+			return nil, cli.Usagef("--ca-file: %w", err)
+		}
+		opts.RootCAs = pool
+	}
+	return fetch.New(into, opts), nil
+}
+
+// pool are the authorities of the system and of --ca-file.
+func (f *Flags) pool() (*x509.CertPool, error) {
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(f.authorities)
+	if err != nil {
+		return nil, err
+	}
+	if !pool.AppendCertsFromPEM(data) {
+		return nil, fmt.Errorf("%s has no certificates", f.authorities)
+	}
+	return pool, nil
+}

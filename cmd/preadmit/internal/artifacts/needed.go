@@ -1,0 +1,103 @@
+package artifacts
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/artifact/lock"
+	"github.com/preadmit/preadmit/render/artifact/overlay"
+	"github.com/preadmit/preadmit/render/artifact/store"
+	"github.com/preadmit/preadmit/render/sources"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// maxRounds is how often a tree is looked at anew with what was fetched: how deep artifacts
+// may ask for others. maxArtifacts bounds how many there are.
+const (
+	maxRounds    = 10
+	maxArtifacts = 2000
+)
+
+// Needed are the artifacts that the roots of a tree ask for, with one of the entries that do,
+// as far as that is known with what the lock and the store have.
+func Needed(ctx context.Context, files fs.FS, opts render.Options, kept *store.Store, locked *lock.Lock) (map[artifact.Artifact]render.Position, error) {
+	opts.Cache = nil
+	renderer := sources.NewRenderer(overlay.New(files, store.NewLocked(kept, locked, nil)), opts)
+	found, err := renderer.Discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	needed := map[artifact.Artifact]render.Position{}
+	for _, root := range found.Roots {
+		for _, a := range renderer.Needs(root).Artifacts {
+			asked := a.Asked()
+			if at, ok := needed[asked]; !ok || tree.ComparePositions(a.Position, at) < 0 {
+				needed[asked] = a.Position
+			}
+		}
+	}
+	return needed, ctx.Err()
+}
+
+// Resolver fetches an artifact, and returns what it is. An error is that of the one artifact.
+type Resolver func(context.Context, artifact.Artifact) (artifact.Pin, error)
+
+// Found is what became of the artifacts of a tree.
+type Found struct {
+	// Lock has those that are there.
+	Lock *lock.Lock
+	// Needed are all, with an entry that asks for each.
+	Needed map[artifact.Artifact]render.Position
+	// Failed are those that are not there, with the reason.
+	Failed map[artifact.Artifact]error
+}
+
+// Artifacts are all that are needed, sorted.
+func (f *Found) Artifacts() []artifact.Artifact {
+	return slices.SortedFunc(maps.Keys(f.Needed), artifact.Artifact.Compare)
+}
+
+// Gather has everything that a tree asks for resolved: what it asks for itself, then what that
+// asks for, and so on.
+func Gather(ctx context.Context, files fs.FS, opts render.Options, kept *store.Store, resolve Resolver) (*Found, error) {
+	f := &Found{Lock: &lock.Lock{}, Failed: map[artifact.Artifact]error{}}
+	for range maxRounds {
+		var err error
+		if f.Needed, err = Needed(ctx, files, opts, kept, f.Lock); err != nil {
+			return nil, err
+		}
+		if more, err := f.round(ctx, resolve); err != nil || !more {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+// round resolves what was not resolved before, and reports whether there was something.
+func (f *Found) round(ctx context.Context, resolve Resolver) (more bool, err error) {
+	for i, a := range f.Artifacts() {
+		if _, ok := f.Lock.Find(a); ok || f.Failed[a] != nil {
+			continue
+		}
+		more = true
+		if i >= maxArtifacts {
+			f.Failed[a] = fmt.Errorf("the repository asks for more than %d artifacts", maxArtifacts)
+			continue
+		}
+		pin, err := resolve(ctx, a)
+		switch {
+		case ctx.Err() != nil:
+			return false, ctx.Err()
+		case err != nil:
+			f.Failed[a] = err
+		default:
+			f.Lock.Set(a, pin)
+		}
+	}
+	return more, nil
+}
