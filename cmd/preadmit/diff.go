@@ -77,6 +77,7 @@ func (f *diffFlags) register(cmd *cobra.Command) {
 	flags.Var(&f.Format, "format", "`FORMAT` on stdout: "+strings.Join(f.Format.Known, ", "))
 	flags.Var(&f.Color, "color", "`WHEN` to colour text: auto, always or never")
 	f.Cache.Register(flags)
+	f.Artifacts.RegisterDir(flags)
 	flags.BoolVarP(&f.Verbose, "verbose", "v", false, "say more: what was compared, all remarks")
 	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "say less: no progress, only the diff")
 	for _, c := range []struct {
@@ -117,6 +118,9 @@ func runDiff(ctx context.Context, p cli.Process, f *diffFlags) error {
 	}
 	cfg, remarks, err := scan.LoadConfig(f.Flags, change)
 	if err != nil {
+		return err
+	}
+	if err := f.Mount(ctx, p, change, cfg); err != nil {
 		return err
 	}
 	cache, err := f.OpenCache()

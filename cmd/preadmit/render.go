@@ -85,10 +85,15 @@ func runRender(ctx context.Context, p cli.Process, f *renderFlags) error {
 	if err != nil {
 		return err
 	}
-	cfg, _, err := scan.LoadConfig(f.scan, &scan.Change{Head: tree})
+	change := &scan.Change{Head: tree}
+	cfg, _, err := scan.LoadConfig(f.scan, change)
 	if err != nil {
 		return err
 	}
+	if err := f.scan.Mount(ctx, p, change, cfg); err != nil {
+		return err
+	}
+	tree = change.Head
 	renderer := sources.NewRenderer(tree.FS, scan.RenderOptions(p, cfg.LoadRestrictor, nil))
 	if f.all {
 		return f.printAll(ctx, p, renderer, cfg)

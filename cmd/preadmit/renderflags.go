@@ -47,6 +47,7 @@ func (f *renderFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.field, "field", "", "print only this `FIELD` and where it was written, like spec.containers[0].image or metadata.labels[app]")
 	flags.StringVar(&f.object, "object", "", "only the objects called `[KIND/]NAME`")
 	flags.BoolVar(&f.all, "all", false, "print every unit of deployment of the repository with its objects")
+	s.Artifacts.RegisterDir(flags)
 	flags.StringVar(&f.artifacts, "artifacts", "", "`DIR` with what units need from outside the repository")
 	flags.StringVar(&f.format, "format", "", "of --all: `FORMAT` is json")
 	f.registerEntries(cmd)

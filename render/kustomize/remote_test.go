@@ -166,7 +166,7 @@ func (w *remoteWorld) render(dir string, opts render.Options) (*Source, *render.
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	source := New(tree.New(overlay.New(under, store.NewLocked(w.store, w.lock, "run preadmit fetch")), tree.Limits{}), opts).(*Source)
+	source := New(tree.New(overlay.New(under, store.NewLocked(w.store, w.lock, func(artifact.Artifact) string { return "run preadmit fetch" })), tree.Limits{}), opts).(*Source)
 	return source, source.Render(w.t.Context(), render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "app"}})
 }
 

@@ -19,6 +19,8 @@ type Change struct {
 	Head scanner.Tree
 	// Remotes are URLs of the repository.
 	Remotes []string
+	// WorkTree is set when the head is the work tree.
+	WorkTree bool
 	// notes say which trees were chosen, for -v.
 	Notes []string
 }
@@ -164,6 +166,7 @@ func (c *Change) OpenWorkTree(r *gittree.Repository) error {
 		return cli.Usagef("%w; name a commit with --head", err)
 	}
 	c.Head = scanner.Tree{FS: tree, Under: r.Prefix(), Revision: report.Revision{Name: "work tree"}}
+	c.WorkTree = true
 	c.Note("head is the work tree, uncommitted changes included")
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/artifacts"
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
@@ -29,6 +30,8 @@ type Flags struct {
 	noWorkloads          bool
 	Config               string
 	Cache                CacheFlags
+	Artifacts            artifacts.Flags
+	fetch, offline       bool
 	limits               cli.Limits
 }
 
@@ -41,6 +44,7 @@ func NewFlags() *Flags {
 		AsGroups: cli.Words{Kind: "GROUP"}, Roots: cli.Words{Kind: "GLOB"}, By: cli.Words{Kind: "WHAT"},
 		FailOn:         cli.Choice{Value: "deny", Known: report.FailOnValues()},
 		LoadRestrictor: cli.Choice{Value: config.LoadRestrictors()[0], Known: config.LoadRestrictors()},
+		Artifacts:      artifacts.NewFlags(),
 		limits:         cli.NewLimits(),
 	}
 }
@@ -76,6 +80,9 @@ func (f *Flags) RegisterJudging(cmd *cobra.Command) {
 	flags.VarP(&f.Outputs, "output", "o", "also write the report to a file, `[FORMAT=]FILE`; - is stdout (repeatable)")
 	flags.Var(&f.Color, "color", "`WHEN` to colour text: auto, always or never")
 	f.Cache.Register(flags)
+	flags.BoolVar(&f.fetch, "fetch", false, "fetch what lies elsewhere and is not there, as far as the lock of the base and its configuration allow")
+	flags.BoolVar(&f.offline, "offline", false, "reach no network, whatever else is said")
+	f.Artifacts.Register(flags)
 	f.limits.Register(flags)
 	flags.BoolVarP(&f.Verbose, "verbose", "v", false, "say more: what was compared, audit notes, timings")
 	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "say less: no progress, only denials and the summary")

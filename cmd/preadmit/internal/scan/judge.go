@@ -26,6 +26,9 @@ func Judge(ctx context.Context, p cli.Process, f *Flags, change *Change, extras 
 		return nil, cfg, err
 	}
 	defer CloseCache(p.Stderr, cache)
+	if err := f.Mount(ctx, p, change, cfg); err != nil {
+		return nil, cfg, err
+	}
 	f.Explain(p.Stderr, change)
 	progress := cli.NewProgress(p, f.Quiet)
 	doing := cli.NewActivity()

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/artifacts"
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
+	"github.com/preadmit/preadmit/internal/fetch"
+	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/artifact/lock"
+	"github.com/preadmit/preadmit/render/artifact/store"
+	"github.com/preadmit/preadmit/render/tree/gittree"
+	"github.com/preadmit/preadmit/report/format/escape"
+)
+
+// fetchFlags are the flags of preadmit fetch.
+type fetchFlags struct {
+	artifacts artifacts.Flags
+	path      string
+	check     bool
+	update    string
+	updates   bool
+	size      int64 // MiB
+}
+
+// everything is what --update without a URL means.
+const everything = "*"
+
+func newFetchCommand(p cli.Process) *cobra.Command {
+	f := &fetchFlags{artifacts: artifacts.NewFlags(), path: "."}
+	cmd := &cobra.Command{
+		Use:   "fetch [PATH]",
+		Short: "Fetch what lies elsewhere, and lock it in " + lock.FileName,
+		Long: `Fetch what the roots of a repository ask for from elsewhere - remote bases and
+files of kustomizations, Helm charts - and write to ` + lock.FileName + ` what each is:
+its version, commit, digest and size. scan, diff and render then take it from
+there, without a network.
+
+What the lock has stays as it is locked, even if a tag was moved. --update asks
+again. The contents are kept in the user's cache directory, by digest.
+
+Only HTTPS is fetched, and no private address is connected to unless
+--private-host names its host. Credentials are those of --credentials: the
+configuration of git, Docker and Helm is not read.
+
+Exit code: 0 everything is there, 1 with --check something is missing or moved,
+2 wrong usage, 3 something could not be fetched.`,
+		Example: `  # Lock what the repository asks for, and get it
+  preadmit fetch
+
+  # In CI: is everything locked, and as it is out there?
+  preadmit fetch --check
+
+  # Take what is new of one chart or repository, in its range
+  preadmit fetch --update=https://charts.example.com`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return cli.Usagef("fetch takes one PATH, got %q", args)
+			}
+			f.path = append(args, ".")[0]
+			return nil
+		},
+		ValidArgsFunction: directoriesOnly,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return runFetch(cmd.Context(), p, f) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&f.check, "check", false, "write nothing: say what is missing in the lock, not needed any more, or moved")
+	flags.StringVar(&f.update, "update", "", "ask again what is locked of this `URL`, everything without one")
+	flags.Lookup("update").NoOptDefVal = everything
+	f.artifacts.Register(flags)
+	flags.Int64Var(&f.size, "artifact-size", 4096, "the `MIB` to which the directory of artifacts is cut at the end")
+	return cmd
+}
+
+// runFetch runs the command.
+func runFetch(ctx context.Context, p cli.Process, f *fetchFlags) error {
+	if f.check && f.update != "" {
+		return cli.Usagef("--check asks again for everything and changes nothing: give either --check or --update")
+	}
+	if f.size < 1 {
+		return cli.Usagef("--artifact-size: %d MiB is not a size, want at least 1", f.size)
+	}
+	scanned := scan.NewFlags()
+	scanned.Path, scanned.Given = f.path, func(string) bool { return false }
+	change, err := scan.Open(scanned)
+	if err != nil {
+		return err
+	}
+	before, err := lock.Load(change.Head.FS)
+	if err != nil {
+		return cli.Usagef("%w", err)
+	}
+	kept, err := f.artifacts.Store()
+	if err != nil {
+		return err
+	}
+	client, err := f.artifacts.Client(p, kept)
+	if err != nil {
+		return err
+	}
+	run := &fetching{flags: f, out: p.Stdout, before: before, client: client}
+	found, err := artifacts.Gather(ctx, change.Head.FS, scan.RenderOptions(p, "", nil), kept, run.resolve)
+	if err != nil {
+		return scan.Error(ctx, err)
+	}
+	if f.check {
+		return run.checked(found)
+	}
+	return run.finish(found, kept)
+}
+
+// fetching is a run of the command.
+type fetching struct {
+	flags  *fetchFlags
+	out    io.Writer
+	before *lock.Lock
+	client *fetch.Client
+}
+
+// resolve gets an artifact: what is locked, or what it is now.
+func (r *fetching) resolve(ctx context.Context, a artifact.Artifact) (artifact.Pin, error) {
+	pin, locked := r.before.Find(a)
+	if locked && !r.flags.check && r.flags.update != everything && r.flags.update != a.URL {
+		return pin, r.client.Get(ctx, a, pin)
+	}
+	return r.client.Resolve(ctx, a)
+}
+
+// say writes a line about an artifact.
+func (r *fetching) say(what string, a artifact.Artifact, detail string) {
+	_, _ = fmt.Fprintf(r.out, "%-9s %s: %s\n", what, escape.Line(a.String()), escape.Line(detail))
+}
+
+// checked says how the lock differs from what is asked for and out there.
+func (r *fetching) checked(found *artifacts.Found) error {
+	bad := 0
+	for _, a := range found.Artifacts() {
+		before, locked := r.before.Find(a)
+		now, there := found.Lock.Find(a)
+		switch {
+		case !locked:
+			r.say("missing", a, "asked for at "+found.Needed[a].String())
+		case !there:
+			r.say("failed", a, artifacts.Reason(found.Failed[a]))
+		case now.Digest != before.Digest:
+			r.say("moved", a, describe(before)+" is locked, it is "+describe(now)+" now")
+		default:
+			continue
+		}
+		bad++
+	}
+	for _, a := range r.before.Artifacts() {
+		if _, ok := found.Needed[a]; !ok {
+			r.say("unused", a, "nothing asks for it")
+			bad++
+		}
+	}
+	_, _ = fmt.Fprintf(r.out, "%s, %d not as locked\n", cli.Count(len(found.Needed), "artifact", "artifacts"), bad)
+	if bad > 0 {
+		return cli.ErrFindings
+	}
+	return nil
+}
+
+// finish says what was fetched, writes the lock and cuts the store to its size.
+func (r *fetching) finish(found *artifacts.Found, kept *store.Store) error {
+	r.describe(found)
+	if err := r.write(found.Lock); err != nil {
+		return err
+	}
+	if err := kept.Trim(r.flags.size<<20, found.Lock.Digests()); err != nil {
+		return err
+	}
+	if n := len(found.Failed); n > 0 {
+		return &cli.ExitError{Code: cli.ExitIncomplete, Err: fmt.Errorf("%s could not be fetched", cli.Count(n, "artifact", "artifacts"))}
+	}
+	return nil
+}
+
+// describe says what became of each artifact. Of one that failed the lock keeps what it has.
+func (r *fetching) describe(found *artifacts.Found) {
+	for _, a := range found.Artifacts() {
+		before, locked := r.before.Find(a)
+		now, there := found.Lock.Find(a)
+		switch {
+		case !there:
+			r.say("failed", a, fmt.Sprintf("%s (asked for at %s)", artifacts.Reason(found.Failed[a]), found.Needed[a]))
+			if locked {
+				found.Lock.Set(a, before)
+			}
+		case !locked:
+			r.say("locked", a, describe(now))
+		case now != before:
+			r.say("updated", a, describe(before)+" -> "+describe(now))
+		}
+	}
+	for _, a := range r.before.Artifacts() {
+		if _, ok := found.Needed[a]; !ok {
+			r.say("removed", a, "nothing asks for it")
+		}
+	}
+	_, _ = fmt.Fprintf(r.out, "%s, %d failed\n", cli.Count(len(found.Needed), "artifact", "artifacts"), len(found.Failed))
+}
+
+// describe names what an artifact is: its version and the beginning of its commit or digest.
+func describe(pin artifact.Pin) string {
+	name := strings.TrimPrefix(pin.Digest, "sha256:")[:12]
+	if pin.Commit != "" {
+		name = pin.Commit[:12]
+	}
+	return strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(pin.Version, "refs/heads/"), "refs/tags/") + " " + name)
+}
+
+// write writes the lock at the top of the repository, if there is something new in it.
+func (r *fetching) write(l *lock.Lock) error {
+	if len(l.Artifacts()) == 0 && r.before == nil || r.before != nil && string(l.Encode()) == string(r.before.Encode()) {
+		return nil
+	}
+	top := r.flags.path
+	if repository, err := gittree.Open(top); err == nil {
+		top = repository.Root()
+	}
+	name := filepath.Join(top, lock.FileName)
+	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
+		return cli.Usagef("%s is no file", name)
+	}
+	if err := os.WriteFile(name, l.Encode(), 0o644); err != nil {
+		return fmt.Errorf("write the lock: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+package scan
+
+import (
+	"context"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/artifacts"
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/internal/fetch"
+	"github.com/preadmit/preadmit/render/artifact/store"
+	"github.com/preadmit/preadmit/scanner/config"
+)
+
+// Mount gives the trees of a change the artifacts that they ask for, as far as they are
+// there or, with --fetch, may be fetched.
+func (f *Flags) Mount(ctx context.Context, p cli.Process, change *Change, cfg config.Config) error {
+	c := &artifacts.Change{
+		Base: change.baseFS(), Head: change.Head.FS, Trusted: change.WorkTree, Allow: cfg.AllowedURLs(),
+		Render: RenderOptions(p, cfg.LoadRestrictor, nil), Store: f.Artifacts.Store,
+	}
+	if f.fetch && !f.offline {
+		c.Client = func(kept *store.Store) (*fetch.Client, error) { return f.Artifacts.Client(p, kept) }
+	}
+	base, head, notes, err := c.Mount(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return context.Canceled
+	case err != nil:
+		return cli.Usagef("%w", err)
+	}
+	if change.Base != nil {
+		change.Base.FS = base
+	}
+	change.Head.FS = head
+	change.Notes = append(change.Notes, notes...)
+	return nil
+}
