@@ -250,6 +250,8 @@ type Summary struct {
 	// Policies and Bindings count those that judged.
 	Policies int `json:"policies"`
 	Bindings int `json:"bindings"`
+	// Coverage says of how many objects the verdict is exact; nil when no request was made.
+	Coverage *Coverage `json:"coverage,omitempty"`
 	// NoPolicies is set when requests were judged by no policy.
 	NoPolicies *NoPolicies `json:"noPolicies,omitempty"`
 	Durations  Durations   `json:"durations"`
@@ -262,6 +264,22 @@ type NoPolicies struct {
 	// Required is set when the scan was asked to judge by policies, so that it is
 	// incomplete.
 	Required bool `json:"required,omitempty"`
+}
+
+// Coverage counts the objects that requests were made of.
+type Coverage struct {
+	// Objects counts all, Exact those of which everything was judged.
+	Objects int `json:"objects"`
+	Exact   int `json:"exact"`
+	// Unknown counts the others by why, the most frequent reason first. An object may have
+	// several.
+	Unknown []UnknownCount `json:"unknown,omitempty"`
+}
+
+// UnknownCount is the number of objects that were not judged exactly for a reason.
+type UnknownCount struct {
+	Reason  string `json:"reason"`
+	Objects int    `json:"objects"`
 }
 
 // RootCounts accounts for every root of the head.

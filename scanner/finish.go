@@ -26,6 +26,7 @@ func (s *scan) finish(out outcome) {
 	summary := &s.report.Summary
 	summary.Requests, summary.Evaluations = out.requests, out.evaluations
 	summary.Policies, summary.Bindings, summary.NoPolicies = len(out.rules.policies), len(out.rules.bindings), s.noPolicies(&out)
+	summary.Coverage = s.coverage(&out)
 	summary.Findings = countFindings(s.report.Findings)
 }
 

@@ -10,7 +10,9 @@ import (
 type outcome struct {
 	requests, evaluations int
 	findings              []lines.Finding
-	gaps                  []gaps.Gap
+	// objects are those that requests were made of.
+	objects map[objectID]bool
+	gaps    []gaps.Gap
 	// remarks are warnings of the server that change nothing: deprecations and the
 	// like. They become diagnostics.
 	remarks []lines.Finding

@@ -136,8 +136,10 @@ func (s *scan) judge(ctx context.Context) (outcome, error) {
 	if err != nil {
 		return all, fmt.Errorf("judge: %w", err)
 	}
+	all.objects = map[objectID]bool{}
 	for _, r := range reviews {
 		all.add(r.out)
+		all.objects[idOf(r.Root.String(), change.ObjectOf(r.Object(), r.Key))] = true
 	}
 	s.ledger.UnrenderedPolicies(all.requests)
 	s.ledger.Mutations(all.requests, s.targets, s.extras)

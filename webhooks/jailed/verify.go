@@ -51,7 +51,11 @@ func (r *Request) matches(read *report.Report) error {
 		return fmt.Errorf("the report is of version %q, not %q", read.Tool.Version, r.Version)
 	}
 	c, s := read.Summary.Roots, read.Summary
-	for _, n := range []int{c.Rendered, c.Failed, c.FailedBefore, c.Indeterminate, c.Lost, c.Untouched, s.Requests, s.Evaluations, s.Policies, s.Bindings} {
+	cov := report.Coverage{}
+	if s.Coverage != nil {
+		cov = *s.Coverage
+	}
+	for _, n := range []int{cov.Objects, cov.Exact, cov.Objects - cov.Exact, c.Rendered, c.Failed, c.FailedBefore, c.Indeterminate, c.Lost, c.Untouched, s.Requests, s.Evaluations, s.Policies, s.Bindings} {
 		if n < 0 || n > maxCount {
 			return fmt.Errorf("the report counts %d", n)
 		}

@@ -122,9 +122,13 @@ func (c Counts) Worst() Class {
 
 // Scope says what was looked at, like "12 roots, 57 requests, 3 policies, 4 bindings".
 func Scope(s *report.Summary) string {
-	return strings.Join([]string{
+	parts := []string{
 		RootsText(s.Roots), Count(s.Requests, "request"), Policies(s.Policies), Count(s.Bindings, "binding"),
-	}, ", ")
+	}
+	if c := s.Coverage; c != nil && c.Exact < c.Objects {
+		parts = append(parts, fmt.Sprintf("%d of %s judged exactly", c.Exact, Count(c.Objects, "object")))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Summary is the headline with what was looked at and the time it took.

@@ -1,0 +1,61 @@
+package scanner
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/report"
+)
+
+// objectID is an object of a root.
+type objectID struct {
+	root   string
+	object report.Object
+}
+
+func idOf(root string, o *report.Object) objectID { return objectID{root, *o} }
+
+// mostReasons is how many reasons a report has for what is not exact.
+const mostReasons = 20
+
+// coverage returns of how many objects the verdict is exact; nil where there are none.
+func (s *scan) coverage(out *outcome) *report.Coverage {
+	if len(out.objects) == 0 {
+		return nil
+	}
+	unknown, reasons := map[objectID]bool{}, map[string]map[objectID]bool{}
+	for i := range s.report.Indeterminate {
+		gap := &s.report.Indeterminate[i]
+		if gap.Object == nil || !out.objects[idOf(gap.Root, gap.Object)] {
+			continue
+		}
+		id, reason := idOf(gap.Root, gap.Object), reasonOf(gap.Why)
+		if reasons[reason] == nil {
+			reasons[reason] = map[objectID]bool{}
+		}
+		unknown[id], reasons[reason][id] = true, true
+	}
+	c := &report.Coverage{Objects: len(out.objects), Exact: len(out.objects) - len(unknown)}
+	for reason, objects := range reasons {
+		c.Unknown = append(c.Unknown, report.UnknownCount{Reason: reason, Objects: len(objects)})
+	}
+	slices.SortFunc(c.Unknown, func(a, b report.UnknownCount) int {
+		return cmp.Or(cmp.Compare(b.Objects, a.Objects), cmp.Compare(a.Reason, b.Reason))
+	})
+	c.Unknown = c.Unknown[:min(len(c.Unknown), mostReasons)]
+	return c
+}
+
+// reasonOf is what is said of many objects alike: without what to do about it, and without
+// the details.
+func reasonOf(why string) string {
+	return why[:min(len(why), cut(why, "; "), cut(why, ": "))]
+}
+
+func cut(text, at string) int {
+	if i := strings.Index(text, at); i >= 0 {
+		return i
+	}
+	return len(text)
+}
