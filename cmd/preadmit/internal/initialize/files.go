@@ -42,7 +42,10 @@ func (r *repository) files(ci string) ([]file, error) {
 		Policies string
 		ArgoCD   bool
 		Targets  []target
-	}{ArgoCD: r.argoCD && !r.flux, Targets: r.targets()}
+	}{}
+	if !r.flux { // whose objects say what each cluster has, and who applies it
+		settings.ArgoCD, settings.Targets = r.argoCD, r.targets()
+	}
 	if len(r.policies) == 0 {
 		settings.Policies = firstPolicies
 		data, err := files.ReadFile("files/policies.yaml")
