@@ -21,6 +21,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/preadmit/preadmit/webhooks/app"
+	"github.com/preadmit/preadmit/webhooks/pages"
 )
 
 var (
@@ -29,6 +30,9 @@ var (
 	//go:embed setup.css
 	setupCSS string
 )
+
+// docsURL is where the documentation is.
+const docsURL = "https://github.com/preadmit/preadmit/blob/main/docs/"
 
 // stateCookie holds what the way to GitHub and back is known by.
 const stateCookie = "preadmit_setup"
@@ -66,6 +70,7 @@ type setupPage struct {
 	Local, Public, Name       string
 	Organization, File        string
 	Manifest, Webhook, Action string
+	Docs                      string
 }
 
 // organization is a login of GitHub's.
@@ -156,7 +161,9 @@ func (u *setup) ends(states ...string) bool {
 }
 
 func (u *setup) write(w http.ResponseWriter, status int, page setupPage, problem error) {
-	page.Style, page.Version, page.Secret = template.CSS(setupCSS), u.service.options.Version, u.secret
+	css := pages.Stylesheet() + setupCSS
+	page.Style, page.Version, page.Secret = template.CSS(css), u.service.options.Version, u.secret
+	page.Docs = docsURL
 	page.Local, page.File = u.service.URL(), filepath.Join(u.service.config.DataDir, appFile)
 	if problem != nil {
 		page.Problem = problem.Error()
@@ -167,11 +174,11 @@ func (u *setup) write(w http.ResponseWriter, status int, page setupPage, problem
 		http.Error(w, "the page could not be made", http.StatusInternalServerError)
 		return
 	}
-	style := sha256.Sum256([]byte(setupCSS))
+	style := sha256.Sum256([]byte(css))
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+base64.StdEncoding.EncodeToString(style[:])+
-		"'; form-action 'self' "+u.service.config.GitHub.URL+"; base-uri 'none'; frame-ancestors 'none'")
+		"'; img-src data:; form-action 'self' "+u.service.config.GitHub.URL+"; base-uri 'none'; frame-ancestors 'none'")
 	h.Set("Referrer-Policy", "strict-origin") // GitHub is told where the form came from
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")

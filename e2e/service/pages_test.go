@@ -381,9 +381,10 @@ func looks(t *testing.T, s *site, chromium context.Context) {
 	}
 }
 
-func (v *viewer) look(name string, view browser.View) {
+// look examines a page, which may have scripts, forms and other elements.
+func (v *viewer) look(name string, view browser.View, other ...string) {
 	v.Helper()
-	browser.Examine(v.T, v.tab, name, "script", "form")
+	browser.Examine(v.T, v.tab, name, append(other, "script", "form")...)
 	browser.Shoot(v.T, v.tab, "service-"+name+"-"+view.Name)
 	if view.Width > 400 {
 		browser.Axe(v.T, v.tab)

@@ -15,6 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/preadmit/preadmit/e2e/browser"
 	"github.com/preadmit/preadmit/internal/githubtest"
 )
 
@@ -129,4 +133,35 @@ func TestDev(t *testing.T) {
 	head, err := w.shop.Push("change", githubtest.Files{"app/more.yaml": configMap("more", "fine")})
 	w.must(err)
 	w.judged(head, "failure", denied)
+}
+
+// TestSetupInABrowser looks at the setup page in every view: at its questions, at what it says to a
+// wrong answer, and at the button that leads to GitHub.
+func TestSetupInABrowser(t *testing.T) {
+	chromium := browser.Start(t)
+	w := newEnv(t)
+	r, page := w.dev(t.TempDir())
+	s := &site{url: r.url}
+	for _, view := range browser.Views() {
+		t.Run(view.Name, func(t *testing.T) {
+			v := s.viewer(t, chromium)
+			browser.Emulate(t, v.tab, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: view.Scheme}}})
+			if err := chromedp.Do(v.tab, chromedp.EmulateViewport(view.Width, 900)); err != nil {
+				t.Fatal(err)
+			}
+			heard := browser.Listen(t, v.tab, s.url)
+			v.open(strings.TrimPrefix(page, r.url))
+			v.sees("/setup", "Continue")
+			v.look("setup", view, "input")
+			v.open("/setup?" + url.Values{"url": {"https://tunnel.example"}, "name": {"my gate"}}.Encode())
+			v.until(`document.querySelector("button.first").innerText === "Create the GitHub App"`)
+			v.look("setup-create", view, "input")
+			for _, text := range heard.All() {
+				t.Error(text)
+			}
+			v.open("/setup?url=tunnel")
+			v.until(`document.querySelector("[role=alert]").innerText.includes("want a URL like")`)
+			v.look("setup-wrong", view, "input")
+		})
+	}
 }

@@ -52,7 +52,7 @@ type frame struct {
 
 func parseTemplates() (*template.Template, error) {
 	return template.New("").Funcs(template.FuncMap{
-		"when": when, "short": short, "took": took,
+		"when": when, "short": short, "took": took, "counts": unbroken,
 	}).ParseFS(templateFiles, "templates/*.tmpl")
 }
 
@@ -95,6 +95,9 @@ func (p *Pages) part(name string, view any) (template.HTML, error) {
 // asset is a file that pages use. Its name has its hash, so it never changes.
 type asset struct{ contentType, text string }
 
+// Stylesheet returns the style of all pages.
+func Stylesheet() string { return html.Stylesheet() + ownStyle }
+
 // assets gives the files below /static/, and the names of the style sheet and script.
 func assets() (files map[string]asset, style, script string) {
 	files = map[string]asset{}
@@ -104,7 +107,7 @@ func assets() (files map[string]asset, style, script string) {
 		files[name] = asset{contentType, text}
 		return name
 	}
-	style = add("pages", ".css", "text/css; charset=utf-8", html.Stylesheet()+ownStyle)
+	style = add("pages", ".css", "text/css; charset=utf-8", Stylesheet())
 	script = add("live", ".js", "text/javascript; charset=utf-8", liveScript)
 	return files, style, script
 }
@@ -118,6 +121,15 @@ func (p *Pages) serveStatic(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	p.send(w, http.StatusOK, file.contentType, []byte(file.text))
+}
+
+// unbroken is counts, like "1 warning (1 new)", that a narrow screen breaks after a comma only.
+func unbroken(counts string) string {
+	parts := strings.Split(counts, ", ")
+	for i := range parts {
+		parts[i] = strings.ReplaceAll(parts[i], " ", "\u00a0")
+	}
+	return strings.Join(parts, ", ")
 }
 
 // when shows a time in UTC.

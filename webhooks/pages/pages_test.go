@@ -27,8 +27,8 @@ func TestListsAndHistory(t *testing.T) {
 	s.put(scanOf(2), func(c *queue.Scan) { c.Pull, c.Title, c.Conclusion, c.Denied, c.Warned = 8, "Other", "success", 0, 0 })
 	s.put(scanOf(3), func(c *queue.Scan) { c.Repository, c.Repo, c.State = 12, "infra", queue.Failed })
 
-	s.wants(s.get("/", 200).body, "octo/shop", "#7 Raise the limits", "#8 Other", "octo/infra", "2 denied, 1 warning", "Denied", "Passed", "Failed",
-		`<time datetime="2026-11-20T10:00:01Z">2026-11-20 10:00:01 UTC</time>`, "took 3.0s", "by alice")
+	s.wants(s.get("/", 200).body, "octo/shop", "#7 Raise the limits", "#8 Other", "octo/infra", "2\u00a0denied, 1\u00a0warning", "Denied", "Passed", "Failed",
+		`<time datetime="2026-11-20T10:00:01Z">2026-11-20 10:00:01 UTC</time>`, "took&nbsp;3.0s", "by&nbsp;alice")
 	s.wants(s.get("/repos/octo/shop", 200).body, "#7", "#8", "!infra", `href="https://github.com/octo/shop"`)
 	s.wants(s.get("/repos/OCTO/Shop", 200).body, "<h1>octo/shop</h1>")
 	s.wants(s.get("/repos/octo/shop/pulls/7", 200).body, "Raise the limits", "!Other", "!all of")

@@ -118,7 +118,7 @@ func outcome(s queue.Scan) (class, word string) {
 		}
 		return "clean", "Passed"
 	case "failure":
-		if s.Denied == 0 {
+		if s.Denied == 0 { // something did not render any more, or failOn counts more than denials
 			return "deny", "Not passed"
 		}
 		return "deny", "Denied"

@@ -119,6 +119,9 @@ func (q *Queue) claim(ctx context.Context, t *pendingJob) (*Claim, error) {
 		}), nil
 	})
 	if err != nil {
+		if ctx.Err() != nil {
+			q.unclaim(ctx, t.key, id)
+		}
 		return nil, err
 	}
 	c := q.hold(ctx, e, id)
@@ -130,6 +133,24 @@ func (q *Queue) claim(ctx context.Context, t *pendingJob) (*Claim, error) {
 		return nil, errors.Join(errTaken, c.Bury(ctx, q.fatal(e.value)))
 	}
 	return c, nil
+}
+
+// unclaim gives back a claim that may have been stored though its context ended before that was
+// heard: nobody would work on it, and others would wait for the lease.
+func (q *Queue) unclaim(ctx context.Context, key, id string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishWait)
+	defer cancel()
+	e, err := q.jobs.get(ctx, key)
+	if err != nil || !e.value.holds(id) {
+		return
+	}
+	q.jobs.apply(e)
+	_, _, _ = q.jobs.change(ctx, key, "", func(now *record) (*record, error) { // else it is free after the lease
+		if !now.holds(id) {
+			return nil, errUnchanged
+		}
+		return now.with(func(r *record) { r.Holder, r.Attempt = nil, r.Attempt-1 }), nil
+	})
 }
 
 // hold makes the claim of a record that this process holds, and gives signs of life.

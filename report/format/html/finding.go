@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format/escape"
@@ -17,6 +18,8 @@ const (
 	titleRunes = 240
 	// messageRunes is the most of a message that is shown.
 	messageRunes = 10_000
+	// A message of more lines or runes is folded.
+	foldLines, foldRunes = 5, 400
 	// pageRequests is the number of requests listed for an entry.
 	pageRequests = 100
 )
@@ -27,7 +30,9 @@ type findingView struct {
 	// Message is the lines that follow the title, or the whole message if the title is
 	// cut.
 	Message string
-	Place   placeView
+	// Fold says that the message is long, as that of an expression that does not compile.
+	Fold  bool
+	Place placeView
 	// About is what was asked; Marks is what else a reader must know first.
 	About, Marks []string
 	Source       sourceView
@@ -105,6 +110,7 @@ func (h *page) finding(e *outline.Entry) findingView {
 		lines = lines[1:]
 	}
 	v.Message = strings.Join(lines, "\n")
+	v.Fold = len(lines) > foldLines || utf8.RuneCountInString(v.Message) > foldRunes
 	for i := range e.Location.Related {
 		l := &e.Location.Related[i]
 		v.Related = append(v.Related, relatedView{h.place(l), escape.Text(l.Message), h.source(l)})
