@@ -12,6 +12,8 @@ import (
 	"github.com/fluxcd/pkg/sourceignore"
 	"github.com/fluxcd/pkg/sourceignore/gitignore"
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/artifact"
+	overlaid "github.com/preadmit/preadmit/render/artifact/overlay"
 	"github.com/preadmit/preadmit/render/tree"
 )
 
@@ -127,8 +129,8 @@ func (v *view) isDefault(name string) bool {
 // Lstat implements fs.ReadLinkFS.
 func (v *view) Lstat(name string) (fs.FileInfo, error) {
 	info, err := v.base.Lstat(name)
-	if err != nil {
-		return nil, err
+	if err != nil || overlaid.Under(name) {
+		return info, err
 	}
 	if info.Mode()&fs.ModeSymlink != 0 || !v.holds(name, info.IsDir()) {
 		return nil, &fs.PathError{Op: "lstat", Path: name, Err: fs.ErrNotExist}
@@ -136,8 +138,11 @@ func (v *view) Lstat(name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// ReadLink implements fs.ReadLinkFS: there are no symbolic links.
+// ReadLink implements fs.ReadLinkFS: there are no symbolic links but in artifacts.
 func (v *view) ReadLink(name string) (string, error) {
+	if overlaid.Under(name) && v.base.Links != nil {
+		return v.base.Links.ReadLink(name)
+	}
 	return "", &fs.PathError{Op: "readlink", Path: name, Err: fs.ErrInvalid}
 }
 
@@ -192,6 +197,16 @@ func (o *overlay) ObjectID(name string) (string, error) {
 		return tree.ObjectID(data), nil
 	}
 	return o.view.ObjectID(name)
+}
+
+// Mount returns the directory of an artifact. kustomize-controller gets remote bases itself,
+// so that no source leaves any of their files out.
+func (o *overlay) Mount(a artifact.Artifact) (string, error) {
+	name, ok, err := o.base.Mount(a)
+	if !ok {
+		return "", tree.ErrNoArtifacts
+	}
+	return name, err
 }
 
 // views keeps the views of a tree, which are few.

@@ -1,11 +1,13 @@
 package tree
 
 import (
-	"fmt"
-	"io/fs"
+	"errors"
 
 	"github.com/preadmit/preadmit/render/artifact"
 )
+
+// ErrNoArtifacts says that a file system has no artifacts, although it could.
+var ErrNoArtifacts = errors.New("the tree has no artifacts")
 
 // mounts is a file system that has artifacts as directories of their own.
 type mounts interface {
@@ -20,7 +22,9 @@ func (t *Tree) Mount(a artifact.Artifact) (name string, ok bool, err error) {
 	if !ok {
 		return "", false, nil
 	}
-	name, err = known.Mount(a)
+	if name, err = known.Mount(a); errors.Is(err, ErrNoArtifacts) {
+		return "", false, nil
+	}
 	return name, true, err
 }
 
@@ -28,7 +32,7 @@ func (t *Tree) Mount(a artifact.Artifact) (name string, ok bool, err error) {
 func (c *changedFS) Mount(a artifact.Artifact) (string, error) {
 	name, ok, err := c.tree.Mount(a)
 	if !ok {
-		return "", fmt.Errorf("%s: %w", a, fs.ErrNotExist)
+		return "", ErrNoArtifacts
 	}
 	return name, err
 }
