@@ -7,10 +7,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/action"
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/initialize"
+	"github.com/preadmit/preadmit/internal/strictyaml"
 	"github.com/preadmit/preadmit/report/format/escape"
 )
 
@@ -50,19 +52,39 @@ would send, and judges each as a kube-apiserver does, without a cluster.`,
   preadmit scan --base-path before after`,
 		Args: noArgs,
 
+		Version:                    cli.Version(),
 		SuggestionsMinimumDistance: 2,
 		SilenceUsage:               true,
 		SilenceErrors:              true,
 		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate("preadmit {{.Version}}\n")
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return cli.Usagef("%w\nrun '%s --help' for the flags", err, cmd.CommandPath())
+		return cli.Usagef("%w%s\nrun '%s --help' for the flags", err, nearFlag(cmd, err), cmd.CommandPath())
 	})
 	root.AddCommand(newScanCommand(p), newTestCommand(p), newLintCommand(p), newRenderCommand(p), newTreeCommand(p), newFetchCommand(p), newDiffCommand(p), newReportCommand(p), initialize.NewCommand(p), action.NewCommand(p), newServeCommand(p), newVersionCommand(), newCompletionCommand(), newChildCommand(p), newJailedCommand(p))
 	return root
+}
+
+// nearFlag suggests the flag that may have been meant; it is empty if none is near.
+func nearFlag(cmd *cobra.Command, err error) string {
+	name, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !ok {
+		return ""
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			known = append(known, "--"+f.Name)
+		}
+	})
+	if near := strictyaml.Suggestion("--"+name, known); strings.Contains(near, "did you mean") {
+		return near
+	}
+	return ""
 }
 
 // noArgs refuses arguments, and suggests the command that may have been meant.

@@ -41,7 +41,8 @@ what is expected.
 
 A suite is a directory with requests.yaml and, as needed, policies.yaml,
 context.yaml (Namespaces, CRDs, params, RBAC) and expected.yaml. DIR is a suite or
-holds suites at any depth; by default it is the current directory.
+holds suites at any depth; by default it is the current directory, without what is
+in directories named testdata.
 
 expected.yaml may state only what matters: fields that an entry does not state are
 not compared, and a request without an entry is only run. With recordedFrom the
@@ -121,8 +122,9 @@ func (f *testFlags) chosen() (func(name string) bool, error) {
 // openSuites opens the suites in all directories, each once. It returns the mistakes of all
 // suites, before any request is judged.
 func openSuites(dirs []string) ([]*suite.Suite, error) {
+	var skip []string
 	if len(dirs) == 0 {
-		dirs = []string{"."}
+		dirs, skip = []string{"."}, []string{"testdata"}
 	}
 	var suites []*suite.Suite
 	var mistakes []error
@@ -131,7 +133,7 @@ func openSuites(dirs []string) ([]*suite.Suite, error) {
 		if err := scan.CheckDirectory("DIR", dir); err != nil {
 			return nil, err
 		}
-		found, err := suite.Find(dir)
+		found, err := suite.Find(dir, skip...)
 		if err != nil {
 			mistakes = append(mistakes, err)
 		}

@@ -20,7 +20,12 @@ import (
 // derived from it.
 func (r *Source) explain(root render.Root, c *build.Closure, failure error) *render.Problem {
 	text := failure.Error()
-	p := &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: root.Dir}, Message: clean(text)}
+	p := &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: root.Dir}, Message: sentence(text)}
+	defer func() {
+		if original := clean(text); original != p.Message {
+			p.Original = original
+		}
+	}()
 	for _, find := range []func(string, *build.Closure) (tree.Position, string, bool){
 		r.kustomizationCount, brokenKustomization, r.brokenFile, r.missingFile, r.unmatchedPatch, mentionedEntry, deepestKustomization,
 	} {
@@ -82,7 +87,7 @@ func brokenKustomization(failure string, c *build.Closure) (tree.Position, strin
 			continue
 		}
 		pos := tree.Position{Path: k.Path, Line: 1}
-		message := clean(k.Err.Error())
+		message := sentence(k.Err.Error())
 		if m := tree.YamlLine.FindStringSubmatch(message); m != nil {
 			pos.Line = tree.Atoi(m[1])
 			message = tree.YamlPrefix.ReplaceAllString(message, "")
@@ -228,6 +233,33 @@ func clean(text string) string {
 	text = strings.ReplaceAll(text, build.Mount, ".")
 	return strings.Join(strings.Fields(text), " ")
 }
+
+// sentence is what is wrong in kustomize's words, without how it came there: that it
+// accumulated resources of resources.
+func sentence(text string) string {
+	text = clean(text)
+	if templateKey.MatchString(text) {
+		return "invalid YAML: a mapping is the key of another, as of {{ }} that is not quoted"
+	}
+	for {
+		inner := accumulating.ReplaceAllString(text, "")
+		if inner == text || inner == "" {
+			break
+		}
+		text = inner
+	}
+	if failed := mustBuild.FindStringIndex(text); failed != nil && failed[0] > 0 {
+		text = text[:failed[0]]
+	}
+	return strings.Trim(text, "' ")
+}
+
+var (
+	accumulating = regexp.MustCompile(`^(accumulation err='|accumulat(ing|e) (resources|components)( from '[^']*')?: |accumulate(Resources|Directory|Components): ?|recursed accumulation of path '[^']*': )`)
+	// mustBuild is what follows of a file that kustomize tried as a directory too.
+	mustBuild   = regexp.MustCompile(`': (must build at directory|unable to find one of|evalsymlink failure|stat |new root )`)
+	templateKey = regexp.MustCompile(`invalid map key: map\[interface`)
+)
 
 // address is where kustomize keeps what it prints in some errors, which is another
 // place in each run.

@@ -99,10 +99,11 @@ func (l *loader) expected(requests []Request) (*Expected, error) {
 }
 
 // Find returns the directories with suites: dir itself and those below it at any depth,
-// in the order of their names, without hidden directories. The error is a
+// in the order of their names, without hidden directories and those named like one of skip.
+// The error is a
 // *strictyaml.Error if there is no suite, or if a directory has the files of a suite but
 // no requests.
-func Find(dir string) ([]string, error) {
+func Find(dir string, skip ...string) ([]string, error) {
 	tree := os.DirFS(dir)
 	var found []string
 	var errs []error
@@ -112,7 +113,7 @@ func Find(dir string) ([]string, error) {
 			return err
 		case !entry.IsDir():
 			return nil
-		case name != "." && strings.HasPrefix(entry.Name(), "."):
+		case name != "." && (strings.HasPrefix(entry.Name(), ".") || slices.Contains(skip, entry.Name())):
 			return fs.SkipDir
 		}
 		files, err := fs.ReadDir(tree, name)

@@ -52,7 +52,7 @@ func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		fresh := f.Status == report.StatusNew || f.Status == report.StatusExisting && opts.Existing
-		if fresh && (f.Action == report.ActionDeny || !opts.Quiet) {
+		if fresh && (f.Action == report.ActionError || f.Action == report.ActionDeny || !opts.Quiet) {
 			entries = append(entries, finding(f))
 		}
 	}
@@ -106,7 +106,7 @@ func description(text, operation string, o *report.Object) string {
 // severity is GitLab's: blocker, critical, major, minor or info.
 func severity(a report.Action) string {
 	switch a {
-	case report.ActionDeny:
+	case report.ActionError, report.ActionDeny:
 		return "critical"
 	case report.ActionWarn:
 		return "minor"

@@ -109,7 +109,44 @@ var (
 )
 
 func showsSecret(lines []string) bool {
-	return slices.ContainsFunc(lines, secretSign.MatchString)
+	for i, line := range lines {
+		if secretSign.MatchString(line) && !isReference(lines, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// isReference reports whether a line `kind: Secret` is of a reference to a Secret: beside
+// it are other fields, and none that an object has.
+func isReference(lines []string, i int) bool {
+	at, key := column(lines[i])
+	if key != "kind" || at == 0 {
+		return false
+	}
+	siblings := false
+	for j, line := range lines {
+		col, key := column(line)
+		if j == i || col != at || key == "" {
+			continue
+		}
+		if slices.Contains([]string{"apiVersion", "metadata", "data", "stringData", "type", "immutable"}, key) {
+			return false
+		}
+		siblings = true
+	}
+	return siblings
+}
+
+// column is the column that the key of a line begins at, after list dashes; the key is empty
+// when there is none.
+func column(line string) (at int, key string) {
+	body := strings.TrimLeft(line, " -")
+	name, _, ok := strings.Cut(body, ":")
+	if !ok {
+		return 0, ""
+	}
+	return len(line) - len(body), strings.Trim(name, `"' `)
 }
 
 // maskLine hides the right-hand side of `key: value` and `KEY=value`, and all of a

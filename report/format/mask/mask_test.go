@@ -35,6 +35,7 @@ func TestMaskLine(t *testing.T) {
 func TestOnlySecretsAreMasked(t *testing.T) {
 	for _, lines := range [][]string{
 		{"kind: SecretStore", "name: x"}, {"kind: SealedSecret", "name: x"}, {"- kind: ConfigMap", "  name: x"},
+		{`  - group: ""`, "    kind: Secret", "    name: x"},
 	} {
 		l := report.Location{Snippet: lines, SnippetLine: 1}
 		if masked, changed := maskLocation(l, false); changed || masked.Snippet[1] != lines[1] {

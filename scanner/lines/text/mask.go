@@ -7,8 +7,8 @@ import (
 	"github.com/preadmit/preadmit/report"
 )
 
-// MaskFile masks what is secret in a YAML file: data and stringData of documents of
-// kind Secret, and the entries of secretGenerator.
+// MaskFile masks what is secret in a YAML file: the values of Secrets and of patches of
+// Secrets, and the literals of secretGenerator.
 func MaskFile(lines []string) []string {
 	out := make([]string, 0, len(lines))
 	for start := 0; start < len(lines); {
@@ -22,7 +22,23 @@ func MaskFile(lines []string) []string {
 	return out
 }
 
+// maskDocument masks the values of Secrets. What does not parse may hold anything where it
+// mentions one.
 func maskDocument(lines []string) []string {
+	secret, ok := secretLines(lines)
+	if !ok {
+		return maskUnparsed(lines)
+	}
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		if out[i] = line; secret[i] {
+			out[i] = MaskLine(line)
+		}
+	}
+	return out
+}
+
+func maskUnparsed(lines []string) []string {
 	isSecret := false
 	for _, line := range lines {
 		isSecret = isSecret || strings.Contains(line, "kind") && secretKind.MatchString(line)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/render/tree/gittree"
@@ -21,6 +22,9 @@ func OpenExtras(ctx context.Context, stdin io.Reader, f *Flags) ([]scanner.Extra
 		paths []string
 	}{{"--policies", f.Policies.Values}, {"--context", f.Context.Values}} {
 		for _, path := range flag.paths {
+			if strings.Contains(path, "://") {
+				return nil, cli.Usagef("%s %s: a scan reads no URL: fetch it first, and give the file", flag.name, path)
+			}
 			if path == "-" {
 				if fromStdin != "" {
 					return nil, cli.Usagef("%s -: stdin is taken by %s already", flag.name, fromStdin)

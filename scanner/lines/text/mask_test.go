@@ -1,0 +1,109 @@
+package text
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestOnlySecretsAreMasked holds that values of Secrets are masked, and nothing else. Lines that are to
+// be masked end with hunter2.
+func TestOnlySecretsAreMasked(t *testing.T) {
+	const file = `apiVersion: gateway.networking.k8s.io/v1beta1
+kind: ReferenceGrant
+metadata: {name: grant}
+spec:
+  from:
+  - group: gateway.networking.k8s.io
+    kind: HTTPRoute
+  to:
+  - group: ""
+    kind: Secret
+    name: tls
+---
+apiVersion: v1
+kind: Secret
+metadata:
+  name: db
+  labels:
+    app: web
+  annotations:
+    kubectl.kubernetes.io/last-applied-configuration: hunter2
+type: Opaque
+stringData:
+  password: hunter2
+  cert: |
+    hunter2
+  # a comment
+data:
+  token: hunter2
+---
+apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: ConfigMap
+  metadata: {name: plain}
+  data:
+    mode: fast
+- apiVersion: v1
+  kind: Secret
+  metadata: {name: db}
+  data:
+    password: hunter2
+---
+resources: [a.yaml]
+secretGenerator:
+- name: keys
+  type: Opaque
+  files:
+  - missing.txt
+  - key=path/to.txt
+  literals:
+  - password=hunter2
+  options:
+    labels: {a: b}
+configMapGenerator:
+- name: plain
+  literals:
+  - mode=fast
+patches:
+- target: {kind: Secret}
+  patch: |-
+    - {op: replace, path: /data/password, value: hunter2
+    - hunter2
+- path: other.yaml
+- patch: |-
+    kind: Secret
+    metadata:
+      name: db
+    stringData:
+      password: hunter2
+images:
+- name: nginx
+`
+	lines := strings.Split(file, "\n")
+	var got []string
+	for i, line := range MaskFile(lines) {
+		block := strings.HasSuffix(lines[i], "|") || strings.HasSuffix(lines[i], "|-")
+		if strings.Contains(line, "hunter2") || line != lines[i] && !block && !strings.Contains(lines[i], "hunter2") {
+			got = append(got, lines[i]+" -> "+line)
+		}
+	}
+	if len(got) > 0 {
+		t.Errorf("not masked, or masked for nothing:\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// TestMaskUnparsed holds that a document that does not parse hides all that a Secret in it
+// may have.
+func TestMaskUnparsed(t *testing.T) {
+	for _, lines := range [][]string{
+		{"kind: Secret", "data:", "  password: hunter2", "  - : : [", "type: Opaque"},
+		{"kind: ConfigMap", "...", "kind: Secret", "data:", "  password: hunter2", "type: Opaque"},
+		{"kind: Secret", "--- a=hunter2", "type: Opaque"},
+	} {
+		if out := strings.Join(MaskFile(lines), "\n"); strings.Contains(out, "hunter2") || !strings.Contains(out, "type: Opaque") {
+			t.Errorf("%s", out)
+		}
+	}
+}
