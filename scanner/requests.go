@@ -45,6 +45,7 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) []*
 			reviewed = append(reviewed, h)
 			out.rules.judgedBy(h)
 			s.ledger.Ambiguities(c.Target, root, pairs)
+			s.ledger.Deploying(c.Target, pairs)
 			s.ledger.AssumedNamespace(c.Target, root, pairs)
 			s.ledger.NoDefinition(h.Proposed, root, pairs)
 		}

@@ -27,6 +27,8 @@ func Rules() []Rule {
 		// What is deployed.
 		{"Deployers", "what deployers apply, as far as that is not known: charts, other sources, kinds that are not understood",
 			[]string{"TestDeployed"}},
+		{"Deploying", "a changed HelmRelease or another object that has others deployed, which are not rendered",
+			[]string{"TestDeployed"}},
 		{"Unclaimed", "a root that no deployer applies, which is not judged",
 			[]string{"TestDeployed"}},
 		{"GoneUnits", "a unit that is gone from the repository and stays in the cluster",

@@ -1,0 +1,90 @@
+package gaps
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/target"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// deploying returns what objects of a kind have a controller deploy that is not rendered;
+// empty for other kinds. Kustomizations of Flux are units.
+func deploying(kind schema.GroupKind, o *admission.Object) string {
+	switch kind.Group + "/" + kind.Kind {
+	case "helm.toolkit.fluxcd.io/HelmRelease":
+		return "the objects of " + chartOf(o)
+	case "helm.cattle.io/HelmChart", "helm.cattle.io/HelmChartConfig":
+		return "the objects of its chart"
+	case "source.toolkit.fluxcd.io/OCIRepository", "source.toolkit.fluxcd.io/HelmRepository", "source.toolkit.fluxcd.io/HelmChart":
+		return "the objects of charts and directories that come from it"
+	case "fluxcd.controlplane.io/ResourceSet", "fluxcd.controlplane.io/ResourceSetInputProvider", "fluxcd.controlplane.io/FluxInstance":
+		return "the objects that flux-operator makes of it"
+	case "argoproj.io/Application", "argoproj.io/ApplicationSet":
+		return "the objects that Argo CD deploys for it"
+	}
+	return ""
+}
+
+// chartOf names the chart of a HelmRelease.
+func chartOf(o *admission.Object) string {
+	text := func(fields ...string) string {
+		var at any = o.Content()
+		for _, f := range fields {
+			m, _ := at.(map[string]any)
+			at = m[f]
+		}
+		s, _ := at.(string)
+		return s
+	}
+	if name := text("spec", "chart", "spec", "chart"); name != "" {
+		return strings.TrimSpace("chart " + name + " " + text("spec", "chart", "spec", "version"))
+	}
+	if name := text("spec", "chartRef", "name"); name != "" {
+		return "the chart of " + text("spec", "chartRef", "kind") + " " + name
+	}
+	return "its chart"
+}
+
+// Deploying adds changed objects that have a controller deploy others which are not rendered,
+// and changed ConfigMaps and Secrets that charts take their values from.
+func (l *Ledger) Deploying(t *target.Target, pairs []target.Pair) {
+	for _, p := range pairs {
+		if p.Same {
+			continue
+		}
+		o := p.Object()
+		kind := o.GroupVersionKind().GroupKind()
+		if what := deploying(kind, o); what != "" {
+			l.AddObject(Object, o, p.Key, what+" are not judged")
+			continue
+		}
+		if kind != (schema.GroupKind{Kind: "ConfigMap"}) && kind != (schema.GroupKind{Kind: "Secret"}) {
+			continue
+		}
+		for _, r := range t.Head.Roots {
+			for _, release := range r.Objects {
+				if takesValues(release, p.Key) {
+					l.AddObject(Object, o, p.Key, fmt.Sprintf("it has values of HelmRelease %s: %s are not judged", release.Name(), deploying(release.GroupVersionKind().GroupKind(), release)))
+				}
+			}
+		}
+	}
+}
+
+// takesValues reports whether a HelmRelease takes values from a ConfigMap or Secret.
+func takesValues(o *admission.Object, key admission.Key) bool {
+	kind := o.GroupVersionKind()
+	if kind.Group != "helm.toolkit.fluxcd.io" || kind.Kind != "HelmRelease" || o.Namespace() != key.Namespace {
+		return false
+	}
+	spec, _ := o.Content()["spec"].(map[string]any)
+	from, _ := spec["valuesFrom"].([]any)
+	for _, item := range from {
+		if ref, _ := item.(map[string]any); ref["kind"] == key.Kind && ref["name"] == key.Name {
+			return true
+		}
+	}
+	return false
+}
