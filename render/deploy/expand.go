@@ -18,7 +18,7 @@ import (
 func Expand(ctx context.Context, r *render.Renderer, found *render.Discovery, opts Options) (*Graph, error) {
 	e := &expander{
 		ctx: ctx, renderer: r, found: found.Roots, opts: opts, units: map[unitKey]*node{},
-		results: map[render.RootID]*render.Result{}, indexes: map[*render.Result]index{}, raw: map[*node]*render.Result{},
+		results: map[render.RootID]*render.Result{}, indexes: map[*render.Result]index{}, raw: map[*node]*render.Result{}, searched: map[search]map[*node]bool{},
 		graph: &Graph{Claims: map[render.RootID][]render.RootID{}, Bootstrap: map[render.RootID][]string{}},
 	}
 	e.origins = &origins{expander: e, found: map[*render.Result][]*origin.Origin{}}
@@ -50,7 +50,9 @@ type expander struct {
 	// raw are units rendered without substitution, to find variables in them.
 	raw     map[*node]*render.Result
 	origins *origins
-	graph   *Graph
+	// searched are units in which an object was looked for.
+	searched map[search]map[*node]bool
+	graph    *Graph
 }
 
 // unitKey is the name of a unit's object in its cluster.

@@ -37,10 +37,10 @@ func (e *expander) resolve(n *node) error {
 	if n.resolved {
 		return nil
 	}
-	n.resolved = true
 	if err := e.resolveSource(n); err != nil || n.root.Unit.Problem != nil {
 		return err
 	}
+	n.resolved = true
 	return e.resolveVariables(n)
 }
 
@@ -185,8 +185,13 @@ func (e *expander) lookUp(c *cluster, ref render.ObjectRef) (held, bool, error) 
 		return o, true, nil
 	}
 	mention := render.Mention{Group: ref.Group, Kind: ref.Kind, Name: ref.Name}
+	searched := e.searchedFor(c, ref)
 	for _, n := range slices.Clone(e.nodes) {
-		if n.root.Unit.Cluster != c.name || n.root.Unit.Problem != nil || e.resultOf(n) != nil || !e.mayHold(e.withoutVariables(n), mention) {
+		if n.root.Unit.Cluster != c.name || n.root.Unit.Problem != nil || searched[n] || !n.resolved && !c.self[n.sourceRef()] {
+			continue
+		}
+		searched[n] = n.resolved
+		if e.resultOf(n) != nil || !e.mayHold(e.withoutVariables(n), mention) {
 			continue
 		}
 		if err := e.renderRaw(n); err != nil {
@@ -197,6 +202,20 @@ func (e *expander) lookUp(c *cluster, ref render.ObjectRef) (held, bool, error) 
 		}
 	}
 	return held{}, false, nil
+}
+
+// search is what is looked for in a cluster.
+type search struct {
+	cluster *cluster
+	ref     render.ObjectRef
+}
+
+// searchedFor are the units that do not hold an object.
+func (e *expander) searchedFor(c *cluster, ref render.ObjectRef) map[*node]bool {
+	if e.searched[search{c, ref}] == nil {
+		e.searched[search{c, ref}] = map[*node]bool{}
+	}
+	return e.searched[search{c, ref}]
 }
 
 // known finds an object among what was rendered of a cluster.
@@ -238,7 +257,10 @@ func (e *expander) renderRaw(n *node) error {
 
 // withoutVariables is the root of a unit in which nothing is substituted.
 func (e *expander) withoutVariables(n *node) render.Root {
-	if n.plain != nil {
+	switch {
+	case n.resolved && n.object.Spec.PostBuild == nil:
+		return n.root
+	case n.plain != nil:
 		return *n.plain
 	}
 	root, u := n.root, *n.root.Unit

@@ -31,6 +31,9 @@ func (u *unit) finish(built []*render.Object) ([]*render.Object, *render.Problem
 		o = u.label(o)
 		objects = append(objects, &render.Object{JSON: o.JSON, Index: len(objects), Unknown: o.Unknown})
 	}
+	if u.object.Spec.Decryption != nil {
+		markEncrypted(objects)
+	}
 	return objects, nil
 }
 

@@ -212,6 +212,37 @@ metadata:
 		files: "-- apps/a.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {a: 'ENC[AES256_GCM,data:a,iv:b,tag:c,type:str]'}\nsops: {mac: a, lastmodified: b}\n",
 		want:  "apps: Secret s is SOPS encrypted, configuring decryption (spec.decryption) is required for this secret to be reconciled",
 	}, {
+		name:  "a Secret generated of an encrypted file",
+		files: "-- apps/kustomization.yaml --\nsecretGenerator: [{name: s, envs: [s.env]}]\nresources: [a.yaml]\n-- apps/s.env --\nA=ENC[AES256_GCM,data:a,iv:b,tag:c,type:str]\n-- apps/a.yaml --\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {volumes: [{name: v, secret: {secretName: s}}]}\n",
+		spec:  "  decryption: {provider: sops}\n",
+		want: `apiVersion: v1
+data:
+  A: RU5DW0FFUzI1Nl9HQ00sZGF0YTphLGl2OmIsdGFnOmMsdHlwZTpzdHJd
+kind: Secret
+metadata:
+  labels:
+    kustomize.toolkit.fluxcd.io/name: apps
+    kustomize.toolkit.fluxcd.io/namespace: flux-system
+  name: s-h2d7hbdt2d
+type: Opaque
+# unknown ["data","A"]: it is made of a file encrypted by SOPS
+# unknown ["metadata","name"]: its hash follows from a file encrypted by SOPS
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  labels:
+    kustomize.toolkit.fluxcd.io/name: apps
+    kustomize.toolkit.fluxcd.io/namespace: flux-system
+  name: p
+spec:
+  volumes:
+  - name: v
+    secret:
+      secretName: s-h2d7hbdt2d
+# unknown ["spec","volumes","0","secret","secretName"]: its hash follows from a file encrypted by SOPS
+`,
+	}, {
 		name:  "an encrypted Secret",
 		files: "-- apps/a.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {a: 'ENC[AES256_GCM,data:a,iv:b,tag:c,type:str]'}\nsops: {mac: a, lastmodified: b}\n",
 		spec:  "  decryption: {provider: sops}\n",
