@@ -120,7 +120,7 @@ func TestCrashBeforeAnotherEvent(t *testing.T) {
 		job := w.enqueue(queue.Job{Pull: pr.Number, Head: pr.HeadSHA})
 		w.work()
 		name := fmt.Sprintf("step %d of %d, heard %v", step+1, steps, heard)
-		w.want(name+": check runs", w.checks(pr.HeadSHA), []string{"completed success: Nothing to complain about"})
+		w.want(name+": check runs", w.checks(pr.HeadSHA), []string{"completed success: no findings"})
 		w.want(name+": record", w.state(job.ID), "completed success")
 	}
 }
