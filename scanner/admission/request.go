@@ -89,12 +89,21 @@ func (r *Request) mergeUnknown(v *Version, kind schema.GroupVersionKind) error {
 		objects, oldObjects = append(objects, o.Object), append(oldObjects, o.OldObject)
 	}
 	object, oldObject := unknown.Merge(objects, r.unknown, r.unknownOld), unknown.Merge(oldObjects, r.unknownOld, r.unknown)
+	if kind != r.GetKind() && !r.isCustom() { // which values a conversion moves and drops is not told by trying some
+		object, oldObject = unknown.Converted(object, r.unknown), unknown.Converted(oldObject, r.unknownOld)
+	}
 	v.KnownObject, v.KnownOldObject = object, oldObject
 	if served, ok := r.cluster.Resource(kind); ok && served.Assumed {
 		v.KnownObject, v.KnownOldObject = withoutSchema(kind, object), withoutSchema(kind, oldObject)
 	}
 	v.Object, v.OldObject = r.standIns.Written(v.Object), r.standIns.Written(v.OldObject)
 	return nil
+}
+
+// isCustom reports whether the request is about a custom resource.
+func (r *Request) isCustom() bool {
+	served, ok := r.cluster.Resource(r.GetKind())
+	return ok && served.Custom
 }
 
 // Others returns the request with other stand-ins for the unknown fields of its objects;

@@ -86,7 +86,7 @@ func (c *Cluster) prepareAll(ctx context.Context, ask Ask, s *unknown.StandIns) 
 	}
 	for run := range n {
 		filled := ask
-		filled.Object, filled.OldObject = ask.Object.filled(s, run), ask.OldObject.filled(s, run)
+		filled.Object, filled.OldObject = ask.Object.filled(s, ask.OldObject, run), ask.OldObject.filled(s, ask.Object, run)
 		req, warned, err := c.prepare(ctx, filled, unknownOf(ask.Object))
 		var refusal *apierrors.StatusError
 		switch {
@@ -105,12 +105,17 @@ func (c *Cluster) prepareAll(ctx context.Context, ask Ask, s *unknown.StandIns) 
 	return runs, nil
 }
 
-// filled returns the object with the stand-ins of a run for its unknown fields.
-func (o *Object) filled(s *unknown.StandIns, run int) *Object {
+// filled returns the object with the stand-ins of a run for its unknown fields. other is
+// the object before the change or after it, if there is one.
+func (o *Object) filled(s *unknown.StandIns, other *Object, run int) *Object {
 	if o == nil || len(o.Unknown) == 0 {
 		return o
 	}
-	filled := NewObject(s.Fill(o.Content(), o.Unknown, run))
+	var otherContent map[string]any
+	if other != nil {
+		otherContent = other.Content()
+	}
+	filled := NewObject(s.Fill(o.Content(), otherContent, o.Unknown, run))
 	filled.Tag = o.Tag
 	return filled
 }
@@ -182,7 +187,7 @@ func (c *Cluster) storedContents(o *Object, kind schema.GroupVersionKind) (conte
 		return nil, nil, err
 	}
 	for run := range s.Runs(o.Content(), o.Unknown) {
-		obj, err := c.Stored(o.filled(s, run), kind)
+		obj, err := c.Stored(o.filled(s, nil, run), kind)
 		if err != nil {
 			continue // a value that the field cannot have
 		}
@@ -233,5 +238,5 @@ func (c *Cluster) storable(o *Object) (*Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return o.filled(s, 0), nil
+	return o.filled(s, nil, 0), nil
 }

@@ -124,12 +124,15 @@ func settle(m match, unknown string) match {
 // namespace of a request: nothing defines the namespace, or some of its labels are not
 // known. It is empty when it is known.
 func (m *matcher) unknownNamespace(req *admission.Request, s *metav1.LabelSelector, selector string) string {
-	if s == nil || len(s.MatchLabels)+len(s.MatchExpressions) == 0 || req.GetNamespace() == "" {
+	if s == nil || len(s.MatchLabels)+len(s.MatchExpressions) == 0 {
 		return ""
 	}
 	if isNamespace(req) {
 		fields, _ := req.Unknown()
-		return unknownLabel(labelsOf(fields), s, objectLabels(req.GetObject()), selector+" asks for the namespace's label")
+		return unknownLabel(labelsOf(fields), s, objectLabels(req.GetObject()), selector+" asks for a label of the namespace:")
+	}
+	if req.GetNamespace() == "" {
+		return ""
 	}
 	ns, assumed, err := m.cluster.Namespace(req.GetNamespace())
 	if err != nil {

@@ -77,10 +77,15 @@ func mentions(r *apierrors.StatusError, fields []render.Unknown) bool {
 	return slices.ContainsFunc(r.ErrStatus.Details.Causes, func(c metav1.StatusCause) bool { return relates(c, fields) })
 }
 
-// relates reports whether something wrong may be an unknown field's fault.
+// relates reports whether something wrong may be an unknown field's fault: it is said of
+// what holds the field, of the field, or of one beside it, which may have to fit.
 func relates(c metav1.StatusCause, fields []render.Unknown) bool {
 	path := Path(c.Field)
-	return At(path, fields) || Below(path, fields) || strings.Contains(c.Message, "unknown-")
+	beside := func(f render.Unknown) bool {
+		parent := f.Path[:max(0, len(f.Path)-1)]
+		return len(parent) <= len(path) && slices.Equal(parent, path[:len(parent)])
+	}
+	return Below(path, fields) || slices.ContainsFunc(fields, beside) || strings.Contains(c.Message, "unknown-")
 }
 
 // commonCauses returns what is wrong with all stand-ins and not their fault.

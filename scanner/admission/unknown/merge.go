@@ -1,6 +1,7 @@
 package unknown
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -165,4 +166,27 @@ func Fields(content map[string]any) []render.Unknown {
 	walk(content, nil)
 	slices.SortFunc(found, func(a, b render.Unknown) int { return slices.Compare(a.Path, b.Path) })
 	return found
+}
+
+// Converted returns what is known of an object with unknown fields in another version of
+// its kind: what it is, and metadata that versions have in common.
+func Converted(content map[string]any, fields []render.Unknown) map[string]any {
+	if len(fields) == 0 || content == nil {
+		return content
+	}
+	out := map[string]any{}
+	for key, item := range content {
+		switch key {
+		case "apiVersion", "kind":
+			out[key] = item
+		case "metadata":
+			metadata, _ := item.(map[string]any)
+			metadata = maps.Clone(metadata)
+			metadata["annotations"] = Value{Field: &fields[0], Maybe: true} // where old versions keep what they do not know
+			out[key] = metadata
+		default:
+			out[key] = Value{Field: &fields[0], Maybe: true}
+		}
+	}
+	return out
 }

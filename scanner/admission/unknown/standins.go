@@ -35,9 +35,9 @@ const mostRuns = 24
 
 // Runs returns how many different stand-ins there are for some unknown fields of an object.
 func (s *StandIns) Runs(content map[string]any, fields []render.Unknown) int {
-	n := 2
+	n := 3
 	for i := range fields {
-		n = max(n, len(s.values(&fields[i], at(content, fields[i].Path))))
+		n = max(n, 1+len(s.values(&fields[i], at(content, fields[i].Path))))
 	}
 	return min(n, mostRuns)
 }
@@ -60,13 +60,23 @@ func (s *StandIns) Among(content any) {
 	}
 }
 
-// Fill returns an object with the stand-ins of a run.
-func (s *StandIns) Fill(content map[string]any, fields []render.Unknown, run int) map[string]any {
+// sameRun is the run in which an object and what it was before have the same values, as
+// far as one of them is known: what an update changes may depend on nothing else.
+const sameRun = 1
+
+// Fill returns an object with the stand-ins of a run. other is the object before the
+// change, or after it; nil when there is none.
+func (s *StandIns) Fill(content, other map[string]any, fields []render.Unknown, run int) map[string]any {
 	var out any = content
 	for i := range fields {
 		written := at(content, fields[i].Path)
 		values := s.values(&fields[i], written)
-		with := values[run%len(values)]
+		with := values[(run+len(values)-1)%len(values)]
+		if run < sameRun {
+			with = values[0]
+		} else if same := at(other, fields[i].Path); run == sameRun && same != nil {
+			with = same
+		}
 		if text, ok := written.(string); ok && strings.Contains(fmt.Sprint(with), "unknown-") {
 			s.written[fmt.Sprint(with)] = text
 		}
