@@ -57,16 +57,10 @@ func remarksOf(r *report.Report) []string {
 // TestDeployedFormsAreAdmitted: the API server takes all objects, and no policy objects. Pods of
 // workloads are judged too, so 13 validations of Pods and 4 of workloads were evaluated.
 func TestDeployedFormsAreAdmitted(t *testing.T) {
-	notes := map[string]int{"routes": 1} // HTTPRoute and ServiceMonitor, which e2e/chart has the definitions for
 	for _, f := range deploytest.Forms(t, "../deploy") {
 		t.Run(f.Name, func(t *testing.T) {
 			got := judgeDeployed(t, f.Tree, strict(t))
-			for _, d := range got.Diagnostics {
-				if strings.Contains(d.Message, "(HTTPRoute.gateway.networking.k8s.io, ServiceMonitor.monitoring.coreos.com)") {
-					notes[f.Name]--
-				}
-			}
-			if len(got.Findings)+len(got.Indeterminate) != 0 || notes[f.Name] != 0 {
+			if len(got.Findings)+len(got.Indeterminate)+len(got.Diagnostics) != 0 {
 				t.Errorf("the report says:\n%s", strings.Join(remarksOf(got), "\n"))
 			}
 			if s := got.Summary; s.Roots != (report.RootCounts{Rendered: 1}) || s.Policies != 3 || s.Evaluations != 18 {

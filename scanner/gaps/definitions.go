@@ -11,16 +11,15 @@ import (
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// NoDefinition notes that a root has objects of kinds which nothing defines, that are judged
-// all the same: their kind is known by name, or no policy could match it. What a server
-// finds wrong with them by the schema of the kind is not told.
+// NoDefinition notes that a root has objects of kinds which nothing defines, and that are
+// not known by name either, that are judged all the same, because no policy could match
+// them. What a server finds wrong with them by the schema of the kind is not told.
 func (l *Ledger) NoDefinition(s *server.Server, root render.RootID, pairs []target.Pair) {
 	var names []string
 	count := 0
 	for _, p := range pairs {
 		kind := p.Object().GroupVersionKind()
-		served, ok := s.Cluster().Resource(kind)
-		if p.Same || p.Head == nil || ok && !served.Assumed || !ok && s.Unserved(p.Head) != nil {
+		if _, ok := s.Cluster().Resource(kind); ok || p.Same || p.Head == nil || s.Unserved(p.Head) != nil {
 			continue
 		}
 		count++
