@@ -136,7 +136,7 @@ spec:
 	}, {
 		name:  "an object without a name",
 		files: "-- apps/a.yaml --\napiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n",
-		want:  "apps: accumulating resources: accumulation err='accumulating resources from './a.yaml': missing metadata.name in object {{v1 Pod} {{ } map[] map[]}}': must build at directory: 'apps/a.yaml': file is not directory",
+		want:  "apps: missing metadata.name in object {{v1 Pod} {{ } map[] map[]}}",
 	}, {
 		name:      "substitution retypes, and is disabled by a label or an annotation",
 		files:     "-- apps/a.yaml --\n" + configMap + "spec: {port: '${PORT}', text: 'a-${PORT}-$${X}', default: '${NONE:=${PORT}}', empty: '${NONE}', upper: '${WORD^^}'}\n-- apps/b.yaml --\n" + strings.Replace(configMap, "  name: a", "  name: b\n  annotations: {kustomize.toolkit.fluxcd.io/substitute: disabled}", 1) + "data: {x: '${PORT}'}\n",
