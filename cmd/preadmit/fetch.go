@@ -27,7 +27,6 @@ type fetchFlags struct {
 	path      string
 	check     bool
 	update    string
-	updates   bool
 	size      int64 // MiB
 }
 

@@ -352,8 +352,7 @@ func TestCredentialsStay(t *testing.T) {
 		}
 		fmt.Fprint(rw, "content")
 	})
-	var home *server
-	home = serveFunc(t, func(rw http.ResponseWriter, r *http.Request) {
+	home := serveFunc(t, func(rw http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/v2/"):
 			rw.Header().Set("WWW-Authenticate", `Bearer realm="`+other.URL+`/token",service="a"`)

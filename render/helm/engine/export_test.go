@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"text/template"
 	"time"
 )
@@ -8,6 +9,6 @@ import (
 // ChanceFunctions are the functions that the engine has in place of those of chance, for
 // another engine.
 func ChanceFunctions(seed string, now time.Time) template.FuncMap {
-	r := newRun(nil, New(), Options{Seed: seed, Now: now})
+	r := newRun(context.Background(), New(), Options{Seed: seed, Now: now})
 	return r.chance.functions()
 }

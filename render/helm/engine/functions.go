@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -21,7 +22,7 @@ func builtins() map[string]any {
 
 // functionNames are the functions that charts may call, for the parser.
 func functionNames() template.FuncMap {
-	r := newRun(nil, nil, Options{})
+	r := newRun(context.Background(), nil, Options{})
 	names := r.functions(nil)
 	for name := range r.tracing() {
 		delete(names, name)
