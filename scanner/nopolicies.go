@@ -1,26 +1,30 @@
 package scanner
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/server"
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
-// rulebook is the policies and bindings that judged, by name.
-type rulebook struct {
+// policyNames is the policies and bindings that judged, by name.
+type policyNames struct {
 	policies map[string]bool
 	// bindings has the policy of each binding.
 	bindings map[string]string
 }
 
 // judgedBy adds the policies and bindings that judge a root.
-func (b *rulebook) judgedBy(r *target.RootReview) {
+func (b *policyNames) judgedBy(r *target.RootReview) {
 	for _, s := range []*server.Server{r.InForce, r.Proposed} {
 		for _, set := range s.PolicySets() {
 			b.add(set)
@@ -28,7 +32,7 @@ func (b *rulebook) judgedBy(r *target.RootReview) {
 	}
 }
 
-func (b *rulebook) add(set *policy.Set) {
+func (b *policyNames) add(set *policy.Set) {
 	for _, p := range set.Policies {
 		b.policies[p.Name] = true
 	}
@@ -38,7 +42,7 @@ func (b *rulebook) add(set *policy.Set) {
 }
 
 // inForce reports whether a policy has a binding.
-func (b *rulebook) inForce() bool {
+func (b *policyNames) inForce() bool {
 	for _, name := range b.bindings {
 		if b.policies[name] {
 			return true
@@ -49,20 +53,24 @@ func (b *rulebook) inForce() bool {
 
 // noPolicies says why requests were judged by no policy; nil if there are none, or a
 // policy was in force.
-func (s *scan) noPolicies(out *outcome) *report.NoPolicies {
+func (s *scan) noPolicies(ctx context.Context, out *outcome) (*report.NoPolicies, error) {
 	if out.requests == 0 || out.rules.inForce() {
-		return nil
+		return nil, nil
+	}
+	engines, err := s.otherEngines(ctx)
+	if err != nil {
+		return nil, err
 	}
 	why := out.rules.whyNone(s.givenPolicies())
-	if engines := s.otherEngines(); len(engines) > 0 {
+	if len(engines) > 0 {
 		why += "; policies of " + strings.Join(engines, " and ") + " are not evaluated"
 	}
-	return &report.NoPolicies{Why: why, Required: s.in.Config.RequirePolicies}
+	return &report.NoPolicies{Why: why, Required: s.in.Config.RequirePolicies}, nil
 }
 
 // whyNone says why no policy is in force, and what to do. given are the paths that were
 // given as policies.
-func (b *rulebook) whyNone(given []string) string {
+func (b *policyNames) whyNone(given []string) string {
 	policies, bindings := len(b.policies), len(b.bindings)
 	switch {
 	case policies > 0 && bindings == 0:
@@ -97,34 +105,55 @@ func (s *scan) givenPolicies() []string {
 	return append(names, s.in.Config.Policies...)
 }
 
-// otherEngines returns the names of the policy engines that rendered objects belong to.
-func (s *scan) otherEngines() []string {
-	var found []string
+// otherEngines returns the names of other policy engines whose policies the head has, in
+// order. Roots that were not rendered are rendered for it when they may hold some.
+func (s *scan) otherEngines(ctx context.Context) ([]string, error) {
+	found := map[string]bool{}
 	note := func(objects []*admission.Object) {
 		for _, o := range objects {
-			if name := engineOf(o.GroupVersionKind().Group); name != "" && !slices.Contains(found, name) {
-				found = append(found, name)
+			if name := policyEngines[o.GroupVersionKind().Group]; name != "" {
+				found[name] = true
 			}
 		}
 	}
+	note(s.extras)
 	for _, r := range s.Head.Roots {
 		note(r.Objects)
 	}
-	note(s.extras)
-	slices.Sort(found)
-	return found
+	roots := s.mayHoldEngines(found)
+	rendered := make([]*change.Rendered, len(roots))
+	err := s.work.Each(ctx, "render "+s.Head.Name, len(roots), func(ctx context.Context, i int) error {
+		rendered[i] = s.Head.Render(ctx, roots[i])
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for policies of other engines: %w", err)
+	}
+	for _, r := range rendered {
+		note(r.Objects)
+	}
+	return slices.Sorted(maps.Keys(found)), nil
 }
 
-// engineOf returns the policy engine whose policies have an API group; empty if there is
-// none.
-func engineOf(group string) string {
-	switch group {
-	case "kyverno.io", "policies.kyverno.io":
-		return "Kyverno"
-	case "templates.gatekeeper.sh", "constraints.gatekeeper.sh":
-		return "Gatekeeper"
-	case "policies.kubewarden.io":
-		return "Kubewarden"
+// mayHoldEngines returns the roots of the head that were not rendered and may hold policies
+// of engines that are not found yet.
+func (s *scan) mayHoldEngines(found map[string]bool) []render.Root {
+	var mentions []render.Mention
+	for group, name := range policyEngines {
+		if !found[name] {
+			mentions = append(mentions, render.Mention{Group: group})
+		}
 	}
-	return ""
+	return slices.DeleteFunc(slices.Clone(s.Head.Found.Roots), func(root render.Root) bool {
+		return s.Head.Roots[root.RootID] != nil || !s.Head.Renderer.MayHold(s.Head.Renderer.Needs(root), mentions...)
+	})
+}
+
+// policyEngines are other engines whose policies have an API group.
+var policyEngines = map[string]string{
+	"kyverno.io":                "Kyverno",
+	"policies.kyverno.io":       "Kyverno",
+	"templates.gatekeeper.sh":   "Gatekeeper",
+	"constraints.gatekeeper.sh": "Gatekeeper",
+	"policies.kubewarden.io":    "Kubewarden",
 }

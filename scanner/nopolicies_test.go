@@ -21,6 +21,7 @@ spec:
 
 // TestNoPolicyInForce holds when a report says that no policy judged, and why.
 func TestNoPolicyInForce(t *testing.T) {
+	const kyverno = "-- kyverno/p.yaml --\n{apiVersion: kyverno.io/v1, kind: ClusterPolicy, metadata: {name: p}}\n"
 	const app = "\n-- app/cm.yaml --\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"
 	bindingOf := func(policy string) string { return strings.Replace(idleBinding, "missing.example.com", policy, 1) }
 	tests := map[string]struct {
@@ -39,7 +40,11 @@ func TestNoPolicyInForce(t *testing.T) {
 			want: "1 binding is of another policy than that of 1 policy; a policy has an effect only with a binding that names it",
 		},
 		"policies of Kyverno": {
-			head: app + "-- kyverno/p.yaml --\n{apiVersion: kyverno.io/v1, kind: ClusterPolicy, metadata: {name: p}}\n",
+			head: app + kyverno,
+			want: "there is no ValidatingAdmissionPolicy in the repository; add policies and bindings, or give them with --policies; policies of Kyverno are not evaluated",
+		},
+		"policies of Kyverno that the change does not touch": {
+			base: app + kyverno, head: strings.Replace(app, "name: a", "name: b", 1) + kyverno,
 			want: "there is no ValidatingAdmissionPolicy in the repository; add policies and bindings, or give them with --policies; policies of Kyverno are not evaluated",
 		},
 		"a change":            {base: app, head: strings.Replace(app, "name: a", "name: b", 1), want: "there is no ValidatingAdmissionPolicy in the repository; add policies and bindings, or give them with --policies"},

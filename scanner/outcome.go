@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/gaps"
 	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/target"
@@ -17,7 +18,9 @@ type outcome struct {
 	// like. They become diagnostics.
 	remarks []lines.Finding
 	// rules are the policies and bindings that judged.
-	rules rulebook
+	rules policyNames
+	// noPolicies says why no policy judged; nil when one did.
+	noPolicies *report.NoPolicies
 }
 
 // add adds the outcome of a review.

@@ -39,9 +39,6 @@ func planDiff(whole, got *report.Report) string {
 	compared := func(r *report.Report) *report.Report {
 		c := *r
 		c.Summary.Roots, c.Summary.Durations = report.RootCounts{}, report.Durations{}
-		if none := c.Summary.NoPolicies; none != nil {
-			c.Summary.NoPolicies = &report.NoPolicies{Required: none.Required} // policies of other engines are seen only where they are rendered
-		}
 		c.Diagnostics = slices.DeleteFunc(slices.Clone(r.Diagnostics), func(d report.Diagnostic) bool {
 			return d.Severity == "note" && (strings.HasPrefix(d.Message, "this root does not render, as it did not before") ||
 				strings.HasPrefix(d.Message, "this root is not judged and does not render"))

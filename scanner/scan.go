@@ -120,7 +120,7 @@ func (s *scan) render(ctx context.Context) error {
 
 // judge has every request of every target decided.
 func (s *scan) judge(ctx context.Context) (outcome, error) {
-	all := outcome{rules: rulebook{map[string]bool{}, map[string]string{}}}
+	all := outcome{rules: policyNames{map[string]bool{}, map[string]string{}}}
 	reviews := []*review{}
 	for _, t := range s.targets {
 		reviews = append(reviews, s.reviews(ctx, target.NewServers(t, s.compiler), &all)...)
@@ -147,6 +147,10 @@ func (s *scan) judge(ctx context.Context) (outcome, error) {
 	all.remarks = append(all.remarks, gaps.Bindings(s.targets)...)
 	parts, err := s.ledger.Parts(ctx, s.targets)
 	all.refused(parts)
+	if err != nil {
+		return all, err
+	}
+	all.noPolicies, err = s.noPolicies(ctx, &all)
 	return all, err
 }
 
