@@ -88,11 +88,17 @@ func (s *Server) compare(q *query) answer {
 	if err != nil {
 		return message(http.StatusInternalServerError, err.Error())
 	}
+	files := s.filesOf(q.repo, common, head)
+	files = files[:min(len(files), maxCompared)]
 	return ok(map[string]any{
 		"base_commit": baseCommit, "merge_base_commit": commonCommit, "commits": []any{}, "total_commits": ahead,
-		"status": status[[2]bool{ahead > 0, behind > 0}], "ahead_by": ahead, "behind_by": behind, "files": s.filesOf(q.repo, common, head),
+		"status": status[[2]bool{ahead > 0, behind > 0}], "ahead_by": ahead, "behind_by": behind, "files": files,
 	})
 }
+
+// maxCompared is how many changed files GitHub has in a comparison: "up to 300 changed files
+// for the entire comparison" (the API's description of it).
+const maxCompared = 300
 
 // count is how many commits are in to and not in from.
 func (r *repository) count(from, to string) int {

@@ -8,7 +8,7 @@ import (
 
 // maxAnswer bounds an answer, in bytes. The largest that are asked for are pages of a hundred
 // comments, of 65,536 characters each.
-const maxAnswer = 64 << 20
+const maxAnswer = 32 << 20
 
 // TooLargeError is an answer that is larger than any that is asked for.
 type TooLargeError struct{}
