@@ -41,7 +41,7 @@ const focused = `(() => {
 	if (e === document.body) return "";
 	const style = getComputedStyle(e), box = e.getBoundingClientRect();
 	const outlined = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
-	const inView = box.width > 0 && box.top > -1 && box.bottom < innerHeight + 1; // which the browser rounds
+	const inView = box.width > 0 && box.top >= 0 && box.bottom <= innerHeight;
 	return (outlined && inView ? "" : "unmarked: ") + e.innerText.trim();
 })()`
 
