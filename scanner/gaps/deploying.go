@@ -2,6 +2,8 @@ package gaps
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/preadmit/preadmit/scanner/admission"
@@ -48,7 +50,7 @@ func chartOf(o *admission.Object) string {
 }
 
 // Deploying adds changed objects that have a controller deploy others which are not rendered,
-// and changed ConfigMaps and Secrets that charts take their values from.
+// sources that are turned to another revision, and changed ConfigMaps and Secrets that charts take their values from.
 func (l *Ledger) Deploying(t *target.Target, pairs []target.Pair) {
 	for _, p := range pairs {
 		if p.Same {
@@ -58,6 +60,10 @@ func (l *Ledger) Deploying(t *target.Target, pairs []target.Pair) {
 		kind := o.GroupVersionKind().GroupKind()
 		if what := deploying(kind, o); what != "" {
 			l.AddObject(Object, o, p.Key, what+" are not judged")
+			continue
+		}
+		if turned(p) {
+			l.AddObject(Object, o, p.Key, "it is turned to another URL or revision: what that has is not judged")
 			continue
 		}
 		if kind != (schema.GroupKind{Kind: "ConfigMap"}) && kind != (schema.GroupKind{Kind: "Secret"}) {
@@ -71,6 +77,19 @@ func (l *Ledger) Deploying(t *target.Target, pairs []target.Pair) {
 			}
 		}
 	}
+}
+
+// turned reports whether a request has a source of Flux take another repository or another
+// revision of it, so that what it has is not in the trees of the change.
+func turned(p target.Pair) bool {
+	if p.Base == nil || p.Head == nil || p.Head.GroupVersionKind().Group != "source.toolkit.fluxcd.io" {
+		return false
+	}
+	before, _ := p.Base.Content()["spec"].(map[string]any)
+	now, _ := p.Head.Content()["spec"].(map[string]any)
+	return slices.ContainsFunc([]string{"url", "ref", "bucketName", "endpoint", "prefix", "include"}, func(field string) bool {
+		return !reflect.DeepEqual(before[field], now[field])
+	})
 }
 
 // takesValues reports whether a HelmRelease takes values from a ConfigMap or Secret.

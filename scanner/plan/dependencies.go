@@ -66,6 +66,7 @@ func (p *Plan) dependencies() dependencies {
 		g.subject(&d, o)
 	}
 	g.params(&d)
+	releases(&d, changed)
 	if slices.ContainsFunc(subjects, g.usesAuthorizer) {
 		for k := range kinds.With(kinds.Authorizes) {
 			d.kind(k.Kind)
@@ -256,6 +257,16 @@ func (g *governing) params(d *dependencies) {
 			if name, ok := policy.ParamName(b); ok && policy.BoundPolicy(b) == p.Name() {
 				d.named(kind.Kind, name)
 			}
+		}
+	}
+}
+
+// releases adds the HelmReleases that may take their values from changed ConfigMaps and
+// Secrets: what their charts make changes with them.
+func releases(d *dependencies, changed []*admission.Object) {
+	for _, o := range changed {
+		if kind := o.GroupVersionKind(); kind.Group == "" && (kind.Kind == "ConfigMap" || kind.Kind == "Secret") {
+			d.add(render.Mention{Kind: "HelmRelease", Word: o.Name()})
 		}
 	}
 }
