@@ -38,7 +38,7 @@ var layers = []string{
 	"render/sources", "render/deploy", "render/flux",
 	"render/proof", "render/plain",
 	"render/kustomize", "render/kustomize/rules", "render/kustomize/build",
-	"render/helm/release", "render/helm/engine", "render/helm/values", "render/helm/chart",
+	"render/helm/release", "render/helm/engine", "render/helm/values", "render/helm/chart", "render/fluxtypes",
 	"render", "render/origin", "render/artifact/overlay", "render/tree",
 	"internal/fetch", "render/artifact/permit", "render/artifact/store", "render/artifact/lock", "render/artifact",
 	"internal/jail",

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/preadmit/preadmit/render/tree"
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/types"
-	"sigs.k8s.io/kustomize/kyaml/resid"
 	"sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // generated is the kustomization that a directory is built with.
@@ -147,20 +147,6 @@ func setNames(kus *types.Kustomization, s *Spec) {
 	}
 }
 
-// adapt returns the selector as kustomize has it. It may be called on nil.
-func (s *Selector) adapt() *types.Selector {
-	if s == nil {
-		return nil
-	}
-	return &types.Selector{
-		ResId: resid.ResId{
-			Gvk:  resid.Gvk{Group: s.Group, Version: s.Version, Kind: s.Kind},
-			Name: s.Name, Namespace: s.Namespace,
-		},
-		AnnotationSelector: s.AnnotationSelector, LabelSelector: s.LabelSelector,
-	}
-}
-
 // addPatches adds the patches of the spec.
 func (g *generated) addPatches(kus *types.Kustomization, t *viewed, dir string, s *Spec) {
 	g.files, g.patchOf = map[string][]byte{}, map[string]int{}
@@ -170,7 +156,7 @@ func (g *generated) addPatches(kus *types.Kustomization, t *viewed, dir string, 
 			name = "." + name
 		}
 		g.files[path.Join(dir, name)], g.patchOf[path.Join(dir, name)] = []byte(p.Patch), i
-		kus.Patches = append(kus.Patches, types.Patch{Path: name, Target: p.Target.adapt()})
+		kus.Patches = append(kus.Patches, types.Patch{Path: name, Target: p.Target.Kustomize()})
 	}
 }
 
@@ -219,7 +205,7 @@ func (g *generated) addImages(kus *types.Kustomization, s *Spec) {
 	for i, image := range s.Images {
 		at := slices.IndexFunc(kus.Images, func(have types.Image) bool { return have.Name == image.Name })
 		if at < 0 {
-			kus.Images = append(kus.Images, types.Image{Name: image.Name, NewName: image.NewName, NewTag: image.NewTag, Digest: image.Digest})
+			kus.Images = append(kus.Images, image.Kustomize())
 			g.images = append(g.images, i)
 			continue
 		}

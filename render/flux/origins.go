@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fluxcd/pkg/envsubst/parse"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/tree"

@@ -5,9 +5,10 @@ import (
 	"strings"
 	"sync"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/tree"
-	"go.yaml.in/yaml/v3"
 )
 
 // real is a position in the overlay as one in the tree: what the generated kustomization

@@ -8,9 +8,10 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/flux"
-	"sigs.k8s.io/yaml"
 )
 
 // files makes a tree of `-- name --` sections.

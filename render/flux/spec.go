@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/preadmit/preadmit/render"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/fluxtypes"
 )
 
 // Group is the API group of Flux Kustomizations.
@@ -29,14 +31,14 @@ type Spec struct {
 	SourceRef SourceRef `json:"sourceRef"`
 	Path      string    `json:"path"`
 
-	TargetNamespace         string   `json:"targetNamespace"`
-	NamePrefix              string   `json:"namePrefix"`
-	NameSuffix              string   `json:"nameSuffix"`
-	Patches                 []Patch  `json:"patches"`
-	Images                  []Image  `json:"images"`
-	Components              []string `json:"components"`
-	IgnoreMissingComponents bool     `json:"ignoreMissingComponents"`
-	BuildMetadata           []string `json:"buildMetadata"`
+	TargetNamespace         string            `json:"targetNamespace"`
+	NamePrefix              string            `json:"namePrefix"`
+	NameSuffix              string            `json:"nameSuffix"`
+	Patches                 []fluxtypes.Patch `json:"patches"`
+	Images                  []fluxtypes.Image `json:"images"`
+	Components              []string          `json:"components"`
+	IgnoreMissingComponents bool              `json:"ignoreMissingComponents"`
+	BuildMetadata           []string          `json:"buildMetadata"`
 
 	Decryption *struct {
 		Provider string `json:"provider"`
@@ -64,31 +66,6 @@ type SourceRef struct {
 	Kind      string `json:"kind"`
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
-}
-
-// Patch is an entry of spec.patches.
-type Patch struct {
-	Patch  string    `json:"patch"`
-	Target *Selector `json:"target"`
-}
-
-// Selector says which objects a patch is for.
-type Selector struct {
-	Group              string `json:"group"`
-	Version            string `json:"version"`
-	Kind               string `json:"kind"`
-	Namespace          string `json:"namespace"`
-	Name               string `json:"name"`
-	AnnotationSelector string `json:"annotationSelector"`
-	LabelSelector      string `json:"labelSelector"`
-}
-
-// Image is an entry of spec.images.
-type Image struct {
-	Name    string `json:"name"`
-	NewName string `json:"newName"`
-	NewTag  string `json:"newTag"`
-	Digest  string `json:"digest"`
 }
 
 // PostBuild says what is substituted.

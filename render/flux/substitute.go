@@ -10,10 +10,11 @@ import (
 
 	"github.com/fluxcd/pkg/envsubst"
 	"github.com/fluxcd/pkg/envsubst/parse"
-	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/render/tree"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // substituter replaces variables in objects as the controller does after a build: in the

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fluxcd/pkg/sourceignore"
 	"github.com/fluxcd/pkg/sourceignore/gitignore"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/artifact"
 	overlaid "github.com/preadmit/preadmit/render/artifact/overlay"

@@ -11,37 +11,14 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"github.com/preadmit/preadmit/render/fluxtypes"
 )
 
 // PostRenderer is a `postRenderers[].kustomize`.
 type PostRenderer struct {
-	Patches []Patch `json:"patches"`
-	Images  []Image `json:"images"`
-}
-
-// Patch is a strategic merge or JSON 6902 patch.
-type Patch struct {
-	Patch  string    `json:"patch"`
-	Target *Selector `json:"target"`
-}
-
-// Selector says to what a patch applies.
-type Selector struct {
-	Group              string `json:"group"`
-	Version            string `json:"version"`
-	Kind               string `json:"kind"`
-	Namespace          string `json:"namespace"`
-	Name               string `json:"name"`
-	AnnotationSelector string `json:"annotationSelector"`
-	LabelSelector      string `json:"labelSelector"`
-}
-
-// Image replaces an image.
-type Image struct {
-	Name    string `json:"name"`
-	NewName string `json:"newName"`
-	NewTag  string `json:"newTag"`
-	Digest  string `json:"digest"`
+	Patches []fluxtypes.Patch `json:"patches"`
+	Images  []fluxtypes.Image `json:"images"`
 }
 
 // Metadata are labels and annotations for all objects.
@@ -62,10 +39,10 @@ func (p PostRenderer) run(stream string) (string, error) {
 	kustomization := types.Kustomization{Resources: []string{"helm-output.yaml"}}
 	kustomization.APIVersion, kustomization.Kind = types.KustomizationVersion, types.KustomizationKind
 	for _, patch := range p.Patches {
-		kustomization.Patches = append(kustomization.Patches, types.Patch{Patch: patch.Patch, Target: patch.Target.selector()})
+		kustomization.Patches = append(kustomization.Patches, types.Patch{Patch: patch.Patch, Target: patch.Target.Kustomize()})
 	}
 	for _, image := range p.Images {
-		kustomization.Images = append(kustomization.Images, imageOf(image))
+		kustomization.Images = append(kustomization.Images, image.Kustomize())
 	}
 	text, err := json.Marshal(kustomization)
 	if err != nil {
@@ -83,19 +60,6 @@ func (p PostRenderer) run(stream string) (string, error) {
 	}
 	yaml, err := made.AsYaml()
 	return string(yaml), err
-}
-
-func imageOf(i Image) types.Image {
-	return types.Image{Name: i.Name, NewName: i.NewName, NewTag: i.NewTag, Digest: i.Digest}
-}
-
-func (s *Selector) selector() *types.Selector {
-	if s == nil {
-		return nil
-	}
-	made := &types.Selector{LabelSelector: s.LabelSelector, AnnotationSelector: s.AnnotationSelector}
-	made.Group, made.Version, made.Kind, made.Namespace, made.Name = s.Group, s.Version, s.Kind, s.Namespace, s.Name
-	return made
 }
 
 // postRender applies post-renderers and metadata to a stream of documents.

@@ -1,0 +1,50 @@
+package fluxtypes
+
+import (
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+)
+
+// Patch is a strategic merge or JSON 6902 patch. Unlike kustomize's it cannot name a file.
+type Patch struct {
+	Patch  string    `json:"patch"`
+	Target *Selector `json:"target"`
+}
+
+// Selector says which objects a patch is for.
+type Selector struct {
+	Group              string `json:"group"`
+	Version            string `json:"version"`
+	Kind               string `json:"kind"`
+	Namespace          string `json:"namespace"`
+	Name               string `json:"name"`
+	AnnotationSelector string `json:"annotationSelector"`
+	LabelSelector      string `json:"labelSelector"`
+}
+
+// Kustomize returns the selector as kustomize has it; nil for nil.
+func (s *Selector) Kustomize() *types.Selector {
+	if s == nil {
+		return nil
+	}
+	return &types.Selector{
+		ResId: resid.ResId{
+			Gvk:  resid.Gvk{Group: s.Group, Version: s.Version, Kind: s.Kind},
+			Name: s.Name, Namespace: s.Namespace,
+		},
+		AnnotationSelector: s.AnnotationSelector, LabelSelector: s.LabelSelector,
+	}
+}
+
+// Image replaces the name, tag or digest of an image.
+type Image struct {
+	Name    string `json:"name"`
+	NewName string `json:"newName"`
+	NewTag  string `json:"newTag"`
+	Digest  string `json:"digest"`
+}
+
+// Kustomize returns the image as kustomize has it.
+func (i Image) Kustomize() types.Image {
+	return types.Image{Name: i.Name, NewName: i.NewName, NewTag: i.NewTag, Digest: i.Digest}
+}
