@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/render"
@@ -108,17 +105,8 @@ func (f *renderFlags) find(ctx context.Context, renderer *render.Renderer, cfg c
 // rendering returns what renders roots on all cores.
 func rendering(renderer *render.Renderer) func(context.Context, []render.Root) ([]*render.Result, error) {
 	return func(ctx context.Context, roots []render.Root) ([]*render.Result, error) {
-		results := make([]*render.Result, len(roots))
-		var group errgroup.Group
-		group.SetLimit(runtime.GOMAXPROCS(0))
-		for i, root := range roots {
-			group.Go(func() error {
-				results[i] = renderer.Render(ctx, root)
-				return nil
-			})
-		}
-		_ = group.Wait() // what is wrong is in the results
-		if err := ctx.Err(); err != nil {
+		results, err := render.Each(ctx, roots, renderer.Render)
+		if err != nil {
 			return nil, fmt.Errorf("render: %w", err)
 		}
 		return results, nil

@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"runtime"
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/deploy"
-	"golang.org/x/sync/errgroup"
 )
 
 // expand finds the units of a tree. What both trees have in common is rendered once.
@@ -32,17 +30,8 @@ func (s *Side) expand(ctx context.Context, how deploy.Options) error {
 
 // renderAhead renders roots to find the units in them.
 func (s *Side) renderAhead(ctx context.Context, roots []render.Root) ([]*render.Result, error) {
-	results := make([]*render.Result, len(roots))
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, root := range roots {
-		group.Go(func() error {
-			results[i] = s.resultOf(ctx, root)
-			return nil
-		})
-	}
-	_ = group.Wait() // what is wrong is in the results
-	if err := ctx.Err(); err != nil {
+	results, err := render.Each(ctx, roots, s.resultOf)
+	if err != nil {
 		return nil, fmt.Errorf("render %s: %w", s.Name, err)
 	}
 	return results, nil
