@@ -45,6 +45,7 @@ var layers = []string{
 	"internal/hostile",
 	"internal/strictyaml",
 	"internal/levenshtein",
+	"internal/memfs",
 	"internal/testall",
 	"internal/cputime",
 	"internal/githubtest",

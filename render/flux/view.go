@@ -12,6 +12,7 @@ import (
 	"github.com/fluxcd/pkg/sourceignore"
 	"github.com/fluxcd/pkg/sourceignore/gitignore"
 
+	"github.com/preadmit/preadmit/internal/memfs"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/artifact"
 	overlaid "github.com/preadmit/preadmit/render/artifact/overlay"
@@ -179,7 +180,7 @@ type overlay struct {
 // Lstat implements fs.ReadLinkFS.
 func (o *overlay) Lstat(name string) (fs.FileInfo, error) {
 	if data, ok := o.files[name]; ok {
-		return tree.NewFileInfo(name, 0o444, int64(len(data))), nil
+		return memfs.NewInfo(name, 0o444, int64(len(data))), nil
 	}
 	return o.view.Lstat(name)
 }
@@ -187,7 +188,7 @@ func (o *overlay) Lstat(name string) (fs.FileInfo, error) {
 // Open implements fs.FS.
 func (o *overlay) Open(name string) (fs.File, error) {
 	if data, ok := o.files[name]; ok {
-		return tree.NewMemoryFile(name, data), nil
+		return memfs.NewFile(name, data), nil
 	}
 	return o.view.Open(name)
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/preadmit/preadmit/render/tree"
+	"github.com/preadmit/preadmit/internal/memfs"
 )
 
 // childFS is the parent's tree as a child process sees it. The renderer asks for
@@ -41,7 +41,7 @@ func (c *childFS) Lstat(name string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tree.NewFileInfo(name, answer.Mode, answer.Size), nil
+	return memfs.NewInfo(name, answer.Mode, answer.Size), nil
 }
 
 // ReadLink implements fs.ReadLinkFS.
@@ -56,5 +56,5 @@ func (c *childFS) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tree.NewMemoryFile(name, answer.Data), nil
+	return memfs.NewFile(name, answer.Data), nil
 }

@@ -2,6 +2,8 @@ package tree
 
 import (
 	"io/fs"
+
+	"github.com/preadmit/preadmit/internal/memfs"
 )
 
 // with is the tree with another content of one file. What is known of the files
@@ -32,7 +34,7 @@ func (c *changedFS) Open(name string) (fs.File, error) {
 	if name != c.path {
 		return c.FS.Open(name)
 	}
-	return NewMemoryFile(name, c.data), nil
+	return memfs.NewFile(name, c.data), nil
 }
 
 // Lstat implements fs.ReadLinkFS.

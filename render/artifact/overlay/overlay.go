@@ -4,13 +4,13 @@
 package overlay
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"strings"
 
+	"github.com/preadmit/preadmit/internal/memfs"
 	"github.com/preadmit/preadmit/render/artifact"
 	"github.com/preadmit/preadmit/render/tree"
 )
@@ -134,7 +134,7 @@ func (o *overlay) within(name string) (at fs.FS, rest string, below bool, err er
 		}
 		if a.Kind == artifact.File {
 			data, _, err := o.contents.Bytes(a)
-			return oneFile{fileName(a), data}, rest, true, err
+			return memfs.OneFile(fileName(a), data), rest, true, err
 		}
 		at, _, err = o.contents.Tree(a)
 		return at, rest, true, err
@@ -204,7 +204,7 @@ func (o *overlay) about(name string, stat func(fs.FS, string) (fs.FileInfo, erro
 	case err != nil:
 		return nil, &fs.PathError{Op: "stat", Path: name, Err: err}
 	case at == nil:
-		return tree.NewFileInfo(name, fs.ModeDir|0o755, 0), nil
+		return memfs.NewInfo(name, fs.ModeDir|0o755, 0), nil
 	}
 	return stat(at, rest)
 }
@@ -285,27 +285,3 @@ func (o *namedOverlay) TreeID(name string) (string, error) {
 	}
 	return o.under.TreeID(name)
 }
-
-// oneFile is a tree of one file.
-type oneFile struct {
-	name string
-	data []byte
-}
-
-// Open implements fs.FS.
-func (f oneFile) Open(name string) (fs.File, error) {
-	switch name {
-	case f.name:
-		return tree.NewMemoryFile(name, bytes.Clone(f.data)), nil
-	case ".":
-		return directory{}, nil
-	}
-	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-}
-
-// directory is one that nobody lists.
-type directory struct{}
-
-func (directory) Stat() (fs.FileInfo, error) { return tree.NewFileInfo(".", fs.ModeDir|0o755, 0), nil }
-func (directory) Read([]byte) (int, error)   { return 0, errors.New("is a directory") }
-func (directory) Close() error               { return nil }

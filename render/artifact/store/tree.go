@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/preadmit/preadmit/internal/memfs"
 )
 
 // archiveFS is an archive as a file system. It does not change after finish.
@@ -120,13 +122,13 @@ func (t *archiveFS) Open(name string) (fs.File, error) {
 	}
 	about := &info{path.Base(name), n}
 	if n.mode.IsDir() {
-		return &dirHandle{about, n.children}, nil
+		return memfs.NewDir(about, n.children), nil
 	}
 	data, err := t.content(n)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	return &fileHandle{bytes.NewReader(data), about}, nil
+	return memfs.Open(about, data), nil
 }
 
 // ReadFile implements fs.ReadFileFS.
@@ -210,38 +212,3 @@ func (i *info) Mode() fs.FileMode  { return i.mode }
 func (i *info) ModTime() time.Time { return time.Time{} }
 func (i *info) IsDir() bool        { return i.mode.IsDir() }
 func (i *info) Sys() any           { return nil }
-
-// fileHandle is an opened file.
-type fileHandle struct {
-	*bytes.Reader
-	about *info
-}
-
-func (f *fileHandle) Stat() (fs.FileInfo, error) { return f.about, nil }
-func (f *fileHandle) Close() error               { return nil }
-
-// dirHandle is an opened directory.
-type dirHandle struct {
-	about   *info
-	entries []fs.DirEntry
-}
-
-func (d *dirHandle) Stat() (fs.FileInfo, error) { return d.about, nil }
-func (d *dirHandle) Close() error               { return nil }
-
-func (d *dirHandle) Read([]byte) (int, error) {
-	return 0, &fs.PathError{Op: "read", Path: d.about.name, Err: errors.New("is a directory")}
-}
-
-// ReadDir implements fs.ReadDirFile.
-func (d *dirHandle) ReadDir(n int) ([]fs.DirEntry, error) {
-	if n > 0 && len(d.entries) == 0 {
-		return nil, io.EOF
-	}
-	if n <= 0 || n > len(d.entries) {
-		n = len(d.entries)
-	}
-	out := d.entries[:n]
-	d.entries = d.entries[n:]
-	return out, nil
-}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/internal/memfs"
 	"github.com/preadmit/preadmit/render/tree/gittree"
 	"github.com/preadmit/preadmit/scanner"
 )
@@ -52,7 +53,7 @@ func OpenExtra(ctx context.Context, stdin io.Reader, path string) (scanner.Extra
 		if err != nil {
 			return scanner.Extra{}, fmt.Errorf("read stdin: %w", err)
 		}
-		return scanner.Extra{Name: "stdin.yaml", FS: &cli.OneFile{Name: "stdin.yaml", Data: data}}, nil
+		return scanner.Extra{Name: "stdin.yaml", FS: memfs.OneFile("stdin.yaml", data)}, nil
 	}
 	name := filepath.ToSlash(filepath.Clean(path))
 	info, err := os.Stat(path)
@@ -67,7 +68,7 @@ func OpenExtra(ctx context.Context, stdin io.Reader, path string) (scanner.Extra
 	if err != nil {
 		return scanner.Extra{}, err
 	}
-	return scanner.Extra{Name: name, FS: &cli.OneFile{Name: filepath.Base(path), Data: data}}, nil
+	return scanner.Extra{Name: name, FS: memfs.OneFile(filepath.Base(path), data)}, nil
 }
 
 // readAll reads a stream to its end, or until ctx is done: the stream may be a terminal that
