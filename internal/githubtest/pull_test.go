@@ -92,6 +92,7 @@ func TestForks(t *testing.T) {
 	if err != nil || got.GetHead().Repo != nil || got.GetHead().GetSHA() != sha {
 		t.Errorf("%v %v", got.GetHead(), err)
 	}
+	w.Settle()
 	names, _ := w.hook.take(t)
 	if diff := cmp.Diff([]string{"pull_request.opened", "pull_request.synchronize", "check_run.created"}, names); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
