@@ -25,6 +25,9 @@ func (f *renderFlags) printAll(ctx context.Context, p cli.Process, renderer *ren
 	if err != nil {
 		return err
 	}
+	if f.artifacts != "" {
+		_, _ = fmt.Fprintf(p.Stderr, "preadmit: warning: --artifacts: HelmReleases are not rendered yet, so nothing is taken from %s\n", escape.Line(f.artifacts))
+	}
 	writeRemarks(p.Stderr, graph.Diagnostics)
 	var units []objects.Unit
 	for _, root := range graph.Units {

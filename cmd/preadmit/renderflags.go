@@ -13,6 +13,7 @@ import (
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
 	"github.com/preadmit/preadmit/render/tree/gittree"
+	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/config"
 )
@@ -48,7 +49,7 @@ func (f *renderFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.object, "object", "", "only the objects called `[KIND/]NAME`")
 	flags.BoolVar(&f.all, "all", false, "print every unit of deployment of the repository with its objects")
 	s.Artifacts.RegisterDir(flags)
-	flags.StringVar(&f.artifacts, "artifacts", "", "`DIR` with what units need from outside the repository")
+	flags.StringVar(&f.artifacts, "artifacts", "", "`DIR` with charts, for --all; nothing is taken from it yet: HelmReleases are listed and not rendered")
 	flags.StringVar(&f.format, "format", "", "of --all: `FORMAT` is json")
 	f.registerEntries(cmd)
 	flags.StringVar(&f.rev, "rev", "", "ROOT as it is in this `REV` instead of the work tree")
@@ -102,6 +103,10 @@ func (f *renderFlags) check() error {
 		}
 	}
 	switch {
+	case f.artifacts != "" && !f.all:
+		return cli.Usagef("--artifacts is for --all")
+	case f.artifacts != "" && !isDir(f.artifacts):
+		return cli.Usagef("--artifacts %s: there is no such directory", escape.Line(f.artifacts))
 	case f.format != "" && !f.all:
 		return cli.Usagef("--format is for --all")
 	case f.format != "" && f.format != "json":
@@ -198,4 +203,10 @@ func nearestDirectory(name string) (there, gone string) {
 		gone = path.Join(filepath.Base(there), gone)
 		there = filepath.Dir(there)
 	}
+}
+
+// isDir reports whether a path of the machine is a directory.
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
 }
