@@ -17,7 +17,7 @@ type Artifact struct {
 	Position
 }
 
-// Asked returns what is asked for, wherever.
+// Asked returns what is requested, wherever.
 func (a Artifact) Asked() artifact.Artifact {
 	return artifact.Artifact{Kind: a.Kind, URL: a.URL, Name: a.Name, Version: a.Version}
 }

@@ -139,7 +139,7 @@ func (r *fetching) say(what string, a artifact.Artifact, detail string) {
 	_, _ = fmt.Fprintf(r.out, "%-9s %s: %s\n", what, escape.Line(a.String()), escape.Line(detail))
 }
 
-// checked says how the lock differs from what is asked for and out there.
+// checked says how the lock differs from what is requested and out there.
 func (r *fetching) checked(found *artifacts.Found) error {
 	bad := 0
 	for _, a := range found.Artifacts() {

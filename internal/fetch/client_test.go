@@ -167,7 +167,7 @@ func TestChartVersions(t *testing.T) {
 	}
 }
 
-// TestChartGet: what is locked is asked for by its exact version.
+// TestChartGet: what is locked is requested by its exact version.
 func TestChartGet(t *testing.T) {
 	s := helmServer(t, func(string) string { return indexOf(t, "1.1.0", "1.0.0") }, "1.0.0", "1.1.0")
 	client, kept := newClient(t, Options{}, s)

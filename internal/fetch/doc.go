@@ -1,4 +1,4 @@
-// Package fetch is the only client of the network for artifacts. It resolves what is asked for,
+// Package fetch is the only client of the network for artifacts. It resolves what is requested,
 // gets it, and puts it into a store, by digest.
 //
 // It goes by the names that pull requests give it, so it trusts none. All connections are made

@@ -121,7 +121,7 @@ func hasAlias(n *yaml.Node) bool {
 	return n.Kind == yaml.AliasNode || slices.ContainsFunc(n.Content, hasAlias)
 }
 
-// choose returns the version of a chart that Helm takes: the one that is asked for by its
+// choose returns the version of a chart that Helm takes: the one that is requested by its
 // name, else the newest that the range has. Without a range it is the newest that is stable.
 func choose(entries []chartEntry, name, version string) (chartEntry, error) {
 	if len(entries) == 0 {

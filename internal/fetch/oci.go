@@ -99,7 +99,7 @@ func (c *Client) blob(ctx context.Context, url string, pin artifact.Pin) (artifa
 	return c.layer(ctx, repo, ocispec.Descriptor{MediaType: "application/octet-stream", Digest: digest.Digest(pin.Digest), Size: pin.Size})
 }
 
-// tag returns the tag or digest that is asked for.
+// tag returns the tag or digest that is requested.
 func (c *Client) tag(ctx context.Context, repo *remote.Repository, version string, chart bool) (string, error) {
 	within, isRange := strings.CutPrefix(version, rangePrefix)
 	switch {

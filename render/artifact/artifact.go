@@ -28,7 +28,7 @@ const (
 // Kinds are all kinds.
 func Kinds() []Kind { return []Kind{Chart, File, Git, OCI} }
 
-// Artifact is something that is needed from outside the repository, as it is asked for. It
+// Artifact is something that is needed from outside the repository, as it is requested. It
 // is comparable.
 type Artifact struct {
 	Kind Kind
@@ -100,7 +100,7 @@ func (a Artifact) checkURL() error {
 	case scheme == "oci" && (a.Kind == Chart || a.Kind == OCI):
 	case scheme == "https" && a.Kind != OCI:
 	case scheme == "http":
-		return fmt.Errorf("%s is asked without encryption: only https is fetched", a.URL)
+		return fmt.Errorf("%s is without encryption: only https is fetched", a.URL)
 	default:
 		return fmt.Errorf("%s cannot be fetched: an artifact of kind %s has a URL like %s", a.URL, a.Kind, a.Kind.form())
 	}

@@ -80,7 +80,7 @@ Kustomization/flux-system/apps (clusters/b) apps/b
 Kustomization/flux-system/flux-system (clusters/b) clusters/b entry
 apps/c unclaimed`,
 	}, {
-		name: "one entry point is asked for",
+		name: "one entry point is requested",
 		files: "-- clusters/a/apps.yaml --\n" + kustomization("apps", "./apps/a", "") + "-- clusters/b/apps.yaml --\n" + kustomization("apps", "./apps/a", "") +
 			"-- apps/a/a.yaml --\n" + aConfigMap,
 		opts: deploy.Options{Entries: []string{"./clusters/a"}},

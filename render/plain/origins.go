@@ -11,7 +11,7 @@ import (
 )
 
 // Origins implements Source. It finds the documents of a plain root again. One is parsed for its
-// positions when they are asked for: of thousands of objects few have findings.
+// positions when they are requested: of thousands of objects few have findings.
 func (r *Source) Origins(_ context.Context, result *render.Result) ([]*origin.Origin, error) {
 	found, problem := r.manifests(result.Root, tree.NewTrace())
 	if problem != nil {

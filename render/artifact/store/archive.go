@@ -74,7 +74,7 @@ func compressed(f *os.File, digest string, links Links, limits Limits) (fs.FS, e
 	return r.tree.finish()
 }
 
-// plainTar opens an archive whose files are read from it when they are asked for. Each is
+// plainTar opens an archive whose files are read from it when they are requested. Each is
 // compared then with what it was when the archive as a whole was.
 func plainTar(f *os.File, digest string, links Links, limits Limits) (fs.FS, error) {
 	h := sha256.New()

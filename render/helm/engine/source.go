@@ -18,7 +18,7 @@ type source struct {
 type parsedFile struct {
 	source
 	trees map[string]*parse.Tree
-	// lines are the offsets of the ends of lines; nil until they are asked for.
+	// lines are the offsets of the ends of lines; nil until they are requested.
 	lines []int
 	// textNode stands for the whole of a text without actions; -1 if it has any.
 	textNode int

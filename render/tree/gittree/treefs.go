@@ -201,7 +201,7 @@ func (t *treeFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return out, nil
 }
 
-// Lstat implements fs.ReadLinkFS. The length is looked up when it is asked for.
+// Lstat implements fs.ReadLinkFS. The length is looked up when it is requested.
 func (t *treeFS) Lstat(name string) (fs.FileInfo, error) {
 	entry, err := t.lookup(name, false)
 	if err != nil {
