@@ -74,6 +74,10 @@
 // and after Config.Attempts such ends Next makes it a dead letter, and hands it out once more
 // so that its end is reported.
 //
+// Cutting off a holder that is gone: the job's record is written first, since the holder may live
+// and its record have changed; that its scan waits again is written after. Between them the scan
+// says that it is running, until the job is claimed.
+//
 // Done, Retry, Release, Bury: the scan record and the dead letter are written first, the
 // job's record last. Between them the job is still held; it is handed out again after the
 // lease, and does again what it did, which finds it done. Its scan then runs again, and

@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"context"
 	"errors"
 	"testing"
 )
@@ -11,9 +10,7 @@ import (
 // of it.
 func TestForgottenIsNotToldOf(t *testing.T) {
 	t.Parallel()
-	q, err := Open(t.Context(), Config{Dir: t.TempDir()})
-	fatal(t, err)
-	t.Cleanup(func() { fatal(t, q.Close(context.Background())) })
+	q := openEmbedded(t)
 	old, _, err := q.Enqueue(t.Context(), Job{Kind: KindPull, Installation: 1, Repository: 10, Owner: "o", Repo: "secret-plans", Pull: 7})
 	fatal(t, err)
 	newer, err := q.complete(Job{Kind: KindPull, Installation: 1, Repository: 10, Owner: "o", Repo: "secret-plans", Pull: 7})

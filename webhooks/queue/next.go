@@ -59,20 +59,20 @@ func (q *Queue) refused(ctx context.Context, t *pendingJob, err error) error {
 // cutOff takes a job from a holder that is gone. It was not the job's fault if the process
 // worked on others as well; from then on it is worked on alone. A job that ended a process
 // alone rests, so that others are worked on.
+// That the scan waits again is recorded only after the job was taken: what this process knows may
+// be old, and its holder may live, or may have ended the job and recorded how.
 func (q *Queue) cutOff(ctx context.Context, t *pendingJob) error {
-	r := t.value
-	if r.working(r.Job.ID) {
-		if err := q.requeue(ctx, r.Job, r.Attempt, "the process that worked on it ended"); err != nil {
-			return err
-		}
-	}
+	gone := t.value
 	_, _, err := q.jobs.change(ctx, t.key, "", func(now *record) (*record, error) {
-		if now == nil || now.Holder == nil || *now.Holder != *r.Holder {
+		if now == nil || now.Holder == nil || *now.Holder != *gone.Holder {
 			return nil, errTaken
 		}
 		return now.with(func(r *record) { r.cutOff(q.owner, q.now(), q.config) }), nil
 	})
-	return err
+	if err != nil || !gone.working(gone.Job.ID) {
+		return err
+	}
+	return q.requeue(ctx, gone.Job, gone.Attempt, "the process that worked on it ended")
 }
 
 // cutOff is the record without its holder, who is gone. What this process, owner, gave up

@@ -136,14 +136,23 @@ func (q *Queue) changeScanOf(ctx context.Context, j Job, do func(*Scan) bool) er
 	})
 }
 
-// beginScan records that the claim's scan runs.
+// beginScan records that the claim's scan runs. ErrLost says that a later attempt has begun: this
+// process took longer than the lease.
 func (q *Queue) beginScan(ctx context.Context, c *Claim) error {
-	return q.changeScanOf(ctx, c.Job, func(s *Scan) bool {
+	lost := false
+	err := q.changeScanOf(ctx, c.Job, func(s *Scan) bool {
+		if lost = s.Attempt > c.Attempt; lost {
+			return false
+		}
 		s.State, s.Attempt, s.Started = Running, c.Attempt, q.now()
 		s.Stage, s.Done, s.Total, s.Conclusion, s.Why, s.SupersededBy, s.Finished = "", 0, 0, "", "", "", time.Time{}
 		s.CheckEnded = false
 		return true
 	})
+	if lost {
+		return fmt.Errorf("scan %s: %w", c.Job.ID, ErrLost)
+	}
+	return err
 }
 
 // CheckEnded keeps that a scan which is over has left no check run in progress, until its
