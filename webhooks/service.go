@@ -166,13 +166,19 @@ func (s *Service) last(ctx context.Context) error {
 	}
 }
 
+// settling is how long deliveries are accepted at least once the service is told to end, unless
+// drain is shorter. A proxy learns a moment later that they go elsewhere.
+const settling = time.Second
+
 // drain ends the service: it is not ready any more, starts no more scans, finishes those
 // that run, and then takes no more requests. Deliveries are taken until the end.
 func (s *Service) drain(ctx context.Context, servers ...*http.Server) {
+	settled := time.After(min(settling, time.Duration(s.config.Drain)))
 	s.draining.Store(true)
 	s.log.Info("draining", "longest", s.config.Drain.String())
 	if l := s.present(); l != nil {
 		l.stop()
+		<-settled
 	}
 	limit, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -200,7 +206,12 @@ func (s *Service) present() *live {
 
 // route passes a request to the handler of the moment, which changes when there is an
 // App.
-func (s *Service) route(w http.ResponseWriter, r *http.Request) { (*s.handler.Load()).ServeHTTP(w, r) }
+func (s *Service) route(w http.ResponseWriter, r *http.Request) {
+	if s.draining.Load() { // so that no request is on its way when connections are closed
+		w.Header().Set("Connection", "close")
+	}
+	(*s.handler.Load()).ServeHTTP(w, r)
+}
 
 // show has the router's answers be the service's.
 func (s *Service) show(h http.Handler) { s.handler.Store(&h) }
