@@ -19,6 +19,9 @@ type Report struct {
 	Indeterminate []Indeterminate `json:"indeterminate"`
 	Diagnostics   []Diagnostic    `json:"diagnostics"`
 	Summary       Summary         `json:"summary"`
+	// Requests are the requests that were judged, in the order of roots and objects; only
+	// where they were asked for.
+	Requests []Request `json:"requests,omitempty"`
 	// Changes is what the change changes in the rendered objects; only where it was
 	// asked for and there is a base.
 	Changes *Changes `json:"changes,omitempty"`

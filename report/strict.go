@@ -36,7 +36,7 @@ func (c *fieldChecker) value(t reflect.Type, path string) {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if t == nil {
+	if t == nil || t.Kind() == reflect.Interface {
 		_ = c.decoder.Decode(new(json.RawMessage))
 		return
 	}

@@ -23,6 +23,7 @@ func (s *scan) finish(out outcome) {
 	for i := range s.report.Findings {
 		s.locator.HashLine(&s.report.Findings[i].Location)
 	}
+	s.report.Requests = out.captured
 	summary := &s.report.Summary
 	summary.Requests, summary.Evaluations = out.requests, out.evaluations
 	summary.Policies, summary.Bindings, summary.NoPolicies = len(out.rules.policies), len(out.rules.bindings), out.noPolicies

@@ -28,6 +28,8 @@ type Input struct {
 	Version string
 	// Diff, when set, makes a scan fill in the report's Changes. Without a base there are none.
 	Diff *diff.Limits
+	// Capture says what of requests is in the report.
+	Capture Capture
 	// Workers bounds parallelism; 0 means GOMAXPROCS.
 	Workers int
 	// Progress, when set, is called as work is done; it may be called from several

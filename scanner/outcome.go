@@ -10,6 +10,7 @@ import (
 // outcome is what came of one or several reviews.
 type outcome struct {
 	requests, evaluations int
+	captured              []report.Request
 	findings              []lines.Finding
 	// objects are those that requests were made of.
 	objects map[objectID]bool
@@ -27,6 +28,7 @@ type outcome struct {
 func (o *outcome) add(of outcome) {
 	o.requests += of.requests
 	o.evaluations += of.evaluations
+	o.captured = append(o.captured, of.captured...)
 	o.findings = append(o.findings, of.findings...)
 	o.gaps = append(o.gaps, of.gaps...)
 	o.remarks = append(o.remarks, of.remarks...)

@@ -99,6 +99,7 @@ func (r *review) policyWarnings(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.capture(&after, string(r.Operation()), nil)
 	var before server.Verdict
 	if r.Base != nil {
 		ask.Object = r.Base

@@ -39,7 +39,7 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) []*
 		pairs = slices.DeleteFunc(target.Requests(s.Change, base, head, pairs), func(p target.Pair) bool { return !h.Concerns(p) })
 		user := c.Target.UserOf(applied(base, head))
 		for _, p := range pairs {
-			reviews = append(reviews, &review{RootReview: h, Pair: p, user: user})
+			reviews = append(reviews, &review{RootReview: h, Pair: p, user: user, Capture: s.in.Capture})
 		}
 		if len(pairs) > 0 {
 			reviewed = append(reviewed, h)

@@ -25,7 +25,8 @@ type review struct {
 	*target.RootReview
 	target.Pair
 	user user.Info
-	out  outcome
+	Capture
+	out outcome
 }
 
 // run judges the pair.
@@ -79,6 +80,7 @@ func (r *review) changed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.capture(&final, string(r.Operation()), nil)
 	r.server(final, before)
 	r.decisions(inForce, final, before)
 	if r.Base != nil && r.Head != nil && !r.Resumed && final.Reached() {
@@ -109,6 +111,7 @@ func (r *review) unchanged(ctx context.Context) error {
 		return err
 	}
 	r.out.evaluations += final.Evaluations
+	r.capture(&final, string(r.Operation()), nil)
 	was := &server.Verdict{}
 	if all || len(final.Decisions) > 0 {
 		if was, err = r.judgeBefore(ctx, before); err != nil {

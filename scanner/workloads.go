@@ -13,6 +13,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/server"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiserver "k8s.io/apiserver/pkg/admission"
 )
 
 // decided is the verdict of a server on a workload.
@@ -161,6 +162,11 @@ func (r *review) countEvaluations(b expansion) {
 // report makes findings of the workload of the verdicts on what is created of it.
 func (r *review) report(inForce, final, before expansion) {
 	r.out.requests += len(final.objects)
+	for i := range final.objects {
+		if m := &final.objects[i]; m.generated() != nil {
+			r.capture(&m.Verdict, string(apiserver.Create), m.named(r.Key.Namespace))
+		}
+	}
 	kinds := []schema.GroupVersionKind{}
 	for _, b := range []expansion{final, inForce, before} {
 		for _, m := range b.objects {

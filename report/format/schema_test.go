@@ -147,6 +147,9 @@ func (w walker) value(at string, typ reflect.Type, p *node) {
 	case reflect.Slice:
 		w.value(at+"[]", typ.Elem(), n.Items)
 	case reflect.Map:
+		if typ.Elem().Kind() == reflect.Interface || typ.Key().Name() == "string" {
+			return // of any keys
+		}
 		w.resolve(&node{Ref: "#/$defs/" + strings.ToLower(typ.Key().Name())})
 	case reflect.String:
 		w.enumeration(at, typ, n)

@@ -24,6 +24,34 @@ func (v *Verdict) Response() policy.Verdict {
 	return answer
 }
 
+// Open says why the answer is not known, when no policy denies: nothing if it is.
+func (v *Verdict) Open() []string {
+	if v.Unknown != nil {
+		return []string{v.Unknown.Error()}
+	}
+	if v.NeverStored != nil {
+		return []string{v.NeverStored.Error()}
+	}
+	var reasons []string
+	for _, i := range v.Indeterminate {
+		reasons = append(reasons, "policy "+i.Policy.Name+": "+i.Why)
+	}
+	return reasons
+}
+
+// Objects are the object and the old object as policies see them in the version of the
+// request; nil when there is none, or the request does not come to the policies.
+func (v *Verdict) Objects() (object, oldObject map[string]any) {
+	if v.Request == nil {
+		return nil, nil
+	}
+	version, err := v.Request.Version(v.Request.GetKind())
+	if err != nil {
+		return nil, nil // told by every policy
+	}
+	return version.Object, version.OldObject
+}
+
 // Denials returns the responses the server may give: it names one of the decisions that
 // deny, in no fixed order of policies, bindings and params.
 func (v *Verdict) Denials() []policy.Verdict {

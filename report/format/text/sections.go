@@ -139,3 +139,26 @@ func (p *printer) resolved(findings []report.Finding) {
 		p.block([]span{blanks(2), {string(class), classStyle(class)}, {" ", plainStyle}}, 4, plainStyle, text)
 	}
 }
+
+// requests lists the requests that were judged, with Verbose.
+func (p *printer) requests(list []report.Request) {
+	if len(list) == 0 || !p.opts.Verbose {
+		return
+	}
+	p.heading(span{"Requests", bold})
+	for i := range list {
+		q := &list[i]
+		of := outline.ObjectName(q.Subject)
+		if q.Generated != nil {
+			of = outline.ObjectName(q.Generated) + " of " + of
+		}
+		answer, style := "not known", yellow
+		if q.Allowed != nil {
+			answer, style = "denied", red
+			if *q.Allowed {
+				answer, style = "allowed", green
+			}
+		}
+		p.line(blanks(2), span{answer, style}, span{" " + escape.Text(q.Operation) + " " + of, plainStyle})
+	}
+}

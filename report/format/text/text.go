@@ -49,6 +49,7 @@ func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 		p.indeterminate(r.Indeterminate)
 		p.diagnostics(r.Diagnostics)
 		p.resolved(r.Findings)
+		p.requests(r.Requests)
 	}
 	p.hidden(r)
 	p.summary(r)

@@ -10,6 +10,7 @@ import (
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
+	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
@@ -28,6 +29,7 @@ type Flags struct {
 	Roots                cli.Words
 	LoadRestrictor       cli.Choice
 	noWorkloads          bool
+	capture              bool
 	Config               string
 	Cache                CacheFlags
 	Artifacts            artifacts.Flags
@@ -57,6 +59,7 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	flags.StringVar(&f.BasePath, "base-path", "", "compare with this plain `DIR` instead of a revision; no git")
 	f.RegisterJudging(cmd)
 	flags.Var(&f.By, "by", "as text, totals by `WHAT` instead of the findings: "+strings.Join(format.TotalsBy(), ", ")+" (repeatable)")
+	flags.BoolVar(&f.capture, "capture", false, "report too every request with its answer and the objects as policies see them, whole Secrets included; for json")
 }
 
 // RegisterJudging declares all flags but those that say what is compared.
@@ -156,6 +159,17 @@ func (f *Flags) apply(c *config.Config) {
 	for i := range c.Targets {
 		c.Targets[i].User = nil // the command line speaks for all targets
 	}
+}
+
+// captured says what of requests the report has.
+func (f *Flags) captured() scanner.Capture {
+	switch {
+	case f.capture:
+		return scanner.CaptureObjects
+	case f.Verbose:
+		return scanner.CaptureNames
+	}
+	return scanner.CaptureNothing
 }
 
 // PathArgument returns what reads the positional argument.

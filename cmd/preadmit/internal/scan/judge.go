@@ -42,6 +42,7 @@ func Judge(ctx context.Context, p cli.Process, f *Flags, change *Change, extras 
 			Render:  RenderOptions(p, cfg.LoadRestrictor, cache),
 			Version: cli.Version(),
 			Diff:    f.diffLimits(),
+			Capture: f.captured(),
 			Progress: func(stage string, done, total int) {
 				doing.Update(stage, done, total)
 				progress.Update(stage, done, total)

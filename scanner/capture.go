@@ -1,0 +1,42 @@
+package scanner
+
+import (
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/server"
+)
+
+// Capture says what of requests is in a report.
+type Capture int
+
+const (
+	// CaptureNothing leaves them out.
+	CaptureNothing Capture = iota
+	// CaptureNames lists them, and whether they are allowed.
+	CaptureNames
+	// CaptureObjects has the whole answers and the objects as policies see them, Secrets
+	// included.
+	CaptureObjects
+)
+
+// capture notes a request and the server's answer to it. generated is nil unless a
+// controller makes it.
+func (r *review) capture(v *server.Verdict, operation string, generated *report.Object) {
+	if r.Capture == CaptureNothing {
+		return
+	}
+	q := report.Request{
+		Operation: operation, Subject: change.ObjectOf(r.Object(), r.Key), Generated: generated, Root: r.Root.String(),
+	}
+	answer := v.Response()
+	q.Unknown = v.Open()
+	if len(q.Unknown) == 0 || !answer.Allowed {
+		q.Allowed, q.Unknown = new(answer.Allowed), nil
+	}
+	if r.Capture == CaptureObjects {
+		q.Code, q.Reason, q.Message = int(answer.Code), string(answer.Reason), answer.Message
+		q.Warnings, q.AuditAnnotations = answer.Warnings, answer.AuditAnnotations
+		q.Object, q.OldObject = v.Objects()
+	}
+	r.out.captured = append(r.out.captured, q)
+}
