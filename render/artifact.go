@@ -7,7 +7,7 @@ type Artifact struct {
 	Kind ArtifactKind
 	// URL is where it is, without the version.
 	URL string
-	// Name is that of a chart in the repository at URL.
+	// Name is that of a chart in the repository at URL, or the media type of a layer.
 	Name string
 	// Version is a branch, tag, commit or version; empty for what is there by default.
 	Version string

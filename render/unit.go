@@ -44,13 +44,17 @@ type Unit struct {
 	// with such a unit renders to this Problem and nothing else.
 	Problem *Problem
 	// Artifact is what the unit is made of when that is not this repository; nil when it is.
-	// Then Problem says that it is not there.
+	// Checkout is a part of its files then, and the directory that the unit's object names is
+	// one of them, while that of the root is its parent's. Problem says when it is not there.
 	Artifact *Artifact
 	// Origins returns where an object that a root of the same tree renders was written: that
 	// of Parent with Index for Object, those of Variables for ConfigMaps and Secrets. It is nil
 	// when nobody knows. It is how lines are followed, and decides nothing.
 	Origins func(ctx context.Context, root RootID, index int) (*origin.Origin, error) `json:"-"`
 }
+
+// IsElsewhere reports whether a unit is made of an artifact that is there.
+func (u *Unit) IsElsewhere() bool { return u != nil && u.Artifact != nil && u.Problem == nil }
 
 // Position returns where a field of the object that asks for the root is written, or the
 // object itself, as far as that can be told; the parent's directory at least.
@@ -163,6 +167,9 @@ func (u *Unit) words() []string {
 	}
 	if u.Problem != nil {
 		words = append(words, u.Problem.Message)
+	}
+	if u.Artifact != nil {
+		words = append(words, u.Artifact.Asked().String())
 	}
 	return words
 }

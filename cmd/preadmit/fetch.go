@@ -94,6 +94,10 @@ func runFetch(ctx context.Context, p cli.Process, f *fetchFlags) error {
 	if err != nil {
 		return err
 	}
+	cfg, _, err := scan.LoadConfig(scanned, change)
+	if err != nil {
+		return err
+	}
 	before, err := lock.Load(change.Head.FS)
 	if err != nil {
 		return cli.Usagef("%w", err)
@@ -107,7 +111,9 @@ func runFetch(ctx context.Context, p cli.Process, f *fetchFlags) error {
 		return err
 	}
 	run := &fetching{flags: f, out: p.Stdout, before: before, client: client}
-	found, err := artifacts.Gather(ctx, change.Head.FS, scan.RenderOptions(p, "", nil), kept, run.resolve)
+	found, err := artifacts.Gather(ctx, &artifacts.Tree{
+		Files: change.Head.FS, Render: scan.RenderOptions(p, cfg.LoadRestrictor, nil), Deploy: change.Deploy(cfg),
+	}, kept, run.resolve)
 	if err != nil {
 		return scan.Error(ctx, err)
 	}

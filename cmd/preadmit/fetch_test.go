@@ -222,3 +222,54 @@ func TestScanOfChange(t *testing.T) {
 	has(t, scan(0, allowing, allowed), "1 request")
 	has(t, w.run(0, append([]string{"scan", "-v", "--fetch", "--base", allowing, "--head", allowed, h.Dir}, w.flags...)...), "was fetched and is in no lock: sha256:")
 }
+
+// TestFetchSources: units whose sources are other repositories are built from those.
+func TestFetchSources(t *testing.T) {
+	w := newElsewhere(t)
+	h := w.repository("resources: []\n")
+	sync := "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: flux-system, namespace: flux-system}\nspec: {url: 'https://example.com/own'}\n" +
+		"---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: flux-system, namespace: flux-system}\nspec:\n  path: ./clusters/one\n  prune: true\n  sourceRef: {kind: GitRepository, name: flux-system}\n"
+	unit := strings.NewReplacer("{url: 'https://example.com/own'}", "{url: URL/org/repo, ref: {branch: main}}", "name: flux-system,", "name: other,", "./clusters/one", "./base", "name: flux-system}\n", "name: other}\n").Replace(sync)
+	w.commit(h, map[string]string{"clusters/one/flux-system/gotk-sync.yaml": sync, "clusters/one/other.yaml": unit})
+	has(t, w.run(0, "scan", h.Dir), "its source GitRepository/flux-system/other is not this repository but URL/org/repo, which is not fetched: preadmit fetch gets it")
+	has(t, w.fetch(1, h.Dir, "--check"), "missing   git URL/org/repo, version refs/heads/main: asked for at clusters/one/other.yaml:")
+	has(t, w.fetch(0, h.Dir), "locked    git URL/org/repo, version refs/heads/main: main "+w.git.Base[:12], "1 artifact, 0 failed")
+	has(t, w.run(0, "tree", "--tree", h.Dir), "Kustomization/flux-system/other", "1 object")
+	has(t, w.run(0, "render", "--tree", h.Dir, "Kustomization/flux-system/other"), "image: nginx:2")
+	has(t, w.run(0, "render", "--tree", h.Dir, "--field", "spec.containers[0].image", "Kustomization/flux-system/other"), "clusters/one/other.yaml:")
+	has(t, w.run(0, "lint", h.Dir), "no findings")
+	if out := w.run(0, "scan", "--offline", h.Dir); strings.Contains(out, "is not this repository") {
+		t.Errorf("the source is fetched, and the scan says:\n%s", out)
+	}
+
+	// A change of the revision is judged: what it brings is on the line that names the source.
+	w.commit(h, map[string]string{"clusters/one/policy.yaml": noNginx1})
+	if _, err := h.Git("checkout", "-q", "-b", "change"); err != nil {
+		t.Fatal(err)
+	}
+	w.commit(h, map[string]string{"clusters/one/other.yaml": strings.Replace(unit, "branch: main", "commit: "+w.git.Before, 1)})
+	has(t, w.run(3, "scan", "--offline", "--base", "main", "--head", "change", h.Dir), "the change brings it")
+	has(t, w.fetch(0, h.Dir), "1 artifact, 0 failed")
+	w.commit(h, map[string]string{"README.md": "locked"})
+	out := w.run(1, "scan", "--offline", "--base", "main", h.Dir)
+	if has(t, out, "12:3 denied: not nginx 1", "UPDATE Pod default/remote"); strings.Contains(out, "turned") {
+		t.Errorf("the source counts as not judged:\n%s", out)
+	}
+}
+
+const noNginx1 = `apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: images}
+spec:
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [""], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [pods]}
+  validations:
+  - expression: object.spec.containers.all(c, c.image != 'nginx:1')
+    message: not nginx 1
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: images}
+spec: {policyName: images, validationActions: [Deny]}
+`

@@ -92,10 +92,15 @@ func (f *lintFlags) input(ctx context.Context, p cli.Process) (lint.Input, error
 	if err != nil {
 		return lint.Input{}, err
 	}
-	cfg, _, err := scan.LoadConfig(f.scan, &scan.Change{Head: tree})
+	change := &scan.Change{Head: tree}
+	cfg, _, err := scan.LoadConfig(f.scan, change)
 	if err != nil {
 		return lint.Input{}, err
 	}
+	if err := f.scan.Mount(ctx, p, change, cfg); err != nil {
+		return lint.Input{}, err
+	}
+	tree = change.Head
 	extras, err := scan.OpenExtras(ctx, p.Stdin, f.scan)
 	if err != nil {
 		return lint.Input{}, err

@@ -58,6 +58,7 @@ func (f *lintFlags) register(cmd *cobra.Command) {
 	flags.VarP(&s.Outputs, "output", "o", "also write the report to a file, `[FORMAT=]FILE`; - is stdout (repeatable)")
 	flags.Var(&s.Color, "color", "`WHEN` to colour text: auto, always or never")
 	s.Cache.Register(flags)
+	s.Artifacts.RegisterDir(flags)
 	flags.BoolVarP(&s.Verbose, "verbose", "v", false, "say more: objects, roots, all remarks")
 	flags.BoolVarP(&s.Quiet, "quiet", "q", false, "say less: no progress, only errors and the summary")
 	for name, known := range map[string][]string{

@@ -85,7 +85,7 @@ func runRender(ctx context.Context, p cli.Process, f *renderFlags) error {
 	if err != nil {
 		return err
 	}
-	change := &scan.Change{Head: tree}
+	change := &scan.Change{Head: tree, Remotes: f.remotes}
 	cfg, _, err := scan.LoadConfig(f.scan, change)
 	if err != nil {
 		return err

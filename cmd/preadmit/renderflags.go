@@ -75,6 +75,7 @@ func (f *renderFlags) registerTree(cmd *cobra.Command) {
 	s.Given = flags.Changed
 	f.all = true
 	f.registerEntries(cmd)
+	s.Artifacts.RegisterDir(flags)
 	flags.StringVar(&f.format, "format", "", "`FORMAT` is json; text without it")
 	flags.StringVar(&f.rev, "rev", "", "the repository as it is in this `REV` instead of the work tree")
 	flags.StringVar(&f.tree, "tree", "", "the tree is this `DIR`; no git")

@@ -48,10 +48,15 @@ func runTree(ctx context.Context, p cli.Process, f *renderFlags) error {
 	if err != nil {
 		return err
 	}
-	cfg, _, err := scan.LoadConfig(f.scan, &scan.Change{Head: tree})
+	change := &scan.Change{Head: tree, Remotes: f.remotes}
+	cfg, _, err := scan.LoadConfig(f.scan, change)
 	if err != nil {
 		return err
 	}
+	if err := f.scan.Mount(ctx, p, change, cfg); err != nil {
+		return err
+	}
+	tree = change.Head
 	renderer := sources.NewRenderer(tree.FS, scan.RenderOptions(p, cfg.LoadRestrictor, nil))
 	found, err := renderer.Discover(ctx)
 	if err != nil {

@@ -64,7 +64,7 @@ func (c *Client) Resolve(ctx context.Context, a artifact.Artifact) (artifact.Pin
 		case artifact.Chart:
 			return c.chart(ctx, a, a.Version)
 		}
-		return c.oci(ctx, ociOf(a), a.Version, "")
+		return c.oci(ctx, ociOf(a), a.Version, a.Name, false)
 	})
 }
 

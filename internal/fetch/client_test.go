@@ -278,3 +278,20 @@ func TestParseCredentialsMistakes(t *testing.T) {
 		}
 	}
 }
+
+// TestNewestTag: of a range the newest version is taken, as source-controller does.
+func TestNewestTag(t *testing.T) {
+	refs := map[string]string{
+		"refs/tags/v1.0.0": "a", "refs/tags/v1.2.0": "b", "refs/tags/1.3": "c", "refs/tags/v2.0.0-rc.1": "d", "refs/tags/2.0.0": "e",
+		"refs/tags/v3.0.0": "f", "refs/tags/3.0.0": "g", "refs/tags/3.1.0": "h", "refs/tags/v3.1.0": "h", "refs/heads/9.9.9": "i",
+	}
+	for within, want := range map[string]string{
+		"1.x": "refs/tags/v1.2.0", ">=1.0.0 <2.0.0": "refs/tags/v1.2.0", "~2.0.0-0": "refs/tags/2.0.0", "*": "refs/tags/3.1.0",
+		"3.0.x": "are of the same version", "8.x": "no tag is a version in 8.x", "nonsense": "no range of versions",
+	} {
+		name, hash, err := newestTag(refs, within)
+		if got := name + fmt.Sprint(err); !strings.Contains(got, want) || err == nil && refs[name] != hash {
+			t.Errorf("%s: %s %s %v, want %s", within, name, hash, err, want)
+		}
+	}
+}

@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
+
+	"github.com/Masterminds/semver/v3"
 
 	"github.com/preadmit/preadmit/render/artifact"
 	"github.com/preadmit/preadmit/render/artifact/store"
@@ -71,6 +75,9 @@ func (c *Client) reference(ctx context.Context, remote gittree.Remote, version s
 	if err != nil {
 		return "", "", err
 	}
+	if within, ok := strings.CutPrefix(version, artifact.RangePrefix); ok {
+		return newestTag(refs, within)
+	}
 	if version == "" {
 		version = "HEAD"
 	}
@@ -81,6 +88,39 @@ func (c *Client) reference(ctx context.Context, remote gittree.Remote, version s
 		}
 	}
 	return "", "", fmt.Errorf("there is no branch or tag %q, and it is no full object name of a commit", version)
+}
+
+// newestTag returns the tag that source-controller takes of a range: that of the newest
+// version.
+func newestTag(refs map[string]string, within string) (name, hash string, err error) {
+	in, err := semver.NewConstraint(within)
+	if err != nil {
+		return "", "", fmt.Errorf("%q is no range of versions", within)
+	}
+	var newest *semver.Version
+	other := "" // another tag of the same version
+	for _, ref := range slices.Sorted(maps.Keys(refs)) {
+		tag, ok := strings.CutPrefix(ref, "refs/tags/")
+		if !ok || !isExact(tag) {
+			continue
+		}
+		v, err := semver.NewVersion(tag)
+		if err != nil || !in.Check(v) || newest != nil && v.LessThan(newest) {
+			continue
+		}
+		if newest == nil || v.GreaterThan(newest) {
+			newest, name, hash, other = v, ref, refs[ref], ""
+		} else if refs[ref] != hash {
+			other = tag
+		}
+	}
+	switch {
+	case newest == nil:
+		return "", "", fmt.Errorf("no tag is a version in %s", within)
+	case other != "":
+		return "", "", fmt.Errorf("the tags %s and %s are of the same version: name one of them", newest.Original(), other)
+	}
+	return name, hash, nil
 }
 
 // tree gets a commit, and keeps its files as an archive.

@@ -31,7 +31,7 @@ type chartEntry struct {
 // chart gets a chart.
 func (c *Client) chart(ctx context.Context, a artifact.Artifact, version string) (artifact.Pin, error) {
 	if isOCI(a.URL) {
-		return c.oci(ctx, ociOf(a), version, chartMedia)
+		return c.oci(ctx, ociOf(a), version, chartMedia, true)
 	}
 	in, err := c.index(ctx, a.URL)
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *Client) chart(ctx context.Context, a artifact.Artifact, version string)
 	}
 	if isOCI(from) {
 		repository, tag, _ := cutTag(from)
-		return c.oci(ctx, repository, tag, chartMedia)
+		return c.oci(ctx, repository, tag, chartMedia, true)
 	}
 	pin, err := c.download(ctx, from)
 	if err != nil {

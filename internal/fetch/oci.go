@@ -24,8 +24,6 @@ const (
 	chartMedia = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 	// maxManifest is the most bytes of a manifest or list of tags.
 	maxManifest = 4 << 20
-	// rangePrefix is how a version of kind OCI begins that is a range, not a tag.
-	rangePrefix = "semver:"
 )
 
 func isOCI(url string) bool { return strings.HasPrefix(url, ociScheme) }
@@ -71,13 +69,14 @@ func (c *Client) repository(ctx context.Context, url string) (context.Context, *
 		&remote.Repository{Client: client, Reference: ref, MaxMetadataBytes: maxManifest, TagListPageSize: 1000}, nil
 }
 
-// oci gets a layer of a repository: the one of a media type, or the first.
-func (c *Client) oci(ctx context.Context, url, version, media string) (artifact.Pin, error) {
+// oci gets a layer of a repository: the one of a media type, or the first. The version of a
+// chart is one, or a range.
+func (c *Client) oci(ctx context.Context, url, version, media string, chart bool) (artifact.Pin, error) {
 	ctx, repo, err := c.repository(ctx, url)
 	if err != nil {
 		return artifact.Pin{}, err
 	}
-	tag, err := c.tag(ctx, repo, version, media == chartMedia)
+	tag, err := c.tag(ctx, repo, version, chart)
 	if err != nil {
 		return artifact.Pin{}, err
 	}
@@ -86,7 +85,9 @@ func (c *Client) oci(ctx context.Context, url, version, media string) (artifact.
 		return artifact.Pin{}, err
 	}
 	pin, err := c.layer(ctx, repo, layer)
-	pin.Version = strings.ReplaceAll(tag, "_", "+")
+	if pin.Version = tag; chart {
+		pin.Version = strings.ReplaceAll(tag, "_", "+")
+	}
 	return pin, err
 }
 
@@ -101,7 +102,7 @@ func (c *Client) blob(ctx context.Context, url string, pin artifact.Pin) (artifa
 
 // tag returns the tag or digest that is requested.
 func (c *Client) tag(ctx context.Context, repo *remote.Repository, version string, chart bool) (string, error) {
-	within, isRange := strings.CutPrefix(version, rangePrefix)
+	within, isRange := strings.CutPrefix(version, artifact.RangePrefix)
 	switch {
 	case artifact.IsDigest(version):
 		return version, nil

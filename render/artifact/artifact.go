@@ -20,10 +20,14 @@ const (
 	// Chart is a Helm chart: of the Helm repository at URL or, for an oci:// URL, of the OCI
 	// repository URL/Name.
 	Chart Kind = "chart"
-	// OCI is what Flux's OCIRepository is made of: the layer with the content of an OCI
-	// artifact.
+	// OCI is what Flux's OCIRepository is made of: a layer of an OCI artifact, the first of the
+	// media type Name, or of all.
 	OCI Kind = "oci"
 )
+
+// RangePrefix is how a version of the kinds Git and OCI begins that is a range of versions,
+// which are tags.
+const RangePrefix = "semver:"
 
 // Kinds are all kinds.
 func Kinds() []Kind { return []Kind{Chart, File, Git, OCI} }
@@ -34,7 +38,7 @@ type Artifact struct {
 	Kind Kind
 	// URL is where it is, without the version.
 	URL string
-	// Name is that of a chart in the repository at URL.
+	// Name is that of a chart in the repository at URL, or the media type of a layer.
 	Name string
 	// Version is a branch, tag, commit, version, range of versions or digest; empty for what is
 	// there by default.
@@ -71,7 +75,7 @@ func (a Artifact) Check() error {
 		return errors.New("the URL is missing")
 	case a.Kind == Chart && a.Name == "":
 		return errors.New("the name of the chart is missing")
-	case a.Kind != Chart && a.Name != "":
+	case a.Kind != Chart && a.Kind != OCI && a.Name != "":
 		return fmt.Errorf("an artifact of kind %s has no name", a.Kind)
 	}
 	for _, text := range []string{a.URL, a.Name, a.Version} {

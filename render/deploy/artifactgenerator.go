@@ -158,7 +158,7 @@ func (e *expander) aliased(c *cluster, o held, g *generator, alias string) (out 
 		if err != nil {
 			return out, "", err
 		}
-		out, why, _ = e.checkout(c, ref, found, ok)
+		out, why, _ = e.checkout(c, ref, found, ok) // of what is elsewhere why says it
 		if why == "" && len(out.Only) > 0 {
 			why = "of a sparse checkout, which is not supported"
 		}

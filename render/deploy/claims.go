@@ -43,6 +43,9 @@ func (e *expander) rootFiles(root render.Root) []string {
 
 // claim notes the discovered roots whose files a unit reads.
 func (e *expander) claim(n *node) {
+	if n.root.Unit.IsElsewhere() {
+		return
+	}
 	e.indexFiles()
 	needs, _ := e.needs(n.root)
 	for name := range needs.Trace.Reads {

@@ -262,7 +262,7 @@ func (e *expander) add(n *node, k held) {
 func (n *node) repeats() int {
 	count := 0
 	for above := n.parent; above != nil; above = above.parent {
-		if above.root.Dir == n.root.Dir {
+		if above.root.Dir == n.root.Dir && !above.root.Unit.IsElsewhere() {
 			count++
 		}
 	}
@@ -273,7 +273,7 @@ func (n *node) repeats() int {
 func (e *expander) again(known, n *node, k held) {
 	if known.parent == n.parent || known.root.Unit.Same(&render.Unit{
 		Object: k.object.JSON, Cluster: known.root.Unit.Cluster, Checkout: known.root.Unit.Checkout, Apply: known.root.Unit.Apply,
-		Strict: known.root.Unit.Strict, Variables: known.root.Unit.Variables, Problem: known.root.Unit.Problem,
+		Strict: known.root.Unit.Strict, Variables: known.root.Unit.Variables, Problem: known.root.Unit.Problem, Artifact: known.root.Unit.Artifact,
 	}) {
 		return
 	}

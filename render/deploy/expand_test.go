@@ -114,14 +114,14 @@ archive unclaimed`,
 			"-- c/d.yaml --\n" + strings.Replace(kustomization("d", "./apps", ""), "name: flux-system}\n", "name: again}\n", 1) + gitRepository("again", "  url: ssh://git@example.com/me/x.git\n") +
 			"-- apps/a.yaml --\n" + aConfigMap,
 		opts: deploy.Options{Remotes: []string{"https://token@example.com:443/me/x"}},
-		want: `Kustomization/flux-system/a (c) c refused c/a.yaml:7:3: its source GitRepository/flux-system/podinfo is not this repository but https://example.com/podinfo.git, which is not fetched
+		want: `Kustomization/flux-system/a (c) c refused c/a.yaml:7:3: its source GitRepository/flux-system/podinfo is not this repository but https://example.com/podinfo.git, which is not fetched: preadmit fetch gets it
 Kustomization/flux-system/b (c) c refused c/b.yaml:7:3: its source GitRepository/flux-system/none is not in the repository: nothing says what it has
 Kustomization/flux-system/d (c) apps
 Kustomization/flux-system/flux-system (c) c entry`,
 	}, {
 		name:  "a source with a pinned revision",
 		files: "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "") + gitRepository("flux-system", "  url: https://example.com/x\n  ref: {tag: v1}\n") + "-- c/a.yaml --\n" + aConfigMap,
-		want:  "Kustomization/flux-system/flux-system (c) c/flux-system entry refused c/flux-system/gotk-sync.yaml:7:3: its source GitRepository/flux-system/flux-system has the revision v1 of this repository, not what the change makes of it\nc unclaimed\nc/flux-system by hand",
+		want:  "Kustomization/flux-system/flux-system (c) c/flux-system entry refused c/flux-system/gotk-sync.yaml:7:3: its source GitRepository/flux-system/flux-system has the revision v1 of this repository, not what the change makes of it, which is not fetched: preadmit fetch gets it\nc unclaimed\nc/flux-system by hand",
 	}, {
 		name: "suspended, another cluster, a path that leads out, and one to nothing",
 		files: "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "") +

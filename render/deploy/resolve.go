@@ -14,24 +14,6 @@ import (
 
 const sourceGroup = "source.toolkit.fluxcd.io"
 
-// source is a source of Flux: a GitRepository, OCIRepository or Bucket.
-type source struct {
-	Spec struct {
-		URL      string `json:"url"`
-		Endpoint string `json:"endpoint"`
-		Ignore   *string
-		Include  []json.RawMessage `json:"include"`
-		Sparse   []string          `json:"sparseCheckout"`
-		Ref      struct {
-			Branch string `json:"branch"`
-			Tag    string `json:"tag"`
-			SemVer string `json:"semver"`
-			Name   string `json:"name"`
-			Commit string `json:"commit"`
-		} `json:"ref"`
-	} `json:"spec"`
-}
-
 // resolve finds out what a unit is made of: its source and its variables.
 func (e *expander) resolve(n *node) error {
 	if n.resolved {
@@ -54,13 +36,12 @@ func (e *expander) resolveSource(n *node) error {
 	if err != nil {
 		return err
 	}
-	checkout, why, artifact := e.checkout(n.cluster, ref, found, ok)
+	checkout, why, elsewhere := e.checkout(n.cluster, ref, found, ok)
+	if elsewhere != nil {
+		return e.resolveElsewhere(n, checkout, why, elsewhere)
+	}
 	if why != "" {
 		n.without(why)
-		if artifact != nil {
-			artifact.Position = n.root.Unit.Problem.Position
-			n.root.Unit.Artifact = artifact
-		}
 		return nil
 	}
 	n.root.Unit.Checkout = checkout
@@ -87,8 +68,8 @@ func sourceRefOf(k *flux.Kustomization) render.ObjectRef {
 }
 
 // checkout returns what a source has of the tree; why says why it has nothing of it, and
-// artifact is what it has instead.
-func (e *expander) checkout(c *cluster, ref render.ObjectRef, found held, ok bool) (out render.Checkout, why string, artifact *render.Artifact) {
+// elsewhere is the artifact that it has instead, of whose files the checkout is a part.
+func (e *expander) checkout(c *cluster, ref render.ObjectRef, found held, ok bool) (out render.Checkout, why string, elsewhere *render.Artifact) {
 	out.Top = "."
 	s := source{}
 	if ok {
@@ -96,17 +77,20 @@ func (e *expander) checkout(c *cluster, ref render.ObjectRef, found held, ok boo
 			return out, fmt.Sprintf("its source %s is not valid: %v", ref, err), nil
 		}
 	}
-	if !e.isSelf(c, ref, s.Spec.URL) {
-		if !ok {
-			return out, fmt.Sprintf("its source %s is not in the repository: nothing says what it has", ref), nil
-		}
-		return out, fmt.Sprintf("its source %s is not this repository but %s, which is not fetched", ref, s.where()), s.artifact(ref)
+	self := e.isSelf(c, ref, s.Spec.URL)
+	switch {
+	case !self && !ok:
+		return out, fmt.Sprintf("its source %s is not in the repository: nothing says what it has", ref), nil
+	case !self:
+		why, elsewhere = fmt.Sprintf("its source %s is not this repository but %s", ref, s.where()), s.artifact(ref)
+	case s.isPinned():
+		why, elsewhere = fmt.Sprintf("its source %s has the revision %s of this repository, not what the change makes of it", ref, s.version()), s.artifact(ref)
 	}
 	switch {
-	case s.Spec.Ref.Tag != "" || s.Spec.Ref.SemVer != "" || s.Spec.Ref.Commit != "":
-		return out, fmt.Sprintf("its source %s has the revision %s of this repository, not what the change makes of it", ref, s.version()), s.artifact(ref)
 	case len(s.Spec.Include) > 0:
 		return out, fmt.Sprintf("its source %s includes other sources, which is not supported", ref), nil
+	case why != "" && elsewhere == nil:
+		return out, why + ", which is not fetched: only git repositories and OCI artifacts are", nil
 	}
 	if s.Spec.Ignore != nil {
 		out.Ignore, out.HasIgnore = *s.Spec.Ignore, true
@@ -114,38 +98,10 @@ func (e *expander) checkout(c *cluster, ref render.ObjectRef, found held, ok boo
 	for _, dir := range s.Spec.Sparse {
 		out.Only = append(out.Only, path.Join(".", path.Clean("/" + dir)[1:]))
 	}
-	out.Revision = s.version()
-	return out, "", nil
-}
-
-func (s *source) where() string {
-	if s.Spec.URL != "" {
-		return s.Spec.URL
+	if why == "" {
+		out.Revision = s.version()
 	}
-	return "the bucket at " + s.Spec.Endpoint
-}
-
-// version is the revision of a source.
-func (s *source) version() string {
-	r := s.Spec.Ref
-	for _, v := range []string{r.Commit, r.Name, r.SemVer, r.Tag, r.Branch} {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
-}
-
-// artifact is what a source has that is not this repository.
-func (s *source) artifact(ref render.ObjectRef) *render.Artifact {
-	kind := render.ArtifactGit
-	if ref.Kind != "GitRepository" {
-		kind = render.ArtifactOCI
-	}
-	if s.Spec.URL == "" {
-		return nil
-	}
-	return &render.Artifact{Kind: kind, URL: s.Spec.URL, Version: s.version()}
+	return out, why, elsewhere
 }
 
 // isSelf reports whether a source is this repository.

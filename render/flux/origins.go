@@ -37,7 +37,7 @@ func (s *Source) Origins(ctx context.Context, result *render.Result) ([]*origin.
 			origins = append(origins, origin.New(l.places))
 		}
 	}
-	return origins, nil
+	return u.atSources(origins), nil
 }
 
 // located finds where an object of a unit was written.
@@ -237,6 +237,8 @@ func (l *located) realSteps(steps []origin.Step) []origin.Step {
 		s.Position = l.real(s.Position)
 		if s.Kustomization == l.path && (of || l.original == nil) {
 			s.Kustomization = l.written("").Path
+		} else {
+			s.Kustomization = l.inTree(s.Kustomization)
 		}
 		out = append(out, s)
 	}
@@ -254,12 +256,15 @@ func (l *located) Kustomizations() (entry tree.Position, through []origin.Kustom
 		through = slices.DeleteFunc(through, func(k origin.Kustomization) bool { return k.File == l.path })
 	}
 	for i := range through {
-		through[i].Entry = l.real(through[i].Entry)
+		through[i].Entry, through[i].File = l.real(through[i].Entry), l.inTree(through[i].File)
 	}
 	return entry, through
 }
 
 // DeletedBy implements origin.History.
 func (l *located) DeletedBy(t *tree.Tree, dir string) []origin.Deletion {
+	if l.home != nil {
+		return nil // the tree is that of the repository
+	}
 	return l.inner.DeletedBy(t, dir)
 }

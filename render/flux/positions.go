@@ -18,6 +18,7 @@ func (u *unit) real(pos tree.Position) tree.Position {
 		return u.inText(fmt.Sprintf("spec.patches[%d].patch", i), pos)
 	}
 	if u.generated == nil || pos.Path != u.path {
+		pos.Path = u.inTree(pos.Path)
 		return pos
 	}
 	steps, offset := u.stepsAt(pos)
@@ -25,6 +26,9 @@ func (u *unit) real(pos tree.Position) tree.Position {
 		return u.written(field)
 	}
 	if u.original == nil {
+		if u.home != nil {
+			return u.written("spec.path")
+		}
 		return tree.Position{Path: u.root.Dir}
 	}
 	return u.inOriginal(steps, offset)
@@ -216,7 +220,7 @@ func rest(steps []any) string {
 // nearest around it; offset is the line in a text of several lines.
 func (u *unit) inOriginal(steps []any, offset int) tree.Position {
 	node := parseNode(u.original)
-	at := tree.Position{Path: u.path, Line: 1}
+	at := tree.Position{Path: u.inTree(u.path), Line: 1}
 	for i, step := range steps {
 		key, value := origin.Child(node, step)
 		if value == nil {
@@ -227,9 +231,9 @@ func (u *unit) inOriginal(steps []any, offset int) tree.Position {
 		if key != nil && value.Kind != yaml.ScalarNode {
 			shown = key
 		}
-		at = tree.Position{Path: u.path, Line: shown.Line, Column: shown.Column}
+		at = tree.Position{Path: at.Path, Line: shown.Line, Column: shown.Column}
 		if i == len(steps)-1 && offset > 0 && value.Kind == yaml.ScalarNode && value.Style&yaml.LiteralStyle != 0 {
-			at = tree.Position{Path: u.path, Line: value.Line + offset}
+			at = tree.Position{Path: at.Path, Line: value.Line + offset}
 		}
 	}
 	return at

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"sync"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/kustomize"
@@ -19,6 +20,8 @@ type Source struct {
 	tree  *tree.Tree
 	opts  render.Options
 	views *views
+	// elsewhere are the views of artifacts, by their directories.
+	elsewhere sync.Map
 }
 
 // New makes a Source of the Flux Kustomizations of a tree.
@@ -26,7 +29,7 @@ func New(t *tree.Tree, opts render.Options) render.Source {
 	// Whatever the user wants of kustomizations, the controller has no restrictions.
 	opts.LoadRestrictor = render.LoadRestrictionsNone
 	opts.Cache = nil
-	return &Source{t, opts, newViews(t)}
+	return &Source{tree: t, opts: opts, views: newViews(t)}
 }
 
 // Kind implements Source.
@@ -54,6 +57,10 @@ type unit struct {
 	root   render.Root
 	object *Kustomization
 	view   *viewed
+	// dir is the directory that is built, in what the unit is made of: this repository or, at
+	// home, an artifact.
+	dir  string
+	home *mounted
 	*generated
 	// overlay is the view with the generated file, and inner what renders it.
 	overlay *tree.Tree
@@ -63,7 +70,7 @@ type unit struct {
 
 // prepare generates the kustomization of a root. The problem is why that cannot be done.
 func (s *Source) prepare(root render.Root) (*unit, *render.Problem) {
-	u := &unit{source: s, root: root}
+	u := &unit{source: s, root: root, dir: root.Dir}
 	if root.Unit == nil {
 		return u, &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: root.Dir}, Message: "no object asks for this root"}
 	}
@@ -74,13 +81,20 @@ func (s *Source) prepare(root render.Root) (*unit, *render.Problem) {
 	if u.object, err = Parse(root.Unit.Object); err != nil {
 		return u, u.failed(err)
 	}
-	if u.view, err = s.views.of(root.Unit.Checkout); err != nil {
+	of, home, err := s.viewsOf(root.Unit)
+	if err != nil {
+		return u, u.failed(fmt.Errorf("use the source: %w", err))
+	}
+	if u.home = home; home != nil {
+		u.dir = path.Join(".", path.Clean("/" + u.object.Spec.Path)[1:])
+	}
+	if u.view, err = of.of(root.Unit.Checkout); err != nil {
 		return u, u.failed(fmt.Errorf("read .sourceignore files: %w", err))
 	}
-	if to := u.view.tree.Resolve(root.Dir); to.Err != nil || !to.IsDir {
+	if to := u.view.tree.Resolve(u.dir); to.Err != nil || !to.IsDir {
 		return u, u.missing()
 	}
-	if u.generated, err = generate(u.view, root.Dir, &u.object.Spec); err != nil {
+	if u.generated, err = generate(u.view, u.dir, &u.object.Spec); err != nil {
 		return u, u.failed(err)
 	}
 	u.overlay = s.tree.Beside(&overlay{u.view.view, u.files})
@@ -96,8 +110,9 @@ func (u *unit) failed(err error) *render.Problem {
 	p := &render.Problem{Kind: render.ProblemFailed, Position: u.written(""), Message: err.Error()}
 	var syntax *syntaxError
 	if errors.As(err, &syntax) {
-		p.Position = tree.Position{Path: syntax.path, Line: tree.ErrorLine(syntax.err)}
+		p.Position = tree.Position{Path: u.inTree(syntax.path), Line: tree.ErrorLine(syntax.err)}
 		p.Message = tree.YamlPrefix.ReplaceAllString(syntax.Error(), "")
+		p = u.atSource(p)
 	}
 	var field *fieldError
 	if errors.As(err, &field) {
@@ -108,9 +123,12 @@ func (u *unit) failed(err error) *render.Problem {
 
 // missing says that there is nothing at spec.path.
 func (u *unit) missing() *render.Problem {
-	why := "kustomization path not found: there is no directory " + u.root.Dir
-	if to := u.source.tree.Resolve(u.root.Dir); to.Err == nil && to.IsDir {
-		why = fmt.Sprintf("kustomization path not found: %s is not in the source, which leaves it out", u.root.Dir)
+	why := "kustomization path not found: there is no directory " + u.dir
+	switch to := u.source.tree.Resolve(u.inTree(u.dir)); {
+	case to.Err == nil && to.IsDir:
+		why = fmt.Sprintf("kustomization path not found: %s is not in the source, which leaves it out", u.dir)
+	case u.home != nil:
+		why += " in " + u.root.Unit.Artifact.Asked().String()
 	}
 	return &render.Problem{Kind: render.ProblemFailed, Position: u.written(""), Message: why}
 }
@@ -126,7 +144,7 @@ func (u *unit) written(path string) tree.Position {
 
 // asKustomization is the root that kustomize renders.
 func (u *unit) asKustomization() render.Root {
-	return render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: u.root.Dir}}
+	return render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: u.dir}}
 }
 
 // Render implements Source.
@@ -153,26 +171,26 @@ func (u *unit) realProblem(p *render.Problem) *render.Problem {
 	}
 	real := *p
 	real.Position = u.real(p.Position)
-	return &real
+	return u.atSource(&real)
 }
 
 // realTrace is what was read of the overlay as read of the tree.
 func (u *unit) realTrace(of tree.Trace) tree.Trace {
 	trace := u.traceAbove()
 	for name := range of.Misses {
-		u.source.tree.TraceFile(name, trace)
+		u.source.tree.TraceFile(u.inTree(name), trace)
 		u.ignored(name, trace)
 	}
 	for name, id := range of.Reads {
 		if _, made := u.files[name]; !made {
-			trace.Reads[name] = id
+			trace.Reads[u.inTree(name)] = id
 			u.ignored(name, trace)
 		}
 	}
-	u.source.tree.TraceFile(u.path, trace)
+	u.source.tree.TraceFile(u.inTree(u.path), trace)
 	u.ignored(u.path, trace)
 	if u.listed {
-		u.source.tree.AddListing(u.root.Dir, trace)
+		u.source.tree.AddListing(u.inTree(u.dir), trace)
 	}
 	return trace
 }
@@ -180,7 +198,7 @@ func (u *unit) realTrace(of tree.Trace) tree.Trace {
 // ignored notes the .sourceignore files that decide whether a path is in the source.
 func (u *unit) ignored(name string, trace tree.Trace) {
 	for dir := path.Dir(name); ; dir = path.Dir(dir) {
-		file := path.Join(dir, ".sourceignore")
+		file := u.inTree(path.Join(dir, ".sourceignore"))
 		if trace.Misses[file] || trace.Reads[file] != "" {
 			break
 		}
@@ -190,7 +208,7 @@ func (u *unit) ignored(name string, trace tree.Trace) {
 		}
 	}
 	if u.view != nil && u.view.isDefault(name) { // any .sourceignore file decides
-		u.source.tree.AddListing(".", trace)
+		u.source.tree.AddListing(u.inTree("."), trace)
 	}
 }
 
@@ -198,8 +216,8 @@ func (u *unit) ignored(name string, trace tree.Trace) {
 func (u *unit) traceAbove() tree.Trace {
 	trace := tree.NewTrace()
 	if u.root.Unit != nil && u.root.Unit.Problem == nil {
-		u.source.tree.TraceFile(u.root.Dir, trace)
-		u.ignored(path.Join(u.root.Dir, "kustomization.yaml"), trace)
+		u.source.tree.TraceFile(u.inTree(u.dir), trace)
+		u.ignored(path.Join(u.dir, "kustomization.yaml"), trace)
 	}
 	return trace
 }
@@ -213,7 +231,11 @@ func (s *Source) Needs(root render.Root) *render.Needs {
 	in := u.inner.Needs(u.asKustomization())
 	in.Trace, in.Problem = u.realTrace(in.Trace), u.realProblem(in.Problem)
 	for i := range in.Artifacts {
-		in.Artifacts[i].Position = u.real(in.Artifacts[i].Position)
+		at := u.real(in.Artifacts[i].Position)
+		if u.isElsewhere(at.Path) {
+			at = u.written("spec.sourceRef")
+		}
+		in.Artifacts[i].Position = at
 	}
 	in.Texts = u.texts
 	return in
@@ -244,6 +266,9 @@ func (u *unit) texts(files [][]byte) (texts [][]byte, anyName bool) {
 func (s *Source) Manifests(root render.Root) render.Manifests {
 	u, problem := s.prepare(root)
 	if problem != nil {
+		return render.Manifests{}
+	}
+	if u.home != nil { // no file of the repository
 		return render.Manifests{}
 	}
 	m := u.inner.Manifests(u.asKustomization())

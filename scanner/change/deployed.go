@@ -101,7 +101,7 @@ func (c *Change) HasDeployers() bool {
 }
 
 func (s *Side) hasDeployers() bool {
-	return s.Graph != nil && slices.ContainsFunc(s.Graph.Units, func(u render.Root) bool { return u.Unit.Problem == nil })
+	return s.Graph != nil && slices.ContainsFunc(s.Graph.Units, func(u render.Root) bool { return u.Unit.Problem == nil && !u.Unit.IsElsewhere() })
 }
 
 // ClustersOf returns the clusters that a root is deployed to, as the head says, or, of a root

@@ -8,7 +8,13 @@ import (
 
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/target"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+const (
+	releaseGroup = "helm.toolkit.fluxcd.io"
+	sourceGroup  = "source.toolkit.fluxcd.io"
 )
 
 // deploying returns what objects of a kind have a controller deploy that is not rendered;
@@ -58,11 +64,11 @@ func (l *Ledger) Deploying(t *target.Target, pairs []target.Pair) {
 		}
 		o := p.Object()
 		kind := o.GroupVersionKind().GroupKind()
-		if what := deploying(kind, o); what != "" {
+		if what := deploying(kind, o); what != "" && !isRendered(t, p) {
 			l.AddObject(Object, o, p.Key, what+" are not judged")
 			continue
 		}
-		if turned(p) {
+		if turned(p) && !isRendered(t, p) {
 			l.AddObject(Object, o, p.Key, "it is turned to another URL or revision: what that has is not judged")
 			continue
 		}
@@ -82,7 +88,7 @@ func (l *Ledger) Deploying(t *target.Target, pairs []target.Pair) {
 // turned reports whether a request has a source of Flux take another repository or another
 // revision of it, so that what it has is not in the trees of the change.
 func turned(p target.Pair) bool {
-	if p.Base == nil || p.Head == nil || p.Head.GroupVersionKind().Group != "source.toolkit.fluxcd.io" {
+	if p.Base == nil || p.Head == nil || p.Head.GroupVersionKind().Group != sourceGroup {
 		return false
 	}
 	before, _ := p.Base.Content()["spec"].(map[string]any)
@@ -92,10 +98,41 @@ func turned(p target.Pair) bool {
 	})
 }
 
+// isRendered reports whether what a source of Flux has in the head is judged: units are made of
+// it, and no HelmRelease has a chart of it.
+func isRendered(t *target.Target, p target.Pair) bool {
+	if p.Head == nil || p.Head.GroupVersionKind().Group != sourceGroup {
+		return false
+	}
+	spec, _ := p.Head.Content()["spec"].(map[string]any)
+	rendered := false
+	for _, r := range t.Head.Roots {
+		if u := r.Root.Unit; u.IsElsewhere() && u.Artifact.URL == spec["url"] {
+			rendered = true
+		}
+		for _, o := range r.Objects {
+			if o.GroupVersionKind().Group == releaseGroup && takesChart(o, p.Key.Name) {
+				return false
+			}
+		}
+	}
+	return rendered
+}
+
+// takesChart reports whether a HelmRelease names a source of its chart like this.
+func takesChart(o *admission.Object, name string) bool {
+	for _, path := range [][]string{{"spec", "chartRef", "name"}, {"spec", "chart", "spec", "sourceRef", "name"}} {
+		if is, _, _ := unstructured.NestedString(o.Content(), path...); is == name {
+			return true
+		}
+	}
+	return false
+}
+
 // takesValues reports whether a HelmRelease takes values from a ConfigMap or Secret.
 func takesValues(o *admission.Object, key admission.Key) bool {
 	kind := o.GroupVersionKind()
-	if kind.Group != "helm.toolkit.fluxcd.io" || kind.Kind != "HelmRelease" || o.Namespace() != key.Namespace {
+	if kind.Group != releaseGroup || kind.Kind != "HelmRelease" || o.Namespace() != key.Namespace {
 		return false
 	}
 	spec, _ := o.Content()["spec"].(map[string]any)

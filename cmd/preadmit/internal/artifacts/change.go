@@ -13,6 +13,7 @@ import (
 	"github.com/preadmit/preadmit/render/artifact/overlay"
 	"github.com/preadmit/preadmit/render/artifact/permit"
 	"github.com/preadmit/preadmit/render/artifact/store"
+	"github.com/preadmit/preadmit/render/deploy"
 )
 
 // Change is the two trees of a change, and what may be fetched for it.
@@ -24,6 +25,8 @@ type Change struct {
 	// Allow are patterns of URLs, of the configuration of the base.
 	Allow  []string
 	Render render.Options
+	// Deploy says what is known of deployers.
+	Deploy deploy.Options
 	// Store opens the store, Client what fetches into it. Client is nil when nothing is fetched.
 	Store  func() (*store.Store, error)
 	Client func(*store.Store) (*fetch.Client, error)
@@ -90,7 +93,7 @@ func (c *Change) mount(ctx context.Context, tree fs.FS, rules *permit.Rules, nam
 	var notes []string
 	failed := map[artifact.Artifact]error{}
 	if c.client != nil {
-		found, err := Gather(ctx, tree, c.Render, c.kept, func(ctx context.Context, a artifact.Artifact) (artifact.Pin, error) {
+		found, err := Gather(ctx, &Tree{tree, c.Render, c.Deploy}, c.kept, func(ctx context.Context, a artifact.Artifact) (artifact.Pin, error) {
 			return c.fetch(ctx, rules, a)
 		})
 		if err != nil {

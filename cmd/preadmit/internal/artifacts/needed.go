@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path"
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
@@ -12,6 +13,7 @@ import (
 	"github.com/preadmit/preadmit/render/artifact/lock"
 	"github.com/preadmit/preadmit/render/artifact/overlay"
 	"github.com/preadmit/preadmit/render/artifact/store"
+	"github.com/preadmit/preadmit/render/deploy"
 	"github.com/preadmit/preadmit/render/sources"
 	"github.com/preadmit/preadmit/render/tree"
 )
@@ -23,25 +25,58 @@ const (
 	maxArtifacts = 2000
 )
 
-// Needed are the artifacts that the roots of a tree ask for, with one of the entries that do,
-// as far as that is known with what the lock and the store have.
-func Needed(ctx context.Context, files fs.FS, opts render.Options, kept *store.Store, locked *lock.Lock) (map[artifact.Artifact]render.Position, error) {
+// Tree is what asks for artifacts.
+type Tree struct {
+	Files  fs.FS
+	Render render.Options
+	// Deploy says what is known of deployers.
+	Deploy deploy.Options
+}
+
+// Needed are the artifacts that the roots and units of a tree ask for, with one of the entries
+// that do, as far as that is known with what the lock and the store have.
+func (t *Tree) Needed(ctx context.Context, kept *store.Store, locked *lock.Lock) (map[artifact.Artifact]render.Position, error) {
+	opts := t.Render
 	opts.Cache = nil
-	renderer := sources.NewRenderer(overlay.New(files, store.NewLocked(kept, locked, nil)), opts)
+	renderer := sources.NewRenderer(overlay.New(t.Files, store.NewLocked(kept, locked, nil)), opts)
 	found, err := renderer.Discover(ctx)
 	if err != nil {
 		return nil, err
 	}
+	graph, err := deploy.Expand(ctx, renderer, found, t.deployOptions(renderer))
+	if err != nil {
+		return nil, err
+	}
 	needed := map[artifact.Artifact]render.Position{}
-	for _, root := range found.Roots {
+	ask := func(a *render.Artifact) {
+		asked := a.Asked()
+		if at, ok := needed[asked]; !ok || tree.ComparePositions(a.Position, at) < 0 {
+			needed[asked] = a.Position
+		}
+	}
+	for _, root := range slices.Concat(found.Roots, graph.Units) {
+		if u := root.Unit; u != nil && u.Artifact != nil {
+			ask(u.Artifact)
+		}
 		for _, a := range renderer.Needs(root).Artifacts {
-			asked := a.Asked()
-			if at, ok := needed[asked]; !ok || tree.ComparePositions(a.Position, at) < 0 {
-				needed[asked] = a.Position
-			}
+			ask(&a)
 		}
 	}
 	return needed, ctx.Err()
+}
+
+// deployOptions are those for a tree that may be another one than they are meant for: entry
+// points that are not there are left out.
+func (t *Tree) deployOptions(renderer *render.Renderer) deploy.Options {
+	opts := t.Deploy
+	opts.Entries = slices.DeleteFunc(slices.Clone(opts.Entries), func(dir string) bool {
+		to := renderer.Tree().Resolve(path.Join(".", path.Clean("/" + dir)[1:]))
+		return to.Err != nil || !to.IsDir
+	})
+	opts.Render = func(ctx context.Context, roots []render.Root) ([]*render.Result, error) {
+		return render.Each(ctx, roots, renderer.Render)
+	}
+	return opts
 }
 
 // Resolver fetches an artifact, and returns what it is. An error is that of the one artifact.
@@ -64,11 +99,11 @@ func (f *Found) Artifacts() []artifact.Artifact {
 
 // Gather has everything that a tree asks for resolved: what it asks for itself, then what that
 // asks for, and so on.
-func Gather(ctx context.Context, files fs.FS, opts render.Options, kept *store.Store, resolve Resolver) (*Found, error) {
+func Gather(ctx context.Context, t *Tree, kept *store.Store, resolve Resolver) (*Found, error) {
 	f := &Found{Lock: &lock.Lock{}, Failed: map[artifact.Artifact]error{}}
 	for range maxRounds {
 		var err error
-		if f.Needed, err = Needed(ctx, files, opts, kept, f.Lock); err != nil {
+		if f.Needed, err = t.Needed(ctx, kept, f.Lock); err != nil {
 			return nil, err
 		}
 		if more, err := f.round(ctx, resolve); err != nil || !more {

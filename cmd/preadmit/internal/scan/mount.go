@@ -7,6 +7,7 @@ import (
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/internal/fetch"
 	"github.com/preadmit/preadmit/render/artifact/store"
+	"github.com/preadmit/preadmit/render/deploy"
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
@@ -15,7 +16,7 @@ import (
 func (f *Flags) Mount(ctx context.Context, p cli.Process, change *Change, cfg config.Config) error {
 	c := &artifacts.Change{
 		Base: change.baseFS(), Head: change.Head.FS, Trusted: change.WorkTree, Allow: cfg.AllowedURLs(),
-		Render: RenderOptions(p, cfg.LoadRestrictor, nil), Store: f.Artifacts.Store,
+		Render: RenderOptions(p, cfg.LoadRestrictor, nil), Deploy: change.Deploy(cfg), Store: f.Artifacts.Store,
 	}
 	if f.fetch && !f.offline {
 		c.Client = func(kept *store.Store) (*fetch.Client, error) { return f.Artifacts.Client(p, kept) }
@@ -33,4 +34,9 @@ func (f *Flags) Mount(ctx context.Context, p cli.Process, change *Change, cfg co
 	change.Head.FS = head
 	change.Notes = append(change.Notes, notes...)
 	return nil
+}
+
+// Deploy is what is known of the deployers of the trees.
+func (c *Change) Deploy(cfg config.Config) deploy.Options {
+	return deploy.Options{Entries: cfg.Entries, Self: cfg.Self, Remotes: c.Remotes}
 }

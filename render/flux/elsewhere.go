@@ -1,0 +1,126 @@
+package flux
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/artifact"
+	overlaid "github.com/preadmit/preadmit/render/artifact/overlay"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// mounted is a tree that has the files of an artifact in the place of its own. Other artifacts
+// are where they were.
+type mounted struct {
+	tree *tree.Tree
+	// top is the directory of the artifact in the tree.
+	top string
+}
+
+var (
+	_ fs.ReadLinkFS = (*mounted)(nil)
+	_ fs.ReadDirFS  = (*mounted)(nil)
+)
+
+// at is where a path is in the tree.
+func (m *mounted) at(name string) string {
+	if overlaid.Under(name) {
+		return name
+	}
+	return path.Join(m.top, name)
+}
+
+// Open implements fs.FS.
+func (m *mounted) Open(name string) (fs.File, error) { return m.tree.Fsys.Open(m.at(name)) }
+
+// ReadDir implements fs.ReadDirFS.
+func (m *mounted) ReadDir(name string) ([]fs.DirEntry, error) {
+	return fs.ReadDir(m.tree.Fsys, m.at(name))
+}
+
+// ReadFile implements fs.ReadFileFS.
+func (m *mounted) ReadFile(name string) ([]byte, error) { return fs.ReadFile(m.tree.Fsys, m.at(name)) }
+
+// Lstat implements fs.ReadLinkFS.
+func (m *mounted) Lstat(name string) (fs.FileInfo, error) { return m.tree.Lstat(m.at(name)) }
+
+// ReadLink implements fs.ReadLinkFS.
+func (m *mounted) ReadLink(name string) (string, error) {
+	if m.tree.Links == nil {
+		return "", &fs.PathError{Op: "readlink", Path: name, Err: fs.ErrInvalid}
+	}
+	return m.tree.Links.ReadLink(m.at(name))
+}
+
+// ObjectID is the name git gives the content of a file.
+func (m *mounted) ObjectID(name string) (string, error) { return m.tree.Identity(m.at(name)) }
+
+// Mount returns the directory of an artifact.
+func (m *mounted) Mount(a artifact.Artifact) (string, error) {
+	name, ok, err := m.tree.Mount(a)
+	if !ok {
+		return "", tree.ErrNoArtifacts
+	}
+	return name, err
+}
+
+// viewsOf are the views of what a unit is made of: this repository or an artifact. home is
+// where that is in the tree.
+func (s *Source) viewsOf(u *render.Unit) (vs *views, home *mounted, err error) {
+	if u.Artifact == nil {
+		return s.views, nil, nil
+	}
+	top, ok, err := s.tree.Mount(u.Artifact.Asked())
+	if !ok {
+		err = tree.ErrNoArtifacts
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	home = &mounted{s.tree, top}
+	kept, _ := s.elsewhere.LoadOrStore(top, newViews(s.tree.Beside(home)))
+	return kept.(*views), home, nil
+}
+
+// inTree is where a file of what the unit is made of is in the tree.
+func (u *unit) inTree(name string) string {
+	if u.home == nil || name == "" {
+		return name
+	}
+	return u.home.at(name)
+}
+
+// isElsewhere reports whether a path in the tree is one of the artifact that the unit is made of,
+// or of one that it asks for.
+func (u *unit) isElsewhere(name string) bool { return u.home != nil && overlaid.Under(name) }
+
+// atSource returns a problem in an artifact as one of the field that names the source.
+func (u *unit) atSource(p *render.Problem) *render.Problem {
+	if p == nil || !u.isElsewhere(p.Path) {
+		return p
+	}
+	out := *p
+	out.Position, out.Message = u.written("spec.sourceRef"), fmt.Sprintf("%s: %s", p.Position, p.Message)
+	return &out
+}
+
+// atSources returns origins whose places are in the repository: a field that is written in an
+// artifact is where the source is named.
+func (u *unit) atSources(all []*origin.Origin) []*origin.Origin {
+	if u.home == nil {
+		return all
+	}
+	out := make([]*origin.Origin, len(all))
+	for i, o := range all {
+		out[i] = o.Moved(func(p tree.Position) (tree.Position, string) {
+			if !u.isElsewhere(p.Path) {
+				return p, ""
+			}
+			return u.written("spec.sourceRef"), fmt.Sprintf("it is written in %s, which is not in the repository", p)
+		})
+	}
+	return out
+}
