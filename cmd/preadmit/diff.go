@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -138,7 +139,7 @@ func runDiff(ctx context.Context, p cli.Process, f *diffFlags) error {
 	if err != nil {
 		return scan.Error(ctx, err)
 	}
-	result.Diagnostics = append(remarks, result.Diagnostics...)
+	result.Diagnostics = slices.Concat(remarks, change.Remarks, result.Diagnostics)
 	opts := format.Options{Verbose: f.Verbose, Quiet: f.Quiet, Color: cli.UseColor(p, f.Color.Value), Width: cli.Columns(p.Stdout)}
 	if err := format.WriteDiff(p.Stdout, f.Format.Value, result, opts); err != nil {
 		return err

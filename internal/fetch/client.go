@@ -32,14 +32,14 @@ type Client struct {
 	http   *guarded
 
 	mu      sync.Mutex
-	indexes map[string]*index
+	indexes map[string]func() (*index, error)
 	fetched int64 // bytes
 }
 
 // New makes a client.
 func New(s *store.Store, opts Options) *Client {
 	opts.Limits = opts.Limits.withDefaults()
-	return &Client{store: s, limits: opts.Limits, http: newTransport(opts), indexes: map[string]*index{}}
+	return &Client{store: s, limits: opts.Limits, http: newTransport(opts), indexes: map[string]func() (*index, error){}}
 }
 
 // Error is an artifact that was not fetched.

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/Masterminds/semver/v3"
 	"go.yaml.in/yaml/v3"
@@ -63,11 +64,16 @@ func (c *Client) chart(ctx context.Context, a artifact.Artifact, version string)
 // index gets the index of a repository, once.
 func (c *Client) index(ctx context.Context, repository string) (*index, error) {
 	c.mu.Lock()
-	known := c.indexes[repository]
-	c.mu.Unlock()
-	if known != nil {
-		return known, nil
+	get, ok := c.indexes[repository]
+	if !ok {
+		get = sync.OnceValues(func() (*index, error) { return c.getIndex(ctx, repository) })
+		c.indexes[repository] = get
 	}
+	c.mu.Unlock()
+	return get()
+}
+
+func (c *Client) getIndex(ctx context.Context, repository string) (*index, error) {
 	at, err := url.Parse(repository)
 	if err != nil {
 		return nil, err
@@ -88,9 +94,6 @@ func (c *Client) index(ctx context.Context, repository string) (*index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the index of %s: %w", repository, err)
 	}
-	c.mu.Lock()
-	c.indexes[repository] = in
-	c.mu.Unlock()
 	return in, nil
 }
 

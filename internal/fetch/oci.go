@@ -110,7 +110,7 @@ func (c *Client) tag(ctx context.Context, repo *remote.Repository, version strin
 		return "latest", nil
 	case !chart && !isRange:
 		return version, nil
-	case chart && isExact(version):
+	case chart && version != "" && (isExact(version) || !isRangeOf(version)):
 		return strings.ReplaceAll(version, "+", "_"), nil
 	}
 	tags, err := c.tags(ctx, repo)
@@ -124,6 +124,12 @@ func (c *Client) tag(ctx context.Context, repo *remote.Repository, version strin
 // isExact reports whether a version is one, and no range.
 func isExact(version string) bool {
 	_, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v"))
+	return err == nil
+}
+
+// isRangeOf reports whether a version is a range of versions; a tag may be any text.
+func isRangeOf(version string) bool {
+	_, err := semver.NewConstraint(version)
 	return err == nil
 }
 

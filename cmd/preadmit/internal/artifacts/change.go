@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 
 	"github.com/preadmit/preadmit/internal/fetch"
 	"github.com/preadmit/preadmit/render"
@@ -39,8 +41,9 @@ type Change struct {
 var errLock = errors.New("read " + lock.FileName)
 
 // Mount returns the trees with the artifacts that they have: those that the locks in force
-// name and, with a client, those that are fetched. What was fetched and is in no lock is in
-// the notes, with its digest. Trees without a lock stay as they are without a client.
+// name and, with a client, those that are fetched. What was fetched and is in no lock that
+// counts is in the notes, with its digest: a report names what it judged. Trees without a lock
+// stay as they are without a client.
 func (c *Change) Mount(ctx context.Context) (base, head fs.FS, notes []string, err error) {
 	rules, err := c.rules()
 	if err != nil {
@@ -64,7 +67,9 @@ func (c *Change) Mount(ctx context.Context) (base, head fs.FS, notes []string, e
 		}
 	}
 	head, more, err := c.mount(ctx, c.Head, rules, nil)
-	return base, head, append(notes, more...), err
+	notes = append(notes, more...)
+	slices.Sort(notes)
+	return base, head, slices.Compact(notes), err
 }
 
 // rules are those of the head.
@@ -108,7 +113,7 @@ func (c *Change) mount(ctx context.Context, tree fs.FS, rules *permit.Rules, nam
 		for _, a := range locked.Artifacts() {
 			pin, _ := locked.Find(a)
 			if known, ok := rules.Permitted().Find(a); !ok || known.Digest != pin.Digest {
-				notes = append(notes, fmt.Sprintf("%s was fetched and is in no lock: %s", a, pin.Digest))
+				notes = append(notes, fmt.Sprintf("%s was fetched and is in no lock that counts: it is %s", a, described(pin)))
 			}
 		}
 	}
@@ -123,6 +128,18 @@ func (c *Change) mount(ctx context.Context, tree fs.FS, rules *permit.Rules, nam
 		return "preadmit fetch gets it"
 	}
 	return overlay.New(tree, store.NewLocked(c.kept, locked, hint)), notes, nil
+}
+
+// described is what tells a content from every other.
+func described(pin artifact.Pin) string {
+	words := []string{pin.Digest}
+	if pin.Commit != "" {
+		words = append([]string{"commit " + pin.Commit}, words...)
+	}
+	if pin.Version != "" {
+		words = append([]string{pin.Version}, words...)
+	}
+	return strings.Join(words, ", ")
 }
 
 // fetch gets an artifact, if the rules let it. What the change locks itself is compared with

@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/artifact"
 	"github.com/preadmit/preadmit/render/artifact/lock"
@@ -79,7 +81,8 @@ func (t *Tree) deployOptions(renderer *render.Renderer) deploy.Options {
 	return opts
 }
 
-// Resolver fetches an artifact, and returns what it is. An error is that of the one artifact.
+// Resolver fetches an artifact, and returns what it is. An error is that of the one artifact. It
+// is called for several at once.
 type Resolver func(context.Context, artifact.Artifact) (artifact.Pin, error)
 
 // Found is what became of the artifacts of a tree.
@@ -113,8 +116,12 @@ func Gather(ctx context.Context, t *Tree, kept *store.Store, resolve Resolver) (
 	return f, nil
 }
 
+// atOnce is how many artifacts are resolved at the same time.
+const atOnce = 8
+
 // round resolves what was not resolved before, and reports whether there was something.
 func (f *Found) round(ctx context.Context, resolve Resolver) (more bool, err error) {
+	var asked []artifact.Artifact
 	for i, a := range f.Artifacts() {
 		if _, ok := f.Lock.Find(a); ok || f.Failed[a] != nil {
 			continue
@@ -124,14 +131,26 @@ func (f *Found) round(ctx context.Context, resolve Resolver) (more bool, err err
 			f.Failed[a] = fmt.Errorf("the repository asks for more than %d artifacts", maxArtifacts)
 			continue
 		}
-		pin, err := resolve(ctx, a)
-		switch {
-		case ctx.Err() != nil:
-			return false, ctx.Err()
-		case err != nil:
-			f.Failed[a] = err
-		default:
-			f.Lock.Set(a, pin)
+		asked = append(asked, a)
+	}
+	pins, errs := make([]artifact.Pin, len(asked)), make([]error, len(asked))
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for i, a := range asked {
+		group.Go(func() error {
+			pins[i], errs[i] = resolve(ctx, a)
+			return nil
+		})
+	}
+	_ = group.Wait() // errors are those of the artifacts
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	for i, a := range asked {
+		if errs[i] != nil {
+			f.Failed[a] = errs[i]
+		} else {
+			f.Lock.Set(a, pins[i])
 		}
 	}
 	return more, nil

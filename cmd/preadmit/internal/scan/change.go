@@ -23,6 +23,8 @@ type Change struct {
 	WorkTree bool
 	// notes say which trees were chosen, for -v.
 	Notes []string
+	// Remarks are for the report: what was fetched without a lock.
+	Remarks []report.Diagnostic
 }
 
 // Note adds a note.

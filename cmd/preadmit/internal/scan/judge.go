@@ -55,7 +55,7 @@ func Judge(ctx context.Context, p cli.Process, f *Flags, change *Change, extras 
 	if err != nil {
 		return nil, cfg, Error(ctx, err)
 	}
-	result.Diagnose(remarks...)
+	result.Diagnose(append(remarks, change.Remarks...)...)
 	return result, cfg, nil
 }
 

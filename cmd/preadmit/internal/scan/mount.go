@@ -8,6 +8,7 @@ import (
 	"github.com/preadmit/preadmit/internal/fetch"
 	"github.com/preadmit/preadmit/render/artifact/store"
 	"github.com/preadmit/preadmit/render/deploy"
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
@@ -32,7 +33,9 @@ func (f *Flags) Mount(ctx context.Context, p cli.Process, change *Change, cfg co
 		change.Base.FS = base
 	}
 	change.Head.FS = head
-	change.Notes = append(change.Notes, notes...)
+	for _, note := range notes {
+		change.Remarks = append(change.Remarks, report.Diagnostic{Severity: "note", Message: note})
+	}
 	return nil
 }
 
