@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/go-github/v62/github"
 
@@ -47,7 +48,8 @@ func (p *Publisher) own(run *github.CheckRun, slug string) bool {
 }
 
 // create makes a check run in progress. When it is unknown whether GitHub made one,
-// it asks GitHub before it writes again.
+// it asks GitHub before it writes again. A request that was sent has its answer waited for a
+// moment after ctx ended: nobody would complete a run that is not known.
 func (p *Publisher) create(ctx context.Context) error {
 	opts := github.CreateCheckRunOptions{
 		Name: p.opts.Name, HeadSHA: p.target.HeadSHA,
@@ -61,7 +63,12 @@ func (p *Publisher) create(ctx context.Context) error {
 	}
 	before := p.known.GetID()
 	return p.carefully(ctx, func() error {
-		run, _, err := p.api.Checks.CreateCheckRun(retry.Once(ctx), p.target.Owner, p.target.Repo, opts)
+		if err := ctx.Err(); err != nil {
+			return checks("create the check run").fail(err)
+		}
+		sent, cancel := outlasting(ctx, answerWait)
+		defer cancel()
+		run, _, err := p.api.Checks.CreateCheckRun(retry.Once(sent), p.target.Owner, p.target.Repo, opts)
 		if err == nil {
 			p.known, p.asked = run, true
 		}
@@ -70,6 +77,23 @@ func (p *Publisher) create(ctx context.Context) error {
 		run, err := p.find(ctx)
 		return run.GetID() > before, err
 	})
+}
+
+// answerWait is how long the answer of a request is waited for that creates something, after the
+// context ended.
+const answerWait = 5 * time.Second
+
+// outlasting returns a context that ends some time after another one.
+func outlasting(ctx context.Context, some time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(some):
+			cancel()
+		case <-longer.Done():
+		}
+	})
+	return longer, func() { stop(); cancel() }
 }
 
 // patch updates the known run, whose annotations are count in number then. Annotations

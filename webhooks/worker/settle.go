@@ -68,7 +68,6 @@ func (t *task) superseded(ctx context.Context) error {
 	if _, err := t.w.Queue.Scan(ctx, t.job.ID); t.job.Kind.Judges() && err == nil { // else it was forgotten
 		if t.publication != nil && !t.successorJudges(ctx) {
 			t.cancelled(ctx, "Superseded", "The pull request has changed since. Its newest commit is judged instead.")
-			t.record.Conclusion = string(github.Cancelled)
 		}
 		t.record.Why = "superseded by a newer event"
 		if err := t.keep(ctx); err != nil {
@@ -80,13 +79,25 @@ func (t *task) superseded(ctx context.Context) error {
 }
 
 // cancelled ends the check run if it is in progress. One that is complete has the verdict
-// of an earlier scan of the same commit, which stays.
+// of an earlier scan of the same commit, which stays. Without a conclusion in the record the
+// next job of the pull request tries again.
 func (t *task) cancelled(ctx context.Context, title, why string) {
-	if complete, err := t.to.Completed(ctx); err != nil || !complete {
-		if err := t.publication.Abandon(ctx, github.Check{Conclusion: github.Cancelled, Title: title, Summary: why}); err != nil {
-			t.log.Warn("cancel a check run", "error", err)
-		}
+	if err := t.cancelRun(ctx, github.Check{Conclusion: github.Cancelled, Title: title, Summary: why}); err != nil && !degrades(err) {
+		t.log.Warn("cancel a check run", "error", err)
+		return
 	}
+	t.record.Conclusion = string(github.Cancelled)
+}
+
+func (t *task) cancelRun(ctx context.Context, check github.Check) error {
+	if !t.publication.Started() { // GitHub may have made one, and the answer was lost
+		_, err := t.to.End(ctx, check)
+		return err
+	}
+	if complete, err := t.to.Completed(ctx); err == nil && complete {
+		return nil
+	}
+	return t.publication.Abandon(ctx, check)
 }
 
 // successorJudges reports whether a newer job judges the commit that this one began to. A
@@ -105,8 +116,9 @@ func (t *task) overtaken(ctx context.Context, err error) error {
 	errors.As(err, &left)
 	if t.publication != nil {
 		t.cancelled(ctx, "Cancelled", left.why)
+	} else {
+		t.record.Conclusion = string(github.Cancelled)
 	}
-	t.record.Conclusion = string(github.Cancelled)
 	if left.again {
 		return t.handOver(ctx, left)
 	}
