@@ -65,7 +65,9 @@ type cacheKey string
 func (c *Cache) key(root Root, in *Needs, opts Options) cacheKey {
 	words := []string{cacheFormat, program(), opts.text(), string(root.Kind), root.Dir}
 	words = append(words, root.Object.Group, root.Object.Kind, root.Object.Namespace, root.Object.Name, root.Cluster)
-	words = append(words, root.Unit.words()...)
+	if root.Unit != nil {
+		words = append(append(words, string(root.Unit.decisive())), root.Unit.words()...)
+	}
 	words = append(words, root.Files...)
 	return newCacheKey(append(words, in.Trace.Entries()...)...)
 }

@@ -29,8 +29,9 @@ type Needs struct {
 	linked bool
 	// words are those of all files, when they come from the cache.
 	words tree.WordSet
-	// said are the words of the texts of Composition.
+	// said are the words of the texts of Composition, and asIs the files that are none of them.
 	said    func() tree.WordSet
+	asIs    []string
 	anyName bool
 	Composition
 }
@@ -46,9 +47,10 @@ type Composition struct {
 	Generated map[string]bool
 	// Patched is set when a patch may make any kind of any other.
 	Patched bool
-	// Texts returns the texts that hold the words of the objects, given the contents of the
-	// files, when those of the files alone do not; nil when they do. anyName is set when names,
-	// and other words than kinds and groups, may be any.
+	// Texts returns the texts that hold the words of the objects beside the files, given the
+	// contents of those files that hold a `$`, which it returns as variables make them; nil when
+	// the files hold all. anyName is set when names, and other words than kinds and groups, may
+	// be any.
 	Texts func(files [][]byte) (texts [][]byte, anyName bool)
 }
 
@@ -136,20 +138,8 @@ func (r *Renderer) MayHold(in *Needs, mentions ...Mention) bool {
 	for i, q := range asked {
 		answers[i] = q.Text == ""
 	}
-	words := in.words
-	if in.said != nil {
-		if words = in.said(); words == nil {
-			return true
-		}
-	}
-	if len(words) > 0 {
-		for i, q := range asked {
-			answers[i] = answers[i] || words.Holds(q)
-		}
-	} else {
-		for _, name := range in.files {
-			r.tree.Mentions(name, asked, answers)
-		}
+	if !r.answer(in, asked, answers) {
+		return true
 	}
 	for all := range slices.Chunk(answers, 4) {
 		if !slices.Contains(all, false) {
@@ -159,10 +149,35 @@ func (r *Renderer) MayHold(in *Needs, mentions ...Mention) bool {
 	return false
 }
 
-// wordsSaid are the words that the objects may hold; nil when they may hold any.
+// answer sets the answers of questions that the words of a root answer. It is false when the
+// root may hold any word.
+func (r *Renderer) answer(in *Needs, asked []tree.Query, answers []bool) bool {
+	words, files := in.words, in.files
+	if in.said != nil {
+		if words, files = in.said(), in.asIs; words == nil {
+			return false
+		}
+	} else if len(words) > 0 {
+		files = nil
+	}
+	for i, q := range asked {
+		answers[i] = answers[i] || words.Holds(q)
+	}
+	for _, name := range files {
+		r.tree.Mentions(name, asked, answers)
+	}
+	return true
+}
+
+// wordsSaid are the words that the objects may hold beside those of files as they are; nil
+// when they may hold any.
 func (r *Renderer) wordsSaid(in *Needs) tree.WordSet {
-	files := make([][]byte, 0, len(in.files))
+	var files [][]byte
 	for _, name := range in.files {
+		if !r.tree.HoldsDollar(name) {
+			in.asIs = append(in.asIs, name)
+			continue
+		}
 		data, err := r.tree.Read(name)
 		if err != nil {
 			return nil

@@ -150,15 +150,17 @@ func (u *Unit) Same(other *Unit) bool {
 	if u == nil || other == nil {
 		return u == other
 	}
-	return slices.Equal(u.words(), other.words())
+	return slices.Equal(u.words(), other.words()) &&
+		(bytes.Equal(u.Object, other.Object) || bytes.Equal(u.decisive(), other.decisive()))
 }
 
-// words are all that decides what the unit renders to and how it is applied.
+// words are all that decides what the unit renders to and how it is applied, but for its
+// object.
 func (u *Unit) words() []string {
 	if u == nil {
 		return nil
 	}
-	words := []string{string(u.decisive()), u.Cluster, u.Checkout.Top, u.Checkout.Revision, u.Checkout.Ignore, strconv.FormatBool(u.Checkout.HasIgnore), strconv.FormatBool(u.Strict)}
+	words := []string{u.Cluster, u.Checkout.Top, u.Checkout.Revision, u.Checkout.Ignore, strconv.FormatBool(u.Checkout.HasIgnore), strconv.FormatBool(u.Strict)}
 	words = append(words, u.Checkout.Only...)
 	apply, _ := json.Marshal(u.Apply) // strings and booleans
 	words = append(words, string(apply))

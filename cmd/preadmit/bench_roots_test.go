@@ -76,6 +76,12 @@ func benchScan(b *testing.B, name, binary, dir string, changed int) {
 // more.
 func writeOverlays(b *testing.B, roots int, changes ...int) (dir string) {
 	b.Helper()
+	return writeDeployed(b, roots, func(func(name, text string)) {}, changes...)
+}
+
+// writeDeployed is writeOverlays with what else the repository has.
+func writeDeployed(b *testing.B, roots int, more func(write func(name, text string)), changes ...int) (dir string) {
+	b.Helper()
 	dir = b.TempDir()
 	git := func(args ...string) {
 		cmd := exec.Command("git", append([]string{"-c", "user.name=bench", "-c", "user.email=bench@example.com"}, args...)...)
@@ -98,6 +104,7 @@ func writeOverlays(b *testing.B, roots int, changes ...int) (dir string) {
 	for n := range roots {
 		writeApplication(write, n)
 	}
+	more(write)
 	git("add", ".")
 	git("commit", "-q", "-m", "base")
 	branch := func(name, tag string, from, to int) {

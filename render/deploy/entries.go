@@ -38,11 +38,15 @@ func (e *expander) firstEntries() error {
 func (e *expander) candidates(kind schema.GroupKind) []render.Root {
 	var roots []render.Root
 	for _, root := range e.found {
-		if e.mayHold(root, render.Mention{Group: kind.Group, Kind: kind.Kind}) {
+		if e.mayHold(root, mentionOf(kind)) {
 			roots = append(roots, root)
 		}
 	}
 	return roots
+}
+
+func mentionOf(kind schema.GroupKind) render.Mention {
+	return render.Mention{Group: kind.Group, Kind: kind.Kind}
 }
 
 // givenEntries adds the entry points of the options.

@@ -94,8 +94,8 @@ func idsOf(holders []*holder) []render.RootID {
 // holders are the discovered roots that hold Kustomizations and that nothing applies.
 func (e *expander) holders(seen map[render.RootID]bool) ([]*holder, error) {
 	var roots []render.Root
-	for _, root := range e.candidates(flux.Kind) {
-		if !seen[root.RootID] && len(e.graph.Claims[root.RootID]) == 0 && !e.isBootstrap(root.RootID) {
+	for _, root := range e.found {
+		if !seen[root.RootID] && len(e.graph.Claims[root.RootID]) == 0 && !e.isBootstrap(root.RootID) && e.mayHold(root, mentionOf(flux.Kind)) {
 			roots = append(roots, root)
 		}
 	}

@@ -77,11 +77,7 @@ func (e *syntaxError) Error() string { return e.err.Error() }
 // findOrList finds the kustomization file of a directory, or makes one of the manifests at
 // and below it.
 func findOrList(t *viewed, dir string) (*generated, error) {
-	for _, name := range konfig.RecognizedKustomizationFileNames() {
-		file := path.Join(dir, name)
-		if to := t.tree.Resolve(file); to.Err != nil || to.IsDir {
-			continue
-		}
+	if file, ok := kustomizationIn(t, dir); ok {
 		data, _, err := t.tree.Load(file, tree.NewTrace())
 		return &generated{path: file, original: data, data: data}, err
 	}
@@ -98,6 +94,17 @@ func findOrList(t *viewed, dir string) (*generated, error) {
 	}
 	data, err := yaml.Marshal(kus)
 	return &generated{path: path.Join(dir, konfig.DefaultKustomizationFileName()), data: data, listed: true}, err
+}
+
+// kustomizationIn returns the kustomization file of a directory.
+func kustomizationIn(t *viewed, dir string) (file string, ok bool) {
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		file := path.Join(dir, name)
+		if to := t.tree.Resolve(file); to.Err == nil && !to.IsDir {
+			return file, true
+		}
+	}
+	return "", false
 }
 
 // manifests lists the YAML files at and below a directory, relative to it, and the
@@ -129,10 +136,8 @@ func relative(dir, name string) string {
 }
 
 func isKustomization(t *viewed, dir string) bool {
-	return slices.ContainsFunc(konfig.RecognizedKustomizationFileNames(), func(name string) bool {
-		to := t.tree.Resolve(path.Join(dir, name))
-		return to.Err == nil && !to.IsDir
-	})
+	_, ok := kustomizationIn(t, dir)
+	return ok
 }
 
 func setNames(kus *types.Kustomization, s *Spec) {

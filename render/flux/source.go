@@ -22,6 +22,8 @@ type Source struct {
 	views *views
 	// elsewhere are the views of artifacts, by their directories.
 	elsewhere sync.Map
+	// files is what kustomize makes of the tree as it is.
+	files render.Source
 }
 
 // New makes a Source of the Flux Kustomizations of a tree.
@@ -29,7 +31,7 @@ func New(t *tree.Tree, opts render.Options) render.Source {
 	// Whatever the user wants of kustomizations, the controller has no restrictions.
 	opts.LoadRestrictor = render.LoadRestrictionsNone
 	opts.Cache = nil
-	return &Source{tree: t, opts: opts, views: newViews(t)}
+	return &Source{tree: t, opts: opts, views: newViews(t), files: kustomize.New(t, opts)}
 }
 
 // Kind implements Source.
@@ -220,46 +222,6 @@ func (u *unit) traceAbove() tree.Trace {
 		u.ignored(path.Join(u.dir, "kustomization.yaml"), trace)
 	}
 	return trace
-}
-
-// Needs implements Source.
-func (s *Source) Needs(root render.Root) *render.Needs {
-	u, problem := s.prepare(root)
-	if problem != nil {
-		return &render.Needs{Trace: u.traceAbove(), Problem: problem, Composition: render.Composition{Generated: map[string]bool{}}}
-	}
-	in := u.inner.Needs(u.asKustomization())
-	in.Trace, in.Problem = u.realTrace(in.Trace), u.realProblem(in.Problem)
-	for i := range in.Artifacts {
-		at := u.real(in.Artifacts[i].Position)
-		if u.isElsewhere(at.Path) {
-			at = u.written("spec.sourceRef")
-		}
-		in.Artifacts[i].Position = at
-	}
-	in.Texts = u.texts
-	return in
-}
-
-// texts are the texts that hold the words of the objects: those of the files, of the
-// generated kustomization and of the object, with values in the place of variables.
-func (u *unit) texts(files [][]byte) (texts [][]byte, anyName bool) {
-	texts = append(texts, u.data, u.root.Unit.Object)
-	for _, p := range u.object.Spec.Patches {
-		texts = append(texts, []byte(p.Patch))
-	}
-	texts = append(texts, files...)
-	replace, problem := u.substituter()
-	if replace == nil || problem != nil {
-		return texts, false
-	}
-	for i, text := range texts {
-		replaced, reasons, err := replace.text(string(text))
-		if anyName = anyName || err != nil || len(reasons) > 0; err == nil {
-			texts[i] = []byte(replaced)
-		}
-	}
-	return texts, anyName
 }
 
 // Manifests implements Source.

@@ -28,6 +28,8 @@ type view struct {
 	matcher  gitignore.Matcher
 	// defaults are the patterns that count as long as there are no others.
 	defaults gitignore.Matcher
+	// held and left remember what holds and isDefault said: paths to booleans.
+	held, left sync.Map
 }
 
 var (
@@ -85,6 +87,15 @@ func domain(dir string) []string {
 
 // holds reports whether what is at a path without symbolic links is in the source.
 func (v *view) holds(name string, isDir bool) bool {
+	if known, ok := v.held.Load(name); ok {
+		return known.(bool)
+	}
+	holds := v.matches(name, isDir)
+	v.held.Store(name, holds)
+	return holds
+}
+
+func (v *view) matches(name string, isDir bool) bool {
 	if !v.inside(name, isDir) {
 		return false
 	}
@@ -125,7 +136,12 @@ func within(dir, name string) bool {
 
 // isDefault reports whether a path is left out, or would be, for want of other patterns.
 func (v *view) isDefault(name string) bool {
-	return v.defaults.Match(strings.Split(name, "/"), false)
+	if known, ok := v.left.Load(name); ok {
+		return known.(bool)
+	}
+	left := v.defaults.Match(strings.Split(name, "/"), false)
+	v.left.Store(name, left)
+	return left
 }
 
 // Lstat implements fs.ReadLinkFS.

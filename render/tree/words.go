@@ -10,8 +10,8 @@ import (
 type wordIndex struct {
 	mu    sync.Mutex
 	found map[Query]bool
-	// obscure files may mention anything.
-	obscure, examined bool
+	// obscure files may mention anything, and dollar is set when a file holds a dollar sign.
+	obscure, dollar, examined bool
 }
 
 // Query is what is looked for in the text of files. Without a text it is
@@ -57,6 +57,17 @@ func (t *Tree) Mentions(real string, asked []Query, answers []bool) {
 	}
 }
 
+// HoldsDollar reports whether a file may hold a dollar sign, with which variables begin.
+func (t *Tree) HoldsDollar(real string) bool {
+	x := t.wordsOf(real)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.examined {
+		x.open(t, real)
+	}
+	return x.dollar || x.obscure
+}
+
 func (t *Tree) wordsOf(real string) *wordIndex {
 	if x, ok := t.words.Load(real); ok {
 		return x.(*wordIndex)
@@ -69,7 +80,7 @@ func (t *Tree) wordsOf(real string) *wordIndex {
 func (x *wordIndex) open(t *Tree, real string) []byte {
 	data, err := t.Read(real)
 	if !x.examined {
-		x.examined, x.obscure = true, isObscure(data)
+		x.examined, x.obscure, x.dollar = true, isObscure(data), bytes.IndexByte(data, '$') >= 0
 	}
 	x.obscure = x.obscure || err != nil
 	return joinLines(data)

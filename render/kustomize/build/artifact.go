@@ -13,10 +13,17 @@ func (w *walker) need(a render.Artifact) { w.out.Artifacts = append(w.out.Artifa
 // artifact returns what an entry asks for that kustomize would reach out for; ok is false for
 // others.
 func (e Entry) artifact() (a render.Artifact, ok bool) {
+	isRemote := remoteBase
 	if !e.Kind.mayBeDirectory() {
-		return render.Artifact{Kind: render.ArtifactFile, URL: e.Value, Position: e.Position()}, remoteFile(e.Value)
+		isRemote = remoteFile
 	}
-	return artifactOf(e.Value, e.Position()), remoteBase(e.Value)
+	switch {
+	case !isRemote(e.Value):
+		return render.Artifact{}, false
+	case !e.Kind.mayBeDirectory():
+		return render.Artifact{Kind: render.ArtifactFile, URL: e.Value, Position: e.Position()}, true
+	}
+	return artifactOf(e.Value, e.Position()), true
 }
 
 // artifactOf returns what an entry that is remote asks for: a repository, as kustomize's

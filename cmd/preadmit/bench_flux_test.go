@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/internal/cputime"
+)
+
+// BenchmarkScanFlux scans a repository of 200 overlays of which a branch changes one, as
+// directories and by turns as what 200 Flux Kustomizations apply of them. The ratio is that of
+// processor time.
+func BenchmarkScanFlux(b *testing.B) {
+	const units = 200
+	policies := func(write func(name, text string)) {
+		write("policies/kustomization.yaml", "resources: [policies.yaml]\n")
+	}
+	plain := writeDeployed(b, units, policies, 1)
+	flux := writeDeployed(b, units, func(write func(name, text string)) { policies(write); writeCluster(write, units) }, 1)
+	var spent [2]time.Duration
+	for b.Loop() {
+		for i, dir := range []string{plain, flux} {
+			before := cputime.Used()
+			scanChange(b, dir)
+			spent[i] += cputime.Used() - before
+		}
+	}
+	b.ReportMetric(spent[0].Seconds()*1000/float64(b.N), "plain-cpu-ms")
+	b.ReportMetric(spent[1].Seconds()*1000/float64(b.N), "flux-cpu-ms")
+	b.ReportMetric(spent[1].Seconds()/spent[0].Seconds(), "ratio")
+}
+
+// scanChange scans the branch that changes one overlay.
+func scanChange(b *testing.B, dir string) {
+	b.Helper()
+	b.Chdir(dir)
+	code := Main(b.Context(), []string{"scan", "--base", "main", "--head", "change-1", "--format", "json"}, cli.Process{
+		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: os.Stderr, Getenv: func(string) string { return "" },
+	})
+	if code != cli.ExitFindings {
+		b.Fatalf("exit code %d, want %d", code, cli.ExitFindings)
+	}
+}
+
+// writeCluster writes a cluster of as many Flux Kustomizations, which share a ConfigMap with
+// variables.
+func writeCluster(write func(name, text string), units int) {
+	const header = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: %s, namespace: flux-system}\n" +
+		"spec:\n  interval: 10m\n  path: %s\n  prune: true\n  sourceRef: {kind: GitRepository, name: flux-system}\n"
+	write("clusters/prod/flux-system/gotk-sync.yaml", "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: flux-system, namespace: flux-system}\n"+
+		"spec: {interval: 1m, url: 'https://example.com/fleet'}\n---\n"+fmt.Sprintf(header, "flux-system", "./clusters/prod"))
+	write("clusters/prod/policies.yaml", fmt.Sprintf(header, "policies", "./policies"))
+	write("clusters/prod/settings.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: flux-system}\ndata: {CLUSTER: prod}\n")
+	for n := range units {
+		write(fmt.Sprintf("clusters/prod/app-%d.yaml", n), fmt.Sprintf(header, fmt.Sprintf("app-%d", n), fmt.Sprintf("./apps/app-%d/overlays/prod", n))+
+			fmt.Sprintf("  targetNamespace: team-%d\n  postBuild:\n    substitute: {TEAM: team-%d}\n    substituteFrom: [{kind: ConfigMap, name: settings}]\n", n, n))
+	}
+}
