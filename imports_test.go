@@ -50,6 +50,7 @@ var layers = []string{
 	"internal/cputime",
 	"internal/githubtest",
 	"internal/gittest",
+	"internal/outside",
 	"report",
 }
 

@@ -127,6 +127,13 @@ func TestFetchAndScan(t *testing.T) {
 	has(t, w.run(0, "scan", "--offline", h.Dir), "2 requests")
 	has(t, w.run(0, "render", filepath.Join(h.Dir, "app")), "image: nginx:2", "name: file")
 	has(t, w.run(0, "render", "--origin", filepath.Join(h.Dir, "app")), "(app/kustomization.yaml:2)")
+	whole := func() string {
+		text, _, _ := strings.Cut(w.run(0, "scan", "--offline", "--format", "json", h.Dir), `"durations":`)
+		return text
+	}
+	if first := whole(); first != whole() || !strings.Contains(first, `"requests"`) {
+		t.Error("two scans of one lock differ")
+	}
 	if w.asked != asked {
 		t.Error("scanning reached the network")
 	}

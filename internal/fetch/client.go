@@ -22,7 +22,10 @@ type Options struct {
 	RootCAs *x509.CertPool
 	// Resolver looks up names; nil for that of the system.
 	Resolver *net.Resolver
-	Limits   Limits
+	// Dial makes all connections instead of the system, and no address is looked at; nil but in
+	// tests.
+	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
+	Limits Limits
 }
 
 // Client fetches artifacts into a store. It is safe for concurrent use.

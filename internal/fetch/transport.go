@@ -24,8 +24,12 @@ type guarded struct {
 // newTransport makes the transport of all requests.
 func newTransport(opts Options) *guarded {
 	d := &dialer{hosts: opts.Hosts, resolver: opts.Resolver}
+	dial := d.dial
+	if opts.Dial != nil {
+		dial = opts.Dial
+	}
 	g := &guarded{logins: opts.Credentials, limits: opts.Limits, next: &http.Transport{
-		DialContext:            d.dial,
+		DialContext:            dial,
 		TLSClientConfig:        &tls.Config{RootCAs: opts.RootCAs, MinVersion: tls.VersionTLS12},
 		DisableCompression:     true, // what is sent is what is counted
 		ForceAttemptHTTP2:      true,

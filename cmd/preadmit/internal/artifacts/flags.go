@@ -51,7 +51,7 @@ func (f *Flags) Store() (*store.Store, error) {
 
 // Client makes a client that fetches into a store.
 func (f *Flags) Client(p cli.Process, into *store.Store) (*fetch.Client, error) {
-	opts := fetch.Options{Hosts: f.hosts.Values}
+	opts := fetch.Options{Hosts: f.hosts.Values, Dial: p.Dial}
 	if f.credentials != "" {
 		data, err := os.ReadFile(f.credentials)
 		if err != nil {

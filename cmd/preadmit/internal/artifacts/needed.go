@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -40,7 +41,8 @@ type Tree struct {
 func (t *Tree) Needed(ctx context.Context, kept *store.Store, locked *lock.Lock) (map[artifact.Artifact]render.Position, error) {
 	opts := t.Render
 	opts.Cache = nil
-	renderer := sources.NewRenderer(overlay.New(t.Files, store.NewLocked(kept, locked, nil)), opts)
+	looked := &looked{Contents: store.NewLocked(kept, locked, nil), up: map[artifact.Artifact]bool{}}
+	renderer := sources.NewRenderer(overlay.New(t.Files, looked), opts)
 	found, err := renderer.Discover(ctx)
 	if err != nil {
 		return nil, err
@@ -52,9 +54,12 @@ func (t *Tree) Needed(ctx context.Context, kept *store.Store, locked *lock.Lock)
 	needed := map[artifact.Artifact]render.Position{}
 	ask := func(a *render.Artifact) {
 		asked := a.Asked()
-		if at, ok := needed[asked]; !ok || tree.ComparePositions(a.Position, at) < 0 {
+		if at := needed[asked]; at.Path == "" || tree.ComparePositions(a.Position, at) < 0 {
 			needed[asked] = a.Position
 		}
+	}
+	for a := range looked.up { // what the positions below are not of was found
+		needed[a] = render.Position{}
 	}
 	for _, root := range slices.Concat(found.Roots, graph.Units) {
 		if u := root.Unit; u != nil && u.Artifact != nil {
@@ -65,6 +70,31 @@ func (t *Tree) Needed(ctx context.Context, kept *store.Store, locked *lock.Lock)
 		}
 	}
 	return needed, ctx.Err()
+}
+
+// looked notes which artifacts are looked up: those of units are, when the units are found.
+type looked struct {
+	artifact.Contents
+	mu sync.Mutex
+	up map[artifact.Artifact]bool
+}
+
+func (l *looked) note(a artifact.Artifact) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.up[a] = true
+}
+
+// Tree implements artifact.Contents.
+func (l *looked) Tree(a artifact.Artifact) (fs.FS, artifact.Pin, error) {
+	l.note(a)
+	return l.Contents.Tree(a)
+}
+
+// Bytes implements artifact.Contents.
+func (l *looked) Bytes(a artifact.Artifact) ([]byte, artifact.Pin, error) {
+	l.note(a)
+	return l.Contents.Bytes(a)
 }
 
 // deployOptions are those for a tree that may be another one than they are meant for: entry
@@ -105,10 +135,16 @@ func (f *Found) Artifacts() []artifact.Artifact {
 func Gather(ctx context.Context, t *Tree, kept *store.Store, resolve Resolver) (*Found, error) {
 	f := &Found{Lock: &lock.Lock{}, Failed: map[artifact.Artifact]error{}}
 	for range maxRounds {
-		var err error
-		if f.Needed, err = t.Needed(ctx, kept, f.Lock); err != nil {
+		needed, err := t.Needed(ctx, kept, f.Lock)
+		if err != nil {
 			return nil, err
 		}
+		for a, at := range needed {
+			if at.Path == "" { // where it is asked for was known while it was missing
+				needed[a] = f.Needed[a]
+			}
+		}
+		f.Needed = needed
 		if more, err := f.round(ctx, resolve); err != nil || !more {
 			return f, err
 		}

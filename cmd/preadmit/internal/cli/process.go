@@ -1,6 +1,10 @@
 package cli
 
-import "io"
+import (
+	"context"
+	"io"
+	"net"
+)
 
 // Process is the process that the command runs in.
 type Process struct {
@@ -16,4 +20,6 @@ type Process struct {
 	// Lasting is called by a command that ends by itself, in its own time, after it is
 	// interrupted. It may be nil.
 	Lasting func()
+	// Dial makes the connections of what is fetched instead of the system; nil but in tests.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }

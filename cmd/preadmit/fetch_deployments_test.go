@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/internal/outside"
+	"github.com/preadmit/preadmit/internal/testall"
+	"github.com/preadmit/preadmit/report"
+)
+
+// deployments are public repositories with the charts that they ask for.
+const deployments = "../../../shared/deployments"
+
+// deployedWorld serves all charts of the recorded deployments under their real names.
+func deployedWorld(t *testing.T, set string) *outside.World {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(deployments, "charts", set, "index.json"))
+	if err != nil {
+		t.Skip("no recorded deployments at " + deployments)
+	}
+	var index []struct{ Source, Name, Version, RequestedVersion, File string }
+	if err := json.Unmarshal(data, &index); err != nil {
+		t.Fatal(err)
+	}
+	w := outside.New()
+	exact := regexp.MustCompile(`^v?[0-9]+\.[0-9]+\.[0-9]+`)
+	for _, c := range index {
+		archive, err := os.ReadFile(filepath.Join(deployments, "charts", set, c.File))
+		if err != nil {
+			t.Fatal(err)
+		}
+		version := c.Version
+		if exact.MatchString(c.RequestedVersion) { // another archive may stand for it
+			version = c.RequestedVersion
+		}
+		// A source of a registry may end with the name of the chart.
+		at := strings.TrimSuffix(c.Source, "/")
+		if strings.HasPrefix(at, "oci://") {
+			at = strings.TrimSuffix(at, "/"+c.Name)
+		}
+		if err := w.AddChart(at, c.Name, version, archive); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	return w
+}
+
+// TestFetchDeployments: from a fresh clone of a public repository to a whole report, with all
+// that it asks for served under its real name.
+func TestFetchDeployments(t *testing.T) {
+	sets, _ := filepath.Glob(filepath.Join(deployments, "flux", "*", "repo.bundle"))
+	if len(sets) == 0 {
+		t.Skip("no recorded deployments at " + deployments)
+	}
+	testall.Long(t)
+	world := deployedWorld(t, "flux")
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(ca, world.CA, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, bundle := range sets {
+		t.Run(filepath.Base(filepath.Dir(bundle)), func(t *testing.T) {
+			work, kept := t.TempDir(), t.TempDir()
+			if out, err := exec.Command("git", "clone", "-q", "-b", "head", bundle, work).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			run := func(args ...string) []byte {
+				var out, messages bytes.Buffer
+				p := cli.Process{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &messages, Getenv: func(string) string { return "" }, Dial: world.Dial}
+				code := Main(t.Context(), append(args, "--artifact-dir", kept), p)
+				t.Logf("%s: exit code %d %s", args[0], code, messages.String())
+				return out.Bytes()
+			}
+			scan := func() *report.Report {
+				r := &report.Report{}
+				if err := json.Unmarshal(run("scan", "--offline", "--format", "json", work), r); err != nil {
+					t.Fatal(err)
+				}
+				return r
+			}
+			before := scan()
+			t.Logf("%s", run("fetch", "--ca-file", ca, work))
+			asked := len(world.Requests())
+			after := scan()
+			if now := len(world.Requests()); now != asked {
+				t.Errorf("scans made %d requests", now-asked)
+			}
+			t.Logf("coverage %+v, with what was fetched %+v", before.Summary.Coverage, after.Summary.Coverage)
+			for _, i := range after.Indeterminate {
+				if i.Root != "" && i.Object == nil {
+					t.Logf("%s: %s", i.Root, i.Why)
+				}
+			}
+		})
+	}
+}
