@@ -35,7 +35,7 @@ var layers = []string{
 	"scanner/admission", "scanner/admission/unknown", "scanner/admission/custom", "scanner/admission/builtin", "scanner/admission/listers", "scanner/admission/refusal",
 	"scanner/parallel", "scanner/impersonate", "scanner/kinds",
 	"internal/deploytest",
-	"render/sources", "render/deploy", "render/flux",
+	"render/sources", "render/deploy", "render/helm", "render/flux",
 	"render/proof", "render/plain",
 	"render/kustomize", "render/kustomize/rules", "render/kustomize/build",
 	"render/helm/release", "render/helm/engine", "render/helm/values", "render/helm/chart", "render/fluxtypes",
@@ -58,7 +58,7 @@ var layers = []string{
 var reserved = map[string][]string{
 	module + "/scanner":                       {"cmd", "scanner", "webhooks/jailed/child"},
 	module + "/render/plain":                  {"render/sources"},
-	module + "/render/flux":                   {"cmd", "internal/deploytest", "render/sources", "render/deploy"},
+	module + "/render/flux":                   {"cmd", "internal/deploytest", "render/sources", "render/deploy", "render/helm"},
 	module + "/render/kustomize":              {"cmd", "webhooks", "render/sources", "render/flux", "render/kustomize"},
 	module + "/render/tree/gittree":           {"cmd", "webhooks", "internal/fetch"},
 	module + "/internal/fetch":                {"cmd", "webhooks"},

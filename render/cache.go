@@ -37,7 +37,7 @@ type Cache struct {
 }
 
 // cacheFormat is the version of the entries' format and of how keys are made.
-const cacheFormat = "preadmit-render-3"
+const cacheFormat = "preadmit-render-4"
 
 // entrySuffix is that of entries; other files have another.
 const entrySuffix = ".render"
@@ -55,6 +55,7 @@ func OpenCache(dir string, limit int64) (*Cache, error) {
 type cacheEntry struct {
 	Objects     [][]byte
 	Unknown     map[int][]Unknown // by the index of the object
+	Roles       map[int]Role      // of those that have one
 	Diagnostics []Diagnostic
 }
 
@@ -127,11 +128,14 @@ func (c *Cache) use(name string) {
 
 // store keeps what a root rendered to.
 func (c *Cache) store(key cacheKey, r *Result) {
-	e := cacheEntry{Diagnostics: r.Diagnostics, Unknown: map[int][]Unknown{}}
+	e := cacheEntry{Diagnostics: r.Diagnostics, Unknown: map[int][]Unknown{}, Roles: map[int]Role{}}
 	for i, o := range r.Objects {
 		e.Objects = append(e.Objects, o.JSON)
 		if len(o.Unknown) > 0 {
 			e.Unknown[i] = o.Unknown
+		}
+		if o.Role != RoleObject {
+			e.Roles[i] = o.Role
 		}
 	}
 	c.keep(key, &e, math.MaxInt)
@@ -251,7 +255,7 @@ func (r *Renderer) cached(root Root, do func() *Result) *Result {
 	if e := r.opts.Cache.load(key); e != nil {
 		result := &Result{Root: root, Trace: in.Trace, Diagnostics: e.Diagnostics}
 		for i, data := range e.Objects {
-			result.Objects = append(result.Objects, &Object{JSON: data, Index: i, Unknown: e.Unknown[i]})
+			result.Objects = append(result.Objects, &Object{JSON: data, Index: i, Unknown: e.Unknown[i], Role: e.Roles[i]})
 		}
 		return result
 	}

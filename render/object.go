@@ -15,6 +15,8 @@ type Object struct {
 	// Unknown are the fields whose values are not known. What is in JSON in their place
 	// is not to be judged.
 	Unknown []Unknown
+	// Role is what the object is to what applies it.
+	Role Role
 }
 
 // NewObject returns the object with a JSON text, which has sorted keys, in a place among

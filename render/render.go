@@ -22,6 +22,9 @@ const (
 	// KindFlux is what a Flux Kustomization applies: a directory, built as kustomize-controller
 	// builds it. Its root has a Unit.
 	KindFlux RootKind = "flux"
+	// KindHelm is what a HelmRelease has installed: a chart with values. Its root has a Unit with
+	// a Release.
+	KindHelm RootKind = "helm"
 )
 
 // RootID identifies a root within its tree. It is comparable. Two roots may share a

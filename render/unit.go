@@ -37,6 +37,8 @@ type Unit struct {
 	// resolved: those of ConfigMaps and Secrets are in it. One without a name stands for all
 	// that have no other value: what may define them is not in the repository.
 	Variables []Variable
+	// Release is what a HelmRelease is made of; nil for other units.
+	Release *Release
 	// Strict is set when a variable without a value fails the unit. Else it is empty.
 	Strict bool
 	// Problem is why the unit cannot be rendered, although its object asks for it: what it is
@@ -54,7 +56,9 @@ type Unit struct {
 }
 
 // IsElsewhere reports whether a unit is made of an artifact that is there.
-func (u *Unit) IsElsewhere() bool { return u != nil && u.Artifact != nil && u.Problem == nil }
+func (u *Unit) IsElsewhere() bool {
+	return u != nil && u.Artifact != nil && u.Problem == nil && u.Release == nil
+}
 
 // Position returns where a field of the object that asks for the root is written, or the
 // object itself, as far as that can be told; the parent's directory at least.
@@ -164,6 +168,7 @@ func (u *Unit) words() []string {
 	words = append(words, u.Checkout.Only...)
 	apply, _ := json.Marshal(u.Apply) // strings and booleans
 	words = append(words, string(apply))
+	words = append(words, u.Release.words()...)
 	for _, v := range u.Variables {
 		words = append(words, v.Name, v.Value, v.Unknown)
 	}

@@ -78,6 +78,7 @@ func (f *diffFlags) register(cmd *cobra.Command) {
 	flags.Var(&f.Format, "format", "`FORMAT` on stdout: "+strings.Join(f.Format.Known, ", "))
 	flags.Var(&f.Color, "color", "`WHEN` to colour text: auto, always or never")
 	f.Cache.Register(flags)
+	f.Artifacts.RegisterGiven(flags)
 	f.Artifacts.RegisterDir(flags)
 	flags.BoolVarP(&f.Verbose, "verbose", "v", false, "say more: what was compared, all remarks")
 	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "say less: no progress, only the diff")

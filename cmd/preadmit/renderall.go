@@ -12,6 +12,7 @@ import (
 	"github.com/preadmit/preadmit/render/deploy"
 	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/report/format/objects"
+	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
@@ -24,9 +25,6 @@ func (f *renderFlags) printAll(ctx context.Context, p cli.Process, renderer *ren
 	graph, err := f.expand(ctx, renderer, found, cfg, true)
 	if err != nil {
 		return err
-	}
-	if f.artifacts != "" {
-		_, _ = fmt.Fprintf(p.Stderr, "preadmit: warning: --artifacts: HelmReleases are not rendered yet, so nothing is taken from %s\n", escape.Line(f.artifacts))
 	}
 	writeRemarks(p.Stderr, graph.Diagnostics)
 	var units []objects.Unit
@@ -53,7 +51,7 @@ func (f *renderFlags) expand(ctx context.Context, renderer *render.Renderer, fou
 		entries = f.entries
 	}
 	graph, err := deploy.Expand(ctx, renderer, found, deploy.Options{
-		Entries: entries, Self: cfg.Self, Remotes: f.remotes, Everything: everything, Render: rendering(renderer),
+		KubeVersion: admission.KubernetesVersion, Entries: entries, Self: cfg.Self, Remotes: f.remotes, Everything: everything, Render: rendering(renderer),
 	})
 	if entry := new(deploy.EntryError); errors.As(err, &entry) {
 		return nil, cli.Usagef("--entry %s: there is no such directory", entry.Dir)
@@ -72,7 +70,7 @@ func isUnit(arg string) bool {
 }
 
 // unitKinds are the kinds of objects that ask for units.
-var unitKinds = map[string]bool{"Kustomization": true}
+var unitKinds = map[string]bool{"Kustomization": true, "HelmRelease": true}
 
 // find returns the root that the arguments name.
 func (f *renderFlags) find(ctx context.Context, renderer *render.Renderer, cfg config.Config, dir string) (render.Root, []render.Diagnostic, error) {

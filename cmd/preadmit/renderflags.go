@@ -13,7 +13,6 @@ import (
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
 	"github.com/preadmit/preadmit/render/tree/gittree"
-	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/config"
 )
@@ -25,10 +24,9 @@ type renderFlags struct {
 	origin, showSecrets bool
 	field, object       string
 	// all is set to print all units of deployment, in format; entries are where they begin.
-	all       bool
-	format    string
-	entries   []string
-	artifacts string
+	all     bool
+	format  string
+	entries []string
 	// unit is KIND/NAMESPACE/NAME of the object that asks for what is printed.
 	unit string
 	// remotes are URLs of the repository, set by open.
@@ -48,8 +46,8 @@ func (f *renderFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.field, "field", "", "print only this `FIELD` and where it was written, like spec.containers[0].image or metadata.labels[app]")
 	flags.StringVar(&f.object, "object", "", "only the objects called `[KIND/]NAME`")
 	flags.BoolVar(&f.all, "all", false, "print every unit of deployment of the repository with its objects")
+	s.Artifacts.RegisterGiven(flags)
 	s.Artifacts.RegisterDir(flags)
-	flags.StringVar(&f.artifacts, "artifacts", "", "`DIR` with charts, for --all; nothing is taken from it yet: HelmReleases are listed and not rendered")
 	flags.StringVar(&f.format, "format", "", "of --all: `FORMAT` is json")
 	f.registerEntries(cmd)
 	flags.StringVar(&f.rev, "rev", "", "ROOT as it is in this `REV` instead of the work tree")
@@ -75,6 +73,7 @@ func (f *renderFlags) registerTree(cmd *cobra.Command) {
 	s.Given = flags.Changed
 	f.all = true
 	f.registerEntries(cmd)
+	s.Artifacts.RegisterGiven(flags)
 	s.Artifacts.RegisterDir(flags)
 	flags.StringVar(&f.format, "format", "", "`FORMAT` is json; text without it")
 	flags.StringVar(&f.rev, "rev", "", "the repository as it is in this `REV` instead of the work tree")
@@ -104,10 +103,6 @@ func (f *renderFlags) check() error {
 		}
 	}
 	switch {
-	case f.artifacts != "" && !f.all:
-		return cli.Usagef("--artifacts is for --all")
-	case f.artifacts != "" && !isDir(f.artifacts):
-		return cli.Usagef("--artifacts %s: there is no such directory", escape.Line(f.artifacts))
 	case f.format != "" && !f.all:
 		return cli.Usagef("--format is for --all")
 	case f.format != "" && f.format != "json":
@@ -204,10 +199,4 @@ func nearestDirectory(name string) (there, gone string) {
 		gone = path.Join(filepath.Base(there), gone)
 		there = filepath.Dir(there)
 	}
-}
-
-// isDir reports whether a path of the machine is a directory.
-func isDir(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
 }

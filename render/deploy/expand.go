@@ -64,13 +64,16 @@ type unitKey struct {
 // node is a unit while the graph is expanded.
 type node struct {
 	root    render.Root
-	object  *flux.Kustomization
+	object  *flux.Kustomization // of Flux's Kustomizations
+	release *helmRelease        // of HelmReleases
 	cluster *cluster
 	parent  *node
 	depth   int
 	// resolved is set when the source and the variables of the unit are known, expanded when
 	// the units were added that its objects ask for.
 	resolved, expanded bool
+	// settled is set when the custom kinds of its cluster are known to a release.
+	settled bool
 	// plain is the root without variables, once it was needed.
 	plain *render.Root
 }
@@ -92,6 +95,9 @@ func (e *expander) run() error {
 	}
 	for seen := map[render.RootID]bool{}; ; {
 		if err := e.drain(); err != nil {
+			return err
+		}
+		if err := e.settleReleases(); err != nil {
 			return err
 		}
 		if len(e.opts.Entries) > 0 {
@@ -135,7 +141,7 @@ func (e *expander) expand(nodes []*node) error {
 			continue
 		}
 		e.claim(n)
-		if e.opts.Everything || e.mayHold(n.root, render.Mention{Group: flux.Group, Kind: flux.Kind.Kind}) {
+		if n.release == nil && (e.opts.Everything || e.mayHold(n.root, render.Mention{Group: flux.Group, Kind: flux.Kind.Kind}, mentionOfReleases)) {
 			holding = append(holding, n)
 		}
 	}
@@ -143,9 +149,7 @@ func (e *expander) expand(nodes []*node) error {
 		return err
 	}
 	for _, n := range holding {
-		for _, k := range holds(e.results[n.root.RootID], flux.Kind) {
-			e.addChild(n, k)
-		}
+		e.addChildren(n)
 	}
 	return nil
 }
@@ -240,7 +244,7 @@ func (e *expander) add(n *node, k held) {
 		return
 	}
 	u.Apply = n.object.Apply()
-	u.Cluster = remoteCluster(n.cluster.name, n.object)
+	u.Cluster = remoteCluster(n.cluster.name, n.object.Metadata.Namespace, n.object.Spec.KubeConfig)
 	n.root.Dir = path.Join(".", path.Clean("/" + n.object.Spec.Path)[1:])
 	for _, unknown := range k.object.Unknown {
 		if len(unknown.Path) == 0 || unknown.Path[0] == "spec" || unknown.Path[0] == "metadata" {
@@ -280,6 +284,11 @@ func (e *expander) again(known, n *node, k held) {
 	if known.parent == nil && e.isBelow(n.parent, known) {
 		return // what an entry point makes of itself
 	}
+	e.appliedDifferently(known, n, k)
+}
+
+// appliedDifferently notes an object that several units apply, each with a content of its own.
+func (e *expander) appliedDifferently(known, n *node, k held) {
 	e.graph.Gaps = append(e.graph.Gaps, render.Gap{
 		Kind: render.GapAmbiguous, Root: known.root.RootID, Position: render.Position{Path: k.root.Dir},
 		Why:      fmt.Sprintf("%s is applied by %s and, with another content, by %s: which is in effect depends on when they are applied", known.root.Object, parentName(known.parent), parentName(n.parent)),
@@ -317,15 +326,14 @@ func (n *node) fail(kind render.ProblemKind, field, message string) {
 }
 
 // remoteCluster is the cluster that a unit applies to.
-func remoteCluster(own string, k *flux.Kustomization) string {
-	c := k.Spec.KubeConfig
+func remoteCluster(own, namespace string, c *flux.KubeConfig) string {
 	switch {
 	case c == nil:
 		return own
 	case c.SecretRef != nil:
-		return fmt.Sprintf("%s, kubeconfig %s/%s", own, k.Metadata.Namespace, c.SecretRef.Name)
+		return fmt.Sprintf("%s, kubeconfig %s/%s", own, namespace, c.SecretRef.Name)
 	case c.ConfigMapRef != nil:
-		return fmt.Sprintf("%s, kubeconfig %s/%s", own, k.Metadata.Namespace, c.ConfigMapRef.Name)
+		return fmt.Sprintf("%s, kubeconfig %s/%s", own, namespace, c.ConfigMapRef.Name)
 	}
 	return own + ", kubeconfig"
 }

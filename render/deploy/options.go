@@ -18,6 +18,9 @@ type Options struct {
 	Remotes []string
 	// Strict is set when the controller fails where a variable has no value.
 	Strict bool
+	// KubeVersion is the Kubernetes version of clusters, as v1.36.0. Empty is the one that is
+	// imitated.
+	KubeVersion string
 	// Everything has all units rendered, not only those that may hold others.
 	Everything bool
 	// Needs returns what a root needs, and a renderer of a tree in which it needs the same. Nil
@@ -27,6 +30,9 @@ type Options struct {
 	// after the other.
 	Render func(ctx context.Context, roots []render.Root) ([]*render.Result, error)
 }
+
+// defaultKubeVersion is the version of clusters of which nothing else is known.
+const defaultKubeVersion = "v1.36.3"
 
 // What a tree may have deployed: a Kustomization may make others of other names without end.
 const (

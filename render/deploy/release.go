@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// releaseKind and resourceSetKind are kinds of objects that have something deployed which is
-// not rendered.
+// releaseKind is the kind of objects that have a chart installed, resourceSetKind that of objects
+// that have something deployed which is not rendered.
 var (
 	releaseKind     = schema.GroupKind{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease"}
 	resourceSetKind = schema.GroupKind{Group: "fluxcd.controlplane.io", Kind: "ResourceSet"}
@@ -35,7 +35,6 @@ func (g *Graph) Unrendered() []Unrendered {
 			schema.GroupKind
 			why string
 		}{
-			{releaseKind, "its chart is not rendered"},
 			{resourceSetKind, "what it makes is not rendered"},
 		} {
 			for _, o := range holds(r, kind.GroupKind) {

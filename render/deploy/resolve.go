@@ -19,6 +19,9 @@ func (e *expander) resolve(n *node) error {
 	if n.resolved {
 		return nil
 	}
+	if n.release != nil {
+		return e.resolveRelease(n)
+	}
 	if err := e.resolveSource(n); err != nil || n.root.Unit.Problem != nil {
 		return err
 	}
@@ -143,7 +146,7 @@ func (e *expander) lookUp(c *cluster, ref render.ObjectRef) (held, bool, error) 
 	mention := render.Mention{Group: ref.Group, Kind: ref.Kind, Name: ref.Name}
 	searched := e.searchedFor(c, ref)
 	for _, n := range slices.Clone(e.nodes) {
-		if n.root.Unit.Cluster != c.name || n.root.Unit.Problem != nil || searched[n] || !n.resolved && !c.self[n.sourceRef()] {
+		if n.root.Unit.Cluster != c.name || n.root.Unit.Problem != nil || searched[n] || n.release != nil || !n.resolved && !c.self[n.sourceRef()] {
 			continue
 		}
 		searched[n] = n.resolved

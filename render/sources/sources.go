@@ -7,11 +7,12 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/flux"
+	"github.com/preadmit/preadmit/render/helm"
 	"github.com/preadmit/preadmit/render/kustomize"
 	"github.com/preadmit/preadmit/render/plain"
 )
 
 // NewRenderer makes a renderer for a tree. The tree must not change.
 func NewRenderer(fsys fs.FS, opts render.Options) *render.Renderer {
-	return render.NewRenderer(fsys, opts, kustomize.New, plain.New, flux.New)
+	return render.NewRenderer(fsys, opts, kustomize.New, plain.New, flux.New, helm.New)
 }

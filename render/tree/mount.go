@@ -36,3 +36,21 @@ func (c *changedFS) Mount(a artifact.Artifact) (string, error) {
 	}
 	return name, err
 }
+
+// contents is a file system that has artifacts which are no directories.
+type contents interface {
+	// Bytes returns the content of an artifact.
+	Bytes(a artifact.Artifact) ([]byte, artifact.Pin, error)
+}
+
+// Bytes returns the content of an artifact that is no directory, such as a chart. What is not
+// there is an *artifact.MissingError; a tree that has no artifacts at all is ErrNoArtifacts.
+func (t *Tree) Bytes(a artifact.Artifact) ([]byte, artifact.Pin, error) {
+	if known, ok := t.Fsys.(contents); ok {
+		return known.Bytes(a)
+	}
+	return nil, artifact.Pin{}, ErrNoArtifacts
+}
+
+// Bytes implements contents.
+func (c *changedFS) Bytes(a artifact.Artifact) ([]byte, artifact.Pin, error) { return c.tree.Bytes(a) }

@@ -16,6 +16,8 @@ const (
 	fluxPrune     = fluxGroup + "/prune"
 	fluxReconcile = fluxGroup + "/reconcile"
 	fluxApply     = fluxGroup + "/ssa"
+	// helmPolicy is the annotation by which an object tells Helm to leave it behind.
+	helmPolicy = "helm.sh/resource-policy"
 )
 
 // asks reports whether a label or an annotation of an object has a value. As for the
@@ -33,12 +35,12 @@ func asks(o *admission.Object, key, value string) bool {
 
 // isSkipped reports whether the deployer of a root leaves an object alone.
 func isSkipped(root render.Root, o *admission.Object) bool {
-	return root.Unit != nil && (asks(o, fluxReconcile, "disabled") || asks(o, fluxApply, "Ignore"))
+	return root.Kind == render.KindFlux && (asks(o, fluxReconcile, "disabled") || asks(o, fluxApply, "Ignore"))
 }
 
 // OnlyCreates reports whether the deployer of a root creates an object and never updates it.
 func OnlyCreates(root render.Root, o *admission.Object) bool {
-	return root.Unit != nil && asks(o, fluxApply, "IfNotPresent")
+	return root.Kind == render.KindFlux && asks(o, fluxApply, "IfNotPresent")
 }
 
 // Fate is what becomes of the objects of a root that the head does not have.
@@ -113,7 +115,29 @@ func (c *Change) Removes(id render.RootID, o *admission.Object) bool {
 	} else if root.Unit != nil && (root.Unit.Apply.Suspended || !root.Unit.Apply.Prune) {
 		return false
 	}
-	return root.Unit == nil || o == nil || !asks(o, fluxPrune, "disabled") && !isSkipped(root, o)
+	switch {
+	case root.Unit == nil || o == nil:
+		return true
+	case root.Kind == render.KindHelm:
+		return RoleOf(o) == render.RoleObject && !asks(o, helmPolicy, "keep")
+	}
+	return !asks(o, fluxPrune, "disabled") && !isSkipped(root, o)
+}
+
+// Applies reports whether the deployer of a root makes a request to create or update an object.
+// It does not of definitions in crds/ of a chart where the release says so, or says nothing and
+// is there before.
+func Applies(root render.Root, o *admission.Object, update bool) bool {
+	if root.Kind != render.KindHelm || root.Unit.Release == nil || RoleOf(o) != render.RoleDefinition {
+		return true
+	}
+	switch root.Unit.Release.CRDs() {
+	case "CreateReplace":
+		return true
+	case "Create":
+		return !update
+	}
+	return false
 }
 
 // object is an object of a root of the tree by its place; nil when it is not known.

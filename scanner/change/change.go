@@ -211,6 +211,7 @@ func Open(ctx context.Context, base, head fs.FS, options render.Options, how Opt
 				c.Base.head = c.Head
 			}
 		}
+		c.upgrade()
 		c.settle(how.JudgeUnclaimed)
 	}
 	if c.Base != nil {

@@ -143,6 +143,7 @@ func (c *Change) settle(judgeUnclaimed bool) {
 		c.dropUndeployed(judgeUnclaimed)
 	}
 	for _, s := range c.Trees() {
+		s.Found.Gaps = slices.DeleteFunc(slices.Clone(s.Found.Gaps), func(g render.Gap) bool { return g.Kind == render.GapChart && s.chartUsed(g.Path) })
 		s.Found.Roots = append(slices.Clone(s.Found.Roots), s.Graph.Units...)
 		slices.SortFunc(s.Found.Roots, func(a, b render.Root) int { return a.Compare(b.RootID) })
 	}
@@ -173,6 +174,48 @@ func (c *Change) dropUndeployed(judgeUnclaimed bool) {
 	for _, s := range c.Trees() {
 		s.Found.Roots = slices.DeleteFunc(slices.Clone(s.Found.Roots), func(r render.Root) bool { return drop[place(r.RootID)] })
 	}
+}
+
+// upgrade makes the releases that the base has ones that are upgraded, on both sides: what was
+// installed once differs from what is now by the change only.
+func (c *Change) upgrade() {
+	if c.Base == nil {
+		return
+	}
+	there := map[render.RootID]bool{}
+	identity := func(root render.Root) render.RootID { return render.RootID{Object: root.Object, Cluster: root.Cluster} }
+	for _, root := range c.Base.Graph.Units {
+		if root.Kind == render.KindHelm {
+			there[identity(root)] = true
+		}
+	}
+	for _, s := range c.Trees() {
+		for i, root := range s.Graph.Units {
+			if root.Kind != render.KindHelm || root.Unit.Release == nil || !there[identity(root)] {
+				continue
+			}
+			u, r := *root.Unit, *root.Unit.Release
+			r.Upgrade = true
+			u.Release = &r
+			s.Graph.Units[i].Unit = &u
+		}
+	}
+}
+
+// chartUsed reports whether a unit installs the chart in a directory.
+func (s *Side) chartUsed(dir string) bool {
+	return slices.ContainsFunc(s.Graph.Units, func(root render.Root) bool {
+		return root.Kind == render.KindHelm && root.Unit.Release != nil && root.Unit.Release.Digest == "" && root.Unit.Problem == nil && root.Dir == dir
+	})
+}
+
+// IsRelease reports whether the unit of a HelmRelease stands in a cluster for an object.
+func (c *Change) IsRelease(cluster string, object render.ObjectRef) bool {
+	return slices.ContainsFunc(c.Trees(), func(s *Side) bool {
+		return s.Graph != nil && slices.ContainsFunc(s.Graph.Units, func(root render.Root) bool {
+			return root.Kind == render.KindHelm && root.Object == object && root.Cluster == cluster
+		})
+	})
 }
 
 // place is the identity of a discovered root of any kind.

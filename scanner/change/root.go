@@ -26,6 +26,15 @@ type Origin struct {
 
 func OriginOf(o *admission.Object) Origin { return o.Tag.(Origin) }
 
+// RoleOf is what an object is to what applies it.
+func RoleOf(o *admission.Object) render.Role {
+	origin, ok := o.Tag.(Origin)
+	if !ok || origin.Result == nil || origin.Index >= len(origin.Result.Objects) {
+		return render.RoleObject
+	}
+	return origin.Result.Objects[origin.Index].Role
+}
+
 // All are the objects of a root that may not be there.
 func (r *Rendered) All() []*admission.Object {
 	if r == nil {

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/target"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -64,11 +66,14 @@ func (l *Ledger) Deploying(t *target.Target, pairs []target.Pair) {
 		}
 		o := p.Object()
 		kind := o.GroupVersionKind().GroupKind()
-		if what := deploying(kind, o); what != "" && !isRendered(t, p) {
+		if l.isFollowed(t, p) {
+			continue
+		}
+		if what := deploying(kind, o); what != "" && !l.isRendered(t, p) {
 			l.AddObject(Object, o, p.Key, what+" are not judged")
 			continue
 		}
-		if turned(p) && !isRendered(t, p) {
+		if turned(p) && !l.isRendered(t, p) {
 			l.AddObject(Object, o, p.Key, "it is turned to another URL or revision: what that has is not judged")
 			continue
 		}
@@ -77,12 +82,28 @@ func (l *Ledger) Deploying(t *target.Target, pairs []target.Pair) {
 		}
 		for _, r := range t.Head.Roots {
 			for _, release := range r.Objects {
-				if takesValues(release, p.Key) {
+				if takesValues(release, p.Key) && !l.isRelease(t, t.Head.Cluster.Key(release)) {
 					l.AddObject(Object, o, p.Key, fmt.Sprintf("it has values of HelmRelease %s: %s are not judged", release.Name(), deploying(release.GroupVersionKind().GroupKind(), release)))
 				}
 			}
 		}
 	}
+}
+
+// isFollowed reports whether what an object has deployed is judged, or reported, as units: a
+// HelmRelease is one, and where a unit applies a source of charts, whatever uses it is.
+func (l *Ledger) isFollowed(t *target.Target, p target.Pair) bool {
+	switch kind := p.Object().GroupVersionKind(); {
+	case kind.Group == "helm.toolkit.fluxcd.io" && kind.Kind == "HelmRelease":
+		return l.isRelease(t, p.Key)
+	case kind.Group == "source.toolkit.fluxcd.io" && slices.Contains([]string{"OCIRepository", "HelmRepository", "HelmChart"}, kind.Kind):
+		return change.OriginOf(p.Object()).Root.Unit != nil
+	}
+	return false
+}
+
+func (l *Ledger) isRelease(t *target.Target, key admission.Key) bool {
+	return l.IsRelease(t.Cluster, render.ObjectRef{Group: key.Group, Kind: key.Kind, Namespace: key.Namespace, Name: key.Name})
 }
 
 // turned reports whether a request has a source of Flux take another repository or another
@@ -99,8 +120,8 @@ func turned(p target.Pair) bool {
 }
 
 // isRendered reports whether what a source of Flux has in the head is judged: units are made of
-// it, and no HelmRelease has a chart of it.
-func isRendered(t *target.Target, p target.Pair) bool {
+// it, and no HelmRelease that is none has a chart of it.
+func (l *Ledger) isRendered(t *target.Target, p target.Pair) bool {
 	if p.Head == nil || p.Head.GroupVersionKind().Group != sourceGroup {
 		return false
 	}
@@ -111,7 +132,7 @@ func isRendered(t *target.Target, p target.Pair) bool {
 			rendered = true
 		}
 		for _, o := range r.Objects {
-			if o.GroupVersionKind().Group == releaseGroup && takesChart(o, p.Key.Name) {
+			if o.GroupVersionKind().Group == releaseGroup && takesChart(o, p.Key.Name) && !l.isRelease(t, t.Head.Cluster.Key(o)) {
 				return false
 			}
 		}

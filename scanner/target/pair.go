@@ -1,6 +1,7 @@
 package target
 
 import (
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
 	apiserver "k8s.io/apiserver/pkg/admission"
@@ -13,8 +14,8 @@ type Pair struct {
 	// is a no-op when they are equal.
 	Base, Head *admission.Object
 	Same       bool
-	// Generated marks an object that is named by the server: it is created whenever
-	// it is applied.
+	// Generated marks an object that is named by the server, or a hook: it is created
+	// whenever it is applied.
 	Generated bool
 	// Resumed is set when the base's version was not applied, because the deployer was
 	// suspended.
@@ -101,4 +102,8 @@ func take(candidates []*admission.Object, p Pair) (*admission.Object, []*admissi
 	return nil, candidates
 }
 
-func isGenerated(o *admission.Object) bool { return o.Name() == "" && o.GenerateName() != "" }
+// isGenerated reports whether an object is created whenever it is applied: the server names it,
+// or it is a hook, which is deleted before it runs again.
+func isGenerated(o *admission.Object) bool {
+	return o.Name() == "" && o.GenerateName() != "" || change.RoleOf(o) == render.RoleHook
+}

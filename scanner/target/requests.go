@@ -14,7 +14,8 @@ func Requests(c *change.Change, base, head *change.Rendered, pairs []Pair) []Pai
 		if p.Operation() == apiserver.Delete {
 			return !c.Removes(base.ID, p.Base)
 		}
-		return p.Operation() == apiserver.Update && change.OnlyCreates(head.Root, p.Head)
+		update := p.Operation() == apiserver.Update
+		return update && change.OnlyCreates(head.Root, p.Head) || !change.Applies(head.Root, p.Head, update)
 	})
 }
 

@@ -22,8 +22,15 @@ const Top = "@artifacts"
 func Under(name string) bool { return name == Top || strings.HasPrefix(name, Top+"/") }
 
 // New returns a tree with artifacts. It knows the git names of its files if the tree does.
-func New(under fs.FS, contents artifact.Contents) fs.FS {
-	o := &overlay{FS: under, contents: contents, mounted: map[string]artifact.Artifact{}, above: map[string]bool{Top: true}}
+func New(under fs.FS, contents artifact.Contents) fs.FS { return newOverlay(under, contents, false) }
+
+// WithCharts returns a tree that has charts and no other artifacts.
+func WithCharts(under fs.FS, contents artifact.Contents) fs.FS {
+	return newOverlay(under, contents, true)
+}
+
+func newOverlay(under fs.FS, contents artifact.Contents, chartsOnly bool) fs.FS {
+	o := &overlay{chartsOnly: chartsOnly, FS: under, contents: contents, mounted: map[string]artifact.Artifact{}, above: map[string]bool{Top: true}}
 	o.links, _ = under.(fs.ReadLinkFS)
 	for _, a := range contents.Artifacts() {
 		if a.Kind == artifact.Chart {
@@ -49,6 +56,8 @@ type overlay struct {
 	fs.FS
 	links    fs.ReadLinkFS // nil when the tree has no symbolic links
 	contents artifact.Contents
+	// chartsOnly is set when nothing is said of other artifacts.
+	chartsOnly bool
 	// mounted are the artifacts by their directories, above the directories above those.
 	mounted map[string]artifact.Artifact
 	above   map[string]bool
@@ -102,6 +111,9 @@ var errTaken = errors.New("the repository has a directory " + Top + ", where the
 
 // Mount returns the directory of an artifact; of a file its path.
 func (o *overlay) Mount(a artifact.Artifact) (string, error) {
+	if o.chartsOnly {
+		return "", tree.ErrNoArtifacts
+	}
 	if _, err := fs.Stat(o.FS, Top); !errors.Is(err, fs.ErrNotExist) {
 		return "", errTaken
 	}
@@ -284,4 +296,9 @@ func (o *namedOverlay) TreeID(name string) (string, error) {
 		return "", fmt.Errorf("%s has no name", name)
 	}
 	return o.under.TreeID(name)
+}
+
+// Bytes returns the content of an artifact that is no directory, such as a chart.
+func (o *overlay) Bytes(a artifact.Artifact) ([]byte, artifact.Pin, error) {
+	return o.contents.Bytes(a)
 }

@@ -37,14 +37,26 @@ func variants(opts engine.Options, chance []engine.Chance) []variant {
 // all of the objects in whose templates a call was made.
 func (r *Rendered) unknown(variant *Rendered, err error, calls []engine.Chance) {
 	reason := because(calls)
-	if err != nil {
-		for _, o := range slices.Concat(r.Objects, r.Hooks) {
-			if slices.ContainsFunc(calls, func(c engine.Chance) bool { return c.File == o.File }) {
-				o.Unknown = []render.Unknown{{Path: []string{}, Reason: reason}}
-			}
-		}
+	if err == nil {
+		r.MarkDifferences(variant, reason)
 		return
 	}
+	for _, o := range slices.Concat(r.Objects, r.Hooks) {
+		if slices.ContainsFunc(calls, func(c engine.Chance) bool { return c.File == o.File }) {
+			o.Unknown = []render.Unknown{{Path: []string{}, Reason: reason}}
+		}
+	}
+}
+
+// MarkAll marks all objects but definitions of crds/ as unknown.
+func (r *Rendered) MarkAll(reason string) {
+	for _, o := range slices.Concat(r.Objects, r.Hooks) {
+		o.Unknown = []render.Unknown{{Path: []string{}, Reason: reason}}
+	}
+}
+
+// MarkDifferences marks the fields as unknown that are others in another outcome.
+func (r *Rendered) MarkDifferences(variant *Rendered, reason string) {
 	for _, pair := range []struct{ a, b []*Object }{{r.Objects, variant.Objects}, {r.Hooks, variant.Hooks}} {
 		counterparts := byDocument(pair.b)
 		for i, object := range byDocument(pair.a) {

@@ -20,6 +20,10 @@ type Unit struct {
 	Path      string           `json:"path,omitempty"`
 	Suspended bool             `json:"suspended,omitempty"`
 	Objects   []map[string]any `json:"objects"`
+	// Hooks are objects that Helm creates while it installs a release, and Definitions those of
+	// crds/ of its chart. Both are nil for units that are no releases.
+	Hooks       []map[string]any `json:"hooks,omitzero"`
+	Definitions []map[string]any `json:"crds,omitzero"`
 	// Gaps are what is not known of it.
 	Gaps []UnitGap `json:"gaps,omitempty"`
 }
@@ -38,6 +42,9 @@ type UnitGap struct {
 // NewUnit returns a unit with its objects and what of them is not known.
 func NewUnit(root render.Root, result *render.Result, opts Options) Unit {
 	u := Unit{ID: root.Object.String(), Cluster: root.Cluster, Path: root.Dir, Objects: []map[string]any{}}
+	if root.Kind == render.KindHelm {
+		u.Hooks, u.Definitions = []map[string]any{}, []map[string]any{}
+	}
 	if root.Unit != nil {
 		u.Suspended = root.Unit.Apply.Suspended
 		if root.Unit.Parent.Object != (render.ObjectRef{}) {
@@ -66,7 +73,14 @@ func (u *Unit) add(o *render.Object, opts Options) {
 	if !opts.ShowSecrets {
 		report.MaskSecret(content)
 	}
-	u.Objects = append(u.Objects, content)
+	switch o.Role {
+	case render.RoleHook, render.RoleIdleHook:
+		u.Hooks = append(u.Hooks, content)
+	case render.RoleDefinition:
+		u.Definitions = append(u.Definitions, content)
+	default:
+		u.Objects = append(u.Objects, content)
+	}
 }
 
 func orNone(value any) any {

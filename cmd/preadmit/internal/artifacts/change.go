@@ -29,6 +29,9 @@ type Change struct {
 	Render render.Options
 	// Deploy says what is known of deployers.
 	Deploy deploy.Options
+	// Given has charts that lie beside the repository; nil without any. They go before those of
+	// locks.
+	Given artifact.Contents
 	// Store opens the store, Client what fetches into it. Client is nil when nothing is fetched.
 	Store  func() (*store.Store, error)
 	Client func(*store.Store) (*fetch.Client, error)
@@ -50,7 +53,7 @@ func (c *Change) Mount(ctx context.Context) (base, head fs.FS, notes []string, e
 		return nil, nil, nil, err
 	}
 	if rules.Base == nil && rules.Head == nil && c.Client == nil {
-		return c.Base, c.Head, nil, nil
+		return c.withCharts(c.Base), c.withCharts(c.Head), nil, nil
 	}
 	if c.kept, err = c.Store(); err != nil {
 		return nil, nil, nil, err
@@ -127,7 +130,19 @@ func (c *Change) mount(ctx context.Context, tree fs.FS, rules *permit.Rules, nam
 		}
 		return "preadmit fetch gets it"
 	}
-	return overlay.New(tree, store.NewLocked(c.kept, locked, hint)), notes, nil
+	var contents artifact.Contents = store.NewLocked(c.kept, locked, hint)
+	if c.Given != nil {
+		contents = store.First{c.Given, contents}
+	}
+	return overlay.New(tree, contents), notes, nil
+}
+
+// withCharts is a tree with the charts that are given.
+func (c *Change) withCharts(tree fs.FS) fs.FS {
+	if c.Given == nil || tree == nil {
+		return tree
+	}
+	return overlay.WithCharts(tree, c.Given)
 }
 
 // described is what tells a content from every other.

@@ -2,7 +2,9 @@ package artifacts
 
 import (
 	"crypto/x509"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -10,12 +12,15 @@ import (
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/internal/fetch"
+	"github.com/preadmit/preadmit/render/artifact"
 	"github.com/preadmit/preadmit/render/artifact/store"
+	"github.com/preadmit/preadmit/report/format/escape"
 )
 
 // Flags say where artifacts are kept and how they are fetched.
 type Flags struct {
 	dir         string
+	given       string
 	hosts       cli.Words
 	credentials string
 	authorities string
@@ -27,6 +32,26 @@ func NewFlags() Flags { return Flags{hosts: cli.Words{Kind: "HOST"}} }
 // RegisterDir declares the flag that says where artifacts are kept.
 func (f *Flags) RegisterDir(flags *pflag.FlagSet) {
 	flags.StringVar(&f.dir, "artifact-dir", "", "the `DIR` that fetched artifacts are kept in (default preadmit/artifacts in the user's cache directory)")
+}
+
+// RegisterGiven declares the flag that names a directory of charts.
+func (f *Flags) RegisterGiven(flags *pflag.FlagSet) {
+	flags.StringVar(&f.given, "artifacts", "", "`DIR` with archives of charts and their list, "+store.IndexName)
+}
+
+// Given opens the directory of charts; it is nil if none is named.
+func (f *Flags) Given() (artifact.Contents, error) {
+	if f.given == "" {
+		return nil, nil
+	}
+	given, err := store.OpenDirectory(f.given)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s: there is no such directory with %s", escape.Line(f.given), store.IndexName)
+	}
+	if err != nil {
+		return nil, cli.Usagef("--artifacts %w", err)
+	}
+	return given, nil
 }
 
 // Register declares all flags.

@@ -58,6 +58,7 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	flags.StringVar(&f.Head, "head", "", "judge this `REV` instead of the work tree")
 	flags.StringVar(&f.BasePath, "base-path", "", "compare with this plain `DIR` instead of a revision; no git")
 	f.RegisterJudging(cmd)
+	f.Artifacts.RegisterGiven(flags)
 	flags.Var(&f.By, "by", "as text, totals by `WHAT` instead of the findings: "+strings.Join(format.TotalsBy(), ", ")+" (repeatable)")
 	flags.BoolVar(&f.capture, "capture", false, "report too every request with its answer and the objects as policies see them, whole Secrets included; for json")
 }

@@ -15,8 +15,13 @@ import (
 // Mount gives the trees of a change the artifacts that they ask for, as far as they are
 // there or, with --fetch, may be fetched.
 func (f *Flags) Mount(ctx context.Context, p cli.Process, change *Change, cfg config.Config) error {
+	given, err := f.Artifacts.Given()
+	if err != nil {
+		return err
+	}
 	c := &artifacts.Change{
-		Base: change.baseFS(), Head: change.Head.FS, Trusted: change.WorkTree, Allow: cfg.AllowedURLs(),
+		Given: given,
+		Base:  change.baseFS(), Head: change.Head.FS, Trusted: change.WorkTree, Allow: cfg.AllowedURLs(),
 		Render: RenderOptions(p, cfg.LoadRestrictor, nil), Deploy: change.Deploy(cfg), Store: f.Artifacts.Store,
 	}
 	if f.fetch && !f.offline {

@@ -1,0 +1,182 @@
+package helm
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+
+	helmchart "helm.sh/helm/v4/pkg/chart/v2"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/helm/chart"
+	"github.com/preadmit/preadmit/render/helm/engine"
+	"github.com/preadmit/preadmit/render/helm/values"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// loaded is a chart with engines that have parsed it.
+type loaded struct {
+	chart   *helmchart.Chart
+	engines sync.Pool
+	err     error
+	// declared is what the chart says of custom kinds.
+	declared func() *declared
+}
+
+func newLoaded(c *helmchart.Chart, err error) *loaded {
+	return &loaded{
+		chart: c, err: err, engines: sync.Pool{New: func() any { return engine.New() }},
+		declared: sync.OnceValue(func() *declared { return declare(c) }),
+	}
+}
+
+// charts keeps the charts of a tree that were read.
+type charts struct {
+	mu  sync.Mutex
+	all map[string]func() *loaded
+}
+
+func (cs *charts) get(key string, load func() *loaded) *loaded {
+	cs.mu.Lock()
+	once, ok := cs.all[key]
+	if !ok {
+		once = sync.OnceValue(load)
+		cs.all[key] = once
+	}
+	cs.mu.Unlock()
+	return once()
+}
+
+// chartOf returns the chart of a root.
+func (s *Source) chartOf(root render.Root) *loaded {
+	r := root.Unit.Release
+	if r.Digest != "" {
+		return s.charts.get(r.Digest+" "+strings.Join(r.ValuesFiles, "\n")+fmt.Sprint(r.IgnoreMissing), func() *loaded { return s.archive(r) })
+	}
+	key := "dir " + root.Dir + " " + strings.Join(r.ValuesFiles, "\n") + fmt.Sprintf("%+v", root.Unit.Checkout)
+	return s.charts.get(key, func() *loaded { return s.directory(root) })
+}
+
+// archive reads the chart of an archive.
+func (s *Source) archive(r *render.Release) *loaded {
+	data, pin, err := s.tree.Bytes(r.Chart)
+	if err == nil && pin.Digest != r.Digest {
+		err = fmt.Errorf("%s is %s now, and was %s", r.Chart, pin.Digest, r.Digest)
+	}
+	if err != nil {
+		return newLoaded(nil, err)
+	}
+	c, err := chart.FromArchive(data, chart.Limits{})
+	if err != nil {
+		return newLoaded(nil, fmt.Errorf("the archive of chart %s cannot be read: %w", r.Chart.Name, err))
+	}
+	return newLoaded(c, withValues(c, r, func(name string) ([]byte, error) { return inChart(c, name) }))
+}
+
+// directory reads the chart of a directory.
+func (s *Source) directory(root render.Root) *loaded {
+	view, err := s.views.Of(root.Unit.Checkout)
+	if err != nil {
+		return newLoaded(nil, fmt.Errorf("read .sourceignore files: %w", err))
+	}
+	c, err := chart.FromTree(view, root.Dir, chart.Limits{})
+	if err != nil {
+		return newLoaded(nil, fmt.Errorf("the chart in %s cannot be read: %w", root.Dir, err))
+	}
+	return newLoaded(c, withValues(c, root.Unit.Release, func(name string) ([]byte, error) {
+		to := view.Resolve(path.Join(root.Unit.Checkout.Top, path.Clean("/" + name)[1:]))
+		if to.Err != nil {
+			return nil, to.Err
+		}
+		return view.Read(to.Real)
+	}))
+}
+
+func inChart(c *helmchart.Chart, name string) ([]byte, error) {
+	for _, f := range c.Raw {
+		if f.Name == path.Clean(name) {
+			return f.Data, nil
+		}
+	}
+	return nil, fs.ErrNotExist
+}
+
+// withValues makes the values of a chart those of the files that a HelmRelease names.
+func withValues(c *helmchart.Chart, r *render.Release, read func(name string) ([]byte, error)) error {
+	if len(r.ValuesFiles) == 0 {
+		return nil
+	}
+	merged := map[string]any{}
+	for _, name := range r.ValuesFiles {
+		data, err := read(name)
+		if err != nil && r.IgnoreMissing {
+			continue
+		}
+		if err == nil {
+			var more common.Values
+			if more, err = common.ReadValues(data); err == nil {
+				merged = values.Overlay(merged, more)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("values file %s: %w", name, err)
+		}
+	}
+	c.Values = merged
+	return nil
+}
+
+// texts are all texts of a chart that objects are made of.
+func texts(c *helmchart.Chart) [][]byte {
+	var all [][]byte
+	for _, f := range c.Raw {
+		if path.Base(f.Name) != "README.md" {
+			all = append(all, f.Data)
+		}
+	}
+	for _, dependency := range c.Dependencies() {
+		all = append(all, texts(dependency)...)
+	}
+	return all
+}
+
+// traceOf is what the chart of a root is read of.
+func (s *Source) traceOf(root render.Root) tree.Trace {
+	trace := tree.NewTrace()
+	u := root.Unit
+	if u == nil || u.Problem != nil || u.Release == nil || u.Release.Digest != "" {
+		return trace
+	}
+	s.tree.TraceFile(root.Dir, trace)
+	at := s.tree.Resolve(root.Dir)
+	if at.Err != nil {
+		return trace
+	}
+	s.tree.AddListing(at.Real, trace)
+	_ = fs.WalkDir(s.tree.Fsys, at.Real, func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			s.tree.TraceFile(name, trace)
+		}
+		return nil
+	})
+	for _, name := range u.Release.ValuesFiles {
+		s.tree.TraceFile(path.Join(u.Checkout.Top, path.Clean("/" + name)[1:]), trace)
+	}
+	for _, dir := range above(root.Dir) {
+		s.tree.TraceFile(path.Join(dir, ".sourceignore"), trace)
+	}
+	return trace
+}
+
+// above are a directory and those above it.
+func above(dir string) []string {
+	all := []string{dir}
+	for ; dir != "."; dir = path.Dir(dir) {
+		all = append(all, path.Dir(dir))
+	}
+	return all
+}

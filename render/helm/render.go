@@ -1,0 +1,206 @@
+package helm
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"sigs.k8s.io/kustomize/kyaml/openapi"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/helm/engine"
+	"github.com/preadmit/preadmit/render/helm/release"
+	"github.com/preadmit/preadmit/render/helm/values"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// render renders the release, and again with other values in the place of those that are not
+// known.
+func (in *installed) render(ctx context.Context) (*release.Rendered, error) {
+	e, _ := in.chart.engines.Get().(*engine.Engine)
+	defer in.chart.engines.Put(e)
+	rendered, err := in.once(ctx, e, in.root.Unit.Object, leftOut)
+	reason, whole := in.reason()
+	if reason == "" || ctx.Err() != nil {
+		return rendered, err
+	}
+	if err != nil { // it may be for want of what is not known
+		var again error
+		if rendered, again = in.once(ctx, e, in.root.Unit.Object, replaced(standIns[0])); again != nil {
+			return nil, err
+		}
+	}
+	if whole {
+		rendered.MarkAll(reason)
+		return rendered, nil
+	}
+	known := false
+	for _, text := range standIns {
+		other, err := in.once(ctx, e, vary(in.root.Unit.Object, in.root.Unit.Release.Unknown, text), replaced(text))
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err == nil { // else it is no value that the chart takes
+			known = true
+			rendered.MarkDifferences(other, reason)
+		}
+	}
+	if !known {
+		rendered.MarkAll(reason)
+	}
+	return rendered, nil
+}
+
+// once renders the release of a HelmRelease; unknown gives the text of a reference that is not
+// known.
+func (in *installed) once(ctx context.Context, e *engine.Engine, object json.RawMessage, unknown func() (string, bool)) (*release.Rendered, error) {
+	h, err := release.ParseHelmRelease(object)
+	if err != nil {
+		return nil, err
+	}
+	r := in.root.Unit.Release
+	var references []values.Reference
+	for _, from := range r.References {
+		data := from.Data
+		if from.Unknown != "" {
+			text, ok := unknown()
+			if !ok || from.TargetPath == "" {
+				continue
+			}
+			data = text
+		}
+		references = append(references, values.Reference{
+			Name: from.Object.String(), Data: []byte(data), TargetPath: from.TargetPath, Literal: from.Literal,
+		})
+	}
+	user, err := h.Values(references)
+	if err != nil {
+		return nil, &release.Problem{Message: err.Error()}
+	}
+	var served []string
+	for _, d := range r.Definitions {
+		served = append(served, d.APIVersions()...)
+	}
+	capabilities, err := values.Capabilities(r.KubeVersion, served)
+	if err != nil {
+		return nil, err
+	}
+	of := h.Release(in.chart.chart, user, capabilities, r.Upgrade)
+	of.SkipCRDs = r.Install == "Skip" && r.CRDs() == "Skip" // else the cluster has them
+	return of.Render(ctx, e)
+}
+
+// objects makes the objects of the root: definitions first, then what is applied, then hooks.
+func (in *installed) objects(rendered *release.Rendered) []*render.Object {
+	h, err := release.ParseHelmRelease(in.root.Unit.Object)
+	if err != nil {
+		return nil // it was rendered
+	}
+	scopes := in.scopes(rendered)
+	var all []*render.Object
+	add := func(o *release.Object, role render.Role) {
+		all = append(all, &render.Object{JSON: inNamespace(o.JSON, h.ReleaseNamespace(), scopes), Index: len(all), Unknown: o.Unknown, Role: role})
+	}
+	for _, o := range rendered.CRDs {
+		add(o, render.RoleDefinition)
+	}
+	for _, o := range rendered.Objects {
+		add(o, render.RoleObject)
+	}
+	for _, o := range rendered.Hooks {
+		if h.Runs(o, in.root.Unit.Release.Upgrade) {
+			add(o, render.RoleHook)
+		} else {
+			add(o, render.RoleIdleHook)
+		}
+	}
+	return all
+}
+
+// kind is a kind of a group.
+type kind struct{ group, kind string }
+
+// scopes are the custom kinds that are known, and whether they are in namespaces.
+func (in *installed) scopes(rendered *release.Rendered) map[kind]bool {
+	known := map[kind]bool{}
+	for _, d := range in.root.Unit.Release.Definitions {
+		known[kind{d.Group, d.Kind}] = d.Namespaced
+	}
+	for _, o := range append(rendered.CRDs[:len(rendered.CRDs):len(rendered.CRDs)], rendered.Objects...) {
+		if d, ok := render.DefinitionOf(o.JSON); ok {
+			known[kind{d.Group, d.Kind}] = d.Namespaced
+		}
+	}
+	return known
+}
+
+// inNamespace puts an object that says nothing else into the namespace of its release, if its
+// kind is known to have one.
+func inNamespace(text []byte, namespace string, scopes map[kind]bool) []byte {
+	var head struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+		Metadata   struct {
+			Namespace string `json:"namespace"`
+		} `json:"metadata"`
+	}
+	if json.Unmarshal(text, &head) != nil || head.Metadata.Namespace != "" {
+		return text
+	}
+	namespaced, known := openapi.IsNamespaceScoped(kyaml.TypeMeta{APIVersion: head.APIVersion, Kind: head.Kind})
+	if !known {
+		namespaced = scopes[kind{groupOf(head.APIVersion), head.Kind}]
+	}
+	if !namespaced {
+		return text
+	}
+	content := (&render.Object{JSON: text}).Content()
+	metadata, _ := content["metadata"].(map[string]any)
+	if metadata == nil {
+		return text
+	}
+	metadata["namespace"] = cmp.Or(namespace, "default")
+	return tree.Encode(content)
+}
+
+func groupOf(apiVersion string) string {
+	for i := range apiVersion {
+		if apiVersion[i] == '/' {
+			return apiVersion[:i]
+		}
+	}
+	return ""
+}
+
+// reason says why some values are not known; it is empty when all are. whole is set when
+// they may be any.
+func (in *installed) reason() (reason string, whole bool) {
+	var reasons []string
+	add := func(text string) {
+		for _, known := range reasons {
+			if known == text {
+				return
+			}
+		}
+		reasons = append(reasons, text)
+	}
+	for _, u := range in.root.Unit.Release.Unknown {
+		add(u.Reason)
+		whole = whole || len(u.Path) <= 1
+	}
+	for _, r := range in.root.Unit.Release.References {
+		if r.Unknown != "" {
+			add(r.Unknown)
+			whole = whole || r.TargetPath == ""
+		}
+	}
+	switch len(reasons) {
+	case 0:
+		return "", false
+	case 1:
+		return "it follows from a value of the release that is not known: " + reasons[0], whole
+	}
+	return fmt.Sprintf("it follows from values of the release that are not known: %s, and %d more", reasons[0], len(reasons)-1), whole
+}

@@ -1,0 +1,181 @@
+package helm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/flux"
+	"github.com/preadmit/preadmit/render/helm/chart"
+	"github.com/preadmit/preadmit/render/helm/release"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// Source is a Source of what HelmReleases have installed. Its roots have a Unit with a Release;
+// they are not found in directories, but in what other roots render to.
+type Source struct {
+	tree   *tree.Tree
+	views  *flux.Views
+	charts *charts
+}
+
+// New makes a Source of the HelmReleases of a tree.
+func New(t *tree.Tree, _ render.Options) render.Source {
+	return &Source{t, flux.NewViews(t), &charts{all: map[string]func() *loaded{}}}
+}
+
+// Kind implements Source.
+func (s *Source) Kind() render.RootKind { return render.KindHelm }
+
+// RootFile implements Source.
+func (s *Source) RootFile(string) bool { return false }
+
+// Uses implements Source.
+func (s *Source) Uses(string, []string) *render.Uses { return nil }
+
+// Reads implements Source.
+func (s *Source) Reads(string) tree.Trace { return tree.NewTrace() }
+
+// At implements Source.
+func (s *Source) At(string) (render.Root, bool) { return render.Root{}, false }
+
+// Parts implements Source.
+func (s *Source) Parts(render.Root) []render.Root { return nil }
+
+// Manifests implements Source: the files of a chart are no manifests.
+func (s *Source) Manifests(render.Root) render.Manifests { return render.Manifests{} }
+
+// problem is why a root cannot be rendered, when that is known beforehand.
+func (s *Source) problem(root render.Root) *render.Problem {
+	switch {
+	case root.Unit == nil || root.Unit.Problem == nil && root.Unit.Release == nil:
+		return &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: root.Dir}, Message: "no object asks for this root"}
+	case root.Unit.Problem != nil:
+		return root.Unit.Problem
+	}
+	return nil
+}
+
+// Needs implements Source.
+func (s *Source) Needs(root render.Root) *render.Needs {
+	in := &render.Needs{Trace: s.traceOf(root), Problem: s.problem(root), Composition: render.Composition{Generated: map[string]bool{}}}
+	if in.Problem != nil {
+		return in
+	}
+	in.Texts = func(files [][]byte) ([][]byte, bool) {
+		all := append(files[:len(files):len(files)], root.Unit.Object)
+		for _, reference := range root.Unit.Release.References {
+			all = append(all, []byte(reference.Data))
+		}
+		if c := s.chartOf(root); c.err == nil {
+			all = append(all, texts(c.chart)...)
+		}
+		return all, true
+	}
+	return in
+}
+
+// Render implements Source.
+func (s *Source) Render(ctx context.Context, root render.Root) *render.Result {
+	result := &render.Result{Root: root, Trace: s.traceOf(root), Problem: s.problem(root)}
+	if result.Problem != nil {
+		return result
+	}
+	in := &installed{Source: s, root: root, chart: s.chartOf(root)}
+	if in.chart.err != nil {
+		result.Problem = in.failed(in.chart.err)
+		return result
+	}
+	rendered, err := in.render(ctx)
+	if err != nil {
+		result.Problem = in.failed(err)
+		return result
+	}
+	result.Objects = in.objects(rendered)
+	for _, why := range rendered.Unchecked {
+		result.Diagnostics = append(result.Diagnostics, render.Diagnostic{
+			Severity: render.SeverityNote, Position: in.written("spec.chart"), Message: "values were not checked against the schema of chart " + why,
+		})
+	}
+	return result
+}
+
+// installed is a root that is being rendered.
+type installed struct {
+	*Source
+	root  render.Root
+	chart *loaded
+}
+
+// written is where a field of the HelmRelease is written, or what is nearest to it.
+func (in *installed) written(field string) tree.Position {
+	if at := in.root.Unit.Position(context.Background(), field); at.Path != "" {
+		return at
+	}
+	return tree.Position{Path: in.root.Dir}
+}
+
+// failed is the problem that an error is.
+func (in *installed) failed(err error) *render.Problem {
+	if p := render.OverLimit(err); p != nil {
+		return p
+	}
+	p := &render.Problem{Kind: render.ProblemFailed, Position: in.written("spec.chart"), Message: err.Error()}
+	if missing := new(artifact.MissingError); errors.As(err, &missing) {
+		p.Kind = render.ProblemRefused
+	}
+	if limit := new(chart.LimitError); errors.As(err, &limit) {
+		p.Kind = render.ProblemRefused
+	}
+	inChart := new(release.Problem)
+	if !errors.As(err, &inChart) {
+		return p
+	}
+	if inChart.Refused || len(in.root.Unit.Release.Unknown) > 0 || in.hasUnknownReference() {
+		p.Kind = render.ProblemRefused // with the values that are not known it might be rendered
+	}
+	p.Message = in.name() + ": " + inChart.Message
+	if inChart.File == "" {
+		return p
+	}
+	_, file, _ := strings.Cut(inChart.File, "/")
+	if in.root.Unit.Release.Digest == "" {
+		p.Position = tree.Position{Path: path.Join(in.root.Dir, file), Line: inChart.Line}
+		return p
+	}
+	p.Message = fmt.Sprintf("%s, %s:%d: %s", in.name(), file, inChart.Line, inChart.Message)
+	return p
+}
+
+// name names the chart.
+func (in *installed) name() string {
+	if c := in.chart.chart; c != nil && c.Metadata != nil {
+		return "chart " + c.Metadata.Name + " " + c.Metadata.Version
+	}
+	return "chart"
+}
+
+func (in *installed) hasUnknownReference() bool {
+	for _, r := range in.root.Unit.Release.References {
+		if r.Unknown != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Origins implements Source: what is known of all fields is the HelmRelease.
+func (s *Source) Origins(_ context.Context, result *render.Result) ([]*origin.Origin, error) {
+	in := &installed{Source: s, root: result.Root, chart: s.chartOf(result.Root)}
+	at := in.written("spec.chart")
+	found := make([]*origin.Origin, len(result.Objects))
+	for i := range found {
+		found[i] = origin.Known(origin.Places{Document: at, Why: "it is made by " + in.name()})
+	}
+	return found, nil
+}

@@ -1,0 +1,130 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/preadmit/preadmit/render/artifact"
+)
+
+// Release is what a unit of a HelmRelease is made of beside its object: the chart, what its
+// values are taken from, and what the chart is told of the cluster. All of it is resolved.
+type Release struct {
+	// Chart is the archive of the chart, as it is asked for, and Digest that of its bytes. It is
+	// zero for a chart that is a directory of the tree: that of the root.
+	Chart  artifact.Artifact
+	Digest string
+	// ValuesFiles are the files whose values are those of the chart instead of its values.yaml:
+	// in the chart or, for a chart of the tree, in the checkout.
+	ValuesFiles []string
+	// IgnoreMissing leaves out those of ValuesFiles that are not there.
+	IgnoreMissing bool
+	// References are the values of valuesFrom, in their order, without those that are
+	// optional and not there.
+	References []Reference
+	// Upgrade is set when the cluster has the release.
+	Upgrade bool
+	// Install and Reapply are what is done with definitions in crds/ of the chart when the release
+	// is installed and upgraded: Skip, Create or CreateReplace.
+	Install, Reapply string
+	// KubeVersion is the version of the cluster.
+	KubeVersion string
+	// Definitions are the custom kinds of the cluster that the chart may ask for or make.
+	Definitions []Definition
+	// Unknown are the fields of the unit's object that are not known.
+	Unknown []Unknown
+}
+
+// CRDs is what is done with definitions in crds/ of the chart: Skip, Create or CreateReplace.
+func (r *Release) CRDs() string {
+	if r.Upgrade {
+		return r.Reapply
+	}
+	return r.Install
+}
+
+// Reference is an entry of valuesFrom.
+type Reference struct {
+	// Object holds the values at a key. Its kind is ConfigMap or Secret.
+	Object ObjectRef
+	// Data are the values; they are empty when they are not known.
+	Data string
+	// TargetPath and Literal are those of the entry.
+	TargetPath string
+	Literal    bool
+	// Unknown says why the values are not known; it is empty for those that are.
+	Unknown string
+	// Written is the field of Object that holds the values.
+	Written FieldRef `json:"-"`
+}
+
+// Definition is a custom kind that a cluster serves.
+type Definition struct {
+	Group, Kind string
+	Versions    []string
+	Namespaced  bool
+}
+
+// APIVersions are the versions, and kinds in versions, of a definition as charts ask for them.
+func (d Definition) APIVersions() []string {
+	var all []string
+	for _, v := range d.Versions {
+		all = append(all, d.Group+"/"+v, d.Group+"/"+v+"/"+d.Kind)
+	}
+	return all
+}
+
+// DefinitionOf returns what a CustomResourceDefinition defines; ok is false for other objects.
+func DefinitionOf(object []byte) (d Definition, ok bool) {
+	if !bytes.Contains(object, []byte(`"CustomResourceDefinition"`)) {
+		return d, false
+	}
+	var crd struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+		Spec       struct {
+			Group    string `json:"group"`
+			Scope    string `json:"scope"`
+			Names    struct{ Kind string }
+			Versions []struct {
+				Name   string `json:"name"`
+				Served bool   `json:"served"`
+			} `json:"versions"`
+		} `json:"spec"`
+	}
+	if json.Unmarshal(object, &crd) != nil || crd.Kind != "CustomResourceDefinition" || !strings.HasPrefix(crd.APIVersion, "apiextensions.k8s.io/") {
+		return d, false
+	}
+	d = Definition{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind, Namespaced: crd.Spec.Scope == "Namespaced"}
+	for _, v := range crd.Spec.Versions {
+		if v.Served {
+			d.Versions = append(d.Versions, v.Name)
+		}
+	}
+	return d, true
+}
+
+// words are all that decides what the release renders to.
+func (r *Release) words() []string {
+	if r == nil {
+		return nil
+	}
+	text, _ := json.Marshal(r) // strings and booleans
+	return []string{string(text)}
+}
+
+// Role is what an object is to the deployer that applies it.
+type Role string
+
+const (
+	// RoleObject is one that is applied and kept.
+	RoleObject Role = ""
+	// RoleHook is one that Helm creates while it installs, upgrades or deletes a release, and
+	// that is no part of it.
+	RoleHook Role = "hook"
+	// RoleIdleHook is a hook of another event: a test, a deletion, a rollback.
+	RoleIdleHook Role = "idle hook"
+	// RoleDefinition is a CustomResourceDefinition in crds/ of a chart.
+	RoleDefinition Role = "definition"
+)
