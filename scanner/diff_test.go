@@ -140,7 +140,7 @@ func TestOnlySelectedRootsAreCompared(t *testing.T) {
 	if c := mustCompare(t, in).Changes; len(c.Objects) != 1 || c.Objects[0].Root != "b" {
 		t.Errorf("got %+v", c)
 	}
-	in.Config.Roots, in.Head.Under = nil, "a"
+	in.Config.Roots, in.Head.Under = nil, []string{"a"}
 	if c := mustCompare(t, in).Changes; len(c.Objects) != 1 || c.Objects[0].Root != "a" {
 		t.Errorf("got %+v", c)
 	}

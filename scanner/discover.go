@@ -21,7 +21,7 @@ func (s *scan) discover(ctx context.Context) (err error) {
 		return err
 	}
 	s.work.Report("discover", 0, 1)
-	how := change.Options{Under: s.in.Head.Under, Selects: s.inGlobs(), Rendering: s.in.Rendering, Refused: s.in.Refused}
+	how := change.Options{Under: s.in.Head.Under, Selects: s.inGlobs(), Seeks: s.sought(), Rendering: s.in.Rendering, Refused: s.in.Refused}
 	if !s.directories {
 		how.Deploy = &deploy.Options{KubeVersion: admission.KubernetesVersion, Entries: s.in.Config.Entries, Self: s.in.Config.Self, Remotes: s.in.Remotes}
 		how.JudgeUnclaimed = s.in.Config.Unclaimed == config.UnclaimedJudge
@@ -42,7 +42,7 @@ func (s *scan) discover(ctx context.Context) (err error) {
 		return err
 	}
 	for _, d := range s.Head.Found.Diagnostics {
-		if change.Under(s.in.Head.Under, d.Path) {
+		if change.UnderAny(s.in.Head.Under, d.Path) {
 			s.ledger.Note(report.Diagnostic{
 				Severity: string(d.Severity), Message: d.Message, Location: new(change.LocationOf(d.Position, change.Head)),
 				Untouched: s.Base != nil && slices.Contains(s.Base.Found.Diagnostics, d),
@@ -53,13 +53,23 @@ func (s *scan) discover(ctx context.Context) (err error) {
 	return nil
 }
 
-// inGlobs reports whether the configuration's globs match a directory; nil when there are
-// none.
-func (s *scan) inGlobs() func(dir string) bool {
+// inGlobs reports whether the configuration's globs choose what has some names; nil when
+// there are none.
+func (s *scan) inGlobs() func(names ...string) bool {
 	if len(s.in.Config.Roots) == 0 {
 		return nil
 	}
-	return func(dir string) bool { return config.MatchAny(s.in.Config.Roots, dir) }
+	return func(names ...string) bool { return config.Chooses(s.in.Config.Roots, names...) }
+}
+
+// sought reports whether a glob asks for a directory; nil when none asks for any. What is
+// left out counts too, so that nothing else is judged in its stead.
+func (s *scan) sought() func(dir string) bool {
+	globs := config.Positive(s.in.Config.Roots)
+	if len(globs) == 0 {
+		return nil
+	}
+	return func(dir string) bool { return config.Chooses(globs, dir) }
 }
 
 // checkSelection refuses a selection of roots that selects none: a mistyped glob

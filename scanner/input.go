@@ -53,9 +53,10 @@ type Input struct {
 type Tree struct {
 	FS       fs.FS
 	Revision report.Revision
-	// Under restricts the scan to roots at or below this directory ("" or "." for
-	// all). Rendering still reads the whole tree.
-	Under string
+	// Under restricts the scan to roots at or below these directories, and to the objects
+	// that are written in these files, as the roots that read them render them; none for
+	// all. What may judge them is looked for in the whole tree.
+	Under []string
 }
 
 // Extra is a file or directory given beside the trees.

@@ -1,13 +1,48 @@
 package scanner_test
 
 import (
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/rogpeppe/go-internal/txtar"
 )
+
+// TestRenderingLessOfADirectory scans each directory of the heads of these changes, and of the
+// scenarios, without a base: what may judge it is elsewhere.
+func TestRenderingLessOfADirectory(t *testing.T) {
+	patterns := []string{"testdata/plan/*.txtar"}
+	if testall.Enabled() {
+		patterns = append(patterns, "testdata/scenarios/*.txtar")
+	}
+	for _, pattern := range patterns {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no cases: %v", err)
+		}
+		for _, file := range files {
+			t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+				archive, err := txtar.ParseFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, head := sidesOf(archive)
+				dirs := map[string]bool{}
+				for name := range head {
+					dirs[path.Dir(name)] = true
+				}
+				for dir := range dirs {
+					in := inputOf(nil, head)
+					in.Base, in.Head.Under = nil, []string{dir}
+					sameAsWhole(t, in)
+				}
+			})
+		}
+	}
+}
 
 // TestRenderingLessCases scans changes in which something far away decides. In an
 // archive, lines `policies PATH` of the comment are the configuration's.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/target"
 )
@@ -19,8 +20,8 @@ func applied(base, head *change.Rendered) render.Root {
 
 // reviews returns the requests that a target's roots make, and adds to out what is known
 // before they are decided.
-func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) []*review {
-	reviews, reviewed := []*review{}, []*target.RootReview{}
+func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (reviewed []*review, err error) {
+	reviews, roots := []*review{}, []*target.RootReview{}
 	moved := c.FindMoves(s.Change)
 	for _, m := range moved.Unsure {
 		s.ledger.Move(m)
@@ -37,12 +38,15 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) []*
 		}
 		pairs := target.Resume(base, head, moved.Pairs(root, h.InForce.Cluster(), base.All(), head.All()))
 		pairs = slices.DeleteFunc(target.Requests(s.Change, base, head, pairs), func(p target.Pair) bool { return !h.Concerns(p) })
+		if pairs, err = s.asked(ctx, root, pairs); err != nil {
+			return nil, err
+		}
 		user := c.Target.UserOf(applied(base, head))
 		for _, p := range pairs {
 			reviews = append(reviews, &review{RootReview: h, Pair: p, user: user, Capture: s.in.Capture})
 		}
 		if len(pairs) > 0 {
-			reviewed = append(reviewed, h)
+			roots = append(roots, h)
 			out.rules.judgedBy(h)
 			s.ledger.Ambiguities(c.Target, root, pairs)
 			s.ledger.Deploying(c.Target, pairs)
@@ -50,6 +54,31 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) []*
 			s.ledger.NoDefinition(h.Proposed, root, pairs)
 		}
 	}
-	out.refused(s.ledger.Refusals(reviewed))
-	return reviews
+	out.refused(s.ledger.Refusals(roots))
+	return reviews, nil
+}
+
+// asked returns the pairs of a root that the user asked about: all, or those that are written
+// in a file or directory that was named.
+func (s *scan) asked(ctx context.Context, root render.RootID, pairs []target.Pair) ([]target.Pair, error) {
+	if s.Whole(root) {
+		return pairs, nil
+	}
+	var asked []target.Pair
+	for _, p := range pairs {
+		for _, o := range []*admission.Object{p.Head, p.Base} {
+			if o == nil {
+				continue
+			}
+			place, err := s.locator.Place(ctx, o, nil)
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if err != nil || change.UnderAny(s.in.Head.Under, place.Path) { // it may be, if that is not known
+				asked = append(asked, p)
+				break
+			}
+		}
+	}
+	return asked, nil
 }

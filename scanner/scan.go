@@ -123,7 +123,11 @@ func (s *scan) judge(ctx context.Context) (outcome, error) {
 	all := outcome{rules: policyNames{map[string]bool{}, map[string]string{}}}
 	reviews := []*review{}
 	for _, t := range s.targets {
-		reviews = append(reviews, s.reviews(ctx, target.NewServers(t, s.compiler), &all)...)
+		more, err := s.reviews(ctx, target.NewServers(t, s.compiler), &all)
+		if err != nil {
+			return all, fmt.Errorf("judge: %w", err)
+		}
+		reviews = append(reviews, more...)
 	}
 	err := s.work.Each(ctx, "judge", len(reviews), func(ctx context.Context, i int) error {
 		defer s.judging(reviews[i])()

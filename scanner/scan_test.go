@@ -335,9 +335,9 @@ func TestScanTargets(t *testing.T) {
 
 func TestScanRestrictions(t *testing.T) {
 	in := input("", limitPolicy+"-- app/a.yaml --\n"+deployment("a", 5)+"-- other/b.yaml --\n"+deployment("b", 5))
-	in.Head.Under = "app"
+	in.Head.Under = []string{"app"}
 	wantSays(t, mustScan(t, in), "new Deny validation app/a.yaml CREATE Deployment default/a: at most 3 [inForce]")
-	in.Head.Under = ""
+	in.Head.Under = nil
 	in.Config.Roots = []string{"oth*", "nothing/**"}
 	wantSays(t, mustScan(t, in),
 		"new Deny validation other/b.yaml CREATE Deployment default/b: at most 3 [inForce]",

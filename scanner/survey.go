@@ -51,6 +51,7 @@ type Surveyed struct {
 func NewSurvey(ctx context.Context, in Input) (*Survey, error) {
 	in.Base = nil
 	s := newScan(in)
+	s.everything = true  // what is missing is told
 	s.directories = true // policies are looked at as they are written, deployed or not
 	if err := s.discover(ctx); err != nil {
 		return nil, err

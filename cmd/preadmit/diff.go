@@ -72,7 +72,7 @@ func (f *diffFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.Base, "base", "", "compare with the merge base with this `REV`")
 	flags.StringVar(&f.Head, "head", "", "compare this `REV` instead of the work tree")
 	flags.StringVar(&f.BasePath, "base-path", "", "compare with this plain `DIR` instead of a revision; no git")
-	flags.Var(&f.Roots, "roots", "only the roots that match this `GLOB`; ** crosses directories (repeatable)")
+	flags.Var(&f.Roots, "roots", "only the roots that match this `GLOB`, or with ! in front none of them; ** crosses directories (repeatable)")
 	flags.Var(&f.LoadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(f.LoadRestrictor.Known, " or "))
 	flags.StringVar(&f.Config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
 	flags.Var(&f.Format, "format", "`FORMAT` on stdout: "+strings.Join(f.Format.Known, ", "))

@@ -88,7 +88,7 @@ func (f *lintFlags) tree(ctx context.Context, stdin io.Reader) (tree scanner.Tre
 		if err != nil {
 			return tree, "", err
 		}
-		return c.Head, c.Head.Under, nil
+		return c.Head, append(c.Head.Under, ".")[0], nil
 	case !info.Mode().IsRegular():
 		return tree, "", cli.Usagef("PATH: %s is neither a file nor a directory", f.scan.Path)
 	case f.alone:
@@ -112,7 +112,7 @@ func fileTree(ctx context.Context, name string) (scanner.Tree, string, error) {
 	if err := c.OpenWorkTree(repository); err != nil {
 		return scanner.Tree{}, "", err
 	}
-	under := path.Join(c.Head.Under, base)
+	under := path.Join(repository.Prefix(), base)
 	if _, err := fs.Stat(c.Head.FS, under); err != nil {
 		return loneTree(ctx, nil, name)
 	}

@@ -146,7 +146,7 @@ func (f *renderFlags) open() (tree scanner.Tree, dir string, err error) {
 	if _, err := fs.Stat(workTree, dir); err != nil {
 		return tree, "", cli.Usagef("ROOT: %s is not part of the work tree: git ignores it, or there is no file in it", f.scan.Path)
 	}
-	return scanner.Tree{FS: workTree, Under: dir}, dir, nil
+	return scanner.Tree{FS: workTree, Under: []string{dir}}, dir, nil
 }
 
 // openTree opens the plain directory of --tree.

@@ -15,12 +15,16 @@ import (
 func newScanCommand(p cli.Process) *cobra.Command {
 	f := scan.NewFlags()
 	cmd := &cobra.Command{
-		Use:   "scan [PATH]",
+		Use:   "scan [PATH...]",
 		Short: "Judge a change, or everything there is",
 		Long: `Judge what the API server would say to the objects of a repository.
 
-PATH is a directory, by default the current one. Inside a git repository the
-whole repository is read, but only roots at or below PATH are judged.
+PATH is a directory, by default the current one, a file, or - for standard input.
+Of a directory the roots at or below it are judged. Of a file the objects that are
+written in it are judged, as the roots that use the file render them. Inside a git
+repository what may judge them - policies, Namespaces, CRDs - is looked for in the
+whole repository. Standard input, and files outside of a repository, are judged by
+themselves and by what --policies and --context give.
 
 Without --base every object is judged as created. With --base, what changed
 since the merge base is judged as created, updated or deleted; objects that did
@@ -36,6 +40,12 @@ configuration, 3 the scan could not be completed (a root does not render).`,
   # What this branch changes, uncommitted work included
   preadmit scan --base origin/main
 
+  # Some manifests only
+  preadmit scan apps/shop/deployment.yaml
+
+  # What is rendered elsewhere
+  kustomize build overlays/production | preadmit scan --policies policies -
+
   # A pull request in CI: a SARIF file besides the text
   preadmit scan --base origin/main --head HEAD -o preadmit.sarif
 
@@ -44,7 +54,7 @@ configuration, 3 the scan could not be completed (a root does not render).`,
 
   # What only the cluster knows
   kubectl get ns,crd -o yaml | preadmit scan --base origin/main --context -`,
-		Args: scan.PathArgument(f),
+		Args: scan.PathArguments(f),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runScan(cmd.Context(), p, f) },
 	}
 	f.Register(cmd)
@@ -61,7 +71,7 @@ func runScan(ctx context.Context, p cli.Process, f *scan.Flags) error {
 		return err
 	}
 	f.Diff = f.Diff || outputs.Have("html")
-	change, err := scan.Open(f)
+	change, err := scan.OpenInput(ctx, p.Stdin, f)
 	if err != nil {
 		return err
 	}

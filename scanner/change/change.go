@@ -21,12 +21,13 @@ const (
 type Change struct {
 	// base is nil when every object of the head counts as new.
 	Head, Base *Side
-	// under restricts what is judged to roots at or below this directory ("" or "." for
-	// all).
-	under string
-	// selects reports whether the configuration selects roots in a directory; nil when
-	// it selects all.
-	selects func(dir string) bool
+	// under restricts what is judged to these directories and files; none for all.
+	under []string
+	// users are the roots that read one of these files.
+	users map[render.RootID]bool
+	// selects reports whether the configuration selects what has some names; nil when it
+	// selects all.
+	selects func(names ...string) bool
 	// Touched holds the roots that the change touches.
 	Touched map[render.RootID]bool
 	// Unclaimed are roots that no deployer applies, and that are not judged.
@@ -42,17 +43,31 @@ func (c *Change) Trees() []*Side {
 }
 
 // Selected reports whether a root is to be judged: all are, unless the configuration's
-// globs or the directory the user asked about say otherwise. A unit is selected by its
-// directory or by its cluster.
+// globs or the directories and files the user asked about say otherwise. A unit is selected
+// by its directory or by its cluster.
 func (c *Change) Selected(id render.RootID) bool {
-	return Names(id, func(dir string) bool { return Under(c.under, dir) }) &&
-		(c.selects == nil || Names(id, c.selects))
+	return (c.Whole(id) || c.users[id]) &&
+		(c.selects == nil || c.selects(NamesOf(id)...))
 }
 
-// Names reports whether what chooses among roots chooses one, going by its directory or by
-// that of its cluster.
-func Names(id render.RootID, chooses func(dir string) bool) bool {
-	return chooses(id.Dir) || id.Cluster != "" && chooses(id.Cluster)
+// NamesOf are the names of a root for what chooses among roots: its directory, and that of
+// its cluster.
+func NamesOf(id render.RootID) []string {
+	if id.Cluster == "" {
+		return []string{id.Dir}
+	}
+	return []string{id.Dir, id.Cluster}
+}
+
+// Whole reports whether the user asked about all of a root, rather than about files that it
+// reads.
+func (c *Change) Whole(id render.RootID) bool {
+	return slices.ContainsFunc(NamesOf(id), func(dir string) bool { return UnderAny(c.under, dir) })
+}
+
+// Restricted reports whether there may be roots that are not to be judged.
+func (c *Change) Restricted() bool {
+	return c.selects != nil || !UnderAny(c.under, ".")
 }
 
 // SelectedRoots are the identities of the selected roots of either tree, in order.
@@ -69,9 +84,10 @@ func (c *Change) SelectedRoots() []render.RootID {
 	return slices.Compact(ids)
 }
 
-func (c *Change) AnyRoot(match func(path string) bool) bool {
+// AnyRoot reports whether there is a root with names that match.
+func (c *Change) AnyRoot(match func(names ...string) bool) bool {
 	return slices.ContainsFunc(c.Trees(), func(from *Side) bool {
-		return slices.ContainsFunc(from.Found.Roots, func(r render.Root) bool { return Names(r.RootID, match) })
+		return slices.ContainsFunc(from.Found.Roots, func(r render.Root) bool { return match(NamesOf(r.RootID)...) })
 	})
 }
 
@@ -150,6 +166,9 @@ func (c *Change) Rendered() []*Rendered {
 			all = append(all, r)
 		}
 	}
+	if c.Base == nil {
+		return all
+	}
 	for _, root := range c.Base.Found.Roots {
 		if r := c.Base.Roots[c.Base.ID(root)]; r != nil && r != c.Head.Roots[r.ID] {
 			all = append(all, r)
@@ -160,7 +179,11 @@ func (c *Change) Rendered() []*Rendered {
 
 // ChangedObjects are the objects of touched roots, and of what the configuration
 // names beside the roots, that are not the same in both trees, in all their versions.
+// Without a base they are the objects of the touched roots.
 func (c *Change) ChangedObjects() []*admission.Object {
+	if c.Base == nil {
+		return c.touchedObjects()
+	}
 	var changed []*admission.Object
 	for id, touched := range c.Touched {
 		if touched {
@@ -173,13 +196,25 @@ func (c *Change) ChangedObjects() []*admission.Object {
 	return changed
 }
 
+func (c *Change) touchedObjects() []*admission.Object {
+	var objects []*admission.Object
+	for _, root := range c.Head.Found.Roots {
+		if c.Touched[root.RootID] {
+			objects = append(objects, c.Head.Roots[root.RootID].All()...)
+		}
+	}
+	return objects
+}
+
 // Options says how the trees of a change are opened.
 type Options struct {
-	// Under restricts what is judged to roots at or below this directory ("" or "." for
-	// all).
-	Under string
-	// Selects reports whether roots in a directory are looked at; nil when all are.
-	Selects func(dir string) bool
+	// Under restricts what is judged to roots at or below these directories, and to what is
+	// written in these files; none for all.
+	Under []string
+	// Selects reports whether roots with some names are judged; nil when all are.
+	Selects func(names ...string) bool
+	// Seeks reports whether a directory is asked for, whatever uses it; nil when none is.
+	Seeks func(dir string) bool
 	// Deploy says what is known of deployers; nil to take directories for what is deployed.
 	Deploy *deploy.Options
 	// JudgeUnclaimed makes roots that no deployer applies be judged as if somebody did.
@@ -217,5 +252,6 @@ func Open(ctx context.Context, base, head fs.FS, options render.Options, how Opt
 	if c.Base != nil {
 		c.Base.head = c.Head
 	}
+	c.findUsers()
 	return c, nil
 }

@@ -8,9 +8,42 @@ import (
 	"strings"
 )
 
-// MatchAny reports whether one of the globs matches name.
-func MatchAny(globs []string, name string) bool {
-	return slices.ContainsFunc(globs, func(glob string) bool { return MatchGlob(glob, name) })
+// Not begins a glob that leaves out what it matches, with all below it, whatever other globs
+// choose.
+const Not = "!"
+
+// Chooses reports whether globs choose what has some names: one that is not left out is
+// matched by a glob, or all globs leave out. No globs choose nothing.
+func Chooses(globs []string, names ...string) bool {
+	leaveOut, chosen := false, false
+	for _, glob := range globs {
+		if rest, ok := strings.CutPrefix(glob, Not); ok {
+			if slices.ContainsFunc(names, func(name string) bool { return matchAbove(rest, name) }) {
+				return false
+			}
+			leaveOut = true
+		}
+	}
+	for _, glob := range Positive(globs) {
+		leaveOut = false
+		chosen = chosen || slices.ContainsFunc(names, func(name string) bool { return MatchGlob(glob, name) })
+	}
+	return chosen || leaveOut
+}
+
+// Positive returns the globs that choose rather than leave out.
+func Positive(globs []string) []string {
+	return slices.DeleteFunc(slices.Clone(globs), func(glob string) bool { return strings.HasPrefix(glob, Not) })
+}
+
+// matchAbove reports whether a glob matches a name or a directory above it.
+func matchAbove(glob, name string) bool {
+	for !MatchGlob(glob, name) {
+		if name = path.Dir(name); name == "." {
+			return false
+		}
+	}
+	return true
 }
 
 // MatchGlob reports whether a slash-separated name matches a glob. In a glob **
@@ -65,8 +98,9 @@ func matchDeep(rest, name []string) bool {
 
 // CheckGlob returns an error if a glob cannot choose roots: it must be separated by
 // slashes and relative to the top of the tree, with the syntax of path.Match within a
-// directory name and ** for any number of directories.
+// directory name and ** for any number of directories, behind Not if it leaves out.
 func CheckGlob(glob string) error {
+	glob = strings.TrimPrefix(glob, Not)
 	if glob == "" {
 		return errors.New("empty glob")
 	}

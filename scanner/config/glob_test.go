@@ -47,6 +47,35 @@ func TestMatchGlob(t *testing.T) {
 	}
 }
 
+func TestChooses(t *testing.T) {
+	tests := []struct {
+		globs string
+		names string
+		want  bool
+	}{
+		{"", "apps", false},
+		{"apps/*", "apps/a", true},
+		{"apps/* !apps/old", "apps/a", true},
+		{"apps/* !apps/old", "apps/old", false},
+		{"!apps/old apps/*", "apps/old", false},
+		{"!apps/old", "apps/a", true},
+		{"!apps/old", "apps/old/prod", false},
+		{"!apps/old", "apps/older", true},
+		{"!**/test", "a/test/b", false},
+		{"!test*", "a/tests", true},
+		{"!.", ".", false},
+		{"!.", "apps", true},
+		{"!clusters/old", "apps/a clusters/old", false},
+		{"clusters/new", "apps/a clusters/new", true},
+		{"clusters/new !apps", "apps/a clusters/new", false},
+	}
+	for _, tt := range tests {
+		if got := Chooses(strings.Fields(tt.globs), strings.Fields(tt.names)...); got != tt.want {
+			t.Errorf("Chooses(%s, %s) = %v, want %v", tt.globs, tt.names, got, tt.want)
+		}
+	}
+}
+
 // A glob comes from a configuration file, so it must not be a way to spend time.
 func TestMatchGlobIsPolynomial(t *testing.T) {
 	glob := strings.Repeat("**/a/", 40) + "b"

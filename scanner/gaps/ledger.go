@@ -27,13 +27,13 @@ type Ledger struct {
 	// counts against the change.
 	unjudged map[render.RootID]bool
 	config   config.Config
-	under    string
+	under    []string
 	refused  map[string]string
 }
 
-// New returns a ledger of a change. under restricts it to a directory ("" or "." for all).
+// New returns a ledger of a change. under restricts it to directories and files; none for all.
 // refused are directories that are not to be rendered, each with the reason.
-func New(c *change.Change, from config.Config, under string, refused map[string]string) *Ledger {
+func New(c *change.Change, from config.Config, under []string, refused map[string]string) *Ledger {
 	return &Ledger{Change: c, config: from, under: under, refused: refused, unjudged: map[render.RootID]bool{}}
 }
 

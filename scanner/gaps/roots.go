@@ -3,6 +3,7 @@ package gaps
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
@@ -138,8 +139,12 @@ func (l *Ledger) Globs() {
 		globs = append(globs, t.Roots...)
 	}
 	for _, glob := range globs {
-		if !l.AnyRoot(func(path string) bool { return config.MatchGlob(glob, path) }) {
-			l.Note(report.Diagnostic{Severity: "warning", Message: fmt.Sprintf("glob %q matches no root", glob)})
+		rest, not := strings.CutPrefix(glob, config.Not)
+		matches := func(names ...string) bool {
+			return config.Chooses([]string{glob}, names...) != not
+		}
+		if !l.AnyRoot(matches) {
+			l.Note(report.Diagnostic{Severity: "warning", Message: fmt.Sprintf("glob %q matches no root", rest)})
 		}
 	}
 }

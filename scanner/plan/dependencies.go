@@ -57,7 +57,7 @@ func (p *Plan) dependencies() dependencies {
 	d.add(render.Mention{Group: kinds.GroupAdmission})
 	g := newGoverning(known, p.Namespaces)
 	changed = append(changed, g.otherVersions(changed)...)
-	if d.everything = slices.ContainsFunc(changed, g.reachesAll); d.everything {
+	if d.everything = p.Base != nil && slices.ContainsFunc(changed, g.reachesAll); d.everything {
 		return d
 	}
 	g.versions(&d, changed)

@@ -31,7 +31,7 @@ type Plan struct {
 // Render renders what the verdicts depend on: the roots that the change
 // touches, and of the others those that may hold something the API server looks at
 // to judge it. What an untouched root renders to is the same in both trees. Without
-// a base everything is new, so everything is rendered.
+// a base the roots to be judged are touched, and everything is rendered if those are all.
 func (p *Plan) Render(ctx context.Context) error {
 	if err := p.renderAll(ctx); err != nil {
 		return err
@@ -41,7 +41,7 @@ func (p *Plan) Render(ctx context.Context) error {
 }
 
 func (p *Plan) renderAll(ctx context.Context) error {
-	if p.Base == nil {
+	if p.Base == nil && (p.Everything || !p.Restricted()) {
 		return p.renderRoots(ctx, p.Head.Found.Roots)
 	}
 	p.findTouched()
@@ -86,6 +86,10 @@ func (p *Plan) findTouched() {
 	touched := make([]bool, len(roots))
 	p.Work.Spread(len(roots), func(i int) {
 		inputs[i] = p.Head.Renderer.Needs(roots[i])
+		if p.Base == nil {
+			touched[i] = p.Selected(roots[i].RootID)
+			return
+		}
 		before, ok := p.Base.Root(roots[i].RootID)
 		touched[i] = !ok || !change.SameRoot(before, roots[i]) || !p.Base.Renderer.Unchanged(inputs[i])
 	})

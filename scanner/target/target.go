@@ -86,7 +86,7 @@ func Build(ctx context.Context, c *change.Change, from config.Config, extras []*
 func (b *builder) clustersOf(c config.Target) []string {
 	clusters := []string{}
 	for _, id := range b.SelectedRoots() {
-		if change.Names(id, func(dir string) bool { return config.MatchAny(c.Roots, dir) }) {
+		if config.Chooses(c.Roots, change.NamesOf(id)...) {
 			clusters = append(clusters, b.ClustersOf(id)...)
 		}
 	}
@@ -99,7 +99,7 @@ func (b *builder) clustersOf(c config.Target) []string {
 
 // isIn reports whether a root belongs to a cluster of a target.
 func (b *builder) isIn(c config.Target, cluster string, id render.RootID) bool {
-	return change.Names(id, func(dir string) bool { return config.MatchAny(c.Roots, dir) }) && slices.Contains(b.ClustersOf(id), cluster)
+	return config.Chooses(c.Roots, change.NamesOf(id)...) && slices.Contains(b.ClustersOf(id), cluster)
 }
 
 func (b *builder) buildTarget(ctx context.Context, c config.Target, cluster string) (*Target, error) {

@@ -86,7 +86,7 @@ func (a *run) openBase(ctx context.Context) (*gittree.Commit, error) {
 
 func (a *run) tree(c *gittree.Commit, name string) scanner.Tree {
 	return scanner.Tree{
-		FS: c.FS(), Under: a.source.under,
+		FS: c.FS(), Under: []string{a.source.under},
 		Revision: report.Revision{Name: name, Commit: c.Hash()},
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/term"
+
 	"github.com/preadmit/preadmit/report/format"
 )
 
@@ -32,8 +34,13 @@ func NewOutputFlags(formats []string) OutputFlags {
 // Output is one place that a report is written to.
 type Output struct {
 	Format string
-	path   string // "-" is stdout
+	path   string
+	// implied is set for stdout when nobody asked for a report there.
+	implied bool
 }
+
+// toStdout is the path of stdout.
+const toStdout = "-"
 
 // Outputs are all places that a report is written to, stdout first.
 type Outputs []Output
@@ -41,21 +48,22 @@ type Outputs []Output
 // ParseOutputs parses --format and --output. The report is written to stdout in the format of
 // --format unless an output names stdout.
 func (f *OutputFlags) ParseOutputs() (Outputs, error) {
-	all := Outputs{{f.Format.Value, "-"}}
-	toStdout := f.Given("format")
+	all := Outputs{{Format: f.Format.Value, path: toStdout}}
+	given := f.Given("format")
 	for _, value := range f.Outputs.Values {
 		o, err := parseOutput(value, f.Format.Known)
 		switch {
 		case err != nil:
 			return nil, err
-		case o.path != "-":
+		case o.path != toStdout:
 			all = append(all, o)
 			continue
-		case toStdout:
+		case given:
 			return nil, Usagef("--output %s: stdout has a format already", value)
 		}
-		toStdout, all[0] = true, o
+		given, all[0] = true, o
 	}
+	all[0].implied = !given
 	return all, all.check()
 }
 
@@ -77,7 +85,7 @@ func parseOutput(value string, formats []string) (Output, error) {
 		return Output{}, Usagef("--output %s: the name does not tell the format, write FORMAT=%s with one of %s",
 			value, value, strings.Join(formats, ", "))
 	}
-	return Output{format, path}, nil
+	return Output{Format: format, path: path}, nil
 }
 
 func formatOf(extension string) string {
@@ -135,9 +143,23 @@ func (all Outputs) Write(p Process, f *OutputFlags, write ReportWriter) error {
 			return fmt.Errorf("write %s: %w", o.path, err)
 		}
 	}
+	if all.insteadOf(p.Stdout) {
+		for _, o := range all[1:] {
+			_, _ = fmt.Fprintf(p.Stderr, "preadmit: wrote %s\n", o.path)
+		}
+		return nil
+	}
 	opts.Color = UseColor(p, f.Color.Value)
 	opts.Width = Columns(p.Stdout)
 	return write(p.Stdout, all[0].Format, opts)
+}
+
+// insteadOf reports whether files are all that was asked for: a report in another format
+// than text goes to a file, and stdout is a terminal, rather than the log of a run.
+func (all Outputs) insteadOf(stdout io.Writer) bool {
+	file, ok := stdout.(*os.File)
+	other := slices.ContainsFunc(all[1:], func(o Output) bool { return o.Format != "text" })
+	return all[0].implied && other && ok && term.IsTerminal(int(file.Fd()))
 }
 
 // WriteFile replaces a file as a whole or not at all. A file that is not regular, such as a

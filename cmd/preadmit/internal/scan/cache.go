@@ -54,16 +54,18 @@ func (f *Flags) OpenCache() (*render.Cache, error) {
 
 // treeAround returns the scanned tree that contains a directory, empty if none does.
 func (f *Flags) treeAround(dir string) string {
-	path := f.Path
-	if path == "-" {
-		return "" // stdin
-	}
-	if info, err := os.Stat(path); err != nil || !info.IsDir() { // lint takes files
-		path = filepath.Dir(path)
-	}
-	trees := []string{f.BasePath, path}
-	if repository, err := gittree.Open(path); err == nil {
-		trees = append(trees, repository.Root())
+	trees := []string{f.BasePath}
+	for _, path := range f.paths() {
+		if path == "-" {
+			continue // stdin
+		}
+		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+			path = filepath.Dir(path)
+		}
+		trees = append(trees, path)
+		if repository, err := gittree.Open(path); err == nil {
+			trees = append(trees, repository.Root())
+		}
 	}
 	dir = realPath(dir)
 	for _, tree := range trees {

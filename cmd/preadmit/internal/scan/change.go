@@ -156,7 +156,7 @@ func Resolve(r *gittree.Repository, flag, rev string) (*gittree.Commit, error) {
 // TreeOf returns the tree of a commit. name is how the user named it.
 func TreeOf(r *gittree.Repository, c *gittree.Commit, name string) scanner.Tree {
 	return scanner.Tree{
-		FS: c.FS(), Under: r.Prefix(),
+		FS: c.FS(), Under: []string{r.Prefix()},
 		Revision: report.Revision{Name: name, Commit: c.Hash()},
 	}
 }
@@ -167,7 +167,7 @@ func (c *Change) OpenWorkTree(r *gittree.Repository) error {
 	if err != nil {
 		return cli.Usagef("%w; name a commit with --head", err)
 	}
-	c.Head = scanner.Tree{FS: tree, Under: r.Prefix(), Revision: report.Revision{Name: "work tree"}}
+	c.Head = scanner.Tree{FS: tree, Under: []string{r.Prefix()}, Revision: report.Revision{Name: "work tree"}}
 	c.WorkTree = true
 	c.Note("head is the work tree, uncommitted changes included")
 	return nil

@@ -17,7 +17,8 @@ import (
 // Flags are the flags of preadmit scan.
 type Flags struct {
 	cli.OutputFlags
-	Path                 string // the positional argument
+	Path                 string   // the positional argument
+	more                 []string // further ones
 	Base, Head, BasePath string
 	Policies, Context    cli.Words
 	As                   string
@@ -26,7 +27,7 @@ type Flags struct {
 	Existing, Diff       bool
 	RequirePolicies      bool
 	By                   cli.Words
-	Roots                cli.Words
+	Roots, exclude       cli.Words
 	LoadRestrictor       cli.Choice
 	noWorkloads          bool
 	capture              bool
@@ -43,7 +44,7 @@ func NewFlags() *Flags {
 		OutputFlags: cli.NewOutputFlags(format.Formats()),
 		Path:        ".",
 		Policies:    cli.Words{Kind: "PATH"}, Context: cli.Words{Kind: "FILE"},
-		AsGroups: cli.Words{Kind: "GROUP"}, Roots: cli.Words{Kind: "GLOB"}, By: cli.Words{Kind: "WHAT"},
+		AsGroups: cli.Words{Kind: "GROUP"}, Roots: cli.Words{Kind: "GLOB"}, exclude: cli.Words{Kind: "GLOB"}, By: cli.Words{Kind: "WHAT"},
 		FailOn:         cli.Choice{Value: "deny", Known: report.FailOnValues()},
 		LoadRestrictor: cli.Choice{Value: config.LoadRestrictors()[0], Known: config.LoadRestrictors()},
 		Artifacts:      artifacts.NewFlags(),
@@ -70,7 +71,8 @@ func (f *Flags) RegisterJudging(cmd *cobra.Command) {
 	f.Given = flags.Changed
 	flags.Var(&f.Policies, "policies", "more policies than those in the repository: a `PATH` of YAML (repeatable)")
 	flags.Var(&f.Context, "context", "YAML `FILE` of a cluster's Namespaces, CRDs, params, RBAC and policies, - for stdin (repeatable)")
-	flags.Var(&f.Roots, "roots", "only the roots that match this `GLOB`; ** crosses directories (repeatable)")
+	flags.Var(&f.Roots, "roots", "only the roots that match this `GLOB`, or with ! in front none of them; ** crosses directories (repeatable)")
+	flags.Var(&f.exclude, "exclude", "no root at or below a directory that matches this `GLOB` (repeatable)")
 	flags.StringVar(&f.As, "as", "", "the `USER` who applies the objects (default \""+config.DefaultUser().Name+"\")")
 	flags.Var(&f.AsGroups, "as-group", "a `GROUP` of that user (repeatable)")
 	flags.Var(&f.LoadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(f.LoadRestrictor.Known, " or "))
@@ -81,7 +83,7 @@ func (f *Flags) RegisterJudging(cmd *cobra.Command) {
 	flags.BoolVar(&f.Existing, "existing", false, "show findings that the base has too, and let them fail the run")
 	flags.BoolVar(&f.Diff, "diff", false, "report too what changes in the rendered objects, for formats that show it; html implies it")
 	flags.Var(&f.Format, "format", "`FORMAT` of the report on stdout: "+strings.Join(f.Format.Known, ", "))
-	flags.VarP(&f.Outputs, "output", "o", "also write the report to a file, `[FORMAT=]FILE`; - is stdout (repeatable)")
+	flags.VarP(&f.Outputs, "output", "o", "write the report to a file too, `[FORMAT=]FILE`; - is stdout. A terminal then gets no text unless --format asks for it (repeatable)")
 	flags.Var(&f.Color, "color", "`WHEN` to colour text: auto, always or never")
 	f.Cache.Register(flags)
 	flags.BoolVar(&f.fetch, "fetch", false, "fetch what lies elsewhere and is not there, as far as the lock of the base and its configuration allow")
@@ -126,9 +128,14 @@ func (f *Flags) Check() error {
 	if err := f.limits.Check(); err != nil {
 		return err
 	}
-	for _, glob := range f.Roots.Values {
-		if err := config.CheckGlob(glob); err != nil {
-			return cli.Usagef("--roots: %w", err)
+	for _, globs := range []struct {
+		flag   string
+		values []string
+	}{{"roots", f.Roots.Values}, {"exclude", f.exclude.Values}} {
+		for _, glob := range globs.values {
+			if err := config.CheckGlob(glob); err != nil {
+				return cli.Usagef("--%s: %w", globs.flag, err)
+			}
 		}
 	}
 	return nil
@@ -151,6 +158,9 @@ func (f *Flags) apply(c *config.Config) {
 	}
 	if len(f.Roots.Values) > 0 {
 		c.Roots = f.Roots.Values
+	}
+	for _, glob := range f.exclude.Values {
+		c.Roots = append(slices.Clip(c.Roots), config.Not+strings.TrimPrefix(glob, config.Not))
 	}
 	if f.As == "" {
 		return
