@@ -17,7 +17,8 @@ import (
 // that directly hold Kubernetes manifests, have no kustomization file and whose
 // files no kustomization reads. Kustomizations that only use each other in a
 // cycle are represented by the first of them. Resources of Components that no root
-// uses do not count as used. Submodules, charts and .git are not searched.
+// uses do not count as used. Submodules, charts and .git are not searched, and tests of
+// Chainsaw and kuttl are no roots.
 //
 // The error is ctx's, or the failure to list the tree's top; everything else is a
 // diagnostic.
@@ -36,6 +37,7 @@ func (r *Renderer) DiscoverSelected(ctx context.Context, selected func(dir strin
 	if err != nil {
 		return nil, fmt.Errorf("search the tree for manifests: %w", err)
 	}
+	d.findTests()
 	d.kustomizeRoots()
 	d.decodeAhead(ctx)
 	for _, dir := range d.dirs {
@@ -69,6 +71,8 @@ type discoverer struct {
 	problems map[string]*Problem
 	// pointers are those of Git LFS that rather stand for data.
 	pointers map[string]bool
+	// tests are directories that are tests with all below them.
+	tests map[string]bool
 	// reported are the paths of gaps.
 	reported map[string]bool
 	// reading are the kustomizations that are being read.
@@ -205,7 +209,7 @@ func (d *discoverer) partlyUsed(l *directory) {
 
 // mayBePlain reports whether a directory has nothing to do with kustomize.
 func (d *discoverer) mayBePlain(l *directory) bool {
-	return len(l.rootFiles) == 0 && !l.template && !d.use(l.path).covers(l.path)
+	return len(l.rootFiles) == 0 && !l.template && !d.inTest(l.path) && !d.use(l.path).covers(l.path)
 }
 
 // usedManifest is the first manifest of a directory that a kustomization uses.

@@ -49,6 +49,8 @@ const (
 	GapJsonnet GapKind = "jsonnet"
 	// GapComponent is the directory of a Component that no root uses.
 	GapComponent GapKind = "component"
+	// GapTest is the directory of a test of Chainsaw or kuttl.
+	GapTest GapKind = "test"
 	// GapAmbiguous is an object that several units apply, each with a content of its own.
 	GapAmbiguous GapKind = "applied differently"
 	// GapRefused is a root that was not rendered: see ProblemRefused.

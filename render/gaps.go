@@ -43,7 +43,11 @@ func (d *discoverer) findGaps() {
 			}
 		}
 	}
+	d.testGaps()
 	for _, l := range d.dirs {
+		if d.inTest(l.path) {
+			continue
+		}
 		if l.component() && !d.use(l.path).reached[l.path] {
 			d.addGap(Gap{Position: tree.Position{Path: l.path}, Kind: GapComponent, Root: RootID{Dir: l.path}, Identity: string(newCacheKey(d.sourceOf(l).Reads(l.path).Entries()...))})
 		}

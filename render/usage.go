@@ -22,10 +22,10 @@ func (d *discoverer) kustomizeRoots() {
 			d.out.Diagnostics = append(d.out.Diagnostics, l.uses.Diagnostics...)
 		}
 	}
-	roots, used := d.pickRoots(func(l *directory) bool { return !l.component() })
+	roots, used := d.pickRoots(func(l *directory) bool { return !l.component() && !d.inTest(l.path) })
 	d.used = used
 	if d.selected != nil {
-		inside, used := d.pickRoots(func(l *directory) bool { return !l.component() && d.selected(l.path) })
+		inside, used := d.pickRoots(func(l *directory) bool { return !l.component() && !d.inTest(l.path) && d.selected(l.path) })
 		roots, d.usedInside = append(roots, inside...), used
 	}
 	slices.Sort(roots)

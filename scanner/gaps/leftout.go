@@ -25,6 +25,8 @@ func whyLeftOut(kind render.GapKind) string {
 		return "a pointer of Git LFS: the file itself is not in the repository"
 	case render.GapExtension:
 		return "a manifest, but kubectl, Flux and Argo CD do not read it in a directory: its extension must be .yaml, .yml or .json in lower case"
+	case render.GapTest:
+		return "a test of Chainsaw or kuttl, which runs in a cluster of its own: it is not judged, and judges nothing"
 	case render.GapJsonnet:
 		return "evaluated by Argo CD, which is not done here"
 	}
@@ -53,7 +55,7 @@ func (l *Ledger) LeftOut() {
 // isTaken reports whether a unit applies what is in no directory's root.
 func isTaken(s *change.Side, o render.Gap) bool {
 	switch o.Kind {
-	case render.GapComponent, render.GapUnused, render.GapTemplate, render.GapPointer:
+	case render.GapComponent, render.GapUnused, render.GapTemplate, render.GapPointer, render.GapTest:
 		return s.UnitsRead(o.Path)
 	}
 	return false
@@ -75,7 +77,7 @@ func (l *Ledger) addLeftOut(o render.Gap, is, tree string, untouched bool) {
 		if l.isNamed(o) {
 			return // and read
 		}
-	} else if !l.Selected(o.Root) || !change.Under(l.under, o.Path) {
+	} else if !l.Selected(o.Root) || !change.UnderAny(l.under, o.Path) {
 		return
 	}
 	o.Why = is + whyLeftOut(o.Kind)
@@ -98,7 +100,7 @@ func takesIn(s *change.Side, o render.Gap) bool {
 	switch o.Kind {
 	case render.GapComponent:
 		return s.HasKustomization(o.Path)
-	case render.GapUnused, render.GapTemplate, render.GapPointer, render.GapExtension:
+	case render.GapUnused, render.GapTemplate, render.GapPointer, render.GapExtension, render.GapTest:
 		return s.Has(o.Path)
 	}
 	return false

@@ -17,8 +17,8 @@ func Rules() []Rule {
 		// What is a root.
 		{"KeepRoots", "a root that the change hides behind what uses it, or makes a component of something",
 			[]string{"TestARootCannotBeHidden", "TestNewManifestsCannotBeHidden", "TestAPlainRootThatBecomesAKustomization"}},
-		{"LeftOut", "what may be applied though it is in no root: charts, submodules, templates, links, unused files",
-			[]string{"TestLeftOut", "TestAnUnusedComponentIsTold", "TestExtensionOfManifests"}},
+		{"LeftOut", "what may be applied though it is in no root: charts, submodules, templates, links, unused files, tests",
+			[]string{"TestLeftOut", "TestTestsAreNoRoots", "TestAnUnusedComponentIsTold", "TestExtensionOfManifests"}},
 		{"Globs", "a mistyped glob, which selects nothing",
 			[]string{"TestScanRestrictions"}},
 		{"Nothing", "a scan that selects no root",
