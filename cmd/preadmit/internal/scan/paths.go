@@ -58,7 +58,7 @@ func OpenInput(ctx context.Context, stdin io.Reader, f *Flags) (*Change, error) 
 		}
 	}
 	switch {
-	case len(paths) == 1 && files == 0:
+	case len(paths) == 1 && (files == 0 || f.BasePath != ""):
 		return Open(f)
 	case f.BasePath != "":
 		return nil, cli.Usagef("--base-path compares two directories: give one directory as PATH, got %q", paths)
