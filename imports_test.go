@@ -31,7 +31,7 @@ var layers = []string{
 	"scanner", "scanner/diff", "scanner/gaps", "scanner/target", "scanner/plan", "scanner/config",
 	"scanner/lines", "scanner/lines/text",
 	"scanner/server", "scanner/locate",
-	"scanner/policy", "scanner/controllers", "scanner/change",
+	"scanner/policy", "scanner/policy/cel", "scanner/policy/expressions", "scanner/controllers", "scanner/change",
 	"scanner/admission", "scanner/admission/unknown", "scanner/admission/custom", "scanner/admission/builtin", "scanner/admission/listers", "scanner/admission/refusal",
 	"scanner/parallel", "scanner/impersonate", "scanner/kinds",
 	"internal/deploytest",

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/expressions"
 )
 
 // realistic is a number of elements that lists, maps and strings of real objects have.
@@ -27,13 +27,13 @@ func checkCost(_ context.Context, c *cluster) {
 // returns whether there is one.
 func (c *cluster) checkExpressionCosts(p *policySubject, costs []uint64) (found bool) {
 	for i, e := range p.expressions {
-		if costs[i] <= policy.CallLimit {
+		if costs[i] <= expressions.CallLimit {
 			continue
 		}
 		found = true
 		c.add(remark{
 			object: p.Source, fields: []string{e.field},
-			message: fmt.Sprintf("the expression may cost more than the %s that the API server allows for one%s", number(policy.CallLimit), when(sizeOf(e))),
+			message: fmt.Sprintf("the expression may cost more than the %s that the API server allows for one%s", number(expressions.CallLimit), when(sizeOf(e))),
 			hint:    "nest fewer loops (all, exists, map, filter), or look at one list at a time; the estimate is an upper bound",
 		})
 	}
@@ -50,11 +50,11 @@ func (c *cluster) checkBudgets(p *policySubject, costs []uint64) {
 			rest.add(costs[i])
 		}
 	}
-	if conditions > policy.MatchConditionLimit {
-		c.overBudget(p, "spec.matchConditions", "match conditions", policy.MatchConditionLimit)
+	if conditions > expressions.MatchConditionLimit {
+		c.overBudget(p, "spec.matchConditions", "match conditions", expressions.MatchConditionLimit)
 	}
-	if rest > policy.PolicyBudget {
-		c.overBudget(p, "spec.validations", "expressions", policy.PolicyBudget)
+	if rest > expressions.PolicyBudget {
+		c.overBudget(p, "spec.validations", "expressions", expressions.PolicyBudget)
 	}
 }
 
@@ -83,11 +83,11 @@ func estimates(p *policySubject) []uint64 {
 // estimateOf returns the highest cost of an expression at realistic sizes, 0 if there is
 // no estimate.
 func estimateOf(e expression) uint64 {
-	cost, err := policy.Estimate(e.text, realistic)
+	cost, err := expressions.Estimate(e.text, realistic)
 	if err != nil {
 		return 0
 	}
-	if least, err := policy.Estimate(e.text, 1); err != nil || least >= unestimated {
+	if least, err := expressions.Estimate(e.text, 1); err != nil || least >= unestimated {
 		return 0
 	}
 	return cost
@@ -106,7 +106,7 @@ func sizeOf(e expression) int {
 	low, high := 0, realistic
 	for high-low > 1 {
 		middle := (low + high) / 2
-		if cost, err := policy.Estimate(e.text, uint64(middle)); err == nil && cost > policy.CallLimit {
+		if cost, err := expressions.Estimate(e.text, uint64(middle)); err == nil && cost > expressions.CallLimit {
 			high = middle
 		} else {
 			low = middle
@@ -120,7 +120,7 @@ type sum uint64
 
 func (s *sum) add(n uint64) {
 	if *s += sum(n); *s < sum(n) {
-		*s = sum(policy.Unbounded)
+		*s = sum(expressions.Unbounded)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/expressions"
 )
 
 // expression is one expression of a policy.
@@ -13,7 +14,7 @@ type expression struct {
 	field, text string
 	place       place
 	// reads are the paths of variables and fields that it reads.
-	reads []policy.Path
+	reads []expressions.Path
 }
 
 // place is the part of a policy that an expression is in, which decides which variables
@@ -33,7 +34,7 @@ func expressionsOf(p *policy.Policy) []expression {
 	var all []expression
 	add := func(at place, text, field string, i int) {
 		if text != "" {
-			reads, _ := policy.Reads(text) // the policy is accepted, so it parses
+			reads, _ := expressions.Reads(text) // the policy is accepted, so it parses
 			all = append(all, expression{field: fmt.Sprintf(field, i), text: text, place: at, reads: reads})
 		}
 	}
@@ -54,7 +55,7 @@ func expressionsOf(p *policy.Policy) []expression {
 }
 
 // eachRead calls visit for each path that an expression of a linted policy reads.
-func (c *cluster) eachRead(visit func(p *policySubject, e expression, path policy.Path)) {
+func (c *cluster) eachRead(visit func(p *policySubject, e expression, path expressions.Path)) {
 	for _, p := range c.lintedPolicies() {
 		for _, e := range p.expressions {
 			for _, path := range e.reads {

@@ -11,6 +11,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/expressions"
 )
 
 // checkNeverMatches reports policies, rules of policies and bindings that no request can
@@ -121,7 +122,7 @@ func joined[T ~string](words []T) string {
 // checkConditions reports a match condition that is always false.
 func (c *cluster) checkConditions(p *policySubject) {
 	for i, m := range p.Spec.MatchConditions {
-		if value, ok := policy.Constant(m.Expression); ok && !value {
+		if value, ok := expressions.Constant(m.Expression); ok && !value {
 			c.add(remark{
 				object: p.Source, fields: []string{fmt.Sprintf("spec.matchConditions[%d].expression", i)},
 				message: fmt.Sprintf("policy %q can match no request: match condition %q is always false", p.Name, m.Name),

@@ -9,12 +9,12 @@ import (
 
 	v1 "k8s.io/api/admissionregistration/v1"
 
-	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/expressions"
 )
 
 // checkNamespaceObject reports match conditions that read namespaceObject.
 func checkNamespaceObject(_ context.Context, c *cluster) {
-	c.eachRead(func(p *policySubject, e expression, path policy.Path) {
+	c.eachRead(func(p *policySubject, e expression, path expressions.Path) {
 		if path[0] == "namespaceObject" && e.place == inCondition {
 			c.at(p, e, "namespaceObject", remark{
 				message: "namespaceObject is null in match conditions",
@@ -27,7 +27,7 @@ func checkNamespaceObject(_ context.Context, c *cluster) {
 // checkAuthorizer reports messages and audit annotations that need the authorizer, by
 // themselves or through a variable.
 func checkAuthorizer(_ context.Context, c *cluster) {
-	c.eachRead(func(p *policySubject, e expression, path policy.Path) {
+	c.eachRead(func(p *policySubject, e expression, path expressions.Path) {
 		switch name := path[0]; {
 		case name == "authorizer" && e.place == inAnnotation:
 			c.at(p, e, "authorizer", remark{
@@ -44,10 +44,10 @@ func checkAuthorizer(_ context.Context, c *cluster) {
 }
 
 // asksAuthorizer reports whether the variable that a path reads asks the authorizer.
-func asksAuthorizer(p *policySubject, path policy.Path) bool {
+func asksAuthorizer(p *policySubject, path expressions.Path) bool {
 	return len(path) > 1 && slices.ContainsFunc(p.Spec.Variables, func(v v1.Variable) bool {
-		reads, _ := policy.Reads(v.Expression)
-		return v.Name == path[1] && slices.ContainsFunc(reads, func(r policy.Path) bool { return r[0] == "authorizer" })
+		reads, _ := expressions.Reads(v.Expression)
+		return v.Name == path[1] && slices.ContainsFunc(reads, func(r expressions.Path) bool { return r[0] == "authorizer" })
 	})
 }
 
@@ -61,7 +61,7 @@ var (
 
 // checkEscapedField reports expressions that read a field by an escaped name.
 func checkEscapedField(_ context.Context, c *cluster) {
-	c.eachRead(func(p *policySubject, e expression, path policy.Path) {
+	c.eachRead(func(p *policySubject, e expression, path expressions.Path) {
 		if !slices.Contains([]string{"object", "oldObject", "params"}, path[0]) {
 			return
 		}

@@ -14,6 +14,8 @@ import (
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/lazy"
+
+	"github.com/preadmit/preadmit/scanner/policy/cel"
 )
 
 // activation returns expressions their variables. One is made for each group of
@@ -33,7 +35,7 @@ type activation struct {
 	// ctx ends loops when it is done.
 	ctx context.Context
 	// workload is what the group has done beyond its cost.
-	workload workload
+	workload cel.Workload
 	// meter counts the cost of all that is evaluated in a scan.
 	meter *atomic.Int64
 	// cost of the variables evaluated since it was last taken.
@@ -44,6 +46,9 @@ type activation struct {
 	pending  []string
 	circular string
 }
+
+// Workload implements cel.Counting.
+func (a *activation) Workload() *cel.Workload { return &a.workload }
 
 // ResolveName implements interpreter.Activation.
 func (a *activation) ResolveName(name string) (any, bool) {
@@ -157,8 +162,8 @@ func (a *activation) evaluateAll(programs []plugincel.CompilationResult, budget 
 		before := budget
 		results[i], budget, err = a.evaluate(program, budget)
 		a.meter.Add(before - max(budget, 0))
-		if a.workload.excess != "" {
-			return nil, -1, errors.New(a.workload.excess)
+		if a.workload.Excess() != "" {
+			return nil, -1, errors.New(a.workload.Excess())
 		}
 		if err != nil {
 			return nil, -1, err

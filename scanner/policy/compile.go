@@ -14,6 +14,8 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
 	"k8s.io/apiserver/pkg/cel/environment"
+
+	"github.com/preadmit/preadmit/scanner/policy/cel"
 )
 
 // Compiler compiles policies, each text once however often it is asked for. It
@@ -46,7 +48,7 @@ func (c *Compiler) exhausted() bool {
 
 // NewCompiler makes a Compiler with an empty cache.
 func NewCompiler() *Compiler {
-	return &Compiler{environment: sync.OnceValues(orderedEnvironment), partial: sync.OnceValues(partialEnvironment), shortcutAfter: shortcutAfter}
+	return &Compiler{environment: sync.OnceValues(cel.Environment), partial: sync.OnceValues(cel.PartialEnvironment), shortcutAfter: shortcutAfter}
 }
 
 // compiled is a policy's expressions as programs. A program that does not

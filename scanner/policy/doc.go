@@ -4,7 +4,8 @@
 //
 //   - load.go: Load has policies and bindings checked as a server does at creation.
 //   - compile.go: a Compiler compiles each policy once, in the API server's CEL
-//     environment (environment.go, where loops over maps have an order).
+//     environment (package cel, where loops over maps have an order, and what has no
+//     limit on a server ends the evaluation).
 //   - candidates.go, match.go, params.go: which policies, bindings and params a request
 //     has, by the server's own matcher.
 //   - engine.go, evaluate.go, activation.go: an Engine evaluates match conditions,
@@ -12,11 +13,10 @@
 //     budgets. Unlike a server it returns everything that failed, not the first denial.
 //   - conjunction.go: all validations of a policy in one expression, for the usual case
 //     that all are true.
-//   - limits.go, effort.go: what has no limit on a server ends the evaluation.
 //   - outcome.go, verdict.go: the decisions, and what a client would see of them.
-//   - explain.go, reads.go, secrets.go: what an expression read, without what Secrets
-//     hold.
-//   - coverage.go, static.go, typecheck.go: questions about a policy without a request.
+//   - explain.go, secrets.go: what an expression read (package expressions), without what
+//     Secrets hold.
+//   - coverage.go, typecheck.go: questions about a policy without a request.
 //
 // What cannot be known offline - a Namespace that nothing defines, RBAC that the state
 // does not have - makes the outcome Indeterminate, and only if an expression reads it.

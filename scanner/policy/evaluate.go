@@ -176,8 +176,8 @@ func (e *evaluation) noteReads(a *activation) {
 	if a.readAuthorizer && !e.authorizers.known {
 		e.why = append(e.why, "the policy asks the authorizer, but the cluster state has no RBAC objects; give them with --context")
 	}
-	if a.workload.excess != "" {
-		e.why = append(e.why, a.workload.excess)
+	if a.workload.Excess() != "" {
+		e.why = append(e.why, a.workload.Excess())
 	}
 	if a.circular != "" {
 		e.why = append(e.why, fmt.Sprintf("variable %s is declared more than once and reads itself, which ends an API server", a.circular))
@@ -232,7 +232,7 @@ func (e *evaluation) messages(results []result, budget int64) ([]result, error) 
 	}
 	a := e.activation(false, e.resource, e.namespace().object)
 	messages, _, err := a.evaluateAll(e.compiled.messages, budget)
-	if failed || a.workload.excess != "" {
+	if failed || a.workload.Excess() != "" {
 		e.noteReads(a)
 	}
 	return messages, err

@@ -14,6 +14,7 @@ import (
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/policy/expressions"
 )
 
 // Reading is what an expression found at a path.
@@ -64,12 +65,12 @@ func (e *Engine) Explain(ctx context.Context, req *admission.Request, d *Decisio
 
 // readsOf returns the paths that the expression of a decision reads, itself or by
 // way of the policy's variables.
-func readsOf(d *Decision) ([]Path, error) {
+func readsOf(d *Decision) ([]expressions.Path, error) {
 	texts := map[string]string{}
 	for _, v := range d.Policy.Spec.Variables {
 		texts[v.Name] = v.Expression
 	}
-	paths, err := Reads(d.Expression)
+	paths, err := expressions.Reads(d.Expression)
 	if err != nil {
 		return nil, fmt.Errorf("parse the expression: %w", err)
 	}
@@ -77,14 +78,14 @@ func readsOf(d *Decision) ([]Path, error) {
 		if p := paths[i]; p[0] == plugincel.VariableVarName && len(p) > 1 && texts[p[1]] != "" {
 			text := texts[p[1]]
 			delete(texts, p[1]) // once is enough
-			more, err := Reads(text)
+			more, err := expressions.Reads(text)
 			if err != nil {
 				return nil, fmt.Errorf("parse variable %s: %w", p[1], err)
 			}
 			paths = append(paths, more...)
 		}
 	}
-	return (&reader{paths}).longest(), nil
+	return expressions.Longest(paths), nil
 }
 
 // roots are the values of the variables of an expression.
@@ -130,7 +131,7 @@ func (e *Engine) rootsOf(ctx context.Context, req *admission.Request, d *Decisio
 
 // variable evaluates a variable of the policy. Computed from a Secret, it is
 // masked as a whole.
-func (r *roots) variable(path Path) []Reading {
+func (r *roots) variable(path expressions.Path) []Reading {
 	name := path[:2].String()
 	if r.secret {
 		return []Reading{{Path: name, Value: Masked}}
@@ -156,16 +157,16 @@ func native(v ref.Val) any {
 }
 
 // follow returns the values at path[at:] of value, which is at name; Each branches.
-func follow(value any, path Path, name string, at int) []Reading {
+func follow(value any, path expressions.Path, name string, at int) []Reading {
 	if at == len(path) {
 		return []Reading{{Path: name, Value: value}}
 	}
 	switch v := value.(type) {
 	case map[string]any:
-		if path[at] == Each { // keys are not known here: the map says most
+		if path[at] == expressions.Each { // keys are not known here: the map says most
 			return []Reading{{Path: name, Value: v}}
 		}
-		next := name + Path{"", path[at]}.String()
+		next := name + expressions.Path{"", path[at]}.String()
 		if field, ok := v[path[at]]; ok {
 			return follow(field, path, next, at+1)
 		}
@@ -177,8 +178,8 @@ func follow(value any, path Path, name string, at int) []Reading {
 	return []Reading{{Path: name, Value: value}}
 }
 
-func followList(list []any, path Path, name string, at int) []Reading {
-	if path[at] != Each {
+func followList(list []any, path expressions.Path, name string, at int) []Reading {
+	if path[at] != expressions.Each {
 		i, err := strconv.Atoi(strings.Trim(path[at], "[]"))
 		if err != nil || i < 0 || i >= len(list) {
 			return []Reading{{Path: name + path[at], Missing: true}}

@@ -1,7 +1,9 @@
 package policy
 
+import "github.com/preadmit/preadmit/scanner/policy/cel"
+
 // OrderedEnvironment is the environment that policies are compiled in.
-var OrderedEnvironment = orderedEnvironment
+var OrderedEnvironment = cel.Environment
 
 // SetShortcutAfter has policies take the shortcut after n requests.
 func (c *Compiler) SetShortcutAfter(n int64) { c.shortcutAfter = n }

@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	celtypes "github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/common/types/ref"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
+	"github.com/preadmit/preadmit/scanner/policy/cel"
 )
 
 // unknowns are the values of an evaluation that are not known. CEL's own unknown values
@@ -36,17 +36,17 @@ func (u *unknowns) bind(variable string, content any) any {
 func (u *unknowns) missing(variable string, in unknown.Open, key string) *celtypes.Unknown {
 	field := &render.Unknown{Path: append(slices.Clone(in.Path), key), Reason: in.Reason}
 	u.found = append(u.found, unknownAt{variable, field})
-	return celtypes.NewUnknown(unknownID(len(u.found)-1, true), nil)
+	return celtypes.NewUnknown(cel.UnknownID(len(u.found)-1, true), nil)
 }
 
 func (u *unknowns) value(variable string, value any) any {
 	switch v := value.(type) {
 	case unknown.Value:
 		u.found = append(u.found, unknownAt{variable, v.Field})
-		return celtypes.NewUnknown(unknownID(len(u.found)-1, v.Maybe), nil)
+		return celtypes.NewUnknown(cel.UnknownID(len(u.found)-1, v.Maybe), nil)
 	case unknown.Open:
 		content, _ := u.value(variable, v.Content).(map[string]any)
-		return &openMap{content: content, missing: func(key string) *celtypes.Unknown { return u.missing(variable, v, key) }}
+		return &cel.OpenMap{Content: content, Missing: func(key string) *celtypes.Unknown { return u.missing(variable, v, key) }}
 	case map[string]any:
 		if v == nil {
 			return v
@@ -66,26 +66,11 @@ func (u *unknowns) value(variable string, value any) any {
 	return value
 }
 
-// unknownID is the number of an unknown value. It is odd when the field may not be there.
-func unknownID(index int, maybe bool) int64 {
-	id := 2 * int64(index+1)
-	if maybe {
-		id++
-	}
-	return id
-}
-
-// isMaybe reports whether a value is that of a field that may not be there.
-func isMaybe(v ref.Val) bool {
-	u, ok := v.(*celtypes.Unknown)
-	return ok && slices.ContainsFunc(u.IDs(), func(id int64) bool { return id%2 == 1 })
-}
-
 // why says which fields a value depends on, in their order.
 func (u *unknowns) why(value *celtypes.Unknown) string {
 	var texts []string
 	for _, id := range value.IDs() {
-		if i := int(id/2) - 1; i >= 0 && i < len(u.found) {
+		if i := cel.UnknownIndex(id); i >= 0 && i < len(u.found) {
 			at := u.found[i]
 			if text := at.variable + "." + unknown.Which(at.field); !slices.Contains(texts, text) {
 				texts = append(texts, text)

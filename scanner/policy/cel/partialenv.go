@@ -1,6 +1,7 @@
-package policy
+package cel
 
 import (
+	"slices"
 	"strings"
 
 	celgo "github.com/google/cel-go/cel"
@@ -23,9 +24,9 @@ const (
 	rangeFunction = "@known_range"
 )
 
-// partialEnvironment is orderedEnvironment for unknown values. It is slower, and what
+// PartialEnvironment is Environment for unknown values. It is slower, and what
 // expressions cost in it is not exactly what a server charges.
-func partialEnvironment() (*environment.EnvSet, error) {
+func PartialEnvironment() (*environment.EnvSet, error) {
 	base := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
 	env, err := base.Env(environment.StoredExpressions)
 	if err != nil {
@@ -90,7 +91,7 @@ func knownHas(value, field ref.Val) ref.Val {
 		return v
 	case traits.Mapper:
 		item, found := v.Find(field)
-		if found && (types.IsError(item) || isMaybe(item)) {
+		if found && (types.IsError(item) || IsMaybe(item)) {
 			return item
 		}
 		return types.Bool(found)
@@ -108,35 +109,55 @@ func knownRange(value ref.Val) ref.Val {
 	return value
 }
 
-// openMap is a map that may have more keys than are known.
-type openMap struct {
-	content map[string]any
-	// missing returns the value of a key that is not known.
-	missing func(key string) *types.Unknown
+// UnknownID is the number of the unknown value with an index. It is odd when the field may not be
+// there.
+func UnknownID(index int, maybe bool) int64 {
+	id := 2 * int64(index+1)
+	if maybe {
+		id++
+	}
+	return id
+}
+
+// UnknownIndex is the index that UnknownID was given.
+func UnknownIndex(id int64) int { return int(id/2 - 1) }
+
+// IsMaybe reports whether a value is that of a field that may not be there.
+func IsMaybe(v ref.Val) bool {
+	u, ok := v.(*types.Unknown)
+	return ok && slices.ContainsFunc(u.IDs(), func(id int64) bool { return id%2 == 1 })
+}
+
+// OpenMap is a map that may have more keys than are known. In an environment it is a map of CEL.
+type OpenMap struct {
+	// Content is what is known.
+	Content map[string]any
+	// Missing returns the value of a key that is not known.
+	Missing func(key string) *types.Unknown
 	*contentMap
 }
 
 // as returns the map with the adapter of an environment.
-func (m *openMap) as(o *ordered) *openMap {
+func (m *OpenMap) as(o *ordered) *OpenMap {
 	if m.contentMap != nil {
 		return m
 	}
-	return &openMap{content: m.content, missing: m.missing, contentMap: &contentMap{ordered: o, content: m.content}}
+	return &OpenMap{Content: m.Content, Missing: m.Missing, contentMap: &contentMap{ordered: o, content: m.Content}}
 }
 
 // Find implements traits.Mapper.
-func (m *openMap) Find(key ref.Val) (ref.Val, bool) {
+func (m *OpenMap) Find(key ref.Val) (ref.Val, bool) {
 	if value, found := m.contentMap.Find(key); found {
 		return value, true
 	}
 	if name, ok := key.(types.String); ok {
-		return m.missing(string(name)), true
+		return m.Missing(string(name)), true
 	}
 	return nil, false
 }
 
 // Get implements traits.Indexer.
-func (m *openMap) Get(key ref.Val) ref.Val {
+func (m *OpenMap) Get(key ref.Val) ref.Val {
 	if value, found := m.Find(key); found {
 		return value
 	}
@@ -144,13 +165,13 @@ func (m *openMap) Get(key ref.Val) ref.Val {
 }
 
 // IsZeroValue implements traits.Zeroer.
-func (m *openMap) IsZeroValue() bool { return false }
+func (m *OpenMap) IsZeroValue() bool { return false }
 
 // open returns what of the keys of a map is not known; nil when all are known, or for what
 // is no map.
 func open(value ref.Val) *types.Unknown {
-	if m, ok := value.(*openMap); ok {
-		return m.missing("...")
+	if m, ok := value.(*OpenMap); ok {
+		return m.Missing("...")
 	}
 	m, ok := value.(*contentMap)
 	if !ok {
@@ -158,7 +179,7 @@ func open(value ref.Val) *types.Unknown {
 	}
 	var all *types.Unknown
 	for _, item := range m.content {
-		if u, ok := item.(*types.Unknown); ok && isMaybe(u) {
+		if u, ok := item.(*types.Unknown); ok && IsMaybe(u) {
 			all = types.MergeUnknowns(u, all)
 		}
 	}
@@ -208,7 +229,7 @@ func holds(value ref.Val) *types.Unknown {
 		return v
 	case types.String, types.Int, types.Bool, types.Null, types.Double, types.Uint, types.Bytes, nil:
 		return nil
-	case *openMap:
+	case *OpenMap:
 		return open(v)
 	case *contentMap:
 		return holdsContent(v.content)
@@ -246,8 +267,8 @@ func holdsContent(content any) *types.Unknown {
 	switch v := content.(type) {
 	case *types.Unknown:
 		return v
-	case *openMap:
-		return v.missing("...")
+	case *OpenMap:
+		return v.Missing("...")
 	case map[string]any:
 		for _, item := range v {
 			if u := holdsContent(item); u != nil {
@@ -318,11 +339,11 @@ func equalMaps(a, b traits.Mapper) ref.Val {
 			same := mine
 			if found {
 				same = equal(mine, other)
-			} else if !isMaybe(mine) {
+			} else if !IsMaybe(mine) {
 				return types.False
 			}
 			switch {
-			case same == types.False && !isMaybe(mine) && !isMaybe(other):
+			case same == types.False && !IsMaybe(mine) && !IsMaybe(other):
 				return types.False
 			case same != types.True:
 				unsure = same
@@ -351,7 +372,7 @@ func contains(container, value ref.Val, all *types.Unknown) ref.Val {
 			return u
 		}
 		item, found := c.Find(value)
-		if found && isMaybe(item) {
+		if found && IsMaybe(item) {
 			return item
 		}
 		return types.Bool(found)

@@ -1,4 +1,4 @@
-package policy
+package cel
 
 import (
 	"cmp"
@@ -15,10 +15,10 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// orderedEnvironment is the API server's CEL environment, in which loops go
+// Environment is the API server's CEL environment, in which loops go
 // through maps in the order of their keys. A server leaves the order to chance;
 // here equal requests get equal messages. What a call may do is limited; see limits.go.
-func orderedEnvironment() (*environment.EnvSet, error) {
+func Environment() (*environment.EnvSet, error) {
 	base := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
 	env, err := base.Env(environment.StoredExpressions)
 	if err != nil {
@@ -46,7 +46,7 @@ type ordered struct {
 // NativeToValue implements types.Adapter.
 func (o *ordered) NativeToValue(value any) ref.Val {
 	switch v := value.(type) {
-	case *openMap:
+	case *OpenMap:
 		return v.as(o)
 	case map[string]any:
 		return &contentMap{ordered: o, content: v}

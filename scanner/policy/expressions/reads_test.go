@@ -1,11 +1,11 @@
-package policy_test
+package expressions_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/expressions"
 )
 
 func TestReads(t *testing.T) {
@@ -37,7 +37,7 @@ func TestReads(t *testing.T) {
 		{"1 == 2", nil},
 	}
 	for _, test := range tests {
-		paths, err := policy.Reads(test.expression)
+		paths, err := expressions.Reads(test.expression)
 		if err != nil {
 			t.Errorf("%s: %v", test.expression, err)
 			continue
@@ -50,7 +50,7 @@ func TestReads(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", test.expression, diff)
 		}
 	}
-	if _, err := policy.Reads("object.("); err == nil {
+	if _, err := expressions.Reads("object.("); err == nil {
 		t.Error("an expression that does not parse has reads")
 	}
 }

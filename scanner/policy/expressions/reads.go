@@ -1,4 +1,4 @@
-package policy
+package expressions
 
 import (
 	"fmt"
@@ -54,7 +54,7 @@ func Reads(expression string) ([]Path, error) {
 	}
 	r := &reader{}
 	r.walk(parsed.NativeRep().Expr(), nil)
-	return r.longest(), nil
+	return Longest(r.paths), nil
 }
 
 // reader collects paths from a syntax tree.
@@ -218,16 +218,16 @@ func joinKnown(p Path, segment string) Path {
 	return join(p, segment)
 }
 
-// longest drops repeated paths and those that others go on from.
-func (r *reader) longest() []Path {
+// Longest returns paths without repeated ones and those that others go on from.
+func Longest(paths []Path) []Path {
 	var kept []Path
-	for i, p := range r.paths {
+	for _, p := range paths {
 		covered := slices.ContainsFunc(kept, func(k Path) bool { return slices.Equal(k, p) }) ||
-			slices.ContainsFunc(r.paths, func(other Path) bool {
+			slices.ContainsFunc(paths, func(other Path) bool {
 				return len(other) > len(p) && slices.Equal(other[:len(p)], p)
 			})
 		if !covered {
-			kept = append(kept, r.paths[i])
+			kept = append(kept, p)
 		}
 	}
 	return kept

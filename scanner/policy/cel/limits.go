@@ -1,4 +1,4 @@
-package policy
+package cel
 
 import (
 	"fmt"
@@ -23,8 +23,8 @@ const (
 	maxBuilt = 256 * 1024 * 1024 // bytes of the texts and lists that calls return
 )
 
-// workload counts what a group of expressions does beyond its cost.
-type workload struct {
+// Workload counts what a group of expressions does beyond its cost.
+type Workload struct {
 	work, built int64
 	// weights are those of containers, by identity.
 	weights map[any]int64
@@ -32,9 +32,18 @@ type workload struct {
 	excess string
 }
 
+// Excess says which limit was passed, "" when none was.
+func (w *Workload) Excess() string { return w.excess }
+
+// Counting is an activation of expressions whose work is counted together.
+type Counting interface {
+	interpreter.Activation
+	Workload() *Workload
+}
+
 // add counts work, and panics in the way in which cel-go ends an evaluation when there
 // is too much of it. It is called before the work is done.
-func (w *workload) add(done effort) {
+func (w *Workload) add(done effort) {
 	if w.work += done.work + done.built/bytesPerValue; w.work > maxWork || w.work < 0 {
 		w.excess = fmt.Sprintf("the policy's expressions compare or search more than %d million values, which may keep an API server busy for hours; make them cheaper", maxWork/1_000_000)
 	}
@@ -200,12 +209,12 @@ func (c *limitedCall) receive(args ...ref.Val) ref.Val {
 
 // workloadOf returns the workload of the evaluation that vars belongs to; a new one when
 // a constant is evaluated while its expression is compiled.
-func workloadOf(vars interpreter.Activation) *workload {
+func workloadOf(vars interpreter.Activation) *Workload {
 	for vars != nil {
-		if a, ok := vars.(*activation); ok {
-			return &a.workload
+		if a, ok := vars.(Counting); ok {
+			return a.Workload()
 		}
 		vars = vars.Parent()
 	}
-	return &workload{}
+	return &Workload{}
 }

@@ -1,4 +1,4 @@
-package policy
+package cel
 
 import (
 	"math/bits"
@@ -110,7 +110,7 @@ func (m measure) weight(v ref.Val) int64 {
 	return workloadOf(m.vars).weigh(v)
 }
 
-func (w *workload) weigh(v ref.Val) int64 {
+func (w *Workload) weigh(v ref.Val) int64 {
 	switch v := v.(type) {
 	case types.String, types.Bytes:
 		return 1 + textLength(v)/bytesPerValue
@@ -134,7 +134,7 @@ func (w *workload) weigh(v ref.Val) int64 {
 }
 
 // keep weighs a container once, by its identity.
-func (w *workload) keep(identity any, v ref.Val) int64 {
+func (w *Workload) keep(identity any, v ref.Val) int64 {
 	if n, ok := w.weights[identity]; ok {
 		return n
 	}
@@ -146,7 +146,7 @@ func (w *workload) keep(identity any, v ref.Val) int64 {
 	return n
 }
 
-func (w *workload) weighItems(v ref.Val) int64 {
+func (w *Workload) weighItems(v ref.Val) int64 {
 	n := int64(1)
 	container, ok := v.(traits.Iterable)
 	if !ok {
