@@ -3,6 +3,7 @@ package render_test
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"testing"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/artifact"
+	overlaid "github.com/preadmit/preadmit/render/artifact/overlay"
 	"github.com/preadmit/preadmit/render/kustomize"
 	"github.com/preadmit/preadmit/render/sources"
 )
@@ -110,4 +113,31 @@ func TestIsolatedFailures(t *testing.T) {
 			t.Errorf("problem %v", result.Problem)
 		}
 	})
+}
+
+// remoteThing has one artifact, a file.
+type remoteThing struct{ data []byte }
+
+func (c remoteThing) Tree(a artifact.Artifact) (fs.FS, artifact.Pin, error) {
+	return nil, artifact.Pin{}, &artifact.MissingError{Artifact: a, Why: "it is a file"}
+}
+func (c remoteThing) Bytes(artifact.Artifact) ([]byte, artifact.Pin, error) {
+	return c.data, artifact.Pin{}, nil
+}
+func (c remoteThing) Artifacts() []artifact.Artifact {
+	return []artifact.Artifact{{Kind: artifact.File, URL: "https://example.com/thing.yaml"}}
+}
+
+// TestIsolatedArtifact: what is fetched is there for a process of its own, too.
+func TestIsolatedArtifact(t *testing.T) {
+	files := customTree(customMerge)
+	thing := files["k/thing.yaml"].Data
+	delete(files, "k/thing.yaml")
+	kustomization := strings.Replace(string(files["k/kustomization.yaml"].Data), "thing.yaml", "https://example.com/thing.yaml", 1)
+	files["k/kustomization.yaml"] = &fstest.MapFile{Data: []byte(kustomization)}
+	r := sources.NewRenderer(overlaid.New(files, remoteThing{thing}), isolated(t))
+	result := r.Render(context.Background(), render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "k"}})
+	if result.Problem != nil || len(result.Objects) != 1 || len(result.Objects[0].Content()["list"].([]any)) != 2 {
+		t.Errorf("renders to %v, problem %v", result.Objects, result.Problem)
+	}
 }

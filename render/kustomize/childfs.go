@@ -7,6 +7,8 @@ import (
 	"io/fs"
 
 	"github.com/preadmit/preadmit/internal/memfs"
+	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // childFS is the parent's tree as a child process sees it. The renderer asks for
@@ -47,6 +49,15 @@ func (c *childFS) Lstat(name string) (fs.FileInfo, error) {
 // ReadLink implements fs.ReadLinkFS.
 func (c *childFS) ReadLink(name string) (string, error) {
 	answer, err := c.ask("readlink", name, childAsk{Link: name})
+	return answer.Target, err
+}
+
+// Mount returns the directory of an artifact.
+func (c *childFS) Mount(a artifact.Artifact) (string, error) {
+	answer, err := c.ask("mount", a.String(), childAsk{Mount: &a})
+	if answer.None {
+		return "", tree.ErrNoArtifacts
+	}
 	return answer.Target, err
 }
 

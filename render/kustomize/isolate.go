@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/artifact"
 	"github.com/preadmit/preadmit/render/kustomize/build"
 	"github.com/preadmit/preadmit/render/tree"
 )
@@ -35,10 +36,12 @@ type childJob struct {
 
 // childAsk is a line from the child: a look-up, or the result.
 type childAsk struct {
-	Stat   string       `json:"stat,omitempty"`
-	Link   string       `json:"link,omitempty"`
-	Read   string       `json:"read,omitempty"`
-	Result *childResult `json:"result,omitempty"`
+	Stat string `json:"stat,omitempty"`
+	Link string `json:"link,omitempty"`
+	Read string `json:"read,omitempty"`
+	// Mount asks where an artifact is.
+	Mount  *artifact.Artifact `json:"mount,omitempty"`
+	Result *childResult       `json:"result,omitempty"`
 }
 
 // childAnswer is the parent's answer to a look-up.
@@ -48,7 +51,9 @@ type childAnswer struct {
 	Mode    fs.FileMode `json:"mode,omitempty"`
 	Size    int64       `json:"size,omitempty"`
 	Missing bool        `json:"missing,omitempty"`
-	Error   string      `json:"error,omitempty"`
+	// None is set when there are no artifacts.
+	None  bool   `json:"none,omitempty"`
+	Error string `json:"error,omitempty"`
 }
 
 // childResult is a Result on the wire.
@@ -143,6 +148,10 @@ func answerChild(t *tree.Tree, ask childAsk) childAnswer {
 	switch {
 	case ask.Read != "":
 		out.Data, err = t.Read(ask.Read)
+	case ask.Mount != nil:
+		var ok bool
+		out.Target, ok, err = t.Mount(*ask.Mount)
+		out.None = !ok
 	case ask.Link != "":
 		if t.Links == nil {
 			err = fs.ErrInvalid
@@ -184,7 +193,7 @@ func ChildMain(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	r := &Source{tree: tree.New(client, job.Limits), opts: render.Options{LoadRestrictor: job.LoadRestrictor}}
 	result := &render.Result{Root: job.Root, Trace: tree.NewTrace()}
 	c := build.Walk(r.tree, job.Root.Dir, result.Trace)
-	if result.Problem = c.Problem(); result.Problem == nil {
+	if result.Problem = atEntry(c, c.Problem()); result.Problem == nil {
 		r.build(result, c)
 	}
 	reply := &childResult{Trace: result.Trace, Problem: result.Problem, Unknown: map[int][]render.Unknown{}}
