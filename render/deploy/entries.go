@@ -125,6 +125,9 @@ func (e *expander) addSelf(c *cluster, ref render.ObjectRef) {
 		s := source{}
 		if json.Unmarshal(o.object.JSON, &s) == nil && s.Spec.URL != "" {
 			c.urls[address(s.Spec.URL)] = true
+			if ref.Kind == "GitRepository" {
+				c.branch = s.branch()
+			}
 		}
 	}
 }
@@ -228,6 +231,7 @@ type instance struct {
 			Kind string `json:"kind"`
 			Name string `json:"name"`
 			URL  string `json:"url"`
+			Ref  string `json:"ref"`
 			Path string `json:"path"`
 		} `json:"sync"`
 	} `json:"spec"`
@@ -261,6 +265,9 @@ func (e *expander) addInstance(o held, fi *instance) {
 	n := e.addImplied(dir, source)
 	if fi.Spec.Sync.URL != "" {
 		n.cluster.urls[address(fi.Spec.Sync.URL)] = true
+		if branch, ok := strings.CutPrefix(fi.Spec.Sync.Ref, "refs/heads/"); ok {
+			n.cluster.branch = branch
+		}
 	}
 	n.cluster.bootstrap = append(n.cluster.bootstrap, o.root)
 }

@@ -86,6 +86,8 @@ type cluster struct {
 	// self are the sources that are this repository, by what they are called and where they are.
 	self map[render.ObjectRef]bool
 	urls map[string]bool
+	// branch is the one of this repository that the entry point follows, as far as it says.
+	branch string
 }
 
 // run finds entry points and what is reached from them, until all is reached.
@@ -345,7 +347,7 @@ func (e *expander) clusterOf(name string) *cluster {
 		c := &cluster{name: name, self: map[render.ObjectRef]bool{}, urls: map[string]bool{}}
 		for _, other := range e.clusters { // of a kubeconfig: the sources are in the cluster of the unit
 			if len(name) > len(other.name) && name[:len(other.name)+1] == other.name+"," {
-				c.self, c.urls = other.self, other.urls
+				c.self, c.urls, c.branch = other.self, other.urls, other.branch
 			}
 		}
 		e.clusters = append(e.clusters, c)

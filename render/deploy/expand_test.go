@@ -119,6 +119,25 @@ Kustomization/flux-system/b (c) c refused c/b.yaml:7:3: its source GitRepository
 Kustomization/flux-system/d (c) apps
 Kustomization/flux-system/flux-system (c) c entry`,
 	}, {
+		name: "this repository by other URLs",
+		files: "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "") +
+			"-- c/a.yaml --\n" + strings.Replace(kustomization("a", "./apps", ""), "name: flux-system}\n", "name: again}\n", 1) + gitRepository("again", "  url: ssh://git@ssh.github.com:443/me/X\n") +
+			"-- c/b.yaml --\n" + strings.Replace(kustomization("b", "./apps", ""), "name: flux-system}\n", "name: other}\n", 1) + gitRepository("other", "  url: https://ssh.example.com/Me/x\n") +
+			"-- apps/a.yaml --\n" + aConfigMap,
+		opts: deploy.Options{Remotes: []string{"https://github.com/Me/x.git", "https://example.com/me/x"}},
+		want: `Kustomization/flux-system/a (c) apps
+Kustomization/flux-system/b (c) c refused c/b.yaml:7:3: its source GitRepository/flux-system/other is not this repository but https://ssh.example.com/Me/x, which is not fetched: preadmit fetch gets it
+Kustomization/flux-system/flux-system (c) c entry`,
+	}, {
+		name: "another branch of this repository",
+		files: "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "") + gitRepository("flux-system", "  url: https://example.com/x/y\n  ref: {branch: stable}\n") +
+			"-- c/a.yaml --\n" + strings.Replace(kustomization("a", "./apps", ""), "name: flux-system}\n", "name: team}\n", 1) + gitRepository("team", "  url: https://example.com/x/y\n  ref: {branch: team}\n") +
+			"-- c/b.yaml --\n" + strings.Replace(kustomization("b", "./apps", ""), "name: flux-system}\n", "name: same}\n", 1) + gitRepository("same", "  url: https://example.com/x/y\n  ref: {name: refs/heads/stable}\n") +
+			"-- apps/a.yaml --\n" + aConfigMap,
+		want: `Kustomization/flux-system/a (c) c refused c/a.yaml:7:3: its source GitRepository/flux-system/team has the branch team of this repository, another one than the cluster, which is not fetched: preadmit fetch gets it
+Kustomization/flux-system/b (c) apps
+Kustomization/flux-system/flux-system (c) c entry`,
+	}, {
 		name:  "a source with a pinned revision",
 		files: "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "") + gitRepository("flux-system", "  url: https://example.com/x\n  ref: {tag: v1}\n") + "-- c/a.yaml --\n" + aConfigMap,
 		want:  "Kustomization/flux-system/flux-system (c) c/flux-system entry refused c/flux-system/gotk-sync.yaml:7:3: its source GitRepository/flux-system/flux-system has the revision v1 of this repository, not what the change makes of it, which is not fetched: preadmit fetch gets it\nc unclaimed\nc/flux-system by hand",

@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -88,6 +89,8 @@ func (e *expander) checkout(c *cluster, ref render.ObjectRef, found held, ok boo
 		why, elsewhere = fmt.Sprintf("its source %s is not this repository but %s", ref, s.where()), s.artifact(ref)
 	case s.isPinned():
 		why, elsewhere = fmt.Sprintf("its source %s has the revision %s of this repository, not what the change makes of it", ref, s.version()), s.artifact(ref)
+	case !c.self[ref] && !slices.Contains(e.opts.Self, ref.String()) && c.isOtherBranch(s.branch()):
+		why, elsewhere = fmt.Sprintf("its source %s has the branch %s of this repository, another one than the cluster", ref, s.branch()), s.artifact(ref)
 	}
 	switch {
 	case len(s.Spec.Include) > 0:
@@ -119,7 +122,7 @@ func (e *expander) isRemote(url string) bool {
 }
 
 // address is a URL of a repository without what does not tell repositories apart: how it is
-// reached, as whom, and the suffix.
+// reached, as whom, the suffix and, as hosts of repositories have it, case.
 func address(url string) string {
 	if _, rest, ok := strings.Cut(url, "://"); ok {
 		url = rest
@@ -134,7 +137,12 @@ func address(url string) string {
 		host = name
 	}
 	host, _, _ = strings.Cut(host, ":")
-	return strings.ToLower(host) + "/" + strings.TrimSuffix(strings.Trim(rest, "/"), ".git")
+	return cmp.Or(overHTTPS(host), strings.ToLower(host)) + "/" + strings.TrimSuffix(strings.ToLower(strings.Trim(rest, "/")), ".git")
+}
+
+// overHTTPS is the host of which another one takes SSH on the port of HTTPS; empty for others.
+func overHTTPS(host string) string {
+	return map[string]string{"ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com", "altssh.bitbucket.org": "bitbucket.org"}[strings.ToLower(host)]
 }
 
 // lookUp finds an object in a cluster: in what is applied by hand, in what was rendered, and

@@ -1,9 +1,11 @@
 package deploy
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/artifact"
@@ -55,6 +57,21 @@ func (s *source) version() string {
 		}
 	}
 	return ""
+}
+
+// branch is the branch that a source follows.
+func (s *source) branch() string {
+	return cmp.Or(strings.TrimPrefix(s.Spec.Ref.Name, "refs/heads/"), s.Spec.Ref.Branch, "master")
+}
+
+// isOtherBranch reports whether a branch of this repository has other files than a cluster's:
+// it is not the one that the entry point follows or, when that is not known, none that is a
+// repository's first.
+func (c *cluster) isOtherBranch(branch string) bool {
+	if c.branch != "" {
+		return branch != c.branch
+	}
+	return branch != "main" && branch != "master"
 }
 
 // artifact is what a source has that is not this repository; nil for one that is not fetched.

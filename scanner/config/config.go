@@ -38,6 +38,9 @@ type Config struct {
 	// Self are sources of deployers that are this repository, beside those that entry points
 	// use: KIND/NAMESPACE/NAME of an object, or a URL.
 	Self []string `json:"self,omitempty"`
+	// StrictSubstitution is set where Flux fails when a variable has no value, as with the
+	// controller's StrictPostBuildSubstitutions.
+	StrictSubstitution bool `json:"strictSubstitution,omitempty"`
 	// Unclaimed says what to do with roots that no deployer of the repository applies. Empty
 	// means UnclaimedReport.
 	Unclaimed string `json:"unclaimed,omitempty"`

@@ -25,6 +25,8 @@ type Request struct {
 	// the commits.
 	BaseName string `json:"baseName,omitempty"`
 	HeadName string `json:"headName,omitempty"`
+	// Remotes are URLs of the repository, by which sources of deployers are known to be it.
+	Remotes []string `json:"remotes,omitempty"`
 	// Diff asks for the report's Changes.
 	Diff bool `json:"diff,omitempty"`
 	// Version is preadmit's own, for the report.

@@ -23,7 +23,7 @@ func (t *task) scan(ctx context.Context, c *commits) (*jailed.Outcome, error) {
 	var stage string
 	outcome, err := t.w.Scanner.Scan(ctx, jailed.Request{
 		Repository: t.dir, Base: c.base, Head: c.judged, BaseName: c.baseName, HeadName: c.judgedName,
-		Diff: c.base != "", Version: t.w.Version,
+		Remotes: t.remotes(), Diff: c.base != "", Version: t.w.Version,
 	}, func(now string, done, total int) {
 		if now == stage && t.w.Now().Sub(told) < often {
 			return
@@ -33,6 +33,12 @@ func (t *task) scan(ctx context.Context, c *commits) (*jailed.Outcome, error) {
 	})
 	t.countDeaths(outcome, err)
 	return outcome, err
+}
+
+// remotes are URLs of the repository: where it is fetched from, and where people find it. Over
+// SSH it has the same host and path.
+func (t *task) remotes() []string {
+	return []string{t.w.GitURL(t.owner(), t.repo()), t.w.App.WebURL() + "/" + t.owner() + "/" + t.repo()}
 }
 
 // countDeaths counts the processes that a scan cost.

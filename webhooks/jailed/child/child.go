@@ -67,7 +67,7 @@ func (j *job) scan(ctx context.Context, t *sender, isolate render.Isolator) (*re
 		return nil, "", mistake{err}
 	}
 	in := scanner.Input{
-		Base: base, Head: *head, Config: cfg,
+		Base: base, Head: *head, Remotes: j.Request.Remotes, Config: cfg,
 		Render:  render.Options{LoadRestrictor: render.LoadRestrictor(cfg.LoadRestrictor), Isolate: isolate},
 		Version: j.Request.Version, Workers: j.Workers,
 		Progress: t.progress, Rendering: t.rendering, Refused: map[string]string{},

@@ -48,6 +48,33 @@ const (
   "x-kubernetes-group-version-kind": [{"group": "example.com", "kind": "Thing", "version": "v1"}]}}}`
 )
 
+// TestRemotes: the child knows a source of Flux by the repository's URL, although what it reads
+// has no remotes.
+func TestRemotes(t *testing.T) {
+	unit := func(name, path, source string) string {
+		return "{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: " + name + ", namespace: flux-system}, " +
+			"spec: {path: " + path + ", prune: true, sourceRef: {kind: GitRepository, name: " + source + "}}}\n"
+	}
+	p := pullOf(t, func(tree *hostile.Tree) {
+		tree.Put("c/flux-system/gotk-sync.yaml", unit("flux-system", "./c", "flux-system"))
+		tree.Put("c/apps.yaml", unit("apps", "./apps", "again")+
+			"---\n{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {name: again, namespace: flux-system}, spec: {url: ssh://git@github.com/octo/shop}}\n")
+		tree.Put("apps/a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: b}}\n")
+	})
+	request := requestOf(p)
+	for remote, want := range map[string]bool{"https://github.com/octo/shop.git": true, "https://github.com/octo/other": false} {
+		request.Remotes = []string{remote}
+		got, err := testScanner(t, jailed.Limits{}).Scan(context.Background(), request, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		elsewhere := slices.ContainsFunc(got.Report.Indeterminate, func(i report.Indeterminate) bool { return strings.Contains(i.Why, "is not this repository") })
+		if elsewhere == want {
+			t.Errorf("%s: %v", remote, got.Report.Indeterminate)
+		}
+	}
+}
+
 // TestSameReport: a jail changes nothing of a report.
 func TestSameReport(t *testing.T) {
 	p := pullOf(t, func(tree *hostile.Tree) {

@@ -16,7 +16,7 @@ func (a *run) open(ctx context.Context) (*scan.Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &scan.Change{Head: a.tree(judged, a.trigger.judgedName)}
+	c := &scan.Change{Head: a.tree(judged, a.trigger.judgedName), Remotes: []string{a.runner.repositoryURL()}}
 	base, err := a.openBase(ctx)
 	if err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ func (a *run) sarifFile() string  { return filepath.Join(a.dir, "preadmit.sarif"
 // push.
 func (a *run) sarif(ctx context.Context, r *report.Report, c *scan.Change) ([]byte, error) {
 	if a.trigger.baseline && a.flags.sarif && c.Base != nil {
-		all, _, err := scan.Judge(ctx, a.p, a.flags.scan, &scan.Change{Head: c.Head}, a.extras)
+		all, _, err := scan.Judge(ctx, a.p, a.flags.scan, &scan.Change{Head: c.Head, Remotes: c.Remotes}, a.extras)
 		if err != nil {
 			return nil, fmt.Errorf("judge everything for code scanning: %w", err)
 		}
