@@ -5,9 +5,14 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiserver "k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/gaps"
 	"github.com/preadmit/preadmit/scanner/kinds"
@@ -15,9 +20,6 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/server"
 	"github.com/preadmit/preadmit/scanner/target"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	apiserver "k8s.io/apiserver/pkg/admission"
-	"k8s.io/apiserver/pkg/authentication/user"
 )
 
 // review is the judging of one pair.
@@ -25,6 +27,8 @@ type review struct {
 	*target.RootReview
 	target.Pair
 	user user.Info
+	// applier is the tool that applies the root.
+	applier apply.Applier
 	Capture
 	out outcome
 }
@@ -44,7 +48,7 @@ func (r *review) run(ctx context.Context) error {
 
 // ask is the request the pair stands for.
 func (r *review) ask() admission.Ask {
-	ask := admission.Ask{Operation: r.Operation(), User: r.user, Object: r.Head, OldObject: r.Base, Apply: true}
+	ask := admission.Ask{Operation: r.Operation(), User: r.user, Object: r.Head, OldObject: r.Base, Applier: r.applier}
 	if ask.Operation == apiserver.Create {
 		ask.OldObject = nil
 	}
@@ -54,7 +58,7 @@ func (r *review) ask() admission.Ask {
 // askBefore is what the base's version is judged as: an update of itself, or a
 // creation when that is all that ever happens to it.
 func (r *review) askBefore() admission.Ask {
-	ask := admission.Ask{Operation: apiserver.Update, User: r.user, Object: r.Base, OldObject: r.Base, Apply: true}
+	ask := admission.Ask{Operation: apiserver.Update, User: r.user, Object: r.Base, OldObject: r.Base, Applier: r.applier}
 	if r.Generated {
 		ask.Operation, ask.OldObject = apiserver.Create, nil
 	}
@@ -150,8 +154,9 @@ func (r *review) server(final server.Verdict, before *server.Verdict) {
 		existed := before.Refusal != nil && before.Refusal.ErrStatus.Message == final.Refusal.ErrStatus.Message
 		r.add(refused(r.Pair, final.Refusal), existed)
 	}
-	for _, w := range unique(final.Warnings) {
-		switch existed := slices.Contains(before.Warnings, w); {
+	now, then := unique(slices.Concat(final.Dropped, final.Warnings)), unique(slices.Concat(before.Dropped, before.Warnings))
+	for _, w := range now {
+		switch existed := slices.Contains(then, w); {
 		case isLoss(w):
 			r.add(warned(r.Pair, w), existed)
 		case !existed:
@@ -159,8 +164,8 @@ func (r *review) server(final server.Verdict, before *server.Verdict) {
 		}
 	}
 	if final.Refusal == nil {
-		for _, w := range unique(before.Warnings) {
-			if isLoss(w) && !slices.Contains(final.Warnings, w) {
+		for _, w := range then {
+			if isLoss(w) && !slices.Contains(now, w) {
 				r.resolve(warned(r.Pair, w))
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/controllers"
 )
 
@@ -160,7 +161,7 @@ func TestGeneratedKinds(t *testing.T) {
 			case k8sadmission.Delete:
 				a.Object = nil
 			case k8sadmission.Update:
-				a.Apply = true
+				a.Applier = apply.Flux
 			}
 			got := []string{}
 			for _, g := range chain(t, admission.NewCluster(admission.ClusterOptions{}), a) {
@@ -178,7 +179,7 @@ func TestGeneratedKinds(t *testing.T) {
 func TestGeneratedOwner(t *testing.T) {
 	c, o := admission.NewCluster(admission.ClusterOptions{}), object(t, webDeployment)
 	update := ask(k8sadmission.Update, o, o)
-	update.Apply = true
+	update.Applier = apply.Flux
 	for _, a := range []admission.Ask{ask(k8sadmission.Create, o, nil), update} {
 		owner := a
 		for _, g := range chain(t, c, a) {

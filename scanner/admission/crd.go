@@ -3,12 +3,14 @@ package admission
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
 	"github.com/preadmit/preadmit/scanner/admission/custom"
 	"github.com/preadmit/preadmit/scanner/kinds"
@@ -167,6 +169,7 @@ func (c *Cluster) newCustomHandler(kind schema.GroupVersionKind) (*handler, erro
 		convert: func(obj runtime.Object) (runtime.Object, error) {
 			return d.Read(obj, kind.GroupVersion())
 		},
+		fields:     sync.OnceValues(func() (*apply.Fields, error) { return d.Fields(kind, resetFields(s)) }),
 		interfaces: d.Interfaces(c.mapper()),
 	}, nil
 }

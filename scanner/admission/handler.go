@@ -3,6 +3,7 @@ package admission
 import (
 	"fmt"
 	"net/http"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 
+	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
 	"github.com/preadmit/preadmit/scanner/admission/custom"
 )
@@ -26,6 +28,8 @@ type handler struct {
 	// convert gives an object of any version of the kind as the server hands it to
 	// admission for a request of this version.
 	convert func(obj runtime.Object) (runtime.Object, error)
+	// fields manages the fields of its objects, for server-side apply.
+	fields func() (*apply.Fields, error)
 	// interfaces convert objects for policies that match another version.
 	interfaces admission.ObjectInterfaces
 }
@@ -76,9 +80,11 @@ func (c *Cluster) newHandler(kind schema.GroupVersionKind) (*handler, error) {
 
 func (c *Cluster) newBuiltinHandler(r Resource) *handler {
 	kind := r.Kind
+	strategies := c.builtinStrategy(r.GroupResource())
 	return &handler{
 		resource:    r,
-		Strategies:  c.builtinStrategy(r.GroupResource()),
+		Strategies:  strategies,
+		fields:      sync.OnceValues(func() (*apply.Fields, error) { return newBuiltinFields(kind, strategies) }),
 		deprecation: builtin.Deprecation(kind),
 		decode: func(sent *Object) (runtime.Object, []string, error) {
 			return decodeBuiltin(kind, sent)

@@ -47,7 +47,7 @@ const orphansPods = "child pods are preserved by default when jobs are deleted; 
 // warnOfOrphans warns as the server does of a DELETE without options. GitOps
 // controllers and kubectl always say what becomes of dependents.
 func (p *preparation) warnOfOrphans(ctx context.Context) {
-	if !p.ask.Apply && p.handler.resource.GroupResource() == gr("batch", "jobs") {
+	if p.ask.Applier == "" && p.handler.resource.GroupResource() == gr("batch", "jobs") {
 		warning.AddWarning(ctx, "", orphansPods)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apiserver/pkg/warning"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
 	"github.com/preadmit/preadmit/scanner/admission/refusal"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
@@ -34,9 +35,9 @@ type Ask struct {
 	// DELETE) as it was once sent.
 	Object, OldObject *Object
 	DryRun            bool
-	// Apply makes an UPDATE what GitOps controllers and kubectl send: a patch that
-	// leaves alone what the server generated. Without it an UPDATE is a PUT.
-	Apply bool
+	// Applier is the tool that applies the object. The zero value sends it as it is: a
+	// POST or a PUT.
+	Applier apply.Applier
 	// MadeUp is set when the name of the object does not matter: a controller made it up.
 	MadeUp bool
 }
@@ -97,6 +98,9 @@ func (c *Cluster) prepare(ctx context.Context, ask Ask, unknownFields []render.U
 	if err == nil {
 		req, err = p.run(ctx)
 	}
+	if req != nil {
+		req.dropped = p.dropped
+	}
 	return req, recorder.texts, refusal.Ordered(err, h.resource.Custom)
 }
 
@@ -121,6 +125,10 @@ type preparation struct {
 	ask             Ask
 	unknown         []render.Unknown // fields of the object with stand-ins
 	namespace, name string
+	// tracked is set when the managers of fields must be known afterwards.
+	tracked bool
+	// dropped are warnings about fields that who applies the object does not send.
+	dropped []string
 }
 
 func (p *preparation) run(ctx context.Context) (*Request, error) {
@@ -176,15 +184,17 @@ func (p *preparation) decode(ctx context.Context, sent *Object) (runtime.Object,
 // create follows k8s.io/apiserver/pkg/endpoints/handlers/create.go and
 // pkg/registry/generic/registry/store.go, Store.create.
 func (p *preparation) create(ctx context.Context) (*Request, error) {
-	obj, m, err := p.decode(ctx, p.ask.Object)
+	obj, m, err := p.sent(ctx, p.ask.Object, nil)
 	if err != nil {
 		return nil, err
 	}
+	untracked(obj)
 	rest.WipeObjectMetaSystemFields(m)
 	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(p.objectNamespace(), m); err != nil {
 		return nil, err
 	}
 	options := &metav1.CreateOptions{TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "CreateOptions"}}
+	options.FieldManager, options.FieldValidation = p.ask.optionsOf()
 	if p.ask.DryRun {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
@@ -229,14 +239,16 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	obj, m, err := p.decode(ctx, p.ask.Object)
+	obj, m, err := p.sent(ctx, p.ask.Object, old)
 	if err != nil {
 		return nil, err
 	}
+	old, obj = untracked(old), untracked(obj)
 	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(p.objectNamespace(), m); err != nil {
 		return nil, err
 	}
 	options := &metav1.UpdateOptions{TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "UpdateOptions"}}
+	options.FieldManager, options.FieldValidation = p.ask.optionsOf()
 	if p.ask.DryRun {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
@@ -247,9 +259,6 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 	m.SetResourceVersion(storedResourceVersion)
 	if err := p.cluster.escalates(ctx, p.handler.resource, obj, old); err != nil {
 		return nil, err
-	}
-	if p.ask.Apply {
-		keepGenerated(obj, old)
 	}
 	if strategy := p.updateStrategy(); strategy != nil {
 		if p.ask.Subresource == "" {
@@ -279,6 +288,7 @@ func (p *preparation) delete(ctx context.Context) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
+	old = untracked(old)
 	options, err := p.deleteOptions(ctx, old)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
 
+	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -170,7 +171,7 @@ func TestPrepareGivesWhatAServerWould(t *testing.T) {
 			name: "applying a Job again keeps the selector the server made",
 			ask: func(t *testing.T) Ask {
 				a := ask("UPDATE", object(t, strings.Replace(migration, "spec: {", "spec: {suspend: true, ", 1)), object(t, migration))
-				a.Apply = true
+				a.Applier = apply.Flux
 				return a
 			},
 			field: []string{"spec", "suspend"}, want: true,

@@ -20,6 +20,7 @@ type Request struct {
 	// Interfaces convert the request's objects to the version a policy matches.
 	Interfaces admission.ObjectInterfaces
 
+	dropped  []string
 	cluster  *Cluster
 	mu       sync.Mutex
 	versions map[schema.GroupVersionKind]*Version
@@ -112,6 +113,10 @@ func (r *Request) Others() []*Request { return r.others }
 
 // Unknown returns the unknown fields of the object, and of the old object.
 func (r *Request) Unknown() (object, oldObject []render.Unknown) { return r.unknown, r.unknownOld }
+
+// Dropped are warnings about fields that who applies the object does not send, as its client
+// does not know them.
+func (r *Request) Dropped() []string { return r.dropped }
 
 // Content returns an object as untyped content, the form in which CEL expressions
 // of the API server see it; nil for no object.

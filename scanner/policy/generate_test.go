@@ -10,6 +10,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
@@ -122,7 +123,9 @@ func (g *generator) ask() admission.Ask {
 		ask.Operation, ask.OldObject = k8sadmission.Delete, g.vary(o, 6)
 	case g.oneIn(3):
 		ask.Operation, ask.OldObject, ask.Object = k8sadmission.Update, g.vary(o, 12), g.vary(o, 8)
-		ask.Apply = g.oneIn(2)
+		if g.oneIn(2) {
+			ask.Applier = apply.Flux
+		}
 	default:
 		ask.Operation, ask.Object = k8sadmission.Create, g.vary(o, 6)
 	}

@@ -28,6 +28,9 @@ type Verdict struct {
 	NeverStored *admission.NeverStoredError
 	// Warnings are the server's own, in order.
 	Warnings []string
+	// Dropped are warnings about fields that never come to the server, as the client of who
+	// applies the object does not know them.
+	Dropped []string
 
 	// Decisions are what policies said against the request, in the order of view,
 	// policy, binding, param and validation; equal ones of several views once.
@@ -74,6 +77,7 @@ func (s *Server) Review(ctx context.Context, ask admission.Ask) (v Verdict, err 
 		}
 		return v, nil
 	}
+	v.Dropped = req.Dropped()
 	v.Request, v.engine = req, s.views[0].engine
 	for _, view := range s.views {
 		out := view.engine.Evaluate(ctx, req)

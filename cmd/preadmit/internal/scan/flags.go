@@ -11,6 +11,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/config"
 )
 
@@ -31,6 +32,7 @@ type Flags struct {
 	LoadRestrictor       cli.Choice
 	noWorkloads          bool
 	capture              bool
+	applier              cli.Choice
 	Config               string
 	Cache                CacheFlags
 	Artifacts            artifacts.Flags
@@ -47,6 +49,7 @@ func NewFlags() *Flags {
 		AsGroups: cli.Words{Kind: "GROUP"}, Roots: cli.Words{Kind: "GLOB"}, exclude: cli.Words{Kind: "GLOB"}, By: cli.Words{Kind: "WHAT"},
 		FailOn:         cli.Choice{Value: "deny", Known: report.FailOnValues()},
 		LoadRestrictor: cli.Choice{Value: config.LoadRestrictors()[0], Known: config.LoadRestrictors()},
+		applier:        cli.Choice{Value: string(apply.Flux), Known: apply.Appliers()},
 		Artifacts:      artifacts.NewFlags(),
 		limits:         cli.NewLimits(),
 	}
@@ -61,6 +64,8 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	f.RegisterJudging(cmd)
 	f.Artifacts.RegisterGiven(flags)
 	flags.Var(&f.By, "by", "as text, totals by `WHAT` instead of the findings: "+strings.Join(format.TotalsBy(), ", ")+" (repeatable)")
+	flags.Var(&f.applier, "applier", "the `TOOL` that applies the objects, where no deployer in the repository says which: "+strings.Join(f.applier.Known, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("applier", cobra.FixedCompletions(cli.Completions(f.applier.Known), cobra.ShellCompDirectiveNoFileComp))
 	flags.BoolVar(&f.capture, "capture", false, "report too every request with its answer and the objects as policies see them, whole Secrets included; for json")
 }
 
@@ -163,6 +168,10 @@ func (f *Flags) apply(c *config.Config) {
 		c.Roots = append(slices.Clip(c.Roots), config.Not+strings.TrimPrefix(glob, config.Not))
 	}
 	if f.As == "" {
+		if f.Given("applier") && c.User == nil {
+			user := config.NewUser(apply.Applier(f.applier.Value).User(), nil)
+			c.User = &user
+		}
 		return
 	}
 	user := config.NewUser(f.As, f.AsGroups.Values)

@@ -11,6 +11,7 @@ import (
 	"github.com/preadmit/preadmit/render/kustomize"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/diff"
 )
@@ -43,6 +44,7 @@ func Judge(ctx context.Context, p cli.Process, f *Flags, change *Change, extras 
 			Version: cli.Version(),
 			Diff:    f.diffLimits(),
 			Capture: f.captured(),
+			Applier: apply.Applier(f.applier.Value),
 			Progress: func(stage string, done, total int) {
 				doing.Update(stage, done, total)
 				progress.Update(stage, done, total)

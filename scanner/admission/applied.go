@@ -1,0 +1,209 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/warning"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/preadmit/preadmit/scanner/admission/apply"
+	"github.com/preadmit/preadmit/scanner/admission/builtin"
+)
+
+// sent returns the object that a request asks for: what is sent, or what comes of applying
+// it over live, which is nil for a new object.
+func (p *preparation) sent(ctx context.Context, o *Object, live runtime.Object) (runtime.Object, metav1.Object, error) {
+	by := p.ask.Applier
+	switch {
+	case p.ask.Subresource != "" || p.handler.resource.Assumed:
+		return p.decode(ctx, o)
+	case by.ServerSide() && (live != nil || !p.isPlain(o)):
+		return p.serverSide(ctx, o, live)
+	case by.ServerSide():
+		return p.createdPlain(ctx, o)
+	case by.Merges() && live != nil:
+		return p.merged(ctx, o, live)
+	case by.Merges():
+		content, err := apply.Annotated(p.placed(o))
+		if err != nil {
+			return nil, nil, err
+		}
+		return p.decode(ctx, NewObject(content))
+	}
+	return p.decode(ctx, o)
+}
+
+// isPlain reports whether applying a new object is creating it.
+func (p *preparation) isPlain(o *Object) bool {
+	content := o.Content()
+	_, hasStatus := content["status"]
+	return !p.tracked && !p.handler.resource.Custom && !hasStatus && apply.Plain(content)
+}
+
+// createdPlain creates an object instead of applying it, which is faster. What the kind does
+// not know is refused when it is applied, or was dropped by who applies it.
+func (p *preparation) createdPlain(ctx context.Context, o *Object) (runtime.Object, metav1.Object, error) {
+	var strict warnings
+	obj, m, err := p.decode(warning.WithWarningRecorder(ctx, &strict), o)
+	if err != nil || len(strict.texts) > 0 && p.ask.Applier != apply.Flux {
+		return p.serverSide(ctx, o, nil)
+	}
+	p.dropped = append(p.dropped, strict.texts...)
+	return obj, m, nil
+}
+
+// placed returns the content of what is sent with the namespace that clients write there.
+func (p *preparation) placed(o *Object) map[string]any {
+	content := o.Content()
+	if p.objectNamespace() == "" || o.Namespace() != "" {
+		return content
+	}
+	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(content)}
+	u.SetNamespace(p.objectNamespace())
+	return u.Object
+}
+
+// serverSide applies on the server.
+func (p *preparation) serverSide(ctx context.Context, o *Object, live runtime.Object) (runtime.Object, metav1.Object, error) {
+	manifest := p.placed(o)
+	if p.ask.Applier == apply.Flux {
+		manifest = apply.Normalized(manifest)
+		p.drops(o)
+	} else {
+		manifest = runtime.DeepCopyJSON(manifest)
+	}
+	fields, err := p.handler.fields()
+	if err != nil {
+		return nil, nil, err
+	}
+	obj, err := fields.Apply(live, manifest, p.ask.Applier)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s has no metadata: %w", p.handler.resource.Kind.Kind, err)
+	}
+	if uid := m.GetUID(); live == nil && uid != "" {
+		return nil, nil, apierrors.NewConflict(p.handler.resource.GroupResource(), p.name,
+			fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
+	}
+	return obj, m, nil
+}
+
+// drops notes which fields Flux does not send, as its client does not know them.
+func (p *preparation) drops(o *Object) {
+	if p.handler.resource.Custom {
+		return
+	}
+	if _, unknown, err := p.handler.decode(o); err == nil {
+		p.dropped = append(p.dropped, unknown...)
+	}
+}
+
+// merged merges three ways, as kubectl apply does.
+func (p *preparation) merged(ctx context.Context, o *Object, live runtime.Object) (runtime.Object, metav1.Object, error) {
+	modified, err := apply.Annotated(p.placed(o))
+	if err != nil {
+		return nil, nil, err
+	}
+	kind := p.handler.resource.Kind
+	if p.handler.resource.Custom {
+		current, err := Content(live)
+		if err != nil {
+			return nil, nil, err
+		}
+		text, err := apply.NewMerge(current, modified).JSON()
+		if err != nil {
+			return nil, nil, err
+		}
+		return p.decode(ctx, ParseObject(text))
+	}
+	scheme := builtin.CodecOf(kind.Group).Scheme
+	versioned, err := scheme.ConvertToVersion(live, kind.GroupVersion())
+	if err != nil {
+		return nil, nil, fmt.Errorf("convert %s: %w", kind.Kind, err)
+	}
+	current, err := Content(versioned)
+	if err != nil {
+		return nil, nil, err
+	}
+	into, err := scheme.New(kind)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a %s: %w", kind.Kind, err)
+	}
+	unknown, err := apply.NewMerge(current, modified).Into(into)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := p.strict(ctx, unknown); err != nil {
+		return nil, nil, err
+	}
+	scheme.Default(into)
+	obj, err := scheme.ConvertToVersion(into, schema.GroupVersion{Group: kind.Group, Version: runtime.APIVersionInternal})
+	if err != nil {
+		return nil, nil, fmt.Errorf("convert %s: %w", kind.Kind, err)
+	}
+	m, err := meta.Accessor(obj)
+	return obj, m, err
+}
+
+// strict warns of what strict decoding found, or refuses it where the client asks for that.
+func (p *preparation) strict(ctx context.Context, errs []error) error {
+	if len(errs) > 0 && p.ask.Applier.Validation() == metav1.FieldValidationStrict {
+		return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), "", runtime.NewStrictDecodingError(errs).Error())})
+	}
+	for _, err := range errs {
+		warning.AddWarning(ctx, "", err.Error())
+	}
+	return nil
+}
+
+// newBuiltinFields manages the fields of a built-in kind (k8s.io/apiserver/pkg/endpoints,
+// registerResourceHandlers).
+func newBuiltinFields(kind schema.GroupVersionKind, s builtin.Strategies) (*apply.Fields, error) {
+	scheme := builtin.CodecOf(kind.Group).Scheme
+	types, err := builtin.Types(kind.Group)
+	if err != nil {
+		return nil, err
+	}
+	hub := schema.GroupVersion{Group: kind.Group, Version: runtime.APIVersionInternal}
+	manager, err := managedfields.NewDefaultFieldManager(types, runtime.UnsafeObjectConvertor(scheme), scheme, scheme, kind, hub, "", resetFields(s))
+	if err != nil {
+		return nil, fmt.Errorf("manage the fields of %s: %w", kind.Kind, err)
+	}
+	return &apply.Fields{FieldManager: manager, Create: func() (runtime.Object, error) { return scheme.New(kind) }}, nil
+}
+
+// resetFields are the fields that a strategy resets, which nobody owns.
+func resetFields(s builtin.Strategies) map[fieldpath.APIVersion]fieldpath.Filter {
+	if r, ok := s.Update.(rest.ResetFieldsStrategy); ok {
+		return fieldpath.NewExcludeFilterSetMap(r.GetResetFields())
+	}
+	return nil
+}
+
+// untracked returns an object without its managed fields, which are of no use but for
+// applying.
+func untracked(obj runtime.Object) runtime.Object {
+	if m, err := meta.Accessor(obj); err == nil && m.GetManagedFields() != nil {
+		m.SetManagedFields(nil)
+	}
+	return obj
+}
+
+// optionsOf are the names that a client of an ask gives itself in the options of a request.
+func (a Ask) optionsOf() (fieldManager, fieldValidation string) {
+	return a.Applier.Manager(), a.Applier.Validation()
+}

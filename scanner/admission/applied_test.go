@@ -1,0 +1,144 @@
+package admission
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/preadmit/preadmit/scanner/admission/apply"
+)
+
+// TestApplied compares appliers: what becomes of an object that each of them applies over
+// what it applied before.
+func TestApplied(t *testing.T) {
+	deployment := func(spec, container string) string {
+		return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: {" + spec +
+			"selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: web, " + container + "}]}}}}"
+	}
+	widget := func(spec string) string {
+		return "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w, namespace: shop}, spec: {" + spec + "}}"
+	}
+	pull := []string{"spec", "template", "spec", "containers", "0", "imagePullPolicy"}
+	for _, test := range []struct {
+		name         string
+		before, sent string
+		field        []string
+		// want is the field by applier, or the beginning of the refusal after "!".
+		want map[apply.Applier]any
+	}{
+		{
+			"a default chosen at creation stays", deployment("", `image: "web:latest"`), deployment("", `image: "web:1"`), pull,
+			map[apply.Applier]any{"": "IfNotPresent", apply.Replace: "IfNotPresent", apply.Flux: "Always", apply.ArgoCD: "Always", apply.ArgoCDSSA: "Always", apply.Kubectl: "Always", apply.KubectlSSA: "Always"},
+		},
+		{
+			"a field that is no longer applied has its default", deployment("replicas: 3, ", "image: web"), deployment("", "image: web"), []string{"spec", "replicas"},
+			map[apply.Applier]any{"": int64(1), apply.Flux: int64(1), apply.ArgoCD: int64(1), apply.KubectlSSA: int64(1)},
+		},
+		{
+			"Recreate keeps rollingUpdate on the server", deployment("", "image: web"), deployment("strategy: {type: Recreate}, ", "image: web"), []string{"spec", "strategy", "type"},
+			map[apply.Applier]any{"": "Recreate", apply.ArgoCD: "Recreate", apply.Flux: "!Deployment.apps \"web\" is invalid: spec.strategy.rollingUpdate", apply.ArgoCDSSA: "!Deployment.apps \"web\" is invalid: spec.strategy.rollingUpdate"},
+		},
+		{
+			"an unknown field", deployment("", "image: web"), deployment("replica: 2, ", "image: web"), []string{"spec", "replicas"},
+			map[apply.Applier]any{"": int64(1), apply.Flux: int64(1), apply.ArgoCD: int64(1), apply.ArgoCDSSA: "!failed to create typed patch object (shop/web; apps/v1, Kind=Deployment): .spec.replica: field not declared in schema", apply.Kubectl: `! "" is invalid: patch: Invalid value: "": strict decoding error: unknown field "spec.replica"`},
+		},
+		{
+			"an unknown field of a custom resource", widget("size: 1"), widget("size: 1, sise: 2"), []string{"spec", "size"},
+			map[apply.Applier]any{"": int64(1), apply.ArgoCD: int64(1), apply.Flux: "!failed to create typed patch object (shop/w; example.com/v1, Kind=Widget): .spec.sise: field not declared in schema"},
+		},
+		{
+			"two entries of one key", deployment("", "image: web"), deployment("", "image: web, env: [{name: A, value: a}, {name: A, value: b}]"), []string{"metadata", "name"},
+			map[apply.Applier]any{"": "web", apply.Flux: `!failed to create typed patch object (shop/web; apps/v1, Kind=Deployment): .spec.template.spec.containers[name="web"].env: duplicate entries for key [name="A"]`},
+		},
+		{
+			"a port that changes", "{apiVersion: v1, kind: Service, metadata: {name: s, namespace: shop}, spec: {ports: [{port: 80}]}}", "{apiVersion: v1, kind: Service, metadata: {name: s, namespace: shop}, spec: {ports: [{port: 81}]}}", []string{"spec", "ports", "0", "port"},
+			map[apply.Applier]any{"": int64(81), apply.Flux: int64(81), apply.ArgoCD: int64(81), apply.KubectlSSA: int64(81)},
+		},
+	} {
+		for by, want := range test.want {
+			t.Run(test.name+"/"+string(by), func(t *testing.T) {
+				a := ask("UPDATE", object(t, test.sent), object(t, test.before))
+				a.Applier = by
+				req, _, err := open(t, widgets).Prepare(t.Context(), a)
+				var refusal *apierrors.StatusError
+				if errors.As(err, &refusal) {
+					if text, _ := want.(string); !strings.HasPrefix(text, "!") || !strings.HasPrefix(refusal.ErrStatus.Message, text[1:]) {
+						t.Errorf("refused: %s", refusal.ErrStatus.Message)
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(want, at(seen(t, req), test.field)); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+// at returns a field; numbers in its path are items of lists.
+func at(value any, path []string) any {
+	for _, name := range path {
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[name]
+		case []any:
+			value = v[0]
+		}
+	}
+	return value
+}
+
+// TestAppliedIsCreated: applying a new object comes to the same as creating it, whether the
+// short way is taken or not, but for what Flux drops.
+func TestAppliedIsCreated(t *testing.T) {
+	texts := []string{
+		"{apiVersion: v1, kind: Service, metadata: {name: s, namespace: shop}, spec: {ports: [{name: a, port: 80}, {name: b, port: 443}]}}",
+		"{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: shop}, data: {a: b}}",
+		"{apiVersion: v1, kind: Secret, metadata: {name: c, namespace: shop}, stringData: {a: b}}",
+		"{apiVersion: batch/v1, kind: Job, metadata: {name: j, namespace: shop}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: b}]}}}}",
+		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: shop}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: b, ports: [{containerPort: 1}, {containerPort: 2}]}]}}}}",
+		"{apiVersion: example.com/v1, kind: Widget, metadata: {name: w, namespace: shop}, spec: {size: 1}}",
+	}
+	for _, text := range texts {
+		o := object(t, text)
+		created, _, err := open(t, widgets).Prepare(t.Context(), ask("CREATE", o, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, isPlain := range []bool{true, false} {
+			content := (&unstructured.Unstructured{Object: o.Content()}).DeepCopy()
+			if !isPlain { // a null is not plain
+				content.Object["metadata"].(map[string]any)["creationTimestamp"] = nil
+			}
+			for _, by := range []apply.Applier{apply.Flux, apply.ArgoCDSSA, apply.KubectlSSA} {
+				a := ask("CREATE", NewObject(content.Object), nil)
+				a.Applier = by
+				req, _, err := open(t, widgets).Prepare(t.Context(), a)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(seen(t, created), seen(t, req)); diff != "" {
+					t.Errorf("%s plain=%t by %s (-created +applied):\n%s", o.GroupVersionKind().Kind, isPlain, by, diff)
+				}
+			}
+		}
+	}
+}
+
+// TestDropped: what Flux does not send is told, but is no warning of the server.
+func TestDropped(t *testing.T) {
+	a := ask("CREATE", object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, dat: {}}"), nil)
+	a.Applier = apply.Flux
+	req, warned, err := open(t, widgets).Prepare(t.Context(), a)
+	if err != nil || len(warned) > 0 || !slices.Equal(req.Dropped(), []string{`unknown field "dat"`}) {
+		t.Errorf("warnings %q, dropped %q, %v", warned, req.Dropped(), err)
+	}
+}

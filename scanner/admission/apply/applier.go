@@ -1,0 +1,86 @@
+package apply
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Applier is a tool that applies manifests. The zero value sends objects as they are, as a
+// POST or a PUT.
+type Applier string
+
+const (
+	// Flux applies on the server by force, after normalising the manifest.
+	Flux Applier = "flux"
+	// ArgoCD merges as kubectl does.
+	ArgoCD Applier = "argocd"
+	// ArgoCDSSA applies on the server by force (ServerSideApply=true).
+	ArgoCDSSA Applier = "argocd-ssa"
+	// Kubectl merges three ways: what was last applied, the manifest and the object.
+	Kubectl Applier = "kubectl"
+	// KubectlSSA applies on the server, without force.
+	KubectlSSA Applier = "kubectl-ssa"
+	// Replace replaces the object.
+	Replace Applier = "replace"
+)
+
+// Appliers returns the names of all appliers.
+func Appliers() []string {
+	return []string{string(Flux), string(ArgoCD), string(ArgoCDSSA), string(Kubectl), string(KubectlSSA), string(Replace)}
+}
+
+// Parse returns the applier of a name.
+func Parse(name string) (Applier, error) {
+	for _, known := range Appliers() {
+		if name == known {
+			return Applier(name), nil
+		}
+	}
+	return "", fmt.Errorf("%q: want one of %s", name, strings.Join(Appliers(), ", "))
+}
+
+// User is who applies where nothing says so; empty for whoever calls.
+func (a Applier) User() string {
+	switch a {
+	case ArgoCD, ArgoCDSSA:
+		return "system:serviceaccount:argocd:argocd-application-controller"
+	}
+	return "system:serviceaccount:flux-system:kustomize-controller"
+}
+
+// ServerSide reports whether the server merges.
+func (a Applier) ServerSide() bool { return a == Flux || a == ArgoCDSSA || a == KubectlSSA }
+
+// Merges reports whether the tool merges itself, three ways.
+func (a Applier) Merges() bool { return a == ArgoCD || a == Kubectl }
+
+// Manager is the tool's name as a manager of fields.
+func (a Applier) Manager() string {
+	switch a {
+	case Flux:
+		return "kustomize-controller"
+	case ArgoCD, ArgoCDSSA:
+		return "argocd-controller"
+	case Kubectl:
+		return "kubectl-client-side-apply"
+	case KubectlSSA:
+		return "kubectl"
+	case Replace:
+		return "kubectl-replace"
+	}
+	return ""
+}
+
+// Forces reports whether the tool takes fields from other managers.
+func (a Applier) Forces() bool { return a == Flux || a == ArgoCDSSA }
+
+// Validation is the fieldValidation that the tool asks for; empty for the server's own.
+func (a Applier) Validation() string {
+	switch a {
+	case ArgoCD:
+		return "Warn"
+	case Kubectl, KubectlSSA, Replace:
+		return "Strict"
+	}
+	return ""
+}

@@ -1,0 +1,84 @@
+package apply
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// Normalized returns a manifest as Flux sends it (github.com/fluxcd/pkg/ssa/normalize): of
+// kinds that its client knows only the fields that the client knows, with the protocol of
+// ports written and Secrets without stringData. No manifest has a status, but for
+// CustomResourceDefinitions. The content itself is not modified.
+func Normalized(content map[string]any) map[string]any {
+	u := &unstructured.Unstructured{Object: content}
+	kind := u.GroupVersionKind()
+	if kind.Group == "rbac.authorization.k8s.io" && kind.Version == "v1" && (kind.Kind == "Role" || kind.Kind == "ClusterRole") {
+		return runtime.DeepCopyJSON(content)
+	}
+	out := typed(u)
+	if out == nil {
+		out = runtime.DeepCopyJSON(content)
+	}
+	_ = unstructured.SetNestedField(out, nil, "metadata", "creationTimestamp")
+	if kind.Kind != "CustomResourceDefinition" {
+		delete(out, "status")
+	}
+	return out
+}
+
+// typed returns what the client of Flux keeps of a manifest; nil when it cannot read it.
+func typed(u *unstructured.Unstructured) map[string]any {
+	obj, err := scheme.Scheme.New(u.GroupVersionKind())
+	if err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, obj) != nil {
+		return nil
+	}
+	if secret, ok := obj.(*corev1.Secret); ok && len(secret.StringData) > 0 {
+		if secret.Data == nil {
+			secret.Data = map[string][]byte{}
+		}
+		for key, value := range secret.StringData {
+			secret.Data[key] = []byte(value)
+		}
+		secret.StringData = nil
+	}
+	out, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if err != nil {
+		return nil
+	}
+	for _, path := range portsOf[u.GetKind()] {
+		writeProtocol(out, path)
+	}
+	return out
+}
+
+// portsOf has the lists of ports in which Flux writes the protocol. An empty name is every
+// item of a list.
+var portsOf = func() map[string][][]string {
+	pod := []string{"containers", "", "ports", ""}
+	template := [][]string{append([]string{"spec", "template", "spec"}, pod...)}
+	return map[string][][]string{
+		"Pod":        {append([]string{"spec"}, pod...)},
+		"Deployment": template, "StatefulSet": template, "DaemonSet": template, "ReplicaSet": template, "Job": template,
+		"CronJob": {append([]string{"spec", "jobTemplate", "spec", "template", "spec"}, pod...)},
+		"Service": {{"spec", "ports", ""}},
+	}
+}()
+
+func writeProtocol(value any, path []string) {
+	if len(path) == 0 {
+		if port, ok := value.(map[string]any); ok && (port["protocol"] == nil || port["protocol"] == "") {
+			port["protocol"] = string(corev1.ProtocolTCP)
+		}
+		return
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		writeProtocol(v[path[0]], path[1:])
+	case []any:
+		for _, item := range v {
+			writeProtocol(item, path[1:])
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package apply
+
+import (
+	"encoding/json"
+	"fmt"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Annotated returns a manifest as kubectl apply sends it: with all of it in an annotation
+// (k8s.io/kubectl/pkg/util, GetModifiedConfiguration).
+func Annotated(content map[string]any) (map[string]any, error) {
+	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(content)}
+	annotations := u.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	delete(annotations, corev1.LastAppliedConfigAnnotation)
+	u.SetAnnotations(annotations)
+	if len(annotations) == 0 {
+		_ = unstructured.SetNestedMap(u.Object, map[string]any{}, "metadata", "annotations")
+	}
+	text, err := runtime.Encode(unstructured.UnstructuredJSONScheme, u)
+	if err != nil {
+		return nil, fmt.Errorf("encode the manifest: %w", err)
+	}
+	annotations[corev1.LastAppliedConfigAnnotation] = string(text)
+	u.SetAnnotations(annotations)
+	return u.Object, nil
+}
+
+// Merge is a three-way merge: the object as it is, in the version of the manifest, and the
+// manifest as Annotated has it.
+type Merge struct{ current, modified map[string]any }
+
+// NewMerge makes a Merge.
+func NewMerge(current, modified map[string]any) Merge { return Merge{current, modified} }
+
+// texts are the last applied manifest, the new one and the object.
+func (m Merge) texts() (original, modified, current []byte, err error) {
+	u := &unstructured.Unstructured{Object: m.current}
+	if text, ok := u.GetAnnotations()[corev1.LastAppliedConfigAnnotation]; ok {
+		original = []byte(text)
+	}
+	if modified, err = json.Marshal(m.modified); err == nil {
+		current, err = json.Marshal(m.current)
+	}
+	return original, modified, current, err
+}
+
+// Into merges into an empty object of a built-in kind, as kubectl makes the patch and the
+// server applies it (k8s.io/apiserver/pkg/endpoints/handlers, strategicPatchObject). The
+// warnings are those of fields that the kind does not have.
+func (m Merge) Into(empty runtime.Object) (warnings []error, err error) {
+	original, modified, current, err := m.texts()
+	if err != nil {
+		return nil, fmt.Errorf("encode for a patch: %w", err)
+	}
+	lookup, err := strategicpatch.NewPatchMetaFromStruct(empty)
+	if err != nil {
+		return nil, fmt.Errorf("describe %T for patches: %w", empty, err)
+	}
+	text, err := strategicpatch.CreateThreeWayMergePatch(original, modified, current, lookup, true)
+	if err != nil {
+		return nil, apierrors.NewBadRequest("creating patch: " + err.Error())
+	}
+	patch := map[string]any{}
+	if err := utiljson.Unmarshal(text, &patch); err != nil {
+		return nil, fmt.Errorf("decode the patch: %w", err)
+	}
+	merged, err := strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(m.current, patch, lookup)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(merged, empty, true)
+	if strict, ok := runtime.AsStrictDecodingError(err); ok {
+		return strict.Errors(), nil
+	}
+	if err != nil {
+		return nil, apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), fmt.Sprintf("%+v", patch), err.Error())})
+	}
+	return nil, nil
+}
+
+// JSON merges a custom resource, and returns its text.
+func (m Merge) JSON() ([]byte, error) {
+	original, modified, current, err := m.texts()
+	if err != nil {
+		return nil, fmt.Errorf("encode for a patch: %w", err)
+	}
+	patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch(original, modified, current)
+	if err != nil {
+		return nil, apierrors.NewBadRequest("creating patch: " + err.Error())
+	}
+	return jsonpatch.MergePatch(current, patch)
+}

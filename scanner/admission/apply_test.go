@@ -1,0 +1,109 @@
+package admission_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/scanner/admission/apply"
+)
+
+func manifest(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var out map[string]any
+	if err := yaml.Unmarshal([]byte(text), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestNormalized(t *testing.T) {
+	for name, test := range map[string]struct{ sent, want string }{
+		"a port has a protocol, an unknown field is dropped": {
+			"{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{port: 80}], prots: []}}",
+			"{apiVersion: v1, kind: Service, metadata: {name: a, creationTimestamp: null}, spec: {ports: [{port: 80, protocol: TCP, targetPort: 0}]}}",
+		},
+		"a Secret has no stringData": {
+			"{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {x: eQ==}, stringData: {y: z}}",
+			"{apiVersion: v1, kind: Secret, metadata: {name: a, creationTimestamp: null}, data: {x: eQ==, y: eg==}}",
+		},
+		"a Role is left alone": {
+			"{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: a}, rule: []}",
+			"{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: a}, rule: []}",
+		},
+		"a kind that no client knows loses its status only": {
+			"{apiVersion: shop.example.com/v1, kind: Widget, metadata: {name: a}, sise: 1, status: {}}",
+			"{apiVersion: shop.example.com/v1, kind: Widget, metadata: {name: a, creationTimestamp: null}, sise: 1}",
+		},
+		"what does not fit the kind is sent as it is": {
+			"{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{port: x}]}}",
+			"{apiVersion: v1, kind: Service, metadata: {name: a, creationTimestamp: null}, spec: {ports: [{port: x}]}}",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := yaml.Marshal(apply.Normalized(manifest(t, test.sent)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = []byte(text(manifest(t, string(got))))
+			if diff := cmp.Diff(text(manifest(t, test.want)), string(got)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func text(content map[string]any) string {
+	out, _ := yaml.Marshal(content)
+	return string(out)
+}
+
+func TestPlain(t *testing.T) {
+	for text, want := range map[string]bool{
+		"{spec: {containers: [{name: a, env: [{name: X, value: '1'}, {name: Y, value: '1'}]}]}}": true,
+		"{spec: {containers: [{name: a, env: [{name: X}, {name: X}]}]}}":                         false,
+		"{spec: {containers: [{name: a}, {name: a}]}}":                                           false,
+		"{spec: {ports: [{containerPort: 53}, {containerPort: 53}]}}":                            false,
+		"{spec: {replicas: null}}":                                                               false,
+		"{metadata: {uid: a}}":                                                                   false,
+		"{metadata: {managedFields: []}}":                                                        false,
+		"{metadata: {finalizers: [a, b]}}":                                                       true,
+		"{metadata: {finalizers: [a, a]}}":                                                       false,
+		"{spec: {args: [[a], [a]]}}":                                                             true,
+		"{spec: {rules: [{path: {name: [1]}}]}}":                                                 true,
+		"{spec: {rules: [{path: [{a: null}]}]}}":                                                 false,
+	} {
+		if got := apply.Plain(manifest(t, text)); got != want {
+			t.Errorf("%s: %t, want %t", text, got, want)
+		}
+	}
+}
+
+func TestAnnotated(t *testing.T) {
+	got, err := apply.Annotated(manifest(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, annotations: {kubectl.kubernetes.io/last-applied-configuration: old}}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap",
+		"metadata": map[string]any{"name": "a", "annotations": map[string]any{
+			"kubectl.kubernetes.io/last-applied-configuration": `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"annotations":{},"name":"a"}}` + "\n",
+		}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAppliers(t *testing.T) {
+	for _, name := range apply.Appliers() {
+		a, err := apply.Parse(name)
+		if err != nil || a.Manager() == "" || a.User() == "" || a.ServerSide() && a.Merges() {
+			t.Errorf("%s: %v, manager %q, user %q", name, err, a.Manager(), a.User())
+		}
+	}
+	if _, err := apply.Parse("helm"); err == nil {
+		t.Error("helm is an applier")
+	}
+}

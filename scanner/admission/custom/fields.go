@@ -1,0 +1,70 @@
+package custom
+
+import (
+	"fmt"
+
+	structuraldefaulting "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/preadmit/preadmit/scanner/admission/apply"
+)
+
+// Fields manages the fields of custom resources of a kind, for server-side apply
+// (k8s.io/apiextensions-apiserver/pkg/apiserver, getOrCreateServingInfoFor).
+func (d *Definition) Fields(kind schema.GroupVersionKind, reset map[fieldpath.APIVersion]fieldpath.Filter) (*apply.Fields, error) {
+	types, err := d.types()
+	if err != nil {
+		return nil, err
+	}
+	hub := schema.GroupVersion{Group: kind.Group, Version: d.storage}
+	manager, err := managedfields.NewDefaultCRDFieldManager(types, customConvertor{definition: d}, defaulter{d}, unstructuredCreater{}, kind, hub, "", reset)
+	if err != nil {
+		return nil, fmt.Errorf("manage the fields of %s: %w", kind.Kind, err)
+	}
+	return &apply.Fields{FieldManager: manager, Create: func() (runtime.Object, error) { return unstructuredCreater{}.New(kind) }}, nil
+}
+
+// types describes all versions of the kind.
+func (d *Definition) types() (managedfields.TypeConverter, error) {
+	models := map[string]*spec.Schema{}
+	for _, v := range d.CRD.Spec.Versions {
+		document, err := builder.BuildOpenAPIV3(d.CRD, v.Name, builder.Options{})
+		if err != nil {
+			return nil, fmt.Errorf("types of %s: %w", d.CRD.Name, err)
+		}
+		for name, s := range document.Components.Schemas {
+			models[name] = s
+		}
+	}
+	return managedfields.NewTypeConverter(models, d.CRD.Spec.PreserveUnknownFields)
+}
+
+// defaulter sets the defaults of a version.
+type defaulter struct{ definition *Definition }
+
+// Default implements runtime.ObjectDefaulter.
+func (d defaulter) Default(obj runtime.Object) {
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return
+	}
+	s := d.definition.schemas[u.GroupVersionKind().Version]
+	structuraldefaulting.PruneNonNullableNullsWithoutDefaults(u.UnstructuredContent(), s)
+	structuraldefaulting.Default(u.UnstructuredContent(), s)
+}
+
+// ConvertToVersion implements runtime.ObjectConvertor.
+func (c customConvertor) ConvertToVersion(in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
+	kind := in.GetObjectKind().GroupVersionKind()
+	to, ok := target.KindForGroupVersionKinds([]schema.GroupVersionKind{kind})
+	if !ok {
+		return nil, runtime.NewNotRegisteredErrForTarget("custom resources", nil, target)
+	}
+	return c.definition.convert(in.DeepCopyObject(), to.GroupVersion())
+}
