@@ -23,7 +23,7 @@ const module = "github.com/preadmit/preadmit"
 var layers = []string{
 	"cmd", "cmd/preadmit/internal/action", "cmd/preadmit/internal/initialize", "cmd/preadmit/internal/scan", "cmd/preadmit/internal/artifacts", "cmd/preadmit/internal/cli",
 	"webhooks", "webhooks/pages", "webhooks/reconcile", "webhooks/intake", "webhooks/worker", "webhooks/jailed/child", "webhooks/jailed",
-	"webhooks/app", "webhooks/queue", "webhooks/metrics", "report/github",
+	"webhooks/app", "webhooks/queue", "webhooks/queue/embedded", "webhooks/metrics", "report/github",
 	"report/format",
 	"report/format/text", "report/format/markdown", "report/format/html", "report/format/sarif", "report/format/junit",
 	"report/format/workflow", "report/format/codequality", "report/format/objects",

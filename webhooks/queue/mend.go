@@ -4,28 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 )
 
-const (
-	// mendEvery is how often the embedded server is looked at.
-	mendEvery = time.Second
-	// room is what the disk must take before the server is started again, in bytes.
-	room = 16 << 20
-)
+// mendEvery is how often the embedded server is looked at.
+const mendEvery = time.Second
 
 // mend starts the embedded server again when it takes no writes and the disk does: one write
 // that failed has a stream refuse all others, for as long as the server lives.
 func (q *Queue) mend() {
 	full := false
 	for pause(q.context, mendEvery) {
-		sick := q.embedded.health()
+		sick := q.embedded.Health()
 		if sick == nil {
 			continue
 		}
-		if err := q.embedded.tryDisk(); err != nil {
+		if err := q.embedded.TryDisk(); err != nil {
 			if !full {
 				q.config.Log.Error("the queue takes nothing until the disk does", "err", err, "because", sick)
 			}
@@ -34,48 +28,11 @@ func (q *Queue) mend() {
 		}
 		full = false
 		q.config.Log.Warn("the embedded server is started again, since it takes no writes but the disk does", "because", sick)
-		if err := errors.Join(q.embedded.restart(), q.intact(q.context)); err != nil && q.context.Err() == nil {
+		if err := errors.Join(q.embedded.Restart(), q.intact(q.context)); err != nil && q.context.Err() == nil {
 			q.config.Failed(err)
 			return
 		}
 	}
-}
-
-// health says why the server does not take what is written, nil when it does.
-func (e *embedded) health() error {
-	s := e.present()
-	if !s.JetStreamEnabled() {
-		return errors.New("JetStream has been switched off")
-	}
-	if health := s.Healthz(nil); health.Error != "" {
-		return errors.New(health.Error)
-	}
-	return nil
-}
-
-// tryDisk writes to the disk.
-func (e *embedded) tryDisk() error {
-	file, err := os.Create(filepath.Join(e.dir, "room"))
-	if err != nil {
-		return fmt.Errorf("dataDir: %w", err)
-	}
-	_, err = file.Write(make([]byte, room))
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close(), os.Remove(file.Name())); err != nil {
-		return fmt.Errorf("dataDir: %w", err)
-	}
-	return nil
-}
-
-// restart ends the server and starts another, which reads anew what is on the disk.
-func (e *embedded) restart() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.server.Shutdown()
-	e.server.WaitForShutdown()
-	return e.start()
 }
 
 // intact reports whether the streams have all that this process has seen of them. A server

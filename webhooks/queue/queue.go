@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/preadmit/preadmit/webhooks/metrics"
+	"github.com/preadmit/preadmit/webhooks/queue/embedded"
 )
 
 // What claims and look-ups end with.
@@ -34,7 +35,7 @@ var (
 type Queue struct {
 	config   Config
 	owner    string // this process
-	embedded *embedded
+	embedded *embedded.Server
 	conn     *nats.Conn
 
 	jobs       *cachedStore[record]
@@ -80,10 +81,10 @@ func Open(ctx context.Context, c Config) (*Queue, error) {
 // open is Open but for cleaning up.
 func (q *Queue) open(ctx context.Context) (err error) {
 	if q.config.URL == "" {
-		if q.embedded, err = startEmbedded(q.config.Dir, q.config.Log); err != nil {
+		if q.embedded, err = embedded.Start(q.config.Dir, q.config.Log); err != nil {
 			return err
 		}
-		q.conn, err = q.embedded.connect()
+		q.conn, err = q.embedded.Connect()
 	} else {
 		q.conn, err = connectExternal(ctx, q.config)
 	}
@@ -102,7 +103,7 @@ func (q *Queue) open(ctx context.Context) (err error) {
 
 // load begins to follow changes, and waits until what there was is here.
 func (q *Queue) load(ctx context.Context) error {
-	ctx, cancel := withPatience(ctx, startWait)
+	ctx, cancel := withPatience(ctx, embedded.StartWait)
 	defer cancel()
 	q.watchers.Go(func() { q.jobs.watch(q.context) })
 	q.watchers.Go(func() { q.scans.watch(q.context) })
@@ -130,7 +131,7 @@ func (q *Queue) Ready(ctx context.Context) error {
 		return errClosed
 	}
 	if q.embedded != nil {
-		if err := q.embedded.health(); err != nil {
+		if err := q.embedded.Health(); err != nil {
 			return err
 		}
 	}
@@ -154,7 +155,7 @@ func (q *Queue) Close(ctx context.Context) (err error) {
 			q.conn.Close()
 		}
 		if q.embedded != nil {
-			err = q.embedded.stop(ctx)
+			err = q.embedded.Stop(ctx)
 		}
 	})
 	return err

@@ -1,0 +1,165 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// StartWait is how long the embedded server may take to read its data.
+const StartWait = 2 * time.Minute
+
+// Server is a server in this process. It listens to nobody.
+type Server struct {
+	dir  string
+	log  *slog.Logger
+	lock *os.File
+
+	mu     sync.Mutex
+	server *server.Server // of the moment, see Restart
+}
+
+// Start starts a server that keeps its data in dir, which this process alone uses
+// until the server is stopped.
+func Start(dir string, log *slog.Logger) (*Server, error) {
+	if dir == "" {
+		return nil, errors.New("dataDir: is empty; name a directory for what the service keeps, or give nats.url")
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("dataDir: %w; name a directory that this user may make and write", err)
+	}
+	lock, err := lockFile(filepath.Join(dir, "lock"))
+	if err != nil {
+		return nil, fmt.Errorf("dataDir: %s: %w", dir, err)
+	}
+	e := &Server{dir: dir, log: log, lock: lock}
+	if err := e.start(); err != nil {
+		return nil, errors.Join(err, unlockFile(lock))
+	}
+	return e, nil
+}
+
+// maxStore is no bound: what is kept is bounded by the configuration of the queue, and by the
+// disk. Without a number the server would take the free space at its start for one.
+const maxStore = 1 << 50
+
+// start starts a server. It is called with mu, or before others have e.
+func (e *Server) start() error {
+	s, err := server.NewServer(&server.Options{
+		ServerName: "preadmit", DontListen: true, NoSigs: true,
+		JetStream: true, StoreDir: e.dir, SyncAlways: true, JetStreamMaxStore: maxStore,
+	})
+	if err != nil {
+		return fmt.Errorf("dataDir: making the embedded server: %w", err)
+	}
+	s.SetLoggerV2(serverLog{e.log}, false, false, false)
+	s.Start()
+	if !s.ReadyForConnections(StartWait) || !s.JetStreamEnabled() {
+		s.Shutdown()
+		s.WaitForShutdown()
+		return fmt.Errorf("dataDir: the embedded server did not start on %s; see its log", e.dir)
+	}
+	e.server = s
+	return nil
+}
+
+// present is the server of the moment.
+func (e *Server) present() *server.Server {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.server
+}
+
+// InProcessConn connects to the server of the moment.
+func (e *Server) InProcessConn() (net.Conn, error) { return e.present().InProcessConn() }
+
+// Stop ends the server and gives its directory back.
+func (e *Server) Stop(ctx context.Context) error {
+	s := e.present()
+	s.Shutdown()
+	done := make(chan struct{})
+	go func() {
+		s.WaitForShutdown()
+		close(done)
+	}()
+	select {
+	case <-ctx.Done():
+		return fmt.Errorf("stopping the embedded server: %w", ctx.Err())
+	case <-done:
+	}
+	return unlockFile(e.lock)
+}
+
+// Connect opens a connection within the process, and again whenever there is another server.
+func (e *Server) Connect() (*nats.Conn, error) {
+	conn, err := nats.Connect("", nats.InProcessServer(e), nats.Name("preadmit"),
+		nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the embedded server: %w", err)
+	}
+	return conn, nil
+}
+
+// serverLog hands on what the embedded server has to say that is not routine.
+type serverLog struct{ log *slog.Logger }
+
+func (l serverLog) say(level slog.Level, format string, v []any) {
+	l.log.Log(context.Background(), level, "embedded NATS: "+strings.TrimSpace(fmt.Sprintf(format, v...)))
+}
+
+func (l serverLog) Noticef(format string, v ...any) { l.say(slog.LevelDebug, format, v) }
+func (l serverLog) Warnf(format string, v ...any)   { l.say(slog.LevelWarn, format, v) }
+func (l serverLog) Fatalf(format string, v ...any)  { l.say(slog.LevelError, format, v) }
+func (l serverLog) Errorf(format string, v ...any)  { l.say(slog.LevelError, format, v) }
+func (l serverLog) Debugf(string, ...any)           {}
+func (l serverLog) Tracef(string, ...any)           {}
+
+// Health says why the server does not take what is written, nil when it does.
+func (e *Server) Health() error {
+	s := e.present()
+	if !s.JetStreamEnabled() {
+		return errors.New("JetStream has been switched off")
+	}
+	if health := s.Healthz(nil); health.Error != "" {
+		return errors.New(health.Error)
+	}
+	return nil
+}
+
+// room is what the disk must take before the server is started again, in bytes.
+const room = 16 << 20
+
+// TryDisk writes to the disk.
+func (e *Server) TryDisk() error {
+	file, err := os.Create(filepath.Join(e.dir, "room"))
+	if err != nil {
+		return fmt.Errorf("dataDir: %w", err)
+	}
+	_, err = file.Write(make([]byte, room))
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close(), os.Remove(file.Name())); err != nil {
+		return fmt.Errorf("dataDir: %w", err)
+	}
+	return nil
+}
+
+// Restart ends the server and starts another, which reads anew what is on the disk.
+func (e *Server) Restart() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.server.Shutdown()
+	e.server.WaitForShutdown()
+	return e.start()
+}
