@@ -3,6 +3,7 @@ package render_test
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -13,7 +14,6 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/sources"
-	"github.com/preadmit/preadmit/render/tree/gittree"
 )
 
 // chainCheck compares chains with what rendering the bases by themselves says.
@@ -33,27 +33,14 @@ func TestCorporaChains(t *testing.T) {
 	for _, bundle := range corpora(t) {
 		name := strings.TrimSuffix(filepath.Base(bundle), ".bundle")
 		t.Run(name, func(t *testing.T) {
-			dir, branches := clone(t, bundle)
-			repo, err := gittree.Open(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			commit, err := repo.Commit(branches[len(branches)-1])
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := sources.NewRenderer(commit.FS(), render.Options{})
-			d, err := r.Discover(context.Background())
-			if err != nil {
-				t.Fatal(err)
-			}
-			c := &chainCheck{chains: map[int]int{}}
-			every := locatedRoots
+			every, branches := locatedRoots, clone(t, bundle).branches
 			if os.Getenv("PREADMIT_PROVENANCE") == "all" {
 				every = 1
 			}
-			for i := 0; i < len(d.Roots); i += every {
-				c.root(t, r, d.Roots[i])
+			c := &chainCheck{chains: map[int]int{}}
+			l := located(t, bundle, branches[len(branches)-1], every)
+			for _, root := range l.roots {
+				c.root(t, l.renderer, root)
 			}
 			t.Logf("fields by steps: %v; bases: %d the same, %d missing, %d wrong\n%s",
 				c.chains, c.same, c.missing, c.wrong, strings.Join(c.examples[:min(len(c.examples), 20)], "\n"))
@@ -64,33 +51,66 @@ func TestCorporaChains(t *testing.T) {
 	}
 }
 
-// located are a root's objects with their sources.
+// locatedRoot is a root that is rendered, with the sources of its objects unless it has a
+// problem.
 type locatedRoot struct {
-	objects []*render.Object
-	sources []*origin.Origin
+	result  *render.Result
+	origins []*origin.Origin
 }
 
 func locateRoot(t *testing.T, r *render.Renderer, root render.Root) locatedRoot {
 	t.Helper()
-	result := r.Render(context.Background(), root)
-	if result.Problem != nil {
-		return locatedRoot{}
+	l := locatedRoot{result: r.Render(context.Background(), root)}
+	if l.result.Problem != nil {
+		return l
 	}
-	sources, err := r.Origins(context.Background(), result)
+	var err error
+	if l.origins, err = r.Origins(context.Background(), l.result); err != nil {
+		t.Fatalf("%s: %v", root.Dir, err)
+	}
+	return l
+}
+
+// locatedTree is one root in so many of a branch.
+type locatedTree struct {
+	fsys     fs.FS
+	renderer *render.Renderer
+	roots    []locatedRoot
+}
+
+// lastLocated is the tree that two tests look at, by what is asked for.
+var lastLocated = map[string]*locatedTree{}
+
+// located returns one root in so many of a branch. It is kept for the next test.
+func located(t *testing.T, bundle, branch string, oneIn int) *locatedTree {
+	t.Helper()
+	key := fmt.Sprint(bundle, branch, oneIn)
+	if l := lastLocated[key]; l != nil {
+		return l
+	}
+	fsys := clone(t, bundle).tree(t, branch)
+	l := &locatedTree{fsys: fsys, renderer: sources.NewRenderer(fsys, render.Options{})}
+	d, err := l.renderer.Discover(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return locatedRoot{result.Objects, sources}
+	for i := 0; i < len(d.Roots); i += oneIn {
+		l.roots = append(l.roots, locateRoot(t, l.renderer, d.Roots[i]))
+	}
+	if oneIn > 1 { // else the next one is another
+		lastLocated[key] = l
+	}
+	return l
 }
 
-func (c *chainCheck) root(t *testing.T, r *render.Renderer, root render.Root) {
+func (c *chainCheck) root(t *testing.T, r *render.Renderer, top locatedRoot) {
 	t.Helper()
-	if root.Kind != render.KindKustomize {
+	root := top.result.Root
+	if root.Kind != render.KindKustomize || top.result.Problem != nil {
 		return
 	}
-	top := locateRoot(t, r, root)
 	parts := map[string]locatedRoot{}
-	for i, source := range top.sources {
+	for i, source := range top.origins {
 		_, through := source.Kustomizations()
 		for n, p := range through[:max(len(through)-1, 0)] {
 			if p.Component {
@@ -100,8 +120,8 @@ func (c *chainCheck) root(t *testing.T, r *render.Renderer, root render.Root) {
 			if _, ok := parts[dir]; !ok {
 				parts[dir] = locateRoot(t, r, render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: dir}})
 			}
-			if j := parts[dir].find(top.objects[i], source); j >= 0 {
-				c.compare(root.Dir, top.objects[i], source, parts[dir].objects[j], parts[dir].sources[j], through[:n+1])
+			if j := parts[dir].find(top.result.Objects[i], source); j >= 0 {
+				c.compare(root.Dir, top.result.Objects[i], source, parts[dir].result.Objects[j], parts[dir].origins[j], through[:n+1])
 			}
 		}
 	}
@@ -111,8 +131,8 @@ func (c *chainCheck) root(t *testing.T, r *render.Renderer, root render.Root) {
 func (l locatedRoot) find(o *render.Object, source *origin.Origin) int {
 	found := -1
 	kind, _ := o.KindAndName()
-	for j, other := range l.objects {
-		if k, _ := other.KindAndName(); k == kind && l.sources[j].Document() == source.Document() {
+	for j, s := range l.origins {
+		if k, _ := l.result.Objects[j].KindAndName(); k == kind && s.Document() == source.Document() {
 			if found >= 0 {
 				return -1
 			}

@@ -13,20 +13,23 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	sigsyaml "sigs.k8s.io/yaml"
+
 	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/kustomize/build"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/sources"
 	"github.com/preadmit/preadmit/render/tree/gittree"
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/api/types"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
-	sigsyaml "sigs.k8s.io/yaml"
 )
 
 // locatedRoots: one root in so many has its sources looked for, to bound the
@@ -65,53 +68,87 @@ func gitCommand(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
-// clone checks a bundle out and lists the head branches of its pull requests.
-func clone(t *testing.T, bundle string) (dir string, branches []string) {
+// cloned is a bundle that is checked out, with the head branches of its pull requests.
+type cloned struct {
+	dir      string
+	branches []string
+	repo     *gittree.Repository
+}
+
+// clones are made once for all tests, below clonesDir, which TestMain removes.
+var clones struct {
+	sync.Mutex
+	dir string
+	all map[string]*cloned
+}
+
+// clone checks a bundle out and lists the head branches of its pull requests. The tests of a
+// bundle share the clone; only one of them may check other commits out.
+func clone(t *testing.T, bundle string) *cloned {
 	t.Helper()
-	bundle, err := filepath.Abs(bundle)
+	clones.Lock()
+	defer clones.Unlock()
+	if c := clones.all[bundle]; c != nil {
+		return c
+	}
+	full, err := filepath.Abs(bundle)
+	if err == nil && clones.dir == "" {
+		clones.all = map[string]*cloned{}
+		clones.dir, err = os.MkdirTemp("", "corpora-")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir = filepath.Join(t.TempDir(), "clone")
-	gitCommand(t, ".", "clone", "--quiet", "--no-checkout", bundle, dir)
-	refs := gitCommand(t, dir, "for-each-ref", "--format=%(refname:short)", "refs/remotes/origin")
+	c := &cloned{dir: filepath.Join(clones.dir, filepath.Base(bundle))}
+	gitCommand(t, ".", "clone", "--quiet", "--no-checkout", full, c.dir)
+	refs := gitCommand(t, c.dir, "for-each-ref", "--format=%(refname:short)", "refs/remotes/origin")
 	for _, ref := range strings.Fields(refs) {
 		if strings.HasSuffix(ref, "-head") {
-			branches = append(branches, ref)
+			c.branches = append(c.branches, ref)
 		}
 	}
-	sort.Strings(branches)
-	return dir, branches
+	sort.Strings(c.branches)
+	if c.repo, err = gittree.Open(c.dir); err != nil {
+		t.Fatal(err)
+	}
+	clones.all[bundle] = c
+	return c
+}
+
+// tree is that of a branch.
+func (c *cloned) tree(t *testing.T, branch string) fs.FS {
+	t.Helper()
+	commit, err := c.repo.Commit(branch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return commit.FS()
 }
 
 // TestCorporaLikeKustomize renders every root of real repositories from git
-// objects and compares with kustomize on a checkout: same bytes, or both fail.
+// objects and compares with kustomize on a checkout: same bytes, or both fail. What is read and
+// missed must have been foreseen.
 func TestCorporaLikeKustomize(t *testing.T) {
 	for _, bundle := range corpora(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(bundle), ".bundle"), func(t *testing.T) {
 			t.Parallel()
-			dir, branches := clone(t, bundle)
-			repo, err := gittree.Open(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := clone(t, bundle)
 			seen := map[string]bool{}
-			for _, branch := range branches {
-				gitCommand(t, dir, "checkout", "--quiet", "--force", branch)
-				commit, err := repo.Commit(branch)
-				if err != nil {
-					t.Fatal(err)
-				}
-				compareTree(t, branch, commit.FS(), dir, seen)
+			for _, branch := range c.branches {
+				gitCommand(t, c.dir, "checkout", "--quiet", "--force", branch)
+				compareTree(t, branch, c.tree(t, branch), c.dir, seen)
 			}
 		})
 	}
 }
 
+// compareTree looks at the roots of a tree whose inputs, which decide what they render to, no
+// tree before it had.
 func compareTree(t *testing.T, branch string, fsys fs.FS, dir string, seen map[string]bool) {
 	t.Helper()
 	start := time.Now()
-	d, err := sources.NewRenderer(fsys, render.Options{}).Discover(context.Background())
+	foreseeing := sources.NewRenderer(fsys, render.Options{})
+	d, err := foreseeing.Discover(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,16 +161,18 @@ func compareTree(t *testing.T, branch string, fsys fs.FS, dir string, seen map[s
 	r := sources.NewRenderer(fsys, render.Options{})
 	for _, root := range d.Roots {
 		counts[string(root.Kind)]++
-		start := time.Now()
-		result := r.Render(context.Background(), root)
-		rendering += time.Since(start)
-		counts[outcome(result)]++
-		id := fmt.Sprint(root.Dir, outcome(result), result.Trace)
+		in := foreseeing.Needs(root)
+		id := fmt.Sprint(root, in.Trace.Entries(), in.Problem)
 		if seen[id] {
 			continue
 		}
 		seen[id] = true
+		start := time.Now()
+		result := r.Render(context.Background(), root)
+		rendering += time.Since(start)
+		counts[outcome(result)]++
 		counts["compared"]++
+		counts["looked for"] += checkNeeds(t, r, in, result, objectsLookedFor)
 		compareRoot(t, r, root, result, dir)
 		if result.Problem == nil && counts["compared"]%locatedRoots == 0 {
 			start = time.Now()
@@ -162,16 +201,16 @@ func compareRoot(t *testing.T, r *render.Renderer, root render.Root, result *ren
 	k := krusty.MakeKustomizer(&krusty.Options{
 		Reorder: krusty.ReorderOptionUnspecified, LoadRestrictions: types.LoadRestrictionsNone, PluginConfig: types.DisabledPluginConfig()})
 	onDisk, err := k.Run(filesys.MakeFsOnDisk(), filepath.Join(dir, filepath.FromSlash(root.Dir)))
-	var want []byte
-	if err == nil {
-		want, err = onDisk.AsYaml()
-	}
 	if (err != nil) != (result.Problem != nil) {
 		t.Errorf("%s: kustomize says %v, we say %v", root.Dir, err, result.Problem)
 		return
 	}
-	if err != nil {
+	if err != nil || sameJSON(t, result.Objects, onDisk) {
 		return
+	}
+	want, err := onDisk.AsYaml()
+	if err != nil {
+		t.Fatal(err)
 	}
 	var got bytes.Buffer
 	for i, o := range result.Objects {
@@ -183,6 +222,29 @@ func compareRoot(t *testing.T, r *render.Renderer, root render.Root, result *ren
 	if !bytes.Equal(got.Bytes(), want) {
 		t.Errorf("%s: the output differs from kustomize's: %s", root.Dir, cmp.Diff(string(want), got.String()))
 	}
+}
+
+// sameJSON reports whether objects are the same as JSON, which is what kustomize makes its
+// output of, an object after the other.
+func sameJSON(t *testing.T, objects []*render.Object, want resmap.ResMap) bool {
+	t.Helper()
+	if len(objects) != want.Size() {
+		return false
+	}
+	for i, r := range want.Resources() {
+		text, err := r.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := json.Marshal(objects[i].Content())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(bytes.TrimSpace(text), got) {
+			return false
+		}
+	}
+	return true
 }
 
 // asYAML writes an object as kustomize does.

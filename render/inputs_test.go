@@ -9,46 +9,48 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"golang.org/x/tools/txtar"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/sources"
 	"github.com/preadmit/preadmit/render/tree"
-	"github.com/preadmit/preadmit/render/tree/gittree"
-	"golang.org/x/tools/txtar"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// checkInputs wants the inputs of every kustomization and directory of manifests, as
-// its files tell, to cover what its render reads and misses, and to hold what it
-// renders to. One root in so many is rendered, one of their objects in so many looked
-// for. It returns what it counted.
-func checkInputs(t *testing.T, fsys fs.FS, oneIn int) (roots, looked int) {
+// objectsLookedFor: one object in so many of real repositories is looked for in the inputs.
+const objectsLookedFor = 5
+
+// checkInputs renders roots and holds them against their inputs. It returns how many objects
+// were looked for.
+func checkInputs(t *testing.T, fsys fs.FS, roots []render.Root, oneIn int) (looked int) {
 	t.Helper()
 	renderer := sources.NewRenderer(fsys, render.Options{})
-	objects := 0
-	for i, root := range everyRoot(t, fsys) {
-		if i%oneIn != 0 {
-			continue
-		}
-		result, in := renderer.Render(context.Background(), root), sources.NewRenderer(fsys, render.Options{}).Needs(root)
-		roots++
-		if !in.Trace.Covers(result.Trace) {
-			t.Errorf("%s: rendering reads %v, misses %v; its inputs are %v, %v",
-				root.Dir, result.Trace.Reads, result.Trace.Misses, in.Trace.Reads, in.Trace.Misses)
-		}
-		if in.Problem != nil && result.Problem == nil {
-			t.Errorf("%s renders, and its inputs say %v", root.Dir, in.Problem)
-		}
-		for _, o := range result.Objects {
-			if objects++; objects%oneIn != 0 {
-				continue
-			}
-			looked++
-			if m := mentionOf(o); !renderer.MayHold(in, m) {
-				t.Errorf("%s renders to %+v, which its inputs do not hold", root.Dir, m)
-			}
+	for _, root := range roots {
+		in := sources.NewRenderer(fsys, render.Options{}).Needs(root)
+		looked += checkNeeds(t, renderer, in, renderer.Render(context.Background(), root), oneIn)
+	}
+	return looked
+}
+
+// checkNeeds wants the inputs of a kustomization or directory of manifests, as its files tell,
+// to cover what its render read and missed, and to hold what it rendered to. One object in so
+// many is looked for; it returns how many were.
+func checkNeeds(t *testing.T, renderer *render.Renderer, in *render.Needs, result *render.Result, oneIn int) (looked int) {
+	t.Helper()
+	if !in.Trace.Covers(result.Trace) {
+		t.Errorf("%s: rendering reads %v, misses %v; its inputs are %v, %v",
+			result.Root.Dir, result.Trace.Reads, result.Trace.Misses, in.Trace.Reads, in.Trace.Misses)
+	}
+	if in.Problem != nil && result.Problem == nil {
+		t.Errorf("%s renders, and its inputs say %v", result.Root.Dir, in.Problem)
+	}
+	for i := 0; i < len(result.Objects); i += oneIn {
+		looked++
+		if m := mentionOf(result.Objects[i]); !renderer.MayHold(in, m) {
+			t.Errorf("%s renders to %+v, which its inputs do not hold", result.Root.Dir, m)
 		}
 	}
-	return roots, looked
+	return looked
 }
 
 // mentionOf is what may be asked of an object.
@@ -64,26 +66,32 @@ func mentionOf(o *render.Object) render.Mention {
 // everyRoot are the roots of a tree, and the kustomizations they use.
 func everyRoot(t *testing.T, fsys fs.FS) []render.Root {
 	t.Helper()
+	roots, used := rootsAndUsed(t, fsys)
+	return append(roots, used...)
+}
+
+// rootsAndUsed are the roots of a tree, and the kustomizations they use.
+func rootsAndUsed(t *testing.T, fsys fs.FS) (roots, used []render.Root) {
+	t.Helper()
 	d, err := sources.NewRenderer(fsys, render.Options{}).Discover(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	roots := d.Roots
 	seen := map[string]bool{}
-	for _, r := range roots {
+	for _, r := range d.Roots {
 		seen[r.Dir] = true
 	}
 	err = fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		if dir := filepath.ToSlash(filepath.Dir(name)); err == nil && tree.IsKustomizationName(entry.Name()) && !seen[dir] {
 			seen[dir] = true
-			roots = append(roots, render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: dir}})
+			used = append(used, render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: dir}})
 		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return roots
+	return d.Roots, used
 }
 
 // TestInputsCoverRenders holds the trees in testdata against their inputs.
@@ -95,26 +103,26 @@ func TestInputsCoverRenders(t *testing.T) {
 				t.Fatal(err)
 			}
 			fsys, _ := treeOf(archive)
-			checkInputs(t, fsys, 1)
+			checkInputs(t, fsys, everyRoot(t, fsys), 1)
 		})
 	}
 }
 
-// TestCorporaInputsCoverRenders does so with real repositories.
+// TestCorporaInputsCoverRenders does so with the kustomizations that the roots of real
+// repositories use, one in so many. TestCorporaLikeKustomize does it with all roots.
 func TestCorporaInputsCoverRenders(t *testing.T) {
+	const oneIn = 5
 	for _, bundle := range corpora(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(bundle), ".bundle"), func(t *testing.T) {
-			dir, branches := clone(t, bundle)
-			repo, err := gittree.Open(dir)
-			if err != nil {
-				t.Fatal(err)
+			c := clone(t, bundle)
+			fsys := c.tree(t, c.branches[0])
+			_, used := rootsAndUsed(t, fsys)
+			var some []render.Root
+			for i := 0; i < len(used); i += oneIn {
+				some = append(some, used[i])
 			}
-			commit, err := repo.Commit(branches[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			roots, looked := checkInputs(t, commit.FS(), 5)
-			t.Logf("%s: %d roots, %d objects looked for", branches[0], roots, looked)
+			looked := checkInputs(t, fsys, some, objectsLookedFor)
+			t.Logf("%s: %d kustomizations, %d objects looked for", c.branches[0], len(some), looked)
 		})
 	}
 }
@@ -177,7 +185,7 @@ func TestHiddenWords(t *testing.T) {
 			for file, text := range files {
 				fsys[file] = &fstest.MapFile{Data: []byte(text)}
 			}
-			if _, looked := checkInputs(t, fsys, 1); looked == 0 {
+			if looked := checkInputs(t, fsys, everyRoot(t, fsys), 1); looked == 0 {
 				t.Errorf("nothing renders: %v", problemsOf(t, fsys))
 			}
 		})

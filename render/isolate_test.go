@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/artifact"
 	overlaid "github.com/preadmit/preadmit/render/artifact/overlay"
@@ -31,7 +33,12 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(m.Run())
+	testall.Heap()
+	code := m.Run()
+	if clones.dir != "" {
+		_ = os.RemoveAll(clones.dir) // a temporary directory
+	}
+	os.Exit(code)
 }
 
 func isolated(t *testing.T) render.Options {

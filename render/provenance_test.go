@@ -2,9 +2,7 @@ package render_test
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -16,9 +14,7 @@ import (
 	"github.com/preadmit/preadmit/render/kustomize/rules"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/proof"
-	"github.com/preadmit/preadmit/render/sources"
 	"github.com/preadmit/preadmit/render/tree"
-	"github.com/preadmit/preadmit/render/tree/gittree"
 )
 
 // provenance counts what is known of the leaves of rendered objects.
@@ -61,11 +57,8 @@ func TestProvenance(t *testing.T) {
 	for _, bundle := range corpora(t) {
 		name := strings.TrimSuffix(filepath.Base(bundle), ".bundle")
 		t.Run(name, func(t *testing.T) {
-			dir, branches := clone(t, bundle)
-			repo, err := gittree.Open(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := clone(t, bundle)
+			branches := c.branches
 			every, proven := 1, sampledLeaves
 			if !all {
 				branches, every, proven = branches[len(branches)-1:], locatedRoots, sampledLeaves/60
@@ -73,11 +66,7 @@ func TestProvenance(t *testing.T) {
 			p := newProvenance()
 			seen := map[string]bool{}
 			for _, branch := range branches {
-				commit, err := repo.Commit(branch)
-				if err != nil {
-					t.Fatal(err)
-				}
-				p.tree(t, commit.FS(), seen, every)
+				p.tree(t, located(t, bundle, branch, every), seen)
 			}
 			fmt.Printf("\n%s: %s\n%s", name, strings.Join(branches, " "), p)
 			for _, s := range p.samples {
@@ -89,36 +78,23 @@ func TestProvenance(t *testing.T) {
 	}
 }
 
-// tree looks at one root in so many of a tree. Roots that read the same files as
-// one seen are left out.
-func (p *provenance) tree(t *testing.T, fsys fs.FS, seen map[string]bool, every int) {
+// tree looks at some roots of a tree. Those that read the same files as one seen are left out.
+func (p *provenance) tree(t *testing.T, l *locatedTree, seen map[string]bool) {
 	t.Helper()
-	r, read := sources.NewRenderer(fsys, render.Options{}), newReader(fsys)
-	d, err := r.Discover(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := newReader(l.fsys)
 	p.trees++
-	for i, root := range d.Roots {
-		if i%every != 0 {
-			continue
-		}
-		result := r.Render(context.Background(), root)
-		id := fmt.Sprint(root.Dir, result.Trace)
-		if result.Problem != nil || seen[id] {
+	for _, root := range l.roots {
+		id := fmt.Sprint(root.result.Root.Dir, root.result.Trace)
+		if root.result.Problem != nil || seen[id] {
 			continue
 		}
 		seen[id] = true
-		p.root(t, r, read, result)
+		p.root(t, l.renderer, read, root.result, root.origins)
 	}
 }
 
-func (p *provenance) root(t *testing.T, r *render.Renderer, read *reader, result *render.Result) {
+func (p *provenance) root(t *testing.T, r *render.Renderer, read *reader, result *render.Result, sources []*origin.Origin) {
 	t.Helper()
-	sources, err := r.Origins(context.Background(), result)
-	if err != nil {
-		t.Fatalf("%s: %v", result.Root.Dir, err)
-	}
 	if len(sources) != len(result.Objects) {
 		t.Fatalf("%s: %d sources for %d objects", result.Root.Dir, len(sources), len(result.Objects))
 	}

@@ -35,6 +35,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
@@ -42,6 +43,7 @@ import (
 // TestMain silences upstream's log of annotations it could not set twice.
 func TestMain(m *testing.M) {
 	klog.SetLogger(logr.Discard())
+	testall.Heap()
 	os.Exit(m.Run())
 }
 
