@@ -15,6 +15,8 @@ type Release struct {
 	// zero for a chart that is a directory of the tree: that of the root.
 	Chart  artifact.Artifact
 	Digest string
+	// Named are the fields that name the chart, the one that says its version first.
+	Named []FieldRef `json:"-"`
 	// ValuesFiles are the files whose values are those of the chart instead of its values.yaml:
 	// in the chart or, for a chart of the tree, in the checkout.
 	ValuesFiles []string

@@ -184,7 +184,8 @@ type Location struct {
 	Snippet     []string   `json:"snippet,omitempty"`
 	SnippetLine int        `json:"snippetLine,omitempty"`
 	Related     []Location `json:"related,omitempty"`
-	// Message says what a related location is.
+	// Message says what a related location is and, of the place of a finding, which part of a
+	// chart made the field that is not in the repository.
 	Message string `json:"message,omitempty"`
 	// LineHash is the hash of the line by which GitHub's code scanning knows an alert
 	// again (SARIF's primaryLocationLineHash), for who does not have the file. Only of

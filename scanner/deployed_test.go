@@ -83,7 +83,8 @@ func scanDeployed(t *testing.T, file string, archive *txtar.Archive) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := scanner.Input{Config: c, Base: &scanner.Tree{FS: base}, Head: scanner.Tree{FS: head}, Version: "test"}
+	charts := packCharts(t, archive)
+	in := scanner.Input{Config: c, Base: &scanner.Tree{FS: charts.over(base)}, Head: scanner.Tree{FS: charts.over(head)}, Version: "test"}
 	r := mustScan(t, in)
 	whole, err := scanner.ScanWhole(context.Background(), in)
 	if err != nil {

@@ -161,12 +161,29 @@ func (e *expander) resolveChart(n *node) error {
 	spec := n.release.Spec
 	switch {
 	case spec.ChartRef != nil:
+		n.named("spec.chartRef.name", "spec.chartRef")
 		return e.chartOf(n, spec.ChartRef.in(n.release.namespace()), "spec.chartRef")
 	case spec.Chart != nil:
+		n.named("spec.chart.spec.version", "spec.chart.spec.chart")
 		return e.chartIn(n, spec.Chart.Spec, n.release.namespace(), "spec.chart.spec")
 	}
 	n.fail(render.ProblemFailed, "spec", "the HelmRelease names no chart: it needs spec.chart or spec.chartRef")
 	return nil
+}
+
+// named notes the fields of a HelmRelease that name its chart.
+func (n *node) named(fields ...string) {
+	n.namedBy(held{object: &render.Object{Index: n.root.Unit.Index}, root: n.root.Unit.Parent}, fields...)
+}
+
+// namedBy notes the fields of an object that name the chart of a release, before those that
+// are known.
+func (n *node) namedBy(o held, fields ...string) {
+	var all []render.FieldRef
+	for _, field := range fields {
+		all = append(all, render.FieldRef{Root: o.root, Index: o.object.Index, Path: field})
+	}
+	n.root.Unit.Release.Named = append(all, n.root.Unit.Release.Named...)
 }
 
 // chartOf finds the chart that an object is.
@@ -188,8 +205,10 @@ func (e *expander) chartOf(n *node, ref render.ObjectRef, field string) error {
 			n.fail(render.ProblemFailed, field, fmt.Sprintf("its chart %s is not valid: %v", ref, err))
 			return nil
 		}
+		n.namedBy(found, "spec.version", "spec.chart")
 		return e.chartIn(n, o.Spec, ref.Namespace, field)
 	case "OCIRepository":
+		n.namedBy(found, "spec.ref.digest", "spec.ref.semver", "spec.ref.tag", "spec.url")
 		e.chartOCI(n, ref, found, field)
 		return nil
 	}
@@ -310,6 +329,12 @@ func (e *expander) archive(n *node, a artifact.Artifact, field string) {
 
 // lacks makes a release one whose chart is not there; asked is what would have to be.
 func (n *node) lacks(field, why string, asked *render.Artifact) {
+	for _, at := range n.root.Unit.Release.Named {
+		if at.Root == n.root.Unit.Parent && at.Index == n.root.Unit.Index && hasField(n.root.Unit.Object, at.Path) {
+			field = at.Path
+			break
+		}
+	}
 	n.fail(render.ProblemRefused, field, why)
 	if asked != nil {
 		asked.Position = n.root.Unit.Problem.Position
@@ -322,6 +347,11 @@ func (n *node) invalid(field, why string) {
 	if n.root.Unit.Problem == nil {
 		n.fail(render.ProblemFailed, field, why)
 	}
+}
+
+func hasField(object json.RawMessage, path string) bool {
+	_, ok := origin.Field((&render.Object{JSON: object}).Content(), path)
+	return ok
 }
 
 // resolveValues finds what the values of a release are taken from.

@@ -60,25 +60,16 @@ func (in *installed) once(ctx context.Context, e *engine.Engine, object json.Raw
 	if err != nil {
 		return nil, err
 	}
-	r := in.root.Unit.Release
-	var references []values.Reference
-	for _, from := range r.References {
-		data := from.Data
-		if from.Unknown != "" {
-			text, ok := unknown()
-			if !ok || from.TargetPath == "" {
-				continue
-			}
-			data = text
-		}
-		references = append(references, values.Reference{
-			Name: from.Object.String(), Data: []byte(data), TargetPath: from.TargetPath, Literal: from.Literal,
-		})
-	}
-	user, err := h.Values(references)
+	user, err := in.values(h, unknown)
 	if err != nil {
-		return nil, &release.Problem{Message: err.Error()}
+		return nil, err
 	}
+	return in.with(ctx, e, h, user)
+}
+
+// with renders a release with values.
+func (in *installed) with(ctx context.Context, e *engine.Engine, h *release.HelmRelease, user map[string]any) (*release.Rendered, error) {
+	r := in.root.Unit.Release
 	var served []string
 	for _, d := range r.Definitions {
 		served = append(served, d.APIVersions()...)

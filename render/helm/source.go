@@ -99,7 +99,7 @@ func (s *Source) Render(ctx context.Context, root render.Root) *render.Result {
 	result.Objects = in.objects(rendered)
 	for _, why := range rendered.Unchecked {
 		result.Diagnostics = append(result.Diagnostics, render.Diagnostic{
-			Severity: render.SeverityNote, Position: in.written("spec.chart"), Message: "values were not checked against the schema of chart " + why,
+			Severity: render.SeverityNote, Position: in.chartLine(), Message: "values were not checked against the schema of chart " + why,
 		})
 	}
 	return result
@@ -120,12 +120,24 @@ func (in *installed) written(field string) tree.Position {
 	return tree.Position{Path: in.root.Dir}
 }
 
+// chartLine is where the chart of the release is named: its version if there is one.
+func (in *installed) chartLine() tree.Position {
+	for _, at := range in.root.Unit.Release.Named {
+		if o, err := in.origins(at.Root, at.Index); err == nil {
+			if place := o.Place(at.Path, origin.Whole); place.Found() {
+				return place.Position
+			}
+		}
+	}
+	return in.written("spec.chart")
+}
+
 // failed is the problem that an error is.
 func (in *installed) failed(err error) *render.Problem {
 	if p := render.OverLimit(err); p != nil {
 		return p
 	}
-	p := &render.Problem{Kind: render.ProblemFailed, Position: in.written("spec.chart"), Message: err.Error()}
+	p := &render.Problem{Kind: render.ProblemFailed, Position: in.chartLine(), Message: err.Error()}
 	if missing := new(artifact.MissingError); errors.As(err, &missing) {
 		p.Kind = render.ProblemRefused
 	}
@@ -167,15 +179,4 @@ func (in *installed) hasUnknownReference() bool {
 		}
 	}
 	return false
-}
-
-// Origins implements Source: what is known of all fields is the HelmRelease.
-func (s *Source) Origins(_ context.Context, result *render.Result) ([]*origin.Origin, error) {
-	in := &installed{Source: s, root: result.Root, chart: s.chartOf(result.Root)}
-	at := in.written("spec.chart")
-	found := make([]*origin.Origin, len(result.Objects))
-	for i := range found {
-		found[i] = origin.Known(origin.Places{Document: at, Why: "it is made by " + in.name()})
-	}
-	return found, nil
 }

@@ -50,8 +50,13 @@ func (l *Locator) fieldsOf(f *Finding) (lists bool, err error) {
 
 // isMade reports whether several lines may make the value of a field.
 func isMade(o *admission.Object, field string) bool {
-	return change.OriginOf(o).Root.Kind == render.KindKustomize &&
-		(strings.HasSuffix(field, ".image") || strings.HasSuffix(field, ".name"))
+	switch change.OriginOf(o).Root.Kind {
+	case render.KindKustomize:
+		return strings.HasSuffix(field, ".image") || strings.HasSuffix(field, ".name")
+	case render.KindHelm: // charts have values for the parts of images
+		return strings.HasSuffix(field, ".image")
+	}
+	return false
 }
 
 // FindFields finds the fields that failed validations turn on and lets go of what

@@ -106,6 +106,9 @@ func (l *Locator) at(o *admission.Object, place origin.Place, field string) repo
 	from := change.OriginOf(o)
 	loc := change.LocationOf(place.Position, from.Side.TreeName())
 	loc.Path, loc.Field, loc.Exact = from.Side.Path(place.Path), field, place.Evidence == origin.Marked
+	if from.Root.Kind == render.KindHelm && !place.Found() {
+		loc.Message = place.Why // which part of the chart it is
+	}
 	l.addSnippet(&loc, from.Side, place.Path, isSecret(o))
 	return loc
 }

@@ -62,6 +62,9 @@ func proofsOf(findings []Finding) []*provenField {
 				continue
 			}
 			from := change.OriginOf(f.Subject)
+			if from.Root.Kind == render.KindHelm {
+				continue // its origins prove themselves: the values of a unit do not follow from one file
+			}
 			key := place{from.Result, c.Place.Position}
 			if costs[from.Result] == 0 {
 				costs[from.Result] = proof.New(from.Side.Renderer, from.Result, 0).Cost()
