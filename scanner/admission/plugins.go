@@ -23,6 +23,7 @@ import (
 	"k8s.io/kubernetes/plugin/pkg/admission/podtopologylabels"
 	"k8s.io/kubernetes/plugin/pkg/admission/priority"
 	"k8s.io/kubernetes/plugin/pkg/admission/runtimeclass"
+	"k8s.io/kubernetes/plugin/pkg/admission/serviceaccount"
 	"k8s.io/kubernetes/plugin/pkg/admission/storage/storageclass/setdefault"
 	"k8s.io/kubernetes/plugin/pkg/admission/storage/storageobjectinuseprotection"
 
@@ -56,7 +57,7 @@ var (
 func (c *Cluster) newPlugins() []mutator {
 	registry := admission.NewPlugins()
 	for _, register := range []func(*admission.Plugins){
-		limitranger.Register, nodetaint.Register, priority.Register, defaulttolerationseconds.Register,
+		limitranger.Register, serviceaccount.Register, nodetaint.Register, priority.Register, defaulttolerationseconds.Register,
 		setdefault.Register, storageobjectinuseprotection.Register, runtimeclass.Register, defaultingressclass.Register, podtopologylabels.Register,
 	} {
 		register(registry)
@@ -65,7 +66,7 @@ func (c *Cluster) newPlugins() []mutator {
 	initializer := pluginInitializer{factory: listers.Ordered(c.informers()), client: Client{Cluster: c}}
 	var plugins []mutator
 	for _, name := range []string{
-		limitranger.PluginName, nodetaint.PluginName, priority.PluginName, defaulttolerationseconds.PluginName,
+		limitranger.PluginName, serviceaccount.PluginName, nodetaint.PluginName, priority.PluginName, defaulttolerationseconds.PluginName,
 		setdefault.PluginName, storageobjectinuseprotection.PluginName, runtimeclass.PluginName, defaultingressclass.PluginName, podtopologylabels.PluginName,
 	} {
 		plugin, err := registry.InitPlugin(name, nil, initializer)
@@ -75,7 +76,11 @@ func (c *Cluster) newPlugins() []mutator {
 		if p, ok := plugin.(interface{ SetReadyFunc(admission.ReadyFunc) }); ok {
 			p.SetReadyFunc(func() bool { return true }) // what it lists is there from the start
 		}
-		plugins = append(plugins, mutator{MutationInterface: plugin.(admission.MutationInterface), looksFor: looksFor[name]})
+		m := mutator{MutationInterface: plugin.(admission.MutationInterface), looksFor: looksFor[name]}
+		if name == serviceaccount.PluginName {
+			m.MutationInterface = tokenPlugin{m.MutationInterface, c}
+		}
+		plugins = append(plugins, m)
 	}
 	return plugins
 }

@@ -16,10 +16,12 @@ const (
 
 // Kinds that have a meaning of their own in the code.
 var (
-	Policy     = schema.GroupKind{Group: GroupAdmission, Kind: "ValidatingAdmissionPolicy"}
-	Binding    = schema.GroupKind{Group: GroupAdmission, Kind: "ValidatingAdmissionPolicyBinding"}
-	Namespace  = schema.GroupKind{Kind: "Namespace"}
-	Definition = schema.GroupKind{Group: GroupExtensions, Kind: "CustomResourceDefinition"}
+	Policy    = schema.GroupKind{Group: GroupAdmission, Kind: "ValidatingAdmissionPolicy"}
+	Binding   = schema.GroupKind{Group: GroupAdmission, Kind: "ValidatingAdmissionPolicyBinding"}
+	Namespace = schema.GroupKind{Kind: "Namespace"}
+	// ServiceAccount is the account of a Pod.
+	ServiceAccount = schema.GroupKind{Kind: "ServiceAccount"}
+	Definition     = schema.GroupKind{Group: GroupExtensions, Kind: "CustomResourceDefinition"}
 )
 
 // Effect says what objects of a kind do to requests about other objects.

@@ -1,0 +1,91 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/admission"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	api "k8s.io/kubernetes/pkg/apis/core"
+	"k8s.io/kubernetes/plugin/pkg/admission/serviceaccount"
+
+	"github.com/preadmit/preadmit/scanner/admission/builtin"
+	"github.com/preadmit/preadmit/scanner/kinds"
+)
+
+// tokenPlugin is the ServiceAccount plugin, with a name that follows from the Pod in place of
+// a random one for the volume of the token.
+type tokenPlugin struct {
+	admission.MutationInterface
+	cluster *Cluster
+}
+
+// Admit implements admission.MutationInterface.
+func (t tokenPlugin) Admit(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
+	pod, ok := a.GetObject().(*api.Pod)
+	if !ok || !t.cluster.hasAccounts(a.GetNamespace()) {
+		return nil
+	}
+	had := slices.ContainsFunc(pod.Spec.Volumes, isToken)
+	err := t.MutationInterface.Admit(ctx, a, o)
+	if i := slices.IndexFunc(pod.Spec.Volumes, isToken); i >= 0 && !had {
+		name := generatedName(tokenPrefix, "token/"+a.GetNamespace()+"/"+pod.Name+pod.GenerateName)
+		renameMounts(pod.Spec.InitContainers, pod.Spec.Volumes[i].Name, name)
+		renameMounts(pod.Spec.Containers, pod.Spec.Volumes[i].Name, name)
+		pod.Spec.Volumes[i].Name = name
+	}
+	return err
+}
+
+const tokenPrefix = serviceaccount.ServiceAccountVolumeName + "-"
+
+func isToken(v api.Volume) bool { return strings.HasPrefix(v.Name, tokenPrefix) }
+
+func renameMounts(containers []api.Container, from, to string) {
+	for i := range containers {
+		for j := range containers[i].VolumeMounts {
+			if m := &containers[i].VolumeMounts[j]; m.Name == from {
+				m.Name = to
+			}
+		}
+	}
+}
+
+// hasAccounts reports whether Pods of a namespace have accounts. They do in a cluster whose
+// controllers run. A state that has all objects, as that of a recorded suite, and no account
+// in the namespace, is of a server without the plugin: it would take no Pod.
+func (c *Cluster) hasAccounts(namespace string) bool {
+	return !c.opts.Known.all || slices.ContainsFunc(c.list(kinds.ServiceAccount), func(o *Object) bool { return c.namespace(o) == namespace })
+}
+
+// accounts is asked for a ServiceAccount that the state does not have.
+type accounts struct {
+	corev1client.ServiceAccountInterface
+	cluster   *Cluster
+	namespace string
+}
+
+// ServiceAccounts implements corev1client.CoreV1Interface.
+func (c coreClient) ServiceAccounts(namespace string) corev1client.ServiceAccountInterface {
+	return accounts{cluster: c.cluster, namespace: namespace}
+}
+
+// Get returns the account as it is when nobody has changed it: default, which controllers
+// make in every namespace, and others of which nothing is known.
+func (a accounts) Get(_ context.Context, name string, _ metav1.GetOptions) (*corev1.ServiceAccount, error) {
+	own := name == serviceaccount.DefaultServiceAccountName
+	resource, _ := builtin.Of(kinds.ServiceAccount.WithVersion("v1"))
+	lacks := a.cluster.Lacks(resource, a.namespace, func(o *Object) bool { return o.Name() == name })
+	switch {
+	case lacks && !own:
+		return nil, apierrors.NewNotFound(corev1.Resource("serviceaccount"), name)
+	case lacks && a.cluster.opts.Known.all: // the plugin would wait for a NotFound to pass
+		return nil, errors.New(apierrors.NewNotFound(corev1.Resource("serviceaccount"), name).Error())
+	}
+	return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace, Name: name}}, nil
+}
