@@ -6,8 +6,11 @@ import (
 	"path"
 	"strings"
 
-	"github.com/preadmit/preadmit/render"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/preadmit/preadmit/render"
+
+	kjson "sigs.k8s.io/json"
 )
 
 // artifactKind is the kind of a source that an ArtifactGenerator makes.
@@ -45,7 +48,7 @@ func (e *expander) resolveArtifact(n *node, ref render.ObjectRef) error {
 	}
 	for _, o := range found {
 		g := &generator{}
-		if json.Unmarshal(o.object.JSON, g) != nil {
+		if kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, g) != nil {
 			continue
 		}
 		for i, a := range g.Spec.Artifacts {

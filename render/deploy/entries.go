@@ -8,9 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/flux"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	kjson "sigs.k8s.io/json"
 )
 
 // syncFile is what `flux bootstrap` writes the Kustomization into that it makes.
@@ -123,7 +126,7 @@ func (e *expander) addSelf(c *cluster, ref render.ObjectRef) {
 	c.self[ref] = true
 	if o, ok := e.known(c, ref); ok {
 		s := source{}
-		if json.Unmarshal(o.object.JSON, &s) == nil && s.Spec.URL != "" {
+		if kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, &s) == nil && s.Spec.URL != "" {
 			c.urls[address(s.Spec.URL)] = true
 			if ref.Kind == "GitRepository" {
 				c.branch = s.branch()
@@ -246,7 +249,7 @@ func (e *expander) instances() error {
 	for _, root := range roots {
 		for _, o := range holds(e.results[root.RootID], instanceKind) {
 			fi := &instance{}
-			if json.Unmarshal(o.object.JSON, fi) != nil || fi.Spec.Sync == nil {
+			if kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, fi) != nil || fi.Spec.Sync == nil {
 				continue
 			}
 			e.addInstance(o, fi)
@@ -289,7 +292,7 @@ func (e *expander) maybeSelf(k *flux.Kustomization, beside []render.RootID) bool
 		return true
 	}
 	s := source{}
-	if json.Unmarshal(o.object.JSON, &s) != nil {
+	if kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, &s) != nil {
 		return false
 	}
 	return ref.Kind == "GitRepository" || e.isSelf(c, ref, s.Spec.URL)

@@ -245,6 +245,7 @@ func (e *expander) add(n *node, k held) {
 		n.fail(render.ProblemFailed, "spec", err.Error())
 		return
 	}
+	e.remarkFields(n)
 	u.Apply = n.object.Apply()
 	u.Cluster = remoteCluster(n.cluster.name, n.object.Metadata.Namespace, n.object.Spec.KubeConfig)
 	n.root.Dir = path.Join(".", path.Clean("/" + n.object.Spec.Path)[1:])

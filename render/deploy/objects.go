@@ -2,11 +2,13 @@ package deploy
 
 import (
 	"bytes"
-	"encoding/json"
 	"strings"
 
-	"github.com/preadmit/preadmit/render"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/preadmit/preadmit/render"
+
+	kjson "sigs.k8s.io/json"
 )
 
 // header is what an object is called.
@@ -40,7 +42,7 @@ func (h *header) isIn(kind schema.GroupKind) bool {
 // headerOf decodes what an object is called.
 func headerOf(o *render.Object) *header {
 	h := &header{}
-	_ = json.Unmarshal(o.JSON, h) // it was encoded here
+	_ = kjson.UnmarshalCaseSensitivePreserveInts(o.JSON, h) // it was encoded here
 	return h
 }
 

@@ -11,6 +11,8 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/flux"
+
+	kjson "sigs.k8s.io/json"
 )
 
 const sourceGroup = "source.toolkit.fluxcd.io"
@@ -77,7 +79,7 @@ func (e *expander) checkout(c *cluster, ref render.ObjectRef, found held, ok boo
 	out.Top = "."
 	s := source{}
 	if ok {
-		if err := json.Unmarshal(found.object.JSON, &s); err != nil {
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(found.object.JSON, &s); err != nil {
 			return out, fmt.Sprintf("its source %s is not valid: %v", ref, err), nil
 		}
 	}

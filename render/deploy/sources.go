@@ -14,9 +14,9 @@ import (
 // source is a source of Flux: a GitRepository, OCIRepository or Bucket.
 type source struct {
 	Spec struct {
-		URL       string `json:"url"`
-		Endpoint  string `json:"endpoint"`
-		Ignore    *string
+		URL       string            `json:"url"`
+		Endpoint  string            `json:"endpoint"`
+		Ignore    *string           `json:"ignore"`
 		Include   []json.RawMessage `json:"include"`
 		Sparse    []string          `json:"sparseCheckout"`
 		Recursive bool              `json:"recurseSubmodules"`

@@ -3,7 +3,6 @@ package deploy
 import (
 	"cmp"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +11,8 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/origin"
+
+	kjson "sigs.k8s.io/json"
 )
 
 // resolveVariables finds the values of the variables of a unit: those of ConfigMaps and
@@ -63,9 +64,20 @@ func (e *expander) variablesOf(n *node, ref flux.Reference, at int, values map[s
 	return nil
 }
 
+// remarkFields warns of fields of a unit's object that no version of it is known to have.
+func (e *expander) remarkFields(n *node) {
+	for _, field := range flux.UnknownFields(n.root.Unit.Object) {
+		e.diagnose(n, render.SeverityWarning, field, fmt.Sprintf("%s is no field of %s: a server refuses it or leaves it out", field, n.object.APIVersion))
+	}
+}
+
 // remark adds a note about a field of a unit's object.
 func (e *expander) remark(n *node, field, message string) {
-	d := render.Diagnostic{Severity: render.SeverityNote, Position: n.root.Unit.Position(e.ctx, field), Message: message}
+	e.diagnose(n, render.SeverityNote, field, message)
+}
+
+func (e *expander) diagnose(n *node, severity render.Severity, field, message string) {
+	d := render.Diagnostic{Severity: severity, Position: n.root.Unit.Position(e.ctx, field), Message: message}
 	if !slices.Contains(e.graph.Diagnostics, d) {
 		e.graph.Diagnostics = append(e.graph.Diagnostics, d)
 	}
@@ -77,7 +89,7 @@ func addData(o held, values map[string]render.Variable) error {
 		Data       map[string]any `json:"data"`
 		StringData map[string]any `json:"stringData"`
 	}
-	_ = json.Unmarshal(o.object.JSON, &content) // it was encoded here; the API server refuses other types
+	_ = kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, &content) // it was encoded here; the API server refuses other types
 	unknown := unknownKeys(o.object)
 	add := func(field, key string, value any, encoded bool) {
 		v := render.Variable{Name: key, Written: render.FieldRef{Root: o.root, Index: o.object.Index, Path: origin.AppendKey(field, key)}}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/fluxtypes"
+
+	kjson "sigs.k8s.io/json"
 )
 
 // Group is the API group of Flux Kustomizations.
@@ -96,7 +98,7 @@ type KubeConfig struct {
 // refuse it for, or a field that current versions of the controller do without.
 func Parse(object json.RawMessage) (*Kustomization, error) {
 	k := &Kustomization{}
-	if err := json.Unmarshal(object, k); err != nil {
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(object, k); err != nil {
 		return nil, fmt.Errorf("not a Kustomization of Flux: %w", err)
 	}
 	s := &k.Spec

@@ -129,10 +129,16 @@ func (c *Change) Sides(root render.RootID) (base, head *Rendered, ok bool) {
 		return nil, nil, false
 	case head != nil && head.Problem != nil, head == nil && base.Problem != nil: // a gap
 		return nil, nil, false
-	case base != nil && base.Problem != nil:
+	case base != nil && (base.Problem != nil || head != nil && isTurned(base.Root.Unit, head.Root.Unit)):
 		return nil, head, true
 	}
 	return base, head, true
+}
+
+// isTurned reports whether a unit applies to another cluster than before: it makes its objects
+// there, and leaves those that it made.
+func isTurned(before, now *render.Unit) bool {
+	return before != nil && now != nil && before.Cluster != now.Cluster
 }
 
 // IsChanged reports whether an object of the head is not the same at base.

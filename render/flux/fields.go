@@ -1,0 +1,78 @@
+package flux
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/render/origin"
+
+	kjson "sigs.k8s.io/json"
+)
+
+// specFields are the fields of the spec of a Kustomization, as the definitions of v1 and v1beta2
+// have them. What is below one with `.*` is free.
+const specFields = `
+buildMetadata commonMetadata commonMetadata.annotations.* commonMetadata.labels.* components
+decryption decryption.provider decryption.secretRef decryption.secretRef.name decryption.serviceAccountName
+deletionPolicy dependsOn dependsOn.name dependsOn.namespace dependsOn.readyExpr force
+healthCheckExprs healthCheckExprs.apiVersion healthCheckExprs.current healthCheckExprs.failed healthCheckExprs.inProgress healthCheckExprs.kind
+healthChecks healthChecks.apiVersion healthChecks.kind healthChecks.name healthChecks.namespace
+ignore.* ignoreMissingComponents images images.digest images.name images.newName images.newTag interval
+kubeConfig kubeConfig.configMapRef kubeConfig.configMapRef.name kubeConfig.secretRef kubeConfig.secretRef.key kubeConfig.secretRef.name
+namePrefix nameSuffix patches patches.patch patches.target patches.target.annotationSelector patches.target.group
+patches.target.kind patches.target.labelSelector patches.target.name patches.target.namespace patches.target.version
+patchesJson6902.* patchesStrategicMerge.* path postBuild postBuild.substitute.* postBuild.substituteFrom
+postBuild.substituteFrom.kind postBuild.substituteFrom.name postBuild.substituteFrom.optional postBuild.substituteStrategy
+prune retryInterval serviceAccountName sourceRef sourceRef.apiVersion sourceRef.kind sourceRef.name sourceRef.namespace
+suspend targetNamespace timeout validation wait`
+
+// UnknownFields returns the fields in the spec of a Kustomization that its definition does not
+// have, by their paths, in order. A server refuses or drops them.
+func UnknownFields(object json.RawMessage) []string {
+	var o struct {
+		Spec map[string]any `json:"spec"`
+	}
+	if kjson.UnmarshalCaseSensitivePreserveInts(object, &o) != nil {
+		return nil
+	}
+	w := &fieldWalk{known: map[string]bool{}}
+	for _, name := range strings.Fields(specFields) {
+		w.known[name] = true
+	}
+	w.fields(o.Spec, "", "spec")
+	return w.unknown
+}
+
+// fieldWalk looks for fields that are not known.
+type fieldWalk struct {
+	known   map[string]bool
+	unknown []string
+}
+
+// fields looks at those of a mapping that is called by a name in the table, at a path.
+func (w *fieldWalk) fields(of map[string]any, prefix, path string) {
+	for _, key := range slices.Sorted(maps.Keys(of)) {
+		name, at := prefix+key, origin.AppendKey(path, key)
+		switch {
+		case w.known[name+".*"]:
+		case !w.known[name]:
+			w.unknown = append(w.unknown, at)
+		default:
+			w.below(of[key], name+".", at)
+		}
+	}
+}
+
+func (w *fieldWalk) below(value any, prefix, path string) {
+	switch v := value.(type) {
+	case map[string]any:
+		w.fields(v, prefix, path)
+	case []any:
+		for i, item := range v {
+			w.below(item, prefix, fmt.Sprintf("%s[%d]", path, i))
+		}
+	}
+}
