@@ -3,10 +3,8 @@ package gaps
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/server"
 	"github.com/preadmit/preadmit/scanner/target"
 )
@@ -30,12 +28,12 @@ func (l *Ledger) NoDefinition(s *server.Server, root render.RootID, pairs []targ
 	if count == 0 {
 		return
 	}
-	slices.Sort(names)
+	g := l.gather("no definition", root.String(), count, names...)
 	what := "1 object is of a kind"
-	if count > 1 {
-		what = fmt.Sprintf("%d objects are of kinds", count)
+	if g.count > 1 {
+		what = fmt.Sprintf("%d objects are of kinds", g.count)
 	}
-	l.Note(report.Diagnostic{Severity: "note", Root: root.String(), Message: fmt.Sprintf(
+	l.say(g, fmt.Sprintf(
 		"%s without a CustomResourceDefinition in the repository, so what its schema refuses is not told (%s); add it or give it with --context",
-		what, strings.Join(names, ", "))})
+		what, abbreviate(g.names)))
 }

@@ -26,6 +26,7 @@ type Ledger struct {
 	// unjudged holds the roots that are known not to be judged as a whole, in a way that
 	// counts against the change.
 	unjudged map[render.RootID]bool
+	gathered map[string]*gathered
 	config   config.Config
 	under    []string
 	refused  map[string]string
@@ -34,7 +35,7 @@ type Ledger struct {
 // New returns a ledger of a change. under restricts it to directories and files; none for all.
 // refused are directories that are not to be rendered, each with the reason.
 func New(c *change.Change, from config.Config, under []string, refused map[string]string) *Ledger {
-	return &Ledger{Change: c, config: from, under: under, refused: refused, unjudged: map[render.RootID]bool{}}
+	return &Ledger{Change: c, config: from, under: under, refused: refused, unjudged: map[render.RootID]bool{}, gathered: map[string]*gathered{}}
 }
 
 // Add adds a gap.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/target"
 )
@@ -25,11 +24,12 @@ func (l *Ledger) AssumedNamespace(t *target.Target, root render.RootID, pairs []
 	if count == 0 {
 		return
 	}
+	g := l.gather("assumed namespace "+assumed, root.String(), count)
 	what := "an object names"
-	if count > 1 {
-		what = fmt.Sprintf("%d objects name", count)
+	if g.count > 1 {
+		what = fmt.Sprintf("%d objects name", g.count)
 	}
-	l.Note(report.Diagnostic{Severity: "note", Root: root.String(), Message: fmt.Sprintf(
+	l.say(g, fmt.Sprintf(
 		"%s no namespace, so the verdicts are those of namespace %s; if they are applied in another, name it under targets in %s (namespace)",
-		what, assumed, config.FileName)})
+		what, assumed, config.FileName))
 }

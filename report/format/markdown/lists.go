@@ -52,12 +52,15 @@ func (m *writer) existing(entries []*outline.Entry) {
 func (m *writer) remarks(list []report.Diagnostic) {
 	var lines []listItem
 	remarks := slices.DeleteFunc(outline.Remarks(list), func(r *outline.Remark) bool { return r.Untouched && !m.opts.Verbose && !m.opts.Existing })
+	if !m.opts.Verbose {
+		remarks = outline.Notes(remarks)
+	}
 	for _, r := range remarks {
 		text := "**" + outline.SeverityWord(r.Severity) + "** "
 		if r.Location != nil {
-			text += m.place(r.Location) + " "
+			text += m.place(r.Location) + r.AndOthers() + " "
 		} else if r.Root != "" {
-			text += "root " + escape.CodeSpan(escape.Clip(r.Root, 300)) + " "
+			text += "root " + escape.CodeSpan(escape.Clip(r.Root, 300)) + r.AndOthers() + " "
 		}
 		lines = append(lines, listItem{text + escape.CodeSpan(outline.FirstLine(r.Message)), 1})
 	}

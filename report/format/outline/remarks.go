@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/preadmit/preadmit/report"
@@ -26,6 +27,36 @@ func FirstLine(s string) string { return escape.Clip(escape.Lines(s)[0], firstLi
 type Remark struct {
 	*report.Diagnostic
 	Roots []string
+	// Others counts further places or roots of which a note says the same: see Notes.
+	Others int
+}
+
+// Notes merges notes that say the same of several places or roots: they are about all of
+// these, and nobody goes to each. Warnings and errors stay.
+func Notes(list []*Remark) []*Remark {
+	var order []*Remark
+	seen := map[string]*Remark{}
+	for _, r := range list {
+		first := seen[r.Message]
+		switch {
+		case r.Severity != "note" || first == nil:
+			order = append(order, r)
+			if r.Severity == "note" {
+				seen[r.Message] = r
+			}
+		default:
+			first.Others++
+		}
+	}
+	return order
+}
+
+// AndOthers says after a place or root of how many others a note says the same.
+func (r *Remark) AndOthers() string {
+	if r.Others == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", r.Others)
 }
 
 // Remarks merges diagnostics that say the same of one place.

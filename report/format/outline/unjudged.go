@@ -172,5 +172,5 @@ func RootList(roots []string, at *report.Location, verbose bool) string {
 }
 
 func inDirectory(path, dir string) bool {
-	return dir == "." || strings.HasPrefix(escape.Text(path), dir+"/")
+	return dir == "." || escape.Text(path) == dir || strings.HasPrefix(escape.Text(path), dir+"/")
 }

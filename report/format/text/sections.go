@@ -69,6 +69,9 @@ func (p *printer) unjudged(u *outline.Reason) {
 // debris, so only some are shown; errors and warnings all are.
 func (p *printer) diagnostics(list []report.Diagnostic) {
 	remarks := slices.DeleteFunc(outline.Remarks(list), func(r *outline.Remark) bool { return r.Untouched && !p.opts.Verbose && !p.existing() })
+	if !p.opts.Verbose {
+		remarks = outline.Notes(remarks)
+	}
 	if len(remarks) == 0 {
 		return
 	}
@@ -91,9 +94,9 @@ func (p *printer) remark(r *outline.Remark) {
 	lead := []span{blanks(2)}
 	switch {
 	case r.Location != nil:
-		lead = append(lead, span{outline.Place(r.Location) + ": ", plainStyle})
+		lead = append(lead, span{outline.Place(r.Location) + r.AndOthers() + ": ", plainStyle})
 	case r.Root != "":
-		lead = append(lead, span{"root " + escape.Text(r.Root) + ": ", plainStyle})
+		lead = append(lead, span{"root " + escape.Text(r.Root) + r.AndOthers() + ": ", plainStyle})
 	}
 	lead = append(lead, span{escape.Text(r.Severity) + ": ", severityStyle(r.Severity)})
 	message := r.Message
