@@ -137,7 +137,7 @@ spec:
 	}, {
 		name:  "an object without a name",
 		files: "-- apps/a.yaml --\napiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n",
-		want:  "apps: missing metadata.name in object {{v1 Pod} {{ } map[] map[]}}",
+		want:  "apps/a.yaml:1: an object of kind Pod has no metadata.name that is a string",
 	}, {
 		name:      "substitution retypes, and is disabled by a label or an annotation",
 		files:     "-- apps/a.yaml --\n" + configMap + "spec: {port: '${PORT}', text: 'a-${PORT}-$${X}', default: '${NONE:=${PORT}}', empty: '${NONE}', upper: '${WORD^^}'}\n-- apps/b.yaml --\n" + strings.Replace(configMap, "  name: a", "  name: b\n  annotations: {kustomize.toolkit.fluxcd.io/substitute: disabled}", 1) + "data: {x: '${PORT}'}\n",

@@ -26,14 +26,16 @@ func (r *Source) explain(root render.Root, c *build.Closure, failure error) *ren
 			p.Original = original
 		}
 	}()
+	said := false
 	for _, find := range []func(string, *build.Closure) (tree.Position, string, bool){
-		r.kustomizationCount, brokenKustomization, r.brokenFile, r.missingFile, r.unmatchedPatch, mentionedEntry, deepestKustomization,
+		r.kustomizationCount, brokenKustomization, r.brokenFile, r.missingFile, r.said, mentionedEntry, deepestKustomization,
 	} {
-		if pos, message, ok := find(text, c); ok {
+		pos, message, ok := find(text, c)
+		if ok && message != "" && !said {
+			p.Message, said = message, true
+		}
+		if ok && pos.Path != "" {
 			p.Position = pos
-			if message != "" {
-				p.Message = message
-			}
 			return p
 		}
 	}
@@ -88,13 +90,18 @@ func brokenKustomization(failure string, c *build.Closure) (tree.Position, strin
 		}
 		pos := tree.Position{Path: k.Path, Line: 1}
 		message := sentence(k.Err.Error())
+		if pos, message, ok := wrongField(k, message); ok {
+			return pos, message, true
+		}
 		if m := tree.YamlLine.FindStringSubmatch(message); m != nil {
 			pos.Line = tree.Atoi(m[1])
 			message = tree.YamlPrefix.ReplaceAllString(message, "")
 		}
 		if m := unknownField.FindStringSubmatch(message); m != nil {
-			pos = k.FieldPosition(m[1])
+			pos, message = k.FieldPosition(m[1]), fmt.Sprintf("a kustomization has no field %q there", m[1])
 		}
+		message = strings.Replace(message, "invalid Kustomization: yaml: ", "invalid YAML: ", 1)
+		message = strings.Replace(message, "invalid Kustomization: ", "invalid YAML: ", 1)
 		return pos, message, true
 	}
 	return tree.Position{}, "", false
@@ -160,21 +167,9 @@ func (r *Source) missingFile(failure string, c *build.Closure) (tree.Position, s
 	return tree.Position{}, "", false
 }
 
-var missingTarget = regexp.MustCompile(`(?:no resource matches strategic merge patch "?|failed to find unique target for patch |no matches for Id )([^"/\s;]+)/([^"\s;.\[]+)`)
-
-// unmatchedPatch explains a patch whose object is not among the resources.
-func (r *Source) unmatchedPatch(failure string, c *build.Closure) (tree.Position, string, bool) {
-	m := missingTarget.FindStringSubmatch(failure)
-	if m == nil {
-		return tree.Position{}, "", false
-	}
-	kind, _, _ := strings.Cut(m[1], ".")
-	for _, e := range c.Entries {
-		if (e.Kind == build.RefInline || e.Kind == build.RefPatch) && mentions(r.patchText(e), kind, m[2]) {
-			return e.Position(), "", true
-		}
-	}
-	return tree.Position{}, "", false
+// said finds what else people get wrong.
+func (r *Source) said(text string, c *build.Closure) (tree.Position, string, bool) {
+	return (&failure{source: r, closure: c, text: text, sentence: sentence(text)}).said()
 }
 
 // patchText is the text of a patch, inline or in a file.
@@ -255,7 +250,7 @@ func sentence(text string) string {
 }
 
 var (
-	accumulating = regexp.MustCompile(`^(accumulation err='|accumulat(ing|e) (resources|components)( from '[^']*')?: |accumulate(Resources|Directory|Components): ?|recursed accumulation of path '[^']*': )`)
+	accumulating = regexp.MustCompile(`^(accumulation err='|accumulat(ing|e) (resources|components)( from '[^']*')?: |accumulate(Resources|Directory|Components): ?|recursed (accumulation of|merging from) path '[^']*': |couldn't make target for path '[^']*': |read [^:']*: is a directory'?: )`)
 	// mustBuild is what follows of a file that kustomize tried as a directory too.
 	mustBuild   = regexp.MustCompile(`': (must build at directory|unable to find one of|evalsymlink failure|stat |new root )`)
 	templateKey = regexp.MustCompile(`invalid map key: map\[interface`)

@@ -142,7 +142,9 @@ func (k *Kustomization) refs() []ref {
 	var out []ref
 	list := func(kind refKind, field string, values []string) {
 		for i, v := range values {
-			out = append(out, ref{kind, v, []any{field, i}})
+			if v != "" || k.Err == nil { // else it is no string, which is the mistake
+				out = append(out, ref{kind, v, []any{field, i}})
+			}
 		}
 	}
 	s := &k.Spec

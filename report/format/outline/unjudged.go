@@ -81,9 +81,15 @@ const ellipsis = "…"
 // quoted is what a reason quotes: it is particular to one.
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
+// absent is what says that something is not there, with what it is.
+var absent = regexp.MustCompile(`^(chart|remote base|remote resource) .* (is not there: .*)$`)
+
 // commonReason is a reason without what is particular to one object or place: what it
 // quotes, the object's names, and what follows a colon.
 func commonReason(n *report.Indeterminate) string {
+	if m := absent.FindStringSubmatch(n.Why); m != nil {
+		return m[1] + " " + ellipsis + " " + m[2]
+	}
 	text := quoted.ReplaceAllLiteralString(n.Why, ellipsis)
 	words := []string{n.Policy}
 	if o := n.Object; o != nil {
