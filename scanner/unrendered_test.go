@@ -70,7 +70,7 @@ func TestPoliciesThatNobodyAsked(t *testing.T) {
 	far := policies + "-- policies/kustomization.yaml --\n" + strings.ReplaceAll(remote, "%s", "limit.yaml, binding.yaml")
 	other := "-- other/kustomization.yaml --\n" + strings.ReplaceAll(remote, "%s", "z.yaml") + "generators: [g.yaml]\n" + cm("other/z.yaml", "z", "1")
 	mad := "-- mad/kustomization.yaml --\nresources: 1\n"
-	const madFails = "invalid Kustomization: json: cannot unmarshal number into Go struct field Kustomization.resources of type []string"
+	const madFails = "resources is a number, and has to be a list of strings"
 	madly := mad + strings.ReplaceAll(policies, "-- policies/", "-- mad/")
 	plain := "-- plain/k.yaml --\n" + twice
 	failing := "note policies: " + notRendered

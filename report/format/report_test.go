@@ -155,3 +155,18 @@ func TestWriteIsPure(t *testing.T) {
 		}
 	}
 }
+
+// TestCoverageIsEverywhere: of how many objects the verdict is exact is in every format that
+// people read.
+func TestCoverageIsEverywhere(t *testing.T) {
+	r := &report.Report{Summary: report.Summary{Requests: 9, Coverage: &report.Coverage{Objects: 9, Exact: 7}}}
+	for _, name := range []string{"text", "markdown", "html", "sarif", "junit"} {
+		var b bytes.Buffer
+		if err := format.Write(&b, name, r, format.Options{Width: 120}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), "7 of 9 objects judged exactly") {
+			t.Errorf("%s does not say what was judged exactly:\n%s", name, b.String())
+		}
+	}
+}

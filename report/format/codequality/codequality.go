@@ -45,10 +45,17 @@ type lines struct {
 // descriptionRunes is the most of a description, in runes: GitLab shows it in a line.
 const descriptionRunes = 1000
 
-// Write writes an entry for each finding and for what could not be judged. What the change does
-// not touch is left out.
+// Write writes an entry for each finding, for what could not be judged, and one if no policy
+// was in force. What the change does not touch is left out.
 func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 	entries := []entry{} // no entries are a list too
+	if none := r.Summary.NoPolicies; none != nil && !opts.Quiet {
+		entries = append(entries, entry{
+			Description: description("nothing was judged by policies: "+none.Why, "", nil),
+			CheckName:   "preadmit/no-policies", Severity: "minor", Fingerprint: digest("no policies"),
+			Location: location{Path: ".preadmit.yaml", Lines: lines{Begin: 1}},
+		})
+	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		fresh := f.Status == report.StatusNew || f.Status == report.StatusExisting && opts.Existing

@@ -50,6 +50,18 @@ func read(t *testing.T, document []byte) []string {
 	return out
 }
 
+// TestNoPolicies: a merge request that no policy judged does not look fine.
+func TestNoPolicies(t *testing.T) {
+	r := &report.Report{Summary: report.Summary{NoPolicies: &report.NoPolicies{Why: "there is none"}}}
+	want := []string{"minor preadmit/no-policies .preadmit.yaml: nothing was judged by policies: there is none"}
+	if d := cmp.Diff(want, read(t, write(t, r, codequality.Options{}))); d != "" {
+		t.Error(d)
+	}
+	if got := read(t, write(t, r, codequality.Options{Quiet: true})); len(got) != 0 {
+		t.Errorf("quiet: %q", got)
+	}
+}
+
 func TestWrite(t *testing.T) {
 	first := 1
 	object := &report.Object{Kind: "Deployment", Namespace: "shop", Name: "web"}
