@@ -246,7 +246,10 @@ func sentence(text string) string {
 	if failed := mustBuild.FindStringIndex(text); failed != nil && failed[0] > 0 {
 		text = text[:failed[0]]
 	}
-	return strings.Trim(text, "' ")
+	if text = strings.Trim(text, " "); strings.Count(text, "'")%2 == 1 { // of a quotation that was cut
+		text = strings.TrimSuffix(strings.TrimPrefix(text, "'"), "'")
+	}
+	return text
 }
 
 var (

@@ -14,9 +14,8 @@ import (
 const (
 	mostReasons = 5
 	mostRemarks = 5
-	// remarkRunes is the most of a remark that is shown, noteRunes of one that is a note.
+	// remarkRunes is the most of a remark that is shown.
 	remarkRunes = 300
-	noteRunes   = 200
 )
 
 // indeterminate lists what could not be judged, reason by reason with one example: one
@@ -105,11 +104,7 @@ func (p *printer) remark(r *outline.Remark) {
 		message += " (" + roots + ")"
 	}
 	if !p.opts.Verbose {
-		most := remarkRunes
-		if r.Severity == "note" {
-			most = noteRunes
-		}
-		message = escape.Clip(message, most)
+		message = escape.Clip(message, remarkRunes)
 	}
 	p.message(lead, 4, plainStyle, message)
 	if r.Original != "" && p.opts.Verbose {
