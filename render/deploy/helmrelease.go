@@ -108,6 +108,7 @@ func (e *expander) addRelease(parent *node, k held) {
 	u.Apply, u.Cluster = n.release.apply(), remoteCluster(n.cluster.name, n.release.namespace(), n.release.Spec.KubeConfig)
 	spec := n.release.Spec
 	u.Release = &render.Release{
+		Upgrade:     e.opts.Upgrade,
 		KubeVersion: cmp.Or(e.opts.KubeVersion, defaultKubeVersion),
 		Install:     cmp.Or(spec.Install.CRDs, "Create"), Reapply: cmp.Or(spec.Upgrade.CRDs, "Skip"),
 	}

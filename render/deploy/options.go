@@ -21,6 +21,8 @@ type Options struct {
 	// KubeVersion is the Kubernetes version of clusters, as v1.36.0. Empty is the one that is
 	// imitated.
 	KubeVersion string
+	// Upgrade is set when releases are taken to be in the cluster before.
+	Upgrade bool
 	// Everything has all units rendered, not only those that may hold others.
 	Everything bool
 	// Needs returns what a root needs, and a renderer of a tree in which it needs the same. Nil

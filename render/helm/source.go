@@ -1,7 +1,9 @@
 package helm
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -68,7 +70,7 @@ func (s *Source) Needs(root render.Root) *render.Needs {
 		return in
 	}
 	in.Texts = func(files [][]byte) ([][]byte, bool) {
-		all := append(files[:len(files):len(files)], root.Unit.Object)
+		all := append(files[:len(files):len(files)], valuesOf(root.Unit.Object))
 		for _, reference := range root.Unit.Release.References {
 			all = append(all, []byte(reference.Data))
 		}
@@ -78,6 +80,22 @@ func (s *Source) Needs(root render.Root) *render.Needs {
 		return all, true
 	}
 	return in
+}
+
+// valuesOf is what of a HelmRelease may be in the objects of its chart: neither its own kind nor
+// that of where the chart comes from.
+func valuesOf(object json.RawMessage) []byte {
+	var h struct {
+		Spec struct {
+			Values         json.RawMessage `json:"values"`
+			PostRenderers  json.RawMessage `json:"postRenderers"`
+			CommonMetadata json.RawMessage `json:"commonMetadata"`
+		} `json:"spec"`
+	}
+	if json.Unmarshal(object, &h) != nil {
+		return object
+	}
+	return bytes.Join([][]byte{h.Spec.Values, h.Spec.PostRenderers, h.Spec.CommonMetadata}, []byte("\n"))
 }
 
 // Render implements Source.

@@ -244,15 +244,17 @@ func Open(ctx context.Context, base, head fs.FS, options render.Options, how Opt
 		}
 	}
 	if how.Deploy != nil {
+		deployers := *how.Deploy
+		deployers.Upgrade = base != nil
 		for _, s := range c.Trees() {
-			if err := s.expand(ctx, *how.Deploy); err != nil {
+			if err := s.expand(ctx, deployers); err != nil {
 				return c, err
 			}
 			if s == c.Head && c.Base != nil {
 				c.Base.head = c.Head
 			}
 		}
-		c.upgrade()
+		c.install()
 		c.settle(how.JudgeUnclaimed)
 	}
 	if c.Base != nil {

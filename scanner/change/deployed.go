@@ -176,29 +176,29 @@ func (c *Change) dropUndeployed(judgeUnclaimed bool) {
 	}
 }
 
-// upgrade makes the releases that the base has ones that are upgraded, on both sides: what was
-// installed once differs from what is now by the change only.
-func (c *Change) upgrade() {
+// install makes the releases of one side only ones that are installed. Others are upgraded, on
+// both sides: what was installed once differs from what is now by the change only.
+func (c *Change) install() {
 	if c.Base == nil {
 		return
 	}
-	there := map[render.RootID]bool{}
 	identity := func(root render.Root) render.RootID { return render.RootID{Object: root.Object, Cluster: root.Cluster} }
-	for _, root := range c.Base.Graph.Units {
-		if root.Kind == render.KindHelm {
-			there[identity(root)] = true
+	sides := map[render.RootID]int{}
+	for _, s := range c.Trees() {
+		for _, root := range s.Graph.Units {
+			if root.Kind == render.KindHelm {
+				sides[identity(root)]++
+			}
 		}
 	}
-	for _, s := range c.Trees() {
-		for i, root := range s.Graph.Units {
-			if root.Kind != render.KindHelm || root.Unit.Release == nil || !there[identity(root)] {
-				continue
-			}
-			u, r := *root.Unit, *root.Unit.Release
-			r.Upgrade = true
-			u.Release = &r
-			s.Graph.Units[i].Unit = &u
+	for i, root := range c.Head.Graph.Units {
+		if root.Kind != render.KindHelm || root.Unit.Release == nil || sides[identity(root)] > 1 {
+			continue
 		}
+		u, r := *root.Unit, *root.Unit.Release
+		r.Upgrade = false
+		u.Release = &r
+		c.Head.Graph.Units[i].Unit = &u
 	}
 }
 
