@@ -12,11 +12,16 @@ import (
 // values are taken from, and what the chart is told of the cluster. All of it is resolved.
 type Release struct {
 	// Chart is the archive of the chart, as it is asked for, and Digest that of its bytes. It is
-	// zero for a chart that is a directory of the tree: that of the root.
+	// zero for a chart that is a directory.
 	Chart  artifact.Artifact
 	Digest string
 	// Named are the fields that name the chart, the one that says its version first.
 	Named []FieldRef `json:"-"`
+	// Dir is the directory of the chart in its source: this repository, where it is that of the
+	// root, or the unit's artifact.
+	Dir string
+	// Dependencies are those of a chart in a directory that are not in its charts/.
+	Dependencies []Dependency
 	// ValuesFiles are the files whose values are those of the chart instead of its values.yaml:
 	// in the chart or, for a chart of the tree, in the checkout.
 	ValuesFiles []string
@@ -36,6 +41,15 @@ type Release struct {
 	Definitions []Definition
 	// Unknown are the fields of the unit's object that are not known.
 	Unknown []Unknown
+}
+
+// Dependency is a dependency of a chart that is a directory.
+type Dependency struct {
+	// Chart is an archive, and Digest that of its bytes.
+	Chart  artifact.Artifact
+	Digest string
+	// Dir is a directory of the same source, for one that is no archive.
+	Dir string
 }
 
 // CRDs is what is done with definitions in crds/ of the chart: Skip, Create or CreateReplace.

@@ -293,20 +293,30 @@ func (e *expander) chartIn(n *node, spec chartSpec, namespace, field string) err
 // chartDirectory finds the chart in a directory of a GitRepository.
 func (e *expander) chartDirectory(n *node, spec chartSpec, ref render.ObjectRef, found held, ok bool) {
 	checkout, why, elsewhere := e.checkout(n.cluster, ref, found, ok)
-	if elsewhere != nil {
-		why += ", whose charts are not fetched"
-	}
-	if why != "" {
-		n.lacks("spec.chart.spec", why, elsewhere)
+	if why != "" && elsewhere == nil {
+		n.lacks("spec.chart.spec", why, nil)
 		return
 	}
-	n.root.Unit.Checkout = checkout
 	dir := path.Join(checkout.Top, path.Clean("/" + spec.Chart)[1:])
-	if to := e.renderer.Tree().Resolve(path.Join(dir, "Chart.yaml")); to.Err != nil {
+	in := dir // the tree
+	if elsewhere != nil {
+		top, absent := e.mounted(why, elsewhere)
+		if absent != "" {
+			n.lacks("spec.chart.spec", absent, elsewhere)
+			return
+		}
+		elsewhere.Position = n.root.Unit.Position(e.ctx, "spec.chart.spec")
+		in, n.root.Unit.Artifact = path.Join(top, dir), elsewhere
+	}
+	n.root.Unit.Checkout = checkout
+	if to := e.renderer.Tree().Resolve(path.Join(in, "Chart.yaml")); to.Err != nil {
 		n.fail(render.ProblemFailed, "spec.chart.spec.chart", fmt.Sprintf("there is no chart in %s: it has no Chart.yaml", dir))
 		return
 	}
-	n.root.Dir = dir
+	if n.root.Unit.Release.Dir = dir; elsewhere == nil {
+		n.root.Dir = dir
+	}
+	e.resolveDependencies(n, in)
 }
 
 // archive has a release be made of an archive, if it is there.

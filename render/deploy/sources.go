@@ -113,23 +113,29 @@ func (s *source) ociVersion() string {
 	return s.Spec.Ref.Tag
 }
 
-// resolveElsewhere makes a unit of an artifact, if that is there; why says what it is made of.
-func (e *expander) resolveElsewhere(n *node, checkout render.Checkout, why string, a *render.Artifact) error {
-	u := n.root.Unit
-	_, ok, err := e.renderer.Tree().Mount(a.Asked())
+// mounted returns the directory in the tree that has the files of an artifact; absent says why
+// there is none, after what is said of it.
+func (e *expander) mounted(said string, a *render.Artifact) (dir, absent string) {
+	dir, ok, err := e.renderer.Tree().Mount(a.Asked())
 	missing := new(artifact.MissingError)
 	switch {
 	case !ok:
-		n.without(why + ", which is not fetched: preadmit fetch gets it")
+		return "", said + ", which is not fetched: preadmit fetch gets it"
 	case errors.As(err, &missing):
-		n.without(fmt.Sprintf("%s, which is not there: %s; %s", why, missing.Why, missing.Hint))
+		return "", fmt.Sprintf("%s, which is not there: %s; %s", said, missing.Why, missing.Hint)
 	case err != nil:
-		n.without(fmt.Sprintf("%s, which cannot be used: %v", why, err))
-	default:
-		u.Checkout = checkout
-		if u.Parent != (render.RootID{}) {
-			n.root.Dir = u.Parent.Dir
-		}
+		return "", fmt.Sprintf("%s, which cannot be used: %v", said, err)
+	}
+	return dir, ""
+}
+
+// resolveElsewhere makes a unit of an artifact, if that is there; why says what it is made of.
+func (e *expander) resolveElsewhere(n *node, checkout render.Checkout, why string, a *render.Artifact) error {
+	u := n.root.Unit
+	if _, absent := e.mounted(why, a); absent != "" {
+		n.without(absent)
+	} else if u.Checkout = checkout; u.Parent != (render.RootID{}) {
+		n.root.Dir = u.Parent.Dir
 	}
 	u.Artifact = a
 	if a.Position = u.Position(e.ctx, "spec.sourceRef"); u.Problem != nil {

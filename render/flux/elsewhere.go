@@ -67,24 +67,6 @@ func (m *mounted) Mount(a artifact.Artifact) (string, error) {
 	return name, err
 }
 
-// viewsOf are the views of what a unit is made of: this repository or an artifact. home is
-// where that is in the tree.
-func (s *Source) viewsOf(u *render.Unit) (vs *views, home *mounted, err error) {
-	if u.Artifact == nil {
-		return s.views, nil, nil
-	}
-	top, ok, err := s.tree.Mount(u.Artifact.Asked())
-	if !ok {
-		err = tree.ErrNoArtifacts
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	home = &mounted{s.tree, top}
-	kept, _ := s.elsewhere.LoadOrStore(top, newViews(s.tree.Beside(home)))
-	return kept.(*views), home, nil
-}
-
 // inTree is where a file of what the unit is made of is in the tree.
 func (u *unit) inTree(name string) string {
 	if u.home == nil || name == "" {

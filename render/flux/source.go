@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"path"
 	"slices"
-	"sync"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/kustomize"
@@ -19,9 +18,7 @@ import (
 type Source struct {
 	tree  *tree.Tree
 	opts  render.Options
-	views *views
-	// elsewhere are the views of artifacts, by their directories.
-	elsewhere sync.Map
+	views *Views
 	// files is what kustomize makes of the tree as it is.
 	files render.Source
 }
@@ -31,7 +28,7 @@ func New(t *tree.Tree, opts render.Options) render.Source {
 	// Whatever the user wants of kustomizations, the controller has no restrictions.
 	opts.LoadRestrictor = render.LoadRestrictionsNone
 	opts.Cache = nil
-	return &Source{tree: t, opts: opts, views: newViews(t), files: kustomize.New(t, opts)}
+	return &Source{tree: t, opts: opts, views: NewViews(t), files: kustomize.New(t, opts)}
 }
 
 // Kind implements Source.
@@ -83,7 +80,7 @@ func (s *Source) prepare(root render.Root) (*unit, *render.Problem) {
 	if u.object, err = Parse(root.Unit.Object); err != nil {
 		return u, u.failed(err)
 	}
-	of, home, err := s.viewsOf(root.Unit)
+	of, home, err := s.views.in(root.Unit)
 	if err != nil {
 		return u, u.failed(fmt.Errorf("use the source: %w", err))
 	}

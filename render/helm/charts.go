@@ -57,8 +57,16 @@ func (s *Source) chartOf(root render.Root) *loaded {
 	if r.Digest != "" {
 		return s.charts.get(r.Digest+" "+strings.Join(r.ValuesFiles, "\n")+fmt.Sprint(r.IgnoreMissing), func() *loaded { return s.archive(r) })
 	}
-	key := "dir " + root.Dir + " " + strings.Join(r.ValuesFiles, "\n") + fmt.Sprintf("%+v", root.Unit.Checkout)
+	key := "dir " + r.Dir + " " + elsewhere(root.Unit) + fmt.Sprint(r.Dependencies) + strings.Join(r.ValuesFiles, "\n") + fmt.Sprintf("%+v", root.Unit.Checkout)
 	return s.charts.get(key, func() *loaded { return s.directory(root) })
+}
+
+// elsewhere names the artifact that a unit is made of; it is empty for this repository.
+func elsewhere(u *render.Unit) string {
+	if u.Artifact == nil {
+		return ""
+	}
+	return u.Artifact.Asked().String() + "\n"
 }
 
 // archive reads the chart of an archive.
@@ -79,13 +87,21 @@ func (s *Source) archive(r *render.Release) *loaded {
 
 // directory reads the chart of a directory.
 func (s *Source) directory(root render.Root) *loaded {
-	view, err := s.views.Of(root.Unit.Checkout)
+	view, _, err := s.views.Of(root.Unit)
 	if err != nil {
 		return newLoaded(nil, fmt.Errorf("read .sourceignore files: %w", err))
 	}
-	c, err := chart.FromTree(view, root.Dir, chart.Limits{})
+	dir := root.Unit.Release.Dir
+	c, err := chart.FromTree(view, dir, chart.Limits{})
 	if err != nil {
-		return newLoaded(nil, fmt.Errorf("the chart in %s cannot be read: %w", root.Dir, err))
+		return newLoaded(nil, fmt.Errorf("the chart in %s cannot be read: %w", dir, err))
+	}
+	for _, d := range root.Unit.Release.Dependencies {
+		dependency, err := s.dependency(view, d)
+		if err != nil {
+			return newLoaded(nil, err)
+		}
+		c.AddDependency(dependency)
 	}
 	return newLoaded(c, withValues(c, root.Unit.Release, func(name string) ([]byte, error) {
 		to := view.Resolve(path.Join(root.Unit.Checkout.Top, path.Clean("/" + name)[1:]))
@@ -94,6 +110,29 @@ func (s *Source) directory(root render.Root) *loaded {
 		}
 		return view.Read(to.Real)
 	}))
+}
+
+// dependency reads a dependency of a chart in a directory.
+func (s *Source) dependency(view *tree.Tree, d render.Dependency) (*helmchart.Chart, error) {
+	if d.Digest == "" {
+		c, err := chart.FromTree(view, d.Dir, chart.Limits{})
+		if err != nil {
+			return nil, fmt.Errorf("the dependency in %s cannot be read: %w", d.Dir, err)
+		}
+		return c, nil
+	}
+	data, pin, err := s.tree.Bytes(d.Chart)
+	if err == nil && pin.Digest != d.Digest {
+		err = fmt.Errorf("%s is %s now, and was %s", d.Chart, pin.Digest, d.Digest)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := chart.FromArchive(data, chart.Limits{})
+	if err != nil {
+		return nil, fmt.Errorf("the archive of chart %s cannot be read: %w", d.Chart.Name, err)
+	}
+	return c, nil
 }
 
 func inChart(c *helmchart.Chart, name string) ([]byte, error) {
@@ -151,10 +190,33 @@ func (s *Source) traceOf(root render.Root) tree.Trace {
 	if u == nil || u.Problem != nil || u.Release == nil || u.Release.Digest != "" {
 		return trace
 	}
-	s.tree.TraceFile(root.Dir, trace)
-	at := s.tree.Resolve(root.Dir)
-	if at.Err != nil {
+	_, top, err := s.views.Of(u)
+	if err != nil {
 		return trace
+	}
+	dir := path.Join(top, u.Release.Dir)
+	s.traceBelow(dir, true, trace)
+	for _, name := range u.Release.ValuesFiles {
+		s.tree.TraceFile(path.Join(top, u.Checkout.Top, path.Clean("/" + name)[1:]), trace)
+	}
+	for _, d := range u.Release.Dependencies {
+		s.traceBelow(path.Join(top, d.Dir), d.Dir != "", trace)
+	}
+	for _, dir := range above(u.Release.Dir) {
+		s.tree.TraceFile(path.Join(top, dir, ".sourceignore"), trace)
+	}
+	return trace
+}
+
+// traceBelow notes all files of a directory, if it counts.
+func (s *Source) traceBelow(dir string, counts bool, trace tree.Trace) {
+	if !counts {
+		return
+	}
+	s.tree.TraceFile(dir, trace)
+	at := s.tree.Resolve(dir)
+	if at.Err != nil {
+		return
 	}
 	s.tree.AddListing(at.Real, trace)
 	_ = fs.WalkDir(s.tree.Fsys, at.Real, func(name string, entry fs.DirEntry, err error) error {
@@ -163,13 +225,6 @@ func (s *Source) traceOf(root render.Root) tree.Trace {
 		}
 		return nil
 	})
-	for _, name := range u.Release.ValuesFiles {
-		s.tree.TraceFile(path.Join(u.Checkout.Top, path.Clean("/" + name)[1:]), trace)
-	}
-	for _, dir := range above(root.Dir) {
-		s.tree.TraceFile(path.Join(dir, ".sourceignore"), trace)
-	}
-	return trace
 }
 
 // above are a directory and those above it.

@@ -287,7 +287,7 @@ func (l *leaf) written(in *installed) (place origin.Place, ok bool) {
 	case ofReference:
 		return l.inReference(in)
 	case ofChart:
-		if u.Release.Digest != "" {
+		if u.Artifact != nil {
 			return place, false
 		}
 		files := []string{path.Join(in.root.Dir, "values.yaml")}

@@ -145,7 +145,7 @@ func (o *traced) document() tree.Position {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.begin()
-	if o.root.Unit.Release.Digest == "" && o.rendered != nil {
+	if o.rendered != nil && o.isThere(o.rendered[o.index].File) {
 		at := tree.Position{Path: o.inTree(o.rendered[o.index].File), Line: 1}
 		if d := o.rendered[o.index].Document; d != nil {
 			if n := d.Node(); n != nil {
@@ -157,6 +157,12 @@ func (o *traced) document() tree.Position {
 		return at
 	}
 	return o.chartLine()
+}
+
+// isThere reports whether a file of a chart is one of the repository: the chart is a directory
+// of it, and the file is not of a dependency that was fetched.
+func (o *traced) isThere(file string) bool {
+	return o.root.Unit.Artifact == nil && o.tree.Resolve(o.inTree(file)).Err == nil
 }
 
 // inTree is the path in the tree of a file of a chart that is there.
@@ -199,7 +205,7 @@ func (o *traced) find(field string, part origin.Part) origin.Place {
 			return place
 		}
 	}
-	if template.File != "" && o.root.Unit.Release.Digest == "" {
+	if template.File != "" && o.isThere(template.File) {
 		place := origin.Place{Position: tree.Position{Path: o.inTree(template.File), Line: template.Line}, Evidence: origin.Inferred}
 		if literal && found {
 			place.Evidence = origin.Marked

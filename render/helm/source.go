@@ -174,7 +174,7 @@ func (in *installed) failed(err error) *render.Problem {
 		return p
 	}
 	_, file, _ := strings.Cut(inChart.File, "/")
-	if in.root.Unit.Release.Digest == "" {
+	if in.root.Unit.Artifact == nil {
 		p.Position = tree.Position{Path: path.Join(in.root.Dir, file), Line: inChart.Line}
 		return p
 	}

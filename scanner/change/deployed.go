@@ -205,7 +205,7 @@ func (c *Change) install() {
 // chartUsed reports whether a unit installs the chart in a directory.
 func (s *Side) chartUsed(dir string) bool {
 	return slices.ContainsFunc(s.Graph.Units, func(root render.Root) bool {
-		return root.Kind == render.KindHelm && root.Unit.Release != nil && root.Unit.Release.Digest == "" && root.Unit.Problem == nil && root.Dir == dir
+		return root.Kind == render.KindHelm && root.Unit.Release != nil && root.Unit.Artifact == nil && root.Unit.Problem == nil && root.Dir == dir
 	})
 }
 
