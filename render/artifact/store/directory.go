@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/Masterminds/semver/v3"
+
 	"github.com/preadmit/preadmit/render/artifact"
 )
 
@@ -113,6 +115,29 @@ func chartKey(a artifact.Artifact) artifact.Artifact {
 	return a
 }
 
+// find returns the entry of a chart: the one that is asked for like that, else the newest in the
+// range of versions that is asked for.
+func (d *Directory) find(a artifact.Artifact) (newest Indexed, ok bool) {
+	key := chartKey(a)
+	if entry, ok := d.entries[key]; ok {
+		return entry, true
+	}
+	in, err := semver.NewConstraint(key.Version)
+	if err != nil {
+		return newest, false
+	}
+	var best *semver.Version
+	for other, entry := range d.entries {
+		if other.URL != key.URL || other.Name != key.Name {
+			continue
+		}
+		if v, err := semver.NewVersion(entry.Version); err == nil && in.Check(v) && (best == nil || v.GreaterThan(best)) {
+			best, newest = v, entry
+		}
+	}
+	return newest, best != nil
+}
+
 // Tree implements artifact.Contents: there are only charts.
 func (d *Directory) Tree(a artifact.Artifact) (fs.FS, artifact.Pin, error) {
 	return nil, artifact.Pin{}, d.missing(a)
@@ -120,16 +145,17 @@ func (d *Directory) Tree(a artifact.Artifact) (fs.FS, artifact.Pin, error) {
 
 // Bytes implements artifact.Contents.
 func (d *Directory) Bytes(a artifact.Artifact) ([]byte, artifact.Pin, error) {
-	entry, ok := d.entries[chartKey(a)]
+	entry, ok := d.find(a)
 	if a.Kind != artifact.Chart || !ok {
 		return nil, artifact.Pin{}, d.missing(a)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	known, ok := d.files[entry.File]
+	key := entry.File + " " + entry.Digest
+	known, ok := d.files[key]
 	if !ok {
 		known = d.read(entry)
-		d.files[entry.File] = known
+		d.files[key] = known
 	}
 	if errors.Is(known.err, fs.ErrNotExist) {
 		return nil, artifact.Pin{}, &artifact.MissingError{Artifact: a, Why: fmt.Sprintf("%s lists %s, which is not in %s", IndexName, entry.File, d.dir)}
