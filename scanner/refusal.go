@@ -91,8 +91,8 @@ func (r *review) policy(ctx context.Context) error {
 	return r.policyWarnings(ctx)
 }
 
-// policyWarnings reports warnings about unknown fields and the like. Versions that
-// are read though no server serves them any more have none.
+// policyWarnings reports warnings about unknown fields and the like, and versions that are
+// read though no server serves them any more.
 func (r *review) policyWarnings(ctx context.Context) error {
 	ask := admission.Ask{Operation: apiserver.Create, User: r.user, Object: r.Head}
 	after, err := r.Proposed.Review(ctx, ask)
@@ -106,6 +106,9 @@ func (r *review) policyWarnings(ctx context.Context) error {
 		if before, err = r.Before.Review(ctx, ask); err != nil {
 			return err
 		}
+	}
+	if after.Unserved {
+		r.add(refused(r.Pair, after.Refusal), before.Unserved)
 	}
 	r.server(server.Verdict{Warnings: after.Warnings}, &server.Verdict{Warnings: before.Warnings})
 	return nil

@@ -42,6 +42,22 @@ type UnknownKindError struct {
 	Builtin bool
 }
 
+// Refusal is how clients say that the server does not serve a built-in kind, with what to
+// use in its place; nil for other kinds.
+func (e *UnknownKindError) Refusal() *apierrors.StatusError {
+	if !e.Builtin {
+		return nil
+	}
+	message := fmt.Sprintf("no matches for kind %q in version %q", e.Kind.Kind, e.Kind.GroupVersion())
+	if why := builtin.Unserved(e.Kind); why != "" {
+		message += ": " + why
+	}
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Message: message,
+		Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Field: "apiVersion"}}},
+	}}
+}
+
 func (e *UnknownKindError) Error() string {
 	gv := e.Kind.GroupVersion()
 	if e.Builtin {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"sigs.k8s.io/yaml"
@@ -272,6 +273,27 @@ func TestPrepareDoesNotKnow(t *testing.T) {
 		if !errors.As(err, &unknown) || err.Error() != want {
 			t.Errorf("%s:\n%v, want\n%s", text, err, want)
 		}
+	}
+}
+
+// TestUnserved: what is said of kinds and versions that a server does not serve, each with
+// what takes their place.
+func TestUnserved(t *testing.T) {
+	for kind, want := range map[schema.GroupVersionKind]string{
+		{Group: "apps", Version: "v1beta1", Kind: "Deployment"}:                                        `no matches for kind "Deployment" in version "apps/v1beta1": removed in v1.16, use apps/v1 Deployment`,
+		{Group: "extensions", Version: "v1beta1", Kind: "Ingress"}:                                     `no matches for kind "Ingress" in version "extensions/v1beta1": removed in v1.22, use networking.k8s.io/v1 Ingress`,
+		{Group: "autoscaling", Version: "v2beta2", Kind: "HorizontalPodAutoscaler"}:                    `no matches for kind "HorizontalPodAutoscaler" in version "autoscaling/v2beta2": use autoscaling/v2 HorizontalPodAutoscaler`,
+		{Group: "policy", Version: "v1beta1", Kind: "PodSecurityPolicy"}:                               `no matches for kind "PodSecurityPolicy" in version "policy/v1beta1"`,
+		{Group: "apps", Version: "v1", Kind: "Widget"}:                                                 `no matches for kind "Widget" in version "apps/v1"`,
+		{Group: "admissionregistration.k8s.io", Version: "v1beta1", Kind: "ValidatingAdmissionPolicy"}: `no matches for kind "ValidatingAdmissionPolicy" in version "admissionregistration.k8s.io/v1beta1": removed in v1.34, use admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy`,
+	} {
+		e := &UnknownKindError{Kind: kind, Builtin: true}
+		if got := e.Refusal().ErrStatus.Message; got != want {
+			t.Errorf("%s\n%s, want\n%s", kind, got, want)
+		}
+	}
+	if (&UnknownKindError{}).Refusal() != nil {
+		t.Error("a kind that nothing defines is refused")
 	}
 }
 

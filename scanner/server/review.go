@@ -24,6 +24,8 @@ type Verdict struct {
 	// Unknown says why the request could not be made offline. It is an
 	// *admission.UnknownKindError or an *admission.ConversionError, or a defect.
 	Unknown error
+	// Unserved is set when the refusal is that no server of this version serves the kind.
+	Unserved bool
 	// NeverStored is set for the update of an object that no server can have.
 	NeverStored *admission.NeverStoredError
 	// Warnings are the server's own, in order.
@@ -62,6 +64,13 @@ func (s *Server) Unserved(o *admission.Object) error {
 	return nil
 }
 
+// refuses reports whether a kind that is not served is one that a server certainly refuses: of
+// a group of its own, in which no CustomResourceDefinition defines kinds.
+func (s *Server) refuses(kind *admission.UnknownKindError) bool {
+	kind.Builtin = admission.BuiltinGroup(kind.Kind.Group)
+	return kind.Builtin
+}
+
 // Reached reports whether policies were evaluated, or nothing was there to evaluate.
 func (v *Verdict) Reached() bool { return v.Refusal == nil && v.Unknown == nil }
 
@@ -72,7 +81,14 @@ func (s *Server) Review(ctx context.Context, ask admission.Ask) (v Verdict, err 
 		return v, fmt.Errorf("review %s: %w", ask.Operation, cause)
 	}
 	if err != nil {
-		if kind := new(admission.UnknownKindError); !errors.As(err, &kind) || s.Unserved(ask.Main()) != nil {
+		kind := new(admission.UnknownKindError)
+		switch unserved := errors.As(err, &kind); {
+		case !unserved:
+			v.stopped(err)
+		case s.Unserved(ask.Main()) == nil:
+		case kind.Kind == ask.Main().GroupVersionKind() && ask.Operation != apiserver.Delete && s.refuses(kind):
+			v.Refusal, v.Unserved = kind.Refusal(), true
+		default:
 			v.stopped(err)
 		}
 		return v, nil

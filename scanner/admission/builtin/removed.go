@@ -1,0 +1,63 @@
+package builtin
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// Unserved says why a version or kind of a built-in group is not served and what to use, as
+// far as it is known, like "removed in v1.16, use apps/v1 Deployment". It is empty when
+// nothing is.
+func Unserved(kind schema.GroupVersionKind) string {
+	var parts []string
+	obj, err := scheme.Scheme.New(kind)
+	if err == nil {
+		if removed, ok := obj.(interface{ APILifecycleRemoved() (major, minor int) }); ok {
+			major, minor := removed.APILifecycleRemoved()
+			if at := fmt.Sprintf("v%d.%d", major, minor); version.MustParseSemantic(KubernetesVersion).AtLeast(version.MustParseGeneric(at)) {
+				parts = append(parts, "removed in "+at)
+			}
+		}
+	}
+	use, ok := replacement(kind)
+	if ok {
+		parts = append(parts, fmt.Sprintf("use %s %s", use.GroupVersion(), use.Kind))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// replacement is the served version of a kind, or what took its place.
+func replacement(kind schema.GroupVersionKind) (schema.GroupVersionKind, bool) {
+	if served, ok := preferred(kind.GroupKind()); ok {
+		return served, true
+	}
+	obj, err := scheme.Scheme.New(kind)
+	if err != nil {
+		return schema.GroupVersionKind{}, false
+	}
+	replaced, ok := obj.(interface {
+		APILifecycleReplacement() schema.GroupVersionKind
+	})
+	if !ok {
+		return schema.GroupVersionKind{}, false
+	}
+	use := replaced.APILifecycleReplacement()
+	if served, ok := preferred(use.GroupKind()); ok {
+		use = served
+	}
+	return use, true
+}
+
+// preferred is a kind in the version of highest priority that is served.
+func preferred(kind schema.GroupKind) (schema.GroupVersionKind, bool) {
+	for _, gv := range CodecOf(kind.Group).Scheme.PrioritizedVersionsForGroup(kind.Group) {
+		if r, ok := Of(gv.WithKind(kind.Kind)); ok {
+			return r.Kind, true
+		}
+	}
+	return schema.GroupVersionKind{}, false
+}
