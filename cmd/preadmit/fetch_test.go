@@ -227,7 +227,7 @@ func TestScanOfChange(t *testing.T) {
 	allowing := w.commit(h, map[string]string{".preadmit.yaml": "apiVersion: preadmit.dev/v1alpha1\nkind: ScanConfig\nartifacts:\n  allow: [\"URL/org/*\"]\n"})
 	allowed := w.commit(h, map[string]string{"app/kustomization.yaml": "resources:\n- URL/org/repo//base?ref=" + w.git.Base + "\n"})
 	has(t, scan(0, allowing, allowed), "1 request")
-	has(t, w.run(0, append([]string{"scan", "--fetch", "--base", allowing, "--head", allowed, h.Dir}, w.flags...)...), "note: file URL/file.yaml was fetched and is in no lock that counts: it is sha256:")
+	has(t, w.run(0, append([]string{"scan", "--fetch", "--base", allowing, "--head", allowed, h.Dir}, w.flags...)...), "note: git URL/org/repo, version "+w.git.Base+" was fetched and is in no lock that counts: it is commit "+w.git.Base)
 }
 
 // TestFetchSources: units whose sources are other repositories are built from those.
