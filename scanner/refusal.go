@@ -8,6 +8,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/gaps"
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/policy"
@@ -83,9 +84,11 @@ func (r *review) policy(ctx context.Context) error {
 	refusal, refused := findRefusal(r.Refusals, r.Head)
 	old, existed := findRefusal(r.RefusalsBefore, r.Base)
 	switch {
+	case refused && refusal.Unknown:
+		r.indeterminate(gaps.Object, "", refusal.Message)
 	case refused:
 		r.add(malformed(r.Pair, refusal), existed && old.Message == refusal.Message)
-	case existed:
+	case existed && !old.Unknown:
 		r.resolve(malformed(r.Pair, old))
 	}
 	return r.policyWarnings(ctx)

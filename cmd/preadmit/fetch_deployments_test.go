@@ -104,6 +104,9 @@ func TestFetchDeployments(t *testing.T) {
 				t.Errorf("scans made %d requests", now-asked)
 			}
 			t.Logf("coverage %+v, with what was fetched %+v", before.Summary.Coverage, after.Summary.Coverage)
+			for _, f := range after.Findings {
+				t.Errorf("a finding without policies: %s", f.Message)
+			}
 			if c := after.Summary.Coverage; c.Exact*100 < c.Objects*95 || c.Objects < before.Summary.Coverage.Objects*2 {
 				t.Errorf("of %d objects %d are judged exactly", c.Objects, c.Exact)
 			}

@@ -78,6 +78,9 @@ type Refusal struct {
 	Fields []string
 	// Causes tell what is wrong with each of Fields.
 	Causes []metav1.StatusCause
+	// Unknown is set when it is not known whether the API server would create it, since fields
+	// of it are not known.
+	Unknown bool
 }
 
 // IsPolicy reports whether an object is a ValidatingAdmissionPolicy or a binding,
@@ -221,7 +224,7 @@ func asV1(o *admission.Object) (*admission.Object, error) {
 func refusal(o *admission.Object, err error) Refusal {
 	var status *apierrors.StatusError
 	if !errors.As(err, &status) {
-		return Refusal{Object: o, Message: err.Error()}
+		return Refusal{Object: o, Message: err.Error(), Unknown: errors.As(err, new(*unknown.Error))}
 	}
 	r := Refusal{Object: o, Message: status.ErrStatus.Message, Reason: status.ErrStatus.Reason, Code: status.ErrStatus.Code}
 	if status.ErrStatus.Details != nil {
