@@ -59,7 +59,9 @@ func scanCase(r *report.Report, opts Options) Case {
 		lines = append(lines, none)
 	}
 	for _, d := range outline.Remarks(r.Diagnostics) {
-		line := escape.Text(d.Severity) + ": " + strings.Join(escape.Lines(d.Message), "\n  ")
+		said := escape.Lines(d.Message)
+		said[0] = escape.Text(d.Severity) + ": " + said[0]
+		line := strings.ReplaceAll(escape.GuardAll(said), "\n", "\n  ")
 		if d.Location != nil {
 			line = outline.Place(d.Location) + ": " + line
 		}
