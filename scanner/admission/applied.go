@@ -46,9 +46,12 @@ func (p *preparation) sent(ctx context.Context, o *Object, live runtime.Object) 
 
 // isPlain reports whether applying a new object is creating it.
 func (p *preparation) isPlain(o *Object) bool {
-	content := o.Content()
+	if p.tracked || p.handler.resource.Custom {
+		return false
+	}
+	content := o.passingContent()
 	_, hasStatus := content["status"]
-	return !p.tracked && !p.handler.resource.Custom && !hasStatus && apply.Plain(content)
+	return !hasStatus && apply.Plain(content)
 }
 
 // createdPlain creates an object instead of applying it, which is faster. What the kind does
@@ -65,7 +68,7 @@ func (p *preparation) createdPlain(ctx context.Context, o *Object) (runtime.Obje
 
 // placed returns the content of what is sent with the namespace that clients write there.
 func (p *preparation) placed(o *Object) map[string]any {
-	content := o.Content()
+	content := o.passingContent()
 	if p.objectNamespace() == "" || o.Namespace() != "" {
 		return content
 	}

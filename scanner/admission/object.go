@@ -95,6 +95,17 @@ func (o *Object) Content() map[string]any {
 	return o.content
 }
 
+// passingContent is Content that is not kept, for who looks at it once: the decoded objects of a
+// large change would take several times the memory of their text. It must not be modified.
+func (o *Object) passingContent() map[string]any {
+	if o.text == nil {
+		return o.content
+	}
+	var content map[string]any
+	_ = utiljson.Unmarshal(o.text, &content)
+	return content
+}
+
 // Equal reports whether two objects have the same content, as far as it is known.
 func (o *Object) Equal(other *Object) bool {
 	if !slices.EqualFunc(o.Unknown, other.Unknown, func(a, b render.Unknown) bool { return slices.Equal(a.Path, b.Path) }) {
