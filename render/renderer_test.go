@@ -42,7 +42,7 @@ func TestLoadRestrictor(t *testing.T) {
 		t.Error(p)
 	}
 	p := sources.NewRenderer(fsys, render.Options{LoadRestrictor: render.LoadRestrictionsRootOnly}).Render(context.Background(), root).Problem
-	if p == nil || !strings.Contains(p.Message, "not in or below") || p.Line != 2 {
+	if p == nil || !strings.Contains(p.Message, "is outside of k") || p.Line != 2 {
 		t.Errorf("problem %v", p)
 	}
 }
