@@ -32,11 +32,12 @@ func TestCustomKinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tests := []struct{ old, new, tells string }{
-		{"", "", ""},
-		{"type: PathPrefix", "type: Prefix", `Unsupported value: "Prefix"`},
-		{"interval: 1m", "interval: often", "spec.endpoints[0].interval"},
-		{"endpoints:", "endpoint:", "spec.endpoints: Required value"},
+	tests := []struct{ by, old, new, tells string }{
+		{"flux", "", "", ""},
+		{"flux", "type: PathPrefix", "type: Prefix", `Unsupported value: "Prefix"`},
+		{"flux", "interval: 1m", "interval: often", "spec.endpoints[0].interval"},
+		{"flux", "endpoints:", "endpoint:", ".spec.endpoint: field not declared in schema"},
+		{"argocd", "endpoints:", "endpoint:", "spec.endpoints: Required value"},
 	}
 	for _, test := range tests {
 		if !strings.Contains(manifests, test.old) {
@@ -47,9 +48,9 @@ func TestCustomKinds(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "manifests.yaml"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		found := scan(t, preadmit, append(slices.Clone(args), dir))
+		found := scan(t, preadmit, append(slices.Clone(args), "--applier", test.by, dir))
 		if test.tells == "" && len(found) != 0 || test.tells != "" && !strings.Contains(strings.Join(found, "\n"), test.tells) {
-			t.Errorf("%s: found %q, want %q", test.new, found, test.tells)
+			t.Errorf("%s by %s: found %q, want %q", test.new, test.by, found, test.tells)
 		}
 	}
 }
