@@ -13,25 +13,25 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/helm/chart"
-	"github.com/preadmit/preadmit/render/helm/engine"
+	"github.com/preadmit/preadmit/render/helm/release"
 	"github.com/preadmit/preadmit/render/helm/values"
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// loaded is a chart with engines that have parsed it.
+// loaded is a chart that was read.
 type loaded struct {
-	chart   *helmchart.Chart
-	engines sync.Pool
-	err     error
+	chart *release.Chart
+	err   error
 	// declared is what the chart says of custom kinds.
 	declared func() *declared
 }
 
 func newLoaded(c *helmchart.Chart, err error) *loaded {
-	return &loaded{
-		chart: c, err: err, engines: sync.Pool{New: func() any { return engine.New() }},
-		declared: sync.OnceValue(func() *declared { return declare(c) }),
+	l := &loaded{err: err, declared: sync.OnceValue(func() *declared { return declare(c) })}
+	if c != nil {
+		l.chart = release.NewChart(c)
 	}
+	return l
 }
 
 // charts keeps the charts of a tree that were read.

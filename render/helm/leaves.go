@@ -312,7 +312,7 @@ func (l *leaf) written(in *installed) (place origin.Place, ok bool) {
 
 // defaultLine is the line of a value in the values.yaml of the chart; 0 when it is not there.
 func (in *installed) defaultLine(of []any) (line, column int) {
-	data, err := inChart(in.chart.chart, "values.yaml")
+	data, err := inChart(in.chart.chart.Chart, "values.yaml")
 	if err != nil {
 		return 0, 0
 	}

@@ -50,7 +50,6 @@ type tracer struct {
 
 	mu       sync.Mutex
 	begun    bool
-	engine   *engine.Engine
 	release  *release.HelmRelease
 	user     map[string]any
 	rendered []*release.Object
@@ -69,7 +68,6 @@ func (t *tracer) begin() {
 		return
 	}
 	t.begun = true
-	t.engine = engine.New()
 	if t.chart.err != nil {
 		return
 	}
@@ -81,7 +79,7 @@ func (t *tracer) begin() {
 	if err != nil {
 		return
 	}
-	rendered, err := t.with(t.ctx, t.engine, h, user)
+	rendered, err := t.with(t.ctx, h, user)
 	if err != nil {
 		return
 	}
@@ -112,7 +110,7 @@ func (t *tracer) attempt(l *leaf) *attempt {
 	}
 	t.renders++
 	a := &attempt{}
-	if rendered, err := t.with(t.ctx, t.engine, t.release, l.with(t.user, t.chart.chart.Values, l.other())); err == nil {
+	if rendered, err := t.with(t.ctx, t.release, l.with(t.user, t.chart.chart.Values, l.other())); err == nil {
 		a.objects = t.objects(rendered)
 	}
 	t.tried[l] = a
@@ -125,7 +123,7 @@ func (t *tracer) withoutPostRenderers() *attempt {
 		t.plain = &attempt{}
 		h := *t.release
 		h.Spec.PostRenderers = nil
-		if rendered, err := t.with(t.ctx, t.engine, &h, t.user); err == nil {
+		if rendered, err := t.with(t.ctx, &h, t.user); err == nil {
 			t.plain.objects = t.objects(rendered)
 		}
 	}
@@ -406,7 +404,7 @@ func child(n *yaml.Node, steps []origin.PathStep) (*yaml.Node, int) {
 // linesOf are the lines of a template.
 func (o *traced) linesOf(p engine.Place) []string {
 	_, file, _ := strings.Cut(p.File, "/")
-	data, err := inChart(o.chart.chart, file)
+	data, err := inChart(o.chart.chart.Chart, file)
 	if err != nil {
 		return nil
 	}

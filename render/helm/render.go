@@ -10,7 +10,6 @@ import (
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/render/helm/engine"
 	"github.com/preadmit/preadmit/render/helm/release"
 	"github.com/preadmit/preadmit/render/helm/values"
 	"github.com/preadmit/preadmit/render/tree"
@@ -19,16 +18,14 @@ import (
 // render renders the release, and again with other values in the place of those that are not
 // known.
 func (in *installed) render(ctx context.Context) (*release.Rendered, error) {
-	e, _ := in.chart.engines.Get().(*engine.Engine)
-	defer in.chart.engines.Put(e)
-	rendered, err := in.once(ctx, e, in.root.Unit.Object, leftOut)
+	rendered, err := in.once(ctx, in.root.Unit.Object, leftOut)
 	reason, whole := in.reason()
 	if reason == "" || ctx.Err() != nil {
 		return rendered, err
 	}
 	if err != nil { // it may be for want of what is not known
 		var again error
-		if rendered, again = in.once(ctx, e, in.root.Unit.Object, replaced(standIns[0])); again != nil {
+		if rendered, again = in.once(ctx, in.root.Unit.Object, replaced(standIns[0])); again != nil {
 			return nil, err
 		}
 	}
@@ -38,7 +35,7 @@ func (in *installed) render(ctx context.Context) (*release.Rendered, error) {
 	}
 	known := false
 	for _, text := range standIns {
-		other, err := in.once(ctx, e, vary(in.root.Unit.Object, in.root.Unit.Release.Unknown, text), replaced(text))
+		other, err := in.once(ctx, vary(in.root.Unit.Object, in.root.Unit.Release.Unknown, text), replaced(text))
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -55,7 +52,7 @@ func (in *installed) render(ctx context.Context) (*release.Rendered, error) {
 
 // once renders the release of a HelmRelease; unknown gives the text of a reference that is not
 // known.
-func (in *installed) once(ctx context.Context, e *engine.Engine, object json.RawMessage, unknown func() (string, bool)) (*release.Rendered, error) {
+func (in *installed) once(ctx context.Context, object json.RawMessage, unknown func() (string, bool)) (*release.Rendered, error) {
 	h, err := release.ParseHelmRelease(object)
 	if err != nil {
 		return nil, err
@@ -64,11 +61,11 @@ func (in *installed) once(ctx context.Context, e *engine.Engine, object json.Raw
 	if err != nil {
 		return nil, err
 	}
-	return in.with(ctx, e, h, user)
+	return in.with(ctx, h, user)
 }
 
 // with renders a release with values.
-func (in *installed) with(ctx context.Context, e *engine.Engine, h *release.HelmRelease, user map[string]any) (*release.Rendered, error) {
+func (in *installed) with(ctx context.Context, h *release.HelmRelease, user map[string]any) (*release.Rendered, error) {
 	r := in.root.Unit.Release
 	var served []string
 	for _, d := range r.Definitions {
@@ -80,7 +77,7 @@ func (in *installed) with(ctx context.Context, e *engine.Engine, h *release.Helm
 	}
 	of := h.Release(in.chart.chart, user, capabilities, r.Upgrade)
 	of.SkipCRDs = r.Install == "Skip" && r.CRDs() == "Skip" // else the cluster has them
-	return of.Render(ctx, e)
+	return of.Render(ctx)
 }
 
 // objects makes the objects of the root: definitions first, then what is applied, then hooks.

@@ -75,7 +75,7 @@ func (s *Source) Needs(root render.Root) *render.Needs {
 			all = append(all, []byte(reference.Data))
 		}
 		if c := s.chartOf(root); c.err == nil {
-			all = append(all, texts(c.chart)...)
+			all = append(all, texts(c.chart.Chart)...)
 		}
 		return all, true
 	}

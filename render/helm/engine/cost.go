@@ -7,7 +7,7 @@ import (
 
 // cheap are functions that take no longer for larger arguments, or for strings only as long as
 // reading them takes.
-const cheap = ` default coalesce ternary empty required fail getHostByName hello
+var cheap = words(` default coalesce ternary empty required fail getHostByName hello
 	get set unset hasKey list tuple dict index dig pluck has mustHas
 	kindOf kindIs typeOf typeIs typeIsLike first mustFirst last mustLast
 	int int64 float64 add add1 sub mul div mod max min maxf minf biggest ceil floor round addf add1f subf mulf divf atoi toDecimal
@@ -16,19 +16,19 @@ const cheap = ` default coalesce ternary empty required fail getHostByName hello
 	ago date htmlDate dateInZone date_in_zone htmlDateInZone toDate mustToDate duration durationRound unixEpoch
 	dateModify date_modify mustDateModify must_date_modify
 	randAlpha randAlphaNum randNumeric randAscii randBytes randInt uuidv4 bcrypt htpasswd genPrivateKey genCA genCAWithKey
-	genSelfSignedCert genSelfSignedCertWithKey genSignedCert genSignedCertWithKey buildCustomCert fromToml `
+	genSelfSignedCert genSelfSignedCertWithKey genSignedCert genSignedCertWithKey buildCustomCert fromToml `)
 
 // shallow are functions that copy a list or map, but not what it holds.
-const shallow = ` append push mustAppend mustPush prepend mustPrepend rest mustRest initial mustInitial reverse mustReverse
-	slice mustSlice concat chunk mustChunk keys values pick omit all any compact mustCompact `
+var shallow = words(` append push mustAppend mustPush prepend mustPrepend rest mustRest initial mustInitial reverse mustReverse
+	slice mustSlice concat chunk mustChunk keys values pick omit all any compact mustCompact `)
 
 // squares are functions that compare every element of a list with every other.
-const squares = ` uniq mustUniq without mustWithout `
+var squares = words(` uniq mustUniq without mustWithout `)
 
 // bounded returns a function that counts its work, and is not called when that would be too
 // much.
 func (r *run) bounded(name string, fn any) any {
-	if listed(cheap, name) {
+	if cheap[name] {
 		return fn
 	}
 	switch fn := fn.(type) {
@@ -51,13 +51,12 @@ func (r *run) bounded(name string, fn any) any {
 	return r.boundedValue(name, reflect.ValueOf(fn))
 }
 
-func listed(list, name string) bool {
+func words(list string) map[string]bool {
+	all := map[string]bool{}
 	for word := range strings.FieldsSeq(list) {
-		if word == name {
-			return true
-		}
+		all[word] = true
 	}
-	return false
+	return all
 }
 
 // boundedValue is bounded for a function of any type. Its errors are panics, which text/template
@@ -101,7 +100,7 @@ func outer(v reflect.Value) int {
 func (r *run) afford(name string, args ...any) error {
 	size := 0
 	for _, arg := range args {
-		if listed(shallow, name) {
+		if shallow[name] {
 			size += outer(reflect.ValueOf(arg))
 			continue
 		}
@@ -110,7 +109,7 @@ func (r *run) afford(name string, args ...any) error {
 	if grow := growth[name]; grow != nil {
 		size += grow(size, args)
 	}
-	if listed(squares, name) && len(args) > 0 {
+	if squares[name] && len(args) > 0 {
 		n := outer(reflect.ValueOf(args[0])) / 16
 		size += n * n
 	}

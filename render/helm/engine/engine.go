@@ -4,6 +4,7 @@ import (
 	"context"
 	"path"
 	"strings"
+	"sync"
 	"text/template"
 	"time"
 
@@ -26,19 +27,24 @@ type Options struct {
 	// Found has `lookup` find what is not known, an object with little in it; else it is not
 	// there.
 	Found bool
+	// Only selects the template files that are executed, by their names; nil for all. What the
+	// others would have changed in the values stays as it was.
+	Only func(name string) bool
 }
 
-// Engine renders a chart, perhaps several times. What it has parsed it keeps. It is not safe
-// for concurrent use.
+// Engine renders a chart, perhaps several times. It keeps the parsed templates of the chart, and
+// of those of `tpl` none. It is safe for concurrent use.
 type Engine struct {
+	names, builtins template.FuncMap
+
+	mu     sync.RWMutex
 	parsed map[source]*parsedFile
-	nodes  []node
-	names  template.FuncMap
+	nodes  nodes
 }
 
 // New returns an engine.
 func New() *Engine {
-	return &Engine{parsed: map[source]*parsedFile{}, names: functionNames()}
+	return &Engine{parsed: map[source]*parsedFile{}, names: functionNames(), builtins: builtins()}
 }
 
 // Rendering is the outcome of rendering a chart.
@@ -73,7 +79,7 @@ func (e *Engine) Render(ctx context.Context, c *chart.Chart, values common.Value
 	if err != nil {
 		return nil, err
 	}
-	root := template.New("gotpl").Option("missingkey=zero")
+	root := template.New(tplName).Option("missingkey=zero")
 	for _, t := range templates {
 		if err := e.add(root, t.name, t.text); err != nil {
 			return nil, err
@@ -91,7 +97,7 @@ func (e *Engine) Render(ctx context.Context, c *chart.Chart, values common.Value
 func (r *run) execute(root *template.Template, templates []chartTemplate) ([]*File, error) {
 	var files []*File
 	for _, t := range templates {
-		if strings.HasPrefix(path.Base(t.name), "_") {
+		if strings.HasPrefix(path.Base(t.name), "_") || r.opts.Only != nil && !r.opts.Only(t.name) {
 			continue
 		}
 		t.values["Template"] = common.Values{"Name": t.name, "BasePath": t.base}
@@ -108,7 +114,7 @@ func (r *run) execute(root *template.Template, templates []chartTemplate) ([]*Fi
 
 // add parses a file and adds its templates to root.
 func (e *Engine) add(root *template.Template, name, text string) error {
-	file, err := e.parse(source{name: name, text: text})
+	file, err := e.file(source{name: name, text: text})
 	if err != nil {
 		return err
 	}

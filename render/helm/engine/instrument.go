@@ -20,6 +20,26 @@ type node struct {
 	pipe *parse.PipeNode
 }
 
+// nodes are nodes by their numbers.
+type nodes struct {
+	// first is the number of the first one.
+	first int
+	all   []node
+}
+
+// ofRun is the first number of the nodes that a run has of its own: those of what `tpl` is given.
+const ofRun = 1 << 30
+
+// node returns the node with a number.
+func (r *run) node(id int) node {
+	if id >= ofRun {
+		return r.nodes.all[id-ofRun]
+	}
+	r.engine.mu.RLock()
+	defer r.engine.mu.RUnlock()
+	return r.engine.nodes.all[id]
+}
+
 // The functions that instrumented templates call. Charts cannot: their texts are parsed before
 // these names are defined.
 const (
@@ -30,33 +50,33 @@ const (
 )
 
 // instrument puts the tracer's actions into a tree.
-func (e *Engine) instrument(file *parsedFile, tree *parse.Tree) {
+func (ns *nodes) instrument(file *parsedFile, tree *parse.Tree) {
 	if tree.Root != nil {
-		e.list(file, tree.Root, -1)
+		ns.list(file, tree.Root, -1)
 	}
 }
 
 // list instruments a list of nodes. It begins with an action even if it is empty, so that every
 // iteration of a loop is counted.
-func (e *Engine) list(file *parsedFile, list *parse.ListNode, parent int) {
+func (ns *nodes) list(file *parsedFile, list *parse.ListNode, parent int) {
 	if list == nil {
 		return
 	}
 	var out []parse.Node
 	if len(list.Nodes) == 0 {
-		out = append(out, tell(passName, e.note(node{file: file, pos: int(list.Pos), parent: parent}), list.Pos))
+		out = append(out, tell(passName, ns.note(node{file: file, pos: int(list.Pos), parent: parent}), list.Pos))
 	}
 	for _, n := range list.Nodes {
-		out = append(out, e.item(file, n, parent)...)
+		out = append(out, ns.item(file, n, parent)...)
 	}
 	list.Nodes = out
 }
 
 // item returns a node with the actions that go with it.
-func (e *Engine) item(file *parsedFile, n parse.Node, parent int) []parse.Node {
+func (ns *nodes) item(file *parsedFile, n parse.Node, parent int) []parse.Node {
 	at := func(name string, about node) parse.Node {
 		about.file, about.pos, about.parent = file, int(n.Position()), parent
-		return tell(name, e.note(about), n.Position())
+		return tell(name, ns.note(about), n.Position())
 	}
 	switch n := n.(type) {
 	case *parse.TextNode:
@@ -66,34 +86,34 @@ func (e *Engine) item(file *parsedFile, n parse.Node, parent int) []parse.Node {
 			return []parse.Node{at(passName, node{pipe: n.Pipe}), n}
 		}
 		about := node{file: file, pos: int(n.Pos), parent: parent, pipe: &parse.PipeNode{Cmds: slices.Clone(n.Pipe.Cmds)}}
-		id := e.note(about)
+		id := ns.note(about)
 		n.Pipe.Cmds = append(n.Pipe.Cmds, command(writeName, id, n.Pos))
 		return []parse.Node{tell(passName, id, n.Pos), n}
 	case *parse.TemplateNode:
 		return []parse.Node{at(enterName, node{pipe: n.Pipe}), n, tell(leaveName, 0, n.Pos)}
 	case *parse.IfNode:
-		return e.branch(file, n, &n.BranchNode, parent)
+		return ns.branch(file, n, &n.BranchNode, parent)
 	case *parse.RangeNode:
-		return e.branch(file, n, &n.BranchNode, parent)
+		return ns.branch(file, n, &n.BranchNode, parent)
 	case *parse.WithNode:
-		return e.branch(file, n, &n.BranchNode, parent)
+		return ns.branch(file, n, &n.BranchNode, parent)
 	case *parse.BreakNode, *parse.ContinueNode, *parse.CommentNode:
 		return []parse.Node{n}
 	}
 	return []parse.Node{at(passName, node{}), n}
 }
 
-func (e *Engine) branch(file *parsedFile, n parse.Node, b *parse.BranchNode, parent int) []parse.Node {
-	id := e.note(node{file: file, pos: int(b.Pos), parent: parent, pipe: b.Pipe})
-	e.list(file, b.List, id)
-	e.list(file, b.ElseList, id)
+func (ns *nodes) branch(file *parsedFile, n parse.Node, b *parse.BranchNode, parent int) []parse.Node {
+	id := ns.note(node{file: file, pos: int(b.Pos), parent: parent, pipe: b.Pipe})
+	ns.list(file, b.List, id)
+	ns.list(file, b.ElseList, id)
 	return []parse.Node{tell(passName, id, b.Pos), n}
 }
 
 // note gives a node its number.
-func (e *Engine) note(n node) int {
-	e.nodes = append(e.nodes, n)
-	return len(e.nodes) - 1
+func (ns *nodes) note(n node) int {
+	ns.all = append(ns.all, n)
+	return ns.first + len(ns.all) - 1
 }
 
 // tell is the action `{{name id}}`.

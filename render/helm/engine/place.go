@@ -24,7 +24,7 @@ func (r *run) place(id, delta int) Place {
 	if id < 0 {
 		return Place{Node: -1}
 	}
-	n := r.engine.nodes[id]
+	n := r.node(id)
 	if !n.literal {
 		delta = 0
 	}
@@ -107,7 +107,7 @@ const shortest = 16
 // kept returns the call whose output an action has from a variable; nil if it has none.
 func (r *run) kept(c *call, s *segment, text string) *call {
 	whole := r.texts[text]
-	pipe := r.engine.nodes[s.node].pipe
+	pipe := r.node(s.node).pipe
 	if whole == nil || pipe == nil || len(text) < shortest || c.number > 0 && whole.number >= c.number || !hasVariable(pipe) {
 		return nil
 	}

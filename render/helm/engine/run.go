@@ -28,6 +28,10 @@ type run struct {
 	work  int
 	bytes int
 
+	// parsed are the texts that `tpl` was given, and nodes theirs.
+	parsed map[source]*parsedFile
+	nodes  nodes
+
 	// texts are the outputs of include and tpl by their text: a variable may hold one.
 	texts map[string]*call
 	// calls counts them.
@@ -35,7 +39,9 @@ type run struct {
 }
 
 func newRun(ctx context.Context, e *Engine, opts Options) *run {
-	r := &run{ctx: ctx, engine: e, opts: opts, limits: opts.Limits.withDefaults(), at: -1, texts: map[string]*call{}}
+	r := &run{ctx: ctx, engine: e, opts: opts, limits: opts.Limits.withDefaults(), at: -1, texts: map[string]*call{},
+		parsed: map[source]*parsedFile{}, nodes: nodes{first: ofRun},
+	}
 	r.chance = chance{run: r, counts: map[string]int{}}
 	return r
 }
@@ -150,12 +156,17 @@ func (r *run) evaluate(parent *template.Template, text string, data any) (*call,
 	if err := r.spend(len(text)); err != nil {
 		return nil, err
 	}
-	file, err := r.engine.parse(source{text: text})
+	file, err := r.text(text)
 	if err != nil {
 		return nil, err
 	}
 	if !strings.Contains(text, "{{") {
 		return r.call(func(w *frame) error { return w.plain(file) })
+	}
+	if len(file.trees) == 1 && !strings.Contains(text, tplName) {
+		t := parent.New(tplName) // it defines nothing, so that nobody can see it
+		t.Tree = file.trees[tplName]
+		return r.call(func(w *frame) error { return t.Execute(w, data) })
 	}
 	t, err := parent.Clone()
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"sync"
 	"text/template/parse"
 )
 
@@ -18,8 +19,8 @@ type source struct {
 type parsedFile struct {
 	source
 	trees map[string]*parse.Tree
-	// lines are the offsets of the ends of lines; nil until they are requested.
-	lines []int
+	// lines returns the offsets of the ends of lines.
+	lines func() []int
 	// textNode stands for the whole of a text without actions; -1 if it has any.
 	textNode int
 }
@@ -31,11 +32,41 @@ const maxActions = 50_000
 // tplName is the name of the templates that `tpl` executes, as in Helm.
 const tplName = "gotpl"
 
-// parse parses and instruments a source, once.
-func (e *Engine) parse(s source) (*parsedFile, error) {
+// file parses a template file, once.
+func (e *Engine) file(s source) (*parsedFile, error) {
+	e.mu.RLock()
+	known, ok := e.parsed[s]
+	e.mu.RUnlock()
+	if ok {
+		return known, nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	if file, ok := e.parsed[s]; ok {
 		return file, nil
 	}
+	file, err := e.parse(s, &e.nodes)
+	if err == nil && len(e.parsed) < maxParsed {
+		e.parsed[s] = file
+	}
+	return file, err
+}
+
+// text parses what a `tpl` is given, once in a run.
+func (r *run) text(text string) (*parsedFile, error) {
+	s := source{text: text}
+	if file, ok := r.parsed[s]; ok {
+		return file, nil
+	}
+	file, err := r.engine.parse(s, &r.nodes)
+	if err == nil && len(r.parsed) < maxParsed {
+		r.parsed[s] = file
+	}
+	return file, err
+}
+
+// parse parses and instruments a source, whose nodes are numbered.
+func (e *Engine) parse(s source, numbered *nodes) (*parsedFile, error) {
 	name := s.name
 	if name == "" {
 		name = tplName
@@ -43,37 +74,36 @@ func (e *Engine) parse(s source) (*parsedFile, error) {
 	if n := strings.Count(s.text, "{{"); n > maxActions {
 		return nil, &Error{File: s.name, Line: 1, Limit: true, Message: fmt.Sprintf("the template has %d actions, more than the limit of %d", n, maxActions)}
 	}
-	trees, err := parse.Parse(name, s.text, "", "", e.names, builtins())
+	trees, err := parse.Parse(name, s.text, "", "", e.names, e.builtins)
 	if err != nil {
 		return nil, parseError(s, err)
 	}
-	file := &parsedFile{source: s, trees: trees, textNode: -1}
+	file := &parsedFile{source: s, trees: trees, textNode: -1, lines: sync.OnceValue(func() []int { return lineEnds(s.text) })}
 	if !strings.Contains(s.text, "{{") {
-		file.textNode = e.note(node{file: file, literal: true, parent: -1})
+		file.textNode = numbered.note(node{file: file, literal: true, parent: -1})
 	}
 	for _, name := range sortedKeys(trees) {
-		e.instrument(file, trees[name])
-	}
-	if len(e.parsed) < maxParsed {
-		e.parsed[s] = file
+		numbered.instrument(file, trees[name])
 	}
 	return file, nil
 }
 
-// maxParsed is how many texts an engine keeps.
+// maxParsed is how many texts an engine keeps, and a run of those of `tpl`.
 const maxParsed = 20_000
 
 // line returns the line of an offset, counted from 1.
 func (f *parsedFile) line(offset int) int {
-	if f.lines == nil {
-		f.lines = []int{}
-		for i := range len(f.text) {
-			if f.text[i] == '\n' {
-				f.lines = append(f.lines, i)
-			}
+	return sort.SearchInts(f.lines(), offset) + 1
+}
+
+func lineEnds(text string) []int {
+	ends := []int{}
+	for i := range len(text) {
+		if text[i] == '\n' {
+			ends = append(ends, i)
 		}
 	}
-	return sort.SearchInts(f.lines, offset) + 1
+	return ends
 }
 
 // parseError is the error of the parser: "template: NAME:LINE: MESSAGE".

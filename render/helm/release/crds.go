@@ -10,14 +10,14 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// definitionsOf returns the definitions in a file of crds/. Objects of other kinds are not
-// applied.
-func definitionsOf(name string, data []byte, labels map[string]string) ([]*Object, error) {
+// definitionsOf returns the definitions in a file of crds/, and objects of other kinds if all are
+// wanted.
+func definitionsOf(name string, data []byte, labels map[string]string, all bool) ([]*Object, error) {
 	documents, bad := tree.SplitDocuments(name, data)
 	if bad != nil {
 		return nil, &Problem{File: name, Line: bad.Line, Message: bad.Message}
 	}
-	var all []*Object
+	var found []*Object
 	for _, d := range documents {
 		text, err := sigsyaml.YAMLToJSON(d.Text)
 		if err != nil {
@@ -25,15 +25,18 @@ func definitionsOf(name string, data []byte, labels map[string]string) ([]*Objec
 		}
 		content := (&render.Object{JSON: text}).Content()
 		version, _ := content["apiVersion"].(string)
-		if content["kind"] != "CustomResourceDefinition" || !strings.HasPrefix(version, "apiextensions.k8s.io/") {
+		if content == nil {
+			continue
+		}
+		if !all && (content["kind"] != "CustomResourceDefinition" || !strings.HasPrefix(version, "apiextensions.k8s.io/")) {
 			continue
 		}
 		for key, value := range labels {
 			field(field(content, "metadata"), "labels")[key] = value
 		}
-		all = append(all, &Object{JSON: encode(content), File: name})
+		found = append(found, &Object{JSON: encode(content), File: name})
 	}
-	return all, nil
+	return found, nil
 }
 
 // encode encodes what was decoded from JSON.

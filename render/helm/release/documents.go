@@ -78,8 +78,7 @@ const fileAnnotation = "postrenderer.helm.sh/postrender-filename"
 // merge makes one stream of documents.
 func merge(documents []*Document) (string, error) {
 	var nodes []*kyaml.RNode
-	limits := tree.Limits{}.WithDefaults()
-	limits.Keys = limits.Nodes
+	limits := expansion()
 	for i, d := range documents {
 		if bad := expands(d.Text, limits); bad != nil {
 			return "", d.problem(bad, true)
@@ -96,6 +95,13 @@ func merge(documents []*Document) (string, error) {
 		}
 	}
 	return kio.StringAll(nodes)
+}
+
+// expansion bounds what a document may be with its aliases replaced.
+func expansion() tree.Limits {
+	limits := tree.Limits{}.WithDefaults()
+	limits.Keys = limits.Nodes
+	return limits
 }
 
 func expands(text string, limits tree.Limits) error {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"helm.sh/helm/v4/pkg/chart/common"
-	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 
 	"github.com/preadmit/preadmit/render/helm/values"
 )
@@ -118,7 +117,7 @@ func copyOf(m map[string]any) map[string]any {
 }
 
 // Release returns the release that Flux makes of a HelmRelease: by an upgrade where it exists.
-func (h *HelmRelease) Release(c *helmchart.Chart, user map[string]any, capabilities *common.Capabilities, upgrade bool) *Release {
+func (h *HelmRelease) Release(c *Chart, user map[string]any, capabilities *common.Capabilities, upgrade bool) *Release {
 	action, defaults := h.Spec.Install, "Create"
 	if upgrade {
 		action, defaults = h.Spec.Upgrade, "Skip"

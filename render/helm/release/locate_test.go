@@ -10,7 +10,6 @@ import (
 
 	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/render/helm/chart"
-	"github.com/preadmit/preadmit/render/helm/engine"
 	"github.com/preadmit/preadmit/render/helm/release"
 	"github.com/preadmit/preadmit/render/helm/values"
 )
@@ -39,8 +38,8 @@ func TestTemplateLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &release.Release{Chart: c, Release: values.Release{Name: "release", Namespace: "space"}, Capabilities: capabilities, SkipSchema: true}
-		rendered, err := r.Render(t.Context(), engine.New())
+		r := &release.Release{Chart: release.NewChart(c), Release: values.Release{Name: "release", Namespace: "space"}, Capabilities: capabilities, SkipSchema: true}
+		rendered, err := r.Render(t.Context())
 		if err != nil {
 			t.Logf("%s: %v", filepath.Base(file), err)
 			continue

@@ -13,13 +13,11 @@ import (
 	"strings"
 	"testing"
 
-	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/helm/chart"
-	"github.com/preadmit/preadmit/render/helm/engine"
 	"github.com/preadmit/preadmit/render/helm/release"
 	"github.com/preadmit/preadmit/render/helm/values"
 )
@@ -52,7 +50,7 @@ func TestRecorded(t *testing.T) {
 	if len(sets) == 0 {
 		t.Skipf("no recorded deployments in %s", deployments())
 	}
-	charts := map[string]*helmchart.Chart{}
+	charts := map[string]*release.Chart{}
 	for _, file := range sets {
 		dir := filepath.Dir(file)
 		if filepath.Base(dir) != "expected" && !testall.Enabled() {
@@ -64,7 +62,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-func checkSet(t *testing.T, dir string, charts map[string]*helmchart.Chart) {
+func checkSet(t *testing.T, dir string, charts map[string]*release.Chart) {
 	var units []unit
 	readJSON(t, filepath.Join(dir, "units.json"), &units)
 	var entry struct {
@@ -104,9 +102,11 @@ func checkSet(t *testing.T, dir string, charts map[string]*helmchart.Chart) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c, err = chart.FromArchive(data, chart.Limits{}); err != nil {
+			read, err := chart.FromArchive(data, chart.Limits{})
+			if err != nil {
 				t.Fatal(err)
 			}
+			c = release.NewChart(read)
 			charts[u.Chart.File] = c
 		}
 		h, err := release.ParseHelmRelease(object)
@@ -118,7 +118,7 @@ func checkSet(t *testing.T, dir string, charts map[string]*helmchart.Chart) {
 			t.Errorf("%s: %v", u.ID, err)
 			continue
 		}
-		rendered, err := h.Release(c, user, capabilities, false).Render(t.Context(), engine.New())
+		rendered, err := h.Release(c, user, capabilities, false).Render(t.Context())
 		if err != nil {
 			t.Errorf("%s: %v", u.ID, err)
 			continue

@@ -17,7 +17,7 @@ import (
 
 // Release is a release of a chart, as a deployer has it.
 type Release struct {
-	Chart *helmchart.Chart
+	Chart *Chart
 	// Values are those of the user of the chart, merged.
 	Values map[string]any
 	values.Release
@@ -33,7 +33,10 @@ type Release struct {
 	SkipSchema bool
 	// SkipCRDs leaves out crds/, SkipHooks hooks.
 	SkipCRDs, SkipHooks bool
-	Options             engine.Options
+	// Template renders what `helm template` prints: nothing passes post-renderers, and objects are
+	// without what Helm writes in them when it applies them.
+	Template bool
+	Options  engine.Options
 }
 
 // Rendered is what a release applies.
@@ -63,6 +66,10 @@ type Object struct {
 	Weight int
 	// Unknown are the fields that came of chance, or of what is not known of the cluster.
 	Unknown []render.Unknown
+
+	kind string
+	// decoded is the object until it is sorted in.
+	decoded map[string]any
 }
 
 // Problem is why a release cannot be rendered.
@@ -82,15 +89,14 @@ func (p *Problem) Error() string {
 	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
 }
 
-// Render renders a release with an engine of the chart. An error that lies in the chart or the
-// values is a *Problem.
-func (r *Release) Render(ctx context.Context, e *engine.Engine) (*Rendered, error) {
-	rendered, chance, err := r.once(ctx, e, r.Options)
+// Render renders a release. An error that lies in the chart or the values is a *Problem.
+func (r *Release) Render(ctx context.Context) (*Rendered, error) {
+	rendered, chance, err := r.once(ctx, r.Options)
 	if err != nil {
 		return nil, err
 	}
 	for _, v := range variants(r.Options, chance) {
-		other, _, err := r.once(ctx, e, v.options)
+		other, _, err := r.once(ctx, v.options)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -100,40 +106,61 @@ func (r *Release) Render(ctx context.Context, e *engine.Engine) (*Rendered, erro
 }
 
 // once renders with one outcome of chance.
-func (r *Release) once(ctx context.Context, e *engine.Engine, opts engine.Options) (*Rendered, []engine.Chance, error) {
-	if err := chartutil.ValidateReleaseName(r.Name); err != nil {
-		return nil, nil, &Problem{Message: fmt.Sprintf("release name %q: %v", r.Name, err)}
-	}
-	if wanted := r.Chart.Metadata.KubeVersion; wanted != "" && !chartutil.IsCompatibleRange(wanted, r.Capabilities.KubeVersion.String()) {
-		return nil, nil, &Problem{Message: fmt.Sprintf("chart requires kubeVersion: %s which is incompatible with Kubernetes %s", wanted, r.Capabilities.KubeVersion.Version)}
-	}
-	c := chart.Copy(r.Chart)
-	all, err := values.Prepare(c, chart.CopyValues(r.Values), r.Release, r.Capabilities)
+func (r *Release) once(ctx context.Context, opts engine.Options) (*Rendered, []engine.Chance, error) {
+	c, rendering, unchecked, err := r.execute(ctx, opts)
 	if err != nil {
-		return nil, nil, &Problem{Message: err.Error()}
+		return nil, nil, err
 	}
-	rendered := &Rendered{}
-	if !r.SkipSchema {
-		v := values.Check(c, all["Values"].(common.Values))
-		if v.Invalid != "" {
-			return nil, nil, &Problem{Message: v.Invalid}
-		}
-		rendered.Unchecked = v.Unchecked
-	}
-	rendering, err := e.Render(ctx, c, all, opts)
-	if err != nil {
-		return nil, nil, problem(err)
-	}
-	rendered.Files = rendering.Files
+	rendered := &Rendered{Unchecked: unchecked, Files: rendering.Files}
 	if err := r.objects(rendered); err != nil {
 		return nil, nil, err
 	}
 	if !r.SkipCRDs {
-		if rendered.CRDs, err = definitions(c, r.Labels); err != nil {
+		if rendered.CRDs, err = r.Chart.definitions(c, r.Labels, r.Template); err != nil {
 			return nil, nil, err
 		}
 	}
 	return rendered, rendering.Chance, nil
+}
+
+// execute executes the templates of the chart, and returns it without the dependencies that are
+// turned off.
+func (r *Release) execute(ctx context.Context, opts engine.Options) (c *helmchart.Chart, rendering *engine.Rendering, unchecked []string, err error) {
+	if err := chartutil.ValidateReleaseName(r.Name); err != nil {
+		return nil, nil, nil, &Problem{Message: fmt.Sprintf("release name %q: %v", r.Name, err)}
+	}
+	if wanted := r.Chart.Metadata.KubeVersion; wanted != "" && !chartutil.IsCompatibleRange(wanted, r.Capabilities.KubeVersion.String()) {
+		return nil, nil, nil, &Problem{Message: fmt.Sprintf("chart requires kubeVersion: %s which is incompatible with Kubernetes %s", wanted, r.Capabilities.KubeVersion.Version)}
+	}
+	c = chart.Copy(r.Chart.Chart)
+	all, err := values.Prepare(c, chart.CopyValues(r.Values), r.Release, r.Capabilities)
+	if err != nil {
+		return nil, nil, nil, &Problem{Message: err.Error()}
+	}
+	if !r.SkipSchema {
+		v := r.Chart.schemas.Check(c, all["Values"].(common.Values))
+		if v.Invalid != "" {
+			return nil, nil, nil, &Problem{Message: v.Invalid}
+		}
+		unchecked = v.Unchecked
+	}
+	if rendering, err = r.Chart.engine.Render(ctx, c, all, opts); err != nil {
+		return nil, nil, nil, problem(err)
+	}
+	return c, rendering, unchecked, nil
+}
+
+// Documents returns the documents that one template file makes in the place of what Render makes
+// of all: with other values, and before post-renderers. It costs a small part of Render.
+func (r *Release) Documents(ctx context.Context, user map[string]any, file string) ([]*Document, error) {
+	other, opts := *r, r.Options
+	other.Values = user
+	opts.Only = func(name string) bool { return name == file }
+	_, rendering, _, err := other.execute(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	return documents(rendering.Files), nil
 }
 
 func problem(err error) error {

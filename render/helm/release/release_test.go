@@ -8,7 +8,6 @@ import (
 	"testing/fstest"
 
 	"github.com/preadmit/preadmit/render/helm/chart"
-	"github.com/preadmit/preadmit/render/helm/engine"
 	"github.com/preadmit/preadmit/render/helm/release"
 	"github.com/preadmit/preadmit/render/helm/values"
 	"github.com/preadmit/preadmit/render/tree"
@@ -37,7 +36,7 @@ func rendered(t *testing.T, files map[string]string, helmRelease string, upgrade
 	if err != nil {
 		t.Fatal(err)
 	}
-	return h.Release(c, user, capabilities, upgrade).Render(t.Context(), engine.New())
+	return h.Release(release.NewChart(c), user, capabilities, upgrade).Render(t.Context())
 }
 
 const head = `{"metadata": {"name": "web", "namespace": "apps"}, "spec": `

@@ -3,7 +3,6 @@ package release
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,19 +20,11 @@ import (
 func (r *Release) objects(rendered *Rendered) error {
 	all := documents(rendered.Files)
 	for _, group := range r.groups(all) {
-		stream, err := merge(group.documents)
+		made, err := group.objects()
 		if err != nil {
 			return err
 		}
-		made, err := group.release.postRender(stream, len(group.documents))
-		if err != nil {
-			return err
-		}
-		for i, resource := range made.Resources() {
-			object, err := objectOf(resource, fmt.Sprintf("generated-by-postrender-%d.yaml", i), group.documents)
-			if err != nil {
-				return err
-			}
+		for _, object := range made {
 			r.sortIn(object, rendered)
 		}
 	}
@@ -46,6 +37,30 @@ func (r *Release) objects(rendered *Rendered) error {
 type group struct {
 	documents []*Document
 	release   *Release
+}
+
+// objects are what the documents of a group become.
+func (g group) objects() ([]*Object, error) {
+	made, plain, err := g.direct()
+	if plain || err != nil {
+		return made, err
+	}
+	stream, err := merge(g.documents)
+	if err != nil {
+		return nil, err
+	}
+	resources, err := g.release.postRender(stream, len(g.documents))
+	if err != nil {
+		return nil, err
+	}
+	for i, resource := range resources.Resources() {
+		object, err := objectOf(resource, fmt.Sprintf("generated-by-postrender-%d.yaml", i), g.documents)
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, object)
+	}
+	return made, nil
 }
 
 // groups returns what passes post-renderers together, by the strategy.
@@ -78,23 +93,29 @@ func objectOf(resource *resource.Resource, name string, all []*Document) (*Objec
 	}
 	text, err := resource.AsYAML()
 	if err == nil {
-		object.JSON, err = sigsyaml.YAMLToJSON(text)
+		text, err = sigsyaml.YAMLToJSON(text)
 	}
 	if err != nil {
 		return nil, &Problem{File: object.File, Line: 1, Message: fmt.Sprintf("an object cannot be read: %v", err)}
 	}
+	object.decoded = (&render.Object{JSON: text}).Content()
 	return object, nil
 }
 
 // sortIn adds an object to the hooks or to the other objects. A hook of no known event is
 // applied never.
 func (r *Release) sortIn(o *Object, rendered *Rendered) {
-	content := (&render.Object{JSON: o.JSON}).Content()
+	content := o.decoded
+	defer func() {
+		o.kind, _ = render.KindAndName(content)
+		o.JSON, o.decoded = encode(content), nil
+	}()
 	annotations := nested(content, "metadata", "annotations")
 	hook, ok := annotations[helmrelease.HookAnnotation].(string)
 	if !ok {
-		own(content, r)
-		o.JSON = encode(content)
+		if !r.Template {
+			own(content, r)
+		}
 		rendered.Objects = append(rendered.Objects, o)
 		return
 	}
@@ -152,10 +173,9 @@ func nested(m map[string]any, keys ...string) map[string]any {
 func inOrder(objects []*Object) {
 	slices.SortStableFunc(objects, func(a, b *Object) int { return strings.Compare(a.File, b.File) })
 	slices.SortStableFunc(objects, func(a, b *Object) int {
-		ka, kb := a.kind(), b.kind()
-		ra, rb := rank(ka), rank(kb)
+		ra, rb := rank(a.kind), rank(b.kind)
 		if ra == rb && ra == len(util.InstallOrder) {
-			return strings.Compare(ka, kb)
+			return strings.Compare(a.kind, b.kind)
 		}
 		return cmp.Compare(ra, rb)
 	})
@@ -169,16 +189,12 @@ func rank(kind string) int {
 	return len(util.InstallOrder)
 }
 
-func (o *Object) kind() string {
-	kind, _ := render.KindAndName((&render.Object{JSON: o.JSON}).Content())
-	return kind
-}
-
-// definitions returns the CustomResourceDefinitions in crds/ of a chart and its dependencies.
-func definitions(c *helmchart.Chart, labels map[string]string) ([]*Object, error) {
+// definitions returns what is in crds/ of a chart and its dependencies: as printed, or only the
+// CustomResourceDefinitions, which Flux applies.
+func definitions(crds []helmchart.CRD, labels map[string]string, printed bool) ([]*Object, error) {
 	var all []*Object
-	for _, crd := range c.CRDObjects() {
-		found, err := definitionsOf(path.Join(crd.Filename), crd.File.Data, labels)
+	for _, crd := range crds {
+		found, err := definitionsOf(crd.Filename, crd.File.Data, labels, printed)
 		if err != nil {
 			return nil, err
 		}

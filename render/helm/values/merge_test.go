@@ -83,7 +83,7 @@ func TestCheck(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := values.Check(c, map[string]any{"a": 1.0})
+			v := values.NewSchemas().Check(c, map[string]any{"a": 1.0})
 			if (v.Invalid == "") != (test.invalid == "") || !strings.Contains(v.Invalid, test.invalid) {
 				t.Errorf("invalid: %q, want %q", v.Invalid, test.invalid)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
@@ -17,12 +18,25 @@ type Violations struct {
 	// Unchecked says of which charts values were not checked and why: their schemas refer to what
 	// is not in the chart.
 	Unchecked []string
+
+	schemas *Schemas
+}
+
+// Schemas keeps compiled schemas. It is safe for concurrent use.
+type Schemas struct {
+	mu       sync.Mutex
+	compiled map[string]func() (*jsonschema.Schema, error)
+}
+
+// NewSchemas returns Schemas that hold none.
+func NewSchemas() *Schemas {
+	return &Schemas{compiled: map[string]func() (*jsonschema.Schema, error){}}
 }
 
 // Check checks values against the schemas of a chart and its dependencies. Nothing is read that
 // is not in a schema itself.
-func Check(c *chart.Chart, values map[string]any) Violations {
-	var v Violations
+func (s *Schemas) Check(c *chart.Chart, values map[string]any) Violations {
+	v := Violations{schemas: s}
 	v.check(c, values)
 	if v.Invalid != "" {
 		v.Invalid = "values don't meet the specifications of the schema(s) in the following chart(s):\n" + v.Invalid
@@ -49,7 +63,7 @@ func (v *Violations) check(c *chart.Chart, values map[string]any) {
 const schemaURL = "file:///values.schema.json"
 
 func (v *Violations) against(c *chart.Chart, values map[string]any) {
-	err := validate(c.Schema, values)
+	err := v.schemas.validate(c.Schema, values)
 	var outside *jsonschema.LoadURLError
 	switch {
 	case err == nil:
@@ -61,26 +75,41 @@ func (v *Violations) against(c *chart.Chart, values map[string]any) {
 	}
 }
 
-func validate(text []byte, values map[string]any) (err error) {
-	defer func() {
-		if failure := recover(); failure != nil {
-			err = fmt.Errorf("unable to validate schema: %v", failure)
-		}
-	}()
-	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		return err
+func (s *Schemas) validate(text []byte, values map[string]any) (err error) {
+	defer recovered(&err)
+	s.mu.Lock()
+	once, ok := s.compiled[string(text)]
+	if !ok {
+		once = sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(text) })
+		s.compiled[string(text)] = once
 	}
-	compiler := jsonschema.NewCompiler()
-	compiler.UseLoader(nothing{})
-	if err := compiler.AddResource(schemaURL, schema); err != nil {
-		return err
-	}
-	compiled, err := compiler.Compile(schemaURL)
+	s.mu.Unlock()
+	compiled, err := once()
 	if err != nil {
 		return err
 	}
 	return compiled.Validate(values)
+}
+
+func compile(text []byte) (compiled *jsonschema.Schema, err error) {
+	defer recovered(&err)
+	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.UseLoader(nothing{})
+	if err := compiler.AddResource(schemaURL, schema); err != nil {
+		return nil, err
+	}
+	return compiler.Compile(schemaURL)
+}
+
+// recovered makes an error of a panic.
+func recovered(err *error) {
+	if failure := recover(); failure != nil {
+		*err = fmt.Errorf("unable to validate schema: %v", failure)
+	}
 }
 
 // nothing is a loader of schemas that loads none.

@@ -1,0 +1,68 @@
+package release
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	helmchart "helm.sh/helm/v4/pkg/chart/v2"
+
+	"github.com/preadmit/preadmit/render/helm/engine"
+	"github.com/preadmit/preadmit/render/helm/values"
+)
+
+// Chart is a chart that is rendered many times, perhaps at once: its templates, schemas and
+// definitions are parsed once.
+type Chart struct {
+	*helmchart.Chart
+	engine  *engine.Engine
+	schemas *values.Schemas
+
+	mu sync.Mutex
+	// crds are the definitions in crds/ by the labels that they were given.
+	crds map[string]func() ([]*Object, error)
+}
+
+// NewChart returns a chart to render. It must not change afterwards.
+func NewChart(c *helmchart.Chart) *Chart {
+	return &Chart{Chart: c, engine: engine.New(), schemas: values.NewSchemas(), crds: map[string]func() ([]*Object, error){}}
+}
+
+// maxLabelled is for how many releases the definitions of a chart are kept.
+const maxLabelled = 4
+
+// definitions returns what is in crds/ of the chart and its dependencies, with labels. of is the chart
+// without the dependencies that are turned off.
+func (c *Chart) definitions(of *helmchart.Chart, labels map[string]string, printed bool) ([]*Object, error) {
+	var key strings.Builder
+	crds := of.CRDObjects()
+	for _, crd := range crds {
+		key.WriteString(crd.Filename + "\x00")
+	}
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		key.WriteString(name + "\x00" + labels[name] + "\x00")
+	}
+	if printed {
+		key.WriteString("printed")
+	}
+	c.mu.Lock()
+	made, ok := c.crds[key.String()]
+	if !ok {
+		made = sync.OnceValues(func() ([]*Object, error) { return definitions(crds, labels, printed) })
+		if len(c.crds) < maxLabelled {
+			c.crds[key.String()] = made
+		}
+	}
+	c.mu.Unlock()
+	all, err := made()
+	if err != nil {
+		return nil, err
+	}
+	copies := make([]*Object, len(all))
+	for i, o := range all {
+		copied := *o
+		copies[i] = &copied
+	}
+	return copies, nil
+}
