@@ -18,19 +18,27 @@ import (
 // files no kustomization reads. Kustomizations that only use each other in a
 // cycle are represented by the first of them. Resources of Components that no root
 // uses do not count as used. Submodules, charts and .git are not searched, and tests of
-// Chainsaw and kuttl are no roots.
+// Chainsaw and kuttl and what is in directories named testdata are no roots.
 //
 // The error is ctx's, or the failure to list the tree's top; everything else is a
 // diagnostic.
 func (r *Renderer) Discover(ctx context.Context) (*Discovery, error) {
-	return r.DiscoverSelected(ctx, nil)
+	return r.DiscoverSelected(ctx, Selection{})
 }
 
-// DiscoverSelected is Discover for some directories only, those for which selected
-// returns true: what only kustomizations elsewhere use is a root too, if it is
-// selected itself. A nil selected selects all.
-func (r *Renderer) DiscoverSelected(ctx context.Context, selected func(dir string) bool) (*Discovery, error) {
-	d := &discoverer{sources: r.sources, seen: map[string]bool{}, tree: r.tree, selected: selected, extents: map[string]dirRange{}, problems: map[string]*Problem{}, pointers: map[string]bool{}, reported: map[string]bool{}, shared: r.shared()}
+// Selection is what somebody asks for of a tree.
+type Selection struct {
+	// Dirs reports whether a directory is selected: what only kustomizations elsewhere use
+	// is a root too, if it is selected itself. Nil selects all.
+	Dirs func(dir string) bool
+	// TestData reports whether a directory in test data counts all the same, since somebody
+	// asked for it by its name; nil when none does.
+	TestData func(dir string) bool
+}
+
+// DiscoverSelected is Discover for what is selected only.
+func (r *Renderer) DiscoverSelected(ctx context.Context, asked Selection) (*Discovery, error) {
+	d := &discoverer{sources: r.sources, seen: map[string]bool{}, tree: r.tree, selected: asked.Dirs, testData: asked.TestData, extents: map[string]dirRange{}, problems: map[string]*Problem{}, pointers: map[string]bool{}, reported: map[string]bool{}, shared: r.shared()}
 	d.reading.SetLimit(runtime.GOMAXPROCS(0))
 	err := d.search(ctx, ".")
 	_ = d.reading.Wait() // what cannot be read becomes a diagnostic
@@ -73,6 +81,8 @@ type discoverer struct {
 	pointers map[string]bool
 	// tests are directories that are tests with all below them.
 	tests map[string]bool
+	// testData is that of Selection.
+	testData func(dir string) bool
 	// reported are the paths of gaps.
 	reported map[string]bool
 	// reading are the kustomizations that are being read.

@@ -51,6 +51,8 @@ const (
 	GapComponent GapKind = "component"
 	// GapTest is the directory of a test of Chainsaw or kuttl.
 	GapTest GapKind = "test"
+	// GapTestData is a directory named testdata.
+	GapTestData GapKind = "test data"
 	// GapAmbiguous is an object that several units apply, each with a content of its own.
 	GapAmbiguous GapKind = "applied differently"
 	// GapRefused is a root that was not rendered: see ProblemRefused.

@@ -1,8 +1,12 @@
 package render
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/preadmit/preadmit/render/tree"
@@ -36,8 +40,11 @@ func testTop(dir string) string {
 	return dir
 }
 
-// inTest reports whether a directory is a test or a part of one.
+// inTest reports whether a directory is a test or a part of one, or holds test data.
 func (d *discoverer) inTest(dir string) bool {
+	if d.isTestData(dir) {
+		return true
+	}
 	if len(d.tests) == 0 {
 		return false
 	}
@@ -45,12 +52,63 @@ func (d *discoverer) inTest(dir string) bool {
 	return ok
 }
 
+// TestData is the name of directories that hold what tests read, as go help packages has it:
+// "Directory ... names ... that are named "testdata" are ignored."
+const TestData = "testdata"
+
+// isTestData reports whether a directory is named testdata, or is below one that is, and
+// nobody asked for it.
+func (d *discoverer) isTestData(dir string) bool {
+	_, ok := topTestData(dir)
+	return ok && (d.testData == nil || !d.testData(dir))
+}
+
+// topTestData is the highest directory named testdata at or above a directory.
+func topTestData(dir string) (top string, ok bool) {
+	for at := dir; at != "."; at = path.Dir(at) {
+		if path.Base(at) == TestData {
+			top, ok = at, true
+		}
+	}
+	return top, ok
+}
+
 // testGaps adds a gap for each test that no other one contains: what applies a directory above
 // with all below it applies tests, too.
 func (d *discoverer) testGaps() {
+	told := map[string]bool{}
 	for _, l := range d.dirs {
+		if top, ok := topTestData(l.path); ok && d.isTestData(l.path) {
+			if !told[top] && d.isSource(l) {
+				told[top] = true
+				d.addGap(Gap{Position: tree.Position{Path: top}, Kind: GapTestData, Root: RootID{Dir: top}, Identity: d.manifestsID(top)})
+			}
+			continue
+		}
 		if d.tests[l.path] && (l.path == "." || !d.inTest(path.Dir(l.path))) {
 			d.addGap(Gap{Position: tree.Position{Path: l.path}, Kind: GapTest, Root: RootID{Dir: l.path}, Identity: d.contentID(l.path)})
 		}
 	}
+}
+
+// isSource reports whether a directory would be a root if it were not in a test.
+func (d *discoverer) isSource(l *directory) bool {
+	return len(l.rootFiles) > 0 || slices.ContainsFunc(l.manifests, func(name string) bool { return d.isManifestOf(l, name) })
+}
+
+// manifestsID is an identity of the manifests and kustomizations at and below a directory.
+func (d *discoverer) manifestsID(dir string) string {
+	h := sha256.New()
+	at := d.extents[dir]
+	for _, l := range d.dirs[at.from:at.to] {
+		names := slices.Clone(l.manifests)
+		for _, name := range l.rootFiles {
+			names = append(names, path.Join(l.path, name))
+		}
+		for _, name := range names {
+			id, err := d.tree.Identity(name)
+			_, _ = fmt.Fprintf(h, "%q %s %v\n", name, id, err)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }

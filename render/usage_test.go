@@ -19,7 +19,7 @@ func discoverIn(t *testing.T, archive string, selected func(string) bool) []stri
 	for _, f := range txtar.Parse([]byte(archive)).Files {
 		fsys[f.Name] = &fstest.MapFile{Data: f.Data}
 	}
-	found, err := sources.NewRenderer(fsys, render.Options{}).DiscoverSelected(context.Background(), selected)
+	found, err := sources.NewRenderer(fsys, render.Options{}).DiscoverSelected(context.Background(), render.Selection{Dirs: selected})
 	if err != nil {
 		t.Fatal(err)
 	}

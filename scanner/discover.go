@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
+	"strings"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/deploy"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
@@ -21,7 +24,7 @@ func (s *scan) discover(ctx context.Context) (err error) {
 		return err
 	}
 	s.work.Report("discover", 0, 1)
-	how := change.Options{Under: s.in.Head.Under, Selects: s.inGlobs(), Seeks: s.sought(), Rendering: s.in.Rendering, Refused: s.in.Refused}
+	how := change.Options{Under: s.in.Head.Under, Selects: s.inGlobs(), Seeks: s.sought(), TestData: s.testData(), Rendering: s.in.Rendering, Refused: s.in.Refused}
 	if !s.directories {
 		how.Deploy = &deploy.Options{KubeVersion: admission.KubernetesVersion, Entries: s.in.Config.Entries, Self: s.in.Config.Self, Strict: s.in.Config.StrictSubstitution, Remotes: s.in.Remotes}
 		how.JudgeUnclaimed = s.in.Config.Unclaimed == config.UnclaimedJudge
@@ -70,6 +73,23 @@ func (s *scan) sought() func(dir string) bool {
 		return nil
 	}
 	return func(dir string) bool { return config.Chooses(globs, dir) }
+}
+
+// testData reports whether a directory in test data is named all the same, as a path to judge,
+// by a glob or as a path that policies or context are taken from; nil when none is.
+func (s *scan) testData() func(dir string) bool {
+	named := func(name string) bool { return slices.Contains(strings.Split(name, "/"), render.TestData) }
+	not := func(name string) bool { return !named(name) }
+	globs := slices.DeleteFunc(config.Positive(s.in.Config.Roots), not)
+	paths := slices.DeleteFunc(slices.Concat(s.in.Head.Under, s.in.Config.GivenPaths()), not)
+	if len(globs)+len(paths) == 0 {
+		return nil
+	}
+	return func(dir string) bool {
+		return len(globs) > 0 && config.Chooses(globs, dir) || slices.ContainsFunc(paths, func(name string) bool {
+			return change.Under(name, dir) || path.Dir(name) == dir // the path of a file
+		})
+	}
 }
 
 // checkSelection refuses a selection of roots that selects none: a mistyped glob

@@ -9,10 +9,11 @@ import (
 
 	"github.com/preadmit/preadmit/render/tree/treetest"
 	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/config"
 )
 
-// TestTestsAreNoRoots: what a test of Chainsaw or kuttl applies and expects is not deployed,
-// nor does it judge, but a change to it does not pass in silence, and does not hide what was
+// TestTestsAreNoRoots: what a test of Chainsaw or kuttl applies and expects, and what is in
+// directories named testdata, is not deployed, nor does it judge, but a change to it does not pass in silence, and does not hide what was
 // deployed before.
 func TestTestsAreNoRoots(t *testing.T) {
 	partial := &fstest.MapFile{Data: []byte(`apiVersion: admissionregistration.k8s.io/v1
@@ -26,9 +27,11 @@ metadata: {name: p}
 		return &fstest.MapFile{Data: []byte("resources: [" + names + "]\n")}
 	}
 	const aTest = "not judged: is a test of Chainsaw or kuttl, which runs in a cluster of its own: it is not judged, and judges nothing"
+	const testData = "not judged: is test data, going by its name: it is not judged, and judges nothing, unless its path or --roots names it"
 	for name, c := range map[string]struct {
-		base, head fstest.MapFS
-		want       []string
+		base, head             fstest.MapFS
+		under, roots, policies []string
+		want                   []string
 	}{
 		"test": {head: fstest.MapFS{"app/.chainsaw-test/one/chainsaw-test.yaml": marker, "app/.chainsaw-test/assert.yaml": partial, "app/.chainsaw-test/resources/bad.yaml": bad},
 			want: []string{"app/.chainsaw-test " + aTest}},
@@ -42,9 +45,21 @@ metadata: {name: p}
 			want: []string{"e2e untouched " + aTest}},
 		"hidden as a test": {base: fstest.MapFS{"app/x.yaml": good}, head: fstest.MapFS{"app/x.yaml": bad, "app/chainsaw-test.yaml": marker},
 			want: []string{"app " + aTest, "app/x.yaml denied"}},
+		"test data": {head: fstest.MapFS{"app/testdata/one/bad.yaml": bad, "app/testdata/two/bad.yaml": bad, "app/good.yaml": good, "app/testdata/golden.txt": good},
+			want: []string{"app/testdata " + testData}},
+		"no manifests in test data": {head: fstest.MapFS{"testdata/a.json": {Data: []byte("{}")}, "app/good.yaml": good}},
+		"what uses test data":       {head: fstest.MapFS{"testdata/bad.yaml": bad, "app/kustomization.yaml": lists("../testdata/bad.yaml")}, want: []string{"testdata " + testData, "testdata/bad.yaml denied"}},
+		"asked for test data": {under: []string{"testdata/one"}, head: fstest.MapFS{"testdata/one/below/bad.yaml": bad, "testdata/two/bad.yaml": bad},
+			want: []string{"testdata/one/below/bad.yaml denied"}},
+		"asked for a file of test data": {under: []string{"testdata/one/bad.yaml"}, head: fstest.MapFS{"testdata/one/bad.yaml": bad, "testdata/two/bad.yaml": bad},
+			want: []string{"testdata/one/bad.yaml denied"}},
+		"glob of test data":     {roots: []string{"testdata/*"}, head: fstest.MapFS{"testdata/one/bad.yaml": bad}, want: []string{"testdata/one/bad.yaml denied"}},
+		"policies of test data": {policies: []string{"testdata/one"}, head: fstest.MapFS{"testdata/one/bad.yaml": bad, "app/good.yaml": good}, want: []string{"testdata/one/bad.yaml denied"}},
+		"moved to test data": {base: fstest.MapFS{"app/x.yaml": good, "app/y.yaml": good}, head: fstest.MapFS{"app/testdata/x.yaml": bad, "app/y.yaml": good},
+			want: []string{"app/testdata " + testData}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := scanner.Input{Head: scanner.Tree{FS: treetest.Name(c.head)}}
+			in := scanner.Input{Head: scanner.Tree{FS: treetest.Name(c.head), Under: c.under}, Config: config.Config{Roots: c.roots, Policies: c.policies}}
 			if c.base != nil {
 				in.Base = &scanner.Tree{FS: treetest.Name(c.base)}
 			}
@@ -55,7 +70,7 @@ metadata: {name: p}
 			seen := map[string]bool{}
 			for _, i := range r.Indeterminate {
 				is := ""
-				if i.What != "test" {
+				if i.What != "test" && i.What != "test data" {
 					continue
 				}
 				if i.Untouched {
@@ -74,5 +89,39 @@ metadata: {name: p}
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// TestScanOfADirectoryRendersWhatJudgesIt: of a repository with test data a scan of a directory
+// renders that directory, and of the others only what may judge it.
+func TestScanOfADirectoryRendersWhatJudgesIt(t *testing.T) {
+	const configMap = "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: default}}"
+	policy := func(name string) string {
+		return fmt.Sprintf(`apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: %s}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]}
+  validations: [{expression: "true"}]
+`, name)
+	}
+	files := fstest.MapFS{"app/c.yaml": {Data: []byte(configMap)}, "policies/p.yaml": {Data: []byte(policy("p"))}}
+	for i := range 20 {
+		files[fmt.Sprintf("other/%d/c.yaml", i)] = &fstest.MapFile{Data: []byte(configMap)}
+		files[fmt.Sprintf("pkg/testdata/%d/p.yaml", i)] = &fstest.MapFile{Data: []byte(policy("p"))}
+	}
+	rendered := map[string]bool{}
+	r, err := scanner.Scan(t.Context(), scanner.Input{
+		Head: scanner.Tree{FS: treetest.Name(files), Under: []string{"app"}}, Workers: 1,
+		Rendering: func(root, _ string) (done func()) { rendered[root] = true; return func() {} },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(map[string]bool{"app": true, "policies": true}, rendered); d != "" {
+		t.Errorf("rendered roots:\n%s", d)
+	}
+	if r.Summary.Policies != 1 || r.Summary.Requests != 1 {
+		t.Errorf("%d policies, %d requests, want 1 of each", r.Summary.Policies, r.Summary.Requests)
 	}
 }

@@ -221,6 +221,8 @@ type Options struct {
 	Selects func(names ...string) bool
 	// Seeks reports whether a directory is asked for, whatever uses it; nil when none is.
 	Seeks func(dir string) bool
+	// TestData reports whether somebody names a directory in test data; nil when nobody does.
+	TestData func(dir string) bool
 	// Deploy says what is known of deployers; nil to take directories for what is deployed.
 	Deploy *deploy.Options
 	// JudgeUnclaimed makes roots that no deployer applies be judged as if somebody did.

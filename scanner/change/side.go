@@ -42,7 +42,7 @@ type Side struct {
 
 // OpenSide discovers the roots of a tree.
 func OpenSide(ctx context.Context, name string, files fs.FS, renderer *render.Renderer, how Options) (*Side, error) {
-	found, err := renderer.DiscoverSelected(ctx, how.Seeks)
+	found, err := renderer.DiscoverSelected(ctx, render.Selection{Dirs: how.Seeks, TestData: how.TestData})
 	if err != nil {
 		return nil, fmt.Errorf("discover roots of %s: %w", name, err)
 	}

@@ -27,6 +27,8 @@ func whyLeftOut(kind render.GapKind) string {
 		return "a manifest, but kubectl, Flux and Argo CD do not read it in a directory: its extension must be .yaml, .yml or .json in lower case"
 	case render.GapTest:
 		return "a test of Chainsaw or kuttl, which runs in a cluster of its own: it is not judged, and judges nothing"
+	case render.GapTestData:
+		return "test data, going by its name: it is not judged, and judges nothing, unless its path or --roots names it"
 	case render.GapJsonnet:
 		return "evaluated by Argo CD, which is not done here"
 	}
@@ -55,7 +57,7 @@ func (l *Ledger) LeftOut() {
 // isTaken reports whether a unit applies what is in no directory's root.
 func isTaken(s *change.Side, o render.Gap) bool {
 	switch o.Kind {
-	case render.GapComponent, render.GapUnused, render.GapTemplate, render.GapPointer, render.GapTest:
+	case render.GapComponent, render.GapUnused, render.GapTemplate, render.GapPointer, render.GapTest, render.GapTestData:
 		return s.UnitsRead(o.Path)
 	}
 	return false
@@ -100,7 +102,7 @@ func takesIn(s *change.Side, o render.Gap) bool {
 	switch o.Kind {
 	case render.GapComponent:
 		return s.HasKustomization(o.Path)
-	case render.GapUnused, render.GapTemplate, render.GapPointer, render.GapExtension, render.GapTest:
+	case render.GapUnused, render.GapTemplate, render.GapPointer, render.GapExtension, render.GapTest, render.GapTestData:
 		return s.Has(o.Path)
 	}
 	return false

@@ -93,18 +93,54 @@ func IsPolicy(o *admission.Object) bool {
 // cluster's state would accept them from the user. All three API versions are
 // read, whether or not a server still serves them.
 func Load(ctx context.Context, cluster *admission.Cluster, u user.Info, objects []*admission.Object) (*Set, []Refusal) {
+	return NewLoader(u).Load(ctx, cluster, objects)
+}
+
+// Loader loads policies as Load does for a user, and has each object accepted once by a
+// cluster however many lists it is in: where many roots have a policy of one name, each has a
+// list with all others. It is not safe for concurrent use.
+type Loader struct {
+	user     user.Info
+	accepted map[accepting]acceptance
+}
+
+// accepting is an object and the cluster that accepts it.
+type accepting struct {
+	cluster *admission.Cluster
+	object  *admission.Object
+}
+
+// NewLoader returns a Loader.
+func NewLoader(u user.Info) *Loader { return &Loader{user: u, accepted: map[accepting]acceptance{}} }
+
+// accept has a cluster accept the policies and bindings among objects, and returns what came
+// of each.
+func (l *Loader) accept(ctx context.Context, cluster *admission.Cluster, objects []*admission.Object) []acceptance {
 	accepted := make([]acceptance, len(objects))
 	var group errgroup.Group
 	group.SetLimit(goruntime.GOMAXPROCS(0))
 	for i, o := range objects {
-		if IsPolicy(o) {
+		known, ok := l.accepted[accepting{cluster, o}]
+		switch {
+		case ok:
+			accepted[i] = known
+		case IsPolicy(o):
 			group.Go(func() error {
-				accepted[i] = accept(ctx, cluster, u, o)
+				accepted[i] = accept(ctx, cluster, l.user, o)
 				return nil
 			})
 		}
 	}
 	_ = group.Wait()
+	for i, o := range objects {
+		l.accepted[accepting{cluster, o}] = accepted[i]
+	}
+	return accepted
+}
+
+// Load is the function of this name.
+func (l *Loader) Load(ctx context.Context, cluster *admission.Cluster, objects []*admission.Object) (*Set, []Refusal) {
+	accepted := l.accept(ctx, cluster, objects)
 	set := &Set{}
 	var refusals []Refusal
 	for _, a := range accepted {

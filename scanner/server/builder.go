@@ -28,6 +28,7 @@ type Builder struct {
 
 	mu       sync.Mutex
 	clusters map[string]*admission.Cluster
+	loader   *policy.Loader
 	loaded   []*Loaded
 	servers  map[string]*Server
 }
@@ -37,7 +38,7 @@ func NewBuilder(opts Options) *Builder {
 	if opts.Compiler == nil {
 		opts.Compiler = policy.NewCompiler()
 	}
-	return &Builder{opts: opts, clusters: map[string]*admission.Cluster{}, servers: map[string]*Server{}}
+	return &Builder{opts: opts, loader: policy.NewLoader(opts.User), clusters: map[string]*admission.Cluster{}, servers: map[string]*Server{}}
 }
 
 // Cluster returns the cluster whose objects are those of layers, the first layer's
@@ -71,7 +72,7 @@ func (b *Builder) Load(ctx context.Context, cluster *admission.Cluster, objects 
 		}
 	}
 	l := &Loaded{objects: objects}
-	l.Set, l.Refusals = policy.Load(ctx, cluster, b.opts.User, objects)
+	l.Set, l.Refusals = b.loader.Load(ctx, cluster, objects)
 	b.loaded = append(b.loaded, l)
 	return l
 }

@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/kinds"
+	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/server"
 )
 
@@ -143,5 +145,24 @@ func TestUnknown(t *testing.T) {
 				t.Errorf("unknown: %v, refusal: %v", v.Unknown, v.Refusal)
 			}
 		})
+	}
+}
+
+// TestLoadOnce: an object that is in several lists is accepted once.
+func TestLoadOnce(t *testing.T) {
+	shared, one, other := objects(policyText("shared", "true")), objects(policyText("one", "true")), objects(policyText("other", "true"))
+	b := server.NewBuilder(server.Options{User: admin})
+	cluster := b.Cluster(admission.NewIndex(shared))
+	var seen *policy.Policy
+	for _, list := range [][]*admission.Object{slices.Concat(shared, one), slices.Concat(other, shared)} {
+		loaded := b.Load(t.Context(), cluster, list)
+		if len(loaded.Set.Policies) != 2 || len(loaded.Set.Bindings) != 2 || len(loaded.Refusals) > 0 {
+			t.Fatalf("loaded %d policies, %d bindings, %v", len(loaded.Set.Policies), len(loaded.Set.Bindings), loaded.Refusals)
+		}
+		again := loaded.Set.Policies[1] // by name
+		if again.Name != "shared" || seen != nil && again != seen {
+			t.Errorf("%s is accepted once more", again.Name)
+		}
+		seen = again
 	}
 }
