@@ -22,7 +22,7 @@ const module = "github.com/preadmit/preadmit"
 // later layers only. A directory below a layer belongs to it.
 var layers = []string{
 	"cmd", "cmd/preadmit/internal/action", "cmd/preadmit/internal/initialize", "cmd/preadmit/internal/scan", "cmd/preadmit/internal/artifacts", "cmd/preadmit/internal/cli",
-	"webhooks", "webhooks/pages", "webhooks/reconcile", "webhooks/intake", "webhooks/worker", "webhooks/jailed/child", "webhooks/jailed",
+	"webhooks", "webhooks/pages", "webhooks/reconcile", "webhooks/intake", "webhooks/worker", "webhooks/artifacts", "webhooks/jailed/child", "webhooks/jailed",
 	"webhooks/app", "webhooks/queue", "webhooks/queue/embedded", "webhooks/metrics", "report/github",
 	"report/format",
 	"report/format/text", "report/format/markdown", "report/format/html", "report/format/sarif", "report/format/junit",
@@ -56,7 +56,7 @@ var layers = []string{
 
 // reserved are packages that only some layers may import.
 var reserved = map[string][]string{
-	module + "/scanner":                       {"cmd", "scanner", "webhooks/jailed/child"},
+	module + "/scanner":                       {"cmd", "scanner", "webhooks/jailed/child", "webhooks/artifacts"},
 	module + "/render/plain":                  {"render/sources"},
 	module + "/render/flux":                   {"cmd", "internal/deploytest", "render/sources", "render/deploy", "render/helm"},
 	module + "/render/kustomize":              {"cmd", "webhooks", "render/sources", "render/flux", "render/kustomize"},

@@ -22,6 +22,7 @@ type Config struct {
 	Keep          Keep      `json:"keep"`
 	Scan          Scan      `json:"scan"`
 	Fetch         Fetch     `json:"fetch"`
+	Artifacts     Artifacts `json:"artifacts"`
 	Forks         string    `json:"forks" default:"on" arg:"on|off|approve" usage:"whether pull requests from forks are judged; approve: after a maintainer's /preadmit rescan SHA"`
 	CheckName     string    `json:"checkName" default:"preadmit" arg:"NAME" usage:"name of the check run"`
 	Pages         Pages     `json:"pages"`
@@ -86,6 +87,16 @@ type Fetch struct {
 	Size    Size     `json:"size" default:"1Gi" usage:"most bytes to fetch for a scan"`
 	Objects int      `json:"objects" default:"1000000" usage:"most git objects to fetch for a scan"`
 	Timeout Duration `json:"timeout" default:"2m" usage:"longest time to fetch"`
+}
+
+// Artifacts says what is fetched of what lies outside of a repository: remote bases, charts.
+type Artifacts struct {
+	Fetch           string   `json:"fetch" default:"locked" arg:"locked|off" usage:"locked: remote bases and charts that the base's lock or configuration has are fetched; off: nothing is"`
+	Size            Size     `json:"size" default:"2Gi" usage:"most bytes of them to keep; a scan may fetch half as many"`
+	Timeout         Duration `json:"timeout" default:"2m" usage:"longest time to fetch them for a scan"`
+	CredentialsFile string   `json:"credentialsFile" arg:"FILE" usage:"file that says which hosts get which credentials for whose repositories"`
+	CAFile          string   `json:"caFile" arg:"FILE" usage:"PEM file of more authorities that sign certificates of hosts"`
+	PrivateHosts    []string `json:"privateHosts" arg:"HOST" usage:"host that may be at a private address, with its port if it is not 443 (repeatable)"`
 }
 
 // Pages says who may see the pages.

@@ -18,6 +18,7 @@ func (r *configReader) check() {
 	c := r.config
 	r.choice("forks", c.Forks, "on", "off", "approve")
 	r.choice("pages.access", c.Pages.Access, "github", "proxy")
+	r.choice("artifacts.fetch", c.Artifacts.Fetch, fetchLocked, "off")
 	r.choice("scan.jail", c.Scan.Jail, "required", jailBestEffort)
 	r.choice("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	r.choice("log.format", c.Log.Format, "json", "text")
@@ -32,6 +33,7 @@ func (r *configReader) check() {
 	r.url("github.url", c.GitHub.URL)
 	r.url("github.apiURL", c.GitHub.APIURL)
 	r.nats()
+	r.hosts()
 	r.bounds()
 	r.app()
 	r.pages()
@@ -109,6 +111,15 @@ func (r *configReader) nats() {
 	}
 }
 
+// hosts checks the names of hosts that artifacts may come from.
+func (r *configReader) hosts() {
+	for _, host := range r.config.Artifacts.PrivateHosts {
+		if host == "" || strings.ContainsAny(host, "/@* ") {
+			r.fail("artifacts.privateHosts", "%q is no host: want a name, with a port if it is not 443", host)
+		}
+	}
+}
+
 // leastScans is the least that keep.scans may be: enough for the verdicts on all pull requests
 // that have one head, which are one check run's. Without those of the others each has them
 // judged again.
@@ -136,6 +147,8 @@ func (r *configReader) bounds() {
 		{"fetch.size", int64(c.Fetch.Size), 1, "more than 0"},
 		{"fetch.objects", int64(c.Fetch.Objects), 1, "at least 1"},
 		{"fetch.timeout", int64(c.Fetch.Timeout), 1, "more than 0"},
+		{"artifacts.size", int64(c.Artifacts.Size), 1 << 20, "1Mi or more"},
+		{"artifacts.timeout", int64(c.Artifacts.Timeout), 1, "more than 0"},
 	} {
 		if n.value < n.least {
 			r.fail(n.key, "must be %s", n.want)

@@ -70,6 +70,7 @@ func (r *configReader) blame(err error) {
 func (r *configReader) files() {
 	for _, s := range []struct{ key, file string }{
 		{"nats.credentialsFile", r.config.NATS.CredentialsFile}, {"nats.caFile", r.config.NATS.CAFile},
+		{"artifacts.credentialsFile", r.config.Artifacts.CredentialsFile}, {"artifacts.caFile", r.config.Artifacts.CAFile},
 	} {
 		if s.file == "" {
 			continue
@@ -77,6 +78,9 @@ func (r *configReader) files() {
 		if _, err := os.ReadFile(s.file); err != nil {
 			r.fail(s.key, "%v; name a file that this user may read", err)
 		}
+	}
+	if len(r.errs) == 0 {
+		r.outside()
 	}
 	if err := prepare(r.config.DataDir); err != nil {
 		r.fail("dataDir", "%v; name a directory that this user may make and write", err)

@@ -142,7 +142,7 @@ func (s *Service) workerConfig(a *app.App) worker.Config {
 func (s *Service) scanner() *jailed.Scanner {
 	c := s.config.Scan
 	return &jailed.Scanner{
-		Program: s.options.Program, Args: s.options.Args, BestEffort: c.Jail == jailBestEffort, Log: s.log.With("part", "worker"),
+		Program: s.options.Program, Args: s.options.Args, BestEffort: c.Jail == jailBestEffort, Log: s.log.With("part", "worker"), Fetcher: s.fetcher,
 		Limits: jailed.Limits{Memory: int64(c.Memory), Wall: time.Duration(c.Timeout), Workers: c.Workers},
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/preadmit/preadmit/webhooks/jailed"
 	"github.com/preadmit/preadmit/webhooks/metrics"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
@@ -31,6 +32,10 @@ type Options struct {
 	// jail.
 	Program string
 	Args    []string
+	// Getenv looks up the variables that files of credentials name; nil has none.
+	Getenv func(name string) string
+	// Dial makes all connections for artifacts instead of the system; nil but in tests.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Log is where all parts log; nil discards it.
 	Log *slog.Logger
 	// Reload tells the service to look for new secrets at once. It may be nil.
@@ -50,6 +55,8 @@ type Service struct {
 	// temp is where repositories are while they are scanned. It is absolute, since a jail
 	// has a working directory of its own.
 	temp string
+	// fetcher is nil when nothing is fetched of what lies outside of repositories.
+	fetcher jailed.Fetcher
 
 	handler atomic.Pointer[http.Handler] // of web
 	// started is set once all is there that deliveries need.
@@ -77,6 +84,9 @@ func New(ctx context.Context, o Options) (_ *Service, err error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("dataDir: %w", err)
+	}
+	if s.fetcher, err = newFetcher(o, s.temp); err != nil {
+		return nil, err
 	}
 	defer func() {
 		if err != nil {

@@ -12,6 +12,38 @@ import (
 // Credentials are those of hosts. A nil value has none.
 type Credentials struct{ hosts map[string]Login }
 
+// OwnedCredentials are the credentials of hosts for owners of repositories. A nil value has none.
+type OwnedCredentials struct{ entries []ownedLogin }
+
+type ownedLogin struct {
+	owners []string
+	host   string
+	login  Login
+}
+
+// everybody is an owner that stands for all.
+const everybody = "*"
+
+// For returns the credentials that are used for repositories of an owner; nil without any. Those
+// that name the owner go before those for everybody.
+func (o *OwnedCredentials) For(owner string) *Credentials {
+	if o == nil {
+		return nil
+	}
+	c := &Credentials{hosts: map[string]Login{}}
+	for _, name := range []string{everybody, strings.ToLower(owner)} {
+		for _, e := range o.entries {
+			if slices.Contains(e.owners, name) {
+				c.hosts[e.host] = e.login
+			}
+		}
+	}
+	if len(c.hosts) == 0 {
+		return nil
+	}
+	return c.withDocker()
+}
+
 // Login is how a host knows us.
 type Login struct {
 	// Username and Password are sent as they are; Token is sent as a bearer's, instead of them.
@@ -65,6 +97,7 @@ type credentialsFile struct {
 
 type hostEntry struct {
 	Host        string   `json:"host"`
+	Owners      []string `json:"owners,omitempty"`
 	Username    string   `json:"username,omitempty"`
 	PasswordEnv string   `json:"passwordEnv,omitempty"`
 	TokenEnv    string   `json:"tokenEnv,omitempty"`
@@ -74,28 +107,68 @@ type hostEntry struct {
 // ParseCredentials reads which hosts have which credentials. The file names variables of the
 // environment, which have the secrets. The path is used in messages only.
 func ParseCredentials(path string, data []byte, getenv func(string) string) (*Credentials, error) {
-	document, err := strictyaml.Parse(path, data)
-	if err != nil {
-		return nil, err
-	}
-	var f credentialsFile
-	_ = document.Decode(&f) // Err has what is wrong
 	c := &Credentials{hosts: map[string]Login{}}
-	for i, h := range f.Hosts {
-		h.check(document, i, getenv)
+	err := parseCredentials(path, data, getenv, func(document *strictyaml.Document, i int, h hostEntry) {
 		host := strings.ToLower(h.Host)
 		if _, ok := c.hosts[host]; ok {
 			document.Fail(hostField(i, "host"), "%s is there twice", h.Host)
 		}
+		if len(h.Owners) > 0 {
+			document.Fail(hostField(i, "owners"), "is for preadmit serve, which scans repositories of several owners")
+		}
 		c.hosts[host] = h.login(getenv)
-	}
-	if err := document.Err(); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
+	return c.withDocker(), nil
+}
+
+// ParseOwnedCredentials reads which hosts have which credentials for whose repositories.
+func ParseOwnedCredentials(path string, data []byte, getenv func(string) string) (*OwnedCredentials, error) {
+	all, known := &OwnedCredentials{}, map[[2]string]bool{}
+	err := parseCredentials(path, data, getenv, func(document *strictyaml.Document, i int, h hostEntry) {
+		if len(h.Owners) == 0 {
+			document.Fail(hostField(i, "host"), "whose repositories may use these credentials? Give owners, names of users and organizations, or [%q] for all", everybody)
+		}
+		e := ownedLogin{host: strings.ToLower(h.Host), login: h.login(getenv)}
+		for _, owner := range h.Owners {
+			owner = strings.ToLower(owner)
+			if known[[2]string{e.host, owner}] {
+				document.Fail(hostField(i, "owners"), "%s is there twice for %s", h.Host, owner)
+			}
+			known[[2]string{e.host, owner}] = true
+			e.owners = append(e.owners, owner)
+		}
+		all.entries = append(all.entries, e)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// parseCredentials reads a file of credentials, entry by entry.
+func parseCredentials(path string, data []byte, getenv func(string) string, add func(*strictyaml.Document, int, hostEntry)) error {
+	document, err := strictyaml.Parse(path, data)
+	if err != nil {
+		return err
+	}
+	var f credentialsFile
+	_ = document.Decode(&f) // Err has what is wrong
+	for i, h := range f.Hosts {
+		h.check(document, i, getenv)
+		add(document, i, h)
+	}
+	return document.Err()
+}
+
+// withDocker adds the host at which Docker Hub really is.
+func (c *Credentials) withDocker() *Credentials {
 	if login, ok := c.hosts["docker.io"]; ok {
 		c.hosts[dockerRegistry] = login
 	}
-	return c, nil
+	return c
 }
 
 // login returns what an entry names.

@@ -31,6 +31,8 @@ type Request struct {
 	Diff bool `json:"diff,omitempty"`
 	// Version is preadmit's own, for the report.
 	Version string `json:"version,omitempty"`
+	// Owner is the owner of the repository, whose credentials are used to fetch artifacts.
+	Owner string `json:"-"`
 }
 
 // Limits bound what one Scan may cost. A zero field takes its default.
@@ -61,6 +63,8 @@ type Scanner struct {
 	Program string
 	Args    []string
 	Limits  Limits
+	// Fetcher gets what scans lack; nil has nothing fetched.
+	Fetcher Fetcher
 	// BestEffort scans also where the system cannot build the jail, with what it can of
 	// it. Each scan logs a warning then. Without it such a scan is an error.
 	BestEffort bool

@@ -133,7 +133,7 @@ func (w *monitor) listen(results io.Reader, most int64) (*answer, error) {
 		if err := w.take(m); err != nil {
 			return nil, err
 		}
-		if m.Answer == nil && m.Mistake == nil && m.Failure == nil {
+		if m.Answer == nil && m.Lacks == nil && m.Mistake == nil && m.Failure == nil {
 			continue
 		}
 		a := &answer{Message: m}

@@ -61,8 +61,14 @@ func (s *Scanner) Scan(ctx context.Context, request Request, progress Progress) 
 	if err := jail.Check(); err != nil && s.BestEffort {
 		t.log.Warn("scanning without the whole jail: what a pull request holds may reach what this process can", "lacking", err.Error())
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, t.limits.Wall, errWall)
+	ctx, wall, cancel := newWall(ctx, t.limits.Wall)
 	defer cancel()
+	t.wall = wall
+	var err error
+	if t.outside, err = t.begin(ctx); err != nil {
+		return nil, err
+	}
+	defer t.outside.end()
 	return t.run(ctx)
 }
 
@@ -76,8 +82,11 @@ type attempts struct {
 	// asked is the caller's context, as opposed to that with our limit.
 	asked context.Context
 
+	wall    *wall
 	refused []Refusal
 	died    []Death
+	// outside is nil when nothing is fetched.
+	outside *outside
 }
 
 func (t *attempts) run(ctx context.Context) (*Outcome, error) {
@@ -97,6 +106,12 @@ func (t *attempts) run(ctx context.Context) (*Outcome, error) {
 		}
 		if t.asked.Err() != nil {
 			return nil, context.Cause(t.asked)
+		}
+		if death == nil { // it lacks artifacts
+			if err := t.fetch(ctx, child.lacks); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		t.died = append(t.died, *death)
 		several := len(child.monitor.suspects()) > 1 && death.Root == ""
@@ -147,18 +162,24 @@ type child struct {
 	monitor  *monitor
 	// slow is the root that took too long, for the one who reads done.
 	slow string
-	done chan struct{}
+	// lacks are what it named as the last word.
+	lacks []Lack
+	done  chan struct{}
 }
 
 // start starts a child on the job.
 func (t *attempts) start(ctx context.Context, workers int) (*child, error) {
-	input, err := json.Marshal(Job{Request: t.request, Workers: workers, Refused: t.refused})
+	artifacts := t.outside.artifacts()
+	input, err := json.Marshal(Job{Request: t.request, Workers: workers, Refused: t.refused, Artifacts: artifacts})
 	if err != nil {
 		return nil, fmt.Errorf("encode the job: %w", err)
 	}
 	read := []string{t.request.Repository}
 	if t.request.BaseRepository != "" {
 		read = append(read, t.request.BaseRepository)
+	}
+	if artifacts != nil {
+		read = append(read, artifacts.Dir)
 	}
 	c := jail.Command{
 		Program: t.scanner.Program, Args: t.scanner.Args, Read: read, Input: input,
@@ -209,7 +230,8 @@ func (t *attempts) read(a *answer) (*Outcome, error) {
 	return a.outcome(&t.request, t.refused)
 }
 
-// outcome waits for the child. Without an outcome there is a death or an error.
+// outcome waits for the child. Without an outcome there is a death or an error, or what it
+// lacks is known.
 func (c *child) outcome() (*Outcome, *Death, error) {
 	answer, err := c.monitor.listen(c.Results, c.attempts.limits.Output)
 	defer c.monitor.end()
@@ -227,6 +249,9 @@ func (c *child) outcome() (*Outcome, *Death, error) {
 	switch {
 	case errors.Is(err, ErrForged):
 		return nil, nil, c.forged(err, end)
+	case err == nil && answer.Lacks != nil:
+		c.lacks = answer.Lacks.Artifacts
+		return nil, nil, nil
 	case err == nil && answer.Mistake != nil:
 		return nil, nil, &InputError{Message: text(answer.Mistake.Message)}
 	case err == nil && answer.Failure != nil:

@@ -14,6 +14,8 @@ type Job struct {
 	Request Request   `json:"request"`
 	Workers int       `json:"workers"`
 	Refused []Refusal `json:"refused,omitempty"`
+	// Artifacts are nil when none are used.
+	Artifacts *Artifacts `json:"artifacts,omitempty"`
 }
 
 // Refusal is a root that is not to be rendered. Paths in git are bytes, not text.
@@ -28,6 +30,7 @@ type Message struct {
 	Begin   *BeginMessage  `json:"begin,omitempty"`
 	End     *EndMessage    `json:"end,omitempty"`
 	Answer  *AnswerMessage `json:"answer,omitempty"`
+	Lacks   *LacksMessage  `json:"lacks,omitempty"`
 	Mistake *ErrorMessage  `json:"mistake,omitempty"`
 	Failure *ErrorMessage  `json:"failure,omitempty"`
 }
@@ -79,6 +82,8 @@ func (m *Message) check() error {
 	switch {
 	case m.Stage != nil:
 		return m.Stage.check()
+	case m.Lacks != nil:
+		return m.Lacks.check()
 	case m.Begin != nil && len(m.Begin.Root) > 0, m.End != nil, m.Answer != nil && m.Answer.Bytes >= 0:
 		return nil
 	case m.Mistake != nil && len(m.Mistake.Message) <= maxMistake, m.Failure != nil && len(m.Failure.Message) <= maxMistake:

@@ -23,7 +23,7 @@ func (t *task) scan(ctx context.Context, c *commits) (*jailed.Outcome, error) {
 	var stage string
 	outcome, err := t.w.Scanner.Scan(ctx, jailed.Request{
 		Repository: t.dir, Base: c.base, Head: c.judged, BaseName: c.baseName, HeadName: c.judgedName,
-		Remotes: t.remotes(), Diff: c.base != "", Version: t.w.Version,
+		Owner: t.owner(), Remotes: t.remotes(), Diff: c.base != "", Version: t.w.Version,
 	}, func(now string, done, total int) {
 		if now == stage && t.w.Now().Sub(told) < often {
 			return

@@ -2,6 +2,7 @@ package permit
 
 import (
 	"fmt"
+	"io/fs"
 
 	"github.com/preadmit/preadmit/render/artifact"
 	"github.com/preadmit/preadmit/render/artifact/lock"
@@ -15,10 +16,37 @@ type Rules struct {
 	// Base is the lock of the base, Allow what its configuration allows.
 	Base  *lock.Lock
 	Allow []Pattern
-	// Named are the artifacts that the base asks for, locked or not.
+	// Named are the artifacts that the base asks for, locked or not; nil if that is not known, and
+	// does not count.
 	Named map[artifact.Artifact]bool
 	// Head is the lock of the head.
 	Head *lock.Lock
+}
+
+// Load reads the rules for a change from its trees; the base is nil without one. The patterns
+// of what is allowed are those of the configuration of the base.
+func Load(base, head fs.FS, allow []string) (*Rules, error) {
+	rules := &Rules{}
+	for _, text := range allow {
+		p, err := ParsePattern(text)
+		if err != nil {
+			return nil, err
+		}
+		rules.Allow = append(rules.Allow, p)
+	}
+	var err error
+	if rules.Base, err = lock.Load(base); err != nil {
+		return nil, fmt.Errorf("read %s of the base:\n%w", lock.FileName, err)
+	}
+	if rules.Head, err = lock.Load(head); err != nil {
+		return nil, fmt.Errorf("read %s:\n%w", lock.FileName, err)
+	}
+	return rules, nil
+}
+
+// OfBase returns the rules for the base itself. What it names is fetched if that counts.
+func (r *Rules) OfBase() *Rules {
+	return &Rules{Trusted: r.Named != nil, Base: r.Base, Head: r.Base, Allow: r.Allow}
 }
 
 // RefusedError is an artifact that is not fetched for a change.
@@ -52,6 +80,9 @@ func (r *Rules) Decide(a artifact.Artifact) (pin artifact.Pin, known bool, err e
 		return pin, false, nil
 	case r.Named[a]:
 		return pin, false, &RefusedError{a, "the change locks it, the base names it without: approve the change, or lock it at the base first"}
+	}
+	if r.Named == nil {
+		return pin, false, &RefusedError{a, fmt.Sprintf("the base does not have it in its %s, and its configuration does not allow the URL (artifacts.allow)", lock.FileName)}
 	}
 	return pin, false, &RefusedError{a, "the change brings it, and the configuration of the base does not allow its URL (artifacts.allow)"}
 }

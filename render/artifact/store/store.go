@@ -74,6 +74,25 @@ func (s *Store) Put(r io.Reader, most int64) (digest string, size int64, err err
 	return digest, size, os.Rename(f.Name(), name)
 }
 
+// Lend makes a content that is there one of another store as well. It is compared with its name
+// when it is used there.
+func (s *Store) Lend(digest string, to *Store) error {
+	f, size, err := s.open(digest)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	name := to.path(digest)
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	if err := os.Link(f.Name(), name); err == nil || errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	_, _, err = to.Put(f, size) // not all file systems have hard links
+	return err
+}
+
 // Scratch makes an empty directory in the store, for what is on its way there. The caller
 // removes it.
 func (s *Store) Scratch() (string, error) {

@@ -66,6 +66,10 @@ func (j *job) scan(ctx context.Context, t *sender, isolate render.Isolator) (*re
 	if err != nil {
 		return nil, "", mistake{err}
 	}
+	outside, err := j.mount(base, head, cfg.AllowedURLs())
+	if err != nil {
+		return nil, "", mistake{err}
+	}
 	in := scanner.Input{
 		Base: base, Head: *head, Remotes: j.Request.Remotes, Config: cfg,
 		Render:  render.Options{LoadRestrictor: render.LoadRestrictor(cfg.LoadRestrictor), Isolate: isolate},
@@ -85,7 +89,10 @@ func (j *job) scan(ctx context.Context, t *sender, isolate render.Isolator) (*re
 		}
 		return nil, "", fmt.Errorf("scan: %w", err)
 	}
-	r.Diagnose(remarks...)
+	if lacks := outside.lacks(); len(lacks) > 0 {
+		return nil, "", &lacking{lacks}
+	}
+	r.Diagnose(append(remarks, outside.notes()...)...)
 	return r, cfg.FailOn, nil
 }
 
@@ -157,6 +164,9 @@ func (t *sender) send(m jailed.Message) error {
 
 // sendError sends what there is instead of a report.
 func (t *sender) sendError(err error) error {
+	if l := new(lacking); errors.As(err, &l) {
+		return t.send(jailed.Message{Lacks: &jailed.LacksMessage{Artifacts: l.artifacts}})
+	}
 	said := jailed.NewErrorMessage(err.Error())
 	if m := new(mistake); errors.As(err, m) {
 		return t.send(jailed.Message{Mistake: said})

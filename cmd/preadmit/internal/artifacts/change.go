@@ -3,15 +3,12 @@ package artifacts
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 
 	"github.com/preadmit/preadmit/internal/fetch"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/artifact"
-	"github.com/preadmit/preadmit/render/artifact/lock"
 	"github.com/preadmit/preadmit/render/artifact/overlay"
 	"github.com/preadmit/preadmit/render/artifact/permit"
 	"github.com/preadmit/preadmit/render/artifact/store"
@@ -40,9 +37,6 @@ type Change struct {
 	client *fetch.Client
 }
 
-// errLock marks a lock that cannot be read.
-var errLock = errors.New("read " + lock.FileName)
-
 // Mount returns the trees with the artifacts that they have: those that the locks in force
 // name and, with a client, those that are fetched. What was fetched and is in no lock that
 // counts is in the notes, with its digest: a report names what it judged. Trees without a lock
@@ -65,7 +59,7 @@ func (c *Change) Mount(ctx context.Context) (base, head fs.FS, notes []string, e
 	}
 	base = c.Base
 	if c.Base != nil {
-		if base, notes, err = c.mount(ctx, c.Base, &permit.Rules{Trusted: true, Head: rules.Base}, rules.Named); err != nil {
+		if base, notes, err = c.mount(ctx, c.Base, rules.OfBase(), rules.Named); err != nil {
 			return nil, nil, nil, err
 		}
 	}
@@ -77,22 +71,11 @@ func (c *Change) Mount(ctx context.Context) (base, head fs.FS, notes []string, e
 
 // rules are those of the head.
 func (c *Change) rules() (*permit.Rules, error) {
-	rules := &permit.Rules{Trusted: c.Base == nil || c.Trusted, Named: map[artifact.Artifact]bool{}}
-	for _, text := range c.Allow {
-		p, err := permit.ParsePattern(text)
-		if err != nil {
-			return nil, err
-		}
-		rules.Allow = append(rules.Allow, p)
+	rules, err := permit.Load(c.Base, c.Head, c.Allow)
+	if err == nil {
+		rules.Trusted, rules.Named = c.Base == nil || c.Trusted, map[artifact.Artifact]bool{}
 	}
-	var err error
-	if rules.Base, err = lock.Load(c.Base); err != nil {
-		return nil, fmt.Errorf("%w of the base:\n%w", errLock, err)
-	}
-	if rules.Head, err = lock.Load(c.Head); err != nil {
-		return nil, fmt.Errorf("%w:\n%w", errLock, err)
-	}
-	return rules, nil
+	return rules, err
 }
 
 // mount returns a tree with its artifacts, by the rules for it, and notes what it asks for.
@@ -102,7 +85,7 @@ func (c *Change) mount(ctx context.Context, tree fs.FS, rules *permit.Rules, nam
 	failed := map[artifact.Artifact]error{}
 	if c.client != nil {
 		found, err := Gather(ctx, &Tree{tree, c.Render, c.Deploy}, c.kept, func(ctx context.Context, a artifact.Artifact) (artifact.Pin, error) {
-			return c.fetch(ctx, rules, a)
+			return c.client.Permitted(ctx, rules, a)
 		})
 		if err != nil {
 			return nil, nil, err
@@ -116,7 +99,7 @@ func (c *Change) mount(ctx context.Context, tree fs.FS, rules *permit.Rules, nam
 		for _, a := range locked.Artifacts() {
 			pin, _ := locked.Find(a)
 			if known, ok := rules.Permitted().Find(a); !ok || known.Digest != pin.Digest {
-				notes = append(notes, fmt.Sprintf("%s was fetched and is in no lock that counts: it is %s", a, described(pin)))
+				notes = append(notes, permit.Note(a, pin))
 			}
 		}
 	}
@@ -143,35 +126,6 @@ func (c *Change) withCharts(tree fs.FS) fs.FS {
 		return tree
 	}
 	return overlay.WithCharts(tree, c.Given)
-}
-
-// described is what tells a content from every other.
-func described(pin artifact.Pin) string {
-	words := []string{pin.Digest}
-	if pin.Commit != "" {
-		words = append([]string{"commit " + pin.Commit}, words...)
-	}
-	if pin.Version != "" {
-		words = append([]string{pin.Version}, words...)
-	}
-	return strings.Join(words, ", ")
-}
-
-// fetch gets an artifact, if the rules let it. What the change locks itself is compared with
-// what is there.
-func (c *Change) fetch(ctx context.Context, rules *permit.Rules, a artifact.Artifact) (artifact.Pin, error) {
-	pin, known, err := rules.Decide(a)
-	if err != nil {
-		return pin, err
-	}
-	if base, ok := rules.Base.Find(a); known && (rules.Trusted || ok && base.Digest == pin.Digest) {
-		return pin, c.client.Get(ctx, a, pin)
-	}
-	now, err := c.client.Resolve(ctx, a)
-	if err == nil && known && now.Digest != pin.Digest {
-		err = fmt.Errorf("the change locks %s, and it is %s", pin.Digest, now.Digest)
-	}
-	return now, err
 }
 
 // Reason is why an artifact was not fetched, without its name.

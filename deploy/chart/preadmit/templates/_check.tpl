@@ -52,9 +52,11 @@ scans that config.keep.scans is by default. A queue outside holds them outside. 
 {{- define "preadmit.checkScratch" -}}
 {{- $config := .Values.config }}
 {{- $have := .Values.scratchSize }}
-{{- $need := div (add 1 (mul 3 $config.scan.concurrency (include "preadmit.bytes" $config.fetch.size))) 2 }}
+{{- $artifacts := ternary "0" $config.artifacts.size (eq $config.artifacts.fetch "off") }}
+{{- $outside := mul (add 2 $config.scan.concurrency) (include "preadmit.bytes" $artifacts) }}
+{{- $need := div (add 1 $outside (mul 3 $config.scan.concurrency (include "preadmit.bytes" $config.fetch.size))) 2 }}
 {{- if lt (include "preadmit.bytes" $have | int64) $need }}
-{{- fail (printf "scratchSize: %s is needed, not %s: config.scan.concurrency (%v) times config.fetch.size (%s), and half as much again; raise it, or lower one of these" (include "preadmit.mebibytes" $need) $have $config.scan.concurrency $config.fetch.size) }}
+{{- fail (printf "scratchSize: %s is needed, not %s: config.scan.concurrency (%v) times config.fetch.size (%s), half as much again, and config.artifacts.size (%s) with half as much for each scan; raise it, or lower one of these" (include "preadmit.mebibytes" $need) $have $config.scan.concurrency $config.fetch.size $artifacts) }}
 {{- end }}
 {{- $limit := index .Values.resources.limits "ephemeral-storage" | default "" }}
 {{- if and $limit (le (include "preadmit.bytes" $limit | int64) (include "preadmit.bytes" $have | int64)) }}

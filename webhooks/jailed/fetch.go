@@ -1,0 +1,158 @@
+package jailed
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/report/format/escape"
+)
+
+// Fetcher gets what scans lack of what lies outside of the repository. A child only names
+// what it lacks: what of it may be fetched is decided by rules that the child has no part in.
+type Fetcher interface {
+	// Begin begins to fetch for a scan. What is there already is in the answer.
+	Begin(context.Context, Request) (Fetching, []Fetched, error)
+}
+
+// Fetching fetches for one scan. It is used by one goroutine.
+type Fetching interface {
+	// Dir is a store that has what was fetched for this scan, and nothing else. Children read it.
+	Dir() string
+	// Fetch fetches what a child lacks, and says what became of each.
+	Fetch(context.Context, []Lack) []Fetched
+	// End removes the store.
+	End()
+}
+
+// Lack is an artifact that a tree of the change asks for.
+type Lack struct {
+	// Base is set for the tree of the base.
+	Base     bool              `json:"base,omitempty"`
+	Artifact artifact.Artifact `json:"artifact"`
+}
+
+// Fetched is what became of an artifact: what it is, or why it is not there.
+type Fetched struct {
+	Lack
+	Pin artifact.Pin `json:"pin"`
+	// Why is one line for people, without control characters; empty if it is there.
+	Why string `json:"why,omitempty"`
+}
+
+// Artifacts are what a child may read of what lies outside.
+type Artifacts struct {
+	Dir     string    `json:"dir"`
+	Fetched []Fetched `json:"fetched,omitempty"`
+	// Last is set when nothing more is fetched.
+	Last bool `json:"last,omitempty"`
+}
+
+// LacksMessage is the last one of a child that lacks artifacts.
+type LacksMessage struct {
+	Artifacts []Lack `json:"artifacts"`
+}
+
+const (
+	// maxRounds is how often a child is started again with what was fetched for it: how deep
+	// artifacts may ask for others.
+	maxRounds = 8
+	// MaxLacks is how many artifacts a child may name at once.
+	MaxLacks = 1000
+)
+
+// check tells what of the message no scan would send.
+func (m *LacksMessage) check() error {
+	if len(m.Artifacts) == 0 || len(m.Artifacts) > MaxLacks {
+		return fmt.Errorf("%w: it lacks %d artifacts", ErrForged, len(m.Artifacts))
+	}
+	for _, l := range m.Artifacts {
+		if err := l.Artifact.Check(); err != nil {
+			return fmt.Errorf("%w: an artifact that is none: %v", ErrForged, err)
+		}
+	}
+	return nil
+}
+
+// outside is what a scan has of what lies outside.
+type outside struct {
+	fetching Fetching
+	fetched  []Fetched
+	rounds   int
+}
+
+// begin begins to fetch, if there is somebody who does. It is nil without.
+func (t *attempts) begin(ctx context.Context) (*outside, error) {
+	if t.scanner.Fetcher == nil {
+		return nil, nil
+	}
+	fetching, there, err := t.scanner.Fetcher.Begin(ctx, t.request)
+	if err != nil {
+		return nil, t.failed(ctx, fmt.Errorf("artifacts: %w", err))
+	}
+	return &outside{fetching: fetching, fetched: there}, nil
+}
+
+// artifacts are those of the next child.
+func (o *outside) artifacts() *Artifacts {
+	if o == nil {
+		return nil
+	}
+	return &Artifacts{Dir: o.fetching.Dir(), Fetched: o.fetched, Last: o.rounds >= maxRounds}
+}
+
+// end removes what was fetched for the scan.
+func (o *outside) end() {
+	if o != nil {
+		o.fetching.End()
+	}
+}
+
+// fetch gets what a child lacks. The time that it takes is not the scan's.
+func (t *attempts) fetch(ctx context.Context, lacks []Lack) error {
+	if t.outside == nil || t.outside.rounds >= maxRounds {
+		return &forgedError{"it asks for artifacts, and nothing is fetched"}
+	}
+	for _, l := range lacks {
+		if slices.ContainsFunc(t.outside.fetched, func(f Fetched) bool { return f.Lack == l }) {
+			return &forgedError{fmt.Sprintf("it asks again for %s", escape.Line(l.Artifact.String()))}
+		}
+	}
+	t.outside.rounds++
+	t.wall.pause()
+	defer t.wall.resume()
+	t.outside.fetched = append(t.outside.fetched, t.outside.fetching.Fetch(ctx, lacks)...)
+	if ctx.Err() != nil {
+		return t.failed(ctx, context.Cause(ctx))
+	}
+	return nil
+}
+
+// wall ends a scan that takes too long, but for the time in which it is paused.
+type wall struct {
+	timer *time.Timer
+	left  time.Duration
+	since time.Time
+}
+
+// newWall returns a context that ends with errWall.
+func newWall(ctx context.Context, limit time.Duration) (context.Context, *wall, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	w := &wall{left: limit, since: time.Now(), timer: time.AfterFunc(limit, func() { cancel(errWall) })}
+	return ctx, w, func() {
+		w.timer.Stop()
+		cancel(context.Canceled)
+	}
+}
+
+func (w *wall) pause() {
+	w.timer.Stop()
+	w.left -= time.Since(w.since)
+}
+
+func (w *wall) resume() {
+	w.since = time.Now()
+	w.timer.Reset(max(0, w.left))
+}
