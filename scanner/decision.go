@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"slices"
 
+	v1 "k8s.io/api/admissionregistration/v1"
+
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/target"
-	v1 "k8s.io/api/admissionregistration/v1"
 )
 
 // nameOf is a binding's name, empty where the policy itself is at fault.

@@ -31,8 +31,8 @@ type Input struct {
 	Diff *diff.Limits
 	// Capture says what of requests is in the report.
 	Capture Capture
-	// Applier is the tool that applies objects where no deployer says which; empty means
-	// apply.Flux.
+	// Applier is the tool that applies objects where no deployer says which. Empty means that
+	// it is not known: apply.Flux is assumed, but a refusal that other tools avoid is not certain.
 	Applier apply.Applier
 	// Workers bounds parallelism; 0 means GOMAXPROCS.
 	Workers int

@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/scanner"
-	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // TestRenderingLessOfADirectory scans each directory of the heads of these changes, and of the

@@ -11,6 +11,7 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/tree/treetest"
 	"github.com/preadmit/preadmit/scanner"

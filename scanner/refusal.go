@@ -5,6 +5,9 @@ import (
 	"regexp"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apiserver "k8s.io/apiserver/pkg/admission"
+
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
@@ -14,8 +17,6 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/server"
 	"github.com/preadmit/preadmit/scanner/target"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	apiserver "k8s.io/apiserver/pkg/admission"
 )
 
 // refused is the finding for an object the API server would not accept.

@@ -1,13 +1,11 @@
 package scanner
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
-	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/target"
 )
@@ -44,8 +42,9 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (re
 			return nil, err
 		}
 		user := c.Target.UserOf(applied(base, head))
+		by, assumed := s.applierOf(applied(base, head))
 		for _, p := range pairs {
-			reviews = append(reviews, &review{RootReview: h, Pair: p, user: user, applier: s.applierOf(applied(base, head)), Capture: s.in.Capture})
+			reviews = append(reviews, &review{RootReview: h, Pair: p, user: user, applier: by, assumed: assumed, Capture: s.in.Capture})
 		}
 		if len(pairs) > 0 {
 			roots = append(roots, h)
@@ -83,12 +82,4 @@ func (s *scan) asked(ctx context.Context, root render.RootID, pairs []target.Pai
 		}
 	}
 	return asked, nil
-}
-
-// applierOf is the tool that applies a root: Flux what a Kustomization applies.
-func (s *scan) applierOf(root render.Root) apply.Applier {
-	if root.Unit != nil {
-		return apply.Flux
-	}
-	return cmp.Or(s.in.Applier, apply.Flux)
 }

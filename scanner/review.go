@@ -27,8 +27,9 @@ type review struct {
 	*target.RootReview
 	target.Pair
 	user user.Info
-	// applier is the tool that applies the root.
+	// applier is the tool that applies the root; assumed is set where nobody says which.
 	applier apply.Applier
+	assumed bool
 	Capture
 	out outcome
 }
@@ -68,15 +69,11 @@ func (r *review) askBefore() admission.Ask {
 // changed judges an object that is created, updated or deleted: by the policies in
 // force and, where they differ, by the proposed ones.
 func (r *review) changed(ctx context.Context) error {
-	inForce, err := r.InForce.Review(ctx, r.ask())
+	inForce, final, err := r.appliedVerdicts(ctx)
 	if err != nil {
 		return err
 	}
-	final := inForce
 	if r.Proposed != r.InForce {
-		if final, err = r.Proposed.Review(ctx, r.ask()); err != nil {
-			return err
-		}
 		r.out.evaluations += final.Evaluations
 	}
 	r.out.evaluations += inForce.Evaluations

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"path"
 
+	"k8s.io/apiserver/pkg/authentication/user"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/server"
 	"github.com/preadmit/preadmit/scanner/target"
-	"k8s.io/apiserver/pkg/authentication/user"
 )
 
 // Survey is a tree that was rendered into the states of its clusters and not

@@ -169,7 +169,7 @@ func (f *Flags) apply(c *config.Config) {
 	}
 	if f.As == "" {
 		if f.Given("applier") && c.User == nil {
-			user := config.NewUser(apply.Applier(f.applier.Value).User(), nil)
+			user := config.NewUser(f.givenApplier().User(), nil)
 			c.User = &user
 		}
 		return
@@ -179,6 +179,14 @@ func (f *Flags) apply(c *config.Config) {
 	for i := range c.Targets {
 		c.Targets[i].User = nil // the command line speaks for all targets
 	}
+}
+
+// givenApplier returns the tool that --applier names, empty where nobody named one.
+func (f *Flags) givenApplier() apply.Applier {
+	if !f.Given("applier") {
+		return ""
+	}
+	return apply.Applier(f.applier.Value)
 }
 
 // captured says what of requests the report has.

@@ -11,7 +11,6 @@ import (
 	"github.com/preadmit/preadmit/render/kustomize"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
-	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/diff"
 )
@@ -44,7 +43,7 @@ func Judge(ctx context.Context, p cli.Process, f *Flags, change *Change, extras 
 			Version: cli.Version(),
 			Diff:    f.diffLimits(),
 			Capture: f.captured(),
-			Applier: apply.Applier(f.applier.Value),
+			Applier: f.givenApplier(),
 			Progress: func(stage string, done, total int) {
 				doing.Update(stage, done, total)
 				progress.Update(stage, done, total)
