@@ -76,7 +76,7 @@ Exit code: 0 everything is there, 1 with --check something is missing or moved,
 	flags.StringVar(&f.update, "update", "", "ask again what is locked of this `URL`, everything without one")
 	flags.Lookup("update").NoOptDefVal = everything
 	f.artifacts.Register(flags)
-	flags.Int64Var(&f.size, "artifact-size", 4096, "the `MIB` to which the directory of artifacts is cut at the end")
+	flags.Int64Var(&f.size, "artifact-size", artifacts.DefaultSize, "the `MIB` to which the directory of artifacts is cut at the end")
 	return cmd
 }
 

@@ -24,6 +24,8 @@ type elsewhere struct {
 	store string
 	git   *gittest.History
 	asked int
+	// secret is the authorization that /private.yaml wants.
+	secret string
 }
 
 const remotePod = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: remote\nspec:\n  containers:\n  - name: a\n    image: nginx:1\n"
@@ -44,7 +46,15 @@ func newElsewhere(t *testing.T) *elsewhere {
 	w := &elsewhere{t: t, git: h, store: filepath.Join(t.TempDir(), "store")}
 	server := httptest.NewTLSServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.asked++
-		if r.URL.Path == "/file.yaml" {
+		switch authorized := w.secret != "" && r.Header.Get("Authorization") == w.secret; r.URL.Path {
+		case "/private.yaml":
+			if !authorized {
+				rw.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			_, _ = io.WriteString(rw, strings.ReplaceAll(remotePod, "name: remote", "name: private"))
+			return
+		case "/file.yaml":
 			_, _ = io.WriteString(rw, strings.ReplaceAll(remotePod, "name: remote", "name: file"))
 			return
 		}
@@ -61,12 +71,20 @@ func newElsewhere(t *testing.T) *elsewhere {
 	return w
 }
 
+// getenv has the password of a test with credentials.
+func (w *elsewhere) getenv(name string) string {
+	if w.secret != "" && name == "PASSWORD" {
+		return "sesame"
+	}
+	return ""
+}
+
 // run runs a command, and returns what it prints, with URL in the place of the server's.
 func (w *elsewhere) run(code int, args ...string) string {
 	w.t.Helper()
 	var out bytes.Buffer
 	args = append(args, "--artifact-dir", w.store)
-	got := Main(w.t.Context(), args, cli.Process{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
+	got := Main(w.t.Context(), args, cli.Process{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Getenv: w.getenv})
 	text := strings.ReplaceAll(out.String(), w.url, "URL")
 	if got != code {
 		w.t.Errorf("%s: exit code %d, want %d\n%s", strings.Join(args, " "), got, code, text)

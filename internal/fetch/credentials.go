@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -146,6 +147,32 @@ func ParseOwnedCredentials(path string, data []byte, getenv func(string) string)
 		return nil, err
 	}
 	return all, nil
+}
+
+// ParseLogins reads credentials from lines: HOST USERNAME PASSWORD, or HOST TOKEN. What is wrong
+// with one is told without its text.
+func ParseLogins(text string) (*Credentials, error) {
+	c := &Credentials{hosts: map[string]Login{}}
+	for i, line := range strings.Split(text, "\n") {
+		words := strings.Fields(line)
+		login := Login{}
+		switch len(words) {
+		case 0:
+			continue
+		case 2:
+			login.Token = words[1]
+		case 3:
+			login.Username, login.Password = words[1], words[2]
+		default:
+			return nil, fmt.Errorf("line %d: want HOST USERNAME PASSWORD, or HOST TOKEN, not %d words", i+1, len(words))
+		}
+		host := strings.ToLower(words[0])
+		if _, ok := c.hosts[host]; ok || strings.ContainsAny(host, "/@*") {
+			return nil, fmt.Errorf("line %d: the first word is no name of a host, or one that is there twice", i+1)
+		}
+		c.hosts[host] = login
+	}
+	return c.withDocker(), nil
 }
 
 // parseCredentials reads a file of credentials, entry by entry.

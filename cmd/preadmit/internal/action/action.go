@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/artifacts"
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
 	"github.com/preadmit/preadmit/report"
@@ -30,6 +31,7 @@ type flags struct {
 // NewCommand returns the command.
 func NewCommand(p cli.Process) *cobra.Command {
 	f := &flags{scan: scan.NewFlags()}
+	f.scan.Fetch = artifacts.LockedMode()
 	cmd := &cobra.Command{
 		Use:   "action [PATH]",
 		Short: "Judge the change that a workflow of GitHub Actions runs for",

@@ -1,6 +1,7 @@
 package action
 
 import (
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,11 +13,18 @@ import (
 // pathInput is the input for the argument PATH.
 const pathInput = "path"
 
+// credentialsInput is the input that may have credentials themselves instead of their file: the
+// environment is for secrets, a command line is not.
+const credentialsInput = "credentials"
+
 // readInputs sets PATH, and the flags that are not on the command line, from the inputs of
 // the action. An empty input counts as not given.
 func readInputs(cmd *cobra.Command, f *flags, getenv func(string) string) error {
 	if path := strings.TrimSpace(inputText(pathInput, getenv)); path != "" && cmd.Flags().NArg() == 0 {
 		f.scan.Path = path
+	}
+	if cache := getenv("RUNNER_TOOL_CACHE"); cache != "" {
+		f.scan.Artifacts.Default = filepath.Join(cache, "preadmit", "artifacts")
 	}
 	flags := cmd.Flags()
 	var failure error
@@ -25,6 +33,10 @@ func readInputs(cmd *cobra.Command, f *flags, getenv func(string) string) error 
 			return
 		}
 		for _, value := range inputValues(flag, getenv) {
+			if flag.Name == credentialsInput && strings.ContainsAny(value, " \t\n") {
+				f.scan.Artifacts.Logins = value // no file, but secrets
+				continue
+			}
 			if err := flags.Set(flag.Name, value); err != nil {
 				failure = cli.Usagef("input %s: %q: %w", flag.Name, value, unwrapped(err))
 				return

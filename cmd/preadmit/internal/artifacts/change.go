@@ -22,7 +22,11 @@ type Change struct {
 	// Trusted is set when the head is the work of who runs the program.
 	Trusted bool
 	// Allow are patterns of URLs, of the configuration of the base.
-	Allow  []string
+	Allow []string
+	// Locked is set when nothing is fetched that the base only asks for, without a lock.
+	Locked bool
+	// NoLock has no lock count.
+	NoLock bool
 	Render render.Options
 	// Deploy says what is known of deployers.
 	Deploy deploy.Options
@@ -46,7 +50,7 @@ func (c *Change) Mount(ctx context.Context) (base, head fs.FS, notes []string, e
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if rules.Base == nil && rules.Head == nil && c.Client == nil {
+	if rules.Base == nil && rules.Head == nil && (c.Client == nil || c.Locked && len(rules.Allow) == 0) {
 		return c.withCharts(c.Base), c.withCharts(c.Head), nil, nil
 	}
 	if c.kept, err = c.Store(); err != nil {
@@ -64,18 +68,35 @@ func (c *Change) Mount(ctx context.Context) (base, head fs.FS, notes []string, e
 		}
 	}
 	head, more, err := c.mount(ctx, c.Head, rules, nil)
+	if err == nil && c.client != nil {
+		err = c.kept.Trim(DefaultSize<<20, slices.Concat(rules.Base.Digests(), rules.Head.Digests()))
+	}
 	notes = append(notes, more...)
 	slices.Sort(notes)
 	return base, head, slices.Compact(notes), err
 }
 
+// DefaultSize is the most MiB that the store has after something was fetched, besides what is
+// locked.
+const DefaultSize = 4096
+
 // rules are those of the head.
 func (c *Change) rules() (*permit.Rules, error) {
-	rules, err := permit.Load(c.Base, c.Head, c.Allow)
-	if err == nil {
+	before := c.Base
+	if c.Locked && before == nil {
+		before = c.Head // which is its own base
+	}
+	rules, err := permit.Load(before, c.Head, c.Allow)
+	if err != nil {
+		return nil, err
+	}
+	if !c.Locked {
 		rules.Trusted, rules.Named = c.Base == nil || c.Trusted, map[artifact.Artifact]bool{}
 	}
-	return rules, err
+	if c.NoLock {
+		rules.Base, rules.Head = nil, nil
+	}
+	return rules, nil
 }
 
 // mount returns a tree with its artifacts, by the rules for it, and notes what it asks for.
@@ -84,9 +105,7 @@ func (c *Change) mount(ctx context.Context, tree fs.FS, rules *permit.Rules, nam
 	var notes []string
 	failed := map[artifact.Artifact]error{}
 	if c.client != nil {
-		found, err := Gather(ctx, &Tree{tree, c.Render, c.Deploy}, c.kept, func(ctx context.Context, a artifact.Artifact) (artifact.Pin, error) {
-			return c.client.Permitted(ctx, rules, a)
-		})
+		found, err := c.gather(ctx, tree, rules)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -118,6 +137,23 @@ func (c *Change) mount(ctx context.Context, tree fs.FS, rules *permit.Rules, nam
 		contents = store.First{c.Given, contents}
 	}
 	return overlay.New(tree, contents), notes, nil
+}
+
+// gather fetches what a tree asks for, by the rules for it. That is all that is locked, if
+// nothing else may be fetched.
+func (c *Change) gather(ctx context.Context, tree fs.FS, rules *permit.Rules) (*Found, error) {
+	resolve := func(ctx context.Context, a artifact.Artifact) (artifact.Pin, error) {
+		return c.client.Permitted(ctx, rules, a)
+	}
+	if !c.Locked || len(rules.Allow) > 0 {
+		return Gather(ctx, &Tree{tree, c.Render, c.Deploy}, c.kept, resolve)
+	}
+	found := newFound()
+	for _, a := range rules.Permitted().Artifacts() {
+		found.Needed[a] = render.Position{}
+	}
+	_, err := found.round(ctx, resolve)
+	return found, err
 }
 
 // withCharts is a tree with the charts that are given.

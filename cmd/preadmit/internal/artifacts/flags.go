@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"cmp"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -24,6 +25,11 @@ type Flags struct {
 	hosts       cli.Words
 	credentials string
 	authorities string
+	// Logins are credentials that are not in a file, see fetch.ParseLogins.
+	Logins string
+	// Default is the directory for what is fetched if no flag names one; empty for one of the
+	// user's cache directory.
+	Default string
 }
 
 // NewFlags returns the flags with their defaults.
@@ -64,8 +70,8 @@ func (f *Flags) Register(flags *pflag.FlagSet) {
 
 // Store opens the store.
 func (f *Flags) Store() (*store.Store, error) {
-	if f.dir != "" {
-		return store.Open(f.dir), nil
+	if dir := cmp.Or(f.dir, f.Default); dir != "" {
+		return store.Open(dir), nil
 	}
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -84,6 +90,12 @@ func (f *Flags) Client(p cli.Process, into *store.Store) (*fetch.Client, error) 
 		}
 		if opts.Credentials, err = fetch.ParseCredentials(f.credentials, data, p.Getenv); err != nil {
 			return nil, cli.Usagef("--credentials:\n%w", err)
+		}
+	}
+	if f.Logins != "" {
+		var err error
+		if opts.Credentials, err = fetch.ParseLogins(f.Logins); err != nil {
+			return nil, cli.Usagef("credentials: %w", err)
 		}
 	}
 	if f.authorities != "" {

@@ -125,6 +125,10 @@ type Found struct {
 	Failed map[artifact.Artifact]error
 }
 
+func newFound() *Found {
+	return &Found{Lock: &lock.Lock{}, Needed: map[artifact.Artifact]render.Position{}, Failed: map[artifact.Artifact]error{}}
+}
+
 // Artifacts are all that are needed, sorted.
 func (f *Found) Artifacts() []artifact.Artifact {
 	return slices.SortedFunc(maps.Keys(f.Needed), artifact.Artifact.Compare)
@@ -133,7 +137,7 @@ func (f *Found) Artifacts() []artifact.Artifact {
 // Gather has everything that a tree asks for resolved: what it asks for itself, then what that
 // asks for, and so on.
 func Gather(ctx context.Context, t *Tree, kept *store.Store, resolve Resolver) (*Found, error) {
-	f := &Found{Lock: &lock.Lock{}, Failed: map[artifact.Artifact]error{}}
+	f := newFound()
 	for range maxRounds {
 		needed, err := t.Needed(ctx, kept, f.Lock)
 		if err != nil {

@@ -36,7 +36,8 @@ type Flags struct {
 	Config               string
 	Cache                CacheFlags
 	Artifacts            artifacts.Flags
-	fetch, offline       bool
+	Fetch                artifacts.Mode
+	offline              bool
 	limits               cli.Limits
 }
 
@@ -91,7 +92,7 @@ func (f *Flags) RegisterJudging(cmd *cobra.Command) {
 	flags.VarP(&f.Outputs, "output", "o", "write the report to a file too, `[FORMAT=]FILE`; - is stdout. A terminal then gets no text unless --format asks for it (repeatable)")
 	flags.Var(&f.Color, "color", "`WHEN` to colour text: auto, always or never")
 	f.Cache.Register(flags)
-	flags.BoolVar(&f.fetch, "fetch", false, "fetch what lies elsewhere and is not there, as far as the lock of the base and its configuration allow")
+	f.Fetch.Register(flags)
 	flags.BoolVar(&f.offline, "offline", false, "reach no network, whatever else is said")
 	f.Artifacts.Register(flags)
 	f.limits.Register(flags)
@@ -131,6 +132,9 @@ func (f *Flags) Check() error {
 		return cli.Usagef("-v and -q contradict each other")
 	}
 	if err := f.limits.Check(); err != nil {
+		return err
+	}
+	if err := f.Fetch.Check(); err != nil {
 		return err
 	}
 	for _, globs := range []struct {

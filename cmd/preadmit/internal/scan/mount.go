@@ -2,6 +2,7 @@ package scan
 
 import (
 	"context"
+	"slices"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/artifacts"
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
@@ -21,10 +22,11 @@ func (f *Flags) Mount(ctx context.Context, p cli.Process, change *Change, cfg co
 	}
 	c := &artifacts.Change{
 		Given: given,
-		Base:  change.baseFS(), Head: change.Head.FS, Trusted: change.WorkTree, Allow: cfg.AllowedURLs(),
+		Base:  change.baseFS(), Head: change.Head.FS, Trusted: change.WorkTree, Allow: slices.Concat(cfg.AllowedURLs(), f.Fetch.Allow.Values), NoLock: f.Fetch.NoLock(),
 		Render: RenderOptions(p, cfg.LoadRestrictor, nil), Deploy: change.Deploy(cfg), Store: f.Artifacts.Store,
 	}
-	if f.fetch && !f.offline {
+	if f.Fetch.On() && !f.offline {
+		c.Locked = f.Fetch.Locked()
 		c.Client = func(kept *store.Store) (*fetch.Client, error) { return f.Artifacts.Client(p, kept) }
 	}
 	base, head, notes, err := c.Mount(ctx)
