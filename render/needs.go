@@ -52,6 +52,9 @@ type Composition struct {
 	// the files hold all. anyName is set when names, and other words than kinds and groups, may
 	// be any.
 	Texts func(files [][]byte) (texts [][]byte, anyName bool)
+	// Shared returns more words that the objects may hold, which many roots have in common; nil
+	// when they may hold any. It is looked at where Texts is set.
+	Shared func() tree.WordSet
 }
 
 // Needs returns what a root is made of. It costs little more than to follow the
@@ -153,15 +156,21 @@ func (r *Renderer) MayHold(in *Needs, mentions ...Mention) bool {
 // root may hold any word.
 func (r *Renderer) answer(in *Needs, asked []tree.Query, answers []bool) bool {
 	words, files := in.words, in.files
+	var shared tree.WordSet
 	if in.said != nil {
 		if words, files = in.said(), in.asIs; words == nil {
 			return false
+		}
+		if in.Shared != nil {
+			if shared = in.Shared(); shared == nil {
+				return false
+			}
 		}
 	} else if len(words) > 0 {
 		files = nil
 	}
 	for i, q := range asked {
-		answers[i] = answers[i] || words.Holds(q)
+		answers[i] = answers[i] || words.Holds(q) || shared.Holds(q)
 	}
 	for _, name := range files {
 		r.tree.Mentions(name, asked, answers)

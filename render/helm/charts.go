@@ -24,12 +24,16 @@ type loaded struct {
 	err   error
 	// declared is what the chart says of custom kinds.
 	declared func() *declared
+	// words are those of its texts.
+	words func() tree.WordSet
 }
 
 func newLoaded(c *helmchart.Chart, err error) *loaded {
 	l := &loaded{err: err, declared: sync.OnceValue(func() *declared { return declare(c) })}
+	l.words = sync.OnceValue(func() tree.WordSet { return tree.WordSet{} })
 	if c != nil {
 		l.chart = release.NewChart(c)
+		l.words = sync.OnceValue(func() tree.WordSet { return tree.WordsOf(texts(c)) })
 	}
 	return l
 }

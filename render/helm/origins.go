@@ -2,10 +2,8 @@ package helm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path"
-	"reflect"
 	"strings"
 	"sync"
 
@@ -13,15 +11,8 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/helm/engine"
-	"github.com/preadmit/preadmit/render/helm/release"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/tree"
-)
-
-const (
-	// fieldTries is how many values are tried for a field, and rootTries for all fields of a
-	// root: each is a render.
-	fieldTries, rootTries = 4, 64
 )
 
 // Origins implements Source. A field is where the value is written that decides it, as is found
@@ -32,121 +23,35 @@ func (s *Source) Origins(ctx context.Context, result *render.Result) ([]*origin.
 		return nil, p
 	}
 	in := &installed{Source: s, root: result.Root, chart: s.chartOf(result.Root)}
-	t := &tracer{installed: in, ctx: ctx, result: result, tried: map[*leaf]*attempt{}}
+	t := &tracer{installed: in, ctx: ctx, result: result}
 	found := make([]*origin.Origin, len(result.Objects))
 	for i := range found {
 		o := &traced{tracer: t, index: i}
-		found[i] = origin.New(o.places)
+		found[i] = origin.New(sync.OnceValue(o.places))
 	}
 	return found, nil
-}
-
-// tracer finds where the objects of a root come from. It renders the root once more, and again
-// for each value that is tried.
-type tracer struct {
-	*installed
-	ctx    context.Context
-	result *render.Result
-
-	mu       sync.Mutex
-	begun    bool
-	release  *release.HelmRelease
-	user     map[string]any
-	rendered []*release.Object
-	all      []*leaf
-	tried    map[*leaf]*attempt
-	plain    *attempt
-	renders  int
-}
-
-// attempt is what the root renders to with another value.
-type attempt struct{ objects []*render.Object }
-
-// begin renders the root with a trace. It is called with the lock held.
-func (t *tracer) begin() {
-	if t.begun {
-		return
-	}
-	t.begun = true
-	if t.chart.err != nil {
-		return
-	}
-	h, err := release.ParseHelmRelease(t.root.Unit.Object)
-	if err != nil {
-		return
-	}
-	user, err := t.values(h, leftOut)
-	if err != nil {
-		return
-	}
-	rendered, err := t.with(t.ctx, h, user)
-	if err != nil {
-		return
-	}
-	t.release, t.user = h, user
-	all := append(append([]*release.Object{}, rendered.CRDs...), rendered.Objects...)
-	if all = append(all, rendered.Hooks...); len(all) == len(t.result.Objects) {
-		t.rendered = all
-	}
-	t.all, _ = t.leaves() // without them no value is found
-}
-
-// origins is where an object of another root was written.
-func (in *installed) origins(root render.RootID, index int) (*origin.Origin, error) {
-	u := in.root.Unit
-	if u.Origins == nil || root == (render.RootID{}) {
-		return nil, errors.New("it is not known where it was written")
-	}
-	return u.Origins(context.Background(), root, index)
-}
-
-// attempt renders the root with another value of a leaf; nil when there were too many.
-func (t *tracer) attempt(l *leaf) *attempt {
-	if known, ok := t.tried[l]; ok {
-		return known
-	}
-	if t.renders >= rootTries {
-		return nil
-	}
-	t.renders++
-	a := &attempt{}
-	if rendered, err := t.with(t.ctx, t.release, l.with(t.user, t.chart.chart.Values, l.other())); err == nil {
-		a.objects = t.objects(rendered)
-	}
-	t.tried[l] = a
-	return a
-}
-
-// withoutPostRenderers renders the root without post-renderers.
-func (t *tracer) withoutPostRenderers() *attempt {
-	if t.plain == nil {
-		t.plain = &attempt{}
-		h := *t.release
-		h.Spec.PostRenderers = nil
-		if rendered, err := t.with(t.ctx, &h, t.user); err == nil {
-			t.plain.objects = t.objects(rendered)
-		}
-	}
-	return t.plain
 }
 
 // traced is an object of a root that is traced.
 type traced struct {
 	*tracer
 	index int
+	// document is the parsed document, once nodeKnown.
+	document  *yaml.Node
+	nodeKnown bool
 }
 
-func (o *traced) places() origin.Places { return origin.Places{Document: o.document(), Find: o.find} }
+func (o *traced) places() origin.Places { return origin.Places{Document: o.whole(), Find: o.find} }
 
-// document is where an object as a whole comes from: the template, if that is in the tree.
-func (o *traced) document() tree.Position {
+// whole is where an object as a whole comes from: the template, if that is in the tree.
+func (o *traced) whole() tree.Position {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.begin()
 	if o.rendered != nil && o.isThere(o.rendered[o.index].File) {
 		at := tree.Position{Path: o.inTree(o.rendered[o.index].File), Line: 1}
 		if d := o.rendered[o.index].Document; d != nil {
-			if n := d.Node(); n != nil {
+			if n := o.node(); n != nil {
 				if places := d.Trace(n); len(places) > 0 && places[0].File != "" {
 					at = tree.Position{Path: o.inTree(places[0].File), Line: places[0].Line}
 				}
@@ -199,7 +104,7 @@ func (o *traced) find(field string, part origin.Part) origin.Place {
 		c.template, c.around = lines[template.Line-1], around(lines, template.Line)
 	}
 	if c.found {
-		if place, ok := o.decided(c, field, value, template); ok {
+		if place, ok := o.decided(c, field, template); ok {
 			return place
 		}
 	}
@@ -220,16 +125,15 @@ func (o *traced) find(field string, part origin.Part) origin.Place {
 }
 
 // decided finds the value that decides a field.
-func (o *traced) decided(c clue, field string, value any, template engine.Place) (origin.Place, bool) {
+func (o *traced) decided(c clue, field string, template engine.Place) (origin.Place, bool) {
+	if o.rendered[o.index].Document == nil {
+		return origin.Place{}, false
+	}
 	for i, l := range c.candidates(o.all) {
 		if i == fieldTries {
 			break
 		}
-		a := o.attempt(l)
-		if a == nil {
-			break
-		}
-		if !o.changes(a, field, value) {
+		if !o.changes(l, field) {
 			continue
 		}
 		if place, ok := l.written(o.installed); ok {
@@ -249,114 +153,6 @@ func (o *traced) decided(c clue, field string, value any, template engine.Place)
 	return origin.Place{}, false
 }
 
-// changes reports whether a field has another value in an attempt, of an object that is there.
-func (o *traced) changes(a *attempt, field string, value any) bool {
-	was := o.result.Objects[o.index]
-	kind, name := was.KindAndName()
-	for _, now := range a.objects {
-		k, n := now.KindAndName()
-		if now.Index != o.index && (k != kind || n != name) || k != kind {
-			continue
-		}
-		after, found := origin.Field(now.Content(), field)
-		return !found || !reflect.DeepEqual(after, value)
-	}
-	return false
-}
-
-// added is where a label or annotation comes from that Helm and its controller add.
-func (o *traced) added(field string) (origin.Place, bool) {
-	of := ""
-	switch {
-	case strings.HasPrefix(field, "metadata.labels") && strings.Contains(field, "helm.toolkit.fluxcd.io/namespace"):
-		of = "metadata.namespace"
-	case strings.HasPrefix(field, "metadata.labels") && strings.Contains(field, "helm.toolkit.fluxcd.io/name"):
-		of = "metadata.name"
-	case strings.HasPrefix(field, "metadata.annotations") && strings.Contains(field, "meta.helm.sh/release-namespace"), field == "metadata.namespace" && o.namespaceAdded():
-		of = "metadata.namespace"
-		if o.release.Spec.TargetNamespace != "" {
-			of = "spec.targetNamespace"
-		}
-	case strings.HasPrefix(field, "metadata.annotations") && strings.Contains(field, "meta.helm.sh/release-name"):
-		of = "metadata.name"
-		if o.release.Spec.ReleaseName != "" {
-			of = "spec.releaseName"
-		}
-	default:
-		return origin.Place{}, false
-	}
-	return origin.Place{Position: o.written(of), Evidence: origin.Inferred}, true
-}
-
-// namespaceAdded reports whether the object says no namespace itself.
-func (o *traced) namespaceAdded() bool {
-	_, found := origin.Field((&render.Object{JSON: o.rendered[o.index].JSON}).Content(), "metadata.namespace")
-	return !found
-}
-
-// patched is where a field comes from that a post-renderer makes what it is.
-func (o *traced) patched(field string, value any, found bool) (origin.Place, bool) {
-	if len(o.release.Spec.PostRenderers) == 0 {
-		return origin.Place{}, false
-	}
-	plain := o.withoutPostRenderers()
-	if plain.objects == nil || !o.changes(plain, field, value) && found {
-		return origin.Place{}, false
-	}
-	steps := origin.ParsePath(field)
-	if len(steps) == 0 {
-		return origin.Place{}, false
-	}
-	key := steps[len(steps)-1].Key
-	for i, p := range o.release.Spec.PostRenderers {
-		if p.Kustomize == nil {
-			continue
-		}
-		for j, image := range p.Kustomize.Images {
-			at := fmt.Sprintf("spec.postRenderers[%d].kustomize.images[%d]", i, j)
-			switch text := textOf(value); {
-			case key != "image":
-			case image.NewTag != "" && strings.HasSuffix(text, ":"+image.NewTag):
-				return origin.Place{Position: o.written(at + ".newTag"), Evidence: origin.Inferred}, true
-			case image.Digest != "" && strings.HasSuffix(text, image.Digest):
-				return origin.Place{Position: o.written(at + ".digest"), Evidence: origin.Inferred}, true
-			case image.NewName != "" && strings.HasPrefix(text, image.NewName):
-				return origin.Place{Position: o.written(at + ".newName"), Evidence: origin.Inferred}, true
-			}
-		}
-		for j, patch := range p.Kustomize.Patches {
-			lines := strings.Split(patch.Patch, "\n")
-			for n, line := range lines {
-				if !strings.Contains(line, key) {
-					continue
-				}
-				for below := n; below < min(n+4, len(lines)); below++ { // `value:` of an operation
-					if text := textOf(value); isScalar(value) && text != "" && strings.HasSuffix(strings.TrimRight(lines[below], " '\"}"), text) {
-						n = below
-						break
-					}
-				}
-				at := o.written(fmt.Sprintf("spec.postRenderers[%d].kustomize.patches[%d].patch", i, j))
-				return origin.Place{Position: o.below(at, n), Evidence: origin.Inferred}, true
-			}
-		}
-	}
-	return origin.Place{Position: o.written("spec.postRenderers"), Evidence: origin.Inferred}, found
-}
-
-// below is a line of a literal block that begins at a position.
-func (o *traced) below(at tree.Position, n int) tree.Position {
-	data, err := o.tree.Read(o.tree.RealOr(at.Path))
-	if err != nil {
-		return at
-	}
-	lines := strings.Split(string(data), "\n")
-	if at.Line < 1 || at.Line+1+n > len(lines) || !strings.Contains(lines[at.Line-1], "|") {
-		return at
-	}
-	return tree.Position{Path: at.Path, Line: at.Line + 1 + n}
-}
-
 // template is the part of a template that wrote a field, or what is nearest around it; literal is
 // set when it is the text of the template.
 func (o *traced) template(field string) (place engine.Place, literal bool) {
@@ -364,7 +160,7 @@ func (o *traced) template(field string) (place engine.Place, literal bool) {
 	if d == nil {
 		return place, false
 	}
-	n := d.Node()
+	n := o.node()
 	if n == nil {
 		return place, false
 	}

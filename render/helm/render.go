@@ -19,6 +19,9 @@ import (
 // known.
 func (in *installed) render(ctx context.Context) (*release.Rendered, error) {
 	rendered, err := in.once(ctx, in.root.Unit.Object, leftOut)
+	if err == nil {
+		in.kept.keep(in.root.Unit, rendered)
+	}
 	reason, whole := in.reason()
 	if reason == "" || ctx.Err() != nil {
 		return rendered, err
@@ -61,11 +64,38 @@ func (in *installed) once(ctx context.Context, object json.RawMessage, unknown f
 	if err != nil {
 		return nil, err
 	}
-	return in.with(ctx, h, user)
+	of, err := in.releaseOf(h, user)
+	if err != nil {
+		return nil, err
+	}
+	return of.Render(ctx)
 }
 
-// with renders a release with values.
-func (in *installed) with(ctx context.Context, h *release.HelmRelease, user map[string]any) (*release.Rendered, error) {
+// values are the merged values of the user of the chart.
+func (in *installed) values(h *release.HelmRelease, unknown func() (string, bool)) (map[string]any, error) {
+	var references []values.Reference
+	for _, from := range in.root.Unit.Release.References {
+		data := from.Data
+		if from.Unknown != "" {
+			text, ok := unknown()
+			if !ok || from.TargetPath == "" {
+				continue
+			}
+			data = text
+		}
+		references = append(references, values.Reference{
+			Name: from.Object.String(), Data: []byte(data), TargetPath: from.TargetPath, Literal: from.Literal,
+		})
+	}
+	user, err := h.Values(references)
+	if err != nil {
+		return nil, &release.Problem{Message: err.Error()}
+	}
+	return user, nil
+}
+
+// releaseOf is the release of a HelmRelease with values.
+func (in *installed) releaseOf(h *release.HelmRelease, user map[string]any) (*release.Release, error) {
 	r := in.root.Unit.Release
 	var served []string
 	for _, d := range r.Definitions {
@@ -77,7 +107,7 @@ func (in *installed) with(ctx context.Context, h *release.HelmRelease, user map[
 	}
 	of := h.Release(in.chart.chart, user, capabilities, r.Upgrade)
 	of.SkipCRDs = r.Install == "Skip" && r.CRDs() == "Skip" // else the cluster has them
-	return of.Render(ctx)
+	return of, nil
 }
 
 // objects makes the objects of the root: definitions first, then what is applied, then hooks.

@@ -24,11 +24,12 @@ type Source struct {
 	tree   *tree.Tree
 	views  *flux.Views
 	charts *charts
+	kept   *kept
 }
 
 // New makes a Source of the HelmReleases of a tree.
 func New(t *tree.Tree, _ render.Options) render.Source {
-	return &Source{t, flux.NewViews(t), &charts{all: map[string]func() *loaded{}}}
+	return &Source{t, flux.NewViews(t), &charts{all: map[string]func() *loaded{}}, &kept{of: map[*render.Unit]*release.Rendered{}}}
 }
 
 // Kind implements Source.
@@ -74,11 +75,9 @@ func (s *Source) Needs(root render.Root) *render.Needs {
 		for _, reference := range root.Unit.Release.References {
 			all = append(all, []byte(reference.Data))
 		}
-		if c := s.chartOf(root); c.err == nil {
-			all = append(all, texts(c.chart.Chart)...)
-		}
 		return all, true
 	}
+	in.Shared = func() tree.WordSet { return s.chartOf(root).words() }
 	return in
 }
 

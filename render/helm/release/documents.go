@@ -25,6 +25,8 @@ type Document struct {
 	// Offset is where Text begins in the output.
 	Offset int
 	Text   string
+	// content is the decoded document, once it was needed.
+	content map[string]any
 }
 
 // separator is where Helm cuts the output of a template: more often than YAML would.

@@ -5,7 +5,9 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+	sigsyaml "sigs.k8s.io/yaml"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/helm/engine"
 )
 
@@ -16,6 +18,17 @@ func (d *Document) Node() *yaml.Node {
 		return nil
 	}
 	return node.Content[0]
+}
+
+// Content decodes the document; it is nil for one that is no object.
+func (d *Document) Content() map[string]any {
+	if d.content == nil {
+		d.content = map[string]any{}
+		if text, err := sigsyaml.YAMLToJSON([]byte(d.Text)); err == nil {
+			d.content = (&render.Object{JSON: text}).Content()
+		}
+	}
+	return d.content
 }
 
 // Trace returns which parts of templates wrote a node of the document: the innermost first. Of a

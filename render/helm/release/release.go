@@ -105,6 +105,12 @@ func (r *Release) Render(ctx context.Context) (*Rendered, error) {
 	return rendered, nil
 }
 
+// Once renders a release without finding out what is not known.
+func (r *Release) Once(ctx context.Context) (*Rendered, error) {
+	rendered, _, err := r.once(ctx, r.Options)
+	return rendered, err
+}
+
 // once renders with one outcome of chance.
 func (r *Release) once(ctx context.Context, opts engine.Options) (*Rendered, []engine.Chance, error) {
 	c, rendering, unchecked, err := r.execute(ctx, opts)
@@ -150,12 +156,14 @@ func (r *Release) execute(ctx context.Context, opts engine.Options) (c *helmchar
 	return c, rendering, unchecked, nil
 }
 
-// Documents returns the documents that one template file makes in the place of what Render makes
-// of all: with other values, and before post-renderers. It costs a small part of Render.
+// Documents returns the documents that one template file makes, or all if file is empty, with other
+// values and before post-renderers. It costs a small part of Render.
 func (r *Release) Documents(ctx context.Context, user map[string]any, file string) ([]*Document, error) {
 	other, opts := *r, r.Options
 	other.Values = user
-	opts.Only = func(name string) bool { return name == file }
+	if file != "" {
+		opts.Only = func(name string) bool { return name == file }
+	}
 	_, rendering, _, err := other.execute(ctx, opts)
 	if err != nil {
 		return nil, err
