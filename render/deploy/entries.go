@@ -26,15 +26,12 @@ const fluxSystem = "flux-system"
 var instanceKind = schema.GroupKind{Group: "fluxcd.controlplane.io", Kind: "FluxInstance"}
 
 // firstEntries adds the entry points that are named: by the options, else by directories that
-// `flux bootstrap` made and by FluxInstances.
+// `flux bootstrap` made.
 func (e *expander) firstEntries() error {
 	if len(e.opts.Entries) > 0 {
 		return e.givenEntries()
 	}
-	if err := e.bootstrapped(); err != nil {
-		return err
-	}
-	return e.instances()
+	return e.bootstrapped()
 }
 
 // candidates are the discovered roots that may hold objects of a kind.
@@ -240,22 +237,33 @@ type instance struct {
 	} `json:"spec"`
 }
 
-// instances adds the entry points that FluxInstances name.
-func (e *expander) instances() error {
-	roots := e.candidates(instanceKind)
-	if err := e.render(roots); err != nil {
-		return err
+// instances adds the entry points that FluxInstances name: in roots that nothing applies, and
+// among what units apply. more is false when none was added.
+func (e *expander) instances() (more bool, err error) {
+	var roots []render.Root
+	for _, root := range e.found {
+		if len(e.graph.Claims[root.RootID]) == 0 && e.mayHold(root, mentionOf(instanceKind)) {
+			roots = append(roots, root)
+		}
 	}
+	if err := e.render(roots); err != nil {
+		return false, err
+	}
+	var found []held
 	for _, root := range roots {
-		for _, o := range holds(e.results[root.RootID], instanceKind) {
-			fi := &instance{}
-			if kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, fi) != nil || fi.Spec.Sync == nil {
-				continue
-			}
+		found = append(found, holds(e.results[root.RootID], instanceKind)...)
+	}
+	for _, n := range e.nodes {
+		found = append(found, holds(e.results[n.root.RootID], instanceKind)...)
+	}
+	before := len(e.nodes)
+	for _, o := range found {
+		fi := &instance{}
+		if kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, fi) == nil && fi.Spec.Sync != nil {
 			e.addInstance(o, fi)
 		}
 	}
-	return nil
+	return len(e.nodes) > before, nil
 }
 
 // addInstance adds the entry point of a FluxInstance.
@@ -272,7 +280,9 @@ func (e *expander) addInstance(o held, fi *instance) {
 			n.cluster.branch = branch
 		}
 	}
-	n.cluster.bootstrap = append(n.cluster.bootstrap, o.root)
+	if o.root.Object == (render.ObjectRef{}) { // no unit applies it
+		n.cluster.bootstrap = append(n.cluster.bootstrap, o.root)
+	}
 }
 
 func (e *expander) hasEntry(dir string) bool {

@@ -105,7 +105,10 @@ func (e *expander) run() error {
 		if len(e.opts.Entries) > 0 {
 			return nil
 		}
-		more, err := e.moreEntries(seen)
+		more, err := e.instances()
+		if err == nil && !more {
+			more, err = e.moreEntries(seen)
+		}
 		if err != nil || !more {
 			return err
 		}
@@ -143,7 +146,7 @@ func (e *expander) expand(nodes []*node) error {
 			continue
 		}
 		e.claim(n)
-		if n.release == nil && (e.opts.Everything || e.mayHold(n.root, render.Mention{Group: flux.Group, Kind: flux.Kind.Kind}, mentionOfReleases)) {
+		if n.release == nil && (e.opts.Everything || e.mayHold(n.root, render.Mention{Group: flux.Group, Kind: flux.Kind.Kind}, mentionOfReleases, mentionOf(instanceKind))) {
 			holding = append(holding, n)
 		}
 	}

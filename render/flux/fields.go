@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/preadmit/preadmit/render/origin"
 
@@ -29,6 +30,15 @@ postBuild.substituteFrom.kind postBuild.substituteFrom.name postBuild.substitute
 prune retryInterval serviceAccountName sourceRef sourceRef.apiVersion sourceRef.kind sourceRef.name sourceRef.namespace
 suspend targetNamespace timeout validation wait`
 
+// knownFields is that table.
+var knownFields = sync.OnceValue(func() map[string]bool {
+	known := map[string]bool{}
+	for _, name := range strings.Fields(specFields) {
+		known[name] = true
+	}
+	return known
+})
+
 // UnknownFields returns the fields in the spec of a Kustomization that its definition does not
 // have, by their paths, in order. A server refuses or drops them.
 func UnknownFields(object json.RawMessage) []string {
@@ -38,10 +48,7 @@ func UnknownFields(object json.RawMessage) []string {
 	if kjson.UnmarshalCaseSensitivePreserveInts(object, &o) != nil {
 		return nil
 	}
-	w := &fieldWalk{known: map[string]bool{}}
-	for _, name := range strings.Fields(specFields) {
-		w.known[name] = true
-	}
+	w := &fieldWalk{known: knownFields()}
 	w.fields(o.Spec, "", "spec")
 	return w.unknown
 }

@@ -16,19 +16,20 @@ func (u *unit) finish(built []*render.Object) ([]*render.Object, *render.Problem
 	}
 	objects := make([]*render.Object, 0, len(built))
 	for _, o := range built {
-		if problem := u.check(o); problem != nil {
+		content := o.Content()
+		if problem := u.check(o, content); problem != nil {
 			return nil, problem
 		}
 		if replace != nil {
 			var err error
-			if o, err = replace.object(o); err != nil {
+			if o, content, err = replace.object(o, content); err != nil {
 				return nil, u.failed(err)
 			}
 		}
-		if isKustomizeConfig(o) {
+		if isKustomizeConfig(content) {
 			continue
 		}
-		o = u.label(o)
+		o = u.label(o, content)
 		objects = append(objects, &render.Object{JSON: o.JSON, Index: len(objects), Unknown: o.Unknown})
 	}
 	if u.object.Spec.Decryption != nil {
@@ -38,8 +39,7 @@ func (u *unit) finish(built []*render.Object) ([]*render.Object, *render.Problem
 }
 
 // check returns what the controller refuses about an object.
-func (u *unit) check(o *render.Object) *render.Problem {
-	content := o.Content()
+func (u *unit) check(o *render.Object, content map[string]any) *render.Problem {
 	metadata, _ := content["metadata"].(map[string]any)
 	name, _ := metadata["name"].(string)
 	version, _ := content["apiVersion"].(string)
@@ -61,15 +61,13 @@ func decryptionDisabled(metadata map[string]any) bool {
 }
 
 // isKustomizeConfig reports whether an object is a file of kustomize's, which is not applied.
-func isKustomizeConfig(o *render.Object) bool {
-	content := o.Content()
+func isKustomizeConfig(content map[string]any) bool {
 	version, _ := content["apiVersion"].(string)
 	return content["kind"] == "Kustomization" && strings.HasPrefix(version, "kustomize.config.k8s.io/")
 }
 
 // label sets the labels by which the controller knows its objects, and the common metadata.
-func (u *unit) label(o *render.Object) *render.Object {
-	content := o.Content()
+func (u *unit) label(o *render.Object, content map[string]any) *render.Object {
 	metadata, _ := content["metadata"].(map[string]any)
 	if metadata == nil {
 		metadata = map[string]any{}

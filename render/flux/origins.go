@@ -32,7 +32,7 @@ func (s *Source) Origins(ctx context.Context, result *render.Result) ([]*origin.
 	}
 	origins := make([]*origin.Origin, 0, len(built))
 	for i, o := range inner.Objects {
-		if !isKustomizeConfig(o) {
+		if !isKustomizeConfig(o.Content()) {
 			l := &located{unit: u, ctx: ctx, inner: built[i], before: o}
 			origins = append(origins, origin.New(l.places))
 		}

@@ -66,37 +66,36 @@ var errMark = errors.New("holds " + mark + ", which stands for an unknown value 
 
 const substitutionDisabled = Group + "/substitute"
 
-// object replaces the variables in an object.
-func (r *substituter) object(o *render.Object) (*render.Object, error) {
-	content := o.Content()
+// object replaces the variables in an object, and in its content, which is decoded.
+func (r *substituter) object(o *render.Object, content map[string]any) (*render.Object, map[string]any, error) {
 	if isDisabled(content) {
-		return o, nil
+		return o, content, nil
 	}
 	name := fmt.Sprint(content["kind"], "/", nameOf(content))
 	text, err := yaml.JSONToYAML(o.JSON)
 	if err != nil {
-		return nil, fmt.Errorf("post build failed for %s: %w", name, err)
+		return nil, nil, fmt.Errorf("post build failed for %s: %w", name, err)
 	}
 	replaced, marks, err := r.text(string(text))
 	if err != nil {
-		return nil, fmt.Errorf("post build failed for %s: envsubst error: variable substitution failed: %w", name, err)
+		return nil, nil, fmt.Errorf("post build failed for %s: envsubst error: variable substitution failed: %w", name, err)
 	}
 	if bad := guard(replaced); bad != nil {
-		return nil, fmt.Errorf("post build failed for %s: %w", name, bad)
+		return nil, nil, fmt.Errorf("post build failed for %s: %w", name, bad)
 	}
 	data, err := yaml.YAMLToJSON([]byte(replaced))
 	if err != nil {
-		return nil, fmt.Errorf("post build failed for %s: after substitution it is no YAML: %s", name, strings.TrimPrefix(err.Error(), "error converting YAML to JSON: yaml: "))
+		return nil, nil, fmt.Errorf("post build failed for %s: after substitution it is no YAML: %s", name, strings.TrimPrefix(err.Error(), "error converting YAML to JSON: yaml: "))
 	}
 	var after map[string]any
 	if err := utiljson.Unmarshal(data, &after); err != nil || after == nil {
-		return nil, fmt.Errorf("post build failed for %s: after substitution it is no object", name)
+		return nil, nil, fmt.Errorf("post build failed for %s: after substitution it is no object", name)
 	}
 	unknown := slices.Clone(o.Unknown)
 	if len(marks) > 0 {
 		unknown = append(unknown, unmark(after, marks)...)
 	}
-	return &render.Object{JSON: tree.Encode(after), Index: o.Index, Unknown: unknown}, nil
+	return &render.Object{JSON: tree.Encode(after), Index: o.Index, Unknown: unknown}, after, nil
 }
 
 // guard checks a text before anything expands its aliases.

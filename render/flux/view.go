@@ -1,7 +1,6 @@
 package flux
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"path"
@@ -10,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/fluxcd/pkg/sourceignore"
-	"github.com/fluxcd/pkg/sourceignore/gitignore"
 
 	"github.com/preadmit/preadmit/internal/memfs"
 	"github.com/preadmit/preadmit/render"
@@ -25,9 +23,9 @@ import (
 type view struct {
 	base     *tree.Tree
 	checkout render.Checkout
-	matcher  gitignore.Matcher
+	matcher  *matcher
 	// defaults are the patterns that count as long as there are no others.
-	defaults gitignore.Matcher
+	defaults *matcher
 	// held and left remember what holds and isDefault said: paths to booleans.
 	held, left sync.Map
 }
@@ -38,51 +36,19 @@ var (
 )
 
 // newView makes a view with the patterns of the .sourceignore files of the tree.
-func newView(t *tree.Tree, checkout render.Checkout, found []gitignore.Pattern) *view {
+func newView(t *tree.Tree, checkout render.Checkout, found []pattern) *view {
 	v := &view{base: t, checkout: checkout}
 	patterns := slices.Clone(found)
 	if checkout.HasIgnore {
-		patterns = append(patterns, sourceignore.ReadPatterns(strings.NewReader(checkout.Ignore), nil)...)
+		patterns = append(patterns, parsePatterns(checkout.Ignore, nil)...)
 	}
-	vcs, defaults := sourceignore.VCSPatterns(nil), sourceignore.DefaultPatterns(nil)
-	v.defaults = sourceignore.NewMatcher(defaults)
+	defaults := patternsOf(sourceignore.ExcludeExt, sourceignore.ExcludeCI, sourceignore.ExcludeExtra)
+	v.defaults = newMatcher(defaults)
 	if len(patterns) == 0 {
 		patterns = defaults
 	}
-	v.matcher = sourceignore.NewMatcher(append(vcs, patterns...))
+	v.matcher = newMatcher(append(patternsOf(sourceignore.ExcludeVCS), patterns...))
 	return v
-}
-
-// ignoreFiles are the patterns of all .sourceignore files of a tree: those of a directory go
-// before those of the directories below it.
-func ignoreFiles(t *tree.Tree) (patterns []gitignore.Pattern, err error) {
-	err = fs.WalkDir(t.Fsys, ".", func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil && entry != nil && entry.IsDir():
-			return fs.SkipDir // discovery says so
-		case err != nil:
-			return err
-		case entry.IsDir() && entry.Name() == ".git":
-			return fs.SkipDir
-		case entry.IsDir() || entry.Name() != sourceignore.IgnoreFile || !entry.Type().IsRegular():
-			return nil
-		}
-		data, err := t.Read(name)
-		if err != nil {
-			return err
-		}
-		patterns = append(patterns, sourceignore.ReadPatterns(bytes.NewReader(data), domain(path.Dir(name)))...)
-		return nil
-	})
-	return patterns, err
-}
-
-// domain are the names of a directory's path.
-func domain(dir string) []string {
-	if dir == "." {
-		return nil
-	}
-	return strings.Split(dir, "/")
 }
 
 // holds reports whether what is at a path without symbolic links is in the source.
@@ -99,7 +65,7 @@ func (v *view) matches(name string, isDir bool) bool {
 	if !v.inside(name, isDir) {
 		return false
 	}
-	if name == "." || !v.matcher.Match(strings.Split(name, "/"), isDir) {
+	if name == "." || !v.matcher.matches(name, isDir) {
 		return true
 	}
 	return isDir && v.holdsBelow(name)
@@ -122,7 +88,7 @@ func (v *view) inside(name string, isDir bool) bool {
 func (v *view) holdsBelow(dir string) bool {
 	found := errors.New("found")
 	err := fs.WalkDir(v.base.Fsys, dir, func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.Type().IsRegular() && v.inside(name, false) && !v.matcher.Match(strings.Split(name, "/"), false) {
+		if err == nil && entry.Type().IsRegular() && v.inside(name, false) && !v.matcher.matches(name, false) {
 			return found
 		}
 		return nil
@@ -139,7 +105,7 @@ func (v *view) isDefault(name string) bool {
 	if known, ok := v.left.Load(name); ok {
 		return known.(bool)
 	}
-	left := v.defaults.Match(strings.Split(name, "/"), false)
+	left := v.defaults.matches(name, false)
 	v.left.Store(name, left)
 	return left
 }
@@ -230,7 +196,7 @@ func (o *overlay) Mount(a artifact.Artifact) (string, error) {
 // views keeps the views of a tree, which are few.
 type views struct {
 	tree     *tree.Tree
-	patterns func() ([]gitignore.Pattern, error)
+	patterns func() ([]pattern, error)
 	mu       sync.Mutex
 	all      []*viewed
 }
@@ -242,7 +208,7 @@ type viewed struct {
 }
 
 func newViews(t *tree.Tree) *views {
-	return &views{tree: t, patterns: sync.OnceValues(func() ([]gitignore.Pattern, error) { return ignoreFiles(t) })}
+	return &views{tree: t, patterns: sync.OnceValues(func() ([]pattern, error) { return ignoreFiles(t) })}
 }
 
 // of returns the view of a checkout.
