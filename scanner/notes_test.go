@@ -18,7 +18,7 @@ func TestNotesOfSeveralRoots(t *testing.T) {
 			got = append(got, d.Root+": "+d.Message)
 		}
 	}
-	want := []string{": 3 objects are of kinds without a CustomResourceDefinition in the repository, so what its schema refuses is not told (Gadget.example.com, Widget.example.com); add it or give it with --context: 2 roots (a, b)"}
+	want := []string{": 3 objects are of kinds without a CustomResourceDefinition in the repository, so no schema is checked; add it or give it with --context (Gadget.example.com, Widget.example.com): 2 roots (a, b)"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

@@ -139,6 +139,39 @@ func TestExistingFindingsAreALine(t *testing.T) {
 	}
 }
 
+// TestRootsOfOneError: the roots that one line keeps from rendering are counted with an example,
+// and so are those that it kept from rendering before; Verbose names them all.
+func TestRootsOfOneError(t *testing.T) {
+	r := read(t, "clean")
+	r.Change.Base = &report.Revision{Name: "main"}
+	at := report.Location{Path: "base/kustomization.yaml", StartLine: 4, Tree: "head"}
+	for i := range 6 {
+		root := fmt.Sprintf("root-%d", i)
+		r.Findings = append(r.Findings, report.Finding{Cause: report.CauseRender, Message: "no x.sh", Location: at, Root: root, Status: report.StatusNew, Action: report.ActionDeny})
+		r.Indeterminate = append(r.Indeterminate, report.Indeterminate{
+			What: "root", Why: "this root does not render, as it did not before the change, and is not judged: no x.sh", Location: &at, Root: "old-" + root,
+		})
+	}
+	r.Indeterminate = append(r.Indeterminate, report.Indeterminate{What: "root", Why: "for another reason: no x.sh", Location: &report.Location{Path: "other.yaml"}})
+	short, long := string(write(t, "text", r, zero)), string(write(t, "text", r, format.Options{Verbose: true}))
+	for _, want := range []string{
+		"= 6 roots do not render, so none of their objects could be judged: for\n      example root-0 (-v lists them)\n",
+		"= 6 more roots did not render before the change either: not judged\n", "\n  for another reason: no x.sh\n    other.yaml\n",
+	} {
+		if !strings.Contains(short, want) {
+			t.Errorf("no %q in:\n%s", want, short)
+		}
+	}
+	if strings.Contains(short, "as it did not before") {
+		t.Errorf("twice:\n%s", short)
+	}
+	for i := range 6 {
+		if root := fmt.Sprintf("root-%d", i); strings.Count(long, root) != 2 || !strings.Contains(long, "old-"+root) {
+			t.Errorf("%s is not named in:\n%s", root, long)
+		}
+	}
+}
+
 // TestWhatIsNotAFindingIsBounded: hundreds of reasons and notes are counted, not
 // listed, and Verbose lists them; errors and warnings are never left out.
 func TestWhatIsNotAFindingIsBounded(t *testing.T) {

@@ -34,6 +34,6 @@ func (l *Ledger) NoDefinition(s *server.Server, root render.RootID, pairs []targ
 		what = fmt.Sprintf("%d objects are of kinds", g.count)
 	}
 	l.say(g, fmt.Sprintf(
-		"%s without a CustomResourceDefinition in the repository, so what its schema refuses is not told (%s); add it or give it with --context",
+		"%s without a CustomResourceDefinition in the repository, so no schema is checked; add it or give it with --context (%s)",
 		what, abbreviate(g.names)))
 }

@@ -2,6 +2,7 @@ package outline
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/preadmit/preadmit/report"
@@ -22,8 +23,23 @@ func (e *Entry) Details(labelled, verbose bool) []string {
 	if chain := e.Chain(verbose); chain != "" {
 		out = append(out, chain)
 	}
-	out = append(out, e.someRequests(verbose)...)
-	out = append(out, e.someElsewhere(verbose)...)
+	if roots := e.failedRoots(verbose); roots != "" {
+		out = append(out, roots)
+	} else {
+		out = append(out, e.decided(verbose)...)
+	}
+	if verbose {
+		out = append(out, VerboseDetails(e.Finding)...)
+	}
+	return out
+}
+
+// decided says what was asked, who decided, and why it is not a plain verdict.
+func (e *Entry) decided(verbose bool) []string {
+	if e.refusesObject() && len(e.Also)+len(e.Elsewhere) == 0 && e.Root == path.Dir(e.Location.Path) {
+		return []string{Join(" ", escape.Text(e.Operation), ObjectName(e.Object)), CauseNote(e.Finding)}
+	}
+	out := append(e.someRequests(verbose), e.someElsewhere(verbose)...)
 	if note := GeneratedNote(e.Finding); note != "" {
 		out = append(out, note)
 	}
@@ -33,10 +49,32 @@ func (e *Entry) Details(labelled, verbose bool) []string {
 	if note := CauseNote(e.Finding); note != "" {
 		out = append(out, note)
 	}
-	if verbose {
-		out = append(out, VerboseDetails(e.Finding)...)
-	}
 	return out
+}
+
+// refusesObject reports whether the object of an entry is the very policy that is refused.
+func (e *Entry) refusesObject() bool {
+	return e.Cause == report.CausePolicy && e.Object != nil && e.Object.Name == e.Policy && e.Validation == nil && e.Binding == ""
+}
+
+// failedRoots names the roots that do not render because of an entry, in one line; a few of
+// them unless all are wanted. It is empty if the entry is about something else, or about one.
+func (e *Entry) failedRoots(all bool) string {
+	if e.Cause != report.CauseRender || len(e.Also) == 0 || len(e.Elsewhere) > 0 {
+		return ""
+	}
+	var roots []string
+	for _, f := range append([]*report.Finding{e.Finding}, e.Also...) {
+		if f.Operation != "" || f.Object != nil || f.Root == "" {
+			return ""
+		}
+		roots = append(roots, escape.Text(f.Root))
+	}
+	named := strings.Join(roots, ", ")
+	if more := len(roots) - mostRequests; more > 1 && !all {
+		named = fmt.Sprintf("for example %s (-v lists them)", roots[0])
+	}
+	return fmt.Sprintf("%d roots do not render, so none of their objects could be judged: %s", len(roots), named)
 }
 
 // someElsewhere lists the places that the same is said of; a few of them unless all are

@@ -18,12 +18,16 @@ func TestNotes(t *testing.T) {
 		{Severity: "note", Message: "other", Root: "r"},
 		{Severity: "warning", Message: "the same", Location: at("b")},
 		{Severity: "note", Message: "the same", Root: "c"},
+		{Severity: "note", Message: "Service/a/b is gone from apps/a, apps/b and new in apps/c: each way"},
+		{Severity: "note", Message: "Service/c is gone from apps/d and new in apps/e, apps/f and apps/g: each way"},
+		{Severity: "note", Message: "Service/c is gone from apps/d: it stays"},
 	}
 	var got []string
 	for _, r := range Notes(Remarks(list)) {
 		got = append(got, r.Severity+" "+r.Message+r.AndOthers())
 	}
-	if d := cmp.Diff([]string{"note the same and 2 more", "warning the same", "note other", "warning the same"}, got); d != "" {
+	if d := cmp.Diff([]string{"note the same and 2 more", "warning the same", "note other", "warning the same",
+		"note Service/a/b is gone from apps/a, apps/b and new in apps/c: each way and 1 more", "note Service/c is gone from apps/d: it stays"}, got); d != "" {
 		t.Error(d)
 	}
 }
@@ -41,5 +45,22 @@ func TestReasonsWithoutVersions(t *testing.T) {
 	}
 	if d := cmp.Diff([]string{"chart … is not there: no charts were given; preadmit fetch gets it", list[2].Why}, got); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestReasonsBeforeAndAfter: what is left out at the base and at the head for one reason is one.
+func TestReasonsBeforeAndAfter(t *testing.T) {
+	list := []report.Indeterminate{
+		{What: "unused manifest", Why: "was used by no kustomization", Location: &report.Location{Path: "a.yaml", Tree: "base"}},
+		{What: "unused manifest", Why: "is used by no kustomization", Location: &report.Location{Path: "b.yaml"}},
+	}
+	reasons := Reasons(list)
+	if len(reasons) != 1 || reasons[0].Why != "is used by no kustomization" {
+		t.Fatalf("%d reasons, %q", len(reasons), reasons[0].Why)
+	}
+	for i, want := range []string{"a.yaml (base)", "b.yaml"} {
+		if got := reasons[0].Places[i].Text(false); got != want {
+			t.Errorf("place %q, want %q", got, want)
+		}
 	}
 }

@@ -39,5 +39,5 @@ func Untouched(r *report.Report) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return strings.Join(parts, " and ") + " that the change does not touch"
+	return strings.Join(parts, " and ") + " outside of the change"
 }

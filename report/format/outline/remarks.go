@@ -3,6 +3,8 @@ package outline
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format/escape"
@@ -31,18 +33,41 @@ type Remark struct {
 	Others int
 }
 
-// Notes merges notes that say the same of several places or roots: they are about all of
-// these, and nobody goes to each. Warnings and errors stay.
+// shape is a message without what is particular to one remark: numbers, and lists of names of
+// files, roots, kinds and objects, which have a slash or a dot in them.
+func shape(message string) string {
+	var out []string
+	for _, word := range strings.Fields(message) {
+		core := strings.Trim(word, `(),;:."`)
+		if _, err := strconv.Atoi(core); err == nil || strings.ContainsAny(core, "/.") {
+			word = ellipsis
+		}
+		last := len(out) - 1
+		switch {
+		case word == ellipsis && last >= 0 && out[last] == ellipsis:
+			continue
+		case word == ellipsis && last >= 1 && out[last] == "and" && out[last-1] == ellipsis:
+			out = out[:last]
+			continue
+		}
+		out = append(out, word)
+	}
+	return strings.Join(out, " ")
+}
+
+// Notes merges notes that say the same of several places, roots or names: they are about all
+// of these, and nobody goes to each. Warnings and errors stay.
 func Notes(list []*Remark) []*Remark {
 	var order []*Remark
 	seen := map[string]*Remark{}
 	for _, r := range list {
-		first := seen[r.Message]
+		same := shape(r.Message)
+		first := seen[same]
 		switch {
 		case r.Severity != "note" || first == nil:
 			order = append(order, r)
 			if r.Severity == "note" {
-				seen[r.Message] = r
+				seen[same] = r
 			}
 		default:
 			first.Others++

@@ -67,6 +67,27 @@ func Reasons(list []report.Indeterminate) []*Reason {
 	return order
 }
 
+// NoBetterBefore leaves out the roots that do not render as they did not before the change, for
+// an error that findings tell of other roots, and counts them by the place of the error.
+func NoBetterBefore(list []report.Indeterminate, findings []report.Finding) (left []report.Indeterminate, before map[string]int) {
+	told := map[string]bool{}
+	for i := range findings {
+		if f := &findings[i]; f.Cause == report.CauseRender {
+			told[Place(&f.Location)+" "+f.Message] = true
+		}
+	}
+	before = map[string]int{}
+	for _, n := range list {
+		_, message, ok := strings.Cut(n.Why, ": ")
+		if ok && n.What == "root" && n.Location != nil && told[Place(n.Location)+" "+message] {
+			before[Place(n.Location)]++
+			continue
+		}
+		left = append(left, n)
+	}
+	return left, before
+}
+
 // fullReason is why something was not judged, with the policy if it is about one.
 func fullReason(n *report.Indeterminate) string {
 	if n.Policy != "" && !strings.Contains(n.Why, n.Policy) {
@@ -91,6 +112,9 @@ func commonReason(n *report.Indeterminate) string {
 		return m[1] + " " + ellipsis + " " + m[2]
 	}
 	text := quoted.ReplaceAllLiteralString(n.Why, ellipsis)
+	if rest, ok := strings.CutPrefix(text, "was "); ok { // at the base, as the place says
+		text = "is " + rest
+	}
 	words := []string{n.Policy}
 	if o := n.Object; o != nil {
 		words = append(words, o.APIVersion, o.Kind, o.Name, o.Namespace)
@@ -121,6 +145,11 @@ func (u *Reason) Count() int {
 	return n
 }
 
+// saysWhat reports whether a reason says what something is or was.
+func saysWhat(why string) bool {
+	return strings.HasPrefix(why, "is ") || strings.HasPrefix(why, "was ")
+}
+
 // Text says where something could not be judged, and what it is as far as the place does
 // not say.
 func (pl *Unjudged) Text(verbose bool) string {
@@ -134,7 +163,7 @@ func (pl *Unjudged) Text(verbose bool) string {
 		what = ObjectName(first.Object)
 	case first.What == "policy" && first.Policy != "":
 		what = "policy " + escape.Text(first.Policy)
-	case first.What != "root":
+	case first.What != "root" && !saysWhat(first.Why):
 		what = escape.Text(first.What)
 	}
 	var roots []string

@@ -31,7 +31,7 @@ func WriteLint(w *bufio.Writer, r *report.LintReport, opts Options) error {
 		findings = findings[n:]
 	}
 	if !opts.Quiet {
-		p.indeterminate(r.Indeterminate)
+		p.indeterminate(r.Indeterminate, nil)
 		p.diagnostics(r.Diagnostics)
 	}
 	if p.begun {

@@ -26,7 +26,12 @@ type printer struct {
 	// begun is set once something was written, so that a section knows to leave a
 	// blank line.
 	begun bool
-	err   error
+	// before counts the roots that did not render before the change either, by the place of
+	// an error that is shown.
+	before map[string]int
+	// closing is set once the lines at the end are begun.
+	closing bool
+	err     error
 }
 
 // line writes one line. Spans carry the colours; the text of the line as a whole

@@ -13,16 +13,19 @@ import (
 // hundreds of roots may need a network, and the findings must stay in sight.
 const (
 	mostReasons = 5
-	mostRemarks = 5
+	mostRemarks = 3
 	// remarkRunes is the most of a remark that is shown.
-	remarkRunes = 300
+	remarkRunes = 200
 )
 
 // indeterminate lists what could not be judged, reason by reason with one example: one
 // missing CRD may leave fifty objects unjudged.
-func (p *printer) indeterminate(list []report.Indeterminate) {
+func (p *printer) indeterminate(list []report.Indeterminate, open []report.Finding) {
 	if !p.opts.Verbose && !p.existing() {
 		list, _ = outline.Touched(list)
+	}
+	if len(p.before) > 0 {
+		list, _ = outline.NoBetterBefore(list, open)
 	}
 	if len(list) == 0 {
 		return
@@ -97,6 +100,9 @@ func (p *printer) remark(r *outline.Remark) {
 		lead = append(lead, span{outline.Place(r.Location) + r.AndOthers() + ": ", plainStyle})
 	case r.Root != "":
 		lead = append(lead, span{"root " + escape.Text(r.Root) + r.AndOthers() + ": ", plainStyle})
+	}
+	if r.Location == nil && r.Root == "" && r.Others > 0 {
+		lead = append(lead, span{fmt.Sprintf("%d: ", r.Others+1), plainStyle})
 	}
 	lead = append(lead, span{escape.Text(r.Severity) + ": ", severityStyle(r.Severity)})
 	message := r.Message

@@ -10,7 +10,7 @@ import (
 // summary writes the last line, before it that no policy was in force, and with Verbose
 // where the time went.
 func (p *printer) summary(r *report.Report) {
-	if p.begun {
+	if p.begun && !p.closing {
 		p.line()
 	}
 	if text := outline.NoPolicies(r); text != "" {
@@ -44,5 +44,6 @@ func (p *printer) hidden(r *report.Report) {
 	if p.begun {
 		p.line()
 	}
+	p.closing = true
 	p.block(nil, 2, dim, "Not shown: "+text+" ("+flag+" shows them)")
 }

@@ -38,6 +38,9 @@ type Options struct {
 func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 	p := &printer{w: w, opts: opts, width: clampWidth(opts.Width), compared: r.Change.Base != nil}
 	open := outline.Open(r.Findings, p.existing())
+	if !opts.Verbose && !opts.Quiet {
+		_, p.before = outline.NoBetterBefore(r.Indeterminate, open)
+	}
 	if len(opts.By) > 0 {
 		p.totals(open)
 	} else {
@@ -46,7 +49,7 @@ func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 		}
 	}
 	if !opts.Quiet && len(opts.By) == 0 {
-		p.indeterminate(r.Indeterminate)
+		p.indeterminate(r.Indeterminate, open)
 		p.diagnostics(r.Diagnostics)
 		p.resolved(r.Findings)
 		p.requests(r.Requests)
@@ -86,7 +89,13 @@ func (p *printer) entry(e *outline.Entry, margin int, last *report.Location) {
 	}
 	p.item(&e.Location, margin, last, item{
 		word: string(outline.ClassOf(e.Finding)), mark: classStyle(outline.ClassOf(e.Finding)), aside: p.marks(e.Finding), emphasis: emphasis, message: e.Message,
-		details: func(labelled bool) []string { return e.Details(labelled, p.opts.Verbose) },
+		details: func(labelled bool) []string {
+			details := e.Details(labelled, p.opts.Verbose)
+			if n := p.before[outline.Place(&e.Location)]; n > 0 && e.Cause == report.CauseRender {
+				details = append(details, outline.Count(n, "more root")+" did not render before the change either: not judged")
+			}
+			return details
+		},
 	})
 }
 
