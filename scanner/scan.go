@@ -99,6 +99,9 @@ func (s *scan) render(ctx context.Context) error {
 	if err := s.loadExtras(ctx); err != nil {
 		return err
 	}
+	if err := s.loadDefinitions(ctx); err != nil {
+		return err
+	}
 	if err := s.plan().Render(ctx); err != nil {
 		return fmt.Errorf("render: %w", err)
 	}

@@ -112,7 +112,7 @@ func runFetch(ctx context.Context, p cli.Process, f *fetchFlags) error {
 	}
 	run := &fetching{flags: f, out: p.Stdout, before: before, client: client}
 	found, err := artifacts.Gather(ctx, &artifacts.Tree{
-		Files: change.Head.FS, Render: scan.RenderOptions(p, cfg.LoadRestrictor, nil), Deploy: change.Deploy(cfg),
+		Files: change.Head.FS, Render: scan.RenderOptions(p, cfg.LoadRestrictor, nil), Deploy: change.Deploy(cfg), CRDs: cfg.CRDs,
 	}, kept, run.resolve)
 	if err != nil {
 		return scan.Error(ctx, err)

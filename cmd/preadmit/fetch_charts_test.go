@@ -18,13 +18,19 @@ import (
 // chartOf is the archive of a chart with a ConfigMap.
 func chartOf(t *testing.T, name, version string) []byte {
 	t.Helper()
+	return archiveOf(t, name, version, map[string]string{
+		"templates/cm.yaml": fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}-%s\ndata:\n  chart: %s-%s\n", name, name, version),
+	})
+}
+
+// archiveOf is the archive of a chart with these files, besides Chart.yaml.
+func archiveOf(t *testing.T, name, version string, files map[string]string) []byte {
+	t.Helper()
 	var b bytes.Buffer
 	zipped := gzip.NewWriter(&b)
 	w := tar.NewWriter(zipped)
-	for file, text := range map[string]string{
-		"Chart.yaml":        fmt.Sprintf("apiVersion: v2\nname: %s\nversion: %s\n", name, version),
-		"templates/cm.yaml": fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}-%s\ndata:\n  chart: %s-%s\n", name, name, version),
-	} {
+	files["Chart.yaml"] = fmt.Sprintf("apiVersion: v2\nname: %s\nversion: %s\n", name, version)
+	for file, text := range files {
 		if err := w.WriteHeader(&tar.Header{Name: name + "/" + file, Mode: 0o644, Size: int64(len(text))}); err != nil {
 			t.Fatal(err)
 		}

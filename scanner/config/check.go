@@ -35,6 +35,7 @@ func (c *checker) config(config *Config) {
 	c.paths("entries", config.Entries)
 	c.choice("unclaimed", config.Unclaimed, UnclaimedValues())
 	c.urls("artifacts.allow", config.AllowedURLs())
+	c.crds(config.CRDs)
 	names := map[string]int{}
 	for i := range config.Targets {
 		c.target(fmt.Sprintf("targets[%d]", i), &config.Targets[i], names)

@@ -46,6 +46,8 @@ type Config struct {
 	Unclaimed string `json:"unclaimed,omitempty"`
 	// Artifacts says what may be fetched. Nil means nothing that the base does not have.
 	Artifacts *Artifacts `json:"artifacts,omitempty"`
+	// CRDs are sources of CustomResourceDefinitions outside of the repository, of every target.
+	CRDs []CRDSource `json:"crds,omitempty"`
 	// Targets are the clusters that roots are deployed to. Without any, each root is a
 	// target of its own, which may use Namespaces, params and CRDs of other roots.
 	Targets []Target `json:"targets,omitempty"`

@@ -13,6 +13,7 @@ import (
 	"github.com/preadmit/preadmit/render/artifact/permit"
 	"github.com/preadmit/preadmit/render/artifact/store"
 	"github.com/preadmit/preadmit/render/deploy"
+	"github.com/preadmit/preadmit/scanner/config"
 )
 
 // Change is the two trees of a change, and what may be fetched for it.
@@ -30,6 +31,8 @@ type Change struct {
 	Render render.Options
 	// Deploy says what is known of deployers.
 	Deploy deploy.Options
+	// CRDs are the sources of CustomResourceDefinitions that the configuration names.
+	CRDs []config.CRDSource
 	// Given has charts that lie beside the repository; nil without any. They go before those of
 	// locks.
 	Given artifact.Contents
@@ -146,7 +149,7 @@ func (c *Change) gather(ctx context.Context, tree fs.FS, rules *permit.Rules) (*
 		return c.client.Permitted(ctx, rules, a)
 	}
 	if !c.Locked || len(rules.Allow) > 0 {
-		return Gather(ctx, &Tree{tree, c.Render, c.Deploy}, c.kept, resolve)
+		return Gather(ctx, &Tree{tree, c.Render, c.Deploy, c.CRDs}, c.kept, resolve)
 	}
 	found := newFound()
 	for _, a := range rules.Permitted().Artifacts() {

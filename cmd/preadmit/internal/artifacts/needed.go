@@ -19,6 +19,7 @@ import (
 	"github.com/preadmit/preadmit/render/deploy"
 	"github.com/preadmit/preadmit/render/sources"
 	"github.com/preadmit/preadmit/render/tree"
+	"github.com/preadmit/preadmit/scanner/config"
 )
 
 // maxRounds is how often a tree is looked at anew with what was fetched: how deep artifacts
@@ -34,6 +35,8 @@ type Tree struct {
 	Render render.Options
 	// Deploy says what is known of deployers.
 	Deploy deploy.Options
+	// CRDs are the sources of CustomResourceDefinitions that the configuration names.
+	CRDs []config.CRDSource
 }
 
 // Needed are the artifacts that the roots and units of a tree ask for, with one of the entries
@@ -58,8 +61,13 @@ func (t *Tree) Needed(ctx context.Context, kept *store.Store, locked *lock.Lock)
 			needed[asked] = a.Position
 		}
 	}
+	for _, source := range t.CRDs {
+		needed[source.Artifact()] = render.Position{Path: config.FileName, Line: max(1, source.Line), Column: 1}
+	}
 	for a := range looked.up { // what the positions below are not of was found
-		needed[a] = render.Position{}
+		if _, ok := needed[a]; !ok {
+			needed[a] = render.Position{}
+		}
 	}
 	for _, root := range slices.Concat(found.Roots, graph.Units) {
 		if u := root.Unit; u != nil && u.Artifact != nil {

@@ -23,7 +23,7 @@ func (f *Flags) Mount(ctx context.Context, p cli.Process, change *Change, cfg co
 	c := &artifacts.Change{
 		Given: given,
 		Base:  change.baseFS(), Head: change.Head.FS, Trusted: change.WorkTree, Allow: slices.Concat(cfg.AllowedURLs(), f.Fetch.Allow.Values), NoLock: f.Fetch.NoLock(),
-		Render: RenderOptions(p, cfg.LoadRestrictor, nil), Deploy: change.Deploy(cfg), Store: f.Artifacts.Store,
+		Render: RenderOptions(p, cfg.LoadRestrictor, nil), Deploy: change.Deploy(cfg), CRDs: cfg.CRDs, Store: f.Artifacts.Store,
 	}
 	if f.Fetch.On() && !f.offline {
 		c.Locked = f.Fetch.Locked()
