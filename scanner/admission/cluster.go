@@ -52,7 +52,7 @@ type Cluster struct {
 	namespaces map[string]*corev1.Namespace
 	plugins    func() []mutator
 
-	podSecurity func() admission.ValidationInterface
+	podSecurity, resize func() admission.ValidationInterface
 }
 
 // allowPrivileged sets what the flag --allow-privileged of a kube-apiserver sets,
@@ -75,6 +75,7 @@ func NewCluster(opts ClusterOptions, layers ...*Index) *Cluster {
 	c.mapper = sync.OnceValue(c.newEquivalents)
 	c.plugins = sync.OnceValue(c.newPlugins)
 	c.podSecurity = sync.OnceValue(c.newPodSecurity)
+	c.resize = sync.OnceValue(c.newResize)
 	return c
 }
 

@@ -49,6 +49,7 @@ func (c *Cluster) knowsClasses(m mutator) bool {
 var (
 	priorityClassKind = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
 	runtimeClassKind  = schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}
+	storageClassKind  = schema.GroupKind{Group: "storage.k8s.io", Kind: "StorageClass"}
 )
 
 // newPlugins are the mutating plugins a kube-apiserver enables by default, in

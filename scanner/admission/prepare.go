@@ -40,6 +40,9 @@ type Ask struct {
 	Applier apply.Applier
 	// MadeUp is set when the name of the object does not matter: a controller made it up.
 	MadeUp bool
+
+	// controls are the fields of OldObject that controllers have written, nil for none.
+	controls *controlledFields
 }
 
 // Main returns the object that is asked about, nil when there is none.
@@ -62,10 +65,18 @@ func (a Ask) Main() *Object {
 // Of an object with unknown fields it is an *unknown.Error when the answer depends on
 // them.
 func (c *Cluster) Prepare(ctx context.Context, ask Ask) (req *Request, warned []string, err error) {
-	if ask.Main() != nil && len(ask.unknown()) > 0 {
-		return c.prepareUnknown(ctx, ask)
+	if ask.Applier != "" && ask.Subresource == "" && ask.OldObject != nil {
+		ask.controls = c.controlledFieldsOf(ask.OldObject)
 	}
-	return c.prepare(ctx, ask, nil)
+	if ask.Main() != nil && len(ask.unknown()) > 0 {
+		req, warned, err = c.prepareUnknown(ctx, ask)
+	} else {
+		req, warned, err = c.prepare(ctx, ask, nil)
+	}
+	if err == nil {
+		err = c.noteControlled(req, ask.controls)
+	}
+	return req, warned, err
 }
 
 // prepare takes an ask to where validating admission runs. What is wrong with unknown

@@ -34,6 +34,9 @@ func (p *preparation) stored() (runtime.Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("stored object: %w", err)
 	}
+	if obj, err = p.controlled(obj); err != nil {
+		return nil, fmt.Errorf("stored object: %w", err)
+	}
 	return p.handler.convert(obj)
 }
 

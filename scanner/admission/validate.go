@@ -47,6 +47,9 @@ func (p *preparation) validators() []admission.ValidationInterface {
 		plugins = append(plugins, c.podSecurity())
 	}
 	plugins = append(plugins, c.validating(judged, true)...)
+	if r.GroupResource() == gr("", "persistentvolumeclaims") {
+		plugins = append(plugins, c.resize())
+	}
 	if r.GroupResource() == gr("certificates.k8s.io", "certificatesigningrequests") {
 		plugins = append(plugins, c.newCertificatePlugins()...)
 	}

@@ -1,0 +1,150 @@
+package scanner_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/preadmit/preadmit/scanner/admission/apply"
+)
+
+// What controllers write to an object after it was applied decides what may be changed, and is
+// unknown to a repository.
+
+const claim = `
+-- classes/std.yaml --
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: std}
+provisioner: x.example.com
+allowVolumeExpansion: true
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: fixed}
+provisioner: x.example.com
+-- app/claim.yaml --
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data, namespace: shop}
+spec:
+  storageClassName: std
+  accessModes: [ReadWriteOnce]
+  resources: {requests: {storage: 2Gi}}
+`
+
+const scaledWeb = `
+-- app/web.yaml --
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: web:1}]}
+-- app/scaler.yaml --
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: busy, namespace: shop}
+spec: {maxReplicas: 9, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}
+`
+
+// updateRule is a policy that denies updates of a resource.
+func updateRule(group, resource, expression string) string {
+	return `
+-- policies/rule.yaml --
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: rule}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: ["` + group + `"], apiVersions: [v1], operations: [UPDATE], resources: [` + resource + `]}]
+  validations: [{expression: "` + expression + `", message: not so}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: rule}
+spec: {policyName: rule, validationActions: [Deny]}
+`
+}
+
+func TestWhatControllersWrote(t *testing.T) {
+	replace := strings.NewReplacer
+	grown := replace("storage: 2Gi", "storage: 3Gi")
+	next := replace("web:1", "web:2")
+	few := updateRule("apps", "deployments", "object.spec.replicas <= 3")
+	for name, test := range map[string]struct {
+		base             string
+		change           *strings.Replacer
+		by               apply.Applier
+		denied, unjudged string
+	}{
+		"a bound claim may grow":             {base: claim, change: grown},
+		"a bound claim may grow for Argo CD": {base: claim, change: grown, by: apply.ArgoCD},
+		"not where its class forbids it": {
+			base: replace("Name: std", "Name: fixed").Replace(claim), change: grown,
+			denied: "the storageclass that provisions the pvc must support resize",
+		},
+		"its class is not known": {
+			base: replace("Name: std", "Name: fast").Replace(claim), change: grown,
+			unjudged: `StorageClass "fast" is not in the repository`,
+		},
+		"no class is known": {
+			base: replace("storageClassName: std", "volumeMode: Filesystem").Replace(claim), change: grown,
+			unjudged: "the default one is not in the repository",
+		},
+		"a claim without a class never grows": {
+			base: replace("Name: std", `Name: ""`).Replace(claim), change: grown,
+			denied: "only dynamically provisioned pvc can be resized",
+		},
+		"a claim does not shrink": {
+			base: claim, change: replace("storage: 2Gi", "storage: 1Gi"), denied: "field can not be less than status.capacity",
+		},
+		"a claim keeps its modes": {
+			base: claim, change: replace("ReadWriteOnce", "ReadWriteMany"), denied: "spec is immutable after creation",
+		},
+		"a policy reads the volume": {
+			base: claim + updateRule("", "persistentvolumeclaims", "object.spec.volumeName.startsWith('pv-')"), change: grown,
+			unjudged: "the cluster binds the claim to a volume",
+		},
+		"the volume is written": {
+			base:   replace("Name: std", "Name: std\n  volumeName: pv-1").Replace(claim) + updateRule("", "persistentvolumeclaims", "object.spec.volumeName.startsWith('pv-')"),
+			change: grown,
+		},
+		"a scaler sets replicas": {
+			base: scaledWeb + few, change: next, unjudged: "HorizontalPodAutoscaler busy sets it",
+		},
+		"a scaler sets replicas for Argo CD": {
+			base: scaledWeb + few, change: next, by: apply.ArgoCD, unjudged: "HorizontalPodAutoscaler busy sets it",
+		},
+		"it keeps them when the manifest drops its own": {
+			base: replace("  selector", "  replicas: 2\n  selector").Replace(scaledWeb) + few, change: replace("  replicas: 2\n", ""),
+			unjudged: "HorizontalPodAutoscaler busy sets it",
+		},
+		"the manifest sets them again": {
+			base: scaledWeb + few, change: replace("  selector", "  replicas: 2\n  selector"),
+		},
+		"too many": {
+			base: scaledWeb + few, change: replace("  selector", "  replicas: 7\n  selector"), denied: "not so",
+		},
+		"a scaler of another workload": {
+			base: replace("name: web}}", "name: shop}}").Replace(scaledWeb) + few, change: next,
+		},
+	} {
+		in := input(test.base, test.change.Replace(test.base))
+		in.Applier = test.by
+		in.Config.Workloads = new(bool)
+		r := mustScan(t, in)
+		denied, unjudged := "", ""
+		for _, f := range r.Findings {
+			denied += f.Message
+		}
+		for _, i := range r.Indeterminate {
+			unjudged += i.Why
+		}
+		has := func(got, want string) bool { return (got == "") == (want == "") && strings.Contains(got, want) }
+		if !has(denied, test.denied) || !has(unjudged, test.unjudged) {
+			t.Errorf("%s: denied %q, not judged %q; want %q and %q", name, denied, unjudged, test.denied, test.unjudged)
+		}
+	}
+}
