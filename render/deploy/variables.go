@@ -2,7 +2,6 @@ package deploy
 
 import (
 	"cmp"
-	"encoding/base64"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,8 +10,6 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/origin"
-
-	kjson "sigs.k8s.io/json"
 )
 
 // resolveVariables finds the values of the variables of a unit: those of ConfigMaps and
@@ -55,7 +52,8 @@ func (e *expander) variablesOf(n *node, ref flux.Reference, at int, values map[s
 	case err != nil:
 		return err
 	case ok:
-		return addData(found, values)
+		addData(found, values)
+		return nil
 	case ref.Optional:
 		e.remark(n, fmt.Sprintf("spec.postBuild.substituteFrom[%d]", at), fmt.Sprintf("%s is optional and not in the repository: its variables are taken to have no values", object))
 		return nil
@@ -84,54 +82,12 @@ func (e *expander) diagnose(n *node, severity render.Severity, field, message st
 }
 
 // addData adds the data of a ConfigMap or Secret to variables.
-func addData(o held, values map[string]render.Variable) error {
-	var content struct {
-		Data       map[string]any `json:"data"`
-		StringData map[string]any `json:"stringData"`
+func addData(o held, values map[string]render.Variable) {
+	data, whole := dataOf(o)
+	for key, d := range data {
+		values[key] = render.Variable{Name: key, Value: oneLine(d.text), Unknown: d.unknown, Written: d.written}
 	}
-	_ = kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, &content) // it was encoded here; the API server refuses other types
-	unknown := unknownKeys(o.object)
-	add := func(field, key string, value any, encoded bool) {
-		v := render.Variable{Name: key, Written: render.FieldRef{Root: o.root, Index: o.object.Index, Path: origin.AppendKey(field, key)}}
-		text, isText := value.(string)
-		switch why := unknown(field, key); {
-		case why != "":
-			v.Unknown = fmt.Sprintf("of %s %s", o.ref(), why)
-		case !isText:
-			v.Unknown = fmt.Sprintf("%s of %s is no text", key, o.ref())
-		case encoded:
-			data, err := base64.StdEncoding.DecodeString(text)
-			if v.Value = oneLine(string(data)); err != nil {
-				v.Unknown = fmt.Sprintf("%s of %s is not base64", key, o.ref())
-			}
-		default:
-			v.Value = oneLine(text)
-		}
-		values[key] = v
+	if whole != "" {
+		values[""] = render.Variable{Unknown: whole}
 	}
-	for key, value := range content.Data {
-		add("data", key, value, o.Kind == "Secret")
-	}
-	if o.Kind == "Secret" {
-		for key, value := range content.StringData {
-			add("stringData", key, value, false)
-		}
-	}
-	for _, u := range o.object.Unknown {
-		if len(u.Path) == 0 || len(u.Path) == 1 && (u.Path[0] == "data" || u.Path[0] == "stringData") {
-			values[""] = render.Variable{Unknown: fmt.Sprintf("of %s %s", o.ref(), u.Reason)}
-		}
-	}
-	return nil
-}
-
-// unknownKeys tells why a key of an object is not known.
-func unknownKeys(o *render.Object) func(field, key string) string {
-	reasons := map[[2]string]string{}
-	for _, u := range o.Unknown {
-		if len(u.Path) >= 2 {
-			reasons[[2]string{u.Path[0], u.Path[1]}] = u.Reason
-		}
-	}
-	return func(field, key string) string { return reasons[[2]string{field, key}] }
 }

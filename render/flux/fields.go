@@ -30,25 +30,62 @@ postBuild.substituteFrom.kind postBuild.substituteFrom.name postBuild.substitute
 prune retryInterval serviceAccountName sourceRef sourceRef.apiVersion sourceRef.kind sourceRef.name sourceRef.namespace
 suspend targetNamespace timeout validation wait`
 
-// knownFields is that table.
-var knownFields = sync.OnceValue(func() map[string]bool {
+// releaseFields are the same of a HelmRelease, as the definition of v2 has them.
+const releaseFields = `
+chart chart.metadata.* chart.spec chart.spec.chart chart.spec.ignoreMissingValuesFiles chart.spec.interval chart.spec.reconcileStrategy
+chart.spec.sourceRef chart.spec.sourceRef.apiVersion chart.spec.sourceRef.kind chart.spec.sourceRef.name chart.spec.sourceRef.namespace
+chart.spec.valuesFile chart.spec.valuesFiles chart.spec.verify.* chart.spec.version
+chartRef chartRef.apiVersion chartRef.kind chartRef.name chartRef.namespace
+commonMetadata commonMetadata.annotations.* commonMetadata.labels.* dependsOn dependsOn.name dependsOn.namespace dependsOn.readyExpr
+driftDetection.* healthCheckExprs.* interval kubeConfig kubeConfig.configMapRef kubeConfig.configMapRef.name
+kubeConfig.secretRef kubeConfig.secretRef.key kubeConfig.secretRef.name maxHistory persistentClient
+install install.crds install.createNamespace install.disableHooks install.disableOpenAPIValidation install.disableSchemaValidation
+install.disableTakeOwnership install.disableWait install.disableWaitForJobs install.remediation.* install.replace install.serverSideApply
+install.skipCRDs install.strategy.* install.timeout
+postRenderers postRenderers.kustomize postRenderers.kustomize.images postRenderers.kustomize.images.digest postRenderers.kustomize.images.name
+postRenderers.kustomize.images.newName postRenderers.kustomize.images.newTag postRenderers.kustomize.patches postRenderers.kustomize.patches.patch
+postRenderers.kustomize.patches.target postRenderers.kustomize.patches.target.annotationSelector postRenderers.kustomize.patches.target.group
+postRenderers.kustomize.patches.target.kind postRenderers.kustomize.patches.target.labelSelector postRenderers.kustomize.patches.target.name
+postRenderers.kustomize.patches.target.namespace postRenderers.kustomize.patches.target.version postRenderStrategy
+releaseName rollback.* serviceAccountName storageNamespace suspend targetNamespace
+test test.enable test.filters.* test.ignoreFailures test.timeout timeout uninstall.*
+upgrade upgrade.cleanupOnFail upgrade.crds upgrade.disableHooks upgrade.disableOpenAPIValidation upgrade.disableSchemaValidation
+upgrade.disableTakeOwnership upgrade.disableWait upgrade.disableWaitForJobs upgrade.force upgrade.preserveValues upgrade.remediation.* upgrade.serverSideApply
+upgrade.strategy.* upgrade.timeout values.* valuesFrom valuesFrom.kind valuesFrom.literal valuesFrom.name valuesFrom.optional
+valuesFrom.targetPath valuesFrom.valuesKey waitStrategy.*`
+
+// knownFields and knownReleaseFields are these tables.
+var (
+	knownFields        = sync.OnceValue(func() map[string]bool { return words(specFields) })
+	knownReleaseFields = sync.OnceValue(func() map[string]bool { return words(releaseFields) })
+)
+
+func words(table string) map[string]bool {
 	known := map[string]bool{}
-	for _, name := range strings.Fields(specFields) {
+	for _, name := range strings.Fields(table) {
 		known[name] = true
 	}
 	return known
-})
+}
+
+// UnknownReleaseFields returns the fields in the spec of a HelmRelease that its definition does not
+// have, as UnknownFields does.
+func UnknownReleaseFields(object json.RawMessage) []string {
+	return unknownFields(object, knownReleaseFields())
+}
 
 // UnknownFields returns the fields in the spec of a Kustomization that its definition does not
 // have, by their paths, in order. A server refuses or drops them.
-func UnknownFields(object json.RawMessage) []string {
+func UnknownFields(object json.RawMessage) []string { return unknownFields(object, knownFields()) }
+
+func unknownFields(object json.RawMessage, known map[string]bool) []string {
 	var o struct {
 		Spec map[string]any `json:"spec"`
 	}
 	if kjson.UnmarshalCaseSensitivePreserveInts(object, &o) != nil {
 		return nil
 	}
-	w := &fieldWalk{known: knownFields()}
+	w := &fieldWalk{known: known}
 	w.fields(o.Spec, "", "spec")
 	return w.unknown
 }

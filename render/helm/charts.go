@@ -59,7 +59,13 @@ func (cs *charts) get(key string, load func() *loaded) *loaded {
 func (s *Source) chartOf(root render.Root) *loaded {
 	r := root.Unit.Release
 	if r.Digest != "" {
-		return s.charts.get(r.Digest+" "+strings.Join(r.ValuesFiles, "\n")+fmt.Sprint(r.IgnoreMissing), func() *loaded { return s.archive(r) })
+		// Trees that share what they know of files share charts.
+		key := strings.Join(r.ValuesFiles, "\n") + fmt.Sprint(r.IgnoreMissing)
+		once, ok := s.tree.Parsed("chart "+key, r.Digest)
+		if !ok {
+			once = s.tree.KeepParsed("chart "+key, r.Digest, sync.OnceValue(func() *loaded { return s.archive(r) }))
+		}
+		return once.(func() *loaded)()
 	}
 	key := "dir " + r.Dir + " " + elsewhere(root.Unit) + fmt.Sprint(r.Dependencies) + strings.Join(r.ValuesFiles, "\n") + fmt.Sprintf("%+v", root.Unit.Checkout)
 	return s.charts.get(key, func() *loaded { return s.directory(root) })

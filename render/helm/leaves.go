@@ -69,7 +69,7 @@ func (in *installed) leaves(h *release.HelmRelease, user map[string]any) []*leaf
 	parsed := in.parsedReferences()
 	walk(user, nil, func(path []any, value any) {
 		l := &leaf{path: slices.Clone(path), value: value, layer: ofReference, reference: -1}
-		if _, ok := at(h.Spec.Values, path); ok {
+		if _, ok := at(map[string]any(h.Spec.Values), path); ok {
 			l.layer = ofRelease
 		}
 		for i, r := range in.root.Unit.Release.References {

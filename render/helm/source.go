@@ -9,6 +9,8 @@ import (
 	"path"
 	"strings"
 
+	kjson "sigs.k8s.io/json"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/artifact"
 	"github.com/preadmit/preadmit/render/flux"
@@ -91,7 +93,7 @@ func valuesOf(object json.RawMessage) []byte {
 			CommonMetadata json.RawMessage `json:"commonMetadata"`
 		} `json:"spec"`
 	}
-	if json.Unmarshal(object, &h) != nil {
+	if kjson.UnmarshalCaseSensitivePreserveInts(object, &h) != nil {
 		return object
 	}
 	return bytes.Join([][]byte{h.Spec.Values, h.Spec.PostRenderers, h.Spec.CommonMetadata}, []byte("\n"))

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"helm.sh/helm/v4/pkg/chart/common"
+	kjson "sigs.k8s.io/json"
 
 	"github.com/preadmit/preadmit/render/helm/values"
 )
@@ -20,19 +21,29 @@ type HelmRelease struct {
 
 // Spec is the `spec` of a HelmRelease.
 type Spec struct {
-	ReleaseName     string                `json:"releaseName"`
-	TargetNamespace string                `json:"targetNamespace"`
-	Suspend         bool                  `json:"suspend"`
-	Values          map[string]any        `json:"values"`
-	ValuesFrom      []ValuesFrom          `json:"valuesFrom"`
-	Install         Action                `json:"install"`
-	Upgrade         Action                `json:"upgrade"`
-	Test            struct{ Enable bool } `json:"test"`
-	PostRenderers   []struct {
+	ReleaseName     string       `json:"releaseName"`
+	TargetNamespace string       `json:"targetNamespace"`
+	Suspend         bool         `json:"suspend"`
+	Values          Values       `json:"values"`
+	ValuesFrom      []ValuesFrom `json:"valuesFrom"`
+	Install         Action       `json:"install"`
+	Upgrade         Action       `json:"upgrade"`
+	Test            struct {
+		Enable bool `json:"enable"`
+	} `json:"test"`
+	PostRenderers []struct {
 		Kustomize *PostRenderer `json:"kustomize"`
 	} `json:"postRenderers"`
 	PostRenderStrategy string   `json:"postRenderStrategy"`
 	CommonMetadata     Metadata `json:"commonMetadata"`
+}
+
+// Values are values as Helm decodes them: numbers are floating point.
+type Values map[string]any
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (v *Values) UnmarshalJSON(data []byte) error {
+	return json.Unmarshal(data, (*map[string]any)(v))
 }
 
 // Action are the options of an install or upgrade.
@@ -62,13 +73,16 @@ func (v ValuesFrom) Key() string {
 	return v.ValuesKey
 }
 
-// ParseHelmRelease reads a HelmRelease.
+// ParseHelmRelease reads a HelmRelease. Names of fields count as they are written, as for an API server.
 func ParseHelmRelease(data []byte) (*HelmRelease, error) {
 	var object struct {
-		Metadata struct{ Namespace, Name string } `json:"metadata"`
-		Spec     Spec                             `json:"spec"`
+		Metadata struct {
+			Namespace string `json:"namespace"`
+			Name      string `json:"name"`
+		} `json:"metadata"`
+		Spec Spec `json:"spec"`
 	}
-	if err := json.Unmarshal(data, &object); err != nil {
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &object); err != nil {
 		return nil, fmt.Errorf("HelmRelease: %w", err)
 	}
 	return &HelmRelease{object.Metadata.Namespace, object.Metadata.Name, object.Spec}, nil

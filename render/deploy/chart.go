@@ -1,0 +1,246 @@
+package deploy
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	kjson "sigs.k8s.io/json"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// chartSpec is the `spec` of a HelmChart, which a HelmRelease has too.
+type chartSpec struct {
+	Chart                    string    `json:"chart"`
+	Version                  string    `json:"version"`
+	SourceRef                sourceRef `json:"sourceRef"`
+	ValuesFiles              []string  `json:"valuesFiles"`
+	ValuesFile               string    `json:"valuesFile"`
+	IgnoreMissingValuesFiles bool      `json:"ignoreMissingValuesFiles"`
+}
+
+type sourceRef struct {
+	Kind      string `json:"kind"`
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+}
+
+// in is the object that is referred to from a namespace.
+func (r sourceRef) in(namespace string) render.ObjectRef {
+	return render.ObjectRef{Group: sourceGroup, Kind: r.Kind, Namespace: cmp.Or(r.Namespace, namespace, defaultNamespace), Name: r.Name}
+}
+
+// resolveChart finds the chart of a release, or says why it is not there.
+func (e *expander) resolveChart(n *node) error {
+	spec := n.release.Spec
+	switch {
+	case spec.ChartRef != nil:
+		n.named("spec.chartRef.name", "spec.chartRef")
+		return e.chartOf(n, spec.ChartRef.in(n.release.namespace()), "spec.chartRef")
+	case spec.Chart != nil:
+		n.named("spec.chart.spec.version", "spec.chart.spec.chart")
+		return e.chartIn(n, spec.Chart.Spec, n.release.namespace(), "spec.chart.spec")
+	}
+	n.fail(render.ProblemFailed, "spec", "the HelmRelease names no chart: it needs spec.chart or spec.chartRef")
+	return nil
+}
+
+// named notes the fields of a HelmRelease that name its chart.
+func (n *node) named(fields ...string) {
+	n.namedBy(held{object: &render.Object{Index: n.root.Unit.Index}, root: n.root.Unit.Parent}, fields...)
+}
+
+// namedBy notes the fields of an object that name the chart of a release, before those that
+// are known.
+func (n *node) namedBy(o held, fields ...string) {
+	var all []render.FieldRef
+	for _, field := range fields {
+		all = append(all, render.FieldRef{Root: o.root, Index: o.object.Index, Path: field})
+	}
+	n.root.Unit.Release.Named = append(all, n.root.Unit.Release.Named...)
+}
+
+// chartOf finds the chart that an object is.
+func (e *expander) chartOf(n *node, ref render.ObjectRef, field string) error {
+	found, ok, err := e.lookUp(n.cluster, ref)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		n.lacks(field, fmt.Sprintf("its chart %s is not in the repository: nothing says where it comes from", ref), nil)
+		return nil
+	}
+	switch ref.Kind {
+	case "HelmChart":
+		var o struct {
+			Spec chartSpec `json:"spec"`
+		}
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(found.object.JSON, &o); err != nil {
+			n.fail(render.ProblemFailed, field, fmt.Sprintf("its chart %s is not valid: %v", ref, err))
+			return nil
+		}
+		n.namedBy(found, "spec.version", "spec.chart")
+		return e.chartIn(n, o.Spec, ref.Namespace, field)
+	case "OCIRepository":
+		n.namedBy(found, "spec.ref.digest", "spec.ref.semver", "spec.ref.tag", "spec.url")
+		e.chartOCI(n, ref, found, field)
+		return nil
+	}
+	n.lacks(field, fmt.Sprintf("its chart is made by %s, which is not followed", ref), nil)
+	return nil
+}
+
+// chartOCI finds the chart that an OCIRepository has.
+func (e *expander) chartOCI(n *node, ref render.ObjectRef, found held, field string) {
+	var o struct {
+		Spec struct {
+			URL string `json:"url"`
+			Ref struct {
+				Digest string `json:"digest"`
+				SemVer string `json:"semver"`
+				Tag    string `json:"tag"`
+			} `json:"ref"`
+		} `json:"spec"`
+	}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(found.object.JSON, &o); err != nil {
+		n.fail(render.ProblemFailed, field, fmt.Sprintf("its chart %s is not valid: %v", ref, err))
+		return
+	}
+	if why := unknownSpec(found.object); why != "" {
+		n.lacks(field, fmt.Sprintf("where its chart %s comes from is not known: %s", ref, why), nil)
+		return
+	}
+	url := strings.TrimRight(o.Spec.URL, "/")
+	e.archive(n, artifact.Artifact{
+		Kind: artifact.Chart, URL: strings.TrimSuffix(url, "/"+path.Base(url)), Name: path.Base(url),
+		Version: cmp.Or(o.Spec.Ref.Digest, o.Spec.Ref.SemVer, o.Spec.Ref.Tag),
+	}, field)
+}
+
+// unknownSpec says why a part of the spec of an object is not known; it is empty when all is.
+func unknownSpec(o *render.Object) string {
+	for _, u := range o.Unknown {
+		if len(u.Path) == 0 || u.Path[0] == "spec" {
+			return u.Reason
+		}
+	}
+	return ""
+}
+
+// chartIn finds a chart in its source.
+func (e *expander) chartIn(n *node, spec chartSpec, namespace, field string) error {
+	ref := spec.SourceRef.in(namespace)
+	found, ok, err := e.lookUp(n.cluster, ref)
+	if err != nil {
+		return err
+	}
+	r := n.root.Unit.Release
+	if r.ValuesFiles = spec.ValuesFiles; len(r.ValuesFiles) == 0 && spec.ValuesFile != "" {
+		r.ValuesFiles = []string{spec.ValuesFile}
+	}
+	r.IgnoreMissing = spec.IgnoreMissingValuesFiles
+	if ref.Kind == "GitRepository" {
+		e.chartDirectory(n, spec, ref, found, ok)
+		return nil
+	}
+	var o struct {
+		Spec struct {
+			URL string `json:"url"`
+		} `json:"spec"`
+	}
+	switch {
+	case !ok:
+		n.lacks(field, fmt.Sprintf("the source %s of its chart %s %s is not in the repository: nothing says where it is", ref, spec.Chart, spec.Version), nil)
+	case ref.Kind != "HelmRepository":
+		n.lacks(field, fmt.Sprintf("its chart %s comes from %s, which is not fetched", spec.Chart, ref), nil)
+	case kjson.UnmarshalCaseSensitivePreserveInts(found.object.JSON, &o) != nil || o.Spec.URL == "":
+		n.fail(render.ProblemFailed, field, fmt.Sprintf("the source %s of its chart is not valid: it needs a URL", ref))
+	case unknownSpec(found.object) != "":
+		n.lacks(field, fmt.Sprintf("where the source %s of its chart is, is not known: %s", ref, unknownSpec(found.object)), nil)
+	default:
+		e.archive(n, artifact.Artifact{Kind: artifact.Chart, URL: o.Spec.URL, Name: spec.Chart, Version: spec.Version}, field)
+	}
+	return nil
+}
+
+// chartDirectory finds the chart in a directory of a GitRepository.
+func (e *expander) chartDirectory(n *node, spec chartSpec, ref render.ObjectRef, found held, ok bool) {
+	checkout, why, elsewhere := e.checkout(n.cluster, ref, found, ok)
+	if why != "" && elsewhere == nil {
+		n.lacks("spec.chart.spec", why, nil)
+		return
+	}
+	dir := path.Join(checkout.Top, path.Clean("/" + spec.Chart)[1:])
+	in := dir // the tree
+	if elsewhere != nil {
+		top, absent := e.mounted(why, elsewhere)
+		if absent != "" {
+			n.lacks("spec.chart.spec", absent, elsewhere)
+			return
+		}
+		elsewhere.Position = n.root.Unit.Position(e.ctx, "spec.chart.spec")
+		in, n.root.Unit.Artifact = path.Join(top, dir), elsewhere
+	}
+	n.root.Unit.Checkout = checkout
+	if to := e.renderer.Tree().Resolve(path.Join(in, "Chart.yaml")); to.Err != nil {
+		n.fail(render.ProblemFailed, "spec.chart.spec.chart", fmt.Sprintf("there is no chart in %s: it has no Chart.yaml", dir))
+		return
+	}
+	if n.root.Unit.Release.Dir = dir; elsewhere == nil {
+		n.root.Dir = dir
+	}
+	e.resolveDependencies(n, in)
+}
+
+// archive has a release be made of an archive, if it is there.
+func (e *expander) archive(n *node, a artifact.Artifact, field string) {
+	_, pin, err := e.renderer.Tree().Bytes(a)
+	asked := &render.Artifact{Kind: a.Kind, URL: a.URL, Name: a.Name, Version: a.Version}
+	switch {
+	case errors.Is(err, tree.ErrNoArtifacts):
+		missing := &artifact.MissingError{Artifact: a, Why: "no charts were given", Hint: "preadmit fetch gets it, and --artifacts names a directory with archives"}
+		n.lacks(field, missing.Error(), asked)
+	case errors.As(err, new(*artifact.MissingError)):
+		n.lacks(field, err.Error(), asked)
+	case err != nil:
+		n.lacks(field, fmt.Sprintf("%s cannot be read: %v", a, err), asked)
+	default:
+		asked.Position = n.root.Unit.Position(e.ctx, field)
+		n.root.Unit.Artifact = asked
+		n.root.Unit.Release.Chart, n.root.Unit.Release.Digest = a, pin.Digest
+	}
+}
+
+// lacks makes a release one whose chart is not there; asked is what would have to be.
+func (n *node) lacks(field, why string, asked *render.Artifact) {
+	for _, at := range n.root.Unit.Release.Named {
+		if at.Root == n.root.Unit.Parent && at.Index == n.root.Unit.Index && hasField(n.root.Unit.Object, at.Path) {
+			field = at.Path
+			break
+		}
+	}
+	n.fail(render.ProblemRefused, field, why)
+	if asked != nil {
+		asked.Position = n.root.Unit.Problem.Position
+		n.root.Unit.Artifact = asked
+	}
+}
+
+// invalid makes a release one that cannot be installed, unless there is another reason.
+func (n *node) invalid(field, why string) {
+	if n.root.Unit.Problem == nil {
+		n.fail(render.ProblemFailed, field, why)
+	}
+}
+
+func hasField(object json.RawMessage, path string) bool {
+	_, ok := origin.Field((&render.Object{JSON: object}).Content(), path)
+	return ok
+}
