@@ -7,6 +7,9 @@ import (
 
 func TestScanWithoutRoots(t *testing.T) {
 	wantSays(t, mustScan(t, input("", "-- README.md --\nnothing\n")), "warning : nothing to judge: no root was found")
+	in := input("", "-- app/kustomization.yaml --\nresources: []\n-- prod/kustomization.yaml --\nresources: [../app]\n")
+	in.Head.Under = []string{"app"}
+	wantSays(t, mustScan(t, in), "warning : nothing to judge: no root was found; what is there is used by prod: scan that")
 }
 
 // TestGivenPoliciesThatDoNotRender: where the configuration takes policies from does not

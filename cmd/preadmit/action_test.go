@@ -235,7 +235,7 @@ func TestActionRepublish(t *testing.T) {
 		{"pull_request", f.Before, written, "no pull request of ", cli.ExitIncomplete},
 		{"pull_request", f.Head, "", "workflow_run needs --from", cli.ExitUsage},
 		{"pull_request", f.Head, f.env["GITHUB_EVENT_PATH"], "read report", cli.ExitUsage},
-		{"pull_request", f.Head, "none.json", "--from: open none.json", cli.ExitUsage},
+		{"pull_request", f.Head, "none.json", "--from: there is no file or directory none.json", cli.ExitUsage},
 	} {
 		f.event("workflow_run", "refs/heads/main", f.Base, map[string]any{
 			"workflow_run": map[string]any{"event": test.event, "head_sha": test.head},
@@ -353,7 +353,7 @@ func TestActionRefuses(t *testing.T) {
 		{"a boolean", "push", map[string]string{"INPUT_COMMENT": "perhaps"}, `input comment: "perhaps": `},
 		{"globs", "push", map[string]string{"INPUT_ROOTS": "a\n[\n"}, "--roots: "},
 		{"path", "push", map[string]string{"INPUT_PATH": "../../.."}, "is not inside the workspace"},
-		{"event file", "push", map[string]string{"GITHUB_EVENT_PATH": "none"}, "GITHUB_EVENT_PATH: stat none"},
+		{"event file", "push", map[string]string{"GITHUB_EVENT_PATH": "none"}, "GITHUB_EVENT_PATH: there is no file or directory none"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f.event(test.event, "refs/heads/main", f.Merge, map[string]any{"before": f.Base, "after": f.Merge})

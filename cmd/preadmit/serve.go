@@ -97,7 +97,7 @@ func (f *settingFlag) Set(value string) error { f.values = append(f.values, valu
 func serve(ctx context.Context, p cli.Process, s webhooks.Sources) (err error) {
 	if s.File != "" {
 		if s.Data, err = os.ReadFile(s.File); err != nil {
-			return cli.Usagef("--config: %w; name a file that this user may read", err)
+			return cli.Usagef("--config: %w", err)
 		}
 	}
 	config, err := webhooks.Load(s)

@@ -52,7 +52,7 @@ type frame struct {
 
 func parseTemplates() (*template.Template, error) {
 	return template.New("").Funcs(template.FuncMap{
-		"when": when, "short": short, "took": took, "counts": unbroken,
+		"when": when, "short": short, "took": took, "counts": html.Unbroken,
 	}).ParseFS(templateFiles, "templates/*.tmpl")
 }
 
@@ -121,15 +121,6 @@ func (p *Pages) serveStatic(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	p.send(w, http.StatusOK, file.contentType, []byte(file.text))
-}
-
-// unbroken is counts, like "1 warning (1 new)", that a narrow screen breaks after a comma only.
-func unbroken(counts string) string {
-	parts := strings.Split(counts, ", ")
-	for i := range parts {
-		parts[i] = strings.ReplaceAll(parts[i], " ", "\u00a0")
-	}
-	return strings.Join(parts, ", ")
 }
 
 // when shows a time in UTC.

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/preadmit/preadmit/report/format/escape"
@@ -10,5 +11,14 @@ import (
 func TestStylesheetNeedsNoGuard(t *testing.T) {
 	if escape.GuardHTML(style) != style {
 		t.Error("the style sheet would not be what its hash is of")
+	}
+}
+
+// TestUnbroken: a narrow screen breaks a list of counts after commas, and a long count after
+// its first word.
+func TestUnbroken(t *testing.T) {
+	got := strings.ReplaceAll(Unbroken("3 denied, 1 would be denied if the proposed policies were in force, 4 not judged, 2 warnings (1 existing)"), "\u00a0", "_")
+	if want := "3_denied, 1_would be denied if the proposed policies were in force, 4_not_judged, 2_warnings_(1_existing)"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

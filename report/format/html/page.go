@@ -13,7 +13,7 @@ import (
 
 // newPage makes all parts of a page, and what the page itself says.
 func newPage(r *report.Report, opts Options) (*page, pageView, error) {
-	templates, err := template.New("").Parse(templates)
+	templates, err := template.New("").Funcs(template.FuncMap{"unbroken": Unbroken}).Parse(templates)
 	if err != nil {
 		return nil, pageView{}, err
 	}

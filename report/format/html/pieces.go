@@ -40,3 +40,20 @@ func (p *pieces) leftOut(noun, elsewhere string) string {
 	}
 	return fmt.Sprintf("Left out for size: %s. %s", outline.Count(p.left, noun), elsewhere)
 }
+
+// mostUnbroken is the number of letters of a count that a narrow screen has in one line.
+const mostUnbroken = 24
+
+// Unbroken is a list of counts, like "3 denied, 1 warning", that a narrow screen breaks after
+// commas only; in a count of many words, after the number and its first word.
+func Unbroken(counts string) string {
+	parts := strings.Split(counts, ", ")
+	for i, part := range parts {
+		spaces := -1
+		if len(part) > mostUnbroken {
+			spaces = 1
+		}
+		parts[i] = strings.Replace(part, " ", "\u00a0", spaces)
+	}
+	return strings.Join(parts, ", ")
+}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"github.com/preadmit/preadmit/report/format/escape"
@@ -32,9 +34,31 @@ func (e *ExitError) Error() string { return e.Err.Error() }
 func (e *ExitError) Unwrap() error { return e.Err }
 
 // Usagef returns an error that the user can correct on the command line or in the
-// configuration.
+// configuration. A file or directory that an argument is the error of is told in a sentence.
 func Usagef(format string, args ...any) error {
+	for i, arg := range args {
+		if err, ok := arg.(*fs.PathError); ok {
+			args[i] = &pathError{err}
+		}
+	}
 	return &ExitError{Code: ExitUsage, Err: fmt.Errorf(format, args...)}
+}
+
+// pathError is that of a path that a user named.
+type pathError struct{ *fs.PathError }
+
+func (e *pathError) Unwrap() error { return e.PathError }
+
+func (e *pathError) Error() string {
+	switch {
+	case errors.Is(e.Err, fs.ErrPermission):
+		return e.PathError.Error() + ": name one that this user may read"
+	case !errors.Is(e.Err, fs.ErrNotExist):
+		return e.PathError.Error()
+	case filepath.IsAbs(e.Path):
+		return fmt.Sprintf("there is no file or directory %s: check the name", e.Path)
+	}
+	return fmt.Sprintf("there is no file or directory %s: check the name, and that it is relative to the current directory", e.Path)
 }
 
 // ExitCode prints an error for the user and returns the exit code for it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 )
@@ -18,6 +19,9 @@ func TestExitCode(t *testing.T) {
 		{ErrFindings, 1, ""},
 		{Usagef("wrong flag"), 2, "preadmit: wrong flag\n"},
 		{fmt.Errorf("wrapped: %w", Usagef("wrong flag")), 2, "preadmit: wrapped: wrong flag\n"},
+		{Usagef("PATH: %w", &fs.PathError{Op: "stat", Path: "a/b", Err: fs.ErrNotExist}), 2, "preadmit: PATH: there is no file or directory a/b: check the name, and that it is relative to the current directory\n"},
+		{Usagef("PATH: %w", &fs.PathError{Op: "stat", Path: "/b", Err: fs.ErrNotExist}), 2, "preadmit: PATH: there is no file or directory /b: check the name\n"},
+		{Usagef("--config: %w", &fs.PathError{Op: "open", Path: "c", Err: fs.ErrPermission}), 2, "preadmit: --config: open c: permission denied: name one that this user may read\n"},
 		{errors.New("disk full"), 3, "preadmit: disk full\n"},
 		{context.Canceled, 3, "preadmit: interrupted\n"},
 	}
