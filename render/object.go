@@ -27,6 +27,9 @@ func NewObject(text []byte, index int) *Object {
 	if bytes.Contains(text, []byte(`"sops":{`)) {
 		o.removeSOPS()
 	}
+	if bytes.Contains(text, []byte(`"`+OmittedAnnotation+`"`)) {
+		o.markOmitted()
+	}
 	return o
 }
 

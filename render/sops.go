@@ -1,7 +1,9 @@
 package render
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 
 	"github.com/preadmit/preadmit/render/tree"
 )
@@ -27,6 +29,29 @@ func (o *Object) removeSOPS() {
 		}
 		return ""
 	})...)
+}
+
+// OmittedAnnotation is set on a Secret of a snapshot of a cluster, whose values under data are
+// not in it.
+const OmittedAnnotation = "preadmit.dev/omitted"
+
+// markOmitted makes the values unknown that a snapshot of a cluster does not have.
+func (o *Object) markOmitted() {
+	content := o.Content()
+	metadata, _ := content["metadata"].(map[string]any)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	data, ok := content["data"].(map[string]any)
+	if annotations[OmittedAnnotation] != "data" || !ok || content["kind"] != "Secret" {
+		return
+	}
+	delete(annotations, OmittedAnnotation)
+	if len(annotations) == 0 {
+		delete(metadata, "annotations")
+	}
+	o.JSON = tree.Encode(content)
+	for _, key := range slices.Sorted(maps.Keys(data)) {
+		o.Unknown = append(o.Unknown, Unknown{Path: []string{"data", key}, Reason: "the snapshot of the cluster does not have it"})
+	}
 }
 
 func isSet(value any) bool { return value != nil && value != "" }

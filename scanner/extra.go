@@ -9,6 +9,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/lines"
+	"github.com/preadmit/preadmit/scanner/target"
 )
 
 // InputError is a mistake in what the user gave to a scan.
@@ -28,6 +29,11 @@ func (s *scan) loadExtras(ctx context.Context) error {
 			})
 		}
 		s.extras = append(s.extras, objects...)
+		whole, err := target.CompleteKinds(extra.FS, ".")
+		if err != nil {
+			return &InputError{What: extra.Name, Err: err}
+		}
+		s.whole = append(s.whole, whole...)
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
@@ -57,8 +59,10 @@ type scan struct {
 	in Input
 	*change.Change
 	// ledger has what is not judged.
-	ledger   *gaps.Ledger
-	extras   []*admission.Object
+	ledger *gaps.Ledger
+	extras []*admission.Object
+	// whole are the kinds of which the extras have all objects.
+	whole    []schema.GroupKind
 	targets  []*target.Target
 	work     parallel.Workers
 	compiler *policy.Compiler
@@ -107,7 +111,7 @@ func (s *scan) render(ctx context.Context) error {
 	}
 	s.Suspend()
 	var err error
-	if s.targets, err = target.Build(ctx, s.Change, s.in.Config, s.extras); err != nil {
+	if s.targets, err = target.Build(ctx, s.Change, s.in.Config, s.extras, s.whole); err != nil {
 		return err
 	}
 	s.ledger.Roots()

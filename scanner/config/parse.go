@@ -8,6 +8,9 @@ const FileName = ".preadmit.yaml"
 // Kind is the kind of a configuration file; its apiVersion is report.APIVersion.
 const Kind = "ScanConfig"
 
+// SnapshotKind is the kind of the first document of a file that preadmit snapshot writes.
+const SnapshotKind = "ClusterSnapshot"
+
 // Parse reads a configuration strictly: an unknown or repeated key, a value of the
 // wrong type or without a meaning is an error at its line. The path is used in messages
 // only. Errors are *strictyaml.Error, joined in the order of the file.

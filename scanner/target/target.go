@@ -57,12 +57,14 @@ type builder struct {
 	*change.Change
 	config config.Config
 	extras []*admission.Object
+	// whole are the kinds of which the extras have all objects.
+	whole []schema.GroupKind
 }
 
 // Build returns the targets of a configuration, or the one of all roots. extras
-// are objects beside the trees. Mistakes of the configuration are an *InputError.
-func Build(ctx context.Context, c *change.Change, from config.Config, extras []*admission.Object) ([]*Target, error) {
-	b := builder{c, from, extras}
+// are objects beside the trees, whole the kinds of which they are all. Mistakes of the configuration are an *InputError.
+func Build(ctx context.Context, c *change.Change, from config.Config, extras []*admission.Object, whole []schema.GroupKind) ([]*Target, error) {
+	b := builder{c, from, extras, whole}
 	configured := from.Targets
 	if len(configured) == 0 {
 		configured = []config.Target{{Roots: []string{"**"}}}
@@ -107,7 +109,11 @@ func (b *builder) buildTarget(ctx context.Context, c config.Target, cluster stri
 	if err := b.checkGiven(paths); err != nil {
 		return nil, err
 	}
-	t := &Target{Name: c.Name, Cluster: cluster, User: b.userOf(c), asked: c.User != nil || b.config.User != nil, Roots: b.targetRoots(c, cluster), Namespace: c.Namespace, known: admission.Known(c.Kinds()...)}
+	complete, err := b.complete(c)
+	if err != nil {
+		return nil, err
+	}
+	t := &Target{Name: c.Name, Cluster: cluster, User: b.userOf(c), asked: c.User != nil || b.config.User != nil, Roots: b.targetRoots(c, cluster), Namespace: c.Namespace, known: admission.Known(complete...)}
 	head, err := b.buildState(ctx, b.Head, c, cluster, paths)
 	if err != nil {
 		return nil, err
