@@ -47,8 +47,9 @@ func (l *Ledger) Ambiguities(t *target.Target, root render.RootID, pairs []targe
 
 // looksInto reports whether a policy looks at the namespace of one of the pairs.
 func looksInto(namespace string, pairs []target.Pair, policies, bindings []*admission.Object) bool {
+	by := policy.ByPolicy(bindings)
 	return slices.ContainsFunc(pairs, func(p target.Pair) bool { return p.Key.Namespace == namespace }) &&
-		slices.ContainsFunc(policies, func(p *admission.Object) bool { return policy.SeesNamespaces(p, bindings) })
+		slices.ContainsFunc(policies, func(p *admission.Object) bool { return policy.SeesNamespaces(p, by[p.Name()]) })
 }
 
 // labelsDiffer reports whether versions of a namespace differ in what selectors and

@@ -27,8 +27,8 @@ type Compiler struct {
 	// indeterminate.
 	Budget int64
 
-	environment   func() (*environment.EnvSet, error)
-	partial       func() (*environment.EnvSet, error) // for unknown values
+	whole         compilers
+	partial       compilers // for unknown values
 	shortcutAfter int64
 
 	cache sync.Map // compiledKey -> func() *compiled
@@ -48,7 +48,38 @@ func (c *Compiler) exhausted() bool {
 
 // NewCompiler makes a Compiler with an empty cache.
 func NewCompiler() *Compiler {
-	return &Compiler{environment: sync.OnceValues(cel.Environment), partial: sync.OnceValues(cel.PartialEnvironment), shortcutAfter: shortcutAfter}
+	return &Compiler{whole: newCompilers(cel.Environment), partial: newCompilers(cel.PartialEnvironment), shortcutAfter: shortcutAfter}
+}
+
+// compilers are the API server's compilers of expressions for one environment. Making one takes
+// longer than compiling most policies.
+type compilers struct {
+	environment func() (*environment.EnvSet, error)
+	// constant compiles the policies without variables, of which none changes it.
+	constant func() (*plugincel.CompositedCompiler, error)
+}
+
+func newCompilers(of func() (*environment.EnvSet, error)) compilers {
+	c := compilers{environment: sync.OnceValues(of)}
+	c.constant = sync.OnceValues(c.new)
+	return c
+}
+
+// compiler returns a compiler for a policy: one of its own if it has variables, which become
+// part of the compiler.
+func (c compilers) compiler(spec *v1.ValidatingAdmissionPolicySpec) (*plugincel.CompositedCompiler, error) {
+	if len(spec.Variables) == 0 {
+		return c.constant()
+	}
+	return c.new()
+}
+
+func (c compilers) new() (*plugincel.CompositedCompiler, error) {
+	set, err := c.environment()
+	if err != nil {
+		return nil, err
+	}
+	return plugincel.NewCompositedCompiler(set)
 }
 
 // compiled is a policy's expressions as programs. A program that does not
@@ -77,11 +108,11 @@ func (c *Compiler) compileFor(p *v1.ValidatingAdmissionPolicy, unknowns bool) *c
 	if err != nil {
 		return &compiled{err: fmt.Errorf("encode policy: %w", err)}
 	}
-	environment := c.environment
+	compilers := c.whole
 	if unknowns {
-		environment = c.partial
+		compilers = c.partial
 	}
-	once := sync.OnceValue(func() *compiled { return c.compileSpec(&p.Spec, environment) })
+	once := sync.OnceValue(func() *compiled { return c.compileSpec(&p.Spec, compilers) })
 	actual, _ := c.cache.LoadOrStore(compiledKey{sha256.Sum256(spec), unknowns}, once)
 	return actual.(func() *compiled)()
 }
@@ -92,18 +123,10 @@ type compiledKey struct {
 	unknowns bool
 }
 
-func compilerOf(environment func() (*environment.EnvSet, error)) (*plugincel.CompositedCompiler, error) {
-	set, err := environment()
-	if err != nil {
-		return nil, err
-	}
-	return plugincel.NewCompositedCompiler(set)
-}
-
 // compileSpec follows compilePolicy of the server's plugin: variables first, in
 // order; messages may not use the authorizer.
-func (c *Compiler) compileSpec(spec *v1.ValidatingAdmissionPolicySpec, in func() (*environment.EnvSet, error)) *compiled {
-	compiler, err := compilerOf(in)
+func (c *Compiler) compileSpec(spec *v1.ValidatingAdmissionPolicySpec, in compilers) *compiled {
+	compiler, err := in.compiler(spec)
 	if err != nil {
 		return &compiled{err: err}
 	}

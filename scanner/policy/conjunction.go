@@ -42,7 +42,7 @@ func (c *Compiler) newShortcut(spec *v1.ValidatingAdmissionPolicySpec) *shortcut
 // join compiles the validations as one. Each compiles by itself, so none reaches
 // out of its parentheses; a line break ends the comment it may end with.
 func (c *Compiler) join(spec *v1.ValidatingAdmissionPolicySpec) celgo.Program {
-	compiler, err := compilerOf(c.environment)
+	compiler, err := c.whole.compiler(spec)
 	if err != nil {
 		return nil
 	}

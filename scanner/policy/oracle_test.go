@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"sort"
+	"sync"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -156,6 +157,8 @@ var _ informers.GenericInformer = paramInformer{}
 type upstreamCompiler struct {
 	environment func() (*environment.EnvSet, error)
 	known       map[[sha256.Size]byte]validating.Validator
+	// constant compiles policies without variables: only variables change a compiler.
+	constant func() (*plugincel.CompositedCompiler, error)
 }
 
 const mostCompiled = 300
@@ -167,7 +170,17 @@ func newUpstreamCompiler() *upstreamCompiler {
 }
 
 func compilerIn(environment func() (*environment.EnvSet, error)) *upstreamCompiler {
-	return &upstreamCompiler{environment: environment, known: map[[sha256.Size]byte]validating.Validator{}}
+	c := &upstreamCompiler{environment: environment, known: map[[sha256.Size]byte]validating.Validator{}}
+	c.constant = sync.OnceValues(c.compiler)
+	return c
+}
+
+func (c *upstreamCompiler) compiler() (*plugincel.CompositedCompiler, error) {
+	set, err := c.environment()
+	if err != nil {
+		return nil, err
+	}
+	return plugincel.NewCompositedCompiler(set)
 }
 
 func (c *upstreamCompiler) compile(t testing.TB, p *v1.ValidatingAdmissionPolicy) validating.Validator {
@@ -186,11 +199,10 @@ func (c *upstreamCompiler) compile(t testing.TB, p *v1.ValidatingAdmissionPolicy
 
 // newPolicy does what the plugin's compilePolicy, which is not exported, does.
 func (c *upstreamCompiler) newPolicy(t testing.TB, p *v1.ValidatingAdmissionPolicy) validating.Validator {
-	set, err := c.environment()
-	if err != nil {
-		t.Fatal(err)
+	compiler, err := c.constant()
+	if len(p.Spec.Variables) > 0 {
+		compiler, err = c.compiler()
 	}
-	compiler, err := plugincel.NewCompositedCompiler(set)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,8 +53,17 @@ func MayTake(binding *admission.Object, key admission.Key) bool {
 	return ref != nil && (name == "" || name == key.Name) && (namespace == "" || namespace == key.Namespace)
 }
 
+// ByPolicy returns bindings by the policy that they bind.
+func ByPolicy(bindings []*admission.Object) map[string][]*admission.Object {
+	by := map[string][]*admission.Object{}
+	for _, b := range bindings {
+		by[BoundPolicy(b)] = append(by[BoundPolicy(b)], b)
+	}
+	return by
+}
+
 // SeesNamespaces reports whether the labels or annotations of namespaces decide
-// what a policy says.
+// what a policy says. The bindings are those of the policy.
 func SeesNamespaces(p *admission.Object, bindings []*admission.Object) bool {
 	spec := child(p.Content(), "spec")
 	if len(child(child(spec, "matchConstraints"), "namespaceSelector")) > 0 || Mentions(p, "namespaceObject") {
@@ -62,7 +71,7 @@ func SeesNamespaces(p *admission.Object, bindings []*admission.Object) bool {
 	}
 	return slices.ContainsFunc(bindings, func(b *admission.Object) bool {
 		resources := child(child(b.Content(), "spec"), "matchResources")
-		return BoundPolicy(b) == p.Name() && len(child(resources, "namespaceSelector")) > 0
+		return len(child(resources, "namespaceSelector")) > 0
 	})
 }
 

@@ -100,16 +100,18 @@ func (r *Reach) add(key admission.Key, versions []Definition) {
 
 // spread finds the policies that changed objects of other kinds reach.
 func (r *Reach) spread(policies, bindings []*admission.Object) {
+	by := policy.ByPolicy(bindings)
 	for _, p := range policies {
-		if r.reaches(p, bindings) {
+		if r.reaches(p, by[p.Name()]) {
 			r.policies[p.Name()] = true
 		}
-		if policy.SeesNamespaces(p, bindings) {
+		if policy.SeesNamespaces(p, by[p.Name()]) {
 			r.NamespacePolicies[p.Name()] = true
 		}
 	}
 }
 
+// reaches reports whether a policy, which the bindings bind, may say something else than before.
 func (r *Reach) reaches(p *admission.Object, bindings []*admission.Object) bool {
 	if r.rbac && policy.Mentions(p, "authorizer") {
 		return true
@@ -120,7 +122,7 @@ func (r *Reach) reaches(p *admission.Object, bindings []*admission.Object) bool 
 	}
 	return r.kinds[kind.GroupKind()] || slices.ContainsFunc(r.params, func(key admission.Key) bool {
 		return key.Group == kind.Group && key.Kind == kind.Kind && slices.ContainsFunc(bindings, func(b *admission.Object) bool {
-			return policy.BoundPolicy(b) == p.Name() && policy.MayTake(b, key)
+			return policy.MayTake(b, key)
 		})
 	})
 }
