@@ -19,6 +19,8 @@ type Case struct {
 	Reports string
 	// Heavy is set when making or scanning it takes long.
 	Heavy bool
+	// Large is set when the repository itself is large: reading it takes long, too.
+	Large bool
 	// Fatal is set when a root, app or below, takes longer than a few seconds: a jail with
 	// such a limit ends the process and names the root.
 	Fatal bool

@@ -8,10 +8,10 @@ import (
 // sizes returns large amounts of what is allowed.
 func sizes() []Case {
 	return []Case{
-		{Name: "100 MB file", Verdict: "incomplete", Reports: "more than the limit", Heavy: true, Head: func(t *Tree, _ *Canary) {
+		{Name: "100 MB file", Verdict: "incomplete", Reports: "more than the limit", Heavy: true, Large: true, Head: func(t *Tree, _ *Canary) {
 			t.Put("app/cm.yaml", configMap("app", 1)+strings.Repeat("# 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abc\n", 100<<20/64))
 		}},
-		{Name: "200,000 files", Verdict: "failed", Reports: Finding, Heavy: true, Head: func(t *Tree, _ *Canary) {
+		{Name: "200,000 files", Verdict: "failed", Reports: Finding, Heavy: true, Large: true, Head: func(t *Tree, _ *Canary) {
 			for i := range 200_000 {
 				t.Put(fmt.Sprintf("many/%03d/%d.yaml", i%1000, i), fmt.Sprintf("x: %d\n", i))
 			}
