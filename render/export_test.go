@@ -1,5 +1,7 @@
 package render
 
+import "reflect"
+
 // What the tests of the package look into.
 
 // EntrySuffix tells entries of a cache from other files.
@@ -28,6 +30,14 @@ func (r *Renderer) Found() *Discovery { return &r.found.Load().out }
 
 // Cached reports whether the needs come from the cache.
 func (n *Needs) Cached() bool { return n.words != nil }
+
+// SameNeeds reports whether needs are the same, but for the tree they are of and where they come
+// from. It takes empty lists and none for different.
+func SameNeeds(a, b *Needs) bool {
+	x, y := *a, *b
+	x.tree, x.words, y.tree, y.words = nil, nil, nil, nil
+	return reflect.DeepEqual(x, y)
+}
 
 // Shared counts what was taken from another tree or the cache.
 func (r *Renderer) Shared() (dirs, uses, needs int) {

@@ -109,7 +109,7 @@ func TestInputsCoverRenders(t *testing.T) {
 }
 
 // TestCorporaInputsCoverRenders does so with the kustomizations that the roots of real
-// repositories use, one in so many. TestCorporaLikeKustomize does it with all roots.
+// repositories use, one in so many. TestCorpora in scanner does it with all roots.
 func TestCorporaInputsCoverRenders(t *testing.T) {
 	const oneIn = 5
 	for _, bundle := range corpora(t) {

@@ -26,11 +26,10 @@ import (
 // PREADMIT_PLAN_EDITS says otherwise.
 const seededEdits = 2
 
-// TestCorporaRenderingLess compares scans of real pull requests, and of edits of
-// single files that are drawn at random, always the same, with scans that render
-// everything. The repositories are git bundles in PREADMIT_CORPORA, or in
-// ../shared/corpora beside the repository.
-func TestCorporaRenderingLess(t *testing.T) {
+// TestCorpora looks at real repositories, which are git bundles in PREADMIT_CORPORA, or in
+// ../shared/corpora beside the repository. Rendering them is what takes long, so both parts
+// share what roots render to, by a cache.
+func TestCorpora(t *testing.T) {
 	testall.Long(t)
 	dir := os.Getenv("PREADMIT_CORPORA")
 	if dir == "" {
@@ -41,22 +40,22 @@ func TestCorporaRenderingLess(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(bundles) == 0 {
-		t.Skipf("no git bundles under %s: set PREADMIT_CORPORA to compare scans of real repositories", dir)
+		t.Skipf("no git bundles under %s: set PREADMIT_CORPORA to look at real repositories", dir)
 	}
 	for _, bundle := range bundles {
 		t.Run(strings.TrimSuffix(filepath.Base(bundle), ".bundle"), func(t *testing.T) {
 			t.Parallel()
-			c := &corpusPlans{}
+			c := &corpus{}
 			c.open(t, bundle)
-			c.compareAll(t)
-			t.Logf("%d pull requests and edits compared: %d roots left out, %d findings, %d indeterminate", c.compared, c.untouched, c.findings, c.indeterminate)
+			t.Run("like kustomize", c.likeKustomize)
+			t.Run("rendering less", c.renderingLess)
 		})
 	}
 }
 
-// corpusPlans compares scans of one repository. Both take roots that are the same
-// in several trees from one cache.
-type corpusPlans struct {
+// corpus is a real repository. All of its trees take roots that are the same from one cache.
+type corpus struct {
+	dir     string
 	options render.Options
 	// numbers are those of the pull requests, trees their sides.
 	numbers []string
@@ -65,28 +64,22 @@ type corpusPlans struct {
 	compared, untouched, findings, indeterminate int
 }
 
-func (c *corpusPlans) open(t *testing.T, bundle string) {
+func (c *corpus) open(t *testing.T, bundle string) {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "clone")
+	c.dir = filepath.Join(t.TempDir(), "clone")
 	abs, err := filepath.Abs(bundle)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("git", "clone", "--quiet", "--no-checkout", abs, dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("git", "clone", "--quiet", "--no-checkout", abs, c.dir).CombinedOutput(); err != nil {
 		t.Fatalf("git clone: %v\n%s", err, out)
 	}
-	cmd := exec.Command("git", "for-each-ref", "--format=%(refname:short)", "refs/remotes/origin")
-	cmd.Dir = dir
-	refs, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("list the branches: %v", err)
-	}
-	repo, err := gittree.Open(dir)
+	repo, err := gittree.Open(c.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.trees = map[string]fs.FS{}
-	for _, ref := range strings.Fields(string(refs)) {
+	for _, ref := range strings.Fields(c.git(t, "for-each-ref", "--format=%(refname:short)", "refs/remotes/origin")) {
 		commit, err := repo.Commit(ref)
 		if err != nil {
 			t.Fatal(err)
@@ -105,8 +98,25 @@ func (c *corpusPlans) open(t *testing.T, bundle string) {
 	c.options.Cache = cache
 }
 
+// git runs git in the clone.
+func (c *corpus) git(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.Command("git", append([]string{"-C", c.dir}, args...)...).Output()
+	if err != nil {
+		t.Fatalf("git %s: %v", strings.Join(args, " "), err)
+	}
+	return string(out)
+}
+
+// renderingLess compares scans of pull requests, and of edits of single files that are drawn
+// at random, always the same, with scans that render everything.
+func (c *corpus) renderingLess(t *testing.T) {
+	c.compareAll(t)
+	t.Logf("%d pull requests and edits compared: %d roots left out, %d findings, %d indeterminate", c.compared, c.untouched, c.findings, c.indeterminate)
+}
+
 // compareAll compares pull requests, and edits of the first one's head.
-func (c *corpusPlans) compareAll(t *testing.T) {
+func (c *corpus) compareAll(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	edits := newEdits(t, c.trees[c.numbers[0]+"-head"])
 	for range numberOf(t, "PREADMIT_PLAN_EDITS", seededEdits) {
@@ -118,7 +128,7 @@ func (c *corpusPlans) compareAll(t *testing.T) {
 	}
 }
 
-func (c *corpusPlans) compare(t *testing.T, name string, base, head fs.FS) {
+func (c *corpus) compare(t *testing.T, name string, base, head fs.FS) {
 	t.Helper()
 	in := scanner.Input{
 		Base: &scanner.Tree{FS: base, Revision: report.Revision{Name: "base"}},

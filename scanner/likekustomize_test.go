@@ -1,0 +1,307 @@
+package scanner_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/kustomize/build"
+	"github.com/preadmit/preadmit/render/sources"
+)
+
+const (
+	// locatedRoots: one root in so many has its sources looked for.
+	locatedRoots = 8
+	// objectsLookedFor: one object in so many is looked for in the needs of its root.
+	objectsLookedFor = 5
+	// askedAgain: kustomize renders one root in so many although its answer is recorded.
+	askedAgain = 10
+)
+
+// kustomizeAnswers has a line for each kustomization that kustomize was asked about: a digest
+// of its version, of all that the kustomization may read, and of what it renders to. A
+// rendering with a line renders as kustomize does, which need not run to tell.
+const kustomizeAnswers = "testdata/kustomize-answers.txt"
+
+// writing is held while answers are written.
+var writing sync.Mutex
+
+// likeKustomize renders every root of the heads from git objects and compares with kustomize on
+// a checkout: same bytes, or both fail. What is read and missed must have been foreseen. A root
+// whose needs, which decide what it renders to, are those of a root before it is left out.
+func (c *corpus) likeKustomize(t *testing.T) {
+	l := &likeKustomize{corpus: c, seen: map[string]bool{}, answers: recordedAnswers(t), version: kustomizeVersion(t)}
+	for _, number := range c.numbers {
+		l.head(t, number+"-head")
+	}
+	if *update {
+		writeAnswers(t, l.learned)
+	}
+}
+
+// likeKustomize compares the heads of a repository with kustomize.
+type likeKustomize struct {
+	*corpus
+	seen    map[string]bool
+	answers map[string]bool
+	// version is that of kustomize.
+	version string
+	// learned are the answers that were not recorded.
+	learned []string
+	// checkedOut is the branch that is.
+	checkedOut string
+}
+
+// head compares the roots of the head of a pull request.
+func (l *likeKustomize) head(t *testing.T, branch string) {
+	t.Helper()
+	fsys := l.trees[branch]
+	foreseeing := sources.NewRenderer(fsys, render.Options{})
+	found, err := foreseeing.Discover(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int{}
+	r := sources.NewRenderer(fsys, l.options)
+	for _, root := range found.Roots {
+		counts[string(root.Kind)]++
+		needs := foreseeing.Needs(root)
+		reads := digest(root.Dir, needs.Trace.Entries())
+		id := digest(fmt.Sprint(root, needs.Problem), []string{reads})
+		if l.seen[id] {
+			continue
+		}
+		l.seen[id] = true
+		result := r.Render(context.Background(), root)
+		counts[outcome(result)]++
+		counts["compared"]++
+		counts["looked for"] += checkNeeds(t, r, needs, result)
+		if result.Problem != nil {
+			checkProblem(t, r, root, result.Problem)
+		}
+		if root.Kind == render.KindKustomize && (result.Problem == nil || result.Problem.Kind != render.ProblemRefused) {
+			l.compare(t, branch, reads, result, counts)
+		}
+		if result.Problem == nil && counts["compared"]%locatedRoots == 0 {
+			checkSources(t, r, root, result, counts)
+		}
+	}
+	t.Logf("%s: %v", branch, counts)
+}
+
+// compare compares what a kustomization renders to with the recorded answer of kustomize, and
+// with kustomize where there is none.
+func (l *likeKustomize) compare(t *testing.T, branch, reads string, result *render.Result, counts map[string]int) {
+	t.Helper()
+	answer := l.answerOf(t, reads, result)
+	recorded := l.answers[answer]
+	if recorded && counts["compared"]%askedAgain != 0 {
+		counts["recorded"]++
+		return
+	}
+	if l.checkedOut != branch {
+		l.git(t, "checkout", "--quiet", "--force", "origin/"+branch)
+		l.checkedOut = branch
+	}
+	if sameAsOnDisk(t, result, l.dir) && !recorded {
+		counts["learned"]++
+		l.learned = append(l.learned, answer)
+	}
+}
+
+// answerOf returns the line of a rendering of a root that may read what a digest stands for.
+func (l *likeKustomize) answerOf(t *testing.T, reads string, result *render.Result) string {
+	t.Helper()
+	h := sha256.New()
+	fmt.Fprintln(h, l.version, reads, result.Problem == nil)
+	for _, o := range result.Objects {
+		data, err := json.Marshal(o.Content())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(h, "%s\n", data)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// kustomizeVersion returns the lines of go.mod about kustomize's modules.
+func kustomizeVersion(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile("../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var versions []string
+	for line := range strings.Lines(string(data)) {
+		if strings.Contains(line, "sigs.k8s.io/kustomize/") {
+			versions = append(versions, strings.TrimSpace(line))
+		}
+	}
+	if len(versions) == 0 {
+		t.Fatal("go.mod requires no version of kustomize")
+	}
+	return strings.Join(versions, "\n")
+}
+
+func digest(name string, words []string) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q", name, words))
+	return hex.EncodeToString(sum[:])
+}
+
+// recordedAnswers reads the answers of kustomize.
+func recordedAnswers(t *testing.T) map[string]bool {
+	t.Helper()
+	data, err := os.ReadFile(kustomizeAnswers)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	answers := map[string]bool{}
+	for _, line := range strings.Fields(string(data)) {
+		answers[line] = true
+	}
+	return answers
+}
+
+// writeAnswers adds answers to the recorded ones.
+func writeAnswers(t *testing.T, learned []string) {
+	t.Helper()
+	writing.Lock()
+	defer writing.Unlock()
+	data, err := os.ReadFile(kustomizeAnswers)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	lines := append(strings.Fields(string(data)), learned...)
+	slices.Sort(lines)
+	if err := os.WriteFile(kustomizeAnswers, []byte(strings.Join(slices.Compact(lines), "\n")+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func outcome(r *render.Result) string {
+	if r.Problem != nil {
+		return string(r.Problem.Kind)
+	}
+	return "rendered"
+}
+
+// checkNeeds wants the needs of a root, as its files tell, to cover what its render read and
+// missed, and to hold what it rendered to. It returns how many objects were looked for.
+func checkNeeds(t *testing.T, r *render.Renderer, needs *render.Needs, result *render.Result) (looked int) {
+	t.Helper()
+	if !needs.Cover(result) {
+		t.Errorf("%s: rendering reads %v, misses %v; its needs are %v, %v",
+			result.Root.Dir, result.Trace.Reads, result.Trace.Misses, needs.Trace.Reads, needs.Trace.Misses)
+	}
+	if needs.Problem != nil && result.Problem == nil {
+		t.Errorf("%s renders, and its needs say %v", result.Root.Dir, needs.Problem)
+	}
+	for i := 0; i < len(result.Objects); i += objectsLookedFor {
+		looked++
+		u := unstructured.Unstructured{Object: result.Objects[i].Content()}
+		gvk := u.GroupVersionKind()
+		if m := (render.Mention{Group: gvk.Group, Kind: gvk.Kind, Name: u.GetName(), Word: u.GetNamespace()}); !r.MayHold(needs, m) {
+			t.Errorf("%s renders to %+v, which its needs do not hold", result.Root.Dir, m)
+		}
+	}
+	return looked
+}
+
+// sameAsOnDisk reports whether kustomize renders a root of a checkout to the same, and fails
+// the test if it does not.
+func sameAsOnDisk(t *testing.T, result *render.Result, dir string) bool {
+	t.Helper()
+	k := krusty.MakeKustomizer(&krusty.Options{
+		Reorder: krusty.ReorderOptionUnspecified, LoadRestrictions: types.LoadRestrictionsNone, PluginConfig: types.DisabledPluginConfig()})
+	root := result.Root
+	onDisk, err := k.Run(filesys.MakeFsOnDisk(), filepath.Join(dir, filepath.FromSlash(root.Dir)))
+	if (err != nil) != (result.Problem != nil) {
+		t.Errorf("%s: kustomize says %v, we say %v", root.Dir, err, result.Problem)
+		return false
+	}
+	if err != nil {
+		return true
+	}
+	want, err := onDisk.AsYaml()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got bytes.Buffer
+	for i, o := range result.Objects {
+		if i > 0 {
+			got.WriteString("---\n")
+		}
+		got.Write(asYAML(t, o.Content()))
+	}
+	if !bytes.Equal(got.Bytes(), want) {
+		t.Errorf("%s: the output differs from kustomize's: %s", root.Dir, cmp.Diff(string(want), got.String()))
+		return false
+	}
+	return true
+}
+
+// asYAML writes an object as kustomize does.
+func asYAML(t *testing.T, content map[string]any) []byte {
+	t.Helper()
+	data, err := json.Marshal(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := sigsyaml.JSONToYAML(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// checkProblem wants every problem to point into the tree.
+func checkProblem(t *testing.T, r *render.Renderer, root render.Root, p *render.Problem) {
+	t.Helper()
+	if strings.Contains(p.Message, build.Mount) || p.Message == "" {
+		t.Errorf("%s: message %q", root.Dir, p.Message)
+	}
+	if _, err := r.Tree().Stat(p.Path); err != nil {
+		t.Errorf("%s: the problem points at %s: %v", root.Dir, p.Path, err)
+	}
+	if os.Getenv("PREADMIT_VERBOSE") != "" {
+		t.Logf("%s: %s: %s", root.Dir, p.Kind, p)
+	}
+}
+
+// checkSources wants sources for every object. TestProvenance looks at the fields.
+func checkSources(t *testing.T, r *render.Renderer, root render.Root, result *render.Result, counts map[string]int) {
+	t.Helper()
+	origins, err := r.Origins(context.Background(), result)
+	if err != nil {
+		t.Fatalf("%s: %v", root.Dir, err)
+	}
+	if len(origins) != len(result.Objects) {
+		t.Fatalf("%s: %d sources for %d objects", root.Dir, len(origins), len(result.Objects))
+	}
+	for _, s := range origins {
+		counts["objects"]++
+		if s.Document().Line == 0 {
+			counts["undocumented"]++
+		}
+		if !s.HasFields() {
+			counts["inexact"]++
+		}
+	}
+}
