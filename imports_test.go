@@ -37,7 +37,7 @@ var layers = []string{
 	"internal/deploytest",
 	"render/sources", "render/deploy", "render/helm", "render/flux",
 	"render/proof", "render/plain",
-	"render/kustomize", "render/kustomize/rules", "render/kustomize/build",
+	"render/kustomize", "render/kustomize/rules", "render/kustomize/padding", "render/kustomize/build",
 	"render/helm/release", "render/helm/engine", "render/helm/values", "render/helm/chart", "render/fluxtypes",
 	"render", "render/origin", "render/artifact/overlay", "render/tree",
 	"internal/fetch", "render/artifact/permit", "render/artifact/store", "render/artifact/lock", "render/artifact",

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/preadmit/preadmit/render/kustomize/build"
-	"github.com/preadmit/preadmit/render/origin"
-	"github.com/preadmit/preadmit/render/tree"
 	"go.yaml.in/yaml/v3"
 	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/render/kustomize/build"
+	"github.com/preadmit/preadmit/render/kustomize/padding"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // Builtin transformers and generators that are configured in documents of their
@@ -49,7 +51,7 @@ func (l *locator) builtins(k *build.Kustomization) []*build.Kustomization {
 // kustomization in a directory.
 func (l *locator) builtinsAt(k *build.Kustomization, e build.Entry) []*build.Kustomization {
 	if e.Target == "" || build.IsInline(e.Value) {
-		return builtinsIn(k, k.Data, e.Value, func(text string, line int) *origin.Snippet { return inlineSnippet(k, text, line, e.At) })
+		return builtinsIn(k, k.Data, e.Value, func(text string, line int) *origin.Snippet { return padding.InlineSnippet(k, text, line, e.At) })
 	}
 	if to := l.tree.Resolve(e.Target); to.IsDir {
 		var out []*build.Kustomization

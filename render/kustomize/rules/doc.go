@@ -1,9 +1,9 @@
 // Package rules finds the line that wrote a field of an object that kustomize built.
 //
 // Locate builds the root once more from files in which every YAML document is moved to a
-// range of lines of its own (padder). A node that kustomize keeps still has its line, which
-// leads to the document and the place in it. Where kustomize writes new nodes, a rule finds the
-// entry of a kustomization that says the value: images, replicas, labels, names, generators,
+// range of lines of its own (package padding). A node that kustomize keeps still has its line,
+// which leads to the document and the place in it. Where kustomize writes new nodes, a rule finds
+// the entry of a kustomization that says the value: images, replicas, labels, names, generators,
 // replacements, patches. A JSON6902 patch makes kustomize read an object anew, so that all
 // its nodes lose their lines: such a root is built again without the patch (rebuild.go), and
 // the operations are followed backwards (jsonpatch.go).

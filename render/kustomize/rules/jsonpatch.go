@@ -6,10 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/preadmit/preadmit/render/origin"
-	"github.com/preadmit/preadmit/render/tree"
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/types"
+
+	"github.com/preadmit/preadmit/render/kustomize/padding"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // A JSON6902 patch makes kustomize parse the whole object anew, so its nodes
@@ -277,7 +279,7 @@ func refolded(written, now *yaml.Node) bool {
 }
 
 // reparsed reports whether an object went through a JSON6902 patch.
-func reparsed(n *yaml.Node) bool { return n.Line > 0 && n.Line < firstPadding }
+func reparsed(n *yaml.Node) bool { return n.Line > 0 && n.Line < padding.First }
 
 // findReparsed finds a field of such an object that has no line: what an operation
 // wrote, then what merely passed through.

@@ -7,13 +7,15 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/render/kustomize/build"
-	"github.com/preadmit/preadmit/render/origin"
-	"github.com/preadmit/preadmit/render/tree"
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/resource"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/kustomize/build"
+	"github.com/preadmit/preadmit/render/kustomize/padding"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // Locate builds a root once more from padded files, and takes the
@@ -25,8 +27,8 @@ func Locate(t *tree.Tree, dir string, objects []*render.Object, run func(serve b
 	if c.Openapi != nil {
 		return l.documentsOnly(objects, WhyIsolated), nil
 	}
-	l.padder = newPadder(c, t)
-	resources, err := run(l.padder.serve)
+	l.padder = padding.New(c, t, renaming)
+	resources, err := run(l.padder.Serve)
 	if err != nil || resources.Size() != len(objects) {
 		return l.documentsOnly(objects, whyDifferent), nil
 	}
@@ -80,20 +82,20 @@ type locator struct {
 	closure *build.Closure
 	// run builds the root with what serve makes of its files.
 	run    func(serve build.ServeFunc) (resmap.ResMap, error)
-	padder *padder
+	padder *padding.Padder
 	// resources are the objects of the padded build.
 	resources []*resource.Resource
 	origins   []*resource.Origin
 	order     []*build.Kustomization // see outermostFirst
 	affected  map[string][]*build.Kustomization
 	patches   map[*build.Kustomization]*patchesOf
-	rebuilds  map[elision]resmap.ResMap
+	rebuilds  map[padding.Elision]resmap.ResMap
 	ids       map[int]identity
 	chains    chainCache
 }
 
 func (l *locator) addedOrigins() bool {
-	return len(l.closure.Files) > 0 && !hasOrigins(&l.closure.Files[0].Spec)
+	return len(l.closure.Files) > 0 && !padding.HasOrigins(&l.closure.Files[0].Spec)
 }
 
 // documentsOnly places objects by kind and name in the files of the closure.
@@ -165,7 +167,7 @@ func (l *locator) document(object int) tree.Position {
 	}
 	best := l.mostVoted(res.YNode(), file)
 	if best == nil && file != "" {
-		pos, sure := searchFile(l.padder.ranges, file, kind, name)
+		pos, sure := searchFile(l.padder.Ranges, file, kind, name)
 		if sure || !reparsed(res.YNode()) {
 			return pos
 		}
@@ -179,20 +181,20 @@ func (l *locator) document(object int) tree.Position {
 	if best == nil {
 		return l.search(kind, name)
 	}
-	return best.top()
+	return best.Top()
 }
 
 // mostVoted is the document that most nodes of an object come from, of those in a
 // file if one is given.
-func (l *locator) mostVoted(n *yaml.Node, file string) *padRange {
-	votes := map[*padRange]int{}
+func (l *locator) mostVoted(n *yaml.Node, file string) *padding.Range {
+	votes := map[*padding.Range]int{}
 	l.vote(n, votes)
-	var best *padRange
+	var best *padding.Range
 	for r, n := range votes {
-		if file != "" && r.snippet.Path != file {
+		if file != "" && r.Snippet.Path != file {
 			continue
 		}
-		if best == nil || n > votes[best] || (n == votes[best] && r.start < best.start) {
+		if best == nil || n > votes[best] || (n == votes[best] && r.Start < best.Start) {
 			best = r
 		}
 	}
@@ -200,11 +202,11 @@ func (l *locator) mostVoted(n *yaml.Node, file string) *padRange {
 }
 
 // vote counts the nodes of an object by the document they come from.
-func (l *locator) vote(n *yaml.Node, votes map[*padRange]int) {
+func (l *locator) vote(n *yaml.Node, votes map[*padding.Range]int) {
 	if n == nil {
 		return
 	}
-	if r := l.padder.find(n.Line); r != nil {
+	if r := l.padder.Find(n.Line); r != nil {
 		votes[r]++
 	}
 	for _, child := range n.Content {
@@ -212,29 +214,16 @@ func (l *locator) vote(n *yaml.Node, votes map[*padRange]int) {
 	}
 }
 
-// top is the first line of content of a document.
-func (r *padRange) top() tree.Position {
-	doc := r.written()
-	if doc == nil {
-		return tree.Position{Path: r.snippet.Path, Line: r.snippet.Line + 1}
-	}
-	pos := r.snippet.Position(doc)
-	return tree.Position{Path: pos.Path, Line: pos.Line, Column: pos.Column}
-}
-
-// isAt reports whether this is the document that begins at a position.
-func (r *padRange) isAt(p tree.Position) bool { return r.snippet.Path == p.Path && r.top() == p }
-
 // searchFile finds the document of a file that has the object's kind and, as
 // nearly as names survive kustomize, its name. It is sure when there is but one.
-func searchFile(ranges []padRange, file, kind, name string) (pos tree.Position, sure bool) {
+func searchFile(ranges []padding.Range, file, kind, name string) (pos tree.Position, sure bool) {
 	best, score := tree.Position{Path: file, Line: 1}, -1
 	for i := range ranges {
 		r := &ranges[i]
-		if r.snippet.Path != file {
+		if r.Snippet.Path != file {
 			continue
 		}
-		switch n, top := r.likeness(kind, name), r.top(); {
+		switch n, top := likeness(r, kind, name), r.Top(); {
 		case n > score:
 			best, score, sure = top, n, true
 		case n == score && top != best: // the file may be there in several builds
@@ -246,8 +235,8 @@ func searchFile(ranges []padRange, file, kind, name string) (pos tree.Position, 
 
 // likeness weighs how much a document looks like the source of an object: its
 // kind, then the length of its name inside the object's.
-func (r *padRange) likeness(kind, name string) int {
-	doc := r.written()
+func likeness(r *padding.Range, kind, name string) int {
+	doc := r.Written()
 	if origin.ScalarField(doc, "kind") != kind {
 		return 0
 	}
@@ -277,19 +266,10 @@ func (l *locator) search(kind, name string) tree.Position {
 	if len(l.closure.Files) > 0 {
 		best = tree.Position{Path: l.closure.Files[0].Path, Line: 1}
 	}
-	p := &padder{closure: l.closure, served: map[string][]byte{}, next: 1}
-	for _, e := range l.closure.Entries {
-		to := l.tree.Resolve(e.Target)
-		if e.Kind != build.RefResource || to.Err != nil || to.IsDir || p.served[to.Real] != nil {
-			continue
-		}
-		if data, _, err := l.tree.Load(e.Target, tree.NewTrace()); err == nil {
-			p.served[to.Real] = p.moveFile(to.Real, data)
-		}
-	}
-	for i := range p.ranges {
-		if n := p.ranges[i].likeness(kind, name); n > score {
-			best, score = p.ranges[i].top(), n
+	documents := padding.Written(l.closure, l.tree)
+	for i := range documents {
+		if n := likeness(&documents[i], kind, name); n > score {
+			best, score = documents[i].Top(), n
 		}
 	}
 	return best
@@ -297,7 +277,7 @@ func (l *locator) search(kind, name string) tree.Position {
 
 // generated finds the generator's entry in a kustomization file.
 func (l *locator) generated(file, kind, name string) tree.Position {
-	k := l.padder.kustomization(file)
+	k := l.padder.Kustomization(file)
 	if k == nil {
 		return tree.Position{Path: file, Line: 1}
 	}
@@ -316,25 +296,23 @@ func (l *locator) place(n *yaml.Node) (tree.Position, bool) {
 	if n == nil {
 		return tree.Position{}, false
 	}
-	r := l.padder.find(n.Line)
+	r := l.padder.Find(n.Line)
 	if r == nil {
 		return tree.Position{}, false
 	}
-	line := n.Line - r.start
-	at := r.nodes().nodes
 	if n.Kind != yaml.ScalarNode {
-		h, ok := at[nodePlace{line, n.Column, n.Kind, false}]
+		h, ok := r.Node(n, false)
 		if !ok {
 			return tree.Position{}, false
 		}
 		if h.Key != nil {
-			return r.snippet.Position(h.Key), true
+			return r.Snippet.Position(h.Key), true
 		}
-		return r.snippet.Position(h.Value), true
+		return r.Snippet.Position(h.Value), true
 	}
 	for _, key := range []bool{false, true} {
-		if h, ok := at[nodePlace{line, n.Column, n.Kind, key}]; ok && h.Value.Value == n.Value {
-			return r.snippet.Position(h.Value), true
+		if h, ok := r.Node(n, key); ok && h.Value.Value == n.Value {
+			return r.Snippet.Position(h.Value), true
 		}
 	}
 	return tree.Position{}, false

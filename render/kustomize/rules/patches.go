@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/preadmit/preadmit/render/kustomize/build"
-	"github.com/preadmit/preadmit/render/origin"
-	"github.com/preadmit/preadmit/render/tree"
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/api/types"
+
+	"github.com/preadmit/preadmit/render/kustomize/build"
+	"github.com/preadmit/preadmit/render/kustomize/padding"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // patchesOf are the patches of a kustomization in the order of their application.
@@ -43,7 +45,7 @@ func (l *locator) patchesIn(k *build.Kustomization) *patchesOf {
 	for i, patch := range k.Spec.PatchesStrategicMerge {
 		at := []any{"patchesStrategicMerge", i}
 		if build.IsInline(string(patch)) {
-			p.add(string(patch), nil, at, func(text string, line int) *origin.Snippet { return inlineSnippet(k, text, line, at) })
+			p.add(string(patch), nil, at, func(text string, line int) *origin.Snippet { return padding.InlineSnippet(k, text, line, at) })
 		} else {
 			l.addPatchFile(p, k, string(patch), nil, at)
 		}
@@ -54,7 +56,7 @@ func (l *locator) patchesIn(k *build.Kustomization) *patchesOf {
 			if patch.Path != "" {
 				l.addPatchFile(p, k, patch.Path, patch.Target, at)
 			} else {
-				p.add(patch.Patch, patch.Target, at, func(text string, line int) *origin.Snippet { return inlineSnippet(k, text, line, at) })
+				p.add(patch.Patch, patch.Target, at, func(text string, line int) *origin.Snippet { return padding.InlineSnippet(k, text, line, at) })
 			}
 		}
 	}

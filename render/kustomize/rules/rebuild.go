@@ -3,36 +3,27 @@ package rules
 import (
 	"strings"
 
-	"github.com/preadmit/preadmit/render/origin"
-	"github.com/preadmit/preadmit/render/tree"
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/resmap"
-)
 
-// elision says what another build leaves out.
-type elision struct {
-	// patches are the JSON6902 patches, values the `images` and `replicas`, which
-	// write values over others and do nothing else; either takes `transformers` along.
-	patches, values bool
-	// replacements may need what a patch made.
-	replacements bool
-}
+	"github.com/preadmit/preadmit/render/kustomize/padding"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+)
 
 // rebuilt is the padded build without some of what makes nodes lose their lines,
 // by the index of the object; nil when leaving it out changes which objects there
 // are.
-func (l *locator) rebuilt(without elision) resmap.ResMap {
+func (l *locator) rebuilt(without padding.Elision) resmap.ResMap {
 	if known, ok := l.rebuilds[without]; ok {
 		return known
 	}
 	if l.rebuilds == nil {
-		l.rebuilds = map[elision]resmap.ResMap{}
+		l.rebuilds = map[padding.Elision]resmap.ResMap{}
 	}
 	l.rebuilds[without] = nil
-	p := newPadder(l.closure, l.tree)
-	p.elide = without
-	p.next = l.padder.next + 1
-	resources, err := l.run(p.serve)
+	p := l.padder.Without(without)
+	resources, err := l.run(p.Serve)
 	if err != nil || resources.Size() != len(l.resources) {
 		return nil
 	}
@@ -41,8 +32,7 @@ func (l *locator) rebuilt(without elision) resmap.ResMap {
 			return nil
 		}
 	}
-	l.padder.ranges = append(l.padder.ranges, p.ranges...)
-	l.padder.next = p.next
+	l.padder.Join(p)
 	l.rebuilds[without] = resources
 	return resources
 }
@@ -56,10 +46,10 @@ func (l *locator) sameName(object int, name string) bool {
 
 // before is the padded build without JSON6902 patches.
 func (l *locator) before() resmap.ResMap {
-	if all := l.rebuilt(elision{patches: true}); all != nil {
+	if all := l.rebuilt(padding.Elision{Patches: true}); all != nil {
 		return all
 	}
-	return l.rebuilt(elision{patches: true, replacements: true})
+	return l.rebuilt(padding.Elision{Patches: true, Replacements: true})
 }
 
 // unset finds what was written where kustomize put another value since: in a
@@ -71,7 +61,7 @@ func (l *locator) unset(object int, steps []origin.PathStep, like string) (tree.
 			return pos, true
 		}
 	}
-	builds := []resmap.ResMap{l.rebuilt(elision{values: true, patches: through})}
+	builds := []resmap.ResMap{l.rebuilt(padding.Elision{Values: true, Patches: through})}
 	if through {
 		builds = append(builds, l.before())
 	}
@@ -96,7 +86,7 @@ func (l *locator) unset(object int, steps []origin.PathStep, like string) (tree.
 
 // operatedUnset finds the operation that wrote what other values were put over.
 func (l *locator) operatedUnset(object int, steps []origin.PathStep, like string) (tree.Position, bool) {
-	all := l.rebuilt(elision{values: true})
+	all := l.rebuilt(padding.Elision{Values: true})
 	if all == nil {
 		return tree.Position{}, false
 	}
@@ -116,14 +106,14 @@ func (l *locator) placeAtKey(key *yaml.Node, like string) (tree.Position, bool) 
 	if key == nil {
 		return tree.Position{}, false
 	}
-	r := l.padder.find(key.Line)
+	r := l.padder.Find(key.Line)
 	if r == nil {
 		return tree.Position{}, false
 	}
-	value := r.nodes().values[nodePlace{key.Line - r.start, key.Column, key.Kind, true}]
+	value := r.ValueOf(key)
 	if value == nil || value.Kind != yaml.ScalarNode || value.Value == "" ||
 		!strings.Contains(like, value.Value) && !strings.Contains(value.Value, like) {
 		return tree.Position{}, false
 	}
-	return r.snippet.Position(value), true
+	return r.Snippet.Position(value), true
 }

@@ -3,9 +3,10 @@ package rules
 import (
 	"slices"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/tree"
-	"go.yaml.in/yaml/v3"
 )
 
 // mergesFor are the strategic merge patches that an object went through, the last
@@ -121,10 +122,10 @@ func (l *locator) existed(id identity, steps []origin.PathStep) func() bool {
 func (l *locator) documents(id identity) []*yaml.Node {
 	var out []*yaml.Node
 	seen := map[tree.Position]bool{} // a file may be in several builds
-	for i := range l.padder.ranges {
-		r := &l.padder.ranges[i]
-		if doc := r.written(); doc != nil && id.isOf(doc) && !seen[r.top()] {
-			seen[r.top()] = true
+	for i := range l.padder.Ranges {
+		r := &l.padder.Ranges[i]
+		if doc := r.Written(); doc != nil && id.isOf(doc) && !seen[r.Top()] {
+			seen[r.Top()] = true
 			out = append(out, doc)
 		}
 	}

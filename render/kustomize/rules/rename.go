@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/kustomize/api/types"
+
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/tree"
-	"sigs.k8s.io/kustomize/api/types"
 )
 
 // JSON6902 operations may give an object another name. Another build without such
@@ -59,10 +60,10 @@ func (p *patchesOf) previousName(kind, name string, written func() string) strin
 
 // writtenName is the name in an object's own document.
 func (l *locator) writtenName(document tree.Position) string {
-	for i := range l.padder.ranges {
-		r := &l.padder.ranges[i]
-		if r.isAt(document) {
-			return nameIn(r.written())
+	for i := range l.padder.Ranges {
+		r := &l.padder.Ranges[i]
+		if r.IsAt(document) {
+			return nameIn(r.Written())
 		}
 	}
 	return ""

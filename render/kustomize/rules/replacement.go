@@ -7,12 +7,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/preadmit/preadmit/render/kustomize/build"
-	"github.com/preadmit/preadmit/render/origin"
-	"github.com/preadmit/preadmit/render/tree"
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/types"
 	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/render/kustomize/build"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // replaced finds the field that a replacement copied into a field: the source's
@@ -118,9 +119,9 @@ func (l *locator) replacementSource(s *types.SourceSelector, value string) (tree
 // nothing.
 func (l *locator) formerSource(s *types.SourceSelector, from, value string) (tree.Position, bool) {
 	found := map[tree.Position]bool{}
-	for i := range l.padder.ranges {
-		r := &l.padder.ranges[i]
-		doc := r.written()
+	for i := range l.padder.Ranges {
+		r := &l.padder.Ranges[i]
+		doc := r.Written()
 		if s.Name == "" || origin.ScalarField(doc, "kind") != s.Kind || nameIn(doc) != s.Name {
 			continue
 		}
@@ -129,7 +130,7 @@ func (l *locator) formerSource(s *types.SourceSelector, from, value string) (tre
 			continue
 		}
 		if leaf := hops[len(hops)-1].Value; leaf.Kind == yaml.ScalarNode && leaf.Value != "" && shares(value, leaf.Value, s.Options) {
-			found[r.snippet.Position(leaf)] = true
+			found[r.Snippet.Position(leaf)] = true
 		}
 	}
 	f := setField{steps: replacementSteps(nil, from)}

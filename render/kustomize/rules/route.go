@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"slices"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/preadmit/preadmit/render/kustomize/build"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/tree"
-	"go.yaml.in/yaml/v3"
 )
 
 // chainCache keeps what the chains of a root's objects have in common.
@@ -93,7 +94,7 @@ func (l *locator) creator(object int, file string) string {
 			return slices.Contains(names, g.args.Name) && (g.args.Behavior == "" || g.args.Behavior == "create")
 		})
 	}
-	if k := l.padder.kustomization(file); k == nil || creates(k) {
+	if k := l.padder.Kustomization(file); k == nil || creates(k) {
 		return file
 	}
 	var found []string
@@ -173,10 +174,10 @@ func (l *locator) ownDocument(object int, document tree.Position) *ownDocument {
 		l.chains.documents = map[tree.Position]*ownDocument{}
 	}
 	var found *ownDocument
-	for i := range l.padder.ranges {
-		r := &l.padder.ranges[i]
-		if doc := r.written(); doc != nil && r.isAt(document) {
-			found = &ownDocument{node: doc, snippet: r.snippet}
+	for i := range l.padder.Ranges {
+		r := &l.padder.Ranges[i]
+		if doc := r.Written(); doc != nil && r.IsAt(document) {
+			found = &ownDocument{node: doc, snippet: r.Snippet}
 			break
 		}
 	}
@@ -211,7 +212,7 @@ func (l *locator) routesFrom(file string) []*route {
 	for _, way := range l.ways(file) {
 		out = append(out, l.routeAlong(way))
 	}
-	if k := l.padder.kustomization(file); k != nil { // of what it generates
+	if k := l.padder.Kustomization(file); k != nil { // of what it generates
 		if k == l.closure.Files[0] {
 			return []*route{{entry: tree.Position{Path: k.Path}, stages: l.within(nil, k, tree.Position{}, 0)}}
 		}

@@ -4,11 +4,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/preadmit/preadmit/render/kustomize/build"
-	"github.com/preadmit/preadmit/render/origin"
-	"github.com/preadmit/preadmit/render/tree"
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/types"
+
+	"github.com/preadmit/preadmit/render/kustomize/build"
+	"github.com/preadmit/preadmit/render/kustomize/padding"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // unmarked finds a scalar that has no line: set by a rule, or lost although it
@@ -112,15 +114,15 @@ func (l *locator) substituted(file string, leaf *yaml.Node) (tree.Position, bool
 // asWritten is what was written where a node has its line from, whatever it says
 // now, and where that is; nil when it has none.
 func (l *locator) asWritten(n *yaml.Node) (*yaml.Node, tree.Position) {
-	r := l.padder.find(n.Line)
+	r := l.padder.Find(n.Line)
 	if r == nil {
 		return nil, tree.Position{}
 	}
-	was, ok := r.nodes().nodes[nodePlace{n.Line - r.start, n.Column, n.Kind, false}]
+	was, ok := r.Node(n, false)
 	if !ok {
 		return nil, tree.Position{}
 	}
-	return was.Value, r.snippet.Position(was.Value)
+	return was.Value, r.Snippet.Position(was.Value)
 }
 
 // merged finds a value in strategic merge patches whose lines are not kept: those
@@ -158,18 +160,18 @@ func (l *locator) copied(object int, document tree.Position, hops []origin.Pair,
 			node = all.Resources()[object].YNode()
 		}
 	}
-	votes := map[*padRange]int{}
+	votes := map[*padding.Range]int{}
 	l.vote(node, votes)
 	own := origin.IsIdentity(steps)
-	for i := len(l.padder.ranges) - 1; i >= 0; i-- {
-		r := &l.padder.ranges[i]
-		if own && !r.isAt(document) || votes[r] == 0 && (len(votes) > 0 || !r.isAt(document)) {
+	for i := len(l.padder.Ranges) - 1; i >= 0; i-- {
+		r := &l.padder.Ranges[i]
+		if own && !r.IsAt(document) || votes[r] == 0 && (len(votes) > 0 || !r.IsAt(document)) {
 			continue
 		}
-		doc, h := r.written(), newHistory(hops, steps, true)
+		doc, h := r.Written(), newHistory(hops, steps, true)
 		written, complete := origin.Descend(doc, h.aligned(doc))
 		if complete && isIt(written[len(written)-1].Value) {
-			return r.snippet.Position(written[len(written)-1].Value), true
+			return r.Snippet.Position(written[len(written)-1].Value), true
 		}
 	}
 	return tree.Position{}, false

@@ -1,4 +1,4 @@
-package rules
+package padding
 
 import (
 	"encoding/json"
@@ -7,44 +7,52 @@ import (
 	"sort"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/types"
+
 	"github.com/preadmit/preadmit/render/kustomize/build"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/tree"
-	"go.yaml.in/yaml/v3"
-	"sigs.k8s.io/kustomize/api/types"
 )
 
-// firstPadding is where the line ranges begin: lines below are those of text
+// First is where the line ranges begin: lines below are those of text
 // that kustomize wrote and parsed itself.
-const firstPadding = 10_000
+const First = 10_000
 
-// padder serves a build's files with every YAML document moved to a range of
+// Padder serves a build's files with every YAML document moved to a range of
 // lines of its own. The line of a node survives kustomize wherever the node
 // itself does, so it shows afterwards which document the node comes from.
-type padder struct {
+type Padder struct {
 	closure *build.Closure
 	tree    *tree.Tree
 	root    string          // the root's kustomization file
 	data    map[string]bool // files whose bytes end up in objects: not to be touched
 	served  map[string][]byte
 	next    int
-	ranges  []padRange
-	elide   elision
+	// Ranges are those of the documents that were moved, in order.
+	Ranges []Range
+	elide  Elision
+	// renaming returns a strategic merge patch that only does what a JSON6902 patch does to
+	// names; false when that does nothing to them.
+	renaming Renaming
 }
 
-// padRange is where a document was moved to.
-type padRange struct {
-	start   int // lines before the document in what was served
-	end     int // the last line
-	snippet *origin.Snippet
-	text    string
-	item    *yaml.Node // what was served as text, when it is an item of a list
-	parsed  *yaml.Node // the document, when it was needed; without content when it is no YAML
-	index   *nodeIndex
+// Renaming returns a patch that only does what the JSON6902 operations in a text do to names.
+// It returns false if they do nothing to them.
+type Renaming func(text string, patch types.Patch) (types.Patch, bool)
+
+// Elision says what another build leaves out.
+type Elision struct {
+	// Patches are the JSON6902 patches, Values the `images` and `replicas`, which
+	// write values over others and do nothing else; either takes `transformers` along.
+	Patches, Values bool
+	// Replacements may need what a patch made.
+	Replacements bool
 }
 
-func newPadder(c *build.Closure, t *tree.Tree) *padder {
-	p := &padder{closure: c, tree: t, data: map[string]bool{}, served: map[string][]byte{}, next: firstPadding}
+// New returns a padder of a build. A build without patches keeps what renaming makes of them.
+func New(c *build.Closure, t *tree.Tree, renaming Renaming) *Padder {
+	p := &Padder{closure: c, tree: t, data: map[string]bool{}, served: map[string][]byte{}, next: First, renaming: renaming}
 	if len(c.Files) > 0 {
 		p.root = c.Files[0].Path
 	}
@@ -56,13 +64,42 @@ func newPadder(c *build.Closure, t *tree.Tree) *padder {
 	return p
 }
 
-// serve returns kustomize the moved documents of a file.
-func (p *padder) serve(real string, data []byte) []byte {
+// Without returns a padder of another build, which leaves something out. Its ranges are behind
+// those of this one.
+func (p *Padder) Without(e Elision) *Padder {
+	other := New(p.closure, p.tree, p.renaming)
+	other.elide, other.next = e, p.next+1
+	return other
+}
+
+// Join adds the ranges of a padder that was made by Without.
+func (p *Padder) Join(other *Padder) {
+	p.Ranges = append(p.Ranges, other.Ranges...)
+	p.next = other.next
+}
+
+// Written returns the documents of all resource files of a build, as they are written.
+func Written(c *build.Closure, t *tree.Tree) []Range {
+	p := &Padder{closure: c, served: map[string][]byte{}, next: 1}
+	for _, e := range c.Entries {
+		to := t.Resolve(e.Target)
+		if e.Kind != build.RefResource || to.Err != nil || to.IsDir || p.served[to.Real] != nil {
+			continue
+		}
+		if data, _, err := t.Load(e.Target, tree.NewTrace()); err == nil {
+			p.served[to.Real] = p.moveFile(to.Real, data)
+		}
+	}
+	return p.Ranges
+}
+
+// Serve returns kustomize the moved documents of a file.
+func (p *Padder) Serve(real string, data []byte) []byte {
 	if out, ok := p.served[real]; ok {
 		return out
 	}
 	out := data
-	if k := p.kustomization(real); k != nil {
+	if k := p.Kustomization(real); k != nil {
 		out = p.moveInline(k)
 	} else if !p.data[real] && !isJSONPatch(data) {
 		out = p.moveFile(real, data)
@@ -71,7 +108,8 @@ func (p *padder) serve(real string, data []byte) []byte {
 	return out
 }
 
-func (p *padder) kustomization(real string) *build.Kustomization {
+// Kustomization returns the kustomization in a file, nil if it is none of the build.
+func (p *Padder) Kustomization(real string) *build.Kustomization {
 	for _, k := range p.closure.Files {
 		if k.Path == real {
 			return k
@@ -92,7 +130,7 @@ func isJSONPatch(data []byte) bool {
 
 // moveFile moves the documents of a file. The items of lists become documents of their
 // own: kustomize reads them anew, which loses their lines.
-func (p *padder) moveFile(real string, data []byte) []byte {
+func (p *Padder) moveFile(real string, data []byte) []byte {
 	text := tree.Normalize(data)
 	var out strings.Builder
 	var items []item
@@ -118,7 +156,7 @@ func (p *padder) moveFile(real string, data []byte) []byte {
 
 // move writes a document with newlines before its content. A first line of `---`
 // must stay first: after a newline it would end a document.
-func (p *padder) move(out *strings.Builder, text string, s *origin.Snippet) {
+func (p *Padder) move(out *strings.Builder, text string, s *origin.Snippet) {
 	head, rest := "", text
 	switch {
 	case strings.TrimSpace(text) == "" || strings.HasPrefix(text, "%"):
@@ -138,13 +176,13 @@ func (p *padder) move(out *strings.Builder, text string, s *origin.Snippet) {
 	out.WriteString(strings.Repeat("\n", p.next))
 	out.WriteString(rest)
 	lines := strings.Count(text, "\n") + 1
-	p.ranges = append(p.ranges, padRange{start: p.next, end: p.next + lines, snippet: s, text: text})
+	p.Ranges = append(p.Ranges, Range{Start: p.next, end: p.next + lines, Snippet: s, text: text})
 	p.next += lines + 1
 }
 
 // moveInline rewrites a kustomization file with the patches it holds moved. The
 // root's also asks for origin annotations.
-func (p *padder) moveInline(k *build.Kustomization) []byte {
+func (p *Padder) moveInline(k *build.Kustomization) []byte {
 	var spec types.Kustomization
 	if spec.Unmarshal(k.Data) != nil {
 		return k.Data
@@ -164,7 +202,7 @@ func (p *padder) moveInline(k *build.Kustomization) []byte {
 		}
 	}
 	changed = p.leaveOut(k, &spec) || changed
-	if k.Path == p.root && !hasOrigins(&spec) {
+	if k.Path == p.root && !HasOrigins(&spec) {
 		spec.BuildMetadata = append(spec.BuildMetadata, types.OriginAnnotations)
 		changed = true
 	}
@@ -179,18 +217,18 @@ func (p *padder) moveInline(k *build.Kustomization) []byte {
 }
 
 // leaveOut takes from a kustomization what another build is without.
-func (p *padder) leaveOut(k *build.Kustomization, spec *types.Kustomization) bool {
+func (p *Padder) leaveOut(k *build.Kustomization, spec *types.Kustomization) bool {
 	changed := false
-	if p.elide.patches {
+	if p.elide.Patches {
 		changed = p.withoutJSONPatches(k, spec)
 	}
-	if p.elide.values && len(spec.Images)+len(spec.Replicas)+len(spec.Transformers) > 0 {
+	if p.elide.Values && len(spec.Images)+len(spec.Replicas)+len(spec.Transformers) > 0 {
 		spec.Images, spec.Replicas, spec.Transformers, changed = nil, nil, nil, true
 	}
-	if p.elide.replacements && len(spec.Replacements) > 0 {
+	if p.elide.Replacements && len(spec.Replacements) > 0 {
 		spec.Replacements, changed = nil, true
 	}
-	if p.elide != (elision{}) && len(spec.Resources) == 0 {
+	if p.elide != (Elision{}) && len(spec.Resources) == 0 {
 		// Kustomize does not take a component without anything in it.
 		spec.Images, changed = append(spec.Images, types.Image{Name: "nothing.invalid/nothing", NewTag: "0"}), true
 	}
@@ -198,7 +236,7 @@ func (p *padder) leaveOut(k *build.Kustomization, spec *types.Kustomization) boo
 }
 
 // withoutJSONPatches removes the JSON6902 patches of a kustomization.
-func (p *padder) withoutJSONPatches(k *build.Kustomization, spec *types.Kustomization) bool {
+func (p *Padder) withoutJSONPatches(k *build.Kustomization, spec *types.Kustomization) bool {
 	var kept []types.Patch
 	changed := false
 	for _, patch := range spec.Patches {
@@ -208,7 +246,7 @@ func (p *padder) withoutJSONPatches(k *build.Kustomization, spec *types.Kustomiz
 		}
 		if !isJSONPatch(text) {
 			kept = append(kept, patch)
-		} else if r, ok := renaming(string(text), patch); ok {
+		} else if r, ok := p.renaming(string(text), patch); ok {
 			kept, changed = append(kept, r), true
 		}
 	}
@@ -217,7 +255,7 @@ func (p *padder) withoutJSONPatches(k *build.Kustomization, spec *types.Kustomiz
 		if patch.Path != "" {
 			text = p.patchFile(k, patch.Path)
 		}
-		if r, ok := renaming(string(text), patch); ok {
+		if r, ok := p.renaming(string(text), patch); ok {
 			kept = append(kept, r)
 		}
 	}
@@ -226,7 +264,7 @@ func (p *padder) withoutJSONPatches(k *build.Kustomization, spec *types.Kustomiz
 	return changed
 }
 
-func (p *padder) patchFile(k *build.Kustomization, value string) []byte {
+func (p *Padder) patchFile(k *build.Kustomization, value string) []byte {
 	data, _, err := p.tree.Load(path.Join(k.Dir, value), tree.NewTrace())
 	if err != nil {
 		return nil
@@ -234,13 +272,14 @@ func (p *padder) patchFile(k *build.Kustomization, value string) []byte {
 	return data
 }
 
-func hasOrigins(spec *types.Kustomization) bool {
+// HasOrigins reports whether a kustomization asks for origin annotations itself.
+func HasOrigins(spec *types.Kustomization) bool {
 	return slices.Contains(spec.BuildMetadata, types.OriginAnnotations)
 }
 
 // moveText moves the documents of an inline patch. Kustomize trims the text, so
 // a comment keeps the newlines in place.
-func (p *padder) moveText(k *build.Kustomization, s string, at ...any) string {
+func (p *Padder) moveText(k *build.Kustomization, s string, at ...any) string {
 	s = tree.Normalize([]byte(s))
 	body := strings.TrimLeft(s, " \t\n")
 	body = s[strings.LastIndexByte(s[:len(s)-len(body)], '\n')+1:]
@@ -251,19 +290,19 @@ func (p *padder) moveText(k *build.Kustomization, s string, at ...any) string {
 	}
 	start, line := 0, skipped
 	for _, sep := range tree.Separator.FindAllStringIndex(body, -1) {
-		p.move(&out, body[start:sep[0]], inlineSnippet(k, body[start:sep[0]], line, at))
+		p.move(&out, body[start:sep[0]], InlineSnippet(k, body[start:sep[0]], line, at))
 		out.WriteString(body[sep[0]:sep[1]])
 		line += strings.Count(body[start:sep[1]], "\n")
 		start = sep[1]
 	}
-	p.move(&out, body[start:], inlineSnippet(k, body[start:], line, at))
+	p.move(&out, body[start:], InlineSnippet(k, body[start:], line, at))
 	return out.String()
 }
 
-// inlineSnippet maps the lines of a patch inside a kustomization file. Those of
+// InlineSnippet maps the lines of a patch inside a kustomization file. Those of
 // a literal block are lines of the file; of any other style only the place of
 // the whole is known.
-func inlineSnippet(k *build.Kustomization, text string, line int, at []any) *origin.Snippet {
+func InlineSnippet(k *build.Kustomization, text string, line int, at []any) *origin.Snippet {
 	s := origin.NewSnippet(k.Path, text, line)
 	node := k.Document()
 	for _, step := range at {
@@ -283,84 +322,11 @@ func inlineSnippet(k *build.Kustomization, text string, line int, at []any) *ori
 	return s
 }
 
-// find returns the range a line of what kustomize built lies in.
-func (p *padder) find(line int) *padRange {
-	i := sort.Search(len(p.ranges), func(i int) bool { return p.ranges[i].end >= line })
-	if i == len(p.ranges) || line <= p.ranges[i].start {
+// Find returns the range a line of what kustomize built lies in.
+func (p *Padder) Find(line int) *Range {
+	i := sort.Search(len(p.Ranges), func(i int) bool { return p.Ranges[i].end >= line })
+	if i == len(p.Ranges) || line <= p.Ranges[i].Start {
 		return nil
 	}
-	return &p.ranges[i]
-}
-
-// nodeIndex finds the nodes of a document by where they were written.
-type nodeIndex struct {
-	nodes map[nodePlace]origin.Pair
-	// values are those of mappings by the place of their keys.
-	values map[nodePlace]*yaml.Node
-}
-
-type nodePlace struct {
-	line, column int
-	kind         yaml.Kind
-	key          bool
-}
-
-func (r *padRange) nodes() *nodeIndex {
-	if r.index != nil {
-		return r.index
-	}
-	r.index = &nodeIndex{nodes: map[nodePlace]origin.Pair{}, values: map[nodePlace]*yaml.Node{}}
-	top := r.served()
-	switch {
-	case top == nil:
-	case r.item != nil:
-		r.index.addItem(origin.Pair{Value: top}, origin.Pair{Value: r.item})
-	default:
-		r.index.add(origin.Pair{Value: top}, map[*yaml.Node]bool{})
-	}
-	return r.index
-}
-
-// written is what the document holds in the file; nil when it is no YAML, or empty.
-func (r *padRange) written() *yaml.Node {
-	if r.item != nil {
-		return r.item
-	}
-	return r.served()
-}
-
-// served is what kustomize read; nil when it is no YAML, or empty.
-func (r *padRange) served() *yaml.Node {
-	if r.parsed == nil {
-		r.parsed = &yaml.Node{}
-		var doc yaml.Node
-		if yaml.NewDecoder(strings.NewReader(r.text)).Decode(&doc) == nil {
-			r.parsed = &doc
-		}
-	}
-	if len(r.parsed.Content) == 0 {
-		return nil
-	}
-	return r.parsed.Content[0]
-}
-
-func (x *nodeIndex) add(h origin.Pair, seen map[*yaml.Node]bool) {
-	n := h.Value
-	if n == nil || seen[n] {
-		return
-	}
-	seen[n] = true
-	x.nodes[nodePlace{n.Line, n.Column, n.Kind, false}] = h
-	if n.Kind != yaml.MappingNode {
-		for _, child := range n.Content {
-			x.add(origin.Pair{Value: child}, seen)
-		}
-		return
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i]
-		at := nodePlace{key.Line, key.Column, key.Kind, true}
-		x.nodes[at], x.values[at] = origin.Pair{Value: key}, origin.Unalias(n.Content[i+1])
-		x.add(origin.Pair{Key: key, Value: n.Content[i+1]}, seen)
-	}
+	return &p.Ranges[i]
 }

@@ -1,11 +1,12 @@
-package rules
+package padding
 
 import (
 	"encoding/json"
 	"strings"
 
-	"github.com/preadmit/preadmit/render/origin"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/preadmit/preadmit/render/origin"
 )
 
 // item is a document of a file or, when that is a list, an item of it.
@@ -50,7 +51,7 @@ func (i item) apart() (items []item, ok bool) {
 
 // moveItems writes the items of a file's lists as kustomize takes them apart: behind all
 // else of the file, those of inner lists last, each as one line of JSON.
-func (p *padder) moveItems(out *strings.Builder, items []item) {
+func (p *Padder) moveItems(out *strings.Builder, items []item) {
 	for len(items) > 0 {
 		next := items[0]
 		items = items[1:]
@@ -63,7 +64,7 @@ func (p *padder) moveItems(out *strings.Builder, items []item) {
 			continue
 		}
 		out.WriteString("\n---" + strings.Repeat("\n", p.next+1) + string(data) + "\n")
-		p.ranges = append(p.ranges, padRange{start: p.next, end: p.next + 1, snippet: next.snippet, text: string(data), item: next.node})
+		p.Ranges = append(p.Ranges, Range{Start: p.next, end: p.next + 1, Snippet: next.snippet, text: string(data), item: next.node})
 		p.next += 2
 	}
 }
