@@ -191,3 +191,36 @@ func TestNoPoliciesDoNotLookGreen(t *testing.T) {
 		}
 	}
 }
+
+// TestPlaces holds that what is known of a place beside its line is told once for all findings of an entry, in
+// all formats for people.
+func TestPlaces(t *testing.T) {
+	at := func(name, message string) report.Finding {
+		return report.Finding{
+			Status: report.StatusNew, Action: report.ActionDeny, Message: "no", Operation: "CREATE", Object: &report.Object{Kind: "Pod", Name: name},
+			Location: report.Location{Path: "web.yaml", StartLine: 3, Field: "spec", Message: message},
+		}
+	}
+	r := &report.Report{Findings: []report.Finding{
+		at("a", "it is made by chart web 1.0.0 templates/a.yaml:1"), at("b", "it is made by chart web 1.0.0 templates/b.yaml:2"),
+		at("c", "it is made by chart web 1.0.0 templates/a.yaml:1"),
+	}}
+	entries := outline.Entries(r.Findings, false)
+	if len(entries) != 1 {
+		t.Fatalf("%d entries", len(entries))
+	}
+	if diff := cmp.Diff([]string{"it is made by chart web 1.0.0 templates/a.yaml:1", "it is made by chart web 1.0.0 templates/b.yaml:2"}, entries[0].Places(false)); diff != "" {
+		t.Error(diff)
+	}
+	for _, name := range []string{"text", "markdown", "html", "sarif"} {
+		var out strings.Builder
+		if err := format.Write(&out, name, r, format.Options{Width: 200}); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"t is made by chart web 1.0.0 templates/a.yaml:1", "templates/b.yaml:2"} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s does not say %q", name, want)
+			}
+		}
+	}
+}

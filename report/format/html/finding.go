@@ -196,7 +196,7 @@ func (h *page) details(e *outline.Entry) []detailView {
 		{"Creates", []string{outline.ObjectName(f.Generated)}, true},
 		{"Actions", []string{escape.Text(joinActions(f.Actions))}, false},
 		{"Reason", []string{escape.Text(f.Reason)}, false},
-		{"Place", []string{exact}, false},
+		{"Place", append(e.Places(true), exact), false},
 		{"Fingerprint", []string{escape.Text(f.Fingerprint)}, true},
 	}
 	var out []detailView

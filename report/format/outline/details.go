@@ -3,6 +3,7 @@ package outline
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/preadmit/preadmit/report"
@@ -23,6 +24,7 @@ func (e *Entry) Details(labelled, verbose bool) []string {
 	if chain := e.Chain(verbose); chain != "" {
 		out = append(out, chain)
 	}
+	out = append(out, e.Places(verbose)...)
 	if roots := e.failedRoots(verbose); roots != "" {
 		out = append(out, roots)
 	} else {
@@ -30,6 +32,26 @@ func (e *Entry) Details(labelled, verbose bool) []string {
 	}
 	if verbose {
 		out = append(out, VerboseDetails(e.Finding)...)
+	}
+	return out
+}
+
+// Places says more of the place of an entry than its line: what of a chart makes the field. It is
+// about each finding of the entry, a few of them unless all are wanted.
+func (e *Entry) Places(all bool) []string {
+	var out []string
+	more := 0
+	for _, f := range append([]*report.Finding{e.Finding}, e.Also...) {
+		switch text := escape.Text(f.Location.Message); {
+		case text == "" || slices.Contains(out, text):
+		case len(out) == mostRequests && !all:
+			more++
+		default:
+			out = append(out, text)
+		}
+	}
+	if more > 0 {
+		out = append(out, "and in "+Count(more, "more place"))
 	}
 	return out
 }

@@ -152,7 +152,11 @@ func propertiesOf(f *report.Finding) sarifResultProperties {
 
 // resultText is the message and a sentence on who says so to what.
 func resultText(f *report.Finding) string {
-	return sentence(plainText(f.Message)) + " " + sentence(plainText(outline.Verdict(f)))
+	text := sentence(plainText(f.Message)) + " " + sentence(plainText(outline.Verdict(f)))
+	if more := f.Location.Message; more != "" {
+		text += " " + sentence(plainText(strings.ToUpper(more[:1])+more[1:]))
+	}
+	return text
 }
 
 // notificationKinds describes the notifications there may be.
