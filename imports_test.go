@@ -35,7 +35,7 @@ var layers = []string{
 	"scanner/admission", "scanner/admission/unknown", "scanner/admission/custom", "scanner/admission/builtin", "scanner/admission/apply", "scanner/admission/listers", "scanner/admission/refusal",
 	"scanner/parallel", "scanner/impersonate", "scanner/kinds",
 	"internal/deploytest",
-	"render/sources", "render/deploy", "render/helm", "render/flux",
+	"render/sources", "render/deploy", "render/resourceset", "render/helm", "render/flux",
 	"render/proof", "render/plain",
 	"render/kustomize", "render/kustomize/rules", "render/kustomize/padding", "render/kustomize/build",
 	"render/helm/release", "render/helm/engine", "render/helm/values", "render/helm/chart", "render/fluxtypes",

@@ -25,6 +25,9 @@ const (
 	// KindHelm is what a HelmRelease has installed: a chart with values. Its root has a Unit with
 	// a Release.
 	KindHelm RootKind = "helm"
+	// KindResourceSet is what a ResourceSet of flux-operator makes. Its root has a Unit, and no
+	// files.
+	KindResourceSet RootKind = "resourceset"
 )
 
 // RootID identifies a root within its tree. It is comparable. Two roots may share a

@@ -37,6 +37,9 @@ type Unit struct {
 	// resolved: those of ConfigMaps and Secrets are in it. One without a name stands for all
 	// that have no other value: what may define them is not in the repository.
 	Variables []Variable
+	// Inputs are those that other objects provide to a ResourceSet, in the order in which they
+	// are used.
+	Inputs []Input
 	// Release is what a HelmRelease is made of; nil for other units.
 	Release *Release
 	// Strict is set when a variable without a value fails the unit. Else it is empty.
@@ -134,6 +137,15 @@ type Variable struct {
 	Written FieldRef
 }
 
+// Input is a set of inputs of a ResourceSet.
+type Input struct {
+	// Provider has them, and Values are the inputs in JSON.
+	Provider ObjectRef
+	Values   json.RawMessage
+	// Written is the field that holds them.
+	Written FieldRef
+}
+
 // FieldRef is a field of an object that a root renders.
 type FieldRef struct {
 	// Root renders the object, and Index is its place there. It is zero when the
@@ -171,6 +183,9 @@ func (u *Unit) words() []string {
 	words = append(words, u.Release.words()...)
 	for _, v := range u.Variables {
 		words = append(words, v.Name, v.Value, v.Unknown)
+	}
+	for _, in := range u.Inputs {
+		words = append(words, in.Provider.String(), string(in.Values))
 	}
 	if u.Problem != nil {
 		words = append(words, u.Problem.Message)

@@ -35,12 +35,6 @@ func (f *renderFlags) printAll(ctx context.Context, p cli.Process, renderer *ren
 		}
 		units = append(units, objects.NewUnit(root, result, objects.Options{ShowSecrets: f.showSecrets}))
 	}
-	for _, u := range graph.Unrendered() {
-		units = append(units, objects.Unit{
-			ID: u.Object.String(), Cluster: u.Cluster, Parent: u.Parent.Object.String(), Objects: []map[string]any{},
-			Gaps: []objects.UnitGap{{Reason: u.Why}},
-		})
-	}
 	return objects.WriteUnits(p.Stdout, units)
 }
 

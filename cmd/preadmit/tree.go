@@ -77,9 +77,6 @@ func runTree(ctx context.Context, p cli.Process, f *renderFlags) error {
 func treeOf(g *deploy.Graph, found *render.Discovery) objects.Tree {
 	t := objects.Tree{}
 	children := map[render.RootID][]objects.TreeUnit{}
-	for _, u := range g.Unrendered() {
-		children[u.Parent] = append(children[u.Parent], objects.TreeUnit{ID: u.Object.String(), NotRendered: u.Why})
-	}
 	below := map[render.RootID][]render.Root{}
 	names := []string{}
 	tops := map[string][]render.Root{}

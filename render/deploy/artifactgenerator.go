@@ -76,7 +76,7 @@ func (e *expander) resolveArtifact(n *node, ref render.ObjectRef) error {
 func (e *expander) generators(c *cluster, namespace string) ([]held, error) {
 	var found []held
 	for _, n := range e.nodes {
-		if n.root.Unit.Cluster != c.name || n.root.Unit.Problem != nil || n.release != nil {
+		if n.root.Unit.Cluster != c.name || n.root.Unit.Problem != nil || n.object == nil {
 			continue
 		}
 		if e.resultOf(n) == nil && e.mayHold(e.withoutVariables(n), render.Mention{Group: generatorKind.Group, Kind: generatorKind.Kind}) {

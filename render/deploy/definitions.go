@@ -31,7 +31,7 @@ func (e *expander) settleReleases() error {
 		var holding []*node
 		for _, n := range releases {
 			n.settled = true
-			if e.opts.Everything || e.mayHold(n.root, render.Mention{Group: flux.Group, Kind: flux.Kind.Kind}, mentionOfReleases) {
+			if e.opts.Everything || e.mayHold(n.root, mentionsOfUnits()...) {
 				holding = append(holding, n)
 			}
 		}
@@ -47,7 +47,10 @@ func (e *expander) settleReleases() error {
 	}
 }
 
-var mentionOfReleases = render.Mention{Group: releaseKind.Group, Kind: releaseKind.Kind}
+// mentionsOfUnits are what objects have in common that ask for units.
+func mentionsOfUnits() []render.Mention {
+	return []render.Mention{mentionOf(flux.Kind), mentionOf(releaseKind), mentionOf(resourceSetKind)}
+}
 
 // addChildren adds the units that objects of a unit ask for.
 func (e *expander) addChildren(n *node) {
@@ -57,6 +60,9 @@ func (e *expander) addChildren(n *node) {
 	}
 	for _, k := range holds(result, releaseKind) {
 		e.addRelease(n, k)
+	}
+	for _, k := range holds(result, resourceSetKind) {
+		e.addSet(n, k)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/resourceset"
 )
 
 // Expand finds the units of a tree in which roots were discovered. It renders what may hold
@@ -66,6 +67,7 @@ type node struct {
 	root    render.Root
 	object  *flux.Kustomization // of Flux's Kustomizations
 	release *helmRelease        // of HelmReleases
+	set     *resourceset.Set    // of ResourceSets
 	cluster *cluster
 	parent  *node
 	depth   int
@@ -146,7 +148,7 @@ func (e *expander) expand(nodes []*node) error {
 			continue
 		}
 		e.claim(n)
-		if n.release == nil && (e.opts.Everything || e.mayHold(n.root, render.Mention{Group: flux.Group, Kind: flux.Kind.Kind}, mentionOfReleases, mentionOf(instanceKind))) {
+		if n.release == nil && (e.opts.Everything || e.mayHold(n.root, append(mentionsOfUnits(), mentionOf(instanceKind))...)) {
 			holding = append(holding, n)
 		}
 	}

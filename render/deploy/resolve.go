@@ -25,6 +25,9 @@ func (e *expander) resolve(n *node) error {
 	if n.release != nil {
 		return e.resolveRelease(n)
 	}
+	if n.set != nil {
+		return e.resolveSet(n)
+	}
 	if err := e.resolveSource(n); err != nil || n.root.Unit.Problem != nil {
 		return err
 	}
@@ -156,7 +159,7 @@ func (e *expander) lookUp(c *cluster, ref render.ObjectRef) (held, bool, error) 
 	mention := render.Mention{Group: ref.Group, Kind: ref.Kind, Name: ref.Name}
 	searched := e.searchedFor(c, ref)
 	for _, n := range slices.Clone(e.nodes) {
-		if n.root.Unit.Cluster != c.name || n.root.Unit.Problem != nil || searched[n] || n.release != nil || !n.resolved && !c.self[n.sourceRef()] {
+		if n.root.Unit.Cluster != c.name || n.root.Unit.Problem != nil || searched[n] || n.release != nil || !n.resolved && (n.set != nil || !c.self[n.sourceRef()]) {
 			continue
 		}
 		searched[n] = n.resolved
@@ -227,7 +230,7 @@ func (e *expander) renderRaw(n *node) error {
 // withoutVariables is the root of a unit in which nothing is substituted.
 func (e *expander) withoutVariables(n *node) render.Root {
 	switch {
-	case n.resolved && n.object.Spec.PostBuild == nil:
+	case n.object == nil, n.resolved && n.object.Spec.PostBuild == nil:
 		return n.root
 	case n.plain != nil:
 		return *n.plain

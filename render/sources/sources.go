@@ -10,9 +10,10 @@ import (
 	"github.com/preadmit/preadmit/render/helm"
 	"github.com/preadmit/preadmit/render/kustomize"
 	"github.com/preadmit/preadmit/render/plain"
+	"github.com/preadmit/preadmit/render/resourceset"
 )
 
 // NewRenderer makes a renderer for a tree. The tree must not change.
 func NewRenderer(fsys fs.FS, opts render.Options) *render.Renderer {
-	return render.NewRenderer(fsys, opts, kustomize.New, plain.New, flux.New, helm.New)
+	return render.NewRenderer(fsys, opts, kustomize.New, plain.New, flux.New, helm.New, resourceset.New)
 }

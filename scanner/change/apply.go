@@ -16,6 +16,8 @@ const (
 	fluxPrune     = fluxGroup + "/prune"
 	fluxReconcile = fluxGroup + "/reconcile"
 	fluxApply     = fluxGroup + "/ssa"
+	// operatorPrune is the annotation by which an object tells flux-operator to leave it behind.
+	operatorPrune = "fluxcd.controlplane.io/prune"
 	// helmPolicy is the annotation by which an object tells Helm to leave it behind.
 	helmPolicy = "helm.sh/resource-policy"
 )
@@ -118,6 +120,8 @@ func (c *Change) Removes(id render.RootID, o *admission.Object) bool {
 	switch {
 	case root.Unit == nil || o == nil:
 		return true
+	case root.Kind == render.KindResourceSet:
+		return !asks(o, operatorPrune, "disabled")
 	case root.Kind == render.KindHelm:
 		return RoleOf(o) == render.RoleObject && !asks(o, helmPolicy, "keep")
 	}

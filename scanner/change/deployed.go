@@ -209,11 +209,15 @@ func (s *Side) chartUsed(dir string) bool {
 	})
 }
 
-// IsRelease reports whether the unit of a HelmRelease stands in a cluster for an object.
-func (c *Change) IsRelease(cluster string, object render.ObjectRef) bool {
+// IsUnit reports whether a unit stands in a cluster for an object: of a HelmRelease or a
+// ResourceSet itself, of a ResourceSetInputProvider one that has its inputs.
+func (c *Change) IsUnit(cluster string, object render.ObjectRef) bool {
 	return slices.ContainsFunc(c.Trees(), func(s *Side) bool {
 		return s.Graph != nil && slices.ContainsFunc(s.Graph.Units, func(root render.Root) bool {
-			return root.Kind == render.KindHelm && root.Object == object && root.Cluster == cluster
+			if root.Cluster != cluster {
+				return false
+			}
+			return root.Object == object || slices.ContainsFunc(root.Unit.Inputs, func(in render.Input) bool { return in.Provider == object })
 		})
 	})
 }

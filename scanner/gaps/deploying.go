@@ -17,6 +17,8 @@ import (
 const (
 	releaseGroup = "helm.toolkit.fluxcd.io"
 	sourceGroup  = "source.toolkit.fluxcd.io"
+	// operatorGroup is the group of flux-operator.
+	operatorGroup = "fluxcd.controlplane.io"
 )
 
 // deploying returns what objects of a kind have a controller deploy that is not rendered;
@@ -82,7 +84,7 @@ func (l *Ledger) Deploying(t *target.Target, pairs []target.Pair) {
 		}
 		for _, r := range t.Head.Roots {
 			for _, release := range r.Objects {
-				if takesValues(release, p.Key) && !l.isRelease(t, t.Head.Cluster.Key(release)) {
+				if takesValues(release, p.Key) && !l.isUnit(t, t.Head.Cluster.Key(release)) {
 					l.AddObject(Object, o, p.Key, fmt.Sprintf("it has values of HelmRelease %s: %s are not judged", release.Name(), deploying(release.GroupVersionKind().GroupKind(), release)))
 				}
 			}
@@ -91,19 +93,19 @@ func (l *Ledger) Deploying(t *target.Target, pairs []target.Pair) {
 }
 
 // isFollowed reports whether what an object has deployed is judged, or reported, as units: a
-// HelmRelease is one, and where a unit applies a source of charts, whatever uses it is.
+// HelmRelease and a ResourceSet are one, and where a unit applies a source of charts, whatever uses it is.
 func (l *Ledger) isFollowed(t *target.Target, p target.Pair) bool {
 	switch kind := p.Object().GroupVersionKind(); {
-	case kind.Group == "helm.toolkit.fluxcd.io" && kind.Kind == "HelmRelease":
-		return l.isRelease(t, p.Key)
+	case kind.Group == releaseGroup && kind.Kind == "HelmRelease", kind.Group == operatorGroup && kind.Kind != "FluxInstance":
+		return l.isUnit(t, p.Key)
 	case kind.Group == "source.toolkit.fluxcd.io" && slices.Contains([]string{"OCIRepository", "HelmRepository", "HelmChart"}, kind.Kind):
 		return change.OriginOf(p.Object()).Root.Unit != nil
 	}
 	return false
 }
 
-func (l *Ledger) isRelease(t *target.Target, key admission.Key) bool {
-	return l.IsRelease(t.Cluster, render.ObjectRef{Group: key.Group, Kind: key.Kind, Namespace: key.Namespace, Name: key.Name})
+func (l *Ledger) isUnit(t *target.Target, key admission.Key) bool {
+	return l.IsUnit(t.Cluster, render.ObjectRef{Group: key.Group, Kind: key.Kind, Namespace: key.Namespace, Name: key.Name})
 }
 
 // turned reports whether a request has a source of Flux take another repository or another
@@ -132,7 +134,7 @@ func (l *Ledger) isRendered(t *target.Target, p target.Pair) bool {
 			rendered = true
 		}
 		for _, o := range r.Objects {
-			if o.GroupVersionKind().Group == releaseGroup && takesChart(o, p.Key.Name) && !l.isRelease(t, t.Head.Cluster.Key(o)) {
+			if o.GroupVersionKind().Group == releaseGroup && takesChart(o, p.Key.Name) && !l.isUnit(t, t.Head.Cluster.Key(o)) {
 				return false
 			}
 		}

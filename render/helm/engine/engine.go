@@ -36,6 +36,8 @@ type Options struct {
 // of those of `tpl` none. It is safe for concurrent use.
 type Engine struct {
 	names, builtins template.FuncMap
+	// left and right are the delimiters; empty for the usual ones.
+	left, right string
 
 	mu     sync.RWMutex
 	parsed map[source]*parsedFile

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sort"
@@ -71,15 +72,16 @@ func (e *Engine) parse(s source, numbered *nodes) (*parsedFile, error) {
 	if name == "" {
 		name = tplName
 	}
-	if n := strings.Count(s.text, "{{"); n > maxActions {
+	left := cmp.Or(e.left, "{{")
+	if n := strings.Count(s.text, left); n > maxActions {
 		return nil, &Error{File: s.name, Line: 1, Limit: true, Message: fmt.Sprintf("the template has %d actions, more than the limit of %d", n, maxActions)}
 	}
-	trees, err := parse.Parse(name, s.text, "", "", e.names, e.builtins)
+	trees, err := parse.Parse(name, s.text, e.left, e.right, e.names, e.builtins)
 	if err != nil {
 		return nil, parseError(s, err)
 	}
 	file := &parsedFile{source: s, trees: trees, textNode: -1, lines: sync.OnceValue(func() []int { return lineEnds(s.text) })}
-	if !strings.Contains(s.text, "{{") {
+	if !strings.Contains(s.text, left) {
 		file.textNode = numbered.note(node{file: file, literal: true, parent: -1})
 	}
 	for _, name := range sortedKeys(trees) {

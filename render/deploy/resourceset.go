@@ -1,0 +1,117 @@
+package deploy
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/resourceset"
+
+	kjson "sigs.k8s.io/json"
+)
+
+var (
+	resourceSetKind   = schema.GroupKind{Group: resourceset.Group, Kind: resourceset.Kind}
+	inputProviderKind = schema.GroupKind{Group: resourceset.Group, Kind: "ResourceSetInputProvider"}
+)
+
+// addSet adds the unit of a ResourceSet that another unit applies.
+func (e *expander) addSet(parent *node, k held) {
+	n := &node{cluster: e.clusterOf(parent.root.Unit.Cluster), parent: parent, depth: parent.depth + 1}
+	key := unitKey{n.cluster.name, k.ref()}
+	if known := e.units[key]; known != nil {
+		if !(&render.Unit{Object: known.root.Unit.Object}).Same(&render.Unit{Object: k.object.JSON}) {
+			e.appliedDifferently(known, n, k)
+		}
+		return
+	}
+	e.units[key] = n
+	e.nodes = append(e.nodes, n)
+	u := &render.Unit{
+		Object: k.object.JSON, Parent: k.root, Index: k.object.Index, Cluster: n.cluster.name,
+		Checkout: render.Checkout{Top: "."}, Origins: e.origins.of,
+	}
+	n.root = render.Root{RootID: render.RootID{Kind: render.KindResourceSet, Dir: k.root.Dir, Object: k.ref(), Cluster: n.cluster.name}, Unit: u}
+	var err error
+	if n.set, err = resourceset.Parse(u.Object); err != nil {
+		n.set = &resourceset.Set{}
+		n.fail(render.ProblemRefused, "spec", err.Error())
+		return
+	}
+	u.Apply = n.set.Apply()
+	for _, unknown := range k.object.Unknown {
+		if len(unknown.Path) == 0 || unknown.Path[0] == "spec" || unknown.Path[0] == "metadata" {
+			n.fail(render.ProblemRefused, "spec", fmt.Sprintf("the field %s of the ResourceSet is not known: %s", dotted(unknown.Path), unknown.Reason))
+			return
+		}
+	}
+	switch {
+	case n.depth > maxDepth:
+		n.fail(render.ProblemRefused, "", fmt.Sprintf("the ResourceSet is applied by %d others, one by the other: they may make each other without end", maxDepth))
+	case len(e.nodes) > maxUnits:
+		n.fail(render.ProblemRefused, "", fmt.Sprintf("there are more than %d units", maxUnits))
+	}
+}
+
+// resolveSet finds the inputs that other objects provide to a ResourceSet.
+func (e *expander) resolveSet(n *node) error {
+	n.resolved = true
+	u := n.root.Unit
+	for i, from := range n.set.Spec.InputsFrom {
+		field := fmt.Sprintf("spec.inputsFrom[%d]", i)
+		if from.Name == "" {
+			n.fail(render.ProblemRefused, field, "inputs of providers that are selected by labels are not supported: name them")
+			return nil
+		}
+		ref := render.ObjectRef{Group: inputProviderKind.Group, Kind: inputProviderKind.Kind, Namespace: cmp.Or(n.set.Metadata.Namespace, defaultNamespace), Name: from.Name}
+		if slices.ContainsFunc(u.Inputs, func(in render.Input) bool { return in.Provider == ref }) {
+			continue
+		}
+		found, ok, err := e.lookUp(n.cluster, ref)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			n.fail(render.ProblemRefused, field, fmt.Sprintf("%s, from which it takes inputs, is not in the repository", ref))
+			return nil
+		}
+		in, why := inputOf(found, ref)
+		if why != "" {
+			n.fail(render.ProblemRefused, field, why)
+			return nil
+		}
+		u.Inputs = append(u.Inputs, in)
+	}
+	slices.SortFunc(u.Inputs, func(a, b render.Input) int { return cmp.Compare(a.Provider.Name, b.Provider.Name) })
+	return nil
+}
+
+// inputOf are the inputs of a static provider; why says why others are not known.
+func inputOf(o held, ref render.ObjectRef) (in render.Input, why string) {
+	var provider struct {
+		Spec struct {
+			Type          string          `json:"type"`
+			DefaultValues json.RawMessage `json:"defaultValues"`
+		} `json:"spec"`
+	}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, &provider); err != nil {
+		return in, fmt.Sprintf("%s is not valid: %v", ref, err)
+	}
+	if provider.Spec.Type != "Static" {
+		return in, fmt.Sprintf("its inputs come from outside the repository: %s is of type %s", ref, provider.Spec.Type)
+	}
+	for _, unknown := range o.object.Unknown {
+		if len(unknown.Path) == 0 || unknown.Path[0] == "spec" {
+			return in, fmt.Sprintf("the field %s of %s is not known: %s", dotted(unknown.Path), ref, unknown.Reason)
+		}
+	}
+	values := provider.Spec.DefaultValues
+	if len(values) == 0 {
+		values = json.RawMessage("{}")
+	}
+	return render.Input{Provider: ref, Values: values, Written: render.FieldRef{Root: o.root, Index: o.object.Index, Path: "spec.defaultValues"}}, ""
+}

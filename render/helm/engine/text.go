@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"text/template"
+)
+
+// NewText returns an engine of templates that are no chart's: with delimiters and functions of
+// their own. names are the functions for the parser.
+func NewText(left, right string, names template.FuncMap) *Engine {
+	return &Engine{parsed: map[source]*parsedFile{}, left: left, right: right, names: names, builtins: builtins()}
+}
+
+// Text executes a template by itself, with functions by the names that the engine was given and
+// without data. A key that a map does not have is an error.
+func (e *Engine) Text(ctx context.Context, name, text string, functions template.FuncMap, opts Options) (file *File, err error) {
+	r := newRun(ctx, e, opts)
+	defer func() {
+		if failure := recover(); failure != nil {
+			file, err = nil, r.panicked(failure)
+		}
+	}()
+	root := template.New(tplName).Option("missingkey=error")
+	if err := e.add(root, name, text); err != nil {
+		return nil, err
+	}
+	f := template.FuncMap{
+		"print": fmt.Sprint, "printf": fmt.Sprintf, "println": fmt.Sprintln,
+		"html": template.HTMLEscaper, "js": template.JSEscaper, "urlquery": template.URLQueryEscaper,
+	}
+	maps.Copy(f, functions)
+	for name, fn := range f {
+		f[name] = r.bounded(name, fn)
+	}
+	root.Funcs(f).Funcs(r.tracing())
+	r.file = name
+	made, err := r.call(func(w *frame) error { return root.ExecuteTemplate(w, name, nil) })
+	if err != nil {
+		return nil, r.failed(name, err)
+	}
+	return &File{Name: name, Text: made.text, call: made, run: r}, nil
+}

@@ -1,0 +1,219 @@
+package resourceset
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/render/helm/engine"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// Bounds of what a ResourceSet may make.
+const (
+	maxInputs  = 10_000
+	maxObjects = 10_000
+)
+
+// built is an object that a ResourceSet makes, with what made it.
+type built struct {
+	content map[string]any
+	// field is the template: spec.resources[0], spec.resourcesTemplate. resource is the template
+	// as an object, when it is one.
+	field    string
+	resource map[string]any
+	input    *input
+}
+
+// builder makes the objects of a ResourceSet.
+type builder struct {
+	ctx    context.Context
+	engine *engine.Engine
+	inputs []input
+	// alone is set when templates are executed once, without inputs.
+	alone   bool
+	objects []built
+	// steps are those that made an object, by what the object is called.
+	steps map[string]string
+}
+
+// templateError is what is wrong with a template.
+type templateError struct {
+	field string
+	// line is that in the text of the template, from 1; 0 when it is not known.
+	line  int
+	limit bool
+	err   error
+}
+
+func (e *templateError) Error() string { return e.err.Error() }
+
+// build makes the objects of a ResourceSet.
+func build(ctx context.Context, s *Set, inputs []input) ([]built, error) {
+	b := &builder{ctx: ctx, engine: engine.NewText("<<", ">>", names()), inputs: inputs, alone: len(s.Spec.Inputs)+len(s.Spec.InputsFrom) == 0, steps: map[string]string{}}
+	if len(inputs) > maxInputs {
+		return nil, &templateError{field: "spec.inputs", limit: true, err: fmt.Errorf("there are %d sets of inputs, more than the limit of %d", len(inputs), maxInputs)}
+	}
+	if len(s.Spec.Steps) == 0 {
+		err := b.part("spec", s.Spec.part)
+		return b.objects, err
+	}
+	for i, step := range s.Spec.Steps {
+		field := fmt.Sprintf("spec.steps[%d]", i)
+		if len(step.Resources) == 0 && step.Template == "" {
+			return nil, &templateError{field: field, err: fmt.Errorf("step %q: at least one of resources or resourcesTemplate must be set", step.Name)}
+		}
+		if err := b.part(field, step); err != nil {
+			return nil, err
+		}
+	}
+	return b.objects, nil
+}
+
+// part makes the objects of the set, or of one of its steps: those of resources go before those
+// of resourcesTemplate.
+func (b *builder) part(field string, p part) error {
+	for i, raw := range p.Resources {
+		at := fmt.Sprintf("%s.resources[%d]", field, i)
+		text, err := yaml.JSONToYAML(raw)
+		if err != nil {
+			return &templateError{field: at, err: err}
+		}
+		var resource map[string]any
+		_ = json.Unmarshal(raw, &resource) // another type makes no object
+		if err := b.template(at, p.Name, string(text), resource); err != nil {
+			return err
+		}
+	}
+	if p.Template == "" {
+		return nil
+	}
+	return b.template(field+".resourcesTemplate", p.Name, p.Template, nil)
+}
+
+// template executes a template for all inputs.
+func (b *builder) template(field, step, text string, resource map[string]any) error {
+	if b.alone {
+		return b.execute(field, step, text, resource, nil)
+	}
+	for i := range b.inputs {
+		if err := b.execute(field, step, text, resource, &b.inputs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// execute executes a template for one set of inputs, and adds the objects that it makes.
+func (b *builder) execute(field, step, text string, resource map[string]any, in *input) error {
+	var values map[string]any
+	if in != nil {
+		values = in.values
+	}
+	file, err := b.engine.Text(b.ctx, field, text, functions(values), engine.Options{Limits: engine.Limits{Steps: 200_000, Work: 64 << 20, Output: 16 << 20, Value: 16 << 20}})
+	if err != nil {
+		return b.failed(field, err)
+	}
+	contents, err := decode(file.Text, resource == nil)
+	if err != nil {
+		return &templateError{field: field, err: fmt.Errorf("failed to read what the template makes: %w", err)}
+	}
+	for _, content := range contents {
+		if err := b.add(built{content: content, field: field, resource: resource, input: in}, step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failed is the error of a template.
+func (b *builder) failed(field string, err error) error {
+	out := &templateError{field: field, err: err}
+	if e := new(engine.Error); errors.As(err, &e) {
+		out.limit, out.line, out.err = e.Limit, e.Line, errors.New("failed to execute the template: "+e.Message)
+		if strings.Contains(e.Message, `map has no entry for key "id"`) {
+			out.limit, out.err = true, errors.New("inputs.id follows from the uid of an object in the cluster, which is not known")
+		}
+	}
+	return out
+}
+
+// add adds an object unless it is made already, or turned off for its inputs.
+func (b *builder) add(o built, step string) error {
+	metadata, _ := o.content["metadata"].(map[string]any)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	if o.input != nil && annotations[Group+"/reconcile"] == "disabled" {
+		return nil
+	}
+	version, _ := o.content["apiVersion"].(string)
+	group, _, grouped := strings.Cut(version, "/")
+	if !grouped {
+		group = ""
+	}
+	key := fmt.Sprint(group, "/", o.content["kind"], "/", metadata["namespace"], "/", metadata["name"])
+	switch before, made := b.steps[key]; {
+	case made && before == step:
+		return nil
+	case made:
+		return &templateError{field: o.field, err: fmt.Errorf("duplicate resource %s in step %q, already defined in step %q", key, step, before)}
+	case len(b.objects) >= maxObjects:
+		return &templateError{field: o.field, limit: true, err: fmt.Errorf("the ResourceSet makes more than the limit of %d objects", maxObjects)}
+	}
+	b.steps[key] = step
+	b.objects = append(b.objects, o)
+	return nil
+}
+
+// decode reads the objects of a text: one, or all of its documents.
+func decode(text string, many bool) (objects []map[string]any, err error) {
+	reader := utilyaml.NewYAMLReader(bufferOf(text))
+	for {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return objects, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if bad := tree.Guard(document, tree.Limits{}.WithDefaults()); bad != nil {
+			return nil, bad
+		}
+		var content map[string]any
+		if err := yaml.Unmarshal(document, &content); err != nil {
+			return nil, errors.New(strings.TrimPrefix(err.Error(), "error unmarshaling JSON: "))
+		}
+		items, isList := content["items"].([]any)
+		kind, _ := content["kind"].(string)
+		switch {
+		case content == nil, many && !isObject(content) && !isList:
+		case many && isList && strings.HasSuffix(kind, "List"):
+			for _, item := range items {
+				if o, _ := item.(map[string]any); isObject(o) {
+					objects = append(objects, o)
+				}
+			}
+		case !isObject(content):
+			return nil, errors.New("it is no object with apiVersion, kind and metadata.name")
+		default:
+			objects = append(objects, content)
+		}
+	}
+}
+
+// isObject reports whether a document is an object; others in a text of several are left out.
+func isObject(content map[string]any) bool {
+	metadata, _ := content["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	version, _ := content["apiVersion"].(string)
+	kind, _ := content["kind"].(string)
+	return name != "" && version != "" && kind != "" && !(kind == "Kustomization" && strings.HasPrefix(version, "kustomize.config.k8s.io/"))
+}
+
+func bufferOf(text string) *bufio.Reader { return bufio.NewReader(strings.NewReader(text)) }

@@ -1,0 +1,84 @@
+package resourceset
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"text/template"
+
+	"github.com/Masterminds/sprig/v3"
+	"sigs.k8s.io/yaml"
+)
+
+// missing are functions of sprig that slim-sprig does not have, and some that depend on chance.
+const missing = `abbrev abbrevboth add1f addf bcrypt buildCustomCert camelcase decryptAES deepCopy derivePassword divf
+encryptAES genCA genCAWithKey genPrivateKey genSelfSignedCert genSelfSignedCertWithKey genSignedCert genSignedCertWithKey
+getHostByName htpasswd initials kebabcase maxf merge mergeOverwrite minf mulf mustDeepCopy mustMerge mustMergeOverwrite
+nospace randAlpha randAlphaNum randAscii randBytes randInt randNumeric semver semverCompare sha512sum shuffle snakecase
+subf swapcase untitle uuidv4 wrap wrapWith`
+
+// functions are those that templates may call, with what inputs are.
+func functions(inputs map[string]any) template.FuncMap {
+	f := sprig.HermeticTxtFuncMap()
+	for name := range strings.FieldsSeq(missing) {
+		delete(f, name)
+	}
+	f["slugify"] = slugify
+	f["inputs"] = func() any { return inputs }
+	f["toYaml"] = func(v any) string {
+		text, _ := toYaml(v) // empty then
+		return text
+	}
+	f["mustToYaml"] = toYaml
+	return f
+}
+
+// names are the functions for the parser.
+func names() template.FuncMap { return functions(nil) }
+
+func toYaml(v any) (string, error) {
+	data, err := yaml.Marshal(v)
+	return string(data), err
+}
+
+// maxSlug is the length of a label's value.
+const maxSlug = 63
+
+// slugify makes a text the value of a label: letters and digits, with dashes between, and whole
+// words as far as they have room. Other letters than those of ASCII are not written in these.
+func slugify(text string) (string, error) {
+	var out strings.Builder
+	for _, r := range strings.ToLower(strings.TrimSpace(text)) {
+		switch {
+		case r >= 0x80:
+			return "", fmt.Errorf("slugify of %q: letters that are not ASCII are not supported here", text)
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '_', r == '-':
+			out.WriteRune(r)
+		case r == '\'' || r == '"':
+		case r == '&':
+			out.WriteString("and")
+		case r == '@':
+			out.WriteString("at")
+		default:
+			out.WriteByte('-')
+		}
+	}
+	slug := strings.Trim(dashes.ReplaceAllString(out.String(), "-"), "-_")
+	if len(slug) <= maxSlug {
+		return slug, nil
+	}
+	words := strings.SplitAfter(slug, "-")
+	if len(words[0]) > maxSlug {
+		return slug[:maxSlug], nil
+	}
+	cut := 0
+	for _, word := range words {
+		if cut+len(word)-1 > maxSlug {
+			break
+		}
+		cut += len(word)
+	}
+	return strings.Trim(slug[:cut], "-"), nil
+}
+
+var dashes = regexp.MustCompile("-+")

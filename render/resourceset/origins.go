@@ -1,0 +1,80 @@
+package resourceset
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
+)
+
+// Origins implements Source. A field is where its template is written, in the ResourceSet, or
+// where the one input is that its template holds.
+func (s *Source) Origins(ctx context.Context, result *render.Result) ([]*origin.Origin, error) {
+	_, made, problem := s.make(ctx, result.Root)
+	if problem != nil {
+		return nil, problem
+	}
+	of := result.Root.Unit
+	if of.Origins == nil {
+		return nil, fmt.Errorf("nothing says where %s is written", result.Root)
+	}
+	set, err := of.Origins(ctx, of.Parent, of.Index)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]*origin.Origin, len(made))
+	for i, o := range made {
+		l := &located{built: o, ctx: ctx, unit: of, set: set}
+		found[i] = origin.Known(origin.Places{Document: set.Place(o.field, origin.Whole).Position, Find: l.find})
+	}
+	return found, nil
+}
+
+// located finds where an object of a ResourceSet was written.
+type located struct {
+	built
+	ctx  context.Context
+	unit *render.Unit
+	set  *origin.Origin
+}
+
+// find returns where a field was written.
+func (l *located) find(field string, part origin.Part) origin.Place {
+	if l.resource == nil {
+		return origin.Place{Position: l.set.Place(l.field, origin.Whole).Position, Why: "it is made by " + l.field + " of the ResourceSet"}
+	}
+	value, _ := origin.Field(l.resource, field)
+	if text, _ := value.(string); strings.Contains(text, "<<") {
+		if at, ok := l.ofInput(text); ok {
+			return at
+		}
+	}
+	return l.set.Place(l.field+"."+field, part)
+}
+
+// reference is a use of an input in a template.
+var reference = regexp.MustCompile(`\binputs((?:\.[A-Za-z_][A-Za-z0-9_]*)*)`)
+
+// ofInput is where the value of the one input is written that a text uses.
+func (l *located) ofInput(text string) (origin.Place, bool) {
+	used := reference.FindAllStringSubmatch(text, 2)
+	if len(used) != 1 || used[0][1] == "" || l.input == nil {
+		return origin.Place{}, false
+	}
+	holder, field := l.set, l.input.field
+	if field == "" {
+		var err error
+		if holder, err = l.unit.Origins(l.ctx, l.input.from.Root, l.input.from.Index); err != nil {
+			return origin.Place{}, false
+		}
+		field = l.input.from.Path
+	}
+	at := holder.Place(field+used[0][1], origin.Whole)
+	if !at.Found() {
+		return origin.Place{}, false
+	}
+	return origin.Place{Position: at.Position, Evidence: origin.Inferred}, true
+}

@@ -1,0 +1,133 @@
+package resourceset
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+func renderSet(t *testing.T, spec string, inputs ...render.Input) *render.Result {
+	t.Helper()
+	object, err := yaml.YAMLToJSON([]byte("apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {name: apps, namespace: flux-system}\nspec:\n" + spec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(tree.New(fstest.MapFS{}, tree.Limits{}), render.Options{})
+	return s.Render(context.Background(), render.Root{RootID: render.RootID{Kind: render.KindResourceSet, Dir: "clusters/prod"}, Unit: &render.Unit{Object: object, Inputs: inputs}})
+}
+
+const configMap = "  resources:\n  - {apiVersion: v1, kind: ConfigMap, metadata: {name: %s, namespace: a}, data: {v: %s}}\n"
+
+func TestRender(t *testing.T) {
+	tests := []struct {
+		name, spec string
+		inputs     []render.Input
+		// want are the objects as KIND/NAME and their data.v.
+		want string
+	}{
+		{name: "without inputs once", spec: fmt.Sprintf(configMap, "a", "x"), want: "ConfigMap/a x"},
+		{name: "for each input", spec: "  inputs: [{t: a, count: 2}, {t: b, count: 3}]\n" + fmt.Sprintf(configMap, "<< inputs.t >>", `<< inputs.count | int | quote >>`), want: "ConfigMap/a 2, ConfigMap/b 3"},
+		{name: "once for objects of the same name", spec: "  inputs: [{t: a}, {t: b}]\n" + fmt.Sprintf(configMap, "shared", "<< inputs.t >>"), want: "ConfigMap/shared a"},
+		{name: "defaults and nesting", spec: "  inputs: [{ns: a, app: {v: \"1.0\"}}]\n" + fmt.Sprintf(configMap, `'<< get inputs "name" | default inputs.ns >>'`, "<< inputs.app.v | quote >>"), want: "ConfigMap/a 1.0"},
+		{name: "who provides", spec: "  inputs: [{t: a}]\n" + fmt.Sprintf(configMap, "<< inputs.provider.name >>", "<< inputs.provider.kind >>"), want: "ConfigMap/apps ResourceSet"},
+		{name: "from a provider", spec: "  inputsFrom: [{name: in}]\n" + fmt.Sprintf(configMap, "<< inputs.t >>", "<< inputs.provider.name >>"),
+			inputs: []render.Input{{Provider: render.ObjectRef{Kind: "ResourceSetInputProvider", Name: "in"}, Values: json.RawMessage(`{"t":"a"}`)}}, want: "ConfigMap/a in"},
+		{name: "no inputs of providers", spec: "  inputsFrom: [{name: in}]\n" + fmt.Sprintf(configMap, "a", "x"), want: ""},
+		{name: "turned off for an input", spec: "  inputs: [{t: a}, {t: b}]\n  resources:\n  - {apiVersion: v1, kind: ConfigMap, metadata: {name: << inputs.t >>, annotations: {fluxcd.controlplane.io/reconcile: '<< if eq inputs.t \"a\" >>enabled<< else >>disabled<< end >>'}}}\n", want: "ConfigMap/a <nil>"},
+		{name: "template of documents", spec: "  inputs: [{parts: [a, b]}]\n  resourcesTemplate: |\n    <<- range $p := inputs.parts >>\n    ---\n    apiVersion: v1\n    kind: ConfigMap\n    metadata: {name: << $p >>}\n    data: {v: << slugify \"A & b\" >>}\n    <<- end >>\n", want: "ConfigMap/a a-and-b, ConfigMap/b a-and-b"},
+		{name: "resources go before the template", spec: fmt.Sprintf(configMap, "a", "x") + "  resourcesTemplate: |\n    {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: a}, data: {v: z}}\n", want: "ConfigMap/a x"},
+		{name: "steps", spec: "  steps:\n  - name: one\n    resourcesTemplate: '{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}'\n  - name: two\n    resources: [{apiVersion: v1, kind: Secret, metadata: {name: a}}]\n", want: "ConfigMap/a <nil>, Secret/a <nil>"},
+		{name: "toYaml", spec: "  inputs: [{d: {v: q}}]\n  resources:\n  - {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: << inputs.d | toYaml | nindent 2 >>}\n", want: "ConfigMap/a q"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			result := renderSet(t, tt.spec, tt.inputs...)
+			if result.Problem != nil {
+				t.Fatal(result.Problem)
+			}
+			var got []string
+			for _, o := range result.Objects {
+				content := o.Content()
+				metadata := content["metadata"].(map[string]any)
+				data, _ := content["data"].(map[string]any)
+				got = append(got, fmt.Sprintf("%s/%s %v", content["kind"], metadata["name"], data["v"]))
+				if labels, _ := metadata["labels"].(map[string]any); labels["resourceset.fluxcd.controlplane.io/name"] != "apps" || labels["resourceset.fluxcd.controlplane.io/namespace"] != "flux-system" {
+					t.Errorf("labels of the owner: %v", metadata["labels"])
+				}
+			}
+			if text := strings.Join(got, ", "); text != tt.want {
+				t.Errorf("got %s, want %s", text, tt.want)
+			}
+		})
+	}
+}
+
+func TestUnknown(t *testing.T) {
+	result := renderSet(t, `  resources:
+  - {apiVersion: v1, kind: Secret, metadata: {name: a, annotations: {fluxcd.controlplane.io/copyFrom: flux-system/a}}}
+  - {apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {template: {metadata: {annotations: {fluxcd.controlplane.io/checksumFrom: ConfigMap/a/b}}}}}
+`)
+	if result.Problem != nil || len(result.Objects) != 2 {
+		t.Fatal(result.Problem, len(result.Objects))
+	}
+	for i, want := range []string{"data", "spec/template/metadata/annotations/fluxcd.controlplane.io/checksum"} {
+		unknown := result.Objects[i].Unknown
+		if len(unknown) != 1 || strings.Join(unknown[0].Path, "/") != want {
+			t.Errorf("unknown fields %v, want %s", unknown, want)
+		}
+	}
+}
+
+func TestProblems(t *testing.T) {
+	tests := []struct {
+		name, spec, want string
+		kind             render.ProblemKind
+	}{
+		{"no such input", "  inputs: [{t: a}]\n" + fmt.Sprintf(configMap, "<< inputs.tenant >>", "x"), `map has no entry for key "tenant"`, render.ProblemFailed},
+		{"an id", "  inputs: [{t: a}]\n" + fmt.Sprintf(configMap, "<< inputs.id >>", "x"), "inputs.id follows from the uid", render.ProblemRefused},
+		{"a function that is not there", "  inputs: [{t: a}]\n" + fmt.Sprintf(configMap, "a", "<< uuidv4 >>"), `function "uuidv4" not defined`, render.ProblemFailed},
+		{"no object", "  resources: [{kind: ConfigMap}]\n", "it is no object with apiVersion, kind and metadata.name", render.ProblemFailed},
+		{"an object of two steps", "  steps:\n  - {name: one, resources: [{apiVersion: v1, kind: Secret, metadata: {name: a}}]}\n  - {name: two, resources: [{apiVersion: v1, kind: Secret, metadata: {name: a}}]}\n", `already defined in step "one"`, render.ProblemFailed},
+		{"another strategy", "  inputStrategy: {name: Permute}\n" + fmt.Sprintf(configMap, "a", "x"), `spec.inputStrategy.name "Permute" is not supported`, render.ProblemFailed},
+		{"steps beside resources", "  steps: [{name: one}]\n" + fmt.Sprintf(configMap, "a", "x"), "mutually exclusive", render.ProblemFailed},
+		{"a loop without end", "  resourcesTemplate: '<< range until 2000000000 >>a<< end >>'\n", "limit", render.ProblemRefused},
+		{"a text without end", "  resourcesTemplate: '<< repeat 2000000000 \"a\" >>'\n", "limit", render.ProblemRefused},
+		{"a number of many digits", "  resourcesTemplate: '<< printf \"%2000000000d\" 1 >>'\n", "", ""},
+		{"too many objects", "  resourcesTemplate: |\n    <<- range $i := until 10001 >>\n    ---\n    {apiVersion: v1, kind: ConfigMap, metadata: {name: a<< $i >>}}\n    <<- end >>\n", "more than the limit of 10000 objects", render.ProblemRefused},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			result := renderSet(t, tt.spec)
+			switch {
+			case tt.want == "": // the library writes %!(BADWIDTH)
+			case result.Problem == nil:
+				t.Fatalf("%d objects, want a problem", len(result.Objects))
+			case !strings.Contains(result.Problem.Message, tt.want) || result.Problem.Kind != tt.kind:
+				t.Errorf("got %s: %s, want %s: %s", result.Problem.Kind, result.Problem.Message, tt.kind, tt.want)
+			}
+		})
+	}
+}
+
+func TestSlugify(t *testing.T) {
+	long := strings.Repeat("abcdefgh-", 10)
+	for text, want := range map[string]string{
+		" Feature/ABC-1_x ": "feature-abc-1_x", "it's": "its", "a&b @ c": "aandb-at-c", "--a--": "a", long: strings.TrimSuffix(long[:63], "-"),
+		strings.Repeat("a", 70): strings.Repeat("a", 63),
+	} {
+		if got, err := slugify(text); got != want || err != nil {
+			t.Errorf("slugify(%q) = %q, %v, want %q", text, got, err, want)
+		}
+	}
+	if _, err := slugify("straße"); err == nil {
+		t.Error("letters that are not ASCII are not refused")
+	}
+}

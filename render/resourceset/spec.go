@@ -1,0 +1,116 @@
+package resourceset
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/preadmit/preadmit/render"
+)
+
+// Group is that of the kinds of flux-operator, Kind that of ResourceSets.
+const (
+	Group = "fluxcd.controlplane.io"
+	Kind  = "ResourceSet"
+)
+
+// Set is a ResourceSet, as far as it decides what is applied.
+type Set struct {
+	APIVersion string `json:"apiVersion"`
+	Metadata   struct {
+		Name        string            `json:"name"`
+		Namespace   string            `json:"namespace"`
+		Annotations map[string]string `json:"annotations"`
+	} `json:"metadata"`
+	Spec struct {
+		Inputs        []map[string]any `json:"inputs"`
+		InputsFrom    []InputsFrom     `json:"inputsFrom"`
+		InputStrategy *struct {
+			Name string `json:"name"`
+		} `json:"inputStrategy"`
+		part
+		Steps          []part `json:"steps"`
+		CommonMetadata *struct {
+			Labels      map[string]string `json:"labels"`
+			Annotations map[string]string `json:"annotations"`
+		} `json:"commonMetadata"`
+		ServiceAccountName string `json:"serviceAccountName"`
+	} `json:"spec"`
+}
+
+// InputsFrom names objects that provide inputs.
+type InputsFrom struct {
+	Kind     string          `json:"kind"`
+	Name     string          `json:"name"`
+	Selector json.RawMessage `json:"selector"`
+}
+
+// part are templates of objects: those of the set, or of one of its steps.
+type part struct {
+	Name      string            `json:"name"`
+	Resources []json.RawMessage `json:"resources"`
+	Template  string            `json:"resourcesTemplate"`
+}
+
+// Parse reads a ResourceSet.
+func Parse(object json.RawMessage) (*Set, error) {
+	s := &Set{}
+	if err := json.Unmarshal(object, s); err != nil {
+		return nil, fmt.Errorf("not a ResourceSet of flux-operator: %w", err)
+	}
+	if s.Spec.InputStrategy != nil && s.Spec.InputStrategy.Name != "Flatten" && s.Spec.InputStrategy.Name != "" {
+		return nil, fmt.Errorf("spec.inputStrategy.name %q is not supported, only Flatten is", s.Spec.InputStrategy.Name)
+	}
+	if len(s.Spec.Steps) > 0 && (len(s.Spec.Resources) > 0 || s.Spec.Template != "") {
+		return nil, errors.New("spec.steps is mutually exclusive with spec.resources and spec.resourcesTemplate")
+	}
+	return s, nil
+}
+
+// operator makes the requests of a ResourceSet that names no service account.
+const operator = "system:serviceaccount:flux-system:flux-operator"
+
+// Apply is how flux-operator applies the objects: it deletes what is no longer made, and all
+// when the ResourceSet is deleted.
+func (s *Set) Apply() render.Apply {
+	a := render.Apply{Suspended: s.Metadata.Annotations[Group+"/reconcile"] == "disabled", Prune: true, DeletionPolicy: "Delete", User: operator}
+	if name := s.Spec.ServiceAccountName; name != "" {
+		a.User = "system:serviceaccount:" + s.Metadata.Namespace + ":" + name
+	}
+	return a
+}
+
+// input is a set of inputs with where its values are written.
+type input struct {
+	values map[string]any
+	from   render.FieldRef
+	// field is the one of the ResourceSet that has the values, when none else has.
+	field string
+}
+
+// inputs are the sets of inputs in the order in which flux-operator takes them: its own, then
+// those of providers.
+func (s *Set) inputs(given []render.Input) ([]input, error) {
+	var all []input
+	provider := func(kind, name string) map[string]any {
+		return map[string]any{"apiVersion": Group + "/v1", "kind": kind, "name": name, "namespace": s.Metadata.Namespace}
+	}
+	for i, values := range s.Spec.Inputs {
+		if values == nil {
+			values = map[string]any{}
+		}
+		values["provider"] = provider(Kind, s.Metadata.Name)
+		delete(values, "id") // follows from the uid
+		all = append(all, input{values: values, field: fmt.Sprintf("spec.inputs[%d]", i)})
+	}
+	for _, in := range given {
+		values := map[string]any{}
+		if err := json.Unmarshal(in.Values, &values); err != nil {
+			return nil, fmt.Errorf("the inputs of %s are not valid: %w", in.Provider, err)
+		}
+		values["provider"] = provider(in.Provider.Kind, in.Provider.Name)
+		delete(values, "id")
+		all = append(all, input{values: values, from: in.Written})
+	}
+	return all, nil
+}
