@@ -81,11 +81,7 @@ func maskPointer(l *report.Location, secret bool) (*report.Location, bool) {
 func maskLocation(l report.Location, secret bool) (report.Location, bool) {
 	changed := false
 	if len(l.Snippet) > 0 && (secret || showsSecret(l.Snippet)) {
-		lines := make([]string, len(l.Snippet))
-		for i, line := range l.Snippet {
-			lines[i] = maskLine(line)
-		}
-		l.Snippet, changed = lines, true
+		l.Snippet, changed = maskLines(l.Snippet), true
 	}
 	related := maskEach(l.Related, func(rel *report.Location) bool {
 		m, ok := maskLocation(*rel, secret)
@@ -97,12 +93,19 @@ func maskLocation(l report.Location, secret bool) (report.Location, bool) {
 	return l, changed
 }
 
+// lastApplied is in the annotation in which kubectl keeps the whole object.
+const lastApplied = "last-applied-configuration"
+
 // These are compiled once and never change.
 var (
 	// secretSign is a line that only a Secret, in YAML or JSON, has.
 	secretSign = regexp.MustCompile(`\bkind["']?\s*:\s*["']?Secret["']?\s*([,}#]|$)|\bstringData["']?\s*:`)
 	// topLevel is a field of the object itself, by its indent, that holds no secret.
 	topLevel = regexp.MustCompile(`^(apiVersion|kind|type|immutable):`)
+	// metadataLine is where the metadata of the object begins, or all of it.
+	metadataLine = regexp.MustCompile(`^metadata:\s*(\{[^{}]*\}\s*)?$`)
+	// metadataField is a field of it.
+	metadataField = regexp.MustCompile(`^\s+(- +)?["']?[\w./-]+["']?:(\s+[^{}]*)?$`)
 	// leftHandSide is `key: ` of YAML or JSON, or `KEY=` of an env file or literal,
 	// after list dashes and braces.
 	leftHandSide = regexp.MustCompile(`^\s*(- +)*[{]?\s*("[^"]*"|'[^']*'|[\w./-]+)\s*:(\s+|$)|^\s*(- +)*["']?[\w.-]+=[^=\s]`)
@@ -147,6 +150,28 @@ func column(line string) (at int, key string) {
 		return 0, ""
 	}
 	return len(line) - len(body), strings.Trim(name, `"' `)
+}
+
+// maskLines masks the lines of an excerpt but for the metadata of the object. Block style only
+// counts as metadata: in braces an excerpt does not show what is inside of what.
+func maskLines(lines []string) []string {
+	out := make([]string, len(lines))
+	inMetadata := false
+	for i, line := range lines {
+		indented := strings.HasPrefix(line, " ")
+		switch {
+		case !indented && metadataLine.MatchString(line):
+			inMetadata = strings.TrimSpace(line) == "metadata:"
+			out[i] = line
+			continue
+		case !indented || !metadataField.MatchString(line) || strings.Contains(line, lastApplied):
+			inMetadata = false
+		}
+		if out[i] = line; !inMetadata {
+			out[i] = maskLine(line)
+		}
+	}
+	return out
 }
 
 // maskLine hides the right-hand side of `key: value` and `KEY=value`, and all of a

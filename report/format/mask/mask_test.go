@@ -3,6 +3,8 @@ package mask
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/preadmit/preadmit/report"
 )
 
@@ -45,6 +47,23 @@ func TestOnlySecretsAreMasked(t *testing.T) {
 	for _, line := range []string{"kind: Secret", `"kind":"Secret"}`, "  kind: 'Secret'", "- kind: Secret # x", "stringData: {a: b}"} {
 		if !showsSecret([]string{"x: y", line}) {
 			t.Errorf("%q does not show a Secret", line)
+		}
+	}
+}
+
+// TestMetadataOfASecretIsShown: where it is written plainly; all else of an excerpt is masked.
+func TestMetadataOfASecretIsShown(t *testing.T) {
+	for _, c := range []struct{ in, want []string }{
+		{[]string{"kind: Secret", "metadata:", "  name: db", "  labels:", "    app: x", "data:", "  p: hunter2"}, []string{"kind: Secret", "metadata:", "  name: db", "  labels:", "    app: x", "data:", "  p: ***"}},
+		{[]string{"kind: Secret", "metadata: {name: db}", "stringData: {p: hunter2}"}, []string{"kind: Secret", "metadata: {name: db}", "stringData: ***"}},
+		{[]string{"kind: Secret", "metadata: {name: db}, data: {p: hunter2}"}, []string{"kind: Secret", "metadata: ***"}},
+		{[]string{"kind: Secret", "metadata:", "  {name: db}, data: {", "  p: hunter2"}, []string{"kind: Secret", "metadata:", "  {name: ***", "  p: ***"}},
+		{[]string{"kind: Secret", "metadata:", "  annotations:", "    kubectl.kubernetes.io/last-applied-configuration: |", "      data: hunter2"},
+			[]string{"kind: Secret", "metadata:", "  annotations:", "    kubectl.kubernetes.io/last-applied-configuration: ***", "      data: ***"}},
+		{[]string{"kind: Secret", "data:", "  metadata:", "    name: hunter2"}, []string{"kind: Secret", "data:", "  metadata:", "    name: ***"}},
+	} {
+		if d := cmp.Diff(c.want, maskLines(c.in)); d != "" {
+			t.Error(d)
 		}
 	}
 }
