@@ -41,10 +41,11 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (re
 		if pairs, err = s.asked(ctx, root, pairs); err != nil {
 			return nil, err
 		}
-		user := c.Target.UserOf(applied(base, head))
-		by, assumed := s.applierOf(applied(base, head))
+		from := applied(base, head)
+		user := c.Target.UserOf(from)
+		by, assumed := s.applierOf(from)
 		for _, p := range pairs {
-			reviews = append(reviews, &review{RootReview: h, Pair: p, user: user, applier: by, assumed: assumed, Capture: s.in.Capture})
+			reviews = append(reviews, &review{RootReview: h, Pair: p, from: from, user: user, applier: by, assumed: assumed, Capture: s.in.Capture})
 		}
 		if len(pairs) > 0 {
 			roots = append(roots, h)

@@ -26,6 +26,8 @@ import (
 type review struct {
 	*target.RootReview
 	target.Pair
+	// from is the root as it is applied now, or was when it is gone.
+	from render.Root
 	user user.Info
 	// applier is the tool that applies the root; assumed is set where nobody says which.
 	applier apply.Applier
@@ -69,9 +71,18 @@ func (r *review) askBefore() admission.Ask {
 // changed judges an object that is created, updated or deleted: by the policies in
 // force and, where they differ, by the proposed ones.
 func (r *review) changed(ctx context.Context) error {
+	again := r.sendAs()
+	if again == always {
+		r.out.requests = 0
+		return r.recreate(ctx)
+	}
 	inForce, final, err := r.appliedVerdicts(ctx)
 	if err != nil {
 		return err
+	}
+	if again == whenRefused && r.isImmutable(inForce, final) {
+		r.capture(&final, string(r.Operation()), nil)
+		return r.recreate(ctx)
 	}
 	if r.Proposed != r.InForce {
 		r.out.evaluations += final.Evaluations

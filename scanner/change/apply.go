@@ -18,6 +18,8 @@ const (
 	fluxApply     = fluxGroup + "/ssa"
 	// operatorPrune is the annotation by which an object tells flux-operator to leave it behind.
 	operatorPrune = "fluxcd.controlplane.io/prune"
+	fluxForce     = fluxGroup + "/force"
+	argoOptions   = "argocd.argoproj.io/sync-options"
 	// helmPolicy is the annotation by which an object tells Helm to leave it behind.
 	helmPolicy = "helm.sh/resource-policy"
 )
@@ -25,14 +27,41 @@ const (
 // asks reports whether a label or an annotation of an object has a value. As for the
 // controller, case does not matter.
 func asks(o *admission.Object, key, value string) bool {
-	data, _ := o.JSON() // it was rendered, so it encodes
-	if !bytes.Contains(data, []byte(`"`+key+`"`)) {
+	if !mentions(o, key) {
 		return false
 	}
+	return strings.EqualFold(o.Labels()[key], value) || strings.EqualFold(annotation(o, key), value)
+}
+
+// mentions reports whether a text is among the keys and values of an object.
+func mentions(o *admission.Object, text string) bool {
+	data, _ := o.JSON() // it was rendered, so it encodes
+	return bytes.Contains(data, []byte(`"`+text+`"`))
+}
+
+func annotation(o *admission.Object, key string) string {
 	metadata, _ := o.Content()["metadata"].(map[string]any)
 	annotations, _ := metadata["annotations"].(map[string]any)
-	annotation, _ := annotations[key].(string)
-	return strings.EqualFold(o.Labels()[key], value) || strings.EqualFold(annotation, value)
+	value, _ := annotations[key].(string)
+	return value
+}
+
+// IsForced reports whether Flux deletes an object and creates it anew to change an immutable field:
+// as spec.force of its Kustomization or the object's own metadata says.
+func IsForced(root render.Root, o *admission.Object) bool {
+	return (root.Unit == nil || root.Kind == render.KindFlux) && (root.Unit != nil && root.Unit.Apply.Force || asks(o, fluxForce, "enabled"))
+}
+
+// SyncOptions returns the options by which an object tells Argo CD how to apply it.
+func SyncOptions(o *admission.Object) []string {
+	if !mentions(o, argoOptions) {
+		return nil
+	}
+	var options []string
+	for option := range strings.SplitSeq(annotation(o, argoOptions), ",") {
+		options = append(options, strings.TrimSpace(option))
+	}
+	return options
 }
 
 // isSkipped reports whether the deployer of a root leaves an object alone.

@@ -1,0 +1,93 @@
+package scanner
+
+import (
+	"context"
+	"net/http"
+	"regexp"
+	"slices"
+
+	apiserver "k8s.io/apiserver/pkg/admission"
+
+	"github.com/preadmit/preadmit/scanner/admission/apply"
+	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/server"
+	"github.com/preadmit/preadmit/scanner/target"
+)
+
+// recreation says when a tool deletes an object and creates it again in place of an update.
+type recreation int
+
+const (
+	never recreation = iota
+	// whenRefused is when the server refuses the update for an immutable field.
+	whenRefused
+	always
+)
+
+// sendAs settles by which tool's request the object is updated, and when it is created anew, by
+// what the object says to the tool that applies it:
+//   - Flux: spec.force of the Kustomization, or the annotation or label
+//     kustomize.toolkit.fluxcd.io/force: enabled before or after the change
+//     (github.com/fluxcd/pkg/ssa, shouldForceApply);
+//   - Argo CD: the sync options Replace=true and Force=true (gitops-engine, applyObject).
+//
+// Where nobody says which tool it is, such metadata does.
+func (r *review) sendAs() recreation {
+	if r.Operation() != apiserver.Update {
+		return never
+	}
+	options := change.SyncOptions(r.Head)
+	argo := r.applier == apply.ArgoCD || r.applier == apply.ArgoCDSSA || r.assumed && len(options) > 0
+	switch {
+	case argo && slices.Contains(options, "Replace=true"):
+		r.applier, r.assumed = apply.Replace, false
+		if slices.Contains(options, "Force=true") {
+			return always
+		}
+	case argo && r.applier != apply.ArgoCDSSA && slices.Contains(options, "Force=true"):
+		r.applier, r.assumed = apply.ArgoCD, false
+		return whenRefused
+	case r.applier == apply.Flux && (change.IsForced(r.from, r.Head) || change.IsForced(r.from, r.Base)):
+		r.assumed = false
+		return whenRefused
+	}
+	return never
+}
+
+// immutable matches what Flux takes for the refusal of a change of an immutable field by
+// something other than the server itself (github.com/fluxcd/pkg/ssa/errors, IsImmutableError).
+var immutable = regexp.MustCompile(`is\simmutable|immutable\sfield`)
+
+// isImmutable reports whether a tool takes the answers to an update for the refusal of a change of
+// an immutable field.
+func (r *review) isImmutable(verdicts ...server.Verdict) bool {
+	for _, v := range verdicts {
+		if v.Refusal != nil {
+			code := v.Refusal.ErrStatus.Code
+			return code == http.StatusConflict || code == http.StatusUnprocessableEntity
+		}
+		for _, d := range v.Decisions {
+			if r.applier == apply.Flux && d.Denies() && immutable.MatchString(d.Message) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// recreate judges the requests of a tool that deletes the object and creates it anew.
+func (r *review) recreate(ctx context.Context) error {
+	for _, p := range []target.Pair{
+		{Key: r.Key, Base: r.Base},
+		{Key: r.Key, Base: r.Base, Head: r.Head, Generated: true},
+	} {
+		next := &review{RootReview: r.RootReview, Pair: p, from: r.from, user: r.user, applier: r.applier, Capture: r.Capture}
+		next.out.requests = 1
+		err := next.changed(ctx)
+		r.out.add(next.out)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package scanner_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/preadmit/preadmit/scanner/admission/apply"
+)
+
+const migration = `
+-- app/job.yaml --
+apiVersion: batch/v1
+kind: Job
+metadata: {name: migrate, namespace: shop}
+spec:
+  template:
+    spec: {restartPolicy: Never, containers: [{name: m, image: "m:1"}]}
+-- policies/rules.yaml --
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: images}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: [batch], apiVersions: [v1], operations: [CREATE], resources: [jobs]}]
+  validations: [{expression: "object.spec.template.spec.containers[0].image != 'm:bad'", message: bad image}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: images}
+spec: {policyName: images, validationActions: [Deny]}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: protected}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: [batch], apiVersions: [v1], operations: [DELETE], resources: [jobs]}]
+  validations: [{expression: "!has(oldObject.metadata.labels) || !('keep' in oldObject.metadata.labels)", message: keep it}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: protected}
+spec: {policyName: protected, validationActions: [Deny]}
+`
+
+// asUnit is migration applied by a Flux Kustomization.
+const asUnit = migration + `
+-- clusters/main/flux-system/gotk-sync.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 1m, url: https://example.com/fleet.git, ref: {branch: main}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 1m, path: ./clusters/main, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
+-- clusters/main/units.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: policies, namespace: flux-system}
+spec: {interval: 1m, path: ./policies, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: app, namespace: flux-system}
+spec: {interval: 1m, path: ./app, prune: true, force: true, sourceRef: {kind: GitRepository, name: flux-system}}
+`
+
+// TestRecreated: an update that the server refuses for an immutable field is a DELETE and a CREATE
+// where the tool is told to force it.
+func TestRecreated(t *testing.T) {
+	with := func(metadata string) string {
+		return strings.Replace(migration, "namespace: shop}", "namespace: shop, "+metadata+"}", 1)
+	}
+	const force = `annotations: {kustomize.toolkit.fluxcd.io/force: "Enabled"}`
+	sync := func(options string) string {
+		return `annotations: {argocd.argoproj.io/sync-options: "` + options + `"}`
+	}
+	const refused = "UPDATE field is immutable"
+	for name, test := range map[string]struct {
+		base  string
+		image string
+		by    apply.Applier
+		want  []string
+	}{
+		"nobody forces it":               {base: migration, want: []string{refused}},
+		"by an annotation":               {base: with(force)},
+		"by a label":                     {base: with(`labels: {kustomize.toolkit.fluxcd.io/force: enabled}`)},
+		"an annotation for another tool": {base: with(force), by: apply.ArgoCD, want: []string{refused}},
+		"it says no":                     {base: with(strings.Replace(force, "Enabled", "disabled", 1)), want: []string{refused}},
+		"what is created is judged":      {base: with(force), image: "m:bad", want: []string{"CREATE bad image"}},
+		"what is deleted is judged":      {base: with(force + ", labels: {keep: me}"), want: []string{"DELETE keep it"}},
+		"by the Kustomization":           {base: asUnit},
+		"not by the Kustomization":       {base: strings.Replace(asUnit, "force: true", "force: false", 1), want: []string{refused}},
+		"Argo CD replaces by force":      {base: with(sync("Replace=true, Force=true")), image: "m:bad", by: apply.ArgoCD, want: []string{"CREATE bad image"}},
+		"Argo CD applies by force":       {base: with(sync("Force=true")), by: apply.ArgoCD},
+		"Argo CD replaces":               {base: with(sync("Replace=true")), by: apply.ArgoCDSSA, want: []string{"UPDATE Required value"}},
+		"nobody says which tool it is":   {base: with(sync("Replace=true,Force=true")), image: "m:bad", want: []string{"CREATE bad image"}},
+		"options that Flux ignores":      {base: with(sync("Replace=true,Force=true")), by: apply.Flux, want: []string{refused}},
+	} {
+		image := test.image
+		if image == "" {
+			image = "m:2"
+		}
+		in := input(test.base, strings.Replace(test.base, "m:1", image, 1))
+		in.Applier = test.by
+		in.Config.Workloads = new(bool)
+		var got []string
+		r := mustScan(t, in)
+		for _, f := range r.Findings {
+			message := f.Message
+			for _, part := range []string{"Required value", "field is immutable"} {
+				if strings.Contains(message, part) {
+					message = part
+				}
+			}
+			got = append(got, f.Operation+" "+message)
+		}
+		if !slices.Equal(got, test.want) || len(r.Indeterminate) > 0 {
+			t.Errorf("%s: %q, want %q; not judged: %v", name, got, test.want, r.Indeterminate)
+		}
+	}
+}
