@@ -28,6 +28,9 @@ const (
 	// KindResourceSet is what a ResourceSet of flux-operator makes. Its root has a Unit, and no
 	// files.
 	KindResourceSet RootKind = "resourceset"
+	// KindArgoCD is what an Application of Argo CD applies: what its sources render to. Its root has
+	// a Unit with an Application.
+	KindArgoCD RootKind = "argocd"
 )
 
 // RootID identifies a root within its tree. It is comparable. Two roots may share a

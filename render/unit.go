@@ -42,6 +42,8 @@ type Unit struct {
 	Inputs []Input
 	// Release is what a HelmRelease is made of; nil for other units.
 	Release *Release
+	// Application is what an Application of Argo CD is made of; nil for other units.
+	Application *Application
 	// Strict is set when a variable without a value fails the unit. Else it is empty.
 	Strict bool
 	// Problem is why the unit cannot be rendered, although its object asks for it: what it is
@@ -60,7 +62,7 @@ type Unit struct {
 
 // IsElsewhere reports whether a unit is made of an artifact that is there.
 func (u *Unit) IsElsewhere() bool {
-	return u != nil && u.Artifact != nil && u.Problem == nil && u.Release == nil
+	return u != nil && u.Artifact != nil && u.Problem == nil && u.Release == nil && u.Application == nil
 }
 
 // Position returns where a field of the object that asks for the root is written, or the
@@ -181,6 +183,7 @@ func (u *Unit) words() []string {
 	apply, _ := json.Marshal(u.Apply) // strings and booleans
 	words = append(words, string(apply))
 	words = append(words, u.Release.words()...)
+	words = append(words, u.Application.words()...)
 	for _, v := range u.Variables {
 		words = append(words, v.Name, v.Value, v.Unknown)
 	}

@@ -45,7 +45,7 @@ func (f *renderFlags) expand(ctx context.Context, renderer *render.Renderer, fou
 		entries = f.entries
 	}
 	graph, err := deploy.Expand(ctx, renderer, found, deploy.Options{
-		KubeVersion: admission.KubernetesVersion, Entries: entries, Self: cfg.Self, Strict: cfg.StrictSubstitution, Remotes: f.remotes, Everything: everything, Render: rendering(renderer),
+		KubeVersion: admission.KubernetesVersion, Entries: entries, Self: cfg.Self, Strict: cfg.StrictSubstitution, Remotes: f.remotes, ArgoCD: cfg.DeployArgoCD(), Everything: everything, Render: rendering(renderer),
 	})
 	if entry := new(deploy.EntryError); errors.As(err, &entry) {
 		return nil, cli.Usagef("--entry %s: there is no such directory", entry.Dir)
@@ -64,7 +64,7 @@ func isUnit(arg string) bool {
 }
 
 // unitKinds are the kinds of objects that ask for units.
-var unitKinds = map[string]bool{"Kustomization": true, "HelmRelease": true}
+var unitKinds = map[string]bool{"Kustomization": true, "HelmRelease": true, "Application": true}
 
 // find returns the root that the arguments name.
 func (f *renderFlags) find(ctx context.Context, renderer *render.Renderer, cfg config.Config, dir string) (render.Root, []render.Diagnostic, error) {

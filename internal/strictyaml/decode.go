@@ -145,6 +145,7 @@ func (d *decoder) entries(key string, n *yaml.Node, v reflect.Value) {
 	}
 	d.unique(key, n)
 	if free {
+		d.free(key, n, v)
 		return
 	}
 	v.Set(reflect.MakeMap(v.Type()))
@@ -152,6 +153,20 @@ func (d *decoder) entries(key string, n *yaml.Node, v reflect.Value) {
 		element := reflect.New(v.Type().Elem()).Elem()
 		d.value(join(key, n.Content[i].Value), n.Content[i+1], element)
 		v.SetMapIndex(reflect.ValueOf(n.Content[i].Value), element)
+	}
+}
+
+// free decodes free content as kubectl would. Of a manifest the values are decoded elsewhere.
+func (d *decoder) free(key string, n *yaml.Node, v reflect.Value) {
+	if d.manifest {
+		return
+	}
+	text, err := yaml.Marshal(n)
+	if err == nil {
+		err = sigsyaml.Unmarshal(text, v.Addr().Interface())
+	}
+	if err != nil {
+		d.failAt(n, key, "%v", err)
 	}
 }
 

@@ -49,7 +49,7 @@ func (e *expander) settleReleases() error {
 
 // mentionsOfUnits are what objects have in common that ask for units.
 func mentionsOfUnits() []render.Mention {
-	return []render.Mention{mentionOf(flux.Kind), mentionOf(releaseKind), mentionOf(resourceSetKind)}
+	return append([]render.Mention{mentionOf(flux.Kind), mentionOf(releaseKind), mentionOf(resourceSetKind)}, argoMentions...)
 }
 
 // addChildren adds the units that objects of a unit ask for.
@@ -63,6 +63,9 @@ func (e *expander) addChildren(n *node) {
 	}
 	for _, k := range holds(result, resourceSetKind) {
 		e.addSet(n, k)
+	}
+	for _, k := range argoIn(result) {
+		e.addArgo(n, e.clusterOf(n.root.Unit.Cluster), k)
 	}
 }
 

@@ -57,6 +57,12 @@ func (e *expander) givenEntries() error {
 	}
 	for _, entry := range e.opts.Entries {
 		dir := path.Join(".", path.Clean("/" + entry)[1:])
+		if applied, err := e.givenByHand(dir); err != nil || applied {
+			if err != nil {
+				return err
+			}
+			continue
+		}
 		if to := e.renderer.Tree().Resolve(dir); to.Err != nil || !to.IsDir {
 			return &EntryError{entry}
 		}

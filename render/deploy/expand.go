@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/resourceset"
@@ -51,6 +52,10 @@ type expander struct {
 	// raw are units rendered without substitution, to find variables in them.
 	raw     map[*node]*render.Result
 	origins *origins
+	// assumed is the address of this repository, when nothing says it but directories.
+	assumed string
+	// sets are the ApplicationSets that were generated.
+	sets []unitKey
 	// searched are units in which an object was looked for.
 	searched map[search]map[*node]bool
 	graph    *Graph
@@ -68,6 +73,7 @@ type node struct {
 	object  *flux.Kustomization // of Flux's Kustomizations
 	release *helmRelease        // of HelmReleases
 	set     *resourceset.Set    // of ResourceSets
+	app     *argocd.Application // of Applications of Argo CD
 	cluster *cluster
 	parent  *node
 	depth   int
@@ -97,6 +103,8 @@ func (e *expander) run() error {
 	if err := e.firstEntries(); err != nil {
 		return err
 	}
+	e.givenApplications()
+	seenApps := map[render.RootID]bool{}
 	for seen := map[render.RootID]bool{}; ; {
 		if err := e.drain(); err != nil {
 			return err
@@ -104,12 +112,15 @@ func (e *expander) run() error {
 		if err := e.settleReleases(); err != nil {
 			return err
 		}
-		if len(e.opts.Entries) > 0 {
+		if len(e.opts.Entries) > 0 || len(e.opts.ArgoCD.Applications) > 0 {
 			return nil
 		}
 		more, err := e.instances()
 		if err == nil && !more {
 			more, err = e.moreEntries(seen)
+		}
+		if err == nil && !more {
+			more, err = e.moreApplications(seenApps)
 		}
 		if err != nil || !more {
 			return err

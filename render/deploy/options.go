@@ -21,6 +21,8 @@ type Options struct {
 	// KubeVersion is the Kubernetes version of clusters, as v1.36.0. Empty is the one that is
 	// imitated.
 	KubeVersion string
+	// ArgoCD says what is known of Argo CD.
+	ArgoCD ArgoCD
 	// Upgrade is set when releases are taken to be in the cluster before.
 	Upgrade bool
 	// Everything has all units rendered, not only those that may hold others.

@@ -22,8 +22,11 @@ func (e *expander) resolve(n *node) error {
 	if n.resolved {
 		return nil
 	}
-	if n.release != nil {
+	switch {
+	case n.release != nil:
 		return e.resolveRelease(n)
+	case n.app != nil:
+		return e.resolveApplication(n)
 	}
 	if n.set != nil {
 		return e.resolveSet(n)
@@ -159,7 +162,7 @@ func (e *expander) lookUp(c *cluster, ref render.ObjectRef) (held, bool, error) 
 	mention := render.Mention{Group: ref.Group, Kind: ref.Kind, Name: ref.Name}
 	searched := e.searchedFor(c, ref)
 	for _, n := range slices.Clone(e.nodes) {
-		if n.root.Unit.Cluster != c.name || n.root.Unit.Problem != nil || searched[n] || n.release != nil || !n.resolved && (n.set != nil || !c.self[n.sourceRef()]) {
+		if n.root.Unit.Cluster != c.name || n.root.Unit.Problem != nil || searched[n] || n.release != nil || !n.resolved && (n.object == nil || !c.self[n.sourceRef()]) {
 			continue
 		}
 		searched[n] = n.resolved

@@ -2,8 +2,8 @@ package origin
 
 import "github.com/preadmit/preadmit/render/tree"
 
-// Moved returns an origin whose places are where move says, with the reason; without one a
-// place stays. The steps of a chain stay, but for the last, which is the place.
+// Moved returns an origin whose places are where move says: with a reason it is the nearest to them
+// that is known, without one it is the same place, as in a file that another one was made of. The steps of a chain stay, but for the last, which is the place.
 func (s *Origin) Moved(move func(tree.Position) (tree.Position, string)) *Origin {
 	return New(func() Places {
 		p := s.places()
@@ -33,6 +33,7 @@ func (m *movedPlaces) find(path string, part Part) Place {
 	place := m.under.Find(path, part)
 	at, why := m.move(place.Position)
 	if why == "" {
+		place.Position = at
 		return place
 	}
 	return Place{Position: at, Evidence: Nearest, Why: why}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/helm"
 	"github.com/preadmit/preadmit/render/kustomize"
@@ -15,5 +16,5 @@ import (
 
 // NewRenderer makes a renderer for a tree. The tree must not change.
 func NewRenderer(fsys fs.FS, opts render.Options) *render.Renderer {
-	return render.NewRenderer(fsys, opts, kustomize.New, plain.New, flux.New, helm.New, resourceset.New)
+	return render.NewRenderer(fsys, opts, kustomize.New, plain.New, flux.New, helm.New, resourceset.New, argocd.New)
 }

@@ -204,6 +204,9 @@ func (c *Change) install() {
 
 // chartUsed reports whether a unit installs the chart in a directory.
 func (s *Side) chartUsed(dir string) bool {
+	if s.Graph != nil && slices.ContainsFunc(s.Graph.Units, func(root render.Root) bool { return root.Kind == render.KindArgoCD }) && s.UnitsRead(path.Join(dir, "Chart.yaml")) {
+		return true
+	}
 	return slices.ContainsFunc(s.Graph.Units, func(root render.Root) bool {
 		return root.Kind == render.KindHelm && root.Unit.Release != nil && root.Unit.Artifact == nil && root.Unit.Problem == nil && root.Dir == dir
 	})
@@ -297,4 +300,20 @@ func (s *Side) UnitPosition(root render.Root) render.Position {
 		return render.Position{Path: root.Dir}
 	}
 	return root.Unit.Position(context.Background(), "")
+}
+
+// IsArgo reports whether what an object of Argo CD has deployed to a cluster is judged, or reported, as
+// units: an Application is one, and an ApplicationSet has those that it generates.
+func (c *Change) IsArgo(cluster string, object render.ObjectRef) bool {
+	same := func(ref render.ObjectRef) bool {
+		return ref.Group == object.Group && ref.Kind == object.Kind && ref.Name == object.Name
+	}
+	return slices.ContainsFunc(c.Trees(), func(s *Side) bool {
+		return s.Graph != nil && slices.ContainsFunc(s.Graph.Units, func(root render.Root) bool {
+			if root.Kind != render.KindArgoCD || root.Cluster != cluster {
+				return false
+			}
+			return same(root.Object) || root.Unit.Application != nil && same(root.Unit.Application.Set)
+		})
+	})
 }

@@ -33,6 +33,7 @@ func (c *checker) config(config *Config) {
 	c.paths("context", config.Context)
 	c.user("user", config.User)
 	c.paths("entries", config.Entries)
+	c.argocd(config.ArgoCD)
 	c.choice("unclaimed", config.Unclaimed, UnclaimedValues())
 	c.urls("artifacts.allow", config.AllowedURLs())
 	c.crds(config.CRDs)

@@ -41,6 +41,8 @@ type Config struct {
 	// StrictSubstitution is set where Flux fails when a variable has no value, as with the
 	// controller's StrictPostBuildSubstitutions.
 	StrictSubstitution bool `json:"strictSubstitution,omitempty"`
+	// ArgoCD is what the repository does not say of Argo CD. Nil means the default.
+	ArgoCD *ArgoCD `json:"argocd,omitempty"`
 	// Unclaimed says what to do with roots that no deployer of the repository applies. Empty
 	// means UnclaimedReport.
 	Unclaimed string `json:"unclaimed,omitempty"`

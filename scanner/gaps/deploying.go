@@ -98,6 +98,8 @@ func (l *Ledger) isFollowed(t *target.Target, p target.Pair) bool {
 	switch kind := p.Object().GroupVersionKind(); {
 	case kind.Group == releaseGroup && kind.Kind == "HelmRelease", kind.Group == operatorGroup && kind.Kind != "FluxInstance":
 		return l.isUnit(t, p.Key)
+	case kind.Group == "argoproj.io":
+		return l.IsArgo(t.Cluster, render.ObjectRef{Group: p.Key.Group, Kind: p.Key.Kind, Namespace: p.Key.Namespace, Name: p.Key.Name})
 	case kind.Group == "source.toolkit.fluxcd.io" && slices.Contains([]string{"OCIRepository", "HelmRepository", "HelmChart"}, kind.Kind):
 		return change.OriginOf(p.Object()).Root.Unit != nil
 	}

@@ -24,8 +24,13 @@ type Unit struct {
 	// crds/ of its chart. Both are nil for units that are no releases.
 	Hooks       []map[string]any `json:"hooks,omitzero"`
 	Definitions []map[string]any `json:"crds,omitzero"`
+	// NotApplied are objects of an Application that no sync applies: hooks of other events. Hooks that a
+	// sync runs are among Objects.
+	NotApplied []map[string]any `json:"notApplied,omitempty"`
 	// Gaps are what is not known of it.
 	Gaps []UnitGap `json:"gaps,omitempty"`
+	// application is set for the unit of an Application.
+	application bool
 }
 
 // UnitGap is something about a unit that is not known.
@@ -45,6 +50,7 @@ func NewUnit(root render.Root, result *render.Result, opts Options) Unit {
 	if root.Kind == render.KindHelm {
 		u.Hooks, u.Definitions = []map[string]any{}, []map[string]any{}
 	}
+	u.application = root.Kind == render.KindArgoCD
 	if root.Unit != nil {
 		u.Suspended = root.Unit.Apply.Suspended
 		if root.Unit.Parent.Object != (render.ObjectRef{}) {
@@ -72,6 +78,14 @@ func (u *Unit) add(o *render.Object, opts Options) {
 	}
 	if !opts.ShowSecrets {
 		report.MaskSecret(content)
+	}
+	switch {
+	case u.application && o.Role == render.RoleIdleHook:
+		u.NotApplied = append(u.NotApplied, content)
+		return
+	case u.application:
+		u.Objects = append(u.Objects, content)
+		return
 	}
 	switch o.Role {
 	case render.RoleHook, render.RoleIdleHook:

@@ -1,0 +1,62 @@
+package render
+
+import (
+	"encoding/json"
+
+	"github.com/preadmit/preadmit/render/artifact"
+)
+
+// Application is what a unit of an Application of Argo CD is made of beside its object and the
+// files that this names. All of it is resolved.
+type Application struct {
+	// Sources are those of the Application, in order: spec.sources, or spec.source.
+	Sources []ApplicationSource
+	// Instance is what Argo CD calls the Application: its name, or NAMESPACE_NAME outside of the
+	// namespace of Argo CD.
+	Instance string
+	// Tracking is how objects say whose they are: one of annotation, label, annotation+label and none.
+	Tracking string
+	// KubeVersion is the version of the cluster, and APIVersions what it is told to serve.
+	KubeVersion string
+	APIVersions []string
+	// BuildOptions are kustomize.buildOptions of Argo CD.
+	BuildOptions string
+	// Definitions are the custom kinds of the cluster.
+	Definitions []Definition
+	// Set is the ApplicationSet that generates the Application; zero for none.
+	Set ObjectRef
+	// Generated are fields of the object that something else than the root that Parent names wrote:
+	// a generator of an ApplicationSet.
+	Generated []GeneratedField `json:"-"`
+}
+
+// ApplicationSource is where a source of an Application is.
+type ApplicationSource struct {
+	// Artifact is the repository or chart that the source is, when that is not this repository.
+	Artifact *Artifact
+	// Digest is that of the archive of a chart.
+	Digest string
+	// Dependencies are those of a chart in a directory that are not in its charts/. They are directories
+	// of the source, or archives.
+	Dependencies []Dependency
+}
+
+// IsChart reports whether a source is the archive of a chart.
+func (s *ApplicationSource) IsChart() bool {
+	return s.Artifact != nil && s.Artifact.Kind == artifact.Chart
+}
+
+// GeneratedField is a field of the object of a unit with where it was written.
+type GeneratedField struct {
+	Path string
+	Position
+}
+
+// words are all that decides what an Application renders to beside its object.
+func (a *Application) words() []string {
+	if a == nil {
+		return nil
+	}
+	text, _ := json.Marshal(a) // strings and booleans
+	return []string{string(text)}
+}

@@ -1,0 +1,343 @@
+package appset
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/render/tree"
+
+	kjson "sigs.k8s.io/json"
+)
+
+// Input is what ApplicationSets are generated with.
+type Input struct {
+	// Tree has the files of git generators.
+	Tree *tree.Tree
+	// Git returns the directory of the tree that has a revision of a repository.
+	Git func(url, revision string) (top string, err error)
+	// Clusters are those that Argo CD knows, without its own; nil when that is not known.
+	Clusters []Cluster
+	// Given returns the parameters that a generator makes of which only Argo CD knows what it finds, by
+	// its kind; ok is false when nobody says.
+	Given func(kind string) (params []map[string]any, ok bool)
+}
+
+// Cluster is a cluster that Argo CD knows.
+type Cluster struct {
+	Name        string            `json:"name"`
+	Server      string            `json:"server"`
+	Project     string            `json:"project,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// Generated is an Application that is generated.
+type Generated struct {
+	// Object is the Application, with sorted keys.
+	Object json.RawMessage
+	// From is where its parameters are written.
+	From []Place
+	// Patched is set when a templatePatch was applied.
+	Patched bool
+}
+
+// Place is where parameters are written: a part of the ApplicationSet, or a file.
+type Place struct {
+	Field string
+	File  string
+}
+
+// maxApplications bounds what a set may generate: matrices multiply.
+const maxApplications = 5_000
+
+// generator generates the Applications of one set.
+type generator struct {
+	Input
+	set   *set
+	trace tree.Trace
+	made  int
+}
+
+// params are the parameters of an Application.
+type params struct {
+	values map[string]any
+	from   []Place
+}
+
+// group are parameters with the template that they fill in.
+type group struct {
+	params   []params
+	template map[string]any
+}
+
+// Generate generates the Applications of an ApplicationSet. An error is an *Error.
+func Generate(object json.RawMessage, in Input) ([]Generated, error) {
+	s, err := parse(object)
+	if err != nil {
+		return nil, errorf("spec", "%v", err)
+	}
+	g := &generator{Input: in, set: s, trace: tree.NewTrace()}
+	var all []Generated
+	for i, requested := range s.Spec.Generators {
+		groups, err := g.transform(requested, fmt.Sprintf("spec.generators[%d]", i), s.Spec.Template, nil, 0)
+		if err != nil {
+			return nil, err
+		}
+		for _, group := range groups {
+			for _, p := range group.params {
+				made, err := g.fill(group.template, p)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, made)
+			}
+		}
+	}
+	return all, unique(all)
+}
+
+// unique refuses Applications of the same name, as the controller does.
+func unique(all []Generated) error {
+	names := map[string]bool{}
+	for _, g := range all {
+		var o struct {
+			Metadata struct{ Name string } `json:"metadata"`
+		}
+		_ = json.Unmarshal(g.Object, &o) // it was encoded here
+		if names[o.Metadata.Name] {
+			return errorf("spec.template.metadata.name", "the ApplicationSet contains applications with duplicate name: %s", o.Metadata.Name)
+		}
+		names[o.Metadata.Name] = true
+	}
+	return nil
+}
+
+// resourcesFinalizer has the objects of an Application deleted with it.
+const resourcesFinalizer = "resources-finalizer.argocd.argoproj.io"
+
+// fill fills in a template with parameters.
+func (g *generator) fill(template map[string]any, p params) (Generated, error) {
+	out := Generated{From: p.from}
+	app := map[string]any{"apiVersion": "argoproj.io/v1alpha1", "kind": "Application"}
+	metadata := map[string]any{}
+	from, _ := template["metadata"].(map[string]any)
+	for _, field := range []string{"annotations", "labels", "name", "namespace", "finalizers"} {
+		if value, ok := from[field]; ok {
+			metadata[field] = value
+		}
+	}
+	app["metadata"], app["spec"] = metadata, template["spec"]
+	if len(p.values) > 0 {
+		filled, err := g.replaceAll(app, p.values, g.set.Spec.GoTemplateOptions)
+		if err != nil {
+			return out, templateError("spec.template", err)
+		}
+		app, _ = filled.(map[string]any)
+		metadata, _ = app["metadata"].(map[string]any)
+		if finalizers, _ := metadata["finalizers"].([]any); len(finalizers) == 0 && !g.preserves() {
+			metadata["finalizers"] = []any{resourcesFinalizer}
+		}
+	}
+	if g.set.Spec.TemplatePatch != nil {
+		patched, err := g.patch(app, p)
+		if err != nil {
+			return out, templateError("spec.templatePatch", err)
+		}
+		app, out.Patched = patched, true
+		metadata, _ = app["metadata"].(map[string]any)
+	}
+	if delete(metadata, "namespace"); g.set.Metadata.Namespace != "" {
+		metadata["namespace"] = g.set.Metadata.Namespace
+	}
+	out.Object = tree.Encode(app)
+	return out, nil
+}
+
+// templateError is an error of a template: what comes of chance is not known, and may be right.
+func templateError(field string, err error) error {
+	if chance := new(chanceError); errors.As(err, &chance) {
+		return refusedf(field, "%v", err)
+	}
+	return errorf(field, "%v", err)
+}
+
+func (g *generator) preserves() bool {
+	return g.set.Spec.SyncPolicy != nil && g.set.Spec.SyncPolicy.PreserveResourcesOnDeletion
+}
+
+// patch applies the template of a patch. The project stays what it is.
+func (g *generator) patch(app map[string]any, p params) (map[string]any, error) {
+	text, err := g.replace(*g.set.Spec.TemplatePatch, p.values, g.set.Spec.GoTemplateOptions)
+	if err != nil {
+		return nil, err
+	}
+	var patch map[string]any
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err == nil {
+		err = kjson.UnmarshalCaseSensitivePreserveInts(data, &patch)
+	}
+	if err != nil {
+		return nil, err
+	}
+	patched := patchedBy(app, patch)
+	if metadata, _ := patched["metadata"].(map[string]any); metadata != nil {
+		metadata["finalizers"] = union(app, patch)
+	}
+	before, _ := app["spec"].(map[string]any)
+	if spec, _ := patched["spec"].(map[string]any); spec != nil {
+		if delete(spec, "project"); before["project"] != nil {
+			spec["project"] = before["project"]
+		}
+	}
+	return patched, nil
+}
+
+// patchedBy is a value with a strategic merge patch: lists of Applications are replaced.
+func patchedBy(value, patch map[string]any) map[string]any {
+	if patch["$patch"] == "replace" {
+		value = nil
+	}
+	out := maps.Clone(value)
+	if out == nil {
+		out = map[string]any{}
+	}
+	for key, item := range patch {
+		over, isMap := item.(map[string]any)
+		under, _ := out[key].(map[string]any)
+		switch {
+		case key == "$patch" || key == "$retainKeys":
+		case item == nil || isMap && over["$patch"] == "delete":
+			delete(out, key)
+		case isMap:
+			out[key] = patchedBy(under, over)
+		default:
+			out[key] = item
+		}
+	}
+	if keep, ok := patch["$retainKeys"].([]any); ok {
+		maps.DeleteFunc(out, func(key string, _ any) bool { return !slices.Contains(keep, any(key)) })
+	}
+	return out
+}
+
+// union are the finalizers of both: they are merged.
+func union(app, patch map[string]any) []any {
+	var all []any
+	for _, o := range []map[string]any{app, patch} {
+		metadata, _ := o["metadata"].(map[string]any)
+		finalizers, _ := metadata["finalizers"].([]any)
+		for _, f := range finalizers {
+			if !slices.Contains(all, f) {
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
+
+// maxNested is how deep generators may be nested.
+const maxNested = 4
+
+// transform makes the parameters of a generator: one for each kind that it has fields of.
+func (g *generator) transform(requested any, field string, template, outer map[string]any, depth int) ([]group, error) {
+	fields, _ := requested.(map[string]any)
+	if depth > maxNested {
+		return nil, refusedf(field, "generators are nested more than %d deep", maxNested)
+	}
+	matches, err := selectorOf(fields["selector"])
+	if err != nil {
+		return nil, errorf(field+".selector", "error parsing label selector: %v", err)
+	}
+	var groups []group
+	for _, kind := range slices.Sorted(maps.Keys(fields)) {
+		if kind == "selector" || fields[kind] == nil {
+			continue
+		}
+		own, _ := fields[kind].(map[string]any)
+		content := any(own)
+		if len(outer) > 0 {
+			if content, err = g.interpolate(own, outer); err != nil {
+				return nil, errorf(field, "failed to replace parameters in generator: %v", err)
+			}
+		}
+		made, err := g.params(kind, content, field+"."+kind, depth)
+		if err != nil {
+			return nil, err
+		}
+		made = slices.DeleteFunc(made, func(p params) bool { return matches != nil && !matches(flattened(p.values)) })
+		if g.made += len(made); g.made > maxApplications {
+			return nil, refusedf(field, "the generators make more than %d sets of parameters", maxApplications)
+		}
+		merged := template
+		if t, ok := own["template"].(map[string]any); ok && template != nil {
+			merged, _ = under(t, template).(map[string]any)
+		}
+		groups = append(groups, group{made, merged})
+	}
+	return groups, nil
+}
+
+// under fills what is empty in a value with what is below it.
+func under(over, below any) any {
+	o, isMap := over.(map[string]any)
+	b, both := below.(map[string]any)
+	switch {
+	case isMap && both:
+		out := maps.Clone(o)
+		for key, value := range b {
+			if have, ok := out[key]; ok {
+				out[key] = under(have, value)
+			} else {
+				out[key] = value
+			}
+		}
+		return out
+	case isEmpty(over):
+		return below
+	}
+	return over
+}
+
+func isEmpty(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case bool:
+		return !v
+	case int64:
+		return v == 0
+	case float64:
+		return v == 0
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	return false
+}
+
+// params makes the parameters of a generator of a kind.
+func (g *generator) params(kind string, content any, field string, depth int) ([]params, error) {
+	switch kind {
+	case "list":
+		return g.list(content, field)
+	case "git":
+		return g.git(content, field)
+	case "matrix":
+		return g.matrix(content, field, depth)
+	case "merge":
+		return g.merge(content, field, depth)
+	case "clusters":
+		return g.clusters(content, field)
+	case "clusterDecisionResource", "scmProvider", "pullRequest", "plugin":
+		return g.given(kind, content, field)
+	}
+	return nil, errorf(field, "ApplicationSet contains unrecognized generators: %s", kind)
+}

@@ -1,0 +1,78 @@
+package appset
+
+import (
+	"encoding/json"
+	"fmt"
+
+	kjson "sigs.k8s.io/json"
+)
+
+// set is what decides of an ApplicationSet. Templates are free content.
+type set struct {
+	Metadata struct {
+		Name      string `json:"name"`
+		Namespace string `json:"namespace"`
+	} `json:"metadata"`
+	Spec struct {
+		GoTemplate        bool           `json:"goTemplate"`
+		GoTemplateOptions []string       `json:"goTemplateOptions"`
+		Generators        []any          `json:"generators"`
+		Template          map[string]any `json:"template"`
+		TemplatePatch     *string        `json:"templatePatch"`
+		SyncPolicy        *struct {
+			PreserveResourcesOnDeletion bool   `json:"preserveResourcesOnDeletion"`
+			ApplicationsSync            string `json:"applicationsSync"`
+		} `json:"syncPolicy"`
+	} `json:"spec"`
+}
+
+func parse(object json.RawMessage) (*set, error) {
+	s := &set{}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(object, s); err != nil {
+		return nil, fmt.Errorf("not an ApplicationSet of Argo CD: %w", err)
+	}
+	return s, nil
+}
+
+// git is a git generator.
+type git struct {
+	RepoURL     string            `json:"repoURL"`
+	Revision    string            `json:"revision"`
+	Directories []item            `json:"directories"`
+	Files       []item            `json:"files"`
+	Prefix      string            `json:"pathParamPrefix"`
+	Values      map[string]string `json:"values"`
+}
+
+type item struct {
+	Path    string `json:"path"`
+	Exclude bool   `json:"exclude"`
+}
+
+// Error is why an ApplicationSet generates nothing.
+type Error struct {
+	// Field is the field of the ApplicationSet that is at fault.
+	Field   string
+	Message string
+	// Refused is set when nothing may be wrong with it, but what it generates is not known.
+	Refused bool
+}
+
+func (e *Error) Error() string { return e.Message }
+
+func errorf(field, format string, args ...any) error {
+	return &Error{Field: field, Message: fmt.Sprintf(format, args...)}
+}
+
+func refusedf(field, format string, args ...any) error {
+	return &Error{Field: field, Message: fmt.Sprintf(format, args...), Refused: true}
+}
+
+// as decodes free content. As for the controller, numbers in it are floating.
+func as[T any](value any) (out T, err error) {
+	text, err := json.Marshal(value)
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	return out, err
+}

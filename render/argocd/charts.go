@@ -1,0 +1,126 @@
+package argocd
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"sync"
+
+	helmchart "helm.sh/helm/v4/pkg/chart/v2"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/helm/chart"
+	"github.com/preadmit/preadmit/render/helm/release"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// charts keeps the charts of a tree that were read.
+type charts struct {
+	tree *tree.Tree
+	mu   sync.Mutex
+	all  map[string]func() *loaded
+}
+
+// loaded is a chart that was read.
+type loaded struct {
+	chart *release.Chart
+	err   error
+}
+
+func newCharts(t *tree.Tree) *charts { return &charts{tree: t, all: map[string]func() *loaded{}} }
+
+// of returns the chart of a part.
+func (cs *charts) of(h *helmPart) *loaded {
+	key := "dir " + h.dir + fmt.Sprint(h.from.Dependencies)
+	if h.from.IsChart() {
+		key = h.from.Digest
+	}
+	cs.mu.Lock()
+	once, ok := cs.all[key]
+	if !ok {
+		once = sync.OnceValue(func() *loaded {
+			c, err := cs.load(h)
+			if err != nil {
+				return &loaded{err: err}
+			}
+			return &loaded{chart: release.NewChart(c)}
+		})
+		cs.all[key] = once
+	}
+	cs.mu.Unlock()
+	return once()
+}
+
+func (cs *charts) load(h *helmPart) (*helmchart.Chart, error) {
+	if h.from.IsChart() {
+		return cs.archive(render.Dependency{Chart: h.from.Artifact.Asked(), Digest: h.from.Digest})
+	}
+	c, err := chart.FromTree(cs.tree, h.dir, chart.Limits{})
+	if err != nil {
+		return nil, fmt.Errorf("the chart in %s cannot be read: %w", h.dir, err)
+	}
+	for _, d := range h.from.Dependencies {
+		dependency, err := cs.dependency(h, d)
+		if err != nil {
+			return nil, err
+		}
+		c.AddDependency(dependency)
+	}
+	return c, nil
+}
+
+func (cs *charts) dependency(h *helmPart, d render.Dependency) (*helmchart.Chart, error) {
+	if d.Digest != "" {
+		return cs.archive(d)
+	}
+	c, err := chart.FromTree(cs.tree, path.Join(h.top, d.Dir), chart.Limits{})
+	if err != nil {
+		return nil, fmt.Errorf("the dependency in %s cannot be read: %w", d.Dir, err)
+	}
+	return c, nil
+}
+
+func (cs *charts) archive(d render.Dependency) (*helmchart.Chart, error) {
+	data, pin, err := cs.tree.Bytes(d.Chart)
+	if err == nil && pin.Digest != d.Digest {
+		err = fmt.Errorf("%s is %s now, and was %s", d.Chart, pin.Digest, d.Digest)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := chart.FromArchive(data, chart.Limits{})
+	if err != nil {
+		return nil, fmt.Errorf("the archive of chart %s cannot be read: %w", d.Chart.Name, err)
+	}
+	return c, nil
+}
+
+// texts are all texts of a chart that objects are made of.
+func texts(c *helmchart.Chart) [][]byte {
+	var all [][]byte
+	for _, f := range c.Raw {
+		if path.Base(f.Name) != "README.md" {
+			all = append(all, f.Data)
+		}
+	}
+	for _, dependency := range c.Dependencies() {
+		all = append(all, texts(dependency)...)
+	}
+	return all
+}
+
+// traceBelow notes all files of a directory.
+func traceBelow(t *tree.Tree, dir string, trace tree.Trace) {
+	t.TraceFile(dir, trace)
+	at := t.Resolve(dir)
+	if at.Err != nil {
+		return
+	}
+	t.AddListing(at.Real, trace)
+	_ = fs.WalkDir(t.Fsys, at.Real, func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			t.TraceFile(name, trace)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,216 @@
+package argocd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gobwas/glob"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// originsOf returns where objects were written.
+type originsOf func(ctx context.Context) ([]*origin.Origin, error)
+
+// skipMarker has a file left out.
+const skipMarker = "+argocd:skip-file-rendering"
+
+// directoryPart is a directory of manifests.
+type directoryPart struct{ *part }
+
+func (d *directoryPart) options() Directory {
+	if d.source.Directory == nil {
+		return Directory{}
+	}
+	return *d.source.Directory
+}
+
+// files are the manifests of the directory, in the order in which Argo CD reads them.
+func (d *directoryPart) files(trace tree.Trace) ([]string, *render.Problem) {
+	opts := d.options()
+	include, err := compile(opts.Include)
+	if err != nil {
+		return nil, d.failed(d.field("directory.include"), err)
+	}
+	exclude, err := compile(opts.Exclude)
+	if err != nil {
+		return nil, d.failed(d.field("directory.exclude"), err)
+	}
+	top := d.tree.RealOr(d.dir)
+	d.tree.AddListing(top, trace)
+	var found []string
+	err = fs.WalkDir(d.tree.Fsys, top, func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && name != top && (!opts.Recurse || entry.Name() == ".git"):
+			return fs.SkipDir
+		case entry.IsDir():
+			return nil
+		case !opts.DisableExtensionFilter && !isManifest(entry.Name()):
+			return nil
+		}
+		if to := d.tree.Resolve(name); to.Err != nil || to.IsDir {
+			d.tree.TraceFile(name, trace)
+			return nil
+		}
+		relative := strings.TrimPrefix(strings.TrimPrefix(name, top), "/")
+		if exclude != nil && exclude.Match(relative) || include != nil && !include.Match(relative) {
+			return nil
+		}
+		found = append(found, name)
+		return nil
+	})
+	if err != nil {
+		return nil, d.failed(d.field("path"), err)
+	}
+	slices.SortFunc(found, compareWalked)
+	return found, nil
+}
+
+// compareWalked is the order in which a walk passes files.
+func compareWalked(a, b string) int {
+	return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
+}
+
+// compile compiles a pattern, in which `*` stands for slashes too; nil for none.
+func compile(pattern string) (glob.Glob, error) {
+	if pattern == "" {
+		return nil, nil
+	}
+	return glob.Compile(pattern)
+}
+
+func isManifest(name string) bool {
+	switch path.Ext(name) {
+	case ".yaml", ".yml", ".json", ".jsonnet":
+		return true
+	}
+	return false
+}
+
+func (d *directoryPart) needs() *render.Needs {
+	in := &render.Needs{Trace: tree.NewTrace(), Composition: render.Composition{Generated: map[string]bool{}}}
+	files, problem := d.files(in.Trace)
+	if in.Problem = problem; problem != nil {
+		return in
+	}
+	for _, name := range files {
+		d.tree.TraceFile(name, in.Trace)
+		if path.Ext(name) == ".jsonnet" {
+			in.Free = true
+			d.traceJsonnet(in.Trace)
+		}
+	}
+	return in
+}
+
+func (d *directoryPart) manifests() render.Manifests {
+	files, _ := d.files(tree.NewTrace())
+	return render.Manifests{Files: slices.DeleteFunc(files, func(name string) bool { return path.Ext(name) == ".jsonnet" })}
+}
+
+func (d *directoryPart) make(ctx context.Context, trace tree.Trace) (*made, *render.Problem) {
+	files, problem := d.files(trace)
+	if problem != nil {
+		return nil, problem
+	}
+	out := &made{}
+	var froms []originsOf
+	for _, name := range files {
+		m, problem := d.file(ctx, name, trace)
+		if problem != nil {
+			return nil, problem
+		}
+		if m == nil {
+			continue
+		}
+		out.objects = append(out.objects, m.objects...)
+		out.diagnostics = append(out.diagnostics, m.diagnostics...)
+		froms = append(froms, m.origins)
+	}
+	out.origins = joined(froms)
+	return out, nil
+}
+
+// joined are the origins of several groups of objects.
+func joined(all []originsOf) originsOf {
+	return func(ctx context.Context) ([]*origin.Origin, error) {
+		var out []*origin.Origin
+		for _, of := range all {
+			more, err := of(ctx)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, more...)
+		}
+		return out, nil
+	}
+}
+
+// file reads one file; nil for one that is left out.
+func (d *directoryPart) file(ctx context.Context, name string, trace tree.Trace) (*made, *render.Problem) {
+	data, real, err := d.tree.Load(name, trace)
+	if err != nil {
+		return nil, render.Unreadable(name, err)
+	}
+	switch {
+	case bytes.Contains(data, []byte(skipMarker)):
+		return nil, nil
+	case path.Ext(name) == ".jsonnet":
+		return d.jsonnet(name, data, trace)
+	case tree.IsPointer(data):
+		return nil, &render.Problem{Kind: render.ProblemRefused, Position: tree.Position{Path: name}, Message: tree.Elsewhere(data)}
+	}
+	f := d.tree.DecodeManifest(real, data)
+	if problem, ignored := broken(name, f, data); ignored || problem != nil {
+		return nil, problem
+	}
+	root := render.Root{RootID: render.RootID{Kind: render.KindPlain, Dir: d.dir}, Files: []string{name}}
+	result := d.plain.Render(ctx, root)
+	if result.Problem != nil {
+		return nil, result.Problem
+	}
+	return &made{objects: result.Objects, origins: func(ctx context.Context) ([]*origin.Origin, error) {
+		return d.plain.Origins(ctx, result)
+	}}, nil
+}
+
+// broken says what is wrong with a file. One that holds no object, and does not look as if it
+// should, is ignored.
+func broken(name string, f *tree.ManifestFile, data []byte) (problem *render.Problem, ignored bool) {
+	isJSON := path.Ext(name) == ".json"
+	objects := 0
+	var bad *tree.SyntaxError
+	for _, doc := range f.Documents {
+		switch {
+		case doc.Bad != nil && bad == nil:
+			bad = doc.Bad
+		case doc.Bad == nil:
+			objects += len(doc.Objects)
+		}
+	}
+	if f.Bad != nil {
+		bad = f.Bad
+	}
+	switch {
+	case bad == nil && isJSON && objects != 1 && len(f.Documents) > 1:
+		return &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: name, Line: 1}, Message: "multiple objects in a JSON file: Argo CD allows one"}, false
+	case bad == nil:
+		return nil, objects == 0 && !isJSON
+	case objects == 0 && !isJSON && !looksLikeManifest(data):
+		return nil, true
+	}
+	return &render.Problem{Kind: render.ProblemFailed, Position: bad.Position, Message: fmt.Sprintf("failed to unmarshal: %s", bad.Message)}, false
+}
+
+func looksLikeManifest(data []byte) bool {
+	return bytes.Contains(data, []byte("apiVersion:")) && bytes.Contains(data, []byte("kind:")) && bytes.Contains(data, []byte("metadata:"))
+}

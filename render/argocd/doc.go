@@ -1,0 +1,9 @@
+// Package argocd renders what Argo CD applies for an Application, as its repository server and
+// application controller make it: overrides in the repository are merged into each source, which
+// is a chart, a kustomization or a directory of manifests, and in what comes out lists are
+// expanded, namespaces filled in, repeated objects dropped and marks of the Application set
+// (reposerver/repository and controller of Argo CD 3.5).
+//
+// Nothing of the tree is written to: a kustomization with the options of an Application is one
+// in an overlay on the tree (overlay.go), which package kustomize renders.
+package argocd

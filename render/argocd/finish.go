@@ -1,0 +1,221 @@
+package argocd
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/kyaml/openapi"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// finished are the objects of a unit as they are applied.
+type finished struct {
+	objects     []*render.Object
+	diagnostics []render.Diagnostic
+	// from are the places of the objects among all that was made.
+	from []int
+}
+
+// identity is what an object is to the controller. Of objects that the server names each is
+// another.
+type identity struct{ group, kind, namespace, name string }
+
+// finish makes of what the parts made what the controller applies: lists are expanded,
+// namespaces filled in, repeated objects left out but for the last, and marks set.
+func (u *unit) finish(all []*made) *finished {
+	out := &finished{}
+	var objects []*render.Object
+	for _, m := range all {
+		objects = append(objects, m.objects...)
+		out.diagnostics = append(out.diagnostics, m.diagnostics...)
+	}
+	scopes := u.scopes(objects)
+	contents := make([]map[string]any, len(objects))
+	last, ids := map[identity]int{}, make([]identity, len(objects))
+	for i, o := range objects {
+		contents[i] = o.Content()
+		u.namespace(contents[i], scopes)
+		ids[i] = identityOf(contents[i], i)
+		last[ids[i]] = i
+	}
+	repeated := map[identity]bool{}
+	for i, o := range objects {
+		if last[ids[i]] != i {
+			if !repeated[ids[i]] {
+				out.diagnostics = append(out.diagnostics, u.repeated(ids[i]))
+			}
+			repeated[ids[i]] = true
+			continue
+		}
+		u.track(contents[i])
+		made := &render.Object{JSON: tree.Encode(contents[i]), Index: len(out.objects), Unknown: o.Unknown, Role: roleOf(contents[i], o.Role)}
+		made.Unknown = append(made.Unknown[:len(made.Unknown):len(made.Unknown)], unknownFields(made)...)
+		out.objects, out.from = append(out.objects, made), append(out.from, i)
+	}
+	return out
+}
+
+func (u *unit) repeated(id identity) render.Diagnostic {
+	return render.Diagnostic{
+		Severity: render.SeverityWarning, Position: u.written(u.app.SourceField(0)),
+		Message: fmt.Sprintf("%s/%s/%s appears several times among the resources of the Application: the last one is applied (RepeatedResourceWarning)", id.kind, id.namespace, id.name),
+	}
+}
+
+func metadataOf(content map[string]any) map[string]any {
+	metadata, _ := content["metadata"].(map[string]any)
+	if metadata == nil {
+		metadata = map[string]any{}
+		content["metadata"] = metadata
+	}
+	return metadata
+}
+
+func groupKindOf(content map[string]any) (group, version, kind string) {
+	apiVersion, _ := content["apiVersion"].(string)
+	kind, _ = content["kind"].(string)
+	if g, v, ok := strings.Cut(apiVersion, "/"); ok {
+		return g, v, kind
+	}
+	return "", apiVersion, kind
+}
+
+func identityOf(content map[string]any, i int) identity {
+	group, _, kind := groupKindOf(content)
+	metadata := metadataOf(content)
+	namespace, _ := metadata["namespace"].(string)
+	name, _ := metadata["name"].(string)
+	if generate, _ := metadata["generateName"].(string); name == "" && generate != "" {
+		name = fmt.Sprintf("%s%d", generate, i)
+	}
+	return identity{group, kind, namespace, name}
+}
+
+// namespace fills in the namespace of the destination. An object of a kind that has none loses its
+// own; a kind that is not known is taken to have one.
+func (u *unit) namespace(content map[string]any, scopes map[groupKind]bool) {
+	group, _, kind := groupKindOf(content)
+	metadata := metadataOf(content)
+	apiVersion, _ := content["apiVersion"].(string)
+	namespaced, known := openapi.IsNamespaceScoped(kyaml.TypeMeta{APIVersion: apiVersion, Kind: kind})
+	if !known {
+		if namespaced, known = scopes[groupKind{group, kind}]; !known {
+			namespaced = !isClusterScoped(group, kind)
+		}
+	}
+	own, _ := metadata["namespace"].(string)
+	switch {
+	case !namespaced:
+		delete(metadata, "namespace")
+	case own == "" && u.app.Spec.Destination.Namespace != "":
+		metadata["namespace"] = u.app.Spec.Destination.Namespace
+	case own == "":
+		delete(metadata, "namespace")
+	}
+}
+
+type groupKind struct{ group, kind string }
+
+// scopes are the custom kinds that are known, and whether they are in namespaces.
+func (u *unit) scopes(objects []*render.Object) map[groupKind]bool {
+	known := map[groupKind]bool{}
+	for _, d := range u.root.Unit.Application.Definitions {
+		known[groupKind{d.Group, d.Kind}] = d.Namespaced
+	}
+	for _, o := range objects {
+		if d, ok := render.DefinitionOf(o.JSON); ok {
+			known[groupKind{d.Group, d.Kind}] = d.Namespaced
+		}
+	}
+	return known
+}
+
+// The label and annotation by which an object is known to be of an Application.
+const (
+	instanceLabel      = "app.kubernetes.io/instance"
+	trackingAnnotation = "argocd.argoproj.io/tracking-id"
+	// longestLabel is what fits into a label.
+	longestLabel = 63
+)
+
+// track marks an object as one of the Application. Definitions are not marked: others use them too.
+func (u *unit) track(content map[string]any) {
+	group, _, kind := groupKindOf(content)
+	if kind == "CustomResourceDefinition" {
+		return
+	}
+	application := u.root.Unit.Application
+	metadata := metadataOf(content)
+	set := func(field, key, value string) {
+		into, _ := metadata[field].(map[string]any)
+		if into == nil {
+			into = map[string]any{}
+			metadata[field] = into
+		}
+		into[key] = value
+	}
+	namespace, _ := metadata["namespace"].(string)
+	name, _ := metadata["name"].(string)
+	if strings.Contains(application.Tracking, "annotation") {
+		set("annotations", trackingAnnotation, fmt.Sprintf("%s:%s/%s:%s/%s", application.Instance, group, kind, cmp.Or(namespace, u.app.Spec.Destination.Namespace), name))
+	}
+	if strings.Contains(application.Tracking, "label") {
+		value := application.Instance
+		if len(value) > longestLabel {
+			value = strings.TrimRight(value[:longestLabel], "-_.")
+		}
+		set("labels", instanceLabel, value)
+	}
+}
+
+// phases are the hooks of Argo CD that a sync runs, helmPhases those of Helm with what they are here.
+var (
+	phases     = []string{"PreSync", "Sync", "PostSync", "SyncFail"}
+	helmPhases = map[string]string{"pre-install": "PreSync", "pre-upgrade": "PreSync", "post-install": "PostSync", "post-upgrade": "PostSync", "pre-delete": "PreDelete", "post-delete": "PostDelete"}
+)
+
+const (
+	hookAnnotation = "argocd.argoproj.io/hook"
+	helmHook       = "helm.sh/hook"
+)
+
+// roleOf is what an object is to a sync.
+func roleOf(content map[string]any, own render.Role) render.Role {
+	annotations, _ := metadataOf(content)["annotations"].(map[string]any)
+	argo, isArgo := annotations[hookAnnotation].(string)
+	helm, isHelm := annotations[helmHook].(string)
+	if !isArgo && (!isHelm || helm == "crd-install") {
+		return own
+	}
+	types := knownPhases(argo)
+	if isArgo && len(types) == 0 || !isArgo {
+		for name := range strings.SplitSeq(helm, ",") {
+			if phase := helmPhases[strings.TrimSpace(name)]; phase != "" {
+				types = append(types, phase)
+			}
+		}
+	}
+	if len(types) == 1 && types[0] == "Skip" {
+		return render.RoleIdleHook
+	}
+	if slices.ContainsFunc(types, func(t string) bool { return slices.Contains(phases, t) }) {
+		return render.RoleHook
+	}
+	return render.RoleIdleHook
+}
+
+// knownPhases are those of the hooks that an annotation names.
+func knownPhases(annotation string) []string {
+	var found []string
+	for name := range strings.SplitSeq(annotation, ",") {
+		if name = strings.TrimSpace(name); slices.Contains(phases, name) || name == "Skip" || name == "PreDelete" || name == "PostDelete" {
+			found = append(found, name)
+		}
+	}
+	return found
+}

@@ -1,0 +1,206 @@
+package argocd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/helm/release"
+	"github.com/preadmit/preadmit/render/helm/values"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// helmPart is a chart with values.
+type helmPart struct{ *part }
+
+func (h *helmPart) options() Helm {
+	if h.source.Helm == nil {
+		return Helm{}
+	}
+	return *h.source.Helm
+}
+
+func (h *helmPart) needs() *render.Needs {
+	in := &render.Needs{Trace: tree.NewTrace(), Composition: render.Composition{Generated: map[string]bool{}}}
+	h.traceChart(in.Trace)
+	given, err := h.values(in.Trace)
+	if err != nil {
+		in.Problem = h.problem(err)
+		return in
+	}
+	in.Texts = func(files [][]byte) ([][]byte, bool) {
+		all := files[:len(files):len(files)]
+		for _, f := range given.files {
+			all = append(all, f.Data)
+		}
+		for _, a := range given.assigned {
+			all = append(all, []byte(a.Text), a.File)
+		}
+		if c := h.charts.of(h); c.err == nil {
+			all = append(all, texts(c.chart.Chart)...)
+		}
+		return all, true
+	}
+	return in
+}
+
+// traceChart notes what a chart of the tree is made of.
+func (h *helmPart) traceChart(trace tree.Trace) {
+	if h.from.IsChart() {
+		return
+	}
+	traceBelow(h.tree, h.dir, trace)
+	for _, d := range h.from.Dependencies {
+		if d.Digest == "" {
+			traceBelow(h.tree, path.Join(h.top, d.Dir), trace)
+		}
+	}
+}
+
+func (h *helmPart) manifests() render.Manifests { return render.Manifests{} }
+
+func (h *helmPart) make(ctx context.Context, trace tree.Trace) (*made, *render.Problem) {
+	h.traceChart(trace)
+	rendered, err := h.render(ctx, trace)
+	if err != nil {
+		return nil, h.problem(err)
+	}
+	out := &made{}
+	add := func(all []*release.Object, role render.Role) {
+		for _, o := range all {
+			for _, object := range expanded(o.JSON) {
+				object.Role, object.Unknown = role, o.Unknown
+				out.objects = append(out.objects, object)
+			}
+		}
+	}
+	add(rendered.CRDs, render.RoleObject)
+	add(rendered.Objects, render.RoleObject)
+	skipTests := h.options().SkipTests
+	add(slices.DeleteFunc(slices.Clone(rendered.Hooks), func(o *release.Object) bool {
+		return skipTests && slices.Contains(o.Events, "test")
+	}), render.RoleIdleHook)
+	out.origins = h.originsOf(rendered)
+	for _, why := range rendered.Unchecked {
+		out.diagnostics = append(out.diagnostics, render.Diagnostic{
+			Severity: render.SeverityNote, Position: h.written(h.field("")), Message: "values were not checked against the schema of chart " + why,
+		})
+	}
+	return out, nil
+}
+
+// render renders the release, always as one that is installed.
+func (h *helmPart) render(ctx context.Context, trace tree.Trace) (*release.Rendered, error) {
+	c := h.charts.of(h)
+	if c.err != nil {
+		return nil, c.err
+	}
+	given, err := h.values(trace)
+	if err != nil {
+		return nil, err
+	}
+	user, err := values.FromCommandLine(given.files, given.assigned)
+	if err != nil {
+		return nil, err
+	}
+	r, err := h.release(user)
+	if err != nil {
+		return nil, err
+	}
+	r.Chart = c.chart
+	rendered, err := r.Render(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range append(rendered.Objects[:len(rendered.Objects):len(rendered.Objects)], rendered.Hooks...) {
+		if kind, _ := (&render.Object{JSON: o.JSON}).KindAndName(); kind == "" {
+			return nil, &release.Problem{File: o.File, Line: 1, Message: "the output is no object: Object 'Kind' is missing"}
+		}
+	}
+	return rendered, nil
+}
+
+// release is the release that `helm template` is told to render.
+func (h *helmPart) release(user map[string]any) (*release.Release, error) {
+	opts, application := h.options(), h.root.Unit.Application
+	version := application.KubeVersion
+	if opts.KubeVersion != "" {
+		version = opts.KubeVersion
+	}
+	served := application.APIVersions
+	if len(served) == 0 {
+		for _, d := range application.Definitions {
+			served = append(served, d.APIVersions()...)
+		}
+	}
+	if len(opts.APIVersions) > 0 {
+		served = opts.APIVersions
+	}
+	capabilities, err := values.Capabilities(version, served)
+	if err != nil {
+		return nil, err
+	}
+	name := h.app.Metadata.Name
+	if opts.ReleaseName != "" {
+		name = opts.ReleaseName
+	}
+	r := &release.Release{
+		Values: user, Capabilities: capabilities, Template: true, SkipCRDs: opts.SkipCrds, SkipSchema: opts.SkipSchemaValidation,
+		Release: values.Release{Name: name, Namespace: cmp.Or(opts.Namespace, h.app.Spec.Destination.Namespace, "default")},
+	}
+	r.Options.Seed = application.Instance
+	return r, nil
+}
+
+// problem is the problem that an error is.
+func (h *helmPart) problem(err error) *render.Problem {
+	var option *optionError
+	if errors.As(err, &option) {
+		return h.failed(h.field(option.field), err)
+	}
+	inChart := new(release.Problem)
+	if !errors.As(err, &inChart) {
+		return h.failed(h.field("helm"), err)
+	}
+	p := h.failed(h.field("helm"), errors.New(inChart.Message))
+	if inChart.Refused {
+		p.Kind = render.ProblemRefused
+	}
+	if inChart.File == "" {
+		return p
+	}
+	_, file, _ := strings.Cut(inChart.File, "/")
+	if h.from.IsChart() || h.top != "." {
+		p.Message = fmt.Sprintf("%s:%d: %s", inChart.File, inChart.Line, inChart.Message)
+		return p
+	}
+	p.Position = tree.Position{Path: path.Join(h.dir, file), Line: inChart.Line}
+	return p
+}
+
+// expanded are the objects in a list, or the object itself.
+func expanded(text []byte) []*render.Object {
+	content := (&render.Object{JSON: text}).Content()
+	items, isList := content["items"].([]any)
+	value, has := content["items"]
+	_, spec := content["spec"]
+	_, status := content["status"]
+	switch {
+	case has && value == nil && !spec && !status:
+		return nil
+	case !isList:
+		return []*render.Object{{JSON: text}}
+	}
+	var all []*render.Object
+	for _, item := range items {
+		if object, ok := item.(map[string]any); ok {
+			all = append(all, expanded(tree.Encode(object))...)
+		}
+	}
+	return all
+}

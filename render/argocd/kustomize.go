@@ -1,0 +1,135 @@
+package argocd
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/kustomize"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// kustomizePart is a kustomization, with the options of the Application.
+type kustomizePart struct {
+	*part
+	inner render.Source
+	// edited is the kustomization file with the options; nil when it is as it is in the tree.
+	edited *edited
+}
+
+// kustomization makes a part a kustomization. The problem is why its options cannot be set.
+func (p *part) kustomization() *render.Problem {
+	k := &kustomizePart{part: p}
+	p.maker = k
+	t, opts := p.tree, p.opts
+	opts.LoadRestrictor = restrictor(p.root.Unit.Application.BuildOptions)
+	if p.source.Kustomize != nil && !p.source.Kustomize.isEmpty() {
+		file, ok := p.kustomizationFile()
+		if !ok {
+			return p.failed(p.field("kustomize"), fmt.Errorf("there is no kustomization file in %s", p.dir))
+		}
+		data, _, err := t.Load(file, tree.NewTrace())
+		if err != nil {
+			return render.Unreadable(file, err)
+		}
+		e, err := edit(p, file, data)
+		if err != nil {
+			return p.editProblem(file, err)
+		}
+		k.edited = e
+		t = t.Beside(&overlay{t, map[string][]byte{file: e.data}})
+	}
+	k.inner = kustomize.New(t, opts)
+	return nil
+}
+
+// isEmpty reports whether the options change nothing of a kustomization file.
+func (k *Kustomize) isEmpty() bool {
+	return k.NamePrefix == "" && k.NameSuffix == "" && k.Namespace == "" && len(k.Images)+len(k.CommonLabels)+len(k.CommonAnnotations)+len(k.Replicas)+len(k.Patches)+len(k.Components) == 0
+}
+
+// restrictor is the load restrictor of options of `kustomize build`.
+func restrictor(buildOptions string) render.LoadRestrictor {
+	fields := strings.Fields(strings.ReplaceAll(buildOptions, "=", " "))
+	for i, f := range fields {
+		if (f == "--load-restrictor" || f == "--load_restrictor") && i+1 < len(fields) && strings.HasSuffix(strings.ToLower(fields[i+1]), "none") {
+			return render.LoadRestrictionsNone
+		}
+	}
+	return render.LoadRestrictionsRootOnly
+}
+
+// kustomizationFile is the kustomization file in the directory of a source.
+func (p *part) kustomizationFile() (string, bool) {
+	for _, name := range tree.KustomizationNames() {
+		if to := p.tree.Resolve(path.Join(p.dir, name)); to.Err == nil && !to.IsDir {
+			return to.Real, true
+		}
+	}
+	return "", false
+}
+
+func (k *kustomizePart) asRoot() render.Root {
+	return render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: k.dir}}
+}
+
+func (k *kustomizePart) needs() *render.Needs {
+	in := k.inner.Needs(k.asRoot())
+	out := &render.Needs{Trace: k.realTrace(in.Trace), Problem: k.realProblem(in.Problem), Artifacts: in.Artifacts, Composition: in.Composition}
+	if k.edited != nil {
+		data := k.edited.data
+		out.Texts = func(files [][]byte) ([][]byte, bool) { return append([][]byte{data}, files...), false }
+	}
+	return out
+}
+
+func (k *kustomizePart) manifests() render.Manifests { return k.inner.Manifests(k.asRoot()) }
+
+func (k *kustomizePart) make(ctx context.Context, trace tree.Trace) (*made, *render.Problem) {
+	result := k.inner.Render(ctx, k.asRoot())
+	addTrace(trace, k.realTrace(result.Trace))
+	if result.Problem != nil {
+		return nil, k.realProblem(result.Problem)
+	}
+	return &made{objects: result.Objects, diagnostics: result.Diagnostics, origins: func(ctx context.Context) ([]*origin.Origin, error) {
+		all, err := k.inner.Origins(ctx, result)
+		if err != nil || k.edited == nil {
+			return all, err
+		}
+		for i, o := range all {
+			all[i] = o.Moved(func(p tree.Position) (tree.Position, string) { return k.real(p), "" })
+		}
+		return all, nil
+	}}, nil
+}
+
+// real is a position in the edited file as one in the tree.
+func (k *kustomizePart) real(p tree.Position) tree.Position {
+	if k.edited == nil || p.Path != k.edited.file {
+		return p
+	}
+	return k.edited.real(p)
+}
+
+func (k *kustomizePart) realProblem(p *render.Problem) *render.Problem {
+	if p == nil || k.edited == nil {
+		return p
+	}
+	out := *p
+	out.Position = k.real(p.Position)
+	return &out
+}
+
+// realTrace is what was read of the overlay as read of the tree.
+func (k *kustomizePart) realTrace(of tree.Trace) tree.Trace {
+	if k.edited == nil {
+		return of
+	}
+	trace := tree.NewTrace()
+	addTrace(trace, of)
+	k.tree.TraceFile(k.edited.file, trace)
+	return trace
+}

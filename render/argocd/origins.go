@@ -1,0 +1,130 @@
+package argocd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	overlaid "github.com/preadmit/preadmit/render/artifact/overlay"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// Origins implements Source: it makes the objects once more. What the controller adds is where the
+// Application says it; what is written in another repository is where the source is named.
+func (r *Renderer) Origins(ctx context.Context, result *render.Result) ([]*origin.Origin, error) {
+	u, problem := r.prepare(result.Root)
+	if problem != nil {
+		return nil, problem
+	}
+	all, problem := u.makeAll(ctx, tree.NewTrace())
+	if problem != nil {
+		return nil, problem
+	}
+	var origins []*origin.Origin
+	var before []*render.Object
+	for i, m := range all {
+		more, err := m.origins(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("locate the objects of %s: %w", result.Root, err)
+		}
+		for j := range m.objects {
+			o := origin.Known(origin.Places{Document: u.written(u.app.SourceField(u.parts[i].index)), Why: "it is not known which line of the source wrote it"})
+			if j < len(more) && more[j] != nil {
+				o = more[j]
+			}
+			origins = append(origins, u.parts[i].here(o))
+			before = append(before, m.objects[j])
+		}
+	}
+	done := u.finish(all)
+	out := make([]*origin.Origin, len(result.Objects))
+	for i := range out {
+		if i < len(done.from) && done.from[i] < len(origins) {
+			l := &located{unit: u, inner: origins[done.from[i]], before: before[done.from[i]]}
+			out[i] = origin.New(l.places)
+		} else {
+			out[i] = origin.Known(origin.Places{Document: u.written("spec")})
+		}
+	}
+	return out, nil
+}
+
+// here is an origin whose places are in the repository.
+func (p *part) here(o *origin.Origin) *origin.Origin {
+	if p.top == "." && !p.from.IsChart() {
+		return o
+	}
+	return o.Moved(func(at tree.Position) (tree.Position, string) {
+		if !overlaid.Under(at.Path) {
+			return at, ""
+		}
+		return p.written(p.field("repoURL")), fmt.Sprintf("it is written in %s, which is not in the repository", at)
+	})
+}
+
+// located finds where an object of a unit was written.
+type located struct {
+	*unit
+	inner *origin.Origin
+	// before is the object before the controller added to it.
+	before *render.Object
+}
+
+func (l *located) places() origin.Places {
+	p := origin.Places{Document: l.inner.Document(), Removals: l.inner.Removals, History: l}
+	if l.inner.HasFields() {
+		p.Find = l.find
+	} else {
+		p.Why = l.inner.Place("metadata.name", origin.Whole).Why
+	}
+	return p
+}
+
+// find returns where a part of a field was written.
+func (l *located) find(path string, part origin.Part) origin.Place {
+	if at, ok := l.added(path); ok {
+		return at
+	}
+	return l.inner.Place(path, part)
+}
+
+// added is where a field is written that the controller adds.
+func (l *located) added(path string) (origin.Place, bool) {
+	if _, had := origin.Field(l.before.Content(), path); had {
+		return origin.Place{}, false
+	}
+	field := ""
+	switch {
+	case path == "metadata.namespace":
+		field = "spec.destination.namespace"
+	case strings.Contains(path, trackingAnnotation), strings.HasPrefix(path, "metadata.labels") && strings.Contains(path, instanceLabel):
+		field = "metadata.name"
+	default:
+		return origin.Place{}, false
+	}
+	at := l.written(field)
+	return origin.Place{Position: at, Evidence: origin.Inferred}, at.Line > 0
+}
+
+// Steps implements origin.History.
+func (l *located) Steps(path string, part origin.Part, _ origin.Place) []origin.Step {
+	if added, ok := l.added(path); ok {
+		return []origin.Step{{Position: added.Position, Kind: origin.StepMetadata}}
+	}
+	return l.inner.Chain(path, part)
+}
+
+// RemovalStep implements origin.History.
+func (l *located) RemovalStep(_ string, last origin.Step) origin.Step { return last }
+
+// Kustomizations implements origin.History.
+func (l *located) Kustomizations() (entry tree.Position, through []origin.Kustomization) {
+	return l.inner.Kustomizations()
+}
+
+// DeletedBy implements origin.History.
+func (l *located) DeletedBy(t *tree.Tree, dir string) []origin.Deletion {
+	return l.inner.DeletedBy(t, dir)
+}

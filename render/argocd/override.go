@@ -1,0 +1,112 @@
+package argocd
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/render/tree"
+
+	kjson "sigs.k8s.io/json"
+)
+
+// overridesFile is what overrides the options of a source in its directory, overridesOf that of
+// one Application.
+const overridesFile = ".argocd-source.yaml"
+
+func overridesOf(app string) string { return ".argocd-source-" + app + ".yaml" }
+
+// fileError says what is wrong with a file.
+type fileError struct {
+	path string
+	err  error
+}
+
+func (e *fileError) Error() string { return fmt.Sprintf("%s: %v", path.Base(e.path), e.err) }
+func (e *fileError) Unwrap() error { return e.err }
+
+// override merges the overrides in the directory of a source into its options. Where the source is
+// cannot be overridden.
+func override(t *tree.Tree, s *Source, dir, instance string, trace tree.Trace) (*Source, error) {
+	merged := *s
+	for _, name := range []string{path.Join(dir, overridesFile), path.Join(dir, overridesOf(instance))} {
+		t.TraceFile(name, trace)
+		to := t.Resolve(name)
+		if to.Err != nil || to.IsDir {
+			continue
+		}
+		patch, _, err := t.Load(name, trace)
+		if err != nil {
+			return nil, &fileError{name, err}
+		}
+		if merged, err = merge(merged, patch); err != nil {
+			return nil, &fileError{name, err}
+		}
+	}
+	merged.Chart, merged.Path, merged.RepoURL, merged.TargetRevision = s.Chart, s.Path, s.RepoURL, s.TargetRevision
+	return &merged, nil
+}
+
+func merge(s Source, patch []byte) (merged Source, err error) {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return merged, err
+	}
+	if patch, err = yaml.YAMLToJSON(patch); err != nil {
+		return merged, err
+	}
+	if data, err = jsonpatch.MergePatch(data, patch); err != nil {
+		return merged, err
+	}
+	return merged, kjson.UnmarshalCaseSensitivePreserveInts(data, &merged)
+}
+
+// Tool is what makes objects of a source.
+type Tool string
+
+// The tools of Argo CD.
+const (
+	ToolHelm      Tool = "Helm"
+	ToolKustomize Tool = "Kustomize"
+	ToolDirectory Tool = "Directory"
+	ToolPlugin    Tool = "Plugin"
+)
+
+// toolOf is the tool of a source: that whose options it has, else that of the files in its
+// directory.
+func toolOf(t *tree.Tree, s *Source, dir string, trace tree.Trace) (Tool, error) {
+	var explicit []Tool
+	for _, o := range []struct {
+		set  bool
+		tool Tool
+	}{{s.Kustomize != nil, ToolKustomize}, {s.Helm != nil, ToolHelm}, {s.Directory != nil, ToolDirectory}, {s.Plugin != nil, ToolPlugin}} {
+		if o.set {
+			explicit = append(explicit, o.tool)
+		}
+	}
+	switch {
+	case len(explicit) > 1:
+		return "", fmt.Errorf("the source has options of several tools, %s and %s: Argo CD refuses it", explicit[0], explicit[1])
+	case len(explicit) == 1:
+		return explicit[0], nil
+	case s.Chart != "":
+		return ToolHelm, nil
+	}
+	has := func(name string) bool {
+		t.TraceFile(path.Join(dir, name), trace)
+		to := t.Resolve(path.Join(dir, name))
+		return to.Err == nil && !to.IsDir
+	}
+	for _, name := range tree.KustomizationNames() { // found after Chart.yaml, which counts
+		if has(name) {
+			return ToolKustomize, nil
+		}
+	}
+	if has("Chart.yaml") {
+		return ToolHelm, nil
+	}
+	return ToolDirectory, nil
+}

@@ -1,0 +1,81 @@
+package argocd
+
+import (
+	"slices"
+	"strings"
+)
+
+// clusterScoped are custom kinds that have no namespace, by groups: those of projects that many
+// clusters have, for repositories that do not hold the definitions. It is what their
+// CustomResourceDefinitions say.
+var clusterScoped = map[string][]string{
+	"argoproj.io":                         {"ClusterWorkflowTemplate", "ClusterAnalysisTemplate"},
+	"cert-manager.io":                     {"ClusterIssuer"},
+	"policy.cert-manager.io":              {"CertificateRequestPolicy"},
+	"trust.cert-manager.io":               {"Bundle"},
+	"external-secrets.io":                 {"ClusterSecretStore", "ClusterExternalSecret", "ClusterPushSecret"},
+	"generators.external-secrets.io":      {"ClusterGenerator"},
+	"gateway.networking.k8s.io":           {"GatewayClass"},
+	"kyverno.io":                          {"ClusterPolicy", "ClusterCleanupPolicy", "GlobalContextEntry"},
+	"policies.kyverno.io":                 {"ValidatingPolicy", "MutatingPolicy", "GeneratingPolicy", "DeletingPolicy", "ImageValidatingPolicy"},
+	"templates.gatekeeper.sh":             {"ConstraintTemplate"},
+	"constraints.gatekeeper.sh":           {"*"},
+	"mutations.gatekeeper.sh":             {"*"},
+	"expansion.gatekeeper.sh":             {"ExpansionTemplate"},
+	"crd.projectcalico.org":               {"BGPConfiguration", "BGPPeer", "FelixConfiguration", "GlobalNetworkPolicy", "GlobalNetworkSet", "IPPool", "HostEndpoint", "KubeControllersConfiguration", "ClusterInformation"},
+	"projectcalico.org":                   {"BGPConfiguration", "BGPPeer", "FelixConfiguration", "GlobalNetworkPolicy", "GlobalNetworkSet", "IPPool", "HostEndpoint"},
+	"operator.tigera.io":                  {"*"},
+	"cilium.io":                           {"CiliumClusterwideNetworkPolicy", "CiliumClusterwideEnvoyConfig", "CiliumLoadBalancerIPPool", "CiliumL2AnnouncementPolicy", "CiliumBGPPeeringPolicy", "CiliumBGPClusterConfig", "CiliumBGPPeerConfig", "CiliumBGPAdvertisement", "CiliumBGPNodeConfigOverride", "CiliumExternalWorkload", "CiliumEgressGatewayPolicy", "CiliumNode", "CiliumIdentity", "CiliumCIDRGroup"},
+	"cluster.open-cluster-management.io":  {"ManagedCluster", "ManagedClusterSet"},
+	"operator.open-cluster-management.io": {"ClusterManager", "Klusterlet"},
+	"config.openshift.io":                 {"*"},
+	"console.openshift.io":                {"*"},
+	"operator.openshift.io":               {"CloudCredential", "ClusterCSIDriver", "Console", "CSISnapshotController", "DNS", "Etcd", "KubeAPIServer", "KubeControllerManager", "KubeScheduler", "Network", "OpenShiftAPIServer", "ServiceCA", "Storage"},
+	"imageregistry.operator.openshift.io": {"Config", "ImagePruner"},
+	"machineconfiguration.openshift.io":   {"*"},
+	"security.openshift.io":               {"SecurityContextConstraints"},
+	"user.openshift.io":                   {"*"},
+	"oauth.openshift.io":                  {"*"},
+	"project.openshift.io":                {"*"},
+	"quota.openshift.io":                  {"ClusterResourceQuota"},
+	"authorization.openshift.io":          {"ClusterRole", "ClusterRoleBinding"},
+	"samples.operator.openshift.io":       {"*"},
+	"hostpathprovisioner.kubevirt.io":     {"*"},
+	"kubevirt.io":                         {"VirtualMachineClusterInstancetype", "VirtualMachineClusterPreference"},
+	"instancetype.kubevirt.io":            {"VirtualMachineClusterInstancetype", "VirtualMachineClusterPreference"},
+	"cdi.kubevirt.io":                     {"CDI", "CDIConfig", "StorageProfile"},
+	"operator.tekton.dev":                 {"*"},
+	"tekton.dev":                          {"ClusterTask"},
+	"triggers.tekton.dev":                 {"ClusterInterceptor", "ClusterTriggerBinding"},
+	"karpenter.sh":                        {"NodePool", "NodeClaim"},
+	"karpenter.k8s.aws":                   {"EC2NodeClass"},
+	"karpenter.azure.com":                 {"AKSNodeClass"},
+	"snapshot.storage.k8s.io":             {"VolumeSnapshotClass", "VolumeSnapshotContent"},
+	"groupsnapshot.storage.k8s.io":        {"VolumeGroupSnapshotClass", "VolumeGroupSnapshotContent"},
+	"keda.sh":                             {"ClusterTriggerAuthentication"},
+	"elbv2.k8s.aws":                       {"IngressClassParams"},
+	"pkg.crossplane.io":                   {"*"},
+	"apiextensions.crossplane.io":         {"*"},
+	"clusterpedia.io":                     {"*"},
+	"policy.karmada.io":                   {"ClusterPropagationPolicy", "ClusterOverridePolicy"},
+	"logging.banzaicloud.io":              {"Logging", "ClusterFlow"},
+	"topolvm.io":                          {"LogicalVolume"},
+	"scheduling.volcano.sh":               {"Queue"},
+	"kueue.x-k8s.io":                      {"ClusterQueue", "ResourceFlavor", "AdmissionCheck", "WorkloadPriorityClass", "Topology", "Cohort", "MultiKueueCluster", "MultiKueueConfig"},
+	"nvidia.com":                          {"ClusterPolicy", "NVIDIADriver"},
+	"capsule.clastix.io":                  {"Tenant", "CapsuleConfiguration"},
+	"fluentbit.fluent.io":                 {"ClusterFluentBitConfig", "ClusterFilter", "ClusterInput", "ClusterOutput", "ClusterParser"},
+	"wgpolicyk8s.io":                      {"ClusterPolicyReport"},
+	"trident.netapp.io":                   {"TridentOrchestrator"},
+	"tailscale.com":                       {"Connector", "ProxyClass", "ProxyGroup", "DNSConfig", "Recorder", "Tailnet"},
+	"spire.spiffe.io":                     {"ClusterSPIFFEID", "ClusterStaticEntry", "ClusterFederatedTrustDomain"},
+}
+
+// isClusterScoped reports whether a custom kind that no definition tells of has no namespace.
+func isClusterScoped(group, kind string) bool {
+	kinds, ok := clusterScoped[group]
+	if !ok && strings.HasSuffix(group, ".crossplane.io") {
+		return false
+	}
+	return slices.Contains(kinds, kind) || slices.Contains(kinds, "*")
+}

@@ -1,0 +1,325 @@
+package argocd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	overlaid "github.com/preadmit/preadmit/render/artifact/overlay"
+	"github.com/preadmit/preadmit/render/plain"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// Renderer is a Source of what Applications apply. Its roots have a Unit with an Application; they are
+// not found in directories, but in what other roots render to.
+type Renderer struct {
+	tree   *tree.Tree
+	opts   render.Options
+	plain  render.Source
+	charts *charts
+}
+
+// New makes a Source of the Applications of a tree.
+func New(t *tree.Tree, opts render.Options) render.Source {
+	opts.Cache = nil
+	return &Renderer{tree: t, opts: opts, plain: plain.New(t, opts), charts: newCharts(t)}
+}
+
+// Kind implements Source.
+func (r *Renderer) Kind() render.RootKind { return render.KindArgoCD }
+
+// RootFile implements Source.
+func (r *Renderer) RootFile(string) bool { return false }
+
+// Uses implements Source.
+func (r *Renderer) Uses(string, []string) *render.Uses { return nil }
+
+// Reads implements Source.
+func (r *Renderer) Reads(string) tree.Trace { return tree.NewTrace() }
+
+// At implements Source.
+func (r *Renderer) At(string) (render.Root, bool) { return render.Root{}, false }
+
+// Parts implements Source.
+func (r *Renderer) Parts(render.Root) []render.Root { return nil }
+
+// unit is a root that is being rendered.
+type unit struct {
+	*Renderer
+	root  render.Root
+	app   *Application
+	parts []*part
+	// trace is what was read and missed to find the parts.
+	trace tree.Trace
+}
+
+// part is what one source of an Application renders to.
+type part struct {
+	*unit
+	index  int
+	source *Source
+	from   *render.ApplicationSource
+	env    environment
+	// top is the directory in the tree that is the top of the source, dir that of its path.
+	top, dir string
+	tool     Tool
+	maker
+}
+
+// maker makes the objects of a part.
+type maker interface {
+	// needs is what is read or missed.
+	needs() *render.Needs
+	// make makes the objects.
+	make(ctx context.Context, trace tree.Trace) (*made, *render.Problem)
+	// manifests are the files that the part is made of.
+	manifests() render.Manifests
+}
+
+// made are the objects of a part.
+type made struct {
+	objects     []*render.Object
+	diagnostics []render.Diagnostic
+	// origins returns where they were written, in their order.
+	origins originsOf
+}
+
+// prepare finds the parts of a root. The problem is why it has none.
+func (r *Renderer) prepare(root render.Root) (*unit, *render.Problem) {
+	u := &unit{Renderer: r, root: root, trace: tree.NewTrace()}
+	switch {
+	case root.Unit == nil || root.Unit.Problem == nil && root.Unit.Application == nil:
+		return u, &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: root.Dir}, Message: "no object asks for this root"}
+	case root.Unit.Problem != nil:
+		return u, root.Unit.Problem
+	}
+	var err error
+	if u.app, err = Parse(root.Unit.Object); err != nil {
+		return u, u.failed("spec", err)
+	}
+	for i, s := range u.app.AllSources() {
+		if s.IsReference() {
+			continue
+		}
+		p, problem := u.part(i, &s)
+		if problem != nil {
+			return u, problem
+		}
+		u.parts = append(u.parts, p)
+	}
+	return u, nil
+}
+
+// part finds out what a source is made of.
+func (u *unit) part(i int, s *Source) (*part, *render.Problem) {
+	p := &part{unit: u, index: i, source: s, from: &u.root.Unit.Application.Sources[i], top: "."}
+	p.env = environmentOf(u.app, u.root.Unit.Application.Instance, s)
+	field := u.app.SourceField(i)
+	if p.from.IsChart() {
+		p.tool = ToolHelm
+		p.maker = &helmPart{part: p}
+		return p, nil
+	}
+	if p.from.Artifact != nil {
+		top, ok, err := u.tree.Mount(p.from.Artifact.Asked())
+		if !ok {
+			err = tree.ErrNoArtifacts
+		}
+		if err != nil {
+			return nil, u.failed(field+".repoURL", fmt.Errorf("use the source: %w", err))
+		}
+		p.top = top
+	}
+	if path.IsAbs(s.Path) {
+		return nil, u.failed(field+".path", fmt.Errorf("%s: app path is absolute", s.Path))
+	}
+	in := path.Join(".", s.Path)
+	if in == ".." || strings.HasPrefix(in, "../") {
+		return nil, u.failed(field+".path", fmt.Errorf("%s: app path outside root", s.Path))
+	}
+	p.dir = path.Join(p.top, in)
+	u.tree.TraceFile(p.dir, u.trace)
+	if to := u.tree.Resolve(p.dir); to.Err != nil {
+		return nil, u.failed(field+".path", fmt.Errorf("%s: app path does not exist", in))
+	} else if !to.IsDir {
+		return nil, u.failed(field+".path", fmt.Errorf("%s: app path is not a directory", in))
+	}
+	var err error
+	if p.source, err = override(u.tree, s, p.dir, u.root.Unit.Application.Instance, u.trace); err != nil {
+		return nil, u.failed(field, err)
+	}
+	if p.tool, err = toolOf(u.tree, p.source, p.dir, u.trace); err != nil {
+		return nil, u.failed(field, err)
+	}
+	switch p.tool {
+	case ToolHelm:
+		p.maker = &helmPart{part: p}
+	case ToolKustomize:
+		return p, p.kustomization()
+	case ToolPlugin:
+		return nil, u.refused(field+".plugin", "a config management plugin makes what is applied: it is not executed")
+	default:
+		p.maker = &directoryPart{part: p}
+	}
+	return p, nil
+}
+
+// written is where a field of the Application is written, or what is nearest to it.
+func (u *unit) written(field string) tree.Position {
+	if at := u.root.Unit.Position(context.Background(), field); at.Path != "" {
+		return at
+	}
+	return tree.Position{Path: u.root.Dir}
+}
+
+// failed is the problem that an error about a field is.
+func (u *unit) failed(field string, err error) *render.Problem {
+	if p := render.OverLimit(err); p != nil {
+		return p
+	}
+	p := &render.Problem{Kind: render.ProblemFailed, Position: u.written(field), Message: err.Error()}
+	var file *fileError
+	if errors.As(err, &file) {
+		if p = u.inFile(file.path, tree.ErrorLine(file.err), file.Error(), field); p == nil {
+			return nil
+		}
+	}
+	return p
+}
+
+// inFile is a problem in a file; that of an artifact is one of the field that names the source.
+func (u *unit) inFile(name string, line int, message, field string) *render.Problem {
+	p := &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: name, Line: line}, Message: message}
+	return u.atSource(p, field)
+}
+
+func (u *unit) refused(field, why string) *render.Problem {
+	return &render.Problem{Kind: render.ProblemRefused, Position: u.written(field), Message: why}
+}
+
+// atSource returns a problem in an artifact as one of the source.
+func (u *unit) atSource(p *render.Problem, field string) *render.Problem {
+	if p == nil || !overlaid.Under(p.Path) {
+		return p
+	}
+	out := *p
+	out.Position, out.Message = u.written(field+".repoURL"), fmt.Sprintf("%s: %s", p.Position, p.Message)
+	return &out
+}
+
+// field is the path of a field of the source in the Application.
+func (p *part) field(name string) string {
+	if name == "" {
+		return p.app.SourceField(p.index)
+	}
+	return p.app.SourceField(p.index) + "." + name
+}
+
+// Needs implements Source.
+func (r *Renderer) Needs(root render.Root) *render.Needs {
+	u, problem := r.prepare(root)
+	in := &render.Needs{Trace: u.trace, Problem: problem, Composition: render.Composition{Generated: map[string]bool{}}}
+	if problem != nil {
+		return in
+	}
+	var texts []func([][]byte) ([][]byte, bool)
+	for _, p := range u.parts {
+		more := p.needs()
+		addTrace(in.Trace, more.Trace)
+		if in.Problem == nil {
+			in.Problem = u.atSource(more.Problem, u.app.SourceField(p.index))
+		}
+		in.Artifacts = append(in.Artifacts, more.Artifacts...)
+		in.Free = in.Free || more.Free
+		in.Patched = in.Patched || more.Patched
+		in.Affixes = append(in.Affixes, more.Affixes...)
+		for kind := range more.Generated {
+			in.Generated[kind] = true
+		}
+		if more.Texts != nil {
+			texts = append(texts, more.Texts)
+		}
+	}
+	if len(texts) > 0 {
+		in.Texts = func(files [][]byte) (all [][]byte, anyName bool) {
+			for _, t := range texts {
+				more, any := t(files)
+				all, anyName = append(all, more...), anyName || any
+			}
+			return all, anyName
+		}
+	}
+	return in
+}
+
+func addTrace(to, from tree.Trace) {
+	for name, id := range from.Reads {
+		to.Reads[name] = id
+	}
+	for name := range from.Misses {
+		to.Misses[name] = true
+	}
+}
+
+// Render implements Source.
+func (r *Renderer) Render(ctx context.Context, root render.Root) *render.Result {
+	u, problem := r.prepare(root)
+	result := &render.Result{Root: root, Trace: u.trace, Problem: problem}
+	if problem != nil {
+		return result
+	}
+	all, problem := u.makeAll(ctx, result.Trace)
+	if problem != nil {
+		result.Problem = problem
+		return result
+	}
+	done := u.finish(all)
+	result.Objects, result.Diagnostics = done.objects, done.diagnostics
+	return result
+}
+
+// makeAll makes the objects of all parts.
+func (u *unit) makeAll(ctx context.Context, trace tree.Trace) ([]*made, *render.Problem) {
+	var all []*made
+	for _, p := range u.parts {
+		m, problem := p.make(ctx, trace)
+		if problem != nil {
+			return nil, u.atSource(problem, u.app.SourceField(p.index))
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// Manifests implements Source.
+func (r *Renderer) Manifests(root render.Root) render.Manifests {
+	u, problem := r.prepare(root)
+	out := render.Manifests{}
+	if problem != nil {
+		return out
+	}
+	for _, p := range u.parts {
+		if p.top != "." || p.from.IsChart() {
+			continue
+		}
+		m := p.manifests()
+		out.Files = append(out.Files, m.Files...)
+		out.Patches += m.Patches
+		for name := range m.Values {
+			if out.Values == nil {
+				out.Values = map[string]bool{}
+			}
+			out.Values[name] = true
+		}
+		for name := range m.Lines {
+			if out.Lines == nil {
+				out.Lines = map[string]bool{}
+			}
+			out.Lines[name] = true
+		}
+	}
+	return out
+}

@@ -1,0 +1,230 @@
+package argocd
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	kjson "sigs.k8s.io/json"
+)
+
+// Group is the API group of Argo CD.
+const Group = "argoproj.io"
+
+// The kinds of Argo CD.
+var (
+	Kind        = schema.GroupKind{Group: Group, Kind: "Application"}
+	SetKind     = schema.GroupKind{Group: Group, Kind: "ApplicationSet"}
+	ProjectKind = schema.GroupKind{Group: Group, Kind: "AppProject"}
+)
+
+// Application is what decides of an Application.
+type Application struct {
+	APIVersion string `json:"apiVersion"`
+	Metadata   struct {
+		Name        string            `json:"name"`
+		Namespace   string            `json:"namespace"`
+		Annotations map[string]string `json:"annotations"`
+		Finalizers  []string          `json:"finalizers"`
+	} `json:"metadata"`
+	Spec Spec `json:"spec"`
+}
+
+// Spec is the spec of an Application.
+type Spec struct {
+	Source            *Source          `json:"source"`
+	Sources           []Source         `json:"sources"`
+	SourceHydrator    *json.RawMessage `json:"sourceHydrator"`
+	Destination       Destination      `json:"destination"`
+	Project           string           `json:"project"`
+	SyncPolicy        *SyncPolicy      `json:"syncPolicy"`
+	IgnoreDifferences []Difference     `json:"ignoreDifferences"`
+}
+
+// Destination is the cluster and the namespace that an Application applies to.
+type Destination struct {
+	Server    string `json:"server"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+// SyncPolicy says how an Application is applied.
+type SyncPolicy struct {
+	Automated *struct {
+		Prune    bool  `json:"prune"`
+		SelfHeal bool  `json:"selfHeal"`
+		Enabled  *bool `json:"enabled"`
+	} `json:"automated"`
+	SyncOptions              []string `json:"syncOptions"`
+	ManagedNamespaceMetadata *struct {
+		Labels      map[string]string `json:"labels"`
+		Annotations map[string]string `json:"annotations"`
+	} `json:"managedNamespaceMetadata"`
+}
+
+// Difference names fields that are not compared.
+type Difference struct {
+	Group                 string   `json:"group"`
+	Kind                  string   `json:"kind"`
+	Name                  string   `json:"name"`
+	Namespace             string   `json:"namespace"`
+	JSONPointers          []string `json:"jsonPointers"`
+	JQPathExpressions     []string `json:"jqPathExpressions"`
+	ManagedFieldsManagers []string `json:"managedFieldsManagers"`
+}
+
+// Source is a source of an Application.
+type Source struct {
+	RepoURL        string           `json:"repoURL"`
+	Path           string           `json:"path,omitempty"`
+	TargetRevision string           `json:"targetRevision,omitempty"`
+	Helm           *Helm            `json:"helm,omitempty"`
+	Kustomize      *Kustomize       `json:"kustomize,omitempty"`
+	Directory      *Directory       `json:"directory,omitempty"`
+	Plugin         *json.RawMessage `json:"plugin,omitempty"`
+	Chart          string           `json:"chart,omitempty"`
+	Ref            string           `json:"ref,omitempty"`
+}
+
+// Helm are the options of a chart.
+type Helm struct {
+	ValueFiles              []string        `json:"valueFiles,omitempty"`
+	Parameters              []Parameter     `json:"parameters,omitempty"`
+	ReleaseName             string          `json:"releaseName,omitempty"`
+	Values                  string          `json:"values,omitempty"`
+	FileParameters          []FileParameter `json:"fileParameters,omitempty"`
+	IgnoreMissingValueFiles bool            `json:"ignoreMissingValueFiles,omitempty"`
+	SkipCrds                bool            `json:"skipCrds,omitempty"`
+	SkipTests               bool            `json:"skipTests,omitempty"`
+	SkipSchemaValidation    bool            `json:"skipSchemaValidation,omitempty"`
+	ValuesObject            json.RawMessage `json:"valuesObject,omitempty"`
+	Namespace               string          `json:"namespace,omitempty"`
+	KubeVersion             string          `json:"kubeVersion,omitempty"`
+	APIVersions             []string        `json:"apiVersions,omitempty"`
+	Version                 string          `json:"version,omitempty"`
+	PassCredentials         bool            `json:"passCredentials,omitempty"`
+}
+
+// Parameter is a value of a chart, as `--set` takes it.
+type Parameter struct {
+	Name        string `json:"name"`
+	Value       string `json:"value"`
+	ForceString bool   `json:"forceString,omitempty"`
+}
+
+// FileParameter is a value of a chart that is in a file.
+type FileParameter struct {
+	Name string `json:"name"`
+	Path string `json:"path"`
+}
+
+// Kustomize are the options of a kustomization.
+type Kustomize struct {
+	NamePrefix                string            `json:"namePrefix,omitempty"`
+	NameSuffix                string            `json:"nameSuffix,omitempty"`
+	Images                    []string          `json:"images,omitempty"`
+	CommonLabels              map[string]string `json:"commonLabels,omitempty"`
+	CommonAnnotations         map[string]string `json:"commonAnnotations,omitempty"`
+	ForceCommonLabels         bool              `json:"forceCommonLabels,omitempty"`
+	ForceCommonAnnotations    bool              `json:"forceCommonAnnotations,omitempty"`
+	CommonAnnotationsEnvsubst bool              `json:"commonAnnotationsEnvsubst,omitempty"`
+	LabelWithoutSelector      bool              `json:"labelWithoutSelector,omitempty"`
+	LabelIncludeTemplates     bool              `json:"labelIncludeTemplates,omitempty"`
+	Namespace                 string            `json:"namespace,omitempty"`
+	Replicas                  []Replica         `json:"replicas,omitempty"`
+	Patches                   []json.RawMessage `json:"patches,omitempty"`
+	Components                []string          `json:"components,omitempty"`
+	IgnoreMissingComponents   bool              `json:"ignoreMissingComponents,omitempty"`
+	KubeVersion               string            `json:"kubeVersion,omitempty"`
+	APIVersions               []string          `json:"apiVersions,omitempty"`
+	Version                   string            `json:"version,omitempty"`
+}
+
+// Replica is the number of replicas of a workload.
+type Replica struct {
+	Name  string             `json:"name"`
+	Count intstr.IntOrString `json:"count"`
+}
+
+// Directory are the options of a directory of manifests.
+type Directory struct {
+	Recurse                bool    `json:"recurse,omitempty"`
+	Include                string  `json:"include,omitempty"`
+	Exclude                string  `json:"exclude,omitempty"`
+	DisableExtensionFilter bool    `json:"disableExtensionFilter,omitempty"`
+	Jsonnet                Jsonnet `json:"jsonnet,omitzero"`
+}
+
+// Jsonnet are the options of Jsonnet.
+type Jsonnet struct {
+	ExtVars []JsonnetVar `json:"extVars,omitempty"`
+	TLAs    []JsonnetVar `json:"tlas,omitempty"`
+	Libs    []string     `json:"libs,omitempty"`
+}
+
+// JsonnetVar is a variable of Jsonnet.
+type JsonnetVar struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	Code  bool   `json:"code,omitempty"`
+}
+
+// Parse reads an Application.
+func Parse(object json.RawMessage) (*Application, error) {
+	a := &Application{}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(object, a); err != nil {
+		return nil, fmt.Errorf("not an Application of Argo CD: %w", err)
+	}
+	return a, nil
+}
+
+// AllSources are the sources of an Application: those of spec.sources, if there are any. Options
+// of a tool that say nothing are left out, as the controller does.
+func (a *Application) AllSources() []Source {
+	all := a.Spec.Sources
+	if len(all) == 0 && a.Spec.Source != nil {
+		all = []Source{*a.Spec.Source}
+	}
+	all = slices.Clone(all)
+	for i := range all {
+		s := &all[i]
+		if s.Helm != nil && reflect.ValueOf(*s.Helm).IsZero() {
+			s.Helm = nil
+		}
+		if s.Kustomize != nil && reflect.ValueOf(*s.Kustomize).IsZero() {
+			s.Kustomize = nil
+		}
+		if s.Directory != nil && reflect.ValueOf(*s.Directory).IsZero() {
+			s.Directory = nil
+		}
+	}
+	return all
+}
+
+// SourceField is the path of a source in the object.
+func (a *Application) SourceField(i int) string {
+	if len(a.Spec.Sources) > 0 {
+		return fmt.Sprintf("spec.sources[%d]", i)
+	}
+	return "spec.source"
+}
+
+// IsReference reports whether a source has only files for other sources.
+func (s *Source) IsReference() bool { return s.Ref != "" && s.Path == "" && s.Chart == "" }
+
+// HasOption reports whether an option of syncPolicy is set.
+func (s *Spec) HasOption(option string) bool {
+	if s.SyncPolicy == nil {
+		return false
+	}
+	for _, o := range s.SyncPolicy.SyncOptions {
+		if o == option {
+			return true
+		}
+	}
+	return false
+}

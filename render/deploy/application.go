@@ -1,0 +1,325 @@
+package deploy
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/argocd"
+	"github.com/preadmit/preadmit/render/argocd/appset"
+	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// ArgoCD says what is known of Argo CD beside the tree. The zero value is the default.
+type ArgoCD struct {
+	// Namespace is the one of Argo CD; empty for argocd.
+	Namespace string
+	// Tracking is how objects say whose they are; empty for annotation.
+	Tracking string
+	// BuildOptions are kustomize.buildOptions.
+	BuildOptions string
+	// KubeVersion is the version of clusters, and APIVersions what they serve; empty for what is known
+	// otherwise.
+	KubeVersion string
+	APIVersions []string
+	// Revisions are names of the branch that is judged; empty for HEAD, main and master.
+	Revisions []string
+	// Applications are Applications and ApplicationSets that the repository does not hold, in JSON.
+	Applications [][]byte
+	// Clusters are those that Argo CD knows, without its own; nil when that is not known.
+	Clusters []appset.Cluster
+	// Generators are what generators find of which only Argo CD knows what that is.
+	Generators []Generator
+}
+
+// Generator are the parameters that the generators of a kind make in an ApplicationSet.
+type Generator struct {
+	// Set is the name of the ApplicationSet, or NAMESPACE/NAME; Kind that of the generator, such as
+	// pullRequest.
+	Set, Kind  string
+	Parameters []map[string]any
+}
+
+func (a *ArgoCD) namespace() string { return cmp.Or(a.Namespace, "argocd") }
+
+// argoRef is the name of an object of Argo CD.
+func (e *expander) argoRef(h *header) render.ObjectRef {
+	ref := h.ref()
+	if h.Metadata.Namespace == "" {
+		ref.Namespace = e.opts.ArgoCD.namespace()
+	}
+	return ref
+}
+
+// inCluster is what Argo CD calls the cluster that it is in.
+const (
+	inCluster       = "in-cluster"
+	inClusterServer = "https://kubernetes.default.svc"
+)
+
+// Finalizers with which an Application takes its objects along.
+const resourcesFinalizer = "resources-finalizer.argocd.argoproj.io"
+
+// addApplication adds the unit that an Application asks for, unless its cluster has it.
+func (e *expander) addApplication(parent *node, c *cluster, k held) *node {
+	n := &node{cluster: c, parent: parent}
+	if parent != nil {
+		n.depth = parent.depth + 1
+	}
+	key := unitKey{c.name, e.argoRef(k.header)}
+	if known := e.units[key]; known != nil {
+		if known.parent != parent && !e.isBelow(parent, known) && !(&render.Unit{Object: known.root.Unit.Object}).Same(&render.Unit{Object: k.object.JSON}) {
+			e.appliedDifferently(known, n, k)
+		}
+		return nil
+	}
+	e.units[key] = n
+	e.nodes = append(e.nodes, n)
+	u := &render.Unit{
+		Object: k.object.JSON, Parent: k.root, Index: k.object.Index, Entry: parent == nil, Cluster: c.name,
+		Checkout: render.Checkout{Top: "."}, Origins: e.origins.of,
+		Application: &render.Application{
+			Instance: e.instance(key.object), Tracking: cmp.Or(e.opts.ArgoCD.Tracking, "annotation"), BuildOptions: e.opts.ArgoCD.BuildOptions,
+			KubeVersion: cmp.Or(e.opts.ArgoCD.KubeVersion, e.opts.KubeVersion, defaultKubeVersion), APIVersions: e.opts.ArgoCD.APIVersions,
+		},
+	}
+	n.root = render.Root{RootID: render.RootID{Kind: render.KindArgoCD, Dir: k.root.Dir, Object: key.object, Cluster: c.name}, Unit: u}
+	var err error
+	if n.app, err = argocd.Parse(u.Object); err != nil {
+		n.app = &argocd.Application{}
+		n.fail(render.ProblemFailed, "spec", err.Error())
+		return n
+	}
+	u.Apply, u.Cluster = e.applyOf(n.app), destination(c.name, n.app.Spec.Destination)
+	e.checkApplication(n, k)
+	return n
+}
+
+// instance is what Argo CD calls an Application.
+func (e *expander) instance(ref render.ObjectRef) string {
+	if ref.Namespace == e.opts.ArgoCD.namespace() {
+		return ref.Name
+	}
+	return ref.Namespace + "_" + ref.Name
+}
+
+// applyOf is how the application controller applies an Application.
+func (e *expander) applyOf(a *argocd.Application) render.Apply {
+	out := render.Apply{
+		DeletionPolicy: "Orphan",
+		User:           fmt.Sprintf("system:serviceaccount:%s:argocd-application-controller", e.opts.ArgoCD.namespace()),
+	}
+	for _, f := range a.Metadata.Finalizers {
+		if f == resourcesFinalizer || strings.HasPrefix(f, resourcesFinalizer+"/") {
+			out.DeletionPolicy = "Delete"
+		}
+	}
+	if p := a.Spec.SyncPolicy; p != nil && p.Automated != nil && (p.Automated.Enabled == nil || *p.Automated.Enabled) {
+		out.Prune = p.Automated.Prune && !a.Spec.HasOption("Prune=false")
+	}
+	return out
+}
+
+// destination is the cluster that an Application applies to.
+func destination(own string, d argocd.Destination) string {
+	switch {
+	case d.Name == inCluster || d.Server == inClusterServer || d.Name == "" && d.Server == "":
+		return own
+	case d.Name != "":
+		return d.Name
+	}
+	return d.Server
+}
+
+// checkApplication says why an Application is not rendered, as far as its object says.
+func (e *expander) checkApplication(n *node, k held) {
+	for _, unknown := range k.object.Unknown {
+		if len(unknown.Path) == 0 || unknown.Path[0] == "spec" || unknown.Path[0] == "metadata" && len(unknown.Path) == 2 {
+			n.fail(render.ProblemRefused, "spec", fmt.Sprintf("the field %s of the Application is not known: %s", dotted(unknown.Path), unknown.Reason))
+			return
+		}
+	}
+	sources := n.app.AllSources()
+	for i := range sources {
+		if s := &sources[i]; s.Chart == "" && s.RepoURL != "" && !s.IsReference() && e.isSelfSource(s) {
+			n.root.Dir = path.Join(".", path.Clean("/" + s.Path)[1:])
+			break
+		}
+	}
+	d := n.app.Spec.Destination
+	switch {
+	case n.app.Spec.SourceHydrator != nil:
+		n.fail(render.ProblemRefused, "spec.sourceHydrator", "the source hydrator of Argo CD makes what is applied, on another branch: that is not followed")
+	case len(sources) == 0:
+		n.fail(render.ProblemFailed, "spec", "the Application names no source: it needs spec.source or spec.sources")
+	case d.Name != "" && d.Server != "":
+		n.fail(render.ProblemFailed, "spec.destination", fmt.Sprintf("application destination can't have both name and server defined: %s %s", d.Name, d.Server))
+	case n.repeats() > maxRepeats:
+		n.fail(render.ProblemRefused, "spec", fmt.Sprintf("cycle of Applications: those that apply %s apply it again under another name, without end", n.root.Dir))
+	case n.depth > maxDepth:
+		n.fail(render.ProblemRefused, "", fmt.Sprintf("the Application is applied by %d others, one by the other: they may make each other without end", maxDepth))
+	case len(e.nodes) > maxUnits:
+		n.fail(render.ProblemRefused, "", fmt.Sprintf("there are more than %d units", maxUnits))
+	}
+}
+
+// resolveApplication finds the sources of an Application.
+func (e *expander) resolveApplication(n *node) error {
+	sources := n.app.AllSources()
+	for i := range sources {
+		field := n.app.SourceField(i)
+		from, why := e.sourceOf(n, &sources[i], field)
+		n.root.Unit.Application.Sources = append(n.root.Unit.Application.Sources, from)
+		if why != "" {
+			n.fail(render.ProblemRefused, field+".repoURL", why)
+			n.root.Unit.Artifact = from.Artifact
+			if from.Artifact != nil {
+				from.Artifact.Position = n.root.Unit.Problem.Position
+			}
+			return nil
+		}
+		if n.root.Unit.Problem != nil {
+			return nil
+		}
+	}
+	n.resolved = true
+	return nil
+}
+
+// sourceOf finds what a source is made of; why says why it is not there.
+func (e *expander) sourceOf(n *node, s *argocd.Source, field string) (from render.ApplicationSource, why string) {
+	switch {
+	case s.RepoURL == "":
+		n.fail(render.ProblemFailed, field, "the source names no repository: it needs a repoURL")
+		return from, ""
+	case s.Chart != "":
+		return e.chartSource(s)
+	case strings.HasPrefix(s.RepoURL, "oci://"):
+		return from, fmt.Sprintf("its source %s is an OCI artifact with files, which is not fetched", s.RepoURL)
+	case e.isSelfSource(s):
+		e.chartDependencies(n, &from, ".", s, field)
+		return from, ""
+	}
+	from.Artifact = &render.Artifact{Kind: render.ArtifactGit, URL: s.RepoURL, Version: gitRevision(s.TargetRevision)}
+	said := fmt.Sprintf("its source is not this repository but %s", s.RepoURL)
+	if e.isOwn(s.RepoURL) {
+		said = fmt.Sprintf("its source has the revision %s of this repository, not what the change makes of it", s.TargetRevision)
+	}
+	top, absent := e.mounted(said, from.Artifact)
+	if absent != "" {
+		return from, absent
+	}
+	from.Artifact.Position = n.root.Unit.Position(e.ctx, field+".repoURL")
+	e.chartDependencies(n, &from, top, s, field)
+	return from, ""
+}
+
+// gitRevision is a target revision as an artifact of a git repository has it.
+func gitRevision(revision string) string {
+	if revision == "" || revision == "HEAD" {
+		return ""
+	}
+	return revision
+}
+
+// isSelfSource reports whether a source is what is judged: this repository, at the branch.
+func (e *expander) isSelfSource(s *argocd.Source) bool {
+	return e.isOwn(s.RepoURL) && e.isJudged(s.TargetRevision)
+}
+
+// isOwn reports whether a URL is this repository's.
+func (e *expander) isOwn(url string) bool {
+	return e.isRemote(url) || e.assumed != "" && address(url) == e.assumed
+}
+
+// isJudged reports whether a revision is the one that is judged.
+func (e *expander) isJudged(revision string) bool {
+	revision = strings.TrimPrefix(revision, "refs/heads/")
+	if revision == "" || revision == "HEAD" {
+		return true
+	}
+	if len(e.opts.ArgoCD.Revisions) > 0 {
+		return slices.Contains(e.opts.ArgoCD.Revisions, revision)
+	}
+	return revision == "main" || revision == "master"
+}
+
+// chartSource finds the archive of a chart.
+func (e *expander) chartSource(s *argocd.Source) (from render.ApplicationSource, why string) {
+	a := chartArtifact(s.RepoURL, s.Chart, s.TargetRevision)
+	from.Artifact = &render.Artifact{Kind: a.Kind, URL: a.URL, Name: a.Name, Version: a.Version}
+	_, pin, err := e.renderer.Tree().Bytes(a)
+	switch {
+	case errors.Is(err, tree.ErrNoArtifacts):
+		missing := &artifact.MissingError{Artifact: a, Why: "no charts were given", Hint: "preadmit fetch gets it, and --artifacts names a directory with archives"}
+		return from, missing.Error()
+	case errors.As(err, new(*artifact.MissingError)):
+		return from, err.Error()
+	case err != nil:
+		return from, fmt.Sprintf("%s cannot be read: %v", a, err)
+	}
+	from.Digest = pin.Digest
+	return from, ""
+}
+
+// chartArtifact is a chart as it is asked for. A registry is named without a scheme.
+func chartArtifact(url, name, version string) artifact.Artifact {
+	if !strings.Contains(url, "://") {
+		url = "oci://" + url
+	}
+	return artifact.Artifact{Kind: artifact.Chart, URL: strings.TrimRight(url, "/"), Name: name, Version: version}
+}
+
+// chartDependencies finds the dependencies of a chart in a directory that are not in its charts/, as
+// `helm dependency build` gets them.
+func (e *expander) chartDependencies(n *node, from *render.ApplicationSource, top string, s *argocd.Source, field string) {
+	in := path.Join(top, path.Clean("/" + s.Path)[1:])
+	if to := e.renderer.Tree().Resolve(path.Join(in, "Chart.yaml")); to.Err != nil || to.IsDir {
+		return
+	}
+	asked, err := e.dependencies(in)
+	if err != nil {
+		n.fail(render.ProblemFailed, field+".path", fmt.Sprintf("the dependencies of its chart cannot be read: %v", err))
+		return
+	}
+	for _, d := range asked {
+		if e.isVendored(in, d.Name) {
+			continue
+		}
+		at, isDir := strings.CutPrefix(d.Repository, "file://")
+		dir := path.Join(path.Clean("/" + s.Path)[1:], at)
+		switch {
+		case d.Repository == "": // Helm says that it is missing
+		case isDir && (dir == ".." || strings.HasPrefix(dir, "../")):
+			n.fail(render.ProblemFailed, field+".path", fmt.Sprintf("a dependency of its chart, %s, leads out of its source", d.Repository))
+			return
+		case isDir:
+			from.Dependencies = append(from.Dependencies, render.Dependency{Dir: dir})
+		default:
+			e.chartDependency(n, from, d, field)
+		}
+		if n.root.Unit.Problem != nil {
+			return
+		}
+	}
+}
+
+func (e *expander) chartDependency(n *node, from *render.ApplicationSource, d dependency, field string) {
+	a := chartArtifact(d.Repository, d.Name, d.Version)
+	_, pin, err := e.renderer.Tree().Bytes(a)
+	if err == nil {
+		from.Dependencies = append(from.Dependencies, render.Dependency{Chart: a, Digest: pin.Digest})
+		return
+	}
+	why := "it is not fetched: preadmit fetch gets it"
+	if missing := new(artifact.MissingError); errors.As(err, &missing) {
+		why = missing.Why + "; " + missing.Hint
+	}
+	n.fail(render.ProblemRefused, field+".path", fmt.Sprintf("a dependency of its chart, %s, is not there: %s", a, why))
+	n.root.Unit.Artifact = &render.Artifact{Kind: a.Kind, URL: a.URL, Name: a.Name, Version: a.Version, Position: n.root.Unit.Problem.Position}
+}

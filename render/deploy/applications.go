@@ -1,0 +1,242 @@
+package deploy
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/argocd"
+)
+
+// givenByHand adds the Applications and ApplicationSets of a directory, or in a file, that people apply
+// by hand: what its kustomization, or its manifests, render to. applied is false when it has none.
+func (e *expander) givenByHand(at string) (applied bool, err error) {
+	to := e.renderer.Tree().Resolve(at)
+	if to.Err != nil {
+		return false, nil
+	}
+	var roots []render.Root
+	if !to.IsDir {
+		roots = []render.Root{{RootID: render.RootID{Kind: render.KindPlain, Dir: at}, Files: []string{to.Real}}}
+	}
+	for _, root := range e.found {
+		if to.IsDir && root.Dir == at {
+			roots = append(roots, root)
+		}
+	}
+	if root, ok := e.renderer.At(at); ok && len(roots) == 0 { // others use it too
+		roots = append(roots, root)
+	}
+	if err := e.render(roots); err != nil {
+		return false, err
+	}
+	c := e.clusterOf(inCluster)
+	var holders []*appHolder
+	for _, root := range roots {
+		if all := argoIn(e.results[root.RootID]); len(all) > 0 {
+			holders = append(holders, &appHolder{root: root, all: all})
+		}
+	}
+	if len(holders) == 0 {
+		return false, nil
+	}
+	e.assumeSelf(holders)
+	for _, h := range holders {
+		c.bootstrap = append(c.bootstrap, h.root.RootID)
+		for _, k := range h.all {
+			e.addArgo(nil, c, k)
+		}
+	}
+	return true, nil
+}
+
+// appHolder is a discovered root that holds Applications and that no unit applies.
+type appHolder struct {
+	root render.Root
+	all  []held
+	// dirs are directories of this repository that its Applications apply.
+	dirs []string
+}
+
+// givenApplications adds the Applications that the repository does not hold.
+func (e *expander) givenApplications() {
+	for _, object := range e.opts.ArgoCD.Applications {
+		o := &render.Object{JSON: object}
+		k := held{header: headerOf(o), object: o}
+		e.addArgo(nil, e.clusterOf(inCluster), k)
+	}
+}
+
+// addArgo adds what an Application or an ApplicationSet asks for.
+func (e *expander) addArgo(parent *node, c *cluster, k held) {
+	switch {
+	case k.isIn(argocd.Kind):
+		e.addApplication(parent, c, k)
+	case k.isIn(argocd.SetKind):
+		e.addApplicationSet(parent, c, k)
+	}
+}
+
+// argoMentions are what may hold objects of Argo CD.
+var argoMentions = []render.Mention{mentionOf(argocd.Kind), mentionOf(argocd.SetKind)}
+
+// argoIn are the Applications and ApplicationSets of a result.
+func argoIn(r *render.Result) []held {
+	return append(holds(r, argocd.Kind), holds(r, argocd.SetKind)...)
+}
+
+// moreApplications adds the Applications as entry points that are in roots which nothing applies: people
+// apply them by hand. more is false when none was added.
+func (e *expander) moreApplications(seen map[render.RootID]bool) (more bool, err error) {
+	holders, err := e.appHolders(seen)
+	if err != nil || len(holders) == 0 {
+		return false, err
+	}
+	e.assumeSelf(holders)
+	for _, h := range holders {
+		h.dirs = e.appliedDirs(h.all)
+	}
+	entries := slices.DeleteFunc(slices.Clone(holders), func(h *appHolder) bool { return e.isAppliedByOther(h, holders) })
+	if len(entries) == 0 { // they apply each other: one is where to begin
+		entries = holders[:1]
+	}
+	for _, h := range entries {
+		seen[h.root.RootID] = true
+		e.addAppEntries(h)
+	}
+	return true, nil
+}
+
+// appHolders are the discovered roots that hold Applications and that nothing applies.
+func (e *expander) appHolders(seen map[render.RootID]bool) ([]*appHolder, error) {
+	var roots []render.Root
+	for _, root := range e.found {
+		if !seen[root.RootID] && len(e.graph.Claims[root.RootID]) == 0 && !e.isBootstrap(root.RootID) && e.mayHold(root, argoMentions...) {
+			roots = append(roots, root)
+		}
+	}
+	if err := e.render(roots); err != nil {
+		return nil, err
+	}
+	var holders []*appHolder
+	for _, root := range roots {
+		if all := argoIn(e.results[root.RootID]); len(all) > 0 {
+			holders = append(holders, &appHolder{root: root, all: all})
+		} else {
+			seen[root.RootID] = true
+		}
+	}
+	return holders, nil
+}
+
+// appliedDirs are the directories of this repository that Applications apply.
+func (e *expander) appliedDirs(all []held) []string {
+	var dirs []string
+	for _, a := range e.applicationsOf(all) {
+		sources := a.AllSources()
+		for i := range sources {
+			if s := &sources[i]; s.Chart == "" && !s.IsReference() && e.isSelfSource(s) {
+				dirs = append(dirs, path.Join(".", path.Clean("/" + s.Path)[1:]))
+			}
+		}
+	}
+	return dirs
+}
+
+// applicationsOf are the Applications among objects, and those that ApplicationSets generate.
+func (e *expander) applicationsOf(all []held) []*argocd.Application {
+	var found []*argocd.Application
+	for _, k := range all {
+		if !k.isIn(argocd.Kind) {
+			generated, _ := e.generate(k) // what is wrong is said when it is added
+			for _, g := range generated {
+				if a, err := argocd.Parse(g.Object); err == nil {
+					found = append(found, a)
+				}
+			}
+			continue
+		}
+		if a, err := argocd.Parse(k.object.JSON); err == nil {
+			found = append(found, a)
+		}
+	}
+	return found
+}
+
+// isAppliedByOther reports whether Applications of another root apply a root, and not each other.
+func (e *expander) isAppliedByOther(h *appHolder, holders []*appHolder) bool {
+	return slices.ContainsFunc(holders, func(other *appHolder) bool {
+		return other != h && e.appliesAny(other.dirs, h.root) && !e.reaches(h, other, holders)
+	})
+}
+
+// reaches reports whether one root's Applications lead to another root.
+func (e *expander) reaches(from, to *appHolder, holders []*appHolder) bool {
+	passed := map[*appHolder]bool{}
+	var follow func(h *appHolder) bool
+	follow = func(h *appHolder) bool {
+		if h == to {
+			return true
+		}
+		if passed[h] {
+			return false
+		}
+		passed[h] = true
+		return slices.ContainsFunc(holders, func(next *appHolder) bool { return e.appliesAny(h.dirs, next.root) && follow(next) })
+	}
+	return follow(from)
+}
+
+func (e *expander) appliesAny(dirs []string, root render.Root) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool { return e.appliesRoot(dir, root) })
+}
+
+// addAppEntries adds the Applications of a root that is applied by hand. Where another one has an
+// Application of the same name with another content, they are applied to different clusters.
+func (e *expander) addAppEntries(h *appHolder) {
+	name := inCluster
+	for _, k := range h.all {
+		known := e.units[unitKey{inCluster, e.argoRef(k.header)}]
+		if known != nil && !bytes.Equal(known.root.Unit.Object, k.object.JSON) {
+			name = h.root.Dir
+		}
+	}
+	c := e.clusterOf(name)
+	c.bootstrap = append(c.bootstrap, h.root.RootID)
+	for _, k := range h.all {
+		e.addArgo(nil, c, k)
+	}
+}
+
+// assumeSelf finds out which URL is this repository's, when nothing says: the one of most sources that
+// name directories which are there.
+func (e *expander) assumeSelf(holders []*appHolder) {
+	if e.assumed != "" {
+		return
+	}
+	counts := map[string]int{}
+	for _, h := range holders {
+		for _, a := range e.applicationsOf(h.all) {
+			for _, s := range a.AllSources() {
+				if s.RepoURL != "" && e.isRemote(s.RepoURL) {
+					return
+				}
+				if to := e.renderer.Tree().Resolve(path.Join(".", path.Clean("/" + s.Path)[1:])); s.Chart == "" && s.Path != "" && s.Path != "." && to.Err == nil && to.IsDir {
+					counts[address(s.RepoURL)]++
+				}
+			}
+		}
+	}
+	if len(counts) == 0 {
+		return
+	}
+	e.assumed = slices.MaxFunc(slices.Sorted(maps.Keys(counts)), func(a, b string) int { return cmp.Compare(counts[a], counts[b]) })
+	e.graph.Diagnostics = append(e.graph.Diagnostics, render.Diagnostic{
+		Severity: render.SeverityNote, Position: render.Position{Path: holders[0].root.Dir},
+		Message: fmt.Sprintf("nothing says what the URL of this repository is: sources of Argo CD at %s are taken to be it, because it has their directories (`self` in the configuration says otherwise)", e.assumed),
+	})
+}

@@ -1,0 +1,90 @@
+package deploy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/argocd"
+	"github.com/preadmit/preadmit/render/argocd/appset"
+)
+
+// generate generates the Applications of an ApplicationSet.
+func (e *expander) generate(k held) ([]appset.Generated, error) {
+	for _, unknown := range k.object.Unknown {
+		if len(unknown.Path) == 0 || unknown.Path[0] == "spec" {
+			return nil, &appset.Error{Field: "spec", Refused: true, Message: fmt.Sprintf("the field %s of the ApplicationSet is not known: %s", dotted(unknown.Path), unknown.Reason)}
+		}
+	}
+	return appset.Generate(k.object.JSON, appset.Input{
+		Tree: e.renderer.Tree(), Git: e.gitTop, Clusters: e.opts.ArgoCD.Clusters,
+		Given: func(kind string) ([]map[string]any, bool) { return e.givenParameters(e.argoRef(k.header), kind) },
+	})
+}
+
+// gitTop is the directory of the tree that has a revision of a repository.
+func (e *expander) gitTop(url, revision string) (string, error) {
+	s := &argocd.Source{RepoURL: url, TargetRevision: revision}
+	if e.isSelfSource(s) {
+		return ".", nil
+	}
+	said := fmt.Sprintf("the repository of the generator is not this one but %s", url)
+	if e.isOwn(url) {
+		said = fmt.Sprintf("the generator reads the revision %s of this repository, not what the change makes of it", revision)
+	}
+	top, absent := e.mounted(said, &render.Artifact{Kind: render.ArtifactGit, URL: url, Version: gitRevision(revision)})
+	if absent != "" {
+		return "", errors.New(absent)
+	}
+	return top, nil
+}
+
+// givenParameters are those that a generator makes, as far as they are given.
+func (e *expander) givenParameters(set render.ObjectRef, kind string) (all []map[string]any, ok bool) {
+	for _, g := range e.opts.ArgoCD.Generators {
+		if g.Kind == kind && (g.Set == set.Name || g.Set == set.Namespace+"/"+set.Name) {
+			all, ok = append(all, g.Parameters...), true
+		}
+	}
+	return all, ok
+}
+
+// addApplicationSet adds the units of the Applications that an ApplicationSet generates. One that generates
+// none for a reason is a unit itself, which is not rendered.
+func (e *expander) addApplicationSet(parent *node, c *cluster, k held) {
+	key := unitKey{c.name, e.argoRef(k.header)}
+	if slices.Contains(e.sets, key) {
+		return
+	}
+	e.sets = append(e.sets, key)
+	generated, err := e.generate(k)
+	if err != nil {
+		e.addBrokenSet(parent, c, k, err)
+		return
+	}
+	for _, g := range generated {
+		o := &render.Object{JSON: g.Object, Index: k.object.Index}
+		n := e.addApplication(parent, c, held{header: headerOf(o), object: o, root: k.root})
+		if n != nil {
+			n.root.Unit.Application.Set = key.object
+		}
+	}
+}
+
+// addBrokenSet adds an ApplicationSet as a unit that is not rendered.
+func (e *expander) addBrokenSet(parent *node, c *cluster, k held, err error) {
+	u := &render.Unit{Object: k.object.JSON, Parent: k.root, Index: k.object.Index, Entry: parent == nil, Cluster: c.name, Checkout: render.Checkout{Top: "."}, Origins: e.origins.of}
+	n := &node{cluster: c, parent: parent, app: &argocd.Application{}, root: render.Root{
+		RootID: render.RootID{Kind: render.KindArgoCD, Dir: k.root.Dir, Object: e.argoRef(k.header), Cluster: c.name}, Unit: u,
+	}}
+	kind, field := render.ProblemFailed, "spec"
+	if broken := new(appset.Error); errors.As(err, &broken) {
+		if field = broken.Field; broken.Refused {
+			kind = render.ProblemRefused
+		}
+	}
+	u.Apply.DeletionPolicy = "Orphan"
+	n.fail(kind, field, err.Error())
+	e.nodes = append(e.nodes, n)
+}
