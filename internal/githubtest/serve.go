@@ -179,3 +179,16 @@ func listed(s *Server, r *http.Request, name string, list []any) answer {
 	}
 	return answer{status: http.StatusOK, body: map[string]any{"total_count": len(list), name: part}, header: header}
 }
+
+// Wrote are the requests that ask for a change, in order, each as method, path inside the
+// repository, and status: "POST check-runs 201".
+func (s *Server) Wrote() []string {
+	var out []string
+	for _, r := range s.Requests() {
+		if r.Writes() {
+			path := strings.TrimPrefix(r.Path, "/repos/"+s.config.Owner+"/"+s.config.Repo+"/")
+			out = append(out, fmt.Sprintf("%s %s %d", r.Method, path, r.Status))
+		}
+	}
+	return out
+}

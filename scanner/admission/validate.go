@@ -16,6 +16,13 @@ import (
 	certsubjectrestriction "k8s.io/kubernetes/plugin/pkg/admission/certificates/subjectrestriction"
 	"k8s.io/kubernetes/plugin/pkg/admission/security/podsecurity"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/kubernetes/pkg/apis/authentication"
+	"k8s.io/kubernetes/pkg/apis/authorization"
+	authorizationvalidation "k8s.io/kubernetes/pkg/apis/authorization/validation"
+
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
 )
 
@@ -131,4 +138,28 @@ var podSecurityResources = map[schema.GroupResource]bool{
 	gr("", "pods"): true, gr("", "podtemplates"): true, gr("", "replicationcontrollers"): true, gr("", "namespaces"): true,
 	gr("apps", "deployments"): true, gr("apps", "replicasets"): true, gr("apps", "statefulsets"): true, gr("apps", "daemonsets"): true,
 	gr("batch", "jobs"): true, gr("batch", "cronjobs"): true,
+}
+
+// reviewed refuses reviews that make no sense, as the servers of reviews do before
+// admission validates (k8s.io/kubernetes/pkg/registry/authorization, authentication).
+// Reviews are answered and never stored, so no strategy knows them.
+func reviewed(obj runtime.Object) error {
+	var errs field.ErrorList
+	switch review := obj.(type) {
+	case *authorization.SubjectAccessReview:
+		errs = authorizationvalidation.ValidateSubjectAccessReview(review)
+	case *authorization.SelfSubjectAccessReview:
+		errs = authorizationvalidation.ValidateSelfSubjectAccessReview(review)
+	case *authorization.LocalSubjectAccessReview:
+		errs = authorizationvalidation.ValidateLocalSubjectAccessReview(review)
+	case *authentication.TokenReview:
+		if review.Spec.Token == "" {
+			return apierrors.NewBadRequest("token is required for TokenReview in authentication")
+		}
+	}
+	if len(errs) > 0 {
+		// The server takes the kind from the object, which has lost it.
+		return apierrors.NewInvalid(authorization.Kind(""), "", errs)
+	}
+	return nil
 }

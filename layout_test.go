@@ -1,0 +1,52 @@
+package preadmit_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A package that can be known has so many files, and lines in them, tests aside.
+const (
+	mostFiles = 26
+	mostLines = 4000
+)
+
+// TestPackagesAreSmall counts the files and lines of each package.
+func TestPackagesAreSmall(t *testing.T) {
+	files, lines := map[string]int{}, map[string]int{}
+	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			return enter(file, entry.Name())
+		case !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		dir := path.Dir(filepath.ToSlash(file))
+		files[dir]++
+		lines[dir] += bytes.Count(text, []byte("\n"))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Error("found no packages at all")
+	}
+	for dir := range files {
+		if files[dir] > mostFiles || lines[dir] > mostLines {
+			t.Errorf("%s has %d files of %d lines, want at most %d of %d: move one of its concepts to a package of its own",
+				dir, files[dir], lines[dir], mostFiles, mostLines)
+		}
+	}
+}
