@@ -219,6 +219,9 @@ func (c *Change) Left(id render.RootID) []*admission.Object {
 	if base == nil || base == head || base.Problem != nil || base.Root.Unit == nil || head != nil && head.Problem != nil {
 		return nil
 	}
+	if head != nil && isTurned(base.Root.Unit, head.Root.Unit) {
+		return base.Objects
+	}
 	has := map[namesakeIn]bool{}
 	for _, o := range head.All() {
 		has[namesakeOf(o)] = true

@@ -143,8 +143,16 @@ func isTurned(before, now *render.Unit) bool {
 
 // IsChanged reports whether an object of the head is not the same at base.
 func (c *Change) IsChanged(o *admission.Object) bool {
-	before := c.Base.Roots[OriginOf(o).Root.RootID]
-	return !slices.ContainsFunc(before.All(), func(other *admission.Object) bool { return Equal(o, other) })
+	return !slices.ContainsFunc(c.before(OriginOf(o).Root.RootID), func(other *admission.Object) bool { return Equal(o, other) })
+}
+
+// before are the objects of a root at base, none of a unit that is turned to another cluster.
+func (c *Change) before(id render.RootID) []*admission.Object {
+	base, head := c.Base.Roots[id], c.Head.Roots[id]
+	if base != nil && head != nil && isTurned(base.Root.Unit, head.Root.Unit) {
+		return nil
+	}
+	return base.All()
 }
 
 // RefusedRoots are the selected roots of a side, all or just those the change
@@ -193,7 +201,7 @@ func (c *Change) ChangedObjects() []*admission.Object {
 	var changed []*admission.Object
 	for id, touched := range c.Touched {
 		if touched {
-			changed = append(changed, differing(c.Base.Roots[id].All(), c.Head.Roots[id].All())...)
+			changed = append(changed, differing(c.before(id), c.Head.Roots[id].All())...)
 		}
 	}
 	for name, results := range c.Head.Given {

@@ -107,10 +107,20 @@ func (s *Side) hasDeployers() bool {
 // ClustersOf returns the clusters that a root is deployed to, as the head says, or, of a root
 // that is gone, the base. It is one without a name for a root of which that is not known.
 func (c *Change) ClustersOf(id render.RootID) []string {
+	return c.clustersIn(id, c.Trees())
+}
+
+// ClustersOn returns the clusters of a root as one side has it; of a root that it does not have
+// those of the other side. A unit may be turned to another cluster.
+func (c *Change) ClustersOn(s *Side, id render.RootID) []string {
+	return c.clustersIn(id, append([]*Side{s}, c.Trees()...))
+}
+
+func (c *Change) clustersIn(id render.RootID, sides []*Side) []string {
 	if !c.HasDeployers() {
 		return []string{""}
 	}
-	for _, s := range c.Trees() {
+	for _, s := range sides {
 		root, ok := s.Root(id)
 		switch {
 		case !ok:

@@ -104,6 +104,11 @@ func (b *builder) isIn(c config.Target, cluster string, id render.RootID) bool {
 	return config.Chooses(c.Roots, change.NamesOf(id)...) && slices.Contains(b.ClustersOf(id), cluster)
 }
 
+// isOn reports whether a root belongs to a cluster of a target on one side.
+func (b *builder) isOn(s *change.Side, c config.Target, cluster string, id render.RootID) bool {
+	return config.Chooses(c.Roots, change.NamesOf(id)...) && slices.Contains(b.ClustersOn(s, id), cluster)
+}
+
 func (b *builder) buildTarget(ctx context.Context, c config.Target, cluster string) (*Target, error) {
 	paths := slices.Concat(c.Policies, c.Context, b.config.Policies, b.config.Context)
 	if err := b.checkGiven(paths); err != nil {
@@ -153,7 +158,7 @@ type GivenRoot struct {
 func (b *builder) buildState(ctx context.Context, from *change.Side, c config.Target, cluster string, paths []string) (*givenState, error) {
 	roots := []*change.Rendered{}
 	for _, root := range from.Found.Roots {
-		if r := from.Roots[from.ID(root)]; r != nil && r.Problem == nil && b.isIn(c, cluster, r.ID) {
+		if r := from.Roots[from.ID(root)]; r != nil && r.Problem == nil && b.isOn(from, c, cluster, r.ID) {
 			roots = append(roots, r)
 		}
 	}
@@ -183,7 +188,7 @@ func (b *builder) left(c config.Target, cluster string) []*change.Rendered {
 	var roots []*change.Rendered
 	for _, root := range b.Base.Found.Roots {
 		id := b.Base.ID(root)
-		if objects := b.Left(id); len(objects) > 0 && b.isIn(c, cluster, id) {
+		if objects := b.Left(id); len(objects) > 0 && b.isOn(b.Base, c, cluster, id) {
 			roots = append(roots, &change.Rendered{Result: b.Base.Roots[id].Result, ID: id, Objects: objects})
 		}
 	}
