@@ -74,9 +74,10 @@ func (f *Fetcher) Begin(_ context.Context, r jailed.Request) (jailed.Fetching, [
 	if credentials != nil {
 		kept = store.Open(filepath.Join(f.Dir, "owners", fmt.Sprintf("%x", sha256.Sum256([]byte(strings.ToLower(r.Owner))))))
 	}
-	dir, err := kept.Scratch()
+	// Beside the repository, with which it goes also after a process that was killed.
+	dir, err := os.MkdirTemp(r.Repository, "artifacts-")
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("make a directory for what a scan lacks: %w", err)
 	}
 	opts := f.Options
 	opts.Credentials = credentials

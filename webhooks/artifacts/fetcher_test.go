@@ -3,6 +3,8 @@ package artifacts
 import (
 	"context"
 	"crypto/x509"
+	"errors"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -219,5 +221,27 @@ func TestBounds(t *testing.T) {
 	w.config.Time, w.config.Dir = time.Nanosecond, t.TempDir()
 	if got, _ := w.fetch(New(w.config), r, false, a); got.Why != errTime.Error() {
 		t.Errorf("without time: %+v", got)
+	}
+}
+
+// TestNothingIsMadeForAScanThatLacksNothing: what a scan is lent lies in the directory of its
+// repository, which is removed also after a process that was killed, and the directory of
+// contents is made by the first content only.
+func TestNothingIsMadeForAScanThatLacksNothing(t *testing.T) {
+	config := Config{Dir: filepath.Join(t.TempDir(), "artifacts")}
+	w := &world{t: t, config: config}
+	r := w.request(map[string]string{"a.yaml": "a: 1"}, map[string]string{"a.yaml": "a: 2"})
+	g, _, err := New(config).Begin(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in := filepath.Dir(g.Dir()); in != r.Repository {
+		t.Errorf("what the scan is lent lies in %s, not in %s", in, r.Repository)
+	}
+	g.End()
+	for _, dir := range []string{g.Dir(), config.Dir} {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is there: %v", dir, err)
+		}
 	}
 }
