@@ -71,6 +71,8 @@ func newRemoteWorld(t *testing.T) *remoteWorld {
 		"linked/kustomization.yaml":      "resources: [link.yaml]\n",
 		"linked/sub/web.yaml":            deployment,
 		"dir.with@at/kustomization.yaml": "resources: [../base]\n",
+		".gitmodules":                    "[submodule \"library\"]\n\tpath = vendor/library\n\turl = ../library\n",
+		"nested/kustomization.yaml":      "resources: [../vendor/library/base]\n",
 	}, map[string]string{"base/settings.txt": "two"}, map[string]string{"side": "x"})
 	if err != nil {
 		t.Fatal(err)
@@ -273,6 +275,9 @@ func TestRemoteRefused(t *testing.T) {
 		{"folded", "resources:\n- >-\n  URL/org/repo//base?ref=main\n", "write it on one line"},
 		{"escaped", "resources:\n- \"\\x68ttp" + "COLON//org/repo//base?ref=main\"\n", "write it on one line"},
 		{"alias", "namePrefix: &a URL/org/repo//base?ref=main\nresources: [*a]\n", "write it on one line"},
+		{"submodule", "resources:\n- URL/org/repo//vendor/library/base?ref=main\n", "app/kustomization.yaml:2:3: "},
+		{"submodule, by name", "resources:\n- URL/org/repo//vendor/library?ref=main\n", "leads into vendor/library, a submodule of a remote repository: submodules are not fetched"},
+		{"submodule of a base", "resources:\n- URL/org/repo//nested?ref=main\n", "leads into vendor/library, a submodule"},
 		{"transformers", "transformers:\n- URL/org/repo//base?ref=main\n", "rendering does not reach the network"},
 		{"the directory itself", "resources:\n- ../@artifacts/MOUNT\n", "does not exist"},
 		{"a file of it", "configMapGenerator:\n- name: g\n  files: [../@artifacts/MOUNT/settings.txt]\n", "does not exist"},
