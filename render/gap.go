@@ -55,6 +55,8 @@ const (
 	GapTestData GapKind = "test data"
 	// GapAmbiguous is an object that several units apply, each with a content of its own.
 	GapAmbiguous GapKind = "applied differently"
+	// GapSync is something that an Application has Argo CD do beside applying its objects.
+	GapSync GapKind = "sync option"
 	// GapRefused is a root that was not rendered: see ProblemRefused.
 	GapRefused GapKind = "refused root"
 	// GapFailed is a root that does not render: see ProblemFailed.

@@ -97,7 +97,35 @@ func (e *expander) addApplication(parent *node, c *cluster, k held) *node {
 	}
 	u.Apply, u.Cluster = e.applyOf(n.app), destination(c.name, n.app.Spec.Destination)
 	e.checkApplication(n, k)
+	e.notJudged(n)
 	return n
+}
+
+// notJudged adds what an Application has Argo CD do that is not judged.
+func (e *expander) notJudged(n *node) {
+	add := func(field, why string) {
+		e.graph.Gaps = append(e.graph.Gaps, render.Gap{
+			Kind: render.GapSync, Root: n.root.RootID, Position: n.root.Unit.Position(e.ctx, field), Why: why, Identity: why,
+		})
+	}
+	spec := &n.app.Spec
+	const options = "spec.syncPolicy.syncOptions"
+	if spec.HasOption("CreateNamespace=true") {
+		why := fmt.Sprintf("that a sync creates the Namespace %s, if it is not there, is not judged", spec.Destination.Namespace)
+		if spec.SyncPolicy.ManagedNamespaceMetadata != nil {
+			why = fmt.Sprintf("the Namespace %s, with the labels of managedNamespaceMetadata, is not judged, and nothing is judged by its labels", spec.Destination.Namespace)
+		}
+		add(options, why)
+	}
+	if spec.HasOption("Replace=true") {
+		add(options, "that objects are replaced, not updated by an apply, is not judged")
+	}
+	if len(spec.IgnoreDifferences) > 0 && spec.HasOption("RespectIgnoreDifferences=true") {
+		add("spec.ignoreDifferences", "fields that ignoreDifferences leaves to others are judged as they are written")
+	}
+	if spec.Project != "" && spec.Project != "default" {
+		add("spec.project", fmt.Sprintf("what the AppProject %s forbids is not judged", spec.Project))
+	}
 }
 
 // instance is what Argo CD calls an Application.

@@ -107,6 +107,9 @@ func (c *Change) FateOf(root render.Root) Fate {
 // parentFate is what becomes of the object that asks for a unit that is gone.
 func (c *Change) parentFate(root render.Root) Fate {
 	parent := root.Unit.Parent
+	if fate, ok := c.generatedFate(root); ok {
+		return fate
+	}
 	if root.Unit.Entry || parent == (render.RootID{}) {
 		return Ended
 	}
@@ -133,6 +136,28 @@ func (c *Change) parentFate(root render.Root) Fate {
 	}
 }
 
+// generatedFate is what becomes of an Application that an ApplicationSet no longer generates: its
+// controller deletes it. ok is false for others, and where the ApplicationSet is gone too.
+func (c *Change) generatedFate(root render.Root) (fate Fate, ok bool) {
+	if root.Unit.Application == nil || root.Unit.Application.Set == (render.ObjectRef{}) {
+		return Deleted, false
+	}
+	set := root.Unit.Application.Set
+	for _, now := range c.Head.Graph.Units {
+		if now.Object == set { // it generates nothing, for a reason
+			return Undecided, true
+		}
+	}
+	if now, ok := c.Head.Root(root.Unit.Parent); ok {
+		for _, o := range c.Head.Roots[now.RootID].All() {
+			if kind := o.GroupVersionKind().GroupKind(); kind.Group == set.Group && kind.Kind == set.Kind && o.Name() == set.Name {
+				return Deleted, true
+			}
+		}
+	}
+	return Deleted, false
+}
+
 // Removes reports whether an object of a root is deleted from the cluster when the root no
 // longer renders it.
 func (c *Change) Removes(id render.RootID, o *admission.Object) bool {
@@ -153,6 +178,12 @@ func (c *Change) Removes(id render.RootID, o *admission.Object) bool {
 		return !asks(o, operatorPrune, "disabled")
 	case root.Kind == render.KindHelm:
 		return RoleOf(o) == render.RoleObject && !asks(o, helmPolicy, "keep")
+	case root.Kind == render.KindArgoCD:
+		option := "Prune=false"
+		if !ok { // the Application is gone
+			option = "Delete=false"
+		}
+		return RoleOf(o) == render.RoleObject && !slices.Contains(SyncOptions(o), option) && !asks(o, helmPolicy, "keep")
 	}
 	return !asks(o, fluxPrune, "disabled") && !isSkipped(root, o)
 }
