@@ -91,6 +91,8 @@ type Apply struct {
 	User string
 	// Force is set when an object with a changed immutable field is deleted and made again.
 	Force bool
+	// SyncOptions are the options by which Argo CD applies the objects, as ServerSideApply=true.
+	SyncOptions []string
 }
 
 // Deletes reports whether the objects are deleted when the unit's object is.

@@ -11,10 +11,12 @@ import (
 	"github.com/preadmit/preadmit/scanner/server"
 )
 
-// applierOf returns the tool that applies a root: Flux what a Kustomization applies, else the one
-// that the user named. assumed reports that nobody says which.
+// applierOf returns the tool that applies a root: Argo CD what an Application applies, Flux what
+// its own objects do, else the one that the user named. assumed reports that nobody says which.
 func (s *scan) applierOf(root render.Root) (by apply.Applier, assumed bool) {
 	switch {
+	case root.Kind == render.KindArgoCD:
+		return apply.ArgoCD, false
 	case root.Unit != nil:
 		return apply.Flux, false
 	case s.in.Applier != "":

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"regexp"
-	"slices"
 
 	apiserver "k8s.io/apiserver/pkg/admission"
 
@@ -29,22 +28,28 @@ const (
 //   - Flux: spec.force of the Kustomization, or the annotation or label
 //     kustomize.toolkit.fluxcd.io/force: enabled before or after the change
 //     (github.com/fluxcd/pkg/ssa, shouldForceApply);
-//   - Argo CD: the sync options Replace=true and Force=true (gitops-engine, applyObject).
+//   - Argo CD: the sync options Replace=true, Force=true and ServerSideApply=true of the object or
+//     its Application (gitops-engine, pkg/sync, applyObject).
 //
 // Where nobody says which tool it is, such metadata does.
 func (r *review) sendAs() recreation {
+	option := func(name string) bool { return change.SyncOption(r.from, r.Object(), name) }
+	argo := r.applier == apply.ArgoCD || r.applier == apply.ArgoCDSSA
+	if argo && option("ServerSideApply") {
+		r.applier = apply.ArgoCDSSA
+	}
 	if r.Operation() != apiserver.Update {
 		return never
 	}
-	options := change.SyncOptions(r.Head)
-	argo := r.applier == apply.ArgoCD || r.applier == apply.ArgoCDSSA || r.assumed && len(options) > 0
+	replaces, forces := option("Replace"), option("Force")
+	argo = argo || r.assumed && (replaces || forces)
 	switch {
-	case argo && slices.Contains(options, "Replace=true"):
+	case argo && replaces:
 		r.applier, r.assumed = apply.Replace, false
-		if slices.Contains(options, "Force=true") {
+		if forces {
 			return always
 		}
-	case argo && r.applier != apply.ArgoCDSSA && slices.Contains(options, "Force=true"):
+	case argo && forces && r.applier != apply.ArgoCDSSA:
 		r.applier, r.assumed = apply.ArgoCD, false
 		return whenRefused
 	case r.applier == apply.Flux && (change.IsForced(r.from, r.Head) || change.IsForced(r.from, r.Base)):

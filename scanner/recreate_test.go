@@ -68,6 +68,27 @@ metadata: {name: app, namespace: flux-system}
 spec: {interval: 1m, path: ./app, prune: true, force: true, sourceRef: {kind: GitRepository, name: flux-system}}
 `
 
+// asApplication is migration applied by Applications of Argo CD.
+const asApplication = migration + `
+-- argocd/apps.yaml --
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: policies, namespace: argocd}
+spec:
+  project: default
+  source: {repoURL: https://example.com/fleet.git, path: policies, targetRevision: HEAD}
+  destination: {server: https://kubernetes.default.svc, namespace: shop}
+---
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: app, namespace: argocd}
+spec:
+  project: default
+  source: {repoURL: https://example.com/fleet.git, path: app, targetRevision: HEAD}
+  destination: {server: https://kubernetes.default.svc, namespace: shop}
+  syncPolicy: {syncOptions: [OPTIONS]}
+`
+
 // TestRecreated: an update that the server refuses for an immutable field is a DELETE and a CREATE
 // where the tool is told to force it.
 func TestRecreated(t *testing.T) {
@@ -78,6 +99,7 @@ func TestRecreated(t *testing.T) {
 	sync := func(options string) string {
 		return `annotations: {argocd.argoproj.io/sync-options: "` + options + `"}`
 	}
+	application := func(options string) string { return strings.Replace(asApplication, "OPTIONS", options, 1) }
 	const refused = "UPDATE field is immutable"
 	for name, test := range map[string]struct {
 		base  string
@@ -85,20 +107,31 @@ func TestRecreated(t *testing.T) {
 		by    apply.Applier
 		want  []string
 	}{
-		"nobody forces it":               {base: migration, want: []string{refused}},
-		"by an annotation":               {base: with(force)},
-		"by a label":                     {base: with(`labels: {kustomize.toolkit.fluxcd.io/force: enabled}`)},
-		"an annotation for another tool": {base: with(force), by: apply.ArgoCD, want: []string{refused}},
-		"it says no":                     {base: with(strings.Replace(force, "Enabled", "disabled", 1)), want: []string{refused}},
-		"what is created is judged":      {base: with(force), image: "m:bad", want: []string{"CREATE bad image"}},
-		"what is deleted is judged":      {base: with(force + ", labels: {keep: me}"), want: []string{"DELETE keep it"}},
-		"by the Kustomization":           {base: asUnit},
-		"not by the Kustomization":       {base: strings.Replace(asUnit, "force: true", "force: false", 1), want: []string{refused}},
-		"Argo CD replaces by force":      {base: with(sync("Replace=true, Force=true")), image: "m:bad", by: apply.ArgoCD, want: []string{"CREATE bad image"}},
-		"Argo CD applies by force":       {base: with(sync("Force=true")), by: apply.ArgoCD},
-		"Argo CD replaces":               {base: with(sync("Replace=true")), by: apply.ArgoCDSSA, want: []string{"UPDATE Required value"}},
-		"nobody says which tool it is":   {base: with(sync("Replace=true,Force=true")), image: "m:bad", want: []string{"CREATE bad image"}},
-		"options that Flux ignores":      {base: with(sync("Replace=true,Force=true")), by: apply.Flux, want: []string{refused}},
+		"nobody forces it":                     {base: migration, want: []string{refused}},
+		"by an annotation":                     {base: with(force)},
+		"by a label":                           {base: with(`labels: {kustomize.toolkit.fluxcd.io/force: enabled}`)},
+		"an annotation for another tool":       {base: with(force), by: apply.ArgoCD, want: []string{refused}},
+		"it says no":                           {base: with(strings.Replace(force, "Enabled", "disabled", 1)), want: []string{refused}},
+		"what is created is judged":            {base: with(force), image: "m:bad", want: []string{"CREATE bad image"}},
+		"what is deleted is judged":            {base: with(force + ", labels: {keep: me}"), want: []string{"DELETE keep it"}},
+		"by the Kustomization":                 {base: asUnit},
+		"not by the Kustomization":             {base: strings.Replace(asUnit, "force: true", "force: false", 1), want: []string{refused}},
+		"Argo CD replaces by force":            {base: with(sync("Replace=true, Force=true")), image: "m:bad", by: apply.ArgoCD, want: []string{"CREATE bad image"}},
+		"Argo CD applies by force":             {base: with(sync("Force=true")), by: apply.ArgoCD},
+		"Argo CD replaces":                     {base: with(sync("Replace=true")), by: apply.ArgoCDSSA, want: []string{"UPDATE Required value"}},
+		"nobody says which tool it is":         {base: with(sync("Replace=true,Force=true")), image: "m:bad", want: []string{"CREATE bad image"}},
+		"an Application":                       {base: application(""), want: []string{refused}},
+		"an Application that applies by force": {base: application("Force=true")},
+		"an Application that replaces by force": {
+			base: application("Replace=true, Force=true"), image: "m:bad", want: []string{"CREATE bad image"},
+		},
+		"but for one object": {
+			base: strings.Replace(application("Force=true"), "namespace: shop}", "namespace: shop, "+sync("Force=false")+"}", 1), want: []string{refused},
+		},
+		"an Application does not heed Flux": {
+			base: strings.Replace(application(""), "namespace: shop}", "namespace: shop, "+force+"}", 1), want: []string{refused},
+		},
+		"options that Flux ignores": {base: with(sync("Replace=true,Force=true")), by: apply.Flux, want: []string{refused}},
 	} {
 		image := test.image
 		if image == "" {

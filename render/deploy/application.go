@@ -117,9 +117,6 @@ func (e *expander) notJudged(n *node) {
 		}
 		add(options, why)
 	}
-	if spec.HasOption("Replace=true") {
-		add(options, "that objects are replaced, not updated by an apply, is not judged")
-	}
 	if len(spec.IgnoreDifferences) > 0 && spec.HasOption("RespectIgnoreDifferences=true") {
 		add("spec.ignoreDifferences", "fields that ignoreDifferences leaves to others are judged as they are written")
 	}
@@ -146,6 +143,9 @@ func (e *expander) applyOf(a *argocd.Application) render.Apply {
 		if f == resourcesFinalizer || strings.HasPrefix(f, resourcesFinalizer+"/") {
 			out.DeletionPolicy = "Delete"
 		}
+	}
+	if p := a.Spec.SyncPolicy; p != nil {
+		out.SyncOptions = p.SyncOptions
 	}
 	if p := a.Spec.SyncPolicy; p != nil && p.Automated != nil && (p.Automated.Enabled == nil || *p.Automated.Enabled) {
 		out.Prune = p.Automated.Prune && !a.Spec.HasOption("Prune=false")

@@ -52,16 +52,29 @@ func IsForced(root render.Root, o *admission.Object) bool {
 	return (root.Unit == nil || root.Kind == render.KindFlux) && (root.Unit != nil && root.Unit.Apply.Force || asks(o, fluxForce, "enabled"))
 }
 
-// SyncOptions returns the options by which an object tells Argo CD how to apply it.
-func SyncOptions(o *admission.Object) []string {
+// SyncOption reports whether Argo CD applies an object with a sync option, such as Replace: as the
+// object says, or else its Application (gitops-engine, pkg/sync, shouldUseServerSideApply).
+func SyncOption(root render.Root, o *admission.Object, name string) bool {
+	switch syncOption(o, name) {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	return root.Unit != nil && slices.Contains(root.Unit.Apply.SyncOptions, name+"=true")
+}
+
+// syncOption returns what an object says of a sync option of Argo CD, empty for nothing.
+func syncOption(o *admission.Object, name string) string {
 	if !mentions(o, argoOptions) {
-		return nil
+		return ""
 	}
-	var options []string
 	for option := range strings.SplitSeq(annotation(o, argoOptions), ",") {
-		options = append(options, strings.TrimSpace(option))
+		if said, value, _ := strings.Cut(strings.TrimSpace(option), "="); said == name {
+			return value
+		}
 	}
-	return options
+	return ""
 }
 
 // isSkipped reports whether the deployer of a root leaves an object alone.
@@ -179,11 +192,11 @@ func (c *Change) Removes(id render.RootID, o *admission.Object) bool {
 	case root.Kind == render.KindHelm:
 		return RoleOf(o) == render.RoleObject && !asks(o, helmPolicy, "keep")
 	case root.Kind == render.KindArgoCD:
-		option := "Prune=false"
+		option := "Prune"
 		if !ok { // the Application is gone
-			option = "Delete=false"
+			option = "Delete"
 		}
-		return RoleOf(o) == render.RoleObject && !slices.Contains(SyncOptions(o), option) && !asks(o, helmPolicy, "keep")
+		return RoleOf(o) == render.RoleObject && syncOption(o, option) != "false" && !asks(o, helmPolicy, "keep")
 	}
 	return !asks(o, fluxPrune, "disabled") && !isSkipped(root, o)
 }
