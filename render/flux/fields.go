@@ -49,7 +49,7 @@ postRenderers.kustomize.patches.target.kind postRenderers.kustomize.patches.targ
 postRenderers.kustomize.patches.target.namespace postRenderers.kustomize.patches.target.version postRenderStrategy
 releaseName rollback.* serviceAccountName storageNamespace suspend targetNamespace
 test test.enable test.filters.* test.ignoreFailures test.timeout timeout uninstall.*
-upgrade upgrade.cleanupOnFail upgrade.crds upgrade.disableHooks upgrade.disableOpenAPIValidation upgrade.disableSchemaValidation
+upgrade upgrade.chartNameChangeStrategy upgrade.cleanupOnFail upgrade.crds upgrade.disableHooks upgrade.disableOpenAPIValidation upgrade.disableSchemaValidation
 upgrade.disableTakeOwnership upgrade.disableWait upgrade.disableWaitForJobs upgrade.force upgrade.preserveValues upgrade.remediation.* upgrade.serverSideApply
 upgrade.strategy.* upgrade.timeout values.* valuesFrom valuesFrom.kind valuesFrom.literal valuesFrom.name valuesFrom.optional
 valuesFrom.targetPath valuesFrom.valuesKey waitStrategy.*`
