@@ -51,10 +51,12 @@ func (b *policyNames) inForce() bool {
 	return false
 }
 
-// noPolicies says why requests were judged by no policy; nil if there are none, or a
-// policy was in force.
+// noPolicies says why requests were judged by no policy; nil if a policy was in force, or if a
+// change makes no requests. A scan of all there is that makes none, as of a wrong directory, has
+// no policy either, which matters where policies are required.
 func (s *scan) noPolicies(ctx context.Context, out *outcome) (*report.NoPolicies, error) {
-	if out.requests == 0 || out.rules.inForce() {
+	nothing := out.requests == 0 && (s.in.Base != nil || !s.in.Config.RequirePolicies)
+	if nothing || out.rules.inForce() {
 		return nil, nil
 	}
 	engines, err := s.otherEngines(ctx)

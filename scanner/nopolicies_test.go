@@ -78,3 +78,16 @@ func TestNoPolicyInForce(t *testing.T) {
 		})
 	}
 }
+
+// TestNothingIsJudgedWherePoliciesAreRequired: a scan of a wrong directory does not pass; a change
+// that makes no request does.
+func TestNothingIsJudgedWherePoliciesAreRequired(t *testing.T) {
+	const readme = "-- README.md --\nhello\n"
+	for base, want := range map[string]report.Verdict{"": report.VerdictIncomplete, readme: report.VerdictPassed} {
+		in := input(base, readme+"there\n")
+		in.Config.RequirePolicies = true
+		if v := mustScan(t, in).Verdict("deny", false); v != want {
+			t.Errorf("base %q: verdict %s, want %s", base, v, want)
+		}
+	}
+}
