@@ -14,6 +14,8 @@ type Gap struct {
 	Root RootID
 	// Position is the file or directory, or the line at fault.
 	tree.Position
+	// Locate, when set, finds the line at fault, which takes long; Position is a directory then.
+	Locate func() tree.Position
 	// Why says in words for the author of a change why it is not judged. It is empty where
 	// the kind says all.
 	Why string
@@ -23,6 +25,14 @@ type Gap struct {
 	Identity string
 	// Hides are the kinds of objects that the gap may hide; nil when it may hide any.
 	Hides []schema.GroupKind
+}
+
+// Place returns the line at fault, or the file or directory.
+func (g *Gap) Place() tree.Position {
+	if g.Locate != nil {
+		return g.Locate()
+	}
+	return g.Position
 }
 
 // GapKind says what is not judged.
@@ -72,5 +82,5 @@ func (r *Result) Gap() (gap Gap, ok bool) {
 	if r.Problem.Kind == ProblemRefused {
 		kind = GapRefused
 	}
-	return Gap{Kind: kind, Root: r.Root.RootID, Position: r.Problem.Position, Why: r.Problem.Message, Original: r.Problem.Original}, true
+	return Gap{Kind: kind, Root: r.Root.RootID, Position: r.Problem.Position, Locate: r.Problem.Locate, Why: r.Problem.Message, Original: r.Problem.Original}, true
 }

@@ -60,6 +60,16 @@ type Problem struct {
 	Message string
 	// Original is what the renderer says itself, where the message says it in other words.
 	Original string `json:",omitempty"`
+	// Locate, when set, finds the line at fault, which takes long; Position is a directory then.
+	Locate func() tree.Position `json:"-"`
+}
+
+// Place returns the line at fault, or the file or directory.
+func (p *Problem) Place() tree.Position {
+	if p.Locate != nil {
+		return p.Locate()
+	}
+	return p.Position
 }
 
 // OverLimit is the problem of a file over a limit; nil for any other error.

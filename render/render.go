@@ -115,7 +115,7 @@ func (o *Object) Content() map[string]any {
 	return content
 }
 
-func (p *Problem) Error() string { return p.Position.String() + ": " + p.Message }
+func (p *Problem) Error() string { return p.Place().String() + ": " + p.Message }
 
 // Severity orders diagnostics.
 type Severity string

@@ -122,7 +122,7 @@ func treeOf(g *deploy.Graph, found *render.Discovery) objects.Tree {
 		t.Remarks = append(t.Remarks, d.String()+": "+d.Message)
 	}
 	for _, gap := range g.Gaps {
-		t.Remarks = append(t.Remarks, gap.Position.String()+": "+gap.Why)
+		t.Remarks = append(t.Remarks, gap.Place().String()+": "+gap.Why)
 	}
 	return t
 }
@@ -136,7 +136,7 @@ func treeUnit(root render.Root, result *render.Result) objects.TreeUnit {
 	}
 	switch {
 	case problem != nil:
-		u.NotRendered = problem.Position.String() + ": " + problem.Message
+		u.NotRendered = problem.Place().String() + ": " + problem.Message
 	case result != nil:
 		u.Objects = len(result.Objects)
 		for _, o := range result.Objects {

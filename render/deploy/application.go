@@ -105,7 +105,7 @@ func (e *expander) addApplication(parent *node, c *cluster, k held) *node {
 func (e *expander) notJudged(n *node) {
 	add := func(field, why string) {
 		e.graph.Gaps = append(e.graph.Gaps, render.Gap{
-			Kind: render.GapSync, Root: n.root.RootID, Position: n.root.Unit.Position(e.ctx, field), Why: why, Identity: why,
+			Kind: render.GapSync, Root: n.root.RootID, Position: render.Position{Path: n.root.Dir}, Locate: e.later(n, field), Why: why, Identity: why,
 		})
 	}
 	spec := &n.app.Spec

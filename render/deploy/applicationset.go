@@ -85,6 +85,7 @@ func (e *expander) addBrokenSet(parent *node, c *cluster, k held, err error) {
 		}
 	}
 	u.Apply.DeletionPolicy = "Orphan"
-	n.fail(kind, field, err.Error())
+	u.Problem = &render.Problem{Kind: kind, Position: render.Position{Path: n.root.Dir}, Locate: e.later(n, field), Message: err.Error()}
+	n.resolved = true
 	e.nodes = append(e.nodes, n)
 }

@@ -93,7 +93,7 @@ func applied(t *testing.T, files fstest.MapFS, fields []string) string {
 			result = r.Render(context.Background(), root)
 		}
 		if result.Problem != nil {
-			fmt.Fprintf(&out, "  %s: %s: %s\n", result.Problem.Kind, result.Problem.Position, result.Problem.Message)
+			fmt.Fprintf(&out, "  %s: %s: %s\n", result.Problem.Kind, result.Problem.Place(), result.Problem.Message)
 		}
 		for _, d := range result.Diagnostics {
 			fmt.Fprintf(&out, "  %s: %s\n", d.Severity, d.Message)

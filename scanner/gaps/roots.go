@@ -72,7 +72,7 @@ func (l *Ledger) root(r *change.Rendered) {
 		l.unjudged[r.ID] = true
 		l.Failed = append(l.Failed, lines.Finding{Finding: report.Finding{
 			Status: report.StatusNew, Action: report.ActionError, Actions: []report.Action{report.ActionError}, Cause: report.CauseRender,
-			Message: r.Problem.Message, Original: r.Problem.Original, Root: r.ID.String(), Location: change.LocationOf(r.Problem.Position, change.Head),
+			Message: r.Problem.Message, Original: r.Problem.Original, Root: r.ID.String(), Location: change.LocationOf(r.Problem.Place(), change.Head),
 		}, Located: true})
 	}
 }

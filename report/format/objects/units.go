@@ -60,7 +60,7 @@ func NewUnit(root render.Root, result *render.Result, opts Options) Unit {
 	switch {
 	case u.Suspended || result == nil:
 	case result.Problem != nil:
-		u.Gaps = append(u.Gaps, UnitGap{At: result.Problem.Position.String(), Reason: result.Problem.Message})
+		u.Gaps = append(u.Gaps, UnitGap{At: result.Problem.Place().String(), Reason: result.Problem.Message})
 	default:
 		for _, o := range result.Objects {
 			u.add(o, opts)
