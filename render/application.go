@@ -25,9 +25,6 @@ type Application struct {
 	Definitions []Definition
 	// Set is the ApplicationSet that generates the Application; zero for none.
 	Set ObjectRef
-	// Generated are fields of the object that something else than the root that Parent names wrote:
-	// a generator of an ApplicationSet.
-	Generated []GeneratedField `json:"-"`
 }
 
 // ApplicationSource is where a source of an Application is.
@@ -44,12 +41,6 @@ type ApplicationSource struct {
 // IsChart reports whether a source is the archive of a chart.
 func (s *ApplicationSource) IsChart() bool {
 	return s.Artifact != nil && s.Artifact.Kind == artifact.Chart
-}
-
-// GeneratedField is a field of the object of a unit with where it was written.
-type GeneratedField struct {
-	Path string
-	Position
 }
 
 // words are all that decides what an Application renders to beside its object.

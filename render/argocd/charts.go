@@ -53,7 +53,7 @@ func (cs *charts) of(h *helmPart) *loaded {
 
 func (cs *charts) load(h *helmPart) (*helmchart.Chart, error) {
 	if h.from.IsChart() {
-		return cs.archive(render.Dependency{Chart: h.from.Artifact.Asked(), Digest: h.from.Digest})
+		return chart.FromArtifact(cs.tree, h.from.Artifact.Asked(), h.from.Digest, chart.Limits{})
 	}
 	c, err := chart.FromTree(cs.tree, h.dir, chart.Limits{})
 	if err != nil {
@@ -71,26 +71,11 @@ func (cs *charts) load(h *helmPart) (*helmchart.Chart, error) {
 
 func (cs *charts) dependency(h *helmPart, d render.Dependency) (*helmchart.Chart, error) {
 	if d.Digest != "" {
-		return cs.archive(d)
+		return chart.FromArtifact(cs.tree, d.Chart, d.Digest, chart.Limits{})
 	}
 	c, err := chart.FromTree(cs.tree, path.Join(h.top, d.Dir), chart.Limits{})
 	if err != nil {
 		return nil, fmt.Errorf("the dependency in %s cannot be read: %w", d.Dir, err)
-	}
-	return c, nil
-}
-
-func (cs *charts) archive(d render.Dependency) (*helmchart.Chart, error) {
-	data, pin, err := cs.tree.Bytes(d.Chart)
-	if err == nil && pin.Digest != d.Digest {
-		err = fmt.Errorf("%s is %s now, and was %s", d.Chart, pin.Digest, d.Digest)
-	}
-	if err != nil {
-		return nil, err
-	}
-	c, err := chart.FromArchive(data, chart.Limits{})
-	if err != nil {
-		return nil, fmt.Errorf("the archive of chart %s cannot be read: %w", d.Chart.Name, err)
 	}
 	return c, nil
 }

@@ -81,16 +81,9 @@ func elsewhere(u *render.Unit) string {
 
 // archive reads the chart of an archive.
 func (s *Source) archive(r *render.Release) *loaded {
-	data, pin, err := s.tree.Bytes(r.Chart)
-	if err == nil && pin.Digest != r.Digest {
-		err = fmt.Errorf("%s is %s now, and was %s", r.Chart, pin.Digest, r.Digest)
-	}
+	c, err := chart.FromArtifact(s.tree, r.Chart, r.Digest, chart.Limits{})
 	if err != nil {
 		return newLoaded(nil, err)
-	}
-	c, err := chart.FromArchive(data, chart.Limits{})
-	if err != nil {
-		return newLoaded(nil, fmt.Errorf("the archive of chart %s cannot be read: %w", r.Chart.Name, err))
 	}
 	return newLoaded(c, withValues(c, r, func(name string) ([]byte, error) { return inChart(c, name) }))
 }
@@ -131,18 +124,7 @@ func (s *Source) dependency(view *tree.Tree, d render.Dependency) (*helmchart.Ch
 		}
 		return c, nil
 	}
-	data, pin, err := s.tree.Bytes(d.Chart)
-	if err == nil && pin.Digest != d.Digest {
-		err = fmt.Errorf("%s is %s now, and was %s", d.Chart, pin.Digest, d.Digest)
-	}
-	if err != nil {
-		return nil, err
-	}
-	c, err := chart.FromArchive(data, chart.Limits{})
-	if err != nil {
-		return nil, fmt.Errorf("the archive of chart %s cannot be read: %w", d.Chart.Name, err)
-	}
-	return c, nil
+	return chart.FromArtifact(s.tree, d.Chart, d.Digest, chart.Limits{})
 }
 
 func inChart(c *helmchart.Chart, name string) ([]byte, error) {
