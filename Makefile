@@ -10,7 +10,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TEST := $(GO) test -vet=off -ldflags='-s -w'
 ALL := PREADMIT_TEST_ALL=1 $(TEST) -timeout 30m
 
-.PHONY: build test test-all browser lint sarif bench provenance fmt tidy update conformance-live programs action-test service-test image
+.PHONY: build test test-all browser sshd lint sarif bench provenance fmt tidy update conformance-live programs action-test service-test image
 
 build: ## the program, as bin/preadmit
 	$(GO) build -o bin/preadmit ./cmd/preadmit
@@ -18,7 +18,7 @@ build: ## the program, as bin/preadmit
 test: ## what a change needs, in four minutes
 	$(TEST) -timeout 10m ./...
 
-test-all: browser ## all tests but those of the Action and of the service, which have targets of their own
+test-all: browser sshd ## all tests but those of the Action and of the service, which have targets of their own
 	$(ALL) ./...
 	cd e2e && $(ALL) . ./browser ./compare ./live ./replay
 	cd e2e/chart && $(ALL) ./...
@@ -35,6 +35,11 @@ browser: ## Chromium and axe-core for the tests of HTML reports, where they can 
 	@if [ ! -f bin/e2e/axe.min.js ] && command -v npm > /dev/null; then \
 		(cd bin/e2e && npm pack --silent $(AXE) && tar -xzOf axe-core-*.tgz package/axe.min.js > axe.min.js.new \
 			&& mv axe.min.js.new axe.min.js; rm -f axe-core-*.tgz) || true; \
+	fi
+
+sshd: ## OpenSSH's server for a test of fetching, where it can be had
+	@if [ ! -x /usr/sbin/sshd ] && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+		apt-get update -q && apt-get install -q -y --no-install-recommends openssh-server || true; \
 	fi
 
 lint: ## what CI asks of the sources

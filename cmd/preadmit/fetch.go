@@ -46,9 +46,10 @@ there, without a network.
 What the lock has stays as it is locked, even if a tag was moved. --update asks
 again. The contents are kept in the user's cache directory, by digest.
 
-Only HTTPS is fetched, and no private address is connected to unless
---private-host names its host. Credentials are those of --credentials: the
-configuration of git, Docker and Helm is not read.
+Only HTTPS is fetched, and git over SSH from hosts that --credentials has a key
+of. No private address is connected to unless --private-host names its host.
+Credentials are those of --credentials: the configuration of git, SSH, Docker and
+Helm is not read.
 
 Exit code: 0 everything is there, 1 with --check something is missing or moved,
 2 wrong usage, 3 something could not be fetched.`,

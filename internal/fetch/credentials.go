@@ -51,7 +51,12 @@ type Login struct {
 	Username, Password, Token string
 	// Realms are other hosts that give out tokens for this one, a registry.
 	Realms []string
+	// SSH is how it knows us over SSH; nil when it does not.
+	SSH *SSHLogin
 }
+
+// isHTTP reports whether a host knows us over HTTPS.
+func (l Login) isHTTP() bool { return l.Token != "" || l.Username != "" }
 
 // set authorizes a request.
 func (l Login) set(req *http.Request) {
@@ -62,13 +67,13 @@ func (l Login) set(req *http.Request) {
 	req.SetBasicAuth(l.Username, l.Password)
 }
 
-// of returns the credentials of a host.
+// of returns the credentials of a host for HTTPS.
 func (c *Credentials) of(host string) (Login, bool) {
 	if c == nil {
 		return Login{}, false
 	}
-	login, ok := c.hosts[strings.ToLower(strings.TrimSuffix(host, ":443"))]
-	return login, ok
+	login := c.hosts[strings.ToLower(strings.TrimSuffix(host, ":443"))]
+	return login, login.isHTTP()
 }
 
 // registryKey is the key of the registry, in a context, that a client of registries talks to.
@@ -103,6 +108,9 @@ type hostEntry struct {
 	PasswordEnv string   `json:"passwordEnv,omitempty"`
 	TokenEnv    string   `json:"tokenEnv,omitempty"`
 	Realms      []string `json:"realms,omitempty"`
+	SSHKeyEnv   string   `json:"sshKeyEnv,omitempty"`
+	SSHUser     string   `json:"sshUser,omitempty"`
+	HostKeys    []string `json:"hostKeys,omitempty"`
 }
 
 // ParseCredentials reads which hosts have which credentials. The file names variables of the
@@ -117,7 +125,7 @@ func ParseCredentials(path string, data []byte, getenv func(string) string) (*Cr
 		if len(h.Owners) > 0 {
 			document.Fail(hostField(i, "owners"), "is for preadmit serve, which scans repositories of several owners")
 		}
-		c.hosts[host] = h.login(getenv)
+		c.hosts[host] = h.login(document, i, getenv)
 	})
 	if err != nil {
 		return nil, err
@@ -132,7 +140,7 @@ func ParseOwnedCredentials(path string, data []byte, getenv func(string) string)
 		if len(h.Owners) == 0 {
 			document.Fail(hostField(i, "host"), "whose repositories may use these credentials? Give owners, names of users and organizations, or [%q] for all", everybody)
 		}
-		e := ownedLogin{host: strings.ToLower(h.Host), login: h.login(getenv)}
+		e := ownedLogin{host: strings.ToLower(h.Host), login: h.login(document, i, getenv)}
 		for _, owner := range h.Owners {
 			owner = strings.ToLower(owner)
 			if known[[2]string{e.host, owner}] {
@@ -149,25 +157,34 @@ func ParseOwnedCredentials(path string, data []byte, getenv func(string) string)
 	return all, nil
 }
 
-// ParseLogins reads credentials from lines: HOST USERNAME PASSWORD, or HOST TOKEN. What is wrong
-// with one is told without its text.
+// ParseLogins reads credentials from lines: HOST USERNAME PASSWORD, HOST TOKEN or, for SSH,
+// HOST ssh TYPE HOSTKEY KEY, with the private key in base64. What is wrong with one is told
+// without its text.
 func ParseLogins(text string) (*Credentials, error) {
 	c := &Credentials{hosts: map[string]Login{}}
 	for i, line := range strings.Split(text, "\n") {
 		words := strings.Fields(line)
-		login := Login{}
-		switch len(words) {
-		case 0:
+		if len(words) == 0 {
 			continue
-		case 2:
-			login.Token = words[1]
-		case 3:
-			login.Username, login.Password = words[1], words[2]
-		default:
-			return nil, fmt.Errorf("line %d: want HOST USERNAME PASSWORD, or HOST TOKEN, not %d words", i+1, len(words))
 		}
 		host := strings.ToLower(words[0])
-		if _, ok := c.hosts[host]; ok || strings.ContainsAny(host, "/@*") {
+		login := c.hosts[host]
+		before := login.isHTTP()
+		switch {
+		case len(words) == 2:
+			login.Token = words[1]
+		case len(words) == 3:
+			login.Username, login.Password = words[1], words[2]
+		case len(words) == 5 && words[1] == "ssh":
+			before = login.SSH != nil
+			var err error
+			if login.SSH, err = sshLoginOfLine(words[2]+" "+words[3], words[4]); err != nil {
+				return nil, fmt.Errorf("line %d: %w", i+1, err)
+			}
+		default:
+			return nil, fmt.Errorf("line %d: want HOST USERNAME PASSWORD, HOST TOKEN or HOST ssh TYPE HOSTKEY KEY, not %d words", i+1, len(words))
+		}
+		if before || strings.ContainsAny(host, "/@*") {
 			return nil, fmt.Errorf("line %d: the first word is no name of a host, or one that is there twice", i+1)
 		}
 		c.hosts[host] = login
@@ -199,23 +216,32 @@ func (c *Credentials) withDocker() *Credentials {
 }
 
 // login returns what an entry names.
-func (h hostEntry) login(getenv func(string) string) Login {
-	if h.TokenEnv != "" {
-		return Login{Token: getenv(h.TokenEnv), Realms: h.Realms}
+func (h hostEntry) login(document *strictyaml.Document, i int, getenv func(string) string) Login {
+	login := Login{Realms: h.Realms}
+	switch {
+	case h.TokenEnv != "":
+		login.Token = getenv(h.TokenEnv)
+	case h.PasswordEnv != "":
+		login.Username, login.Password = h.Username, getenv(h.PasswordEnv)
 	}
-	return Login{Username: h.Username, Password: getenv(h.PasswordEnv), Realms: h.Realms}
+	if h.SSHKeyEnv != "" {
+		login.SSH = h.sshLogin(document, i, getenv(h.SSHKeyEnv))
+	}
+	return login
 }
 
 // check fails what is wrong with an entry.
 func (h hostEntry) check(document *strictyaml.Document, i int, getenv func(string) string) {
+	http := h.PasswordEnv + h.TokenEnv
 	switch {
 	case h.Host == "" || strings.ContainsAny(h.Host, "/@* "):
-		document.Fail(hostField(i, "host"), "%q is no host: want a name, with a port if it is not 443", h.Host)
-	case (h.PasswordEnv == "") == (h.TokenEnv == ""):
-		document.Fail(hostField(i, "host"), "give one of passwordEnv and tokenEnv: the name of a variable of the environment")
+		document.Fail(hostField(i, "host"), "%q is no host: want a name, with a port if it is not 443, or 22 for SSH", h.Host)
+	case h.PasswordEnv != "" && h.TokenEnv != "", http == "" && h.SSHKeyEnv == "":
+		document.Fail(hostField(i, "host"), "give one of passwordEnv and tokenEnv, or sshKeyEnv: the name of a variable of the environment")
 	case h.PasswordEnv != "" && h.Username == "":
 		document.Fail(hostField(i, "passwordEnv"), "a password needs a username")
-	case getenv(h.PasswordEnv+h.TokenEnv) == "":
-		document.Fail(hostField(i, "host"), "the variable %s is not set", h.PasswordEnv+h.TokenEnv)
+	case http != "" && getenv(http) == "":
+		document.Fail(hostField(i, "host"), "the variable %s is not set", http)
 	}
+	h.checkSSH(document, i, getenv)
 }

@@ -24,14 +24,10 @@ func gitLimits(answer int64) gittree.Limits {
 
 // git gets the tree of a commit; without one, of what the version names now.
 func (c *Client) git(ctx context.Context, a artifact.Artifact, commit string) (artifact.Pin, error) {
-	if !strings.HasPrefix(a.URL, "https://") {
-		return artifact.Pin{}, errors.New("git over SSH is not fetched: no key is configured for it; give the URL with https")
-	}
-	at, err := c.moved(ctx, a.URL)
+	remote, err := c.remote(ctx, a.URL)
 	if err != nil {
 		return artifact.Pin{}, err
 	}
-	remote := gittree.Remote{URL: at, Transport: c.http, Limits: gitLimits(c.limits.Answer)}
 	pin := artifact.Pin{Commit: commit}
 	want := commit
 	if want == "" {
@@ -40,6 +36,23 @@ func (c *Client) git(ctx context.Context, a artifact.Artifact, commit string) (a
 		}
 	}
 	return c.tree(ctx, remote, want, pin)
+}
+
+// remote returns the repository at a URL.
+func (c *Client) remote(ctx context.Context, url string) (gittree.Remote, error) {
+	remote := gittree.Remote{URL: url, Limits: gitLimits(c.limits.Answer)}
+	if !strings.HasPrefix(url, "https://") {
+		at, err := parseSSH(url)
+		if err != nil {
+			return remote, err
+		}
+		remote.Stream, err = c.uploadPack(at)
+		return remote, err
+	}
+	var err error
+	remote.Transport = c.http
+	remote.URL, err = c.moved(ctx, url)
+	return remote, err
 }
 
 // infoRefs is what a client asks a git server for first.

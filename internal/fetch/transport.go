@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -17,6 +18,8 @@ type guarded struct {
 	next   http.RoundTripper
 	logins *Credentials
 	limits Limits
+	// dial makes connections, which are those of requests or of SSH.
+	dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// left are the requests that may still be made.
 	left atomic.Int64
 }
@@ -28,7 +31,7 @@ func newTransport(opts Options) *guarded {
 	if opts.Dial != nil {
 		dial = opts.Dial
 	}
-	g := &guarded{logins: opts.Credentials, limits: opts.Limits, next: &http.Transport{
+	g := &guarded{logins: opts.Credentials, limits: opts.Limits, dial: dial, next: &http.Transport{
 		DialContext:            dial,
 		TLSClientConfig:        &tls.Config{RootCAs: opts.RootCAs, MinVersion: tls.VersionTLS12},
 		DisableCompression:     true, // what is sent is what is counted
@@ -52,8 +55,9 @@ func (g *guarded) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("%s: %w", withoutUser(req), errNotHTTPS)
 	case req.URL.User != nil:
 		return nil, errors.New("a URL with credentials in it is not fetched")
-	case g.left.Add(-1) < 0:
-		return nil, fmt.Errorf("there are more than %d requests", g.limits.Requests)
+	}
+	if err := g.count(); err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithCancelCause(req.Context())
 	copied := req.Clone(ctx)
@@ -67,6 +71,14 @@ func (g *guarded) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp.Body = newBody(resp.Body, cancel, ctx, g.limits)
 	return resp, nil
+}
+
+// count refuses a request that is one too many.
+func (g *guarded) count() error {
+	if g.left.Add(-1) < 0 {
+		return fmt.Errorf("there are more than %d requests", g.limits.Requests)
+	}
+	return nil
 }
 
 func withoutUser(req *http.Request) string {

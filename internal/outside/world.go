@@ -36,6 +36,7 @@ type host struct {
 	registry *registry
 	files    map[string][]byte
 	git      http.Handler
+	ssh      string // the address of what serves git over SSH
 }
 
 // New makes a world without hosts.
@@ -54,6 +55,9 @@ func (w *World) AddFile(name, path string, data []byte) { w.host(name).files[pat
 
 // AddGit adds what serves the git repositories of a host.
 func (w *World) AddGit(name string, handler http.Handler) { w.host(name).git = handler }
+
+// AddSSH adds the address of what serves the git repositories of a host over SSH.
+func (w *World) AddSSH(name, address string) { w.host(name).ssh = address }
 
 // Start starts the server of all hosts.
 func (w *World) Start() error {
@@ -94,8 +98,11 @@ func (w *World) certify(names []string) (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }
 
-// Dial connects to the server whatever the address is.
-func (w *World) Dial(ctx context.Context, network, _ string) (net.Conn, error) {
+// Dial connects to the server whatever the address is, but for SSH.
+func (w *World) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if name, ok := strings.CutSuffix(address, ":22"); ok && w.hosts[name] != nil {
+		return new(net.Dialer).DialContext(ctx, network, w.hosts[name].ssh)
+	}
 	return new(net.Dialer).DialContext(ctx, network, w.server.Listener.Addr().String())
 }
 

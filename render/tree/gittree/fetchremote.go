@@ -24,7 +24,7 @@ const (
 	firstPause = time.Second
 )
 
-// Remote is a repository on a git server, asked by HTTP.
+// Remote is a repository on a git server, asked by HTTP or through a stream.
 type Remote struct {
 	// URL is the repository's, of https or http, without credentials. Redirects are not
 	// followed: the token goes to this host and to no other.
@@ -33,6 +33,8 @@ type Remote struct {
 	Token string
 	// Transport makes the requests; nil means http.DefaultTransport.
 	Transport http.RoundTripper
+	// Stream runs git-upload-pack on the server and returns its input and output; nil for HTTP.
+	Stream func(context.Context) (io.ReadWriteCloser, error)
 	// Limits bound what is taken. What is over one is a *LimitError.
 	Limits Limits
 
@@ -63,6 +65,9 @@ func (r Remote) References(ctx context.Context) (map[string]string, error) {
 }
 
 func (r Remote) session() (transport.UploadPackSession, error) {
+	if r.Stream != nil {
+		return &streamSession{open: r.Stream, most: cmp.Or(r.Limits.Bytes, maxAnswer)}, nil
+	}
 	u, err := url.Parse(r.URL)
 	if err != nil {
 		return nil, errors.New("the URL is none")
