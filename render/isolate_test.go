@@ -16,7 +16,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/artifact"
 	overlaid "github.com/preadmit/preadmit/render/artifact/overlay"
-	"github.com/preadmit/preadmit/render/kustomize"
+	"github.com/preadmit/preadmit/render/isolate"
 	"github.com/preadmit/preadmit/render/sources"
 )
 
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, "the child has an environment:", os.Environ())
 			os.Exit(1)
 		}
-		if err := kustomize.ChildMain(context.Background(), os.Stdin, os.Stdout); err != nil {
+		if err := sources.ChildMain(context.Background(), os.Stdin, os.Stdout, os.Stderr); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -47,7 +47,7 @@ func isolated(t *testing.T) render.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return render.Options{Isolate: kustomize.Isolate(exe, "render-child")}
+	return render.Options{Isolate: isolate.Program(exe, "render-child")}
 }
 
 // customMerge is a schema in which a list of a custom kind merges by name.
@@ -114,7 +114,7 @@ func TestIsolatedFailures(t *testing.T) {
 		}
 	})
 	t.Run("no program", func(t *testing.T) {
-		opts := render.Options{Isolate: kustomize.Isolate("./no-such-program")}
+		opts := render.Options{Isolate: isolate.Program("./no-such-program")}
 		result := sources.NewRenderer(customTree(customMerge), opts).Render(context.Background(), render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "k"}})
 		if result.Problem == nil || !strings.Contains(result.Problem.Message, "no-such-program") {
 			t.Errorf("problem %v", result.Problem)

@@ -3,12 +3,14 @@ package render
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"slices"
 
-	"github.com/preadmit/preadmit/render/tree"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // RootKind says how a root renders.
@@ -160,17 +162,17 @@ const (
 type Options struct {
 	LoadRestrictor LoadRestrictor
 	Limits         tree.Limits
-	// Isolate renders a root whose closure has an `openapi:` field in a process of
-	// its own, because such a schema is global to a process. When nil those roots
-	// are refused.
+	// Isolate does in a process of its own what keeps state in a process, as kustomize does with
+	// a schema (`openapi:`), and what can be bounded only by ending the process, as Jsonnet. When
+	// nil, roots that need it are refused.
 	Isolate Isolator
 	// Cache, when set, spares rendering what was rendered before.
 	Cache *Cache
 }
 
-// Isolator renders a root of a tree in a process of its own and returns what
-// Render would. Isolate makes one.
-type Isolator func(ctx context.Context, root Root, fsys fs.FS, opts Options) (*Result, error)
+// Isolator does a job on a tree in a process of its own and returns its result. Package isolate
+// makes one; the kinds of jobs are in package sources.
+type Isolator func(ctx context.Context, fsys fs.FS, limits tree.Limits, kind string, spec any) (json.RawMessage, error)
 
 // Result is the outcome of rendering one root. Either Problem is nil, or Objects
 // is empty.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
-	"github.com/preadmit/preadmit/render/kustomize"
+	"github.com/preadmit/preadmit/render/sources"
 )
 
 // newChildCommand returns the command that renders one root in a process of its own, for
@@ -17,7 +17,7 @@ func newChildCommand(p cli.Process) *cobra.Command {
 		Hidden: true,
 		Args:   noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return kustomize.ChildMain(cmd.Context(), p.Stdin, p.Stdout)
+			return sources.ChildMain(cmd.Context(), p.Stdin, p.Stdout, p.Stderr)
 		},
 	}
 }

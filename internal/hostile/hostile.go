@@ -84,7 +84,7 @@ func (c *Case) head(t *Tree, canary *Canary) {
 
 // Cases returns all attacks.
 func Cases() []Case {
-	return slices.Concat(bombs(), charts(), remotes(), programs(), escapes(), sizes(), expressions(), names())
+	return slices.Concat(bombs(), charts(), jsonnet(), remotes(), programs(), escapes(), sizes(), expressions(), names())
 }
 
 // Sample returns five attacks, one of each kind that needs no large repository.

@@ -122,10 +122,14 @@ func (d *directoryPart) make(ctx context.Context, trace tree.Trace) (*made, *ren
 	if problem != nil {
 		return nil, problem
 	}
+	texts, problem := d.evaluate(ctx, d.jsonnetOf(files, trace), trace)
+	if problem != nil {
+		return nil, problem
+	}
 	out := &made{}
 	var froms []originsOf
 	for _, name := range files {
-		m, problem := d.file(ctx, name, trace)
+		m, problem := d.file(ctx, name, texts, trace)
 		if problem != nil {
 			return nil, problem
 		}
@@ -138,6 +142,20 @@ func (d *directoryPart) make(ctx context.Context, trace tree.Trace) (*made, *ren
 	}
 	out.origins = joined(froms)
 	return out, nil
+}
+
+// jsonnetOf are the files with Jsonnet that are not left out.
+func (d *directoryPart) jsonnetOf(files []string, trace tree.Trace) []string {
+	var found []string
+	for _, name := range files {
+		if path.Ext(name) != ".jsonnet" {
+			continue
+		}
+		if data, _, err := d.tree.Load(name, trace); err == nil && !bytes.Contains(data, []byte(skipMarker)) {
+			found = append(found, name)
+		}
+	}
+	return found
 }
 
 // joined are the origins of several groups of objects.
@@ -156,7 +174,7 @@ func joined(all []originsOf) originsOf {
 }
 
 // file reads one file; nil for one that is left out.
-func (d *directoryPart) file(ctx context.Context, name string, trace tree.Trace) (*made, *render.Problem) {
+func (d *directoryPart) file(ctx context.Context, name string, texts map[string]string, trace tree.Trace) (*made, *render.Problem) {
 	data, real, err := d.tree.Load(name, trace)
 	if err != nil {
 		return nil, render.Unreadable(name, err)
@@ -165,7 +183,7 @@ func (d *directoryPart) file(ctx context.Context, name string, trace tree.Trace)
 	case bytes.Contains(data, []byte(skipMarker)):
 		return nil, nil
 	case path.Ext(name) == ".jsonnet":
-		return d.jsonnet(name, data, trace)
+		return d.jsonnet(name, texts[name])
 	case tree.IsPointer(data):
 		return nil, &render.Problem{Kind: render.ProblemRefused, Position: tree.Position{Path: name}, Message: tree.Elsewhere(data)}
 	}

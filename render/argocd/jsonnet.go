@@ -3,24 +3,110 @@ package argocd
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"path"
+	"regexp"
+	"strconv"
+	"strings"
 
 	"github.com/google/go-jsonnet"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/isolate"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// maxStack bounds how deep Jsonnet may call.
-const maxStack = 500
+// Jsonnet is evaluated in a process of its own: it has no bound on time and memory, and one
+// expression may need more than there is.
+
+const (
+	// maxStack bounds how deep Jsonnet may call.
+	maxStack = 500
+	// maxText bounds what the files of a source evaluate to, in bytes.
+	maxText = 32 << 20
+)
+
+// WorkKind is the kind of the jobs that Work does.
+const WorkKind = "jsonnet"
+
+// jsonnetJob are the files of a source to evaluate.
+type jsonnetJob struct {
+	Files []string `json:"files"`
+	// Top is the directory that imports may not leave, Dirs are those in which they are looked for.
+	Top  string   `json:"top"`
+	Dirs []string `json:"dirs,omitempty"`
+	// TLAs and ExtVars are as the source has them, expanded.
+	TLAs    []JsonnetVar `json:"tlas,omitempty"`
+	ExtVars []JsonnetVar `json:"extVars,omitempty"`
+}
+
+// jsonnetResult is what they evaluate to, up to the first that fails.
+type jsonnetResult struct {
+	Texts  []string   `json:"texts"`
+	Failed string     `json:"failed,omitempty"`
+	Trace  tree.Trace `json:"trace"`
+}
+
+// Work evaluates Jsonnet, in a process of its own.
+func Work(_ context.Context, p *isolate.Process, t *tree.Tree, spec json.RawMessage) (any, error) {
+	p.Bound()
+	var j jsonnetJob
+	if err := json.Unmarshal(spec, &j); err != nil {
+		return nil, fmt.Errorf("read the job: %w", err)
+	}
+	out := &jsonnetResult{Texts: []string{}, Trace: tree.NewTrace()}
+	vm := j.machine(t, out.Trace)
+	size := 0
+	for _, name := range j.Files {
+		p.At(name)
+		data, _, err := t.Load(name, out.Trace)
+		var text string
+		if err == nil {
+			text, err = vm.EvaluateAnonymousSnippet(name, string(data))
+		}
+		if size += len(text); err == nil && size > maxText {
+			err = fmt.Errorf("it makes more than %d MiB", maxText>>20)
+		}
+		if err != nil {
+			out.Failed = err.Error()
+			return out, nil
+		}
+		out.Texts = append(out.Texts, text)
+	}
+	return out, nil
+}
+
+// machine is a virtual machine with the variables of a source, which imports from a tree.
+func (j *jsonnetJob) machine(t *tree.Tree, trace tree.Trace) *jsonnet.VM {
+	vm := jsonnet.MakeVM()
+	vm.MaxStack = maxStack
+	for _, v := range j.TLAs {
+		if v.Code {
+			vm.TLACode(v.Name, v.Value)
+		} else {
+			vm.TLAVar(v.Name, v.Value)
+		}
+	}
+	for _, v := range j.ExtVars {
+		if v.Code {
+			vm.ExtCode(v.Name, v.Value)
+		} else {
+			vm.ExtVar(v.Name, v.Value)
+		}
+	}
+	vm.SetTraceOut(io.Discard)
+	vm.Importer(&importer{jsonnetJob: j, tree: t, trace: trace, known: map[string]jsonnet.Contents{}})
+	return vm
+}
 
 // importer imports files of the tree: beside the file that imports, in the directory of the source,
 // and in its libraries.
 type importer struct {
-	d     *directoryPart
-	dirs  []string
+	*jsonnetJob
+	tree  *tree.Tree
 	trace tree.Trace
 	known map[string]jsonnet.Contents
 }
@@ -30,20 +116,20 @@ func (im *importer) Import(from, name string) (jsonnet.Contents, string, error) 
 	if path.IsAbs(name) {
 		return jsonnet.Contents{}, "", fmt.Errorf("couldn't open import %q: it leads out of the repository", name)
 	}
-	for _, dir := range append([]string{path.Dir(from)}, im.dirs...) {
+	for _, dir := range append([]string{path.Dir(from)}, im.Dirs...) {
 		at := path.Join(dir, name)
-		if !within(im.d.top, at) {
+		if !within(im.Top, at) {
 			continue
 		}
 		if known, ok := im.known[at]; ok {
 			return known, at, nil
 		}
-		im.d.tree.TraceFile(at, im.trace)
-		to := im.d.tree.Resolve(at)
+		im.tree.TraceFile(at, im.trace)
+		to := im.tree.Resolve(at)
 		if to.Err != nil || to.IsDir {
 			continue
 		}
-		data, _, err := im.d.tree.Load(at, im.trace)
+		data, _, err := im.tree.Load(at, im.trace)
 		if err != nil {
 			return jsonnet.Contents{}, "", fmt.Errorf("couldn't open import %q: %w", name, err)
 		}
@@ -60,35 +146,87 @@ func within(top, name string) bool {
 	return len(name) > len(top) && name[:len(top)+1] == top+"/"
 }
 
-// jsonnet evaluates a file.
-func (d *directoryPart) jsonnet(name string, data []byte, trace tree.Trace) (*made, *render.Problem) {
-	opts := d.options().Jsonnet
-	vm := jsonnet.MakeVM()
-	vm.MaxStack = maxStack
-	for _, v := range opts.TLAs {
-		if value := d.env.expand(v.Value); v.Code {
-			vm.TLACode(v.Name, value)
-		} else {
-			vm.TLAVar(v.Name, value)
-		}
+// evaluate evaluates the Jsonnet of the directory, with what each of its files evaluates to.
+func (d *directoryPart) evaluate(ctx context.Context, files []string, trace tree.Trace) (map[string]string, *render.Problem) {
+	if len(files) == 0 {
+		return nil, nil
 	}
-	for _, v := range opts.ExtVars {
-		if value := d.env.expand(v.Value); v.Code {
-			vm.ExtCode(v.Name, value)
-		} else {
-			vm.ExtVar(v.Name, value)
-		}
+	if d.opts.Isolate == nil {
+		return nil, d.refused(d.field("path"), "Jsonnet is evaluated in a process of its own only, which was not asked for")
 	}
-	im := &importer{d: d, trace: trace, known: map[string]jsonnet.Contents{}}
-	for i := len(opts.Libs) - 1; i >= 0; i-- { // the last library is searched first
-		im.dirs = append(im.dirs, path.Join(d.top, path.Clean("/" + opts.Libs[i])[1:]))
+	var done jsonnetResult
+	encoded, err := d.opts.Isolate(ctx, d.tree.Fsys, d.opts.Limits, WorkKind, d.job(files))
+	if err == nil {
+		err = json.Unmarshal(encoded, &done)
 	}
-	im.dirs = append(im.dirs, d.dir)
-	vm.Importer(im)
-	text, err := vm.EvaluateAnonymousSnippet(name, string(data))
 	if err != nil {
-		return nil, &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: name}, Message: fmt.Sprintf("failed to evaluate jsonnet: %v", err)}
+		return nil, d.notEvaluated(err)
 	}
+	addTrace(trace, done.Trace)
+	if len(done.Texts) < len(files) {
+		return nil, jsonnetProblem(files[len(done.Texts)], done)
+	}
+	texts := map[string]string{}
+	for i, name := range files {
+		texts[name] = done.Texts[i]
+	}
+	return texts, nil
+}
+
+// jsonnetProblem is the problem of a file that cannot be evaluated: at the first line of the tree that
+// the trace of Jsonnet's error names.
+func jsonnetProblem(name string, done jsonnetResult) *render.Problem {
+	message, trace, _ := strings.Cut(done.Failed, "\n")
+	p := &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: name}, Message: "failed to evaluate jsonnet: " + message}
+	for _, text := range []string{message, trace} {
+		for _, at := range tracedLine.FindAllStringSubmatch(text, -1) {
+			if _, read := done.Trace.Reads[at[1]]; !read {
+				continue
+			}
+			p.Path = at[1]
+			p.Line, _ = strconv.Atoi(at[2]) // digits
+			return p
+		}
+	}
+	return p
+}
+
+// tracedLine is a place in an error of Jsonnet: NAME:LINE:COLUMN, or NAME:(LINE:COLUMN)-(LINE:COLUMN).
+var tracedLine = regexp.MustCompile(`([^\s:]+):\(?(\d+):\d+`)
+
+// notEvaluated is the problem that an error of the process is.
+func (d *directoryPart) notEvaluated(err error) *render.Problem {
+	died := new(isolate.Error)
+	switch {
+	case !errors.As(err, &died):
+		return d.refused(d.field("path"), fmt.Sprintf("evaluating Jsonnet in a process of its own: %v", err))
+	case died.At == "":
+		return d.refused(d.field("path"), fmt.Sprintf("Jsonnet in %s cannot be evaluated: %s", d.dir, died.Why))
+	}
+	return d.refused(d.field("path"), fmt.Sprintf("%s cannot be evaluated: %s", died.At, died.Why))
+}
+
+// job is the job of evaluating files of the directory.
+func (d *directoryPart) job(files []string) *jsonnetJob {
+	opts := d.options().Jsonnet
+	j := &jsonnetJob{Files: files, Top: d.top, TLAs: d.expanded(opts.TLAs), ExtVars: d.expanded(opts.ExtVars)}
+	for i := len(opts.Libs) - 1; i >= 0; i-- { // the last library is searched first
+		j.Dirs = append(j.Dirs, path.Join(d.top, path.Clean("/" + opts.Libs[i])[1:]))
+	}
+	j.Dirs = append(j.Dirs, d.dir)
+	return j
+}
+
+func (d *directoryPart) expanded(vars []JsonnetVar) []JsonnetVar {
+	out := make([]JsonnetVar, len(vars))
+	for i, v := range vars {
+		out[i] = JsonnetVar{Name: v.Name, Value: d.env.expand(v.Value), Code: v.Code}
+	}
+	return out
+}
+
+// jsonnet makes objects of what a file evaluates to.
+func (d *directoryPart) jsonnet(name, text string) (*made, *render.Problem) {
 	var list []json.RawMessage
 	if json.Unmarshal([]byte(text), &list) != nil {
 		list = []json.RawMessage{json.RawMessage(text)}

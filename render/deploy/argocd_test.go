@@ -66,7 +66,7 @@ func TestApplications(t *testing.T) {
 // applied are the units of a tree with their objects, in lines.
 func applied(t *testing.T, files fstest.MapFS, fields []string) string {
 	t.Helper()
-	r := sources.NewRenderer(files, render.Options{})
+	r := sources.NewRenderer(files, isolated(t))
 	found, err := r.Discover(context.Background())
 	if err != nil {
 		t.Fatal(err)

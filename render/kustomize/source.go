@@ -93,7 +93,7 @@ func (r *Source) renderIsolated(ctx context.Context, root render.Root, openapi t
 		return &render.Result{Root: root, Trace: trace, Problem: &render.Problem{Kind: render.ProblemRefused, Position: openapi,
 			Message: "a kustomization with `openapi:` is only rendered in a process of its own, which was not asked for"}}
 	}
-	result, err := r.opts.Isolate(ctx, root, r.tree.Fsys, r.opts)
+	result, err := r.isolated(ctx, root)
 	if err != nil {
 		return &render.Result{Root: root, Trace: trace, Problem: &render.Problem{Kind: render.ProblemFailed, Position: openapi,
 			Message: "rendering in a process of its own: " + err.Error()}}

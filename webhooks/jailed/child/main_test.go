@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"github.com/preadmit/preadmit/internal/jail"
-	"github.com/preadmit/preadmit/render/kustomize"
+	"github.com/preadmit/preadmit/render/isolate"
+	"github.com/preadmit/preadmit/render/sources"
 	"github.com/preadmit/preadmit/webhooks/jailed"
 )
 
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) {
 	case "scan-jailed":
 		err = childMain()
 	case "render-root":
-		err = kustomize.ChildMain(context.Background(), os.Stdin, os.Stdout)
+		err = sources.ChildMain(context.Background(), os.Stdin, os.Stdout, os.Stderr)
 	default:
 		os.Exit(m.Run())
 	}
@@ -41,7 +42,7 @@ func childMain() error {
 	if err != nil {
 		return err
 	}
-	return Main(context.Background(), os.Stdin, results, kustomize.Isolate(program, "render-root"))
+	return Main(context.Background(), os.Stdin, results, isolate.Program(program, "render-root"))
 }
 
 // testScanner runs the test binary.

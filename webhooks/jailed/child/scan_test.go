@@ -16,7 +16,7 @@ import (
 
 	"github.com/preadmit/preadmit/internal/hostile"
 	"github.com/preadmit/preadmit/internal/jail"
-	"github.com/preadmit/preadmit/render/kustomize"
+	"github.com/preadmit/preadmit/render/isolate"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/webhooks/jailed"
 )
@@ -101,7 +101,7 @@ func TestSameReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := job{Request: request}
-	want, failOn, err := j.scan(context.Background(), &sender{out: os.NewFile(^uintptr(0), "nowhere")}, kustomize.Isolate(program, "render-root"))
+	want, failOn, err := j.scan(context.Background(), &sender{out: os.NewFile(^uintptr(0), "nowhere")}, isolate.Program(program, "render-root"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/render/kustomize"
+	"github.com/preadmit/preadmit/render/isolate"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/config"
@@ -114,7 +114,7 @@ const RenderCommand = "render-root"
 func RenderOptions(p cli.Process, loadRestrictor string, cache *render.Cache) render.Options {
 	opts := render.Options{LoadRestrictor: render.LoadRestrictor(loadRestrictor), Cache: cache}
 	if p.Executable != "" {
-		opts.Isolate = kustomize.Isolate(p.Executable, RenderCommand)
+		opts.Isolate = isolate.Program(p.Executable, RenderCommand)
 	}
 	return opts
 }

@@ -1,4 +1,4 @@
-package kustomize
+package isolate
 
 import (
 	"encoding/json"
@@ -11,17 +11,17 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// childFS is the parent's tree as a child process sees it. The renderer asks for
+// files is the parent's tree as a child process sees it. The renderer asks for
 // one thing at a time.
-type childFS struct {
+type files struct {
 	in  *json.Decoder
 	out *json.Encoder
 }
 
-var _ fs.ReadLinkFS = (*childFS)(nil)
+var _ fs.ReadLinkFS = (*files)(nil)
 
-func (c *childFS) ask(op, name string, ask childAsk) (childAnswer, error) {
-	var answer childAnswer
+func (c *files) ask(op, name string, ask question) (answer, error) {
+	var answer answer
 	if err := c.out.Encode(ask); err != nil {
 		return answer, fmt.Errorf("ask the parent: %w", err)
 	}
@@ -38,8 +38,8 @@ func (c *childFS) ask(op, name string, ask childAsk) (childAnswer, error) {
 }
 
 // Lstat implements fs.ReadLinkFS.
-func (c *childFS) Lstat(name string) (fs.FileInfo, error) {
-	answer, err := c.ask("lstat", name, childAsk{Stat: name})
+func (c *files) Lstat(name string) (fs.FileInfo, error) {
+	answer, err := c.ask("lstat", name, question{Stat: name})
 	if err != nil {
 		return nil, err
 	}
@@ -47,14 +47,14 @@ func (c *childFS) Lstat(name string) (fs.FileInfo, error) {
 }
 
 // ReadLink implements fs.ReadLinkFS.
-func (c *childFS) ReadLink(name string) (string, error) {
-	answer, err := c.ask("readlink", name, childAsk{Link: name})
+func (c *files) ReadLink(name string) (string, error) {
+	answer, err := c.ask("readlink", name, question{Link: name})
 	return answer.Target, err
 }
 
 // Mount returns the directory of an artifact.
-func (c *childFS) Mount(a artifact.Artifact) (string, error) {
-	answer, err := c.ask("mount", a.String(), childAsk{Mount: &a})
+func (c *files) Mount(a artifact.Artifact) (string, error) {
+	answer, err := c.ask("mount", a.String(), question{Mount: &a})
 	if answer.None {
 		return "", tree.ErrNoArtifacts
 	}
@@ -62,8 +62,8 @@ func (c *childFS) Mount(a artifact.Artifact) (string, error) {
 }
 
 // Open implements fs.FS for files without symbolic links in their path.
-func (c *childFS) Open(name string) (fs.File, error) {
-	answer, err := c.ask("open", name, childAsk{Read: name})
+func (c *files) Open(name string) (fs.File, error) {
+	answer, err := c.ask("open", name, question{Read: name})
 	if err != nil {
 		return nil, err
 	}

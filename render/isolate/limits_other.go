@@ -1,0 +1,6 @@
+//go:build !linux
+
+package isolate
+
+// limitResources does nothing: what is in use is watched.
+func limitResources() {}

@@ -1,0 +1,187 @@
+package isolate
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// job is what the parent sends first.
+type job struct {
+	Kind   string          `json:"kind"`
+	Spec   json.RawMessage `json:"spec"`
+	Limits tree.Limits     `json:"limits"`
+}
+
+// question is a line from the child: a look-up, or the result.
+type question struct {
+	Stat string `json:"stat,omitempty"`
+	Link string `json:"link,omitempty"`
+	Read string `json:"read,omitempty"`
+	// Mount asks where an artifact is.
+	Mount  *artifact.Artifact `json:"mount,omitempty"`
+	Result json.RawMessage    `json:"result,omitempty"`
+}
+
+// answer is the parent's answer to a look-up.
+type answer struct {
+	Data    []byte      `json:"data,omitempty"`
+	Target  string      `json:"target,omitempty"`
+	Mode    fs.FileMode `json:"mode,omitempty"`
+	Size    int64       `json:"size,omitempty"`
+	Missing bool        `json:"missing,omitempty"`
+	// None is set when there are no artifacts.
+	None  bool   `json:"none,omitempty"`
+	Error string `json:"error,omitempty"`
+}
+
+// timeout bounds one child by the clock: some schemas make kustomize run in a circle.
+const timeout = time.Minute
+
+// Error says why a child gave no result.
+type Error struct {
+	// At is what it worked on, as far as it said so.
+	At string
+	// Why is the reason, for people. Exceeded is set when it took more than it may.
+	Why      string
+	Exceeded bool
+}
+
+func (e *Error) Error() string { return e.Why }
+
+// Program makes an Isolator that runs a program which calls Main, once per job, with an empty
+// environment.
+func Program(program string, args ...string) render.Isolator {
+	return func(ctx context.Context, fsys fs.FS, limits tree.Limits, kind string, spec any) (json.RawMessage, error) {
+		encoded, err := json.Marshal(spec)
+		if err != nil {
+			return nil, fmt.Errorf("write the job: %w", err)
+		}
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, program, args...)
+		cmd.Env = []string{"GOTRACEBACK=none"}
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		stdin, err := cmd.StdinPipe()
+		if err != nil {
+			return nil, fmt.Errorf("start: %w", err)
+		}
+		stdout, err := cmd.StdoutPipe()
+		if err != nil {
+			return nil, fmt.Errorf("start: %w", err)
+		}
+		if err := cmd.Start(); err != nil {
+			return nil, fmt.Errorf("start: %w", err)
+		}
+		result, serveErr := serve(job{Kind: kind, Spec: encoded, Limits: limits}, fsys, stdout, stdin)
+		stdin.Close()
+		if serveErr != nil {
+			// It may be waiting for an answer that will not come.
+			_ = cmd.Process.Kill()
+		}
+		waitErr := cmd.Wait()
+		if serveErr == nil {
+			return result, nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, failure(serveErr, waitErr, stderr.String())
+	}
+}
+
+// failure returns why a child gave no result.
+func failure(serveErr, waitErr error, stderr string) error {
+	if !errors.Is(serveErr, io.EOF) {
+		return serveErr
+	}
+	e := &Error{}
+	first := ""
+	for line := range strings.Lines(stderr) {
+		line = strings.TrimSpace(line)
+		if at, ok := strings.CutPrefix(line, atMark); ok {
+			e.At = at
+		} else if first == "" {
+			first = line
+		}
+	}
+	switch over, isOver := strings.CutPrefix(first, overMark); {
+	case isOver:
+		e.Why, e.Exceeded = over, true
+	case strings.Contains(first, "out of memory"), strings.Contains(first, "cannot allocate memory"):
+		e.Why, e.Exceeded = tooMuchMemory, true
+	case strings.Contains(first, "stack exceeds"):
+		e.Why, e.Exceeded = "it is nested too deeply", true
+	case first != "":
+		e.Why = "the process died: " + first
+	case waitErr != nil:
+		e.Why = fmt.Sprintf("the process died: %v", waitErr)
+	default:
+		return serveErr
+	}
+	return e
+}
+
+// serve answers a child until it sends the result.
+func serve(j job, fsys fs.FS, from io.Reader, to io.Writer) (json.RawMessage, error) {
+	t := tree.New(fsys, j.Limits)
+	encoder := json.NewEncoder(to)
+	if err := encoder.Encode(j); err != nil {
+		return nil, fmt.Errorf("send the job: %w", err)
+	}
+	decoder := json.NewDecoder(bufio.NewReader(from))
+	for {
+		var q question
+		if err := decoder.Decode(&q); err != nil {
+			return nil, fmt.Errorf("read from the process: %w", err)
+		}
+		if q.Result != nil {
+			return q.Result, nil
+		}
+		if err := encoder.Encode(look(t, q)); err != nil {
+			return nil, fmt.Errorf("answer the process: %w", err)
+		}
+	}
+}
+
+// look looks something up for a child.
+func look(t *tree.Tree, q question) answer {
+	var out answer
+	var err error
+	switch {
+	case q.Read != "":
+		out.Data, err = t.Read(q.Read)
+	case q.Mount != nil:
+		var ok bool
+		out.Target, ok, err = t.Mount(*q.Mount)
+		out.None = !ok
+	case q.Link != "":
+		if t.Links == nil {
+			err = fs.ErrInvalid
+		} else {
+			out.Target, err = t.Links.ReadLink(q.Link)
+		}
+	default:
+		var info fs.FileInfo
+		if info, err = t.Lstat(q.Stat); err == nil {
+			out.Mode, out.Size = info.Mode(), info.Size()
+		}
+	}
+	if err != nil {
+		return answer{Error: err.Error(), Missing: errors.Is(err, fs.ErrNotExist)}
+	}
+	return out
+}
