@@ -12,15 +12,16 @@ import (
 )
 
 // applierOf returns the tool that applies a root: Argo CD what an Application applies, Flux what
-// its own objects do, else the one that the user named. assumed reports that nobody says which.
+// its own objects do, else the one that the configuration names. assumed reports that nobody says
+// which: then it is Flux, but a refusal that other tools avoid is not certain.
 func (s *scan) applierOf(root render.Root) (by apply.Applier, assumed bool) {
 	switch {
 	case root.Kind == render.KindArgoCD:
 		return apply.ArgoCD, false
 	case root.Unit != nil:
 		return apply.Flux, false
-	case s.in.Applier != "":
-		return s.in.Applier, false
+	case s.in.Config.Applier != "":
+		return apply.Applier(s.in.Config.Applier), false
 	}
 	return apply.Flux, true
 }

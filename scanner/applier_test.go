@@ -6,7 +6,15 @@ import (
 	"testing"
 
 	"github.com/preadmit/preadmit/scanner/admission/apply"
+	"github.com/preadmit/preadmit/scanner/config"
 )
+
+// TestAppliers: the configuration knows the appliers that there are.
+func TestAppliers(t *testing.T) {
+	if got, want := config.Appliers(), apply.Appliers(); !slices.Equal(got, want) {
+		t.Errorf("configured %q, known %q", got, want)
+	}
+}
 
 const rolling = `
 -- app/web.yaml --
@@ -43,7 +51,7 @@ func TestARefusalThatHangsOnTheApplier(t *testing.T) {
 		{otherSelector, "", immutable, ""},
 	} {
 		in := input(rolling, test.head)
-		in.Applier = test.by
+		in.Config.Applier = string(test.by)
 		r := mustScan(t, in)
 		var denied, unjudged []string
 		for _, f := range r.Findings {

@@ -132,7 +132,7 @@ func TestWhatControllersWrote(t *testing.T) {
 		},
 	} {
 		in := input(test.base, test.change.Replace(test.base))
-		in.Applier = test.by
+		in.Config.Applier = string(test.by)
 		in.Config.Workloads = new(bool)
 		r := mustScan(t, in)
 		denied, unjudged := "", ""

@@ -5,7 +5,6 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/diff"
 )
@@ -31,9 +30,6 @@ type Input struct {
 	Diff *diff.Limits
 	// Capture says what of requests is in the report.
 	Capture Capture
-	// Applier is the tool that applies objects where no deployer says which. Empty means that
-	// it is not known: apply.Flux is assumed, but a refusal that other tools avoid is not certain.
-	Applier apply.Applier
 	// Workers bounds parallelism; 0 means GOMAXPROCS.
 	Workers int
 	// Progress, when set, is called as work is done; it may be called from several

@@ -138,7 +138,7 @@ func TestRecreated(t *testing.T) {
 			image = "m:2"
 		}
 		in := input(test.base, strings.Replace(test.base, "m:1", image, 1))
-		in.Applier = test.by
+		in.Config.Applier = string(test.by)
 		in.Config.Workloads = new(bool)
 		var got []string
 		r := mustScan(t, in)

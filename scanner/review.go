@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiserver "k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
@@ -162,6 +164,7 @@ func (r *review) server(final server.Verdict, before *server.Verdict) {
 		existed := before.Refusal != nil && before.Refusal.ErrStatus.Message == final.Refusal.ErrStatus.Message
 		r.add(refused(r.Pair, final.Refusal), existed)
 	}
+	r.quota(final, before)
 	now, then := unique(slices.Concat(final.Dropped, final.Warnings)), unique(slices.Concat(before.Dropped, before.Warnings))
 	for _, w := range now {
 		switch existed := slices.Contains(then, w); {
@@ -178,6 +181,24 @@ func (r *review) server(final server.Verdict, before *server.Verdict) {
 			}
 		}
 	}
+}
+
+// quota reports what ResourceQuotas say of a request that no policy denies.
+func (r *review) quota(final server.Verdict, before *server.Verdict) {
+	switch {
+	case slices.ContainsFunc(final.Decisions, func(d policy.Decision) bool { return d.Denies() }):
+	case final.QuotaUnknown != nil:
+		r.indeterminate(gaps.Object, "", final.QuotaUnknown.Error())
+	case final.OverQuota != nil:
+		r.add(refused(r.Pair, final.OverQuota), before.OverQuota != nil && quotaWords(before.OverQuota) == quotaWords(final.OverQuota))
+	}
+}
+
+// quotaWords returns the refusal of a quota without the name of the object, which the name of a
+// Pod is that a controller makes up.
+func quotaWords(refusal *apierrors.StatusError) string {
+	_, words, _ := strings.Cut(refusal.ErrStatus.Message, " is forbidden: ")
+	return words
 }
 
 // decisions reports what policies decided, equal decisions once.

@@ -206,6 +206,7 @@ func (r *review) createdRefusal(last, was created, settled bool) {
 	case was.Refusal != nil && settled:
 		r.resolve(refused(r.Pair, was.Refusal))
 	}
+	r.quota(last.Verdict, &was.Verdict)
 }
 
 // createdFindings makes findings about a created object findings of the workload.

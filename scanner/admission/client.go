@@ -63,16 +63,6 @@ func (runtimeClassGetter) Get(_ context.Context, name string, _ metav1.GetOption
 	return nil, apierrors.NewNotFound(nodev1.Resource("runtimeclasses"), name)
 }
 
-// Pods of the state are not looked at: relabelling a namespace warns of running
-// pods, which an offline API server has none of.
-func (c coreClient) Pods(string) corev1client.PodInterface { return podLister{} }
-
-type podLister struct{ corev1client.PodInterface }
-
-func (podLister) List(context.Context, metav1.ListOptions) (*corev1.PodList, error) {
-	return &corev1.PodList{}, nil
-}
-
 // Resolve implements the registry's resolver.ResourceResolver.
 func (c *Cluster) Resolve(kind schema.GroupVersionKind) (schema.GroupVersionResource, error) {
 	r, ok := c.Resource(kind)

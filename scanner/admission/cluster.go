@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/kubernetes/pkg/capabilities"
@@ -35,6 +36,8 @@ type ClusterOptions struct {
 	// Creator is who made the objects of the state, which some of them remember; nil
 	// when that is not known.
 	Creator user.Info
+	// NodePorts is the range of node ports of the server, nil for its default.
+	NodePorts *utilnet.PortRange
 }
 
 // Cluster is an API server's knowledge: the kinds it serves and the objects it

@@ -2,13 +2,67 @@ package admission
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 	schedulingapi "k8s.io/kubernetes/pkg/apis/scheduling/v1"
+
+	"github.com/preadmit/preadmit/scanner/admission/quota"
+	"github.com/preadmit/preadmit/scanner/admission/unknown"
 )
+
+// OverQuota returns the refusal of a quota, which comes after policies. It is a
+// *quota.UsageError or an *unknown.Error where it takes a cluster to know.
+func (r *Request) OverQuota() error {
+	quotas, err := r.cluster.quotas(r.GetNamespace())
+	if err != nil || len(quotas) == 0 {
+		return err
+	}
+	if r.cluster.opts.Known.all {
+		return quota.CheckStatus(quotas, r.Attributes)
+	}
+	first := quota.Check(quotas, r.Attributes)
+	var usage *quota.UsageError
+	if r.madeUp && errors.As(first, &usage) {
+		return nil // the controller tries again until there is room
+	}
+	for _, other := range r.others {
+		if err := quota.Check(quotas, other.Attributes); fmt.Sprint(err) != fmt.Sprint(first) {
+			return &unknown.Error{What: "whether a ResourceQuota allows the object", Fields: r.unknown}
+		}
+	}
+	return first
+}
+
+// quotas returns the ResourceQuotas of a namespace as the controller of quotas keeps them: with
+// the limits of the specification, and the usage that is written in the status.
+func (c *Cluster) quotas(namespace string) ([]*corev1.ResourceQuota, error) {
+	var all []*corev1.ResourceQuota
+	for _, o := range c.list(schema.GroupKind{Kind: "ResourceQuota"}) {
+		if namespace == "" || c.namespace(o) != namespace {
+			continue
+		}
+		if len(o.Unknown) > 0 {
+			return nil, &unknown.Error{What: "what ResourceQuota " + o.Name() + " allows", Fields: o.Unknown}
+		}
+		q := &corev1.ResourceQuota{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Content(), q); err != nil {
+			continue // refused by the server, so not part of its state
+		}
+		if !c.opts.Known.all {
+			q.Status.Hard = q.Spec.Hard
+		}
+		all = append(all, q)
+	}
+	return all, nil
+}
 
 // Exists is the server's refusal to create what is there already, nil when it is
 // not. It comes after admission, from the storage, and only where all objects of

@@ -109,13 +109,6 @@ func (i pluginInitializer) Initialize(plugin admission.Interface) {
 // plugins look up.
 func (c *Cluster) informers() informers.SharedInformerFactory {
 	factory := informers.NewSharedInformerFactory(nil, 0)
-	fill := func(store cache.Indexer, objects ...runtime.Object) {
-		for _, obj := range objects {
-			if err := store.Add(obj); err != nil {
-				panic(fmt.Sprintf("index %T: %v", obj, err)) // an object with metadata always has a key
-			}
-		}
-	}
 	for k := range kinds.With(kinds.Completes) {
 		kind := k.WithVersion(k.Version)
 		served, _ := builtin.Of(kind)
@@ -123,9 +116,18 @@ func (c *Cluster) informers() informers.SharedInformerFactory {
 		if err != nil {
 			panic(fmt.Sprintf("admission plugins cannot look up %s: %v", kind, err)) // the table is wrong
 		}
-		fill(informer.Informer().GetIndexer(), c.lookedUp(kind)...)
+		index(informer.Informer().GetIndexer(), c.lookedUp(kind)...)
 	}
 	return factory
+}
+
+// index adds objects to what a lister lists.
+func index(store cache.Indexer, objects ...runtime.Object) {
+	for _, obj := range objects {
+		if err := store.Add(obj); err != nil {
+			panic(fmt.Sprintf("index %T: %v", obj, err)) // an object with metadata always has a key
+		}
+	}
 }
 
 // lookedUp returns the objects of a kind that plugins find: those of the state, and the

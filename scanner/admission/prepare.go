@@ -110,7 +110,7 @@ func (c *Cluster) prepare(ctx context.Context, ask Ask, unknownFields []render.U
 		req, err = p.run(ctx)
 	}
 	if req != nil {
-		req.dropped = p.dropped
+		req.dropped, req.madeUp = p.dropped, ask.MadeUp
 	}
 	return req, recorder.texts, refusal.Ordered(err, h.resource.Custom)
 }
@@ -213,6 +213,9 @@ func (p *preparation) create(ctx context.Context) (*Request, error) {
 	if err := p.mutate(ctx, p.attributes(obj, nil, p.name, options)); err != nil {
 		return nil, err
 	}
+	if err := p.accountUnknown(obj); err != nil {
+		return nil, err
+	}
 	if err := p.cluster.escalates(ctx, p.handler.resource, obj, nil); err != nil {
 		return nil, err
 	}
@@ -221,7 +224,7 @@ func (p *preparation) create(ctx context.Context) (*Request, error) {
 	}
 	p.fillSystemFields(m)
 	if p.handler.Create != nil {
-		if err := p.cluster.allocateCreate(ctx, obj); err != nil {
+		if err := p.cluster.allocateCreate(ctx, obj, p.ask.DryRun); err != nil {
 			return nil, err
 		}
 		if err := rest.BeforeCreate(p.handler.Create, ctx, obj); err != nil {
@@ -273,7 +276,7 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 	}
 	if strategy := p.updateStrategy(); strategy != nil {
 		if p.ask.Subresource == "" {
-			if err := p.cluster.allocateUpdate(ctx, obj, old); err != nil {
+			if err := p.cluster.allocateUpdate(ctx, obj, old, p.ask.DryRun); err != nil {
 				return nil, err
 			}
 		}

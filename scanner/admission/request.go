@@ -21,6 +21,7 @@ type Request struct {
 	Interfaces admission.ObjectInterfaces
 
 	dropped  []string
+	madeUp   bool // the Ask's MadeUp
 	cluster  *Cluster
 	mu       sync.Mutex
 	versions map[schema.GroupVersionKind]*Version

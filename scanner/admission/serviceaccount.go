@@ -3,18 +3,22 @@ package admission
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	api "k8s.io/kubernetes/pkg/apis/core"
 	"k8s.io/kubernetes/plugin/pkg/admission/serviceaccount"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
+	"github.com/preadmit/preadmit/scanner/admission/unknown"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -63,6 +67,28 @@ func (c *Cluster) hasAccounts(namespace string) bool {
 	return !c.opts.Known.all || slices.ContainsFunc(c.list(kinds.ServiceAccount), func(o *Object) bool { return c.namespace(o) == namespace })
 }
 
+// accountUnknown says that it is not known whether the account that a Pod names exists, without
+// which the server refuses the Pod. A controller tries again until it does.
+func (p *preparation) accountUnknown(obj runtime.Object) error {
+	pod, ok := obj.(*api.Pod)
+	if !ok || p.ask.MadeUp || p.ask.Subresource != "" {
+		return nil
+	}
+	name, resource := pod.Spec.ServiceAccountName, accountResource()
+	if name == "" || name == serviceaccount.DefaultServiceAccountName || p.cluster.Find(resource, p.namespace, name) != nil ||
+		p.cluster.Lacks(resource, p.namespace, func(o *Object) bool { return o.Name() == name }) {
+		return nil
+	}
+	return &unknown.Error{What: "whether the server takes the Pod", Fields: []render.Unknown{{
+		Path: []string{"spec", "serviceAccountName"}, Reason: fmt.Sprintf("ServiceAccount %q is not in the repository", name),
+	}}}
+}
+
+func accountResource() Resource {
+	r, _ := builtin.Of(kinds.ServiceAccount.WithVersion("v1"))
+	return r
+}
+
 // accounts is asked for a ServiceAccount that the state does not have.
 type accounts struct {
 	corev1client.ServiceAccountInterface
@@ -79,8 +105,7 @@ func (c coreClient) ServiceAccounts(namespace string) corev1client.ServiceAccoun
 // make in every namespace, and others of which nothing is known.
 func (a accounts) Get(_ context.Context, name string, _ metav1.GetOptions) (*corev1.ServiceAccount, error) {
 	own := name == serviceaccount.DefaultServiceAccountName
-	resource, _ := builtin.Of(kinds.ServiceAccount.WithVersion("v1"))
-	lacks := a.cluster.Lacks(resource, a.namespace, func(o *Object) bool { return o.Name() == name })
+	lacks := a.cluster.Lacks(accountResource(), a.namespace, func(o *Object) bool { return o.Name() == name })
 	switch {
 	case lacks && !own:
 		return nil, apierrors.NewNotFound(corev1.Resource("serviceaccount"), name)

@@ -73,7 +73,7 @@ func (c *Cluster) storeBy(o *Object, by apply.Applier) (runtime.Object, error) {
 	p.fillSystemFields(m)
 	m.SetResourceVersion("")
 	if h.Create != nil {
-		if err := c.allocateCreate(ctx, obj); err != nil && !errors.As(err, &refusal) {
+		if err := c.allocateCreate(ctx, obj, true); err != nil && !errors.As(err, &refusal) {
 			return nil, err
 		}
 		h.Create.PrepareForCreate(ctx, obj)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
@@ -115,21 +116,36 @@ func (a authorizing) Initialize(plugin admission.Interface) {
 func (c *Cluster) newPodSecurity() admission.ValidationInterface {
 	plugins := admission.NewPlugins()
 	podsecurity.Register(plugins)
-	plugin, err := plugins.InitPlugin(podsecurity.PluginName, nil, podSecurityInitializer{client: Client{Cluster: c}})
+	plugin, err := plugins.InitPlugin(podsecurity.PluginName, nil, podSecurityInitializer{client: Client{Cluster: c}, pods: c.knownPods})
 	if err != nil {
 		panic(fmt.Sprintf("admission plugin %s: %v", podsecurity.PluginName, err)) // takes no configuration
 	}
 	return plugin.(admission.ValidationInterface)
 }
 
-type podSecurityInitializer struct{ client kubernetes.Interface }
+type podSecurityInitializer struct {
+	client kubernetes.Interface
+	pods   func() []runtime.Object
+}
 
 // Initialize implements admission.PluginInitializer.
 func (i podSecurityInitializer) Initialize(plugin admission.Interface) {
 	p := plugin.(*podsecurity.Plugin)
 	p.InspectEffectiveVersion(basecompatibility.NewEffectiveVersionFromString(builtin.KubernetesVersion, "", ""))
-	p.SetExternalKubeInformerFactory(informers.NewSharedInformerFactory(nil, 0)) // empty, so the client is asked
+	factory := informers.NewSharedInformerFactory(nil, 0) // without Namespaces, so the client is asked
+	index(factory.Core().V1().Pods().Informer().GetIndexer(), i.pods()...)
+	p.SetExternalKubeInformerFactory(factory)
 	p.SetExternalKubeClientSet(i.client)
+}
+
+// knownPods returns the Pods of the state, of which the plugin warns when the labels of their
+// namespace change; none where it may have others.
+func (c *Cluster) knownPods() []runtime.Object {
+	pods := corev1.SchemeGroupVersion.WithKind("Pod")
+	if !c.Knows(pods.GroupKind()) {
+		return nil
+	}
+	return c.storedAll(pods)
 }
 
 // podSecurityResources are those whose pods the plugin judges, and namespaces,

@@ -7,16 +7,40 @@ import (
 	"slices"
 	"strings"
 
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/preadmit/preadmit/internal/strictyaml"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/artifact/permit"
 	"github.com/preadmit/preadmit/report"
-	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // LoadRestrictors returns the values that Config.LoadRestrictor may have.
 func LoadRestrictors() []string {
 	return []string{string(render.LoadRestrictionsNone), string(render.LoadRestrictionsRootOnly)}
+}
+
+// Appliers returns the values that Config.Applier may have.
+func Appliers() []string {
+	return []string{"flux", "argocd", "argocd-ssa", "kubectl", "kubectl-ssa", "replace"}
+}
+
+// CheckNodePorts refuses what is no range of ports.
+func CheckNodePorts(ports string) error {
+	if _, err := utilnet.ParsePortRange(ports); err != nil {
+		return fmt.Errorf("%q: want a range of ports, like 30000-32767", ports)
+	}
+	return nil
+}
+
+// NodePorts returns the range of ServiceNodePortRange; nil for the default.
+func (c *Config) NodePorts() *utilnet.PortRange {
+	ports, err := utilnet.ParsePortRange(c.ServiceNodePortRange)
+	if err != nil || c.ServiceNodePortRange == "" {
+		return nil
+	}
+	return ports
 }
 
 // checker records the values of a file that have the right type but no meaning. It
@@ -28,6 +52,12 @@ func (c *checker) config(config *Config) {
 	c.constant("kind", config.Kind, Kind)
 	c.choice("failOn", config.FailOn, report.FailOnValues())
 	c.choice("loadRestrictor", config.LoadRestrictor, LoadRestrictors())
+	c.choice("applier", config.Applier, Appliers())
+	if key := "serviceNodePortRange"; c.Has(key) && !c.Failed(key) {
+		if err := CheckNodePorts(config.ServiceNodePortRange); err != nil {
+			c.Fail(key, "%v", err)
+		}
+	}
 	c.globs("roots", config.Roots)
 	c.paths("policies", config.Policies)
 	c.paths("context", config.Context)

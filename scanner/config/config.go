@@ -29,6 +29,11 @@ type Config struct {
 	Context  []string `json:"context,omitempty"`
 	// User makes the requests. Nil means DefaultUser.
 	User *User `json:"user,omitempty"`
+	// Applier is the tool that applies objects where no deployer of the repository says which:
+	// one of Appliers. Empty means that it is not known.
+	Applier string `json:"applier,omitempty"`
+	// ServiceNodePortRange is the flag of the API server, as 30000-32767. Empty means its default.
+	ServiceNodePortRange string `json:"serviceNodePortRange,omitempty"`
 	// Workloads says whether the objects that controllers create for workloads, such
 	// as Pods, are judged too. Nil means true.
 	Workloads *bool `json:"workloads,omitempty"`

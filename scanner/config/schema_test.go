@@ -68,6 +68,9 @@ func TestSchemaFields(t *testing.T) {
 	if diff := cmp.Diff(report.FailOnValues(), enum("failOn")); diff != "" {
 		t.Errorf("failOn (-code +schema):\n%s", diff)
 	}
+	if diff := cmp.Diff(Appliers(), enum("applier")); diff != "" {
+		t.Errorf("applier (-code +schema):\n%s", diff)
+	}
 	if diff := cmp.Diff(LoadRestrictors(), enum("loadRestrictor")); diff != "" {
 		t.Errorf("loadRestrictor (-code +schema):\n%s", diff)
 	}

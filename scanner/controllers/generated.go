@@ -138,8 +138,8 @@ func GeneratedBy(kind schema.GroupKind) []schema.GroupResource {
 }
 
 // JudgesPods reports whether the server itself may refuse a Pod in the namespace
-// whose workload it accepts: a Pod Security level is enforced, or a LimitRange
-// limits Pods.
+// whose workload it accepts: a Pod Security level is enforced, or a LimitRange or a
+// ResourceQuota limits Pods.
 func JudgesPods(c *admission.Cluster, namespace string) bool {
 	ns, _, err := c.Namespace(namespace)
 	if err != nil {
@@ -148,8 +148,10 @@ func JudgesPods(c *admission.Cluster, namespace string) bool {
 	if level := ns.Labels[podsecurity.EnforceLevelLabel]; level != "" && level != string(podsecurity.LevelPrivileged) {
 		return true
 	}
-	limits, ok := c.Resource(corev1.SchemeGroupVersion.WithKind("LimitRange"))
-	return ok && len(c.List(limits, namespace)) > 0
+	return slices.ContainsFunc([]string{"LimitRange", "ResourceQuota"}, func(kind string) bool {
+		r, ok := c.Resource(corev1.SchemeGroupVersion.WithKind(kind))
+		return ok && len(c.List(r, namespace)) > 0
+	})
 }
 
 func gr(group, resource string) schema.GroupResource {

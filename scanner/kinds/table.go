@@ -22,6 +22,8 @@ var table = []Kind{
 		NeededBy: Need{Fields: []string{"containers", "initContainers"}}},
 	{GroupKind: schema.GroupKind{Kind: "LimitRange"}, Effect: Completes, Version: "v1",
 		NeededBy: Need{Fields: []string{"containers", "initContainers", "resources"}, InNamespace: true}},
+	{GroupKind: schema.GroupKind{Kind: "ResourceQuota"}, Effect: Completes, Version: "v1",
+		NeededBy: Need{Fields: []string{"containers", "initContainers"}, Kinds: []string{"PersistentVolumeClaim"}, InNamespace: true}},
 	{GroupKind: ServiceAccount, Effect: Completes, Version: "v1",
 		NeededBy: Need{Fields: []string{"containers", "initContainers"}, InNamespace: true}},
 	{GroupKind: schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}, Effect: Completes, Version: "v1",

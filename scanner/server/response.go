@@ -17,11 +17,21 @@ func (v *Verdict) Response() policy.Verdict {
 	}
 	out := v.outcome()
 	answer := out.Verdict(v.Request, v.Warnings)
-	if exists, ok := policy.Refused(v.exists, answer.Warnings); ok && answer.Allowed {
-		exists.AuditAnnotations = answer.AuditAnnotations
-		return exists
+	for _, late := range []error{v.overQuota(), v.exists} {
+		if refused, ok := policy.Refused(late, answer.Warnings); ok && answer.Allowed {
+			refused.AuditAnnotations = answer.AuditAnnotations
+			return refused
+		}
 	}
 	return answer
+}
+
+// overQuota returns OverQuota as an error.
+func (v *Verdict) overQuota() error {
+	if v.OverQuota == nil {
+		return nil
+	}
+	return v.OverQuota
 }
 
 // Open says why the answer is not known, when no policy denies: nothing if it is.
@@ -33,6 +43,9 @@ func (v *Verdict) Open() []string {
 		return []string{v.NeverStored.Error()}
 	}
 	var reasons []string
+	if v.QuotaUnknown != nil {
+		reasons = append(reasons, v.QuotaUnknown.Error())
+	}
 	for _, i := range v.Indeterminate {
 		reasons = append(reasons, "policy "+i.Policy.Name+": "+i.Why)
 	}

@@ -44,6 +44,12 @@ type Verdict struct {
 	// Evaluations is the number of validations evaluated.
 	Evaluations int
 
+	// OverQuota is the server's refusal of a request that all policies allow, as a ResourceQuota
+	// does not.
+	OverQuota *apierrors.StatusError
+	// QuotaUnknown says why it is not known whether a ResourceQuota allows the request.
+	QuotaUnknown error
+
 	engine *policy.Engine
 	exists error
 }
@@ -103,6 +109,9 @@ func (s *Server) Review(ctx context.Context, ask admission.Ask) (v Verdict, err 
 		} else if out.Refusal != nil {
 			v.stopped(out.Refusal)
 		}
+	}
+	if err := req.OverQuota(); err != nil && !errors.As(err, &v.OverQuota) {
+		v.QuotaUnknown = err
 	}
 	v.exists = req.Exists()
 	return v, ctx.Err()

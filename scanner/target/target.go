@@ -12,6 +12,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
@@ -41,11 +42,13 @@ type Target struct {
 	Namespace string
 	// known are the kinds of which the states have all objects.
 	known admission.KnownKinds
+	// nodePorts is the range of node ports, nil for the default.
+	nodePorts *utilnet.PortRange
 }
 
 // Options are those of the target's clusters.
 func (t *Target) Options() admission.ClusterOptions {
-	opts := admission.ClusterOptions{Namespace: t.Namespace, Known: t.known}
+	opts := admission.ClusterOptions{Namespace: t.Namespace, Known: t.known, NodePorts: t.nodePorts}
 	if t.Base != nil {
 		opts.Removed = t.Base.Shared // what stays is in the head's state
 	}
@@ -118,7 +121,7 @@ func (b *builder) buildTarget(ctx context.Context, c config.Target, cluster stri
 	if err != nil {
 		return nil, err
 	}
-	t := &Target{Name: c.Name, Cluster: cluster, User: b.userOf(c), asked: c.User != nil || b.config.User != nil, Roots: b.targetRoots(c, cluster), Namespace: c.Namespace, known: admission.Known(complete...)}
+	t := &Target{Name: c.Name, Cluster: cluster, User: b.userOf(c), asked: c.User != nil || b.config.User != nil, Roots: b.targetRoots(c, cluster), Namespace: c.Namespace, known: admission.Known(complete...), nodePorts: b.config.NodePorts()}
 	head, err := b.buildState(ctx, b.Head, c, cluster, paths)
 	if err != nil {
 		return nil, err

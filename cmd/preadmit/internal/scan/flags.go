@@ -33,6 +33,7 @@ type Flags struct {
 	noWorkloads          bool
 	capture              bool
 	applier              cli.Choice
+	nodePorts            string
 	Config               string
 	Cache                CacheFlags
 	Artifacts            artifacts.Flags
@@ -67,6 +68,7 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	flags.Var(&f.By, "by", "as text, totals by `WHAT` instead of the findings: "+strings.Join(format.TotalsBy(), ", ")+" (repeatable)")
 	flags.Var(&f.applier, "applier", "the `TOOL` that applies the objects, where no deployer in the repository says which: "+strings.Join(f.applier.Known, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("applier", cobra.FixedCompletions(cli.Completions(f.applier.Known), cobra.ShellCompDirectiveNoFileComp))
+	flags.StringVar(&f.nodePorts, "service-node-port-range", "", "the API server's flag: the `RANGE` of node ports (default 30000-32767)")
 	flags.BoolVar(&f.capture, "capture", false, "report too every request with its answer and the objects as policies see them, whole Secrets included; for json")
 }
 
@@ -128,6 +130,8 @@ func (f *Flags) Check() error {
 		return cli.Usagef("--as is empty: give a user name")
 	case slices.ContainsFunc(f.By.Values, func(by string) bool { return !slices.Contains(format.TotalsBy(), by) }):
 		return cli.Usagef("--by: %q: want %s", f.By.Values, strings.Join(format.TotalsBy(), " or "))
+	case f.Given("service-node-port-range") && config.CheckNodePorts(f.nodePorts) != nil:
+		return cli.Usagef("--service-node-port-range: %w", config.CheckNodePorts(f.nodePorts))
 	case f.Verbose && f.Quiet:
 		return cli.Usagef("-v and -q contradict each other")
 	}
@@ -171,9 +175,15 @@ func (f *Flags) apply(c *config.Config) {
 	for _, glob := range f.exclude.Values {
 		c.Roots = append(slices.Clip(c.Roots), config.Not+strings.TrimPrefix(glob, config.Not))
 	}
+	if f.Given("applier") {
+		c.Applier = f.applier.Value
+	}
+	if f.Given("service-node-port-range") {
+		c.ServiceNodePortRange = f.nodePorts
+	}
 	if f.As == "" {
-		if f.Given("applier") && c.User == nil {
-			user := config.NewUser(f.givenApplier().User(), nil)
+		if c.Applier != "" && c.User == nil {
+			user := config.NewUser(apply.Applier(c.Applier).User(), nil)
 			c.User = &user
 		}
 		return
@@ -183,14 +193,6 @@ func (f *Flags) apply(c *config.Config) {
 	for i := range c.Targets {
 		c.Targets[i].User = nil // the command line speaks for all targets
 	}
-}
-
-// givenApplier returns the tool that --applier names, empty where nobody named one.
-func (f *Flags) givenApplier() apply.Applier {
-	if !f.Given("applier") {
-		return ""
-	}
-	return apply.Applier(f.applier.Value)
 }
 
 // captured says what of requests the report has.

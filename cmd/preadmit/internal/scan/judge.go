@@ -43,7 +43,6 @@ func Judge(ctx context.Context, p cli.Process, f *Flags, change *Change, extras 
 			Version: cli.Version(),
 			Diff:    f.diffLimits(),
 			Capture: f.captured(),
-			Applier: f.givenApplier(),
 			Progress: func(stage string, done, total int) {
 				doing.Update(stage, done, total)
 				progress.Update(stage, done, total)

@@ -1,0 +1,3 @@
+// Package services assigns to Services what an API server assigns before it stores them:
+// addresses and node ports.
+package services
