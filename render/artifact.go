@@ -13,13 +13,15 @@ type Artifact struct {
 	Version string
 	// Dir is the directory that is needed of a git repository; empty for the top.
 	Dir string
+	// Submodules is set when the submodules of a git repository are checked out, too.
+	Submodules bool
 	// Position is the entry that asks for it.
 	Position
 }
 
 // Asked returns what is requested, wherever.
 func (a Artifact) Asked() artifact.Artifact {
-	return artifact.Artifact{Kind: a.Kind, URL: a.URL, Name: a.Name, Version: a.Version}
+	return artifact.Artifact{Kind: a.Kind, URL: a.URL, Name: a.Name, Version: a.Version, Submodules: a.Submodules}
 }
 
 // ArtifactKind says what an artifact is.

@@ -43,6 +43,15 @@ type Artifact struct {
 	// Version is a branch, tag, commit, version, range of versions or digest; empty for what is
 	// there by default.
 	Version string
+	// Submodules is set when the tree of a git repository is requested with those of its
+	// submodules, which are artifacts of their own. Locks have an artifact without it, see Plain.
+	Submodules bool
+}
+
+// Plain returns the artifact that is fetched, and locked: a repository without its submodules.
+func (a Artifact) Plain() Artifact {
+	a.Submodules = false
+	return a
 }
 
 // String returns the artifact as messages have it: git https://host/repository, version v1.

@@ -8,7 +8,7 @@ import (
 // Contents gives the contents of artifacts that were fetched before. It is safe for
 // concurrent use. What is not there is a *MissingError.
 type Contents interface {
-	// Tree returns the files of an artifact of the kinds Git and OCI.
+	// Tree returns the files of an artifact of the kinds Git and OCI; without submodules.
 	Tree(Artifact) (fs.FS, Pin, error)
 	// Bytes returns the content of an artifact of the kinds File (the file) and Chart (the
 	// archive).

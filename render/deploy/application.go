@@ -233,7 +233,7 @@ func (e *expander) sourceOf(n *node, s *argocd.Source, field string) (from rende
 		e.chartDependencies(n, &from, ".", s, field)
 		return from, ""
 	}
-	from.Artifact = &render.Artifact{Kind: render.ArtifactGit, URL: s.RepoURL, Version: gitRevision(s.TargetRevision)}
+	from.Artifact = &render.Artifact{Kind: render.ArtifactGit, URL: s.RepoURL, Version: gitRevision(s.TargetRevision), Submodules: true}
 	said := fmt.Sprintf("its source is not this repository but %s", s.RepoURL)
 	if e.isOwn(s.RepoURL) {
 		said = fmt.Sprintf("its source has the revision %s of this repository, not what the change makes of it", s.TargetRevision)

@@ -78,8 +78,8 @@ func (c *cluster) isOtherBranch(branch string) bool {
 func (s *source) artifact(ref render.ObjectRef) *render.Artifact {
 	switch {
 	case s.Spec.URL == "":
-	case ref.Kind == "GitRepository" && !s.Spec.Recursive:
-		return &render.Artifact{Kind: render.ArtifactGit, URL: s.Spec.URL, Version: s.gitVersion()}
+	case ref.Kind == "GitRepository":
+		return &render.Artifact{Kind: render.ArtifactGit, URL: s.Spec.URL, Version: s.gitVersion(), Submodules: s.Spec.Recursive}
 	case ref.Kind == "OCIRepository" && s.Spec.Ref.Filter == "":
 		return &render.Artifact{Kind: render.ArtifactOCI, URL: s.Spec.URL, Name: s.Spec.Layer.MediaType, Version: s.ociVersion()}
 	}

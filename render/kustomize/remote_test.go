@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,6 +38,11 @@ type remoteWorld struct {
 	git   *gittest.History
 	store *store.Store
 	lock  *lock.Lock
+	// modules are the commits of the branches with submodules, by their names.
+	modules map[string]string
+	// packed and commits are those of the submodules, by their names.
+	packed  map[string]fs.FS
+	commits map[string]string
 }
 
 const deployment = `apiVersion: apps/v1
@@ -77,12 +84,13 @@ func newRemoteWorld(t *testing.T) *remoteWorld {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &remoteWorld{t: t, git: h, store: store.Open(filepath.Join(t.TempDir(), "cache")), lock: &lock.Lock{}}
+	w := &remoteWorld{t: t, git: h, store: store.Open(filepath.Join(t.TempDir(), "cache")), lock: &lock.Lock{}, packed: map[string]fs.FS{}, commits: map[string]string{}}
 	for _, args := range [][]string{{"tag", "v1.0.0", h.Before}, {"tag", "-a", "-m", "x", "heavy", h.Before}, {"branch", "feature/x", h.Head}} {
 		if _, err := h.Git(args...); err != nil {
 			t.Fatal(err)
 		}
 	}
+	w.addSubmodules(root)
 	if err := os.Rename(filepath.Join(root, "org", "repo", ".git"), filepath.Join(root, "org", "repo.git")); err != nil {
 		t.Fatal(err)
 	}
@@ -103,6 +111,79 @@ func newRemoteWorld(t *testing.T) *remoteWorld {
 	return w
 }
 
+// addSubmodules adds branches with submodules: modules with one that has another one, private
+// with one that nobody locked, and nowhere with one that .gitmodules does not name.
+func (w *remoteWorld) addSubmodules(root string) {
+	w.t.Helper()
+	commits := map[string]string{}
+	for _, name := range []string{"deep", "library"} {
+		h, err := gittest.NewHistory(filepath.Join(root, "org", name), map[string]string{
+			"base/kustomization.yaml": "resources: [web.yaml]\nnamePrefix: " + name + "-\n", "base/web.yaml": deployment,
+		}, map[string]string{"a": "b"}, map[string]string{"c": "d"})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		commits[name] = h.Base
+		if name == "library" {
+			commits[name] = w.withModules(h, "main", map[string]string{"below/deep": "../deep/"}, map[string]string{"below/deep": commits["deep"]}, map[string]string{
+				"base/kustomization.yaml": "resources: [web.yaml, ../below/deep/base]\nnamePrefix: library-\n",
+			})
+		}
+		repository, err := gittree.Open(h.Dir)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		c, err := repository.Commit(commits[name])
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.packed[name], w.commits[name] = c.FS(), commits[name]
+	}
+	link := filepath.Join(w.git.Dir, "shortcut")
+	if err := os.Symlink("vendor/library/base", link); err != nil {
+		w.t.Fatal(err)
+	}
+	files := map[string]string{"through/kustomization.yaml": "resources: [../shortcut]\nnameSuffix: -linked\n"}
+	w.modules = map[string]string{
+		"modules": w.withModules(w.git, "modules", map[string]string{"vendor/library": "../library"}, map[string]string{"vendor/library": commits["library"]}, files),
+		"private": w.withModules(w.git, "private", map[string]string{"vendor/library": "../library", "secret": "../secret.git"}, map[string]string{"vendor/library": commits["library"], "secret": commits["deep"]}, nil),
+		"nowhere": w.withModules(w.git, "nowhere", map[string]string{"vendor/library": "../library"}, map[string]string{"vendor/library": commits["library"], "unnamed": commits["deep"]}, nil),
+	}
+}
+
+// withModules makes a branch with submodules: URLs for .gitmodules and commits, by paths.
+func (w *remoteWorld) withModules(h *gittest.History, branch string, urls, commits, files map[string]string) string {
+	w.t.Helper()
+	text := ""
+	for _, name := range slices.Sorted(maps.Keys(urls)) {
+		text += fmt.Sprintf("[submodule %q]\n\tpath = %s\n\turl = %s\n", name, name, urls[name])
+	}
+	all := map[string]string{".gitmodules": text}
+	maps.Copy(all, files)
+	if _, err := h.Git("checkout", "-q", "-B", branch, h.Base); err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := h.Commit(all); err != nil {
+		w.t.Fatal(err)
+	}
+	for name, commit := range commits {
+		if _, err := h.Git("update-index", "--add", "--cacheinfo", "160000,"+commit+","+name); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	if _, err := h.Git("commit", "-q", "-m", "modules"); err != nil {
+		w.t.Fatal(err)
+	}
+	commit, err := h.Git("rev-parse", "HEAD")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := h.Git("checkout", "-q", "main"); err != nil {
+		w.t.Fatal(err)
+	}
+	return commit
+}
+
 func errors2(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
@@ -119,7 +200,12 @@ func (w *remoteWorld) lockAll(dir string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	for version, commit := range map[string]string{"": w.git.Base, "main": w.git.Base, "v1.0.0": w.git.Before, "heavy": w.git.Before, "feature/x": w.git.Head, w.git.Head: w.git.Head} {
+	for name, tree := range w.packed {
+		w.set(artifact.Artifact{Kind: artifact.Git, URL: w.url + "/org/" + name, Version: w.commits[name]}, tree)
+	}
+	versions := map[string]string{"": w.git.Base, "main": w.git.Base, "v1.0.0": w.git.Before, "heavy": w.git.Before, "feature/x": w.git.Head, w.git.Head: w.git.Head}
+	maps.Copy(versions, w.modules)
+	for version, commit := range versions {
 		c, err := repository.Commit(commit)
 		if err != nil {
 			w.t.Fatal(err)
@@ -214,6 +300,14 @@ func TestRemoteBases(t *testing.T) {
 		"base out of it":        "resources:\n- URL/org/repo//leave?ref=main\n",
 		"file that is gone":     "resources:\n- URL/org/repo//broken?ref=main\n",
 		"directory that is not": "resources:\n- URL/org/repo//nowhere?ref=main\n",
+		"submodule":             "resources:\n- URL/org/repo//vendor/library/base?ref=modules\n",
+		"through a submodule":   "resources:\n- URL/org/repo//nested?ref=modules\n- URL/org/repo//vendor/library/below/deep/base?ref=modules&submodules=true\n",
+		"by a link":             "resources:\n- URL/org/repo//through?ref=modules\n",
+		"beside a submodule":    "resources:\n- URL/org/repo//base?ref=modules\n- URL/org/repo?ref=main&submodules=0\nnamePrefix: x-\n",
+		"without submodules":    "resources:\n- URL/org/repo//nested?ref=modules&submodules=0\n",
+		"without, but beside":   "resources:\n- URL/org/repo//base?ref=private&submodules=false\n",
+		"submodule without URL": "resources:\n- URL/org/repo//base?ref=nowhere\n",
+		"submodule that is not": "resources:\n- URL/org/repo//base?ref=private\n",
 		"path out of it":        "resources:\n- URL/org/repo//../x?ref=main\n",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -223,6 +317,9 @@ func TestRemoteBases(t *testing.T) {
 			want, err := oracle(dir)
 			source, got := w.render(dir, render.Options{})
 			if err != nil {
+				if slices.Contains([]string{"submodule", "through a submodule", "by a link", "beside a submodule", "without, but beside"}, name) {
+					t.Fatal(err)
+				}
 				if got.Problem == nil {
 					t.Fatalf("kustomize fails: %v", err)
 				}
@@ -275,9 +372,9 @@ func TestRemoteRefused(t *testing.T) {
 		{"folded", "resources:\n- >-\n  URL/org/repo//base?ref=main\n", "write it on one line"},
 		{"escaped", "resources:\n- \"\\x68ttp" + "COLON//org/repo//base?ref=main\"\n", "write it on one line"},
 		{"alias", "namePrefix: &a URL/org/repo//base?ref=main\nresources: [*a]\n", "write it on one line"},
-		{"submodule", "resources:\n- URL/org/repo//vendor/library/base?ref=main\n", "app/kustomization.yaml:2:3: "},
-		{"submodule, by name", "resources:\n- URL/org/repo//vendor/library?ref=main\n", "leads into vendor/library, a submodule of a remote repository: submodules are not fetched"},
-		{"submodule of a base", "resources:\n- URL/org/repo//nested?ref=main\n", "leads into vendor/library, a submodule"},
+		{"submodule that is only named", "resources:\n- URL/org/repo//vendor/library/base?ref=main\n", "app/kustomization.yaml:2:3: "},
+		{"submodule that is not locked", "resources:\n- URL/org/repo//base?ref=private\n", "is not there: its submodule secret is git URL/org/secret.git, version COMMIT: preadmit.lock does not have it; run preadmit fetch"},
+		{"submodule without a URL", "resources:\n- URL/org/repo//base?ref=nowhere\n", "no URL that git would fetch for the submodule unnamed"},
 		{"transformers", "transformers:\n- URL/org/repo//base?ref=main\n", "rendering does not reach the network"},
 		{"the directory itself", "resources:\n- ../@artifacts/MOUNT\n", "does not exist"},
 		{"a file of it", "configMapGenerator:\n- name: g\n  files: [../@artifacts/MOUNT/settings.txt]\n", "does not exist"},
@@ -289,7 +386,7 @@ func TestRemoteRefused(t *testing.T) {
 			mounted := "http:/%/" + host + "/org/repo@main/base"
 			text := strings.NewReplacer("MOUNT", mounted, "COLON//", ":"+strings.TrimPrefix(w.url, "http:")+"/").Replace(test.text)
 			_, got := w.render(w.write(map[string]string{"app/kustomization.yaml": text}), render.Options{})
-			want := strings.ReplaceAll(test.want, "URL", w.url)
+			want := strings.NewReplacer("git URL", "git "+w.url, "\"URL", "\""+w.url, "COMMIT", w.commits["deep"]).Replace(test.want)
 			if got.Problem == nil || !strings.Contains(got.Problem.Error(), want) {
 				t.Errorf("problem %v, want one with %q", got.Problem, want)
 			}
@@ -304,7 +401,7 @@ func TestRemoteRefused(t *testing.T) {
 // TestRepositoryOf compares with what kustomize has git fetch, for forms of all kinds.
 func TestRepositoryOf(t *testing.T) {
 	dir := t.TempDir()
-	script := "#!/bin/sh\necho \"$@\" >> " + dir + "/log\ncase \"$1\" in fetch) exit 1;; esac\n"
+	script := "#!/bin/sh\necho \"$@\" >> " + dir + "/log\n"
 	if err := os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -318,7 +415,7 @@ func TestRepositoryOf(t *testing.T) {
 		"git@gitlab.com:group/sub/repo.git//x", "user@host.xz:path/to/repo.git/x?ref=1", "ssh://git@host.xz:2222/org/repo.git/x", "https://gitlab.com/g/s/repo.git//d?ref=a/b", "https://gitlab.com/g/s/repo//d",
 		"https://user@dev.azure.com/org/project/_git/repo/path/x?ref=main", "https://host/_git/repo", "https://host:8443/org/repo/x", "git::https://host/org/repo//a", "GIT::https://host/org/repo",
 		"https://host/org", "https://host", "https://host/org/repo//../x", "org@host/a/b", "file:///tmp/repo//a?ref=v", "file:///tmp/repo", "http://host/org/repo?ref=v1&timeout=3&submodules=false",
-		"github.com:org/repo/a", "https://github.com/org/repo?ref=%zz", "https://github.com/org/repo?timeout=x", "https://host/org/repo.github/x", "https://host/org//repo//x", "hTTps://host/org/repo",
+		"github.com:org/repo/a", "https://github.com/org/repo?ref=%zz", "https://github.com/org/repo?timeout=x", "https://host/org/repo.github/x", "https://host/org/repo?submodules=0", "https://host/org/repo?submodules=no", "https://host/org/repo?submodules=F&ref=a", "https://host/org/repo?submodules=1&submodules=0", "https://host/org//repo//x", "hTTps://host/org/repo",
 		"git@host:repo", "a@b", "base", "../base", "my.github.com/x/y", "https://github.com", "https://github.com/", "https://github.com/org",
 	} {
 		_ = os.Remove(filepath.Join(dir, "log"))
@@ -335,11 +432,17 @@ func TestRepositoryOf(t *testing.T) {
 			if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "fetch --depth=1 "); ok {
 				want = rest
 			}
+			if strings.HasPrefix(line, "submodule ") {
+				want += " with submodules"
+			}
 		}
 		got := ""
-		if url, ref, ok := build.Repository(entry); ok {
+		if url, ref, submodules, ok := build.Repository(entry); ok {
 			if got = url + " HEAD"; ref != "" {
 				got = url + " " + ref
+			}
+			if submodules {
+				got += " with submodules"
 			}
 		}
 		if got != want {

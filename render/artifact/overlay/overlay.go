@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/preadmit/preadmit/internal/memfs"
 	"github.com/preadmit/preadmit/render/artifact"
@@ -38,6 +39,10 @@ func newOverlay(under fs.FS, contents artifact.Contents, chartsOnly bool) fs.FS 
 		}
 		dir := dirOf(a)
 		o.mounted[dir] = a
+		if a.Kind == artifact.Git {
+			a.Submodules = true
+			o.mounted[dirOf(a)] = a
+		}
 		for dir = path.Dir(dir); dir != "."; dir = path.Dir(dir) {
 			o.above[dir] = true
 		}
@@ -61,6 +66,8 @@ type overlay struct {
 	// mounted are the artifacts by their directories, above the directories above those.
 	mounted map[string]artifact.Artifact
 	above   map[string]bool
+	// whole are trees with submodules, by their artifacts.
+	whole sync.Map
 }
 
 var _ fs.ReadLinkFS = (*overlay)(nil)
@@ -84,7 +91,11 @@ func dirOf(a artifact.Artifact) string {
 	if a.Kind == artifact.OCI {
 		parts = append([]string{"oci:"}, parts...)
 	}
-	return path.Join(Top, strings.Join(parts, "/")+"@"+escape(a.Version))
+	last := "@" + escape(a.Version)
+	if a.Submodules {
+		last += "@submodules"
+	}
+	return path.Join(Top, strings.Join(parts, "/")+last)
 }
 
 // escape makes a text a part of a path, in a way that can be undone. Dots that follow one
@@ -122,7 +133,13 @@ func (o *overlay) Mount(a artifact.Artifact) (string, error) {
 		_, _, err := o.contents.Bytes(a)
 		return path.Join(dir, fileName(a)), err
 	}
-	_, _, err := o.contents.Tree(a)
+	tree, _, err := o.contents.Tree(a.Plain())
+	if err == nil && a.Submodules {
+		if whole, ok := tree.(repository); !ok || len(whole.Submodules()) == 0 {
+			return dirOf(a.Plain()), nil
+		}
+		_, err = o.withSubmodules(a)
+	}
 	return dir, err
 }
 
@@ -148,7 +165,11 @@ func (o *overlay) within(name string) (at fs.FS, rest string, below bool, err er
 			data, _, err := o.contents.Bytes(a)
 			return memfs.OneFile(fileName(a), data), rest, true, err
 		}
-		at, _, err = o.contents.Tree(a)
+		if a.Submodules {
+			at, err = o.withSubmodules(a)
+		} else {
+			at, _, err = o.contents.Tree(a)
+		}
 		return at, rest, true, err
 	}
 	return nil, "", true, fs.ErrNotExist

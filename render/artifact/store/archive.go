@@ -14,6 +14,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/preadmit/preadmit/render/artifact"
 )
 
 // Links says what becomes of the symbolic links of an archive.
@@ -150,6 +152,9 @@ func (r *indexer) entry(header *tar.Header, content io.Reader) error {
 	}
 	switch header.Typeflag {
 	case tar.TypeDir:
+		if commit := header.PAXRecords[recordCommit]; commit != "" && r.links == KeepLinks {
+			r.tree.modules = append(r.tree.modules, artifact.Submodule{Path: name, Commit: commit, URL: header.PAXRecords[recordURL]})
+		}
 		return r.tree.add(name, &node{mode: fs.ModeDir | 0o755})
 	case tar.TypeReg:
 		return r.file(name, header, content)
@@ -200,7 +205,7 @@ func (r *indexer) file(name string, header *tar.Header, content io.Reader) error
 	if r.bytes += header.Size; r.bytes > r.limits.Bytes {
 		return refuse("its files have more than %d bytes", r.limits.Bytes)
 	}
-	n := &node{mode: 0o644, size: header.Size, at: r.in.n}
+	n := &node{mode: 0o644, size: header.Size, file: r.tree.file, at: r.in.n}
 	var kept bytes.Buffer
 	h := sha256.New()
 	into := io.Writer(h)

@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 )
 
-// Pack writes a tree as a tar archive: files, directories that hold some and links that lead
-// nowhere outside, in lexical order, without times, modes and owners. Equal trees give equal
-// bytes.
+// Pack writes a tree as a tar archive: files, directories that hold some, links that lead
+// nowhere outside, and what is known of submodules, in lexical order, without times, modes and
+// owners. Equal trees give equal bytes.
 func Pack(w io.Writer, tree fs.FS, limits Limits) error {
 	p := &packer{tree: tree, out: tar.NewWriter(w), limits: limits.withDefaults()}
 	if err := fs.WalkDir(tree, ".", p.entry); err != nil {
@@ -35,7 +36,7 @@ func (p *packer) entry(name string, d fs.DirEntry, err error) error {
 	case d.Type()&fs.ModeSymlink != 0:
 		return p.link(name)
 	case !d.Type().IsRegular():
-		return nil // a submodule
+		return p.submodule(name)
 	}
 	data, err := fs.ReadFile(p.tree, name)
 	if err != nil {
@@ -64,6 +65,38 @@ func (p *packer) link(name string) error {
 		return err
 	}
 	return p.out.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: name, Linkname: target, Mode: 0o777})
+}
+
+// submodules is a tree that knows git submodules.
+type submodules interface {
+	Submodule(name string) (commit string, ok bool)
+	SubmoduleURL(name string) string
+}
+
+// The records of a directory that is a submodule.
+const (
+	recordCommit = "PREADMIT.submodule"
+	recordURL    = "PREADMIT.url"
+)
+
+// submodule writes an empty directory, which is what git checks out of a submodule by itself.
+func (p *packer) submodule(name string) error {
+	known, ok := p.tree.(submodules)
+	if !ok {
+		return nil
+	}
+	commit, ok := known.Submodule(name)
+	if !ok {
+		return nil
+	}
+	if err := p.count(name, 0); err != nil {
+		return err
+	}
+	records := map[string]string{recordCommit: commit}
+	if url := known.SubmoduleURL(name); url != "" && !strings.ContainsRune(url, 0) {
+		records[recordURL] = url
+	}
+	return p.out.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755, PAXRecords: records})
 }
 
 // count refuses what could not be opened again.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/preadmit/preadmit/internal/memfs"
+	"github.com/preadmit/preadmit/render/artifact"
 )
 
 // archiveFS is an archive as a file system. It does not change after finish.
@@ -21,6 +22,8 @@ type archiveFS struct {
 	file *os.File // nil when the files are in memory
 	// nodes are all entries, by path.
 	nodes map[string]*node
+	// modules are the submodules, which are empty directories.
+	modules []artifact.Submodule
 }
 
 var _ interface {
@@ -35,8 +38,9 @@ type node struct {
 	mode     fs.FileMode
 	target   string // of a link
 	size     int64
-	data     []byte // of a file in memory
-	at       int64  // where a file is in the archive
+	data     []byte   // of a file in memory
+	file     *os.File // the archive; nil for a file in memory
+	at       int64    // where a file is in the archive
 	sum      [sha256.Size]byte
 	children []fs.DirEntry
 }
@@ -124,7 +128,7 @@ func (t *archiveFS) Open(name string) (fs.File, error) {
 	if n.mode.IsDir() {
 		return memfs.NewDir(about, n.children), nil
 	}
-	data, err := t.content(n)
+	data, err := n.content()
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
@@ -139,7 +143,7 @@ func (t *archiveFS) ReadFile(name string) ([]byte, error) {
 	}
 	var data []byte
 	if err == nil {
-		data, err = t.content(n)
+		data, err = n.content()
 	}
 	if err != nil {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
@@ -148,12 +152,12 @@ func (t *archiveFS) ReadFile(name string) ([]byte, error) {
 }
 
 // content reads a file, and compares it with what it was when the archive was opened.
-func (t *archiveFS) content(n *node) ([]byte, error) {
-	if t.file == nil {
+func (n *node) content() ([]byte, error) {
+	if n.file == nil {
 		return n.data, nil
 	}
 	data := make([]byte, n.size)
-	if _, err := t.file.ReadAt(data, n.at); err != nil && !errors.Is(err, io.EOF) {
+	if _, err := n.file.ReadAt(data, n.at); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	if sha256.Sum256(data) != n.sum {

@@ -33,7 +33,7 @@ func artifactOf(value string, at render.Position) render.Artifact {
 	if !ok || isFile(value) {
 		return render.Artifact{Kind: render.ArtifactFile, URL: value, Position: at}
 	}
-	return render.Artifact{Kind: render.ArtifactGit, URL: r.URL, Version: r.Ref, Dir: r.Dir, Position: at}
+	return render.Artifact{Kind: render.ArtifactGit, URL: r.URL, Version: r.Ref, Dir: r.Dir, Submodules: r.Submodules, Position: at}
 }
 
 // isFile reports whether an URL is that of a YAML or JSON file.

@@ -248,7 +248,6 @@ func (w *walker) follow(k *Kustomization, r ref, plugin bool) weight {
 	to := w.tree.Resolve(e.Target)
 	switch {
 	case to.Err != nil:
-		w.submodule(e)
 		return weight{}
 	case w.escapes(e, to):
 		return weight{}

@@ -3,7 +3,6 @@ package build
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -96,29 +95,6 @@ func (w *walker) escapes(e Entry, to *tree.Resolution) bool {
 	}
 	w.fail(e, "kustomize takes no path out of %s, which is remote: %s leads to %s", within, Quote(e.Value), to.Real)
 	return true
-}
-
-// submodule refuses an entry that leads into a submodule of a remote repository: kustomize has
-// git fetch it, and the artifact does not have it.
-func (w *walker) submodule(e Entry) {
-	if !overlay.Under(e.Target) {
-		return
-	}
-	top := mountOf(e.Target)
-	modules, err := fs.ReadFile(w.tree.Fsys, path.Join(top, ".gitmodules"))
-	if err != nil {
-		return // there are none
-	}
-	for line := range strings.Lines(string(modules)) {
-		key, dir, _ := strings.Cut(line, "=")
-		if dir = strings.TrimSpace(dir); strings.TrimSpace(key) != "path" || dir == "" {
-			continue
-		}
-		if at := path.Join(top, dir); e.Target == at || strings.HasPrefix(e.Target, at+"/") {
-			w.refuse(e.Position(), "%s leads into %s, a submodule of a remote repository: submodules are not fetched", Quote(e.Value), dir)
-			return
-		}
-	}
 }
 
 // fail notes that kustomize will not build the closure.

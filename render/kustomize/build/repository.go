@@ -3,6 +3,7 @@ package build
 import (
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 )
 
@@ -12,6 +13,8 @@ type repository struct {
 	URL, Ref string
 	// Dir is the directory of the kustomization in it; empty for the top.
 	Dir string
+	// Submodules is set unless the query says that they are not checked out.
+	Submodules bool
 }
 
 // repositoryOf reads an entry as kustomize reads those that are no local path: a host, a
@@ -22,7 +25,7 @@ func repositoryOf(entry string) (r repository, ok bool) {
 		return r, false
 	}
 	location, query, _ := strings.Cut(entry, "?")
-	r.Ref = refOf(query)
+	r.Ref, r.Submodules = parseQuery(query)
 	host, rest, ok := cutHost(location)
 	if !ok {
 		return r, false
@@ -38,16 +41,17 @@ func repositoryOf(entry string) (r repository, ok bool) {
 	return r, true
 }
 
-// refOf is the commit that a query names.
-func refOf(query string) string {
+// parseQuery returns the commit that a query names, and whether submodules are checked out.
+func parseQuery(query string) (ref string, submodules bool) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return ""
+		return "", true
 	}
-	if ref := values.Get("ref"); ref != "" {
-		return ref
+	if ref = values.Get("ref"); ref == "" {
+		ref = values.Get("version")
 	}
-	return values.Get("version")
+	submodules, err = strconv.ParseBool(values.Get("submodules"))
+	return ref, submodules || err != nil
 }
 
 // cutHost cuts off scheme, user and host, in the form in which git gets them: those of
@@ -127,7 +131,7 @@ func cutRepository(p string, local bool) (name, dir string, ok bool) {
 
 // Repository returns what kustomize has git fetch for an entry; ok is false when it fetches
 // nothing.
-func Repository(entry string) (url, ref string, ok bool) {
+func Repository(entry string) (url, ref string, submodules, ok bool) {
 	r, ok := repositoryOf(entry)
-	return r.URL, r.Ref, ok
+	return r.URL, r.Ref, r.Submodules, ok
 }

@@ -37,7 +37,11 @@ func (c *Commit) Parents() []string {
 }
 
 // FS is the commit's tree: read-only, not checked out, safe for concurrent use.
-func (c *Commit) FS() fs.FS { return &treeFS{repo: c.repo, root: c.commit.TreeHash} }
+func (c *Commit) FS() fs.FS {
+	t := &treeFS{repo: c.repo, root: c.commit.TreeHash}
+	t.modules = newModules(t)
+	return t
+}
 
 // directory is one decoded tree object.
 type directory struct {

@@ -35,6 +35,8 @@ type treeFS struct {
 	root plumbing.Hash
 	// dirs are directories by path, as it was asked for.
 	dirs sync.Map // string -> *directory
+	// modules are the URLs of submodules by their paths.
+	modules func() map[string]string
 }
 
 var _ interface {

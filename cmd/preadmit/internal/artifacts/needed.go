@@ -56,9 +56,14 @@ func (t *Tree) Needed(ctx context.Context, kept *store.Store, locked *lock.Lock)
 	}
 	needed := map[artifact.Artifact]render.Position{}
 	ask := func(a *render.Artifact) {
-		asked := a.Asked()
-		if at := needed[asked]; at.Path == "" || tree.ComparePositions(a.Position, at) < 0 {
-			needed[asked] = a.Position
+		all := []artifact.Artifact{a.Asked().Plain()}
+		if a.Submodules {
+			all = append(all, overlay.Submodules(looked.Contents, all[0])...)
+		}
+		for _, asked := range all {
+			if at := needed[asked]; at.Path == "" || tree.ComparePositions(a.Position, at) < 0 {
+				needed[asked] = a.Position
+			}
 		}
 	}
 	for _, source := range t.CRDs {
