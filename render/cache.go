@@ -248,7 +248,7 @@ func (c *Cache) list() (files []cachedFile, total int64, err error) {
 // explained anew.
 func (r *Renderer) cached(root Root, do func() *Result) *Result {
 	in := r.Needs(root)
-	if in.Problem != nil {
+	if in.Problem != nil || in.Lacks != nil {
 		return do()
 	}
 	key := r.opts.Cache.key(root, in, r.opts)
@@ -260,7 +260,7 @@ func (r *Renderer) cached(root Root, do func() *Result) *Result {
 		return result
 	}
 	result := do()
-	if result.Problem == nil && in.Cover(result) {
+	if result.Problem == nil && result.Lacks == nil && in.Cover(result) {
 		r.opts.Cache.store(key, result)
 	}
 	return result

@@ -1,8 +1,11 @@
 package render
 
 import (
-	"github.com/preadmit/preadmit/render/tree"
+	"slices"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // Gap is something that a cluster may be given by what applies the tree, but that no
@@ -69,6 +72,8 @@ const (
 	GapSync GapKind = "sync option"
 	// GapRefused is a root that was not rendered: see ProblemRefused.
 	GapRefused GapKind = "refused root"
+	// GapLacking is what a root was rendered without: see Lack.
+	GapLacking GapKind = "remote resource"
 	// GapFailed is a root that does not render: see ProblemFailed.
 	GapFailed GapKind = "failed root"
 )
@@ -83,4 +88,26 @@ func (r *Result) Gap() (gap Gap, ok bool) {
 		kind = GapRefused
 	}
 	return Gap{Kind: kind, Root: r.Root.RootID, Position: r.Problem.Position, Locate: r.Problem.Locate, Why: r.Problem.Message, Original: r.Problem.Original}, true
+}
+
+// Lack is what a root is rendered without: resources that lie elsewhere and are not there.
+type Lack struct {
+	// Position is the first entry that asks for one.
+	tree.Position
+	Why string
+	// What are the resources, as they are written, each once and in order.
+	What []string
+}
+
+// Same reports whether two roots lack the same.
+func (l *Lack) Same(other *Lack) bool {
+	if l == nil || other == nil {
+		return l == other
+	}
+	return slices.Equal(l.What, other.What)
+}
+
+// Gap returns the gap that a root is which rendered without something.
+func (l *Lack) Gap(root RootID) Gap {
+	return Gap{Kind: GapLacking, Root: root, Position: l.Position, Why: l.Why}
 }

@@ -15,8 +15,10 @@ type Needs struct {
 	// Problem is why the root is not rendered, when that is known beforehand: it
 	// would be refused, or bases form a cycle.
 	Problem *Problem
+	// Lacks is what the root is rendered without, if it can be; nil for nothing.
+	Lacks *Lack
 	// Artifacts are what the root needs from outside the repository, as far as that is known
-	// without having it. A root that needs some is refused.
+	// without having it. A root that needs some is refused, or lacks them.
 	Artifacts []Artifact
 
 	// tree is the one that the needs are of.

@@ -182,6 +182,8 @@ type Result struct {
 	Trace   tree.Trace
 	// Problem says why the root did not render.
 	Problem *Problem
+	// Lacks is what the root was rendered without; nil when Objects are all that it has.
+	Lacks *Lack
 	// Diagnostics are remarks about a root that did render.
 	Diagnostics []Diagnostic
 }

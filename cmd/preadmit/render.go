@@ -109,6 +109,9 @@ func runRender(ctx context.Context, p cli.Process, f *renderFlags) error {
 	case result.Problem != nil:
 		return f.broken(tree.FS, root, result.Problem)
 	}
+	if result.Lacks != nil {
+		remarks = append(remarks, render.Diagnostic{Severity: render.SeverityWarning, Position: result.Lacks.Position, Message: result.Lacks.Why})
+	}
 	writeRemarks(p.Stderr, append(remarks, result.Diagnostics...))
 	return f.print(ctx, p.Stdout, renderer, result)
 }

@@ -138,6 +138,9 @@ func treeUnit(root render.Root, result *render.Result) objects.TreeUnit {
 	case problem != nil:
 		u.NotRendered = problem.Place().String() + ": " + problem.Message
 	case result != nil:
+		if result.Lacks != nil {
+			u.Lacks = result.Lacks.String() + ": " + result.Lacks.Why
+		}
 		u.Objects = len(result.Objects)
 		for _, o := range result.Objects {
 			if len(o.Unknown) > 0 {

@@ -19,7 +19,7 @@ func (s *Source) Needs(root render.Root) *render.Needs {
 		return &render.Needs{Trace: u.traceAbove(), Problem: problem, Composition: render.Composition{Generated: map[string]bool{}}}
 	}
 	in := u.inner.Needs(u.asKustomization())
-	in.Trace, in.Problem = u.realTrace(in.Trace), u.realProblem(in.Problem)
+	in.Trace, in.Problem, in.Lacks = u.realTrace(in.Trace), u.realProblem(in.Problem), u.realLack(in.Lacks)
 	for i := range in.Artifacts {
 		at := u.real(in.Artifacts[i].Position)
 		if u.isElsewhere(at.Path) {

@@ -97,7 +97,7 @@ func (s *Source) prepare(root render.Root) (*unit, *render.Problem) {
 		return u, u.failed(err)
 	}
 	u.overlay = s.tree.Beside(&overlay{u.view.view, u.files})
-	u.inner = kustomize.New(u.overlay, s.opts)
+	u.inner = kustomize.NewPartial(u.overlay, s.opts)
 	return u, nil
 }
 
@@ -159,8 +159,21 @@ func (s *Source) Render(ctx context.Context, root render.Root) *render.Result {
 	}
 	if result.Objects, result.Problem = u.finish(inner.Objects); result.Problem != nil {
 		result.Objects = nil
+		return result
 	}
+	result.Lacks = u.realLack(inner.Lacks)
 	return result
+}
+
+// realLack is what the overlay lacks, with its place in the tree.
+func (u *unit) realLack(l *render.Lack) *render.Lack {
+	if l == nil {
+		return nil
+	}
+	real := *l
+	p := u.realProblem(&render.Problem{Position: l.Position, Message: l.Why})
+	real.Position, real.Why = p.Position, p.Message
+	return &real
 }
 
 // realProblem is a problem of the overlay as one of the tree.

@@ -9,9 +9,9 @@ import (
 // Needs implements Source.
 func (r *Source) Needs(root render.Root) *render.Needs {
 	in := &render.Needs{Trace: tree.NewTrace(), Composition: render.Composition{Generated: map[string]bool{}}}
-	c := build.Walk(r.tree, root.Dir, in.Trace)
+	c := r.walk(root.Dir, in.Trace)
 	build.AddEntries(r.tree, c, in.Trace)
-	in.Problem, in.Artifacts = atEntry(c, c.Problem()), c.Artifacts
+	in.Problem, in.Artifacts, in.Lacks = atEntry(c, c.Problem()), c.Artifacts, lackOf(c)
 	for _, k := range c.Files {
 		compose(&in.Composition, k)
 	}

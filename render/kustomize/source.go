@@ -24,10 +24,28 @@ import (
 type Source struct {
 	tree *tree.Tree
 	opts render.Options
+	// partial is set when roots are rendered without resources that are not there.
+	partial bool
 }
 
 // New makes a Source of the kustomizations of a tree.
-func New(t *tree.Tree, opts render.Options) render.Source { return &Source{t, opts} }
+func New(t *tree.Tree, opts render.Options) render.Source { return &Source{tree: t, opts: opts} }
+
+// NewPartial makes a Source that renders kustomizations without remote resources that are not
+// there: what they lack is in Result.Lacks.
+func NewPartial(t *tree.Tree, opts render.Options) render.Source {
+	return &Source{tree: t, opts: opts, partial: true}
+}
+
+// walk examines a closure.
+func (r *Source) walk(dir string, trace tree.Trace) *build.Closure {
+	if r.partial {
+		if c := build.WalkPartial(r.tree, dir, trace); c.Problem() == nil && c.Openapi == nil {
+			return c
+		}
+	}
+	return build.Walk(r.tree, dir, trace)
+}
 
 // Kind implements Source.
 func (r *Source) Kind() render.RootKind { return render.KindKustomize }
@@ -47,8 +65,8 @@ func (r *Source) Reads(dir string) tree.Trace { return build.ReadsOf(r.tree, dir
 func (r *Source) Origins(_ context.Context, result *render.Result) ([]*origin.Origin, error) {
 	prewarm()
 	dir := result.Root.Dir
-	c := build.Walk(r.tree, dir, tree.NewTrace())
-	origins, err := rules.Locate(r.tree, dir, result.Objects, func(serve build.ServeFunc) (resmap.ResMap, error) {
+	c := r.walk(dir, tree.NewTrace())
+	origins, err := rules.Locate(r.tree, dir, c, result.Objects, func(serve build.ServeFunc) (resmap.ResMap, error) {
 		return r.run(&build.FileSystem{Tree: r.tree, Trace: tree.NewTrace(), Closure: c, Serve: serve}, dir)
 	})
 	return atEntries(c, origins), err
@@ -73,7 +91,7 @@ var prewarm = sync.OnceFunc(func() { openapi.Schema() })
 // Render implements Source.
 func (r *Source) Render(ctx context.Context, root render.Root) *render.Result {
 	result := &render.Result{Root: root, Trace: tree.NewTrace()}
-	c := build.Walk(r.tree, root.Dir, result.Trace)
+	c := r.walk(root.Dir, result.Trace)
 	if result.Problem = atEntry(c, c.Problem()); result.Problem != nil {
 		build.AddEntries(r.tree, c, result.Trace)
 		return result
@@ -82,7 +100,9 @@ func (r *Source) Render(ctx context.Context, root render.Root) *render.Result {
 		return r.renderIsolated(ctx, root, *c.Openapi, result.Trace)
 	}
 	prewarm()
-	r.build(result, c)
+	if r.build(result, c); len(c.Absent) > 0 {
+		lack(result, c)
+	}
 	return result
 }
 
@@ -138,5 +158,13 @@ func (r *Source) run(fsys *build.FileSystem, dir string) (resources resmap.ResMa
 		LoadRestrictions: restrictions,
 		PluginConfig:     types.DisabledPluginConfig(),
 	})
-	return k.Run(fsys, build.Mounted(dir))
+	for {
+		resources, err = k.Run(fsys, build.Mounted(dir))
+		if err == nil {
+			return resources, fsys.Closure.RemoveStubs(resources)
+		}
+		if id, ok := missing(err); !ok || !fsys.Closure.AddStub(id) {
+			return nil, err
+		}
+	}
 }

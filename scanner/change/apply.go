@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Labels and annotations by which an object tells kustomize-controller how to apply it.
@@ -130,7 +131,7 @@ func (c *Change) parentFate(root render.Root) Fate {
 	if now, ok := c.Head.Root(parent); ok {
 		r := c.Head.Roots[now.RootID]
 		switch {
-		case r != nil && r.Problem != nil:
+		case r != nil && r.Problem != nil || c.LacksMore(parent):
 			return Undecided
 		case c.Removes(parent, o):
 			return Deleted
@@ -181,7 +182,7 @@ func (c *Change) Removes(id render.RootID, o *admission.Object) bool {
 			return false
 		}
 		root = before
-	} else if root.Unit != nil && (root.Unit.Apply.Suspended || !root.Unit.Apply.Prune) {
+	} else if root.Unit != nil && (root.Unit.Apply.Suspended || !root.Unit.Apply.Prune) || c.LacksMore(id) {
 		return false
 	}
 	switch {

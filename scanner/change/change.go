@@ -117,6 +117,26 @@ func (c *Change) BaseProblem(id render.RootID) *render.Problem {
 	return c.Base.Roots[id].Problem
 }
 
+// LacksMore reports whether a root of the head was rendered without something, of which it is
+// not known whether it has what the root had at base.
+func (c *Change) LacksMore(id render.RootID) bool {
+	return c.Head.Roots[id] != nil && c.Head.Roots[id].Lacks != nil && !c.Head.Roots[id].Lacks.Same(c.baseLacks(id))
+}
+
+// LackedMore reports whether a root of the base was rendered without something, of which it is
+// not known whether it had what the root has at head.
+func (c *Change) LackedMore(id render.RootID) bool {
+	lacked := c.baseLacks(id)
+	return lacked != nil && (c.Head.Roots[id] == nil || !lacked.Same(c.Head.Roots[id].Lacks))
+}
+
+func (c *Change) baseLacks(id render.RootID) *render.Lack {
+	if c.Base == nil || c.Base.Roots[id] == nil {
+		return nil
+	}
+	return c.Base.Roots[id].Lacks
+}
+
 // Sides is how a root rendered before and after the change; ok is false when there
 // is nothing to judge, or no telling what the change is.
 func (c *Change) Sides(root render.RootID) (base, head *Rendered, ok bool) {

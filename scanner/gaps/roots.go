@@ -62,6 +62,7 @@ func (l *Ledger) root(r *change.Rendered) {
 	case r.Problem == nil:
 		l.Counts.Rendered++
 		l.renderedRoot(r, before)
+		l.lackingRoot(r)
 	case r.Problem.Kind == render.ProblemRefused:
 		l.refusedRoot(r, before)
 	case before != nil && before.Kind == render.ProblemFailed:
@@ -88,6 +89,25 @@ func (l *Ledger) refusedRoot(r *change.Rendered, before *render.Problem) {
 	l.addRoot(Gap{Gap: gap, Tree: change.Head, Untouched: before != nil && !l.Touched[r.ID] && !l.Head.Refuses(r.Root)}, r.ID)
 }
 
+// lackingRoot adds what a root was rendered without. One that rendered whole before must not pass.
+func (l *Ledger) lackingRoot(r *change.Rendered) {
+	if l.LackedMore(r.ID) {
+		l.Note(report.Diagnostic{Severity: "note", Root: r.ID.String(), Message: fmt.Sprintf(
+			"this root was rendered without %s before the change, so objects that came from there count as new", strings.Join(l.Base.Roots[r.ID].Lacks.What, ", "))})
+	}
+	if r.Lacks == nil {
+		return
+	}
+	if l.RenderedBefore(r.ID) && l.Base.Roots[r.ID].Lacks == nil {
+		l.Counts.Lost++
+	}
+	gap := r.Lacks.Gap(r.Root.RootID)
+	if l.LacksMore(r.ID) && l.Base != nil {
+		gap.Why += "; what it no longer has here may be there, so that deletions are not judged"
+	}
+	l.Add(Gap{Gap: gap, Tree: change.Head, Untouched: l.Base != nil && !l.Touched[r.ID]})
+}
+
 // failingRoot adds a root that renders neither before nor after the change. What
 // a change that touches it does is not known.
 func (l *Ledger) failingRoot(r *change.Rendered) {
@@ -106,6 +126,11 @@ func (l *Ledger) failingRoot(r *change.Rendered) {
 // goneRoot adds a root that is gone, when what is deleted with it is not known.
 func (l *Ledger) goneRoot(root render.Root) {
 	r := l.Base.Roots[l.Base.ID(root)]
+	if r != nil && r.Lacks != nil && l.Selected(root.RootID) {
+		gap := r.Lacks.Gap(root.RootID)
+		gap.Why = "this root is gone, and what else is deleted with it is not known: " + gap.Why
+		l.Add(Gap{Gap: gap, Tree: change.Base})
+	}
 	if r == nil || r.Problem == nil || !l.Selected(root.RootID) || l.Base.Refuses(root) { // refusedRoots has those
 		return
 	}

@@ -83,7 +83,7 @@ func (t *Target) movedKeys(c *change.Change, cluster *admission.Cluster, held ho
 		before, after := byKey(cluster, named(base.All())), byKey(cluster, named(head.All()))
 		held[root] = [2]map[admission.Key][]*admission.Object{before, after}
 		for key, objects := range before {
-			if after[key] == nil {
+			if after[key] == nil && !c.LacksMore(root) {
 				m := of(key)
 				m.From = append(m.From, Holding{Root: root, objects: objects})
 			}
@@ -91,7 +91,7 @@ func (t *Target) movedKeys(c *change.Change, cluster *admission.Cluster, held ho
 		for key, objects := range after {
 			if before[key] == nil && slices.Contains(t.Roots, root) {
 				m := of(key)
-				m.To = append(m.To, Holding{Root: root, objects: objects, unsure: base != nil && base.Problem != nil})
+				m.To = append(m.To, Holding{Root: root, objects: objects, unsure: base != nil && base.Problem != nil || c.LackedMore(root)})
 			}
 		}
 	}

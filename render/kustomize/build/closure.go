@@ -47,10 +47,13 @@ type Closure struct {
 	cycle *render.Problem
 	// openapi is the first `openapi:` field.
 	Openapi *tree.Position
-	// Artifacts are what is needed from outside the repository. Each leads to a refusal.
+	// Artifacts are what is needed from outside the repository. Each leads to a refusal, or
+	// is Absent.
 	Artifacts []render.Artifact
-	Entries   []Entry
-	Files     []*Kustomization
+	// Absent are the resources that the closure is built without.
+	Absent  []*Absent
+	Entries []Entry
+	Files   []*Kustomization
 	// weight is that of the root.
 	Weight weight
 }
@@ -75,6 +78,8 @@ type walker struct {
 	// visits keeps what a directory loads, with repetitions, as kustomize would.
 	visits map[visitKey]weight
 	stack  []string
+	// partial is set when resources may be absent, see WalkPartial.
+	partial bool
 }
 
 type visitKey struct {
@@ -104,7 +109,12 @@ func (l weight) plus(m weight) weight {
 
 // Walk examines the closure of the kustomization in dir.
 func Walk(t *tree.Tree, dir string, trace tree.Trace) *Closure {
-	w := &walker{tree: t, trace: trace, out: &Closure{}, visits: map[visitKey]weight{}}
+	return walk(&walker{tree: t, trace: trace}, dir)
+}
+
+func walk(w *walker, dir string) *Closure {
+	t := w.tree
+	w.out, w.visits = &Closure{}, map[visitKey]weight{}
 	const multiply = "(bases that include each other multiply)"
 	n := w.visit(dir, false)
 	w.out.Weight = n
@@ -155,7 +165,7 @@ func (w *walker) visit(dir string, plugin bool) weight {
 	if k == nil {
 		return weight{}
 	}
-	k = w.mounted(k)
+	k = w.mounted(k, plugin)
 	w.out.Files = append(w.out.Files, k)
 	w.stack = append(w.stack, dir)
 	w.examine(k, plugin)
@@ -226,7 +236,7 @@ func (w *walker) examine(k *Kustomization, plugin bool) {
 // follow examines what an entry leads to.
 func (w *walker) follow(k *Kustomization, r ref, plugin bool) weight {
 	e := Entry{ref: r, From: k}
-	if w.remote(e) {
+	if k.absent[fmt.Sprint(r.At)] || w.remote(e) {
 		return weight{}
 	}
 	switch r.Kind {

@@ -79,6 +79,9 @@ func (k *FileSystem) ReadFile(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if data, ok := k.Closure.standIn(rel); ok {
+		return data, nil
+	}
 	data, real, err := k.Tree.Load(rel, k.Trace)
 	if err != nil {
 		if p := render.OverLimit(err); p != nil && k.Costly == nil {

@@ -53,6 +53,8 @@ type Kustomization struct {
 	// mounts are the entries in whose place there are paths of artifacts, see mounted: where
 	// they are, and the directories or files that they lead to. Spec and Data have the paths.
 	mounts map[string]string
+	// absent are the entries in whose place there are stand-ins, by where they are.
+	absent map[string]bool
 }
 
 // refKind says how kustomize uses an entry that names something.

@@ -15,14 +15,21 @@ import (
 
 // mounted returns a kustomization as kustomize gets to see it: with the paths of artifacts in
 // the place of the entries that they are of. What is not there stays as it is, and is refused
-// when it is followed. Nothing changes when the tree has no artifacts.
-func (w *walker) mounted(k *Kustomization) *Kustomization {
+// when it is followed, or may be absent. Nothing changes when the tree has no artifacts.
+func (w *walker) mounted(k *Kustomization, plugin bool) *Kustomization {
 	var edits []edit
-	mounts := map[string]string{}
+	mounts, without := map[string]string{}, map[string]bool{}
 	for _, r := range k.refs() {
 		e := Entry{ref: r, From: k}
 		a, ok := e.artifact()
-		if !ok || w.absent(e, a) != "" {
+		if !ok {
+			continue
+		}
+		if why := w.absent(e, a); why != "" {
+			if change, ok := w.leaveOut(e, a, why, plugin); ok {
+				edits = append(edits, change)
+				without[fmt.Sprint(r.At)] = true
+			}
 			continue
 		}
 		at, _, _ := w.tree.Mount(a.Asked())
@@ -35,7 +42,7 @@ func (w *walker) mounted(k *Kustomization) *Kustomization {
 		return k
 	}
 	out := parseKustomization(k.Path, apply(k.Data, edits))
-	out.Document, out.mounts = k.Document, mounts
+	out.Document, out.mounts, out.absent = k.Document, mounts, without
 	return out
 }
 
@@ -153,7 +160,7 @@ func (c *Closure) rewritten(real string, data []byte) []byte {
 		return data
 	}
 	for _, k := range c.Files {
-		if k.Path == real && len(k.mounts) > 0 {
+		if k.Path == real && len(k.mounts)+len(k.absent) > 0 {
 			return k.Data
 		}
 	}

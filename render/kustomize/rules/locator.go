@@ -21,8 +21,7 @@ import (
 // Locate builds a root once more from padded files, and takes the
 // places of nodes from their lines. If that build differs in any object, only
 // the documents are known.
-func Locate(t *tree.Tree, dir string, objects []*render.Object, run func(serve build.ServeFunc) (resmap.ResMap, error)) ([]*origin.Origin, error) {
-	c := build.Walk(t, dir, tree.NewTrace())
+func Locate(t *tree.Tree, dir string, c *build.Closure, objects []*render.Object, run func(serve build.ServeFunc) (resmap.ResMap, error)) ([]*origin.Origin, error) {
 	l := &locator{tree: t, dir: dir, closure: c, run: run}
 	if c.Openapi != nil {
 		return l.documentsOnly(objects, WhyIsolated), nil

@@ -36,8 +36,10 @@ type TreeUnit struct {
 	Objects int `json:"objects"`
 	Unknown int `json:"unknown,omitempty"`
 	// NotRendered says why it has no objects; empty for a unit that renders.
-	NotRendered string     `json:"notRendered,omitempty"`
-	Units       []TreeUnit `json:"units,omitempty"`
+	NotRendered string `json:"notRendered,omitempty"`
+	// Lacks says what it is rendered without; empty for a unit that renders whole.
+	Lacks string     `json:"lacks,omitempty"`
+	Units []TreeUnit `json:"units,omitempty"`
 }
 
 // WriteTree writes a tree as text.
@@ -85,6 +87,9 @@ func writeTreeUnit(line func(depth int, format string, args ...any), u TreeUnit,
 		text += "  not rendered: " + u.NotRendered
 	default:
 		text += "  " + count(u.Objects, "object", "objects")
+	}
+	if u.Lacks != "" {
+		text += ", without what is elsewhere: " + u.Lacks
 	}
 	if u.Unknown > 0 {
 		text += fmt.Sprintf(", %d with unknown fields", u.Unknown)

@@ -62,6 +62,9 @@ func NewUnit(root render.Root, result *render.Result, opts Options) Unit {
 	case result.Problem != nil:
 		u.Gaps = append(u.Gaps, UnitGap{At: result.Problem.Place().String(), Reason: result.Problem.Message})
 	default:
+		if result.Lacks != nil {
+			u.Gaps = append(u.Gaps, UnitGap{At: result.Lacks.String(), Reason: result.Lacks.Why})
+		}
 		for _, o := range result.Objects {
 			u.add(o, opts)
 		}

@@ -1,0 +1,140 @@
+package build
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// Absent is a resource that lies elsewhere and is not there. A file without objects is in its
+// place, or one with stubs: objects that a kustomization asks for by name, and that nothing else
+// has.
+type Absent struct {
+	Entry
+	// Why says so in the words of a refusal.
+	Why string
+	// Whole is set when the resource is a kustomization, which may do more than to hold objects.
+	Whole bool
+	// standIn is the file in its place.
+	standIn string
+	stubs   []resid.ResId
+}
+
+// Problem is what keeps kustomize from building the closure with the resource.
+func (a *Absent) Problem() *render.Problem {
+	return &render.Problem{
+		Kind: render.ProblemRefused, Position: a.Position(), Message: fmt.Sprintf("%s %s %s", remoteWord(a.Entry), Quote(a.Value), a.Why),
+	}
+}
+
+// WalkPartial examines the closure as Walk does, but leaves out resources that are not there.
+// What is built of it lacks their objects.
+func WalkPartial(t *tree.Tree, dir string, trace tree.Trace) *Closure {
+	return walk(&walker{tree: t, trace: trace, partial: true}, dir)
+}
+
+// leaveOut puts a stand-in in the place of a resource. ok is false for other entries, which decide
+// what becomes of objects that are there.
+func (w *walker) leaveOut(e Entry, a render.Artifact, why string, plugin bool) (change edit, ok bool) {
+	if !w.partial || plugin || e.Kind != RefResource {
+		return edit{}, false
+	}
+	name := fmt.Sprintf(".absent-%d.yaml", len(w.out.Absent))
+	if change, ok = e.From.edit(e, path.Join(e.From.Dir, name)); !ok {
+		return edit{}, false
+	}
+	w.need(a)
+	w.out.Absent = append(w.out.Absent, &Absent{
+		Entry: e, Why: why, Whole: a.Kind != render.ArtifactFile, standIn: path.Join(e.From.Dir, name),
+	})
+	return change, true
+}
+
+// stubMark is the annotation of stubs.
+const stubMark = "preadmit.internal/absent"
+
+// standIn is what kustomize reads in the place of an absent resource.
+func (c *Closure) standIn(name string) ([]byte, bool) {
+	if c == nil {
+		return nil, false
+	}
+	i := slices.IndexFunc(c.Absent, func(a *Absent) bool { return a.standIn == name })
+	if i < 0 {
+		return nil, false
+	}
+	var out bytes.Buffer
+	for _, id := range c.Absent[i].stubs {
+		metadata := map[string]any{"name": id.Name, "annotations": map[string]string{stubMark: id.String()}}
+		if id.Namespace != "" {
+			metadata["namespace"] = id.Namespace
+		}
+		data, _ := sigsyaml.Marshal(map[string]any{"apiVersion": id.ApiVersion(), "kind": id.Kind, "metadata": metadata}) // strings
+		out.WriteString("---\n")
+		out.Write(data)
+	}
+	return out.Bytes(), true
+}
+
+// maxStubs bounds the stubs of a closure: each takes a build.
+const maxStubs = 16
+
+// AddStub adds a stub of an object that kustomize did not find, or moves the one that did not
+// help to the next absent resource: a kustomization sees only what is below it. ok is false when
+// there is no place left.
+func (c *Closure) AddStub(id resid.ResId) (ok bool) {
+	count := 0
+	for i, a := range c.Absent {
+		count += len(a.stubs)
+		if at := slices.Index(a.stubs, id); at >= 0 {
+			a.stubs = slices.Delete(a.stubs, at, at+1)
+			if i+1 == len(c.Absent) {
+				return false
+			}
+			c.Absent[i+1].stubs = append(c.Absent[i+1].stubs, id)
+			return true
+		}
+	}
+	if len(c.Absent) == 0 || count >= maxStubs {
+		return false
+	}
+	c.Absent[0].stubs = append(c.Absent[0].stubs, id)
+	return true
+}
+
+// RemoveStubs takes the stubs out of what kustomize built. The error is that a patch may have
+// replaced one whole, so that nothing tells it from other objects.
+func (c *Closure) RemoveStubs(built resmap.ResMap) error {
+	var missing []resid.ResId
+	for _, a := range c.Absent {
+		missing = append(missing, a.stubs...)
+	}
+	for _, r := range slices.Clone(built.Resources()) {
+		stub := r.GetAnnotations()[stubMark]
+		if stub == "" {
+			continue
+		}
+		if err := built.Remove(r.CurId()); err != nil {
+			return fmt.Errorf("remove the stub of %s: %w", r.CurId(), err)
+		}
+		if i := slices.IndexFunc(missing, func(id resid.ResId) bool { return id.String() == stub }); i >= 0 {
+			missing = slices.Delete(missing, i, i+1)
+		}
+	}
+	for _, id := range missing { // a patch deletes it, as a rule
+		for _, r := range built.Resources() {
+			if r.GetKind() == id.Kind && strings.Contains(r.GetName(), id.Name) {
+				return fmt.Errorf("%s may be a stub that a patch replaces", r.CurId())
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package kustomize
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sigs.k8s.io/kustomize/kyaml/resid"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/kustomize/build"
+)
+
+// missingTarget and missingReplicas are what kustomize says of objects that it asks for by name
+// and does not find: those of patches without a target, and of `replicas`.
+var (
+	missingTarget   = regexp.MustCompile(`no matches for Id ([^\s;]+); failed to find unique target for patch`)
+	missingReplicas = regexp.MustCompile(`resource with name (\S+) does not match a config with the following GVK`)
+)
+
+// missing is the object that kustomize did not find.
+func missing(err error) (id resid.ResId, ok bool) {
+	if found := missingTarget.FindStringSubmatch(err.Error()); found != nil && strings.Contains(found[1], "/") {
+		id = resid.FromString(found[1])
+		return id, id.Kind != "" && id.Name != ""
+	}
+	if found := missingReplicas.FindStringSubmatch(err.Error()); found != nil {
+		return resid.NewResId(resid.NewGvk("apps", "v1", "Deployment"), found[1]), true
+	}
+	return id, false
+}
+
+// lackOf is what is built without; nil when the closure is whole.
+func lackOf(c *build.Closure) *render.Lack {
+	if len(c.Absent) == 0 {
+		return nil
+	}
+	first := atEntry(c, c.Absent[0].Problem())
+	l := &render.Lack{Position: first.Position}
+	for _, a := range c.Absent {
+		l.What = append(l.What, a.Value)
+	}
+	slices.Sort(l.What)
+	l.What = slices.Compact(l.What)
+	more := ""
+	if n := len(l.What) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %d more)", n)
+	}
+	l.Why = fmt.Sprintf("%s%s; its objects are not known, and the others are rendered without it", first.Message, more)
+	return l
+}
+
+// lack finishes the result of a closure that lacks resources. What fails then may be for want of
+// them, and leaves the root refused.
+func lack(result *render.Result, c *build.Closure) {
+	if result.Problem != nil || len(result.Objects) == 0 {
+		result.Objects, result.Problem = nil, atEntry(c, c.Absent[0].Problem())
+		return
+	}
+	d := dependence{lack: lackOf(c)}
+	for _, a := range c.Absent {
+		d.names, d.vars = d.names || a.Whole, d.vars || a.Whole
+	}
+	configured := false
+	for _, k := range c.Files {
+		d.names = d.names || k.Spec.NamePrefix+k.Spec.NameSuffix != ""
+		if k.Spec.Namespace != "" {
+			d.namespaces = append(d.namespaces, k.Spec.Namespace)
+		}
+		configured = configured || len(k.Spec.Configurations) > 0
+		if len(k.Spec.Vars) > 0 || configured && d.names { // references of other kinds than the usual
+			result.Objects, result.Problem = nil, atEntry(c, c.Absent[0].Problem())
+			return
+		}
+	}
+	result.Lacks = d.lack
+	for _, o := range result.Objects {
+		d.local = append(d.local, o.Content())
+	}
+	for i, o := range result.Objects {
+		o.Unknown = append(o.Unknown, d.unknown(d.local[i])...)
+	}
+}
+
+// dependence is what of other objects may depend on objects that are not known: kustomize changes
+// what refers to an object whose name or namespace it changes.
+type dependence struct {
+	lack *render.Lack
+	// names is set when the names of absent objects may be changed, and vars when variables may
+	// be defined with them. namespaces are those that they are put in.
+	names, vars bool
+	namespaces  []string
+	local       []map[string]any
+}
+
+// unknown are the fields of an object that may be others than they are.
+func (d *dependence) unknown(object map[string]any) []render.Unknown {
+	var found []render.Unknown
+	reason := "it may refer to an object of " + build.Quote(d.lack.What[0]) + ", which is not there"
+	kind, _ := object["kind"].(string)
+	if version, _ := object["apiVersion"].(string); !isBuiltin(version) {
+		kind = ""
+	}
+	var walk func(value any, path []string)
+	walk = func(value any, path []string) {
+		switch v := value.(type) {
+		case string:
+			if d.dependsOn(kind, path, v) {
+				found = append(found, render.Unknown{Path: slices.Clone(path), Reason: reason})
+			}
+		case []any:
+			for i, item := range v {
+				walk(item, append(path, strconv.Itoa(i)))
+			}
+		case map[string]any:
+			for key, item := range v {
+				if len(path) > 0 || key != "metadata" {
+					walk(item, append(path, key))
+				}
+			}
+		}
+	}
+	walk(object, nil)
+	slices.SortFunc(found, func(a, b render.Unknown) int { return slices.Compare(a.Path, b.Path) })
+	return found
+}
+
+// dependsOn reports whether a text is, or may hold, the name of an absent object.
+func (d *dependence) dependsOn(kind string, path []string, text string) bool {
+	if kind != "Secret" && d.vars && strings.Contains(text, "$(") {
+		return true
+	}
+	field, of := lastKeys(path)
+	switch {
+	case kind == "": // kustomize knows no references of other kinds
+		return false
+	case field == "namespace":
+		other := func(namespace string) bool { return namespace != text }
+		return (of == "subjects" || of == "service") && (d.names || slices.ContainsFunc(d.namespaces, other))
+	}
+	to, isName := referent(field, of)
+	return d.names && isName && !d.has(to, text)
+}
+
+// isBuiltin reports whether an apiVersion is one of Kubernetes itself, going by its group.
+func isBuiltin(version string) bool {
+	group, _, _ := strings.Cut(version, "/")
+	return !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")
+}
+
+// refers matches fields that refer to an object by its name; references are the fields that are
+// such a name, with the kind if there is just one.
+var (
+	refers     = regexp.MustCompile(`(?i)(ref|reference|configmap|secrets?|service|subjects)$`)
+	references = map[string]string{
+		"secretName": "Secret", "configMapName": "ConfigMap", "serviceAccountName": "ServiceAccount", "serviceAccount": "ServiceAccount",
+		"claimName": "PersistentVolumeClaim", "serviceName": "Service", "volumeName": "", "storageClassName": "", "priorityClassName": "",
+		"ingressClassName": "", "runtimeClassName": "", "policyName": "", "resourceNames": "",
+	}
+)
+
+// referent is the kind of the object that a field names; "" for any.
+func referent(field, of string) (kind string, ok bool) {
+	if kind, ok := references[field]; ok {
+		return kind, true
+	}
+	if field != "name" && !refers.MatchString(field) || field == "name" && !refers.MatchString(of) {
+		return "", false
+	}
+	switch of = strings.ToLower(of); {
+	case strings.HasPrefix(of, "configmap"):
+		return "ConfigMap", true
+	case strings.HasPrefix(of, "secret"), of == "imagepullsecrets":
+		return "Secret", true
+	case of == "service":
+		return "Service", true
+	}
+	return "", true
+}
+
+// lastKeys are the last two keys of a path, without indexes.
+func lastKeys(path []string) (field, of string) {
+	keys := slices.DeleteFunc(slices.Clone(path), func(step string) bool {
+		_, err := strconv.Atoi(step)
+		return err == nil
+	})
+	if len(keys) > 0 {
+		field = keys[len(keys)-1]
+	}
+	if len(keys) > 1 {
+		of = keys[len(keys)-2]
+	}
+	return field, of
+}
+
+// has reports whether one of the objects that are known is of a kind and has a name.
+func (d *dependence) has(kind, name string) bool {
+	return kind != "" && slices.ContainsFunc(d.local, func(o map[string]any) bool {
+		metadata, _ := o["metadata"].(map[string]any)
+		return o["kind"] == kind && metadata["name"] == name
+	})
+}
