@@ -23,9 +23,21 @@ type Application struct {
 	BuildOptions string
 	// Definitions are the custom kinds of the cluster.
 	Definitions []Definition
+	// Project is the AppProject in JSON, Destination where the Application applies to, and Forbidden what the
+	// project forbids of the Application itself. They are empty when the project is not known.
+	Project     json.RawMessage        `json:",omitempty"`
+	Destination ApplicationDestination `json:",omitzero"`
+	Forbidden   []Forbidden            `json:",omitempty"`
 	// Set is the ApplicationSet that generates the Application; zero for none.
 	Set ObjectRef
 }
+
+// ApplicationDestination is a cluster that Argo CD knows, and a namespace in it.
+type ApplicationDestination struct{ Server, Namespace, Name string }
+
+// Forbidden is something that an AppProject forbids: the field of the Application that decides, and what
+// Argo CD says.
+type Forbidden struct{ Field, Message string }
 
 // ApplicationSource is where a source of an Application is.
 type ApplicationSource struct {

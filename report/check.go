@@ -123,7 +123,7 @@ func Actions() []Action {
 func Causes() []Cause {
 	return []Cause{
 		CauseValidation, CauseError, CauseConfiguration,
-		CausePolicy, CauseSchema, CauseRender,
+		CausePolicy, CauseSchema, CauseProject, CauseRender,
 	}
 }
 

@@ -37,7 +37,7 @@ func identityOf(f *Finding) identity {
 		Policy: f.Policy, Binding: f.Binding, Param: f.Param, Validation: f.Validation,
 	}
 	switch f.Cause {
-	case CauseSchema, CausePolicy, CauseRender:
+	case CauseSchema, CausePolicy, CauseProject, CauseRender:
 		id.Message = f.Message
 	}
 	if f.Generated != nil {

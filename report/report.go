@@ -86,6 +86,8 @@ const (
 	// CauseSchema: the API server would refuse or change the object before any
 	// policy sees it (unknown fields, invalid values).
 	CauseSchema Cause = "schema"
+	// CauseProject: the AppProject of an Application of Argo CD forbids it, so that it is not applied.
+	CauseProject Cause = "project"
 	// CauseRender: a root that rendered at base does not render at head.
 	CauseRender Cause = "render"
 )
@@ -110,7 +112,7 @@ type Finding struct {
 	Action  Action   `json:"action"`
 	Actions []Action `json:"actions"`
 	Cause   Cause    `json:"cause"`
-	// Policies is empty for causes that no policy set decides (policy, schema, render).
+	// Policies is empty for causes that no policy set decides (policy, schema, project, render).
 	Policies PolicySet `json:"policies,omitempty"`
 	Policy   string    `json:"policy,omitempty"`
 	Binding  string    `json:"binding,omitempty"`

@@ -176,6 +176,7 @@ func (s *scan) judging(r *review) (done func()) {
 // locate finds the lines of findings and of what was not judged.
 func (s *scan) locate(ctx context.Context, out *outcome) error {
 	out.findings = append(out.findings, s.ledger.Failed...)
+	out.findings = append(out.findings, s.forbidden(ctx)...)
 	for _, g := range out.gaps {
 		s.ledger.Add(g)
 	}

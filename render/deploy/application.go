@@ -103,11 +103,7 @@ func (e *expander) addApplication(parent *node, c *cluster, k held) *node {
 
 // notJudged adds what an Application has Argo CD do that is not judged.
 func (e *expander) notJudged(n *node) {
-	add := func(field, why string) {
-		e.graph.Gaps = append(e.graph.Gaps, render.Gap{
-			Kind: render.GapSync, Root: n.root.RootID, Position: render.Position{Path: n.root.Dir}, Locate: e.later(n, field), Why: why, Identity: why,
-		})
-	}
+	add := func(field, why string) { e.notJudgedOf(n, field, why) }
 	spec := &n.app.Spec
 	const options = "spec.syncPolicy.syncOptions"
 	if spec.HasOption("CreateNamespace=true") {
@@ -120,9 +116,13 @@ func (e *expander) notJudged(n *node) {
 	if len(spec.IgnoreDifferences) > 0 && spec.HasOption("RespectIgnoreDifferences=true") {
 		add("spec.ignoreDifferences", "fields that ignoreDifferences leaves to others are judged as they are written")
 	}
-	if spec.Project != "" && spec.Project != "default" {
-		add("spec.project", fmt.Sprintf("what the AppProject %s forbids is not judged", spec.Project))
-	}
+}
+
+// notJudgedOf adds what is not judged of an Application.
+func (e *expander) notJudgedOf(n *node, field, why string) {
+	e.graph.Gaps = append(e.graph.Gaps, render.Gap{
+		Kind: render.GapSync, Root: n.root.RootID, Position: render.Position{Path: n.root.Dir}, Locate: e.later(n, field), Why: why, Identity: why,
+	})
 }
 
 // instance is what Argo CD calls an Application.

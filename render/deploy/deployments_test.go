@@ -16,11 +16,12 @@ import (
 	"strings"
 	"testing"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/deploy"
 	"github.com/preadmit/preadmit/render/sources"
-	"sigs.k8s.io/yaml"
 )
 
 // deployments are repositories with what Flux's own code makes of them.

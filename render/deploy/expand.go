@@ -30,6 +30,9 @@ func Expand(ctx context.Context, r *render.Renderer, found *render.Discovery, op
 	if err := e.run(); err != nil {
 		return nil, err
 	}
+	if err := e.findProjects(); err != nil {
+		return nil, err
+	}
 	return e.finish(), nil
 }
 

@@ -218,6 +218,8 @@ func CauseNote(f *report.Finding) string {
 			return "decided before any policy, by the API server itself"
 		}
 		return "decided before any policy: the object does not fit its schema"
+	case report.CauseProject:
+		return "Argo CD does not apply it: its AppProject does not permit it"
 	case report.CauseRender:
 		return "the root does not render, so none of its objects could be judged"
 	}

@@ -44,6 +44,8 @@ func RuleOf(f *report.Finding) (words, name string) {
 		return "a root does not render", ""
 	case f.Cause == report.CausePolicy:
 		return "a policy or binding is refused", ""
+	case f.Cause == report.CauseProject:
+		return "an AppProject of Argo CD", ""
 	case f.Policy != "":
 		return "policy", f.Policy
 	}
@@ -67,6 +69,8 @@ func Verdict(f *report.Finding) string {
 	switch {
 	case f.Cause == report.CauseRender:
 		return Join(": ", words, "the root does not render: "+Request(f))
+	case f.Cause == report.CauseProject:
+		by = "an AppProject of Argo CD"
 	case f.Policy != "" && f.Cause != report.CausePolicy:
 		by = "policy " + f.Policy
 		if f.Binding != "" {

@@ -130,6 +130,10 @@ func causeTexts(c report.Cause) (short, full, help string) {
 		return "Object does not fit its schema",
 			"The API server would refuse the object, or drop fields of it, before any admission policy sees it",
 			"Correct or remove the field the message names. The message is worded as the API server's."
+	case report.CauseProject:
+		return "Forbidden by an AppProject",
+			"The AppProject of an Application of Argo CD does not permit its source, its destination or one of its objects, so Argo CD would not apply it",
+			"Permit it in the AppProject, or change what the message names. The message is worded as Argo CD's."
 	case report.CauseRender:
 		return "Root does not render",
 			"This root rendered at the base of the change and fails to render at its head, so none of its objects could be judged",

@@ -1,0 +1,194 @@
+package argocd
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gobwas/glob"
+
+	kjson "sigs.k8s.io/json"
+)
+
+// DefaultProject is the AppProject of Applications that name none. Argo CD makes one that permits
+// everything.
+const DefaultProject = "default"
+
+// Project is what an AppProject permits.
+type Project struct {
+	Metadata struct {
+		Name string `json:"name"`
+	} `json:"metadata"`
+	Spec struct {
+		SourceRepos                     []string      `json:"sourceRepos"`
+		SourceNamespaces                []string      `json:"sourceNamespaces"`
+		Destinations                    []Destination `json:"destinations"`
+		ClusterResourceWhitelist        []Permitted   `json:"clusterResourceWhitelist"`
+		ClusterResourceBlacklist        []Permitted   `json:"clusterResourceBlacklist"`
+		NamespaceResourceWhitelist      []Permitted   `json:"namespaceResourceWhitelist"`
+		NamespaceResourceBlacklist      []Permitted   `json:"namespaceResourceBlacklist"`
+		PermitOnlyProjectScopedClusters bool          `json:"permitOnlyProjectScopedClusters"`
+	} `json:"spec"`
+}
+
+// Permitted are kinds that an AppProject names; Name is a pattern of names of objects that are in no
+// namespace.
+type Permitted struct {
+	Group string `json:"group"`
+	Kind  string `json:"kind"`
+	Name  string `json:"name"`
+}
+
+// ParseProject reads an AppProject.
+func ParseProject(object json.RawMessage) (*Project, error) {
+	p := &Project{}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(object, p); err != nil {
+		return nil, fmt.Errorf("not an AppProject of Argo CD: %w", err)
+	}
+	return p, nil
+}
+
+// Project is the AppProject that an Application names.
+func (a *Application) Project() string { return cmp.Or(a.Spec.Project, DefaultProject) }
+
+// Forbidden is something that an AppProject forbids an Application.
+type Forbidden struct {
+	// Field is the field of the Application that decides.
+	Field string
+	// Message is worded as Argo CD's.
+	Message string
+}
+
+// Forbids returns why Argo CD applies nothing of an Application. to is its destination, with all that is
+// known of it, and own the namespace of Argo CD.
+func (p *Project) Forbids(a *Application, to Destination, own string) []Forbidden {
+	var all []Forbidden
+	if namespace := a.Metadata.Namespace; namespace != "" && namespace != own && !slices.ContainsFunc(p.Spec.SourceNamespaces, func(pattern string) bool { return matchesName(pattern, namespace) }) {
+		all = append(all, Forbidden{"metadata.namespace", fmt.Sprintf("application '%s' in namespace '%s' is not allowed to use project '%s'", a.Metadata.Name, namespace, p.Metadata.Name)})
+	}
+	for i, s := range a.AllSources() {
+		if !p.permitsSource(s.RepoURL) {
+			all = append(all, Forbidden{a.SourceField(i) + ".repoURL", fmt.Sprintf("application repo %s is not permitted in project '%s'", s.RepoURL, p.Metadata.Name)})
+		}
+	}
+	if !p.permitsDestination(to) {
+		where := "server '" + to.Server + "'"
+		if a.Spec.Destination.Server == "" {
+			where = "server '" + cmp.Or(to.Server, to.Name) + "'"
+		}
+		all = append(all, Forbidden{"spec.destination.namespace", fmt.Sprintf("application destination %s and namespace '%s' do not match any of the allowed destinations in project '%s'", where, to.Namespace, p.Metadata.Name)})
+	}
+	return all
+}
+
+// ForbidsObject returns why Argo CD does not apply an object; empty when it does. An object that is in a
+// namespace is of a kind that is.
+func (p *Project) ForbidsObject(group, kind, namespace, name string, to Destination) string {
+	if !p.permitsKind(group, kind, namespace, name) {
+		return fmt.Sprintf("resource %s:%s is not permitted in project %s", group, kind, p.Metadata.Name)
+	}
+	if to.Namespace = namespace; namespace != "" && !p.permitsDestination(to) {
+		return fmt.Sprintf("namespace %s is not permitted in project '%s'", namespace, p.Metadata.Name)
+	}
+	return ""
+}
+
+// permitsKind reports whether objects of a kind are permitted. Without a list of those in namespaces all
+// of them are; of others only those that are listed.
+func (p *Project) permitsKind(group, kind, namespace, name string) bool {
+	in := func(list []Permitted, name string) bool {
+		return slices.ContainsFunc(list, func(item Permitted) bool {
+			return matchesPath(item.Kind, kind) && matchesPath(item.Group, group) && (item.Name == "" || name == "" || matchesPath(item.Name, name))
+		})
+	}
+	if namespace != "" {
+		allowed := p.Spec.NamespaceResourceWhitelist
+		return (allowed == nil || in(allowed, "")) && !in(p.Spec.NamespaceResourceBlacklist, "")
+	}
+	return in(p.Spec.ClusterResourceWhitelist, name) && !in(p.Spec.ClusterResourceBlacklist, name)
+}
+
+// permitsSource reports whether a repository may be a source: a pattern permits it, and none with a `!`
+// is of it.
+func (p *Project) permitsSource(repository string) bool {
+	permitted, normal := false, normalURL(repository)
+	for _, pattern := range p.Spec.SourceRepos {
+		pattern, denied := strings.CutPrefix(pattern, "!")
+		switch matched := matches(normalURL(pattern), normal, '/'); {
+		case denied && matched:
+			return false
+		case denied || matched:
+			permitted = true
+		}
+	}
+	return permitted
+}
+
+// permitsDestination reports whether a destination is permitted: an entry permits it, and none with a
+// `!` is of it.
+func (p *Project) permitsDestination(to Destination) bool {
+	permitted := false
+	for _, d := range p.Spec.Destinations {
+		name := to.Name != "" && permits(d.Name, to.Name)
+		server := to.Server != "" && permits(d.Server, to.Server)
+		namespace := permits(d.Namespace, to.Namespace)
+		switch {
+		case (name || server) && namespace:
+			permitted = true
+		case !name && isDenial(d.Name), !server && isDenial(d.Server), !namespace && isDenial(d.Namespace):
+			return false
+		}
+	}
+	return permitted
+}
+
+func isDenial(pattern string) bool { return strings.HasPrefix(pattern, "!") }
+
+// permits reports whether a pattern matches, or one with a `!` does not.
+func permits(pattern, value string) bool {
+	pattern, denied := strings.CutPrefix(pattern, "!")
+	return matches(pattern, value) != denied
+}
+
+// matches reports whether a pattern matches. Without separators `*` stands for them, too.
+func matches(pattern, value string, separators ...rune) bool {
+	if pattern == "*" {
+		return true
+	}
+	g, err := glob.Compile(pattern, separators...)
+	return err == nil && g.Match(value)
+}
+
+// matchesPath reports whether a pattern of kinds and groups matches.
+func matchesPath(pattern, value string) bool {
+	ok, err := path.Match(pattern, value)
+	return ok && err == nil
+}
+
+// matchesName reports whether a pattern of namespaces matches: a regular expression between slashes, or
+// a glob.
+func matchesName(pattern, value string) bool {
+	if len(pattern) > 1 && strings.HasPrefix(pattern, "/") && strings.HasSuffix(pattern, "/") {
+		expression, err := regexp.Compile(pattern[1 : len(pattern)-1])
+		return err == nil && expression.MatchString(value)
+	}
+	return matches(pattern, value)
+}
+
+// normalURL is the URL of a repository, or a pattern of URLs, as AppProjects compare them.
+func normalURL(repository string) string {
+	repository = strings.ToLower(strings.TrimSpace(repository))
+	if at := strings.Index(repository, "@"); at > 0 && !strings.Contains(repository, "://") { // git@host:path
+		repository = "ssh://" + strings.Replace(repository, ":", "/", 1)
+	}
+	u, err := url.Parse(strings.TrimSuffix(repository, ".git"))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimPrefix(u.String(), "ssh://")
+}

@@ -1,0 +1,81 @@
+package deploy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/argocd"
+	"github.com/preadmit/preadmit/render/argocd/appset"
+)
+
+// findProjects gives the units of Applications their AppProjects, and what these forbid.
+func (e *expander) findProjects() error {
+	for _, n := range slices.Clone(e.nodes) {
+		if n.app == nil || n.root.Unit.Application == nil {
+			continue
+		}
+		if err := e.findProject(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *expander) findProject(n *node) error {
+	ref := render.ObjectRef{Group: argocd.Group, Kind: argocd.ProjectKind.Kind, Namespace: e.opts.ArgoCD.namespace(), Name: n.app.Project()}
+	found, ok, err := e.lookUp(n.cluster, ref)
+	switch {
+	case err != nil:
+		return err
+	case !ok && ref.Name == argocd.DefaultProject:
+		return nil
+	case !ok:
+		e.notJudgedOf(n, "spec.project", fmt.Sprintf("the AppProject %s is not among what the repository deploys: what it forbids is not judged", ref.Name))
+		return nil
+	}
+	if why := unknownSpec(found.object); why != "" {
+		e.notJudgedOf(n, "spec.project", fmt.Sprintf("what the AppProject %s forbids is not known: %s", ref.Name, why))
+		return nil
+	}
+	p, err := argocd.ParseProject(found.object.JSON)
+	if err != nil {
+		e.notJudgedOf(n, "spec.project", fmt.Sprintf("what the AppProject %s forbids is not known: %v", ref.Name, err))
+		return nil
+	}
+	to, whole := e.destination(n.app.Spec.Destination)
+	switch {
+	case p.Spec.PermitOnlyProjectScopedClusters:
+		e.notJudgedOf(n, "spec.project", fmt.Sprintf("the AppProject %s permits only its own clusters, and which these are is not known: what it forbids is not judged", ref.Name))
+		return nil
+	case !whole && slices.ContainsFunc(p.Spec.Destinations, func(d argocd.Destination) bool {
+		return to.Server == "" && d.Server != "" && d.Server != "*" || to.Name == "" && d.Name != "" && d.Name != "*"
+	}):
+		e.notJudgedOf(n, "spec.destination", fmt.Sprintf("whether the AppProject %s permits its destination is not known: %s is none of argocd.clusters of the configuration", ref.Name, cmp.Or(to.Name, to.Server)))
+		return nil
+	}
+	n.root.Unit.Application.Project = found.object.JSON
+	n.root.Unit.Application.Destination = render.ApplicationDestination(to)
+	for _, f := range p.Forbids(n.app, to, e.opts.ArgoCD.namespace()) {
+		n.root.Unit.Application.Forbidden = append(n.root.Unit.Application.Forbidden, render.Forbidden(f))
+	}
+	return nil
+}
+
+// destination is a destination with its server and its name; whole is false when one of them is not known.
+func (e *expander) destination(d argocd.Destination) (to argocd.Destination, whole bool) {
+	switch {
+	case d.Name == inCluster, d.Server == inClusterServer:
+		d.Name, d.Server = inCluster, inClusterServer
+	default:
+		i := slices.IndexFunc(e.opts.ArgoCD.Clusters, func(c appset.Cluster) bool {
+			return d.Name != "" && c.Name == d.Name || d.Server != "" && c.Server == d.Server
+		})
+		if i < 0 {
+			return d, false
+		}
+		d.Name, d.Server = e.opts.ArgoCD.Clusters[i].Name, e.opts.ArgoCD.Clusters[i].Server
+	}
+	return d, true
+}

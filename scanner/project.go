@@ -1,0 +1,93 @@
+package scanner
+
+import (
+	"context"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/argocd"
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/lines"
+)
+
+// denial is something that the AppProject of an Application forbids.
+type denial struct {
+	object report.Object
+	render.Forbidden
+}
+
+// forbidden are the findings about what AppProjects forbid of the Applications that the change touches:
+// they decide before anything is sent to the API server.
+func (s *scan) forbidden(ctx context.Context) []lines.Finding {
+	var all []lines.Finding
+	for _, root := range s.Head.Found.Roots {
+		r := s.Head.Roots[root.RootID]
+		if r == nil || root.Kind != render.KindArgoCD || s.Base != nil && !s.ledger.Touched[root.RootID] {
+			continue
+		}
+		before := s.deniedBefore(root)
+		for _, d := range denials(r) {
+			f := denied(ctx, r.Root, d, change.Head)
+			if slices.Contains(before, d) {
+				f.Status = report.StatusExisting
+			}
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// deniedBefore are the denials of a root of the head in the base.
+func (s *scan) deniedBefore(root render.Root) []denial {
+	if s.Base == nil {
+		return nil
+	}
+	for _, r := range s.Base.Roots {
+		if r.Root.Kind == render.KindArgoCD && r.Root.Object == root.Object && r.Root.Cluster == root.Cluster {
+			return denials(r)
+		}
+	}
+	return nil
+}
+
+// denials are what the AppProject of an Application forbids: of the Application itself, else of its objects.
+func denials(r *change.Rendered) []denial {
+	u := r.Root.Unit
+	if u == nil || u.Application == nil || len(u.Application.Project) == 0 {
+		return nil
+	}
+	var all []denial
+	for _, f := range u.Application.Forbidden {
+		id := r.Root.Object
+		all = append(all, denial{report.Object{APIVersion: argocd.Group + "/v1alpha1", Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}, f})
+	}
+	project, err := argocd.ParseProject(u.Application.Project)
+	if err != nil || len(all) > 0 { // it was read before
+		return all
+	}
+	for _, o := range r.Objects { // without hooks that a sync does not run
+		if d, ok := deniedObject(project, argocd.Destination(u.Application.Destination), o); ok {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// deniedObject is what a project forbids of an object.
+func deniedObject(project *argocd.Project, to argocd.Destination, o *admission.Object) (denial, bool) {
+	apiVersion, kind := o.GroupVersionKind().ToAPIVersionAndKind()
+	message := project.ForbidsObject(o.GroupVersionKind().Group, kind, o.Namespace(), o.Name(), to)
+	object := report.Object{APIVersion: apiVersion, Kind: kind, Namespace: o.Namespace(), Name: o.Name(), GenerateName: o.GenerateName()}
+	return denial{object, render.Forbidden{Field: "spec.project", Message: message}}, message != ""
+}
+
+// denied is the finding of a denial, on the line of the Application that decides.
+func denied(ctx context.Context, root render.Root, d denial, tree string) lines.Finding {
+	return lines.Finding{Finding: report.Finding{
+		Status: report.StatusNew, Action: report.ActionDeny, Actions: []report.Action{report.ActionDeny}, Cause: report.CauseProject,
+		Message: d.Message, Reason: "Forbidden", Object: &d.object, Root: root.RootID.String(),
+		Location: change.LocationOf(root.Unit.Position(ctx, d.Field), tree),
+	}, Located: true}
+}
