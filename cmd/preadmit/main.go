@@ -21,8 +21,8 @@ const exitSignal = 128
 const grace = 2 * time.Second
 
 func main() {
-	collectLater(os.Getenv)
 	var lasting atomic.Bool
+	collectLater(os.Getenv, lasting.Load)
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

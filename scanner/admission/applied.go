@@ -19,6 +19,7 @@ import (
 
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 // sent returns the object that a request asks for: what is sent, or what comes of applying
@@ -51,7 +52,8 @@ func (p *preparation) isPlain(o *Object) bool {
 	}
 	content := o.passingContent()
 	_, hasStatus := content["status"]
-	return !hasStatus && apply.Plain(content)
+	// Creation resets the status of a definition, and Flux sends it.
+	return (!hasStatus || p.handler.resource.Kind.GroupKind() == kinds.Definition) && apply.Plain(content)
 }
 
 // createdPlain creates an object instead of applying it, which is faster. What the kind does

@@ -53,6 +53,7 @@ type Cluster struct {
 	mu         sync.Mutex
 	handlers   map[schema.GroupVersionKind]*handler
 	namespaces map[string]*corev1.Namespace
+	policies   map[policyCreation]prepared
 	plugins    func() []mutator
 
 	podSecurity, resize func() admission.ValidationInterface
@@ -72,6 +73,7 @@ func NewCluster(opts ClusterOptions, layers ...*Index) *Cluster {
 		layers:     layers,
 		handlers:   map[schema.GroupVersionKind]*handler{},
 		namespaces: map[string]*corev1.Namespace{},
+		policies:   map[policyCreation]prepared{},
 	}
 	c.rbac = sync.OnceValue(c.newRBAC)
 	c.custom = sync.OnceValue(c.customKinds)

@@ -65,6 +65,13 @@ func (a Ask) Main() *Object {
 // Of an object with unknown fields it is an *unknown.Error when the answer depends on
 // them.
 func (c *Cluster) Prepare(ctx context.Context, ask Ask) (req *Request, warned []string, err error) {
+	if key, ok := ask.policyCreation(); ok {
+		return c.preparePolicy(key, func() (*Request, []string, error) { return c.prepareAsk(ctx, ask) })
+	}
+	return c.prepareAsk(ctx, ask)
+}
+
+func (c *Cluster) prepareAsk(ctx context.Context, ask Ask) (req *Request, warned []string, err error) {
 	if ask.Applier != "" && ask.Subresource == "" && ask.OldObject != nil {
 		ask.controls = c.controlledFieldsOf(ask.OldObject)
 	}

@@ -8,9 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 // Request is an admission request at the point where validating admission runs.
@@ -126,4 +128,46 @@ func Content(obj runtime.Object) (map[string]any, error) {
 		return nil, nil
 	}
 	return runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+}
+
+// policyCreation is the creation of a policy or binding by a user. It is prepared by who loads
+// policies and by who judges the object. Preparing it compiles each expression, which takes
+// longer than all else, so the second gets what the first got.
+type policyCreation struct {
+	object *Object
+	user   *user.DefaultInfo
+}
+
+// prepared is what Prepare returns.
+type prepared struct {
+	request  *Request
+	warnings []string
+	err      error
+}
+
+// policyCreation returns what an ask is named by if it is the creation of a policy, and ok.
+func (a Ask) policyCreation() (key policyCreation, ok bool) {
+	if a.Object == nil || !kinds.IsPolicy(a.Object.GroupVersionKind().GroupKind()) {
+		return key, false
+	}
+	key = policyCreation{object: a.Object}
+	key.user, ok = a.User.(*user.DefaultInfo)
+	return key, ok && a == Ask{Operation: admission.Create, Object: a.Object, User: a.User}
+}
+
+// preparePolicy returns what prepare returns, or has returned for the same creation. It is
+// kept until it is used once more.
+func (c *Cluster) preparePolicy(key policyCreation, prepare func() (*Request, []string, error)) (*Request, []string, error) {
+	c.mu.Lock()
+	known, ok := c.policies[key]
+	delete(c.policies, key)
+	c.mu.Unlock()
+	if ok {
+		return known.request, known.warnings, known.err
+	}
+	known.request, known.warnings, known.err = prepare()
+	c.mu.Lock()
+	c.policies[key] = known
+	c.mu.Unlock()
+	return known.request, known.warnings, known.err
 }

@@ -51,37 +51,6 @@ func NewCompiler() *Compiler {
 	return &Compiler{whole: newCompilers(cel.Environment), partial: newCompilers(cel.PartialEnvironment), shortcutAfter: shortcutAfter}
 }
 
-// compilers are the API server's compilers of expressions for one environment. Making one takes
-// longer than compiling most policies.
-type compilers struct {
-	environment func() (*environment.EnvSet, error)
-	// constant compiles the policies without variables, of which none changes it.
-	constant func() (*plugincel.CompositedCompiler, error)
-}
-
-func newCompilers(of func() (*environment.EnvSet, error)) compilers {
-	c := compilers{environment: sync.OnceValues(of)}
-	c.constant = sync.OnceValues(c.new)
-	return c
-}
-
-// compiler returns a compiler for a policy: one of its own if it has variables, which become
-// part of the compiler.
-func (c compilers) compiler(spec *v1.ValidatingAdmissionPolicySpec) (*plugincel.CompositedCompiler, error) {
-	if len(spec.Variables) == 0 {
-		return c.constant()
-	}
-	return c.new()
-}
-
-func (c compilers) new() (*plugincel.CompositedCompiler, error) {
-	set, err := c.environment()
-	if err != nil {
-		return nil, err
-	}
-	return plugincel.NewCompositedCompiler(set)
-}
-
 // compiled is a policy's expressions as programs. A program that does not
 // compile carries its error; the failure policy decides what that means.
 type compiled struct {
@@ -126,16 +95,16 @@ type compiledKey struct {
 // compileSpec follows compilePolicy of the server's plugin: variables first, in
 // order; messages may not use the authorizer.
 func (c *Compiler) compileSpec(spec *v1.ValidatingAdmissionPolicySpec, in compilers) *compiled {
-	compiler, err := in.compiler(spec)
+	compiler, err := in.take(spec)
 	if err != nil {
 		return &compiled{err: err}
 	}
+	defer in.giveBack(compiler)
 	full := plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil, HasAuthorizer: true}
 	message := plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil}
 	out := &compiled{}
 	for _, v := range spec.Variables {
-		result := compiler.CompileAndStoreVariable(&validating.Variable{Name: v.Name, Expression: v.Expression}, full, environment.StoredExpressions)
-		out.setVariable(v.Name, result)
+		out.setVariable(v.Name, compiler.variable(&v, full))
 	}
 	expression := func(accessor plugincel.ExpressionAccessor, options plugincel.OptionalVariableDeclarations) plugincel.CompilationResult {
 		return compiler.CompileCELExpression(accessor, options, environment.StoredExpressions)

@@ -42,13 +42,14 @@ func (c *Compiler) newShortcut(spec *v1.ValidatingAdmissionPolicySpec) *shortcut
 // join compiles the validations as one. Each compiles by itself, so none reaches
 // out of its parentheses; a line break ends the comment it may end with.
 func (c *Compiler) join(spec *v1.ValidatingAdmissionPolicySpec) celgo.Program {
-	compiler, err := c.whole.compiler(spec)
+	compiler, err := c.whole.take(spec)
 	if err != nil {
 		return nil
 	}
+	defer c.whole.giveBack(compiler)
 	options := plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil, HasAuthorizer: true}
 	for _, v := range spec.Variables {
-		compiler.CompileAndStoreVariable(&validating.Variable{Name: v.Name, Expression: v.Expression}, options, environment.StoredExpressions)
+		compiler.variable(&v, options)
 	}
 	expressions := make([]string, len(spec.Validations))
 	for i, v := range spec.Validations {

@@ -5,7 +5,8 @@
 //   - load.go: Load has policies and bindings checked as a server does at creation.
 //   - compile.go: a Compiler compiles each policy once, in the API server's CEL
 //     environment (package cel, where loops over maps have an order, and what has no
-//     limit on a server ends the evaluation).
+//     limit on a server ends the evaluation). compilers.go: the server's compilers of
+//     expressions, each used for many policies.
 //   - candidates.go, match.go, params.go: which policies, bindings and params a request
 //     has, by the server's own matcher.
 //   - engine.go, evaluate.go, activation.go: an Engine evaluates match conditions,

@@ -1,16 +1,30 @@
 package apply
 
 // Plain reports whether applying a new object on the server certainly comes to the same as
-// creating it: it has no null, and no list has two items with an equal key. The keys of
-// lists are those of Kubernetes; of custom resources it is not told.
+// creating it: it has no null but as the time of creation, which tools write and servers
+// ignore, and no list has two items with an equal key. The keys of lists are those of
+// Kubernetes; of custom resources it is not told.
 func Plain(content map[string]any) bool {
-	metadata, _ := content["metadata"].(map[string]any)
+	metadata, ok := content["metadata"].(map[string]any)
+	if !ok {
+		return plain(content)
+	}
 	for _, field := range []string{"managedFields", "uid", "resourceVersion"} {
 		if _, ok := metadata[field]; ok {
 			return false
 		}
 	}
-	return plain(content)
+	for field, value := range content {
+		if field != "metadata" && !plain(value) {
+			return false
+		}
+	}
+	for field, value := range metadata {
+		if (field != "creationTimestamp" || value != nil) && !plain(value) {
+			return false
+		}
+	}
+	return true
 }
 
 func plain(value any) bool {

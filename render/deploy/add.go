@@ -1,0 +1,150 @@
+package deploy
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/flux"
+)
+
+// addChild adds the unit that an object of another unit asks for.
+func (e *expander) addChild(parent *node, k held) {
+	e.add(&node{cluster: e.clusterOf(parent.root.Unit.Cluster), parent: parent, depth: parent.depth + 1}, k)
+}
+
+// add adds the unit that an object asks for, unless its cluster has it.
+func (e *expander) add(n *node, k held) {
+	key := unitKey{n.cluster.name, k.ref()}
+	if known := e.units[key]; known != nil {
+		e.again(known, n, k)
+		return
+	}
+	e.units[key] = n
+	e.nodes = append(e.nodes, n)
+	id := render.RootID{Kind: render.KindFlux, Dir: k.root.Dir, Object: k.ref(), Cluster: n.cluster.name}
+	u := &render.Unit{
+		Object: k.object.JSON, Parent: k.root, Index: k.object.Index, Entry: n.parent == nil, Cluster: n.cluster.name,
+		Checkout: render.Checkout{Top: "."}, Strict: e.opts.Strict,
+	}
+	u.Origins = e.origins.of
+	n.root = render.Root{RootID: id, Unit: u}
+	var err error
+	n.object, err = flux.Parse(u.Object)
+	if err != nil {
+		n.fail(render.ProblemFailed, "spec", err.Error())
+		return
+	}
+	e.remarkFields(n)
+	u.Apply = n.object.Apply()
+	u.Cluster = remoteCluster(n.cluster.name, n.object.Metadata.Namespace, n.object.Spec.KubeConfig)
+	n.root.Dir = path.Join(".", path.Clean("/" + n.object.Spec.Path)[1:])
+	for _, unknown := range k.object.Unknown {
+		if len(unknown.Path) == 0 || unknown.Path[0] == "spec" || unknown.Path[0] == "metadata" {
+			n.fail(render.ProblemRefused, "spec", fmt.Sprintf("the field %s of the Kustomization is not known: %s", dotted(unknown.Path), unknown.Reason))
+			return
+		}
+	}
+	switch {
+	case n.repeats() > maxRepeats:
+		n.fail(render.ProblemRefused, "spec.path", fmt.Sprintf("cycle of Kustomizations: those that apply %s apply it again under another name, without end", n.root.Dir))
+	case n.depth > maxDepth:
+		n.fail(render.ProblemRefused, "", fmt.Sprintf("the Kustomization is applied by %d others, one by the other: they may make each other without end", maxDepth))
+	case len(e.nodes) > maxUnits:
+		n.fail(render.ProblemRefused, "", fmt.Sprintf("there are more than %d Kustomizations", maxUnits))
+	}
+}
+
+// repeats counts the units above one that apply the same directory under other names.
+func (n *node) repeats() int {
+	count := 0
+	for above := n.parent; above != nil; above = above.parent {
+		if above.root.Dir == n.root.Dir && !above.root.Unit.IsElsewhere() {
+			count++
+		}
+	}
+	return count
+}
+
+// again is for an object that asks for a unit which is known.
+func (e *expander) again(known, n *node, k held) {
+	if known.parent == n.parent || known.root.Unit.Same(&render.Unit{
+		Object: k.object.JSON, Cluster: known.root.Unit.Cluster, Checkout: known.root.Unit.Checkout, Apply: known.root.Unit.Apply,
+		Strict: known.root.Unit.Strict, Variables: known.root.Unit.Variables, Problem: known.root.Unit.Problem, Artifact: known.root.Unit.Artifact,
+	}) {
+		return
+	}
+	if known.parent == nil && e.isBelow(n.parent, known) {
+		return // what an entry point makes of itself
+	}
+	e.appliedDifferently(known, n, k)
+}
+
+// appliedDifferently notes an object that several units apply, each with a content of its own.
+func (e *expander) appliedDifferently(known, n *node, k held) {
+	e.graph.Gaps = append(e.graph.Gaps, render.Gap{
+		Kind: render.GapAmbiguous, Root: known.root.RootID, Position: render.Position{Path: k.root.Dir},
+		Why:      fmt.Sprintf("%s is applied by %s and, with another content, by %s: which is in effect depends on when they are applied", known.root.Object, parentName(known.parent), parentName(n.parent)),
+		Identity: string(k.object.JSON),
+	})
+}
+
+func parentName(n *node) string {
+	if n == nil {
+		return "hand"
+	}
+	return n.root.Object.String()
+}
+
+// isBelow reports whether a unit is, or is reached from, another.
+func (e *expander) isBelow(n, above *node) bool {
+	for ; n != nil; n = n.parent {
+		if n == above {
+			return true
+		}
+	}
+	return false
+}
+
+// fail makes a unit one that is not rendered.
+func (n *node) fail(kind render.ProblemKind, field, message string) {
+	u := n.root.Unit
+	u.Problem = &render.Problem{Kind: kind, Position: render.Position{Path: u.Parent.Dir}, Message: message}
+	if at := u.Position(context.Background(), field); at.Path != "" {
+		u.Problem.Position = at
+	} else {
+		u.Problem.Path = n.root.Dir
+	}
+	n.resolved = true
+}
+
+// remoteCluster is the cluster that a unit applies to.
+func remoteCluster(own, namespace string, c *flux.KubeConfig) string {
+	switch {
+	case c == nil:
+		return own
+	case c.SecretRef != nil:
+		return fmt.Sprintf("%s, kubeconfig %s/%s", own, namespace, c.SecretRef.Name)
+	case c.ConfigMapRef != nil:
+		return fmt.Sprintf("%s, kubeconfig %s/%s", own, namespace, c.ConfigMapRef.Name)
+	}
+	return own + ", kubeconfig"
+}
+
+// clusterOf returns a cluster by name.
+func (e *expander) clusterOf(name string) *cluster {
+	i := slices.IndexFunc(e.clusters, func(c *cluster) bool { return c.name == name })
+	if i < 0 {
+		c := &cluster{name: name, self: map[render.ObjectRef]bool{}, urls: map[string]bool{}}
+		for _, other := range e.clusters { // of a kubeconfig: the sources are in the cluster of the unit
+			if len(name) > len(other.name) && name[:len(other.name)+1] == other.name+"," {
+				c.self, c.urls, c.branch = other.self, other.urls, other.branch
+			}
+		}
+		e.clusters = append(e.clusters, c)
+		return c
+	}
+	return e.clusters[i]
+}

@@ -1,0 +1,111 @@
+package policy
+
+import (
+	"fmt"
+	"sync"
+
+	celgo "github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types/traits"
+	v1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/util/version"
+	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
+)
+
+// compilers are the API server's compilers of expressions for one environment. Making one takes
+// longer than compiling most policies, so each is used for many. They are safe for concurrent
+// use.
+type compilers struct {
+	environment func() (*environment.EnvSet, error)
+	// constant compiles the policies without variables, of which none changes it.
+	constant func() (*expressionCompiler, error)
+	// idle are compilers for policies with variables that no policy uses now.
+	idle *sync.Pool
+}
+
+func newCompilers(of func() (*environment.EnvSet, error)) compilers {
+	c := compilers{environment: sync.OnceValues(of), idle: new(sync.Pool)}
+	c.constant = sync.OnceValues(c.new)
+	return c
+}
+
+// take returns a compiler for a policy. If the policy has variables, which become part of the
+// compiler, nobody else has it until it is given back.
+func (c compilers) take(spec *v1.ValidatingAdmissionPolicySpec) (*expressionCompiler, error) {
+	if len(spec.Variables) == 0 {
+		return c.constant()
+	}
+	if compiler, ok := c.idle.Get().(*expressionCompiler); ok {
+		return compiler, nil
+	}
+	return c.new()
+}
+
+// giveBack ends the use of a compiler. What it compiled does not depend on it any more.
+func (c compilers) giveBack(compiler *expressionCompiler) {
+	if len(compiler.variables.Fields) > 0 {
+		clear(compiler.variables.Fields)
+		c.idle.Put(compiler)
+	}
+}
+
+// new makes a compiler as plugincel.NewCompositedCompiler does. That one can be used for one
+// policy only, as nothing takes variables out of it.
+func (c compilers) new() (*expressionCompiler, error) {
+	set, err := c.environment()
+	if err != nil {
+		return nil, err
+	}
+	variables := apiservercel.NewObjectType(variablesType.TypeName(), map[string]*apiservercel.DeclField{})
+	set, err = set.Extend(environment.VersionedOptions{
+		IntroducedVersion: version.MajorMinor(1, 0),
+		EnvOptions:        []celgo.EnvOption{celgo.Variable(plugincel.VariableVarName, variables.CelType())},
+		DeclTypes:         []*apiservercel.DeclType{variables},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("declare variables: %w", err)
+	}
+	return &expressionCompiler{Compiler: plugincel.NewCompiler(set), variables: variables}, nil
+}
+
+// expressionCompiler compiles the expressions of a policy.
+type expressionCompiler struct {
+	plugincel.Compiler
+	// variables is the type of `variables`, with a field for each that was compiled.
+	variables *apiservercel.DeclType
+}
+
+// variable compiles a variable, which expressions that are compiled later may read.
+func (c *expressionCompiler) variable(v *v1.Variable, options plugincel.OptionalVariableDeclarations) plugincel.CompilationResult {
+	result := c.CompileCELExpression(&validating.Variable{Name: v.Name, Expression: v.Expression}, options, environment.StoredExpressions)
+	c.variables.Fields[v.Name] = apiservercel.NewDeclField(v.Name, declaredType(result.OutputType), true, nil, nil)
+	return result
+}
+
+// simpleTypes are the types of variables that a server declares as what they are.
+var simpleTypes = map[*celgo.Type]*apiservercel.DeclType{
+	celgo.AnyType: apiservercel.AnyType, celgo.BoolType: apiservercel.BoolType, celgo.BytesType: apiservercel.BytesType,
+	celgo.DoubleType: apiservercel.DoubleType, celgo.DurationType: apiservercel.DurationType, celgo.IntType: apiservercel.IntType,
+	celgo.NullType: apiservercel.NullType, celgo.StringType: apiservercel.StringType, celgo.TimestampType: apiservercel.TimestampType,
+	celgo.UintType: apiservercel.UintType,
+}
+
+// declaredType is the type that a server declares for a variable: dyn for all but simple types,
+// lists and maps, and for a variable that does not compile.
+func declaredType(t *celgo.Type) *apiservercel.DeclType {
+	if simple, ok := simpleTypes[t]; ok {
+		return simple
+	}
+	if t == nil || !t.HasTrait(traits.ContainerType) || !t.HasTrait(traits.IndexerType) {
+		return apiservercel.DynType
+	}
+	switch of := t.Parameters(); len(of) {
+	case 1:
+		return apiservercel.NewListType(declaredType(of[0]), -1)
+	case 2:
+		return apiservercel.NewMapType(declaredType(of[0]), declaredType(of[1]), -1)
+	}
+	return apiservercel.DynType
+}
