@@ -61,16 +61,65 @@ func deployedWorld(t *testing.T, set string) *outside.World {
 // TestFetchDeployments: from a fresh clone of a public repository to a whole report, with all
 // that it asks for served under its real name.
 func TestFetchDeployments(t *testing.T) {
-	name := "fluxcd-flux2-kustomize-helm-example"
+	names := map[string]string{"flux": "fluxcd-flux2-kustomize-helm-example", "argocd": "synthetic-garden"}
 	if os.Getenv("PREADMIT_TEST_DEPLOYMENTS") == "1" { // minutes
-		name = "*"
-	}
-	sets, _ := filepath.Glob(filepath.Join(deployments, "flux", name, "repo.bundle"))
-	if len(sets) == 0 {
-		t.Skip("no recorded deployments at " + deployments)
+		names = map[string]string{"flux": "*", "argocd": "*"}
 	}
 	testall.Long(t)
-	world := deployedWorld(t, "flux")
+	for deployer, name := range names {
+		sets, _ := filepath.Glob(filepath.Join(deployments, deployer, name, "repo.bundle"))
+		if len(sets) == 0 {
+			t.Skip("no recorded deployments at " + deployments)
+		}
+		fetchDeployments(t, deployedWorld(t, deployer), sets)
+	}
+}
+
+// configured is the configuration of a set of Argo CD: what its repository does not say of it.
+func configured(t *testing.T, set string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(set, "entry.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var entry struct {
+		RepoURLs, Revisions, APIVersions   []string
+		KubeVersion, KustomizeBuildOptions string
+		Entries                            []struct {
+			Path     string
+			Manifest map[string]any
+		}
+	}
+	if err := json.Unmarshal(data, &entry); err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]any{
+		"revisions": entry.Revisions, "apiVersions": entry.APIVersions, "kubeVersion": entry.KubeVersion, "clusters": []any{},
+		"kustomizeBuildOptions": entry.KustomizeBuildOptions,
+	}
+	out := map[string]any{"apiVersion": "preadmit.dev/v1alpha1", "kind": "ScanConfig", "self": entry.RepoURLs, "argocd": known}
+	var paths []string
+	var objects []map[string]any
+	for _, e := range entry.Entries {
+		if e.Manifest != nil {
+			objects = append(objects, e.Manifest)
+		} else {
+			paths = append(paths, e.Path)
+		}
+	}
+	if known["applications"] = objects; objects == nil {
+		delete(known, "applications")
+		out["entries"] = paths
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// fetchDeployments goes the way for the repositories of a deployer.
+func fetchDeployments(t *testing.T, world *outside.World, sets []string) {
 	ca := filepath.Join(t.TempDir(), "ca.pem")
 	if err := os.WriteFile(ca, world.CA, 0o600); err != nil {
 		t.Fatal(err)
@@ -80,6 +129,11 @@ func TestFetchDeployments(t *testing.T) {
 			work, kept := t.TempDir(), t.TempDir()
 			if out, err := exec.Command("git", "clone", "-q", "-b", "head", bundle, work).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
+			}
+			if set := filepath.Dir(bundle); strings.Contains(set, "/argocd/") {
+				if err := os.WriteFile(filepath.Join(work, ".preadmit.yaml"), configured(t, set), 0o644); err != nil {
+					t.Fatal(err)
+				}
 			}
 			run := func(args ...string) []byte {
 				var out, messages bytes.Buffer
