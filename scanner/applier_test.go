@@ -68,3 +68,42 @@ func TestARefusalThatHangsOnTheApplier(t *testing.T) {
 		}
 	}
 }
+
+const twoVersions = `
+-- crds/routes.yaml --
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: routes.example.com}
+spec:
+  group: example.com
+  names: {kind: Route, plural: routes, singular: route, listKind: RouteList}
+  scope: Namespaced
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {port: {type: integer}}}}}}}
+  - {name: v1alpha2, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {port: {type: integer, maximum: 10}}}}}}}
+-- app/route.yaml --
+apiVersion: example.com/v1alpha2
+kind: Route
+metadata: {name: a, namespace: shop}
+spec: {port: 1}
+`
+
+// TestAppliesAnotherVersion: a custom resource is applied in the version that is sent, whatever
+// the stored one is, and by the schema of that version.
+func TestAppliesAnotherVersion(t *testing.T) {
+	for _, by := range apply.Appliers() {
+		for port, want := range map[string]int{"2": 0, "20": 1} {
+			in := input(twoVersions, strings.Replace(twoVersions, "port: 1}", "port: "+port+"}", 1))
+			in.Config.Applier = by
+			r := mustScan(t, in)
+			if len(r.Findings) != want || r.Summary.Requests != 1 || len(r.Indeterminate) > 0 {
+				t.Errorf("%s, port %s: %d requests, %+v, %+v", by, port, r.Summary.Requests, r.Findings, r.Indeterminate)
+			}
+		}
+		in := input("", twoVersions)
+		in.Config.Applier = by
+		if r := mustScan(t, in); len(r.Findings) > 0 {
+			t.Errorf("%s, when it is new: %+v", by, r.Findings)
+		}
+	}
+}

@@ -22,7 +22,7 @@ func (d *Definition) Fields(kind schema.GroupVersionKind, reset map[fieldpath.AP
 	if err != nil {
 		return nil, err
 	}
-	hub := schema.GroupVersion{Group: kind.Group, Version: d.storage}
+	hub := kind.GroupVersion() // as the server has it, whatever version is stored
 	manager, err := managedfields.NewDefaultCRDFieldManager(types, customConvertor{definition: d}, defaulter{d}, unstructuredCreater{}, kind, hub, "", reset)
 	if err != nil {
 		return nil, fmt.Errorf("manage the fields of %s: %w", kind.Kind, err)
