@@ -54,6 +54,9 @@ type Unit struct {
 	// Checkout is a part of its files then, and the directory that the unit's object names is
 	// one of them, while that of the root is its parent's. Problem says when it is not there.
 	Artifact *Artifact
+	// Revision are the fields of the source's object that say which artifact it is, those that
+	// decide first.
+	Revision []FieldRef `json:"-"`
 	// Origins returns where an object that a root of the same tree renders was written: that
 	// of Parent with Index for Object, those of Variables for ConfigMaps and Secrets. It is nil
 	// when nobody knows. It is how lines are followed, and decides nothing.
@@ -74,6 +77,21 @@ func (u *Unit) Position(ctx context.Context, path string) Position {
 		}
 	}
 	return Position{Path: u.Parent.Dir}
+}
+
+// FirstPosition returns where the first of some fields is written that the repository has.
+func (u *Unit) FirstPosition(ctx context.Context, fields []FieldRef) (at Position, ok bool) {
+	for _, field := range fields {
+		if u.Origins == nil || field.Root == (RootID{}) {
+			continue
+		}
+		if o, err := u.Origins(ctx, field.Root, field.Index); err == nil && o != nil {
+			if place := o.Place(field.Path, origin.Whole); place.Found() {
+				return place.Position, true
+			}
+		}
+	}
+	return Position{}, false
 }
 
 // Apply is how a deployer applies the objects of a unit.
@@ -196,7 +214,7 @@ func (u *Unit) words() []string {
 		words = append(words, u.Problem.Message)
 	}
 	if u.Artifact != nil {
-		words = append(words, u.Artifact.Asked().String())
+		words = append(words, u.Artifact.Asked().String(), strconv.FormatBool(u.Artifact.Submodules))
 	}
 	return words
 }

@@ -50,6 +50,9 @@ func (e *expander) resolveSource(n *node) error {
 	}
 	checkout, why, elsewhere := e.checkout(n.cluster, ref, found, ok)
 	if elsewhere != nil {
+		for _, field := range [...]string{"commit", "name", "digest", "semver", "tag", "branch"} {
+			n.root.Unit.Revision = append(n.root.Unit.Revision, render.FieldRef{Root: found.root, Index: found.object.Index, Path: "spec.ref." + field})
+		}
 		return e.resolveElsewhere(n, checkout, why, elsewhere)
 	}
 	if why != "" {

@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"path"
@@ -79,18 +80,27 @@ func (u *unit) inTree(name string) string {
 // or of one that it asks for.
 func (u *unit) isElsewhere(name string) bool { return u.home != nil && overlaid.Under(name) }
 
-// atSource returns a problem in an artifact as one of the field that names the source.
+// revision is where the revision of the source is written or, if the repository does not say,
+// where the source is named.
+func (u *unit) revision() tree.Position {
+	if at, ok := u.root.Unit.FirstPosition(context.Background(), u.root.Unit.Revision); ok {
+		return at
+	}
+	return u.written("spec.sourceRef")
+}
+
+// atSource returns a problem in an artifact as one of the field that says which it is.
 func (u *unit) atSource(p *render.Problem) *render.Problem {
 	if p == nil || !u.isElsewhere(p.Path) {
 		return p
 	}
 	out := *p
-	out.Position, out.Message = u.written("spec.sourceRef"), fmt.Sprintf("%s: %s", p.Position, p.Message)
+	out.Position, out.Message = u.revision(), fmt.Sprintf("%s: %s", p.Position, p.Message)
 	return &out
 }
 
 // atSources returns origins whose places are in the repository: a field that is written in an
-// artifact is where the source is named.
+// artifact is where its revision is.
 func (u *unit) atSources(all []*origin.Origin) []*origin.Origin {
 	if u.home == nil {
 		return all
@@ -101,7 +111,7 @@ func (u *unit) atSources(all []*origin.Origin) []*origin.Origin {
 			if !u.isElsewhere(p.Path) {
 				return p, ""
 			}
-			return u.written("spec.sourceRef"), fmt.Sprintf("it is written in %s, which is not in the repository", p)
+			return u.revision(), fmt.Sprintf("it is written in %s, which is not in the repository", p)
 		})
 	}
 	return out

@@ -23,7 +23,7 @@ func (s *Source) Needs(root render.Root) *render.Needs {
 	for i := range in.Artifacts {
 		at := u.real(in.Artifacts[i].Position)
 		if u.isElsewhere(at.Path) {
-			at = u.written("spec.sourceRef")
+			at = u.revision()
 		}
 		in.Artifacts[i].Position = at
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/helm/chart"
 	"github.com/preadmit/preadmit/render/helm/release"
-	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/tree"
 )
 
@@ -141,12 +140,8 @@ func (in *installed) written(field string) tree.Position {
 
 // chartLine is where the chart of the release is named: its version if there is one.
 func (in *installed) chartLine() tree.Position {
-	for _, at := range in.root.Unit.Release.Named {
-		if o, err := in.origins(at.Root, at.Index); err == nil {
-			if place := o.Place(at.Path, origin.Whole); place.Found() {
-				return place.Position
-			}
-		}
+	if at, ok := in.root.Unit.FirstPosition(context.Background(), in.root.Unit.Release.Named); ok {
+		return at
 	}
 	return in.written("spec.chart")
 }

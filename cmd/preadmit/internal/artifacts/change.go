@@ -9,6 +9,7 @@ import (
 	"github.com/preadmit/preadmit/internal/fetch"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/artifact/lock"
 	"github.com/preadmit/preadmit/render/artifact/overlay"
 	"github.com/preadmit/preadmit/render/artifact/permit"
 	"github.com/preadmit/preadmit/render/artifact/store"
@@ -142,21 +143,28 @@ func (c *Change) mount(ctx context.Context, tree fs.FS, rules *permit.Rules, nam
 	return overlay.New(tree, contents), notes, nil
 }
 
-// gather fetches what a tree asks for, by the rules for it. That is all that is locked, if
-// nothing else may be fetched.
+// gather fetches what a tree asks for, by the rules for it. If nothing but what is locked may be
+// fetched, and all of that is there, nobody looks at what is asked for.
 func (c *Change) gather(ctx context.Context, tree fs.FS, rules *permit.Rules) (*Found, error) {
 	resolve := func(ctx context.Context, a artifact.Artifact) (artifact.Pin, error) {
 		return c.client.Permitted(ctx, rules, a)
 	}
-	if !c.Locked || len(rules.Allow) > 0 {
-		return Gather(ctx, &Tree{tree, c.Render, c.Deploy, c.CRDs}, c.kept, resolve)
+	if locked := rules.Permitted(); c.Locked && len(rules.Allow) == 0 && c.hasAll(locked) {
+		found := newFound()
+		found.Lock = locked
+		return found, nil
 	}
-	found := newFound()
-	for _, a := range rules.Permitted().Artifacts() {
-		found.Needed[a] = render.Position{}
+	return Gather(ctx, &Tree{tree, c.Render, c.Deploy, c.CRDs}, c.kept, resolve)
+}
+
+// hasAll reports whether all contents of a lock are in the store.
+func (c *Change) hasAll(l *lock.Lock) bool {
+	for _, digest := range l.Digests() {
+		if !c.kept.Has(digest) {
+			return false
+		}
 	}
-	_, err := found.round(ctx, resolve)
-	return found, err
+	return true
 }
 
 // withCharts is a tree with the charts that are given.
