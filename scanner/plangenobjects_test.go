@@ -150,6 +150,9 @@ func (g *planGenerator) mutation() string {
 // rule is a validation and the paramKind it needs.
 type rule struct{ expression, param string }
 
+// matched is what a policy matches.
+type matched struct{ groups, resources string }
+
 func (g *planGenerator) policy() string {
 	r := choose(g, rule{"object.metadata.name != 'x'", ""},
 		rule{"has(namespaceObject.metadata.labels) && 'env' in namespaceObject.metadata.labels && namespaceObject.metadata.labels.env == 'prod'", ""},
@@ -167,6 +170,10 @@ func (g *planGenerator) policy() string {
 	if r.param != "" {
 		param = "\n  paramKind: " + r.param
 	}
+	match := choose(g, matched{`"*"`, `"*"`}, matched{`"*"`, `"*"`}, matched{`"*"`, `"*/*"`}, matched{`"*"`, "pods"}, matched{`"*"`, "configmaps"},
+		matched{`"*"`, "deployments, ingresses, persistentvolumeclaims"}, matched{`""`, "pods"}, matched{`""`, `"*"`}, matched{`""`, "configmaps"},
+		matched{"apps", `"*"`}, matched{"apps", "replicasets"}, matched{`"", apps`, "pods, deployments"}, matched{"example.com", `"*"`},
+		matched{"example.com", "widgets"}, matched{"networking.k8s.io", "ingresses"}, matched{"admissionregistration.k8s.io, rbac.authorization.k8s.io", `"*"`})
 	return fmt.Sprintf(`apiVersion: admissionregistration.k8s.io/%s
 kind: ValidatingAdmissionPolicy
 metadata:
@@ -175,14 +182,13 @@ spec:%s
   failurePolicy: %s
   matchConstraints:%s
     resourceRules:
-    - apiGroups: ["*"]
+    - apiGroups: [%s]
       apiVersions: [%s]
       operations: ["*"]
       resources: [%s]
   validations:
   - expression: %q
-`, choose(g, "v1", "v1", "v1beta1"), g.policyName(), param, choose(g, "Fail", "Ignore"), g.selector("    "), choose(g, `"*"`, "v1"),
-		choose(g, `"*"`, `"*/*"`, "pods", "configmaps", `"*"`, "deployments, ingresses, persistentvolumeclaims"), r.expression)
+`, choose(g, "v1", "v1", "v1beta1"), g.policyName(), param, choose(g, "Fail", "Ignore"), g.selector("    "), match.groups, choose(g, `"*"`, "v1"), match.resources, r.expression)
 }
 
 func (g *planGenerator) policyName() string { return choose(g, "p", "p", "q") }

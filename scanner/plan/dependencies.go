@@ -7,13 +7,10 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
-	"github.com/preadmit/preadmit/scanner/controllers"
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
-	v1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	apiserver "k8s.io/apiserver/pkg/admission"
 )
 
 // dependencies are what an API server looks at to judge the change: objects of some
@@ -35,8 +32,6 @@ func (d *dependencies) named(kind, name string) { d.add(render.Mention{Kind: kin
 // governing holds what was rendered so far, by what it does to a request.
 type governing struct {
 	policies, bindings, definitions []*admission.Object
-	// paramKinds are the kinds that policies take as params.
-	paramKinds map[schema.GroupKind]bool
 	// authorizing are the policies that use the authorizer.
 	authorizing []*admission.Object
 	builtin     *admission.Cluster
@@ -57,17 +52,21 @@ func (p *Plan) dependencies() dependencies {
 	d.add(render.Mention{Group: kinds.GroupAdmission})
 	g := newGoverning(known, p.Namespaces)
 	changed = append(changed, g.otherVersions(changed)...)
-	if d.everything = p.Base != nil && slices.ContainsFunc(changed, g.reachesAll); d.everything {
-		return d
+	var anew []*admission.Object
+	if p.Base != nil {
+		if anew, d.everything = g.judgeAnew(changed); d.everything {
+			return d
+		}
+		g.matchedBy(&d, anew)
 	}
 	g.versions(&d, changed)
-	subjects := append(g.reached(&d, changed, known), changed...)
+	subjects := append(g.reached(&d, changed, known, anew), changed...)
 	for _, o := range subjects {
 		g.subject(&d, o)
 	}
 	g.params(&d)
 	releases(&d, changed)
-	if slices.ContainsFunc(subjects, g.usesAuthorizer) {
+	if slices.ContainsFunc(subjects, func(o *admission.Object) bool { return g.mayMatchObject(g.authorizing, o) }) {
 		for k := range kinds.With(kinds.Authorizes) {
 			d.kind(k.Kind)
 		}
@@ -102,7 +101,7 @@ func (p *Plan) knownObjects() []*admission.Object {
 
 func newGoverning(known []*admission.Object, namespaces []string) *governing {
 	g := &governing{
-		paramKinds: map[schema.GroupKind]bool{}, builtin: admission.NewCluster(admission.ClusterOptions{}),
+		builtin: admission.NewCluster(admission.ClusterOptions{}),
 		assumed: append([]string{corev1.NamespaceDefault}, namespaces...),
 	}
 	for _, o := range known {
@@ -118,23 +117,7 @@ func newGoverning(known []*admission.Object, namespaces []string) *governing {
 			g.definitions = append(g.definitions, o)
 		}
 	}
-	policy.ParamKinds(g.paramKinds, g.policies)
 	return g
-}
-
-// reachesAll reports whether a changed object may make any other object be judged
-// anew: policies do, and what they look at.
-func (g *governing) reachesAll(o *admission.Object) bool {
-	kind := o.GroupVersionKind().GroupKind()
-	switch {
-	case kinds.IsPolicy(kind) || g.paramKinds[kind]:
-		return true
-	case kind == kinds.Definition:
-		return g.paramKinds[policy.DefinedKind(o)]
-	case kind == kinds.Namespace:
-		return slices.Contains(g.assumed, o.Name()) // where objects live that do not say
-	}
-	return len(g.authorizing) > 0 && kinds.Of(kind).Effect == kinds.Authorizes
 }
 
 // versions adds the other versions of changed objects that govern: whether what a
@@ -166,8 +149,8 @@ func (g *governing) otherVersions(changed []*admission.Object) []*admission.Obje
 }
 
 // reached adds the objects that changed namespaces and definitions make be judged
-// anew, and returns those known so far.
-func (g *governing) reached(d *dependencies, changed, known []*admission.Object) []*admission.Object {
+// anew, and returns those known so far, with those that policies may match which judge anew.
+func (g *governing) reached(d *dependencies, changed, known, anew []*admission.Object) []*admission.Object {
 	namespaces, defined := map[string]bool{}, map[schema.GroupKind]bool{}
 	for _, o := range changed {
 		switch o.GroupVersionKind().GroupKind() {
@@ -183,7 +166,7 @@ func (g *governing) reached(d *dependencies, changed, known []*admission.Object)
 	var reached []*admission.Object
 	for _, o := range known {
 		kind := o.GroupVersionKind().GroupKind()
-		if namespaces[o.Namespace()] || defined[kind] || kind == kinds.Namespace && namespaces[o.Name()] {
+		if namespaces[o.Namespace()] || defined[kind] || kind == kinds.Namespace && namespaces[o.Name()] || g.mayMatchObject(anew, o) {
 			reached = append(reached, o)
 		}
 	}
@@ -269,22 +252,6 @@ func releases(d *dependencies, changed []*admission.Object) {
 			d.add(render.Mention{Kind: "HelmRelease", Word: o.Name()})
 		}
 	}
-}
-
-// usesAuthorizer reports whether a policy that uses the authorizer may match a
-// request about an object, or about what is created of it, going by its rules only.
-func (g *governing) usesAuthorizer(o *admission.Object) bool {
-	kind := o.GroupVersionKind()
-	resources := controllers.GeneratedBy(kind.GroupKind())
-	r, _ := g.builtin.Resource(kind) // of other kinds, any
-	resources = append(slices.Clone(resources), schema.GroupResource{Group: kind.Group, Resource: r.Resource})
-	return slices.ContainsFunc(g.authorizing, func(p *admission.Object) bool {
-		return slices.ContainsFunc(policy.ResourceRules(p), func(rule v1.NamedRuleWithOperations) bool {
-			return slices.ContainsFunc(resources, func(r schema.GroupResource) bool {
-				return policy.RuleMayMatch(rule, r.Group, r.Resource, apiserver.Create)
-			})
-		})
-	})
 }
 
 // renderGiven renders what the configuration takes policies and context from, of

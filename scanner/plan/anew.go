@@ -1,0 +1,124 @@
+package plan
+
+import (
+	"slices"
+
+	v1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiserver "k8s.io/apiserver/pkg/admission"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/admission/builtin"
+	"github.com/preadmit/preadmit/scanner/controllers"
+	"github.com/preadmit/preadmit/scanner/kinds"
+	"github.com/preadmit/preadmit/scanner/policy"
+)
+
+// judgeAnew returns the policies that judge objects anew which the change does not touch:
+// those that changed, those whose bindings or params did, and those that ask for rights where
+// RBAC did; and all others of their names, since roots may have versions of their own. all is
+// set when any object may be judged anew.
+func (g *governing) judgeAnew(changed []*admission.Object) (policies []*admission.Object, all bool) {
+	names := map[string]bool{}
+	for _, o := range changed {
+		kind := o.GroupVersionKind().GroupKind()
+		switch {
+		case kinds.IsPolicy(kind) && len(o.Unknown) > 0,
+			kind == kinds.Namespace && slices.Contains(g.assumed, o.Name()): // where objects live that do not say
+			return nil, true
+		case kind == kinds.Policy:
+			names[o.Name()] = true
+		case kind == kinds.Binding:
+			for _, b := range g.bindings {
+				names[policy.BoundPolicy(b)] = names[policy.BoundPolicy(b)] || b.Name() == o.Name()
+			}
+		case kind == kinds.Definition:
+			g.taking(names, policy.DefinedKind(o), "")
+		case kinds.Of(kind).Effect == kinds.Authorizes:
+			for _, p := range g.authorizing {
+				names[p.Name()] = true
+			}
+		}
+		g.taking(names, kind, o.Name())
+	}
+	for _, p := range g.policies {
+		if names[p.Name()] {
+			policies = append(policies, p)
+		}
+	}
+	return policies, slices.ContainsFunc(policies, matchesAnyGroup)
+}
+
+// taking adds the names of the policies that may take an object of a kind and a name, or any
+// of the kind, as a param.
+func (g *governing) taking(names map[string]bool, kind schema.GroupKind, param string) {
+	for _, p := range g.policies {
+		if taken, ok := policy.ParamKind(p); !ok || taken.GroupKind() != kind || names[p.Name()] {
+			continue
+		}
+		names[p.Name()] = param == "" || slices.ContainsFunc(g.bindings, func(b *admission.Object) bool {
+			name, ok := policy.ParamName(b)
+			return ok && policy.BoundPolicy(b) == p.Name() && (name == "" || name == param || len(b.Unknown) > 0)
+		})
+	}
+}
+
+// matchesAnyGroup reports whether a policy may match resources of any group, of which nobody
+// knows the kinds, or whether that is not known.
+func matchesAnyGroup(p *admission.Object) bool {
+	return len(p.Unknown) > 0 || slices.ContainsFunc(policy.ResourceRules(p), func(rule v1.NamedRuleWithOperations) bool {
+		return slices.Contains(rule.APIGroups, "*")
+	})
+}
+
+// matchedBy adds the objects that policies may match, and those of which controllers create
+// some.
+func (g *governing) matchedBy(d *dependencies, policies []*admission.Object) {
+	groups := map[string]bool{}
+	for _, p := range policies {
+		for _, rule := range policy.ResourceRules(p) {
+			for _, group := range rule.APIGroups {
+				groups[group] = true
+			}
+		}
+	}
+	for _, r := range builtin.Resources() {
+		if mayMatch(policies, controllers.GeneratedBy(r.Kind.GroupKind()), r.GroupResource()) {
+			d.kind(r.Kind.Kind)
+		}
+	}
+	for group := range groups {
+		switch {
+		case group == "": // no definition is of it
+		case !builtin.HasGroup(group):
+			d.add(render.Mention{Group: group})
+		default:
+			d.add(render.Mention{Kind: kinds.Definition.Kind, Word: group})
+		}
+	}
+	for _, o := range g.definitions {
+		if kind := policy.DefinedKind(o); groups[kind.Group] {
+			d.kind(kind.Kind)
+		}
+	}
+}
+
+// mayMatchObject reports whether a policy may match a request about an object, or about what
+// is created of it, going by its rules only.
+func (g *governing) mayMatchObject(policies []*admission.Object, o *admission.Object) bool {
+	kind := o.GroupVersionKind()
+	r, _ := g.builtin.Resource(kind) // of other kinds, any
+	return mayMatch(policies, controllers.GeneratedBy(kind.GroupKind()), schema.GroupResource{Group: kind.Group, Resource: r.Resource})
+}
+
+func mayMatch(policies []*admission.Object, generated []schema.GroupResource, r schema.GroupResource) bool {
+	resources := append(slices.Clone(generated), r)
+	return slices.ContainsFunc(policies, func(p *admission.Object) bool {
+		return slices.ContainsFunc(policy.ResourceRules(p), func(rule v1.NamedRuleWithOperations) bool {
+			return slices.ContainsFunc(resources, func(r schema.GroupResource) bool {
+				return policy.RuleMayMatch(rule, r.Group, r.Resource, apiserver.Create)
+			})
+		})
+	})
+}
