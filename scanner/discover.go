@@ -27,7 +27,7 @@ func (s *scan) discover(ctx context.Context) (err error) {
 	how := change.Options{Under: s.in.Head.Under, Selects: s.inGlobs(), Seeks: s.sought(), TestData: s.testData(), Rendering: s.in.Rendering, Refused: s.in.Refused}
 	if !s.directories {
 		how.Deploy = &deploy.Options{KubeVersion: admission.KubernetesVersion, Entries: s.in.Config.Entries, Self: s.in.Config.Self, Strict: s.in.Config.StrictSubstitution, Remotes: s.in.Remotes, ArgoCD: s.in.Config.DeployArgoCD()}
-		how.JudgeUnclaimed = s.in.Config.Unclaimed == config.UnclaimedJudge
+		how.JudgeUnclaimed, how.JudgeUnsettled = s.in.Config.Unclaimed == config.UnclaimedJudge, s.in.Config.Unclaimed == ""
 	}
 	var base fs.FS
 	if s.in.Base != nil {

@@ -18,6 +18,9 @@ type Graph struct {
 	// unit applies, by the clusters of those entry points: somebody applies them by hand, as
 	// they are.
 	Bootstrap map[render.RootID][]string
+	// Unevaluated are the ApplicationSets that were not evaluated and whose Applications may be of
+	// this tree: they may apply any directory.
+	Unevaluated []render.RootID
 	// Gaps are what may be deployed beside the units and cannot be told, with the unit whose
 	// objects ask for it: a HelmRelease, a ResourceSet, an object of a deployer that
 	// is not valid.

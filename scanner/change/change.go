@@ -32,6 +32,8 @@ type Change struct {
 	Touched map[render.RootID]bool
 	// Unclaimed are roots that no deployer applies, and that are not judged.
 	Unclaimed []UnclaimedRoot
+	// JudgedUnclaimed counts those that are judged, as if somebody applied them as they are.
+	JudgedUnclaimed int
 }
 
 // Trees returns the head and, if there is one, the base.
@@ -253,8 +255,9 @@ type Options struct {
 	TestData func(dir string) bool
 	// Deploy says what is known of deployers; nil to take directories for what is deployed.
 	Deploy *deploy.Options
-	// JudgeUnclaimed makes roots that no deployer applies be judged as if somebody did.
-	JudgeUnclaimed bool
+	// JudgeUnclaimed makes roots that no deployer applies be judged as if somebody did;
+	// JudgeUnsettled does so where an ApplicationSet that is not evaluated may apply them.
+	JudgeUnclaimed, JudgeUnsettled bool
 	// Rendering and refused are as in scanner.Input.
 	Rendering func(root, tree string) (done func())
 	Refused   map[string]string
@@ -285,7 +288,7 @@ func Open(ctx context.Context, base, head fs.FS, options render.Options, how Opt
 			}
 		}
 		c.install()
-		c.settle(how.JudgeUnclaimed)
+		c.settle(how.JudgeUnclaimed || how.JudgeUnsettled && c.Unevaluated() > 0)
 	}
 	if c.Base != nil {
 		c.Base.head = c.Head

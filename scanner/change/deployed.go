@@ -145,6 +145,18 @@ func (c *Change) Clusters() []string {
 	return slices.Compact(all)
 }
 
+// Unevaluated returns how many ApplicationSets were not evaluated that may apply any directory
+// of the tree that has most of them.
+func (c *Change) Unevaluated() int {
+	most := 0
+	for _, s := range c.Trees() {
+		if s.Graph != nil {
+			most = max(most, len(s.Graph.Unevaluated))
+		}
+	}
+	return most
+}
+
 // settle makes the roots of both trees those that are deployed: units, what is applied by
 // hand to make them begin, and without deployers all that was discovered. Of other roots
 // those are Unclaimed that no unit applies, unless they are to be judged.
@@ -172,6 +184,7 @@ func (c *Change) dropUndeployed(judgeUnclaimed bool) {
 			case claimed:
 			case unclaimed:
 				if judgeUnclaimed {
+					c.JudgedUnclaimed++
 					continue
 				}
 				c.Unclaimed = append(c.Unclaimed, UnclaimedRoot{s, root})

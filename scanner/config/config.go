@@ -49,7 +49,8 @@ type Config struct {
 	// ArgoCD is what the repository does not say of Argo CD. Nil means the default.
 	ArgoCD *ArgoCD `json:"argocd,omitempty"`
 	// Unclaimed says what to do with roots that no deployer of the repository applies. Empty
-	// means UnclaimedReport.
+	// means UnclaimedReport, and UnclaimedJudge where ApplicationSets that may apply them are not
+	// evaluated.
 	Unclaimed string `json:"unclaimed,omitempty"`
 	// Artifacts says what may be fetched. Nil means nothing that the base does not have.
 	Artifacts *Artifacts `json:"artifacts,omitempty"`

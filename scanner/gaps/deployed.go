@@ -57,6 +57,12 @@ func (l *Ledger) Unclaimed() {
 	if l.config.Unclaimed == config.UnclaimedIgnore {
 		return
 	}
+	unevaluated := l.Change.Unevaluated()
+	if l.config.Unclaimed == "" && unevaluated > 0 && l.JudgedUnclaimed > 0 {
+		l.Note(report.Diagnostic{Severity: "note", Message: fmt.Sprintf(
+			"%s not evaluated and may apply roots that nothing else applies: these %d are judged as if each was applied as it is (argocd and unclaimed in %s)",
+			plural(unevaluated, "ApplicationSet is", "ApplicationSets are"), l.JudgedUnclaimed, config.FileName)})
+	}
 	var names, policies []string
 	for _, u := range l.Change.Unclaimed {
 		if !l.Selected(u.RootID) {
@@ -68,8 +74,11 @@ func (l *Ledger) Unclaimed() {
 		}
 		if l.Base != nil && l.TouchesUnclaimed(u) {
 			why := "no deployer of the repository applies this root, so it is not judged"
-			if u.Side == l.Base {
+			switch {
+			case u.Side == l.Base:
 				why = "no deployer of the repository applied this root, so that it is gone is not judged"
+			case unevaluated > 0:
+				why = "no deployer is known to apply this root, so it is not judged: " + plural(unevaluated, "ApplicationSet is", "ApplicationSets are") + " not evaluated"
 			}
 			l.Add(Gap{Tree: u.Side.Name, Gap: render.Gap{
 				Kind: UnclaimedRoot, Root: u.RootID, Position: render.Position{Path: u.Side.MainFile(u.Dir)}, Why: why, Identity: why,
@@ -86,6 +95,13 @@ func (l *Ledger) Unclaimed() {
 		message += fmt.Sprintf("; if the policies in %s are in force, name them under policies in %s", abbreviate(policies), config.FileName)
 	}
 	l.Note(report.Diagnostic{Severity: "note", Message: message})
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 func count(n int, what string) string {

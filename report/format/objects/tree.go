@@ -13,7 +13,7 @@ import (
 // Tree is what of a repository is deployed to which cluster.
 type Tree struct {
 	Clusters []TreeCluster `json:"clusters"`
-	// Unclaimed are directories that render to objects and that nothing applies.
+	// Unclaimed are directories that render to objects and that no unit applies.
 	Unclaimed []string `json:"unclaimed,omitempty"`
 	// Remarks are on what was assumed.
 	Remarks []string `json:"remarks,omitempty"`
@@ -61,7 +61,7 @@ func WriteTree(w io.Writer, t Tree) error {
 		}
 	}
 	if len(t.Unclaimed) > 0 {
-		line(0, "unclaimed: nothing applies these")
+		line(0, "unclaimed: no unit applies these")
 	}
 	for _, dir := range t.Unclaimed {
 		line(1, "%s", dir)
