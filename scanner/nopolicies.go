@@ -65,7 +65,7 @@ func (s *scan) noPolicies(ctx context.Context, out *outcome) (*report.NoPolicies
 	}
 	why := out.rules.whyNone(s.givenPolicies())
 	if len(engines) > 0 {
-		why += "; policies of " + strings.Join(engines, " and ") + " are not evaluated"
+		why += "; policies of " + listed(engines) + " are not evaluated"
 	}
 	return &report.NoPolicies{Why: why, Required: s.in.Config.RequirePolicies}, nil
 }
@@ -87,6 +87,15 @@ func (b *policyNames) whyNone(given []string) string {
 		return "there is no ValidatingAdmissionPolicy in the repository, nor in " + strings.Join(given, ", ")
 	}
 	return "there is no ValidatingAdmissionPolicy in the repository; add policies and bindings, or give them with --policies"
+}
+
+// listed joins names as a sentence does.
+func listed(names []string) string {
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 func counted(n int, one, many string) string {
