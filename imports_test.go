@@ -30,7 +30,7 @@ var layers = []string{
 	"report/format/excerpt", "report/format/outline", "report/format/mask", "report/format/terminal", "report/format/escape",
 	"scanner", "scanner/diff", "scanner/gaps", "scanner/target", "scanner/plan", "scanner/config",
 	"scanner/lines", "scanner/lines/text",
-	"scanner/server", "scanner/locate",
+	"scanner/server", "scanner/mutation", "scanner/locate",
 	"scanner/policy", "scanner/policy/cel", "scanner/policy/expressions", "scanner/controllers", "scanner/change",
 	"scanner/admission", "scanner/admission/unknown", "scanner/admission/custom", "scanner/admission/builtin", "scanner/admission/apply", "scanner/admission/listers", "scanner/admission/refusal",
 	"scanner/parallel", "scanner/impersonate", "scanner/kinds",

@@ -63,6 +63,9 @@ type SuiteVerdict struct {
 	// Indeterminate says why the request, or a policy for it, cannot be judged without a
 	// cluster. The other fields then have what is known.
 	Indeterminate []string `json:"indeterminate,omitempty"`
+	// Object is the object as validating admission sees it, where the suite has policies that
+	// change objects. A Secret is left out.
+	Object map[string]any `json:"object,omitempty"`
 }
 
 // SuiteFailure is a request whose answer is not as expected.

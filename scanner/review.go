@@ -109,7 +109,18 @@ func (r *review) judgeBefore(ctx context.Context, by *server.Server) (*server.Ve
 		return &server.Verdict{}, nil
 	}
 	v, err := by.Review(ctx, r.askBefore())
-	return &v, err
+	if err != nil || v.Refusal == nil || r.applier != apply.Replace {
+		return &v, err
+	}
+	// A PUT of what is there may be refused for what only the stored object has. Nobody sent it:
+	// what the base has was created.
+	ask := r.askBefore()
+	ask.Operation, ask.OldObject = apiserver.Create, nil
+	created, err := by.Review(ctx, ask)
+	if err != nil || created.Refusal != nil {
+		return &v, err
+	}
+	return &created, nil
 }
 
 // unchanged judges an object that did not change by what did: the proposed

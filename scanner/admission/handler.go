@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apiserver/pkg/admission"
 
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingadmissionpolicy"
@@ -119,6 +120,21 @@ func (c *Cluster) newBuiltinHandler(r Resource) *handler {
 			mapper:           c.mapper(),
 		},
 	}
+}
+
+// Types describes the objects of a kind as structured-merge-diff reads them.
+func (c *Cluster) Types(kind schema.GroupVersionKind) (managedfields.TypeConverter, error) {
+	if kind == scaleKind {
+		return builtin.Types(groupAdmissionregistration) // a server knows no types of a Scale
+	}
+	if _, ok := builtin.Of(kind); ok {
+		return builtin.Types(kind.Group)
+	}
+	d, err := c.definition(kind)
+	if err != nil {
+		return nil, err
+	}
+	return d.Types()
 }
 
 // objectInterfaces are a scheme's with the equivalent resources of a cluster.

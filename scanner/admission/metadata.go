@@ -2,15 +2,12 @@ package admission
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apiserver/pkg/endpoints/handlers"
 	"k8s.io/apiserver/pkg/warning"
@@ -50,30 +47,4 @@ func (p *preparation) warnOfOrphans(ctx context.Context) {
 	if p.ask.Applier == "" && p.handler.resource.GroupResource() == gr("batch", "jobs") {
 		warning.AddWarning(ctx, "", orphansPods)
 	}
-}
-
-// uidOf derives a uid from what identifies an object.
-func uidOf(id string) types.UID {
-	return types.UID(uuid.NewSHA1(uuid.NameSpaceURL, []byte("preadmit.dev/"+id)).String())
-}
-
-// alphabet and lengths are those of k8s.io/apiserver/pkg/storage/names.
-const (
-	nameAlphabet     = "bcdfghjklmnpqrstvwxz2456789"
-	maxGeneratedBase = 58
-	suffixLength     = 5
-)
-
-// generatedName imitates the server's naming of metadata.generateName, with a
-// suffix that follows from the object instead of chance.
-func generatedName(base, id string) string {
-	if len(base) > maxGeneratedBase {
-		base = base[:maxGeneratedBase]
-	}
-	sum := sha256.Sum256([]byte(id))
-	suffix := make([]byte, suffixLength)
-	for i := range suffix {
-		suffix[i] = nameAlphabet[int(sum[i])%len(nameAlphabet)]
-	}
-	return base + string(suffix)
 }

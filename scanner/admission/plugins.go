@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -173,8 +174,27 @@ func (c *Cluster) nodes() []runtime.Object {
 	return all
 }
 
-// mutate runs namespace lifecycle and the mutating plugins.
+// Mutator changes objects after the mutating plugins, as MutatingAdmissionPolicies do.
+type Mutator interface {
+	// Mutate changes the object of a request. The error is the server's refusal, or says that it
+	// takes a cluster to know.
+	Mutate(ctx context.Context, r *Request) error
+}
+
+// mutate runs namespace lifecycle and the mutating plugins, and all once more when a policy
+// changed the object (k8s.io/apiserver/pkg/admission, reinvoker).
 func (p *preparation) mutate(ctx context.Context, a admission.Attributes) error {
+	if err := p.mutateOnce(ctx, a); err != nil {
+		return err
+	}
+	if again := a.GetReinvocationContext(); again.ShouldReinvoke() {
+		again.SetIsReinvoke()
+		return p.mutateOnce(ctx, a)
+	}
+	return nil
+}
+
+func (p *preparation) mutateOnce(ctx context.Context, a admission.Attributes) error {
 	if err := p.lifecycle(a); err != nil {
 		return err
 	}
@@ -187,7 +207,15 @@ func (p *preparation) mutate(ctx context.Context, a admission.Attributes) error 
 			return err
 		}
 	}
-	return nil
+	if p.ask.Mutator == nil {
+		return nil
+	}
+	req := newRequest(p.cluster, a, p.handler.interfaces)
+	req.unknown, req.unknownOld = unknownOf(p.ask.Object), unknownOf(p.ask.OldObject)
+	if p.ask.controls != nil {
+		req.unknown, req.unknownOld = slices.Concat(req.unknown, p.ask.controls.unknown), slices.Concat(req.unknownOld, p.ask.controls.unknown)
+	}
+	return p.ask.Mutator.Mutate(ctx, req)
 }
 
 // mutators leaves the plugins out for kinds none of them changes. (They read classes

@@ -19,6 +19,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
+	"github.com/preadmit/preadmit/scanner/admission/names"
 	"github.com/preadmit/preadmit/scanner/admission/refusal"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 	"github.com/preadmit/preadmit/scanner/kinds"
@@ -40,6 +41,10 @@ type Ask struct {
 	Applier apply.Applier
 	// MadeUp is set when the name of the object does not matter: a controller made it up.
 	MadeUp bool
+
+	// Mutator changes what is sent, and StoredMutator changed what is stored when it was made; nil
+	// where nothing does.
+	Mutator, StoredMutator Mutator
 
 	// controls are the fields of OldObject that controllers have written, nil for none.
 	controls *controlledFields
@@ -264,6 +269,9 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
+	if name := p.ask.OldObject.Name(); m.GetName() != name && !p.ask.Applier.ServerSide() && !p.ask.Applier.Merges() {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", m.GetName(), name))
+	}
 	old, obj = untracked(old), untracked(obj)
 	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(p.objectNamespace(), m); err != nil {
 		return nil, err
@@ -348,10 +356,10 @@ func (p *preparation) request(ctx context.Context, a admission.Attributes) (*Req
 // follow from the object, so that equal scans give equal reports.
 func (p *preparation) fillSystemFields(m metav1.Object) {
 	id := p.handler.resource.GroupResource().String() + "/" + p.namespace + "/" + m.GetName() + m.GetGenerateName()
-	m.SetUID(uidOf(id))
+	m.SetUID(names.UID(id))
 	m.SetCreationTimestamp(Created())
 	if m.GetName() == "" && m.GetGenerateName() != "" {
-		m.SetName(generatedName(m.GetGenerateName(), id))
+		m.SetName(names.Generated(m.GetGenerateName(), id))
 	}
 }
 

@@ -315,7 +315,7 @@ func TestGeneratedNamesFollowFromTheObject(t *testing.T) {
 		return req.GetName()
 	}
 	first := name()
-	if !strings.HasPrefix(first, "run-") || len(first) != len("run-")+suffixLength {
+	if !strings.HasPrefix(first, "run-") || len(first) != len("run-")+len("abcde") {
 		t.Errorf("generated name %q", first)
 	}
 	if second := name(); second != first {

@@ -41,10 +41,6 @@ func (p *preparation) scale(ctx context.Context) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	workload, err := p.scaled(ctx, stored, sent.Spec.Replicas)
-	if err != nil {
-		return nil, err
-	}
 	options := &metav1.UpdateOptions{TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "UpdateOptions"}}
 	if p.ask.DryRun {
 		options.DryRun = []string{metav1.DryRunAll}
@@ -53,15 +49,38 @@ func (p *preparation) scale(ctx context.Context) (*Request, error) {
 	if before, err = p.scaleOf(stored); err != nil {
 		return nil, err
 	}
+	interfaces := objectInterfaces{
+		ObjectInterfaces: admission.NewObjectInterfacesFromScheme(builtin.Core().Scheme),
+		mapper:           p.cluster.mapper(),
+	}
+	if err := p.mutateScale(ctx, admission.NewAttributesRecord(sent, before, scaleKind, p.namespace, p.name,
+		p.handler.resource.GroupVersionResource, "scale", admission.Update, options, p.ask.DryRun, p.ask.User), interfaces); err != nil {
+		return nil, err
+	}
+	workload, err := p.scaled(ctx, stored, sent.Spec.Replicas)
+	if err != nil {
+		return nil, err
+	}
 	if after, err = p.scaleOf(workload); err != nil {
 		return nil, err
 	}
 	a := admission.NewAttributesRecord(after, before, scaleKind, p.namespace, p.name,
 		p.handler.resource.GroupVersionResource, "scale", admission.Update, options, p.ask.DryRun, p.ask.User)
-	return newRequest(p.cluster, a, objectInterfaces{
-		ObjectInterfaces: admission.NewObjectInterfacesFromScheme(builtin.Core().Scheme),
-		mapper:           p.cluster.mapper(),
-	}), nil
+	return newRequest(p.cluster, a, interfaces), nil
+}
+
+// mutateScale has policies change the Scale that is sent.
+func (p *preparation) mutateScale(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
+	if p.ask.Mutator == nil {
+		return nil
+	}
+	for range 2 {
+		if err := p.ask.Mutator.Mutate(ctx, newRequest(p.cluster, a, o)); err != nil || !a.GetReinvocationContext().ShouldReinvoke() {
+			return err
+		}
+		a.GetReinvocationContext().SetIsReinvoke()
+	}
+	return nil
 }
 
 // sentScale decodes the Scale that is sent.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
+	"github.com/preadmit/preadmit/scanner/admission/names"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
@@ -38,7 +39,7 @@ func (t tokenPlugin) Admit(ctx context.Context, a admission.Attributes, o admiss
 	had := slices.ContainsFunc(pod.Spec.Volumes, isToken)
 	err := t.MutationInterface.Admit(ctx, a, o)
 	if i := slices.IndexFunc(pod.Spec.Volumes, isToken); i >= 0 && !had {
-		name := generatedName(tokenPrefix, "token/"+a.GetNamespace()+"/"+pod.Name+pod.GenerateName)
+		name := names.Generated(tokenPrefix, "token/"+a.GetNamespace()+"/"+pod.Name+pod.GenerateName)
 		renameMounts(pod.Spec.InitContainers, pod.Spec.Volumes[i].Name, name)
 		renameMounts(pod.Spec.Containers, pod.Spec.Volumes[i].Name, name)
 		pod.Spec.Volumes[i].Name = name

@@ -16,9 +16,12 @@ const (
 
 // Kinds that have a meaning of their own in the code.
 var (
-	Policy    = schema.GroupKind{Group: GroupAdmission, Kind: "ValidatingAdmissionPolicy"}
-	Binding   = schema.GroupKind{Group: GroupAdmission, Kind: "ValidatingAdmissionPolicyBinding"}
-	Namespace = schema.GroupKind{Kind: "Namespace"}
+	Policy  = schema.GroupKind{Group: GroupAdmission, Kind: "ValidatingAdmissionPolicy"}
+	Binding = schema.GroupKind{Group: GroupAdmission, Kind: "ValidatingAdmissionPolicyBinding"}
+	// Mutation and MutationBinding are a policy that changes objects, and its binding.
+	Mutation        = schema.GroupKind{Group: GroupAdmission, Kind: "MutatingAdmissionPolicy"}
+	MutationBinding = schema.GroupKind{Group: GroupAdmission, Kind: "MutatingAdmissionPolicyBinding"}
+	Namespace       = schema.GroupKind{Kind: "Namespace"}
 	// ServiceAccount is the account of a Pod.
 	ServiceAccount = schema.GroupKind{Kind: "ServiceAccount"}
 	Definition     = schema.GroupKind{Group: GroupExtensions, Kind: "CustomResourceDefinition"}
@@ -100,3 +103,6 @@ func IsPolicy(kind schema.GroupKind) bool { return kind == Policy || kind == Bin
 func (n Need) Describes(kind string, has func(field string) bool) bool {
 	return slices.Contains(n.Kinds, kind) || slices.ContainsFunc(n.Fields, has)
 }
+
+// IsMutation reports whether a kind is that of a policy that changes objects, or of its binding.
+func IsMutation(kind schema.GroupKind) bool { return kind == Mutation || kind == MutationBinding }

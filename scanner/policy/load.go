@@ -47,11 +47,14 @@ type Binding struct {
 type Set struct {
 	Policies []*Policy
 	Bindings []*Binding
+	// Mutations are the policies that change objects, MutationBindings their bindings.
+	Mutations        []*Mutation
+	MutationBindings []*MutationBinding
 }
 
 // Only returns the named policies and their bindings.
 func (s *Set) Only(names map[string]bool) *Set {
-	limited := &Set{}
+	limited := &Set{Mutations: s.Mutations, MutationBindings: s.MutationBindings}
 	for _, p := range s.Policies {
 		if names[p.Name] {
 			limited.Policies = append(limited.Policies, p)
@@ -124,7 +127,7 @@ func (l *Loader) accept(ctx context.Context, cluster *admission.Cluster, objects
 		switch {
 		case ok:
 			accepted[i] = known
-		case IsPolicy(o):
+		case IsPolicy(o), kinds.IsMutation(o.GroupVersionKind().GroupKind()):
 			group.Go(func() error {
 				accepted[i] = accept(ctx, cluster, l.user, o)
 				return nil
@@ -151,10 +154,19 @@ func (l *Loader) Load(ctx context.Context, cluster *admission.Cluster, objects [
 			set.Policies = append(set.Policies, a.policy)
 		case a.binding != nil:
 			set.Bindings = append(set.Bindings, a.binding)
+		case a.mutation != nil:
+			set.Mutations = append(set.Mutations, a.mutation)
+		case a.mutationBinding != nil:
+			set.MutationBindings = append(set.MutationBindings, a.mutationBinding)
 		}
 	}
 	sort.SliceStable(set.Policies, func(i, j int) bool { return set.Policies[i].Name < set.Policies[j].Name })
 	sort.SliceStable(set.Bindings, func(i, j int) bool { return set.Bindings[i].Name < set.Bindings[j].Name })
+	sort.SliceStable(set.Mutations, func(i, j int) bool { return set.Mutations[i].Name < set.Mutations[j].Name })
+	sort.SliceStable(set.MutationBindings, func(i, j int) bool { return set.MutationBindings[i].Name < set.MutationBindings[j].Name })
+	if cluster.Knows(kinds.Mutation) {
+		set.Mutations, set.MutationBindings = lastOfName(set.Mutations), lastOfName(set.MutationBindings)
+	}
 	if cluster.Knows(kinds.Policy) {
 		set.Policies = lastOfName(set.Policies)
 	}
@@ -183,6 +195,9 @@ type acceptance struct {
 	policy  *Policy
 	binding *Binding
 	err     error
+
+	mutation        *Mutation
+	mutationBinding *MutationBinding
 }
 
 func accept(ctx context.Context, cluster *admission.Cluster, u user.Info, o *admission.Object) acceptance {
@@ -208,6 +223,10 @@ func accept(ctx context.Context, cluster *admission.Cluster, u user.Info, o *adm
 	switch obj := version.VersionedObject.(type) {
 	case *v1.ValidatingAdmissionPolicy:
 		a.policy = &Policy{ValidatingAdmissionPolicy: obj, Source: o}
+	case *v1.MutatingAdmissionPolicy:
+		a.mutation = &Mutation{MutatingAdmissionPolicy: obj, Source: o}
+	case *v1.MutatingAdmissionPolicyBinding:
+		a.mutationBinding = &MutationBinding{MutatingAdmissionPolicyBinding: obj, Source: o}
 	case *v1.ValidatingAdmissionPolicyBinding:
 		a.binding = &Binding{ValidatingAdmissionPolicyBinding: obj, Source: o}
 	}

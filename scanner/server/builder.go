@@ -10,6 +10,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/mutation"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
@@ -31,6 +32,8 @@ type Builder struct {
 	loader   *policy.Loader
 	loaded   []*Loaded
 	servers  map[string]*Server
+
+	mutations mutation.Compiler
 }
 
 // NewBuilder returns a Builder.
@@ -95,7 +98,7 @@ func (b *Builder) Server(views ...View) *Server {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.servers[key] == nil {
-		b.servers[key] = newServer(b.opts.Compiler, views)
+		b.servers[key] = newServer(b.opts.Compiler, &b.mutations, views)
 	}
 	return b.servers[key]
 }

@@ -82,6 +82,7 @@ func (v *Verdict) Reached() bool { return v.Refusal == nil && v.Unknown == nil }
 
 // Review decides a request. The error is only ever the context's.
 func (s *Server) Review(ctx context.Context, ask admission.Ask) (v Verdict, err error) {
+	ask.Mutator = s.Mutator()
 	req, err := v.prepare(ctx, s.Cluster(), ask)
 	if cause := ctx.Err(); cause != nil {
 		return v, fmt.Errorf("review %s: %w", ask.Operation, cause)

@@ -7,14 +7,16 @@ import (
 	"sync"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/mutation"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
 // Server answers requests as an API server would. What the policies of any of its views
 // say counts. It is safe for concurrent use.
 type Server struct {
-	compiler *policy.Compiler
-	views    []view
+	compiler  *policy.Compiler
+	mutations *mutation.Compiler
+	views     []view
 
 	mu      sync.Mutex
 	limited map[string]*Server
@@ -23,15 +25,24 @@ type Server struct {
 type view struct {
 	View
 	engine *policy.Engine
+	// mutator runs the policies of the view that change objects; nil when there are none.
+	mutator admission.Mutator
 }
 
-func newServer(compiler *policy.Compiler, views []View) *Server {
-	s := &Server{compiler: compiler, limited: map[string]*Server{}}
+func newServer(compiler *policy.Compiler, mutations *mutation.Compiler, views []View) *Server {
+	s := &Server{compiler: compiler, mutations: mutations, limited: map[string]*Server{}}
 	for _, v := range views {
-		s.views = append(s.views, view{View: v, engine: policy.NewEngine(v.Cluster, compiler, v.Policies)})
+		one := view{View: v, engine: policy.NewEngine(v.Cluster, compiler, v.Policies)}
+		if plugin := mutation.New(v.Cluster, v.Policies, mutations); plugin != nil {
+			one.mutator = plugin
+		}
+		s.views = append(s.views, one)
 	}
 	return s
 }
+
+// Mutator returns what changes the objects of requests; nil when nothing does.
+func (s *Server) Mutator() admission.Mutator { return s.views[0].mutator }
 
 // Cluster returns the state that requests are prepared with.
 func (s *Server) Cluster() *admission.Cluster { return s.views[0].Cluster }
@@ -64,7 +75,7 @@ func (s *Server) Only(names map[string]bool) *Server {
 		for _, v := range s.views {
 			views = append(views, View{Cluster: v.Cluster, Policies: v.Policies.Only(names)})
 		}
-		s.limited[key] = newServer(s.compiler, views)
+		s.limited[key] = newServer(s.compiler, s.mutations, views)
 	}
 	return s.limited[key]
 }

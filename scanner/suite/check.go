@@ -148,7 +148,7 @@ func (f *fields) policyError(key string, e *PolicyError, record bool) {
 	if e.Kind == "" {
 		f.Fail(key+".kind", "required: ValidatingAdmissionPolicy or ValidatingAdmissionPolicyBinding")
 	}
-	if e.Name == "" {
+	if e.Name == "" && !f.Has(key+".name") { // '' is that of one without a name
 		f.Fail(key+".name", "required: the name of the policy or binding")
 	}
 }

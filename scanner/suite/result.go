@@ -36,7 +36,7 @@ func (r *Result) Report() *report.SuiteResult {
 	for i, v := range r.Verdicts {
 		out.Verdicts[i] = report.SuiteVerdict{
 			Name: v.Name, Allowed: v.Allowed, Code: v.Code, Reason: v.Reason, Message: v.Message,
-			Warnings: v.Warnings, AuditAnnotations: v.AuditAnnotations, Indeterminate: v.Indeterminate,
+			Warnings: v.Warnings, AuditAnnotations: v.AuditAnnotations, Indeterminate: v.Indeterminate, Object: v.Object,
 		}
 	}
 	return out

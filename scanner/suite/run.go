@@ -2,12 +2,16 @@ package suite
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/server"
 )
@@ -65,6 +69,8 @@ type cluster struct {
 	builder  *server.Builder
 	state    *admission.Index
 	policies *server.Loaded
+	// mutates is set when the suite has policies that change objects.
+	mutates bool
 }
 
 func (s *Suite) newCluster(ctx context.Context) *cluster {
@@ -74,6 +80,7 @@ func (s *Suite) newCluster(ctx context.Context) *cluster {
 		}),
 		state: admission.NewIndex(append(append([]*admission.Object(nil), s.Context...), s.Policies...)),
 	}
+	c.mutates = slices.ContainsFunc(s.Policies, func(o *admission.Object) bool { return kinds.IsMutation(o.GroupVersionKind().GroupKind()) })
 	c.policies = c.builder.Load(ctx, c.builder.Cluster(c.state), s.Policies)
 	return c
 }
@@ -99,6 +106,9 @@ func (c *cluster) run(ctx context.Context, r *Request) (*Verdict, error) {
 		v.denials = append(v.denials, refusal{d.Code, string(d.Reason), d.Message})
 	}
 	v.auditFailures, v.Indeterminate, v.review = review.AuditFailures(), reasons(review.Indeterminate), &review
+	if c.mutates && ask.Main().GroupVersionKind().GroupKind() != (schema.GroupKind{Kind: "Secret"}) {
+		v.Object = seen(&review)
+	}
 	return v, nil
 }
 
@@ -135,4 +145,20 @@ func (r *Request) verdict(v policy.Verdict) *Verdict {
 		Name: r.Name, Allowed: v.Allowed, Code: v.Code, Reason: string(v.Reason), Message: v.Message,
 		Warnings: v.Warnings, AuditAnnotations: v.AuditAnnotations,
 	}
+}
+
+// seen returns the object after all mutation, as JSON has it, without what a server chooses.
+func seen(review *server.Verdict) map[string]any {
+	content, _ := review.Objects()
+	text, err := json.Marshal(content)
+	var object map[string]any
+	if err != nil || json.Unmarshal(text, &object) != nil {
+		return nil
+	}
+	if metadata, ok := object["metadata"].(map[string]any); ok {
+		for _, field := range []string{"uid", "creationTimestamp", "resourceVersion"} {
+			delete(metadata, field)
+		}
+	}
+	return object
 }

@@ -77,6 +77,9 @@ type Verdict struct {
 	// Indeterminate says why the request, or a policy for it, cannot be judged without a
 	// cluster. The other fields then have what is known.
 	Indeterminate []string `json:"indeterminate,omitempty"`
+	// Object is the object after all mutation, where the suite has policies that change objects.
+	// Where it is expected, it is compared even if the file is no record; a record need not have it.
+	Object map[string]any `json:"object,omitempty"`
 
 	// denials are the refusals that the server may answer with. auditFailures are the
 	// values that the annotation of failed validations may have.

@@ -139,6 +139,9 @@ type customInterfaces struct {
 
 func (i customInterfaces) GetObjectCreater() runtime.ObjectCreater { return unstructuredCreater{} }
 func (i customInterfaces) GetObjectTyper() runtime.ObjectTyper     { return unstructuredTyper{} }
+func (i customInterfaces) GetObjectDefaulter() runtime.ObjectDefaulter {
+	return defaulter{i.definition}
+}
 func (i customInterfaces) GetObjectConvertor() runtime.ObjectConvertor {
 	return customConvertor{definition: i.definition}
 }

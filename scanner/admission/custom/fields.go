@@ -18,7 +18,7 @@ import (
 // Fields manages the fields of custom resources of a kind, for server-side apply
 // (k8s.io/apiextensions-apiserver/pkg/apiserver, getOrCreateServingInfoFor).
 func (d *Definition) Fields(kind schema.GroupVersionKind, reset map[fieldpath.APIVersion]fieldpath.Filter) (*apply.Fields, error) {
-	types, err := d.types()
+	types, err := d.Types()
 	if err != nil {
 		return nil, err
 	}
@@ -30,8 +30,8 @@ func (d *Definition) Fields(kind schema.GroupVersionKind, reset map[fieldpath.AP
 	return &apply.Fields{FieldManager: manager, Create: func() (runtime.Object, error) { return unstructuredCreater{}.New(kind) }}, nil
 }
 
-// types describes all versions of the kind.
-func (d *Definition) types() (managedfields.TypeConverter, error) {
+// Types describes all versions of the kind.
+func (d *Definition) Types() (managedfields.TypeConverter, error) {
 	models := map[string]*spec.Schema{}
 	for _, v := range d.CRD.Spec.Versions {
 		document, err := builder.BuildOpenAPIV3(d.CRD, v.Name, builder.Options{})

@@ -1,0 +1,157 @@
+package mutation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	k8sadmission "k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/generic"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/matching"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/admission/unknown"
+	"github.com/preadmit/preadmit/scanner/policy"
+)
+
+// Plugin is the MutatingAdmissionPolicy plugin over a state. It is safe for concurrent use.
+type Plugin struct {
+	cluster    *admission.Cluster
+	applier    *policy.Applier
+	compiler   *Compiler
+	dispatcher generic.Dispatcher[mutating.PolicyHook]
+	policies   map[string]*policy.Mutation
+	bindings   map[string][]*policy.MutationBinding // by policy
+	knownRBAC  bool
+}
+
+// New returns the plugin for the policies of a set, nil when it has none.
+func New(cluster *admission.Cluster, set *policy.Set, compiler *Compiler) *Plugin {
+	if len(set.Mutations) == 0 || len(set.MutationBindings) == 0 {
+		return nil
+	}
+	authorizer, known := cluster.Authorizer()
+	p := &Plugin{
+		cluster: cluster, applier: policy.NewApplier(cluster, set), compiler: compiler, knownRBAC: known,
+		dispatcher: mutating.NewDispatcher(authorizer, matching.NewMatcher(namespaces{cluster}, admission.Client{Cluster: cluster}), types{cluster}),
+		policies:   map[string]*policy.Mutation{}, bindings: map[string][]*policy.MutationBinding{},
+	}
+	for _, m := range set.Mutations {
+		p.policies[m.Name] = m
+	}
+	for _, b := range set.MutationBindings {
+		p.bindings[b.Spec.PolicyName] = append(p.bindings[b.Spec.PolicyName], b)
+	}
+	return p
+}
+
+// Mutate implements admission.Mutator.
+func (p *Plugin) Mutate(ctx context.Context, req *admission.Request) error {
+	if req.GetOperation() == k8sadmission.Delete {
+		return nil
+	}
+	applications := p.applier.Applications(req)
+	if len(applications) == 0 {
+		return nil
+	}
+	var hooks []mutating.PolicyHook
+	for _, a := range applications {
+		if err := p.known(a, req); err != nil {
+			return err
+		}
+		hooks = append(hooks, p.hook(p.policies[a.Policy]))
+	}
+	return p.dispatcher.Dispatch(ctx, req.Attributes, req.Interfaces, hooks)
+}
+
+// hook is a policy with its bindings and where its params are.
+func (p *Plugin) hook(m *policy.Mutation) mutating.PolicyHook {
+	h := mutating.PolicyHook{Policy: m.MutatingAdmissionPolicy, Evaluator: p.compiler.evaluator(m.MutatingAdmissionPolicy)}
+	for _, b := range p.bindings[m.Name] {
+		h.Bindings = append(h.Bindings, b.MutatingAdmissionPolicyBinding)
+	}
+	if kind := m.Spec.ParamKind; kind != nil {
+		gvk := schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind)
+		resource, ok := p.cluster.Resource(gvk)
+		if !ok {
+			h.ConfigurationError = fmt.Errorf("failed to find resource referenced by paramKind: '%v'", gvk)
+			return h
+		}
+		h.ParamScope = meta.RESTScopeRoot
+		if resource.Namespaced {
+			h.ParamScope = meta.RESTScopeNamespace
+		}
+		h.ParamInformer = params{cluster: p.cluster, resource: resource, kind: gvk}
+	}
+	return h
+}
+
+// known returns an error when it takes a cluster to know what a policy does to a request.
+func (p *Plugin) known(a policy.Application, req *admission.Request) error {
+	spec := &p.policies[a.Policy].Spec
+	what := "what MutatingAdmissionPolicy " + a.Policy + " changes"
+	if a.Unknown != "" {
+		return &UnknownError{Policy: a.Policy, Why: a.Unknown}
+	}
+	reads, err := readsOf(spec)
+	if err != nil {
+		return nil // it does not compile, which its failure policy judges
+	}
+	if fields := reads.among(req); len(fields) > 0 {
+		return &unknown.Error{What: what, Fields: fields}
+	}
+	if reads.variable("authorizer") && !p.knownRBAC {
+		return &UnknownError{Policy: a.Policy, Why: "it asks what the user may do, and no RBAC objects are known"}
+	}
+	if name := req.GetNamespace(); name != "" && reads.variable("namespaceObject") {
+		if _, assumed, err := p.cluster.Namespace(name); err == nil && assumed {
+			return &UnknownError{Policy: a.Policy, Why: fmt.Sprintf("it reads namespace %q, which nothing defines; add the Namespace to the repository or give it with --context", name)}
+		}
+		if fields := p.cluster.UnknownOfNamespace(name); len(fields) > 0 {
+			return &unknown.Error{What: what, Fields: fields}
+		}
+	}
+	return nil
+}
+
+// UnknownError says why it is not known what a policy does to a request.
+type UnknownError struct{ Policy, Why string }
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("what MutatingAdmissionPolicy %s changes is not known: %s", e.Policy, e.Why)
+}
+
+// namespaces returns the matcher the namespaces of a cluster.
+type namespaces struct{ cluster *admission.Cluster }
+
+// Get implements corev1listers.NamespaceLister.
+func (l namespaces) Get(name string) (*corev1.Namespace, error) {
+	ns, _, err := l.cluster.Namespace(name)
+	return ns, err
+}
+
+// List implements corev1listers.NamespaceLister; the matcher never lists.
+func (l namespaces) List(labels.Selector) ([]*corev1.Namespace, error) {
+	return nil, errors.New("namespaces cannot be listed")
+}
+
+// types returns the dispatcher what the kinds of a cluster look like.
+type types struct{ cluster *admission.Cluster }
+
+// GetTypeConverter implements patch.TypeConverterManager.
+func (t types) GetTypeConverter(kind schema.GroupVersionKind) managedfields.TypeConverter {
+	converter, err := t.cluster.Types(kind)
+	if err != nil {
+		return nil
+	}
+	return converter
+}
+
+// Run implements patch.TypeConverterManager.
+func (types) Run(context.Context) {}

@@ -1,0 +1,131 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+
+	v1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/admission/unknown"
+)
+
+// Mutation is a MutatingAdmissionPolicy as the server stores it, with what it was made of.
+type Mutation struct {
+	*v1.MutatingAdmissionPolicy
+	Source *admission.Object
+}
+
+// MutationBinding is a MutatingAdmissionPolicyBinding as the server stores it, with what it was
+// made of.
+type MutationBinding struct {
+	*v1.MutatingAdmissionPolicyBinding
+	Source *admission.Object
+}
+
+// Application is a policy of an Applier that may concern a request.
+type Application struct {
+	Policy   string
+	Bindings []string
+	// Unknown says why it is not known whether it does, or with which params; empty when it is.
+	Unknown string
+	// Params are the objects that the bindings refer to.
+	Params []*admission.Object
+}
+
+// Applier finds the MutatingAdmissionPolicies of a set that concern requests. It is safe for
+// concurrent use.
+type Applier struct{ engine *Engine }
+
+// NewApplier returns an Applier. What a policy and a binding match is the same for policies of
+// both kinds.
+func NewApplier(cluster *admission.Cluster, set *Set) *Applier {
+	matching := &Set{}
+	for _, m := range set.Mutations {
+		matching.Policies = append(matching.Policies, &Policy{Source: m.Source, ValidatingAdmissionPolicy: &v1.ValidatingAdmissionPolicy{
+			ObjectMeta: metav1.ObjectMeta{Name: m.Name},
+			Spec: v1.ValidatingAdmissionPolicySpec{
+				ParamKind: m.Spec.ParamKind, MatchConstraints: m.Spec.MatchConstraints, FailurePolicy: m.Spec.FailurePolicy,
+			},
+		}})
+	}
+	for _, b := range set.MutationBindings {
+		matching.Bindings = append(matching.Bindings, &Binding{Source: b.Source, ValidatingAdmissionPolicyBinding: &v1.ValidatingAdmissionPolicyBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: b.Name},
+			Spec:       v1.ValidatingAdmissionPolicyBindingSpec{PolicyName: b.Spec.PolicyName, ParamRef: b.Spec.ParamRef, MatchResources: b.Spec.MatchResources},
+		}})
+	}
+	return &Applier{NewEngine(cluster, nil, matching)}
+}
+
+// Applications returns the policies that concern a request, or may, in the order of their names.
+func (a *Applier) Applications(req *admission.Request) []Application {
+	if a.engine.exempt[req.GetResource().GroupResource()] {
+		return nil
+	}
+	var all []Application
+	for _, h := range a.engine.candidates(req) {
+		if one := a.application(h, req); len(one.Bindings) > 0 || one.Unknown != "" {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+func (a *Applier) application(h *hook, req *admission.Request) Application {
+	one := Application{Policy: h.policy.Name}
+	m := a.engine.matcher.policy(req, h.policy)
+	if open := unknownSpec(h.policy.Source, "matchConstraints", m.matches); open != "" {
+		one.Unknown = "of the policy " + open
+		return one
+	}
+	if one.Unknown = m.unknown; m.err != nil {
+		one.Bindings = []string{""} // the dispatcher says what is wrong
+	}
+	if !m.matches || m.err != nil || one.Unknown != "" {
+		return one
+	}
+	for _, b := range h.bindings {
+		a.bound(h, b, req, &one)
+	}
+	return one
+}
+
+// bound adds what a binding makes of a policy.
+func (a *Applier) bound(h *hook, b *Binding, req *admission.Request, one *Application) {
+	m := a.engine.matcher.binding(req, b)
+	open := unknownSpec(b.Source, "matchResources", m.matches)
+	switch {
+	case open != "":
+		one.Unknown = "of the binding " + open
+		return
+	case m.unknown != "":
+		one.Unknown = m.unknown
+		return
+	case !m.matches && m.err == nil:
+		return
+	}
+	one.Bindings = append(one.Bindings, b.Name)
+	kind := h.policy.Spec.ParamKind
+	if kind == nil || m.err != nil {
+		return
+	}
+	if _, ok := a.engine.cluster.Resource(paramGVK(kind)); !ok && !a.engine.cluster.KnowsKinds() {
+		one.Unknown = fmt.Sprintf("the policy's paramKind is not known: %v", &admission.UnknownKindError{Kind: paramGVK(kind)})
+		return
+	}
+	params, err := a.engine.params(kind, b.Spec.ParamRef, req.GetNamespace())
+	if missing := new(unknownParamError); errors.As(err, &missing) {
+		one.Unknown = missing.Error()
+	}
+	for _, p := range params {
+		if p == nil {
+			continue
+		}
+		one.Params = append(one.Params, p)
+		if len(p.Unknown) > 0 {
+			one.Unknown = "of its param " + unknown.Describe(&p.Unknown[0])
+		}
+	}
+}
