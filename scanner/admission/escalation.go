@@ -17,6 +17,8 @@ import (
 	role "k8s.io/kubernetes/pkg/registry/rbac/role/policybased"
 	rolebinding "k8s.io/kubernetes/pkg/registry/rbac/rolebinding/policybased"
 	"k8s.io/kubernetes/pkg/registry/rbac/validation"
+
+	"github.com/preadmit/preadmit/scanner/admission/roles"
 )
 
 // escalates refuses what RBAC's storage refuses before it looks at the object:
@@ -27,8 +29,8 @@ func (c *Cluster) escalates(ctx context.Context, resource Resource, obj, old run
 		return nil
 	}
 	r := c.rbac()
-	roles := storedRoles{rbacState: r.state, asked: resource.GroupResource()}
-	rules := validation.NewDefaultRuleResolver(roles, roles, roles, roles)
+	stored := storedRoles{State: r.state, asked: resource.GroupResource()}
+	rules := validation.NewDefaultRuleResolver(stored, stored, stored, stored)
 	storage := guarded(resource.GroupResource(), unstored{old: old}, r.Authorizer, rules)
 	if storage == nil {
 		return nil
@@ -49,19 +51,19 @@ func (c *Cluster) escalates(ctx context.Context, resource Resource, obj, old run
 // storedRoles finds roles as a storage does, which takes a role that is not there for
 // the resource that is asked for.
 type storedRoles struct {
-	rbacState
+	roles.State
 	asked schema.GroupResource
 }
 
 // GetRole implements rbac validation's RoleGetter.
 func (s storedRoles) GetRole(ctx context.Context, namespace, name string) (*rbacv1.Role, error) {
-	r, err := s.rbacState.GetRole(ctx, namespace, name)
+	r, err := s.State.GetRole(ctx, namespace, name)
 	return r, s.named(err, name)
 }
 
 // GetClusterRole implements rbac validation's ClusterRoleGetter.
 func (s storedRoles) GetClusterRole(ctx context.Context, name string) (*rbacv1.ClusterRole, error) {
-	r, err := s.rbacState.GetClusterRole(ctx, name)
+	r, err := s.State.GetClusterRole(ctx, name)
 	return r, s.named(err, name)
 }
 

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apiserver/pkg/authorization/union"
 	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
 	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac"
-	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy"
 
 	"errors"
 	"fmt"
@@ -26,6 +25,7 @@ import (
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/validatingadmissionpolicybinding"
 
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
+	"github.com/preadmit/preadmit/scanner/admission/roles"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -33,7 +33,7 @@ import (
 // kube-apiserver creates at start.
 type rbacAuthorizer struct {
 	authorizer.Authorizer
-	state rbacState
+	state roles.State
 	// known: the state has RBAC objects of its own, or all that there are.
 	known bool
 }
@@ -57,18 +57,7 @@ func (c *Cluster) nativeAuthorizer() authorizer.Authorizer {
 }
 
 func (c *Cluster) newRBAC() *rbacAuthorizer {
-	s := rbacState{
-		clusterRoles:        bootstrappolicy.ClusterRoles(),
-		clusterRoleBindings: bootstrappolicy.ClusterRoleBindings(),
-		roles:               map[string][]rbacv1.Role{},
-		roleBindings:        map[string][]rbacv1.RoleBinding{},
-	}
-	for ns, roles := range bootstrappolicy.NamespaceRoles() {
-		s.roles[ns] = append(s.roles[ns], roles...)
-	}
-	for ns, bindings := range bootstrappolicy.NamespaceRoleBindings() {
-		s.roleBindings[ns] = append(s.roleBindings[ns], bindings...)
-	}
+	s := roles.New()
 	known := c.KnowsRBAC()
 	for k := range kinds.With(kinds.Authorizes) {
 		for _, o := range c.list(k.GroupKind) {
@@ -77,7 +66,7 @@ func (c *Cluster) newRBAC() *rbacAuthorizer {
 				continue // refused by the server, so not part of its state
 			}
 			known = true
-			s.add(obj)
+			s.Add(obj)
 		}
 	}
 	return &rbacAuthorizer{
@@ -88,66 +77,6 @@ func (c *Cluster) newRBAC() *rbacAuthorizer {
 		state: s,
 		known: known,
 	}
-}
-
-// rbacState lists RBAC objects for Kubernetes' authorizer.
-type rbacState struct {
-	clusterRoles        []rbacv1.ClusterRole
-	clusterRoleBindings []rbacv1.ClusterRoleBinding
-	roles               map[string][]rbacv1.Role
-	roleBindings        map[string][]rbacv1.RoleBinding
-}
-
-func (s *rbacState) add(obj runtime.Object) {
-	switch o := obj.(type) {
-	case *rbacv1.ClusterRole:
-		s.clusterRoles = append(s.clusterRoles, *o)
-	case *rbacv1.ClusterRoleBinding:
-		s.clusterRoleBindings = append(s.clusterRoleBindings, *o)
-	case *rbacv1.Role:
-		s.roles[o.Namespace] = append(s.roles[o.Namespace], *o)
-	case *rbacv1.RoleBinding:
-		s.roleBindings[o.Namespace] = append(s.roleBindings[o.Namespace], *o)
-	}
-}
-
-// GetRole implements rbac validation's RoleGetter, with the words of a lister.
-func (s rbacState) GetRole(_ context.Context, namespace, name string) (*rbacv1.Role, error) {
-	for i := range s.roles[namespace] {
-		if r := &s.roles[namespace][i]; r.Name == name {
-			return r, nil
-		}
-	}
-	return nil, apierrors.NewNotFound(rbacv1.Resource("role"), name)
-}
-
-// ListRoleBindings implements RoleBindingLister.
-func (s rbacState) ListRoleBindings(_ context.Context, namespace string) ([]*rbacv1.RoleBinding, error) {
-	return pointers(s.roleBindings[namespace]), nil
-}
-
-// GetClusterRole implements ClusterRoleGetter. A role of the state stands before
-// the server's own of the same name.
-func (s rbacState) GetClusterRole(_ context.Context, name string) (*rbacv1.ClusterRole, error) {
-	for i := len(s.clusterRoles) - 1; i >= 0; i-- {
-		if r := &s.clusterRoles[i]; r.Name == name {
-			return r, nil
-		}
-	}
-	return nil, apierrors.NewNotFound(rbacv1.Resource("clusterrole"), name)
-}
-
-// ListClusterRoleBindings implements ClusterRoleBindingLister.
-func (s rbacState) ListClusterRoleBindings(context.Context) ([]*rbacv1.ClusterRoleBinding, error) {
-	return pointers(s.clusterRoleBindings), nil
-}
-
-func pointers[T any](list []T) []*T {
-	out := make([]*T, len(list))
-	for i := range list {
-		out[i] = &list[i]
-	}
-	return out
 }
 
 // Authorize reports whether the asking user may make the request at all, as the
