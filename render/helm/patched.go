@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/helm/locate"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/tree"
 )
@@ -36,7 +37,7 @@ func (o *traced) added(field string) (origin.Place, bool) {
 
 // namespaceAdded reports whether the object says no namespace itself.
 func (o *traced) namespaceAdded() bool {
-	_, found := origin.Field((&render.Object{JSON: o.rendered[o.index].JSON}).Content(), "metadata.namespace")
+	_, found := origin.Field(o.rendered(), "metadata.namespace")
 	return !found
 }
 
@@ -60,7 +61,7 @@ func (o *traced) patched(field string, value any, found bool) (origin.Place, boo
 		}
 		for j, image := range p.Kustomize.Images {
 			at := fmt.Sprintf("spec.postRenderers[%d].kustomize.images[%d]", i, j)
-			switch text := textOf(value); {
+			switch text := locate.Text(value); {
 			case key != "image":
 			case image.NewTag != "" && strings.HasSuffix(text, ":"+image.NewTag):
 				return origin.Place{Position: o.written(at + ".newTag"), Evidence: origin.Inferred}, true
@@ -77,7 +78,7 @@ func (o *traced) patched(field string, value any, found bool) (origin.Place, boo
 					continue
 				}
 				for below := n; below < min(n+4, len(lines)); below++ { // `value:` of an operation
-					if text := textOf(value); isScalar(value) && text != "" && strings.HasSuffix(strings.TrimRight(lines[below], " '\"}"), text) {
+					if text := locate.Text(value); locate.IsScalar(value) && text != "" && strings.HasSuffix(strings.TrimRight(lines[below], " '\"}"), text) {
 						n = below
 						break
 					}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/helm/locate"
 	"github.com/preadmit/preadmit/render/tree"
 )
 
@@ -52,7 +53,7 @@ func set(at any, path []string, with func(any) any) {
 		case !ok:
 		case len(path) > 1:
 			set(old, path[1:], with)
-		case isScalar(old):
+		case locate.IsScalar(old):
 			v[path[0]] = with(old)
 		default:
 			delete(v, path[0])
@@ -63,18 +64,10 @@ func set(at any, path []string, with func(any) any) {
 		case err != nil || i < 0 || i >= len(v):
 		case len(path) > 1:
 			set(v[i], path[1:], with)
-		case isScalar(v[i]):
+		case locate.IsScalar(v[i]):
 			v[i] = with(v[i])
 		default:
 			v[i] = nil
 		}
 	}
-}
-
-func isScalar(v any) bool {
-	switch v.(type) {
-	case map[string]any, []any:
-		return false
-	}
-	return true
 }

@@ -7,83 +7,108 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"helm.sh/helm/v4/pkg/chart/common"
 
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/helm/locate"
+	"github.com/preadmit/preadmit/render/helm/release"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/tree"
 )
 
+// layers are where the values of a release are set: in spec.values, in what valuesFrom names, in the
+// values.yaml of the chart.
+type layers struct {
+	*installed
+	release *release.HelmRelease
+	// parsed are the values that references hold; nil of those that set one.
+	parsed []map[string]any
+}
+
+func (in *installed) layersOf(h *release.HelmRelease) *layers {
+	ls := &layers{installed: in, release: h}
+	for _, r := range in.root.Unit.Release.References {
+		var parsed common.Values
+		if r.TargetPath == "" {
+			parsed, _ = common.ReadValues([]byte(r.Data)) // what is none sets nothing
+		}
+		ls.parsed = append(ls.parsed, parsed)
+	}
+	return ls
+}
+
 // written is where the value of a leaf is written in the tree, and what is known of that; ok is
 // false for one that the tree does not have.
-func (l *leaf) written(in *installed) (place origin.Place, ok bool) {
-	u := in.root.Unit
-	switch l.layer {
-	case ofRelease:
-		o, err := in.origins(u.Parent, u.Index)
+func (ls *layers) written(l *locate.Leaf) (place origin.Place, ok bool) {
+	if l.Default {
+		return ls.inChart(l)
+	}
+	reference := -1
+	for i, r := range ls.root.Unit.Release.References {
+		if sets(r, ls.parsed[i], l.Path, l.Value) {
+			reference = i
+		}
+	}
+	_, inline := locate.At(map[string]any(ls.release.Spec.Values), l.Path)
+	if inline && (reference < 0 || ls.root.Unit.Release.References[reference].TargetPath == "") {
+		o, err := ls.origins(ls.root.Unit.Parent, ls.root.Unit.Index)
 		if err != nil {
 			return place, false
 		}
-		place = o.Place(fieldOf("spec.values", l.path), origin.Whole)
+		place = o.Place(locate.FieldOf("spec.values", l.Path), origin.Whole)
 		return place, place.Found()
-	case ofReference:
-		return l.inReference(in)
-	case ofChart:
-		if u.Artifact != nil {
-			return place, false
+	}
+	if reference < 0 {
+		return place, false
+	}
+	return ls.inReference(ls.root.Unit.Release.References[reference], l)
+}
+
+// sets reports whether a reference sets a value.
+func sets(r render.Reference, parsed map[string]any, path []any, value any) bool {
+	if r.TargetPath != "" {
+		return dottedPath(path) == strings.NewReplacer("[", ".", "]", "").Replace(r.TargetPath)
+	}
+	found, ok := locate.At(parsed, path)
+	return ok && locate.Text(found) == locate.Text(value)
+}
+
+func dottedPath(path []any) string {
+	var parts []string
+	for _, step := range path {
+		parts = append(parts, fmt.Sprint(step))
+	}
+	return strings.Join(parts, ".")
+}
+
+// inChart is where a value of the chart is written.
+func (ls *layers) inChart(l *locate.Leaf) (place origin.Place, ok bool) {
+	u := ls.root.Unit
+	if u.Artifact != nil {
+		return place, false
+	}
+	files := []string{path.Join(ls.root.Dir, "values.yaml")}
+	if len(u.Release.ValuesFiles) > 0 {
+		files = nil
+		for _, name := range u.Release.ValuesFiles {
+			files = append(files, path.Join(u.Checkout.Top, path.Clean("/" + name)[1:]))
 		}
-		files := []string{path.Join(in.root.Dir, "values.yaml")}
-		if len(u.Release.ValuesFiles) > 0 {
-			files = nil
-			for _, name := range u.Release.ValuesFiles {
-				files = append(files, path.Join(u.Checkout.Top, path.Clean("/" + name)[1:]))
-			}
+	}
+	for _, name := range slices.Backward(files) { // the last that sets it
+		data, err := ls.tree.Read(ls.tree.RealOr(name))
+		if err != nil {
+			continue
 		}
-		for _, name := range slices.Backward(files) { // the last that sets it
-			data, err := in.tree.Read(in.tree.RealOr(name))
-			if err != nil {
-				continue
-			}
-			if line, column := lineOf(data, l.path); line > 0 {
-				return origin.Place{Position: tree.Position{Path: name, Line: line, Column: column}, Evidence: origin.Marked}, true
-			}
+		if line, column := locate.LineOf(data, l.Path); line > 0 {
+			return origin.Place{Position: tree.Position{Path: name, Line: line, Column: column}, Evidence: origin.Marked}, true
 		}
 	}
 	return place, false
 }
 
-// defaultLine is the line of a value in the values.yaml of the chart; 0 when it is not there.
-func (in *installed) defaultLine(of []any) (line, column int) {
-	data, err := inChart(in.chart.chart.Chart, "values.yaml")
-	if err != nil {
-		return 0, 0
-	}
-	return lineOf(data, of)
-}
-
-// lineOf is where what a path leads to is written in YAML.
-func lineOf(data []byte, of []any) (line, column int) {
-	var doc yaml.Node
-	if yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {
-		return 0, 0
-	}
-	n := doc.Content[0]
-	for _, step := range of {
-		_, value := origin.Child(n, step)
-		if value == nil {
-			return 0, 0
-		}
-		n = value
-	}
-	return n.Line, n.Column
-}
-
 // inReference is where a leaf is written in a ConfigMap or Secret.
-func (l *leaf) inReference(in *installed) (place origin.Place, ok bool) {
-	if l.reference < 0 {
-		return place, false
-	}
-	r := in.root.Unit.Release.References[l.reference]
-	o, err := in.origins(r.Written.Root, r.Written.Index)
+func (ls *layers) inReference(r render.Reference, l *locate.Leaf) (place origin.Place, ok bool) {
+	o, err := ls.origins(r.Written.Root, r.Written.Index)
 	if err != nil {
 		return place, false
 	}
@@ -91,8 +116,8 @@ func (l *leaf) inReference(in *installed) (place origin.Place, ok bool) {
 	if !place.Found() || r.TargetPath != "" {
 		return place, place.Found()
 	}
-	line, column := lineOf([]byte(r.Data), l.path)
-	data, err := in.tree.Read(in.tree.RealOr(place.Path))
+	line, column := locate.LineOf([]byte(r.Data), l.Path)
+	data, err := ls.tree.Read(ls.tree.RealOr(place.Path))
 	if line == 0 || err != nil {
 		return place, true
 	}
@@ -106,17 +131,4 @@ func (l *leaf) inReference(in *installed) (place origin.Place, ok bool) {
 	}
 	place.Position = tree.Position{Path: place.Path, Line: place.Line + line, Column: column + origin.IndentAt(lines, place.Line+1)}
 	return place, true
-}
-
-// fieldOf is a path as a field.
-func fieldOf(prefix string, path []any) string {
-	for _, step := range path {
-		switch step := step.(type) {
-		case string:
-			prefix = origin.AppendKey(prefix, step)
-		case int:
-			prefix = fmt.Sprintf("%s[%d]", prefix, step)
-		}
-	}
-	return prefix
 }

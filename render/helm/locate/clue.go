@@ -1,4 +1,4 @@
-package helm
+package locate
 
 import (
 	"cmp"
@@ -19,7 +19,7 @@ type clue struct {
 }
 
 // rank says how likely it is that a leaf decides a field; 0 when it is not worth a try.
-func (c clue) rank(l *leaf) int {
+func (c clue) rank(l *Leaf) int {
 	rank := 0
 	switch text := l.text(); {
 	case text == c.text && text != "":
@@ -41,12 +41,12 @@ func (c clue) rank(l *leaf) int {
 	if len(c.keys) > 0 && strings.EqualFold(key, c.keys[len(c.keys)-1]) {
 		rank += 6
 	}
-	for _, step := range l.path {
+	for _, step := range l.Path {
 		if name, ok := step.(string); ok && slices.ContainsFunc(c.keys, func(k string) bool { return strings.EqualFold(k, name) }) {
 			rank++
 		}
 	}
-	if l.layer == ofChart {
+	if l.Default {
 		rank--
 	}
 	return max(rank, 0)
@@ -94,9 +94,9 @@ func around(lines []string, line int) string {
 }
 
 // candidates are the leaves to try, the most likely first.
-func (c clue) candidates(all []*leaf) []*leaf {
+func (c clue) candidates(all []*Leaf) []*Leaf {
 	type ranked struct {
-		*leaf
+		*Leaf
 		rank int
 	}
 	var found []ranked
@@ -106,9 +106,9 @@ func (c clue) candidates(all []*leaf) []*leaf {
 		}
 	}
 	slices.SortStableFunc(found, func(a, b ranked) int { return cmp.Compare(b.rank, a.rank) })
-	var out []*leaf
+	var out []*Leaf
 	for _, f := range found {
-		out = append(out, f.leaf)
+		out = append(out, f.Leaf)
 	}
 	return out
 }

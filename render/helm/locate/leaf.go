@@ -1,0 +1,187 @@
+package locate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+
+	"github.com/preadmit/preadmit/render/helm/chart"
+)
+
+// Leaf is a scalar among the values of a release.
+type Leaf struct {
+	Path  []any
+	Value any
+	// Default is set for a value that only the chart itself sets.
+	Default bool
+}
+
+// text is the value as it appears in an object.
+func (l *Leaf) text() string { return Text(l.Value) }
+
+// Text is a value as it appears in an object.
+func Text(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case float64:
+		if v == float64(int64(v)) {
+			return fmt.Sprint(int64(v))
+		}
+	}
+	return fmt.Sprint(v)
+}
+
+// key is the last key of the path.
+func (l *Leaf) key() string {
+	for _, step := range slices.Backward(l.Path) {
+		if key, ok := step.(string); ok {
+			return key
+		}
+	}
+	return ""
+}
+
+// maxLeaves bounds how many values are looked at.
+const maxLeaves = 20_000
+
+// LeavesOf are all scalars among the values, those of the user first.
+func LeavesOf(user, defaults map[string]any) []*Leaf {
+	var all []*Leaf
+	walk(user, nil, func(path []any, value any) {
+		all = append(all, &Leaf{Path: slices.Clone(path), Value: value})
+	})
+	walk(defaults, nil, func(path []any, value any) {
+		if _, ok := At(user, path); !ok {
+			all = append(all, &Leaf{Path: slices.Clone(path), Value: value, Default: true})
+		}
+	})
+	return all[:min(len(all), maxLeaves)]
+}
+
+// walk visits scalars in the order of their keys.
+func walk(v any, path []any, visit func(path []any, value any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(keysOf(v)) {
+			walk(v[key], append(path, key), visit)
+		}
+	case common.Values:
+		walk(map[string]any(v), path, visit)
+	case []any:
+		for i, item := range v {
+			walk(item, append(path, i), visit)
+		}
+	default:
+		visit(path, v)
+	}
+}
+
+func keysOf(m map[string]any) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for key := range m {
+			if !yield(key) {
+				return
+			}
+		}
+	}
+}
+
+// At is what a path leads to.
+func At(v any, path []any) (any, bool) {
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			m, ok := v.(map[string]any)
+			if !ok {
+				return nil, false
+			}
+			if v, ok = m[step]; !ok {
+				return nil, false
+			}
+		case int:
+			list, ok := v.([]any)
+			if !ok || step >= len(list) {
+				return nil, false
+			}
+			v = list[step]
+		}
+	}
+	return v, true
+}
+
+// with returns values in which a leaf has another value.
+func (l *Leaf) with(user, defaults map[string]any, value any) map[string]any {
+	made := chart.CopyValues(user)
+	if made == nil {
+		made = map[string]any{}
+	}
+	if l.Default { // lists are replaced as a whole
+		for i, step := range l.Path {
+			if _, isIndex := step.(int); isIndex {
+				if list, ok := At(defaults, l.Path[:i]); ok {
+					copied := chart.CopyValues(map[string]any{"list": list})["list"]
+					put(made, l.Path[:i], copied)
+				}
+				break
+			}
+		}
+	}
+	put(made, l.Path, value)
+	return made
+}
+
+func put(v any, path []any, value any) {
+	for i, step := range path {
+		last := i == len(path)-1
+		switch step := step.(type) {
+		case string:
+			m, ok := v.(map[string]any)
+			if !ok {
+				return
+			}
+			if last {
+				m[step] = value
+				return
+			}
+			if m[step] == nil {
+				m[step] = map[string]any{}
+			}
+			v = m[step]
+		case int:
+			list, ok := v.([]any)
+			if !ok || step >= len(list) {
+				return
+			}
+			if last {
+				list[step] = value
+				return
+			}
+			v = list[step]
+		}
+	}
+}
+
+// other is another value of the same form.
+func (l *Leaf) other() any {
+	switch v := l.Value.(type) {
+	case bool:
+		return !v
+	case float64:
+		return v + 1
+	case int64:
+		return v + 1
+	case int:
+		return v + 1
+	case string:
+		if v != "" && strings.Trim(v, "0123456789") == "" {
+			return v[:len(v)-1] + string('0'+(v[len(v)-1]-'0'+1)%10)
+		}
+		return v + "x"
+	}
+	return "x"
+}

@@ -1,0 +1,279 @@
+package locate
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/preadmit/preadmit/render/helm/engine"
+	"github.com/preadmit/preadmit/render/helm/release"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// Traced is a release that was rendered with a trace, and what is known of where its parts are.
+type Traced struct {
+	Release *release.Release
+	// Objects are what the release was rendered to.
+	Objects []*release.Object
+	// Name names the chart, and Named is where it is named.
+	Name  string
+	Named tree.Position
+	// Written returns where the value of a leaf is written in the tree; ok is false for one that the
+	// tree does not have.
+	Written func(l *Leaf) (place origin.Place, ok bool)
+	// InTree returns the path in the tree of a file of the chart, which begins with the name of the
+	// chart; ok is false for one that is not there.
+	InTree func(file string) (name string, ok bool)
+}
+
+// Tracer finds where fields of the objects of a release come from. It is safe for concurrent use.
+type Tracer struct {
+	Traced
+	ctx context.Context
+
+	mu      sync.Mutex
+	leaves  []*Leaf
+	objects map[int]*object
+	files   map[string]*templateFile
+	trials  int
+}
+
+// New returns a Tracer of a release.
+func New(ctx context.Context, of Traced) *Tracer {
+	return &Tracer{Traced: of, ctx: ctx, leaves: LeavesOf(of.Release.Values, of.Release.Chart.Values), objects: map[int]*object{}, files: map[string]*templateFile{}}
+}
+
+// object is an object that is looked at.
+type object struct {
+	*Tracer
+	made *release.Object
+	// node is the parsed document; nil if there is none.
+	node *yaml.Node
+}
+
+// object returns an object by its index. It is called with the lock held.
+func (t *Tracer) object(index int) *object {
+	o, ok := t.objects[index]
+	if !ok {
+		o = &object{Tracer: t, made: t.Objects[index]}
+		if d := o.made.Document; d != nil {
+			o.node = d.Node()
+		}
+		t.objects[index] = o
+	}
+	return o
+}
+
+// Document is where an object as a whole comes from: the template, if that is in the tree.
+func (t *Tracer) Document(index int) tree.Position {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	o := t.object(index)
+	name, ok := t.InTree(o.made.File)
+	if !ok {
+		return t.Named
+	}
+	at := tree.Position{Path: name, Line: 1}
+	if o.node == nil {
+		return at
+	}
+	if places := o.made.Document.Trace(o.node); len(places) > 0 && places[0].File != "" {
+		if name, ok := t.InTree(places[0].File); ok {
+			at = tree.Position{Path: name, Line: places[0].Line}
+		}
+	}
+	return at
+}
+
+// Place finds where a field comes from that has a value now; found is false for one that the object
+// does not have.
+func (t *Tracer) Place(index int, field string, part origin.Part, value any, found bool) origin.Place {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	o := t.object(index)
+	c := clue{field: field, text: Text(value), found: found && IsScalar(value)}
+	for _, step := range origin.ParsePath(field) {
+		if !step.Indexed {
+			c.keys = append(c.keys, step.Key)
+		}
+	}
+	if name, version := origin.SplitImage(c.text); strings.HasSuffix(field, ".image") && part != origin.Whole {
+		c.text = map[origin.Part]string{origin.Front: name, origin.Back: strings.TrimLeft(version, ":@")}[part]
+	}
+	template, literal := o.template(field)
+	if lines := o.linesOf(template); template.Line >= 1 && template.Line <= len(lines) {
+		c.template, c.around = lines[template.Line-1], around(lines, template.Line)
+	}
+	if c.found {
+		if place, ok := o.decided(c, field, template); ok {
+			return place
+		}
+	}
+	if name, ok := o.inTree(template); ok {
+		place := origin.Place{Position: tree.Position{Path: name, Line: template.Line}, Evidence: origin.Inferred}
+		if literal && found {
+			place.Evidence = origin.Marked
+		}
+		if !found {
+			place.Evidence = origin.Nearest
+		}
+		return place
+	}
+	return origin.Place{Position: t.Named, Why: t.madeBy(template)}
+}
+
+// inTree is the path of the file of a place, if that is in the tree.
+func (t *Tracer) inTree(p engine.Place) (string, bool) {
+	if p.File == "" {
+		return "", false
+	}
+	return t.InTree(p.File)
+}
+
+// madeBy says which part of the chart makes a field.
+func (t *Tracer) madeBy(template engine.Place) string {
+	why := "it is made by " + t.Name
+	if template.File != "" {
+		_, file, _ := strings.Cut(template.File, "/")
+		why += fmt.Sprintf(" %s:%d", file, template.Line)
+	}
+	return why
+}
+
+// decided finds the value that decides a field.
+func (o *object) decided(c clue, field string, template engine.Place) (origin.Place, bool) {
+	if o.made.Document == nil {
+		return origin.Place{}, false
+	}
+	for i, l := range c.candidates(o.leaves) {
+		if i == fieldTries {
+			break
+		}
+		if !o.changes(l, field) {
+			continue
+		}
+		if place, ok := o.Written(l); ok {
+			return place, true
+		}
+		why := o.madeBy(template)
+		if l.Default {
+			if line, _ := o.defaultLine(l.Path); line > 0 {
+				why += fmt.Sprintf(" <- values.yaml:%d (default)", line)
+			}
+		}
+		return origin.Place{Position: o.Named, Why: why}, true
+	}
+	return origin.Place{}, false
+}
+
+// defaultLine is the line of a value in the values.yaml of the chart; 0 when it is not there.
+func (t *Tracer) defaultLine(of []any) (line, column int) {
+	data, ok := t.fileOf("values.yaml")
+	if !ok {
+		return 0, 0
+	}
+	return LineOf(data, of)
+}
+
+// fileOf is a file of the chart.
+func (t *Tracer) fileOf(name string) ([]byte, bool) {
+	for _, f := range t.Release.Chart.Raw {
+		if f.Name == name {
+			return f.Data, true
+		}
+	}
+	return nil, false
+}
+
+// template is the part of a template that wrote a field, or what is nearest around it; literal is
+// set when it is the text of the template.
+func (o *object) template(field string) (place engine.Place, literal bool) {
+	d, n := o.made.Document, o.node
+	if d == nil || n == nil {
+		return place, false
+	}
+	found := true
+	for steps := origin.ParsePath(field); len(steps) > 0; {
+		next, used := child(n, steps)
+		if next == nil {
+			found = false
+			break
+		}
+		n, steps = next, steps[used:]
+	}
+	for _, p := range d.Trace(n) {
+		if p.File != "" {
+			return p, p.Literal && found && n.Kind == yaml.ScalarNode
+		}
+	}
+	return place, false
+}
+
+// child goes as many steps of a field path as make a key or an index.
+func child(n *yaml.Node, steps []origin.PathStep) (*yaml.Node, int) {
+	if s := steps[0]; s.Indexed && n.Kind == yaml.SequenceNode {
+		_, value := origin.Child(n, s.Index)
+		return value, 1
+	}
+	var keys []string
+	for i, s := range steps {
+		keys = append(keys, s.Key)
+		if _, value := origin.Child(n, strings.Join(keys, ".")); value != nil {
+			return value, i + 1
+		}
+	}
+	return nil, 0
+}
+
+// linesOf are the lines of a template.
+func (t *Tracer) linesOf(p engine.Place) []string {
+	_, file, _ := strings.Cut(p.File, "/")
+	data, ok := t.fileOf(file)
+	if !ok {
+		return nil
+	}
+	return strings.Split(string(data), "\n")
+}
+
+// LineOf is where what a path leads to is written in YAML.
+func LineOf(data []byte, of []any) (line, column int) {
+	var doc yaml.Node
+	if yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {
+		return 0, 0
+	}
+	n := doc.Content[0]
+	for _, step := range of {
+		_, value := origin.Child(n, step)
+		if value == nil {
+			return 0, 0
+		}
+		n = value
+	}
+	return n.Line, n.Column
+}
+
+// FieldOf is a path as a field.
+func FieldOf(prefix string, path []any) string {
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			prefix = origin.AppendKey(prefix, step)
+		case int:
+			prefix = fmt.Sprintf("%s[%d]", prefix, step)
+		}
+	}
+	return prefix
+}
+
+// IsScalar reports whether a value is neither a mapping nor a list.
+func IsScalar(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return true
+}
