@@ -166,6 +166,9 @@ type Options struct {
 	// a schema (`openapi:`), and what can be bounded only by ending the process, as Jsonnet. When
 	// nil, roots that need it are refused.
 	Isolate Isolator
+	// NoCharts is what is wrong with a kustomization that inflates charts, where what builds it does
+	// not; empty for `kustomize build --enable-helm`.
+	NoCharts string
 	// Cache, when set, spares rendering what was rendered before.
 	Cache *Cache
 }

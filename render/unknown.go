@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -68,4 +69,40 @@ func FieldsWith(value any, why func(text string) string) []Unknown {
 	}
 	walk(value, nil)
 	return found
+}
+
+// Differences returns the fields in which two values differ as unknown ones. One that only the second
+// has makes the mapping unknown that it is in.
+func Differences(a, b any, reason string) []Unknown {
+	var found []Unknown
+	var walk func(a, b any, path []string)
+	walk = func(a, b any, path []string) {
+		ma, isMap := a.(map[string]any)
+		mb, bothMaps := b.(map[string]any)
+		la, isList := a.([]any)
+		lb, bothLists := b.([]any)
+		switch {
+		case isMap && bothMaps && sameKeys(ma, mb):
+			for _, key := range slices.Sorted(maps.Keys(ma)) {
+				walk(ma[key], mb[key], append(path, key))
+			}
+		case isList && bothLists && len(la) == len(lb):
+			for i := range la {
+				walk(la[i], lb[i], append(path, strconv.Itoa(i)))
+			}
+		case !reflect.DeepEqual(a, b):
+			found = append(found, Unknown{Path: slices.Clone(path), Reason: reason})
+		}
+	}
+	walk(a, b, []string{})
+	return found
+}
+
+func sameKeys(a, b map[string]any) bool {
+	for key := range a {
+		if _, ok := b[key]; !ok {
+			return false
+		}
+	}
+	return len(a) == len(b)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
@@ -26,6 +27,9 @@ func (p *part) kustomization() *render.Problem {
 	p.maker = k
 	t, opts := p.tree, p.opts
 	opts.LoadRestrictor = restrictor(p.root.Unit.Application.BuildOptions)
+	if !slices.Contains(strings.Fields(p.root.Unit.Application.BuildOptions), "--enable-helm") {
+		opts.NoCharts = "helmCharts are inflated by Argo CD only where kustomize.buildOptions have --enable-helm: argocd.kustomizeBuildOptions in the configuration gives them"
+	}
 	if p.source.Kustomize != nil && !p.source.Kustomize.isEmpty() {
 		file, ok := p.kustomizationFile()
 		if !ok {

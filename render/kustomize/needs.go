@@ -11,10 +11,11 @@ func (r *Source) Needs(root render.Root) *render.Needs {
 	in := &render.Needs{Trace: tree.NewTrace(), Composition: render.Composition{Generated: map[string]bool{}}}
 	c := r.walk(root.Dir, in.Trace)
 	build.AddEntries(r.tree, c, in.Trace)
-	in.Problem, in.Artifacts, in.Lacks = atEntry(c, c.Problem()), c.Artifacts, lackOf(c)
+	in.Problem, in.Artifacts, in.Lacks = atEntry(c, r.problem(c)), c.Artifacts, lackOf(c)
 	for _, k := range c.Files {
 		compose(&in.Composition, k)
 	}
+	in.Free = in.Free || len(c.Charts) > 0
 	return in
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/kustomize/build"
+	"github.com/preadmit/preadmit/render/kustomize/inflate"
 	"github.com/preadmit/preadmit/render/kustomize/rules"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/tree"
@@ -62,13 +63,21 @@ func (r *Source) Uses(dir string, names []string) *render.Uses {
 func (r *Source) Reads(dir string) tree.Trace { return build.ReadsOf(r.tree, dir) }
 
 // Origins implements Source.
-func (r *Source) Origins(_ context.Context, result *render.Result) ([]*origin.Origin, error) {
+func (r *Source) Origins(ctx context.Context, result *render.Result) ([]*origin.Origin, error) {
 	prewarm()
 	dir := result.Root.Dir
 	c := r.walk(dir, tree.NewTrace())
+	charts, problem := inflate.Charts(ctx, r.tree, c, r.opts)
+	if problem != nil {
+		return nil, problem
+	}
 	origins, err := rules.Locate(r.tree, dir, c, result.Objects, func(serve build.ServeFunc) (resmap.ResMap, error) {
 		return r.run(&build.FileSystem{Tree: r.tree, Trace: tree.NewTrace(), Closure: c, Serve: serve}, dir)
 	})
+	inflated := inflate.OriginsOf(ctx, charts)
+	for i, o := range origins {
+		origins[i] = inflated.Of(o)
+	}
 	return atEntries(c, origins), err
 }
 
@@ -92,7 +101,7 @@ var prewarm = sync.OnceFunc(func() { openapi.Schema() })
 func (r *Source) Render(ctx context.Context, root render.Root) *render.Result {
 	result := &render.Result{Root: root, Trace: tree.NewTrace()}
 	c := r.walk(root.Dir, result.Trace)
-	if result.Problem = atEntry(c, c.Problem()); result.Problem != nil {
+	if result.Problem = atEntry(c, r.problem(c)); result.Problem != nil {
 		build.AddEntries(r.tree, c, result.Trace)
 		return result
 	}
@@ -100,10 +109,57 @@ func (r *Source) Render(ctx context.Context, root render.Root) *render.Result {
 		return r.renderIsolated(ctx, root, *c.Openapi, result.Trace)
 	}
 	prewarm()
+	charts, problem := inflate.Charts(ctx, r.tree, c, r.opts)
+	if result.Problem = atEntry(c, problem); problem != nil {
+		return result
+	}
 	if r.build(result, c); len(c.Absent) > 0 {
 		lack(result, c)
 	}
+	r.findUnknown(result, c, charts)
+	for _, chart := range charts {
+		for _, why := range chart.Unchecked {
+			result.Diagnostics = append(result.Diagnostics, render.Diagnostic{
+				Severity: render.SeverityNote, Position: chart.Position, Message: "values were not checked against the schema of chart " + why,
+			})
+		}
+	}
 	return result
+}
+
+// problem is what keeps kustomize from being run on a closure.
+func (r *Source) problem(c *build.Closure) *render.Problem {
+	p := c.Problem()
+	switch {
+	case p != nil || len(c.Charts) == 0:
+		return p
+	case r.opts.NoCharts != "":
+		return &render.Problem{Kind: render.ProblemFailed, Position: c.Charts[0].Position, Message: r.opts.NoCharts}
+	case c.Openapi != nil:
+		return &render.Problem{Kind: render.ProblemRefused, Position: c.Charts[0].Position, Message: "charts are not inflated beside `openapi:`, which takes a process of its own"}
+	}
+	return nil
+}
+
+// findUnknown marks what follows from values in charts that are not known: what differs when they are
+// others.
+func (r *Source) findUnknown(result *render.Result, c *build.Closure, charts []*inflate.Chart) {
+	reason := inflate.Vary(charts)
+	if reason == "" || result.Problem != nil {
+		return
+	}
+	resources, err := r.run(&build.FileSystem{Tree: r.tree, Trace: tree.NewTrace(), Closure: c}, result.Root.Dir)
+	var others []*render.Object
+	if err == nil {
+		others, err = build.Objects(resources)
+	}
+	for i, o := range result.Objects {
+		if err != nil || len(others) != len(result.Objects) {
+			o.Unknown = append(o.Unknown, render.Unknown{Path: []string{}, Reason: reason})
+			continue
+		}
+		o.Unknown = append(o.Unknown, render.Differences(o.Content(), others[i].Content(), reason)...)
+	}
 }
 
 // renderIsolated renders a root whose closure sets a schema, which kustomize

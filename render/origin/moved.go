@@ -23,14 +23,48 @@ func (s *Origin) Moved(move func(tree.Position) (tree.Position, string)) *Origin
 	})
 }
 
+// Resolved returns an origin some of whose places lie in texts that are not in the tree: resolve
+// returns the places that count in their stead, ok is false for others. It gets an empty path for a
+// place that is not of one field.
+func (s *Origin) Resolved(resolve func(path string, part Part, at Place) (place Place, ok bool)) *Origin {
+	return New(func() Places {
+		p := s.places()
+		m := &movedPlaces{under: p, resolve: resolve}
+		m.move = func(at tree.Position) (tree.Position, string) {
+			if place, ok := resolve("", Whole, Place{Position: at}); ok {
+				return place.Position, ""
+			}
+			return at, ""
+		}
+		out := p
+		out.Document, _ = m.move(p.Document)
+		if p.Find != nil {
+			out.Find = m.find
+		}
+		if p.Removals != nil {
+			out.Removals = m.removals
+		}
+		if p.History != nil {
+			out.History = &movedHistory{p.History, m}
+		}
+		return out
+	})
+}
+
 type movedPlaces struct {
 	under Places
 	move  func(tree.Position) (tree.Position, string)
+	// resolve, when set, returns the places of fields.
+	resolve func(path string, part Part, at Place) (Place, bool)
 }
 
 // find is Places.Find.
 func (m *movedPlaces) find(path string, part Part) Place {
 	place := m.under.Find(path, part)
+	if m.resolve != nil {
+		place, _ = m.resolve(path, part, place)
+		return place
+	}
 	at, why := m.move(place.Position)
 	if why == "" {
 		place.Position = at

@@ -40,7 +40,7 @@ func Listing(dir string) string { return dir + "/" }
 
 // IsMark reports whether an identity is that of something that is no file.
 func IsMark(id string) bool {
-	return id == dirMark || strings.HasPrefix(id, LinkMark) || strings.HasPrefix(id, listMark)
+	return id == dirMark || strings.HasPrefix(id, LinkMark) || strings.HasPrefix(id, listMark) || strings.HasPrefix(id, bytesMark)
 }
 
 // ObjectID is the name git gives a blob: SHA-1 over its length and content. Blobs
@@ -60,7 +60,9 @@ func (t *Tree) Identity(name string) (string, error) {
 		return id.(string), nil
 	}
 	identify := t.identify
-	if strings.HasSuffix(name, "/") {
+	if strings.HasPrefix(name, bytesPrefix) {
+		identify = t.identifyBytes
+	} else if strings.HasSuffix(name, "/") {
 		identify = t.identifyListing
 	}
 	id, err := identify(name)

@@ -2,6 +2,8 @@ package tree
 
 import (
 	"errors"
+	"net/url"
+	"strings"
 
 	"github.com/preadmit/preadmit/render/artifact"
 )
@@ -54,3 +56,35 @@ func (t *Tree) Bytes(a artifact.Artifact) ([]byte, artifact.Pin, error) {
 
 // Bytes implements contents.
 func (c *changedFS) Bytes(a artifact.Artifact) ([]byte, artifact.Pin, error) { return c.tree.Bytes(a) }
+
+// bytesMark distinguishes the identity of an artifact that is no directory.
+const bytesMark = "artifact "
+
+// bytesPrefix is how the names of artifacts in traces begin.
+const bytesPrefix = "artifact\x00"
+
+// bytesName is the path by which traces note an artifact that is no directory. It has no slash, and
+// is that of no file.
+func bytesName(a artifact.Artifact) string {
+	return bytesPrefix + url.Values{"kind": {string(a.Kind)}, "url": {a.URL}, "name": {a.Name}, "version": {a.Version}}.Encode()
+}
+
+// TraceBytes notes that an artifact was looked for, with the digest of what is there.
+func (t *Tree) TraceBytes(a artifact.Artifact, trace Trace) {
+	if id, err := t.Identity(bytesName(a)); err == nil {
+		trace.Reads[bytesName(a)] = id
+	}
+}
+
+// identifyBytes identifies an artifact by its name in traces.
+func (t *Tree) identifyBytes(name string) (string, error) {
+	values, err := url.ParseQuery(strings.TrimPrefix(name, bytesPrefix))
+	if err != nil {
+		return "", err
+	}
+	a := artifact.Artifact{Kind: artifact.Kind(values.Get("kind")), URL: values.Get("url"), Name: values.Get("name"), Version: values.Get("version")}
+	if _, pin, err := t.Bytes(a); err == nil {
+		return bytesMark + pin.Digest, nil
+	}
+	return bytesMark + "missing", nil
+}

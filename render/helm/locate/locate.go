@@ -28,6 +28,9 @@ type Traced struct {
 	// InTree returns the path in the tree of a file of the chart, which begins with the name of the
 	// chart; ok is false for one that is not there.
 	InTree func(file string) (name string, ok bool)
+	// IsDefault reports whether the values of the chart set a leaf that is among those of its user; nil
+	// for none.
+	IsDefault func(l *Leaf) bool
 }
 
 // Tracer finds where fields of the objects of a release come from. It is safe for concurrent use.
@@ -160,7 +163,7 @@ func (o *object) decided(c clue, field string, template engine.Place) (origin.Pl
 			return place, true
 		}
 		why := o.madeBy(template)
-		if l.Default {
+		if l.Default || o.IsDefault != nil && o.IsDefault(l) {
 			if line, _ := o.defaultLine(l.Path); line > 0 {
 				why += fmt.Sprintf(" <- values.yaml:%d (default)", line)
 			}

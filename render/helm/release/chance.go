@@ -3,9 +3,7 @@ package release
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
-	"strconv"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/helm/engine"
@@ -61,7 +59,7 @@ func (r *Rendered) MarkDifferences(variant *Rendered, reason string) {
 		counterparts := byDocument(pair.b)
 		for i, object := range byDocument(pair.a) {
 			if other, ok := counterparts[i]; ok {
-				object.Unknown = append(object.Unknown, differences(object.content(), other.content(), reason)...)
+				object.Unknown = append(object.Unknown, render.Differences(object.content(), other.content(), reason)...)
 			} else {
 				object.Unknown = []render.Unknown{{Path: []string{}, Reason: reason}}
 			}
@@ -111,49 +109,4 @@ func because(chance []engine.Chance) string {
 		return "the chart looks it up in the cluster" + where
 	}
 	return fmt.Sprintf("the chart makes it with %s%s, with another result each time", first.Function, where)
-}
-
-// differences returns the fields in which two values differ, the first of which may lack some.
-func differences(a, b any, reason string) []render.Unknown {
-	var found []render.Unknown
-	var walk func(a, b any, path []string)
-	walk = func(a, b any, path []string) {
-		ma, isMap := a.(map[string]any)
-		mb, bothMaps := b.(map[string]any)
-		la, isList := a.([]any)
-		lb, bothLists := b.([]any)
-		switch {
-		case isMap && bothMaps && sameKeys(ma, mb):
-			for _, key := range slices.Sorted(keysOf(ma)) {
-				walk(ma[key], mb[key], append(path, key))
-			}
-		case isList && bothLists && len(la) == len(lb):
-			for i := range la {
-				walk(la[i], lb[i], append(path, strconv.Itoa(i)))
-			}
-		case !reflect.DeepEqual(a, b):
-			found = append(found, render.Unknown{Path: slices.Clone(path), Reason: reason})
-		}
-	}
-	walk(a, b, []string{})
-	return found
-}
-
-func sameKeys(a, b map[string]any) bool {
-	for key := range a {
-		if _, ok := b[key]; !ok {
-			return false
-		}
-	}
-	return len(a) == len(b)
-}
-
-func keysOf(m map[string]any) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for key := range m {
-			if !yield(key) {
-				return
-			}
-		}
-	}
 }

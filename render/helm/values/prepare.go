@@ -34,8 +34,12 @@ func Prepare(c *chart.Chart, user map[string]any, release Release, capabilities 
 }
 
 // Capabilities returns what templates are told of a cluster: its version, and what it serves
-// beyond the API versions of that Kubernetes.
+// beyond the API versions of that Kubernetes. Without a version it is the one that Helm takes when
+// it is not told.
 func Capabilities(kubeVersion string, apiVersions []string) (*common.Capabilities, error) {
+	if kubeVersion == "" {
+		kubeVersion = defaultKubeVersion
+	}
 	version, err := common.ParseKubeVersion(kubeVersion)
 	if err != nil {
 		return nil, fmt.Errorf("Kubernetes version %q: %w", kubeVersion, err)
@@ -49,3 +53,6 @@ func Capabilities(kubeVersion string, apiVersions []string) (*common.Capabilitie
 
 // helmVersion is that of the library that deployers use.
 const helmVersion = "v4.2.4"
+
+// defaultKubeVersion is the version of Kubernetes that it was made for.
+const defaultKubeVersion = "v1.36.0"

@@ -48,18 +48,3 @@ func isFile(value string) bool {
 	}
 	return false
 }
-
-// needCharts notes the charts that a kustomization inflates.
-func (w *walker) needCharts(k *Kustomization) {
-	for i, c := range k.Spec.HelmCharts {
-		w.need(render.Artifact{
-			Kind: render.ArtifactChart, URL: c.Repo, Name: c.Name, Version: c.Version, Position: k.Position("helmCharts", i),
-		})
-	}
-	for i, c := range k.Spec.HelmChartInflationGenerator {
-		w.need(render.Artifact{
-			Kind: render.ArtifactChart, URL: c.ChartRepoURL, Name: c.ChartName, Version: c.ChartVersion,
-			Position: k.Position("helmChartInflationGenerator", i),
-		})
-	}
-}

@@ -50,6 +50,8 @@ type Closure struct {
 	// Artifacts are what is needed from outside the repository. Each leads to a refusal, or
 	// is Absent.
 	Artifacts []render.Artifact
+	// Charts are those that kustomize inflates.
+	Charts []*Chart
 	// Absent are the resources that the closure is built without.
 	Absent  []*Absent
 	Entries []Entry
@@ -80,6 +82,10 @@ type walker struct {
 	stack  []string
 	// partial is set when resources may be absent, see WalkPartial.
 	partial bool
+	// users are the directories of the kustomizations that use a directory.
+	users map[string][]string
+	// others are the generators that inflate no chart.
+	others map[string]bool
 }
 
 type visitKey struct {
@@ -114,10 +120,12 @@ func Walk(t *tree.Tree, dir string, trace tree.Trace) *Closure {
 
 func walk(w *walker, dir string) *Closure {
 	t := w.tree
-	w.out, w.visits = &Closure{}, map[visitKey]weight{}
+	w.out, w.visits, w.users, w.others = &Closure{}, map[visitKey]weight{}, map[string][]string{}, map[string]bool{}
 	const multiply = "(bases that include each other multiply)"
 	n := w.visit(dir, false)
 	w.out.Weight = n
+	w.inherit()
+	w.mixed()
 	switch {
 	case n.kustomizations > t.Limits.Visits:
 		w.refuse(w.top(), "rendering would load %s kustomization files, more than the limit of %d "+multiply, atLeast(n.kustomizations), t.Limits.Visits)
@@ -216,14 +224,7 @@ func (w *walker) refuseCostly(_ string, err error) {
 // examine looks at the fields that need no other file.
 func (w *walker) examine(k *Kustomization, plugin bool) {
 	s := &k.Spec
-	w.needCharts(k)
-	if len(s.HelmCharts) > 0 {
-		w.refuse(k.Position("helmCharts", 0), "Helm charts are not rendered: inflating %q runs the helm program", s.HelmCharts[0].Name)
-	}
-	if len(s.HelmChartInflationGenerator) > 0 {
-		w.refuse(k.Position("helmChartInflationGenerator", 0),
-			"Helm charts are not rendered: inflating %q runs the helm program", s.HelmChartInflationGenerator[0].ChartName)
-	}
+	w.charts(k)
 	if len(s.OpenAPI) > 0 && w.out.Openapi == nil {
 		pos := k.Position("openapi")
 		w.out.Openapi = &pos
@@ -296,6 +297,7 @@ func (w *walker) directory(e Entry, dir string, plugin bool) weight {
 			return weight{}
 		}
 	}
+	w.users[dir] = append(w.users[dir], e.From.Dir)
 	return w.visit(dir, plugin || e.Kind == RefPlugin)
 }
 

@@ -61,6 +61,13 @@ func (k *FileSystem) CleanedAbs(name string) (filesys.ConfirmedDir, string, erro
 	if err != nil {
 		return "", "", err
 	}
+	if k.Closure.inComponent(rel) {
+		dir, file, ok := k.Closure.inflatedAt(rel)
+		if !ok {
+			return "", "", &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+		}
+		return filesys.ConfirmedDir(Mounted(dir)), file, nil
+	}
 	r := k.Tree.Resolve(rel)
 	if r.Err != nil {
 		k.Trace.AddMiss(rel, r)
@@ -82,6 +89,13 @@ func (k *FileSystem) ReadFile(name string) ([]byte, error) {
 	if data, ok := k.Closure.standIn(rel); ok {
 		return data, nil
 	}
+	if k.Closure.inComponent(rel) {
+		data, ok := k.Closure.inflated(rel)
+		if !ok {
+			return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+		}
+		return k.serve(rel, data), nil
+	}
 	data, real, err := k.Tree.Load(rel, k.Trace)
 	if err != nil {
 		if p := render.OverLimit(err); p != nil && k.Costly == nil {
@@ -89,11 +103,14 @@ func (k *FileSystem) ReadFile(name string) ([]byte, error) {
 		}
 		return nil, err
 	}
-	data = k.Closure.rewritten(real, data)
-	if k.Serve != nil {
-		data = k.Serve(real, data)
+	return k.Closure.withoutCharts(real, k.serve(real, k.Closure.rewritten(real, data)))
+}
+
+func (k *FileSystem) serve(real string, data []byte) []byte {
+	if k.Serve == nil {
+		return data
 	}
-	return data, nil
+	return k.Serve(real, data)
 }
 
 // RemoveAll does nothing: there is nothing of kustomize's to clean up.

@@ -150,12 +150,14 @@ func (w *walker) plugin(e Entry, config map[string]any, pos tree.Position) {
 	case apiVersion == "" && kind == "":
 		return
 	case kind == "HelmChartInflationGenerator":
-		name, _ := config["name"].(string)
-		w.refuse(pos, "Helm charts are not rendered: inflating %q runs the helm program", name)
+		w.generator(e, config, pos)
 		return
 	case apiVersion != "builtin":
 		w.refuse(pos, "the plugin %s of %s is not run: only kustomize's builtin generators and transformers are", kind, apiVersion)
 		return
+	}
+	if len(e.At) > 1 && e.At[0] == "generators" {
+		w.others[fmt.Sprint(e.From.Path, e.At[1:])] = true
 	}
 	for _, p := range pluginPaths(config) {
 		if remoteFile(p) || remoteFile(SourcePath(p)) {

@@ -81,7 +81,7 @@ func (l *locator) findAffecting(file string) []*build.Kustomization {
 	hit := map[*build.Kustomization]bool{}
 	targets := map[string]bool{file: true}
 	for _, k := range l.closure.Files {
-		if k.Path == file { // a generated object
+		if k.Path == file || l.closure.InflatedBy(file) == k { // a generated object, or one of a chart
 			hit[k], targets[k.Dir] = true, true
 		}
 	}

@@ -1,0 +1,228 @@
+package build
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/types"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// Chart is an entry that has kustomize inflate a chart.
+type Chart struct {
+	types.HelmChart
+	// From is the kustomization, and At the entry in it; nil for one of a generator, which begins at
+	// Position.
+	From *Kustomization
+	At   []any
+	tree.Position
+	// Dir is the directory of the chart; empty for one that is an Artifact with a Digest.
+	Dir      string
+	Artifact render.Artifact
+	Digest   string
+
+	// inherits is set for one whose namespace is that of the kustomizations that use it.
+	inherits bool
+	// generator is the index of the entry below generators.
+	generator []any
+	// Text are the objects that the chart is inflated to, once it was.
+	Text []byte
+}
+
+// Field is where a field of the entry is written.
+func (c *Chart) Field(at ...any) tree.Position {
+	if c.At == nil {
+		return c.Position
+	}
+	return c.From.Position(append(slices.Clone(c.At), at...)...)
+}
+
+// charts notes the charts that a kustomization inflates, and what they are made of.
+func (w *walker) charts(k *Kustomization) {
+	old, globals := types.SplitHelmParameters(k.Spec.HelmChartInflationGenerator)
+	if k.Spec.HelmGlobals != nil {
+		globals = *k.Spec.HelmGlobals
+	}
+	add := func(c types.HelmChart, field string, i int) {
+		w.chart(&Chart{HelmChart: c, From: k, At: []any{field, i}, Position: k.Position(field, i), inherits: c.Namespace == ""}, globals)
+	}
+	for i, c := range k.Spec.HelmCharts {
+		add(c, "helmCharts", i)
+	}
+	for i, c := range old {
+		add(c, "helmChartInflationGenerator", i)
+	}
+}
+
+// generator notes a chart that a file or text below `generators` has kustomize inflate.
+func (w *walker) generator(e Entry, config map[string]any, pos tree.Position) {
+	if len(e.At) == 0 || e.At[0] != "generators" {
+		w.refuse(pos, "a HelmChartInflationGenerator is run only where a kustomization lists it under generators")
+		return
+	}
+	var c struct {
+		types.HelmGlobals
+		types.HelmChart
+	}
+	data, err := sigsyaml.Marshal(config)
+	if err == nil {
+		err = sigsyaml.Unmarshal(data, &c)
+	}
+	if err != nil {
+		w.refuse(pos, "a HelmChartInflationGenerator is not as kustomize expects it: %v", err)
+		return
+	}
+	w.chart(&Chart{HelmChart: c.HelmChart, From: e.From, generator: e.At[1:], Position: pos}, c.HelmGlobals)
+}
+
+// chart finds a chart: in the tree, as kustomize prefers it, or among the artifacts.
+func (w *walker) chart(c *Chart, globals types.HelmGlobals) {
+	w.out.Charts = append(w.out.Charts, c)
+	if to := w.tree.Resolve(path.Join(c.From.Dir, inflatedDir)); to.Err == nil {
+		w.refuse(c.Position, "there is a %s in %s, which has another meaning here: rename it", inflatedDir, c.From.Dir)
+	}
+	switch {
+	case c.Name == "":
+		w.failAt(c.Position, "an entry for a chart has no name")
+		return
+	case strings.HasPrefix(c.Name, "-") || strings.HasPrefix(c.ReleaseName, "-"):
+		w.failAt(c.Position, "neither the name of a chart nor that of its release may begin with -")
+		return
+	case !slices.Contains([]string{"", "merge", "override", "replace"}, c.ValuesMerge):
+		w.failAt(c.Field("valuesMerge"), "valuesMerge has to be merge, override or replace, not %s", Quote(c.ValuesMerge))
+		return
+	}
+	home := globals.ChartHome
+	if home == "" {
+		home = types.HelmDefaultHome
+	}
+	if c.Version != "" && c.Repo != "" {
+		home = path.Join(home, c.Name+"-"+c.Version)
+	}
+	for _, name := range c.valuesFiles() {
+		w.tree.TraceFile(name, w.trace)
+	}
+	if !filepath.IsAbs(home) {
+		dir := path.Join(c.From.Dir, filepath.ToSlash(home), c.Name)
+		w.tree.TraceFile(dir, w.trace)
+		if to := w.tree.Resolve(dir); to.Err == nil && to.IsDir {
+			c.Dir = to.Real
+			w.traceBelow(to.Real)
+			return
+		}
+	}
+	if c.Repo == "" {
+		w.failAt(c.Position, "there is no chart %s in %s, and no repo from which to get it", Quote(c.Name), home)
+		return
+	}
+	w.chartArtifact(c)
+}
+
+// chartArtifact finds a chart among the artifacts.
+func (w *walker) chartArtifact(c *Chart) {
+	c.Artifact = render.Artifact{Kind: render.ArtifactChart, URL: c.Repo, Name: c.Name, Version: c.Version, Position: c.Position}
+	w.need(c.Artifact)
+	at := c.Position
+	if c.At != nil {
+		at = c.Field("version")
+	}
+	asked := c.Artifact.Asked()
+	w.tree.TraceBytes(asked, w.trace)
+	_, pin, err := w.tree.Bytes(asked)
+	switch missing := new(artifact.MissingError); {
+	case errors.Is(err, tree.ErrNoArtifacts):
+		missing = &artifact.MissingError{Artifact: asked, Why: "no charts were given", Hint: "preadmit fetch gets it, and --artifacts names a directory with archives"}
+		w.refuse(at, "%s", missing.Error())
+	case errors.As(err, &missing):
+		w.refuse(at, "%s", missing.Error())
+	case err != nil:
+		w.refuse(at, "%s cannot be read: %v", asked, err)
+	default:
+		c.Digest = pin.Digest
+	}
+}
+
+// traceBelow notes all files of a directory.
+func (w *walker) traceBelow(dir string) {
+	w.tree.AddListing(dir, w.trace)
+	_ = fs.WalkDir(w.tree.Fsys, dir, func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			w.tree.TraceFile(name, w.trace)
+		}
+		return nil
+	})
+}
+
+// valuesFiles are the files of the tree whose values a chart gets.
+func (c *Chart) valuesFiles() []string {
+	var all []string
+	for _, name := range append([]string{c.ValuesFile}, c.AdditionalValuesFiles...) {
+		if name != "" && !filepath.IsAbs(name) && !remoteFile(name) {
+			all = append(all, path.Join(c.From.Dir, filepath.ToSlash(name)))
+		}
+	}
+	return all
+}
+
+// failAt notes that kustomize will not build the closure.
+func (w *walker) failAt(at tree.Position, format string, args ...any) {
+	if w.out.Refused == nil {
+		w.out.Refused = &render.Problem{Kind: render.ProblemFailed, Position: at, Message: fmt.Sprintf(format, args...)}
+	}
+}
+
+// inherit gives charts without a namespace that of the nearest kustomization which uses theirs and
+// has one.
+func (w *walker) inherit() {
+	for _, c := range w.out.Charts {
+		if !c.inherits {
+			continue
+		}
+		found := map[string]bool{}
+		w.namespaces(c.From.Dir, found, map[string]bool{})
+		if len(found) > 1 {
+			w.refuse(c.Position, "the chart %s is inflated for several namespaces, those of the kustomizations that use it: give it a namespace", Quote(c.Name))
+		}
+		for namespace := range found {
+			c.Namespace = namespace
+		}
+	}
+}
+
+// namespaces adds those that a kustomization inherits, by any way; one without is empty.
+func (w *walker) namespaces(dir string, found, seen map[string]bool) {
+	if seen[dir] {
+		return
+	}
+	seen[dir] = true
+	for _, k := range w.out.Files {
+		if k.Dir == dir && k.Spec.Namespace != "" {
+			found[k.Spec.Namespace] = true
+			return
+		}
+	}
+	if len(w.users[dir]) == 0 {
+		found[""] = true
+	}
+	for _, user := range w.users[dir] {
+		w.namespaces(user, found, seen)
+	}
+}
+
+// mixed refuses generators of which only some inflate charts.
+func (w *walker) mixed() {
+	for _, c := range w.out.Charts {
+		if c.generator != nil && w.others[fmt.Sprint(c.From.Path, c.generator)] {
+			w.refuse(c.Position, "a chart is inflated only by a generator that is in a file of its own, or beside other charts")
+		}
+	}
+}

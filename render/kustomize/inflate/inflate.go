@@ -1,0 +1,217 @@
+package inflate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/helm/chart"
+	"github.com/preadmit/preadmit/render/helm/engine"
+	"github.com/preadmit/preadmit/render/helm/release"
+	"github.com/preadmit/preadmit/render/helm/values"
+	"github.com/preadmit/preadmit/render/kustomize/build"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// Chart is a chart that was inflated.
+type Chart struct {
+	*build.Chart
+	// Objects are in the order in which kustomize reads them.
+	Objects []*release.Object
+	// Unchecked are the schemas against which values were not checked.
+	Unchecked []string
+
+	tree    *tree.Tree
+	file    string
+	given   *given
+	release *release.Release
+	// lines are those at which the objects begin.
+	lines []int
+}
+
+// Charts inflates the charts of a closure, whose kustomizations have the objects afterwards.
+func Charts(ctx context.Context, t *tree.Tree, c *build.Closure, opts render.Options) ([]*Chart, *render.Problem) {
+	var all []*Chart
+	for i, entry := range c.Charts {
+		in := &Chart{Chart: entry, tree: t, file: c.ObjectsFile(i)}
+		if err := in.render(ctx, opts); err != nil {
+			return nil, in.problem(err)
+		}
+		all = append(all, in)
+	}
+	return all, nil
+}
+
+// fieldError is what is wrong with a field of the entry.
+type fieldError struct {
+	at      tree.Position
+	refused bool
+	error
+}
+
+func (c *Chart) wrong(field, format string, args ...any) error {
+	return &fieldError{at: c.Field(field), error: fmt.Errorf(format, args...)}
+}
+
+// problem is the problem that an error is.
+func (c *Chart) problem(err error) *render.Problem {
+	if p := render.OverLimit(err); p != nil {
+		return p
+	}
+	p := &render.Problem{Kind: render.ProblemFailed, Position: c.Position, Message: fmt.Sprintf("chart %s: %v", c.Name, err)}
+	if limit := new(chart.LimitError); errors.As(err, &limit) {
+		p.Kind = render.ProblemRefused
+	}
+	if field := new(fieldError); errors.As(err, &field) {
+		p.Position = field.at
+		if field.refused {
+			p.Kind = render.ProblemRefused
+		}
+	}
+	if in := new(release.Problem); errors.As(err, &in) {
+		if in.Refused {
+			p.Kind = render.ProblemRefused
+		}
+		if name, ok := c.inTree(in.File); ok {
+			p.Position, p.Message = tree.Position{Path: name, Line: in.Line}, fmt.Sprintf("chart %s: %s", c.Name, in.Message)
+		}
+	}
+	return p
+}
+
+// render renders the chart as `helm template`.
+func (c *Chart) render(ctx context.Context, opts render.Options) error {
+	loaded, err := c.load()
+	if err != nil {
+		return err
+	}
+	if c.given, err = c.values(loaded, opts); err != nil {
+		return err
+	}
+	user, err := values.FromCommandLine(c.given.files, nil)
+	if err != nil {
+		return err
+	}
+	capabilities, err := values.Capabilities(c.KubeVersion, c.ApiVersions)
+	if err != nil {
+		return c.wrong("kubeVersion", "%w", err)
+	}
+	name, err := c.releaseName(ctx)
+	if err != nil {
+		return err
+	}
+	c.release = &release.Release{
+		Chart: loaded, Values: user, Capabilities: capabilities, Template: true, SkipCRDs: !c.IncludeCRDs, SkipHooks: c.SkipHooks,
+		Release: values.Release{Name: name, Namespace: c.Namespace},
+		Options: engine.Options{Seed: c.From.Path + " " + c.Name},
+	}
+	if c.Namespace == "" {
+		c.release.Namespace = "default"
+	}
+	rendered, err := c.release.Render(ctx)
+	if err != nil {
+		return err
+	}
+	c.Unchecked = rendered.Unchecked
+	hooks := slices.DeleteFunc(rendered.Hooks, func(o *release.Object) bool { return c.SkipTests && slices.Contains(o.Events, "test") })
+	c.Objects = slices.Concat(rendered.CRDs, rendered.Objects, hooks)
+	c.write()
+	return nil
+}
+
+// load reads the chart, as one that can be installed.
+func (c *Chart) load() (*release.Chart, error) {
+	id := c.Digest
+	if c.Dir != "" {
+		read, err := chart.FromTree(c.tree, c.Dir, chart.Limits{})
+		if err != nil {
+			return nil, fmt.Errorf("the chart in %s cannot be read: %w", c.Dir, err)
+		}
+		return installable(release.NewChart(read))
+	}
+	if known, ok := c.tree.Parsed("inflated chart", id); ok {
+		return installable(known.(*release.Chart))
+	}
+	read, err := chart.FromArtifact(c.tree, c.Artifact.Asked(), c.Digest, chart.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	return installable(c.tree.KeepParsed("inflated chart", id, release.NewChart(read)).(*release.Chart))
+}
+
+// installable returns a chart that Helm renders: no library, and with all its dependencies.
+func installable(c *release.Chart) (*release.Chart, error) {
+	if c.Metadata.Type == "library" {
+		return nil, errors.New("library charts are not installable")
+	}
+	for _, wanted := range c.Metadata.Dependencies {
+		if wanted == nil {
+			continue
+		}
+		there := false
+		for _, d := range c.Dependencies() {
+			there = there || d.Name() == wanted.Name
+		}
+		if !there {
+			return nil, fmt.Errorf("its dependency %s is in Chart.yaml, but not in charts/: helm dependency build gets it", wanted.Name)
+		}
+	}
+	return c, nil
+}
+
+// releaseName is the name that `helm template` gives the release.
+func (c *Chart) releaseName(ctx context.Context) (string, error) {
+	switch {
+	case c.ReleaseName != "" && c.NameTemplate != "":
+		return "", c.wrong("nameTemplate", "cannot set --name-template and also specify a name")
+	case c.ReleaseName != "":
+		return c.ReleaseName, nil
+	case c.NameTemplate == "":
+		return "release-name", nil
+	}
+	name, chance, err := engine.Name(ctx, c.NameTemplate)
+	if err != nil {
+		return "", c.wrong("nameTemplate", "%w", err)
+	}
+	if chance {
+		return "", &fieldError{c.Field("nameTemplate"), true, errors.New("the name of the release is made by chance")}
+	}
+	return name, nil
+}
+
+// write makes the text that kustomize reads: the documents as the templates made them.
+func (c *Chart) write() {
+	var text bytes.Buffer
+	line := 1
+	for _, o := range c.Objects {
+		document := textOf(o)
+		c.lines = append(c.lines, line+1)
+		line += 1 + strings.Count(document, "\n")
+		text.WriteString("---\n" + document)
+	}
+	c.Text = text.Bytes()
+}
+
+// textOf is the document of an object.
+func textOf(o *release.Object) string {
+	document := string(o.JSON) // of crds/, which is YAML too
+	if o.Document != nil {
+		document = strings.TrimPrefix(o.Document.Text, "\ufeff")
+	}
+	return strings.TrimSuffix(document, "\n") + "\n"
+}
+
+// inTree is the path in the tree of a file of the chart; ok is false for one that is not there.
+func (c *Chart) inTree(file string) (name string, ok bool) {
+	_, rest, found := strings.Cut(file, "/")
+	if !found || c.Dir == "" {
+		return "", false
+	}
+	name = path.Join(c.Dir, rest)
+	return name, c.tree.Resolve(name).Err == nil
+}
