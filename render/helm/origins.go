@@ -155,4 +155,3 @@ func (o *traced) find(field string, part origin.Part) origin.Place {
 func (o *traced) rendered() (content map[string]any) {
 	return (&render.Object{JSON: o.tracer.tracer.Objects[o.index].JSON}).Content()
 }
-

@@ -104,4 +104,3 @@ func (f *templateFile) again(at int, documents []*release.Document) *release.Doc
 	}
 	return nil
 }
-
