@@ -58,8 +58,12 @@ func TestDiscoverWhatNothingRenderedUses(t *testing.T) {
 			[]string{"component c"},
 		},
 		"a Component has a directory for its charts": {
-			plain + "-- c/kustomization.yaml --\n{kind: Component, helmGlobals: {chartHome: ../apps}, helmCharts: [{name: x, valuesFile: ../apps/new/p.yaml}]}\n",
+			plain + "-- c/kustomization.yaml --\n{kind: Component, helmGlobals: {chartHome: ../apps}, helmCharts: [{name: x}]}\n",
 			[]string{"plain apps/new apps/new/p.yaml", "component c"},
+		},
+		"a Component reads the values of a chart from it": {
+			plain + "-- c/kustomization.yaml --\n{kind: Component, helmCharts: [{name: x, valuesFile: ../apps/new/p.yaml}]}\n",
+			[]string{"component c"},
 		},
 		"a root uses the Component": {
 			kustomized + component + "-- z/kustomization.yaml --\ncomponents: [../c]\n",
