@@ -7,6 +7,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/interpreter"
+
+	policycel "github.com/preadmit/preadmit/scanner/policy/cel"
 )
 
 // signature names a function of the environment, or a type.
@@ -24,12 +26,15 @@ func (r *run) apply(s signature, args []value) value {
 			return firstError(args...)
 		}
 	}
+	if r.spent() {
+		return tooMuchWork
+	}
 	why := readsOf(args)
 	program := r.finder.program(s)
 	if program == nil {
 		return failed("no such function", why)
 	}
-	val, details, err := program.Eval(arguments(args))
+	val, details, err := program.Eval(&arguments{values: args, workload: &r.workload})
 	if cost := details.ActualCost(); cost != nil {
 		r.cost += int(min(*cost, maxCost))
 	}
@@ -76,20 +81,29 @@ func (s signature) expression() ast.Expr {
 	return factory.NewCall(1, s.name, args...)
 }
 
-// arguments are the values of a0, a1, ...
-type arguments []value
+// arguments are the values of a0, a1, ... The work of calls is counted for the whole
+// question.
+type arguments struct {
+	values   []value
+	workload *policycel.Workload
+}
+
+var _ policycel.Counting = (*arguments)(nil)
+
+// Workload implements policycel.Counting.
+func (a *arguments) Workload() *policycel.Workload { return a.workload }
 
 // ResolveName implements interpreter.Activation.
-func (a arguments) ResolveName(name string) (any, bool) {
+func (a *arguments) ResolveName(name string) (any, bool) {
 	if len(name) < 2 || name[0] != 'a' {
 		return nil, false
 	}
 	i, err := strconv.Atoi(name[1:])
-	if err != nil || i < 0 || i >= len(a) {
+	if err != nil || i < 0 || i >= len(a.values) {
 		return nil, false
 	}
-	return a[i].val, true
+	return a.values[i].val, true
 }
 
 // Parent implements interpreter.Activation.
-func (a arguments) Parent() interpreter.Activation { return nil }
+func (a *arguments) Parent() interpreter.Activation { return nil }

@@ -49,10 +49,11 @@ func FuzzFields(f *testing.F) {
 
 // TestHostile bounds what expressions made to be expensive may take.
 func TestHostile(t *testing.T) {
-	doubling := map[string]string{"v0": "[object.spec.replicas]", "s0": "object.metadata.name + 'xxxxxxxxxxxxxxxx'", "d0": "object.spec.replicas"}
+	doubling := map[string]string{"v0": "[object.spec.replicas]", "s0": "object.metadata.name + 'xxxxxxxxxxxxxxxx'", "d0": "object.spec.replicas", "n0": "[object.metadata.name]"}
 	for i := 1; i < 3000; i++ {
 		doubling[fmt.Sprint("v", i)] = fmt.Sprintf("variables.v%d + variables.v%d", i-1, i-1)
 		doubling[fmt.Sprint("s", i)] = fmt.Sprintf("variables.s%d + variables.s%d", i-1, i-1)
+		doubling[fmt.Sprint("n", i)] = fmt.Sprintf("[variables.n%d, variables.n%d]", i-1, i-1)
 		doubling[fmt.Sprint("d", i)] = strings.Repeat("(0 + ", 200) + fmt.Sprintf("variables.d%d", i-1) + strings.Repeat(")", 200)
 	}
 	loops := "object.spec.ports"
@@ -67,6 +68,9 @@ func TestHostile(t *testing.T) {
 		"lists that double":   "variables.v2999.size() == 0",
 		"strings that double": "variables.s2999 == ''",
 		"deep variables":      "variables.d2999 == 0",
+		"lists of 2^40":       "variables.v40.size() == 0",
+		"strings of 2^40":     "variables.s40 == ''",
+		"nested lists":        "variables.n40 == variables.n40",
 		"long":                "object.spec.replicas == " + strings.Repeat("1 + ", 20000) + "1",
 		"deep":                strings.Repeat("(", 5000) + "object" + strings.Repeat(")", 5000),
 		"negations":           strings.Repeat("!", 5000) + "object.spec.paused",

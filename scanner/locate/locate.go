@@ -9,6 +9,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/parser"
 	"k8s.io/apiserver/pkg/cel/environment"
+
+	policycel "github.com/preadmit/preadmit/scanner/policy/cel"
 )
 
 // Question is an expression that failed and what it was evaluated on. Absent
@@ -35,9 +37,14 @@ type Finder struct {
 	programs map[signature]cel.Program
 }
 
-// NewFinder makes a Finder for the CEL environment of the API server.
+// NewFinder makes a Finder for the CEL environment of the API server, in which the work
+// of calls is limited as where policies are evaluated.
 func NewFinder() (*Finder, error) {
-	env, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Env(environment.StoredExpressions)
+	set, err := policycel.Environment()
+	if err != nil {
+		return nil, fmt.Errorf("make the CEL environment: %w", err)
+	}
+	env, err := set.Env(environment.StoredExpressions)
 	if err != nil {
 		return nil, fmt.Errorf("make the CEL environment: %w", err)
 	}

@@ -4,6 +4,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+
+	policycel "github.com/preadmit/preadmit/scanner/policy/cel"
 )
 
 // Limits of one question. A cost is what the API server's estimator says of a
@@ -23,6 +25,7 @@ type run struct {
 	variables map[string]value
 
 	steps, cost, depth int
+	workload           policycel.Workload
 	// mentioned are the fields read in any place, for when there is no telling
 	// which of them matter.
 	mentioned fields
@@ -74,6 +77,14 @@ func (r *run) text(text string) value {
 	return r.eval(e, nil)
 }
 
+// tooMuchWork is the value of what is not evaluated within the limits.
+var tooMuchWork = failed("too much work", nil)
+
+// spent reports whether a limit of the question is passed.
+func (r *run) spent() bool {
+	return r.steps > maxSteps || r.cost > maxCost || r.workload.Excess() != ""
+}
+
 // scope holds a local name: the variable of a loop, what cel.bind or optMap binds.
 type scope struct {
 	outer *scope
@@ -94,8 +105,8 @@ func (s *scope) find(name string) (value, bool) {
 
 // eval evaluates an expression.
 func (r *run) eval(e ast.Expr, s *scope) value {
-	if r.steps++; r.steps > maxSteps || r.cost > maxCost || r.depth >= maxDepth {
-		return failed("too much work", nil)
+	if r.steps++; r.spent() || r.depth >= maxDepth {
+		return tooMuchWork
 	}
 	r.depth++
 	defer func() { r.depth-- }()

@@ -86,9 +86,14 @@ func bothLists(a, b value) bool {
 
 // concat is the list of two lists; its elements keep their places.
 func (r *run) concat(a, b value) value {
+	if r.spent() {
+		return tooMuchWork
+	}
 	left, _, _ := a.elements(maxSteps)
 	right, _, _ := b.elements(maxSteps)
-	r.steps += len(left) + len(right)
+	if r.steps += len(left) + len(right); r.spent() {
+		return tooMuchWork
+	}
 	items := make([]value, 0, len(left)+len(right))
 	for _, e := range slices.Concat(left, right) {
 		items = append(items, e.val)

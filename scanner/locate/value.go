@@ -24,6 +24,9 @@ type value struct {
 	items   []value
 	entries map[string]value
 	inner   *value
+	// itemReads are the fields the items depend on, nil until they are first needed: a
+	// list may hold another many times.
+	itemReads *fields
 	// fewer and more are, of a list an expression selected and of its size, the
 	// fields to change to make it smaller and larger; nil when why says it all.
 	fewer, more fields
@@ -59,11 +62,11 @@ func (v value) because(why fields) value {
 // reads are all fields v depends on, with those of its parts.
 func (v value) reads() fields {
 	all := v.why
-	for _, item := range v.items {
-		if len(all) >= maxFields {
-			return all
+	if v.itemReads != nil {
+		if *v.itemReads == nil {
+			*v.itemReads = readsOf(v.items).known()
 		}
-		all = union(all, item.reads())
+		all = union(all, *v.itemReads)
 	}
 	if v.inner != nil {
 		all = union(all, v.inner.reads())
@@ -75,6 +78,9 @@ func (v value) reads() fields {
 func readsOf(values []value) fields {
 	var all fields
 	for _, v := range values {
+		if len(all) >= maxFields {
+			break
+		}
 		all = union(all, v.reads())
 	}
 	return all
@@ -153,7 +159,7 @@ func listOf(items []value, why fields) value {
 	if items == nil {
 		items = []value{}
 	}
-	return value{val: types.DefaultTypeAdapter.NativeToValue(vals), items: items, why: why}
+	return value{val: types.DefaultTypeAdapter.NativeToValue(vals), items: items, itemReads: new(fields), why: why}
 }
 
 // some is an optional that holds v.
