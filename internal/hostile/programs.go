@@ -20,7 +20,7 @@ func programs() []Case {
 		kustomization("starlark function", "app", function("starlark: {path: run.star}")),
 		kustomization("go plugin", "app", "resources: [cm.yaml]\ngenerators:\n- |-\n  apiVersion: example.com/v1\n  kind: Plugin\n  metadata: {name: p}\n"),
 		script(kustomization("exec plugin of the home directory", "app", "resources: [cm.yaml]\nvalidators:\n- |-\n  apiVersion: someteam.example.com/v1\n  kind: Validate\n  metadata: {name: p}\n  argsOneLiner: ./run.sh\n")),
-		kustomization("helm charts", "helm", "resources: [cm.yaml]\nhelmCharts: [{name: x, repo: 'http://$ADDRESS', version: 1.0.0}]\n"),
+		kustomization("helm charts", "chart http:", "resources: [cm.yaml]\nhelmCharts: [{name: x, repo: 'http://$ADDRESS', version: 1.0.0}]\n"),
 		kustomization("helm chart with a post renderer", "helm", "resources: [cm.yaml]\nhelmCharts: [{name: x, releaseName: --post-renderer=./run.sh}]\nhelmGlobals: {chartHome: /}\n"),
 		kustomization("helm chart generator", "app", "resources: [cm.yaml]\ngenerators:\n- |-\n  apiVersion: builtin\n  kind: HelmChartInflationGenerator\n  metadata: {name: x}\n  name: x\n  repo: http://$ADDRESS\n"),
 		kustomization("helm chart inflation", "app", "resources: [cm.yaml]\nhelmChartInflationGenerator: [{chartName: x, chartRepoUrl: 'http://$ADDRESS'}]\n"),
