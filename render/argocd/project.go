@@ -22,7 +22,8 @@ const DefaultProject = "default"
 // Project is what an AppProject permits.
 type Project struct {
 	Metadata struct {
-		Name string `json:"name"`
+		Name   string            `json:"name"`
+		Labels map[string]string `json:"labels"`
 	} `json:"metadata"`
 	Spec struct {
 		SourceRepos                     []string      `json:"sourceRepos"`
@@ -134,8 +135,7 @@ func (p *Project) permitsSource(repository string) bool {
 func (p *Project) permitsDestination(to Destination) bool {
 	permitted := false
 	for _, d := range p.Spec.Destinations {
-		name := to.Name != "" && permits(d.Name, to.Name)
-		server := to.Server != "" && permits(d.Server, to.Server)
+		name, server := permitsCluster(d.Name, to.Name), permitsCluster(d.Server, to.Server)
 		namespace := permits(d.Namespace, to.Namespace)
 		switch {
 		case (name || server) && namespace:
@@ -145,6 +145,15 @@ func (p *Project) permitsDestination(to Destination) bool {
 		}
 	}
 	return permitted
+}
+
+// permitsCluster reports whether a pattern permits the name or the server of a cluster. Argo CD finds
+// both of every cluster, so `*` permits one that is not known here, too.
+func permitsCluster(pattern, value string) bool {
+	if value == "" {
+		return pattern == "*"
+	}
+	return permits(pattern, value)
 }
 
 func isDenial(pattern string) bool { return strings.HasPrefix(pattern, "!") }

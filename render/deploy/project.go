@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -44,6 +45,14 @@ func (e *expander) findProject(n *node) error {
 		e.notJudgedOf(n, "spec.project", fmt.Sprintf("what the AppProject %s forbids is not known: %v", ref.Name, err))
 		return nil
 	}
+	inherits, err := e.mayInherit(n.cluster, p)
+	if err != nil {
+		return err
+	}
+	if inherits {
+		e.notJudgedOf(n, "spec.project", fmt.Sprintf("the AppProject %s has labels, by which a global project may permit or forbid more: what it forbids is not judged; the ConfigMap argocd-cm without globalProjects says that there is none", ref.Name))
+		return nil
+	}
 	to, whole := e.destination(n.app.Spec.Destination)
 	switch {
 	case p.Spec.PermitOnlyProjectScopedClusters:
@@ -61,6 +70,25 @@ func (e *expander) findProject(n *node) error {
 		n.root.Unit.Application.Forbidden = append(n.root.Unit.Application.Forbidden, render.Forbidden(f))
 	}
 	return nil
+}
+
+// mayInherit reports whether an AppProject may have more of a global project: the globalProjects of
+// argocd-cm select AppProjects by their labels, and are not followed.
+func (e *expander) mayInherit(c *cluster, p *argocd.Project) (bool, error) {
+	if len(p.Metadata.Labels) == 0 {
+		return false, nil
+	}
+	found, ok, err := e.lookUp(c, render.ObjectRef{Kind: "ConfigMap", Namespace: e.opts.ArgoCD.namespace(), Name: "argocd-cm"})
+	if err != nil || !ok || unknownSpec(found.object) != "" {
+		return true, err
+	}
+	var settings struct {
+		Data map[string]string `json:"data"`
+	}
+	if err := json.Unmarshal(found.object.JSON, &settings); err != nil {
+		return true, nil
+	}
+	return settings.Data["globalProjects"] != "", nil
 }
 
 // destination is a destination with its server and its name; whole is false when one of them is not known.
