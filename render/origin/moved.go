@@ -3,23 +3,11 @@ package origin
 import "github.com/preadmit/preadmit/render/tree"
 
 // Moved returns an origin whose places are where move says: with a reason it is the nearest to them
-// that is known, without one it is the same place, as in a file that another one was made of. The steps of a chain stay, but for the last, which is the place.
+// that is known, without one it is the same place, as in a file that another one was made of. The
+// steps of a chain stay, but for the last, which is the place.
 func (s *Origin) Moved(move func(tree.Position) (tree.Position, string)) *Origin {
 	return New(func() Places {
-		p := s.places()
-		m := &movedPlaces{under: p, move: move}
-		out := p
-		out.Document, _ = move(p.Document)
-		if p.Find != nil {
-			out.Find = m.find
-		}
-		if p.Removals != nil {
-			out.Removals = m.removals
-		}
-		if p.History != nil {
-			out.History = &movedHistory{p.History, m}
-		}
-		return out
+		return (&movedPlaces{under: s.places(), move: move}).places()
 	})
 }
 
@@ -28,26 +16,14 @@ func (s *Origin) Moved(move func(tree.Position) (tree.Position, string)) *Origin
 // place that is not of one field.
 func (s *Origin) Resolved(resolve func(path string, part Part, at Place) (place Place, ok bool)) *Origin {
 	return New(func() Places {
-		p := s.places()
-		m := &movedPlaces{under: p, resolve: resolve}
+		m := &movedPlaces{under: s.places(), resolve: resolve}
 		m.move = func(at tree.Position) (tree.Position, string) {
 			if place, ok := resolve("", Whole, Place{Position: at}); ok {
 				return place.Position, ""
 			}
 			return at, ""
 		}
-		out := p
-		out.Document, _ = m.move(p.Document)
-		if p.Find != nil {
-			out.Find = m.find
-		}
-		if p.Removals != nil {
-			out.Removals = m.removals
-		}
-		if p.History != nil {
-			out.History = &movedHistory{p.History, m}
-		}
-		return out
+		return m.places()
 	})
 }
 
@@ -56,6 +32,22 @@ type movedPlaces struct {
 	move  func(tree.Position) (tree.Position, string)
 	// resolve, when set, returns the places of fields.
 	resolve func(path string, part Part, at Place) (Place, bool)
+}
+
+// places returns the places that are moved.
+func (m *movedPlaces) places() Places {
+	out := m.under
+	out.Document, _ = m.move(m.under.Document)
+	if m.under.Find != nil {
+		out.Find = m.find
+	}
+	if m.under.Removals != nil {
+		out.Removals = m.removals
+	}
+	if m.under.History != nil {
+		out.History = &movedHistory{m.under.History, m}
+	}
+	return out
 }
 
 // find is Places.Find.

@@ -144,7 +144,7 @@ func (c *Change) mount(ctx context.Context, tree fs.FS, rules *permit.Rules, nam
 }
 
 // gather fetches what a tree asks for, by the rules for it. If nothing but what is locked may be
-// fetched, and all of that is there, nobody looks at what is asked for.
+// fetched, and all of that is there, the tree is not searched for what it needs.
 func (c *Change) gather(ctx context.Context, tree fs.FS, rules *permit.Rules) (*Found, error) {
 	resolve := func(ctx context.Context, a artifact.Artifact) (artifact.Pin, error) {
 		return c.client.Permitted(ctx, rules, a)
