@@ -1,6 +1,8 @@
 package render
 
 import (
+	sigsyaml "sigs.k8s.io/yaml"
+
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -51,7 +53,7 @@ func (d *discoverer) findGaps() {
 		if l.component() && !d.use(l.path).reached[l.path] {
 			d.addGap(Gap{Position: tree.Position{Path: l.path}, Kind: GapComponent, Root: RootID{Dir: l.path}, Identity: string(newCacheKey(d.sourceOf(l).Reads(l.path).Entries()...))})
 		}
-		if l.chart && d.isChart(l.path) {
+		if l.chart && d.isChart(l.path) && !d.isLibrary(l.path) {
 			d.addGap(Gap{Position: tree.Position{Path: l.path}, Kind: GapChart, Root: RootID{Dir: l.path}, Identity: d.contentID(l.path)})
 		}
 		root, below := nearest(l.path, plain)
@@ -143,6 +145,15 @@ func (d *discoverer) isChart(dir string) bool {
 	}
 	at, ok := d.extents[dir]
 	return ok && d.dirs[at.from].chart
+}
+
+// isLibrary reports whether a chart is one that makes no objects by itself.
+func (d *discoverer) isLibrary(dir string) bool {
+	data, _, err := d.tree.Load(path.Join(dir, "Chart.yaml"), tree.NewTrace())
+	var chart struct {
+		Type string `json:"type"`
+	}
+	return err == nil && sigsyaml.Unmarshal(data, &chart) == nil && chart.Type == "library"
 }
 
 // mayMean reports whether a file that was read, or not, may be meant as a manifest.

@@ -41,6 +41,10 @@ type Release struct {
 	Definitions []Definition
 	// Unknown are the fields of the unit's object that are not known.
 	Unknown []Unknown
+	// Own is set for a chart of the repository that Helm installs by itself, and Configured for one
+	// of which the configuration says so.
+	Own        bool
+	Configured bool `json:"-"`
 }
 
 // Dependency is a dependency of a chart that is a directory.
@@ -71,6 +75,8 @@ type Reference struct {
 	Literal    bool
 	// Unknown says why the values are not known; it is empty for those that are.
 	Unknown string
+	// File is the file that holds them, for a chart that Helm installs by itself.
+	File string
 	// Written is the field of Object that holds the values.
 	Written FieldRef `json:"-"`
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
@@ -28,7 +29,7 @@ func (f *renderFlags) printAll(ctx context.Context, p cli.Process, renderer *ren
 	}
 	writeRemarks(p.Stderr, graph.Diagnostics)
 	var units []objects.Unit
-	for _, root := range graph.Units {
+	for _, root := range slices.Concat(graph.Units, graph.Charts) {
 		result := graph.Results[root.RootID]
 		if result == nil {
 			result = renderer.Render(ctx, root)
@@ -45,7 +46,7 @@ func (f *renderFlags) expand(ctx context.Context, renderer *render.Renderer, fou
 		entries = f.entries
 	}
 	graph, err := deploy.Expand(ctx, renderer, found, deploy.Options{
-		KubeVersion: admission.KubernetesVersion, Entries: entries, Self: cfg.Self, Strict: cfg.StrictSubstitution, Remotes: f.remotes, ArgoCD: cfg.DeployArgoCD(), Everything: everything, Render: rendering(renderer),
+		KubeVersion: admission.KubernetesVersion, Entries: entries, Self: cfg.Self, Strict: cfg.StrictSubstitution, Remotes: f.remotes, ArgoCD: cfg.DeployArgoCD(), Charts: cfg.DeployCharts(), Everything: everything, Render: rendering(renderer),
 	})
 	if entry := new(deploy.EntryError); errors.As(err, &entry) {
 		return nil, cli.Usagef("--entry %s: there is no such directory", entry.Dir)
@@ -55,8 +56,8 @@ func (f *renderFlags) expand(ctx context.Context, renderer *render.Renderer, fou
 
 // isUnit reports whether an argument names an object rather than a directory.
 func isUnit(arg string) bool {
-	parts := strings.Split(arg, "/")
-	if len(parts) != 3 || !unitKinds[parts[0]] || parts[1] == "" || parts[2] == "" {
+	parts := strings.SplitN(arg, "/", 3)
+	if len(parts) != 3 || parts[0] != deploy.ChartKind && strings.Contains(parts[2], "/") || !unitKinds[parts[0]] || parts[1] == "" || parts[2] == "" {
 		return false
 	}
 	info, err := os.Stat(arg)
@@ -64,7 +65,7 @@ func isUnit(arg string) bool {
 }
 
 // unitKinds are the kinds of objects that ask for units.
-var unitKinds = map[string]bool{"Kustomization": true, "HelmRelease": true, "Application": true}
+var unitKinds = map[string]bool{"Kustomization": true, "HelmRelease": true, "Application": true, deploy.ChartKind: true}
 
 // find returns the root that the arguments name.
 func (f *renderFlags) find(ctx context.Context, renderer *render.Renderer, cfg config.Config, dir string) (render.Root, []render.Diagnostic, error) {
@@ -81,7 +82,7 @@ func (f *renderFlags) find(ctx context.Context, renderer *render.Renderer, cfg c
 	}
 	var same []render.Root
 	var names, clusters []string
-	for _, root := range graph.Units {
+	for _, root := range slices.Concat(graph.Units, graph.Charts) {
 		names = append(names, escape.Line(root.Object.String()))
 		if root.Object.String() == f.unit {
 			same = append(same, root)

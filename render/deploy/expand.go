@@ -31,6 +31,7 @@ func Expand(ctx context.Context, r *render.Renderer, found *render.Discovery, op
 	if err := e.findProjects(); err != nil {
 		return nil, err
 	}
+	e.graph.Charts = e.charts(found)
 	return e.finish(), nil
 }
 

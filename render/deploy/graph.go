@@ -10,6 +10,9 @@ type Graph struct {
 	// their identities. Suspended ones, and those that cannot be rendered (Unit.Problem), are
 	// among them. None means that the repository has no deployer that is known.
 	Units []render.Root
+	// Charts are the charts of the repository that are configured, or that nothing is known to use, in
+	// the order of their identities. They have a Unit each, and say nothing about deployers.
+	Charts []render.Root
 	// Claims are the units that apply the files of a root that discovery found, or some of
 	// them, by that root. Judging such a root by itself would judge the same objects again, not
 	// as they are applied.

@@ -23,6 +23,9 @@ type Options struct {
 	KubeVersion string
 	// ArgoCD says what is known of Argo CD.
 	ArgoCD ArgoCD
+	// Charts are charts of the repository that are judged with values. Others that nothing uses are
+	// judged with their own.
+	Charts []Chart
 	// Upgrade is set when releases are taken to be in the cluster before.
 	Upgrade bool
 	// Everything has all units rendered, not only those that may hold others.

@@ -179,8 +179,13 @@ func texts(c *helmchart.Chart) [][]byte {
 func (s *Source) traceOf(root render.Root) tree.Trace {
 	trace := tree.NewTrace()
 	u := root.Unit
-	if u == nil || u.Problem != nil || u.Release == nil || u.Release.Digest != "" {
+	if u == nil || u.Release == nil || u.Release.Digest != "" || u.Release.Dir == "" {
 		return trace
+	}
+	if u.Problem != nil && u.Release.Dir == root.Dir { // the artifact is a dependency that is not there
+		here := *u
+		here.Artifact = nil
+		u = &here
 	}
 	_, top, err := s.views.Of(u)
 	if err != nil {

@@ -106,6 +106,9 @@ func (in *installed) releaseOf(h *release.HelmRelease, user map[string]any) (*re
 		return nil, err
 	}
 	of := h.Release(in.chart.chart, user, capabilities, r.Upgrade)
+	if r.Own {
+		of.Labels = nil
+	}
 	of.SkipCRDs = r.Install == "Skip" && r.CRDs() == "Skip" // else the cluster has them
 	return of, nil
 }

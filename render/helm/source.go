@@ -143,6 +143,9 @@ func (in *installed) chartLine() tree.Position {
 	if at, ok := in.root.Unit.FirstPosition(context.Background(), in.root.Unit.Release.Named); ok {
 		return at
 	}
+	if in.root.Unit.Release.Own {
+		return tree.Position{Path: path.Join(in.root.Dir, "Chart.yaml"), Line: 1}
+	}
 	return in.written("spec.chart")
 }
 

@@ -108,6 +108,10 @@ func (ls *layers) inChart(l *locate.Leaf) (place origin.Place, ok bool) {
 
 // inReference is where a leaf is written in a ConfigMap or Secret.
 func (ls *layers) inReference(r render.Reference, l *locate.Leaf) (place origin.Place, ok bool) {
+	if r.File != "" {
+		line, column := locate.LineOf([]byte(r.Data), l.Path)
+		return origin.Place{Position: tree.Position{Path: r.File, Line: line, Column: column}, Evidence: origin.Marked}, line > 0
+	}
 	o, err := ls.origins(r.Written.Root, r.Written.Index)
 	if err != nil {
 		return place, false

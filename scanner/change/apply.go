@@ -106,7 +106,7 @@ const (
 
 // FateOf returns what becomes of the objects of a root of the base that is gone.
 func (c *Change) FateOf(root render.Root) Fate {
-	if root.Unit == nil {
+	if root.Unit == nil || root.Unit.Release != nil && root.Unit.Release.Own {
 		return Deleted
 	}
 	switch parent := c.parentFate(root); {

@@ -258,6 +258,8 @@ type Options struct {
 	// JudgeUnclaimed makes roots that no deployer applies be judged as if somebody did;
 	// JudgeUnsettled does so where an ApplicationSet that is not evaluated may apply them.
 	JudgeUnclaimed, JudgeUnsettled bool
+	// Charts are those that are configured, for roots that are directories.
+	Charts []deploy.Chart
 	// Rendering and refused are as in scanner.Input.
 	Rendering func(root, tree string) (done func())
 	Refused   map[string]string
@@ -289,6 +291,11 @@ func Open(ctx context.Context, base, head fs.FS, options render.Options, how Opt
 		}
 		c.install()
 		c.settle(how.JudgeUnclaimed || how.JudgeUnsettled && c.Unevaluated() > 0)
+	}
+	for _, s := range c.Trees() {
+		if how.Deploy == nil {
+			s.addCharts(ctx, how.Charts)
+		}
 	}
 	if c.Base != nil {
 		c.Base.head = c.Head

@@ -87,11 +87,12 @@ func (s *Side) known(id render.RootID) (render.Root, bool) {
 	case s.Graph == nil:
 		return render.Root{}, false
 	}
-	i, ok := slices.BinarySearchFunc(s.Graph.Units, id, func(r render.Root, id render.RootID) int { return r.ComparePlace(id) })
-	if !ok {
-		return render.Root{}, false
+	for _, roots := range [][]render.Root{s.Graph.Units, s.Graph.Charts} {
+		if i, ok := slices.BinarySearchFunc(roots, id, func(r render.Root, id render.RootID) int { return r.ComparePlace(id) }); ok {
+			return roots[i], true
+		}
 	}
-	return s.Graph.Units[i], true
+	return render.Root{}, false
 }
 
 // HasDeployers reports whether one of the trees has deployers that apply a part of it. An
@@ -165,10 +166,25 @@ func (c *Change) settle(judgeUnclaimed bool) {
 		c.dropUndeployed(judgeUnclaimed)
 	}
 	for _, s := range c.Trees() {
+		s.Graph.Charts = slices.DeleteFunc(slices.Clone(s.Graph.Charts), func(r render.Root) bool {
+			return c.HasDeployers() && !judgeUnclaimed && !r.Unit.Release.Configured
+		})
 		s.Found.Gaps = slices.DeleteFunc(slices.Clone(s.Found.Gaps), func(g render.Gap) bool { return g.Kind == render.GapChart && s.chartUsed(g.Path) })
-		s.Found.Roots = append(slices.Clone(s.Found.Roots), s.Graph.Units...)
+		s.Found.Roots = slices.Concat(s.Found.Roots, s.Graph.Units, s.Graph.Charts)
 		slices.SortFunc(s.Found.Roots, func(a, b render.Root) int { return a.Compare(b.RootID) })
 	}
+}
+
+// addCharts adds the charts of the tree to its roots, where nothing is known of deployers.
+func (s *Side) addCharts(ctx context.Context, configured []deploy.Chart) {
+	found := *s.Found
+	charts := deploy.Charts(ctx, s.Renderer, s.Found, deploy.Options{Charts: configured})
+	found.Roots = append(slices.Clone(found.Roots), charts...)
+	slices.SortFunc(found.Roots, func(a, b render.Root) int { return a.Compare(b.RootID) })
+	found.Gaps = slices.DeleteFunc(slices.Clone(found.Gaps), func(g render.Gap) bool {
+		return g.Kind == render.GapChart && slices.ContainsFunc(charts, func(root render.Root) bool { return root.Dir == g.Path })
+	})
+	s.Found = &found
 }
 
 func (c *Change) dropUndeployed(judgeUnclaimed bool) {
@@ -228,6 +244,9 @@ func (c *Change) install() {
 // chartUsed reports whether a unit installs the chart in a directory.
 func (s *Side) chartUsed(dir string) bool {
 	if s.Graph != nil && slices.ContainsFunc(s.Graph.Units, func(root render.Root) bool { return root.Kind == render.KindArgoCD }) && s.UnitsRead(path.Join(dir, "Chart.yaml")) {
+		return true
+	}
+	if slices.ContainsFunc(s.Graph.Charts, func(root render.Root) bool { return root.Dir == dir }) {
 		return true
 	}
 	return slices.ContainsFunc(s.Graph.Units, func(root render.Root) bool {

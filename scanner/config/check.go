@@ -67,6 +67,7 @@ func (c *checker) config(config *Config) {
 	c.choice("unclaimed", config.Unclaimed, UnclaimedValues())
 	c.urls("artifacts.allow", config.AllowedURLs())
 	c.crds(config.CRDs)
+	c.charts(config.Charts)
 	names := map[string]int{}
 	for i := range config.Targets {
 		c.target(fmt.Sprintf("targets[%d]", i), &config.Targets[i], names)

@@ -56,6 +56,8 @@ type Config struct {
 	Artifacts *Artifacts `json:"artifacts,omitempty"`
 	// CRDs are sources of CustomResourceDefinitions outside of the repository, of every target.
 	CRDs []CRDSource `json:"crds,omitempty"`
+	// Charts are charts of the repository that are judged with these values, instead of with their own.
+	Charts []Chart `json:"charts,omitempty"`
 	// Targets are the clusters that roots are deployed to. Without any, each root is a
 	// target of its own, which may use Namespaces, params and CRDs of other roots.
 	Targets []Target `json:"targets,omitempty"`

@@ -58,6 +58,7 @@ func TestSchemaFields(t *testing.T) {
 	compare("target", schema.Defs["target"].Properties, reflect.TypeFor[Target]())
 	compare("artifacts", schema.Defs["artifacts"].Properties, reflect.TypeFor[Artifacts]())
 	compare("crds", schema.Defs["crds"].Properties, reflect.TypeFor[CRDSource]())
+	compare("charts", schema.Defs["charts"].Properties, reflect.TypeFor[Chart]())
 	compare("user", schema.Defs["user"].Properties, reflect.TypeFor[User]())
 	enum := func(name string) (values []string) {
 		for _, v := range schema.Properties[name].(map[string]any)["enum"].([]any) {
@@ -104,6 +105,8 @@ targets: [{name: t, roots: ['*'], policies: [p], context: [c], user: {name: u}}]
 		{"empty path", header + "policies: ['']\n", false},
 		{"nameless user", header + "user: {groups: [g]}\n", false},
 		{"CRDs", header + "crds: [{file: 'https://h/a.yaml'}, {git: 'https://h/a', ref: b, path: c}, {chart: a, repository: 'oci://h/b', version: 1.x}]\n", true},
+		{"charts", header + "charts: [{path: charts/a, release: b, namespace: c, values: [d.yaml], set: {e: [1]}}, {path: charts/a}]\n", true},
+		{"charts without a path", header + "charts: [{release: b}]\n", false},
 		{"CRDs of nothing", header + "crds: [{}]\n", false},
 		{"CRDs of two", header + "crds: [{file: 'https://h/a.yaml', git: 'https://h/a'}]\n", false},
 		{"CRDs of a chart without repository", header + "crds: [{chart: a}]\n", false},

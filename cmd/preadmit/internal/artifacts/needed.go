@@ -74,7 +74,7 @@ func (t *Tree) Needed(ctx context.Context, kept *store.Store, locked *lock.Lock)
 			needed[a] = render.Position{}
 		}
 	}
-	for _, root := range slices.Concat(found.Roots, graph.Units) {
+	for _, root := range slices.Concat(found.Roots, graph.Units, graph.Charts) {
 		if u := root.Unit; u != nil && u.Artifact != nil {
 			ask(u.Artifact)
 		}

@@ -1,0 +1,175 @@
+package deploy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// Chart is a chart of the repository that is judged with values.
+type Chart struct {
+	// Dir is its directory.
+	Dir string
+	// Release is the name of the release, and Namespace where it is: without them that of the chart,
+	// and default.
+	Release, Namespace string
+	// Values are files of values, the later ones over the earlier ones, and Set values over those.
+	Values []string
+	Set    map[string]any
+}
+
+// ChartKind is the kind of the objects that stand for charts of the repository in identities. There are
+// no such objects in a cluster.
+const ChartKind = "Chart"
+
+// Charts returns the charts of a tree with their values, whatever deploys them.
+func Charts(ctx context.Context, r *render.Renderer, found *render.Discovery, opts Options) []render.Root {
+	return (&expander{ctx: ctx, renderer: r, opts: opts}).charts(found)
+}
+
+// charts finds the charts of the tree: those that are configured, and others that nothing uses, each
+// with its own values and with each file of values in ci/.
+func (e *expander) charts(found *render.Discovery) []render.Root {
+	configured, used := map[string]bool{}, map[string]bool{}
+	var charts []render.Root
+	for _, c := range e.opts.Charts {
+		c.Dir = path.Clean(c.Dir)
+		configured[c.Dir] = true
+		charts = append(charts, e.chart(c, true).root)
+	}
+	for _, n := range e.nodes {
+		if r := n.root.Unit.Release; r != nil && n.root.Unit.Artifact == nil && n.root.Unit.Problem == nil {
+			used[n.root.Dir] = true
+		}
+	}
+	for _, gap := range found.Gaps {
+		if gap.Kind != render.GapChart || configured[gap.Path] || used[gap.Path] {
+			continue
+		}
+		charts = append(charts, e.chart(Chart{Dir: gap.Path}, false).root)
+		for _, name := range e.valuesOfCI(gap.Path) {
+			charts = append(charts, e.chart(Chart{Dir: gap.Path, Values: []string{name}}, false).root)
+		}
+	}
+	slices.SortFunc(charts, func(a, b render.Root) int { return a.Compare(b.RootID) })
+	return charts
+}
+
+// chartName is the name in a Chart.yaml.
+func (e *expander) chartName(dir string) (string, error) {
+	var m struct {
+		Name string `json:"name"`
+	}
+	data, _, err := e.renderer.Tree().Load(path.Join(dir, "Chart.yaml"), tree.NewTrace())
+	if err == nil {
+		err = sigsyaml.Unmarshal(data, &m)
+	}
+	return m.Name, err
+}
+
+// valuesOfCI are the files of values in ci/ of a chart, with which it is tested.
+func (e *expander) valuesOfCI(dir string) []string {
+	to := e.renderer.Tree().Resolve(path.Join(dir, "ci"))
+	if to.Err != nil || !to.IsDir {
+		return nil
+	}
+	entries, err := fs.ReadDir(e.renderer.Tree().Fsys, to.Real)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, entry := range entries {
+		name := entry.Name()
+		if ext := path.Ext(name); !entry.IsDir() && strings.Contains(name, "values") && (ext == ".yaml" || ext == ".yml") {
+			names = append(names, path.Join(dir, "ci", name))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// chart makes the unit of a chart.
+func (e *expander) chart(c Chart, configured bool) *node {
+	name := c.Dir
+	var given []string
+	for _, file := range c.Values {
+		given = append(given, strings.TrimPrefix(path.Clean(file), c.Dir+"/"))
+	}
+	if c.Release != "" {
+		name += ":" + c.Release
+	}
+	if len(given) > 0 {
+		name += ":" + strings.Join(given, ",")
+	}
+	if c.Namespace == "" {
+		c.Namespace = defaultNamespace
+	}
+	ref := render.ObjectRef{Kind: ChartKind, Namespace: c.Namespace, Name: name}
+	n := &node{release: &helmRelease{}, cluster: &cluster{}, root: render.Root{RootID: render.RootID{Kind: render.KindHelm, Dir: c.Dir, Object: ref}}}
+	n.root.Unit = &render.Unit{
+		Checkout: render.Checkout{Top: "."}, Apply: render.Apply{Prune: true, DeletionPolicy: "Delete"},
+		Release: &render.Release{Dir: c.Dir, Own: true, Configured: configured, Install: "Create", Reapply: "Skip", KubeVersion: e.opts.KubeVersion},
+	}
+	if n.root.Unit.Release.KubeVersion == "" {
+		n.root.Unit.Release.KubeVersion = defaultKubeVersion
+	}
+	own, err := e.chartName(c.Dir)
+	if err != nil {
+		n.failChart(path.Join(c.Dir, "Chart.yaml"), fmt.Sprintf("there is no chart in %s: %v", c.Dir, err))
+		return n
+	}
+	if c.Release == "" {
+		c.Release = own
+	}
+	n.root.Unit.Object, err = json.Marshal(map[string]any{
+		"kind": ChartKind, "metadata": map[string]any{"name": c.Release, "namespace": c.Namespace}, "spec": map[string]any{"values": c.Set},
+	})
+	if err != nil {
+		n.failChart(c.Dir, err.Error())
+		return n
+	}
+	for _, file := range c.Values {
+		data, real, err := e.renderer.Tree().Load(path.Clean(file), tree.NewTrace())
+		if err != nil {
+			n.failChart(file, "the file of values cannot be read: "+err.Error())
+			return n
+		}
+		n.root.Unit.Release.References = append(n.root.Unit.Release.References, render.Reference{
+			Object: render.ObjectRef{Kind: "File", Name: real}, Data: string(data), File: real,
+		})
+	}
+	if e.resolveDependencies(n, c.Dir); n.root.Unit.Problem != nil {
+		n.root.Unit.Problem.Position = e.inChartFile(c.Dir, "dependencies")
+	}
+	return n
+}
+
+// inChartFile is where a field of a Chart.yaml is written.
+func (e *expander) inChartFile(dir, field string) tree.Position {
+	at := tree.Position{Path: path.Join(dir, "Chart.yaml"), Line: 1}
+	var doc yaml.Node
+	data, _, err := e.renderer.Tree().Load(at.Path, tree.NewTrace())
+	if err != nil || yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {
+		return at
+	}
+	if key, _ := origin.Child(doc.Content[0], field); key != nil {
+		at.Line, at.Column = key.Line, key.Column
+	}
+	return at
+}
+
+// failChart makes the unit of a chart one that is not rendered.
+func (n *node) failChart(file, message string) {
+	n.root.Unit.Problem = &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: file}, Message: message}
+}
