@@ -210,7 +210,7 @@ func (o *object) template(field string) (place engine.Place, literal bool) {
 	}
 	for _, p := range d.Trace(n) {
 		if p.File != "" {
-			return p, p.Literal && found && n.Kind == yaml.ScalarNode
+			return p, found && d.IsLiteral(n)
 		}
 	}
 	return place, false

@@ -41,6 +41,19 @@ func (d *Document) Trace(n *yaml.Node) []engine.Place {
 	return d.File.At(d.Offset + offset).Places
 }
 
+// IsLiteral reports whether a scalar of the document is text of a template from its beginning to its end,
+// with nothing in it that an action wrote.
+func (d *Document) IsLiteral(n *yaml.Node) bool {
+	from := d.offset(n)
+	if from < 0 || n.Kind != yaml.ScalarNode {
+		return false
+	}
+	// The text may be longer than the value, with escapes and indents, but begins and ends in one.
+	to := min(from+max(len(n.Value)-1, 0), len(d.Text)-1)
+	first, last := d.File.At(d.Offset+from).Places, d.File.At(d.Offset+to).Places
+	return len(first) > 0 && len(last) > 0 && first[0].File != "" && first[0].Literal && last[0].Literal && first[0].Node == last[0].Node
+}
+
 // offset is where the value of a node begins in the text.
 func (d *Document) offset(n *yaml.Node) int {
 	at := lineStart(d.Text, n.Line)

@@ -161,6 +161,7 @@ func (r *Release) execute(ctx context.Context, opts engine.Options) (c *helmchar
 func (r *Release) Documents(ctx context.Context, user map[string]any, file string) ([]*Document, error) {
 	other, opts := *r, r.Options
 	other.Values = user
+	other.SkipSchema = true // which says nothing about what templates make of values
 	if file != "" {
 		opts.Only = func(name string) bool { return name == file }
 	}

@@ -1,0 +1,272 @@
+package locate_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+	helmchart "helm.sh/helm/v4/pkg/chart/v2"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/helm/chart"
+	"github.com/preadmit/preadmit/render/helm/locate"
+	"github.com/preadmit/preadmit/render/helm/release"
+	"github.com/preadmit/preadmit/render/helm/values"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// corpus is where real charts are, beside the repository; PREADMIT_CHARTS names another directory.
+const corpus = "../../../../shared/deployments/charts"
+
+func archives(t *testing.T) []string {
+	dir := corpus
+	if given := os.Getenv("PREADMIT_CHARTS"); given != "" {
+		dir = given
+	}
+	found, _ := filepath.Glob(filepath.Join(dir, "*", "*.tgz"))
+	if len(found) == 0 {
+		t.Skipf("no chart archives in %s", dir)
+	}
+	return sample(found, 2)
+}
+
+// sample are some of a list, from all over it; all of them with PREADMIT_PROVENANCE=all, which takes
+// minutes.
+func sample[T any](all []T, few int) []T {
+	if os.Getenv("PREADMIT_PROVENANCE") == "all" || len(all) <= few {
+		return all
+	}
+	some := make([]T, few)
+	for i := range some {
+		some[i] = all[i*len(all)/few]
+	}
+	return some
+}
+
+// released is a chart with its own values, of which all is said to be in the tree.
+type released struct {
+	chart   *helmchart.Chart
+	release *release.Release
+	objects []*release.Object
+	tracer  *locate.Tracer
+}
+
+func fileOf(c *helmchart.Chart, name string) string {
+	for _, f := range c.Raw {
+		if f.Name == name {
+			return string(f.Data)
+		}
+	}
+	return ""
+}
+
+// releaseOf renders a chart with its own values; nil when it does not without others.
+func releaseOf(t *testing.T, c *helmchart.Chart) *released {
+	t.Helper()
+	capabilities, err := values.Capabilities("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &release.Release{
+		Chart: release.NewChart(c), Values: map[string]any{}, Capabilities: capabilities, Template: true,
+		Release: values.Release{Name: "app", Namespace: "shop"},
+	}
+	rendered, err := r.Once(context.Background())
+	if err != nil {
+		return nil
+	}
+	out := &released{chart: c, release: r, objects: slices.Concat(rendered.CRDs, rendered.Objects, rendered.Hooks)}
+	out.tracer = locate.New(context.Background(), locate.Traced{
+		Release: r, Objects: out.objects, Name: "chart",
+		InTree: func(file string) (string, bool) { return file, true },
+		Written: func(l *locate.Leaf) (origin.Place, bool) {
+			line, column := locate.LineOf([]byte(fileOf(c, "values.yaml")), l.Path)
+			return origin.Place{Position: tree.Position{Path: "values.yaml", Line: line, Column: column}, Evidence: origin.Marked}, line > 0
+		},
+	})
+	return out
+}
+
+// scalars visits the scalars of an object.
+func scalars(v any, field string, visit func(field string, value any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			scalars(inner, origin.AppendKey(field, key), visit)
+		}
+	case []any:
+		for i, inner := range v {
+			scalars(inner, field+"["+strconv.Itoa(i)+"]", visit)
+		}
+	case nil:
+	default:
+		visit(field, v)
+	}
+}
+
+// TestProvenance measures on real charts how many scalars have a template line, that literal lines say
+// the value, and, with another text on the line of values.yaml and a render of the whole chart, that lines
+// of values decide.
+func TestProvenance(t *testing.T) {
+	var all, traced, literal, decided, confirmed, charts int
+	for _, file := range archives(t) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := chart.FromArchive(data, chart.Limits{})
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		r := releaseOf(t, c)
+		if r == nil {
+			continue
+		}
+		charts++
+		claims := map[tree.Position][]claim{}
+		for i, o := range r.objects {
+			if o.Document == nil {
+				continue
+			}
+			scalars(o.Document.Content(), "", func(field string, value any) {
+				all++
+				place := r.tracer.Place(i, field, origin.Whole, value, true)
+				switch {
+				case place.Path == "values.yaml":
+					decided++
+					traced++
+					claims[place.Position] = append(claims[place.Position], claim{i, field, value})
+				case place.Line > 0:
+					traced++
+					if place.Evidence == origin.Marked {
+						literal++
+						if !says(fileOf(c, strings.SplitN(place.Path, "/", 2)[1]), place.Line, value) {
+							t.Errorf("%s: %s of %s is %v, and %s does not say that", filepath.Base(file), field, o.File, value, place.Position)
+						}
+					}
+				}
+			})
+		}
+		confirmed += r.confirm(t, filepath.Base(file), claims)
+	}
+	t.Logf("%d charts: %d scalars, %d (%.2f %%) with a line, %d on literal lines, %d on lines of values, %d of these confirmed", charts, all, traced, 100*float64(traced)/float64(max(all, 1)), literal, decided, confirmed)
+	if traced*100 < all*99 {
+		t.Errorf("%d of %d scalars have a line", traced, all)
+	}
+}
+
+// claim is a field that a line of values is said to decide.
+type claim struct {
+	object int
+	field  string
+	value  any
+}
+
+// says reports whether a line of a template, or those of the text block that it begins, have a value.
+func says(text string, line int, value any) bool {
+	lines := strings.Split(text, "\n")
+	if line > len(lines) {
+		return false
+	}
+	if number, ok := value.(int64); ok && strings.Contains(lines[line-1], "0"+strconv.FormatInt(number, 8)) {
+		return true // in octal digits
+	}
+	words := strings.Fields(locate.Text(value))
+	return len(words) == 0 || strings.Contains(strings.Join(lines[line-1:min(len(lines), line+3)], "\n"), strings.Trim(words[0], `"'`))
+}
+
+// confirm changes each line in the text of values.yaml, renders the whole chart, and counts the fields that
+// become others.
+func (r *released) confirm(t *testing.T, name string, claims map[tree.Position][]claim) (confirmed int) {
+	t.Helper()
+	at := slices.SortedFunc(func(yield func(tree.Position) bool) {
+		for p := range claims {
+			if !yield(p) {
+				return
+			}
+		}
+	}, tree.ComparePositions)
+	for _, p := range sample(at, 6) {
+		text, ok := changedAt(fileOf(r.chart, "values.yaml"), p)
+		if !ok {
+			t.Errorf("%s: nothing can be changed at %s", name, p)
+			continue
+		}
+		other := *r.release
+		other.SkipSchema = true
+		changed := chart.Copy(r.chart)
+		if err := sigsyaml.Unmarshal([]byte(text), &changed.Values); err != nil {
+			t.Errorf("%s: %s: %v", name, p, err)
+			continue
+		}
+		other.Chart = release.NewChart(changed)
+		again, err := other.Once(context.Background())
+		for _, claim := range claims[p] {
+			if err != nil { // a value that the chart refuses decides as well, but that is not what was tried
+				t.Errorf("%s: %s of %s: with another value at %s the chart does not render: %v", name, claim.field, r.objects[claim.object].File, p, err)
+				continue
+			}
+			if now, found := r.now(again, claim); found && reflect.DeepEqual(now, claim.value) {
+				t.Errorf("%s: %s of %s stays %v when %s changes", name, claim.field, r.objects[claim.object].File, now, p)
+				continue
+			}
+			confirmed++
+		}
+	}
+	return confirmed
+}
+
+// now is the value of a field in another rendering: of the object in the same place of its template.
+func (r *released) now(again *release.Rendered, c claim) (any, bool) {
+	was := r.objects[c.object]
+	kind, name := (&render.Object{JSON: was.JSON}).KindAndName()
+	for _, o := range slices.Concat(again.CRDs, again.Objects, again.Hooks) {
+		if k, n := (&render.Object{JSON: o.JSON}).KindAndName(); o.File == was.File && k == kind && n == name && o.Document != nil {
+			return origin.Field(o.Document.Content(), c.field)
+		}
+	}
+	return nil, false
+}
+
+// changedAt returns a text with another scalar at a position.
+func changedAt(text string, p tree.Position) (string, bool) {
+	var doc yaml.Node
+	if yaml.Unmarshal([]byte(text), &doc) != nil {
+		return "", false
+	}
+	var change func(n *yaml.Node) bool
+	change = func(n *yaml.Node) bool {
+		if n.Line == p.Line && n.Column == p.Column && n.Kind == yaml.ScalarNode {
+			switch n.Tag {
+			case "!!bool":
+				n.Value = fmt.Sprint(n.Value != "true")
+			case "!!int", "!!float":
+				n.Value = "7" + strings.TrimLeft(n.Value, "-0")
+			case "!!null":
+				n.Tag, n.Value = "!!str", "x"
+			default:
+				if i, err := strconv.Atoi(n.Value); err == nil {
+					n.Value = strconv.Itoa(i/10*10 + (i+1)%10)
+				} else {
+					n.Value += "x"
+				}
+			}
+			return true
+		}
+		return slices.ContainsFunc(n.Content, change)
+	}
+	if !change(&doc) {
+		return "", false
+	}
+	out, err := yaml.Marshal(&doc)
+	return string(out), err == nil
+}
