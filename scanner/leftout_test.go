@@ -41,9 +41,16 @@ func TestLeftOut(t *testing.T) {
 	without := tree(nil)
 	elsewhere := tree(fstest.MapFS{"lib/a.jsonnet": other, "lib/link": link("../env/../docs")})
 	submodule, moved := tree(fstest.MapFS{"apps/deep/vendor": at("1")}), tree(fstest.MapFS{"apps/deep/vendor": at("2")})
-	chart := tree(fstest.MapFS{"ch/Chart.yaml": values, "ch/templates/p.yaml": manifest, "ch/charts/c/Chart.yaml": values, "ch/charts/c/templates/p.yaml": manifest})
-	edited := tree(fstest.MapFS{"ch/Chart.yaml": values, "ch/templates/p.yaml": other, "ch/charts/c/Chart.yaml": values, "ch/charts/c/templates/p.yaml": manifest})
-	umbrella := tree(fstest.MapFS{"ch/Chart.yaml": values, "ch/charts/c/Chart.yaml": values, "ch/charts/c/templates/p.yaml": manifest})
+	about := &fstest.MapFile{Data: []byte("{apiVersion: v2, name: ch, version: 1.0.0}")}
+	broken := &fstest.MapFile{Data: []byte("a: {{ .Values.gone.away }}")}
+	chart := tree(fstest.MapFS{"ch/Chart.yaml": about, "ch/templates/p.yaml": manifest})
+	edited := tree(fstest.MapFS{"ch/Chart.yaml": about, "ch/templates/p.yaml": other})
+	failing := tree(fstest.MapFS{"ch/Chart.yaml": about, "ch/templates/p.yaml": broken})
+	nameless := tree(fstest.MapFS{"ch/Chart.yaml": values, "ch/templates/p.yaml": manifest})
+	umbrella := tree(fstest.MapFS{"ch/Chart.yaml": about, "ch/charts/c/Chart.yaml": about, "ch/charts/c/templates/p.yaml": broken})
+	flux := &fstest.MapFile{Data: []byte("{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: flux-system, namespace: flux-system}, spec: {path: ./apps, prune: true, interval: 1h, sourceRef: {kind: GitRepository, name: flux-system}}}\n---\n{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {name: flux-system, namespace: flux-system}, spec: {url: https://git.example.com/a, interval: 1h}}")}
+	uninstalled := tree(fstest.MapFS{"apps/flux.yaml": flux, "ch/Chart.yaml": about, "ch/templates/p.yaml": manifest})
+	uninstalledEdited := tree(fstest.MapFS{"apps/flux.yaml": flux, "ch/Chart.yaml": about, "ch/templates/p.yaml": other})
 	jsonnet := tree(fstest.MapFS{"apps/lib/a.jsonnet": values})
 	unused := tree(fstest.MapFS{"shared/b.yaml": other})
 	taken := tree(fstest.MapFS{"shared/b.yaml": other, "env/kustomization.yaml": {Data: []byte("resources: [../shared/a.yaml, ../shared/b.yaml]")}})
@@ -62,26 +69,30 @@ func TestLeftOut(t *testing.T) {
 		head scanner.Tree
 		want []string
 	}{
-		"nothing":            {&without, elsewhere, nil},
-		"submodule":          {&without, submodule, []string{isSubmodule}},
-		"submodule moved":    {&submodule, moved, []string{isSubmodule}},
-		"submodule removed":  {&submodule, without, []string{strings.Replace(isSubmodule, "is a", "was a", 1)}},
-		"submodule as it is": {&submodule, submodule, []string{isSubmodule + ", untouched"}},
-		"submodule, no base": {nil, submodule, []string{isSubmodule}},
-		"chart":              {&without, chart, []string{isChart}},
-		"chart changed":      {&chart, edited, []string{isChart}},
-		"chart as it is":     {&chart, chart, []string{isChart + ", untouched"}},
-		"umbrella chart":     {&without, umbrella, []string{isChart}},
-		"jsonnet":            {&without, jsonnet, []string{"apps/lib/a.jsonnet of apps: jsonnet, is evaluated by Argo CD"}},
-		"unused":             {&without, unused, []string{"shared/b.yaml of shared: unused manifest, is used by no kustomization"}},
-		"unused removed":     {&unused, without, []string{"shared/b.yaml of shared: unused manifest, was used by no kustomization"}},
-		"unused no more":     {&unused, taken, nil},
-		"link":               {&without, linked, []string{"current of current: symbolic link, is a symbolic link to a directory: what is applied by its path is not judged by it"}},
-		"link turned":        {&linked, turned, []string{"current of current: symbolic link, is a symbolic link to a directory: what is applied by its path is not judged by it"}},
-		"template":           {&without, template, []string{"apps/t.yaml of apps: template, is what looks like a template"}},
-		"Git LFS":            {&without, pointers, []string{"apps/t.json of apps: Git LFS pointer, is a pointer of Git LFS: the file itself is not in the repository"}},
-		"extension":          {&without, extension, []string{"apps/P.YAML of apps: manifest with another extension, is a manifest"}},
-		"submodule anywhere": {&without, theme, []string{"docs/theme of docs: submodule, is a git submodule"}},
+		"nothing":             {&without, elsewhere, nil},
+		"submodule":           {&without, submodule, []string{isSubmodule}},
+		"submodule moved":     {&submodule, moved, []string{isSubmodule}},
+		"submodule removed":   {&submodule, without, []string{strings.Replace(isSubmodule, "is a", "was a", 1)}},
+		"submodule as it is":  {&submodule, submodule, []string{isSubmodule + ", untouched"}},
+		"submodule, no base":  {nil, submodule, []string{isSubmodule}},
+		"chart":               {&without, chart, nil},
+		"chart changed":       {&chart, edited, nil},
+		"chart without name":  {&without, nameless, []string{"ch/Chart.yaml of Chart/default/ch: render, the chart in ch cannot be read"}},
+		"chart that fails":    {&without, failing, []string{"ch/templates/p.yaml of Chart/default/ch: render, chart ch 1.0.0"}},
+		"it failed before":    {&failing, umbrella, []string{"ch/charts/c/templates/p.yaml of Chart/default/ch: root, this root does not render"}},
+		"umbrella chart":      {&without, umbrella, []string{"ch/charts/c/templates/p.yaml of Chart/default/ch: render, chart ch 1.0.0"}},
+		"not installed":       {&uninstalled, uninstalledEdited, []string{isChart}},
+		"nothing installs it": {&uninstalled, uninstalled, []string{isChart + ", untouched"}},
+		"jsonnet":             {&without, jsonnet, []string{"apps/lib/a.jsonnet of apps: jsonnet, is evaluated by Argo CD"}},
+		"unused":              {&without, unused, []string{"shared/b.yaml of shared: unused manifest, is used by no kustomization"}},
+		"unused removed":      {&unused, without, []string{"shared/b.yaml of shared: unused manifest, was used by no kustomization"}},
+		"unused no more":      {&unused, taken, nil},
+		"link":                {&without, linked, []string{"current of current: symbolic link, is a symbolic link to a directory: what is applied by its path is not judged by it"}},
+		"link turned":         {&linked, turned, []string{"current of current: symbolic link, is a symbolic link to a directory: what is applied by its path is not judged by it"}},
+		"template":            {&without, template, []string{"apps/t.yaml of apps: template, is what looks like a template"}},
+		"Git LFS":             {&without, pointers, []string{"apps/t.json of apps: Git LFS pointer, is a pointer of Git LFS: the file itself is not in the repository"}},
+		"extension":           {&without, extension, []string{"apps/P.YAML of apps: manifest with another extension, is a manifest"}},
+		"submodule anywhere":  {&without, theme, []string{"docs/theme of docs: submodule, is a git submodule"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := scanner.Scan(context.Background(), scanner.Input{Base: c.base, Head: c.head})
@@ -96,6 +107,10 @@ func TestLeftOut(t *testing.T) {
 					line += ", untouched"
 				}
 				got = append(got, line)
+			}
+			for _, f := range r.Findings {
+				why, _, _ := strings.Cut(f.Message, ":")
+				got = append(got, fmt.Sprintf("%s of %s: %s, %s", f.Location.Path, f.Root, f.Cause, why))
 			}
 			if d := cmp.Diff(c.want, got); d != "" {
 				t.Error(d)

@@ -40,10 +40,7 @@ func (cs *charts) of(h *helmPart) *loaded {
 	if !ok {
 		once = sync.OnceValue(func() *loaded {
 			c, err := cs.load(h)
-			if err != nil {
-				return &loaded{err: err}
-			}
-			return &loaded{chart: release.NewChart(c)}
+			return &loaded{c, err}
 		})
 		cs.all[key] = once
 	}
@@ -51,22 +48,33 @@ func (cs *charts) of(h *helmPart) *loaded {
 	return once()
 }
 
-func (cs *charts) load(h *helmPart) (*helmchart.Chart, error) {
+func (cs *charts) load(h *helmPart) (*release.Chart, error) {
 	if h.from.IsChart() {
-		return chart.FromArtifact(cs.tree, h.from.Artifact.Asked(), h.from.Digest, chart.Limits{})
+		c, err := chart.FromArtifact(cs.tree, h.from.Artifact.Asked(), h.from.Digest, chart.Limits{})
+		if err != nil {
+			return nil, err
+		}
+		return release.NewChart(c), nil
 	}
 	c, err := chart.FromTree(cs.tree, h.dir, chart.Limits{})
 	if err != nil {
 		return nil, fmt.Errorf("the chart in %s cannot be read: %w", h.dir, err)
 	}
+	dirs := chart.Directories{}
+	dirs.Add(c, h.dir)
 	for _, d := range h.from.Dependencies {
 		dependency, err := cs.dependency(h, d)
 		if err != nil {
 			return nil, err
 		}
 		c.AddDependency(dependency)
+		if d.Digest == "" {
+			dirs.Add(dependency, path.Join(h.top, d.Dir))
+		}
 	}
-	return c, nil
+	made := release.NewChart(c)
+	made.Directories = dirs
+	return made, nil
 }
 
 func (cs *charts) dependency(h *helmPart, d render.Dependency) (*helmchart.Chart, error) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/helm/release"
@@ -119,7 +118,7 @@ func (h *helmPart) render(ctx context.Context, trace tree.Trace) (*release.Rende
 	}
 	for _, o := range append(rendered.Objects[:len(rendered.Objects):len(rendered.Objects)], rendered.Hooks...) {
 		if kind, _ := (&render.Object{JSON: o.JSON}).KindAndName(); kind == "" {
-			return nil, &release.Problem{File: o.File, Line: 1, Message: "the output is no object: Object 'Kind' is missing"}
+			return nil, &release.Problem{Chart: rendered.Chart, File: o.File, Line: 1, Message: "the output is no object: Object 'Kind' is missing"}
 		}
 	}
 	return rendered, nil
@@ -174,12 +173,12 @@ func (h *helmPart) problem(err error) *render.Problem {
 	if inChart.File == "" {
 		return p
 	}
-	_, file, _ := strings.Cut(inChart.File, "/")
-	if h.from.IsChart() || h.top != "." {
+	name, ok := h.charts.of(h).chart.Directories.Path(inChart.Chart, inChart.File)
+	if !ok || h.top != "." {
 		p.Message = fmt.Sprintf("%s:%d: %s", inChart.File, inChart.Line, inChart.Message)
 		return p
 	}
-	p.Position = tree.Position{Path: path.Join(h.dir, file), Line: inChart.Line}
+	p.Position = tree.Position{Path: name, Line: inChart.Line}
 	return p
 }
 

@@ -5,11 +5,15 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/flux"
 )
+
+// releaseKind is the kind of objects that have a chart installed.
+var releaseKind = schema.GroupKind{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease"}
 
 // helmRelease is what decides of a HelmRelease which chart is installed with which values, and
 // how. What else does is for who renders it.

@@ -99,20 +99,29 @@ func (s *Source) directory(root render.Root) *loaded {
 	if err != nil {
 		return newLoaded(nil, fmt.Errorf("the chart in %s cannot be read: %w", dir, err))
 	}
+	dirs := chart.Directories{}
+	dirs.Add(c, dir)
 	for _, d := range root.Unit.Release.Dependencies {
 		dependency, err := s.dependency(view, d)
 		if err != nil {
 			return newLoaded(nil, err)
 		}
 		c.AddDependency(dependency)
+		if d.Digest == "" {
+			dirs.Add(dependency, d.Dir)
+		}
 	}
-	return newLoaded(c, withValues(c, root.Unit.Release, func(name string) ([]byte, error) {
+	l := newLoaded(c, withValues(c, root.Unit.Release, func(name string) ([]byte, error) {
 		to := view.Resolve(path.Join(root.Unit.Checkout.Top, path.Clean("/" + name)[1:]))
 		if to.Err != nil {
 			return nil, to.Err
 		}
 		return view.Read(to.Real)
 	}))
+	if root.Unit.Artifact == nil {
+		l.chart.Directories = dirs
+	}
+	return l
 }
 
 // dependency reads a dependency of a chart in a directory.

@@ -3,8 +3,6 @@ package helm
 import (
 	"context"
 	"errors"
-	"path"
-	"strings"
 	"sync"
 
 	"github.com/preadmit/preadmit/render"
@@ -81,7 +79,7 @@ func (t *tracer) begin() {
 	t.release, t.made = h, made
 	layers := t.layersOf(h)
 	t.tracer = locate.New(t.ctx, locate.Traced{
-		Release: made, Objects: all, Name: t.name(), Named: t.chartLine(), InTree: t.inTree,
+		Release: made, Objects: all, Chart: rendered.Chart, Name: t.name(), Named: t.chartLine(),
 		Written: func(l *locate.Leaf) (origin.Place, bool) { return layers.written(l) },
 	})
 }
@@ -108,17 +106,6 @@ func (t *tracer) withoutPostRenderers() []*render.Object {
 		}
 	}
 	return t.plain
-}
-
-// inTree is the path in the tree of a file of the chart; ok is false when the chart is no directory of
-// this repository, or the file is of a dependency that was fetched.
-func (in *installed) inTree(file string) (name string, ok bool) {
-	if in.root.Unit.Artifact != nil {
-		return "", false
-	}
-	_, rest, _ := strings.Cut(file, "/")
-	name = path.Join(in.root.Dir, rest)
-	return name, in.tree.Resolve(name).Err == nil
 }
 
 // traced is an object of a root that is traced.

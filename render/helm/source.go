@@ -172,11 +172,11 @@ func (in *installed) failed(err error) *render.Problem {
 	if inChart.File == "" {
 		return p
 	}
-	_, file, _ := strings.Cut(inChart.File, "/")
-	if in.root.Unit.Artifact == nil {
-		p.Position = tree.Position{Path: path.Join(in.root.Dir, file), Line: inChart.Line}
+	if name, ok := in.chart.chart.Directories.Path(inChart.Chart, inChart.File); ok {
+		p.Position = tree.Position{Path: name, Line: inChart.Line}
 		return p
 	}
+	_, file, _ := strings.Cut(inChart.File, "/")
 	p.Message = fmt.Sprintf("%s, %s:%d: %s", in.name(), file, inChart.Line, inChart.Message)
 	return p
 }

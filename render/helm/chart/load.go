@@ -111,7 +111,7 @@ func (r *reader) unpack(files []File, depth int) ([]File, error) {
 		}
 		for _, i := range inner {
 			// Not `.tgz`, which Helm's loader takes apart by itself.
-			all = append(all, File{Name: f.Name + ".d/" + i.Name, Data: i.Data})
+			all = append(all, File{Name: strings.TrimSuffix(f.Name, ".tgz") + unpacked + "/" + i.Name, Data: i.Data})
 		}
 	}
 	return r.unpackNested(all, depth)
@@ -123,7 +123,7 @@ func (r *reader) unpackNested(files []File, depth int) ([]File, error) {
 	var all []File
 	for _, f := range files {
 		dir, rest, found := strings.Cut(strings.TrimPrefix(f.Name, "charts/"), "/")
-		if !found || !strings.HasPrefix(f.Name, "charts/") || strings.HasSuffix(dir, ".tgz.d") {
+		if !found || !strings.HasPrefix(f.Name, "charts/") || strings.HasSuffix(dir, unpacked) {
 			all = append(all, f)
 			continue
 		}

@@ -7,7 +7,9 @@ import (
 	"sync"
 
 	"go.yaml.in/yaml/v3"
+	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 
+	"github.com/preadmit/preadmit/render/helm/chart"
 	"github.com/preadmit/preadmit/render/helm/engine"
 	"github.com/preadmit/preadmit/render/helm/release"
 	"github.com/preadmit/preadmit/render/origin"
@@ -17,17 +19,15 @@ import (
 // Traced is a release that was rendered with a trace, and what is known of where its parts are.
 type Traced struct {
 	Release *release.Release
-	// Objects are what the release was rendered to.
+	// Objects are what the release was rendered to, of Chart.
 	Objects []*release.Object
+	Chart   *helmchart.Chart
 	// Name names the chart, and Named is where it is named.
 	Name  string
 	Named tree.Position
 	// Written returns where the value of a leaf is written in the tree; ok is false for one that the
 	// tree does not have.
 	Written func(l *Leaf) (place origin.Place, ok bool)
-	// InTree returns the path in the tree of a file of the chart, which begins with the name of the
-	// chart; ok is false for one that is not there.
-	InTree func(file string) (name string, ok bool)
 	// IsDefault reports whether the values of the chart set a leaf that is among those of its user; nil
 	// for none.
 	IsDefault func(l *Leaf) bool
@@ -76,7 +76,7 @@ func (t *Tracer) Document(index int) tree.Position {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	o := t.object(index)
-	name, ok := t.InTree(o.made.File)
+	name, ok := t.pathOf(o.made.File)
 	if !ok {
 		return t.Named
 	}
@@ -85,7 +85,7 @@ func (t *Tracer) Document(index int) tree.Position {
 		return at
 	}
 	if places := o.made.Document.Trace(o.node); len(places) > 0 && places[0].File != "" {
-		if name, ok := t.InTree(places[0].File); ok {
+		if name, ok := t.pathOf(places[0].File); ok {
 			at = tree.Position{Path: name, Line: places[0].Line}
 		}
 	}
@@ -134,7 +134,12 @@ func (t *Tracer) inTree(p engine.Place) (string, bool) {
 	if p.File == "" {
 		return "", false
 	}
-	return t.InTree(p.File)
+	return t.pathOf(p.File)
+}
+
+// pathOf is the path in the tree of a file of the chart; ok is false for one that is not there.
+func (t *Tracer) pathOf(file string) (name string, ok bool) {
+	return t.Release.Chart.Directories.Path(t.Chart, file)
 }
 
 // madeBy says which part of the chart makes a field.
@@ -234,8 +239,7 @@ func child(n *yaml.Node, steps []origin.PathStep) (*yaml.Node, int) {
 
 // linesOf are the lines of a template.
 func (t *Tracer) linesOf(p engine.Place) []string {
-	_, file, _ := strings.Cut(p.File, "/")
-	data, ok := t.fileOf(file)
+	data, ok := chart.Raw(t.Chart, p.File)
 	if !ok {
 		return nil
 	}

@@ -80,6 +80,7 @@ func releaseOf(t *testing.T, c *helmchart.Chart) *released {
 		Chart: release.NewChart(c), Values: map[string]any{}, Capabilities: capabilities, Template: true,
 		Release: values.Release{Name: "app", Namespace: "shop"},
 	}
+	r.Chart.Directories.Add(c, c.Name())
 	rendered, err := r.Once(context.Background())
 	if err != nil {
 		return nil
@@ -87,7 +88,7 @@ func releaseOf(t *testing.T, c *helmchart.Chart) *released {
 	out := &released{chart: c, release: r, objects: slices.Concat(rendered.CRDs, rendered.Objects, rendered.Hooks)}
 	out.tracer = locate.New(context.Background(), locate.Traced{
 		Release: r, Objects: out.objects, Name: "chart",
-		InTree: func(file string) (string, bool) { return file, true },
+		Chart: rendered.Chart,
 		Written: func(l *locate.Leaf) (origin.Place, bool) {
 			line, column := locate.LineOf([]byte(fileOf(c, "values.yaml")), l.Path)
 			return origin.Place{Position: tree.Position{Path: "values.yaml", Line: line, Column: column}, Evidence: origin.Marked}, line > 0

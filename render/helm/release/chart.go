@@ -8,6 +8,7 @@ import (
 
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 
+	"github.com/preadmit/preadmit/render/helm/chart"
 	"github.com/preadmit/preadmit/render/helm/engine"
 	"github.com/preadmit/preadmit/render/helm/values"
 )
@@ -16,6 +17,9 @@ import (
 // definitions are parsed once.
 type Chart struct {
 	*helmchart.Chart
+	// Directories are those of the tree that the chart was read from.
+	Directories chart.Directories
+
 	engine  *engine.Engine
 	schemas *values.Schemas
 
@@ -26,7 +30,7 @@ type Chart struct {
 
 // NewChart returns a chart to render. It must not change afterwards.
 func NewChart(c *helmchart.Chart) *Chart {
-	return &Chart{Chart: c, engine: engine.New(), schemas: values.NewSchemas(), crds: map[string]func() ([]*Object, error){}}
+	return &Chart{Chart: c, Directories: chart.Directories{}, engine: engine.New(), schemas: values.NewSchemas(), crds: map[string]func() ([]*Object, error){}}
 }
 
 // maxLabelled is for how many releases the definitions of a chart are kept.

@@ -50,6 +50,8 @@ type Rendered struct {
 	Unchecked []string
 	// Files are the outputs of the templates.
 	Files []*engine.File
+	// Chart is the chart without the dependencies that are turned off, and with names as its parent gives them.
+	Chart *helmchart.Chart
 }
 
 // Object is an object of a release.
@@ -78,6 +80,8 @@ type Problem struct {
 	File    string
 	Line    int
 	Message string
+	// Chart is what File is of.
+	Chart *helmchart.Chart
 	// Refused is set when the chart may be correct, but is over a limit.
 	Refused bool
 }
@@ -117,13 +121,13 @@ func (r *Release) once(ctx context.Context, opts engine.Options) (*Rendered, []e
 	if err != nil {
 		return nil, nil, err
 	}
-	rendered := &Rendered{Unchecked: unchecked, Files: rendering.Files}
+	rendered := &Rendered{Unchecked: unchecked, Files: rendering.Files, Chart: c}
 	if err := r.objects(rendered); err != nil {
-		return nil, nil, err
+		return nil, nil, inChart(c, err)
 	}
 	if !r.SkipCRDs {
 		if rendered.CRDs, err = r.Chart.definitions(c, r.Labels, r.Template); err != nil {
-			return nil, nil, err
+			return nil, nil, inChart(c, err)
 		}
 	}
 	return rendered, rendering.Chance, nil
@@ -151,7 +155,7 @@ func (r *Release) execute(ctx context.Context, opts engine.Options) (c *helmchar
 		unchecked = v.Unchecked
 	}
 	if rendering, err = r.Chart.engine.Render(ctx, c, all, opts); err != nil {
-		return nil, nil, nil, problem(err)
+		return nil, nil, nil, problem(c, err)
 	}
 	return c, rendering, unchecked, nil
 }
@@ -172,9 +176,19 @@ func (r *Release) Documents(ctx context.Context, user map[string]any, file strin
 	return documents(rendering.Files), nil
 }
 
-func problem(err error) error {
+func problem(c *helmchart.Chart, err error) error {
 	if e, ok := err.(*engine.Error); ok {
-		return &Problem{File: e.File, Line: e.Line, Message: e.Message, Refused: e.Limit}
+		return &Problem{Chart: c, File: e.File, Line: e.Line, Message: e.Message, Refused: e.Limit}
+	}
+	return err
+}
+
+// inChart notes which chart a problem is in.
+func inChart(c *helmchart.Chart, err error) error {
+	if p, ok := err.(*Problem); ok {
+		in := *p
+		in.Chart = c
+		return &in
 	}
 	return err
 }

@@ -30,6 +30,9 @@ type Chart struct {
 	file    string
 	given   *given
 	release *release.Release
+	// directories are those of the chart.
+	directories chart.Directories
+	rendered    *release.Rendered
 	// lines are those at which the objects begin.
 	lines []int
 }
@@ -77,7 +80,7 @@ func (c *Chart) problem(err error) *render.Problem {
 		if in.Refused {
 			p.Kind = render.ProblemRefused
 		}
-		if name, ok := c.inTree(in.File); ok {
+		if name, ok := c.directories.Path(in.Chart, in.File); ok {
 			p.Position, p.Message = tree.Position{Path: name, Line: in.Line}, fmt.Sprintf("chart %s: %s", c.Name, in.Message)
 		}
 	}
@@ -90,6 +93,7 @@ func (c *Chart) render(ctx context.Context, opts render.Options) error {
 	if err != nil {
 		return err
 	}
+	c.directories = loaded.Directories
 	if c.given, err = c.values(loaded, opts); err != nil {
 		return err
 	}
@@ -117,7 +121,7 @@ func (c *Chart) render(ctx context.Context, opts render.Options) error {
 	if err != nil {
 		return err
 	}
-	c.Unchecked = rendered.Unchecked
+	c.Unchecked, c.rendered = rendered.Unchecked, rendered
 	hooks := slices.DeleteFunc(rendered.Hooks, func(o *release.Object) bool { return c.SkipTests && slices.Contains(o.Events, "test") })
 	c.Objects = slices.Concat(rendered.CRDs, rendered.Objects, hooks)
 	c.write()
@@ -132,7 +136,9 @@ func (c *Chart) load() (*release.Chart, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the chart in %s cannot be read: %w", c.Dir, err)
 		}
-		return installable(release.NewChart(read))
+		made := release.NewChart(read)
+		made.Directories.Add(read, c.Dir)
+		return installable(made)
 	}
 	if known, ok := c.tree.Parsed("inflated chart", id); ok {
 		return installable(known.(*release.Chart))
@@ -206,12 +212,10 @@ func textOf(o *release.Object) string {
 	return strings.TrimSuffix(document, "\n") + "\n"
 }
 
-// inTree is the path in the tree of a file of the chart; ok is false for one that is not there.
-func (c *Chart) inTree(file string) (name string, ok bool) {
-	_, rest, found := strings.Cut(file, "/")
-	if !found || c.Dir == "" {
-		return "", false
+// ownValues is the values.yaml of the chart in the tree; empty when the chart is not there.
+func (c *Chart) ownValues() string {
+	if c.Dir == "" {
+		return ""
 	}
-	name = path.Join(c.Dir, rest)
-	return name, c.tree.Resolve(name).Err == nil
+	return path.Join(c.Dir, "values.yaml")
 }

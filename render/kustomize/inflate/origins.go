@@ -27,8 +27,8 @@ func OriginsOf(ctx context.Context, charts []*Chart) *Origins {
 		}
 		o.charts[c.file] = c
 		o.tracers[c.file] = locate.New(ctx, locate.Traced{
-			Release: c.release, Objects: c.Objects, Name: "chart " + c.release.Chart.Name() + " " + c.release.Chart.Metadata.Version,
-			Named: named, Written: c.written, InTree: c.inTree, IsDefault: c.isDefault,
+			Release: c.release, Objects: c.Objects, Chart: c.rendered.Chart, Name: "chart " + c.release.Chart.Name() + " " + c.release.Chart.Metadata.Version,
+			Named: named, Written: c.written, IsDefault: c.isDefault,
 		})
 	}
 	return o
@@ -134,11 +134,10 @@ func (c *Chart) written(l *locate.Leaf) (place origin.Place, ok bool) {
 	from, line, column, ok := c.setBy(l)
 	switch {
 	case !ok && l.Default: // a file was given instead of that of the chart
-		name, there := c.inTree(c.release.Chart.Name() + "/values.yaml")
-		if line, column = c.defaultLine(l); !there || line == 0 {
+		from.name = c.ownValues()
+		if line, column = c.defaultLine(l); from.name == "" || line == 0 {
 			return place, false
 		}
-		from.name = name
 	case !ok, from.name == "" && !from.inline:
 		return place, false
 	case from.inline && c.At == nil:

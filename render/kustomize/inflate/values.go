@@ -77,8 +77,7 @@ func (c *Chart) base(of *release.Chart, opts render.Options) (layer, error) {
 	}
 	for _, f := range of.Raw {
 		if f.Name == "values.yaml" {
-			name, _ := c.inTree(of.Name() + "/values.yaml")
-			return layer{name: name, data: f.Data}, nil
+			return layer{name: c.ownValues(), data: f.Data}, nil
 		}
 	}
 	return layer{}, errors.New("it has no values.yaml, and kustomize does not do without")
