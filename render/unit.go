@@ -71,12 +71,18 @@ func (u *Unit) IsElsewhere() bool {
 // Position returns where a field of the object that asks for the root is written, or the
 // object itself, as far as that can be told; the parent's directory at least.
 func (u *Unit) Position(ctx context.Context, path string) Position {
+	return u.Place(ctx, path).Position
+}
+
+// Place returns where a field of the object that asks for the root is written, as Position does, and
+// how that is known.
+func (u *Unit) Place(ctx context.Context, path string) origin.Place {
 	if u.Origins != nil && u.Parent != (RootID{}) {
 		if o, err := u.Origins(ctx, u.Parent, u.Index); err == nil && o != nil {
-			return o.Place(path, origin.Whole).Position
+			return o.Place(path, origin.Whole)
 		}
 	}
-	return Position{Path: u.Parent.Dir}
+	return origin.Place{Position: Position{Path: u.Parent.Dir}}
 }
 
 // FirstPosition returns where the first of some fields is written that the repository has.

@@ -65,17 +65,24 @@ func (h *helmPart) manifests() render.Manifests { return render.Manifests{} }
 
 func (h *helmPart) make(ctx context.Context, trace tree.Trace) (*made, *render.Problem) {
 	h.traceChart(trace)
-	rendered, err := h.render(ctx, trace)
+	run, err := h.run(trace)
+	if err != nil {
+		return nil, h.problem(err)
+	}
+	rendered, err := run.render(ctx)
 	if err != nil {
 		return nil, h.problem(err)
 	}
 	out := &made{}
+	traced := &tracedRelease{helmPart: h, run: run, chart: rendered.Chart}
 	add := func(all []*release.Object, role render.Role) {
 		for _, o := range all {
-			for _, object := range expanded(o.JSON) {
-				object.Role, object.Unknown = role, o.Unknown
-				out.objects = append(out.objects, object)
+			for _, item := range expanded(o.JSON, "") {
+				item.Role, item.Unknown = role, o.Unknown
+				out.objects = append(out.objects, item.Object)
+				traced.items = append(traced.items, itemOf{len(traced.objects), item.at, item.Object})
 			}
+			traced.objects = append(traced.objects, o)
 		}
 	}
 	add(rendered.CRDs, render.RoleObject)
@@ -84,7 +91,7 @@ func (h *helmPart) make(ctx context.Context, trace tree.Trace) (*made, *render.P
 	add(slices.DeleteFunc(slices.Clone(rendered.Hooks), func(o *release.Object) bool {
 		return skipTests && slices.Contains(o.Events, "test")
 	}), render.RoleIdleHook)
-	out.origins = h.originsOf(rendered)
+	out.origins = traced.origins
 	for _, why := range rendered.Unchecked {
 		out.diagnostics = append(out.diagnostics, render.Diagnostic{
 			Severity: render.SeverityNote, Position: h.written(h.field("")), Message: "values were not checked against the schema of chart " + why,
@@ -93,8 +100,14 @@ func (h *helmPart) make(ctx context.Context, trace tree.Trace) (*made, *render.P
 	return out, nil
 }
 
-// render renders the release, always as one that is installed.
-func (h *helmPart) render(ctx context.Context, trace tree.Trace) (*release.Rendered, error) {
+// run is a release with the values that it is rendered with.
+type run struct {
+	*release.Release
+	given *given
+}
+
+// run prepares the release to be rendered.
+func (h *helmPart) run(trace tree.Trace) (*run, error) {
 	c := h.charts.of(h)
 	if c.err != nil {
 		return nil, c.err
@@ -112,6 +125,11 @@ func (h *helmPart) render(ctx context.Context, trace tree.Trace) (*release.Rende
 		return nil, err
 	}
 	r.Chart = c.chart
+	return &run{r, given}, nil
+}
+
+// render renders the release, always as one that is installed.
+func (r *run) render(ctx context.Context) (*release.Rendered, error) {
 	rendered, err := r.Render(ctx)
 	if err != nil {
 		return nil, err
@@ -182,8 +200,15 @@ func (h *helmPart) problem(err error) *render.Problem {
 	return p
 }
 
-// expanded are the objects in a list, or the object itself.
-func expanded(text []byte) []*render.Object {
+// item is an object of a list, or one that is in none.
+type item struct {
+	*render.Object
+	// at is the path of the object in what was rendered; empty for the whole.
+	at string
+}
+
+// expanded are the objects in a list that lies at a path, or the object itself.
+func expanded(text []byte, at string) []item {
 	content := (&render.Object{JSON: text}).Content()
 	items, isList := content["items"].([]any)
 	value, has := content["items"]
@@ -193,12 +218,12 @@ func expanded(text []byte) []*render.Object {
 	case has && value == nil && !spec && !status:
 		return nil
 	case !isList:
-		return []*render.Object{{JSON: text}}
+		return []item{{&render.Object{JSON: text}, at}}
 	}
-	var all []*render.Object
-	for _, item := range items {
-		if object, ok := item.(map[string]any); ok {
-			all = append(all, expanded(tree.Encode(object))...)
+	var all []item
+	for i, inner := range items {
+		if object, ok := inner.(map[string]any); ok {
+			all = append(all, expanded(tree.Encode(object), fieldIn(at, fmt.Sprintf("items[%d]", i)))...)
 		}
 	}
 	return all

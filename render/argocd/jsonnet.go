@@ -237,7 +237,9 @@ func (d *directoryPart) jsonnet(name, text string) (*made, *render.Problem) {
 		if kind, _ := content["kind"].(string); kind == "" {
 			return nil, &render.Problem{Kind: render.ProblemFailed, Position: tree.Position{Path: name}, Message: "what it evaluates to is no object: Object 'Kind' is missing"}
 		}
-		out.objects = append(out.objects, expanded(tree.Encode(content))...)
+		for _, o := range expanded(tree.Encode(content), "") {
+			out.objects = append(out.objects, o.Object)
+		}
 	}
 	out.origins = func(context.Context) ([]*origin.Origin, error) {
 		all := make([]*origin.Origin, len(out.objects))

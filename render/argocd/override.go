@@ -28,10 +28,17 @@ type fileError struct {
 func (e *fileError) Error() string { return fmt.Sprintf("%s: %v", path.Base(e.path), e.err) }
 func (e *fileError) Unwrap() error { return e.err }
 
-// override merges the overrides in the directory of a source into its options. Where the source is
-// cannot be overridden.
-func override(t *tree.Tree, s *Source, dir, instance string, trace tree.Trace) (*Source, error) {
+// overrides is a file that overrides options of a source.
+type overrides struct {
+	path string
+	data []byte
+}
+
+// override merges the overrides in the directory of a source into its options, and returns the files
+// that have them, in the order in which they are merged. Where the source is cannot be overridden.
+func override(t *tree.Tree, s *Source, dir, instance string, trace tree.Trace) (*Source, []overrides, error) {
 	merged := *s
+	var files []overrides
 	for _, name := range []string{path.Join(dir, overridesFile), path.Join(dir, overridesOf(instance))} {
 		t.TraceFile(name, trace)
 		to := t.Resolve(name)
@@ -40,14 +47,15 @@ func override(t *tree.Tree, s *Source, dir, instance string, trace tree.Trace) (
 		}
 		patch, _, err := t.Load(name, trace)
 		if err != nil {
-			return nil, &fileError{name, err}
+			return nil, nil, &fileError{name, err}
 		}
 		if merged, err = merge(merged, patch); err != nil {
-			return nil, &fileError{name, err}
+			return nil, nil, &fileError{name, err}
 		}
+		files = append(files, overrides{to.Real, patch})
 	}
 	merged.Chart, merged.Path, merged.RepoURL, merged.TargetRevision = s.Chart, s.Path, s.RepoURL, s.TargetRevision
-	return &merged, nil
+	return &merged, files, nil
 }
 
 func merge(s Source, patch []byte) (merged Source, err error) {

@@ -66,6 +66,8 @@ type part struct {
 	// top is the directory in the tree that is the top of the source, dir that of its path.
 	top, dir string
 	tool     Tool
+	// overridden are the files that override options of the source.
+	overridden []overrides
 	maker
 }
 
@@ -148,7 +150,7 @@ func (u *unit) part(i int, s *Source) (*part, *render.Problem) {
 		return nil, u.failed(field+".path", fmt.Errorf("%s: app path is not a directory", in))
 	}
 	var err error
-	if p.source, err = override(u.tree, s, p.dir, u.root.Unit.Application.Instance, u.trace); err != nil {
+	if p.source, p.overridden, err = override(u.tree, s, p.dir, u.root.Unit.Application.Instance, u.trace); err != nil {
 		return nil, u.failed(field, err)
 	}
 	if p.tool, err = toolOf(u.tree, p.source, p.dir, u.trace); err != nil {
@@ -165,14 +167,6 @@ func (u *unit) part(i int, s *Source) (*part, *render.Problem) {
 		p.maker = &directoryPart{part: p}
 	}
 	return p, nil
-}
-
-// written is where a field of the Application is written, or what is nearest to it.
-func (u *unit) written(field string) tree.Position {
-	if at := u.root.Unit.Position(context.Background(), field); at.Path != "" {
-		return at
-	}
-	return tree.Position{Path: u.root.Dir}
 }
 
 // failed is the problem that an error about a field is.
@@ -208,14 +202,6 @@ func (u *unit) atSource(p *render.Problem, field string) *render.Problem {
 	out := *p
 	out.Position, out.Message = u.written(field+".repoURL"), fmt.Sprintf("%s: %s", p.Position, p.Message)
 	return &out
-}
-
-// field is the path of a field of the source in the Application.
-func (p *part) field(name string) string {
-	if name == "" {
-		return p.app.SourceField(p.index)
-	}
-	return p.app.SourceField(p.index) + "." + name
 }
 
 // Needs implements Source.

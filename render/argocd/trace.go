@@ -2,13 +2,170 @@ package argocd
 
 import (
 	"context"
+	"slices"
+	"strings"
 
+	helmchart "helm.sh/helm/v4/pkg/chart/v2"
+
+	"github.com/preadmit/preadmit/render"
+	overlaid "github.com/preadmit/preadmit/render/artifact/overlay"
+	"github.com/preadmit/preadmit/render/helm/locate"
 	"github.com/preadmit/preadmit/render/helm/release"
+	"github.com/preadmit/preadmit/render/helm/values"
 	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
-// originsOf returns where the objects of a release were written: in the templates of a chart of the
-// tree, else where the source is named.
-func (h *helmPart) originsOf(*release.Rendered) originsOf {
-	return func(context.Context) ([]*origin.Origin, error) { return nil, nil }
+// tracedRelease finds where the objects of a release were written: where the value is that decides a
+// field, as is found by changing values and rendering again, else in the template, if that is in the
+// tree, or where the chart is named.
+type tracedRelease struct {
+	*helmPart
+	run *run
+	// objects are what it was rendered to, of chart.
+	objects []*release.Object
+	chart   *helmchart.Chart
+	// items are the objects that those are, once lists are expanded.
+	items []itemOf
+	// layers are the values of each option of the Application, the one that counts first.
+	layers []layer
+}
+
+// itemOf is an object in what a release was rendered to.
+type itemOf struct {
+	index int
+	// at is its path there; empty for the whole.
+	at     string
+	object *render.Object
+}
+
+// layer is an option that sets values.
+type layer struct {
+	values map[string]any
+	// file is set for a file of values, or a text of several lines in the Application.
+	file *values.File
+	// field is the option.
+	field string
+}
+
+// origins returns where the objects were written.
+func (t *tracedRelease) origins(ctx context.Context) ([]*origin.Origin, error) {
+	t.layers = t.run.given.layers()
+	name := "chart " + t.run.Chart.Name() + " " + t.run.Chart.Metadata.Version
+	tracer := locate.New(ctx, locate.Traced{
+		Release: t.run.Release, Objects: t.objects, Chart: t.chart, Name: name, Named: t.named(), Written: t.writtenAt,
+	})
+	all := make([]*origin.Origin, len(t.items))
+	for i, item := range t.items {
+		all[i] = origin.New(func() origin.Places {
+			return origin.Places{Document: tracer.Document(item.index), Find: func(field string, part origin.Part) origin.Place {
+				value, found := origin.Field(item.object.Content(), field)
+				return tracer.Place(item.index, fieldIn(item.at, field), part, value, found)
+			}}
+		})
+	}
+	return all, nil
+}
+
+// fieldIn is the path of a field of an object that lies at a path.
+func fieldIn(at, field string) string {
+	if at == "" || strings.HasPrefix(field, "[") {
+		return at + field
+	}
+	return at + "." + field
+}
+
+// named is where the Application names the chart.
+func (t *tracedRelease) named() tree.Position {
+	switch {
+	case t.from.IsChart():
+		return t.written(t.field("targetRevision"))
+	case t.top != ".":
+		return t.written(t.field("repoURL"))
+	}
+	return t.written(t.field("path"))
+}
+
+// layers are the options that give values, the one that counts first.
+func (g *given) layers() []layer {
+	var all []layer
+	for i, f := range g.files {
+		set, err := values.FromCommandLine([]values.File{f}, nil)
+		if err == nil {
+			all = append(all, layer{values: set, file: &g.files[i], field: g.fields[i]})
+		}
+	}
+	assigned := make([]int, len(g.assigned))
+	for i := range assigned {
+		assigned[i] = i
+	}
+	slices.SortStableFunc(assigned, func(a, b int) int { return g.assigned[a].Rank() - g.assigned[b].Rank() })
+	for _, i := range assigned {
+		set, err := values.FromCommandLine(nil, g.assigned[i:i+1])
+		if err == nil {
+			all = append(all, layer{values: set, field: g.assignedFields[i]})
+		}
+	}
+	slices.Reverse(all)
+	return all
+}
+
+// writtenAt is where the value of a leaf is written; ok is false for one that the tree does not have.
+func (t *tracedRelease) writtenAt(l *locate.Leaf) (place origin.Place, ok bool) {
+	for _, from := range t.layers {
+		if value, ok := locate.At(from.values, l.Path); ok && locate.Text(value) == locate.Text(l.Value) {
+			return t.inLayer(from, l)
+		}
+	}
+	if name, ok := t.run.Chart.Directories.Path(t.chart, t.chart.ChartFullPath()+"/values.yaml"); ok && l.Default {
+		return t.inFile(name, l)
+	}
+	return place, false
+}
+
+// inLayer is where an option sets a leaf.
+func (t *tracedRelease) inLayer(from layer, l *locate.Leaf) (place origin.Place, ok bool) {
+	content := t.run.given.contents[from.field]
+	switch {
+	case content != "":
+		place = t.inSource(content, origin.Place{Position: tree.Position{Path: content, Line: 1}, Evidence: origin.Inferred})
+	case from.file == nil:
+		place = t.place(from.field)
+	case from.field == "helm.valuesObject":
+		place = t.place(locate.FieldOf(from.field, l.Path))
+	case from.field == "helm.values":
+		place = t.place(from.field)
+		line, column := locate.LineOf(from.file.Data, l.Path)
+		place.Position = origin.InLiteral(t.linesOf(place.Path), place.Position, tree.Position{Line: line, Column: column})
+	default:
+		return t.inFile(from.file.Name, l)
+	}
+	return place, place.Found()
+}
+
+// inFile is where a file of values sets a leaf.
+func (t *tracedRelease) inFile(name string, l *locate.Leaf) (place origin.Place, ok bool) {
+	data, err := t.tree.Read(t.tree.RealOr(name))
+	if err != nil {
+		return place, false
+	}
+	line, column := locate.LineOf(data, l.Path)
+	if line == 0 {
+		return place, false
+	}
+	return t.inSource(name, origin.Place{Position: tree.Position{Path: name, Line: line, Column: column}, Evidence: origin.Marked}), true
+}
+
+// inSource is a place in a file as one of this repository: a file of another one is where the source of
+// the Application is named that has it.
+func (t *tracedRelease) inSource(name string, at origin.Place) origin.Place {
+	if !overlaid.Under(name) || t.top != "." && strings.HasPrefix(name, t.top+"/") {
+		return at
+	}
+	for i := range t.app.AllSources() {
+		if top, problem := t.topOf(i); problem == "" && top != "." && strings.HasPrefix(name, top+"/") {
+			return origin.Place{Position: t.written(t.app.SourceField(i) + ".repoURL"), Why: "the value is set in " + name + ", which is not in the repository"}
+		}
+	}
+	return at
 }

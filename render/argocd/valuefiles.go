@@ -25,6 +25,8 @@ type given struct {
 	assigned []values.Assignment
 	// fields are the fields of the Application that files and assignments are of.
 	fields, assignedFields []string
+	// contents are the files of the tree whose contents are values, by those fields.
+	contents map[string]string
 }
 
 // optionErrorf is an error of an option of a source.
@@ -35,7 +37,7 @@ func optionErrorf(field, format string, args ...any) error {
 // values collects the values, in the order in which Argo CD gives them to Helm.
 func (h *helmPart) values(trace tree.Trace) (*given, error) {
 	opts := h.options()
-	g := &given{}
+	g := &given{contents: map[string]string{}}
 	if err := h.valueFiles(g, trace); err != nil {
 		return nil, err
 	}
@@ -70,6 +72,9 @@ func (h *helmPart) values(trace tree.Trace) (*given, error) {
 		data, err := h.readValues(in, field, trace)
 		if err != nil {
 			return nil, err
+		}
+		if in.url == "" && in.top != chartTop {
+			g.contents[field] = in.name
 		}
 		g.assigned = append(g.assigned, values.Assignment{Text: p.Name + "=file", File: append([]byte{}, data...)})
 		g.assignedFields = append(g.assignedFields, field)

@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/argocd/appset"
+	"github.com/preadmit/preadmit/render/origin"
 )
 
 // generate generates the Applications of an ApplicationSet.
@@ -65,12 +67,26 @@ func (e *expander) addApplicationSet(parent *node, c *cluster, k held) {
 		e.addBrokenSet(parent, c, k, err)
 		return
 	}
+	e.graph.Sets = append(e.graph.Sets, Set{Cluster: c.name, Object: key.object, Keeps: appset.Keeps(k.object.JSON)})
 	for _, g := range generated {
 		o := &render.Object{JSON: g.Object, Index: k.object.Index}
 		n := e.addApplication(parent, c, held{header: headerOf(o), object: o, root: k.root})
 		if n != nil {
 			n.root.Unit.Application.Set = key.object
+			n.root.Unit.Origins = e.generatedOrigins(n.root.Unit, g)
 		}
+	}
+}
+
+// generatedOrigins returns where the Application of a unit was written that an ApplicationSet generated: where the
+// parameter is that fills in a field, else in the template. Other objects are where they are.
+func (e *expander) generatedOrigins(u *render.Unit, g appset.Generated) func(context.Context, render.RootID, int) (*origin.Origin, error) {
+	return func(ctx context.Context, root render.RootID, index int) (*origin.Origin, error) {
+		set, err := e.origins.of(ctx, root, index)
+		if err != nil || root != u.Parent || index != u.Index {
+			return set, err
+		}
+		return g.Origin(set, e.renderer.Tree()), nil
 	}
 }
 

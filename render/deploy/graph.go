@@ -1,6 +1,8 @@
 package deploy
 
 import (
+	"slices"
+
 	"github.com/preadmit/preadmit/render"
 )
 
@@ -24,6 +26,8 @@ type Graph struct {
 	// Unevaluated are the ApplicationSets that were not evaluated and whose Applications may be of
 	// this tree: they may apply any directory.
 	Unevaluated []render.RootID
+	// Sets are the ApplicationSets that were evaluated.
+	Sets []Set
 	// Gaps are what may be deployed beside the units and cannot be told, with the unit whose
 	// objects ask for it: a HelmRelease, a ResourceSet, an object of a deployer that
 	// is not valid.
@@ -32,6 +36,25 @@ type Graph struct {
 	Diagnostics []render.Diagnostic
 	// Results are what was rendered to find the units.
 	Results map[render.RootID]*render.Result
+}
+
+// Set is an ApplicationSet that was evaluated.
+type Set struct {
+	Cluster string
+	Object  render.ObjectRef
+	// Keeps is set when it never deletes an Application that it no longer generates.
+	Keeps bool
+}
+
+// Set returns the ApplicationSet with a name in a cluster, if it was evaluated.
+func (g *Graph) Set(cluster string, object render.ObjectRef) (Set, bool) {
+	if g == nil {
+		return Set{}, false
+	}
+	if i := slices.IndexFunc(g.Sets, func(s Set) bool { return s.Cluster == cluster && s.Object == object }); i >= 0 {
+		return g.Sets[i], true
+	}
+	return Set{}, false
 }
 
 // Unclaimed reports whether a discovered root is applied by nothing that is known, in a

@@ -51,19 +51,7 @@ func (u *unit) isOfObject(pos tree.Position) bool {
 // each line of a literal block is one of the file.
 func (u *unit) inText(field string, in tree.Position) tree.Position {
 	at := u.written(field)
-	lines := u.linesOf(at.Path)
-	if in.Line < 1 || at.Line+in.Line > len(lines) || !isLiteral(lines, at) {
-		return at
-	}
-	out := tree.Position{Path: at.Path, Line: at.Line + in.Line}
-	if in.Column > 0 {
-		shift := origin.IndentAt(lines, at.Line+1) // of the first line of the text, which has none
-		out.Column = in.Column + shift
-		if in.EndLine == in.Line {
-			out.EndLine, out.EndColumn = out.Line, in.EndColumn+shift
-		}
-	}
-	return out
+	return origin.InLiteral(u.linesOf(at.Path), at, in)
 }
 
 // linesOf are the lines of a file, none when it cannot be read.
@@ -73,20 +61,6 @@ func (u *unit) linesOf(name string) []string {
 		return nil
 	}
 	return strings.Split(string(data), "\n")
-}
-
-// isLiteral reports whether a literal block begins at a position.
-func isLiteral(lines []string, at tree.Position) bool {
-	if at.Line < 1 || at.Line > len(lines) || at.Column < 1 {
-		return false
-	}
-	line := []rune(lines[at.Line-1])
-	if at.Column > len(line) {
-		return false
-	}
-	rest := line[at.Column-1:]
-	rest = rest[min(origin.Properties(rest), len(rest)):]
-	return len(rest) > 0 && rest[0] == '|'
 }
 
 // stepsAt returns the path of the node of the generated file at a position and, in a text of

@@ -162,14 +162,13 @@ func (c *Change) generatedFate(root render.Root) (fate Fate, ok bool) {
 			return Undecided, true
 		}
 	}
-	if now, ok := c.Head.Root(root.Unit.Parent); ok {
-		for _, o := range c.Head.Roots[now.RootID].All() {
-			if kind := o.GroupVersionKind().GroupKind(); kind.Group == set.Group && kind.Kind == set.Kind && o.Name() == set.Name {
-				return Deleted, true
-			}
-		}
+	switch now, ok := c.Head.Graph.Set(root.Cluster, set); {
+	case !ok:
+		return Deleted, false
+	case now.Keeps:
+		return Kept, true
 	}
-	return Deleted, false
+	return Deleted, true
 }
 
 // Removes reports whether an object of a root is deleted from the cluster when the root no

@@ -124,6 +124,9 @@ func (l *Ledger) GoneUnits() {
 		switch l.FateOf(root) {
 		case change.Kept:
 			why = "its object is gone from the repository, but nothing deletes it from the cluster, since what applied it does not prune: it goes on applying " + root.Dir
+			if root.Unit.Application != nil && root.Unit.Application.Set != (render.ObjectRef{}) {
+				why = "it is no longer generated, but its ApplicationSet does not delete it (applicationsSync): it goes on applying " + root.Dir
+			}
 		case change.Ended:
 			why = "this entry point is gone from the repository: what becomes of its objects in the cluster is not known"
 		default:

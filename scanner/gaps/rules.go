@@ -33,6 +33,8 @@ func Rules() []Rule {
 			[]string{"TestDeployed"}},
 		{"GoneUnits", "a unit that is gone from the repository and stays in the cluster",
 			[]string{"TestDeployed"}},
+		{"Left", "an object that Argo CD no longer applies and does not delete",
+			[]string{"TestDeployed"}},
 
 		// What does not render.
 		{"Roots", "a root that does not render, before the change or after it, or is refused",

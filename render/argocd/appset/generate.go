@@ -40,16 +40,14 @@ type Cluster struct {
 type Generated struct {
 	// Object is the Application, with sorted keys.
 	Object json.RawMessage
-	// From is where its parameters are written.
-	From []Place
-	// Patched is set when a templatePatch was applied.
-	Patched bool
-}
 
-// Place is where parameters are written: a part of the ApplicationSet, or a file.
-type Place struct {
-	Field string
-	File  string
+	set *set
+	// group has the template, and params what it was filled in with.
+	group  *group
+	params params
+	// patch is the text of the templatePatch that was applied, with the parameters filled in; empty
+	// for none.
+	patch string
 }
 
 // maxApplications bounds what a set may generate: matrices multiply.
@@ -66,13 +64,17 @@ type generator struct {
 // params are the parameters of an Application.
 type params struct {
 	values map[string]any
-	from   []Place
+	// from is what made them, that first whose parameters win over others of their name.
+	from []source
 }
 
 // group are parameters with the template that they fill in.
 type group struct {
 	params   []params
 	template map[string]any
+	// own is the template of the generator, and ownField its field; nil for none.
+	own      map[string]any
+	ownField string
 }
 
 // Generate generates the Applications of an ApplicationSet. An error is an *Error.
@@ -90,7 +92,7 @@ func Generate(object json.RawMessage, in Input) ([]Generated, error) {
 		}
 		for _, group := range groups {
 			for _, p := range group.params {
-				made, err := g.fill(group.template, p)
+				made, err := g.fill(&group, p)
 				if err != nil {
 					return nil, err
 				}
@@ -120,18 +122,18 @@ func unique(all []Generated) error {
 // resourcesFinalizer has the objects of an Application deleted with it.
 const resourcesFinalizer = "resources-finalizer.argocd.argoproj.io"
 
-// fill fills in a template with parameters.
-func (g *generator) fill(template map[string]any, p params) (Generated, error) {
-	out := Generated{From: p.from}
+// fill fills in the template of a group with parameters.
+func (g *generator) fill(in *group, p params) (Generated, error) {
+	out := Generated{set: g.set, group: in, params: p}
 	app := map[string]any{"apiVersion": "argoproj.io/v1alpha1", "kind": "Application"}
 	metadata := map[string]any{}
-	from, _ := template["metadata"].(map[string]any)
+	from, _ := in.template["metadata"].(map[string]any)
 	for _, field := range []string{"annotations", "labels", "name", "namespace", "finalizers"} {
 		if value, ok := from[field]; ok {
 			metadata[field] = value
 		}
 	}
-	app["metadata"], app["spec"] = metadata, template["spec"]
+	app["metadata"], app["spec"] = metadata, in.template["spec"]
 	if len(p.values) > 0 {
 		filled, err := g.replaceAll(app, p.values, g.set.Spec.GoTemplateOptions)
 		if err != nil {
@@ -144,11 +146,11 @@ func (g *generator) fill(template map[string]any, p params) (Generated, error) {
 		}
 	}
 	if g.set.Spec.TemplatePatch != nil {
-		patched, err := g.patch(app, p)
+		patched, text, err := g.patch(app, p)
 		if err != nil {
 			return out, templateError("spec.templatePatch", err)
 		}
-		app, out.Patched = patched, true
+		app, out.patch = patched, text
 		metadata, _ = app["metadata"].(map[string]any)
 	}
 	if delete(metadata, "namespace"); g.set.Metadata.Namespace != "" {
@@ -170,11 +172,11 @@ func (g *generator) preserves() bool {
 	return g.set.Spec.SyncPolicy != nil && g.set.Spec.SyncPolicy.PreserveResourcesOnDeletion
 }
 
-// patch applies the template of a patch. The project stays what it is.
-func (g *generator) patch(app map[string]any, p params) (map[string]any, error) {
-	text, err := g.replace(*g.set.Spec.TemplatePatch, p.values, g.set.Spec.GoTemplateOptions)
+// patch applies the template of a patch, and returns it filled in too. The project stays what it is.
+func (g *generator) patch(app map[string]any, p params) (patched map[string]any, text string, err error) {
+	text, err = g.replace(*g.set.Spec.TemplatePatch, p.values, g.set.Spec.GoTemplateOptions)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	var patch map[string]any
 	data, err := yaml.YAMLToJSON([]byte(text))
@@ -182,9 +184,9 @@ func (g *generator) patch(app map[string]any, p params) (map[string]any, error) 
 		err = kjson.UnmarshalCaseSensitivePreserveInts(data, &patch)
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	patched := patchedBy(app, patch)
+	patched = patchedBy(app, patch)
 	if metadata, _ := patched["metadata"].(map[string]any); metadata != nil {
 		metadata["finalizers"] = union(app, patch)
 	}
@@ -194,7 +196,7 @@ func (g *generator) patch(app map[string]any, p params) (map[string]any, error) 
 			spec["project"] = before["project"]
 		}
 	}
-	return patched, nil
+	return patched, text, nil
 }
 
 // patchedBy is a value with a strategic merge patch: lists of Applications are replaced.
@@ -273,11 +275,12 @@ func (g *generator) transform(requested any, field string, template, outer map[s
 		if g.made += len(made); g.made > maxApplications {
 			return nil, refusedf(field, "the generators make more than %d sets of parameters", maxApplications)
 		}
-		merged := template
+		in := group{params: made, template: template}
 		if t, ok := own["template"].(map[string]any); ok && template != nil {
-			merged, _ = under(t, template).(map[string]any)
+			in.template, _ = under(t, template).(map[string]any)
+			in.own, in.ownField = t, field+"."+kind+".template"
 		}
-		groups = append(groups, group{made, merged})
+		groups = append(groups, in)
 	}
 	return groups, nil
 }

@@ -26,7 +26,7 @@ func (g *generator) list(content any, field string) ([]params, error) {
 				return nil, errorf(at, "%v", err)
 			}
 		}
-		all = append(all, params{values, []Place{{Field: at}}})
+		all = append(all, params{values, []source{{kind: "list", field: at}}})
 	}
 	if spec.ElementsYAML == "" {
 		return all, nil
@@ -36,7 +36,7 @@ func (g *generator) list(content any, field string) ([]params, error) {
 		return nil, errorf(field+".elementsYaml", "error unmarshling decoded ElementsYaml: %v", err)
 	}
 	for _, values := range more {
-		all = append(all, params{values, []Place{{Field: field + ".elementsYaml"}}})
+		all = append(all, params{values, []source{{field: field + ".elementsYaml"}}})
 	}
 	return all, nil
 }
@@ -244,14 +244,14 @@ func (g *generator) clusters(content any, field string) ([]params, error) {
 	}
 	flat := []any{}
 	for i := range all {
-		all[i].from = []Place{{Field: field}}
+		all[i].from = []source{{field: field}}
 		if err := g.appendValues(spec.Values, all[i].values); err != nil {
 			return nil, errorf(field+".values", "%v", err)
 		}
 		flat = append(flat, all[i].values)
 	}
 	if spec.FlatList {
-		return []params{{map[string]any{"clusters": flat}, []Place{{Field: field}}}}, nil
+		return []params{{map[string]any{"clusters": flat}, []source{{field: field}}}}, nil
 	}
 	return all, nil
 }
@@ -306,7 +306,7 @@ func (g *generator) given(kind string, content any, field string) ([]params, err
 		if err := g.appendValues(spec.Values, values); err != nil {
 			return nil, errorf(field+".values", "%v", err)
 		}
-		all = append(all, params{values, []Place{{Field: field}}})
+		all = append(all, params{values, []source{{field: field}}})
 	}
 	return all, nil
 }

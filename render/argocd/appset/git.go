@@ -76,7 +76,7 @@ func (g *generator) directories(spec *git, top, field string) ([]params, error) 
 		if err := g.appendValues(spec.Values, values); err != nil {
 			return err
 		}
-		all = append(all, params{values, []Place{{Field: fmt.Sprintf("%s.directories[%d].path", field, by)}}})
+		all = append(all, params{values, []source{{field: field, path: fmt.Sprintf("directories[%d].path", by), prefix: spec.Prefix}}})
 		return nil
 	})
 	if err != nil {
@@ -151,7 +151,7 @@ func (g *generator) files(spec *git, top, field string) ([]params, error) {
 	slices.Sort(names)
 	var all []params
 	for _, name := range names {
-		more, err := g.file(spec, top, name)
+		more, err := g.file(spec, top, name, field)
 		if err != nil {
 			return nil, errorf(field+".files", "unable to process file '%s': %v", name, err)
 		}
@@ -161,21 +161,21 @@ func (g *generator) files(spec *git, top, field string) ([]params, error) {
 }
 
 // file makes parameters of the content of a file: a mapping, or a list of them.
-func (g *generator) file(spec *git, top, name string) ([]params, error) {
+func (g *generator) file(spec *git, top, name, field string) ([]params, error) {
 	real := path.Join(top, name)
 	data, _, err := g.Tree.Load(real, g.trace)
 	if err != nil {
 		return nil, err
 	}
-	objects := []map[string]any{{}}
+	objects, isList := []map[string]any{{}}, false
 	if err := yaml.Unmarshal(data, &objects[0]); err != nil {
-		objects = nil
+		objects, isList = nil, true
 		if err := yaml.Unmarshal(data, &objects); err != nil {
 			return nil, fmt.Errorf("unable to parse file: %w", err)
 		}
 	}
 	var all []params
-	for _, o := range objects {
+	for i, o := range objects {
 		values := map[string]any{}
 		if g.set.Spec.GoTemplate {
 			maps.Copy(values, o)
@@ -188,7 +188,11 @@ func (g *generator) file(spec *git, top, name string) ([]params, error) {
 		if err := g.appendValues(spec.Values, values); err != nil {
 			return nil, err
 		}
-		all = append(all, params{values, []Place{{File: real}}})
+		from := source{field: field, path: "files", file: real, prefix: spec.Prefix, index: -1}
+		if isList {
+			from.index = i
+		}
+		all = append(all, params{values, []source{from}})
 	}
 	return all, nil
 }

@@ -34,6 +34,16 @@ func parse(object json.RawMessage) (*set, error) {
 	return s, nil
 }
 
+// Keeps reports whether an ApplicationSet never deletes an Application that it no longer generates, going by
+// its applicationsSync.
+func Keeps(object json.RawMessage) bool {
+	s, err := parse(object)
+	if err != nil || s.Spec.SyncPolicy == nil {
+		return false
+	}
+	return s.Spec.SyncPolicy.ApplicationsSync == "create-only" || s.Spec.SyncPolicy.ApplicationsSync == "create-update"
+}
+
 // git is a git generator.
 type git struct {
 	RepoURL     string            `json:"repoURL"`

@@ -36,7 +36,7 @@ func FromCommandLine(files []File, assigned []Assignment) (map[string]any, error
 	}
 	for rank := range 3 {
 		for _, a := range assigned {
-			if a.rank() != rank {
+			if a.Rank() != rank {
 				continue
 			}
 			if err := a.set(merged); err != nil {
@@ -47,7 +47,8 @@ func FromCommandLine(files []File, assigned []Assignment) (map[string]any, error
 	return merged, nil
 }
 
-func (a Assignment) rank() int {
+// Rank orders assignments: one of a higher rank is made later.
+func (a Assignment) Rank() int {
 	switch {
 	case a.File != nil:
 		return 2
@@ -58,7 +59,7 @@ func (a Assignment) rank() int {
 }
 
 func (a Assignment) set(into map[string]any) error {
-	switch a.rank() {
+	switch a.Rank() {
 	case 2:
 		return strvals.ParseIntoFile(a.Text, into, func([]rune) (any, error) { return string(a.File), nil })
 	case 1:

@@ -1,0 +1,225 @@
+package appset
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	templates "text/template/parse"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// source is what made parameters: an element of a list, a file, a directory, or a generator as a whole.
+type source struct {
+	// kind is "list" for an element of a list.
+	kind string
+	// field is that of the generator, or of the element, in the ApplicationSet.
+	field string
+	// path is the field of the generator that has the pattern of files or directories, and prefix what
+	// the names of their parameters begin with.
+	path, prefix string
+	// file is a file whose content the parameters are, index the place of the object in it, -1 for the
+	// whole.
+	file  string
+	index int
+}
+
+// place is where something is written: a field of the ApplicationSet, or of a file.
+type place struct {
+	field string
+	// file is empty for the ApplicationSet.
+	file string
+	// line is that in the text of the field, from 1; 0 for the field as a whole.
+	line int
+}
+
+// Origin returns where the Application was written: where the parameter is that fills in a field, else in
+// the template. set is where the ApplicationSet was written, in a tree.
+func (g *Generated) Origin(set *origin.Origin, t *tree.Tree) *origin.Origin {
+	return origin.New(func() origin.Places {
+		return origin.Places{Document: set.Document(), Find: func(field string, _ origin.Part) (at origin.Place) {
+			for _, p := range g.places(field) {
+				if at = p.in(set, t); at.Found() {
+					break
+				}
+			}
+			return at
+		}}
+	})
+}
+
+// in returns a place in the tree, or what is nearest to it.
+func (p *place) in(set *origin.Origin, t *tree.Tree) origin.Place {
+	if p.file != "" {
+		at, ok := tree.Position{}, false
+		if data, err := t.Read(t.RealOr(p.file)); err == nil {
+			at, ok = origin.InFile(p.file, data, p.field)
+		}
+		if !ok {
+			return origin.Place{Position: tree.Position{Path: p.file, Line: 1}}
+		}
+		return origin.Place{Position: at, Evidence: origin.Inferred}
+	}
+	at := set.Place(p.field, origin.Whole)
+	if data, err := t.Read(t.RealOr(at.Path)); err == nil && at.Found() && p.line > 0 {
+		at.Position = origin.InLiteral(strings.Split(string(data), "\n"), at.Position, tree.Position{Line: p.line})
+	}
+	return at
+}
+
+// places returns where what a field of the Application says may be written, the likeliest first: the
+// parameter that fills it in, if that is one, and the template.
+func (g *Generated) places(field string) []place {
+	text, at := g.template(field)
+	var all []place
+	if names := parametersIn(text, g.set.Spec.GoTemplate); len(names) == 1 {
+		all = g.parameter(names[0])
+	}
+	return append(all, at)
+}
+
+// template returns what the template has for a field, and where.
+func (g *Generated) template(field string) (text string, at place) {
+	if text, line, ok := g.inPatch(field); ok {
+		return text, place{field: "spec.templatePatch", line: line}
+	}
+	if g.group.own != nil {
+		if value, ok := origin.Field(g.group.own, field); ok && !isEmpty(value) {
+			text, _ = value.(string)
+			return text, place{field: g.group.ownField + "." + field}
+		}
+	}
+	value, _ := origin.Field(g.set.Spec.Template, field)
+	text, _ = value.(string)
+	return text, place{field: "spec.template." + field}
+}
+
+// inPatch returns the line of the templatePatch that sets a field, as it is before it is filled in, and
+// its number, which is 0 where filling it in changes how many lines there are.
+func (g *Generated) inPatch(field string) (text string, line int, ok bool) {
+	var doc yaml.Node
+	if g.patch == "" || yaml.Unmarshal([]byte(g.patch), &doc) != nil || len(doc.Content) == 0 {
+		return "", 0, false
+	}
+	hops, complete := origin.Descend(doc.Content[0], origin.ParsePath(field))
+	if !complete || len(hops) == 0 {
+		return "", 0, false
+	}
+	raw := *g.set.Spec.TemplatePatch
+	lines := strings.Split(raw, "\n")
+	if strings.Count(raw, "\n") != strings.Count(g.patch, "\n") {
+		return "", 0, true
+	}
+	line = hops[len(hops)-1].Value.Line
+	return lines[line-1], line, true
+}
+
+// parameter returns where a parameter may be written.
+func (g *Generated) parameter(name string) (all []place) {
+	for _, from := range g.params.from {
+		if at, ok := from.parameter(name); ok {
+			all = append(all, at)
+		}
+	}
+	return all
+}
+
+// parameter returns where a parameter is written if the source has it.
+func (s *source) parameter(name string) (at place, ok bool) {
+	first, rest, _ := strings.Cut(name, ".")
+	if first == "values" && s.kind != "list" {
+		return place{field: origin.AppendKey(s.field+".values", rest)}, rest != ""
+	}
+	own := strings.TrimPrefix(name, s.prefix+".")
+	if s.path != "" && (s.prefix == "" || own != name) && (own == "path" || strings.HasPrefix(own, "path.") || strings.HasPrefix(own, "path[")) {
+		return place{field: s.field + "." + s.path}, true
+	}
+	switch {
+	case s.file != "":
+		prefix := ""
+		if s.index >= 0 {
+			prefix = fmt.Sprintf("[%d].", s.index)
+		}
+		return place{file: s.file, field: prefix + name}, true
+	case s.kind == "list":
+		return place{field: s.field + "." + name}, true
+	case s.path != "": // it has no others
+		return at, false
+	}
+	return place{field: s.field}, true
+}
+
+var tag = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
+
+// parametersIn returns the parameters that a text is filled in with, each once. Those that only decide
+// a condition are none.
+func parametersIn(text string, goTemplate bool) []string {
+	var names []string
+	seen := map[string]bool{}
+	add := func(name string) {
+		if name != "" && !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	if !goTemplate {
+		for _, found := range tag.FindAllStringSubmatch(text, -1) {
+			add(strings.TrimSpace(found[1]))
+		}
+		return names
+	}
+	if !strings.Contains(text, "{{") {
+		return nil
+	}
+	p := templates.New("text")
+	p.Mode = templates.SkipFuncCheck
+	parsed, err := p.Parse(text, "", "", map[string]*templates.Tree{})
+	if err != nil || parsed.Root == nil {
+		return nil
+	}
+	written(parsed.Root, add)
+	return names
+}
+
+// written calls a function for all parameters that a node of a template writes.
+func written(n templates.Node, add func(string)) {
+	list := func(l *templates.ListNode) {
+		if l != nil {
+			written(l, add)
+		}
+	}
+	switch n := n.(type) {
+	case *templates.ListNode:
+		for _, inner := range n.Nodes {
+			written(inner, add)
+		}
+	case *templates.ActionNode:
+		if len(n.Pipe.Decl) == 0 {
+			written(n.Pipe, add)
+		}
+	case *templates.PipeNode:
+		for _, c := range n.Cmds {
+			for _, arg := range c.Args {
+				written(arg, add)
+			}
+		}
+	case *templates.FieldNode:
+		add(strings.Join(n.Ident, "."))
+	case *templates.VariableNode:
+		if n.Ident[0] == "$" {
+			add(strings.Join(n.Ident[1:], "."))
+		}
+	case *templates.ChainNode:
+		written(n.Node, add)
+	case *templates.IfNode:
+		list(n.List)
+		list(n.ElseList)
+	case *templates.WithNode:
+		written(n.Pipe, add)
+	case *templates.RangeNode:
+		written(n.Pipe, add)
+	}
+}

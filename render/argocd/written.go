@@ -1,0 +1,46 @@
+package argocd
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// written is where a field of the Application is written, or what is nearest to it.
+func (u *unit) written(field string) tree.Position {
+	if at := u.root.Unit.Position(context.Background(), field); at.Path != "" {
+		return at
+	}
+	return tree.Position{Path: u.root.Dir}
+}
+
+// field is the path of a field of the source in the Application.
+func (p *part) field(name string) string {
+	if name == "" {
+		return p.app.SourceField(p.index)
+	}
+	return p.app.SourceField(p.index) + "." + name
+}
+
+// place is where a field of the source is written: in a file that overrides it, else in the
+// Application.
+func (p *part) place(name string) origin.Place {
+	for _, o := range slices.Backward(p.overridden) {
+		if at, ok := origin.InFile(o.path, o.data, name); ok {
+			return origin.Place{Position: at, Evidence: origin.Marked}
+		}
+	}
+	return p.root.Unit.Place(context.Background(), p.field(name))
+}
+
+// linesOf are the lines of a file, none when it cannot be read.
+func (u *unit) linesOf(name string) []string {
+	data, err := u.tree.Read(u.tree.RealOr(name))
+	if err != nil {
+		return nil
+	}
+	return strings.Split(string(data), "\n")
+}

@@ -1,0 +1,50 @@
+package origin
+
+import (
+	"go.yaml.in/yaml/v3"
+
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// InFile returns the position of a field in a YAML file; ok is false if the file does not have it.
+func InFile(name string, data []byte, field string) (at tree.Position, ok bool) {
+	var doc yaml.Node
+	if yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {
+		return at, false
+	}
+	return Finder(doc.Content[0], tree.Position{Path: name}, func(n *yaml.Node) (tree.Position, bool) {
+		return tree.Position{Path: name, Line: n.Line, Column: n.Column}, true
+	})(field)
+}
+
+// InLiteral returns the position in a file of a position in the text of a literal block: each line
+// of the text is a line of the file. at is where the block begins in the file with these lines. It
+// is returned itself for a text that is written in another way.
+func InLiteral(lines []string, at, in tree.Position) tree.Position {
+	if in.Line < 1 || at.Line+in.Line > len(lines) || !isLiteral(lines, at) {
+		return at
+	}
+	out := tree.Position{Path: at.Path, Line: at.Line + in.Line}
+	if in.Column > 0 {
+		shift := IndentAt(lines, at.Line+1) // of the first line of the text, which has none
+		out.Column = in.Column + shift
+		if in.EndLine == in.Line {
+			out.EndLine, out.EndColumn = out.Line, in.EndColumn+shift
+		}
+	}
+	return out
+}
+
+// isLiteral reports whether a literal block begins at a position.
+func isLiteral(lines []string, at tree.Position) bool {
+	if at.Line < 1 || at.Line > len(lines) || at.Column < 1 {
+		return false
+	}
+	line := []rune(lines[at.Line-1])
+	if at.Column > len(line) {
+		return false
+	}
+	rest := line[at.Column-1:]
+	rest = rest[min(Properties(rest), len(rest)):]
+	return len(rest) > 0 && rest[0] == '|'
+}

@@ -1,0 +1,79 @@
+package gaps
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
+)
+
+// Left notes which objects an Application of Argo CD no longer applies and leaves in the cluster: no
+// request is made for them.
+func (l *Ledger) Left() {
+	if l.Base == nil {
+		return
+	}
+	applied := l.appliedNames()
+	for _, root := range l.Base.Found.Roots {
+		if root.Kind != render.KindArgoCD || root.Unit == nil || !l.Selected(root.RootID) {
+			continue
+		}
+		now, stays := l.Head.Root(root.RootID)
+		if stays && l.Head.Roots[now.RootID] == nil || !stays && l.FateOf(root) != change.Left {
+			continue
+		}
+		objects := slices.DeleteFunc(l.Change.Left(l.Base.ID(root)), func(o *admission.Object) bool {
+			return change.RoleOf(o) != render.RoleObject || applied[nameOf(root, o)]
+		})
+		if len(objects) == 0 {
+			continue
+		}
+		var names []string
+		for _, o := range objects {
+			names = append(names, fmt.Sprintf("%s %s", o.GroupVersionKind().Kind, o.Name()))
+		}
+		slices.Sort(names)
+		d := report.Diagnostic{Severity: "note", Root: root.String()}
+		if stays {
+			d.Message = fmt.Sprintf("%s no longer applied and not deleted, as a sync does not prune: %s", are(len(names), "object"), abbreviate(names))
+			d.Location = new(change.LocationOf(l.Head.UnitPosition(now), change.Head))
+		} else {
+			d.Message = fmt.Sprintf("the Application is gone, and %s not deleted with it, as it has no finalizer that does: %s", are(len(names), "object"), abbreviate(names))
+			d.Location = new(change.LocationOf(l.Base.UnitPosition(root), change.Base))
+		}
+		l.Note(d)
+	}
+}
+
+// appliedNames are the names of all objects that the head applies, by cluster.
+func (l *Ledger) appliedNames() map[clusterName]bool {
+	names := map[clusterName]bool{}
+	for _, root := range l.Head.Found.Roots {
+		for _, o := range l.Head.Roots[root.RootID].All() {
+			names[nameOf(root, o)] = true
+		}
+	}
+	return names
+}
+
+// clusterName is what an object is called in a cluster.
+type clusterName struct{ cluster, group, kind, namespace, name string }
+
+func nameOf(root render.Root, o *admission.Object) clusterName {
+	cluster := root.Cluster
+	if root.Unit != nil {
+		cluster = root.Unit.Cluster
+	}
+	kind := o.GroupVersionKind()
+	return clusterName{cluster, kind.Group, kind.Kind, o.Namespace(), o.Name()}
+}
+
+func are(n int, what string) string {
+	if n == 1 {
+		return "1 " + what + " is"
+	}
+	return fmt.Sprintf("%d %ss are", n, what)
+}
