@@ -2,11 +2,9 @@ package deploy
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/argocd"
@@ -106,34 +104,7 @@ func (e *expander) addBrokenSet(parent *node, c *cluster, k held, err error) {
 	u.Problem = &render.Problem{Kind: kind, Position: render.Position{Path: n.root.Dir}, Locate: e.later(n, field), Message: err.Error()}
 	n.resolved = true
 	e.nodes = append(e.nodes, n)
-	if e.mayApplyTree(k.object.JSON) {
+	if appset.MayUse(k.object.JSON, e.isOwn) {
 		e.graph.Unevaluated = append(e.graph.Unevaluated, n.root.RootID)
 	}
-}
-
-// mayApplyTree reports whether Applications of an ApplicationSet, in JSON, may have this tree as a
-// source: not if all their sources are known to be elsewhere.
-func (e *expander) mayApplyTree(set []byte) bool {
-	type source struct {
-		RepoURL string `json:"repoURL"`
-	}
-	var read struct {
-		Spec struct {
-			TemplatePatch string `json:"templatePatch"`
-			Template      struct {
-				Spec struct {
-					Source  *source  `json:"source"`
-					Sources []source `json:"sources"`
-				} `json:"spec"`
-			} `json:"template"`
-		} `json:"spec"`
-	}
-	if err := json.Unmarshal(set, &read); err != nil || read.Spec.TemplatePatch != "" {
-		return true
-	}
-	sources := read.Spec.Template.Spec.Sources
-	if one := read.Spec.Template.Spec.Source; one != nil {
-		sources = append(sources, *one)
-	}
-	return len(sources) == 0 || slices.ContainsFunc(sources, func(s source) bool { return strings.Contains(s.RepoURL, "{{") || e.isOwn(s.RepoURL) })
 }
