@@ -3,6 +3,8 @@ package scanner
 import (
 	"slices"
 
+	admissionregistration "k8s.io/api/admissionregistration/v1"
+
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy"
@@ -73,20 +75,51 @@ func sameValidation(was, d policy.Decision) bool {
 }
 
 // counterpart returns the index that a validation of the head's policy has in the base's,
-// -1 when it is new: that of the same expression or, when its expression was edited, the
-// same index.
+// -1 when it is new: that of the same expression or, when its expression was edited, of the
+// same message, or the same index.
 func counterpart(base, head *policy.Policy, validation int) int {
-	expression := head.Spec.Validations[validation].Expression
-	if expressionAt(base, validation) == expression {
+	v := head.Spec.Validations[validation]
+	if expressionAt(base, validation) == v.Expression {
 		return validation
 	}
-	if i := indexOf(base, expression); i >= 0 {
+	if i := indexOf(base, v.Expression); i >= 0 {
+		return i
+	}
+	if i := ofMessage(editedOf(base, head), v); i >= 0 && ofMessage(editedOf(head, base), v) == validation {
 		return i
 	}
 	if was := expressionAt(base, validation); was != "" && indexOf(head, was) < 0 {
 		return validation
 	}
 	return -1
+}
+
+// editedOf returns the indexes of a policy's validations whose expressions another version of
+// it does not have.
+func editedOf(p, other *policy.Policy) map[int]admissionregistration.Validation {
+	edited := map[int]admissionregistration.Validation{}
+	for i, v := range p.Spec.Validations {
+		if indexOf(other, v.Expression) < 0 {
+			edited[i] = v
+		}
+	}
+	return edited
+}
+
+// ofMessage returns the index of the only validation with the message of v, or -1 if there is
+// none, or if there are several.
+func ofMessage(validations map[int]admissionregistration.Validation, v admissionregistration.Validation) int {
+	found := -1
+	for i, other := range validations {
+		if other.Message+other.MessageExpression == "" || other.Message != v.Message || other.MessageExpression != v.MessageExpression {
+			continue
+		}
+		if found >= 0 {
+			return -1
+		}
+		found = i
+	}
+	return found
 }
 
 // expressionAt returns the expression of a validation, empty when there is none at the

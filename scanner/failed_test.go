@@ -111,6 +111,27 @@ func TestExisting(t *testing.T) {
 			head: []string{"int(params", "1+int(params", "message: max", "message: more"},
 			want: []string{"existing Warn more five"},
 		},
+		"a validation that is edited and moved": {
+			base: []string{limit, limit + rule("object.spec.replicas == 1", "one")},
+			head: []string{limit, rule("object.spec.replicas == 2", "one") + rule("params == null || object.spec.replicas < int(params.data.max)", "max")},
+			want: []string{"existing Warn max five", "existing Warn one five", "existing Warn one ten"},
+		},
+		"a validation that is edited, before a new one of the same message": {
+			head: []string{limit, rule("params == null || object.spec.replicas < int(params.data.max)", "max") + rule("object.spec.replicas == 1", "max")},
+			want: []string{"existing Warn max five", "new Warn max five", "new Warn max ten"},
+		},
+		"a new validation of the same message before the one that stays": {
+			head: []string{limit, rule("object.spec.replicas == 1", "max") + limit},
+			want: []string{"existing Warn max five", "new Warn max five", "new Warn max ten"},
+		},
+		"another policy": {
+			head: []string{"name: p}", "name: q}", "policyName: p", "policyName: q"},
+			want: []string{"new Warn max five"},
+		},
+		"an object in another root": {
+			head: []string{"app/web.yaml", "moved/web.yaml", same, changed},
+			want: []string{"existing Warn max five"},
+		},
 		"another binding": {
 			head: []string{"{name: b}", "{name: other}"},
 			want: []string{"existing Warn max five"},

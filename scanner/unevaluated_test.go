@@ -1,6 +1,7 @@
 package scanner_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -102,5 +103,42 @@ func TestUnevaluatedApplicationSets(t *testing.T) {
 				t.Errorf("remarks %q, want %q", remarks, test.remark)
 			}
 		})
+	}
+}
+
+// TestUnevaluatedBefore: that ApplicationSets are not evaluated is outside of a change that
+// leaves them as they are.
+func TestUnevaluatedBefore(t *testing.T) {
+	const here = "https://git.example.com/fleet"
+	base := fstest.MapFS{}
+	for file, text := range map[string]string{
+		"argocd/one.yaml": application, "argocd/all.yaml": strings.Replace(applicationSet, "REPOSITORY", here, 1),
+		"apps/one/c.yaml":      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n",
+		"policies/prod/c.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: all}\n",
+	} {
+		base[file] = &fstest.MapFile{Data: []byte(text)}
+	}
+	for file, untouched := range map[string]bool{"policies/prod/d.yaml": true, "argocd/more.yaml": false} {
+		head := maps.Clone(base)
+		head[file] = &fstest.MapFile{Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: d, namespace: all}\n")}
+		if !untouched {
+			head[file] = &fstest.MapFile{Data: []byte(strings.Replace(string(base["argocd/all.yaml"].Data), "name: all", "name: more", 1))}
+		}
+		r, err := scanner.Scan(t.Context(), scanner.Input{Base: &scanner.Tree{FS: base}, Head: scanner.Tree{FS: head}, Remotes: []string{here}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, d := range r.Diagnostics {
+			if strings.Contains(d.Message, "not evaluated") {
+				found = true
+				if d.Untouched != untouched {
+					t.Errorf("with %s: untouched %t of %q", file, d.Untouched, d.Message)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("with %s: no remark", file)
+		}
 	}
 }

@@ -135,7 +135,7 @@ func without(text, marker string) string {
 // away is back.
 func (s subject) returned(c Claim, value any, found bool) Proof {
 	if c.Element == nil {
-		if found && !s.found {
+		if found && (!s.found || isEmptyMap(s.value) && !isEmptyMap(value)) {
 			return Proof{Outcome: Confirmed}
 		}
 		return Proof{Refuted, "the field is not there without what is said to take it away"}
@@ -149,6 +149,11 @@ func (s subject) returned(c Claim, value any, found bool) Proof {
 		return Proof{Outcome: Confirmed}
 	}
 	return Proof{Refuted, "the element is not there without what is said to take it away"}
+}
+
+func isEmptyMap(value any) bool {
+	m, ok := value.(map[string]any)
+	return ok && len(m) == 0
 }
 
 // holdsMarker reports whether the marker is an entry of a collection, or of an

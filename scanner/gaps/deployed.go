@@ -40,8 +40,24 @@ func (l *Ledger) Deployers() {
 		return
 	}
 	for _, d := range l.Head.Graph.Diagnostics {
-		l.Note(report.Diagnostic{Severity: string(d.Severity), Message: d.Message, Location: new(change.LocationOf(d.Position, change.Head))})
+		l.Note(report.Diagnostic{
+			Severity: string(d.Severity), Message: d.Message, Location: new(change.LocationOf(d.Position, change.Head)), Untouched: l.remarkedBefore(d),
+		})
 	}
+}
+
+// remarkedBefore reports whether the deployers of the base have the same remark about the same
+// file, on whatever line.
+func (l *Ledger) remarkedBefore(d render.Diagnostic) bool {
+	return l.Base != nil && l.Base.Graph != nil && slices.ContainsFunc(l.Base.Graph.Diagnostics, func(b render.Diagnostic) bool {
+		return b.Severity == d.Severity && b.Message == d.Message && b.Path == d.Path
+	})
+}
+
+// unevaluatedBefore reports whether the same ApplicationSets were not evaluated before the
+// change.
+func (l *Ledger) unevaluatedBefore() bool {
+	return l.Base != nil && l.Base.Graph != nil && l.Head.Graph != nil && slices.Equal(l.Base.Graph.Unevaluated, l.Head.Graph.Unevaluated)
 }
 
 func graphGaps(s *change.Side) []render.Gap {
@@ -59,7 +75,7 @@ func (l *Ledger) Unclaimed() {
 	}
 	unevaluated := l.Change.Unevaluated()
 	if l.config.Unclaimed == "" && unevaluated > 0 && l.JudgedUnclaimed > 0 {
-		l.Note(report.Diagnostic{Severity: "note", Message: fmt.Sprintf(
+		l.Note(report.Diagnostic{Severity: "note", Untouched: l.unevaluatedBefore(), Message: fmt.Sprintf(
 			"%s not evaluated and may apply roots that nothing else applies: these %d are judged as if each was applied as it is (argocd and unclaimed in %s)",
 			plural(unevaluated, "ApplicationSet is", "ApplicationSets are"), l.JudgedUnclaimed, config.FileName)})
 	}

@@ -15,6 +15,9 @@ func (l *locator) nearest(object int, document tree.Position, path string) (tree
 	hops, _ := origin.Descend(node, steps)
 	steps = origin.Canonical(hops, steps)
 	last := len(hops) - 1
+	if at, ok := l.leftOut(object, document, newHistory(hops, steps, false)); ok {
+		return at, true
+	}
 	if last < 0 || hops[last].Value.Kind == yaml.ScalarNode {
 		return tree.Position{}, false
 	}
@@ -35,6 +38,21 @@ func (l *locator) nearest(object int, document tree.Position, path string) (tree
 		return pos, true
 	}
 	return l.inTransformer(object, document, hops, steps)
+}
+
+// leftOut finds a map of an object's document, on the way to a field, that kustomize leaves out
+// because nothing is in it.
+func (l *locator) leftOut(object int, document tree.Position, h fieldHistory) (tree.Position, bool) {
+	doc := l.ownDocument(object, document)
+	if doc == nil {
+		return tree.Position{}, false
+	}
+	written, _ := origin.Descend(doc.node, h.aligned(doc.node))
+	last := len(written) - 1
+	if last < len(h.nodes) || !isEmptyMap(written) && written[last].Value.Tag != "!!null" {
+		return tree.Position{}, false
+	}
+	return doc.snippet.Position(start(written[last])), true
 }
 
 // inOwnDocument finds a map or list in the document of an object.
