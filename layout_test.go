@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"strings"
@@ -47,6 +48,28 @@ func TestPackagesAreSmall(t *testing.T) {
 		if files[dir] > mostFiles || lines[dir] > mostLines {
 			t.Errorf("%s has %d files of %d lines, want at most %d of %d: move one of its concepts to a package of its own",
 				dir, files[dir], lines[dir], mostFiles, mostLines)
+		}
+	}
+}
+
+// TestImageHasWhatGitTracks holds that an image is built of all that git tracks: without some
+// of it, git calls the tree changed, and the program's version ends in +dirty.
+func TestImageHasWhatGitTracks(t *testing.T) {
+	data, err := os.ReadFile(".dockerignore")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		pattern := strings.TrimSpace(line)
+		if pattern == "" || pattern[0] == '#' {
+			continue
+		}
+		tracked, err := exec.CommandContext(t.Context(), "git", "ls-files", "--", ":(glob)"+strings.TrimPrefix(pattern, "/")).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(tracked) > 0 {
+			t.Errorf("%s leaves out of the image's context what git tracks:\n%s", pattern, tracked)
 		}
 	}
 }
