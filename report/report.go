@@ -179,7 +179,8 @@ type Location struct {
 	// Tree is "base" or "head".
 	Tree string `json:"tree"`
 	// Chain is the history of the field in the order of application, from the object's
-	// own document to this place. Only of findings, and empty when there is one step.
+	// own document to this place, and last the expression of a MutatingAdmissionPolicy that wrote
+	// the field in the request. Only of findings, and empty when there is one step.
 	Chain []ChainStep `json:"chain,omitempty"`
 	// Snippet holds the lines around the range, for readers without the tree. Its
 	// first line is number SnippetLine.
@@ -204,7 +205,7 @@ type ChainStep struct {
 	// Absent is set when the field is not in the object's own document: the line is the
 	// nearest above.
 	Absent bool `json:"absent,omitempty"`
-	// Kind is a render.StepKind: what is written there. Empty when that is not known.
+	// Kind is a render.StepKind: what is written there; or "mutation". Empty when that is not known.
 	Kind string `json:"kind,omitempty"`
 	// Kustomization is the file of the kustomization that applied it.
 	Kustomization string `json:"kustomization,omitempty"`

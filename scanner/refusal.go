@@ -3,6 +3,7 @@ package scanner
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,6 +15,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/gaps"
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/lines"
+	"github.com/preadmit/preadmit/scanner/mutation"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/server"
 	"github.com/preadmit/preadmit/scanner/target"
@@ -32,6 +34,28 @@ func refused(p target.Pair, refusal *apierrors.StatusError) lines.Finding {
 		}
 	}
 	return f
+}
+
+// refusedBy is the finding for an object that the API server would not accept as policies changed
+// it, or since one could not.
+func refusedBy(p target.Pair, v *server.Verdict) lines.Finding {
+	f := refused(p, v.Refusal)
+	f.Mutations = [][]mutation.Write{v.Mutations}
+	if v.RefusedBy != nil {
+		f.Cause, f.Policy, f.Binding, f.Decider = report.CauseError, v.RefusedBy.Name, v.Binding, v.RefusedBy.Source
+	}
+	return f
+}
+
+// sourcesOf are the policies that changed an object, each once.
+func sourcesOf(changes []mutation.Write) []*admission.Object {
+	var all []*admission.Object
+	for i := range changes {
+		if o := changes[i].Policy.Source; !slices.Contains(all, o) {
+			all = append(all, o)
+		}
+	}
+	return all
 }
 
 // warned is the finding for a warning of the API server's own.
@@ -132,10 +156,10 @@ func malformed(p target.Pair, refusal policy.Refusal) lines.Finding {
 	f := schemaFinding(p, report.ActionDeny, refusal.Message)
 	f.Cause, f.Reason, f.Fields = report.CausePolicy, string(refusal.Reason), refusal.Fields
 	o := p.Object()
-	if o.GroupVersionKind().GroupKind() == kinds.Policy {
-		f.Policy = o.Name()
-	} else {
+	if kinds.IsBinding(o.GroupVersionKind().GroupKind()) {
 		f.Policy, f.Binding = policy.BoundPolicy(o), o.Name()
+	} else {
+		f.Policy = o.Name()
 	}
 	return f
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/gaps"
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/lines"
+	"github.com/preadmit/preadmit/scanner/mutation"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/server"
 	"github.com/preadmit/preadmit/scanner/target"
@@ -57,6 +58,7 @@ func (r *review) ask() admission.Ask {
 	if ask.Operation == apiserver.Create {
 		ask.OldObject = nil
 	}
+	ask.StoredMutator = r.Before.Mutator()
 	return ask
 }
 
@@ -67,6 +69,7 @@ func (r *review) askBefore() admission.Ask {
 	if r.Generated {
 		ask.Operation, ask.OldObject = apiserver.Create, nil
 	}
+	ask.StoredMutator = r.Before.Mutator()
 	return ask
 }
 
@@ -126,7 +129,7 @@ func (r *review) judgeBefore(ctx context.Context, by *server.Server) (*server.Ve
 // unchanged judges an object that did not change by what did: the proposed
 // policies that reach it.
 func (r *review) unchanged(ctx context.Context) error {
-	names, all := r.Reach.PoliciesFor(r.Key)
+	names, all := r.PoliciesFor(r.Pair)
 	proposed, before := r.Proposed, r.Before
 	if !all {
 		proposed, before = proposed.Only(names), before.Only(names)
@@ -143,7 +146,7 @@ func (r *review) unchanged(ctx context.Context) error {
 			return err
 		}
 	}
-	if all { // what defines the kind changed, so the server may read the object differently
+	if all { // the server may read the object differently, or policies change it
 		r.server(final, was)
 	} else if final.Unknown != nil {
 		r.indeterminate(gaps.Object, "", final.Unknown.Error())
@@ -163,7 +166,7 @@ func (r *review) server(final server.Verdict, before *server.Verdict) {
 	}
 	if r.Operation() == apiserver.Delete {
 		if final.Refusal != nil { // as for the system's own namespaces
-			r.add(refused(r.Pair, final.Refusal), false)
+			r.add(refusedBy(r.Pair, &final), false)
 		}
 		return
 	}
@@ -173,7 +176,11 @@ func (r *review) server(final server.Verdict, before *server.Verdict) {
 			return
 		}
 		existed := before.Refusal != nil && before.Refusal.ErrStatus.Message == final.Refusal.ErrStatus.Message
-		r.add(refused(r.Pair, final.Refusal), existed)
+		f := refusedBy(r.Pair, &final)
+		if r.Same {
+			f.Governing = sourcesOf(final.Mutations)
+		}
+		r.add(f, existed)
 	}
 	r.quota(final, before)
 	now, then := unique(slices.Concat(final.Dropped, final.Warnings)), unique(slices.Concat(before.Dropped, before.Warnings))
@@ -222,7 +229,7 @@ func (r *review) decisions(inForce, final server.Verdict, before *server.Verdict
 		for _, d := range v.Decisions {
 			if !policy.ContainsDecision(reported, d) {
 				reported = append(reported, d)
-				r.add(r.decide(d, by), failed.existed(d, cluster))
+				r.add(r.decide(d, by, v.Mutations), failed.existed(d, cluster))
 			}
 		}
 		by = report.PoliciesProposed
@@ -256,19 +263,21 @@ func (r *review) resolved(inForce, final server.Verdict, before *server.Verdict)
 	}
 	for _, d := range before.Decisions {
 		if !failing.stillFails(d, cluster) && !open[d.Policy.Name] {
-			r.resolve(r.decide(d, report.PoliciesInForce))
+			r.resolve(r.decide(d, report.PoliciesInForce, before.Mutations))
 		}
 	}
 }
 
-// decide turns a decision into a finding whose param is named as the cluster has it.
-func (r *review) decide(d policy.Decision, by report.PolicySet) lines.Finding {
+// decide turns a decision into a finding whose param is named as the cluster has it. changes are
+// what policies changed the object by.
+func (r *review) decide(d policy.Decision, by report.PolicySet, changes []mutation.Write) lines.Finding {
 	f := decision(r.Pair, d, by)
+	f.Mutations = [][]mutation.Write{changes}
 	if f.Param != nil {
 		f.Param.Namespace = r.InForce.Cluster().Key(d.Param).Namespace
 	}
 	if r.Same {
-		f.Governing = r.governing(d)
+		f.Governing = append(r.governing(d), sourcesOf(changes)...)
 	}
 	return f
 }

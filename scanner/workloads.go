@@ -14,6 +14,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/controllers"
 	"github.com/preadmit/preadmit/scanner/gaps"
 	"github.com/preadmit/preadmit/scanner/lines"
+	"github.com/preadmit/preadmit/scanner/mutation"
 	"github.com/preadmit/preadmit/scanner/server"
 )
 
@@ -39,6 +40,8 @@ type created struct {
 	kind schema.GroupVersionKind
 	// lineage are the objects from what the workload's own controller creates to this one.
 	lineage []*controllers.Generated
+	// changes are what policies changed by: the workload, then each of lineage.
+	changes [][]mutation.Write
 }
 
 // generated returns what the controller sends; nil for the zero value.
@@ -53,7 +56,7 @@ func (m created) generated() *controllers.Generated {
 // who mends the workload needs to know of all denials.
 func (t decided) expand(ctx context.Context) (expansion, error) {
 	b := expansion{cut: !t.verdict.Reached()}
-	lineage := []*controllers.Generated{}
+	lineage, changes := []*controllers.Generated{}, [][]mutation.Write{t.verdict.Mutations}
 	for req := t.verdict.Request; req != nil; {
 		g, err := generate(req)
 		if err != nil {
@@ -69,8 +72,8 @@ func (t decided) expand(ctx context.Context) (expansion, error) {
 		if err != nil {
 			return b, err
 		}
-		b.cut = !v.Reached()
-		b.objects = append(b.objects, created{Verdict: v, kind: g.Object.GroupVersionKind(), lineage: lineage})
+		b.cut, changes = !v.Reached(), append(slices.Clone(changes), v.Mutations)
+		b.objects = append(b.objects, created{Verdict: v, kind: g.Object.GroupVersionKind(), lineage: lineage, changes: changes})
 		req = v.Request
 	}
 	return b, nil
@@ -202,9 +205,9 @@ func (r *review) createdRefusal(last, was created, settled bool) {
 	case last.Unknown != nil:
 		r.indeterminate(gaps.Object, "", last.Unknown.Error())
 	case last.Refusal != nil:
-		r.add(refused(r.Pair, last.Refusal), was.Refusal != nil && was.words() == last.words())
+		r.add(refusedBy(r.Pair, &last.Verdict), was.Refusal != nil && was.words() == last.words())
 	case was.Refusal != nil && settled:
-		r.resolve(refused(r.Pair, was.Refusal))
+		r.resolve(refusedBy(r.Pair, &was.Verdict))
 	}
 	r.quota(last.Verdict, &was.Verdict)
 }
@@ -219,7 +222,7 @@ func (r *review) createdFindings(findings []lines.Finding, last, first, was crea
 		case m.generated() == nil:
 			m = first
 		}
-		f.Generated, f.Lineage = m.named(r.Key.Namespace), m.lineage
+		f.Generated, f.Lineage, f.Mutations = m.named(r.Key.Namespace), m.lineage, m.changes
 		r.out.findings = append(r.out.findings, f)
 	}
 }

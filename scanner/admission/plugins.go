@@ -211,7 +211,7 @@ func (p *preparation) mutateOnce(ctx context.Context, a admission.Attributes) er
 		return nil
 	}
 	req := newRequest(p.cluster, a, p.handler.interfaces)
-	req.unknown, req.unknownOld = unknownOf(p.ask.Object), unknownOf(p.ask.OldObject)
+	req.unknown, req.unknownOld = p.unknown.object, p.unknown.old
 	if p.ask.controls != nil {
 		req.unknown, req.unknownOld = slices.Concat(req.unknown, p.ask.controls.unknown), slices.Concat(req.unknownOld, p.ask.controls.unknown)
 	}

@@ -83,7 +83,7 @@ func (c *Cluster) prepareAsk(ctx context.Context, ask Ask) (req *Request, warned
 	if ask.Main() != nil && len(ask.unknown()) > 0 {
 		req, warned, err = c.prepareUnknown(ctx, ask)
 	} else {
-		req, warned, err = c.prepare(ctx, ask, nil)
+		req, warned, err = c.prepare(ctx, ask, unknownFields{})
 	}
 	if err == nil {
 		err = c.noteControlled(req, ask.controls)
@@ -93,7 +93,7 @@ func (c *Cluster) prepareAsk(ctx context.Context, ask Ask) (req *Request, warned
 
 // prepare takes an ask to where validating admission runs. What is wrong with unknown
 // fields, which have stand-ins, is nobody's fault.
-func (c *Cluster) prepare(ctx context.Context, ask Ask, unknownFields []render.Unknown) (req *Request, warned []string, err error) {
+func (c *Cluster) prepare(ctx context.Context, ask Ask, fields unknownFields) (req *Request, warned []string, err error) {
 	defer panicked(&err)
 	main := ask.Main()
 	if ask.Subresource == "scale" {
@@ -107,7 +107,7 @@ func (c *Cluster) prepare(ctx context.Context, ask Ask, unknownFields []render.U
 		return nil, nil, err
 	}
 	recorder := &warnings{}
-	p := &preparation{cluster: c, handler: h, ask: ask, unknown: unknownFields, namespace: c.requestNamespace(h.resource, main), name: main.Name()}
+	p := &preparation{cluster: c, handler: h, ask: ask, unknown: fields, namespace: c.requestNamespace(h.resource, main), name: main.Name()}
 	if h.resource.Kind.GroupKind() == kinds.Namespace && p.name != "" {
 		p.namespace = p.name // a Namespace lives in itself, for admission
 	}
@@ -141,12 +141,15 @@ func (e *NeverStoredError) Error() string {
 	return "the server cannot have had the object as it was before: " + e.Message
 }
 
+// unknownFields are fields of an object and of the old object that have stand-ins.
+type unknownFields struct{ object, old []render.Unknown }
+
 // preparation is the handling of one ask.
 type preparation struct {
 	cluster         *Cluster
 	handler         *handler
 	ask             Ask
-	unknown         []render.Unknown // fields of the object with stand-ins
+	unknown         unknownFields
 	namespace, name string
 	// tracked is set when the managers of fields must be known afterwards.
 	tracked bool
@@ -240,7 +243,7 @@ func (p *preparation) create(ctx context.Context) (*Request, error) {
 			return nil, err
 		}
 		if err := rest.BeforeCreate(p.handler.Create, ctx, obj); err != nil {
-			if err := unknown.Tolerate(err, p.unknown); err != nil {
+			if err := unknown.Tolerate(err, p.unknown.object); err != nil {
 				return nil, err
 			}
 			p.handler.Create.Canonicalize(obj)
@@ -296,7 +299,7 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 			}
 		}
 		if err := rest.BeforeUpdate(strategy, ctx, obj, old); err != nil {
-			if err := unknown.Tolerate(err, p.unknown); err != nil {
+			if err := unknown.Tolerate(err, p.unknown.object); err != nil {
 				return nil, err
 			}
 			strategy.Canonicalize(obj)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/registry/rest"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
 	"github.com/preadmit/preadmit/scanner/admission/custom"
@@ -26,7 +27,7 @@ func (p *preparation) stored() (runtime.Object, error) {
 	if p.ask.OldObject == nil {
 		return nil, fmt.Errorf("%s needs an old object", p.ask.Operation)
 	}
-	obj, err := p.cluster.storeBy(p.ask.OldObject, p.ask.Applier, p.ask.StoredMutator)
+	obj, err := p.cluster.storeBy(p.ask.OldObject, p.ask.Applier, p.ask.StoredMutator, p.unknown.old)
 	var refusal *apierrors.StatusError
 	if errors.As(err, &refusal) {
 		return nil, &NeverStoredError{Message: refusal.ErrStatus.Message}
@@ -43,11 +44,11 @@ func (p *preparation) stored() (runtime.Object, error) {
 // store returns an object as the server keeps it: as after its creation. What the
 // server would refuse today was accepted once, so only what does not decode
 // fails.
-func (c *Cluster) store(o *Object) (runtime.Object, error) { return c.storeBy(o, "", nil) }
+func (c *Cluster) store(o *Object) (runtime.Object, error) { return c.storeBy(o, "", nil, nil) }
 
 // storeBy returns an object as it is after a tool applied it, with the managers of its fields
-// where the tool needs them.
-func (c *Cluster) storeBy(o *Object, by apply.Applier, mutator Mutator) (runtime.Object, error) {
+// where the tool needs them. Some of its fields may have stand-ins.
+func (c *Cluster) storeBy(o *Object, by apply.Applier, mutator Mutator, fields []render.Unknown) (runtime.Object, error) {
 	o, err := c.storable(o)
 	if err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ func (c *Cluster) storeBy(o *Object, by apply.Applier, mutator Mutator) (runtime
 	if err != nil {
 		return nil, err
 	}
-	p := &preparation{cluster: c, handler: h, ask: Ask{Operation: admission.Create, Object: o, User: c.opts.Creator, Applier: by, Mutator: mutator}, tracked: by.ServerSide(), namespace: c.requestNamespace(h.resource, o), name: o.Name()}
+	p := &preparation{cluster: c, handler: h, ask: Ask{Operation: admission.Create, Object: o, User: c.opts.Creator, Applier: by, Mutator: mutator}, unknown: unknownFields{object: fields}, tracked: by.ServerSide(), namespace: c.requestNamespace(h.resource, o), name: o.Name()}
 	ctx := p.context(context.Background())
 	obj, m, err := p.sent(ctx, o, nil)
 	if err != nil {

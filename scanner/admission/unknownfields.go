@@ -87,7 +87,7 @@ func (c *Cluster) prepareAll(ctx context.Context, ask Ask, s *unknown.StandIns) 
 	for run := range n {
 		filled := ask
 		filled.Object, filled.OldObject = ask.Object.filled(s, ask.OldObject, run), ask.OldObject.filled(s, ask.Object, run)
-		req, warned, err := c.prepare(ctx, filled, unknownOf(ask.Object))
+		req, warned, err := c.prepare(ctx, filled, unknownFields{unknownOf(ask.Object), unknownOf(ask.OldObject)})
 		var refusal *apierrors.StatusError
 		switch {
 		case errors.As(err, &refusal):

@@ -53,6 +53,8 @@ func PolicyMentions() []render.Mention {
 	return []render.Mention{
 		{Group: kinds.GroupAdmission, Kind: kinds.Policy.Kind},
 		{Group: kinds.GroupAdmission, Kind: kinds.Binding.Kind},
+		{Group: kinds.GroupAdmission, Kind: kinds.Mutation.Kind},
+		{Group: kinds.GroupAdmission, Kind: kinds.MutationBinding.Kind},
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
@@ -12,7 +14,6 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/target"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Ambiguities warns where what a root looks up is defined differently by other
@@ -22,7 +23,7 @@ func (l *Ledger) Ambiguities(t *target.Target, root render.RootID, pairs []targe
 	if len(t.Head.Ambiguous) == 0 {
 		return
 	}
-	policies, bindings := t.Head.VisiblePolicies(root)
+	visible := []target.Visible{t.Head.VisiblePolicies(root), t.Head.VisibleMutations(root)}
 	for _, key := range t.Head.Ambiguous {
 		defs := t.Head.Visible(root, key)
 		if len(defs) < 2 {
@@ -32,9 +33,9 @@ func (l *Ledger) Ambiguities(t *target.Target, root render.RootID, pairs []targe
 		switch kind := (schema.GroupKind{Group: key.Group, Kind: key.Kind}); {
 		case kinds.IsPolicy(kind):
 			effect = "each version judges the roots that do not define it themselves"
-		case kind == kinds.Namespace && looksInto(key.Name, pairs, policies, bindings) && labelsDiffer(defs):
+		case kind == kinds.Namespace && looksInto(key.Name, pairs, visible) && labelsDiffer(defs):
 			effect = fmt.Sprintf("for other roots it is the one of %s", defs[0].Roots[0])
-		case slices.ContainsFunc(bindings, func(b *admission.Object) bool { return takesParam(b, key, policies) }):
+		case slices.ContainsFunc(visible, func(v target.Visible) bool { return takesParam(v, key) }):
 			effect = fmt.Sprintf("for other roots it is the param of %s", defs[0].Roots[0])
 		default:
 			continue
@@ -46,10 +47,12 @@ func (l *Ledger) Ambiguities(t *target.Target, root render.RootID, pairs []targe
 }
 
 // looksInto reports whether a policy looks at the namespace of one of the pairs.
-func looksInto(namespace string, pairs []target.Pair, policies, bindings []*admission.Object) bool {
-	by := policy.ByPolicy(bindings)
+func looksInto(namespace string, pairs []target.Pair, visible []target.Visible) bool {
 	return slices.ContainsFunc(pairs, func(p target.Pair) bool { return p.Key.Namespace == namespace }) &&
-		slices.ContainsFunc(policies, func(p *admission.Object) bool { return policy.SeesNamespaces(p, by[p.Name()]) })
+		slices.ContainsFunc(visible, func(v target.Visible) bool {
+			by := policy.ByPolicy(v.Bindings)
+			return slices.ContainsFunc(v.Policies, func(p *admission.Object) bool { return policy.SeesNamespaces(p, by[p.Name()]) })
+		})
 }
 
 // labelsDiffer reports whether versions of a namespace differ in what selectors and
@@ -63,9 +66,11 @@ func labelsDiffer(defs []target.Definition) bool {
 }
 
 // takesParam reports whether a binding may take the object of key for its policy.
-func takesParam(binding *admission.Object, key admission.Key, policies []*admission.Object) bool {
-	return policy.MayTake(binding, key) && slices.ContainsFunc(policies, func(p *admission.Object) bool {
-		kind, ok := policy.ParamKind(p)
-		return ok && p.Name() == policy.BoundPolicy(binding) && kind.Group == key.Group && kind.Kind == key.Kind
+func takesParam(v target.Visible, key admission.Key) bool {
+	return slices.ContainsFunc(v.Bindings, func(b *admission.Object) bool {
+		return policy.MayTake(b, key) && slices.ContainsFunc(v.Policies, func(p *admission.Object) bool {
+			kind, ok := policy.ParamKind(p)
+			return ok && p.Name() == policy.BoundPolicy(b) && kind.Group == key.Group && kind.Kind == key.Kind
+		})
 	})
 }

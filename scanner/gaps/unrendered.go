@@ -6,10 +6,11 @@ import (
 	"path"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/kinds"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // UnrenderedPolicies adds policies and bindings that decided nothing, because
@@ -36,7 +37,7 @@ func (l *Ledger) unrenderedPolicies(from *change.Side, root render.Root) {
 	}
 	gap, _ := r.Gap()
 	gap.Kind = Policy
-	gap.Hides = []schema.GroupKind{kinds.Policy, kinds.Binding}
+	gap.Hides = []schema.GroupKind{kinds.Policy, kinds.Binding, kinds.Mutation, kinds.MutationBinding}
 	gap.Why = "policies and bindings that this root may hold were not asked, because it does not render: " + gap.Why
 	l.Add(Gap{Gap: gap, Tree: from.Name})
 }

@@ -33,7 +33,7 @@ type Effect int
 const (
 	// None: nothing that is known here.
 	None Effect = iota
-	// Judges: a policy or a binding, which allow and deny requests.
+	// Judges: a policy or a binding, which allow and deny requests, or change their objects.
 	Judges
 	// Contains: a Namespace, whose labels and annotations policies see.
 	Contains
@@ -95,8 +95,21 @@ func With(effect Effect) iter.Seq[Kind] {
 	}
 }
 
-// IsPolicy reports whether a kind is that of policies or of bindings.
-func IsPolicy(kind schema.GroupKind) bool { return kind == Policy || kind == Binding }
+// IsPolicy reports whether a kind is that of policies or of bindings, which validate or mutate.
+func IsPolicy(kind schema.GroupKind) bool {
+	return kind == Policy || kind == Binding || IsMutation(kind)
+}
+
+// IsBinding reports whether a kind is that of bindings.
+func IsBinding(kind schema.GroupKind) bool { return kind == Binding || kind == MutationBinding }
+
+// BoundBy returns the kind of the policies that bindings of a kind bind.
+func BoundBy(binding schema.GroupKind) schema.GroupKind {
+	if binding == MutationBinding {
+		return Mutation
+	}
+	return Policy
+}
 
 // Describes reports whether an object of a kind is described. has reports whether the
 // object has a field of a name, at any depth.

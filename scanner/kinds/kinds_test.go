@@ -8,11 +8,13 @@ import (
 
 func TestOf(t *testing.T) {
 	for kind, want := range map[schema.GroupKind]Effect{
-		Policy:     Judges,
-		Binding:    Judges,
-		Namespace:  Contains,
-		Definition: Defines,
-		{Group: GroupAdmission, Kind: "MutatingAdmissionPolicy"}:                      NotSimulated,
+		Policy:          Judges,
+		Binding:         Judges,
+		Namespace:       Contains,
+		Definition:      Defines,
+		Mutation:        Judges,
+		MutationBinding: Judges,
+		{Group: GroupAdmission, Kind: "MutatingWebhookConfiguration"}:                 NotSimulated,
 		{Group: GroupRBAC, Kind: "Role"}:                                              Authorizes,
 		{Kind: "LimitRange"}:                                                          Completes,
 		{Kind: "ConfigMap"}:                                                           None,

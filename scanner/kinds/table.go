@@ -7,7 +7,9 @@ import "k8s.io/apimachinery/pkg/runtime/schema"
 var table = []Kind{
 	{GroupKind: Policy, Effect: Judges, Governs: true},
 	{GroupKind: Binding, Effect: Judges, Governs: true},
-	{GroupKind: schema.GroupKind{Group: GroupAdmission}, Effect: NotSimulated}, // webhooks, mutating policies
+	{GroupKind: Mutation, Effect: Judges, Governs: true},
+	{GroupKind: MutationBinding, Effect: Judges, Governs: true},
+	{GroupKind: schema.GroupKind{Group: GroupAdmission}, Effect: NotSimulated}, // webhooks
 
 	{GroupKind: Namespace, Effect: Contains, Governs: true},
 	{GroupKind: Definition, Effect: Defines, Governs: true},

@@ -24,16 +24,20 @@ func (l *Locator) Explain(ctx context.Context, findings []Finding) error {
 		}
 		from := change.OriginOf(f.Subject)
 		defer from.Side.Begin(from.Root.Dir)()
-		f.Location.Chain = chainOf(f, source)
+		f.Location.Chain = l.chainOf(ctx, f, source)
 		l.addDeletion(f, source)
 		return nil
 	})
 }
 
 // chainOf is the chain of a finding's field; nil when there is one step only.
-func chainOf(f *Finding, source *origin.Origin) []report.ChainStep {
-	steps := stepsTo(f, source)
-	if len(steps) < 2 {
+func (l *Locator) chainOf(ctx context.Context, f *Finding, source *origin.Origin) []report.ChainStep {
+	steps, mutated := stepsTo(f, source), l.mutationStep(ctx, f)
+	if mutated != nil && len(steps) == 0 {
+		at := &f.Location
+		return []report.ChainStep{{Path: at.Path, StartLine: at.StartLine, StartColumn: at.StartColumn, Absent: !isWritten(source, at.Field)}, *mutated}
+	}
+	if len(steps) < 2 && mutated == nil {
 		return nil
 	}
 	from := change.OriginOf(f.Subject).Side
@@ -47,7 +51,33 @@ func chainOf(f *Finding, source *origin.Origin) []report.ChainStep {
 			out[i].Kustomization = from.Path(step.Kustomization)
 		}
 	}
+	if mutated != nil {
+		out[0].Absent = out[0].Absent || len(steps) == 1 && !isWritten(source, f.Location.Field)
+		out = append(out, *mutated)
+	}
 	return out
+}
+
+func isWritten(source *origin.Origin, field string) bool {
+	_, found := source.Find(field)
+	return found
+}
+
+// mutationStep is the expression of the MutatingAdmissionPolicy that wrote a finding's field; nil
+// when none did.
+func (l *Locator) mutationStep(ctx context.Context, f *Finding) *report.ChainStep {
+	by, ok := f.mutated[f.Location.Field]
+	if !ok {
+		return nil
+	}
+	source, err := l.source(ctx, by.policy)
+	if err != nil {
+		return nil // which is no reason to leave out the rest
+	}
+	at := source.Place(by.field, origin.Whole).Position
+	return &report.ChainStep{
+		Path: change.OriginOf(by.policy).Side.Path(at.Path), StartLine: at.Line, StartColumn: at.Column, Kind: "mutation",
+	}
 }
 
 // stepsTo are the steps of a finding's field that end at its place; nil when the place

@@ -1,9 +1,11 @@
 package lines
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
@@ -45,6 +47,8 @@ func (l *Locator) fieldsOf(f *Finding) (lists bool, err error) {
 			f.causes = append(f.causes, t)
 		}
 	}
+	// What a manifest says can be changed there; what a policy writes cannot.
+	slices.SortStableFunc(f.causes, func(a, b cause) int { return cmp.Compare(f.mutation(a.field), f.mutation(b.field)) })
 	return lists, nil
 }
 
@@ -71,6 +75,7 @@ func (l *Locator) FindFields(findings []Finding) {
 				f.Input = nil
 			}
 		}
+		findings[i].settle()
 	}
 }
 
@@ -111,7 +116,9 @@ func (l *Locator) fieldLocation(f *Finding, source *origin.Origin, c cause) repo
 		claim.Place, claim.Element = origin.Place{Position: r.Position, Evidence: origin.Removed}, r.Element
 	}
 	f.doubt(claim)
-	return l.at(f.Subject, claim.Place, c.field)
+	loc := l.at(f.Subject, claim.Place, c.field)
+	loc.Exact = loc.Exact && f.mutation(c.field) == 0
+	return loc
 }
 
 // takenOut is what a patch took out of a list that a validation wants there.

@@ -1,8 +1,6 @@
 package lines
 
 import (
-	"slices"
-
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/proof"
 	"github.com/preadmit/preadmit/report"
@@ -10,6 +8,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/controllers"
 	"github.com/preadmit/preadmit/scanner/locate"
+	"github.com/preadmit/preadmit/scanner/mutation"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
@@ -37,6 +36,12 @@ type Finding struct {
 	// Lineage are the generated objects from the workload's own down to the one the
 	// finding is about; fields and input are those of the last.
 	Lineage []*controllers.Generated
+	// Mutations are what policies changed by: the object itself, then each of Lineage.
+	Mutations [][]mutation.Write
+	// settled is set when Fields are those of what was written.
+	settled bool
+	// mutated are the expressions of policies that wrote fields of what was written.
+	mutated map[string]expression
 	// Located is set when Location is final but for its snippet.
 	Located bool
 	// doubts are claims about the object that need proof (see prove).
@@ -73,21 +78,6 @@ func (f *Finding) doubted() (proof.Claim, bool) {
 		}
 	}
 	return proof.Claim{}, false
-}
-
-// written are fields of the object a finding is about as fields of what was
-// written: the workload, when it is about a generated object.
-func (f *Finding) written(fields []string) []string {
-	for _, g := range slices.Backward(f.Lineage) {
-		owned := []string{}
-		for _, field := range fields {
-			if field, ok := g.OwnerField(field); ok {
-				owned = append(owned, field)
-			}
-		}
-		fields = owned
-	}
-	return fields
 }
 
 // template is the field a generated object is written in as a whole; nil when the

@@ -35,9 +35,10 @@ func (l *Locator) locateFinding(ctx context.Context, f *Finding) {
 
 // locateRefusal returns the line of what the server refuses.
 func (l *Locator) locateRefusal(ctx context.Context, f *Finding) (report.Location, error) {
-	if fields := f.written(f.Fields); len(fields) > 0 {
+	if fields := f.writtenFields(); len(fields) > 0 {
 		loc, place, err := l.locateFirst(ctx, f.Subject, fields)
 		f.doubt(proof.Claim{Object: change.OriginOf(f.Subject).Index, Field: loc.Field, Place: place})
+		loc.Exact = loc.Exact && f.mutation(loc.Field) == 0
 		return loc, err
 	}
 	loc, err := l.Place(ctx, f.Subject, f.template())

@@ -7,6 +7,7 @@ import (
 
 	"github.com/preadmit/preadmit/internal/levenshtein"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 // checkUnboundPolicy reports policies without a binding.
@@ -40,7 +41,9 @@ func checkUnknownPolicy(_ context.Context, c *cluster) {
 // hasRefusedPolicy reports whether a policy of this name exists and is refused. The
 // rule refused reports it.
 func (c *cluster) hasRefusedPolicy(name string) bool {
-	return slices.ContainsFunc(c.Policies, func(o *admission.Object) bool { return !isBinding(o) && o.Name() == name })
+	return slices.ContainsFunc(c.Policies, func(o *admission.Object) bool {
+		return o.GroupVersionKind().GroupKind() == kinds.Policy && o.Name() == name
+	})
 }
 
 // hasRefusedBinding reports whether a binding of this policy exists and is refused.

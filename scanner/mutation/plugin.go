@@ -60,14 +60,23 @@ func (p *Plugin) Mutate(ctx context.Context, req *admission.Request) error {
 	if len(applications) == 0 {
 		return nil
 	}
+	recorder, records := ctx.Value(recorderKey{}).(*Recorder)
 	var hooks []mutating.PolicyHook
 	for _, a := range applications {
 		if err := p.known(a, req); err != nil {
 			return err
 		}
-		hooks = append(hooks, p.hook(p.policies[a.Policy]))
+		h := p.hook(p.policies[a.Policy])
+		if records {
+			h.Evaluator.Mutators = recorder.recorded(p.policies[a.Policy], h.Evaluator.Mutators)
+		}
+		hooks = append(hooks, h)
 	}
-	return p.dispatcher.Dispatch(ctx, req.Attributes, req.Interfaces, hooks)
+	err := p.dispatcher.Dispatch(ctx, req.Attributes, req.Interfaces, hooks)
+	if err != nil && records {
+		recorder.refused(err, p, applications)
+	}
+	return err
 }
 
 // hook is a policy with its bindings and where its params are.
@@ -98,6 +107,9 @@ func (p *Plugin) known(a policy.Application, req *admission.Request) error {
 	what := "what MutatingAdmissionPolicy " + a.Policy + " changes"
 	if a.Unknown != "" {
 		return &UnknownError{Policy: a.Policy, Why: a.Unknown}
+	}
+	if served, ok := p.cluster.Resource(req.GetKind()); ok && served.Assumed {
+		return &UnknownError{Policy: a.Policy, Why: fmt.Sprintf("the CustomResourceDefinition of %s is not in the repository; add it or give it with --context", req.GetKind().GroupKind())}
 	}
 	reads, err := readsOf(spec)
 	if err != nil {

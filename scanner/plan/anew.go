@@ -27,9 +27,9 @@ func (g *governing) judgeAnew(changed []*admission.Object) (policies []*admissio
 		case kinds.IsPolicy(kind) && len(o.Unknown) > 0,
 			kind == kinds.Namespace && slices.Contains(g.assumed, o.Name()): // where objects live that do not say
 			return nil, true
-		case kind == kinds.Policy:
+		case kind == kinds.Policy, kind == kinds.Mutation:
 			names[o.Name()] = true
-		case kind == kinds.Binding:
+		case kinds.IsBinding(kind):
 			for _, b := range g.bindings {
 				names[policy.BoundPolicy(b)] = names[policy.BoundPolicy(b)] || b.Name() == o.Name()
 			}

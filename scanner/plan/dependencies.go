@@ -5,12 +5,13 @@ import (
 	"context"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // dependencies are what an API server looks at to judge the change: objects of some
@@ -78,8 +79,9 @@ func (p *Plan) dependencies() dependencies {
 // judged where no object changed.
 func (p *Plan) policiesOfParts(d *dependencies) {
 	if len(p.RefusedRoots(p.Head, true)) > 0 {
-		d.kind(kinds.Policy.Kind)
-		d.kind(kinds.Binding.Kind)
+		for _, kind := range []schema.GroupKind{kinds.Policy, kinds.Binding, kinds.Mutation, kinds.MutationBinding} {
+			d.kind(kind.Kind)
+		}
 	}
 }
 
@@ -106,12 +108,12 @@ func newGoverning(known []*admission.Object, namespaces []string) *governing {
 	}
 	for _, o := range known {
 		switch o.GroupVersionKind().GroupKind() {
-		case kinds.Policy:
+		case kinds.Policy, kinds.Mutation:
 			g.policies = append(g.policies, o)
 			if policy.Mentions(o, "authorizer") {
 				g.authorizing = append(g.authorizing, o)
 			}
-		case kinds.Binding:
+		case kinds.Binding, kinds.MutationBinding:
 			g.bindings = append(g.bindings, o)
 		case kinds.Definition:
 			g.definitions = append(g.definitions, o)

@@ -29,7 +29,7 @@ func (e *Engine) candidates(req *admission.Request) []*hook {
 	}
 	var found []*hook
 	for i := range e.hooks {
-		if h := &e.hooks[i]; h.policy.MatchIsUnknown() || e.matcher.mayMatch(req, h.rules) {
+		if h := &e.hooks[i]; MatchIsUnknown(h.policy.Source) || e.matcher.mayMatch(req, h.rules) {
 			found = append(found, h)
 		}
 	}

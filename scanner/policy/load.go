@@ -31,10 +31,10 @@ type Policy struct {
 	Source *admission.Object
 }
 
-// MatchIsUnknown reports whether it is not known what the policy matches.
-func (p *Policy) MatchIsUnknown() bool {
+// MatchIsUnknown reports whether it is not known what a policy matches.
+func MatchIsUnknown(source *admission.Object) bool {
 	match := []string{"spec", "matchConstraints"}
-	return unknown.At(match, p.Source.Unknown) || unknown.Below(match, p.Source.Unknown)
+	return unknown.At(match, source.Unknown) || unknown.Below(match, source.Unknown)
 }
 
 // Binding is a binding the API server accepts.
@@ -86,7 +86,7 @@ type Refusal struct {
 	Unknown bool
 }
 
-// IsPolicy reports whether an object is a ValidatingAdmissionPolicy or a binding,
+// IsPolicy reports whether an object is a policy or a binding, which validates or mutates,
 // of any version.
 func IsPolicy(o *admission.Object) bool {
 	return kinds.IsPolicy(o.GroupVersionKind().GroupKind())
@@ -127,7 +127,7 @@ func (l *Loader) accept(ctx context.Context, cluster *admission.Cluster, objects
 		switch {
 		case ok:
 			accepted[i] = known
-		case IsPolicy(o), kinds.IsMutation(o.GroupVersionKind().GroupKind()):
+		case IsPolicy(o):
 			group.Go(func() error {
 				accepted[i] = accept(ctx, cluster, l.user, o)
 				return nil

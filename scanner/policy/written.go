@@ -16,7 +16,7 @@ import (
 // ParamKinds adds the kinds that the policies among objects take as params.
 func ParamKinds(into map[schema.GroupKind]bool, objects []*admission.Object) {
 	for _, o := range objects {
-		if o.GroupVersionKind().GroupKind() != kinds.Policy {
+		if kind := o.GroupVersionKind().GroupKind(); kind != kinds.Policy && kind != kinds.Mutation {
 			continue
 		}
 		if kind, ok := ParamKind(o); ok {

@@ -35,11 +35,44 @@ func (s *Server) MayMatchCreated(resources []schema.GroupResource, names map[str
 	})
 }
 
+// MayMutate is MayMatch for the policies that change objects; nil names all.
+func (s *Server) MayMutate(names map[string]bool, o *admission.Object, op apiserver.Operation) bool {
+	kind := o.GroupVersionKind()
+	resource := ""
+	if r, ok := s.Cluster().Resource(kind); ok {
+		resource = r.Resource
+	}
+	return s.anyMutation(names, func(rule v1.NamedRuleWithOperations) bool {
+		return policy.RuleMayMatch(rule, kind.Group, resource, op)
+	})
+}
+
+// MayMutateCreated is MayMatchCreated for the policies that change objects.
+func (s *Server) MayMutateCreated(resources []schema.GroupResource, names map[string]bool) bool {
+	return len(resources) > 0 && s.anyMutation(names, func(rule v1.NamedRuleWithOperations) bool {
+		return slices.ContainsFunc(resources, func(r schema.GroupResource) bool {
+			return policy.RuleMayMatch(rule, r.Group, r.Resource, apiserver.Create)
+		})
+	})
+}
+
 // anyRule reports whether a resource rule of one of the named policies (nil for all) is
 // as wanted.
 func (s *Server) anyRule(names map[string]bool, wanted func(v1.NamedRuleWithOperations) bool) bool {
 	return slices.ContainsFunc(s.Policies(), func(p *policy.Policy) bool {
-		return (names == nil || names[p.Name]) && (p.MatchIsUnknown() || p.Spec.MatchConstraints != nil &&
-			slices.ContainsFunc(p.Spec.MatchConstraints.ResourceRules, wanted))
+		return (names == nil || names[p.Name]) && mayMatch(p.Source, p.Spec.MatchConstraints, wanted)
 	})
+}
+
+// anyMutation is anyRule for the policies that change objects.
+func (s *Server) anyMutation(names map[string]bool, wanted func(v1.NamedRuleWithOperations) bool) bool {
+	return slices.ContainsFunc(s.PolicySets(), func(set *policy.Set) bool {
+		return slices.ContainsFunc(set.Mutations, func(p *policy.Mutation) bool {
+			return (names == nil || names[p.Name]) && mayMatch(p.Source, p.Spec.MatchConstraints, wanted)
+		})
+	})
+}
+
+func mayMatch(source *admission.Object, constraints *v1.MatchResources, wanted func(v1.NamedRuleWithOperations) bool) bool {
+	return policy.MatchIsUnknown(source) || constraints != nil && slices.ContainsFunc(constraints.ResourceRules, wanted)
 }

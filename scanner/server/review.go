@@ -11,6 +11,7 @@ import (
 
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/kinds"
+	"github.com/preadmit/preadmit/scanner/mutation"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
@@ -50,6 +51,14 @@ type Verdict struct {
 	// QuotaUnknown says why it is not known whether a ResourceQuota allows the request.
 	QuotaUnknown error
 
+	// Mutations are what policies changed the object by, in order. They are known of a refused
+	// request, too.
+	Mutations []mutation.Write
+	// RefusedBy is the policy that could not change the object and refuses it for that, Binding
+	// the name of the binding by which it does.
+	RefusedBy *policy.Mutation
+	Binding   string
+
 	engine *policy.Engine
 	exists error
 }
@@ -64,7 +73,7 @@ func (s *Server) Unserved(o *admission.Object) error {
 	}
 	why := &admission.UnknownKindError{Kind: kind, Builtin: admission.BuiltinGroup(kind.Group)}
 	operations := []apiserver.Operation{apiserver.Create, apiserver.Update, apiserver.Delete}
-	if why.Builtin || s.Cluster().KnowsKinds() || slices.ContainsFunc(operations, func(op apiserver.Operation) bool { return s.MayMatch(nil, o, op) }) {
+	if why.Builtin || s.Cluster().KnowsKinds() || slices.ContainsFunc(operations, func(op apiserver.Operation) bool { return s.MayMatch(nil, o, op) || s.MayMutate(nil, o, op) }) {
 		return why
 	}
 	return nil
@@ -82,8 +91,7 @@ func (v *Verdict) Reached() bool { return v.Refusal == nil && v.Unknown == nil }
 
 // Review decides a request. The error is only ever the context's.
 func (s *Server) Review(ctx context.Context, ask admission.Ask) (v Verdict, err error) {
-	ask.Mutator = s.Mutator()
-	req, err := v.prepare(ctx, s.Cluster(), ask)
+	req, err := v.prepare(ctx, s.Cluster(), ask, s.Mutator())
 	if cause := ctx.Err(); cause != nil {
 		return v, fmt.Errorf("review %s: %w", ask.Operation, cause)
 	}
@@ -103,6 +111,13 @@ func (s *Server) Review(ctx context.Context, ask admission.Ask) (v Verdict, err 
 	v.Dropped = req.Dropped()
 	v.Request, v.engine = req, s.views[0].engine
 	for _, view := range s.views {
+		req := v.Request
+		if view.mutator != s.Mutator() {
+			if req, err = v.prepare(ctx, s.Cluster(), ask, view.mutator); err != nil {
+				v.stopped(err)
+				continue
+			}
+		}
 		out := view.engine.Evaluate(ctx, req)
 		v.add(out, len(s.views) > 1)
 		if out.Refusal != nil && !view.Cluster.Knows(kinds.Namespace) {
@@ -118,11 +133,26 @@ func (s *Server) Review(ctx context.Context, ask admission.Ask) (v Verdict, err 
 	return v, ctx.Err()
 }
 
-func (v *Verdict) prepare(ctx context.Context, cluster *admission.Cluster, ask admission.Ask) (req *admission.Request, err error) {
+// prepare takes a request to the policies that validate it, and has those of a mutator change its
+// object.
+func (v *Verdict) prepare(ctx context.Context, cluster *admission.Cluster, ask admission.Ask, mutator admission.Mutator) (*admission.Request, error) {
 	if err := cluster.Authorize(ctx, ask); err != nil {
 		return nil, err
 	}
-	req, v.Warnings, err = cluster.Prepare(ctx, ask)
+	var recorder mutation.Recorder
+	if main := ask.Main(); mutator != nil && main != nil && !kinds.IsPolicy(main.GroupVersionKind().GroupKind()) { // which no policy changes
+		recorder.Mutator = mutator
+		ask.Mutator = &recorder
+	}
+	req, warnings, err := cluster.Prepare(ctx, ask)
+	for _, w := range warnings {
+		if v.Request == nil || !slices.Contains(v.Warnings, w) { // of another view
+			v.Warnings = append(v.Warnings, w)
+		}
+	}
+	if v.Request == nil {
+		v.Mutations, v.RefusedBy, v.Binding = recorder.Writes, recorder.Failed, recorder.Binding
+	}
 	return req, err
 }
 

@@ -36,9 +36,21 @@ func newServer(compiler *policy.Compiler, mutations *mutation.Compiler, views []
 		if plugin := mutation.New(v.Cluster, v.Policies, mutations); plugin != nil {
 			one.mutator = plugin
 		}
+		for _, other := range s.views {
+			if other.mutatesAs(v) {
+				one.mutator = other.mutator
+			}
+		}
 		s.views = append(s.views, one)
 	}
 	return s
+}
+
+// mutatesAs reports whether the policies of a view change objects as those of another do.
+func (v view) mutatesAs(other View) bool {
+	return slices.Equal(v.View.Policies.Mutations, other.Policies.Mutations) &&
+		slices.Equal(v.View.Policies.MutationBindings, other.Policies.MutationBindings) &&
+		(v.Cluster == other.Cluster || !slices.ContainsFunc(other.Policies.Mutations, func(m *policy.Mutation) bool { return m.Spec.ParamKind != nil }))
 }
 
 // Mutator returns what changes the objects of requests; nil when nothing does.

@@ -1,10 +1,11 @@
 package target
 
 import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Definers are the CustomResourceDefinitions by the kind that they define and their names.
@@ -36,10 +37,11 @@ func (s *State) IdleBindings() []*admission.Object {
 
 // IsIdle reports whether a key is that of a binding whose policy nothing defines.
 func (s *State) IsIdle(key admission.Key) bool {
-	defs := s.Governing[key]
-	if key.Kind != kinds.Binding.Kind || len(defs) == 0 {
+	defs, kind := s.Governing[key], schema.GroupKind{Group: key.Group, Kind: key.Kind}
+	if !kinds.IsBinding(kind) || len(defs) == 0 {
 		return false
 	}
-	policy := admission.Key{Group: kinds.Policy.Group, Kind: kinds.Policy.Kind, Name: policy.BoundPolicy(defs[0].Object)}
+	bound := kinds.BoundBy(kind)
+	policy := admission.Key{Group: bound.Group, Kind: bound.Kind, Name: policy.BoundPolicy(defs[0].Object)}
 	return len(s.Governing[policy]) == 0
 }

@@ -4,11 +4,12 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // changedKeys are the governing objects that differ anywhere between two states: a
@@ -49,6 +50,9 @@ type Reach struct {
 	// namespaces: together they may decide otherwise about the objects in them.
 	Namespaces        map[string]bool
 	NamespacePolicies map[string]bool
+	// mutations are the names of policies that may change objects otherwise than before, and
+	// namespaceMutations those that look at namespaces.
+	mutations, namespaceMutations map[string]bool
 	// kinds are custom kinds whose definition changed.
 	kinds map[schema.GroupKind]bool
 
@@ -61,6 +65,7 @@ func reachOf(root render.RootID, base, head *State, keys []admission.Key) Reach 
 	r := Reach{
 		policies: map[string]bool{}, Namespaces: map[string]bool{},
 		NamespacePolicies: map[string]bool{}, kinds: map[schema.GroupKind]bool{},
+		mutations: map[string]bool{}, namespaceMutations: map[string]bool{},
 	}
 	for _, key := range keys {
 		before, after := base.Visible(root, key), head.Visible(root, key)
@@ -69,7 +74,9 @@ func reachOf(root render.RootID, base, head *State, keys []admission.Key) Reach 
 		}
 	}
 	if r.Any {
-		r.spread(head.VisiblePolicies(root))
+		r.spread(head.VisiblePolicies(root), r.policies, r.NamespacePolicies)
+		r.spread(head.VisibleMutations(root), r.mutations, r.namespaceMutations)
+		r.spread(base.VisibleMutations(root), r.mutations, r.namespaceMutations)
 	}
 	return r
 }
@@ -83,9 +90,15 @@ func (r *Reach) add(key admission.Key, versions []Definition) {
 		r.Namespaces[key.Name] = true
 	case kind == kinds.Policy:
 		r.policies[key.Name] = true
-	case kind == kinds.Binding:
+	case kind == kinds.Mutation:
+		r.mutations[key.Name] = true
+	case kinds.IsBinding(kind):
+		names := r.policies
+		if kind == kinds.MutationBinding {
+			names = r.mutations
+		}
 		for _, v := range versions {
-			r.policies[policy.BoundPolicy(v.Object)] = true
+			names[policy.BoundPolicy(v.Object)] = true
 		}
 	case kind == kinds.Definition:
 		for _, v := range versions {
@@ -98,15 +111,16 @@ func (r *Reach) add(key admission.Key, versions []Definition) {
 	}
 }
 
-// spread finds the policies that changed objects of other kinds reach.
-func (r *Reach) spread(policies, bindings []*admission.Object) {
-	by := policy.ByPolicy(bindings)
-	for _, p := range policies {
+// spread adds the names of the policies that changed objects of other kinds reach, and of those
+// that look at namespaces.
+func (r *Reach) spread(v Visible, reached, inNamespaces map[string]bool) {
+	by := policy.ByPolicy(v.Bindings)
+	for _, p := range v.Policies {
 		if r.reaches(p, by[p.Name()]) {
-			r.policies[p.Name()] = true
+			reached[p.Name()] = true
 		}
 		if policy.SeesNamespaces(p, by[p.Name()]) {
-			r.NamespacePolicies[p.Name()] = true
+			inNamespaces[p.Name()] = true
 		}
 	}
 }
@@ -127,24 +141,36 @@ func (r *Reach) reaches(p *admission.Object, bindings []*admission.Object) bool 
 	})
 }
 
-// PoliciesFor names the policies that may say something else than before about an
+// policiesFor names the policies that may say something else than before about an
 // object that did not change; all is set when every policy may.
-func (r *Reach) PoliciesFor(key admission.Key) (names map[string]bool, all bool) {
+func (r *Reach) policiesFor(key admission.Key) (names map[string]bool, all bool) {
 	if r.kinds[schema.GroupKind{Group: key.Group, Kind: key.Kind}] {
 		return nil, true
 	}
+	return r.within(key, r.policies, r.NamespacePolicies), false
+}
+
+// mutationsFor names the policies that may change an object that did not change itself otherwise
+// than before.
+func (r *Reach) mutationsFor(key admission.Key) map[string]bool {
+	return r.within(key, r.mutations, r.namespaceMutations)
+}
+
+// within returns the names of policies that are reached, and of those that look at namespaces for
+// what is in a namespace that changed.
+func (r *Reach) within(key admission.Key, reached, inNamespaces map[string]bool) map[string]bool {
 	namespace := key.Namespace
 	if key.Group == "" && key.Kind == "Namespace" {
 		namespace = key.Name
 	}
-	if !r.Namespaces[namespace] || len(r.NamespacePolicies) == 0 {
-		return r.policies, false
+	if !r.Namespaces[namespace] || len(inNamespaces) == 0 {
+		return reached
 	}
-	names = map[string]bool{}
-	for _, set := range []map[string]bool{r.policies, r.NamespacePolicies} {
+	names := map[string]bool{}
+	for _, set := range []map[string]bool{reached, inNamespaces} {
 		for name := range set {
 			names[name] = true
 		}
 	}
-	return names, false
+	return names
 }

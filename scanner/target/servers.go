@@ -4,13 +4,15 @@ import (
 	"context"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiserver "k8s.io/apiserver/pkg/admission"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/controllers"
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/server"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Servers are the API servers that decide the requests of a target. Roots that see the
@@ -103,6 +105,28 @@ func (s *Servers) seenInForce(layer *admission.Index) *admission.Index {
 	return s.later[layer]
 }
 
+// PoliciesFor names the policies that may say something else than before about an object that
+// did not change; all is set when every policy may, since the server may read the object
+// differently, or other policies change it.
+func (h *RootReview) PoliciesFor(p Pair) (names map[string]bool, all bool) {
+	names, all = h.Reach.policiesFor(p.Key)
+	return names, all || h.mutatesAnew(p)
+}
+
+// mutatesAnew reports whether policies may change an object, or what is created of it, otherwise
+// than before.
+func (h *RootReview) mutatesAnew(p Pair) bool {
+	names := h.Reach.mutationsFor(p.Key)
+	if len(names) == 0 {
+		return false
+	}
+	created := controllers.GeneratedBy(p.Object().GroupVersionKind().GroupKind())
+	return slices.ContainsFunc([]*server.Server{h.Proposed, h.Before}, func(s *server.Server) bool {
+		return s.MayMutate(names, p.Object(), p.Operation()) || s.MayMutate(names, p.Object(), apiserver.Create) ||
+			h.Workloads && s.MayMutateCreated(created, names)
+	})
+}
+
 // Concerns reports whether the change concerns a pair: it differs, or what judges
 // it does.
 func (h *RootReview) Concerns(p Pair) bool {
@@ -112,7 +136,7 @@ func (h *RootReview) Concerns(p Pair) bool {
 	if !h.Reach.Any || kinds.IsPolicy(p.Object().GroupVersionKind().GroupKind()) {
 		return false
 	}
-	names, all := h.Reach.PoliciesFor(p.Key)
+	names, all := h.PoliciesFor(p)
 	return all || len(names) > 0 && h.Proposed.MayMatch(names, p.Object(), p.Operation()) || h.concernsCreated(p, names)
 }
 

@@ -4,11 +4,12 @@ import (
 	"slices"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/kinds"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // State is what a target holds on one side of the change: the objects of its roots
@@ -181,18 +182,31 @@ func (s *State) index(root render.RootID) *admission.Index {
 	return s.own[root]
 }
 
-// VisiblePolicies are the policies and bindings that root sees, every version.
-func (s *State) VisiblePolicies(root render.RootID) (policies, bindings []*admission.Object) {
+// Visible are policies of one kind and their bindings, every version that a root sees.
+type Visible struct{ Policies, Bindings []*admission.Object }
+
+// VisiblePolicies are the ValidatingAdmissionPolicies that root sees.
+func (s *State) VisiblePolicies(root render.RootID) Visible {
+	return s.visibleOf(root, kinds.Policy, kinds.Binding)
+}
+
+// VisibleMutations are the MutatingAdmissionPolicies that root sees.
+func (s *State) VisibleMutations(root render.RootID) Visible {
+	return s.visibleOf(root, kinds.Mutation, kinds.MutationBinding)
+}
+
+func (s *State) visibleOf(root render.RootID, policy, binding schema.GroupKind) (v Visible) {
 	for _, key := range s.PolicyKeys {
 		for _, d := range s.Visible(root, key) {
-			if key.Kind == kinds.Policy.Kind {
-				policies = append(policies, d.Object)
-			} else {
-				bindings = append(bindings, d.Object)
+			switch key.Kind {
+			case policy.Kind:
+				v.Policies = append(v.Policies, d.Object)
+			case binding.Kind:
+				v.Bindings = append(v.Bindings, d.Object)
 			}
 		}
 	}
-	return policies, bindings
+	return v
 }
 
 // policySets are the sets of policies and bindings that govern root. There is more
