@@ -147,6 +147,9 @@ const (
 	RoleHook Role = "hook"
 	// RoleIdleHook is a hook of another event: a test, a deletion, a rollback.
 	RoleIdleHook Role = "idle hook"
+	// RoleNamespace is the Namespace of the destination of an Application, which a sync creates where it
+	// is not there, or keeps the labels of.
+	RoleNamespace Role = "namespace"
 	// RoleDefinition is a CustomResourceDefinition in crds/ of a chart.
 	RoleDefinition Role = "definition"
 )

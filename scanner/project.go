@@ -28,7 +28,7 @@ func (s *scan) forbidden(ctx context.Context) []lines.Finding {
 			continue
 		}
 		before := s.deniedBefore(root)
-		for _, d := range denials(r) {
+		for _, d := range denials(r, s.applies(change.Head, r)) {
 			f := denied(ctx, r.Root, d, change.Head)
 			if slices.Contains(before, d) {
 				f.Status = report.StatusExisting
@@ -46,14 +46,28 @@ func (s *scan) deniedBefore(root render.Root) []denial {
 	}
 	for _, r := range s.Base.Roots {
 		if r.Root.Kind == render.KindArgoCD && r.Root.Object == root.Object && r.Root.Cluster == root.Cluster {
-			return denials(r)
+			return denials(r, s.applies(change.Base, r))
 		}
 	}
 	return nil
 }
 
+// applies are the objects of a root of a tree that are applied to its target.
+func (s *scan) applies(tree string, r *change.Rendered) []*admission.Object {
+	for _, t := range s.targets {
+		state := t.Head
+		if tree == change.Base {
+			state = t.Base
+		}
+		if slices.ContainsFunc(state.Roots, func(of *change.Rendered) bool { return of.ID == r.ID }) {
+			return state.Applied(r)
+		}
+	}
+	return r.Objects
+}
+
 // denials are what the AppProject of an Application forbids: of the Application itself, else of its objects.
-func denials(r *change.Rendered) []denial {
+func denials(r *change.Rendered, objects []*admission.Object) []denial {
 	u := r.Root.Unit
 	if u == nil || u.Application == nil || len(u.Application.Project) == 0 {
 		return nil
@@ -67,7 +81,7 @@ func denials(r *change.Rendered) []denial {
 	if err != nil || len(all) > 0 { // it was read before
 		return all
 	}
-	for _, o := range r.Objects { // without hooks that a sync does not run
+	for _, o := range objects { // without hooks that a sync does not run
 		if d, ok := deniedObject(project, argocd.Destination(u.Application.Destination), o); ok {
 			all = append(all, d)
 		}

@@ -36,7 +36,8 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (re
 		if base == head && !h.Reach.Any {
 			continue
 		}
-		pairs := target.Resume(base, head, moved.Pairs(root, h.InForce.Cluster(), base.All(), head.All()))
+		pairs := c.Target.UpdatesOf(moved.Pairs(root, h.InForce.Cluster(), c.Target.Base.Applied(base), c.Target.Head.Applied(head)))
+		pairs = target.Resume(base, head, pairs)
 		pairs = slices.DeleteFunc(target.Requests(s.Change, base, head, pairs), func(p target.Pair) bool { return !h.Concerns(p) })
 		if pairs, err = s.asked(ctx, root, pairs); err != nil {
 			return nil, err

@@ -57,6 +57,9 @@ func (u *unit) finish(all []*made) *finished {
 		made.Unknown = append(made.Unknown[:len(made.Unknown):len(made.Unknown)], unknownFields(made)...)
 		out.objects, out.from = append(out.objects, made), append(out.from, i)
 	}
+	if n := u.createdNamespace(out.objects); n != nil {
+		out.objects = append(out.objects, n)
+	}
 	return out
 }
 

@@ -41,10 +41,13 @@ func (r *Renderer) Origins(ctx context.Context, result *render.Result) ([]*origi
 	done := u.finish(all)
 	out := make([]*origin.Origin, len(result.Objects))
 	for i := range out {
-		if i < len(done.from) && done.from[i] < len(origins) {
+		switch {
+		case i < len(done.from) && done.from[i] < len(origins):
 			l := &located{unit: u, inner: origins[done.from[i]], before: before[done.from[i]]}
 			out[i] = origin.New(l.places)
-		} else {
+		case result.Objects[i].Role == render.RoleNamespace:
+			out[i] = u.namespaceOrigin()
+		default:
 			out[i] = origin.Known(origin.Places{Document: u.written("spec")})
 		}
 	}

@@ -229,6 +229,9 @@ func (r *Renderer) Needs(root render.Root) *render.Needs {
 			texts = append(texts, more.Texts)
 		}
 	}
+	if n := u.createdNamespace(nil); n != nil { // it judges, and no file says so
+		texts = append(texts, func(files [][]byte) ([][]byte, bool) { return append([][]byte{n.JSON}, files...), false })
+	}
 	if len(texts) > 0 {
 		in.Texts = func(files [][]byte) (all [][]byte, anyName bool) {
 			for _, t := range texts {

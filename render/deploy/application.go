@@ -105,14 +105,6 @@ func (e *expander) addApplication(parent *node, c *cluster, k held) *node {
 func (e *expander) notJudged(n *node) {
 	add := func(field, why string) { e.notJudgedOf(n, field, why) }
 	spec := &n.app.Spec
-	const options = "spec.syncPolicy.syncOptions"
-	if spec.HasOption("CreateNamespace=true") {
-		why := fmt.Sprintf("that a sync creates the Namespace %s, if it is not there, is not judged", spec.Destination.Namespace)
-		if spec.SyncPolicy.ManagedNamespaceMetadata != nil {
-			why = fmt.Sprintf("the Namespace %s, with the labels of managedNamespaceMetadata, is not judged, and nothing is judged by its labels", spec.Destination.Namespace)
-		}
-		add(options, why)
-	}
 	if len(spec.IgnoreDifferences) > 0 && spec.HasOption("RespectIgnoreDifferences=true") {
 		add("spec.ignoreDifferences", "fields that ignoreDifferences leaves to others are judged as they are written")
 	}

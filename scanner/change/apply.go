@@ -85,8 +85,11 @@ func isSkipped(root render.Root, o *admission.Object) bool {
 
 // OnlyCreates reports whether the deployer of a root creates an object and never updates it.
 func OnlyCreates(root render.Root, o *admission.Object) bool {
-	return root.Kind == render.KindFlux && asks(o, fluxApply, "IfNotPresent")
+	return root.Kind == render.KindFlux && asks(o, fluxApply, "IfNotPresent") || RoleOf(o) == render.RoleNamespace && !IsManaged(o)
 }
+
+// IsManaged reports whether a sync keeps the labels and annotations of a Namespace that it creates.
+func IsManaged(o *admission.Object) bool { return syncOption(o, "ServerSideApply") == "true" }
 
 // Fate is what becomes of the objects of a root that the head does not have.
 type Fate int

@@ -77,19 +77,20 @@ func (t *Target) movedKeys(c *change.Change, cluster *admission.Cluster, held ho
 	}
 	for _, root := range t.allRoots() {
 		base, head := c.Base.Roots[root], c.Head.Roots[root]
-		if base == head || head != nil && head.Problem != nil { // what it loses is not known
+		before, after := t.Base.Applied(base), t.Head.Applied(head)
+		if base == head && len(before) == len(after) || head != nil && head.Problem != nil { // what it loses is not known
 			continue
 		}
-		before, after := byKey(cluster, named(base.All())), byKey(cluster, named(head.All()))
-		held[root] = [2]map[admission.Key][]*admission.Object{before, after}
-		for key, objects := range before {
-			if after[key] == nil && !c.LacksMore(root) {
+		had, has := byKey(cluster, named(before)), byKey(cluster, named(after))
+		held[root] = [2]map[admission.Key][]*admission.Object{had, has}
+		for key, objects := range had {
+			if has[key] == nil && !c.LacksMore(root) {
 				m := of(key)
 				m.From = append(m.From, Holding{Root: root, objects: objects})
 			}
 		}
-		for key, objects := range after {
-			if before[key] == nil && slices.Contains(t.Roots, root) {
+		for key, objects := range has {
+			if had[key] == nil && slices.Contains(t.Roots, root) {
 				m := of(key)
 				m.To = append(m.To, Holding{Root: root, objects: objects, unsure: base != nil && base.Problem != nil || c.LackedMore(root)})
 			}

@@ -29,6 +29,8 @@ type State struct {
 	// Ambiguous are the keys that roots define differently, in order.
 	Ambiguous []admission.Key
 
+	created *created
+
 	mu  sync.Mutex
 	own map[render.RootID]*admission.Index
 }
@@ -56,7 +58,9 @@ func (c contents) of(key admission.Key, o *admission.Object) *admission.Object {
 }
 
 func newState(from *change.Side, namespace string, roots []*change.Rendered, given []*admission.Object) *State {
-	s := &State{side: from, Roots: roots, Given: admission.NewIndex(given), own: map[render.RootID]*admission.Index{}}
+	made := createdIn(roots, given)
+	roots = made.applied(roots)
+	s := &State{side: from, Roots: roots, created: made, Given: admission.NewIndex(given), own: map[render.RootID]*admission.Index{}}
 	all := []*admission.Object{}
 	for _, r := range roots {
 		all = append(all, r.Objects...)

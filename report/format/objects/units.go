@@ -24,6 +24,8 @@ type Unit struct {
 	// crds/ of its chart. Both are nil for units that are no releases.
 	Hooks       []map[string]any `json:"hooks,omitzero"`
 	Definitions []map[string]any `json:"crds,omitzero"`
+	// Namespace is that of the destination of an Application, which a sync creates (CreateNamespace=true).
+	Namespace map[string]any `json:"namespace,omitempty"`
 	// NotApplied are objects of an Application that no sync applies: hooks of other events. Hooks that a
 	// sync runs are among Objects.
 	NotApplied []map[string]any `json:"notApplied,omitempty"`
@@ -83,6 +85,9 @@ func (u *Unit) add(o *render.Object, opts Options) {
 		report.MaskSecret(content)
 	}
 	switch {
+	case o.Role == render.RoleNamespace:
+		u.Namespace = content
+		return
 	case u.application && o.Role == render.RoleIdleHook:
 		u.NotApplied = append(u.NotApplied, content)
 		return

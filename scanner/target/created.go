@@ -1,0 +1,142 @@
+package target
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/tree"
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/kinds"
+)
+
+// created says which Namespaces that a sync of Argo CD would create (CreateNamespace=true) exist in a
+// cluster.
+type created struct {
+	// absent are not applied: they are there, or another sync creates them.
+	absent map[*admission.Object]bool
+	// merged are Namespaces of which a sync sets some labels and annotations, with all that they have.
+	merged map[*admission.Object]*admission.Object
+}
+
+// createdIn finds which Namespaces exist beside those that a sync would create, or that several would.
+func createdIn(roots []*change.Rendered, given []*admission.Object) *created {
+	there := map[string]*admission.Object{}
+	out := &created{map[*admission.Object]bool{}, map[*admission.Object]*admission.Object{}}
+	var managed, plain []*admission.Object
+	sort := func(o *admission.Object) {
+		switch {
+		case o.GroupVersionKind().GroupKind() != kinds.Namespace:
+		case change.RoleOf(o) != render.RoleNamespace:
+			there[o.Name()] = o
+		case change.IsManaged(o):
+			managed = append(managed, o)
+		default:
+			plain = append(plain, o)
+		}
+	}
+	for _, r := range roots {
+		for _, o := range r.Objects {
+			sort(o)
+		}
+	}
+	for _, o := range given {
+		sort(o)
+	}
+	for _, o := range managed {
+		if n := there[o.Name()]; n != nil {
+			out.merged[o] = merge(n, o)
+		}
+	}
+	for _, o := range append(managed, plain...) {
+		if there[o.Name()] == nil {
+			there[o.Name()] = o
+		} else if !change.IsManaged(o) {
+			out.absent[o] = true
+		}
+	}
+	return out
+}
+
+// merge returns a Namespace with the labels and annotations of another one, which win.
+func merge(n, over *admission.Object) *admission.Object {
+	content := maps.Clone(n.Content())
+	metadata, _ := content["metadata"].(map[string]any)
+	metadata = maps.Clone(metadata)
+	content["metadata"] = metadata
+	own, _ := over.Content()["metadata"].(map[string]any)
+	for _, field := range []string{"labels", "annotations"} {
+		has, _ := metadata[field].(map[string]any)
+		sets, _ := own[field].(map[string]any)
+		all := map[string]any{}
+		maps.Copy(all, has)
+		maps.Copy(all, sets)
+		if len(all) > 0 {
+			metadata[field] = all
+		}
+	}
+	merged := admission.ParseObject(tree.Encode(content))
+	merged.Tag, merged.Unknown = over.Tag, slices.Concat(n.Unknown, over.Unknown)
+	return merged
+}
+
+// in are objects of a root as they are applied.
+func (c *created) in(objects []*admission.Object) []*admission.Object {
+	isOther := func(o *admission.Object) bool { return c.absent[o] || c.merged[o] != nil }
+	if !slices.ContainsFunc(objects, isOther) {
+		return objects
+	}
+	var out []*admission.Object
+	for _, o := range objects {
+		switch {
+		case c.absent[o]:
+		case c.merged[o] != nil:
+			out = append(out, c.merged[o])
+		default:
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// applied are roots with their objects as they are applied.
+func (c *created) applied(roots []*change.Rendered) []*change.Rendered {
+	if len(c.absent)+len(c.merged) == 0 {
+		return roots
+	}
+	out := slices.Clone(roots)
+	for i, r := range out {
+		other := *r
+		other.Objects = c.in(r.Objects)
+		out[i] = &other
+	}
+	return out
+}
+
+// Applied are the objects of a root of the state's tree that are applied to the target: all but the
+// Namespaces that a sync creates only where they are not there.
+func (s *State) Applied(r *change.Rendered) []*admission.Object {
+	if s == nil {
+		return r.All()
+	}
+	return s.created.in(r.All())
+}
+
+// UpdatesOf are pairs in which a Namespace of which a sync sets the labels for the first time is updated, if
+// the base had it.
+func (t *Target) UpdatesOf(pairs []Pair) []Pair {
+	for i, p := range pairs {
+		if t.Base == nil || p.Base != nil || p.Head == nil || change.RoleOf(p.Head) != render.RoleNamespace {
+			continue
+		}
+		for _, r := range t.Base.Roots {
+			for _, o := range r.Objects {
+				if o.GroupVersionKind().GroupKind() == kinds.Namespace && o.Name() == p.Head.Name() {
+					pairs[i].Base, pairs[i].Same = o, change.Equal(o, p.Head)
+				}
+			}
+		}
+	}
+	return pairs
+}
