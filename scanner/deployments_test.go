@@ -63,6 +63,143 @@ func TestDeploymentsAreJudgedAsApplied(t *testing.T) {
 	}
 }
 
+// argoDeployments are real repositories with what Argo CD's own code makes of them.
+const argoDeployments = "../../shared/deployments/argocd"
+
+// TestArgoDeploymentsAreJudgedAsApplied is the same for repositories that Argo CD deploys.
+func TestArgoDeploymentsAreJudgedAsApplied(t *testing.T) {
+	policies, err := os.ReadFile("testdata/deployments/policies.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets, _ := filepath.Glob(filepath.Join(argoDeployments, "*", "entry.json"))
+	if len(sets) == 0 {
+		t.Skip("no recorded deployments at " + argoDeployments + " to compare with")
+	}
+	testall.Long(t)
+	charts, err := store.OpenDirectory(filepath.Join(argoDeployments, "../charts/argocd"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range sets {
+		dir := filepath.Dir(set)
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			scan := func(tree scanner.Tree, c config.Config) *report.Report {
+				return mustScan(t, scanner.Input{Head: tree, Config: c, Extra: []scanner.Extra{{Name: "policies.yaml", FS: fstest.MapFS{"policies.yaml": {Data: policies}}}}})
+			}
+			got := scan(scanner.Tree{FS: overlay.WithCharts(os.DirFS(clone(t, dir)), charts)}, argoConfig(t, set))
+			tree := recorded(t, dir)
+			unjudged := map[string]bool{} // as a whole
+			for _, i := range got.Indeterminate {
+				if unit, _, _ := strings.Cut(i.Root, " "); i.Object == nil && i.What == "root" {
+					unjudged[unit] = true
+					delete(tree, strings.ReplaceAll(unit, "/", "__")+"/objects.yaml")
+				}
+			}
+			createdNamespaces(t, dir, tree, unjudged)
+			want := scan(scanner.Tree{FS: tree}, config.Config{Unclaimed: config.UnclaimedJudge})
+			deployed, plain := comparable(findingsOf(got), findingsOf(want), want), comparable(findingsOf(want), findingsOf(got), got)
+			deployed, plain = slices.Compact(deployed), slices.Compact(plain)
+			if all := len(slices.Compact(findingsOf(want))); len(plain) < all*98/100 {
+				t.Errorf("only %d of %d findings can be compared", len(plain), all)
+			}
+			if diff := cmp.Diff(plain, deployed, cmp.AllowUnexported(finding{})); diff != "" {
+				t.Errorf("findings (-of the recorded objects +of the repository):\n%s", diff)
+			}
+			t.Logf("%d findings of %d requests; recorded: %d of %d", len(deployed), got.Summary.Requests, len(plain), want.Summary.Requests)
+		})
+	}
+}
+
+// createdNamespaces adds the Namespaces that syncs create to a tree of recorded objects, unless it has them.
+func createdNamespaces(t *testing.T, dir string, tree fstest.MapFS, unjudged map[string]bool) {
+	t.Helper()
+	var units []struct {
+		ID              string
+		CreateNamespace *struct{ Object map[string]any }
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "expected", "units.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &units); err != nil {
+		t.Fatal(err)
+	}
+	var all bytes.Buffer
+	for _, f := range tree {
+		all.Write(f.Data)
+		all.WriteString("\n---\n")
+	}
+	has := map[string]bool{"default": true, "kube-system": true}
+	for document := range strings.SplitSeq(all.String(), "\n---\n") {
+		var o struct {
+			Kind     string
+			Metadata struct{ Name string }
+		}
+		if yaml.Unmarshal([]byte(document), &o) == nil && o.Kind == "Namespace" {
+			has[o.Metadata.Name] = true
+		}
+	}
+	var out bytes.Buffer
+	for _, u := range units {
+		if u.CreateNamespace == nil || unjudged[u.ID] {
+			continue
+		}
+		metadata, _ := u.CreateNamespace.Object["metadata"].(map[string]any)
+		if name, _ := metadata["name"].(string); !has[name] {
+			has[name] = true
+			object, err := yaml.Marshal(u.CreateNamespace.Object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out.WriteString("---\n")
+			out.Write(object)
+		}
+	}
+	if out.Len() > 0 {
+		tree["namespaces/objects.yaml"] = &fstest.MapFile{Data: out.Bytes()}
+	}
+}
+
+// argoConfig is what entry.json of a repository says of its Argo CD.
+func argoConfig(t *testing.T, set string) config.Config {
+	t.Helper()
+	var entry struct {
+		RepoURLs, Revisions, APIVersions []string
+		ArgocdNamespace, KubeVersion     string
+		KustomizeBuildOptions            string
+		Clusters                         []config.ArgoCluster
+		Entries                          []struct {
+			Path     string
+			Manifest map[string]any
+		}
+	}
+	data, err := os.ReadFile(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &entry); err != nil {
+		t.Fatal(err)
+	}
+	c := config.Config{Self: entry.RepoURLs, ArgoCD: &config.ArgoCD{
+		Namespace: entry.ArgocdNamespace, KustomizeBuildOptions: entry.KustomizeBuildOptions, Tracking: "none",
+		KubeVersion: entry.KubeVersion, APIVersions: entry.APIVersions, Clusters: entry.Clusters,
+	}}
+	for _, r := range entry.Revisions {
+		if r != "" {
+			c.ArgoCD.Revisions = append(c.ArgoCD.Revisions, r)
+		}
+	}
+	for _, e := range entry.Entries {
+		if e.Manifest != nil {
+			c.ArgoCD.Applications = append(c.ArgoCD.Applications, e.Manifest)
+		} else {
+			c.Entries = append(c.Entries, path.Clean(e.Path))
+		}
+	}
+	return c
+}
+
 func clone(t *testing.T, dir string) string {
 	t.Helper()
 	work := t.TempDir()
