@@ -26,14 +26,15 @@ type Project struct {
 		Labels map[string]string `json:"labels"`
 	} `json:"metadata"`
 	Spec struct {
-		SourceRepos                     []string      `json:"sourceRepos"`
-		SourceNamespaces                []string      `json:"sourceNamespaces"`
-		Destinations                    []Destination `json:"destinations"`
-		ClusterResourceWhitelist        []Permitted   `json:"clusterResourceWhitelist"`
-		ClusterResourceBlacklist        []Permitted   `json:"clusterResourceBlacklist"`
-		NamespaceResourceWhitelist      []Permitted   `json:"namespaceResourceWhitelist"`
-		NamespaceResourceBlacklist      []Permitted   `json:"namespaceResourceBlacklist"`
-		PermitOnlyProjectScopedClusters bool          `json:"permitOnlyProjectScopedClusters"`
+		SourceRepos                     []string                    `json:"sourceRepos"`
+		SourceNamespaces                []string                    `json:"sourceNamespaces"`
+		Destinations                    []Destination               `json:"destinations"`
+		ClusterResourceWhitelist        []Permitted                 `json:"clusterResourceWhitelist"`
+		ClusterResourceBlacklist        []Permitted                 `json:"clusterResourceBlacklist"`
+		NamespaceResourceWhitelist      []Permitted                 `json:"namespaceResourceWhitelist"`
+		NamespaceResourceBlacklist      []Permitted                 `json:"namespaceResourceBlacklist"`
+		PermitOnlyProjectScopedClusters bool                        `json:"permitOnlyProjectScopedClusters"`
+		DestinationServiceAccounts      []DestinationServiceAccount `json:"destinationServiceAccounts"`
 	} `json:"spec"`
 }
 

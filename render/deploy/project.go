@@ -2,7 +2,6 @@ package deploy
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -69,7 +68,7 @@ func (e *expander) findProject(n *node) error {
 	for _, f := range p.Forbids(n.app, to, e.opts.ArgoCD.namespace()) {
 		n.root.Unit.Application.Forbidden = append(n.root.Unit.Application.Forbidden, render.Forbidden(f))
 	}
-	return nil
+	return e.impersonate(n, p, to)
 }
 
 // mayInherit reports whether an AppProject may have more of a global project: the globalProjects of
@@ -78,17 +77,37 @@ func (e *expander) mayInherit(c *cluster, p *argocd.Project) (bool, error) {
 	if len(p.Metadata.Labels) == 0 {
 		return false, nil
 	}
-	found, ok, err := e.lookUp(c, render.ObjectRef{Kind: "ConfigMap", Namespace: e.opts.ArgoCD.namespace(), Name: "argocd-cm"})
+	settings, known, err := e.settings(c)
+	return !known || settings.GlobalProjects, err
+}
+
+// settings are those of Argo CD; known is false when the repository does not have them.
+func (e *expander) settings(c *cluster) (settings argocd.Settings, known bool, err error) {
+	found, ok, err := e.lookUp(c, render.ObjectRef{Kind: "ConfigMap", Namespace: e.opts.ArgoCD.namespace(), Name: argocd.SettingsName})
 	if err != nil || !ok || unknownSpec(found.object) != "" {
-		return true, err
+		return settings, false, err
 	}
-	var settings struct {
-		Data map[string]string `json:"data"`
+	settings, err = argocd.ParseSettings(found.object.JSON)
+	return settings, err == nil, nil
+}
+
+// impersonate has the service account that an AppProject names apply an Application, where Argo CD is set to.
+// A project that names some is taken to mean it where the settings are not known.
+func (e *expander) impersonate(n *node, p *argocd.Project, to argocd.Destination) error {
+	settings, known, err := e.settings(n.cluster)
+	if err != nil || known && !settings.Impersonation || !known && len(p.Spec.DestinationServiceAccounts) == 0 {
+		return err
 	}
-	if err := json.Unmarshal(found.object.JSON, &settings); err != nil {
-		return true, nil
+	user, decided, err := p.Impersonates(n.app, to)
+	switch {
+	case !decided:
+		e.notJudgedOf(n, "spec.destination", fmt.Sprintf("which service account the AppProject %s names for its destination is not known: %s is none of argocd.clusters of the configuration", p.Metadata.Name, cmp.Or(to.Name, to.Server)))
+	case err != nil:
+		n.root.Unit.Application.Forbidden = append(n.root.Unit.Application.Forbidden, render.Forbidden{Field: "spec.destination", Message: err.Error()})
+	default:
+		n.root.Unit.Apply.User = user
 	}
-	return settings.Data["globalProjects"] != "", nil
+	return nil
 }
 
 // destination is a destination with its server and its name; whole is false when one of them is not known.
