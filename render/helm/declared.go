@@ -9,10 +9,9 @@ import (
 	"unicode"
 
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
-	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/render/tree"
+	"github.com/preadmit/preadmit/render/helm/release"
 )
 
 // declared is what a chart says of custom kinds.
@@ -48,22 +47,14 @@ func (s *Source) Declared(root render.Root) render.Declared {
 }
 
 // declare finds out what a chart says.
-func declare(c *helmchart.Chart) *declared {
+func declare(c *release.Chart) *declared {
 	d := &declared{words: map[string]bool{}, asked: map[string]bool{}}
-	for _, crd := range c.CRDObjects() {
-		documents, bad := tree.SplitDocuments(crd.Filename, crd.File.Data)
-		if bad != nil {
-			continue // rendering says so
-		}
-		for _, document := range documents {
-			if text, err := sigsyaml.YAMLToJSON(document.Text); err == nil {
-				if defined, ok := render.DefinitionOf(text); ok {
-					d.definitions = append(d.definitions, defined)
-				}
-			}
+	for _, text := range c.CRDs() { // of those that cannot be read rendering says so
+		if defined, ok := render.DefinitionOf(text); ok {
+			d.definitions = append(d.definitions, defined)
 		}
 	}
-	d.read(c)
+	d.read(c.Chart)
 	return d
 }
 

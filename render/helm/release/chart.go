@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"helm.sh/helm/v4/pkg/chart/common"
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 
 	"github.com/preadmit/preadmit/render/helm/chart"
@@ -22,6 +23,7 @@ type Chart struct {
 
 	engine  *engine.Engine
 	schemas *values.Schemas
+	files   *crdFiles
 
 	mu sync.Mutex
 	// crds are the definitions in crds/ by the labels that they were given.
@@ -30,7 +32,8 @@ type Chart struct {
 
 // NewChart returns a chart to render. It must not change afterwards.
 func NewChart(c *helmchart.Chart) *Chart {
-	return &Chart{Chart: c, Directories: chart.Directories{}, engine: engine.New(), schemas: values.NewSchemas(), crds: map[string]func() ([]*Object, error){}}
+	return &Chart{Chart: c, Directories: chart.Directories{}, engine: engine.New(), schemas: values.NewSchemas(), files: &crdFiles{all: map[*common.File]func() *crdFile{}},
+		crds: map[string]func() ([]*Object, error){}}
 }
 
 // maxLabelled is for how many releases the definitions of a chart are kept.
@@ -53,7 +56,7 @@ func (c *Chart) definitions(of *helmchart.Chart, labels map[string]string, print
 	c.mu.Lock()
 	made, ok := c.crds[key.String()]
 	if !ok {
-		made = sync.OnceValues(func() ([]*Object, error) { return definitions(crds, labels, printed) })
+		made = sync.OnceValues(func() ([]*Object, error) { return c.files.definitions(crds, labels, printed) })
 		if len(c.crds) < maxLabelled {
 			c.crds[key.String()] = made
 		}

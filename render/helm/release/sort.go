@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 	helmrelease "helm.sh/helm/v4/pkg/release/v1"
 	"helm.sh/helm/v4/pkg/release/v1/util"
 	"sigs.k8s.io/kustomize/api/resource"
@@ -187,18 +186,4 @@ func rank(kind string) int {
 		return i
 	}
 	return len(util.InstallOrder)
-}
-
-// definitions returns what is in crds/ of a chart and its dependencies: as printed, or only the
-// CustomResourceDefinitions, which Flux applies.
-func definitions(crds []helmchart.CRD, labels map[string]string, printed bool) ([]*Object, error) {
-	var all []*Object
-	for _, crd := range crds {
-		found, err := definitionsOf(crd.Filename, crd.File.Data, labels, printed)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, found...)
-	}
-	return all, nil
 }
