@@ -2,6 +2,8 @@ package build
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/kustomize/api/resmap"
@@ -17,12 +19,33 @@ import (
 // long way, through the JSON kustomize writes.
 func content(node *kyaml.RNode) (map[string]any, error) {
 	var m map[string]any
-	if err := node.YNode().Decode(&m); err == nil && m != nil {
-		if v, err := origin.FromYAML(m); err == nil {
-			return v.(map[string]any), nil
+	if !isRewritten(node.YNode()) {
+		if err := node.YNode().Decode(&m); err == nil && m != nil {
+			if v, err := origin.FromYAML(m); err == nil {
+				return v.(map[string]any), nil
+			}
 		}
 	}
 	return contentViaJSON(node)
+}
+
+// isRewritten reports whether a node holds a text that is another one, or none, once it is
+// written as YAML and read again, as kustomize does: a folded text gets an empty line where the
+// indentation of its lines changes.
+func isRewritten(node *kyaml.Node) bool {
+	if node == nil {
+		return false
+	}
+	if node.Kind == kyaml.ScalarNode {
+		switch {
+		case node.Style&kyaml.FoldedStyle != 0:
+			return strings.Contains(strings.TrimSuffix(node.Value, "\n"), "\n")
+		case node.Style&(kyaml.DoubleQuotedStyle|kyaml.SingleQuotedStyle) == 0:
+			return strings.HasPrefix(node.Value, "\t")
+		}
+		return false
+	}
+	return slices.ContainsFunc(node.Content, isRewritten)
 }
 
 // contentViaJSON takes the way of `kustomize build | kubectl apply`.
