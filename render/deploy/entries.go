@@ -112,13 +112,19 @@ func dirOf(k *flux.Kustomization) string { return path.Join(".", path.Clean("/" 
 
 // addEntry adds an entry point whose object roots of the tree hold.
 func (e *expander) addEntry(name string, k held, bootstrap []render.RootID) {
+	e.addApplied(name, k, bootstrap, e.maybeSelf)
+}
+
+// addApplied adds an object that is applied by hand as an entry point; isSelf reports whether its
+// source may be this repository.
+func (e *expander) addApplied(name string, k held, bootstrap []render.RootID, isSelf func(*flux.Kustomization, []render.RootID) bool) {
 	c := e.clusterOf(name)
 	for _, id := range bootstrap {
 		if !slices.Contains(c.bootstrap, id) {
 			c.bootstrap = append(c.bootstrap, id)
 		}
 	}
-	if parsed, err := flux.Parse(k.object.JSON); err == nil && e.maybeSelf(parsed, bootstrap) {
+	if parsed, err := flux.Parse(k.object.JSON); err == nil && isSelf(parsed, bootstrap) {
 		e.addSelf(c, sourceRefOf(parsed))
 	}
 	e.add(&node{cluster: c}, k)
@@ -298,18 +304,50 @@ func (e *expander) hasEntry(dir string) bool {
 // maybeSelf reports whether the source of a Kustomization may be this repository, going by
 // what roots hold that are applied beside it.
 func (e *expander) maybeSelf(k *flux.Kustomization, beside []render.RootID) bool {
+	self, _ := e.selfSource(k, beside)
+	return self
+}
+
+// follows reports whether the source of a Kustomization may be this repository, as it changes: a
+// tag or a commit of another one is as likely.
+func (e *expander) follows(k *flux.Kustomization, beside []render.RootID) bool {
+	self, s := e.selfSource(k, beside)
+	return self && (s == nil || !s.isPinned() || e.isRemote(s.Spec.URL))
+}
+
+// selfSource returns the source of a Kustomization if roots that are applied beside it hold that,
+// and whether it may be this repository.
+func (e *expander) selfSource(k *flux.Kustomization, beside []render.RootID) (self bool, s *source) {
 	ref := sourceRefOf(k)
 	if to := e.renderer.Tree().Resolve(dirOf(k)); ref.Kind == artifactKind || to.Err != nil || !to.IsDir {
-		return false
+		return false, nil
 	}
 	c := &cluster{bootstrap: beside}
 	o, ok := e.known(c, ref)
 	if !ok {
-		return true
+		return true, nil
 	}
-	s := source{}
-	if kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, &s) != nil {
+	s = &source{}
+	if kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, s) != nil {
+		return false, nil
+	}
+	return e.isSelf(c, ref, s.Spec.URL) || ref.Kind == "GitRepository" && !slices.ContainsFunc(beside, e.holdsRemote), s
+}
+
+// holdsRemote reports whether a root holds a GitRepository that is known to be this repository:
+// others with another URL are not.
+func (e *expander) holdsRemote(id render.RootID) bool {
+	r := e.results[id]
+	if r == nil {
 		return false
 	}
-	return ref.Kind == "GitRepository" || e.isSelf(c, ref, s.Spec.URL)
+	known, ok := e.remotes[r]
+	if !ok {
+		for _, o := range holds(r, schema.GroupKind{Group: sourceGroup, Kind: "GitRepository"}) {
+			s := source{}
+			known = known || kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, &s) == nil && e.isRemote(s.Spec.URL)
+		}
+		e.remotes[r] = known
+	}
+	return known
 }

@@ -18,7 +18,7 @@ import (
 func Expand(ctx context.Context, r *render.Renderer, found *render.Discovery, opts Options) (*Graph, error) {
 	e := &expander{
 		ctx: ctx, renderer: r, found: found.Roots, opts: opts, units: map[unitKey]*node{},
-		results: map[render.RootID]*render.Result{}, indexes: map[*render.Result]index{}, raw: map[*node]*render.Result{}, searched: map[search]map[*node]bool{},
+		results: map[render.RootID]*render.Result{}, indexes: map[*render.Result]index{}, raw: map[*node]*render.Result{}, remotes: map[*render.Result]bool{}, searched: map[search]map[*node]bool{},
 		graph: &Graph{Claims: map[render.RootID][]render.RootID{}, Bootstrap: map[render.RootID][]string{}},
 	}
 	e.origins = &origins{expander: e, found: map[*render.Result][]*origin.Origin{}}
@@ -56,6 +56,8 @@ type expander struct {
 	origins *origins
 	// assumed is the address of this repository, when nothing says it but directories.
 	assumed string
+	// remotes are the results that hold a GitRepository whose URL is that of this repository.
+	remotes map[*render.Result]bool
 	// sets are the ApplicationSets that were generated.
 	sets []unitKey
 	// searched are units in which an object was looked for.
@@ -84,6 +86,8 @@ type node struct {
 	resolved, expanded bool
 	// settled is set when the custom kinds of its cluster are known to a release.
 	settled bool
+	// unknown are the reasons why variables of its object are not known, by their names.
+	unknown map[string]string
 	// plain is the root without variables, once it was needed.
 	plain *render.Root
 }

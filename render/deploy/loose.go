@@ -114,7 +114,7 @@ func (e *expander) holders(seen map[render.RootID]bool) ([]*holder, error) {
 	}
 	for _, h := range holders {
 		for _, k := range h.all {
-			if parsed, err := flux.Parse(k.object.JSON); err == nil && e.maybeSelf(parsed, ids) {
+			if parsed, err := flux.Parse(k.object.JSON); err == nil && e.follows(parsed, ids) {
 				h.self = append(h.self, parsed)
 			}
 		}
@@ -155,7 +155,7 @@ func (e *expander) appliesItself(holders, component []*holder) (k held, dir stri
 	for _, h := range component {
 		for _, k := range h.all {
 			parsed, err := flux.Parse(k.object.JSON)
-			if err != nil || !e.maybeSelf(parsed, idsOf(holders)) {
+			if err != nil || !e.follows(parsed, idsOf(holders)) {
 				continue
 			}
 			dir := dirOf(parsed)
@@ -259,7 +259,7 @@ func (e *expander) addGroup(dir string, group []*holder) {
 	}
 	for _, h := range group {
 		for _, k := range h.all {
-			e.addEntry(dir, k, ids)
+			e.addApplied(dir, k, ids, e.follows)
 		}
 	}
 }

@@ -30,12 +30,23 @@ func (e *expander) resolveVariables(n *node) error {
 		}
 	}
 	for name, value := range post.Substitute {
-		values[name] = render.Variable{Name: name, Value: oneLine(value), Written: render.FieldRef{
+		values[name] = render.Variable{Name: name, Value: oneLine(value), Unknown: n.unknown[name], Written: render.FieldRef{
 			Root: n.root.Unit.Parent, Index: n.root.Unit.Index, Path: origin.AppendKey("spec.postBuild.substitute", name),
 		}}
 	}
 	n.root.Unit.Variables = slices.SortedFunc(maps.Values(values), func(a, b render.Variable) int { return cmp.Compare(a.Name, b.Name) })
 	return nil
+}
+
+// unknownVariables are the reasons why variables are not known that a unit's object has itself.
+func unknownVariables(o *render.Object) map[string]string {
+	reasons := map[string]string{}
+	for _, u := range o.Unknown {
+		if len(u.Path) == 4 && u.Path[0] == "spec" && u.Path[1] == "postBuild" && u.Path[2] == "substitute" {
+			reasons[u.Path[3]] = u.Reason
+		}
+	}
+	return reasons
 }
 
 // oneLine is a value as the controller substitutes it.

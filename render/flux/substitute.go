@@ -3,7 +3,6 @@ package flux
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,6 +26,8 @@ type substituter struct {
 	// has none.
 	missing string
 	strict  bool
+	// marked says that texts hold marks already.
+	marked bool
 }
 
 // variableName is what the controller takes for the name of a variable.
@@ -57,13 +58,6 @@ func (u *unit) substituter() (*substituter, *render.Problem) {
 	return r, nil
 }
 
-// mark stands for an unknown value in a text: letters that YAML takes for a string, which no
-// text holds that somebody wrote.
-const mark = "PREADMITxUNKNOWNx6f1e2c9a"
-
-// errMark says that a text holds the mark.
-var errMark = errors.New("holds " + mark + ", which stands for an unknown value here")
-
 const substitutionDisabled = Group + "/substitute"
 
 // object replaces the variables in an object, and in its content, which is decoded.
@@ -72,30 +66,48 @@ func (r *substituter) object(o *render.Object, content map[string]any) (*render.
 		return o, content, nil
 	}
 	name := fmt.Sprint(content["kind"], "/", nameOf(content))
-	text, err := yaml.JSONToYAML(o.JSON)
+	after, marks, err := r.content(o.JSON)
+	if noYAML := new(noYAMLError); errors.As(err, &noYAML) && len(marks) > 0 {
+		// The value of which a part is not known may well be YAML: it is unknown as a whole.
+		after, marks, err = r.markedWhole(o.JSON)
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("post build failed for %s: %w", name, err)
-	}
-	replaced, marks, err := r.text(string(text))
-	if err != nil {
-		return nil, nil, fmt.Errorf("post build failed for %s: envsubst error: variable substitution failed: %w", name, err)
-	}
-	if bad := guard(replaced); bad != nil {
-		return nil, nil, fmt.Errorf("post build failed for %s: %w", name, bad)
-	}
-	data, err := yaml.YAMLToJSON([]byte(replaced))
-	if err != nil {
-		return nil, nil, fmt.Errorf("post build failed for %s: after substitution it is no YAML: %s", name, strings.TrimPrefix(err.Error(), "error converting YAML to JSON: yaml: "))
-	}
-	var after map[string]any
-	if err := utiljson.Unmarshal(data, &after); err != nil || after == nil {
-		return nil, nil, fmt.Errorf("post build failed for %s: after substitution it is no object", name)
 	}
 	unknown := slices.Clone(o.Unknown)
 	if len(marks) > 0 {
 		unknown = append(unknown, unmark(after, marks)...)
 	}
 	return &render.Object{JSON: tree.Encode(after), Index: o.Index, Unknown: unknown}, after, nil
+}
+
+// noYAMLError says that a text is no YAML after substitution.
+type noYAMLError struct{ why string }
+
+func (e *noYAMLError) Error() string { return "after substitution it is no YAML: " + e.why }
+
+// content returns the content of an object after substitution, with the values that are not
+// known for which there are marks.
+func (r *substituter) content(object []byte) (after map[string]any, marks []markedValue, err error) {
+	text, err := yaml.JSONToYAML(object)
+	if err != nil {
+		return nil, nil, err
+	}
+	replaced, marks, err := r.text(string(text))
+	if err != nil {
+		return nil, nil, fmt.Errorf("envsubst error: variable substitution failed: %w", err)
+	}
+	if bad := guard(replaced); bad != nil {
+		return nil, nil, bad
+	}
+	data, err := yaml.YAMLToJSON([]byte(replaced))
+	if err != nil {
+		return nil, marks, &noYAMLError{strings.TrimPrefix(err.Error(), "error converting YAML to JSON: yaml: ")}
+	}
+	if err := utiljson.Unmarshal(data, &after); err != nil || after == nil {
+		return nil, nil, errors.New("after substitution it is no object")
+	}
+	return after, marks, nil
 }
 
 // guard checks a text before anything expands its aliases.
@@ -136,7 +148,7 @@ func (r *substituter) text(text string) (replaced string, marks []markedValue, e
 	if !strings.Contains(text, "$") {
 		return text, nil, nil
 	}
-	if strings.Contains(text, mark) {
+	if !r.marked && strings.Contains(text, mark) {
 		return "", nil, errMark
 	}
 	if err := checkText(text); err != nil {
@@ -173,12 +185,6 @@ func (r *substituter) eval(text string) (string, error) {
 type evaluation struct {
 	*substituter
 	marks []markedValue
-}
-
-// markedValue is a value that is not known.
-type markedValue struct {
-	// name is that of the variable, why the reason why its value is not known.
-	name, why string
 }
 
 // why returns why a variable is not known; empty for one that is.
@@ -261,7 +267,7 @@ func (e *evaluation) writeFunc(out *strings.Builder, n *parse.FuncNode) error {
 		why = fmt.Sprintf("it holds an expression of ${%s} that is not understood", n.Param)
 	}
 	fmt.Fprintf(out, "%s%dx", mark, len(e.marks))
-	e.marks = append(e.marks, markedValue{n.Param, why})
+	e.marks = append(e.marks, markedValue{"${" + n.Param + "}", why})
 	return nil
 }
 
@@ -312,48 +318,4 @@ func equal(a, b parse.Node) bool {
 		return isText && isText2 && t.Value == u.Value
 	}
 	return x.Param == y.Param && x.Name == y.Name && slices.EqualFunc(x.Args, y.Args, equal)
-}
-
-var marked = regexp.MustCompile(mark + `(\d+)x`)
-
-// unmark returns the fields that hold marks, and puts the names of variables in their place.
-func unmark(content map[string]any, marks []markedValue) []render.Unknown {
-	of := func(text string) markedValue {
-		return marks[min(tree.Atoi(marked.FindStringSubmatch(text)[1]), len(marks)-1)]
-	}
-	unknown := render.FieldsWith(content, func(text string) string {
-		if !marked.MatchString(text) {
-			return ""
-		}
-		return of(text).why
-	})
-	named := func(text string) string {
-		return marked.ReplaceAllStringFunc(text, func(m string) string { return "${" + of(m).name + "}" })
-	}
-	rename(content, named)
-	for _, field := range unknown {
-		for i, key := range field.Path {
-			field.Path[i] = named(key)
-		}
-	}
-	return unknown
-}
-
-// rename replaces strings and keys at and below a value.
-func rename(value any, named func(string) string) any {
-	switch v := value.(type) {
-	case string:
-		return named(v)
-	case []any:
-		for i, item := range v {
-			v[i] = rename(item, named)
-		}
-	case map[string]any:
-		for _, key := range slices.Collect(maps.Keys(v)) {
-			item := v[key]
-			delete(v, key)
-			v[named(key)] = rename(item, named)
-		}
-	}
-	return value
 }
