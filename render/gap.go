@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -105,6 +106,19 @@ func (l *Lack) Same(other *Lack) bool {
 		return l == other
 	}
 	return slices.Equal(l.What, other.What)
+}
+
+// And is what two parts of a root lack.
+func (l *Lack) And(other *Lack) *Lack {
+	if l == nil || other == nil {
+		return cmp.Or(l, other)
+	}
+	both := *l
+	both.What = slices.Compact(slices.Sorted(slices.Values(slices.Concat(l.What, other.What))))
+	if other.Why != l.Why {
+		both.Why += "; " + other.Why
+	}
+	return &both
 }
 
 // Gap returns the gap that a root is which rendered without something.

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -35,7 +36,7 @@ func canary(t *testing.T) (host string, touched *atomic.Int32) {
 
 // TestNothingIsFetched gives every form of entry that makes kustomize run git,
 // helm or a plugin, or fetch over HTTP. Each must be refused on the line of the
-// entry, before anything is contacted.
+// entry, or left out and said to be, before anything is contacted.
 func TestNothingIsFetched(t *testing.T) {
 	host, touched := canary(t)
 	t.Setenv("PATH", "")
@@ -85,15 +86,16 @@ func TestNothingIsFetched(t *testing.T) {
 	} {
 		cases[name] = fmt.Sprintf(text, url)
 	}
+	leftOut := map[string]bool{"files": true, "keyed files": true, "behind a local": true}
 	for name, text := range cases {
-		t.Run(name, func(t *testing.T) { refused(t, text, url) })
+		t.Run(name, func(t *testing.T) { refused(t, text, url, leftOut[name]) })
 	}
 	if n := touched.Load(); n != 0 {
 		t.Errorf("the network was touched %d times", n)
 	}
 }
 
-func refused(t *testing.T, kustomization, url string) {
+func refused(t *testing.T, kustomization, url string, leftOut bool) {
 	t.Helper()
 	plugin := "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: a}\n"
 	fsys := fstest.MapFS{}
@@ -111,6 +113,13 @@ func refused(t *testing.T, kustomization, url string) {
 		fsys[name] = &fstest.MapFile{Data: []byte(data)}
 	}
 	result := sources.NewRenderer(fsys, render.Options{}).Render(context.Background(), render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "root"}})
+	if leftOut {
+		unknown := func(o *render.Object) bool { return len(o.Unknown) > 0 }
+		if result.Problem != nil || result.Lacks == nil && !slices.ContainsFunc(result.Objects, unknown) {
+			t.Errorf("neither refused nor without something: %+v", result)
+		}
+		return
+	}
 	if result.Problem == nil || result.Problem.Kind != render.ProblemRefused {
 		t.Fatalf("not refused: %+v", result.Problem)
 	}

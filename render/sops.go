@@ -13,6 +13,11 @@ var encrypted = regexp.MustCompile(`^ENC\[AES256_GCM,data:[^,\]]*,iv:[^,\]]*,tag
 
 const sopsReason = "it is encrypted by SOPS"
 
+// IsEncrypted reports whether SOPS encrypted values of the object.
+func (o *Object) IsEncrypted() bool {
+	return slices.ContainsFunc(o.Unknown, func(u Unknown) bool { return u.Reason == sopsReason })
+}
+
 // removeSOPS takes away what SOPS wrote about an object that it encrypted, and makes the
 // encrypted values unknown.
 func (o *Object) removeSOPS() {

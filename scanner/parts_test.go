@@ -1,9 +1,12 @@
 package scanner_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // brokenPolicy does not compile; it is a base of an overlay that has a remote base
-// too, so that the overlay cannot be rendered.
+// too, without which the overlay is rendered.
 const brokenPolicy = `
 -- overlay/kustomization.yaml --
 resources:
@@ -30,7 +33,7 @@ spec:
 `
 
 const (
-	notFetched = `indeterminate root overlay: remote base "https://github.com/example/base?ref=v1" is not fetched: rendering does not reach the network`
+	notFetched = `indeterminate remote resource overlay: remote base "https://github.com/example/base?ref=v1" is not fetched: rendering does not reach the network` + rendersWithout
 	noActions  = `new Deny policy overlay/binding.yaml CREATE ValidatingAdmissionPolicyBinding /b: ` +
 		`ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io "b" is invalid: spec.validationActions: Required value: at least one validation action is required []`
 	notCompiled = "new Deny policy base/policy.yaml CREATE ValidatingAdmissionPolicy /p.example.com: " +
@@ -40,7 +43,17 @@ const (
 		" | object.metadata.name ==\n | .......................^ []"
 )
 
+// rendersWithout ends what is said of remote resources.
+const rendersWithout = "; its objects are not known, and the others are rendered without it"
+
 func TestPoliciesOfARootThatIsRefusedAreChecked(t *testing.T) {
+	refused := strings.Replace(brokenPolicy, "- https://github.com/example/base?ref=v1\n", "", 1)
+	refused = strings.Replace(refused, "- binding.yaml\n", "- binding.yaml\ncomponents: ['https://github.com/example/base?ref=v1']\n", 1)
+	wantSays(t, mustScan(t, input("", refused)), notCompiled, noActions,
+		`indeterminate root overlay: remote base "https://github.com/example/base?ref=v1" is not fetched: rendering does not reach the network`)
+}
+
+func TestPoliciesOfARootWithARemoteBaseAreChecked(t *testing.T) {
 	r := mustScan(t, input("", brokenPolicy))
 	wantSays(t, r, notCompiled, noActions, notFetched)
 	if l := r.Findings[0].Location; l.StartLine != 9 || l.Field != "spec.validations[0].expression" {

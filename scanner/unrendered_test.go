@@ -36,7 +36,7 @@ func TestRootsThatNeverRendered(t *testing.T) {
 		"touched":         {broken, added, []string{"indeterminate root app: " + notRendered, unreadable}},
 		"not touched":     {elsewhere, elsewhere + "-- other/s.yaml --\n{apiVersion: v1, kind: Secret, metadata: {name: s}}\n", []string{unreadable}},
 		"gone":            {broken, policies, []string{"indeterminate root app: this root is gone and did not render before, so what is deleted with it is not known: " + twiceFails}},
-		"gone and far":    {far, policies, []string{"indeterminate root app: this root is gone and did not render before, so what is deleted with it is not known: " + remoteFails}},
+		"gone and far":    {far, policies, []string{"indeterminate remote resource app: this root is gone, and what else is deleted with it is not known: " + remoteFails + rendersWithout}},
 		"was not touched": {broken, broken + "-- README.md --\nx\n", []string{unreadable}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestPoliciesThatNobodyAsked(t *testing.T) {
 	}{
 		"broken":                              {broken + app, broken + changed, nil, []string{unasked, unreadable, failing}},
 		"broken, nothing asked":               {broken + app, broken + app + "-- app/x.txt --\nx\n", nil, []string{unreadable}},
-		"far":                                 {far + app, far + changed, nil, []string{"indeterminate policy policies: " + notAsked + remoteFails, "indeterminate root policies: " + remoteFails}},
+		"far":                                 {far + app, far + changed, nil, []string{"new Deny validation app/x.yaml UPDATE ConfigMap default/x: too many [inForce]", "indeterminate remote resource policies: " + remoteFails + rendersWithout}},
 		"far, with no policies, put together": {other + app, other + changed, nil, []string{"indeterminate root other: " + remoteFails}},
 		"put together by what cannot be read": {mad + app, mad + changed, nil, []string{
 			"note mad: this root does not render, as it did not before the change, and is not judged: " + madFails}},

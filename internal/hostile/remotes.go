@@ -36,7 +36,6 @@ func remotes() []Case {
 		{"patches", "patches: [{path: '" + url + "'}]"},
 		{"patchesStrategicMerge", "patchesStrategicMerge: ['" + url + "']"},
 		{"patchesJson6902", "patchesJson6902: [{target: {version: v1, kind: ConfigMap, name: app}, path: '" + url + "'}]"},
-		{"configMapGenerator files", "configMapGenerator: [{name: g, files: ['" + url + "']}]"},
 		{"configMapGenerator envs", "configMapGenerator: [{name: g, envs: ['" + url + "']}]"},
 		{"secretGenerator env", "secretGenerator: [{name: g, env: '" + url + "'}]"},
 		{"crds", "crds: ['" + url + "']"},
@@ -49,5 +48,7 @@ func remotes() []Case {
 	} {
 		all = append(all, kustomization("http in "+field.name, reports, "resources: [cm.yaml]\n"+field.text+"\n"))
 	}
-	return all
+	file := kustomization("http in configMapGenerator files", Finding, "resources: [cm.yaml]\nconfigMapGenerator: [{name: g, files: ['"+url+"']}]\n")
+	file.Verdict = "failed" // only its value is not known
+	return append(all, file)
 }

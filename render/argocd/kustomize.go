@@ -82,7 +82,7 @@ func (k *kustomizePart) asRoot() render.Root {
 
 func (k *kustomizePart) needs() *render.Needs {
 	in := k.inner.Needs(k.asRoot())
-	out := &render.Needs{Trace: k.realTrace(in.Trace), Problem: k.realProblem(in.Problem), Artifacts: in.Artifacts, Composition: in.Composition}
+	out := &render.Needs{Trace: k.realTrace(in.Trace), Problem: k.realProblem(in.Problem), Lacks: k.realLack(in.Lacks), Artifacts: in.Artifacts, Composition: in.Composition}
 	if k.edited != nil {
 		data := k.edited.data
 		out.Texts = func(files [][]byte) ([][]byte, bool) { return append([][]byte{data}, files...), false }
@@ -98,7 +98,7 @@ func (k *kustomizePart) make(ctx context.Context, trace tree.Trace) (*made, *ren
 	if result.Problem != nil {
 		return nil, k.realProblem(result.Problem)
 	}
-	return &made{objects: result.Objects, diagnostics: result.Diagnostics, origins: func(ctx context.Context) ([]*origin.Origin, error) {
+	return &made{objects: result.Objects, diagnostics: result.Diagnostics, lacks: k.realLack(result.Lacks), origins: func(ctx context.Context) ([]*origin.Origin, error) {
 		all, err := k.inner.Origins(ctx, result)
 		if err != nil || k.edited == nil {
 			return all, err
@@ -116,6 +116,16 @@ func (k *kustomizePart) real(p tree.Position) tree.Position {
 		return p
 	}
 	return k.edited.real(p)
+}
+
+// realLack is what the edited kustomization lacks, with its place in the tree.
+func (k *kustomizePart) realLack(l *render.Lack) *render.Lack {
+	if l == nil || k.edited == nil {
+		return l
+	}
+	out := *l
+	out.Position = k.real(l.Position)
+	return &out
 }
 
 func (k *kustomizePart) realProblem(p *render.Problem) *render.Problem {

@@ -85,6 +85,8 @@ type maker interface {
 type made struct {
 	objects     []*render.Object
 	diagnostics []render.Diagnostic
+	// lacks is what was left out, if anything was.
+	lacks *render.Lack
 	// origins returns where they were written, in their order.
 	origins originsOf
 }
@@ -204,6 +206,15 @@ func (u *unit) atSource(p *render.Problem, field string) *render.Problem {
 	return &out
 }
 
+// lackAtSource is what a part lacks, at the source for one that is elsewhere.
+func (u *unit) lackAtSource(l *render.Lack, p *part) *render.Lack {
+	if l == nil {
+		return nil
+	}
+	at := u.atSource(&render.Problem{Position: l.Position, Message: l.Why}, u.app.SourceField(p.index))
+	return &render.Lack{Position: at.Position, Why: at.Message, What: l.What}
+}
+
 // Needs implements Source.
 func (r *Renderer) Needs(root render.Root) *render.Needs {
 	u, problem := r.prepare(root)
@@ -218,6 +229,7 @@ func (r *Renderer) Needs(root render.Root) *render.Needs {
 		if in.Problem == nil {
 			in.Problem = u.atSource(more.Problem, u.app.SourceField(p.index))
 		}
+		in.Lacks = in.Lacks.And(u.lackAtSource(more.Lacks, p))
 		in.Artifacts = append(in.Artifacts, more.Artifacts...)
 		in.Free = in.Free || more.Free
 		in.Patched = in.Patched || more.Patched
@@ -267,6 +279,9 @@ func (r *Renderer) Render(ctx context.Context, root render.Root) *render.Result 
 	}
 	done := u.finish(all)
 	result.Objects, result.Diagnostics = done.objects, done.diagnostics
+	for i, m := range all {
+		result.Lacks = result.Lacks.And(u.lackAtSource(m.lacks, u.parts[i]))
+	}
 	return result
 }
 

@@ -16,19 +16,21 @@ var encryptedMark = []byte("ENC[AES256_GCM,")
 // their names.
 func markEncrypted(objects []*render.Object) {
 	for _, o := range objects {
-		if !bytes.Contains(o.JSON, []byte(`"kind":"Secret"`)) || len(o.Unknown) > 0 {
+		if !bytes.Contains(o.JSON, []byte(`"kind":"Secret"`)) || o.IsEncrypted() {
 			continue
 		}
 		content := o.Content()
 		data, _ := content["data"].(map[string]any)
+		made := false
 		for key, value := range data {
 			text, _ := value.(string)
 			decoded, err := base64.StdEncoding.DecodeString(text)
 			if err == nil && bytes.Contains(decoded, encryptedMark) {
 				o.Unknown = append(o.Unknown, render.Unknown{Path: []string{"data", key}, Reason: "it is made of a file encrypted by SOPS"})
+				made = true
 			}
 		}
-		if name := nameOf(content); len(o.Unknown) > 0 && origin.ContentHash.MatchString(name) {
+		if name := nameOf(content); made && origin.ContentHash.MatchString(name) {
 			markName(objects, name)
 		}
 	}

@@ -47,7 +47,7 @@ func (u *unit) check(o *render.Object, content map[string]any) *render.Problem {
 	switch {
 	case name == "" || version == "" || kind == "":
 		return u.failed(fmt.Errorf("failed to decode Kubernetes apiVersion, kind and name from an object of kind %q with the name %q: Flux applies no object without them", kind, name))
-	case kind == "Secret" && len(o.Unknown) > 0 && u.object.Spec.Decryption == nil && !decryptionDisabled(metadata):
+	case kind == "Secret" && o.IsEncrypted() && u.object.Spec.Decryption == nil && !decryptionDisabled(metadata):
 		return u.failed(fmt.Errorf("Secret %s is SOPS encrypted, configuring decryption (spec.decryption) is required for this secret to be reconciled", name))
 	}
 	return nil

@@ -98,7 +98,7 @@ func (s *Source) prepare(root render.Root) (*unit, *render.Problem) {
 		return u, u.failed(err)
 	}
 	u.overlay = s.tree.Beside(&overlay{u.view.view, u.files})
-	u.inner = kustomize.NewPartial(u.overlay, s.opts)
+	u.inner = kustomize.New(u.overlay, s.opts)
 	return u, nil
 }
 

@@ -157,7 +157,7 @@ var (
 	references = map[string]string{
 		"secretName": "Secret", "configMapName": "ConfigMap", "serviceAccountName": "ServiceAccount", "serviceAccount": "ServiceAccount",
 		"claimName": "PersistentVolumeClaim", "serviceName": "Service", "volumeName": "", "storageClassName": "", "priorityClassName": "",
-		"ingressClassName": "", "runtimeClassName": "", "policyName": "", "resourceNames": "",
+		"ingressClassName": "", "runtimeClassName": "", "policyName": "ValidatingAdmissionPolicy", "resourceNames": "",
 	}
 )
 

@@ -31,10 +31,10 @@ helmCharts:
 		return render.Position{Path: path, Line: line, Column: column}
 	}
 	want := []render.Artifact{
-		{Kind: render.ArtifactChart, URL: "https://charts.example.com", Name: "podinfo", Version: "6.5.0", Position: at("app/kustomization.yaml", 7, 3)},
 		{Kind: render.ArtifactGit, URL: "https://github.com/org/repo", Version: "v1.2.3", Dir: "deploy", Submodules: true, Position: at("app/kustomization.yaml", 2, 3)},
 		{Kind: render.ArtifactFile, URL: "https://example.com/crds.yaml", Position: at("app/kustomization.yaml", 3, 3)},
 		{Kind: render.ArtifactGit, URL: "git@github.com:org/other.git", Submodules: true, Position: at("app/kustomization.yaml", 4, 3)},
+		{Kind: render.ArtifactChart, URL: "https://charts.example.com", Name: "podinfo", Version: "6.5.0", Position: at("app/kustomization.yaml", 7, 3)},
 		{Kind: render.ArtifactGit, URL: "https://github.com/org/repo", Version: "main", Dir: "component", Submodules: true, Position: at("base/kustomization.yaml", 1, 14)},
 	}
 	if diff := cmp.Diff(want, needs.Artifacts); diff != "" {

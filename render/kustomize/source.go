@@ -1,6 +1,7 @@
 package kustomize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,27 +26,18 @@ import (
 type Source struct {
 	tree *tree.Tree
 	opts render.Options
-	// partial is set when roots are rendered without resources that are not there.
-	partial bool
 }
 
-// New makes a Source of the kustomizations of a tree.
+// New makes a Source of the kustomizations of a tree. They are rendered without remote resources
+// that are not there: what they lack is in Result.Lacks.
 func New(t *tree.Tree, opts render.Options) render.Source { return &Source{tree: t, opts: opts} }
-
-// NewPartial makes a Source that renders kustomizations without remote resources that are not
-// there: what they lack is in Result.Lacks.
-func NewPartial(t *tree.Tree, opts render.Options) render.Source {
-	return &Source{tree: t, opts: opts, partial: true}
-}
 
 // walk examines a closure.
 func (r *Source) walk(dir string, trace tree.Trace) *build.Closure {
-	if r.partial {
-		if c := build.WalkPartial(r.tree, dir, trace); c.Problem() == nil && c.Openapi == nil {
-			return c
-		}
+	if c := build.WalkPartial(r.tree, dir, trace); c.Openapi == nil {
+		return c
 	}
-	return build.Walk(r.tree, dir, trace)
+	return build.Walk(r.tree, dir, trace) // a process of its own renders it, whole
 }
 
 // Kind implements Source.
@@ -113,8 +105,12 @@ func (r *Source) Render(ctx context.Context, root render.Root) *render.Result {
 	if result.Problem = atEntry(c, problem); problem != nil {
 		return result
 	}
-	if r.build(result, c); len(c.Absent) > 0 {
+	r.build(result, c)
+	switch {
+	case len(c.Absent) > 0:
 		lack(result, c)
+	case result.Problem != nil && len(c.Unread) > 0 && c.ReadsValues():
+		result.Problem = atEntry(c, c.Unread[0].Problem())
 	}
 	r.findUnknown(result, c, charts)
 	for _, chart := range charts {
@@ -141,10 +137,10 @@ func (r *Source) problem(c *build.Closure) *render.Problem {
 	return nil
 }
 
-// findUnknown marks what follows from values in charts that are not known: what differs when they are
-// others.
+// findUnknown marks what follows from values in charts, and from files of generators, that are
+// not known: what differs when they are others.
 func (r *Source) findUnknown(result *render.Result, c *build.Closure, charts []*inflate.Chart) {
-	reason := inflate.Vary(charts)
+	reason := cmp.Or(c.Vary(), inflate.Vary(charts))
 	if reason == "" || result.Problem != nil {
 		return
 	}

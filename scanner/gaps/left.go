@@ -22,7 +22,7 @@ func (l *Ledger) Left() {
 			continue
 		}
 		now, stays := l.Head.Root(root.RootID)
-		if stays && l.Head.Roots[now.RootID] == nil || !stays && l.FateOf(root) != change.Left {
+		if stays && (l.Head.Roots[now.RootID] == nil || l.LacksMore(now.RootID)) || !stays && l.FateOf(root) != change.Left {
 			continue
 		}
 		objects := slices.DeleteFunc(l.Change.Left(l.Base.ID(root)), func(o *admission.Object) bool {

@@ -45,7 +45,12 @@ func WalkPartial(t *tree.Tree, dir string, trace tree.Trace) *Closure {
 // leaveOut puts a stand-in in the place of a resource. ok is false for other entries, which decide
 // what becomes of objects that are there.
 func (w *walker) leaveOut(e Entry, a render.Artifact, why string, plugin bool) (change edit, ok bool) {
-	if !w.partial || plugin || e.Kind != RefResource {
+	switch {
+	case !w.partial || plugin:
+		return edit{}, false
+	case e.isGeneratorFile():
+		return w.leaveOutFile(e, a, why)
+	case e.Kind != RefResource:
 		return edit{}, false
 	}
 	name := fmt.Sprintf(".absent-%d.yaml", len(w.out.Absent))
@@ -66,6 +71,9 @@ const stubMark = "preadmit.internal/absent"
 func (c *Closure) standIn(name string) ([]byte, bool) {
 	if c == nil {
 		return nil, false
+	}
+	if data, ok := c.unreadContent(name); ok {
+		return data, true
 	}
 	i := slices.IndexFunc(c.Absent, func(a *Absent) bool { return a.standIn == name })
 	if i < 0 {

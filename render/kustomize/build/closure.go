@@ -53,7 +53,12 @@ type Closure struct {
 	// Charts are those that kustomize inflates.
 	Charts []*Chart
 	// Absent are the resources that the closure is built without.
-	Absent  []*Absent
+	Absent []*Absent
+	// Unread are the files of generators that the closure is built without; varied is set when
+	// others are in their place.
+	Unread []*Unread
+	varied bool
+
 	Entries []Entry
 	Files   []*Kustomization
 	// weight is that of the root.

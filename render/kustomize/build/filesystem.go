@@ -68,6 +68,10 @@ func (k *FileSystem) CleanedAbs(name string) (filesys.ConfirmedDir, string, erro
 		}
 		return filesys.ConfirmedDir(Mounted(dir)), file, nil
 	}
+	if _, ok := k.Closure.standIn(rel); ok {
+		dir, _, err := k.CleanedAbs(path.Dir(name))
+		return dir, path.Base(rel), err
+	}
 	r := k.Tree.Resolve(rel)
 	if r.Err != nil {
 		k.Trace.AddMiss(rel, r)
