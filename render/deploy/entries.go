@@ -338,11 +338,8 @@ func (e *expander) selfSource(k *flux.Kustomization, beside []render.RootID) (se
 // others with another URL are not.
 func (e *expander) holdsRemote(id render.RootID) bool {
 	r := e.results[id]
-	if r == nil {
-		return false
-	}
 	known, ok := e.remotes[r]
-	if !ok {
+	if !ok && r != nil {
 		for _, o := range holds(r, schema.GroupKind{Group: sourceGroup, Kind: "GitRepository"}) {
 			s := source{}
 			known = known || kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, &s) == nil && e.isRemote(s.Spec.URL)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/deploy/components"
 	"github.com/preadmit/preadmit/render/flux"
 )
 
@@ -19,10 +20,6 @@ type holder struct {
 	// applies are other holders, and perhaps itself, in directories that its Kustomizations
 	// apply.
 	applies []int
-	// order, low and onStack are those of Tarjan's algorithm.
-	order, low int
-	onStack    bool
-	component  int
 }
 
 // moreEntries adds the Kustomizations as entry points that are in roots which nothing
@@ -168,65 +165,15 @@ func (e *expander) appliesItself(holders, component []*holder) (k held, dir stri
 }
 
 // sources are the strongly connected components of the graph of holders that no other
-// component applies (Tarjan).
-func sources(holders []*holder) [][]*holder {
-	t := &tarjan{holders: holders}
-	for i := range holders {
-		if holders[i].order == 0 {
-			t.visit(i)
-		}
-	}
-	applied := map[int]bool{}
-	for _, h := range holders {
-		for _, i := range h.applies {
-			if holders[i].component != h.component {
-				applied[holders[i].component] = true
-			}
-		}
-	}
-	var out [][]*holder
-	for i := range t.components {
-		if !applied[i] {
-			out = append(out, t.components[i])
+// component applies.
+func sources(holders []*holder) (out [][]*holder) {
+	for _, component := range components.Sources(len(holders), func(i int) []int { return holders[i].applies }) {
+		out = append(out, nil)
+		for _, i := range component {
+			out[len(out)-1] = append(out[len(out)-1], holders[i])
 		}
 	}
 	return out
-}
-
-type tarjan struct {
-	holders    []*holder
-	stack      []int
-	count      int
-	components [][]*holder
-}
-
-func (t *tarjan) visit(i int) {
-	h := t.holders[i]
-	t.count++
-	h.order, h.low, h.onStack = t.count, t.count, true
-	t.stack = append(t.stack, i)
-	for _, next := range h.applies {
-		other := t.holders[next]
-		switch {
-		case other.order == 0:
-			t.visit(next)
-			h.low = min(h.low, other.low)
-		case other.onStack:
-			h.low = min(h.low, other.order)
-		}
-	}
-	if h.low != h.order {
-		return
-	}
-	at := slices.Index(t.stack, i)
-	var component []*holder
-	for _, member := range t.stack[at:] {
-		t.holders[member].onStack = false
-		t.holders[member].component = len(t.components)
-		component = append(component, t.holders[member])
-	}
-	t.stack = t.stack[:at]
-	t.components = append(t.components, component)
 }
 
 // addLoose adds the entry points of roots that nothing in the repository applies. Where the

@@ -42,7 +42,7 @@ func (e *expander) resolveVariables(n *node) error {
 func unknownVariables(o *render.Object) map[string]string {
 	reasons := map[string]string{}
 	for _, u := range o.Unknown {
-		if len(u.Path) == 4 && u.Path[0] == "spec" && u.Path[1] == "postBuild" && u.Path[2] == "substitute" {
+		if len(u.Path) == 4 && strings.Join(u.Path[:3], ".") == "spec.postBuild.substitute" {
 			reasons[u.Path[3]] = u.Reason
 		}
 	}
