@@ -28,16 +28,44 @@ func TestGivenPoliciesThatDoNotRender(t *testing.T) {
 	}
 }
 
+// TestWhatIsNotSimulatedIsNamed: webhooks that match a request, and of these the ones that fail.
 func TestWhatIsNotSimulatedIsNamed(t *testing.T) {
-	const webhook = `
+	hooks := func(resource, operation, policy string) string {
+		return `
 -- hooks/w.yaml --
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingWebhookConfiguration
 metadata: {name: inject}
-webhooks: []
+webhooks:
+- name: a.example.com
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  clientConfig: {url: "https://a.example.com"}
+` + policy + `
+  rules:
+  - {apiGroups: ["*"], apiVersions: ["*"], operations: [` + operation + `], resources: [` + resource + `]}
 `
-	wantSays(t, mustScan(t, input("", webhook)),
-		"note : verdicts do not include what these do to a request: MutatingWebhookConfiguration inject")
+	}
+	const named = "note : verdicts do not include what these do to a request: MutatingWebhookConfiguration inject"
+	for _, test := range []struct{ hooks, object, want string }{
+		{hooks("configmaps", "CREATE", "  failurePolicy: Ignore"), cm("app/x.yaml", "x", "1"), named},
+		{hooks("configmaps", "CREATE", "  failurePolicy: Fail"), cm("app/x.yaml", "x", "1"), named + " (failurePolicy Fail: a.example.com)"},
+		{hooks("configmaps", "CREATE", ""), cm("app/x.yaml", "x", "1"), named + " (failurePolicy Fail: a.example.com)"},
+		{hooks("configmaps", "UPDATE", ""), cm("app/x.yaml", "x", "1"), ""},
+		{hooks("secrets", "'*'", ""), cm("app/x.yaml", "x", "1"), ""},
+		{hooks("pods", "CREATE", ""), "\n-- app/x.yaml --\n" + rolling, named + " (failurePolicy Fail: a.example.com)"},
+	} {
+		base := test.hooks
+		got := ""
+		for _, said := range says(mustScan(t, input(base, base+test.object))) {
+			if strings.Contains(said, "verdicts do not include") {
+				got += said
+			}
+		}
+		if got != test.want {
+			t.Errorf("%s: got %q, want %q", test.hooks, got, test.want)
+		}
+	}
 }
 
 // TestWarningsOfTheServer: what the server warns of, and what changes nothing, is a

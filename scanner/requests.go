@@ -4,9 +4,14 @@ import (
 	"context"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiserver "k8s.io/apiserver/pkg/admission"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/controllers"
+	"github.com/preadmit/preadmit/scanner/gaps"
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
@@ -84,4 +89,24 @@ func (s *scan) asked(ctx context.Context, root render.RootID, pairs []target.Pai
 		}
 	}
 	return asked, nil
+}
+
+// askedOf are the kinds of requests that reviews make, those of controllers included.
+func askedOf(reviews []*review) map[gaps.Asked]bool {
+	all := map[gaps.Asked]bool{}
+	for _, r := range reviews {
+		kind := r.Object().GroupVersionKind()
+		resource := schema.GroupResource{Group: kind.Group}
+		if served, ok := r.Proposed.Cluster().Resource(kind); ok {
+			resource = served.GroupResource()
+		}
+		all[gaps.Asked{GroupResource: resource, Operation: r.Operation()}] = true
+		if r.Head == nil || !r.Workloads {
+			continue
+		}
+		for _, created := range controllers.GeneratedBy(kind.GroupKind()) {
+			all[gaps.Asked{GroupResource: created, Operation: apiserver.Create}] = true
+		}
+	}
+	return all
 }

@@ -38,11 +38,10 @@ type rbacAuthorizer struct {
 	known bool
 }
 
-// Authorizer answers authorization questions. known is false when the state has
-// no RBAC objects, so that a denial means nothing.
-func (c *Cluster) Authorizer() (a authorizer.Authorizer, known bool) {
-	r := c.rbac()
-	return r.Authorizer, r.known
+// Authorizer answers authorization questions. complete is false when the cluster may have
+// RBAC objects that the state does not have, so that a denial means nothing.
+func (c *Cluster) Authorizer() (a authorizer.Authorizer, complete bool) {
+	return c.rbac().Authorizer, c.KnowsRBAC()
 }
 
 // nativeAuthorizer is what the registry asks before it lets a user make a policy
@@ -126,8 +125,8 @@ var ErrNoRBAC = errors.New("no RBAC objects are known")
 // own; an error is ErrNoRBAC, or a defect.
 // (k8s.io/kubernetes/pkg/registry/admissionregistration, authz.go of both.)
 func (c *Cluster) ParamAccess(ctx context.Context, u user.Info, obj runtime.Object) (field.ErrorList, error) {
-	a, known := c.Authorizer()
-	if !known {
+	r := c.rbac()
+	if !r.known {
 		return nil, ErrNoRBAC
 	}
 	kinds, _, err := legacyscheme.Scheme.ObjectKinds(obj)
@@ -139,12 +138,12 @@ func (c *Cluster) ParamAccess(ctx context.Context, u user.Info, obj runtime.Obje
 	if err != nil {
 		return nil, fmt.Errorf("check access to params: %w", err)
 	}
-	r, _ := builtin.AnyVersion(kinds[0].GroupKind())
+	served, _ := builtin.AnyVersion(kinds[0].GroupKind())
 	ctx = request.WithRequestInfo(request.WithUser(ctx, u), &request.RequestInfo{
-		IsResourceRequest: true, Verb: "create", APIGroup: r.Group, APIVersion: r.Version, Resource: r.Resource,
+		IsResourceRequest: true, Verb: "create", APIGroup: served.Group, APIVersion: served.Version, Resource: served.Resource,
 	})
 	if kinds[0].Kind == "ValidatingAdmissionPolicy" {
-		return validatingadmissionpolicy.NewStrategy(a, c).Validate(ctx, internal), nil
+		return validatingadmissionpolicy.NewStrategy(r.Authorizer, c).Validate(ctx, internal), nil
 	}
-	return validatingadmissionpolicybinding.NewStrategy(a, c, c).Validate(ctx, internal), nil
+	return validatingadmissionpolicybinding.NewStrategy(r.Authorizer, c, c).Validate(ctx, internal), nil
 }

@@ -65,7 +65,7 @@ func Rules() []Rule {
 			[]string{"TestBindingOfAMissingPolicyIsWarnedOf"}},
 		{"Refusals", "a policy that a server refuses, so that it has no effect",
 			[]string{"TestScanRefusedPolicies"}},
-		{"Mutations", "webhooks, which verdicts do not include",
+		{"Webhooks", "webhooks that match a request, which verdicts do not include",
 			[]string{"TestWhatIsNotSimulatedIsNamed"}},
 
 		// What is no object by itself.

@@ -119,7 +119,7 @@ func (p *Plugin) known(a policy.Application, req *admission.Request) error {
 		return &unknown.Error{What: what, Fields: fields}
 	}
 	if reads.variable("authorizer") && !p.knownRBAC {
-		return &UnknownError{Policy: a.Policy, Why: "it asks what the user may do, and no RBAC objects are known"}
+		return &UnknownError{Policy: a.Policy, Why: "it asks what the user may do, and not all RBAC objects are known"}
 	}
 	if name := req.GetNamespace(); name != "" && reads.variable("namespaceObject") {
 		if _, assumed, err := p.cluster.Namespace(name); err == nil && assumed {

@@ -41,7 +41,9 @@ type activation struct {
 	// cost of the variables evaluated since it was last taken.
 	variableCost int64
 	// what was read, to know what a verdict depends on.
-	readNamespace, readAuthorizer bool
+	readNamespace bool
+	// denied is set when the authorizer did not allow something.
+	denied bool
 	// pending are the variables being evaluated, circular one that reads itself.
 	pending  []string
 	circular string
@@ -65,11 +67,9 @@ func (a *activation) ResolveName(name string) (any, bool) {
 		a.readNamespace = true
 		return a.namespace(), true
 	case plugincel.AuthorizerVarName:
-		a.readAuthorizer = true
-		return a.authorizers.authorizer(), a.authorizers != nil
+		return a.authorizers.authorizer(&a.denied), a.authorizers != nil
 	case plugincel.RequestResourceAuthorizerVarName:
-		a.readAuthorizer = true
-		return a.authorizers.requestResource(), a.authorizers != nil
+		return a.authorizers.requestResource(&a.denied), a.authorizers != nil
 	case plugincel.VariableVarName:
 		return a.variablesValue(), true
 	}

@@ -99,9 +99,9 @@ type dispatch struct {
 }
 
 func (e *Engine) dispatch(ctx context.Context, req *admission.Request) *dispatch {
-	a, known := e.cluster.Authorizer()
+	a, complete := e.cluster.Authorizer()
 	return &dispatch{ctx: ctx, engine: e, request: req, authorizers: authorizers{
-		request: req, answers: authorizer.NewCachingAuthorizer(a), known: known,
+		request: req, answers: authorizer.NewCachingAuthorizer(a), complete: complete,
 	}}
 }
 

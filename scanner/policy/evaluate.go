@@ -173,8 +173,8 @@ func (e *evaluation) noteReads(a *activation) {
 	if a.readNamespace && e.namespace().assumed {
 		e.why = append(e.why, fmt.Sprintf("the policy reads namespaceObject, but nothing defines namespace %q; add it to the repository or give it with --context", e.request.GetNamespace()))
 	}
-	if a.readAuthorizer && !e.authorizers.known {
-		e.why = append(e.why, "the policy asks the authorizer, but the cluster state has no RBAC objects; give them with --context")
+	if a.denied && !e.authorizers.complete {
+		e.why = append(e.why, "the policy asks the authorizer, and the RBAC objects that are known do not allow it, but the cluster may have others; say with complete under targets that the repository has all of them")
 	}
 	if a.workload.Excess() != "" {
 		e.why = append(e.why, a.workload.Excess())

@@ -177,7 +177,7 @@ func TestUnknownValues(t *testing.T) {
 		"optional.of(object.spec.containers[0].args).value()[0] == 'x'":                     pass,
 		"optional.of(object.spec.containers[0].args).value()[1] == 'x'":                     arg,
 		"object.spec.containers[0].args.map(a, a + '!').size() == 3":                        arg,
-		"authorizer.group('').resource(object.metadata.labels.team).check('get').allowed()": "asks the authorizer",
+		"authorizer.group('').resource(object.metadata.labels.team).check('get').allowed()": team,
 		// defaults that a server takes from unknown values
 		"object.spec.containers[0].imagePullPolicy == 'IfNotPresent'": pass,
 		"object.spec.containers[1].imagePullPolicy == 'Always'":       "object.spec.containers[1].image, which is not known",

@@ -88,6 +88,7 @@ const (
 	namespaceShop = "{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {env: prod}}}"
 	prodOnly      = "    namespaceSelector: {matchLabels: {env: prod}}"
 	clusterRole   = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: reader}, rules: [{apiGroups: [''], resources: [pods], verbs: [get]}]}"
+	readers       = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: readers}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: reader}, subjects: [{kind: User, apiGroup: rbac.authorization.k8s.io, name: 'system:serviceaccount:flux-system:kustomize-controller'}]}"
 )
 
 // TestWhatIsNotKnownIsIndeterminate: never a silent pass, never a guess.
@@ -111,7 +112,8 @@ func TestWhatIsNotKnownIsIndeterminate(t *testing.T) {
 		{"the namespace is not read when it does not matter", []string{deny("object.metadata.name != 'settings' && has(namespaceObject.metadata)", "", "", "")}, "denied", ""},
 		{"match conditions never have the namespace", []string{deny("false", "", "  matchConditions: [{name: ns, expression: 'namespaceObject == null'}]", "")}, "denied", ""},
 		{"the authorizer is asked without RBAC", []string{deny("authorizer.group('').resource('pods').check('get').allowed()", "", "", "")}, "", "asks the authorizer"},
-		{"the authorizer is asked with RBAC", []string{deny("authorizer.group('').resource('pods').check('get').allowed()", "", "", ""), clusterRole}, "denied", ""},
+		{"the authorizer is asked with RBAC", []string{deny("authorizer.group('').resource('pods').check('get').allowed()", "", "", ""), clusterRole}, "", "asks the authorizer, and the RBAC objects that are known do not allow it"},
+		{"the authorizer allows, by RBAC that is known in part", []string{deny("!authorizer.group('').resource('pods').check('get').allowed()", "", "", ""), clusterRole, readers}, "denied", ""},
 		{"the kind of the params is not known", []string{deny("params.max > 1", "", "  paramKind: {apiVersion: example.com/v1, kind: Limit}", "  paramRef: {name: l, parameterNotFoundAction: Deny}")}, "", "paramKind is not known: no CustomResourceDefinition defines example.com/v1 Limit"},
 		{"a param may be in the cluster", []string{deny("true", "", "  paramKind: {apiVersion: v1, kind: ConfigMap}", "  paramRef: {name: l, parameterNotFoundAction: Deny}")}, "", `its param, ConfigMap "l" in namespace "shop", is not in the repository, but the cluster may have it`},
 		{"whatever is done without it", []string{deny("false", "", "  paramKind: {apiVersion: v1, kind: ConfigMap}", "  paramRef: {name: l, parameterNotFoundAction: Allow}")}, "", "is not in the repository"},

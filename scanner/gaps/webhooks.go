@@ -1,0 +1,98 @@
+package gaps
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiserver "k8s.io/apiserver/pkg/admission"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
+	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/target"
+)
+
+// Asked is a kind of requests that a scan makes. The resource of a kind that nothing defines is
+// empty.
+type Asked struct {
+	schema.GroupResource
+	Operation apiserver.Operation
+}
+
+// Webhooks names the webhook configurations in the state whose rules match a request: they are
+// not called, and may change or refuse it. Webhooks that refuse what they cannot judge are named.
+func (l *Ledger) Webhooks(asked map[Asked]bool, targets []*target.Target, extras []*admission.Object) {
+	found := map[string]bool{}
+	untouched := l.Base != nil
+	for _, t := range targets {
+		for _, r := range t.Head.Roots {
+			for _, o := range r.Objects {
+				if name, ok := calledFor(o, asked); ok {
+					found[name] = true
+					untouched = untouched && !l.Touched[r.ID]
+				}
+			}
+		}
+	}
+	for _, o := range extras {
+		if name, ok := calledFor(o, asked); ok {
+			found[name] = true
+		}
+	}
+	if len(found) == 0 {
+		return
+	}
+	l.Note(report.Diagnostic{
+		Severity: "note", Untouched: untouched,
+		Message: "verdicts do not include what these do to a request: " + strings.Join(slices.Sorted(maps.Keys(found)), ", "),
+	})
+}
+
+// calledFor returns the name of a webhook configuration with those of its webhooks that match a
+// request and have failurePolicy: Fail; ok is false when none matches. Selectors and conditions
+// are left out of account.
+func calledFor(o *admission.Object, asked map[Asked]bool) (name string, ok bool) {
+	kind := o.GroupVersionKind().GroupKind()
+	if kinds.Of(kind).Effect != kinds.NotSimulated {
+		return "", false
+	}
+	name = kind.Kind + " " + o.Name()
+	var read struct {
+		Webhooks []struct {
+			Name          string                  `json:"name"`
+			FailurePolicy *v1.FailurePolicyType   `json:"failurePolicy"`
+			Rules         []v1.RuleWithOperations `json:"rules"`
+		} `json:"webhooks"`
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Content(), &read); err != nil {
+		return name, len(asked) > 0 // which webhooks it has is not known
+	}
+	var failing []string
+	for _, w := range read.Webhooks {
+		if !slices.ContainsFunc(w.Rules, func(rule v1.RuleWithOperations) bool { return matchesAny(rule, asked) }) {
+			continue
+		}
+		ok = true
+		if w.FailurePolicy == nil || *w.FailurePolicy == v1.Fail {
+			failing = append(failing, w.Name)
+		}
+	}
+	if len(failing) > 0 {
+		name += " (failurePolicy Fail: " + strings.Join(failing, " and ") + ")"
+	}
+	return name, ok
+}
+
+func matchesAny(rule v1.RuleWithOperations, asked map[Asked]bool) bool {
+	for a := range asked {
+		if policy.RuleMayMatch(v1.NamedRuleWithOperations{RuleWithOperations: rule}, a.Group, a.Resource, a.Operation) {
+			return true
+		}
+	}
+	return false
+}
