@@ -19,7 +19,7 @@ func (e *expander) generate(k held) ([]appset.Generated, error) {
 			return nil, &appset.Error{Field: "spec", Refused: true, Message: fmt.Sprintf("the field %s of the ApplicationSet is not known: %s", dotted(unknown.Path), unknown.Reason)}
 		}
 	}
-	return appset.Generate(k.object.JSON, appset.Input{
+	return appset.Generate(e.ctx, k.object.JSON, appset.Input{
 		Tree: e.renderer.Tree(), Git: e.gitTop, Clusters: e.opts.ArgoCD.Clusters,
 		Given: func(kind string) ([]map[string]any, bool) { return e.givenParameters(e.argoRef(k.header), kind) },
 	})

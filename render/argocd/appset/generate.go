@@ -1,6 +1,7 @@
 package appset
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/preadmit/preadmit/render/helm/engine"
 	"github.com/preadmit/preadmit/render/tree"
 
 	kjson "sigs.k8s.io/json"
@@ -59,6 +61,10 @@ type generator struct {
 	set   *set
 	trace tree.Trace
 	made  int
+	ctx   context.Context
+	// engine executes Go templates, and steps is what they took.
+	engine *engine.Engine
+	steps  int
 }
 
 // params are the parameters of an Application.
@@ -78,12 +84,12 @@ type group struct {
 }
 
 // Generate generates the Applications of an ApplicationSet. An error is an *Error.
-func Generate(object json.RawMessage, in Input) ([]Generated, error) {
+func Generate(ctx context.Context, object json.RawMessage, in Input) ([]Generated, error) {
 	s, err := parse(object)
 	if err != nil {
 		return nil, errorf("spec", "%v", err)
 	}
-	g := &generator{Input: in, set: s, trace: tree.NewTrace()}
+	g := &generator{Input: in, set: s, trace: tree.NewTrace(), ctx: ctx, engine: engine.NewText("{{", "}}", functions(new(error)))}
 	var all []Generated
 	for i, requested := range s.Spec.Generators {
 		groups, err := g.transform(requested, fmt.Sprintf("spec.generators[%d]", i), s.Spec.Template, nil, 0)
@@ -160,9 +166,10 @@ func (g *generator) fill(in *group, p params) (Generated, error) {
 	return out, nil
 }
 
-// templateError is an error of a template: what comes of chance is not known, and may be right.
+// templateError is an error of a template: what comes of chance, or takes more than its bounds, is not
+// known, and may be right.
 func templateError(field string, err error) error {
-	if chance := new(chanceError); errors.As(err, &chance) {
+	if errors.As(err, new(*chanceError)) || errors.As(err, new(*limitError)) {
 		return refusedf(field, "%v", err)
 	}
 	return errorf(field, "%v", err)

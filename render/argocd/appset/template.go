@@ -1,7 +1,6 @@
 package appset
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/Masterminds/sprig/v3"
 	"sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/render/helm/engine"
 )
 
 // replaceAll replaces parameters in all texts of a value, those of keys too.
@@ -101,7 +102,7 @@ var templated = regexp.MustCompile(".*{{.*}}.*")
 // replace replaces the parameters in a text.
 func (g *generator) replace(text string, params map[string]any, options []string) (string, error) {
 	if g.set.Spec.GoTemplate {
-		return execute(text, params, options)
+		return g.execute(text, params, options)
 	}
 	if !templated.MatchString(text) {
 		return text, nil
@@ -126,21 +127,15 @@ func (g *generator) replace(text string, params map[string]any, options []string
 	}
 }
 
-// maxText bounds what a template may write.
-const maxText = 4 << 20
-
-// limited refuses to grow beyond maxText.
-type limited struct{ bytes.Buffer }
-
-func (l *limited) Write(p []byte) (int, error) {
-	if l.Len()+len(p) > maxText {
-		return 0, fmt.Errorf("the template writes more than %d bytes", maxText)
-	}
-	return l.Buffer.Write(p)
-}
+const (
+	// maxText bounds what a template may write, in bytes.
+	maxText = 4 << 20
+	// maxSteps bounds how many parts of templates a set may execute.
+	maxSteps = 1_000_000
+)
 
 // execute executes a Go template.
-func execute(text string, params map[string]any, options []string) (out string, err error) {
+func (g *generator) execute(text string, params map[string]any, options []string) (out string, err error) {
 	if !strings.Contains(text, "{{") {
 		return text, nil
 	}
@@ -149,15 +144,33 @@ func execute(text string, params map[string]any, options []string) (out string, 
 			err = fmt.Errorf("%v", failure)
 		}
 	}()
-	t, err := template.New("base").Funcs(functions()).Option(options...).Parse(text)
-	if err != nil {
-		return "", fmt.Errorf("failed to parse template %s: %w", text, err)
+	drawn := error(nil)
+	file, err := g.engine.Text(g.ctx, "template", text, functions(&drawn), engine.Options{
+		Data: params, Template: append([]string{}, options...),
+		Limits: engine.Limits{Steps: max(maxSteps-g.steps, 1), Work: 64 << 20, Output: maxText, Value: maxText},
+	})
+	switch {
+	case drawn != nil:
+		return "", fmt.Errorf("failed to execute go template %s: %w", shortened(text), drawn)
+	case err != nil:
+		if e := new(engine.Error); errors.As(err, &e) {
+			if err = errors.New(e.Message); e.Limit {
+				err = &limitError{e.Message}
+			}
+		}
+		return "", fmt.Errorf("failed to execute go template %s: %w", shortened(text), err)
 	}
-	var written limited
-	if err := t.Execute(&written, params); err != nil {
-		return "", fmt.Errorf("failed to execute go template %s: %w", text, err)
+	g.steps += file.Steps()
+	return file.Text, nil
+}
+
+// shortened is a text as a message quotes it.
+func shortened(text string) string {
+	const most = 200
+	if len(text) <= most {
+		return text
 	}
-	return written.String(), nil
+	return strings.ToValidUTF8(text[:most], "") + "..."
 }
 
 // chance are functions that give another result each time.
@@ -174,17 +187,24 @@ func (e *chanceError) Error() string {
 	return e.function + " has another result each time: what it is for Argo CD is not known"
 }
 
+// limitError says that a template takes more than its bounds.
+type limitError struct{ message string }
+
+func (e *limitError) Error() string { return e.message }
+
 // maxRepeat bounds functions that make much of a number.
 const maxRepeat = 100_000
 
-func functions() template.FuncMap {
+// functions are those that templates may call; drawn is set when one of chance is.
+func functions(drawn *error) template.FuncMap {
 	all := template.FuncMap(sprig.GenericFuncMap())
 	for _, name := range []string{"env", "expandenv", "getHostByName"} {
 		delete(all, name)
 	}
 	for _, name := range chance {
 		all[name] = func(...any) (string, error) {
-			return "", &chanceError{name}
+			*drawn = &chanceError{name}
+			return "", *drawn
 		}
 	}
 	repeat, until := all["repeat"].(func(int, string) string), all["until"].(func(int) []int)

@@ -30,6 +30,10 @@ type Options struct {
 	// Only selects the template files that are executed, by their names; nil for all. What the
 	// others would have changed in the values stays as it was.
 	Only func(name string) bool
+	// Data is what Text executes a template with, and Template are options of it; none for an error
+	// where a map does not have a key.
+	Data     any
+	Template []string
 }
 
 // Engine renders a chart, perhaps several times. It keeps the parsed templates of the chart, and

@@ -13,8 +13,7 @@ func NewText(left, right string, names template.FuncMap) *Engine {
 	return &Engine{parsed: map[source]*parsedFile{}, left: left, right: right, names: names, builtins: builtins()}
 }
 
-// Text executes a template by itself, with functions by the names that the engine was given and
-// without data. A key that a map does not have is an error.
+// Text executes a template by itself, with functions by the names that the engine was given.
 func (e *Engine) Text(ctx context.Context, name, text string, functions template.FuncMap, opts Options) (file *File, err error) {
 	r := newRun(ctx, e, opts)
 	defer func() {
@@ -22,7 +21,11 @@ func (e *Engine) Text(ctx context.Context, name, text string, functions template
 			file, err = nil, r.panicked(failure)
 		}
 	}()
-	root := template.New(tplName).Option("missingkey=error")
+	options := opts.Template
+	if options == nil {
+		options = []string{"missingkey=error"}
+	}
+	root := template.New(tplName).Option(options...)
 	if err := e.add(root, name, text); err != nil {
 		return nil, err
 	}
@@ -36,9 +39,12 @@ func (e *Engine) Text(ctx context.Context, name, text string, functions template
 	}
 	root.Funcs(f).Funcs(r.tracing())
 	r.file = name
-	made, err := r.call(func(w *frame) error { return root.ExecuteTemplate(w, name, nil) })
+	made, err := r.call(func(w *frame) error { return root.ExecuteTemplate(w, name, opts.Data) })
 	if err != nil {
 		return nil, r.failed(name, err)
 	}
 	return &File{Name: name, Text: made.text, call: made, run: r}, nil
 }
+
+// Steps is how many parts of templates were executed to make the file.
+func (f *File) Steps() int { return f.run.steps }
