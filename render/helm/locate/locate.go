@@ -224,17 +224,30 @@ func (o *object) template(field string) (place engine.Place, literal bool) {
 // child goes as many steps of a field path as make a key or an index.
 func child(n *yaml.Node, steps []origin.PathStep) (*yaml.Node, int) {
 	if s := steps[0]; s.Indexed && n.Kind == yaml.SequenceNode {
-		_, value := origin.Child(n, s.Index)
-		return value, 1
+		return below(n, s.Index), 1
 	}
 	var keys []string
 	for i, s := range steps {
 		keys = append(keys, s.Key)
-		if _, value := origin.Child(n, strings.Join(keys, ".")); value != nil {
+		if value := below(n, strings.Join(keys, ".")); value != nil {
 			return value, i + 1
 		}
 	}
 	return nil, 0
+}
+
+// below goes one step, a key as it is written or an index, into a node; nil when that is not there.
+func below(n *yaml.Node, step any) *yaml.Node {
+	key, ok := step.(string)
+	if !ok {
+		_, value := origin.Child(n, step)
+		return origin.Unalias(value)
+	}
+	if n = origin.Unalias(n); n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	found, _ := origin.ChildOf(n, key, 0)
+	return found.Value
 }
 
 // linesOf are the lines of a template.
@@ -254,11 +267,9 @@ func LineOf(data []byte, of []any) (line, column int) {
 	}
 	n := doc.Content[0]
 	for _, step := range of {
-		_, value := origin.Child(n, step)
-		if value == nil {
+		if n = below(n, step); n == nil {
 			return 0, 0
 		}
-		n = value
 	}
 	return n.Line, n.Column
 }

@@ -182,7 +182,8 @@ func says(text string, line int, value any) bool {
 		return true // in octal digits
 	}
 	words := strings.Fields(locate.Text(value))
-	return len(words) == 0 || strings.Contains(strings.Join(lines[line-1:min(len(lines), line+3)], "\n"), strings.Trim(words[0], `"'`))
+	said := strings.NewReplacer("''", "'", `\"`, `"`).Replace(strings.Join(lines[line-1:min(len(lines), line+3)], "\n")) // as it is quoted
+	return len(words) == 0 || strings.Contains(said, strings.Trim(words[0], `"'`)) || strings.Contains(strings.Join(lines[line-1:min(len(lines), line+3)], "\n"), strings.Trim(words[0], `"'`))
 }
 
 // confirm changes each line in the text of values.yaml, renders the whole chart, and counts the fields that
