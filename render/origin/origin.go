@@ -17,7 +17,7 @@ type Places struct {
 	Find func(path string, part Part) Place
 	// why says why only the document is known.
 	Why string
-	// removals is nil when nothing takes elements of lists away.
+	// removals is nil when nothing takes elements of lists or keys of maps away.
 	Removals func(list string) []Removal
 	// history is nil when the object's way through kustomizations is not known.
 	History History
@@ -66,10 +66,11 @@ type Place struct {
 // Found reports whether the position is the field's own.
 func (p Place) Found() bool { return p.Evidence == Marked || p.Evidence == Inferred }
 
-// Removal is an element that a patch took out of a list.
+// Removal is an element that a patch took out of a list, or a key out of a map that is empty
+// since.
 type Removal struct {
 	// Element is what was taken away, as JSON decodes; perhaps only the fields the
-	// patch finds it by.
+	// patch finds it by. Of a map it is a map of the key.
 	Element any
 	// Position is that of the directive or operation.
 	Position tree.Position
@@ -119,8 +120,8 @@ func (s *Origin) Place(path string, part Part) Place {
 	return p.Find(path, part)
 }
 
-// Removals are the elements that patches took out of the list at a field path,
-// those of the patch applied last first.
+// Removals are what patches took out of the list, or the map that is empty since, at a field
+// path, those of the patch applied last first.
 func (s *Origin) Removals(list string) []Removal {
 	p := s.places()
 	if p.Removals == nil {

@@ -135,10 +135,13 @@ func without(text, marker string) string {
 // away is back.
 func (s subject) returned(c Claim, value any, found bool) Proof {
 	if c.Element == nil {
-		if found && (!s.found || isEmptyMap(s.value) && !isEmptyMap(value)) {
+		if found && !s.found {
 			return Proof{Outcome: Confirmed}
 		}
 		return Proof{Refuted, "the field is not there without what is said to take it away"}
+	}
+	if s.hasAgain(c.Element, value) {
+		return Proof{Outcome: Confirmed}
 	}
 	was, _ := s.value.([]any)
 	now, _ := value.([]any)
@@ -151,9 +154,17 @@ func (s subject) returned(c Claim, value any, found bool) Proof {
 	return Proof{Refuted, "the element is not there without what is said to take it away"}
 }
 
-func isEmptyMap(value any) bool {
-	m, ok := value.(map[string]any)
-	return ok && len(m) == 0
+// hasAgain reports whether a map has the keys that were said to be taken out of it.
+func (s subject) hasAgain(keys, value any) bool {
+	was, _ := s.value.(map[string]any)
+	now, isMap := value.(map[string]any)
+	taken, _ := keys.(map[string]any)
+	for key := range taken {
+		if _, ok := now[key]; !ok {
+			return false
+		}
+	}
+	return isMap && len(was) == 0
 }
 
 // holdsMarker reports whether the marker is an entry of a collection, or of an

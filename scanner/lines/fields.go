@@ -29,8 +29,8 @@ type cause struct {
 }
 
 // fieldsOf finds the fields of the object that decide a failed validation, the
-// most telling first. lists is set when one of them is a list, of which only those
-// can tell why it is what it is who know what it was evaluated on.
+// most telling first. lists is set when one of them is a list, or a map that something may have
+// emptied, of which only those can tell why it is what it is who know what it was evaluated on.
 func (l *Locator) fieldsOf(f *Finding) (lists bool, err error) {
 	finder, err := l.finder()
 	if err != nil {
@@ -43,7 +43,7 @@ func (l *Locator) fieldsOf(f *Finding) (lists bool, err error) {
 			if isMade(f.Subject, field) {
 				t.part = finder.Part(q, judged)
 			}
-			lists = lists || locate.IsList(q, judged)
+			lists = lists || locate.IsList(q, judged) || change.OriginOf(f.Subject).Root.Kind != render.KindPlain && locate.IsEmpty(q, judged)
 			f.causes = append(f.causes, t)
 		}
 	}
@@ -121,7 +121,7 @@ func (l *Locator) fieldLocation(f *Finding, source *origin.Origin, c cause) repo
 	return loc
 }
 
-// takenOut is what a patch took out of a list that a validation wants there.
+// takenOut is what a patch took out of a list, or of a map, that a validation wants there.
 func (l *Locator) takenOut(f *Finding, source *origin.Origin, c cause) (origin.Removal, bool) {
 	if f.Input == nil {
 		return origin.Removal{}, false

@@ -1,6 +1,7 @@
 package locate
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -51,14 +52,28 @@ func IsList(q Question, path string) bool {
 	return ok
 }
 
+// IsEmpty reports whether a map at a path is empty or not there.
+func IsEmpty(q Question, path string) bool {
+	switch v := valueAt(q.subject(), path).(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return len(v) == 0
+	}
+	return false
+}
+
 // Lacks reports whether the validation would hold with an element more in the list
-// at path.
+// at path, or with the keys of the element in the map that is empty there.
 func (f *Finder) Lacks(q Question, path string, element any) (lacks bool) {
 	defer func() {
 		if recover() != nil {
 			lacks = false
 		}
 	}()
+	if keys, ok := element.(map[string]any); ok && IsEmpty(q, path) {
+		return f.turns(q, path, keys)
+	}
 	list, ok := valueAt(q.subject(), path).([]any)
 	return ok && f.turns(q, path, append(slices.Clone(list), element))
 }
@@ -99,7 +114,8 @@ func replaced(v any, place, path string, by any) any {
 	return change(v, place, path, func(any) any { return by })
 }
 
-// change copies a value as far as path leads into it, and changes what lies there.
+// change copies a value as far as path leads into it, and changes what lies there, or adds
+// the last field of it.
 func change(v any, place, target string, to func(any) any) any {
 	if place == target {
 		return to(v)
@@ -115,6 +131,13 @@ func change(v any, place, target string, to func(any) any) any {
 					out[k] = v[k]
 				}
 				out[key] = change(old, p.text, target, to)
+				return out
+			}
+		}
+		if steps := origin.ParsePath(target); len(steps) > 0 { // a field that is not there
+			if last := steps[len(steps)-1].Key; at.child(types.String(last)).text == target {
+				out := maps.Clone(v)
+				out[last] = to(nil)
 				return out
 			}
 		}

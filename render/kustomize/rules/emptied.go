@@ -10,20 +10,21 @@ import (
 // maxEmptied bounds how many keys of a map that is empty now are followed.
 const maxEmptied = 64
 
-// emptied finds what took a key out of a map that is empty since, or that kustomize then left
-// out: a `null` or `$patch` of a strategic merge patch, or a JSON6902 operation.
-func (l *locator) emptied(object int, document tree.Position, path string) (tree.Position, bool) {
+// emptied are the keys that were taken out of a map that is empty since, or that kustomize then
+// left out: by a `null` or `$patch` of a strategic merge patch, or a JSON6902 operation.
+func (l *locator) emptied(object int, document tree.Position, path string) []origin.Removal {
 	steps := origin.ParsePath(path)
 	hops, complete := origin.Descend(l.resources[object].YNode(), steps)
 	if complete && !isEmptyMap(hops) {
-		return tree.Position{}, false
+		return nil
 	}
-	for _, key := range l.keys(l.identity(object, document), origin.Canonical(hops, steps)) {
-		if at, ok := l.taken(object, document, origin.AppendKey(path, key)); ok {
-			return at, true
+	var out []origin.Removal
+	for _, e := range l.entries(l.identity(object, document), origin.Canonical(hops, steps)) {
+		if at, ok := l.taken(object, document, origin.AppendKey(path, e.Key.Value)); ok {
+			out = append(out, origin.Removal{Element: map[string]any{e.Key.Value: origin.JSONValue(e.Value)}, Position: at})
 		}
 	}
-	return tree.Position{}, false
+	return out
 }
 
 func isEmptyMap(hops []origin.Pair) bool {
@@ -31,19 +32,22 @@ func isEmptyMap(hops []origin.Pair) bool {
 	return last >= 0 && hops[last].Value.Kind == yaml.MappingNode && len(hops[last].Value.Content) == 0
 }
 
-// keys are those of a map in the documents of an object.
-func (l *locator) keys(id identity, steps []origin.PathStep) []string {
-	var keys []string
+// entries are those of a map in the documents of an object, nulls aside.
+func (l *locator) entries(id identity, steps []origin.PathStep) []origin.Pair {
+	var out []origin.Pair
 	for _, doc := range l.documents(id) {
 		hops, complete := origin.Descend(doc, steps)
 		if !complete || len(hops) == 0 || hops[len(hops)-1].Value.Kind != yaml.MappingNode {
 			continue
 		}
-		for i := 0; i < len(hops[len(hops)-1].Value.Content) && len(keys) < maxEmptied; i += 2 {
-			keys = append(keys, hops[len(hops)-1].Value.Content[i].Value)
+		content := hops[len(hops)-1].Value.Content
+		for i := 0; i+1 < len(content) && len(out) < maxEmptied; i += 2 {
+			if value := origin.Unalias(content[i+1]); value.Tag != "!!null" && content[i].Value != origin.Directive {
+				out = append(out, origin.Pair{Key: content[i], Value: value})
+			}
 		}
 	}
-	return keys
+	return out
 }
 
 // taken finds what took a field away.

@@ -118,9 +118,6 @@ func (l *locator) source(i int, exact bool) *origin.Origin {
 	find := func(path string, part origin.Part) origin.Place {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if at, ok := l.emptied(i, document, path); ok {
-			return origin.Place{Position: at, Evidence: origin.Removed}
-		}
 		pos, found := direct(path)
 		if found {
 			return origin.Place{Position: pos, Evidence: origin.Marked}

@@ -41,7 +41,7 @@ func (l *locator) nearest(object int, document tree.Position, path string) (tree
 }
 
 // leftOut finds a map of an object's document, on the way to a field, that kustomize leaves out
-// because nothing is in it.
+// because nothing is in it, or nothing is left.
 func (l *locator) leftOut(object int, document tree.Position, h fieldHistory) (tree.Position, bool) {
 	doc := l.ownDocument(object, document)
 	if doc == nil {
@@ -49,7 +49,7 @@ func (l *locator) leftOut(object int, document tree.Position, h fieldHistory) (t
 	}
 	written, _ := origin.Descend(doc.node, h.aligned(doc.node))
 	last := len(written) - 1
-	if last < len(h.nodes) || !isEmptyMap(written) && written[last].Value.Tag != "!!null" {
+	if last < len(h.nodes) || written[last].Value.Kind != yaml.MappingNode && written[last].Value.Tag != "!!null" {
 		return tree.Position{}, false
 	}
 	return doc.snippet.Position(start(written[last])), true

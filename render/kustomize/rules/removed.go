@@ -132,12 +132,12 @@ func (l *locator) documents(id identity) []*yaml.Node {
 	return out
 }
 
-// removals are the elements that patches took out of a list.
+// removals are what patches took out of a list, or out of a map that is empty since.
 func (l *locator) removals(object int, document tree.Position, path string) []origin.Removal {
 	res := l.resources[object]
 	hops, complete := origin.Descend(res.YNode(), origin.ParsePath(path))
 	if !complete || len(hops) == 0 || hops[len(hops)-1].Value.Kind != yaml.SequenceNode {
-		return nil
+		return l.emptied(object, document, path)
 	}
 	list := hops[len(hops)-1].Value
 	steps := origin.Canonical(hops, origin.ParsePath(path))
