@@ -69,7 +69,7 @@ func (o *object) changes(l *Leaf, field string) bool {
 	}
 	after := o.try(f, l)
 	again := f.again(at, after)
-	if again == nil || again.Text == d.Text {
+	if again == nil || again.Text == d.Text || len(again.Content()) == 0 { // what is no YAML says nothing of a field
 		return false
 	}
 	before, _ := origin.Field(d.Content(), field)
