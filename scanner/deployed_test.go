@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
@@ -62,21 +61,11 @@ func TestDeployed(t *testing.T) {
 
 func scanDeployed(t *testing.T, file string, archive *txtar.Archive) {
 	var want deployed
-	base, head := fstest.MapFS{}, fstest.MapFS{}
-	at := -1
-	for i, f := range archive.Files {
-		dir, name, _ := strings.Cut(f.Name, "/")
-		if dir == "want.yaml" {
-			at = i
-			if err := yaml.UnmarshalStrict(f.Data, &want); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if dir == "base" || dir == "both" {
-			base[name] = &fstest.MapFile{Data: f.Data, Mode: 0o644}
-		}
-		if dir == "head" || dir == "both" {
-			head[name] = &fstest.MapFile{Data: f.Data, Mode: 0o644}
+	base, head := sidesOf(archive)
+	at := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "want.yaml" })
+	if at >= 0 {
+		if err := yaml.UnmarshalStrict(archive.Files[at].Data, &want); err != nil {
+			t.Fatal(err)
 		}
 	}
 	c, _, err := config.Load(base, head)

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
@@ -33,20 +32,8 @@ func TestMutations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			base, head := fstest.MapFS{}, fstest.MapFS{}
-			want := -1
-			for i, f := range archive.Files {
-				dir, name, _ := strings.Cut(f.Name, "/")
-				if dir == "want" {
-					want = i
-				}
-				if dir == "base" || dir == "both" {
-					base[name] = &fstest.MapFile{Data: f.Data, Mode: 0o644}
-				}
-				if dir == "head" || dir == "both" {
-					head[name] = &fstest.MapFile{Data: f.Data, Mode: 0o644}
-				}
-			}
+			base, head := sidesOf(archive)
+			want := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "want" })
 			c, _, err := config.Load(base, head)
 			if err != nil {
 				t.Fatal(err)

@@ -76,6 +76,7 @@ func TestRenderingLessSaysTheSame(t *testing.T) {
 	}
 }
 
+// sidesOf are the trees of an archive: the files in base/, in head/, and in both.
 func sidesOf(archive *txtar.Archive) (base, head fstest.MapFS) {
 	base, head = fstest.MapFS{}, fstest.MapFS{}
 	for _, f := range archive.Files {
