@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"io/fs"
+	"path"
 	"regexp"
 	"strings"
 
@@ -34,6 +35,17 @@ type readScalar struct {
 }
 
 func newReader(fsys fs.FS) *reader { return &reader{fsys: fsys, files: map[string]*readFile{}} }
+
+// isTemplate reports whether a file is a template of a chart, whose lines are no values.
+func (r *reader) isTemplate(name string) bool {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if path.Base(dir) == "templates" {
+			_, err := fs.Stat(r.fsys, path.Join(path.Dir(dir), "Chart.yaml"))
+			return err == nil
+		}
+	}
+	return false
+}
 
 func (r *reader) file(name string) *readFile {
 	if f, ok := r.files[name]; ok {

@@ -140,6 +140,9 @@ func (p *provenance) leaf(read *reader, place origin.Place, told, path string, v
 	p.evidence[map[origin.Evidence]string{origin.Marked: outMarked, origin.Inferred: outInferred}[place.Evidence]]++
 	steps := origin.ParsePath(path)
 	how := read.agrees(place.Position, steps[len(steps)-1].Key, value)
+	if how == "" && read.isTemplate(place.Path) { // TestProvenance of render/helm/locate compares those
+		how = "a template of a chart"
+	}
 	if how == "" {
 		how = outDisagrees
 		p.reason(outDisagrees, told)

@@ -63,7 +63,7 @@ func (s *scan) noPolicies(ctx context.Context, out *outcome) (*report.NoPolicies
 	if err != nil {
 		return nil, err
 	}
-	why := out.rules.whyNone(s.givenPolicies())
+	why := out.rules.whyNone(s.givenPolicies(), out.refusedPolicies())
 	if len(engines) > 0 {
 		why += "; policies of " + listed(engines) + " are not evaluated"
 	}
@@ -71,10 +71,12 @@ func (s *scan) noPolicies(ctx context.Context, out *outcome) (*report.NoPolicies
 }
 
 // whyNone says why no policy is in force, and what to do. given are the paths that were
-// given as policies.
-func (b *policyNames) whyNone(given []string) string {
+// given as policies, and refused is how many policies are refused.
+func (b *policyNames) whyNone(given []string, refused int) string {
 	policies, bindings := len(b.policies), len(b.bindings)
 	switch {
+	case policies == 0 && refused > 0:
+		return counted(refused, "policy is here, which the API server refuses", "policies are here, which the API server refuses")
 	case policies > 0 && bindings == 0:
 		return fmt.Sprintf("there is no ValidatingAdmissionPolicyBinding, without which %s no effect; add one, or give it with --policies",
 			counted(policies, "policy has", "policies have"))
@@ -147,7 +149,8 @@ func (s *scan) otherEngines(ctx context.Context) ([]string, error) {
 }
 
 // mayHoldEngines returns the roots of the head that were not rendered and may hold policies
-// of engines that are not found yet.
+// of engines that are not found yet. What takes something from elsewhere is left out: it takes
+// long, for a hint.
 func (s *scan) mayHoldEngines(found map[string]bool) []render.Root {
 	var mentions []render.Mention
 	for group, name := range policyEngines {
@@ -156,7 +159,11 @@ func (s *scan) mayHoldEngines(found map[string]bool) []render.Root {
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(s.Head.Found.Roots), func(root render.Root) bool {
-		return s.Head.Roots[root.RootID] != nil || !s.Head.Renderer.MayHold(s.Head.Renderer.Needs(root), mentions...)
+		if s.Head.Roots[root.RootID] != nil {
+			return true
+		}
+		needs := s.Head.Renderer.Needs(root)
+		return len(needs.Artifacts) > 0 || !s.Head.Renderer.MayHold(needs, mentions...)
 	})
 }
 

@@ -39,6 +39,9 @@ func TestNoPolicyInForce(t *testing.T) {
 			head: app + onlyPolicy + idleBinding, policies: 1, bindings: 1,
 			want: "1 binding is of another policy than that of 1 policy; a policy has an effect only with a binding that names it",
 		},
+		"a refused policy": {
+			head: app + strings.Replace(onlyPolicy, `"true"`, `"nothing"`, 1) + bindingOf("limit"), bindings: 1, want: "1 policy is here, which the API server refuses",
+		},
 		"policies of Kyverno": {
 			head: app + kyverno,
 			want: "there is no ValidatingAdmissionPolicy in the repository; add policies and bindings, or give them with --policies; policies of Kyverno are not evaluated",

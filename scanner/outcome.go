@@ -34,6 +34,17 @@ func (o *outcome) add(of outcome) {
 	o.remarks = append(o.remarks, of.remarks...)
 }
 
+// refusedPolicies returns how many policies an API server would not accept.
+func (o *outcome) refusedPolicies() int {
+	names := map[string]bool{}
+	for _, f := range o.findings {
+		if f.Cause == report.CausePolicy && f.Binding == "" && f.Status != report.StatusResolved {
+			names[f.Policy] = true
+		}
+	}
+	return len(names)
+}
+
 // refused adds findings about policies that an API server would not accept.
 func (o *outcome) refused(policies []gaps.RefusedPolicy) {
 	for _, p := range policies {
