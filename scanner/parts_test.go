@@ -33,7 +33,7 @@ spec:
 `
 
 const (
-	notFetched = `indeterminate remote resource overlay: remote base "https://github.com/example/base?ref=v1" is not fetched: rendering does not reach the network` + rendersWithout
+	notFetched = `indeterminate remote resource overlay: remote base "https://github.com/example/base?ref=v1" is not fetched: preadmit fetch gets it` + rendersWithout
 	noActions  = `new Deny policy overlay/binding.yaml CREATE ValidatingAdmissionPolicyBinding /b: ` +
 		`ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io "b" is invalid: spec.validationActions: Required value: at least one validation action is required []`
 	notCompiled = "new Deny policy base/policy.yaml CREATE ValidatingAdmissionPolicy /p.example.com: " +
@@ -44,13 +44,13 @@ const (
 )
 
 // rendersWithout ends what is said of remote resources.
-const rendersWithout = "; its objects are not known, and the others are rendered without it"
+const rendersWithout = "; the rest is rendered without it"
 
 func TestPoliciesOfARootThatIsRefusedAreChecked(t *testing.T) {
 	refused := strings.Replace(brokenPolicy, "- https://github.com/example/base?ref=v1\n", "", 1)
 	refused = strings.Replace(refused, "- binding.yaml\n", "- binding.yaml\ncomponents: ['https://github.com/example/base?ref=v1']\n", 1)
 	wantSays(t, mustScan(t, input("", refused)), notCompiled, noActions,
-		`indeterminate root overlay: remote base "https://github.com/example/base?ref=v1" is not fetched: rendering does not reach the network`)
+		`indeterminate root overlay: remote base "https://github.com/example/base?ref=v1" is not fetched: preadmit fetch gets it`)
 }
 
 func TestPoliciesOfARootWithARemoteBaseAreChecked(t *testing.T) {

@@ -15,7 +15,7 @@ const (
 	remote = "resources: ['https://example.com/x.yaml', %s]\n"
 
 	twiceFails  = `invalid YAML: key "kind" already set in map`
-	remoteFails = `remote resource "https://example.com/x.yaml" is not fetched: rendering does not reach the network`
+	remoteFails = `remote resource "https://example.com/x.yaml" is not fetched: preadmit fetch gets it`
 	notRendered = "this root does not render, as it did not before the change, and is not judged: " + twiceFails
 	unreadable  = "error : " + twiceFails
 	notAsked    = "policies and bindings that this root may hold were not asked, because it does not render: "

@@ -134,7 +134,7 @@ func has(t *testing.T, text string, parts ...string) {
 func TestFetchAndScan(t *testing.T) {
 	w := newElsewhere(t)
 	h := w.repository("resources:\n- URL/org/repo//base?ref=main\n- URL/file.yaml\n")
-	has(t, w.run(0, "scan", h.Dir), "rendering does not reach the network")
+	has(t, w.run(0, "scan", h.Dir), "preadmit fetch gets it")
 	has(t, w.fetch(1, h.Dir, "--check"), "missing   file URL/file.yaml: asked for at app/kustomization.yaml:3:3", "2 artifacts, 2 not as locked")
 	has(t, w.fetch(0, h.Dir), "locked    git URL/org/repo, version main: main "+w.git.Base[:12], "2 artifacts, 0 failed")
 	locked, err := os.ReadFile(filepath.Join(h.Dir, lock.FileName))

@@ -47,7 +47,7 @@ func TestRemoteBase(t *testing.T) {
 		t.Errorf("the document is at %s", at)
 	}
 	without := flux.New(tree.New(in, tree.Limits{}), render.Options{})
-	if got := rendered(without.Render(t.Context(), root)); !strings.Contains(got, "rendering does not reach the network") {
+	if got := rendered(without.Render(t.Context(), root)); !strings.Contains(got, "preadmit fetch gets it") {
 		t.Errorf("without it: %s", got)
 	}
 }

@@ -48,7 +48,7 @@ func lackOf(c *build.Closure) *render.Lack {
 	if n := len(l.What) - 1; n > 0 {
 		more = fmt.Sprintf(" (and %d more)", n)
 	}
-	l.Why = fmt.Sprintf("%s%s; its objects are not known, and the others are rendered without it", first.Message, more)
+	l.Why = fmt.Sprintf("%s%s; the rest is rendered without it", first.Message, more)
 	return l
 }
 

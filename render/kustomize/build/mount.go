@@ -48,10 +48,12 @@ func (w *walker) mounted(k *Kustomization, plugin bool) *Kustomization {
 
 // absent returns why an entry is not what it asks for, in the words of a refusal; "" when it is.
 func (w *walker) absent(e Entry, a render.Artifact) string {
-	const never = "is not fetched: rendering does not reach the network"
 	_, ok, err := w.tree.Mount(a.Asked())
-	if !ok || e.Kind == RefPlugin || e.Kind == RefInline {
-		return never
+	switch {
+	case e.Kind == RefPlugin || e.Kind == RefInline:
+		return "is not fetched: rendering does not reach the network"
+	case !ok:
+		return "is not fetched: preadmit fetch gets it"
 	}
 	missing := new(artifact.MissingError)
 	switch {

@@ -65,7 +65,7 @@ func (e *Entry) decided(verbose bool) []string {
 	if note := GeneratedNote(e.Finding); note != "" {
 		out = append(out, note)
 	}
-	if by := DecidedBy(e.Finding); by != "" {
+	if by := DecidedBy(e.Finding); by != "" && !e.refusesObject() {
 		out = append(out, by)
 	}
 	if note := CauseNote(e.Finding); note != "" {

@@ -145,9 +145,9 @@ func (u *Reason) Count() int {
 	return n
 }
 
-// saysWhat reports whether a reason says what something is or was.
+// saysWhat reports whether a reason says what something is or was, or what is missing.
 func saysWhat(why string) bool {
-	return strings.HasPrefix(why, "is ") || strings.HasPrefix(why, "was ")
+	return strings.HasPrefix(why, "is ") || strings.HasPrefix(why, "was ") || strings.HasPrefix(why, "remote ")
 }
 
 // Text says where something could not be judged, and what it is as far as the place does
