@@ -28,7 +28,7 @@ func (d *Document) DecodeManifest(into any) error {
 		return d.Err()
 	}
 	// This parser also refuses aliases that never end, or hardly ever.
-	asJSON, err := sigsyaml.YAMLToJSON([]byte(d.text))
+	asJSON, err := sigsyaml.YAMLToJSON([]byte(d.withQuotedLetters()))
 	if err != nil {
 		return syntaxError(d.path, err, d.offset)
 	}

@@ -16,11 +16,11 @@ func (d *decoder) tag(n *yaml.Node) string {
 	return n.ShortTag()
 }
 
-// isOldBool reports whether a node is a boolean in YAML 1.1, and so for kubectl, but a
-// string in YAML 1.2: a plain yes or off.
+// isOldBool reports whether a node is a boolean in YAML 1.1 but a string in YAML 1.2: a plain
+// yes or off.
 func isOldBool(n *yaml.Node) bool {
 	switch strings.ToLower(n.Value) {
-	case "y", "n", "yes", "no", "on", "off":
+	case "yes", "no", "on", "off":
 		var v any
 		err := sigsyaml.Unmarshal([]byte(n.Value), &v)
 		_, isBool := v.(bool)

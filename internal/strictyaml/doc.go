@@ -7,7 +7,9 @@
 //   - Decode is for settings. Aliases are refused, and a plain word such as "on" is a
 //     string where the struct has a string.
 //   - DecodeManifest is for files that hold Kubernetes objects. Values are those that
-//     kubectl would send: YAML 1.1 by way of JSON, with aliases and merge keys.
+//     kubectl would send: YAML 1.1 by way of JSON, with aliases and merge keys. Only a plain
+//     y or n is a string, as most parsers of YAML 1.1 and kustomize read it, and a boolean
+//     for kubectl alone.
 //
 // Both refuse unknown keys, repeated keys and values of the wrong type. All mistakes
 // of a document are collected and returned together, in the order of the file.

@@ -120,6 +120,8 @@ func TestDecodeManifest(t *testing.T) {
 		want     manifest
 	}{
 		{"YAML 1.1", "object: {yes: no, k: 012}\ndone: on\n", manifest{Done: true, Object: map[string]any{"true": false, "k": 10.0}}},
+		{"a plain y or n", "name: n\nwords: [N, &a y, *a]\nobject: {é: y, n: 'n', k: !!bool y, &b Y: {a: yes}, *b : 1, yn: y n}\n",
+			manifest{Name: "n", Words: []string{"N", "y", "y"}, Object: map[string]any{"é": "y", "n": "n", "k": true, "Y": 1.0, "yn": "y n"}}},
 		{"null", "name: a\nwords:\nobject: ~\nanother: null\n", manifest{Name: "a"}},
 		{"alias", "name: &a b\nwords: [*a]\n", manifest{Name: "b", Words: []string{"b"}}},
 		{"merge key", "name: a\nanother: &b {name: b}\nobject: {<<: *b, c: d}\n",
