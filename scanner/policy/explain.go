@@ -122,8 +122,8 @@ func (e *Engine) rootsOf(ctx context.Context, req *admission.Request, d *Decisio
 	r := &roots{activation: run.activation(true, m.resource, again.namespace().object)}
 	r.secret = isSecret(version.Object) || isSecret(version.OldObject) || isSecret(run.params)
 	r.values = map[string]any{
-		plugincel.ObjectVarName: shown(version.Object), plugincel.OldObjectVarName: shown(version.OldObject),
-		plugincel.ParamsVarName: shown(run.params), plugincel.RequestVarName: r.activation.request,
+		plugincel.ObjectVarName: Shown(version.Object), plugincel.OldObjectVarName: Shown(version.OldObject),
+		plugincel.ParamsVarName: Shown(run.params), plugincel.RequestVarName: r.activation.request,
 		plugincel.NamespaceVarName: r.activation.namespace(),
 	}
 	return r, nil
@@ -203,8 +203,8 @@ func isSecret(content map[string]any) bool {
 	return content["kind"] == "Secret" && content["apiVersion"] == "v1"
 }
 
-// shown is content as it may be shown: of a Secret the keys, not the values.
-func shown(content map[string]any) any {
+// Shown is content as it may be shown: of a Secret the keys, not the values.
+func Shown(content map[string]any) any {
 	switch {
 	case content == nil:
 		return nil

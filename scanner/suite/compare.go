@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/policy"
 )
 
 // latencyAnnotations are what a server adds to the audit event of a request that took long.
@@ -31,6 +32,9 @@ func diffVerdicts(want *Verdict, got Verdict) []report.Difference {
 			continue
 		}
 		if d := diff(field, w.Field(i), g.Field(i)); d != nil {
+			if field == "object" { // values of a Secret are in no difference
+				d.Expected, d.Actual = policy.Shown(want.Object), policy.Shown(got.Object)
+			}
 			all = append(all, *d)
 		}
 	}

@@ -1,6 +1,8 @@
 package suite
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"testing/fstest"
 )
@@ -36,5 +38,39 @@ verdicts:
 	}
 	for _, f := range r.Failures {
 		t.Errorf("%s: %+v", f.Request, f.Differences)
+	}
+}
+
+// TestObjectsOfSecrets: what is stored of a Secret is compared as of any object, and no
+// difference shows its values.
+func TestObjectsOfSecrets(t *testing.T) {
+	const archive = `-- policies.yaml --
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: typed}
+spec:
+  reinvocationPolicy: Never
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [secrets]}]}
+  variables: [{name: n, expression: "'yes'"}]
+  mutations: [{patchType: ApplyConfiguration, applyConfiguration: {expression: "Object{metadata: Object.metadata{labels: {'typed': variables.n}}}"}}]
+---
+{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingAdmissionPolicyBinding, metadata: {name: typed}, spec: {policyName: typed}}
+-- requests.yaml --
+requests:
+- name: create
+  operation: CREATE
+  object: {apiVersion: v1, kind: Secret, metadata: {name: s, namespace: default, labels: {x: y}}, stringData: {a: hunter2}}
+-- expected.yaml --
+verdicts:
+- name: create
+  allowed: true
+  object: {apiVersion: v1, kind: Secret, metadata: {name: s, namespace: default, labels: {typed: "yes", x: y}}, data: {a: aHVudGVyMg==}, type: Opaque}
+`
+	if r := testSuite(t, archive); len(r.Failures) > 0 || len(r.PolicyErrors) > 0 {
+		t.Errorf("%+v, refused %+v", r.Failures, r.PolicyErrors)
+	}
+	r := testSuite(t, strings.Replace(archive, "aHVudGVyMg==", "b3RoZXI=", 1))
+	if text := fmt.Sprint(r.Failures); len(r.Failures) != 1 || !strings.Contains(text, "typed:yes") || strings.Contains(text, "aHVudGVyMg") || strings.Contains(text, "b3RoZXI") {
+		t.Errorf("%s, want one difference, masked", text)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 
 	"github.com/preadmit/preadmit/scanner/admission"
@@ -106,7 +105,7 @@ func (c *cluster) run(ctx context.Context, r *Request) (*Verdict, error) {
 		v.denials = append(v.denials, refusal{d.Code, string(d.Reason), d.Message})
 	}
 	v.auditFailures, v.Indeterminate, v.review = review.AuditFailures(), reasons(review.Indeterminate), &review
-	if c.mutates && ask.Main().GroupVersionKind().GroupKind() != (schema.GroupKind{Kind: "Secret"}) {
+	if c.mutates {
 		v.Object = seen(&review)
 	}
 	return v, nil
