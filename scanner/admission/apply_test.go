@@ -1,6 +1,7 @@
 package admission_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -106,6 +107,11 @@ func TestAppliers(t *testing.T) {
 		a, err := apply.Parse(name)
 		if err != nil || a.Manager() == "" || a.User() == "" || a.ServerSide() && a.Merges() {
 			t.Errorf("%s: %v, manager %q, user %q", name, err, a.Manager(), a.User())
+		}
+	}
+	for _, by := range []apply.Applier{apply.Kubectl, apply.KubectlSSA, apply.Replace} {
+		if strings.HasPrefix(by.User(), "system:serviceaccount:") {
+			t.Errorf("%s: user %q, want a person", by, by.User())
 		}
 	}
 	if _, err := apply.Parse("helm"); err == nil {

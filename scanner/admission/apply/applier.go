@@ -39,11 +39,14 @@ func Parse(name string) (Applier, error) {
 	return "", fmt.Errorf("%q: want one of %s", name, strings.Join(Appliers(), ", "))
 }
 
-// User is who applies where nothing says so; empty for whoever calls.
+// User is who applies where nothing says so: the service account of a deployer, a person with
+// kubectl.
 func (a Applier) User() string {
 	switch a {
 	case ArgoCD, ArgoCDSSA:
 		return "system:serviceaccount:argocd:argocd-application-controller"
+	case Kubectl, KubectlSSA, Replace:
+		return "admin"
 	}
 	return "system:serviceaccount:flux-system:kustomize-controller"
 }
