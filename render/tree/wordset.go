@@ -1,11 +1,11 @@
 package tree
 
 import (
-	"bytes"
 	"encoding/binary"
 	"hash/fnv"
 	"slices"
 	"sort"
+	"strings"
 )
 
 // WordSet answers questions about a text that is not there any more: it holds the
@@ -29,13 +29,14 @@ func (t *Tree) WordSet(files []string) WordSet {
 
 // WordsOf returns the words of texts together; nil when one may mention anything.
 func WordsOf(texts [][]byte) WordSet {
-	var hashes []uint32
+	found := words{map[string]bool{}, map[string]bool{}}
 	for _, text := range texts {
 		if isObscure(text) {
 			return nil
 		}
-		hashes = appendWords(hashes, joinLines(text))
+		found.read(joinLines(text))
 	}
+	hashes := found.hashes()
 	slices.Sort(hashes)
 	hashes = slices.Compact(hashes)
 	set := make(WordSet, 0, 4*len(hashes))
@@ -45,45 +46,65 @@ func WordsOf(texts [][]byte) WordSet {
 	return set
 }
 
-// appendWords adds the words of a text, and what question.endsIn makes of them.
-func appendWords(hashes []uint32, data []byte) []uint32 {
+// words are those of texts, and groups those that query.endsIn takes for groups. A text has most of its
+// words many times.
+type words struct{ whole, groups map[string]bool }
+
+// read adds the words of a text.
+func (w words) read(data []byte) {
 	for at := 0; at < len(data); {
-		if !isWordByte(data[at]) {
+		if !wordBytes[data[at]] {
 			at++
 			continue
 		}
 		end := at
-		for end < len(data) && isWordByte(data[end]) {
+		for end < len(data) && wordBytes[data[end]] {
 			end++
 		}
-		hashes = appendWord(hashes, data[at:end], data[end:])
+		w.add(data[at:end], data[end:])
 		if at > 0 && data[at-1] == '\\' { // which may take the first letter, see beginsWord
-			hashes = appendWord(hashes, data[at+1:end], data[end:])
+			w.add(data[at+1:end], data[end:])
 		}
 		at = end
 	}
-	return hashes
 }
 
-func appendWord(hashes []uint32, word, rest []byte) []uint32 {
-	hashes = append(hashes, hashWord(WholeWord, word))
+func (w words) add(word, rest []byte) {
+	if !w.whole[string(word)] {
+		w.whole[string(word)] = true
+	}
 	if (Query{How: GroupWord}).endsIn(rest) {
-		hashes = append(hashes, hashWord(GroupWord, word))
-	}
-	for {
-		hashes = append(hashes, hashWord(KindWord, word))
-		shorter, ok := bytes.CutSuffix(word, []byte("List"))
-		if !ok {
-			return hashes
-		}
-		word = shorter
+		w.groups[string(word)] = true
 	}
 }
 
-func hashWord(how QueryKind, word []byte) uint32 {
+// hashes are those of the questions that the words answer.
+func (w words) hashes() []uint32 {
+	all := make([]uint32, 0, 2*len(w.whole)+len(w.groups))
+	for word := range w.whole {
+		all = append(all, hashWord(WholeWord, word))
+		for kind, is := word, true; is; kind, is = strings.CutSuffix(kind, "List") {
+			all = append(all, hashWord(KindWord, kind))
+		}
+	}
+	for word := range w.groups {
+		all = append(all, hashWord(GroupWord, word))
+	}
+	return all
+}
+
+// wordBytes are the bytes of which words are made.
+var wordBytes = func() (is [256]bool) {
+	for b := range is {
+		is[b] = isWordByte(byte(b))
+	}
+	return is
+}()
+
+func hashWord(how QueryKind, word string) uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte{byte(how)}) // a hash does not fail to be written to
-	_, _ = h.Write(word)
+	_, _ = h.Write([]byte(word))
 	return h.Sum32()
 }
 
@@ -92,7 +113,7 @@ func (s WordSet) Holds(q Query) bool {
 	if q.isVague() {
 		return true
 	}
-	want := hashWord(q.How, []byte(q.Text))
+	want := hashWord(q.How, q.Text)
 	at := sort.Search(len(s)/4, func(i int) bool { return s.at(i) >= want })
 	return at < len(s)/4 && s.at(at) == want
 }
