@@ -86,7 +86,7 @@ func (r *Release) label(content map[string]any) (ok bool) {
 	}
 	for _, field := range []string{"labels", "annotations"} {
 		values, isMap := metadata[field].(map[string]any)
-		if _, there := metadata[field]; there && !isMap {
+		if metadata[field] != nil && !isMap {
 			return false
 		}
 		for _, value := range values {

@@ -176,3 +176,40 @@ func TestUnknown(t *testing.T) {
 		}
 	}
 }
+
+// TestDirect holds that objects which need no kustomize become what it makes of them: one of a group of
+// documents in which something has a meaning for kustomize becomes the same.
+func TestDirect(t *testing.T) {
+	hook := "    helm.sh/hook: pre-install\n"
+	for _, test := range []struct{ name, metadata string }{
+		{"nothing", ""},
+		{"annotations are null", "  annotations:\n"},
+		{"labels are null", "  labels:\n"},
+		{"both are null", "  labels: null\n  annotations: ~\n"},
+		{"both are empty", "  labels: {}\n  annotations: {}\n"},
+		{"both are there", "  labels: {a: b}\n  annotations: {c: d}\n"},
+		{"a hook", "  annotations:\n" + hook},
+		{"a hook with labels that are null", "  labels:\n  annotations:\n" + hook},
+	} {
+		for _, spec := range []string{`{}`, `{"commonMetadata": {"labels": {"team": "x"}, "annotations": {"owner": "y"}}}`, `{"postRenderStrategy": "nohooks"}`} {
+			var made [2]string
+			for i, beside := range []string{"kustomize", "config.kubernetes.io"} {
+				r, err := rendered(t, map[string]string{
+					"templates/a.yaml": configMap("a", test.metadata),
+					"templates/b.yaml": configMap("b", "  annotations: {helm.sh/hook: pre-install, beside: "+beside+"}\n---\n"+configMap("c", "data: {beside: "+beside+"}\n")),
+				}, head+spec+"}", false)
+				if err != nil {
+					t.Fatalf("%s, %s: %v", test.name, spec, err)
+				}
+				for _, o := range append(r.Hooks, r.Objects...) {
+					if names([]*release.Object{o}) == "ConfigMap/a" {
+						made[i] = string(o.JSON)
+					}
+				}
+			}
+			if made[0] != made[1] || made[0] == "" {
+				t.Errorf("%s, %s: %s, with kustomize %s", test.name, spec, made[0], made[1])
+			}
+		}
+	}
+}
