@@ -47,13 +47,16 @@ func (p *preparation) sent(ctx context.Context, o *Object, live runtime.Object) 
 
 // isPlain reports whether applying a new object is creating it.
 func (p *preparation) isPlain(o *Object) bool {
-	if p.tracked || p.handler.resource.Custom {
+	switch {
+	case p.tracked || p.handler.resource.Custom:
 		return false
+	case p.handler.resource.Kind.GroupKind() == kinds.Definition:
+		text, err := o.JSON()
+		return err == nil && apply.PlainDefinition(text) // creation resets its status, and Flux sends it
 	}
 	content := o.passingContent()
 	_, hasStatus := content["status"]
-	// Creation resets the status of a definition, and Flux sends it.
-	return (!hasStatus || p.handler.resource.Kind.GroupKind() == kinds.Definition) && apply.Plain(content)
+	return !hasStatus && apply.Plain(content)
 }
 
 // createdPlain creates an object instead of applying it, which is faster. What the kind does

@@ -1,6 +1,8 @@
 package admission_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -82,6 +84,51 @@ func TestPlain(t *testing.T) {
 	} {
 		if got := apply.Plain(manifest(t, text)); got != want {
 			t.Errorf("%s: %t, want %t", text, got, want)
+		}
+	}
+}
+
+// TestPlainDefinition holds that the text of a definition is plain where its content is, lists of its spec without
+// keys aside.
+func TestPlainDefinition(t *testing.T) {
+	const schema = "{spec: {versions: [{schema: {openAPIV3Schema: "
+	for text, want := range map[string]bool{
+		"{metadata: {name: a, creationTimestamp: null}, spec: {group: a}}":                                                true,
+		"{metadata: {name: a, labels: null}, spec: {group: a}}":                                                           false,
+		"{metadata: {uid: a}, spec: {}}":                                                                                  false,
+		"{metadata: {finalizers: [a, a]}, spec: {}}":                                                                      false,
+		"{spec: {conversion: null}}":                                                                                      false,
+		"{spec: {versions: [{additionalPrinterColumns: [{name: a, type: string}, {name: b, type: string}]}]}}":            true,
+		schema + "{type: object, default: {a: null}}}}]}}":                                                                false,
+		schema + "{enum: [a, null]}}}]}}":                                                                                 false,
+		schema + "{description: 'say \"x\": null, or [null]', nullable: true, properties: {'null': {type: string}}}}}]}}": true,
+		schema + "{description: 'ends in \\'}}}], names: null}}":                                                          false,
+		schema + "{properties: {metadata: {uid: a}, status: {conditions: [{type: a}, {type: a}]}}}}}]}}":                  true,
+		schema + "{x-kubernetes-validations: [{rule: a, message: x}, {rule: b, message: x}]}}}]}}":                        true,
+		schema + "{x-kubernetes-validations: [{rule: a, message: x}, {rule: a, message: y}]}}}]}}":                        false,
+		schema + "{properties: {a: {x-kubernetes-validations: [{rule: a, message: null}]}}}}}]}}":                         false,
+		schema + "{properties: {a: {x-kubernetes-validations: [{rule: a}]}, b: {default: null}}}}}]}}":                    false,
+		"{spec: {}, status: {conditions: [{type: a}, {type: b}], storedVersions: []}}":                                    true,
+		"{spec: {}, status: {conditions: [{type: a}, {type: a}]}}":                                                        false,
+		"{spec: {}, status: {conditions: null}}":                                                                          false,
+	} {
+		compact, err := yaml.YAMLToJSON([]byte(text))
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		var spaced bytes.Buffer
+		if err := json.Indent(&spaced, compact, "", "\t"); err != nil {
+			t.Fatal(err)
+		}
+		for _, given := range [][]byte{compact, spaced.Bytes()} {
+			if got := apply.PlainDefinition(given); got != want {
+				t.Errorf("%s: %t, want %t", given, got, want)
+			}
+		}
+	}
+	for _, text := range []string{"", "{", `{"metadata": {`, `{"a`, `{"a\`, `{"metadata"`} {
+		if apply.PlainDefinition([]byte(text)) {
+			t.Errorf("%q is plain", text)
 		}
 	}
 }
