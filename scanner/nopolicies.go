@@ -86,9 +86,9 @@ func (b *policyNames) whyNone(given []string, refused int) string {
 	case bindings > 0:
 		return fmt.Sprintf("%s here, but no ValidatingAdmissionPolicy; add the policies, or give them with --policies", counted(bindings, "binding is", "bindings are"))
 	case len(given) > 0:
-		return "there is no ValidatingAdmissionPolicy in the repository, nor in " + strings.Join(given, ", ")
+		return "there is no ValidatingAdmissionPolicy among the manifests, nor in " + strings.Join(given, ", ")
 	}
-	return "there is no ValidatingAdmissionPolicy in the repository; add policies and bindings, or give them with --policies"
+	return "there is no ValidatingAdmissionPolicy among the manifests; add policies and bindings, or give them with --policies"
 }
 
 // listed joins names as a sentence does.

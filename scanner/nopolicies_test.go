@@ -30,8 +30,8 @@ func TestNoPolicyInForce(t *testing.T) {
 		policies, bindings int
 		want               string
 	}{
-		"none":                   {head: app, want: "there is no ValidatingAdmissionPolicy in the repository; add policies and bindings, or give them with --policies"},
-		"none, and none given":   {head: app, given: "{apiVersion: v1, kind: Namespace, metadata: {name: a}}", want: "there is no ValidatingAdmissionPolicy in the repository, nor in given"},
+		"none":                   {head: app, want: "there is no ValidatingAdmissionPolicy among the manifests; add policies and bindings, or give them with --policies"},
+		"none, and none given":   {head: app, given: "{apiVersion: v1, kind: Namespace, metadata: {name: a}}", want: "there is no ValidatingAdmissionPolicy among the manifests, nor in given"},
 		"a policy and a binding": {head: app + onlyPolicy + bindingOf("limit"), policies: 1, bindings: 1},
 		"a policy":               {head: app + onlyPolicy, policies: 1, want: "there is no ValidatingAdmissionPolicyBinding, without which 1 policy has no effect; add one, or give it with --policies"},
 		"a binding":              {head: app + idleBinding, bindings: 1, want: "1 binding is here, but no ValidatingAdmissionPolicy; add the policies, or give them with --policies"},
@@ -44,13 +44,13 @@ func TestNoPolicyInForce(t *testing.T) {
 		},
 		"policies of Kyverno": {
 			head: app + kyverno,
-			want: "there is no ValidatingAdmissionPolicy in the repository; add policies and bindings, or give them with --policies; policies of Kyverno are not evaluated",
+			want: "there is no ValidatingAdmissionPolicy among the manifests; add policies and bindings, or give them with --policies; policies of Kyverno are not evaluated",
 		},
 		"policies of Kyverno that the change does not touch": {
 			base: app + kyverno, head: strings.Replace(app, "name: a", "name: b", 1) + kyverno,
-			want: "there is no ValidatingAdmissionPolicy in the repository; add policies and bindings, or give them with --policies; policies of Kyverno are not evaluated",
+			want: "there is no ValidatingAdmissionPolicy among the manifests; add policies and bindings, or give them with --policies; policies of Kyverno are not evaluated",
 		},
-		"a change":            {base: app, head: strings.Replace(app, "name: a", "name: b", 1), want: "there is no ValidatingAdmissionPolicy in the repository; add policies and bindings, or give them with --policies"},
+		"a change":            {base: app, head: strings.Replace(app, "name: a", "name: b", 1), want: "there is no ValidatingAdmissionPolicy among the manifests; add policies and bindings, or give them with --policies"},
 		"a change of nothing": {base: app, head: app + "-- README.md --\nhello\n"},
 		"a change that removes the binding": {
 			base: app + onlyPolicy + bindingOf("limit"), head: strings.Replace(app, "name: a", "name: b", 1) + onlyPolicy, policies: 1, bindings: 1,
