@@ -38,6 +38,8 @@ const (
 	RuleAuthorizer       = "authorizer"
 	RuleEscapedField     = "escaped-field"
 	RuleMessage          = "message"
+	RulePatch            = "patch"
+	RuleReinvocation     = "reinvocation"
 )
 
 // Rules lists all rules, in the order of the documentation.
@@ -47,7 +49,7 @@ func LintRules() []LintRule {
 		{RuleRefused, SeverityError, "the API server would refuse to create the object"},
 		{RuleLegacyVersion, SeverityWarning, "the API version is not served any more"},
 		{RuleServerWarning, SeverityWarning, "the API server warns of the object, as of a field that it drops"},
-		{RuleTypeCheck, SeverityWarning, "the API server's type check warns of an expression"},
+		{RuleTypeCheck, SeverityWarning, "an expression does not fit the kinds that the policy matches"},
 		{RuleUnboundPolicy, SeverityWarning, "no binding binds the policy, so it does nothing"},
 		{RuleUnknownPolicy, SeverityWarning, "the binding's policy does not exist"},
 		{RuleNullParams, SeverityWarning, "the policy takes params and the binding gives none: params is null"},
@@ -68,6 +70,8 @@ func LintRules() []LintRule {
 		{RuleAuthorizer, SeverityWarning, "an expression asks the authorizer where there is none at run time"},
 		{RuleEscapedField, SeverityWarning, "an expression escapes the name of a field, which does not work at run time"},
 		{RuleMessage, SeverityNote, "a validation has no message that is sure to be shown"},
+		{RulePatch, SeverityWarning, "a mutation makes a patch that the API server does not accept"},
+		{RuleReinvocation, SeverityWarning, "a policy that is invoked again changes the object twice"},
 	}
 }
 

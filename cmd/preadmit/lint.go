@@ -22,9 +22,9 @@ func newLintCommand(p cli.Process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint [PATH]",
 		Short: "Look for mistakes in policies themselves",
-		Long: `Look at ValidatingAdmissionPolicies and their bindings: what the API server
-would refuse, what its type checker warns of, and what can never do what it
-seems to do.
+		Long: `Look at ValidatingAdmissionPolicies, MutatingAdmissionPolicies and their
+bindings: what the API server would refuse, what type checks warn of, and what
+can never do what it seems to do.
 
 PATH is a directory, by default the current one, a file, or - for stdin. Inside
 a git repository the whole repository is read, and what is written or rendered
@@ -39,7 +39,7 @@ configuration, 3 lint could not be completed.`,
   kubectl get ns,crd -o yaml | preadmit lint --context - policies
 
   # What is in a cluster
-  kubectl get validatingadmissionpolicies,validatingadmissionpolicybindings -o yaml | preadmit lint -
+  kubectl get validatingadmissionpolicies,validatingadmissionpolicybindings,mutatingadmissionpolicies,mutatingadmissionpolicybindings -o yaml | preadmit lint -
 
   # May the author of the policies read their params?
   preadmit lint --as jane --as-group policy-admins`,

@@ -21,6 +21,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	"k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingadmissionpolicy"
+	"k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingadmissionpolicybinding"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/validatingadmissionpolicy"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/validatingadmissionpolicybinding"
 
@@ -119,11 +121,11 @@ func (c *Cluster) Authorize(ctx context.Context, ask Ask) error {
 // ErrNoRBAC says that the state has no RBAC objects that could answer.
 var ErrNoRBAC = errors.New("no RBAC objects are known")
 
-// ParamAccess asks what the registry asks of the author of a
-// ValidatingAdmissionPolicy or a binding, given in a served version and valid: may
+// ParamAccess asks what the registry asks of the author of an
+// admission policy or a binding, given in a served version and valid: may
 // the user read what paramKind or paramRef refers to? Refusals are the server's
 // own; an error is ErrNoRBAC, or a defect.
-// (k8s.io/kubernetes/pkg/registry/admissionregistration, authz.go of both.)
+// (k8s.io/kubernetes/pkg/registry/admissionregistration, authz.go of each.)
 func (c *Cluster) ParamAccess(ctx context.Context, u user.Info, obj runtime.Object) (field.ErrorList, error) {
 	r := c.rbac()
 	if !r.known {
@@ -142,8 +144,13 @@ func (c *Cluster) ParamAccess(ctx context.Context, u user.Info, obj runtime.Obje
 	ctx = request.WithRequestInfo(request.WithUser(ctx, u), &request.RequestInfo{
 		IsResourceRequest: true, Verb: "create", APIGroup: served.Group, APIVersion: served.Version, Resource: served.Resource,
 	})
-	if kinds[0].Kind == "ValidatingAdmissionPolicy" {
+	switch kinds[0].Kind {
+	case "ValidatingAdmissionPolicy":
 		return validatingadmissionpolicy.NewStrategy(r.Authorizer, c).Validate(ctx, internal), nil
+	case "MutatingAdmissionPolicy":
+		return mutatingadmissionpolicy.NewStrategy(r.Authorizer, c).Validate(ctx, internal), nil
+	case "MutatingAdmissionPolicyBinding":
+		return mutatingadmissionpolicybinding.NewStrategy(r.Authorizer, c, c).Validate(ctx, internal), nil
 	}
 	return validatingadmissionpolicybinding.NewStrategy(r.Authorizer, c, c).Validate(ctx, internal), nil
 }

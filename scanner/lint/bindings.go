@@ -13,12 +13,12 @@ import (
 // checkUnboundPolicy reports policies without a binding.
 func checkUnboundPolicy(_ context.Context, c *cluster) {
 	for _, p := range c.lintedPolicies() {
-		if len(p.bindings) > 0 || c.hasRefusedBinding(p.Name) {
+		if len(p.bindings) > 0 || c.hasRefusedBinding(p) {
 			continue
 		}
 		c.missing(remark{
 			object: p.Source, fields: []string{"metadata.name"},
-			message: fmt.Sprintf("no ValidatingAdmissionPolicyBinding binds policy %q: it does nothing", p.Name),
+			message: fmt.Sprintf("no %sBinding binds policy %q: it does nothing", p.kind().Kind, p.Name),
 			hint:    "add a binding with this policyName, or give the one that is elsewhere with --context",
 		})
 	}
@@ -27,37 +27,41 @@ func checkUnboundPolicy(_ context.Context, c *cluster) {
 // checkUnknownPolicy reports bindings without a policy.
 func checkUnknownPolicy(_ context.Context, c *cluster) {
 	for _, b := range c.lintedBindings() {
-		if len(b.policies) > 0 || c.hasRefusedPolicy(b.Spec.PolicyName) {
+		if len(b.policies) > 0 || c.hasRefusedPolicy(b) {
 			continue
 		}
 		c.missing(remark{
 			object: b.Source, fields: []string{"spec.policyName"},
-			message: fmt.Sprintf("there is no ValidatingAdmissionPolicy %q: the binding does nothing", b.Spec.PolicyName),
-			hint:    "correct the name" + c.nearPolicy(b.Spec.PolicyName) + ", or give the policy that is elsewhere with --context",
+			message: fmt.Sprintf("there is no %s %q: the binding does nothing", b.binds().Kind, b.Spec.PolicyName),
+			hint:    "correct the name" + c.nearPolicy(b) + ", or give the policy that is elsewhere with --context",
 		})
 	}
 }
 
-// hasRefusedPolicy reports whether a policy of this name exists and is refused. The
+// hasRefusedPolicy reports whether the policy of a binding exists and is refused. The
 // rule refused reports it.
-func (c *cluster) hasRefusedPolicy(name string) bool {
+func (c *cluster) hasRefusedPolicy(b *bindingSubject) bool {
 	return slices.ContainsFunc(c.Policies, func(o *admission.Object) bool {
-		return o.GroupVersionKind().GroupKind() == kinds.Policy && o.Name() == name
+		return o.GroupVersionKind().GroupKind() == b.binds() && o.Name() == b.Spec.PolicyName
 	})
 }
 
-// hasRefusedBinding reports whether a binding of this policy exists and is refused.
-func (c *cluster) hasRefusedBinding(policyName string) bool {
+// hasRefusedBinding reports whether a binding of a policy exists and is refused.
+func (c *cluster) hasRefusedBinding(p *policySubject) bool {
 	return slices.ContainsFunc(c.Policies, func(o *admission.Object) bool {
 		spec, _ := o.Content()["spec"].(map[string]any)
-		return isBinding(o) && spec["policyName"] == policyName
+		return isBinding(o) && kinds.BoundBy(o.GroupVersionKind().GroupKind()) == p.kind() && spec["policyName"] == p.Name
 	})
 }
 
-// nearPolicy suggests a policy with nearly the same name, "" if there is none.
-func (c *cluster) nearPolicy(name string) string {
+// nearPolicy suggests a policy with nearly the name that a binding has, or with that name and of
+// the other kind, "" if there is none.
+func (c *cluster) nearPolicy(b *bindingSubject) string {
 	for _, p := range c.policies {
-		if levenshtein.Distance(p.Name, name) <= 2 {
+		if p.kind() != b.binds() && p.Name == b.Spec.PolicyName {
+			return fmt.Sprintf(" (there is a %s of that name, which takes a %sBinding)", p.kind().Kind, p.kind().Kind)
+		}
+		if p.kind() == b.binds() && levenshtein.Distance(p.Name, b.Spec.PolicyName) <= 2 {
 			return fmt.Sprintf(" (is it %q?)", p.Name)
 		}
 	}

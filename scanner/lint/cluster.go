@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/preadmit/preadmit/report"
@@ -39,9 +40,12 @@ type cluster struct {
 	err error
 }
 
-// policySubject is a policy that the API server accepts.
+// policySubject is a policy that the API server accepts. One that mutates has Policy as what
+// matches the same.
 type policySubject struct {
 	*policy.Policy
+	// mutation is nil for a policy that validates.
+	mutation    *policy.Mutation
 	linted      bool
 	expressions []expression
 	// matched and exempt are the requests it can match; see policy.Coverage.
@@ -49,9 +53,12 @@ type policySubject struct {
 	bindings        []*bindingSubject
 }
 
-// bindingSubject is a binding that the API server accepts.
+// bindingSubject is a binding that the API server accepts. One of a policy that mutates has
+// Binding as what matches the same.
 type bindingSubject struct {
 	*policy.Binding
+	// mutation is nil for a binding of policies that validate.
+	mutation *policy.MutationBinding
 	linted   bool
 	policies []*policySubject // of its policyName; several if roots differ
 }
@@ -76,21 +83,48 @@ func newCluster(ctx context.Context, survey *scanner.Survey, of *scanner.Surveye
 		}
 	}
 	for _, p := range of.Loaded.Set.Policies {
-		s := &policySubject{Policy: p, linted: linted[p.Source], expressions: expressionsOf(p)}
-		s.matched, s.exempt = c.coverage.Policy(p.ValidatingAdmissionPolicy)
-		c.policies = append(c.policies, s)
+		c.take(&policySubject{Policy: p, linted: linted[p.Source]})
+	}
+	for _, m := range of.Loaded.Set.Mutations {
+		c.take(&policySubject{Policy: m.Matching(), mutation: m, linted: linted[m.Source]})
 	}
 	for _, b := range of.Loaded.Set.Bindings {
 		c.bind(&bindingSubject{Binding: b, linted: linted[b.Source]})
 	}
+	for _, b := range of.Loaded.Set.MutationBindings {
+		c.bind(&bindingSubject{Binding: b.Matching(), mutation: b, linted: linted[b.Source]})
+	}
 	return c
+}
+
+// take adds a policy.
+func (c *cluster) take(p *policySubject) {
+	p.expressions = expressionsOf(p)
+	p.matched, p.exempt = c.coverage.Policy(p.ValidatingAdmissionPolicy)
+	c.policies = append(c.policies, p)
+}
+
+// kind returns the kind of a policy.
+func (p *policySubject) kind() schema.GroupKind {
+	if p.mutation != nil {
+		return kinds.Mutation
+	}
+	return kinds.Policy
+}
+
+// binds returns the kind of the policies of a binding.
+func (b *bindingSubject) binds() schema.GroupKind {
+	if b.mutation != nil {
+		return kinds.Mutation
+	}
+	return kinds.Policy
 }
 
 // bind connects a binding with its policies.
 func (c *cluster) bind(b *bindingSubject) {
 	c.bindings = append(c.bindings, b)
 	for _, p := range c.policies {
-		if p.Name == b.Spec.PolicyName {
+		if p.kind() == b.binds() && p.Name == b.Spec.PolicyName {
 			p.bindings = append(p.bindings, b)
 			b.policies = append(b.policies, p)
 		}
@@ -98,7 +132,7 @@ func (c *cluster) bind(b *bindingSubject) {
 }
 
 func isBinding(o *admission.Object) bool {
-	return o.GroupVersionKind().GroupKind() == kinds.Binding
+	return kinds.IsBinding(o.GroupVersionKind().GroupKind())
 }
 
 // lintedPolicies returns the policies to check.

@@ -42,26 +42,34 @@ func (c *cluster) checkExpressionCosts(p *policySubject, costs []uint64) (found 
 
 // checkBudgets reports expressions that may cost too much together.
 func (c *cluster) checkBudgets(p *policySubject, costs []uint64) {
-	var conditions, rest sum
+	var conditions, rest, mutation sum
 	for i, e := range p.expressions {
-		if e.place == inCondition {
+		switch e.place {
+		case inCondition:
 			conditions.add(costs[i])
-		} else {
+		case inMutation: // each has the whole budget
+			mutation = max(mutation, sum(costs[i]))
+		default:
 			rest.add(costs[i])
 		}
 	}
+	rest.add(uint64(mutation))
 	if conditions > expressions.MatchConditionLimit {
-		c.overBudget(p, "spec.matchConditions", "match conditions", expressions.MatchConditionLimit)
+		c.overBudget(p, "spec.matchConditions", "match conditions of the policy together", expressions.MatchConditionLimit)
 	}
 	if rest > expressions.PolicyBudget {
-		c.overBudget(p, "spec.validations", "expressions", expressions.PolicyBudget)
+		field, what := "spec.validations", "expressions of the policy together"
+		if p.mutation != nil {
+			field, what = "spec.mutations", "variables of the policy and a mutation together"
+		}
+		c.overBudget(p, field, what, expressions.PolicyBudget)
 	}
 }
 
 func (c *cluster) overBudget(p *policySubject, field, what string, limit int) {
 	c.add(remark{
 		object: p.Source, fields: []string{field},
-		message: fmt.Sprintf("all %s of the policy together may cost more than the %s that the API server allows, once the lists, maps and strings they read have %d elements", what, number(limit), realistic),
+		message: fmt.Sprintf("all %s may cost more than the %s that the API server allows, once the lists, maps and strings they read have %d elements", what, number(limit), realistic),
 		hint:    "split the policy; the estimate is an upper bound",
 	})
 }

@@ -1,4 +1,4 @@
-// Package lint checks ValidatingAdmissionPolicies and their bindings themselves: what
+// Package lint checks admission policies and their bindings themselves: what
 // the API server would refuse, what its type checker warns of, and what can never have
 // the effect that it seems to have.
 //

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/policy/expressions"
+	"github.com/preadmit/preadmit/scanner/policy/patches"
 )
 
 // expression is one expression of a policy.
@@ -24,13 +24,14 @@ type place int
 const (
 	inVariable place = iota
 	inCondition
+	inMutation
 	inValidation
 	inMessage
 	inAnnotation
 )
 
 // expressionsOf returns all expressions of a policy.
-func expressionsOf(p *policy.Policy) []expression {
+func expressionsOf(p *policySubject) []expression {
 	var all []expression
 	add := func(at place, text, field string, i int) {
 		if text != "" {
@@ -43,6 +44,12 @@ func expressionsOf(p *policy.Policy) []expression {
 	}
 	for i, m := range p.Spec.MatchConditions {
 		add(inCondition, m.Expression, "spec.matchConditions[%d].expression", i)
+	}
+	if p.mutation != nil {
+		for i, m := range p.mutation.Spec.Mutations {
+			field, text := patches.ExpressionOf(m)
+			add(inMutation, text, "spec.mutations[%d]."+field, i)
+		}
 	}
 	for i, v := range p.Spec.Validations {
 		add(inValidation, v.Expression, "spec.validations[%d].expression", i)

@@ -28,13 +28,29 @@ func checkParamAccess(ctx context.Context, c *cluster) {
 	var errs []error
 	for _, p := range c.lintedPolicies() {
 		if p.Spec.ParamKind != nil {
-			errs = append(errs, check(p.Source, p.ValidatingAdmissionPolicy))
+			errs = append(errs, check(p.Source, p.object()))
 		}
 	}
 	for _, b := range c.lintedBindings() {
 		if b.Spec.ParamRef != nil {
-			errs = append(errs, check(b.Source, b.ValidatingAdmissionPolicyBinding))
+			errs = append(errs, check(b.Source, b.object()))
 		}
 	}
 	c.err = errors.Join(errs...)
+}
+
+// object returns the object that a policy is.
+func (p *policySubject) object() runtime.Object {
+	if p.mutation != nil {
+		return p.mutation.MutatingAdmissionPolicy
+	}
+	return p.ValidatingAdmissionPolicy
+}
+
+// object returns the object that a binding is.
+func (b *bindingSubject) object() runtime.Object {
+	if b.mutation != nil {
+		return b.mutation.MutatingAdmissionPolicyBinding
+	}
+	return b.ValidatingAdmissionPolicyBinding
 }

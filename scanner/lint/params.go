@@ -55,7 +55,13 @@ func (c *cluster) unknownParamKind(p *policySubject) {
 // outcome says what happens to requests when the params of a policy cannot be found.
 func outcome(p *policySubject, which string) string {
 	if p.Spec.FailurePolicy != nil && *p.Spec.FailurePolicy == v1.Ignore {
+		if p.mutation != nil {
+			return "every request " + which + " passes unchanged, as failurePolicy is Ignore"
+		}
 		return "every request " + which + " passes unjudged, as failurePolicy is Ignore"
+	}
+	if p.mutation != nil {
+		return "every request " + which + " is denied"
 	}
 	return "every request " + which + " is denied, whatever the binding's validationActions"
 }

@@ -20,7 +20,7 @@ func (l *linter) finish() {
 	r.Indeterminate = slices.CompactFunc(r.Indeterminate, func(a, b report.Indeterminate) bool { return reflect.DeepEqual(a, b) })
 	if r.Summary.Policies+r.Summary.Bindings == 0 && len(r.Findings) == 0 {
 		r.Diagnostics = append(r.Diagnostics, report.Diagnostic{
-			Severity: "warning", Message: "nothing to lint: no ValidatingAdmissionPolicy and no binding was found",
+			Severity: "warning", Message: "nothing to lint: no admission policy and no binding was found",
 		})
 	}
 	if r.Indeterminate == nil {

@@ -43,6 +43,8 @@ func rules() []rule {
 		report.RuleAuthorizer:       checkAuthorizer,
 		report.RuleEscapedField:     checkEscapedField,
 		report.RuleMessage:          checkMessage,
+		report.RulePatch:            checkPatch,
+		report.RuleReinvocation:     checkReinvocation,
 	}
 	var all []rule
 	for _, r := range report.LintRules() {

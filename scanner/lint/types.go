@@ -6,10 +6,15 @@ import (
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
-// checkTypes reports what status.typeChecking would say.
+// checkTypes reports what status.typeChecking would say, and for policies that mutate, which
+// have none, what a check says of the fields that they read.
 func checkTypes(ctx context.Context, c *cluster) {
+	checkMutationTypes(c)
 	var checker *policy.TypeChecker
 	for _, p := range c.lintedPolicies() {
+		if p.mutation != nil {
+			continue
+		}
 		if ctx.Err() != nil {
 			return
 		}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/preadmit/preadmit/scanner/policy/cel"
+	"github.com/preadmit/preadmit/scanner/policy/patches"
 )
 
 // Compiler compiles policies, each once. It is safe for concurrent use.
@@ -73,11 +74,8 @@ func texts(spec *v1.MutatingAdmissionPolicySpec) []string {
 		all = append(all, c.Expression)
 	}
 	for _, m := range spec.Mutations {
-		if m.JSONPatch != nil {
-			all = append(all, m.JSONPatch.Expression)
-		}
-		if m.ApplyConfiguration != nil {
-			all = append(all, m.ApplyConfiguration.Expression)
+		if _, text := patches.ExpressionOf(m); text != "" {
+			all = append(all, text)
 		}
 	}
 	return all

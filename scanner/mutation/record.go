@@ -2,6 +2,7 @@ package mutation
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/patches"
 )
 
 // Write is a mutation of a policy that was applied to an object.
@@ -24,7 +26,8 @@ type Write struct {
 
 // Expression is the field of the policy that holds the expression of the mutation.
 func (w *Write) Expression() string {
-	return expressionField(w.Policy.Spec.Mutations[w.Mutation].PatchType, w.Mutation)
+	field, _ := patches.ExpressionOf(w.Policy.Spec.Mutations[w.Mutation])
+	return fmt.Sprintf("spec.mutations[%d].%s", w.Mutation, field)
 }
 
 // Recorder records what a mutator does to the object of a request. It is for one request.

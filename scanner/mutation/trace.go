@@ -5,8 +5,6 @@ import (
 	"reflect"
 	"slices"
 
-	v1 "k8s.io/api/admissionregistration/v1"
-
 	"github.com/preadmit/preadmit/render/origin"
 )
 
@@ -102,12 +100,4 @@ func nameOf(element any) (name string, ok bool) {
 	m, _ := element.(map[string]any)
 	name, ok = m["name"].(string)
 	return name, ok
-}
-
-// expressionField is the field of a policy that holds the expression of a mutation.
-func expressionField(patchType v1.PatchType, i int) string {
-	if patchType == v1.PatchTypeJSONPatch {
-		return fmt.Sprintf("spec.mutations[%d].jsonPatch.expression", i)
-	}
-	return fmt.Sprintf("spec.mutations[%d].applyConfiguration.expression", i)
 }

@@ -24,6 +24,26 @@ type MutationBinding struct {
 	Source *admission.Object
 }
 
+// Matching returns a policy that matches what a mutation does, with its params, conditions and
+// variables, and validates nothing.
+func (m *Mutation) Matching() *Policy {
+	return &Policy{Source: m.Source, ValidatingAdmissionPolicy: &v1.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: m.Name},
+		Spec: v1.ValidatingAdmissionPolicySpec{
+			ParamKind: m.Spec.ParamKind, MatchConstraints: m.Spec.MatchConstraints, FailurePolicy: m.Spec.FailurePolicy,
+			MatchConditions: m.Spec.MatchConditions, Variables: m.Spec.Variables,
+		},
+	}}
+}
+
+// Matching returns a binding that matches what the binding of a mutation does.
+func (b *MutationBinding) Matching() *Binding {
+	return &Binding{Source: b.Source, ValidatingAdmissionPolicyBinding: &v1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: b.Name},
+		Spec:       v1.ValidatingAdmissionPolicyBindingSpec{PolicyName: b.Spec.PolicyName, ParamRef: b.Spec.ParamRef, MatchResources: b.Spec.MatchResources},
+	}}
+}
+
 // Application is a policy of an Applier that may concern a request.
 type Application struct {
 	Policy   string
@@ -43,18 +63,10 @@ type Applier struct{ engine *Engine }
 func NewApplier(cluster *admission.Cluster, set *Set) *Applier {
 	matching := &Set{}
 	for _, m := range set.Mutations {
-		matching.Policies = append(matching.Policies, &Policy{Source: m.Source, ValidatingAdmissionPolicy: &v1.ValidatingAdmissionPolicy{
-			ObjectMeta: metav1.ObjectMeta{Name: m.Name},
-			Spec: v1.ValidatingAdmissionPolicySpec{
-				ParamKind: m.Spec.ParamKind, MatchConstraints: m.Spec.MatchConstraints, FailurePolicy: m.Spec.FailurePolicy,
-			},
-		}})
+		matching.Policies = append(matching.Policies, m.Matching())
 	}
 	for _, b := range set.MutationBindings {
-		matching.Bindings = append(matching.Bindings, &Binding{Source: b.Source, ValidatingAdmissionPolicyBinding: &v1.ValidatingAdmissionPolicyBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: b.Name},
-			Spec:       v1.ValidatingAdmissionPolicyBindingSpec{PolicyName: b.Spec.PolicyName, ParamRef: b.Spec.ParamRef, MatchResources: b.Spec.MatchResources},
-		}})
+		matching.Bindings = append(matching.Bindings, b.Matching())
 	}
 	return &Applier{NewEngine(cluster, nil, matching)}
 }

@@ -12,8 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	apiservercel "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/cel/common"
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/library"
+	"k8s.io/apiserver/pkg/cel/mutation"
 )
 
 // Limits of what evaluation may cost (k8s.io/apiserver/pkg/apis/cel): one
@@ -70,6 +72,8 @@ var estimateEnv = sync.OnceValues(func() (*celgo.Env, error) {
 	} {
 		options = append(options, celgo.Variable(name, celgo.DynType))
 	}
+	// What mutations have: Object, JSONPatch and what escapes keys of paths.
+	options = append(options, common.ResolverEnvOption(&mutation.DynamicTypeResolver{}), environment.UnversionedLib(library.JSONPatch))
 	options = append(options, celgo.Variable(plugincel.RequestResourceAuthorizerVarName, library.ResourceCheckType))
 	set, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(environment.VersionedOptions{
 		IntroducedVersion: version.MajorMinor(1, 0), EnvOptions: options,
