@@ -17,6 +17,16 @@ type Artifact struct {
 	Submodules bool
 	// Position is the entry that asks for it.
 	Position
+	// Locate, when set, finds that entry, which takes long; Position is empty then.
+	Locate func() Position `json:"-"`
+}
+
+// Place is where the entry is that asks for it.
+func (a Artifact) Place() Position {
+	if a.Locate != nil {
+		return a.Locate()
+	}
+	return a.Position
 }
 
 // Asked returns what is requested, wherever.

@@ -234,7 +234,7 @@ func (e *expander) sourceOf(n *node, s *argocd.Source, field string) (from rende
 	if absent != "" {
 		return from, absent
 	}
-	from.Artifact.Position = n.root.Unit.Position(e.ctx, field+".repoURL")
+	from.Artifact.Locate = e.later(n, field+".repoURL")
 	e.chartDependencies(n, &from, top, s, field)
 	return from, ""
 }

@@ -185,7 +185,7 @@ func (e *expander) chartDirectory(n *node, spec chartSpec, ref render.ObjectRef,
 			n.lacks("spec.chart.spec", absent, elsewhere)
 			return
 		}
-		elsewhere.Position = n.root.Unit.Position(e.ctx, "spec.chart.spec")
+		elsewhere.Locate = e.later(n, "spec.chart.spec")
 		in, n.root.Unit.Artifact = path.Join(top, dir), elsewhere
 	}
 	n.root.Unit.Checkout = checkout
@@ -212,7 +212,7 @@ func (e *expander) archive(n *node, a artifact.Artifact, field string) {
 	case err != nil:
 		n.lacks(field, fmt.Sprintf("%s cannot be read: %v", a, err), asked)
 	default:
-		asked.Position = n.root.Unit.Position(e.ctx, field)
+		asked.Locate = e.later(n, field)
 		n.root.Unit.Artifact = asked
 		n.root.Unit.Release.Chart, n.root.Unit.Release.Digest = a, pin.Digest
 	}

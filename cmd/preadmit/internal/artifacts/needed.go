@@ -60,9 +60,10 @@ func (t *Tree) Needed(ctx context.Context, kept *store.Store, locked *lock.Lock)
 		if a.Submodules {
 			all = append(all, overlay.Submodules(looked.Contents, all[0])...)
 		}
+		from := a.Place()
 		for _, asked := range all {
-			if at := needed[asked]; at.Path == "" || tree.ComparePositions(a.Position, at) < 0 {
-				needed[asked] = a.Position
+			if at := needed[asked]; at.Path == "" || tree.ComparePositions(from, at) < 0 {
+				needed[asked] = from
 			}
 		}
 	}
