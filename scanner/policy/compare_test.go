@@ -18,6 +18,7 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/mutation"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
@@ -36,13 +37,18 @@ type scene struct {
 type comparison struct {
 	ours   *policy.Compiler
 	theirs *upstreamCompiler
-	tally  tally
+	// mutations compiles policies that change objects.
+	mutations *mutation.Compiler
+	tally     tally
 }
 
 // tally tells what the compared pairs of policy set and request were like, so
 // that one can see that the comparison is worth something.
 type tally struct {
 	pairs, evaluated, denied, warned, audited int
+	// mutable counts requests of scenes that have policies that change objects, mutated those that
+	// one changed or refused, unmutated those that one refused.
+	mutable, mutated, unmutated int
 	// order counts answers in which the order of maps makes the difference.
 	order int
 	// said counts the answers that mention one of phrases.
@@ -54,10 +60,11 @@ var phrases = []string{
 	"compilation error", "running out of cost budget", "failed messageExpression", "actual cost limit exceeded",
 	"failed to configure binding", "failed to configure policy", "no such key", "no such overload", "division by zero",
 	"overflow", "index out of bounds", "fails to evaluate", "failed expression", "not found", "no such attribute",
+	"not declared in schema", "may not mutate atomic", "type mismatch", "strict decoding error", "Unexpected kind", "does not apply", "missing value", "panic",
 }
 
 func newComparison() *comparison {
-	return &comparison{ours: newCompiler(), theirs: newUpstreamCompiler(), tally: tally{said: map[string]int{}}}
+	return &comparison{ours: newCompiler(), theirs: newUpstreamCompiler(), mutations: &mutation.Compiler{}, tally: tally{said: map[string]int{}}}
 }
 
 // newCompiler: how much one scan may evaluate is not upstream's concern.
@@ -70,8 +77,8 @@ func newCompiler() *policy.Compiler {
 
 // forget bounds the memory of long runs.
 func (c *comparison) forget() {
-	if len(c.theirs.known) > mostCompiled {
-		c.ours, c.theirs = newCompiler(), newUpstreamCompiler()
+	if len(c.theirs.known)+len(c.theirs.mutators) > mostCompiled {
+		c.ours, c.theirs, c.mutations = newCompiler(), newUpstreamCompiler(), &mutation.Compiler{}
 	}
 }
 
@@ -131,6 +138,11 @@ func lookedUp(set *policy.Set) map[string]bool {
 			kinds[p.Spec.ParamKind.Kind] = true
 		}
 	}
+	for _, m := range set.Mutations {
+		if m.Spec.ParamKind != nil {
+			kinds[m.Spec.ParamKind.Kind] = true
+		}
+	}
 	return kinds
 }
 
@@ -146,6 +158,17 @@ func (c *comparison) storedSet(t testing.TB, objects []*admission.Object) *polic
 				continue // no server can have stored it
 			}
 			set.Policies = append(set.Policies, &policy.Policy{ValidatingAdmissionPolicy: p, Source: o})
+		case "MutatingAdmissionPolicy":
+			p := &v1.MutatingAdmissionPolicy{}
+			stored(t, o, p)
+			if panics(func() { c.theirs.mutator(t, p) }) {
+				continue // no server can have stored it
+			}
+			set.Mutations = append(set.Mutations, &policy.Mutation{MutatingAdmissionPolicy: p, Source: o})
+		case "MutatingAdmissionPolicyBinding":
+			b := &v1.MutatingAdmissionPolicyBinding{}
+			stored(t, o, b)
+			set.MutationBindings = append(set.MutationBindings, &policy.MutationBinding{MutatingAdmissionPolicyBinding: b, Source: o})
 		case "ValidatingAdmissionPolicyBinding":
 			b := &v1.ValidatingAdmissionPolicyBinding{}
 			stored(t, o, b)
@@ -200,9 +223,9 @@ func (st *stage) stateWith(o *admission.Object) []*admission.Object {
 func (st *stage) request(t testing.TB, ask admission.Ask) string {
 	ctx := context.Background()
 	cluster, engine, oracle := st.judges(t, ask)
-	req, _, err := cluster.Prepare(ctx, ask)
-	if err != nil || exempt(req) {
-		return "" // no policy is asked
+	req, difference := st.mutated(t, cluster, oracle, ask)
+	if difference != "" || req == nil || exempt(req) {
+		return difference // no policy that validates is asked
 	}
 	outcome := engine.Evaluate(ctx, req)
 	ours, theirs := outcome.Verdict(req, nil), oracle.verdict(req)

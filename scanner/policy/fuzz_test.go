@@ -14,8 +14,8 @@ import (
 
 // FuzzUpstreamAgrees generates clusters, policies, bindings, params and requests
 // from a seed - anew from grammars, or by recombining and changing what the
-// recorded suites hold - and demands the answers of the API server's own plugin,
-// and that nothing is indeterminate. A seed compares some 50 pairs of policy set
+// recorded suites hold - and demands the answers of the API server's own plugins,
+// which validate and mutate, the mutated objects, and that nothing is indeterminate. A seed compares some 50 pairs of policy set
 // and request.
 //
 // PREADMIT_FUZZ_PAIRS=200000 go test -timeout 0 -run FuzzUpstreamAgrees ./scanner/policy

@@ -44,6 +44,9 @@ func (g *generator) generate() scene {
 	for _, name := range names[:1+g.IntN(len(names))] {
 		s.policies = append(s.policies, g.policy(name)...)
 	}
+	if g.oneIn(2) {
+		s.policies = append(s.policies, g.mutations()...)
+	}
 	for range 60 {
 		s.asks = append(s.asks, g.ask())
 	}

@@ -98,6 +98,15 @@ func (a *Applier) application(h *hook, req *admission.Request) Application {
 	if !m.matches || m.err != nil || one.Unknown != "" {
 		return one
 	}
+	if kind := h.policy.Spec.ParamKind; kind != nil {
+		if _, ok := a.engine.cluster.Resource(paramGVK(kind)); !ok {
+			// The dispatcher refuses it whatever the bindings match.
+			if one.Bindings = []string{""}; !a.engine.cluster.KnowsKinds() {
+				one.Unknown = fmt.Sprintf("the policy's paramKind is not known: %v", &admission.UnknownKindError{Kind: paramGVK(kind)})
+			}
+			return one
+		}
+	}
 	for _, b := range h.bindings {
 		a.bound(h, b, req, &one)
 	}
@@ -121,10 +130,6 @@ func (a *Applier) bound(h *hook, b *Binding, req *admission.Request, one *Applic
 	one.Bindings = append(one.Bindings, b.Name)
 	kind := h.policy.Spec.ParamKind
 	if kind == nil || m.err != nil {
-		return
-	}
-	if _, ok := a.engine.cluster.Resource(paramGVK(kind)); !ok && !a.engine.cluster.KnowsKinds() {
-		one.Unknown = fmt.Sprintf("the policy's paramKind is not known: %v", &admission.UnknownKindError{Kind: paramGVK(kind)})
 		return
 	}
 	params, err := a.engine.params(kind, b.Spec.ParamRef, req.GetNamespace())

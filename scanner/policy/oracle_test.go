@@ -25,6 +25,7 @@ import (
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/generic"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/matching"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
 	"k8s.io/apiserver/pkg/cel/environment"
@@ -157,6 +158,7 @@ var _ informers.GenericInformer = paramInformer{}
 type upstreamCompiler struct {
 	environment func() (*environment.EnvSet, error)
 	known       map[[sha256.Size]byte]validating.Validator
+	mutators    map[*v1.MutatingAdmissionPolicy]mutating.PolicyEvaluator
 	// constant compiles policies without variables: only variables change a compiler.
 	constant func() (*plugincel.CompositedCompiler, error)
 }
@@ -170,7 +172,7 @@ func newUpstreamCompiler() *upstreamCompiler {
 }
 
 func compilerIn(environment func() (*environment.EnvSet, error)) *upstreamCompiler {
-	c := &upstreamCompiler{environment: environment, known: map[[sha256.Size]byte]validating.Validator{}}
+	c := &upstreamCompiler{environment: environment, known: map[[sha256.Size]byte]validating.Validator{}, mutators: map[*v1.MutatingAdmissionPolicy]mutating.PolicyEvaluator{}}
 	c.constant = sync.OnceValues(c.compiler)
 	return c
 }

@@ -49,7 +49,7 @@ func shrinkObjects(all []*admission.Object, differs func([]*admission.Object) bo
 }
 
 // needed are fields without which no policy or binding is one.
-var needed = []string{"apiVersion", "kind", "metadata", "name", "spec", "policyName", "expression", "key", "validationActions"}
+var needed = []string{"apiVersion", "kind", "metadata", "name", "spec", "policyName", "expression", "key", "validationActions", "patchType", "jsonPatch", "applyConfiguration", "mutations"}
 
 // shrinkValue leaves out fields and elements as long as differs holds of the whole.
 func shrinkValue(value any, differs func(any) bool) any {
