@@ -21,7 +21,7 @@ const module = "github.com/preadmit/preadmit"
 // layers are the packages from the outside in. A package imports packages of
 // later layers only. A directory below a layer belongs to it.
 var layers = []string{
-	"cmd", "cmd/preadmit/internal/action", "cmd/preadmit/internal/initialize", "cmd/preadmit/internal/scan", "cmd/preadmit/internal/artifacts", "cmd/preadmit/internal/snapshot", "cmd/preadmit/internal/cli",
+	"cmd", "cmd/preadmit-sandbox", "cmd/preadmit/internal/action", "cmd/preadmit/internal/initialize", "cmd/preadmit/internal/scan", "cmd/preadmit/internal/artifacts", "cmd/preadmit/internal/snapshot", "cmd/preadmit/internal/sandbox", "cmd/preadmit/internal/cli",
 	"webhooks", "webhooks/pages", "webhooks/reconcile", "webhooks/intake", "webhooks/worker", "webhooks/artifacts", "webhooks/jailed/child", "webhooks/jailed",
 	"webhooks/app", "webhooks/queue", "webhooks/queue/embedded", "webhooks/metrics", "report/github",
 	"report/format",
@@ -42,6 +42,7 @@ var layers = []string{
 	"render/helm/locate", "render/helm/release", "render/helm/engine", "render/helm/values", "render/helm/chart", "render/fluxtypes",
 	"render", "render/origin", "render/artifact/overlay", "render/tree",
 	"internal/fetch", "render/artifact/permit", "render/artifact/store", "render/artifact/lock", "render/artifact",
+	"internal/apiserver",
 	"internal/jail",
 	"internal/hostile",
 	"internal/strictyaml",
@@ -63,6 +64,7 @@ var reserved = map[string][]string{
 	module + "/render/kustomize":              {"render/sources", "render/flux", "render/argocd", "render/kustomize"},
 	module + "/render/tree/gittree":           {"cmd", "webhooks", "internal/fetch"},
 	module + "/internal/fetch":                {"cmd", "webhooks"},
+	module + "/internal/apiserver":            {"cmd/preadmit-sandbox"},
 	"github.com/google/go-github":             {"report/github", "webhooks"},
 	"github.com/getkin/kin-openapi":           {"internal/githubtest"},
 	"github.com/google/cel-go":                {"scanner/policy", "scanner/locate"},
@@ -75,6 +77,8 @@ var reserved = map[string][]string{
 	"github.com/golang-jwt/jwt":               {"webhooks/app"},
 	"github.com/nats-io":                      {"webhooks/queue"},
 	"github.com/prometheus":                   {"webhooks"},
+	"go.etcd.io/etcd/server":                  {"internal/apiserver"},
+	"k8s.io/kubernetes/cmd":                   {"internal/apiserver"},
 }
 
 func TestImports(t *testing.T) {
@@ -246,6 +250,11 @@ func TestJudge(t *testing.T) {
 		{"render", module + "/render/tree/gittree", false},
 		{"render/tree/gittree", module + "/render", false},
 		{"render", "github.com/go-git/go-git/v5", false},
+		{"cmd/preadmit-sandbox", module + "/internal/apiserver", true},
+		{"cmd/preadmit", module + "/internal/apiserver", false},
+		{"cmd/preadmit/internal/sandbox", module + "/internal/apiserver", false},
+		{"cmd/preadmit/internal/sandbox", "go.etcd.io/etcd/server/v3/embed", false},
+		{"scanner", "k8s.io/kubernetes/cmd/kube-apiserver/app", false},
 		{"util", "fmt", false},
 	}
 	for _, test := range tests {

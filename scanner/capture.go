@@ -22,6 +22,9 @@ const (
 // capture notes a request and the server's answer to it. generated is nil unless a
 // controller makes it.
 func (r *review) capture(v *server.Verdict, operation string, generated *report.Object) {
+	if r.answered != nil && generated == nil {
+		r.answered(r, v)
+	}
 	if r.Capture == CaptureNothing {
 		return
 	}

@@ -51,7 +51,7 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (re
 		user := c.Target.UserOf(from)
 		by, assumed := s.applierOf(from)
 		for _, p := range pairs {
-			reviews = append(reviews, &review{RootReview: h, Pair: p, from: from, user: user, applier: by, assumed: assumed, Capture: s.in.Capture})
+			reviews = append(reviews, &review{RootReview: h, Pair: p, from: from, user: user, applier: by, assumed: assumed, Capture: s.in.Capture, answered: s.answered(c.Target)})
 		}
 		if len(pairs) > 0 {
 			roots = append(roots, h)

@@ -36,7 +36,9 @@ type review struct {
 	applier apply.Applier
 	assumed bool
 	Capture
-	out outcome
+	// answered is called with the answer to each request that is not a controller's, unless nil.
+	answered func(*review, *server.Verdict)
+	out      outcome
 }
 
 // run judges the pair.

@@ -72,6 +72,8 @@ type scan struct {
 	everything bool
 	// directories makes the roots be directories, whatever deploys them.
 	directories bool
+	// deployment collects what is applied, unless nil.
+	deployment *Deployment
 }
 
 // plan decides which roots are rendered.

@@ -30,6 +30,8 @@ type State struct {
 	Ambiguous []admission.Key
 
 	created *created
+	// given is what Given has.
+	given []*admission.Object
 
 	mu  sync.Mutex
 	own map[render.RootID]*admission.Index
@@ -60,7 +62,7 @@ func (c contents) of(key admission.Key, o *admission.Object) *admission.Object {
 func newState(from *change.Side, namespace string, roots []*change.Rendered, given []*admission.Object) *State {
 	made := createdIn(roots, given)
 	roots = made.applied(roots)
-	s := &State{side: from, Roots: roots, created: made, Given: admission.NewIndex(given), own: map[render.RootID]*admission.Index{}}
+	s := &State{side: from, Roots: roots, created: made, given: given, Given: admission.NewIndex(given), own: map[render.RootID]*admission.Index{}}
 	all := []*admission.Object{}
 	for _, r := range roots {
 		all = append(all, r.Objects...)

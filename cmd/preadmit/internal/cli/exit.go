@@ -33,6 +33,11 @@ type ExitError struct {
 func (e *ExitError) Error() string { return e.Err.Error() }
 func (e *ExitError) Unwrap() error { return e.Err }
 
+// CommandError ends a run with the exit code of a command that it ran, which has said why.
+type CommandError struct{ Code int }
+
+func (e *CommandError) Error() string { return fmt.Sprintf("the command ended with %d", e.Code) }
+
 // Usagef returns an error that the user can correct on the command line or in the
 // configuration. A file or directory that an argument is the error of is told in a sentence.
 func Usagef(format string, args ...any) error {
@@ -63,10 +68,12 @@ func (e *pathError) Error() string {
 
 // ExitCode prints an error for the user and returns the exit code for it.
 func ExitCode(stderr io.Writer, err error) int {
-	exit := new(ExitError)
+	exit, command := new(ExitError), new(CommandError)
 	switch {
 	case err == nil:
 		return ExitClean
+	case errors.As(err, &command):
+		return command.Code
 	case errors.Is(err, ErrFindings):
 		return ExitFindings
 	case errors.Is(err, context.Canceled):

@@ -113,6 +113,33 @@ func (f *Flags) RegisterJudging(cmd *cobra.Command) {
 	}
 }
 
+// RegisterState declares the flags that say what the state of a cluster is: a tree, what is given
+// beside it, and who applies it.
+func (f *Flags) RegisterState(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	f.Given = flags.Changed
+	flags.StringVar(&f.Head, "head", "", "the state of this `REV` instead of the work tree")
+	flags.Var(&f.Policies, "policies", "more policies than those in the repository: a `PATH` of YAML (repeatable)")
+	flags.Var(&f.Context, "context", "YAML `FILE` of a cluster's Namespaces, CRDs, params, RBAC and policies, - for stdin (repeatable)")
+	flags.Var(&f.Roots, "roots", "only the roots that match this `GLOB`, or with ! in front none of them; ** crosses directories (repeatable)")
+	flags.Var(&f.exclude, "exclude", "no root at or below a directory that matches this `GLOB` (repeatable)")
+	flags.StringVar(&f.As, "as", "", "the `USER` who applies the objects (default \""+config.DefaultUser().Name+"\")")
+	flags.Var(&f.AsGroups, "as-group", "a `GROUP` of that user (repeatable)")
+	flags.Var(&f.applier, "applier", "the `TOOL` that applies the objects, where no deployer in the repository says which: "+strings.Join(f.applier.Known, ", "))
+	flags.Var(&f.LoadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(f.LoadRestrictor.Known, " or "))
+	flags.StringVar(&f.Config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
+	f.Cache.Register(flags)
+	f.Artifacts.RegisterGiven(flags)
+	f.Fetch.Register(flags)
+	flags.BoolVar(&f.offline, "offline", false, "fetch nothing, whatever else is said")
+	f.Artifacts.Register(flags)
+	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "say less: no progress, only what the server refuses")
+	for name, known := range map[string][]string{"applier": f.applier.Known, "load-restrictor": f.LoadRestrictor.Known} {
+		// The only error is a flag that does not exist.
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(cli.Completions(known), cobra.ShellCompDirectiveNoFileComp))
+	}
+}
+
 // Check refuses flags that contradict each other.
 func (f *Flags) Check() error {
 	switch {

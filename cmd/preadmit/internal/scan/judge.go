@@ -17,6 +17,22 @@ import (
 
 // Judge scans a change with the configuration in force, and returns both.
 func Judge(ctx context.Context, p cli.Process, f *Flags, change *Change, extras []scanner.Extra) (*report.Report, config.Config, error) {
+	return judge(ctx, p, f, change, extras, scanner.Scan)
+}
+
+// Deploy returns what is applied of the head of a change, with the answers that are expected.
+func Deploy(ctx context.Context, p cli.Process, f *Flags, change *Change, extras []scanner.Extra) (deployment *scanner.Deployment, err error) {
+	_, _, err = judge(ctx, p, f, change, extras, func(ctx context.Context, in scanner.Input) (*report.Report, error) {
+		if deployment, err = scanner.Deploy(ctx, in); err != nil {
+			return nil, err
+		}
+		return deployment.Report, nil
+	})
+	return deployment, err
+}
+
+// judge runs a scan of a change with the configuration in force.
+func judge(ctx context.Context, p cli.Process, f *Flags, change *Change, extras []scanner.Extra, run func(context.Context, scanner.Input) (*report.Report, error)) (*report.Report, config.Config, error) {
 	cfg, remarks, err := LoadConfig(f, change)
 	if err != nil {
 		return nil, cfg, err
@@ -33,7 +49,7 @@ func Judge(ctx context.Context, p cli.Process, f *Flags, change *Change, extras 
 	progress := cli.NewProgress(p, f.Quiet)
 	doing := cli.NewActivity()
 	result, err := f.limits.Run(ctx, doing, func(ctx context.Context) (*report.Report, error) {
-		return scanner.Scan(ctx, scanner.Input{
+		return run(ctx, scanner.Input{
 			Base:    change.Base,
 			Head:    change.Head,
 			Remotes: change.Remotes,

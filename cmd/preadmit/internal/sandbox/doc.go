@@ -1,0 +1,8 @@
+// Package sandbox gives the state of a repository to a real API server, and holds its answers
+// against those of a scan.
+//
+// The server is a program of its own, preadmit-sandbox (package internal/apiserver): this package
+// starts it, talks to it over HTTP as deployers do, and ends it. Loading goes in an order in which
+// each object finds what decides about it (Loader): definitions, Namespaces, what else decides,
+// policies, and, once those are in force, the rest.
+package sandbox

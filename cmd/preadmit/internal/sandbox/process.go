@@ -1,0 +1,189 @@
+package sandbox
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+)
+
+// Program is the name of the server's program.
+const Program = "preadmit-sandbox"
+
+// stopTimeout is how long the server may take to end before it is killed.
+const stopTimeout = 10 * time.Second
+
+// Find returns the server's program: the one beside this program, else the one on PATH.
+func Find(p cli.Process) (string, error) {
+	dirs := filepath.SplitList(p.Getenv("PATH"))
+	if p.Executable != "" {
+		dirs = append([]string{filepath.Dir(p.Executable)}, dirs...)
+	}
+	for _, dir := range dirs {
+		file := filepath.Join(dir, Program)
+		if found, err := exec.LookPath(file); err == nil {
+			return found, nil
+		}
+	}
+	version := cli.Version()
+	if !strings.HasPrefix(version, "v") {
+		version = "latest"
+	}
+	return "", cli.Usagef("the server is a program of its own, %s, which is neither beside preadmit nor on PATH: install it with\n  go install github.com/preadmit/preadmit/cmd/%s@%s", Program, Program, version)
+}
+
+// Options say how the server is run.
+type Options struct {
+	// Program is the file of the server's program.
+	Program string
+	// Data is the directory that keeps the data; empty for data that goes with the server.
+	Data string
+	// Port is the port on 127.0.0.1; 0 for any.
+	Port int
+}
+
+// Server is a running server.
+type Server struct {
+	// Kubeconfig is the file with which its clients reach it, as an administrator.
+	Kubeconfig string
+
+	dir    string
+	config *rest.Config
+	cmd    *exec.Cmd
+	stdin  io.Closer
+	ended  chan struct{}
+}
+
+// Start starts a server and waits until it serves.
+func Start(ctx context.Context, o Options) (s *Server, err error) {
+	s = &Server{ended: make(chan struct{})}
+	started := s
+	if s.dir, err = os.MkdirTemp("", "preadmit-sandbox-*"); err != nil { // of mode 0700
+		return nil, fmt.Errorf("make a directory for the server: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			started.Stop()
+		}
+	}()
+	data, err := s.data(o.Data)
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.OpenFile(s.Log(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the server's log: %w", err)
+	}
+	defer log.Close()
+	s.Kubeconfig = filepath.Join(s.dir, "kubeconfig")
+	s.cmd = exec.Command(o.Program, "--run", s.dir, "--data", data, "--port", strconv.Itoa(o.Port), "--keep="+strconv.FormatBool(o.Data != ""))
+	s.cmd.Stderr = log
+	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
+		return nil, fmt.Errorf("start the server: %w", err)
+	}
+	stdout, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start the server: %w", err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		s.cmd = nil
+		return nil, fmt.Errorf("start the server: %w", err)
+	}
+	if err := s.await(ctx, stdout); err != nil {
+		return nil, err
+	}
+	if s.config, err = clientcmd.BuildConfigFromFlags("", s.Kubeconfig); err != nil {
+		return nil, fmt.Errorf("read the server's kubeconfig: %w", err)
+	}
+	return s, nil
+}
+
+// data returns the directory of the data, and makes it. Only its owner may enter it.
+func (s *Server) data(kept string) (string, error) {
+	dir := filepath.Join(s.dir, "data")
+	if kept != "" {
+		absolute, err := filepath.Abs(kept)
+		if err != nil {
+			return "", fmt.Errorf("--data-dir: %w", err)
+		}
+		dir = absolute
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", cli.Usagef("--data-dir: %w", err)
+	}
+	return dir, nil
+}
+
+// Log is the file of the server's log.
+func (s *Server) Log() string { return filepath.Join(s.dir, "server.log") }
+
+// await waits until the server says that it serves.
+func (s *Server) await(ctx context.Context, stdout io.Reader) error {
+	said := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(stdout).ReadString('\n')
+		said <- strings.TrimSpace(line)
+		_ = s.cmd.Wait()
+		close(s.ended)
+	}()
+	select {
+	case line := <-said:
+		if line == "ready" {
+			return nil
+		}
+		<-s.ended
+		return fmt.Errorf("the server did not start: %s", s.why())
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// why is what the server said last: the reason that it ended.
+func (s *Server) why() string {
+	data, err := os.ReadFile(s.Log())
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		if why, ok := strings.CutPrefix(lines[i], Program+": "); ok {
+			if strings.Contains(why, "address already in use") {
+				why += ": give another port with --port, or none for any that is free"
+			}
+			return why
+		}
+	}
+	return lines[len(lines)-1]
+}
+
+// Ended is closed when the server has ended.
+func (s *Server) Ended() <-chan struct{} { return s.ended }
+
+// Err says why a server ended that nobody stopped.
+func (s *Server) Err() error { return errors.New("the server ended: " + s.why()) }
+
+// Stop ends the server and removes what is not kept.
+func (s *Server) Stop() {
+	if s.cmd != nil {
+		_ = s.stdin.Close()
+		select {
+		case <-s.ended:
+		case <-time.After(stopTimeout):
+			_ = s.cmd.Process.Kill()
+			<-s.ended
+		}
+	}
+	_ = os.RemoveAll(s.dir)
+}

@@ -1,0 +1,124 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authentication/user"
+)
+
+// adminsName is the binding that lets users apply the state before its own roles are loaded.
+const (
+	bindingsPath = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+	adminsName   = "preadmit-sandbox:deployers"
+)
+
+func groupKind(group, kind string) schema.GroupKind {
+	return schema.GroupKind{Group: group, Kind: kind}
+}
+
+// usersOf returns the users who apply objects, each once.
+func usersOf(results []Result) []user.Info {
+	var users []user.Info
+	for _, r := range results {
+		if r.User != nil && !slices.ContainsFunc(users, func(u user.Info) bool { return u.GetName() == r.User.GetName() }) {
+			users = append(users, r.User)
+		}
+	}
+	slices.SortFunc(users, func(a, b user.Info) int { return strings.Compare(a.GetName(), b.GetName()) })
+	return users
+}
+
+// allow gives users all rights.
+func (l *Loader) allow(ctx context.Context, users []user.Info) error {
+	var subjects []any
+	for _, u := range users {
+		subjects = append(subjects, map[string]any{"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": u.GetName()})
+	}
+	q := call{query: map[string][]string{}, body: map[string]any{
+		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+		"metadata": map[string]any{"name": adminsName},
+		"roleRef":  map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+		"subjects": subjects,
+	}}
+	applied(&q, place{path: bindingsPath + "/" + adminsName}, manager, true)
+	a, err := l.client.do(ctx, q)
+	if err == nil {
+		err = a.err()
+	}
+	if err != nil {
+		return fmt.Errorf("let the deployers apply objects: %w", err)
+	}
+	return until(ctx, "the rights of the deployers", func(ctx context.Context) (bool, error) {
+		lacking, err := l.lacking(ctx, users)
+		return len(lacking) == 0, err
+	})
+}
+
+// disallow takes from users the rights that allow gave them, but from those who could not apply the
+// state by its own roles, whom it returns: what policies learn of an authorizer is then what it says
+// in the cluster.
+func (l *Loader) disallow(ctx context.Context, users []user.Info) ([]string, error) {
+	a, err := l.client.do(ctx, call{method: http.MethodDelete, path: bindingsPath + "/" + adminsName})
+	if err == nil {
+		err = a.err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	// The server learns late that the binding is gone. Somebody who has no other right shows when.
+	ghost := &user.DefaultInfo{Name: adminsName}
+	if err := l.gone(ctx, ghost); err != nil {
+		return nil, err
+	}
+	lacking, err := l.lacking(ctx, users)
+	if err != nil || len(lacking) == 0 {
+		return nil, err
+	}
+	var names []string
+	for _, u := range lacking {
+		names = append(names, u.GetName())
+	}
+	return names, l.allow(ctx, lacking)
+}
+
+// gone waits until a user has no rights.
+func (l *Loader) gone(ctx context.Context, u user.Info) error {
+	return until(ctx, "the rights of the deployers to be gone", func(ctx context.Context) (bool, error) {
+		lacking, err := l.lacking(ctx, []user.Info{u})
+		return len(lacking) > 0, err
+	})
+}
+
+// lacking returns the users who may not do everything.
+func (l *Loader) lacking(ctx context.Context, users []user.Info) ([]user.Info, error) {
+	var lacking []user.Info
+	for _, u := range users {
+		a, err := l.client.do(ctx, call{method: http.MethodPost, path: "/apis/authorization.k8s.io/v1/subjectaccessreviews", body: map[string]any{
+			"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
+			"spec": map[string]any{
+				"user": u.GetName(), "groups": u.GetGroups(),
+				"resourceAttributes": map[string]any{"verb": "*", "group": "*", "resource": "*"},
+			},
+		}})
+		if err != nil {
+			return nil, err
+		}
+		if err := a.err(); err != nil {
+			return nil, fmt.Errorf("ask for the rights of %s: %w", u.GetName(), err)
+		}
+		var review struct{ Status struct{ Allowed bool } }
+		if err := json.Unmarshal(a.Body, &review); err != nil {
+			return nil, fmt.Errorf("read the rights of %s: %w", u.GetName(), err)
+		}
+		if !review.Status.Allowed {
+			lacking = append(lacking, u)
+		}
+	}
+	return lacking, nil
+}

@@ -1,0 +1,91 @@
+package sandbox
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format/escape"
+)
+
+// mostNamed is how many names a line has.
+const mostNamed = 10
+
+// Tell writes what was loaded, and what the server refused with the lines that a scan finds for it.
+func (l *Loaded) Tell(w io.Writer, from *report.Report) {
+	refused := l.Refused()
+	for _, r := range refused {
+		_, _ = fmt.Fprintf(w, "%s\n", escape.Line(placeOf(r, from)+r.Key.String()+": "+r.Why()))
+	}
+	again := l.Again()
+	_, _ = fmt.Fprintf(w, "preadmit: loaded %s of %s", cli.Count(len(l.Results)-len(refused)-again, "object", "objects"), cli.Count(l.Roots(), "root", "roots"))
+	if len(refused) > 0 {
+		_, _ = fmt.Fprintf(w, "; %s above not", cli.Count(len(refused), "object", "objects"))
+	}
+	_, _ = fmt.Fprintln(w)
+	if again > 0 {
+		_, _ = fmt.Fprintf(w, "preadmit: left out %s that several roots define, but for the first: --target or --roots choose\n", cli.Count(again, "object", "objects"))
+	}
+	if n := len(l.Namespaces); n > 0 {
+		_, _ = fmt.Fprintf(w, "preadmit: made %s that nothing loaded defines: %s\n", cli.Count(n, "Namespace", "Namespaces"), named(l.Namespaces))
+	}
+	if n := len(l.Admins); n > 0 {
+		_, _ = fmt.Fprintf(w, "preadmit: made cluster-admin of %s whom the state gives no right to apply it: %s\n", cli.Count(n, "user", "users"), named(l.Admins))
+	}
+}
+
+func named(names []string) string {
+	var shown []string
+	for _, name := range names[:min(len(names), mostNamed)] {
+		shown = append(shown, escape.Line(name))
+	}
+	text := strings.Join(shown, ", ")
+	if more := len(names) - mostNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// placeOf is where a scan has a finding about an object, the one that says what the server says if
+// there are several, or else the object's root.
+func placeOf(r *Result, from *report.Report) string {
+	place := ""
+	for _, f := range from.Findings {
+		if f.Generated != nil || f.Object == nil || f.Object.Kind != r.Key.Kind || f.Object.Namespace != r.Key.Namespace ||
+			f.Object.Name != r.Object.Name() || f.Location.Path == "" {
+			continue
+		}
+		if says := f.Message != "" && strings.Contains(r.Why(), f.Message); place == "" || says {
+			place = fmt.Sprintf("%s:%d: ", f.Location.Path, f.Location.StartLine)
+			if says {
+				return place
+			}
+		}
+	}
+	if place == "" && r.Root != "" {
+		return r.Root + ": "
+	}
+	return place
+}
+
+// Tell writes the differences.
+func (v *Verified) Tell(w io.Writer, from *report.Report) {
+	for _, d := range v.Differences {
+		_, _ = fmt.Fprintf(w, "%s\n  server: %s\n  scan:   %s\n", escape.Line(placeOf(d.Result, from)+d.Key.String()), escape.Line(d.Server), escape.Line(d.Scan))
+	}
+	_, _ = fmt.Fprintf(w, "preadmit: compared %s with a scan: ", cli.Count(v.Compared, "answer", "answers"))
+	if n := len(v.Differences); n > 0 {
+		_, _ = fmt.Fprintf(w, "%s differ", cli.Count(n, "answer", "answers"))
+	} else {
+		_, _ = fmt.Fprint(w, "all are the same")
+	}
+	if n := len(v.Unknown); n > 0 {
+		_, _ = fmt.Fprintf(w, "; of %s a scan does not know the answer", cli.Count(n, "object", "objects"))
+	}
+	if n := len(v.NoKind); n > 0 {
+		_, _ = fmt.Fprintf(w, "; of %s nothing defines the kind", cli.Count(n, "object", "objects"))
+	}
+	_, _ = fmt.Fprintln(w)
+}

@@ -1,0 +1,114 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/scanner/policy"
+)
+
+// Difference is an object to which the server says something else than a scan expects.
+type Difference struct {
+	*Result
+	// Server is its answer, Scan the one that was expected.
+	Server, Scan string
+}
+
+// Verified is how the answers of the server compare.
+type Verified struct {
+	Compared    int
+	Differences []Difference
+	// Unknown are the objects of which a scan does not know the answer, and NoKind those of which the
+	// server has no definition and a scan knows that nothing judges them.
+	Unknown, NoKind []*Result
+}
+
+// Verify compares the answers of the server to the creation of each object with those that a scan
+// expects. What was sent before all policies were in force, or was there already, is sent again,
+// as a dry run.
+func (l *Loader) Verify(ctx context.Context, loaded *Loaded) (*Verified, error) {
+	var compared, again []*Result
+	out := &Verified{}
+	for i := range loaded.Results {
+		r := &loaded.Results[i]
+		switch {
+		case r.Given:
+		case len(r.Open) > 0 && r.Scan().Allowed:
+			out.Unknown = append(out.Unknown, r)
+		case l.unserved(r) && r.Scan().Allowed:
+			out.NoKind = append(out.NoKind, r)
+		default:
+			compared = append(compared, r)
+			if !r.created {
+				again = append(again, r)
+			}
+		}
+	}
+	err := l.each(ctx, "verify", again, func(ctx context.Context, r *Result) error {
+		at, err := l.place(r.Applied)
+		if err != nil { // a scan refuses it for that, too
+			r.Answer = policy.Verdict{Message: noKind(r.Object, err)}
+			return nil
+		}
+		got, err := l.tryCreate(ctx, at, r.Applied)
+		if err == nil {
+			r.Answer = verdictOf(got)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range compared {
+		if !r.Same() {
+			out.Differences = append(out.Differences, Difference{r, said(r.Answer), said(r.Scan())})
+		}
+	}
+	out.Compared = len(compared)
+	return out, nil
+}
+
+// unserved reports whether the server does not serve the kind of an object.
+func (l *Loader) unserved(r *Result) bool {
+	_, err := l.place(r.Applied)
+	return err != nil
+}
+
+// Scan is the answer that a scan expects.
+func (r *Result) Scan() policy.Verdict { return r.Applied.Answer }
+
+// Same reports whether the server said what was expected: of several policies that deny, it names
+// any; warnings have no order.
+func (r *Result) Same() bool {
+	server, scan := r.Answer, r.Scan()
+	if server.Allowed != scan.Allowed || !sameTexts(server.Warnings, scan.Warnings) {
+		return false
+	}
+	if server.Allowed || server.Code == 0 { // a kind that is not served is told by discovery
+		return true
+	}
+	return slices.ContainsFunc(append(r.Denials, scan), func(v policy.Verdict) bool {
+		return v.Code == server.Code && v.Message == server.Message
+	})
+}
+
+func sameTexts(a, b []string) bool {
+	a, b = slices.Clone(a), slices.Clone(b)
+	slices.Sort(a)
+	slices.Sort(b)
+	return slices.Equal(slices.Compact(a), slices.Compact(b))
+}
+
+// said is an answer as it is shown.
+func said(v policy.Verdict) string {
+	text := "allowed"
+	if !v.Allowed {
+		text = fmt.Sprintf("%d %s", v.Code, v.Message)
+	}
+	if len(v.Warnings) > 0 {
+		text += " (warnings: " + strings.Join(v.Warnings, "; ") + ")"
+	}
+	return text
+}

@@ -1,0 +1,261 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/sandbox"
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
+	"github.com/preadmit/preadmit/report/format/escape"
+	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/admission"
+)
+
+// sandboxFlags are the flags of preadmit sandbox: some flags of scan, and its own.
+type sandboxFlags struct {
+	scan    *scan.Flags
+	target  string
+	dataDir string
+	port    int
+	verify  bool
+	empty   bool
+	command []string
+}
+
+func newSandboxCommand(p cli.Process) *cobra.Command {
+	f := &sandboxFlags{scan: scan.NewFlags()}
+	cmd := &cobra.Command{
+		Use:   "sandbox [PATH] [-- COMMAND...]",
+		Short: "Run a real API server with the state of a repository",
+		Long: `Run a Kubernetes API server with the state of a repository, on loopback and in
+one process: kube-apiserver and etcd themselves, with the controllers that
+policies need, and no kubelet. kubectl and every other client can use it.
+
+PATH is a directory, by default the current one: the objects of the roots at or
+below it are loaded, and what decides about them of the whole repository. CRDs
+come first, then Namespaces, what else decides, policies, and the rest, each as
+its deployer applies it. What the server refuses is listed. Without COMMAND the
+server runs until Ctrl-C; with it, COMMAND is run with KUBECONFIG set, and its
+exit code is that of preadmit. The data is removed at the end, unless --data-dir
+keeps it.
+
+--verify compares what the server says to each object with what a scan says.
+
+The server is a program of its own, preadmit-sandbox, looked for beside preadmit
+and on PATH:
+  go install github.com/preadmit/preadmit/cmd/preadmit-sandbox@latest
+
+Exit code: that of COMMAND; else 0 ended, 1 --verify found a difference, 2 wrong
+usage or configuration, 3 the server could not be run or loaded.`,
+		Example: `  # A server with all that the work tree deploys
+  preadmit sandbox
+
+  # What would it say to this file?
+  preadmit sandbox -- kubectl apply --dry-run=server -f x.yaml
+
+  # The cluster of an entry point, as it is on main
+  preadmit sandbox --head main --target clusters/production
+
+  # Does a scan say the same as the server?
+  preadmit sandbox --verify`,
+		Args: f.arguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runSandbox(cmd.Context(), p, f) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.target, "target", "", "the `NAME` of the target or cluster to load, where there are several")
+	flags.BoolVar(&f.verify, "verify", false, "compare the server's answers with those of a scan, and end")
+	flags.BoolVar(&f.empty, "empty", false, "load nothing")
+	flags.StringVar(&f.dataDir, "data-dir", "", "keep the data in this `DIR`, and begin with what is there")
+	flags.IntVar(&f.port, "port", 0, "the `PORT` on 127.0.0.1 (default any that is free)")
+	f.scan.RegisterState(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("data-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)) // it exists
+	return cmd
+}
+
+// arguments reads the positional arguments.
+func (f *sandboxFlags) arguments(cmd *cobra.Command, args []string) error {
+	paths := args
+	if at := cmd.ArgsLenAtDash(); at >= 0 {
+		paths, f.command = args[:at], args[at:]
+		if len(f.command) == 0 {
+			return cli.Usagef("there is no command after --")
+		}
+	}
+	if len(paths) > 1 {
+		return cli.Usagef("sandbox takes one PATH, got %q; a command is written after --", paths)
+	}
+	if len(paths) == 1 {
+		f.scan.Path = paths[0]
+	}
+	return nil
+}
+
+// check refuses flags that contradict each other.
+func (f *sandboxFlags) check() error {
+	switch {
+	case f.empty && f.verify:
+		return cli.Usagef("--empty loads nothing, and leaves --verify nothing to compare")
+	case f.port < 0 || f.port > 65535:
+		return cli.Usagef("--port %d: want 1 to 65535", f.port)
+	case f.scan.Given("data-dir") && f.dataDir == "":
+		return cli.Usagef("--data-dir is empty: give a directory")
+	}
+	if len(f.command) > 0 {
+		if err := sandbox.Look(f.command[0]); err != nil {
+			return err
+		}
+	}
+	return f.scan.Check()
+}
+
+// runSandbox runs the command.
+func runSandbox(ctx context.Context, p cli.Process, f *sandboxFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	program, err := sandbox.Find(p)
+	if err != nil {
+		return err
+	}
+	var state *sandboxState
+	if !f.empty {
+		if state, err = f.state(ctx, p); err != nil {
+			return err
+		}
+	}
+	if p.Lasting != nil {
+		p.Lasting() // the server ends in its own time
+	}
+	server, err := sandbox.Start(ctx, sandbox.Options{Program: program, Data: f.dataDir, Port: f.port})
+	if err != nil {
+		return err
+	}
+	defer server.Stop()
+	loader, err := sandbox.NewLoader(server)
+	if err != nil {
+		return err
+	}
+	if err := loader.CheckVersion(admission.KubernetesVersion); err != nil {
+		return err
+	}
+	var differs error
+	if state != nil {
+		if differs, err = f.load(ctx, p, loader, state); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(f.command) > 0:
+		if err := server.Run(ctx, p, f.command); err != nil {
+			return err
+		}
+		return differs
+	case f.verify:
+		return differs
+	}
+	return f.serve(ctx, p, server)
+}
+
+// sandboxState is what is loaded.
+type sandboxState struct {
+	deployment *scanner.Deployment
+	cluster    scanner.Deployed
+}
+
+// state renders what is loaded.
+func (f *sandboxFlags) state(ctx context.Context, p cli.Process) (*sandboxState, error) {
+	change, err := scan.Open(f.scan)
+	if err != nil {
+		return nil, err
+	}
+	extras, err := scan.OpenExtras(ctx, p.Stdin, f.scan)
+	if err != nil {
+		return nil, err
+	}
+	d, err := scan.Deploy(ctx, p, f.scan, change, extras)
+	if err != nil {
+		return nil, err
+	}
+	c, err := f.choose(d.Clusters)
+	return &sandboxState{d, c}, err
+}
+
+// choose returns the cluster that --target names, or the only one.
+func (f *sandboxFlags) choose(clusters []scanner.Deployed) (scanner.Deployed, error) {
+	var names []string
+	for _, c := range clusters {
+		names = append(names, escape.Line(c.Name))
+	}
+	if len(clusters) == 1 && f.target == "" {
+		return clusters[0], nil
+	}
+	if i := slices.IndexFunc(clusters, func(c scanner.Deployed) bool { return c.Name == f.target && f.target != "" }); i >= 0 {
+		return clusters[i], nil
+	}
+	known := strings.Join(slices.DeleteFunc(names, func(name string) bool { return name == "" }), ", ")
+	switch {
+	case f.target == "":
+		return scanner.Deployed{}, cli.Usagef("the repository deploys to several clusters: give --target with one of %s", known)
+	case known == "":
+		return scanner.Deployed{}, cli.Usagef("--target %s: all roots are one cluster, which has no name: leave --target out", f.target)
+	}
+	return scanner.Deployed{}, cli.Usagef("--target %s: there is no such target, want one of %s", f.target, known)
+}
+
+// load gives the server the state and, with --verify, compares; differs is the error to end with if
+// something is different.
+func (f *sandboxFlags) load(ctx context.Context, p cli.Process, loader *sandbox.Loader, s *sandboxState) (differs, err error) {
+	progress := cli.NewProgress(p, f.scan.Quiet)
+	loader.Progress = progress.Update
+	loaded, err := loader.Load(ctx, s.cluster)
+	var verified *sandbox.Verified
+	if err == nil && f.verify {
+		verified, err = loader.Verify(ctx, loaded)
+	}
+	progress.Erase()
+	if err != nil {
+		return nil, err
+	}
+	loaded.Tell(p.Stderr, s.deployment.Report)
+	if verified == nil {
+		return nil, nil
+	}
+	verified.Tell(p.Stdout, s.deployment.Report)
+	if len(verified.Differences) > 0 {
+		return cli.ErrFindings, nil
+	}
+	return nil, nil
+}
+
+// serve says how to use the server, and waits until the user ends it.
+func (f *sandboxFlags) serve(ctx context.Context, p cli.Process, server *sandbox.Server) error {
+	_, err := fmt.Fprintf(p.Stdout, `export KUBECONFIG=%s
+
+  kubectl get validatingadmissionpolicies -o wide
+  kubectl apply --dry-run=server -f FILE
+  kubectl auth can-i --list --as USER
+
+Ctrl-C ends the server`, server.Kubeconfig)
+	switch {
+	case err != nil:
+	case f.dataDir == "":
+		_, err = fmt.Fprintln(p.Stdout, " and removes its data.")
+	default:
+		_, err = fmt.Fprintf(p.Stdout, "; its data stays in %s.\n", f.dataDir)
+	}
+	if err != nil {
+		return fmt.Errorf("say how to use the server: %w", err)
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-server.Ended():
+		return server.Err()
+	}
+}

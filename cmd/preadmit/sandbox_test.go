@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/sandbox"
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/policy"
+)
+
+// TestSandboxCompares has what a server says be held against what a scan expects.
+func TestSandboxCompares(t *testing.T) {
+	denied := func(message string) policy.Verdict { return policy.Verdict{Code: 422, Message: message} }
+	allowed := func(warnings ...string) policy.Verdict { return policy.Verdict{Allowed: true, Warnings: warnings} }
+	for name, test := range map[string]struct {
+		server, scan policy.Verdict
+		denials      []policy.Verdict
+		want         bool
+	}{
+		"both allow":                     {server: allowed(), scan: allowed(), want: true},
+		"warnings have no order":         {server: allowed("b", "a"), scan: allowed("a", "b"), want: true},
+		"a warning less":                 {server: allowed("a"), scan: allowed("a", "b")},
+		"the server denies":              {server: denied("no"), scan: allowed()},
+		"the scan denies":                {server: allowed(), scan: denied("no")},
+		"both deny":                      {server: denied("no"), scan: denied("no"), want: true},
+		"in other words":                 {server: denied("no"), scan: denied("never")},
+		"with another code":              {server: policy.Verdict{Code: 403, Message: "no"}, scan: denied("no")},
+		"another of several denials":     {server: denied("b"), scan: denied("a"), denials: []policy.Verdict{denied("a"), denied("b")}, want: true},
+		"a kind that nobody serves":      {server: policy.Verdict{Message: "no such kind"}, scan: denied("not served"), want: true},
+		"a kind that the server has not": {server: policy.Verdict{Message: "no such kind"}, scan: allowed()},
+	} {
+		r := sandbox.Result{Applied: scanner.Applied{Answer: test.scan, Denials: test.denials}, Answer: test.server}
+		if got := r.Same(); got != test.want {
+			t.Errorf("%s: same is %v, want %v", name, got, test.want)
+		}
+	}
+}
+
+// TestSandboxTells has a refusal be told with the line of the finding that says the same, and text
+// of a repository stay text: it moves no cursor.
+func TestSandboxTells(t *testing.T) {
+	found := func(message string, line int) report.Finding {
+		return report.Finding{
+			Object:  &report.Object{Kind: "Deployment", Namespace: "shop", Name: "web"},
+			Message: message, Location: report.Location{Path: "web.yaml", StartLine: line},
+		}
+	}
+	from := &report.Report{Findings: []report.Finding{found("no tag", 3), found("no owner", 7)}}
+	refused := func(namespace, message string) sandbox.Result {
+		return sandbox.Result{Applied: scanner.Applied{
+			Object: admission.ParseObject([]byte(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"}}`)),
+			Key:    admission.Key{Group: "apps", Kind: "Deployment", Namespace: namespace, Name: "web"}, Root: "apps",
+		}, Answer: policy.Verdict{Message: message}}
+	}
+	again := refused("shop", "")
+	again.Again = true
+	l := &sandbox.Loaded{
+		Results: []sandbox.Result{
+			refused("shop", "denied request: no owner"), refused("shop", "no\x1b[2J\nway"), refused("other", "no"), again,
+		},
+		Namespaces: []string{"shop"}, Admins: []string{"jane"},
+	}
+	var out bytes.Buffer
+	l.Tell(&out, from)
+	want := `web.yaml:7: Deployment.apps/shop/web: denied request: no owner
+web.yaml:3: Deployment.apps/shop/web: no\x1b[2J\nway
+apps: Deployment.apps/other/web: no
+preadmit: loaded 0 objects of 1 root; 3 objects above not
+preadmit: left out 1 object that several roots define, but for the first: --target or --roots choose
+preadmit: made 1 Namespace that nothing loaded defines: shop
+preadmit: made cluster-admin of 1 user whom the state gives no right to apply it: jane
+`
+	if out.String() != want {
+		t.Errorf("it says\n%s\nwant\n%s", &out, want)
+	}
+}
+
+// TestSandboxCommand has a command see the kubeconfig and no other, and its end be that of preadmit.
+func TestSandboxCommand(t *testing.T) {
+	s := &sandbox.Server{Kubeconfig: "/run/kubeconfig"}
+	for script, want := range map[string]int{"exit 7": 7, "kill -TERM $$": 128 + 15, "exit 0": 0} {
+		var stdout bytes.Buffer
+		p := cli.Process{Stdout: &stdout, Stderr: &stdout, Stdin: strings.NewReader("typed"), Environ: []string{"KUBECONFIG=mine", "HOME=/home/jane"}}
+		err := s.Run(t.Context(), p, []string{"/bin/sh", "-c", "cat; echo \" $KUBECONFIG $HOME\"; " + script})
+		ended := new(cli.CommandError)
+		if errors.As(err, &ended) != (want != 0) || ended.Code != want || cli.ExitCode(&stdout, err) != want {
+			t.Errorf("%s ends with %v, want %d", script, err, want)
+		}
+		if got := stdout.String(); got != "typed /run/kubeconfig /home/jane\n" {
+			t.Errorf("%s wrote %q", script, got)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+)
+
+const (
+	// startTimeout is how long the server and the controllers may take to be ready.
+	startTimeout = 2 * time.Minute
+	pollEvery    = 50 * time.Millisecond
+)
+
+// errEnded is what is said of a server that ends while it starts and gives no reason.
+var errEnded = errors.New("it ended")
+
+// ready waits until the server answers /readyz.
+func (s *Server) ready(ctx context.Context, config *rest.Config) error {
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	for {
+		_, last := client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+		if last == nil {
+			return nil
+		}
+		select {
+		case err := <-s.ended:
+			s.ended <- err
+			if err == nil {
+				err = errEnded
+			}
+			return fmt.Errorf("start kube-apiserver: %w", err)
+		case <-ctx.Done():
+			return fmt.Errorf("kube-apiserver is not ready: %w", last)
+		case <-time.After(pollEvery):
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package scanner_test
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/admission/apply"
+)
+
+// TestDeploy has everything that is applied come with who applies it and the answer that is
+// expected, and what decides about it from roots that nobody asked about.
+func TestDeploy(t *testing.T) {
+	tree := fstest.MapFS{
+		"policies/names.yaml": {Data: []byte(`apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: names}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]
+  validations: [{expression: "object.metadata.name != 'bad'", message: not bad}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: names}
+spec: {policyName: names, validationActions: [Deny]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: elsewhere}
+`)},
+		"apps/maps.yaml": {Data: []byte(`apiVersion: v1
+kind: ConfigMap
+metadata: {name: bad, namespace: shop}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: good, namespace: shop}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop}
+---
+apiVersion: example.com/v1
+kind: Thing
+metadata: {name: one, namespace: shop}
+`)},
+	}
+	in := scanner.Input{Head: scanner.Tree{FS: tree, Under: []string{"apps"}}}
+	in.Config.Applier = string(apply.KubectlSSA)
+	d, err := scanner.Deploy(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Clusters) != 1 || d.Clusters[0].Name != "" {
+		t.Fatalf("there are clusters %v, want one without a name", d.Clusters)
+	}
+	c := d.Clusters[0]
+	type applied struct {
+		key     string
+		allowed bool
+		decides bool
+		message string
+		open    int
+	}
+	var got []applied
+	for _, a := range c.Applied {
+		if a.Root != "apps" || a.Applier != apply.KubectlSSA || a.User == nil {
+			t.Errorf("%s is applied by %s of %s as %v", a.Key, a.Applier, a.Root, a.User)
+		}
+		got = append(got, applied{a.Key.String(), a.Answer.Allowed, a.Decides, a.Answer.Message, len(a.Open)})
+	}
+	denied := `configmaps "bad" is forbidden: ValidatingAdmissionPolicy 'names' with binding 'names' denied request: not bad`
+	want := []applied{
+		{"ConfigMap/shop/bad", false, false, denied, 0},
+		{"ConfigMap/shop/good", true, false, "", 0},
+		{"Namespace/shop", true, true, "", 0},
+		{"Thing.example.com/shop/one", true, false, "", 0},
+	}
+	if len(got) != len(want) {
+		t.Fatalf("applied are %v, want %v", got, want)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("applied is %+v, want %+v", got[i], want[i])
+		}
+	}
+	var given []string
+	for _, a := range c.Given {
+		given = append(given, a.Key.String())
+		if !a.Decides || a.Applier != "" {
+			t.Errorf("%s is given with %+v", a.Key, a)
+		}
+	}
+	if len(given) != 2 || given[0] != "ValidatingAdmissionPolicy.admissionregistration.k8s.io/names" || given[1] != "ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io/names" {
+		t.Errorf("given are %q, want the policy and its binding", given)
+	}
+}
