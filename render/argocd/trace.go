@@ -58,10 +58,17 @@ func (t *tracedRelease) origins(ctx context.Context) ([]*origin.Origin, error) {
 	all := make([]*origin.Origin, len(t.items))
 	for i, item := range t.items {
 		all[i] = origin.New(func() origin.Places {
-			return origin.Places{Document: tracer.Document(item.index), Find: func(field string, part origin.Part) origin.Place {
-				value, found := origin.Field(item.object.Content(), field)
-				return tracer.Place(item.index, fieldIn(item.at, field), part, value, found)
-			}}
+			return origin.Places{
+				Document: tracer.Document(item.index),
+				Find: func(field string, part origin.Part) origin.Place {
+					value, found := origin.Field(item.object.Content(), field)
+					return tracer.Place(item.index, fieldIn(item.at, field), part, value, found)
+				},
+				History: locate.History(func(field string, part origin.Part, at origin.Place) []origin.Step {
+					value, found := origin.Field(item.object.Content(), field)
+					return tracer.Steps(item.index, fieldIn(item.at, field), part, value, found, at)
+				}),
+			}
 		})
 	}
 	return all, nil

@@ -119,7 +119,7 @@ func (o *traced) places() origin.Places {
 	if o.tracer.tracer == nil {
 		return origin.Places{Document: o.chartLine(), Find: func(string, origin.Part) origin.Place { return o.fallback() }}
 	}
-	return origin.Places{Document: o.tracer.tracer.Document(o.index), Find: o.find}
+	return origin.Places{Document: o.tracer.tracer.Document(o.index), Find: o.find, History: locate.History(o.steps)}
 }
 
 func (o *traced) fallback() origin.Place {
@@ -136,6 +136,18 @@ func (o *traced) find(field string, part origin.Part) origin.Place {
 		return place
 	}
 	return o.tracer.tracer.Place(o.index, field, part, value, found)
+}
+
+// steps is the history of a field, whose place is at.
+func (o *traced) steps(field string, part origin.Part, at origin.Place) []origin.Step {
+	value, found := origin.Field(o.result.Objects[o.index].Content(), field)
+	if _, ok := o.added(field); ok {
+		return []origin.Step{{Position: at.Position, Kind: origin.StepMetadata}}
+	}
+	if _, ok := o.patched(field, value, found); ok {
+		return []origin.Step{{Position: at.Position, Kind: origin.StepPatch}}
+	}
+	return o.tracer.tracer.Steps(o.index, field, part, value, found, at)
 }
 
 // rendered is the object before it became one of the root.

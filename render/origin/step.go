@@ -26,6 +26,9 @@ const (
 	StepVariable StepKind = "variable"
 	// StepMetadata is a label or an annotation that a deployer sets.
 	StepMetadata StepKind = "metadata"
+	// StepTemplate is a template of a chart, StepValues a value that it is given.
+	StepTemplate StepKind = "template"
+	StepValues   StepKind = "values"
 	// StepTransformer is any other part of a kustomization.
 	StepTransformer StepKind = "transformer"
 )

@@ -47,7 +47,7 @@ type Tracer struct {
 
 // New returns a Tracer of a release.
 func New(ctx context.Context, of Traced) *Tracer {
-	return &Tracer{Traced: of, ctx: ctx, leaves: LeavesOf(of.Release.Values, of.Release.Chart.Values), objects: map[int]*object{}, files: map[string]*templateFile{}}
+	return &Tracer{Traced: of, ctx: ctx, leaves: LeavesOf(of.Release.Values, of.defaults()), objects: map[int]*object{}, files: map[string]*templateFile{}}
 }
 
 // object is an object that is looked at.
@@ -97,6 +97,11 @@ func (t *Tracer) Document(index int) tree.Position {
 func (t *Tracer) Place(index int, field string, part origin.Part, value any, found bool) origin.Place {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.look(index, field, part, value, found).place()
+}
+
+// look finds what is known of a field before values are tried. It is called with the lock held.
+func (t *Tracer) look(index int, field string, part origin.Part, value any, found bool) *looked {
 	o := t.object(index)
 	c := clue{field: field, text: Text(value), found: found && IsScalar(value)}
 	for _, step := range origin.ParsePath(field) {
@@ -107,26 +112,42 @@ func (t *Tracer) Place(index int, field string, part origin.Part, value any, fou
 	if name, version := origin.SplitImage(c.text); strings.HasSuffix(field, ".image") && part != origin.Whole {
 		c.text = map[origin.Part]string{origin.Front: name, origin.Back: strings.TrimLeft(version, ":@")}[part]
 	}
-	template, literal := o.template(field)
-	if lines := o.linesOf(template); template.Line >= 1 && template.Line <= len(lines) {
-		c.template, c.around = lines[template.Line-1], around(lines, template.Line)
+	l := &looked{object: o, there: found}
+	l.template, l.literal = o.template(field)
+	if lines := o.linesOf(l.template); l.template.Line >= 1 && l.template.Line <= len(lines) {
+		c.template, c.around = lines[l.template.Line-1], around(lines, l.template.Line)
 	}
-	if c.found {
-		if place, ok := o.decided(c, field, template); ok {
-			return place
-		}
+	l.clue = c
+	return l
+}
+
+// looked is a field that is looked for.
+type looked struct {
+	*object
+	clue
+	// there is set when the object has the field.
+	there bool
+	// template is the part of a template that wrote it, literal set when it is text of it.
+	template engine.Place
+	literal  bool
+}
+
+// place is where the field comes from.
+func (l *looked) place() origin.Place {
+	if leaf := l.deciding(); leaf != nil {
+		return l.placeOf(leaf)
 	}
-	if name, ok := o.inTree(template); ok {
-		place := origin.Place{Position: tree.Position{Path: name, Line: template.Line}, Evidence: origin.Inferred}
-		if literal && found {
+	if name, ok := l.inTree(l.template); ok {
+		place := origin.Place{Position: tree.Position{Path: name, Line: l.template.Line}, Evidence: origin.Inferred}
+		if l.literal && l.there {
 			place.Evidence = origin.Marked
 		}
-		if !found {
+		if !l.there {
 			place.Evidence = origin.Nearest
 		}
 		return place
 	}
-	return origin.Place{Position: t.Named, Why: t.madeBy(template)}
+	return origin.Place{Position: l.Named, Why: l.madeBy(l.template)}
 }
 
 // inTree is the path of the file of a place, if that is in the tree.
@@ -152,49 +173,38 @@ func (t *Tracer) madeBy(template engine.Place) string {
 	return why
 }
 
-// decided finds the value that decides a field.
-func (o *object) decided(c clue, field string, template engine.Place) (origin.Place, bool) {
-	if o.made.Document == nil {
-		return origin.Place{}, false
+// deciding is the value that decides the field; nil when none is found.
+func (l *looked) deciding() *Leaf {
+	if !l.found || l.made.Document == nil {
+		return nil
 	}
-	for i, l := range c.candidates(o.leaves) {
+	for i, leaf := range l.candidates(l.leaves) {
 		if i == fieldTries {
 			break
 		}
-		if !o.changes(l, field) {
-			continue
+		if l.changes(leaf, l.field) {
+			return leaf
 		}
-		if place, ok := o.Written(l); ok {
-			return place, true
-		}
-		why := o.madeBy(template)
-		if l.Default || o.IsDefault != nil && o.IsDefault(l) {
-			if line, _ := o.defaultLine(l.Path); line > 0 {
-				why += fmt.Sprintf(" <- values.yaml:%d (default)", line)
+	}
+	return nil
+}
+
+// placeOf is where the value is written that decides the field.
+func (l *looked) placeOf(leaf *Leaf) origin.Place {
+	if place, ok := l.Written(leaf); ok {
+		return place
+	}
+	why := l.madeBy(l.template)
+	if leaf.Default || l.IsDefault != nil && l.IsDefault(leaf) {
+		if file, line, column := l.defaultOf(leaf.Path); line > 0 {
+			if name, ok := l.pathOf(file); ok && leaf.Default {
+				return origin.Place{Position: tree.Position{Path: name, Line: line, Column: column}, Evidence: origin.Marked}
 			}
-		}
-		return origin.Place{Position: o.Named, Why: why}, true
-	}
-	return origin.Place{}, false
-}
-
-// defaultLine is the line of a value in the values.yaml of the chart; 0 when it is not there.
-func (t *Tracer) defaultLine(of []any) (line, column int) {
-	data, ok := t.fileOf("values.yaml")
-	if !ok {
-		return 0, 0
-	}
-	return LineOf(data, of)
-}
-
-// fileOf is a file of the chart.
-func (t *Tracer) fileOf(name string) ([]byte, bool) {
-	for _, f := range t.Release.Chart.Raw {
-		if f.Name == name {
-			return f.Data, true
+			_, file, _ = strings.Cut(file, "/")
+			why += fmt.Sprintf(" <- %s:%d (default)", file, line)
 		}
 	}
-	return nil, false
+	return origin.Place{Position: l.Named, Why: why}
 }
 
 // template is the part of a template that wrote a field, or what is nearest around it; literal is

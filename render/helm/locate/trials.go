@@ -51,7 +51,7 @@ func (t *Tracer) try(f *templateFile, l *Leaf) []*release.Document {
 		return nil
 	}
 	t.trials++
-	documents, _ := t.Release.Documents(t.ctx, l.with(t.Release.Values, t.Release.Chart.Values, l.other()), f.name)
+	documents, _ := t.Release.Documents(t.ctx, l.with(t.Release.Values, t.defaults(), l.other()), f.name)
 	for _, d := range documents {
 		d.File = &engine.File{Name: d.File.Name} // the trace of a trial is not needed
 	}

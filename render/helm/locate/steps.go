@@ -1,0 +1,55 @@
+package locate
+
+import (
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// Steps are the lines of the tree by which a field got its value, in the order in which they count: the
+// template, the value that the chart has for it, and the one that is set, at its place.
+func (t *Tracer) Steps(index int, field string, part origin.Part, value any, found bool, at origin.Place) []origin.Step {
+	last := origin.Step{Position: at.Position}
+	if !at.Found() {
+		return []origin.Step{last}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l := t.look(index, field, part, value, found)
+	var steps []origin.Step
+	if name, ok := l.inTree(l.template); ok {
+		steps = append(steps, origin.Step{Position: tree.Position{Path: name, Line: l.template.Line}, Kind: origin.StepTemplate})
+		last.Kind = origin.StepTemplate
+	}
+	if leaf := l.deciding(); leaf != nil {
+		last.Kind = origin.StepValues
+		if file, line, column := l.defaultOf(leaf.Path); line > 0 && !leaf.Default {
+			if name, ok := l.pathOf(file); ok {
+				steps = append(steps, origin.Step{Position: tree.Position{Path: name, Line: line, Column: column}, Kind: origin.StepValues})
+			}
+		}
+	}
+	if n := len(steps); n > 0 && steps[n-1].Path == at.Path && steps[n-1].Line == at.Line {
+		return steps
+	}
+	return append(steps, last)
+}
+
+// History is what made the fields of an object of a chart, given as the function that returns the steps of
+// one.
+type History func(field string, part origin.Part, at origin.Place) []origin.Step
+
+// Steps implements origin.History.
+func (h History) Steps(field string, part origin.Part, at origin.Place) []origin.Step {
+	return h(field, part, at)
+}
+
+// RemovalStep implements origin.History.
+func (h History) RemovalStep(_ string, last origin.Step) origin.Step { return last }
+
+// Kustomizations implements origin.History: there are none.
+func (h History) Kustomizations() (entry tree.Position, through []origin.Kustomization) {
+	return tree.Position{}, nil
+}
+
+// DeletedBy implements origin.History: nothing deletes an object of a chart.
+func (h History) DeletedBy(*tree.Tree, string) []origin.Deletion { return nil }
