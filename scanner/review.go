@@ -184,7 +184,7 @@ func (r *review) server(final server.Verdict, before *server.Verdict) {
 		}
 		r.add(f, existed)
 	}
-	r.quota(final, before)
+	r.notStored(final, before)
 	now, then := unique(slices.Concat(final.Dropped, final.Warnings)), unique(slices.Concat(before.Dropped, before.Warnings))
 	for _, w := range now {
 		switch existed := slices.Contains(then, w); {
@@ -203,22 +203,25 @@ func (r *review) server(final server.Verdict, before *server.Verdict) {
 	}
 }
 
-// quota reports what ResourceQuotas say of a request that no policy denies.
-func (r *review) quota(final server.Verdict, before *server.Verdict) {
+// notStored reports what comes of a request that no policy denies: what ResourceQuotas say, and
+// what etcd does.
+func (r *review) notStored(final server.Verdict, before *server.Verdict) {
 	switch {
 	case slices.ContainsFunc(final.Decisions, func(d policy.Decision) bool { return d.Denies() }):
 	case final.QuotaUnknown != nil:
 		r.indeterminate(gaps.Object, "", final.QuotaUnknown.Error())
-	case final.OverQuota != nil:
-		r.add(refused(r.Pair, final.OverQuota), before.OverQuota != nil && quotaWords(before.OverQuota) == quotaWords(final.OverQuota))
+	case final.NotStored != nil:
+		r.add(refused(r.Pair, final.NotStored), before.NotStored != nil && quotaWords(before.NotStored) == quotaWords(final.NotStored))
 	}
 }
 
 // quotaWords returns the refusal of a quota without the name of the object, which the name of a
 // Pod is that a controller makes up.
 func quotaWords(refusal *apierrors.StatusError) string {
-	_, words, _ := strings.Cut(refusal.ErrStatus.Message, " is forbidden: ")
-	return words
+	if _, words, ok := strings.Cut(refusal.ErrStatus.Message, " is forbidden: "); ok {
+		return words
+	}
+	return refusal.ErrStatus.Message
 }
 
 // decisions reports what policies decided, equal decisions once.

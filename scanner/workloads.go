@@ -209,7 +209,7 @@ func (r *review) createdRefusal(last, was created, settled bool) {
 	case was.Refusal != nil && settled:
 		r.resolve(refusedBy(r.Pair, &was.Verdict))
 	}
-	r.quota(last.Verdict, &was.Verdict)
+	r.notStored(last.Verdict, &was.Verdict)
 }
 
 // createdFindings makes findings about a created object findings of the workload.

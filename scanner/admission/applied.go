@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/warning"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
+	"github.com/preadmit/preadmit/scanner/admission/size"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -45,10 +47,51 @@ func (p *preparation) sent(ctx context.Context, o *Object, live runtime.Object) 
 	return p.decode(ctx, o)
 }
 
+// fits refuses a request whose body is too large, and notes whether the object is large.
+func (p *preparation) fits() error {
+	o := p.ask.Object
+	if o == nil || p.ask.MadeUp || p.ask.Subresource != "" {
+		return nil
+	}
+	text, err := o.JSON()
+	if err != nil || len(text) < size.MaxStored/2 {
+		return err
+	}
+	p.large = true
+	bytes, err := p.ask.Applier.Sends(p.placed(o), p.ask.Operation == admission.Update)
+	if err != nil {
+		return err
+	}
+	return size.Request(bytes)
+}
+
+// track notes the managers of the fields of a large object, which are stored with it: those that
+// its applier left there, or the applier for all that it sends.
+func (p *preparation) track(obj runtime.Object) {
+	m, err := meta.Accessor(obj)
+	if !p.large || err != nil {
+		return
+	}
+	if p.managed = m.GetManagedFields(); len(p.managed) > 0 {
+		return
+	}
+	fields, err := p.handler.fields()
+	if err != nil {
+		return
+	}
+	empty, err := fields.Create()
+	if err != nil {
+		return
+	}
+	if m, err = meta.Accessor(fields.UpdateNoErrors(empty, obj.DeepCopyObject(), p.ask.Applier.Manager())); err == nil {
+		p.managed = m.GetManagedFields()
+	}
+}
+
 // isPlain reports whether applying a new object is creating it.
 func (p *preparation) isPlain(o *Object) bool {
 	switch {
-	case p.tracked || p.handler.resource.Custom:
+	case p.tracked || p.large || p.handler.resource.Custom:
 		return false
 	case p.handler.resource.Kind.GroupKind() == kinds.Definition:
 		text, err := o.JSON()

@@ -16,7 +16,6 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	schedulingapi "k8s.io/kubernetes/pkg/apis/scheduling/v1"
 	"k8s.io/kubernetes/plugin/pkg/admission/defaulttolerationseconds"
 	"k8s.io/kubernetes/plugin/pkg/admission/limitranger"
 	"k8s.io/kubernetes/plugin/pkg/admission/network/defaultingressclass"
@@ -138,19 +137,9 @@ func (c *Cluster) lookedUp(kind schema.GroupVersionKind) []runtime.Object {
 	case "Node":
 		return c.nodes()
 	case "PriorityClass":
-		return append(systemPriorityClasses(), c.storedAll(kind)...)
+		return append(listers.SystemPriorityClasses(), c.storedAll(kind)...)
 	}
 	return c.storedAll(kind)
-}
-
-func systemPriorityClasses() []runtime.Object {
-	var all []runtime.Object
-	for _, class := range schedulingapi.SystemPriorityClasses() {
-		class = class.DeepCopy()
-		schedulingapi.SetObjectDefaults_PriorityClass(class)
-		all = append(all, class)
-	}
-	return all
 }
 
 // storedAll returns the objects of a kind that the server would store.

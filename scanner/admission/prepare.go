@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -94,7 +93,7 @@ func (c *Cluster) prepareAsk(ctx context.Context, ask Ask) (req *Request, warned
 // prepare takes an ask to where validating admission runs. What is wrong with unknown
 // fields, which have stand-ins, is nobody's fault.
 func (c *Cluster) prepare(ctx context.Context, ask Ask, fields unknownFields) (req *Request, warned []string, err error) {
-	defer panicked(&err)
+	defer refusal.Panicked(&err)
 	main := ask.Main()
 	if ask.Subresource == "scale" {
 		main = ask.OldObject
@@ -117,6 +116,9 @@ func (c *Cluster) prepare(ctx context.Context, ask Ask, fields unknownFields) (r
 	}
 	if err = h.serves(ask.Subresource, p.name); err == nil {
 		err = c.podSecurityUnknown(h.resource, p.namespace)
+	}
+	if err == nil {
+		err = p.fits()
 	}
 	if err == nil {
 		req, err = p.run(ctx)
@@ -155,6 +157,10 @@ type preparation struct {
 	tracked bool
 	// dropped are warnings about fields that who applies the object does not send.
 	dropped []string
+	// large is set for an object that etcd may not take. Then managed are the managers of its
+	// fields.
+	large   bool
+	managed []metav1.ManagedFieldsEntry
 }
 
 func (p *preparation) run(ctx context.Context) (*Request, error) {
@@ -214,6 +220,7 @@ func (p *preparation) create(ctx context.Context) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.track(obj)
 	untracked(obj)
 	rest.WipeObjectMetaSystemFields(m)
 	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(p.objectNamespace(), m); err != nil {
@@ -234,7 +241,7 @@ func (p *preparation) create(ctx context.Context) (*Request, error) {
 	if err := p.cluster.escalates(ctx, p.handler.resource, obj, nil); err != nil {
 		return nil, err
 	}
-	if err := reviewed(obj); err != nil {
+	if err := builtin.Reviewed(obj); err != nil {
 		return nil, err
 	}
 	p.fillSystemFields(m)
@@ -275,6 +282,7 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 	if name := p.ask.OldObject.Name(); m.GetName() != name && !p.ask.Applier.ServerSide() && !p.ask.Applier.Merges() {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", m.GetName(), name))
 	}
+	p.track(obj)
 	old, obj = untracked(old), untracked(obj)
 	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(p.objectNamespace(), m); err != nil {
 		return nil, err
@@ -351,7 +359,11 @@ func (p *preparation) request(ctx context.Context, a admission.Attributes) (*Req
 	if err := p.validate(ctx, a); err != nil {
 		return nil, err
 	}
-	return newRequest(p.cluster, a, p.handler.interfaces), nil
+	r := newRequest(p.cluster, a, p.handler.interfaces)
+	if p.large {
+		r.stored = func() (int, error) { return p.handler.storedSize(a.GetObject(), p.managed) }
+	}
+	return r, nil
 }
 
 // fillSystemFields returns a new object its uid and creation time and, for
@@ -364,22 +376,4 @@ func (p *preparation) fillSystemFields(m metav1.Object) {
 	if m.GetName() == "" && m.GetGenerateName() != "" {
 		m.SetName(names.Generated(m.GetGenerateName(), id))
 	}
-}
-
-// panicked turns a panic into the answer of an API server, which refuses the
-// request and goes on (k8s.io/apiserver/pkg/server/filters/wrap.go). Some content
-// makes Kubernetes' code panic, such as {?'a': object.x} in an expression, which
-// cel-go's check of literals takes for an optional. It is to be deferred.
-func panicked(err *error) {
-	cause := recover()
-	if cause == nil {
-		return
-	}
-	*err = &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status:  metav1.StatusFailure,
-		Code:    http.StatusInternalServerError,
-		Reason:  metav1.StatusReasonInternalError,
-		Message: "This request caused apiserver to panic. Look in the logs for details.",
-		Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Message: fmt.Sprint(cause)}}},
-	}}
 }

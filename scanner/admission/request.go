@@ -22,6 +22,8 @@ type Request struct {
 	// Interfaces convert the request's objects to the version a policy matches.
 	Interfaces admission.ObjectInterfaces
 
+	// stored returns how many bytes the object has in etcd; nil where they are certainly few.
+	stored   func() (int, error)
 	dropped  []string
 	madeUp   bool // the Ask's MadeUp
 	cluster  *Cluster

@@ -2,10 +2,13 @@ package admission
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
@@ -16,6 +19,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
 	"github.com/preadmit/preadmit/scanner/admission/custom"
+	"github.com/preadmit/preadmit/scanner/admission/refusal"
+	"github.com/preadmit/preadmit/scanner/admission/size"
 )
 
 // storedResourceVersion is the resourceVersion of every object of the state.
@@ -89,16 +94,10 @@ func (c *Cluster) storeBy(o *Object, by apply.Applier, mutator Mutator, fields [
 // highest priority, which knows no empty lists and maps, and defaulted once more.
 // Only the main API server writes protobuf; in JSON nothing is lost.
 func (h *handler) reread(obj runtime.Object) (runtime.Object, error) {
-	codec := builtin.Core()
-	if h.resource.Custom || builtin.CodecOf(h.resource.Group) != codec {
+	storage := h.protobuf()
+	if storage == nil {
 		return obj, nil
 	}
-	versions := codec.Scheme.VersionsForGroupKind(h.resource.Kind.GroupKind())
-	if len(versions) == 0 {
-		return obj, nil
-	}
-	serializer := protobuf.NewSerializer(codec.Scheme, codec.Scheme)
-	storage := codec.Codecs.CodecForVersions(serializer, serializer, versions[0], runtime.InternalGroupVersioner)
 	data, err := runtime.Encode(storage, obj)
 	if err != nil {
 		return nil, fmt.Errorf("store %s: %w", h.resource.Kind.Kind, err)
@@ -109,9 +108,56 @@ func (h *handler) reread(obj runtime.Object) (runtime.Object, error) {
 	return obj, nil
 }
 
+// protobuf returns the codec of objects in etcd; nil for kinds that are stored as JSON.
+func (h *handler) protobuf() runtime.Codec {
+	codec := builtin.Core()
+	if h.resource.Custom || builtin.CodecOf(h.resource.Group) != codec {
+		return nil
+	}
+	versions := codec.Scheme.VersionsForGroupKind(h.resource.Kind.GroupKind())
+	if len(versions) == 0 {
+		return nil
+	}
+	serializer := protobuf.NewSerializer(codec.Scheme, codec.Scheme)
+	return codec.Codecs.CodecForVersions(serializer, serializer, versions[0], runtime.InternalGroupVersioner)
+}
+
+// storedSize returns how many bytes an object with the managers of its fields has in etcd.
+func (h *handler) storedSize(obj runtime.Object, managed []metav1.ManagedFieldsEntry) (int, error) {
+	obj = obj.DeepCopyObject()
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return 0, fmt.Errorf("%s has no metadata: %w", h.resource.Kind.Kind, err)
+	}
+	m.SetManagedFields(managed)
+	if storage := h.protobuf(); storage != nil {
+		data, err := runtime.Encode(storage, obj)
+		return len(data), err
+	}
+	if !h.resource.Custom {
+		if obj, err = admission.ConvertToGVK(obj, h.resource.Kind, h.interfaces); err != nil {
+			return 0, err
+		}
+	}
+	data, err := json.Marshal(obj)
+	return len(data), err
+}
+
+// TooLarge returns the refusal of an object that etcd does not take, which comes after quotas.
+func (r *Request) TooLarge() error {
+	if r.stored == nil || r.GetSubresource() != "" || r.IsDryRun() {
+		return nil
+	}
+	bytes, err := r.stored()
+	if err != nil {
+		return fmt.Errorf("size of the object: %w", err)
+	}
+	return size.Stored(bytes)
+}
+
 // Stored returns an object of the state as a client reads it in a version.
 func (c *Cluster) Stored(o *Object, kind schema.GroupVersionKind) (obj runtime.Object, err error) {
-	defer panicked(&err)
+	defer refusal.Panicked(&err)
 	obj, err = c.store(o)
 	if err != nil {
 		return nil, err

@@ -7,24 +7,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
-	"k8s.io/apiserver/pkg/admission/initializer"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	basecompatibility "k8s.io/component-base/compatibility"
-	certapproval "k8s.io/kubernetes/plugin/pkg/admission/certificates/approval"
-	certsigning "k8s.io/kubernetes/plugin/pkg/admission/certificates/signing"
-	certsubjectrestriction "k8s.io/kubernetes/plugin/pkg/admission/certificates/subjectrestriction"
 	"k8s.io/kubernetes/plugin/pkg/admission/security/podsecurity"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/kubernetes/pkg/apis/authentication"
-	"k8s.io/kubernetes/pkg/apis/authorization"
-	authorizationvalidation "k8s.io/kubernetes/pkg/apis/authorization/validation"
 
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
+	"github.com/preadmit/preadmit/scanner/admission/certificates"
 )
 
 // validate runs the validating plugins that come before policies.
@@ -59,7 +51,11 @@ func (p *preparation) validators() []admission.ValidationInterface {
 		plugins = append(plugins, c.resize())
 	}
 	if r.GroupResource() == gr("certificates.k8s.io", "certificatesigningrequests") {
-		plugins = append(plugins, c.newCertificatePlugins()...)
+		var rights authorizer.Authorizer
+		if c.KnowsRBAC() {
+			rights = c.rbac().Authorizer
+		}
+		plugins = append(plugins, certificates.Plugins(rights)...)
 	}
 	return plugins
 }
@@ -76,39 +72,6 @@ func (c *Cluster) validating(plugins []mutator, classes bool) []admission.Valida
 		}
 	}
 	return found
-}
-
-// newCertificatePlugins are the plugins that judge CertificateSigningRequests, in
-// the order of a kube-apiserver. Whether somebody may approve and sign takes all
-// RBAC objects.
-func (c *Cluster) newCertificatePlugins() []admission.ValidationInterface {
-	registry := admission.NewPlugins()
-	var names []string
-	if c.KnowsRBAC() {
-		certapproval.Register(registry)
-		certsigning.Register(registry)
-		names = append(names, certapproval.PluginName, certsigning.PluginName)
-	}
-	certsubjectrestriction.Register(registry)
-	var plugins []admission.ValidationInterface
-	for _, name := range append(names, certsubjectrestriction.PluginName) {
-		plugin, err := registry.InitPlugin(name, nil, authorizing{c.rbac().Authorizer})
-		if err != nil {
-			panic(fmt.Sprintf("admission plugin %s: %v", name, err)) // takes no configuration
-		}
-		plugins = append(plugins, plugin.(admission.ValidationInterface))
-	}
-	return plugins
-}
-
-// authorizing returns plugins the authorizer they ask for.
-type authorizing struct{ authorizer.Authorizer }
-
-// Initialize implements admission.PluginInitializer.
-func (a authorizing) Initialize(plugin admission.Interface) {
-	if p, ok := plugin.(initializer.WantsAuthorizer); ok {
-		p.SetAuthorizer(a.Authorizer)
-	}
 }
 
 // newPodSecurity makes the PodSecurity plugin over the cluster's namespaces. A
@@ -154,28 +117,4 @@ var podSecurityResources = map[schema.GroupResource]bool{
 	gr("", "pods"): true, gr("", "podtemplates"): true, gr("", "replicationcontrollers"): true, gr("", "namespaces"): true,
 	gr("apps", "deployments"): true, gr("apps", "replicasets"): true, gr("apps", "statefulsets"): true, gr("apps", "daemonsets"): true,
 	gr("batch", "jobs"): true, gr("batch", "cronjobs"): true,
-}
-
-// reviewed refuses reviews that make no sense, as the servers of reviews do before
-// admission validates (k8s.io/kubernetes/pkg/registry/authorization, authentication).
-// Reviews are answered and never stored, so no strategy knows them.
-func reviewed(obj runtime.Object) error {
-	var errs field.ErrorList
-	switch review := obj.(type) {
-	case *authorization.SubjectAccessReview:
-		errs = authorizationvalidation.ValidateSubjectAccessReview(review)
-	case *authorization.SelfSubjectAccessReview:
-		errs = authorizationvalidation.ValidateSelfSubjectAccessReview(review)
-	case *authorization.LocalSubjectAccessReview:
-		errs = authorizationvalidation.ValidateLocalSubjectAccessReview(review)
-	case *authentication.TokenReview:
-		if review.Spec.Token == "" {
-			return apierrors.NewBadRequest("token is required for TokenReview in authentication")
-		}
-	}
-	if len(errs) > 0 {
-		// The server takes the kind from the object, which has lost it.
-		return apierrors.NewInvalid(authorization.Kind(""), "", errs)
-	}
-	return nil
 }

@@ -17,7 +17,7 @@ func (v *Verdict) Response() policy.Verdict {
 	}
 	out := v.outcome()
 	answer := out.Verdict(v.Request, v.Warnings)
-	for _, late := range []error{v.overQuota(), v.exists} {
+	for _, late := range []error{v.notStored(), v.exists} {
 		if refused, ok := policy.Refused(late, answer.Warnings); ok && answer.Allowed {
 			refused.AuditAnnotations = answer.AuditAnnotations
 			return refused
@@ -26,12 +26,12 @@ func (v *Verdict) Response() policy.Verdict {
 	return answer
 }
 
-// overQuota returns OverQuota as an error.
-func (v *Verdict) overQuota() error {
-	if v.OverQuota == nil {
+// notStored returns NotStored as an error.
+func (v *Verdict) notStored() error {
+	if v.NotStored == nil {
 		return nil
 	}
-	return v.OverQuota
+	return v.NotStored
 }
 
 // Open says why the answer is not known, when no policy denies: nothing if it is.

@@ -45,9 +45,9 @@ type Verdict struct {
 	// Evaluations is the number of validations evaluated.
 	Evaluations int
 
-	// OverQuota is the server's refusal of a request that all policies allow, as a ResourceQuota
-	// does not.
-	OverQuota *apierrors.StatusError
+	// NotStored is the server's refusal of a request that all policies allow: a ResourceQuota does
+	// not, or etcd does not take so large an object.
+	NotStored *apierrors.StatusError
 	// QuotaUnknown says why it is not known whether a ResourceQuota allows the request.
 	QuotaUnknown error
 
@@ -126,7 +126,11 @@ func (s *Server) Review(ctx context.Context, ask admission.Ask) (v Verdict, err 
 			v.stopped(out.Refusal)
 		}
 	}
-	if err := req.OverQuota(); err != nil && !errors.As(err, &v.OverQuota) {
+	err = req.OverQuota()
+	if err == nil {
+		err = req.TooLarge()
+	}
+	if err != nil && !errors.As(err, &v.NotStored) {
 		v.QuotaUnknown = err
 	}
 	v.exists = req.Exists()

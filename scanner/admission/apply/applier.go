@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -86,4 +87,25 @@ func (a Applier) Validation() string {
 		return "Strict"
 	}
 	return ""
+}
+
+// Sends returns how many bytes a request has that applies a manifest; none for an update that a
+// tool merges, of which a Merge knows.
+func (a Applier) Sends(manifest map[string]any, update bool) (bytes int, err error) {
+	switch {
+	case a.Merges() && update:
+		return 0, nil
+	case a.Merges():
+		manifest, err = Annotated(manifest)
+	case a == Flux:
+		manifest = Normalized(manifest)
+	}
+	if err != nil {
+		return 0, err
+	}
+	text, err := json.Marshal(manifest)
+	if err != nil {
+		return 0, fmt.Errorf("encode what is sent: %w", err)
+	}
+	return len(text), nil
 }

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/preadmit/preadmit/scanner/admission/size"
 )
 
 // Annotated returns a manifest as kubectl apply sends it: with all of it in an annotation
@@ -73,6 +75,9 @@ func (m Merge) Into(empty runtime.Object) (warnings []error, err error) {
 	if err != nil {
 		return nil, apierrors.NewBadRequest("creating patch: " + err.Error())
 	}
+	if err := size.Request(len(text)); err != nil {
+		return nil, err
+	}
 	patch := map[string]any{}
 	if err := utiljson.Unmarshal(text, &patch); err != nil {
 		return nil, fmt.Errorf("decode the patch: %w", err)
@@ -100,6 +105,9 @@ func (m Merge) JSON() ([]byte, error) {
 	patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch(original, modified, current)
 	if err != nil {
 		return nil, apierrors.NewBadRequest("creating patch: " + err.Error())
+	}
+	if err := size.Request(len(patch)); err != nil {
+		return nil, err
 	}
 	return jsonpatch.MergePatch(current, patch)
 }

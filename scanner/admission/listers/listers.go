@@ -11,6 +11,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/informers/core"
 	corev1informers "k8s.io/client-go/informers/core/v1"
@@ -18,6 +19,7 @@ import (
 	schedulingv1informers "k8s.io/client-go/informers/scheduling/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	schedulingv1listers "k8s.io/client-go/listers/scheduling/v1"
+	schedulingapi "k8s.io/kubernetes/pkg/apis/scheduling/v1"
 )
 
 // Ordered returns a factory whose listers of LimitRanges and PriorityClasses list in the
@@ -111,4 +113,15 @@ func (l limitListerOf) List(selector labels.Selector) ([]*v1.LimitRange, error) 
 	list, err := l.LimitRangeNamespaceLister.List(selector)
 	slices.SortFunc(list, func(a, b *v1.LimitRange) int { return cmp.Compare(a.Name, b.Name) })
 	return list, err
+}
+
+// SystemPriorityClasses are those that every kube-apiserver creates at start.
+func SystemPriorityClasses() []runtime.Object {
+	var all []runtime.Object
+	for _, class := range schedulingapi.SystemPriorityClasses() {
+		class = class.DeepCopy()
+		schedulingapi.SetObjectDefaults_PriorityClass(class)
+		all = append(all, class)
+	}
+	return all
 }

@@ -1,0 +1,42 @@
+package size
+
+import (
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const (
+	// MaxRequest is how many bytes the body of a request may have (k8s.io/apiserver/pkg/server,
+	// NewConfig).
+	MaxRequest = 3 << 20
+	// MaxStored is how many bytes a request to etcd may have: the default of its flag
+	// --max-request-bytes.
+	MaxStored = 1536 << 10
+	// maxSent is how many bytes etcd's client sends (go.etcd.io/etcd/client/v3,
+	// defaultMaxCallSendMsgSize).
+	maxSent = 2 << 20
+)
+
+// Request returns the refusal of a request whose body has so many bytes, nil for none.
+func Request(bytes int) error {
+	if bytes <= MaxRequest {
+		return nil
+	}
+	return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", MaxRequest))
+}
+
+// Stored returns the refusal of an object that has so many bytes where it is stored, nil for none.
+// An API server answers with the error of etcd or its client as it is.
+func Stored(bytes int) error {
+	message := "etcdserver: request is too large"
+	switch {
+	case bytes <= MaxStored:
+		return nil
+	case bytes > maxSent:
+		message = fmt.Sprintf("rpc error: code = ResourceExhausted desc = trying to send message larger than max (%d vs. %d)", bytes, maxSent)
+	}
+	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: message}}
+}
