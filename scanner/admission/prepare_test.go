@@ -281,9 +281,10 @@ func TestPrepareDoesNotKnow(t *testing.T) {
 func TestUnserved(t *testing.T) {
 	for kind, want := range map[schema.GroupVersionKind]string{
 		{Group: "apps", Version: "v1beta1", Kind: "Deployment"}:                                        `no matches for kind "Deployment" in version "apps/v1beta1": removed in v1.16, use apps/v1 Deployment`,
+		{Group: "autoscaling", Version: "v2beta2", Kind: "HorizontalPodAutoscaler"}:                    `no matches for kind "HorizontalPodAutoscaler" in version "autoscaling/v2beta2": removed in v1.26, use autoscaling/v2 HorizontalPodAutoscaler`,
+		{Group: "policy", Version: "v1beta1", Kind: "PodSecurityPolicy"}:                               `no matches for kind "PodSecurityPolicy" in version "policy/v1beta1": removed in v1.25`,
+		{Group: "apiextensions.k8s.io", Version: "v1beta1", Kind: "CustomResourceDefinition"}:          `no matches for kind "CustomResourceDefinition" in version "apiextensions.k8s.io/v1beta1": removed in v1.22, use apiextensions.k8s.io/v1 CustomResourceDefinition`,
 		{Group: "extensions", Version: "v1beta1", Kind: "Ingress"}:                                     `no matches for kind "Ingress" in version "extensions/v1beta1": removed in v1.22, use networking.k8s.io/v1 Ingress`,
-		{Group: "autoscaling", Version: "v2beta2", Kind: "HorizontalPodAutoscaler"}:                    `no matches for kind "HorizontalPodAutoscaler" in version "autoscaling/v2beta2": use autoscaling/v2 HorizontalPodAutoscaler`,
-		{Group: "policy", Version: "v1beta1", Kind: "PodSecurityPolicy"}:                               `no matches for kind "PodSecurityPolicy" in version "policy/v1beta1"`,
 		{Group: "apps", Version: "v1", Kind: "Widget"}:                                                 `no matches for kind "Widget" in version "apps/v1"`,
 		{Group: "admissionregistration.k8s.io", Version: "v1beta1", Kind: "ValidatingAdmissionPolicy"}: `no matches for kind "ValidatingAdmissionPolicy" in version "admissionregistration.k8s.io/v1beta1": removed in v1.34, use admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy`,
 	} {

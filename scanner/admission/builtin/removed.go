@@ -14,20 +14,45 @@ import (
 // nothing is.
 func Unserved(kind schema.GroupVersionKind) string {
 	var parts []string
-	obj, err := scheme.Scheme.New(kind)
-	if err == nil {
-		if removed, ok := obj.(interface{ APILifecycleRemoved() (major, minor int) }); ok {
-			major, minor := removed.APILifecycleRemoved()
-			if at := fmt.Sprintf("v%d.%d", major, minor); version.MustParseSemantic(KubernetesVersion).AtLeast(version.MustParseGeneric(at)) {
-				parts = append(parts, "removed in "+at)
-			}
-		}
+	if at := removedIn(kind); at != "" {
+		parts = append(parts, "removed in "+at)
 	}
 	use, ok := replacement(kind)
 	if ok {
 		parts = append(parts, fmt.Sprintf("use %s %s", use.GroupVersion(), use.Kind))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// gone are versions whose types Kubernetes' modules do not have any more, and what removed them
+// (https://kubernetes.io/docs/reference/using-api/deprecation-guide).
+var gone = map[schema.GroupVersionKind]string{
+	{Group: "autoscaling", Version: "v2beta1", Kind: "HorizontalPodAutoscaler"}: "v1.25",
+	{Group: "autoscaling", Version: "v2beta2", Kind: "HorizontalPodAutoscaler"}: "v1.26",
+	{Group: "extensions", Version: "v1beta1", Kind: "PodSecurityPolicy"}:        "v1.16",
+	{Group: "policy", Version: "v1beta1", Kind: "PodSecurityPolicy"}:            "v1.25",
+}
+
+// removedIn returns the version of Kubernetes that removed a kind; empty where none did, or it is
+// not known.
+func removedIn(kind schema.GroupVersionKind) string {
+	obj, err := scheme.Scheme.New(kind)
+	if err != nil { // extensions of the API server are in none of the client's groups
+		obj, err = CodecOf(kind.Group).Scheme.New(kind)
+	}
+	if err != nil {
+		return gone[kind]
+	}
+	removed, ok := obj.(interface{ APILifecycleRemoved() (major, minor int) })
+	if !ok {
+		return ""
+	}
+	major, minor := removed.APILifecycleRemoved()
+	at := fmt.Sprintf("v%d.%d", major, minor)
+	if !version.MustParseSemantic(KubernetesVersion).AtLeast(version.MustParseGeneric(at)) {
+		return ""
+	}
+	return at
 }
 
 // replacement is the served version of a kind, or what took its place.
