@@ -73,8 +73,8 @@ func (t *Types) Group(group string) (managedfields.TypeConverter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("types of %s: %w", group, err)
 	}
-	t.groups[group] = c
-	return c, nil
+	t.groups[group] = Ordered(c)
+	return t.groups[group], nil
 }
 
 // Fields manages the fields of the objects of a kind.

@@ -42,7 +42,11 @@ func (d *Definition) Types() (managedfields.TypeConverter, error) {
 			models[name] = s
 		}
 	}
-	return managedfields.NewTypeConverter(models, d.CRD.Spec.PreserveUnknownFields)
+	types, err := managedfields.NewTypeConverter(models, d.CRD.Spec.PreserveUnknownFields)
+	if err != nil {
+		return nil, fmt.Errorf("types of %s: %w", d.CRD.Name, err)
+	}
+	return apply.Ordered(types), nil
 }
 
 // defaulter sets the defaults of a version.
