@@ -259,9 +259,21 @@ type Summary struct {
 	Bindings int `json:"bindings"`
 	// Coverage says of how many objects the verdict is exact; nil when no request was made.
 	Coverage *Coverage `json:"coverage,omitempty"`
+	// Webhooks are the webhooks with failurePolicy: Fail whose rules match a request. They are not
+	// called, and may change or refuse it, also by being away.
+	Webhooks []Webhook `json:"webhooks,omitempty"`
 	// NoPolicies is set when requests were judged by no policy.
 	NoPolicies *NoPolicies `json:"noPolicies,omitempty"`
 	Durations  Durations   `json:"durations"`
+}
+
+// Webhook is a webhook of a configuration.
+type Webhook struct {
+	// Kind and Configuration are the kind and the name of the configuration.
+	Kind          string `json:"kind"`
+	Configuration string `json:"configuration"`
+	// Name is that of the webhook.
+	Name string `json:"name"`
 }
 
 // NoPolicies says that no policy was in force.

@@ -27,7 +27,7 @@ func (s *scan) finish(out outcome) {
 	summary := &s.report.Summary
 	summary.Requests, summary.Evaluations = out.requests, out.evaluations
 	summary.Policies, summary.Bindings, summary.NoPolicies = len(out.rules.policies), len(out.rules.bindings), out.noPolicies
-	summary.Coverage = s.coverage(&out)
+	summary.Coverage, summary.Webhooks = s.coverage(&out), out.webhooks
 	summary.Findings = countFindings(s.report.Findings)
 }
 

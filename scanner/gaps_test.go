@@ -3,6 +3,10 @@ package scanner_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/preadmit/preadmit/report"
 )
 
 func TestScanWithoutRoots(t *testing.T) {
@@ -57,7 +61,15 @@ webhooks:
 	} {
 		base := test.hooks
 		got := ""
-		for _, said := range says(mustScan(t, input(base, base+test.object))) {
+		r := mustScan(t, input(base, base+test.object))
+		var failing []report.Webhook
+		if strings.Contains(test.want, "failurePolicy Fail") {
+			failing = []report.Webhook{{Kind: "MutatingWebhookConfiguration", Configuration: "inject", Name: "a.example.com"}}
+		}
+		if diff := cmp.Diff(failing, r.Summary.Webhooks); diff != "" {
+			t.Errorf("%s: webhooks of the summary (-want +got):\n%s", test.hooks, diff)
+		}
+		for _, said := range says(r) {
 			if strings.Contains(said, "verdicts do not include") {
 				got += said
 			}

@@ -20,6 +20,8 @@ type outcome struct {
 	remarks []lines.Finding
 	// rules are the policies and bindings that judged.
 	rules policyNames
+	// webhooks are those that match a request and refuse it when they do not answer.
+	webhooks []report.Webhook
 	// noPolicies says why no policy judged; nil when one did.
 	noPolicies *report.NoPolicies
 }

@@ -156,7 +156,7 @@ func (s *scan) judge(ctx context.Context) (outcome, error) {
 		all.objects[idOf(r.Root.String(), change.ObjectOf(r.Object(), r.Key))] = true
 	}
 	s.ledger.UnrenderedPolicies(all.requests)
-	s.ledger.Webhooks(askedOf(reviews), s.targets, s.extras)
+	all.webhooks = s.ledger.Webhooks(askedOf(reviews), s.targets, s.extras)
 	s.ledger.Owners(s.targets)
 	all.remarks = append(all.remarks, gaps.Bindings(s.targets)...)
 	parts, err := s.ledger.Parts(ctx, s.targets)

@@ -192,6 +192,36 @@ func TestNoPoliciesDoNotLookGreen(t *testing.T) {
 	}
 }
 
+func TestWebhooksAreNamed(t *testing.T) {
+	r := read(t, "clean")
+	hook := func(configuration, name string) report.Webhook {
+		return report.Webhook{Kind: "ValidatingWebhookConfiguration", Configuration: configuration, Name: name}
+	}
+	if text := outline.Webhooks(r); text != "" {
+		t.Errorf("without webhooks: %q", text)
+	}
+	r.Summary.Webhooks = []report.Webhook{hook("guard", "a")}
+	if got, want := outline.Webhooks(r), "1 webhook with failurePolicy Fail matches requests and was not called: a of ValidatingWebhookConfiguration guard."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	r.Summary.Webhooks = append(r.Summary.Webhooks, hook("guard", "b"), hook("other", "b"))
+	const want = "3 webhooks with failurePolicy Fail match requests and were not called: a, b of ValidatingWebhookConfiguration guard, b of ValidatingWebhookConfiguration other."
+	for _, f := range []string{"text", "markdown", "html", "sarif", "junit"} {
+		if text := string(write(t, f, r, zero)); !strings.Contains(strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "&#8203;", ""), want) {
+			t.Errorf("%s does not say %q:\n%s", f, want, text)
+		}
+	}
+	if text := string(write(t, "json", r, zero)); !strings.Contains(strings.Join(strings.Fields(text), ""), `"webhooks":[{"kind":"ValidatingWebhookConfiguration","configuration":"guard","name":"a"}`) {
+		t.Errorf("json does not name them:\n%s", text)
+	}
+	for i := range 12 {
+		r.Summary.Webhooks = append(r.Summary.Webhooks, hook("many", fmt.Sprint(i)))
+	}
+	if got := outline.Webhooks(r); !strings.Contains(got, "6 of ValidatingWebhookConfiguration many, 5 more.") {
+		t.Errorf("many: %q", got)
+	}
+}
+
 // TestPlaces holds that what is known of a place beside its line is told once for all findings of an entry, in
 // all formats for people.
 func TestPlaces(t *testing.T) {

@@ -1,6 +1,7 @@
 package gaps
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -25,41 +26,54 @@ type Asked struct {
 }
 
 // Webhooks names the webhook configurations in the state whose rules match a request: they are
-// not called, and may change or refuse it. Webhooks that refuse what they cannot judge are named.
-func (l *Ledger) Webhooks(asked map[Asked]bool, targets []*target.Target, extras []*admission.Object) {
+// not called, and may change or refuse it. It returns the webhooks that refuse what they cannot
+// judge, in order.
+func (l *Ledger) Webhooks(asked map[Asked]bool, targets []*target.Target, extras []*admission.Object) []report.Webhook {
 	found := map[string]bool{}
+	failing := map[report.Webhook]bool{}
+	calls := func(o *admission.Object) bool {
+		name, hooks, ok := calledFor(o, asked)
+		if !ok {
+			return false
+		}
+		found[name] = true
+		for _, w := range hooks {
+			failing[w] = true
+		}
+		return true
+	}
 	untouched := l.Base != nil
 	for _, t := range targets {
 		for _, r := range t.Head.Roots {
 			for _, o := range r.Objects {
-				if name, ok := calledFor(o, asked); ok {
-					found[name] = true
+				if calls(o) {
 					untouched = untouched && !l.Touched[r.ID]
 				}
 			}
 		}
 	}
 	for _, o := range extras {
-		if name, ok := calledFor(o, asked); ok {
-			found[name] = true
-		}
+		calls(o)
 	}
 	if len(found) == 0 {
-		return
+		return nil
 	}
 	l.Note(report.Diagnostic{
 		Severity: "note", Untouched: untouched,
 		Message: "verdicts do not include what these do to a request: " + strings.Join(slices.Sorted(maps.Keys(found)), ", "),
 	})
+	return slices.SortedFunc(maps.Keys(failing), func(a, b report.Webhook) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Configuration, b.Configuration), cmp.Compare(a.Name, b.Name))
+	})
 }
 
-// calledFor returns the name of a webhook configuration with those of its webhooks that match a
+// calledFor returns the name of a webhook configuration, and those of its webhooks that match a
 // request and have failurePolicy: Fail; ok is false when none matches. Selectors and conditions
 // are left out of account.
-func calledFor(o *admission.Object, asked map[Asked]bool) (name string, ok bool) {
+func calledFor(o *admission.Object, asked map[Asked]bool) (name string, failing []report.Webhook, ok bool) {
 	kind := o.GroupVersionKind().GroupKind()
 	if kinds.Of(kind).Effect != kinds.NotSimulated {
-		return "", false
+		return "", nil, false
 	}
 	name = kind.Kind + " " + o.Name()
 	var read struct {
@@ -70,22 +84,23 @@ func calledFor(o *admission.Object, asked map[Asked]bool) (name string, ok bool)
 		} `json:"webhooks"`
 	}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Content(), &read); err != nil {
-		return name, len(asked) > 0 // which webhooks it has is not known
+		return name, nil, len(asked) > 0 // which webhooks it has is not known
 	}
-	var failing []string
+	var names []string
 	for _, w := range read.Webhooks {
 		if !slices.ContainsFunc(w.Rules, func(rule v1.RuleWithOperations) bool { return matchesAny(rule, asked) }) {
 			continue
 		}
 		ok = true
 		if w.FailurePolicy == nil || *w.FailurePolicy == v1.Fail {
-			failing = append(failing, w.Name)
+			names = append(names, w.Name)
+			failing = append(failing, report.Webhook{Kind: kind.Kind, Configuration: o.Name(), Name: w.Name})
 		}
 	}
-	if len(failing) > 0 {
-		name += " (failurePolicy Fail: " + strings.Join(failing, " and ") + ")"
+	if len(names) > 0 {
+		name += " (failurePolicy Fail: " + strings.Join(names, " and ") + ")"
 	}
-	return name, ok
+	return name, failing, ok
 }
 
 func matchesAny(rule v1.RuleWithOperations, asked map[Asked]bool) bool {

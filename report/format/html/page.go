@@ -45,8 +45,9 @@ type pageView struct {
 	// Class is the worst that the report has: deny, warn, audit or clean.
 	Class            string
 	Headline, Counts string
-	// Warning says that no policy was in force.
+	// Warning says that no policy was in force, Webhooks which webhooks were not called.
 	Warning    string
+	Webhooks   string
 	Base, Head string
 	// Hidden says what is not listed.
 	Hidden string
@@ -73,7 +74,7 @@ func (h *page) view(r *report.Report) pageView {
 	v := pageView{
 		Style: template.CSS(style), StyleHash: base64.StdEncoding.EncodeToString(hash[:]),
 		Class: pageClass(counts.Worst()), Headline: capital(counts.Headline()), Head: outline.Revision(r.Change.Head),
-		Counts: outline.Scope(&r.Summary), Warning: outline.NoPolicies(r),
+		Counts: outline.Scope(&r.Summary), Warning: outline.NoPolicies(r), Webhooks: outline.Webhooks(r),
 		MadeBy: toolText(r.Tool),
 	}
 	if r.Change.Base != nil {

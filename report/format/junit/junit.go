@@ -54,6 +54,9 @@ func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 // scanCase is the scan as a whole: an error when it is not complete.
 func scanCase(r *report.Report, opts Options) Case {
 	lines := []string{outline.CountsOf(r, opts.Existing).Headline() + " in " + outline.Scope(&r.Summary)}
+	if hooks := outline.Webhooks(r); hooks != "" {
+		lines = append(lines, hooks)
+	}
 	none := outline.NoPolicies(r)
 	if none != "" {
 		lines = append(lines, none)

@@ -73,6 +73,9 @@ func (m *writer) head(r *report.Report) {
 		m.put(escape.Quote(none) + "\n")
 	}
 	m.put(outline.Scope(&r.Summary) + "\n")
+	if hooks := outline.Webhooks(r); hooks != "" {
+		m.put("\n" + escape.Quote(hooks) + "\n")
+	}
 }
 
 // foot says by what and of what the report was made.

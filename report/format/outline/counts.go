@@ -144,6 +144,32 @@ func NoPolicies(r *report.Report) string {
 	return "Nothing was judged by policies: " + escape.Line(r.Summary.NoPolicies.Why) + "."
 }
 
+// Webhooks names the webhooks that refuse requests when they do not answer, and that were not
+// called; empty if there is none. Those of a configuration are named together.
+func Webhooks(r *report.Report) string {
+	hooks := r.Summary.Webhooks
+	if len(hooks) == 0 {
+		return ""
+	}
+	const most = 10
+	var parts []string
+	for i, w := range hooks[:min(most, len(hooks))] {
+		name := escape.Line(w.Name)
+		if i+1 == len(hooks) || i+1 == most || hooks[i+1].Kind != w.Kind || hooks[i+1].Configuration != w.Configuration {
+			name += " of " + escape.Line(w.Kind) + " " + escape.Line(w.Configuration)
+		}
+		parts = append(parts, name)
+	}
+	if more := len(hooks) - most; more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", more))
+	}
+	match := "match requests and were"
+	if len(hooks) == 1 {
+		match = "matches requests and was"
+	}
+	return fmt.Sprintf("%s with failurePolicy Fail %s not called: %s.", Count(len(hooks), "webhook"), match, strings.Join(parts, ", "))
+}
+
 // RootsText accounts for every root; those that did not render are counted apart.
 func RootsText(c report.RootCounts) string {
 	var not []string

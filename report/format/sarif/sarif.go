@@ -175,12 +175,15 @@ func notificationKinds() []*sarifRule {
 	}
 }
 
-// notifications lists what the report comes to, whether no policy was in force, what was
+// notifications lists what the report comes to, which webhooks were not called, whether no policy was in force, what was
 // not judged, remarks, and what was left out.
 func notifications(r *report.Report, cut int) []sarifNotification {
 	list := remarkNotifications(r.Indeterminate, r.Diagnostics, cut)
 	if none := outline.NoPolicies(r); none != "" {
 		list = append([]sarifNotification{note(0, "warning", none, nil, "")}, list...)
+	}
+	if hooks := outline.Webhooks(r); hooks != "" {
+		list = append([]sarifNotification{note(3, "note", hooks, nil, "")}, list...)
 	}
 	return append([]sarifNotification{note(3, "note", "preadmit: "+outline.CountsOf(r, false).Headline()+" in "+outline.Scope(&r.Summary), nil, "")}, list...)
 }

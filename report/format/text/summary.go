@@ -7,7 +7,8 @@ import (
 	"github.com/preadmit/preadmit/report/format/outline"
 )
 
-// summary writes the last line, before it that no policy was in force, and with Verbose
+// summary writes the last line, before it that no policy was in force and
+// which webhooks were not called, and with Verbose
 // where the time went.
 func (p *printer) summary(r *report.Report) {
 	if p.begun && !p.closing {
@@ -15,6 +16,9 @@ func (p *printer) summary(r *report.Report) {
 	}
 	if text := outline.NoPolicies(r); text != "" {
 		p.block(nil, 2, yellow, text)
+	}
+	if text := outline.Webhooks(r); text != "" {
+		p.block(nil, 2, dim, text)
 	}
 	worst := outline.CountsOf(r, p.existing()).Worst()
 	p.block(nil, 2, classStyle(worst), outline.Summary(r, p.existing()))
