@@ -15,9 +15,18 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// render renders the release, and again with other values in the place of those that are not
-// known.
+// render renders the release, and again where the digest of its chart is not known.
 func (in *installed) render(ctx context.Context) (*release.Rendered, error) {
+	rendered, err := in.varied(ctx)
+	if err == nil && in.digestUnknown() {
+		err = in.markDigest(ctx, rendered)
+	}
+	return rendered, err
+}
+
+// varied renders the release, and again with other values in the place of those that are not
+// known.
+func (in *installed) varied(ctx context.Context) (*release.Rendered, error) {
 	rendered, err := in.once(ctx, in.root.Unit.Object, leftOut)
 	if err == nil {
 		in.kept.keep(in.root.Unit, rendered)
@@ -68,6 +77,9 @@ func (in *installed) once(ctx context.Context, object json.RawMessage, unknown f
 	if err != nil {
 		return nil, err
 	}
+	if in.digest != "" {
+		return of.Once(ctx)
+	}
 	return of.Render(ctx)
 }
 
@@ -106,6 +118,7 @@ func (in *installed) releaseOf(h *release.HelmRelease, user map[string]any) (*re
 		return nil, err
 	}
 	of := h.Release(in.chart.chart, user, capabilities, r.Upgrade)
+	of.ChartVersion = in.chartVersion()
 	if r.Own {
 		of.Labels = nil
 	}

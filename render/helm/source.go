@@ -128,6 +128,8 @@ type installed struct {
 	*Source
 	root  render.Root
 	chart *loaded
+	// digest takes the place of the digest of the chart's manifest; empty for the one that is known.
+	digest string
 }
 
 // written is where a field of the HelmRelease is written, or what is nearest to it.

@@ -21,6 +21,9 @@ type HelmRelease struct {
 
 // Spec is the `spec` of a HelmRelease.
 type Spec struct {
+	ChartRef struct {
+		Kind string `json:"kind"`
+	} `json:"chartRef"`
 	ReleaseName     string       `json:"releaseName"`
 	TargetNamespace string       `json:"targetNamespace"`
 	Suspend         bool         `json:"suspend"`

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -22,6 +23,8 @@ type Release struct {
 	Values map[string]any
 	values.Release
 	Capabilities *common.Capabilities
+	// ChartVersion is the version of the chart that templates see; empty for its own.
+	ChartVersion string
 	// PostRenderers are applied in their order, then CommonMetadata, then Labels.
 	PostRenderers  []PostRenderer
 	CommonMetadata Metadata
@@ -143,6 +146,7 @@ func (r *Release) execute(ctx context.Context, opts engine.Options) (c *helmchar
 		return nil, nil, nil, &Problem{Message: fmt.Sprintf("chart requires kubeVersion: %s which is incompatible with Kubernetes %s", wanted, r.Capabilities.KubeVersion.Version)}
 	}
 	c = chart.Copy(r.Chart.Chart)
+	c.Metadata.Version = cmp.Or(r.ChartVersion, c.Metadata.Version)
 	all, err := values.Prepare(c, chart.CopyValues(r.Values), r.Release, r.Capabilities)
 	if err != nil {
 		return nil, nil, nil, &Problem{Message: err.Error()}

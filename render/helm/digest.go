@@ -1,0 +1,66 @@
+package helm
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/helm/release"
+)
+
+// helm-controller writes the digest of the manifest of a chart that an OCIRepository has into its version, as
+// build metadata, so that a tag which moves is noticed (fluxcd/helm-controller,
+// mutateChartWithSourceRevision).
+const (
+	// digestLength is how much of the digest it takes.
+	digestLength = 12
+	otherDigest  = "sha256:0123456789abcdef"
+	digestReason = "Flux adds the digest of its manifest to the version of the chart, which only a spec.ref.digest says"
+)
+
+// tracksDigest reports whether the chart comes from an OCIRepository.
+func (in *installed) tracksDigest() bool {
+	h, err := release.ParseHelmRelease(in.root.Unit.Object)
+	return err == nil && h.Spec.ChartRef.Kind == "OCIRepository"
+}
+
+// digestUnknown reports whether the templates see a version of the chart that is not known as a whole.
+func (in *installed) digestUnknown() bool {
+	return !artifact.IsDigest(in.root.Unit.Release.Chart.Version) && in.tracksDigest()
+}
+
+// chartVersion is the version of the chart that templates see; empty for its own.
+func (in *installed) chartVersion() string {
+	_, digest, _ := strings.Cut(cmp.Or(in.digest, in.root.Unit.Release.Chart.Version), ":")
+	if len(digest) < digestLength || !in.tracksDigest() {
+		return ""
+	}
+	version, err := semver.NewVersion(in.chart.chart.Metadata.Version)
+	if err != nil {
+		return ""
+	}
+	tracked, err := version.SetMetadata(digest[:digestLength])
+	if err != nil {
+		return ""
+	}
+	return tracked.String()
+}
+
+// markDigest marks what follows from a digest that is not known, as is found with another one.
+func (in *installed) markDigest(ctx context.Context, rendered *release.Rendered) error {
+	other := *in
+	other.digest = otherDigest
+	varied, err := other.once(ctx, in.root.Unit.Object, leftOut)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		rendered.MarkAll(digestReason)
+	default:
+		rendered.MarkDifferences(varied, digestReason)
+	}
+	return nil
+}
