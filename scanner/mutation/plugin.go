@@ -4,16 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/generic"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/matching"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating/patch"
 
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
@@ -62,17 +66,25 @@ func (p *Plugin) Mutate(ctx context.Context, req *admission.Request) error {
 	}
 	recorder, records := ctx.Value(recorderKey{}).(*Recorder)
 	var hooks []mutating.PolicyHook
+	var open error // what is not known of a policy that is invoked
 	for _, a := range applications {
-		if err := p.known(a, req); err != nil {
-			return err
+		matching, invoked := p.unknown(a, req)
+		if matching != nil {
+			return matching
 		}
 		h := p.hook(p.policies[a.Policy])
-		if records {
+		switch {
+		case invoked != nil:
+			h.Evaluator.Mutators = slices.Repeat([]patch.Patcher{openPatcher{invoked, &open}}, len(h.Evaluator.Mutators))
+		case records:
 			h.Evaluator.Mutators = recorder.recorded(p.policies[a.Policy], h.Evaluator.Mutators)
 		}
 		hooks = append(hooks, h)
 	}
 	err := p.dispatcher.Dispatch(ctx, req.Attributes, req.Interfaces, hooks)
+	if open != nil {
+		return open
+	}
 	if err != nil && records {
 		recorder.refused(err, p, applications)
 	}
@@ -101,20 +113,38 @@ func (p *Plugin) hook(m *policy.Mutation) mutating.PolicyHook {
 	return h
 }
 
-// known returns an error when it takes a cluster to know what a policy does to a request.
-func (p *Plugin) known(a policy.Application, req *admission.Request) error {
-	spec := &p.policies[a.Policy].Spec
-	what := "what MutatingAdmissionPolicy " + a.Policy + " changes"
+// openPatcher is a mutation of which it takes a cluster to know what it does. That it is invoked
+// ends the request, whatever the failure policy.
+type openPatcher struct {
+	why  error
+	open *error
+}
+
+// Patch implements patch.Patcher.
+func (p openPatcher) Patch(context.Context, patch.Request, int64) (runtime.Object, error) {
+	*p.open = p.why
+	return nil, apierrors.NewInternalError(p.why)
+}
+
+// unknown returns an error when it takes a cluster to know whether a policy is invoked for a
+// request, and another when it takes one to know what the policy does then.
+func (p *Plugin) unknown(a policy.Application, req *admission.Request) (matching, invoked error) {
 	if a.Unknown != "" {
-		return &UnknownError{Policy: a.Policy, Why: a.Unknown}
+		return &UnknownError{Policy: a.Policy, Why: a.Unknown}, nil
 	}
 	if served, ok := p.cluster.Resource(req.GetKind()); ok && served.Assumed {
-		return &UnknownError{Policy: a.Policy, Why: fmt.Sprintf("the CustomResourceDefinition of %s is not in the repository; add it or give it with --context", req.GetKind().GroupKind())}
+		return &UnknownError{Policy: a.Policy, Why: fmt.Sprintf("the CustomResourceDefinition of %s is not in the repository; add it or give it with --context", req.GetKind().GroupKind())}, nil
 	}
-	reads, err := readsOf(spec)
+	conditions, all, err := readsOf(&p.policies[a.Policy].Spec)
 	if err != nil {
-		return nil // it does not compile, which its failure policy judges
+		return nil, nil // it does not compile, which its failure policy judges
 	}
+	return p.unknownTo(a, conditions, req), p.unknownTo(a, all, req)
+}
+
+// unknownTo returns an error when expressions read what it takes a cluster to know.
+func (p *Plugin) unknownTo(a policy.Application, reads reads, req *admission.Request) error {
+	what := "what MutatingAdmissionPolicy " + a.Policy + " changes"
 	if fields := reads.among(req); len(fields) > 0 {
 		return &unknown.Error{What: what, Fields: fields}
 	}

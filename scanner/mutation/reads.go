@@ -1,8 +1,10 @@
 package mutation
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/admissionregistration/v1"
@@ -15,6 +17,8 @@ import (
 // reads are what the expressions of a policy read.
 type reads struct {
 	paths []expressions.Path
+	// tests are the paths of which they ask whether they are there.
+	tests []expressions.Path
 	// moves is set where a JSON patch may read the object itself.
 	moves bool
 }
@@ -22,29 +26,38 @@ type reads struct {
 // movesOrTests are the operations of a JSON patch that read the object.
 var movesOrTests = regexp.MustCompile(`["'](copy|move|test)["']`)
 
-func readsOf(spec *v1.MutatingAdmissionPolicySpec) (reads, error) {
-	var r reads
-	for _, text := range texts(spec) {
-		paths, err := expressions.Reads(text)
-		if err != nil {
-			return r, fmt.Errorf("read %q: %w", text, err)
+// readsOf returns what the conditions of a policy read, and what all its expressions do.
+func readsOf(spec *v1.MutatingAdmissionPolicySpec) (conditions, r reads, err error) {
+	for _, c := range spec.MatchConditions {
+		err = errors.Join(err, conditions.add(c.Expression))
+	}
+	if conditions.variable("variables") {
+		for _, v := range spec.Variables {
+			err = errors.Join(err, conditions.add(v.Expression))
 		}
-		r.paths = append(r.paths, paths...)
+	}
+	for _, text := range texts(spec) {
+		err = errors.Join(err, r.add(text))
 	}
 	for _, m := range spec.Mutations {
 		r.moves = r.moves || m.JSONPatch != nil && movesOrTests.MatchString(m.JSONPatch.Expression)
 	}
-	return r, nil
+	return conditions, r, err
+}
+
+// add adds what an expression reads.
+func (r *reads) add(text string) error {
+	values, tests, err := expressions.Depends(text)
+	if err != nil {
+		return fmt.Errorf("read %q: %w", text, err)
+	}
+	r.paths, r.tests = append(r.paths, values...), append(r.tests, tests...)
+	return nil
 }
 
 // variable reports whether an expression reads a variable.
 func (r reads) variable(name string) bool {
-	for _, p := range r.paths {
-		if p[0] == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Concat(r.paths, r.tests), func(p expressions.Path) bool { return p[0] == name })
 }
 
 // among returns the unknown fields of a request that expressions read.
@@ -62,14 +75,12 @@ func (r reads) among(req *admission.Request) []render.Unknown {
 }
 
 // field reports whether an expression reads a field of a variable, a part of it, or what it is
-// part of.
+// part of. What it is part of is there, whatever its value is.
 func (r reads) field(variable string, field []string) bool {
-	for _, p := range r.paths {
-		if p[0] == variable && overlap(p[1:], field) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.paths, func(p expressions.Path) bool { return p[0] == variable && overlap(p[1:], field) }) ||
+		slices.ContainsFunc(r.tests, func(p expressions.Path) bool {
+			return p[0] == variable && len(p)-1 >= len(field) && overlap(p[1:], field)
+		})
 }
 
 // overlap reports whether one path leads to the other. An element of a list may be any.

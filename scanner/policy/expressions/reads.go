@@ -44,6 +44,33 @@ func isIdentifier(s string) bool {
 // the longest of those that begin alike. The error is that of an expression that
 // does not parse.
 func Reads(expression string) ([]Path, error) {
+	r, err := read(expression)
+	if err != nil {
+		return nil, err
+	}
+	return Longest(r.paths), nil
+}
+
+// Depends returns the paths of the values on which an expression depends, also where it reads a
+// part of one besides, and those of which it asks whether they are there. The error is that of
+// Reads.
+func Depends(expression string) (values, tests []Path, err error) {
+	r, err := read(expression)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, p := range r.paths {
+		if r.tests[i] {
+			tests = append(tests, p)
+		} else {
+			values = append(values, p)
+		}
+	}
+	return values, tests, nil
+}
+
+// read reads an expression.
+func read(expression string) (*reader, error) {
 	env, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Env(environment.StoredExpressions)
 	if err != nil {
 		return nil, fmt.Errorf("make the environment of expressions: %w", err)
@@ -52,13 +79,17 @@ func Reads(expression string) ([]Path, error) {
 	if err := issues.Err(); err != nil {
 		return nil, err
 	}
-	r := &reader{}
+	r := &reader{tests: map[int]bool{}}
 	r.walk(parsed.NativeRep().Expr(), nil)
-	return Longest(r.paths), nil
+	return r, nil
 }
 
 // reader collects paths from a syntax tree.
-type reader struct{ paths []Path }
+type reader struct {
+	paths []Path
+	// tests are the indexes of paths that are only looked for, by has.
+	tests map[int]bool
+}
 
 // scope is what the names bound by comprehensions stand for; a nil path is a name
 // that stands for no path.
@@ -81,6 +112,7 @@ func (s *scope) lookUp(name string) (Path, bool) {
 func (r *reader) walk(e ast.Expr, s *scope) {
 	if path, ok := r.path(e, s); ok {
 		if path != nil {
+			r.tests[len(r.paths)] = e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly()
 			r.paths = append(r.paths, path)
 		}
 		return

@@ -1,6 +1,7 @@
 package expressions_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,6 +50,14 @@ func TestReads(t *testing.T) {
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.expression, diff)
 		}
+	}
+	values, tests2, err := expressions.Depends("has(object.spec) && object.spec == oldObject.spec && object.spec.a.all(x, has(x.b) || x.c == params)")
+	got := fmt.Sprint(values, tests2, err)
+	if want := "[object.spec oldObject.spec object.spec.a object.spec.a[*].c params] [object.spec object.spec.a[*].b] <nil>"; got != want {
+		t.Errorf("depends on %s, want %s", got, want)
+	}
+	if _, _, err := expressions.Depends("object.("); err == nil {
+		t.Error("an expression that does not parse has dependencies")
 	}
 	if _, err := expressions.Reads("object.("); err == nil {
 		t.Error("an expression that does not parse has reads")
