@@ -37,7 +37,7 @@ type Cache struct {
 }
 
 // cacheFormat is the version of the entries' format and of how keys are made.
-const cacheFormat = "preadmit-render-4"
+const cacheFormat = "preadmit-render-5"
 
 // entrySuffix is that of entries; other files have another.
 const entrySuffix = ".render"
@@ -57,6 +57,7 @@ type cacheEntry struct {
 	Unknown     map[int][]Unknown // by the index of the object
 	Roles       map[int]Role      // of those that have one
 	Diagnostics []Diagnostic
+	Lacks       *Lack
 }
 
 // cacheKey names the result of rendering a root.
@@ -70,6 +71,9 @@ func (c *Cache) key(root Root, in *Needs, opts Options) cacheKey {
 		words = append(append(words, string(root.Unit.decisive())), root.Unit.words()...)
 	}
 	words = append(words, root.Files...)
+	if in.Lacks != nil {
+		words = append(append(words, in.Lacks.Why), in.Lacks.What...)
+	}
 	return newCacheKey(append(words, in.Trace.Entries()...)...)
 }
 
@@ -128,7 +132,7 @@ func (c *Cache) use(name string) {
 
 // store keeps what a root rendered to.
 func (c *Cache) store(key cacheKey, r *Result) {
-	e := cacheEntry{Diagnostics: r.Diagnostics, Unknown: map[int][]Unknown{}, Roles: map[int]Role{}}
+	e := cacheEntry{Diagnostics: r.Diagnostics, Lacks: r.Lacks, Unknown: map[int][]Unknown{}, Roles: map[int]Role{}}
 	for i, o := range r.Objects {
 		e.Objects = append(e.Objects, o.JSON)
 		if len(o.Unknown) > 0 {
@@ -248,19 +252,19 @@ func (c *Cache) list() (files []cachedFile, total int64, err error) {
 // explained anew.
 func (r *Renderer) cached(root Root, do func() *Result) *Result {
 	in := r.Needs(root)
-	if in.Problem != nil || in.Lacks != nil {
+	if in.Problem != nil {
 		return do()
 	}
 	key := r.opts.Cache.key(root, in, r.opts)
 	if e := r.opts.Cache.load(key); e != nil {
-		result := &Result{Root: root, Trace: in.Trace, Diagnostics: e.Diagnostics}
+		result := &Result{Root: root, Trace: in.Trace, Diagnostics: e.Diagnostics, Lacks: e.Lacks}
 		for i, data := range e.Objects {
 			result.Objects = append(result.Objects, &Object{JSON: data, Index: i, Unknown: e.Unknown[i], Role: e.Roles[i]})
 		}
 		return result
 	}
 	result := do()
-	if result.Problem == nil && result.Lacks == nil && in.Cover(result) {
+	if result.Problem == nil && in.Cover(result) {
 		r.opts.Cache.store(key, result)
 	}
 	return result

@@ -79,18 +79,27 @@ func kindsOf(r *render.Result) (kinds []string) {
 }
 
 func TestCacheGivesWhatWasRendered(t *testing.T) {
-	c := cacheTest{t, t.TempDir()}
-	without := sources.NewRenderer(traceTree(), render.Options{}).Render(context.Background(), overlay)
-	for range 2 {
-		got := c.render(traceTree(), render.Options{})
-		got.Trace = without.Trace // that of the cache has what may be read as well
-		if diff := cmp.Diff(without, got); diff != "" {
-			t.Errorf("-without the cache +with it:\n%s", diff)
-		}
-	}
-	c.poison()
-	if diff := cmp.Diff([]string{"Poison"}, kindsOf(c.render(traceTree(), render.Options{}))); diff != "" {
-		t.Errorf("the entry is not used: %s", diff)
+	lacking := traceTree()
+	lacking["overlay/kustomization.yaml"] = &fstest.MapFile{Data: []byte("resources: [../link, 'https://example.com/base']\nnamePrefix: x-\n")}
+	for name, tree := range map[string]fstest.MapFS{"whole": traceTree(), "lacking a remote base": lacking} {
+		t.Run(name, func(t *testing.T) {
+			c := cacheTest{t, t.TempDir()}
+			without := sources.NewRenderer(tree, render.Options{}).Render(context.Background(), overlay)
+			if lacks := name != "whole"; without.Problem != nil || (without.Lacks != nil) != lacks {
+				t.Fatalf("problem %v, lacks %v", without.Problem, without.Lacks)
+			}
+			for range 2 {
+				got := c.render(tree, render.Options{})
+				got.Trace = without.Trace // that of the cache has what may be read as well
+				if diff := cmp.Diff(without, got); diff != "" {
+					t.Errorf("-without the cache +with it:\n%s", diff)
+				}
+			}
+			c.poison()
+			if diff := cmp.Diff([]string{"Poison"}, kindsOf(c.render(tree, render.Options{}))); diff != "" {
+				t.Errorf("the entry is not used: %s", diff)
+			}
+		})
 	}
 }
 
