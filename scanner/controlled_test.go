@@ -124,6 +124,23 @@ func TestWhatControllersWrote(t *testing.T) {
 		"the manifest sets them again": {
 			base: scaledWeb + few, change: replace("  selector", "  replicas: 2\n  selector"),
 		},
+		"the manifest always sets them, and takes no field from others": {
+			base: replace("  selector", "  replicas: 2\n  selector").Replace(scaledWeb), change: next, by: apply.KubectlSSA,
+			unjudged: "HorizontalPodAutoscaler busy sets it",
+		},
+		"the manifest always sets them by force": {
+			base: replace("  selector", "  replicas: 2\n  selector").Replace(scaledWeb), change: next, by: apply.Flux,
+		},
+		"refused for something else": {
+			base: replace("  selector", "  replicas: 2\n  selector").Replace(scaledWeb), change: replace("app: web", "app: shop"), by: apply.Flux,
+			denied: "field is immutable",
+		},
+		"the manifest names the volume from now on": {
+			base: claim, change: replace("Name: std", "Name: std\n  volumeName: pv-1"), unjudged: "the cluster binds the claim to a volume",
+		},
+		"the manifest names the volume from now on, and takes no field from others": {
+			base: claim, change: replace("Name: std", "Name: std\n  volumeName: pv-1"), by: apply.KubectlSSA, unjudged: "the cluster binds the claim to a volume",
+		},
 		"too many": {
 			base: scaledWeb + few, change: replace("  selector", "  replicas: 7\n  selector"), denied: "not so",
 		},

@@ -1,108 +1,58 @@
 package admission
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/kubernetes/pkg/apis/apps"
-	api "k8s.io/kubernetes/pkg/apis/core"
 
-	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/admission/controlled"
+	"github.com/preadmit/preadmit/scanner/admission/unknown"
 )
 
-// controllerManager is the field manager of what controllers write.
-const controllerManager = "kube-controller-manager"
-
-// controlledFields are fields of a stored object that controllers have written since a tool
-// applied it.
-type controlledFields struct {
-	// write sets them. It must not keep what it is given.
-	write func(runtime.Object)
-	// unknown are those whose values only the cluster knows. write gives them values that
-	// kept recognizes.
-	unknown []render.Unknown
-	// kept reports whether an object still has the values that write gave.
-	kept func(runtime.Object) bool
-}
-
-// controlledFieldsOf returns what controllers have written to a stored object that a tool
-// applied; nil where nothing says that they did.
-func (c *Cluster) controlledFieldsOf(o *Object) *controlledFields {
+// controlledFieldsOf returns what controllers have written to the stored object of an ask, which a
+// tool applied; nil where nothing says that they did.
+func (c *Cluster) controlledFieldsOf(ask Ask) *controlled.Fields {
+	o := ask.OldObject
+	applied := func() map[string]any {
+		if ask.Object == nil {
+			return nil
+		}
+		return ask.Object.passingContent()
+	}
 	switch kind := o.GroupVersionKind().GroupKind(); kind {
 	case schema.GroupKind{Kind: "PersistentVolumeClaim"}:
-		return bound(o)
+		return controlled.Bound(o.passingContent(), applied())
 	case schema.GroupKind{Group: "apps", Kind: "Deployment"}, schema.GroupKind{Group: "apps", Kind: "StatefulSet"},
 		schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}, schema.GroupKind{Kind: "ReplicationController"}:
 		if scaler := c.scalerOf(o); scaler != nil {
-			return scaled(scaler)
+			return controlled.Scaled(scaler.Name(), applied())
 		}
 	}
 	return nil
 }
 
-// unknownVolume is written in place of the name of a volume that is not known.
-const unknownVolume = "unknown"
-
-// bound is a PersistentVolumeClaim that has its volume, as all claims in use have, of the size
-// that was asked for.
-func bound(o *Object) *controlledFields {
-	f := &controlledFields{write: func(obj runtime.Object) {
-		claim := obj.(*api.PersistentVolumeClaim)
-		if claim.Spec.VolumeName == "" {
-			claim.Spec.VolumeName = unknownVolume
-		}
-		claim.Status.Phase = api.ClaimBound
-		claim.Status.AccessModes = slices.Clone(claim.Spec.AccessModes)
-		claim.Status.Capacity = api.ResourceList{}
-		if size, ok := claim.Spec.Resources.Requests[api.ResourceStorage]; ok {
-			claim.Status.Capacity[api.ResourceStorage] = size.DeepCopy()
-		}
-	}}
-	if name, _, _ := unstructured.NestedString(o.Content(), "spec", "volumeName"); name == "" {
-		f.unknown = []render.Unknown{{Path: []string{"spec", "volumeName"}, Reason: "the cluster binds the claim to a volume"}}
-		f.kept = func(obj runtime.Object) bool {
-			claim, ok := obj.(*api.PersistentVolumeClaim)
-			return ok && claim.Spec.VolumeName == unknownVolume
-		}
+// prepareControlled prepares an ask whose old object controllers have written to. Where the server
+// refuses it for a value that only the cluster knows, and not if that is the one that is applied,
+// there is no telling.
+func (c *Cluster) prepareControlled(ctx context.Context, ask Ask) (req *Request, warned []string, err error) {
+	req, warned, err = c.prepareFilled(ctx, ask)
+	var refusal *apierrors.StatusError
+	fields := ask.controls
+	if fields == nil || fields.Agreeing == nil || !errors.As(err, &refusal) {
+		return req, warned, err
 	}
-	return f
-}
-
-// unknownReplicas is written in place of a number of replicas that is not known.
-const unknownReplicas = 1_000_003
-
-// scaled is a workload whose number of Pods a HorizontalPodAutoscaler sets.
-func scaled(by *Object) *controlledFields {
-	replicasOf := func(obj runtime.Object) *int32 {
-		switch workload := obj.(type) {
-		case *apps.Deployment:
-			return &workload.Spec.Replicas
-		case *apps.StatefulSet:
-			return &workload.Spec.Replicas
-		case *apps.ReplicaSet:
-			return &workload.Spec.Replicas
-		case *api.ReplicationController:
-			if workload.Spec.Replicas == nil {
-				workload.Spec.Replicas = new(int32)
-			}
-			return workload.Spec.Replicas
-		}
-		return nil
+	ask.controls = fields.Agreeing
+	if _, _, agreeing := c.prepareFilled(ctx, ask); fmt.Sprint(agreeing) != fmt.Sprint(err) {
+		err = &unknown.Error{What: "whether the server takes the object", Fields: fields.Unknown}
 	}
-	return &controlledFields{
-		write: func(obj runtime.Object) { *replicasOf(obj) = unknownReplicas },
-		unknown: []render.Unknown{{
-			Path: []string{"spec", "replicas"}, Reason: fmt.Sprintf("HorizontalPodAutoscaler %s sets it", by.Name()),
-		}},
-		kept: func(obj runtime.Object) bool {
-			replicas := replicasOf(obj)
-			return replicas != nil && *replicas == unknownReplicas
-		},
-	}
+	return nil, warned, err
 }
 
 // scalerOf returns the HorizontalPodAutoscaler of the state that scales a workload, nil for none.
@@ -125,7 +75,7 @@ func (p *preparation) controlled(obj runtime.Object) (runtime.Object, error) {
 		return obj, nil
 	}
 	written := obj.DeepCopyObject()
-	p.ask.controls.write(written)
+	p.ask.controls.Write(written)
 	m, err := meta.Accessor(obj)
 	if err != nil || len(m.GetManagedFields()) == 0 {
 		return written, err
@@ -134,12 +84,12 @@ func (p *preparation) controlled(obj runtime.Object) (runtime.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fields.Update(obj, written, controllerManager)
+	return fields.Update(obj, written, controlled.Manager)
 }
 
 // noteControlled adds to a request which of its fields only the cluster knows.
-func (c *Cluster) noteControlled(r *Request, controls *controlledFields) (err error) {
-	if controls == nil || len(controls.unknown) == 0 {
+func (c *Cluster) noteControlled(r *Request, controls *controlled.Fields) (err error) {
+	if controls == nil || len(controls.Unknown) == 0 {
 		return nil
 	}
 	if r.standIns == nil {
@@ -147,9 +97,9 @@ func (c *Cluster) noteControlled(r *Request, controls *controlledFields) (err er
 			return err
 		}
 	}
-	r.unknownOld = slices.Concat(r.unknownOld, controls.unknown)
-	if controls.kept(r.GetObject()) {
-		r.unknown = slices.Concat(r.unknown, controls.unknown)
+	r.unknownOld = slices.Concat(r.unknownOld, controls.Unknown)
+	if controls.Kept(r.GetObject()) {
+		r.unknown = slices.Concat(r.unknown, controls.Unknown)
 	}
 	return nil
 }

@@ -202,7 +202,7 @@ func (p *preparation) mutateOnce(ctx context.Context, a admission.Attributes) er
 	req := newRequest(p.cluster, a, p.handler.interfaces)
 	req.unknown, req.unknownOld = p.unknown.object, p.unknown.old
 	if p.ask.controls != nil {
-		req.unknown, req.unknownOld = slices.Concat(req.unknown, p.ask.controls.unknown), slices.Concat(req.unknownOld, p.ask.controls.unknown)
+		req.unknown, req.unknownOld = slices.Concat(req.unknown, p.ask.controls.Unknown), slices.Concat(req.unknownOld, p.ask.controls.Unknown)
 	}
 	return p.ask.Mutator.Mutate(ctx, req)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
+	"github.com/preadmit/preadmit/scanner/admission/controlled"
 	"github.com/preadmit/preadmit/scanner/admission/names"
 	"github.com/preadmit/preadmit/scanner/admission/refusal"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
@@ -46,7 +47,7 @@ type Ask struct {
 	Mutator, StoredMutator Mutator
 
 	// controls are the fields of OldObject that controllers have written, nil for none.
-	controls *controlledFields
+	controls *controlled.Fields
 }
 
 // Main returns the object that is asked about, nil when there is none.
@@ -77,17 +78,20 @@ func (c *Cluster) Prepare(ctx context.Context, ask Ask) (req *Request, warned []
 
 func (c *Cluster) prepareAsk(ctx context.Context, ask Ask) (req *Request, warned []string, err error) {
 	if ask.Applier != "" && ask.Subresource == "" && ask.OldObject != nil {
-		ask.controls = c.controlledFieldsOf(ask.OldObject)
+		ask.controls = c.controlledFieldsOf(ask)
 	}
-	if ask.Main() != nil && len(ask.unknown()) > 0 {
-		req, warned, err = c.prepareUnknown(ctx, ask)
-	} else {
-		req, warned, err = c.prepare(ctx, ask, unknownFields{})
-	}
-	if err == nil {
+	if req, warned, err = c.prepareControlled(ctx, ask); err == nil {
 		err = c.noteControlled(req, ask.controls)
 	}
 	return req, warned, err
+}
+
+// prepareFilled prepares an ask, with stand-ins for what is not known of its objects.
+func (c *Cluster) prepareFilled(ctx context.Context, ask Ask) (*Request, []string, error) {
+	if ask.Main() != nil && len(ask.unknown()) > 0 {
+		return c.prepareUnknown(ctx, ask)
+	}
+	return c.prepare(ctx, ask, unknownFields{})
 }
 
 // prepare takes an ask to where validating admission runs. What is wrong with unknown
