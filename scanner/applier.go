@@ -47,7 +47,7 @@ func (r *review) appliedVerdicts(ctx context.Context) (inForce, proposed server.
 		return inForce, proposed, err
 	}
 	assumed := r.applier
-	r.applier = apply.Replace
+	r.applier = apply.LenientReplace
 	inForceReplaced, replaced, err := r.verdicts(ctx)
 	if err != nil || !replaced.Reached() {
 		r.applier = assumed

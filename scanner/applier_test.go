@@ -107,3 +107,60 @@ func TestAppliesAnotherVersion(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownFields: which tools the server refuses a field that it does not know from, and in
+// which words, when the object is new and when it changes.
+func TestUnknownFields(t *testing.T) {
+	const (
+		route    = "spec: {port: 1}"
+		created  = ` cannot be handled as a %: strict decoding error: unknown field "spec.colour"`
+		patched  = `strict decoding error: unknown field "spec.colour"`
+		typed    = ".spec.colour: field not declared in schema"
+		argoPuts = "annotations: {argocd.argoproj.io/sync-options: Replace=true}, "
+	)
+	for _, test := range []struct {
+		kind             string
+		by               apply.Applier
+		created, changed string
+	}{
+		{"Deployment", apply.Kubectl, created, patched},
+		{"Deployment", apply.Replace, created, created},
+		{"Deployment", apply.KubectlSSA, typed, typed},
+		{"Deployment", apply.ArgoCD, "", ""},
+		{"Deployment", apply.ArgoCDSSA, typed, typed},
+		{"Deployment", apply.Flux, "", ""},
+		{"Route", apply.Kubectl, created, patched},
+		{"Route", apply.Replace, created, created},
+		{"Route", apply.ArgoCD, "", ""},
+	} {
+		base, at := rolling, "  strategy"
+		if test.kind == "Route" {
+			base, at = strings.Replace(twoVersions, route, "spec:\n  port: 1", 1), "  port: 1"
+		}
+		head := strings.Replace(base, at, "  colour: red\n"+at, 1)
+		definition, _, _ := strings.Cut(base, "-- app/")
+		ask := func(base, head, denied string) {
+			t.Helper()
+			in := input(base, head)
+			in.Config.Applier = string(test.by)
+			messages, warned := "", false
+			for _, f := range mustScan(t, in).Findings {
+				if f.Action == "Warn" {
+					warned = true
+				} else {
+					messages += f.Message
+				}
+			}
+			denied = strings.ReplaceAll(denied, "%", test.kind)
+			if (messages == "") != (denied == "") || !strings.Contains(messages, denied) || warned != (denied == "") {
+				t.Errorf("%s, %s: denied %q, warned %v; want %q", test.kind, test.by, messages, warned, denied)
+			}
+		}
+		ask(definition, head, test.created)
+		ask(base, head, test.changed)
+		if test.by == apply.ArgoCD {
+			put := strings.NewReplacer("metadata: {name: web", "metadata: {"+argoPuts+"name: web", "metadata: {name: a,", "metadata: {"+argoPuts+"name: a,")
+			ask(put.Replace(base), put.Replace(head), "")
+		}
+	}
+}

@@ -45,7 +45,7 @@ func (r *review) sendAs() recreation {
 	argo = argo || r.assumed && (replaces || forces)
 	switch {
 	case argo && replaces:
-		r.applier, r.assumed = apply.Replace, false
+		r.applier, r.assumed = apply.LenientReplace, false
 		if forces {
 			return always
 		}

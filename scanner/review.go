@@ -114,7 +114,7 @@ func (r *review) judgeBefore(ctx context.Context, by *server.Server) (*server.Ve
 		return &server.Verdict{}, nil
 	}
 	v, err := by.Review(ctx, r.askBefore())
-	if err != nil || v.Refusal == nil || r.applier != apply.Replace {
+	if err != nil || v.Refusal == nil || r.applier != apply.Replace && r.applier != apply.LenientReplace {
 		return &v, err
 	}
 	// A PUT of what is there may be refused for what only the stored object has. Nobody sent it:

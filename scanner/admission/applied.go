@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -179,7 +180,7 @@ func (p *preparation) merged(ctx context.Context, o *Object, live runtime.Object
 		if err != nil {
 			return nil, nil, err
 		}
-		return p.decode(ctx, ParseObject(text))
+		return p.decodePatched(ctx, text)
 	}
 	scheme := builtin.CodecOf(kind.Group).Scheme
 	versioned, err := scheme.ConvertToVersion(live, kind.GroupVersion())
@@ -208,6 +209,27 @@ func (p *preparation) merged(ctx context.Context, o *Object, live runtime.Object
 	}
 	m, err := meta.Accessor(obj)
 	return obj, m, err
+}
+
+// decodePatched decodes a custom resource that comes of a patch.
+func (p *preparation) decodePatched(ctx context.Context, text []byte) (runtime.Object, metav1.Object, error) {
+	o := ParseObject(text)
+	if p.ask.Applier.Validation() != metav1.FieldValidationStrict {
+		return p.decode(ctx, o)
+	}
+	if _, unknown, err := p.handler.decode(o); err == nil && len(unknown) > 0 {
+		return nil, nil, apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), string(text), strictError(unknown).Error())})
+	}
+	return p.decode(ctx, o)
+}
+
+// strictError is the error of strict decoding that consists of warnings.
+func strictError(warnings []string) error {
+	errs := make([]error, len(warnings))
+	for i, w := range warnings {
+		errs[i] = errors.New(w)
+	}
+	return runtime.NewStrictDecodingError(errs)
 }
 
 // strict warns of what strict decoding found, or refuses it where the client asks for that.

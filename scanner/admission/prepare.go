@@ -207,6 +207,10 @@ func (p *preparation) decode(ctx context.Context, sent *Object) (runtime.Object,
 	if err != nil {
 		return nil, nil, err
 	}
+	if len(unknown) > 0 && p.ask.Applier.Validation() == metav1.FieldValidationStrict {
+		kind := p.handler.resource.Kind
+		return nil, nil, builtin.DecodeError(strictError(unknown), &kind, kind)
+	}
 	for _, w := range unknown {
 		warning.AddWarning(ctx, "", w)
 	}

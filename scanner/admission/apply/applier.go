@@ -23,6 +23,9 @@ const (
 	KubectlSSA Applier = "kubectl-ssa"
 	// Replace replaces the object.
 	Replace Applier = "replace"
+	// LenientReplace replaces the object as Argo CD does (Replace=true), which has the server warn
+	// of unknown fields. No configuration names it.
+	LenientReplace Applier = "lenient-replace"
 )
 
 // Appliers returns the names of all appliers.
@@ -69,7 +72,7 @@ func (a Applier) Manager() string {
 		return "kubectl-client-side-apply"
 	case KubectlSSA:
 		return "kubectl"
-	case Replace:
+	case Replace, LenientReplace:
 		return "kubectl-replace"
 	}
 	return ""
