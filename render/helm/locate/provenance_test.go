@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -142,7 +143,7 @@ func TestProvenance(t *testing.T) {
 				all++
 				place := r.tracer.Place(i, field, origin.Whole, value, true)
 				switch {
-				case place.Path == "values.yaml":
+				case path.Base(place.Path) == "values.yaml":
 					decided++
 					traced++
 					claims[place.Position] = append(claims[place.Position], claim{i, field, value})
@@ -198,26 +199,38 @@ func (r *released) confirm(t *testing.T, name string, claims map[tree.Position][
 		}
 	}, tree.ComparePositions)
 	for _, p := range sample(at, 6) {
-		text, ok := changedAt(fileOf(r.chart, "values.yaml"), p)
+		changed := chart.Copy(r.chart)
+		of := changed
+		for rest := strings.TrimPrefix(p.Path, r.chart.Name()+"/"); strings.HasPrefix(rest, "charts/") && of != nil; {
+			dir, file, _ := strings.Cut(strings.TrimPrefix(rest, "charts/"), "/")
+			of, rest = dependency(of, dir), file
+		}
+		if of == nil {
+			t.Errorf("%s: %s is of no dependency", name, p)
+			continue
+		}
+		text, ok := changedAt(fileOf(of, "values.yaml"), p)
 		if !ok {
 			t.Errorf("%s: nothing can be changed at %s", name, p)
 			continue
 		}
 		other := *r.release
 		other.SkipSchema = true
-		changed := chart.Copy(r.chart)
-		if err := sigsyaml.Unmarshal([]byte(text), &changed.Values); err != nil {
+		if err := sigsyaml.Unmarshal([]byte(text), &of.Values); err != nil {
 			t.Errorf("%s: %s: %v", name, p, err)
 			continue
 		}
 		other.Chart = release.NewChart(changed)
 		again, err := other.Once(context.Background())
 		for _, claim := range claims[p] {
-			if err != nil { // a value that the chart refuses decides as well, but that is not what was tried
+			now, found := any(nil), false
+			if err == nil {
+				now, found = r.now(again, claim)
+			} else if now, found = r.alone(&other, claim); !found { // another template refuses the value, so that it decides as well
 				t.Errorf("%s: %s of %s: with another value at %s the chart does not render: %v", name, claim.field, r.objects[claim.object].File, p, err)
 				continue
 			}
-			if now, found := r.now(again, claim); found && reflect.DeepEqual(now, claim.value) {
+			if found && reflect.DeepEqual(now, claim.value) {
 				t.Errorf("%s: %s of %s stays %v when %s changes", name, claim.field, r.objects[claim.object].File, now, p)
 				continue
 			}
@@ -225,6 +238,32 @@ func (r *released) confirm(t *testing.T, name string, claims map[tree.Position][
 		}
 	}
 	return confirmed
+}
+
+// dependency is that of a chart in a directory of its charts/; nil if there is none.
+func dependency(c *helmchart.Chart, dir string) *helmchart.Chart {
+	for _, d := range c.Dependencies() {
+		if d.Name() == dir {
+			return d
+		}
+	}
+	return nil
+}
+
+// alone is the value of a field when only its template is rendered.
+func (r *released) alone(other *release.Release, c claim) (any, bool) {
+	was := r.objects[c.object]
+	documents, err := other.Documents(context.Background(), other.Values, was.File)
+	if err != nil {
+		return nil, false
+	}
+	kind, name := (&render.Object{JSON: was.JSON}).KindAndName()
+	for _, d := range documents {
+		if k, n := render.KindAndName(d.Content()); k == kind && n == name {
+			return origin.Field(d.Content(), c.field)
+		}
+	}
+	return nil, false
 }
 
 // now is the value of a field in another rendering: of the object in the same place of its template.
