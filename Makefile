@@ -7,13 +7,14 @@ export CGO_ENABLED = 0
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # Tests are linked without what debuggers need, in half the time; lint has vetted them.
-TEST := $(GO) test -vet=off -ldflags='-s -w'
+TESTFLAGS := -vet=off -ldflags='-s -w'
+TEST := $(GO) test $(TESTFLAGS)
 ALL := PREADMIT_TEST_ALL=1 $(TEST) -timeout 30m
 
-.PHONY: build test test-all browser sshd lint sarif bench provenance fmt tidy update conformance-live programs action-test service-test image
+.PHONY: build test test-all browser sshd lint sarif bench provenance fmt tidy update conformance-live conformance-e2e programs action-test service-test image
 
-build: ## the program, as bin/preadmit
-	$(GO) build -o bin/preadmit ./cmd/preadmit
+build: ## the programs, as bin/preadmit and bin/preadmit-sandbox
+	$(GO) build -o bin/ ./cmd/preadmit ./cmd/preadmit-sandbox
 
 # Some packages wait, for git, NATS or a clock: one more than there are cores uses these meanwhile.
 test: ## what a change needs, in four minutes
@@ -24,6 +25,7 @@ test-all: browser sshd ## all tests but those of the Action and of the service, 
 	cd e2e && $(ALL) . ./browser ./compare ./live ./replay
 	cd e2e/chart && $(ALL) ./...
 	cd e2e/release && $(ALL) ./...
+	cd e2e/sandbox && $(ALL) .
 
 # What the tests in a browser need. Without Chromium they are skipped and say so,
 # without axe-core they make do with their own checks.
@@ -52,6 +54,7 @@ lint: ## what CI asks of the sources
 	cd e2e && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./...
 	cd e2e/chart && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./...
 	cd e2e/release && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./...
+	cd e2e/sandbox && $(GO) vet . && $(GO) run $(STATICCHECK) .
 
 MULTITOOL ?= 5.7.0
 
@@ -138,6 +141,16 @@ conformance-live: programs ## ask a real kube-apiserver (SUITES="DIR...", OBJECT
 	fi
 	bin/e2e/conformance -preadmit bin/e2e/preadmit -apiserver bin/e2e/kube-apiserver \
 		$(if $(UPDATE),-update) $(addprefix -objects ,$(OBJECTS)) $(SUITES)
+
+# Those of Kubernetes' end-to-end tests that are about policies, type checking included. The tests
+# alone compile for some minutes.
+POLICIES ?= ValidatingAdmissionPolicy|MutatingAdmissionPolicy
+
+conformance-e2e: ## Kubernetes' own tests of policies, on the server of preadmit sandbox
+	mkdir -p bin/e2e
+	$(GO) build -o bin/e2e/ ./cmd/preadmit ./cmd/preadmit-sandbox
+	cd e2e/sandbox && $(GO) test -c $(TESTFLAGS) -o ../../bin/e2e/kubernetes.test ./conformance
+	bin/e2e/preadmit sandbox --empty -- bin/e2e/kubernetes.test -test.v -ginkgo.no-color -ginkgo.fail-on-empty -ginkgo.focus '$(POLICIES)'
 
 # Directories with scenarios, suites and git bundles to compare two programs on.
 CASES ?= examples scanner/suite/testdata/conformance $(wildcard ../shared/scenarios ../shared/conformance ../shared/corpora ../shared/deployments)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/sandbox"
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
+	"github.com/preadmit/preadmit/render/tree/gittree"
 	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/admission"
@@ -23,6 +25,7 @@ type sandboxFlags struct {
 	dataDir string
 	port    int
 	verify  bool
+	watch   bool
 	empty   bool
 	command []string
 }
@@ -45,6 +48,7 @@ exit code is that of preadmit. The data is removed at the end, unless --data-dir
 keeps it.
 
 --verify compares what the server says to each object with what a scan says.
+--watch applies what changes in the work tree as it is saved, and deletes what goes.
 
 The server is a program of its own, preadmit-sandbox, looked for beside preadmit
 and on PATH:
@@ -61,6 +65,9 @@ usage or configuration, 3 the server could not be run or loaded.`,
   # The cluster of an entry point, as it is on main
   preadmit sandbox --head main --target clusters/production
 
+  # Try policies while writing them
+  preadmit sandbox --watch
+
   # Does a scan say the same as the server?
   preadmit sandbox --verify`,
 		Args: f.arguments,
@@ -70,6 +77,7 @@ usage or configuration, 3 the server could not be run or loaded.`,
 	flags.SortFlags = false
 	flags.StringVar(&f.target, "target", "", "the `NAME` of the target or cluster to load, where there are several")
 	flags.BoolVar(&f.verify, "verify", false, "compare the server's answers with those of a scan, and end")
+	flags.BoolVar(&f.watch, "watch", false, "apply what changes in the work tree, as it is saved")
 	flags.BoolVar(&f.empty, "empty", false, "load nothing")
 	flags.StringVar(&f.dataDir, "data-dir", "", "keep the data in this `DIR`, and begin with what is there")
 	flags.IntVar(&f.port, "port", 0, "the `PORT` on 127.0.0.1 (default any that is free)")
@@ -101,6 +109,8 @@ func (f *sandboxFlags) check() error {
 	switch {
 	case f.empty && f.verify:
 		return cli.Usagef("--empty loads nothing, and leaves --verify nothing to compare")
+	case f.watch && (f.empty || f.verify || f.scan.Head != ""):
+		return cli.Usagef("--watch applies what changes in the work tree, and excludes --empty, --verify and --head")
 	case f.port < 0 || f.port > 65535:
 		return cli.Usagef("--port %d: want 1 to 65535", f.port)
 	case f.scan.Given("data-dir") && f.dataDir == "":
@@ -145,10 +155,18 @@ func runSandbox(ctx context.Context, p cli.Process, f *sandboxFlags) error {
 		return err
 	}
 	var differs error
+	var loaded *sandbox.Loaded
 	if state != nil {
-		if differs, err = f.load(ctx, p, loader, state); err != nil {
+		if loaded, differs, err = f.load(ctx, p, loader, state); err != nil {
 			return err
 		}
+	}
+	if f.watch {
+		stop, err := f.follow(ctx, p, loader, loaded)
+		if err != nil {
+			return err
+		}
+		defer stop()
 	}
 	switch {
 	case len(f.command) > 0:
@@ -210,27 +228,66 @@ func (f *sandboxFlags) choose(clusters []scanner.Deployed) (scanner.Deployed, er
 
 // load gives the server the state and, with --verify, compares; differs is the error to end with if
 // something is different.
-func (f *sandboxFlags) load(ctx context.Context, p cli.Process, loader *sandbox.Loader, s *sandboxState) (differs, err error) {
+func (f *sandboxFlags) load(ctx context.Context, p cli.Process, loader *sandbox.Loader, s *sandboxState) (loaded *sandbox.Loaded, differs, err error) {
 	progress := cli.NewProgress(p, f.scan.Quiet)
 	loader.Progress = progress.Update
-	loaded, err := loader.Load(ctx, s.cluster)
+	loaded, err = loader.Load(ctx, s.cluster)
 	var verified *sandbox.Verified
 	if err == nil && f.verify {
 		verified, err = loader.Verify(ctx, loaded)
 	}
 	progress.Erase()
+	loader.Progress = nil
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	loaded.Tell(p.Stderr, s.deployment.Report)
 	if verified == nil {
-		return nil, nil
+		return loaded, nil, nil
 	}
 	verified.Tell(p.Stdout, s.deployment.Report)
-	if len(verified.Differences) > 0 {
-		return cli.ErrFindings, nil
+	switch {
+	case verified.Compared == 0:
+		return loaded, &cli.ExitError{Code: cli.ExitIncomplete, Err: errors.New("--verify: there is nothing to compare")}, nil
+	case len(verified.Differences) > 0:
+		return loaded, cli.ErrFindings, nil
+	case sandbox.Broken(s.deployment.Report) > 0:
+		return loaded, &cli.ExitError{Code: cli.ExitIncomplete, Err: errors.New("--verify: what does not render is not compared")}, nil
 	}
-	return nil, nil
+	return loaded, nil, nil
+}
+
+// follow applies what changes in the work tree until stop is called or ctx ends. What does not render
+// is told, and the server keeps what it has.
+func (f *sandboxFlags) follow(ctx context.Context, p cli.Process, loader *sandbox.Loader, loaded *sandbox.Loaded) (stop func(), err error) {
+	root := f.scan.Path
+	if repository, err := gittree.Open(f.scan.Path); err == nil {
+		root = repository.Root()
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	paths := slices.DeleteFunc(slices.Concat([]string{root}, f.scan.Policies.Values, f.scan.Context.Values), func(path string) bool { return path == "-" })
+	f.scan.Quiet = true // a line of progress would be in the way of a command
+	go func() {
+		defer close(done)
+		_ = sandbox.Watch(ctx, paths, func() error {
+			state, err := f.state(ctx, p)
+			var update *sandbox.Update
+			if err == nil {
+				update, err = loader.Update(ctx, loaded, state.cluster, sandbox.Broken(state.deployment.Report) > 0)
+			}
+			switch {
+			case ctx.Err() != nil:
+			case err != nil:
+				_, _ = fmt.Fprintf(p.Stderr, "preadmit: not applied: %s\n", escape.Line(err.Error()))
+			default:
+				update.Tell(p.Stderr, state.deployment.Report)
+				loaded = update.Loaded
+			}
+			return nil
+		})
+	}()
+	return func() { cancel(); <-done }, nil
 }
 
 // serve says how to use the server, and waits until the user ends it.

@@ -76,6 +76,8 @@ type Result struct {
 	Answer policy.Verdict
 	// Again is set for an object that another root defines as well, which was sent before.
 	Again bool
+	// Kept is set for an object that the server has from before, as it is.
+	Kept bool
 	// NoKind says that the server does not serve the kind of the object, empty if it does.
 	NoKind string
 	// created is set if the object was not there before, and all policies were in force.
@@ -110,6 +112,20 @@ func stageOf(a scanner.Applied) int {
 
 // Load gives the server the objects of a cluster.
 func (l *Loader) Load(ctx context.Context, d scanner.Deployed) (*Loaded, error) {
+	out := newLoaded(d)
+	users := usersOf(out.Results)
+	if err := l.allow(ctx, users); err != nil {
+		return nil, err
+	}
+	err := l.stages(ctx, out, func() (err error) {
+		out.Admins, err = l.disallow(ctx, users)
+		return err
+	})
+	return out, err
+}
+
+// newLoaded returns what is to be sent of the objects of a cluster.
+func newLoaded(d scanner.Deployed) *Loaded {
 	out := &Loaded{}
 	first := map[admission.Key]bool{}
 	for _, a := range d.Applied {
@@ -119,41 +135,43 @@ func (l *Loader) Load(ctx context.Context, d scanner.Deployed) (*Loaded, error) 
 	for _, a := range d.Given {
 		out.Results = append(out.Results, Result{Applied: a, Given: true})
 	}
-	users := usersOf(out.Results)
-	if err := l.allow(ctx, users); err != nil {
-		return nil, err
-	}
+	return out
+}
+
+// stages sends the objects step by step. decided is called when what decides is loaded, but for
+// policies.
+func (l *Loader) stages(ctx context.Context, out *Loaded, decided func() error) error {
 	for stage := range stages {
-		if err := l.stage(ctx, out, stage); err != nil {
-			return nil, err
+		sent, err := l.stage(ctx, out, stage)
+		if err != nil {
+			return err
 		}
-		var err error
-		switch stage {
-		case 0:
+		switch {
+		case stage == 0 && sent > 0:
 			err = l.established(ctx, out)
-		case 1:
+		case stage == 1:
 			out.Namespaces, err = l.missingNamespaces(ctx, out)
-		case 2:
-			out.Admins, err = l.disallow(ctx, users)
-		case 3:
+		case stage == 2:
+			err = decided()
+		case stage == 3 && sent > 0:
 			err = l.inForce(ctx)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return out, nil
+	return nil
 }
 
-// stage sends the objects of a step.
-func (l *Loader) stage(ctx context.Context, out *Loaded, stage int) error {
+// stage sends the objects of a step, and counts them.
+func (l *Loader) stage(ctx context.Context, out *Loaded, stage int) (sent int, err error) {
 	var those []*Result
 	for i := range out.Results {
-		if r := &out.Results[i]; !r.Again && stageOf(r.Applied) == stage {
+		if r := &out.Results[i]; !r.Again && !r.Kept && stageOf(r.Applied) == stage {
 			those = append(those, r)
 		}
 	}
-	return l.each(ctx, "load "+stages[stage], those, func(ctx context.Context, r *Result) error {
+	return len(those), l.each(ctx, "load "+stages[stage], those, func(ctx context.Context, r *Result) error {
 		at, err := l.place(r.Applied)
 		if err != nil {
 			r.NoKind = noKind(r.Object, err)

@@ -15,6 +15,7 @@ const mostNamed = 10
 
 // Tell writes what was loaded, and what the server refused with the lines that a scan finds for it.
 func (l *Loaded) Tell(w io.Writer, from *report.Report) {
+	tellBroken(w, from)
 	refused := l.Refused()
 	for _, r := range refused {
 		_, _ = fmt.Fprintf(w, "%s\n", escape.Line(placeOf(r, from)+r.Key.String()+": "+r.Why()))
@@ -33,6 +34,24 @@ func (l *Loaded) Tell(w io.Writer, from *report.Report) {
 	}
 	if n := len(l.Admins); n > 0 {
 		_, _ = fmt.Fprintf(w, "preadmit: made cluster-admin of %s whom the state gives no right to apply it: %s\n", cli.Count(n, "user", "users"), named(l.Admins))
+	}
+}
+
+// Broken counts the roots of a tree that do not render: what is in them is not known.
+func Broken(from *report.Report) int {
+	roots := from.Summary.Roots
+	return roots.Failed + roots.FailedBefore + roots.Indeterminate
+}
+
+// tellBroken writes which roots do not render.
+func tellBroken(w io.Writer, from *report.Report) {
+	for _, f := range from.Findings {
+		if f.Cause == report.CauseRender {
+			_, _ = fmt.Fprintf(w, "%s\n", escape.Line(fmt.Sprintf("%s:%d: %s", f.Location.Path, f.Location.StartLine, f.Message)))
+		}
+	}
+	if n := Broken(from); n > 0 {
+		_, _ = fmt.Fprintf(w, "preadmit: %s not render, and nothing of them is loaded: preadmit scan says why\n", cli.Count(n, "root does", "roots do"))
 	}
 }
 
@@ -64,7 +83,7 @@ func placeOf(r *Result, from *report.Report) string {
 			}
 		}
 	}
-	if place == "" && r.Root != "" {
+	if place == "" && r.Root != "" && r.Root != "." {
 		return r.Root + ": "
 	}
 	return place
@@ -77,7 +96,7 @@ func (v *Verified) Tell(w io.Writer, from *report.Report) {
 	}
 	_, _ = fmt.Fprintf(w, "preadmit: compared %s with a scan: ", cli.Count(v.Compared, "answer", "answers"))
 	if n := len(v.Differences); n > 0 {
-		_, _ = fmt.Fprintf(w, "%s differ", cli.Count(n, "answer", "answers"))
+		_, _ = fmt.Fprintf(w, "%s", cli.Count(n, "answer differs", "answers differ"))
 	} else {
 		_, _ = fmt.Fprint(w, "all are the same")
 	}

@@ -1,0 +1,128 @@
+package sandbox
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// allVariable is the environment variable that selects the tests that take long, as these do.
+const allVariable = "PREADMIT_TEST_ALL"
+
+// TestScript runs testdata/script with the programs as they are built, kubectl among them: kubectl.txtar
+// on one server with the state of testdata/shop, the others on servers of their own. They know,
+// besides testscript's commands:
+//
+//	retry [!] exec PROGRAM ARGS...  runs a program until it succeeds, or fails, for some seconds
+func TestScript(t *testing.T) {
+	if os.Getenv(allVariable) != "1" {
+		t.Skipf("takes long: `make test-all` runs it, or %s=1", allVariable)
+	}
+	bin := build(t)
+	shop, err := filepath.Abs("testdata/shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := t.TempDir()
+	if err := os.CopyFS(state, os.DirFS(shop)); err != nil { // out of this repository, whose policies count there
+		t.Fatal(err)
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = taken.Close() })
+	kubeconfig := start(t, bin, state)
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+			env.Setenv("KUBECONFIG", kubeconfig)
+			env.Setenv("SHOP", state)
+			env.Setenv("TAKEN", fmt.Sprint(taken.Addr().(*net.TCPAddr).Port))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"retry": retry},
+	})
+}
+
+// build builds the programs into a directory.
+func build(t *testing.T) string {
+	t.Helper()
+	bin := t.TempDir()
+	for _, program := range []struct{ dir, path string }{
+		{"../..", "./cmd/preadmit"}, {"../..", "./cmd/preadmit-sandbox"}, {".", "k8s.io/kubernetes/cmd/kubectl"},
+	} {
+		cmd := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", bin+"/", program.path)
+		cmd.Dir = program.dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("build %s: %v\n%s", program.path, err, out)
+		}
+	}
+	return bin
+}
+
+// start runs a server with the state of a directory until the test ends, and returns its kubeconfig.
+// It ends as by Ctrl-C, cleanly.
+func start(t *testing.T, bin, dir string) string {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(bin, "preadmit"), "sandbox", dir)
+	cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd.Stderr = os.Stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(stdout)
+	line, err := lines.ReadString('\n')
+	kubeconfig, ok := strings.CutPrefix(strings.TrimSpace(line), "export KUBECONFIG=")
+	if !ok {
+		_ = cmd.Process.Kill()
+		t.Fatalf("the first line is %q, %v", line, err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGINT)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the server ends with %v", err)
+		}
+		if _, err := os.Stat(filepath.Dir(kubeconfig)); !os.IsNotExist(err) {
+			t.Errorf("%s is still there: %v", filepath.Dir(kubeconfig), err)
+		}
+	})
+	return kubeconfig
+}
+
+// patience is how long a script waits for what a server does late.
+const patience = 20 * time.Second
+
+// retry runs a program until it succeeds or, after !, fails.
+func retry(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) > 0 && args[0] == "!" {
+		neg, args = true, args[1:]
+	}
+	if len(args) < 2 || args[0] != "exec" {
+		ts.Fatalf("usage: retry [!] exec PROGRAM ARGS...")
+	}
+	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+		err := ts.Exec(args[1], args[2:]...)
+		said := ts.ReadFile("stdout")
+		if neg && err != nil || !neg && err == nil && said != "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("%q: %v\n%s%s", args, err, said, ts.ReadFile("stderr"))
+		}
+	}
+}
