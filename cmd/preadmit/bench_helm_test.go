@@ -22,8 +22,9 @@ func BenchmarkScanHelm(b *testing.B) {
 		artifacts = filepath.Join("..", "..", "..", "shared", "deployments", "charts", "flux")
 	}
 	artifacts, err := filepath.Abs(artifacts)
+	var index []byte
 	if err == nil {
-		_, err = os.Stat(filepath.Join(artifacts, "index.json"))
+		index, err = os.ReadFile(filepath.Join(artifacts, "index.json"))
 	}
 	if err != nil {
 		b.Skipf("%v: set PREADMIT_CHARTS to scan releases of real charts", err)
@@ -37,14 +38,18 @@ func BenchmarkScanHelm(b *testing.B) {
 		{"app-template", "oci://ghcr.io/bjw-s/helm", "app-template", "3.5.1", app, 1},
 		{"app-template-100", "oci://ghcr.io/bjw-s/helm", "app-template", "3.5.1", app, 100},
 		{"kube-prometheus-stack", "https://prometheus-community.github.io/helm-charts", "kube-prometheus-stack", "65.1.1", "    grafana: {replicas: 9}\n", 1},
+		{"kyverno", "https://kyverno.github.io/kyverno", "kyverno", "*", "    admissionController: {replicas: 9}\n", 1},
 	} {
 		b.Run(c.name, func(b *testing.B) {
+			if !strings.Contains(string(index), `"`+c.chart+`"`) {
+				b.Skipf("there is no chart %s in %s", c.chart, artifacts)
+			}
 			with, without, empty := b.TempDir(), b.TempDir(), b.TempDir()
 			writeReleases(b, without, c.url, "")
 			var all strings.Builder
 			for i := range c.releases {
 				fmt.Fprintf(&all, "---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: web-%d, namespace: apps}\n"+
-					"spec:\n  interval: 1h\n  chart: {spec: {chart: %s, version: %s, sourceRef: {kind: HelmRepository, name: charts, namespace: flux-system}}}\n  values:\n%s",
+					"spec:\n  interval: 1h\n  chart: {spec: {chart: %s, version: '%s', sourceRef: {kind: HelmRepository, name: charts, namespace: flux-system}}}\n  values:\n%s",
 					i, c.chart, c.version, c.values)
 			}
 			writeReleases(b, with, c.url, all.String())
