@@ -42,7 +42,7 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 		fmt.Fprintln(flags.Output(), "This is the server of `preadmit sandbox`, which starts it: run that instead.")
 		flags.PrintDefaults()
 	}
-	flags.StringVar(&o.Run, "run", "", "`DIR` of the kubeconfig, certificates and sockets; nobody else may enter it")
+	flags.StringVar(&o.Run, "run", "", "`DIR` of the kubeconfig, certificates and sockets, removed at the end; nobody else may enter it")
 	flags.StringVar(&o.Data, "data", "", "`DIR` of the data")
 	flags.BoolVar(&o.Keep, "keep", false, "write the data so that it survives the machine")
 	flags.IntVar(&o.Port, "port", 0, "`PORT` on 127.0.0.1; 0 for any")
@@ -71,7 +71,10 @@ func serve(ctx context.Context, o apiserver.Options, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer server.Stop()
+	defer func() {
+		server.Stop()
+		_ = os.RemoveAll(o.Run) // who started this process may have been killed
+	}()
 	access, err := server.Kubeconfig()
 	if err != nil {
 		return err

@@ -42,6 +42,7 @@ type Server struct {
 	etcd      *embed.Etcd
 	version   string
 	keep      bool
+	running   bool
 	cancel    context.CancelFunc
 	// ended has the error of the server, once it has ended.
 	ended chan error
@@ -74,6 +75,7 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 	if err != nil {
 		return s, fmt.Errorf("start kube-apiserver: %w", err)
 	}
+	s.running = true
 	go func() { s.ended <- prepared.Run(running) }()
 	config, err := s.admin()
 	if err != nil {
@@ -204,14 +206,16 @@ const patience = 3 * time.Second
 // some work may go on until the process ends.
 func (s *Server) Stop() {
 	s.cancel()
-	if s.etcd != nil && s.keep {
+	if s.running && s.keep {
 		select {
 		case <-s.ended:
 		case <-time.After(patience):
 		}
+	}
+	if s.etcd != nil && (s.keep || !s.running) {
 		s.etcd.Close()
 	}
-	if s.listener != nil {
+	if s.listener != nil && !s.running { // a running server closes it itself
 		_ = s.listener.Close()
 	}
 }
