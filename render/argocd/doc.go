@@ -4,6 +4,13 @@
 // expanded, namespaces filled in, repeated objects dropped and marks of the Application set
 // (reposerver/repository and controller of Argo CD 3.5).
 //
+// source.go prepares the sources and puts together what they make: charts (helm.go, valuefiles.go),
+// kustomizations (kustomize.go, edit.go) and directories of manifests (directory.go, jsonnet.go). finish.go
+// does what the controller does to all objects. project.go has what AppProjects forbid.
+//
+// Where fields were written is in origins.go. Of a chart (helmorigins.go) package helm/locate finds the value that
+// decides, and the options of the Application that set values say where that one is written.
+//
 // Nothing of the tree is written to: a kustomization with the options of an Application is one
 // in an overlay on the tree (overlay.go), which package kustomize renders.
 package argocd

@@ -39,7 +39,7 @@ func Charts(ctx context.Context, r *render.Renderer, found *render.Discovery, op
 }
 
 // charts finds the charts of the tree: those that are configured, and others that nothing uses, each
-// with its own values and with each file of values in ci/.
+// with its own values and with each file of values in ci/; libraries too, of which helm/engine makes no objects.
 func (e *expander) charts(found *render.Discovery) []render.Root {
 	configured, used := map[string]bool{}, map[string]bool{}
 	var charts []render.Root

@@ -1,6 +1,10 @@
 // Package engine executes the templates of Helm charts: what Helm's own engine makes of a
 // chart and values, byte for byte, and of each byte which part of which template wrote it.
 //
+// Which templates are executed, in which order and with which values, is in templates.go: those of the
+// chart and its dependencies, but of a chart of the type library only its helpers (files whose name
+// begins with _).
+//
 // Helm's engine is text/template with the functions of sprig and a few more, and so is this
 // one. It differs in three ways.
 //

@@ -7,6 +7,9 @@
 // postrender.go, sort.go). Documents keep a mark on that way, so that of each object
 // the output that it was made of is known.
 //
+// Documents that kustomize would not change do not pass it (direct.go). With Release.Template, as Argo CD
+// and kustomize run Helm, none does: objects are those that `helm template` prints (printed.go).
+//
 // What came of chance is found by rendering again with another outcome: the fields that differ are
 // unknown (chance.go).
 package release

@@ -38,48 +38,48 @@ func (a *run) open(ctx context.Context) (*scan.Change, error) {
 // is the merge of the present head: GitHub makes it some time after a push, and leaves an
 // older one if it cannot merge.
 func (a *run) openJudged(ctx context.Context) (*gittree.Commit, error) {
-	o := a.trigger
-	judged, err := a.source.commit(ctx, o.judged)
-	if err != nil || !o.merge {
+	t := a.trigger
+	judged, err := a.source.commit(ctx, t.judged)
+	if err != nil || !t.merge {
 		return judged, err
 	}
-	if parents := judged.Parents(); len(parents) == 2 && parents[1] == o.headSHA {
+	if parents := judged.Parents(); len(parents) == 2 && parents[1] == t.headSHA {
 		if a.flags.scan.Base == "" {
-			o.base = parents[0]
+			t.base = parents[0]
 		}
 		return judged, nil
 	}
-	name := fmt.Sprintf("refs/pull/%d/head", o.pull)
-	a.publish.AddNote("%s is not the merge of the pull request's head %s, which is judged in its place.", o.judged, o.headSHA)
-	o.judged, o.judgedName, o.ref = o.headSHA, name, name
-	return a.source.commit(ctx, o.headSHA)
+	name := fmt.Sprintf("refs/pull/%d/head", t.pull)
+	a.publish.AddNote("%s is not the merge of the pull request's head %s, which is judged in its place.", t.judged, t.headSHA)
+	t.judged, t.judgedName, t.ref = t.headSHA, name, name
+	return a.source.commit(ctx, t.headSHA)
 }
 
 // openBase opens the commit to compare with. It returns nil if everything is judged.
 func (a *run) openBase(ctx context.Context) (*gittree.Commit, error) {
-	o := a.trigger
-	if o.base != "" {
-		base, err := a.source.commit(ctx, o.base)
-		if err == nil || !o.forced {
+	t := a.trigger
+	if t.base != "" {
+		base, err := a.source.commit(ctx, t.base)
+		if err == nil || !t.forced {
 			return base, err
 		}
-		a.publish.AddNote("The commit %s that this push replaced cannot be had any more.", o.base)
+		a.publish.AddNote("The commit %s that this push replaced cannot be had any more.", t.base)
 	}
-	if o.fork == "" {
-		o.baseName = ""
+	if t.fork == "" {
+		t.baseName = ""
 		return nil, nil
 	}
-	onto, err := a.source.resolve(ctx, o.fork)
+	onto, err := a.source.resolve(ctx, t.fork)
 	if err != nil {
 		return nil, err
 	}
-	hash, err := a.source.mergeBase(ctx, onto, o.judged)
+	hash, err := a.source.mergeBase(ctx, onto, t.judged)
 	if err != nil {
 		return nil, err
 	}
-	o.base = hash
-	if o.baseName == "" || o.forced {
-		o.baseName = "merge base with " + o.fork
+	t.base = hash
+	if t.baseName == "" || t.forced {
+		t.baseName = "merge base with " + t.fork
 	}
 	return a.source.commit(ctx, hash)
 }

@@ -24,11 +24,11 @@ func (a *run) republish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o := a.trigger
-	if o.pull, err = a.source.pullWithHead(ctx, o.headSHA); err != nil {
+	t := a.trigger
+	if t.pull, err = a.source.pullWithHead(ctx, t.headSHA); err != nil {
 		return err
 	}
-	o.ref = fmt.Sprintf("refs/pull/%d/head", o.pull)
+	t.ref = fmt.Sprintf("refs/pull/%d/head", t.pull)
 	if a.failOn, err = a.trustedFailOn(ctx); err != nil {
 		return err
 	}

@@ -37,15 +37,16 @@ const noCommit = "0000000000000000000000000000000000000000"
 
 // trigger reads the event. It returns nil if there is nothing to judge.
 func (r *runner) trigger(f *flags) (*trigger, error) {
-	o, err := r.eventOccasion(f)
-	if err != nil || o == nil || f.scan.Base == "" {
-		return o, err
+	t, err := r.eventTrigger(f)
+	if err != nil || t == nil || f.scan.Base == "" {
+		return t, err
 	}
-	o.base, o.fork, o.baseName = "", f.scan.Base, f.scan.Base
-	return o, nil
+	t.base, t.fork, t.baseName = "", f.scan.Base, f.scan.Base
+	return t, nil
 }
 
-func (r *runner) eventOccasion(f *flags) (*trigger, error) {
+// eventTrigger reads the event, whatever the inputs say of the base.
+func (r *runner) eventTrigger(f *flags) (*trigger, error) {
 	if f.from != "" && r.event != "workflow_run" {
 		return nil, cli.Usagef("--from publishes the report of another run, and is for workflow_run only, not for %s", r.event)
 	}
@@ -88,17 +89,17 @@ func (r *runner) push() (*trigger, error) {
 	if r.payload.Deleted || after == noCommit {
 		return nil, nil
 	}
-	o := &trigger{
+	t := &trigger{
 		judged: after, judgedName: r.ref, base: r.payload.Before, baseName: r.ref + " before the push",
 		forced: r.payload.Forced, headSHA: after, ref: r.branch(), baseline: true,
 	}
-	if o.base == noCommit {
-		o.base, o.baseName = "", ""
+	if t.base == noCommit {
+		t.base, t.baseName = "", ""
 	}
-	if main := r.payload.Repository.DefaultBranch; main != "" && o.ref != "" && o.ref != "refs/heads/"+main {
-		o.fork = "refs/heads/" + main
+	if main := r.payload.Repository.DefaultBranch; main != "" && t.ref != "" && t.ref != "refs/heads/"+main {
+		t.fork = "refs/heads/" + main
 	}
-	return o, nil
+	return t, nil
 }
 
 func (r *runner) mergeGroup() (*trigger, error) {
@@ -134,9 +135,9 @@ func (r *runner) branch() string {
 }
 
 // target returns where the report is published.
-func (o *trigger) target(r *runner) github.Target {
+func (t *trigger) target(r *runner) github.Target {
 	return github.Target{
-		Owner: r.owner, Repo: r.repo, HeadSHA: o.headSHA, Pull: o.pull,
-		Ref: o.ref, RefSHA: o.judged, DetailsURL: r.runURL(),
+		Owner: r.owner, Repo: r.repo, HeadSHA: t.headSHA, Pull: t.pull,
+		Ref: t.ref, RefSHA: t.judged, DetailsURL: r.runURL(),
 	}
 }
