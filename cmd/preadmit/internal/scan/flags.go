@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/artifacts"
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
@@ -77,12 +78,7 @@ func (f *Flags) RegisterJudging(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	f.Given = flags.Changed
-	flags.Var(&f.Policies, "policies", "more policies than those in the repository: a `PATH` of YAML (repeatable)")
-	flags.Var(&f.Context, "context", "YAML `FILE` of a cluster's Namespaces, CRDs, params, RBAC and policies, - for stdin (repeatable)")
-	flags.Var(&f.Roots, "roots", "only the roots that match this `GLOB`, or with ! in front none of them; ** crosses directories (repeatable)")
-	flags.Var(&f.exclude, "exclude", "no root at or below a directory that matches this `GLOB` (repeatable)")
-	flags.StringVar(&f.As, "as", "", "the `USER` who applies the objects (default \""+config.DefaultUser().Name+"\")")
-	flags.Var(&f.AsGroups, "as-group", "a `GROUP` of that user (repeatable)")
+	f.registerGiven(flags)
 	flags.Var(&f.LoadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(f.LoadRestrictor.Known, " or "))
 	flags.BoolVar(&f.noWorkloads, "no-workloads", false, "do not judge the Pods, ReplicaSets and Jobs that controllers create of workloads")
 	flags.StringVar(&f.Config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
@@ -113,18 +109,24 @@ func (f *Flags) RegisterJudging(cmd *cobra.Command) {
 	}
 }
 
-// RegisterState declares the flags that say what the state of a cluster is: a tree, what is given
-// beside it, and who applies it.
-func (f *Flags) RegisterState(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	f.Given = flags.Changed
-	flags.StringVar(&f.Head, "head", "", "the state of this `REV` instead of the work tree")
+// registerGiven declares the flags for what is given beside a tree, for which of its roots count, and for
+// who applies them.
+func (f *Flags) registerGiven(flags *pflag.FlagSet) {
 	flags.Var(&f.Policies, "policies", "more policies than those in the repository: a `PATH` of YAML (repeatable)")
 	flags.Var(&f.Context, "context", "YAML `FILE` of a cluster's Namespaces, CRDs, params, RBAC and policies, - for stdin (repeatable)")
 	flags.Var(&f.Roots, "roots", "only the roots that match this `GLOB`, or with ! in front none of them; ** crosses directories (repeatable)")
 	flags.Var(&f.exclude, "exclude", "no root at or below a directory that matches this `GLOB` (repeatable)")
 	flags.StringVar(&f.As, "as", "", "the `USER` who applies the objects (default \""+config.DefaultUser().Name+"\")")
 	flags.Var(&f.AsGroups, "as-group", "a `GROUP` of that user (repeatable)")
+}
+
+// RegisterState declares the flags that say what the state of a cluster is: a tree, what is given
+// beside it, and who applies it.
+func (f *Flags) RegisterState(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	f.Given = flags.Changed
+	flags.StringVar(&f.Head, "head", "", "the state of this `REV` instead of the work tree")
+	f.registerGiven(flags)
 	flags.Var(&f.applier, "applier", "the `TOOL` that applies the objects, where no deployer in the repository says which: "+strings.Join(f.applier.Known, ", "))
 	flags.Var(&f.LoadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(f.LoadRestrictor.Known, " or "))
 	flags.StringVar(&f.Config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
