@@ -24,6 +24,7 @@ type Engine struct {
 	hooks    []hook
 	exempt   map[schema.GroupResource]bool
 	classes  sync.Map // requestClass -> []*hook
+	reads    sync.Map // paramKey -> func() readParam
 }
 
 // hook is a policy with the bindings that put it into force.

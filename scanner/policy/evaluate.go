@@ -42,13 +42,15 @@ type evaluation struct {
 }
 
 // prepare reads the param.
-func (e *evaluation) prepare() (err error) {
+func (e *evaluation) prepare() error {
 	if e.param == nil {
 		return nil
 	}
-	if e.params, e.knownParams, err = e.engine.paramContent(e.policy.Spec.ParamKind, e.param); err != nil {
-		return fmt.Errorf("param %s: %w", e.param.Name(), err)
+	read := e.engine.readParam(e.policy.Spec.ParamKind, e.param)
+	if read.err != nil {
+		return fmt.Errorf("param %s: %w", e.param.Name(), read.err)
 	}
+	e.params, e.knownParams = read.content, read.known
 	return nil
 }
 

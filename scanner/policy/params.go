@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	v1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -105,8 +106,29 @@ func (e *unknownParamError) Error() string {
 	return fmt.Sprintf("%s: add it, give it with --context, or say under targets that the repository has all of them (complete: [%s])", what, e.kind)
 }
 
-// paramContent is a param as expressions see it, in the version of paramKind; known is not
-// nil when some of it is not known.
-func (e *Engine) paramContent(kind *v1.ParamKind, o *admission.Object) (content map[string]any, known any, err error) {
-	return e.cluster.StoredContent(o, paramGVK(kind))
+// paramKey is what a param is read by.
+type paramKey struct {
+	object *admission.Object
+	kind   schema.GroupVersionKind
+}
+
+// readParam is a param as expressions see it, which do not change it; known is not nil when
+// some of it is not known.
+type readParam struct {
+	content map[string]any
+	known   any
+	err     error
+}
+
+// readParam reads a param in the version of paramKind, once for all requests.
+func (e *Engine) readParam(kind *v1.ParamKind, o *admission.Object) readParam {
+	key := paramKey{o, paramGVK(kind)}
+	read, ok := e.reads.Load(key)
+	if !ok {
+		read, _ = e.reads.LoadOrStore(key, sync.OnceValue(func() (p readParam) {
+			p.content, p.known, p.err = e.cluster.StoredContent(key.object, key.kind)
+			return p
+		}))
+	}
+	return read.(func() readParam)()
 }
