@@ -40,6 +40,9 @@ func (cs *charts) of(h *helmPart) *loaded {
 	if !ok {
 		once = sync.OnceValue(func() *loaded {
 			c, err := cs.load(h)
+			if err == nil {
+				err = chart.Installable(c.Chart)
+			}
 			return &loaded{c, err}
 		})
 		cs.all[key] = once

@@ -152,8 +152,8 @@ func (c *Chart) load() (*release.Chart, error) {
 
 // installable returns a chart that Helm renders: no library, and with all its dependencies.
 func installable(c *release.Chart) (*release.Chart, error) {
-	if c.Metadata.Type == "library" {
-		return nil, errors.New("library charts are not installable")
+	if err := chart.Installable(c.Chart); err != nil {
+		return nil, err
 	}
 	for _, wanted := range c.Metadata.Dependencies {
 		if wanted == nil {
