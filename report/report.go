@@ -83,8 +83,8 @@ const (
 	CauseConfiguration Cause = "configuration"
 	// CausePolicy: the API server would refuse to create a policy or binding.
 	CausePolicy Cause = "policy"
-	// CauseSchema: the API server would refuse or change the object before any
-	// policy sees it (unknown fields, invalid values).
+	// CauseSchema: the API server itself would refuse or change the object, whatever
+	// policies say (unknown fields, invalid values, sizes, quotas).
 	CauseSchema Cause = "schema"
 	// CauseProject: the AppProject of an Application of Argo CD forbids it, so that it is not applied.
 	CauseProject Cause = "project"

@@ -214,10 +214,7 @@ func CauseNote(f *report.Finding) string {
 	case report.CausePolicy:
 		return "the API server would refuse this policy or binding; it has no effect"
 	case report.CauseSchema:
-		if f.Generated != nil {
-			return "decided before any policy, by the API server itself"
-		}
-		return "decided before any policy: the object does not fit its schema"
+		return "decided by the API server itself, not by a policy"
 	case report.CauseProject:
 		return "Argo CD does not apply it: its AppProject does not permit it"
 	case report.CauseRender:

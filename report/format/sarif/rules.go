@@ -127,8 +127,8 @@ func causeTexts(c report.Cause) (short, full, help string) {
 			"The API server would refuse to create this ValidatingAdmissionPolicy or ValidatingAdmissionPolicyBinding, so it would have no effect",
 			"Correct the field the message names. The message is worded as the API server's."
 	case report.CauseSchema:
-		return "Object does not fit its schema",
-			"The API server would refuse the object, or drop fields of it, before any admission policy sees it",
+		return "Refused by the API server itself",
+			"The API server would refuse the object, or drop fields of it, whatever policies say",
 			"Correct or remove the field the message names. The message is worded as the API server's."
 	case report.CauseProject:
 		return "Forbidden by an AppProject",
