@@ -55,7 +55,7 @@ func (p *preparation) fits() error {
 		return nil
 	}
 	text, err := o.JSON()
-	if err != nil || len(text) < size.MaxStored/2 {
+	if err != nil || len(text) < size.MaxStored/4 {
 		return err
 	}
 	p.large = true
@@ -69,24 +69,31 @@ func (p *preparation) fits() error {
 // track notes the managers of the fields of a large object, which are stored with it: those that
 // its applier left there, or the applier for all that it sends.
 func (p *preparation) track(obj runtime.Object) {
-	m, err := meta.Accessor(obj)
-	if !p.large || err != nil {
-		return
+	if p.large {
+		p.managed, p.untrackable = p.managers(obj)
 	}
-	if p.managed = m.GetManagedFields(); len(p.managed) > 0 {
-		return
+}
+
+func (p *preparation) managers(obj runtime.Object) ([]metav1.ManagedFieldsEntry, error) {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return nil, err
+	}
+	if managed := m.GetManagedFields(); len(managed) > 0 {
+		return managed, nil
 	}
 	fields, err := p.handler.fields()
 	if err != nil {
-		return
+		return nil, err
 	}
 	empty, err := fields.Create()
 	if err != nil {
-		return
+		return nil, err
 	}
-	if m, err = meta.Accessor(fields.UpdateNoErrors(empty, obj.DeepCopyObject(), p.ask.Applier.Manager())); err == nil {
-		p.managed = m.GetManagedFields()
+	if m, err = meta.Accessor(fields.UpdateNoErrors(empty, obj.DeepCopyObject(), p.ask.Applier.Manager())); err != nil {
+		return nil, err
 	}
+	return m.GetManagedFields(), nil
 }
 
 // isPlain reports whether applying a new object is creating it.

@@ -162,9 +162,10 @@ type preparation struct {
 	// dropped are warnings about fields that who applies the object does not send.
 	dropped []string
 	// large is set for an object that etcd may not take. Then managed are the managers of its
-	// fields.
-	large   bool
-	managed []metav1.ManagedFieldsEntry
+	// fields, and untrackable is why they are not known.
+	large       bool
+	managed     []metav1.ManagedFieldsEntry
+	untrackable error
 }
 
 func (p *preparation) run(ctx context.Context) (*Request, error) {
@@ -369,7 +370,12 @@ func (p *preparation) request(ctx context.Context, a admission.Attributes) (*Req
 	}
 	r := newRequest(p.cluster, a, p.handler.interfaces)
 	if p.large {
-		r.stored = func() (int, error) { return p.handler.storedSize(a.GetObject(), p.managed) }
+		r.stored = func() (int, error) {
+			if p.untrackable != nil {
+				return 0, p.untrackable
+			}
+			return p.handler.storedSize(a.GetObject(), p.managed)
+		}
 	}
 	return r, nil
 }

@@ -22,7 +22,7 @@ type Request struct {
 	// Interfaces convert the request's objects to the version a policy matches.
 	Interfaces admission.ObjectInterfaces
 
-	// stored returns how many bytes the object has in etcd; nil where they are certainly few.
+	// stored returns how many bytes the object has in etcd; nil for an object whose text is a quarter of what etcd takes at most, without its managers.
 	stored   func() (int, error)
 	dropped  []string
 	madeUp   bool // the Ask's MadeUp

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	v1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -25,6 +26,8 @@ type Engine struct {
 	exempt   map[schema.GroupResource]bool
 	classes  sync.Map // requestClass -> []*hook
 	reads    sync.Map // paramKey -> func() readParam
+	// readBytes is how much text the params have that were read, those of reads among them.
+	readBytes atomic.Int64
 }
 
 // hook is a policy with the bindings that put it into force.

@@ -120,15 +120,24 @@ type readParam struct {
 	err     error
 }
 
-// readParam reads a param in the version of paramKind, once for all requests.
+// maxReads is how many bytes of text the params have that an engine keeps, which take ten times as
+// much: a few thousand as they usually are.
+const maxReads = 2 << 20
+
+// readParam reads a param in the version of paramKind, once for all requests as long as params are
+// not too large.
 func (e *Engine) readParam(kind *v1.ParamKind, o *admission.Object) readParam {
 	key := paramKey{o, paramGVK(kind)}
-	read, ok := e.reads.Load(key)
-	if !ok {
-		read, _ = e.reads.LoadOrStore(key, sync.OnceValue(func() (p readParam) {
-			p.content, p.known, p.err = e.cluster.StoredContent(key.object, key.kind)
-			return p
-		}))
+	if read, ok := e.reads.Load(key); ok {
+		return read.(func() readParam)()
 	}
-	return read.(func() readParam)()
+	read := func() (p readParam) {
+		p.content, p.known, p.err = e.cluster.StoredContent(key.object, key.kind)
+		return p
+	}
+	if text, err := o.JSON(); err != nil || e.readBytes.Add(int64(len(text))) > maxReads {
+		return read()
+	}
+	kept, _ := e.reads.LoadOrStore(key, sync.OnceValue(read))
+	return kept.(func() readParam)()
 }

@@ -18,6 +18,9 @@ const (
 	// maxSent is how many bytes etcd's client sends (go.etcd.io/etcd/client/v3,
 	// defaultMaxCallSendMsgSize).
 	maxSent = 2 << 20
+	// around is more than a request to etcd has beside the object: its key, up to three times,
+	// and the revision that it is compared with.
+	around = 2 << 10
 )
 
 // Request returns the refusal of a request whose body has so many bytes, nil for none.
@@ -29,12 +32,15 @@ func Request(bytes int) error {
 }
 
 // Stored returns the refusal of an object that has so many bytes where it is stored, nil for none.
-// An API server answers with the error of etcd or its client as it is.
+// An API server answers with the error of etcd or its client as it is. An error that is no refusal
+// says that it is not known, for an object that is just below the limit.
 func Stored(bytes int) error {
 	message := "etcdserver: request is too large"
 	switch {
-	case bytes <= MaxStored:
+	case bytes <= MaxStored-around:
 		return nil
+	case bytes <= MaxStored:
+		return fmt.Errorf("an object of %d bytes may be more than etcd takes: %d with its key", bytes, MaxStored)
 	case bytes > maxSent:
 		message = fmt.Sprintf("rpc error: code = ResourceExhausted desc = trying to send message larger than max (%d vs. %d)", bytes, maxSent)
 	}
