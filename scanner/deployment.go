@@ -9,9 +9,11 @@ import (
 
 	"k8s.io/apiserver/pkg/authentication/user"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/admission/apply"
+	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/server"
 	"github.com/preadmit/preadmit/scanner/target"
@@ -22,11 +24,24 @@ import (
 type Deployment struct {
 	// Clusters are the targets, in their order.
 	Clusters []Deployed
+	// Unrendered are the roots of which not all objects are known.
+	Unrendered []Unrendered
 	// Report is that of the scan.
 	Report *report.Report
 
 	mu      sync.Mutex
 	answers map[*target.Target][]Applied
+}
+
+// Unrendered is a root that does not render, or not all of it.
+type Unrendered struct {
+	Root     string
+	Location report.Location
+	Why      string
+	// Partly is set when the objects that are known are there.
+	Partly bool
+	// Judged is set for a root that was asked about. Of another one, what decides is not known.
+	Judged bool
 }
 
 // Deployed is what a cluster is given.
@@ -73,7 +88,34 @@ func Deploy(ctx context.Context, in Input) (*Deployment, error) {
 	for _, t := range s.targets {
 		d.Clusters = append(d.Clusters, d.deployed(t))
 	}
+	d.Unrendered = s.unrendered()
 	return d, nil
+}
+
+// unrendered returns the roots of the head of which not all objects are known.
+func (s *scan) unrendered() []Unrendered {
+	var all []Unrendered
+	add := func(gap render.Gap, partly bool) {
+		all = append(all, Unrendered{gap.Root.String(), change.LocationOf(gap.Place(), change.Head), gap.Why, partly, s.Selected(gap.Root)})
+	}
+	for _, root := range s.Head.Found.Roots {
+		r := s.Head.Roots[root.RootID]
+		if r == nil {
+			continue // nothing of it is loaded
+		}
+		if gap, ok := r.Gap(); ok {
+			add(gap, false)
+		}
+		if r.Lacks != nil {
+			add(r.Lacks.Gap(root.RootID), true)
+		}
+	}
+	for _, i := range s.report.Indeterminate {
+		if i.What == string(render.GapJsonnet) {
+			all = append(all, Unrendered{i.Root, *i.Location, i.Why, true, true})
+		}
+	}
+	return all
 }
 
 // answered returns what notes the answers to the requests of a target; nil when they are not

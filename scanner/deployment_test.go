@@ -1,6 +1,8 @@
 package scanner_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"testing/fstest"
 
@@ -94,5 +96,37 @@ metadata: {name: one, namespace: shop}
 	}
 	if len(given) != 2 || given[0] != "ValidatingAdmissionPolicy.admissionregistration.k8s.io/names" || given[1] != "ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io/names" {
 		t.Errorf("given are %q, want the policy and its binding", given)
+	}
+}
+
+// TestDeployUnrendered has the roots of which not all objects are known be named, those that were not asked
+// about among them: they may have what decides.
+func TestDeployUnrendered(t *testing.T) {
+	tree := fstest.MapFS{
+		"apps/kustomization.yaml":  {Data: []byte("resources:\n- map.yaml\n- https://example.com/base.yaml\n")},
+		"apps/map.yaml":            {Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n")},
+		"rest/kustomization.yaml":  {Data: []byte("resources: [policy.yaml, missing.yaml]\n")},
+		"rest/policy.yaml":         {Data: []byte("apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: names}\n")},
+		"whole/kustomization.yaml": {Data: []byte("resources: [map.yaml]\n")},
+		"whole/map.yaml":           {Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: two}\n")},
+	}
+	in := scanner.Input{Head: scanner.Tree{FS: tree, Under: []string{"apps"}}}
+	d, err := scanner.Deploy(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, u := range d.Unrendered {
+		got = append(got, fmt.Sprintf("%s %s:%d partly=%t judged=%t", u.Root, u.Location.Path, u.Location.StartLine, u.Partly, u.Judged))
+		if u.Why == "" {
+			t.Errorf("%s does not say why", u.Root)
+		}
+	}
+	want := []string{
+		"apps apps/kustomization.yaml:3 partly=true judged=true",
+		"rest rest/kustomization.yaml:1 partly=false judged=false",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("unrendered are %q, want %q", got, want)
 	}
 }

@@ -55,7 +55,8 @@ and on PATH:
   go install github.com/preadmit/preadmit/cmd/preadmit-sandbox@latest
 
 Exit code: that of COMMAND; else 0 ended, 1 --verify found a difference, 2 wrong
-usage or configuration, 3 the server could not be run or loaded.`,
+usage or configuration, 3 the server could not be run or loaded, or --verify has
+nothing to compare, or not all, as a root does not render or lacks a remote base.`,
 		Example: `  # A server with all that the work tree deploys
   preadmit sandbox
 
@@ -241,7 +242,7 @@ func (f *sandboxFlags) load(ctx context.Context, p cli.Process, loader *sandbox.
 	if err != nil {
 		return nil, nil, err
 	}
-	loaded.Tell(p.Stderr, s.deployment.Report)
+	loaded.Tell(p.Stderr, s.deployment)
 	if verified == nil {
 		return loaded, nil, nil
 	}
@@ -251,7 +252,7 @@ func (f *sandboxFlags) load(ctx context.Context, p cli.Process, loader *sandbox.
 		return loaded, &cli.ExitError{Code: cli.ExitIncomplete, Err: errors.New("--verify: there is nothing to compare")}, nil
 	case len(verified.Differences) > 0:
 		return loaded, cli.ErrFindings, nil
-	case sandbox.Broken(s.deployment.Report) > 0:
+	case sandbox.Broken(s.deployment):
 		return loaded, &cli.ExitError{Code: cli.ExitIncomplete, Err: errors.New("--verify: what does not render is not compared")}, nil
 	}
 	return loaded, nil, nil
@@ -274,14 +275,14 @@ func (f *sandboxFlags) follow(ctx context.Context, p cli.Process, loader *sandbo
 			state, err := f.state(ctx, p)
 			var update *sandbox.Update
 			if err == nil {
-				update, err = loader.Update(ctx, loaded, state.cluster, sandbox.Broken(state.deployment.Report) > 0)
+				update, err = loader.Update(ctx, loaded, state.cluster, state.deployment.Unrendered)
 			}
 			switch {
 			case ctx.Err() != nil:
 			case err != nil:
 				_, _ = fmt.Fprintf(p.Stderr, "preadmit: not applied: %s\n", escape.Line(err.Error()))
 			default:
-				update.Tell(p.Stderr, state.deployment.Report)
+				update.Tell(p.Stderr, state.deployment)
 				loaded = update.Loaded
 			}
 			return nil

@@ -51,7 +51,13 @@ func TestSandboxTells(t *testing.T) {
 			Message: message, Location: report.Location{Path: "web.yaml", StartLine: line},
 		}
 	}
-	from := &report.Report{Findings: []report.Finding{found("no tag", 3), found("no owner", 7)}}
+	from := &scanner.Deployment{
+		Report: &report.Report{Findings: []report.Finding{found("no tag", 3), found("no owner", 7)}},
+		Unrendered: []scanner.Unrendered{
+			{Root: "a", Location: report.Location{Path: "a/kustomization.yaml", StartLine: 2}, Why: "there is no\nbase"},
+			{Root: "b", Location: report.Location{Path: "b"}, Why: "it is elsewhere", Partly: true, Judged: true},
+		},
+	}
 	refused := func(namespace, message string) sandbox.Result {
 		return sandbox.Result{Applied: scanner.Applied{
 			Object: admission.ParseObject([]byte(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"}}`)),
@@ -68,7 +74,11 @@ func TestSandboxTells(t *testing.T) {
 	}
 	var out bytes.Buffer
 	l.Tell(&out, from)
-	want := `web.yaml:7: Deployment.apps/shop/web: denied request: no owner
+	want := `a/kustomization.yaml:2: there is no\nbase
+b: it is elsewhere
+preadmit: 1 root does not render, and nothing of them is loaded
+preadmit: of 1 root only what renders is loaded
+web.yaml:7: Deployment.apps/shop/web: denied request: no owner
 web.yaml:3: Deployment.apps/shop/web: no\x1b[2J\nway
 apps: Deployment.apps/other/web: no
 preadmit: loaded 0 objects of 1 root; 3 objects above not

@@ -3,22 +3,24 @@ package sandbox
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format/escape"
+	"github.com/preadmit/preadmit/scanner"
 )
 
 // mostNamed is how many names a line has.
 const mostNamed = 10
 
 // Tell writes what was loaded, and what the server refused with the lines that a scan finds for it.
-func (l *Loaded) Tell(w io.Writer, from *report.Report) {
+func (l *Loaded) Tell(w io.Writer, from *scanner.Deployment) {
 	tellBroken(w, from)
 	refused := l.Refused()
 	for _, r := range refused {
-		_, _ = fmt.Fprintf(w, "%s\n", escape.Line(placeOf(r, from)+r.Key.String()+": "+r.Why()))
+		_, _ = fmt.Fprintf(w, "%s\n", escape.Line(placeOf(r, from.Report)+r.Key.String()+": "+r.Why()))
 	}
 	again := l.Again()
 	_, _ = fmt.Fprintf(w, "preadmit: loaded %s of %s", cli.Count(len(l.Results)-len(refused)-again, "object", "objects"), cli.Count(l.Roots(), "root", "roots"))
@@ -37,22 +39,37 @@ func (l *Loaded) Tell(w io.Writer, from *report.Report) {
 	}
 }
 
-// Broken counts the roots of a tree that do not render: what is in them is not known.
-func Broken(from *report.Report) int {
-	roots := from.Summary.Roots
-	return roots.Failed + roots.FailedBefore + roots.Indeterminate
+// Broken reports whether a root that is judged does not render, or not all of it: what is in it is not
+// known.
+func Broken(from *scanner.Deployment) bool {
+	return slices.ContainsFunc(from.Unrendered, func(u scanner.Unrendered) bool { return u.Judged })
 }
 
-// tellBroken writes which roots do not render.
-func tellBroken(w io.Writer, from *report.Report) {
-	for _, f := range from.Findings {
-		if f.Cause == report.CauseRender {
-			_, _ = fmt.Fprintf(w, "%s\n", escape.Line(fmt.Sprintf("%s:%d: %s", f.Location.Path, f.Location.StartLine, f.Message)))
+// tellBroken writes which roots do not render, or not all of them.
+func tellBroken(w io.Writer, from *scanner.Deployment) {
+	none, partly := map[string]bool{}, map[string]bool{}
+	for _, u := range from.Unrendered {
+		_, _ = fmt.Fprintf(w, "%s\n", escape.Line(fmt.Sprintf("%s: %s", placeIn(u.Location), u.Why)))
+		if u.Partly {
+			partly[u.Root] = true
+		} else {
+			none[u.Root] = true
 		}
 	}
-	if n := Broken(from); n > 0 {
-		_, _ = fmt.Fprintf(w, "preadmit: %s not render, and nothing of them is loaded: preadmit scan says why\n", cli.Count(n, "root does", "roots do"))
+	if n := len(none); n > 0 {
+		_, _ = fmt.Fprintf(w, "preadmit: %s not render, and nothing of them is loaded\n", cli.Count(n, "root does", "roots do"))
 	}
+	if n := len(partly); n > 0 {
+		_, _ = fmt.Fprintf(w, "preadmit: of %s only what renders is loaded\n", cli.Count(n, "root", "roots"))
+	}
+}
+
+// placeIn is a line of a file, or a file or directory of which no line is known.
+func placeIn(l report.Location) string {
+	if l.StartLine == 0 {
+		return l.Path
+	}
+	return fmt.Sprintf("%s:%d", l.Path, l.StartLine)
 }
 
 func named(names []string) string {

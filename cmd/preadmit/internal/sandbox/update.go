@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
-	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/admission"
@@ -26,9 +25,9 @@ type Update struct {
 }
 
 // Update gives the server what changed since before: objects that are new, that differ, or that it
-// refused, and deletes those that are gone. Nothing is deleted as long as a root does not render,
-// which may have it.
-func (l *Loader) Update(ctx context.Context, before *Loaded, d scanner.Deployed, broken bool) (*Update, error) {
+// refused, and deletes those that are gone. Nothing is deleted that a root may have of which not all
+// objects are known.
+func (l *Loader) Update(ctx context.Context, before *Loaded, d scanner.Deployed, unknown []scanner.Unrendered) (*Update, error) {
 	out := &Update{Loaded: newLoaded(d)}
 	had := map[admission.Key]*Result{}
 	for i := range before.Results {
@@ -65,7 +64,7 @@ func (l *Loader) Update(ctx context.Context, before *Loaded, d scanner.Deployed,
 		r := before.Results[i]
 		switch {
 		case had[r.Key] != &before.Results[i] || r.Object.Name() == "":
-		case broken:
+		case slices.ContainsFunc(unknown, func(u scanner.Unrendered) bool { return u.Judged || r.Given }):
 			r.Kept = true
 			out.Results = append(out.Results, r)
 		default:
@@ -99,7 +98,7 @@ func (l *Loader) remove(ctx context.Context, gone []Result) error {
 }
 
 // Tell writes what changed, an object a line.
-func (u *Update) Tell(w io.Writer, from *report.Report) {
+func (u *Update) Tell(w io.Writer, from *scanner.Deployment) {
 	tellBroken(w, from)
 	applied, refused, deleted := 0, 0, 0
 	line := func(format string, args ...any) {
@@ -113,7 +112,7 @@ func (u *Update) Tell(w io.Writer, from *report.Report) {
 			line("applied %s", r.Key)
 		default:
 			refused++
-			line("%s%s: %s", placeOf(r, from), r.Key, r.Why())
+			line("%s%s: %s", placeOf(r, from.Report), r.Key, r.Why())
 		}
 	}
 	for i := range u.Deleted {
