@@ -64,7 +64,7 @@ type SuiteVerdict struct {
 	// cluster. The other fields then have what is known.
 	Indeterminate []string `json:"indeterminate,omitempty"`
 	// Object is the object as validating admission sees it, where the suite has policies that
-	// change objects. Of a Secret it has the values.
+	// change objects. The values of a Secret are masked.
 	Object map[string]any `json:"object,omitempty"`
 }
 

@@ -72,6 +72,9 @@ type Applied struct {
 	Open   []string
 	// Denials are the answers of all policies that deny: a server gives one of them, in no order.
 	Denials []policy.Verdict
+	// Told has, by the texts of Answer and Denials that policies made, what may be shown of them:
+	// without what they quote of a Secret.
+	Told map[string]string
 }
 
 // Deploy renders the head of a change and judges what is applied, all of it as created. The base is
@@ -127,7 +130,7 @@ func (s *scan) answered(t *target.Target) func(*review, *server.Verdict) {
 	return func(r *review, v *server.Verdict) {
 		a := Applied{
 			Object: r.Head, Key: r.Key, Root: r.Root.String(), User: r.user, Applier: r.applier,
-			Answer: v.Response(), Open: v.Open(), Denials: v.Denials(),
+			Answer: v.Response(), Open: v.Open(), Denials: v.Denials(), Told: v.Told(),
 		}
 		s.deployment.mu.Lock()
 		defer s.deployment.mu.Unlock()

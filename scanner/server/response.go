@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/preadmit/preadmit/scanner/policy"
@@ -71,11 +72,38 @@ func (v *Verdict) Denials() []policy.Verdict {
 	var all []policy.Verdict
 	for i := range v.Decisions {
 		if v.Decisions[i].Denies() {
-			alone := policy.Outcome{Decisions: v.Decisions[i : i+1]}
-			all = append(all, alone.Verdict(v.Request, nil))
+			alone := v.alone(v.Decisions[i])
+			alone.Warnings = nil
+			all = append(all, alone)
 		}
 	}
 	return all
+}
+
+// Told returns, by the texts of the decisions in Response and Denials, what may be shown of them:
+// without what they quote of a Secret.
+func (v *Verdict) Told() map[string]string {
+	told := map[string]string{}
+	for _, d := range v.Decisions {
+		shown := d
+		shown.Message = cmp.Or(d.Told, d.Message)
+		raw, masked := v.alone(d), v.alone(shown)
+		if !raw.Allowed {
+			told[raw.Message] = masked.Message
+		}
+		for i, text := range raw.Warnings {
+			if i < len(masked.Warnings) {
+				told[text] = masked.Warnings[i]
+			}
+		}
+	}
+	return told
+}
+
+// alone is the response to a request about which there is one decision.
+func (v *Verdict) alone(d policy.Decision) policy.Verdict {
+	out := policy.Outcome{Decisions: []policy.Decision{d}}
+	return out.Verdict(v.Request, nil)
 }
 
 // AuditFailures returns the values that the audit annotation of failed validations may

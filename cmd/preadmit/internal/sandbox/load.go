@@ -80,6 +80,8 @@ type Result struct {
 	Kept bool
 	// NoKind says that the server does not serve the kind of the object, empty if it does.
 	NoKind string
+	// open has the policies that were sent and read no Secret but the object that they judge.
+	open map[string]bool
 	// created is set if the object was not there before, and all policies were in force.
 	created bool
 }
@@ -89,7 +91,7 @@ func (r *Result) Why() string {
 	if r.NoKind != "" {
 		return r.NoKind
 	}
-	return r.Answer.Message
+	return r.shown(r.Answer.Message)
 }
 
 // stages are the steps of loading, each of which needs what those before it load.
@@ -112,7 +114,7 @@ func stageOf(a scanner.Applied) int {
 
 // Load gives the server the objects of a cluster.
 func (l *Loader) Load(ctx context.Context, d scanner.Deployed) (*Loaded, error) {
-	out := newLoaded(d)
+	out := NewLoaded(d)
 	users := usersOf(out.Results)
 	if err := l.allow(ctx, users); err != nil {
 		return nil, err
@@ -124,8 +126,8 @@ func (l *Loader) Load(ctx context.Context, d scanner.Deployed) (*Loaded, error) 
 	return out, err
 }
 
-// newLoaded returns what is to be sent of the objects of a cluster.
-func newLoaded(d scanner.Deployed) *Loaded {
+// NewLoaded returns what is to be sent of the objects of a cluster.
+func NewLoaded(d scanner.Deployed) *Loaded {
 	out := &Loaded{}
 	first := map[admission.Key]bool{}
 	for _, a := range d.Applied {
@@ -134,6 +136,10 @@ func newLoaded(d scanner.Deployed) *Loaded {
 	}
 	for _, a := range d.Given {
 		out.Results = append(out.Results, Result{Applied: a, Given: true})
+	}
+	open := openPolicies(out.Results)
+	for i := range out.Results {
+		out.Results[i].open = open
 	}
 	return out
 }

@@ -28,7 +28,7 @@ type Update struct {
 // refused, and deletes those that are gone. Nothing is deleted that a root may have of which not all
 // objects are known.
 func (l *Loader) Update(ctx context.Context, before *Loaded, d scanner.Deployed, unknown []scanner.Unrendered) (*Update, error) {
-	out := &Update{Loaded: newLoaded(d)}
+	out := &Update{Loaded: NewLoaded(d)}
 	had := map[admission.Key]*Result{}
 	for i := range before.Results {
 		if r := &before.Results[i]; r.Answer.Allowed && !r.Again {

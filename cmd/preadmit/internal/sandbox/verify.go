@@ -63,7 +63,7 @@ func (l *Loader) Verify(ctx context.Context, loaded *Loaded) (*Verified, error) 
 	}
 	for _, r := range compared {
 		if !r.Same() {
-			out.Differences = append(out.Differences, Difference{r, said(r.Answer), said(r.Scan())})
+			out.Differences = append(out.Differences, Difference{r, r.Said(r.Answer), r.Said(r.Scan())})
 		}
 	}
 	out.Compared = len(compared)
@@ -101,14 +101,18 @@ func sameTexts(a, b []string) bool {
 	return slices.Equal(slices.Compact(a), slices.Compact(b))
 }
 
-// said is an answer as it is shown.
-func said(v policy.Verdict) string {
+// Said is an answer to the object as it is shown.
+func (r *Result) Said(v policy.Verdict) string {
 	text := "allowed"
 	if !v.Allowed {
-		text = fmt.Sprintf("%d %s", v.Code, v.Message)
+		text = fmt.Sprintf("%d %s", v.Code, r.shown(v.Message))
 	}
 	if len(v.Warnings) > 0 {
-		text += " (warnings: " + strings.Join(v.Warnings, "; ") + ")"
+		var warnings []string
+		for _, w := range v.Warnings {
+			warnings = append(warnings, r.shown(w))
+		}
+		text += " (warnings: " + strings.Join(warnings, "; ") + ")"
 	}
 	return text
 }

@@ -1,0 +1,68 @@
+package sandbox
+
+import (
+	"regexp"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/preadmit/preadmit/scanner/kinds"
+	"github.com/preadmit/preadmit/scanner/policy"
+)
+
+// secret is the kind whose data is in no output.
+var secret = schema.GroupKind{Kind: "Secret"}
+
+// byPolicy is a text of a policy, as the server words it: what begins it, the policy's name, the rest.
+var byPolicy = regexp.MustCompile(`(?s)^(.*?[Pp]olicy ['"]([^'"]*)['"](?: with binding '[^']*')?(?: denied request)?: ).*$`)
+
+// openPolicies returns the names of the policies among results that take no Secret as their param.
+func openPolicies(results []Result) map[string]bool {
+	open := map[string]bool{}
+	for i := range results {
+		o := results[i].Object
+		if kind := o.GroupVersionKind().GroupKind(); !kinds.IsPolicy(kind) || kinds.IsBinding(kind) {
+			continue
+		}
+		spec, _ := o.Content()["spec"].(map[string]any)
+		param, _ := spec["paramKind"].(map[string]any)
+		before, seen := open[o.Name()] // policies of several kinds may have one name
+		open[o.Name()] = (before || !seen) && param["kind"] != secret.Kind
+	}
+	return open
+}
+
+// shown is a text about the object without what it quotes of a Secret: what a scan shows of it if a
+// scan expects it too. Of another text of a policy that reads a Secret, or may do so, only its
+// beginning is shown.
+func (r *Result) shown(text string) string {
+	if told, ok := r.Told[text]; ok {
+		return told
+	}
+	about := r.Object.GroupVersionKind().GroupKind() == secret
+	if m := byPolicy.FindStringSubmatch(text); m != nil && (about || !r.open[m[2]]) {
+		return m[1] + policy.Hidden
+	}
+	if about && !isText(r.Object.Content()) {
+		return policy.Hidden // the values that it quotes are not found
+	}
+	return policy.ConcealFor(text, r.Object)
+}
+
+// isText reports whether all values of a Secret are text, as they have to be.
+func isText(content map[string]any) bool {
+	for _, field := range []string{"data", "stringData"} {
+		if content[field] == nil {
+			continue
+		}
+		values, ok := content[field].(map[string]any)
+		if !ok {
+			return false
+		}
+		for _, value := range values {
+			if _, ok := value.(string); !ok {
+				return false
+			}
+		}
+	}
+	return true
+}
