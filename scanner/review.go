@@ -166,6 +166,9 @@ func (r *review) server(final server.Verdict, before *server.Verdict) {
 		r.indeterminate(gaps.Object, "", final.Unknown.Error())
 		return
 	}
+	if final.NeverStored != nil {
+		r.indeterminate(gaps.Object, "", final.NeverStored.Error())
+	}
 	if r.Operation() == apiserver.Delete {
 		if final.Refusal != nil { // as for the system's own namespaces
 			r.add(refusedBy(r.Pair, &final), false)

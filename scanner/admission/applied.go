@@ -147,6 +147,11 @@ func (p *preparation) serverSide(ctx context.Context, o *Object, live runtime.Ob
 		return nil, nil, err
 	}
 	obj, err := fields.Apply(live, manifest, p.ask.Applier)
+	if err != nil && p.lenient {
+		if decoded, _, failed := p.handler.decode(o); failed == nil {
+			obj, err = fields.Apply(live, fields.Known(manifest, decoded), p.ask.Applier)
+		}
+	}
 	if err != nil {
 		return nil, nil, err
 	}

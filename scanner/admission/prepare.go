@@ -159,6 +159,9 @@ type preparation struct {
 	namespace, name string
 	// tracked is set when the managers of fields must be known afterwards.
 	tracked bool
+	// lenient is set for an object that is stored already: fields that its kind does not know, or
+	// no longer, are dropped, whatever its applier asks for.
+	lenient bool
 	// dropped are warnings about fields that who applies the object does not send.
 	dropped []string
 	// large is set for an object that etcd may not take. Then managed are the managers of its
@@ -208,7 +211,7 @@ func (p *preparation) decode(ctx context.Context, sent *Object) (runtime.Object,
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(unknown) > 0 && p.ask.Applier.Validation() == metav1.FieldValidationStrict {
+	if len(unknown) > 0 && !p.lenient && p.ask.Applier.Validation() == metav1.FieldValidationStrict {
 		kind := p.handler.resource.Kind
 		return nil, nil, builtin.DecodeError(strictError(unknown), &kind, kind)
 	}

@@ -52,7 +52,8 @@ func (p *preparation) stored() (runtime.Object, error) {
 func (c *Cluster) store(o *Object) (runtime.Object, error) { return c.storeBy(o, "", nil, nil) }
 
 // storeBy returns an object as it is after a tool applied it, with the managers of its fields
-// where the tool needs them. Some of its fields may have stand-ins.
+// where the tool needs them, and without fields that its kind does not know. Some of its fields may
+// have stand-ins.
 func (c *Cluster) storeBy(o *Object, by apply.Applier, mutator Mutator, fields []render.Unknown) (runtime.Object, error) {
 	o, err := c.storable(o)
 	if err != nil {
@@ -62,7 +63,7 @@ func (c *Cluster) storeBy(o *Object, by apply.Applier, mutator Mutator, fields [
 	if err != nil {
 		return nil, err
 	}
-	p := &preparation{cluster: c, handler: h, ask: Ask{Operation: admission.Create, Object: o, User: c.opts.Creator, Applier: by, Mutator: mutator}, unknown: unknownFields{object: fields}, tracked: by.ServerSide(), namespace: c.requestNamespace(h.resource, o), name: o.Name()}
+	p := &preparation{cluster: c, handler: h, ask: Ask{Operation: admission.Create, Object: o, User: c.opts.Creator, Applier: by, Mutator: mutator}, unknown: unknownFields{object: fields}, tracked: by.ServerSide(), lenient: true, namespace: c.requestNamespace(h.resource, o), name: o.Name()}
 	ctx := p.context(context.Background())
 	obj, m, err := p.sent(ctx, o, nil)
 	if err != nil {

@@ -102,3 +102,54 @@ func (f *Fields) Apply(live runtime.Object, manifest map[string]any, by Applier)
 	}
 	return nil, &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: 500, Message: err.Error()}}
 }
+
+// Known returns a manifest without the fields that its kind does not have. decoded is what the
+// server decodes of it.
+func (f *Fields) Known(manifest map[string]any, decoded runtime.Object) map[string]any {
+	if custom, ok := decoded.(*unstructured.Unstructured); ok {
+		return within(manifest, custom.Object)
+	}
+	sample, err := f.Create()
+	if err == nil {
+		err = runtime.DefaultUnstructuredConverter.FromUnstructured(manifest, sample)
+	}
+	if err != nil {
+		return manifest // applying it says what is wrong
+	}
+	typed, err := runtime.DefaultUnstructuredConverter.ToUnstructured(sample)
+	if err != nil {
+		return manifest
+	}
+	return within(manifest, typed)
+}
+
+// within returns the fields of a manifest that another object has, too, with the manifest's values.
+func within(manifest, other map[string]any) map[string]any {
+	kept := make(map[string]any, len(manifest))
+	for key, value := range manifest {
+		if has, ok := other[key]; ok {
+			kept[key] = itemsWithin(value, has)
+		}
+	}
+	return kept
+}
+
+func itemsWithin(value, other any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		if o, ok := other.(map[string]any); ok {
+			return within(v, o)
+		}
+	case []any:
+		o, ok := other.([]any)
+		if !ok || len(o) != len(v) {
+			return value
+		}
+		kept := make([]any, len(v))
+		for i := range v {
+			kept[i] = itemsWithin(v[i], o[i])
+		}
+		return kept
+	}
+	return value
+}

@@ -1,0 +1,84 @@
+package scanner_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/admission/apply"
+)
+
+const keeps = `
+-- policies/keep.yaml --
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: keep}
+spec:
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: ["*"], apiVersions: ["*"], resources: ["deployments", "routes"], operations: ["UPDATE", "DELETE"]}
+  validations:
+  - expression: "has(oldObject.spec.colour)"
+    messageExpression: "request.operation + ' of ' + oldObject.metadata.name + (has(oldObject.spec.port) ? string(oldObject.spec.port) : string(oldObject.spec.replicas))"
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: keep}
+spec: {policyName: keep, validationActions: [Deny]}
+`
+
+// deniedBy returns the messages of what denies, and why something is not judged.
+func deniedBy(r *report.Report) (denied, unjudged []string) {
+	for _, f := range r.Findings {
+		if f.Action == report.ActionDeny {
+			denied = append(denied, f.Message)
+		}
+	}
+	for _, i := range r.Indeterminate {
+		unjudged = append(unjudged, i.Why)
+	}
+	return denied, unjudged
+}
+
+// TestStoredWithoutUnknownFields: the server has what the base applied, whether or not its kind
+// knows all fields; policies judge its update and deletion, and see no such field.
+func TestStoredWithoutUnknownFields(t *testing.T) {
+	deployment := strings.Replace(rolling, "  strategy", "  replicas: 3\n  strategy", 1)
+	route := strings.Replace(twoVersions, "spec: {port: 1}", "spec:\n  port: 1", 1)
+	route = strings.ReplaceAll(route, "port: {type: integer", "port: {x-kubernetes-validations: [{rule: self >= oldSelf, message: port fell}], type: integer")
+	colours := strings.ReplaceAll(route, "properties: {port", "properties: {colour: {type: string}, port")
+	for _, by := range apply.Appliers() {
+		for _, test := range []struct {
+			name, base, head string
+			want             []string
+		}{
+			{"update of a Deployment", strings.Replace(deployment, "  strategy", "  colour: red\n  strategy", 1), strings.Replace(deployment, "replicas: 3", "replicas: 4", 1), []string{"UPDATE of web3"}},
+			{"deletion of a Deployment", strings.Replace(deployment, "  strategy", "  colour: red\n  strategy", 1), "", []string{"DELETE of web3"}},
+			{"update by a schema without the field", strings.Replace(colours, "  port: 1\n", "  colour: red\n  port: 1\n", 1), strings.Replace(route, "  port: 1\n", "  port: 2\n", 1), []string{"UPDATE of a1"}},
+			{"update that a rule about the old value refuses", strings.Replace(colours, "  port: 1\n", "  colour: red\n  port: 1\n", 1), strings.Replace(route, "  port: 1\n", "  port: 0\n", 1), []string{"port fell"}},
+			{"deletion by a schema without the field", strings.Replace(colours, "  port: 1\n", "  colour: red\n  port: 1\n", 1), route[:strings.Index(route, "-- app/")], []string{"DELETE of a1"}},
+		} {
+			in := input(keeps+test.base, keeps+test.head)
+			in.Config.Applier = by
+			denied, unjudged := deniedBy(mustScan(t, in))
+			if !slices.EqualFunc(denied, test.want, strings.Contains) || len(unjudged) > 0 {
+				t.Errorf("%s, %s: denied %q, not judged %q; want %q", by, test.name, denied, unjudged, test.want)
+			}
+		}
+	}
+}
+
+// TestDeletionOfWhatWasNeverStored: of an object that no server can have, it is not known what its
+// deletion comes to, and the report says so.
+func TestDeletionOfWhatWasNeverStored(t *testing.T) {
+	base := strings.Replace(rolling, "  strategy", "  replicas: many\n  strategy", 1)
+	for _, by := range apply.Appliers() {
+		in := input(keeps+base, keeps)
+		in.Config.Applier = by
+		denied, unjudged := deniedBy(mustScan(t, in))
+		if len(denied) > 0 || len(unjudged) != 1 || !strings.Contains(unjudged[0], "the server cannot have had the object as it was before") {
+			t.Errorf("%s: denied %q, not judged %q", by, denied, unjudged)
+		}
+	}
+}
