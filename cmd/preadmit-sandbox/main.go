@@ -67,14 +67,16 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 
 // serve runs the server until ctx ends.
 func serve(ctx context.Context, o apiserver.Options, stdout io.Writer) error {
+	defer func() {
+		if ctx.Err() != nil { // else who started this process is there, reads the log, and removes it
+			_ = os.RemoveAll(o.Run)
+		}
+	}()
 	server, err := apiserver.Start(ctx, o)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		server.Stop()
-		_ = os.RemoveAll(o.Run) // who started this process may have been killed
-	}()
+	defer server.Stop()
 	access, err := server.Kubeconfig()
 	if err != nil {
 		return err

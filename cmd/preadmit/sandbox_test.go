@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -88,6 +90,29 @@ preadmit: made cluster-admin of 1 user whom the state gives no right to apply it
 `
 	if out.String() != want {
 		t.Errorf("it says\n%s\nwant\n%s", &out, want)
+	}
+}
+
+// TestSandboxProgram has the server's program be taken from absolute directories alone: a relative one
+// of PATH may be in a work tree.
+func TestSandboxProgram(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.Mkdir("bin", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "bin", sandbox.Program)
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	find := func(path string) (string, error) {
+		return sandbox.Find(cli.Process{Getenv: func(string) string { return path }})
+	}
+	if got, err := find("bin:./bin"); err == nil {
+		t.Errorf("a relative directory has %s", got)
+	}
+	if got, err := find("bin:" + filepath.Dir(program)); got != program {
+		t.Errorf("found %s, %v, want %s", got, err, program)
 	}
 }
 

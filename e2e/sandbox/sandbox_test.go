@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ const allVariable = "PREADMIT_TEST_ALL"
 // besides testscript's commands:
 //
 //	retry [!] exec PROGRAM ARGS...  runs a program until it succeeds, or fails, for some seconds
+//	[!] reached                     whether anything connected to the port $OUTSIDE on loopback
 func TestScript(t *testing.T) {
 	if os.Getenv(allVariable) != "1" {
 		t.Skipf("takes long: `make test-all` runs it, or %s=1", allVariable)
@@ -41,6 +43,7 @@ func TestScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = taken.Close() })
+	outside, reached := listen(t)
 	kubeconfig := start(t, bin, state)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -48,11 +51,41 @@ func TestScript(t *testing.T) {
 			env.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 			env.Setenv("KUBECONFIG", kubeconfig)
 			env.Setenv("SHOP", state)
+			env.Setenv("OUTSIDE", fmt.Sprint(outside))
 			env.Setenv("TAKEN", fmt.Sprint(taken.Addr().(*net.TCPAddr).Port))
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"retry": retry},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"retry": retry,
+			"reached": func(ts *testscript.TestScript, neg bool, _ []string) {
+				if n := reached.Load(); (n > 0) == neg {
+					ts.Fatalf("%d connections to $OUTSIDE", n)
+				}
+			},
+		},
 	})
+}
+
+// listen listens on a port of loopback until the test ends, and counts who connects to it.
+func listen(t *testing.T) (port int, reached *atomic.Int64) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	reached = new(atomic.Int64)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			reached.Add(1)
+			_ = c.Close()
+		}
+	}()
+	return l.Addr().(*net.TCPAddr).Port, reached
 }
 
 // build builds the programs into a directory.

@@ -102,6 +102,7 @@ func (s *Server) prepare(ctx context.Context, f files, storage string) (runner, 
 		"--service-account-signing-key-file=" + f.accounts, "--service-account-key-file=" + f.accounts,
 		"--service-cluster-ip-range=10.96.0.0/12",
 		"--authorization-mode=RBAC",
+		"--anonymous-auth=false",
 		"--allow-privileged=true",
 		"--endpoint-reconciler-type=none",
 		"--profiling=false",
@@ -133,6 +134,7 @@ func (s *Server) prepare(ctx context.Context, f files, storage string) (runner, 
 	if err != nil {
 		return nil, err
 	}
+	confine(config)
 	named := release{config.Aggregator.GenericConfig.EffectiveVersion, s.version}
 	config.Aggregator.GenericConfig.EffectiveVersion, config.KubeAPIs.ControlPlane.Generic.EffectiveVersion = named, named
 	whole, err := config.Complete()

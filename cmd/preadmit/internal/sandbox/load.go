@@ -30,7 +30,6 @@ type Loader struct {
 	client    *client
 	discovery *discovery.DiscoveryClient
 	mapper    meta.RESTMapper
-	probes    int
 }
 
 // NewLoader returns what loads a server.

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -10,23 +11,22 @@ import (
 
 // The probe's objects: a policy of each kind with its binding. They are made last and deleted when
 // they have their effect: then so does what was made before them in the same kinds.
-const probeName = "preadmit-sandbox-probe"
+const probeName = "preadmit-sandbox-probe-"
 
 const policiesRoot = "/apis/admissionregistration.k8s.io/v1/"
 
 // probe returns the objects of the probe, by their collections, in the order in which they are made.
-func probe(round int) []call {
+func probe(name string) []call {
 	about := map[string]any{
 		"resourceRules": []any{map[string]any{"apiGroups": []any{""}, "apiVersions": []any{"v1"}, "operations": []any{"CREATE"}, "resources": []any{"configmaps"}}},
 	}
-	only := []any{map[string]any{"name": "probe", "expression": fmt.Sprintf("request.name == '%s-%d'", probeName, round)}}
+	only := []any{map[string]any{"name": "probe", "expression": fmt.Sprintf("request.name == '%s'", name)}}
 	object := func(kind string, spec map[string]any) map[string]any {
 		return map[string]any{
 			"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind,
-			"metadata": map[string]any{"name": fmt.Sprintf("%s-%d", probeName, round)}, "spec": spec,
+			"metadata": map[string]any{"name": name}, "spec": spec,
 		}
 	}
-	name := fmt.Sprintf("%s-%d", probeName, round)
 	made := []call{
 		{path: "mutatingadmissionpolicies", body: object("MutatingAdmissionPolicy", map[string]any{
 			"matchConstraints": about, "matchConditions": only, "failurePolicy": "Ignore", "reinvocationPolicy": "Never",
@@ -50,9 +50,18 @@ const inForceWarning = "policies are in force"
 
 // inForce waits until all policies that were loaded are in force. The server learns of them up to a
 // second late.
-func (l *Loader) inForce(ctx context.Context) error {
-	l.probes++
-	objects := probe(l.probes)
+func (l *Loader) inForce(ctx context.Context) (err error) {
+	name := probeName + strings.ToLower(rand.Text()) // data that is kept may have one of an earlier run
+	objects := probe(name)
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		defer cancel()
+		for _, q := range objects {
+			if _, deleted := l.client.do(ctx, call{method: http.MethodDelete, path: q.path + "/" + name}); err == nil {
+				err = deleted
+			}
+		}
+	}()
 	for _, q := range objects {
 		a, err := l.client.do(ctx, q)
 		if err == nil {
@@ -62,12 +71,11 @@ func (l *Loader) inForce(ctx context.Context) error {
 			return fmt.Errorf("make a policy that shows when others are in force: %w", err)
 		}
 	}
-	name := fmt.Sprintf("%s-%d", probeName, l.probes)
 	request := call{
 		method: http.MethodPost, path: "/api/v1/namespaces/default/configmaps", query: url.Values{"dryRun": {"All"}},
 		body: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name}},
 	}
-	err := until(ctx, "the policies to be in force", func(ctx context.Context) (bool, error) {
+	return until(ctx, "the policies to be in force", func(ctx context.Context) (bool, error) {
 		a, err := l.client.do(ctx, request)
 		if err != nil {
 			return false, err
@@ -79,10 +87,4 @@ func (l *Loader) inForce(ctx context.Context) error {
 		}
 		return false, nil
 	})
-	for _, q := range objects {
-		if _, deleted := l.client.do(ctx, call{method: http.MethodDelete, path: q.path + "/" + name}); err == nil {
-			err = deleted
-		}
-	}
-	return err
 }

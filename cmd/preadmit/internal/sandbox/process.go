@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -25,13 +26,17 @@ const Program = "preadmit-sandbox"
 // stopTimeout is how long the server may take to end before it is killed.
 const stopTimeout = 10 * time.Second
 
-// Find returns the server's program: the one beside this program, else the one on PATH.
+// Find returns the server's program: the one beside this program, else the one on PATH. Directories of
+// PATH that are relative do not count: the work tree may have a program of that name.
 func Find(p cli.Process) (string, error) {
 	dirs := filepath.SplitList(p.Getenv("PATH"))
 	if p.Executable != "" {
 		dirs = append([]string{filepath.Dir(p.Executable)}, dirs...)
 	}
 	for _, dir := range dirs {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
 		file := filepath.Join(dir, Program)
 		if found, err := exec.LookPath(file); err == nil {
 			return found, nil
@@ -110,7 +115,8 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 	return s, nil
 }
 
-// data returns the directory of the data, and makes it. Only its owner may enter it.
+// data returns the directory of the data, and makes it. Only its owner may enter it: it holds Secrets
+// in clear text.
 func (s *Server) data(kept string) (string, error) {
 	dir := filepath.Join(s.dir, "data")
 	if kept != "" {
@@ -122,6 +128,13 @@ func (s *Server) data(kept string) (string, error) {
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", cli.Usagef("--data-dir: %w", err)
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return "", cli.Usagef("--data-dir: %w", err)
+	}
+	if others := info.Mode().Perm() & 0o077; others != 0 && runtime.GOOS != "windows" {
+		return "", cli.Usagef("--data-dir: %s has mode %04o, and is to hold Secrets in clear text: let nobody else in, with chmod 700", dir, info.Mode().Perm())
 	}
 	return dir, nil
 }

@@ -1,0 +1,47 @@
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apiserver/pkg/server/egressselector"
+	"k8s.io/apiserver/pkg/util/webhook"
+	"k8s.io/client-go/rest"
+	"k8s.io/kubernetes/cmd/kube-apiserver/app"
+)
+
+// errOutside is the reason that nothing outside is called.
+var errOutside = errors.New("a sandbox connects to nothing outside")
+
+// confine has the server connect to nothing that an object names: neither to the servers of
+// APIServices, nor to webhooks that convert custom resources, nor to nodes, Pods and Services.
+func confine(config *app.Config) {
+	transport := &http.Transport{DialContext: refuse}
+	config.Aggregator.ExtraConfig.ServiceResolver = nowhere{}
+	config.Aggregator.ExtraConfig.ProxyTransport = transport
+	config.ApiExtensions.ExtraConfig.ServiceResolver = nowhere{}
+	config.ApiExtensions.ExtraConfig.AuthResolverWrapper = func(webhook.AuthenticationInfoResolver) webhook.AuthenticationInfoResolver { return nowhere{} }
+	config.KubeAPIs.ControlPlane.Extra.ProxyTransport = transport
+	config.KubeAPIs.Extra.KubeletClientConfig.Lookup = func(egressselector.NetworkContext) (utilnet.DialFunc, error) { return refuse, nil }
+}
+
+// refuse connects to nothing.
+func refuse(context.Context, string, string) (net.Conn, error) { return nil, errOutside }
+
+// nowhere finds no service, and its clients connect to nothing.
+type nowhere struct{}
+
+// ResolveEndpoint implements webhook.ServiceResolver.
+func (nowhere) ResolveEndpoint(string, string, int32) (*url.URL, error) { return nil, errOutside }
+
+// ClientConfigFor implements webhook.AuthenticationInfoResolver.
+func (nowhere) ClientConfigFor(string) (*rest.Config, error) { return &rest.Config{Dial: refuse}, nil }
+
+// ClientConfigForService implements webhook.AuthenticationInfoResolver.
+func (nowhere) ClientConfigForService(string, string, int) (*rest.Config, error) {
+	return &rest.Config{Dial: refuse}, nil
+}
