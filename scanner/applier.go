@@ -5,26 +5,10 @@ import (
 
 	apiserver "k8s.io/apiserver/pkg/admission"
 
-	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/gaps"
 	"github.com/preadmit/preadmit/scanner/server"
 )
-
-// applierOf returns the tool that applies a root: Argo CD what an Application applies, Flux what
-// its own objects do, else the one that the configuration names. assumed reports that nobody says
-// which: then it is Flux, but a refusal that other tools avoid is not certain.
-func (s *scan) applierOf(root render.Root) (by apply.Applier, assumed bool) {
-	switch {
-	case root.Kind == render.KindArgoCD:
-		return apply.ArgoCD, false
-	case root.Unit != nil:
-		return apply.Flux, false
-	case s.in.Config.Applier != "":
-		return apply.Applier(s.in.Config.Applier), false
-	}
-	return apply.Flux, true
-}
 
 // verdicts returns what the policies in force and the proposed ones say of the request.
 func (r *review) verdicts(ctx context.Context) (inForce, proposed server.Verdict, err error) {

@@ -123,6 +123,9 @@ func (r *review) policy(ctx context.Context) error {
 // read though no server serves them any more.
 func (r *review) policyWarnings(ctx context.Context) error {
 	ask := admission.Ask{Operation: apiserver.Create, User: r.user, Object: r.Head}
+	if !r.assumed {
+		ask.Applier = r.applier
+	}
 	after, err := r.Proposed.Review(ctx, ask)
 	if err != nil {
 		return err
@@ -138,7 +141,7 @@ func (r *review) policyWarnings(ctx context.Context) error {
 	if after.Unserved {
 		r.add(refused(r.Pair, after.Refusal), before.Unserved)
 	}
-	r.server(server.Verdict{Warnings: after.Warnings}, &server.Verdict{Warnings: before.Warnings})
+	r.server(server.Verdict{Dropped: after.Dropped, Warnings: after.Warnings}, &server.Verdict{Dropped: before.Dropped, Warnings: before.Warnings})
 	return nil
 }
 

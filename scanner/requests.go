@@ -49,7 +49,7 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (re
 		}
 		from := applied(base, head)
 		user := c.Target.UserOf(from)
-		by, assumed := s.applierOf(from)
+		by, assumed := c.Target.ApplierOf(from)
 		for _, p := range pairs {
 			reviews = append(reviews, &review{RootReview: h, Pair: p, from: from, user: user, applier: by, assumed: assumed, Capture: s.in.Capture, answered: s.answered(c.Target)})
 		}

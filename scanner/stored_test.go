@@ -82,3 +82,53 @@ func TestDeletionOfWhatWasNeverStored(t *testing.T) {
 		}
 	}
 }
+
+const limits = `
+-- policies/limit.yaml --
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: limit}
+spec:
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: ["apps"], apiVersions: ["v1"], resources: ["deployments"], operations: ["CREATE"]}
+  validations:
+  - {expression: "false", message: no Deployments}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: limit}
+spec: {policyName: limit, validationActions: [Deny]}
+`
+
+// TestUnknownFieldsOfPolicies: a policy or binding with a field that the server does not know takes
+// no effect where the tool that applies it has the server refuse it, and takes effect with a
+// warning where it does not.
+func TestUnknownFieldsOfPolicies(t *testing.T) {
+	const (
+		strict = `: unknown field "spec.matchCondition"`
+		typed  = ".spec.matchCondition: field not declared in schema"
+	)
+	policy := strings.Replace(limits, "  validations", "  matchCondition: []\n  validations", 1)
+	binding := strings.Replace(limits, "policyName: limit", "policyName: limit, matchCondition: []", 1)
+	for by, want := range map[apply.Applier]string{
+		"": "", apply.Flux: "", apply.ArgoCD: "", apply.ArgoCDSSA: typed, apply.Kubectl: strict, apply.KubectlSSA: typed, apply.Replace: strict,
+	} {
+		for _, head := range []string{policy, binding} {
+			in := input(limits[:strings.Index(limits, "-- ")]+"-- x/y.txt --\n", head+rolling)
+			in.Config.Applier = string(by)
+			r := mustScan(t, in)
+			denied, unjudged := deniedBy(r)
+			warned := slices.ContainsFunc(r.Findings, func(f report.Finding) bool {
+				return f.Action == report.ActionWarn && f.Message == `unknown field "spec.matchCondition"`
+			})
+			wanted := want
+			if want == "" {
+				wanted = "no Deployments"
+			}
+			if len(denied) != 1 || !strings.Contains(denied[0], wanted) || len(unjudged) > 0 || warned != (want == "") {
+				t.Errorf("%q: denied %q, not judged %q, warned %v; want %q", by, denied, unjudged, warned, wanted)
+			}
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
@@ -132,12 +133,13 @@ func Content(obj runtime.Object) (map[string]any, error) {
 	return runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
 }
 
-// policyCreation is the creation of a policy or binding by a user. It is prepared by who loads
-// policies and by who judges the object. Preparing it compiles each expression, which takes
-// longer than all else, so the second gets what the first got.
+// policyCreation is the creation of a policy or binding by a user with a tool. It is prepared by
+// who loads policies and by who judges the object. Preparing it compiles each expression, which
+// takes longer than all else, so the second gets what the first got.
 type policyCreation struct {
 	object *Object
 	user   *user.DefaultInfo
+	by     apply.Applier
 }
 
 // prepared is what Prepare returns.
@@ -152,9 +154,9 @@ func (a Ask) policyCreation() (key policyCreation, ok bool) {
 	if a.Object == nil || !kinds.IsPolicy(a.Object.GroupVersionKind().GroupKind()) {
 		return key, false
 	}
-	key = policyCreation{object: a.Object}
+	key = policyCreation{object: a.Object, by: a.Applier}
 	key.user, ok = a.User.(*user.DefaultInfo)
-	return key, ok && a == Ask{Operation: admission.Create, Object: a.Object, User: a.User}
+	return key, ok && a == Ask{Operation: admission.Create, Object: a.Object, User: a.User, Applier: a.Applier}
 }
 
 // preparePolicy returns what prepare returns, or has returned for the same creation. It is

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
@@ -96,7 +97,7 @@ func IsPolicy(o *admission.Object) bool {
 // cluster's state would accept them from the user. All three API versions are
 // read, whether or not a server still serves them.
 func Load(ctx context.Context, cluster *admission.Cluster, u user.Info, objects []*admission.Object) (*Set, []Refusal) {
-	return NewLoader(u).Load(ctx, cluster, objects)
+	return NewLoader(u, nil).Load(ctx, cluster, objects)
 }
 
 // Loader loads policies as Load does for a user, and has each object accepted once by a
@@ -104,6 +105,7 @@ func Load(ctx context.Context, cluster *admission.Cluster, u user.Info, objects 
 // list with all others. It is not safe for concurrent use.
 type Loader struct {
 	user     user.Info
+	by       func(*admission.Object) apply.Applier
 	accepted map[accepting]acceptance
 }
 
@@ -113,8 +115,13 @@ type accepting struct {
 	object  *admission.Object
 }
 
-// NewLoader returns a Loader.
-func NewLoader(u user.Info) *Loader { return &Loader{user: u, accepted: map[accepting]acceptance{}} }
+// NewLoader returns a Loader. by returns the tool that applies an object; nil where none does.
+func NewLoader(u user.Info, by func(*admission.Object) apply.Applier) *Loader {
+	if by == nil {
+		by = func(*admission.Object) apply.Applier { return "" }
+	}
+	return &Loader{user: u, by: by, accepted: map[accepting]acceptance{}}
+}
 
 // accept has a cluster accept the policies and bindings among objects, and returns what came
 // of each.
@@ -129,7 +136,7 @@ func (l *Loader) accept(ctx context.Context, cluster *admission.Cluster, objects
 			accepted[i] = known
 		case IsPolicy(o):
 			group.Go(func() error {
-				accepted[i] = accept(ctx, cluster, l.user, o)
+				accepted[i] = accept(ctx, cluster, admission.Ask{Operation: k8sadmission.Create, User: l.user, Applier: l.by(o)}, o)
 				return nil
 			})
 		}
@@ -200,14 +207,16 @@ type acceptance struct {
 	mutationBinding *MutationBinding
 }
 
-func accept(ctx context.Context, cluster *admission.Cluster, u user.Info, o *admission.Object) acceptance {
+// accept has a cluster accept an object by an ask, which has everything but the object.
+func accept(ctx context.Context, cluster *admission.Cluster, ask admission.Ask, o *admission.Object) acceptance {
 	a := acceptance{object: o}
 	served, err := asV1(o)
 	if err != nil {
 		a.err = err
 		return a
 	}
-	req, _, err := cluster.Prepare(ctx, admission.Ask{Operation: k8sadmission.Create, Object: served, User: u})
+	ask.Object = served
+	req, _, err := cluster.Prepare(ctx, ask)
 	if err != nil {
 		a.err = err
 		return a

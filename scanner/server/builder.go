@@ -10,6 +10,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/mutation"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
@@ -19,6 +20,8 @@ type Options struct {
 	admission.ClusterOptions
 	// User makes the policies, which decides whether a server accepts them.
 	User user.Info
+	// Applier returns the tool that applies a policy or binding; nil where none does.
+	Applier func(*admission.Object) apply.Applier
 	// Compiler compiles the policies; nil for one of the Builder's own.
 	Compiler *policy.Compiler
 }
@@ -41,7 +44,7 @@ func NewBuilder(opts Options) *Builder {
 	if opts.Compiler == nil {
 		opts.Compiler = policy.NewCompiler()
 	}
-	return &Builder{opts: opts, loader: policy.NewLoader(opts.User), clusters: map[string]*admission.Cluster{}, servers: map[string]*Server{}}
+	return &Builder{opts: opts, loader: policy.NewLoader(opts.User, opts.Applier), clusters: map[string]*admission.Cluster{}, servers: map[string]*Server{}}
 }
 
 // Cluster returns the cluster whose objects are those of layers, the first layer's

@@ -28,7 +28,7 @@ type Servers struct {
 }
 
 func NewServers(t *Target, compiler *policy.Compiler) *Servers {
-	s := &Servers{Target: t, builder: server.NewBuilder(server.Options{ClusterOptions: t.Options(), User: t.User, Compiler: compiler}), later: map[*admission.Index]*admission.Index{}}
+	s := &Servers{Target: t, builder: server.NewBuilder(server.Options{ClusterOptions: t.Options(), User: t.User, Applier: t.PolicyApplier, Compiler: compiler}), later: map[*admission.Index]*admission.Index{}}
 	crds := []*admission.Object{}
 	for _, key := range t.Changed {
 		if defs := t.Head.Governing[key]; key.Kind == kinds.Definition.Kind && key.Group == kinds.Definition.Group && len(defs) > 0 {

@@ -6,14 +6,16 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/scanner/admission"
-	"github.com/preadmit/preadmit/scanner/change"
-	"github.com/preadmit/preadmit/scanner/config"
-	"github.com/preadmit/preadmit/scanner/policy"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/admission/apply"
+	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/config"
+	"github.com/preadmit/preadmit/scanner/policy"
 )
 
 // Target is a cluster with its state before and after the change. Without
@@ -42,6 +44,8 @@ type Target struct {
 	Namespace string
 	// known are the kinds of which the states have all objects.
 	known admission.KnownKinds
+	// applier applies what no deployer of the repository does; empty if nobody says which tool it is.
+	applier apply.Applier
 	// nodePorts is the range of node ports, nil for the default.
 	nodePorts *utilnet.PortRange
 }
@@ -121,7 +125,7 @@ func (b *builder) buildTarget(ctx context.Context, c config.Target, cluster stri
 	if err != nil {
 		return nil, err
 	}
-	t := &Target{Name: c.Name, Cluster: cluster, User: b.userOf(c), asked: c.User != nil || b.config.User != nil, Roots: b.targetRoots(c, cluster), Namespace: c.Namespace, known: admission.Known(complete...), nodePorts: b.config.NodePorts()}
+	t := &Target{Name: c.Name, Cluster: cluster, User: b.userOf(c), asked: c.User != nil || b.config.User != nil, Roots: b.targetRoots(c, cluster), Namespace: c.Namespace, known: admission.Known(complete...), applier: apply.Applier(b.config.Applier), nodePorts: b.config.NodePorts()}
 	head, err := b.buildState(ctx, b.Head, c, cluster, paths)
 	if err != nil {
 		return nil, err
