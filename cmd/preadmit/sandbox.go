@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -28,6 +30,8 @@ type sandboxFlags struct {
 	watch   bool
 	empty   bool
 	command []string
+	// given is what was read from stdin, once for all updates.
+	given *bytes.Buffer
 }
 
 func newSandboxCommand(p cli.Process) *cobra.Command {
@@ -134,6 +138,10 @@ func runSandbox(ctx context.Context, p cli.Process, f *sandboxFlags) error {
 	if err != nil {
 		return err
 	}
+	var watch *sandbox.Watch
+	if f.watch {
+		watch = f.look()
+	}
 	var state *sandboxState
 	if !f.empty {
 		if state, err = f.state(ctx, p); err != nil {
@@ -163,7 +171,7 @@ func runSandbox(ctx context.Context, p cli.Process, f *sandboxFlags) error {
 		}
 	}
 	if f.watch {
-		stop, err := f.follow(ctx, p, loader, loaded)
+		stop, err := f.follow(ctx, p, watch, loader, loaded)
 		if err != nil {
 			return err
 		}
@@ -193,7 +201,14 @@ func (f *sandboxFlags) state(ctx context.Context, p cli.Process) (*sandboxState,
 	if err != nil {
 		return nil, err
 	}
-	extras, err := scan.OpenExtras(ctx, p.Stdin, f.scan)
+	var stdin io.Reader
+	if f.given == nil {
+		f.given = new(bytes.Buffer)
+		stdin = io.TeeReader(p.Stdin, f.given)
+	} else {
+		stdin = bytes.NewReader(f.given.Bytes())
+	}
+	extras, err := scan.OpenExtras(ctx, stdin, f.scan)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +257,7 @@ func (f *sandboxFlags) load(ctx context.Context, p cli.Process, loader *sandbox.
 	if err != nil {
 		return nil, nil, err
 	}
-	loaded.Tell(p.Stderr, s.deployment)
+	loaded.Tell(p.Stderr, s.deployment, f.scan.Quiet)
 	if verified == nil {
 		return loaded, nil, nil
 	}
@@ -258,20 +273,26 @@ func (f *sandboxFlags) load(ctx context.Context, p cli.Process, loader *sandbox.
 	return loaded, nil, nil
 }
 
-// follow applies what changes in the work tree until stop is called or ctx ends. What does not render
-// is told, and the server keeps what it has.
-func (f *sandboxFlags) follow(ctx context.Context, p cli.Process, loader *sandbox.Loader, loaded *sandbox.Loaded) (stop func(), err error) {
+// look looks at the files that are followed: what the server and the cache write is none of them.
+func (f *sandboxFlags) look() *sandbox.Watch {
 	root := f.scan.Path
 	if repository, err := gittree.Open(f.scan.Path); err == nil {
 		root = repository.Root()
 	}
+	paths := slices.DeleteFunc(slices.Concat([]string{root}, f.scan.Policies.Values, f.scan.Context.Values), func(path string) bool { return path == "-" })
+	return sandbox.NewWatch(paths, []string{f.dataDir, f.scan.Cache.Dir()})
+}
+
+// follow applies what changes in the work tree until stop is called or ctx ends. What does not render
+// is told, and the server keeps what it has.
+func (f *sandboxFlags) follow(ctx context.Context, p cli.Process, watch *sandbox.Watch, loader *sandbox.Loader, loaded *sandbox.Loaded) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
-	paths := slices.DeleteFunc(slices.Concat([]string{root}, f.scan.Policies.Values, f.scan.Context.Values), func(path string) bool { return path == "-" })
+	quiet := f.scan.Quiet
 	f.scan.Quiet = true // a line of progress would be in the way of a command
 	go func() {
 		defer close(done)
-		_ = sandbox.Watch(ctx, paths, func() error {
+		_ = watch.Follow(ctx, func() error {
 			state, err := f.state(ctx, p)
 			var update *sandbox.Update
 			if err == nil {
@@ -282,7 +303,7 @@ func (f *sandboxFlags) follow(ctx context.Context, p cli.Process, loader *sandbo
 			case err != nil:
 				_, _ = fmt.Fprintf(p.Stderr, "preadmit: not applied: %s\n", escape.Line(err.Error()))
 			default:
-				update.Tell(p.Stderr, state.deployment)
+				update.Tell(p.Stderr, state.deployment, quiet)
 				loaded = update.Loaded
 			}
 			return nil

@@ -118,10 +118,10 @@ func TestSandboxSecrets(t *testing.T) {
 	}
 	db.Answer = db.Scan()
 	var out bytes.Buffer
-	l.Tell(&out, d)
+	l.Tell(&out, d, false)
 	v := sandbox.Verified{Differences: []sandbox.Difference{{Result: db, Server: db.Said(db.Answer), Scan: db.Said(db.Scan())}}}
 	v.Tell(&out, d.Report)
-	(&sandbox.Update{Loaded: l, Deleted: []sandbox.Result{*db}}).Tell(&out, d)
+	(&sandbox.Update{Loaded: l, Deleted: []sandbox.Result{*db}}).Tell(&out, d, false)
 	if text := out.String(); strings.Contains(text, "ahvudgvymg==") || strings.Count(text, denies+"got ***") != 5 || !strings.Contains(text, "apps/all.yaml:") {
 		t.Errorf("it says\n%s", text)
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
 	"github.com/preadmit/preadmit/scanner"
@@ -33,13 +34,16 @@ type Loader struct {
 }
 
 // NewLoader returns what loads a server.
-func NewLoader(s *Server) (*Loader, error) {
+func NewLoader(s *Server) (*Loader, error) { return NewLoaderOf(s.config) }
+
+// NewLoaderOf returns what loads the server that a client's configuration is of.
+func NewLoaderOf(config *rest.Config) (*Loader, error) {
 	l := &Loader{}
 	var err error
-	if l.client, err = newClient(s.config); err != nil {
+	if l.client, err = newClient(config); err != nil {
 		return nil, err
 	}
-	if l.discovery, err = discovery.NewDiscoveryClientForConfig(s.config); err != nil {
+	if l.discovery, err = discovery.NewDiscoveryClientForConfig(config); err != nil {
 		return nil, fmt.Errorf("make a client of the server: %w", err)
 	}
 	return l, l.discover()
@@ -62,6 +66,8 @@ type Loaded struct {
 	Results []Result
 	// Namespaces are those that nothing defines and objects are in.
 	Namespaces []string
+	// Unserved are definitions that the server has and whose kinds it does not serve, with why.
+	Unserved []string
 	// Admins are users whom the state does not give the rights to apply it.
 	Admins []string
 }
@@ -81,6 +87,8 @@ type Result struct {
 	NoKind string
 	// open has the policies that were sent and read no Secret but the object that they judge.
 	open map[string]bool
+	// made is set if the object was not there before.
+	made bool
 	// created is set if the object was not there before, and all policies were in force.
 	created bool
 }
@@ -115,7 +123,7 @@ func stageOf(a scanner.Applied) int {
 func (l *Loader) Load(ctx context.Context, d scanner.Deployed) (*Loaded, error) {
 	out := NewLoaded(d)
 	users := usersOf(out.Results)
-	if err := l.allow(ctx, users); err != nil {
+	if err := l.allow(ctx, append(users, ghost)); err != nil {
 		return nil, err
 	}
 	err := l.stages(ctx, out, func() (err error) {
@@ -164,8 +172,38 @@ func (l *Loader) stages(ctx context.Context, out *Loaded, decided func() error) 
 		if err != nil {
 			return err
 		}
+		if stage <= 1 {
+			out.sendAgain(func(r *Result) bool { return inMade(r, out) })
+		}
 	}
 	return nil
+}
+
+// sendAgain has objects sent that the server was taken to have.
+func (l *Loaded) sendAgain(lost func(*Result) bool) {
+	for i := range l.Results {
+		if r := &l.Results[i]; r.Kept && lost(r) {
+			r.Kept, r.Answer = false, policy.Verdict{}
+		}
+	}
+}
+
+// inMade reports whether an object is of a definition, or in a Namespace, that was not there before.
+func inMade(r *Result, l *Loaded) bool {
+	return slices.Contains(l.Namespaces, r.Key.Namespace) || slices.ContainsFunc(l.Results, func(d Result) bool {
+		return d.made && holds(&d, r)
+	})
+}
+
+// holds reports whether an object is the definition or the Namespace of another.
+func holds(d, r *Result) bool {
+	switch d.Object.GroupVersionKind().GroupKind() {
+	case kinds.Definition:
+		return definedKind(d) == r.Object.GroupVersionKind().GroupKind()
+	case kinds.Namespace:
+		return d.Object.Name() == r.Key.Namespace
+	}
+	return false
 }
 
 // stage sends the objects of a step, and counts them.
@@ -187,6 +225,7 @@ func (l *Loader) stage(ctx context.Context, out *Loaded, stage int) (sent int, e
 			return fmt.Errorf("%s: %w", r.Key, err)
 		}
 		r.Answer = verdictOf(got)
+		r.made = got.Code == http.StatusCreated
 		r.created = stage == len(stages)-1 && (!got.ok() || got.Code == http.StatusCreated)
 		return nil
 	})

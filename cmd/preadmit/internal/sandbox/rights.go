@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
@@ -18,9 +17,9 @@ const (
 	adminsName   = "preadmit-sandbox:deployers"
 )
 
-func groupKind(group, kind string) schema.GroupKind {
-	return schema.GroupKind{Group: group, Kind: kind}
-}
+// ghost is a user whom only the binding gives rights: it shows when that is gone, which the server
+// learns late.
+var ghost user.Info = &user.DefaultInfo{Name: adminsName}
 
 // usersOf returns the users who apply objects, each once.
 func usersOf(results []Result) []user.Info {
@@ -71,8 +70,6 @@ func (l *Loader) disallow(ctx context.Context, users []user.Info) ([]string, err
 	if err != nil {
 		return nil, err
 	}
-	// The server learns late that the binding is gone. Somebody who has no other right shows when.
-	ghost := &user.DefaultInfo{Name: adminsName}
 	if err := l.gone(ctx, ghost); err != nil {
 		return nil, err
 	}

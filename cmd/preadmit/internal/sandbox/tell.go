@@ -15,12 +15,17 @@ import (
 // mostNamed is how many names a line has.
 const mostNamed = 10
 
-// Tell writes what was loaded, and what the server refused with the lines that a scan finds for it.
-func (l *Loaded) Tell(w io.Writer, from *scanner.Deployment) {
+// Tell writes what was loaded, and what the server refused with the lines that a scan finds for it;
+// if quiet, only what it refused and what does not render.
+func (l *Loaded) Tell(w io.Writer, from *scanner.Deployment, quiet bool) {
 	tellBroken(w, from)
+	tellUnserved(w, l)
 	refused := l.Refused()
 	for _, r := range refused {
 		_, _ = fmt.Fprintf(w, "%s\n", escape.Line(placeOf(r, from.Report)+r.Key.String()+": "+r.Why()))
+	}
+	if quiet {
+		return
 	}
 	again := l.Again()
 	_, _ = fmt.Fprintf(w, "preadmit: loaded %s of %s", cli.Count(len(l.Results)-len(refused)-again, "object", "objects"), cli.Count(l.Roots(), "root", "roots"))
@@ -31,11 +36,23 @@ func (l *Loaded) Tell(w io.Writer, from *scanner.Deployment) {
 	if again > 0 {
 		_, _ = fmt.Fprintf(w, "preadmit: left out %s that several roots define, but for the first: --target or --roots choose\n", cli.Count(again, "object", "objects"))
 	}
-	if n := len(l.Namespaces); n > 0 {
-		_, _ = fmt.Fprintf(w, "preadmit: made %s that nothing loaded defines: %s\n", cli.Count(n, "Namespace", "Namespaces"), named(l.Namespaces))
+	tellMade(w, l.Namespaces, l.Admins)
+}
+
+// tellUnserved writes which definitions define nothing.
+func tellUnserved(w io.Writer, l *Loaded) {
+	for _, definition := range l.Unserved {
+		_, _ = fmt.Fprintf(w, "%s\n", escape.Line("CustomResourceDefinition "+definition+" is not served"))
 	}
-	if n := len(l.Admins); n > 0 {
-		_, _ = fmt.Fprintf(w, "preadmit: made cluster-admin of %s whom the state gives no right to apply it: %s\n", cli.Count(n, "user", "users"), named(l.Admins))
+}
+
+// tellMade writes which Namespaces and administrators were made.
+func tellMade(w io.Writer, namespaces, admins []string) {
+	if n := len(namespaces); n > 0 {
+		_, _ = fmt.Fprintf(w, "preadmit: made %s that nothing loaded defines: %s\n", cli.Count(n, "Namespace", "Namespaces"), named(namespaces))
+	}
+	if n := len(admins); n > 0 {
+		_, _ = fmt.Fprintf(w, "preadmit: made cluster-admin of %s whom the state gives no right to apply it: %s\n", cli.Count(n, "user", "users"), named(admins))
 	}
 }
 

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,6 +15,8 @@ import (
 	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
+	"github.com/preadmit/preadmit/scanner/policy"
 )
 
 // Update is a change of what a server was given.
@@ -22,6 +25,11 @@ type Update struct {
 	*Loaded
 	// Deleted are the objects that are no more.
 	Deleted []Result
+	// Needed are Namespaces that nothing defines any more, and objects are in.
+	Needed []string
+	// Made are users who have become cluster-admin, as the state does not give them the rights to
+	// apply it.
+	Made []string
 }
 
 // Update gives the server what changed since before: objects that are new, that differ, or that it
@@ -45,34 +53,101 @@ func (l *Loader) Update(ctx context.Context, before *Loaded, d scanner.Deployed,
 		}
 		delete(had, r.Key)
 	}
-	lacking, err := l.lacking(ctx, usersOf(out.Results))
-	if err != nil {
+	gone := out.gone(before, had, unknown)
+	// Policies that are no more refuse nothing, and objects go with their definitions.
+	first := slices.IndexFunc(gone, func(r Result) bool { return !isFirst(r) })
+	if first < 0 {
+		first = len(gone)
+	}
+	if err := l.remove(ctx, gone[:first]); err != nil {
 		return nil, err
 	}
-	if len(lacking) > 0 {
-		if err := l.allow(ctx, usersOf(out.Results)); err != nil {
+	if first > 0 {
+		if err := l.inForce(ctx); err != nil {
 			return nil, err
 		}
-		for _, u := range lacking {
-			out.Admins = append(out.Admins, u.GetName())
-		}
 	}
-	if err := l.stages(ctx, out.Loaded, func() error { return nil }); err != nil {
+	out.sendAgain(func(r *Result) bool {
+		return slices.ContainsFunc(gone[:first], func(d Result) bool { return d.Answer.Allowed && holds(&d, r) })
+	})
+	if err := l.renew(ctx, before, out); err != nil {
 		return nil, err
 	}
-	for i := range before.Results {
-		r := before.Results[i]
-		switch {
-		case had[r.Key] != &before.Results[i] || r.Object.Name() == "":
-		case slices.ContainsFunc(unknown, func(u scanner.Unrendered) bool { return u.Judged || r.Given }):
-			r.Kept = true
-			out.Results = append(out.Results, r)
-		default:
-			out.Deleted = append(out.Deleted, r)
+	out.Deleted = gone
+	return out, l.remove(ctx, gone[first:])
+}
+
+// renew sends what is new or differs, with the rights that it takes.
+func (l *Loader) renew(ctx context.Context, before *Loaded, out *Update) error {
+	users := usersOf(out.Results)
+	lacking, err := l.lacking(ctx, users)
+	if err != nil {
+		return err
+	}
+	out.Admins = before.Admins
+	if len(lacking) > 0 {
+		if err := l.allow(ctx, append(users, ghost)); err != nil {
+			return err
 		}
 	}
-	slices.SortStableFunc(out.Deleted, func(a, b Result) int { return stageOf(b.Applied) - stageOf(a.Applied) })
-	return out, l.remove(ctx, out.Deleted)
+	return l.stages(ctx, out.Loaded, func() (err error) {
+		if len(lacking) > 0 {
+			out.Admins, err = l.disallow(ctx, users)
+		}
+		for _, name := range out.Admins {
+			if !slices.Contains(before.Admins, name) {
+				out.Made = append(out.Made, name)
+			}
+		}
+		return err
+	})
+}
+
+// gone returns what is to be deleted of the objects that the server had: policies first, then
+// definitions, then the rest, what others need last. What stays is noted.
+func (u *Update) gone(before *Loaded, had map[admission.Key]*Result, unknown []scanner.Unrendered) []Result {
+	var gone []Result
+	for i := range before.Results {
+		r := before.Results[i]
+		stays := slices.ContainsFunc(unknown, func(u scanner.Unrendered) bool { return u.Judged || r.Given })
+		switch {
+		case had[r.Key] != &before.Results[i] || r.Object.Name() == "":
+			continue
+		case stays:
+			r.Kept = true
+			u.Results = append(u.Results, r)
+		default:
+			gone = append(gone, r)
+		}
+	}
+	used := map[string]bool{}
+	for i := range u.Results {
+		used[u.Results[i].Key.Namespace] = true
+	}
+	gone = slices.DeleteFunc(gone, func(r Result) bool {
+		if r.Object.GroupVersionKind().GroupKind() != kinds.Namespace || !used[r.Object.Name()] {
+			return false
+		}
+		r.Kept = true
+		u.Results, u.Needed = append(u.Results, r), append(u.Needed, r.Object.Name())
+		return true
+	})
+	slices.SortStableFunc(gone, func(a, b Result) int {
+		if first := isFirst(a); first != isFirst(b) {
+			if first {
+				return -1
+			}
+			return 1
+		}
+		return stageOf(b.Applied) - stageOf(a.Applied)
+	})
+	return gone
+}
+
+// isFirst reports whether an object is deleted before others are applied.
+func isFirst(r Result) bool {
+	kind := r.Object.GroupVersionKind().GroupKind()
+	return kind == kinds.Definition || kinds.IsPolicy(kind)
 }
 
 // remove deletes objects, and notes the answers.
@@ -93,13 +168,44 @@ func (l *Loader) remove(ctx context.Context, gone []Result) error {
 		if r.Answer = verdictOf(a); a.Code == http.StatusNotFound {
 			r.Answer.Allowed = true
 		}
+		if r.Answer.Allowed {
+			if err := l.goneFor(ctx, r, at); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
-// Tell writes what changed, an object a line.
-func (u *Update) Tell(w io.Writer, from *scanner.Deployment) {
+// goneFor waits until a definition or Namespace is gone with its objects, and the kind is not served.
+func (l *Loader) goneFor(ctx context.Context, r *Result, at place) error {
+	kind := r.Object.GroupVersionKind().GroupKind()
+	if kind != kinds.Definition && kind != kinds.Namespace {
+		return nil
+	}
+	err := until(ctx, r.Key.String()+" to be gone", func(ctx context.Context) (bool, error) {
+		a, err := l.client.do(ctx, call{method: http.MethodGet, path: at.path})
+		if err != nil || a.Code != http.StatusNotFound || kind != kinds.Definition {
+			return err == nil && a.Code == http.StatusNotFound, err
+		}
+		if err := l.discover(); err != nil {
+			return false, err
+		}
+		_, err = l.mapper.RESTMapping(definedKind(r))
+		return err != nil, nil
+	})
+	if late := new(lateError); errors.As(err, &late) {
+		r.Answer = policy.Verdict{Message: late.Error() + ": objects of it may have finalizers, which nothing here removes"}
+		return nil
+	}
+	return err
+}
+
+// Tell writes what changed, an object a line; if quiet, only what the server refuses and what does
+// not render.
+func (u *Update) Tell(w io.Writer, from *scanner.Deployment, quiet bool) {
 	tellBroken(w, from)
+	tellUnserved(w, u.Loaded)
 	applied, refused, deleted := 0, 0, 0
 	line := func(format string, args ...any) {
 		_, _ = fmt.Fprintln(w, escape.Line(fmt.Sprintf(format, args...)))
@@ -109,7 +215,9 @@ func (u *Update) Tell(w io.Writer, from *scanner.Deployment) {
 		case r.Again || r.Kept:
 		case r.Answer.Allowed:
 			applied++
-			line("applied %s", r.Key)
+			if !quiet {
+				line("applied %s", r.Key)
+			}
 		default:
 			refused++
 			line("%s%s: %s", placeOf(r, from.Report), r.Key, r.Why())
@@ -118,11 +226,20 @@ func (u *Update) Tell(w io.Writer, from *scanner.Deployment) {
 	for i := range u.Deleted {
 		if r := &u.Deleted[i]; r.Answer.Allowed {
 			deleted++
-			line("deleted %s", r.Key)
+			if !quiet {
+				line("deleted %s", r.Key)
+			}
 		} else {
 			refused++
 			line("%s is not deleted: %s", r.Key, r.Why())
 		}
 	}
+	if quiet {
+		return
+	}
 	_, _ = fmt.Fprintf(w, "preadmit: applied %s, deleted %d, refused %d\n", cli.Count(applied, "object", "objects"), deleted, refused)
+	if n := len(u.Needed); n > 0 {
+		_, _ = fmt.Fprintf(w, "preadmit: left %s that nothing defines any more, as objects are in it: %s\n", cli.Count(n, "Namespace", "Namespaces"), named(u.Needed))
+	}
+	tellMade(w, u.Namespaces, u.Made)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
@@ -19,6 +20,13 @@ const (
 	waitTimeout = time.Minute
 	waitEvery   = 20 * time.Millisecond
 )
+
+// lateError is that a condition did not hold in time.
+type lateError struct{ what string }
+
+func (e *lateError) Error() string {
+	return fmt.Sprintf("wait for %s: not within %s", e.what, waitTimeout)
+}
 
 // until waits until a condition holds.
 func until(ctx context.Context, what string, holds func(context.Context) (bool, error)) error {
@@ -33,7 +41,7 @@ func until(ctx context.Context, what string, holds func(context.Context) (bool, 
 		case ok:
 			return nil
 		case time.Now().After(deadline):
-			return fmt.Errorf("wait for %s: not within %s", what, waitTimeout)
+			return &lateError{what}
 		}
 		select {
 		case <-ctx.Done():
@@ -44,19 +52,25 @@ func until(ctx context.Context, what string, holds func(context.Context) (bool, 
 }
 
 // established waits until the kinds of the definitions that were loaded are served, and learns them.
-// Of a definition that the server does not establish, the objects are refused.
+// Definitions whose names the server does not accept are noted: their objects are refused.
 func (l *Loader) established(ctx context.Context, out *Loaded) error {
 	var collections []string
+	var definitions []*Result
 	for i := range out.Results {
 		r := &out.Results[i]
 		if r.Object.GroupVersionKind().GroupKind() != kinds.Definition || !r.Answer.Allowed {
 			continue
 		}
-		served, err := l.served(ctx, r.Object.Name())
-		if err != nil {
+		served, why, err := l.served(ctx, r.Object.Name())
+		switch {
+		case err != nil:
 			return err
+		case len(served) == 0:
+			out.Unserved = append(out.Unserved, r.Object.Name()+" ("+why+")")
+		default:
+			definitions = append(definitions, r)
+			collections = append(collections, served...)
 		}
-		collections = append(collections, served...)
 	}
 	for _, path := range collections {
 		err := until(ctx, path+" to be served", func(ctx context.Context) (bool, error) {
@@ -72,12 +86,12 @@ func (l *Loader) established(ctx context.Context, out *Loaded) error {
 	}
 	return until(ctx, "the definitions to be discovered", func(context.Context) (bool, error) {
 		err := l.discover()
-		return err == nil && l.discovers(out), err
+		return err == nil && l.discovers(definitions), err
 	})
 }
 
-// served returns the collections of the kind of a definition, none if its names are not accepted.
-func (l *Loader) served(ctx context.Context, name string) (collections []string, err error) {
+// served returns the collections of the kind of a definition, or why there are none.
+func (l *Loader) served(ctx context.Context, name string) (collections []string, why string, err error) {
 	err = until(ctx, name+" to be established", func(ctx context.Context) (bool, error) {
 		var definition struct {
 			Spec struct {
@@ -97,8 +111,10 @@ func (l *Loader) served(ctx context.Context, name string) (collections []string,
 		for _, c := range definition.Status.Conditions {
 			switch {
 			case c.Type == "NamesAccepted" && c.Status == metav1.ConditionFalse:
+				why = "its names are not accepted: " + c.Message
 				return true, nil
 			case c.Type == "Established" && c.Status == metav1.ConditionTrue:
+				why = "no version of it is served"
 				for _, v := range definition.Spec.Versions {
 					if v.Served {
 						collections = append(collections, "/apis/"+definition.Spec.Group+"/"+v.Name+"/"+definition.Spec.Names.Plural)
@@ -109,25 +125,24 @@ func (l *Loader) served(ctx context.Context, name string) (collections []string,
 		}
 		return false, nil
 	})
-	return collections, err
+	return collections, why, err
 }
 
-// discovers reports whether the server's discovery has the kinds of all definitions that it serves.
-func (l *Loader) discovers(out *Loaded) bool {
-	for i := range out.Results {
-		r := &out.Results[i]
-		if r.Object.GroupVersionKind().GroupKind() != kinds.Definition || !r.Answer.Allowed {
-			continue
-		}
-		spec, _ := r.Object.Content()["spec"].(map[string]any)
-		names, _ := spec["names"].(map[string]any)
-		group, _ := spec["group"].(string)
-		kind, _ := names["kind"].(string)
-		if _, err := l.mapper.RESTMapping(groupKind(group, kind)); err != nil {
-			return false
-		}
-	}
-	return true
+// discovers reports whether the server's discovery has the kinds of definitions.
+func (l *Loader) discovers(definitions []*Result) bool {
+	return !slices.ContainsFunc(definitions, func(r *Result) bool {
+		_, err := l.mapper.RESTMapping(definedKind(r))
+		return err != nil
+	})
+}
+
+// definedKind returns the kind that a definition defines.
+func definedKind(r *Result) schema.GroupKind {
+	spec, _ := r.Object.Content()["spec"].(map[string]any)
+	names, _ := spec["names"].(map[string]any)
+	group, _ := spec["group"].(string)
+	kind, _ := names["kind"].(string)
+	return schema.GroupKind{Group: group, Kind: kind}
 }
 
 // missingNamespaces makes the Namespaces that objects are in and nothing defines, and waits until

@@ -22,6 +22,9 @@ type CacheFlags struct {
 	size int64
 }
 
+// Dir returns the directory of the cache, empty if there is none.
+func (f *CacheFlags) Dir() string { return f.dir }
+
 // Register declares the flags.
 func (f *CacheFlags) Register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.dir, "cache-dir", "", "keep what roots render to in this `DIR`, and take from there what did not change")

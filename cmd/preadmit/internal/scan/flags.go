@@ -135,7 +135,7 @@ func (f *Flags) RegisterState(cmd *cobra.Command) {
 	f.Fetch.Register(flags)
 	flags.BoolVar(&f.offline, "offline", false, "fetch nothing, whatever else is said")
 	f.Artifacts.Register(flags)
-	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "say less: no progress, only what the server refuses")
+	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "say less: no progress, only what the server refuses and what does not render")
 	for name, known := range map[string][]string{"applier": f.applier.Known, "load-restrictor": f.LoadRestrictor.Known} {
 		// The only error is a flag that does not exist.
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(cli.Completions(known), cobra.ShellCompDirectiveNoFileComp))
