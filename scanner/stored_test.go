@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
@@ -129,6 +130,20 @@ func TestUnknownFieldsOfPolicies(t *testing.T) {
 			if len(denied) != 1 || !strings.Contains(denied[0], wanted) || len(unjudged) > 0 || warned != (want == "") {
 				t.Errorf("%q: denied %q, not judged %q, warned %v; want %q", by, denied, unjudged, warned, wanted)
 			}
+		}
+	}
+}
+
+// TestUnknownFieldsOfGivenPolicies: a policy given beside the trees is in the cluster already, so no
+// tool has the server refuse it.
+func TestUnknownFieldsOfGivenPolicies(t *testing.T) {
+	for _, by := range apply.Appliers() {
+		in := input("\n-- x/y.txt --\n", rolling)
+		in.Config.Applier = by
+		in.Extra = []scanner.Extra{{Name: "given", FS: tree(strings.Replace(limits, "  validations", "  matchCondition: []\n  validations", 1)), Policies: true}}
+		denied, unjudged := deniedBy(mustScan(t, in))
+		if len(denied) != 1 || denied[0] != "no Deployments" || len(unjudged) > 0 {
+			t.Errorf("%s: denied %q, not judged %q", by, denied, unjudged)
 		}
 	}
 }
