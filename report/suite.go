@@ -64,7 +64,8 @@ type SuiteVerdict struct {
 	// cluster. The other fields then have what is known.
 	Indeterminate []string `json:"indeterminate,omitempty"`
 	// Object is the object as validating admission sees it, where the suite has policies that
-	// change objects. The values of a Secret are masked.
+	// change objects. Of a Secret it has the values, which are those of
+	// the suite and what its policies make of them.
 	Object map[string]any `json:"object,omitempty"`
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/scanner/policy"
 )
 
 // Result has the answers of a run, and how they differ from the expected ones.
@@ -25,7 +24,8 @@ type Result struct {
 	lines    map[string]int  // of requests, by name
 }
 
-// Report returns the result as a report has it: with the values of Secrets masked.
+// Report returns the result as a report has it. The values of Secrets are those of the suite, and
+// are not masked.
 func (r *Result) Report() *report.SuiteResult {
 	out := &report.SuiteResult{
 		Dir: r.Dir, Recorded: r.Recorded, Failures: r.Failures, Compared: r.compared,
@@ -35,10 +35,9 @@ func (r *Result) Report() *report.SuiteResult {
 		out.PolicyErrors[i] = report.PolicyError{Kind: e.Kind, Name: e.Name, Message: e.Message}
 	}
 	for i, v := range r.Verdicts {
-		object, _ := policy.Shown(v.Object).(map[string]any)
 		out.Verdicts[i] = report.SuiteVerdict{
 			Name: v.Name, Allowed: v.Allowed, Code: v.Code, Reason: v.Reason, Message: v.Message,
-			Warnings: v.Warnings, AuditAnnotations: v.AuditAnnotations, Indeterminate: v.Indeterminate, Object: object,
+			Warnings: v.Warnings, AuditAnnotations: v.AuditAnnotations, Indeterminate: v.Indeterminate, Object: v.Object,
 		}
 	}
 	return out
