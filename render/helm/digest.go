@@ -3,7 +3,6 @@ package helm
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
@@ -48,20 +47,6 @@ func (in *installed) chartVersion() string {
 		return ""
 	}
 	return tracked.String()
-}
-
-// otherVersion returns an error if the tag that an OCIRepository asks for is a version and not that
-// of the chart, which helm-controller refuses. A `_` in a tag is the `+` of a version.
-func (in *installed) otherVersion() error {
-	tag, own := in.root.Unit.Release.Chart.Version, in.chart.chart.Metadata.Version
-	asked, err := semver.StrictNewVersion(strings.ReplaceAll(strings.TrimPrefix(tag, "v"), "_", "+"))
-	if err != nil || !in.tracksDigest() { // a range, a name or a digest
-		return nil
-	}
-	if has, err := semver.NewVersion(own); err == nil && asked.Equal(has) {
-		return nil
-	}
-	return &release.Problem{Message: fmt.Sprintf("artifact revision %s does not match chart version %s", tag, own)}
 }
 
 // markDigest marks what follows from a digest that is not known, as is found with another one.

@@ -117,9 +117,6 @@ func (in *installed) releaseOf(h *release.HelmRelease, user map[string]any) (*re
 	if err != nil {
 		return nil, err
 	}
-	if err := in.otherVersion(); err != nil {
-		return nil, err
-	}
 	of := h.Release(in.chart.chart, user, capabilities, r.Upgrade)
 	of.ChartVersion = in.chartVersion()
 	if r.Own {
