@@ -71,7 +71,8 @@ func (c *cluster) matchedKinds(p *policySubject) []schema.GroupVersionKind {
 			return nil
 		}
 		for _, group := range rule.APIGroups {
-			if unknowable(group) && !c.serves([]string{group}, rule.APIVersions, rule.Resources) {
+			unknown := func(resource string) bool { return !c.serves([]string{group}, rule.APIVersions, []string{resource}) }
+			if unknowable(group) && slices.ContainsFunc(rule.Resources, unknown) {
 				return nil
 			}
 		}

@@ -225,7 +225,7 @@ func (st *stage) request(t testing.TB, ask admission.Ask) string {
 	cluster, engine, oracle := st.judges(t, ask)
 	req, difference := st.mutated(t, cluster, oracle, ask)
 	if difference != "" || req == nil || exempt(req) {
-		return difference // no policy that validates is asked
+		return difference // no policy validates it
 	}
 	outcome := engine.Evaluate(ctx, req)
 	ours, theirs := outcome.Verdict(req, nil), oracle.verdict(req)
