@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/gobwas/glob"
+
 	"github.com/preadmit/preadmit/render/origin"
 )
 
@@ -117,6 +119,8 @@ type Apply struct {
 	Force bool
 	// SyncOptions are the options by which Argo CD applies the objects, as ServerSideApply=true.
 	SyncOptions []string
+	// Ignored are the fields that updates leave as they are in the cluster.
+	Ignored []Ignored
 }
 
 // Deletes reports whether the objects are deleted when the unit's object is.
@@ -130,6 +134,36 @@ func (a Apply) Deletes() bool {
 		return a.Prune
 	}
 	return true
+}
+
+// Ignored is a field that Argo CD leaves as it is in the cluster when it updates an object: one that
+// spec.ignoreDifferences of an Application names where the Application is synchronized with
+// RespectIgnoreDifferences=true.
+type Ignored struct {
+	// Group and Kind are patterns of the objects' kind, in which * stands for any text. Namespace
+	// and Name are those of one object, or empty for any.
+	Group, Kind, Namespace, Name string
+	// Path leads to the field, with AnyItem for all items of a list and all keys of a mapping. It is
+	// empty where it is not known which fields of the object it is.
+	Path []string
+	// Exact is set when the field is ignored whatever the object has.
+	Exact bool
+	// Reason says why the value is not known, as that of Unknown does.
+	Reason string
+}
+
+// AnyItem is the step of a path that leads to all items.
+const AnyItem = "[]"
+
+// Matches reports whether the field is one of an object. Like Argo CD it takes a pattern that is
+// none for one that matches nothing (util/glob, Match).
+func (i *Ignored) Matches(group, kind, namespace, name string) bool {
+	matches := func(pattern, value string) bool {
+		g, err := glob.Compile(pattern)
+		return err == nil && g.Match(value)
+	}
+	return matches(i.Group, group) && matches(i.Kind, kind) &&
+		(i.Namespace == "" || i.Namespace == namespace) && (i.Name == "" || i.Name == name)
 }
 
 // Checkout is the part of a tree that a deployer sees, in its own place.

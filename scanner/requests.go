@@ -42,12 +42,12 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (re
 			continue
 		}
 		pairs := c.Target.UpdatesOf(moved.Pairs(root, h.InForce.Cluster(), c.Target.Base.Applied(base), c.Target.Head.Applied(head)))
-		pairs = target.Resume(base, head, pairs)
+		from := applied(base, head)
+		pairs = target.LeaveIgnored(from, target.Resume(base, head, pairs))
 		pairs = slices.DeleteFunc(target.Requests(s.Change, base, head, pairs), func(p target.Pair) bool { return !h.Concerns(p) })
 		if pairs, err = s.asked(ctx, root, pairs); err != nil {
 			return nil, err
 		}
-		from := applied(base, head)
 		user := c.Target.UserOf(from)
 		by, assumed := c.Target.ApplierOf(from)
 		for _, p := range pairs {

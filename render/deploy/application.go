@@ -97,24 +97,11 @@ func (e *expander) addApplication(parent *node, c *cluster, k held) *node {
 	}
 	u.Apply, u.Cluster = e.applyOf(n.app), destination(c.name, n.app.Spec.Destination)
 	e.checkApplication(n, k)
-	e.notJudged(n)
-	return n
-}
-
-// notJudged adds what an Application has Argo CD do that is not judged.
-func (e *expander) notJudged(n *node) {
-	add := func(field, why string) { e.notJudgedOf(n, field, why) }
-	spec := &n.app.Spec
-	if len(spec.IgnoreDifferences) > 0 && spec.HasOption("RespectIgnoreDifferences=true") {
-		add("spec.ignoreDifferences", "fields that ignoreDifferences leaves to others are judged as they are written")
+	var field string
+	if u.Apply.Ignored, field, err = n.app.Spec.Ignored(); err != nil {
+		n.fail(render.ProblemFailed, field, err.Error())
 	}
-}
-
-// notJudgedOf adds what is not judged of an Application.
-func (e *expander) notJudgedOf(n *node, field, why string) {
-	e.graph.Gaps = append(e.graph.Gaps, render.Gap{
-		Kind: render.GapSync, Root: n.root.RootID, Position: render.Position{Path: n.root.Dir}, Locate: e.later(n, field), Why: why, Identity: why,
-	})
+	return n
 }
 
 // instance is what Argo CD calls an Application.

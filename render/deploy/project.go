@@ -32,16 +32,16 @@ func (e *expander) findProject(n *node) error {
 	case !ok && ref.Name == argocd.DefaultProject:
 		return nil
 	case !ok:
-		e.notJudgedOf(n, "spec.project", fmt.Sprintf("the AppProject %s is not among what the repository deploys: what it forbids is not judged", ref.Name))
+		e.notJudged(n, "spec.project", fmt.Sprintf("the AppProject %s is not among what the repository deploys: what it forbids is not judged", ref.Name))
 		return nil
 	}
 	if why := unknownSpec(found.object); why != "" {
-		e.notJudgedOf(n, "spec.project", fmt.Sprintf("what the AppProject %s forbids is not known: %s", ref.Name, why))
+		e.notJudged(n, "spec.project", fmt.Sprintf("what the AppProject %s forbids is not known: %s", ref.Name, why))
 		return nil
 	}
 	p, err := argocd.ParseProject(found.object.JSON)
 	if err != nil {
-		e.notJudgedOf(n, "spec.project", fmt.Sprintf("what the AppProject %s forbids is not known: %v", ref.Name, err))
+		e.notJudged(n, "spec.project", fmt.Sprintf("what the AppProject %s forbids is not known: %v", ref.Name, err))
 		return nil
 	}
 	inherits, err := e.mayInherit(n.cluster, p)
@@ -49,18 +49,18 @@ func (e *expander) findProject(n *node) error {
 		return err
 	}
 	if inherits {
-		e.notJudgedOf(n, "spec.project", fmt.Sprintf("the AppProject %s has labels, by which a global project may permit or forbid more: what it forbids is not judged; the ConfigMap argocd-cm without globalProjects says that there is none", ref.Name))
+		e.notJudged(n, "spec.project", fmt.Sprintf("the AppProject %s has labels, by which a global project may permit or forbid more: what it forbids is not judged; the ConfigMap argocd-cm without globalProjects says that there is none", ref.Name))
 		return nil
 	}
 	to, whole := e.destination(n.app.Spec.Destination)
 	switch {
 	case p.Spec.PermitOnlyProjectScopedClusters:
-		e.notJudgedOf(n, "spec.project", fmt.Sprintf("the AppProject %s permits only its own clusters, and which these are is not known: what it forbids is not judged", ref.Name))
+		e.notJudged(n, "spec.project", fmt.Sprintf("the AppProject %s permits only its own clusters, and which these are is not known: what it forbids is not judged", ref.Name))
 		return nil
 	case !whole && slices.ContainsFunc(p.Spec.Destinations, func(d argocd.Destination) bool {
 		return to.Server == "" && d.Server != "" && d.Server != "*" || to.Name == "" && d.Name != "" && d.Name != "*"
 	}):
-		e.notJudgedOf(n, "spec.destination", fmt.Sprintf("whether the AppProject %s permits its destination is not known: %s is none of argocd.clusters of the configuration", ref.Name, cmp.Or(to.Name, to.Server)))
+		e.notJudged(n, "spec.destination", fmt.Sprintf("whether the AppProject %s permits its destination is not known: %s is none of argocd.clusters of the configuration", ref.Name, cmp.Or(to.Name, to.Server)))
 		return nil
 	}
 	n.root.Unit.Application.Project = found.object.JSON
@@ -101,7 +101,7 @@ func (e *expander) impersonate(n *node, p *argocd.Project, to argocd.Destination
 	user, decided, err := p.Impersonates(n.app, to)
 	switch {
 	case !decided:
-		e.notJudgedOf(n, "spec.destination", fmt.Sprintf("which service account the AppProject %s names for its destination is not known: %s is none of argocd.clusters of the configuration", p.Metadata.Name, cmp.Or(to.Name, to.Server)))
+		e.notJudged(n, "spec.destination", fmt.Sprintf("which service account the AppProject %s names for its destination is not known: %s is none of argocd.clusters of the configuration", p.Metadata.Name, cmp.Or(to.Name, to.Server)))
 	case err != nil:
 		n.root.Unit.Application.Forbidden = append(n.root.Unit.Application.Forbidden, render.Forbidden{Field: "spec.destination", Message: err.Error()})
 	default:
@@ -125,4 +125,11 @@ func (e *expander) destination(d argocd.Destination) (to argocd.Destination, who
 		d.Name, d.Server = e.opts.ArgoCD.Clusters[i].Name, e.opts.ArgoCD.Clusters[i].Server
 	}
 	return d, true
+}
+
+// notJudged adds what is not judged of an Application.
+func (e *expander) notJudged(n *node, field, why string) {
+	e.graph.Gaps = append(e.graph.Gaps, render.Gap{
+		Kind: render.GapSync, Root: n.root.RootID, Position: render.Position{Path: n.root.Dir}, Locate: e.later(n, field), Why: why, Identity: why,
+	})
 }

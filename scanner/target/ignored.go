@@ -1,0 +1,172 @@
+package target
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	apiserver "k8s.io/apiserver/pkg/admission"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
+)
+
+// LeaveIgnored makes unknown what updates of a root's objects leave as it is in the cluster: the
+// cluster has a value that others may have written, before the update and after it, whatever the
+// manifests have. What neither manifest has is taken to be in the cluster as it is in them.
+func LeaveIgnored(root render.Root, pairs []Pair) []Pair {
+	if root.Unit == nil || len(root.Unit.Apply.Ignored) == 0 {
+		return pairs
+	}
+	for i := range pairs {
+		if p := &pairs[i]; p.Operation() == apiserver.Update {
+			leaveIgnored(root.Unit.Apply.Ignored, p)
+		}
+	}
+	return pairs
+}
+
+func leaveIgnored(ignored []render.Ignored, p *Pair) {
+	base, head := p.Base.Content(), p.Head.Content()
+	var fields []render.Unknown
+	kind := p.Head.GroupVersionKind()
+	for _, f := range ignored {
+		if !f.Matches(kind.Group, kind.Kind, p.Head.Namespace(), p.Head.Name()) {
+			continue
+		}
+		paths := expand(f.Path, base, head)
+		if len(f.Path) == 0 {
+			paths = below(base, head)
+		}
+		for _, path := range paths {
+			before, after := valueAt(base, path), valueAt(head, path)
+			if before == nil && after == nil || isKept(path) {
+				continue
+			}
+			if before == nil {
+				base = with(base, path, after).(map[string]any)
+			} else if after == nil || f.Exact {
+				head = with(head, path, before).(map[string]any)
+			}
+			fields = append(fields, render.Unknown{Path: path, Reason: f.Reason})
+		}
+	}
+	if len(fields) > 0 {
+		p.Base, p.Head = leaving(p.Base, base, fields), leaving(p.Head, head, fields)
+		p.Same = p.Same || !p.Resumed && change.Equal(p.Base, p.Head)
+	}
+}
+
+// leaving returns an object with another content and some more unknown fields.
+func leaving(o *admission.Object, content map[string]any, fields []render.Unknown) *admission.Object {
+	left := admission.NewObject(content)
+	left.Tag, left.Unknown = o.Tag, slices.Concat(o.Unknown, fields)
+	return left
+}
+
+// isKept reports whether a path leads to what an object is known by, which nobody leaves to others.
+func isKept(path []string) bool {
+	return len(path) == 1 && slices.Contains([]string{"apiVersion", "kind", "metadata"}, path[0]) ||
+		len(path) == 2 && path[0] == "metadata" && slices.Contains([]string{"name", "namespace"}, path[1])
+}
+
+// below returns the paths of all that either object has beside what it is known by.
+func below(objects ...map[string]any) (paths [][]string) {
+	for _, o := range objects {
+		metadata, _ := o["metadata"].(map[string]any)
+		for key := range metadata {
+			paths = append(paths, []string{"metadata", key})
+		}
+		for key := range o {
+			paths = append(paths, []string{key})
+		}
+	}
+	return sorted(paths)
+}
+
+// expand returns the paths that a path with render.AnyItem stands for in either object.
+func expand(path []string, objects ...map[string]any) (paths [][]string) {
+	for _, o := range objects {
+		expandIn(o, nil, path, func(found []string) { paths = append(paths, found) })
+	}
+	return sorted(paths)
+}
+
+func expandIn(value any, done, left []string, found func([]string)) {
+	if len(left) == 0 {
+		found(done)
+		return
+	}
+	step := left[0]
+	into := func(step string, item any) { expandIn(item, append(slices.Clone(done), step), left[1:], found) }
+	switch v := value.(type) {
+	case map[string]any:
+		if step != render.AnyItem {
+			into(step, v[step])
+			return
+		}
+		for key, item := range v {
+			into(key, item)
+		}
+	case []any:
+		for i, item := range v {
+			if n := strconv.Itoa(i); step == render.AnyItem || step == n {
+				into(n, item)
+			}
+		}
+	}
+}
+
+// sorted returns paths in order, each once.
+func sorted(paths [][]string) [][]string {
+	slices.SortFunc(paths, slices.Compare)
+	return slices.CompactFunc(paths, slices.Equal)
+}
+
+func valueAt(value any, path []string) any {
+	for _, step := range path {
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(v) {
+				return nil
+			}
+			value = v[i]
+		default:
+			return nil
+		}
+	}
+	return value
+}
+
+// with returns a copy of a value with another at a path, which shares the rest. Mappings that are
+// not there are made, lists and their items are not.
+func with(value any, path []string, item any) any {
+	if len(path) == 0 {
+		return item
+	}
+	i, err := strconv.Atoi(path[0])
+	isIndex := err == nil
+	switch v := value.(type) {
+	case nil:
+		if below := with(nil, path[1:], item); below != nil && !isIndex {
+			return map[string]any{path[0]: below}
+		}
+	case map[string]any:
+		if below := with(v[path[0]], path[1:], item); below != nil {
+			out := maps.Clone(v)
+			out[path[0]] = below
+			return out
+		}
+	case []any:
+		if isIndex && i >= 0 && i < len(v) {
+			out := slices.Clone(v)
+			out[i] = with(v[i], path[1:], item)
+			return out
+		}
+	}
+	return value
+}
