@@ -37,7 +37,7 @@ type Cache struct {
 }
 
 // cacheFormat is the version of the entries' format and of how keys are made.
-const cacheFormat = "preadmit-render-5"
+const cacheFormat = "preadmit-render-6"
 
 // entrySuffix is that of entries; other files have another.
 const entrySuffix = ".render"
@@ -58,6 +58,7 @@ type cacheEntry struct {
 	Roles       map[int]Role      // of those that have one
 	Diagnostics []Diagnostic
 	Lacks       *Lack
+	Asked       []Query
 }
 
 // cacheKey names the result of rendering a root.
@@ -132,7 +133,7 @@ func (c *Cache) use(name string) {
 
 // store keeps what a root rendered to.
 func (c *Cache) store(key cacheKey, r *Result) {
-	e := cacheEntry{Diagnostics: r.Diagnostics, Lacks: r.Lacks, Unknown: map[int][]Unknown{}, Roles: map[int]Role{}}
+	e := cacheEntry{Diagnostics: r.Diagnostics, Lacks: r.Lacks, Asked: r.Asked, Unknown: map[int][]Unknown{}, Roles: map[int]Role{}}
 	for i, o := range r.Objects {
 		e.Objects = append(e.Objects, o.JSON)
 		if len(o.Unknown) > 0 {
@@ -257,7 +258,7 @@ func (r *Renderer) cached(root Root, do func() *Result) *Result {
 	}
 	key := r.opts.Cache.key(root, in, r.opts)
 	if e := r.opts.Cache.load(key); e != nil {
-		result := &Result{Root: root, Trace: in.Trace, Diagnostics: e.Diagnostics, Lacks: e.Lacks}
+		result := &Result{Root: root, Trace: in.Trace, Diagnostics: e.Diagnostics, Lacks: e.Lacks, Asked: e.Asked}
 		for i, data := range e.Objects {
 			result.Objects = append(result.Objects, &Object{JSON: data, Index: i, Unknown: e.Unknown[i], Role: e.Roles[i]})
 		}

@@ -39,6 +39,8 @@ type Release struct {
 	KubeVersion string
 	// Definitions are the custom kinds of the cluster that the chart may ask for or make.
 	Definitions []Definition
+	// Lookups are what the chart looks up in the cluster, as far as that is known.
+	Lookups []Lookup `json:",omitempty"`
 	// Unknown are the fields of the unit's object that are not known.
 	Unknown []Unknown
 	// Own is set for a chart of the repository that Helm installs by itself, and Configured for one
@@ -79,6 +81,18 @@ type Reference struct {
 	File string
 	// Written is the field of Object that holds the values.
 	Written FieldRef `json:"-"`
+}
+
+// Query is what a chart looks up in a cluster: an object or, without a name, a list.
+type Query struct{ APIVersion, Kind, Namespace, Name string }
+
+// Lookup is the answer to a Query.
+type Lookup struct {
+	Query
+	// Found is the object or list in JSON; empty for nothing.
+	Found json.RawMessage `json:",omitempty"`
+	// Unknown are the fields of Found that are not known.
+	Unknown []Unknown `json:",omitempty"`
 }
 
 // Definition is a custom kind that a cluster serves.
@@ -150,6 +164,9 @@ const (
 	// RoleNamespace is the Namespace of the destination of an Application, which a sync creates where it
 	// is not there, or keeps the labels of.
 	RoleNamespace Role = "namespace"
+	// RolePossible is one of which it is not known whether there is one: a chart makes it by chance, or
+	// by what it looks up.
+	RolePossible Role = "possible"
 	// RoleDefinition is a CustomResourceDefinition in crds/ of a chart.
 	RoleDefinition Role = "definition"
 )

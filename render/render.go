@@ -189,4 +189,6 @@ type Result struct {
 	Lacks *Lack
 	// Diagnostics are remarks about a root that did render.
 	Diagnostics []Diagnostic
+	// Asked is what a chart looked up in the cluster and its unit does not say.
+	Asked []Query
 }

@@ -108,6 +108,9 @@ func (s *scan) render(ctx context.Context) error {
 	if err := s.loadDefinitions(ctx); err != nil {
 		return err
 	}
+	if err := s.LookUp(ctx, s.extras, target.Around(s.Change, s.in.Config, s.whole)); err != nil {
+		return err
+	}
 	if err := s.plan().Render(ctx); err != nil {
 		return fmt.Errorf("render: %w", err)
 	}

@@ -3,6 +3,7 @@ package helm
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/preadmit/preadmit/render"
@@ -73,7 +74,12 @@ func (t *tracer) begin() {
 		}
 	}
 	all := append(append([]*release.Object{}, rendered.CRDs...), rendered.Objects...)
-	if all = append(all, rendered.Hooks...); len(all) != len(t.result.Objects) {
+	all = append(all, rendered.Hooks...)
+	certain := slices.IndexFunc(t.result.Objects, func(o *render.Object) bool { return o.Role == render.RolePossible })
+	if certain < 0 {
+		certain = len(t.result.Objects)
+	}
+	if len(all) != certain {
 		return
 	}
 	t.release, t.made = h, made
@@ -116,7 +122,7 @@ type traced struct {
 
 func (o *traced) places() origin.Places {
 	o.begin()
-	if o.tracer.tracer == nil {
+	if o.tracer.tracer == nil || o.result.Objects[o.index].Role == render.RolePossible {
 		return origin.Places{Document: o.chartLine(), Find: func(string, origin.Part) origin.Place { return o.fallback() }}
 	}
 	return origin.Places{Document: o.tracer.tracer.Document(o.index), Find: o.find, History: locate.History(o.steps)}

@@ -119,6 +119,7 @@ func (in *installed) releaseOf(h *release.HelmRelease, user map[string]any) (*re
 	}
 	of := h.Release(in.chart.chart, user, capabilities, r.Upgrade)
 	of.ChartVersion = in.chartVersion()
+	of.Options.Lookup = in.lookup
 	if r.Own {
 		of.Labels = nil
 	}
@@ -149,6 +150,9 @@ func (in *installed) objects(rendered *release.Rendered) []*render.Object {
 		} else {
 			add(o, render.RoleIdleHook)
 		}
+	}
+	for _, o := range rendered.Possible {
+		add(o, render.RolePossible)
 	}
 	return all
 }

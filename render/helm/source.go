@@ -112,9 +112,12 @@ func (s *Source) Render(ctx context.Context, root render.Root) *render.Result {
 	rendered, err := in.render(ctx)
 	if err != nil {
 		result.Problem = in.failed(err)
+		if p := new(release.Problem); errors.As(err, &p) {
+			result.Asked = queries(p.Asked)
+		}
 		return result
 	}
-	result.Objects = in.objects(rendered)
+	result.Objects, result.Asked = in.objects(rendered), queries(rendered.Asked)
 	for _, why := range rendered.Unchecked {
 		result.Diagnostics = append(result.Diagnostics, render.Diagnostic{
 			Severity: render.SeverityNote, Position: in.chartLine(), Message: "values were not checked against the schema of chart " + why,

@@ -5,7 +5,6 @@ import (
 	"crypto/cipher"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/pem"
 	"fmt"
 	"math/rand/v2"
@@ -22,6 +21,8 @@ type Chance struct {
 	// At is where it was called, File the template file whose output was being made.
 	At   Place
 	File string
+	// Query is what was looked up.
+	Query Query
 }
 
 // chance makes what charts get by chance from a seed.
@@ -201,26 +202,6 @@ func customCertificate(cert64, key64 string) (certificate, error) {
 		*part.to = string(decoded)
 	}
 	return made, nil
-}
-
-// lookup asks the cluster.
-func (c *chance) lookup(apiVersion, kind, namespace, name string) (map[string]any, error) {
-	if c.run.opts.Lookup != nil {
-		if object, known := c.run.opts.Lookup(apiVersion, kind, namespace, name); known {
-			if object == nil {
-				object = map[string]any{}
-			}
-			return object, nil
-		}
-	}
-	c.note("lookup")
-	switch {
-	case !c.run.opts.Found:
-		return map[string]any{}, nil
-	case name == "":
-		return map[string]any{"apiVersion": apiVersion, "kind": kind + "List", "metadata": map[string]any{}, "items": []any{}}, nil
-	}
-	return map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": name, "namespace": namespace, "uid": hex.EncodeToString([]byte(name))}}, nil
 }
 
 // keys returns the keys of maps, each map's in order.

@@ -19,9 +19,8 @@ type Options struct {
 	Seed string
 	// Now is the time of the clock.
 	Now time.Time
-	// Lookup answers the function `lookup`; known is false when the state of the cluster
-	// does not tell. When nil, nothing is known.
-	Lookup func(apiVersion, kind, namespace, name string) (object map[string]any, known bool)
+	// Lookup answers the function `lookup`, given Variant. When nil, nothing is known.
+	Lookup func(asked Query, variant int) Answer
 	// Variant is another outcome of chance than that of the same seed and Variant 0.
 	Variant int
 	// Found has `lookup` find what is not known, an object with little in it; else it is not
@@ -73,12 +72,13 @@ type File struct {
 }
 
 // Render executes the templates of a chart. values are those of ToRenderValues: Values,
-// Release, Capabilities. An error in a template is an *Error.
+// Release, Capabilities. An error in a template is an *Error; what there was of Chance before it is
+// returned too.
 func (e *Engine) Render(ctx context.Context, c *chart.Chart, values common.Values, opts Options) (rendering *Rendering, err error) {
 	r := newRun(ctx, e, opts)
 	defer func() {
 		if failure := recover(); failure != nil {
-			rendering, err = nil, r.panicked(failure)
+			rendering, err = &Rendering{Chance: r.chance.calls}, r.panicked(failure)
 		}
 	}()
 	templates, err := templatesOf(c, values)
@@ -94,7 +94,7 @@ func (e *Engine) Render(ctx context.Context, c *chart.Chart, values common.Value
 	root.Funcs(r.functions(root))
 	files, err := r.execute(root, templates)
 	if err != nil {
-		return nil, err
+		return &Rendering{Chance: r.chance.calls}, err
 	}
 	return &Rendering{Files: files, Chance: r.chance.calls, Steps: r.steps, Work: r.work}, nil
 }

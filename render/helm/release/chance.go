@@ -1,8 +1,10 @@
 package release
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
@@ -22,7 +24,7 @@ func variants(opts engine.Options, chance []engine.Chance) []variant {
 	random.options.Variant = opts.Variant + 1
 	lookups.options.Found = true
 	for _, c := range chance {
-		if c.Function == "lookup" {
+		if c.Function == engine.Lookup {
 			lookups.calls = append(lookups.calls, c)
 		} else {
 			random.calls = append(random.calls, c)
@@ -37,6 +39,7 @@ func (r *Rendered) unknown(variant *Rendered, err error, calls []engine.Chance) 
 	reason := because(calls)
 	if err == nil {
 		r.MarkDifferences(variant, reason)
+		r.addPossible(variant, reason)
 		return
 	}
 	for _, o := range slices.Concat(r.Objects, r.Hooks) {
@@ -67,10 +70,27 @@ func (r *Rendered) MarkDifferences(variant *Rendered, reason string) {
 	}
 }
 
+// addPossible adds the objects that only another outcome has, unknown as a whole.
+func (r *Rendered) addPossible(variant *Rendered, reason string) {
+	has := byDocument(r.Objects)
+	counterparts := byDocument(variant.Objects)
+	for _, at := range slices.SortedFunc(maps.Keys(counterparts), place.compare) {
+		if _, ok := has[at]; !ok {
+			o := *counterparts[at]
+			o.Unknown = []render.Unknown{{Path: []string{}, Reason: reason}}
+			r.Possible = append(r.Possible, &o)
+		}
+	}
+}
+
 // place is where an object comes from: the document of a template, counted within it.
 type place struct {
 	file   string
 	number int
+}
+
+func (p place) compare(other place) int {
+	return cmp.Or(cmp.Compare(p.file, other.file), cmp.Compare(p.number, other.number))
 }
 
 // byDocument names objects by their documents in the output, in whose order they are.
@@ -105,8 +125,11 @@ func because(chance []engine.Chance) string {
 	if first.At.File != "" {
 		where = fmt.Sprintf(" at %s:%d", first.At.File, first.At.Line)
 	}
-	if first.Function == "lookup" {
+	switch first.Function {
+	case engine.Lookup:
 		return "the chart looks it up in the cluster" + where
+	case engine.LookupPart:
+		return "the chart looks it up in the cluster, where a part of it is not known," + where
 	}
 	return fmt.Sprintf("the chart makes it with %s%s, with another result each time", first.Function, where)
 }

@@ -3,7 +3,9 @@ package release
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"helm.sh/helm/v4/pkg/chart/common"
@@ -47,10 +49,14 @@ type Rendered struct {
 	// Objects are in the order in which they are applied.
 	Objects []*Object
 	Hooks   []*Object
+	// Possible are objects that are there only by another outcome of chance, or of what is looked up.
+	Possible []*Object
 	// CRDs are the definitions of crds/, which are applied first.
 	CRDs []*Object
 	// Unchecked are the schemas against which values were not checked.
 	Unchecked []string
+	// Asked is what the chart looked up and nobody knows, each once, as it came.
+	Asked []engine.Query
 	// Files are the outputs of the templates.
 	Files []*engine.File
 	// Chart is the chart without the dependencies that are turned off, and with names as its parent gives them.
@@ -85,8 +91,10 @@ type Problem struct {
 	Message string
 	// Chart is what File is of.
 	Chart *helmchart.Chart
-	// Refused is set when the chart may be correct, but is over a limit.
+	// Refused is set when the chart may be correct, but is over a limit or looked up what is not known.
 	Refused bool
+	// Asked is what the chart looked up before and nobody knows.
+	Asked []engine.Query
 }
 
 func (p *Problem) Error() string {
@@ -121,12 +129,13 @@ func (r *Release) Once(ctx context.Context) (*Rendered, error) {
 // once renders with one outcome of chance.
 func (r *Release) once(ctx context.Context, opts engine.Options) (*Rendered, []engine.Chance, error) {
 	c, rendering, unchecked, err := r.execute(ctx, opts)
+	asked := askedIn(rendering)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, unsure(err, asked)
 	}
-	rendered := &Rendered{Unchecked: unchecked, Files: rendering.Files, Chart: c}
+	rendered := &Rendered{Unchecked: unchecked, Files: rendering.Files, Chart: c, Asked: asked}
 	if err := r.objects(rendered); err != nil {
-		return nil, nil, inChart(c, err)
+		return nil, nil, unsure(inChart(c, err), asked)
 	}
 	if !r.SkipCRDs {
 		if rendered.CRDs, err = r.Chart.definitions(c, r.Labels, r.Template); err != nil {
@@ -134,6 +143,34 @@ func (r *Release) once(ctx context.Context, opts engine.Options) (*Rendered, []e
 		}
 	}
 	return rendered, rendering.Chance, nil
+}
+
+// maxAsked bounds how much of what a chart looks up is noted; nobody looks for the rest.
+const maxAsked = 100
+
+// askedIn is what a chart looked up and nobody knows.
+func askedIn(r *engine.Rendering) (asked []engine.Query) {
+	if r == nil {
+		return nil
+	}
+	for _, c := range r.Chance {
+		if c.Function == engine.Lookup && !slices.Contains(asked, c.Query) && len(asked) < maxAsked {
+			asked = append(asked, c.Query)
+		}
+	}
+	return asked
+}
+
+// unsure makes a problem after something was looked up one of which nobody knows whether it is there.
+func unsure(err error, asked []engine.Query) error {
+	p := new(Problem)
+	if len(asked) == 0 || !errors.As(err, &p) {
+		return err
+	}
+	unsure := *p
+	unsure.Refused, unsure.Asked = true, asked
+	unsure.Message += ": what the chart looks up in the cluster is not known"
+	return &unsure
 }
 
 // execute executes the templates of the chart, and returns it without the dependencies that are
@@ -158,11 +195,17 @@ func (r *Release) execute(ctx context.Context, opts engine.Options) (c *helmchar
 		}
 		unchecked = v.Unchecked
 	}
+	if r.Template && opts.Lookup == nil {
+		opts.Lookup = nothing
+	}
 	if rendering, err = r.Chart.engine.Render(ctx, c, all, opts); err != nil {
-		return nil, nil, nil, problem(c, err)
+		return nil, rendering, nil, problem(c, err)
 	}
 	return c, rendering, unchecked, nil
 }
+
+// nothing is what `helm template` finds in the cluster, which it does not ask.
+func nothing(engine.Query, int) engine.Answer { return engine.Answer{Known: true} }
 
 // Documents returns the documents that one template file makes, or all if file is empty, with other
 // values and before post-renderers. It costs a small part of Render.

@@ -98,6 +98,7 @@ func (u *Unit) add(o *render.Object, opts Options) {
 	switch o.Role {
 	case render.RoleHook, render.RoleIdleHook:
 		u.Hooks = append(u.Hooks, content)
+	case render.RolePossible: // its gap says so
 	case render.RoleDefinition:
 		u.Definitions = append(u.Definitions, content)
 	default:
