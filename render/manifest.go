@@ -120,3 +120,46 @@ func (d *discoverer) addTemplate(name string, bad *tree.SyntaxError) {
 	id, _ := d.tree.Identity(d.real(name)) // it was read
 	d.addGap(Gap{Position: tree.Position{Path: name}, Kind: GapTemplate, Root: RootID{Dir: path.Dir(name)}, Identity: id})
 }
+
+// FileHolds is what a file that somebody names holds.
+type FileHolds int
+
+const (
+	// HoldsNothing is a file without a Kubernetes object.
+	HoldsNothing FileHolds = iota
+	// HoldsObjects is a file with objects, or one that its author must have meant as such.
+	HoldsObjects
+	// HoldsTemplate is a template of a manifest.
+	HoldsTemplate
+)
+
+// File returns a file of the tree as a root of its own, whose directory is the file, and what it
+// holds. As for kubectl, its extension does not matter, since somebody names it.
+func (r *Renderer) File(name string) (Root, FileHolds) {
+	root := Root{RootID: RootID{Kind: KindPlain, Dir: name}, Files: []string{name}}
+	data, real, err := r.tree.Load(name, tree.NewTrace())
+	if err != nil {
+		return root, HoldsObjects // it does not render, and that says why
+	}
+	f := r.tree.DecodeManifest(real, data)
+	holds := HoldsNothing
+	for _, doc := range f.Documents {
+		switch {
+		case doc.Bad != nil && doc.Template:
+			return root, HoldsTemplate
+		case len(doc.Objects) > 0, doc.Bad != nil && (doc.Object || isManifestOfAnyCase(name)):
+			holds = HoldsObjects
+		}
+	}
+	switch {
+	case f.Bad != nil && tree.Templated([]byte(f.Bad.Message)):
+		return root, HoldsTemplate
+	case f.Bad != nil && isManifestOfAnyCase(name):
+		return root, HoldsObjects
+	}
+	return root, holds
+}
+
+func isManifestOfAnyCase(name string) bool {
+	return tree.IsManifestName(name) || tree.IsOtherCase(name)
+}

@@ -1,19 +1,143 @@
 package scanner_test
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner"
 )
 
 func TestScanWithoutRoots(t *testing.T) {
 	wantSays(t, mustScan(t, input("", "-- README.md --\nnothing\n")), "warning : nothing to judge: no root was found")
 	in := input("", "-- app/kustomization.yaml --\nresources: []\n-- prod/kustomization.yaml --\nresources: [../app]\n")
 	in.Head.Under = []string{"app"}
-	wantSays(t, mustScan(t, in), "warning : nothing to judge: no root was found; what is there is used by prod: scan that")
+	wantSays(t, mustScan(t, in), "warning : nothing to judge: app is used by prod: scan that")
+}
+
+// TestNamedPathsWithNothingToJudge: it is a mistake to name what has nothing to judge.
+func TestNamedPathsWithNothingToJudge(t *testing.T) {
+	files := cm("app/cm.yaml", "a", "1") + cm("base/cm.yaml", "b", "1") + `
+-- base/kustomization.yaml --
+resources: [cm.yaml]
+-- prod/kustomization.yaml --
+resources: [../base]
+-- empty.yaml --
+-- comments.yaml --
+# nothing
+-- values.yaml --
+replicas: 1
+-- README.md --
+[nothing
+-- docs/README.md --
+nothing
+-- unfinished/notes.yaml --
+a: [
+`
+	for _, test := range []struct{ path, exclude, want string }{
+		{"docs", "", "docs has no manifest, kustomization or chart"},
+		{"unfinished", "", "unfinished has no manifest, kustomization or chart"},
+		{"nowhere", "", "nowhere has no manifest, kustomization or chart"},
+		{"base", "", "base is used by prod: scan that"},
+		{"empty.yaml", "", "empty.yaml holds no Kubernetes object"},
+		{"comments.yaml", "", "comments.yaml holds no Kubernetes object"},
+		{"values.yaml", "", "values.yaml holds no Kubernetes object"},
+		{"README.md", "", "README.md holds no Kubernetes object"},
+		{"app/cm.yaml", "app", "app/cm.yaml is left out by --roots, --exclude or roots in .preadmit.yaml"},
+		{"app", "app", "app is left out by --roots, --exclude or roots in .preadmit.yaml"},
+		{"values.yaml", "app", "values.yaml holds no Kubernetes object"},
+	} {
+		for _, before := range []string{"", files} {
+			in := input(before, files)
+			in.Head.Under, in.Head.Named = []string{test.path}, true
+			if test.exclude != "" {
+				in.Config.Roots = []string{"!" + test.exclude}
+			}
+			var mistake *scanner.InputError
+			if _, err := scanner.Scan(t.Context(), in); !errors.As(err, &mistake) || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%s: got %v, want a mistake of the input with %q", test.path, err, test.want)
+			}
+			in.Head.Under = []string{test.path, "prod"}
+			r, saysNothing := mustScan(t, in), test.path == "base" // prod uses it
+			if slices.ContainsFunc(r.Diagnostics, func(d report.Diagnostic) bool {
+				return strings.HasPrefix(d.Message, "nothing to judge: "+test.want)
+			}) == saysNothing {
+				t.Errorf("%s beside prod: got %v", test.path, r.Diagnostics)
+			}
+		}
+	}
+	in := input("", "-- README.md --\nnothing\n")
+	in.Head.Named = true
+	if _, err := scanner.Scan(t.Context(), in); err == nil || !strings.Contains(err.Error(), "this directory has no manifest, kustomization or chart") {
+		t.Errorf("got %v for a directory with nothing", err)
+	}
+}
+
+// refusingBad is a policy that refuses ConfigMaps with the value bad.
+func refusingBad() string {
+	policies, _, _ := strings.Cut(gatedApp, "-- app/")
+	return strings.Replace(policies, "object.data.size == '1'", "object.data.?a.orValue('') != 'bad'", 1)
+}
+
+// TestNamedFilesThatNothingUses: a file that was named is judged, whatever lies beside it.
+func TestNamedFilesThatNothingUses(t *testing.T) {
+	policies := refusingBad()
+	const partial = "\n-- app/patch.yaml --\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: x}, spec: {replicas: 2}}\n"
+	const template = "\n-- app/template.yaml --\n{apiVersion: v1, kind: ConfigMap, metadata: {name: {{ x }}}}\n"
+	files := policies + cm("app/cm.yaml", "a", "ok") + cm("app/beside.yaml", "b", "bad") + cm("app/UPPER.YAML", "c", "bad") + cm("app/beside.txt", "d", "bad") +
+		"\n-- app/kustomization.yaml --\nresources: [cm.yaml]\n-- app/broken.yaml --\na: [b\n" + partial + template
+	for path, name := range map[string]string{"app/beside.yaml": "b", "app/UPPER.YAML": "c", "app/beside.txt": "d"} {
+		in := input("", files)
+		in.Head.Under = []string{path}
+		wantSays(t, mustScan(t, in), "new Deny validation "+path+" CREATE ConfigMap default/"+name+": too many [inForce]",
+			"note : no kustomization, chart or deployer uses this file, so it is judged as it is written")
+		in = input(files, files)
+		in.Head.Under = []string{path}
+		if r := mustScan(t, in); len(r.Findings) != 0 || r.Summary.Roots.Untouched != 1 {
+			t.Errorf("%s: got %v of no change", path, r.Findings)
+		}
+	}
+	judge := func(path string) *report.Report {
+		in := input("", files)
+		in.Head.Under = []string{path}
+		return mustScan(t, in)
+	}
+	if r := judge("app/broken.yaml"); len(r.Findings) != 1 || r.Findings[0].Action != report.ActionError || r.Findings[0].Location.Path != "app/broken.yaml" {
+		t.Errorf("a broken file: got %v", r.Findings)
+	}
+	if r := judge("app/patch.yaml"); len(r.Findings) != 0 || len(r.Indeterminate) != 1 || !strings.Contains(r.Indeterminate[0].Why, "likely a patch or a leftover") {
+		t.Errorf("a part of an object: got %v, %v", r.Findings, r.Indeterminate)
+	}
+	if r := judge("app/template.yaml"); len(r.Findings) != 0 || len(r.Indeterminate) != 1 || !strings.Contains(r.Indeterminate[0].Why, "looks like a template") {
+		t.Errorf("a template: got %v, %v", r.Findings, r.Indeterminate)
+	}
+}
+
+// TestNamedFilesThatDecide: a file in which no object is written decides all objects of the roots that read it.
+func TestNamedFilesThatDecide(t *testing.T) {
+	files := refusingBad() + cm("base/cm.yaml", "a", "bad") + cm("base/other.yaml", "b", "bad") + cm("prod/patch.yaml", "a", "bad") + `
+-- base/kustomization.yaml --
+resources: [cm.yaml, other.yaml]
+-- prod/kustomization.yaml --
+resources: [../base]
+patches: [{path: patch.yaml}]
+configMapGenerator: [{name: g, files: [g.txt]}]
+-- prod/g.txt --
+x
+`
+	for path, want := range map[string]int{
+		"base/cm.yaml": 1, "base/kustomization.yaml": 2, "prod/kustomization.yaml": 2, "prod/patch.yaml": 2, "prod/g.txt": 2,
+	} {
+		in := input("", files)
+		in.Head.Under = []string{path}
+		if r := mustScan(t, in); len(r.Findings) != want {
+			t.Errorf("%s: got %v, want %d findings", path, r.Findings, want)
+		}
+	}
 }
 
 // TestGivenPoliciesThatDoNotRender: where the configuration takes policies from does not

@@ -54,9 +54,12 @@ type Tree struct {
 	FS       fs.FS
 	Revision report.Revision
 	// Under restricts the scan to roots at or below these directories, and to the objects
-	// that are written in these files, as the roots that read them render them; none for
-	// all. What may judge them is looked for in the whole tree.
+	// that are written in these files, as the roots that read them render them, or by themselves
+	// if none does; none for all. What may judge them is looked for in the whole tree.
 	Under []string
+	// Named is set when somebody asked for these by their names, so that it is a mistake if there
+	// is nothing to judge at all.
+	Named bool
 }
 
 // Extra is a file or directory given beside the trees.

@@ -2,12 +2,14 @@ package scanner
 
 import (
 	"context"
+	"path"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiserver "k8s.io/apiserver/pkg/admission"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/tree"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/controllers"
@@ -67,28 +69,45 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (re
 }
 
 // asked returns the pairs of a root that the user asked about: all, or those that are written
-// in a file or directory that was named.
+// in files that were named. A file in which no object of the root is written, such as a patch or
+// values, may decide all of them, and so may a kustomization.
 func (s *scan) asked(ctx context.Context, root render.RootID, pairs []target.Pair) ([]target.Pair, error) {
-	if s.Whole(root) {
+	files := s.NamedBy(root)
+	if len(files) == 0 || slices.ContainsFunc(files, func(name string) bool { return tree.IsKustomizationName(path.Base(name)) }) {
 		return pairs, nil
 	}
-	var asked []target.Pair
-	for _, p := range pairs {
-		for _, o := range []*admission.Object{p.Head, p.Base} {
-			if o == nil {
-				continue
-			}
-			place, err := s.locator.Place(ctx, o, nil)
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			if err != nil || change.UnderAny(s.in.Head.Under, place.Path) { // it may be, if that is not known
-				asked = append(asked, p)
-				break
-			}
+	base, head, _ := s.Sides(root)
+	written, err := s.writtenIn(ctx, slices.Concat(base.All(), head.All()))
+	if err != nil {
+		return nil, err
+	}
+	places := map[string]bool{}
+	for _, place := range written {
+		places[place] = true
+	}
+	if slices.ContainsFunc(files, func(name string) bool { return !places[name] }) {
+		return pairs, nil
+	}
+	isAsked := func(o *admission.Object) bool {
+		place, known := written[o]
+		return o != nil && (!known || slices.Contains(files, place)) // it may be, if that is not known
+	}
+	return slices.DeleteFunc(slices.Clone(pairs), func(p target.Pair) bool { return !isAsked(p.Head) && !isAsked(p.Base) }), nil
+}
+
+// writtenIn returns the files that objects are written in, as far as that is known.
+func (s *scan) writtenIn(ctx context.Context, objects []*admission.Object) (map[*admission.Object]string, error) {
+	files := map[*admission.Object]string{}
+	for _, o := range objects {
+		place, err := s.locator.Place(ctx, o, nil)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err == nil {
+			files[o] = path.Clean(place.Path)
 		}
 	}
-	return asked, nil
+	return files, nil
 }
 
 // askedOf are the kinds of requests that reviews make, those of controllers included.

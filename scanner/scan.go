@@ -45,7 +45,9 @@ func (s *scan) run(ctx context.Context) (*report.Report, error) {
 		}
 		*stage.spent = seconds(time.Since(begin))
 	}
-	s.ledger.Nothing()
+	if err := s.ledger.Nothing(s.in.Head.Named); err != nil {
+		return nil, err
+	}
 	if s.in.Diff != nil && s.Base != nil {
 		s.report.Changes = new(diff.Objects(s.Change, s.work, *s.in.Diff))
 	}
@@ -120,6 +122,7 @@ func (s *scan) render(ctx context.Context) error {
 		return err
 	}
 	s.ledger.Roots()
+	s.ledger.Alone()
 	s.ledger.LeftOut()
 	s.ledger.Deployers()
 	s.ledger.Unclaimed()

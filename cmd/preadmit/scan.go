@@ -21,7 +21,9 @@ func newScanCommand(p cli.Process) *cobra.Command {
 
 PATH is a directory, by default the current one, a file, or - for standard input.
 Of a directory the roots at or below it are judged. Of a file the objects that are
-written in it are judged, as the roots that use the file render them. Inside a git
+written in it are judged, as the roots that use the file render them: of a patch, a
+kustomization or values all objects of these roots. A file that no root uses is judged
+as it is written. A PATH with nothing to judge is a mistake. Inside a git
 repository what may judge them - policies, Namespaces, CRDs - is looked for in the
 whole repository. Standard input, and files outside of a repository, are judged by
 themselves and by what --policies and --context give.

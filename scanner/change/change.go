@@ -23,8 +23,8 @@ type Change struct {
 	Head, Base *Side
 	// under restricts what is judged to these directories and files; none for all.
 	under []string
-	// users are the roots that read one of these files.
-	users map[render.RootID]bool
+	// users are the roots that read some of these files, and which.
+	users map[render.RootID][]string
 	// selects reports whether the configuration selects what has some names; nil when it
 	// selects all.
 	selects func(names ...string) bool
@@ -34,6 +34,8 @@ type Change struct {
 	Unclaimed []UnclaimedRoot
 	// JudgedUnclaimed counts those that are judged, as if somebody applied them as they are.
 	JudgedUnclaimed int
+	// Named are the files that the user asked about and no root reads.
+	Named []Named
 }
 
 // Trees returns the head and, if there is one, the base.
@@ -48,8 +50,12 @@ func (c *Change) Trees() []*Side {
 // globs or the directories and files the user asked about say otherwise. A unit is selected
 // by its directory or by its cluster.
 func (c *Change) Selected(id render.RootID) bool {
-	return (c.Whole(id) || c.users[id]) &&
-		(c.selects == nil || c.selects(NamesOf(id)...))
+	return (c.Whole(id) || len(c.users[id]) > 0) && c.Chooses(id)
+}
+
+// Chooses reports whether the configuration's globs choose a root.
+func (c *Change) Chooses(id render.RootID) bool {
+	return c.selects == nil || c.selects(NamesOf(id)...)
 }
 
 // NamesOf are the names of a root for what chooses among roots: its directory, and that of
@@ -300,6 +306,6 @@ func Open(ctx context.Context, base, head fs.FS, options render.Options, how Opt
 	if c.Base != nil {
 		c.Base.head = c.Head
 	}
-	c.findUsers()
+	c.findNamed()
 	return c, nil
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/tree"
 )
 
@@ -75,24 +74,4 @@ func Under(dir, name string) bool {
 // no paths.
 func UnderAny(paths []string, name string) bool {
 	return len(paths) == 0 || slices.ContainsFunc(paths, func(dir string) bool { return Under(dir, name) })
-}
-
-// findUsers finds the roots that read the files that the user asked about.
-func (c *Change) findUsers() {
-	c.users = map[render.RootID]bool{}
-	for _, from := range c.Trees() {
-		var files []string
-		for _, name := range c.under {
-			if info, err := fs.Stat(from.Files, path.Clean(name)); err == nil && !info.IsDir() {
-				files = append(files, path.Clean(name))
-			}
-		}
-		for _, root := range from.Found.Roots {
-			if len(files) > 0 && !c.users[from.ID(root)] {
-				in, _ := from.Needs(root)
-				reads := func(name string) bool { return in.Trace.Reads[name] != "" }
-				c.users[from.ID(root)] = slices.ContainsFunc(files, reads) || slices.ContainsFunc(files, func(name string) bool { return slices.Contains(root.Files, name) })
-			}
-		}
-	}
 }

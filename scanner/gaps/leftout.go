@@ -79,7 +79,7 @@ func (l *Ledger) addLeftOut(o render.Gap, is, tree string, untouched bool) {
 		if l.isNamed(o) {
 			return // and read
 		}
-	} else if !l.Selected(o.Root) || !change.UnderAny(l.under, o.Path) {
+	} else if !l.Chooses(o.Root) || !change.UnderAny(l.under, o.Path) {
 		return
 	}
 	o.Why = is + whyLeftOut(o.Kind)

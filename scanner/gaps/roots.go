@@ -12,30 +12,6 @@ import (
 	"github.com/preadmit/preadmit/scanner/lines"
 )
 
-// Nothing warns of a change that selects no root.
-func (l *Ledger) Nothing() {
-	if len(l.SelectedRoots()) > 0 {
-		return
-	}
-	message := "nothing to judge: no root was found"
-	if users := l.users(); len(users) > 0 {
-		message += "; what is there is used by " + abbreviate(users) + ": scan that"
-	}
-	l.Note(report.Diagnostic{Severity: "warning", Message: message})
-}
-
-// users are the directories whose kustomizations use what the user asked about.
-func (l *Ledger) users() []string {
-	var users []string
-	for dir, by := range l.Head.Renderer.Users() {
-		if len(l.under) > 0 && change.UnderAny(l.under, dir) {
-			users = append(users, slices.DeleteFunc(by, func(user string) bool { return change.UnderAny(l.under, user) })...)
-		}
-	}
-	slices.Sort(users)
-	return slices.Compact(users)
-}
-
 // Roots says of every selected root of the head what became of it, so that
 // nothing goes missing silently.
 func (l *Ledger) Roots() {

@@ -21,8 +21,10 @@ func Rules() []Rule {
 			[]string{"TestLeftOut", "TestTestsAreNoRoots", "TestAnUnusedComponentIsTold", "TestExtensionOfManifests"}},
 		{"Globs", "a mistyped glob, which selects nothing",
 			[]string{"TestScanRestrictions"}},
-		{"Nothing", "a scan that selects no root",
-			[]string{"TestScanWithoutRoots"}},
+		{"Nothing", "a scan that selects no root, and a path in which there is none",
+			[]string{"TestScanWithoutRoots", "TestNamedPathsWithNothingToJudge"}},
+		{"Alone", "a file that was named and that nothing uses",
+			[]string{"TestNamedFilesThatNothingUses"}},
 
 		// What is deployed.
 		{"Deployers", "what deployers apply, as far as that is not known: charts, other sources, kinds that are not understood",

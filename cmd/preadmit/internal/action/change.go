@@ -3,6 +3,7 @@ package action
 import (
 	"context"
 	"fmt"
+	"path"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
 	"github.com/preadmit/preadmit/render/tree/gittree"
@@ -86,7 +87,7 @@ func (a *run) openBase(ctx context.Context) (*gittree.Commit, error) {
 
 func (a *run) tree(c *gittree.Commit, name string) scanner.Tree {
 	return scanner.Tree{
-		FS: c.FS(), Under: []string{a.source.under},
+		FS: c.FS(), Under: []string{a.source.under}, Named: path.Clean(a.source.under) != ".",
 		Revision: report.Revision{Name: name, Commit: c.Hash()},
 	}
 }

@@ -21,6 +21,7 @@ type Flags struct {
 	cli.OutputFlags
 	Path                 string   // the positional argument
 	more                 []string // further ones
+	named                bool     // whether there were any
 	Base, Head, BasePath string
 	Policies, Context    cli.Words
 	As                   string

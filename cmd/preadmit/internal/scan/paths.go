@@ -28,7 +28,7 @@ func PathArguments(f *Flags) cobra.PositionalArgs {
 		case len(args) > 1 && slices.Contains(args, "-"):
 			return cli.Usagef("- is standard input, which is judged by itself: give no other PATH")
 		case len(args) > 0:
-			f.Path, f.more = args[0], args[1:]
+			f.Path, f.more, f.named = args[0], args[1:], true
 		}
 		return nil
 	}
@@ -40,11 +40,18 @@ func (f *Flags) paths() []string { return append([]string{f.Path}, f.more...) }
 // OpenInput opens what the flags and arguments of preadmit scan ask for: trees, files or
 // standard input.
 func OpenInput(ctx context.Context, stdin io.Reader, f *Flags) (*Change, error) {
+	c, err := openInput(ctx, stdin, f)
+	if c != nil {
+		c.Head.Named = f.named
+	}
+	return c, err
+}
+
+func openInput(ctx context.Context, stdin io.Reader, f *Flags) (*Change, error) {
 	paths := f.paths()
 	if f.Path == "-" {
 		return openStdin(ctx, stdin, f)
 	}
-	files := 0
 	for _, name := range paths {
 		switch info, err := os.Stat(name); {
 		case err != nil && strings.Contains(name, "://"):
@@ -53,17 +60,15 @@ func OpenInput(ctx context.Context, stdin io.Reader, f *Flags) (*Change, error) 
 			return nil, cli.Usagef("PATH: %w", err)
 		case !info.IsDir() && !info.Mode().IsRegular():
 			return nil, cli.Usagef("PATH: %s is neither a file nor a directory", name)
-		case !info.IsDir():
-			files++
 		}
 	}
 	switch {
-	case len(paths) == 1 && (files == 0 || f.BasePath != ""):
+	case len(paths) == 1 && (f.BasePath != "" || !f.named):
 		return Open(f)
 	case f.BasePath != "":
 		return nil, cli.Usagef("--base-path compares two directories: give one directory as PATH, got %q", paths)
 	}
-	return openPaths(f, paths, files == len(paths))
+	return openPaths(f, paths)
 }
 
 // openStdin makes standard input the head.
@@ -78,16 +83,18 @@ func openStdin(ctx context.Context, stdin io.Reader, f *Flags) (*Change, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &Change{Head: scanner.Tree{FS: extra.FS, Revision: report.Revision{Name: "standard input"}}}, nil
+	return &Change{Head: scanner.Tree{FS: extra.FS, Under: []string{extra.Name}, Revision: report.Revision{Name: "standard input"}}}, nil
 }
 
 // openPaths opens several paths, or files: of the repository that they are in, or without git.
 // Files that git ignores are opened without it.
-func openPaths(f *Flags, paths []string, files bool) (*Change, error) {
+func openPaths(f *Flags, paths []string) (*Change, error) {
 	repository, under, err := repositoryOf(paths)
 	switch {
 	case err != nil:
 		return nil, err
+	case len(paths) == 1 && repository == nil && isDirectory(paths[0]):
+		return Open(f)
 	case repository == nil && (f.Base != "" || f.Head != ""):
 		return nil, cli.Usagef("--base and --head need a git repository, and %s is in none", paths[0])
 	case repository == nil:
@@ -97,25 +104,42 @@ func openPaths(f *Flags, paths []string, files bool) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, name := range under {
-		if c.Base != nil {
-			if _, err := fs.Stat(c.Base.FS, name); err == nil {
-				continue
-			}
-		}
-		switch _, err := fs.Stat(c.Head.FS, name); {
-		case err == nil:
-		case files && f.Base == "" && f.Head == "":
-			return openWithoutGit(paths)
-		default:
-			return nil, cli.Usagef("PATH: %s is not part of %s: git ignores it, or it is not in that commit", paths[i], c.Head.Revision.Name)
-		}
+	missing := c.missing(under)
+	switch {
+	case len(missing) == 0:
+	case len(missing) == len(under) && f.Base == "" && f.Head == "":
+		return openWithoutGit(paths)
+	default:
+		return nil, cli.Usagef("PATH: %s is not part of %s: git ignores it, or it is not in that commit", paths[missing[0]], c.Head.Revision.Name)
 	}
 	c.Head.Under = under
 	if c.Base != nil {
 		c.Base.Under = under
 	}
 	return c, nil
+}
+
+func isDirectory(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// missing returns the indexes of paths that no tree has.
+func (c *Change) missing(under []string) []int {
+	var missing []int
+	for i, name := range under {
+		has := func(t *scanner.Tree) bool {
+			if t == nil {
+				return false
+			}
+			_, err := fs.Stat(t.FS, path.Clean(name))
+			return err == nil
+		}
+		if !has(&c.Head) && !has(c.Base) {
+			missing = append(missing, i)
+		}
+	}
+	return missing
 }
 
 // repositoryOf opens the repository that all paths are in, and returns where they are in it;
@@ -180,7 +204,7 @@ func openWithoutGit(paths []string) (*Change, error) {
 		view.paths = append(view.paths, filepath.ToSlash(rel))
 	}
 	c.Note("without git, and of %s only what was named", top)
-	c.Head = scanner.Tree{FS: view, Revision: report.Revision{Name: strings.Join(paths, ", ")}}
+	c.Head = scanner.Tree{FS: view, Under: view.paths, Revision: report.Revision{Name: strings.Join(paths, ", ")}}
 	return c, nil
 }
 

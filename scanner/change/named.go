@@ -1,0 +1,127 @@
+package change
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// Named is a file that the user asked about and no root reads.
+type Named struct {
+	Path string
+	// Alone is set when the file is judged as it is written.
+	Alone bool
+	// Unclaimed are roots that read it, but that no deployer applies.
+	Unclaimed []string
+}
+
+// findNamed finds the roots that read the files that the user asked about. Of a file that
+// no root reads, what is written in it is judged by itself.
+func (c *Change) findNamed() {
+	c.users = map[render.RootID][]string{}
+	for _, name := range c.namedFiles() {
+		used := false
+		for _, from := range c.Trees() {
+			for _, root := range from.Found.Roots {
+				if from.reads(root, name) {
+					used = true
+					id := from.ID(root)
+					c.users[id] = append(c.users[id], name)
+				}
+			}
+		}
+		if !used {
+			c.Named = append(c.Named, c.alone(name))
+		}
+	}
+}
+
+// namedFiles are the files that the user asked about.
+func (c *Change) namedFiles() []string {
+	var files []string
+	for _, name := range c.under {
+		name = path.Clean(name)
+		if slices.ContainsFunc(c.Trees(), func(from *Side) bool { return from.isFile(name) }) {
+			files = append(files, name)
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}
+
+func (s *Side) isFile(name string) bool {
+	info, err := fs.Stat(s.Files, name)
+	return err == nil && !info.IsDir()
+}
+
+// reads reports whether a root is made of a file.
+func (s *Side) reads(root render.Root, name string) bool {
+	if slices.Contains(root.Files, name) {
+		return true
+	}
+	in, _ := s.Needs(root)
+	return in.Trace.Reads[name] != ""
+}
+
+// alone makes a root of a file that no root reads, unless it would be part of one that is not
+// to be judged.
+func (c *Change) alone(name string) Named {
+	n := Named{Path: name}
+	for _, u := range c.Unclaimed {
+		if u.Side.reads(u.Root, name) {
+			n.Unclaimed = append(n.Unclaimed, u.Dir)
+		}
+	}
+	if len(n.Unclaimed) > 0 {
+		return n
+	}
+	for _, from := range c.Trees() {
+		if !from.isFile(name) {
+			continue
+		}
+		switch root, holds := from.Renderer.File(name); holds {
+		case render.HoldsObjects:
+			n.Alone = true
+			from.addFile(root)
+		case render.HoldsTemplate:
+			from.addTemplate(name)
+		}
+	}
+	return n
+}
+
+// addFile adds a file as a root. What was said of it because it is in no root is not true then.
+func (s *Side) addFile(root render.Root) {
+	found := *s.Found
+	found.Gaps = slices.DeleteFunc(slices.Clone(found.Gaps), func(g render.Gap) bool { return g.Path == root.Dir })
+	s.Found = &found
+	s.Found.Roots, s.discovered = insert(s.Found.Roots, root), insert(s.discovered, root)
+}
+
+// addTemplate adds the gap of a template, where it is not known yet.
+func (s *Side) addTemplate(name string) {
+	if slices.ContainsFunc(s.Found.Gaps, func(g render.Gap) bool { return g.Path == name }) {
+		return
+	}
+	id, _ := s.Renderer.Tree().Identity(s.Renderer.Tree().RealOr(name)) // it was read
+	found := *s.Found
+	found.Gaps = append(slices.Clone(found.Gaps), render.Gap{
+		Kind: render.GapTemplate, Position: tree.Position{Path: name}, Root: render.RootID{Dir: path.Dir(name)}, Identity: id,
+	})
+	s.Found = &found
+}
+
+// ReadersOf returns the files that the user asked about and a root reads.
+func (c *Change) ReadersOf(id render.RootID) []string { return c.users[id] }
+
+// NamedBy returns the files that the user asked about and a root reads, if the user did not ask
+// about all of the root.
+func (c *Change) NamedBy(id render.RootID) []string {
+	if c.Whole(id) {
+		return nil
+	}
+	return c.users[id]
+}
