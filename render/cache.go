@@ -56,6 +56,7 @@ type cacheEntry struct {
 	Objects     [][]byte
 	Unknown     map[int][]Unknown // by the index of the object
 	Roles       map[int]Role      // of those that have one
+	Hooks       map[int]*Hook     // of those that are one
 	Diagnostics []Diagnostic
 	Lacks       *Lack
 	Asked       []Query
@@ -133,7 +134,7 @@ func (c *Cache) use(name string) {
 
 // store keeps what a root rendered to.
 func (c *Cache) store(key cacheKey, r *Result) {
-	e := cacheEntry{Diagnostics: r.Diagnostics, Lacks: r.Lacks, Asked: r.Asked, Unknown: map[int][]Unknown{}, Roles: map[int]Role{}}
+	e := cacheEntry{Diagnostics: r.Diagnostics, Lacks: r.Lacks, Asked: r.Asked, Unknown: map[int][]Unknown{}, Roles: map[int]Role{}, Hooks: map[int]*Hook{}}
 	for i, o := range r.Objects {
 		e.Objects = append(e.Objects, o.JSON)
 		if len(o.Unknown) > 0 {
@@ -141,6 +142,9 @@ func (c *Cache) store(key cacheKey, r *Result) {
 		}
 		if o.Role != RoleObject {
 			e.Roles[i] = o.Role
+		}
+		if o.Hook != nil {
+			e.Hooks[i] = o.Hook
 		}
 	}
 	c.keep(key, &e, math.MaxInt)
@@ -260,7 +264,7 @@ func (r *Renderer) cached(root Root, do func() *Result) *Result {
 	if e := r.opts.Cache.load(key); e != nil {
 		result := &Result{Root: root, Trace: in.Trace, Diagnostics: e.Diagnostics, Lacks: e.Lacks, Asked: e.Asked}
 		for i, data := range e.Objects {
-			result.Objects = append(result.Objects, &Object{JSON: data, Index: i, Unknown: e.Unknown[i], Role: e.Roles[i]})
+			result.Objects = append(result.Objects, &Object{JSON: data, Index: i, Unknown: e.Unknown[i], Role: e.Roles[i], Hook: e.Hooks[i]})
 		}
 		return result
 	}

@@ -17,6 +17,8 @@ type Object struct {
 	Unknown []Unknown
 	// Role is what the object is to what applies it.
 	Role Role
+	// Hook says when a hook is created and deleted; nil for others.
+	Hook *Hook
 }
 
 // NewObject returns the object with a JSON text, which has sorted keys, in a place among

@@ -150,16 +150,33 @@ func (r *Release) words() []string {
 	return []string{string(text)}
 }
 
+// Hook is when Helm or Argo CD creates and deletes a hook.
+type Hook struct {
+	// Ran is set for one that was created whenever what it belongs to was applied before, as
+	// far as that was done.
+	Ran bool `json:",omitempty"`
+	// OnDeletion is set for one that is created when what it belongs to is deleted.
+	OnDeletion bool `json:",omitempty"`
+	// Replaced is set for one that is deleted, where it is there, before it is created again.
+	Replaced bool `json:",omitempty"`
+	// Removed is set for one that is deleted when it has succeeded.
+	Removed bool `json:",omitempty"`
+	// Updated is set for one that is updated where it is there.
+	Updated bool `json:",omitempty"`
+	// Finalizer is what the deployer adds to the finalizers of the object until the hook is done.
+	Finalizer string `json:",omitempty"`
+}
+
 // Role is what an object is to the deployer that applies it.
 type Role string
 
 const (
 	// RoleObject is one that is applied and kept.
 	RoleObject Role = ""
-	// RoleHook is one that Helm creates while it installs, upgrades or deletes a release, and
-	// that is no part of it.
+	// RoleHook is one that Helm creates while it installs or upgrades a release, or Argo CD in a
+	// sync, and that is no part of what is applied.
 	RoleHook Role = "hook"
-	// RoleIdleHook is a hook of another event: a test, a deletion, a rollback.
+	// RoleIdleHook is a hook of another event: a test, a deletion, a rollback, a sync that fails.
 	RoleIdleHook Role = "idle hook"
 	// RoleNamespace is the Namespace of the destination of an Application, which a sync creates where it
 	// is not there, or keeps the labels of.

@@ -46,7 +46,8 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (re
 		pairs := c.Target.UpdatesOf(moved.Pairs(root, h.InForce.Cluster(), c.Target.Base.Applied(base), c.Target.Head.Applied(head)))
 		from := applied(base, head)
 		pairs = target.LeaveIgnored(from, target.Resume(base, head, pairs))
-		pairs = slices.DeleteFunc(target.Requests(s.Change, base, head, pairs), func(p target.Pair) bool { return !h.Concerns(p) })
+		pairs = target.WithHooks(s.Change, h.InForce.Cluster(), base, head, target.Requests(s.Change, base, head, pairs))
+		pairs = slices.DeleteFunc(pairs, func(p target.Pair) bool { return !h.Concerns(p) })
 		if pairs, err = s.asked(ctx, root, pairs); err != nil {
 			return nil, err
 		}

@@ -64,11 +64,14 @@ func (r *review) ask() admission.Ask {
 	return ask
 }
 
-// askBefore is what the base's version is judged as: an update of itself, or a
-// creation when that is all that ever happens to it.
+// askBefore is what the base's version is judged as: an update of itself, a
+// creation when that is all that ever happens to it, or the deletion of what was deleted then.
 func (r *review) askBefore() admission.Ask {
 	ask := admission.Ask{Operation: apiserver.Update, User: r.user, Object: r.Base, OldObject: r.Base, Applier: r.applier}
-	if r.Generated {
+	switch {
+	case r.Head == nil:
+		ask.Operation, ask.Object, ask.OldObject = apiserver.Delete, nil, r.Earlier
+	case r.Generated:
 		ask.Operation, ask.OldObject = apiserver.Create, nil
 	}
 	ask.StoredMutator = r.Before.Mutator()
@@ -110,7 +113,7 @@ func (r *review) changed(ctx context.Context) error {
 
 // judgeBefore judges the base's version of an object that head has too.
 func (r *review) judgeBefore(ctx context.Context, by *server.Server) (*server.Verdict, error) {
-	if r.Base == nil || r.Head == nil || r.Resumed {
+	if r.Base == nil || r.Head == nil && r.Earlier == nil || r.Resumed {
 		return &server.Verdict{}, nil
 	}
 	v, err := by.Review(ctx, r.askBefore())

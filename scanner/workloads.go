@@ -127,7 +127,7 @@ func (r *review) judgeCreated(ctx context.Context, inForce, final, before decide
 // judgeCreatedAgain judges what the controllers create of a workload that did not
 // change, by what did.
 func (r *review) judgeCreatedAgain(ctx context.Context, final, before decided) error {
-	if !r.Workloads || !r.mayJudgeCreated(final.server, r.Reach.Namespaces[r.Key.Namespace]) {
+	if !r.Workloads || r.Head == nil || !r.mayJudgeCreated(final.server, r.Reach.Namespaces[r.Key.Namespace]) {
 		return nil
 	}
 	if before.verdict.Request == nil {

@@ -3,7 +3,6 @@ package argocd
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/openapi"
@@ -53,7 +52,8 @@ func (u *unit) finish(all []*made) *finished {
 			continue
 		}
 		u.track(contents[i])
-		made := &render.Object{JSON: tree.Encode(contents[i]), Index: len(out.objects), Unknown: o.Unknown, Role: roleOf(contents[i], o.Role)}
+		made := &render.Object{JSON: tree.Encode(contents[i]), Index: len(out.objects), Unknown: o.Unknown}
+		made.Role, made.Hook = roleOf(contents[i], o.Role)
 		made.Unknown = append(made.Unknown[:len(made.Unknown):len(made.Unknown)], unknownFields(made)...)
 		out.objects, out.from = append(out.objects, made), append(out.from, i)
 	}
@@ -174,51 +174,4 @@ func (u *unit) track(content map[string]any) {
 		}
 		set("labels", instanceLabel, value)
 	}
-}
-
-// phases are the hooks of Argo CD that a sync runs, helmPhases those of Helm with what they are here.
-var (
-	phases     = []string{"PreSync", "Sync", "PostSync", "SyncFail"}
-	helmPhases = map[string]string{"pre-install": "PreSync", "pre-upgrade": "PreSync", "post-install": "PostSync", "post-upgrade": "PostSync", "pre-delete": "PreDelete", "post-delete": "PostDelete"}
-)
-
-const (
-	hookAnnotation = "argocd.argoproj.io/hook"
-	helmHook       = "helm.sh/hook"
-)
-
-// roleOf is what an object is to a sync.
-func roleOf(content map[string]any, own render.Role) render.Role {
-	annotations, _ := metadataOf(content)["annotations"].(map[string]any)
-	argo, isArgo := annotations[hookAnnotation].(string)
-	helm, isHelm := annotations[helmHook].(string)
-	if !isArgo && (!isHelm || helm == "crd-install") {
-		return own
-	}
-	types := knownPhases(argo)
-	if isArgo && len(types) == 0 || !isArgo {
-		for name := range strings.SplitSeq(helm, ",") {
-			if phase := helmPhases[strings.TrimSpace(name)]; phase != "" {
-				types = append(types, phase)
-			}
-		}
-	}
-	if len(types) == 1 && types[0] == "Skip" {
-		return render.RoleIdleHook
-	}
-	if slices.ContainsFunc(types, func(t string) bool { return slices.Contains(phases, t) }) {
-		return render.RoleHook
-	}
-	return render.RoleIdleHook
-}
-
-// knownPhases are those of the hooks that an annotation names.
-func knownPhases(annotation string) []string {
-	var found []string
-	for name := range strings.SplitSeq(annotation, ",") {
-		if name = strings.TrimSpace(name); slices.Contains(phases, name) || name == "Skip" || name == "PreDelete" || name == "PostDelete" {
-			found = append(found, name)
-		}
-	}
-	return found
 }

@@ -135,8 +135,10 @@ func (in *installed) objects(rendered *release.Rendered) []*render.Object {
 	}
 	scopes := in.scopes(rendered)
 	var all []*render.Object
-	add := func(o *release.Object, role render.Role) {
-		all = append(all, &render.Object{JSON: inNamespace(o.JSON, h.ReleaseNamespace(), scopes), Index: len(all), Unknown: o.Unknown, Role: role})
+	add := func(o *release.Object, role render.Role) *render.Object {
+		made := &render.Object{JSON: inNamespace(o.JSON, h.ReleaseNamespace(), scopes), Index: len(all), Unknown: o.Unknown, Role: role}
+		all = append(all, made)
+		return made
 	}
 	for _, o := range rendered.CRDs {
 		add(o, render.RoleDefinition)
@@ -145,10 +147,11 @@ func (in *installed) objects(rendered *release.Rendered) []*render.Object {
 		add(o, render.RoleObject)
 	}
 	for _, o := range rendered.Hooks {
-		if h.Runs(o, in.root.Unit.Release.Upgrade) {
-			add(o, render.RoleHook)
+		hook, runs := h.Hook(o, in.root.Unit.Release.Upgrade)
+		if runs {
+			add(o, render.RoleHook).Hook = hook
 		} else {
-			add(o, render.RoleIdleHook)
+			add(o, render.RoleIdleHook).Hook = hook
 		}
 	}
 	for _, o := range rendered.Possible {

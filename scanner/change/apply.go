@@ -121,6 +121,38 @@ func (c *Change) FateOf(root render.Root) Fate {
 	return Left
 }
 
+// RunsDeletionHooks reports whether the hooks of a unit of the base are run that are for its deletion: Helm
+// runs them when it removes a release, Argo CD whenever an Application is deleted.
+func (c *Change) RunsDeletionHooks(root render.Root) bool {
+	if root.Unit == nil || c.isElsewhere(root) {
+		return false
+	}
+	if root.Kind == render.KindArgoCD {
+		return c.parentFate(root) == Deleted
+	}
+	return c.FateOf(root) == Deleted
+}
+
+// Earlier are the objects of a root at base, also where another root asked for it then.
+func (c *Change) Earlier(base, head *Rendered) []*admission.Object {
+	if base != nil || c.Base == nil || head.Root.Object == (render.ObjectRef{}) {
+		return base.All()
+	}
+	for _, was := range c.Base.Found.Roots {
+		if was.Object == head.Root.Object && was.Cluster == head.Root.Cluster && !isTurned(was.Unit, head.Root.Unit) {
+			return c.Base.Roots[c.Base.ID(was)].All()
+		}
+	}
+	return nil
+}
+
+// isElsewhere reports whether the head has the object of a unit of the base, under any root.
+func (c *Change) isElsewhere(root render.Root) bool {
+	return root.Object != (render.ObjectRef{}) && slices.ContainsFunc(c.Head.Found.Roots, func(now render.Root) bool {
+		return now.Object == root.Object && now.Cluster == root.Cluster
+	})
+}
+
 // parentFate is what becomes of the object that asks for a unit that is gone.
 func (c *Change) parentFate(root render.Root) Fate {
 	parent := root.Unit.Parent

@@ -11,6 +11,8 @@ type Rendered struct {
 	// ID is the root's identity in both trees.
 	ID      render.RootID
 	Objects []*admission.Object
+	// OnDeletion are the hooks that are created when what they belong to is deleted.
+	OnDeletion []*admission.Object
 	// Skipped counts the objects that the root renders to and its deployer leaves alone.
 	Skipped int
 }
@@ -28,11 +30,27 @@ func OriginOf(o *admission.Object) Origin { return o.Tag.(Origin) }
 
 // RoleOf is what an object is to what applies it.
 func RoleOf(o *admission.Object) render.Role {
+	if from := renderedAs(o); from != nil {
+		return from.Role
+	}
+	return render.RoleObject
+}
+
+// HookOf says when a hook is created and deleted; it is nil for other objects.
+func HookOf(o *admission.Object) *render.Hook {
+	if from := renderedAs(o); from != nil {
+		return from.Hook
+	}
+	return nil
+}
+
+// renderedAs is what an object was rendered as; nil for one that is given otherwise.
+func renderedAs(o *admission.Object) *render.Object {
 	origin, ok := o.Tag.(Origin)
 	if !ok || origin.Result == nil || origin.Index >= len(origin.Result.Objects) {
-		return render.RoleObject
+		return nil
 	}
-	return origin.Result.Objects[origin.Index].Role
+	return origin.Result.Objects[origin.Index]
 }
 
 // All are the objects of a root that may not be there.

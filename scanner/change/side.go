@@ -60,6 +60,9 @@ func (s *Side) Render(ctx context.Context, root render.Root) *Rendered {
 	for _, o := range r.Result.Objects {
 		object := admission.ParseObject(o.JSON)
 		object.Tag, object.Unknown = Origin{Side: s, Root: root, Result: r.Result, Index: o.Index}, s.unknown(root, o)
+		if o.Hook != nil && o.Hook.OnDeletion {
+			r.OnDeletion = append(r.OnDeletion, object)
+		}
 		if o.Role == render.RoleIdleHook {
 			continue
 		}

@@ -17,6 +17,9 @@ type Pair struct {
 	// Generated marks an object that is named by the server, or a hook: it is created
 	// whenever it is applied.
 	Generated bool
+	// Earlier is what was deleted before the change, when the deployer last did what it does now: a
+	// hook is deleted whenever it has run, or runs again. It is nil where it did no such thing.
+	Earlier *admission.Object
 	// Resumed is set when the base's version was not applied, because the deployer was
 	// suspended.
 	Resumed bool
@@ -65,6 +68,10 @@ func PairObjects(cluster *admission.Cluster, base, head []*admission.Object) []P
 			continue
 		}
 		left[key] = left[key][1:]
+		if stays[key] != nil && isGenerated(stays[key]) { // a hook, in whose place it was
+			pairs = append(pairs, Pair{Key: key, Base: o})
+			continue
+		}
 		if p := (Pair{Key: key, Base: o, Head: stays[key]}); p.Head == nil || !change.Equal(p.Base, p.Head) {
 			pairs = append(pairs, p)
 		}
@@ -103,7 +110,8 @@ func take(candidates []*admission.Object, p Pair) (*admission.Object, []*admissi
 }
 
 // isGenerated reports whether an object is created whenever it is applied: the server names it,
-// or it is a hook, which is deleted before it runs again.
+// or it is a hook that is not updated.
 func isGenerated(o *admission.Object) bool {
-	return o.Name() == "" && o.GenerateName() != "" || change.RoleOf(o) == render.RoleHook
+	hook := change.HookOf(o)
+	return o.Name() == "" && o.GenerateName() != "" || change.RoleOf(o) == render.RoleHook && (hook == nil || !hook.Updated)
 }

@@ -7,8 +7,10 @@ import (
 	"slices"
 
 	"helm.sh/helm/v4/pkg/chart/common"
+	helmrelease "helm.sh/helm/v4/pkg/release/v1"
 	kjson "sigs.k8s.io/json"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/helm/values"
 )
 
@@ -31,6 +33,7 @@ type Spec struct {
 	ValuesFrom      []ValuesFrom `json:"valuesFrom"`
 	Install         Action       `json:"install"`
 	Upgrade         Action       `json:"upgrade"`
+	Uninstall       Action       `json:"uninstall"`
 	Test            struct {
 		Enable bool `json:"enable"`
 	} `json:"test"`
@@ -49,7 +52,7 @@ func (v *Values) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*map[string]any)(v))
 }
 
-// Action are the options of an install or upgrade.
+// Action are the options of an install, an upgrade or the removal of a release.
 type Action struct {
 	// CRDs is Skip, Create or CreateReplace.
 	CRDs                    string `json:"crds"`
@@ -147,8 +150,8 @@ func (h *HelmRelease) Release(c *Chart, user map[string]any, capabilities *commo
 		Release:        values.Release{Name: h.ReleaseName(), Namespace: h.ReleaseNamespace(), Upgrade: upgrade},
 		CommonMetadata: h.Spec.CommonMetadata,
 		Strategy:       h.Spec.PostRenderStrategy,
-		SkipSchema:     action.DisableSchemaValidation, SkipHooks: action.DisableHooks,
-		SkipCRDs: action.CRDs == "Skip" || action.SkipCRDs,
+		SkipSchema:     action.DisableSchemaValidation,
+		SkipCRDs:       action.CRDs == "Skip" || action.SkipCRDs,
 		Labels: map[string]string{
 			"helm.toolkit.fluxcd.io/name": h.Name, "helm.toolkit.fluxcd.io/namespace": h.Namespace,
 		},
@@ -162,15 +165,26 @@ func (h *HelmRelease) Release(c *Chart, user map[string]any, capabilities *commo
 	return r
 }
 
-// Runs reports whether Flux runs a hook of a release: those of tests only where it is told to,
-// those of other actions when they happen.
-func (h *HelmRelease) Runs(hook *Object, upgrade bool) bool {
-	wanted := []string{"pre-install", "post-install"}
+// Hook returns when Flux has a hook of a release created and deleted, and whether it is created by the
+// install or upgrade: those of tests only where it is told to, those of other actions when they happen.
+func (h *HelmRelease) Hook(o *Object, upgrade bool) (hook *render.Hook, runs bool) {
+	has := func(events ...helmrelease.HookEvent) bool {
+		return slices.ContainsFunc(events, func(e helmrelease.HookEvent) bool { return slices.Contains(o.Events, e.String()) })
+	}
+	tested := h.Spec.Test.Enable && has(helmrelease.HookTest)
+	installed := !h.Spec.Install.DisableHooks && has(helmrelease.HookPreInstall, helmrelease.HookPostInstall)
+	upgraded := !h.Spec.Upgrade.DisableHooks && has(helmrelease.HookPreUpgrade, helmrelease.HookPostUpgrade)
+	deletes := func(policy helmrelease.HookDeletePolicy) bool { // Helm deletes no definition
+		return o.kind != "CustomResourceDefinition" && slices.Contains(o.Policies, policy.String())
+	}
+	hook = &render.Hook{
+		Ran:        tested || installed && (upgraded || !upgrade),
+		OnDeletion: !h.Spec.Uninstall.DisableHooks && has(helmrelease.HookPreDelete, helmrelease.HookPostDelete),
+		Replaced:   deletes(helmrelease.HookBeforeHookCreation),
+		Removed:    deletes(helmrelease.HookSucceeded),
+	}
 	if upgrade {
-		wanted = []string{"pre-upgrade", "post-upgrade"}
+		return hook, tested || upgraded
 	}
-	if h.Spec.Test.Enable {
-		wanted = append(wanted, "test")
-	}
-	return slices.ContainsFunc(hook.Events, func(event string) bool { return slices.Contains(wanted, event) })
+	return hook, tested || installed
 }

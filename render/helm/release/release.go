@@ -72,9 +72,10 @@ type Object struct {
 	// Document is the output that the object was made of; nil for one of crds/, and one that a
 	// post-renderer added or took the mark from.
 	Document *Document
-	// Events are those of a hook, Weight orders hooks of an event.
-	Events []string
-	Weight int
+	// Events are those of a hook, Weight orders hooks of an event, and Policies say when it is deleted.
+	Events   []string
+	Weight   int
+	Policies []string
 	// Unknown are the fields that came of chance, or of what is not known of the cluster.
 	Unknown []render.Unknown
 

@@ -120,6 +120,7 @@ func (r *Release) sortIn(o *Object, rendered *Rendered) {
 	}
 	weight, _ := annotations[helmrelease.HookWeightAnnotation].(string)
 	o.Weight, _ = strconv.Atoi(weight)
+	o.Policies = deletePolicies(annotations)
 	for event := range strings.SplitSeq(hook, ",") {
 		event = strings.ToLower(strings.TrimSpace(event))
 		if event == "test-success" {
@@ -133,6 +134,19 @@ func (r *Release) sortIn(o *Object, rendered *Rendered) {
 	if !r.SkipHooks {
 		rendered.Hooks = append(rendered.Hooks, o)
 	}
+}
+
+// deletePolicies are those of a hook: the one that Helm takes where there is none, else those that are
+// written, of which Helm does not know all.
+func deletePolicies(annotations map[string]any) (all []string) {
+	written, ok := annotations[helmrelease.HookDeleteAnnotation].(string)
+	if !ok {
+		return []string{helmrelease.HookBeforeHookCreation.String()}
+	}
+	for policy := range strings.SplitSeq(written, ",") {
+		all = append(all, strings.ToLower(strings.TrimSpace(policy)))
+	}
+	return all
 }
 
 // events are those that hooks may have.

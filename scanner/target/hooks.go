@@ -1,0 +1,128 @@
+package target
+
+import (
+	"maps"
+	"slices"
+
+	apiserver "k8s.io/apiserver/pkg/admission"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/tree"
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
+)
+
+// WithHooks adds to the requests of a root those by which hooks are deleted, and those that create
+// hooks when the root is deleted.
+func WithHooks(c *change.Change, cluster *admission.Cluster, base, head *change.Rendered, pairs []Pair) []Pair {
+	if head == nil {
+		if base != nil && c.RunsDeletionHooks(base.Root) {
+			pairs = slices.Concat(pairs, deletionHooks(cluster, base))
+		}
+		return pairs
+	}
+	if !slices.ContainsFunc(pairs, isHook) {
+		return pairs
+	}
+	ran := lastOf(byKey(cluster, c.Earlier(base, head)))
+	deleted := map[admission.Key]bool{}
+	for _, p := range pairs {
+		deleted[p.Key] = deleted[p.Key] || p.Head == nil
+	}
+	release := head.Root.Unit.Release
+	upgrades := release == nil || release.Upgrade
+	var all []Pair
+	for _, p := range pairs {
+		if isHook(p) {
+			all = append(all, withDeletions(head.Root, p, ran[p.Key], upgrades && !deleted[p.Key])...)
+		} else {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// withDeletions returns the requests for a hook: those by which it is created or updated, and deleted before, if
+// it may be there, and after. before is what there was of its name at base.
+func withDeletions(root render.Root, p Pair, before *admission.Object, mayBeThere bool) (all []Pair) {
+	hook, was := change.HookOf(p.Head), hookOf(before)
+	if before != nil && !isNameless(p.Head) && p.Operation() == apiserver.Create {
+		if was != nil && was.Ran {
+			p.Base, p.Same = before, change.Equal(before, p.Head)
+		}
+		if there := was == nil || !was.Removed; there && hook.Replaced && mayBeThere {
+			first := Pair{Key: p.Key, Base: before, Same: p.Same}
+			if p.Same {
+				first.Earlier = before
+			}
+			all = append(all, first)
+		}
+	}
+	done := p.Head
+	if p.Head = finalized(p.Head); p.Generated {
+		p.Base = finalized(p.Base)
+	}
+	all = append(all, p)
+	if hook.Removed && (!isNameless(done) || root.Kind == render.KindArgoCD) { // which names it itself
+		last := Pair{Key: p.Key, Base: done, Same: p.Same}
+		if was != nil && was.Removed && was.Ran {
+			last.Earlier = before
+		}
+		all = append(all, last)
+	}
+	return all
+}
+
+// isHook reports whether a pair is a hook that is created or updated.
+func isHook(p Pair) bool {
+	return p.Head != nil && change.RoleOf(p.Head) == render.RoleHook && change.HookOf(p.Head) != nil
+}
+
+func isNameless(o *admission.Object) bool { return o.Name() == "" }
+
+func hookOf(o *admission.Object) *render.Hook {
+	if o == nil {
+		return nil
+	}
+	return change.HookOf(o)
+}
+
+// finalized is a hook with the finalizer that its deployer gives it.
+func finalized(o *admission.Object) *admission.Object {
+	hook := hookOf(o)
+	if o == nil || hook == nil || hook.Finalizer == "" {
+		return o
+	}
+	content := maps.Clone(o.Content())
+	metadata, _ := content["metadata"].(map[string]any)
+	metadata = maps.Clone(metadata)
+	finalizers, _ := metadata["finalizers"].([]any)
+	if metadata == nil || slices.Contains(finalizers, any(hook.Finalizer)) {
+		return o
+	}
+	content["metadata"], metadata["finalizers"] = metadata, append(slices.Clone(finalizers), hook.Finalizer)
+	made := admission.ParseObject(tree.Encode(content))
+	made.Tag, made.Unknown = o.Tag, o.Unknown
+	return made
+}
+
+// deletionHooks are the requests for the hooks of a root that is deleted. A hook that is there, because
+// it also runs when the root is applied, is deleted first by Helm, and left as it is by Argo CD.
+func deletionHooks(cluster *admission.Cluster, base *change.Rendered) (pairs []Pair) {
+	there := lastOf(byKey(cluster, base.Objects))
+	for _, o := range base.OnDeletion {
+		hook, key := change.HookOf(o), cluster.Key(o)
+		exists := there[key] == o && !hook.Removed
+		if exists && base.Root.Kind == render.KindArgoCD {
+			continue
+		}
+		if exists && hook.Replaced {
+			pairs = append(pairs, Pair{Key: key, Base: o})
+		}
+		pairs = append(pairs, Pair{Key: key, Head: o, Generated: true})
+		if hook.Removed && !isNameless(o) {
+			pairs = append(pairs, Pair{Key: key, Base: o})
+		}
+	}
+	return pairs
+}
