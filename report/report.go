@@ -31,8 +31,11 @@ type Report struct {
 type Tool struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
-	// Kubernetes is the version whose API server is imitated, like v1.36.3.
+	// Kubernetes is the version whose API server is imitated, like v1.36.3. Where targets have
+	// several, it is all of them, the oldest first: v1.34.0, v1.36.3.
 	Kubernetes string `json:"kubernetes"`
+	// FeatureGates are those of the API server that were set, like A=true,B=false.
+	FeatureGates string `json:"featureGates,omitempty"`
 }
 
 // ChangeInfo names what was compared, for readers.
@@ -137,6 +140,9 @@ type Finding struct {
 	Generated *Object  `json:"generated,omitempty"`
 	Root      string   `json:"root"`
 	Location  Location `json:"location"`
+	// Kubernetes are the versions whose API servers say it, like v1.34.0; empty where only one was
+	// asked.
+	Kubernetes []string `json:"kubernetes,omitempty"`
 }
 
 // Definition is the place of a policy. Path and StartLine are as for a Location; the
@@ -264,7 +270,19 @@ type Summary struct {
 	Webhooks []Webhook `json:"webhooks,omitempty"`
 	// NoPolicies is set when requests were judged by no policy.
 	NoPolicies *NoPolicies `json:"noPolicies,omitempty"`
-	Durations  Durations   `json:"durations"`
+	// Kubernetes are the API servers that judged, the oldest first; empty where it is the latest that
+	// is known, with its own feature gates.
+	Kubernetes []Server  `json:"kubernetes,omitempty"`
+	Durations  Durations `json:"durations"`
+}
+
+// Server is an API server that is imitated, with the targets that it is of.
+type Server struct {
+	Version      string   `json:"version"`
+	FeatureGates string   `json:"featureGates,omitempty"`
+	Targets      []string `json:"targets,omitempty"`
+	// Requests is the number of admission requests that it judged.
+	Requests int `json:"requests"`
 }
 
 // Webhook is a webhook of a configuration.

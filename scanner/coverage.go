@@ -20,14 +20,14 @@ func idOf(root string, o *report.Object) objectID { return objectID{root, *o} }
 const mostReasons = 20
 
 // coverage returns of how many objects the verdict is exact; nil where there are none.
-func (s *scan) coverage(out *outcome) *report.Coverage {
-	if len(out.objects) == 0 {
+func coverage(objects map[objectID]bool, gaps []report.Indeterminate) *report.Coverage {
+	if len(objects) == 0 {
 		return nil
 	}
 	unknown, reasons := map[objectID]bool{}, map[string]map[objectID]bool{}
-	for i := range s.report.Indeterminate {
-		gap := &s.report.Indeterminate[i]
-		if gap.Object == nil || !out.objects[idOf(gap.Root, gap.Object)] {
+	for i := range gaps {
+		gap := &gaps[i]
+		if gap.Object == nil || !objects[idOf(gap.Root, gap.Object)] {
 			continue
 		}
 		id, reason := idOf(gap.Root, gap.Object), reasonOf(gap.Why)
@@ -36,9 +36,9 @@ func (s *scan) coverage(out *outcome) *report.Coverage {
 		}
 		unknown[id], reasons[reason][id] = true, true
 	}
-	c := &report.Coverage{Objects: len(out.objects), Exact: len(out.objects) - len(unknown)}
-	for reason, objects := range reasons {
-		c.Unknown = append(c.Unknown, report.UnknownCount{Reason: reason, Objects: len(objects)})
+	c := &report.Coverage{Objects: len(objects), Exact: len(objects) - len(unknown)}
+	for reason, of := range reasons {
+		c.Unknown = append(c.Unknown, report.UnknownCount{Reason: reason, Objects: len(of)})
 	}
 	slices.SortFunc(c.Unknown, func(a, b report.UnknownCount) int {
 		return cmp.Or(cmp.Compare(b.Objects, a.Objects), cmp.Compare(a.Reason, b.Reason))

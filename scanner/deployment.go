@@ -82,10 +82,9 @@ type Applied struct {
 func Deploy(ctx context.Context, in Input) (*Deployment, error) {
 	in.Base = nil
 	s := newScan(in)
-	d := &Deployment{answers: map[*target.Target][]Applied{}}
+	d := &Deployment{Report: s.report, answers: map[*target.Target][]Applied{}}
 	s.deployment = d
-	var err error
-	if d.Report, err = s.run(ctx); err != nil {
+	if _, err := s.run(ctx); err != nil {
 		return nil, err
 	}
 	for _, t := range s.targets {

@@ -10,5 +10,8 @@ import (
 func ScanWhole(ctx context.Context, in Input) (*report.Report, error) {
 	s := newScan(in)
 	s.everything = true
-	return s.run(ctx)
+	if _, err := s.run(ctx); err != nil {
+		return nil, err
+	}
+	return s.report, nil
 }

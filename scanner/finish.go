@@ -27,8 +27,9 @@ func (s *scan) finish(out outcome) {
 	summary := &s.report.Summary
 	summary.Requests, summary.Evaluations = out.requests, out.evaluations
 	summary.Policies, summary.Bindings, summary.NoPolicies = len(out.rules.policies), len(out.rules.bindings), out.noPolicies
-	summary.Coverage, summary.Webhooks = s.coverage(&out), out.webhooks
+	summary.Coverage, summary.Webhooks = coverage(out.objects, s.report.Indeterminate), out.webhooks
 	summary.Findings = countFindings(s.report.Findings)
+	summary.Kubernetes = s.servers(summary.Requests)
 }
 
 // remark makes a diagnostic of a located remark.

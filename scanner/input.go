@@ -28,6 +28,9 @@ type Input struct {
 	Version string
 	// Diff, when set, makes a scan fill in the report's Changes. Without a base there are none.
 	Diff *diff.Limits
+	// Part makes a scan judge only the targets of the release of Kubernetes that the process
+	// imitates. Without it targets of another release are an *InputError.
+	Part bool
 	// Capture says what of requests is in the report.
 	Capture Capture
 	// Workers bounds parallelism; 0 means GOMAXPROCS.

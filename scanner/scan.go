@@ -23,13 +23,17 @@ import (
 // is for a scan that could not be done: an *InputError if the user's input is at
 // fault, the context's, or that of a tree that cannot be read.
 func Scan(ctx context.Context, in Input) (*report.Report, error) {
-	return newScan(in).run(ctx)
+	s := newScan(in)
+	_, err := s.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.report, nil
 }
 
-func (s *scan) run(ctx context.Context) (*report.Report, error) {
+func (s *scan) run(ctx context.Context) (out outcome, err error) {
 	start := time.Now()
 	durations := &s.report.Summary.Durations
-	var out outcome
 	for _, stage := range []struct {
 		run   func() error
 		spent *float64
@@ -41,7 +45,7 @@ func (s *scan) run(ctx context.Context) (*report.Report, error) {
 	} {
 		begin := time.Now()
 		if err := stage.run(); err != nil {
-			return nil, err
+			return out, err
 		}
 		*stage.spent = seconds(time.Since(begin))
 	}
@@ -53,7 +57,7 @@ func (s *scan) run(ctx context.Context) (*report.Report, error) {
 	}
 	s.finish(out)
 	durations.Total = seconds(time.Since(start))
-	return s.report, nil
+	return out, nil
 }
 
 // scan is a scan in progress.
@@ -88,7 +92,7 @@ func (s *scan) plan() *plan.Plan {
 func newScan(in Input) *scan {
 	report := &report.Report{
 		APIVersion: report.APIVersion, Kind: report.Kind,
-		Tool:     report.Tool{Name: "preadmit", Version: in.Version, Kubernetes: admission.KubernetesVersion},
+		Tool:     Tool(in.Version),
 		Change:   report.ChangeInfo{Head: in.Head.Revision},
 		Findings: []report.Finding{}, Indeterminate: []report.Indeterminate{}, Diagnostics: []report.Diagnostic{},
 	}
@@ -121,6 +125,9 @@ func (s *scan) render(ctx context.Context) error {
 	if s.targets, err = target.Build(ctx, s.Change, s.in.Config, s.extras, s.whole); err != nil {
 		return err
 	}
+	if err := s.checkReleases(); err != nil {
+		return err
+	}
 	s.ledger.Roots()
 	s.ledger.Alone()
 	s.ledger.LeftOut()
@@ -131,6 +138,7 @@ func (s *scan) render(ctx context.Context) error {
 	s.ledger.Globs()
 	s.ledger.Given(s.targets)
 	s.ledger.Untargeted(s.targets)
+	s.targets = s.judged()
 	return nil
 }
 

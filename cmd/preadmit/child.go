@@ -1,6 +1,9 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
@@ -18,6 +21,32 @@ func newChildCommand(p cli.Process) *cobra.Command {
 		Args:   noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return sources.ChildMain(cmd.Context(), p.Stdin, p.Stdout, p.Stderr)
+		},
+	}
+}
+
+// newPartCommand returns the command that does a part of another one in a process of its own: what
+// is judged as another release of Kubernetes does. It is not for users.
+func newPartCommand(p cli.Process) *cobra.Command {
+	return &cobra.Command{
+		Use:                scan.PartCommand,
+		Short:              "Do a part of the command that follows (used by preadmit itself)",
+		Hidden:             true,
+		DisableFlagParsing: true,
+		Args:               cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			part := new(cli.Part)
+			if err := json.Unmarshal([]byte(args[0]), part); err != nil {
+				return fmt.Errorf("read the part: %w", err)
+			}
+			if err := scan.Imitate(part.Release); err != nil {
+				return err
+			}
+			p.Part = part
+			if code := Main(cmd.Context(), args[1:], p); code != cli.ExitClean {
+				return &cli.CommandError{Code: code}
+			}
+			return nil
 		},
 	}
 }

@@ -122,6 +122,9 @@ func runDiff(ctx context.Context, p cli.Process, f *diffFlags) error {
 	if err != nil {
 		return err
 	}
+	if err := scan.AsRendered(ctx, p, &cfg); err != nil {
+		return err
+	}
 	if err := f.Mount(ctx, p, change, cfg); err != nil {
 		return err
 	}

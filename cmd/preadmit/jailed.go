@@ -1,11 +1,15 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/scan"
 	"github.com/preadmit/preadmit/internal/jail"
+	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/release"
 	"github.com/preadmit/preadmit/webhooks/jailed/child"
 )
 
@@ -21,12 +25,18 @@ func newJailedCommand(p cli.Process) *cobra.Command {
 		Hidden: true,
 		Args:   noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			isolate := scan.RenderOptions(p, "", nil).Isolate
+			if p.Part != nil { // the process that started this one is in the jail
+				return child.PartMain(cmd.Context(), p.Stdin, p.Stdout, isolate)
+			}
 			results, err := jail.Enter(p.Stderr)
 			if err != nil {
 				return err
 			}
 			defer results.Close()
-			return child.Main(cmd.Context(), p.Stdin, results, scan.RenderOptions(p, "", nil).Isolate)
+			return child.Main(cmd.Context(), p.Stdin, results, isolate, func(ctx context.Context, r release.Release, job []byte) (*scanner.Part, error) {
+				return scan.AskPart(ctx, p, cli.Part{Release: r}, job)
+			})
 		},
 	}
 }

@@ -97,6 +97,9 @@ func (f *lintFlags) input(ctx context.Context, p cli.Process) (lint.Input, error
 	if err != nil {
 		return lint.Input{}, err
 	}
+	if err := scan.AsConfigured(ctx, p, &cfg); err != nil {
+		return lint.Input{}, err
+	}
 	if err := f.scan.Mount(ctx, p, change, cfg); err != nil {
 		return lint.Input{}, err
 	}

@@ -51,6 +51,7 @@ func (f *lintFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&s.As, "as", "", "the `USER` who creates the policies: may they read what paramKind and paramRef refer to?")
 	flags.Var(&s.AsGroups, "as-group", "a `GROUP` of that user (repeatable)")
 	flags.Var(&s.LoadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(s.LoadRestrictor.Known, " or "))
+	s.Release.Register(cmd)
 	flags.StringVar(&s.Config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
 	flags.Var(&f.disable, "disable", "switch a `RULE` off (repeatable)")
 	flags.Var(&f.failOn, "fail-on", "the weakest `SEVERITY` that fails the run: "+strings.Join(f.failOn.Known, ", "))

@@ -39,7 +39,7 @@ func main() {
 			os.Exit(exitSignal + int(again))
 		}
 	}()
-	p := cli.Process{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Environ: os.Environ(), Lasting: func() { lasting.Store(true) }}
+	p := cli.Process{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Environ: os.Environ(), Own: true, Lasting: func() { lasting.Store(true) }}
 	p.Executable, _ = os.Executable() // "" is fine, see there
 	// Kustomize writes warnings there, and to the log, about deprecated fields and unused
 	// vars, once for every render of every root, in the middle of our output. Crashes are

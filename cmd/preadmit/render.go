@@ -90,6 +90,9 @@ func runRender(ctx context.Context, p cli.Process, f *renderFlags) error {
 	if err != nil {
 		return err
 	}
+	if err := scan.AsRendered(ctx, p, &cfg); err != nil {
+		return err
+	}
 	if err := f.scan.Mount(ctx, p, change, cfg); err != nil {
 		return err
 	}

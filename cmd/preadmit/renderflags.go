@@ -54,6 +54,7 @@ func (f *renderFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.tree, "tree", "", "ROOT is a path inside this `DIR`, which holds all that it uses; no git")
 	flags.BoolVar(&f.showSecrets, "show-secrets", false, "do not mask the values of Secrets")
 	flags.Var(&s.LoadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(s.LoadRestrictor.Known, " or "))
+	s.Release.Register(cmd)
 	flags.StringVar(&s.Config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
 	complete := func(name string, directive cobra.ShellCompDirective, known ...string) {
 		// The only error is a flag that does not exist.
@@ -78,6 +79,7 @@ func (f *renderFlags) registerTree(cmd *cobra.Command) {
 	flags.StringVar(&f.format, "format", "", "`FORMAT` is json; text without it")
 	flags.StringVar(&f.rev, "rev", "", "the repository as it is in this `REV` instead of the work tree")
 	flags.StringVar(&f.tree, "tree", "", "the tree is this `DIR`; no git")
+	s.Release.Register(cmd)
 	flags.StringVar(&s.Config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
 	// The only error is a flag that does not exist.
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]cobra.Completion{"json"}, cobra.ShellCompDirectiveNoFileComp))
@@ -101,6 +103,9 @@ func (f *renderFlags) check() error {
 		if f.scan.Given(empty.name) && empty.value == "" {
 			return cli.Usagef("--%s is empty: give %s", empty.name, empty.like)
 		}
+	}
+	if err := f.scan.Release.Check(); err != nil {
+		return err
 	}
 	switch {
 	case f.format != "" && !f.all:

@@ -160,7 +160,7 @@ func runSandbox(ctx context.Context, p cli.Process, f *sandboxFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := loader.CheckVersion(admission.KubernetesVersion); err != nil {
+	if err := loader.CheckVersion(admission.KubernetesVersion()); err != nil {
 		return err
 	}
 	var differs error

@@ -29,6 +29,7 @@ type testFlags struct {
 	run     string
 	update  bool
 	verbose bool
+	release scan.ReleaseFlags
 }
 
 func newTestCommand(p cli.Process) *cobra.Command {
@@ -76,6 +77,7 @@ func (f *testFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.run, "run", "", "only the requests whose name matches this `REGEXP`")
 	flags.BoolVar(&f.update, "update", false, "write the answers to expected.yaml")
 	flags.Var(&f.format, "format", "`FORMAT` of the report on stdout: "+strings.Join(f.format.Known, ", "))
+	f.release.Register(cmd)
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "list every request with its answer")
 	// The only error is a flag that does not exist.
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(
@@ -86,6 +88,12 @@ func (f *testFlags) register(cmd *cobra.Command) {
 func runTest(ctx context.Context, p cli.Process, f *testFlags) error {
 	chosen, err := f.chosen()
 	if err != nil {
+		return err
+	}
+	if err := f.release.Check(); err != nil {
+		return err
+	}
+	if err := f.release.AsNamed(ctx, p); err != nil {
 		return err
 	}
 	suites, err := openSuites(f.dirs)

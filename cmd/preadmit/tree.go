@@ -53,6 +53,9 @@ func runTree(ctx context.Context, p cli.Process, f *renderFlags) error {
 	if err != nil {
 		return err
 	}
+	if err := scan.AsRendered(ctx, p, &cfg); err != nil {
+		return err
+	}
 	if err := f.scan.Mount(ctx, p, change, cfg); err != nil {
 		return err
 	}

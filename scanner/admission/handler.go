@@ -70,7 +70,11 @@ func (e *UnknownKindError) Refusal() *apierrors.StatusError {
 func (e *UnknownKindError) Error() string {
 	gv := e.Kind.GroupVersion()
 	if e.Builtin {
-		return fmt.Sprintf("Kubernetes %s does not serve %s %s; use a version it serves", builtin.KubernetesVersion, gv, e.Kind.Kind)
+		hint := builtin.Unserved(e.Kind)
+		if hint == "" {
+			hint = "use a version it serves"
+		}
+		return fmt.Sprintf("Kubernetes %s does not serve %s %s; %s", builtin.KubernetesVersion(), gv, e.Kind.Kind, hint)
 	}
 	return fmt.Sprintf("no CustomResourceDefinition defines %s %s; add it to the repository or give it with --context", gv, e.Kind.Kind)
 }

@@ -266,7 +266,7 @@ func TestPrepareDoesNotKnow(t *testing.T) {
 	for text, want := range map[string]string{
 		"{apiVersion: example.org/v1, kind: Gizmo, metadata: {name: g}}":             "no CustomResourceDefinition defines example.org/v1 Gizmo; add it to the repository or give it with --context",
 		"{apiVersion: example.com/v0, kind: Widget, metadata: {name: w}}":            "no CustomResourceDefinition defines example.com/v0 Widget; add it to the repository or give it with --context",
-		"{apiVersion: policy/v1beta1, kind: PodSecurityPolicy, metadata: {name: p}}": "Kubernetes v1.36.3 does not serve policy/v1beta1 PodSecurityPolicy; use a version it serves",
+		"{apiVersion: policy/v1beta1, kind: PodSecurityPolicy, metadata: {name: p}}": "Kubernetes v1.36.3 does not serve policy/v1beta1 PodSecurityPolicy; removed in v1.25",
 	} {
 		_, _, err := open(t, widgets).Prepare(context.Background(), ask("CREATE", object(t, text), nil))
 		var unknown *UnknownKindError

@@ -12,8 +12,8 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-// KubernetesVersion is the release whose API server is imitated.
-const KubernetesVersion = builtin.KubernetesVersion
+// KubernetesVersion is the release whose API server the process imitates.
+func KubernetesVersion() string { return builtin.KubernetesVersion() }
 
 // Resource is a kind the API server serves.
 type Resource = builtin.Resource

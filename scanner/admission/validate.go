@@ -94,7 +94,7 @@ type podSecurityInitializer struct {
 // Initialize implements admission.PluginInitializer.
 func (i podSecurityInitializer) Initialize(plugin admission.Interface) {
 	p := plugin.(*podsecurity.Plugin)
-	p.InspectEffectiveVersion(basecompatibility.NewEffectiveVersionFromString(builtin.KubernetesVersion, "", ""))
+	p.InspectEffectiveVersion(basecompatibility.NewEffectiveVersionFromString(builtin.KubernetesVersion(), "", ""))
 	factory := informers.NewSharedInformerFactory(nil, 0) // without Namespaces, so the client is asked
 	index(factory.Core().V1().Pods().Informer().GetIndexer(), i.pods()...)
 	p.SetExternalKubeInformerFactory(factory)

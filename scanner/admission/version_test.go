@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/preadmit/preadmit/scanner/release"
 )
 
 // TestKubernetesVersion: the version that reports name is the one that is linked in.
@@ -12,10 +14,10 @@ func TestKubernetesVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "\tk8s.io/kubernetes " + KubernetesVersion + "\n"; !strings.Contains(string(mod), want) {
-		t.Errorf("go.mod does not require k8s.io/kubernetes %s", KubernetesVersion)
+	if want := "\tk8s.io/kubernetes " + release.Latest + "\n"; !strings.Contains(string(mod), want) {
+		t.Errorf("go.mod does not require k8s.io/kubernetes %s", release.Latest)
 	}
-	staging := "\tk8s.io/apiserver v0." + strings.TrimPrefix(KubernetesVersion, "v1.") + "\n"
+	staging := "\tk8s.io/apiserver v0." + strings.TrimPrefix(release.Latest, "v1.") + "\n"
 	if !strings.Contains(string(mod), staging) {
 		t.Errorf("go.mod does not require%q", staging)
 	}

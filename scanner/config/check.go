@@ -58,6 +58,7 @@ func (c *checker) config(config *Config) {
 			c.Fail(key, "%v", err)
 		}
 	}
+	c.version("kubernetesVersion", config.KubernetesVersion)
 	c.globs("roots", config.Roots)
 	c.paths("policies", config.Policies)
 	c.paths("context", config.Context)
@@ -150,6 +151,7 @@ func (c *checker) target(key string, t *Target, names map[string]int) {
 	c.paths(key+".context", t.Context)
 	c.user(key+".user", t.User)
 	c.namespace(key+".namespace", t.Namespace)
+	c.version(key+".kubernetesVersion", t.KubernetesVersion)
 	for i, kind := range t.Complete {
 		if at := fmt.Sprintf("%s.complete[%d]", key, i); !kindName.MatchString(kind) && !c.Failed(at) {
 			c.Fail(at, "%q is not a kind: want KIND, or KIND.GROUP for a group other than the core one", kind)

@@ -34,6 +34,11 @@ type Config struct {
 	Applier string `json:"applier,omitempty"`
 	// ServiceNodePortRange is the flag of the API server, as 30000-32767. Empty means its default.
 	ServiceNodePortRange string `json:"serviceNodePortRange,omitempty"`
+	// KubernetesVersion is the version of the API servers, as 1.34 or 1.34.2. Empty means
+	// release.Latest. Each target may have its own.
+	KubernetesVersion string `json:"kubernetesVersion,omitempty"`
+	// FeatureGates are the flag of the API servers, where they differ from its defaults.
+	FeatureGates map[string]bool `json:"featureGates,omitempty"`
 	// Workloads says whether the objects that controllers create for workloads, such
 	// as Pods, are judged too. Nil means true.
 	Workloads *bool `json:"workloads,omitempty"`
@@ -76,6 +81,9 @@ type Target struct {
 	// Complete are kinds, as KIND or KIND.GROUP, of which the target has no objects but those
 	// of its roots, Policies and Context: what is not there does not exist.
 	Complete []string `json:"complete,omitempty"`
+	// KubernetesVersion and FeatureGates are those of its API server. Empty means those of Config.
+	KubernetesVersion string          `json:"kubernetesVersion,omitempty"`
+	FeatureGates      map[string]bool `json:"featureGates,omitempty"`
 }
 
 // What Config.Unclaimed may be.

@@ -54,7 +54,7 @@ func Run(ctx context.Context, in Input) (*report.LintReport, error) {
 func newReport(in Input, survey *scanner.Survey) *report.LintReport {
 	return &report.LintReport{
 		APIVersion: report.APIVersion, Kind: report.LintKind,
-		Tool:     report.Tool{Name: "preadmit", Version: in.Scan.Version, Kubernetes: admission.KubernetesVersion},
+		Tool:     scanner.Tool(in.Scan.Version),
 		Tree:     in.Scan.Head.Revision,
 		Findings: []report.LintFinding{}, Indeterminate: slices.Clone(survey.Indeterminate),
 		Diagnostics: slices.Clone(survey.Diagnostics),

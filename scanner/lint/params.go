@@ -42,7 +42,7 @@ func (c *cluster) unknownParamKind(p *policySubject) {
 	r := remark{object: p.Source, fields: []string{"spec.paramKind"}}
 	if admission.BuiltinGroup(schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind).Group) {
 		r.severity = report.SeverityError
-		r.message = fmt.Sprintf("Kubernetes %s does not serve paramKind %s %s: %s", admission.KubernetesVersion, kind.APIVersion, kind.Kind, result)
+		r.message = fmt.Sprintf("Kubernetes %s does not serve paramKind %s %s: %s", admission.KubernetesVersion(), kind.APIVersion, kind.Kind, result)
 		r.hint = "correct apiVersion and kind"
 		c.add(r)
 		return

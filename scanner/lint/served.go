@@ -48,7 +48,7 @@ func checkUnservedVersion(_ context.Context, c *cluster) {
 			}
 			c.add(remark{
 				object: o, fields: []string{fmt.Sprintf("%s.apiVersions[%d]", at, i)},
-				message: fmt.Sprintf("Kubernetes %s serves none of %s in version %s", admission.KubernetesVersion, strings.Join(rule.Resources, ", "), version),
+				message: fmt.Sprintf("Kubernetes %s serves none of %s in version %s", admission.KubernetesVersion(), strings.Join(rule.Resources, ", "), version),
 				hint:    "remove the version",
 			})
 		}
@@ -132,7 +132,7 @@ func (c *cluster) unknownResource(o *admission.Object, field, name string, group
 		c.missing(r)
 		return
 	}
-	r.message = fmt.Sprintf("Kubernetes %s serves no resource %q in apiGroups %q", admission.KubernetesVersion, name, groups)
+	r.message = fmt.Sprintf("Kubernetes %s serves no resource %q in apiGroups %q", admission.KubernetesVersion(), name, groups)
 	r.hint = joinHints(suggestion, "correct the name")
 	c.add(r)
 }

@@ -18,7 +18,7 @@ func checkLegacyVersion(_ context.Context, c *cluster) {
 		if _, served := c.State.Resource(kind); !served {
 			c.add(remark{
 				object: o, fields: []string{"apiVersion"},
-				message: fmt.Sprintf("Kubernetes %s does not serve %s by default", admission.KubernetesVersion, kind.GroupVersion()),
+				message: fmt.Sprintf("Kubernetes %s does not serve %s by default", admission.KubernetesVersion(), kind.GroupVersion()),
 				hint:    "write apiVersion: admissionregistration.k8s.io/v1",
 			})
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/release"
 )
 
 // Target is a cluster with its state before and after the change. Without
@@ -48,6 +49,8 @@ type Target struct {
 	applier apply.Applier
 	// nodePorts is the range of node ports, nil for the default.
 	nodePorts *utilnet.PortRange
+	// Release is the API server of the target.
+	Release release.Release
 }
 
 // Options are those of the target's clusters.
@@ -125,7 +128,11 @@ func (b *builder) buildTarget(ctx context.Context, c config.Target, cluster stri
 	if err != nil {
 		return nil, err
 	}
-	t := &Target{Name: c.Name, Cluster: cluster, User: b.userOf(c), asked: c.User != nil || b.config.User != nil, Roots: b.targetRoots(c, cluster), Namespace: c.Namespace, known: admission.Known(complete...), applier: apply.Applier(b.config.Applier), nodePorts: b.config.NodePorts()}
+	served, err := b.config.ReleaseOf(&c)
+	if err != nil {
+		return nil, &change.InputError{What: "kubernetesVersion", Err: err}
+	}
+	t := &Target{Name: c.Name, Cluster: cluster, Release: served, User: b.userOf(c), asked: c.User != nil || b.config.User != nil, Roots: b.targetRoots(c, cluster), Namespace: c.Namespace, known: admission.Known(complete...), applier: apply.Applier(b.config.Applier), nodePorts: b.config.NodePorts()}
 	head, err := b.buildState(ctx, b.Head, c, cluster, paths)
 	if err != nil {
 		return nil, err

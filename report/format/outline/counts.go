@@ -128,7 +128,26 @@ func Scope(s *report.Summary) string {
 	if c := s.Coverage; c != nil && c.Exact < c.Objects {
 		parts = append(parts, fmt.Sprintf("%d of %s judged exactly", c.Exact, Count(c.Objects, "object")))
 	}
+	if servers := Servers(s); servers != "" {
+		parts = append(parts, servers)
+	}
 	return strings.Join(parts, ", ")
+}
+
+// Servers says which API servers judged, like "as Kubernetes v1.34.0"; empty where it is the latest.
+func Servers(s *report.Summary) string {
+	var names []string
+	for _, k := range s.Kubernetes {
+		name := escape.Text(k.Version)
+		if k.FeatureGates != "" {
+			name += " with " + escape.Text(k.FeatureGates)
+		}
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "as Kubernetes " + strings.Join(names, " and ")
 }
 
 // Summary is the headline with what was looked at and the time it took.

@@ -30,6 +30,9 @@ func (e *Entry) Details(labelled, verbose bool) []string {
 	} else {
 		out = append(out, e.decided(verbose)...)
 	}
+	if len(e.Kubernetes) > 0 {
+		out = append(out, "so says Kubernetes "+escape.Text(strings.Join(e.Kubernetes, ", ")))
+	}
 	if verbose {
 		out = append(out, VerboseDetails(e.Finding)...)
 	}

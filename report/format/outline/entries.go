@@ -3,6 +3,7 @@ package outline
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/preadmit/preadmit/report"
 )
@@ -75,6 +76,7 @@ func Open(findings []report.Finding, existing bool) []report.Finding {
 // entryKey is what findings shown as one entry have in common.
 type entryKey struct {
 	tree, path, message, policy, binding, field string
+	kubernetes                                  string
 	generated                                   string
 	status                                      report.Status
 	action                                      report.Action
@@ -100,6 +102,7 @@ func keyOf(f *report.Finding) entryKey {
 	if f.Generated != nil {
 		k.generated = f.Generated.Kind
 	}
+	k.kubernetes = strings.Join(f.Kubernetes, " ")
 	return k
 }
 

@@ -14,7 +14,7 @@ func Deprecation(kind schema.GroupVersionKind) string {
 		return ""
 	}
 	obj.GetObjectKind().SetGroupVersionKind(kind)
-	v := version.MustParseSemantic(KubernetesVersion)
+	v := version.MustParseSemantic(KubernetesVersion())
 	if !deprecation.IsDeprecated(obj, int(v.Major()), int(v.Minor())) {
 		return ""
 	}

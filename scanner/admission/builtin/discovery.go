@@ -9,13 +9,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/preadmit/preadmit/scanner/admission/emulation"
 )
 
-// KubernetesVersion is the release whose API server is imitated: that of the module
-// k8s.io/kubernetes.
-const KubernetesVersion = "v1.36.3"
+// KubernetesVersion is the release whose API server the process imitates.
+func KubernetesVersion() string { return emulation.Version() }
 
-// discoveryJSON lists the resources that a kube-apiserver of KubernetesVersion
+// discoveryJSON lists the resources that a kube-apiserver of release.Latest
 // serves by default, taken from its aggregated discovery (/api and /apis, apidiscovery.k8s.io/v2).
 //
 //go:embed discovery.json
@@ -70,15 +71,17 @@ var served = sync.OnceValue(func() *builtins {
 	return b
 })
 
-// listed is what discovery.json lists.
+// listed is what discovery.json lists and the version that is imitated has.
 var listed = sync.OnceValue(func() []Resource {
 	var list []discovered
 	if err := json.Unmarshal(discoveryJSON, &list); err != nil {
 		panic(fmt.Sprintf("discovery.json: %v", err)) // embedded at build time
 	}
-	resources := make([]Resource, len(list))
-	for i, d := range list {
-		resources[i] = d.resource()
+	var resources []Resource
+	for _, d := range list {
+		if r := d.resource(); hasVersion(r.Kind) {
+			resources = append(resources, r)
+		}
 	}
 	return resources
 })

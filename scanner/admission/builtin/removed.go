@@ -17,6 +17,9 @@ func Unserved(kind schema.GroupVersionKind) string {
 	if at := removedIn(kind); at != "" {
 		parts = append(parts, "removed in "+at)
 	}
+	if at := introducedIn(kind); at != "" {
+		parts = append(parts, "introduced in "+at)
+	}
 	use, ok := replacement(kind)
 	if ok {
 		parts = append(parts, fmt.Sprintf("use %s %s", use.GroupVersion(), use.Kind))
@@ -49,7 +52,7 @@ func removedIn(kind schema.GroupVersionKind) string {
 	}
 	major, minor := removed.APILifecycleRemoved()
 	at := fmt.Sprintf("v%d.%d", major, minor)
-	if !version.MustParseSemantic(KubernetesVersion).AtLeast(version.MustParseGeneric(at)) {
+	if !version.MustParseSemantic(KubernetesVersion()).AtLeast(version.MustParseGeneric(at)) {
 		return ""
 	}
 	return at

@@ -138,7 +138,7 @@ func (c *Checker) operation(s *expressions.Struct, kinds []schema.GroupVersionKi
 	}
 	if value != nil && value.Value == expressions.List && len(value.Types) > 0 {
 		all = append(all, Problem{value.Line, value.Column,
-			fmt.Sprintf("the value is a list of %s: kube-apiserver %s panics when it evaluates it, and answers nothing", value.Types[0], admission.KubernetesVersion),
+			fmt.Sprintf("the value is a list of %s: kube-apiserver %s panics when it evaluates it, and answers nothing", value.Types[0], admission.KubernetesVersion()),
 			"add the elements one by one, each with an operation of its own"})
 	}
 	return all

@@ -16,8 +16,10 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format"
 	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/admission/emulation"
 	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/diff"
+	"github.com/preadmit/preadmit/scanner/release"
 	"github.com/preadmit/preadmit/webhooks/jailed"
 )
 
@@ -25,17 +27,20 @@ import (
 // let through, so that what recurses without end ends soon.
 const stackBytes = 256 << 20
 
+// Asker has another process of the jail judge, by PartMain, the targets of a release of Kubernetes
+// that this one does not imitate.
+type Asker func(ctx context.Context, r release.Release, job []byte) (*scanner.Part, error)
+
 // Main is the other side of Scan. The process reads a job from in, writes to out,
 // and should end afterwards. It must have entered its jail. Roots with a schema of
 // their own are rendered by isolate.
-func Main(ctx context.Context, in io.Reader, out io.Writer, isolate render.Isolator) error {
-	debug.SetMaxStack(stackBytes)
-	j := job{}
-	if err := json.NewDecoder(in).Decode(&j); err != nil {
-		return fmt.Errorf("read the job: %w", err)
+func Main(ctx context.Context, in io.Reader, out io.Writer, isolate render.Isolator, ask Asker) error {
+	j, err := readJob(in)
+	if err != nil {
+		return err
 	}
 	t := &sender{out: out}
-	r, failOn, err := j.scan(ctx, t, isolate)
+	r, failOn, err := j.scan(ctx, t, isolate, ask)
 	if err != nil {
 		return t.sendError(err)
 	}
@@ -50,25 +55,59 @@ func Main(ctx context.Context, in io.Reader, out io.Writer, isolate render.Isola
 	return err
 }
 
+// PartMain does what an Asker is for: it reads a job from in, judges the targets of the release that
+// the process imitates, and writes what it says to out. What it lacks the other process names.
+func PartMain(ctx context.Context, in io.Reader, out io.Writer, isolate render.Isolator) error {
+	j, err := readJob(in)
+	if err != nil {
+		return err
+	}
+	s, err := j.open(&sender{out: io.Discard}, isolate)
+	if err != nil {
+		return err
+	}
+	part, err := scanner.ScanPart(ctx, s.Input)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(out).Encode(part)
+}
+
+func readJob(in io.Reader) (*job, error) {
+	debug.SetMaxStack(stackBytes)
+	j := &job{}
+	if err := json.NewDecoder(in).Decode(j); err != nil {
+		return nil, fmt.Errorf("read the job: %w", err)
+	}
+	return j, nil
+}
+
 // job is what the parent sent.
 type job jailed.Job
 
 // mistake is an error that the repository is at fault for.
 type mistake struct{ error }
 
-// scan does the job, with the configuration that is in force for it.
-func (j *job) scan(ctx context.Context, t *sender, isolate render.Isolator) (*report.Report, string, error) {
+// opened is a job with its trees and configuration.
+type opened struct {
+	scanner.Input
+	remarks []report.Diagnostic
+	outside *mounted
+}
+
+// open opens what a job is about.
+func (j *job) open(t *sender, isolate render.Isolator) (*opened, error) {
 	base, head, err := trees(&j.Request)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	cfg, remarks, err := configuration(base, head)
 	if err != nil {
-		return nil, "", mistake{err}
+		return nil, mistake{err}
 	}
 	outside, err := j.mount(base, head, cfg.AllowedURLs())
 	if err != nil {
-		return nil, "", mistake{err}
+		return nil, mistake{err}
 	}
 	in := scanner.Input{
 		Base: base, Head: *head, Remotes: j.Request.Remotes, Config: cfg,
@@ -82,18 +121,49 @@ func (j *job) scan(ctx context.Context, t *sender, isolate render.Isolator) (*re
 	for _, refused := range j.Refused {
 		in.Refused[string(refused.Root)] = refused.Why
 	}
-	r, err := scanner.Scan(ctx, in)
+	return &opened{in, remarks, outside}, nil
+}
+
+// scan does the job, with the configuration that is in force for it.
+func (j *job) scan(ctx context.Context, t *sender, isolate render.Isolator, ask Asker) (*report.Report, string, error) {
+	s, err := j.open(t, isolate)
+	if err != nil {
+		return nil, "", err
+	}
+	releases, err := s.Config.Releases()
+	if err == nil {
+		err = emulation.Set(releases[0])
+	}
+	if err != nil {
+		return nil, "", mistake{err}
+	}
+	part, err := scanner.ScanPart(ctx, s.Input)
 	if err != nil {
 		if input := new(scanner.InputError); errors.As(err, &input) {
 			return nil, "", mistake{err}
 		}
 		return nil, "", fmt.Errorf("scan: %w", err)
 	}
-	if lacks := outside.lacks(); len(lacks) > 0 {
+	if lacks := s.outside.lacks(); len(lacks) > 0 {
 		return nil, "", &lacking{lacks}
 	}
-	r.Diagnose(append(remarks, outside.notes()...)...)
-	return r, cfg.FailOn, nil
+	parts := []*scanner.Part{part}
+	for _, r := range releases[1:] {
+		encoded, err := json.Marshal(j)
+		if err != nil {
+			return nil, "", fmt.Errorf("encode the job: %w", err)
+		}
+		if part, err = ask(ctx, r, encoded); err != nil {
+			return nil, "", fmt.Errorf("scan: %w", err)
+		}
+		parts = append(parts, part)
+	}
+	r := part.Report
+	if len(parts) > 1 {
+		r = scanner.Join(parts)
+	}
+	r.Diagnose(append(s.remarks, s.outside.notes()...)...)
+	return r, s.Config.FailOn, nil
 }
 
 // configuration is the base's, as in every scan.

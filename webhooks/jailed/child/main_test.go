@@ -42,7 +42,7 @@ func childMain() error {
 	if err != nil {
 		return err
 	}
-	return Main(context.Background(), os.Stdin, results, isolate.Program(program, "render-root"))
+	return Main(context.Background(), os.Stdin, results, isolate.Program(program, "render-root"), nil)
 }
 
 // testScanner runs the test binary.

@@ -101,7 +101,7 @@ func TestSameReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := job{Request: request}
-	want, failOn, err := j.scan(context.Background(), &sender{out: os.NewFile(^uintptr(0), "nowhere")}, isolate.Program(program, "render-root"))
+	want, failOn, err := j.scan(context.Background(), &sender{out: os.NewFile(^uintptr(0), "nowhere")}, isolate.Program(program, "render-root"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -143,9 +143,11 @@ func (a *run) execute(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	a.explain(change)
-	a.publish.connect()
-	a.publish.Start(ctx)
+	if a.p.Part == nil { // else another process publishes
+		a.explain(change)
+		a.publish.connect()
+		a.publish.Start(ctx)
+	}
 	r, sarif, err := a.judge(ctx, change)
 	if err != nil {
 		return err

@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"net"
+
+	"github.com/preadmit/preadmit/scanner/release"
 )
 
 // Process is the process that the command runs in.
@@ -17,9 +19,29 @@ type Process struct {
 	// Executable is the file of the program, to start it again for a root that needs a
 	// process of its own. If it is empty, such roots are indeterminate.
 	Executable string
+	// Args are the arguments of the command, for a process that does a part of it.
+	Args []string
+	// Own is set where the process runs the one command, so that it may be made to imitate another
+	// release of Kubernetes.
+	Own bool
+	// Part is what the process does of a command of another process; nil for all of it.
+	Part *Part
 	// Lasting is called by a command that ends by itself, in its own time, after it is
 	// interrupted. It may be nil.
 	Lasting func()
 	// Dial makes the connections of what is fetched instead of the system; nil but in tests.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// Part is what a process does of a command.
+type Part struct {
+	// Release is the release of Kubernetes whose targets it judges. What it says of them goes to
+	// stdout, for the process that runs the command.
+	Release release.Release `json:"release"`
+	// Whole is set where the process does all of the command instead.
+	Whole bool `json:"whole,omitempty"`
+	// Override is set where all targets are judged as of that release.
+	Override bool `json:"override,omitempty"`
+	// Cache is the directory of a cache that the processes share.
+	Cache string `json:"cache,omitempty"`
 }

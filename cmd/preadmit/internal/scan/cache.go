@@ -32,7 +32,10 @@ func (f *CacheFlags) Register(flags *pflag.FlagSet) {
 }
 
 // OpenCache opens the cache. It returns nil without --cache-dir.
-func (f *Flags) OpenCache() (*render.Cache, error) {
+func (f *Flags) OpenCache() (*render.Cache, error) { return f.openCache("") }
+
+// openCache is OpenCache with a directory of our own in the place of none.
+func (f *Flags) openCache(own string) (*render.Cache, error) {
 	cache, given := f.Cache, f.Given
 	switch {
 	case given("cache-dir") && cache.dir == "":
@@ -41,8 +44,10 @@ func (f *Flags) OpenCache() (*render.Cache, error) {
 		return nil, cli.Usagef("--cache-size needs --cache-dir")
 	case cache.size < 1:
 		return nil, cli.Usagef("--cache-size: %d MiB is not a size, want at least 1", cache.size)
-	case cache.dir == "":
+	case cache.dir == "" && own == "":
 		return nil, nil
+	case cache.dir == "":
+		return render.OpenCache(own, cache.size<<20)
 	}
 	if tree := f.treeAround(cache.dir); tree != "" {
 		return nil, cli.Usagef("--cache-dir: %s is inside %s, what is scanned: a change could bring entries of its own and so decide what is judged; name a directory elsewhere",

@@ -32,7 +32,7 @@ func OpenExtras(ctx context.Context, stdin io.Reader, f *Flags) ([]scanner.Extra
 				}
 				fromStdin = flag.name
 			}
-			extra, err := OpenExtra(ctx, stdin, path)
+			extra, err := OpenExtra(ctx, io.TeeReader(stdin, &f.stdin), path)
 			switch {
 			case ctx.Err() != nil:
 				return nil, ctx.Err()

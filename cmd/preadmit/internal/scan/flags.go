@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -42,6 +43,9 @@ type Flags struct {
 	Fetch                artifacts.Mode
 	offline              bool
 	limits               cli.Limits
+	Release              ReleaseFlags
+	// stdin is what was read of standard input.
+	stdin bytes.Buffer
 }
 
 // NewFlags returns the flags with their defaults.
@@ -82,6 +86,7 @@ func (f *Flags) RegisterJudging(cmd *cobra.Command) {
 	f.registerGiven(flags)
 	flags.Var(&f.LoadRestrictor, "load-restrictor", "kustomize's: `RESTRICTOR` is "+strings.Join(f.LoadRestrictor.Known, " or "))
 	flags.BoolVar(&f.noWorkloads, "no-workloads", false, "do not judge the Pods, ReplicaSets and Jobs that controllers create of workloads")
+	f.Release.Register(cmd)
 	flags.StringVar(&f.Config, "config", "", "configuration `FILE` to use instead of the repository's "+config.FileName)
 	flags.Var(&f.FailOn, "fail-on", "the weakest `ACTION` that fails the run: "+strings.Join(f.FailOn.Known, ", "))
 	flags.BoolVar(&f.RequirePolicies, "require-policies", false, "end with exit code 3 if no policy is in force")
@@ -165,6 +170,9 @@ func (f *Flags) Check() error {
 	case f.Verbose && f.Quiet:
 		return cli.Usagef("-v and -q contradict each other")
 	}
+	if err := f.Release.Check(); err != nil {
+		return err
+	}
 	if err := f.limits.Check(); err != nil {
 		return err
 	}
@@ -208,6 +216,7 @@ func (f *Flags) apply(c *config.Config) {
 	if f.Given("applier") {
 		c.Applier = f.applier.Value
 	}
+	f.Release.apply(c)
 	if f.Given("service-node-port-range") {
 		c.ServiceNodePortRange = f.nodePorts
 	}

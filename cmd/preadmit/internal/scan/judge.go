@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/render"
@@ -13,48 +14,92 @@ import (
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/diff"
+	"github.com/preadmit/preadmit/scanner/release"
 )
 
-// Judge scans a change with the configuration in force, and returns both.
+// Judge scans a change with the configuration in force, and returns both. Where targets are of
+// several releases of Kubernetes, each but one has a process of its own.
 func Judge(ctx context.Context, p cli.Process, f *Flags, change *Change, extras []scanner.Extra) (*report.Report, config.Config, error) {
-	return judge(ctx, p, f, change, extras, scanner.Scan)
+	j := &judging{p: p, f: f, change: change, extras: extras}
+	cfg, remarks, err := LoadConfig(f, change)
+	if err != nil {
+		return nil, cfg, err
+	}
+	parts, err := j.parts(ctx, cfg)
+	if err != nil {
+		return nil, cfg, err
+	}
+	result := parts[0].Report
+	if len(parts) > 1 {
+		result = scanner.Join(parts)
+	}
+	result.Diagnose(append(remarks, change.Remarks...)...)
+	return result, cfg, nil
 }
 
 // Deploy returns what is applied of the head of a change, with the answers that are expected.
-func Deploy(ctx context.Context, p cli.Process, f *Flags, change *Change, extras []scanner.Extra) (deployment *scanner.Deployment, err error) {
-	_, _, err = judge(ctx, p, f, change, extras, func(ctx context.Context, in scanner.Input) (*report.Report, error) {
+func Deploy(ctx context.Context, p cli.Process, f *Flags, change *Change, extras []scanner.Extra) (*scanner.Deployment, error) {
+	j := &judging{p: p, f: f, change: change, extras: extras}
+	cfg, remarks, err := LoadConfig(f, change)
+	if err != nil {
+		return nil, err
+	}
+	if all, err := cfg.Releases(); err != nil || len(all) > 1 || all[0] != (release.Release{}).Normal() {
+		remarks = append(remarks, report.Diagnostic{
+			Severity: "warning", Message: "the sandbox has an API server of Kubernetes " + release.Latest + ": the versions and feature gates of the configuration do not count",
+		})
+		cfg.KubernetesVersion, cfg.FeatureGates, cfg.Targets = "", nil, slices.Clone(cfg.Targets)
+		for i := range cfg.Targets {
+			cfg.Targets[i].KubernetesVersion, cfg.Targets[i].FeatureGates = "", nil
+		}
+	}
+	var deployment *scanner.Deployment
+	err = j.run(ctx, cfg, func(ctx context.Context, in scanner.Input) (*report.Report, error) {
 		if deployment, err = scanner.Deploy(ctx, in); err != nil {
 			return nil, err
 		}
 		return deployment.Report, nil
 	})
-	return deployment, err
+	if err != nil {
+		return nil, err
+	}
+	deployment.Report.Diagnose(append(remarks, change.Remarks...)...)
+	return deployment, nil
 }
 
-// judge runs a scan of a change with the configuration in force.
-func judge(ctx context.Context, p cli.Process, f *Flags, change *Change, extras []scanner.Extra, run func(context.Context, scanner.Input) (*report.Report, error)) (*report.Report, config.Config, error) {
-	cfg, remarks, err := LoadConfig(f, change)
+// judging judges a change.
+type judging struct {
+	p      cli.Process
+	f      *Flags
+	change *Change
+	extras []scanner.Extra
+	// cache is the directory of a cache that processes share; empty for that of the flags.
+	cache string
+}
+
+// run runs a scan in this process.
+func (j *judging) run(ctx context.Context, cfg config.Config, do func(context.Context, scanner.Input) (*report.Report, error)) error {
+	p, f, change := j.p, j.f, j.change
+	cache, err := f.openCache(j.cache)
 	if err != nil {
-		return nil, cfg, err
-	}
-	cache, err := f.OpenCache()
-	if err != nil {
-		return nil, cfg, err
+		return err
 	}
 	defer CloseCache(p.Stderr, cache)
 	if err := f.Mount(ctx, p, change, cfg); err != nil {
-		return nil, cfg, err
+		return err
 	}
-	f.Explain(p.Stderr, change)
-	progress := cli.NewProgress(p, f.Quiet)
+	if p.Part == nil {
+		f.Explain(p.Stderr, change)
+	}
+	progress := cli.NewProgress(p, f.Quiet || p.Part != nil)
 	doing := cli.NewActivity()
-	result, err := f.limits.Run(ctx, doing, func(ctx context.Context) (*report.Report, error) {
-		return run(ctx, scanner.Input{
+	_, err = f.limits.Run(ctx, doing, func(ctx context.Context) (*report.Report, error) {
+		return do(ctx, scanner.Input{
 			Base:    change.Base,
 			Head:    change.Head,
 			Remotes: change.Remotes,
 			Config:  cfg,
-			Extra:   extras,
+			Extra:   j.extras,
 			Render:  RenderOptions(p, cfg.LoadRestrictor, cache),
 			Version: cli.Version(),
 			Diff:    f.diffLimits(),
@@ -69,10 +114,9 @@ func judge(ctx context.Context, p cli.Process, f *Flags, change *Change, extras 
 	})
 	progress.Erase()
 	if err != nil {
-		return nil, cfg, Error(ctx, err)
+		return Error(ctx, err)
 	}
-	result.Diagnose(append(remarks, change.Remarks...)...)
-	return result, cfg, nil
+	return nil
 }
 
 // Error returns a usage error for a mistake of the user, else the error of the scan.

@@ -79,7 +79,7 @@ func openStdin(ctx context.Context, stdin io.Reader, f *Flags) (*Change, error) 
 	if slices.Contains(f.Policies.Values, "-") || slices.Contains(f.Context.Values, "-") {
 		return nil, cli.Usagef("- is standard input: give PATH, --policies or --context that way, not several")
 	}
-	extra, err := OpenExtra(ctx, stdin, "-")
+	extra, err := OpenExtra(ctx, io.TeeReader(stdin, &f.stdin), "-")
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,276 @@
+package scan
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/admission/emulation"
+	"github.com/preadmit/preadmit/scanner/config"
+	"github.com/preadmit/preadmit/scanner/release"
+)
+
+// PartCommand is the name of the command that does a part of another one.
+const PartCommand = "part"
+
+// ReleaseFlags say which API server is imitated.
+type ReleaseFlags struct {
+	version, gates string
+}
+
+// Register declares the flags.
+func (f *ReleaseFlags) Register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.version, "kubernetes-version", "", "judge as the API server of this `VERSION` does: "+strings.Join(release.Minors(), ", ")+", or a release of these (default "+release.Latest+")")
+	f.registerGates(flags)
+	// The only error is a flag that does not exist.
+	_ = cmd.RegisterFlagCompletionFunc("kubernetes-version", cobra.FixedCompletions(cli.Completions(release.Minors()), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("feature-gates", cobra.NoFileCompletions)
+}
+
+func (f *ReleaseFlags) registerGates(flags *pflag.FlagSet) {
+	flags.StringVar(&f.gates, "feature-gates", "", "the API server's flag: `GATES` like HPAScaleToZero=true,ImageVolume=false")
+}
+
+// Check refuses what is no version or no feature gates.
+func (f *ReleaseFlags) Check() error {
+	if f.version != "" {
+		if _, err := release.ParseVersion(f.version); err != nil {
+			return cli.Usagef("--kubernetes-version: %w", err)
+		}
+	}
+	if _, err := release.ParseFeatureGates(f.gates); err != nil {
+		return cli.Usagef("--feature-gates: %w", err)
+	}
+	return nil
+}
+
+// apply overrides a configuration. The flags were checked.
+func (f *ReleaseFlags) apply(c *config.Config) {
+	if f.version != "" {
+		c.KubernetesVersion = f.version
+		for i := range c.Targets {
+			c.Targets[i].KubernetesVersion = "" // the command line speaks for all targets
+		}
+	}
+	if f.gates != "" {
+		c.FeatureGates, _ = release.ParseFeatureGates(f.gates)
+		for i := range c.Targets {
+			c.Targets[i].FeatureGates = nil
+		}
+	}
+}
+
+// Imitate makes the process imitate a release.
+func Imitate(r release.Release) error {
+	err := emulation.Set(r)
+	if gate := new(emulation.GateError); errors.As(err, &gate) {
+		return cli.Usagef("--feature-gates: %w", err)
+	}
+	return err
+}
+
+// As makes the process imitate a release, or has another one do the whole command: then the error
+// is how that ended, if need be with exit code 0.
+func As(ctx context.Context, p cli.Process, r release.Release) error {
+	if p.Own || p.Part != nil || r == emulation.Current() {
+		return Imitate(r)
+	}
+	c, err := partCommand(ctx, p, cli.Part{Release: r, Whole: true})
+	if err != nil {
+		return err
+	}
+	c.Stdin, c.Stdout, c.Stderr = p.Stdin, p.Stdout, p.Stderr
+	exit := new(exec.ExitError)
+	switch err := c.Run(); {
+	case ctx.Err() != nil:
+		return context.Canceled
+	case err == nil, errors.As(err, &exit):
+		return &cli.CommandError{Code: c.ProcessState.ExitCode()}
+	default:
+		return fmt.Errorf("start a process that judges as Kubernetes %s: %w", r, err)
+	}
+}
+
+// AsConfigured is As for a command that works for one release: that of the configuration.
+func AsConfigured(ctx context.Context, p cli.Process, cfg *config.Config) error {
+	all, err := cfg.Releases()
+	if err != nil {
+		return cli.Usagef("%w", err)
+	}
+	if len(all) > 1 {
+		return cli.Usagef("the targets have several versions of Kubernetes (%s): name the one that counts with --kubernetes-version", names(all))
+	}
+	return As(ctx, p, all[0])
+}
+
+// AsRendered is As for a command that renders: charts are told the version. Where targets have
+// several, it is the one of those that say none.
+func AsRendered(ctx context.Context, p cli.Process, cfg *config.Config) error {
+	if all, err := cfg.Releases(); err != nil || len(all) == 1 {
+		return AsConfigured(ctx, p, cfg)
+	}
+	r, err := cfg.Release()
+	if err != nil {
+		return cli.Usagef("%w", err)
+	}
+	return As(ctx, p, r)
+}
+
+// AsNamed is As for a command without a configuration. The flags were checked.
+func (f *ReleaseFlags) AsNamed(ctx context.Context, p cli.Process) error {
+	cfg := new(config.Config)
+	f.apply(cfg)
+	return AsConfigured(ctx, p, cfg)
+}
+
+func names(all []release.Release) string {
+	texts := make([]string, len(all))
+	for i, r := range all {
+		texts[i] = r.String()
+	}
+	return strings.Join(texts, ", ")
+}
+
+// partCommand returns the command that does a part of the command of a process.
+func partCommand(ctx context.Context, p cli.Process, part cli.Part) (*exec.Cmd, error) {
+	if p.Executable == "" {
+		return nil, fmt.Errorf("another version of Kubernetes (%s) takes another process, and the file of this program is not known", part.Release)
+	}
+	spec, err := json.Marshal(part)
+	if err != nil {
+		return nil, fmt.Errorf("encode the part: %w", err)
+	}
+	c := exec.CommandContext(ctx, p.Executable, append([]string{PartCommand, string(spec)}, p.Args...)...)
+	c.Env = p.Environ
+	return c, nil
+}
+
+// ErrPart ends a process that did a part of a command.
+var ErrPart = &cli.CommandError{Code: cli.ExitClean}
+
+// parts has the targets of each release judged: of one in this process, where it can be.
+func (j *judging) parts(ctx context.Context, cfg config.Config) ([]*scanner.Part, error) {
+	all, err := cfg.Releases()
+	if err != nil {
+		return nil, cli.Usagef("%w", err)
+	}
+	if part := j.p.Part; part != nil && !part.Whole {
+		if err := j.tell(ctx, cfg, part); err != nil {
+			return nil, err
+		}
+		return nil, ErrPart
+	}
+	if len(all) > 1 {
+		remove, err := j.shareCache()
+		if err != nil {
+			return nil, err
+		}
+		defer remove()
+	}
+	here := all[0]
+	if !j.p.Own {
+		here = emulation.Current()
+	}
+	var parts []*scanner.Part
+	if slices.Contains(all, here) { // first, since what it renders the others take from the cache
+		if err := Imitate(here); err != nil {
+			return nil, err
+		}
+		part, err := j.part(ctx, cfg)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
+	}
+	for _, r := range all {
+		if r == here {
+			continue
+		}
+		part, err := j.ask(ctx, cli.Part{Release: r, Cache: j.cache})
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
+	}
+	return parts, nil
+}
+
+// shareCache makes a cache for the processes, if there is none.
+func (j *judging) shareCache() (remove func(), err error) {
+	if j.f.Cache.dir != "" || j.p.Executable == "" {
+		return func() {}, nil
+	}
+	if j.cache, err = os.MkdirTemp("", "preadmit-"); err != nil {
+		return nil, fmt.Errorf("make a directory for what several processes render: %w", err)
+	}
+	return func() { _ = os.RemoveAll(j.cache) }, nil
+}
+
+// part judges the targets of the release that this process imitates.
+func (j *judging) part(ctx context.Context, cfg config.Config) (part *scanner.Part, err error) {
+	err = j.run(ctx, cfg, func(ctx context.Context, in scanner.Input) (*report.Report, error) {
+		if part, err = scanner.ScanPart(ctx, in); err != nil {
+			return nil, err
+		}
+		return part.Report, nil
+	})
+	return part, err
+}
+
+// tell writes what the part of this process says to stdout.
+func (j *judging) tell(ctx context.Context, cfg config.Config, of *cli.Part) error {
+	j.cache = of.Cache
+	part, err := j.part(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if err := json.NewEncoder(j.p.Stdout).Encode(part); err != nil {
+		return fmt.Errorf("write what is said as Kubernetes %s: %w", of.Release, err)
+	}
+	return nil
+}
+
+// ask has a process judge the targets of a release.
+func (j *judging) ask(ctx context.Context, of cli.Part) (*scanner.Part, error) {
+	return AskPart(ctx, j.p, of, j.f.stdin.Bytes())
+}
+
+// AskPart has another process do a part of the command of a process, with this standard input.
+func AskPart(ctx context.Context, p cli.Process, of cli.Part, stdin []byte) (*scanner.Part, error) {
+	c, err := partCommand(ctx, p, of)
+	if err != nil {
+		return nil, err
+	}
+	var stdout, stderr bytes.Buffer
+	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(stdin), &stdout, &stderr
+	exit := new(exec.ExitError)
+	switch err := c.Run(); {
+	case ctx.Err() != nil:
+		return nil, context.Canceled
+	case errors.As(err, &exit):
+		said := strings.TrimPrefix(strings.TrimSpace(stderr.String()), "preadmit: ")
+		return nil, &cli.ExitError{Code: max(exit.ExitCode(), cli.ExitUsage), Err: fmt.Errorf("for Kubernetes %s: %s", of.Release, said)}
+	case err != nil:
+		return nil, fmt.Errorf("start a process that judges as Kubernetes %s: %w", of.Release, err)
+	}
+	_, _ = io.Copy(p.Stderr, &stderr)
+	part := new(scanner.Part)
+	if err := json.Unmarshal(stdout.Bytes(), part); err != nil {
+		return nil, fmt.Errorf("read what is said as Kubernetes %s: %w", of.Release, err)
+	}
+	return part, nil
+}

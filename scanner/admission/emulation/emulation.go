@@ -1,0 +1,107 @@
+// Package emulation makes the process imitate the API server of one Kubernetes release, by what
+// Kubernetes has for that itself: the emulation version of the component (KEP-4330), from which
+// feature gates, served APIs and CEL environments follow. All of that is state of the process, so
+// a process imitates one release, and another takes another process.
+package emulation
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/apiserver/pkg/util/compatibility"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	basecompatibility "k8s.io/component-base/compatibility"
+
+	// Feature gates register themselves.
+	_ "k8s.io/apiextensions-apiserver/pkg/features"
+	_ "k8s.io/kubernetes/pkg/features"
+
+	"github.com/preadmit/preadmit/scanner/release"
+)
+
+// ErrDecided says that the process imitates another release already.
+var ErrDecided = errors.New("this process imitates another release of Kubernetes already")
+
+var (
+	mu      sync.Mutex
+	current = release.Release{Version: release.Latest}
+	decided bool
+)
+
+// Current returns the release that the process imitates, which it is from then on.
+func Current() release.Release {
+	mu.Lock()
+	defer mu.Unlock()
+	decided = true
+	return current
+}
+
+// Version is the version of Current.
+func Version() string { return Current().Version }
+
+// Set makes the process imitate a release. It comes before all else: once the release was asked
+// for, only that one can be set. Feature gates that the version does not have, or that it has
+// locked, are refused in the API server's words.
+func Set(r release.Release) error {
+	r = r.Normal()
+	mu.Lock()
+	defer mu.Unlock()
+	if r == current {
+		decided = true
+		return nil
+	}
+	if decided {
+		return ErrDecided
+	}
+	decided = true
+	if err := set(r); err != nil {
+		return err
+	}
+	current = r
+	return nil
+}
+
+func set(r release.Release) error {
+	emulated := version.MajorMinor(1, uint(release.Minor(r.Version)))
+	// What a server of that release is compatible with by default: the minor version before it.
+	// The flags of a later server do not go below the oldest that it emulates.
+	compatible := emulated.SubtractMinor(1)
+	if release.Minor(r.Version) != release.Minor(release.Latest) {
+		component, ok := compatibility.DefaultComponentGlobalsRegistry.EffectiveVersionFor(basecompatibility.DefaultKubeComponent).(basecompatibility.MutableEffectiveVersion)
+		if !ok {
+			return errors.New("set the emulation version: the version of the API server cannot be changed")
+		}
+		component.SetEmulationVersion(emulated)
+		component.SetMinCompatibilityVersion(compatible)
+		if err := utilfeature.DefaultMutableFeatureGate.SetEmulationVersionAndMinCompatibilityVersion(emulated, compatible); err != nil {
+			return fmt.Errorf("set the emulation version: %w", err)
+		}
+	}
+	if r.FeatureGates == "" {
+		return nil
+	}
+	err := utilfeature.DefaultMutableFeatureGate.Set(r.FeatureGates)
+	if err == nil {
+		err = errors.Join(utilfeature.DefaultMutableFeatureGate.Validate()...)
+	}
+	if err != nil {
+		return &GateError{Release: r, Err: err}
+	}
+	return nil
+}
+
+// GateError is what the API server says of feature gates that it does not start with.
+type GateError struct {
+	Release release.Release
+	Err     error
+}
+
+// Unwrap returns the server's error.
+func (e *GateError) Unwrap() error { return e.Err }
+
+func (e *GateError) Error() string {
+	return fmt.Sprintf("the API server of Kubernetes %s does not start with these feature gates: %s", e.Release.Version, strings.TrimSpace(e.Err.Error()))
+}

@@ -1,0 +1,68 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/preadmit/preadmit/scanner/release"
+)
+
+func (c *checker) version(key, version string) {
+	if !c.Has(key) || c.Failed(key) {
+		return
+	}
+	if _, err := release.ParseVersion(version); err != nil {
+		c.Fail(key, "%v", err)
+	}
+}
+
+// Release is the release of API servers of which no target says another.
+func (c *Config) Release() (release.Release, error) {
+	return releaseOf(c.KubernetesVersion, c.FeatureGates)
+}
+
+// ReleaseOf is the release of the API server of a target.
+func (c *Config) ReleaseOf(t *Target) (release.Release, error) {
+	version, gates := t.KubernetesVersion, t.FeatureGates
+	if version == "" {
+		version = c.KubernetesVersion
+	}
+	if gates == nil {
+		gates = c.FeatureGates
+	}
+	r, err := releaseOf(version, gates)
+	if err != nil && t.Name != "" {
+		err = fmt.Errorf("target %s: %w", t.Name, err)
+	}
+	return r, err
+}
+
+func releaseOf(version string, gates map[string]bool) (release.Release, error) {
+	r := release.Release{FeatureGates: release.Gates(gates)}
+	if version == "" {
+		return r.Normal(), nil
+	}
+	var err error
+	r.Version, err = release.ParseVersion(version)
+	return r, err
+}
+
+// Releases are the releases of all targets, each once, in the order of the targets; the one of
+// Release where there are none.
+func (c *Config) Releases() ([]release.Release, error) {
+	if len(c.Targets) == 0 {
+		r, err := c.Release()
+		return []release.Release{r}, err
+	}
+	var all []release.Release
+	for i := range c.Targets {
+		r, err := c.ReleaseOf(&c.Targets[i])
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(all, r) {
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}

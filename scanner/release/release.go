@@ -1,0 +1,114 @@
+// Package release names the Kubernetes releases whose API server can be imitated. It links
+// nothing of Kubernetes; package emulation makes a process imitate one.
+package release
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Latest is the release whose API server is linked in: that of the module k8s.io/kubernetes.
+const Latest = "v1.36.3"
+
+// older is how many minor versions before Latest its API server can emulate.
+const older = 3
+
+// Release is an API server to imitate.
+type Release struct {
+	// Version is as v1.34.2. Empty is Latest.
+	Version string `json:"version,omitempty"`
+	// FeatureGates are the server's flag, as A=true,B=false, in order; empty for its defaults.
+	FeatureGates string `json:"featureGates,omitempty"`
+}
+
+// Normal returns the release with its version named.
+func (r Release) Normal() Release {
+	if r.Version == "" {
+		r.Version = Latest
+	}
+	return r
+}
+
+// String names the release as reports do.
+func (r Release) String() string {
+	r = r.Normal()
+	if r.FeatureGates == "" {
+		return r.Version
+	}
+	return r.Version + " with " + r.FeatureGates
+}
+
+// Minor is the second number of a version as v1.34.2, 0 for what is no version.
+func Minor(version string) int {
+	parts := strings.SplitN(version, ".", 3)
+	if len(parts) < 2 {
+		return 0
+	}
+	minor, _ := strconv.Atoi(parts[1]) // Parse has looked at it
+	return minor
+}
+
+// Minors are the minor versions that can be imitated, the oldest first, as 1.34.
+func Minors() []string {
+	var all []string
+	for minor := Minor(Latest) - older; minor <= Minor(Latest); minor++ {
+		all = append(all, fmt.Sprintf("1.%d", minor))
+	}
+	return all
+}
+
+// written is a version as people write it.
+var written = regexp.MustCompile(`^v?1\.(0|[1-9][0-9]{0,2})(?:\.(0|[1-9][0-9]{0,3}))?$`)
+
+// ParseVersion reads a version that can be imitated, as 1.34, v1.34 or 1.34.2, and returns it as
+// v1.34.2. A minor version alone is its first release, or Latest.
+func ParseVersion(text string) (string, error) {
+	parts := written.FindStringSubmatch(text)
+	if parts == nil {
+		return "", fmt.Errorf("%q is not a version of Kubernetes: want one of %s, or a release of these like 1.34.2", text, strings.Join(Minors(), ", "))
+	}
+	if !slices.Contains(Minors(), "1."+parts[1]) {
+		return "", fmt.Errorf("%s: the API server of this version of Kubernetes is not known, want one of %s", text, strings.Join(Minors(), ", "))
+	}
+	latest := "v1." + parts[1]
+	switch {
+	case parts[2] != "":
+		return latest + "." + parts[2], nil
+	case strings.HasPrefix(Latest, latest+"."):
+		return Latest, nil
+	}
+	return latest + ".0", nil
+}
+
+// ParseFeatureGates reads the API server's flag --feature-gates, as A=true,B=false. Whether a
+// version has the gates is not known here.
+func ParseFeatureGates(text string) (map[string]bool, error) {
+	gates := map[string]bool{}
+	for one := range strings.SplitSeq(text, ",") {
+		name, value, ok := strings.Cut(one, "=")
+		name, value = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(name), "kube:")), strings.TrimSpace(value)
+		switch enabled, err := strconv.ParseBool(value); {
+		case strings.TrimSpace(one) == "":
+		case name == "" || !ok:
+			return nil, fmt.Errorf("missing bool value for %s: want NAME=true or NAME=false", one)
+		case err != nil:
+			return nil, fmt.Errorf("invalid value of %s=%s: want true or false", name, value)
+		default:
+			gates[name] = enabled
+		}
+	}
+	return gates, nil
+}
+
+// Gates writes feature gates as Release has them.
+func Gates(gates map[string]bool) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(gates)) {
+		all = append(all, fmt.Sprintf("%s=%v", name, gates[name]))
+	}
+	return strings.Join(all, ",")
+}

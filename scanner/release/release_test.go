@@ -1,0 +1,31 @@
+package release
+
+import "testing"
+
+func TestParseVersion(t *testing.T) {
+	for text, want := range map[string]string{
+		"1.36": Latest, "v1.36": Latest, "1.36.0": "v1.36.0", "1.34": "v1.34.0", "v1.34.12": "v1.34.12", "1.33": "v1.33.0",
+		"1.32": "", "1.37": "", "": "", "1": "", "2.34": "", "1.34.x": "", "1.034": "", " 1.34": "", "1.34-rc.1": "",
+	} {
+		got, err := ParseVersion(text)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v, want %q", text, got, err, want)
+		}
+	}
+}
+
+func TestParseFeatureGates(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "B=true,A=false": "A=false,B=true", " A = true , kube:B=0": "A=true,B=false", "A=true,A=false": "A=false",
+	} {
+		gates, err := ParseFeatureGates(text)
+		if got := Gates(gates); err != nil || got != want {
+			t.Errorf("%q: %q, %v, want %q", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"A", "A=", "=true", "A=maybe"} {
+		if gates, err := ParseFeatureGates(text); err == nil {
+			t.Errorf("%q: %v", text, gates)
+		}
+	}
+}

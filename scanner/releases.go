@@ -1,0 +1,208 @@
+package scanner
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/admission/emulation"
+	"github.com/preadmit/preadmit/scanner/release"
+	"github.com/preadmit/preadmit/scanner/target"
+)
+
+// Tool is what reports say of the program with a version, in a process that imitates an API server.
+func Tool(version string) report.Tool {
+	r := emulation.Current()
+	return report.Tool{Name: "preadmit", Version: version, Kubernetes: r.Version, FeatureGates: r.FeatureGates}
+}
+
+// checkReleases refuses targets that this process cannot judge.
+func (s *scan) checkReleases() error {
+	for _, t := range s.targets {
+		if s.in.Part || t.Release == emulation.Current() {
+			continue
+		}
+		of := ""
+		if t.Name != "" {
+			of = "target " + t.Name + ": "
+		}
+		return &InputError{What: "kubernetesVersion", Err: fmt.Errorf("%sits API server is of Kubernetes %s, and this process judges as %s does", of, t.Release, emulation.Current())}
+	}
+	return nil
+}
+
+// judged are the targets of the release that the process imitates.
+func (s *scan) judged() []*target.Target {
+	return slices.DeleteFunc(slices.Clone(s.targets), func(t *target.Target) bool { return t.Release != emulation.Current() })
+}
+
+// targetNames are the names of the targets that are judged.
+func (s *scan) targetNames() []string {
+	var names []string
+	for _, t := range s.targets {
+		if t.Name != "" && !slices.Contains(names, t.Name) {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// servers is the API server of the process for the summary, unless it is the latest as it is.
+func (s *scan) servers(requests int) []report.Server {
+	r := emulation.Current()
+	if r == (release.Release{}).Normal() {
+		return nil
+	}
+	return []report.Server{{Version: r.Version, FeatureGates: r.FeatureGates, Targets: s.targetNames(), Requests: requests}}
+}
+
+// Part is what a process says of the targets of one release of Kubernetes.
+type Part struct {
+	Release release.Release `json:"release"`
+	Report  *report.Report  `json:"report"`
+	// Targets are the names of the targets.
+	Targets []string `json:"targets,omitempty"`
+	// Policies and Bindings are those that judged.
+	Policies []string `json:"policies,omitempty"`
+	Bindings []string `json:"bindings,omitempty"`
+	// Objects are those that requests were made of.
+	Objects []PartObject `json:"objects,omitempty"`
+}
+
+// PartObject is an object of a root.
+type PartObject struct {
+	Root   string        `json:"root"`
+	Object report.Object `json:"object"`
+}
+
+// ScanPart scans as Scan does, for Join. Input.Part is set.
+func ScanPart(ctx context.Context, in Input) (*Part, error) {
+	in.Part = true
+	s := newScan(in)
+	out, err := s.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &Part{Release: emulation.Current(), Report: s.report, Policies: slices.Sorted(maps.Keys(out.rules.policies)), Bindings: slices.Sorted(maps.Keys(out.rules.bindings))}
+	p.Targets = s.targetNames()
+	for id := range out.objects {
+		p.Objects = append(p.Objects, PartObject{id.root, id.object})
+	}
+	return p, nil
+}
+
+// Join makes one report of those of several releases.
+func Join(parts []*Part) *report.Report {
+	parts = slices.Clone(parts)
+	slices.SortStableFunc(parts, func(a, b *Part) int {
+		return cmp.Or(cmp.Compare(release.Minor(a.Release.Version), release.Minor(b.Release.Version)), cmp.Compare(a.Release.String(), b.Release.String()))
+	})
+	joined := *parts[0].Report
+	joined.Findings, joined.Indeterminate, joined.Diagnostics, joined.Requests = []report.Finding{}, []report.Indeterminate{}, []report.Diagnostic{}, nil
+	sum := report.Summary{Roots: joined.Summary.Roots, NoPolicies: joined.Summary.NoPolicies}
+	var versions []string
+	policies, bindings := map[string]bool{}, map[string]bool{}
+	objects := map[objectID]bool{}
+	for _, p := range parts {
+		r := p.Report
+		for _, f := range r.Findings {
+			f.Kubernetes = []string{p.Release.String()}
+			joined.Findings = append(joined.Findings, f)
+		}
+		joined.Indeterminate = append(joined.Indeterminate, r.Indeterminate...)
+		joined.Diagnostics = append(joined.Diagnostics, r.Diagnostics...)
+		joined.Requests = append(joined.Requests, r.Requests...)
+		versions = append(versions, p.Release.Version)
+		sum.Kubernetes = append(sum.Kubernetes, report.Server{
+			Version: p.Release.Version, FeatureGates: p.Release.FeatureGates, Targets: p.Targets, Requests: r.Summary.Requests,
+		})
+		addSummary(&sum, &r.Summary)
+		for _, name := range p.Policies {
+			policies[name] = true
+		}
+		for _, name := range p.Bindings {
+			bindings[name] = true
+		}
+		for _, o := range p.Objects {
+			objects[idOf(o.Root, &o.Object)] = true
+		}
+	}
+	joined.Tool.Kubernetes, joined.Tool.FeatureGates = strings.Join(slices.Compact(versions), ", "), ""
+	joined.Sort()
+	joined.Findings = joinFindings(joined.Findings)
+	joined.Indeterminate = compactEqual(joined.Indeterminate)
+	joined.Diagnostics = compactEqual(joined.Diagnostics)
+	report.SetFingerprints(joined.Findings)
+	sum.Policies, sum.Bindings = len(policies), len(bindings)
+	sum.Findings = countFindings(joined.Findings)
+	sum.Coverage = coverage(objects, joined.Indeterminate)
+	slices.SortFunc(sum.Webhooks, func(a, b report.Webhook) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Configuration, b.Configuration), cmp.Compare(a.Name, b.Name))
+	})
+	sum.Webhooks = slices.Compact(sum.Webhooks)
+	joined.Summary = sum
+	return &joined
+}
+
+// addSummary adds what is counted by itself.
+func addSummary(to, of *report.Summary) {
+	to.Requests += of.Requests
+	to.Evaluations += of.Evaluations
+	to.Webhooks = append(to.Webhooks, of.Webhooks...)
+	if to.NoPolicies != nil && of.NoPolicies == nil && of.Requests > 0 {
+		to.NoPolicies = nil
+	}
+	if worse(of.Roots, to.Roots) {
+		to.Roots = of.Roots // a chart may refuse a version
+	}
+	for _, d := range []struct {
+		to *float64
+		of float64
+	}{
+		{&to.Durations.Discover, of.Durations.Discover},
+		{&to.Durations.Render, of.Durations.Render}, {&to.Durations.Judge, of.Durations.Judge},
+		{&to.Durations.Locate, of.Durations.Locate}, {&to.Durations.Total, of.Durations.Total},
+	} {
+		*d.to += d.of
+	}
+}
+
+func worse(a, b report.RootCounts) bool {
+	return cmp.Or(cmp.Compare(a.Failed, b.Failed), cmp.Compare(a.Lost, b.Lost), cmp.Compare(a.Indeterminate, b.Indeterminate)) > 0
+}
+
+// joinFindings makes one of findings, in the report's order, that differ by the version only.
+func joinFindings(sorted []report.Finding) []report.Finding {
+	joined := []report.Finding{}
+	for _, f := range sorted {
+		var same *report.Finding
+		for i := len(joined) - 1; i >= 0 && joined[i].Location.Path == f.Location.Path && joined[i].Location.StartLine == f.Location.StartLine; i-- {
+			if alike(&joined[i], &f) {
+				same = &joined[i]
+				break
+			}
+		}
+		if same == nil {
+			joined = append(joined, f)
+			continue
+		}
+		for _, version := range f.Kubernetes {
+			if !slices.Contains(same.Kubernetes, version) {
+				same.Kubernetes = append(same.Kubernetes, version)
+			}
+		}
+	}
+	return joined
+}
+
+// alike reports whether two findings are the same but for the versions that say so.
+func alike(a, b *report.Finding) bool {
+	x, y := *a, *b
+	x.Kubernetes, y.Kubernetes, x.Fingerprint, y.Fingerprint = nil, nil, "", ""
+	return reflect.DeepEqual(x, y)
+}
