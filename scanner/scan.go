@@ -50,7 +50,7 @@ func (s *scan) run(ctx context.Context) (out outcome, err error) {
 		*stage.spent = seconds(time.Since(begin))
 	}
 	if err := s.ledger.Nothing(s.in.Head.Named); err != nil {
-		return nil, err
+		return out, err
 	}
 	if s.in.Diff != nil && s.Base != nil {
 		s.report.Changes = new(diff.Objects(s.Change, s.work, *s.in.Diff))
