@@ -22,7 +22,7 @@ test: ## what a change needs, in four minutes
 
 test-all: browser sshd ## all tests but those of the Action and of the service, which have targets of their own
 	$(ALL) ./...
-	cd e2e && $(ALL) . ./browser ./compare ./live ./replay
+	cd e2e && $(ALL) . ./browser ./compare ./live ./replay ./updates
 	cd e2e/chart && $(ALL) ./...
 	cd e2e/release && $(ALL) ./...
 	cd e2e/sandbox && $(ALL) .
@@ -129,8 +129,11 @@ service-test: programs browser ## the service, built, against a GitHub for tests
 # are optional.
 SUITES ?= scanner/suite/testdata/conformance examples/suite $(wildcard ../shared/conformance/real-world)
 OBJECTS ?= $(wildcard ../shared/corpora/gitops/*.bundle)
+# Generated updates, and the number of the first.
+PAIRS ?= 300
+SEED ?= 0
 
-conformance-live: programs ## ask a real kube-apiserver (SUITES="DIR...", OBJECTS="DIR...", UPDATE=1)
+conformance-live: programs ## ask a real kube-apiserver (SUITES="DIR...", OBJECTS="DIR...", PAIRS=n, UPDATE=1)
 	cd e2e && $(GO) build -o ../bin/e2e/conformance .
 	@if [ -z "$$KUBEBUILDER_ASSETS" ]; then \
 		set -e; \
@@ -140,7 +143,7 @@ conformance-live: programs ## ask a real kube-apiserver (SUITES="DIR...", OBJECT
 		fi; \
 	fi
 	bin/e2e/conformance -preadmit bin/e2e/preadmit -apiserver bin/e2e/kube-apiserver \
-		$(if $(UPDATE),-update) $(addprefix -objects ,$(OBJECTS)) $(SUITES)
+		$(if $(UPDATE),-update) -updates $(PAIRS) -seed $(SEED) $(addprefix -objects ,$(OBJECTS)) $(SUITES)
 
 # Those of Kubernetes' end-to-end tests that are about policies, type checking included. The tests
 # alone compile for some minutes.

@@ -47,7 +47,7 @@ func TestLive(t *testing.T) {
 	if string(written) != string(data) {
 		t.Errorf("-update wrote\n%s\nwant\n%s", written, data)
 	}
-	run(exitAgreement, wrong)
+	run(exitAgreement, "-updates", "20", wrong)
 }
 
 // wrongSuite copies a suite and turns a refusal of its record into the opposite. It

@@ -30,6 +30,8 @@ const (
 type options struct {
 	preadmit, apiServer string
 	update              bool
+	generate            uint
+	seed                uint64
 	objects             list
 	suites              []string
 }
@@ -75,6 +77,8 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.StringVar(&o.apiServer, "apiserver", "", "`FILE` of the kube-apiserver; KUBEBUILDER_ASSETS comes first")
 	flags.BoolVar(&o.update, "update", false, "write what the server answers now to expected.yaml, where it differs")
 	flags.Var(&o.objects, "objects", "compare the objects of `DIR` too: a directory, or a git bundle of branches; may be repeated")
+	flags.UintVar(&o.generate, "updates", 0, "compare `N` generated updates too, as each applier sends them")
+	flags.Uint64Var(&o.seed, "seed", 0, "the `NUMBER` of the first update that is generated")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
@@ -82,8 +86,8 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	switch {
 	case o.preadmit == "":
 		return nil, errors.New("-preadmit is required: the program to compare with")
-	case len(o.suites)+len(o.objects) == 0:
-		return nil, errors.New("nothing to compare: name directories with suites, or -objects")
+	case len(o.suites)+len(o.objects) == 0 && o.generate == 0:
+		return nil, errors.New("nothing to compare: name directories with suites, -objects or -updates")
 	}
 	return o, nil
 }

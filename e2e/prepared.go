@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 
@@ -142,11 +143,17 @@ func (p *preparer) prepare(ctx context.Context, ask admission.Ask) (*preparedObj
 // from its storage, which turns empty lists into none and defaults once more. Nil
 // for objects that are not of the main scheme, with which storage does nothing.
 func stored(request *admission.Request) (map[string]any, error) {
-	object, scheme := request.GetObject(), legacyscheme.Scheme
-	if object == nil || !scheme.IsVersionRegistered(request.GetKind().GroupVersion()) {
+	if request.GetObject() == nil {
 		return nil, nil
 	}
-	gv := request.GetKind().GroupVersion()
+	return readBack(request.GetObject(), request.GetKind().GroupVersion())
+}
+
+func readBack(object runtime.Object, gv schema.GroupVersion) (map[string]any, error) {
+	scheme := legacyscheme.Scheme
+	if !scheme.IsVersionRegistered(gv) {
+		return nil, nil
+	}
 	serializer := protobuf.NewSerializer(scheme, scheme)
 	codec := legacyscheme.Codecs.CodecForVersions(serializer, serializer, gv, runtime.InternalGroupVersioner)
 	data, err := runtime.Encode(codec, object)
@@ -162,6 +169,28 @@ func stored(request *admission.Request) (map[string]any, error) {
 		return nil, fmt.Errorf("convert the object: %w", err)
 	}
 	return admission.Content(versioned)
+}
+
+// storedContent is stored for an object that is given as policies see it. The content of others
+// is returned as it is.
+func storedContent(content map[string]any) (map[string]any, error) {
+	gv := admission.NewObject(content).GroupVersionKind().GroupVersion()
+	if !legacyscheme.Scheme.IsVersionRegistered(gv) {
+		return content, nil
+	}
+	data, err := json.Marshal(content)
+	if err != nil {
+		return nil, fmt.Errorf("encode the object: %w", err)
+	}
+	object, err := runtime.Decode(legacyscheme.Codecs.UniversalDecoder(), data)
+	if err != nil {
+		return nil, fmt.Errorf("decode the object: %w", err)
+	}
+	back, err := readBack(object, gv)
+	if err != nil {
+		return nil, err
+	}
+	return asJSON(back)
 }
 
 // asJSON returns an object with the types that JSON has.

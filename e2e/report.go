@@ -24,6 +24,8 @@ type report struct {
 	ours, drifts, changed, failed int
 	// chance counts what differs from the record where the server chooses at random.
 	chance int
+	// unknowns are requests of which preadmit does not say whether they are allowed, by reason.
+	unknowns map[string]int
 	// skipped are objects of trees that could not be asked about, by reason.
 	skipped map[string]int
 }
@@ -47,6 +49,14 @@ func (r *report) skip(err error) {
 		r.skipped = map[string]int{}
 	}
 	r.skipped[err.Error()]++
+}
+
+// unknown counts a request of which preadmit does not know whether it is allowed.
+func (r *report) unknown(why string) {
+	if r.unknowns == nil {
+		r.unknowns = map[string]int{}
+	}
+	r.unknowns[why]++
 }
 
 // failures lists where preadmit answers differently.
@@ -95,6 +105,9 @@ func value(v any) string {
 func (r *report) summary(source string, took time.Duration) {
 	for _, reason := range slices.Sorted(maps.Keys(r.skipped)) {
 		fmt.Fprintf(r.w, "SKIPPED  %d objects: %s\n", r.skipped[reason], reason)
+	}
+	for _, why := range slices.Sorted(maps.Keys(r.unknowns)) {
+		fmt.Fprintf(r.w, "UNKNOWN  %d requests: %s\n", r.unknowns[why], why)
 	}
 	fmt.Fprintf(r.w, "%s: %d suites, %d requests, %d objects: %d differences of preadmit, %d of records (%d more by chance), %d of objects, %d suites not asked; %.0f s\n",
 		source, r.suites, r.requests, r.objects, r.ours, r.drifts, r.chance, r.changed, r.failed, took.Seconds())

@@ -68,6 +68,9 @@ func (o *options) run(ctx context.Context, stdout, stderr io.Writer) (difference
 	if err := c.trees(ctx); err != nil {
 		return 0, err
 	}
+	if err := c.updates(ctx); err != nil {
+		return 0, err
+	}
 	c.report.summary(recorder.Source(), time.Since(began))
 	return c.report.differences(), nil
 }

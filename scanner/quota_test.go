@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
 // quotaOf is a ResourceQuota with a limit, and its status if something is used.
@@ -81,6 +83,41 @@ func TestNodePortRange(t *testing.T) {
 		}
 		if all := strings.Join(denied, "\n"); test.denied == "" && all != "" || !strings.Contains(all, test.denied) {
 			t.Errorf("%s to %s: denied %q, want %q", test.base, test.head, all, test.denied)
+		}
+	}
+}
+
+// TestNodePortsAssigned: a Service that has node ports gets others for further ports.
+func TestNodePortsAssigned(t *testing.T) {
+	service := func(kind, ports string) string {
+		return fmt.Sprintf("-- app/s.yaml --\n{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: %s, ports: [%s]}}\n", kind, ports)
+	}
+	const one, three = "{name: a, port: 80}", "{name: a, port: 80}, {name: b, port: 81}, {name: c, port: 82}"
+	for _, test := range []struct {
+		base, head string
+		ports      string
+		denied     string
+	}{
+		{base: service("LoadBalancer", one), head: service("LoadBalancer", three)},
+		{base: service("NodePort", one), head: service("NodePort", three)},
+		{base: service("ClusterIP", one), head: service("NodePort", three)},
+		{base: service("NodePort", three), head: service("NodePort", one)},
+		{base: service("NodePort", one), head: service("NodePort", "{name: a, port: 80}, {name: b, port: 81, nodePort: 30000}")},
+		{base: service("NodePort", "{name: a, port: 80, nodePort: 30000}"), head: service("NodePort", "{name: a, port: 80, nodePort: 30000}, {name: b, port: 81}")},
+		{base: service("NodePort", one), head: service("NodePort", three), ports: "80-81", denied: "failed to allocate a nodePort"},
+		{base: service("NodePort", one), head: service("NodePort", "{name: a, port: 80, nodePort: 30000}, {name: b, port: 81, nodePort: 30000}"), denied: "duplicate nodePort"},
+	} {
+		for _, applier := range []apply.Applier{apply.Flux, apply.ArgoCD, apply.Replace} {
+			in := input(test.base, test.head)
+			in.Config.Applier = string(applier)
+			in.Config.ServiceNodePortRange = test.ports
+			var denied []string
+			for _, f := range mustScan(t, in).Findings {
+				denied = append(denied, f.Message)
+			}
+			if all := strings.Join(denied, "\n"); test.denied == "" && all != "" || !strings.Contains(all, test.denied) {
+				t.Errorf("%s: %s to %s: denied %q, want %q", applier, test.base, test.head, all, test.denied)
+			}
 		}
 	}
 }

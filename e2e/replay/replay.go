@@ -57,6 +57,20 @@ func New(ctx context.Context, c *live.Cluster) (*Recorder, error) {
 // Source returns recordedFrom of the records.
 func (r *Recorder) Source() string { return "kube-apiserver " + r.version }
 
+// Put creates objects, which are there until revert is called.
+func (r *Recorder) Put(ctx context.Context, objects []*admission.Object) (revert func(context.Context) error, err error) {
+	c := &changes{cluster: r.cluster}
+	for _, o := range inOrder(objects) {
+		if err := c.put(ctx, o); err != nil {
+			return c.revert, err
+		}
+	}
+	return c.revert, r.probe.awaitAll(ctx)
+}
+
+// Tested is the server under test.
+func (r *Recorder) Tested() *live.Server { return r.cluster.Tested }
+
 // Record replays a suite: it creates the context and then the policies, sends the
 // requests, and reverts everything.
 func (r *Recorder) Record(ctx context.Context, s *suite.Suite) (record *Record, err error) {

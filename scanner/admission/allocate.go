@@ -11,11 +11,19 @@ import (
 
 // serviceOptions say what a Service is assigned from. A cluster has IPv4, but one of which not
 // all is known may have IPv6 too when a Service asks for that.
-func (c *Cluster) serviceOptions(svc *api.Service, dryRun bool) services.Options {
-	return services.Options{
-		DualStack: !c.Knows(serviceCIDRKind) && services.MayNeedBoth(svc),
-		NodePorts: c.opts.NodePorts, DryRun: dryRun,
+func (c *Cluster) serviceOptions(svc *api.Service) services.Options {
+	return services.Options{DualStack: !c.Knows(serviceCIDRKind) && services.MayNeedBoth(svc), NodePorts: c.opts.NodePorts}
+}
+
+// allocateStored assigns what the server assigned to a Service that is stored.
+func (c *Cluster) allocateStored(ctx context.Context, obj runtime.Object) error {
+	svc, ok := obj.(*api.Service)
+	if !ok {
+		return nil
 	}
+	o := c.serviceOptions(svc)
+	o.Stored = true
+	return services.Create(ctx, svc, o)
 }
 
 // allocateCreate assigns what the server assigns to a new Service.
@@ -24,7 +32,9 @@ func (c *Cluster) allocateCreate(ctx context.Context, obj runtime.Object, dryRun
 	if !ok {
 		return nil
 	}
-	return services.Create(ctx, svc, c.serviceOptions(svc, dryRun))
+	o := c.serviceOptions(svc)
+	o.DryRun = dryRun
+	return services.Create(ctx, svc, o)
 }
 
 // allocateUpdate assigns what the server assigns to a changed Service, and keeps what it had.
@@ -33,5 +43,7 @@ func (c *Cluster) allocateUpdate(ctx context.Context, obj, old runtime.Object, d
 	if !ok {
 		return nil
 	}
-	return services.Update(ctx, svc, old, c.serviceOptions(svc, dryRun))
+	o := c.serviceOptions(svc)
+	o.DryRun = dryRun
+	return services.Update(ctx, svc, old, o)
 }

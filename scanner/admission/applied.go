@@ -110,15 +110,14 @@ func (p *preparation) isPlain(o *Object) bool {
 	return !hasStatus && apply.Plain(content)
 }
 
-// createdPlain creates an object instead of applying it, which is faster. What the kind does
-// not know is refused when it is applied, or was dropped by who applies it.
+// createdPlain creates an object instead of applying it, which is faster, if the kind knows all
+// its fields.
 func (p *preparation) createdPlain(ctx context.Context, o *Object) (runtime.Object, metav1.Object, error) {
 	var strict warnings
 	obj, m, err := p.decode(warning.WithWarningRecorder(ctx, &strict), o)
-	if err != nil || len(strict.texts) > 0 && p.ask.Applier != apply.Flux {
+	if err != nil || len(strict.texts) > 0 {
 		return p.serverSide(ctx, o, nil)
 	}
-	p.dropped = append(p.dropped, strict.texts...)
 	return obj, m, nil
 }
 

@@ -3,10 +3,13 @@ package admission_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	generated "k8s.io/kubernetes/pkg/generated/openapi"
 	"sigs.k8s.io/yaml"
 
 	"github.com/preadmit/preadmit/scanner/admission/apply"
@@ -80,11 +83,44 @@ func TestPlain(t *testing.T) {
 		"{metadata: {finalizers: [a, a]}}":                                                       false,
 		"{spec: {args: [[a], [a]]}}":                                                             true,
 		"{spec: {rules: [{path: {name: [1]}}]}}":                                                 true,
+		"{secrets: [{}]}":                                                                        false,
+		"{spec: {containers: [{image: a}]}}":                                                     false,
+		"{spec: {containers: [{name: a, envFrom: [{prefix: b}, {prefix: b}]}]}}":                 true,
+		"{spec: {egress: [{}]}}":                                                                 true,
 		"{spec: {rules: [{path: [{a: null}]}]}}":                                                 false,
 	} {
 		if got := apply.Plain(manifest(t, text)); got != want {
 			t.Errorf("%s: %t, want %t", text, got, want)
 		}
+	}
+}
+
+// TestPlainKnowsLists: no list by key of Kubernetes is taken for one without keys.
+func TestPlainKnowsLists(t *testing.T) {
+	lists := 0
+	for name, definition := range generated.GetOpenAPIDefinitions(func(string) spec.Ref { return spec.Ref{} }) {
+		for field, property := range definition.Schema.Properties {
+			keys, isMap := property.Extensions["x-kubernetes-list-map-keys"].([]any)
+			if !isMap {
+				continue
+			}
+			lists++
+			item := func(value string) string {
+				var all []string
+				for _, key := range keys {
+					all = append(all, fmt.Sprintf("%s: %s", key, value))
+				}
+				return "{" + strings.Join(all, ", ") + "}"
+			}
+			for _, items := range []string{item("a") + ", " + item("a"), "{}", "{other: a}"} {
+				if apply.Plain(manifest(t, fmt.Sprintf("{spec: {%s: [%s]}}", field, items))) {
+					t.Errorf("%s of %s: [%s] is plain", field, name, items)
+				}
+			}
+		}
+	}
+	if lists < 50 {
+		t.Errorf("%d lists by key", lists)
 	}
 }
 

@@ -80,7 +80,7 @@ func (c *Cluster) storeBy(o *Object, by apply.Applier, mutator Mutator, fields [
 	p.fillSystemFields(m)
 	m.SetResourceVersion("")
 	if h.Create != nil {
-		if err := c.allocateCreate(ctx, obj, true); err != nil && !errors.As(err, &refusal) {
+		if err := c.allocateStored(ctx, obj); err != nil && !errors.As(err, &refusal) {
 			return nil, err
 		}
 		h.Create.PrepareForCreate(ctx, obj)

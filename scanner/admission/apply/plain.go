@@ -7,12 +7,12 @@ import (
 
 // Plain reports whether applying a new object on the server certainly comes to the same as
 // creating it: it has no null but as the time of creation, which tools write and servers
-// ignore, and no list has two items with an equal key. The keys of lists are those of
-// Kubernetes; of custom resources it is not told.
+// ignore, and no list by key has two items with an equal key, or one without. The lists are
+// those of Kubernetes; of custom resources it is not told.
 func Plain(content map[string]any) bool {
 	metadata, ok := content["metadata"].(map[string]any)
 	if !ok {
-		return plain(content)
+		return plain("", content)
 	}
 	for _, field := range []string{"managedFields", "uid", "resourceVersion"} {
 		if _, ok := metadata[field]; ok {
@@ -20,12 +20,12 @@ func Plain(content map[string]any) bool {
 		}
 	}
 	for field, value := range content {
-		if field != "metadata" && !plain(value) {
+		if field != "metadata" && !plain(field, value) {
 			return false
 		}
 	}
 	for field, value := range metadata {
-		if (field != "creationTimestamp" || value != nil) && !plain(value) {
+		if (field != "creationTimestamp" || value != nil) && !plain(field, value) {
 			return false
 		}
 	}
@@ -73,18 +73,23 @@ func endOfString(text []byte, at int) int {
 	return min(at, len(text))
 }
 
-func plain(value any) bool {
+// plain is Plain for a value of a field.
+func plain(field string, value any) bool {
 	switch v := value.(type) {
 	case nil:
 		return false
 	case map[string]any:
-		for _, field := range v {
-			if !plain(field) {
+		for name, value := range v {
+			if !plain(name, value) {
 				return false
 			}
 		}
 	case []any:
-		return !doubled(v)
+		for i, item := range v {
+			if !plain("", item) || !distinct(field, item, v[:i]) {
+				return false
+			}
+		}
 	}
 	return true
 }
@@ -92,34 +97,39 @@ func plain(value any) bool {
 // listKeys are the first keys of lists by key in Kubernetes' types.
 var listKeys = []string{"name", "containerPort", "port", "key", "type", "mountPath", "devicePath", "ip", "topologyKey", "uid", "containerName", "request", "driver", "resourceName", "level", "version", "signerName", "ruleName", "rule"}
 
-// doubled reports whether items of a list may have the same key, or hold what is not plain.
-func doubled(list []any) bool {
-	for i, item := range list {
-		if !plain(item) {
-			return true
-		}
-		m, ok := item.(map[string]any)
-		if !ok {
-			for _, other := range list[:i] {
-				if _, isMap := other.(map[string]any); !isMap && equalScalar(item, other) {
-					return true
-				}
+// withoutKeys are fields of Kubernetes' types that are never lists by key and whose items often
+// have none of the names of keys.
+var withoutKeys = map[string]bool{
+	"rules": true, "envFrom": true, "from": true, "to": true, "ingress": true, "egress": true, "paths": true, "tls": true,
+	"nodeSelectorTerms": true, "requiredDuringSchedulingIgnoredDuringExecution": true, "preferredDuringSchedulingIgnoredDuringExecution": true,
+	"sources": true, "items": true, "clusterRoleSelectors": true, "volumeClaimTemplates": true, "resourceRules": true,
+}
+
+// distinct reports whether an item of a list certainly has another key than those before it.
+func distinct(field string, item any, before []any) bool {
+	m, ok := item.(map[string]any)
+	if !ok {
+		for _, other := range before {
+			if _, isMap := other.(map[string]any); !isMap && equalScalar(item, other) {
+				return false
 			}
+		}
+		return true
+	}
+	hasKey := withoutKeys[field]
+	for _, key := range listKeys {
+		value, ok := m[key]
+		if !ok {
 			continue
 		}
-		for _, key := range listKeys {
-			value, ok := m[key]
-			if !ok {
-				continue
-			}
-			for _, other := range list[:i] {
-				if o, ok := other.(map[string]any); ok && equalScalar(o[key], value) {
-					return true
-				}
+		hasKey = true
+		for _, other := range before {
+			if o, ok := other.(map[string]any); ok && equalScalar(o[key], value) {
+				return false
 			}
 		}
 	}
-	return false
+	return hasKey
 }
 
 func equalScalar(a, b any) bool {

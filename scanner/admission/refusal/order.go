@@ -69,6 +69,10 @@ func sortRuns(causes []metav1.StatusCause, custom bool) {
 // namedIndex is the key of a map in the path of a field.
 var namedIndex = regexp.MustCompile(`\[[^\]]*[^\]0-9][^\]]*\]`)
 
+// requiredValue is what is said to a key whose value has to be another
+// (k8s.io/kubernetes/pkg/apis/core/validation, ValidateHasLabel).
+var requiredValue = regexp.MustCompile(`^Invalid value: .*: must be '[^']*'$`)
+
 // plainMap is a field whose errors do not name the key.
 var plainMap = regexp.MustCompile(`(^|\.)([lL]abels|[aA]nnotations|matchLabels|nodeSelector|selector)$`)
 
@@ -76,6 +80,9 @@ var plainMap = regexp.MustCompile(`(^|\.)([lL]abels|[aA]nnotations|matchLabels|n
 // a custom resource walks its schema, and then its rules.
 func mapOf(c metav1.StatusCause, custom bool) string {
 	if at := namedIndex.FindStringIndex(c.Field); at != nil {
+		if at[1] == len(c.Field) && (c.Type == metav1.CauseTypeFieldValueRequired || requiredValue.MatchString(c.Message)) {
+			return "" // a key that is asked for is not found by walking
+		}
 		return c.Field[:at[0]]
 	}
 	switch {

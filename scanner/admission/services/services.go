@@ -35,6 +35,8 @@ type Options struct {
 	// DryRun is set for requests that store nothing. A server does not compare their node
 	// ports with its range.
 	DryRun bool
+	// Stored is set for a Service that a cluster has, whatever its range was.
+	Stored bool
 }
 
 // MayNeedBoth reports whether a Service asks for addresses that a cluster with IPv4 alone does
@@ -47,39 +49,31 @@ func MayNeedBoth(svc *api.Service) bool {
 
 // Create assigns what a server assigns to a new Service.
 func Create(ctx context.Context, svc *api.Service, o Options) error {
-	if err := o.inRange(svc, func(svc *api.Service, store *servicestorage.REST) error {
-		_, err := store.BeginCreate(ctx, svc, &metav1.CreateOptions{})
+	return o.assign(func(store *servicestorage.REST, dryRun []string) error {
+		_, err := store.BeginCreate(ctx, svc, &metav1.CreateOptions{DryRun: dryRun})
 		return err
-	}); err != nil {
-		return err
-	}
-	_, err := o.storage().BeginCreate(ctx, svc, &metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-	return status(err)
+	}, svc)
 }
 
 // Update assigns what a server assigns to a changed Service, which keeps what it had.
 func Update(ctx context.Context, svc *api.Service, old runtime.Object, o Options) error {
-	if err := o.inRange(svc, func(svc *api.Service, store *servicestorage.REST) error {
-		_, err := store.BeginUpdate(ctx, svc, old, &metav1.UpdateOptions{})
+	before, _ := old.(*api.Service)
+	return o.assign(func(store *servicestorage.REST, dryRun []string) error {
+		_, err := store.BeginUpdate(ctx, svc, old, &metav1.UpdateOptions{DryRun: dryRun})
 		return err
-	}); err != nil {
-		return err
-	}
-	_, err := o.storage().BeginUpdate(ctx, svc, old, &metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}})
-	return status(err)
+	}, svc, before)
 }
 
-// inRange returns the refusal of a Service with a node port out of the range, nil for others.
-// What a server allocates in a dry run follows from the Service, which is what it is to be here;
-// but only without one it compares ports with its range. So such a Service is allocated twice.
-func (o Options) inRange(svc *api.Service, allocate func(*api.Service, *servicestorage.REST) error) error {
-	ports := o.ports()
-	out := svc.Spec.HealthCheckNodePort != 0 && !ports.Contains(int(svc.Spec.HealthCheckNodePort)) ||
-		slices.ContainsFunc(svc.Spec.Ports, func(p api.ServicePort) bool { return p.NodePort != 0 && !ports.Contains(int(p.NodePort)) })
-	if o.DryRun || !out {
-		return nil
+// assign assigns to a Service by a storage with node ports that none of the Services has.
+func (o Options) assign(begin func(store *servicestorage.REST, dryRun []string) error, services ...*api.Service) error {
+	var dryRun []string
+	if o.DryRun {
+		dryRun = []string{metav1.DryRunAll}
 	}
-	return status(allocate(svc.DeepCopy(), o.storage()))
+	s, done := o.storage()
+	defer done()
+	s.ports.reset(o, services)
+	return status(begin(s.store, dryRun))
 }
 
 // ports returns the range of node ports.
@@ -101,37 +95,39 @@ func status(err error) error {
 	}}
 }
 
-// storage is the server's storage of Services. Only what it does before it stores is of use
-// here.
-func (o Options) storage() *servicestorage.REST {
-	switch {
-	case o.NodePorts != nil && o.DualStack:
-		return newStorage(o.ports(), api.IPv4Protocol, api.IPv6Protocol)
-	case o.NodePorts != nil:
-		return newStorage(o.ports(), api.IPv4Protocol)
-	case o.DualStack:
-		return dualStack()
+// serviceStorage is the server's storage of Services, and the node ports that it assigns. Only what it
+// does before it stores is of use here.
+type serviceStorage struct {
+	store *servicestorage.REST
+	ports *nodePorts
+}
+
+// storage returns a storage, to be given back by done.
+func (o Options) storage() (s *serviceStorage, done func()) {
+	pool := &singleStack
+	if o.DualStack {
+		pool = &dualStack
 	}
-	return singleStack()
+	s = pool.Get().(*serviceStorage)
+	return s, func() { pool.Put(s) }
 }
 
 var (
-	singleStack = sync.OnceValue(func() *servicestorage.REST { return newStorage(Options{}.ports(), api.IPv4Protocol) })
-	dualStack   = sync.OnceValue(func() *servicestorage.REST {
-		return newStorage(Options{}.ports(), api.IPv4Protocol, api.IPv6Protocol)
-	})
+	singleStack = sync.Pool{New: func() any { return newStorage(api.IPv4Protocol) }}
+	dualStack   = sync.Pool{New: func() any { return newStorage(api.IPv4Protocol, api.IPv6Protocol) }}
 )
 
-func newStorage(ports utilnet.PortRange, families ...api.IPFamily) *servicestorage.REST {
+func newStorage(families ...api.IPFamily) *serviceStorage {
 	allocators := map[api.IPFamily]ipallocator.Interface{}
 	for _, family := range families {
 		allocators[family] = anyAddress{family: family}
 	}
-	store, _, _, err := servicestorage.NewREST(nowhere{}, families[0], allocators, anyPort{ports: ports}, nil, nil, nil)
+	ports := &nodePorts{}
+	store, _, _, err := servicestorage.NewREST(nowhere{}, families[0], allocators, ports, nil, nil, nil)
 	if err != nil {
 		panic(fmt.Sprintf("storage of services: %v", err)) // depends on nothing that is read
 	}
-	return store
+	return &serviceStorage{store: store, ports: ports}
 }
 
 // assignedIP stands for the address that a server would pick, which is chance.
@@ -164,28 +160,56 @@ func (a anyAddress) AllocateNext() (net.IP, error) {
 // Release implements ipallocator.Interface.
 func (a anyAddress) Release(net.IP) error { return nil }
 
-// anyPort is an allocator whose node ports are all free. A new port is the first of the range.
-type anyPort struct {
+// nodePorts allocates node ports, of which all are free but those of the Services at hand: which
+// others a cluster has is not known. A server picks one by chance, in the upper part of the range
+// (KEP-3682); here it is always the same, and none that people would write.
+type nodePorts struct {
 	portallocator.Interface
 	ports utilnet.PortRange
+	// anywhere is set where a port may be out of the range.
+	anywhere bool
+	used     map[int]bool
 }
 
-// Has implements portallocator.Interface.
-func (anyPort) Has(int) bool { return false }
+// reset begins anew, with the ports of Services in use.
+func (p *nodePorts) reset(o Options, services []*api.Service) {
+	p.ports, p.anywhere, p.used = o.ports(), o.Stored, map[int]bool{}
+	for _, svc := range services {
+		if svc == nil {
+			continue
+		}
+		p.used[int(svc.Spec.HealthCheckNodePort)] = true
+		for i := range svc.Spec.Ports {
+			p.used[int(svc.Spec.Ports[i].NodePort)] = true
+		}
+	}
+}
+
+// Has implements portallocator.Interface. A port that a Service asks for is free.
+func (*nodePorts) Has(int) bool { return false }
 
 // Allocate implements portallocator.Interface.
-func (p anyPort) Allocate(port int) error {
-	if !p.ports.Contains(port) {
+func (p *nodePorts) Allocate(port int) error {
+	if !p.anywhere && !p.ports.Contains(port) {
 		return &portallocator.ErrNotInRange{ValidPorts: p.ports.String()}
 	}
 	return nil
 }
 
 // AllocateNext implements portallocator.Interface.
-func (p anyPort) AllocateNext() (int, error) { return p.ports.Base, nil }
+func (p *nodePorts) AllocateNext() (int, error) {
+	for i := range p.ports.Size {
+		port := p.ports.Base + (i+p.ports.Size*13/16)%p.ports.Size
+		if !p.used[port] {
+			p.used[port] = true
+			return port, nil
+		}
+	}
+	return 0, portallocator.ErrFull
+}
 
 // Release implements portallocator.Interface.
-func (anyPort) Release(int) error { return nil }
+func (*nodePorts) Release(int) error { return nil }
 
 // nowhere returns a storage that is none.
 type nowhere struct{}

@@ -1,0 +1,344 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/preadmit/preadmit/e2e/live"
+	"github.com/preadmit/preadmit/e2e/updates"
+	reports "github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/admission/apply"
+)
+
+// serverSide are the appliers whose updates the server merges.
+var serverSide = []apply.Applier{apply.Flux, apply.ArgoCDSSA, apply.KubectlSSA}
+
+// updates compares generated updates: each is applied to the server as the appliers do, and
+// scanned.
+func (c *conformance) updates(ctx context.Context) (err error) {
+	if c.generate == 0 {
+		return nil
+	}
+	definition, err := updates.Definition()
+	if err != nil {
+		return err
+	}
+	state := []*admission.Object{admission.NewObject(definition)}
+	for _, name := range updates.Namespaces {
+		state = append(state, admission.NewObject(map[string]any{
+			"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name},
+		}))
+	}
+	revert, err := c.recorder.Put(ctx, state)
+	defer func() { err = errors.Join(err, revert(context.WithoutCancel(ctx))) }()
+	if err != nil {
+		return err
+	}
+	generator, err := updates.New()
+	if err != nil {
+		return err
+	}
+	for _, by := range serverSide {
+		dir := filepath.Join(c.dir, "updates", string(by))
+		r := &updateRun{conformance: c, by: by, dir: dir, server: c.recorder.Tested(), answers: map[string]answered{}}
+		if err := r.write("context/context.yaml", state...); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.progress, "%s: %d updates\n", by, c.generate)
+		for number := c.seed; number < c.seed+uint64(c.generate); number++ {
+			// What another applier made may be there yet: finalizers keep it.
+			name := fmt.Sprintf("u-%d-%s", number, by)
+			if err := r.ask(ctx, generator.Update(number, name)); err != nil {
+				return err
+			}
+		}
+		if err := r.compare(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// updateRun is the updates of one applier.
+type updateRun struct {
+	*conformance
+	by     apply.Applier
+	dir    string
+	server *live.Server
+	// answers are those of the server, by operation and object.
+	answers map[string]answered
+}
+
+// answered is an answer to a manifest that is applied.
+type answered struct {
+	*live.Answer
+	manifest, old map[string]any
+}
+
+// ask applies the manifest before and, where the server takes it, the one after, which is not kept.
+func (r *updateRun) ask(ctx context.Context, u updates.Update) error {
+	place, err := r.server.Place(ctx, admission.NewObject(u.Base))
+	if err != nil {
+		return err
+	}
+	created, err := r.apply(ctx, place, u.Base, false)
+	if err != nil {
+		return err
+	}
+	if err := r.record("CREATE", "created", u.Base, answered{Answer: created, manifest: u.Base}); err != nil || !created.OK() {
+		return err
+	}
+	old, err := r.server.Do(ctx, live.Call{Method: http.MethodGet, Path: place.Path})
+	if err != nil {
+		return err
+	}
+	before, err := old.Object()
+	if err != nil {
+		return err
+	}
+	updated, err := r.apply(ctx, place, u.Head, true)
+	if err != nil {
+		return err
+	}
+	if err := r.record("UPDATE", "base", u.Base, answered{Answer: updated, manifest: u.Head, old: before}); err != nil {
+		return err
+	}
+	if err := r.write("head/"+fileOf(u.Head), admission.NewObject(u.Head)); err != nil {
+		return err
+	}
+	deleted, err := r.server.Do(ctx, live.Call{Method: http.MethodDelete, Path: place.Path, Query: url.Values{"gracePeriodSeconds": {"0"}}})
+	if err != nil {
+		return err
+	}
+	return deleted.Err()
+}
+
+// apply applies a manifest as the applier does.
+func (r *updateRun) apply(ctx context.Context, place live.Place, manifest map[string]any, dry bool) (*live.Answer, error) {
+	if r.by == apply.Flux {
+		manifest = apply.Normalized(manifest)
+	}
+	query := url.Values{"fieldManager": {r.by.Manager()}}
+	if r.by.Forces() {
+		query.Set("force", "true")
+	}
+	if validation := r.by.Validation(); validation != "" {
+		query.Set("fieldValidation", validation)
+	}
+	if dry {
+		query.Set("dryRun", "All")
+	}
+	return r.server.Do(ctx, live.Call{
+		Method: http.MethodPatch, Path: place.Path, Query: query, Body: manifest, ContentType: "application/apply-patch+yaml",
+	})
+}
+
+// record keeps an answer, and writes the manifest for the scan.
+func (r *updateRun) record(operation, dir string, manifest map[string]any, a answered) error {
+	o := admission.NewObject(manifest)
+	r.answers[operation+" "+o.GroupVersionKind().Kind+" "+o.Name()] = a
+	return r.write(dir+"/"+fileOf(manifest), o)
+}
+
+func fileOf(manifest map[string]any) string {
+	o := admission.NewObject(manifest)
+	return strings.ToLower(o.GroupVersionKind().Kind) + "-" + o.Name() + ".yaml"
+}
+
+// write writes objects to a file of the run.
+func (r *updateRun) write(name string, objects ...*admission.Object) error {
+	var text bytes.Buffer
+	for _, o := range objects {
+		document, err := yaml.Marshal(o.Content())
+		if err != nil {
+			return fmt.Errorf("encode %s: %w", name, err)
+		}
+		text.WriteString("---\n")
+		text.Write(document)
+	}
+	path := filepath.Join(r.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, text.Bytes(), 0o644)
+}
+
+// compare scans what was applied and compares.
+func (r *updateRun) compare(ctx context.Context) error {
+	if err := os.MkdirAll(filepath.Join(r.dir, "nothing"), 0o755); err != nil {
+		return err
+	}
+	for _, pair := range [][2]string{{"nothing", "created"}, {"base", "head"}} {
+		scanned, err := r.scan(ctx, pair[0], pair[1])
+		if err != nil {
+			return err
+		}
+		operation := "CREATE"
+		if pair[0] == "base" {
+			operation = "UPDATE"
+		}
+		found := map[string]*reports.Request{}
+		for i := range scanned.Requests {
+			q := &scanned.Requests[i]
+			if q.Subject != nil && q.Generated == nil {
+				found[q.Operation+" "+q.Subject.Kind+" "+q.Subject.Name] = q
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(r.answers)) {
+			if strings.HasPrefix(name, operation) {
+				r.compareAnswer(name, r.answers[name], found[name])
+			}
+		}
+	}
+	return nil
+}
+
+// scan runs preadmit scan on two directories.
+func (r *updateRun) scan(ctx context.Context, base, head string) (*reports.Report, error) {
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, r.preadmit, "scan", "--base-path", filepath.Join(r.dir, base), filepath.Join(r.dir, head),
+		"--context", filepath.Join(r.dir, "context"), "--applier", string(r.by), "--format", "json", "--capture",
+		"--fail-on", "never", "--no-workloads", "--timeout", "20m")
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("run preadmit scan: %w\n%s", err, stderr.String())
+	}
+	var scanned reports.Report
+	if err := json.Unmarshal(stdout.Bytes(), &scanned); err != nil {
+		return nil, fmt.Errorf("read the report of preadmit scan: %w", err)
+	}
+	return &scanned, nil
+}
+
+// compareAnswer compares an answer of the server with a request of the report.
+func (r *updateRun) compareAnswer(name string, server answered, ours *reports.Request) {
+	name = string(r.by) + ": " + name
+	if ours == nil {
+		if r.changesNothing(server) {
+			r.report.chance++
+			return
+		}
+		r.report.unasked(name, errors.New("preadmit makes no such request"))
+		return
+	}
+	r.report.requests++
+	if ours.Allowed == nil {
+		r.report.unknown(strings.Join(ours.Unknown, "; "))
+		return
+	}
+	status := server.Status()
+	if server.OK() {
+		status.Code, status.Reason, status.Message = 0, "", ""
+	}
+	for _, field := range []struct {
+		name         string
+		server, ours any
+	}{
+		{"message", status.Message, ours.Message},
+		{"code", int(status.Code), ours.Code},
+		{"reason", string(status.Reason), ours.Reason},
+		{"allowed", server.OK(), *ours.Allowed},
+		{"warnings", server.Warnings, ours.Warnings},
+	} {
+		same := fmt.Sprint(field.server) == fmt.Sprint(field.ours)
+		if field.name == "message" {
+			same = sameMessage(status.Message, ours.Message)
+		}
+		if !same {
+			r.report.ours++
+			r.report.difference("PREADMIT", name+": "+field.name, "server", field.server, "preadmit", field.ours)
+			return
+		}
+	}
+	if !server.OK() {
+		return
+	}
+	object, err := server.Object()
+	if err != nil {
+		r.report.unasked(name, err)
+		return
+	}
+	var stored map[string]any
+	if ours.Object != nil {
+		if stored, err = storedContent(ours.Object); err != nil {
+			r.report.unasked(name, err)
+			return
+		}
+	}
+	for _, pair := range []struct {
+		name         string
+		server, ours map[string]any
+	}{{"object", object, stored}, {"oldObject", server.old, ours.OldObject}} {
+		if pair.server == nil || ours.Object == nil {
+			continue
+		}
+		r.report.objects++
+		if differences := compareObjects(pair.name, pair.server, pair.ours); len(differences) > 0 {
+			r.report.object(name, differences)
+		}
+	}
+}
+
+// changesNothing reports whether the server's object stays as it is.
+func (r *updateRun) changesNothing(a answered) bool {
+	if !a.OK() {
+		return false
+	}
+	object, err := a.Object()
+	return err == nil && a.old != nil && len(compareObjects("object", object, a.old)) == 0
+}
+
+var uid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// sameMessage reports whether two messages are the same but for what differs each time: the
+// identities that a server gives, and which of several errors are found first, in maps, of the
+// types of a manifest and of base64.
+func sameMessage(a, b string) bool {
+	a, b = uid.ReplaceAllString(a, "UID"), uid.ReplaceAllString(b, "UID")
+	a, b = base64Error.ReplaceAllString(a, "${1}N"), base64Error.ReplaceAllString(b, "${1}N")
+	if a == b {
+		return true
+	}
+	what, problems, typed := typeErrors(a)
+	whatOther, others, typedOther := typeErrors(b)
+	if !typed || !typedOther || what != whatOther {
+		return false
+	}
+	notIn := func(list []string) func(string) bool {
+		return func(s string) bool { return !slices.Contains(list, s) }
+	}
+	return !slices.ContainsFunc(problems, notIn(others)) || !slices.ContainsFunc(others, notIn(problems))
+}
+
+var base64Error = regexp.MustCompile(`(illegal base64 data at input byte )\d+`)
+
+// undeclared says that a kind does not have a field: of several in one place, the first that is
+// found is told.
+var undeclared = regexp.MustCompile(`\.[^.]*(: field not declared in schema)$`)
+
+// typeErrors splits what a server says to a manifest whose types are wrong.
+func typeErrors(message string) (what string, problems []string, ok bool) {
+	what, list, ok := strings.Cut(message, "): ")
+	if !ok || !strings.HasPrefix(message, "failed to create typed patch object") {
+		return message, nil, false
+	}
+	for problem := range strings.SplitSeq(strings.TrimPrefix(list, "errors:\n  "), "\n  ") {
+		problems = append(problems, undeclared.ReplaceAllString(problem, ".X$1"))
+	}
+	return what, problems, true
+}

@@ -1,0 +1,37 @@
+package updates
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestUpdate: a number gives the same update each time, others give others, and no example is
+// modified.
+func TestUpdate(t *testing.T) {
+	g, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := g.Update(7, "a")
+	kinds, changed, equal := map[any]bool{}, 0, 0
+	for number := range uint64(500) {
+		u := g.Update(number, "a")
+		kinds[u.Base["kind"]] = true
+		if u.Base["kind"] != u.Head["kind"] || u.Base["metadata"].(map[string]any)["name"] != "a" || u.Head["metadata"].(map[string]any)["name"] != "a" {
+			t.Errorf("%d: not the same object before and after", number)
+		}
+		if !cmp.Equal(u.Base, u.Head) {
+			changed++
+		}
+		if cmp.Equal(u, first) {
+			equal++
+		}
+	}
+	if len(kinds) < 20 || changed < 450 || equal > 2 {
+		t.Errorf("%d kinds, %d updates change something, %d are the same", len(kinds), changed, equal)
+	}
+	if diff := cmp.Diff(first, g.Update(7, "a")); diff != "" {
+		t.Errorf("the same number (-first +again):\n%s", diff)
+	}
+}
