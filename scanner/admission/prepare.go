@@ -21,6 +21,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/controlled"
 	"github.com/preadmit/preadmit/scanner/admission/names"
 	"github.com/preadmit/preadmit/scanner/admission/refusal"
+	"github.com/preadmit/preadmit/scanner/admission/services"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
@@ -258,7 +259,7 @@ func (p *preparation) create(ctx context.Context) (*Request, error) {
 	}
 	p.fillSystemFields(m)
 	if p.handler.Create != nil {
-		if err := p.cluster.allocateCreate(ctx, obj, p.ask.DryRun); err != nil {
+		if err := p.cluster.assign(ctx, obj, nil, services.Options{DryRun: p.ask.DryRun}); err != nil {
 			return nil, err
 		}
 		if err := rest.BeforeCreate(p.handler.Create, ctx, obj); err != nil {
@@ -314,7 +315,7 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 	}
 	if strategy := p.updateStrategy(); strategy != nil {
 		if p.ask.Subresource == "" {
-			if err := p.cluster.allocateUpdate(ctx, obj, old, p.ask.DryRun); err != nil {
+			if err := p.cluster.assign(ctx, obj, old, services.Options{DryRun: p.ask.DryRun}); err != nil {
 				return nil, err
 			}
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
 	"github.com/preadmit/preadmit/scanner/admission/custom"
 	"github.com/preadmit/preadmit/scanner/admission/refusal"
+	"github.com/preadmit/preadmit/scanner/admission/services"
 	"github.com/preadmit/preadmit/scanner/admission/size"
 )
 
@@ -80,7 +81,7 @@ func (c *Cluster) storeBy(o *Object, by apply.Applier, mutator Mutator, fields [
 	p.fillSystemFields(m)
 	m.SetResourceVersion("")
 	if h.Create != nil {
-		if err := c.allocateStored(ctx, obj); err != nil && !errors.As(err, &refusal) {
+		if err := c.assign(ctx, obj, nil, services.Options{Stored: true}); err != nil && !errors.As(err, &refusal) {
 			return nil, err
 		}
 		h.Create.PrepareForCreate(ctx, obj)
