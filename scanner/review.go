@@ -320,7 +320,16 @@ func (r *review) add(f lines.Finding, existed bool) {
 	if existed {
 		f.Status = report.StatusExisting
 	}
+	r.asked(&f, r.Proposed, r.ask())
 	r.out.findings = append(r.out.findings, f)
+}
+
+// asked notes which request a finding is about. Policies in force answer what they decided.
+func (r *review) asked(f *lines.Finding, by *server.Server, ask admission.Ask) {
+	if f.Policies == report.PoliciesInForce && f.Status != report.StatusResolved && f.Policy != "" {
+		by = r.InForce
+	}
+	f.Server, f.Ask = by, &ask
 }
 
 // remark adds a warning that changes nothing.
@@ -333,6 +342,7 @@ func (r *review) remark(f lines.Finding) {
 // been in another root.
 func (r *review) resolve(f lines.Finding) {
 	f.Root, f.Status, f.Subject = change.OriginOf(r.Base).Root.String(), report.StatusResolved, r.Base
+	r.asked(&f, r.Before, r.askBefore())
 	r.out.findings = append(r.out.findings, f)
 }
 

@@ -223,6 +223,7 @@ func (r *review) createdFindings(findings []lines.Finding, last, first, was crea
 			m = first
 		}
 		f.Generated, f.Lineage, f.Mutations = m.named(r.Key.Namespace), m.lineage, m.changes
+		f.Ask = new(m.generated().Ask())
 		r.out.findings = append(r.out.findings, f)
 	}
 }

@@ -126,6 +126,15 @@ func testFormats() []format[*report.SuiteReport] {
 	}
 }
 
+// explainFormats is the table of formats of preadmit explain.
+func explainFormats() []format[*report.ExplainReport] {
+	type R = *report.ExplainReport
+	return []format[R]{
+		{"text", func(w *bufio.Writer, r R, o Options) error { return text.WriteExplain(w, r, o.text()) }},
+		{"json", func(w *bufio.Writer, r R, _ Options) error { return escape.EncodeJSON(w, r) }},
+	}
+}
+
 // Formats lists the formats of a scan, in a fixed order.
 func Formats() []string { return names(scanFormats()) }
 
@@ -137,6 +146,9 @@ func DiffFormats() []string { return names(diffFormats()) }
 
 // TestFormats lists the formats of preadmit test.
 func TestFormats() []string { return names(testFormats()) }
+
+// ExplainFormats lists the formats of preadmit explain.
+func ExplainFormats() []string { return names(explainFormats()) }
 
 // SavedFormats lists the formats of a report that was read back.
 func SavedFormats(s *report.Saved) []string {
@@ -165,6 +177,11 @@ func WriteDiff(w io.Writer, name string, c *report.Comparison, opts Options) err
 // WriteTest writes the report of preadmit test in one of TestFormats.
 func WriteTest(w io.Writer, name string, r *report.SuiteReport, opts Options) error {
 	return writeAs(w, testFormats(), name, r, opts)
+}
+
+// WriteExplain writes the report of preadmit explain in one of ExplainFormats.
+func WriteExplain(w io.Writer, name string, r *report.ExplainReport, opts Options) error {
+	return writeAs(w, explainFormats(), name, r, opts)
 }
 
 // WriteSaved writes a report that was read back in one of its SavedFormats.

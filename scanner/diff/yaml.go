@@ -7,12 +7,14 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	textdiff "github.com/rogpeppe/go-internal/diff"
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
-	textdiff "github.com/rogpeppe/go-internal/diff"
-	"go.yaml.in/yaml/v3"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
 const (
@@ -40,6 +42,20 @@ func (p rootPair) change(limit int, wanted bool) report.ObjectChange {
 	}
 	setDiff(&c, hunks(old, young), limit)
 	return c
+}
+
+// Lines returns the hunks of a unified diff of two objects as YAML. The values of Secrets are masked.
+func Lines(before, after map[string]any) []string {
+	before, after = runtime.DeepCopyJSON(before), runtime.DeepCopyJSON(after)
+	report.MaskSecretChange(before, after)
+	old, err := yamlOf(before)
+	young, otherErr := yamlOf(after)
+	if err != nil || otherErr != nil {
+		return nil
+	}
+	var c report.ObjectChange
+	setDiff(&c, hunks(old, young), 64<<10)
+	return c.Diff
 }
 
 // noRoom says that TotalBytes is used up.

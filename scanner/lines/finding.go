@@ -10,6 +10,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/locate"
 	"github.com/preadmit/preadmit/scanner/mutation"
 	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/server"
 )
 
 // Finding is a finding with what it takes to locate it.
@@ -44,6 +45,9 @@ type Finding struct {
 	mutated map[string]expression
 	// Located is set when Location is final but for its snippet.
 	Located bool
+	// Ask is the request that the finding is about, and Server what answers it; nil where there is none.
+	Ask    *admission.Ask
+	Server *server.Server
 	// doubts are claims about the object that need proof (see prove).
 	doubts []proof.Claim
 }

@@ -3,14 +3,14 @@ package lint
 import (
 	"context"
 
-	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/typecheck"
 )
 
 // checkTypes reports what status.typeChecking would say, and for policies that mutate, which
 // have none, what a check says of the fields that they read.
 func checkTypes(ctx context.Context, c *cluster) {
 	checkMutationTypes(c)
-	var checker *policy.TypeChecker
+	var checker *typecheck.Checker
 	for _, p := range c.lintedPolicies() {
 		if p.mutation != nil {
 			continue
@@ -19,7 +19,7 @@ func checkTypes(ctx context.Context, c *cluster) {
 			return
 		}
 		if checker == nil {
-			checker = policy.NewTypeChecker(c.State)
+			checker = typecheck.New(c.State)
 		}
 		for _, w := range checker.Check(p.ValidatingAdmissionPolicy) {
 			line, column := celPosition(w.Warning)

@@ -47,6 +47,9 @@ type activation struct {
 	// pending are the variables being evaluated, circular one that reads itself.
 	pending  []string
 	circular string
+
+	// watch keeps what the expressions and their parts give; nil if nobody asks.
+	watch *watching
 }
 
 // Workload implements cel.Counting.
@@ -106,7 +109,9 @@ func (a *activation) evaluateVariable(v variable) ref.Val {
 		return types.NewErr("variable %q reads itself", v.name)
 	}
 	a.pending = append(a.pending, v.name)
+	leave := a.watch.enter(v.name)
 	value, details, err := v.result.Program.ContextEval(a.ctx, a)
+	leave(value, details)
 	a.pending = a.pending[:len(a.pending)-1]
 	if details == nil {
 		return types.NewErr("unable to get evaluation details of variable %q", v.name)

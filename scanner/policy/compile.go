@@ -28,7 +28,8 @@ type Compiler struct {
 	Budget int64
 
 	whole         compilers
-	partial       compilers // for unknown values
+	partial       compilers    // for unknown values
+	watched       [2]compilers // whose programs tell what their parts give; the second for unknown values
 	shortcutAfter int64
 
 	cache sync.Map // compiledKey -> func() *compiled
@@ -48,7 +49,10 @@ func (c *Compiler) exhausted() bool {
 
 // NewCompiler makes a Compiler with an empty cache.
 func NewCompiler() *Compiler {
-	return &Compiler{whole: newCompilers(cel.Environment), partial: newCompilers(cel.PartialEnvironment), shortcutAfter: shortcutAfter}
+	return &Compiler{
+		whole: newCompilers(cel.Environment), partial: newCompilers(cel.PartialEnvironment),
+		watched: [2]compilers{newCompilers(watchedEnvironment(cel.Environment)), newCompilers(watchedEnvironment(cel.PartialEnvironment))}, shortcutAfter: shortcutAfter,
+	}
 }
 
 // compiled is a policy's expressions as programs. A program that does not
@@ -58,6 +62,7 @@ type compiled struct {
 	validations      []plugincel.CompilationResult
 	messages         []plugincel.CompilationResult // in step with validations; without an accessor where there is none
 	auditAnnotations []plugincel.CompilationResult
+	mutations        []plugincel.CompilationResult // of a policy that changes objects, when it is watched
 	variables        []variable
 	shortcut         *shortcut
 	// err: the environment itself could not be made.
@@ -100,6 +105,10 @@ func (c *Compiler) compileSpec(spec *v1.ValidatingAdmissionPolicySpec, in compil
 		return &compiled{err: err}
 	}
 	defer in.giveBack(compiler)
+	return c.compileWith(compiler, spec)
+}
+
+func (c *Compiler) compileWith(compiler *expressionCompiler, spec *v1.ValidatingAdmissionPolicySpec) *compiled {
 	full := plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil, HasAuthorizer: true}
 	message := plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil}
 	out := &compiled{}

@@ -188,7 +188,7 @@ func (d *dispatch) binding(h *hook, b *Binding, m match, annotations *annotation
 		return
 	}
 	params, err := d.engine.params(p.Spec.ParamKind, b.Spec.ParamRef, d.request.GetNamespace())
-	var unknown *unknownParamError
+	var unknown *UnknownParamError
 	if errors.As(err, &unknown) {
 		d.indeterminate(p, b, unknown.Error())
 		return

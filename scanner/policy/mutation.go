@@ -133,7 +133,7 @@ func (a *Applier) bound(h *hook, b *Binding, req *admission.Request, one *Applic
 		return
 	}
 	params, err := a.engine.params(kind, b.Spec.ParamRef, req.GetNamespace())
-	if missing := new(unknownParamError); errors.As(err, &missing) {
+	if missing := new(UnknownParamError); errors.As(err, &missing) {
 		one.Unknown = missing.Error()
 	}
 	for _, p := range params {

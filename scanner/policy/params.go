@@ -45,7 +45,7 @@ func (e *Engine) params(kind *v1.ParamKind, ref *v1.ParamRef, namespace string) 
 	}
 	found := e.selectParams(resource, ref, namespace, matches)
 	if len(found) == 0 && !e.cluster.Lacks(resource, namespace, matches) {
-		return nil, &unknownParamError{resource.Kind.GroupKind(), namespace, ref.Name}
+		return nil, &UnknownParamError{resource.Kind.GroupKind(), namespace, ref.Name}
 	}
 	if len(found) == 0 && ref.ParameterNotFoundAction != nil && *ref.ParameterNotFoundAction == v1.DenyAction {
 		return nil, errors.New("no params found for policy binding with `Deny` parameterNotFoundAction")
@@ -87,14 +87,14 @@ func (e *Engine) selectParams(resource admission.Resource, ref *v1.ParamRef, nam
 	return found
 }
 
-// unknownParamError says that a param is not in the state, though a cluster may have it.
-type unknownParamError struct {
+// UnknownParamError says that a param is not in the state, though a cluster may have it.
+type UnknownParamError struct {
 	kind schema.GroupKind
 	// name is empty when a selector refers to params.
 	namespace, name string
 }
 
-func (e *unknownParamError) Error() string {
+func (e *UnknownParamError) Error() string {
 	where := ""
 	if e.namespace != "" {
 		where = fmt.Sprintf(" in namespace %q", e.namespace)

@@ -77,6 +77,15 @@ func (s *Server) PolicySets() []*policy.Set {
 	return all
 }
 
+// Engines returns what evaluates the policies of each view.
+func (s *Server) Engines() []*policy.Engine {
+	var all []*policy.Engine
+	for _, v := range s.views {
+		all = append(all, v.engine)
+	}
+	return all
+}
+
 // Only returns the server with just the named policies.
 func (s *Server) Only(names map[string]bool) *Server {
 	key := strings.Join(slices.Sorted(maps.Keys(names)), " ")

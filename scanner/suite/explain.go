@@ -18,8 +18,8 @@ const (
 	maxValueBytes   = 200
 )
 
-// explain returns the first decisions of a review.
-func explain(ctx context.Context, v *server.Verdict) ([]report.Explanation, error) {
+// explained returns the first decisions of a review.
+func explained(ctx context.Context, v *server.Verdict) ([]report.Explanation, error) {
 	var all []report.Explanation
 	for i := range v.Decisions[:min(len(v.Decisions), maxExplanations)] {
 		d := &v.Decisions[i]

@@ -97,6 +97,6 @@ func (r *Result) failure(ctx context.Context, want *Verdict, got Verdict, differ
 	}
 	f.Evaluations = got.review.Evaluations
 	var err error
-	f.Explanations, err = explain(ctx, got.review)
+	f.Explanations, err = explained(ctx, got.review)
 	return f, err
 }

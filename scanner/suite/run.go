@@ -9,7 +9,9 @@ import (
 
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 
+	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/explain"
 	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/server"
@@ -84,16 +86,38 @@ func (s *Suite) newCluster(ctx context.Context) *cluster {
 	return c
 }
 
-// run returns the answer to a request. The object that it updates or deletes is there,
+// server returns what answers a request. The object that it updates or deletes is there,
 // whatever the state has.
-func (c *cluster) run(ctx context.Context, r *Request) (*Verdict, error) {
-	ask := r.Ask()
+func (c *cluster) server(ask admission.Ask) *server.Server {
 	layers := []*admission.Index{c.state}
 	if ask.OldObject != nil {
 		layers = []*admission.Index{admission.NewIndex([]*admission.Object{ask.OldObject}), c.state}
 	}
-	s := c.builder.Server(server.View{Cluster: c.builder.Cluster(layers...), Policies: c.policies.Set})
-	review, err := s.Review(ctx, ask)
+	return c.builder.Server(server.View{Cluster: c.builder.Cluster(layers...), Policies: c.policies.Set})
+}
+
+// Explain explains the answer to the request of a name. ok is false if there is none.
+func (s *Suite) Explain(ctx context.Context, name string, opts explain.Options) (out *report.ExplainReport, ok bool, err error) {
+	i := slices.IndexFunc(s.Requests, func(r Request) bool { return r.Name == name })
+	if i < 0 {
+		return nil, false, nil
+	}
+	c := s.newCluster(ctx)
+	ask := s.Requests[i].Ask()
+	if out, err = explain.Request(ctx, c.server(ask), ask, opts); err != nil {
+		return nil, true, fmt.Errorf("request %s: %w", name, err)
+	}
+	out.Request.Case = name
+	for _, e := range policyErrors(c.policies.Refusals) {
+		out.Refused = append(out.Refused, report.PolicyError{Kind: e.Kind, Name: e.Name, Message: e.Message})
+	}
+	return out, true, nil
+}
+
+// run returns the answer to a request.
+func (c *cluster) run(ctx context.Context, r *Request) (*Verdict, error) {
+	ask := r.Ask()
+	review, err := c.server(ask).Review(ctx, ask)
 	switch {
 	case err != nil:
 		return nil, err

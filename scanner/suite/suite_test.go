@@ -51,7 +51,7 @@ func runSuite(t *testing.T, dir string) {
 	}
 	for i, want := range s.Expected.Verdicts {
 		if j := got.Verdicts[i].review; j != nil {
-			if _, err := explain(t.Context(), j); err != nil {
+			if _, err := explained(t.Context(), j); err != nil {
 				t.Errorf("%s: %v", want.Name, err)
 			}
 		}

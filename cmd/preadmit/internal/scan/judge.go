@@ -67,6 +67,23 @@ func Deploy(ctx context.Context, p cli.Process, f *Flags, change *Change, extras
 	return deployment, nil
 }
 
+// Explanation scans a change and explains one finding; it is nil when there is no such finding.
+func Explanation(ctx context.Context, p cli.Process, f *Flags, change *Change, extras []scanner.Extra, fingerprint string) (*report.ExplainReport, error) {
+	cfg, _, err := LoadConfig(f, change)
+	if err != nil {
+		return nil, err
+	}
+	if err := AsConfigured(ctx, p, &cfg); err != nil {
+		return nil, err
+	}
+	var explained *report.ExplainReport
+	err = (&judging{p: p, f: f, change: change, extras: extras}).run(ctx, cfg, func(ctx context.Context, in scanner.Input) (*report.Report, error) {
+		explained, err = scanner.Explain(ctx, in, fingerprint)
+		return nil, err
+	})
+	return explained, err
+}
+
 // judging judges a change.
 type judging struct {
 	p      cli.Process

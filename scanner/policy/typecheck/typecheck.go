@@ -1,4 +1,5 @@
-package policy
+// Package typecheck checks the types of policies as a cluster does.
+package typecheck
 
 import (
 	"regexp"
@@ -9,19 +10,19 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 )
 
-// TypeChecker checks the types of policies as a cluster does for
+// Checker checks the types of policies as a cluster does for
 // status.typeChecking, with its checker and limits: at most ten kinds, no
 // wildcards, validations and their messageExpressions only.
-type TypeChecker struct{ upstream validating.TypeChecker }
+type Checker struct{ upstream validating.TypeChecker }
 
-// NewTypeChecker makes a checker that knows the kinds of a cluster.
-func NewTypeChecker(c *admission.Cluster) *TypeChecker {
-	return &TypeChecker{validating.TypeChecker{SchemaResolver: c.Schemas(), RestMapper: c.RESTMapper()}}
+// New makes a checker that knows the kinds of a cluster.
+func New(c *admission.Cluster) *Checker {
+	return &Checker{validating.TypeChecker{SchemaResolver: c.Schemas(), RestMapper: c.RESTMapper()}}
 }
 
 // Check returns what status.typeChecking.expressionWarnings of a policy would hold.
 // Where the server names a type by a random number, it is 0 here.
-func (t *TypeChecker) Check(p *v1.ValidatingAdmissionPolicy) []v1.ExpressionWarning {
+func (t *Checker) Check(p *v1.ValidatingAdmissionPolicy) []v1.ExpressionWarning {
 	warnings := t.upstream.Check(p)
 	for i := range warnings {
 		warnings[i].Warning = numbered.ReplaceAllStringFunc(warnings[i].Warning, func(line string) string {

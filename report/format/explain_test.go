@@ -1,0 +1,63 @@
+package format_test
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format"
+)
+
+const explainSchemaFile = "../../docs/explain.schema.json"
+
+func TestExplainSchemaIsTheGoTypes(t *testing.T) {
+	schemaIsType(t, explainSchemaFile, reflect.TypeFor[report.ExplainReport]())
+}
+
+// explanation has what an explanation can have, with text that would break a line or a terminal.
+func explanation() *report.ExplainReport {
+	const hostile = "a\x1b[31m\n::error::b\u202e"
+	part := report.ExplainedPart{Text: hostile, Line: 1, Column: 1, State: report.StateError, Why: hostile}
+	return &report.ExplainReport{
+		APIVersion: report.APIVersion, Kind: report.ExplainKind,
+		Request: report.ExplainedRequest{Operation: "CREATE", APIVersion: "v1", Kind: "Pod", Namespace: "a", Name: hostile, User: hostile},
+		Answer:  report.ExplainedAnswer{Code: 422, Reason: "Invalid", Message: hostile, Warnings: []string{hostile}, AuditAnnotations: map[string]string{hostile: hostile}, Indeterminate: []string{hostile}},
+		Refused: []report.PolicyError{{Kind: "ValidatingAdmissionPolicy", Name: hostile, Message: hostile}},
+		Policies: []report.ExplainedPolicy{{
+			Kind: "ValidatingAdmissionPolicy", Name: hostile, Binding: hostile, Param: hostile, FailurePolicy: "Fail", Applies: "unknown",
+			Matching: []report.ExplainedMatch{{Field: "spec.paramRef", Of: "binding", Result: "unknown", Why: hostile}},
+			Expressions: []report.ExplainedExpression{
+				{Field: "spec.validations[0].expression", Text: hostile, State: report.StateSkipped, Why: hostile},
+				{Field: "spec.validations[1].expression", Text: hostile, State: report.StateValue, Value: hostile, Parts: []report.ExplainedPart{{
+					Text: hostile, Line: 1, Column: 1, State: report.StateValue, Value: hostile, MoreRounds: 2, MoreParts: true, Parts: []report.ExplainedPart{part},
+					Rounds: []report.ExplainedRound{{Bound: []report.ExplainedBound{{Name: "c", Value: hostile}}, Parts: []report.ExplainedPart{part}}},
+				}}},
+			},
+			Costs:        []report.ExplainedCost{{Group: "validations", Cost: 1, Budget: 2, Exhausted: true}},
+			TypeWarnings: []report.ExplainedTypeWarning{{Field: "spec.validations[0].expression", Warning: hostile}},
+			Changes:      []string{"+" + hostile}, Notes: []string{hostile},
+		}},
+	}
+}
+
+// TestExplain: an explanation fits its schema, and nothing in it reaches a terminal or the log of
+// a workflow as anything but text.
+func TestExplain(t *testing.T) {
+	s := compile(t, explainSchemaFile)
+	for _, name := range format.ExplainFormats() {
+		var out bytes.Buffer
+		if err := format.WriteExplain(&out, name, explanation(), format.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if name == "json" {
+			validate(t, s, out.Bytes())
+		}
+		for line := range strings.Lines(out.String()) {
+			if strings.HasPrefix(strings.TrimSpace(line), "::") || strings.ContainsAny(line, "\x1b\u202e") {
+				t.Errorf("%s: %q", name, line)
+			}
+		}
+	}
+}

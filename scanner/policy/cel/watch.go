@@ -1,0 +1,132 @@
+package cel
+
+import (
+	"reflect"
+
+	celgo "github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/containers"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/interpreter"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/apiserver/pkg/cel/environment"
+)
+
+// Watching is an activation of expressions whose parts are watched.
+type Watching interface {
+	interpreter.Activation
+	// Watched is told each value that a part of the expression gives when it is evaluated, after
+	// those of its own parts. vars are what it was evaluated with.
+	Watched(vars interpreter.Activation, part int64, value ref.Val)
+}
+
+// WatchedEnvironment returns an environment whose programs tell the activation what their parts
+// give. What they cost is not what the programs of the environment itself do.
+func WatchedEnvironment(of func() (*environment.EnvSet, error)) (*environment.EnvSet, error) {
+	set, err := of()
+	if err != nil {
+		return nil, err
+	}
+	return set.Extend(environment.VersionedOptions{
+		IntroducedVersion: version.MajorMinor(1, 0),
+		ProgramOptions:    []celgo.ProgramOption{celgo.CustomDecorator(watched)},
+	})
+}
+
+// watched returns an instruction that tells what it gives. A loop is left as it is, since cel-go
+// makes it end with its context; what it gives is what its last part does.
+func watched(i interpreter.Interpretable) (interpreter.Interpretable, error) {
+	switch i := i.(type) {
+	case *watchedAttribute:
+		return i, nil
+	case interpreter.InterpretableAttribute:
+		return &watchedAttribute{i}, nil
+	case interpreter.InterpretableConst:
+		if _, ok := i.Value().(types.Bool); ok { // the rounds of some loops begin with one
+			return watchedPart{i}, nil
+		}
+		return i, nil
+	case interpreter.InterpretableCall, interpreter.InterpretableConstructor:
+		return watchedPart{i}, nil
+	}
+	if isLoop(i) {
+		return i, nil
+	}
+	return watchedPart{i}, nil
+}
+
+// isLoop reports whether an instruction is a comprehension. cel-go does not export their type.
+func isLoop(i interpreter.Interpretable) bool {
+	return reflect.TypeOf(i).String() == "*interpreter.evalFold"
+}
+
+// watchedPart is any instruction but those that cel-go asks for more than their value.
+type watchedPart struct{ interpreter.Interpretable }
+
+// Eval implements interpreter.Interpretable.
+func (w watchedPart) Eval(vars interpreter.Activation) ref.Val {
+	v := w.Interpretable.Eval(vars)
+	tell(vars, w.ID(), v)
+	return v
+}
+
+// watchedAttribute is a variable with the fields and elements that are selected of it.
+type watchedAttribute struct {
+	interpreter.InterpretableAttribute
+}
+
+// Eval implements interpreter.Interpretable.
+func (w *watchedAttribute) Eval(vars interpreter.Activation) ref.Val {
+	v := w.InterpretableAttribute.Eval(vars)
+	tell(vars, w.ID(), v)
+	return v
+}
+
+// Resolve implements interpreter.InterpretableAttribute.
+func (w *watchedAttribute) Resolve(vars interpreter.Activation) (any, error) {
+	v, err := w.InterpretableAttribute.Resolve(vars)
+	if err != nil {
+		tell(vars, w.ID(), types.WrapErr(err))
+	} else {
+		tell(vars, w.ID(), w.Adapter().NativeToValue(v))
+	}
+	return v, err
+}
+
+// Qualify implements interpreter.InterpretableAttribute: the attribute is an index.
+func (w *watchedAttribute) Qualify(vars interpreter.Activation, obj any) (any, error) {
+	q, err := w.qualifier(vars)
+	if err != nil {
+		return nil, err
+	}
+	return q.Qualify(vars, obj)
+}
+
+// QualifyIfPresent implements interpreter.InterpretableAttribute.
+func (w *watchedAttribute) QualifyIfPresent(vars interpreter.Activation, obj any, presenceOnly bool) (any, bool, error) {
+	q, err := w.qualifier(vars)
+	if err != nil {
+		return nil, false, err
+	}
+	return q.QualifyIfPresent(vars, obj, presenceOnly)
+}
+
+// qualifier returns what selects by the value of the attribute.
+func (w *watchedAttribute) qualifier(vars interpreter.Activation) (interpreter.Qualifier, error) {
+	v, err := w.Resolve(vars)
+	if err != nil {
+		return nil, err
+	}
+	factory := interpreter.NewAttributeFactory(containers.DefaultContainer, w.Adapter(), nil)
+	return factory.NewQualifier(nil, w.ID(), v, w.IsOptional())
+}
+
+// tell tells the activation that watches, if any does.
+func tell(vars interpreter.Activation, part int64, v ref.Val) {
+	for at := vars; at != nil; at = at.Parent() {
+		if w, ok := at.(Watching); ok {
+			w.Watched(vars, part, v)
+			return
+		}
+	}
+}

@@ -1,0 +1,408 @@
+package policy
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	celgo "github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	celtypes "github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/interpreter"
+	v1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/generic"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating/patch"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/policy/cel"
+	"github.com/preadmit/preadmit/scanner/policy/patches"
+)
+
+// Watch is how the expressions of a policy were evaluated for a request, one binding and one
+// param, with what each part of them gave.
+type Watch struct {
+	Variables, MatchConditions, Validations, Messages, AuditAnnotations, Mutations []Watched
+	// Costs are what groups of expressions took of their budgets, that of variables included.
+	Costs []Cost
+	// Sealed is the same with other values in place of those of Secrets; nil when no Secret is
+	// read. What differs between both tells what a Secret holds.
+	Sealed *Watch
+	// Assumed is why something of it is not certain.
+	Assumed []string
+}
+
+// Cost is what a group of expressions took of its budget.
+type Cost struct {
+	Group        string
+	Cost, Budget int64
+	Exhausted    bool
+}
+
+// Watched is the evaluation of an expression.
+type Watched struct {
+	// Field is that of the policy, as spec.validations[0].expression; Name that of a variable, a
+	// condition or an audit annotation.
+	Field, Name, Expression string
+	// AST is the expression as it is written; nil when it does not parse.
+	AST *ast.AST
+	// Evaluated is set when the expression was evaluated: then Value is set, or Err.
+	Evaluated bool
+	Value     ref.Val
+	Err       error
+	// Cost is what the expression was charged, without variables.
+	Cost int64
+	// Parts are the values of its parts in the order in which they were known. More tells that some
+	// are left out.
+	Parts []cel.Seen
+	More  bool
+	// Why says which fields a value that is not known depends on.
+	Why func(*celtypes.Unknown) string
+}
+
+// Subject is what to watch.
+type Subject struct {
+	Policy  *Policy
+	Binding *Binding
+	Param   *admission.Object
+	// Object is the object when a policy that changes objects matched it; nil for that of the request.
+	Object map[string]any
+	// Mutations are those of the policy, Before the object when each was made; nil when it was not.
+	Mutations []v1.Mutation
+	Before    []map[string]any
+}
+
+func watchedEnvironment(of func() (*environment.EnvSet, error)) func() (*environment.EnvSet, error) {
+	return func() (*environment.EnvSet, error) { return cel.WatchedEnvironment(of) }
+}
+
+// Watch evaluates a policy that matches a request.
+func (e *Engine) Watch(ctx context.Context, req *admission.Request, s Subject) (*Watch, error) {
+	m := e.matcher.policy(req, s.Policy)
+	if m.err != nil {
+		return nil, m.err
+	}
+	version, err := req.Version(m.kind)
+	if err != nil {
+		return nil, err
+	}
+	if s.Object != nil {
+		with := *version
+		with.Object = s.Object
+		version = &with
+	}
+	again := e.dispatch(ctx, req)
+	if err := again.namespace().err; err != nil {
+		return nil, err
+	}
+	run := &evaluation{
+		dispatch: again, policy: s.Policy, binding: s.Binding, param: s.Param,
+		compiled: e.compiler.compile(s.Policy.ValidatingAdmissionPolicy), version: version, resource: m.resource,
+	}
+	if err := run.prepare(); err != nil {
+		return nil, err
+	}
+	w, err := run.watch(&s)
+	if tokens := newSecretTokens(version.Object, version.OldObject, run.params); err == nil && tokens != nil {
+		sealed, with := *run, *version
+		with.Object, with.OldObject = tokens.apply(version.Object), tokens.apply(version.OldObject)
+		sealed.version, sealed.params = &with, tokens.apply(run.params)
+		subject := s
+		subject.Before = nil
+		for _, before := range s.Before {
+			subject.Before = append(subject.Before, tokens.apply(before))
+		}
+		w.Sealed, err = sealed.watch(&subject)
+	}
+	return w, err
+}
+
+// Matcher is the API server's, over the cluster's namespaces.
+func (e *Engine) Matcher() generic.PolicyMatcher { return e.matcher.upstream }
+
+// Matches reports whether a policy, or the binding unless it is nil, matches a request; unknown says
+// why that is not known.
+func (e *Engine) Matches(req *admission.Request, p *Policy, b *Binding) (matches bool, unknown string, err error) {
+	var m match
+	var open string
+	if b != nil {
+		m, open = e.matcher.binding(req, b), unknownSpec(b.Source, "matchResources", true)
+	} else {
+		m, open = e.matcher.policy(req, p), unknownSpec(p.Source, "matchConstraints", true)
+	}
+	return m.matches && !e.exempt[req.GetResource().GroupResource()], cmp.Or(open, m.unknown), m.err
+}
+
+// Params returns the params of a binding for requests in a namespace; nil stands for none.
+func (e *Engine) Params(p *Policy, b *Binding, namespace string) ([]*admission.Object, error) {
+	return e.params(p.Spec.ParamKind, b.Spec.ParamRef, namespace)
+}
+
+// watcher evaluates groups of expressions, each expression by two programs: that of a server, which
+// says what it gives and costs, and one that tells of its parts.
+type watcher struct {
+	*evaluation
+	partial         *partial
+	plain, watching *compiled
+	parse           func(text string) *ast.AST
+	variables       *watching
+}
+
+// watch evaluates all expressions, in the order of a server.
+func (e *evaluation) watch(s *Subject) (*Watch, error) {
+	w := &watcher{evaluation: e, partial: e.partial(), variables: &watching{}}
+	kind, whole := 0, e.engine.compiler.whole
+	if w.partial != nil {
+		kind, whole = 1, e.engine.compiler.partial
+	}
+	var err error
+	if w.plain, _, err = e.engine.compiler.watchable(s, whole); err != nil {
+		return nil, err
+	}
+	if w.watching, w.parse, err = e.engine.compiler.watchable(s, e.engine.compiler.watched[kind]); err != nil {
+		return nil, err
+	}
+	texts := map[string]string{}
+	for _, v := range e.policy.Spec.Variables {
+		texts[v.Name] = v.Expression
+	}
+	w.variables.loops = func(name string) cel.Loops { return cel.LoopsOf(w.parse(texts[name])) }
+	out, spec := &Watch{}, &e.policy.Spec
+	matching := func() *activation {
+		a := w.activation(true, e.request.GetResource(), noNamespace)
+		a.namespace = noNamespace
+		return a
+	}
+	out.MatchConditions, _ = w.group(out, "matchConditions", matching, celconfig.RuntimeCELCostBudgetMatchConditions, w.plain.matchConditions, w.watching.matchConditions)
+	for i := range out.MatchConditions {
+		out.MatchConditions[i].Field, out.MatchConditions[i].Name = fmt.Sprintf("spec.matchConditions[%d].expression", i), spec.MatchConditions[i].Name
+	}
+	if matchesConditions(out.MatchConditions) {
+		w.judge(s, out)
+	}
+	for i, v := range spec.Variables {
+		seen := w.variables.of(v.Name)
+		seen.Field, seen.Name, seen.Expression = fmt.Sprintf("spec.variables[%d].expression", i), v.Name, v.Expression
+		seen.AST, seen.Why = w.parse(v.Expression), w.why
+		out.Variables = append(out.Variables, seen)
+	}
+	out.Assumed = e.why
+	return out, nil
+}
+
+func matchesConditions(conditions []Watched) bool {
+	for _, c := range conditions {
+		if c.Value == celtypes.False || c.Err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// judge evaluates what is evaluated when the conditions hold.
+func (w *watcher) judge(s *Subject, out *Watch) {
+	object := w.evaluation.namespace().object
+	full := func() *activation { return w.activation(true, w.resource, object) }
+	plain := func() *activation { return w.activation(false, w.resource, object) }
+	left := int64(celconfig.RuntimeCELCostBudget)
+	out.Validations, left = w.group(out, "validations", full, left, w.plain.validations, w.watching.validations)
+	for i := range out.Validations {
+		out.Validations[i].Field = fmt.Sprintf("spec.validations[%d].expression", i)
+	}
+	if left >= 0 {
+		out.Messages, _ = w.group(out, "messageExpressions", plain, left, w.plain.messages, w.watching.messages)
+		for i := range out.Messages {
+			out.Messages[i].Field = fmt.Sprintf("spec.validations[%d].messageExpression", i)
+		}
+	}
+	whole := func() *activation { return w.activation(false, w.resource, w.evaluation.namespace().wholeObject) }
+	out.AuditAnnotations, _ = w.group(out, "auditAnnotations", whole, celconfig.RuntimeCELCostBudget, w.plain.auditAnnotations, w.watching.auditAnnotations)
+	for i := range out.AuditAnnotations {
+		out.AuditAnnotations[i].Field, out.AuditAnnotations[i].Name = fmt.Sprintf("spec.auditAnnotations[%d].valueExpression", i), w.policy.Spec.AuditAnnotations[i].Key
+	}
+	for i := range s.Mutations {
+		field, text := patches.ExpressionOf(s.Mutations[i])
+		if i >= len(s.Before) || s.Before[i] == nil || w.partial != nil {
+			out.Mutations = append(out.Mutations, Watched{Field: fmt.Sprintf("spec.mutations[%d].%s", i, field), Expression: text, AST: w.parse(text)})
+			continue
+		}
+		before := func() *activation {
+			a := full()
+			a.object = s.Before[i]
+			return a
+		}
+		one, _ := w.group(out, fmt.Sprintf("mutations[%d]", i), before, celconfig.RuntimeCELCostBudget, w.plain.mutations[i:i+1], w.watching.mutations[i:i+1])
+		one[0].Field = fmt.Sprintf("spec.mutations[%d].%s", i, field)
+		out.Mutations = append(out.Mutations, one...)
+	}
+}
+
+// activation is that of a group; unknown values are in it.
+func (w *watcher) activation(authorizer bool, resource schema.GroupVersionResource, namespace func() any) *activation {
+	a := w.evaluation.activation(authorizer, resource, namespace)
+	a.meter = new(atomic.Int64)
+	a.variables = w.plain.variables
+	if w.partial != nil {
+		a = w.partial.with(a, w.plain)
+	}
+	return a
+}
+
+func (w *watcher) why(u *celtypes.Unknown) string {
+	if w.partial == nil {
+		return ""
+	}
+	return w.partial.unknowns.why(u)
+}
+
+// group evaluates expressions that share a budget, and returns what is left of it.
+func (w *watcher) group(out *Watch, name string, with func() *activation, budget int64, programs, watched []plugincel.CompilationResult) ([]Watched, int64) {
+	all := make([]Watched, len(programs))
+	server, seen, full := with(), with(), budget
+	server.watch, seen.watch = &watching{}, w.variables
+	seen.variables = w.watching.variables
+	for i := range programs {
+		one := &all[i]
+		if programs[i].ExpressionAccessor == nil {
+			continue
+		}
+		one.Expression, one.Why = programs[i].ExpressionAccessor.GetExpression(), w.why
+		if one.AST = w.parse(one.Expression); budget < 0 {
+			continue
+		}
+		before, variables := budget, server.watch.cost
+		var r result
+		if r, budget, one.Err = server.evaluate(programs[i], budget); one.Err != nil {
+			one.Evaluated = true
+			continue
+		}
+		one.Evaluated, one.Value, one.Err = true, r.value, r.err
+		one.Cost = before - budget - (server.watch.cost - variables)
+		w.variables.take(server.watch)
+		if programs[i].Error == nil && watched[i].Error == nil && seen.workload.Excess() == "" {
+			record := cel.NewRecording(cel.LoopsOf(one.AST))
+			seen.watch.stack = append(seen.watch.stack, record)
+			_, _, _ = watched[i].Program.ContextEval(seen.ctx, seen) // the other program says what it gives
+			seen.watch.stack = seen.watch.stack[:0]
+			one.Parts, one.More = record.Seen, record.More
+		}
+	}
+	w.noteReads(server)
+	if slices.ContainsFunc(all, func(one Watched) bool { return one.Evaluated }) {
+		out.Costs = append(out.Costs, Cost{name, full - max(budget, 0), full, budget < 0})
+	}
+	return all, budget
+}
+
+// watchable compiles a policy with its mutations, and returns what parses its expressions.
+func (c *Compiler) watchable(s *Subject, in compilers) (*compiled, func(string) *ast.AST, error) {
+	spec := &s.Policy.Spec
+	set, err := in.environment()
+	if err != nil {
+		return nil, nil, err
+	}
+	env, err := set.StoredExpressionsEnv().Extend(celgo.EnableMacroCallTracking())
+	if err != nil {
+		return nil, nil, err
+	}
+	parse := func(text string) *ast.AST {
+		parsed, issues := env.Parse(text)
+		if issues.Err() != nil {
+			return nil
+		}
+		return parsed.NativeRep()
+	}
+	compiler, err := in.take(spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer in.giveBack(compiler)
+	out := c.compileWith(compiler, spec)
+	options := plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil, HasAuthorizer: true, HasPatchTypes: true}
+	for _, m := range s.Mutations {
+		var accessor plugincel.ExpressionAccessor
+		_, text := patches.ExpressionOf(m)
+		if m.PatchType == v1.PatchTypeJSONPatch {
+			accessor = &patch.JSONPatchCondition{Expression: text}
+		} else {
+			accessor = &patch.ApplyConfigurationCondition{Expression: text}
+		}
+		out.mutations = append(out.mutations, compiler.CompileCELExpression(accessor, options, environment.StoredExpressions))
+	}
+	return out, parse, nil
+}
+
+// watching keeps what the expressions of an activation, and the variables that they read, give.
+type watching struct {
+	stack     []*cel.Recording
+	variables map[string]*Watched
+	// cost is that of all variables.
+	cost int64
+	// loops returns the loops of a variable.
+	loops func(name string) cel.Loops
+}
+
+// of returns what is known of a variable.
+func (w *watching) of(name string) Watched {
+	if one := w.variables[name]; one != nil {
+		return *one
+	}
+	return Watched{}
+}
+
+// take takes over what a server evaluated.
+func (w *watching) take(other *watching) {
+	for name, one := range other.variables {
+		if w.variables[name] == nil {
+			w.keep(name, *one)
+		}
+	}
+}
+
+func (w *watching) keep(name string, one Watched) {
+	if w.variables == nil {
+		w.variables = map[string]*Watched{}
+	}
+	w.variables[name] = &one
+}
+
+// enter begins the evaluation of a variable; what it returns ends it.
+func (w *watching) enter(name string) func(ref.Val, *celgo.EvalDetails) {
+	if w == nil {
+		return func(ref.Val, *celgo.EvalDetails) {}
+	}
+	r := cel.NewRecording(cel.Loops{})
+	if w.loops != nil {
+		r = cel.NewRecording(w.loops(name))
+	}
+	w.stack = append(w.stack, r)
+	return func(value ref.Val, details *celgo.EvalDetails) {
+		w.stack = w.stack[:len(w.stack)-1]
+		one := Watched{Evaluated: true, Value: value, Parts: r.Seen, More: r.More}
+		if err, ok := value.(*celtypes.Err); ok {
+			one.Value, one.Err = nil, err
+		}
+		if details != nil && details.ActualCost() != nil {
+			one.Cost = clamp(*details.ActualCost())
+			w.cost += one.Cost
+		}
+		if known := w.variables[name]; known == nil {
+			w.keep(name, one)
+		} else if len(known.Parts) == 0 {
+			known.Parts, known.More = one.Parts, one.More
+		}
+	}
+}
+
+// Watched implements cel.Watching.
+func (a *activation) Watched(vars interpreter.Activation, part int64, value ref.Val) {
+	if a.watch != nil && len(a.watch.stack) > 0 {
+		a.watch.stack[len(a.watch.stack)-1].Add(vars, part, value)
+	}
+}

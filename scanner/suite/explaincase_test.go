@@ -1,0 +1,237 @@
+package suite
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/explain"
+)
+
+const explainedRequests = `requests:
+- name: pod
+  operation: CREATE
+  object:
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: web, namespace: default}
+    spec: {containers: [{name: a, image: good/a}, {name: b, image: bad/b}, {name: c, image: good/c}]}
+- name: secret
+  operation: CREATE
+  object: {apiVersion: v1, kind: Secret, metadata: {name: s, namespace: default}, stringData: {password: hunter2}}
+- name: gone
+  operation: DELETE
+  oldObject: {apiVersion: v1, kind: Pod, metadata: {name: web, namespace: default}, spec: {containers: [{name: a, image: a}]}}
+`
+
+// explained is the explanation of a case with one policy, whose spec is given but for what it matches.
+func explainedCase(t *testing.T, name, spec, binding string) *report.ExplainReport {
+	t.Helper()
+	policies := `apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p.example.com}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods, secrets]}]}
+` + spec + `
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b}
+spec: {policyName: p.example.com, validationActions: [Deny]` + binding + `}
+`
+	s, err := Load(fstest.MapFS{PoliciesFile: {Data: []byte(policies)}, RequestsFile: {Data: []byte(explainedRequests)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, ok, err := s.Explain(t.Context(), name, explain.Options{Types: true})
+	if err != nil || !ok || len(r.Refused) > 0 {
+		t.Fatal(err, ok, r.Refused)
+	}
+	return r
+}
+
+// part finds a part of an expression by its text, in the rounds of loops too.
+func part(parts []report.ExplainedPart, text string) *report.ExplainedPart {
+	for i := range parts {
+		p := &parts[i]
+		if p.Text == text {
+			return p
+		}
+		if found := part(p.Parts, text); found != nil {
+			return found
+		}
+		for _, r := range p.Rounds {
+			if found := part(r.Parts, text); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+// TestExplainParts: each part has the value that it has when it is evaluated by itself.
+func TestExplainParts(t *testing.T) {
+	for _, test := range []struct{ expression, part, want string }{
+		{"object.metadata.name == 'web'", "object.metadata.name", `value "web"`},
+		{"object.metadata.name == 'web' || object.spec.nodeName == 'x'", `object.spec.nodeName == "x"`, "skipped "},
+		{"object.spec.nodeName == 'x' || object.metadata.name == 'web'", `object.spec.nodeName`, "error no such key: nodeName"},
+		{"has(object.spec.nodeName) ? object.spec.nodeName == 'x' : object.metadata.name == 'web'", "has(object.spec.nodeName)", "value false"},
+		{"(has(object.spec.nodeName) ? object.spec.nodeName : object.metadata.name) == 'web'", "object.metadata.name", `value "web"`},
+		{"object.spec.containers[size(object.metadata.name) - 2].image == 'x'", "size(object.metadata.name) - 2", "value 1"},
+		{"object.spec.containers.map(c, c.name) == ['a', 'b', 'c']", "object.spec.containers.map(c, c.name)", `value ["a", "b", "c"]`},
+		{"object.spec.containers.filter(c, c.image.startsWith('bad')).size() == 0", `object.spec.containers.filter(c, c.image.startsWith("bad")).size()`, "value 1"},
+		{"object.spec.containers.exists_one(c, c.image == 'bad/b')", `object.spec.containers.exists_one(c, c.image == "bad/b")`, "value true"},
+		{"object.spec.containers.all(c, object.spec.containers.exists(d, d.name == c.name))", "d.name == c.name", "value true"},
+		{"object.spec.containers.exists(c, has(c.ports) && c.ports.exists(p, p.containerPort == 1))", "c.ports.exists(p, p.containerPort == 1)", "skipped "},
+		{"duration('1h') > duration('1m')", `duration("1h")`, `value duration("1h0m0s")`},
+		{"object.?spec.nodeName.orValue('none') == 'none'", "object.?spec.nodeName", "value optional.none()"},
+		{"quantity('1Gi').isGreaterThan(quantity('1Mi'))", `quantity("1Gi")`, "value kubernetes.Quantity"},
+		{"authorizer.group('').resource('pods').check('create').allowed()", `authorizer.group("").resource("pods").check("create").allowed()`, "value true"},
+	} {
+		spec, err := json.Marshal(test.expression)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := explainedCase(t, "pod", "  validations: [{expression: "+string(spec)+"}]", "")
+		e := r.Policies[0].Expressions[0]
+		p := part(e.Parts, test.part)
+		if p == nil {
+			t.Errorf("%s has no part %s: %+v", test.expression, test.part, e.Parts)
+			continue
+		}
+		if got := fmt.Sprintf("%s %s%s", p.State, p.Value, p.Why); got != test.want {
+			t.Errorf("%s: %s is %q, want %q", test.expression, test.part, got, test.want)
+		}
+		if whole := e.Parts[0]; whole.Value != e.Value || whole.State != e.State {
+			t.Errorf("%s: the whole is %s %q, the expression %s %q", test.expression, whole.State, whole.Value, e.State, e.Value)
+		}
+	}
+}
+
+// TestExplainRounds: a loop has a round for each element that it came to.
+func TestExplainRounds(t *testing.T) {
+	r := explainedCase(t, "pod", `  validations: [{expression: "object.spec.containers.all(c, c.image.startsWith('good/'))"}]`, "")
+	whole := r.Policies[0].Expressions[0].Parts[0]
+	if len(whole.Rounds) != 2 || whole.MoreRounds != 0 {
+		t.Fatalf("%d rounds and %d more, want those of a and b: all() ends with the one that is false", len(whole.Rounds), whole.MoreRounds)
+	}
+	for i, want := range []string{"true", "false"} {
+		if got := whole.Rounds[i]; got.Index != i || got.Bound[0].Name != "c" || got.Parts[0].Value != want {
+			t.Errorf("round %d: %+v, want %s", i, got, want)
+		}
+	}
+	long := explainedCase(t, "pod", `  validations: [{expression: "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16].all(n, n < 15)"}]`, "")
+	whole = long.Policies[0].Expressions[0].Parts[0]
+	last := whole.Rounds[len(whole.Rounds)-1]
+	if len(whole.Rounds) != 8 || whole.MoreRounds != 7 || last.Index != 14 || last.Parts[0].Value != "false" {
+		t.Errorf("%d rounds and %d more, the last %+v: want 8 of 15 with the one that decides", len(whole.Rounds), whole.MoreRounds, last)
+	}
+}
+
+// TestExplainVariables: a variable has its parts, and the reason when nobody reads it; what has no
+// value because of the match conditions says so.
+func TestExplainVariables(t *testing.T) {
+	const spec = `  variables:
+  - {name: images, expression: "object.spec.containers.map(c, c.image)"}
+  - {name: unread, expression: "object.metadata.name"}
+  matchConditions: [{name: is-web, expression: "object.metadata.name == '%s'"}]
+  validations: [{expression: "variables.images.size() == 3", messageExpression: "'no: ' + variables.images.join(',')"}]
+  auditAnnotations: [{key: k, valueExpression: "string(variables.images[0])"}]`
+	p := explainedCase(t, "pod", fmt.Sprintf(spec, "web"), "").Policies[0]
+	got := map[string]string{}
+	for _, e := range p.Expressions {
+		got[e.Field] = strings.TrimSpace(fmt.Sprintf("%s %s%s", e.State, e.Value, e.Why))
+	}
+	for field, want := range map[string]string{
+		"spec.variables[0].expression":             `value ["good/a", "bad/b", "good/c"]`,
+		"spec.variables[1].expression":             "skipped no expression that was evaluated reads it",
+		"spec.matchConditions[0].expression":       "value true",
+		"spec.validations[0].expression":           "value true",
+		"spec.validations[0].messageExpression":    `value "no: good/a,bad/b,good/c"`,
+		"spec.auditAnnotations[0].valueExpression": `value "good/a"`,
+	} {
+		if got[field] != want {
+			t.Errorf("%s: %q, want %q", field, got[field], want)
+		}
+	}
+	if image := part(p.Expressions[1].Parts, "c.image"); image == nil || image.Value != `"good/a"` {
+		t.Errorf("the variable's parts: %+v", p.Expressions[1].Parts)
+	}
+	p = explainedCase(t, "pod", fmt.Sprintf(spec, "other"), "").Policies[0]
+	if p.Applies != "no" || !p.Matching[1].Decides || p.Matching[1].Field != "spec.matchConditions[0]" {
+		t.Errorf("applies %s by %+v, want no, by the match condition", p.Applies, p.Matching)
+	}
+}
+
+// TestExplainMatching names the field because of which a policy does not apply.
+func TestExplainMatching(t *testing.T) {
+	const spec = `  validations: [{expression: "true"}]`
+	for _, test := range []struct{ name, binding, field, why string }{
+		{"gone", "", "spec.matchConstraints.resourceRules", "operations [CREATE] do not have DELETE"},
+		{"pod", ", matchResources: {namespaceSelector: {matchLabels: {a: b}}}", "spec.matchResources.namespaceSelector", `namespace "default" has the labels`},
+		{"pod", ", matchResources: {objectSelector: {matchLabels: {a: b}}}", "spec.matchResources.objectSelector", "the object has the labels {}"},
+		{"pod", `, matchResources: {excludeResourceRules: [{apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: [pods]}]}`, "spec.matchResources.excludeResourceRules", "is excluded"},
+		{"secret", `, matchResources: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}]}`, "spec.matchResources.resourceRules", "are for others"},
+	} {
+		p := explainedCase(t, test.name, spec, test.binding).Policies[0]
+		var decided []string
+		for _, m := range p.Matching {
+			if m.Decides {
+				decided = append(decided, m.Field+" "+m.Why)
+			}
+		}
+		if p.Applies != "no" || len(decided) != 1 || !strings.HasPrefix(decided[0], test.field) || !strings.Contains(decided[0], test.why) {
+			t.Errorf("%s%s: applies %s, decided by %q, want %s ... %s", test.name, test.binding, p.Applies, decided, test.field, test.why)
+		}
+	}
+	if p := explainedCase(t, "pod", spec, "").Policies[0]; p.Applies != "yes" {
+		t.Errorf("applies %s: %+v", p.Applies, p.Matching)
+	}
+}
+
+// TestExplainSecret: nothing in an explanation tells what a Secret holds.
+func TestExplainSecret(t *testing.T) {
+	r := explainedCase(t, "secret", `  variables: [{name: v, expression: "object.data"}]
+  validations:
+  - {expression: "variables.v.all(k, size(variables.v[k]) > 100)", messageExpression: "'it is ' + string(variables.v['password'])"}
+  - {expression: "object.metadata.name == 's'"}`, "")
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, held := range []string{"hunter2", "aHVudGVyMg"} {
+		if strings.Contains(string(data), held) {
+			t.Errorf("%s is in %s", held, data)
+		}
+	}
+	p := r.Policies[0]
+	if v := p.Expressions[0].Value; !strings.Contains(v, "masked") {
+		t.Errorf("the variable is %q", v)
+	}
+	if name := part(p.Expressions[3].Parts, "object.metadata.name"); name == nil || name.Value != `"s"` {
+		t.Errorf("what does not depend on the values is masked: %+v", p.Expressions[3])
+	}
+}
+
+// TestExplainBombs: what is shown of expressions that go on and on is bounded.
+func TestExplainBombs(t *testing.T) {
+	ten := "[0,1,2,3,4,5,6,7,8,9]"
+	nested := "true"
+	for i := range 5 {
+		nested = fmt.Sprintf("%s.all(v%d, %s)", ten, i, nested)
+	}
+	long := "object.metadata.name == 'a'" + strings.Repeat(" || object.metadata.name == 'a'", 60)
+	for _, expression := range []string{nested, long, strings.Repeat("(", 20) + "object.metadata.name == 'x'" + strings.Repeat(")", 20)} {
+		r := explainedCase(t, "pod", "  validations: [{expression: \""+expression+"\"}]", "")
+		data, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(data) > 1<<20 {
+			t.Errorf("%.60s... is explained with %d bytes", expression, len(data))
+		}
+	}
+}
