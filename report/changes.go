@@ -44,3 +44,39 @@ type Comparison struct {
 	Indeterminate []Indeterminate `json:"indeterminate"`
 	Diagnostics   []Diagnostic    `json:"diagnostics"`
 }
+
+// ChartChange is a chart of which a HelmRelease or an Application takes another version than before, with
+// what that changes in what it deploys.
+type ChartChange struct {
+	// Root is the HelmRelease or Application.
+	Root  string `json:"root"`
+	Chart string `json:"chart"`
+	// From and To are the versions, or ranges of some, as they are written.
+	From     string   `json:"from"`
+	To       string   `json:"to"`
+	Location Location `json:"location"`
+	// Added, Changed and Removed count the rendered objects.
+	Added   int `json:"added"`
+	Changed int `json:"changed"`
+	Removed int `json:"removed"`
+	// Objects are these, but for LeftOut of them.
+	Objects []ChartObject `json:"objects"`
+	LeftOut int           `json:"leftOut,omitempty"`
+	// Unread is set when no policy reads anything that changes: none that matches an object reads a field in which
+	// it differs, and none matches one that is added or removed. It is absent where that is not known.
+	Unread bool `json:"unread,omitempty"`
+}
+
+// What becomes of an object that is rendered.
+const (
+	ObjectAdded   = "added"
+	ObjectChanged = "changed"
+	ObjectRemoved = "removed"
+)
+
+// ChartObject is an object of which a new version of a chart makes something else.
+type ChartObject struct {
+	// Change is added, changed or removed.
+	Change string `json:"change"`
+	Object Object `json:"object"`
+}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -15,7 +16,7 @@ func check(r *Report) error {
 			return fmt.Errorf("findings[%d].%w", i, err)
 		}
 	}
-	if err := checkChanges(r.Changes); err != nil {
+	if err := cmp.Or(checkChanges(r.Changes), checkCharts(r.Charts)); err != nil {
 		return err
 	}
 	return checkRemarks(r.Indeterminate, r.Diagnostics)
@@ -150,6 +151,25 @@ func checkChanges(c *Changes) error {
 	}
 	if c.LeftOut < 0 {
 		return fmt.Errorf("changes.leftOut: %d is negative", c.LeftOut)
+	}
+	return nil
+}
+
+// checkCharts reports what of decoded charts is not one of the values they may have.
+func checkCharts(charts []ChartChange) error {
+	for i := range charts {
+		c := &charts[i]
+		if err := checkLocation(&c.Location); err != nil {
+			return fmt.Errorf("charts[%d].location.%w", i, err)
+		}
+		if min(c.Added, c.Changed, c.Removed, c.LeftOut) < 0 {
+			return fmt.Errorf("charts[%d]: a number of objects is negative", i)
+		}
+		for j := range c.Objects {
+			if err := oneOf("change", c.Objects[j].Change, ObjectAdded, ObjectChanged, ObjectRemoved); err != nil {
+				return fmt.Errorf("charts[%d].objects[%d].%w", i, j, err)
+			}
+		}
 	}
 	return nil
 }

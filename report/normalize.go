@@ -14,6 +14,12 @@ func (r *Report) Normalized() *Report {
 	if c.Changes != nil {
 		c.Changes = &Changes{Objects: notNil(c.Changes.Objects), LeftOut: c.Changes.LeftOut}
 	}
+	if len(c.Charts) > 0 {
+		c.Charts = slices.Clone(c.Charts)
+		for i := range c.Charts {
+			c.Charts[i].Objects = notNil(c.Charts[i].Objects)
+		}
+	}
 	copied := false
 	for i := range c.Findings {
 		if c.Findings[i].Actions != nil {

@@ -25,6 +25,8 @@ type Report struct {
 	// Changes is what the change changes in the rendered objects; only where it was
 	// asked for and there is a base.
 	Changes *Changes `json:"changes,omitempty"`
+	// Charts are the charts of which the change takes another version.
+	Charts []ChartChange `json:"charts,omitempty"`
 }
 
 // Tool identifies the program that wrote a report.

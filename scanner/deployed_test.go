@@ -29,6 +29,9 @@ type deployed struct {
 	Findings      []wantedFinding `json:"findings,omitempty"`
 	Indeterminate []wantedGap     `json:"indeterminate,omitempty"`
 	Remarks       []string        `json:"remarks,omitempty"`
+	// Charts are the charts of which another version is taken, with what that changes, and whether policies
+	// are known to read none of it.
+	Charts []string `json:"charts,omitempty"`
 }
 
 type wantedGap struct {
@@ -79,6 +82,13 @@ func scanDeployed(t *testing.T, file string, archive *txtar.Archive) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, c := range r.Charts {
+		if c.Unread && slices.ContainsFunc(r.Findings, func(f report.Finding) bool {
+			return f.Root == c.Root && f.Status != report.StatusExisting && f.Policy != ""
+		}) {
+			t.Errorf("no policy reads what %s %s changes in %s, and there are findings that are new or resolved", c.Chart, c.To, c.Root)
+		}
+	}
 	got := gotDeployed(r)
 	got.Description = want.Description
 	if diff := gocmp.Diff(gotDeployed(whole).Findings, got.Findings); diff != "" {
@@ -117,6 +127,16 @@ func gotDeployed(r *report.Report) deployed {
 	}
 	for _, d := range remarks(r) {
 		got.Remarks = append(got.Remarks, strings.TrimSpace(d.Severity+" "+d.Root)+": "+d.Message)
+	}
+	for _, c := range r.Charts {
+		text := fmt.Sprintf("%s: %s %s -> %s at %s:%d", c.Root, c.Chart, c.From, c.To, c.Location.Path, c.Location.StartLine)
+		for _, o := range c.Objects {
+			text += fmt.Sprintf("; %s %s %s/%s", o.Change, o.Object.Kind, o.Object.Namespace, o.Object.Name)
+		}
+		if c.Unread {
+			text += "; unread"
+		}
+		got.Charts = append(got.Charts, text)
 	}
 	slices.SortFunc(got.Findings, func(a, b wantedFinding) int {
 		return cmp.Or(cmp.Compare(a.Location.Path, b.Location.Path), cmp.Compare(a.Location.Line, b.Location.Line), cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)))

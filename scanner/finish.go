@@ -19,6 +19,7 @@ func (s *scan) finish(out outcome) {
 		s.remark(&out.remarks[i])
 	}
 	s.order()
+	s.settleCharts()
 	report.SetFingerprints(s.report.Findings)
 	for i := range s.report.Findings {
 		s.locator.HashLine(&s.report.Findings[i].Location)

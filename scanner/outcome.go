@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/gaps"
 	"github.com/preadmit/preadmit/scanner/lines"
@@ -15,6 +16,11 @@ type outcome struct {
 	// objects are those that requests were made of.
 	objects map[objectID]bool
 	gaps    []gaps.Gap
+	// read is set when policies read something that the change changes, or may. It is known of units that take
+	// another version of a chart.
+	read bool
+	// readOf are the units of which one has read set.
+	readOf map[render.RootID]bool
 	// remarks are warnings of the server that change nothing: deprecations and the
 	// like. They become diagnostics.
 	remarks []lines.Finding

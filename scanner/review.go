@@ -35,6 +35,8 @@ type review struct {
 	// applier is the tool that applies the root; assumed is set where nobody says which.
 	applier apply.Applier
 	assumed bool
+	// versioned is set for an object of a unit that takes another version of a chart.
+	versioned bool
 	Capture
 	// answered is called with the answer to each request that is not a controller's, unless nil.
 	answered func(*review, *server.Verdict)
@@ -102,6 +104,7 @@ func (r *review) changed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.noteReads(r.Proposed, &final, before)
 	r.capture(&final, string(r.Operation()), nil)
 	r.server(final, before)
 	r.decisions(inForce, final, before)

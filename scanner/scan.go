@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
@@ -55,6 +56,7 @@ func (s *scan) run(ctx context.Context) (out outcome, err error) {
 	if s.in.Diff != nil && s.Base != nil {
 		s.report.Changes = new(diff.Objects(s.Change, s.work, *s.in.Diff))
 	}
+	s.report.Charts = s.charts(ctx, out.readOf)
 	s.finish(out)
 	durations.Total = seconds(time.Since(start))
 	return out, nil
@@ -144,7 +146,7 @@ func (s *scan) render(ctx context.Context) error {
 
 // judge has every request of every target decided.
 func (s *scan) judge(ctx context.Context) (outcome, error) {
-	all := outcome{rules: policyNames{map[string]bool{}, map[string]string{}}}
+	all := outcome{readOf: map[render.RootID]bool{}, rules: policyNames{map[string]bool{}, map[string]string{}}}
 	reviews := []*review{}
 	for _, t := range s.targets {
 		more, err := s.reviews(ctx, target.NewServers(t, s.compiler), &all)
@@ -167,6 +169,9 @@ func (s *scan) judge(ctx context.Context) (outcome, error) {
 	all.objects = map[objectID]bool{}
 	for _, r := range reviews {
 		all.add(r.out)
+		if r.out.read {
+			all.readOf[r.Root] = true
+		}
 		all.objects[idOf(r.Root.String(), change.ObjectOf(r.Object(), r.Key))] = true
 	}
 	s.ledger.UnrenderedPolicies(all.requests)

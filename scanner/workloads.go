@@ -120,6 +120,7 @@ func (r *review) judgeCreated(ctx context.Context, inForce, final, before decide
 	if err != nil {
 		return err
 	}
+	r.noteReadsCreated(final.server, last, was)
 	r.report(first, last, was)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	v1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
@@ -48,6 +49,8 @@ func (b *MutationBinding) Matching() *Binding {
 type Application struct {
 	Policy   string
 	Bindings []string
+	// Kind is the version of the object that the policy sees.
+	Kind schema.GroupVersionKind
 	// Unknown says why it is not known whether it does, or with which params; empty when it is.
 	Unknown string
 	// Params are the objects that the bindings refer to.
@@ -71,6 +74,11 @@ func NewApplier(cluster *admission.Cluster, set *Set) *Applier {
 	return &Applier{NewEngine(cluster, nil, matching)}
 }
 
+// Applications returns the policies that judge a request, or may, in the order of their names.
+func (e *Engine) Applications(req *admission.Request) []Application {
+	return (&Applier{e}).Applications(req)
+}
+
 // Applications returns the policies that concern a request, or may, in the order of their names.
 func (a *Applier) Applications(req *admission.Request) []Application {
 	if a.engine.exempt[req.GetResource().GroupResource()] {
@@ -86,8 +94,8 @@ func (a *Applier) Applications(req *admission.Request) []Application {
 }
 
 func (a *Applier) application(h *hook, req *admission.Request) Application {
-	one := Application{Policy: h.policy.Name}
 	m := a.engine.matcher.policy(req, h.policy)
+	one := Application{Policy: h.policy.Name, Kind: m.kind}
 	if open := unknownSpec(h.policy.Source, "matchConstraints", m.matches); open != "" {
 		one.Unknown = "of the policy " + open
 		return one

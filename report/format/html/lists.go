@@ -57,6 +57,19 @@ type lineItem struct {
 	Text, Note  string
 }
 
+// charts says what new versions of charts change.
+func (h *page) charts(r *report.Report) sectionView {
+	var items []lineItem
+	for _, c := range outline.Charts(r) {
+		item := lineItem{Class: "audit", Word: "Chart", Place: h.place(&c.Location), Text: escape.Clip(c.Title+": "+c.Changes, messageRunes)}
+		if c.Unread {
+			item.Class, item.Note = "clean", "("+outline.ChartUnread+")"
+		}
+		items = append(items, item)
+	}
+	return h.list("charts", "New versions of charts", "chart", items)
+}
+
 // remarks lists what is no verdict.
 func (h *page) remarks(list []report.Diagnostic) sectionView {
 	var items []lineItem

@@ -90,6 +90,7 @@ func (h *page) view(r *report.Report) pageView {
 	v.add(h.findings("findings", "Findings", fresh, findingsBytes))
 	if !h.opts.Quiet {
 		v.add(h.indeterminate(r.Indeterminate))
+		v.add(h.charts(r))
 		v.add(changes)
 		v.add(folded(h.findings("existing", "Findings that the base has too", existing, existingBytes)))
 		v.add(h.remarks(r.Diagnostics))

@@ -37,6 +37,19 @@ func (m *writer) reason(u *outline.Reason) string {
 	return text
 }
 
+// charts says what new versions of charts change.
+func (m *writer) charts(r *report.Report) {
+	heading := "\n#### New versions of charts\n\n"
+	for _, c := range outline.Charts(r) {
+		text := "- " + m.place(&c.Location) + " " + escape.CodeSpan(escape.Clip(c.Title, 500)) + ": " + escape.CodeSpan(escape.Clip(c.Changes, 1000))
+		if c.Unread {
+			text += "; " + outline.ChartUnread
+		}
+		m.item(heading+text+"\n", "chart", 1)
+		heading = ""
+	}
+}
+
 // existing lists the findings that the base has too: the change is not to blame.
 func (m *writer) existing(entries []*outline.Entry) {
 	var lines []listItem

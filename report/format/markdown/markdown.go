@@ -43,6 +43,7 @@ func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 	m.findings(fresh)
 	if !opts.Quiet {
 		m.unjudged(r.Indeterminate)
+		m.charts(r)
 		m.rendered(r.Changes)
 		if opts.Existing {
 			m.existing(existing)

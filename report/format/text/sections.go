@@ -14,6 +14,7 @@ import (
 const (
 	mostReasons = 5
 	mostRemarks = 3
+	mostCharts  = 20
 	// remarkRunes is the most of a remark that is shown.
 	remarkRunes = 200
 )
@@ -66,6 +67,26 @@ func (p *printer) unjudged(u *outline.Reason) {
 		text = "for example " + text
 	}
 	p.block([]span{blanks(4)}, 6, plainStyle, text)
+}
+
+// charts says what new versions of charts change.
+func (p *printer) charts(r *report.Report) {
+	all := outline.Charts(r)
+	if len(all) == 0 {
+		return
+	}
+	p.heading(span{"New versions of charts", bold})
+	for i, c := range all {
+		if i == mostCharts && !p.opts.Verbose {
+			p.line(blanks(2), span{"and " + outline.Count(len(all)-i, "more") + " (-v lists them)", plainStyle})
+			return
+		}
+		p.block([]span{blanks(2), {outline.Place(&c.Location) + ": ", plainStyle}}, 4, plainStyle, c.Title)
+		p.block([]span{blanks(4)}, 6, plainStyle, c.Changes)
+		if c.Unread {
+			p.block([]span{blanks(4)}, 6, green, outline.ChartUnread)
+		}
+	}
 }
 
 // diagnostics lists remarks as compilers do. Notes are many in a repository with old

@@ -50,6 +50,7 @@ func Write(w *bufio.Writer, r *report.Report, opts Options) error {
 	}
 	if !opts.Quiet && len(opts.By) == 0 {
 		p.indeterminate(r.Indeterminate, open)
+		p.charts(r)
 		p.diagnostics(r.Diagnostics)
 		p.resolved(r.Findings)
 		p.requests(r.Requests)

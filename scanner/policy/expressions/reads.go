@@ -69,6 +69,28 @@ func Depends(expression string) (values, tests []Path, err error) {
 	return values, tests, nil
 }
 
+// Read is a path that an expression reads.
+type Read struct {
+	Path Path
+	// Ranges is set where it reads no more of the value than how many elements a list has, or which
+	// keys a mapping. Tests is set where it only asks whether the value is there.
+	Ranges, Tests bool
+}
+
+// AllReads returns all that an expression reads: nothing else of its variables decides what it evaluates
+// to. The error is that of Reads.
+func AllReads(expression string) ([]Read, error) {
+	r, err := read(expression)
+	if err != nil {
+		return nil, err
+	}
+	var all []Read
+	for i, p := range r.paths {
+		all = append(all, Read{Path: p, Ranges: r.ranges[i], Tests: r.tests[i]})
+	}
+	return all, nil
+}
+
 // read reads an expression.
 func read(expression string) (*reader, error) {
 	env, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Env(environment.StoredExpressions)
@@ -79,7 +101,7 @@ func read(expression string) (*reader, error) {
 	if err := issues.Err(); err != nil {
 		return nil, err
 	}
-	r := &reader{tests: map[int]bool{}}
+	r := &reader{tests: map[int]bool{}, ranges: map[int]bool{}}
 	r.walk(parsed.NativeRep().Expr(), nil)
 	return r, nil
 }
@@ -87,8 +109,9 @@ func read(expression string) (*reader, error) {
 // reader collects paths from a syntax tree.
 type reader struct {
 	paths []Path
-	// tests are the indexes of paths that are only looked for, by has.
-	tests map[int]bool
+	// tests are the indexes of paths that are only looked for, by has, and ranges of those whose elements
+	// are gone through.
+	tests, ranges map[int]bool
 }
 
 // scope is what the names bound by comprehensions stand for; a nil path is a name
@@ -149,7 +172,12 @@ func (r *reader) walkAll(exprs []ast.Expr, s *scope) {
 // walkComprehension: the macros all, exists, map, filter and their like iterate a
 // range; optMap names a value through the accumulator of an empty one.
 func (r *reader) walkComprehension(c ast.ComprehensionExpr, s *scope) {
-	r.walk(c.IterRange(), s)
+	if path, ok := r.path(c.IterRange(), s); ok && path != nil {
+		r.ranges[len(r.paths)] = true
+		r.paths = append(r.paths, path)
+	} else if !ok {
+		r.walk(c.IterRange(), s)
+	}
 	r.walk(c.AccuInit(), s)
 	r.walkAll([]ast.Expr{c.LoopCondition(), c.LoopStep(), c.Result()}, r.bind(c, s))
 }

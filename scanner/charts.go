@@ -1,0 +1,193 @@
+package scanner
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/controllers"
+	"github.com/preadmit/preadmit/scanner/gaps"
+	"github.com/preadmit/preadmit/scanner/server"
+)
+
+// chartVersion is a chart of which a unit takes another version than before.
+type chartVersion struct {
+	name, from, to string
+	// field is the field of the unit's object that says the version, where nothing else does.
+	field string
+}
+
+// chartVersions are the charts of which a root of both trees takes another version.
+func chartVersions(base, head *change.Rendered) (all []chartVersion) {
+	if base == nil || head == nil || base == head || base.Root.Unit == nil || head.Root.Unit == nil {
+		return nil
+	}
+	was, is := base.Root.Unit, head.Root.Unit
+	if was.Release != nil && is.Release != nil {
+		a, b := was.Release.Chart, is.Release.Chart
+		if a.Name != "" && a.Name == b.Name && a.Version != b.Version {
+			all = append(all, chartVersion{name: b.Name, from: a.Version, to: b.Version})
+		}
+	}
+	if was.Application == nil || is.Application == nil {
+		return all
+	}
+	before := map[string]string{}
+	for _, s := range was.Application.Sources {
+		if s.IsChart() {
+			before[s.Artifact.Name] = s.Artifact.Version
+		}
+	}
+	several := len(is.Application.Sources) > 1
+	for i, s := range is.Application.Sources {
+		if !s.IsChart() {
+			continue
+		}
+		if version, ok := before[s.Artifact.Name]; ok && version != s.Artifact.Version {
+			field := "spec.source.targetRevision"
+			if several {
+				field = fmt.Sprintf("spec.sources[%d].targetRevision", i)
+			}
+			all = append(all, chartVersion{s.Artifact.Name, version, s.Artifact.Version, field})
+		}
+	}
+	return all
+}
+
+// charts are the charts of which the change takes another version, with what that changes in the objects of their
+// units. read are the units of which policies read something that changes, or may.
+func (s *scan) charts(ctx context.Context, read map[render.RootID]bool) (all []report.ChartChange) {
+	if s.Base == nil {
+		return nil
+	}
+	cluster := admission.NewCluster(admission.ClusterOptions{}, s.Head.Index(), s.Base.Index())
+	for _, root := range s.SelectedRoots() {
+		base, head, ok := s.Sides(root)
+		if !ok || head == nil {
+			continue
+		}
+		for _, v := range chartVersions(base, head) {
+			c := report.ChartChange{Root: head.Root.String(), Chart: v.name, From: v.from, To: v.to, Objects: changedObjects(cluster, base, head)}
+			c.Location = change.LocationOf(s.versionAt(ctx, head.Root, v), change.Head)
+			c.Unread = !read[root] && !s.LacksMore(root) && s.Whole(root) && s.hasPolicies(root)
+			for _, o := range c.Objects {
+				switch o.Change {
+				case report.ObjectAdded:
+					c.Added++
+				case report.ObjectChanged:
+					c.Changed++
+				case report.ObjectRemoved:
+					c.Removed++
+				}
+			}
+			if c.LeftOut = max(0, len(c.Objects)-maxChartObjects); c.LeftOut > 0 {
+				c.Objects = c.Objects[:maxChartObjects]
+			}
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// settleCharts takes back that nothing of a unit is read where something of it, or of policies, was not judged.
+func (s *scan) settleCharts() {
+	for i := range s.report.Charts {
+		c := &s.report.Charts[i]
+		c.Unread = c.Unread && !slices.ContainsFunc(s.report.Indeterminate, func(i report.Indeterminate) bool {
+			return i.Root == c.Root || i.What == string(gaps.Policy)
+		})
+	}
+}
+
+// maxChartObjects is how many objects are listed of a chart.
+const maxChartObjects = 100
+
+// versionAt is where the version of a chart is written.
+func (s *scan) versionAt(ctx context.Context, root render.Root, v chartVersion) render.Position {
+	if v.field != "" && root.Unit.Parent != (render.RootID{}) {
+		if at := root.Unit.Position(ctx, v.field); at.Line > 0 {
+			return at
+		}
+	} else if r := root.Unit.Release; r != nil {
+		if at, ok := root.Unit.FirstPosition(ctx, r.Named); ok {
+			return at
+		}
+	}
+	return s.Head.UnitPosition(root)
+}
+
+// hasPolicies reports whether policies judge the target of a root.
+func (s *scan) hasPolicies(root render.RootID) bool {
+	for _, t := range s.targets {
+		if slices.Contains(t.Roots, root) && len(t.Head.VisiblePolicies(root).Bindings) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// changedObjects are the objects of a unit that are not the same, by what became of them.
+func changedObjects(cluster *admission.Cluster, base, head *change.Rendered) []report.ChartObject {
+	all := []report.ChartObject{}
+	before := map[admission.Key][]*admission.Object{}
+	for _, o := range base.Objects {
+		before[cluster.Key(o)] = append(before[cluster.Key(o)], o)
+	}
+	add := func(o *admission.Object, what string) {
+		all = append(all, report.ChartObject{Change: what, Object: *change.ObjectOf(o, cluster.Key(o))})
+	}
+	for _, o := range head.Objects {
+		key := cluster.Key(o)
+		if len(before[key]) == 0 {
+			add(o, report.ObjectAdded)
+			continue
+		}
+		if !change.Equal(before[key][0], o) {
+			add(o, report.ObjectChanged)
+		}
+		before[key] = before[key][1:]
+	}
+	for _, o := range base.Objects {
+		if key := cluster.Key(o); len(before[key]) > 0 && before[key][0] == o {
+			add(o, report.ObjectRemoved)
+			before[key] = before[key][1:]
+		}
+	}
+	slices.SortStableFunc(all, func(a, b report.ChartObject) int {
+		return cmp.Or(cmp.Compare(a.Object.Kind, b.Object.Kind), cmp.Compare(a.Object.Namespace, b.Object.Namespace), cmp.Compare(a.Object.Name, b.Object.Name))
+	})
+	return all
+}
+
+// noteReads notes whether policies read something in which the pair differs, or may, if anybody wants to know.
+func (r *review) noteReads(s *server.Server, final, before *server.Verdict) {
+	if !r.versioned || r.out.read {
+		return
+	}
+	o := r.Object()
+	if final.Request == nil && final.Reached() { // of a kind that no policy is for
+		return
+	}
+	names, all := r.PoliciesFor(r.Pair)
+	r.out.read = all || len(names) > 0 || s.MayMutate(nil, o, r.Operation()) || !final.Reached() ||
+		!s.ReadsAlike(r.Before, before.Request, final.Request)
+}
+
+// noteReadsCreated does the same with what a controller creates of the object.
+func (r *review) noteReadsCreated(s *server.Server, final, before expansion) {
+	if !r.versioned || r.out.read {
+		return
+	}
+	resources := controllers.GeneratedBy(r.Object().GroupVersionKind().GroupKind())
+	r.out.read = final.cut || before.cut || s.MayMutateCreated(resources, nil)
+	for i := range final.objects {
+		m := &final.objects[i]
+		was, _ := before.of(m.kind)
+		r.out.read = r.out.read || m.Request == nil || !s.ReadsAlike(r.Before, was.Request, m.Request)
+	}
+}
