@@ -77,3 +77,15 @@ func failingActions(failOn string) []Action {
 	}
 	return all
 }
+
+// CountFindings counts findings by action, then status, as a Summary has it.
+func CountFindings(findings []Finding) map[Action]map[Status]int {
+	counts := map[Action]map[Status]int{}
+	for _, f := range findings {
+		if counts[f.Action] == nil {
+			counts[f.Action] = map[Status]int{}
+		}
+		counts[f.Action][f.Status]++
+	}
+	return counts
+}

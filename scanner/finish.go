@@ -29,7 +29,7 @@ func (s *scan) finish(out outcome) {
 	summary.Requests, summary.Evaluations = out.requests, out.evaluations
 	summary.Policies, summary.Bindings, summary.NoPolicies = len(out.rules.policies), len(out.rules.bindings), out.noPolicies
 	summary.Coverage, summary.Webhooks = coverage(out.objects, s.report.Indeterminate), out.webhooks
-	summary.Findings = countFindings(s.report.Findings)
+	summary.Findings = report.CountFindings(s.report.Findings)
 	summary.Kubernetes = s.servers(summary.Requests)
 }
 
@@ -57,15 +57,4 @@ func (s *scan) order() {
 // compactEqual drops repeats: what several targets say alike is said once.
 func compactEqual[T any](list []T) []T {
 	return slices.CompactFunc(list, func(a, b T) bool { return reflect.DeepEqual(a, b) })
-}
-
-func countFindings(findings []report.Finding) map[report.Action]map[report.Status]int {
-	counts := map[report.Action]map[report.Status]int{}
-	for _, f := range findings {
-		if counts[f.Action] == nil {
-			counts[f.Action] = map[report.Status]int{}
-		}
-		counts[f.Action][f.Status]++
-	}
-	return counts
 }

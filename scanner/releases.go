@@ -98,6 +98,9 @@ func ScanPart(ctx context.Context, in Input) (*Part, error) {
 
 // Join makes one report of those of several releases.
 func Join(parts []*Part) *report.Report {
+	if len(parts) == 1 {
+		return parts[0].Report
+	}
 	parts = slices.Clone(parts)
 	slices.SortStableFunc(parts, func(a, b *Part) int {
 		return cmp.Or(cmp.Compare(release.Minor(a.Release.Version), release.Minor(b.Release.Version)), cmp.Compare(a.Release.String(), b.Release.String()))
@@ -139,7 +142,7 @@ func Join(parts []*Part) *report.Report {
 	joined.Diagnostics = compactEqual(joined.Diagnostics)
 	report.SetFingerprints(joined.Findings)
 	sum.Policies, sum.Bindings = len(policies), len(bindings)
-	sum.Findings = countFindings(joined.Findings)
+	sum.Findings = report.CountFindings(joined.Findings)
 	sum.Coverage = coverage(objects, joined.Indeterminate)
 	slices.SortFunc(sum.Webhooks, func(a, b report.Webhook) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Configuration, b.Configuration), cmp.Compare(a.Name, b.Name))

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -55,8 +57,12 @@ func TestMainInterruptedAtStdin(t *testing.T) {
 }
 
 func TestMainBrokenPipe(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "map.yaml"), []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: b}}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	var stderr bytes.Buffer
-	code := Main(t.Context(), []string{"scan", "--policies", "testdata/fixture", t.TempDir()}, cli.Process{
+	code := Main(t.Context(), []string{"scan", "--policies", "testdata/fixture", dir}, cli.Process{
 		Stdin: strings.NewReader(""), Stdout: failing{}, Stderr: &stderr, Getenv: func(string) string { return "" },
 	})
 	if code != cli.ExitIncomplete || !strings.Contains(stderr.String(), "gone away") {

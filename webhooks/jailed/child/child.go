@@ -158,10 +158,7 @@ func (j *job) scan(ctx context.Context, t *sender, isolate render.Isolator, ask 
 		}
 		parts = append(parts, part)
 	}
-	r := part.Report
-	if len(parts) > 1 {
-		r = scanner.Join(parts)
-	}
+	r := scanner.Join(parts)
 	r.Diagnose(append(s.remarks, s.outside.notes()...)...)
 	return r, s.Config.FailOn, nil
 }

@@ -72,10 +72,15 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	f.RegisterJudging(cmd)
 	f.Artifacts.RegisterGiven(flags)
 	flags.Var(&f.By, "by", "as text, totals by `WHAT` instead of the findings: "+strings.Join(format.TotalsBy(), ", ")+" (repeatable)")
-	flags.Var(&f.applier, "applier", "the `TOOL` that applies the objects, where no deployer in the repository says which: "+strings.Join(f.applier.Known, ", "))
-	_ = cmd.RegisterFlagCompletionFunc("applier", cobra.FixedCompletions(cli.Completions(f.applier.Known), cobra.ShellCompDirectiveNoFileComp))
+	f.RegisterApplier(cmd)
 	flags.StringVar(&f.nodePorts, "service-node-port-range", "", "the API server's flag: the `RANGE` of node ports (default 30000-32767)")
 	flags.BoolVar(&f.capture, "capture", false, "report too every request with its answer and the objects as policies see them, whole Secrets included; for json")
+}
+
+// RegisterApplier declares the flag for who applies objects.
+func (f *Flags) RegisterApplier(cmd *cobra.Command) {
+	cmd.Flags().Var(&f.applier, "applier", "the `TOOL` that applies the objects, where no deployer in the repository says which: "+strings.Join(f.applier.Known, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("applier", cobra.FixedCompletions(cli.Completions(f.applier.Known), cobra.ShellCompDirectiveNoFileComp))
 }
 
 // RegisterJudging declares all flags but those that say what is compared.

@@ -29,10 +29,7 @@ func Judge(ctx context.Context, p cli.Process, f *Flags, change *Change, extras 
 	if err != nil {
 		return nil, cfg, err
 	}
-	result := parts[0].Report
-	if len(parts) > 1 {
-		result = scanner.Join(parts)
-	}
+	result := scanner.Join(parts)
 	result.Diagnose(append(remarks, change.Remarks...)...)
 	return result, cfg, nil
 }
@@ -92,6 +89,8 @@ type judging struct {
 	extras []scanner.Extra
 	// cache is the directory of a cache that processes share; empty for that of the flags.
 	cache string
+	// override is set when all targets are judged as of one release, whatever the configuration says.
+	override bool
 }
 
 // run runs a scan in this process.

@@ -29,11 +29,24 @@ const PartCommand = "part"
 // ReleaseFlags say which API server is imitated.
 type ReleaseFlags struct {
 	version, gates string
+	// Between is set for a command that compares two: --from and --to take the place of
+	// --kubernetes-version.
+	Between  bool
+	from, to string
 }
 
 // Register declares the flags.
 func (f *ReleaseFlags) Register(cmd *cobra.Command) {
 	flags := cmd.Flags()
+	if f.Between {
+		flags.StringVar(&f.to, "to", "", "the `VERSION` of Kubernetes that the cluster is to have: "+strings.Join(release.Minors(), ", "))
+		flags.StringVar(&f.from, "from", "", "the `VERSION` that it has (default that of "+config.FileName+", or the one before --to)")
+		f.registerGates(flags)
+		for _, name := range []string{"from", "to"} { // the only error is a flag that does not exist
+			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(cli.Completions(release.Minors()), cobra.ShellCompDirectiveNoFileComp))
+		}
+		return
+	}
 	flags.StringVar(&f.version, "kubernetes-version", "", "judge as the API server of this `VERSION` does: "+strings.Join(release.Minors(), ", ")+", or a release of these (default "+release.Latest+")")
 	f.registerGates(flags)
 	// The only error is a flag that does not exist.
@@ -52,6 +65,17 @@ func (f *ReleaseFlags) Check() error {
 			return cli.Usagef("--kubernetes-version: %w", err)
 		}
 	}
+	if f.Between && f.to == "" {
+		return cli.Usagef("--to is missing: give the version that the cluster is to have, one of %s", strings.Join(release.Minors(), ", "))
+	}
+	for _, flag := range []struct{ name, version string }{{"from", f.from}, {"to", f.to}} {
+		if flag.version == "" {
+			continue
+		}
+		if _, err := release.ParseVersion(flag.version); err != nil {
+			return cli.Usagef("--%s: %w", flag.name, err)
+		}
+	}
 	if _, err := release.ParseFeatureGates(f.gates); err != nil {
 		return cli.Usagef("--feature-gates: %w", err)
 	}
@@ -61,16 +85,21 @@ func (f *ReleaseFlags) Check() error {
 // apply overrides a configuration. The flags were checked.
 func (f *ReleaseFlags) apply(c *config.Config) {
 	if f.version != "" {
-		c.KubernetesVersion = f.version
-		for i := range c.Targets {
-			c.Targets[i].KubernetesVersion = "" // the command line speaks for all targets
-		}
+		forAll(c, f.version)
 	}
 	if f.gates != "" {
 		c.FeatureGates, _ = release.ParseFeatureGates(f.gates)
 		for i := range c.Targets {
 			c.Targets[i].FeatureGates = nil
 		}
+	}
+}
+
+// forAll makes a configuration have one version, which the command line names for all targets.
+func forAll(c *config.Config, version string) {
+	c.KubernetesVersion, c.Targets = version, slices.Clone(c.Targets)
+	for i := range c.Targets {
+		c.Targets[i].KubernetesVersion = ""
 	}
 }
 
@@ -181,15 +210,12 @@ func (j *judging) parts(ctx context.Context, cfg config.Config) ([]*scanner.Part
 		}
 		defer remove()
 	}
-	here := all[0]
-	if !j.p.Own {
-		here = emulation.Current()
+	here, err := j.here(all[0])
+	if err != nil {
+		return nil, err
 	}
 	var parts []*scanner.Part
 	if slices.Contains(all, here) { // first, since what it renders the others take from the cache
-		if err := Imitate(here); err != nil {
-			return nil, err
-		}
 		part, err := j.part(ctx, cfg)
 		if err != nil {
 			return nil, err
@@ -200,7 +226,7 @@ func (j *judging) parts(ctx context.Context, cfg config.Config) ([]*scanner.Part
 		if r == here {
 			continue
 		}
-		part, err := j.ask(ctx, cli.Part{Release: r, Cache: j.cache})
+		part, err := j.ask(ctx, cli.Part{Release: r, Cache: j.cache, Override: j.override})
 		if err != nil {
 			return nil, err
 		}
@@ -209,9 +235,21 @@ func (j *judging) parts(ctx context.Context, cfg config.Config) ([]*scanner.Part
 	return parts, nil
 }
 
+// here is the release that this process imitates: that one, if it may still choose.
+func (j *judging) here(r release.Release) (release.Release, error) {
+	if !j.p.Own {
+		return emulation.Current(), nil
+	}
+	err := Imitate(r)
+	if errors.Is(err, emulation.ErrDecided) {
+		return emulation.Current(), nil
+	}
+	return r, err
+}
+
 // shareCache makes a cache for the processes, if there is none.
 func (j *judging) shareCache() (remove func(), err error) {
-	if j.f.Cache.dir != "" || j.p.Executable == "" {
+	if j.cache != "" || j.f.Cache.dir != "" || j.p.Executable == "" {
 		return func() {}, nil
 	}
 	if j.cache, err = os.MkdirTemp("", "preadmit-"); err != nil {

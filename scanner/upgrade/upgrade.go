@@ -1,0 +1,112 @@
+// Package upgrade compares what the API servers of two versions of Kubernetes say.
+package upgrade
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/report"
+)
+
+// Compare compares what API servers of two versions say of the same trees, as reports of scanner.Join: what
+// only the later one says is new, what both say existing, and what only the earlier one says
+// resolved. Neither report is used again.
+func Compare(from, to *report.Report) *report.Report {
+	before, after := timeless(from), timeless(to)
+	said := map[string]bool{}
+	for i := range before.Findings {
+		said[keyOf(&before.Findings[i])] = true
+	}
+	out := to
+	still := map[string]bool{}
+	for i := range out.Findings {
+		key := keyOf(&after.Findings[i])
+		still[key] = true
+		if said[key] && out.Findings[i].Cause != report.CauseRender { // of what does not render nothing is known
+			out.Findings[i].Status = report.StatusExisting
+		}
+	}
+	for i := range before.Findings {
+		if !still[keyOf(&before.Findings[i])] {
+			gone := from.Findings[i]
+			gone.Status = report.StatusResolved
+			out.Findings = append(out.Findings, gone)
+		}
+	}
+	for i := range out.Indeterminate {
+		out.Indeterminate[i].Untouched = slices.ContainsFunc(before.Indeterminate, func(b report.Indeterminate) bool {
+			return sameGap(&b, &after.Indeterminate[i])
+		})
+	}
+	for i := range out.Diagnostics {
+		d := &after.Diagnostics[i]
+		out.Diagnostics[i].Untouched = slices.ContainsFunc(before.Diagnostics, func(b report.Diagnostic) bool {
+			return b.Message == d.Message && b.Root == d.Root && samePlace(b.Location, d.Location)
+		})
+	}
+	if none := out.Summary.NoPolicies; none != nil && !none.Required && from.Summary.NoPolicies != nil {
+		out.Summary.NoPolicies = nil // the version has nothing to do with it
+	}
+	out.Change.Base = &report.Revision{Name: as(from), Commit: from.Change.Head.Commit}
+	out.Change.Head.Name = as(to)
+	out.Summary.Kubernetes = append(serversOf(from), serversOf(to)...)
+	out.Tool.Kubernetes = from.Tool.Kubernetes + ", " + to.Tool.Kubernetes
+	for _, d := range []struct{ to, of *float64 }{
+		{&out.Summary.Durations.Discover, &from.Summary.Durations.Discover},
+		{&out.Summary.Durations.Render, &from.Summary.Durations.Render}, {&out.Summary.Durations.Judge, &from.Summary.Durations.Judge},
+		{&out.Summary.Durations.Locate, &from.Summary.Durations.Locate}, {&out.Summary.Durations.Total, &from.Summary.Durations.Total},
+	} {
+		*d.to += *d.of
+	}
+	out.Sort()
+	report.SetFingerprints(out.Findings)
+	out.Summary.Findings = report.CountFindings(out.Findings)
+	return out
+}
+
+// as names a side of an upgrade.
+func as(r *report.Report) string { return r.Change.Head.Name + " as Kubernetes " + r.Tool.Kubernetes }
+
+// serversOf are the API servers of a report, the latest included.
+func serversOf(r *report.Report) []report.Server {
+	if len(r.Summary.Kubernetes) > 0 {
+		return r.Summary.Kubernetes
+	}
+	return []report.Server{{Version: r.Tool.Kubernetes, FeatureGates: r.Tool.FeatureGates, Requests: r.Summary.Requests}}
+}
+
+// timeless returns what of a report is compared, with texts that do not name its version.
+func timeless(r *report.Report) *report.Report {
+	versions := []string{}
+	for _, s := range serversOf(r) {
+		versions = append(versions, "Kubernetes "+s.Version, "Kubernetes")
+	}
+	strip := strings.NewReplacer(versions...).Replace
+	out := &report.Report{
+		Findings: slices.Clone(r.Findings), Indeterminate: slices.Clone(r.Indeterminate), Diagnostics: slices.Clone(r.Diagnostics),
+	}
+	for i := range out.Findings {
+		out.Findings[i].Message = strip(out.Findings[i].Message)
+	}
+	report.SetFingerprints(out.Findings)
+	for i := range out.Indeterminate {
+		out.Indeterminate[i].Why = strip(out.Indeterminate[i].Why)
+	}
+	for i := range out.Diagnostics {
+		out.Diagnostics[i].Message = strip(out.Diagnostics[i].Message)
+	}
+	return out
+}
+
+// keyOf is what findings of two versions have in common that are one: what is judged and by what,
+// and how strong it is.
+func keyOf(f *report.Finding) string { return f.Fingerprint + " " + string(f.Action) }
+
+func sameGap(a, b *report.Indeterminate) bool {
+	sameObject := a.Object == b.Object || a.Object != nil && b.Object != nil && *a.Object == *b.Object
+	return sameObject && a.What == b.What && a.Why == b.Why && a.Policy == b.Policy && a.Root == b.Root && samePlace(a.Location, b.Location)
+}
+
+func samePlace(a, b *report.Location) bool {
+	return a == b || a != nil && b != nil && a.Path == b.Path && a.StartLine == b.StartLine
+}
