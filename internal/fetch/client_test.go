@@ -203,6 +203,7 @@ func TestOCI(t *testing.T) {
 		{artifact.Artifact{Kind: artifact.Chart, URL: charts, Name: "app", Version: "~1.0"}, "1.0.0", chartArchive(t, "app", "1.0.0")},
 		{artifact.Artifact{Kind: artifact.Chart, URL: charts, Name: "app"}, "1.2.0", chartArchive(t, "app", "1.2.0")},
 		{artifact.Artifact{Kind: artifact.Chart, URL: charts, Name: "app", Version: "1.2.0+b1"}, "1.2.0+b1", chartArchive(t, "app", "1.2.0_b1")},
+		{artifact.Artifact{Kind: artifact.Chart, URL: charts, Name: "app", Version: "1.2.0_b1"}, "1.2.0+b1", chartArchive(t, "app", "1.2.0_b1")},
 		{artifact.Artifact{Kind: artifact.OCI, URL: manifests}, "latest", archive(t, &tar.Header{Name: "a.yaml"}, "new")},
 		{artifact.Artifact{Kind: artifact.OCI, URL: manifests, Version: first}, first, archive(t, &tar.Header{Name: "a.yaml"}, "old")},
 		{artifact.Artifact{Kind: artifact.OCI, URL: manifests, Version: "semver:1.x"}, "v1.0.0", archive(t, &tar.Header{Name: "a.yaml"}, "one")},

@@ -103,11 +103,12 @@ func (e Indexed) keys() []artifact.Artifact {
 }
 
 // chartKey is a chart as it is looked for: slashes at the end of its URL and how an OCI repository is
-// divided into URL and name do not matter, and no version is any.
+// divided into URL and name do not matter, nor whether a version is written as one, as 1.2.0+build.3, or as the
+// tag of an OCI repository, as 1.2.0_build.3. No version is any.
 func chartKey(a artifact.Artifact) artifact.Artifact {
 	a.URL = strings.TrimRight(a.URL, "/")
 	if strings.HasPrefix(a.URL, "oci://") {
-		a.URL, a.Name = a.URL+"/"+a.Name, ""
+		a.URL, a.Name, a.Version = a.URL+"/"+a.Name, "", strings.ReplaceAll(a.Version, "_", "+")
 	}
 	if a.Version == "" {
 		a.Version = "*"
@@ -116,7 +117,7 @@ func chartKey(a artifact.Artifact) artifact.Artifact {
 }
 
 // find returns the entry of a chart: the one that is asked for like that, else the newest in the
-// range of versions that is asked for.
+// range of versions that is asked for, of several builds of it the last by name.
 func (d *Directory) find(a artifact.Artifact) (newest Indexed, ok bool) {
 	key := chartKey(a)
 	if entry, ok := d.entries[key]; ok {
@@ -131,7 +132,11 @@ func (d *Directory) find(a artifact.Artifact) (newest Indexed, ok bool) {
 		if other.URL != key.URL || other.Name != key.Name {
 			continue
 		}
-		if v, err := semver.NewVersion(entry.Version); err == nil && in.Check(v) && (best == nil || v.GreaterThan(best)) {
+		v, err := semver.NewVersion(entry.Version)
+		if err != nil || !in.Check(v) {
+			continue
+		}
+		if best == nil || v.GreaterThan(best) || v.Compare(best) == 0 && entry.Version > newest.Version { // which differ in the build
 			best, newest = v, entry
 		}
 	}

@@ -17,6 +17,10 @@ func TestDirectory(t *testing.T) {
 		{"source": "https://example.com/charts/", "name": "web", "version": "1.0.0", "file": "a.tgz"},
 		{"source": "https://example.com/charts", "name": "web", "version": "1.2.0", "file": "b.tgz"},
 		{"source": "oci://example.com/charts/web", "name": "web", "version": "1.0.0", "requestedVersion": "1.x", "file": "c.tgz"},
+		{"source": "oci://example.com/charts/api", "name": "api", "version": "1.2.0+build.3", "file": "a.tgz"},
+		{"source": "oci://example.com/charts/api", "name": "api", "version": "1.2.0+build.4", "file": "b.tgz"},
+		{"source": "oci://example.com/charts/old", "name": "old", "version": "1.2.0_build.3", "file": "c.tgz"},
+		{"source": "https://example.com/api", "name": "api", "version": "1.2.0+build.3", "file": "a.tgz"},
 		{"source": "https://example.com/bad", "name": "web", "version": "1.0.0", "file": "a.tgz", "sha256": "00"},
 		{"source": "https://example.com/none", "name": "web", "version": "1.0.0", "file": "none.tgz"}
 	]`
@@ -38,6 +42,13 @@ func TestDirectory(t *testing.T) {
 		{"https://example.com/charts", "api", "1.0.0", "does not list it"},
 		{"oci://example.com/charts", "web", "1.x", "c"},
 		{"oci://example.com/charts", "web", "1.0.0", "c"},
+		{"oci://example.com/charts", "api", "1.2.0+build.3", "a"},
+		{"oci://example.com/charts", "api", "1.2.0_build.3", "a"},
+		{"oci://example.com/charts", "api", "1.2.0_build.4", "b"},
+		{"oci://example.com/charts", "api", "1.2.0_build.5", "b"}, // as any of 1.2.0
+		{"oci://example.com/charts", "old", "1.2.0+build.3", "c"},
+		{"https://example.com/api", "api", "1.2.0+build.3", "a"},
+		{"https://example.com/api", "api", "1.2.0_build.3", "does not list it"},
 		{"https://example.com/bad", "web", "1.0.0", "has the SHA-256"},
 		{"https://example.com/none", "web", "1.0.0", "lists none.tgz, which is not in"},
 	} {
