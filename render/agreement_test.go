@@ -8,8 +8,9 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/preadmit/preadmit/render/tree"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // reader reads the files of a tree again, with nothing of what located a field, to

@@ -10,10 +10,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/sources"
-	"golang.org/x/tools/txtar"
 )
 
 // TestChains asks for the histories of fields in the trees of testdata/chains. Lines

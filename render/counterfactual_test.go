@@ -10,12 +10,13 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/proof"
 	"github.com/preadmit/preadmit/render/sources"
 	"github.com/preadmit/preadmit/render/tree"
-	"golang.org/x/tools/txtar"
 )
 
 // TestCounterfactual proves places in the trees of testdata/counterfactual. Lines

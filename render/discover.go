@@ -8,8 +8,9 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/preadmit/preadmit/render/tree"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // Discover finds the roots of the tree: directories with a kustomization file

@@ -41,8 +41,16 @@ type Needs struct {
 // Composition says how a root makes words that none of its files holds.
 type Composition struct {
 	// Free is set when what the root renders to may hold any: they are put together by
-	// replacements, vars, plugins or references of other kinds than the usual.
+	// plugins, vars, charts or what else is not looked into.
 	Free bool
+	// Composed is set when words may be any that are no kinds, groups or names: they are put
+	// together by replacements, or by references of other kinds than the usual. Renamed is set when
+	// names may be, too.
+	Composed, Renamed bool
+	// Resources are the files that objects are written in, or generated of, and that decide nothing
+	// of those of other files: all words of an object are in one of them and in files that are none. Nil when
+	// that is not known of any.
+	Resources map[string]bool
 	// Affixes are what names may get in front or behind.
 	Affixes []string
 	// Generated are the kinds of generated objects, whose names get a hash.
@@ -146,12 +154,46 @@ func (r *Renderer) MayHold(in *Needs, mentions ...Mention) bool {
 	if !r.answer(in, asked, answers) {
 		return true
 	}
+	return anyAnswered(answers) && r.anyObject(in, asked)
+}
+
+// anyAnswered reports whether all questions of one mention are answered.
+func anyAnswered(answers []bool) bool {
 	for all := range slices.Chunk(answers, 4) {
 		if !slices.Contains(all, false) {
 			return true
 		}
 	}
 	return false
+}
+
+// anyObject reports whether the words of an object may answer all questions of one mention, where the
+// words of a root do.
+func (r *Renderer) anyObject(in *Needs, asked []tree.Query) bool {
+	if in.said != nil || len(in.words) > 0 || len(in.Resources) == 0 {
+		return true
+	}
+	by := make([]bool, len(asked))
+	for i, q := range asked {
+		by[i] = q.Text == ""
+	}
+	var resources []string
+	for _, name := range in.files {
+		if in.Resources[name] {
+			resources = append(resources, name)
+		} else {
+			r.tree.Mentions(name, asked, by)
+		}
+	}
+	if anyAnswered(by) {
+		return true
+	}
+	answers := make([]bool, len(by))
+	return slices.ContainsFunc(resources, func(name string) bool {
+		copy(answers, by)
+		r.tree.Mentions(name, asked, answers)
+		return anyAnswered(answers)
+	})
 }
 
 // answer sets the answers of questions that the words of a root answer. It is false when the
@@ -209,8 +251,11 @@ func (in *Needs) questions(m Mention) []tree.Query {
 	if in.composes(m) {
 		m.Name = ""
 	}
-	if in.anyName {
-		m.Name, m.Word = "", ""
+	if in.anyName || in.Renamed {
+		m.Name = ""
+	}
+	if in.anyName || in.Composed {
+		m.Word = ""
 	}
 	return []tree.Query{{How: tree.GroupWord, Text: m.Group}, {How: tree.KindWord, Text: m.Kind}, {How: tree.WholeWord, Text: m.Name}, {How: tree.WholeWord, Text: m.Word}}
 }

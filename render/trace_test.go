@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/sources"
 	"github.com/preadmit/preadmit/render/tree"

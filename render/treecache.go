@@ -6,8 +6,9 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/preadmit/preadmit/render/tree"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // treeCacheFormat is the version of the format, and of the rules by which its content is found.
@@ -48,17 +49,17 @@ type dirEntry struct {
 
 // needsEntry are the inputs of a root.
 type needsEntry struct {
-	RootID        RootID
-	Manifests     []string // of a plain root
-	Within        string
-	Reads, IDs    []string // what is read, and what identifies it
-	Misses        []string
-	Free, Patched bool
-	Affixes       []string
-	Generated     []string
-	Words         tree.WordSet
-	Problem       *Problem
-	Artifacts     []Artifact
+	RootID                           RootID
+	Manifests                        []string // of a plain root
+	Within                           string
+	Reads, IDs                       []string // what is read, and what identifies it
+	Misses                           []string
+	Free, Composed, Renamed, Patched bool
+	Affixes                          []string
+	Generated                        []string
+	Words                            tree.WordSet
+	Problem                          *Problem
+	Artifacts                        []Artifact
 }
 
 // treeKey returns the key of trees that have the same directories at the top, which are
@@ -187,7 +188,7 @@ func (d *discoverer) dirEntry(l *directory, id string) dirEntry {
 func (r *Renderer) newNeedsEntry(root Root, in *Needs) *needsEntry {
 	out := &needsEntry{
 		RootID: root.RootID, Manifests: root.Files, Within: in.within, Reads: slices.Sorted(maps.Keys(in.Trace.Reads)),
-		Misses: slices.Sorted(maps.Keys(in.Trace.Misses)), Free: in.Free, Patched: in.Patched,
+		Misses: slices.Sorted(maps.Keys(in.Trace.Misses)), Free: in.Free, Composed: in.Composed, Renamed: in.Renamed, Patched: in.Patched,
 		Affixes: in.Affixes, Generated: slices.Sorted(maps.Keys(in.Generated)), Words: in.words,
 		Problem: in.Problem, Artifacts: in.Artifacts,
 	}
@@ -213,7 +214,7 @@ func (r *Renderer) cachedNeeds(root Root) *Needs {
 	}
 	in := &Needs{
 		Trace: tree.NewTrace(), tree: r.tree, within: known.Within, words: known.Words, Problem: known.Problem, Artifacts: known.Artifacts,
-		Composition: Composition{Free: known.Free, Patched: known.Patched, Affixes: known.Affixes, Generated: map[string]bool{}},
+		Composition: Composition{Free: known.Free, Composed: known.Composed, Renamed: known.Renamed, Patched: known.Patched, Affixes: known.Affixes, Generated: map[string]bool{}},
 	}
 	for i, name := range known.Reads {
 		in.Trace.Reads[name] = known.IDs[i]

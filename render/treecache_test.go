@@ -15,12 +15,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/tools/txtar"
+
 	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/sources"
 	"github.com/preadmit/preadmit/render/tree"
 	"github.com/preadmit/preadmit/render/tree/treetest"
-	"golang.org/x/tools/txtar"
 )
 
 // insight is all that is found out about a tree without rendering it.
@@ -49,7 +50,7 @@ func (k insight) diff(other insight) string {
 		return ""
 	}
 	return cmp.Diff(k.found, other.found) + cmp.Diff(k.inputs, other.inputs,
-		cmp.AllowUnexported(render.Needs{}), cmpopts.IgnoreFields(render.Needs{}, "tree", "words"), cmpopts.EquateEmpty())
+		cmp.AllowUnexported(render.Needs{}), cmpopts.IgnoreFields(render.Needs{}, "tree", "words", "Composition.Resources"), cmpopts.EquateEmpty())
 }
 
 // variants are changes of a tree: each of its files edited, gone, and another kind of

@@ -7,9 +7,10 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/sources"
-	"golang.org/x/tools/txtar"
 )
 
 // discoverIn tells the roots of an archive, and what is left out, a line each.

@@ -223,6 +223,7 @@ func (r *Renderer) Needs(root render.Root) *render.Needs {
 		return in
 	}
 	var texts []func([][]byte) ([][]byte, bool)
+	var resources []map[string]bool
 	for _, p := range u.parts {
 		more := p.needs()
 		addTrace(in.Trace, more.Trace)
@@ -232,6 +233,8 @@ func (r *Renderer) Needs(root render.Root) *render.Needs {
 		in.Lacks = in.Lacks.And(u.lackAtSource(more.Lacks, p))
 		in.Artifacts = append(in.Artifacts, more.Artifacts...)
 		in.Free = in.Free || more.Free
+		in.Composed, in.Renamed = in.Composed || more.Composed, in.Renamed || more.Renamed
+		resources = append(resources, more.Resources)
 		in.Patched = in.Patched || more.Patched
 		in.Affixes = append(in.Affixes, more.Affixes...)
 		for kind := range more.Generated {
@@ -240,6 +243,9 @@ func (r *Renderer) Needs(root render.Root) *render.Needs {
 		if more.Texts != nil {
 			texts = append(texts, more.Texts)
 		}
+	}
+	if len(resources) == 1 { // a file of one source may be more to another
+		in.Resources = resources[0]
 	}
 	if n := u.createdNamespace(nil); n != nil { // it judges, and no file says so
 		texts = append(texts, func(files [][]byte) ([][]byte, bool) { return append([][]byte{n.JSON}, files...), false })

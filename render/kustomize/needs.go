@@ -1,6 +1,12 @@
 package kustomize
 
 import (
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/yaml"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/kustomize/build"
 	"github.com/preadmit/preadmit/render/tree"
@@ -15,8 +21,32 @@ func (r *Source) Needs(root render.Root) *render.Needs {
 	for _, k := range c.Files {
 		compose(&in.Composition, k)
 	}
-	in.Free = in.Free || len(c.Charts) > 0
+	in.Resources = r.resources(c)
+	in.Free = in.Free || len(c.Charts) > 0 || slices.ContainsFunc(c.Entries, func(e build.Entry) bool { return r.writesAny(e, "kind", "apiVersion") })
+	in.Renamed = in.Renamed || slices.ContainsFunc(c.Entries, func(e build.Entry) bool { return r.writesAny(e, "metadata") })
 	return in
+}
+
+// resources are the files of a closure that are nothing but resources, or the data of generators.
+func (r *Source) resources(c *build.Closure) map[string]bool {
+	isResource := func(e build.Entry) bool {
+		return e.Kind == build.RefResource || len(e.At) > 0 && (e.At[0] == "configMapGenerator" || e.At[0] == "secretGenerator")
+	}
+	files := map[string]bool{}
+	for _, e := range c.Entries {
+		if to := r.tree.Resolve(e.Target); isResource(e) && e.Target != "" && to.Err == nil && !to.IsDir {
+			files[to.Real] = true
+		}
+	}
+	for _, e := range c.Entries {
+		if !isResource(e) && e.Target != "" {
+			delete(files, r.tree.RealOr(e.Target))
+		}
+	}
+	for _, k := range c.Files {
+		delete(files, k.Path)
+	}
+	return files
 }
 
 // Manifests implements Source.
@@ -57,8 +87,10 @@ func (r *Source) Manifests(root render.Root) render.Manifests {
 // compose notes how a kustomization puts words together.
 func compose(in *render.Composition, k *build.Kustomization) {
 	s := &k.Spec
-	in.Free = in.Free || k.Err != nil || len(s.Replacements)+len(s.Vars)+len(s.Configurations)+len(s.Crds)+
-		len(s.Generators)+len(s.Transformers)+len(s.OpenAPI) > 0
+	in.Free = in.Free || k.Err != nil || len(s.Vars)+len(s.Crds)+len(s.Generators)+len(s.Transformers)+len(s.OpenAPI) > 0 ||
+		slices.ContainsFunc(s.Replacements, func(r types.ReplacementField) bool { return replacesAny(&r.Replacement, "kind", "apiVersion") })
+	in.Renamed = in.Renamed || slices.ContainsFunc(s.Replacements, func(r types.ReplacementField) bool { return replacesAny(&r.Replacement, "metadata") })
+	in.Composed = in.Composed || len(s.Replacements)+len(s.Configurations) > 0
 	in.Patched = in.Patched || len(s.Patches)+len(s.PatchesJson6902) > 0
 	for _, affix := range []string{s.NamePrefix, s.NameSuffix} {
 		if affix != "" {
@@ -71,4 +103,60 @@ func compose(in *render.Composition, k *build.Kustomization) {
 	if len(s.SecretGenerator) > 0 {
 		in.Generated["Secret"] = true
 	}
+}
+
+// replacesAny reports whether a replacement may write one of some fields of an object.
+func replacesAny(r *types.Replacement, fields ...string) bool {
+	return slices.ContainsFunc(r.Targets, func(t *types.TargetSelector) bool {
+		return t != nil && slices.ContainsFunc(t.FieldPaths, func(path string) bool {
+			first, _, _ := strings.Cut(path, ".")
+			return isAny(first, fields)
+		})
+	})
+}
+
+// isAny reports whether the first step of a path may lead to one of some fields.
+func isAny(step string, fields []string) bool {
+	isPlain := strings.IndexFunc(step, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }) < 0
+	return !isPlain || step == "" || slices.Contains(fields, step)
+}
+
+// writesAny reports whether an entry is a file of replacements or configurations that may write
+// one of some fields of an object.
+func (r *Source) writesAny(e build.Entry, fields ...string) bool {
+	switch {
+	case len(e.At) == 0 || e.Target == "" || e.Kind != build.RefFile:
+		return false
+	case e.At[0] == "replacements":
+		var one types.Replacement
+		var all []types.Replacement
+		data, _, err := r.tree.Load(e.Target, tree.NewTrace())
+		if err == nil && yaml.Unmarshal(data, &one) == nil {
+			return replacesAny(&one, fields...)
+		}
+		return err != nil || yaml.Unmarshal(data, &all) != nil || slices.ContainsFunc(all, func(r types.Replacement) bool { return replacesAny(&r, fields...) })
+	case e.At[0] == "configurations":
+		var content any
+		data, _, err := r.tree.Load(e.Target, tree.NewTrace())
+		return err != nil || yaml.Unmarshal(data, &content) != nil || configuresAny(content, fields)
+	}
+	return false
+}
+
+// configuresAny reports whether a path in a configuration of transformers may lead to one of some
+// fields. Vars are not looked into.
+func configuresAny(at any, fields []string) bool {
+	switch at := at.(type) {
+	case map[string]any:
+		for key, value := range at {
+			text, isText := value.(string)
+			first, _, _ := strings.Cut(strings.TrimPrefix(text, "/"), "/")
+			if isText && key == "path" && isAny(strings.TrimSuffix(first, "[]"), fields) || key != "path" && configuresAny(value, fields) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(at, func(item any) bool { return configuresAny(item, fields) })
+	}
+	return false
 }

@@ -1,13 +1,19 @@
 package kustomize_test
 
 import (
+	"context"
+	"io/fs"
+	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/kustomize"
 	"github.com/preadmit/preadmit/render/sources"
+	"github.com/preadmit/preadmit/render/tree"
 )
 
 // TestArtifacts: what a root needs from outside the repository is known before it is
@@ -43,4 +49,112 @@ helmCharts:
 	if needs.Problem == nil || needs.Problem.Kind != render.ProblemRefused {
 		t.Errorf("problem %v", needs.Problem)
 	}
+}
+
+// TestWhatReplacementsMayHold: what puts words together other than names and kinds leaves it known
+// which kinds a root has.
+func TestWhatReplacementsMayHold(t *testing.T) {
+	const (
+		settings = "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {a: x, b: other}}\n"
+		policy   = "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: p}}\n"
+	)
+	replace := func(to string) string {
+		return "source: {kind: ConfigMap, name: settings, fieldPath: data.a}\n  targets: [{select: {kind: ConfigMap}, fieldPaths: ['" + to + "']}]\n"
+	}
+	kind, named, word := render.Mention{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicy"}, render.Mention{Kind: "ConfigMap", Name: "elsewhere"}, render.Mention{Kind: "ConfigMap", Word: "elsewhere"}
+	for name, test := range map[string]struct {
+		kustomization, file string
+		mayHold             []render.Mention
+	}{
+		"nothing":                    {"", "", nil},
+		"a field":                    {"replacements:\n- " + replace("data.b"), "", []render.Mention{word}},
+		"a field, in a file":         {"replacements: [{path: more}]\n", "- " + replace("data.b"), []render.Mention{word}},
+		"a name":                     {"replacements:\n- " + replace("metadata.name"), "", []render.Mention{named, word}},
+		"a kind":                     {"replacements:\n- " + replace("kind"), "", []render.Mention{kind, named, word}},
+		"a kind, in a file":          {"replacements: [{path: more}]\n", "- " + replace("apiVersion"), []render.Mention{kind, named, word}},
+		"what is not plain":          {"replacements:\n- " + replace("[x=y]"), "", []render.Mention{kind, named, word}},
+		"references":                 {"configurations: [more]\n", "nameReference: [{kind: ConfigMap, fieldSpecs: [{path: data/b, kind: ConfigMap}]}]\n", []render.Mention{word}},
+		"references that are names":  {"configurations: [more]\n", "nameReference: [{kind: ConfigMap, fieldSpecs: [{path: metadata/name, kind: ConfigMap}]}]\n", []render.Mention{named, word}},
+		"references that are kinds":  {"configurations: [more]\n", "nameReference: [{kind: ConfigMap, fieldSpecs: [{path: /kind, kind: ConfigMap}]}]\n", []render.Mention{kind, named, word}},
+		"a file that is no YAML":     {"configurations: [more]\n", "[\n", []render.Mention{kind, named, word}},
+		"transformers":               {"transformers: [more]\n", "{}\n", []render.Mention{kind, named, word}},
+		"what is there":              {"resources: [policy.yaml]\n", "", []render.Mention{kind}},
+		"what a patch makes of it":   {"patches: [{path: more}]\n", policy, []render.Mention{kind}},
+		"what an inline patch makes": {"patches: [{patch: '" + policy[:len(policy)-1] + "'}]\n", "", []render.Mention{kind}},
+	} {
+		files := fstest.MapFS{
+			"app/kustomization.yaml": {Data: []byte(strings.Replace("resources: [settings.yaml]\n"+test.kustomization, "[settings.yaml]\nresources: [", "[settings.yaml, ", 1))},
+			"app/settings.yaml":      {Data: []byte(settings)}, "app/policy.yaml": {Data: []byte(policy)}, "app/more": {Data: []byte(test.file)},
+		}
+		r := sources.NewRenderer(files, render.Options{})
+		in := r.Needs(at("app"))
+		for _, m := range []render.Mention{kind, named, word} {
+			if got, want := r.MayHold(in, m), slices.Contains(test.mayHold, m); got != want {
+				t.Errorf("%s: may hold %v is %v", name, m, got)
+			}
+		}
+	}
+}
+
+// TestWordsOfOneObject: the words of an object are in one file, or in what is no resource.
+func TestWordsOfOneObject(t *testing.T) {
+	const namespace = "{apiVersion: v1, kind: Namespace, metadata: {name: one}}\n"
+	mention := render.Mention{Kind: "Namespace", Name: "other"}
+	for name, test := range map[string]struct {
+		kustomization, more string
+		want                bool
+	}{
+		"in different resources":   {"resources: [ns.yaml, more.yaml]", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: other}}\n", false},
+		"in one":                   {"resources: [ns.yaml, more.yaml]", "{apiVersion: v1, kind: Namespace, metadata: {name: other}}\n", true},
+		"from the kustomization":   {"resources: [ns.yaml]\nnamespace: other", "", true},
+		"from a patch":             {"resources: [ns.yaml]\npatches: [{path: more.yaml, target: {kind: Namespace}}]", "[{op: replace, path: /metadata/name, value: other}]\n", true},
+		"in the data of generated": {"resources: [ns.yaml]\nconfigMapGenerator: [{name: g, files: [more.yaml]}]", "a: other\n", false},
+	} {
+		files := fstest.MapFS{
+			"app/kustomization.yaml": {Data: []byte(test.kustomization + "\n")}, "app/ns.yaml": {Data: []byte(namespace)}, "app/more.yaml": {Data: []byte(test.more)},
+		}
+		r := sources.NewRenderer(files, render.Options{})
+		if got := r.MayHold(r.Needs(at("app")), mention); got != test.want {
+			t.Errorf("%s: may hold is %v", name, got)
+		}
+	}
+}
+
+// TestBuiltOnce: what was built for one root counts for others of the same directory, and for a
+// kustomization that names nothing else, as far as kustomize's load restrictor lets it.
+func TestBuiltOnce(t *testing.T) {
+	_, files := sourceOf(map[string]string{
+		"base/kustomization.yaml": "resources: [cm.yaml]\n", "base/cm.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n",
+		"only/kustomization.yaml":  "resources: [../base]\n",
+		"more/kustomization.yaml":  "resources: [../base]\nnamePrefix: more-\n",
+		"out/kustomization.yaml":   "resources: [../base/cm.yaml]\n",
+		"twice/kustomization.yaml": "resources: [../only]\n",
+	}, render.Options{})
+	free := kustomize.New(files, render.Options{LoadRestrictor: render.LoadRestrictionsNone})
+	strict := kustomize.New(files, render.Options{LoadRestrictor: render.LoadRestrictionsRootOnly})
+	render1 := func(s render.Source, dir string) *render.Result { return s.Render(t.Context(), at(dir)) }
+	for dir, want := range map[string]string{"only": "ConfigMap/a", "more": "ConfigMap/more-a", "base": "ConfigMap/a", "twice": "ConfigMap/a", "out": "ConfigMap/a"} {
+		first := render1(free, dir)
+		if got := names(first); got != want {
+			t.Errorf("%s: got %s, want %s", dir, got, want)
+		}
+		again, alone := render1(strict, dir), sourcesRender(files.Fsys, dir)
+		if dir == "out" {
+			if again.Problem == nil {
+				t.Error("the load restrictor does not count for what was built without it")
+			}
+			continue
+		}
+		if diff := cmp.Diff(alone.Trace, again.Trace); diff != "" || names(again) != want {
+			t.Errorf("%s: got %s, and what was read differs: %s", dir, names(again), diff)
+		}
+		if len(first.Objects) > 0 && len(again.Objects) > 0 && first.Objects[0] == again.Objects[0] {
+			t.Errorf("%s: two results share an object", dir)
+		}
+	}
+}
+
+// sourcesRender renders a directory of a tree of which nothing is known.
+func sourcesRender(files fs.FS, dir string) *render.Result {
+	return kustomize.New(tree.New(files, tree.Limits{}), render.Options{}).Render(context.Background(), at(dir))
 }

@@ -175,6 +175,9 @@ func (r *Source) renderIsolated(ctx context.Context, root render.Root, openapi t
 
 // build runs kustomize on a closure that was walked, and fills in the result.
 func (r *Source) build(result *render.Result, c *build.Closure) {
+	if r.takeBuilt(result, c) || r.buildBase(result, c) {
+		return
+	}
 	fsys := &build.FileSystem{Tree: r.tree, Trace: result.Trace, Closure: c}
 	resources, err := r.run(fsys, result.Root.Dir)
 	if fsys.Costly != nil {
@@ -191,6 +194,7 @@ func (r *Source) build(result *render.Result, c *build.Closure) {
 		result.Objects = nil
 		result.Problem = atEntry(c, r.explain(result.Root, c, err))
 	}
+	r.keepBuilt(result, c)
 }
 
 // run builds a kustomization as the kustomize command does. Panics of kustomize

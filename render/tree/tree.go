@@ -70,7 +70,12 @@ type Tree struct {
 	cache      *fileCache
 	// words hold what files mention: path without links -> *wordIndex
 	words sync.Map
+	// made holds what sources keep, see Made.
+	made sync.Map
 }
+
+// Made returns what sources keep that was made of the tree, by keys of their own types.
+func (t *Tree) Made() *sync.Map { return &t.made }
 
 // Beside returns a tree that shares with t what is known of files by their content.
 func (t *Tree) Beside(fsys fs.FS) *Tree {

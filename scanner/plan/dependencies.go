@@ -61,11 +61,14 @@ func (p *Plan) dependencies() dependencies {
 		g.matchedBy(&d, anew)
 	}
 	g.versions(&d, changed)
-	subjects := append(g.reached(&d, changed, known, anew), changed...)
+	subjects := changed
+	if p.Base != nil { // else what is to be judged is rendered
+		subjects = append(g.reached(&d, changed, known, anew), changed...)
+	}
 	for _, o := range subjects {
 		g.subject(&d, o)
 	}
-	g.params(&d)
+	g.params(&d, subjects)
 	releases(&d, changed)
 	if slices.ContainsFunc(subjects, func(o *admission.Object) bool { return g.mayMatchObject(g.authorizing, o) }) {
 		for k := range kinds.With(kinds.Authorizes) {
@@ -128,6 +131,9 @@ func (g *governing) versions(d *dependencies, changed []*admission.Object) {
 	for _, o := range changed {
 		if kind := o.GroupVersionKind().GroupKind(); kinds.Of(kind).Governs {
 			d.named(kind.Kind, o.Name())
+			if kind == kinds.Definition {
+				d.add(render.Mention{Kind: kind.Kind, Word: policy.DefinedKind(o).Kind}) // others of the kind
+			}
 		}
 	}
 }
@@ -162,7 +168,6 @@ func (g *governing) reached(d *dependencies, changed, known, anew []*admission.O
 		case kinds.Definition:
 			defined[policy.DefinedKind(o)] = true
 			d.kind(policy.DefinedKind(o).Kind)
-			d.add(render.Mention{Kind: kinds.Definition.Kind, Word: policy.DefinedKind(o).Kind}) // others of the kind
 		}
 	}
 	var reached []*admission.Object
@@ -230,14 +235,19 @@ func (g *governing) orAny(namespace string) string {
 	return namespace
 }
 
-// params adds what policies take as params, and what defines their kinds.
-func (g *governing) params(d *dependencies) {
+// params adds what policies that may match some of the subjects take as params, and what
+// defines the kinds of all.
+func (g *governing) params(d *dependencies, subjects []*admission.Object) {
 	for _, p := range g.policies {
 		kind, ok := policy.ParamKind(p)
 		if !ok {
 			continue
 		}
 		g.definition(d, kind)
+		matches := func(o *admission.Object) bool { return g.mayMatchObject([]*admission.Object{p}, o) }
+		if !slices.ContainsFunc(subjects, matches) {
+			continue
+		}
 		for _, b := range g.bindings {
 			if name, ok := policy.ParamName(b); ok && policy.BoundPolicy(b) == p.Name() {
 				d.named(kind.Kind, name)

@@ -106,13 +106,13 @@ func (p *Plan) findTouched() {
 }
 
 // first are the roots to begin with: those that are touched, those that are known
-// not to render, about which that is all there is to say, or to lack something, and those that the
-// configuration takes policies or context from.
+// not to render, about which that is all there is to say, or that are to be judged and lack something,
+// and those that the configuration takes policies or context from.
 func (p *Plan) first() []render.Root {
 	var roots []render.Root
 	for _, root := range p.Head.Found.Roots {
 		in := p.inputs[root.RootID]
-		if p.Touched[root.RootID] || in.Problem != nil || in.Lacks != nil || p.isGiven(root.Dir) {
+		if p.Touched[root.RootID] || in.Problem != nil || in.Lacks != nil && p.Selected(root.RootID) || p.isGiven(root.Dir) {
 			roots = append(roots, root)
 		}
 	}
