@@ -142,7 +142,8 @@ conformance-live: programs ## ask a real kube-apiserver (SUITES="DIR...", OBJECT
 			apt-get install -y --no-install-recommends etcd-server; \
 		fi; \
 	fi
-	bin/e2e/conformance -preadmit bin/e2e/preadmit -apiserver bin/e2e/kube-apiserver \
+	cd e2e/sandbox && $(GO) build -o ../../bin/e2e/kubectl k8s.io/kubernetes/cmd/kubectl
+	bin/e2e/conformance -preadmit bin/e2e/preadmit -apiserver bin/e2e/kube-apiserver -kubectl bin/e2e/kubectl \
 		$(if $(UPDATE),-update) -updates $(PAIRS) -seed $(SEED) $(addprefix -objects ,$(OBJECTS)) $(SUITES)
 
 # Those of Kubernetes' end-to-end tests that are about policies, type checking included. The tests

@@ -29,6 +29,7 @@ const (
 // options are the flags.
 type options struct {
 	preadmit, apiServer string
+	kubectl             string
 	update              bool
 	generate            uint
 	seed                uint64
@@ -75,6 +76,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.preadmit, "preadmit", "", "`FILE` of the preadmit to compare with")
 	flags.StringVar(&o.apiServer, "apiserver", "", "`FILE` of the kube-apiserver; KUBEBUILDER_ASSETS comes first")
+	flags.StringVar(&o.kubectl, "kubectl", "", "`FILE` of the kubectl that -updates asks what it sends")
 	flags.BoolVar(&o.update, "update", false, "write what the server answers now to expected.yaml, where it differs")
 	flags.Var(&o.objects, "objects", "compare the objects of `DIR` too: a directory, or a git bundle of branches; may be repeated")
 	flags.UintVar(&o.generate, "updates", 0, "compare `N` generated updates too, as each applier sends them")

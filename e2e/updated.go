@@ -25,9 +25,6 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
 
-// serverSide are the appliers whose updates the server merges.
-var serverSide = []apply.Applier{apply.Flux, apply.ArgoCDSSA, apply.KubectlSSA}
-
 // updates compares generated updates: each is applied to the server as the appliers do, and
 // scanned.
 func (c *conformance) updates(ctx context.Context) (err error) {
@@ -53,25 +50,39 @@ func (c *conformance) updates(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, by := range serverSide {
-		dir := filepath.Join(c.dir, "updates", string(by))
-		r := &updateRun{conformance: c, by: by, dir: dir, server: c.recorder.Tested(), answers: map[string]answered{}}
-		if err := r.write("context/context.yaml", state...); err != nil {
-			return err
+	for _, by := range apply.Appliers() {
+		r := &updateRun{
+			conformance: c, by: apply.Applier(by), dir: filepath.Join(c.dir, "updates", by),
+			server: c.recorder.Tested(), answers: map[string]answered{},
 		}
-		fmt.Fprintf(c.progress, "%s: %d updates\n", by, c.generate)
+		var all []updates.Update
 		for number := c.seed; number < c.seed+uint64(c.generate); number++ {
 			// What another applier made may be there yet: finalizers keep it.
-			name := fmt.Sprintf("u-%d-%s", number, by)
-			if err := r.ask(ctx, generator.Update(number, name)); err != nil {
-				return err
-			}
+			all = append(all, generator.Update(number, fmt.Sprintf("u-%d-%s", number, by)))
 		}
-		if err := r.compare(ctx); err != nil {
-			return err
+		fmt.Fprintf(c.progress, "%s: %d updates\n", by, len(all))
+		if err := r.run(ctx, state, all); err != nil {
+			return fmt.Errorf("updates by %s: %w", by, err)
 		}
 	}
 	return nil
+}
+
+// run asks about all updates and compares.
+func (r *updateRun) run(ctx context.Context, state []*admission.Object, all []updates.Update) error {
+	if err := r.write("context/context.yaml", state...); err != nil {
+		return err
+	}
+	if r.by.ServerSide() {
+		for _, u := range all {
+			if err := r.ask(ctx, u); err != nil {
+				return err
+			}
+		}
+	} else if err := r.askKubectl(ctx, all); err != nil {
+		return err
+	}
+	return r.compare(ctx)
 }
 
 // updateRun is the updates of one applier.
@@ -84,10 +95,12 @@ type updateRun struct {
 	answers map[string]answered
 }
 
-// answered is an answer to a manifest that is applied.
+// answered is an answer to a manifest that is applied; no Answer where kubectl sends nothing.
 type answered struct {
 	*live.Answer
-	manifest, old map[string]any
+	// old is the object before, unchanged is set where kubectl says that nothing is to be changed.
+	old       map[string]any
+	unchanged bool
 }
 
 // ask applies the manifest before and, where the server takes it, the one after, which is not kept.
@@ -100,7 +113,7 @@ func (r *updateRun) ask(ctx context.Context, u updates.Update) error {
 	if err != nil {
 		return err
 	}
-	if err := r.record("CREATE", "created", u.Base, answered{Answer: created, manifest: u.Base}); err != nil || !created.OK() {
+	if err := r.record("CREATE", "created", u.Base, answered{Answer: created}); err != nil || !created.OK() {
 		return err
 	}
 	old, err := r.server.Do(ctx, live.Call{Method: http.MethodGet, Path: place.Path})
@@ -115,7 +128,7 @@ func (r *updateRun) ask(ctx context.Context, u updates.Update) error {
 	if err != nil {
 		return err
 	}
-	if err := r.record("UPDATE", "base", u.Base, answered{Answer: updated, manifest: u.Head, old: before}); err != nil {
+	if err := r.record("UPDATE", "base", u.Base, answered{Answer: updated, old: before}); err != nil {
 		return err
 	}
 	if err := r.write("head/"+fileOf(u.Head), admission.NewObject(u.Head)); err != nil {
@@ -228,12 +241,26 @@ func (r *updateRun) scan(ctx context.Context, base, head string) (*reports.Repor
 // compareAnswer compares an answer of the server with a request of the report.
 func (r *updateRun) compareAnswer(name string, server answered, ours *reports.Request) {
 	name = string(r.by) + ": " + name
-	if ours == nil {
+	switch {
+	case server.unchanged && (ours == nil || ours.Allowed != nil && *ours.Allowed):
+		r.report.chance++
+		return
+	case server.Answer == nil && !server.unchanged:
+		r.report.requests++
+		if ours == nil || ours.Allowed == nil || *ours.Allowed {
+			r.report.ours++
+			r.report.difference("PREADMIT", name, "kubectl", "sends nothing", "preadmit", ours)
+		}
+		return
+	case ours == nil:
 		if r.changesNothing(server) {
 			r.report.chance++
 			return
 		}
 		r.report.unasked(name, errors.New("preadmit makes no such request"))
+		return
+	case server.unchanged:
+		r.report.unasked(name, errors.New("kubectl has nothing to change"))
 		return
 	}
 	r.report.requests++
@@ -310,8 +337,9 @@ var uid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0
 // types of a manifest and of base64.
 func sameMessage(a, b string) bool {
 	a, b = uid.ReplaceAllString(a, "UID"), uid.ReplaceAllString(b, "UID")
+	a, b = patchedObject.ReplaceAllString(a, "${1}X"), patchedObject.ReplaceAllString(b, "${1}X")
 	a, b = base64Error.ReplaceAllString(a, "${1}N"), base64Error.ReplaceAllString(b, "${1}N")
-	if a == b {
+	if a == b || strings.HasPrefix(a, "Widget.") && sortedErrors(a) == sortedErrors(b) {
 		return true
 	}
 	what, problems, typed := typeErrors(a)
@@ -324,6 +352,18 @@ func sameMessage(a, b string) bool {
 	}
 	return !slices.ContainsFunc(problems, notIn(others)) || !slices.ContainsFunc(others, notIn(problems))
 }
+
+// sortedErrors returns a refusal of a custom resource with its errors in order: a server finds those of a
+// schema by walking maps.
+func sortedErrors(message string) string {
+	what, list, _ := strings.Cut(message, " is invalid: ")
+	all := strings.Split(strings.Trim(list, "[]"), ", ")
+	slices.Sort(all)
+	return what + strings.Join(all, ", ")
+}
+
+// patchedObject is the text of a custom resource, with the times and managers that it has.
+var patchedObject = regexp.MustCompile(`(patch: Invalid value: )"\{.*\}"`)
 
 var base64Error = regexp.MustCompile(`(illegal base64 data at input byte )\d+`)
 

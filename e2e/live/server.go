@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -99,8 +100,19 @@ func (s *Server) Do(ctx context.Context, call Call) (*Answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("call the API server: %w", err)
 	}
+	a, err := answerOf(resp)
+	if err != nil {
+		return nil, err
+	}
+	a.auditID = req.Header.Get("Audit-ID")
+	return a, nil
+}
+
+// answerOf reads an answer.
+func answerOf(resp *http.Response) (*Answer, error) {
 	defer resp.Body.Close()
-	a := &Answer{Code: resp.StatusCode, auditID: req.Header.Get("Audit-ID")}
+	a := &Answer{Code: resp.StatusCode}
+	var err error
 	if a.Body, err = io.ReadAll(resp.Body); err != nil {
 		return nil, fmt.Errorf("read the answer of the API server: %w", err)
 	}
@@ -197,4 +209,47 @@ func (s *Server) stop() {
 		s.client.CloseIdleConnections()
 	}
 	s.process.stop()
+}
+
+// Proxy returns a handler that passes calls on as system:admin, and tells of those that write:
+// what was sent and what the server answered.
+func (s *Server) Proxy(tell func(r *http.Request, body []byte, a *Answer)) (http.Handler, error) {
+	target, err := url.Parse(s.url)
+	if err != nil {
+		return nil, fmt.Errorf("address of the API server: %w", err)
+	}
+	type bodyKey struct{}
+	proxy := &httputil.ReverseProxy{
+		Transport: s.client.Transport,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Header.Set("Authorization", "Bearer "+adminToken)
+			r.Out.Header.Del("Accept-Encoding") // what is told of is not compressed
+		},
+		ModifyResponse: func(r *http.Response) error {
+			sent, ok := r.Request.Context().Value(bodyKey{}).([]byte)
+			if !ok {
+				return nil
+			}
+			a, err := answerOf(r)
+			if err != nil {
+				return err
+			}
+			r.Body = io.NopCloser(bytes.NewReader(a.Body))
+			tell(r.Request, sent, a)
+			return nil
+		},
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusBadRequest)
+				return
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			r = r.WithContext(context.WithValue(r.Context(), bodyKey{}, body))
+		}
+		proxy.ServeHTTP(w, r)
+	}), nil
 }

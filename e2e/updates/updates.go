@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -107,7 +108,7 @@ func (g *Generator) Update(number uint64, name string) Update {
 		c.object(base)
 	}
 	head := runtime.DeepCopyJSON(base)
-	for range 1 + c.IntN(3) {
+	for changes := 1 + c.IntN(3); changes > 0 || reflect.DeepEqual(base, head); changes-- {
 		c.object(head)
 	}
 	return Update{Base: base, Head: head}

@@ -14,22 +14,22 @@ func TestUpdate(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := g.Update(7, "a")
-	kinds, changed, equal := map[any]bool{}, 0, 0
+	kinds, equal := map[any]bool{}, 0
 	for number := range uint64(500) {
 		u := g.Update(number, "a")
 		kinds[u.Base["kind"]] = true
 		if u.Base["kind"] != u.Head["kind"] || u.Base["metadata"].(map[string]any)["name"] != "a" || u.Head["metadata"].(map[string]any)["name"] != "a" {
 			t.Errorf("%d: not the same object before and after", number)
 		}
-		if !cmp.Equal(u.Base, u.Head) {
-			changed++
+		if cmp.Equal(u.Base, u.Head) {
+			t.Errorf("%d changes nothing", number)
 		}
 		if cmp.Equal(u, first) {
 			equal++
 		}
 	}
-	if len(kinds) < 20 || changed < 450 || equal > 2 {
-		t.Errorf("%d kinds, %d updates change something, %d are the same", len(kinds), changed, equal)
+	if len(kinds) < 20 || equal > 2 {
+		t.Errorf("%d kinds, %d updates are the same", len(kinds), equal)
 	}
 	if diff := cmp.Diff(first, g.Update(7, "a")); diff != "" {
 		t.Errorf("the same number (-first +again):\n%s", diff)

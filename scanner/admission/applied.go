@@ -39,7 +39,7 @@ func (p *preparation) sent(ctx context.Context, o *Object, live runtime.Object) 
 	case by.Merges() && live != nil:
 		return p.merged(ctx, o, live)
 	case by.Merges():
-		content, err := apply.Annotated(p.placed(o))
+		content, err := apply.Created(p.placed(o))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -107,7 +107,7 @@ func (p *preparation) isPlain(o *Object) bool {
 	}
 	content := o.passingContent()
 	_, hasStatus := content["status"]
-	return !hasStatus && apply.Plain(content)
+	return !hasStatus && apply.Plain(content) && (p.ask.Applier != apply.Flux || apply.Normal(content))
 }
 
 // createdPlain creates an object instead of applying it, which is faster, if the kind knows all
@@ -206,11 +206,11 @@ func (p *preparation) merged(ctx context.Context, o *Object, live runtime.Object
 	if err != nil {
 		return nil, nil, fmt.Errorf("make a %s: %w", kind.Kind, err)
 	}
-	unknown, err := apply.NewMerge(current, modified).Into(into)
+	unknown, patch, err := apply.NewMerge(current, modified).Into(into)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := p.strict(ctx, unknown); err != nil {
+	if err := p.strict(ctx, unknown, patch); err != nil {
 		return nil, nil, err
 	}
 	scheme.Default(into)
@@ -243,10 +243,10 @@ func strictError(warnings []string) error {
 	return runtime.NewStrictDecodingError(errs)
 }
 
-// strict warns of what strict decoding found, or refuses it where the client asks for that.
-func (p *preparation) strict(ctx context.Context, errs []error) error {
+// strict warns of what strict decoding of a patch found, or refuses it where the client asks for that.
+func (p *preparation) strict(ctx context.Context, errs []error, patch string) error {
 	if len(errs) > 0 && p.ask.Applier.Validation() == metav1.FieldValidationStrict {
-		return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), "", runtime.NewStrictDecodingError(errs).Error())})
+		return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), patch, runtime.NewStrictDecodingError(errs).Error())})
 	}
 	for _, err := range errs {
 		warning.AddWarning(ctx, "", err.Error())

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -45,7 +46,7 @@ func TestApplied(t *testing.T) {
 		},
 		{
 			"an unknown field", deployment("", "image: web"), deployment("replica: 2, ", "image: web"), []string{"spec", "replicas"},
-			map[apply.Applier]any{"": int64(1), apply.Flux: int64(1), apply.ArgoCD: int64(1), apply.ArgoCDSSA: "!failed to create typed patch object (shop/web; apps/v1, Kind=Deployment): .spec.replica: field not declared in schema", apply.Kubectl: `! "" is invalid: patch: Invalid value: "": strict decoding error: unknown field "spec.replica"`},
+			map[apply.Applier]any{"": int64(1), apply.Flux: int64(1), apply.ArgoCD: int64(1), apply.ArgoCDSSA: "!failed to create typed patch object (shop/web; apps/v1, Kind=Deployment): .spec.replica: field not declared in schema", apply.Kubectl: `! "" is invalid: patch: Invalid value: "map[metadata:map[annotations:map[kubectl.kubernetes.io/last-applied-configuration:{`},
 		},
 		{
 			"an unknown field of a custom resource", widget("size: 1"), widget("size: 1, sise: 2"), []string{"spec", "size"},
@@ -140,5 +141,29 @@ func TestDropped(t *testing.T) {
 	req, warned, err := open(t, widgets).Prepare(t.Context(), a)
 	if err != nil || len(warned) > 0 || !slices.Equal(req.Dropped(), []string{`unknown field "dat"`}) {
 		t.Errorf("warnings %q, dropped %q, %v", warned, req.Dropped(), err)
+	}
+}
+
+// TestCreatedByKubectl: what kubectl and Argo CD create has no nulls, and what kubectl cannot decode is not sent.
+func TestCreatedByKubectl(t *testing.T) {
+	const namespace = "{apiVersion: v1, kind: Namespace, metadata: {name: ns, labels: {pod-security.kubernetes.io/warn: null}}}"
+	const typed = "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: shop, annotations: {retries: %s}}}"
+	for _, by := range []apply.Applier{apply.ArgoCD, apply.Kubectl} {
+		a := ask("CREATE", object(t, namespace), nil)
+		a.Applier = by
+		if _, _, err := open(t, widgets).Prepare(t.Context(), a); err != nil {
+			t.Errorf("%s: %v", by, err)
+		}
+		a = ask("UPDATE", object(t, fmt.Sprintf(typed, "3")), object(t, fmt.Sprintf(typed, "'3'")))
+		a.Applier = by
+		_, _, err := open(t, widgets).Prepare(t.Context(), a)
+		if err == nil || !strings.Contains(err.Error(), "cannot unmarshal number into Go struct field") {
+			t.Errorf("%s: %v", by, err)
+		}
+	}
+	a := ask("CREATE", object(t, namespace), nil)
+	a.Applier = apply.Replace
+	if _, _, err := open(t, widgets).Prepare(t.Context(), a); err == nil {
+		t.Error("kubectl create leaves out what is null")
 	}
 }

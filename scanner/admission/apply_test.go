@@ -95,11 +95,29 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestPlainKnowsLists: no list by key of Kubernetes is taken for one without keys.
-func TestPlainKnowsLists(t *testing.T) {
+func TestNormal(t *testing.T) {
+	for text, want := range map[string]bool{
+		"{spec: {volumes: [{name: a, emptyDir: {}}], egress: [{}]}}":     true,
+		"{spec: {containers: [{name: a, env: []}]}}":                     false,
+		"{spec: {capacity: {}}}":                                         false,
+		"{spec: {behavior: {scaleDown: {policies: []}}}}":                false,
+		"{spec: {template: {metadata: {labels: {}}}}}":                   false,
+		"{spec: {containers: [{name: a, env: [{name: A, value: ''}]}]}}": true,
+	} {
+		if got := apply.Normal(manifest(t, text)); got != want {
+			t.Errorf("%s: %t, want %t", text, got, want)
+		}
+	}
+}
+
+// TestPlainKnowsTypes: no list by key of Kubernetes is taken for one without keys, and no map for a struct.
+func TestPlainKnowsTypes(t *testing.T) {
 	lists := 0
 	for name, definition := range generated.GetOpenAPIDefinitions(func(string) spec.Ref { return spec.Ref{} }) {
 		for field, property := range definition.Schema.Properties {
+			if property.AdditionalProperties != nil && !strings.Contains(name, "Status") && apply.Normal(manifest(t, fmt.Sprintf("{spec: {%s: {}}}", field))) {
+				t.Errorf("an empty %s of %s is sent by Flux", field, name)
+			}
 			keys, isMap := property.Extensions["x-kubernetes-list-map-keys"].([]any)
 			if !isMap {
 				continue

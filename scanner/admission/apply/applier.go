@@ -99,7 +99,7 @@ func (a Applier) Sends(manifest map[string]any, update bool) (bytes int, err err
 	case a.Merges() && update:
 		return 0, nil
 	case a.Merges():
-		manifest, err = Annotated(manifest)
+		manifest, err = Created(manifest)
 	case a == Flux:
 		manifest = Normalized(manifest)
 	}

@@ -122,7 +122,7 @@ func distinct(field string, item any, before []any) bool {
 		if !ok {
 			continue
 		}
-		hasKey = true
+		hasKey = hasKey || value != "" && value != int64(0) // which Flux does not send
 		for _, other := range before {
 			if o, ok := other.(map[string]any); ok && equalScalar(o[key], value) {
 				return false
@@ -131,6 +131,37 @@ func distinct(field string, item any, before []any) bool {
 	}
 	return hasKey
 }
+
+// Normal reports whether Flux sends a manifest as it is, but for what makes no difference to a new
+// object: its client leaves out empty lists and maps of most fields. Empty structs are sent.
+func Normal(value any) bool { return normal("", value) }
+
+func normal(field string, value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		if len(v) == 0 {
+			return emptyStructs[field]
+		}
+		for name, value := range v {
+			if !normal(name, value) {
+				return false
+			}
+		}
+	case []any:
+		if len(v) == 0 {
+			return false
+		}
+		for _, item := range v {
+			if m, ok := item.(map[string]any); !(ok && len(m) == 0) && !normal("", item) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// emptyStructs are fields of Kubernetes' types that are often empty, and none of which is a map.
+var emptyStructs = map[string]bool{"emptyDir": true, "securityContext": true, "resources": true, "podSelector": true, "namespaceSelector": true, "strategy": true}
 
 func equalScalar(a, b any) bool {
 	switch a.(type) {

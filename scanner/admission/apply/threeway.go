@@ -3,10 +3,12 @@ package apply
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -21,6 +23,9 @@ import (
 // Annotated returns a manifest as kubectl apply sends it: with all of it in an annotation
 // (k8s.io/kubectl/pkg/util, GetModifiedConfiguration).
 func Annotated(content map[string]any) (map[string]any, error) {
+	if err := decodes(content); err != nil {
+		return nil, err
+	}
 	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(content)}
 	annotations := u.GetAnnotations()
 	if annotations == nil {
@@ -38,6 +43,44 @@ func Annotated(content map[string]any) (map[string]any, error) {
 	annotations[corev1.LastAppliedConfigAnnotation] = string(text)
 	u.SetAnnotations(annotations)
 	return u.Object, nil
+}
+
+// decodes refuses a manifest whose metadata kubectl cannot decode, and so does not send.
+func decodes(content map[string]any) error {
+	text, err := json.Marshal(map[string]any{"metadata": content["metadata"]})
+	if err == nil {
+		err = json.Unmarshal(text, new(metav1.PartialObjectMetadata))
+	}
+	if err != nil {
+		return apierrors.NewBadRequest("unable to decode the manifest: " + err.Error())
+	}
+	return nil
+}
+
+// Created returns a manifest as kubectl apply creates it: annotated, without the fields that are null
+// (k8s.io/kubectl/pkg/cmd/apply).
+func Created(content map[string]any) (map[string]any, error) {
+	annotated, err := Annotated(content)
+	if err != nil {
+		return nil, err
+	}
+	pruneNulls(annotated)
+	return annotated, nil
+}
+
+// pruneNulls removes the fields of maps that are null.
+func pruneNulls(value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		maps.DeleteFunc(v, func(_ string, field any) bool { return field == nil })
+		for _, field := range v {
+			pruneNulls(field)
+		}
+	case []any:
+		for _, item := range v {
+			pruneNulls(item)
+		}
+	}
 }
 
 // Merge is a three-way merge: the object as it is, in the version of the manifest, and the
@@ -60,40 +103,40 @@ func (m Merge) texts() (original, modified, current []byte, err error) {
 }
 
 // Into merges into an empty object of a built-in kind, as kubectl makes the patch and the
-// server applies it (k8s.io/apiserver/pkg/endpoints/handlers, strategicPatchObject). The
-// warnings are those of fields that the kind does not have.
-func (m Merge) Into(empty runtime.Object) (warnings []error, err error) {
+// server applies it (k8s.io/apiserver/pkg/endpoints/handlers, strategicPatchObject). With the
+// fields that the kind does not have comes the patch, as the server words it.
+func (m Merge) Into(empty runtime.Object) (unknown []error, patched string, err error) {
 	original, modified, current, err := m.texts()
 	if err != nil {
-		return nil, fmt.Errorf("encode for a patch: %w", err)
+		return nil, "", fmt.Errorf("encode for a patch: %w", err)
 	}
 	lookup, err := strategicpatch.NewPatchMetaFromStruct(empty)
 	if err != nil {
-		return nil, fmt.Errorf("describe %T for patches: %w", empty, err)
+		return nil, "", fmt.Errorf("describe %T for patches: %w", empty, err)
 	}
 	text, err := strategicpatch.CreateThreeWayMergePatch(original, modified, current, lookup, true)
 	if err != nil {
-		return nil, apierrors.NewBadRequest("creating patch: " + err.Error())
+		return nil, "", apierrors.NewBadRequest("creating patch: " + err.Error())
 	}
 	if err := size.Request(len(text)); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	patch := map[string]any{}
 	if err := utiljson.Unmarshal(text, &patch); err != nil {
-		return nil, fmt.Errorf("decode the patch: %w", err)
+		return nil, "", fmt.Errorf("decode the patch: %w", err)
 	}
 	merged, err := strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(m.current, patch, lookup)
 	if err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
+		return nil, "", apierrors.NewBadRequest(err.Error())
 	}
 	err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(merged, empty, true)
 	if strict, ok := runtime.AsStrictDecodingError(err); ok {
-		return strict.Errors(), nil
+		return strict.Errors(), fmt.Sprintf("%+v", patch), nil
 	}
 	if err != nil {
-		return nil, apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), fmt.Sprintf("%+v", patch), err.Error())})
+		return nil, "", apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), fmt.Sprintf("%+v", patch), err.Error())})
 	}
-	return nil, nil
+	return nil, "", nil
 }
 
 // JSON merges a custom resource, and returns its text.
