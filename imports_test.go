@@ -22,13 +22,13 @@ const module = "github.com/preadmit/preadmit"
 // later layers only. A directory below a layer belongs to it.
 var layers = []string{
 	"cmd", "cmd/preadmit-sandbox", "cmd/preadmit/internal/action", "cmd/preadmit/internal/initialize", "cmd/preadmit/internal/scan", "cmd/preadmit/internal/artifacts", "cmd/preadmit/internal/snapshot", "cmd/preadmit/internal/sandbox", "cmd/preadmit/internal/cli",
-	"webhooks", "webhooks/pages", "webhooks/reconcile", "webhooks/intake", "webhooks/worker", "webhooks/artifacts", "webhooks/jailed/child", "webhooks/jailed",
+	"webhooks", "webhooks/playground", "webhooks/pages", "webhooks/reconcile", "webhooks/intake", "webhooks/worker", "webhooks/artifacts", "webhooks/jailed/child", "webhooks/jailed",
 	"webhooks/app", "webhooks/queue", "webhooks/queue/embedded", "webhooks/metrics", "report/github",
 	"report/format",
 	"report/format/text", "report/format/markdown", "report/format/html", "report/format/sarif", "report/format/junit",
 	"report/format/workflow", "report/format/codequality", "report/format/objects",
 	"report/format/excerpt", "report/format/outline", "report/format/mask", "report/format/terminal", "report/format/escape",
-	"scanner", "scanner/explain", "scanner/diff", "scanner/gaps", "scanner/target", "scanner/plan", "scanner/config",
+	"scanner/playground", "scanner", "scanner/explain", "scanner/diff", "scanner/gaps", "scanner/target", "scanner/plan", "scanner/config",
 	"scanner/lines", "scanner/lines/text",
 	"scanner/server", "scanner/mutation", "scanner/locate",
 	"scanner/policy", "scanner/policy/cel", "scanner/policy/expressions", "scanner/controllers", "scanner/change",

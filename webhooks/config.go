@@ -11,25 +11,26 @@ import (
 // (app.privateKeyFile), a flag (--app-private-key-file) and an environment variable
 // (PREADMIT_APP_PRIVATE_KEY_FILE); see Settings.
 type Config struct {
-	Listen        string    `json:"listen" default:"127.0.0.1:8080" arg:"ADDRESS" usage:"address of webhooks, pages and API"`
-	MetricsListen string    `json:"metricsListen" default:"127.0.0.1:9090" arg:"ADDRESS" usage:"address of /metrics; none when empty"`
-	PublicURL     string    `json:"publicURL" arg:"URL" usage:"URL by which browsers and GitHub reach the service"`
-	DataDir       string    `json:"dataDir" default:"preadmit-data" arg:"DIR" usage:"directory for what the service keeps"`
-	App           AppConfig `json:"app"`
-	GitHub        GitHub    `json:"github"`
-	NATS          NATS      `json:"nats"`
-	Queue         Queue     `json:"queue"`
-	Keep          Keep      `json:"keep"`
-	Scan          Scan      `json:"scan"`
-	Fetch         Fetch     `json:"fetch"`
-	Artifacts     Artifacts `json:"artifacts"`
-	Forks         string    `json:"forks" default:"on" arg:"on|off|approve" usage:"whether pull requests from forks are judged; approve: after a maintainer's /preadmit rescan SHA"`
-	CheckName     string    `json:"checkName" default:"preadmit" arg:"NAME" usage:"name of the check run"`
-	Pages         Pages     `json:"pages"`
-	API           API       `json:"api"`
-	Reconcile     Reconcile `json:"reconcile"`
-	Drain         Duration  `json:"drain" default:"30s" usage:"longest time to finish what is running when the service is stopped"`
-	Log           Log       `json:"log"`
+	Listen        string     `json:"listen" default:"127.0.0.1:8080" arg:"ADDRESS" usage:"address of webhooks, pages and API"`
+	MetricsListen string     `json:"metricsListen" default:"127.0.0.1:9090" arg:"ADDRESS" usage:"address of /metrics; none when empty"`
+	PublicURL     string     `json:"publicURL" arg:"URL" usage:"URL by which browsers and GitHub reach the service"`
+	DataDir       string     `json:"dataDir" default:"preadmit-data" arg:"DIR" usage:"directory for what the service keeps"`
+	App           AppConfig  `json:"app"`
+	GitHub        GitHub     `json:"github"`
+	NATS          NATS       `json:"nats"`
+	Queue         Queue      `json:"queue"`
+	Keep          Keep       `json:"keep"`
+	Scan          Scan       `json:"scan"`
+	Fetch         Fetch      `json:"fetch"`
+	Artifacts     Artifacts  `json:"artifacts"`
+	Forks         string     `json:"forks" default:"on" arg:"on|off|approve" usage:"whether pull requests from forks are judged; approve: after a maintainer's /preadmit rescan SHA"`
+	CheckName     string     `json:"checkName" default:"preadmit" arg:"NAME" usage:"name of the check run"`
+	Pages         Pages      `json:"pages"`
+	API           API        `json:"api"`
+	Playground    Playground `json:"playground"`
+	Reconcile     Reconcile  `json:"reconcile"`
+	Drain         Duration   `json:"drain" default:"30s" usage:"longest time to finish what is running when the service is stopped"`
+	Log           Log        `json:"log"`
 }
 
 // AppConfig says which GitHub App the service is. Secrets are files, which are read
@@ -105,6 +106,13 @@ type Pages struct {
 	Header         string   `json:"header" arg:"NAME" usage:"name of the header by which the proxy names the user"`
 	TrustedProxies []string `json:"trustedProxies" arg:"CIDR" usage:"range of addresses that are the proxy's (repeatable)"`
 	Admins         []string `json:"admins" arg:"LOGIN" usage:"login of who may see the queue and revive dead letters (repeatable)"`
+}
+
+// Playground says whether there is a page to try policies on.
+type Playground struct {
+	Access    string `json:"access" default:"off" arg:"off|public" usage:"who may try policies at /playground: off (nobody), or public (whoever reaches the service)"`
+	Processes int    `json:"processes" default:"1" usage:"number of processes that judge what is tried, one request at a time each"`
+	Memory    Size   `json:"memory" default:"1Gi" usage:"most memory of each of them"`
 }
 
 // API says who may ask for scans. Tokens are in the file only.

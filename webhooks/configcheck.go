@@ -18,6 +18,7 @@ func (r *configReader) check() {
 	c := r.config
 	r.choice("forks", c.Forks, "on", "off", "approve")
 	r.choice("pages.access", c.Pages.Access, "github", "proxy")
+	r.choice("playground.access", c.Playground.Access, "off", playgroundPublic)
 	r.choice("artifacts.fetch", c.Artifacts.Fetch, fetchLocked, "off")
 	r.choice("scan.jail", c.Scan.Jail, "required", jailBestEffort)
 	r.choice("log.level", c.Log.Level, "debug", "info", "warn", "error")
@@ -141,6 +142,8 @@ func (r *configReader) bounds() {
 		{"keep.scans", int64(c.Keep.Scans), leastScans, fmt.Sprintf("at least %d", leastScans)},
 		{"keep.size", int64(c.Keep.Size), 1, "more than 0"},
 		{"scan.concurrency", int64(c.Scan.Concurrency), 1, "at least 1"},
+		{"playground.processes", int64(c.Playground.Processes), 1, "at least 1"},
+		{"playground.memory", int64(c.Playground.Memory), 256 << 20, "at least 256Mi, which judging takes"},
 		{"scan.workers", int64(c.Scan.Workers), 0, "0 or more"},
 		{"scan.memory", int64(c.Scan.Memory), 64 << 20, "64Mi or more"}, // no scan gets by on less
 		{"scan.timeout", int64(c.Scan.Timeout), 1, "more than 0"},

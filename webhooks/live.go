@@ -42,6 +42,9 @@ func (s *Service) goLive(ctx context.Context, c app.Credentials) error {
 	}
 	r := s.router(a.WebhookSecrets, a.ID)
 	s.private(r, p.Routes)
+	if err := s.tryPolicies(r); err != nil {
+		return err
+	}
 	s.show(r)
 	s.work(ctx, a)
 	return nil

@@ -18,6 +18,7 @@ import (
 
 	"github.com/preadmit/preadmit/webhooks/jailed"
 	"github.com/preadmit/preadmit/webhooks/metrics"
+	"github.com/preadmit/preadmit/webhooks/playground"
 	"github.com/preadmit/preadmit/webhooks/queue"
 )
 
@@ -32,6 +33,8 @@ type Options struct {
 	// jail.
 	Program string
 	Args    []string
+	// PlaygroundArgs are the hidden command by which it judges what is tried on the playground.
+	PlaygroundArgs []string
 	// Getenv looks up the variables that files of credentials name; nil has none.
 	Getenv func(name string) string
 	// Dial makes all connections for artifacts instead of the system; nil but in tests.
@@ -55,6 +58,8 @@ type Service struct {
 	// temp is where repositories are while they are scanned. It is absolute, since a jail
 	// has a working directory of its own.
 	temp string
+	// judge judges what is tried on the playground; nil without one.
+	judge *playground.Processes
 	// fetcher is nil when nothing is fetched of what lies outside of repositories.
 	fetcher jailed.Fetcher
 
@@ -113,6 +118,9 @@ func listen(ctx context.Context, key, address string) (net.Listener, error) {
 // Close gives up what New took, for a service that is not run.
 func (s *Service) Close(ctx context.Context) error {
 	var errs []error
+	if s.judge != nil {
+		s.judge.Close()
+	}
 	for _, l := range []net.Listener{s.web, s.ops} {
 		if l != nil {
 			errs = append(errs, ignoreClosed(l.Close()))

@@ -66,7 +66,7 @@ would send, and judges each as a kube-apiserver does, without a cluster.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return cli.Usagef("%w%s\nrun '%s --help' for the flags", err, nearFlag(cmd, err), cmd.CommandPath())
 	})
-	root.AddCommand(newScanCommand(p), newUpgradeCommand(p), newTestCommand(p), newLintCommand(p), newRenderCommand(p), newTreeCommand(p), newFetchCommand(p), newSnapshotCommand(p), newSandboxCommand(p), newContextCommand(p), newDiffCommand(p), newReportCommand(p), newExplainCommand(p), initialize.NewCommand(p), action.NewCommand(p), newServeCommand(p), newVersionCommand(), newCompletionCommand(), newChildCommand(p), newPartCommand(p), newJailedCommand(p))
+	root.AddCommand(newScanCommand(p), newUpgradeCommand(p), newTestCommand(p), newLintCommand(p), newRenderCommand(p), newTreeCommand(p), newFetchCommand(p), newSnapshotCommand(p), newSandboxCommand(p), newContextCommand(p), newDiffCommand(p), newReportCommand(p), newExplainCommand(p), newPlaygroundCommand(p), initialize.NewCommand(p), action.NewCommand(p), newServeCommand(p), newVersionCommand(), newCompletionCommand(), newChildCommand(p), newPartCommand(p), newJailedCommand(p), newPlaygroundJudge(p))
 	return root
 }
 

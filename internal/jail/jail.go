@@ -17,9 +17,11 @@ type Command struct {
 	Env []string
 	// Read are files, and directories with all below, that the program may read.
 	Read []string
-	// Input is what the program finds on its standard input.
-	Input  []byte
-	Limits Limits
+	// Input is what the program finds on its standard input, and after it what InputFrom gives, if
+	// that is set. Who sets it ends it when the program has ended.
+	Input     []byte
+	InputFrom io.Reader
+	Limits    Limits
 	// BestEffort continues where the system cannot refuse everything; Check returns what
 	// it cannot. Without it that is an error.
 	BestEffort bool

@@ -151,8 +151,11 @@ func (c *Command) send(to io.WriteCloser) {
 		Read: c.Read, Env: c.Env, BestEffort: c.BestEffort,
 		Memory: c.Limits.Memory, CPU: int64((c.Limits.CPU + time.Second - 1) / time.Second),
 	}
-	if json.NewEncoder(to).Encode(spec) == nil {
-		_, _ = to.Write(c.Input)
+	if json.NewEncoder(to).Encode(spec) != nil {
+		return
+	}
+	if _, err := to.Write(c.Input); err == nil && c.InputFrom != nil {
+		_, _ = io.Copy(to, c.InputFrom)
 	}
 }
 

@@ -97,3 +97,17 @@ func (d *dir) ReadDir(n int) ([]fs.DirEntry, error) {
 	d.left = d.left[n:]
 	return slices.Clone(out), nil
 }
+
+// Files returns a file system of one directory with these files.
+func Files(contents map[string]string) fs.FS { return files(contents) }
+
+type files map[string]string
+
+// Open implements fs.FS.
+func (f files) Open(name string) (fs.File, error) {
+	text, ok := f[name]
+	if !ok {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return NewFile(name, []byte(text)), nil
+}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/impersonate"
+	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/server"
 )
 
@@ -25,6 +26,8 @@ type Suite struct {
 	Requests []Request
 	// Expected is nil when the suite has no expected.yaml.
 	Expected *Expected
+	// Compiler compiles the policies; nil for one of the suite's own.
+	Compiler *policy.Compiler
 }
 
 // Request is an entry of requests.yaml.

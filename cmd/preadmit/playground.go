@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/internal/jail"
+	trial "github.com/preadmit/preadmit/scanner/playground"
+	"github.com/preadmit/preadmit/webhooks/playground"
+)
+
+// playgroundJudge is the name of the command that judges for the playground.
+const playgroundJudge = "playground-judge"
+
+func newPlaygroundCommand(p cli.Process) *cobra.Command {
+	var port int
+	var stay bool
+	cmd := &cobra.Command{
+		Use:   "playground",
+		Short: "Try policies in a browser",
+		Long: `Serve a page on this machine on which to try policies: policies and bindings, an
+object and the state of the cluster are given as YAML, and the page says what
+the API server answers, which field decides whether a policy applies, and what
+each part of each expression gives.
+
+The page is opened in a browser. It reaches nothing but this program, which runs
+until Ctrl-C. What is typed is judged in a process of its own, in a jail where
+the system has one.
+
+Exit code: 0 ended, 2 wrong usage, 3 the page cannot be served.`,
+		Example: `  # Open the page
+  preadmit playground
+
+  # Only say where it is
+  preadmit playground --no-browser --port 8090`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if port < 0 || port > 65535 {
+				return cli.Usagef("--port %d: want 1 to 65535", port)
+			}
+			return runPlayground(cmd.Context(), p, port, !stay)
+		},
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().IntVar(&port, "port", 0, "the `PORT` on 127.0.0.1 (default any that is free)")
+	cmd.Flags().BoolVar(&stay, "no-browser", false, "open no browser")
+	return cmd
+}
+
+// newPlaygroundJudge returns the command that judges what is tried. It is not for users.
+func newPlaygroundJudge(p cli.Process) *cobra.Command {
+	var plain bool
+	cmd := &cobra.Command{
+		Use:    playgroundJudge,
+		Short:  "Judge what is tried on the playground (used by preadmit itself)",
+		Hidden: true,
+		Args:   noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if plain {
+				return trial.Serve(cmd.Context(), p.Stdin, p.Stdout)
+			}
+			results, err := jail.Enter(p.Stderr)
+			if err != nil {
+				return err
+			}
+			defer results.Close()
+			return trial.Serve(cmd.Context(), p.Stdin, results)
+		},
+	}
+	cmd.Flags().BoolVar(&plain, "plain", false, "without a jail")
+	return cmd
+}
+
+// runPlayground serves the page until ctx ends.
+func runPlayground(ctx context.Context, p cli.Process, port int, browse bool) error {
+	if p.Executable == "" {
+		return errors.New("playground: the file of this program is not known, and no process can be started to judge")
+	}
+	judge := &playground.Processes{Program: p.Executable, Args: []string{playgroundJudge}, BestEffort: true, Plain: []string{playgroundJudge, "--plain"}}
+	defer judge.Close()
+	if err := judge.Start(); err != nil {
+		return err
+	}
+	page, err := playground.New(playground.Config{Judge: judge, Version: cli.Version()})
+	if err != nil {
+		return err
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return fmt.Errorf("playground: %w; give another --port", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle(playground.Path, page.Handler())
+	mux.Handle(playground.Path+"/", page.Handler())
+	mux.Handle("/{$}", http.RedirectHandler(playground.Path, http.StatusSeeOther))
+	server := &http.Server{Handler: local(listener.Addr().String(), mux), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute}
+	url := "http://" + listener.Addr().String() + playground.Path
+	_, _ = fmt.Fprintf(p.Stdout, "%s\n", url)
+	_, _ = fmt.Fprintln(p.Stderr, "preadmit: the playground is at this address until Ctrl-C")
+	if browse {
+		openBrowser(p.Stderr, url)
+	}
+	if p.Lasting != nil {
+		p.Lasting()
+	}
+	context.AfterFunc(ctx, func() { _ = server.Close() })
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("playground: %w", err)
+	}
+	return nil
+}
+
+// local refuses requests to another name than the address, by which other sites could reach it.
+func local(address string, next http.Handler) http.Handler {
+	_, port, _ := net.SplitHostPort(address)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Host != address && r.Host != net.JoinHostPort("localhost", port) {
+			http.Error(w, "This page is at http://"+address+playground.Path+".", http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// openBrowser opens a page, if that can be done.
+func openBrowser(stderr io.Writer, url string) {
+	program := []string{"xdg-open"}
+	switch runtime.GOOS {
+	case "darwin":
+		program = []string{"open"}
+	case "windows":
+		program = []string{"rundll32", "url.dll,FileProtocolHandler"}
+	}
+	c := exec.Command(program[0], append(program[1:], url)...)
+	if err := c.Start(); err != nil {
+		_, _ = fmt.Fprintln(stderr, "preadmit: no browser could be opened; open the address yourself")
+		return
+	}
+	go func() { _ = c.Wait() }()
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/report"
+	trial "github.com/preadmit/preadmit/scanner/playground"
+	"github.com/preadmit/preadmit/webhooks/playground"
+)
+
+// TestPlaygroundExamples: each example is answered as its text says, and as a suite `preadmit test`
+// agrees with it.
+func TestPlaygroundExamples(t *testing.T) {
+	want := map[string]string{
+		"replicas": "failed expression: object.spec.replicas <= 5", "params": "at most 3 replicas, not 4",
+		"variables": "only prod images are allowed in namespace shop", "match-conditions": "", "audit-annotations": "", "authorizer": "",
+		"update": "from 3 to 9 replicas is more than twice as many", "type-check": "no such key: replica", "not-matched": "",
+		"sidecar": "", "json-patch": "", "pod-security": "privileged: setup",
+	}
+	j := &trial.Judge{}
+	for _, e := range playground.Examples() {
+		message, known := want[e.Name]
+		a := j.Answer(t.Context(), &e.Request)
+		if !known || len(a.Problems) > 0 || len(a.Explain.Refused) > 0 || len(a.Explain.Answer.Indeterminate) > 0 {
+			t.Errorf("%s: %+v", e.Name, a)
+			continue
+		}
+		if got := a.Explain.Answer; got.Allowed != (message == "") || !strings.HasSuffix(got.Message, message) {
+			t.Errorf("%s: allowed %v, %s, want %q", e.Name, got.Allowed, got.Message, message)
+		}
+		asked := e.Request
+		asked.Suite = true
+		dir := t.TempDir()
+		for name, text := range j.Answer(t.Context(), &asked).Files {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var said bytes.Buffer
+		if code := Main(t.Context(), []string{"test", dir}, cli.Process{Stdout: &said, Stderr: &said, Getenv: func(string) string { return "" }}); code != cli.ExitClean || !strings.Contains(said.String(), "1 as expected") {
+			t.Errorf("%s: preadmit test ends with %d: %s", e.Name, code, &said)
+		}
+	}
+	types := j.Answer(t.Context(), &playground.Examples()[7].Request).Explain.Policies[0].TypeWarnings
+	if len(types) != 1 || types[0].Line != 1 || types[0].Column != 12 {
+		t.Errorf("type checks: %+v", types)
+	}
+}
+
+// TestPlaygroundMistakes: a mistake is named with its field and line.
+func TestPlaygroundMistakes(t *testing.T) {
+	object := "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"
+	j := &trial.Judge{}
+	for _, test := range []struct {
+		request report.PlaygroundRequest
+		want    string
+	}{
+		{report.PlaygroundRequest{}, "object 0: the request needs an object here"},
+		{report.PlaygroundRequest{Object: "# nothing\n---\n"}, "object 0: the request needs an object here"},
+		{report.PlaygroundRequest{Object: "a: [\n"}, "object 2: "},
+		{report.PlaygroundRequest{Object: object + "\n---\n" + object}, "object 0: a request has one object"},
+		{report.PlaygroundRequest{Object: "{kind: A}"}, "object 0: no Kubernetes object: apiVersion is required"},
+		{report.PlaygroundRequest{Object: object, Policies: "a: b\n"}, "policies 1: no Kubernetes object"},
+		{report.PlaygroundRequest{Object: object, Params: "\n\na: [b\n"}, "params "},
+		{report.PlaygroundRequest{Object: object, Namespace: "x\n"}, "namespace 1: "},
+		{report.PlaygroundRequest{Object: object, Operation: "UPDATE"}, "oldObject 0: the request needs an object here"},
+		{report.PlaygroundRequest{OldObject: "- a\n", Operation: "DELETE"}, "oldObject 1: "},
+		{report.PlaygroundRequest{Object: object, Groups: "a"}, "user 0: groups are those of a user"},
+	} {
+		a := j.Answer(t.Context(), &test.request)
+		got := fmt.Sprint(a)
+		if len(a.Problems) > 0 {
+			got = fmt.Sprintf("%s %d: %s", a.Problems[0].Field, a.Problems[0].Line, a.Problems[0].Message)
+		}
+		if !strings.HasPrefix(got, test.want) {
+			t.Errorf("%+v: %s, want %s", test.request, got, test.want)
+		}
+	}
+}
+
+// TestPlaygroundBombs: what would go on for long is answered in time, with what is wrong.
+func TestPlaygroundBombs(t *testing.T) {
+	ten := "[0,1,2,3,4,5,6,7,8,9]"
+	nested := "true"
+	for i := range 9 {
+		nested = fmt.Sprintf("%s.all(v%d, %s)", ten, i, nested)
+	}
+	policy := func(expression string) string {
+		return `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: a}, spec: {matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]}, validations: [{expression: "` + expression + `"}]}}
+---
+{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: a}, spec: {policyName: a, validationActions: [Deny]}}
+`
+	}
+	object := "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default}, data: {a: '" + strings.Repeat("x", 200_000) + "'}}"
+	aliases := "a: &a [x,x,x,x,x,x,x,x,x]\n"
+	for c := 'b'; c < 'j'; c++ {
+		aliases += fmt.Sprintf("%c: &%c [*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c]\n", c, c, c-1, c-1, c-1, c-1, c-1, c-1, c-1, c-1, c-1)
+	}
+	j := &trial.Judge{}
+	for name, r := range map[string]report.PlaygroundRequest{
+		"loops":   {Policies: policy(nested), Object: object},
+		"strings": {Policies: policy("object.data.a.replace('x', object.data.a).size() > 0"), Object: object},
+		"aliases": {Policies: policy("true"), Object: aliases},
+		"depth":   {Policies: policy("true"), Object: strings.Repeat("[", 100_000)},
+		"many":    {Policies: strings.Repeat(policy("object.data.a == 'a'")+"---\n", 200), Object: object},
+	} {
+		start := time.Now()
+		a := j.Answer(t.Context(), &r)
+		if a.Explain != nil && len(a.Explain.Policies) > 200 {
+			t.Errorf("%s: %d policies are explained", name, len(a.Explain.Policies))
+		}
+		t.Logf("%s: %v, problems %.200v", name, time.Since(start).Round(time.Millisecond), a.Problems)
+	}
+}
+
+// TestPlaygroundCommand: the command serves the page until it is told to end, to who asks for it by
+// its address only.
+func TestPlaygroundCommand(t *testing.T) {
+	program, err := exec.LookPath("preadmit") // the test binary, see TestMain
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out, in := io.Pipe()
+	ended := make(chan int)
+	var said bytes.Buffer
+	go func() {
+		ended <- Main(ctx, []string{"playground", "--no-browser"}, cli.Process{Stdout: in, Stderr: &said, Getenv: os.Getenv, Executable: program})
+		_ = in.Close()
+	}()
+	var address string
+	if _, err := fmt.Fscanln(out, &address); err != nil {
+		t.Fatal(err, &said)
+	}
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	for host, code := range map[string]int{"": http.StatusOK, "evil.example.com": http.StatusMisdirectedRequest} {
+		r, err := http.NewRequestWithContext(ctx, "POST", address+"/answer", strings.NewReader(`{"object": "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default}}"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(answer.Body)
+		_ = answer.Body.Close()
+		if answer.StatusCode != code || code == http.StatusOK && !strings.Contains(string(body), `"allowed":true`) {
+			t.Errorf("%s: %d %s", host, answer.StatusCode, body)
+		}
+	}
+	cancel()
+	if code := <-ended; code != cli.ExitClean {
+		t.Errorf("ends with %d: %s", code, &said)
+	}
+}
+
+// BenchmarkPlayground answers as one types: the object of an example changes each time.
+func BenchmarkPlayground(b *testing.B) {
+	j := &trial.Judge{}
+	examples := playground.Examples()
+	for i := 0; b.Loop(); i++ {
+		r := examples[i%len(examples)].Request
+		r.Object = strings.ReplaceAll(r.Object, "web", fmt.Sprintf("web%d", i))
+		if a := j.Answer(b.Context(), &r); len(a.Problems) > 0 {
+			b.Fatal(a.Problems)
+		}
+	}
+}

@@ -1,0 +1,271 @@
+package playground
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/preadmit/preadmit/internal/jail"
+	"github.com/preadmit/preadmit/report"
+)
+
+// Processes judges requests in processes of their own, which go on from one request to the next.
+// What takes too long, or too much memory, ends its process.
+type Processes struct {
+	// Program is preadmit's own file, and Args the hidden command that judges in a jail.
+	Program string
+	Args    []string
+	// Count is how many there are at most; 0 is 1.
+	Count int
+	// Memory is what each may have, in bytes, and Time what an answer may take; 0 is 1 GiB and 5 s.
+	Memory int64
+	Time   time.Duration
+	// BestEffort judges with as much of a jail as the system has, and Plain are Args without one, for
+	// a system that has none; nil where one is required.
+	BestEffort bool
+	Plain      []string
+	Log        *slog.Logger
+
+	once  sync.Once
+	slots chan struct{}
+	idle  chan *process
+	// waiting bounds who waits for a process.
+	waiting chan struct{}
+}
+
+// maxWaiting is how many requests may wait for a process.
+const maxWaiting = 32
+
+// maxLine is the most bytes of an answer.
+const maxLine = 16 << 20
+
+var (
+	// ErrBusy: too many requests wait.
+	ErrBusy = errors.New("too many requests are being judged: try again in a moment")
+	// ErrEnded: the process that judged ended.
+	ErrEnded = errors.New("judging this took too long or too much memory: make the expressions or the object smaller")
+)
+
+func (p *Processes) init() {
+	p.slots, p.idle, p.waiting = make(chan struct{}, max(p.Count, 1)), make(chan *process, max(p.Count, 1)), make(chan struct{}, maxWaiting)
+	if p.Memory == 0 {
+		p.Memory = 1 << 30
+	}
+	if p.Time == 0 {
+		p.Time = 5 * time.Second
+	}
+	if p.Log == nil {
+		p.Log = slog.New(slog.DiscardHandler)
+	}
+}
+
+// Answer implements Judge.
+func (p *Processes) Answer(ctx context.Context, r *report.PlaygroundRequest) (*report.PlaygroundAnswer, error) {
+	p.once.Do(p.init)
+	select {
+	case p.waiting <- struct{}{}:
+		defer func() { <-p.waiting }()
+	default:
+		return nil, ErrBusy
+	}
+	select {
+	case p.slots <- struct{}{}:
+		defer func() { <-p.slots }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	one, err := p.take()
+	if err != nil {
+		return nil, err
+	}
+	answer, err := one.ask(ctx, r, p.Time)
+	if err != nil {
+		one.end()
+		p.Log.Warn("a process of the playground ended", "error", err)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, ErrEnded
+	}
+	p.idle <- one
+	return answer, nil
+}
+
+// Close ends all processes that are idle.
+func (p *Processes) Close() {
+	p.once.Do(p.init)
+	for {
+		select {
+		case one := <-p.idle:
+			one.end()
+		default:
+			return
+		}
+	}
+}
+
+// Start starts a process before anybody asks.
+func (p *Processes) Start() error {
+	p.once.Do(p.init)
+	one, err := p.take()
+	if err == nil {
+		select {
+		case p.idle <- one:
+		default:
+			one.end()
+		}
+	}
+	return err
+}
+
+// take returns a process that is idle, or a new one.
+func (p *Processes) take() (*process, error) {
+	select {
+	case one := <-p.idle:
+		return one, nil
+	default:
+	}
+	one, err := p.jailed()
+	unavailable := new(jail.UnavailableError)
+	if errors.As(err, &unavailable) && p.Plain != nil {
+		return p.plain()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("start a process that judges: %w", err)
+	}
+	return one, nil
+}
+
+// process is one that judges.
+type process struct {
+	in      io.WriteCloser
+	answers chan []byte
+	kill    func()
+}
+
+func (p *Processes) environment() []string {
+	return []string{fmt.Sprintf("GOMEMLIMIT=%d", p.Memory/4*3), "GOTRACEBACK=single"}
+}
+
+// jailed starts a process in a jail.
+func (p *Processes) jailed() (*process, error) {
+	reader, writer := io.Pipe()
+	c := jail.Command{
+		Program: p.Program, Args: p.Args, Env: p.environment(), InputFrom: reader,
+		Limits: jail.Limits{Memory: p.Memory}, BestEffort: p.BestEffort,
+	}
+	child, err := c.Start(context.Background())
+	if err != nil {
+		_ = reader.Close()
+		return nil, err
+	}
+	one := &process{in: writer, kill: func() { child.Kill(errors.New("it is not needed any more")) }}
+	one.read(child.Results)
+	go func() {
+		end := child.Wait()
+		_ = reader.CloseWithError(io.ErrClosedPipe)
+		if end.Output != "" {
+			p.Log.Debug("a process of the playground said", "said", end.Output)
+		}
+	}()
+	return one, nil
+}
+
+// plain starts a process without a jail.
+func (p *Processes) plain() (*process, error) {
+	c := exec.Command(p.Program, p.Plain...)
+	c.Env = p.environment()
+	in, err := c.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Start(); err != nil {
+		return nil, fmt.Errorf("start a process that judges: %w", err)
+	}
+	one := &process{in: in, kill: func() { _ = c.Process.Kill(); _ = in.Close() }}
+	one.read(out)
+	go func() { _ = c.Wait() }() // it is told to end
+	return one, nil
+}
+
+// read passes on what the process says.
+func (o *process) read(from io.Reader) {
+	o.answers = make(chan []byte)
+	go func() {
+		defer close(o.answers)
+		lines := bufio.NewReaderSize(from, 64<<10)
+		for {
+			var line bytes.Buffer
+			for {
+				part, err := lines.ReadSlice('\n')
+				line.Write(part)
+				if err == nil {
+					break
+				}
+				if !errors.Is(err, bufio.ErrBufferFull) || line.Len() > maxLine {
+					return
+				}
+			}
+			o.answers <- line.Bytes()
+		}
+	}()
+}
+
+// ask has the process answer.
+func (o *process) ask(ctx context.Context, r *report.PlaygroundRequest, longest time.Duration) (*report.PlaygroundAnswer, error) {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	written := make(chan error, 1)
+	go func() {
+		_, err := o.in.Write(append(data, '\n'))
+		written <- err
+	}()
+	timer := time.NewTimer(longest)
+	defer timer.Stop()
+	for {
+		select {
+		case err := <-written:
+			if err != nil {
+				return nil, fmt.Errorf("ask it: %w", err)
+			}
+			written = nil
+		case line, ok := <-o.answers:
+			if !ok {
+				return nil, errors.New("it ended without an answer")
+			}
+			answer := &report.PlaygroundAnswer{}
+			if err := json.Unmarshal(line, answer); err != nil {
+				return nil, fmt.Errorf("read its answer: %w", err)
+			}
+			return answer, nil
+		case <-timer.C:
+			return nil, fmt.Errorf("it took more than %v", longest)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// end ends the process.
+func (o *process) end() {
+	_ = o.in.Close()
+	o.kill()
+	go func() {
+		for range o.answers { // so that who reads goes on to its end
+		}
+	}()
+}

@@ -1,0 +1,130 @@
+package playground
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/preadmit/preadmit/internal/jail"
+	"github.com/preadmit/preadmit/report"
+)
+
+// inProcess is set in the environment of a process that judges for a test.
+const inProcess = "judge-for-a-test"
+
+// TestMain is the program that judges, too: in a jail with the argument alone, without with plain.
+func TestMain(m *testing.M) {
+	if len(os.Args) < 2 || os.Args[1] != inProcess {
+		os.Exit(m.Run())
+	}
+	out := os.Stdout
+	if len(os.Args) == 2 {
+		var err error
+		if out, err = jail.Enter(os.Stderr); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	lines := bufio.NewScanner(os.Stdin)
+	lines.Buffer(nil, 2<<20)
+	for lines.Scan() {
+		switch text := lines.Text(); {
+		case strings.Contains(text, "hang"):
+			time.Sleep(time.Hour)
+		case strings.Contains(text, "crash"):
+			os.Exit(2)
+		case strings.Contains(text, "memory"):
+			var all [][]byte
+			for {
+				all = append(all, make([]byte, 16<<20))
+				for i := range all[len(all)-1] {
+					all[len(all)-1][i] = 1
+				}
+			}
+		case strings.Contains(text, "garbage"):
+			fmt.Fprintln(out, "{")
+		case strings.Contains(text, "flood"):
+			for {
+				fmt.Fprint(out, strings.Repeat("x", 1<<20))
+			}
+		default:
+			fmt.Fprintf(out, `{"problems": [{"field": "object", "message": "%d"}]}`+"\n", len(text))
+		}
+	}
+}
+
+func processes(t *testing.T) *Processes {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Processes{Program: program, Args: []string{inProcess}, Plain: []string{inProcess, "plain"}, BestEffort: true, Memory: 256 << 20, Time: time.Second}
+	t.Cleanup(p.Close)
+	return p
+}
+
+// TestProcesses: one process answers one request after the other; what hangs, crashes, floods or
+// takes too much memory ends it, and the next request is answered by another.
+func TestProcesses(t *testing.T) {
+	p := processes(t)
+	for _, text := range []string{"a", "hang", "b", "crash", "c", "garbage", "d", "flood", "e", "memory", "f", "g"} {
+		answer, err := p.Answer(t.Context(), &report.PlaygroundRequest{Policies: text})
+		switch bad := len(text) > 1; {
+		case bad && !errors.Is(err, ErrEnded):
+			t.Errorf("%s: %v, %v", text, answer, err)
+		case !bad && (err != nil || len(answer.Problems) != 1):
+			t.Errorf("%s: %v, %v", text, answer, err)
+		}
+	}
+}
+
+// TestWithoutAJail: where there is no jail, the process is a plain one.
+func TestWithoutAJail(t *testing.T) {
+	p := processes(t)
+	p.once.Do(p.init)
+	for _, text := range []string{"a", "hang", "b"} {
+		one, err := p.plain()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.idle <- one
+		if _, err := p.Answer(t.Context(), &report.PlaygroundRequest{Policies: text}); (err != nil) != (len(text) > 1) {
+			t.Errorf("%s: %v", text, err)
+		}
+		p.Close()
+	}
+}
+
+// TestManyAtOnce: requests wait for a process, but not too many.
+func TestManyAtOnce(t *testing.T) {
+	p := processes(t)
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	busy, fine := 0, 0
+	for range 3 * maxWaiting {
+		wait.Go(func() {
+			_, err := p.Answer(context.Background(), &report.PlaygroundRequest{Policies: "a"})
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case errors.Is(err, ErrBusy):
+				busy++
+			case err == nil:
+				fine++
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if fine == 0 || busy+fine != 3*maxWaiting {
+		t.Errorf("%d are answered, %d are not", fine, busy)
+	}
+}

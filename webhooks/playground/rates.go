@@ -1,0 +1,52 @@
+package playground
+
+import (
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+const (
+	// askedAtOnce is how many requests a client may make at once, and askEvery the time after which
+	// it may make another. Who types makes three in a second.
+	askedAtOnce = 40
+	askEvery    = 200 * time.Millisecond
+	// maxClients is how many clients are known; then the rates of those that rest are forgotten.
+	maxClients = 10_000
+)
+
+// rates bounds how often a client asks.
+type rates struct {
+	now func() time.Time
+
+	mu sync.Mutex
+	of map[string]*rate.Limiter
+}
+
+func newRates(now func() time.Time) *rates {
+	return &rates{now: now, of: map[string]*rate.Limiter{}}
+}
+
+// allow reports whether a client may ask now.
+func (r *rates) allow(client string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	if len(r.of) >= maxClients {
+		for name, l := range r.of {
+			if l.TokensAt(now) >= askedAtOnce {
+				delete(r.of, name)
+			}
+		}
+	}
+	l := r.of[client]
+	if l == nil {
+		if len(r.of) >= maxClients {
+			return false
+		}
+		l = rate.NewLimiter(rate.Every(askEvery), askedAtOnce)
+		r.of[client] = l
+	}
+	return l.AllowN(now, 1)
+}

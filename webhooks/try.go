@@ -1,0 +1,69 @@
+package webhooks
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/preadmit/preadmit/webhooks/pages"
+	"github.com/preadmit/preadmit/webhooks/playground"
+)
+
+// playgroundPublic is the value of playground.access with which there is a playground.
+const playgroundPublic = "public"
+
+// tryPolicies adds the playground, if there is to be one.
+func (s *Service) tryPolicies(r chi.Router) error {
+	c := s.config.Playground
+	if c.Access != playgroundPublic {
+		return nil
+	}
+	if s.judge == nil {
+		s.judge = &playground.Processes{
+			Program: s.options.Program, Args: s.options.PlaygroundArgs, Count: c.Processes, Memory: int64(c.Memory),
+			BestEffort: s.config.Scan.Jail == jailBestEffort, Log: s.log.With("part", "playground"),
+		}
+	}
+	page, err := playground.New(playground.Config{
+		Judge: s.judge, Home: "/", Style: pages.Stylesheet(), Version: s.options.Version, Client: s.client(), Log: s.log.With("part", "playground"),
+	})
+	if err != nil {
+		return fmt.Errorf("playground: %w", err)
+	}
+	s.private(r, func(r chi.Router) {
+		r.Handle(playground.Path, page.Handler())
+		r.Handle(playground.Path+"/*", page.Handler())
+	})
+	return nil
+}
+
+// client returns what names the client of a request: its address, or the one that a trusted proxy
+// says.
+func (s *Service) client() func(*http.Request) string {
+	var trusted []netip.Prefix
+	for _, cidr := range s.config.Pages.TrustedProxies {
+		trusted = append(trusted, netip.MustParsePrefix(cidr)) // ReadConfig parsed it
+	}
+	isTrusted := func(text string) bool {
+		address, err := netip.ParseAddr(text)
+		return err == nil && slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(address.Unmap()) })
+	}
+	return func(r *http.Request) string {
+		host, _, err := net.SplitHostPort(r.RemoteAddr)
+		if err != nil || !isTrusted(host) {
+			return host
+		}
+		hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+		for i := len(hops) - 1; i >= 0; i-- {
+			if hop := strings.TrimSpace(hops[i]); hop != "" && !isTrusted(hop) {
+				return hop
+			}
+		}
+		return host
+	}
+}
