@@ -21,7 +21,7 @@ const module = "github.com/preadmit/preadmit"
 // layers are the packages from the outside in. A package imports packages of
 // later layers only. A directory below a layer belongs to it.
 var layers = []string{
-	"cmd", "cmd/preadmit-sandbox", "cmd/preadmit/internal/action", "cmd/preadmit/internal/initialize", "cmd/preadmit/internal/scan", "cmd/preadmit/internal/artifacts", "cmd/preadmit/internal/snapshot", "cmd/preadmit/internal/sandbox", "cmd/preadmit/internal/cli",
+	"cmd", "cmd/preadmit-sandbox", "cmd/preadmit/internal/action", "cmd/preadmit/internal/initialize", "cmd/preadmit/internal/playground", "cmd/preadmit/internal/scan", "cmd/preadmit/internal/artifacts", "cmd/preadmit/internal/snapshot", "cmd/preadmit/internal/sandbox", "cmd/preadmit/internal/cli",
 	"webhooks", "webhooks/playground", "webhooks/pages", "webhooks/reconcile", "webhooks/intake", "webhooks/worker", "webhooks/artifacts", "webhooks/jailed/child", "webhooks/jailed",
 	"webhooks/app", "webhooks/queue", "webhooks/queue/embedded", "webhooks/metrics", "report/github",
 	"report/format",

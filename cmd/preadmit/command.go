@@ -12,6 +12,7 @@ import (
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/action"
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/initialize"
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/playground"
 	"github.com/preadmit/preadmit/internal/strictyaml"
 	"github.com/preadmit/preadmit/report/format/escape"
 )
@@ -66,7 +67,7 @@ would send, and judges each as a kube-apiserver does, without a cluster.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return cli.Usagef("%w%s\nrun '%s --help' for the flags", err, nearFlag(cmd, err), cmd.CommandPath())
 	})
-	root.AddCommand(newScanCommand(p), newUpgradeCommand(p), newTestCommand(p), newLintCommand(p), newRenderCommand(p), newTreeCommand(p), newFetchCommand(p), newSnapshotCommand(p), newSandboxCommand(p), newContextCommand(p), newDiffCommand(p), newReportCommand(p), newExplainCommand(p), newPlaygroundCommand(p), initialize.NewCommand(p), action.NewCommand(p), newServeCommand(p), newVersionCommand(), newCompletionCommand(), newChildCommand(p), newPartCommand(p), newJailedCommand(p), newPlaygroundJudge(p))
+	root.AddCommand(newScanCommand(p), newUpgradeCommand(p), newTestCommand(p), newLintCommand(p), newRenderCommand(p), newTreeCommand(p), newFetchCommand(p), newSnapshotCommand(p), newSandboxCommand(p), newContextCommand(p), newDiffCommand(p), newReportCommand(p), newExplainCommand(p), playground.NewCommand(p), initialize.NewCommand(p), action.NewCommand(p), newServeCommand(p), newVersionCommand(), newCompletionCommand(), newChildCommand(p), newPartCommand(p), newJailedCommand(p), playground.NewJudgeCommand(p))
 	return root
 }
 

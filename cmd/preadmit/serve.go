@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/playground"
 	"github.com/preadmit/preadmit/internal/jail"
 	"github.com/preadmit/preadmit/webhooks"
 )
@@ -112,7 +113,7 @@ func serve(ctx context.Context, p cli.Process, s webhooks.Sources) (err error) {
 		log.Warn("what a scan leaves behind is left to the first process of the system", "error", err)
 	}
 	service, err := webhooks.New(ctx, webhooks.Options{
-		Config: config, Dev: s.Dev, Version: cli.Version(), Program: p.Executable, Args: []string{jailedCommand}, PlaygroundArgs: []string{playgroundJudge}, Getenv: p.Getenv, Dial: p.Dial,
+		Config: config, Dev: s.Dev, Version: cli.Version(), Program: p.Executable, Args: []string{jailedCommand}, PlaygroundArgs: []string{playground.JudgeCommand}, Getenv: p.Getenv, Dial: p.Dial,
 		Log: log, Reload: reload,
 	})
 	if err != nil {

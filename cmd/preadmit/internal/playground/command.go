@@ -1,4 +1,6 @@
-package main
+// Package playground is the command that serves the page to try policies on, and the one that judges
+// for it.
+package playground
 
 import (
 	"context"
@@ -17,13 +19,14 @@ import (
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/internal/jail"
 	trial "github.com/preadmit/preadmit/scanner/playground"
-	"github.com/preadmit/preadmit/webhooks/playground"
+	page "github.com/preadmit/preadmit/webhooks/playground"
 )
 
-// playgroundJudge is the name of the command that judges for the playground.
-const playgroundJudge = "playground-judge"
+// JudgeCommand is the name of the command that judges for the playground.
+const JudgeCommand = "playground-judge"
 
-func newPlaygroundCommand(p cli.Process) *cobra.Command {
+// NewCommand returns the command preadmit playground.
+func NewCommand(p cli.Process) *cobra.Command {
 	var port int
 	var stay bool
 	cmd := &cobra.Command{
@@ -44,12 +47,17 @@ Exit code: 0 ended, 2 wrong usage, 3 the page cannot be served.`,
 
   # Only say where it is
   preadmit playground --no-browser --port 8090`,
-		Args: noArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cli.Usagef("preadmit playground takes no arguments, got %q", args)
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if port < 0 || port > 65535 {
 				return cli.Usagef("--port %d: want 1 to 65535", port)
 			}
-			return runPlayground(cmd.Context(), p, port, !stay)
+			return run(cmd.Context(), p, port, !stay)
 		},
 	}
 	cmd.Flags().SortFlags = false
@@ -58,14 +66,14 @@ Exit code: 0 ended, 2 wrong usage, 3 the page cannot be served.`,
 	return cmd
 }
 
-// newPlaygroundJudge returns the command that judges what is tried. It is not for users.
-func newPlaygroundJudge(p cli.Process) *cobra.Command {
+// NewJudgeCommand returns the command that judges what is tried. It is not for users.
+func NewJudgeCommand(p cli.Process) *cobra.Command {
 	var plain bool
 	cmd := &cobra.Command{
-		Use:    playgroundJudge,
+		Use:    JudgeCommand,
 		Short:  "Judge what is tried on the playground (used by preadmit itself)",
 		Hidden: true,
-		Args:   noArgs,
+		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if plain {
 				return trial.Serve(cmd.Context(), p.Stdin, p.Stdout)
@@ -82,17 +90,17 @@ func newPlaygroundJudge(p cli.Process) *cobra.Command {
 	return cmd
 }
 
-// runPlayground serves the page until ctx ends.
-func runPlayground(ctx context.Context, p cli.Process, port int, browse bool) error {
+// run serves the page until ctx ends.
+func run(ctx context.Context, p cli.Process, port int, browse bool) error {
 	if p.Executable == "" {
 		return errors.New("playground: the file of this program is not known, and no process can be started to judge")
 	}
-	judge := &playground.Processes{Program: p.Executable, Args: []string{playgroundJudge}, BestEffort: true, Plain: []string{playgroundJudge, "--plain"}}
+	judge := &page.Processes{Program: p.Executable, Args: []string{JudgeCommand}, BestEffort: true, Plain: []string{JudgeCommand, "--plain"}}
 	defer judge.Close()
 	if err := judge.Start(); err != nil {
 		return err
 	}
-	page, err := playground.New(playground.Config{Judge: judge, Version: cli.Version()})
+	site, err := page.New(page.Config{Judge: judge, Version: cli.Version()})
 	if err != nil {
 		return err
 	}
@@ -101,11 +109,11 @@ func runPlayground(ctx context.Context, p cli.Process, port int, browse bool) er
 		return fmt.Errorf("playground: %w; give another --port", err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle(playground.Path, page.Handler())
-	mux.Handle(playground.Path+"/", page.Handler())
-	mux.Handle("/{$}", http.RedirectHandler(playground.Path, http.StatusSeeOther))
+	mux.Handle(page.Path, site.Handler())
+	mux.Handle(page.Path+"/", site.Handler())
+	mux.Handle("/{$}", http.RedirectHandler(page.Path, http.StatusSeeOther))
 	server := &http.Server{Handler: local(listener.Addr().String(), mux), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute}
-	url := "http://" + listener.Addr().String() + playground.Path
+	url := "http://" + listener.Addr().String() + page.Path
 	_, _ = fmt.Fprintf(p.Stdout, "%s\n", url)
 	_, _ = fmt.Fprintln(p.Stderr, "preadmit: the playground is at this address until Ctrl-C")
 	if browse {
@@ -126,7 +134,7 @@ func local(address string, next http.Handler) http.Handler {
 	_, port, _ := net.SplitHostPort(address)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Host != address && r.Host != net.JoinHostPort("localhost", port) {
-			http.Error(w, "This page is at http://"+address+playground.Path+".", http.StatusMisdirectedRequest)
+			http.Error(w, "This page is at http://"+address+page.Path+".", http.StatusMisdirectedRequest)
 			return
 		}
 		next.ServeHTTP(w, r)
