@@ -3,15 +3,14 @@ package text
 import (
 	"strconv"
 
-	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/report/format/excerpt"
 	"github.com/preadmit/preadmit/report/format/terminal"
 )
 
-// excerpt writes an excerpt. It reports whether the field's name stands beside the
-// underline.
-func (p *printer) excerpt(l *report.Location, margin int, mark style) (labelled bool) {
-	for _, line := range excerpt.Draw(l, p.width-margin-3) {
+// excerpt writes an excerpt, with more marks below lines, by their numbers. It reports whether the
+// field's name stands beside the underline.
+func (p *printer) excerpt(lines []excerpt.Line, marks map[int]string, margin int, mark style) (labelled bool) {
+	for _, line := range lines {
 		switch {
 		case line.Number == 0:
 			p.line(blanks(margin), span{" | ", gutter}, span{line.Text, mark})
@@ -19,6 +18,9 @@ func (p *printer) excerpt(l *report.Location, margin int, mark style) (labelled 
 			p.line(span{terminal.PadLeft(strconv.Itoa(line.Number), margin), gutter}, span{" > ", mark}, span{line.Text, plainStyle})
 		default:
 			p.line(span{terminal.PadLeft(strconv.Itoa(line.Number), margin), gutter}, span{" | ", gutter}, span{line.Text, plainStyle})
+		}
+		if more := marks[line.Number]; more != "" && line.Number > 0 {
+			p.line(blanks(margin), span{" | ", gutter}, span{more, mark})
 		}
 		labelled = labelled || line.Labelled
 	}

@@ -51,13 +51,13 @@ func (p *printer) unjudged(u *outline.Reason) {
 	if n := u.Count(); n > 1 {
 		lead = append(lead, span{fmt.Sprintf("%d: ", n), yellow})
 	}
-	p.message(lead, 4, bold, u.Why)
+	p.message(lead, 4, bold, u.Why, nil)
 	if p.opts.Verbose {
 		for _, pl := range u.Places {
 			full := pl.Full(u)
 			p.block([]span{blanks(4), {"- ", gutter}}, 6, plainStyle, full[0])
 			for _, line := range full[1:] {
-				p.message([]span{blanks(6)}, 6, plainStyle, line)
+				p.message([]span{blanks(6)}, 6, plainStyle, line, nil)
 			}
 		}
 		return
@@ -133,9 +133,9 @@ func (p *printer) remark(r *outline.Remark) {
 	if !p.opts.Verbose {
 		message = escape.Clip(message, remarkRunes)
 	}
-	p.message(lead, 4, plainStyle, message)
+	p.message(lead, 4, plainStyle, message, nil)
 	if r.Original != "" && p.opts.Verbose {
-		p.message([]span{blanks(4)}, 4, plainStyle, "kustomize says: "+r.Original)
+		p.message([]span{blanks(4)}, 4, plainStyle, "kustomize says: "+r.Original, nil)
 	}
 }
 

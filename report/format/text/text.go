@@ -117,29 +117,47 @@ type item struct {
 // and the details share a column, one past the margin.
 func (p *printer) item(l *report.Location, margin int, last *report.Location, it item) {
 	lead := []span{{terminal.PadLeft(outline.Position(l), margin) + " ", dim}, {escape.Text(it.word), it.mark}, {it.aside + ": ", it.emphasis}}
-	p.message(lead, margin+1, it.emphasis, it.message)
-	labelled := false
+	var lines []excerpt.Line
 	if last == nil || !excerpt.Same(last, l) {
-		labelled = p.excerpt(l, margin, it.mark)
+		lines = excerpt.Draw(l, p.width-margin-3)
 	}
+	labelled := p.excerpt(lines, p.message(lead, margin+1, it.emphasis, it.message, lines), margin, it.mark)
 	for _, d := range it.details(labelled) {
 		p.block([]span{blanks(margin + 1), {"= ", gutter}}, margin+3, plainStyle, d)
 	}
 }
 
 // message writes a message that may have several lines. The ones after the first
-// are kept as they are, as compilers draw with them, below an indent of their own.
-func (p *printer) message(lead []span, hang int, style style, message string) {
+// are kept as they are, as compilers draw with them, below an indent of their own. Marks below a line
+// that the excerpt has are returned, by its number, to be drawn there.
+func (p *printer) message(lead []span, hang int, style style, message string, in []excerpt.Line) (marks map[int]string) {
 	const most = 20
-	lines := escape.Lines(message)
+	lines, at := mergeErrors(escape.Lines(message))
 	p.block(lead, hang, style, lines[0])
-	for i, l := range lines[1:] {
-		if i == most && !p.opts.Verbose {
-			p.line(blanks(hang+2), span{"… " + outline.Count(len(lines)-1-most, "more line"), dim})
-			return
+	written := 0
+	write := func(line string) {
+		if written++; written <= most || p.opts.Verbose {
+			p.line(blanks(hang+2), span{line, plainStyle})
 		}
-		p.line(blanks(hang+2), span{l, plainStyle})
 	}
+	marks = map[int]string{}
+	for i, l := range lines[1:] {
+		d, ok := at[i+1]
+		if !ok {
+			write(l)
+			continue
+		}
+		if number, offset, ok := d.shownIn(in); ok && marks[number] == "" {
+			marks[number] = strings.Repeat(" ", offset) + d.marks
+			continue
+		}
+		write(" | " + d.source)
+		write(" | " + d.marks)
+	}
+	if written > most && !p.opts.Verbose {
+		p.line(blanks(hang+2), span{"… " + outline.Count(written-most, "more line"), dim})
+	}
+	return marks
 }
 
 // existing reports whether what the base has too is shown like what is new.
