@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	schemaobjectmeta "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
@@ -171,12 +173,20 @@ func readBack(object runtime.Object, gv schema.GroupVersion) (map[string]any, er
 	return admission.Content(versioned)
 }
 
-// storedContent is stored for an object that is given as policies see it. The content of others
-// is returned as it is.
+// storedContent is stored for an object that is given as policies see it. Of custom resources only
+// the metadata is read back.
 func storedContent(content map[string]any) (map[string]any, error) {
 	gv := admission.NewObject(content).GroupVersionKind().GroupVersion()
 	if !legacyscheme.Scheme.IsVersionRegistered(gv) {
-		return content, nil
+		u := (&unstructured.Unstructured{Object: content}).DeepCopy()
+		read, found, err := schemaobjectmeta.GetObjectMeta(u.Object, false)
+		if err != nil || !found {
+			return content, err
+		}
+		if err := schemaobjectmeta.SetObjectMeta(u.Object, read); err != nil {
+			return nil, err
+		}
+		return asJSON(u.Object)
 	}
 	data, err := json.Marshal(content)
 	if err != nil {

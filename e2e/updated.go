@@ -337,6 +337,7 @@ var uid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0
 // types of a manifest and of base64.
 func sameMessage(a, b string) bool {
 	a, b = uid.ReplaceAllString(a, "UID"), uid.ReplaceAllString(b, "UID")
+	a, b = nodePort.ReplaceAllString(a, "${1}N"), nodePort.ReplaceAllString(b, "${1}N")
 	a, b = patchedObject.ReplaceAllString(a, "${1}X"), patchedObject.ReplaceAllString(b, "${1}X")
 	a, b = base64Error.ReplaceAllString(a, "${1}N"), base64Error.ReplaceAllString(b, "${1}N")
 	if a == b || strings.HasPrefix(a, "Widget.") && sortedErrors(a) == sortedErrors(b) {
@@ -361,6 +362,9 @@ func sortedErrors(message string) string {
 	slices.Sort(all)
 	return what + strings.Join(all, ", ")
 }
+
+// nodePort is a node port that is chosen.
+var nodePort = regexp.MustCompile(`(nodePort: Duplicate value: |duplicate nodePort: \{TCP )3[0-2]\d\d\d`)
 
 // patchedObject is the text of a custom resource, with the times and managers that it has.
 var patchedObject = regexp.MustCompile(`(patch: Invalid value: )"\{.*\}"`)

@@ -83,6 +83,7 @@ func TestPlain(t *testing.T) {
 		"{metadata: {finalizers: [a, a]}}":                                                       false,
 		"{spec: {args: [[a], [a]]}}":                                                             true,
 		"{spec: {rules: [{path: {name: [1]}}]}}":                                                 true,
+		"{spec: {containers: [{name: a, env: []}]}}":                                             false,
 		"{secrets: [{}]}":                                                                        false,
 		"{spec: {containers: [{image: a}]}}":                                                     false,
 		"{spec: {containers: [{name: a, envFrom: [{prefix: b}, {prefix: b}]}]}}":                 true,
@@ -99,8 +100,8 @@ func TestNormal(t *testing.T) {
 	for text, want := range map[string]bool{
 		"{spec: {volumes: [{name: a, emptyDir: {}}], egress: [{}]}}":     true,
 		"{spec: {containers: [{name: a, env: []}]}}":                     false,
-		"{spec: {capacity: {}}}":                                         false,
 		"{spec: {behavior: {scaleDown: {policies: []}}}}":                false,
+		"{spec: {capacity: {}}}":                                         false,
 		"{spec: {template: {metadata: {labels: {}}}}}":                   false,
 		"{spec: {containers: [{name: a, env: [{name: A, value: ''}]}]}}": true,
 	} {

@@ -80,7 +80,8 @@ func plain(field string, value any) bool {
 		return false
 	case map[string]any:
 		for name, value := range v {
-			if !plain(name, value) {
+			_, isList := value.([]any)
+			if !plain(name, value) || isList && (field == "data" || field == "binaryData") { // creation takes it for bytes
 				return false
 			}
 		}

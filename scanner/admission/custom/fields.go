@@ -49,7 +49,7 @@ func (d *Definition) Types() (managedfields.TypeConverter, error) {
 	return apply.Ordered(types), nil
 }
 
-// defaulter sets the defaults of a version.
+// defaulter sets the defaults of a version. Nulls stay, which decoding drops (unstructuredDefaulter).
 type defaulter struct{ definition *Definition }
 
 // Default implements runtime.ObjectDefaulter.
@@ -58,9 +58,7 @@ func (d defaulter) Default(obj runtime.Object) {
 	if !ok {
 		return
 	}
-	s := d.definition.schemas[u.GroupVersionKind().Version]
-	structuraldefaulting.PruneNonNullableNullsWithoutDefaults(u.UnstructuredContent(), s)
-	structuraldefaulting.Default(u.UnstructuredContent(), s)
+	structuraldefaulting.Default(u.UnstructuredContent(), d.definition.schemas[u.GroupVersionKind().Version])
 }
 
 // ConvertToVersion implements runtime.ObjectConvertor.
