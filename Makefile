@@ -74,7 +74,7 @@ CORPORA ?= ../shared/corpora
 
 provenance: ## how many fields are located, and proven, on real repositories (CORPORA=DIR, VERBOSE=n examples)
 	PREADMIT_TEST_ALL=1 PREADMIT_CORPORA="$(abspath $(CORPORA))" PREADMIT_PROVENANCE=all PREADMIT_VERBOSE="$(VERBOSE)" \
-		$(GO) test ./render ./render/helm/locate -run '^TestProvenance$$' -count=1 -v -timeout 90m
+		$(GO) test ./render ./render/helm/locate -run '^Test(Provenance|ValueLines)$$' -count=1 -v -timeout 90m
 
 fmt: ## format the sources
 	gofmt -w $$(git ls-files '*.go')
