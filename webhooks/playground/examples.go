@@ -137,9 +137,10 @@ var functions = template.FuncMap{
 		return map[string]string{"yes": "applies", "no": "does not apply", "unknown": "may apply"}[applies]
 	},
 	"percent": func(cost, budget int) string {
-		if budget == 0 {
-			return ""
+		share := 100 * float64(cost) / max(float64(budget), 1)
+		if share < 0.01 {
+			return "< 0.01 %"
 		}
-		return fmt.Sprintf("%.2g %%", 100*float64(cost)/float64(budget))
+		return fmt.Sprintf("%.2f %%", share)
 	},
 }

@@ -3,11 +3,14 @@ package cel
 import (
 	"sync"
 
+	celgo "github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/interpreter"
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apiserver/pkg/cel/environment"
+	"k8s.io/apiserver/pkg/cel/library"
 )
 
 // Recording is what the parts of an expression give.
@@ -86,7 +89,13 @@ func IsFunction(name string) bool { return functionNames()[name] }
 
 var functionNames = sync.OnceValue(func() map[string]bool {
 	names := map[string]bool{}
-	if env, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Env(environment.StoredExpressions); err == nil {
+	set, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(environment.VersionedOptions{
+		IntroducedVersion: version.MajorMinor(1, 0), EnvOptions: []celgo.EnvOption{environment.UnversionedLib(library.JSONPatch)}, // of mutations
+	})
+	if err != nil {
+		return names
+	}
+	if env, err := set.Env(environment.StoredExpressions); err == nil {
 		for name := range env.Functions() {
 			names[name] = true
 		}

@@ -1,0 +1,179 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/preadmit/preadmit/report"
+	trial "github.com/preadmit/preadmit/scanner/playground"
+	"github.com/preadmit/preadmit/webhooks/playground"
+)
+
+// judge judges in this process.
+type judge struct {
+	mu sync.Mutex
+	trial.Judge
+}
+
+func (j *judge) Answer(ctx context.Context, r *report.PlaygroundRequest) (*report.PlaygroundAnswer, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.Judge.Answer(ctx, r), nil
+}
+
+// playgroundAt returns the address of a playground.
+func playgroundAt(t testing.TB) string {
+	t.Helper()
+	client := 0
+	page, err := playground.New(playground.Config{Judge: &judge{}, Version: "v1.2.3", Client: func(*http.Request) string {
+		client++ // all of them are this test
+		return fmt.Sprint(client)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(page.Handler())
+	t.Cleanup(server.Close)
+	return server.URL + playground.Path
+}
+
+// until waits for an expression of the page to be true.
+func until(t *testing.T, tab context.Context, what, expression string) {
+	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		is, err := chromedp.Run(tab, chromedp.Evaluate[bool](expression))
+		if err == nil && is {
+			return
+		}
+		if time.Now().After(deadline) {
+			text, _ := chromedp.Run(tab, chromedp.Evaluate[string](`document.body.innerText.slice(-600)`))
+			t.Fatalf("%s: %v: %s", what, err, text)
+		}
+		time.Sleep(30 * time.Millisecond)
+	}
+}
+
+func evaluate[T any](t *testing.T, tab context.Context, expression string) T {
+	t.Helper()
+	value, err := chromedp.Run(tab, chromedp.Evaluate[T](expression))
+	if err != nil {
+		t.Fatalf("%s: %v", expression, err)
+	}
+	return value
+}
+
+const (
+	isAnswered = `document.getElementById("result").dataset.answered !== undefined && !document.querySelector(".busy")`
+	verdict    = `document.querySelector("#shown .verdict").textContent`
+)
+
+// TestPlaygroundInABrowser: every example is answered as it is opened, by this site alone, and looks
+// as it should: light, dark, wide and narrow.
+func TestPlaygroundInABrowser(t *testing.T) {
+	browser, url := Start(t), playgroundAt(t)
+	for _, e := range playground.Examples() {
+		views := Views()
+		if !slices.Contains([]string{"pod-security", "json-patch", "params", "type-check"}, e.Name) {
+			views = views[:1]
+		}
+		for _, v := range views {
+			t.Run(e.Name+"/"+v.Name, func(t *testing.T) {
+				tab, cancel := chromedp.NewContext(browser)
+				defer cancel()
+				tab, cancelTime := context.WithTimeout(tab, time.Minute)
+				defer cancelTime()
+				heard := Listen(t, tab, strings.TrimSuffix(url, playground.Path))
+				Emulate(t, tab, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: v.Scheme}}})
+				if err := chromedp.Do(tab, chromedp.EmulateViewport(v.Width, 900), chromedp.Navigate(url+"?example="+e.Name)); err != nil {
+					t.Fatal(err)
+				}
+				until(t, tab, "no answer", isAnswered)
+				Examine(t, tab, e.Name, "script", "form", "input")
+				Shoot(t, tab, "playground-"+e.Name+"-"+v.Name)
+				if v.Width > 400 {
+					Axe(t, tab)
+				}
+				for _, text := range heard.All() {
+					t.Error(text)
+				}
+			})
+		}
+	}
+}
+
+// TestPlaygroundAsOneTypes: the answer follows what is typed; a mistake marks its field; and a link
+// carries all of it, to nobody but the browser.
+func TestPlaygroundAsOneTypes(t *testing.T) {
+	browser, url := Start(t), playgroundAt(t)
+	tab, cancel := chromedp.NewContext(browser)
+	defer cancel()
+	if err := chromedp.Do(tab, chromedp.Navigate(url)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, tab, "no answer", isAnswered)
+	if got := evaluate[string](t, tab, verdict); got != "Refused: 422 Invalid" {
+		t.Fatalf("the example is %s", got)
+	}
+	typeInto := func(field, text string) {
+		t.Helper()
+		evaluate[chromedp.Void](t, tab, fmt.Sprintf(`{const f = document.getElementById(%q); f.value = %q; f.dispatchEvent(new Event("input", {bubbles: true}));}`, field, text))
+	}
+	object := evaluate[string](t, tab, `document.getElementById("object").value`)
+	typeInto("object", strings.Replace(object, "replicas: 7", "replicas: 4 # ü", 1))
+	until(t, tab, "not allowed", verdict+` === "Allowed"`)
+	typeInto("object", "a: [")
+	until(t, tab, "no mistake", `document.getElementById("object").getAttribute("aria-invalid") === "true"`)
+	typeInto("object", strings.Replace(object, "replicas: 7", "replicas: 5 # ü", 1))
+	until(t, tab, "not allowed again", verdict+` === "Allowed" && !document.getElementById("object").hasAttribute("aria-invalid")`)
+
+	evaluate[chromedp.Void](t, tab, `document.getElementById("link").click()`)
+	until(t, tab, "no link", `location.hash.startsWith("#try=") && document.getElementById("linked").textContent !== ""`)
+	link := evaluate[string](t, tab, `location.href`)
+	other, cancel := chromedp.NewContext(browser)
+	defer cancel()
+	if err := chromedp.Do(other, chromedp.Navigate(link)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, other, "the link's answer", isAnswered+` && `+verdict+` === "Allowed"`)
+	const fields = `JSON.stringify([...document.querySelectorAll("#tried textarea, #tried input, #tried select")].map((e) => [e.name, e.value]))`
+	if was, is := evaluate[string](t, tab, fields), evaluate[string](t, other, fields); was != is {
+		t.Errorf("the link has %s, want %s", is, was)
+	}
+	if err := chromedp.Do(other, chromedp.Navigate("about:blank"), chromedp.Navigate(url+"#try=AAAA")); err != nil {
+		t.Fatal(err)
+	}
+	until(t, other, "a broken link", `document.getElementById("shown").textContent.includes("This link is broken")`)
+}
+
+// TestPlaygroundWithoutAScript: there is a button.
+func TestPlaygroundWithoutAScript(t *testing.T) {
+	browser, url := Start(t), playgroundAt(t)
+	tab, cancel := chromedp.NewContext(browser)
+	defer cancel()
+	if err := chromedp.Do(tab, chromedp.Navigate("about:blank")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Call(tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+		t.Fatal(err)
+	}
+	if err := chromedp.Do(tab, chromedp.Navigate(url+"?example=update"), chromedp.Click(chromedp.CSS(`button[name="judge"]`)), chromedp.Sleep(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if got := evaluate[string](t, tab, verdict); got != "Refused: 422 Invalid" {
+		t.Errorf("the answer is %s", got)
+	}
+	if got := evaluate[string](t, tab, `document.getElementById("operation").value + document.getElementById("oldObject").value.length`); !strings.HasPrefix(got, "UPDATE") || got == "UPDATE0" {
+		t.Errorf("the fields are %s", got)
+	}
+}
