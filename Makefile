@@ -127,23 +127,34 @@ service-test: programs browser ## the service, built, against a GitHub for tests
 
 # Suites and objects to ask the real API server about. Those beside the repository
 # are optional.
-SUITES ?= scanner/suite/testdata/conformance examples/suite $(wildcard ../shared/conformance/real-world)
+SUITES ?= scanner/suite/testdata/conformance scanner/suite/testdata/versions examples/suite $(wildcard ../shared/conformance/real-world)
 OBJECTS ?= $(wildcard ../shared/corpora/gitops/*.bundle)
 # Generated updates, and the number of the first.
 PAIRS ?= 300
 SEED ?= 0
 
-conformance-live: programs ## ask a real kube-apiserver (SUITES="DIR...", OBJECTS="DIR...", PAIRS=n, UPDATE=1)
+# Another minor version, as 1.35, whose kube-apiserver is built in a module of its own. With UPDATE=1
+# its records are kept where they differ from those of the suites.
+MINOR ?=
+ifneq ($(MINOR),)
+SUITES := scanner/suite/testdata/conformance scanner/suite/testdata/versions
+OBJECTS :=
+PAIRS := 0
+endif
+
+conformance-live: programs ## ask a real kube-apiserver (SUITES="DIR...", OBJECTS="DIR...", PAIRS=n, UPDATE=1, MINOR=1.35)
 	cd e2e && $(GO) build -o ../bin/e2e/conformance .
 	@if [ -z "$$KUBEBUILDER_ASSETS" ]; then \
 		set -e; \
-		(cd e2e && $(GO) build -o ../bin/e2e/kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver); \
+		if [ -n "$(MINOR)" ]; then e2e/kube-apiserver.sh $(MINOR) bin/e2e/kube-apiserver-$(MINOR); \
+		else (cd e2e && $(GO) build -o ../bin/e2e/kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver); fi; \
 		if ! command -v etcd > /dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
 			apt-get install -y --no-install-recommends etcd-server; \
 		fi; \
 	fi
 	cd e2e/sandbox && $(GO) build -o ../../bin/e2e/kubectl k8s.io/kubernetes/cmd/kubectl
-	bin/e2e/conformance -preadmit bin/e2e/preadmit -apiserver bin/e2e/kube-apiserver -kubectl bin/e2e/kubectl \
+	bin/e2e/conformance -preadmit bin/e2e/preadmit -apiserver bin/e2e/kube-apiserver$(addprefix -,$(MINOR)) -kubectl bin/e2e/kubectl \
+		$(if $(MINOR),-kubernetes $(MINOR) -records scanner/suite/testdata/records/$(MINOR)) \
 		$(if $(UPDATE),-update) -updates $(PAIRS) -seed $(SEED) $(addprefix -objects ,$(OBJECTS)) $(SUITES)
 
 # Those of Kubernetes' end-to-end tests that are about policies, type checking included. The tests

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -31,19 +32,42 @@ func (c *conformance) drift(r *replayed, now, recorded *reports.SuiteResult) err
 	if err != nil {
 		return err
 	}
-	changed := false
+	changed := c.version != "" && len(r.Expected.Verdicts) != len(r.record.Expected.Verdicts) // a kind that one of them does not serve
 	for _, d := range differences {
 		if d.request != "" && now.Failure(d.request) == nil && recorded.Failure(d.request) == nil {
 			c.report.chance++
 			continue
 		}
-		c.report.drift(r.name, d)
 		changed = true
+		if c.version == "" {
+			c.report.drift(r.name, d)
+		}
+	}
+	if c.version != "" {
+		return c.keep(r, changed)
 	}
 	if !changed || !c.update {
 		return nil
 	}
 	return writeYAML(filepath.Join(r.Dir, suite.ExpectedFile), r.record.Expected)
+}
+
+// keep keeps the record of a server of another version where it differs from that of the suite.
+func (c *conformance) keep(r *replayed, differs bool) error {
+	if differs {
+		c.report.otherwise++
+	}
+	if !c.update || c.records == "" {
+		return nil
+	}
+	dir := filepath.Join(c.records, filepath.Base(r.Dir))
+	if !differs {
+		return os.RemoveAll(dir)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("keep the record of %s: %w", r.name, err)
+	}
+	return writeYAML(filepath.Join(dir, suite.ExpectedFile), r.record.Expected)
 }
 
 // recordDifference is a field of two records that is not the same.

@@ -10,6 +10,9 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+
+	"github.com/preadmit/preadmit/scanner/admission/emulation"
+	"github.com/preadmit/preadmit/scanner/release"
 )
 
 func main() {
@@ -31,10 +34,13 @@ type options struct {
 	preadmit, apiServer string
 	kubectl             string
 	update              bool
-	generate            uint
-	seed                uint64
-	objects             list
-	suites              []string
+	// version is that of the kube-apiserver, where it is not the one that suites are recorded from;
+	// then records is where those records are kept that differ.
+	version, records string
+	generate         uint
+	seed             uint64
+	objects          list
+	suites           []string
 }
 
 // list is a flag that may be repeated.
@@ -78,6 +84,8 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.StringVar(&o.apiServer, "apiserver", "", "`FILE` of the kube-apiserver; KUBEBUILDER_ASSETS comes first")
 	flags.StringVar(&o.kubectl, "kubectl", "", "`FILE` of the kubectl that -updates asks what it sends")
 	flags.BoolVar(&o.update, "update", false, "write what the server answers now to expected.yaml, where it differs")
+	flags.StringVar(&o.version, "kubernetes", "", "the minor `VERSION` of the kube-apiserver, if it is not the latest: preadmit judges as it does")
+	flags.StringVar(&o.records, "records", "", "with -kubernetes and -update: write the records that differ from those of suites to this `DIR`")
 	flags.Var(&o.objects, "objects", "compare the objects of `DIR` too: a directory, or a git bundle of branches; may be repeated")
 	flags.UintVar(&o.generate, "updates", 0, "compare `N` generated updates too, as each applier sends them")
 	flags.Uint64Var(&o.seed, "seed", 0, "the `NUMBER` of the first update that is generated")
@@ -85,6 +93,15 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 		return nil, err
 	}
 	o.suites = flags.Args()
+	if o.version != "" {
+		version, err := release.ParseVersion(o.version)
+		if err == nil {
+			err = emulation.Set(release.Release{Version: version}) // for the objects that policies see
+		}
+		if err != nil {
+			return nil, fmt.Errorf("-kubernetes: %w", err)
+		}
+	}
 	switch {
 	case o.preadmit == "":
 		return nil, errors.New("-preadmit is required: the program to compare with")

@@ -24,6 +24,8 @@ type report struct {
 	ours, drifts, changed, failed int
 	// chance counts what differs from the record where the server chooses at random.
 	chance int
+	// otherwise are the suites that a server of another version answers otherwise than their record.
+	otherwise int
 	// unknowns are requests of which preadmit does not say whether they are allowed, by reason.
 	unknowns map[string]int
 	// skipped are objects of trees that could not be asked about, by reason.
@@ -104,10 +106,13 @@ func value(v any) string {
 // summary ends the report.
 func (r *report) summary(source string, took time.Duration) {
 	for _, reason := range slices.Sorted(maps.Keys(r.skipped)) {
-		fmt.Fprintf(r.w, "SKIPPED  %d objects: %s\n", r.skipped[reason], reason)
+		fmt.Fprintf(r.w, "SKIPPED  %d objects or suites: %s\n", r.skipped[reason], reason)
 	}
 	for _, why := range slices.Sorted(maps.Keys(r.unknowns)) {
 		fmt.Fprintf(r.w, "UNKNOWN  %d requests: %s\n", r.unknowns[why], why)
+	}
+	if r.otherwise > 0 {
+		fmt.Fprintf(r.w, "VERSION  %d suites are answered otherwise than by the version that they are recorded from\n", r.otherwise)
 	}
 	fmt.Fprintf(r.w, "%s: %d suites, %d requests, %d objects: %d differences of preadmit, %d of records (%d more by chance), %d of objects, %d suites not asked; %.0f s\n",
 		source, r.suites, r.requests, r.objects, r.ours, r.drifts, r.chance, r.changed, r.failed, took.Seconds())

@@ -11,14 +11,18 @@ import (
 	reports "github.com/preadmit/preadmit/report"
 )
 
-// testSuites runs preadmit test on suites and returns the results by directory.
-func testSuites(ctx context.Context, preadmit string, dirs []string) (map[string]*reports.SuiteResult, error) {
+// testSuites runs preadmit test on suites, as the version of the server, and returns the results by directory.
+func (o *options) testSuites(ctx context.Context, dirs []string) (map[string]*reports.SuiteResult, error) {
 	results := map[string]*reports.SuiteResult{}
 	if len(dirs) == 0 {
 		return results, nil
 	}
 	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, preadmit, append([]string{"test", "--format", "json", "--"}, dirs...)...)
+	args := []string{"test", "--format", "json"}
+	if o.version != "" {
+		args = append(args, "--kubernetes-version", o.version)
+	}
+	cmd := exec.CommandContext(ctx, o.preadmit, append(append(args, "--"), dirs...)...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	var exit *exec.ExitError
 	switch err := cmd.Run(); {

@@ -215,7 +215,7 @@ func (c *Cluster) mutators(r Resource) []mutator {
 	}
 	switch r.GroupResource() {
 	case gr("", "pods"), gr("", "nodes"), gr("", "persistentvolumes"), gr("", "persistentvolumeclaims"),
-		gr("networking.k8s.io", "ingresses"):
+		gr("networking.k8s.io", "ingresses"), gr("storage.k8s.io", "volumeattributesclasses"):
 		return c.plugins()
 	}
 	return nil

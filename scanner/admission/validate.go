@@ -10,13 +10,12 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	basecompatibility "k8s.io/component-base/compatibility"
 	"k8s.io/kubernetes/plugin/pkg/admission/security/podsecurity"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/preadmit/preadmit/scanner/admission/builtin"
 	"github.com/preadmit/preadmit/scanner/admission/certificates"
+	"github.com/preadmit/preadmit/scanner/admission/emulation"
 )
 
 // validate runs the validating plugins that come before policies.
@@ -94,7 +93,7 @@ type podSecurityInitializer struct {
 // Initialize implements admission.PluginInitializer.
 func (i podSecurityInitializer) Initialize(plugin admission.Interface) {
 	p := plugin.(*podsecurity.Plugin)
-	p.InspectEffectiveVersion(basecompatibility.NewEffectiveVersionFromString(builtin.KubernetesVersion(), "", ""))
+	p.InspectEffectiveVersion(emulation.EffectiveVersion())
 	factory := informers.NewSharedInformerFactory(nil, 0) // without Namespaces, so the client is asked
 	index(factory.Core().V1().Pods().Informer().GetIndexer(), i.pods()...)
 	p.SetExternalKubeInformerFactory(factory)

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -9,5 +10,9 @@ import (
 
 func TestMain(m *testing.M) {
 	testall.Heap()
+	if err := imitate(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }

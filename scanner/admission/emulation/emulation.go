@@ -64,6 +64,12 @@ func Set(r release.Release) error {
 	return nil
 }
 
+// EffectiveVersion is the version of the API server for plugins, with what it emulates.
+func EffectiveVersion() basecompatibility.EffectiveVersion {
+	Current()
+	return compatibility.DefaultComponentGlobalsRegistry.EffectiveVersionFor(basecompatibility.DefaultKubeComponent)
+}
+
 func set(r release.Release) error {
 	emulated := version.MajorMinor(1, uint(release.Minor(r.Version)))
 	// What a server of that release is compatible with by default: the minor version before it.
