@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/internal/jail"
 	"github.com/preadmit/preadmit/report"
 	trial "github.com/preadmit/preadmit/scanner/playground"
 	"github.com/preadmit/preadmit/webhooks/playground"
@@ -164,6 +165,49 @@ func TestPlaygroundCommand(t *testing.T) {
 	cancel()
 	if code := <-ended; code != cli.ExitClean {
 		t.Errorf("ends with %d: %s", code, &said)
+	}
+}
+
+// TestServedPlayground: a service has the playground only if it is configured, and judges in the whole
+// jail; what takes too long does not take the service with it.
+func TestServedPlayground(t *testing.T) {
+	if err := jail.Check(); err != nil {
+		t.Skip(err)
+	}
+	ask := func(address, body string) (int, string) {
+		t.Helper()
+		answer, err := http.Post("http://"+address+"/playground/answer", "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		text, _ := io.ReadAll(answer.Body)
+		return answer.StatusCode, string(text)
+	}
+	const configMap = `{"object": "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default}}"}`
+	_, _, address := startServiceWith(t, nil)
+	if code, text := ask(address, configMap); code == http.StatusOK || strings.Contains(text, "allowed") {
+		t.Errorf("without a setting: %d %s", code, text)
+	}
+	_, _, address = startServiceWith(t, map[string]string{"PREADMIT_PLAYGROUND_ACCESS": "public"})
+	for _, test := range []struct {
+		body string
+		code int
+		want string
+	}{
+		{configMap, http.StatusOK, `"allowed":true`},
+		{`{"policies": "` + strings.Repeat("x", 10<<20) + `"}`, http.StatusRequestEntityTooLarge, "512 KiB"},
+		{`{"object": "` + strings.Repeat("[", 400_000) + `"}`, http.StatusOK, "max depth"},
+		{configMap, http.StatusOK, `"allowed":true`},
+	} {
+		if code, text := ask(address, test.body); code != test.code || !strings.Contains(text, test.want) {
+			t.Errorf("%.60s: %d %.300s, want %d %s", test.body, code, text, test.code, test.want)
+		}
+	}
+	if answer, err := http.Get("http://" + address + "/playground"); err != nil || answer.StatusCode != http.StatusOK {
+		t.Error(err, answer)
+	} else {
+		_ = answer.Body.Close()
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -142,6 +143,13 @@ func completed(t *testing.T, hub *githubtest.Server, sha string) githubtest.Chec
 // startService starts a GitHub with the repository octo/shop, and the service as its App.
 func startService(t *testing.T) (*githubtest.Server, *githubtest.Repository) {
 	t.Helper()
+	hub, shop, _ := startServiceWith(t, nil)
+	return hub, shop
+}
+
+// startServiceWith is startService with more settings; it returns the address, too.
+func startServiceWith(t *testing.T, more map[string]string) (*githubtest.Server, *githubtest.Repository, string) {
+	t.Helper()
 	program, err := exec.LookPath("preadmit") // the test binary, see TestMain
 	if err != nil {
 		t.Fatal(err)
@@ -183,6 +191,7 @@ func startService(t *testing.T) (*githubtest.Server, *githubtest.Repository) {
 		"PREADMIT_APP_WEBHOOK_SECRET": made.WebhookSecret(), "PREADMIT_APP_CLIENT_ID": made.ClientID, "PREADMIT_APP_CLIENT_SECRET": made.ClientSecret,
 		"PREADMIT_GITHUB_URL": hub.WebURL, "PREADMIT_GITHUB_API_URL": hub.URL, "PREADMIT_RECONCILE_EVERY": "0s",
 	}
+	maps.Copy(environment, more)
 	ctx, cancel := context.WithCancel(t.Context())
 	var log lockedText
 	var code int
@@ -207,7 +216,7 @@ func startService(t *testing.T) (*githubtest.Server, *githubtest.Repository) {
 			_ = resp.Body.Close()
 		}
 		if err == nil && resp.StatusCode == http.StatusOK {
-			return hub, shop
+			return hub, shop, address
 		}
 		if time.Now().After(end) {
 			t.Fatal("the service is not ready:", err)
