@@ -145,19 +145,19 @@ func (r *Renderer) File(name string) (Root, FileHolds) {
 	holds := HoldsNothing
 	for _, doc := range f.Documents {
 		switch {
-		case doc.Bad != nil && doc.Template:
+		case doc.Bad != nil && doc.Template && isManifestOfAnyCase(name):
 			return root, HoldsTemplate
-		case len(doc.Objects) > 0, doc.Bad != nil && (doc.Object || isManifestOfAnyCase(name)):
+		case len(doc.Objects) > 0, doc.Bad != nil && isManifestOfAnyCase(name):
 			holds = HoldsObjects
 		}
 	}
 	switch {
-	case f.Bad != nil && tree.Templated([]byte(f.Bad.Message)):
+	case f.Bad == nil || !isManifestOfAnyCase(name):
+		return root, holds
+	case tree.Templated([]byte(f.Bad.Message)):
 		return root, HoldsTemplate
-	case f.Bad != nil && isManifestOfAnyCase(name):
-		return root, HoldsObjects
 	}
-	return root, holds
+	return root, HoldsObjects
 }
 
 func isManifestOfAnyCase(name string) bool {

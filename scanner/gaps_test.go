@@ -10,6 +10,7 @@ import (
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner"
+	"github.com/preadmit/preadmit/scanner/config"
 )
 
 func TestScanWithoutRoots(t *testing.T) {
@@ -32,7 +33,9 @@ resources: [../base]
 -- values.yaml --
 replicas: 1
 -- README.md --
-[nothing
+# How to apply it
+
+apiVersion: v1, kind: ConfigMap, [nothing
 -- docs/README.md --
 nothing
 -- unfinished/notes.yaml --
@@ -217,5 +220,32 @@ spec: {externalIPs: [192.0.2.1], ports: [{port: 80}]}
 	r := mustScan(t, input("", service))
 	if d := remarks(r); len(d) != 1 || d[0].Root != "app" || !strings.Contains(d[0].Message, "externalIPs is deprecated") {
 		t.Errorf("diagnostics %+v", r.Diagnostics)
+	}
+}
+
+// TestNamedPathsThatNobodyApplies: what no deployer applies is not judged, and that is said of a path as well.
+func TestNamedPathsThatNobodyApplies(t *testing.T) {
+	files := `
+-- clusters/one/flux-system/gotk-sync.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: flux-system, namespace: flux-system}
+spec: {url: "https://example.com/org/fleet", ref: {branch: main}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: flux-system, namespace: flux-system}
+spec: {path: ./clusters/one, sourceRef: {kind: GitRepository, name: flux-system}, prune: true, interval: 1h}
+` + cm("clusters/one/cm.yaml", "a", "1") + cm("loose/cm.yaml", "b", "1") + "-- loose/kustomization.yaml --\nresources: [cm.yaml]\n"
+	for _, path := range []string{"loose", "loose/cm.yaml"} {
+		in := input("", files)
+		in.Head.Under, in.Head.Named = []string{path}, true
+		if _, err := scanner.Scan(t.Context(), in); err == nil || !strings.Contains(err.Error(), "unclaimed: judge in .preadmit.yaml") {
+			t.Errorf("%s: got %v", path, err)
+		}
+		in.Config.Unclaimed = config.UnclaimedJudge
+		if r := mustScan(t, in); r.Summary.Requests != 1 {
+			t.Errorf("%s: got %d requests", path, r.Summary.Requests)
+		}
 	}
 }

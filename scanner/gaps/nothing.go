@@ -74,12 +74,12 @@ func (l *Ledger) whyNothing(name string) string {
 	}
 	if i := slices.IndexFunc(l.Named, func(n change.Named) bool { return n.Path == path.Clean(name) }); i >= 0 {
 		if by := l.Named[i].Unclaimed; len(by) > 0 {
-			return fmt.Sprintf("%s is used by %s, which no deployer of the repository applies (unclaimed in %s)", said, abbreviate(by), config.FileName)
+			return fmt.Sprintf("%s is used by %s, which no deployer of the repository applies (unclaimed: judge in %s judges it all the same)", said, abbreviate(by), config.FileName)
 		}
 		return said + " holds no Kubernetes object, and no kustomization, chart or deployer uses it: name one of these, or a manifest"
 	}
 	if unclaimed := l.unclaimedUnder(name); len(unclaimed) > 0 {
-		return fmt.Sprintf("no deployer of the repository applies %s (unclaimed in %s)", abbreviate(unclaimed), config.FileName)
+		return fmt.Sprintf("no deployer of the repository applies %s (unclaimed: judge in %s judges it all the same)", abbreviate(unclaimed), config.FileName)
 	}
 	if users := l.users(name); len(users) > 0 {
 		return fmt.Sprintf("%s is used by %s: scan that", said, abbreviate(users))
