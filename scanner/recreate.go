@@ -86,7 +86,7 @@ func (r *review) recreate(ctx context.Context) error {
 		{Key: r.Key, Base: r.Base},
 		{Key: r.Key, Base: r.Base, Head: r.Head, Generated: true},
 	} {
-		next := &review{RootReview: r.RootReview, Pair: p, from: r.from, user: r.user, applier: r.applier, versioned: r.versioned, Capture: r.Capture}
+		next := &review{RootReview: r.RootReview, Pair: p, from: r.from, user: r.user, was: r.was, applier: r.applier, versioned: r.versioned, Capture: r.Capture}
 		next.out.requests = 1
 		err := next.changed(ctx)
 		r.out.add(next.out)

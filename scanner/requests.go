@@ -55,7 +55,7 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (re
 		by, assumed := c.Target.ApplierOf(from)
 		versioned := len(chartVersions(base, head)) > 0
 		for _, p := range pairs {
-			reviews = append(reviews, &review{versioned: versioned, RootReview: h, Pair: p, from: from, user: user, applier: by, assumed: assumed, Capture: s.in.Capture, answered: s.answered(c.Target)})
+			reviews = append(reviews, &review{versioned: versioned, RootReview: h, Pair: p, from: from, user: user, was: c.Target.UserBefore(p, user), applier: by, assumed: assumed, Capture: s.in.Capture, answered: s.answered(c.Target)})
 		}
 		if len(pairs) > 0 {
 			roots = append(roots, h)

@@ -31,7 +31,8 @@ type review struct {
 	target.Pair
 	// from is the root as it is applied now, or was when it is gone.
 	from render.Root
-	user user.Info
+	// user applies the object now; was applied what there was of it.
+	user, was user.Info
 	// applier is the tool that applies the root; assumed is set where nobody says which.
 	applier apply.Applier
 	assumed bool
@@ -69,7 +70,7 @@ func (r *review) ask() admission.Ask {
 // askBefore is what the base's version is judged as: an update of itself, a
 // creation when that is all that ever happens to it, or the deletion of what was deleted then.
 func (r *review) askBefore() admission.Ask {
-	ask := admission.Ask{Operation: apiserver.Update, User: r.user, Object: r.Base, OldObject: r.Base, Applier: r.applier}
+	ask := admission.Ask{Operation: apiserver.Update, User: r.was, Object: r.Base, OldObject: r.Base, Applier: r.applier}
 	switch {
 	case r.Head == nil:
 		ask.Operation, ask.Object, ask.OldObject = apiserver.Delete, nil, r.Earlier

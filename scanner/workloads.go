@@ -189,7 +189,7 @@ func (r *review) reportKind(kind schema.GroupVersionKind, inForce, final, before
 	was, _ := before.of(kind)
 	// What is not created because something before it is refused is not resolved.
 	settled := last.Reached() && (there || !final.cut) && !r.Same
-	c := &review{RootReview: r.RootReview, Pair: r.Pair, user: r.user}
+	c := &review{RootReview: r.RootReview, Pair: r.Pair, user: r.user, was: r.was}
 	c.createdRefusal(last, was, settled)
 	c.decisions(first.Verdict, last.Verdict, &was.Verdict)
 	if settled {

@@ -257,6 +257,22 @@ func (t *Target) UserOf(root render.Root) user.Info {
 	return &user.DefaultInfo{Name: u.Name, Groups: u.Groups}
 }
 
+// UserBefore is who applied what there was of a pair, which may have been in another root.
+func (t *Target) UserBefore(p Pair, now user.Info) user.Info {
+	was := p.Base
+	if p.Head == nil {
+		was = p.Earlier
+	}
+	if was == nil {
+		return now
+	}
+	origin, ok := was.Tag.(change.Origin)
+	if !ok || origin.Extra() {
+		return now
+	}
+	return t.UserOf(origin.Root)
+}
+
 // userOf is who applies the objects of a target.
 func (b *builder) userOf(c config.Target) user.Info {
 	u := config.DefaultUser()
