@@ -14,7 +14,8 @@ import (
 
 // LeaveIgnored makes unknown what updates of a root's objects leave as it is in the cluster: the
 // cluster has a value that others may have written, before the update and after it, whatever the
-// manifests have. What neither manifest has is taken to be in the cluster as it is in them.
+// manifests have. What neither manifest has is taken to be in the cluster as it is in them, but in a
+// list that is left whole with a field of an item.
 func LeaveIgnored(root render.Root, pairs []Pair) []Pair {
 	if root.Unit == nil || len(root.Unit.Apply.Ignored) == 0 {
 		return pairs
@@ -40,16 +41,21 @@ func leaveIgnored(ignored []render.Ignored, p *Pair) {
 			paths = below(base, head)
 		}
 		for _, path := range paths {
+			path, isList := wholeList(kind, path, base, head)
 			before, after := valueAt(base, path), valueAt(head, path)
-			if before == nil && after == nil || isKept(path) {
+			if before == nil && after == nil || isKept(path) || slices.ContainsFunc(fields, func(u render.Unknown) bool { return slices.Equal(u.Path, path) }) {
 				continue
 			}
 			if before == nil {
 				base = with(base, path, after).(map[string]any)
-			} else if after == nil || f.Exact {
+			} else if after == nil || f.Exact && !isList {
 				head = with(head, path, before).(map[string]any)
 			}
-			fields = append(fields, render.Unknown{Path: path, Reason: f.Reason})
+			reason := f.Reason
+			if isList {
+				reason = "ignoreDifferences leaves a field of an item to others, and Argo CD the whole list with it"
+			}
+			fields = append(fields, render.Unknown{Path: path, Reason: reason})
 		}
 	}
 	if len(fields) > 0 {
@@ -85,7 +91,8 @@ func below(objects ...map[string]any) (paths [][]string) {
 	return sorted(paths)
 }
 
-// expand returns the paths that a path with render.AnyItem stands for in either object.
+// expand returns the paths that a path with render.AnyItem stands for in either object. What comes
+// below a value that is not there stays as it is.
 func expand(path []string, objects ...map[string]any) (paths [][]string) {
 	for _, o := range objects {
 		expandIn(o, nil, path, func(found []string) { paths = append(paths, found) })
@@ -101,6 +108,8 @@ func expandIn(value any, done, left []string, found func([]string)) {
 	step := left[0]
 	into := func(step string, item any) { expandIn(item, append(slices.Clone(done), step), left[1:], found) }
 	switch v := value.(type) {
+	case nil:
+		found(slices.Concat(done, left))
 	case map[string]any:
 		if step != render.AnyItem {
 			into(step, v[step])
