@@ -2,6 +2,8 @@ package outline
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/preadmit/preadmit/report"
@@ -164,23 +166,34 @@ func NoPolicies(r *report.Report) string {
 }
 
 // Webhooks names the webhooks that refuse requests when they do not answer, and that were not
-// called; empty if there is none. Those of a configuration are named together.
+// called; empty if there is none. Those of a configuration are named together, or counted.
 func Webhooks(r *report.Report) string {
 	hooks := r.Summary.Webhooks
 	if len(hooks) == 0 {
 		return ""
 	}
-	const most = 10
+	const most = 4 // configurations, and webhooks of one
 	var parts []string
-	for i, w := range hooks[:min(most, len(hooks))] {
-		name := escape.Line(w.Name)
-		if i+1 == len(hooks) || i+1 == most || hooks[i+1].Kind != w.Kind || hooks[i+1].Configuration != w.Configuration {
-			name += " of " + escape.Line(w.Kind) + " " + escape.Line(w.Configuration)
+	rest := hooks
+	for len(rest) > 0 && len(parts) < most {
+		first := rest[0]
+		end := slices.IndexFunc(rest, func(w report.Webhook) bool { return w.Kind != first.Kind || w.Configuration != first.Configuration })
+		if end < 0 {
+			end = len(rest)
 		}
-		parts = append(parts, name)
+		var names []string
+		for _, w := range rest[:end] {
+			names = append(names, escape.Line(w.Name))
+		}
+		text := strings.Join(names, ", ")
+		if len(names) > most {
+			text = strconv.Itoa(len(names))
+		}
+		parts = append(parts, text+" of "+escape.Line(first.Kind)+" "+escape.Line(first.Configuration))
+		rest = rest[end:]
 	}
-	if more := len(hooks) - most; more > 0 {
-		parts = append(parts, fmt.Sprintf("%d more", more))
+	if len(rest) > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", len(rest)))
 	}
 	match := "match requests and were"
 	if len(hooks) == 1 {
