@@ -40,7 +40,7 @@ var layers = []string{
 	"render/kustomize", "render/kustomize/inflate", "render/kustomize/rules", "render/kustomize/padding", "render/kustomize/build",
 	"render/isolate",
 	"render/helm/locate", "render/helm/release", "render/helm/engine", "render/helm/values", "render/helm/chart", "render/fluxtypes",
-	"render", "render/origin", "render/artifact/overlay", "render/tree",
+	"render", "render/origin", "render/artifact/overlay", "render/tree", "render/scope",
 	"internal/fetch", "render/artifact/permit", "render/artifact/store", "render/artifact/lock", "render/artifact",
 	"internal/apiserver",
 	"internal/jail",

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"sigs.k8s.io/kustomize/kyaml/openapi"
-	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
-
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/scope"
 	"github.com/preadmit/preadmit/render/tree"
 )
 
@@ -105,7 +103,7 @@ func (u *unit) namespace(content map[string]any, scopes map[groupKind]bool) {
 	group, _, kind := groupKindOf(content)
 	metadata := metadataOf(content)
 	apiVersion, _ := content["apiVersion"].(string)
-	namespaced, known := openapi.IsNamespaceScoped(kyaml.TypeMeta{APIVersion: apiVersion, Kind: kind})
+	namespaced, known := scope.Namespaced(apiVersion, kind)
 	if !known {
 		if namespaced, known = scopes[groupKind{group, kind}]; !known {
 			namespaced = !isClusterScoped(group, kind)

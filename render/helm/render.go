@@ -6,12 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"sigs.k8s.io/kustomize/kyaml/openapi"
-	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
-
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/helm/release"
 	"github.com/preadmit/preadmit/render/helm/values"
+	"github.com/preadmit/preadmit/render/scope"
 	"github.com/preadmit/preadmit/render/tree"
 )
 
@@ -190,7 +188,7 @@ func inNamespace(text []byte, namespace string, scopes map[kind]bool) []byte {
 	if json.Unmarshal(text, &head) != nil || head.Metadata.Namespace != "" {
 		return text
 	}
-	namespaced, known := openapi.IsNamespaceScoped(kyaml.TypeMeta{APIVersion: head.APIVersion, Kind: head.Kind})
+	namespaced, known := scope.Namespaced(head.APIVersion, head.Kind)
 	if !known {
 		namespaced = scopes[kind{groupOf(head.APIVersion), head.Kind}]
 	}
