@@ -6,13 +6,17 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/controllers"
 	"github.com/preadmit/preadmit/scanner/gaps"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/server"
+	"github.com/preadmit/preadmit/scanner/target"
 )
 
 // chartVersion is a chart of which a unit takes another version than before.
@@ -60,8 +64,9 @@ func chartVersions(base, head *change.Rendered) (all []chartVersion) {
 }
 
 // charts are the charts of which the change takes another version, with what that changes in the objects of their
-// units. read are the units of which policies read something that changes, or may.
-func (s *scan) charts(ctx context.Context, read map[render.RootID]bool) (all []report.ChartChange) {
+// units. read are the units of which policies read something that changes, or may; reached is set where some
+// object of any unit may be judged otherwise because of what governs it.
+func (s *scan) charts(ctx context.Context, read map[render.RootID]bool, reached bool) (all []report.ChartChange) {
 	if s.Base == nil {
 		return nil
 	}
@@ -74,7 +79,7 @@ func (s *scan) charts(ctx context.Context, read map[render.RootID]bool) (all []r
 		for _, v := range chartVersions(base, head) {
 			c := report.ChartChange{Root: head.Root.String(), Chart: v.name, From: v.from, To: v.to, Objects: changedObjects(cluster, base, head)}
 			c.Location = change.LocationOf(s.versionAt(ctx, head.Root, v), change.Head)
-			c.Unread = !read[root] && !s.LacksMore(root) && s.Whole(root) && s.hasPolicies(root)
+			c.Unread = !read[root] && !(reached && s.governs(c.Objects)) && !s.LacksMore(root) && s.Whole(root) && s.hasPolicies(root)
 			for _, o := range c.Objects {
 				switch o.Change {
 				case report.ObjectAdded:
@@ -162,6 +167,31 @@ func changedObjects(cluster *admission.Cluster, base, head *change.Rendered) []r
 		return cmp.Or(cmp.Compare(a.Object.Kind, b.Object.Kind), cmp.Compare(a.Object.Namespace, b.Object.Namespace), cmp.Compare(a.Object.Name, b.Object.Name))
 	})
 	return all
+}
+
+// noteReach notes whether what governs the pair changed, so that it may be judged otherwise whatever became of itself.
+func (r *review) noteReach(kind schema.GroupKind) {
+	names, all := r.PoliciesFor(r.Pair)
+	r.out.reached = r.Same || all || len(names) > 0
+	r.out.read = r.versioned && (r.out.reached || kinds.IsPolicy(kind))
+}
+
+// governs reports whether one of some objects decides how others are judged.
+func (s *scan) governs(objects []report.ChartObject) bool {
+	governing := map[schema.GroupKind]bool{}
+	for _, t := range s.targets {
+		for _, state := range []*target.State{t.Base, t.Head} {
+			if state == nil {
+				continue
+			}
+			for key := range state.Governing {
+				governing[schema.GroupKind{Group: key.Group, Kind: key.Kind}] = true
+			}
+		}
+	}
+	return slices.ContainsFunc(objects, func(o report.ChartObject) bool {
+		return governing[schema.FromAPIVersionAndKind(o.Object.APIVersion, o.Object.Kind).GroupKind()]
+	})
 }
 
 // noteReads notes whether policies read something in which the pair differs, or may, if anybody wants to know.

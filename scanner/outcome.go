@@ -19,6 +19,8 @@ type outcome struct {
 	// read is set when policies read something that the change changes, or may. It is known of units that take
 	// another version of a chart.
 	read bool
+	// reached is set when what governs an object changed, so that it may be judged otherwise.
+	reached bool
 	// readOf are the units of which one has read set.
 	readOf map[render.RootID]bool
 	// remarks are warnings of the server that change nothing: deprecations and the
@@ -40,6 +42,7 @@ func (o *outcome) add(of outcome) {
 	o.findings = append(o.findings, of.findings...)
 	o.gaps = append(o.gaps, of.gaps...)
 	o.remarks = append(o.remarks, of.remarks...)
+	o.read, o.reached = o.read || of.read, o.reached || of.reached
 }
 
 // refusedPolicies returns how many policies an API server would not accept.

@@ -48,6 +48,7 @@ type review struct {
 func (r *review) run(ctx context.Context) error {
 	r.out.requests = 1
 	kind := r.Object().GroupVersionKind().GroupKind()
+	r.noteReach(kind)
 	switch {
 	case kinds.IsPolicy(kind):
 		return r.policy(ctx)

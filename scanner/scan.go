@@ -56,7 +56,7 @@ func (s *scan) run(ctx context.Context) (out outcome, err error) {
 	if s.in.Diff != nil && s.Base != nil {
 		s.report.Changes = new(diff.Objects(s.Change, s.work, *s.in.Diff))
 	}
-	s.report.Charts = s.charts(ctx, out.readOf)
+	s.report.Charts = s.charts(ctx, out.readOf, out.reached)
 	s.finish(out)
 	durations.Total = seconds(time.Since(start))
 	return out, nil
@@ -169,6 +169,7 @@ func (s *scan) judge(ctx context.Context) (outcome, error) {
 	all.objects = map[objectID]bool{}
 	for _, r := range reviews {
 		all.add(r.out)
+		all.reached = all.reached || r.out.reached
 		if r.out.read {
 			all.readOf[r.Root] = true
 		}

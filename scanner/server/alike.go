@@ -1,6 +1,7 @@
 package server
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -74,12 +75,36 @@ func (v view) readsDifference(by policy.Application, was, now *admission.Request
 			case "object", "oldObject": // of an update the old one is that of before
 				return read.Differ(earlier, object) || mayBeUnknown(unknown, read.Path[1:])
 			}
-			return read.Path[0] == "authorizer" // whose answers are the cluster's
+			return read.Path[0] == "authorizer" || // whose answers are the cluster's
+				read.Path[0] == "request" && attributesDiffer(read.Path[1:], was, now)
 		}) {
 			return true
 		}
 	}
 	return false
+}
+
+// attributesDiffer reports whether requests differ in an attribute that an expression reads by a path, or may.
+// The kind and the resource that a policy matches are the same where it judges both.
+func attributesDiffer(path []string, was, now *admission.Request) bool {
+	if len(path) == 0 {
+		return true
+	}
+	switch path[0] {
+	case "operation":
+		return was.GetOperation() != now.GetOperation()
+	case "name":
+		return was.GetName() != now.GetName()
+	case "namespace":
+		return was.GetNamespace() != now.GetNamespace()
+	case "kind", "resource", "requestKind", "requestResource":
+		return was.GetKind() != now.GetKind() || was.GetResource() != now.GetResource()
+	case "subResource", "requestSubResource":
+		return was.GetSubresource() != now.GetSubresource()
+	case "userInfo":
+		return !reflect.DeepEqual(was.GetUserInfo(), now.GetUserInfo())
+	}
+	return true
 }
 
 // objectOf is the object of a request as a policy sees it that asks for a kind: of a deletion the one that is deleted.
