@@ -5,16 +5,12 @@ import (
 	"fmt"
 	"slices"
 
-	v1 "k8s.io/api/admissionregistration/v1"
-	apiserver "k8s.io/apiserver/pkg/admission"
-
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
-	"github.com/preadmit/preadmit/scanner/diff"
-	"github.com/preadmit/preadmit/scanner/mutation"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/policy/typecheck"
 	"github.com/preadmit/preadmit/scanner/server"
+	v1 "k8s.io/api/admissionregistration/v1"
 )
 
 // Options say what to explain.
@@ -37,11 +33,14 @@ func Request(ctx context.Context, s *server.Server, ask admission.Ask, opts Opti
 	x := &explainer{ctx: ctx, server: s, ask: ask, verdict: &v, opts: opts}
 	out := &report.ExplainReport{
 		APIVersion: report.APIVersion, Kind: report.ExplainKind,
-		Request: requestOf(ask), Answer: x.answer(), Policies: []report.ExplainedPolicy{},
+		Request: requestOf(ask), Policies: []report.ExplainedPolicy{},
 	}
 	x.out = out
+	x.secrets.reads(ask.Object, ask.OldObject)
 	x.mutations()
 	x.validations()
+	out.Answer = x.answer()
+	x.conceal()
 	return out, ctx.Err()
 }
 
@@ -65,38 +64,7 @@ type explainer struct {
 	verdict *server.Verdict
 	opts    Options
 	out     *report.ExplainReport
-}
-
-// answer is what the server says, without what it quotes of a Secret.
-func (x *explainer) answer() report.ExplainedAnswer {
-	v := x.verdict
-	r, told := v.Response(), v.Told()
-	a := report.ExplainedAnswer{
-		Allowed: r.Allowed, Code: int(r.Code), Reason: string(r.Reason), Message: x.conceal(told, r.Message),
-		AuditAnnotations: map[string]string{}, Indeterminate: v.Open(),
-	}
-	for _, w := range r.Warnings {
-		a.Warnings = append(a.Warnings, x.conceal(told, w))
-	}
-	for key, value := range r.AuditAnnotations {
-		if a.AuditAnnotations[key] = value; x.secret() {
-			a.AuditAnnotations[key] = policy.Masked
-		}
-	}
-	return a
-}
-
-func (x *explainer) conceal(told map[string]string, text string) string {
-	if known, ok := told[text]; ok {
-		return known
-	}
-	return policy.ConcealFor(text, x.ask.Object, x.ask.OldObject)
-}
-
-// secret reports whether the request is about a Secret.
-func (x *explainer) secret() bool {
-	o := x.ask.Main()
-	return o != nil && o.GroupVersionKind().Group == "" && o.GroupVersionKind().Kind == "Secret"
+	secrets secrets
 }
 
 // wanted reports whether the options ask for a policy and binding.
@@ -124,11 +92,10 @@ func (x *explainer) validations() {
 					continue
 				}
 				bound = true
-				if subject.Binding = b; x.wanted(p.Name, b.Name) {
-					x.policy(engine, x.verdict.Request, subject, &report.ExplainedPolicy{
-						Kind: "ValidatingAdmissionPolicy", Actions: actions(b.Spec.ValidationActions), TypeWarnings: warnings,
-					})
-				}
+				subject.Binding = b
+				x.policy(engine, x.verdict.Request, subject, &report.ExplainedPolicy{
+					Kind: "ValidatingAdmissionPolicy", Actions: actions(b.Spec.ValidationActions), TypeWarnings: warnings,
+				}, nil)
 			}
 			if !bound && x.wanted(p.Name, "") {
 				x.unbound(report.ExplainedPolicy{Kind: "ValidatingAdmissionPolicy", Name: p.Name, FailurePolicy: failurePolicy(p.Spec.FailurePolicy), TypeWarnings: warnings})
@@ -158,115 +125,26 @@ func (x *explainer) unbound(p report.ExplainedPolicy) {
 	x.add(&p)
 }
 
-// add adds a policy, unless there are too many.
+// add adds a policy that is wanted, unless there are too many.
 func (x *explainer) add(p *report.ExplainedPolicy) {
-	if len(x.out.Policies) < maxPolicies {
+	if len(x.out.Policies) < maxPolicies && x.wanted(p.Name, p.Binding) {
 		x.out.Policies = append(x.out.Policies, *p)
 	}
 }
 
-// mutations explains the policies that change the object.
-func (x *explainer) mutations() {
-	sets := x.server.PolicySets()
-	if len(sets) == 0 || len(sets[0].Mutations) == 0 {
-		return
-	}
-	ask := x.ask
-	ask.Mutator = nil
-	req, _, err := x.server.Cluster().Prepare(x.ctx, ask)
-	if err != nil {
-		req = x.verdict.Request
-	}
-	writes := x.verdict.Mutations
-	for _, m := range sets[0].Mutations {
-		bound := false
-		applied := 0
-		for _, b := range sets[0].MutationBindings {
-			if b.Spec.PolicyName != m.Name {
-				continue
-			}
-			bound = true
-			if !x.wanted(m.Name, b.Name) {
-				continue
-			}
-			subject := policy.Subject{Policy: m.Matching(), Binding: b.Matching(), Mutations: m.Spec.Mutations}
-			subject.Object, subject.Before = stages(writes, m.Name, len(m.Spec.Mutations), applied)
-			one := report.ExplainedPolicy{Kind: "MutatingAdmissionPolicy", Changes: changesOf(writes, m.Name, applied)}
-			if x.ask.Operation == apiserver.Delete {
-				one.Matching = []report.ExplainedMatch{{Field: "spec.matchConstraints", Of: "policy", Result: "no", Decides: true, Why: "an API server asks no MutatingAdmissionPolicy about a DELETE"}}
-			}
-			if x.policy(x.server.Engines()[0], req, subject, &one); one.Applies == "yes" {
-				applied++
-			}
-		}
-		if !bound && x.wanted(m.Name, "") {
-			x.unbound(report.ExplainedPolicy{Kind: "MutatingAdmissionPolicy", Name: m.Name, FailurePolicy: failurePolicy(m.Spec.FailurePolicy)})
-		}
-	}
-	if len(writes) > 0 {
-		x.out.Changes = diff.Lines(writes[0].Before, writes[len(writes)-1].After)
-	}
-}
-
-// of returns the mutations that the n-th application of a policy made.
-func of(writes []mutation.Write, name string, n int) []*mutation.Write {
-	var all []*mutation.Write
-	round, last := -1, -1
-	for i := range writes {
-		w := &writes[i]
-		if w.Policy.Name != name {
-			last = -1
-			continue
-		}
-		if w.Mutation <= last || last < 0 {
-			round++
-		}
-		if last = w.Mutation; round == n {
-			all = append(all, w)
-		}
-	}
-	return all
-}
-
-// stages returns the object when a policy matched it, and when each of its mutations was made.
-func stages(writes []mutation.Write, name string, mutations, n int) (object map[string]any, before []map[string]any) {
-	before = make([]map[string]any, mutations)
-	for _, w := range of(writes, name, n) {
-		if object == nil {
-			object = w.Before
-		}
-		before[w.Mutation] = w.Before
-	}
-	if object == nil { // it is as the policies before left it
-		for i := range writes {
-			if writes[i].Policy.Name < name {
-				object = writes[i].After
-			}
-		}
-	}
-	return object, before
-}
-
-func changesOf(writes []mutation.Write, name string, n int) []string {
-	all := of(writes, name, n)
-	if len(all) == 0 {
-		return nil
-	}
-	return diff.Lines(all[0].Before, all[len(all)-1].After)
-}
-
-// policy explains a policy with a binding, and each of its params.
-func (x *explainer) policy(engine *policy.Engine, req *admission.Request, s policy.Subject, one *report.ExplainedPolicy) {
+// policy explains a policy with a binding, and each of its params. template is what is known of
+// each. Those that nobody asks for are evaluated, too: what they take from a Secret is in the answer.
+func (x *explainer) policy(engine *policy.Engine, req *admission.Request, s policy.Subject, template *report.ExplainedPolicy, made *applications) {
+	one := *template
 	one.Name, one.Binding, one.FailurePolicy = s.Policy.Name, s.Binding.Name, failurePolicy(s.Policy.Spec.FailurePolicy)
 	if req == nil {
 		one.Applies = "unknown"
 		one.Matching = append(one.Matching, report.ExplainedMatch{Field: "spec.matchConstraints", Of: "policy", Result: "unknown", Why: "the request does not come to the policies: the server refuses it before, or does not know its kind"})
-		x.add(one)
+		x.add(&one)
 		return
 	}
 	m := &matching{engine: engine, req: req, cluster: x.server.Cluster()}
-	decided := len(one.Matching) > 0
-	if !decided {
+	if len(one.Matching) == 0 {
 		m.policy(s.Policy)
 		m.binding(s.Binding)
 		one.Matching = m.steps
@@ -274,24 +152,30 @@ func (x *explainer) policy(engine *policy.Engine, req *admission.Request, s poli
 	params := []*admission.Object{nil}
 	if one.Applies = appliesOf(one.Matching); one.Applies != "no" && s.Policy.Spec.ParamKind != nil {
 		params = m.params(s.Policy, s.Binding)
+		x.secrets.reads(params...)
 		one.Matching = m.steps
 		one.Applies = appliesOf(one.Matching)
 	}
 	if one.Applies != "yes" {
-		x.add(one)
+		x.add(&one)
 		return
 	}
 	for _, param := range params {
-		name := paramName(param)
-		if x.opts.Param != "" && x.opts.Param != name && !(param != nil && x.opts.Param == param.Name()) {
-			continue
-		}
-		with := *one
-		with.Param, with.Matching = name, slices.Clone(one.Matching)
+		with := one
+		with.Param, with.Matching = paramName(param), slices.Clone(one.Matching)
 		s.Param = param
+		var application *application
+		if made != nil {
+			application = made.next(with.Param)
+			s.Object, s.Before = made.stages(application)
+		}
 		x.evaluated(engine, req, s, &with)
-		x.add(&with)
-		*one = with
+		if with.Applies == "yes" && application != nil {
+			application.taken, with.Changes = true, x.changes(application.writes)
+		}
+		if x.opts.Param == "" || x.opts.Param == with.Param || param != nil && x.opts.Param == param.Name() {
+			x.add(&with)
+		}
 	}
 }
 
@@ -327,22 +211,23 @@ func (x *explainer) evaluated(engine *policy.Engine, req *admission.Request, s p
 		one.Notes = append(one.Notes, "the expressions cannot be evaluated: "+err.Error())
 		return
 	}
+	one.Expressions = masked(w)
+	x.secrets.takes(s.Policy.Name, w)
 	for i := range w.MatchConditions {
 		c := &w.MatchConditions[i]
 		step := report.ExplainedMatch{Field: fmt.Sprintf("spec.matchConditions[%d]", i), Of: "policy", Result: "yes", Why: fmt.Sprintf("condition %q is true", c.Name)}
-		e := expression(c, "")
+		e := one.Expressions[i] // match conditions come first
 		switch {
 		case e.State == report.StateError:
 			step.Result, step.Why = "error", e.Why
 		case e.State == report.StateUnknown:
 			step.Result, step.Why = "unknown", e.Why
-		case e.Value == "false":
+		case c.Evaluated && text(c.Value) == "false":
 			step.Result, step.Why, step.Decides = "no", fmt.Sprintf("condition %q is false", c.Name), true
 		}
 		one.Matching = append(one.Matching, step)
 	}
 	one.Applies = appliesOf(one.Matching)
-	one.Expressions = masked(w)
 	for _, c := range w.Costs {
 		one.Costs = append(one.Costs, report.ExplainedCost{Group: c.Group, Cost: int(c.Cost), Budget: int(c.Budget), Exhausted: c.Exhausted})
 	}

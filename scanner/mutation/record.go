@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating/patch"
@@ -19,6 +20,9 @@ type Write struct {
 	Policy *policy.Mutation
 	// Mutation is the index in spec.mutations.
 	Mutation int
+	// Param is the namespace and name of the param, the name alone where it has no namespace; empty
+	// for none.
+	Param string
 	// Kind is the version of the object that the policy matched, Before and After the object in it.
 	Kind          schema.GroupVersionKind
 	Before, After map[string]any
@@ -81,7 +85,7 @@ type recordingPatcher struct {
 
 // Patch implements patch.Patcher.
 func (p recordingPatcher) Patch(ctx context.Context, r patch.Request, budget int64) (runtime.Object, error) {
-	w := Write{Policy: p.policy, Mutation: p.mutation, Kind: r.VersionedAttributes.VersionedKind}
+	w := Write{Policy: p.policy, Mutation: p.mutation, Kind: r.VersionedAttributes.VersionedKind, Param: paramOf(r)}
 	var err error
 	if w.Before, err = contentOf(r.VersionedAttributes.VersionedObject); err != nil {
 		return nil, err
@@ -95,6 +99,14 @@ func (p recordingPatcher) Patch(ctx context.Context, r patch.Request, budget int
 	}
 	p.recorder.Writes = append(p.recorder.Writes, w)
 	return patched, nil
+}
+
+// paramOf returns what names the param of a request to a patcher.
+func paramOf(r patch.Request) string {
+	if param, err := meta.Accessor(r.OptionalVariables.VersionedParams); err == nil {
+		return strings.TrimPrefix(param.GetNamespace()+"/"+param.GetName(), "/")
+	}
+	return ""
 }
 
 // contentOf returns the content of an object, which shares nothing with it.

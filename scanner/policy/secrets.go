@@ -213,11 +213,7 @@ const concealed = 6
 func Conceal(text string, contents ...map[string]any) string {
 	var values []string
 	for _, c := range contents {
-		if s := newSecretTokens(c); s != nil {
-			for _, value := range s.back {
-				values = append(values, value, base64.StdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)))
-			}
-		}
+		values = append(values, SecretValues(c)...)
 	}
 	return ConcealValues(text, values)
 }
@@ -242,4 +238,18 @@ func ConcealFor(text string, objects ...*admission.Object) string {
 		}
 	}
 	return Conceal(text, contents...)
+}
+
+// SecretValues is what the content of a Secret holds, as it is, decoded and encoded; nil for
+// another kind.
+func SecretValues(content map[string]any) []string {
+	s := newSecretTokens(content)
+	if s == nil {
+		return nil
+	}
+	var values []string
+	for _, value := range s.back {
+		values = append(values, value, base64.StdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)))
+	}
+	return values
 }

@@ -235,3 +235,166 @@ func TestExplainBombs(t *testing.T) {
 		}
 	}
 }
+
+// explainedFiles is the explanation of the request of a name in a suite of these files, with the
+// whole of it as JSON.
+func explainedFiles(t *testing.T, policies, context, requests, name string, opts explain.Options) (*report.ExplainReport, string) {
+	t.Helper()
+	s, err := Load(fstest.MapFS{PoliciesFile: {Data: []byte(policies)}, ContextFile: {Data: []byte(context)}, RequestsFile: {Data: []byte(requests)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, ok, err := s.Explain(t.Context(), name, opts)
+	if err != nil || !ok || len(r.Refused) > 0 {
+		t.Fatal(err, ok, r)
+	}
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, string(data)
+}
+
+const copyingPolicies = `apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p1}
+spec:
+  paramKind: {apiVersion: v1, kind: Secret}
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]}
+  validations:
+  - {expression: "false", messageExpression: "'got ' + string(params.data.password)"}
+  - {expression: "object.metadata.annotations.pw == 'x'"}
+  auditAnnotations: [{key: leak, valueExpression: "'pw ' + string(params.data.password)"}, {key: open, valueExpression: "'named ' + object.metadata.name"}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b1}
+spec: {policyName: p1, validationActions: [Warn, Audit], paramRef: {name: sec, namespace: default, parameterNotFoundAction: Deny}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: m1}
+spec:
+  paramKind: {apiVersion: v1, kind: Secret}
+  reinvocationPolicy: Never
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]}
+  mutations:
+  - {patchType: ApplyConfiguration, applyConfiguration: {expression: "Object{metadata: Object.metadata{annotations: {'pw': string(params.data.password), 'short': params.data.password.substring(0, 3), 'plain': 'shown'}}}"}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: mb1}
+spec: {policyName: m1, paramRef: {name: sec, namespace: default, parameterNotFoundAction: Deny}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p2}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [secrets]}]}
+  matchConditions: [{name: c, expression: "{'a': true}[string(object.data.password)]"}]
+  validations: [{expression: "false", messageExpression: "'got ' + string(object.data.password)"}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b2}
+spec: {policyName: p2, validationActions: [Deny]}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: m2}
+spec:
+  reinvocationPolicy: Never
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [secrets]}]}
+  mutations:
+  - {patchType: JSONPatch, jsonPatch: {expression: "[JSONPatch{op: 'add', path: '/metadata/annotations', value: {'pw': string(object.data.password)}}, JSONPatch{op: 'copy', from: '/data/password', path: '/metadata/annotations/copied'}]"}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: mb2}
+spec: {policyName: m2}
+`
+
+const copyingSecret = `{apiVersion: v1, kind: Secret, metadata: {name: sec, namespace: default}, data: {password: aHVudGVyMnNlY3JldA==}}`
+
+// TestExplainCopiedSecret: what policies copy from a Secret to another object, to an audit annotation
+// or to an error is not told, whichever policy is asked for.
+func TestExplainCopiedSecret(t *testing.T) {
+	requests := `requests:
+- {name: cm, operation: CREATE, object: {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default}}}
+- {name: secret, operation: CREATE, object: ` + strings.Replace(copyingSecret, "sec,", "other,", 1) + `}
+`
+	for _, name := range []string{"cm", "secret"} {
+		for _, opts := range []explain.Options{{}, {Policy: "p2"}, {Policy: "m1"}} {
+			r, text := explainedFiles(t, copyingPolicies, copyingSecret, requests, name, opts)
+			for _, held := range []string{"aHVudGVy", "hunter2", "short: aHV"} {
+				if strings.Contains(text, held) {
+					t.Errorf("%s, %+v: %s is in %s", name, opts, held, text)
+				}
+			}
+			if changes := strings.Join(r.Changes, "\n"); !strings.Contains(changes, "pw: (masked)") || name == "cm" && !strings.Contains(changes, "plain: shown") {
+				t.Errorf("%s: the changes are\n%s", name, changes)
+			}
+			if got := r.Answer.AuditAnnotations; name == "cm" && (got["p1/leak"] != "(masked)" || got["p1/open"] != "named a") {
+				t.Errorf("the audit annotations are %v", got)
+			}
+		}
+	}
+}
+
+// TestExplainParams: each param of each binding has its own values, costs and changes, also when one
+// binding alone is asked for.
+func TestExplainParams(t *testing.T) {
+	const policies = `apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: m1}
+spec:
+  paramKind: {apiVersion: v1, kind: ConfigMap}
+  reinvocationPolicy: Never
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}]}
+  matchConditions: [{name: always, expression: "true"}]
+  mutations:
+  - {patchType: JSONPatch, jsonPatch: {expression: "[JSONPatch{op: 'add', path: '/metadata/labels/' + params.data.key, value: string(size(object.metadata.labels))}]"}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: mb1}
+spec: {policyName: m1, paramRef: {selector: {matchLabels: {p: y}}, namespace: default, parameterNotFoundAction: Deny}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: mb2}
+spec: {policyName: m1, paramRef: {name: c3, namespace: default, parameterNotFoundAction: Deny}}
+`
+	var context strings.Builder
+	for i, labels := range []string{"{p: y}", "{p: y}", "{}"} {
+		fmt.Fprintf(&context, "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: c%d, namespace: default, labels: %s}, data: {key: k%[1]d}}\n", i+1, labels)
+	}
+	const requests = `requests:
+- {name: pod, operation: CREATE, object: {apiVersion: v1, kind: Pod, metadata: {name: a, namespace: default, labels: {a: b}}, spec: {containers: [{name: x, image: a}]}}}
+`
+	for _, opts := range []explain.Options{{}, {Binding: "mb2"}, {Param: "c2"}} {
+		r, text := explainedFiles(t, policies, context.String(), requests, "pod", opts)
+		found := 0
+		for _, p := range r.Policies {
+			n := strings.TrimPrefix(p.Param, "default/c")
+			if found++; len(p.Matching) != len(r.Policies[0].Matching) || len(p.Costs) != 2 || len(p.Expressions) != 2 {
+				t.Fatalf("%+v: %d matching, %d costs, %d expressions of %+v", opts, len(p.Matching), len(p.Costs), len(p.Expressions), p)
+			}
+			if e := p.Expressions[1]; !strings.Contains(e.Value, fmt.Sprintf("labels/k%s\", value: \"%[1]s\"", n)) {
+				t.Errorf("%+v: %s gives %s", opts, p.Param, e.Value)
+			}
+			added := ""
+			for _, line := range p.Changes {
+				if strings.HasPrefix(line, "+") {
+					added += line
+				}
+			}
+			if want := fmt.Sprintf("+    k%s: \"%[1]s\"", n); added != want {
+				t.Errorf("%+v: %s adds %q, want %q", opts, p.Param, added, want)
+			}
+		}
+		if want := map[bool]int{true: 3, false: 1}[opts == explain.Options{}]; found != want {
+			t.Errorf("%+v: %d policies, want %d: %s", opts, found, want, text)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package explain
+
+import (
+	apiserver "k8s.io/apiserver/pkg/admission"
+
+	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/mutation"
+	"github.com/preadmit/preadmit/scanner/policy"
+)
+
+// mutations explains the policies that change the object.
+func (x *explainer) mutations() {
+	sets := x.server.PolicySets()
+	if len(sets) == 0 || len(sets[0].Mutations) == 0 {
+		return
+	}
+	ask := x.ask
+	ask.Mutator = nil
+	req, _, err := x.server.Cluster().Prepare(x.ctx, ask)
+	if err != nil {
+		req = x.verdict.Request
+	}
+	writes := x.verdict.Mutations
+	for _, m := range sets[0].Mutations {
+		bound := false
+		made := applicationsOf(writes, m.Name, len(m.Spec.Mutations))
+		for _, b := range sets[0].MutationBindings {
+			if b.Spec.PolicyName != m.Name {
+				continue
+			}
+			bound = true
+			subject := policy.Subject{Policy: m.Matching(), Binding: b.Matching(), Mutations: m.Spec.Mutations}
+			one := report.ExplainedPolicy{Kind: "MutatingAdmissionPolicy"}
+			if x.ask.Operation == apiserver.Delete {
+				one.Matching = []report.ExplainedMatch{{Field: "spec.matchConstraints", Of: "policy", Result: "no", Decides: true, Why: "an API server asks no MutatingAdmissionPolicy about a DELETE"}}
+			}
+			x.policy(x.server.Engines()[0], req, subject, &one, made)
+		}
+		if !bound && x.wanted(m.Name, "") {
+			x.unbound(report.ExplainedPolicy{Kind: "MutatingAdmissionPolicy", Name: m.Name, FailurePolicy: failurePolicy(m.Spec.FailurePolicy)})
+		}
+	}
+	if len(writes) > 0 {
+		x.out.Changes = x.changes(writes)
+	}
+}
+
+// application is what a policy made for one binding and one param.
+type application struct {
+	param  string
+	writes []mutation.Write
+	// taken is set when a binding is known that it is of.
+	taken bool
+}
+
+// applications are those of one policy.
+type applications struct {
+	made []application
+	// mutations is how many the policy has.
+	mutations int
+	// before is the object as the policies before left it; nil when they left it as it was.
+	before map[string]any
+}
+
+func applicationsOf(writes []mutation.Write, name string, mutations int) *applications {
+	all := &applications{mutations: mutations}
+	last := -1
+	for _, w := range writes {
+		if w.Policy.Name != name {
+			if last = -1; w.Policy.Name < name {
+				all.before = w.After
+			}
+			continue
+		}
+		if n := len(all.made); last < 0 || w.Mutation <= last || all.made[n-1].param != w.Param {
+			all.made = append(all.made, application{param: w.Param})
+		}
+		one := &all.made[len(all.made)-1]
+		one.writes = append(one.writes, w)
+		last = w.Mutation
+	}
+	return all
+}
+
+// next returns the first application with a param that is of no binding yet; nil for none.
+func (a *applications) next(param string) *application {
+	for i := range a.made {
+		if one := &a.made[i]; !one.taken && one.param == param {
+			return one
+		}
+	}
+	return nil
+}
+
+// stages returns the object when a policy matched it, and when each of its mutations was made.
+func (a *applications) stages(one *application) (object map[string]any, before []map[string]any) {
+	before = make([]map[string]any, a.mutations)
+	if one == nil {
+		return a.before, before
+	}
+	for _, w := range one.writes {
+		before[w.Mutation] = w.Before
+	}
+	return one.writes[0].Before, before
+}
