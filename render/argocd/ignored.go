@@ -15,8 +15,40 @@ import (
 // normalizeTargetResources). The error says which expression of spec.ignoreDifferences is none: Argo
 // CD compares nothing then, with the option or without, and applies nothing.
 func (s *Spec) Ignored() (fields []render.Ignored, field string, err error) {
-	for i := range s.IgnoreDifferences {
-		d := &s.IgnoreDifferences[i]
+	if fields, field, err = ignored(s.IgnoreDifferences); err != nil {
+		return nil, "spec." + field, err
+	}
+	if !s.LeavesIgnored() {
+		fields = nil
+	}
+	return fields, "", nil
+}
+
+// LeavesIgnored reports whether a sync leaves what is not compared as it is in the cluster.
+func (s *Spec) LeavesIgnored() bool { return s.HasOption("RespectIgnoreDifferences=true") }
+
+// Ignored returns the fields that syncs of any Application that has Spec.LeavesIgnored leave as they
+// are in the cluster.
+func (s *Settings) Ignored() ([]render.Ignored, error) {
+	differences, err := s.Differences()
+	if err != nil {
+		return nil, err
+	}
+	var all []render.Ignored
+	for _, d := range differences {
+		fields, field, err := ignored([]Difference{d})
+		if err != nil {
+			return nil, fmt.Errorf("%s, of %s/%s: %w", strings.TrimPrefix(field, "ignoreDifferences[0]."), d.Group, d.Kind, err)
+		}
+		all = append(all, fields...)
+	}
+	return all, nil
+}
+
+// ignored returns the fields that differences name, or the one of them that cannot be read.
+func ignored(differences []Difference) (fields []render.Ignored, field string, err error) {
+	for i := range differences {
+		d := &differences[i]
 		add := func(path []string, exact bool, reason string) {
 			fields = append(fields, render.Ignored{Group: d.Group, Kind: d.Kind, Namespace: d.Namespace, Name: d.Name, Path: path, Exact: exact, Reason: reason})
 		}
@@ -29,7 +61,7 @@ func (s *Spec) Ignored() (fields []render.Ignored, field string, err error) {
 		for j, expression := range d.JQPathExpressions {
 			query, err := gojq.Parse(expression)
 			if err != nil {
-				return nil, fmt.Sprintf("spec.ignoreDifferences[%d].jqPathExpressions[%d]", i, j), fmt.Errorf("%q is not an expression of jq: %w", expression, err)
+				return nil, fmt.Sprintf("ignoreDifferences[%d].jqPathExpressions[%d]", i, j), fmt.Errorf("%q is not an expression of jq: %w", expression, err)
 			}
 			paths, ok := queried(query)
 			if !ok {
@@ -42,9 +74,6 @@ func (s *Spec) Ignored() (fields []render.Ignored, field string, err error) {
 		for _, manager := range d.ManagedFieldsManagers {
 			add(nil, false, "ignoreDifferences leaves the fields of manager "+manager+" to it")
 		}
-	}
-	if !s.HasOption("RespectIgnoreDifferences=true") {
-		fields = nil
 	}
 	return fields, "", nil
 }

@@ -1,6 +1,14 @@
 package argocd
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
 
 // SettingsName is the ConfigMap that holds the settings of Argo CD.
 const SettingsName = "argocd-cm"
@@ -11,6 +19,8 @@ type Settings struct {
 	GlobalProjects bool
 	// Impersonation reports whether syncs impersonate the service accounts that AppProjects name.
 	Impersonation bool
+
+	data map[string]string
 }
 
 // ParseSettings reads the ConfigMap with the settings.
@@ -24,5 +34,52 @@ func ParseSettings(object json.RawMessage) (Settings, error) {
 	return Settings{
 		GlobalProjects: settings.Data["globalProjects"] != "",
 		Impersonation:  settings.Data["application.sync.impersonation.enabled"] == "true",
+		data:           settings.Data,
 	}, nil
+}
+
+// customizations is the key of settings of kinds, and the prefix of those of one kind.
+const customizations = "resource.customizations"
+
+// Differences returns the fields that are not compared of any Application's objects, by kind
+// (util/settings, GetResourceOverrides). The error says which key cannot be read.
+func (s *Settings) Differences() ([]Difference, error) {
+	var kinds map[string]struct {
+		IgnoreDifferences string `json:"ignoreDifferences"`
+	}
+	if err := yaml.Unmarshal([]byte(s.data[customizations]), &kinds); err != nil {
+		return nil, fmt.Errorf("data[%q]: %w", customizations, err)
+	}
+	texts, keys := map[string]string{}, map[string]string{}
+	for kind, k := range kinds {
+		texts[kind], keys[kind] = k.IgnoreDifferences, customizations
+	}
+	const ofKind = customizations + ".ignoreDifferences."
+	for _, key := range slices.Sorted(maps.Keys(s.data)) {
+		name, ok := strings.CutPrefix(key, ofKind)
+		if !ok {
+			continue
+		}
+		if name == "" || strings.Count(name, "_") > 1 {
+			return nil, fmt.Errorf("data[%q]: %q is not GROUP_KIND", key, name)
+		}
+		kind := strings.ReplaceAll(name, "_", "/")
+		if kind == "all" {
+			kind = "*/*"
+		}
+		texts[kind], keys[kind] = s.data[key], key
+	}
+	var out []Difference
+	for _, kind := range slices.Sorted(maps.Keys(texts)) {
+		var d Difference
+		if err := yaml.Unmarshal([]byte(texts[kind]), &d); err != nil {
+			return nil, fmt.Errorf("data[%q]: ignoreDifferences of %s: %w", keys[kind], kind, err)
+		}
+		d.Group, d.Kind, d.Name, d.Namespace = "", kind, "", ""
+		if group, kind, ok := strings.Cut(kind, "/"); ok {
+			d.Group, d.Kind = group, kind
+		}
+		out = append(out, d)
+	}
+	return out, nil
 }

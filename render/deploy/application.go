@@ -62,9 +62,6 @@ const (
 	inClusterServer = "https://kubernetes.default.svc"
 )
 
-// Finalizers with which an Application takes its objects along.
-const resourcesFinalizer = "resources-finalizer.argocd.argoproj.io"
-
 // addApplication adds the unit that an Application asks for, unless its cluster has it.
 func (e *expander) addApplication(parent *node, c *cluster, k held) *node {
 	n := &node{cluster: c, parent: parent}
@@ -95,7 +92,7 @@ func (e *expander) addApplication(parent *node, c *cluster, k held) *node {
 		n.fail(render.ProblemFailed, "spec", err.Error())
 		return n
 	}
-	u.Apply, u.Cluster = e.applyOf(n.app), destination(c.name, n.app.Spec.Destination)
+	u.Apply, u.Cluster = n.app.Apply(e.opts.ArgoCD.namespace()), destination(c.name, n.app.Spec.Destination)
 	e.checkApplication(n, k)
 	var field string
 	if u.Apply.Ignored, field, err = n.app.Spec.Ignored(); err != nil {
@@ -110,26 +107,6 @@ func (e *expander) instance(ref render.ObjectRef) string {
 		return ref.Name
 	}
 	return ref.Namespace + "_" + ref.Name
-}
-
-// applyOf is how the application controller applies an Application.
-func (e *expander) applyOf(a *argocd.Application) render.Apply {
-	out := render.Apply{
-		DeletionPolicy: "Orphan",
-		User:           fmt.Sprintf("system:serviceaccount:%s:argocd-application-controller", e.opts.ArgoCD.namespace()),
-	}
-	for _, f := range a.Metadata.Finalizers {
-		if f == resourcesFinalizer || strings.HasPrefix(f, resourcesFinalizer+"/") {
-			out.DeletionPolicy = "Delete"
-		}
-	}
-	if p := a.Spec.SyncPolicy; p != nil {
-		out.SyncOptions = p.SyncOptions
-	}
-	if p := a.Spec.SyncPolicy; p != nil && p.Automated != nil && (p.Automated.Enabled == nil || *p.Automated.Enabled) {
-		out.Prune = p.Automated.Prune && !a.Spec.HasOption("Prune=false")
-	}
-	return out
 }
 
 // destination is the cluster that an Application applies to.

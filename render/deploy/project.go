@@ -10,13 +10,17 @@ import (
 	"github.com/preadmit/preadmit/render/argocd/appset"
 )
 
-// findProjects gives the units of Applications their AppProjects, and what these forbid.
+// findProjects gives the units of Applications their AppProjects, what these forbid, and what the
+// settings of Argo CD leave to others.
 func (e *expander) findProjects() error {
 	for _, n := range slices.Clone(e.nodes) {
 		if n.app == nil || n.root.Unit.Application == nil {
 			continue
 		}
 		if err := e.findProject(n); err != nil {
+			return err
+		}
+		if err := e.findIgnored(n); err != nil {
 			return err
 		}
 	}
@@ -89,6 +93,25 @@ func (e *expander) settings(c *cluster) (settings argocd.Settings, known bool, e
 	}
 	settings, err = argocd.ParseSettings(found.object.JSON)
 	return settings, err == nil, nil
+}
+
+// findIgnored adds the fields that the settings of Argo CD leave to others to those of an Application.
+func (e *expander) findIgnored(n *node) error {
+	if !n.app.Spec.LeavesIgnored() {
+		return nil
+	}
+	settings, known, err := e.settings(n.cluster)
+	if err != nil || !known {
+		return err
+	}
+	fields, err := settings.Ignored()
+	if err != nil {
+		e.notJudged(n, "spec.syncPolicy.syncOptions", fmt.Sprintf("which fields the ConfigMap argocd-cm leaves to others is not known, and Argo CD does not synchronize by it: %v", err))
+		return nil
+	}
+	apply := &n.root.Unit.Apply
+	apply.Ignored = slices.Concat(apply.Ignored, fields)
+	return nil
 }
 
 // impersonate has the service account that an AppProject names apply an Application, where Argo CD is set to.

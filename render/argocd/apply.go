@@ -1,0 +1,32 @@
+package argocd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/preadmit/preadmit/render"
+)
+
+// resourcesFinalizer is the finalizer with which an Application takes its objects along.
+const resourcesFinalizer = "resources-finalizer.argocd.argoproj.io"
+
+// Apply is how the application controller of an Argo CD in a namespace applies the Application, but
+// for the fields that it leaves to others.
+func (a *Application) Apply(namespace string) render.Apply {
+	out := render.Apply{
+		DeletionPolicy: "Orphan",
+		User:           fmt.Sprintf("system:serviceaccount:%s:argocd-application-controller", namespace),
+	}
+	for _, f := range a.Metadata.Finalizers {
+		if f == resourcesFinalizer || strings.HasPrefix(f, resourcesFinalizer+"/") {
+			out.DeletionPolicy = "Delete"
+		}
+	}
+	if p := a.Spec.SyncPolicy; p != nil {
+		out.SyncOptions = p.SyncOptions
+		if p.Automated != nil && (p.Automated.Enabled == nil || *p.Automated.Enabled) {
+			out.Prune = p.Automated.Prune && !a.Spec.HasOption("Prune=false")
+		}
+	}
+	return out
+}
