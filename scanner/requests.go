@@ -9,7 +9,6 @@ import (
 	apiserver "k8s.io/apiserver/pkg/admission"
 
 	"github.com/preadmit/preadmit/render"
-	"github.com/preadmit/preadmit/render/tree"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/controllers"
@@ -72,10 +71,10 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (re
 
 // asked returns the pairs of a root that the user asked about: all, or those that are written
 // in files that were named. A file in which no object of the root is written, such as a patch or
-// values, may decide all of them, and so may a kustomization.
+// values, may decide all of them, and so may one that decides objects that are written elsewhere.
 func (s *scan) asked(ctx context.Context, root render.RootID, pairs []target.Pair) ([]target.Pair, error) {
 	files := s.NamedBy(root)
-	if len(files) == 0 || slices.ContainsFunc(files, func(name string) bool { return tree.IsKustomizationName(path.Base(name)) }) {
+	if len(files) == 0 || slices.ContainsFunc(files, func(name string) bool { return s.DecidesOthers(root, name) }) {
 		return pairs, nil
 	}
 	base, head, _ := s.Sides(root)

@@ -25,6 +25,10 @@ type Change struct {
 	under []string
 	// users are the roots that read some of these files, and which.
 	users map[render.RootID][]string
+	// applied are those of users whose units such a file decides. written are the roots whose units
+	// are written at or below some of the directories, and which.
+	applied map[render.RootID]bool
+	written map[render.RootID][]string
 	// selects reports whether the configuration selects what has some names; nil when it
 	// selects all.
 	selects func(names ...string) bool
@@ -67,10 +71,10 @@ func NamesOf(id render.RootID) []string {
 	return []string{id.Dir, id.Cluster}
 }
 
-// Whole reports whether the user asked about all of a root, rather than about files that it
-// reads.
+// Whole reports whether the user asked about all of a root, by its directory, that of its
+// cluster, or where the object that has it applied is written, rather than about files that it reads.
 func (c *Change) Whole(id render.RootID) bool {
-	return slices.ContainsFunc(NamesOf(id), func(dir string) bool { return UnderAny(c.under, dir) })
+	return c.applied[id] || len(c.written[id]) > 0 || slices.ContainsFunc(NamesOf(id), func(dir string) bool { return UnderAny(c.under, dir) })
 }
 
 // Restricted reports whether there may be roots that are not to be judged.
@@ -306,6 +310,7 @@ func Open(ctx context.Context, base, head fs.FS, options render.Options, how Opt
 	if c.Base != nil {
 		c.Base.head = c.Head
 	}
-	c.findNamed()
+	c.findNamed(ctx)
+	c.findWritten(ctx)
 	return c, nil
 }

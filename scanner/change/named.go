@@ -1,6 +1,7 @@
 package change
 
 import (
+	"context"
 	"io/fs"
 	"path"
 	"slices"
@@ -18,18 +19,22 @@ type Named struct {
 	Unclaimed []string
 }
 
-// findNamed finds the roots that read the files that the user asked about. Of a file that
+// findNamed finds the roots that read the files that the user asked about, and those that are applied
+// by what is written in them. Of a file that
 // no root reads, what is written in it is judged by itself.
-func (c *Change) findNamed() {
-	c.users = map[render.RootID][]string{}
+func (c *Change) findNamed(ctx context.Context) {
+	c.users, c.applied = map[render.RootID][]string{}, map[render.RootID]bool{}
 	for _, name := range c.namedFiles() {
 		used := false
 		for _, from := range c.Trees() {
 			for _, root := range from.Found.Roots {
-				if from.reads(root, name) {
+				id, applied := from.ID(root), from.isAppliedBy(ctx, root, name)
+				if applied || from.reads(root, name) {
 					used = true
-					id := from.ID(root)
 					c.users[id] = append(c.users[id], name)
+				}
+				if applied {
+					c.applied[id] = true
 				}
 			}
 		}
@@ -113,9 +118,6 @@ func (s *Side) addTemplate(name string) {
 	})
 	s.Found = &found
 }
-
-// ReadersOf returns the files that the user asked about and a root reads.
-func (c *Change) ReadersOf(id render.RootID) []string { return c.users[id] }
 
 // NamedBy returns the files that the user asked about and a root reads, if the user did not ask
 // about all of the root.

@@ -48,13 +48,7 @@ func (l *Ledger) paths() []string {
 
 // selects reports whether a selected root is at or below a path, or reads it.
 func (l *Ledger) selects(name string) bool {
-	return slices.ContainsFunc(l.SelectedRoots(), func(id render.RootID) bool { return l.isOf(id, name) })
-}
-
-// isOf reports whether a root is at or below a path, or reads it.
-func (l *Ledger) isOf(id render.RootID, name string) bool {
-	return slices.ContainsFunc(change.NamesOf(id), func(dir string) bool { return change.Under(name, dir) }) ||
-		slices.Contains(l.ReadersOf(id), path.Clean(name))
+	return slices.ContainsFunc(l.SelectedRoots(), func(id render.RootID) bool { return l.IsOf(id, name) })
 }
 
 // tellsOf reports whether something that was not judged is at or below a path.
@@ -68,7 +62,7 @@ func (l *Ledger) whyNothing(name string) string {
 	if isTop(name) {
 		said = "this directory"
 	}
-	isOf := func(r render.Root) bool { return l.isOf(r.RootID, name) }
+	isOf := func(r render.Root) bool { return l.IsOf(r.RootID, name) }
 	if slices.ContainsFunc(l.Trees(), func(s *change.Side) bool { return slices.ContainsFunc(s.Found.Roots, isOf) }) {
 		return said + " is left out by --roots, --exclude or roots in " + config.FileName
 	}
