@@ -94,11 +94,11 @@ func (c *Cluster) storeBy(o *Object, by apply.Applier, mutator Mutator, fields [
 
 // reread returns an object as it comes back from etcd: written in the version of
 // highest priority, which knows no empty lists and maps, and defaulted once more.
-// Only the main API server writes protobuf; in JSON nothing is lost.
+// Only the main API server writes protobuf; in JSON only the metadata loses them.
 func (h *handler) reread(obj runtime.Object) (runtime.Object, error) {
 	storage := h.protobuf()
 	if storage == nil {
-		return obj, nil
+		return custom.Reread(obj), nil
 	}
 	data, err := runtime.Encode(storage, obj)
 	if err != nil {

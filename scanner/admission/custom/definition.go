@@ -2,6 +2,7 @@ package custom
 
 import (
 	"fmt"
+	"maps"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -62,6 +63,26 @@ func (d *Definition) coerce(u *unstructured.Unstructured) (unknown []string, err
 		err = schemaobjectmeta.SetObjectMeta(u.Object, meta)
 	}
 	return unknown, err
+}
+
+// Reread returns a custom resource as it comes back from etcd: its metadata has no empty lists and
+// maps (schemaobjectmeta.SetObjectMeta).
+func Reread(obj runtime.Object) runtime.Object {
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return obj
+	}
+	metadata, _ := u.Object["metadata"].(map[string]any)
+	maps.DeleteFunc(metadata, func(_ string, value any) bool {
+		switch v := value.(type) {
+		case map[string]any:
+			return len(v) == 0
+		case []any:
+			return len(v) == 0
+		}
+		return false
+	})
+	return u
 }
 
 // ConversionError says that a custom resource would have to be converted by a
