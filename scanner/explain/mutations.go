@@ -34,6 +34,9 @@ func (x *explainer) mutations() {
 			if x.ask.Operation == apiserver.Delete {
 				one.Matching = []report.ExplainedMatch{{Field: "spec.matchConstraints", Of: "policy", Result: "no", Decides: true, Why: "an API server asks no MutatingAdmissionPolicy about a DELETE"}}
 			}
+			if !mutation.Enabled() {
+				one.Matching = []report.ExplainedMatch{{Field: "spec.matchConstraints", Of: "policy", Result: "no", Decides: true, Why: "the feature gate MutatingAdmissionPolicy is off: the API server runs no MutatingAdmissionPolicies"}}
+			}
 			x.policy(x.server.Engines()[0], req, subject, &one, made)
 		}
 		if !bound && x.wanted(m.Name, "") {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	v1 "k8s.io/api/admissionregistration/v1"
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 
 	"github.com/preadmit/preadmit/scanner"
@@ -16,6 +17,9 @@ func checkLegacyVersion(_ context.Context, c *cluster) {
 	for _, o := range c.linted {
 		kind := o.GroupVersionKind()
 		if _, served := c.State.Resource(kind); !served {
+			if _, newer := c.State.Resource(kind.GroupKind().WithVersion(v1.SchemeGroupVersion.Version)); !newer {
+				continue // there is no version to write: it is refused, which another rule says
+			}
 			c.add(remark{
 				object: o, fields: []string{"apiVersion"},
 				message: fmt.Sprintf("Kubernetes %s does not serve %s by default", admission.KubernetesVersion(), kind.GroupVersion()),

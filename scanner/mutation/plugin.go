@@ -18,8 +18,11 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/policy/matching"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating/patch"
+	"k8s.io/apiserver/pkg/features"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/admission/emulation"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
@@ -35,9 +38,15 @@ type Plugin struct {
 	knownRBAC  bool
 }
 
-// New returns the plugin for the policies of a set, nil when it has none.
+// Enabled reports whether the API server that is imitated runs the plugin: its feature gate says so.
+func Enabled() bool {
+	emulation.Current()
+	return utilfeature.DefaultFeatureGate.Enabled(features.MutatingAdmissionPolicy)
+}
+
+// New returns the plugin for the policies of a set, nil when it has none or the server runs none.
 func New(cluster *admission.Cluster, set *policy.Set, compiler *Compiler) *Plugin {
-	if len(set.Mutations) == 0 || len(set.MutationBindings) == 0 {
+	if len(set.Mutations) == 0 || len(set.MutationBindings) == 0 || !Enabled() {
 		return nil
 	}
 	authorizer, known := cluster.Authorizer()

@@ -217,6 +217,9 @@ func accept(ctx context.Context, cluster *admission.Cluster, ask admission.Ask, 
 	}
 	ask.Object = served
 	req, _, err := cluster.Prepare(ctx, ask)
+	if unknown := new(admission.UnknownKindError); errors.As(err, &unknown) && unknown.Kind == served.GroupVersionKind() {
+		err = &admission.UnknownKindError{Kind: o.GroupVersionKind(), Builtin: unknown.Builtin} // the version that the file names
+	}
 	if err != nil {
 		a.err = err
 		return a

@@ -20,9 +20,13 @@ func Unserved(kind schema.GroupVersionKind) string {
 	if at := introducedIn(kind); at != "" {
 		parts = append(parts, "introduced in "+at)
 	}
-	use, ok := replacement(kind)
-	if ok {
+	switch use, served := replacement(kind); {
+	case served:
 		parts = append(parts, fmt.Sprintf("use %s %s", use.GroupVersion(), use.Kind))
+	case !use.Empty():
+		if at := introducedIn(use); at != "" {
+			parts = append(parts, fmt.Sprintf("no version of it is, %s is introduced in %s", use.GroupVersion(), at))
+		}
 	}
 	return strings.Join(parts, ", ")
 }
@@ -58,10 +62,10 @@ func removedIn(kind schema.GroupVersionKind) string {
 	return at
 }
 
-// replacement is the served version of a kind, or what took its place.
-func replacement(kind schema.GroupVersionKind) (schema.GroupVersionKind, bool) {
-	if served, ok := preferred(kind.GroupKind()); ok {
-		return served, true
+// replacement is the served version of a kind, or what took its place, and whether that is served.
+func replacement(kind schema.GroupVersionKind) (use schema.GroupVersionKind, served bool) {
+	if use, ok := preferred(kind.GroupKind()); ok {
+		return use, true
 	}
 	obj, err := scheme.Scheme.New(kind)
 	if err != nil {
@@ -73,11 +77,11 @@ func replacement(kind schema.GroupVersionKind) (schema.GroupVersionKind, bool) {
 	if !ok {
 		return schema.GroupVersionKind{}, false
 	}
-	use := replaced.APILifecycleReplacement()
-	if served, ok := preferred(use.GroupKind()); ok {
-		use = served
+	use = replaced.APILifecycleReplacement()
+	if newest, ok := preferred(use.GroupKind()); ok {
+		return newest, true
 	}
-	return use, true
+	return use, false
 }
 
 // preferred is a kind in the version of highest priority that is served.
