@@ -159,6 +159,10 @@ type Hook struct {
 	OnDeletion bool `json:",omitempty"`
 	// Replaced is set for one that is deleted, where it is there, before it is created again.
 	Replaced bool `json:",omitempty"`
+	// Repeated is set for one that is created several times when what it belongs to is applied, and
+	// RepeatedOnDeletion for one that is when that is deleted: it runs at several events of one action.
+	Repeated           bool `json:",omitempty"`
+	RepeatedOnDeletion bool `json:",omitempty"`
 	// Removed is set for one that is deleted when it has succeeded.
 	Removed bool `json:",omitempty"`
 	// Updated is set for one that is updated where it is there.

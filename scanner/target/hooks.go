@@ -63,6 +63,13 @@ func withDeletions(root render.Root, p Pair, before *admission.Object, mayBeTher
 		p.Base = finalized(p.Base)
 	}
 	all = append(all, p)
+	if hook.Repeated && hook.Replaced && !hook.Removed && !isNameless(done) { // before it runs again, as it did
+		again := Pair{Key: p.Key, Base: done, Same: p.Same}
+		if was != nil && was.Ran && was.Repeated && was.Replaced && !was.Removed {
+			again.Earlier = before
+		}
+		all = append(all, again)
+	}
 	if hook.Removed && (!isNameless(done) || root.Kind == render.KindArgoCD) { // which names it itself
 		last := Pair{Key: p.Key, Base: done, Same: p.Same}
 		if was != nil && was.Removed && was.Ran {
@@ -120,7 +127,8 @@ func deletionHooks(cluster *admission.Cluster, base *change.Rendered) (pairs []P
 			pairs = append(pairs, Pair{Key: key, Base: o})
 		}
 		pairs = append(pairs, Pair{Key: key, Head: o, Generated: true})
-		if hook.Removed && !isNameless(o) {
+		again := hook.RepeatedOnDeletion && hook.Replaced && !exists
+		if (hook.Removed || again) && !isNameless(o) {
 			pairs = append(pairs, Pair{Key: key, Base: o})
 		}
 	}

@@ -183,6 +183,20 @@ func (h *HelmRelease) Hook(o *Object, upgrade bool) (hook *render.Hook, runs boo
 		Replaced:   deletes(helmrelease.HookBeforeHookCreation),
 		Removed:    deletes(helmrelease.HookSucceeded),
 	}
+	events := func(runs bool, of ...helmrelease.HookEvent) (n int) {
+		for _, e := range of {
+			if runs && has(e) {
+				n++
+			}
+		}
+		return n
+	}
+	action := events(installed, helmrelease.HookPreInstall, helmrelease.HookPostInstall)
+	if upgrade {
+		action = events(upgraded, helmrelease.HookPreUpgrade, helmrelease.HookPostUpgrade)
+	}
+	hook.Repeated = action+events(tested, helmrelease.HookTest) > 1
+	hook.RepeatedOnDeletion = events(hook.OnDeletion, helmrelease.HookPreDelete, helmrelease.HookPostDelete) > 1
 	if upgrade {
 		return hook, tested || upgraded
 	}
