@@ -37,7 +37,7 @@ type Cache struct {
 }
 
 // cacheFormat is the version of the entries' format and of how keys are made.
-const cacheFormat = "preadmit-render-6"
+const cacheFormat = "preadmit-render-7"
 
 // entrySuffix is that of entries; other files have another.
 const entrySuffix = ".render"
