@@ -43,7 +43,7 @@ func (s *Service) tryPolicies(r chi.Router) error {
 }
 
 // client returns what names the client of a request: its address, or the one that a trusted proxy
-// says.
+// says. Of an IPv6 address it is the network that one customer has.
 func (s *Service) client() func(*http.Request) string {
 	var trusted []netip.Prefix
 	for _, cidr := range s.config.Pages.TrustedProxies {
@@ -56,14 +56,31 @@ func (s *Service) client() func(*http.Request) string {
 	return func(r *http.Request) string {
 		host, _, err := net.SplitHostPort(r.RemoteAddr)
 		if err != nil || !isTrusted(host) {
-			return host
+			return network(host)
 		}
 		hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 		for i := len(hops) - 1; i >= 0; i-- {
-			if hop := strings.TrimSpace(hops[i]); hop != "" && !isTrusted(hop) {
-				return hop
+			hop := strings.TrimSpace(hops[i])
+			if address, err := netip.ParseAddrPort(hop); err == nil {
+				hop = address.Addr().String()
+			}
+			if hop != "" && !isTrusted(hop) {
+				return network(hop)
 			}
 		}
-		return host
+		return network(host)
 	}
+}
+
+// network returns an address, of IPv6 the /64 that it is in.
+func network(text string) string {
+	address, err := netip.ParseAddr(text)
+	if err != nil || address.Unmap().Is4() {
+		return text
+	}
+	prefix, err := address.WithZone("").Prefix(64)
+	if err != nil {
+		return text
+	}
+	return prefix.String()
 }

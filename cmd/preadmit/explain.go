@@ -253,11 +253,11 @@ func (f *explainFlags) find(r *report.Report) (*report.Finding, error) {
 	}
 	switch {
 	case len(found) == 0 && len(r.Findings) == 0:
-		return nil, cli.Usagef("--finding %s: %s has no findings", f.finding, f.from)
+		return nil, cli.Usagef("--finding %q: %s has no findings", f.finding, f.from)
 	case len(found) == 0:
-		return nil, cli.Usagef("--finding %s: no finding of %s has this fingerprint: it has %s, among them %s", f.finding, f.from, cli.Count(len(r.Findings), "finding", "findings"), r.Findings[0].Fingerprint)
+		return nil, cli.Usagef("--finding %q: no finding of %s has this fingerprint: it has %s, among them %q", f.finding, f.from, cli.Count(len(r.Findings), "finding", "findings"), r.Findings[0].Fingerprint)
 	case len(found) > 1:
-		return nil, cli.Usagef("--finding %s: %d findings of %s begin so: give more of the fingerprint", f.finding, len(found), f.from)
+		return nil, cli.Usagef("--finding %q: %d findings of %s begin so: give more of the fingerprint", f.finding, len(found), f.from)
 	}
 	return found[0], nil
 }

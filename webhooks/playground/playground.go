@@ -220,9 +220,15 @@ func (p *Playground) ask(r *http.Request, q *report.PlaygroundRequest) (a *repor
 	if !slices.Contains(operations, q.Operation) && q.Operation != "" {
 		return nil, http.StatusBadRequest, "The operation is none of " + strings.Join(operations, ", ") + "."
 	}
-	if !p.rates.allow(p.config.Client(r)) {
+	client := p.config.Client(r)
+	if !p.rates.allow(client) {
 		return nil, http.StatusTooManyRequests, "You ask too often. Wait a moment and try again."
 	}
+	done, ok := p.rates.begin(client)
+	if !ok {
+		return nil, http.StatusTooManyRequests, "What you asked before is still being judged. Wait a moment and try again."
+	}
+	defer done()
 	a, err := p.config.Judge.Answer(r.Context(), q)
 	switch {
 	case err == nil:

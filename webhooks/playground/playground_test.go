@@ -182,6 +182,29 @@ func TestRates(t *testing.T) {
 	}
 }
 
+// TestRequestsTogether: a client has few requests judged at a time, whatever others have.
+func TestRequestsTogether(t *testing.T) {
+	r := newRates(time.Now)
+	var all []func()
+	for range askedTogether {
+		done, ok := r.begin("a")
+		if !ok {
+			t.Fatal("a may not ask")
+		}
+		all = append(all, done)
+	}
+	if _, ok := r.begin("a"); ok {
+		t.Error("a may ask more than it may")
+	}
+	if _, ok := r.begin("b"); !ok {
+		t.Error("b may not ask")
+	}
+	all[0]()
+	if _, ok := r.begin("a"); !ok || len(r.judged) != 2 {
+		t.Errorf("a may not ask again; %d clients", len(r.judged))
+	}
+}
+
 // TestSuiteArchive: a suite is an archive of one directory.
 func TestSuiteArchive(t *testing.T) {
 	h := testPage(t, func(r *report.PlaygroundRequest) (*report.PlaygroundAnswer, error) {

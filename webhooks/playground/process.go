@@ -44,6 +44,9 @@ type Processes struct {
 // maxWaiting is how many requests may wait for a process.
 const maxWaiting = 32
 
+// maxWait is how long a request waits for a process.
+const maxWait = 15 * time.Second
+
 // maxLine is the most bytes of an answer.
 const maxLine = 16 << 20
 
@@ -76,9 +79,13 @@ func (p *Processes) Answer(ctx context.Context, r *report.PlaygroundRequest) (*r
 	default:
 		return nil, ErrBusy
 	}
+	tooLong := time.NewTimer(maxWait)
+	defer tooLong.Stop()
 	select {
 	case p.slots <- struct{}{}:
 		defer func() { <-p.slots }()
+	case <-tooLong.C:
+		return nil, ErrBusy
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

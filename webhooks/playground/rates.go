@@ -12,6 +12,8 @@ const (
 	// it may make another. Who types makes three in a second.
 	askedAtOnce = 40
 	askEvery    = 200 * time.Millisecond
+	// askedTogether is how many requests of a client are judged, or wait for that, at a time.
+	askedTogether = 2
 	// maxClients is how many clients are known; then the rates of those that rest are forgotten.
 	maxClients = 10_000
 )
@@ -22,10 +24,12 @@ type rates struct {
 
 	mu sync.Mutex
 	of map[string]*rate.Limiter
+	// judged counts the requests of clients that are being judged.
+	judged map[string]int
 }
 
 func newRates(now func() time.Time) *rates {
-	return &rates{now: now, of: map[string]*rate.Limiter{}}
+	return &rates{now: now, of: map[string]*rate.Limiter{}, judged: map[string]int{}}
 }
 
 // allow reports whether a client may ask now.
@@ -49,4 +53,21 @@ func (r *rates) allow(client string) bool {
 		r.of[client] = l
 	}
 	return l.AllowN(now, 1)
+}
+
+// begin reports whether another request of a client may be judged; done is called when it was.
+func (r *rates) begin(client string) (done func(), ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.judged[client] >= askedTogether {
+		return nil, false
+	}
+	r.judged[client]++
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.judged[client]--; r.judged[client] == 0 {
+			delete(r.judged, client)
+		}
+	}, true
 }
