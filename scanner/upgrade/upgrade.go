@@ -6,18 +6,66 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner"
 )
 
-// Compare compares what API servers of two versions say of the same trees, as reports of scanner.Join: what
-// only the later one says is new, what both say existing, and what only the earlier one says
-// resolved. Neither report is used again.
-func Compare(from, to *report.Report) *report.Report {
-	before, after := timeless(from), timeless(to)
+// Pair is what the API servers of two versions say of the same targets.
+type Pair struct{ From, To *scanner.Part }
+
+// Compare compares what API servers of two versions say of the same trees: what only the later one
+// says is new, what both say existing, and what only the earlier one says resolved. Each pair is
+// compared by itself, so that what breaks one target is new whatever another had. No part is used
+// again.
+func Compare(pairs []Pair) *report.Report {
+	var froms, tos []*scanner.Part
+	for _, p := range pairs {
+		mark(p.From.Report, p.To.Report)
+		froms, tos = append(froms, p.From), append(tos, p.To)
+	}
+	from, out := scanner.Join(froms), scanner.Join(tos)
+	for i := range out.Findings {
+		if out.Findings[i].Status == report.StatusResolved {
+			out.Findings[i].Kubernetes = nil // the second version does not say it
+		}
+	}
+	if none := out.Summary.NoPolicies; none != nil && !none.Required && from.Summary.NoPolicies != nil {
+		out.Summary.NoPolicies = nil // the version has nothing to do with it
+	}
+	out.Change.Base = &report.Revision{Name: as(from), Commit: from.Change.Head.Commit}
+	out.Change.Head.Name = as(out)
+	servers := append(serversOf(from), serversOf(out)...)
+	out.Tool.Kubernetes = from.Tool.Kubernetes + ", " + out.Tool.Kubernetes
+	out.Summary.Kubernetes = nil
+	for _, s := range servers { // targets of one version may come from several
+		same := func(o report.Server) bool { return o.Version == s.Version && o.FeatureGates == s.FeatureGates }
+		if i := slices.IndexFunc(out.Summary.Kubernetes, same); i >= 0 {
+			o := &out.Summary.Kubernetes[i]
+			o.Targets, o.Requests = slices.Concat(o.Targets, s.Targets), o.Requests+s.Requests
+			continue
+		}
+		out.Summary.Kubernetes = append(out.Summary.Kubernetes, s)
+	}
+	for _, d := range []struct{ to, of *float64 }{
+		{&out.Summary.Durations.Discover, &from.Summary.Durations.Discover},
+		{&out.Summary.Durations.Render, &from.Summary.Durations.Render}, {&out.Summary.Durations.Judge, &from.Summary.Durations.Judge},
+		{&out.Summary.Durations.Locate, &from.Summary.Durations.Locate}, {&out.Summary.Durations.Total, &from.Summary.Durations.Total},
+	} {
+		*d.to += *d.of
+	}
+	out.Sort()
+	report.SetFingerprints(out.Findings)
+	out.Summary.Findings = report.CountFindings(out.Findings)
+	return out
+}
+
+// mark gives what is said of the same targets by the second version the status that it has by what
+// the first one says.
+func mark(from, out *report.Report) {
+	before, after := timeless(from), timeless(out)
 	said := map[string]bool{}
 	for i := range before.Findings {
 		said[keyOf(&before.Findings[i])] = true
 	}
-	out := to
 	still := map[string]bool{}
 	for i := range out.Findings {
 		key := keyOf(&after.Findings[i])
@@ -44,24 +92,6 @@ func Compare(from, to *report.Report) *report.Report {
 			return b.Message == d.Message && b.Root == d.Root && samePlace(b.Location, d.Location)
 		})
 	}
-	if none := out.Summary.NoPolicies; none != nil && !none.Required && from.Summary.NoPolicies != nil {
-		out.Summary.NoPolicies = nil // the version has nothing to do with it
-	}
-	out.Change.Base = &report.Revision{Name: as(from), Commit: from.Change.Head.Commit}
-	out.Change.Head.Name = as(to)
-	out.Summary.Kubernetes = append(serversOf(from), serversOf(to)...)
-	out.Tool.Kubernetes = from.Tool.Kubernetes + ", " + to.Tool.Kubernetes
-	for _, d := range []struct{ to, of *float64 }{
-		{&out.Summary.Durations.Discover, &from.Summary.Durations.Discover},
-		{&out.Summary.Durations.Render, &from.Summary.Durations.Render}, {&out.Summary.Durations.Judge, &from.Summary.Durations.Judge},
-		{&out.Summary.Durations.Locate, &from.Summary.Durations.Locate}, {&out.Summary.Durations.Total, &from.Summary.Durations.Total},
-	} {
-		*d.to += *d.of
-	}
-	out.Sort()
-	report.SetFingerprints(out.Findings)
-	out.Summary.Findings = report.CountFindings(out.Findings)
-	return out
 }
 
 // as names a side of an upgrade.

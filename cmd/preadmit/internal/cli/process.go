@@ -40,8 +40,8 @@ type Part struct {
 	Release release.Release `json:"release"`
 	// Whole is set where the process does all of the command instead.
 	Whole bool `json:"whole,omitempty"`
-	// Override is set where all targets are judged as of that release.
-	Override bool `json:"override,omitempty"`
+	// From is set where of an upgrade only the targets count that have this release before it.
+	From *release.Release `json:"from,omitempty"`
 	// Cache is the directory of a cache that the processes share.
 	Cache string `json:"cache,omitempty"`
 }

@@ -89,8 +89,6 @@ type judging struct {
 	extras []scanner.Extra
 	// cache is the directory of a cache that processes share; empty for that of the flags.
 	cache string
-	// override is set when all targets are judged as of one release, whatever the configuration says.
-	override bool
 }
 
 // run runs a scan in this process.

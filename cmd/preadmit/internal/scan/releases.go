@@ -226,13 +226,25 @@ func (j *judging) parts(ctx context.Context, cfg config.Config) ([]*scanner.Part
 		if r == here {
 			continue
 		}
-		part, err := j.ask(ctx, cli.Part{Release: r, Cache: j.cache, Override: j.override})
+		part, err := j.ask(ctx, cli.Part{Release: r, Cache: j.cache})
 		if err != nil {
 			return nil, err
 		}
 		parts = append(parts, part)
 	}
 	return parts, nil
+}
+
+// partOf has the targets of one release judged, in this process where it can be.
+func (j *judging) partOf(ctx context.Context, cfg config.Config, r release.Release, from *release.Release) (*scanner.Part, error) {
+	here, err := j.here(r)
+	if err != nil {
+		return nil, err
+	}
+	if here == r {
+		return j.part(ctx, cfg)
+	}
+	return j.ask(ctx, cli.Part{Release: r, Cache: j.cache, From: from})
 }
 
 // here is the release that this process imitates: that one, if it may still choose.
@@ -299,6 +311,8 @@ func AskPart(ctx context.Context, p cli.Process, of cli.Part, stdin []byte) (*sc
 	switch err := c.Run(); {
 	case ctx.Err() != nil:
 		return nil, context.Canceled
+	case errors.As(err, &exit) && !exit.Exited():
+		return nil, &cli.ExitError{Code: cli.ExitIncomplete, Err: fmt.Errorf("for Kubernetes %s: the process that judges ended by itself (%s), for want of memory or because it was killed", of.Release, exit)}
 	case errors.As(err, &exit):
 		said := strings.TrimPrefix(strings.TrimSpace(stderr.String()), "preadmit: ")
 		return nil, &cli.ExitError{Code: max(exit.ExitCode(), cli.ExitUsage), Err: fmt.Errorf("for Kubernetes %s: %s", of.Release, said)}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/report"
@@ -21,13 +22,13 @@ func Upgrade(ctx context.Context, p cli.Process, f *Flags, change *Change, extra
 	if err != nil {
 		return nil, cfg, err
 	}
-	before, after, err := f.Release.between(cfg)
+	before, to, err := f.Release.between(cfg)
 	if err != nil {
 		return nil, cfg, err
 	}
 	if part := p.Part; part != nil { // one of the two
-		if part.Override {
-			before = after
+		if part.From != nil {
+			before = f.Release.upgraded(before, *part.From)
 		}
 		_, err := j.parts(ctx, before)
 		return nil, cfg, err
@@ -41,23 +42,55 @@ func Upgrade(ctx context.Context, p cli.Process, f *Flags, change *Change, extra
 	if err != nil {
 		return nil, cfg, err
 	}
-	j.override = true
-	to, err := j.parts(ctx, after)
-	if err != nil {
-		return nil, cfg, err
+	var pairs []upgrade.Pair
+	for _, part := range from {
+		r := part.Release
+		next := release.Release{Version: to.Version, FeatureGates: r.FeatureGates}.Normal()
+		if r == next {
+			remarks = append(remarks, report.Diagnostic{Severity: "note", Message: fmt.Sprintf("targets that have Kubernetes %s already are not compared: %s", r, strings.Join(part.Targets, ", "))})
+			continue
+		}
+		judged, err := j.partOf(ctx, f.Release.upgraded(before, r), next, &r)
+		if err != nil {
+			return nil, cfg, err
+		}
+		pairs = append(pairs, upgrade.Pair{From: part, To: judged})
 	}
-	result := upgrade.Compare(scanner.Join(from), scanner.Join(to))
+	result := upgrade.Compare(pairs)
 	result.Diagnose(append(remarks, change.Remarks...)...)
 	return result, cfg, nil
 }
 
-// between returns a configuration as it is before and after an upgrade.
-func (f *ReleaseFlags) between(cfg config.Config) (before, after config.Config, err error) {
-	before, after = cfg, cfg
+// upgraded returns a configuration, as it is before an upgrade, with the targets upgraded that have a
+// release; all others are of another release than the one that follows.
+func (f *ReleaseFlags) upgraded(before config.Config, of release.Release) config.Config {
+	next := before
+	next.Targets = slices.Clone(before.Targets)
+	version := func(r release.Release) string {
+		if r == of {
+			return f.to
+		}
+		return of.Version
+	}
+	for i := range next.Targets {
+		if r, err := before.ReleaseOf(&before.Targets[i]); err == nil { // checked before
+			next.Targets[i].KubernetesVersion = version(r)
+		}
+	}
+	if r, err := before.Release(); err == nil {
+		next.KubernetesVersion = version(r)
+	}
+	return next
+}
+
+// between returns a configuration as it is before an upgrade, and the release that follows.
+func (f *ReleaseFlags) between(cfg config.Config) (before config.Config, to release.Release, err error) {
+	before = cfg
+	after := cfg
 	forAll(&after, f.to)
-	to, err := after.Release()
+	to, err = after.Release()
 	if err != nil {
-		return before, after, cli.Usagef("%w", err)
+		return before, to, cli.Usagef("%w", err)
 	}
 	versioned := slices.ContainsFunc(cfg.Targets, func(t config.Target) bool { return t.KubernetesVersion != "" })
 	switch previous := fmt.Sprintf("1.%d", release.Minor(to.Version)-1); {
@@ -65,18 +98,16 @@ func (f *ReleaseFlags) between(cfg config.Config) (before, after config.Config, 
 		forAll(&before, f.from)
 	case cfg.KubernetesVersion != "" || versioned:
 	case !slices.Contains(release.Minors(), previous):
-		return before, after, cli.Usagef("--from is missing: the version before %s is not known, want one of %v", f.to, release.Minors())
+		return before, to, cli.Usagef("--from is missing: the version before %s is not known, want one of %v", f.to, release.Minors())
 	default:
 		forAll(&before, previous)
 	}
 	all, err := before.Releases()
 	if err != nil {
-		return before, after, cli.Usagef("%w", err)
+		return before, to, cli.Usagef("%w", err)
 	}
-	for _, from := range all {
-		if from == to {
-			return before, after, cli.Usagef("--from and --to are the same version, Kubernetes %s: there is nothing to compare", to)
-		}
+	if !slices.ContainsFunc(all, func(from release.Release) bool { return from.Version != to.Version }) {
+		return before, to, cli.Usagef("--from and --to are the same version, Kubernetes %s: there is nothing to compare", to)
 	}
-	return before, after, nil
+	return before, to, nil
 }
