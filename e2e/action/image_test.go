@@ -24,7 +24,7 @@ import (
 )
 
 // maxImage is the goal for the size of the image's files, in bytes.
-const maxImage = 120_000_000
+const maxImage = 125_000_000
 
 // imageConfig is what is used of an image's configuration
 // (github.com/opencontainers/image-spec).
