@@ -74,7 +74,7 @@ func applied(t *testing.T, files fstest.MapFS, fields []string) string {
 	graph, err := deploy.Expand(context.Background(), r, found, deploy.Options{
 		Everything: true, Self: []string{"https://git.example.com/r"},
 		ArgoCD: deploy.ArgoCD{
-			Tracking: "none", Clusters: []appset.Cluster{{Name: "prod", Server: "https://10.0.0.1", Labels: map[string]string{"tier": "prod"}}},
+			Tracking: "none", BuildOptions: "--enable-helm", Clusters: []appset.Cluster{{Name: "prod", Server: "https://10.0.0.1", Labels: map[string]string{"tier": "prod"}}},
 			Generators: []deploy.Generator{{Set: "previews", Kind: "pullRequest", Parameters: []map[string]any{{"number": "7"}}}},
 		},
 	})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/helm/chart"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/tree"
 )
@@ -196,12 +197,13 @@ func (e *expander) chartDirectory(n *node, spec chartSpec, ref render.ObjectRef,
 	if n.root.Unit.Release.Dir = dir; elsewhere == nil {
 		n.root.Dir = dir
 	}
+	n.root.Unit.Release.ChartName, _ = e.chartName(in) // who renders the chart says what is wrong
 	e.resolveDependencies(n, in)
 }
 
 // archive has a release be made of an archive, if it is there.
 func (e *expander) archive(n *node, a artifact.Artifact, field string) {
-	_, pin, err := e.renderer.Tree().Bytes(a)
+	data, pin, err := e.renderer.Tree().Bytes(a)
 	asked := &render.Artifact{Kind: a.Kind, URL: a.URL, Name: a.Name, Version: a.Version}
 	switch {
 	case errors.Is(err, tree.ErrNoArtifacts):
@@ -215,6 +217,7 @@ func (e *expander) archive(n *node, a artifact.Artifact, field string) {
 		asked.Locate = e.later(n, field)
 		n.root.Unit.Artifact = asked
 		n.root.Unit.Release.Chart, n.root.Unit.Release.Digest = a, pin.Digest
+		n.root.Unit.Release.ChartName = chart.NameIn(data)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/flux"
+	"github.com/preadmit/preadmit/render/fluxtypes"
 
 	kjson "sigs.k8s.io/json"
 )
@@ -70,10 +71,25 @@ func (e *expander) givenEntries() error {
 		slices.SortStableFunc(roots, func(a, b render.Root) int { return cmp.Compare(rank(dir, a), rank(dir, b)) })
 		if k, ok := e.entryAt(roots, dir); ok {
 			e.addEntry(dir, k, []render.RootID{k.root})
-		} else {
-			e.addImplied(dir, sourceOf(fluxSystem))
+		} else if err := e.givenImplied(dir, roots); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// givenImplied adds an entry point of the options that no Kustomization of the repository
+// applies: as a FluxInstance says, else with the source that the Kustomizations in it ask for.
+func (e *expander) givenImplied(dir string, roots []render.Root) error {
+	if err := e.addInstances(e.candidates(instanceKind), func(at string) bool { return at == dir }); err != nil || e.hasEntry(dir) {
+		return err
+	}
+	source := sourceOf(fluxSystem)
+	roots = slices.DeleteFunc(slices.Clone(roots), func(root render.Root) bool { return !within(dir, root.Dir) })
+	if ref, ok := e.missingSource(e.holdersOf(roots)); ok {
+		source = ref
+	}
+	e.addImplied(dir, source)
 	return nil
 }
 
@@ -134,11 +150,11 @@ func (e *expander) addApplied(name string, k held, bootstrap []render.RootID, is
 func (e *expander) addSelf(c *cluster, ref render.ObjectRef) {
 	c.self[ref] = true
 	if o, ok := e.known(c, ref); ok {
-		s := source{}
+		s := fluxtypes.Source{}
 		if kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, &s) == nil && s.Spec.URL != "" {
 			c.urls[address(s.Spec.URL)] = true
 			if ref.Kind == "GitRepository" {
-				c.branch = s.branch()
+				c.branch = s.Branch()
 			}
 		}
 	}
@@ -258,8 +274,18 @@ func (e *expander) instances() (more bool, err error) {
 			roots = append(roots, root)
 		}
 	}
-	if err := e.render(roots); err != nil {
+	before := len(e.nodes)
+	if err := e.addInstances(roots, func(string) bool { return true }); err != nil {
 		return false, err
+	}
+	return len(e.nodes) > before, nil
+}
+
+// addInstances adds the entry points in directories of choice that FluxInstances name: those in
+// roots, and those among what units apply.
+func (e *expander) addInstances(roots []render.Root, chosen func(dir string) bool) error {
+	if err := e.render(roots); err != nil {
+		return err
 	}
 	var found []held
 	for _, root := range roots {
@@ -268,19 +294,20 @@ func (e *expander) instances() (more bool, err error) {
 	for _, n := range e.nodes {
 		found = append(found, holds(e.results[n.root.RootID], instanceKind)...)
 	}
-	before := len(e.nodes)
 	for _, o := range found {
 		fi := &instance{}
-		if kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, fi) == nil && fi.Spec.Sync != nil {
-			e.addInstance(o, fi)
+		if kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, fi) != nil || fi.Spec.Sync == nil {
+			continue
+		}
+		if dir := path.Join(".", path.Clean("/" + fi.Spec.Sync.Path)[1:]); chosen(dir) {
+			e.addInstance(o, fi, dir)
 		}
 	}
-	return len(e.nodes) > before, nil
+	return nil
 }
 
-// addInstance adds the entry point of a FluxInstance.
-func (e *expander) addInstance(o held, fi *instance) {
-	dir := path.Join(".", path.Clean("/" + fi.Spec.Sync.Path)[1:])
+// addInstance adds the entry point of a FluxInstance, a directory.
+func (e *expander) addInstance(o held, fi *instance, dir string) {
 	if to := e.renderer.Tree().Resolve(dir); to.Err != nil || !to.IsDir || e.hasEntry(dir) {
 		return // of another repository, or known
 	}
@@ -312,12 +339,12 @@ func (e *expander) maybeSelf(k *flux.Kustomization, beside []render.RootID) bool
 // tag or a commit of another one is as likely.
 func (e *expander) follows(k *flux.Kustomization, beside []render.RootID) bool {
 	self, s := e.selfSource(k, beside)
-	return self && (s == nil || !s.isPinned() || e.isRemote(s.Spec.URL))
+	return self && (s == nil || !s.IsPinned(sourceRefOf(k).Kind) || e.isRemote(s.Spec.URL))
 }
 
 // selfSource returns the source of a Kustomization if roots that are applied beside it hold that,
 // and whether it may be this repository.
-func (e *expander) selfSource(k *flux.Kustomization, beside []render.RootID) (self bool, s *source) {
+func (e *expander) selfSource(k *flux.Kustomization, beside []render.RootID) (self bool, s *fluxtypes.Source) {
 	ref := sourceRefOf(k)
 	if to := e.renderer.Tree().Resolve(dirOf(k)); ref.Kind == artifactKind || to.Err != nil || !to.IsDir {
 		return false, nil
@@ -327,7 +354,7 @@ func (e *expander) selfSource(k *flux.Kustomization, beside []render.RootID) (se
 	if !ok {
 		return true, nil
 	}
-	s = &source{}
+	s = &fluxtypes.Source{}
 	if kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, s) != nil {
 		return false, nil
 	}
@@ -341,7 +368,7 @@ func (e *expander) holdsRemote(id render.RootID) bool {
 	known, ok := e.remotes[r]
 	if !ok && r != nil {
 		for _, o := range holds(r, schema.GroupKind{Group: sourceGroup, Kind: "GitRepository"}) {
-			s := source{}
+			s := fluxtypes.Source{}
 			known = known || kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, &s) == nil && e.isRemote(s.Spec.URL)
 		}
 		e.remotes[r] = known

@@ -20,8 +20,22 @@ func kustomization(name, path, more string) string {
 	return fmt.Sprintf("apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: %s, namespace: flux-system}\nspec:\n  path: %s\n  prune: true\n  sourceRef: {kind: GitRepository, name: flux-system}\n%s", name, path, more)
 }
 
+// fromFleet is a Kustomization of the source fleet.
+func fromFleet(name, path string) string {
+	return strings.Replace(kustomization(name, path, ""), "name: flux-system}\n", "name: fleet}\n", 1)
+}
+
 func gitRepository(name, more string) string {
 	return fmt.Sprintf("---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: %s, namespace: flux-system}\nspec:\n%s", name, more)
+}
+
+// fromOCI is a Kustomization of an OCIRepository.
+func fromOCI(name, source string) string {
+	return strings.Replace(kustomization(name, "./apps", ""), "kind: GitRepository, name: flux-system}\n", "kind: OCIRepository, name: "+source+"}\n", 1)
+}
+
+func ociRepository(name, ref string) string {
+	return fmt.Sprintf("---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: %s, namespace: flux-system}\nspec:\n  url: oci://example.com/x\n  ref: %s\n", name, ref)
 }
 
 const aConfigMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: x}\n"
@@ -89,6 +103,22 @@ apps/c unclaimed`,
 Kustomization/flux-system/flux-system (clusters/a) clusters/a entry
 clusters/b unclaimed`,
 	}, {
+		name: "an entry point is requested that a source of another name applies",
+		files: "-- clusters/a/apps.yaml --\n" + strings.Replace(kustomization("one", "./apps/a", ""), "name: flux-system}\n", "name: other}\n", 1) + "---\n" + fromFleet("apps", "./apps/a") + "---\n" + fromFleet("more", "./apps/a") +
+			"-- clusters/b/apps.yaml --\n" + kustomization("apps", "./apps/a", "") + "-- apps/a/a.yaml --\n" + aConfigMap,
+		opts: deploy.Options{Entries: []string{"clusters/a"}},
+		want: `Kustomization/flux-system/apps (clusters/a) apps/a
+Kustomization/flux-system/fleet (clusters/a) clusters/a entry
+Kustomization/flux-system/more (clusters/a) apps/a
+Kustomization/flux-system/one (clusters/a) clusters/a refused clusters/a/apps.yaml:7:3: its source GitRepository/flux-system/other is not in the repository: nothing says what it has
+clusters/b unclaimed`,
+	}, {
+		name: "an entry point is requested that a FluxInstance names",
+		files: "-- deploy/instance.yaml --\napiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux, namespace: flux-system}\nspec:\n  sync: {kind: GitRepository, name: fleet, url: https://example.com/x, path: prod}\n" +
+			"-- prod/apps.yaml --\n" + fromFleet("apps", "./apps") + "-- apps/a.yaml --\n" + aConfigMap,
+		opts: deploy.Options{Entries: []string{"prod"}},
+		want: "Kustomization/flux-system/apps (prod) apps\nKustomization/flux-system/fleet (prod) prod entry\ndeploy by hand",
+	}, {
 		name: "an entry point that applies itself, and what is archived",
 		files: "-- flux/config/cluster.yaml --\n" + kustomization("cluster", "./flux", "") + gitRepository("flux-system", "  url: https://example.com/x\n  ignore: |\n    /apps/secret\n") +
 			"-- flux/apps.yaml --\n" + kustomization("apps", "./apps", "") +
@@ -142,6 +172,20 @@ Kustomization/flux-system/flux-system (c) c entry`,
 		name:  "a source with a pinned revision",
 		files: "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "") + gitRepository("flux-system", "  url: https://example.com/x\n  ref: {tag: v1}\n") + "-- c/a.yaml --\n" + aConfigMap,
 		want:  "Kustomization/flux-system/flux-system (c) c/flux-system entry refused c/flux-system/gotk-sync.yaml:7:3: its source GitRepository/flux-system/flux-system has the revision v1 of this repository, not what the change makes of it, which is not fetched: preadmit fetch gets it\nc unclaimed\nc/flux-system by hand",
+	}, {
+		name:  "a source with a pinned reference",
+		files: "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "") + gitRepository("flux-system", "  url: https://example.com/x\n  ref: {branch: main, name: refs/tags/v1}\n") + "-- c/a.yaml --\n" + aConfigMap,
+		want:  "Kustomization/flux-system/flux-system (c) c/flux-system entry refused c/flux-system/gotk-sync.yaml:7:3: its source GitRepository/flux-system/flux-system has the revision refs/tags/v1 of this repository, not what the change makes of it, which is not fetched: preadmit fetch gets it\nc unclaimed\nc/flux-system by hand",
+	}, {
+		name: "OCI artifacts of this repository, by tag and by range",
+		files: "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "") +
+			"-- c/a.yaml --\n" + fromOCI("a", "latest") + ociRepository("latest", "{tag: latest}") + "---\n" + fromOCI("b", "range") + ociRepository("range", "{semver: 1.x}") + "---\n" + fromOCI("d", "named") + ociRepository("named", "{semver: 1.x}") +
+			"-- apps/a.yaml --\n" + aConfigMap,
+		opts: deploy.Options{Self: []string{"oci://example.com/x", "OCIRepository/flux-system/named"}},
+		want: `Kustomization/flux-system/a (c) apps
+Kustomization/flux-system/b (c) c refused c/a.yaml:22:3: its source OCIRepository/flux-system/range has the revision 1.x of this repository, not what the change makes of it, which is not fetched: preadmit fetch gets it
+Kustomization/flux-system/d (c) apps
+Kustomization/flux-system/flux-system (c) c entry`,
 	}, {
 		name: "suspended, another cluster, a path that leads out, and one to nothing",
 		files: "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "") +

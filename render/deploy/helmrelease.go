@@ -30,8 +30,9 @@ type helmRelease struct {
 		Suspend            bool             `json:"suspend"`
 		ServiceAccountName string           `json:"serviceAccountName"`
 		KubeConfig         *flux.KubeConfig `json:"kubeConfig"`
-		Install            crdPolicy        `json:"install"`
-		Upgrade            crdPolicy        `json:"upgrade"`
+		Install            helmAction       `json:"install"`
+		Upgrade            helmAction       `json:"upgrade"`
+		Uninstall          helmAction       `json:"uninstall"`
 		ValuesFrom         []struct {
 			Kind       string `json:"kind"`
 			Name       string `json:"name"`
@@ -43,10 +44,11 @@ type helmRelease struct {
 	} `json:"spec"`
 }
 
-// crdPolicy is what is done with definitions in crds/ of a chart.
-type crdPolicy struct {
-	CRDs     string `json:"crds"`
-	SkipCRDs bool   `json:"skipCRDs"`
+// helmAction is what an action does with definitions in crds/ of a chart, and hooks.
+type helmAction struct {
+	DisableHooks bool   `json:"disableHooks"`
+	CRDs         string `json:"crds"`
+	SkipCRDs     bool   `json:"skipCRDs"`
 }
 
 // namespace is that of the HelmRelease.
@@ -95,6 +97,7 @@ func (e *expander) addRelease(parent *node, k held) {
 		Upgrade:     e.opts.Upgrade,
 		KubeVersion: cmp.Or(e.opts.KubeVersion, defaultKubeVersion),
 		Install:     cmp.Or(spec.Install.CRDs, "Create"), Reapply: cmp.Or(spec.Upgrade.CRDs, "Skip"),
+		NoDeletionHooks: spec.Uninstall.DisableHooks,
 	}
 	if spec.Install.SkipCRDs {
 		u.Release.Install = "Skip"

@@ -99,16 +99,22 @@ func (e *expander) holders(seen map[render.RootID]bool) ([]*holder, error) {
 	if err := e.render(roots); err != nil {
 		return nil, err
 	}
-	var holders []*holder
-	var ids []render.RootID
 	for _, root := range roots {
-		if all := holds(e.results[root.RootID], flux.Kind); len(all) > 0 {
-			holders = append(holders, &holder{root: root, all: all})
-			ids = append(ids, root.RootID)
-		} else {
+		if len(holds(e.results[root.RootID], flux.Kind)) == 0 {
 			seen[root.RootID] = true
 		}
 	}
+	return e.holdersOf(roots), nil
+}
+
+// holdersOf are those of rendered roots that hold Kustomizations.
+func (e *expander) holdersOf(roots []render.Root) (holders []*holder) {
+	for _, root := range roots {
+		if all := holds(e.results[root.RootID], flux.Kind); len(all) > 0 {
+			holders = append(holders, &holder{root: root, all: all})
+		}
+	}
+	ids := idsOf(holders)
 	for _, h := range holders {
 		for _, k := range h.all {
 			if parsed, err := flux.Parse(k.object.JSON); err == nil && e.follows(parsed, ids) {
@@ -116,7 +122,7 @@ func (e *expander) holders(seen map[render.RootID]bool) ([]*holder, error) {
 			}
 		}
 	}
-	return holders, nil
+	return holders
 }
 
 func (e *expander) isBootstrap(id render.RootID) bool {
@@ -200,7 +206,7 @@ func (e *expander) addLoose(loose []*holder) error {
 // addGroup adds the entry points of roots in a directory.
 func (e *expander) addGroup(dir string, group []*holder) {
 	ids := idsOf(group)
-	if source, ok := e.missingSource(group, ids); ok && e.wouldRender(dir) {
+	if source, ok := e.missingSource(group); ok && e.wouldRender(dir) {
 		e.addImplied(dir, source)
 		return
 	}
@@ -211,17 +217,27 @@ func (e *expander) addGroup(dir string, group []*holder) {
 	}
 }
 
-// missingSource is a source of Kustomizations that none of the roots holds.
-func (e *expander) missingSource(group []*holder, ids []render.RootID) (render.ObjectRef, bool) {
+// missingSource is a source of Kustomizations that none of the roots holds: of several, the first
+// of those that most Kustomizations have.
+func (e *expander) missingSource(group []*holder) (found render.ObjectRef, ok bool) {
+	c := &cluster{bootstrap: idsOf(group)}
+	count := map[render.ObjectRef]int{}
+	var refs []render.ObjectRef
 	for _, h := range group {
 		for _, k := range h.self {
 			ref := sourceRefOf(k)
-			if _, ok := e.known(&cluster{bootstrap: ids}, ref); !ok {
-				return ref, true
+			if _, ok := e.known(c, ref); !ok {
+				count[ref]++
+				refs = append(refs, ref)
 			}
 		}
 	}
-	return render.ObjectRef{}, false
+	for _, ref := range refs {
+		if count[ref] > count[found] {
+			found = ref
+		}
+	}
+	return found, len(refs) > 0
 }
 
 // groupDir is the directory of a cluster that a directory belongs to: clusters/NAME where

@@ -11,6 +11,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/flux"
+	"github.com/preadmit/preadmit/render/fluxtypes"
 
 	kjson "sigs.k8s.io/json"
 )
@@ -86,7 +87,7 @@ func sourceRefOf(k *flux.Kustomization) render.ObjectRef {
 // elsewhere is the artifact that it has instead, of whose files the checkout is a part.
 func (e *expander) checkout(c *cluster, ref render.ObjectRef, found held, ok bool) (out render.Checkout, why string, elsewhere *render.Artifact) {
 	out.Top = "."
-	s := source{}
+	s := fluxtypes.Source{}
 	if ok {
 		if err := kjson.UnmarshalCaseSensitivePreserveInts(found.object.JSON, &s); err != nil {
 			return out, fmt.Sprintf("its source %s is not valid: %v", ref, err), nil
@@ -97,11 +98,12 @@ func (e *expander) checkout(c *cluster, ref render.ObjectRef, found held, ok boo
 	case !self && !ok:
 		return out, fmt.Sprintf("its source %s is not in the repository: nothing says what it has", ref), nil
 	case !self:
-		why, elsewhere = fmt.Sprintf("its source %s is not this repository but %s", ref, s.where()), s.artifact(ref)
-	case s.isPinned():
-		why, elsewhere = fmt.Sprintf("its source %s has the revision %s of this repository, not what the change makes of it", ref, s.version()), s.artifact(ref)
-	case !c.self[ref] && !slices.Contains(e.opts.Self, ref.String()) && c.isOtherBranch(s.branch()):
-		why, elsewhere = fmt.Sprintf("its source %s has the branch %s of this repository, another one than the cluster", ref, s.branch()), s.artifact(ref)
+		why, elsewhere = fmt.Sprintf("its source %s is not this repository but %s", ref, s.Where()), s.Artifact(ref.Kind)
+	case slices.Contains(e.opts.Self, ref.String()): // whatever its revision is
+	case s.IsPinned(ref.Kind):
+		why, elsewhere = fmt.Sprintf("its source %s has the revision %s of this repository, not what the change makes of it", ref, s.Revision()), s.Artifact(ref.Kind)
+	case !c.self[ref] && ref.Kind == "GitRepository" && c.isOtherBranch(s.Branch()):
+		why, elsewhere = fmt.Sprintf("its source %s has the branch %s of this repository, another one than the cluster", ref, s.Branch()), s.Artifact(ref.Kind)
 	}
 	switch {
 	case len(s.Spec.Include) > 0:
@@ -116,7 +118,7 @@ func (e *expander) checkout(c *cluster, ref render.ObjectRef, found held, ok boo
 		out.Only = append(out.Only, path.Join(".", path.Clean("/" + dir)[1:]))
 	}
 	if why == "" {
-		out.Revision = s.version()
+		out.Revision = s.Revision()
 	}
 	return out, why, elsewhere
 }
