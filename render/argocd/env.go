@@ -1,8 +1,12 @@
 package argocd
 
 import (
+	"cmp"
+	"fmt"
 	"os"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/preadmit/preadmit/render"
 )
@@ -12,8 +16,8 @@ import (
 type environment map[string]string
 
 // revision stands for the commit that is deployed, which is not known before it is made. It is
-// found again in what is rendered.
-const revision = "0123456789abcdef0123456789abcdef01234567"
+// found again in what is rendered, and so begins with what nobody writes.
+const revision = "e7b90d4f36a1c85872fe60b9d3415ca8f29e7d06"
 
 const unknownRevision = "it holds the commit that is deployed, which is not known before it is made"
 
@@ -52,4 +56,27 @@ func unknownFields(o *render.Object) []render.Unknown {
 		}
 		return ""
 	})
+}
+
+// capabilities are the version of Kubernetes and the APIs that charts are told of: those that the options of
+// a source name, else those of the cluster. Of a version only the numbers are told.
+func (p *part) capabilities(kubeVersion string, apiVersions []string) (kube string, served []string, err error) {
+	application := p.root.Unit.Application
+	if kube = cmp.Or(kubeVersion, application.KubeVersion); kube != "" {
+		parsed, err := version.ParseGeneric(kube)
+		if err != nil {
+			return "", nil, fmt.Errorf("could not parse kubernetes version %s: %w", kube, err)
+		}
+		kube = parsed.String()
+	}
+	if len(apiVersions) > 0 {
+		return kube, apiVersions, nil
+	}
+	served = append([]string{}, application.APIVersions...)
+	if len(served) == 0 {
+		for _, d := range application.Definitions {
+			served = append(served, d.APIVersions()...)
+		}
+	}
+	return kube, served, nil
 }

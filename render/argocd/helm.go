@@ -145,18 +145,9 @@ func (r *run) render(ctx context.Context) (*release.Rendered, error) {
 // release is the release that `helm template` is told to render.
 func (h *helmPart) release(user map[string]any) (*release.Release, error) {
 	opts, application := h.options(), h.root.Unit.Application
-	version := application.KubeVersion
-	if opts.KubeVersion != "" {
-		version = opts.KubeVersion
-	}
-	served := application.APIVersions
-	if len(served) == 0 {
-		for _, d := range application.Definitions {
-			served = append(served, d.APIVersions()...)
-		}
-	}
-	if len(opts.APIVersions) > 0 {
-		served = opts.APIVersions
+	version, served, err := h.capabilities(opts.KubeVersion, opts.APIVersions)
+	if err != nil {
+		return nil, &optionError{"helm.kubeVersion", err.Error()}
 	}
 	capabilities, err := values.Capabilities(version, served)
 	if err != nil {

@@ -62,11 +62,7 @@ func Work(_ context.Context, p *isolate.Process, t *tree.Tree, spec json.RawMess
 	size := 0
 	for _, name := range j.Files {
 		p.At(name)
-		data, _, err := t.Load(name, out.Trace)
-		var text string
-		if err == nil {
-			text, err = vm.EvaluateAnonymousSnippet(name, string(data))
-		}
+		text, err := vm.EvaluateFile(name) // so that it imports from its own directory
 		if size += len(text); err == nil && size > maxText {
 			err = fmt.Errorf("it makes more than %d MiB", maxText>>20)
 		}

@@ -27,7 +27,15 @@ func (p *part) kustomization() *render.Problem {
 	p.maker = k
 	t, opts := p.tree, p.opts
 	opts.LoadRestrictor = restrictor(p.root.Unit.Application.BuildOptions)
-	if !slices.Contains(strings.Fields(p.root.Unit.Application.BuildOptions), "--enable-helm") {
+	var of Kustomize
+	if p.source.Kustomize != nil {
+		of = *p.source.Kustomize
+	}
+	var err error
+	if opts.ChartKubeVersion, opts.ChartAPIVersions, err = p.capabilities(of.KubeVersion, of.APIVersions); err != nil {
+		return p.failed(p.field("kustomize.kubeVersion"), err)
+	}
+	if !slices.ContainsFunc(strings.Fields(p.root.Unit.Application.BuildOptions), func(o string) bool { return o == "--enable-helm" || o == "--enable-helm=true" }) {
 		opts.NoCharts = "helmCharts are inflated by Argo CD only where kustomize.buildOptions have --enable-helm: argocd.kustomizeBuildOptions in the configuration gives them"
 	}
 	if p.source.Kustomize != nil && !p.source.Kustomize.isEmpty() {

@@ -9,8 +9,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/preadmit/preadmit/render/tree"
-
-	kjson "sigs.k8s.io/json"
 )
 
 // overridesFile is what overrides the options of a source in its directory, overridesOf that of
@@ -58,8 +56,14 @@ func override(t *tree.Tree, s *Source, dir, instance string, trace tree.Trace) (
 	return &merged, files, nil
 }
 
+// merge merges a patch into the options of a source as the repository server does, which decodes what
+// comes of it over the options: null removes nothing, and items of lists have the fields of those before
+// them that they do not set.
 func merge(s Source, patch []byte) (merged Source, err error) {
 	data, err := json.Marshal(s)
+	if err == nil {
+		err = json.Unmarshal(data, &merged)
+	}
 	if err != nil {
 		return merged, err
 	}
@@ -69,7 +73,33 @@ func merge(s Source, patch []byte) (merged Source, err error) {
 	if data, err = jsonpatch.MergePatch(data, patch); err != nil {
 		return merged, err
 	}
-	return merged, kjson.UnmarshalCaseSensitivePreserveInts(data, &merged)
+	if err = json.Unmarshal(data, &merged); err != nil || s.Kustomize == nil || merged.Kustomize == nil {
+		return merged, err
+	}
+	for i, p := range merged.Kustomize.Patches {
+		var over, under map[string]any
+		if i >= len(s.Kustomize.Patches) || json.Unmarshal(p, &over) != nil || json.Unmarshal(s.Kustomize.Patches[i], &under) != nil {
+			break
+		}
+		merged.Kustomize.Patches[i] = tree.Encode(laid(over, under))
+	}
+	return merged, nil
+}
+
+// laid is an object over another one: fields that it does not have are those of the other.
+func laid(over, under map[string]any) map[string]any {
+	for key, value := range under {
+		own, has := over[key]
+		inner, isObject := own.(map[string]any)
+		before, both := value.(map[string]any)
+		switch {
+		case !has:
+			over[key] = value
+		case isObject && both:
+			over[key] = laid(inner, before)
+		}
+	}
+	return over
 }
 
 // Tool is what makes objects of a source.

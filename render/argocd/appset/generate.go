@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/helm/engine"
 	"github.com/preadmit/preadmit/render/tree"
 
@@ -163,6 +164,13 @@ func (g *generator) fill(in *group, p params) (Generated, error) {
 		metadata["namespace"] = g.set.Metadata.Namespace
 	}
 	out.Object = tree.Encode(app)
+	if _, err := argocd.Parse(out.Object); err != nil {
+		field := "spec.template"
+		if g.set.Spec.TemplatePatch != nil {
+			field = "spec.templatePatch"
+		}
+		return out, errorf(field, "%v", err)
+	}
 	return out, nil
 }
 

@@ -2,6 +2,7 @@ package inflate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,7 +102,11 @@ func (c *Chart) render(ctx context.Context, opts render.Options) error {
 	if err != nil {
 		return err
 	}
-	capabilities, err := values.Capabilities(c.KubeVersion, c.ApiVersions)
+	served := c.ApiVersions
+	if opts.ChartAPIVersions != nil {
+		served = opts.ChartAPIVersions
+	}
+	capabilities, err := values.Capabilities(cmp.Or(opts.ChartKubeVersion, c.KubeVersion), served)
 	if err != nil {
 		return c.wrong("kubeVersion", "%w", err)
 	}
