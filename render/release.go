@@ -32,6 +32,13 @@ type Release struct {
 	References []Reference
 	// Upgrade is set when the cluster has the release.
 	Upgrade bool
+	// ChartName is the name that the chart has for itself, as far as it is known.
+	ChartName string `json:"-"`
+	// Reinstalled says why the release that the cluster has is removed and this one installed; empty
+	// where it is upgraded, or there is none.
+	Reinstalled string `json:",omitempty"`
+	// NoDeletionHooks leaves out the hooks of a release that is removed.
+	NoDeletionHooks bool `json:",omitempty"`
 	// Install and Reapply are what is done with definitions in crds/ of the chart when the release
 	// is installed and upgraded: Skip, Create or CreateReplace.
 	Install, Reapply string
@@ -165,6 +172,8 @@ type Hook struct {
 	RepeatedOnDeletion bool `json:",omitempty"`
 	// Removed is set for one that is deleted when it has succeeded.
 	Removed bool `json:",omitempty"`
+	// Applied is set for one that is applied on the server: where it is there, and not Replaced, that updates it.
+	Applied bool `json:",omitempty"`
 	// Updated is set for one that is updated where it is there.
 	Updated bool `json:",omitempty"`
 	// Finalizer is what the deployer adds to the finalizers of the object until the hook is done.

@@ -169,6 +169,10 @@ type Options struct {
 	// NoCharts is what is wrong with a kustomization that inflates charts, where what builds it does
 	// not; empty for `kustomize build --enable-helm`.
 	NoCharts string
+	// ChartKubeVersion and ChartAPIVersions are what charts of kustomizations are told of the cluster, in
+	// place of what their entries say; "" and nil when nothing is.
+	ChartKubeVersion string
+	ChartAPIVersions []string
 	// Cache, when set, spares rendering what was rendered before.
 	Cache *Cache
 }

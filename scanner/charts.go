@@ -79,7 +79,7 @@ func (s *scan) charts(ctx context.Context, read map[render.RootID]bool, reached 
 		for _, v := range chartVersions(base, head) {
 			c := report.ChartChange{Root: head.Root.String(), Chart: v.name, From: v.from, To: v.to, Objects: changedObjects(cluster, base, head)}
 			c.Location = change.LocationOf(s.versionAt(ctx, head.Root, v), change.Head)
-			c.Unread = !read[root] && !(reached && s.governs(c.Objects)) && !s.LacksMore(root) && s.Whole(root) && s.hasPolicies(root)
+			c.Unread = !change.Reinstalled(head.Root) && !read[root] && !(reached && s.governs(c.Objects)) && !s.LacksMore(root) && s.Whole(root) && s.hasPolicies(root)
 			for _, o := range c.Objects {
 				switch o.Change {
 				case report.ObjectAdded:

@@ -127,6 +127,9 @@ func (s *scan) answered(t *target.Target) func(*review, *server.Verdict) {
 		return nil
 	}
 	return func(r *review, v *server.Verdict) {
+		if r.Head == nil {
+			return // a hook that is deleted: its creation is another request
+		}
 		a := Applied{
 			Object: r.Head, Key: r.Key, Root: r.Root.String(), User: r.user, Applier: r.applier,
 			Answer: v.Response(), Open: v.Open(), Denials: v.Denials(), Told: v.Told(),

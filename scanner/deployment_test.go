@@ -2,9 +2,12 @@ package scanner_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"testing"
 	"testing/fstest"
+
+	"golang.org/x/tools/txtar"
 
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/admission/apply"
@@ -128,5 +131,56 @@ func TestDeployUnrendered(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("unrendered are %q, want %q", got, want)
+	}
+}
+
+// TestDeployHooks has hooks that delete what one before made be created, and nothing more.
+func TestDeployHooks(t *testing.T) {
+	files, err := filepath.Glob("testdata/deployed/*hook*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d scenarios: %v", len(files), err)
+	}
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, head := sidesOf(archive)
+		d, err := scanner.Deploy(t.Context(), scanner.Input{Head: scanner.Tree{FS: packCharts(t, archive).over(head)}})
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		for _, c := range d.Clusters {
+			for _, a := range append(c.Applied, c.Given...) {
+				if a.Object == nil {
+					t.Errorf("%s: of %s it is not said what is applied", file, a.Key)
+				}
+			}
+		}
+	}
+}
+
+// TestDeployUnknownCertificate has nothing be said of a certificate that is not known, nor of a key that
+// is not the one of an unknown certificate.
+func TestDeployUnknownCertificate(t *testing.T) {
+	secret := func(crt, key, more string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte("apiVersion: v1\nkind: Secret\ntype: kubernetes.io/tls\nmetadata: {name: one}\ndata:\n  tls.crt: " + crt + "\n  tls.key: " + key + "\n" + more)}
+	}
+	for name, test := range map[string]struct {
+		file *fstest.MapFile
+		want []string
+	}{
+		"certificate": {secret(sealed, "bm9uZQ==", sops), nil},
+		"key":         {secret("bm9uZQ==", sealed, sops), nil},
+		"both":        {secret(sealed, sealed, sops), nil},
+		"none":        {secret("bm9uZQ==", "bm9uZQ==", ""), []string{"tls: failed to find any PEM data in certificate input"}},
+	} {
+		d, err := scanner.Deploy(t.Context(), scanner.Input{Head: scanner.Tree{FS: fstest.MapFS{"a.yaml": test.file}}})
+		if err != nil || len(d.Clusters[0].Applied) != 1 {
+			t.Fatalf("%s: %v, %+v", name, err, d)
+		}
+		if got := d.Clusters[0].Applied[0].Answer.Warnings; !slices.Equal(got, test.want) {
+			t.Errorf("%s: the server warns of %q, want %q", name, got, test.want)
+		}
 	}
 }

@@ -145,7 +145,7 @@ func (in *installed) objects(rendered *release.Rendered) []*render.Object {
 		add(o, render.RoleObject)
 	}
 	for _, o := range rendered.Hooks {
-		hook, runs := h.Hook(o, in.root.Unit.Release.Upgrade)
+		hook, runs := h.Hook(o, in.root.Unit.Release)
 		if runs {
 			add(o, render.RoleHook).Hook = hook
 		} else {

@@ -215,32 +215,6 @@ func (c *Change) dropUndeployed(judgeUnclaimed bool) {
 	}
 }
 
-// install makes the releases of one side only ones that are installed. Others are upgraded, on
-// both sides: what was installed once differs from what is now by the change only.
-func (c *Change) install() {
-	if c.Base == nil {
-		return
-	}
-	identity := func(root render.Root) render.RootID { return render.RootID{Object: root.Object, Cluster: root.Cluster} }
-	sides := map[render.RootID]int{}
-	for _, s := range c.Trees() {
-		for _, root := range s.Graph.Units {
-			if root.Kind == render.KindHelm {
-				sides[identity(root)]++
-			}
-		}
-	}
-	for i, root := range c.Head.Graph.Units {
-		if root.Kind != render.KindHelm || root.Unit.Release == nil || sides[identity(root)] > 1 {
-			continue
-		}
-		u, r := *root.Unit, *root.Unit.Release
-		r.Upgrade = false
-		u.Release = &r
-		c.Head.Graph.Units[i].Unit = &u
-	}
-}
-
 // chartUsed reports whether a unit installs the chart in a directory.
 func (s *Side) chartUsed(dir string) bool {
 	if s.Graph != nil && slices.ContainsFunc(s.Graph.Units, func(root render.Root) bool { return root.Kind == render.KindArgoCD }) && s.UnitsRead(path.Join(dir, "Chart.yaml")) {

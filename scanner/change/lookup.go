@@ -232,7 +232,7 @@ func (l *lookups) isOwn(root render.Root) bool {
 // notOwn returns the answers about what the release does not make itself, given these answers. Before it
 // is installed nothing of it is there, but before an upgrade there is what it made then.
 func (l *lookups) notOwn(answers []render.Lookup) []render.Lookup {
-	if !l.root.Unit.Release.Upgrade {
+	if r := l.root.Unit.Release; !r.Upgrade && r.Reinstalled == "" {
 		return answers
 	}
 	for range maxLookupRounds {

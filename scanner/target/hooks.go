@@ -21,8 +21,12 @@ func WithHooks(c *change.Change, cluster *admission.Cluster, base, head *change.
 		}
 		return pairs
 	}
+	var gone []Pair
+	if base != nil && change.Reinstalled(head.Root) {
+		gone = deletionHooks(cluster, base)
+	}
 	if !slices.ContainsFunc(pairs, isHook) {
-		return pairs
+		return slices.Concat(gone, pairs)
 	}
 	ran := lastOf(byKey(cluster, c.Earlier(base, head)))
 	deleted := map[admission.Key]bool{}
@@ -30,8 +34,8 @@ func WithHooks(c *change.Change, cluster *admission.Cluster, base, head *change.
 		deleted[p.Key] = deleted[p.Key] || p.Head == nil
 	}
 	release := head.Root.Unit.Release
-	upgrades := release == nil || release.Upgrade
-	var all []Pair
+	upgrades := release == nil || release.Upgrade || release.Reinstalled != ""
+	all := gone
 	for _, p := range pairs {
 		if isHook(p) {
 			all = append(all, withDeletions(head.Root, p, ran[p.Key], upgrades && !deleted[p.Key])...)
@@ -50,12 +54,16 @@ func withDeletions(root render.Root, p Pair, before *admission.Object, mayBeTher
 		if was != nil && was.Ran {
 			p.Base, p.Same = before, change.Equal(before, p.Head)
 		}
-		if there := was == nil || !was.Removed; there && hook.Replaced && mayBeThere {
+		there := mayBeThere && (was == nil || !was.Removed)
+		switch {
+		case there && hook.Replaced:
 			first := Pair{Key: p.Key, Base: before, Same: p.Same}
 			if p.Same {
 				first.Earlier = before
 			}
 			all = append(all, first)
+		case there && hook.Applied && was != nil && was.Ran && !expires(before): // it is applied over what is there
+			p.Generated = false
 		}
 	}
 	done := p.Head
@@ -63,21 +71,29 @@ func withDeletions(root render.Root, p Pair, before *admission.Object, mayBeTher
 		p.Base = finalized(p.Base)
 	}
 	all = append(all, p)
-	if hook.Repeated && hook.Replaced && !hook.Removed && !isNameless(done) { // before it runs again, as it did
-		again := Pair{Key: p.Key, Base: done, Same: p.Same}
-		if was != nil && was.Ran && was.Repeated && was.Replaced && !was.Removed {
+	removal := Pair{Key: p.Key, Base: done, Same: p.Same}
+	if hook.Repeated && (hook.Replaced || hook.Removed) && !isNameless(done) { // it is gone when it runs again, as it did
+		again := removal
+		if was != nil && was.Ran && was.Repeated && (was.Replaced || was.Removed) {
 			again.Earlier = before
 		}
-		all = append(all, again)
+		second := p
+		second.Generated = true
+		all = append(all, again, second)
 	}
 	if hook.Removed && (!isNameless(done) || root.Kind == render.KindArgoCD) { // which names it itself
-		last := Pair{Key: p.Key, Base: done, Same: p.Same}
 		if was != nil && was.Removed && was.Ran {
-			last.Earlier = before
+			removal.Earlier = before
 		}
-		all = append(all, last)
+		all = append(all, removal)
 	}
 	return all
+}
+
+// expires reports whether a cluster deletes a hook by itself some time after it has run.
+func expires(o *admission.Object) bool {
+	spec, _ := o.Content()["spec"].(map[string]any)
+	return o.GroupVersionKind().Kind == "Job" && spec["ttlSecondsAfterFinished"] != nil
 }
 
 // isHook reports whether a pair is a hook that is created or updated.
@@ -126,10 +142,20 @@ func deletionHooks(cluster *admission.Cluster, base *change.Rendered) (pairs []P
 		if exists && hook.Replaced {
 			pairs = append(pairs, Pair{Key: key, Base: o})
 		}
-		pairs = append(pairs, Pair{Key: key, Head: o, Generated: true})
-		again := hook.RepeatedOnDeletion && hook.Replaced && !exists
-		if (hook.Removed || again) && !isNameless(o) {
-			pairs = append(pairs, Pair{Key: key, Base: o})
+		create, remove := Pair{Key: key, Head: o, Generated: true}, Pair{Key: key, Base: o}
+		if exists && !hook.Replaced && hook.Applied && !expires(o) { // it is applied over what is there
+			pairs = append(pairs, Pair{Key: key, Base: o, Head: o})
+		} else {
+			pairs = append(pairs, create)
+		}
+		if isNameless(o) {
+			continue
+		}
+		if hook.RepeatedOnDeletion && (hook.Replaced || hook.Removed) {
+			pairs = append(pairs, remove, create)
+		}
+		if hook.Removed {
+			pairs = append(pairs, remove)
 		}
 	}
 	return pairs

@@ -113,3 +113,14 @@ func TestFromTree(t *testing.T) {
 		t.Errorf("error %v for a link that leads out", err)
 	}
 }
+
+// TestNameIn reads the name of a chart without unpacking all of it.
+func TestNameIn(t *testing.T) {
+	data := pack(t, "web/Chart.yaml", "apiVersion: v2\nname: site\nversion: 1.0.0\n", "web/charts/db/Chart.yaml", "apiVersion: v2\nname: db\nversion: 1.0.0\n")
+	if got := chart.NameIn(data); got != "site" {
+		t.Errorf("the chart is called %q, want site", got)
+	}
+	if got := chart.NameIn(data[:20]); got != "" {
+		t.Errorf("half an archive has the name %q", got)
+	}
+}

@@ -26,15 +26,15 @@ type Spec struct {
 	ChartRef struct {
 		Kind string `json:"kind"`
 	} `json:"chartRef"`
-	ReleaseName     string       `json:"releaseName"`
-	TargetNamespace string       `json:"targetNamespace"`
-	Suspend         bool         `json:"suspend"`
-	Values          Values       `json:"values"`
-	ValuesFrom      []ValuesFrom `json:"valuesFrom"`
-	Install         Action       `json:"install"`
-	Upgrade         Action       `json:"upgrade"`
-	Uninstall       Action       `json:"uninstall"`
-	Test            struct {
+	ReleaseName      string       `json:"releaseName"`
+	TargetNamespace  string       `json:"targetNamespace"`
+	StorageNamespace string       `json:"storageNamespace"`
+	Suspend          bool         `json:"suspend"`
+	Values           Values       `json:"values"`
+	ValuesFrom       []ValuesFrom `json:"valuesFrom"`
+	Install          Action       `json:"install"`
+	Upgrade          Action       `json:"upgrade"`
+	Test             struct {
 		Enable bool `json:"enable"`
 	} `json:"test"`
 	PostRenderers []struct {
@@ -59,6 +59,11 @@ type Action struct {
 	DisableHooks            bool   `json:"disableHooks"`
 	DisableSchemaValidation bool   `json:"disableSchemaValidation"`
 	SkipCRDs                bool   `json:"skipCRDs"`
+	// ServerSideApply of an install is false, and that of an upgrade `disabled`, to create and patch objects as kubectl
+	// does; else they are applied on the server.
+	ServerSideApply any `json:"serverSideApply"`
+	// ChartNameChangeStrategy is Reinstall, or InPlaceUpdate to upgrade a release to a chart of another name.
+	ChartNameChangeStrategy string `json:"chartNameChangeStrategy"`
 }
 
 // ValuesFrom is a reference to values in a ConfigMap or Secret of the namespace.
@@ -167,7 +172,8 @@ func (h *HelmRelease) Release(c *Chart, user map[string]any, capabilities *commo
 
 // Hook returns when Flux has a hook of a release created and deleted, and whether it is created by the
 // install or upgrade: those of tests only where it is told to, those of other actions when they happen.
-func (h *HelmRelease) Hook(o *Object, upgrade bool) (hook *render.Hook, runs bool) {
+func (h *HelmRelease) Hook(o *Object, r *render.Release) (hook *render.Hook, runs bool) {
+	upgrade := r.Upgrade
 	has := func(events ...helmrelease.HookEvent) bool {
 		return slices.ContainsFunc(events, func(e helmrelease.HookEvent) bool { return slices.Contains(o.Events, e.String()) })
 	}
@@ -179,9 +185,10 @@ func (h *HelmRelease) Hook(o *Object, upgrade bool) (hook *render.Hook, runs boo
 	}
 	hook = &render.Hook{
 		Ran:        tested || installed && (upgraded || !upgrade),
-		OnDeletion: !h.Spec.Uninstall.DisableHooks && has(helmrelease.HookPreDelete, helmrelease.HookPostDelete),
+		OnDeletion: !r.NoDeletionHooks && has(helmrelease.HookPreDelete, helmrelease.HookPostDelete),
 		Replaced:   deletes(helmrelease.HookBeforeHookCreation),
 		Removed:    deletes(helmrelease.HookSucceeded),
+		Applied:    h.Spec.Install.ServerSideApply != false,
 	}
 	events := func(runs bool, of ...helmrelease.HookEvent) (n int) {
 		for _, e := range of {
@@ -193,6 +200,7 @@ func (h *HelmRelease) Hook(o *Object, upgrade bool) (hook *render.Hook, runs boo
 	}
 	action := events(installed, helmrelease.HookPreInstall, helmrelease.HookPostInstall)
 	if upgrade {
+		hook.Applied = h.Spec.Upgrade.ServerSideApply != "disabled"
 		action = events(upgraded, helmrelease.HookPreUpgrade, helmrelease.HookPostUpgrade)
 	}
 	hook.Repeated = action+events(tested, helmrelease.HookTest) > 1

@@ -15,7 +15,7 @@ func printed(documents []*Document) (made []*Object, err error) {
 		if bad := expands(d.Text, limits); bad != nil {
 			return nil, d.problem(bad, true)
 		}
-		text, err := sigsyaml.YAMLToJSON([]byte(d.Text))
+		text, err := sigsyaml.YAMLToJSON([]byte(d.Text + "\n")) // each is printed as a line, which may end a block of text
 		if err != nil {
 			return nil, d.problem(err, false)
 		}

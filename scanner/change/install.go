@@ -1,0 +1,88 @@
+package change
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/helm/release"
+)
+
+// install makes the releases of one side only ones that are installed, and so those that are another release, or of
+// another chart, than at base. Others are upgraded, on both sides: what was installed once differs from what is
+// now by the change only.
+func (c *Change) install() {
+	if c.Base == nil {
+		return
+	}
+	identity := func(root render.Root) render.RootID { return render.RootID{Object: root.Object, Cluster: root.Cluster} }
+	sides, before := map[render.RootID]int{}, map[render.RootID]int{}
+	for _, s := range c.Trees() {
+		for i, root := range s.Graph.Units {
+			if root.Kind != render.KindHelm {
+				continue
+			}
+			sides[identity(root)]++
+			if s == c.Base {
+				before[identity(root)] = i
+			}
+		}
+	}
+	for i, root := range c.Head.Graph.Units {
+		if root.Kind != render.KindHelm || root.Unit.Release == nil {
+			continue
+		}
+		at, was := before[identity(root)]
+		if sides[identity(root)] > 1 && !was {
+			continue
+		}
+		u, r := *root.Unit, *root.Unit.Release
+		if was {
+			if r.Reinstalled = reinstalled(c.Base.Graph.Units[at].Unit, root.Unit); r.Reinstalled == "" {
+				continue
+			}
+			c.Base.removedBy(at, r.NoDeletionHooks)
+		}
+		r.Upgrade, u.Release = false, &r
+		c.Head.Graph.Units[i].Unit = &u
+	}
+}
+
+// removedBy has a release of the tree be removed with its hooks for that or without.
+func (s *Side) removedBy(unit int, noHooks bool) {
+	u, r := *s.Graph.Units[unit].Unit, *s.Graph.Units[unit].Unit.Release
+	r.NoDeletionHooks, u.Release = noHooks, &r
+	s.Graph.Units[unit].Unit = &u
+}
+
+// reinstalled says why helm-controller removes the release of a HelmRelease and installs it anew, as its
+// ReleaseTargetChanged has it; empty where it upgrades it.
+func reinstalled(was, now *render.Unit) string {
+	if was.Release == nil || now.Release.Own || isTurned(was, now) {
+		return ""
+	}
+	a, errA := release.ParseHelmRelease(was.Object)
+	b, errB := release.ParseHelmRelease(now.Object)
+	if errA != nil || errB != nil {
+		return ""
+	}
+	storage := func(h *release.HelmRelease) string { return cmp.Or(h.Spec.StorageNamespace, h.Namespace) }
+	for _, t := range []struct{ what, was, now string }{
+		{"storage namespace", storage(a), storage(b)},
+		{"namespace", a.ReleaseNamespace(), b.ReleaseNamespace()},
+		{"name", a.ReleaseName(), b.ReleaseName()},
+		{"chart", was.Release.ChartName, now.Release.ChartName},
+	} {
+		switch {
+		case t.was == t.now, t.what == "chart" && (t.was == "" || t.now == "" || b.Spec.Upgrade.ChartNameChangeStrategy == "InPlaceUpdate"):
+			continue
+		}
+		return fmt.Sprintf("the %s of the release changes from %s to %s", t.what, t.was, t.now)
+	}
+	return ""
+}
+
+// Reinstalled reports whether a root is a release in whose place there is another one at base, which is removed.
+func Reinstalled(root render.Root) bool {
+	return root.Unit != nil && root.Unit.Release != nil && root.Unit.Release.Reinstalled != "" && !root.Unit.Apply.Suspended
+}
