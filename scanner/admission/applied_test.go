@@ -167,3 +167,18 @@ func TestCreatedByKubectl(t *testing.T) {
 		t.Error("kubectl create leaves out what is null")
 	}
 }
+
+// TestUnmergedIsInternal: a patch with two items of one key is an error of the server.
+func TestUnmergedIsInternal(t *testing.T) {
+	pod := func(more string) string {
+		return "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: shop}, spec: {containers: [{name: a, image: a, resources: {requests: {cpu: 50m}}}, " +
+			"{name: b, image: b, resources: {subjects: [{kind: User}]}}" + more + "]}}"
+	}
+	a := ask("UPDATE", object(t, pod(", {name: a, image: a, resource: {kind: Bucket}, resources: {requests: {cpu: 50m}}}")), object(t, pod("")))
+	a.Applier = apply.ArgoCD
+	_, _, err := open(t).Prepare(t.Context(), a)
+	var refusal *apierrors.StatusError
+	if !errors.As(err, &refusal) || refusal.ErrStatus.Code != 500 {
+		t.Errorf("got %v", err)
+	}
+}

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"strings"
 	"testing"
 )
 
@@ -33,5 +34,22 @@ func TestErrorsOfMapsAreOrdered(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestErrorsOfLabelsInOrder: the PodSecurity plugin asks for one label after the other.
+func TestErrorsOfLabelsInOrder(t *testing.T) {
+	namespace := "{apiVersion: v1, kind: Namespace, metadata: {name: ns, labels: {pod-security.kubernetes.io/enforce: none, pod-security.kubernetes.io/enforce-version: none, pod-security.kubernetes.io/audit: none}}}"
+	_, _, err := open(t).Prepare(t.Context(), ask("CREATE", object(t, namespace), nil))
+	if err == nil {
+		t.Fatal("not refused")
+	}
+	at := -1
+	for _, label := range []string{"/enforce]", "/enforce-version]", "/audit]"} {
+		if i := strings.Index(err.Error(), label); i <= at {
+			t.Errorf("%s is not next in %s", label, err)
+		} else {
+			at = i
+		}
 	}
 }

@@ -65,11 +65,11 @@ func (c *Cluster) quotas(namespace string) ([]*corev1.ResourceQuota, error) {
 }
 
 // Exists is the server's refusal to create what is there already, nil when it is
-// not. It comes after admission, from the storage, and only where all objects of
-// the kind are known.
+// not. It comes after admission, from the storage, and only where the state is that before the
+// request, as in a suite: that of a scan has what the request creates.
 func (r *Request) Exists() error {
 	resource := r.GetResource().GroupResource()
-	if r.GetOperation() != admission.Create || r.GetSubresource() != "" || !r.cluster.Knows(r.GetKind().GroupKind()) || !r.cluster.has(r) {
+	if r.GetOperation() != admission.Create || r.GetSubresource() != "" || !r.cluster.opts.Known.all || !r.cluster.has(r) {
 		return nil
 	}
 	return apierrors.NewAlreadyExists(resource, r.GetName())

@@ -372,6 +372,7 @@ func (p *preparation) request(ctx context.Context, a admission.Attributes) (*Req
 	if err := p.validate(ctx, a); err != nil {
 		return nil, err
 	}
+	names.Times(a.GetObject(), Created())
 	r := newRequest(p.cluster, a, p.handler.interfaces)
 	if p.large {
 		r.stored = func() (int, error) {

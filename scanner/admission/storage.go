@@ -19,6 +19,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
 	"github.com/preadmit/preadmit/scanner/admission/custom"
+	"github.com/preadmit/preadmit/scanner/admission/names"
 	"github.com/preadmit/preadmit/scanner/admission/refusal"
 	"github.com/preadmit/preadmit/scanner/admission/services"
 	"github.com/preadmit/preadmit/scanner/admission/size"
@@ -85,6 +86,7 @@ func (c *Cluster) storeBy(o *Object, by apply.Applier, mutator Mutator, fields [
 			return nil, err
 		}
 		h.Create.PrepareForCreate(ctx, obj)
+		names.Times(obj, Created())
 		h.Create.Canonicalize(obj)
 	}
 	custom.Establish(obj, Created())

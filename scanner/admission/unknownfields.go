@@ -88,6 +88,9 @@ func (c *Cluster) prepareAll(ctx context.Context, ask Ask, s *unknown.StandIns) 
 		filled := ask
 		filled.Object, filled.OldObject = ask.Object.filled(s, ask.OldObject, run), ask.OldObject.filled(s, ask.Object, run)
 		req, warned, err := c.prepare(ctx, filled, unknownFields{unknownOf(ask.Object), unknownOf(ask.OldObject)})
+		if filled.Object != nil {
+			warned = unknown.Warnings(warned, filled.Object.Content(), unknownOf(ask.Object))
+		}
 		var refusal *apierrors.StatusError
 		switch {
 		case errors.As(err, &refusal):

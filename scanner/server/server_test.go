@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"sigs.k8s.io/yaml"
@@ -164,5 +165,23 @@ func TestLoadOnce(t *testing.T) {
 			t.Errorf("%s is accepted once more", again.Name)
 		}
 		seen = again
+	}
+}
+
+// TestStateHasWhatIsCreated: a state of which all objects of a kind are known is that after the
+// request, so that what it creates being there says nothing.
+func TestStateHasWhatIsCreated(t *testing.T) {
+	text := "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"
+	for _, test := range []struct {
+		known admission.KnownKinds
+		code  int32
+	}{{admission.AllKinds(), 409}, {admission.Known(schema.GroupKind{Kind: "ConfigMap"}), 0}} {
+		v, err := build(t, test.known, text).Review(t.Context(), create(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer := v.Response(); int32(answer.Code) != test.code {
+			t.Errorf("got %d %s, want %d", answer.Code, answer.Message, test.code)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	corev1 "k8s.io/api/core/v1"
@@ -14,9 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
+	"k8s.io/apimachinery/pkg/util/mergepatch"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/preadmit/preadmit/scanner/admission/refusal"
 	"github.com/preadmit/preadmit/scanner/admission/size"
 )
 
@@ -127,7 +130,7 @@ func (m Merge) Into(empty runtime.Object) (unknown []error, patched string, err 
 	}
 	merged, err := strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(m.current, patch, lookup)
 	if err != nil {
-		return nil, "", apierrors.NewBadRequest(err.Error())
+		return nil, "", unmerged(err)
 	}
 	err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(merged, empty, true)
 	if strict, ok := runtime.AsStrictDecodingError(err); ok {
@@ -137,6 +140,19 @@ func (m Merge) Into(empty runtime.Object) (unknown []error, patched string, err 
 		return nil, "", apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), fmt.Sprintf("%+v", patch), err.Error())})
 	}
 	return nil, "", nil
+}
+
+// unmerged returns the refusal of a patch that cannot be applied
+// (k8s.io/apiserver/pkg/endpoints/handlers, interpretStrategicMergePatchError).
+func unmerged(err error) error {
+	switch err {
+	case mergepatch.ErrBadJSONDoc, mergepatch.ErrBadPatchFormatForPrimitiveList, mergepatch.ErrBadPatchFormatForRetainKeys,
+		mergepatch.ErrBadPatchFormatForSetElementOrderList, mergepatch.ErrUnsupportedStrategicMergePatchFormat:
+		return apierrors.NewBadRequest(err.Error())
+	case mergepatch.ErrNoListOfLists, mergepatch.ErrPatchContentNotMatchRetainKeys:
+		return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+	}
+	return refusal.Internal(err)
 }
 
 // JSON merges a custom resource, and returns its text.

@@ -1,5 +1,5 @@
-// Package names has in place of what a server chooses at random - uids and generated names - what
-// follows from the object, so that equal scans give equal reports.
+// Package names has in place of what a server chooses at random - uids and generated names - or takes
+// from its clock what follows from the object, so that equal scans give equal reports.
 package names
 
 import (

@@ -41,13 +41,13 @@ func Check(quotas []*corev1.ResourceQuota, a admission.Attributes) error {
 	case whenFull == nil:
 		return nil
 	case whenFree == nil:
-		return &UsageError{Message: withoutUsage(whenFull.Error())}
+		return &UsageError{Message: WithoutUsage(whenFull.Error())}
 	case whenFree.Error() == whenFull.Error():
 		return whenFree
 	}
 	if status, ok := whenFree.(apierrors.APIStatus); ok { // it is refused whatever is used
 		s := status.Status()
-		s.Message = withoutUsage(s.Message)
+		s.Message = WithoutUsage(s.Message)
 		return &apierrors.StatusError{ErrStatus: s}
 	}
 	return whenFree
@@ -67,8 +67,8 @@ func CheckStatus(quotas []*corev1.ResourceQuota, a admission.Attributes) error {
 	return check(written, a, evaluator)
 }
 
-// withoutUsage returns a refusal without the usage that was made up.
-func withoutUsage(message string) string {
+// WithoutUsage returns a refusal without the usage that it names.
+func WithoutUsage(message string) string {
 	head, rest, _ := strings.Cut(message, ", used: ")
 	if _, limited, ok := strings.Cut(rest, ", limited: "); ok {
 		return head + ", used: unknown, limited: " + limited

@@ -79,6 +79,9 @@ var plainMap = regexp.MustCompile(`(^|\.)([lL]abels|[aA]nnotations|matchLabels|n
 // mapOf returns the map that an error comes from, "" when it is none. Validation of
 // a custom resource walks its schema, and then its rules.
 func mapOf(c metav1.StatusCause, custom bool) string {
+	if strings.HasPrefix(c.Field, podSecurity) {
+		return "" // each label is asked for
+	}
 	if at := namedIndex.FindStringIndex(c.Field); at != nil {
 		if at[1] == len(c.Field) && (c.Type == metav1.CauseTypeFieldValueRequired || requiredValue.MatchString(c.Message)) {
 			return "" // a key that is asked for is not found by walking
@@ -97,6 +100,9 @@ func mapOf(c metav1.StatusCause, custom bool) string {
 	}
 	return "rules"
 }
+
+// podSecurity is how the fields begin that the PodSecurity plugin finds wrong in a Namespace.
+const podSecurity = "metadata.labels[pod-security.kubernetes.io/"
 
 // inBody is in all errors of a schema about a value that is invalid.
 const inBody = " in body "

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"slices"
 	"sync"
 
@@ -23,6 +22,8 @@ import (
 	"k8s.io/kubernetes/pkg/registry/core/service/ipallocator"
 	"k8s.io/kubernetes/pkg/registry/core/service/portallocator"
 	servicestorage "k8s.io/kubernetes/pkg/registry/core/service/storage"
+
+	"github.com/preadmit/preadmit/scanner/admission/refusal"
 )
 
 // Options say what an API server assigns from.
@@ -90,9 +91,7 @@ func status(err error) error {
 	if err == nil || errors.As(err, new(*apierrors.StatusError)) {
 		return err
 	}
-	return &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error(),
-	}}
+	return refusal.Internal(err)
 }
 
 // serviceStorage is the server's storage of Services, and the node ports that it assigns. Only what it
