@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -282,14 +283,25 @@ func neutral(o map[string]any) {
 		delete(metadata, "name")
 	}
 	if uid != "" {
-		rename(o, uid, "the uid")
+		renamed(o, func(s string) string {
+			if s == uid {
+				return "the uid"
+			}
+			return s
+		})
 	}
 	switch o["kind"] {
+	case "Pod":
+		status, _ := o["status"].(map[string]any)
+		withoutTimes(status["conditions"])
+		renamed(o, func(s string) string { return tokenVolume.ReplaceAllString(s, "${1}X") })
 	case "Service":
 		allocated(o)
 	case "CertificateSigningRequest":
 		status, _ := o["status"].(map[string]any)
 		withoutTimes(status["conditions"])
+	case "FlowSchema":
+		delete(o, "status") // which the server writes some time later
 	case "PersistentVolume":
 		status, _ := o["status"].(map[string]any)
 		delete(status, "lastPhaseTransitionTime")
@@ -298,21 +310,22 @@ func neutral(o map[string]any) {
 	}
 }
 
-// rename replaces a text in all values.
-func rename(v any, from, to string) any {
+// tokenVolume is the name of the volume with a Pod's token.
+var tokenVolume = regexp.MustCompile(`(kube-api-access-)[a-z0-9]{5}\b`)
+
+// renamed replaces all texts of a value.
+func renamed(v any, with func(string) string) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for key, value := range v {
-			v[key] = rename(value, from, to)
+			v[key] = renamed(value, with)
 		}
 	case []any:
 		for i, value := range v {
-			v[i] = rename(value, from, to)
+			v[i] = renamed(value, with)
 		}
 	case string:
-		if v == from {
-			return to
-		}
+		return with(v)
 	}
 	return v
 }

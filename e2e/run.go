@@ -20,6 +20,7 @@ import (
 type conformance struct {
 	*options
 	dir      string // for what the run writes
+	cluster  *live.Cluster
 	recorder *replay.Recorder
 	report   *report
 	progress io.Writer
@@ -62,7 +63,7 @@ func (o *options) run(ctx context.Context, stdout, stderr io.Writer) (difference
 	if err != nil {
 		return 0, err
 	}
-	c := &conformance{options: o, dir: dir, recorder: recorder, report: &report{w: stdout}, progress: stderr}
+	c := &conformance{options: o, dir: dir, cluster: cluster, recorder: recorder, report: &report{w: stdout}, progress: stderr}
 	if err := c.suites(ctx, dirs); err != nil {
 		return 0, err
 	}

@@ -79,11 +79,8 @@ func (r *updateRun) askUpdates(ctx context.Context, all []updates.Update, places
 		if a := created.of(u.Base, places[i]).Answer; a == nil || !a.OK() {
 			continue
 		}
-		a, err := r.server.Do(ctx, live.Call{Method: http.MethodGet, Path: places[i].Path})
-		if err != nil {
-			return err
-		}
-		if before[places[i].Path], err = a.Object(); err != nil {
+		var err error
+		if before[places[i].Path], err = r.between(ctx, places[i]); err != nil {
 			return err
 		}
 		if err := r.write("head/"+fileOf(u.Head), admission.NewObject(u.Head)); err != nil {

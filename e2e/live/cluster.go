@@ -43,7 +43,7 @@ func Start(ctx context.Context, b Binaries, dir string) (*Cluster, error) {
 		return c, err
 	}
 	var err error
-	if c.Setup, err = c.startServer(ctx, "ServiceAccount,ValidatingAdmissionPolicy"); err != nil {
+	if c.Setup, err = c.startServer(ctx, "--disable-admission-plugins=ServiceAccount,ValidatingAdmissionPolicy"); err != nil {
 		return c, err
 	}
 	return c, c.RestartTested(ctx)
@@ -54,7 +54,15 @@ func Start(ctx context.Context, b Binaries, dir string) (*Cluster, error) {
 func (c *Cluster) RestartTested(ctx context.Context) error {
 	c.Tested.stop()
 	var err error
-	c.Tested, err = c.startServer(ctx, "ServiceAccount")
+	c.Tested, err = c.startServer(ctx, "--disable-admission-plugins=ServiceAccount")
+	return err
+}
+
+// StartWithAccounts replaces the server under test by one that has the ServiceAccount plugin too.
+func (c *Cluster) StartWithAccounts(ctx context.Context) error {
+	c.Tested.stop()
+	var err error
+	c.Tested, err = c.startServer(ctx, "--enable-admission-plugins=ServiceAccount")
 	return err
 }
 
@@ -143,8 +151,8 @@ func healthy(ctx context.Context, url string) error {
 	return nil
 }
 
-// startServer starts an API server without some admission plugins.
-func (c *Cluster) startServer(ctx context.Context, disabled string) (*Server, error) {
+// startServer starts an API server. plugins is the flag that says which admission plugins it has.
+func (c *Cluster) startServer(ctx context.Context, plugins string) (*Server, error) {
 	host, port, err := freeAddress()
 	if err != nil {
 		return nil, err
@@ -158,7 +166,7 @@ func (c *Cluster) startServer(ctx context.Context, disabled string) (*Server, er
 		"--etcd-servers="+c.etcdURL, "--bind-address="+host, fmt.Sprintf("--secure-port=%d", port), "--cert-dir="+s.certificates,
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-signing-key-file="+c.path(keyFile), "--service-account-key-file="+c.path(keyFile),
-		"--authorization-mode=RBAC", "--token-auth-file="+c.path(tokensFile), "--disable-admission-plugins="+disabled,
+		"--authorization-mode=RBAC", "--token-auth-file="+c.path(tokensFile), plugins,
 		"--service-cluster-ip-range=10.0.0.0/24", "--allow-privileged=true", "--endpoint-reconciler-type=none",
 		"--audit-policy-file="+c.path(auditFile), "--audit-log-path=-", "--audit-log-mode=blocking")
 	if err != nil {

@@ -2,26 +2,23 @@ package updates
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 )
 
-// examplesYAML has an example of each kind.
+// files has examples of each kind, and the state that they need.
 //
-//go:embed examples.yaml
-var examplesYAML []byte
-
-// definitionYAML defines the kind of the custom resources.
-//
-//go:embed definition.yaml
-var definitionYAML []byte
+//go:embed examples/*.yaml state/*.yaml
+var files embed.FS
 
 // Update is a manifest before and after a change.
 type Update struct {
@@ -38,19 +35,46 @@ type Generator struct {
 // New returns a generator.
 func New() (*Generator, error) {
 	g := &Generator{values: map[string][]any{}}
-	for document := range bytes.SplitSeq(examplesYAML, []byte("\n---\n")) {
-		example, err := decode(document)
-		if err != nil {
-			return nil, err
-		}
-		g.examples = append(g.examples, example)
+	var err error
+	if g.examples, err = objects("examples"); err != nil {
+		return nil, err
+	}
+	for _, example := range g.examples {
 		g.collect("", example)
 	}
 	return g, nil
 }
 
-// Definition returns the CustomResourceDefinition that custom resources need.
-func Definition() (map[string]any, error) { return decode(definitionYAML) }
+// State returns what a cluster has before: namespaces, definitions, classes, accounts, limits.
+func State() ([]map[string]any, error) { return objects("state") }
+
+// Complete are the kinds of which the state has all objects.
+var Complete = []string{
+	"IngressClass.networking.k8s.io", "PriorityClass.scheduling.k8s.io", "RuntimeClass.node.k8s.io", "ServiceAccount", "StorageClass.storage.k8s.io",
+}
+
+// objects returns the objects of a directory.
+func objects(dir string) ([]map[string]any, error) {
+	names, err := fs.Glob(files, dir+"/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var all []map[string]any
+	for _, name := range names {
+		text, err := files.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
+			o, err := decode(document)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			all = append(all, o)
+		}
+	}
+	return all, nil
+}
 
 func decode(document []byte) (map[string]any, error) {
 	var o map[string]any
@@ -96,9 +120,6 @@ func (g *Generator) collect(field string, value any) {
 	}
 }
 
-// Namespaces are those of the objects. Ranges and quotas are apart from what they would limit.
-var Namespaces = []string{"updates", "updates-limits"}
-
 // Update returns the update of a number, of an object of a name.
 func (g *Generator) Update(number uint64, name string) Update {
 	c := &change{Rand: rand.New(rand.NewPCG(number, 1)), values: g.values}
@@ -107,9 +128,35 @@ func (g *Generator) Update(number uint64, name string) Update {
 	for range c.IntN(3) {
 		c.object(base)
 	}
+	harmless(base)
 	head := runtime.DeepCopyJSON(base)
 	for changes := 1 + c.IntN(3); changes > 0 || reflect.DeepEqual(base, head); changes-- {
 		c.object(head)
+		harmless(head)
 	}
 	return Update{Base: base, Head: head}
+}
+
+// harmless has webhooks and policies match nothing that exists.
+func harmless(o map[string]any) {
+	if version, _ := o["apiVersion"].(string); !strings.HasPrefix(version, "admissionregistration.k8s.io/") {
+		return
+	}
+	var visit func(value any)
+	visit = func(value any) {
+		switch v := value.(type) {
+		case map[string]any:
+			if groups, _ := v["apiGroups"].([]any); len(groups) > 0 {
+				v["apiGroups"] = []any{"none.example.com"}
+			}
+			for _, field := range v {
+				visit(field)
+			}
+		case []any:
+			for _, item := range v {
+				visit(item)
+			}
+		}
+	}
+	visit(o)
 }

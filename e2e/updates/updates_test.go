@@ -28,7 +28,7 @@ func TestUpdate(t *testing.T) {
 			equal++
 		}
 	}
-	if len(kinds) < 20 || equal > 2 {
+	if len(kinds) < 45 || equal > 2 {
 		t.Errorf("%d kinds, %d updates are the same", len(kinds), equal)
 	}
 	if diff := cmp.Diff(first, g.Update(7, "a")); diff != "" {
