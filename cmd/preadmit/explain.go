@@ -196,7 +196,7 @@ func (f *explainFlags) ofReport(ctx context.Context, p cli.Process) (*report.Exp
 	f.revisions(saved.Change)
 	change, err := scan.Open(f.scan)
 	if err != nil {
-		return nil, fmt.Errorf("open the revisions of %s: %w", f.from, err)
+		return nil, fmt.Errorf("open the revisions of %s%s: %w", f.from, f.orPath("; PATH says where the repository is"), err)
 	}
 	if now, then := change.Head.Revision.Commit, saved.Change.Head.Commit; now != then {
 		return nil, cli.Usagef("--from %s: the report is of %s, and PATH is at %s: scan again, or check that revision out", f.from, revisionName(saved.Change.Head), revisionName(change.Head.Revision))
@@ -210,9 +210,17 @@ func (f *explainFlags) ofReport(ctx context.Context, p cli.Process) (*report.Exp
 		return nil, err
 	}
 	if r == nil {
-		return nil, cli.Usagef("--finding %s: a new scan of %s does not have this finding: give it what the report's scan was given (--context, --policies, --config), or scan again", finding.Fingerprint, revisionName(change.Head.Revision))
+		return nil, cli.Usagef("--finding %s: a new scan of %s does not have this finding: give it what the report's scan was given (%s--context, --policies, --config), or scan again", finding.Fingerprint, revisionName(change.Head.Revision), f.orPath("PATH, "))
 	}
 	return r, nil
+}
+
+// orPath is text unless PATH is given.
+func (f *explainFlags) orPath(text string) string {
+	if f.path {
+		return ""
+	}
+	return text
 }
 
 func revisionName(r report.Revision) string {
@@ -273,6 +281,10 @@ func (f *explainFlags) revisions(c report.ChangeInfo) {
 	}
 	if c.Base != nil {
 		f.scan.Base = c.Base.Commit
+	} else if c.Head.Commit == "" && !f.path { // a directory has its path as its name
+		if info, err := os.Stat(c.Head.Name); err == nil && info.IsDir() {
+			f.scan.Path = c.Head.Name
+		}
 	}
 	f.scan.Head = c.Head.Commit
 }

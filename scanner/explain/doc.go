@@ -5,7 +5,7 @@
 //   - matching.go: constraints, selectors and params, each by itself.
 //   - tree.go: what was recorded of an expression, as the tree of its parts.
 //   - value.go: values as text.
-//   - mask.go: what tells what a Secret holds is left out.
+//   - mask.go, secrets.go, sealed.go: what tells what a Secret holds is left out.
 //
 // Everything is bounded: the parts of an expression, their depth, the rounds of a loop and the
 // length of values.

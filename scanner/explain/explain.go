@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"slices"
 
+	v1 "k8s.io/api/admissionregistration/v1"
+
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/policy/typecheck"
 	"github.com/preadmit/preadmit/scanner/server"
-	v1 "k8s.io/api/admissionregistration/v1"
 )
 
 // Options say what to explain.
@@ -37,11 +38,23 @@ func Request(ctx context.Context, s *server.Server, ask admission.Ask, opts Opti
 	}
 	x.out = out
 	x.secrets.reads(ask.Object, ask.OldObject)
-	x.mutations()
-	x.validations()
+	x.policies()
 	out.Answer = x.answer()
 	x.conceal()
 	return out, ctx.Err()
+}
+
+// policies explains the policies. Where one copies from a Secret to what others read, they are looked at
+// again: one that is invoked twice reads what a later one copied.
+func (x *explainer) policies() {
+	for range 2 {
+		x.out.Policies, x.out.Changes = []report.ExplainedPolicy{}, nil
+		x.mutations()
+		x.validations()
+		if x.seal() == nil {
+			return
+		}
+	}
 }
 
 func requestOf(ask admission.Ask) report.ExplainedRequest {
@@ -64,7 +77,9 @@ type explainer struct {
 	verdict *server.Verdict
 	opts    Options
 	out     *report.ExplainReport
-	secrets secrets
+	secrets hidden
+	// before is the object before policies changed it; nil when they did not.
+	before map[string]any
 }
 
 // wanted reports whether the options ask for a policy and binding.
@@ -169,6 +184,7 @@ func (x *explainer) policy(engine *policy.Engine, req *admission.Request, s poli
 			application = made.next(with.Param)
 			s.Object, s.Before = made.stages(application)
 		}
+		s.Seal = x.seal()
 		x.evaluated(engine, req, s, &with)
 		if with.Applies == "yes" && application != nil {
 			application.taken, with.Changes = true, x.changes(application.writes)

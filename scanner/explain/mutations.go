@@ -21,9 +21,14 @@ func (x *explainer) mutations() {
 		req = x.verdict.Request
 	}
 	writes := x.verdict.Mutations
+	if len(writes) > 0 {
+		x.before = writes[0].Before
+	}
+	var all []*applications
 	for _, m := range sets[0].Mutations {
 		bound := false
 		made := applicationsOf(writes, m.Name, len(m.Spec.Mutations))
+		all = append(all, made)
 		for _, b := range sets[0].MutationBindings {
 			if b.Spec.PolicyName != m.Name {
 				continue
@@ -42,6 +47,9 @@ func (x *explainer) mutations() {
 		if !bound && x.wanted(m.Name, "") {
 			x.unbound(report.ExplainedPolicy{Kind: "MutatingAdmissionPolicy", Name: m.Name, FailurePolicy: failurePolicy(m.Spec.FailurePolicy)})
 		}
+	}
+	if x.seal() != nil {
+		x.secrets.invokedAgain(all)
 	}
 	if len(writes) > 0 {
 		x.out.Changes = x.changes(writes)

@@ -18,17 +18,18 @@ import (
 	"github.com/preadmit/preadmit/scanner/diff"
 	"github.com/preadmit/preadmit/scanner/mutation"
 	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/secrets"
 )
 
-// secrets is what must not be shown: what the Secrets that policies read hold, and what
+// hidden is what must not be shown: what the Secrets that policies read hold, and what
 // expressions make of it.
-type secrets struct {
+type hidden struct {
 	values map[string]bool
 	// audit are the audit annotations that are made of it.
 	audit map[string]bool
 }
 
-func (s *secrets) hold(values ...string) {
+func (s *hidden) hold(values ...string) {
 	if s.values == nil {
 		s.values, s.audit = map[string]bool{}, map[string]bool{}
 	}
@@ -40,17 +41,17 @@ func (s *secrets) hold(values ...string) {
 }
 
 // reads notes what the Secrets among objects hold.
-func (s *secrets) reads(objects ...*admission.Object) {
+func (s *hidden) reads(objects ...*admission.Object) {
 	for _, o := range objects {
 		if o != nil {
-			s.hold(policy.SecretValues(o.Content())...)
+			s.hold(secrets.Values(o.Content())...)
 		}
 	}
 }
 
 // takes notes what the expressions of a policy make of a Secret: what they do not give when the
 // Secret holds something else.
-func (s *secrets) takes(name string, w *policy.Watch) {
+func (s *hidden) takes(name string, w *policy.Watch) {
 	if w.Sealed == nil {
 		return
 	}
@@ -64,7 +65,7 @@ func (s *secrets) takes(name string, w *policy.Watch) {
 
 // differ notes in what the values of expressions differ from the sealed ones, and returns the
 // indexes of those that do.
-func (s *secrets) differ(all, sealed []policy.Watched) (indexes []int) {
+func (s *hidden) differ(all, sealed []policy.Watched) (indexes []int) {
 	for i := range all {
 		own, others := map[string]bool{}, map[string]bool{}
 		texts(all[i].Value, own)
@@ -153,7 +154,7 @@ func natives(v reflect.Value, into map[string]bool) {
 
 // in returns text without what must not be shown of it. Values of a few characters stay, unless
 // they are the whole text.
-func (s *secrets) in(text string) string {
+func (s *hidden) in(text string) string {
 	if len(s.values) == 0 {
 		return text
 	}
@@ -167,7 +168,7 @@ func (s *secrets) in(text string) string {
 			values = append(values, string(quoted[1:len(quoted)-1]))
 		}
 	}
-	return policy.ConcealValues(text, values)
+	return secrets.ConcealValues(text, values)
 }
 
 // changes are the lines in which policies change an object, without what they take from a Secret.
@@ -177,12 +178,12 @@ func (x *explainer) changes(writes []mutation.Write) []string {
 
 // object returns an object without what must not be shown of it. A diff masks what a Secret itself
 // holds.
-func (s *secrets) object(content map[string]any) map[string]any {
+func (s *hidden) object(content map[string]any) map[string]any {
 	if len(s.values) == 0 {
 		return content
 	}
 	out, _ := s.within(content).(map[string]any)
-	if len(policy.SecretValues(content)) > 0 {
+	if len(secrets.Values(content)) > 0 {
 		for _, field := range []string{"data", "stringData"} {
 			if held, ok := content[field]; ok {
 				out[field] = held
@@ -192,7 +193,7 @@ func (s *secrets) object(content map[string]any) map[string]any {
 	return out
 }
 
-func (s *secrets) within(v any) any {
+func (s *hidden) within(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
@@ -219,31 +220,6 @@ func (s *secrets) within(v any) any {
 		}
 		return v
 	}
-}
-
-// answer is what the server says, without what it tells of a Secret.
-func (x *explainer) answer() report.ExplainedAnswer {
-	v := x.verdict
-	r, told := v.Response(), v.Told()
-	say := func(text string) string {
-		if known, ok := told[text]; ok {
-			return known
-		}
-		return x.secrets.in(text)
-	}
-	a := report.ExplainedAnswer{
-		Allowed: r.Allowed, Code: int(r.Code), Reason: string(r.Reason), Message: say(r.Message),
-		AuditAnnotations: map[string]string{}, Indeterminate: v.Open(),
-	}
-	for _, w := range r.Warnings {
-		a.Warnings = append(a.Warnings, say(w))
-	}
-	for key, value := range r.AuditAnnotations {
-		if a.AuditAnnotations[key] = x.secrets.in(value); x.secret() || x.secrets.audit[key] {
-			a.AuditAnnotations[key] = policy.Masked
-		}
-	}
-	return a
 }
 
 // secret reports whether the request is about a Secret.
@@ -291,7 +267,7 @@ func (x *explainer) concealParts(parts []report.ExplainedPart) {
 
 // shown is a value as CEL writes it. One that is cut, and is so long that it may be a part of what
 // must not be shown, is masked when it begins with it.
-func (s *secrets) shown(value string) string {
+func (s *hidden) shown(value string) string {
 	shown := s.in(value)
 	if cut, ok := strings.CutSuffix(strings.TrimRight(value, `"]})`), "…"); ok {
 		end := cut[max(0, len(cut)-40):]

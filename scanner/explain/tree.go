@@ -57,7 +57,7 @@ func partsOf(w *policy.Watched) []report.ExplainedPart {
 // part returns a part with its own parts; none for a literal. seen is what was recorded in the
 // round of the loop that it is in.
 func (t *tree) part(e ast.Expr, seen []policycel.Seen, depth int) []report.ExplainedPart {
-	if isLiteral(e) || t.left <= 0 || depth > maxDepth {
+	if e = t.written(e); isLiteral(e) || t.left <= 0 || depth > maxDepth {
 		return nil
 	}
 	t.left--
@@ -68,17 +68,19 @@ func (t *tree) part(e ast.Expr, seen []policycel.Seen, depth int) []report.Expla
 	if v := t.valueOf(e, seen); v != nil {
 		t.settle(&p, v)
 	}
-	for _, child := range t.children(e) {
+	for i, child := range t.children(e) {
 		rounds := t.roundsOf(e, child, seen)
 		if rounds == nil {
-			before := len(p.Parts)
-			p.Parts = append(p.Parts, t.part(child, seen, depth+1)...)
-			p.MoreParts = p.MoreParts || len(p.Parts) == before && !isLiteral(child)
+			parts := t.part(child, seen, depth+1)
+			if len(parts) > 0 && i == t.chosen(e, seen) && parts[0].State == report.StateSkipped {
+				parts[0].State, parts[0].Value, parts[0].Why = p.State, p.Value, p.Why
+			}
+			p.Parts = append(p.Parts, parts...)
+			p.MoreParts = p.MoreParts || len(parts) == 0 && !isLiteral(child)
 			continue
 		}
 		t.rounds(&p, child, rounds, depth)
 	}
-	t.branches(&p, e, seen)
 	return []report.ExplainedPart{p}
 }
 
@@ -262,26 +264,19 @@ func last(seen []policycel.Seen, part int64) ref.Val {
 	return nil
 }
 
-// branches gives the chosen branch of a condition its value when nothing was recorded of it: cel-go
-// evaluates fields of variables together with the condition.
-func (t *tree) branches(p *report.ExplainedPart, e ast.Expr, seen []policycel.Seen) {
-	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != operators.Conditional {
-		return
-	}
-	args := e.AsCall().Args()
-	chosen := 1
-	switch t.valueOf(args[0], seen) {
-	case types.True:
-	case types.False:
-		chosen = 2
-	default:
-		return
-	}
-	for i := range p.Parts {
-		if part := &p.Parts[i]; part.State == report.StateSkipped && part.Text == t.text(args[chosen]) && part.Line > 0 {
-			part.State, part.Value, part.Why = p.State, p.Value, p.Why
+// chosen returns which part of a condition is its chosen branch, whose value the condition has also when
+// nothing was recorded of it: cel-go evaluates fields of variables together with the condition. It is -1
+// for what is no condition.
+func (t *tree) chosen(e ast.Expr, seen []policycel.Seen) int {
+	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Conditional {
+		switch t.valueOf(e.AsCall().Args()[0], seen) {
+		case types.True:
+			return 1
+		case types.False:
+			return 2
 		}
 	}
+	return -1
 }
 
 // roundsOf returns what was recorded in each round of the loop in which an argument of a macro is

@@ -7,7 +7,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
-	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/secrets"
 )
 
 // quotedBytes is how much of a line that is no separator rendering quotes.
@@ -63,11 +63,11 @@ func (l *Locator) concealed(message, root string, at *report.Location) string {
 			hidden = slices.Concat(hidden, l.texts.file(side, r.Problem.Path).hidden)
 		}
 	}
-	return policy.ConcealValues(message, hidden)
+	return secrets.ConcealValues(message, hidden)
 }
 
 // Concealed is why a root of a tree does not render, without what the file at fault
 // has for Secrets: kustomize quotes it.
 func Concealed(tree fs.FS, p *render.Problem) string {
-	return policy.ConcealValues(p.Error(), readText(tree, p.Path).hidden)
+	return secrets.ConcealValues(p.Error(), readText(tree, p.Path).hidden)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/explain"
 	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/release"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
@@ -221,6 +222,9 @@ func export(ctx context.Context, r *report.PlaygroundRequest, s *suite.Suite) *r
 	requests, err := suite.YAML(map[string]any{"requests": s.Requests})
 	if err != nil {
 		return failed("object", err)
+	}
+	if r.Version != "" && !strings.HasPrefix(release.Latest, "v"+r.Version+".") {
+		requests = append(fmt.Appendf(nil, "# Answered as Kubernetes %[1]s: preadmit test --kubernetes-version %[1]s\n", r.Version), requests...)
 	}
 	files := map[string]string{suite.RequestsFile: string(requests), suite.ExpectedFile: string(expected)}
 	if !isBlank(r.Policies) {

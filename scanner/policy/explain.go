@@ -15,6 +15,7 @@ import (
 
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy/expressions"
+	"github.com/preadmit/preadmit/scanner/policy/secrets"
 )
 
 // Reading is what an expression found at a path.
@@ -120,7 +121,7 @@ func (e *Engine) rootsOf(ctx context.Context, req *admission.Request, d *Decisio
 		return nil, err
 	}
 	r := &roots{activation: run.activation(true, m.resource, again.namespace().object)}
-	r.secret = isSecret(version.Object) || isSecret(version.OldObject) || isSecret(run.params)
+	r.secret = secrets.IsSecret(version.Object) || secrets.IsSecret(version.OldObject) || secrets.IsSecret(run.params)
 	r.values = map[string]any{
 		plugincel.ObjectVarName: Shown(version.Object), plugincel.OldObjectVarName: Shown(version.OldObject),
 		plugincel.ParamsVarName: Shown(run.params), plugincel.RequestVarName: r.activation.request,
@@ -199,16 +200,12 @@ func followList(list []any, path expressions.Path, name string, at int) []Readin
 	return readings
 }
 
-func isSecret(content map[string]any) bool {
-	return content["kind"] == "Secret" && content["apiVersion"] == "v1"
-}
-
 // Shown is content as it may be shown: of a Secret the keys, not the values.
 func Shown(content map[string]any) any {
 	switch {
 	case content == nil:
 		return nil
-	case !isSecret(content):
+	case !secrets.IsSecret(content):
 		return content
 	}
 	masked := map[string]any{}

@@ -11,7 +11,6 @@ import (
 	"github.com/google/cel-go/common/ast"
 	celtypes "github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
-	"github.com/google/cel-go/interpreter"
 	v1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
@@ -23,6 +22,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/policy/cel"
 	"github.com/preadmit/preadmit/scanner/policy/patches"
+	"github.com/preadmit/preadmit/scanner/policy/secrets"
 )
 
 // Watch is how the expressions of a policy were evaluated for a request, one binding and one
@@ -76,6 +76,9 @@ type Subject struct {
 	// Mutations are those of the policy, Before the object when each was made; nil when it was not.
 	Mutations []v1.Mutation
 	Before    []map[string]any
+	// Seal returns the content of an object with other values in place of those that policies copied
+	// from Secrets; nil when they copied none.
+	Seal func(content map[string]any) map[string]any
 }
 
 func watchedEnvironment(of func() (*environment.EnvSet, error)) func() (*environment.EnvSet, error) {
@@ -109,18 +112,38 @@ func (e *Engine) Watch(ctx context.Context, req *admission.Request, s Subject) (
 		return nil, err
 	}
 	w, err := run.watch(&s)
-	if tokens := newSecretTokens(version.Object, version.OldObject, run.params); err == nil && tokens != nil {
-		sealed, with := *run, *version
-		with.Object, with.OldObject = tokens.apply(version.Object), tokens.apply(version.OldObject)
-		sealed.version, sealed.params = &with, tokens.apply(run.params)
-		subject := s
-		subject.Before = nil
-		for _, before := range s.Before {
-			subject.Before = append(subject.Before, tokens.apply(before))
-		}
-		w.Sealed, err = sealed.watch(&subject)
+	tokens := secrets.New(version.Object, version.OldObject, run.params)
+	if err != nil || tokens == nil && s.Seal == nil {
+		return w, err
 	}
+	with, subject := *version, s
+	with.Object, with.OldObject = s.sealed(tokens, version.Object), tokens.Apply(version.OldObject)
+	if known, ok := version.KnownObject.(map[string]any); ok {
+		with.KnownObject = s.sealed(tokens, known)
+	}
+	if known, ok := version.KnownOldObject.(map[string]any); ok {
+		with.KnownOldObject = tokens.Apply(known)
+	}
+	sealed := *run
+	sealed.version, sealed.params = &with, tokens.Apply(run.params)
+	if known, ok := run.knownParams.(map[string]any); ok {
+		sealed.knownParams = tokens.Apply(known)
+	}
+	subject.Before = nil
+	for _, before := range s.Before {
+		subject.Before = append(subject.Before, s.sealed(tokens, before))
+	}
+	w.Sealed, err = sealed.watch(&subject)
 	return w, err
+}
+
+// sealed returns the content of the object with other values in place of those of Secrets, its own and
+// those that policies copied.
+func (s *Subject) sealed(tokens *secrets.Tokens, content map[string]any) map[string]any {
+	if s.Seal != nil && content != nil {
+		content = s.Seal(content)
+	}
+	return tokens.Apply(content)
 }
 
 // Matcher is the API server's, over the cluster's namespaces.
@@ -336,73 +359,4 @@ func (c *Compiler) watchable(s *Subject, in compilers) (*compiled, func(string) 
 		out.mutations = append(out.mutations, compiler.CompileCELExpression(accessor, options, environment.StoredExpressions))
 	}
 	return out, parse, nil
-}
-
-// watching keeps what the expressions of an activation, and the variables that they read, give.
-type watching struct {
-	stack     []*cel.Recording
-	variables map[string]*Watched
-	// cost is that of all variables.
-	cost int64
-	// loops returns the loops of a variable.
-	loops func(name string) cel.Loops
-}
-
-// of returns what is known of a variable.
-func (w *watching) of(name string) Watched {
-	if one := w.variables[name]; one != nil {
-		return *one
-	}
-	return Watched{}
-}
-
-// take takes over what a server evaluated.
-func (w *watching) take(other *watching) {
-	for name, one := range other.variables {
-		if w.variables[name] == nil {
-			w.keep(name, *one)
-		}
-	}
-}
-
-func (w *watching) keep(name string, one Watched) {
-	if w.variables == nil {
-		w.variables = map[string]*Watched{}
-	}
-	w.variables[name] = &one
-}
-
-// enter begins the evaluation of a variable; what it returns ends it.
-func (w *watching) enter(name string) func(ref.Val, *celgo.EvalDetails) {
-	if w == nil {
-		return func(ref.Val, *celgo.EvalDetails) {}
-	}
-	r := cel.NewRecording(cel.Loops{})
-	if w.loops != nil {
-		r = cel.NewRecording(w.loops(name))
-	}
-	w.stack = append(w.stack, r)
-	return func(value ref.Val, details *celgo.EvalDetails) {
-		w.stack = w.stack[:len(w.stack)-1]
-		one := Watched{Evaluated: true, Value: value, Parts: r.Seen, More: r.More}
-		if err, ok := value.(*celtypes.Err); ok {
-			one.Value, one.Err = nil, err
-		}
-		if details != nil && details.ActualCost() != nil {
-			one.Cost = clamp(*details.ActualCost())
-			w.cost += one.Cost
-		}
-		if known := w.variables[name]; known == nil {
-			w.keep(name, one)
-		} else if len(known.Parts) == 0 {
-			known.Parts, known.More = one.Parts, one.More
-		}
-	}
-}
-
-// Watched implements cel.Watching.
-func (a *activation) Watched(vars interpreter.Activation, part int64, value ref.Val) {
-	if a.watch != nil && len(a.watch.stack) > 0 {
-		a.watch.stack[len(a.watch.stack)-1].Add(vars, part, value)
-	}
 }

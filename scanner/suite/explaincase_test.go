@@ -86,6 +86,8 @@ func TestExplainParts(t *testing.T) {
 		{"object.spec.containers.exists_one(c, c.image == 'bad/b')", `object.spec.containers.exists_one(c, c.image == "bad/b")`, "value true"},
 		{"object.spec.containers.all(c, object.spec.containers.exists(d, d.name == c.name))", "d.name == c.name", "value true"},
 		{"object.spec.containers.exists(c, has(c.ports) && c.ports.exists(p, p.containerPort == 1))", "c.ports.exists(p, p.containerPort == 1)", "skipped "},
+		{"object.spec.containers.exists(c, c.name == 'none' || object.spec.containers.exists(d, d.name == 'c' && c.name == 'c'))", `d.name == "c" && c.name == "c"`, "value false"},
+		{"object.spec.containers.all(c, size(c.name.split('').map(l, l + '!')) == 1)", `l + "!"`, `value "a!"`},
 		{"duration('1h') > duration('1m')", `duration("1h")`, `value duration("1h0m0s")`},
 		{"object.?spec.nodeName.orValue('none') == 'none'", "object.?spec.nodeName", "value optional.none()"},
 		{"quantity('1Gi').isGreaterThan(quantity('1Mi'))", `quantity("1Gi")`, "value kubernetes.Quantity"},
@@ -128,6 +130,20 @@ func TestExplainRounds(t *testing.T) {
 	last := whole.Rounds[len(whole.Rounds)-1]
 	if len(whole.Rounds) != 8 || whole.MoreRounds != 7 || last.Index != 14 || last.Parts[0].Value != "false" {
 		t.Errorf("%d rounds and %d more, the last %+v: want 8 of 15 with the one that decides", len(whole.Rounds), whole.MoreRounds, last)
+	}
+}
+
+// TestExplainBranches: of two branches that read the same, one is evaluated.
+func TestExplainBranches(t *testing.T) {
+	for condition, want := range map[string]string{"web": "value value skipped", "other": "value skipped value"} {
+		r := explainedCase(t, "pod", `  validations: [{expression: "(object.metadata.name == '`+condition+`' ? object.metadata.namespace : object.metadata.namespace) == 'default'"}]`, "")
+		var states []string
+		for _, p := range r.Policies[0].Expressions[0].Parts[0].Parts[0].Parts {
+			states = append(states, string(p.State))
+		}
+		if got := strings.Join(states, " "); got != want {
+			t.Errorf("%s: the parts are %s, want %s", condition, got, want)
+		}
 	}
 }
 
@@ -338,6 +354,73 @@ func TestExplainCopiedSecret(t *testing.T) {
 				t.Errorf("the audit annotations are %v", got)
 			}
 		}
+	}
+}
+
+// TestExplainShortSecret: a short value of a Secret is not told by policies that read what others copied
+// of it, whether they quote it, write it otherwise or are invoked before.
+func TestExplainShortSecret(t *testing.T) {
+	const policies = `apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: a-again}
+spec:
+  reinvocationPolicy: IfNeeded
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]}
+  mutations:
+  - {patchType: ApplyConfiguration, applyConfiguration: {expression: "Object{metadata: Object.metadata{annotations: {'again': 'v-' + object.metadata.?annotations[?'pw'].orValue('none')}}}"}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: a-again}
+spec: {policyName: a-again}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: m1}
+spec:
+  paramKind: {apiVersion: v1, kind: Secret}
+  reinvocationPolicy: Never
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]}
+  mutations:
+  - {patchType: ApplyConfiguration, applyConfiguration: {expression: "Object{metadata: Object.metadata{annotations: {'pw': params.data.password}}}"}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: mb1}
+spec: {policyName: m1, paramRef: {name: sec, namespace: default, parameterNotFoundAction: Deny}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p1}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]}
+  variables: [{name: pw, expression: "object.metadata.annotations.pw"}]
+  validations:
+  - {expression: "variables.pw.upperAscii() == 'x'", messageExpression: "'no ' + variables.pw.upperAscii()"}
+  - {expression: "object.metadata.name == 'cXo3'"}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b1}
+spec: {policyName: p1, validationActions: [Warn, Audit]}
+`
+	const secret = `{apiVersion: v1, kind: Secret, metadata: {name: sec, namespace: default}, data: {password: cXo3}}`
+	const requests = `requests:
+- {name: cm, operation: CREATE, object: {apiVersion: v1, kind: ConfigMap, metadata: {name: other, namespace: default, annotations: {kept: shown}}}}
+`
+	r, text := explainedFiles(t, policies, secret, requests, "cm", explain.Options{})
+	text = strings.ReplaceAll(text, `name == 'cXo3'`, "")
+	text = strings.ReplaceAll(text, `name == \"cXo3\"`, "")
+	for _, held := range []string{"cXo3", "CXO3"} {
+		if at := strings.Index(text, held); at >= 0 {
+			t.Errorf("%s is told: %s", held, text[max(0, at-200):min(len(text), at+100)])
+		}
+	}
+	if changes := strings.Join(r.Changes, "\n"); !strings.Contains(changes, "kept: shown") || !strings.Contains(changes, "pw: (masked)") {
+		t.Errorf("the changes are\n%s", changes)
+	}
+	if e := r.Policies[2].Expressions; part(e[3].Parts, "object.metadata.name").Value != `"other"` {
+		t.Errorf("what depends on no Secret is masked: %+v", e)
 	}
 }
 
