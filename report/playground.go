@@ -17,6 +17,8 @@ type PlaygroundRequest struct {
 	User        string `json:"user,omitempty"`
 	// Groups are separated by commas or spaces.
 	Groups string `json:"groups,omitempty"`
+	// Version is a minor version of Kubernetes, as 1.34; empty for the latest.
+	Version string `json:"version,omitempty"`
 	// Suite asks for the suite in place of the explanation.
 	Suite bool `json:"suite,omitempty"`
 }

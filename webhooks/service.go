@@ -35,6 +35,8 @@ type Options struct {
 	Args    []string
 	// PlaygroundArgs are the hidden command by which it judges what is tried on the playground.
 	PlaygroundArgs []string
+	// PlaygroundVersions are the minor versions of Kubernetes that it can judge as, the latest first.
+	PlaygroundVersions []string
 	// Getenv looks up the variables that files of credentials name; nil has none.
 	Getenv func(name string) string
 	// Dial makes all connections for artifacts instead of the system; nil but in tests.

@@ -30,7 +30,7 @@ func (s *Service) tryPolicies(r chi.Router) error {
 		}
 	}
 	page, err := playground.New(playground.Config{
-		Judge: s.judge, Home: "/", Style: pages.Stylesheet(), Version: s.options.Version, Client: s.client(), Log: s.log.With("part", "playground"),
+		Judge: s.judge, Home: "/", Style: pages.Stylesheet(), Version: s.options.Version, Versions: s.options.PlaygroundVersions, Client: s.client(), Log: s.log.With("part", "playground"),
 	})
 	if err != nil {
 		return fmt.Errorf("playground: %w", err)

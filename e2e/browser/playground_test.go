@@ -13,6 +13,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/preadmit/preadmit/report"
 	trial "github.com/preadmit/preadmit/scanner/playground"
@@ -35,7 +36,7 @@ func (j *judge) Answer(ctx context.Context, r *report.PlaygroundRequest) (*repor
 func playgroundAt(t testing.TB) string {
 	t.Helper()
 	client := 0
-	page, err := playground.New(playground.Config{Judge: &judge{}, Version: "v1.2.3", Client: func(*http.Request) string {
+	page, err := playground.New(playground.Config{Judge: &judge{}, Version: "v1.2.3", Versions: []string{"1.36", "1.35"}, Client: func(*http.Request) string {
 		client++ // all of them are this test
 		return fmt.Sprint(client)
 	}})
@@ -137,6 +138,11 @@ func TestPlaygroundAsOneTypes(t *testing.T) {
 	typeInto("object", strings.Replace(object, "replicas: 7", "replicas: 5 # ü", 1))
 	until(t, tab, "not allowed again", verdict+` === "Allowed" && !document.getElementById("object").hasAttribute("aria-invalid")`)
 
+	evaluate[chromedp.Void](t, tab, `{const f = document.getElementById("params"); f.value = "x".repeat(10 << 20); f.dispatchEvent(new Event("input", {bubbles: true}));}`)
+	until(t, tab, "10 MiB are asked about", `document.getElementById("shown").textContent.includes("All fields together may have 512 KiB.")`)
+	typeInto("params", "")
+	until(t, tab, "not allowed without them", isAnswered+` && document.querySelector("#shown .verdict") && `+verdict+` === "Allowed"`)
+
 	evaluate[chromedp.Void](t, tab, `document.getElementById("link").click()`)
 	until(t, tab, "no link", `location.hash.startsWith("#try=") && document.getElementById("linked").textContent !== ""`)
 	link := evaluate[string](t, tab, `location.href`)
@@ -175,5 +181,91 @@ func TestPlaygroundWithoutAScript(t *testing.T) {
 	}
 	if got := evaluate[string](t, tab, `document.getElementById("operation").value + document.getElementById("oldObject").value.length`); !strings.HasPrefix(got, "UPDATE") || got == "UPDATE0" {
 		t.Errorf("the fields are %s", got)
+	}
+}
+
+// press presses a key some times.
+func press(t *testing.T, tab context.Context, key string, times int, options ...chromedp.KeyOption) {
+	t.Helper()
+	for range times {
+		if err := chromedp.Do(tab, chromedp.KeyEvent(key, options...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestPlaygroundByKeyboard: the keyboard reaches everything, in the order in which it is read and where one sees
+// it, and judges.
+func TestPlaygroundByKeyboard(t *testing.T) {
+	browser, url := Start(t), playgroundAt(t)
+	tab, cancel := chromedp.NewContext(browser)
+	defer cancel()
+	if err := chromedp.Do(tab, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(url)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, tab, "no answer", isAnswered)
+	var order []string
+	for range 20 {
+		press(t, tab, kb.Tab, 1)
+		at := evaluate[string](t, tab, `(() => {
+			const e = document.activeElement, s = getComputedStyle(e), r = e.getBoundingClientRect();
+			const seen = s.outlineStyle !== "none" && parseFloat(s.outlineWidth) > 0 || s.boxShadow !== "none";
+			const inside = r.bottom > 0 && r.top < innerHeight && r.right > 0 && r.left < innerWidth;
+			return (e.name || e.id || e.textContent.trim()) + (seen ? "" : " without a focus that one sees") + (inside ? "" : " outside");
+		})()`)
+		if order = append(order, at); at == "link" {
+			break
+		}
+	}
+	want := []string{
+		"Skip to the answer", "preadmit", "example", "Show", "policies", "operation", "user", "groups", "subresource", "version", "object",
+		"Old object, for UPDATE and DELETE", "Params", "Namespaces, CustomResourceDefinitions", "Roles and their bindings, for the authorizer",
+		"judge", "suite", "link",
+	}
+	if !slices.Equal(order, want) {
+		t.Fatalf("Tab comes to %q,\nwant %q", order, want)
+	}
+	press(t, tab, kb.Tab, 1, chromedp.KeyModifiers(chromedp.ModifierShift))
+	press(t, tab, kb.Tab, 1, chromedp.KeyModifiers(chromedp.ModifierShift))
+	before := evaluate[string](t, tab, `document.getElementById("result").dataset.answered`)
+	press(t, tab, kb.Enter, 1)
+	until(t, tab, "no answer to Enter on the button", isAnswered+` && document.getElementById("result").dataset.answered !== "`+before+`"`)
+
+	// Enter in a field of one line judges as well, and what is folded is opened by Enter.
+	evaluate[chromedp.Void](t, tab, `document.getElementById("user").focus()`)
+	press(t, tab, "jane", 1)
+	press(t, tab, kb.Enter, 1)
+	until(t, tab, "no answer to Enter in a field", `document.getElementById("shown").textContent.includes("jane")`)
+	evaluate[chromedp.Void](t, tab, `[...document.querySelectorAll("summary")].find((s) => s.textContent === "Params").focus()`)
+	press(t, tab, kb.Enter, 1)
+	until(t, tab, "Params are not opened", `document.getElementById("params").checkVisibility()`)
+
+	// The first link leads to the answer, and the keyboard goes on from there.
+	evaluate[chromedp.Void](t, tab, `document.querySelector(".skip").focus()`)
+	press(t, tab, kb.Enter, 1)
+	until(t, tab, "the answer is not reached", `document.activeElement.id === "result"`)
+}
+
+// TestPlaygroundCarets: what a type check warns of is marked under the very character, on wide pages and
+// narrow ones, behind wide characters too.
+func TestPlaygroundCarets(t *testing.T) {
+	browser, url := Start(t), playgroundAt(t)
+	tab, cancel := chromedp.NewContext(browser)
+	defer cancel()
+	for _, width := range []int64{1280, 375} {
+		if err := chromedp.Do(tab, chromedp.Navigate("about:blank"), chromedp.EmulateViewport(width, 900), chromedp.Navigate(url+"?example=type-check")); err != nil {
+			t.Fatal(err)
+		}
+		until(t, tab, "no answer", isAnswered)
+		evaluate[chromedp.Void](t, tab, `{const f = document.getElementById("policies"); f.value = f.value.replace(/expression: .*/, "expression: \"object.metadata.name != '日本日本日本日本日本日本日本日本日本日本日本日本' && object.spec.replica > 1\""); f.dispatchEvent(new Event("input", {bubbles: true}));}`)
+		until(t, tab, "no warning", `[...document.querySelectorAll(".typed mark")].length > 0 && document.querySelector(".typed").textContent.includes("日本")`)
+		got := evaluate[string](t, tab, `(() => {
+			const mark = document.querySelector(".typed mark"), r = mark.getBoundingClientRect(), pre = mark.closest("pre");
+			return mark.textContent + mark.nextSibling.textContent.slice(0, 8) + (r.width > 0 && r.left >= pre.getBoundingClientRect().left && r.right <= innerWidth ? "" : " outside");
+		})()`)
+		if got != ".replica " {
+			t.Errorf("%d px: marked is %q, want the dot before replica", width, got)
+		}
+		Shoot(t, tab, fmt.Sprintf("playground-carets-%d", width))
 	}
 }

@@ -109,7 +109,8 @@ var functions = template.FuncMap{
 		}
 		return ""
 	},
-	"rows": func(text string) int { return min(max(strings.Count(text, "\n")+1, 4), 18) },
+	"drawn": drawn,
+	"rows":  func(text string) int { return min(max(strings.Count(text, "\n")+1, 4), 18) },
 	"state": func(s report.ExplainedState, value, why string) string {
 		switch s {
 		case report.StateValue:

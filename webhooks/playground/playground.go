@@ -49,6 +49,8 @@ type Config struct {
 	// Style is the style of the other pages of the site; empty for that of reports.
 	Style   string
 	Version string
+	// Versions are the minor versions of Kubernetes to choose from, the latest first.
+	Versions []string
 	// Client names who asks, for the rate; the address when nil.
 	Client func(*http.Request) string
 	Log    *slog.Logger
@@ -137,8 +139,8 @@ type view struct {
 	Script   string
 	Home     string
 	Version  string
-	// Operations are those to choose from.
-	Operations []string
+	// Operations and Versions are those to choose from.
+	Operations, Versions []string
 }
 
 // result is what the page says to a request.
@@ -204,7 +206,7 @@ func requestOf(r *http.Request) report.PlaygroundRequest {
 	of := func(name string) string { return strings.ReplaceAll(r.PostForm.Get(name), "\r\n", "\n") }
 	return report.PlaygroundRequest{
 		Policies: of("policies"), Object: of("object"), OldObject: of("oldObject"), Params: of("params"), Namespace: of("namespace"),
-		RBAC: of("rbac"), Operation: of("operation"), Subresource: of("subresource"), User: of("user"), Groups: of("groups"),
+		RBAC: of("rbac"), Version: of("version"), Operation: of("operation"), Subresource: of("subresource"), User: of("user"), Groups: of("groups"),
 	}
 }
 
@@ -219,6 +221,13 @@ func bodyError(err error) (status int, text string) {
 func (p *Playground) ask(r *http.Request, q *report.PlaygroundRequest) (a *report.PlaygroundAnswer, status int, text string) {
 	if !slices.Contains(operations, q.Operation) && q.Operation != "" {
 		return nil, http.StatusBadRequest, "The operation is none of " + strings.Join(operations, ", ") + "."
+	}
+	switch i := slices.Index(p.config.Versions, q.Version); {
+	case i < 0 && q.Version != "":
+		return nil, http.StatusBadRequest, "The version of Kubernetes is none of " + strings.Join(p.config.Versions, ", ") + "."
+	case i == 0:
+		asked := *q
+		q, asked.Version = &asked, ""
 	}
 	client := p.config.Client(r)
 	if !p.rates.allow(client) {
@@ -314,7 +323,7 @@ func (p *Playground) download(w http.ResponseWriter, r *http.Request, q *report.
 }
 
 func (p *Playground) page(w http.ResponseWriter, status int, v *view) {
-	v.Examples, v.Style, v.Script, v.Home, v.Version, v.Operations = Examples(), p.style.name, p.script.name, p.config.Home, p.config.Version, operations
+	v.Examples, v.Style, v.Script, v.Home, v.Version, v.Operations, v.Versions = Examples(), p.style.name, p.script.name, p.config.Home, p.config.Version, operations, p.config.Versions
 	if v.Request.Operation == "" {
 		v.Request.Operation = operations[0]
 	}

@@ -252,3 +252,54 @@ func TestExamples(t *testing.T) {
 		t.Errorf("%d examples", len(names))
 	}
 }
+
+// TestDrawn: the character at which a caret points is marked, whatever is before it on the line.
+func TestDrawn(t *testing.T) {
+	for text, want := range map[string]string{
+		"ERROR: <input>:1:8: no\n | object.a.b == 1\n | .......^": "ERROR: <input>:1:8: no\n | object.[a].b == 1",
+		" | '日本' + x\n | .．．....^":                                " | '日本' + [x]",
+		" | '日'\n | .＾":                                           " | '[日]'",
+		" | a b\n | ^\n | a b\n | ..^":                            " | [a] b\n | a [b]",
+		" | a\n | .^":                                             " | a[ ]",
+		"no drawing\n | ..^":                                      "no drawing\n | ..^",
+		" | short\n | ..........^":                                " | short[ ]",
+		" | first\n | ^\n | .^":                                   " | [f]irst\n | .^",
+	} {
+		var lines []string
+		for _, l := range drawn(text) {
+			line := l.Before
+			if l.Marked {
+				line += "[" + l.At + "]" + l.After
+			}
+			lines = append(lines, line)
+		}
+		if got := strings.Join(lines, "\n"); got != want {
+			t.Errorf("%q is drawn as %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestVersion: the judge is told another version than the latest, and only one that there is.
+func TestVersion(t *testing.T) {
+	asked := "none"
+	p, err := New(Config{Versions: []string{"1.36", "1.35"}, Judge: judge(func(r *report.PlaygroundRequest) (*report.PlaygroundAnswer, error) {
+		asked = r.Version
+		return denied(), nil
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		version, asked string
+		status         int
+	}{{"1.35", "1.35", 200}, {"1.36", "", 200}, {"", "", 200}, {"1.30", "none", 400}, {"<b>", "none", 400}} {
+		asked = "none"
+		w := send(p.Handler(), "POST", Path, formType, url.Values{"version": {test.version}}.Encode())
+		if w.Code != test.status || asked != test.asked {
+			t.Errorf("%q: status %d, asked for %q, want %d and %q", test.version, w.Code, asked, test.status, test.asked)
+		}
+		if test.status == 200 && test.version != "" && !strings.Contains(w.Body.String(), "<option selected>"+test.version+"</option>") {
+			t.Errorf("%q is not chosen on the page", test.version)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"os/exec"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,9 +37,13 @@ type Processes struct {
 
 	once  sync.Once
 	slots chan struct{}
-	idle  chan *process
 	// waiting bounds who waits for a process.
 	waiting chan struct{}
+
+	mu sync.Mutex
+	// idle are those that wait, the one that was asked last at the end; busy is how many judge.
+	idle []*process
+	busy int
 }
 
 // maxWaiting is how many requests may wait for a process.
@@ -58,7 +63,7 @@ var (
 )
 
 func (p *Processes) init() {
-	p.slots, p.idle, p.waiting = make(chan struct{}, max(p.Count, 1)), make(chan *process, max(p.Count, 1)), make(chan struct{}, maxWaiting)
+	p.slots, p.waiting = make(chan struct{}, max(p.Count, 1)), make(chan struct{}, maxWaiting)
 	if p.Memory == 0 {
 		p.Memory = 1 << 30
 	}
@@ -89,12 +94,13 @@ func (p *Processes) Answer(ctx context.Context, r *report.PlaygroundRequest) (*r
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	one, err := p.take()
+	one, err := p.take(r.Version)
 	if err != nil {
 		return nil, err
 	}
 	answer, err := one.ask(ctx, r, p.Time)
 	if err != nil {
+		p.giveBack(nil)
 		one.end()
 		p.Log.Warn("a process of the playground ended", "error", err)
 		if ctx.Err() != nil {
@@ -102,53 +108,74 @@ func (p *Processes) Answer(ctx context.Context, r *report.PlaygroundRequest) (*r
 		}
 		return nil, ErrEnded
 	}
-	p.idle <- one
+	p.giveBack(one)
 	return answer, nil
 }
 
 // Close ends all processes that are idle.
 func (p *Processes) Close() {
 	p.once.Do(p.init)
-	for {
-		select {
-		case one := <-p.idle:
-			one.end()
-		default:
-			return
-		}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.leave(0)
+}
+
+// leave ends all idle processes but as many, those that were asked last. The lock is held.
+func (p *Processes) leave(n int) {
+	for len(p.idle) > max(n, 0) {
+		p.idle[0].end()
+		p.idle = p.idle[1:]
 	}
 }
 
 // Start starts a process before anybody asks.
 func (p *Processes) Start() error {
 	p.once.Do(p.init)
-	one, err := p.take()
+	one, err := p.take("")
 	if err == nil {
-		select {
-		case p.idle <- one:
-		default:
-			one.end()
-		}
+		p.giveBack(one)
 	}
 	return err
 }
 
-// take returns a process that is idle, or a new one.
-func (p *Processes) take() (*process, error) {
-	select {
-	case one := <-p.idle:
-		return one, nil
-	default:
+// take returns a process that is idle and judges as a version, or a new one, in whose place one of
+// another version may have to end.
+func (p *Processes) take(version string) (*process, error) {
+	p.mu.Lock()
+	p.busy++
+	for i := len(p.idle) - 1; i >= 0; i-- {
+		if one := p.idle[i]; one.version == version {
+			p.idle = slices.Delete(p.idle, i, i+1)
+			p.mu.Unlock()
+			return one, nil
+		}
 	}
-	one, err := p.jailed()
+	p.leave(max(p.Count, 1) - p.busy)
+	p.mu.Unlock()
+	var more []string
+	if version != "" {
+		more = []string{"--kubernetes-version=" + version}
+	}
+	one, err := p.jailed(more)
 	unavailable := new(jail.UnavailableError)
 	if errors.As(err, &unavailable) && p.Plain != nil {
-		return p.plain()
+		one, err = p.plain(more)
 	}
 	if err != nil {
+		p.giveBack(nil)
 		return nil, fmt.Errorf("start a process that judges: %w", err)
 	}
+	one.version = version
 	return one, nil
+}
+
+// giveBack has a process wait for the next request; nil for one that ended.
+func (p *Processes) giveBack(one *process) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.busy--; one != nil {
+		p.idle = append(p.idle, one)
+	}
 }
 
 // process is one that judges.
@@ -156,6 +183,8 @@ type process struct {
 	in      io.WriteCloser
 	answers chan []byte
 	kill    func()
+	// version is that of Kubernetes, as which it judges.
+	version string
 }
 
 func (p *Processes) environment() []string {
@@ -163,10 +192,10 @@ func (p *Processes) environment() []string {
 }
 
 // jailed starts a process in a jail.
-func (p *Processes) jailed() (*process, error) {
+func (p *Processes) jailed(more []string) (*process, error) {
 	reader, writer := io.Pipe()
 	c := jail.Command{
-		Program: p.Program, Args: p.Args, Env: p.environment(), InputFrom: reader,
+		Program: p.Program, Args: slices.Concat(p.Args, more), Env: p.environment(), InputFrom: reader,
 		Limits: jail.Limits{Memory: p.Memory}, BestEffort: p.BestEffort,
 	}
 	child, err := c.Start(context.Background())
@@ -187,8 +216,8 @@ func (p *Processes) jailed() (*process, error) {
 }
 
 // plain starts a process without a jail.
-func (p *Processes) plain() (*process, error) {
-	c := exec.Command(p.Program, p.Plain...)
+func (p *Processes) plain(more []string) (*process, error) {
+	c := exec.Command(p.Program, slices.Concat(p.Plain, more)...)
 	c.Env = p.environment()
 	in, err := c.StdinPipe()
 	if err != nil {
@@ -199,7 +228,7 @@ func (p *Processes) plain() (*process, error) {
 		return nil, err
 	}
 	if err := c.Start(); err != nil {
-		return nil, fmt.Errorf("start a process that judges: %w", err)
+		return nil, err
 	}
 	one := &process{in: in, kill: func() { _ = c.Process.Kill(); _ = in.Close() }}
 	one.read(out)

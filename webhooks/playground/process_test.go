@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	out := os.Stdout
-	if len(os.Args) == 2 {
+	if !slices.Contains(os.Args, "plain") {
 		var err error
 		if out, err = jail.Enter(os.Stderr); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -54,7 +55,7 @@ func TestMain(m *testing.M) {
 				fmt.Fprint(out, strings.Repeat("x", 1<<20))
 			}
 		default:
-			fmt.Fprintf(out, `{"problems": [{"field": "object", "message": "%d"}]}`+"\n", len(text))
+			fmt.Fprintf(out, `{"problems": [{"field": "object", "message": "%d %s"}]}`+"\n", len(text), os.Args[len(os.Args)-1])
 		}
 	}
 }
@@ -90,15 +91,35 @@ func TestWithoutAJail(t *testing.T) {
 	p := processes(t)
 	p.once.Do(p.init)
 	for _, text := range []string{"a", "hang", "b"} {
-		one, err := p.plain()
+		one, err := p.plain(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.idle <- one
+		p.idle = append(p.idle, one)
 		if _, err := p.Answer(t.Context(), &report.PlaygroundRequest{Policies: text}); (err != nil) != (len(text) > 1) {
 			t.Errorf("%s: %v", text, err)
 		}
 		p.Close()
+	}
+}
+
+// TestVersions: a request is judged by a process of its version, and there are no more processes for it.
+func TestVersions(t *testing.T) {
+	p := processes(t)
+	p.Count = 2
+	for _, test := range []struct{ version, want string }{
+		{"", inProcess}, {"1.34", "--kubernetes-version=1.34"}, {"1.33", "--kubernetes-version=1.33"}, {"1.34", "--kubernetes-version=1.34"}, {"", inProcess},
+	} {
+		answer, err := p.Answer(t.Context(), &report.PlaygroundRequest{Version: test.version})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := answer.Problems[0].Message; !strings.HasSuffix(got, " "+test.want) {
+			t.Errorf("%q is judged by %s, want %s", test.version, got, test.want)
+		}
+		if len(p.idle) > p.Count || p.busy != 0 {
+			t.Errorf("%d processes wait and %d judge, want at most %d", len(p.idle), p.busy, p.Count)
+		}
 	}
 }
 

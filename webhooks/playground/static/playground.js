@@ -6,7 +6,9 @@
   const answer = document.getElementById("result");
   const link = document.getElementById("link");
   const linked = document.getElementById("linked");
-  const names = ["policies", "object", "oldObject", "params", "namespace", "rbac", "operation", "subresource", "user", "groups"];
+  const names = ["policies", "object", "oldObject", "params", "namespace", "rbac", "operation", "version", "subresource", "user", "groups"]
+    .filter((name) => form.elements[name]);
+  const limit = 512 * 1024; // what the service takes, and a link may unpack to
   let asked = 0, timer = 0, running = null;
 
   const fields = () => Object.fromEntries(names.map((name) => [name, form.elements[name].value]).filter(([, value]) => value !== ""));
@@ -15,7 +17,8 @@
     for (const name of names) {
       const value = typeof values[name] === "string" ? values[name] : "";
       const field = form.elements[name];
-      field.value = name === "operation" && !value ? "CREATE" : value;
+      field.value = value;
+      if (field.options && field.selectedIndex < 0) field.selectedIndex = 0;
       const details = field.closest("details");
       if (details) details.open = value !== "";
     }
@@ -39,11 +42,17 @@
   const ask = async () => {
     const mine = ++asked;
     if (running) running.abort();
+    const body = JSON.stringify(fields());
+    if (new Blob([body]).size > limit) { // the service would not read it to the end
+      answer.classList.remove("busy");
+      say("All fields together may have 512 KiB.");
+      return;
+    }
     running = new AbortController();
     answer.classList.add("busy");
     try {
       const response = await fetch("/playground/answer", {
-        method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(fields()),
+        method: "POST", headers: {"Content-Type": "application/json"}, body,
         credentials: "same-origin", cache: "no-store", signal: running.signal,
       });
       const said = await response.json();
@@ -73,9 +82,6 @@
     for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192));
     return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
   };
-
-  // A link may unpack to no more than the service takes.
-  const limit = 512 * 1024;
 
   const unpack = async (text) => {
     const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));

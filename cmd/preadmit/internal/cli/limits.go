@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"runtime"
+	"runtime/debug"
 	"runtime/metrics"
 	"slices"
 	"sync"
@@ -70,7 +71,7 @@ func (l *Limits) Run(ctx context.Context, doing *Activity, scan func(context.Con
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
-				crashed <- p
+				crashed <- &Crash{p, debug.Stack()}
 			}
 		}()
 		r, err := scan(ctx)
@@ -94,6 +95,23 @@ func (l *Limits) Run(ctx context.Context, doing *Activity, scan func(context.Con
 		}
 		return nil, stopped(was, limit)
 	}
+}
+
+// Crash is a panic of another goroutine, with the stack that it had.
+type Crash struct {
+	Value any
+	Stack []byte
+}
+
+// String is the panic's value.
+func (c *Crash) String() string { return fmt.Sprint(c.Value) }
+
+// StackOf returns where a panic that was recovered came from. It is asked where it was.
+func StackOf(recovered any) []byte {
+	if c, ok := recovered.(*Crash); ok {
+		return c.Stack
+	}
+	return debug.Stack()
 }
 
 // stopped returns the error of a scan that exceeded a limit.

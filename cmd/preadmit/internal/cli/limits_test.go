@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -64,3 +65,17 @@ func TestScanLimits(t *testing.T) {
 		})
 	}
 }
+
+// TestLimitsCrash has the stack of a scan that crashes be that of the scan.
+func TestLimitsCrash(t *testing.T) {
+	defer func() {
+		p := recover()
+		if stack := string(StackOf(p)); fmt.Sprint(p) != "told to" || !strings.Contains(stack, "crashingScan") {
+			t.Errorf("recovered %v from %s, want the place in crashingScan", p, stack)
+		}
+	}()
+	l := NewLimits()
+	_, _ = l.Run(t.Context(), NewActivity(), crashingScan)
+}
+
+func crashingScan(context.Context) (*report.Report, error) { panic("told to") }

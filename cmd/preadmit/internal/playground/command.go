@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -18,7 +19,9 @@ import (
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/internal/jail"
+	"github.com/preadmit/preadmit/scanner/admission/emulation"
 	trial "github.com/preadmit/preadmit/scanner/playground"
+	"github.com/preadmit/preadmit/scanner/release"
 	page "github.com/preadmit/preadmit/webhooks/playground"
 )
 
@@ -69,12 +72,20 @@ Exit code: 0 ended, 2 wrong usage, 3 the page cannot be served.`,
 // NewJudgeCommand returns the command that judges what is tried. It is not for users.
 func NewJudgeCommand(p cli.Process) *cobra.Command {
 	var plain bool
+	var version string
 	cmd := &cobra.Command{
 		Use:    JudgeCommand,
 		Short:  "Judge what is tried on the playground (used by preadmit itself)",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			named, err := release.ParseVersion(version)
+			if err == nil {
+				err = emulation.Set(release.Release{Version: named})
+			}
+			if err != nil {
+				return cli.Usagef("--kubernetes-version %w", err)
+			}
 			if plain {
 				return trial.Serve(cmd.Context(), p.Stdin, p.Stdout)
 			}
@@ -87,7 +98,15 @@ func NewJudgeCommand(p cli.Process) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&plain, "plain", false, "without a jail")
+	cmd.Flags().StringVar(&version, "kubernetes-version", release.Latest, "judge as this `VERSION` does")
 	return cmd
+}
+
+// Versions are the minor versions of Kubernetes that can be judged as, the latest first.
+func Versions() []string {
+	all := release.Minors()
+	slices.Reverse(all)
+	return all
 }
 
 // run serves the page until ctx ends.
@@ -100,7 +119,7 @@ func run(ctx context.Context, p cli.Process, port int, browse bool) error {
 	if err := judge.Start(); err != nil {
 		return err
 	}
-	site, err := page.New(page.Config{Judge: judge, Version: cli.Version()})
+	site, err := page.New(page.Config{Judge: judge, Version: cli.Version(), Versions: Versions()})
 	if err != nil {
 		return err
 	}
