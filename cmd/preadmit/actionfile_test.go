@@ -233,11 +233,12 @@ func checkWorkflow(t *testing.T, a *actionFile, w *workflowFile, text string) {
 func TestReleaseNames(t *testing.T) {
 	var config struct {
 		Builds []struct {
-			Binary       string
-			Env          []string
-			Goos, Goarch []string
+			ID, Main, Binary string
+			Env              []string
+			Goos, Goarch     []string
 		}
 		Archives []struct {
+			IDs          []string
 			Formats      []string
 			NameTemplate string `yaml:"name_template"`
 		}
@@ -249,8 +250,16 @@ func TestReleaseNames(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(readTop(t, ".goreleaser.yaml")), &config); err != nil {
 		t.Fatal(err)
 	}
-	if len(config.Builds) != 1 || len(config.Archives) != 1 || !slices.Contains(config.Builds[0].Env, "CGO_ENABLED=0") {
-		t.Fatalf("want one static program in one archive: %+v", config)
+	if len(config.Builds) == 0 || config.Builds[0].ID != "preadmit" || len(config.Archives) != len(config.Builds) {
+		t.Fatalf("want preadmit first and an archive for each program: %+v", config)
+	}
+	for i, build := range config.Builds {
+		if build.Main != "./cmd/"+build.Binary || !slices.Contains(build.Env, "CGO_ENABLED=0") || !slices.Equal(config.Archives[i].IDs, []string{build.ID}) {
+			t.Errorf("want one static program in one archive: %+v in %+v", build, config.Archives[i])
+		}
+		if !strings.HasPrefix(config.Archives[i].NameTemplate, build.Binary+"_") {
+			t.Errorf("the archive of %s is called %s", build.Binary, config.Archives[i].NameTemplate)
+		}
 	}
 	script := readTop(t, filepath.Join("action", "install.sh"))
 	name := strings.NewReplacer("{{ .Version }}", "${version}", "{{ .Os }}", "${os}", "{{ .Arch }}", "${arch}").Replace(config.Archives[0].NameTemplate)

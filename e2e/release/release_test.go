@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,8 +18,18 @@ func TestConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(project.Builds) != 1 || project.Builds[0].Binary != "preadmit" || strings.Join(project.Builds[0].Env, " ") != "CGO_ENABLED=0" {
-		t.Errorf("builds %+v, want one static program", project.Builds)
+	var programs []string
+	for i, b := range project.Builds {
+		programs = append(programs, b.Binary)
+		if strings.Join(b.Env, " ") != "CGO_ENABLED=0" {
+			t.Errorf("%s is built with %q, want a static program", b.Binary, b.Env)
+		}
+		if i >= len(project.Archives) || !slices.Equal(project.Archives[i].IDs, []string{b.ID}) {
+			t.Errorf("%s has no archive of its own", b.Binary)
+		}
+	}
+	if !slices.Equal(programs, []string{"preadmit", "preadmit-sandbox"}) {
+		t.Errorf("a release has the programs %q", programs)
 	}
 	if project.Checksum.Algorithm != "sha256" || len(project.SBOMs) == 0 || !project.Release.Draft {
 		t.Errorf("checksums by %s, %d SBOMs, draft: %t; want sha256, SBOMs and a draft", project.Checksum.Algorithm, len(project.SBOMs), project.Release.Draft)

@@ -20,7 +20,7 @@ import (
 const allVariable = "PREADMIT_TEST_ALL"
 
 // TestScript runs testdata/script with the programs as they are built, kubectl among them: kubectl.txtar
-// on one server with the state of testdata/shop, the others on servers of their own. They know,
+// and operations.txtar on one server with the state of testdata/shop, the others on servers of their own. They know,
 // besides testscript's commands:
 //
 //	retry [!] exec PROGRAM ARGS...  runs a program until it succeeds, or fails, for some seconds

@@ -13,20 +13,26 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"k8s.io/apiserver/pkg/cel/openapi/resolver"
+	"k8s.io/apiserver/pkg/quota/v1/generic"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
+	"k8s.io/controller-manager/pkg/informerfactory"
 	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/controller"
 	"k8s.io/kubernetes/pkg/controller/certificates/rootcacertpublisher"
 	"k8s.io/kubernetes/pkg/controller/clusterroleaggregation"
 	"k8s.io/kubernetes/pkg/controller/namespace"
+	"k8s.io/kubernetes/pkg/controller/resourcequota"
 	serviceaccounts "k8s.io/kubernetes/pkg/controller/serviceaccount"
 	"k8s.io/kubernetes/pkg/controller/validatingadmissionpolicystatus"
 	"k8s.io/kubernetes/pkg/generated/openapi"
+	"k8s.io/kubernetes/pkg/quota/v1/install"
 )
 
 const (
@@ -37,13 +43,21 @@ const (
 	// mapperResync is how often the kinds that type checking knows are read again: as often as
 	// kube-controller-manager reads them.
 	mapperResync = 30 * time.Second
+	// quotaResync is how often the controller of ResourceQuotas looks for kinds that it may count, and
+	// counts again. In a cluster these are half a minute and five: so long would custom resources be
+	// refused that a quota counts.
+	quotaResync = 3 * time.Second
 )
 
 // controllers makes controllers with the users that they have in a cluster, whom policies see.
 type controllers struct {
 	config    *rest.Config
 	informers informers.SharedInformerFactory
-	run       []func(context.Context)
+	// objects are informers of the kinds that clients have no types for.
+	objects metadatainformer.SharedInformerFactory
+	// started is closed when the informers have been started.
+	started chan struct{}
+	run     []func(context.Context)
 }
 
 // startControllers starts the controllers and waits until the namespace default is as they leave
@@ -55,11 +69,20 @@ func startControllers(ctx context.Context, config *rest.Config, rootCA []byte) e
 	if err != nil {
 		return err
 	}
-	c := &controllers{config: config, informers: informers.NewSharedInformerFactory(shared, resync)}
+	contents, err := metadata.NewForConfig(manager)
+	if err != nil {
+		return err
+	}
+	c := &controllers{
+		config: config, started: make(chan struct{}),
+		informers: informers.NewSharedInformerFactory(shared, resync),
+		objects:   metadatainformer.NewSharedInformerFactory(contents, resync),
+	}
 	for name, add := range map[string]func(context.Context, *rest.Config, kubernetes.Interface) error{
 		"service-account-controller":                  c.serviceAccounts,
 		"root-ca-cert-publisher":                      c.rootCA(rootCA),
 		"namespace-controller":                        c.namespaces,
+		"resourcequota-controller":                    c.quotas,
 		"clusterrole-aggregation-controller":          c.aggregation,
 		"validatingadmissionpolicy-status-controller": c.policies,
 	} {
@@ -72,6 +95,8 @@ func startControllers(ctx context.Context, config *rest.Config, rootCA []byte) e
 		}
 	}
 	c.informers.Start(ctx.Done())
+	c.objects.Start(ctx.Done())
+	close(c.started)
 	for _, run := range c.run {
 		go run(ctx)
 	}
@@ -115,6 +140,32 @@ func (c *controllers) namespaces(ctx context.Context, config *rest.Config, clien
 		c.informers.Core().V1().Namespaces(), resync, corev1.FinalizerKubernetes)
 	c.run = append(c.run, func(ctx context.Context) { made.Run(ctx, workers) })
 	return nil
+}
+
+// quotas makes the controller that counts what ResourceQuotas limit: without it the server refuses
+// all that they would count.
+func (c *controllers) quotas(ctx context.Context, _ *rest.Config, client kubernetes.Interface) error {
+	counted, err := install.NewQuotaConfigurationForControllers(generic.ListerFuncForResourceFunc(c.informers.ForResource), c.informers)
+	if err != nil {
+		return err
+	}
+	discover := client.Discovery().ServerPreferredNamespacedResources
+	made, err := resourcequota.NewController(ctx, &resourcequota.ControllerOptions{
+		QuotaClient:               client.CoreV1(),
+		ResourceQuotaInformer:     c.informers.Core().V1().ResourceQuotas(),
+		ResyncPeriod:              controller.StaticResyncPeriodFunc(quotaResync),
+		InformerFactory:           informerfactory.NewInformerFactory(c.informers, c.objects),
+		ReplenishmentResyncPeriod: controller.StaticResyncPeriodFunc(resync),
+		DiscoveryFunc:             discover,
+		IgnoredResourcesFunc:      counted.IgnoredResources,
+		InformersStarted:          c.started,
+		Registry:                  generic.NewRegistry(counted.Evaluators()),
+		UpdateFilter:              install.DefaultUpdateFilter(),
+	})
+	c.run = append(c.run,
+		func(ctx context.Context) { made.Run(ctx, workers) },
+		func(ctx context.Context) { made.Sync(ctx, discover, quotaResync) })
+	return err
 }
 
 func (c *controllers) aggregation(_ context.Context, _ *rest.Config, client kubernetes.Interface) error {

@@ -165,7 +165,9 @@ func (l *Loader) stages(ctx context.Context, out *Loaded, decided func() error) 
 		case stage == 1:
 			out.Namespaces, err = l.missingNamespaces(ctx, out)
 		case stage == 2:
-			err = decided()
+			if err = decided(); err == nil {
+				err = l.counted(ctx, out)
+			}
 		case stage == 3 && sent > 0:
 			err = l.inForce(ctx)
 		}

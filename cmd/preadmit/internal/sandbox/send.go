@@ -98,12 +98,12 @@ func (l *Loader) send(ctx context.Context, at place, a scanner.Applied) (*answer
 	case a.Applier.ServerSide():
 		applied(&q, at, a.Applier.Manager(), a.Applier.Forces())
 	}
-	got, err := l.client.do(ctx, q)
+	got, err := l.do(ctx, q)
 	if err != nil || q.method != http.MethodPost || !exists(got) {
 		return got, err
 	}
 	applied(&q, at, a.Applier.Manager(), true) // it is there, from before
-	return l.client.do(ctx, q)
+	return l.do(ctx, q)
 }
 
 func applied(q *call, at place, by string, force bool) {
@@ -121,7 +121,7 @@ func (l *Loader) tryCreate(ctx context.Context, at place, a scanner.Applied) (*a
 	}
 	query := parameters(a)
 	query.Set("dryRun", metav1.DryRunAll)
-	got, err := l.client.do(ctx, call{method: http.MethodPost, path: at.collection, query: query, body: content, user: a.User})
+	got, err := l.do(ctx, call{method: http.MethodPost, path: at.collection, query: query, body: content, user: a.User})
 	if err == nil && exists(got) {
 		got.Code = http.StatusCreated
 	}

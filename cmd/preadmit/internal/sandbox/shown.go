@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/preadmit/preadmit/scanner/kinds"
-	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/secrets"
 )
 
 // secret is the kind whose data is in no output.
@@ -40,12 +40,12 @@ func (r *Result) shown(text string) string {
 	}
 	about := r.Object.GroupVersionKind().GroupKind() == secret
 	if m := byPolicy.FindStringSubmatch(text); m != nil && (about || !r.open[m[2]]) {
-		return m[1] + policy.Hidden
+		return m[1] + secrets.Hidden
 	}
 	if about && !isText(r.Object.Content()) {
-		return policy.Hidden // the values that it quotes are not found
+		return secrets.Hidden // the values that it quotes are not found
 	}
-	return policy.ConcealFor(text, r.Object)
+	return secrets.ConcealFor(text, r.Object)
 }
 
 // isText reports whether all values of a Secret are text, as they have to be.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/preadmit/preadmit/scanner/admission/quota"
 	"github.com/preadmit/preadmit/scanner/policy"
 )
 
@@ -62,12 +63,25 @@ func (l *Loader) Verify(ctx context.Context, loaded *Loaded) (*Verified, error) 
 		return nil, err
 	}
 	for _, r := range compared {
-		if !r.Same() {
+		switch {
+		case r.Same():
+			out.Compared++
+		case r.warnsOfUnknown():
+			out.Unknown = append(out.Unknown, r)
+		default:
+			out.Compared++
 			out.Differences = append(out.Differences, Difference{r, r.Said(r.Answer), r.Said(r.Scan())})
 		}
 	}
-	out.Compared = len(compared)
 	return out, nil
+}
+
+// warnsOfUnknown reports whether the server warns of a value that is sent in place of one that is not
+// known, and says the same otherwise.
+func (r *Result) warnsOfUnknown() bool {
+	without := *r
+	without.Answer.Warnings = slices.DeleteFunc(slices.Clone(r.Answer.Warnings), func(w string) bool { return !slices.Contains(r.Scan().Warnings, w) })
+	return len(r.Object.Unknown) > 0 && without.Same()
 }
 
 // unserved reports whether the server does not serve the kind of an object.
@@ -80,7 +94,7 @@ func (l *Loader) unserved(r *Result) bool {
 func (r *Result) Scan() policy.Verdict { return r.Applied.Answer }
 
 // Same reports whether the server said what was expected: of several policies that deny, it names
-// any; warnings have no order.
+// any; warnings have no order; a scan does not know how much of a quota is used.
 func (r *Result) Same() bool {
 	server, scan := r.Answer, r.Scan()
 	if server.Allowed != scan.Allowed || !sameTexts(server.Warnings, scan.Warnings) {
@@ -90,7 +104,7 @@ func (r *Result) Same() bool {
 		return true
 	}
 	return slices.ContainsFunc(append(r.Denials, scan), func(v policy.Verdict) bool {
-		return v.Code == server.Code && v.Message == server.Message
+		return v.Code == server.Code && (v.Message == server.Message || v.Message == quota.WithoutUsage(server.Message))
 	})
 }
 
