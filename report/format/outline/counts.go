@@ -166,13 +166,13 @@ func NoPolicies(r *report.Report) string {
 }
 
 // Webhooks names the webhooks that refuse requests when they do not answer, and that were not
-// called; empty if there is none. Those of a configuration are named together, or counted.
+// called; empty if there is none. More than a few are counted, by configuration.
 func Webhooks(r *report.Report) string {
 	hooks := r.Summary.Webhooks
 	if len(hooks) == 0 {
 		return ""
 	}
-	const most = 4 // configurations, and webhooks of one
+	const most = 4 // webhooks and configurations that are named
 	var parts []string
 	rest := hooks
 	for len(rest) > 0 && len(parts) < most {
@@ -185,15 +185,15 @@ func Webhooks(r *report.Report) string {
 		for _, w := range rest[:end] {
 			names = append(names, escape.Line(w.Name))
 		}
-		text := strings.Join(names, ", ")
-		if len(names) > most {
-			text = strconv.Itoa(len(names))
+		of := " of " + escape.Line(first.Kind) + " " + escape.Line(first.Configuration)
+		if len(hooks) > most { // a line for all
+			names, of = []string{strconv.Itoa(len(names))}, " of "+escape.Line(first.Configuration)
 		}
-		parts = append(parts, text+" of "+escape.Line(first.Kind)+" "+escape.Line(first.Configuration))
+		parts = append(parts, strings.Join(names, ", ")+of)
 		rest = rest[end:]
 	}
 	if len(rest) > 0 {
-		parts = append(parts, fmt.Sprintf("%d more", len(rest)))
+		parts = append(parts, fmt.Sprintf("%d of others", len(rest)))
 	}
 	match := "match requests and were"
 	if len(hooks) == 1 {
