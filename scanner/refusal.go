@@ -17,6 +17,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/mutation"
 	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/secrets"
 	"github.com/preadmit/preadmit/scanner/server"
 	"github.com/preadmit/preadmit/scanner/target"
 )
@@ -70,7 +71,7 @@ func warned(p target.Pair, text string) lines.Finding {
 func schemaFinding(p target.Pair, action report.Action, message string) lines.Finding {
 	return lines.Finding{Finding: report.Finding{
 		Action: action, Actions: []report.Action{action}, Cause: report.CauseSchema,
-		Message: policy.ConcealFor(message, p.Base, p.Head), Operation: string(p.Operation()),
+		Message: secrets.ConcealFor(message, p.Base, p.Head), Operation: string(p.Operation()),
 	}, Subject: p.Object(), Key: p.Key}
 }
 

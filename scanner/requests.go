@@ -42,7 +42,8 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (re
 		if base == head && !h.Reach.Any {
 			continue
 		}
-		pairs := c.Target.UpdatesOf(moved.Pairs(root, h.InForce.Cluster(), c.Target.Base.Applied(base), c.Target.Head.Applied(head)))
+		pairs := moved.Pairs(root, h.InForce.Cluster(), c.Target.Base.Applied(base), c.Target.Head.Applied(head))
+		pairs = c.Target.UpdatesOf(target.Reinstall(s.Change, base, head, pairs))
 		from := applied(base, head)
 		pairs = target.LeaveIgnored(from, target.Resume(base, head, pairs))
 		pairs = target.WithHooks(s.Change, h.InForce.Cluster(), base, head, target.Requests(s.Change, base, head, pairs))

@@ -21,6 +21,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/mutation"
 	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/secrets"
 	"github.com/preadmit/preadmit/scanner/server"
 	"github.com/preadmit/preadmit/scanner/target"
 )
@@ -352,7 +353,7 @@ func (r *review) resolve(f lines.Finding) {
 }
 
 func (r *review) indeterminate(kind render.GapKind, by, why string) {
-	why = policy.ConcealFor(why, r.Base, r.Head)
+	why = secrets.ConcealFor(why, r.Base, r.Head)
 	r.out.gaps = append(r.out.gaps, gaps.Gap{
 		Gap:    render.Gap{Kind: kind, Root: r.Root, Why: why, Identity: why},
 		Object: r.Object(), Key: r.Key, Policy: by,

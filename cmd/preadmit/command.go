@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,7 +21,7 @@ import (
 func Main(ctx context.Context, args []string, p cli.Process) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
-			said := fmt.Sprintf("preadmit: crashed, this is a bug: %v\n\n%s", r, debug.Stack())
+			said := fmt.Sprintf("preadmit: crashed, this is a bug: %v\n\n%s", r, cli.StackOf(r))
 			said = strings.ReplaceAll(said, "\t", "    ") // of the stack, which would show as escapes
 			_, _ = fmt.Fprintln(p.Stderr, strings.Join(escape.GuardedLines(said), "\n"))
 			code = cli.ExitIncomplete

@@ -23,10 +23,13 @@ PATH is a directory, by default the current one, a file, or - for standard input
 Of a directory the roots at or below it are judged. Of a file the objects that are
 written in it are judged, as the roots that use the file render them: of a patch, a
 kustomization or values all objects of these roots. A file that no root uses is judged
-as it is written. A PATH with nothing to judge is a mistake. Inside a git
-repository what may judge them - policies, Namespaces, CRDs - is looked for in the
-whole repository. Standard input, and files outside of a repository, are judged by
-themselves and by what --policies and --context give.
+as it is written. Of Kustomizations and HelmReleases of Flux, and Applications and
+ApplicationSets of Argo CD, that are written in PATH, what they deploy is judged too.
+What is in PATH and deployed from elsewhere is judged as its deployer applies it. A
+PATH with nothing to judge is a mistake. Inside a git repository what may judge them -
+policies, Namespaces, CRDs - is looked for in the whole repository. Standard input, and
+files outside of a repository, are judged by themselves and by what --policies and
+--context give.
 
 Without --base every object is judged as created. With --base, what changed
 since the merge base is judged as created, updated or deleted; objects that did

@@ -113,7 +113,8 @@ func serve(ctx context.Context, p cli.Process, s webhooks.Sources) (err error) {
 		log.Warn("what a scan leaves behind is left to the first process of the system", "error", err)
 	}
 	service, err := webhooks.New(ctx, webhooks.Options{
-		Config: config, Dev: s.Dev, Version: cli.Version(), Program: p.Executable, Args: []string{jailedCommand}, PlaygroundArgs: []string{playground.JudgeCommand}, Getenv: p.Getenv, Dial: p.Dial,
+		Config: config, Dev: s.Dev, Version: cli.Version(), Program: p.Executable, Args: []string{jailedCommand}, PlaygroundArgs: []string{playground.JudgeCommand},
+		PlaygroundVersions: playground.Versions(), Getenv: p.Getenv, Dial: p.Dial,
 		Log: log, Reload: reload,
 	})
 	if err != nil {

@@ -77,3 +77,16 @@ func are(n int, what string) string {
 	}
 	return fmt.Sprintf("%d %ss are", n, what)
 }
+
+// Reinstalled notes which releases are removed with all their objects and installed anew.
+func (l *Ledger) Reinstalled() {
+	for _, root := range l.Head.Found.Roots {
+		if l.Selected(root.RootID) && change.Reinstalled(root) {
+			l.Note(report.Diagnostic{
+				Severity: "warning", Root: root.String(),
+				Message:  fmt.Sprintf("helm-controller removes the release and installs it anew: %s", root.Unit.Release.Reinstalled),
+				Location: new(change.LocationOf(l.Head.UnitPosition(root), change.Head)),
+			})
+		}
+	}
+}

@@ -37,6 +37,8 @@ func Rules() []Rule {
 			[]string{"TestDeployed"}},
 		{"Left", "an object that Argo CD no longer applies and does not delete",
 			[]string{"TestDeployed"}},
+		{"Reinstalled", "a release that is removed, with all that it has, and installed anew",
+			[]string{"TestDeployed"}},
 
 		// What does not render.
 		{"Roots", "a root that does not render, before the change or after it, or is refused",
