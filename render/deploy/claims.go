@@ -41,7 +41,8 @@ func (e *expander) rootFiles(root render.Root) []string {
 	return files
 }
 
-// claim notes the discovered roots whose files a unit reads.
+// claim notes the discovered roots whose files a unit reads: of a directory that Flux cannot
+// build, all in it.
 func (e *expander) claim(n *node) {
 	if n.root.Unit.IsElsewhere() {
 		return
@@ -50,9 +51,21 @@ func (e *expander) claim(n *node) {
 	needs, _ := e.needs(n.root)
 	for name := range needs.Trace.Reads {
 		for _, id := range e.files[name] {
-			if !slices.Contains(e.graph.Claims[id], n.root.RootID) {
-				e.graph.Claims[id] = append(e.graph.Claims[id], n.root.RootID)
-			}
+			e.addClaim(id, n)
 		}
+	}
+	if n.object == nil {
+		return
+	}
+	for _, root := range e.found {
+		if root.Dir == n.root.Dir || needs.Problem != nil && within(n.root.Dir, root.Dir) {
+			e.addClaim(root.RootID, n)
+		}
+	}
+}
+
+func (e *expander) addClaim(id render.RootID, n *node) {
+	if !slices.Contains(e.graph.Claims[id], n.root.RootID) {
+		e.graph.Claims[id] = append(e.graph.Claims[id], n.root.RootID)
 	}
 }

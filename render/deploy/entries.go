@@ -17,9 +17,6 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// syncFile is what `flux bootstrap` writes the Kustomization into that it makes.
-const syncFile = "gotk-sync.yaml"
-
 // fluxSystem is what `flux bootstrap` and flux-operator call namespace, source and
 // Kustomization.
 const fluxSystem = "flux-system"
@@ -200,56 +197,6 @@ func (e *expander) wouldRender(dir string) bool {
 		Unit:   &render.Unit{Object: impliedObject(dir, sourceOf(fluxSystem)), Checkout: render.Checkout{Top: "."}},
 	}
 	return e.renderer.Render(e.ctx, root).Problem == nil
-}
-
-// bootstrapped adds the entry points of directories that `flux bootstrap` made.
-func (e *expander) bootstrapped() error {
-	for _, name := range e.renderer.ManifestsCalled(syncFile) {
-		dir := path.Dir(name)
-		if dir == "." {
-			continue
-		}
-		if err := e.addBootstrapped(dir); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addBootstrapped adds the entry point of a directory with a sync file, which may be empty
-// until the bootstrap.
-func (e *expander) addBootstrapped(dir string) error {
-	file := path.Join(dir, syncFile)
-	roots := []render.Root{{RootID: render.RootID{Kind: render.KindPlain, Dir: dir}, Files: []string{file}}}
-	if root, ok := e.renderer.At(dir); ok {
-		roots = []render.Root{root, roots[0]}
-	}
-	e.indexFiles()
-	var holding []render.RootID
-	for _, name := range []string{file, path.Join(dir, "kustomization.yaml")} {
-		for _, id := range e.files[name] {
-			if !slices.Contains(holding, id) {
-				holding = append(holding, id)
-			}
-		}
-	}
-	for _, root := range roots {
-		if root.Kind == render.KindPlain && e.results[root.RootID] == nil { // it may be another root's identity
-			r := e.renderer.Render(e.ctx, root)
-			e.results[root.RootID] = r
-		} else if err := e.render([]render.Root{root}); err != nil {
-			return err
-		}
-		for _, k := range holds(e.results[root.RootID], flux.Kind) {
-			if parsed, err := flux.Parse(k.object.JSON); err == nil {
-				e.addEntry(dirOf(parsed), k, append([]render.RootID{root.RootID}, holding...))
-				return nil
-			}
-		}
-	}
-	n := e.addImplied(path.Dir(dir), sourceOf(path.Base(dir)))
-	n.cluster.bootstrap = append(n.cluster.bootstrap, holding...)
-	return nil
 }
 
 // instance is a FluxInstance.

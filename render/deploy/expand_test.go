@@ -129,6 +129,38 @@ Kustomization/flux-system/cluster (flux) flux entry
 apps/secret unclaimed
 archive unclaimed`,
 	}, {
+		name: "a sync file beside what both clusters share",
+		files: "-- clusters/a/kustomization.yaml --\nresources: [../../base, gotk-sync.yaml]\n" +
+			"-- clusters/a/gotk-sync.yaml --\n" + kustomization("flux-system", "./clusters/a", "") + gitRepository("flux-system", "  url: https://example.com/x\n") +
+			"-- clusters/b/kustomization.yaml --\nresources: [../../base, gotk-sync.yaml]\npatches:\n- {target: {kind: Kustomization, name: apps}, patch: '[{\"op\": \"replace\", \"path\": \"/spec/path\", \"value\": \"./apps/b\"}]'}\n" +
+			"-- clusters/b/gotk-sync.yaml --\n" + kustomization("flux-system", "./clusters/b", "") + gitRepository("flux-system", "  url: https://example.com/x\n") +
+			"-- base/kustomization.yaml --\nresources: [apps.yaml]\n-- base/apps.yaml --\n" + kustomization("apps", "./apps/a", "") +
+			"-- apps/a/a.yaml --\n" + aConfigMap + "-- apps/b/a.yaml --\n" + aConfigMap,
+		want: `Kustomization/flux-system/apps (clusters/a) apps/a
+Kustomization/flux-system/flux-system (clusters/a) clusters/a entry
+Kustomization/flux-system/apps (clusters/b) apps/b
+Kustomization/flux-system/flux-system (clusters/b) clusters/b entry`,
+	}, {
+		name: "a cluster that another one applies, as files were copied",
+		files: "-- clusters/a/all.yaml --\n" + kustomization("config", "./clusters/a", "") + gitRepository("flux-system", "  url: https://example.com/x\n") +
+			"-- clusters/b/all.yaml --\n" + kustomization("config", "./clusters/a", "") + gitRepository("flux-system", "  url: https://example.com/x\n"),
+		want: `Kustomization/flux-system/config (clusters/a) clusters/a entry
+Kustomization/flux-system/config (clusters/b) clusters/a entry
+clusters/b by hand`,
+	}, {
+		name: "archives beside a cluster that flux bootstrap applies",
+		files: "-- archive/old/ks.yaml --\n" + kustomization("old", "./gone", "") + gitRepository("flux-system", "  url: https://example.com/x\n") +
+			"-- cluster/apps.yaml --\n" + fromFleet("apps", "./apps") + "-- apps/a.yaml --\n" + aConfigMap,
+		want: `Kustomization/flux-system/apps (cluster) apps
+Kustomization/flux-system/fleet (cluster) cluster entry
+archive/old unclaimed`,
+	}, {
+		name: "manifests of a unit that cannot be built",
+		files: "-- clusters/a/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./clusters/a", "") +
+			"-- clusters/a/broken.yaml --\n" + kustomization("broken", "./broken", "  components: [../none]\n") +
+			"-- broken/ks.yaml --\n" + kustomization("inner", "./broken", ""),
+		want: "Kustomization/flux-system/broken (clusters/a) broken\nKustomization/flux-system/flux-system (clusters/a) clusters/a entry",
+	}, {
 		name:  "applied by hand",
 		files: "-- deploy/all.yaml --\n" + kustomization("apps", "./apps", "") + gitRepository("flux-system", "  url: https://example.com/x\n") + "-- apps/a.yaml --\n" + aConfigMap,
 		want:  "Kustomization/flux-system/apps (deploy) apps entry\ndeploy by hand",

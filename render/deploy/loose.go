@@ -20,6 +20,8 @@ type holder struct {
 	// applies are other holders, and perhaps itself, in directories that its Kustomizations
 	// apply.
 	applies []int
+	// itself is set when it is one of them.
+	itself bool
 }
 
 // moreEntries adds the Kustomizations as entry points that are in roots which nothing
@@ -50,7 +52,7 @@ func (e *expander) moreEntries(seen map[render.RootID]bool) (more bool, err erro
 	for _, h := range loose {
 		seen[h.root.RootID] = true
 	}
-	return true, e.addLoose(e.plausible(loose))
+	return true, e.addLoose(loose)
 }
 
 // plausible are the roots of which may be said that they are applied although nothing in the
@@ -129,18 +131,30 @@ func (e *expander) isBootstrap(id render.RootID) bool {
 	return slices.ContainsFunc(e.clusters, func(c *cluster) bool { return slices.Contains(c.bootstrap, id) })
 }
 
-// findApplied finds out which holders apply which.
+// findApplied finds out which holders apply which. A cluster that applies itself stays one when
+// another applies it too, as copied files do.
 func (e *expander) findApplied(holders []*holder) {
-	for _, h := range holders {
+	for i, h := range holders {
 		for _, k := range h.self {
 			dir := dirOf(k)
-			for i, other := range holders {
-				if e.appliesRoot(dir, other.root) && !slices.Contains(h.applies, i) {
-					h.applies = append(h.applies, i)
+			for j, other := range holders {
+				if e.appliesRoot(dir, other.root) && !slices.Contains(h.applies, j) {
+					h.applies = append(h.applies, j)
 				}
 			}
 		}
+		h.itself = slices.Contains(h.applies, i)
 	}
+	for _, h := range holders {
+		h.applies = slices.DeleteFunc(h.applies, func(i int) bool {
+			return holders[i].itself && isOtherCluster(groupDir(holders[i].root.Dir), groupDir(h.root.Dir))
+		})
+	}
+}
+
+// isOtherCluster reports whether two directories are clusters/NAME, with different names.
+func isOtherCluster(a, b string) bool {
+	return a != b && path.Base(path.Dir(a)) == "clusters" && path.Dir(a) == path.Dir(b)
 }
 
 // appliesRoot reports whether what Flux makes of a directory has the files of a root.
@@ -185,8 +199,32 @@ func sources(holders []*holder) (out [][]*holder) {
 // addLoose adds the entry points of roots that nothing in the repository applies. Where the
 // source of their Kustomizations is not in the repository, `flux bootstrap` or flux-operator
 // made it, and with it a Kustomization of the same name that applies the directory; else
-// the roots are applied by hand.
+// the roots are applied by hand, those that are plausible once the former are known.
 func (e *expander) addLoose(loose []*holder) error {
+	var byHand []*holder
+	loose = e.plausible(loose)
+	groups := groupsOf(loose)
+	for _, dir := range slices.Sorted(maps.Keys(groups)) {
+		if source, ok := e.missingSource(groups[dir]); ok && e.wouldRender(dir) {
+			e.addImplied(dir, source)
+		} else {
+			byHand = append(byHand, groups[dir]...)
+		}
+	}
+	groups = groupsOf(e.plausible(byHand))
+	for _, dir := range slices.Sorted(maps.Keys(groups)) {
+		ids := idsOf(groups[dir])
+		for _, h := range groups[dir] {
+			for _, k := range h.all {
+				e.addApplied(dir, k, ids, e.follows)
+			}
+		}
+	}
+	return e.ctx.Err()
+}
+
+// groupsOf are roots by the directory of their cluster.
+func groupsOf(loose []*holder) map[string][]*holder {
 	groups := map[string][]*holder{}
 	for _, h := range loose {
 		dir := groupDir(h.root.Dir)
@@ -197,24 +235,7 @@ func (e *expander) addLoose(loose []*holder) error {
 		}
 		groups[dir] = append(groups[dir], h)
 	}
-	for _, dir := range slices.Sorted(maps.Keys(groups)) {
-		e.addGroup(dir, groups[dir])
-	}
-	return e.ctx.Err()
-}
-
-// addGroup adds the entry points of roots in a directory.
-func (e *expander) addGroup(dir string, group []*holder) {
-	ids := idsOf(group)
-	if source, ok := e.missingSource(group); ok && e.wouldRender(dir) {
-		e.addImplied(dir, source)
-		return
-	}
-	for _, h := range group {
-		for _, k := range h.all {
-			e.addApplied(dir, k, ids, e.follows)
-		}
-	}
+	return groups
 }
 
 // missingSource is a source of Kustomizations that none of the roots holds: of several, the first
