@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/fluxtypes"
 
 	kjson "sigs.k8s.io/json"
 )
@@ -153,7 +154,7 @@ func (e *expander) aliased(c *cluster, o held, g *generator, alias string) (out 
 		if s.Alias != alias {
 			continue
 		}
-		ref := render.ObjectRef{Group: sourceGroup, Kind: s.Kind, Namespace: s.Namespace, Name: s.Name}
+		ref := render.ObjectRef{Group: fluxtypes.SourceGroup, Kind: s.Kind, Namespace: s.Namespace, Name: s.Name}
 		if ref.Namespace == "" {
 			ref.Namespace = o.ref().Namespace
 		}

@@ -12,31 +12,11 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/artifact"
+	"github.com/preadmit/preadmit/render/fluxtypes"
 	"github.com/preadmit/preadmit/render/helm/chart"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/tree"
 )
-
-// chartSpec is the `spec` of a HelmChart, which a HelmRelease has too.
-type chartSpec struct {
-	Chart                    string    `json:"chart"`
-	Version                  string    `json:"version"`
-	SourceRef                sourceRef `json:"sourceRef"`
-	ValuesFiles              []string  `json:"valuesFiles"`
-	ValuesFile               string    `json:"valuesFile"`
-	IgnoreMissingValuesFiles bool      `json:"ignoreMissingValuesFiles"`
-}
-
-type sourceRef struct {
-	Kind      string `json:"kind"`
-	Name      string `json:"name"`
-	Namespace string `json:"namespace"`
-}
-
-// in is the object that is referred to from a namespace.
-func (r sourceRef) in(namespace string) render.ObjectRef {
-	return render.ObjectRef{Group: sourceGroup, Kind: r.Kind, Namespace: cmp.Or(r.Namespace, namespace, defaultNamespace), Name: r.Name}
-}
 
 // resolveChart finds the chart of a release, or says why it is not there.
 func (e *expander) resolveChart(n *node) error {
@@ -44,7 +24,7 @@ func (e *expander) resolveChart(n *node) error {
 	switch {
 	case spec.ChartRef != nil:
 		n.named("spec.chartRef.name", "spec.chartRef")
-		return e.chartOf(n, spec.ChartRef.in(n.release.namespace()), "spec.chartRef")
+		return e.chartOf(n, spec.ChartRef.In(n.release.namespace()), "spec.chartRef")
 	case spec.Chart != nil:
 		n.named("spec.chart.spec.version", "spec.chart.spec.chart")
 		return e.chartIn(n, spec.Chart.Spec, n.release.namespace(), "spec.chart.spec")
@@ -81,7 +61,7 @@ func (e *expander) chartOf(n *node, ref render.ObjectRef, field string) error {
 	switch ref.Kind {
 	case "HelmChart":
 		var o struct {
-			Spec chartSpec `json:"spec"`
+			Spec fluxtypes.ChartSpec `json:"spec"`
 		}
 		if err := kjson.UnmarshalCaseSensitivePreserveInts(found.object.JSON, &o); err != nil {
 			n.fail(render.ProblemFailed, field, fmt.Sprintf("its chart %s is not valid: %v", ref, err))
@@ -136,8 +116,8 @@ func unknownSpec(o *render.Object) string {
 }
 
 // chartIn finds a chart in its source.
-func (e *expander) chartIn(n *node, spec chartSpec, namespace, field string) error {
-	ref := spec.SourceRef.in(namespace)
+func (e *expander) chartIn(n *node, spec fluxtypes.ChartSpec, namespace, field string) error {
+	ref := spec.SourceRef.In(namespace)
 	found, ok, err := e.lookUp(n.cluster, ref)
 	if err != nil {
 		return err
@@ -172,7 +152,7 @@ func (e *expander) chartIn(n *node, spec chartSpec, namespace, field string) err
 }
 
 // chartDirectory finds the chart in a directory of a GitRepository.
-func (e *expander) chartDirectory(n *node, spec chartSpec, ref render.ObjectRef, found held, ok bool) {
+func (e *expander) chartDirectory(n *node, spec fluxtypes.ChartSpec, ref render.ObjectRef, found held, ok bool) {
 	checkout, why, elsewhere := e.checkout(n.cluster, ref, found, ok)
 	if why != "" && elsewhere == nil {
 		n.lacks("spec.chart.spec", why, nil)

@@ -21,8 +21,6 @@ import (
 // Kustomization.
 const fluxSystem = "flux-system"
 
-var instanceKind = schema.GroupKind{Group: "fluxcd.controlplane.io", Kind: "FluxInstance"}
-
 // firstEntries adds the entry points that are named: by the options, else by directories that
 // `flux bootstrap` made.
 func (e *expander) firstEntries() error {
@@ -78,7 +76,7 @@ func (e *expander) givenEntries() error {
 // givenImplied adds an entry point of the options that no Kustomization of the repository
 // applies: as a FluxInstance says, else with the source that the Kustomizations in it ask for.
 func (e *expander) givenImplied(dir string, roots []render.Root) error {
-	if err := e.addInstances(e.candidates(instanceKind), func(at string) bool { return at == dir }); err != nil || e.hasEntry(dir) {
+	if err := e.addInstances(e.candidates(fluxtypes.InstanceKind), func(at string) bool { return at == dir }); err != nil || e.hasEntry(dir) {
 		return err
 	}
 	source := sourceOf(fluxSystem)
@@ -159,7 +157,7 @@ func (e *expander) addSelf(c *cluster, ref render.ObjectRef) {
 
 // sourceOf is the source that `flux bootstrap` and flux-operator make.
 func sourceOf(name string) render.ObjectRef {
-	return render.ObjectRef{Group: sourceGroup, Kind: "GitRepository", Namespace: fluxSystem, Name: name}
+	return render.ObjectRef{Group: fluxtypes.SourceGroup, Kind: "GitRepository", Namespace: fluxSystem, Name: name}
 }
 
 // addImplied adds an entry point whose object the repository does not hold.
@@ -199,25 +197,12 @@ func (e *expander) wouldRender(dir string) bool {
 	return e.renderer.Render(e.ctx, root).Problem == nil
 }
 
-// instance is a FluxInstance.
-type instance struct {
-	Spec struct {
-		Sync *struct {
-			Kind string `json:"kind"`
-			Name string `json:"name"`
-			URL  string `json:"url"`
-			Ref  string `json:"ref"`
-			Path string `json:"path"`
-		} `json:"sync"`
-	} `json:"spec"`
-}
-
 // instances adds the entry points that FluxInstances name: in roots that nothing applies, and
 // among what units apply. more is false when none was added.
 func (e *expander) instances() (more bool, err error) {
 	var roots []render.Root
 	for _, root := range e.found {
-		if len(e.graph.Claims[root.RootID]) == 0 && e.mayHold(root, mentionOf(instanceKind)) {
+		if len(e.graph.Claims[root.RootID]) == 0 && e.mayHold(root, mentionOf(fluxtypes.InstanceKind)) {
 			roots = append(roots, root)
 		}
 	}
@@ -236,17 +221,17 @@ func (e *expander) addInstances(roots []render.Root, chosen func(dir string) boo
 	}
 	var found []held
 	for _, root := range roots {
-		found = append(found, holds(e.results[root.RootID], instanceKind)...)
+		found = append(found, holds(e.results[root.RootID], fluxtypes.InstanceKind)...)
 	}
 	for _, n := range e.nodes {
-		found = append(found, holds(e.results[n.root.RootID], instanceKind)...)
+		found = append(found, holds(e.results[n.root.RootID], fluxtypes.InstanceKind)...)
 	}
 	for _, o := range found {
-		fi := &instance{}
+		fi := &fluxtypes.Instance{}
 		if kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, fi) != nil || fi.Spec.Sync == nil {
 			continue
 		}
-		if dir := path.Join(".", path.Clean("/" + fi.Spec.Sync.Path)[1:]); chosen(dir) {
+		if dir := fi.Dir(); chosen(dir) {
 			e.addInstance(o, fi, dir)
 		}
 	}
@@ -254,11 +239,11 @@ func (e *expander) addInstances(roots []render.Root, chosen func(dir string) boo
 }
 
 // addInstance adds the entry point of a FluxInstance, a directory.
-func (e *expander) addInstance(o held, fi *instance, dir string) {
+func (e *expander) addInstance(o held, fi *fluxtypes.Instance, dir string) {
 	if to := e.renderer.Tree().Resolve(dir); to.Err != nil || !to.IsDir || e.hasEntry(dir) {
 		return // of another repository, or known
 	}
-	source := render.ObjectRef{Group: sourceGroup, Kind: cmp.Or(fi.Spec.Sync.Kind, "GitRepository"), Namespace: o.ref().Namespace, Name: cmp.Or(fi.Spec.Sync.Name, o.ref().Namespace)}
+	source := render.ObjectRef{Group: fluxtypes.SourceGroup, Kind: cmp.Or(fi.Spec.Sync.Kind, "GitRepository"), Namespace: o.ref().Namespace, Name: cmp.Or(fi.Spec.Sync.Name, o.ref().Namespace)}
 	n := e.addImplied(dir, source)
 	if fi.Spec.Sync.URL != "" {
 		n.cluster.urls[address(fi.Spec.Sync.URL)] = true
@@ -314,7 +299,7 @@ func (e *expander) holdsRemote(id render.RootID) bool {
 	r := e.results[id]
 	known, ok := e.remotes[r]
 	if !ok && r != nil {
-		for _, o := range holds(r, schema.GroupKind{Group: sourceGroup, Kind: "GitRepository"}) {
+		for _, o := range holds(r, schema.GroupKind{Group: fluxtypes.SourceGroup, Kind: "GitRepository"}) {
 			s := fluxtypes.Source{}
 			known = known || kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, &s) == nil && e.isRemote(s.Spec.URL)
 		}

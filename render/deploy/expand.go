@@ -8,6 +8,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/flux"
+	"github.com/preadmit/preadmit/render/fluxtypes"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/resourceset"
 )
@@ -165,7 +166,7 @@ func (e *expander) expand(nodes []*node) error {
 			continue
 		}
 		e.claim(n)
-		if n.release == nil && (e.opts.Everything || e.mayHold(n.root, append(mentionsOfUnits(), mentionOf(instanceKind))...)) {
+		if n.release == nil && (e.opts.Everything || e.mayHold(n.root, append(mentionsOfUnits(), mentionOf(fluxtypes.InstanceKind))...)) {
 			holding = append(holding, n)
 		}
 	}

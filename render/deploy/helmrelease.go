@@ -10,6 +10,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/flux"
+	"github.com/preadmit/preadmit/render/fluxtypes"
 )
 
 // releaseKind is the kind of objects that have a chart installed.
@@ -24,15 +25,15 @@ type helmRelease struct {
 	} `json:"metadata"`
 	Spec struct {
 		Chart *struct {
-			Spec chartSpec `json:"spec"`
+			Spec fluxtypes.ChartSpec `json:"spec"`
 		} `json:"chart"`
-		ChartRef           *sourceRef       `json:"chartRef"`
-		Suspend            bool             `json:"suspend"`
-		ServiceAccountName string           `json:"serviceAccountName"`
-		KubeConfig         *flux.KubeConfig `json:"kubeConfig"`
-		Install            helmAction       `json:"install"`
-		Upgrade            helmAction       `json:"upgrade"`
-		Uninstall          helmAction       `json:"uninstall"`
+		ChartRef           *fluxtypes.SourceRef `json:"chartRef"`
+		Suspend            bool                 `json:"suspend"`
+		ServiceAccountName string               `json:"serviceAccountName"`
+		KubeConfig         *flux.KubeConfig     `json:"kubeConfig"`
+		Install            helmAction           `json:"install"`
+		Upgrade            helmAction           `json:"upgrade"`
+		Uninstall          helmAction           `json:"uninstall"`
 		ValuesFrom         []struct {
 			Kind       string `json:"kind"`
 			Name       string `json:"name"`

@@ -16,8 +16,6 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-const sourceGroup = "source.toolkit.fluxcd.io"
-
 // resolve finds out what a unit is made of: its source and its variables.
 func (e *expander) resolve(n *node) error {
 	if n.resolved {
@@ -79,7 +77,7 @@ func (n *node) sourceRef() render.ObjectRef {
 
 func sourceRefOf(k *flux.Kustomization) render.ObjectRef {
 	s := k.Spec.SourceRef
-	group := sourceGroup
+	group := fluxtypes.SourceGroup
 	return render.ObjectRef{Group: group, Kind: s.Kind, Namespace: k.SourceNamespace(), Name: s.Name}
 }
 
