@@ -10,13 +10,13 @@ import (
 const (
 	// heapStart is the size of the heap, in bytes, at which garbage is collected for the
 	// first time. Small runs end before.
-	heapStart = 40 << 20
+	heapStart = 80 << 20
 	// heapGrowth is the growth of the heap between later collections, in percent. It is
 	// lower than the default of Go, because memory on a runner is shared.
 	heapGrowth = 70
 	// heapLeast is the size below which the heap grows by more, though not by more than
 	// heapGrowthMost.
-	heapLeast, heapGrowthMost = 32 << 20, 150
+	heapLeast, heapGrowthMost = 80 << 20, 200
 	// heapLong is what heapLeast becomes in long runs, heapStep by heapStep with each
 	// collection after the first heapShort ones. It is less than the state of a large
 	// repository needs while its objects are judged, so that what is rendered before is
