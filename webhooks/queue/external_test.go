@@ -227,6 +227,10 @@ func TestLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	shut(t, q)
+	select {
+	case <-held.Done():
+	case <-within(t, 30*time.Second).Done():
+	}
 	if cause := context.Cause(held); cause != queue.ErrLost {
 		t.Error("cause:", cause)
 	}
