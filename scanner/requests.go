@@ -45,7 +45,7 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (re
 		pairs := moved.Pairs(root, h.InForce.Cluster(), c.Target.Base.Applied(base), c.Target.Head.Applied(head))
 		pairs = c.Target.UpdatesOf(target.Reinstall(s.Change, base, head, pairs))
 		from := applied(base, head)
-		pairs = target.LeaveIgnored(from, target.Resume(base, head, pairs))
+		pairs = target.LeaveIgnored(base, head, target.Resume(base, head, pairs))
 		pairs = target.WithHooks(s.Change, h.InForce.Cluster(), base, head, target.Requests(s.Change, base, head, pairs))
 		pairs = slices.DeleteFunc(pairs, func(p target.Pair) bool { return !h.Concerns(p) })
 		if pairs, err = s.asked(ctx, root, pairs); err != nil {

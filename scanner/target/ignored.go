@@ -15,17 +15,58 @@ import (
 // LeaveIgnored makes unknown what updates of a root's objects leave as it is in the cluster: the
 // cluster has a value that others may have written, before the update and after it, whatever the
 // manifests have. What neither manifest has is taken to be in the cluster as it is in them, but in a
-// list that is left whole with a field of an item.
-func LeaveIgnored(root render.Root, pairs []Pair) []Pair {
-	if root.Unit == nil || len(root.Unit.Apply.Ignored) == 0 {
+// list that is left whole with a field of an item. A field that updates left so before, and that
+// they no longer do, is unknown before the update alone, which sets it: base and head are the root
+// at both sides, nil where it is not there.
+func LeaveIgnored(base, head *change.Rendered, pairs []Pair) []Pair {
+	was, is := ignoredOf(base), ignoredOf(head)
+	if len(was) == 0 && len(is) == 0 {
 		return pairs
 	}
 	for i := range pairs {
 		if p := &pairs[i]; p.Operation() == apiserver.Update {
-			leaveIgnored(root.Unit.Apply.Ignored, p)
+			leaveIgnored(is, p)
+			takeBack(was, p)
 		}
 	}
 	return pairs
+}
+
+// ignoredOf returns what updates of a root's objects leave as it is.
+func ignoredOf(r *change.Rendered) []render.Ignored {
+	if r == nil || r.Root.Unit == nil {
+		return nil
+	}
+	return r.Root.Unit.Apply.Ignored
+}
+
+// takeBack makes unknown, before an update, the fields that were ignored and that the update sets.
+func takeBack(was []render.Ignored, p *Pair) {
+	base, head := p.Base.Content(), p.Head.Content()
+	var fields []render.Unknown
+	kind := p.Head.GroupVersionKind()
+	for _, f := range was {
+		if !f.Matches(kind.Group, kind.Kind, p.Head.Namespace(), p.Head.Name()) {
+			continue
+		}
+		for _, path := range ignoredPaths(f, base, head) {
+			path, _ = wholeList(kind, path, base, head)
+			after := valueAt(head, path)
+			covers := func(u render.Unknown) bool {
+				return len(u.Path) <= len(path) && slices.Equal(u.Path, path[:len(u.Path)])
+			}
+			if after == nil || isKept(path) || slices.ContainsFunc(p.Head.Unknown, covers) || slices.ContainsFunc(fields, covers) {
+				continue
+			}
+			if valueAt(base, path) == nil {
+				base = with(base, path, after).(map[string]any)
+			}
+			fields = append(fields, render.Unknown{Path: path, Reason: f.Reason})
+		}
+	}
+	if len(fields) > 0 {
+		p.Base, p.Same = leaving(p.Base, base, fields), false
+	}
 }
 
 func leaveIgnored(ignored []render.Ignored, p *Pair) {
@@ -36,11 +77,7 @@ func leaveIgnored(ignored []render.Ignored, p *Pair) {
 		if !f.Matches(kind.Group, kind.Kind, p.Head.Namespace(), p.Head.Name()) {
 			continue
 		}
-		paths := expand(f.Path, base, head)
-		if len(f.Path) == 0 {
-			paths = below(base, head)
-		}
-		for _, path := range paths {
+		for _, path := range ignoredPaths(f, base, head) {
 			path, isList := wholeList(kind, path, base, head)
 			before, after := valueAt(base, path), valueAt(head, path)
 			if before == nil && after == nil || isKept(path) || slices.ContainsFunc(fields, func(u render.Unknown) bool { return slices.Equal(u.Path, path) }) {
@@ -62,6 +99,14 @@ func leaveIgnored(ignored []render.Ignored, p *Pair) {
 		p.Base, p.Head = leaving(p.Base, base, fields), leaving(p.Head, head, fields)
 		p.Same = p.Same || !p.Resumed && change.Equal(p.Base, p.Head)
 	}
+}
+
+// ignoredPaths returns the paths that are ignored in either object.
+func ignoredPaths(f render.Ignored, base, head map[string]any) [][]string {
+	if len(f.Path) == 0 {
+		return below(base, head)
+	}
+	return expand(f.Path, base, head)
 }
 
 // leaving returns an object with another content and some more unknown fields.
