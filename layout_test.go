@@ -19,7 +19,21 @@ const (
 
 // TestPackagesAreSmall counts the files and lines of each package.
 func TestPackagesAreSmall(t *testing.T) {
-	files, lines := map[string]int{}, map[string]int{}
+	for dir, p := range packagesOf(t) {
+		if p.files > mostFiles || p.lines > mostLines {
+			t.Errorf("%s has %d files of %d lines, want at most %d of %d: move one of its concepts to a package of its own",
+				dir, p.files, p.lines, mostFiles, mostLines)
+		}
+	}
+}
+
+// packageSize is how large a package is, tests aside.
+type packageSize struct{ files, lines int }
+
+// packagesOf returns the packages of the module by their directories.
+func packagesOf(t *testing.T) map[string]packageSize {
+	t.Helper()
+	packages := map[string]packageSize{}
 	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -34,22 +48,17 @@ func TestPackagesAreSmall(t *testing.T) {
 			return err
 		}
 		dir := path.Dir(filepath.ToSlash(file))
-		files[dir]++
-		lines[dir] += bytes.Count(text, []byte("\n"))
+		p := packages[dir]
+		packages[dir] = packageSize{p.files + 1, p.lines + bytes.Count(text, []byte("\n"))}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(files) == 0 {
+	if len(packages) == 0 {
 		t.Error("found no packages at all")
 	}
-	for dir := range files {
-		if files[dir] > mostFiles || lines[dir] > mostLines {
-			t.Errorf("%s has %d files of %d lines, want at most %d of %d: move one of its concepts to a package of its own",
-				dir, files[dir], lines[dir], mostFiles, mostLines)
-		}
-	}
+	return packages
 }
 
 // TestImageHasWhatGitTracks holds that an image is built of all that git tracks: without some
