@@ -16,7 +16,7 @@ func newUpgradeCommand(p cli.Process) *cobra.Command {
 	f.Release.Between = true
 	cmd := &cobra.Command{
 		Use:   "upgrade --to VERSION [PATH...]",
-		Short: "What of this repository breaks when the cluster gets another Kubernetes version?",
+		Short: "Show what breaks when the cluster gets another Kubernetes version",
 		Long: `Judge every object of a tree as created by the API servers of two versions of
 Kubernetes, and report what only the second one says: removed and deprecated
 APIs, validation that became stricter, policies that no longer compile.
