@@ -157,7 +157,7 @@ type ExplainedPart struct {
 	Rounds []ExplainedRound `json:"rounds,omitempty"`
 	// MoreRounds counts those that are left out.
 	MoreRounds int `json:"moreRounds,omitempty"`
-	// MoreParts tells that parts are left out.
+	// MoreParts is true when parts are left out.
 	MoreParts bool `json:"moreParts,omitempty"`
 }
 

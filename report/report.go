@@ -199,7 +199,7 @@ type Location struct {
 	// chart made the field that is not in the repository.
 	Message string `json:"message,omitempty"`
 	// LineHash is the hash of the line by which GitHub's code scanning knows an alert
-	// again (SARIF's primaryLocationLineHash), for who does not have the file. Only of
+	// again (SARIF's primaryLocationLineHash), for readers that do not have the file. Only of
 	// findings, and empty when their file could not be read.
 	LineHash string `json:"lineHash,omitempty"`
 }

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Config is what the service is told. Every setting has a key in the file
+// Config has the settings of the service. Every setting has a key in the file
 // (app.privateKeyFile), a flag (--app-private-key-file) and an environment variable
 // (PREADMIT_APP_PRIVATE_KEY_FILE); see Settings.
 type Config struct {

@@ -44,7 +44,7 @@ func (r *configReader) credentials() {
 	r.blame(err)
 }
 
-// blame tells of wrong keys where they were given, be it as a file or as the text of one.
+// blame reports wrong keys where they were given, be it as a file or as the text of one.
 func (r *configReader) blame(err error) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, each := range joined.Unwrap() {

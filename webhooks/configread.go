@@ -26,7 +26,7 @@ type Sources struct {
 	Dev bool
 }
 
-// ReadConfig puts a configuration together and checks it. All mistakes are told, each
+// ReadConfig puts a configuration together and checks it. All mistakes are reported, each
 // with the flag, the variable, or the line of the file that has it, and what would be
 // right.
 func ReadConfig(s Sources) (*Config, error) {
@@ -69,7 +69,7 @@ func read(s Sources) *configReader {
 	return r
 }
 
-// file reads the file, and tells whether it could be read: else nothing is known of the
+// file reads the file, and reports whether it could be read: else nothing is known of the
 // settings that may be in it.
 func (r *configReader) file() bool {
 	if r.sources.File == "" {
@@ -115,7 +115,7 @@ func (r *configReader) set(s *Setting) {
 	}
 }
 
-// fail tells of a value, or of one that is missing, where it was given. Of each key it
+// fail reports a value, or one that is missing, where it was given. Of each key it
 // tells once.
 func (r *configReader) fail(key, format string, args ...any) {
 	if r.mistaken[key] {
@@ -138,7 +138,7 @@ func (r *configReader) fail(key, format string, args ...any) {
 // preadmit (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
 var serviceLink = regexp.MustCompile(`_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)=|_PORT_[0-9]+_(TCP|UDP|SCTP)(_[A-Z]+)?=|_PORT=(tcp|udp|sctp)://`)
 
-// environment tells of variables that are named like a setting's, and are none's: what
+// environment reports variables that are named like a setting's, and are none's: what
 // they are to say would go unheard.
 func (r *configReader) environment(settings []*Setting) {
 	known := map[string]bool{}

@@ -17,7 +17,7 @@ const askingWho = 20 * time.Second
 // introduceAgain is how long the service waits before it asks GitHub again who the App is.
 const introduceAgain = 30 * time.Second
 
-// watchSecrets takes new credentials when their files change, or when it is told to look.
+// watchSecrets takes new credentials when their files change, or Options.Reload asks for it.
 func (s *Service) watchSecrets(ctx context.Context) {
 	for s.wakes(ctx) {
 		l := s.present()

@@ -27,7 +27,7 @@ func (s *Service) router(secrets func() [][]byte, appID func() int64) chi.Router
 	return r
 }
 
-// private adds what people see. With --dev that is for who started the service: who comes
+// private adds what people see. With --dev that is for the user who started the service: who comes
 // by a tunnel, made for webhooks, sees nothing.
 func (s *Service) private(r chi.Router, add func(chi.Router)) {
 	r.Group(func(r chi.Router) {

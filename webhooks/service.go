@@ -186,7 +186,7 @@ func (s *Service) last(ctx context.Context) error {
 	}
 }
 
-// settling is how long deliveries are accepted at least once the service is told to end, unless
+// settling is how long deliveries are accepted at least once the service has been asked to end, unless
 // drain is shorter. A proxy learns a moment later that they go elsewhere.
 const settling = time.Second
 

@@ -179,7 +179,7 @@ func (u *setup) write(w http.ResponseWriter, status int, page setupPage, problem
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+base64.StdEncoding.EncodeToString(style[:])+
 		"'; img-src data:; form-action 'self' "+u.service.config.GitHub.URL+"; base-uri 'none'; frame-ancestors 'none'")
-	h.Set("Referrer-Policy", "strict-origin") // GitHub is told where the form came from
+	h.Set("Referrer-Policy", "strict-origin") // GitHub learns where the form came from
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)

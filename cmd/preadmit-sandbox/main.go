@@ -2,7 +2,7 @@
 // with etcd in one process, on loopback. It is a program of its own so that preadmit, which judges
 // without a server, stays small.
 //
-// It is told what to do by flags, says "ready" on standard output when it serves, and ends when its
+// Flags configure it. It prints "ready" on standard output when it serves, and ends when its
 // standard input does: never later than who started it. Its log goes to standard error.
 package main
 

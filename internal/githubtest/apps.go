@@ -56,7 +56,7 @@ func botPermissions() map[string]string {
 	}
 }
 
-// AddApp makes an App. It is told of nothing before Install.
+// AddApp makes an App. It receives no webhooks before Install.
 func (s *Server) AddApp(o AppOptions) (*App, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -87,7 +87,7 @@ func atLeast(has, needed string) bool {
 	return slices.Index(order, has) >= slices.Index(order, needed)
 }
 
-// sees reports whether a repository is there at all for who asks. GitHub lets an
+// sees reports whether the caller may know that a repository exists. GitHub lets an
 // installation token read public repositories anywhere; here one that asks outside of
 // what it was narrowed to finds nothing, so that a test notices.
 func (s *Server) sees(who *caller, repo *repository) bool {

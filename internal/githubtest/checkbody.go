@@ -112,7 +112,7 @@ func (s *Server) rerequest(q *query) answer {
 	return answer{status: http.StatusCreated, body: map[string]any{}}
 }
 
-// RerequestRun presses "Re-run" of a check run, which only its App is told.
+// RerequestRun presses "Re-run" of a check run; only its App receives the webhook.
 func (r *Repository) RerequestRun(id int64, sender string) error {
 	return r.pressed(id, "rerequested", sender, nil, func(*CheckRun) bool { return true })
 }
@@ -125,7 +125,7 @@ func (r *Repository) RequestAction(id int64, identifier, sender string) error {
 	})
 }
 
-// pressed tells of a button, unless the check run does not have it.
+// pressed sends the webhook of a button, unless the check run does not have it.
 func (r *Repository) pressed(id int64, action, sender string, more map[string]any, has func(*CheckRun) bool) error {
 	return r.server.act(func() error {
 		for _, run := range r.server.runs {

@@ -79,7 +79,7 @@ func (r *Repository) Tip(branch string) string {
 }
 
 // Commit makes a commit: the files of parent - a branch or an object name - with changes.
-// No branch moves, and nobody is told.
+// No branch moves, and no webhook is sent.
 func (r *Repository) Commit(parent string, files Files) (string, error) {
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()

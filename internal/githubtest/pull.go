@@ -19,7 +19,7 @@ type PullOptions struct {
 	// Title "A change".
 	Base, Author, Title string
 	Draft               bool
-	// Lag is how many times GitHub is asked for the pull request after each change
+	// Lag is how many times the pull request is read after each change
 	// before it knows whether it is mergeable, and makes the merge commit.
 	Lag int
 }
@@ -246,7 +246,7 @@ func (r *repository) mergeCommit(base, head, text string) (string, error) {
 }
 
 // MergePull merges a pull request: its base moves to a merge commit, and it is closed.
-// Both are told.
+// Both receive a webhook.
 func (r *Repository) MergePull(number int, by string) error {
 	return r.server.act(func() error {
 		p := r.repo.pull(number)

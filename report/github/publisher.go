@@ -49,7 +49,7 @@ type Options struct {
 	// answers GitHub's webhooks is sent it with check_run.requested_action. There is no
 	// button when it is empty. It has at most 20 characters.
 	Rescan string
-	// Tries bounds how often one thing is asked for, 5 when 0.
+	// Tries bounds how often one request is sent, 5 when 0.
 	Tries int
 	// Timeout bounds one request and its answer, 30 seconds when 0.
 	Timeout time.Duration

@@ -53,7 +53,7 @@ func (a *App) Repository(installation, repository int64) *Access {
 }
 
 // Installation is a client that may read all repositories of an installation: their
-// pull requests and check runs. Permissions that it lacked are asked for again.
+// pull requests and check runs. Permissions that it lacked are requested again.
 func (a *App) Installation(ctx context.Context, installation int64) (*github.Client, error) {
 	s := a.reach(accessKey{installation: installation}, looking())
 	s.AskAgain(ctx)
@@ -115,7 +115,7 @@ func (a *App) client(t http.RoundTripper) *github.Client {
 // Client waits for rate limits and asks again after failures.
 func (s *Access) Client() *github.Client { return s.client }
 
-// HTTP is a client for who waits and asks again itself, as a publisher does. It tells
+// HTTP is a client for callers that wait and retry by themselves, as a publisher does. It reports
 // the token to GitHub's API alone.
 func (s *Access) HTTP() *http.Client { return &http.Client{Transport: roundTrip(s.roundTrip)} }
 

@@ -72,7 +72,7 @@ type Config struct {
 	Transport http.RoundTripper
 	// Clock tells the time and waits; the system's when nil.
 	Clock retry.Clock
-	// Log is told of what goes on; nil discards it.
+	// Log receives what happens; nil discards it.
 	Log *slog.Logger
 	// Metrics counts requests; nil counts nothing.
 	Metrics *metrics.GitHub
@@ -130,7 +130,7 @@ func New(c Config) (*App, error) {
 	return a, nil
 }
 
-// Reload takes other credentials, for what is asked from now on. What is at work goes on
+// Reload takes other credentials, for requests from now on. What is at work goes on
 // with its tokens, which stay valid; only those of another App are forgotten. Another ID
 // or private key is tried first: unless GitHub takes it, the present credentials stay. The
 // error names the key when the credentials are wrong, and is ErrCredentials when it is

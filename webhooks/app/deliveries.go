@@ -23,7 +23,7 @@ type Delivery struct {
 	// Installation and Repository are GitHub's IDs, 0 where there is none.
 	Installation, Repository int64
 	// At is the time of the attempt, Status the answer's, 0 without one, and Redelivery
-	// tells whether GitHub was asked for it.
+	// reports whether GitHub was asked for it.
 	At         time.Time
 	Status     int
 	Redelivery bool

@@ -13,7 +13,7 @@ import (
 	"github.com/preadmit/preadmit/report/github/retry"
 )
 
-// Paths of the service that GitHub is told of, below its public URL.
+// Paths of the service that GitHub knows, below its public URL.
 const (
 	WebhookPath       = "/webhooks/github"
 	SetupCallbackPath = "/setup/callback"

@@ -51,7 +51,7 @@ func (m *meter) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// remaining tells what is left of the hour: the installation's, or the App's own where it
+// remaining returns how many requests are left of the hour: the installation's, or the App's own where it
 // asks as itself.
 func (m *meter) remaining(class string, resp *http.Response) {
 	installation := m.installation
@@ -92,7 +92,7 @@ const (
 	tokenFailed   = "failed" // no answer, or one that GitHub is to blame for
 )
 
-// tokenMeter counts the tokens that are asked for. Each one that is had counts as counts.
+// tokenMeter counts the tokens that are requested. Each one that is received counts as counts.
 type tokenMeter struct {
 	app    *App
 	counts string
@@ -121,7 +121,7 @@ func (a *App) classOf(req *http.Request) string {
 	return classOf(strings.TrimPrefix(req.URL.Path, a.base.Path))
 }
 
-// isAPI reports whether a URL is of GitHub's API, which alone is told tokens.
+// isAPI reports whether a URL is of GitHub's API, which alone receives tokens.
 func (a *App) isAPI(u *url.URL) bool { return u.Scheme == a.base.Scheme && u.Host == a.base.Host }
 
 // Classes are what metrics call routes: few, whatever the repositories are called.

@@ -63,7 +63,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// clocked meters what is asked for an installation, by GitHub's clock.
+// clocked meters the requests of an installation, by GitHub's clock.
 func (a *App) clocked(installation int64) http.RoundTripper {
 	return &clocked{a, a.meter(installation)}
 }
@@ -94,7 +94,7 @@ func (c *clocked) RoundTrip(req *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(again)
 }
 
-// learn takes GitHub's time from an answer, and tells whether that changed anything.
+// learn takes GitHub's time from an answer, and reports whether that changed anything.
 func (a *App) learn(resp *http.Response) bool {
 	theirs, err := http.ParseTime(resp.Header.Get("Date"))
 	if err != nil {

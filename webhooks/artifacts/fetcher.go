@@ -39,7 +39,7 @@ type Config struct {
 	Credentials *fetch.OwnedCredentials
 	// Options are those of clients, without credentials and limits.
 	Options fetch.Options
-	// Log is told what was fetched; nil discards it.
+	// Log receives what was fetched; nil discards it.
 	Log *slog.Logger
 }
 

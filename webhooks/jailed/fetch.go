@@ -63,7 +63,7 @@ const (
 	MaxLacks = 1000
 )
 
-// check tells what of the message no scan would send.
+// check returns an error for a message that no scan would send.
 func (m *LacksMessage) check() error {
 	if len(m.Artifacts) == 0 || len(m.Artifacts) > MaxLacks {
 		return fmt.Errorf("%w: it lacks %d artifacts", ErrForged, len(m.Artifacts))

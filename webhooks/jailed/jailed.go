@@ -75,7 +75,7 @@ type Scanner struct {
 	reading sync.Mutex
 }
 
-// Progress is told what a scan is doing: a stage, and how much of it is done. It is
+// Progress receives what a scan is doing: a stage, and how much of it is done. It is
 // called from one goroutine at a time, a few times a second at most. The scan goes on
 // meanwhile, so that one that takes long misses some, and ends when it has returned.
 type Progress func(stage string, done, total int)
@@ -98,7 +98,7 @@ type Death struct {
 	Root string
 	// Why is one line for people, without control characters.
 	Why string
-	// Limit tells that a limit ended it.
+	// Limit is true when a limit ended it.
 	Limit bool
 }
 

@@ -40,14 +40,14 @@ func newMonitor(progress Progress, mostRoot time.Duration) *monitor {
 	return w
 }
 
-// end is for a child that says nothing more. Afterwards no progress is told.
+// end is for a child that says nothing more. Afterwards no progress is reported.
 func (w *monitor) end() {
 	if w.progress != nil {
 		w.progress.end()
 	}
 }
 
-// tellEvery is how often progress of one stage is told at most.
+// tellEvery is the least time between two reports of progress of one stage.
 const tellEvery = 250 * time.Millisecond
 
 // take believes a message.

@@ -1,7 +1,7 @@
 package jailed
 
 // relay passes progress on to one who may be slow, without keeping the child waiting:
-// of what comes meanwhile the last is told.
+// of what comes meanwhile the last is reported.
 type relay struct {
 	tell   Progress
 	latest chan StageMessage
@@ -29,7 +29,7 @@ func (b *relay) put(s StageMessage) {
 	b.latest <- s
 }
 
-// end waits until what was put last is told. From then on nothing is.
+// end waits until what was put last is reported. From then on nothing is.
 func (b *relay) end() {
 	close(b.latest)
 	<-b.over

@@ -124,7 +124,7 @@ func (t *attempts) run(ctx context.Context) (*Outcome, error) {
 	}
 }
 
-// learn leaves the root of a death out of the next try, and tells whether that changes
+// learn leaves the root of a death out of the next try, and reports whether that changes
 // anything.
 func (t *attempts) learn(d *Death) bool {
 	if d.Root == "" {

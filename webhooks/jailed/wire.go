@@ -35,14 +35,14 @@ type Message struct {
 	Failure *ErrorMessage  `json:"failure,omitempty"`
 }
 
-// StageMessage is what scanner.Input.Progress is told.
+// StageMessage is what scanner.Input.Progress receives.
 type StageMessage struct {
 	Name  string `json:"name"`
 	Done  int    `json:"done"`
 	Total int    `json:"total"`
 }
 
-// BeginMessage tells that a root is at work, until an EndMessage with its ID.
+// BeginMessage says that a root is at work, until an EndMessage with its ID.
 type BeginMessage struct {
 	ID   int    `json:"id"`
 	Root []byte `json:"root"`
@@ -77,7 +77,7 @@ const (
 	maxMistake = 64 << 10
 )
 
-// check tells what of a message no scan would send.
+// check returns an error for a message that no scan would send.
 func (m *Message) check() error {
 	switch {
 	case m.Stage != nil:

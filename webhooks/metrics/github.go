@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// manyInstallations bounds the installations whose remaining rate limit is told.
+// manyInstallations bounds the installations whose remaining rate limit is exported.
 const manyInstallations = 1000
 
 // GitHub counts requests to GitHub.
@@ -57,14 +57,14 @@ func (g *GitHub) Took(class string, d time.Duration) {
 	}
 }
 
-// Remaining tells how many requests an installation has left; 0 is the App itself.
+// Remaining sets how many requests an installation has left; 0 is the App itself.
 func (g *GitHub) Remaining(installation int64, n int) {
 	if g != nil {
 		g.remaining.WithLabelValues(g.installation.value(strconv.FormatInt(installation, 10))).Set(float64(n))
 	}
 }
 
-// Forget drops what is told of an installation that is gone.
+// Forget drops the metrics of an installation that is gone.
 func (g *GitHub) Forget(installation int64) {
 	if g != nil {
 		name := strconv.FormatInt(installation, 10)

@@ -14,7 +14,7 @@ func newJail(f factory) *Jail {
 	}
 }
 
-// ChildDied counts a process that ended without an answer; limit tells that it went over
+// ChildDied counts a process that ended without an answer; limit is true when it went over
 // one.
 func (j *Jail) ChildDied(limit bool) {
 	if j == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/preadmit/preadmit/webhooks/app"
 )
 
-// loginNeeded is the page for who has not logged in. It leads back to where they were.
+// loginNeeded is the page for visitors who have not logged in. It leads back to where they were.
 func loginNeeded(r *http.Request) error {
 	back := "/"
 	if r.Method == http.MethodGet {

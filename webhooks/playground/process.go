@@ -232,7 +232,7 @@ func (p *Processes) plain(more []string) (*process, error) {
 	}
 	one := &process{in: in, kill: func() { _ = c.Process.Kill(); _ = in.Close() }}
 	one.read(out)
-	go func() { _ = c.Wait() }() // it is told to end
+	go func() { _ = c.Wait() }() // it has been asked to end
 	return one, nil
 }
 

@@ -70,7 +70,7 @@ type entry[T any] struct {
 	write string
 }
 
-// change gives what an entry is to hold, going by what it holds; nil is nothing. An error
+// change returns what an entry is to hold, given what it holds; nil is nothing. An error
 // ends the update, and the entry stays.
 type change[T any] func(now *T) (*T, error)
 

@@ -15,7 +15,7 @@ type budget struct {
 	asked map[question]int
 }
 
-// question is what an installation is asked for.
+// question is one request to an installation.
 type question struct {
 	installation int64
 	what         string

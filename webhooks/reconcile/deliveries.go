@@ -19,7 +19,7 @@ const (
 	// further one, up to lastWait.
 	firstWait = time.Minute
 	lastWait  = 6 * time.Hour
-	// mostDeliveries is how many are asked for in one pass. GitHub bounds what may be asked
+	// mostDeliveries is how many are requested again in one pass. GitHub bounds what may be asked
 	// for in a minute.
 	mostDeliveries = 100
 )

@@ -5,7 +5,7 @@
 // never gets it again unless it asks; and a process that dies may leave a check run
 // in progress that no job is about any more. So at start and every few minutes:
 //
-//   - deliveries of the last three days that failed are asked for again, unless their job
+//   - deliveries of the last three days that failed are requested again, unless their job
 //     was stored before the answer was lost. GitHub's own list of attempts is the memory:
 //     it says how often each was tried, and with every try the next waits longer.
 //   - open pull requests, drafts aside, that have no verdict and no job get a job. Our scan

@@ -131,7 +131,7 @@ func (r *Reconciler) Pass(ctx context.Context) string {
 	return p.outcome
 }
 
-// remember is how long it is kept in mind what GitHub said; then it is asked again.
+// remember is how long an answer of GitHub counts; then it is asked again.
 const remember = 24 * time.Hour
 
 // forget drops what was not looked for since a time.
@@ -162,7 +162,7 @@ func (p *pass) failed(doing string, err error, about ...any) {
 		return
 	}
 	select {
-	case <-p.stopped: // all that is asked now fails
+	case <-p.stopped: // all requests fail now
 		p.outcome = Stopped
 		return
 	default:

@@ -63,7 +63,7 @@ const (
 	endLost                  // another process does it, or will
 	endReleased              // this process has to end, or lacks credentials that GitHub takes
 	endOvertaken             // GitHub says that nobody wants it any more
-	endRefused               // the repository is at fault, and is told so
+	endRefused               // the repository is at fault, and its check run says so
 	endFailed                // it cannot be done
 	endRetried               // it may be done later
 	endPostponed             // GitHub takes no more requests for a while or is not done itself, or nothing can be stored

@@ -18,7 +18,7 @@ func (t *task) installation(ctx context.Context) error {
 	t.w.App.Forget(t.job.Installation) // its tokens know the repositories and rights of before
 	all, err := t.w.App.Repositories(ctx, t.job.Installation)
 	if errors.Is(err, app.ErrGone) || errors.Is(err, app.ErrSuspended) {
-		return nil // another event tells of that
+		return nil // another event reports that
 	}
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func (t *task) judgePull(ctx context.Context, pr *pullState, c *commits) error {
 	return t.publish(ctx, c, outcome)
 }
 
-// publish tells of a report in all places, and records it.
+// publish publishes a report in all places, and records it.
 func (t *task) publish(ctx context.Context, c *commits, outcome *jailed.Outcome) error {
 	began := t.w.Now()
 	defer func() { t.stage("publish", began) }()
@@ -67,7 +67,7 @@ func (t *task) publish(ctx context.Context, c *commits, outcome *jailed.Outcome)
 	return t.published(ctx, outcome)
 }
 
-// content is what is told of a report.
+// content is what is published of a report.
 func (t *task) content(c *commits, outcome *jailed.Outcome) (*github.Content, error) {
 	sarif, err := written(outcome.Report, "sarif")
 	if err != nil {

@@ -171,7 +171,7 @@ var objectName = regexp.MustCompile(`^[0-9a-f]{40}$`)
 // failedTitle is that of a check run that says that nothing was judged.
 const failedTitle = "The scan could not be completed"
 
-// fail tells of a job that will not be done, in a check run if there is a commit to tell
+// fail reports a job that will not be done, in a check run if there is a commit to tell
 // it of, in the comment if there is one, and in its record, and then ends the job. When GitHub does not take it for now,
 // an older verdict may stand there: then the job is tried again, as long as it may be.
 func (t *task) fail(ctx context.Context, why error, end func(context.Context) error) error {

@@ -89,7 +89,7 @@ type Config struct {
 	Transport http.RoundTripper
 	// Clock waits between requests to GitHub, and for credentials; nil is the system's.
 	Clock github.Clock
-	// Log is told of what goes on; nil discards it.
+	// Log receives what happens; nil discards it.
 	Log *slog.Logger
 	// Metrics counts scans, and Jail what dies of them; nil counts nothing.
 	Metrics *metrics.Worker

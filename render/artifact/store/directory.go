@@ -23,13 +23,13 @@ import (
 // IndexName is the name of the list of what a directory of charts has.
 const IndexName = "index.json"
 
-// Indexed is an entry of the list: an archive of a chart, and what it is asked for as.
+// Indexed is an entry of the list: an archive of a chart, and the URL, name and version that request it.
 type Indexed struct {
 	// Source is the URL of the repository of charts or, for oci://, of the repository that has
 	// the chart or of what is above it.
 	Source string `json:"source"`
 	Name   string `json:"name"`
-	// Version is that of the chart, RequestedVersion what is asked for instead, as a range.
+	// Version is that of the chart, RequestedVersion what sources name instead, such as a range.
 	Version          string `json:"version"`
 	RequestedVersion string `json:"requestedVersion,omitempty"`
 	// File is the name of the archive in the directory.
@@ -84,7 +84,7 @@ func OpenDirectory(dir string) (*Directory, error) {
 	return d, nil
 }
 
-// keys are what an entry is asked for as.
+// keys are the requests that an entry answers.
 func (e Indexed) keys() []artifact.Artifact {
 	places := []artifact.Artifact{{Kind: artifact.Chart, URL: e.Source, Name: e.Name}}
 	if strings.HasPrefix(e.Source, "oci://") && path.Base(e.Source) == path.Base(e.Name) { // the repository itself
@@ -116,8 +116,8 @@ func chartKey(a artifact.Artifact) artifact.Artifact {
 	return a
 }
 
-// find returns the entry of a chart: the one that is asked for like that, else the newest in the
-// range of versions that is asked for, of several builds of it the last by name.
+// find returns the entry of a chart: the one whose request is the same, else the newest in the
+// requested range of versions, of several builds of it the last by name.
 func (d *Directory) find(a artifact.Artifact) (newest Indexed, ok bool) {
 	key := chartKey(a)
 	if entry, ok := d.entries[key]; ok {

@@ -18,7 +18,7 @@ import (
 const (
 	// maxAnswer bounds an answer of a server without other limits, in bytes.
 	maxAnswer = 4 << 30
-	// maxTries is how often a server is asked that fails or cannot be reached.
+	// maxTries is how often a request is sent to a server that fails or cannot be reached.
 	maxTries = 3
 	// firstPause is waited before the second try, twice that before the third.
 	firstPause = time.Second

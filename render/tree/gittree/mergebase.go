@@ -46,7 +46,7 @@ type painter struct {
 	flags   map[plumbing.Hash]side
 	commits map[plumbing.Hash]*object.Commit
 	queue   commitQueue
-	// cut tells that a shallow clone's edge was met.
+	// cut is true when the walk met the edge of a shallow clone.
 	cut bool
 }
 

@@ -14,7 +14,7 @@ import (
 type MissingRevisionError struct {
 	// Revision is what was asked for.
 	Revision string
-	// Shallow tells that the repository's history is cut off.
+	// Shallow is true when the repository's history is cut off.
 	Shallow bool
 }
 

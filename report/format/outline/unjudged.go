@@ -68,7 +68,7 @@ func Reasons(list []report.Indeterminate) []*Reason {
 }
 
 // NoBetterBefore leaves out the roots that do not render as they did not before the change, for
-// an error that findings tell of other roots, and counts them by the place of the error.
+// an error that findings have for other roots, and counts them by the place of the error.
 func NoBetterBefore(list []report.Indeterminate, findings []report.Finding) (left []report.Indeterminate, before map[string]int) {
 	told := map[string]bool{}
 	for i := range findings {

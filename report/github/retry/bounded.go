@@ -6,11 +6,11 @@ import (
 	"net/http"
 )
 
-// maxAnswer bounds an answer, in bytes. The largest that are asked for are pages of a hundred
+// maxAnswer bounds an answer, in bytes. The largest expected are pages of a hundred
 // comments, of 65,536 characters each.
 const maxAnswer = 32 << 20
 
-// TooLargeError is an answer that is larger than any that is asked for.
+// TooLargeError is an answer that is larger than any that is expected.
 type TooLargeError struct{}
 
 func (*TooLargeError) Error() string {

@@ -11,7 +11,7 @@ import (
 
 // Options bound the patience. The zero value is that of a publisher.
 type Options struct {
-	// Tries bounds how often one thing is asked for, 5 when 0.
+	// Tries bounds how often one request is sent, 5 when 0.
 	Tries int
 	// Timeout bounds one request and its answer, 30 seconds when 0.
 	Timeout time.Duration

@@ -241,7 +241,7 @@ func (t *sender) sendError(err error) error {
 	return t.send(jailed.Message{Failure: said})
 }
 
-// steps is in how many steps the progress of a stage is told.
+// steps is in how many steps the progress of a stage is reported.
 const steps = 100
 
 // progress is scanner.Input.Progress. A parent that is gone ends the process.

@@ -221,7 +221,7 @@ func (a *run) finish(r *report.Report) error {
 	}
 	unpublished := a.publish.failure()
 	if err := scan.Verdict(a.p.Stderr, r, a.failOn, a.flags.scan.Existing); err != nil {
-		if unpublished != nil { // the verdict ends the run, so it is told here
+		if unpublished != nil { // the verdict ends the run, so it is printed here
 			_, _ = fmt.Fprintln(a.p.Stdout, workflow.Notice(unpublished.Error()))
 		}
 		return err

@@ -64,7 +64,7 @@ func (p *publishing) abandon(ctx context.Context, cause error) {
 	if errors.Is(cause, context.Canceled) {
 		check.Conclusion, check.Title = github.Cancelled, "Interrupted"
 	}
-	_ = p.Abandon(ctx, check) // its cause is told
+	_ = p.Abandon(ctx, check) // its cause is in the error
 }
 
 // report publishes the report in the places that the flags ask for.

@@ -39,7 +39,7 @@ type CommandError struct{ Code int }
 func (e *CommandError) Error() string { return fmt.Sprintf("the command ended with %d", e.Code) }
 
 // Usagef returns an error that the user can correct on the command line or in the
-// configuration. A file or directory that an argument is the error of is told in a sentence.
+// configuration. An error about a file or directory that an argument names becomes a sentence.
 func Usagef(format string, args ...any) error {
 	for i, arg := range args {
 		if err, ok := arg.(*fs.PathError); ok {

@@ -31,7 +31,7 @@ const (
 	defaultMemory  = 4096
 	// sampleEvery is how often memory is looked at.
 	sampleEvery = 50 * time.Millisecond
-	// endWithin is how long a scan that is told to end may take. What cannot be
+	// endWithin is how long a scan may take to stop once its context ends. What cannot be
 	// interrupted - kustomize, Kubernetes' validation - is left behind: the process ends.
 	endWithin = time.Second
 )
@@ -106,7 +106,7 @@ type Crash struct {
 // String is the panic's value.
 func (c *Crash) String() string { return fmt.Sprint(c.Value) }
 
-// StackOf returns where a panic that was recovered came from. It is asked where it was.
+// StackOf returns where a panic that was recovered came from. Call it where recover was called.
 func StackOf(recovered any) []byte {
 	if c, ok := recovered.(*Crash); ok {
 		return c.Stack
@@ -122,7 +122,7 @@ func stopped(doing, limit string) error {
 // timeLimit returns the limit of time in words.
 func (l *Limits) timeLimit() string { return fmt.Sprintf("the %s of --timeout", l.timeout) }
 
-// watch returns a channel that is told which limit is exceeded, if one is.
+// watch returns a channel that receives the limit that is exceeded, if one is.
 func (l *Limits) watch(ctx context.Context) <-chan string {
 	exceeded := make(chan string, 1)
 	go func() {

@@ -14,7 +14,7 @@ import (
 // kubeconfigVariable is the environment variable by which clients find a kubeconfig.
 const kubeconfigVariable = "KUBECONFIG"
 
-// Look finds the program of a command, so that a mistake is told before anything is started.
+// Look finds the program of a command, so that a mistake is reported before anything is started.
 func Look(name string) error {
 	if strings.ContainsRune(name, os.PathSeparator) {
 		if _, err := exec.LookPath(name); err != nil {

@@ -100,7 +100,7 @@ func (r *Result) Same() bool {
 	if server.Allowed != scan.Allowed || !sameTexts(server.Warnings, scan.Warnings) {
 		return false
 	}
-	if server.Allowed || server.Code == 0 { // a kind that is not served is told by discovery
+	if server.Allowed || server.Code == 0 { // discovery says that the kind is not served
 		return true
 	}
 	return slices.ContainsFunc(append(r.Denials, scan), func(v policy.Verdict) bool {

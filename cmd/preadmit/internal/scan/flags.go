@@ -77,7 +77,7 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	flags.BoolVar(&f.capture, "capture", false, "report too every request with its answer and the objects as policies see them, whole Secrets included; for json")
 }
 
-// RegisterApplier declares the flag for who applies objects.
+// RegisterApplier declares the flag that names the tool that applies objects.
 func (f *Flags) RegisterApplier(cmd *cobra.Command) {
 	cmd.Flags().Var(&f.applier, "applier", "the `TOOL` that applies the objects, where no deployer in the repository says which: "+strings.Join(f.applier.Known, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("applier", cobra.FixedCompletions(cli.Completions(f.applier.Known), cobra.ShellCompDirectiveNoFileComp))

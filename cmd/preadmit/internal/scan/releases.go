@@ -146,7 +146,7 @@ func AsConfigured(ctx context.Context, p cli.Process, cfg *config.Config) error 
 	return As(ctx, p, all[0])
 }
 
-// AsRendered is As for a command that renders: charts are told the version. Where targets have
+// AsRendered is As for a command that renders: charts see the version. Where targets have
 // several, it is the one of those that say none.
 func AsRendered(ctx context.Context, p cli.Process, cfg *config.Config) error {
 	if all, err := cfg.Releases(); err != nil || len(all) == 1 {

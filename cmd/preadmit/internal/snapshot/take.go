@@ -89,7 +89,7 @@ type taking struct {
 	read   map[schema.GroupKind]bool
 }
 
-// kinds reads all kinds that are asked for, then those of params.
+// kinds reads all requested kinds, then those of params.
 func (t *taking) kinds(ctx context.Context) error {
 	var asked []served
 	for _, name := range slices.Concat(t.Only, t.Also) {
@@ -133,7 +133,7 @@ func (t *taking) params() []served {
 	return more
 }
 
-// page is how many objects are asked for at once.
+// page is how many objects one request lists.
 const page = 500
 
 // kind lists the objects of a kind. That it may not be read is noted.
