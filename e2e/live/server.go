@@ -192,7 +192,8 @@ func (s *Server) ready(ctx context.Context) error {
 		if !roots.AppendCertsFromPEM(certificate) {
 			return errors.New("the server's certificate is not written yet")
 		}
-		s.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}}
+		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}
+		s.client = &http.Client{Transport: panicTransport{transport}}
 	}
 	a, err := s.Do(ctx, Call{Method: http.MethodGet, Path: "/readyz"})
 	if err != nil {
