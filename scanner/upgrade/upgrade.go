@@ -2,6 +2,7 @@
 package upgrade
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -105,13 +106,18 @@ func serversOf(r *report.Report) []report.Server {
 	return []report.Server{{Version: r.Tool.Kubernetes, FeatureGates: r.Tool.FeatureGates, Requests: r.Summary.Requests}}
 }
 
-// timeless returns what of a report is compared, with texts that do not name its version.
+// unserved is that a kind is not served, and what to use in its place, which each version says in its own way.
+var unserved = regexp.MustCompile(`((?:^no matches for kind "[^"]*" in version "[^"]*")|(?: does not serve \S+ \w+))[:;] .*`)
+
+// timeless returns what of a report is compared, with texts that do not name its version or what it
+// serves.
 func timeless(r *report.Report) *report.Report {
 	versions := []string{}
 	for _, s := range serversOf(r) {
 		versions = append(versions, "Kubernetes "+s.Version, "Kubernetes")
 	}
-	strip := strings.NewReplacer(versions...).Replace
+	replacer := strings.NewReplacer(versions...)
+	strip := func(text string) string { return unserved.ReplaceAllString(replacer.Replace(text), "$1") }
 	out := &report.Report{
 		Findings: slices.Clone(r.Findings), Indeterminate: slices.Clone(r.Indeterminate), Diagnostics: slices.Clone(r.Diagnostics),
 	}
