@@ -163,22 +163,6 @@ func decodeBuiltin(kind schema.GroupVersionKind, sent *Object) (runtime.Object, 
 // ConversionError says that a custom resource would have to be converted by a webhook.
 type ConversionError = custom.ConversionError
 
-// serves is the server's answer when a kind has no such subresource: of custom
-// resources it says that the object is not there (k8s.io/apiextensions-apiserver,
-// crdHandler), of its own that there is no such resource.
-func (h *handler) serves(subresource, name string) error {
-	if _, ok := h.resource.Subresources[subresource]; ok || subresource == "" {
-		return nil
-	}
-	if h.resource.Custom {
-		return apierrors.NewNotFound(h.resource.GroupResource(), name)
-	}
-	return &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
-		Message: "the server could not find the requested resource",
-	}}
-}
-
 // names refuses a Scale that is of another version or name than the path it is sent
 // to (k8s.io/apiserver/pkg/endpoints/handlers, UpdateResource and checkName).
 func (p *preparation) names(name string) error {

@@ -99,10 +99,7 @@ func (c *Cluster) prepareFilled(ctx context.Context, ask Ask) (*Request, []strin
 // fields, which have stand-ins, is nobody's fault.
 func (c *Cluster) prepare(ctx context.Context, ask Ask, fields unknownFields) (req *Request, warned []string, err error) {
 	defer refusal.Panicked(&err)
-	main := ask.Main()
-	if ask.Subresource == "scale" {
-		main = ask.OldObject
-	}
+	main := ask.addressed()
 	if main == nil {
 		return nil, nil, errors.New("a request needs an object")
 	}
@@ -119,7 +116,7 @@ func (c *Cluster) prepare(ctx context.Context, ask Ask, fields unknownFields) (r
 	if h.deprecation != "" {
 		warning.AddWarning(ctx, "", h.deprecation)
 	}
-	if err = h.serves(ask.Subresource, p.name); err == nil {
+	if err = h.resource.Serves(ask.Subresource, ask.Operation, p.name); err == nil {
 		err = c.podSecurityUnknown(h.resource, p.namespace)
 	}
 	if err == nil {

@@ -87,10 +87,7 @@ func (c *Cluster) Authorize(ctx context.Context, ask Ask) error {
 	if !c.KnowsRBAC() {
 		return nil
 	}
-	main := ask.Main()
-	if ask.Subresource == "scale" {
-		main = ask.OldObject
-	}
+	main := ask.addressed()
 	h, err := c.handler(main.GroupVersionKind())
 	if err != nil {
 		return err

@@ -25,6 +25,14 @@ import (
 
 var scaleKind = autoscalingv1.SchemeGroupVersion.WithKind("Scale")
 
+// addressed is the object that the path of the request names: for an update of a Scale, the workload.
+func (a Ask) addressed() *Object {
+	if a.Subresource == "scale" && a.OldObject != nil {
+		return a.OldObject
+	}
+	return a.Main()
+}
+
 // scale prepares an update of the scale subresource. The server turns the Scale
 // that is sent into an update of the workload, and shows admission the Scales of
 // the workload before and after (ScaleREST of k8s.io/kubernetes/pkg/registry/apps

@@ -1,9 +1,12 @@
 package builtin
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/admission"
 )
 
@@ -34,4 +37,31 @@ func Verb(o admission.Operation) string {
 		return "delete"
 	}
 	return ""
+}
+
+// Serves is the server's answer when a kind has no such subresource, or one without such an
+// operation: of custom resources it says that the object is not there, or names the verb
+// (k8s.io/apiextensions-apiserver, crdHandler); of its own it says nothing, and its clients do.
+func (r Resource) Serves(subresource string, operation admission.Operation, name string) error {
+	if subresource == "" {
+		return nil
+	}
+	if _, ok := r.Subresources[subresource]; !ok {
+		if r.Custom {
+			return apierrors.NewNotFound(r.GroupResource(), name)
+		}
+		return wordless(http.StatusNotFound, metav1.StatusReasonNotFound, "the server could not find the requested resource")
+	}
+	if served := r.Operations(subresource); slices.Contains(served, operation) || slices.Contains(served, admission.Connect) {
+		return nil
+	}
+	if r.Custom {
+		return apierrors.NewMethodNotSupported(r.GroupResource(), Verb(operation))
+	}
+	return wordless(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "the server does not allow this method on the requested resource")
+}
+
+// wordless is a refusal without a text of the server; the text is that of its clients.
+func wordless(code int32, reason metav1.StatusReason, text string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: text}}
 }
