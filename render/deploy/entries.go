@@ -243,7 +243,11 @@ func (e *expander) addInstance(o held, fi *fluxtypes.Instance, dir string) {
 	if to := e.renderer.Tree().Resolve(dir); to.Err != nil || !to.IsDir || e.hasEntry(dir) {
 		return // of another repository, or known
 	}
-	source := render.ObjectRef{Group: fluxtypes.SourceGroup, Kind: cmp.Or(fi.Spec.Sync.Kind, "GitRepository"), Namespace: o.ref().Namespace, Name: cmp.Or(fi.Spec.Sync.Name, o.ref().Namespace)}
+	namespace := o.ref().Namespace
+	if o.root.Object == (render.ObjectRef{}) { // who applies it may say the namespace
+		namespace = cmp.Or(o.Metadata.Namespace, fluxSystem)
+	}
+	source := render.ObjectRef{Group: fluxtypes.SourceGroup, Kind: cmp.Or(fi.Spec.Sync.Kind, "GitRepository"), Namespace: namespace, Name: cmp.Or(fi.Spec.Sync.Name, namespace)}
 	n := e.addImplied(dir, source)
 	if fi.Spec.Sync.URL != "" {
 		n.cluster.urls[address(fi.Spec.Sync.URL)] = true

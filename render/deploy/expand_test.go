@@ -170,6 +170,11 @@ archive/old unclaimed`,
 			"-- prod/apps.yaml --\n" + kustomization("apps", "./apps", "") + "-- apps/a.yaml --\n" + aConfigMap,
 		want: "Kustomization/flux-system/apps (prod) apps\nKustomization/flux-system/flux-system (prod) prod entry\ndeploy by hand",
 	}, {
+		name: "a FluxInstance that gets its namespace from who applies it",
+		files: "-- prod/flux/instance/instance.yaml --\napiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux}\nspec:\n  sync: {kind: GitRepository, url: https://example.com/x, path: ./prod/sync}\n" +
+			"-- prod/sync/apps.yaml --\n" + kustomization("apps", "./prod", "  targetNamespace: flux-system\n") + "-- prod/kustomization.yaml --\nresources: [flux/instance/instance.yaml]\n",
+		want: "Kustomization/flux-system/apps (prod/sync) prod\nKustomization/flux-system/flux-system (prod/sync) prod/sync entry",
+	}, {
 		name: "sources that are other repositories, or nothing",
 		files: "-- c/flux-system/gotk-sync.yaml --\n" + kustomization("flux-system", "./c", "") +
 			"-- c/a.yaml --\n" + strings.Replace(kustomization("a", "./", ""), "name: flux-system}\n", "name: podinfo}\n", 1) + gitRepository("podinfo", "  url: https://example.com/podinfo.git\n  ref: {tag: v1}\n") +
