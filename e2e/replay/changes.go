@@ -15,6 +15,7 @@ import (
 const (
 	crdKind       = "CustomResourceDefinition"
 	namespaceKind = "Namespace"
+	quotaKind     = "ResourceQuota"
 )
 
 // settleTimeout bounds the wait for what the server does in the background: to delete
@@ -46,6 +47,11 @@ func (c *changes) put(ctx context.Context, o *admission.Object) error {
 		return &RefusedError{Object: o, Message: a.Status().Message}
 	}
 	c.undo = append(c.undo, func(ctx context.Context) error { return c.remove(ctx, o, place) })
+	if o.GroupVersionKind().Kind == quotaKind { // no controller runs, and a creation ignores the status, without which nothing is counted
+		if err := c.overwrite(ctx, place.Path+"/status", o.Content()); err != nil {
+			return fmt.Errorf("write the status of %s %s: %w", quotaKind, o.Name(), err)
+		}
+	}
 	return c.served(ctx, o)
 }
 
