@@ -30,11 +30,11 @@ func (e *expander) firstEntries() error {
 	return e.bootstrapped()
 }
 
-// candidates are the discovered roots that may hold objects of a kind.
-func (e *expander) candidates(kind schema.GroupKind) []render.Root {
+// candidates are the discovered roots that may hold what is mentioned.
+func (e *expander) candidates(mentions ...render.Mention) []render.Root {
 	var roots []render.Root
 	for _, root := range e.found {
-		if e.mayHold(root, mentionOf(kind)) {
+		if e.mayHold(root, mentions...) {
 			roots = append(roots, root)
 		}
 	}
@@ -47,7 +47,7 @@ func mentionOf(kind schema.GroupKind) render.Mention {
 
 // givenEntries adds the entry points of the options.
 func (e *expander) givenEntries() error {
-	roots := e.candidates(flux.Kind)
+	roots := e.candidates(mentionOf(flux.Kind))
 	if err := e.render(roots); err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (e *expander) givenEntries() error {
 // givenImplied adds an entry point of the options that no Kustomization of the repository
 // applies: as a FluxInstance says, else with the source that the Kustomizations in it ask for.
 func (e *expander) givenImplied(dir string, roots []render.Root) error {
-	if err := e.addInstances(e.candidates(fluxtypes.InstanceKind), func(at string) bool { return at == dir }); err != nil || e.hasEntry(dir) {
+	if err := e.addInstances(e.candidates(mentionsOfInstances()...), func(at string) bool { return at == dir }); err != nil || e.hasEntry(dir) {
 		return err
 	}
 	source := sourceOf(fluxSystem)
@@ -201,8 +201,8 @@ func (e *expander) wouldRender(dir string) bool {
 // among what units apply. more is false when none was added.
 func (e *expander) instances() (more bool, err error) {
 	var roots []render.Root
-	for _, root := range e.found {
-		if len(e.graph.Claims[root.RootID]) == 0 && e.mayHold(root, mentionOf(fluxtypes.InstanceKind)) {
+	for _, root := range e.candidates(mentionsOfInstances()...) {
+		if len(e.graph.Claims[root.RootID]) == 0 {
 			roots = append(roots, root)
 		}
 	}
@@ -213,29 +213,32 @@ func (e *expander) instances() (more bool, err error) {
 	return len(e.nodes) > before, nil
 }
 
-// addInstances adds the entry points in directories of choice that FluxInstances name: those in
-// roots, and those among what units apply.
+// addInstances adds the entry points in directories of choice that FluxInstances name, or the
+// HelmReleases that install one: those in roots, and those among what units apply.
 func (e *expander) addInstances(roots []render.Root, chosen func(dir string) bool) error {
 	if err := e.render(roots); err != nil {
 		return err
 	}
 	var found []held
-	for _, root := range roots {
-		found = append(found, holds(e.results[root.RootID], fluxtypes.InstanceKind)...)
-	}
-	for _, n := range e.nodes {
-		found = append(found, holds(e.results[n.root.RootID], fluxtypes.InstanceKind)...)
+	for _, kind := range []schema.GroupKind{fluxtypes.InstanceKind, releaseKind} {
+		for _, root := range roots {
+			found = append(found, holds(e.results[root.RootID], kind)...)
+		}
+		for _, n := range e.nodes {
+			found = append(found, holds(e.results[n.root.RootID], kind)...)
+		}
 	}
 	for _, o := range found {
-		fi := &fluxtypes.Instance{}
-		if kjson.UnmarshalCaseSensitivePreserveInts(o.object.JSON, fi) != nil || fi.Spec.Sync == nil {
-			continue
-		}
-		if dir := fi.Dir(); chosen(dir) {
-			e.addInstance(o, fi, dir)
+		if fi := fluxtypes.ReadInstance(o.object.JSON); fi != nil && chosen(fi.Dir()) {
+			e.addInstance(o, fi, fi.Dir())
 		}
 	}
 	return nil
+}
+
+// mentionsOfInstances find FluxInstances, and HelmReleases whose values are those of one.
+func mentionsOfInstances() []render.Mention {
+	return []render.Mention{mentionOf(fluxtypes.InstanceKind), {Group: releaseKind.Group, Kind: releaseKind.Kind, Word: "instance"}}
 }
 
 // addInstance adds the entry point of a FluxInstance, a directory.

@@ -170,6 +170,16 @@ archive/old unclaimed`,
 			"-- prod/apps.yaml --\n" + kustomization("apps", "./apps", "") + "-- apps/a.yaml --\n" + aConfigMap,
 		want: "Kustomization/flux-system/apps (prod) apps\nKustomization/flux-system/flux-system (prod) prod entry\ndeploy by hand",
 	}, {
+		name: "a FluxInstance that a chart makes, which is not there",
+		files: "-- apps/flux/app/release.yaml --\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: flux-instance, namespace: flux-system}\nspec:\n  chartRef: {kind: OCIRepository, name: flux-instance}\n" +
+			"  values:\n    instance:\n      sync: {kind: GitRepository, url: https://example.com/x, path: apps}\n" +
+			"-- apps/flux/ks.yaml --\n" + kustomization("flux-instance", "./apps/flux/app", "") + "-- apps/flux/kustomization.yaml --\nresources: [ks.yaml]\n" +
+			"-- apps/web/kustomization.yaml --\nresources: [ks.yaml]\n-- apps/web/ks.yaml --\n" + kustomization("web", "./apps/web/app", "") + "-- apps/web/app/a.yaml --\n" + aConfigMap,
+		want: `HelmRelease/flux-system/flux-instance (apps) apps/flux/app refused apps/flux/app/release.yaml:5:41: its chart OCIRepository/flux-system/flux-instance is not in the repository: nothing says where it comes from
+Kustomization/flux-system/flux-instance (apps) apps/flux/app
+Kustomization/flux-system/flux-system (apps) apps entry
+Kustomization/flux-system/web (apps) apps/web/app`,
+	}, {
 		name: "a FluxInstance that gets its namespace from who applies it",
 		files: "-- prod/flux/instance/instance.yaml --\napiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux}\nspec:\n  sync: {kind: GitRepository, url: https://example.com/x, path: ./prod/sync}\n" +
 			"-- prod/sync/apps.yaml --\n" + kustomization("apps", "./prod", "  targetNamespace: flux-system\n") + "-- prod/kustomization.yaml --\nresources: [flux/instance/instance.yaml]\n",
