@@ -197,9 +197,46 @@ func (r *Source) build(result *render.Result, c *build.Closure) {
 	r.keepBuilt(result, c)
 }
 
-// run builds a kustomization as the kustomize command does. Panics of kustomize
-// become errors.
-func (r *Source) run(fsys *build.FileSystem, dir string) (resources resmap.ResMap, err error) {
+// run builds a kustomization as the kustomize command does, with stubs of the objects that it
+// asks for and that are absent. Panics of kustomize become errors.
+func (r *Source) run(fsys *build.FileSystem, dir string) (resmap.ResMap, error) {
+	for {
+		resources, err := r.runOnce(fsys, dir)
+		if err == nil {
+			return resources, fsys.Closure.RemoveStubs(resources)
+		}
+		id, ok := missing(err)
+		if !ok || !fsys.Closure.AddStub(id) {
+			return nil, err
+		}
+		if base := fsys.Closure.Base(err); base != "" {
+			if err := r.addStubs(fsys, base); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// addStubs adds the stubs that a base of a closure lacks. It builds the base alone, which takes
+// less than the whole, and lacks the same. The error is that one has no place.
+func (r *Source) addStubs(fsys *build.FileSystem, base string) error {
+	for {
+		_, err := r.runOnce(fsys, base)
+		if err == nil {
+			return nil
+		}
+		id, ok := missing(err)
+		if !ok {
+			return nil // building the whole says why
+		}
+		if !fsys.Closure.AddStub(id) {
+			return err
+		}
+	}
+}
+
+// runOnce builds a kustomization with the stubs that are there.
+func (r *Source) runOnce(fsys *build.FileSystem, dir string) (resources resmap.ResMap, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			resources, err = nil, fmt.Errorf("kustomize crashed: %v", p)
@@ -214,13 +251,5 @@ func (r *Source) run(fsys *build.FileSystem, dir string) (resources resmap.ResMa
 		LoadRestrictions: restrictions,
 		PluginConfig:     types.DisabledPluginConfig(),
 	})
-	for {
-		resources, err = k.Run(fsys, build.Mounted(dir))
-		if err == nil {
-			return resources, fsys.Closure.RemoveStubs(resources)
-		}
-		if id, ok := missing(err); !ok || !fsys.Closure.AddStub(id) {
-			return nil, err
-		}
-	}
+	return k.Run(fsys, build.Mounted(dir))
 }

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 	sigsyaml "sigs.k8s.io/yaml"
 
@@ -90,6 +92,24 @@ func (c *Closure) standIn(name string) ([]byte, bool) {
 		out.Write(data)
 	}
 	return out.Bytes(), true
+}
+
+// accumulated matches what kustomize says of the directories that led to an error.
+var accumulated = regexp.MustCompile(`recursed accumulation of path '([^']+)'`)
+
+// Base returns the directory of the base, used by the root of the closure, in which kustomize
+// failed; "" when it is the root or a component, which is nothing by itself.
+func (c *Closure) Base(err error) string {
+	found := accumulated.FindAllStringSubmatch(err.Error(), -1)
+	if len(found) == 0 {
+		return ""
+	}
+	dir, err := InTree(found[len(found)-1][1])
+	isBase := func(k *Kustomization) bool { return k.Dir == dir && k.Spec.Kind != types.ComponentKind }
+	if err != nil || !slices.ContainsFunc(c.Files, isBase) {
+		return ""
+	}
+	return dir
 }
 
 // maxStubs bounds the stubs of a closure: each takes a build.
