@@ -60,7 +60,7 @@ func TestSubresourcesTakeOperations(t *testing.T) {
 	}
 }
 
-// TestAuthorizeScaleWithoutAWorkload: who creates a Scale is asked for the right to, too.
+// TestAuthorizeScaleWithoutAWorkload: creating a Scale needs the right to, too.
 func TestAuthorizeScaleWithoutAWorkload(t *testing.T) {
 	c := NewCluster(ClusterOptions{Known: AllKinds()}, NewIndex(nil))
 	a := ask("CREATE", object(t, webDeployment), nil)

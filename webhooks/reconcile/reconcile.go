@@ -131,7 +131,7 @@ func (r *Reconciler) Pass(ctx context.Context) string {
 	return p.outcome
 }
 
-// remember is how long an answer of GitHub counts; then it is asked again.
+// remember is how long an answer of GitHub counts before the request is sent again.
 const remember = 24 * time.Hour
 
 // forget drops what was not looked for since a time.
