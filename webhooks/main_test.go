@@ -1,28 +1,52 @@
 package webhooks
 
 import (
+	"bufio"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"testing"
 
 	"github.com/preadmit/preadmit/internal/jail"
+	"github.com/preadmit/preadmit/report"
 )
 
-// jailedCommand has the test binary be the program that enters a jail.
-const jailedCommand = "enter-jail"
+// jailedCommand has the test binary be the program that enters a jail, and judgeCommand the one that
+// judges there what is tried on the playground.
+const (
+	jailedCommand = "enter-jail"
+	judgeCommand  = "judge-in-jail"
+)
 
 func TestMain(m *testing.M) {
-	if len(os.Args) < 2 || os.Args[1] != jailedCommand {
+	if len(os.Args) < 2 || os.Args[1] != jailedCommand && os.Args[1] != judgeCommand {
 		os.Exit(m.Run())
 	}
-	if _, err := jail.Enter(os.Stderr); err != nil {
+	out, err := jail.Enter(os.Stderr)
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	if os.Args[1] == judgeCommand {
+		judge(out)
+	}
 }
 
-// jailable returns the options of a service whose scans can be jailed.
+// judge answers each request with what a process in a jail finds of its surroundings.
+func judge(out io.Writer) {
+	_, file := os.ReadFile("/etc/passwd")
+	_, network := net.Dial("tcp", "127.0.0.1:1")
+	message := fmt.Sprintf("file: %t, network: %t, environment: %t", file == nil, !errors.Is(network, os.ErrPermission), os.Getenv("OF_THE_SERVICE") != "")
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		_ = json.NewEncoder(out).Encode(report.PlaygroundAnswer{Problems: []report.PlaygroundProblem{{Message: message}}})
+	}
+}
+
+// jailable returns the options of a service whose scans and playground can be jailed.
 func jailable(o Options) Options {
-	o.Program, o.Args = "/proc/self/exe", []string{jailedCommand}
+	o.Program, o.Args, o.PlaygroundArgs = "/proc/self/exe", []string{jailedCommand}, []string{judgeCommand}
 	return o
 }

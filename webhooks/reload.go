@@ -70,6 +70,9 @@ func (s *Service) withoutApp() error {
 	}
 	r := s.router(func() [][]byte { return [][]byte{[]byte(secret)} }, func() int64 { return 0 })
 	s.private(r, page.routes)
+	if err := s.tryPolicies(r); err != nil {
+		return err
+	}
 	s.show(r)
 	s.log.Info("there is no GitHub App yet: the page makes one")
 	return nil
