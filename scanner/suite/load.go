@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/preadmit/preadmit/internal/strictyaml"
+	"github.com/preadmit/preadmit/scanner/admission"
 )
 
 // Load reads the suite at the top of a file system. Paths of policies cannot be outside of
@@ -45,6 +46,8 @@ type loader struct {
 	dir  string
 	// shown is the name of dir in messages.
 	shown string
+	// places are those of the objects that were read.
+	places map[*admission.Object]place
 }
 
 // show returns the name of a file of the suite in messages.
@@ -52,6 +55,7 @@ func (l *loader) show(name string) string { return path.Join(l.shown, name) }
 
 func (l *loader) load() (*Suite, error) {
 	s := &Suite{}
+	l.places = map[*admission.Object]place{}
 	data, err := l.read(RequestsFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -69,6 +73,10 @@ func (l *loader) load() (*Suite, error) {
 	s.Policies, errs[1] = l.policies(f, document.Policies)
 	s.Expected, errs[2] = l.expected(s.Requests)
 	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
+	s.places = l.places
+	if err := l.checkState(s); err != nil {
 		return nil, err
 	}
 	return s, nil

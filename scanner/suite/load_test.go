@@ -18,6 +18,11 @@ func suiteTree(archive string) fstest.MapFS {
 	return fsys
 }
 
+// named is an object of the group of policies.
+func named(kind, name string) string {
+	return "{apiVersion: admissionregistration.k8s.io/v1, kind: " + kind + ", metadata: {name: " + name + "}}\n"
+}
+
 func TestLoadMistakes(t *testing.T) {
 	const one = `-- requests.yaml --
 requests:
@@ -89,6 +94,14 @@ requests:
 			`requests.yaml:1:12: policies[0]: "/a": give a path relative to the suite`},
 		{"directory without objects", "-- requests.yaml --\npolicies: [p]\n" + strings.TrimPrefix(one, "-- requests.yaml --\n") + "-- p/README --\n",
 			"requests.yaml:1:12: policies[0]: p holds no objects: it has no YAML or JSON files"},
+		{"two params of one name", one + "-- context.yaml --\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: b}}\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: b}}\n",
+			"context.yaml:3:1: ConfigMap/b/a is written twice, first at context.yaml:1: a cluster has one of a name, so remove or rename one"},
+		{"a policy among what the cluster has", one + "-- context.yaml --\n" + named("MutatingAdmissionPolicy", "p"),
+			"context.yaml:1:1: a MutatingAdmissionPolicy is not in force here: move it to policies.yaml"},
+		{"no policy of the API server", one + "-- policies.yaml --\n" + named("ValidatingAdmissionPolicy", "p") + "---\n\n{apiVersion: kyverno.io/v1, kind: ClusterPolicy, metadata: {name: p}}\n",
+			"policies.yaml:4:1: nothing reads a ClusterPolicy of kyverno.io/v1 here: it is neither a policy of the API server nor a binding, and no policy has params of this kind: remove it"},
+		{"a webhook among policies", one + "-- policies.yaml --\n" + named("ValidatingWebhookConfiguration", "p"),
+			"policies.yaml:1:1: the webhooks of a ValidatingWebhookConfiguration are not called here: remove it"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -111,7 +124,7 @@ requests:
 - <<: *first
   name: b
 -- policies.yaml --
-{apiVersion: v1, kind: A, metadata: {name: own}}
+{apiVersion: v1, kind: Namespace, metadata: {name: own}}
 -- one.json --
 {"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "A", "metadata": {"name": "listed"}}]}
 -- more/b.yaml --
@@ -141,5 +154,45 @@ nothing
 	}
 	if got := s.Requests[1].Object["big"]; got != int64(9007199254740993) {
 		t.Errorf("a whole number is %v (%T), want it whole", got, got)
+	}
+}
+
+// TestLoadState: what policies and the server read may be beside the policies, a file that is named
+// twice is read once, items of a list have its kind, and policies of one name are known.
+func TestLoadState(t *testing.T) {
+	s, err := Load(suiteTree(`-- requests.yaml --
+policies: [policies.yaml, extra.yaml]
+requests:
+- {name: a, operation: CREATE, object: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}
+-- policies.yaml --
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyList
+items:
+- metadata: {name: p}
+  spec: {paramKind: {apiVersion: v1, kind: ConfigMap}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: limit}}
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: n}}
+-- extra.yaml --
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}}
+---
+` + named("ValidatingAdmissionPolicy", "q") + "---\n" + named("ValidatingAdmissionPolicyBinding", "q") + "---\n" + named("ValidatingAdmissionPolicy", "q")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kind := s.Policies[0].GroupVersionKind(); kind.Kind != "ValidatingAdmissionPolicy" || kind.Group != "admissionregistration.k8s.io" || s.Policies[0].Name() != "p" {
+		t.Errorf("the item of the list is %s %s", kind, s.Policies[0].Name())
+	}
+	repeated := s.Repeated()
+	if len(repeated) != 1 || repeated[0].Key.Name != "q" || repeated[0].Path != "extra.yaml" || repeated[0].Line != 3 {
+		t.Errorf("written twice: %+v", repeated)
+	}
+	unread := s.Unread()
+	if len(unread) != 1 || unread[0].Name() != "d" {
+		t.Fatalf("nothing reads %v", unread)
+	}
+	if path, line := s.Place(unread[0].Object); path != "extra.yaml" || line != 1 {
+		t.Errorf("it is at %s:%d", path, line)
 	}
 }

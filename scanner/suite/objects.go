@@ -99,6 +99,9 @@ func (l *loader) objects(name string) ([]*admission.Object, error) {
 		if err != nil {
 			return nil, err
 		}
+		for _, o := range more {
+			l.places[o] = place{l.show(name), d.Line("")}
+		}
 		objects = append(objects, more...)
 	}
 	return objects, broken
@@ -113,10 +116,11 @@ func documentObjects(d *strictyaml.Document, path string) ([]*admission.Object, 
 	return expand(path, d.Line(""), object)
 }
 
-// expand returns the objects of a document: those of a List, or the document itself.
+// expand returns the objects of a document: those of a list, or the document itself. As for kubectl,
+// whatever has items is a list, and items without a kind have that of the list.
 func expand(path string, line int, content map[string]any) ([]*admission.Object, error) {
 	items, isList := content["items"].([]any)
-	if content["kind"] != "List" || !isList {
+	if !isList {
 		o := admission.NewObject(content)
 		if kind := o.GroupVersionKind(); kind.Kind == "" || kind.Version == "" {
 			return nil, &strictyaml.Error{Path: path, Line: line, Column: 1, Message: "no Kubernetes object: apiVersion and kind are required"}
@@ -126,6 +130,9 @@ func expand(path string, line int, content map[string]any) ([]*admission.Object,
 	var objects []*admission.Object
 	for _, item := range items {
 		m, _ := item.(map[string]any)
+		if kind, _ := content["kind"].(string); m != nil && m["kind"] == nil && kind != "List" {
+			m["apiVersion"], m["kind"] = content["apiVersion"], strings.TrimSuffix(kind, "List")
+		}
 		more, err := expand(path, line, m)
 		if err != nil {
 			return nil, err

@@ -28,6 +28,9 @@ type Suite struct {
 	Expected *Expected
 	// Compiler compiles the policies; nil for one of the suite's own.
 	Compiler *policy.Compiler
+
+	// places are those of the objects of the state.
+	places map[*admission.Object]place
 }
 
 // Request is an entry of requests.yaml.
