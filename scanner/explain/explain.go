@@ -116,6 +116,11 @@ func (x *explainer) validations() {
 				x.unbound(report.ExplainedPolicy{Kind: "ValidatingAdmissionPolicy", Name: p.Name, FailurePolicy: failurePolicy(p.Spec.FailurePolicy), TypeWarnings: warnings})
 			}
 		}
+		for _, b := range set.Bindings {
+			if !slices.ContainsFunc(set.Policies, func(p *policy.Policy) bool { return p.Name == b.Spec.PolicyName }) {
+				x.bindsNothing(report.ExplainedPolicy{Kind: "ValidatingAdmissionPolicy", Name: b.Spec.PolicyName, Binding: b.Name, Actions: actions(b.Spec.ValidationActions)})
+			}
+		}
 	}
 }
 
@@ -132,12 +137,6 @@ func failurePolicy(f *v1.FailurePolicyType) string {
 		return string(v1.Fail)
 	}
 	return string(*f)
-}
-
-func (x *explainer) unbound(p report.ExplainedPolicy) {
-	p.Applies = "no"
-	p.Matching = []report.ExplainedMatch{{Field: "metadata.name", Of: "policy", Result: "no", Decides: true, Why: fmt.Sprintf("no binding has the policyName %q, so the policy takes no effect", p.Name)}}
-	x.add(&p)
 }
 
 // add adds a policy that is wanted, unless there are too many.

@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"slices"
+
 	apiserver "k8s.io/apiserver/pkg/admission"
 
 	"github.com/preadmit/preadmit/report"
@@ -11,7 +13,11 @@ import (
 // mutations explains the policies that change the object.
 func (x *explainer) mutations() {
 	sets := x.server.PolicySets()
-	if len(sets) == 0 || len(sets[0].Mutations) == 0 {
+	if len(sets) == 0 {
+		return
+	}
+	defer x.mutationsMissing(sets[0])
+	if len(sets[0].Mutations) == 0 {
 		return
 	}
 	ask := x.ask
@@ -53,6 +59,15 @@ func (x *explainer) mutations() {
 	}
 	if len(writes) > 0 {
 		x.out.Changes = x.changes(writes)
+	}
+}
+
+// mutationsMissing adds the bindings whose policy is not there.
+func (x *explainer) mutationsMissing(set *policy.Set) {
+	for _, b := range set.MutationBindings {
+		if !slices.ContainsFunc(set.Mutations, func(m *policy.Mutation) bool { return m.Name == b.Spec.PolicyName }) {
+			x.bindsNothing(report.ExplainedPolicy{Kind: "MutatingAdmissionPolicy", Name: b.Spec.PolicyName, Binding: b.Name})
+		}
 	}
 }
 

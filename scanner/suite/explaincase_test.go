@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/explain"
 )
@@ -478,6 +480,43 @@ spec: {policyName: m1, paramRef: {name: c3, namespace: default, parameterNotFoun
 		}
 		if want := map[bool]int{true: 3, false: 1}[opts == explain.Options{}]; found != want {
 			t.Errorf("%+v: %d policies, want %d: %s", opts, found, want, text)
+		}
+	}
+}
+
+// TestExplainMissing: a policy without a binding and a binding without a policy, of both kinds, are
+// named, with what is missing.
+func TestExplainMissing(t *testing.T) {
+	rules := "resourceRules: [{apiGroups: [''], apiVersions: [v1], operations: [CREATE], resources: [pods]}]"
+	s, err := Load(fstest.MapFS{RequestsFile: {Data: []byte(explainedRequests)}, PoliciesFile: {Data: []byte(`
+{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: alone}, spec: {matchConstraints: {` + rules + `}, validations: [{expression: 'true'}]}}
+---
+{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: b}, spec: {policyName: nowhere, validationActions: [Deny]}}
+---
+{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingAdmissionPolicyBinding, metadata: {name: m}, spec: {policyName: alone}}
+`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, only := range []string{"", "nowhere"} {
+		r, _, err := s.Explain(t.Context(), "pod", explain.Options{Policy: only})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range r.Policies {
+			got = append(got, fmt.Sprintf("%s %s, %s: %s, %s %s: %s", p.Kind, p.Name, p.Binding, p.Applies, p.Matching[0].Of, p.Matching[0].Field, p.Matching[0].Why))
+		}
+		want := []string{
+			`MutatingAdmissionPolicy alone, m: no, binding spec.policyName: there is no MutatingAdmissionPolicy "alone", so the binding takes no effect`,
+			`ValidatingAdmissionPolicy alone, : no, policy metadata.name: no binding has the policyName "alone", so the policy takes no effect`,
+			`ValidatingAdmissionPolicy nowhere, b: no, binding spec.policyName: there is no ValidatingAdmissionPolicy "nowhere", so the binding takes no effect`,
+		}
+		if only != "" {
+			want = want[2:]
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("of %q (-want +got):\n%s", only, diff)
 		}
 	}
 }
