@@ -23,7 +23,7 @@ type PlaygroundRequest struct {
 	Suite bool `json:"suite,omitempty"`
 }
 
-// PlaygroundProblem is a mistake in a field of a request.
+// PlaygroundProblem is a mistake in a field of a request, or what there does not count.
 type PlaygroundProblem struct {
 	// Field is the name of the field in JSON.
 	Field   string `json:"field"`
@@ -36,6 +36,8 @@ type PlaygroundProblem struct {
 type PlaygroundAnswer struct {
 	// Problems are mistakes in the request; if there are any, nothing else is known.
 	Problems []PlaygroundProblem `json:"problems,omitempty"`
+	// Notes name what of the fields does not count in the answer.
+	Notes   []PlaygroundProblem `json:"notes,omitempty"`
 	Explain  *ExplainReport      `json:"explain,omitempty"`
 	// Files are those of the suite, by name.
 	Files map[string]string `json:"files,omitempty"`

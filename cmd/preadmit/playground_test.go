@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +63,8 @@ func TestPlaygroundExamples(t *testing.T) {
 // TestPlaygroundMistakes: a mistake is named with its field and line.
 func TestPlaygroundMistakes(t *testing.T) {
 	object := "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"
+	kyverno := "{apiVersion: kyverno.io/v1, kind: ClusterPolicy, metadata: {name: a}}"
+	binding := "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: a}, spec: {policyName: a, validationActions: [Deny]}}"
 	j := &trial.Judge{}
 	for _, test := range []struct {
 		request report.PlaygroundRequest
@@ -70,12 +73,18 @@ func TestPlaygroundMistakes(t *testing.T) {
 		{report.PlaygroundRequest{}, "object 0: the request needs an object here"},
 		{report.PlaygroundRequest{Object: "# nothing\n---\n"}, "object 0: the request needs an object here"},
 		{report.PlaygroundRequest{Object: "a: [\n"}, "object 2: "},
-		{report.PlaygroundRequest{Object: object + "\n---\n" + object}, "object 0: a request has one object"},
+		{report.PlaygroundRequest{Object: object + "\n---\n\n" + object}, "object 4: a request has one object: remove the others"},
+		{report.PlaygroundRequest{Object: "kind: List\napiVersion: v1\nitems:\n- " + object}, "object 1: a request has one object, and this is a list of 1: give one of them"},
 		{report.PlaygroundRequest{Object: "{kind: A}"}, "object 0: no Kubernetes object: apiVersion is required"},
 		{report.PlaygroundRequest{Object: object, Policies: "a: b\n"}, "policies 1: no Kubernetes object"},
 		{report.PlaygroundRequest{Object: object, Params: "\n\na: [b\n"}, "params "},
 		{report.PlaygroundRequest{Object: object, Namespace: "x\n"}, "namespace 1: "},
 		{report.PlaygroundRequest{Object: object, Operation: "UPDATE"}, "oldObject 0: the request needs an object here"},
+		{report.PlaygroundRequest{Object: object, Operation: "DELETE"}, "object 0: a DELETE has no new object: what it deletes is the old object, so move it there"},
+		{report.PlaygroundRequest{Object: object, Policies: "\n" + kyverno}, "policies 2: nothing reads a ClusterPolicy of kyverno.io/v1 here: it is neither a policy of the API server nor a binding, and no policy has params of this kind: remove it"},
+		{report.PlaygroundRequest{Object: object, Params: object + "\n---\n" + binding}, "params 3: a ValidatingAdmissionPolicyBinding belongs to the policies and bindings: move it there"},
+		{report.PlaygroundRequest{Object: object, Params: object + "\n---\n" + object}, "params 3: ConfigMap/a is written twice, first at params.yaml:1"},
+		{report.PlaygroundRequest{Object: object, Namespace: binding}, "namespace 1: a ValidatingAdmissionPolicyBinding belongs to the policies and bindings: move it there"},
 		{report.PlaygroundRequest{OldObject: "- a\n", Operation: "DELETE"}, "oldObject 1: "},
 		{report.PlaygroundRequest{Object: object, Groups: "a"}, "user 0: groups are those of a user"},
 	} {
@@ -86,6 +95,43 @@ func TestPlaygroundMistakes(t *testing.T) {
 		}
 		if !strings.HasPrefix(got, test.want) {
 			t.Errorf("%+v: %s, want %s", test.request, got, test.want)
+		}
+	}
+}
+
+// TestPlaygroundNotes: what is in a field and does not count in the answer is named.
+func TestPlaygroundNotes(t *testing.T) {
+	named := func(apiVersion, kind, name string) string {
+		return "{apiVersion: " + apiVersion + ", kind: " + kind + ", metadata: {name: " + name + ", namespace: default}}\n"
+	}
+	policy := func(expression string) string {
+		return `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: a}, spec: {paramKind: {apiVersion: v1, kind: Secret}, matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]}, validations: [{expression: "` + expression + `"}]}}
+---
+`
+	}
+	object, unread := named("v1", "ConfigMap", "a"), "it is neither a policy of the API server nor a binding, and no policy has params of this kind"
+	j := &trial.Judge{}
+	for _, test := range []struct {
+		request report.PlaygroundRequest
+		want    []string
+	}{
+		{report.PlaygroundRequest{Object: object, Policies: policy("true"), Params: named("v1", "Secret", "s"), Namespace: "{apiVersion: v1, kind: Namespace, metadata: {name: n}}", RBAC: "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: r}, rules: []}"}, nil},
+		{report.PlaygroundRequest{Object: object, OldObject: object}, []string{"oldObject 0: not used: a CREATE has no old object; choose UPDATE or DELETE to use it"}},
+		{report.PlaygroundRequest{Object: object, OldObject: object, Operation: "UPDATE"}, nil},
+		{report.PlaygroundRequest{Object: object, OldObject: object, Operation: "DELETE"}, []string{"object 0: not used: a DELETE has no new object"}},
+		{report.PlaygroundRequest{Object: object, Policies: policy("false") + policy("true")}, []string{"policies 3: this ValidatingAdmissionPolicy counts in place of the one in line 1, which has the same name: a cluster has one of a name, so remove or rename one"}},
+		{report.PlaygroundRequest{Object: object, Params: named("v1", "ConfigMap", "b") + "---\n\n" + named("v1", "ConfigMap", "c"), Policies: policy("true")},
+			[]string{"params 1: nothing reads a ConfigMap of v1 here: " + unread, "params 4: nothing reads a ConfigMap of v1 here: " + unread}},
+		{report.PlaygroundRequest{Object: object, Namespace: named("v1", "Pod", "b")}, []string{"namespace 1: nothing reads a Pod of v1 here: " + unread}},
+		{report.PlaygroundRequest{Object: object, RBAC: "\n" + named("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "b")}, []string{"rbac 2: the webhooks of a ValidatingWebhookConfiguration are not called here"}},
+	} {
+		a := j.Answer(t.Context(), &test.request)
+		var got []string
+		for _, n := range a.Notes {
+			got = append(got, fmt.Sprintf("%s %d: %s", n.Field, n.Line, n.Message))
+		}
+		if len(a.Problems) > 0 || !slices.Equal(got, test.want) {
+			t.Errorf("%+v: %v %q, want %q", test.request, a.Problems, got, test.want)
 		}
 	}
 }

@@ -66,6 +66,9 @@ func (j *Judge) Answer(ctx context.Context, r *report.PlaygroundRequest) (out *r
 		return &report.PlaygroundAnswer{Problems: problemsOf(err)}
 	}
 	s.Compiler = j.compiler
+	if misplaced := misplacedPolicies(s); len(misplaced) > 0 {
+		return &report.PlaygroundAnswer{Problems: misplaced}
+	}
 	if r.Suite {
 		return export(ctx, r, s)
 	}
@@ -76,7 +79,7 @@ func (j *Judge) Answer(ctx context.Context, r *report.PlaygroundRequest) (out *r
 	case err != nil:
 		return failed("object", err)
 	}
-	return &report.PlaygroundAnswer{Explain: explained}
+	return &report.PlaygroundAnswer{Explain: explained, Notes: notesOf(r, s)}
 }
 
 func failed(field string, err error) *report.PlaygroundAnswer {
@@ -103,7 +106,11 @@ func filesOf(r *report.PlaygroundRequest) (map[string]string, []report.Playgroun
 	if request.Operation != "DELETE" {
 		request.Object = object("object", r.Object)
 	}
-	if request.Operation != "CREATE" {
+	switch {
+	case request.Operation == "CREATE":
+	case request.Operation == "DELETE" && isBlank(r.OldObject) && !isBlank(r.Object):
+		problems = append(problems, report.PlaygroundProblem{Field: "object", Message: "a DELETE has no new object: what it deletes is the old object, so move it there"})
+	default:
 		request.OldObject = object("oldObject", r.OldObject)
 	}
 	if user := strings.TrimSpace(r.User); user != "" {
@@ -138,44 +145,8 @@ func filesOf(r *report.PlaygroundRequest) (map[string]string, []report.Playgroun
 	return files, nil
 }
 
-// isBlank reports whether a text has nothing but comments.
-func isBlank(text string) bool {
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") && line != "---" {
-			return false
-		}
-	}
-	return true
-}
-
-// objectOf reads the one object of a field.
-func objectOf(field, text string) (map[string]any, *report.PlaygroundProblem) {
-	if isBlank(text) {
-		return nil, &report.PlaygroundProblem{Field: field, Message: "the request needs an object here, as YAML"}
-	}
-	documents, err := strictyaml.ParseAll(field, []byte(text))
-	if err != nil {
-		return nil, &problemsOf(err)[0]
-	}
-	var content map[string]any
-	for _, d := range documents {
-		if d.Empty() {
-			continue
-		}
-		if content != nil {
-			return nil, &report.PlaygroundProblem{Field: field, Line: d.Line(""), Message: "a request has one object: remove the others"}
-		}
-		if err := d.DecodeManifest(&content); err != nil {
-			return nil, &problemsOf(err)[0]
-		}
-	}
-	for _, name := range []string{"apiVersion", "kind"} {
-		if s, _ := content[name].(string); s == "" {
-			return nil, &report.PlaygroundProblem{Field: field, Message: "no Kubernetes object: " + name + " is required"}
-		}
-	}
-	return content, nil
-}
+// maxProblems is how many mistakes, and how many notes, are told.
+const maxProblems = 20
 
 // problemsOf returns the mistakes of an error, with the fields that they are in.
 func problemsOf(err error) []report.PlaygroundProblem {
@@ -194,10 +165,8 @@ func problemsOf(err error) []report.PlaygroundProblem {
 			return
 		}
 		p := report.PlaygroundProblem{Field: located.Path, Line: located.Line, Column: located.Column, Message: located.Message}
-		for field, name := range fileNames {
-			if located.Path == name {
-				p.Field = field
-			}
+		if field := fieldOf(located.Path); field != "" {
+			p.Field = field
 		}
 		if located.Path == suite.RequestsFile {
 			p.Field, p.Line, p.Column = "object", 0, 0
@@ -205,7 +174,7 @@ func problemsOf(err error) []report.PlaygroundProblem {
 		all = append(all, p)
 	}
 	walk(err)
-	return all[:min(len(all), 20)]
+	return all[:min(len(all), maxProblems)]
 }
 
 // export returns the files of the suite, with the answer as what is expected.

@@ -145,20 +145,20 @@ type view struct {
 
 // result is what the page says to a request.
 type result struct {
-	Problems []report.PlaygroundProblem
-	Explain  *report.ExplainReport
+	Problems, Notes []report.PlaygroundProblem
+	Explain         *report.ExplainReport
 	// Class colours it: deny, warn, clean or none.
 	Class string
 }
 
 func resultOf(a *report.PlaygroundAnswer) *result {
-	r := &result{Problems: a.Problems, Explain: a.Explain, Class: "clean"}
+	r := &result{Problems: a.Problems, Notes: a.Notes, Explain: a.Explain, Class: "clean"}
 	switch {
 	case len(a.Problems) > 0 || a.Explain == nil:
 		r.Class = "none"
 	case !a.Explain.Answer.Allowed:
 		r.Class = "deny"
-	case len(a.Explain.Answer.Warnings)+len(a.Explain.Answer.Indeterminate)+len(a.Explain.Refused) > 0:
+	case len(a.Explain.Answer.Warnings)+len(a.Explain.Answer.Indeterminate)+len(a.Explain.Refused)+len(a.Notes) > 0:
 		r.Class = "warn"
 	}
 	return r

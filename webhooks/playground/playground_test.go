@@ -38,7 +38,7 @@ const hostile = `<script>alert(1)</script>"'&`
 // denied is an answer with hostile text wherever text can be.
 func denied() *report.PlaygroundAnswer {
 	part := report.ExplainedPart{Text: hostile, State: report.StateError, Why: hostile}
-	return &report.PlaygroundAnswer{Explain: &report.ExplainReport{
+	return &report.PlaygroundAnswer{Notes: []report.PlaygroundProblem{{Field: "params", Line: 7, Message: hostile}}, Explain: &report.ExplainReport{
 		Answer:  report.ExplainedAnswer{Code: 422, Reason: "Invalid", Message: hostile, Warnings: []string{hostile}, AuditAnnotations: map[string]string{hostile: hostile}},
 		Refused: []report.PolicyError{{Kind: "ValidatingAdmissionPolicy", Name: hostile, Message: hostile}},
 		Changes: []string{"+" + hostile, "-" + hostile, "@@ 1", " " + hostile},
@@ -80,7 +80,7 @@ func TestWithoutAScript(t *testing.T) {
 	if w.Code != http.StatusOK || asked.Policies != "a\nb" || asked.Operation != "UPDATE" || asked.OldObject != "o" || asked.Groups != "g" {
 		t.Errorf("status %d, asked %+v", w.Code, asked)
 	}
-	for _, want := range []string{"Refused: 422 Invalid", "<option selected>UPDATE</option>", "does not match", "exhausted", "1 more rounds"} {
+	for _, want := range []string{"Refused: 422 Invalid", "<option selected>UPDATE</option>", "does not match", "exhausted", "1 more rounds", `<a href="#params">params</a>, line 7: &lt;script&gt;`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not have %s", want)
 		}
