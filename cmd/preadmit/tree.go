@@ -122,10 +122,10 @@ func treeOf(g *deploy.Graph, found *render.Discovery) objects.Tree {
 		}
 	}
 	for _, d := range g.Diagnostics {
-		t.Remarks = append(t.Remarks, d.String()+": "+d.Message)
+		t.Remark(d.String() + ": " + d.Message)
 	}
 	for _, gap := range g.Gaps {
-		t.Remarks = append(t.Remarks, gap.Place().String()+": "+gap.Why)
+		t.Remark(gap.Place().String() + ": " + gap.Why)
 	}
 	return t
 }

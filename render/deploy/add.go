@@ -3,7 +3,6 @@ package deploy
 import (
 	"context"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -42,7 +41,7 @@ func (e *expander) add(n *node, k held) {
 	e.remarkFields(n)
 	u.Apply = n.object.Apply()
 	u.Cluster = remoteCluster(n.cluster.name, n.object.Metadata.Namespace, n.object.Spec.KubeConfig)
-	n.root.Dir = path.Join(".", path.Clean("/" + n.object.Spec.Path)[1:])
+	n.root.Dir = inTree(n.object.Spec.Path)
 	for _, unknown := range k.object.Unknown {
 		if decidesUnit(unknown.Path) {
 			n.fail(render.ProblemRefused, "spec", fmt.Sprintf("the field %s of the Kustomization is not known: %s", dotted(unknown.Path), unknown.Reason))

@@ -131,7 +131,7 @@ func (e *expander) checkApplication(n *node, k held) {
 	sources := n.app.AllSources()
 	for i := range sources {
 		if s := &sources[i]; s.Chart == "" && s.RepoURL != "" && !s.IsReference() && e.isSelfSource(s) {
-			n.root.Dir = path.Join(".", path.Clean("/" + s.Path)[1:])
+			n.root.Dir = inTree(s.Path)
 			break
 		}
 	}

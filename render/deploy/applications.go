@@ -5,11 +5,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/argocd"
+	"github.com/preadmit/preadmit/render/argocd/appset"
 )
 
 // givenByHand adds the Applications and ApplicationSets of a directory, or in a file, that people apply
@@ -140,7 +140,7 @@ func (e *expander) appliedDirs(all []held) []string {
 		sources := a.AllSources()
 		for i := range sources {
 			if s := &sources[i]; s.Chart == "" && !s.IsReference() && e.isSelfSource(s) {
-				dirs = append(dirs, path.Join(".", path.Clean("/" + s.Path)[1:]))
+				dirs = append(dirs, inTree(s.Path))
 			}
 		}
 	}
@@ -212,22 +212,34 @@ func (e *expander) addAppEntries(h *appHolder) {
 	}
 }
 
-// assumeSelf finds out which URL is this repository's, when nothing says: the one of most sources that
-// name directories which are there.
+// namedBy are the directories of git repositories that Applications and ApplicationSets name.
+func (e *expander) namedBy(all []held) []argocd.Source {
+	var named []argocd.Source
+	for _, a := range e.applicationsOf(all) {
+		named = append(named, a.AllSources()...)
+	}
+	for _, k := range all {
+		if k.isIn(argocd.SetKind) {
+			named = append(named, appset.Reads(k.object.JSON)...)
+		}
+	}
+	return slices.DeleteFunc(named, func(s argocd.Source) bool { return s.RepoURL == "" || s.Chart != "" })
+}
+
+// assumeSelf finds out which URL is this repository's, when nothing says: the one of most sources and git
+// generators that name directories which are there.
 func (e *expander) assumeSelf(holders []*appHolder) {
 	if e.assumed != "" {
 		return
 	}
 	counts := map[string]int{}
 	for _, h := range holders {
-		for _, a := range e.applicationsOf(h.all) {
-			for _, s := range a.AllSources() {
-				if s.RepoURL != "" && e.isRemote(s.RepoURL) {
-					return
-				}
-				if to := e.renderer.Tree().Resolve(path.Join(".", path.Clean("/" + s.Path)[1:])); s.Chart == "" && s.Path != "" && s.Path != "." && to.Err == nil && to.IsDir {
-					counts[address(s.RepoURL)]++
-				}
+		for _, named := range e.namedBy(h.all) {
+			if e.isRemote(named.RepoURL) {
+				return
+			}
+			if to := e.renderer.Tree().Resolve(inTree(named.Path)); named.Path != "" && named.Path != "." && to.Err == nil && to.IsDir {
+				counts[address(named.RepoURL)]++
 			}
 		}
 	}

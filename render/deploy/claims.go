@@ -42,7 +42,7 @@ func (e *expander) rootFiles(root render.Root) []string {
 }
 
 // claim notes the discovered roots whose files a unit reads: of a directory that Flux cannot
-// build, all in it.
+// build, all in it, and of one that Argo CD gives to something that is not executed, the root of it.
 func (e *expander) claim(n *node) {
 	if n.root.Unit.IsElsewhere() {
 		return
@@ -54,11 +54,9 @@ func (e *expander) claim(n *node) {
 			e.addClaim(id, n)
 		}
 	}
-	if n.object == nil {
-		return
-	}
+	failed, isFlux := needs.Problem != nil, n.object != nil
 	for _, root := range e.found {
-		if root.Dir == n.root.Dir || needs.Problem != nil && within(n.root.Dir, root.Dir) {
+		if root.Dir == n.root.Dir && (isFlux || failed) || isFlux && failed && within(n.root.Dir, root.Dir) {
 			e.addClaim(root.RootID, n)
 		}
 	}

@@ -52,7 +52,7 @@ func (e *expander) givenEntries() error {
 		return err
 	}
 	for _, entry := range e.opts.Entries {
-		dir := path.Join(".", path.Clean("/" + entry)[1:])
+		dir := inTree(entry)
 		if applied, err := e.givenByHand(dir); err != nil || applied {
 			if err != nil {
 				return err
@@ -119,7 +119,10 @@ func (e *expander) entryAt(roots []render.Root, dir string) (held, bool) {
 }
 
 // dirOf is the directory that a Kustomization names in its source.
-func dirOf(k *flux.Kustomization) string { return path.Join(".", path.Clean("/" + k.Spec.Path)[1:]) }
+func dirOf(k *flux.Kustomization) string { return inTree(k.Spec.Path) }
+
+// inTree returns the path in the tree that a deployer makes of one, which may begin with a slash or try to leave it.
+func inTree(name string) string { return path.Join(".", path.Clean("/" + name)[1:]) }
 
 // addEntry adds an entry point whose object roots of the tree hold.
 func (e *expander) addEntry(name string, k held, bootstrap []render.RootID) {

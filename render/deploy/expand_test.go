@@ -38,6 +38,13 @@ func ociRepository(name, ref string) string {
 	return fmt.Sprintf("---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: %s, namespace: flux-system}\nspec:\n  url: oci://example.com/x\n  ref: %s\n", name, ref)
 }
 
+// applicationSet makes an Application of each directory that a generator finds.
+func applicationSet(generator, source string) string {
+	return "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: apps, namespace: argocd}\nspec:\n  generators: [{" + generator + "}]\n" +
+		"  template:\n    metadata: {name: '{{path.basename}}'}\n    spec:\n      destination: {name: in-cluster, namespace: x}\n" +
+		"      source: {repoURL: 'https://example.com/fleet', path: '{{path}}'" + source + "}\n"
+}
+
 const aConfigMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: x}\n"
 
 // drawn is a graph in lines: the units with the first lines of their problems, what is
@@ -276,6 +283,20 @@ gap Kustomization/flux-system/x (c): Kustomization/flux-system/x is applied by K
 		name:  "no deployer",
 		files: "-- apps/a.yaml --\n" + aConfigMap,
 		want:  "",
+	}, {
+		name: "only git generators name directories of the repository",
+		files: "-- sets/a.yaml --\n" + applicationSet("matrix: {generators: [{list: {elements: [{n: a}]}}, {git: {repoURL: 'https://example.com/fleet.git', directories: [{path: 'apps/*'}]}}]}", "") +
+			"---\n" + strings.Replace(applicationSet("git: {repoURL: 'https://example.com/other', directories: [{path: '*'}]}", ""), "name: apps", "name: other", 1) +
+			"-- apps/a/a.yaml --\n" + aConfigMap + "-- docs/a.yaml --\n" + aConfigMap,
+		want: `Application/argocd/a (in-cluster) apps/a entry
+ApplicationSet/argocd/other (in-cluster) sets entry refused sets: the repository of the generator is not this one but https://example.com/other, which is not fetched: preadmit fetch gets it
+docs unclaimed
+sets by hand`,
+	}, {
+		name: "a directory that a plugin of Argo CD reads",
+		files: "-- sets/a.yaml --\n" + applicationSet("git: {repoURL: 'https://example.com/fleet.git', directories: [{path: 'apps/*'}]}", ", plugin: {name: p}") +
+			"-- apps/a/a.yaml --\n" + aConfigMap + "-- apps/a/part/a.yaml --\n" + aConfigMap + "-- apps/b.yaml --\n" + aConfigMap,
+		want: "Application/argocd/a (in-cluster) apps/a entry\napps unclaimed\napps/a/part unclaimed\nsets by hand",
 	}}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

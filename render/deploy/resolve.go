@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -113,7 +112,7 @@ func (e *expander) checkout(c *cluster, ref render.ObjectRef, found held, ok boo
 		out.Ignore, out.HasIgnore = *s.Spec.Ignore, true
 	}
 	for _, dir := range s.Spec.Sparse {
-		out.Only = append(out.Only, path.Join(".", path.Clean("/" + dir)[1:]))
+		out.Only = append(out.Only, inTree(dir))
 	}
 	if why == "" {
 		out.Revision = s.Revision()

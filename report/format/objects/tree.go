@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/preadmit/preadmit/report/format/escape"
@@ -17,6 +18,13 @@ type Tree struct {
 	Unclaimed []string `json:"unclaimed,omitempty"`
 	// Remarks are on what was assumed.
 	Remarks []string `json:"remarks,omitempty"`
+}
+
+// Remark adds a remark, which several units may give rise to, once.
+func (t *Tree) Remark(text string) {
+	if !slices.Contains(t.Remarks, text) {
+		t.Remarks = append(t.Remarks, text)
+	}
 }
 
 // TreeCluster is a cluster with what is deployed to it.
