@@ -22,6 +22,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
 	"github.com/preadmit/preadmit/scanner/admission/custom"
+	"github.com/preadmit/preadmit/scanner/admission/etcd"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -41,6 +42,11 @@ type handler struct {
 	fields func() (*apply.Fields, error)
 	// interfaces convert objects for policies that match another version.
 	interfaces admission.ObjectInterfaces
+}
+
+// etcd returns its kind as etcd has it.
+func (h *handler) etcd() etcd.Kind {
+	return etcd.Kind{GroupVersionKind: h.resource.Kind, Custom: h.resource.Custom}
 }
 
 // UnknownKindError says that nothing in the state defines a kind.

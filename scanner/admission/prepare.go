@@ -376,7 +376,7 @@ func (p *preparation) request(ctx context.Context, a admission.Attributes) (*Req
 			if p.untrackable != nil {
 				return 0, p.untrackable
 			}
-			return p.handler.storedSize(a.GetObject(), p.managed)
+			return p.handler.etcd().Size(a.GetObject(), p.managed, p.handler.interfaces)
 		}
 	}
 	return r, nil

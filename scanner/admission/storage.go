@@ -2,22 +2,17 @@ package admission
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission/apply"
-	"github.com/preadmit/preadmit/scanner/admission/builtin"
 	"github.com/preadmit/preadmit/scanner/admission/custom"
 	"github.com/preadmit/preadmit/scanner/admission/names"
 	"github.com/preadmit/preadmit/scanner/admission/refusal"
@@ -91,60 +86,7 @@ func (c *Cluster) storeBy(o *Object, by apply.Applier, mutator Mutator, fields [
 	}
 	custom.Establish(obj, Created())
 	m.SetResourceVersion(storedResourceVersion)
-	return h.reread(obj)
-}
-
-// reread returns an object as it comes back from etcd: written in the version of
-// highest priority, which knows no empty lists and maps, and defaulted once more.
-// Only the main API server writes protobuf; in JSON only the metadata loses them.
-func (h *handler) reread(obj runtime.Object) (runtime.Object, error) {
-	storage := h.protobuf()
-	if storage == nil {
-		return custom.Reread(obj), nil
-	}
-	data, err := runtime.Encode(storage, obj)
-	if err != nil {
-		return nil, fmt.Errorf("store %s: %w", h.resource.Kind.Kind, err)
-	}
-	if obj, err = runtime.Decode(storage, data); err != nil {
-		return nil, fmt.Errorf("read stored %s: %w", h.resource.Kind.Kind, err)
-	}
-	return obj, nil
-}
-
-// protobuf returns the codec of objects in etcd; nil for kinds that are stored as JSON.
-func (h *handler) protobuf() runtime.Codec {
-	codec := builtin.Core()
-	if h.resource.Custom || builtin.CodecOf(h.resource.Group) != codec {
-		return nil
-	}
-	versions := codec.Scheme.VersionsForGroupKind(h.resource.Kind.GroupKind())
-	if len(versions) == 0 {
-		return nil
-	}
-	serializer := protobuf.NewSerializer(codec.Scheme, codec.Scheme)
-	return codec.Codecs.CodecForVersions(serializer, serializer, versions[0], runtime.InternalGroupVersioner)
-}
-
-// storedSize returns how many bytes an object with the managers of its fields has in etcd.
-func (h *handler) storedSize(obj runtime.Object, managed []metav1.ManagedFieldsEntry) (int, error) {
-	obj = obj.DeepCopyObject()
-	m, err := meta.Accessor(obj)
-	if err != nil {
-		return 0, fmt.Errorf("%s has no metadata: %w", h.resource.Kind.Kind, err)
-	}
-	m.SetManagedFields(managed)
-	if storage := h.protobuf(); storage != nil {
-		data, err := runtime.Encode(storage, obj)
-		return len(data), err
-	}
-	if !h.resource.Custom {
-		if obj, err = admission.ConvertToGVK(obj, h.resource.Kind, h.interfaces); err != nil {
-			return 0, err
-		}
-	}
-	data, err := json.Marshal(obj)
-	return len(data), err
+	return h.etcd().Reread(obj)
 }
 
 // TooLarge returns the refusal of an object that etcd does not take, which comes after quotas.
