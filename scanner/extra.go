@@ -29,6 +29,9 @@ func (s *scan) loadExtras(ctx context.Context) error {
 			})
 		}
 		s.extras = append(s.extras, objects...)
+		if !extra.Policies {
+			s.exported = append(s.exported, objects...)
+		}
 		whole, err := target.CompleteKinds(extra.FS, ".")
 		if err != nil {
 			return &InputError{What: extra.Name, Err: err}

@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"regexp"
@@ -52,7 +53,7 @@ func (r *review) sendAs() recreation {
 	case argo && forces && r.applier != apply.ArgoCDSSA:
 		r.applier, r.assumed = apply.ArgoCD, false
 		return whenRefused
-	case r.applier == apply.Flux && (change.IsForced(r.from, r.Head) || change.IsForced(r.from, r.Base)):
+	case r.applier == apply.Flux && (change.IsForced(r.from, r.Head) || change.IsForced(r.from, cmp.Or(r.Live, r.Base))):
 		r.assumed = false
 		return whenRefused
 	}
@@ -83,7 +84,7 @@ func (r *review) isImmutable(verdicts ...server.Verdict) bool {
 // recreate judges the requests of a tool that deletes the object and creates it anew.
 func (r *review) recreate(ctx context.Context) error {
 	for _, p := range []target.Pair{
-		{Key: r.Key, Base: r.Base},
+		{Key: r.Key, Base: cmp.Or(r.Base, r.Live), Live: r.Live},
 		{Key: r.Key, Base: r.Base, Head: r.Head, Generated: true},
 	} {
 		next := &review{RootReview: r.RootReview, Pair: p, from: r.from, user: r.user, was: r.was, applier: r.applier, versioned: r.versioned, Capture: r.Capture}

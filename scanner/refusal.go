@@ -71,7 +71,7 @@ func warned(p target.Pair, text string) lines.Finding {
 func schemaFinding(p target.Pair, action report.Action, message string) lines.Finding {
 	return lines.Finding{Finding: report.Finding{
 		Action: action, Actions: []report.Action{action}, Cause: report.CauseSchema,
-		Message: secrets.ConcealFor(message, p.Base, p.Head), Operation: string(p.Operation()),
+		Message: secrets.ConcealFor(message, p.Base, p.Head, p.Live), Operation: string(p.Operation()),
 	}, Subject: p.Object(), Key: p.Key}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/controllers"
 	"github.com/preadmit/preadmit/scanner/gaps"
@@ -45,7 +46,7 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (re
 		pairs := moved.Pairs(root, h.InForce.Cluster(), c.Target.Base.Applied(base), c.Target.Head.Applied(head))
 		pairs = c.Target.UpdatesOf(target.Reinstall(s.Change, base, head, pairs))
 		from := applied(base, head)
-		pairs = target.LeaveIgnored(base, head, target.Resume(base, head, pairs))
+		pairs = c.Target.WithLive(target.LeaveIgnored(base, head, target.Resume(base, head, pairs)))
 		pairs = target.WithHooks(s.Change, h.InForce.Cluster(), base, head, target.Requests(s.Change, base, head, pairs))
 		pairs = slices.DeleteFunc(pairs, func(p target.Pair) bool { return !h.Concerns(p) })
 		if pairs, err = s.asked(ctx, root, pairs); err != nil {
@@ -55,6 +56,7 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (re
 		by, assumed := c.Target.ApplierOf(from)
 		versioned := len(chartVersions(base, head)) > 0
 		for _, p := range pairs {
+			by, assumed := appliedBy(p, by, assumed)
 			reviews = append(reviews, &review{versioned: versioned, RootReview: h, Pair: p, from: from, user: user, was: c.Target.UserBefore(p, user), applier: by, assumed: assumed, Capture: s.in.Capture, answered: s.answered(c.Target)})
 		}
 		if len(pairs) > 0 {
@@ -68,6 +70,17 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (re
 	}
 	out.refused(s.ledger.Refusals(roots))
 	return reviews, nil
+}
+
+// appliedBy returns the tool that applies an object: where nobody says which, the one that applied it to the cluster.
+func appliedBy(p target.Pair, by apply.Applier, assumed bool) (apply.Applier, bool) {
+	if p.Live == nil || !assumed {
+		return by, assumed
+	}
+	if tool := apply.ToolOf(p.Live.Content()); tool != "" {
+		return tool, false
+	}
+	return by, assumed
 }
 
 // asked returns the pairs of a root that the user asked about: all, or those that are written

@@ -66,6 +66,14 @@ func (r *review) ask() admission.Ask {
 		ask.OldObject = nil
 	}
 	ask.StoredMutator = r.Before.Mutator()
+	return r.live(ask)
+}
+
+// live returns a request for the object that the cluster has, if that was given.
+func (r *review) live(ask admission.Ask) admission.Ask {
+	if r.Live != nil && ask.Operation != apiserver.Create {
+		ask.OldObject, ask.Live, ask.Last = r.Live, true, ask.OldObject
+	}
 	return ask
 }
 
@@ -80,7 +88,7 @@ func (r *review) askBefore() admission.Ask {
 		ask.Operation, ask.OldObject = apiserver.Create, nil
 	}
 	ask.StoredMutator = r.Before.Mutator()
-	return ask
+	return r.live(ask)
 }
 
 // changed judges an object that is created, updated or deleted: by the policies in
@@ -129,7 +137,7 @@ func (r *review) judgeBefore(ctx context.Context, by *server.Server) (*server.Ve
 	// A PUT of what is there may be refused for what only the stored object has. Nobody sent it:
 	// what the base has was created.
 	ask := r.askBefore()
-	ask.Operation, ask.OldObject = apiserver.Create, nil
+	ask.Operation, ask.OldObject, ask.Live = apiserver.Create, nil, false
 	created, err := by.Review(ctx, ask)
 	if err != nil || created.Refusal != nil {
 		return &v, err
@@ -353,7 +361,7 @@ func (r *review) resolve(f lines.Finding) {
 }
 
 func (r *review) indeterminate(kind render.GapKind, by, why string) {
-	why = secrets.ConcealFor(why, r.Base, r.Head)
+	why = secrets.ConcealFor(why, r.Base, r.Head, r.Live)
 	r.out.gaps = append(r.out.gaps, gaps.Gap{
 		Gap:    render.Gap{Kind: kind, Root: r.Root, Why: why, Identity: why},
 		Object: r.Object(), Key: r.Key, Policy: by,

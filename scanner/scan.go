@@ -3,6 +3,7 @@ package scanner
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -13,6 +14,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/diff"
 	"github.com/preadmit/preadmit/scanner/gaps"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/lines"
 	"github.com/preadmit/preadmit/scanner/parallel"
 	"github.com/preadmit/preadmit/scanner/plan"
@@ -69,6 +71,8 @@ type scan struct {
 	// ledger has what is not judged.
 	ledger *gaps.Ledger
 	extras []*admission.Object
+	// exported are those of the extras that say what a cluster has.
+	exported []*admission.Object
 	// whole are the kinds of which the extras have all objects.
 	whole    []schema.GroupKind
 	targets  []*target.Target
@@ -113,6 +117,11 @@ func (s *scan) render(ctx context.Context) error {
 	if err := s.loadExtras(ctx); err != nil {
 		return err
 	}
+	// Whether several roots have an object of the cluster is only known when all are rendered.
+	s.everything = s.everything || s.Base != nil && slices.ContainsFunc(s.exported, func(o *admission.Object) bool {
+		kind := kinds.Of(o.GroupVersionKind().GroupKind())
+		return kind.Effect == kinds.None && !kind.Governs
+	})
 	if err := s.loadDefinitions(ctx); err != nil {
 		return err
 	}
@@ -123,10 +132,12 @@ func (s *scan) render(ctx context.Context) error {
 		return fmt.Errorf("render: %w", err)
 	}
 	s.Suspend()
-	var err error
-	if s.targets, err = target.Build(ctx, s.Change, s.in.Config, s.extras, s.whole); err != nil {
+	targets, unclear, err := target.Build(ctx, s.Change, s.in.Config, target.Given{Objects: s.extras, Exported: s.exported}, s.whole)
+	if err != nil {
 		return err
 	}
+	s.targets = targets
+	s.ledger.Unclear(unclear)
 	if err := s.checkReleases(); err != nil {
 		return err
 	}

@@ -10,18 +10,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/admission"
-	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/warning"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
 	"github.com/preadmit/preadmit/scanner/admission/size"
+	"github.com/preadmit/preadmit/scanner/admission/unknown"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -146,6 +145,10 @@ func (p *preparation) serverSide(ctx context.Context, o *Object, live runtime.Ob
 		return nil, nil, err
 	}
 	obj, err := fields.Apply(live, manifest, p.ask.Applier)
+	if p.assumed && apierrors.IsConflict(err) {
+		managers := render.Unknown{Path: []string{"metadata", "managedFields"}, Reason: "kubectl get --show-managed-fields shows them"}
+		return nil, nil, &unknown.Error{What: "whether the server takes the object", Fields: []render.Unknown{managers}}
+	}
 	if err != nil && p.lenient {
 		if decoded, _, failed := p.handler.decode(o); failed == nil {
 			obj, err = fields.Apply(live, fields.Known(manifest, decoded), p.ask.Applier)
@@ -250,30 +253,6 @@ func (p *preparation) strict(ctx context.Context, errs []error, patch string) er
 	}
 	for _, err := range errs {
 		warning.AddWarning(ctx, "", err.Error())
-	}
-	return nil
-}
-
-// newBuiltinFields manages the fields of a built-in kind (k8s.io/apiserver/pkg/endpoints,
-// registerResourceHandlers).
-func newBuiltinFields(kind schema.GroupVersionKind, s builtin.Strategies) (*apply.Fields, error) {
-	scheme := builtin.CodecOf(kind.Group).Scheme
-	types, err := builtin.Types(kind.Group)
-	if err != nil {
-		return nil, err
-	}
-	hub := schema.GroupVersion{Group: kind.Group, Version: runtime.APIVersionInternal}
-	manager, err := managedfields.NewDefaultFieldManager(types, runtime.UnsafeObjectConvertor(scheme), scheme, scheme, kind, hub, "", resetFields(s))
-	if err != nil {
-		return nil, fmt.Errorf("manage the fields of %s: %w", kind.Kind, err)
-	}
-	return &apply.Fields{FieldManager: manager, Create: func() (runtime.Object, error) { return scheme.New(kind) }}, nil
-}
-
-// resetFields are the fields that a strategy resets, which nobody owns.
-func resetFields(s builtin.Strategies) map[fieldpath.APIVersion]fieldpath.Filter {
-	if r, ok := s.Update.(rest.ResetFieldsStrategy); ok {
-		return fieldpath.NewExcludeFilterSetMap(r.GetResetFields())
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // controlledFieldsOf returns what controllers have written to the stored object of an ask, which a
-// tool applied; nil where nothing says that they did.
+// tool applied; nil where nothing says that they did, and where the object is as a cluster has it.
 func (c *Cluster) controlledFieldsOf(ask Ask) *controlled.Fields {
 	o := ask.OldObject
 	applied := func() map[string]any {
@@ -28,10 +28,14 @@ func (c *Cluster) controlledFieldsOf(ask Ask) *controlled.Fields {
 	}
 	switch kind := o.GroupVersionKind().GroupKind(); kind {
 	case schema.GroupKind{Kind: "PersistentVolumeClaim"}:
-		return controlled.Bound(o.passingContent(), applied())
+		stored := o.passingContent()
+		if phase, _, _ := unstructured.NestedString(stored, "status", "phase"); ask.Live && phase != "" {
+			return nil
+		}
+		return controlled.Bound(stored, applied())
 	case schema.GroupKind{Group: "apps", Kind: "Deployment"}, schema.GroupKind{Group: "apps", Kind: "StatefulSet"},
 		schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}, schema.GroupKind{Kind: "ReplicationController"}:
-		if scaler := c.scalerOf(o); scaler != nil {
+		if scaler := c.scalerOf(o); scaler != nil && !ask.Live {
 			return controlled.Scaled(scaler.Name(), applied())
 		}
 	}

@@ -172,7 +172,7 @@ func (c *Cluster) newCustomHandler(kind schema.GroupVersionKind) (*handler, erro
 		convert: func(obj runtime.Object) (runtime.Object, error) {
 			return d.Read(obj, kind.GroupVersion())
 		},
-		fields:     sync.OnceValues(func() (*apply.Fields, error) { return d.Fields(kind, resetFields(s)) }),
+		fields:     sync.OnceValues(func() (*apply.Fields, error) { return d.Fields(kind, builtin.ResetFields(s)) }),
 		interfaces: d.Interfaces(c.mapper()),
 	}, nil
 }

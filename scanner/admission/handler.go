@@ -119,7 +119,7 @@ func (c *Cluster) newBuiltinHandler(r Resource) *handler {
 	return &handler{
 		resource:    r,
 		Strategies:  strategies,
-		fields:      sync.OnceValues(func() (*apply.Fields, error) { return newBuiltinFields(kind, strategies) }),
+		fields:      sync.OnceValues(func() (*apply.Fields, error) { return builtin.FieldsOf(kind, strategies) }),
 		deprecation: builtin.Deprecation(kind),
 		decode: func(sent *Object) (runtime.Object, []string, error) {
 			return decodeBuiltin(kind, sent)

@@ -36,7 +36,11 @@ type Ask struct {
 	// Object is what is sent (CREATE, UPDATE), OldObject what is stored (UPDATE,
 	// DELETE) as it was once sent.
 	Object, OldObject *Object
-	DryRun            bool
+	// Live is set where OldObject is as a cluster has it, with what others than the applier
+	// wrote. Last is then what the applier last sent, nil if it never did.
+	Live   bool
+	Last   *Object
+	DryRun bool
 	// Applier is the tool that applies the object. The zero value sends it as it is: a
 	// POST or a PUT.
 	Applier apply.Applier
@@ -160,6 +164,8 @@ type preparation struct {
 	// lenient is set for an object that is stored already: fields that its kind does not know, or
 	// no longer, are dropped, whatever its applier asks for.
 	lenient bool
+	// assumed is set where the managers of the fields of the object before are not known.
+	assumed bool
 	// dropped are warnings about fields that who applies the object does not send.
 	dropped []string
 	// large is set for an object that etcd may not take. Then managed are the managers of its
@@ -254,7 +260,7 @@ func (p *preparation) create(ctx context.Context) (*Request, error) {
 	if err := builtin.Reviewed(obj); err != nil {
 		return nil, err
 	}
-	p.fillSystemFields(m)
+	names.Fill(m, p.id(m), Created())
 	if p.handler.Create != nil {
 		if err := p.cluster.assign(ctx, obj, nil, services.Options{DryRun: p.ask.DryRun}); err != nil {
 			return nil, err
@@ -279,7 +285,7 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 	old, err := p.stored()
 	var never *NeverStoredError
 	if errors.As(err, &never) && p.ask.Subresource == "" {
-		p.ask.Operation, p.ask.OldObject = admission.Create, nil
+		p.ask.Operation, p.ask.OldObject, p.ask.Live = admission.Create, nil, false
 		return p.create(ctx)
 	}
 	if err != nil {
@@ -306,7 +312,9 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 	if err := p.mutate(ctx, p.attributes(obj, old, p.name, options)); err != nil {
 		return nil, err
 	}
-	m.SetResourceVersion(storedResourceVersion)
+	if was, err := meta.Accessor(old); err == nil {
+		m.SetResourceVersion(was.GetResourceVersion())
+	}
 	if err := p.cluster.escalates(ctx, p.handler.resource, obj, old); err != nil {
 		return nil, err
 	}
@@ -380,16 +388,4 @@ func (p *preparation) request(ctx context.Context, a admission.Attributes) (*Req
 		}
 	}
 	return r, nil
-}
-
-// fillSystemFields returns a new object its uid and creation time and, for
-// metadata.generateName, a name. A server picks uid and suffix at random; these
-// follow from the object, so that equal scans give equal reports.
-func (p *preparation) fillSystemFields(m metav1.Object) {
-	id := p.handler.resource.GroupResource().String() + "/" + p.namespace + "/" + m.GetName() + m.GetGenerateName()
-	m.SetUID(names.UID(id))
-	m.SetCreationTimestamp(Created())
-	if m.GetName() == "" && m.GetGenerateName() != "" {
-		m.SetName(names.Generated(m.GetGenerateName(), id))
-	}
 }

@@ -6,8 +6,11 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/registry/rest"
 
@@ -29,7 +32,10 @@ func (p *preparation) stored() (runtime.Object, error) {
 	if p.ask.OldObject == nil {
 		return nil, fmt.Errorf("%s needs an old object", p.ask.Operation)
 	}
-	obj, err := p.cluster.storeBy(p.ask.OldObject, p.ask.Applier, p.ask.StoredMutator, p.unknown.old)
+	obj, err := p.live()
+	if obj == nil && err == nil {
+		obj, err = p.cluster.storeBy(p.ask.OldObject, p.ask.Applier, p.ask.StoredMutator, p.unknown.old)
+	}
 	var refusal *apierrors.StatusError
 	if errors.As(err, &refusal) {
 		return nil, &NeverStoredError{Message: refusal.ErrStatus.Message}
@@ -41,6 +47,86 @@ func (p *preparation) stored() (runtime.Object, error) {
 		return nil, fmt.Errorf("stored object: %w", err)
 	}
 	return p.handler.convert(obj)
+}
+
+// live returns the ask's old object if it is as a cluster has it, else nil. Where it does not say
+// which fields its applier owns, these are those that it last applied.
+func (p *preparation) live() (runtime.Object, error) {
+	o, by := p.ask.OldObject, p.ask.Applier
+	if !p.ask.Live {
+		return nil, nil
+	}
+	h, err := p.cluster.handler(o.GroupVersionKind())
+	if err != nil {
+		return nil, err
+	}
+	obj, _, err := h.decode(o)
+	if err != nil { // no *apierrors.StatusError, which would be an answer to the request
+		return nil, fmt.Errorf("the object of the cluster does not decode: %v", err)
+	}
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return nil, err
+	}
+	if managedfields.ValidateManagedFields(m.GetManagedFields()) != nil {
+		m.SetManagedFields(nil)
+	}
+	var last runtime.Object
+	if p.ask.Last != nil {
+		last = p.lastApplied(h)
+	}
+	p.complete(obj, m, last)
+	if obj, err = h.etcd().Reread(obj); err != nil || last == nil || by.Owns(m.GetManagedFields()) {
+		return obj, err
+	}
+	if by.Merges() && len(m.GetManagedFields()) == 0 {
+		return obj, apply.Remember(obj, last)
+	}
+	fields, err := h.fields()
+	if err != nil || !by.ServerSide() {
+		return obj, err
+	}
+	p.assumed = true
+	return fields.Assume(obj, last)
+}
+
+// lastApplied returns what the ask's applier last applied, as it was stored then, in the version of a
+// handler; nil where that cannot be.
+func (p *preparation) lastApplied(h *handler) runtime.Object {
+	last := p.ask.Last
+	if len(last.Unknown) > 0 {
+		s, err := p.cluster.standIns(last.GroupVersionKind())
+		if err != nil {
+			return nil
+		}
+		last = last.filled(s, p.ask.OldObject, 1) // with the values that the cluster has
+	}
+	obj, err := p.cluster.storeBy(last, p.ask.Applier, p.ask.StoredMutator, nil)
+	if err == nil {
+		obj, err = h.convert(obj)
+	}
+	if err != nil {
+		return nil
+	}
+	return obj
+}
+
+// complete adds to the metadata of an object of a cluster what every stored object has, and to a
+// CustomResourceDefinition its status, where who gave it left them out.
+func (p *preparation) complete(obj runtime.Object, m metav1.Object, last runtime.Object) {
+	names.Complete(m, p.id(m), Created())
+	if m.GetResourceVersion() == "" {
+		m.SetResourceVersion(storedResourceVersion)
+	}
+	if was, err := meta.Accessor(last); err == nil && m.GetGeneration() == 0 {
+		m.SetGeneration(was.GetGeneration())
+	}
+	custom.Establish(obj, Created())
+}
+
+// id identifies an object of the ask's kind, also one that the server names.
+func (p *preparation) id(m metav1.Object) string {
+	return p.handler.resource.GroupResource().String() + "/" + p.namespace + "/" + m.GetName() + m.GetGenerateName()
 }
 
 // store returns an object as the server keeps it: as after its creation. What the
@@ -74,7 +160,7 @@ func (c *Cluster) storeBy(o *Object, by apply.Applier, mutator Mutator, fields [
 	if err := p.mutate(ctx, p.attributes(obj, nil, p.name, nil)); err != nil && !errors.As(err, &refusal) {
 		return nil, err
 	}
-	p.fillSystemFields(m)
+	names.Fill(m, p.id(m), Created())
 	m.SetResourceVersion("")
 	if h.Create != nil {
 		if err := c.assign(ctx, obj, nil, services.Options{Stored: true}); err != nil && !errors.As(err, &refusal) {

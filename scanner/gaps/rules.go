@@ -57,6 +57,8 @@ func Rules() []Rule {
 			[]string{"TestScanTargets"}},
 		{"Ambiguities", "a policy, namespace or param that roots define differently",
 			[]string{"TestScanAmbiguousLookUps", "TestScanAmbiguousPolicies"}},
+		{"Unclear", "an object of the cluster that several roots have, of which it is not known whose it is",
+			[]string{"TestWhoseObjectItIs"}},
 		{"AssumedNamespace", "an object whose namespace is not known, judged as if it were",
 			[]string{"TestAssumedNamespace"}},
 		{"NoDefinition", "an object that the schema of its kind refuses, when nothing here defines the kind",

@@ -4,10 +4,14 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/config"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/target"
 )
 
@@ -56,6 +60,21 @@ func (l *Ledger) Untargeted(targets []*target.Target) {
 		Message: fmt.Sprintf("%d roots belong to no target of %s and are not judged: %s",
 			len(left), config.FileName, abbreviate(left)),
 	})
+}
+
+// Unclear notes which objects of a cluster are not taken to be what it has, as several roots have them.
+func (l *Ledger) Unclear(keys []admission.Key) {
+	var names []string
+	for _, key := range keys {
+		if !kinds.Of(schema.GroupKind{Group: key.Group, Kind: key.Kind}).Governs {
+			names = append(names, key.String())
+		}
+	}
+	if len(names) > 0 {
+		l.Note(report.Diagnostic{Severity: "warning", Message: fmt.Sprintf(
+			"several roots have %s, so it is not known whose object in the cluster --context gives: updates are judged as if it did not; give each cluster its own with targets in %s",
+			abbreviate(names), config.FileName)})
+	}
 }
 
 // abbreviate returns a list of names, the first few if there are many.

@@ -13,7 +13,7 @@ import (
 // Around returns the surroundings of releases: those of the target that a release belongs to. whole are
 // the kinds of which the objects beside the trees are all.
 func Around(c *change.Change, from config.Config, whole []schema.GroupKind) func(id render.RootID) (change.Surroundings, bool, error) {
-	b := builder{c, from, nil, whole}
+	b := builder{c, from, Given{}, whole}
 	targets := from.Targets
 	if len(targets) == 0 {
 		targets = []config.Target{{Roots: []string{"**"}}}

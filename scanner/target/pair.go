@@ -14,6 +14,9 @@ type Pair struct {
 	// is a no-op when they are equal.
 	Base, Head *admission.Object
 	Same       bool
+	// Live is the object before the change as the cluster has it, if that was given. Then
+	// an object that only the head has is updated, too.
+	Live *admission.Object
 	// Generated marks an object that is named by the server, or a hook: it is created
 	// whenever it is applied.
 	Generated bool
@@ -29,7 +32,7 @@ func (p Pair) Operation() apiserver.Operation {
 	switch {
 	case p.Head == nil:
 		return apiserver.Delete
-	case p.Base == nil || p.Generated:
+	case p.Base == nil && p.Live == nil || p.Generated:
 		return apiserver.Create
 	}
 	return apiserver.Update

@@ -49,6 +49,8 @@ type Target struct {
 	applier apply.Applier
 	// nodePorts is the range of node ports, nil for the default.
 	nodePorts *utilnet.PortRange
+	// exported is what the cluster has of the objects of the trees, by their keys.
+	exported map[admission.Key]*admission.Object
 	// Release is the API server of the target.
 	Release release.Release
 }
@@ -66,30 +68,30 @@ func (t *Target) Options() admission.ClusterOptions {
 type builder struct {
 	*change.Change
 	config config.Config
-	extras []*admission.Object
-	// whole are the kinds of which the extras have all objects.
+	given  Given
+	// whole are the kinds of which all objects are given.
 	whole []schema.GroupKind
 }
 
-// Build returns the targets of a configuration, or the one of all roots. extras
-// are objects beside the trees, whole the kinds of which they are all. Mistakes of the configuration are an *InputError.
-func Build(ctx context.Context, c *change.Change, from config.Config, extras []*admission.Object, whole []schema.GroupKind) ([]*Target, error) {
-	b := builder{c, from, extras, whole}
+// Build returns the targets of a configuration, or the one of all roots. whole are the kinds of
+// which all objects are given beside the trees. Mistakes of the configuration are an *InputError.
+// unclear are given objects of which is not known which root's they are.
+func Build(ctx context.Context, c *change.Change, from config.Config, given Given, whole []schema.GroupKind) (targets []*Target, unclear []admission.Key, err error) {
+	b := builder{c, from, given, whole}
 	configured := from.Targets
 	if len(configured) == 0 {
 		configured = []config.Target{{Roots: []string{"**"}}}
 	}
-	targets := []*Target{}
 	for _, one := range configured {
 		for _, cluster := range b.clustersOf(one) {
 			t, err := b.buildTarget(ctx, one, cluster)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			targets = append(targets, t)
 		}
 	}
-	return targets, nil
+	return targets, settle(targets), nil
 }
 
 // clustersOf returns the clusters that a target of the configuration stands for: those of
@@ -151,7 +153,8 @@ func (b *builder) buildTarget(ctx context.Context, c config.Target, cluster stri
 	if t.Base != nil {
 		t.Changed = changedKeys(t.Base, t.Head)
 	}
-	return t, nil
+	t.exported, err = b.exported(ctx, t, c)
+	return t, err
 }
 
 // givenState is a state with the objects beside the roots.
@@ -192,7 +195,7 @@ func (b *builder) buildState(ctx context.Context, from *change.Side, c config.Ta
 			}
 		}
 	}
-	given = append(given, b.extras...)
+	given = append(given, b.given.Objects...)
 	return &givenState{State: newState(from, c.Namespace, roots, given), given: given, broken: broken}, nil
 }
 

@@ -8,10 +8,10 @@ import (
 )
 
 // Establish gives a stored CustomResourceDefinition the status that the server's
-// controllers give it, on which the immutability of its scope and names depends.
+// controllers give it, if it has none, on which the immutability of its scope and names depends.
 func Establish(obj runtime.Object, created metav1.Time) {
 	crd, ok := obj.(*apiextensions.CustomResourceDefinition)
-	if !ok {
+	if !ok || len(crd.Status.Conditions) > 0 {
 		return
 	}
 	crd.Status.AcceptedNames = crd.Spec.Names

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 
 	"github.com/google/uuid"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -33,4 +34,24 @@ func Generated(base, id string) string {
 		suffix[i] = alphabet[int(sum[i])%len(alphabet)]
 	}
 	return base + string(suffix)
+}
+
+// Fill gives a new object its uid and creation time and, for metadata.generateName, a name. A
+// server picks uid and suffix at random; these follow from what identifies the object.
+func Fill(m metav1.Object, id string, created metav1.Time) {
+	m.SetUID(UID(id))
+	m.SetCreationTimestamp(created)
+	if m.GetName() == "" && m.GetGenerateName() != "" {
+		m.SetName(Generated(m.GetGenerateName(), id))
+	}
+}
+
+// Complete gives an object that a server has its uid and creation time, if it has none.
+func Complete(m metav1.Object, id string, created metav1.Time) {
+	if m.GetUID() == "" {
+		m.SetUID(UID(id))
+	}
+	if was := m.GetCreationTimestamp(); was.IsZero() {
+		m.SetCreationTimestamp(created)
+	}
 }

@@ -1,0 +1,80 @@
+package apply
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// others is the manager of the fields of an object of a cluster that its tool did not write, where the
+// object does not say whose they are.
+const others = "unknown"
+
+// Owns reports whether the managers of an object's fields say which of them a tool applied.
+func (a Applier) Owns(managers []metav1.ManagedFieldsEntry) bool {
+	return slices.ContainsFunc(managers, func(e metav1.ManagedFieldsEntry) bool {
+		return e.Manager == a.Manager() && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
+	})
+}
+
+// ToolOf returns the tool that applied an object of a cluster, as the managers of its fields say; empty
+// where none did, or several.
+func ToolOf(content map[string]any) (tool Applier) {
+	for _, e := range (&unstructured.Unstructured{Object: content}).GetManagedFields() {
+		by, applies := Applier(""), e.Operation == metav1.ManagedFieldsOperationApply
+		switch {
+		case e.Subresource != "":
+		case e.Manager == Flux.Manager() && applies:
+			by = Flux
+		case e.Manager == ArgoCDSSA.Manager() && applies:
+			by = ArgoCDSSA
+		case e.Manager == ArgoCD.Manager():
+			by = ArgoCD
+		case e.Manager == KubectlSSA.Manager() && applies:
+			by = KubectlSSA
+		case e.Manager == Kubectl.Manager():
+			by = Kubectl
+		}
+		if by != "" && tool != "" && by != tool {
+			return ""
+		}
+		tool = cmp.Or(by, tool)
+	}
+	return tool
+}
+
+// Assume returns an object of a cluster with managers of its fields: the tool that applied last has
+// those that are as it applied them, and another one has the rest. last has its managers.
+func (f *Fields) Assume(live, last runtime.Object) (runtime.Object, error) {
+	return f.Update(last, live, others)
+}
+
+// Remember gives an object of a cluster the annotation of a tool that merges with what it applied
+// last, which last has, unless the object has one.
+func Remember(live, last runtime.Object) error {
+	m, err := meta.Accessor(live)
+	if err != nil {
+		return fmt.Errorf("annotate an object of the cluster: %w", err)
+	}
+	was, err := meta.Accessor(last)
+	if err != nil {
+		return fmt.Errorf("read what was last applied: %w", err)
+	}
+	annotations := m.GetAnnotations()
+	if applied, ok := was.GetAnnotations()[corev1.LastAppliedConfigAnnotation]; ok && annotations[corev1.LastAppliedConfigAnnotation] == "" {
+		annotations = maps.Clone(annotations)
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[corev1.LastAppliedConfigAnnotation] = applied
+		m.SetAnnotations(annotations)
+	}
+	return nil
+}

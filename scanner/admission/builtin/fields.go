@@ -1,0 +1,37 @@
+package builtin
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/preadmit/preadmit/scanner/admission/apply"
+)
+
+// FieldsOf manages the fields of a built-in kind (k8s.io/apiserver/pkg/endpoints,
+// registerResourceHandlers).
+func FieldsOf(kind schema.GroupVersionKind, s Strategies) (*apply.Fields, error) {
+	scheme := CodecOf(kind.Group).Scheme
+	types, err := Types(kind.Group)
+	if err != nil {
+		return nil, err
+	}
+	hub := schema.GroupVersion{Group: kind.Group, Version: runtime.APIVersionInternal}
+	manager, err := managedfields.NewDefaultFieldManager(types, runtime.UnsafeObjectConvertor(scheme), scheme, scheme, kind, hub, "", ResetFields(s))
+	if err != nil {
+		return nil, fmt.Errorf("manage the fields of %s: %w", kind.Kind, err)
+	}
+	return &apply.Fields{FieldManager: manager, Create: func() (runtime.Object, error) { return scheme.New(kind) }}, nil
+}
+
+// ResetFields are the fields that a strategy resets, which nobody owns.
+func ResetFields(s Strategies) map[fieldpath.APIVersion]fieldpath.Filter {
+	if r, ok := s.Update.(rest.ResetFieldsStrategy); ok {
+		return fieldpath.NewExcludeFilterSetMap(r.GetResetFields())
+	}
+	return nil
+}
