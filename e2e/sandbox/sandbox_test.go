@@ -20,8 +20,8 @@ import (
 const allVariable = "PREADMIT_TEST_ALL"
 
 // TestScript runs testdata/script with the programs as they are built, kubectl among them: kubectl.txtar
-// and operations.txtar on one server with the state of testdata/shop, the others on servers of their own. They know,
-// besides testscript's commands:
+// on a server with the state of testdata/shop, where operations.txtar follows once for each kind, the
+// others on servers of their own. They know, besides testscript's commands:
 //
 //	retry [!] exec PROGRAM ARGS...  runs a program until it succeeds, or fails, for some seconds
 //	[!] reached                     whether anything connected to the port $OUTSIDE on loopback
@@ -45,7 +45,7 @@ func TestScript(t *testing.T) {
 	t.Cleanup(func() { _ = taken.Close() })
 	outside, reached := listen(t)
 	kubeconfig := start(t, bin, state)
-	testscript.Run(t, testscript.Params{
+	p := testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -63,7 +63,9 @@ func TestScript(t *testing.T) {
 				}
 			},
 		},
-	})
+	}
+	t.Run("script", func(t *testing.T) { testscript.Run(t, p) })
+	t.Run("operations", func(t *testing.T) { operations(t, p) })
 }
 
 // listen listens on a port of loopback until the test ends, and counts who connects to it.
