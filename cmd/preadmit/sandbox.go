@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -51,7 +50,8 @@ server runs until Ctrl-C; with it, COMMAND is run with KUBECONFIG set, and its
 exit code is that of preadmit. The data is removed at the end, unless --data-dir
 keeps it.
 
---verify compares what the server says to each object with what a scan says.
+--verify compares what the server says to each object with what a scan says, of
+each cluster where there are several and --target names none.
 --watch applies what changes in the work tree as it is saved, and deletes what goes.
 
 The server is a program of its own, preadmit-sandbox, looked for beside preadmit
@@ -142,32 +142,43 @@ func runSandbox(ctx context.Context, p cli.Process, f *sandboxFlags) error {
 	if f.watch {
 		watch = f.look()
 	}
-	var state *sandboxState
+	state := &sandboxState{}
 	if !f.empty {
-		if state, err = f.state(ctx, p); err != nil {
+		if state.deployment, err = f.deploy(ctx, p); err != nil {
 			return err
 		}
 	}
 	if p.Lasting != nil {
 		p.Lasting() // the server ends in its own time
 	}
-	server, err := sandbox.Start(ctx, sandbox.Options{Program: program, Data: f.dataDir, Port: f.port})
+	switch {
+	case f.empty:
+		return f.onServer(ctx, p, program, nil, nil)
+	case f.comparesAll(state.deployment):
+		return f.verifyAll(ctx, p, program, state.deployment)
+	}
+	if state.cluster, err = f.choose(state.deployment.Clusters); err != nil {
+		return err
+	}
+	return f.onServer(ctx, p, program, state, watch)
+}
+
+// onServer runs a server with a state, nil for none, and does with it what is asked for.
+func (f *sandboxFlags) onServer(ctx context.Context, p cli.Process, program string, state *sandboxState, watch *sandbox.Watch) error {
+	server, loader, err := f.start(ctx, program)
 	if err != nil {
 		return err
 	}
 	defer server.Stop()
-	loader, err := sandbox.NewLoader(server)
-	if err != nil {
-		return err
-	}
-	if err := loader.CheckVersion(admission.KubernetesVersion()); err != nil {
-		return err
-	}
 	var differs error
 	var loaded *sandbox.Loaded
 	if state != nil {
-		if loaded, differs, err = f.load(ctx, p, loader, state); err != nil {
+		var verified *sandbox.Verified
+		if loaded, verified, err = f.load(ctx, p, loader, state); err != nil {
 			return err
+		}
+		if verified != nil {
+			differs = outcome(verified, state.deployment)
 		}
 	}
 	if f.watch {
@@ -195,8 +206,25 @@ type sandboxState struct {
 	cluster    scanner.Deployed
 }
 
-// state renders what is loaded.
-func (f *sandboxFlags) state(ctx context.Context, p cli.Process) (*sandboxState, error) {
+// start runs a server, and returns what loads it.
+func (f *sandboxFlags) start(ctx context.Context, program string) (*sandbox.Server, *sandbox.Loader, error) {
+	server, err := sandbox.Start(ctx, sandbox.Options{Program: program, Data: f.dataDir, Port: f.port})
+	if err != nil {
+		return nil, nil, err
+	}
+	loader, err := sandbox.NewLoader(server)
+	if err == nil {
+		err = loader.CheckVersion(admission.KubernetesVersion())
+	}
+	if err != nil {
+		server.Stop()
+		return nil, nil, err
+	}
+	return server, loader, nil
+}
+
+// deploy renders and judges what is deployed.
+func (f *sandboxFlags) deploy(ctx context.Context, p cli.Process) (*scanner.Deployment, error) {
 	change, err := scan.Open(f.scan)
 	if err != nil {
 		return nil, err
@@ -212,12 +240,7 @@ func (f *sandboxFlags) state(ctx context.Context, p cli.Process) (*sandboxState,
 	if err != nil {
 		return nil, err
 	}
-	d, err := scan.Deploy(ctx, p, f.scan, change, extras)
-	if err != nil {
-		return nil, err
-	}
-	c, err := f.choose(d.Clusters)
-	return &sandboxState{d, c}, err
+	return scan.Deploy(ctx, p, f.scan, change, extras)
 }
 
 // choose returns the cluster that --target names, or the only one.
@@ -242,13 +265,11 @@ func (f *sandboxFlags) choose(clusters []scanner.Deployed) (scanner.Deployed, er
 	return scanner.Deployed{}, cli.Usagef("--target %s: there is no such target, want one of %s", f.target, known)
 }
 
-// load gives the server the state and, with --verify, compares; differs is the error to end with if
-// something is different.
-func (f *sandboxFlags) load(ctx context.Context, p cli.Process, loader *sandbox.Loader, s *sandboxState) (loaded *sandbox.Loaded, differs, err error) {
+// load gives the server the state and, with --verify, compares.
+func (f *sandboxFlags) load(ctx context.Context, p cli.Process, loader *sandbox.Loader, s *sandboxState) (loaded *sandbox.Loaded, verified *sandbox.Verified, err error) {
 	progress := cli.NewProgress(p, f.scan.Quiet)
 	loader.Progress = progress.Update
 	loaded, err = loader.Load(ctx, s.cluster)
-	var verified *sandbox.Verified
 	if err == nil && f.verify {
 		verified, err = loader.Verify(ctx, loaded)
 	}
@@ -258,19 +279,10 @@ func (f *sandboxFlags) load(ctx context.Context, p cli.Process, loader *sandbox.
 		return nil, nil, err
 	}
 	loaded.Tell(p.Stderr, s.deployment, f.scan.Quiet)
-	if verified == nil {
-		return loaded, nil, nil
+	if verified != nil {
+		verified.Tell(p.Stdout, s.deployment.Report)
 	}
-	verified.Tell(p.Stdout, s.deployment.Report)
-	switch {
-	case verified.Compared == 0:
-		return loaded, &cli.ExitError{Code: cli.ExitIncomplete, Err: errors.New("--verify: there is nothing to compare")}, nil
-	case len(verified.Differences) > 0:
-		return loaded, cli.ErrFindings, nil
-	case sandbox.Broken(s.deployment):
-		return loaded, &cli.ExitError{Code: cli.ExitIncomplete, Err: errors.New("--verify: what does not render is not compared")}, nil
-	}
-	return loaded, nil, nil
+	return loaded, verified, nil
 }
 
 // look looks at the files that are followed: what the server and the cache write is none of them.
@@ -293,17 +305,21 @@ func (f *sandboxFlags) follow(ctx context.Context, p cli.Process, watch *sandbox
 	go func() {
 		defer close(done)
 		_ = watch.Follow(ctx, func() error {
-			state, err := f.state(ctx, p)
+			d, err := f.deploy(ctx, p)
+			var cluster scanner.Deployed
+			if err == nil {
+				cluster, err = f.choose(d.Clusters)
+			}
 			var update *sandbox.Update
 			if err == nil {
-				update, err = loader.Update(ctx, loaded, state.cluster, state.deployment.Unrendered)
+				update, err = loader.Update(ctx, loaded, cluster, d.Unrendered)
 			}
 			switch {
 			case ctx.Err() != nil:
 			case err != nil:
 				_, _ = fmt.Fprintf(p.Stderr, "preadmit: not applied: %s\n", escape.Line(err.Error()))
 			default:
-				update.Tell(p.Stderr, state.deployment, quiet)
+				update.Tell(p.Stderr, d, quiet)
 				loaded = update.Loaded
 			}
 			return nil
