@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -23,6 +24,7 @@ func TestSandboxCompares(t *testing.T) {
 	for name, test := range map[string]struct {
 		server, scan policy.Verdict
 		denials      []policy.Verdict
+		object       string
 		want         bool
 	}{
 		"both allow":                     {server: allowed(), scan: allowed(), want: true},
@@ -36,8 +38,13 @@ func TestSandboxCompares(t *testing.T) {
 		"another of several denials":     {server: denied("b"), scan: denied("a"), denials: []policy.Verdict{denied("a"), denied("b")}, want: true},
 		"a kind that nobody serves":      {server: policy.Verdict{Message: "no such kind"}, scan: denied("not served"), want: true},
 		"a kind that the server has not": {server: policy.Verdict{Message: "no such kind"}, scan: allowed()},
+		"a generated name":               {server: allowed("job sync-ab12c is late"), scan: allowed("job sync-zzzzz is late"), object: `{"generateName":"sync-"}`, want: true},
+		"another generated name":         {server: allowed("job sync-ab12c is late"), scan: allowed("job back-zzzzz is late"), object: `{"generateName":"sync-"}`},
+		"one of a generated name":        {server: denied(`"sync-ab12c" b`), scan: denied(`"sync-zzzzz" a`), denials: []policy.Verdict{denied(`"sync-zzzzz" b`)}, object: `{"generateName":"sync-"}`, want: true},
+		"a name":                         {server: allowed("job sync-ab12c is late"), scan: allowed("job sync-zzzzz is late"), object: `{"name":"sync-ab12c","generateName":"sync-"}`},
 	} {
-		r := sandbox.Result{Applied: scanner.Applied{Answer: test.scan, Denials: test.denials}, Answer: test.server}
+		object := admission.ParseObject([]byte(`{"apiVersion":"batch/v1","kind":"Job","metadata":` + cmp.Or(test.object, "{}") + `}`))
+		r := sandbox.Result{Applied: scanner.Applied{Object: object, Answer: test.scan, Denials: test.denials}, Answer: test.server}
 		if got := r.Same(); got != test.want {
 			t.Errorf("%s: same is %v, want %v", name, got, test.want)
 		}

@@ -3,8 +3,11 @@ package sandbox
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/preadmit/preadmit/scanner/admission/quota"
 	"github.com/preadmit/preadmit/scanner/policy"
@@ -94,18 +97,39 @@ func (l *Loader) unserved(r *Result) bool {
 func (r *Result) Scan() policy.Verdict { return r.Applied.Answer }
 
 // Same reports whether the server said what was expected: of several policies that deny, it names
-// any; warnings have no order; a scan does not know how much of a quota is used.
+// any; warnings have no order; a scan does not know how much of a quota is used, nor which name is
+// generated.
 func (r *Result) Same() bool {
-	server, scan := r.Answer, r.Scan()
+	server, scan := r.unnamed(r.Answer), r.unnamed(r.Scan())
 	if server.Allowed != scan.Allowed || !sameTexts(server.Warnings, scan.Warnings) {
 		return false
 	}
 	if server.Allowed || server.Code == 0 { // discovery says that the kind is not served
 		return true
 	}
-	return slices.ContainsFunc(append(r.Denials, scan), func(v policy.Verdict) bool {
+	return slices.ContainsFunc(append(slices.Clone(r.Denials), scan), func(v policy.Verdict) bool {
+		v = r.unnamed(v)
 		return v.Code == server.Code && (v.Message == server.Message || v.Message == quota.WithoutUsage(server.Message))
 	})
+}
+
+// generated is how many characters a server adds to generateName, of which the name keeps the rest of 63.
+const generated = 5
+
+// unnamed returns an answer without the end of a generated name.
+func (r *Result) unnamed(v policy.Verdict) policy.Verdict {
+	begin := r.Object.GenerateName()
+	if begin == "" || r.Object.Name() != "" {
+		return v
+	}
+	begin = begin[:min(len(begin), validation.DNS1123LabelMaxLength-generated)]
+	name := regexp.MustCompile(fmt.Sprintf(`%s[a-z0-9]{%d}\b`, regexp.QuoteMeta(begin), generated))
+	without := func(text string) string { return name.ReplaceAllLiteralString(text, begin) }
+	v.Message, v.Warnings = without(v.Message), slices.Clone(v.Warnings)
+	for i := range v.Warnings {
+		v.Warnings[i] = without(v.Warnings[i])
+	}
+	return v
 }
 
 func sameTexts(a, b []string) bool {
