@@ -81,7 +81,7 @@ func TestPlaygroundMistakes(t *testing.T) {
 		{report.PlaygroundRequest{Object: object, Namespace: "x\n"}, "namespace 1: "},
 		{report.PlaygroundRequest{Object: object, Operation: "UPDATE"}, "oldObject 0: the request needs an object here"},
 		{report.PlaygroundRequest{Object: object, Operation: "DELETE"}, "object 0: a DELETE has no new object: what it deletes is the old object, so move it there"},
-		{report.PlaygroundRequest{Object: object, Policies: "\n" + kyverno}, "policies 2: nothing reads a ClusterPolicy of kyverno.io/v1 here: it is neither a policy of the API server nor a binding, and no policy has params of this kind: remove it"},
+		{report.PlaygroundRequest{Object: object, Policies: "\n" + kyverno}, "policies 2: nothing reads a ClusterPolicy of kyverno.io/v1 here, which is no policy of the API server: remove it, or name its kind as the paramKind of a policy"},
 		{report.PlaygroundRequest{Object: object, Params: object + "\n---\n" + binding}, "params 3: a ValidatingAdmissionPolicyBinding belongs to the policies and bindings: move it there"},
 		{report.PlaygroundRequest{Object: object, Params: object + "\n---\n" + object}, "params 3: ConfigMap/a is written twice, first at params.yaml:1"},
 		{report.PlaygroundRequest{Object: object, Namespace: binding}, "namespace 1: a ValidatingAdmissionPolicyBinding belongs to the policies and bindings: move it there"},
@@ -109,7 +109,7 @@ func TestPlaygroundNotes(t *testing.T) {
 ---
 `
 	}
-	object, unread := named("v1", "ConfigMap", "a"), "it is neither a policy of the API server nor a binding, and no policy has params of this kind"
+	object, unread := named("v1", "ConfigMap", "a"), " of v1 here, which is no policy of the API server: remove it, or name its kind as the paramKind of a policy"
 	j := &trial.Judge{}
 	for _, test := range []struct {
 		request report.PlaygroundRequest
@@ -121,9 +121,9 @@ func TestPlaygroundNotes(t *testing.T) {
 		{report.PlaygroundRequest{Object: object, OldObject: object, Operation: "DELETE"}, []string{"object 0: not used: a DELETE has no new object"}},
 		{report.PlaygroundRequest{Object: object, Policies: policy("false") + policy("true")}, []string{"policies 3: this ValidatingAdmissionPolicy counts in place of the one in line 1, which has the same name: a cluster has one of a name, so remove or rename one"}},
 		{report.PlaygroundRequest{Object: object, Params: named("v1", "ConfigMap", "b") + "---\n\n" + named("v1", "ConfigMap", "c"), Policies: policy("true")},
-			[]string{"params 1: nothing reads a ConfigMap of v1 here: " + unread, "params 4: nothing reads a ConfigMap of v1 here: " + unread}},
-		{report.PlaygroundRequest{Object: object, Namespace: named("v1", "Pod", "b")}, []string{"namespace 1: nothing reads a Pod of v1 here: " + unread}},
-		{report.PlaygroundRequest{Object: object, RBAC: "\n" + named("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "b")}, []string{"rbac 2: the webhooks of a ValidatingWebhookConfiguration are not called here"}},
+			[]string{"params 1: nothing reads a ConfigMap" + unread, "params 4: nothing reads a ConfigMap" + unread}},
+		{report.PlaygroundRequest{Object: object, Namespace: named("v1", "Pod", "b")}, []string{"namespace 1: nothing reads a Pod" + unread}},
+		{report.PlaygroundRequest{Object: object, RBAC: "\n" + named("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "b")}, []string{"rbac 2: the webhooks of a ValidatingWebhookConfiguration are not called here: remove it"}},
 	} {
 		a := j.Answer(t.Context(), &test.request)
 		var got []string
@@ -133,6 +133,15 @@ func TestPlaygroundNotes(t *testing.T) {
 		if len(a.Problems) > 0 || !slices.Equal(got, test.want) {
 			t.Errorf("%+v: %v %q, want %q", test.request, a.Problems, got, test.want)
 		}
+	}
+}
+
+// TestPlaygroundUnknownKind: of a kind that nothing defines the page says where to define it.
+func TestPlaygroundUnknownKind(t *testing.T) {
+	a := (&trial.Judge{}).Answer(t.Context(), &report.PlaygroundRequest{Object: "{apiVersion: example.com/v1, kind: Foo, metadata: {name: a}}"})
+	want := "no CustomResourceDefinition defines example.com/v1 Foo; add it under Namespaces, CustomResourceDefinitions"
+	if a.Explain == nil || !slices.Equal(a.Explain.Answer.Indeterminate, []string{want}) {
+		t.Errorf("%+v, want %s", a, want)
 	}
 }
 

@@ -79,6 +79,9 @@ func (j *Judge) Answer(ctx context.Context, r *report.PlaygroundRequest) (out *r
 	case err != nil:
 		return failed("object", err)
 	}
+	for i, why := range explained.Answer.Indeterminate {
+		explained.Answer.Indeterminate[i] = strings.Replace(why, "to the repository or give it with --context", "under Namespaces, CustomResourceDefinitions", 1)
+	}
 	return &report.PlaygroundAnswer{Explain: explained, Notes: notesOf(r, s)}
 }
 

@@ -99,7 +99,11 @@ requests:
 		{"a policy among what the cluster has", one + "-- context.yaml --\n" + named("MutatingAdmissionPolicy", "p"),
 			"context.yaml:1:1: a MutatingAdmissionPolicy is not in force here: move it to policies.yaml"},
 		{"no policy of the API server", one + "-- policies.yaml --\n" + named("ValidatingAdmissionPolicy", "p") + "---\n\n{apiVersion: kyverno.io/v1, kind: ClusterPolicy, metadata: {name: p}}\n",
-			"policies.yaml:4:1: nothing reads a ClusterPolicy of kyverno.io/v1 here: it is neither a policy of the API server nor a binding, and no policy has params of this kind: remove it"},
+			"policies.yaml:4:1: nothing reads a ClusterPolicy of kyverno.io/v1 here, which is no policy of the API server: remove it, or name its kind as the paramKind of a policy"},
+		{"a policy of another group", one + "-- policies.yaml --\n{apiVersion: admissionregistration/v1, kind: ValidatingAdmissionPolicy, metadata: {name: p}}\n",
+			"policies.yaml:1:1: there is no ValidatingAdmissionPolicy in admissionregistration/v1, but in admissionregistration.k8s.io/v1: correct its apiVersion"},
+		{"a misspelt kind", one + "-- policies.yaml --\n" + named("ValidatingAdmisionPolicyBinding", "p"),
+			"policies.yaml:1:1: there is no ValidatingAdmisionPolicyBinding in admissionregistration.k8s.io/v1 (did you mean ValidatingAdmissionPolicyBinding?)"},
 		{"a webhook among policies", one + "-- policies.yaml --\n" + named("ValidatingWebhookConfiguration", "p"),
 			"policies.yaml:1:1: the webhooks of a ValidatingWebhookConfiguration are not called here: remove it"},
 	}

@@ -47,7 +47,7 @@ func (l *loader) checkState(s *Suite) error {
 	}
 	for _, u := range s.Unread() {
 		if p := s.places[u.Object]; p.path == l.show(PoliciesFile) {
-			errs = append(errs, p.mistake("%s: remove it", u.Why))
+			errs = append(errs, p.mistake("%s", u.Why))
 		}
 	}
 	return errors.Join(errs...)
@@ -104,13 +104,25 @@ func (s *Suite) Unread() []Unread {
 	var all []Unread
 	for _, o := range s.Policies {
 		kind := o.GroupVersionKind()
-		switch effect := kinds.Of(kind.GroupKind()).Effect; {
-		case effect == kinds.NotSimulated && strings.HasSuffix(kind.Kind, "WebhookConfiguration"):
-			all = append(all, Unread{o, fmt.Sprintf("the webhooks of a %s are not called here", kind.Kind)})
-		case params[kind.GroupKind()], effect != kinds.None && effect != kinds.NotSimulated:
-		default:
-			all = append(all, Unread{o, fmt.Sprintf("nothing reads a %s of %s here: it is neither a policy of the API server nor a binding, and no policy has params of this kind", kind.Kind, kind.GroupVersion())})
+		effect := kinds.Of(kind.GroupKind()).Effect
+		if read := effect != kinds.None && effect != kinds.NotSimulated; !read && !params[kind.GroupKind()] {
+			all = append(all, Unread{o, whyUnread(kind)})
 		}
 	}
 	return all
+}
+
+// whyUnread says why nothing reads an object of a kind, and what was meant if it is hardly misspelt.
+func whyUnread(kind schema.GroupVersionKind) string {
+	meant := schema.GroupKind{Group: kinds.GroupAdmission, Kind: kind.Kind}
+	switch {
+	case kinds.IsPolicy(meant):
+		return fmt.Sprintf("there is no %s in %s, but in %s/v1: correct its apiVersion", kind.Kind, kind.GroupVersion(), meant.Group)
+	case strings.HasSuffix(kind.Kind, "WebhookConfiguration") && kind.Group == kinds.GroupAdmission:
+		return fmt.Sprintf("the webhooks of a %s are not called here: remove it", kind.Kind)
+	case kind.Group == kinds.GroupAdmission:
+		return fmt.Sprintf("there is no %s in %s%s", kind.Kind, kind.GroupVersion(), strictyaml.Suggestion(kind.Kind,
+			[]string{kinds.Policy.Kind, kinds.Binding.Kind, kinds.Mutation.Kind, kinds.MutationBinding.Kind}))
+	}
+	return fmt.Sprintf("nothing reads a %s of %s here, which is no policy of the API server: remove it, or name its kind as the paramKind of a policy", kind.Kind, kind.GroupVersion())
 }
