@@ -27,11 +27,16 @@ func refused(p target.Pair, refusal *apierrors.StatusError) lines.Finding {
 	status := refusal.ErrStatus
 	f := schemaFinding(p, report.ActionDeny, status.Message)
 	f.Reason = string(status.Reason)
-	if status.Details != nil {
-		for _, cause := range status.Details.Causes {
-			if cause.Field != "" && cause.Field != "<nil>" {
-				f.Fields = append(f.Fields, cause.Field)
-			}
+	if status.Details == nil {
+		return f
+	}
+	for _, cause := range status.Details.Causes {
+		switch {
+		case cause.Field == "" || cause.Field == "<nil>":
+		case p.Base != nil && p.Head != nil:
+			f.Fields = append(f.Fields, lines.FieldsAtFault(cause, p.Base.Content(), p.Head.Content())...)
+		default:
+			f.Fields = append(f.Fields, cause.Field)
 		}
 	}
 	return f

@@ -1,0 +1,101 @@
+package lines
+
+import (
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/preadmit/preadmit/render/origin"
+)
+
+// FieldsAtFault returns the fields that a cause of the server's refusal is about: its field or, where
+// that must not change, what changed in it. before and after are the contents of the objects.
+func FieldsAtFault(cause metav1.StatusCause, before, after map[string]any) []string {
+	if !immutableField.MatchString(cause.Message) {
+		return []string{cause.Field}
+	}
+	old, existed := origin.Field(before, cause.Field)
+	young, exists := origin.Field(after, cause.Field)
+	if !existed || !exists {
+		return []string{cause.Field}
+	}
+	changed := changedIn(cause.Field, old, young)
+	if exceptions := mayChange(cause.Message); exceptions != nil {
+		changed = slices.DeleteFunc(changed, func(field string) bool { return exceptions(cause.Field, field) })
+	}
+	if len(changed) == 0 {
+		return []string{cause.Field}
+	}
+	return changed
+}
+
+// immutableField matches the refusals of a change (k8s.io/apimachinery/pkg/api/validation,
+// FieldImmutableErrorMsg, and those of StatefulSets, Pods, PersistentVolumeClaims, role references and StorageClasses).
+var immutableField = regexp.MustCompile(`field is immutable|is immutable after creation|fields other than|cannot change|are forbidden`)
+
+// exception matches what introduces the fields that may change, up to the end of the sentence.
+var exception = regexp.MustCompile(`(?:fields other than|immutable after creation except)([^\n]*)`)
+
+var fieldName = regexp.MustCompile(`[A-Za-z][A-Za-z0-9.\[\]*]*`)
+
+// mayChange returns a function that reports whether a message says of a field in another one that it may
+// change; nil if the message names none.
+func mayChange(message string) func(in, field string) bool {
+	m := exception.FindStringSubmatch(message)
+	if m == nil {
+		return nil
+	}
+	named := fieldName.FindAllString(m[1], -1)
+	return func(in, field string) bool {
+		return slices.ContainsFunc(named, func(name string) bool {
+			full := index.ReplaceAllString(field, "[*]")
+			return isWithin(full, name) || isWithin(full, in+"."+name)
+		})
+	}
+}
+
+var index = regexp.MustCompile(`\[\d+\]`)
+
+// isWithin reports whether a field is another one or in it.
+func isWithin(field, other string) bool {
+	rest, ok := strings.CutPrefix(field, other)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// changedIn returns the smallest fields in a field whose values differ.
+func changedIn(field string, old, young any) []string {
+	if reflect.DeepEqual(old, young) {
+		return nil
+	}
+	var changed []string
+	switch a := old.(type) {
+	case map[string]any:
+		b, ok := young.(map[string]any)
+		if !ok {
+			break
+		}
+		keys := slices.Concat(slices.Sorted(maps.Keys(b)), slices.Sorted(maps.Keys(a)))
+		for _, key := range keys {
+			if at := origin.AppendKey(field, key); !slices.Contains(changed, at) {
+				changed = append(changed, changedIn(at, a[key], b[key])...)
+			}
+		}
+	case []any:
+		b, ok := young.([]any)
+		if !ok || len(a) != len(b) {
+			break
+		}
+		for i := range a {
+			changed = append(changed, changedIn(field+"["+strconv.Itoa(i)+"]", a[i], b[i])...)
+		}
+	}
+	if len(changed) == 0 {
+		return []string{field}
+	}
+	return changed
+}
