@@ -62,6 +62,9 @@ func (l *Loader) Verify(ctx context.Context, loaded *Loaded) (*Verified, error) 
 		}
 		return err
 	})
+	if err == nil {
+		err = l.askWithout(ctx, again)
+	}
 	if err != nil {
 		return nil, err
 	}
