@@ -165,3 +165,52 @@ func TestWhatControllersWrote(t *testing.T) {
 		}
 	}
 }
+
+const shelf = `
+-- crds/shelves.yaml --
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: shelves.example.com}
+spec:
+  group: example.com
+  names: {kind: Shelf, plural: shelves, singular: shelf, listKind: ShelfList}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}}}, status: {type: object, properties: {ready: {type: boolean}}}}}}
+-- app/shelf.yaml --
+apiVersion: example.com/v1
+kind: Shelf
+metadata: {name: a, namespace: shop}
+spec: {size: 1}
+`
+
+// TestStatusIsOfTheCluster: what controllers write to the status is not known. A verdict that does not
+// turn on it is certain, and so is one about a new object.
+func TestStatusIsOfTheCluster(t *testing.T) {
+	const unknown = "status, which is not known: the controllers of the cluster write it"
+	next := strings.NewReplacer("size: 1", "size: 2", "web:1", "web:2").Replace
+	whole := strings.Replace(shelf, "    subresources: {status: {}}\n", "", 1)
+	for name, test := range map[string]struct{ base, head, rule, want string }{
+		"a status is read":                  {shelf, next(shelf), "object.?status.ready.orValue(false) == true", "not judged: spec.validations[0] depends on object." + unknown},
+		"whether there is one":              {shelf, next(shelf), "!has(oldObject.status)", "not judged: spec.validations[0] depends on oldObject." + unknown},
+		"the verdict does not turn on it":   {shelf, next(shelf), "object.spec.size > 2 && has(object.status)", "existing UPDATE: not so"},
+		"nor does this":                     {shelf, next(shelf), "object.spec.size < 3 || has(object.status)", ""},
+		"the object is deleted":             {shelf, strings.Split(shelf, "-- app")[0], "oldObject.status.ready == true", "not judged: spec.validations[0] depends on oldObject." + unknown},
+		"the object is new":                 {strings.Split(shelf, "-- app")[0], shelf, "has(object.status)", "new CREATE: not so"},
+		"the kind has no status of its own": {whole, next(whole), "has(object.status)", "existing UPDATE: not so"},
+		"a kind of Kubernetes":              {servedWeb, next(servedWeb), "oldObject.status.?replicas.orValue(0) > 1", "not judged: spec.validations[0] depends on oldObject." + unknown},
+	} {
+		resource := [2]string{"example.com", "shelves"}
+		if test.base == servedWeb {
+			resource = [2]string{"apps", "deployments"}
+		}
+		rule := strings.Replace(updateRule(resource[0], resource[1], test.rule), "[UPDATE]", "['*']", 1)
+		if got := outcomeOf(scanLive(t, test.base+rule, test.head+rule, "", apply.Flux)); got != test.want {
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
+		}
+	}
+}

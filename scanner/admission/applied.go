@@ -2,7 +2,6 @@ package admission
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -232,18 +231,9 @@ func (p *preparation) decodePatched(ctx context.Context, text []byte) (runtime.O
 		return p.decode(ctx, o)
 	}
 	if _, unknown, err := p.handler.decode(o); err == nil && len(unknown) > 0 {
-		return nil, nil, apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), string(text), strictError(unknown).Error())})
+		return nil, nil, apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), string(text), builtin.StrictError(unknown).Error())})
 	}
 	return p.decode(ctx, o)
-}
-
-// strictError is the error of strict decoding that consists of warnings.
-func strictError(warnings []string) error {
-	errs := make([]error, len(warnings))
-	for i, w := range warnings {
-		errs[i] = errors.New(w)
-	}
-	return runtime.NewStrictDecodingError(errs)
 }
 
 // strict warns of what strict decoding of a patch found, or refuses it where the client asks for that.

@@ -11,7 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission/controlled"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 )
@@ -89,6 +91,17 @@ func (p *preparation) controlled(obj runtime.Object) (runtime.Object, error) {
 		return nil, err
 	}
 	return fields.Update(obj, written, controlled.Manager)
+}
+
+// OpenStatus returns the status of the objects of an update or a deletion as unknown; nil where it is
+// known. A policy that does not read it need not ask.
+func (r *Request) OpenStatus() *render.Unknown {
+	served, _ := r.cluster.Resource(r.GetKind())
+	_, has := served.Subresources["status"]
+	if ask := &r.ask; !has || ask.Applier == "" || ask.OldObject == nil || r.GetOperation() == admission.Create || ask.Live && ask.OldObject.Content()["status"] != nil {
+		return nil
+	}
+	return controlled.Status(served.Kind.GroupKind())
 }
 
 // noteControlled adds to a request which of its fields only the cluster knows.

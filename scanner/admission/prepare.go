@@ -87,6 +87,7 @@ func (c *Cluster) prepareAsk(ctx context.Context, ask Ask) (req *Request, warned
 	}
 	if req, warned, err = c.prepareControlled(ctx, ask); err == nil {
 		err = c.noteControlled(req, ask.controls)
+		req.ask = ask
 	}
 	return req, warned, err
 }
@@ -217,7 +218,7 @@ func (p *preparation) decode(ctx context.Context, sent *Object) (runtime.Object,
 	}
 	if len(unknown) > 0 && !p.lenient && p.ask.Applier.Validation() == metav1.FieldValidationStrict {
 		kind := p.handler.resource.Kind
-		return nil, nil, builtin.DecodeError(strictError(unknown), &kind, kind)
+		return nil, nil, builtin.DecodeError(builtin.StrictError(unknown), &kind, kind)
 	}
 	for _, w := range unknown {
 		warning.AddWarning(ctx, "", w)

@@ -27,6 +27,7 @@ type Request struct {
 	stored   func() (int, error)
 	dropped  []string
 	madeUp   bool // the Ask's MadeUp
+	ask      Ask
 	cluster  *Cluster
 	mu       sync.Mutex
 	versions map[schema.GroupVersionKind]*Version

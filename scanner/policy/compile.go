@@ -65,6 +65,8 @@ type compiled struct {
 	mutations        []plugincel.CompilationResult // of a policy that changes objects, when it is watched
 	variables        []variable
 	shortcut         *shortcut
+	// readsStatus is set where an expression that decides may read the status of an object.
+	readsStatus bool
 	// err: the environment itself could not be made.
 	err error
 }
@@ -111,7 +113,7 @@ func (c *Compiler) compileSpec(spec *v1.ValidatingAdmissionPolicySpec, in compil
 func (c *Compiler) compileWith(compiler *expressionCompiler, spec *v1.ValidatingAdmissionPolicySpec) *compiled {
 	full := plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil, HasAuthorizer: true}
 	message := plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil}
-	out := &compiled{}
+	out := &compiled{readsStatus: readsStatus(spec)}
 	for _, v := range spec.Variables {
 		out.setVariable(v.Name, compiler.variable(&v, full))
 	}

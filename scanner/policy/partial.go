@@ -104,14 +104,15 @@ func (e *evaluation) partial() *partial {
 	if ns.namespace != nil {
 		unknownOfNamespace = e.engine.cluster.UnknownOfNamespace(ns.namespace.Name)
 	}
-	if e.version.KnownObject == nil && e.version.KnownOldObject == nil && e.knownParams == nil && len(unknownOfNamespace) == 0 {
+	status := e.openStatus()
+	if e.version.KnownObject == nil && e.version.KnownOldObject == nil && e.knownParams == nil && len(unknownOfNamespace) == 0 && status == nil {
 		return nil
 	}
 	p.object, p.oldObject, p.params = orNull(e.version.Object), orNull(e.version.OldObject), orNull(e.params)
-	if known := e.version.KnownObject; known != nil {
+	if known := withStatus(e.version.KnownObject, e.version.Object, status); known != nil {
 		p.object = p.unknowns.bind("object", known)
 	}
-	if known := e.version.KnownOldObject; known != nil {
+	if known := withStatus(e.version.KnownOldObject, e.version.OldObject, status); known != nil {
 		p.oldObject = p.unknowns.bind("oldObject", known)
 	}
 	if e.knownParams != nil {

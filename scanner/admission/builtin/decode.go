@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -35,6 +36,15 @@ func DecodeError(err error, actual *schema.GroupVersionKind, want schema.GroupVe
 		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", actual.Kind, actual.Version, want.Kind, err))
 	}
 	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v", want.Kind, err))
+}
+
+// StrictError is the error of strict decoding that consists of warnings.
+func StrictError(warnings []string) error {
+	errs := make([]error, len(warnings))
+	for i, w := range warnings {
+		errs[i] = errors.New(w)
+	}
+	return runtime.NewStrictDecodingError(errs)
 }
 
 func texts(errs []error) []string {

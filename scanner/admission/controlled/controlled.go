@@ -8,10 +8,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/kubernetes/pkg/apis/apps"
 	api "k8s.io/kubernetes/pkg/apis/core"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 // Manager is the field manager of what controllers write.
@@ -67,6 +69,15 @@ func bound(volume string) *Fields {
 			claim.Status.Capacity[api.ResourceStorage] = size.DeepCopy()
 		}
 	}}
+}
+
+// Status returns the status of the objects of a kind as unknown. It is nil for kinds whose status is
+// known that decides what a server takes: a bound claim, an established definition.
+func Status(kind schema.GroupKind) *render.Unknown {
+	if kind == (schema.GroupKind{Kind: "PersistentVolumeClaim"}) || kind == kinds.Namespace || kind == kinds.Definition {
+		return nil
+	}
+	return &render.Unknown{Path: []string{"status"}, Reason: "the controllers of the cluster write it"}
 }
 
 // unknownReplicas is written in place of a number of replicas that is not known.

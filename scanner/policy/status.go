@@ -1,0 +1,61 @@
+package policy
+
+import (
+	"maps"
+	"regexp"
+
+	v1 "k8s.io/api/admissionregistration/v1"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/admission/unknown"
+)
+
+// statusField is the name of the field in an expression.
+var statusField = regexp.MustCompile(`\bstatus\b`)
+
+// readsStatus reports whether an expression that decides may read the status of an object. One that
+// compares objects as a whole is taken not to.
+func readsStatus(spec *v1.ValidatingAdmissionPolicySpec) bool {
+	for _, c := range spec.MatchConditions {
+		if statusField.MatchString(c.Expression) {
+			return true
+		}
+	}
+	for _, v := range spec.Variables {
+		if statusField.MatchString(v.Expression) {
+			return true
+		}
+	}
+	for _, v := range spec.Validations {
+		if statusField.MatchString(v.Expression) {
+			return true
+		}
+	}
+	return false
+}
+
+// openStatus returns the status of the request's objects if it is not known and the policy may read it.
+func (e *evaluation) openStatus() *render.Unknown {
+	if !e.compiled.readsStatus {
+		return nil
+	}
+	return e.request.OpenStatus()
+}
+
+// withStatus returns an object, as far as it is known, with a status that is not. known is nil where
+// all of content is.
+func withStatus(known any, content map[string]any, status *render.Unknown) any {
+	if status == nil || content == nil {
+		return known
+	}
+	if known == nil {
+		known = content
+	}
+	object, ok := known.(map[string]any)
+	if !ok { // of a kind that is known by name alone, of which nothing that is not written is known
+		return known
+	}
+	object = maps.Clone(object)
+	object["status"] = unknown.Value{Field: status, Maybe: true}
+	return object
+}
