@@ -3,6 +3,7 @@ package helm
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
@@ -30,9 +31,33 @@ func (o *traced) added(field string) (origin.Place, bool) {
 			of = "spec.releaseName"
 		}
 	default:
-		return origin.Place{}, false
+		if of = o.common(field); of == "" {
+			return origin.Place{}, false
+		}
 	}
 	return origin.Place{Position: o.written(of), Evidence: origin.Inferred}, true
+}
+
+// common returns the field of the release that sets a label or annotation on all of its objects, whatever the
+// chart says; empty for none.
+func (o *traced) common(field string) string {
+	of := o.release.Spec.CommonMetadata
+	for key := range of.Labels {
+		if isKey(field, "metadata.labels", key) {
+			return origin.AppendKey("spec.commonMetadata.labels", key)
+		}
+	}
+	for key := range of.Annotations {
+		if isKey(field, "metadata.annotations", key) {
+			return origin.AppendKey("spec.commonMetadata.annotations", key)
+		}
+	}
+	return ""
+}
+
+// isKey reports whether a field is a key of a map of metadata.
+func isKey(field, of, key string) bool {
+	return field == of+"."+key || slices.Equal(origin.ParsePath(field), origin.ParsePath(origin.AppendKey(of, key)))
 }
 
 // namespaceAdded reports whether the object says no namespace itself.
