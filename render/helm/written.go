@@ -50,7 +50,7 @@ func (ls *layers) written(l *locate.Leaf) (place origin.Place, ok bool) {
 		}
 	}
 	_, inline := locate.At(map[string]any(ls.release.Spec.Values), l.Path)
-	if inline && (reference < 0 || ls.root.Unit.Release.References[reference].TargetPath == "") {
+	if inline && (reference < 0 || !winsOverInline(ls.root.Unit.Release.References[reference], l)) {
 		o, err := ls.origins(ls.root.Unit.Parent, ls.root.Unit.Index)
 		if err != nil {
 			return place, false
@@ -71,6 +71,12 @@ func sets(r render.Reference, parsed map[string]any, path []any, value any) bool
 	}
 	found, ok := locate.At(parsed, path)
 	return ok && locate.Text(found) == locate.Text(value)
+}
+
+// winsOverInline reports whether a reference that sets a value decides it, and not the inline values that set
+// it too: they are merged last, but what a target path sets in a mapping of theirs is set in that (see values.Merge).
+func winsOverInline(r render.Reference, l *locate.Leaf) bool {
+	return r.TargetPath != "" && len(l.Path) > 1 && strings.Trim(r.Data, `'"`) == locate.Text(l.Value)
 }
 
 func dottedPath(path []any) string {
