@@ -53,3 +53,22 @@ func TestErrorsOfLabelsInOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorsOfAValueInOrder: what several schemas say to one value comes in the server's order, after
+// the type that is wrong.
+func TestErrorsOfAValueInOrder(t *testing.T) {
+	crd := `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.example.com}, spec: {group: example.com, scope: Namespaced, names: {plural: widgets, kind: Widget}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string}]}, colour: {type: string}}}}}}}]}}`
+	widget := "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, spec: {size: {a: b}, colour: 3}}"
+	_, _, err := open(t, crd).Prepare(t.Context(), ask("CREATE", object(t, widget), nil))
+	if err == nil {
+		t.Fatal("not refused")
+	}
+	at := -1
+	for _, said := range []string{"spec.colour in body must be of type string", "must be of type integer,string", `"spec.size" must validate at least one schema`, "must be of type integer: "} {
+		if i := strings.Index(err.Error(), said); i <= at {
+			t.Errorf("%q is not next in %s", said, err)
+		} else {
+			at = i
+		}
+	}
+}

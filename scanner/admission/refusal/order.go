@@ -60,7 +60,7 @@ func sortRuns(causes []metav1.StatusCause, custom bool) {
 			end++
 		}
 		slices.SortStableFunc(causes[start:end], func(a, b metav1.StatusCause) int {
-			return cmp.Or(strings.Compare(a.Field, b.Field), strings.Compare(culprit(a), culprit(b)))
+			return cmp.Or(strings.Compare(fieldOf(a), fieldOf(b)), strings.Compare(culprit(a), culprit(b)))
 		})
 		start = end
 	}
@@ -107,10 +107,21 @@ const podSecurity = "metadata.labels[pod-security.kubernetes.io/"
 // inBody is in all errors of a schema about a value that is invalid.
 const inBody = " in body "
 
+// combined is what is said to a value of a custom resource that none, not one or not all of several schemas take.
+var combined = regexp.MustCompile(`^Invalid value: .*: "([^"]+)" must (not )?validate `)
+
+// fieldOf returns the field of an error. Errors of one value stay in their order.
+func fieldOf(c metav1.StatusCause) string {
+	if at := combined.FindStringSubmatch(c.Message); c.Field == "<nil>" && at != nil {
+		return at[1]
+	}
+	return c.Field
+}
+
 // culprit is the value that an error of a map complains of; errors of the same value
 // stay in their order.
 func culprit(c metav1.StatusCause) string {
-	if c.Field == "<nil>" {
+	if fieldOf(c) == "<nil>" {
 		return c.Message
 	}
 	if !plainMap.MatchString(c.Field) {
