@@ -147,3 +147,29 @@ func TestUnknownFieldsOfGivenPolicies(t *testing.T) {
 		}
 	}
 }
+
+// TestStoredEmbeddedMetadata: a server reads the metadata of an embedded resource as that of an object
+// when it reads what is stored, so a null that server-side apply keeps is gone by the next update.
+func TestStoredEmbeddedMetadata(t *testing.T) {
+	base := `
+-- crds/boxes.yaml --
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: boxes.example.com}
+spec:
+  group: example.com
+  names: {kind: Box, plural: boxes, singular: box, listKind: BoxList}
+  scope: Namespaced
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}, template: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}}}}}}}
+-- app/box.yaml --
+apiVersion: example.com/v1
+kind: Box
+metadata: {name: a, namespace: shop}
+spec: {size: 1, template: {apiVersion: v1, kind: Pod, metadata: {name: null, labels: {a: b}}}}
+` + updateRule("example.com", "boxes", "'name' in object.spec.template.metadata && !('name' in oldObject.spec.template.metadata)")
+	r := scanLive(t, base, strings.Replace(base, "size: 1", "size: 2", 1), "", apply.Flux)
+	if got := outcomeOf(r); got != "" {
+		t.Error(got)
+	}
+}

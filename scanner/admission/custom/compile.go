@@ -21,6 +21,8 @@ type Definition struct {
 	CRD     *apiextensionsv1.CustomResourceDefinition
 	schemas map[string]*structuralschema.Structural
 	storage string
+	// embedding are the versions with embedded resources, whose metadata is read as that of objects.
+	embedding map[string]bool
 }
 
 // Compile makes a CustomResourceDefinition of a kind and version ready to serve.
@@ -33,7 +35,7 @@ func Compile(kind schema.GroupVersionKind, body []byte) (*Definition, error) {
 	if err := builtin.Extensions().Scheme.Convert(obj, crd, nil); err != nil {
 		return nil, err
 	}
-	d := &Definition{CRD: crd, schemas: map[string]*structuralschema.Structural{}}
+	d := &Definition{CRD: crd, schemas: map[string]*structuralschema.Structural{}, embedding: map[string]bool{}}
 	for _, v := range crd.Spec.Versions {
 		if v.Storage {
 			d.storage = v.Name
@@ -44,8 +46,22 @@ func Compile(kind schema.GroupVersionKind, body []byte) (*Definition, error) {
 		if d.schemas[v.Name], err = structural(v.Schema, crd.Spec.PreserveUnknownFields); err != nil {
 			return nil, fmt.Errorf("version %s: %w", v.Name, err)
 		}
+		d.embedding[v.Name] = embeds(d.schemas[v.Name])
 	}
 	return d, nil
+}
+
+// embeds reports whether a schema has embedded resources.
+func embeds(s *structuralschema.Structural) (found bool) {
+	if s == nil {
+		return false
+	}
+	visitor := structuralschema.Visitor{Structural: func(s *structuralschema.Structural) bool {
+		found = found || s.XEmbeddedResource
+		return false
+	}}
+	visitor.Visit(s)
+	return found
 }
 
 func structural(v *apiextensionsv1.CustomResourceValidation, preserveUnknownFields bool) (*structuralschema.Structural, error) {

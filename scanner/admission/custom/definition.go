@@ -110,14 +110,15 @@ func (d *Definition) Read(obj runtime.Object, version schema.GroupVersion) (runt
 	return d.coerceTo(stored, version)
 }
 
-// coerceTo converts, and drops what the schema of the version does not know.
+// coerceTo converts, and drops what the schema of the version does not know, or what is null in the
+// metadata of an embedded resource: a server reads that when it reads what is stored.
 func (d *Definition) coerceTo(obj runtime.Object, version schema.GroupVersion) (runtime.Object, error) {
 	converted, err := d.convert(obj, version)
 	if err != nil {
 		return nil, err
 	}
 	u, ok := converted.(*unstructured.Unstructured)
-	if ok && converted != obj {
+	if ok && (converted != obj || d.embedding[version.Version]) {
 		_, err = d.coerce(u)
 	}
 	return converted, err
