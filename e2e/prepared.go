@@ -180,11 +180,7 @@ func storedContent(content map[string]any) (map[string]any, error) {
 	gv := admission.NewObject(content).GroupVersionKind().GroupVersion()
 	if !legacyscheme.Scheme.IsVersionRegistered(gv) {
 		u := (&unstructured.Unstructured{Object: content}).DeepCopy()
-		read, found, err := schemaobjectmeta.GetObjectMeta(u.Object, false)
-		if err != nil || !found {
-			return content, err
-		}
-		if err := schemaobjectmeta.SetObjectMeta(u.Object, read); err != nil {
+		if err := rereadMetadata(u.Object); err != nil {
 			return nil, err
 		}
 		return asJSON(u.Object)
@@ -202,6 +198,35 @@ func storedContent(content map[string]any) (map[string]any, error) {
 		return nil, err
 	}
 	return asJSON(back)
+}
+
+// rereadMetadata reads the metadata of a custom resource, and of the resources that are embedded in it, as a server does
+// that reads it from etcd.
+func rereadMetadata(value any) error {
+	switch v := value.(type) {
+	case []any:
+		for _, item := range v {
+			if err := rereadMetadata(item); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		if v["apiVersion"] != nil && v["kind"] != nil {
+			read, found, err := schemaobjectmeta.GetObjectMeta(v, false)
+			if err == nil && found {
+				err = schemaobjectmeta.SetObjectMeta(v, read)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		for _, item := range v {
+			if err := rereadMetadata(item); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // asJSON returns an object with the types that JSON has.

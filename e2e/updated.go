@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/http"
 	"net/url"
@@ -227,13 +228,16 @@ func (r *updateRun) compare(ctx context.Context) error {
 		return err
 	}
 	for _, pair := range [][2]string{{"nothing", "created"}, {"base", "head"}} {
-		scanned, err := r.scan(ctx, pair[0], pair[1])
-		if err != nil {
-			return err
-		}
 		operation := "CREATE"
 		if pair[0] == "base" {
 			operation = "UPDATE"
+		}
+		if _, err := os.Stat(filepath.Join(r.dir, pair[1])); errors.Is(err, fs.ErrNotExist) {
+			continue // nothing was created that could be updated
+		}
+		scanned, err := r.scan(ctx, pair[0], pair[1])
+		if err != nil {
+			return err
 		}
 		found := map[string]*reports.Request{}
 		for i := range scanned.Requests {

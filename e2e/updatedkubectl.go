@@ -87,6 +87,9 @@ func (r *updateRun) askUpdates(ctx context.Context, all []updates.Update, places
 			return err
 		}
 	}
+	if len(before) == 0 {
+		return nil
+	}
 	updated, err := r.runKubectl(ctx, "head", append(command, "--dry-run=server")...)
 	if err != nil {
 		return err
