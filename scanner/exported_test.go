@@ -234,3 +234,30 @@ data: {a: cHVibGlj, token: aHVudGVyMi1odW50ZXIy}
 		}
 	}
 }
+
+// TestAllFieldsTaken: of an applier whose fields all have been taken by others there is nothing among the
+// managers, which say all the same whose the fields are.
+func TestAllFieldsTaken(t *testing.T) {
+	const exported = `
+-- shelf.yaml --
+apiVersion: example.com/v1
+kind: Shelf
+metadata:
+  name: a
+  namespace: shop
+  uid: u
+  generation: 2
+  managedFields:
+  - {manager: scaler, operation: Update, apiVersion: example.com/v1, fieldsType: FieldsV1, time: "2026-01-01T00:00:00Z", fieldsV1: {f:spec: {f:size: {}}}}
+spec: {size: 8}
+`
+	next := strings.Replace(shelf, "size: 1", "size: 2", 1)
+	for by, want := range map[apply.Applier]string{
+		apply.KubectlSSA: `existing UPDATE: Apply failed with 1 conflict: conflict with "scaler" using example.com/v1: .spec.size`,
+		apply.Flux:       "",
+	} {
+		if got := outcomeOf(scanLive(t, shelf, next, exported, by)); got != want {
+			t.Errorf("%s: got %q, want %q", by, got, want)
+		}
+	}
+}

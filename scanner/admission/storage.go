@@ -86,8 +86,9 @@ func (p *preparation) live() (runtime.Object, error) {
 	if err != nil || !by.ServerSide() {
 		return obj, err
 	}
-	p.assumed = true
-	return fields.Assume(obj, last)
+	obj, known, err := fields.Assume(obj, last, by)
+	p.assumed = !known
+	return obj, err
 }
 
 // lastApplied returns what the ask's applier last applied, as it was stored then, in the version of a

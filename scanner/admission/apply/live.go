@@ -51,9 +51,26 @@ func ToolOf(content map[string]any) (tool Applier) {
 }
 
 // Assume returns an object of a cluster with managers of its fields: the tool that applied last has
-// those that are as it applied them, and another one has the rest. last has its managers.
-func (f *Fields) Assume(live, last runtime.Object) (runtime.Object, error) {
-	return f.Update(last, live, others)
+// those that are as it applied them, and another one has the rest. last has its managers. Where none is as
+// it was applied, others took all of them, and the managers that the object has, if any, are known.
+func (f *Fields) Assume(live, last runtime.Object, by Applier) (obj runtime.Object, known bool, err error) {
+	m, err := meta.Accessor(live)
+	if err != nil {
+		return nil, false, fmt.Errorf("read the managers of an object of the cluster: %w", err)
+	}
+	managers := m.GetManagedFields()
+	m.SetManagedFields(nil)
+	if obj, err = f.Update(last, live, others); err != nil {
+		return nil, false, err
+	}
+	if m, err = meta.Accessor(obj); err != nil {
+		return nil, false, fmt.Errorf("read the managers of an object of the cluster: %w", err)
+	}
+	if len(managers) > 0 && !by.Owns(m.GetManagedFields()) {
+		m.SetManagedFields(managers)
+		return obj, true, nil
+	}
+	return obj, false, nil
 }
 
 // Remember gives an object of a cluster the annotation of a tool that merges with what it applied
