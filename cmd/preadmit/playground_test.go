@@ -119,7 +119,9 @@ func TestPlaygroundNotes(t *testing.T) {
 		{report.PlaygroundRequest{Object: object, OldObject: object}, []string{"oldObject 0: not used: a CREATE has no old object; choose UPDATE or DELETE to use it"}},
 		{report.PlaygroundRequest{Object: object, OldObject: object, Operation: "UPDATE"}, nil},
 		{report.PlaygroundRequest{Object: object, OldObject: object, Operation: "DELETE"}, []string{"object 0: not used: a DELETE has no new object"}},
-		{report.PlaygroundRequest{Object: object, Policies: policy("false") + policy("true")}, []string{"policies 3: this ValidatingAdmissionPolicy counts in place of the one in line 1, which has the same name: a cluster has one of a name, so remove or rename one"}},
+		{report.PlaygroundRequest{Object: object, Policies: policy("false") + policy("false") + policy("true")}, []string{
+			"policies 1: replaced by the ValidatingAdmissionPolicy in line 3, which has the same name: a cluster has one of a name, so remove or rename one",
+			"policies 3: replaced by the ValidatingAdmissionPolicy in line 5, which has the same name: a cluster has one of a name, so remove or rename one"}},
 		{report.PlaygroundRequest{Object: object, Params: named("v1", "ConfigMap", "b") + "---\n\n" + named("v1", "ConfigMap", "c"), Policies: policy("true")},
 			[]string{"params 1: nothing reads a ConfigMap" + unread, "params 4: nothing reads a ConfigMap" + unread}},
 		{report.PlaygroundRequest{Object: object, Namespace: named("v1", "Pod", "b")}, []string{"namespace 1: nothing reads a Pod" + unread}},

@@ -42,9 +42,9 @@ func notesOf(r *report.PlaygroundRequest, s *suite.Suite) []report.PlaygroundPro
 		notes = append(notes, report.PlaygroundProblem{Field: "oldObject", Message: "not used: a CREATE has no old object; choose UPDATE or DELETE to use it"})
 	}
 	for _, o := range s.Repeated() {
-		path, line := s.Place(o.Object)
-		notes = append(notes, report.PlaygroundProblem{Field: fieldOf(path), Line: line, Message: fmt.Sprintf(
-			"this %s counts in place of the one in line %d, which has the same name: a cluster has one of a name, so remove or rename one", o.Key.Kind, o.Line)})
+		_, line := s.Place(o.Object)
+		notes = append(notes, report.PlaygroundProblem{Field: fieldOf(o.Path), Line: o.Line, Message: fmt.Sprintf(
+			"replaced by the %s in line %d, which has the same name: a cluster has one of a name, so remove or rename one", o.Key.Kind, line)})
 	}
 	for _, u := range s.Unread() {
 		path, line := s.Place(u.Object)

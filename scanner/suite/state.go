@@ -66,18 +66,19 @@ type Repeated struct {
 // Repeated returns the objects that others before them have the name of. A file that is named twice is
 // read once.
 func (s *Suite) Repeated() []Repeated {
-	first := map[admission.Key]*admission.Object{}
+	last := map[admission.Key]*admission.Object{}
 	var all []Repeated
 	for _, o := range s.state() {
 		kind := o.GroupVersionKind()
 		key := admission.Key{Group: kind.Group, Kind: kind.Kind, Namespace: o.Namespace(), Name: o.Name()}
-		before := first[key]
+		before := last[key]
 		switch at := s.places[before]; {
 		case before == nil:
-			first[key] = o
+			last[key] = o
 		case o.Name() == "", at == s.places[o] && before.Equal(o):
 		default:
 			all = append(all, Repeated{o, key, at.path, at.line})
+			last[key] = o
 		}
 	}
 	return all
