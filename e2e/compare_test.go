@@ -166,3 +166,15 @@ func TestFlags(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstUnsaid: kubectl that ends early has done nothing with what comes after the last file of which it spoke.
+func TestFirstUnsaid(t *testing.T) {
+	files := []string{"d/secret-u-1-x.yaml", "d/service-u-2-x.yaml", "d/service-u-21-x.yaml", "d/service-u-3-x.yaml"}
+	for said, want := range map[string]int{
+		"": 0, "secret/u-1-x created\n": 1, "secret/u-1-x created\nservice/u-21-x unchanged\n": 3, "service/u-3-x configured (server dry run)\n": 4,
+	} {
+		if got := firstUnsaid(files, said); got != want {
+			t.Errorf("after %q the first is %d, want %d", said, got, want)
+		}
+	}
+}

@@ -396,7 +396,7 @@ func sameMessage(a, b string) bool {
 	a, b = patchedObject.ReplaceAllString(a, "${1}X"), patchedObject.ReplaceAllString(b, "${1}X")
 	a, b = tokenVolume.ReplaceAllString(a, "${1}X"), tokenVolume.ReplaceAllString(b, "${1}X")
 	a, b = base64Error.ReplaceAllString(a, "${1}N"), base64Error.ReplaceAllString(b, "${1}N")
-	if a == b || strings.HasPrefix(a, "Widget.") && sortedErrors(a) == sortedErrors(b) {
+	if a == b || customResource.MatchString(a) && sortedErrors(a) == sortedErrors(b) {
 		return true
 	}
 	what, problems, typed := typeErrors(a)
@@ -409,6 +409,9 @@ func sameMessage(a, b string) bool {
 	}
 	return !slices.ContainsFunc(problems, notIn(others)) || !slices.ContainsFunc(others, notIn(problems))
 }
+
+// customResource begins a refusal of a custom resource.
+var customResource = regexp.MustCompile(`^[A-Z]\w+\.updates\.example\.com "`)
 
 // sortedErrors returns a refusal of a custom resource with its errors in order: a server finds those of a
 // schema by walking maps.

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -142,15 +143,44 @@ func (r *updateRun) runKubectl(ctx context.Context, dir string, command ...strin
 	server := httptest.NewServer(proxy)
 	defer server.Close()
 	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, r.kubectl, append(command, "--server", server.URL, "--cache-dir", filepath.Join(r.dir, "cache"), "-f", filepath.Join(r.dir, dir))...)
-	cmd.Env = []string{"HOME=" + r.dir, "KUBECONFIG=" + filepath.Join(r.dir, "none")}
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	var exit *exec.ExitError
-	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
-		return nil, fmt.Errorf("run kubectl: %w", err)
+	run := func(file string) error {
+		cmd := exec.CommandContext(ctx, r.kubectl, slices.Concat(command, []string{"--server", server.URL, "--cache-dir", filepath.Join(r.dir, "cache"), "-f", file})...)
+		cmd.Env = []string{"HOME=" + r.dir, "KUBECONFIG=" + filepath.Join(r.dir, "none")}
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		var exit *exec.ExitError
+		if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+			return fmt.Errorf("run kubectl: %w", err)
+		}
+		return nil
 	}
-	if s.stdout = stdout.String(); len(s.answers) == 0 {
+	if err := run(filepath.Join(r.dir, dir)); err != nil {
+		return nil, err
+	}
+	panicked := strings.Contains(stderr.String(), "panic: ")
+	if panicked { // which ends it, and what it had still to send is sent one by one
+		files, err := filepath.Glob(filepath.Join(r.dir, dir, "*.yaml"))
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files[firstUnsaid(files, stdout.String()):] {
+			if err := run(file); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if s.stdout = stdout.String(); len(s.answers) == 0 && !panicked {
 		return nil, fmt.Errorf("kubectl sent nothing: %s", stderr.String())
 	}
 	return s, nil
+}
+
+// firstUnsaid returns the index of the first of the files after the last one of which kubectl, which takes
+// them in their order, said what became of it.
+func firstUnsaid(files []string, said string) int {
+	for i := len(files) - 1; i >= 0; i-- {
+		if _, name, _ := strings.Cut(strings.TrimSuffix(filepath.Base(files[i]), ".yaml"), "-"); strings.Contains(said, "/"+name+" ") {
+			return i + 1
+		}
+	}
+	return 0
 }
