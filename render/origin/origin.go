@@ -58,6 +58,8 @@ const (
 type Place struct {
 	tree.Position
 	Evidence Evidence
+	// Text is the place of the value itself when this is that of what decides whether it is there; nil for others.
+	Text *Place
 	// Why says why no line is known, in words for the reader of a report. Only with
 	// Nearest, and empty for a field that the object does not have.
 	Why string

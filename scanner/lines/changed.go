@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
@@ -125,6 +126,16 @@ func (l *Locator) preferChanged(f *Finding, all []report.Location) {
 			return
 		}
 	}
+}
+
+// preferText returns the place of a value itself, if the change wrote that and not what decides whether it is there.
+func (l *Locator) preferText(f *Finding, place origin.Place) origin.Place {
+	from := change.OriginOf(f.Subject).Side
+	wrote := func(p origin.Place) bool { return l.changes.wrote(from, p.Path, p.Line) }
+	if place.Text != nil && f.Status == report.StatusNew && wrote(*place.Text) && !wrote(place) {
+		return *place.Text
+	}
+	return place
 }
 
 // governed adds what made an object that did not change be judged again: the lines

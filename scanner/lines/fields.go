@@ -57,7 +57,7 @@ func isMade(o *admission.Object, field string) bool {
 	switch change.OriginOf(o).Root.Kind {
 	case render.KindKustomize:
 		return strings.HasSuffix(field, ".image") || strings.HasSuffix(field, ".name")
-	case render.KindHelm: // charts have values for the parts of images
+	case render.KindHelm, render.KindArgoCD: // charts have values for the parts of images
 		return strings.HasSuffix(field, ".image")
 	}
 	return false
@@ -115,6 +115,7 @@ func (l *Locator) fieldLocation(f *Finding, source *origin.Origin, c cause) repo
 	if r, ok := l.takenOut(f, source, c); ok {
 		claim.Place, claim.Element = origin.Place{Position: r.Position, Evidence: origin.Removed}, r.Element
 	}
+	claim.Place = l.preferText(f, claim.Place)
 	f.doubt(claim)
 	loc := l.at(f.Subject, claim.Place, c.field)
 	loc.Exact = loc.Exact && f.mutation(c.field) == 0

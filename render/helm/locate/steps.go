@@ -16,11 +16,11 @@ func (t *Tracer) Steps(index int, field string, part origin.Part, value any, fou
 	defer t.mu.Unlock()
 	l := t.look(index, field, part, value, found)
 	var steps []origin.Step
-	if name, ok := l.inTree(l.template); ok {
-		steps = append(steps, origin.Step{Position: tree.Position{Path: name, Line: l.template.Line}, Kind: origin.StepTemplate})
+	if name, ok := l.inTree(l.at); ok {
+		steps = append(steps, origin.Step{Position: tree.Position{Path: name, Line: l.at.Line}, Kind: origin.StepTemplate})
 		last.Kind = origin.StepTemplate
 	}
-	if leaf := l.deciding(); leaf != nil {
+	if leaf, _ := l.deciding(); leaf != nil {
 		last.Kind = origin.StepValues
 		if file, line, column := l.defaultOf(leaf.Path); line > 0 && !leaf.Default {
 			if name, ok := l.pathOf(file); ok {

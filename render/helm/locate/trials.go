@@ -15,13 +15,31 @@ const (
 	fieldTries, releaseTries = 4, 256
 )
 
+// effect is what another value of a leaf does to a field.
+type effect int
+
+const (
+	unchanged effect = iota
+	// changed: the object has another value there, or none.
+	changed
+	// gone: there is no such object.
+	gone
+)
+
+// trial is a rendering with another value.
+type trial struct {
+	// rendered is false when it cannot be rendered, or there were too many.
+	rendered  bool
+	documents []*release.Document
+}
+
 // templateFile is a template file whose objects are looked at.
 type templateFile struct {
 	// name is empty when the file has to be rendered with all others: those change what it makes.
 	name string
 	// documents are what it makes as things are, and tried with another value of a leaf.
 	documents []*release.Document
-	tried     map[*Leaf][]*release.Document
+	tried     map[*Leaf]trial
 }
 
 // file is the template file of a document.
@@ -29,7 +47,7 @@ func (t *Tracer) file(d *release.Document) *templateFile {
 	if known, ok := t.files[d.File.Name]; ok {
 		return known
 	}
-	f := &templateFile{name: d.File.Name, tried: map[*Leaf][]*release.Document{}}
+	f := &templateFile{name: d.File.Name, tried: map[*Leaf]trial{}}
 	t.files[d.File.Name] = f
 	alone, err := t.Release.Documents(t.ctx, t.Release.Values, f.name)
 	if err == nil && len(alone) > 0 && alone[0].File.Text == d.File.Text {
@@ -41,40 +59,74 @@ func (t *Tracer) file(d *release.Document) *templateFile {
 	return f
 }
 
-// try renders a template file with another value of a leaf; nil when that cannot be rendered, or
-// there were too many.
-func (t *Tracer) try(f *templateFile, l *Leaf) []*release.Document {
+// try renders a template file with another value of a leaf.
+func (t *Tracer) try(f *templateFile, l *Leaf) trial {
 	if known, ok := f.tried[l]; ok {
 		return known
 	}
 	if t.trials >= releaseTries {
-		return nil
+		return trial{}
 	}
 	t.trials++
-	documents, _ := t.Release.Documents(t.ctx, l.with(t.Release.Values, t.defaults(), l.other()), f.name)
+	other := t.with(l)
+	documents, err := other.Documents(t.ctx, other.Values, f.name)
 	for _, d := range documents {
 		d.File = &engine.File{Name: d.File.Name} // the trace of a trial is not needed
 	}
-	f.tried[l] = documents
-	return documents
+	f.tried[l] = trial{err == nil, documents}
+	return f.tried[l]
 }
 
-// changes reports whether a field of an object becomes another with another value of a leaf.
-func (o *object) changes(l *Leaf, field string) bool {
+// effect is what another value of a leaf does to a field of an object.
+func (o *object) effect(l *Leaf, field string) effect {
 	d := o.made.Document
 	f := o.file(d)
 	at := f.index(d)
 	if at < 0 {
-		return false
+		return unchanged
 	}
 	after := o.try(f, l)
-	again := f.again(at, after)
-	if again == nil || again.Text == d.Text || len(again.Content()) == 0 { // what is no YAML says nothing of a field
-		return false
+	if !after.rendered {
+		return unchanged
 	}
-	before, _ := origin.Field(d.Content(), field)
-	now, found := origin.Field(again.Content(), field)
-	return !found || !reflect.DeepEqual(before, now)
+	again := f.again(at, after.documents)
+	switch {
+	case again == nil:
+		return f.without(at, after.documents)
+	case again.Text == d.Text || len(again.Content()) == 0: // what is no YAML says nothing of a field
+		return unchanged
+	case kindOf(again) != kindOf(d):
+		return gone
+	}
+	before, had := origin.Field(d.Content(), field)
+	now, has := origin.Field(again.Content(), field)
+	if had == has && reflect.DeepEqual(before, now) {
+		return unchanged
+	}
+	return changed
+}
+
+// without is the effect of documents among which one is not found: it may have another name now.
+func (f *templateFile) without(at int, documents []*release.Document) effect {
+	d := f.documents[at]
+	count := func(among []*release.Document) (n int) {
+		for _, other := range among {
+			if other.File.Name == d.File.Name && kindOf(other) == kindOf(d) {
+				n++
+			}
+		}
+		return n
+	}
+	if count(documents) < count(f.documents) {
+		return gone
+	}
+	return unchanged
+}
+
+// kindOf is the version and kind of the object in a document.
+func kindOf(d *release.Document) [2]any {
+	content := d.Content()
+	return [2]any{content["apiVersion"], content["kind"]}
 }
 
 // index is the place of a document among those of the file.

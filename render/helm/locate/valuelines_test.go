@@ -224,11 +224,14 @@ func variantsOf(ctx context.Context, r *release.Release, l *locate.Leaf) (all []
 	return all
 }
 
-// changes reports whether a field of an object is another with the value.
+// changes reports whether a field of an object is another with the value, or the object is not there.
 func (v variant) changes(o *release.Object, was []*release.Document, field string, value any) bool {
 	for _, documents := range v.documents {
 		d := again(o, was, documents)
 		if d == nil {
+			if like(o, documents) < like(o, was) {
+				return true
+			}
 			continue
 		}
 		if now, found := origin.Field(d.Content(), field); !found || !reflect.DeepEqual(now, value) {
@@ -236,6 +239,17 @@ func (v variant) changes(o *release.Object, was []*release.Document, field strin
 		}
 	}
 	return false
+}
+
+// like is how many objects of its kind the template of an object makes.
+func like(o *release.Object, documents []*release.Document) (n int) {
+	kind, _ := render.KindAndName(o.Document.Content())
+	for _, d := range documents {
+		if k, _ := render.KindAndName(d.Content()); d.File.Name == o.Document.File.Name && k == kind {
+			n++
+		}
+	}
+	return n
 }
 
 // again is the document of an object among those of another rendering: in the same place of its template, which may

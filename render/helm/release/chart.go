@@ -36,6 +36,11 @@ func NewChart(c *helmchart.Chart) *Chart {
 		crds: map[string]func() ([]*Object, error){}}
 }
 
+// With returns a chart that differs in nothing but values, which shares what was parsed.
+func (c *Chart) With(other *helmchart.Chart) *Chart {
+	return &Chart{Chart: other, Directories: c.Directories, engine: c.engine, schemas: c.schemas, files: c.files, crds: map[string]func() ([]*Object, error){}}
+}
+
 // maxLabelled is for how many releases the definitions of a chart are kept.
 const maxLabelled = 4
 

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -40,6 +41,31 @@ func (d *Document) Trace(n *yaml.Node) []engine.Place {
 	}
 	return d.File.At(d.Offset + offset).Places
 }
+
+// maxTraced bounds how many characters of a value are traced.
+const maxTraced = 64
+
+// TracePart returns how the characters of a part of the value of a scalar came about, each way once.
+func (d *Document) TracePart(n *yaml.Node, part string) (ways [][]engine.Place) {
+	from := d.offset(n)
+	if from < 0 || n.Kind != yaml.ScalarNode || part == "" {
+		return [][]engine.Place{d.Trace(n)}
+	}
+	length := len(part)
+	if at := strings.LastIndex(d.Text[from:min(from+len(n.Value), len(d.Text))], part); at > 0 {
+		from += at
+	}
+	length = min(length, len(d.Text)-from)
+	for i, step := 0, length/maxTraced+1; i < length+step-1; i += step {
+		places := d.File.At(d.Offset + from + min(i, length-1)).Places
+		if !slices.ContainsFunc(ways, func(known []engine.Place) bool { return slices.EqualFunc(known, places, samePart) }) {
+			ways = append(ways, places)
+		}
+	}
+	return ways
+}
+
+func samePart(a, b engine.Place) bool { return a.Node == b.Node }
 
 // IsLiteral reports whether a scalar of the document is text of a template from its beginning to its end,
 // with nothing in it that an action wrote.

@@ -1,0 +1,111 @@
+package locate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// looked is a field that is looked for.
+type looked struct {
+	*object
+	clue
+	wrote
+	// there is set when the object has the field, whole when it is a mapping or list.
+	there, whole bool
+}
+
+// look finds what is known of a field before values are tried. It is called with the lock held.
+func (t *Tracer) look(index int, field string, part origin.Part, value any, found bool) *looked {
+	o := t.object(index)
+	c := clue{field: field, text: Text(value)}
+	for _, step := range origin.ParsePath(field) {
+		if !step.Indexed {
+			c.keys = append(c.keys, step.Key)
+		}
+	}
+	if name, version := origin.SplitImage(c.text); strings.HasSuffix(field, ".image") && part != origin.Whole {
+		c.text = map[origin.Part]string{origin.Front: name, origin.Back: strings.TrimLeft(version, ":@")}[part]
+	}
+	l := &looked{object: o, wrote: o.wrote(field, c.text), there: found, whole: found && !IsScalar(value)}
+	if l.literal {
+		c.text = "" // which no value can be
+	}
+	c.reads = o.readsOf(l.wrote)
+	l.clue = c
+	return l
+}
+
+// deciding is the value that decides the field, one that is written in the tree if there is one; else that by which
+// the object is there, if the user set it or the template is not in the tree. It is nil when none is found. without is what
+// decides if only whether the field is there follows from that value; else it is the same.
+func (l *looked) deciding() (leaf, without *Leaf) {
+	if l.made.Document == nil || l.whole {
+		return nil, nil
+	}
+	_, ours := l.inTree(l.at)
+	var decides, keeps *Leaf
+	for _, leaf := range l.first(fieldTries) {
+		_, written := l.writtenAt(leaf)
+		switch e := l.effect(leaf, l.field); {
+		case e == changed && written && l.literal:
+			return leaf, nil
+		case e == changed && written:
+			return leaf, leaf
+		case e == changed:
+			decides = cmp.Or(decides, leaf)
+		case e == gone && written && (!leaf.Default || !ours):
+			keeps = cmp.Or(keeps, leaf)
+		}
+	}
+	if l.missing == nil && keeps != nil {
+		return keeps, decides
+	}
+	return decides, decides
+}
+
+// first are so many of the leaves that are worth a try: those that may decide the field, then those that may decide whether
+// the object is there.
+func (l *looked) first(n int) []*Leaf {
+	all := l.candidates(l.leaves)
+	if l.missing == nil && len(all) < n {
+		for _, leaf := range l.leaves {
+			if l.keeps(leaf) && !slices.Contains(all, leaf) {
+				all = append(all, leaf)
+			}
+		}
+	}
+	return all[:min(len(all), n)]
+}
+
+// placeOfLeaf is where the value is written that decides the field.
+func (l *looked) placeOfLeaf(leaf *Leaf) origin.Place {
+	if place, ok := l.writtenAt(leaf); ok {
+		return place
+	}
+	why := l.madeBy(l.at)
+	if leaf.Default || l.IsDefault != nil && l.IsDefault(leaf) {
+		if file, line, _ := l.defaultOf(leaf.Path); line > 0 {
+			_, file, _ = strings.Cut(file, "/")
+			why += fmt.Sprintf(" <- %s:%d (default)", file, line)
+		}
+	}
+	return origin.Place{Position: l.Named, Why: why}
+}
+
+// writtenAt is where a value is written in the tree; ok is false for one that the tree does not have.
+func (t *Tracer) writtenAt(leaf *Leaf) (place origin.Place, ok bool) {
+	if place, ok = t.Written(leaf); ok || !leaf.Default {
+		return place, ok
+	}
+	file, line, column := t.defaultOf(leaf.Path)
+	if line == 0 {
+		return place, false
+	}
+	name, ok := t.pathOf(file)
+	return origin.Place{Position: tree.Position{Path: name, Line: line, Column: column}, Evidence: origin.Marked}, ok
+}

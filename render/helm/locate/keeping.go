@@ -1,0 +1,103 @@
+package locate
+
+import (
+	"strings"
+
+	helmchart "helm.sh/helm/v4/pkg/chart/v2"
+
+	"github.com/preadmit/preadmit/render/helm/chart"
+)
+
+// keeping is what decides whether an object is there, as far as it is known without trying.
+type keeping struct {
+	// reads are the keys that what writes its kind and version reads.
+	reads []*reads
+	// paths are the values that turn dependencies on: those of their conditions and tags.
+	paths map[string]bool
+}
+
+// keeps reports whether a leaf may decide that the object is there.
+func (o *object) keeps(l *Leaf) bool {
+	if o.keeping == nil {
+		o.keeping = &keeping{paths: switches(o.Release.Chart.Chart, o.Chart, o.made.File)}
+		for _, field := range []string{"kind", "apiVersion"} {
+			o.keeping.reads = append(o.keeping.reads, o.readsOf(o.wrote(field, "")))
+		}
+	}
+	for _, r := range o.keeping.reads {
+		if r.nearness(l.Path) >= readAround {
+			return true
+		}
+	}
+	return o.keeping.paths[dotted(l.Path)]
+}
+
+// dotted is a path of keys as conditions are written.
+func dotted(path []any) string {
+	var keys []string
+	for _, step := range path {
+		key, ok := step.(string)
+		if !ok {
+			return ""
+		}
+		keys = append(keys, key)
+	}
+	return strings.Join(keys, ".")
+}
+
+// switches are the values that turn the dependency on that a file is of, and those that it is in. c is the chart as it was read,
+// rendered what became of it.
+func switches(c, rendered *helmchart.Chart, file string) map[string]bool {
+	paths := map[string]bool{}
+	prefix := ""
+	for of := rendered; of != nil && c != nil; {
+		next := dependencyIn(of, file)
+		if next == nil {
+			break
+		}
+		declared := declaredAs(c, next.Name())
+		for _, d := range declared {
+			for condition := range strings.SplitSeq(d.Condition, ",") {
+				paths[prefix+strings.TrimSpace(condition)] = true
+			}
+			for _, tag := range d.Tags {
+				paths["tags."+tag] = true
+			}
+		}
+		prefix += next.Name() + "."
+		of, c = next, readAs(c, declared)
+	}
+	return paths
+}
+
+// dependencyIn is the dependency of a chart that a file is of, or that has it below; nil if the file is of the chart itself.
+func dependencyIn(c *helmchart.Chart, file string) *helmchart.Chart {
+	for _, d := range c.Dependencies() {
+		if of, _ := chart.Find(d, file); of != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+// declaredAs are the declarations of a dependency by the name that it has in its parent.
+func declaredAs(c *helmchart.Chart, name string) (all []*helmchart.Dependency) {
+	for _, d := range c.Metadata.Dependencies {
+		if d != nil && (d.Alias == name || d.Alias == "" && d.Name == name) {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// readAs is the dependency that is declared, as it was read; nil if there is none.
+func readAs(c *helmchart.Chart, declared []*helmchart.Dependency) *helmchart.Chart {
+	for _, d := range declared {
+		for _, dependency := range c.Dependencies() {
+			if dependency.Name() == d.Name {
+				return dependency
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package locate
+
+import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/preadmit/preadmit/render/helm/engine"
+	"github.com/preadmit/preadmit/render/origin"
+)
+
+// wrote is what of templates wrote a field, or what is nearest around it.
+type wrote struct {
+	// at is the part of a template that did, literal set when it is text of it.
+	at      engine.Place
+	literal bool
+	// ways are the parts that wrote the characters of the value, each with those that it was called by.
+	ways [][]engine.Place
+	// missing are the keys on the way to the field that the object does not have; nil if it has the field.
+	missing []string
+}
+
+// wrote is what of templates wrote a field, of which part is what is of interest; empty for all.
+func (o *object) wrote(field, part string) (w wrote) {
+	d := o.made.Document
+	if d == nil || o.node == nil {
+		return w
+	}
+	n, missing := nearest(o.node, origin.ParsePath(field))
+	all := d.Trace(n)
+	w.ways, w.missing = [][]engine.Place{all}, missing
+	if missing == nil {
+		w.ways = d.TracePart(n, part)
+	}
+	for _, p := range all {
+		if p.File != "" {
+			w.at, w.literal = p, missing == nil && d.IsLiteral(n)
+			break
+		}
+	}
+	return w
+}
+
+// readsOf are the keys that may decide what templates wrote, or whether they write what is missing, found once.
+func (o *object) readsOf(w wrote) *reads {
+	if o.made.Document == nil || len(w.ways) == 0 {
+		return nil
+	}
+	var id strings.Builder
+	for _, way := range w.ways {
+		for _, p := range way {
+			fmt.Fprintf(&id, "%d ", p.Node)
+		}
+		id.WriteString("; ")
+	}
+	id.WriteString(strings.Join(w.missing, " "))
+	known, ok := o.reads[id.String()]
+	if !ok {
+		known = readsOf(o.made.Document, w.ways, w.missing)
+		o.reads[id.String()] = known
+	}
+	return known
+}
+
+// nearest is the node of a field or, if keys are missing on the way to it, the innermost one on that way.
+func nearest(n *yaml.Node, steps []origin.PathStep) (found *yaml.Node, missing []string) {
+	for len(steps) > 0 {
+		next, used := child(n, steps)
+		if next == nil {
+			missing = []string{}
+			for _, s := range steps {
+				if !s.Indexed {
+					missing = append(missing, s.Key)
+				}
+			}
+			return n, missing
+		}
+		n, steps = next, steps[used:]
+	}
+	return n, nil
+}
+
+// child goes as many steps of a field path as make a key or an index.
+func child(n *yaml.Node, steps []origin.PathStep) (*yaml.Node, int) {
+	if s := steps[0]; s.Indexed && n.Kind == yaml.SequenceNode {
+		return below(n, s.Index), 1
+	}
+	var keys []string
+	for i, s := range steps {
+		keys = append(keys, s.Key)
+		if value := below(n, strings.Join(keys, ".")); value != nil {
+			return value, i + 1
+		}
+	}
+	return nil, 0
+}
+
+// below goes one step, a key as it is written or an index, into a node; nil when that is not there.
+func below(n *yaml.Node, step any) *yaml.Node {
+	key, ok := step.(string)
+	if !ok {
+		_, value := origin.Child(n, step)
+		return origin.Unalias(value)
+	}
+	if n = origin.Unalias(n); n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	found, _ := origin.ChildOf(n, key, 0)
+	return found.Value
+}
