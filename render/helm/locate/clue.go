@@ -50,20 +50,30 @@ func (c clue) rank(l *Leaf) int {
 
 // candidates are the leaves to try, the most likely first.
 func (c clue) candidates(all []*Leaf) []*Leaf {
+	return byRank(all, func(l *Leaf) int {
+		if rank := c.rank(l); rank >= readAround {
+			return rank
+		}
+		return 0
+	})
+}
+
+// byRank are the leaves of a rank above 0, those of the highest first.
+func byRank(all []*Leaf, rank func(*Leaf) int) []*Leaf {
 	type ranked struct {
 		*Leaf
 		rank int
 	}
 	var found []ranked
 	for _, l := range all {
-		if rank := c.rank(l); rank >= readAround {
-			found = append(found, ranked{l, rank})
+		if r := rank(l); r > 0 {
+			found = append(found, ranked{l, r})
 		}
 	}
 	slices.SortStableFunc(found, func(a, b ranked) int { return cmp.Compare(b.rank, a.rank) })
-	var out []*Leaf
-	for _, f := range found {
-		out = append(out, f.Leaf)
+	out := make([]*Leaf, len(found))
+	for i, f := range found {
+		out[i] = f.Leaf
 	}
 	return out
 }

@@ -68,18 +68,31 @@ func (l *looked) deciding() (leaf, without *Leaf) {
 	return decides, decides
 }
 
-// first are so many of the leaves that are worth a try: those that may decide the field, then those that may decide whether
-// the object is there.
+// first are so many of the leaves that are worth a try: those that may decide the field, and at least one, if there is any,
+// that may decide whether the object is there.
 func (l *looked) first(n int) []*Leaf {
 	all := l.candidates(l.leaves)
-	if l.missing == nil && len(all) < n {
-		for _, leaf := range l.leaves {
-			if l.keeps(leaf) && !slices.Contains(all, leaf) {
-				all = append(all, leaf)
-			}
+	if l.missing != nil {
+		return all[:min(len(all), n)]
+	}
+	_, ours := l.inTree(l.at)
+	_, defaults := l.pathOf(l.Chart.ChartFullPath() + "/" + valuesFile)
+	keepers := byRank(l.leaves, func(leaf *Leaf) int {
+		if leaf.Default && (ours || !defaults) {
+			return 0
+		}
+		return l.keeps(leaf)
+	})
+	all = all[:min(len(all), n)]
+	if len(all) == n && len(keepers) > 0 && !slices.Contains(all, keepers[0]) {
+		all = all[:n-1]
+	}
+	for _, keeper := range keepers {
+		if len(all) < n && !slices.Contains(all, keeper) {
+			all = append(all, keeper)
 		}
 	}
-	return all[:min(len(all), n)]
+	return all
 }
 
 // placeOfLeaf is where the value is written that decides the field.

@@ -16,20 +16,28 @@ type keeping struct {
 	paths map[string]bool
 }
 
-// keeps reports whether a leaf may decide that the object is there.
-func (o *object) keeps(l *Leaf) bool {
+// readSwitch is the rank of a value that turns a dependency on.
+const readSwitch = 20
+
+// keeps says how likely it is that a leaf decides whether the object is there; 0 when it is not worth a try.
+func (o *object) keeps(l *Leaf) int {
 	if o.keeping == nil {
 		o.keeping = &keeping{paths: switches(o.Release.Chart.Chart, o.Chart, o.made.File)}
 		for _, field := range []string{"kind", "apiVersion"} {
 			o.keeping.reads = append(o.keeping.reads, o.readsOf(o.wrote(field, "")))
 		}
 	}
-	for _, r := range o.keeping.reads {
-		if r.nearness(l.Path) >= readAround {
-			return true
-		}
+	if o.keeping.paths[dotted(l.Path)] {
+		return readSwitch
 	}
-	return o.keeping.paths[dotted(l.Path)]
+	near := 0
+	for _, r := range o.keeping.reads {
+		near = max(near, r.presence(l.Path))
+	}
+	if near < readAround {
+		return 0
+	}
+	return near
 }
 
 // dotted is a path of keys as conditions are written.

@@ -64,21 +64,28 @@ func (r *reads) nearness(path []any) int {
 	if r == nil {
 		return 0
 	}
-	near := 0
-	for _, in := range []struct {
-		keys readKeys
-		rank int
-	}{{r.innermost, readInnermost}, {r.outer, readOuter}, {r.around, readAround}, {r.followed, readAround}} {
-		switch one, together := in.keys.reads(path); {
-		case together:
-			near = max(near, in.rank+readTogether)
-		case one:
-			near = max(near, in.rank)
-		case in.keys.readsAbove(path):
-			near = max(near, readAbove)
-		}
+	return max(r.innermost.rank(path, readInnermost), r.outer.rank(path, readOuter), r.around.rank(path, readAround), r.followed.rank(path, readAround))
+}
+
+// presence says how likely it is that what a path leads to decides whether there is anything at all; 0 for not.
+func (r *reads) presence(path []any) int {
+	if r == nil {
+		return 0
 	}
-	return near
+	return max(r.innermost.rank(path, readInnermost), r.around.rank(path, readInnermost), r.followed.rank(path, readAround))
+}
+
+// rank is that of a path of which the last key is read, more if it is together with the one before it.
+func (k readKeys) rank(path []any, rank int) int {
+	switch one, together := k.reads(path); {
+	case together:
+		return rank + readTogether
+	case one:
+		return rank
+	case k.readsAbove(path):
+		return readAbove
+	}
+	return 0
 }
 
 // readKeys are the keys that actions read, and pairs of such that they read together, as a.b.
