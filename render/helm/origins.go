@@ -86,7 +86,7 @@ func (t *tracer) begin() {
 	layers := t.layersOf(h)
 	t.tracer = locate.New(t.ctx, locate.Traced{
 		Release: made, Objects: all, Chart: rendered.Chart, Name: t.name(), Named: t.chartLine(),
-		Written: func(l *locate.Leaf) (origin.Place, bool) { return layers.written(l) },
+		Written: func(l *locate.Leaf) (origin.Place, bool) { return layers.written(l) }, ReleaseAt: layers.releaseAt,
 	})
 }
 

@@ -64,6 +64,23 @@ func (ls *layers) written(l *locate.Leaf) (place origin.Place, ok bool) {
 	return ls.inReference(ls.root.Unit.Release.References[reference], l)
 }
 
+// releaseAt is where the Name or Namespace of the release is written.
+func (ls *layers) releaseAt(field string) (place origin.Place, ok bool) {
+	at := map[string]string{"Name": "metadata.name", "Namespace": "metadata.namespace"}[field]
+	switch {
+	case field == "Name" && ls.release.Spec.ReleaseName != "":
+		at = "spec.releaseName"
+	case field == "Namespace" && ls.release.Spec.TargetNamespace != "":
+		at = "spec.targetNamespace"
+	}
+	o, err := ls.origins(ls.root.Unit.Parent, ls.root.Unit.Index)
+	if err != nil {
+		return place, false
+	}
+	place = o.Place(at, origin.Whole)
+	return place, place.Found()
+}
+
 // sets reports whether a reference sets a value.
 func sets(r render.Reference, parsed map[string]any, path []any, value any) bool {
 	if r.TargetPath != "" {

@@ -26,8 +26,8 @@ func (c clue) rank(l *Leaf) int {
 	case len(c.text) > 2 && strings.Contains(text, c.text):
 		rank += 4
 	}
-	read := c.nearness(l.Path)
-	if rank == 0 && read == 0 {
+	read := c.nearness(l)
+	if rank == 0 && read == 0 || l.Builtin && !c.readsTogether(l) {
 		return 0
 	}
 	rank += read

@@ -58,7 +58,7 @@ func (l *looked) deciding() (leaf, without *Leaf) {
 			return leaf, leaf
 		case e == changed:
 			decides = cmp.Or(decides, leaf)
-		case e == gone && written && (!leaf.Default || !ours):
+		case e == gone && written && !leaf.Builtin && (!leaf.Default || !ours):
 			keeps = cmp.Or(keeps, leaf)
 		}
 	}
@@ -71,18 +71,17 @@ func (l *looked) deciding() (leaf, without *Leaf) {
 // first are so many of the leaves that are worth a try: those that may decide the field, and at least one, if there is any,
 // that may decide whether the object is there.
 func (l *looked) first(n int) []*Leaf {
-	all := l.candidates(l.leaves)
+	all := l.candidates(l.allLeaves())
 	if l.missing != nil {
 		return all[:min(len(all), n)]
 	}
 	_, ours := l.inTree(l.at)
-	_, defaults := l.pathOf(l.Chart.ChartFullPath() + "/" + valuesFile)
-	keepers := byRank(l.leaves, func(leaf *Leaf) int {
-		if leaf.Default && (ours || !defaults) {
-			return 0
+	var keepers []*Leaf
+	for _, leaf := range l.keepers() {
+		if !leaf.Default || !ours {
+			keepers = append(keepers, leaf)
 		}
-		return l.keeps(leaf)
-	})
+	}
 	all = all[:min(len(all), n)]
 	if len(all) == n && len(keepers) > 0 && !slices.Contains(all, keepers[0]) {
 		all = all[:n-1]
@@ -112,6 +111,9 @@ func (l *looked) placeOfLeaf(leaf *Leaf) origin.Place {
 
 // writtenAt is where a value is written in the tree; ok is false for one that the tree does not have.
 func (t *Tracer) writtenAt(leaf *Leaf) (place origin.Place, ok bool) {
+	if leaf.Builtin {
+		return t.builtinAt(leaf)
+	}
 	if place, ok = t.Written(leaf); ok || !leaf.Default {
 		return place, ok
 	}

@@ -14,25 +14,41 @@ type keeping struct {
 	reads []*reads
 	// paths are the values that turn dependencies on: those of their conditions and tags.
 	paths map[string]bool
+	// leaves are those that are worth a try, the most likely first.
+	leaves []*Leaf
 }
 
 // readSwitch is the rank of a value that turns a dependency on.
 const readSwitch = 20
 
-// keeps says how likely it is that a leaf decides whether the object is there; 0 when it is not worth a try.
-func (o *object) keeps(l *Leaf) int {
-	if o.keeping == nil {
-		o.keeping = &keeping{paths: switches(o.Release.Chart.Chart, o.Chart, o.made.File)}
-		for _, field := range []string{"kind", "apiVersion"} {
-			o.keeping.reads = append(o.keeping.reads, o.readsOf(o.wrote(field, "")))
-		}
+// keepers are the leaves that may decide whether the object is there, the most likely first. They are found once.
+func (o *object) keepers() []*Leaf {
+	if o.keeping != nil {
+		return o.keeping.leaves
 	}
-	if o.keeping.paths[dotted(l.Path)] {
+	k := &keeping{paths: switches(o.Release.Chart.Chart, o.Chart, o.made.File)}
+	for _, field := range []string{"kind", "apiVersion"} {
+		k.reads = append(k.reads, o.readsOf(o.wrote(field, "")))
+	}
+	_, defaults := o.pathOf(o.Chart.ChartFullPath() + "/" + valuesFile)
+	k.leaves = byRank(o.leaves, func(l *Leaf) int {
+		if l.Builtin || l.Default && !defaults {
+			return 0
+		}
+		return k.rank(l)
+	})
+	o.keeping = k
+	return k.leaves
+}
+
+// rank says how likely it is that a leaf decides whether the object is there; 0 when it is not worth a try.
+func (k *keeping) rank(l *Leaf) int {
+	if len(k.paths) > 0 && k.paths[dotted(l.Path)] {
 		return readSwitch
 	}
 	near := 0
-	for _, r := range o.keeping.reads {
-		near = max(near, r.presence(l.Path))
+	for _, r := range k.reads {
+		near = max(near, r.presence(l))
 	}
 	if near < readAround {
 		return 0

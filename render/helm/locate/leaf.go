@@ -16,6 +16,19 @@ type Leaf struct {
 	Value any
 	// Default is set for a value that only the chart itself sets.
 	Default bool
+	// Builtin is set for what templates know of the release or the chart, by a path as .Release.Name.
+	Builtin bool
+
+	// read are the ways to read it, once they were asked for.
+	read []readWay
+}
+
+// waysToRead are those of the path.
+func (l *Leaf) waysToRead() []readWay {
+	if l.read == nil {
+		l.read = waysToRead(l.Path)
+	}
+	return l.read
 }
 
 // text is the value as it appears in an object.

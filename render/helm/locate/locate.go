@@ -27,6 +27,8 @@ type Traced struct {
 	// Written returns where the value of a leaf is written in the tree; ok is false for one that the
 	// tree does not have.
 	Written func(l *Leaf) (place origin.Place, ok bool)
+	// ReleaseAt returns where the Name or Namespace of the release is written; nil where that is not known.
+	ReleaseAt func(field string) (place origin.Place, ok bool)
 	// IsDefault reports whether the values of the chart set a leaf that is among those of its user; nil
 	// for none.
 	IsDefault func(l *Leaf) bool
@@ -37,12 +39,14 @@ type Tracer struct {
 	Traced
 	ctx context.Context
 
-	mu      sync.Mutex
-	leaves  []*Leaf
-	objects map[int]*object
-	files   map[string]*templateFile
-	reads   map[string]*reads
-	trials  int
+	mu     sync.Mutex
+	leaves []*Leaf
+	// complete is set when those of the release and the chart are among the leaves.
+	complete bool
+	objects  map[int]*object
+	files    map[string]*templateFile
+	reads    map[string]*reads
+	trials   int
 }
 
 // New returns a Tracer of a release.

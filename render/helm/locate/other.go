@@ -10,6 +10,9 @@ import (
 // with returns the release with another value of a leaf: one of the chart is another one in the chart, since what is
 // imported from a dependency does not follow from values of the user.
 func (t *Tracer) with(l *Leaf) *release.Release {
+	if l.Builtin {
+		return t.withBuiltin(l)
+	}
 	other := *t.Release
 	if l.Default {
 		c := chart.Copy(t.Release.Chart.Chart)

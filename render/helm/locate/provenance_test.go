@@ -143,7 +143,7 @@ func TestProvenance(t *testing.T) {
 				all++
 				place := r.tracer.Place(i, field, origin.Whole, value, true)
 				switch {
-				case path.Base(place.Path) == "values.yaml":
+				case path.Base(place.Path) == "values.yaml", path.Base(place.Path) == "Chart.yaml":
 					decided++
 					traced++
 					claims[place.Position] = append(claims[place.Position], claim{i, field, value})
@@ -209,14 +209,18 @@ func (r *released) confirm(t *testing.T, name string, claims map[tree.Position][
 			t.Errorf("%s: %s is of no dependency", name, p)
 			continue
 		}
-		text, ok := changedAt(fileOf(of, "values.yaml"), p)
+		text, ok := changedAt(fileOf(of, path.Base(p.Path)), p)
 		if !ok {
 			t.Errorf("%s: nothing can be changed at %s", name, p)
 			continue
 		}
 		other := *r.release
 		other.SkipSchema = true
-		if err := sigsyaml.Unmarshal([]byte(text), &of.Values); err != nil {
+		into := any(&of.Values)
+		if path.Base(p.Path) == "Chart.yaml" {
+			into = of.Metadata
+		}
+		if err := sigsyaml.Unmarshal([]byte(text), into); err != nil {
 			t.Errorf("%s: %s: %v", name, p, err)
 			continue
 		}

@@ -59,31 +59,44 @@ func readsOf(d *release.Document, ways [][]engine.Place, written []string) *read
 	return &reads{innermost: keysIn(inner), outer: keysIn(outer), around: keysIn(around), followed: keysIn(followed)}
 }
 
-// nearness says how near to the field an action is that reads what a path leads to, or what that is in; 0 for none.
-func (r *reads) nearness(path []any) int {
+// nearness says how near to the field an action is that reads a leaf, or what it is in; 0 for none.
+func (r *reads) nearness(l *Leaf) int {
 	if r == nil {
 		return 0
 	}
-	return max(r.innermost.rank(path, readInnermost), r.outer.rank(path, readOuter), r.around.rank(path, readAround), r.followed.rank(path, readAround))
+	return max(r.innermost.rank(l, readInnermost), r.outer.rank(l, readOuter), r.around.rank(l, readAround), r.followed.rank(l, readAround))
 }
 
-// presence says how likely it is that what a path leads to decides whether there is anything at all; 0 for not.
-func (r *reads) presence(path []any) int {
+// readsTogether reports whether any action reads a leaf together with what it is in.
+func (r *reads) readsTogether(l *Leaf) bool {
+	if r == nil {
+		return false
+	}
+	return slices.ContainsFunc([]readKeys{r.innermost, r.outer, r.around, r.followed}, func(k readKeys) bool {
+		return k[l.waysToRead()[0].together]
+	})
+}
+
+// presence says how likely it is that a leaf decides whether there is anything at all; 0 for not.
+func (r *reads) presence(l *Leaf) int {
 	if r == nil {
 		return 0
 	}
-	return max(r.innermost.rank(path, readInnermost), r.around.rank(path, readInnermost), r.followed.rank(path, readAround))
+	return max(r.innermost.rank(l, readInnermost), r.around.rank(l, readInnermost), r.followed.rank(l, readAround))
 }
 
-// rank is that of a path of which the last key is read, more if it is together with the one before it.
-func (k readKeys) rank(path []any, rank int) int {
-	switch one, together := k.reads(path); {
-	case together:
-		return rank + readTogether
-	case one:
-		return rank
-	case k.readsAbove(path):
-		return readAbove
+// rank is that of a leaf whose key is read, more if it is together with the one above it, less if only what it is in is read.
+func (k readKeys) rank(l *Leaf, rank int) int {
+	for i, way := range l.waysToRead() {
+		switch {
+		case k[way.together] && i > 0:
+			return readAbove
+		case i > 0:
+		case k[way.together]:
+			return rank + readTogether
+		case k[way.key]:
+			return rank
+		}
 	}
 	return 0
 }
@@ -111,28 +124,19 @@ func keysIn(actions []string) readKeys {
 	return keys
 }
 
-// reads reports whether the last key of a path is read, and whether it is together with the one before it, which is
-// Values where there is none.
-func (k readKeys) reads(path []any) (one, together bool) {
-	keys := []string{"Values"}
+// readWay is how actions may read what a path leads to: by the key alone, and together with the one
+// above it.
+type readWay struct{ key, together string }
+
+// waysToRead are those of a path, then those of what it is in, from the inside.
+func waysToRead(path []any) (all []readWay) {
+	before := "Values"
 	for _, step := range path {
 		if key, ok := step.(string); ok {
-			keys = append(keys, key)
+			all = append(all, readWay{key, before + "." + key})
+			before = key
 		}
 	}
-	if len(keys) == 1 {
-		return false, false
-	}
-	last, before := keys[len(keys)-1], keys[len(keys)-2]
-	return k[last], k[before+"."+last]
-}
-
-// readsAbove reports whether what the last key of a path is in is read, together with the one before it.
-func (k readKeys) readsAbove(path []any) bool {
-	for n := len(path) - 1; n > 0; n-- {
-		if _, together := k.reads(path[:n]); together {
-			return true
-		}
-	}
-	return false
+	slices.Reverse(all)
+	return all
 }

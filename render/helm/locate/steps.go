@@ -22,7 +22,7 @@ func (t *Tracer) Steps(index int, field string, part origin.Part, value any, fou
 	}
 	if leaf, _ := l.deciding(); leaf != nil {
 		last.Kind = origin.StepValues
-		if file, line, column := l.defaultOf(leaf.Path); line > 0 && !leaf.Default {
+		if file, line, column := l.defaultOf(leaf.Path); line > 0 && !leaf.Default && !leaf.Builtin {
 			if name, ok := l.pathOf(file); ok {
 				steps = append(steps, origin.Step{Position: tree.Position{Path: name, Line: line, Column: column}, Kind: origin.StepValues})
 			}

@@ -43,7 +43,7 @@ func (d *Document) Trace(n *yaml.Node) []engine.Place {
 }
 
 // maxTraced bounds how many characters of a value are traced.
-const maxTraced = 64
+const maxTraced = 8
 
 // TracePart returns how the characters of a part of the value of a scalar came about, each way once.
 func (d *Document) TracePart(n *yaml.Node, part string) (ways [][]engine.Place) {
@@ -51,15 +51,22 @@ func (d *Document) TracePart(n *yaml.Node, part string) (ways [][]engine.Place) 
 	if from < 0 || n.Kind != yaml.ScalarNode || part == "" {
 		return [][]engine.Place{d.Trace(n)}
 	}
-	length := len(part)
 	if at := strings.LastIndex(d.Text[from:min(from+len(n.Value), len(d.Text))], part); at > 0 {
 		from += at
 	}
-	length = min(length, len(d.Text)-from)
-	for i, step := 0, length/maxTraced+1; i < length+step-1; i += step {
-		places := d.File.At(d.Offset + from + min(i, length-1)).Places
+	trace := func(offset int) {
+		places := d.File.At(d.Offset + offset).Places
 		if !slices.ContainsFunc(ways, func(known []engine.Place) bool { return slices.EqualFunc(known, places, samePart) }) {
 			ways = append(ways, places)
+		}
+	}
+	last := min(from+len(part), len(d.Text)) - 1
+	trace(from)
+	trace(last)
+	if len(ways) > 1 { // several wrote it
+		step := (last-from)/maxTraced + 1
+		for offset := from + step; offset < last; offset += step {
+			trace(offset)
 		}
 	}
 	return ways

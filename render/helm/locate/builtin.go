@@ -1,0 +1,84 @@
+package locate
+
+import (
+	"strings"
+
+	"github.com/preadmit/preadmit/render/helm/chart"
+	"github.com/preadmit/preadmit/render/helm/release"
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// The objects that templates know beside values.
+const (
+	ofRelease = "Release"
+	ofChart   = "Chart"
+)
+
+// chartField is the field of Chart.yaml that templates know by a name.
+func chartField(name string) string { return strings.ToLower(name[:1]) + name[1:] }
+
+// allLeaves are the values, and what templates know of the release and its chart that is written in the tree.
+func (t *Tracer) allLeaves() []*Leaf {
+	if !t.complete {
+		t.complete = true
+		for _, l := range builtins(t.Release) {
+			if _, ok := t.builtinAt(l); ok {
+				t.leaves = append(t.leaves, l)
+			}
+		}
+	}
+	return t.leaves
+}
+
+// builtins are what templates know of the release and its chart.
+func builtins(r *release.Release) []*Leaf {
+	m := r.Chart.Metadata
+	return []*Leaf{
+		{Path: []any{ofRelease, "Name"}, Value: r.Name, Builtin: true},
+		{Path: []any{ofRelease, "Namespace"}, Value: r.Namespace, Builtin: true},
+		{Path: []any{ofChart, "Version"}, Value: m.Version, Builtin: true},
+		{Path: []any{ofChart, "AppVersion"}, Value: m.AppVersion, Builtin: true},
+	}
+}
+
+// withBuiltin returns the release with another one.
+func (t *Tracer) withBuiltin(l *Leaf) *release.Release {
+	other, value := *t.Release, l.text()+"x"
+	if l.Path[0] == ofRelease {
+		switch l.key() {
+		case "Name":
+			other.Name = value
+		case "Namespace":
+			other.Namespace = value
+		}
+		return &other
+	}
+	c := chart.Copy(t.Release.Chart.Chart)
+	switch l.key() {
+	case "Version":
+		c.Metadata.Version = strings.TrimSuffix(value, "x") + "+x"
+	case "AppVersion":
+		c.Metadata.AppVersion = value
+	}
+	other.Chart = t.Release.Chart.With(c)
+	return &other
+}
+
+// builtinAt is where one is written in the tree; ok is false for what is not.
+func (t *Tracer) builtinAt(l *Leaf) (place origin.Place, ok bool) {
+	if l.Path[0] == ofRelease {
+		if t.ReleaseAt == nil {
+			return place, false
+		}
+		return t.ReleaseAt(l.key())
+	}
+	file := t.Chart.ChartFullPath() + "/Chart.yaml"
+	name, ok := t.pathOf(file)
+	data, has := chart.Raw(t.Chart, file)
+	if !ok || !has {
+		return place, false
+	}
+	line, column := LineOf(data, []any{chartField(l.key())})
+	return origin.Place{Position: tree.Position{Path: name, Line: line, Column: column}, Evidence: origin.Marked}, line > 0
+}
