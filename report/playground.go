@@ -38,7 +38,7 @@ type PlaygroundAnswer struct {
 	Problems []PlaygroundProblem `json:"problems,omitempty"`
 	// Notes name what of the fields does not count in the answer.
 	Notes   []PlaygroundProblem `json:"notes,omitempty"`
-	Explain  *ExplainReport      `json:"explain,omitempty"`
+	Explain *ExplainReport      `json:"explain,omitempty"`
 	// Files are those of the suite, by name.
 	Files map[string]string `json:"files,omitempty"`
 }
