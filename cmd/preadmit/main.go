@@ -10,6 +10,10 @@ import (
 	"syscall"
 	"time"
 
+	// If the system has no certificates of authorities, as in the image, the certificates of
+	// Mozilla at the time of the build are used.
+	_ "golang.org/x/crypto/x509roots/fallback"
+
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 )
 
