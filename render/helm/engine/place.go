@@ -17,6 +17,14 @@ type Place struct {
 	Tpl string
 	// Node identifies the part of the template.
 	Node int
+	// written is what the part wrote, each time that it was executed.
+	written *segment
+}
+
+// SameText reports whether two places are in text that was written at once, with nothing between them that an action
+// wrote.
+func (p Place) SameText(other Place) bool {
+	return p.Literal && other.Literal && p.written != nil && p.written == other.written
 }
 
 // place is that of a node, delta bytes after its start if it is text.
@@ -58,7 +66,9 @@ func (r *run) follow(c *call, offset int, t *Trace) {
 	if inner, at := r.inner(c, s, offset); inner != nil {
 		r.follow(inner, at, t)
 	} else {
-		t.Places = append(t.Places, r.place(s.node, offset-s.offset))
+		p := r.place(s.node, offset-s.offset)
+		p.written = s
+		t.Places = append(t.Places, p)
 	}
 	if len(t.Places) > 0 && t.Places[len(t.Places)-1].Node != s.node {
 		t.Places = append(t.Places, r.place(s.node, 0))

@@ -81,10 +81,26 @@ func (d *Document) IsLiteral(n *yaml.Node) bool {
 	if from < 0 || n.Kind != yaml.ScalarNode {
 		return false
 	}
-	// The text may be longer than the value, with escapes and indents, but begins and ends in one.
-	to := min(from+max(len(n.Value)-1, 0), len(d.Text)-1)
-	first, last := d.File.At(d.Offset+from).Places, d.File.At(d.Offset+to).Places
-	return len(first) > 0 && len(last) > 0 && first[0].File != "" && first[0].Literal && last[0].Literal && first[0].Node == last[0].Node
+	first, last := d.File.At(d.Offset+from).Places, d.File.At(d.Offset+d.last(from, n.Value)).Places
+	return len(first) > 0 && len(last) > 0 && first[0].File != "" && first[0].SameText(last[0])
+}
+
+// last is the offset of about the last character of a value that begins at one: the text may be longer, with escapes
+// and indents.
+func (d *Document) last(from int, value string) int {
+	to := from
+	for range strings.Count(strings.TrimRight(value, "\n"), "\n") {
+		next := strings.IndexByte(d.Text[to:], '\n')
+		if next < 0 {
+			break
+		}
+		to += next + 1
+	}
+	if to > from {
+		line, _, _ := strings.Cut(d.Text[to:], "\n")
+		to += max(len(line)-1, 0)
+	}
+	return min(max(to, from+max(len(value)-1, 0)), len(d.Text)-1)
 }
 
 // offset is where the value of a node begins in the text.

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+	"helm.sh/helm/v4/pkg/chart/common"
+	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 
 	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/render/helm/chart"
@@ -62,6 +64,52 @@ func TestTemplateLines(t *testing.T) {
 	t.Logf("%+v: %.2f %% with a template line", sum, 100*float64(sum.placed)/float64(sum.scalars))
 	if sum.placed*100 < sum.scalars*99 || sum.wrong > 0 {
 		t.Errorf("less than 99 %% have a template line, or one is wrong")
+	}
+}
+
+// TestIsLiteral holds that a text with something in it that an action wrote is no text of the template, wherever
+// that is.
+func TestIsLiteral(t *testing.T) {
+	capabilities, err := values.Capabilities("v1.36.0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = `apiVersion: v1
+kind: ConfigMap
+metadata: {name: texts}
+data:
+  loop: |-
+    {{- range $k, $v := dict "one" 1 "two" 2 "three" 3 }}
+    [{{ $k }}]
+    value = {{ $v }}
+    {{- end }}
+  middle: |
+    first
+    second {{ .Release.Name }} and more
+    the third
+  end: |
+    first line of the text
+    the last {{ .Release.Name }}
+  lines: |
+    first
+    second
+  line: text
+  action: {{ .Release.Name }}
+`
+	c := &helmchart.Chart{Metadata: &helmchart.Metadata{APIVersion: "v2", Name: "web", Version: "1.0.0"}, Templates: []*common.File{{Name: "templates/texts.yaml", Data: []byte(text)}}}
+	r := &release.Release{Chart: release.NewChart(c), Release: values.Release{Name: "release", Namespace: "space"}, Capabilities: capabilities}
+	rendered, err := r.Once(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := rendered.Objects[0].Document
+	n := d.Node()
+	data := n.Content[len(n.Content)-1]
+	for i := 0; i < len(data.Content); i += 2 {
+		name := data.Content[i].Value
+		if got, want := d.IsLiteral(data.Content[i+1]), name == "lines" || name == "line"; got != want {
+			t.Errorf("%s is text of the template: %v, want %v", name, got, want)
+		}
 	}
 }
 
