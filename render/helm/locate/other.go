@@ -51,3 +51,13 @@ func (l *Leaf) changed(user, defaults map[string]any) map[string]any {
 	}
 	return made
 }
+
+// without returns the release without a leaf of the user; ok is false for other leaves.
+func (t *Tracer) without(l *Leaf) (other release.Release, ok bool) {
+	if _, isKey := l.Path[len(l.Path)-1].(string); !isKey || l.Default || l.Builtin {
+		return other, false
+	}
+	other = *t.Release
+	other.Values = (&Leaf{Path: l.Path}).changed(t.Release.Values, nil)
+	return other, true
+}

@@ -70,6 +70,10 @@ func (t *Tracer) try(f *templateFile, l *Leaf) trial {
 	t.trials++
 	other := t.with(l)
 	documents, err := other.Documents(t.ctx, other.Values, f.name)
+	if without, ok := t.without(l); err != nil && ok && t.ctx.Err() == nil { // the chart may know only some values
+		t.trials++
+		documents, err = without.Documents(t.ctx, without.Values, f.name)
+	}
 	for _, d := range documents {
 		d.File = &engine.File{Name: d.File.Name} // the trace of a trial is not needed
 	}

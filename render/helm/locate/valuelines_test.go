@@ -110,7 +110,9 @@ func appliedReleases(t *testing.T, dir string) map[string]json.RawMessage {
 // tally counts fields by what decides them and what is said of that.
 type tally struct {
 	fields, driven, proven, wrong, defaults int
-	missed                                  []string
+	// kept are the fields that no value decides, in objects that one turns on, and placed those of them on its line.
+	kept, placed int
+	missed       []string
 }
 
 // TestValueLines measures on the HelmReleases of real repositories how many findings that a value of the repository
@@ -131,6 +133,7 @@ func TestValueLines(t *testing.T) {
 	}
 	t.Logf("%d releases, %d fields: %d decided by a value of the repository, %d (%.1f %%) on the line of one; of the others %d by a value of the chart; %d on a line that decides nothing",
 		len(releases), sum.fields, sum.driven, sum.proven, 100*float64(sum.proven)/float64(max(sum.driven, 1)), sum.defaults, sum.wrong)
+	t.Logf("%d fields that no value decides are in objects that a value of the repository turns on, %d on the line of one", sum.kept, sum.placed)
 	for _, m := range sum.missed {
 		t.Log(m)
 	}
@@ -178,18 +181,26 @@ func (n *tally) release(t *testing.T, r *release.Release) {
 				return
 			}
 			n.fields++
-			var deciding []*locate.Leaf
+			var deciding, keeping []*locate.Leaf
 			for _, v := range variants {
-				if v.changes(o, was, field, value) {
+				switch changes, gone := v.effect(o, was, field, value); {
+				case changes:
 					deciding = append(deciding, v.leaf)
+				case gone:
+					keeping = append(keeping, v.leaf)
 				}
 			}
 			place := tracer.Place(i, field, origin.Whole, value, true)
 			found := place.Path == "values"
 			switch {
-			case found && !slices.ContainsFunc(deciding, func(l *locate.Leaf) bool { return reflect.DeepEqual(l.Path, leaves[place.Line-1].Path) }):
+			case found && !slices.ContainsFunc(slices.Concat(deciding, keeping), func(l *locate.Leaf) bool { return reflect.DeepEqual(l.Path, leaves[place.Line-1].Path) }):
 				n.wrong++
 				n.missed = append(n.missed, fmt.Sprintf("wrong: %s/%s %s %s = %v: %v", r.Namespace, r.Name, o.File, field, value, leaves[place.Line-1].Path))
+			case len(deciding) == 0 && len(keeping) > 0:
+				n.kept++
+				if found {
+					n.placed++
+				}
 			case found:
 				n.driven++
 				n.proven++
@@ -224,21 +235,18 @@ func variantsOf(ctx context.Context, r *release.Release, l *locate.Leaf) (all []
 	return all
 }
 
-// changes reports whether a field of an object is another with the value, or the object is not there.
-func (v variant) changes(o *release.Object, was []*release.Document, field string, value any) bool {
+// effect reports whether a field of an object is another with the value, and whether the object is not there.
+func (v variant) effect(o *release.Object, was []*release.Document, field string, value any) (changes, gone bool) {
 	for _, documents := range v.documents {
 		d := again(o, was, documents)
 		if d == nil {
-			if like(o, documents) < like(o, was) {
-				return true
-			}
+			gone = gone || like(o, documents) < like(o, was)
 			continue
 		}
-		if now, found := origin.Field(d.Content(), field); !found || !reflect.DeepEqual(now, value) {
-			return true
-		}
+		now, found := origin.Field(d.Content(), field)
+		changes = changes || !found || !reflect.DeepEqual(now, value)
 	}
-	return false
+	return changes, gone
 }
 
 // like is how many objects of its kind the template of an object makes.
