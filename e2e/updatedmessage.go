@@ -1,0 +1,68 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var uid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// sameMessage reports whether two messages are the same but for what differs each time: the
+// identities that a server gives, and which of several errors are found first, in maps, of the
+// types of a manifest and of base64.
+func sameMessage(a, b string) bool {
+	a, b = uid.ReplaceAllString(a, "UID"), uid.ReplaceAllString(b, "UID")
+	a, b = nodePort.ReplaceAllString(a, "${1}N"), nodePort.ReplaceAllString(b, "${1}N")
+	a, b = patchedObject.ReplaceAllString(a, "${1}X"), patchedObject.ReplaceAllString(b, "${1}X")
+	a, b = tokenVolume.ReplaceAllString(a, "${1}X"), tokenVolume.ReplaceAllString(b, "${1}X")
+	a, b = base64Error.ReplaceAllString(a, "${1}N"), base64Error.ReplaceAllString(b, "${1}N")
+	if a == b || customResource.MatchString(a) && sortedErrors(a) == sortedErrors(b) {
+		return true
+	}
+	what, problems, typed := typeErrors(a)
+	whatOther, others, typedOther := typeErrors(b)
+	if !typed || !typedOther || what != whatOther {
+		return false
+	}
+	notIn := func(list []string) func(string) bool {
+		return func(s string) bool { return !slices.Contains(list, s) }
+	}
+	return !slices.ContainsFunc(problems, notIn(others)) || !slices.ContainsFunc(others, notIn(problems))
+}
+
+// customResource begins a refusal of a custom resource.
+var customResource = regexp.MustCompile(`^[A-Z]\w+\.updates\.example\.com "`)
+
+// sortedErrors returns a refusal of a custom resource with its errors in order: a server finds those of a
+// schema by walking maps.
+func sortedErrors(message string) string {
+	what, list, _ := strings.Cut(message, " is invalid: ")
+	all := strings.Split(strings.Trim(list, "[]"), ", ")
+	slices.Sort(all)
+	return what + strings.Join(all, ", ")
+}
+
+// nodePort is a node port that is chosen.
+var nodePort = regexp.MustCompile(`(nodePort: Duplicate value: |duplicate nodePort: \{TCP )3[0-2]\d\d\d`)
+
+// patchedObject is the text of a custom resource, with the times and managers that it has.
+var patchedObject = regexp.MustCompile(`(patch: Invalid value: )"\{.*\}"`)
+
+var base64Error = regexp.MustCompile(`(illegal base64 data at input byte )\d+`)
+
+// undeclared says that a kind does not have a field: of several in one place, the first that is
+// found is told.
+var undeclared = regexp.MustCompile(`\.[^.]*(: field not declared in schema)$`)
+
+// typeErrors splits what a server says to a manifest whose types are wrong.
+func typeErrors(message string) (what string, problems []string, ok bool) {
+	what, list, ok := strings.Cut(message, "): ")
+	if !ok || !strings.HasPrefix(message, "failed to create typed patch object") {
+		return message, nil, false
+	}
+	for problem := range strings.SplitSeq(strings.TrimPrefix(list, "errors:\n  "), "\n  ") {
+		problems = append(problems, undeclared.ReplaceAllString(problem, ".X$1"))
+	}
+	return what, problems, true
+}
