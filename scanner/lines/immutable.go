@@ -24,10 +24,8 @@ func FieldsAtFault(cause metav1.StatusCause, before, after map[string]any) []str
 	if !existed || !exists {
 		return []string{cause.Field}
 	}
-	changed := changedIn(cause.Field, old, young)
-	if exceptions := mayChange(cause.Message); exceptions != nil {
-		changed = slices.DeleteFunc(changed, func(field string) bool { return exceptions(cause.Field, field) })
-	}
+	exceptions := exceptionsOf(cause.Message)
+	changed := slices.DeleteFunc(differing(cause.Field, old, young), func(field string) bool { return mayChange(field, cause.Field, exceptions) })
 	if len(changed) == 0 {
 		return []string{cause.Field}
 	}
@@ -36,30 +34,32 @@ func FieldsAtFault(cause metav1.StatusCause, before, after map[string]any) []str
 
 // immutableField matches the refusals of a change (k8s.io/apimachinery/pkg/api/validation,
 // FieldImmutableErrorMsg, and those of StatefulSets, Pods, PersistentVolumeClaims, role references and StorageClasses).
-var immutableField = regexp.MustCompile(`field is immutable|is immutable after creation|fields other than|cannot change|are forbidden`)
+var immutableField = regexp.MustCompile(`field is immutable|is immutable after creation|fields other than|cannot change roleRef|updates to \w+ are forbidden`)
 
 // exception matches what introduces the fields that may change, up to the end of the sentence.
 var exception = regexp.MustCompile(`(?:fields other than|immutable after creation except)([^\n]*)`)
 
 var fieldName = regexp.MustCompile(`[A-Za-z][A-Za-z0-9.\[\]*]*`)
 
-// mayChange returns a function that reports whether a message says of a field in another one that it may
-// change; nil if the message names none.
-func mayChange(message string) func(in, field string) bool {
+// exceptionsOf returns the fields that a message names as those that may change.
+func exceptionsOf(message string) []string {
 	m := exception.FindStringSubmatch(message)
 	if m == nil {
 		return nil
 	}
-	named := fieldName.FindAllString(m[1], -1)
-	return func(in, field string) bool {
-		return slices.ContainsFunc(named, func(name string) bool {
-			full := index.ReplaceAllString(field, "[*]")
-			return isWithin(full, name) || isWithin(full, in+"."+name)
-		})
-	}
+	return fieldName.FindAllString(m[1], -1)
 }
 
-var index = regexp.MustCompile(`\[\d+\]`)
+var listIndex = regexp.MustCompile(`\[\d+\]`)
+
+// mayChange reports whether a field in another one is an exception, or in one. Messages name these from the
+// top of the object or from the other field, with [*] for any element of a list.
+func mayChange(field, in string, exceptions []string) bool {
+	field = listIndex.ReplaceAllString(field, "[*]")
+	return slices.ContainsFunc(exceptions, func(name string) bool {
+		return isWithin(field, name) || isWithin(field, in+"."+name)
+	})
+}
 
 // isWithin reports whether a field is another one or in it.
 func isWithin(field, other string) bool {
@@ -67,8 +67,8 @@ func isWithin(field, other string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// changedIn returns the smallest fields in a field whose values differ.
-func changedIn(field string, old, young any) []string {
+// differing returns the smallest fields in a field whose values differ.
+func differing(field string, old, young any) []string {
 	if reflect.DeepEqual(old, young) {
 		return nil
 	}
@@ -82,7 +82,7 @@ func changedIn(field string, old, young any) []string {
 		keys := slices.Concat(slices.Sorted(maps.Keys(b)), slices.Sorted(maps.Keys(a)))
 		for _, key := range keys {
 			if at := origin.AppendKey(field, key); !slices.Contains(changed, at) {
-				changed = append(changed, changedIn(at, a[key], b[key])...)
+				changed = append(changed, differing(at, a[key], b[key])...)
 			}
 		}
 	case []any:
@@ -91,7 +91,7 @@ func changedIn(field string, old, young any) []string {
 			break
 		}
 		for i := range a {
-			changed = append(changed, changedIn(field+"["+strconv.Itoa(i)+"]", a[i], b[i])...)
+			changed = append(changed, differing(field+"["+strconv.Itoa(i)+"]", a[i], b[i])...)
 		}
 	}
 	if len(changed) == 0 {
