@@ -35,6 +35,7 @@ type spec struct {
 	BestEffort bool
 	Memory     int64 // bytes
 	CPU        int64 // seconds
+	Parent     int   // the number of the process that called Command.Start
 }
 
 // Enter goes into the jail that Command.Start prepared, and returns the file to write
@@ -77,6 +78,7 @@ func build(log io.Writer) error {
 		return err
 	}
 	for _, step := range []func() error{
+		func() error { return endWithParent(spec.Parent) },
 		func() error { return preferToBeKilled() },
 		func() error { return limitResources(spec) },
 		func() error { return closeOnExec(resultsFD + 1) },
@@ -94,6 +96,19 @@ func build(log io.Writer) error {
 	}
 	err = unix.Exec(self, os.Args, append(spec.Env, inside))
 	return fmt.Errorf("execute the program in its jail: %w", err)
+}
+
+// endWithParent lets the kernel kill this process when its parent ends. Command.Start did
+// so for the first thread; the signal belongs to a thread (PR_SET_PDEATHSIG in prctl(2)),
+// and execve keeps that of the thread that calls it, which may be another one.
+func endWithParent(parent int) error {
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return fmt.Errorf("end with the parent: %w", err)
+	}
+	if os.Getppid() != parent {
+		return errors.New("end with the parent: it has ended")
+	}
+	return nil
 }
 
 // readSpec reads a line and nothing behind it, which is for later.

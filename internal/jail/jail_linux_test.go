@@ -247,11 +247,25 @@ func TestNobodyStays(t *testing.T) {
 	if got != "done\n" || end.Code != 0 || end.Cause != nil {
 		t.Errorf("got %q; %+v", got, end)
 	}
+	for _, thread := range []string{anyThread, otherThread} {
+		killParent(t, thread)
+	}
+	for running("probe") > 0 || running("spin") > 0 {
+		if time.Since(start) > 10*time.Second {
+			t.Fatalf("%d programs and %d of their children still run", running("probe"), running("spin"))
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// killParent kills the parent of a program that entered its jail from a thread.
+func killParent(t *testing.T, thread string) {
+	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(program, "parent")
+	cmd := exec.Command(program, "parent", thread)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -266,12 +280,6 @@ func TestNobodyStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	for running("probe") > 0 || running("spin") > 0 {
-		if time.Since(start) > 10*time.Second {
-			t.Fatalf("%d programs and %d of their children still run", running("probe"), running("spin"))
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
 }
 
 // running counts the processes of this test binary with a first argument.

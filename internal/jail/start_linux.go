@@ -149,7 +149,7 @@ func (c *Command) send(to io.WriteCloser) {
 	defer to.Close()
 	spec := spec{
 		Read: c.Read, Env: c.Env, BestEffort: c.BestEffort,
-		Memory: c.Limits.Memory, CPU: int64((c.Limits.CPU + time.Second - 1) / time.Second),
+		Parent: os.Getpid(), Memory: c.Limits.Memory, CPU: int64((c.Limits.CPU + time.Second - 1) / time.Second),
 	}
 	if json.NewEncoder(to).Encode(spec) != nil {
 		return
