@@ -178,3 +178,34 @@ func TestFirstUnsaid(t *testing.T) {
 		}
 	}
 }
+
+func TestSameMessage(t *testing.T) {
+	manifest := map[string]any{
+		"metadata": map[string]any{"egress": true, "tls.crt": "a", "labels": map[string]any{"x": true}},
+		"spec": map[string]any{"containers": []any{
+			map[string]any{"name": "a]", "egress": true, "tls.key": "a"}, map[string]any{"name": "b", "tls.key": "b"},
+		}},
+	}
+	refusal := func(problems string) string {
+		return "failed to create typed patch object (/a; v1, Kind=Pod): " + problems
+	}
+	const undeclared = ": field not declared in schema"
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{refusal(".metadata.tls.crt" + undeclared), refusal(".metadata.egress" + undeclared), true},
+		{refusal(".metadata.tls.crt" + undeclared), refusal(".metadata.labels.x" + undeclared), false},
+		{refusal(`.spec.containers[name="a]"].tls.key` + undeclared), refusal(`.spec.containers[name="a]"].egress` + undeclared), true},
+		{refusal(`.spec.containers[name="a]"].tls.key` + undeclared), refusal(`.spec.containers[name="b"].tls.key` + undeclared), false},
+		{refusal(".metadata.none" + undeclared), refusal(".metadata.egress" + undeclared), false},
+		{
+			refusal("errors:\n  .metadata.tls.crt" + undeclared + "\n  .metadata.labels.x: expected string, got &value.valueUnstructured{Value:true}"),
+			refusal("errors:\n  .metadata.labels.x: expected string, got &value.valueUnstructured{Value:true}\n  .metadata.egress" + undeclared), true,
+		},
+	} {
+		if same := sameMessage(c.a, c.b, manifest); same != c.same {
+			t.Errorf("%s\n%s: same is %t", c.a, c.b, same)
+		}
+	}
+}

@@ -106,6 +106,7 @@ type updateRun struct {
 // answered is an answer to a manifest that is applied; no Answer where kubectl sends nothing.
 type answered struct {
 	*live.Answer
+	manifest map[string]any
 	// old is the object before, unchanged is set where kubectl says that nothing is to be changed.
 	old       map[string]any
 	unchanged bool
@@ -121,7 +122,7 @@ func (r *updateRun) ask(ctx context.Context, u updates.Update) error {
 	if err != nil {
 		return err
 	}
-	if err := r.record("CREATE", "created", u.Base, answered{Answer: created}); err != nil || !created.OK() {
+	if err := r.record("CREATE", "created", u.Base, answered{Answer: created, manifest: u.Base}); err != nil || !created.OK() {
 		return err
 	}
 	before, err := r.between(ctx, place)
@@ -132,7 +133,7 @@ func (r *updateRun) ask(ctx context.Context, u updates.Update) error {
 	if err != nil {
 		return err
 	}
-	if err := r.record("UPDATE", "base", u.Base, answered{Answer: updated, old: before}); err != nil {
+	if err := r.record("UPDATE", "base", u.Base, answered{Answer: updated, manifest: u.Head, old: before}); err != nil {
 		return err
 	}
 	if err := r.write("head/"+fileOf(u.Head), admission.NewObject(u.Head)); err != nil {
@@ -325,7 +326,7 @@ func (r *updateRun) compareAnswer(name string, server answered, ours *reports.Re
 	} {
 		same := fmt.Sprint(field.server) == fmt.Sprint(field.ours)
 		if field.name == "message" {
-			same = sameMessage(status.Message, ours.Message)
+			same = sameMessage(status.Message, ours.Message, server.manifest)
 		}
 		if !same {
 			r.report.ours++

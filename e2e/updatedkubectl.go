@@ -118,7 +118,7 @@ type sent struct {
 func (s *sent) of(manifest map[string]any, place live.Place) answered {
 	o := admission.NewObject(manifest)
 	a := s.answers[place.Path]
-	return answered{Answer: a, unchanged: a == nil && strings.Contains(s.stdout, "/"+o.Name()+" unchanged")}
+	return answered{Answer: a, manifest: manifest, unchanged: a == nil && strings.Contains(s.stdout, "/"+o.Name()+" unchanged")}
 }
 
 // runKubectl runs kubectl on a directory of the run.

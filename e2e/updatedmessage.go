@@ -8,10 +8,10 @@ import (
 
 var uid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// sameMessage reports whether two messages are the same but for what differs each time: the
-// identities that a server gives, and which of several errors are found first, in maps, of the
-// types of a manifest and of base64.
-func sameMessage(a, b string) bool {
+// sameMessage reports whether two messages about a manifest are the same but for what differs each
+// time: the identities that a server gives, and which of several errors are found first, in maps, of
+// the types of a manifest and of base64.
+func sameMessage(a, b string, manifest map[string]any) bool {
 	a, b = uid.ReplaceAllString(a, "UID"), uid.ReplaceAllString(b, "UID")
 	a, b = nodePort.ReplaceAllString(a, "${1}N"), nodePort.ReplaceAllString(b, "${1}N")
 	a, b = patchedObject.ReplaceAllString(a, "${1}X"), patchedObject.ReplaceAllString(b, "${1}X")
@@ -20,8 +20,8 @@ func sameMessage(a, b string) bool {
 	if a == b || customResource.MatchString(a) && sortedErrors(a) == sortedErrors(b) {
 		return true
 	}
-	what, problems, typed := typeErrors(a)
-	whatOther, others, typedOther := typeErrors(b)
+	what, problems, typed := typeErrors(a, manifest)
+	whatOther, others, typedOther := typeErrors(b, manifest)
 	if !typed || !typedOther || what != whatOther {
 		return false
 	}
@@ -51,18 +51,49 @@ var patchedObject = regexp.MustCompile(`(patch: Invalid value: )"\{.*\}"`)
 
 var base64Error = regexp.MustCompile(`(illegal base64 data at input byte )\d+`)
 
-// undeclared says that a kind does not have a field: of several in one place, the first that is
-// found is told.
-var undeclared = regexp.MustCompile(`\.[^.]*(: field not declared in schema)$`)
+// undeclared ends a problem that says that a kind does not have a field: of several in one place, the
+// first that is found is told.
+const undeclared = ": field not declared in schema"
 
 // typeErrors splits what a server says to a manifest whose types are wrong.
-func typeErrors(message string) (what string, problems []string, ok bool) {
+func typeErrors(message string, manifest map[string]any) (what string, problems []string, ok bool) {
 	what, list, ok := strings.Cut(message, "): ")
 	if !ok || !strings.HasPrefix(message, "failed to create typed patch object") {
 		return message, nil, false
 	}
 	for problem := range strings.SplitSeq(strings.TrimPrefix(list, "errors:\n  "), "\n  ") {
-		problems = append(problems, undeclared.ReplaceAllString(problem, ".X$1"))
+		if field, ok := strings.CutSuffix(problem, undeclared); ok {
+			if place, ok := placeOf(manifest, field); ok {
+				problem = place + ".X" + undeclared
+			}
+		}
+		problems = append(problems, problem)
 	}
 	return what, problems, true
+}
+
+// placeOf returns the path of the map of a value that has a field. Only the value says where its name
+// begins, which may have dots.
+func placeOf(value any, field string) (place string, ok bool) {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, in := range v {
+			rest, here := strings.CutPrefix(field, "."+key)
+			if here && rest == "" {
+				return "", true
+			}
+			if inner, ok := placeOf(in, rest); here && ok {
+				return "." + key + inner, true
+			}
+		}
+	case []any:
+		for end, char := range field {
+			for _, item := range v {
+				if inner, ok := placeOf(item, field[end+1:]); char == ']' && ok {
+					return field[:end+1] + inner, true
+				}
+			}
+		}
+	}
+	return "", false
 }
