@@ -10,7 +10,6 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
-	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/controllers"
 	"github.com/preadmit/preadmit/scanner/gaps"
@@ -56,7 +55,7 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (re
 		by, assumed := c.Target.ApplierOf(from)
 		versioned := len(chartVersions(base, head)) > 0
 		for _, p := range pairs {
-			by, assumed := appliedBy(p, by, assumed)
+			by, assumed := target.AppliedBy(p.Live, by, assumed)
 			reviews = append(reviews, &review{versioned: versioned, RootReview: h, Pair: p, from: from, user: user, was: c.Target.UserBefore(p, user), applier: by, assumed: assumed, Capture: s.in.Capture, answered: s.answered(c.Target)})
 		}
 		if len(pairs) > 0 {
@@ -70,17 +69,6 @@ func (s *scan) reviews(ctx context.Context, c *target.Servers, out *outcome) (re
 	}
 	out.refused(s.ledger.Refusals(roots))
 	return reviews, nil
-}
-
-// appliedBy returns the tool that applies an object: where nobody says which, the one that applied it to the cluster.
-func appliedBy(p target.Pair, by apply.Applier, assumed bool) (apply.Applier, bool) {
-	if p.Live == nil || !assumed {
-		return by, assumed
-	}
-	if tool := apply.ToolOf(p.Live.Content()); tool != "" {
-		return tool, false
-	}
-	return by, assumed
 }
 
 // asked returns the pairs of a root that the user asked about: all, or those that are written

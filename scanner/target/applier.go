@@ -24,6 +24,18 @@ func (t *Target) ApplierOf(root render.Root) (by apply.Applier, assumed bool) {
 	return apply.Flux, true
 }
 
+// AppliedBy returns the tool that applies an object: where nobody says which, the one that applied
+// what the cluster has of it, if that was given.
+func AppliedBy(live *admission.Object, by apply.Applier, assumed bool) (apply.Applier, bool) {
+	if live == nil || !assumed {
+		return by, assumed
+	}
+	if tool := apply.ToolOf(live.Content()); tool != "" {
+		return tool, false
+	}
+	return by, assumed
+}
+
 // PolicyApplier returns the tool that applies a policy or binding of a root of the target. It is
 // empty where nobody says which, and for what is beside the roots: that is in the cluster already.
 func (t *Target) PolicyApplier(o *admission.Object) apply.Applier {

@@ -63,25 +63,30 @@ func newState(from *change.Side, namespace string, roots []*change.Rendered, giv
 	made := createdIn(roots, given)
 	roots = made.applied(roots)
 	s := &State{side: from, Roots: roots, created: made, given: given, Given: admission.NewIndex(given), own: map[render.RootID]*admission.Index{}}
+	s.share(namespace)
+	return s
+}
+
+// share has the objects of all roots found by all.
+func (s *State) share(namespace string) {
 	all := []*admission.Object{}
-	for _, r := range roots {
+	for _, r := range s.Roots {
 		all = append(all, r.Objects...)
 	}
 	s.Shared = admission.NewIndex(all)
 	s.Cluster = admission.NewCluster(admission.ClusterOptions{Namespace: namespace}, s.Shared, s.Given)
-	return s
 }
 
 // govern collects the governing objects, which are those of a fixed set of kinds
 // and of the kinds that policies take as params.
-func (s *State) govern(params map[schema.GroupKind]bool, known contents, given []*admission.Object) {
-	s.Governing = map[admission.Key][]Definition{}
+func (s *State) govern(params map[schema.GroupKind]bool, known contents) {
+	s.Governing, s.PolicyKeys, s.Ambiguous = map[admission.Key][]Definition{}, nil, nil
 	for _, r := range s.Roots {
 		for _, o := range r.Objects {
 			s.define(o, r.ID, params, known)
 		}
 	}
-	for _, o := range given {
+	for _, o := range s.given {
 		s.define(o, render.RootID{}, params, known)
 	}
 	for key, defs := range s.Governing {

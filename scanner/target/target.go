@@ -91,7 +91,11 @@ func Build(ctx context.Context, c *change.Change, from config.Config, given Give
 			targets = append(targets, t)
 		}
 	}
-	return targets, settle(targets), nil
+	unclear = settle(targets)
+	for _, t := range targets {
+		t.applyOverExported(ctx)
+	}
+	return targets, unclear, nil
 }
 
 // clustersOf returns the clusters that a target of the configuration stands for: those of
@@ -140,14 +144,14 @@ func (b *builder) buildTarget(ctx context.Context, c config.Target, cluster stri
 		return nil, err
 	}
 	t.Head, t.Broken = head.State, head.broken
-	sides := []*givenState{head}
+	sides := []*State{head.State}
 	if b.Base != nil {
 		base, err := b.buildState(ctx, b.Base, c, cluster, paths)
 		if err != nil {
 			return nil, err
 		}
 		t.Base = base.State
-		sides = append(sides, base)
+		sides = append(sides, base.State)
 	}
 	govern(sides...)
 	if t.Base != nil {
@@ -157,10 +161,9 @@ func (b *builder) buildTarget(ctx context.Context, c config.Target, cluster stri
 	return t, err
 }
 
-// givenState is a state with the objects beside the roots.
+// givenState is a state, and what of that beside the roots does not render.
 type givenState struct {
 	*State
-	given  []*admission.Object
 	broken []GivenRoot
 }
 
@@ -196,7 +199,7 @@ func (b *builder) buildState(ctx context.Context, from *change.Side, c config.Ta
 		}
 	}
 	given = append(given, b.given.Objects...)
-	return &givenState{State: newState(from, c.Namespace, roots, given), given: given, broken: broken}, nil
+	return &givenState{State: newState(from, c.Namespace, roots, given), broken: broken}, nil
 }
 
 // left are the roots of the base with those of their objects that stay in the cluster
@@ -214,7 +217,7 @@ func (b *builder) left(c config.Target, cluster string) []*change.Rendered {
 
 // govern finds the governing objects of states that are compared: what is a param
 // in one is one in all.
-func govern(states ...*givenState) {
+func govern(states ...*State) {
 	params := map[schema.GroupKind]bool{}
 	for _, s := range states {
 		for _, r := range s.Roots {
@@ -224,7 +227,7 @@ func govern(states ...*givenState) {
 	}
 	known := contents{}
 	for _, s := range states {
-		s.govern(params, known, s.given)
+		s.govern(params, known)
 	}
 }
 

@@ -1,0 +1,95 @@
+package target
+
+import (
+	"context"
+	"slices"
+
+	apiserver "k8s.io/apiserver/pkg/admission"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/kinds"
+)
+
+// applyOverExported has the states look up objects that decide about others as the cluster has them
+// once the trees are applied: with the labels of a Namespace, for instance, that others wrote.
+func (t *Target) applyOverExported(ctx context.Context) {
+	if len(t.exported) == 0 {
+		return
+	}
+	last := map[admission.Key]*admission.Object{}
+	for _, r := range t.Base.Roots {
+		for _, o := range r.Objects {
+			if key := t.Base.Cluster.Key(o); t.exported[key] != nil {
+				last[key] = o
+			}
+		}
+	}
+	head, base := t.overExported(ctx, t.Head, last), t.overExported(ctx, t.Base, last)
+	if len(head)+len(base) == 0 {
+		return
+	}
+	t.Head.substitute(head, t.Namespace)
+	t.Base.substitute(base, t.Namespace)
+	govern(t.Head, t.Base)
+	t.Changed = changedKeys(t.Base, t.Head)
+}
+
+// overExported returns, by the objects of a state that decide about others, what they become when they
+// are applied over what the cluster has. last is what the base has.
+func (t *Target) overExported(ctx context.Context, s *State, last map[admission.Key]*admission.Object) map[*admission.Object]*admission.Object {
+	over := map[*admission.Object]*admission.Object{}
+	for _, r := range s.Roots {
+		by, assumed := t.ApplierOf(r.Root)
+		for _, o := range r.Objects {
+			key := s.Cluster.Key(o)
+			live := t.exported[key]
+			if live == nil || change.RoleOf(o) == render.RoleHook || !s.Decides(key, o) || o.GroupVersionKind().GroupKind() == kinds.Definition {
+				continue
+			}
+			ask := admission.Ask{Operation: apiserver.Update, User: t.UserOf(r.Root), Object: o, OldObject: live, Live: true, Last: last[key]}
+			ask.Applier, _ = AppliedBy(live, by, assumed)
+			if applied := appliedOver(ctx, s.Cluster, ask); applied != nil {
+				over[o] = applied
+			}
+		}
+	}
+	return over
+}
+
+// appliedOver returns what the object of an update becomes; nil where the server refuses it, or that
+// is not known.
+func appliedOver(ctx context.Context, cluster *admission.Cluster, ask admission.Ask) *admission.Object {
+	request, _, err := cluster.Prepare(ctx, ask)
+	if err != nil {
+		return nil
+	}
+	if open, _ := request.Unknown(); len(open) > 0 {
+		return nil
+	}
+	version, err := request.Version(ask.Object.GroupVersionKind())
+	if err != nil {
+		return nil
+	}
+	applied := admission.NewObject(version.Object)
+	applied.Tag = ask.Object.Tag
+	return applied
+}
+
+// substitute has others in place of objects of the state.
+func (s *State) substitute(others map[*admission.Object]*admission.Object, namespace string) {
+	roots := slices.Clone(s.Roots)
+	for i, r := range roots {
+		with := *r
+		with.Objects = slices.Clone(r.Objects)
+		for j, o := range with.Objects {
+			if other := others[o]; other != nil {
+				with.Objects[j] = other
+			}
+		}
+		roots[i] = &with
+	}
+	s.Roots, s.own = roots, map[render.RootID]*admission.Index{}
+	s.share(namespace)
+}
