@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,6 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 // Options say what is read.
@@ -193,13 +195,15 @@ func said(body []byte, err error) string {
 func (t *taking) reduced(of served, item map[string]any) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: item}
 	o.SetGroupVersionKind(of.GroupVersionKind)
-	o.SetManagedFields(nil)
+	o.SetManagedFields(managersOf(o))
 	unstructured.RemoveNestedField(o.Object, "metadata", "resourceVersion")
 	if of.GroupKind() != (schema.GroupKind{Kind: "Namespace"}) {
 		unstructured.RemoveNestedField(o.Object, "status")
 	}
 	annotations := o.GetAnnotations()
-	delete(annotations, "kubectl.kubernetes.io/last-applied-configuration")
+	if kind := of.GroupKind(); kind == (schema.GroupKind{Kind: "Secret"}) || kind == kinds.Definition { // the values, or all of a large object again
+		delete(annotations, corev1.LastAppliedConfigAnnotation)
+	}
 	if data, ok := item["data"].(map[string]any); ok && of.GroupKind() == (schema.GroupKind{Kind: "Secret"}) && !t.SecretValues {
 		for key := range data {
 			data[key] = ""
@@ -215,6 +219,19 @@ func (t *taking) reduced(of served, item map[string]any) *unstructured.Unstructu
 		o.SetAnnotations(annotations)
 	}
 	return o
+}
+
+// managersOf returns the managers of an object's fields, but for those of subresources. When they wrote
+// changes with every run of a controller, and judges nothing.
+func managersOf(o *unstructured.Unstructured) []metav1.ManagedFieldsEntry {
+	var managers []metav1.ManagedFieldsEntry
+	for _, e := range o.GetManagedFields() {
+		if e.Subresource == "" {
+			e.Time = nil
+			managers = append(managers, e)
+		}
+	}
+	return managers
 }
 
 // Count is how many objects it has.
