@@ -97,7 +97,7 @@ func (l *looked) first(n int) []*Leaf {
 // placeOfLeaf is where the value is written that decides the field.
 func (l *looked) placeOfLeaf(leaf *Leaf) origin.Place {
 	if place, ok := l.writtenAt(leaf); ok {
-		return place
+		return l.proven(leaf, place)
 	}
 	why := l.madeBy(l.at)
 	if leaf.Default || l.IsDefault != nil && l.IsDefault(leaf) {

@@ -179,22 +179,39 @@ func put(v any, path []any, value any) {
 	}
 }
 
-// other is another value of the same form.
-func (l *Leaf) other() any {
+// isKey reports whether a leaf is the value of a key, and not an element of a list.
+func (l *Leaf) isKey() bool {
+	_, ok := l.Path[len(l.Path)-1].(string)
+	return ok
+}
+
+// others are other values of the same form.
+func (l *Leaf) others() []any {
 	switch v := l.Value.(type) {
 	case bool:
-		return !v
+		return []any{!v}
 	case float64:
-		return v + 1
+		return []any{v + 1, v - 1}
 	case int64:
-		return v + 1
+		return []any{v + 1, v - 1}
 	case int:
-		return v + 1
+		return []any{v + 1, v - 1}
 	case string:
-		if v != "" && strings.Trim(v, "0123456789") == "" {
-			return v[:len(v)-1] + string('0'+(v[len(v)-1]-'0'+1)%10)
-		}
-		return v + "x"
+		return otherTexts(v)
 	}
-	return "x"
+	return []any{"x"}
+}
+
+// otherTexts are a text that is longer and one with another digit, which a quantity or a version may have; of a number
+// another one.
+func otherTexts(v string) []any {
+	last := strings.LastIndexAny(v, "0123456789")
+	if last < 0 {
+		return []any{v + "x"}
+	}
+	counted := v[:last] + string('0'+(v[last]-'0'+1)%10) + v[last+1:]
+	if strings.Trim(v, "0123456789") == "" {
+		return []any{counted}
+	}
+	return []any{v + "x", counted}
 }

@@ -47,11 +47,20 @@ type Tracer struct {
 	files    map[string]*templateFile
 	reads    map[string]*reads
 	trials   int
+	// values are the files of values of the chart and its dependencies, those that were asked for; nil for what is none.
+	values map[string]*yaml.Node
+
+	// wholes are renders of the whole release with other values of a leaf, in the order of these, wholesLeft is how many
+	// more there may be, and documents are those of the objects by their files.
+	wholes     map[*Leaf][]wholeTrial
+	wholesLeft int
+	documents  map[string][]*release.Document
 }
 
 // New returns a Tracer of a release.
 func New(ctx context.Context, of Traced) *Tracer {
-	return &Tracer{Traced: of, ctx: ctx, leaves: LeavesOf(of.Release.Values, of.defaults()), objects: map[int]*object{}, files: map[string]*templateFile{}, reads: map[string]*reads{}}
+	return &Tracer{Traced: of, ctx: ctx, leaves: LeavesOf(of.Release.Values, of.defaults()), objects: map[int]*object{}, files: map[string]*templateFile{}, reads: map[string]*reads{},
+		wholes: map[*Leaf][]wholeTrial{}, values: map[string]*yaml.Node{}}
 }
 
 // object is an object that is looked at.
@@ -160,16 +169,26 @@ func (t *Tracer) madeBy(template engine.Place) string {
 }
 
 // LineOf is where what a path leads to is written in YAML.
-func LineOf(data []byte, of []any) (line, column int) {
+func LineOf(data []byte, of []any) (line, column int) { return lineIn(parsed(data), of) }
+
+// parsed is the first document of a text; nil if there is none.
+func parsed(data []byte) *yaml.Node {
 	var doc yaml.Node
 	if yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {
-		return 0, 0
+		return nil
 	}
-	n := doc.Content[0]
+	return doc.Content[0]
+}
+
+// lineIn is where what a path leads to is in a document; 0 when it is not there.
+func lineIn(n *yaml.Node, of []any) (line, column int) {
 	for _, step := range of {
 		if n = below(n, step); n == nil {
 			return 0, 0
 		}
+	}
+	if n == nil {
+		return 0, 0
 	}
 	return n.Line, n.Column
 }

@@ -7,21 +7,51 @@ import (
 	"github.com/preadmit/preadmit/render/helm/release"
 )
 
-// with returns the release with another value of a leaf: one of the chart is another one in the chart, since what is
-// imported from a dependency does not follow from values of the user.
-func (t *Tracer) with(l *Leaf) *release.Release {
+// variantTries is how many other values of a leaf are tried where the chart takes only some.
+const variantTries = 3
+
+// variants are the release with other values of a leaf, the one to try first first. A value of the chart is another one in
+// the chart, since what is imported from a dependency does not follow from values of the user.
+func (t *Tracer) variants(l *Leaf) (all []func() *release.Release) {
 	if l.Builtin {
-		return t.withBuiltin(l)
+		return append(all, func() *release.Release { return t.withBuiltin(l) })
 	}
+	if l.Value == nil && l.isKey() && !l.Default { // it only takes a value of the chart away
+		return append(all, func() *release.Release { return t.without(l) })
+	}
+	for i, value := range l.others() {
+		if i == 1 && l.isKey() && !l.Default {
+			all = append(all, func() *release.Release { return t.without(l) })
+		}
+		all = append(all, func() *release.Release { return t.with(l, value) })
+	}
+	if len(all) == 1 && l.isKey() && !l.Default {
+		all = append(all, func() *release.Release { return t.without(l) })
+	}
+	return all[:min(len(all), variantTries)]
+}
+
+// with returns the release with another value of a leaf.
+func (t *Tracer) with(l *Leaf, value any) *release.Release {
 	other := *t.Release
 	if l.Default {
 		c := chart.Copy(t.Release.Chart.Chart)
-		if changeDefault(c, l.Path, l.other()) {
+		if changeDefault(c, l.Path, value) {
 			other.Chart = t.Release.Chart.With(c)
 			return &other
 		}
 	}
-	other.Values = l.changed(t.Release.Values, t.defaults())
+	other.Values = l.with(t.Release.Values, t.defaults(), value)
+	return &other
+}
+
+// without returns the release without a key of the user.
+func (t *Tracer) without(l *Leaf) *release.Release {
+	other := *t.Release
+	other.Values = chart.CopyValues(t.Release.Values)
+	if holder, ok := At(other.Values, l.Path[:len(l.Path)-1]); ok {
+		delete(holder.(map[string]any), l.Path[len(l.Path)-1].(string))
+	}
 	return &other
 }
 
@@ -37,27 +67,4 @@ func changeDefault(c *helmchart.Chart, path []any, value any) bool {
 	}
 	dependency := readAs(c, declaredAs(c, name))
 	return dependency != nil && changeDefault(dependency, path[1:], value)
-}
-
-// changed returns values in which a leaf is another one. One that only takes a value of the chart away is left out.
-func (l *Leaf) changed(user, defaults map[string]any) map[string]any {
-	last, isKey := l.Path[len(l.Path)-1].(string)
-	if l.Value != nil || l.Default || !isKey {
-		return l.with(user, defaults, l.other())
-	}
-	made := chart.CopyValues(user)
-	if holder, ok := At(made, l.Path[:len(l.Path)-1]); ok {
-		delete(holder.(map[string]any), last)
-	}
-	return made
-}
-
-// without returns the release without a leaf of the user; ok is false for other leaves.
-func (t *Tracer) without(l *Leaf) (other release.Release, ok bool) {
-	if _, isKey := l.Path[len(l.Path)-1].(string); !isKey || l.Default || l.Builtin {
-		return other, false
-	}
-	other = *t.Release
-	other.Values = (&Leaf{Path: l.Path}).changed(t.Release.Values, nil)
-	return other, true
 }

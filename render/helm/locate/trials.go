@@ -59,55 +59,70 @@ func (t *Tracer) file(d *release.Document) *templateFile {
 	return f
 }
 
-// try renders a template file with another value of a leaf.
+// try renders a template file with the first other value of a leaf that it takes.
 func (t *Tracer) try(f *templateFile, l *Leaf) trial {
 	if known, ok := f.tried[l]; ok {
 		return known
 	}
-	if t.trials >= releaseTries {
-		return trial{}
-	}
-	t.trials++
-	other := t.with(l)
-	documents, err := other.Documents(t.ctx, other.Values, f.name)
-	if without, ok := t.without(l); err != nil && ok && t.ctx.Err() == nil { // the chart may know only some values
+	var made trial
+	for _, variant := range t.variants(l) {
+		if t.trials >= releaseTries || t.ctx.Err() != nil {
+			return trial{}
+		}
 		t.trials++
-		documents, err = without.Documents(t.ctx, without.Values, f.name)
+		other := variant()
+		documents, err := other.Documents(t.ctx, other.Values, f.name)
+		if err == nil {
+			made = trial{true, documents}
+			break
+		}
 	}
-	for _, d := range documents {
-		d.File = &engine.File{Name: d.File.Name} // the trace of a trial is not needed
+	for _, d := range made.documents {
+		forget(d)
 	}
-	f.tried[l] = trial{err == nil, documents}
-	return f.tried[l]
+	f.tried[l] = made
+	return made
 }
+
+// forget drops the trace of a document of a trial, which is not needed.
+func forget(d *release.Document) { d.File = &engine.File{Name: d.File.Name} }
 
 // effect is what another value of a leaf does to a field of an object.
 func (o *object) effect(l *Leaf, field string) effect {
-	d := o.made.Document
-	f := o.file(d)
-	at := f.index(d)
-	if at < 0 {
-		return unchanged
-	}
+	f := o.file(o.made.Document)
 	after := o.try(f, l)
 	if !after.rendered {
 		return unchanged
 	}
-	again := f.again(at, after.documents)
+	return o.effectOf(f, after.documents, field)
+}
+
+// effectOf is what became of a field of an object among other documents of its file.
+func (o *object) effectOf(f *templateFile, documents []*release.Document, field string) effect {
+	d := o.made.Document
+	at := f.index(d)
+	if at < 0 {
+		return unchanged
+	}
+	again := f.again(at, documents)
 	switch {
 	case again == nil:
-		return f.without(at, after.documents)
+		return f.without(at, documents)
 	case again.Text == d.Text || len(again.Content()) == 0: // what is no YAML says nothing of a field
 		return unchanged
 	case kindOf(again) != kindOf(d):
 		return gone
+	case differ(d.Content(), again.Content(), field):
+		return changed
 	}
-	before, had := origin.Field(d.Content(), field)
-	now, has := origin.Field(again.Content(), field)
-	if had == has && reflect.DeepEqual(before, now) {
-		return unchanged
-	}
-	return changed
+	return unchanged
+}
+
+// differ reports whether two contents have not the same at a field.
+func differ(a, b map[string]any, field string) bool {
+	before, had := origin.Field(a, field)
+	now, has := origin.Field(b, field)
+	return had != has || !reflect.DeepEqual(before, now)
 }
 
 // without is the effect of documents among which one is not found: it may have another name now.

@@ -208,22 +208,6 @@ func (r *Release) execute(ctx context.Context, opts engine.Options) (c *helmchar
 // nothing is what `helm template` finds in the cluster, which it does not ask.
 func nothing(engine.Query, int) engine.Answer { return engine.Answer{Known: true} }
 
-// Documents returns the documents that one template file makes, or all if file is empty, with other
-// values and before post-renderers. It costs a small part of Render.
-func (r *Release) Documents(ctx context.Context, user map[string]any, file string) ([]*Document, error) {
-	other, opts := *r, r.Options
-	other.Values = user
-	other.SkipSchema = true // which says nothing about what templates make of values
-	if file != "" {
-		opts.Only = func(name string) bool { return name == file }
-	}
-	_, rendering, _, err := other.execute(ctx, opts)
-	if err != nil {
-		return nil, err
-	}
-	return documents(rendering.Files), nil
-}
-
 func problem(c *helmchart.Chart, err error) error {
 	if e, ok := err.(*engine.Error); ok {
 		return &Problem{Chart: c, File: e.File, Line: e.Line, Message: e.Message, Refused: e.Limit}

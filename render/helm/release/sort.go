@@ -17,7 +17,11 @@ import (
 
 // objects makes the objects and hooks of the output of templates.
 func (r *Release) objects(rendered *Rendered) error {
-	all := documents(rendered.Files)
+	return r.become(documents(rendered.Files), rendered)
+}
+
+// become makes the objects and hooks of documents.
+func (r *Release) become(all []*Document, rendered *Rendered) error {
 	for _, group := range r.groups(all) {
 		made, err := group.objects()
 		if err != nil {

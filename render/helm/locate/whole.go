@@ -1,0 +1,107 @@
+package locate
+
+import (
+	"slices"
+
+	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/helm/release"
+	"github.com/preadmit/preadmit/render/origin"
+)
+
+// wholeTries is how many renders of the whole release there are for all of its fields, at most as many as make
+// wholeBytes of documents.
+const wholeTries, wholeBytes = 256, 64 << 20
+
+// wholeTrial is a rendering of the whole release with another value.
+type wholeTrial struct {
+	trial
+	// applied are the objects of documents that passed post-renderers; nil without such.
+	applied map[*release.Document][]*release.Object
+}
+
+// proven is a place where a value is written, as far as it is proven that the value decides the field: that the
+// whole chart, with its schema and all other templates, takes another value, with which the field is another one.
+func (l *looked) proven(leaf *Leaf, place origin.Place) origin.Place {
+	if place.Evidence == origin.Marked && !l.confirmed(leaf) {
+		place.Evidence = origin.Inferred
+	}
+	return place
+}
+
+// confirmed reports whether a render of the whole release with another value of a leaf changes the field.
+func (l *looked) confirmed(leaf *Leaf) bool {
+	f := l.file(l.made.Document)
+	for i, variant := range l.variants(leaf) {
+		w, ok := l.tryWhole(leaf, i, variant)
+		if !ok {
+			return false
+		}
+		if w.rendered && l.differsIn(f, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// tryWhole is the render of the whole release with the i-th other value of a leaf; ok is false when there were too many.
+func (t *Tracer) tryWhole(l *Leaf, i int, variant func() *release.Release) (w wholeTrial, ok bool) {
+	if known := t.wholes[l]; i < len(known) {
+		return known[i], true
+	}
+	known := t.known()
+	if t.wholesLeft <= 0 || t.ctx.Err() != nil {
+		return w, false
+	}
+	t.wholesLeft--
+	documents, applied, err := variant().Whole(t.ctx, known)
+	if err == nil {
+		w = wholeTrial{trial{true, documents}, applied}
+		for _, d := range documents {
+			if !slices.Contains(known[d.File.Name], d) {
+				forget(d)
+			}
+		}
+	}
+	t.wholes[l] = append(t.wholes[l], w)
+	return w, true
+}
+
+// known are the documents of the objects, by their files. They are found once.
+func (t *Tracer) known() map[string][]*release.Document {
+	if t.documents == nil {
+		t.documents = map[string][]*release.Document{}
+		size := 1
+		for _, o := range t.Objects {
+			if d := o.Document; d != nil {
+				t.documents[d.File.Name] = append(t.documents[d.File.Name], d)
+				size += len(d.Text)
+			}
+		}
+		t.wholesLeft = min(wholeTries, wholeBytes/size)
+	}
+	return t.documents
+}
+
+// differsIn reports whether the field is another one in a render of the whole release.
+func (l *looked) differsIn(f *templateFile, w wholeTrial) bool {
+	documents := w.documents
+	if f.name != "" {
+		documents = nil
+		for _, d := range w.documents {
+			if d.File.Name == f.name {
+				documents = append(documents, d)
+			}
+		}
+	}
+	became := l.effectOf(f, documents, l.field)
+	if became != changed || w.applied == nil {
+		return became != unchanged
+	}
+	after := w.applied[f.again(f.index(l.made.Document), documents)]
+	return len(after) == 0 || len(after) == 1 && differ(contentOf(l.made), contentOf(after[0]), l.field)
+}
+
+// contentOf is the content of an object that was applied.
+func contentOf(o *release.Object) map[string]any {
+	return (&render.Object{JSON: o.JSON}).Content()
+}
