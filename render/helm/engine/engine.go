@@ -42,6 +42,8 @@ type Engine struct {
 	// left and right are the delimiters; empty for the usual ones.
 	left, right string
 
+	actions *actions
+
 	mu     sync.RWMutex
 	parsed map[source]*parsedFile
 	nodes  nodes
@@ -49,7 +51,7 @@ type Engine struct {
 
 // New returns an engine.
 func New() *Engine {
-	return &Engine{parsed: map[source]*parsedFile{}, names: functionNames(), builtins: builtins()}
+	return &Engine{parsed: map[source]*parsedFile{}, names: functionNames(), builtins: builtins(), actions: newActions()}
 }
 
 // Rendering is the outcome of rendering a chart.

@@ -2,38 +2,47 @@ package engine
 
 import (
 	"bytes"
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"text/template/parse"
 )
 
-// Action returns the action at a place, without its delimiters, and those that begin the blocks around it, the
-// innermost first. own is empty for text.
-func (f *File) Action(p Place) (own string, around []string) {
+// Action returns the action at a place, and those that begin the blocks around it, the innermost first. own is nil
+// for text.
+func (f *File) Action(p Place) (own *Action, around []*Action) {
 	if f.run == nil || p.Node < 0 {
-		return "", nil
+		return nil, nil
 	}
 	n := f.run.node(p.Node)
 	if n.pipe != nil {
-		own = n.pipe.String()
+		own = f.run.action(n.file, actionKey{pipe: n.pipe})
 	}
 	for n.parent >= 0 {
 		if n = f.run.node(n.parent); n.pipe != nil {
-			around = append(around, n.pipe.String())
+			around = append(around, f.run.action(n.file, actionKey{pipe: n.pipe}))
 		}
 	}
 	return own, around
 }
 
+// action is that of a pipeline in a file.
+func (r *run) action(in *parsedFile, key actionKey) *Action {
+	if in.name != "" {
+		return r.engine.actions.get(key)
+	}
+	if r.actions == nil {
+		r.actions = newActions()
+	}
+	return r.actions.get(key)
+}
+
 // Beside returns the actions around texts that write a key, in the file of a place, and those that follow such a
 // text: what decides whether the key is there is among them.
-func (f *File) Beside(p Place, key string) []string {
+func (f *File) Beside(p Place, key string) []*Action {
 	if f.run == nil || p.Node < 0 {
 		return nil
 	}
-	s := search{run: f.run, in: f.run.node(p.Node).file, seen: map[string]bool{}}
+	s := search{run: f.run, in: f.run.node(p.Node).file, seen: map[*Action]bool{}}
 	for _, name := range sortedKeys(s.in.trees) {
 		s.beside(s.in.trees[name].Root, nil, []byte(key+":"))
 	}
@@ -41,7 +50,7 @@ func (f *File) Beside(p Place, key string) []string {
 }
 
 // beside adds the actions around texts that hold a key, and those that follow such a text.
-func (s *search) beside(list *parse.ListNode, around []string, key []byte) {
+func (s *search) beside(list *parse.ListNode, around []*Action, key []byte) {
 	if list == nil {
 		return
 	}
@@ -58,11 +67,11 @@ func (s *search) beside(list *parse.ListNode, around []string, key []byte) {
 			continue
 		}
 		if after {
-			s.add(textOf(n, pipe))
+			s.add(s.action(n, pipe))
 		}
 		after = false
 		for _, inner := range lists {
-			s.beside(inner, append(around[:len(around):len(around)], textOf(n, pipe)), key)
+			s.beside(inner, append(around[:len(around):len(around)], s.action(n, pipe)), key)
 		}
 	}
 }
@@ -72,15 +81,15 @@ const maxFollowed = 2_000
 
 // Follow returns the actions that others at a place depend on by way of variables and of templates that they
 // include: those that declare, assign or modify a variable, those of the templates, and those around them.
-func (f *File) Follow(p Place, actions []string) []string {
+func (f *File) Follow(p Place, others []*Action) []*Action {
 	if f.run == nil || p.Node < 0 {
 		return nil
 	}
-	s := search{run: f.run, in: f.run.node(p.Node).file, seen: map[string]bool{}}
-	for _, text := range actions {
-		s.seen[text] = true
+	s := search{run: f.run, in: f.run.node(p.Node).file, seen: map[*Action]bool{}}
+	for _, a := range others {
+		s.seen[a] = true
 	}
-	for next := actions; len(next) > 0 && len(s.found) < maxFollowed; {
+	for next := others; len(next) > 0 && len(s.found) < maxFollowed; {
 		from := len(s.found)
 		s.variables(next)
 		s.templates(next)
@@ -93,66 +102,70 @@ func (f *File) Follow(p Place, actions []string) []string {
 type search struct {
 	run   *run
 	in    *parsedFile
-	seen  map[string]bool
-	found []string
+	seen  map[*Action]bool
+	found []*Action
 }
 
-var (
-	variable = regexp.MustCompile(`\$\w+`)
-	included = regexp.MustCompile(`\b(?:include|template) "([^"]+)"`)
-)
-
 // variables adds the actions of the file that have to do with variables.
-func (s *search) variables(actions []string) {
-	var names []string
-	for _, text := range actions {
-		names = append(names, variable.FindAllString(text, -1)...)
+func (s *search) variables(of []*Action) {
+	names := map[string]bool{}
+	for _, a := range of {
+		for _, v := range a.variables {
+			names[v] = true
+		}
 	}
 	if len(names) == 0 {
 		return
 	}
 	for _, name := range sortedKeys(s.in.trees) {
-		s.walk(s.in.trees[name].Root, nil, func(pipe *parse.PipeNode) bool {
-			return len(pipe.Decl) > 0 && slices.ContainsFunc(variable.FindAllString(pipe.String(), -1), func(v string) bool { return slices.Contains(names, v) && v != "$_" })
+		s.walk(s.in.trees[name].Root, nil, func(a *Action) bool {
+			return a.declares && slices.ContainsFunc(a.variables, func(v string) bool { return names[v] })
 		})
 	}
 }
 
 // templates adds the actions of templates that are included.
-func (s *search) templates(actions []string) {
+func (s *search) templates(of []*Action) {
 	var names []string
-	for _, text := range actions {
-		for _, found := range included.FindAllStringSubmatch(text, -1) {
-			names = append(names, found[1])
-		}
+	for _, a := range of {
+		names = append(names, a.includes...)
 	}
 	if len(names) == 0 {
 		return
 	}
-	for _, tree := range s.run.engine.defined(names) {
-		s.walk(tree.Root, nil, func(*parse.PipeNode) bool { return true })
+	in := s.in
+	for _, d := range s.run.engine.defined(names) {
+		s.in = d.in
+		s.walk(d.tree.Root, nil, func(*Action) bool { return true })
 	}
+	s.in = in
+}
+
+// definition is a template with the file that it is in.
+type definition struct {
+	in   *parsedFile
+	tree *parse.Tree
 }
 
 // defined are the templates with names, in the files of the chart.
-func (e *Engine) defined(names []string) (all []*parse.Tree) {
+func (e *Engine) defined(names []string) (all []definition) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	for _, file := range e.parsed {
 		for _, name := range names {
-			if tree := file.trees[name]; tree != nil && !slices.Contains(all, tree) {
-				all = append(all, tree)
+			if tree := file.trees[name]; tree != nil && !slices.ContainsFunc(all, func(d definition) bool { return d.tree == tree }) {
+				all = append(all, definition{file, tree})
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b *parse.Tree) int {
-		return strings.Compare(a.ParseName+"\x00"+a.Name, b.ParseName+"\x00"+b.Name)
+	slices.SortFunc(all, func(a, b definition) int {
+		return strings.Compare(a.tree.ParseName+"\x00"+a.tree.Name, b.tree.ParseName+"\x00"+b.tree.Name)
 	})
 	return all
 }
 
 // walk adds the actions of a list that are wanted, each with those around it.
-func (s *search) walk(list *parse.ListNode, around []string, wanted func(*parse.PipeNode) bool) {
+func (s *search) walk(list *parse.ListNode, around []*Action, wanted func(*Action) bool) {
 	if list == nil {
 		return
 	}
@@ -161,12 +174,13 @@ func (s *search) walk(list *parse.ListNode, around []string, wanted func(*parse.
 		if pipe == nil || isTracing(pipe) {
 			continue
 		}
-		all := append(around[:len(around):len(around)], textOf(n, pipe))
-		if wanted(pipe) {
-			s.add(all...)
+		a := s.action(n, pipe)
+		if wanted(a) {
+			s.add(around...)
+			s.add(a)
 		}
 		for _, inner := range lists {
-			s.walk(inner, all, wanted)
+			s.walk(inner, append(around[:len(around):len(around)], a), wanted)
 		}
 	}
 }
@@ -188,12 +202,13 @@ func partsOf(n parse.Node) (*parse.PipeNode, []*parse.ListNode) {
 	return nil, nil
 }
 
-// textOf is the text of an action.
-func textOf(n parse.Node, pipe *parse.PipeNode) string {
+// action is that of a node.
+func (s *search) action(n parse.Node, pipe *parse.PipeNode) *Action {
+	key := actionKey{pipe: pipe}
 	if t, ok := n.(*parse.TemplateNode); ok {
-		return fmt.Sprintf("template %q %s", t.Name, pipe)
+		key.template = t.Name
 	}
-	return pipe.String()
+	return s.run.action(s.in, key)
 }
 
 // isTracing reports whether a pipeline is one of the tracer's own actions.
@@ -206,11 +221,11 @@ func isTracing(pipe *parse.PipeNode) bool {
 }
 
 // add notes actions, each once.
-func (s *search) add(texts ...string) {
-	for _, text := range texts {
-		if !s.seen[text] && len(s.found) < maxFollowed {
-			s.seen[text] = true
-			s.found = append(s.found, text)
+func (s *search) add(all ...*Action) {
+	for _, a := range all {
+		if !s.seen[a] && len(s.found) < maxFollowed {
+			s.seen[a] = true
+			s.found = append(s.found, a)
 		}
 	}
 }

@@ -28,9 +28,10 @@ type run struct {
 	work  int
 	bytes int
 
-	// parsed are the texts that `tpl` was given, and nodes theirs.
-	parsed map[source]*parsedFile
-	nodes  nodes
+	// parsed are the texts that `tpl` was given, nodes theirs, and actions those that were asked for.
+	parsed  map[source]*parsedFile
+	nodes   nodes
+	actions *actions
 
 	// texts are the outputs of include and tpl by their text: a variable may hold one.
 	texts map[string]*call

@@ -1,6 +1,7 @@
 package locate
 
 import (
+	"go.yaml.in/yaml/v3"
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 
 	"github.com/preadmit/preadmit/render/helm/chart"
@@ -28,16 +29,26 @@ func belowOf(c *helmchart.Chart) map[string]any {
 func (t *Tracer) defaultOf(of []any) (file string, line, column int) {
 	for c := t.Chart; c != nil; {
 		file = c.ChartFullPath() + "/" + valuesFile
-		if data, ok := chart.Raw(t.Chart, file); ok {
-			if line, column = LineOf(data, of); line > 0 {
-				return file, line, column
-			}
+		if line, column = lineIn(t.valuesIn(file), of); line > 0 {
+			return file, line, column
 		}
 		if c, of = dependencyOf(c, of); len(of) == 0 {
 			break
 		}
 	}
 	return "", 0, 0
+}
+
+// valuesIn is a file of values of the chart, or of a dependency; nil if it is none. It is parsed once.
+func (t *Tracer) valuesIn(file string) *yaml.Node {
+	known, ok := t.values[file]
+	if !ok {
+		if data, has := chart.Raw(t.Chart, file); has {
+			known = parsed(data)
+		}
+		t.values[file] = known
+	}
+	return known
 }
 
 // dependencyOf is the dependency of a chart whose values a path leads into, and the path in these; nil if it

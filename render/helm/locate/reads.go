@@ -1,9 +1,7 @@
 package locate
 
 import (
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/preadmit/preadmit/render/helm/engine"
 	"github.com/preadmit/preadmit/render/helm/release"
@@ -33,15 +31,15 @@ const (
 // readsOf are the keys that may decide what parts of templates wrote, each with those that it was called by, or whether some
 // keys are written.
 func readsOf(d *release.Document, ways [][]engine.Place, written []string) *reads {
-	var inner, outer, around, followed []string
+	var inner, outer, around, followed []*engine.Action
 	for _, way := range ways {
 		first := true
 		for _, p := range way {
 			own, blocks := d.File.Action(p)
 			switch {
-			case own != "" && first:
+			case own != nil && first:
 				inner, first = append(inner, own), false
-			case own != "":
+			case own != nil:
 				outer = append(outer, own)
 			}
 			around = append(around, blocks...)
@@ -104,21 +102,11 @@ func (k readKeys) rank(l *Leaf, rank int) int {
 // readKeys are the keys that actions read, and pairs of such that they read together, as a.b.
 type readKeys map[string]bool
 
-// readKey is a key that is read as a field, or said in quotes as functions are told it.
-var readKey = regexp.MustCompile(`\.(\w+)|"([^"]+)"`)
-
-func keysIn(actions []string) readKeys {
+func keysIn(actions []*engine.Action) readKeys {
 	keys := readKeys{}
-	for _, text := range actions {
-		before, end := "", 0
-		for _, at := range readKey.FindAllStringSubmatchIndex(text, -1) {
-			quoted, from, to := at[2] < 0, max(at[2], at[4]), max(at[3], at[5])
-			key := text[from:to]
+	for _, a := range actions {
+		for _, key := range a.Keys {
 			keys[key] = true
-			if before != "" && strings.TrimSpace(text[end:at[0]]) == "" && (quoted || end == at[0]) {
-				keys[before+"."+key] = true
-			}
-			before, end = key, at[1]
 		}
 	}
 	return keys
