@@ -91,7 +91,7 @@ func (e *evaluation) validate() ([]Decision, []published) {
 			return e.failAll(err), nil
 		}
 	}
-	published, errored, err := e.auditAnnotations()
+	published, errored, err := e.auditAnnotations(e.compiled, e.annotating())
 	if err != nil {
 		return e.failAll(err), nil
 	}
@@ -316,19 +316,26 @@ func failureMessage(v *v1.Validation, evaluated *result) string {
 // published is a value of an audit annotation.
 type published struct{ key, value string }
 
+// annotating returns what spec.auditAnnotations are evaluated with.
+func (e *evaluation) annotating() *activation {
+	return e.activation(false, e.resource, e.namespace().wholeObject)
+}
+
 // auditAnnotations evaluates spec.auditAnnotations. An error denies, whatever the
 // validationActions, unless failures are ignored.
-func (e *evaluation) auditAnnotations() (values []published, errored []Decision, err error) {
-	if len(e.compiled.auditAnnotations) == 0 {
+func (e *evaluation) auditAnnotations(programs *compiled, a *activation) (values []published, errored []Decision, err error) {
+	if len(programs.auditAnnotations) == 0 {
 		return nil, nil, nil
 	}
-	a := e.activation(false, e.resource, e.namespace().wholeObject)
-	results, _, err := a.evaluateAll(e.compiled.auditAnnotations, celconfig.RuntimeCELCostBudget)
+	results, _, err := a.evaluateAll(programs.auditAnnotations, celconfig.RuntimeCELCostBudget)
 	e.noteReads(a)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, r := range results {
+		if _, open := r.value.(*celtypes.Unknown); open {
+			continue
+		}
 		condition := r.accessor.(*validating.AuditAnnotationCondition)
 		value, err := annotationValue(condition, r)
 		switch {

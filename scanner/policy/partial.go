@@ -153,7 +153,7 @@ func (p *partial) validate() ([]Decision, []published) {
 	if err != nil {
 		decisions = p.failAll(err)
 	}
-	published, errored := p.auditAnnotations()
+	published, errored := p.auditAnnotations(programs)
 	decisions = append(decisions, errored...)
 	if unsure != "" {
 		if len(decisions)+len(open)+len(published) > 0 {
@@ -224,15 +224,21 @@ func (p *partial) validations(programs *compiled) (decisions []Decision, open []
 	return decisions, open, nil
 }
 
-// auditAnnotations shows what is written in place of unknown values. That an annotation
-// cannot be made depends on them.
-func (p *partial) auditAnnotations() ([]published, []Decision) {
-	values, errored, err := p.evaluation.auditAnnotations()
-	if err != nil || len(errored) > 0 {
-		p.open = append(p.open, "spec.auditAnnotations may depend on values that are not known")
+// auditAnnotations shows what is written in place of unknown values. Where an annotation cannot be made
+// with that, it is certain only if it cannot be made whatever the values are.
+func (p *partial) auditAnnotations(programs *compiled) ([]published, []Decision) {
+	values, errored, err := p.evaluation.auditAnnotations(p.compiled, p.annotating())
+	if err == nil && len(errored) == 0 {
 		return values, nil
 	}
-	return values, nil
+	_, certain, failed := p.evaluation.auditAnnotations(programs, p.with(p.annotating(), programs))
+	certain = slices.DeleteFunc(certain, func(d Decision) bool {
+		return !slices.ContainsFunc(errored, func(other Decision) bool { return other.Message == d.Message })
+	})
+	if err != nil || failed != nil || len(certain) < len(errored) {
+		p.open = append(p.open, "spec.auditAnnotations may depend on values that are not known")
+	}
+	return values, certain
 }
 
 // unknownAware are the programs of the policy that take unknown values.

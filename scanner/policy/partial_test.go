@@ -233,6 +233,8 @@ func TestUnknownParts(t *testing.T) {
 		"match condition that excludes": {[]string{podPolicy("false", "", "  matchConditions: [{name: t, expression: 'object.metadata.labels.team == \"x\"'}, {name: never, expression: 'false'}]", "")}, "passes"},
 		"match condition of no matter":  {[]string{podPolicy("true", "", "  matchConditions: [{name: t, expression: 'object.metadata.labels.team == \"x\"'}]", "")}, "passes"},
 		"message":                       {[]string{strings.Replace(podPolicy("false", "", "", ""), "message: denied", `messageExpression: "'team ' + object.metadata.labels.team"`, 1)}, "team ${TEAM}"},
+		"audit annotation":              {[]string{podPolicy("true", "", "  auditAnnotations: [{key: k, valueExpression: \"string(10 / (object.metadata.labels.team.size() - 7))\"}]", "")}, "spec.auditAnnotations may depend on values that are not known"},
+		"audit annotation that fails":   {[]string{podPolicy("true", "", "  auditAnnotations: [{key: k, valueExpression: 'string(object.metadata.labels.none)'}]", "")}, "no such key: none"},
 		"object selector":               {[]string{podPolicy("false", "    objectSelector: {matchLabels: {team: a}}", "", "")}, "spec.matchConstraints.objectSelector asks for a label: metadata.labels.team is not known"},
 		"object selector that excludes": {[]string{podPolicy("false", "    objectSelector: {matchLabels: {team: a, app: db}}", "", "")}, "passes"},
 		"object selector of others":     {[]string{podPolicy("false", "    objectSelector: {matchLabels: {app: web}}", "", "")}, "denied"},
