@@ -76,7 +76,7 @@ func (e *evaluation) validate() ([]Decision, []published) {
 	if e.compiled.err != nil {
 		return e.failAll(e.compiled.err), nil
 	}
-	if p := e.partial(); p != nil {
+	if p := e.partial(false); p != nil {
 		return p.validate()
 	}
 	if matches, err := e.matchConditions(); err != nil {

@@ -15,8 +15,11 @@ import (
 )
 
 // unknowns are the values of an evaluation that are not known. CEL's own unknown values
-// have numbers, which are those of this list.
-type unknowns struct{ found []unknownAt }
+// have numbers, which are those of this list. Where absent is set, fields that may not be there are not.
+type unknowns struct {
+	found  []unknownAt
+	absent bool
+}
 
 // unknownAt is an unknown value of a variable.
 type unknownAt struct {
@@ -46,6 +49,9 @@ func (u *unknowns) value(variable string, value any) any {
 		return celtypes.NewUnknown(cel.UnknownID(len(u.found)-1, v.Maybe), nil)
 	case unknown.Open:
 		content, _ := u.value(variable, v.Content).(map[string]any)
+		if u.absent {
+			return content
+		}
 		return &cel.OpenMap{Content: content, Missing: func(key string) *celtypes.Unknown { return u.missing(variable, v, key) }}
 	case map[string]any:
 		if v == nil {
@@ -53,7 +59,9 @@ func (u *unknowns) value(variable string, value any) any {
 		}
 		out := make(map[string]any, len(v))
 		for key, item := range v {
-			out[key] = u.value(variable, item)
+			if field, ok := item.(unknown.Value); !ok || !u.absent || !field.Maybe {
+				out[key] = u.value(variable, item)
+			}
 		}
 		return out
 	case []any:
@@ -96,9 +104,10 @@ type partial struct {
 	object, oldObject, params, namespace any
 }
 
-// partial returns the evaluation with unknown values; nil when all are known.
-func (e *evaluation) partial() *partial {
-	p := &partial{evaluation: e}
+// partial returns the evaluation with unknown values; nil when all are known. absent has those that may
+// not be there left out.
+func (e *evaluation) partial(absent bool) *partial {
+	p := &partial{evaluation: e, unknowns: unknowns{absent: absent}}
 	ns := e.namespace()
 	var unknownOfNamespace []render.Unknown
 	if ns.namespace != nil {
@@ -156,7 +165,7 @@ func (p *partial) validate() ([]Decision, []published) {
 	published, errored := p.auditAnnotations(programs)
 	decisions = append(decisions, errored...)
 	if unsure != "" {
-		if len(decisions)+len(open)+len(published) > 0 {
+		if len(decisions)+len(open)+len(published) > 0 || p.conditionsMayFail(programs) {
 			p.open = append(p.open, unsure)
 		}
 		return nil, nil
@@ -195,6 +204,16 @@ func (p *partial) matchConditions(programs *compiled) (matches bool, unsure stri
 		return false, "", p.unlessIgnored(utilerrors.NewAggregate(errs))
 	}
 	return true, unsure, nil
+}
+
+// conditionsMayFail reports whether match conditions of which the answer is not known are an error, which
+// denies, for the values that are written or where fields that may not be there are not.
+func (p *partial) conditionsMayFail(programs *compiled) bool {
+	if _, err := p.evaluation.matchConditions(); err != nil {
+		return true
+	}
+	_, _, err := p.evaluation.partial(true).matchConditions(programs)
+	return err != nil
 }
 
 // validations returns the failures that are certain, and of the others what they depend on.

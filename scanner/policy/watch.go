@@ -179,7 +179,7 @@ type watcher struct {
 
 // watch evaluates all expressions, in the order of a server.
 func (e *evaluation) watch(s *Subject) (*Watch, error) {
-	w := &watcher{evaluation: e, partial: e.partial(), variables: &watching{}}
+	w := &watcher{evaluation: e, partial: e.partial(false), variables: &watching{}}
 	kind, whole := 0, e.engine.compiler.whole
 	if w.partial != nil {
 		kind, whole = 1, e.engine.compiler.partial
