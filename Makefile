@@ -129,9 +129,11 @@ service-test: programs browser ## the service, built, against a GitHub for tests
 # are optional.
 SUITES ?= scanner/suite/testdata/conformance scanner/suite/testdata/versions examples/suite $(wildcard ../shared/conformance/real-world)
 OBJECTS ?= $(wildcard ../shared/corpora/gitops/*.bundle)
-# Generated updates, and the number of the first.
+# Generated updates, and the number of the first. With OTHERS=1 others write to the objects before they
+# are updated, and preadmit is given what the server has of them.
 PAIRS ?= 300
 SEED ?= 0
+OTHERS ?=
 
 # Another minor version, as 1.35, whose kube-apiserver is built in a module of its own. With UPDATE=1
 # its records are kept where they differ from those of the suites.
@@ -142,7 +144,7 @@ OBJECTS :=
 PAIRS := 0
 endif
 
-conformance-live: programs ## ask a real kube-apiserver (SUITES="DIR...", OBJECTS="DIR...", PAIRS=n, UPDATE=1, MINOR=1.35)
+conformance-live: programs ## ask a real kube-apiserver (SUITES="DIR...", OBJECTS="DIR...", PAIRS=n, OTHERS=1, UPDATE=1, MINOR=1.35)
 	cd e2e && $(GO) build -o ../bin/e2e/conformance .
 	@if [ -z "$$KUBEBUILDER_ASSETS" ]; then \
 		set -e; \
@@ -155,7 +157,7 @@ conformance-live: programs ## ask a real kube-apiserver (SUITES="DIR...", OBJECT
 	cd e2e/sandbox && $(GO) build -o ../../bin/e2e/kubectl k8s.io/kubernetes/cmd/kubectl
 	bin/e2e/conformance -preadmit bin/e2e/preadmit -apiserver bin/e2e/kube-apiserver$(addprefix -,$(MINOR)) -kubectl bin/e2e/kubectl \
 		$(if $(MINOR),-kubernetes $(MINOR) -records scanner/suite/testdata/records/$(MINOR)) \
-		$(if $(UPDATE),-update) -updates $(PAIRS) -seed $(SEED) $(addprefix -objects ,$(OBJECTS)) $(SUITES)
+		$(if $(UPDATE),-update) -updates $(PAIRS) -seed $(SEED) $(if $(OTHERS),-others) $(addprefix -objects ,$(OBJECTS)) $(SUITES)
 
 # Those of Kubernetes' end-to-end tests that are about policies, type checking included. The tests
 # alone compile for some minutes.

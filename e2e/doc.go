@@ -3,7 +3,7 @@
 //
 // Usage:
 //
-//	conformance -preadmit FILE [-apiserver FILE] [-update] [-objects DIR]... [-updates N [-seed NUMBER]] [SUITE...]
+//	conformance -preadmit FILE [-apiserver FILE] [-update] [-objects DIR]... [-updates N [-seed NUMBER] [-others]] [SUITE...]
 //
 // It ends with 0 when everything agrees, with 1 when something differs, and with 2
 // when it could not be compared.

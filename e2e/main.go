@@ -39,6 +39,7 @@ type options struct {
 	version, records string
 	generate         uint
 	seed             uint64
+	others           bool
 	objects          list
 	suites           []string
 }
@@ -89,6 +90,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.Var(&o.objects, "objects", "compare the objects of `DIR` too: a directory, or a git bundle of branches; may be repeated")
 	flags.UintVar(&o.generate, "updates", 0, "compare `N` generated updates too, as each applier sends them")
 	flags.Uint64Var(&o.seed, "seed", 0, "the `NUMBER` of the first update that is generated")
+	flags.BoolVar(&o.others, "others", false, "have others write to what is updated, and give preadmit the objects that the server has")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,7 +53,7 @@ func (c *conformance) updates(ctx context.Context) (err error) {
 	}
 	for _, by := range apply.Appliers() {
 		r := &updateRun{
-			conformance: c, by: apply.Applier(by), dir: filepath.Join(c.dir, "updates", by),
+			conformance: c, generator: generator, by: apply.Applier(by), dir: filepath.Join(c.dir, "updates", by),
 			server: c.recorder.Tested(), answers: map[string]answered{},
 		}
 		var all []updates.Update
@@ -65,6 +64,9 @@ func (c *conformance) updates(ctx context.Context) (err error) {
 		fmt.Fprintf(c.progress, "%s: %d updates\n", by, len(all))
 		if err := r.run(ctx, state, all); err != nil {
 			return fmt.Errorf("updates by %s: %w", by, err)
+		}
+		if c.others {
+			fmt.Fprintf(c.progress, "%s: others wrote to %d\n", by, r.written)
 		}
 	}
 	return nil
@@ -96,11 +98,14 @@ func (r *updateRun) run(ctx context.Context, state []*admission.Object, all []up
 // updateRun is the updates of one applier.
 type updateRun struct {
 	*conformance
-	by     apply.Applier
-	dir    string
-	server *live.Server
+	generator *updates.Generator
+	by        apply.Applier
+	dir       string
+	server    *live.Server
 	// answers are those of the server, by operation and object.
 	answers map[string]answered
+	// written is how often others wrote to an object.
+	written int
 }
 
 // answered is an answer to a manifest that is applied; no Answer where kubectl sends nothing.
@@ -125,7 +130,7 @@ func (r *updateRun) ask(ctx context.Context, u updates.Update) error {
 	if err := r.record("CREATE", "created", u.Base, answered{Answer: created, manifest: u.Base}); err != nil || !created.OK() {
 		return err
 	}
-	before, err := r.between(ctx, place)
+	before, err := r.between(ctx, place, u)
 	if err != nil {
 		return err
 	}
@@ -144,32 +149,6 @@ func (r *updateRun) ask(ctx context.Context, u updates.Update) error {
 		return err
 	}
 	return deleted.Err()
-}
-
-// between does what controllers do to a new object, and returns it.
-func (r *updateRun) between(ctx context.Context, place live.Place) (map[string]any, error) {
-	a, err := r.server.Do(ctx, live.Call{Method: http.MethodGet, Path: place.Path})
-	if err != nil {
-		return nil, err
-	}
-	o, err := a.Object()
-	if err != nil || o["kind"] != "PersistentVolumeClaim" {
-		return o, err
-	}
-	spec, _ := o["spec"].(map[string]any)
-	resources, _ := spec["resources"].(map[string]any)
-	status := map[string]any{"phase": "Bound", "accessModes": spec["accessModes"], "capacity": resources["requests"]}
-	for _, step := range []struct {
-		path  string
-		patch map[string]any
-	}{{place.Path, map[string]any{"spec": map[string]any{"volumeName": cmp.Or(spec["volumeName"], any("unknown"))}}}, {place.Path + "/status", map[string]any{"status": status}}} {
-		query := url.Values{"fieldManager": {"kube-controller-manager"}}
-		a, err = r.server.Do(ctx, live.Call{Method: http.MethodPatch, Path: step.path, Query: query, Body: step.patch, ContentType: "application/merge-patch+json"})
-		if err = errors.Join(err, a.Err()); err != nil {
-			return nil, fmt.Errorf("bind a claim: %w", err)
-		}
-	}
-	return a.Object()
 }
 
 // apply applies a manifest as the applier does.
@@ -261,6 +240,9 @@ func (r *updateRun) scan(ctx context.Context, base, head string) (*reports.Repor
 	cmd := exec.CommandContext(ctx, r.preadmit, "scan", "--base-path", filepath.Join(r.dir, base), filepath.Join(r.dir, head),
 		"--config", filepath.Join(r.dir, "config.yaml"), "--context", filepath.Join(r.dir, "context"), "--applier", string(r.by), "--format", "json", "--capture",
 		"--fail-on", "never", "--no-workloads", "--timeout", "20m")
+	if r.others && base == "base" {
+		cmd.Args = append(cmd.Args, "--context", filepath.Join(r.dir, "live"))
+	}
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("run preadmit scan: %w\n%s", err, stderr.String())

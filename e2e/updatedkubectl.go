@@ -81,7 +81,7 @@ func (r *updateRun) askUpdates(ctx context.Context, all []updates.Update, places
 			continue
 		}
 		var err error
-		if before[places[i].Path], err = r.between(ctx, places[i]); err != nil {
+		if before[places[i].Path], err = r.between(ctx, places[i], u); err != nil {
 			return err
 		}
 		if err := r.write("head/"+fileOf(u.Head), admission.NewObject(u.Head)); err != nil {

@@ -22,6 +22,7 @@ var files embed.FS
 
 // Update is a manifest before and after a change.
 type Update struct {
+	Number     uint64
 	Base, Head map[string]any
 }
 
@@ -134,7 +135,7 @@ func (g *Generator) Update(number uint64, name string) Update {
 		c.object(head)
 		harmless(head)
 	}
-	return Update{Base: base, Head: head}
+	return Update{Number: number, Base: base, Head: head}
 }
 
 // harmless has webhooks and policies match nothing that exists.

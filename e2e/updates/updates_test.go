@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // TestUpdate: a number gives the same update each time, others give others, and no example is
@@ -33,5 +34,32 @@ func TestUpdate(t *testing.T) {
 	}
 	if diff := cmp.Diff(first, g.Update(7, "a")); diff != "" {
 		t.Errorf("the same number (-first +again):\n%s", diff)
+	}
+}
+
+// TestOthers: what others write is the same each time, and mostly something.
+func TestOthers(t *testing.T) {
+	g, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	nothing := 0
+	for number := range uint64(200) {
+		u := g.Update(number, "a")
+		base := runtime.DeepCopyJSON(u.Base)
+		first, err := g.Others(number, u.Base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := g.Others(number, u.Base)
+		if err != nil || !cmp.Equal(first, again) || !cmp.Equal(base, u.Base) {
+			t.Errorf("%d: %v, then %v, %v", number, first, again, err)
+		}
+		if len(first) == 0 {
+			nothing++
+		}
+	}
+	if nothing > 50 {
+		t.Errorf("nothing is written %d times", nothing)
 	}
 }

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/preadmit/preadmit/e2e/live"
+	"github.com/preadmit/preadmit/e2e/updates"
+	"github.com/preadmit/preadmit/scanner/admission"
+)
+
+// between does what controllers, and others, do to a new object, and returns it.
+func (r *updateRun) between(ctx context.Context, place live.Place, u updates.Update) (map[string]any, error) {
+	o, err := r.controlled(ctx, place)
+	if err != nil {
+		return nil, err
+	}
+	return r.writtenByOthers(ctx, place, u, o)
+}
+
+// controlled does what controllers do to a new object, and returns it.
+func (r *updateRun) controlled(ctx context.Context, place live.Place) (map[string]any, error) {
+	a, err := r.server.Do(ctx, live.Call{Method: http.MethodGet, Path: place.Path})
+	if err != nil {
+		return nil, err
+	}
+	o, err := a.Object()
+	if err != nil || o["kind"] != "PersistentVolumeClaim" {
+		return o, err
+	}
+	spec, _ := o["spec"].(map[string]any)
+	resources, _ := spec["resources"].(map[string]any)
+	status := map[string]any{"phase": "Bound", "accessModes": spec["accessModes"], "capacity": resources["requests"]}
+	for _, step := range []struct {
+		path  string
+		patch map[string]any
+	}{{place.Path, map[string]any{"spec": map[string]any{"volumeName": cmp.Or(spec["volumeName"], any("unknown"))}}}, {place.Path + "/status", map[string]any{"status": status}}} {
+		query := url.Values{"fieldManager": {"kube-controller-manager"}}
+		a, err = r.server.Do(ctx, live.Call{Method: http.MethodPatch, Path: step.path, Query: query, Body: step.patch, ContentType: "application/merge-patch+json"})
+		if err = errors.Join(err, a.Err()); err != nil {
+			return nil, fmt.Errorf("bind a claim: %w", err)
+		}
+	}
+	return a.Object()
+}
+
+// otherManager is the manager of what others write.
+const otherManager = "other"
+
+// writtenByOthers returns an object after others have written to it, and has the scan of its update
+// know it as the cluster does. What they write and the server refuses is not written.
+func (r *updateRun) writtenByOthers(ctx context.Context, place live.Place, u updates.Update, before map[string]any) (map[string]any, error) {
+	if !r.others {
+		return before, nil
+	}
+	patch, err := r.generator.Others(u.Number, u.Base)
+	if err != nil {
+		return nil, err
+	}
+	a, err := r.server.Do(ctx, live.Call{
+		Method: http.MethodPatch, Path: place.Path, Query: url.Values{"fieldManager": {otherManager}},
+		Body: patch, ContentType: "application/merge-patch+json",
+	})
+	if err != nil {
+		return nil, fmt.Errorf("write as others: %w", err)
+	}
+	if a.OK() {
+		if before, err = a.Object(); err != nil {
+			return nil, err
+		}
+		r.written++
+	}
+	return before, r.write("live/"+fileOf(u.Base), admission.NewObject(before))
+}
