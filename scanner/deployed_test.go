@@ -24,11 +24,13 @@ import (
 // findings there must be, on their lines, all that is not judged, and how many requests
 // are made.
 type deployed struct {
-	Description   string          `json:"description"`
-	Requests      int             `json:"requests"`
-	Findings      []wantedFinding `json:"findings,omitempty"`
-	Indeterminate []wantedGap     `json:"indeterminate,omitempty"`
-	Remarks       []string        `json:"remarks,omitempty"`
+	Description string          `json:"description"`
+	Requests    int             `json:"requests"`
+	Findings    []wantedFinding `json:"findings,omitempty"`
+	// Exact are the lines of findings that are exact, where that is asked: [] for none.
+	Exact         []string    `json:"exact,omitempty"`
+	Indeterminate []wantedGap `json:"indeterminate,omitempty"`
+	Remarks       []string    `json:"remarks,omitempty"`
 	// Charts are the charts of which another version is taken, with what that changes, and whether policies
 	// are known to read none of it.
 	Charts []string `json:"charts,omitempty"`
@@ -91,6 +93,9 @@ func scanDeployed(t *testing.T, file string, archive *txtar.Archive) {
 	}
 	got := gotDeployed(r)
 	got.Description = want.Description
+	if want.Exact == nil {
+		got.Exact = nil
+	}
 	if diff := gocmp.Diff(gotDeployed(whole).Findings, got.Findings); diff != "" {
 		t.Errorf("rendering everything says otherwise (-whole +got):\n%s", diff)
 	}
@@ -115,6 +120,13 @@ func gotDeployed(r *report.Report) deployed {
 	if f := gotFindings(r); len(f) > 0 {
 		got.Findings = f
 	}
+	got.Exact = []string{}
+	for _, f := range r.Findings {
+		if f.Location.Exact {
+			got.Exact = append(got.Exact, fmt.Sprintf("%s:%d", f.Location.Path, f.Location.StartLine))
+		}
+	}
+	slices.Sort(got.Exact)
 	for _, i := range r.Indeterminate {
 		g := wantedGap{What: i.What, Policy: i.Policy, Root: i.Root, Why: i.Why, Untouched: i.Untouched}
 		if i.Object != nil {

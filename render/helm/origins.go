@@ -42,6 +42,10 @@ type tracer struct {
 	// tracer is nil when the root does not render as it did.
 	tracer *locate.Tracer
 	plain  []*render.Object
+	// documents are what templates made, and tried what post-renderers with another entry make of them.
+	documents []*release.Document
+	tried     map[*postEntry]map[*release.Document][]*release.Object
+	entries   []*postEntry
 }
 
 // begin renders the root with a trace.
@@ -82,7 +86,7 @@ func (t *tracer) begin() {
 	if len(all) != certain {
 		return
 	}
-	t.release, t.made = h, made
+	t.release, t.made, t.documents = h, made, rendered.Documents()
 	layers := t.layersOf(h)
 	t.tracer = locate.New(t.ctx, locate.Traced{
 		Release: made, Objects: all, Chart: rendered.Chart, Name: t.name(), Named: t.chartLine(),
@@ -138,7 +142,7 @@ func (o *traced) find(field string, part origin.Part) origin.Place {
 		return place
 	}
 	value, found := origin.Field(o.result.Objects[o.index].Content(), field)
-	if place, ok := o.patched(field, value, found); ok {
+	if place, ok := o.patched(field, part, value, found); ok {
 		return place
 	}
 	return o.tracer.tracer.Place(o.index, field, part, value, found)
@@ -150,7 +154,7 @@ func (o *traced) steps(field string, part origin.Part, at origin.Place) []origin
 	if _, ok := o.added(field); ok {
 		return []origin.Step{{Position: at.Position, Kind: origin.StepMetadata}}
 	}
-	if _, ok := o.patched(field, value, found); ok {
+	if _, ok := o.patched(field, part, value, found); ok {
 		return []origin.Step{{Position: at.Position, Kind: origin.StepPatch}}
 	}
 	return o.tracer.tracer.Steps(o.index, field, part, value, found, at)

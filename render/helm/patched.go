@@ -3,7 +3,6 @@ package helm
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/preadmit/preadmit/render"
@@ -12,74 +11,30 @@ import (
 	"github.com/preadmit/preadmit/render/tree"
 )
 
-// added is where a label or annotation comes from that Helm and its controller add.
-func (o *traced) added(field string) (origin.Place, bool) {
-	of := ""
-	switch {
-	case strings.HasPrefix(field, "metadata.labels") && strings.Contains(field, "helm.toolkit.fluxcd.io/namespace"):
-		of = "metadata.namespace"
-	case strings.HasPrefix(field, "metadata.labels") && strings.Contains(field, "helm.toolkit.fluxcd.io/name"):
-		of = "metadata.name"
-	case strings.HasPrefix(field, "metadata.annotations") && strings.Contains(field, "meta.helm.sh/release-namespace"), field == "metadata.namespace" && o.namespaceAdded():
-		of = "metadata.namespace"
-		if o.release.Spec.TargetNamespace != "" {
-			of = "spec.targetNamespace"
-		}
-	case strings.HasPrefix(field, "metadata.annotations") && strings.Contains(field, "meta.helm.sh/release-name"):
-		of = "metadata.name"
-		if o.release.Spec.ReleaseName != "" {
-			of = "spec.releaseName"
-		}
-	default:
-		if of = o.common(field); of == "" {
-			return origin.Place{}, false
-		}
-	}
-	return origin.Place{Position: o.written(of), Evidence: origin.Inferred}, true
-}
-
-// common returns the field of the release that sets a label or annotation on all of its objects, whatever the
-// chart says; empty for none.
-func (o *traced) common(field string) string {
-	of := o.release.Spec.CommonMetadata
-	for key := range of.Labels {
-		if isKey(field, "metadata.labels", key) {
-			return origin.AppendKey("spec.commonMetadata.labels", key)
-		}
-	}
-	for key := range of.Annotations {
-		if isKey(field, "metadata.annotations", key) {
-			return origin.AppendKey("spec.commonMetadata.annotations", key)
-		}
-	}
-	return ""
-}
-
-// isKey reports whether a field is a key of a map of metadata.
-func isKey(field, of, key string) bool {
-	return field == of+"."+key || slices.Equal(origin.ParsePath(field), origin.ParsePath(origin.AppendKey(of, key)))
-}
-
-// namespaceAdded reports whether the object says no namespace itself.
-func (o *traced) namespaceAdded() bool {
-	_, found := origin.Field(o.rendered(), "metadata.namespace")
-	return !found
-}
-
-// patched is where a field comes from that a post-renderer makes what it is.
-func (o *traced) patched(field string, value any, found bool) (origin.Place, bool) {
-	if len(o.release.Spec.PostRenderers) == 0 {
+// patched is where a field comes from that a post-renderer makes what it is: the entry that is seen to decide it, else
+// the line that says such a value.
+func (o *traced) patched(field string, part origin.Part, value any, found bool) (origin.Place, bool) {
+	steps := origin.ParsePath(field)
+	if len(o.release.Spec.PostRenderers) == 0 || len(steps) == 0 {
 		return origin.Place{}, false
 	}
 	plain := o.withoutPostRenderers()
-	if len(plain) == 0 || !o.differs(plain, field, value) && found {
+	if len(plain) == 0 {
 		return origin.Place{}, false
 	}
-	steps := origin.ParsePath(field)
-	if len(steps) == 0 {
-		return origin.Place{}, false
+	same := found && !o.differs(plain, field, part, value)
+	p := &patchedField{traced: o, field: field, part: part, value: value, found: found, same: same}
+	if place, ok := p.proven(); ok || same {
+		return place, ok
 	}
-	key := steps[len(steps)-1].Key
+	if place, ok := o.said(steps[len(steps)-1].Key, value); ok {
+		return place, true
+	}
+	return origin.Place{Position: o.written("spec.postRenderers"), Evidence: origin.Inferred}, found
+}
+
+// said is the line of postRenderers that says a key, and such a value.
+func (o *traced) said(key string, value any) (origin.Place, bool) {
 	for i, p := range o.release.Spec.PostRenderers {
 		if p.Kustomize == nil {
 			continue
@@ -97,27 +52,33 @@ func (o *traced) patched(field string, value any, found bool) (origin.Place, boo
 			}
 		}
 		for j, patch := range p.Kustomize.Patches {
-			lines := strings.Split(patch.Patch, "\n")
-			for n, line := range lines {
-				if !strings.Contains(line, key) {
-					continue
-				}
-				for below := n; below < min(n+4, len(lines)); below++ { // `value:` of an operation
-					if text := locate.Text(value); locate.IsScalar(value) && text != "" && strings.HasSuffix(strings.TrimRight(lines[below], " '\"}"), text) {
-						n = below
-						break
-					}
-				}
+			if n := lineSaying(strings.Split(patch.Patch, "\n"), key, value); n > 0 {
 				at := o.written(fmt.Sprintf("spec.postRenderers[%d].kustomize.patches[%d].patch", i, j))
-				return origin.Place{Position: o.below(at, n), Evidence: origin.Inferred}, true
+				return origin.Place{Position: o.inPatch(at, tree.Position{Line: n}), Evidence: origin.Inferred}, true
 			}
 		}
 	}
-	return origin.Place{Position: o.written("spec.postRenderers"), Evidence: origin.Inferred}, found
+	return origin.Place{}, false
+}
+
+// lineSaying is the line that has a key, or one soon after it that ends with a value; 0 for none.
+func lineSaying(lines []string, key string, value any) int {
+	for n, line := range lines {
+		if !strings.Contains(line, key) {
+			continue
+		}
+		for below := n; below < min(n+4, len(lines)); below++ { // `value:` of an operation
+			if text := locate.Text(value); locate.IsScalar(value) && text != "" && strings.HasSuffix(strings.TrimRight(lines[below], " '\"}"), text) {
+				return below + 1
+			}
+		}
+		return n + 1
+	}
+	return 0
 }
 
 // differs reports whether a field has another value among other objects, of an object that is there.
-func (o *traced) differs(objects []*render.Object, field string, value any) bool {
+func (o *traced) differs(objects []*render.Object, field string, part origin.Part, value any) bool {
 	was := o.result.Objects[o.index]
 	kind, name := was.KindAndName()
 	for _, now := range objects {
@@ -126,20 +87,30 @@ func (o *traced) differs(objects []*render.Object, field string, value any) bool
 			continue
 		}
 		after, found := origin.Field(now.Content(), field)
-		return !found || !reflect.DeepEqual(after, value)
+		return !found || !reflect.DeepEqual(portion(field, part, after), portion(field, part, value))
 	}
 	return false
 }
 
-// below is a line of a literal block that begins at a position.
-func (o *traced) below(at tree.Position, n int) tree.Position {
+// portion is a part of the value of an image; other values are taken whole.
+func portion(field string, part origin.Part, value any) any {
+	text, ok := value.(string)
+	if !ok || part == origin.Whole || !strings.HasSuffix(field, ".image") {
+		return value
+	}
+	name, version := origin.SplitImage(text)
+	if part == origin.Front {
+		return name
+	}
+	return version
+}
+
+// inPatch is the position in the tree of one in a patch that is written at another, which it is itself for what is no
+// literal block.
+func (o *traced) inPatch(at, in tree.Position) tree.Position {
 	data, err := o.tree.Read(o.tree.RealOr(at.Path))
 	if err != nil {
 		return at
 	}
-	lines := strings.Split(string(data), "\n")
-	if at.Line < 1 || at.Line+1+n > len(lines) || !strings.Contains(lines[at.Line-1], "|") {
-		return at
-	}
-	return tree.Position{Path: at.Path, Line: at.Line + 1 + n}
+	return origin.InLiteral(strings.Split(string(data), "\n"), at, in)
 }

@@ -31,7 +31,7 @@ func (r *Release) Whole(ctx context.Context, known map[string][]*Document) (all 
 	}
 	all = documents(rendering.Files)
 	if len(r.PostRenderers) > 0 {
-		applied, err = r.applied(all)
+		applied, err = r.Applied(all)
 		return all, applied, err
 	}
 	var others []*Document
@@ -43,12 +43,15 @@ func (r *Release) Whole(ctx context.Context, known map[string][]*Document) (all 
 			others = append(others, d)
 		}
 	}
-	_, err = r.applied(others)
+	_, err = r.Applied(others)
 	return all, nil, err
 }
 
-// applied are the objects that documents become, by these.
-func (r *Release) applied(all []*Document) (map[*Document][]*Object, error) {
+// Documents returns the documents that the templates made.
+func (r *Rendered) Documents() []*Document { return documents(r.Files) }
+
+// Applied are the objects that documents become, by these.
+func (r *Release) Applied(all []*Document) (map[*Document][]*Object, error) {
 	rendered := &Rendered{}
 	if err := r.become(all, rendered); err != nil {
 		return nil, err
