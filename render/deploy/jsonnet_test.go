@@ -22,7 +22,7 @@ var jsonnetBombs = []struct {
 	{"array", `std.makeArray(100000000000, function(i) i)`, "", false},
 	{"repeat", `std.repeat('a', 10000000000)`, "", false},
 	{"format", `'%10000000000d' % 1`, "", false},
-	{"loops", `std.foldl(function(a, b) a + std.foldl(function(c, d) c + d, std.range(1, 100000), 0), std.range(1, 100000), 0)`, "it takes more than 20s of processor time", true},
+	{"loops", `std.foldl(function(a, b) a + std.foldl(function(c, d) c + d, std.range(1, 100000), 0), std.range(1, 100000), 0)`, "\"j/a.jsonnet\" cannot be evaluated: it takes more than ", true},
 	{"nested text", strings.Repeat("[", 2_000_000), "", false},
 	{"nested object", `local f(n) = {a: f(n + 1)}; f(0)`, "max stack frames exceeded", false},
 	{"parsed", `std.parseJson(std.repeat('[', 5000000))`, "", false},

@@ -50,13 +50,14 @@ type answer struct {
 // timeout bounds one child by the clock: some schemas make kustomize run in a circle.
 const timeout = time.Minute
 
+var tooLong = fmt.Sprintf("it takes more than %v", timeout)
+
 // Error says why a child gave no result.
 type Error struct {
 	// At is what it worked on, as far as it said so.
 	At string
-	// Why is the reason, for people. Exceeded is set when it took more than it may.
-	Why      string
-	Exceeded bool
+	// Why is the reason, for people.
+	Why string
 }
 
 func (e *Error) Error() string { return e.Why }
@@ -69,9 +70,9 @@ func Program(program string, args ...string) render.Isolator {
 		if err != nil {
 			return nil, fmt.Errorf("write the job: %w", err)
 		}
-		ctx, cancel := context.WithTimeout(ctx, timeout)
+		bounded, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
-		cmd := exec.CommandContext(ctx, program, args...)
+		cmd := exec.CommandContext(bounded, program, args...)
 		cmd.Env = []string{"GOTRACEBACK=none"}
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
@@ -96,11 +97,24 @@ func Program(program string, args ...string) render.Isolator {
 		if serveErr == nil {
 			return result, nil
 		}
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return nil, ctx.Err()
+		case bounded.Err() != nil:
+			return nil, &Error{At: lastAt(stderr.String()), Why: tooLong}
 		}
 		return nil, failure(serveErr, waitErr, stderr.String())
 	}
+}
+
+// lastAt returns what a child worked on, as far as it said so.
+func lastAt(stderr string) (at string) {
+	for line := range strings.Lines(stderr) {
+		if what, ok := strings.CutPrefix(strings.TrimSpace(line), atMark); ok {
+			at = what
+		}
+	}
+	return at
 }
 
 // failure returns why a child gave no result.
@@ -108,23 +122,20 @@ func failure(serveErr, waitErr error, stderr string) error {
 	if !errors.Is(serveErr, io.EOF) {
 		return serveErr
 	}
-	e := &Error{}
+	e := &Error{At: lastAt(stderr)}
 	first := ""
 	for line := range strings.Lines(stderr) {
-		line = strings.TrimSpace(line)
-		if at, ok := strings.CutPrefix(line, atMark); ok {
-			e.At = at
-		} else if first == "" {
+		if line = strings.TrimSpace(line); first == "" && !strings.HasPrefix(line, atMark) {
 			first = line
 		}
 	}
 	switch over, isOver := strings.CutPrefix(first, overMark); {
 	case isOver:
-		e.Why, e.Exceeded = over, true
+		e.Why = over
 	case strings.Contains(first, "out of memory"), strings.Contains(first, "cannot allocate memory"):
-		e.Why, e.Exceeded = tooMuchMemory, true
+		e.Why = tooMuchMemory
 	case strings.Contains(first, "stack exceeds"):
-		e.Why, e.Exceeded = "it is nested too deeply", true
+		e.Why = "it is nested too deeply"
 	case first != "":
 		e.Why = "the process died: " + first
 	case waitErr != nil:
