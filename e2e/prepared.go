@@ -19,6 +19,7 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
@@ -106,7 +107,7 @@ type preparer struct {
 }
 
 func (p *preparer) clusterOf(more ...*admission.Object) *admission.Cluster {
-	return admission.NewCluster(admission.ClusterOptions{Known: admission.AllKinds(), Creator: suite.Admin()}, admission.NewIndex(more), p.state)
+	return admission.NewCluster(admission.ClusterOptions{Known: kinds.CompleteAll(), Creator: suite.Admin()}, admission.NewIndex(more), p.state)
 }
 
 // preparedObjects are those of a request as policies see them.

@@ -106,11 +106,14 @@ var (
 	leadingField = regexp.MustCompile(`^(?:spec|metadata|data|status)[A-Za-z0-9_.\-\[\]/"]*$`)
 )
 
-// policy reports whether the API server would refuse a policy or binding that is
-// created or updated, and what it would warn about. No policy judges policies.
+// policy reports whether the API server would refuse a policy or binding that is created,
+// updated or deleted, and what it would warn about. No policy judges policies.
 func (r *review) policy(ctx context.Context) error {
-	if r.Head == nil || r.Same {
+	if r.Same {
 		return nil
+	}
+	if r.Head == nil {
+		return r.policyRights(ctx)
 	}
 	refusal, refused := findRefusal(r.Refusals, r.Head)
 	old, existed := findRefusal(r.RefusalsBefore, r.Base)
@@ -122,7 +125,28 @@ func (r *review) policy(ctx context.Context) error {
 	case existed && !old.Unknown:
 		r.resolve(malformed(r.Pair, old))
 	}
-	return r.policyWarnings(ctx)
+	if err := r.policyWarnings(ctx); err != nil || refused {
+		return err
+	}
+	return r.policyRights(ctx)
+}
+
+// policyRights reports whether the API server would refuse a policy or binding for what the user
+// may do, where all that grants rights is known: change policies, and read their params. Who
+// loads policies does not ask, since who made those in force is not known.
+func (r *review) policyRights(ctx context.Context) error {
+	if !r.Proposed.Cluster().KnowsRBAC() {
+		return nil
+	}
+	ask := r.ask()
+	if r.assumed {
+		ask.Applier = ""
+	}
+	v, err := r.Proposed.Review(ctx, ask)
+	if err == nil && v.Refusal != nil && !v.Unserved {
+		r.add(refused(r.Pair, v.Refusal), false)
+	}
+	return err
 }
 
 // policyWarnings reports warnings about unknown fields and the like, and versions that are

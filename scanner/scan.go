@@ -111,6 +111,15 @@ func newScan(in Input) *scan {
 	}
 }
 
+// renderPlanned renders the roots that the verdicts depend on.
+func (s *scan) renderPlanned(ctx context.Context) (err error) {
+	p := s.plan()
+	if p.Rights, err = target.KnowsRights(s.Change, s.in.Config, s.whole); err != nil {
+		return err
+	}
+	return p.Render(ctx)
+}
+
 // render renders both trees and what was given beside them, and accounts for every
 // root.
 func (s *scan) render(ctx context.Context) error {
@@ -128,7 +137,7 @@ func (s *scan) render(ctx context.Context) error {
 	if err := s.LookUp(ctx, s.extras, target.Around(s.Change, s.in.Config, s.whole)); err != nil {
 		return err
 	}
-	if err := s.plan().Render(ctx); err != nil {
+	if err := s.renderPlanned(ctx); err != nil {
 		return fmt.Errorf("render: %w", err)
 	}
 	s.Suspend()

@@ -26,7 +26,7 @@ type ClusterOptions struct {
 	// Known are the kinds of which the layers have all objects. A Namespace that is not
 	// there is a 404 when all are known, and unknown otherwise: verdicts that depend on
 	// it are indeterminate.
-	Known KnownKinds
+	Known kinds.Complete
 	// Removed are objects that the state had and no longer has: what is among them and not in
 	// the layers does not exist. It may be nil.
 	Removed *Index
@@ -38,6 +38,8 @@ type ClusterOptions struct {
 	Creator user.Info
 	// NodePorts is the range of node ports of the server, nil for its default.
 	NodePorts *utilnet.PortRange
+	// Policies are those that clusters of the same kinds prepared; nil for the cluster's own.
+	Policies *PolicyCreations
 }
 
 // Cluster is an API server's knowledge: the kinds it serves and the objects it
@@ -53,7 +55,6 @@ type Cluster struct {
 	mu         sync.Mutex
 	handlers   map[schema.GroupVersionKind]*handler
 	namespaces map[string]*corev1.Namespace
-	policies   map[policyCreation]prepared
 	plugins    func() []mutator
 
 	podSecurity, resize func() admission.ValidationInterface
@@ -68,12 +69,14 @@ var allowPrivileged = sync.OnceFunc(func() { capabilities.Setup(true, 0) })
 // define the same object, the first layer's counts.
 func NewCluster(opts ClusterOptions, layers ...*Index) *Cluster {
 	allowPrivileged()
+	if opts.Policies == nil {
+		opts.Policies = &PolicyCreations{}
+	}
 	c := &Cluster{
 		opts:       opts,
 		layers:     layers,
 		handlers:   map[schema.GroupVersionKind]*handler{},
 		namespaces: map[string]*corev1.Namespace{},
-		policies:   map[policyCreation]prepared{},
 	}
 	c.rbac = sync.OnceValue(c.newRBAC)
 	c.custom = sync.OnceValue(c.customKinds)
@@ -238,29 +241,6 @@ func (c *Cluster) List(r Resource, namespace string) []*Object {
 	return found
 }
 
-// KnownKinds are the kinds of which a state has all objects, as a live server has of
-// every kind: what is not found of them does not exist. Of other kinds what is not
-// found is unknown. The zero value knows no kind.
-type KnownKinds struct {
-	all   bool
-	kinds map[schema.GroupKind]bool
-}
-
-// AllKinds is the knowledge of a live server.
-func AllKinds() KnownKinds { return KnownKinds{all: true} }
-
-// Known is the knowledge of the given kinds.
-func Known(kinds ...schema.GroupKind) KnownKinds {
-	k := KnownKinds{kinds: map[schema.GroupKind]bool{}}
-	for _, kind := range kinds {
-		k.kinds[kind] = true
-	}
-	return k
-}
-
-// Has reports whether all objects of a kind are known.
-func (k KnownKinds) Has(kind schema.GroupKind) bool { return k.all || k.kinds[kind] }
-
 // serviceCIDRKind says which IP families Services can have.
 var serviceCIDRKind = schema.GroupKind{Group: "networking.k8s.io", Kind: "ServiceCIDR"}
 
@@ -268,14 +248,7 @@ var serviceCIDRKind = schema.GroupKind{Group: "networking.k8s.io", Kind: "Servic
 func (c *Cluster) Knows(kind schema.GroupKind) bool { return c.opts.Known.Has(kind) }
 
 // KnowsRBAC reports whether the state has all that grants rights.
-func (c *Cluster) KnowsRBAC() bool {
-	for k := range kinds.With(kinds.Authorizes) {
-		if !c.Knows(k.GroupKind) {
-			return false
-		}
-	}
-	return true
-}
+func (c *Cluster) KnowsRBAC() bool { return c.opts.Known.HasRBAC() }
 
 // KnowsKinds reports whether the state has all CustomResourceDefinitions, so that a
 // kind that is not served does not exist.

@@ -25,7 +25,7 @@ func (r *Request) OverQuota() error {
 	if err != nil || len(quotas) == 0 {
 		return err
 	}
-	if r.cluster.opts.Known.all {
+	if r.cluster.opts.Known.HasAll() {
 		return quota.CheckStatus(quotas, r.Attributes)
 	}
 	first := quota.Check(quotas, r.Attributes)
@@ -56,7 +56,7 @@ func (c *Cluster) quotas(namespace string) ([]*corev1.ResourceQuota, error) {
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Content(), q); err != nil {
 			continue // refused by the server, so not part of its state
 		}
-		if !c.opts.Known.all {
+		if !c.opts.Known.HasAll() {
 			q.Status.Hard = q.Spec.Hard
 		}
 		all = append(all, q)
@@ -69,7 +69,7 @@ func (c *Cluster) quotas(namespace string) ([]*corev1.ResourceQuota, error) {
 // request, as in a suite: that of a scan has what the request creates.
 func (r *Request) Exists() error {
 	resource := r.GetResource().GroupResource()
-	if r.GetOperation() != admission.Create || r.GetSubresource() != "" || !r.cluster.opts.Known.all || !r.cluster.has(r) {
+	if r.GetOperation() != admission.Create || r.GetSubresource() != "" || !r.cluster.opts.Known.HasAll() || !r.cluster.has(r) {
 		return nil
 	}
 	return apierrors.NewAlreadyExists(resource, r.GetName())

@@ -16,14 +16,14 @@ func TestKnownKinds(t *testing.T) {
 	}
 	configMap := schema.GroupKind{Kind: "ConfigMap"}
 	for name, test := range map[string]struct {
-		known                     KnownKinds
+		known                     kinds.Complete
 		namespaces, rbac, anyKind bool
 	}{
-		"nothing":    {KnownKinds{}, false, false, false},
-		"namespaces": {Known(kinds.Namespace), true, false, false},
-		"some RBAC":  {Known(rbac[:3]...), false, false, false},
-		"all RBAC":   {Known(rbac...), false, true, false},
-		"everything": {AllKinds(), true, true, true},
+		"nothing":    {kinds.Complete{}, false, false, false},
+		"namespaces": {kinds.CompleteOf(kinds.Namespace), true, false, false},
+		"some RBAC":  {kinds.CompleteOf(rbac[:3]...), false, false, false},
+		"all RBAC":   {kinds.CompleteOf(rbac...), false, true, false},
+		"everything": {kinds.CompleteAll(), true, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := NewCluster(ClusterOptions{Known: test.known}, NewIndex(nil))

@@ -9,11 +9,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 // TestPanic: what makes Kubernetes' code panic is refused as a server refuses it.
 func TestPanic(t *testing.T) {
-	c := NewCluster(ClusterOptions{Known: AllKinds()}, NewIndex(nil))
+	c := NewCluster(ClusterOptions{Known: kinds.CompleteAll()}, NewIndex(nil))
 	_, _, err := c.Prepare(context.Background(), Ask{
 		Operation: k8sadmission.Create, User: &user.DefaultInfo{Name: "admin", Groups: []string{user.SystemPrivilegedGroup}},
 		Object: NewObject(map[string]any{

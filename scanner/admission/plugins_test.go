@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 const podText = "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {SPEC containers: [{name: c, image: nginx}]}}"
@@ -74,7 +76,7 @@ func TestClassesNobodyDefinesMayExist(t *testing.T) {
 		if _, _, err := open(t).Prepare(context.Background(), create); err != nil {
 			t.Errorf("%s in an open cluster: %v", spec, err)
 		}
-		complete := NewCluster(ClusterOptions{Known: AllKinds()}, NewIndex(nil))
+		complete := NewCluster(ClusterOptions{Known: kinds.CompleteAll()}, NewIndex(nil))
 		if _, _, err := complete.Prepare(context.Background(), create); err == nil || err.Error() != refusal {
 			t.Errorf("%s in a complete cluster: %v, want %s", spec, err, refusal)
 		}

@@ -75,10 +75,15 @@ func (a Ask) Main() *Object {
 // Of an object with unknown fields it is an *unknown.Error when the answer depends on
 // them.
 func (c *Cluster) Prepare(ctx context.Context, ask Ask) (req *Request, warned []string, err error) {
-	if key, ok := ask.policyCreation(); ok {
-		return c.preparePolicy(key, func() (*Request, []string, error) { return c.prepareAsk(ctx, ask) })
+	key, ok := c.policyCreation(ask)
+	if !ok {
+		return c.prepareAsk(ctx, ask)
 	}
-	return c.prepareAsk(ctx, ask)
+	p := c.opts.Policies.Of(key, func() (p prepared) {
+		p.request, p.warnings, p.err = c.prepareAsk(ctx, ask)
+		return p
+	})
+	return p.request, p.warnings, p.err
 }
 
 func (c *Cluster) prepareAsk(ctx context.Context, ask Ask) (req *Request, warned []string, err error) {

@@ -205,7 +205,7 @@ func TestPrepareGivesWhatAServerWould(t *testing.T) {
 func TestPrepareRefusesAsAServer(t *testing.T) {
 	tests := []struct {
 		name, message, field string
-		known                KnownKinds
+		known                kinds.Complete
 		ask                  func(t *testing.T) Ask
 	}{
 		{
@@ -230,7 +230,7 @@ func TestPrepareRefusesAsAServer(t *testing.T) {
 			},
 		},
 		{
-			name: "missing namespace where all are known", known: Known(kinds.Namespace),
+			name: "missing namespace where all are known", known: kinds.CompleteOf(kinds.Namespace),
 			message: `namespaces "nowhere" not found`,
 			ask: func(t *testing.T) Ask {
 				return ask("CREATE", object(t, strings.Replace(webDeployment, "name: web", "name: web, namespace: nowhere", 1)), nil)
@@ -371,7 +371,7 @@ func TestNamespaces(t *testing.T) {
 	if err != nil || !assumed || ns.Name != "elsewhere" {
 		t.Errorf("elsewhere: %v, assumed %v, %v", ns, assumed, err)
 	}
-	complete := NewCluster(ClusterOptions{Known: AllKinds()}, NewIndex(nil))
+	complete := NewCluster(ClusterOptions{Known: kinds.CompleteAll()}, NewIndex(nil))
 	if _, _, err := complete.Namespace("elsewhere"); !apierrors.IsNotFound(err) {
 		t.Errorf("complete cluster: %v", err)
 	}

@@ -3,6 +3,8 @@ package admission
 import (
 	"slices"
 	"testing"
+
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 // TestRelabelledNamespace: whoever enforces a stricter level on a namespace is warned of the Pods
@@ -12,11 +14,11 @@ func TestRelabelledNamespace(t *testing.T) {
 	old := object(t, "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}")
 	head := object(t, "{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {pod-security.kubernetes.io/enforce: baseline}}}")
 	for _, test := range []struct {
-		known KnownKinds
+		known kinds.Complete
 		want  []string
 	}{
-		{AllKinds(), []string{`existing pods in namespace "shop" violate the new PodSecurity enforce level "baseline:latest"`, "p: privileged"}},
-		{KnownKinds{}, nil},
+		{kinds.CompleteAll(), []string{`existing pods in namespace "shop" violate the new PodSecurity enforce level "baseline:latest"`, "p: privileged"}},
+		{kinds.Complete{}, nil},
 	} {
 		c := NewCluster(ClusterOptions{Known: test.known}, NewIndex([]*Object{pod, old}))
 		_, warned, err := c.Prepare(t.Context(), ask("UPDATE", head, old))

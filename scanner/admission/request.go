@@ -12,6 +12,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission/apply"
+	"github.com/preadmit/preadmit/scanner/admission/results"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
@@ -134,13 +135,20 @@ func Content(obj runtime.Object) (map[string]any, error) {
 	return runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
 }
 
-// policyCreation is the creation of a policy or binding by a user with a tool. It is prepared by
-// who loads policies and by who judges the object. Preparing it compiles each expression, which
-// takes longer than all else, so the second gets what the first got.
+// PolicyCreations has the creations of policies and bindings that clusters prepared. Preparing
+// one compiles each expression, which takes longer than all else, so who judges the object gets
+// what who loads policies got. The zero value has none.
+type PolicyCreations struct {
+	results.Results[policyCreation, prepared]
+}
+
+// policyCreation is the creation of a policy or binding by a user with a tool. Clusters that do
+// not know who may do what answer alike; the others are named.
 type policyCreation struct {
-	object *Object
-	user   *user.DefaultInfo
-	by     apply.Applier
+	cluster *Cluster
+	object  *Object
+	user    *user.DefaultInfo
+	by      apply.Applier
 }
 
 // prepared is what Prepare returns.
@@ -151,28 +159,13 @@ type prepared struct {
 }
 
 // policyCreation returns what an ask is named by if it is the creation of a policy, and ok.
-func (a Ask) policyCreation() (key policyCreation, ok bool) {
+func (c *Cluster) policyCreation(a Ask) (key policyCreation, ok bool) {
 	if a.Object == nil || !kinds.IsPolicy(a.Object.GroupVersionKind().GroupKind()) {
 		return key, false
 	}
-	key = policyCreation{object: a.Object, by: a.Applier}
+	if key = (policyCreation{object: a.Object, by: a.Applier}); c.KnowsRBAC() {
+		key.cluster = c
+	}
 	key.user, ok = a.User.(*user.DefaultInfo)
 	return key, ok && a == Ask{Operation: admission.Create, Object: a.Object, User: a.User, Applier: a.Applier}
-}
-
-// preparePolicy returns what prepare returns, or has returned for the same creation. It is
-// kept until it is used once more.
-func (c *Cluster) preparePolicy(key policyCreation, prepare func() (*Request, []string, error)) (*Request, []string, error) {
-	c.mu.Lock()
-	known, ok := c.policies[key]
-	delete(c.policies, key)
-	c.mu.Unlock()
-	if ok {
-		return known.request, known.warnings, known.err
-	}
-	known.request, known.warnings, known.err = prepare()
-	c.mu.Lock()
-	c.policies[key] = known
-	c.mu.Unlock()
-	return known.request, known.warnings, known.err
 }

@@ -65,7 +65,7 @@ func renameMounts(containers []api.Container, from, to string) {
 // controllers run. A state that has all objects, as that of a recorded suite, and no account
 // in the namespace, is of a server without the plugin: it would take no Pod.
 func (c *Cluster) hasAccounts(namespace string) bool {
-	return !c.opts.Known.all || slices.ContainsFunc(c.list(kinds.ServiceAccount), func(o *Object) bool { return c.namespace(o) == namespace })
+	return !c.opts.Known.HasAll() || slices.ContainsFunc(c.list(kinds.ServiceAccount), func(o *Object) bool { return c.namespace(o) == namespace })
 }
 
 // accountUnknown says that it is not known whether the account that a Pod names exists, without
@@ -110,7 +110,7 @@ func (a accounts) Get(_ context.Context, name string, _ metav1.GetOptions) (*cor
 	switch {
 	case lacks && !own:
 		return nil, apierrors.NewNotFound(corev1.Resource("serviceaccount"), name)
-	case lacks && a.cluster.opts.Known.all: // the plugin would wait for a NotFound to pass
+	case lacks && a.cluster.opts.Known.HasAll(): // the plugin would wait for a NotFound to pass
 		return nil, errors.New(apierrors.NewNotFound(corev1.Resource("serviceaccount"), name).Error())
 	}
 	return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace, Name: name}}, nil

@@ -19,19 +19,19 @@ func TestServiceAccount(t *testing.T) {
 	named := strings.Replace(plain, "spec: {", "spec: {serviceAccountName: nope, ", 1)
 	for _, test := range []struct {
 		name, pod, state string
-		known            KnownKinds
+		known            kinds.Complete
 		account          any
 		volumes, secrets int
 		refusal          string
 	}{
-		{"nothing known", plain, elsewhere, KnownKinds{}, "default", 1, 0, ""},
-		{"the account mounts nothing", plain, quiet, KnownKinds{}, "default", 0, 1, ""},
-		{"the Pod asks for it", strings.Replace(plain, "spec: {", "spec: {automountServiceAccountToken: true, ", 1), quiet, KnownKinds{}, "default", 1, 1, ""},
-		{"an account of which nothing is known", named, quiet, KnownKinds{}, "", 0, 0, `whether the server takes the Pod depends on spec.serviceAccountName, which is not known: ServiceAccount "nope" is not in the repository`},
-		{"an account of which nothing is known, of a Pod that a controller makes", strings.Replace(named, "name: p,", "generateName: p-,", 1), quiet, KnownKinds{}, "nope", 1, 0, ""},
-		{"an account that is not there", named, quiet, Known(kinds.ServiceAccount), "", 0, 0, `pods "p" is forbidden: error looking up service account shop/nope: serviceaccount "nope" not found`},
-		{"default is always there", plain, elsewhere, Known(kinds.ServiceAccount), "default", 1, 0, ""},
-		{"a server without the plugin", plain, elsewhere, AllKinds(), nil, 0, 0, ""},
+		{"nothing known", plain, elsewhere, kinds.Complete{}, "default", 1, 0, ""},
+		{"the account mounts nothing", plain, quiet, kinds.Complete{}, "default", 0, 1, ""},
+		{"the Pod asks for it", strings.Replace(plain, "spec: {", "spec: {automountServiceAccountToken: true, ", 1), quiet, kinds.Complete{}, "default", 1, 1, ""},
+		{"an account of which nothing is known", named, quiet, kinds.Complete{}, "", 0, 0, `whether the server takes the Pod depends on spec.serviceAccountName, which is not known: ServiceAccount "nope" is not in the repository`},
+		{"an account of which nothing is known, of a Pod that a controller makes", strings.Replace(named, "name: p,", "generateName: p-,", 1), quiet, kinds.Complete{}, "nope", 1, 0, ""},
+		{"an account that is not there", named, quiet, kinds.CompleteOf(kinds.ServiceAccount), "", 0, 0, `pods "p" is forbidden: error looking up service account shop/nope: serviceaccount "nope" not found`},
+		{"default is always there", plain, elsewhere, kinds.CompleteOf(kinds.ServiceAccount), "default", 1, 0, ""},
+		{"a server without the plugin", plain, elsewhere, kinds.CompleteAll(), nil, 0, 0, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := NewCluster(ClusterOptions{Known: test.known}, NewIndex([]*Object{object(t, test.state), object(t, "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}")}))

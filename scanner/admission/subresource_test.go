@@ -8,6 +8,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
 const scalable = `
@@ -62,7 +64,7 @@ func TestSubresourcesTakeOperations(t *testing.T) {
 
 // TestAuthorizeScaleWithoutAWorkload: creating a Scale needs the right to, too.
 func TestAuthorizeScaleWithoutAWorkload(t *testing.T) {
-	c := NewCluster(ClusterOptions{Known: AllKinds()}, NewIndex(nil))
+	c := NewCluster(ClusterOptions{Known: kinds.CompleteAll()}, NewIndex(nil))
 	a := ask("CREATE", object(t, webDeployment), nil)
 	a.Subresource, a.User = "scale", &user.DefaultInfo{Name: "jane"}
 	if err := c.Authorize(context.Background(), a); !apierrors.IsForbidden(err) {

@@ -70,7 +70,7 @@ func (p *Plan) dependencies() dependencies {
 	}
 	g.params(&d, subjects)
 	releases(&d, changed)
-	if slices.ContainsFunc(subjects, func(o *admission.Object) bool { return g.mayMatchObject(g.authorizing, o) }) {
+	if p.Rights || slices.ContainsFunc(subjects, func(o *admission.Object) bool { return g.mayMatchObject(g.authorizing, o) }) {
 		for k := range kinds.With(kinds.Authorizes) {
 			d.kind(k.Kind)
 		}

@@ -19,6 +19,8 @@ type Plan struct {
 	Given  []string
 	// Namespaces are where objects may live that name none, beside default.
 	Namespaces []string
+	// Rights is set when objects that grant rights decide each request.
+	Rights bool
 	// Everything makes all roots be rendered, whether or not they matter.
 	Everything bool
 

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
@@ -40,7 +41,7 @@ func benchmarkCluster(b *testing.B) (*admission.Cluster, *policy.Set, *admission
 	}
 	ctx := context.Background()
 	all := objects(b, texts...)
-	cluster := admission.NewCluster(admission.ClusterOptions{Known: admission.AllKinds()}, admission.NewIndex(all))
+	cluster := admission.NewCluster(admission.ClusterOptions{Known: kinds.CompleteAll()}, admission.NewIndex(all))
 	set, refusals := policy.Load(ctx, cluster, suite.Admin(), all)
 	if len(refusals) > 0 {
 		b.Fatal(refusals[0].Message)

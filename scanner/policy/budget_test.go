@@ -8,6 +8,7 @@ import (
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
@@ -17,7 +18,7 @@ import (
 func TestABudgetForAll(t *testing.T) {
 	ctx := context.Background()
 	all := objects(t, deny("[1, 2, 3].all(x, x > 0) && object.metadata.name == 'other'", "", "", ""))
-	cluster := admission.NewCluster(admission.ClusterOptions{Known: admission.AllKinds()}, admission.NewIndex(all))
+	cluster := admission.NewCluster(admission.ClusterOptions{Known: kinds.CompleteAll()}, admission.NewIndex(all))
 	set, _ := policy.Load(ctx, cluster, suite.Admin(), all)
 	req, _, err := cluster.Prepare(ctx, admission.Ask{
 		Operation: k8sadmission.Create, User: suite.Admin(),

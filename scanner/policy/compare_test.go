@@ -18,6 +18,7 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/mutation"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/suite"
@@ -117,7 +118,7 @@ func (c *comparison) scene(t testing.TB, s scene) []difference {
 func (c *comparison) stage(t testing.TB, s scene) *stage {
 	all := slices.Concat(s.state, s.policies)
 	st := &stage{comparison: c, all: all, index: admission.NewIndex(all)}
-	st.cluster = admission.NewCluster(admission.ClusterOptions{Known: admission.AllKinds()}, st.index)
+	st.cluster = admission.NewCluster(admission.ClusterOptions{Known: kinds.CompleteAll()}, st.index)
 	if s.stored {
 		st.set = c.storedSet(t, s.policies)
 	} else {
@@ -203,7 +204,7 @@ func (st *stage) judges(t testing.TB, ask admission.Ask) (*admission.Cluster, *p
 		return st.cluster, st.engine, st.oracle
 	}
 	old := []*admission.Object{ask.OldObject}
-	cluster := admission.NewCluster(admission.ClusterOptions{Known: admission.AllKinds()}, admission.NewIndex(old), st.index)
+	cluster := admission.NewCluster(admission.ClusterOptions{Known: kinds.CompleteAll()}, admission.NewIndex(old), st.index)
 	return cluster, policy.NewEngine(cluster, st.ours, st.set), st.theirs.oracle(t, cluster, st.stateWith(ask.OldObject), st.set)
 }
 

@@ -11,6 +11,7 @@ import (
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
@@ -43,7 +44,7 @@ spec:
 			fmt.Sprintf("{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: b%d}, spec: {policyName: p%[1]d.example.com, validationActions: [Deny]}}", i))
 	}
 	objects := objects(t, texts...)
-	cluster := admission.NewCluster(admission.ClusterOptions{Known: admission.AllKinds()}, admission.NewIndex(objects))
+	cluster := admission.NewCluster(admission.ClusterOptions{Known: kinds.CompleteAll()}, admission.NewIndex(objects))
 	ctx := context.Background()
 	// The server refuses the wrong ones when they are created, so they are put into force as an
 	// older server may have stored them.

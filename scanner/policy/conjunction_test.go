@@ -8,6 +8,7 @@ import (
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
@@ -32,7 +33,7 @@ spec:
   - expression: 100 / variables.count > 0
     messageExpression: "'divided by ' + string(variables.count)"
 `, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: b}, spec: {policyName: limits.example.com, validationActions: [Deny]}}`)
-	cluster := admission.NewCluster(admission.ClusterOptions{Known: admission.AllKinds()}, admission.NewIndex(all))
+	cluster := admission.NewCluster(admission.ClusterOptions{Known: kinds.CompleteAll()}, admission.NewIndex(all))
 	ctx := context.Background()
 	set, refusals := policy.Load(ctx, cluster, suite.Admin(), all)
 	if len(refusals) > 0 {

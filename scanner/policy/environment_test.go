@@ -7,6 +7,7 @@ import (
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
@@ -37,7 +38,7 @@ spec:
   - expression: "false"
     messageExpression: >-
       `+c.expression, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: b}, spec: {policyName: order.example.com, validationActions: [Deny]}}`)
-		cluster := admission.NewCluster(admission.ClusterOptions{Known: admission.AllKinds()}, admission.NewIndex(objects))
+		cluster := admission.NewCluster(admission.ClusterOptions{Known: kinds.CompleteAll()}, admission.NewIndex(objects))
 		ctx := context.Background()
 		set, refusals := policy.Load(ctx, cluster, suite.Admin(), objects)
 		if len(refusals) > 0 {

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
@@ -151,8 +152,8 @@ func TestAMissingParam(t *testing.T) {
 		opts          admission.ClusterOptions
 		indeterminate bool
 	}{
-		"of a kind that is known":    {admission.ClusterOptions{Known: admission.Known(schema.GroupKind{Kind: "ConfigMap"})}, false},
-		"of another kind":            {admission.ClusterOptions{Known: admission.Known(schema.GroupKind{Kind: "Secret"})}, true},
+		"of a kind that is known":    {admission.ClusterOptions{Known: kinds.CompleteOf(schema.GroupKind{Kind: "ConfigMap"})}, false},
+		"of another kind":            {admission.ClusterOptions{Known: kinds.CompleteOf(schema.GroupKind{Kind: "Secret"})}, true},
 		"that was removed":           {admission.ClusterOptions{Removed: removed}, false},
 		"in another namespace":       {admission.ClusterOptions{Removed: other}, true},
 		"that may be in the cluster": {admission.ClusterOptions{}, true},
@@ -233,7 +234,7 @@ func TestCircularVariable(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	ctx := context.Background()
 	all := objects(t, deny("request.dryRun", "", "", ""), namespaceShop)
-	cluster := admission.NewCluster(admission.ClusterOptions{Known: admission.AllKinds()}, admission.NewIndex(all))
+	cluster := admission.NewCluster(admission.ClusterOptions{Known: kinds.CompleteAll()}, admission.NewIndex(all))
 	set, _ := policy.Load(ctx, cluster, suite.Admin(), all)
 	for _, dryRun := range []bool{true, false} {
 		req, _, err := cluster.Prepare(ctx, admission.Ask{

@@ -59,7 +59,7 @@ func create(text string) admission.Ask {
 func Example() {
 	ctx := context.Background()
 	state := objects(policyText("named", "object.metadata.name != 'b'"))
-	b := server.NewBuilder(server.Options{ClusterOptions: admission.ClusterOptions{Known: admission.AllKinds()}, User: admin})
+	b := server.NewBuilder(server.Options{ClusterOptions: admission.ClusterOptions{Known: kinds.CompleteAll()}, User: admin})
 	cluster := b.Cluster(admission.NewIndex(state))
 	s := b.Server(server.View{Cluster: cluster, Policies: b.Load(ctx, cluster, state).Set})
 
@@ -78,7 +78,7 @@ func Example() {
 }
 
 // build returns the server with one view for each of the texts.
-func build(t *testing.T, known admission.KnownKinds, texts ...string) *server.Server {
+func build(t *testing.T, known kinds.Complete, texts ...string) *server.Server {
 	t.Helper()
 	b := server.NewBuilder(server.Options{ClusterOptions: admission.ClusterOptions{Known: known}, User: admin})
 	views := []server.View{}
@@ -100,7 +100,7 @@ func build(t *testing.T, known admission.KnownKinds, texts ...string) *server.Se
 
 // TestViews: what any view says counts, and what all say counts once.
 func TestViews(t *testing.T) {
-	s := build(t, admission.KnownKinds{},
+	s := build(t, kinds.Complete{},
 		policyText("p", "object.metadata.name == 'x'")+"\n---\n"+policyText("q", "1 == 2"),
 		policyText("p", "object.metadata.name == 'x'")+"\n---\n"+policyText("q", "2 == 3"))
 	v, err := s.Review(t.Context(), create("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"))
@@ -128,14 +128,14 @@ func TestUnknown(t *testing.T) {
 	invalid := policyText("p", "true") + "\n---\n{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: [a]}}"
 	object := "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: shop}}"
 	for name, test := range map[string]struct {
-		known            admission.KnownKinds
+		known            kinds.Complete
 		text, object     string
 		unknown, refused bool
 	}{
-		"kind nothing defines":            {admission.AllKinds(), policyText("p", "true"), "{apiVersion: example.com/v1, kind: Thing, metadata: {name: a}}", true, false},
-		"namespace nothing defines":       {admission.KnownKinds{}, policyText("p", "true"), object, false, false},
-		"namespace that does not exist":   {admission.Known(kinds.Namespace), policyText("p", "true"), object, false, true},
-		"namespace that cannot be stored": {admission.KnownKinds{}, invalid, object, true, false},
+		"kind nothing defines":            {kinds.CompleteAll(), policyText("p", "true"), "{apiVersion: example.com/v1, kind: Thing, metadata: {name: a}}", true, false},
+		"namespace nothing defines":       {kinds.Complete{}, policyText("p", "true"), object, false, false},
+		"namespace that does not exist":   {kinds.CompleteOf(kinds.Namespace), policyText("p", "true"), object, false, true},
+		"namespace that cannot be stored": {kinds.Complete{}, invalid, object, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v, err := build(t, test.known, test.text).Review(t.Context(), create(test.object))
@@ -173,9 +173,9 @@ func TestLoadOnce(t *testing.T) {
 func TestStateHasWhatIsCreated(t *testing.T) {
 	text := "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"
 	for _, test := range []struct {
-		known admission.KnownKinds
+		known kinds.Complete
 		code  int32
-	}{{admission.AllKinds(), 409}, {admission.Known(schema.GroupKind{Kind: "ConfigMap"}), 0}} {
+	}{{kinds.CompleteAll(), 409}, {kinds.CompleteOf(schema.GroupKind{Kind: "ConfigMap"}), 0}} {
 		v, err := build(t, test.known, text).Review(t.Context(), create(text))
 		if err != nil {
 			t.Fatal(err)

@@ -77,7 +77,7 @@ type cluster struct {
 func (s *Suite) newCluster(ctx context.Context) *cluster {
 	c := &cluster{
 		builder: server.NewBuilder(server.Options{
-			ClusterOptions: admission.ClusterOptions{Known: admission.AllKinds(), Creator: Admin()}, User: Admin(), Compiler: s.Compiler,
+			ClusterOptions: admission.ClusterOptions{Known: kinds.CompleteAll(), Creator: Admin()}, User: Admin(), Compiler: s.Compiler,
 		}),
 		state: admission.NewIndex(append(append([]*admission.Object(nil), s.Context...), s.Policies...)),
 	}

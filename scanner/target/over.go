@@ -30,8 +30,8 @@ func (t *Target) applyOverExported(ctx context.Context) {
 	if len(head)+len(base) == 0 {
 		return
 	}
-	t.Head.substitute(head, t.Namespace)
-	t.Base.substitute(base, t.Namespace)
+	t.Head.substitute(head, t.naming())
+	t.Base.substitute(base, t.naming())
 	govern(t.Head, t.Base)
 	t.Changed = changedKeys(t.Base, t.Head)
 }
@@ -78,7 +78,7 @@ func appliedOver(ctx context.Context, cluster *admission.Cluster, ask admission.
 }
 
 // substitute has others in place of objects of the state.
-func (s *State) substitute(others map[*admission.Object]*admission.Object, namespace string) {
+func (s *State) substitute(others map[*admission.Object]*admission.Object, opts admission.ClusterOptions) {
 	roots := slices.Clone(s.Roots)
 	for i, r := range roots {
 		with := *r
@@ -91,5 +91,5 @@ func (s *State) substitute(others map[*admission.Object]*admission.Object, names
 		roots[i] = &with
 	}
 	s.Roots, s.own = roots, map[render.RootID]*admission.Index{}
-	s.share(namespace)
+	s.share(opts)
 }

@@ -59,22 +59,22 @@ func (c contents) of(key admission.Key, o *admission.Object) *admission.Object {
 	return o
 }
 
-func newState(from *change.Side, namespace string, roots []*change.Rendered, given []*admission.Object) *State {
+func newState(from *change.Side, opts admission.ClusterOptions, roots []*change.Rendered, given []*admission.Object) *State {
 	made := createdIn(roots, given)
 	roots = made.applied(roots)
 	s := &State{side: from, Roots: roots, created: made, given: given, Given: admission.NewIndex(given), own: map[render.RootID]*admission.Index{}}
-	s.share(namespace)
+	s.share(opts)
 	return s
 }
 
 // share has the objects of all roots found by all.
-func (s *State) share(namespace string) {
+func (s *State) share(opts admission.ClusterOptions) {
 	all := []*admission.Object{}
 	for _, r := range s.Roots {
 		all = append(all, r.Objects...)
 	}
 	s.Shared = admission.NewIndex(all)
-	s.Cluster = admission.NewCluster(admission.ClusterOptions{Namespace: namespace}, s.Shared, s.Given)
+	s.Cluster = admission.NewCluster(opts, s.Shared, s.Given)
 }
 
 // govern collects the governing objects, which are those of a fixed set of kinds

@@ -15,6 +15,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/config"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/release"
 )
@@ -44,24 +45,31 @@ type Target struct {
 	// Namespace is where objects live that name none, as configured; empty if it is not.
 	Namespace string
 	// known are the kinds of which the states have all objects.
-	known admission.KnownKinds
+	known kinds.Complete
 	// applier applies what no deployer of the repository does; empty if nobody says which tool it is.
 	applier apply.Applier
 	// nodePorts is the range of node ports, nil for the default.
 	nodePorts *utilnet.PortRange
 	// exported is what the cluster has of the objects of the trees, by their keys.
 	exported map[admission.Key]*admission.Object
+	// creations are those of the policies that its clusters prepared.
+	creations admission.PolicyCreations
 	// Release is the API server of the target.
 	Release release.Release
 }
 
 // Options are those of the target's clusters.
 func (t *Target) Options() admission.ClusterOptions {
-	opts := admission.ClusterOptions{Namespace: t.Namespace, Known: t.known, NodePorts: t.nodePorts}
+	opts := admission.ClusterOptions{Namespace: t.Namespace, Known: t.known, NodePorts: t.nodePorts, Policies: &t.creations}
 	if t.Base != nil {
 		opts.Removed = t.Base.Shared // what stays is in the head's state
 	}
 	return opts
+}
+
+// naming are the options of the cluster by which a state names its objects.
+func (t *Target) naming() admission.ClusterOptions {
+	return admission.ClusterOptions{Namespace: t.Namespace, Policies: &t.creations}
 }
 
 // builder makes the targets of a configuration.
@@ -138,15 +146,15 @@ func (b *builder) buildTarget(ctx context.Context, c config.Target, cluster stri
 	if err != nil {
 		return nil, &change.InputError{What: "kubernetesVersion", Err: err}
 	}
-	t := &Target{Name: c.Name, Cluster: cluster, Release: served, User: b.userOf(c), asked: c.User != nil || b.config.User != nil, Roots: b.targetRoots(c, cluster), Namespace: c.Namespace, known: admission.Known(complete...), applier: apply.Applier(b.config.Applier), nodePorts: b.config.NodePorts()}
-	head, err := b.buildState(ctx, b.Head, c, cluster, paths)
+	t := &Target{Name: c.Name, Cluster: cluster, Release: served, User: b.userOf(c), asked: c.User != nil || b.config.User != nil, Roots: b.targetRoots(c, cluster), Namespace: c.Namespace, known: kinds.CompleteOf(complete...), applier: apply.Applier(b.config.Applier), nodePorts: b.config.NodePorts()}
+	head, err := b.buildState(ctx, b.Head, c, t, paths)
 	if err != nil {
 		return nil, err
 	}
 	t.Head, t.Broken = head.State, head.broken
 	sides := []*State{head.State}
 	if b.Base != nil {
-		base, err := b.buildState(ctx, b.Base, c, cluster, paths)
+		base, err := b.buildState(ctx, b.Base, c, t, paths)
 		if err != nil {
 			return nil, err
 		}
@@ -175,15 +183,15 @@ type GivenRoot struct {
 }
 
 // buildState collects the objects of a target in one tree.
-func (b *builder) buildState(ctx context.Context, from *change.Side, c config.Target, cluster string, paths []string) (*givenState, error) {
+func (b *builder) buildState(ctx context.Context, from *change.Side, c config.Target, t *Target, paths []string) (*givenState, error) {
 	roots := []*change.Rendered{}
 	for _, root := range from.Found.Roots {
-		if r := from.Roots[from.ID(root)]; r != nil && r.Problem == nil && b.isOn(from, c, cluster, r.ID) {
+		if r := from.Roots[from.ID(root)]; r != nil && r.Problem == nil && b.isOn(from, c, t.Cluster, r.ID) {
 			roots = append(roots, r)
 		}
 	}
 	if from == b.Head && b.Base != nil {
-		roots = append(roots, b.left(c, cluster)...)
+		roots = append(roots, b.left(c, t.Cluster)...)
 	}
 	given, broken := []*admission.Object{}, []GivenRoot{}
 	for _, p := range paths {
@@ -199,7 +207,7 @@ func (b *builder) buildState(ctx context.Context, from *change.Side, c config.Ta
 		}
 	}
 	given = append(given, b.given.Objects...)
-	return &givenState{State: newState(from, c.Namespace, roots, given), broken: broken}, nil
+	return &givenState{State: newState(from, t.naming(), roots, given), broken: broken}, nil
 }
 
 // left are the roots of the base with those of their objects that stay in the cluster
