@@ -47,11 +47,12 @@ type Engine struct {
 	mu     sync.RWMutex
 	parsed map[source]*parsedFile
 	nodes  nodes
+	named  map[string]namedActions
 }
 
 // New returns an engine.
 func New() *Engine {
-	return &Engine{parsed: map[source]*parsedFile{}, names: functionNames(), builtins: builtins(), actions: newActions()}
+	return &Engine{parsed: map[source]*parsedFile{}, names: functionNames(), builtins: builtins(), actions: newActions(), named: map[string]namedActions{}}
 }
 
 // Rendering is the outcome of rendering a chart.

@@ -79,13 +79,29 @@ func (s *search) beside(list *parse.ListNode, around []*Action, key []byte) {
 // maxFollowed bounds how many actions Follow returns.
 const maxFollowed = 2_000
 
-// Follow returns the actions that others at a place depend on by way of variables and of templates that they
-// include: those that declare, assign or modify a variable, those of the templates, and those around them.
-func (f *File) Follow(p Place, others []*Action) []*Action {
-	if f.run == nil || p.Node < 0 {
+// Follow returns the actions that others at places depend on by way of variables and of templates that they
+// include: those that declare, assign or modify a variable in a file of these places, those of the templates, and those
+// around them.
+func (f *File) Follow(places []Place, others []*Action) (found []*Action) {
+	if f.run == nil {
 		return nil
 	}
-	s := search{run: f.run, in: f.run.node(p.Node).file, seen: map[*Action]bool{}}
+	looked := map[*parsedFile]bool{}
+	for _, p := range places {
+		if p.Node < 0 {
+			continue
+		}
+		if in := f.run.node(p.Node).file; !looked[in] {
+			looked[in] = true
+			found = append(found, f.run.follows(in, others)...)
+		}
+	}
+	return found
+}
+
+// follows are the actions that others depend on, with the variables of a file.
+func (r *run) follows(in *parsedFile, others []*Action) []*Action {
+	s := search{run: r, in: in, seen: map[*Action]bool{}}
 	for _, a := range others {
 		s.seen[a] = true
 	}
@@ -126,19 +142,36 @@ func (s *search) variables(of []*Action) {
 
 // templates adds the actions of templates that are included.
 func (s *search) templates(of []*Action) {
-	var names []string
 	for _, a := range of {
-		names = append(names, a.includes...)
+		for _, name := range a.includes {
+			s.add(s.run.engine.actionsIn(name)...)
+		}
 	}
-	if len(names) == 0 {
-		return
+}
+
+// actionsIn are the actions of the templates of a name in the files of the chart. They are found once.
+func (e *Engine) actionsIn(name string) []*Action {
+	e.mu.RLock()
+	files, known := len(e.parsed), e.named[name]
+	e.mu.RUnlock()
+	if known.files == files {
+		return known.actions
 	}
-	in := s.in
-	for _, d := range s.run.engine.defined(names) {
+	s := search{run: &run{engine: e}, seen: map[*Action]bool{}}
+	for _, d := range e.defined(name) {
 		s.in = d.in
 		s.walk(d.tree.Root, nil, func(*Action) bool { return true })
 	}
-	s.in = in
+	e.mu.Lock()
+	e.named[name] = namedActions{files, s.found}
+	e.mu.Unlock()
+	return s.found
+}
+
+// namedActions are the actions of the templates of a name, as they were found among so many files.
+type namedActions struct {
+	files   int
+	actions []*Action
 }
 
 // definition is a template with the file that it is in.
@@ -147,20 +180,16 @@ type definition struct {
 	tree *parse.Tree
 }
 
-// defined are the templates with names, in the files of the chart.
-func (e *Engine) defined(names []string) (all []definition) {
+// defined are the templates of a name, in the files of the chart.
+func (e *Engine) defined(name string) (all []definition) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	for _, file := range e.parsed {
-		for _, name := range names {
-			if tree := file.trees[name]; tree != nil && !slices.ContainsFunc(all, func(d definition) bool { return d.tree == tree }) {
-				all = append(all, definition{file, tree})
-			}
+		if tree := file.trees[name]; tree != nil {
+			all = append(all, definition{file, tree})
 		}
 	}
-	slices.SortFunc(all, func(a, b definition) int {
-		return strings.Compare(a.tree.ParseName+"\x00"+a.tree.Name, b.tree.ParseName+"\x00"+b.tree.Name)
-	})
+	slices.SortFunc(all, func(a, b definition) int { return strings.Compare(a.tree.ParseName, b.tree.ParseName) })
 	return all
 }
 

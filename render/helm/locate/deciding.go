@@ -51,6 +51,9 @@ func (l *looked) deciding() (leaf, without *Leaf) {
 	var decides, keeps *Leaf
 	for _, leaf := range l.first(fieldTries) {
 		_, written := l.writtenAt(leaf)
+		if decides != nil && !written {
+			continue // one that decides and is not in the tree is known
+		}
 		switch e := l.effect(leaf, l.field); {
 		case e == changed && written && l.literal:
 			return leaf, nil

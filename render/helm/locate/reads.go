@@ -31,7 +31,7 @@ const (
 // readsOf are the keys that may decide what parts of templates wrote, each with those that it was called by, or whether some
 // keys are written.
 func readsOf(d *release.Document, ways [][]engine.Place, written []string) *reads {
-	var inner, outer, around, followed []*engine.Action
+	var inner, outer, around []*engine.Action
 	for _, way := range ways {
 		first := true
 		for _, p := range way {
@@ -49,11 +49,7 @@ func readsOf(d *release.Document, ways [][]engine.Place, written []string) *read
 		}
 	}
 	all := slices.Concat(inner, outer, around)
-	for _, way := range ways {
-		for _, p := range way {
-			followed = append(followed, d.File.Follow(p, all)...)
-		}
-	}
+	followed := d.File.Follow(slices.Concat(ways...), all)
 	return &reads{innermost: keysIn(inner), outer: keysIn(outer), around: keysIn(around), followed: keysIn(followed)}
 }
 
