@@ -82,11 +82,9 @@ func (l *Ledger) Deploying(t *target.Target, pairs []target.Pair) {
 		if kind != (schema.GroupKind{Kind: "ConfigMap"}) && kind != (schema.GroupKind{Kind: "Secret"}) {
 			continue
 		}
-		for _, r := range t.Head.Roots {
-			for _, release := range r.Objects {
-				if takesValues(release, p.Key) && !l.isUnit(t, t.Head.Cluster.Key(release)) {
-					l.AddObject(Object, o, p.Key, fmt.Sprintf("it has values of HelmRelease %s: %s are not judged", release.Name(), deploying(release.GroupVersionKind().GroupKind(), release)))
-				}
+		for _, release := range t.Head.Releases {
+			if takesValues(release, p.Key) && !l.isUnit(t, t.Head.Cluster.Key(release)) {
+				l.AddObject(Object, o, p.Key, fmt.Sprintf("it has values of HelmRelease %s: %s are not judged", release.Name(), deploying(release.GroupVersionKind().GroupKind(), release)))
 			}
 		}
 	}
@@ -130,18 +128,15 @@ func (l *Ledger) isRendered(t *target.Target, p target.Pair) bool {
 		return false
 	}
 	spec, _ := p.Head.Content()["spec"].(map[string]any)
-	rendered := false
-	for _, r := range t.Head.Roots {
-		if u := r.Root.Unit; u.IsElsewhere() && u.Artifact.URL == spec["url"] {
-			rendered = true
-		}
-		for _, o := range r.Objects {
-			if o.GroupVersionKind().Group == releaseGroup && takesChart(o, p.Key.Name) && !l.isUnit(t, t.Head.Cluster.Key(o)) {
-				return false
-			}
-		}
+	if slices.ContainsFunc(t.Head.Releases, func(o *admission.Object) bool {
+		return takesChart(o, p.Key.Name) && !l.isUnit(t, t.Head.Cluster.Key(o))
+	}) {
+		return false
 	}
-	return rendered
+	return slices.ContainsFunc(t.Head.Roots, func(r *change.Rendered) bool {
+		u := r.Root.Unit
+		return u.IsElsewhere() && u.Artifact.URL == spec["url"]
+	})
 }
 
 // takesChart reports whether a HelmRelease names a source of its chart like this.
@@ -156,8 +151,7 @@ func takesChart(o *admission.Object, name string) bool {
 
 // takesValues reports whether a HelmRelease takes values from a ConfigMap or Secret.
 func takesValues(o *admission.Object, key admission.Key) bool {
-	kind := o.GroupVersionKind()
-	if kind.Group != releaseGroup || kind.Kind != "HelmRelease" || o.Namespace() != key.Namespace {
+	if o.Namespace() != key.Namespace {
 		return false
 	}
 	spec, _ := o.Content()["spec"].(map[string]any)
