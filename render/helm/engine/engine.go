@@ -93,6 +93,7 @@ func (e *Engine) Render(ctx context.Context, c *chart.Chart, values common.Value
 		if err := e.add(root, t.name, t.text); err != nil {
 			return nil, err
 		}
+		r.filesOf[path.Dir(t.base)], _ = t.values["Files"].(files)
 	}
 	root.Funcs(r.functions(root))
 	files, err := r.execute(root, templates)

@@ -85,7 +85,10 @@ func (r *run) inner(c *call, s *segment, offset int) (*call, int) {
 	at := offset - s.offset
 	calls := s.calls
 	if len(calls) == 0 {
-		return r.kept(c, s, text), at
+		if kept := r.kept(c, s, text); kept != nil {
+			return kept, at
+		}
+		return r.copied(s, text, at)
 	}
 	before, line := strings.Count(text[:at], "\n"), lineOf(text, at)
 	lines := strings.Split(text, "\n")

@@ -33,6 +33,10 @@ type run struct {
 	nodes   nodes
 	actions *actions
 
+	// filesOf are the files of charts that are no templates, by the directories of the charts, and copies those as calls.
+	filesOf map[string]files
+	copies  map[string][]*call
+
 	// texts are the outputs of include and tpl by their text: a variable may hold one.
 	texts map[string]*call
 	// calls counts them.
@@ -41,7 +45,7 @@ type run struct {
 
 func newRun(ctx context.Context, e *Engine, opts Options) *run {
 	r := &run{ctx: ctx, engine: e, opts: opts, limits: opts.Limits.withDefaults(), at: -1, texts: map[string]*call{},
-		parsed: map[source]*parsedFile{}, nodes: nodes{first: ofRun},
+		parsed: map[source]*parsedFile{}, nodes: nodes{first: ofRun}, filesOf: map[string]files{},
 	}
 	r.chance = chance{run: r, counts: map[string]int{}}
 	return r
