@@ -94,7 +94,7 @@ requests:
 			`requests.yaml:1:12: policies[0]: "/a": give a path relative to the suite`},
 		{"directory without objects", "-- requests.yaml --\npolicies: [p]\n" + strings.TrimPrefix(one, "-- requests.yaml --\n") + "-- p/README --\n",
 			"requests.yaml:1:12: policies[0]: p holds no objects: it has no YAML or JSON files"},
-		{"two params of one name", one + "-- context.yaml --\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: b}}\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: b}}\n",
+		{"two params of one name", one + "-- context.yaml --\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: b}}\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: b}, data: {c: d}}\n",
 			"context.yaml:3:1: ConfigMap/b/a is written twice, first at context.yaml:1: a cluster has one of a name, so remove or rename one"},
 		{"a policy among what the cluster has", one + "-- context.yaml --\n" + named("MutatingAdmissionPolicy", "p"),
 			"context.yaml:1:1: a MutatingAdmissionPolicy is not in force here: move it to policies.yaml"},
@@ -117,6 +117,19 @@ requests:
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestLoadSameTwice: nothing is lost where both are the same, as in recorded suites.
+func TestLoadSameTwice(t *testing.T) {
+	const limit = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: b}, data: {c: d}}\n"
+	s, err := Load(suiteTree(`-- requests.yaml --
+requests:
+- {name: a, operation: CREATE, object: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}
+-- context.yaml --
+` + limit + "---\n" + limit))
+	if err != nil || len(s.Context) != 2 {
+		t.Errorf("%+v, %v", s, err)
 	}
 }
 

@@ -36,7 +36,7 @@ func (s *Suite) Place(o *admission.Object) (path string, line int) {
 func (l *loader) checkState(s *Suite) error {
 	var errs []error
 	for _, r := range s.Repeated() {
-		if !kinds.IsPolicy(r.GroupVersionKind().GroupKind()) {
+		if !r.Same && !kinds.IsPolicy(r.GroupVersionKind().GroupKind()) {
 			errs = append(errs, s.places[r.Object].mistake("%s is written twice, first at %s:%d: a cluster has one of a name, so remove or rename one", r.Key, r.Path, r.Line))
 		}
 	}
@@ -58,6 +58,8 @@ func (l *loader) checkState(s *Suite) error {
 type Repeated struct {
 	*admission.Object
 	Key admission.Key
+	// Same is set where both are the same, so that nothing is lost.
+	Same bool
 	// Path and Line are where the one before is written.
 	Path string
 	Line int
@@ -77,7 +79,7 @@ func (s *Suite) Repeated() []Repeated {
 			last[key] = o
 		case o.Name() == "", at == s.places[o] && before.Equal(o):
 		default:
-			all = append(all, Repeated{o, key, at.path, at.line})
+			all = append(all, Repeated{o, key, before.Equal(o), at.path, at.line})
 			last[key] = o
 		}
 	}
