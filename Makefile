@@ -127,7 +127,7 @@ service-test: programs browser ## the service, built, against a GitHub for tests
 
 # Suites and objects to ask the real API server about. Those beside the repository
 # are optional.
-SUITES ?= scanner/suite/testdata/conformance scanner/suite/testdata/versions examples/suite $(wildcard ../shared/conformance/real-world)
+SUITES ?= scanner/suite/testdata/conformance scanner/suite/testdata/versions examples/suite $(wildcard ../shared/conformance/real-world ../shared/conformance/mutation)
 OBJECTS ?= $(wildcard ../shared/corpora/gitops/*.bundle)
 # Generated updates, and the number of the first. With OTHERS=1 others write to the objects before they
 # are updated, and preadmit is given what the server has of them.

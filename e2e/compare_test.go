@@ -92,8 +92,7 @@ func TestRecordDifferences(t *testing.T) {
 }
 
 func TestStored(t *testing.T) {
-	p := &preparer{state: admission.NewIndex(nil)}
-	p.cluster = p.clusterOf()
+	p := newPreparer(t.Context(), &suite.Suite{})
 	claim := `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}`
 	request := suite.Request{Name: "create", Operation: "CREATE", Object: object(t, claim)}
 	ours, err := p.prepare(t.Context(), request.Ask())

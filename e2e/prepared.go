@@ -19,15 +19,13 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 
 	"github.com/preadmit/preadmit/scanner/admission"
-	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
 // prepared compares the objects that policies see: what the server answered, and
 // what it had stored, with what preadmit shows to policies.
 func (c *conformance) prepared(ctx context.Context, r *replayed) error {
-	p := &preparer{state: admission.NewIndex(append(slices.Clone(r.Context), r.Policies...))}
-	p.cluster = p.clusterOf()
+	p := newPreparer(ctx, r.Suite)
 	for i := range r.Requests {
 		request := &r.Requests[i]
 		object, old := r.record.Objects[request.Name], r.record.OldObjects[request.Name]
@@ -98,49 +96,6 @@ func storageVersion(definition *admission.Object) string {
 		}
 	}
 	return ""
-}
-
-// preparer prepares requests on the state of a suite.
-type preparer struct {
-	state   *admission.Index
-	cluster *admission.Cluster
-}
-
-func (p *preparer) clusterOf(more ...*admission.Object) *admission.Cluster {
-	return admission.NewCluster(admission.ClusterOptions{Known: kinds.CompleteAll(), Creator: suite.Admin()}, admission.NewIndex(more), p.state)
-}
-
-// preparedObjects are those of a request as policies see them.
-type preparedObjects struct{ object, old map[string]any }
-
-// prepare returns the objects of a request as policies see them, and as a server
-// returns them back that stored them; nil when preadmit refuses the request.
-func (p *preparer) prepare(ctx context.Context, ask admission.Ask) (*preparedObjects, error) {
-	cluster := p.cluster
-	if ask.OldObject != nil && ask.OldObject.GroupVersionKind().Kind == "Namespace" {
-		cluster = p.clusterOf(ask.OldObject)
-	}
-	request, _, err := cluster.Prepare(ctx, ask)
-	if err != nil {
-		return nil, nil
-	}
-	version, err := request.Version(request.GetKind())
-	if err != nil {
-		return nil, err
-	}
-	ours := &preparedObjects{}
-	if ours.old, err = asJSON(version.OldObject); err != nil {
-		return nil, err
-	}
-	object, err := stored(request)
-	if err != nil {
-		return nil, err
-	}
-	if object == nil {
-		object = version.Object
-	}
-	ours.object, err = asJSON(object)
-	return ours, err
 }
 
 // stored returns the object of a request as the server answers with it: read back

@@ -43,7 +43,7 @@ func Start(ctx context.Context, b Binaries, dir string) (*Cluster, error) {
 		return c, err
 	}
 	var err error
-	if c.Setup, err = c.startServer(ctx, "--disable-admission-plugins=ServiceAccount,ValidatingAdmissionPolicy"); err != nil {
+	if c.Setup, err = c.startServer(ctx, "--disable-admission-plugins=ServiceAccount,MutatingAdmissionPolicy,ValidatingAdmissionPolicy"); err != nil {
 		return c, err
 	}
 	return c, c.RestartTested(ctx)

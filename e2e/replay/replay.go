@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/preadmit/preadmit/e2e/live"
 	"github.com/preadmit/preadmit/scanner/admission"
@@ -218,7 +219,7 @@ func (r *Recorder) ask(ctx context.Context, request *suite.Request, policies map
 		}
 		record.OldObjects[request.Name] = old
 	}
-	a, err := r.cluster.Tested.Do(ctx, call(request, place, record.OldObjects[request.Name]))
+	a, err := r.do(ctx, call(request, place, record.OldObjects[request.Name]))
 	if err != nil {
 		return err
 	}
@@ -241,6 +242,26 @@ func (r *Recorder) ask(ctx context.Context, request *suite.Request, policies map
 	}
 	record.Expected.Verdicts = append(record.Expected.Verdicts, v)
 	return nil
+}
+
+// newKind bounds how long a server takes until policies that change objects know a custom kind: they ask for
+// its schema every five seconds.
+const newKind = 60 * time.Second
+
+// do sends a call, again while policies that change objects do not know its custom kind yet.
+func (r *Recorder) do(ctx context.Context, c live.Call) (*live.Answer, error) {
+	for began := time.Now(); ; {
+		a, err := r.cluster.Tested.Do(ctx, c)
+		if err != nil || a.Code != http.StatusServiceUnavailable || time.Since(began) > newKind ||
+			!strings.Contains(a.Status().Message, "delay between when CustomResourceDefinitions are created and when they are available") {
+			return a, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // mainObject returns the object whose resource the request is for, in its version.

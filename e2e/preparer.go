@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
+	"github.com/preadmit/preadmit/scanner/mutation"
+	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/suite"
+)
+
+// preparer prepares requests on the state of a suite.
+type preparer struct {
+	state   *admission.Index
+	cluster *admission.Cluster
+	// policies are those that the server accepts.
+	policies  *policy.Set
+	mutations mutation.Compiler
+}
+
+func newPreparer(ctx context.Context, s *suite.Suite) *preparer {
+	p := &preparer{state: admission.NewIndex(append(slices.Clone(s.Context), s.Policies...))}
+	p.cluster = p.clusterOf()
+	p.policies, _ = policy.Load(ctx, p.cluster, suite.Admin(), s.Policies)
+	return p
+}
+
+func (p *preparer) clusterOf(more ...*admission.Object) *admission.Cluster {
+	return admission.NewCluster(admission.ClusterOptions{Known: kinds.CompleteAll(), Creator: suite.Admin()}, admission.NewIndex(more), p.state)
+}
+
+// preparedObjects are those of a request as policies see them.
+type preparedObjects struct{ object, old map[string]any }
+
+// prepare returns the objects of a request as policies see them, and as a server
+// returns them back that stored them; nil when preadmit refuses the request.
+func (p *preparer) prepare(ctx context.Context, ask admission.Ask) (*preparedObjects, error) {
+	cluster := p.cluster
+	if ask.OldObject != nil && ask.OldObject.GroupVersionKind().Kind == "Namespace" {
+		cluster = p.clusterOf(ask.OldObject)
+	}
+	if mutator := mutation.New(cluster, p.policies, &p.mutations); mutator != nil {
+		ask.Mutator = mutator
+	}
+	request, _, err := cluster.Prepare(ctx, ask)
+	if err != nil {
+		return nil, nil
+	}
+	version, err := request.Version(request.GetKind())
+	if err != nil {
+		return nil, err
+	}
+	ours := &preparedObjects{}
+	if ours.old, err = asJSON(version.OldObject); err != nil {
+		return nil, err
+	}
+	object, err := stored(request)
+	if err != nil {
+		return nil, err
+	}
+	if object == nil {
+		object = version.Object
+	}
+	ours.object, err = asJSON(object)
+	return ours, err
+}
