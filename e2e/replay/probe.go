@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -32,6 +33,20 @@ type probe struct {
 	cluster *live.Cluster
 	// Policies and State are the numbers of the policy objects and of the others.
 	Policies, State int
+	// Mutates is set where the server has policies that change objects.
+	Mutates bool
+}
+
+// newProbe returns a probe of a cluster.
+func newProbe(ctx context.Context, c *live.Cluster) (*probe, error) {
+	_, err := c.Setup.Place(ctx, admission.NewObject(map[string]any{
+		"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingAdmissionPolicy", "metadata": map[string]any{"name": "preadmit-probe"},
+	}))
+	var unserved *live.UnknownKindError
+	if err != nil && !errors.As(err, &unserved) {
+		return nil, err
+	}
+	return &probe{cluster: c, Mutates: err == nil}, nil
 }
 
 // The warnings of the probe's policy.

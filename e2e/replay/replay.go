@@ -52,7 +52,11 @@ func New(ctx context.Context, c *live.Cluster) (*Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Recorder{cluster: c, probe: &probe{cluster: c}, version: version}, nil
+	p, err := newProbe(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return &Recorder{cluster: c, probe: p, version: version}, nil
 }
 
 // Source returns recordedFrom of the records.

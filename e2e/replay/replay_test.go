@@ -54,7 +54,7 @@ func TestCall(t *testing.T) {
 }
 
 func TestProbeObjects(t *testing.T) {
-	s := &probe{Policies: 3, State: 4}
+	s := &probe{Policies: 3, State: 4, Mutates: true}
 	objects, err := s.objects()
 	if err != nil {
 		t.Fatal(err)
