@@ -4,18 +4,44 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/proof"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/change"
 )
 
-// Locate finds the lines of findings.
+// Locate finds the lines of findings. Those of one root are located in their order: how much is
+// tried for all fields of a chart is bounded, and must not depend on which finding comes first.
 func (l *Locator) Locate(ctx context.Context, findings []Finding) error {
-	return l.work.Each(ctx, "locate", len(findings), func(ctx context.Context, i int) error {
-		l.locateFinding(ctx, &findings[i])
+	var roots [][]*Finding
+	places := map[*render.Result]int{}
+	for i := range findings {
+		of := findings[i].rendered()
+		at, known := places[of]
+		if !known {
+			at, roots = len(roots), append(roots, nil)
+			places[of] = at
+		}
+		roots[at] = append(roots[at], &findings[i])
+	}
+	return l.work.Each(ctx, "locate", len(roots), func(ctx context.Context, i int) error {
+		for _, f := range roots[i] {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			l.locateFinding(ctx, f)
+		}
 		return nil
 	})
+}
+
+// rendered is what the root of a finding's subject renders to; nil for what is beside the roots.
+func (f *Finding) rendered() *render.Result {
+	if f.Subject == nil {
+		return nil
+	}
+	return change.OriginOf(f.Subject).Result
 }
 
 // locateFinding locates a finding about an object and adds the lines around it.
