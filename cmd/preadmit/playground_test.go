@@ -63,6 +63,7 @@ func TestPlaygroundExamples(t *testing.T) {
 // TestPlaygroundMistakes: a mistake is named with its field and line.
 func TestPlaygroundMistakes(t *testing.T) {
 	object := "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"
+	other := "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a: b}}"
 	kyverno := "{apiVersion: kyverno.io/v1, kind: ClusterPolicy, metadata: {name: a}}"
 	binding := "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: a}, spec: {policyName: a, validationActions: [Deny]}}"
 	j := &trial.Judge{}
@@ -83,7 +84,7 @@ func TestPlaygroundMistakes(t *testing.T) {
 		{report.PlaygroundRequest{Object: object, Operation: "DELETE"}, "object 0: a DELETE has no new object: what it deletes is the old object, so move it there"},
 		{report.PlaygroundRequest{Object: object, Policies: "\n" + kyverno}, "policies 2: nothing reads a ClusterPolicy of kyverno.io/v1 here, which is no policy of the API server: remove it, or name its kind as the paramKind of a policy"},
 		{report.PlaygroundRequest{Object: object, Params: object + "\n---\n" + binding}, "params 3: a ValidatingAdmissionPolicyBinding belongs to the policies and bindings: move it there"},
-		{report.PlaygroundRequest{Object: object, Params: object + "\n---\n" + object}, "params 3: ConfigMap/a is written twice, first at params.yaml:1"},
+		{report.PlaygroundRequest{Object: object, Params: object + "\n---\n" + other}, "params 3: ConfigMap/a is written twice, first at params.yaml:1"},
 		{report.PlaygroundRequest{Object: object, Namespace: binding}, "namespace 1: a ValidatingAdmissionPolicyBinding belongs to the policies and bindings: move it there"},
 		{report.PlaygroundRequest{OldObject: "- a\n", Operation: "DELETE"}, "oldObject 1: "},
 		{report.PlaygroundRequest{Object: object, Groups: "a"}, "user 0: groups are those of a user"},
