@@ -9,14 +9,14 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/change"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/target"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 const (
-	releaseGroup = "helm.toolkit.fluxcd.io"
-	sourceGroup  = "source.toolkit.fluxcd.io"
+	sourceGroup = "source.toolkit.fluxcd.io"
 	// operatorGroup is the group of flux-operator.
 	operatorGroup = "fluxcd.controlplane.io"
 )
@@ -94,7 +94,7 @@ func (l *Ledger) Deploying(t *target.Target, pairs []target.Pair) {
 // HelmRelease and a ResourceSet are one, and where a unit applies a source of charts, whatever uses it is.
 func (l *Ledger) isFollowed(t *target.Target, p target.Pair) bool {
 	switch kind := p.Object().GroupVersionKind(); {
-	case kind.Group == releaseGroup && kind.Kind == "HelmRelease", kind.Group == operatorGroup && kind.Kind != "FluxInstance":
+	case kind.GroupKind() == kinds.HelmRelease, kind.Group == operatorGroup && kind.Kind != "FluxInstance":
 		return l.isUnit(t, p.Key)
 	case kind.Group == "argoproj.io":
 		return l.IsArgo(t.Cluster, render.ObjectRef{Group: p.Key.Group, Kind: p.Key.Kind, Namespace: p.Key.Namespace, Name: p.Key.Name})

@@ -25,6 +25,8 @@ var (
 	// ServiceAccount is the account of a Pod.
 	ServiceAccount = schema.GroupKind{Kind: "ServiceAccount"}
 	Definition     = schema.GroupKind{Group: GroupExtensions, Kind: "CustomResourceDefinition"}
+	// HelmRelease has helm-controller of Flux install a chart.
+	HelmRelease = schema.GroupKind{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease"}
 )
 
 // Effect says what objects of a kind do to requests about other objects.

@@ -12,8 +12,6 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
-var releaseKind = schema.GroupKind{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease"}
-
 // State is what a target holds on one side of the change: the objects of its roots
 // in the order of their paths, then those given by configuration and flags. A root
 // sees its own objects first, then any other root's, then what was given.
@@ -77,7 +75,7 @@ func (s *State) share(opts admission.ClusterOptions) {
 	for _, r := range s.Roots {
 		all = append(all, r.Objects...)
 	}
-	s.Releases = slices.DeleteFunc(slices.Clone(all), func(o *admission.Object) bool { return o.GroupVersionKind().GroupKind() != releaseKind })
+	s.Releases = slices.DeleteFunc(slices.Clone(all), func(o *admission.Object) bool { return o.GroupVersionKind().GroupKind() != kinds.HelmRelease })
 	s.Shared = admission.NewIndex(all)
 	s.Cluster = admission.NewCluster(opts, s.Shared, s.Given)
 }
