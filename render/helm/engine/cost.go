@@ -3,6 +3,8 @@ package engine
 import (
 	"reflect"
 	"strings"
+
+	"helm.sh/helm/v4/pkg/chart/common"
 )
 
 // cheap are functions that take no longer for larger arguments, or for strings only as long as
@@ -104,7 +106,7 @@ func (r *run) afford(name string, args ...any) error {
 			size += outer(reflect.ValueOf(arg))
 			continue
 		}
-		size += r.size(reflect.ValueOf(arg))
+		size += r.sizeOf(arg)
 	}
 	if grow := growth[name]; grow != nil {
 		size += grow(size, args)
@@ -130,13 +132,73 @@ func (r *run) size(v reflect.Value) int {
 	return r.limits.Value + 1 - max(budget, 0)
 }
 
-// measure takes the size of a value off a budget.
-func measure(v reflect.Value, depth int, budget *int) {
-	if *budget -= 8; *budget < 0 {
+// sizeOf is the size of a value that is held.
+func (r *run) sizeOf(v any) int {
+	budget := r.limits.Value + 1
+	measureHeld(v, 0, &budget)
+	return r.limits.Value + 1 - max(budget, 0)
+}
+
+// measureHeld is measure for the value in an interface. What values are mostly made of is measured without reflection.
+func measureHeld(v any, depth int, budget *int) {
+	switch v := v.(type) {
+	case map[string]any:
+		measureMap(v, depth, budget)
+	case common.Values:
+		measureMap(v, depth, budget)
+	case []any:
+		if taken(depth, budget) {
+			for i := 0; i < len(v) && *budget >= 0; i++ {
+				measureInterface(v[i], depth+1, budget)
+			}
+		}
+	case string:
+		if taken(depth, budget) {
+			*budget -= len(v)
+		}
+	case bool, int, int64, float64:
+		taken(depth, budget)
+	default:
+		measure(reflect.ValueOf(v), depth, budget)
+	}
+}
+
+func measureMap(m map[string]any, depth int, budget *int) {
+	if !taken(depth, budget) {
 		return
+	}
+	for key, value := range m {
+		if *budget < 0 {
+			return
+		}
+		if taken(depth+1, budget) {
+			*budget -= len(key)
+		}
+		measureInterface(value, depth+1, budget)
+	}
+}
+
+// measureInterface is measure for an interface that holds a value, which counts as one too.
+func measureInterface(v any, depth int, budget *int) {
+	if taken(depth, budget) && v != nil {
+		measureHeld(v, depth+1, budget)
+	}
+}
+
+// taken takes what every value costs off a budget, and reports whether that is left for what the value holds.
+func taken(depth int, budget *int) bool {
+	if *budget -= 8; *budget < 0 {
+		return false
 	}
 	if depth > maxNested {
 		*budget = -1
+	}
+	return *budget >= 0
+}
+
+// measure takes the size of a value off a budget.
+func measure(v reflect.Value, depth int, budget *int) {
+	if !taken(depth, budget) {
 		return
 	}
 	switch v.Kind() {

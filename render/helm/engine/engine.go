@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"text/template"
@@ -26,9 +27,6 @@ type Options struct {
 	// Found has `lookup` find what is not known, an object with little in it; else it is not
 	// there.
 	Found bool
-	// Only selects the template files that are executed, by their names; nil for all. What the
-	// others would have changed in the values stays as it was.
-	Only func(name string) bool
 	// Data is what Text executes a template with, and Template are options of it; none for an error
 	// where a map does not have a key.
 	Data     any
@@ -43,6 +41,7 @@ type Engine struct {
 	left, right string
 
 	actions *actions
+	decoded *decoded
 
 	mu     sync.RWMutex
 	parsed map[source]*parsedFile
@@ -52,7 +51,7 @@ type Engine struct {
 
 // New returns an engine.
 func New() *Engine {
-	return &Engine{parsed: map[source]*parsedFile{}, names: functionNames(), builtins: builtins(), actions: newActions(), named: map[string]namedActions{}}
+	return &Engine{parsed: map[source]*parsedFile{}, names: functionNames(), builtins: builtins(), actions: newActions(), decoded: newDecoded(), named: map[string]namedActions{}}
 }
 
 // Rendering is the outcome of rendering a chart.
@@ -70,6 +69,9 @@ type File struct {
 	// Name is the path of the template, from the name of the chart.
 	Name string
 	Text string
+	// First is set when no other template file was executed before it.
+	First bool
+
 	call *call
 	run  *run
 }
@@ -78,48 +80,98 @@ type File struct {
 // Release, Capabilities. An error in a template is an *Error; what there was of Chance before it is
 // returned too.
 func (e *Engine) Render(ctx context.Context, c *chart.Chart, values common.Values, opts Options) (rendering *Rendering, err error) {
-	r := newRun(ctx, e, opts)
-	defer func() {
-		if failure := recover(); failure != nil {
-			rendering, err = &Rendering{Chance: r.chance.calls}, r.panicked(failure)
-		}
-	}()
-	templates, err := templatesOf(c, values)
+	x, err := e.begin(ctx, c, values, opts)
 	if err != nil {
-		return nil, err
+		return x.rendering(), err
 	}
-	root := template.New(tplName).Option("missingkey=zero")
-	for _, t := range templates {
-		if err := e.add(root, t.name, t.text); err != nil {
-			return nil, err
-		}
-		r.filesOf[path.Dir(t.base)], _ = t.values["Files"].(files)
-	}
-	root.Funcs(r.functions(root))
-	files, err := r.execute(root, templates)
-	if err != nil {
-		return &Rendering{Chance: r.chance.calls}, err
-	}
-	return &Rendering{Files: files, Chance: r.chance.calls, Steps: r.steps, Work: r.work}, nil
+	return x.rest()
 }
 
-// execute renders each template that is no partial.
-func (r *run) execute(root *template.Template, templates []chartTemplate) ([]*File, error) {
-	var files []*File
-	for _, t := range templates {
-		if strings.HasPrefix(path.Base(t.name), "_") || r.opts.Only != nil && !r.opts.Only(t.name) {
-			continue
-		}
-		t.values["Template"] = common.Values{"Name": t.name, "BasePath": t.base}
-		r.file = t.name
-		made, err := r.call(func(w *frame) error { return root.ExecuteTemplate(w, t.name, t.values) })
-		if err != nil {
-			return nil, r.failed(t.name, err)
-		}
-		made.dropNoValue()
-		files = append(files, &File{Name: t.name, Text: made.text, call: made, run: r})
+// One executes one template file, without what those that Render executes before it change in the values. If there are none,
+// rest executes the others, and returns what Render does; else rest is nil. file is nil if there is no such file.
+func (e *Engine) One(ctx context.Context, c *chart.Chart, values common.Values, opts Options, name string) (file *File, rest func() (*Rendering, error), err error) {
+	x, err := e.begin(ctx, c, values, opts)
+	if err != nil {
+		return nil, nil, err
 	}
-	return files, nil
+	at := slices.IndexFunc(x.left, func(t chartTemplate) bool { return t.name == name })
+	if at < 0 {
+		return nil, nil, nil
+	}
+	if file, err = x.next(at); err == nil && file.First {
+		rest = x.rest
+	}
+	return file, rest, err
+}
+
+// execution is a chart that is being rendered.
+type execution struct {
+	*run
+	root *template.Template
+	// left are the templates that were not executed so far, and files what others made.
+	left  []chartTemplate
+	files []*File
+}
+
+// begin prepares what the templates of a chart need to be executed.
+func (e *Engine) begin(ctx context.Context, c *chart.Chart, values common.Values, opts Options) (x *execution, err error) {
+	x = &execution{run: newRun(ctx, e, opts), root: template.New(tplName).Option("missingkey=zero")}
+	defer x.recovered(&err)
+	if x.left, err = templatesOf(c, values); err != nil {
+		return x, err
+	}
+	for _, t := range x.left {
+		if err := e.add(x.root, t.name, t.text); err != nil {
+			return x, err
+		}
+		x.filesOf[path.Dir(t.base)], _ = t.values["Files"].(files)
+	}
+	x.root.Funcs(x.functions(x.root))
+	return x, nil
+}
+
+// rest executes each template that was not executed and is no partial.
+func (x *execution) rest() (*Rendering, error) {
+	for len(x.left) > 0 {
+		if !isExecuted(x.left[0]) {
+			x.left = x.left[1:]
+		} else if _, err := x.next(0); err != nil {
+			return x.rendering(), err
+		}
+	}
+	return x.rendering(), nil
+}
+
+// isExecuted reports whether a template is executed by itself, as partials are not.
+func isExecuted(t chartTemplate) bool { return !strings.HasPrefix(path.Base(t.name), "_") }
+
+// next executes one of the templates that are left, without those before it.
+func (x *execution) next(at int) (file *File, err error) {
+	defer x.recovered(&err)
+	t, first := x.left[at], len(x.files) == 0 && !slices.ContainsFunc(x.left[:at], isExecuted)
+	x.left = x.left[at+1:]
+	t.values["Template"] = common.Values{"Name": t.name, "BasePath": t.base}
+	x.file = t.name
+	made, err := x.call(func(w *frame) error { return x.root.ExecuteTemplate(w, t.name, t.values) })
+	if err != nil {
+		return nil, x.failed(t.name, err)
+	}
+	made.dropNoValue()
+	file = &File{Name: t.name, Text: made.text, First: first, call: made, run: x.run}
+	x.files = append(x.files, file)
+	return file, nil
+}
+
+// rendering is what was made so far.
+func (x *execution) rendering() *Rendering {
+	return &Rendering{Files: x.files, Chance: x.chance.calls, Steps: x.steps, Work: x.work}
+}
+
+// recovered makes an error of a panic.
+func (r *run) recovered(err *error) {
+	if failure := recover(); failure != nil {
+		*err = r.panicked(failure)
+	}
 }
 
 // add parses a file and adds its templates to root.

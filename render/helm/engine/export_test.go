@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"reflect"
 	"text/template"
 	"time"
 )
@@ -12,3 +13,20 @@ func ChanceFunctions(seed string, now time.Time) template.FuncMap {
 	r := newRun(context.Background(), New(), Options{Seed: seed, Now: now})
 	return r.chance.functions()
 }
+
+// PlainYAML and CopyPlain are what the functions toYaml and deepCopy do in less time.
+func PlainYAML(v any) (string, bool) {
+	text, ok := plainYAML(v)
+	return string(text), ok
+}
+
+func CopyPlain(v any) (any, bool) { return copyPlain(v) }
+
+// Sizes are the size of a value, measured with as little reflection as can be, and with reflection alone.
+func Sizes(v any, limit int) (size, reflected int) {
+	r := newRun(context.Background(), New(), Options{Limits: Limits{Value: limit}})
+	return r.sizeOf(v), r.size(reflect.ValueOf(v))
+}
+
+// FromYAML returns the function fromYaml of one engine.
+func FromYAML() func(string) (map[string]any, error) { return newDecoded().fromYAML }

@@ -15,10 +15,10 @@ import (
 
 // formats are the functions that Helm adds to read and write formats. Without `must` they
 // say what is wrong in their result, if at all.
-func formats() template.FuncMap {
+func formats(d *decoded) template.FuncMap {
 	return template.FuncMap{
 		"toToml": toTOML, "mustToToml": mustToTOML, "fromToml": fromTOML,
-		"toYaml": toYAML, "mustToYaml": mustToYAML, "toYamlPretty": toYAMLPretty, "fromYaml": fromYAML, "fromYamlArray": fromYAMLArray,
+		"toYaml": toYAML, "mustToYaml": mustToYAML, "toYamlPretty": toYAMLPretty, "fromYaml": d.fromYAML, "fromYamlArray": fromYAMLArray,
 		"toJson": toJSON, "mustToJson": mustToJSON, "fromJson": fromJSON, "fromJsonArray": fromJSONArray,
 	}
 }
@@ -32,6 +32,9 @@ func toYAML(v any) string {
 }
 
 func mustToYAML(v any) (string, error) {
+	if data, ok := plainYAML(v); ok {
+		return strings.TrimSuffix(string(data), "\n"), nil
+	}
 	data, err := yaml.Marshal(v)
 	return strings.TrimSuffix(string(data), "\n"), err
 }
@@ -46,15 +49,11 @@ func toYAMLPretty(v any) string {
 	return strings.TrimSuffix(data.String(), "\n")
 }
 
-func fromYAML(text string) (map[string]any, error) {
-	m := map[string]any{}
+func (d *decoded) fromYAML(text string) (map[string]any, error) {
 	if err := expandable(text); err != nil {
 		return nil, err
 	}
-	if err := yaml.Unmarshal([]byte(text), &m); err != nil {
-		m["Error"] = err.Error()
-	}
-	return m, nil
+	return d.get(text), nil
 }
 
 func fromYAMLArray(text string) ([]any, error) {

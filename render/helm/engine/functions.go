@@ -37,8 +37,9 @@ func (r *run) functions(root *template.Template) template.FuncMap {
 	f := sprig.TxtFuncMap()
 	delete(f, "env")
 	delete(f, "expandenv")
-	maps.Copy(f, formats())
+	maps.Copy(f, formats(r.decoded()))
 	maps.Copy(f, r.chance.functions())
+	maps.Copy(f, copying(f))
 	maps.Copy(f, template.FuncMap{
 		"print": fmt.Sprint, "printf": fmt.Sprintf, "println": fmt.Sprintln,
 		"html": template.HTMLEscaper, "js": template.JSEscaper, "urlquery": template.URLQueryEscaper,
@@ -60,4 +61,23 @@ func required(message string, value any) (any, error) {
 		return value, errors.New(message)
 	}
 	return value, nil
+}
+
+// copying returns the functions that copy a value, quicker than those of sprig.
+func copying(f template.FuncMap) template.FuncMap {
+	plain, must := f["deepCopy"].(func(any) any), f["mustDeepCopy"].(func(any) (any, error))
+	return template.FuncMap{
+		"deepCopy": func(v any) any {
+			if made, ok := copyPlain(v); ok {
+				return made
+			}
+			return plain(v)
+		},
+		"mustDeepCopy": func(v any) (any, error) {
+			if made, ok := copyPlain(v); ok {
+				return made, nil
+			}
+			return must(v)
+		},
+	}
 }

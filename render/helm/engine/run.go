@@ -51,6 +51,14 @@ func newRun(ctx context.Context, e *Engine, opts Options) *run {
 	return r
 }
 
+// decoded are the texts that templates of the engine decoded; nil without an engine.
+func (r *run) decoded() *decoded {
+	if r.engine == nil {
+		return nil
+	}
+	return r.engine.decoded
+}
+
 // tracing returns the functions that instrumented templates call.
 func (r *run) tracing() template.FuncMap {
 	return template.FuncMap{passName: r.pass, writeName: r.write, enterName: r.enter, leaveName: r.leave}

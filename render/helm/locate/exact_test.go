@@ -28,9 +28,14 @@ func TestExact(t *testing.T) {
 		evidence  origin.Evidence
 		unchecked bool
 	}{
-		"taken":                         {evidence: origin.Marked},
-		"another template refuses it":   {files: map[string]string{"templates/b.yaml": `{{ if ne .Values.tier "front1" }}{{ fail "no such tier" }}{{ end }}`}, evidence: origin.Inferred},
-		"notes refuse it":               {files: map[string]string{"templates/NOTES.txt": `{{ if ne .Values.tier "front1" }}{{ fail "no such tier" }}{{ end }}`}, evidence: origin.Inferred},
+		"taken":                       {evidence: origin.Marked},
+		"another template refuses it": {files: map[string]string{"templates/b.yaml": `{{ if ne .Values.tier "front1" }}{{ fail "no such tier" }}{{ end }}`}, evidence: origin.Inferred},
+		"notes refuse it":             {files: map[string]string{"templates/NOTES.txt": `{{ if ne .Values.tier "front1" }}{{ fail "no such tier" }}{{ end }}`}, evidence: origin.Inferred},
+		"a later template refuses it": {files: map[string]string{"templates/0.yaml": `{{ if ne .Values.tier "front1" }}{{ fail "no such tier" }}{{ end }}`}, evidence: origin.Inferred},
+		"the schema sees no changes": {files: map[string]string{
+			"values.schema.json": schema + `{"type": "string"}}}`,
+			"templates/a.yaml":   object + "data: {tier: \"{{ .Values.tier }}{{ $_ := set .Values `tier` 1 }}\"}",
+		}, evidence: origin.Marked},
 		"another document is no YAML":   {files: map[string]string{"templates/b.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n" + `x: {{ if ne .Values.tier "front1" }}[{{ end }}`}, evidence: origin.Inferred},
 		"another document is no object": {files: map[string]string{"templates/b.yaml": `{{ if ne .Values.tier "front1" }}- a{{ end }}`}, evidence: origin.Inferred},
 		"the schema takes digits":       {files: map[string]string{"values.schema.json": schema + `{"pattern": "^front[0-9]$"}}}`}, evidence: origin.Marked},

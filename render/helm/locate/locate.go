@@ -47,6 +47,8 @@ type Tracer struct {
 	files    map[string]*templateFile
 	reads    map[string]*reads
 	trials   int
+	// begun are the last trials, which are taken up again for a render of the whole release.
+	begun []begun
 	// values are the files of values of the chart and its dependencies, those that were asked for; nil for what is none.
 	values map[string]*yaml.Node
 

@@ -49,13 +49,17 @@ func (t *Tracer) file(d *release.Document) *templateFile {
 	}
 	f := &templateFile{name: d.File.Name, tried: map[*Leaf]trial{}}
 	t.files[d.File.Name] = f
-	alone, err := t.Release.Documents(t.ctx, t.Release.Values, f.name)
-	if err == nil && len(alone) > 0 && alone[0].File.Text == d.File.Text {
-		f.documents = alone
+	if d.File.First {
+		f.documents = d.OfFile()
+		return f
+	}
+	alone, err := t.Release.Begin(t.ctx, f.name)
+	if err == nil && len(alone.Documents) > 0 && alone.Documents[0].File.Text == d.File.Text {
+		f.documents = alone.Documents
 		return f
 	}
 	f.name = "" // what it makes depends on those that were executed before
-	f.documents, _ = t.Release.Documents(t.ctx, t.Release.Values, "")
+	f.documents, _ = t.Release.Documents(t.ctx)
 	return f
 }
 
@@ -65,13 +69,12 @@ func (t *Tracer) try(f *templateFile, l *Leaf) trial {
 		return known
 	}
 	var made trial
-	for _, variant := range t.variants(l) {
+	for i, variant := range t.variants(l) {
 		if t.trials >= releaseTries || t.ctx.Err() != nil {
 			return trial{}
 		}
 		t.trials++
-		other := variant()
-		documents, err := other.Documents(t.ctx, other.Values, f.name)
+		documents, err := t.render(f, l, i, variant())
 		if err == nil {
 			made = trial{true, documents}
 			break
@@ -82,6 +85,26 @@ func (t *Tracer) try(f *templateFile, l *Leaf) trial {
 	}
 	f.tried[l] = made
 	return made
+}
+
+// render renders a template file of a release, which has the i-th other value of a leaf.
+func (t *Tracer) render(f *templateFile, l *Leaf, i int, r *release.Release) ([]*release.Document, error) {
+	if f.name == "" {
+		return r.Documents(t.ctx)
+	}
+	b, err := r.Begin(t.ctx, f.name)
+	if err != nil {
+		return nil, err
+	}
+	t.begun = append(t.begun[max(0, len(t.begun)-fieldTries+1):], begun{l, i, b})
+	return b.Documents, nil
+}
+
+// begun is a release that has the i-th other value of a leaf, of which a template file was rendered.
+type begun struct {
+	leaf *Leaf
+	i    int
+	*release.Begun
 }
 
 // forget drops the trace of a document of a trial, which is not needed.

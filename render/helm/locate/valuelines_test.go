@@ -166,7 +166,7 @@ func (n *tally) release(t *testing.T, r *release.Release) {
 			return origin.Place{Position: tree.Position{Path: "values", Line: len(leaves)}, Evidence: origin.Marked}, true
 		},
 	})
-	was, err := r.Documents(ctx, r.Values, "")
+	was, err := r.Documents(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,9 @@ func variantsOf(ctx context.Context, r *release.Release, l *locate.Leaf) (all []
 	} {
 		user := chart.CopyValues(r.Values)
 		change(user)
-		if documents, err := r.Documents(ctx, user, ""); err == nil {
+		other := *r
+		other.Values = user
+		if documents, err := other.Documents(ctx); err == nil {
 			all = append(all, documents)
 		}
 	}

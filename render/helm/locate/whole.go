@@ -53,7 +53,7 @@ func (t *Tracer) tryWhole(l *Leaf, i int, variant func() *release.Release) (w wh
 		return w, false
 	}
 	t.wholesLeft--
-	documents, applied, err := variant().Whole(t.ctx, known)
+	documents, applied, err := t.whole(l, i, variant, known)
 	if err == nil {
 		w = wholeTrial{trial{true, documents}, applied}
 		for _, d := range documents {
@@ -64,6 +64,16 @@ func (t *Tracer) tryWhole(l *Leaf, i int, variant func() *release.Release) (w wh
 	}
 	t.wholes[l] = append(t.wholes[l], w)
 	return w, true
+}
+
+// whole renders the whole release, from where a trial with the same value left off.
+func (t *Tracer) whole(l *Leaf, i int, variant func() *release.Release, known map[string][]*release.Document) ([]*release.Document, map[*release.Document][]*release.Object, error) {
+	if at := slices.IndexFunc(t.begun, func(b begun) bool { return b.leaf == l && b.i == i }); at >= 0 {
+		b := t.begun[at]
+		t.begun = slices.Delete(t.begun, at, at+1)
+		return b.Whole(t.ctx, known)
+	}
+	return variant().Whole(t.ctx, known)
 }
 
 // known are the documents of the objects, by their files. They are found once.

@@ -3,18 +3,46 @@ package release
 import (
 	"context"
 	"slices"
+
+	"github.com/preadmit/preadmit/render/helm/engine"
 )
 
-// Documents returns the documents that one template file makes, or all if file is empty, with other
-// values and before post-renderers. It costs a small part of Render.
-func (r *Release) Documents(ctx context.Context, user map[string]any, file string) ([]*Document, error) {
-	other, opts := *r, r.Options
-	other.Values = user
-	other.SkipSchema = true // which says nothing about what templates make of values
-	if file != "" {
-		opts.Only = func(name string) bool { return name == file }
+// Begun is a release of which one template file was executed.
+type Begun struct {
+	// Documents are those of the file.
+	Documents []*Document
+
+	release *Release
+	// rest executes the other templates; nil where some are executed before the file.
+	rest func() (*engine.Rendering, error)
+}
+
+// Begin executes one template file, without what others that are executed before it change in the values. The values are
+// not checked against the schema. It costs a small part of Render.
+func (r *Release) Begin(ctx context.Context, file string) (*Begun, error) {
+	c, all, err := r.prepare()
+	if err != nil {
+		return nil, err
 	}
-	_, rendering, _, err := other.execute(ctx, opts)
+	made, rest, err := r.Chart.engine.One(ctx, c, all, r.known(r.Options), file)
+	if err != nil {
+		return nil, problem(c, err)
+	}
+	b := &Begun{release: r, rest: rest}
+	if made != nil {
+		b.Documents = documents([]*engine.File{made})
+	}
+	return b, nil
+}
+
+// OfFile returns the documents of the template file that made this one.
+func (d *Document) OfFile() []*Document { return documents([]*engine.File{d.File}) }
+
+// Documents returns the documents of all templates before post-renderers. The values are not checked against the schema.
+func (r *Release) Documents(ctx context.Context) ([]*Document, error) {
+	other := *r
+	other.SkipSchema = true // which says nothing about what templates make of values
+	_, rendering, _, err := other.execute(ctx, r.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -29,6 +57,30 @@ func (r *Release) Whole(ctx context.Context, known map[string][]*Document) (all 
 	if err != nil {
 		return nil, nil, err
 	}
+	return r.whole(rendering, known)
+}
+
+// Whole is Release.Whole, which executes the template file once more only where that is not the first. It is called once.
+func (b *Begun) Whole(ctx context.Context, known map[string][]*Document) (all []*Document, applied map[*Document][]*Object, err error) {
+	if b.rest == nil {
+		return b.release.Whole(ctx, known)
+	}
+	c, values, err := b.release.prepare() // since templates may have changed the values
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := b.release.check(c, values); err != nil {
+		return nil, nil, err
+	}
+	rendering, err := b.rest()
+	if err != nil {
+		return nil, nil, problem(c, err)
+	}
+	return b.release.whole(rendering, known)
+}
+
+// whole are the documents of a rendering that can be applied.
+func (r *Release) whole(rendering *engine.Rendering, known map[string][]*Document) (all []*Document, applied map[*Document][]*Object, err error) {
 	all = documents(rendering.Files)
 	if len(r.PostRenderers) > 0 {
 		applied, err = r.Applied(all)

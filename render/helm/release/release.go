@@ -177,32 +177,53 @@ func unsure(err error, asked []engine.Query) error {
 // execute executes the templates of the chart, and returns it without the dependencies that are
 // turned off.
 func (r *Release) execute(ctx context.Context, opts engine.Options) (c *helmchart.Chart, rendering *engine.Rendering, unchecked []string, err error) {
-	if err := chartutil.ValidateReleaseName(r.Name); err != nil {
-		return nil, nil, nil, &Problem{Message: fmt.Sprintf("release name %q: %v", r.Name, err)}
-	}
-	if wanted := r.Chart.Metadata.KubeVersion; wanted != "" && !chartutil.IsCompatibleRange(wanted, r.Capabilities.KubeVersion.String()) {
-		return nil, nil, nil, &Problem{Message: fmt.Sprintf("chart requires kubeVersion: %s which is incompatible with Kubernetes %s", wanted, r.Capabilities.KubeVersion.Version)}
-	}
-	c = chart.Copy(r.Chart.Chart)
-	c.Metadata.Version = cmp.Or(r.ChartVersion, c.Metadata.Version)
-	all, err := values.Prepare(c, chart.CopyValues(r.Values), r.Release, r.Capabilities)
+	c, all, err := r.prepare()
 	if err != nil {
-		return nil, nil, nil, &Problem{Message: err.Error()}
+		return nil, nil, nil, err
 	}
-	if !r.SkipSchema {
-		v := r.Chart.schemas.Check(c, all["Values"].(common.Values))
-		if v.Invalid != "" {
-			return nil, nil, nil, &Problem{Message: v.Invalid}
-		}
-		unchecked = v.Unchecked
+	if unchecked, err = r.check(c, all); err != nil {
+		return nil, nil, nil, err
 	}
-	if r.Template && opts.Lookup == nil {
-		opts.Lookup = nothing
-	}
-	if rendering, err = r.Chart.engine.Render(ctx, c, all, opts); err != nil {
+	if rendering, err = r.Chart.engine.Render(ctx, c, all, r.known(opts)); err != nil {
 		return nil, rendering, nil, problem(c, err)
 	}
 	return c, rendering, unchecked, nil
+}
+
+// prepare returns the chart without the dependencies that are turned off, and what its templates see.
+func (r *Release) prepare() (c *helmchart.Chart, all common.Values, err error) {
+	if err := chartutil.ValidateReleaseName(r.Name); err != nil {
+		return nil, nil, &Problem{Message: fmt.Sprintf("release name %q: %v", r.Name, err)}
+	}
+	if wanted := r.Chart.Metadata.KubeVersion; wanted != "" && !chartutil.IsCompatibleRange(wanted, r.Capabilities.KubeVersion.String()) {
+		return nil, nil, &Problem{Message: fmt.Sprintf("chart requires kubeVersion: %s which is incompatible with Kubernetes %s", wanted, r.Capabilities.KubeVersion.Version)}
+	}
+	c = chart.Copy(r.Chart.Chart)
+	c.Metadata.Version = cmp.Or(r.ChartVersion, c.Metadata.Version)
+	if all, err = values.Prepare(c, chart.CopyValues(r.Values), r.Release, r.Capabilities); err != nil {
+		return nil, nil, &Problem{Message: err.Error()}
+	}
+	return c, all, nil
+}
+
+// check checks values against the schemas of the chart.
+func (r *Release) check(c *helmchart.Chart, all common.Values) (unchecked []string, err error) {
+	if r.SkipSchema {
+		return nil, nil
+	}
+	v := r.Chart.schemas.Check(c, all["Values"].(common.Values))
+	if v.Invalid != "" {
+		return nil, &Problem{Message: v.Invalid}
+	}
+	return v.Unchecked, nil
+}
+
+// known are options with which `lookup` finds what the deployer does.
+func (r *Release) known(opts engine.Options) engine.Options {
+	if r.Template && opts.Lookup == nil {
+		opts.Lookup = nothing
+	}
+	return opts
 }
 
 // nothing is what `helm template` finds in the cluster, which it does not ask.
