@@ -51,11 +51,11 @@ func (r *reader) archive(data []byte) ([]File, error) {
 		if err != nil {
 			return nil, err
 		}
-		content, err := io.ReadAll(entries)
-		if err != nil {
+		content := bytes.NewBuffer(make([]byte, 0, header.Size+bytes.MinRead))
+		if _, err := content.ReadFrom(entries); err != nil {
 			return nil, err
 		}
-		files = append(files, File{Name: name, Data: bytes.TrimPrefix(content, []byte("\xef\xbb\xbf"))})
+		files = append(files, File{Name: name, Data: bytes.TrimPrefix(content.Bytes(), []byte("\xef\xbb\xbf"))})
 	}
 	if len(files) == 0 {
 		return nil, errors.New("no files in chart archive")

@@ -2,7 +2,7 @@ package engine
 
 import (
 	"fmt"
-	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"text/template/parse"
@@ -12,8 +12,11 @@ import (
 type Action struct {
 	// Keys are the keys of values that it may read, and pairs of such that it reads together, as a.b.
 	Keys []string
-	// variables are those that it has, and includes the templates that it names.
-	variables, includes []string
+	// number tells it from others of an engine.
+	number int
+	// variables are the numbers of those that it has, and includes the templates that it names.
+	variables []int
+	includes  []string
 	// declares is set for one that declares or assigns a variable.
 	declares bool
 }
@@ -23,7 +26,17 @@ type actions struct {
 	mu     sync.Mutex
 	of     map[actionKey]*Action
 	byText map[string]*Action
+	*numbers
 }
+
+// numbers count the actions and variables of an engine. They are safe for concurrent use.
+type numbers struct {
+	mu        sync.Mutex
+	actions   int
+	variables map[string]int
+}
+
+func newNumbers() *numbers { return &numbers{variables: map[string]int{}} }
 
 // actionKey is a pipeline, and the name of what a `{{template}}` executes with it; empty for other actions.
 type actionKey struct {
@@ -31,8 +44,8 @@ type actionKey struct {
 	template string
 }
 
-func newActions() *actions {
-	return &actions{of: map[actionKey]*Action{}, byText: map[string]*Action{}}
+func newActions(numbered *numbers) *actions {
+	return &actions{of: map[actionKey]*Action{}, byText: map[string]*Action{}, numbers: numbered}
 }
 
 func (as *actions) get(key actionKey) *Action {
@@ -47,45 +60,109 @@ func (as *actions) get(key actionKey) *Action {
 	}
 	a, ok := as.byText[text]
 	if !ok {
-		a = newAction(text, len(key.pipe.Decl) > 0)
+		a = as.newAction(text, len(key.pipe.Decl) > 0)
 		as.byText[text] = a
 	}
 	as.of[key] = a
 	return a
 }
 
-var (
-	variable = regexp.MustCompile(`\$\w+`)
-	included = regexp.MustCompile(`\b(?:include|template) "([^"]+)"`)
-)
-
-func newAction(text string, declares bool) *Action {
-	a := &Action{Keys: keysIn(text), declares: declares}
-	for _, v := range variable.FindAllString(text, -1) {
-		if v != "$_" {
-			a.variables = append(a.variables, v)
+func (ns *numbers) newAction(text string, declares bool) *Action {
+	a := &Action{Keys: keysIn(text), includes: includesIn(text), declares: declares}
+	ns.mu.Lock()
+	defer ns.mu.Unlock()
+	ns.actions++
+	a.number = ns.actions
+	for _, name := range variablesIn(text) {
+		number, ok := ns.variables[name]
+		if !ok {
+			number = len(ns.variables)
+			ns.variables[name] = number
 		}
-	}
-	for _, found := range included.FindAllStringSubmatch(text, -1) {
-		a.includes = append(a.includes, found[1])
+		a.variables = append(a.variables, number)
 	}
 	return a
 }
 
-// readKey is a key that is read as a field, or said in quotes as functions are told it.
-var readKey = regexp.MustCompile(`\.(\w+)|"([^"]+)"`)
+// variablesIn are the variables in the text of an action, each once.
+func variablesIn(text string) (names []string) {
+	for at := strings.IndexByte(text, '$'); at >= 0; {
+		end := at + 1 + len(word(text[at+1:]))
+		if name := text[at:end]; name != "$" && name != "$_" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		next := strings.IndexByte(text[end:], '$')
+		if next < 0 {
+			break
+		}
+		at = end + next
+	}
+	return names
+}
 
-// keysIn are the keys that the text of an action reads, and pairs of such that it reads together.
+// includesIn are the templates that the text of an action names: after `include` or `template`, in quotes.
+func includesIn(text string) (names []string) {
+	for at := 0; at < len(text); at++ {
+		if at > 0 && isWord(text[at-1]) {
+			continue
+		}
+		rest, found := strings.CutPrefix(text[at:], `include "`)
+		if !found {
+			rest, found = strings.CutPrefix(text[at:], `template "`)
+		}
+		if !found {
+			continue
+		}
+		if end := strings.IndexByte(rest, '"'); end > 0 {
+			names = append(names, rest[:end])
+			at = len(text) - len(rest) + end
+		}
+	}
+	return names
+}
+
+// word is what of letters, digits and underscores a text begins with.
+func word(text string) string {
+	end := 0
+	for end < len(text) && isWord(text[end]) {
+		end++
+	}
+	return text[:end]
+}
+
+func isWord(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// keysIn are the keys that the text of an action reads, as a field or said in quotes as functions are told them, and pairs
+// of such that it reads together.
 func keysIn(text string) (keys []string) {
 	before, end := "", 0
-	for _, at := range readKey.FindAllStringSubmatchIndex(text, -1) {
-		quoted, from, to := at[2] < 0, max(at[2], at[4]), max(at[3], at[5])
-		key := text[from:to]
+	for at := 0; at < len(text); {
+		key, after, quoted := keyAt(text, at)
+		if key == "" {
+			at++
+			continue
+		}
 		keys = append(keys, key)
-		if before != "" && strings.TrimSpace(text[end:at[0]]) == "" && (quoted || end == at[0]) {
+		if before != "" && strings.TrimSpace(text[end:at]) == "" && (quoted || end == at) {
 			keys = append(keys, before+"."+key)
 		}
-		before, end = key, at[1]
+		before, at, end = key, after, after
 	}
 	return keys
+}
+
+// keyAt is the key that is read at an offset, and the offset after it; empty if there is none.
+func keyAt(text string, at int) (key string, after int, quoted bool) {
+	switch text[at] {
+	case '.':
+		key = word(text[at+1:])
+		return key, at + 1 + len(key), false
+	case '"':
+		if end := strings.IndexByte(text[at+1:], '"'); end > 0 {
+			return text[at+1 : at+1+end], at + end + 2, true
+		}
+	}
+	return "", at, false
 }

@@ -45,13 +45,23 @@ type Engine struct {
 
 	mu     sync.RWMutex
 	parsed map[source]*parsedFile
-	nodes  nodes
-	named  map[string]namedActions
+	// files are those of parsed that are files of charts, which do not change, by these.
+	files map[fileOf]*parsedFile
+	nodes nodes
+	named map[string]namedActions
+	// definitions are the templates of the files of parsed.
+	definitions definitions
+}
+
+// fileOf is a file of a chart, by the name that it has there.
+type fileOf struct {
+	name string
+	file *common.File
 }
 
 // New returns an engine.
 func New() *Engine {
-	return &Engine{parsed: map[source]*parsedFile{}, names: functionNames(), builtins: builtins(), actions: newActions(), decoded: newDecoded(), named: map[string]namedActions{}}
+	return &Engine{parsed: map[source]*parsedFile{}, files: map[fileOf]*parsedFile{}, names: functionNames(), builtins: builtins(), actions: newActions(newNumbers()), decoded: newDecoded(), named: map[string]namedActions{}}
 }
 
 // Rendering is the outcome of rendering a chart.
@@ -121,7 +131,11 @@ func (e *Engine) begin(ctx context.Context, c *chart.Chart, values common.Values
 		return x, err
 	}
 	for _, t := range x.left {
-		if err := e.add(x.root, t.name, t.text); err != nil {
+		file, err := e.template(t.name, t.file)
+		if err == nil {
+			err = file.add(x.root)
+		}
+		if err != nil {
 			return x, err
 		}
 		x.filesOf[path.Dir(t.base)], _ = t.values["Files"].(files)
@@ -174,13 +188,18 @@ func (r *run) recovered(err *error) {
 	}
 }
 
-// add parses a file and adds its templates to root.
+// add parses a text and adds its templates to root.
 func (e *Engine) add(root *template.Template, name, text string) error {
 	file, err := e.file(source{name: name, text: text})
 	if err != nil {
 		return err
 	}
-	for name, tree := range file.trees {
+	return file.add(root)
+}
+
+// add adds the templates of a file to root.
+func (f *parsedFile) add(root *template.Template) error {
+	for name, tree := range f.trees {
 		if _, err := root.AddParseTree(name, tree); err != nil {
 			return err
 		}

@@ -30,3 +30,8 @@ func Sizes(v any, limit int) (size, reflected int) {
 
 // FromYAML returns the function fromYaml of one engine.
 func FromYAML() func(string) (map[string]any, error) { return newDecoded().fromYAML }
+
+// ReadIn are the keys, variables and templates that the text of an action names.
+func ReadIn(text string) (keys, variables, includes []string) {
+	return keysIn(text), variablesIn(text), includesIn(text)
+}

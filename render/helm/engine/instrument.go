@@ -116,15 +116,37 @@ func (ns *nodes) note(n node) int {
 	return ns.first + len(ns.all) - 1
 }
 
-// tell is the action `{{name id}}`.
-func tell(name string, id int, pos parse.Pos) parse.Node {
-	pipe := &parse.PipeNode{NodeType: parse.NodePipe, Pos: pos, Cmds: []*parse.CommandNode{command(name, id, pos)}}
-	return &parse.ActionNode{NodeType: parse.NodeAction, Pos: pos, Pipe: pipe}
+// told are the parts of an action `{{name id}}`, which are made at once.
+type told struct {
+	action  parse.ActionNode
+	pipe    parse.PipeNode
+	command parse.CommandNode
+	name    parse.IdentifierNode
+	number  parse.NumberNode
+	cmds    [1]*parse.CommandNode
+	args    [2]parse.Node
 }
 
+// tell is the action `{{name id}}`.
+func tell(name string, id int, pos parse.Pos) parse.Node {
+	t := new(told)
+	t.cmds[0] = t.call(name, id, pos)
+	t.pipe = parse.PipeNode{NodeType: parse.NodePipe, Pos: pos, Cmds: t.cmds[:]}
+	t.action = parse.ActionNode{NodeType: parse.NodeAction, Pos: pos, Pipe: &t.pipe}
+	return &t.action
+}
+
+// command is the command `name id` of a pipeline.
 func command(name string, id int, pos parse.Pos) *parse.CommandNode {
-	number := &parse.NumberNode{NodeType: parse.NodeNumber, Pos: pos, IsInt: true, Int64: int64(id), IsUint: true, Uint64: uint64(id), Text: strconv.Itoa(id)}
-	return &parse.CommandNode{NodeType: parse.NodeCommand, Pos: pos, Args: []parse.Node{parse.NewIdentifier(name).SetPos(pos), number}}
+	return new(told).call(name, id, pos)
+}
+
+func (t *told) call(name string, id int, pos parse.Pos) *parse.CommandNode {
+	t.name = parse.IdentifierNode{NodeType: parse.NodeIdentifier, Pos: pos, Ident: name}
+	t.number = parse.NumberNode{NodeType: parse.NodeNumber, Pos: pos, IsInt: true, Int64: int64(id), IsUint: true, Uint64: uint64(id), Text: strconv.Itoa(id)}
+	t.args = [2]parse.Node{&t.name, &t.number}
+	t.command = parse.CommandNode{NodeType: parse.NodeCommand, Pos: pos, Args: t.args[:]}
+	return &t.command
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -31,7 +31,7 @@ func (r *run) action(in *parsedFile, key actionKey) *Action {
 		return r.engine.actions.get(key)
 	}
 	if r.actions == nil {
-		r.actions = newActions()
+		r.actions = newActions(r.engine.actions.numbers)
 	}
 	return r.actions.get(key)
 }
@@ -42,7 +42,7 @@ func (f *File) Beside(p Place, key string) []*Action {
 	if f.run == nil || p.Node < 0 {
 		return nil
 	}
-	s := search{run: f.run, in: f.run.node(p.Node).file, seen: map[*Action]bool{}}
+	s := newSearch(f.run, f.run.node(p.Node).file)
 	for _, name := range sortedKeys(s.in.trees) {
 		s.beside(s.in.trees[name].Root, nil, []byte(key+":"))
 	}
@@ -86,14 +86,18 @@ func (f *File) Follow(places []Place, others []*Action) (found []*Action) {
 	if f.run == nil {
 		return nil
 	}
-	looked := map[*parsedFile]bool{}
+	looked, have := map[*parsedFile]bool{}, numberSet{}
 	for _, p := range places {
 		if p.Node < 0 {
 			continue
 		}
 		if in := f.run.node(p.Node).file; !looked[in] {
 			looked[in] = true
-			found = append(found, f.run.follows(in, others)...)
+			for _, a := range f.run.follows(in, others) {
+				if have.add(a.number) {
+					found = append(found, a)
+				}
+			}
 		}
 	}
 	return found
@@ -101,9 +105,9 @@ func (f *File) Follow(places []Place, others []*Action) (found []*Action) {
 
 // follows are the actions that others depend on, with the variables of a file.
 func (r *run) follows(in *parsedFile, others []*Action) []*Action {
-	s := search{run: r, in: in, seen: map[*Action]bool{}}
+	s := newSearch(r, in)
 	for _, a := range others {
-		s.seen[a] = true
+		s.seen.add(a.number)
 	}
 	for next := others; len(next) > 0 && len(s.found) < maxFollowed; {
 		from := len(s.found)
@@ -118,16 +122,40 @@ func (r *run) follows(in *parsedFile, others []*Action) []*Action {
 type search struct {
 	run   *run
 	in    *parsedFile
-	seen  map[*Action]bool
 	found []*Action
+	// seen are the numbers of actions, and named those of variables of which all actions were found.
+	seen, named numberSet
+	// included are the templates of which all actions were found.
+	included map[string]bool
+}
+
+// numberSet is a set of small numbers.
+type numberSet []bool
+
+// add reports whether a number was not there.
+func (s *numberSet) add(number int) bool {
+	if number >= len(*s) {
+		*s = append(*s, make([]bool, number+1-len(*s))...)
+	}
+	was := (*s)[number]
+	(*s)[number] = true
+	return !was
+}
+
+func (s numberSet) has(number int) bool { return number < len(s) && s[number] }
+
+func newSearch(r *run, in *parsedFile) *search {
+	return &search{run: r, in: in, included: map[string]bool{}}
 }
 
 // variables adds the actions of the file that have to do with variables.
 func (s *search) variables(of []*Action) {
-	names := map[string]bool{}
+	var names numberSet
 	for _, a := range of {
 		for _, v := range a.variables {
-			names[v] = true
+			if s.named.add(v) {
+				names.add(v)
+			}
 		}
 	}
 	if len(names) == 0 {
@@ -135,7 +163,7 @@ func (s *search) variables(of []*Action) {
 	}
 	for _, name := range sortedKeys(s.in.trees) {
 		s.walk(s.in.trees[name].Root, nil, func(a *Action) bool {
-			return a.declares && slices.ContainsFunc(a.variables, func(v string) bool { return names[v] })
+			return a.declares && slices.ContainsFunc(a.variables, names.has)
 		})
 	}
 }
@@ -144,7 +172,10 @@ func (s *search) variables(of []*Action) {
 func (s *search) templates(of []*Action) {
 	for _, a := range of {
 		for _, name := range a.includes {
-			s.add(s.run.engine.actionsIn(name)...)
+			if !s.included[name] {
+				s.included[name] = true
+				s.add(s.run.engine.actionsIn(name)...)
+			}
 		}
 	}
 }
@@ -157,7 +188,7 @@ func (e *Engine) actionsIn(name string) []*Action {
 	if known.files == files {
 		return known.actions
 	}
-	s := search{run: &run{engine: e}, seen: map[*Action]bool{}}
+	s := newSearch(&run{engine: e}, nil)
 	for _, d := range e.defined(name) {
 		s.in = d.in
 		s.walk(d.tree.Root, nil, func(*Action) bool { return true })
@@ -180,17 +211,28 @@ type definition struct {
 	tree *parse.Tree
 }
 
-// defined are the templates of a name, in the files of the chart.
-func (e *Engine) defined(name string) (all []definition) {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	for _, file := range e.parsed {
-		if tree := file.trees[name]; tree != nil {
-			all = append(all, definition{file, tree})
+// defined are the templates of a name, in the files of the chart. All are put in order by their names once.
+func (e *Engine) defined(name string) []definition {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.definitions.files != len(e.parsed) {
+		e.definitions = definitions{len(e.parsed), map[string][]definition{}}
+		for _, file := range e.parsed {
+			for name, tree := range file.trees {
+				e.definitions.of[name] = append(e.definitions.of[name], definition{file, tree})
+			}
+		}
+		for _, all := range e.definitions.of {
+			slices.SortFunc(all, func(a, b definition) int { return strings.Compare(a.tree.ParseName, b.tree.ParseName) })
 		}
 	}
-	slices.SortFunc(all, func(a, b definition) int { return strings.Compare(a.tree.ParseName, b.tree.ParseName) })
-	return all
+	return e.definitions.of[name]
+}
+
+// definitions are the templates of so many files by their names.
+type definitions struct {
+	files int
+	of    map[string][]definition
 }
 
 // walk adds the actions of a list that are wanted, each with those around it.
@@ -252,8 +294,7 @@ func isTracing(pipe *parse.PipeNode) bool {
 // add notes actions, each once.
 func (s *search) add(all ...*Action) {
 	for _, a := range all {
-		if !s.seen[a] && len(s.found) < maxFollowed {
-			s.seen[a] = true
+		if len(s.found) < maxFollowed && s.seen.add(a.number) {
 			s.found = append(s.found, a)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"text/template/parse"
+
+	"helm.sh/helm/v4/pkg/chart/common"
 )
 
 // source is a text with templates: a file of a chart, or what `tpl` was given.
@@ -32,6 +34,27 @@ const maxActions = 50_000
 
 // tplName is the name of the templates that `tpl` executes, as in Helm.
 const tplName = "gotpl"
+
+// template parses a template file of a chart, once.
+func (e *Engine) template(name string, of *common.File) (*parsedFile, error) {
+	key := fileOf{name, of}
+	e.mu.RLock()
+	known, ok := e.files[key]
+	e.mu.RUnlock()
+	if ok {
+		return known, nil
+	}
+	file, err := e.file(source{name: name, text: string(of.Data)})
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.files) < maxParsed {
+		e.files[key] = file
+	}
+	return file, nil
+}
 
 // file parses a template file, once.
 func (e *Engine) file(s source) (*parsedFile, error) {

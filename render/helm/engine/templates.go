@@ -13,8 +13,9 @@ import (
 
 // chartTemplate is a template file with what it is executed with.
 type chartTemplate struct {
-	name, text, base string
-	values           map[string]any
+	name, base string
+	file       *common.File
+	values     map[string]any
 }
 
 // templatesOf returns the templates of a chart and its dependencies in the order in which
@@ -68,7 +69,7 @@ func collect(c *chart.Chart, parent map[string]any, byName map[string]chartTempl
 			continue
 		}
 		name := path.Join(dir, t.Name)
-		byName[name] = chartTemplate{name: name, text: string(t.Data), base: path.Join(dir, "templates"), values: scope}
+		byName[name] = chartTemplate{name: name, file: t, base: path.Join(dir, "templates"), values: scope}
 	}
 	return scope, nil
 }

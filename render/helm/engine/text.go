@@ -10,7 +10,7 @@ import (
 // NewText returns an engine of templates that are no chart's: with delimiters and functions of
 // their own. names are the functions for the parser.
 func NewText(left, right string, names template.FuncMap) *Engine {
-	return &Engine{parsed: map[source]*parsedFile{}, left: left, right: right, names: names, builtins: builtins(), actions: newActions(), decoded: newDecoded(), named: map[string]namedActions{}}
+	return &Engine{parsed: map[source]*parsedFile{}, left: left, right: right, names: names, builtins: builtins(), actions: newActions(newNumbers()), decoded: newDecoded(), named: map[string]namedActions{}}
 }
 
 // Text executes a template by itself, with functions by the names that the engine was given.
