@@ -82,13 +82,13 @@ func (s *siege) attack(n int, c hostile.Case) *attack {
 	return a
 }
 
-// TestHostile has every attack judged. Each ends in time with the verdict that the scanner
-// gives it, still finds what else is wrong, and never passes where something cannot be
-// judged; nothing is reached, and the service goes on.
+// TestHostile has attacks of each kind judged. Each ends in time with the verdict that the
+// scanner gives it, still finds what else is wrong, and never passes where something cannot be
+// judged; nothing is reached, and the service goes on. All attacks are scanned in
+// webhooks/jailed/child.
 func TestHostile(t *testing.T) {
 	t.Parallel()
-	quick := slices.DeleteFunc(hostile.Cases(), func(c hostile.Case) bool { return c.Heavy })
-	besiege(t, options{"SCAN_CONCURRENCY": "2", "SCAN_TIMEOUT": "4m"}).withstand(quick)
+	besiege(t, options{"SCAN_CONCURRENCY": "2", "SCAN_TIMEOUT": "4m"}).withstand(hostile.OfEachKind())
 }
 
 // TestHostileHeavy does it with attacks that take long because of what the service itself

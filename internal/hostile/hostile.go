@@ -26,6 +26,8 @@ type Case struct {
 	Fatal bool
 	// Unlimited is the verdict of a scan without a limit of time; empty when it is the same.
 	Unlimited string
+	// Alone is set when nothing but the attack is wrong: the head does not violate the policy.
+	Alone bool
 }
 
 // Unsafe returns what in an output is not safe to print, empty when everything is. The
@@ -78,13 +80,30 @@ func base(t *Tree) {
 // head writes the files of the head.
 func (c *Case) head(t *Tree, canary *Canary) {
 	base(t)
-	t.Put("web/cm.yaml", configMap("web", 2))
+	if !c.Alone {
+		t.Put("web/cm.yaml", configMap("web", 2))
+	}
 	c.Head(t, canary)
 }
 
+// kinds returns all attacks by their kind.
+func kinds() [][]Case {
+	return [][]Case{bombs(), charts(), jsonnet(), remotes(), programs(), escapes(), sizes(), expressions(), names()}
+}
+
 // Cases returns all attacks.
-func Cases() []Case {
-	return slices.Concat(bombs(), charts(), jsonnet(), remotes(), programs(), escapes(), sizes(), expressions(), names())
+func Cases() []Case { return slices.Concat(kinds()...) }
+
+// OfEachKind returns the first quick attack of each kind, and all that are made of names: those
+// are what an output is attacked with.
+func OfEachKind() []Case {
+	var all []Case
+	for _, kind := range kinds() {
+		if i := slices.IndexFunc(kind, func(c Case) bool { return !c.Heavy }); i >= 0 {
+			all = append(all, kind[i])
+		}
+	}
+	return append(all, names()[1:]...)
 }
 
 // Sample returns five attacks, one of each kind that needs no large repository.
