@@ -136,14 +136,18 @@ func (s *Server) listFiles(q *query) answer {
 		if err != nil {
 			return message(http.StatusInternalServerError, err.Error())
 		}
-		list = s.filesOf(p.repo, common, p.headSHA)
+		list = s.filesOf(p.repo, common, p.headSHA, maxListed)
 	} else {
 		for _, f := range s.files {
 			list = append(list, s.fileBody(f))
 		}
 	}
-	return listed(s, q.r, "", list[:min(len(list), 3000)])
+	return listed(s, q.r, "", list[:min(len(list), maxListed)])
 }
+
+// maxListed is how many files of a pull request GitHub lists: "up to 3000 files" (the API's
+// description of it).
+const maxListed = 3000
 
 func (s *Server) fileBody(f File) map[string]any {
 	status := f.Status

@@ -88,8 +88,7 @@ func (s *Server) compare(q *query) answer {
 	if err != nil {
 		return message(http.StatusInternalServerError, err.Error())
 	}
-	files := s.filesOf(q.repo, common, head)
-	files = files[:min(len(files), maxCompared)]
+	files := s.filesOf(q.repo, common, head, maxCompared)
 	return ok(map[string]any{
 		"base_commit": baseCommit, "merge_base_commit": commonCommit, "commits": []any{}, "total_commits": ahead,
 		"status": status[[2]bool{ahead > 0, behind > 0}], "ahead_by": ahead, "behind_by": behind, "files": files,
@@ -110,8 +109,8 @@ func (r *repository) count(from, to string) int {
 	return n
 }
 
-// filesOf lists the files that differ between two commits.
-func (s *Server) filesOf(r *repository, from, to string) []any {
+// filesOf lists the first files that differ between two commits, as many as most.
+func (s *Server) filesOf(r *repository, from, to string, most int) []any {
 	out, err := r.git("diff", "-z", "--name-status", "--no-renames", from, to)
 	list := []any{}
 	if err != nil {
@@ -119,7 +118,7 @@ func (s *Server) filesOf(r *repository, from, to string) []any {
 	}
 	words := map[string]string{"A": "added", "D": "removed"}
 	part := strings.Split(out, "\x00")
-	for i := 0; i+1 < len(part); i += 2 {
+	for i := 0; i+1 < len(part) && len(list) < most; i += 2 {
 		list = append(list, s.fileBody(File{Path: part[i+1], Status: words[part[i]]}))
 	}
 	return list
