@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -64,7 +66,11 @@ func (r *repository) setBranch(branch, sha string) error {
 
 // tip is the commit of a branch, "" when there is none.
 func (r *repository) tip(branch string) string {
-	sha, err := r.git("rev-parse", "--verify", "-q", "refs/heads/"+branch)
+	ref := "refs/heads/" + branch
+	if text, err := os.ReadFile(filepath.Join(r.dir, filepath.FromSlash(ref))); err == nil {
+		return strings.TrimSpace(string(text)) // as git keeps refs that changed lately
+	}
+	sha, err := r.git("rev-parse", "--verify", "-q", ref)
 	if err != nil {
 		return ""
 	}

@@ -189,12 +189,15 @@ func (s *Server) follow(p *pull, r *repository, branch, before string) error {
 	return nil
 }
 
+// headRef is the ref of a pull request's head.
+func (p *pull) headRef() string { return fmt.Sprintf("refs/pull/%d/head", p.number) }
+
 // bring has a pull request point at its branches' commits.
 func (s *Server) bring(p *pull) error {
 	if p.repo == nil {
 		return nil
 	}
-	ref := fmt.Sprintf("refs/pull/%d/head", p.number)
+	ref := p.headRef()
 	if p.from.tip(p.head) != "" {
 		if _, err := p.repo.git("fetch", "-q", p.from.dir, "+refs/heads/"+p.head+":"+ref); err != nil {
 			return err

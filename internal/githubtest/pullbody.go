@@ -100,22 +100,21 @@ func (s *Server) pullsOfCommit(q *query) answer {
 	if sha == "" {
 		return message(http.StatusUnprocessableEntity, "No commit found for SHA: "+q.params["commit_sha"])
 	}
+	refs, err := q.repo.git("for-each-ref", "--contains", sha, "--format=%(refname)")
+	if err != nil {
+		return message(http.StatusInternalServerError, err.Error())
+	}
+	in := map[string]bool{}
+	for ref := range strings.Lines(refs) {
+		in[strings.TrimSpace(ref)] = true
+	}
 	list := []any{}
 	for _, p := range q.repo.pulls {
-		if p.repo != nil && p.state == "open" && p.has(sha) {
+		if p.repo != nil && p.state == "open" && (p.headSHA == sha || in[p.headRef()] && !in["refs/heads/"+p.base]) {
 			list = append(list, s.pullBody(p))
 		}
 	}
 	return listed(s, q.r, "", list)
-}
-
-// has reports whether a commit is in the head and not in the base.
-func (p *pull) has(sha string) bool {
-	in := func(branch string) bool {
-		_, err := p.repo.git("merge-base", "--is-ancestor", sha, branch)
-		return err == nil
-	}
-	return sha == p.headSHA || in(p.headSHA) && !in(p.base)
 }
 
 // SetFiles says what files the pull requests of the first repository change, which has no

@@ -1,6 +1,8 @@
 package githubtest
 
 import (
+	"crypto/sha1"
+	"encoding/hex"
 	"net/http"
 	"strconv"
 	"strings"
@@ -17,7 +19,11 @@ func (s *Server) find(r *repository, name string) string {
 			}
 		}
 	}
-	for _, try := range []string{"refs/heads/" + name, "refs/" + name, name} {
+	tries := []string{"refs/heads/" + name, "refs/" + name, name}
+	if isObjectName(name) {
+		tries = tries[2:]
+	}
+	for _, try := range tries {
 		if strings.HasPrefix(try, "-") {
 			continue
 		}
@@ -26,6 +32,12 @@ func (s *Server) find(r *repository, name string) string {
 		}
 	}
 	return ""
+}
+
+// isObjectName reports whether a name is that of an object, in full.
+func isObjectName(name string) bool {
+	raw, err := hex.DecodeString(name)
+	return err == nil && len(raw) == sha1.Size
 }
 
 func (s *Server) getCommit(q *query) answer {
