@@ -10,8 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	utiljson "k8s.io/apimachinery/pkg/util/json"
-
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
 	"github.com/preadmit/preadmit/scanner/admission/custom"
@@ -184,29 +182,9 @@ func (c *Cluster) assumed(kind schema.GroupVersionKind) (Resource, bool) {
 	if !ok || c.KnowsKinds() {
 		return Resource{}, false
 	}
-	r, ok := crdResource(assumedCRD(kind, known), kind.Version)
+	r, ok := crdResource(NewObject(custom.Assumed(kind, known)), kind.Version)
 	r.Assumed = true
 	return r, ok
-}
-
-// assumedCRD returns a definition of a kind that is known by name, which takes everything.
-func assumedCRD(kind schema.GroupVersionKind, known kinds.Known) *Object {
-	scope := "Cluster"
-	if known.Namespaced {
-		scope = "Namespaced"
-	}
-	return NewObject(map[string]any{
-		"apiVersion": "apiextensions.k8s.io/v1", "kind": kinds.Definition.Kind,
-		"metadata": map[string]any{"name": known.Plural + "." + kind.Group},
-		"spec": map[string]any{
-			"group": kind.Group, "scope": scope,
-			"names": map[string]any{"kind": kind.Kind, "plural": known.Plural, "listKind": kind.Kind + "List"},
-			"versions": []any{map[string]any{
-				"name": kind.Version, "served": true, "storage": true,
-				"schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
-			}},
-		},
-	})
 }
 
 // assumedDefinition returns the definition of a kind that is known by name.
@@ -215,12 +193,7 @@ func (c *Cluster) assumedDefinition(kind schema.GroupVersionKind) (*custom.Defin
 	if !ok {
 		return nil, &UnknownKindError{Kind: kind}
 	}
-	crd := assumedCRD(kind, known)
-	body, err := utiljson.Marshal(crd.Content())
-	if err != nil {
-		return nil, fmt.Errorf("define %s: %w", kind.Kind, err)
-	}
-	return custom.Compile(crd.GroupVersionKind(), body)
+	return custom.CompileAssumed(kind, known)
 }
 
 // withoutSchema says of an object of a kind that is known by name that fields which are not

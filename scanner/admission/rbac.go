@@ -57,6 +57,16 @@ func (c *Cluster) nativeAuthorizer() authorizer.Authorizer {
 	return a
 }
 
+// escalates refuses to grant rights that the user does not have. It needs all RBAC objects: without
+// them nobody's rights are known.
+func (c *Cluster) escalates(ctx context.Context, resource Resource, obj, old runtime.Object) error {
+	if !c.KnowsRBAC() || resource.Group != groupRBAC {
+		return nil
+	}
+	r := c.rbac()
+	return r.state.Escalates(ctx, resource.GroupResource(), obj, old, r.Authorizer)
+}
+
 func (c *Cluster) newRBAC() *rbacAuthorizer {
 	s := roles.New()
 	known := c.KnowsRBAC()

@@ -7,12 +7,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/kube-openapi/pkg/validation/spec"
-	generated "k8s.io/kubernetes/pkg/generated/openapi"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
@@ -130,7 +127,7 @@ func (c *Cluster) standIns(kind schema.GroupVersionKind) (*unknown.StandIns, err
 		if err != nil {
 			return nil, fmt.Errorf("make a %s: %w", kind.Kind, err)
 		}
-		return unknown.New(unknown.Of(reflect.TypeOf(obj), enumerated)), nil
+		return unknown.New(unknown.Of(reflect.TypeOf(obj), builtin.Enumerated)), nil
 	}
 	if _, ok := c.Resource(kind); !ok {
 		return nil, &UnknownKindError{Kind: kind, Builtin: builtin.HasGroup(kind.Group)}
@@ -141,18 +138,6 @@ func (c *Cluster) standIns(kind schema.GroupVersionKind) (*unknown.StandIns, err
 	}
 	return unknown.New(unknown.OfCustom(d.Schema(kind.Version))), nil
 }
-
-// enumerated returns the values that a field of a built-in type can have, if it is an
-// enumeration.
-func enumerated(model, field string) []any { return builtinModels()[model].Properties[field].Enum }
-
-var builtinModels = sync.OnceValue(func() map[string]spec.Schema {
-	models := map[string]spec.Schema{}
-	for name, d := range generated.GetOpenAPIDefinitions(spec.MustCreateRef) {
-		models[name] = d.Schema
-	}
-	return models
-})
 
 // StoredContent returns an object of the state as expressions see it in a version of its
 // kind. known has an unknown.Value in place of each value that is not known, as

@@ -4,6 +4,8 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	generated "k8s.io/kubernetes/pkg/generated/openapi"
 
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 )
@@ -24,3 +26,15 @@ var (
 	extensionTypes    = sync.OnceValue(func() *apply.Types { return apply.NewTypes(extensions().Scheme) })
 	registrationTypes = sync.OnceValue(func() *apply.Types { return apply.NewTypes(registration().Scheme) })
 )
+
+// Enumerated returns the values that a field of a built-in type can have, if it is an
+// enumeration.
+func Enumerated(model, field string) []any { return models()[model].Properties[field].Enum }
+
+var models = sync.OnceValue(func() map[string]spec.Schema {
+	all := map[string]spec.Schema{}
+	for name, d := range generated.GetOpenAPIDefinitions(spec.MustCreateRef) {
+		all[name] = d.Schema
+	}
+	return all
+})

@@ -1,4 +1,4 @@
-package admission
+package roles
 
 import (
 	"context"
@@ -17,21 +17,14 @@ import (
 	role "k8s.io/kubernetes/pkg/registry/rbac/role/policybased"
 	rolebinding "k8s.io/kubernetes/pkg/registry/rbac/rolebinding/policybased"
 	"k8s.io/kubernetes/pkg/registry/rbac/validation"
-
-	"github.com/preadmit/preadmit/scanner/admission/roles"
 )
 
-// escalates refuses what RBAC's storage refuses before it looks at the object:
-// nobody may grant rights that they do not have. It needs all RBAC objects: without
-// them nobody's rights are known.
-func (c *Cluster) escalates(ctx context.Context, resource Resource, obj, old runtime.Object) error {
-	if !c.KnowsRBAC() || resource.Group != groupRBAC {
-		return nil
-	}
-	r := c.rbac()
-	stored := storedRoles{State: r.state, asked: resource.GroupResource()}
+// Escalates returns the refusal of RBAC's storage of a resource, which comes before it looks at the object:
+// nobody may grant rights that they do not have. old is nil for a new object.
+func (s State) Escalates(ctx context.Context, resource schema.GroupResource, obj, old runtime.Object, a authorizer.Authorizer) error {
+	stored := storedRoles{State: s, asked: resource}
 	rules := validation.NewDefaultRuleResolver(stored, stored, stored, stored)
-	storage := guarded(resource.GroupResource(), unstored{old: old}, r.Authorizer, rules)
+	storage := guarded(resource, unstored{old: old}, a, rules)
 	if storage == nil {
 		return nil
 	}
@@ -51,7 +44,7 @@ func (c *Cluster) escalates(ctx context.Context, resource Resource, obj, old run
 // storedRoles finds roles as a storage does, which takes a role that is not there for
 // the resource that is asked for.
 type storedRoles struct {
-	roles.State
+	State
 	asked schema.GroupResource
 }
 
@@ -83,13 +76,13 @@ type creatorUpdater interface {
 // guarded is the server's guard of a resource before a storage that stores nothing.
 func guarded(resource schema.GroupResource, s unstored, a authorizer.Authorizer, rules validation.AuthorizationRuleResolver) creatorUpdater {
 	switch resource {
-	case gr(groupRBAC, "roles"):
+	case rbacv1.Resource("roles"):
 		return role.NewStorage(s, a, rules)
-	case gr(groupRBAC, "clusterroles"):
+	case rbacv1.Resource("clusterroles"):
 		return clusterrole.NewStorage(s, a, rules)
-	case gr(groupRBAC, "rolebindings"):
+	case rbacv1.Resource("rolebindings"):
 		return rolebinding.NewStorage(s, a, rules)
-	case gr(groupRBAC, "clusterrolebindings"):
+	case rbacv1.Resource("clusterrolebindings"):
 		return clusterrolebinding.NewStorage(s, a, rules)
 	}
 	return nil
