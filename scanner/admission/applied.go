@@ -103,7 +103,7 @@ func (p *preparation) isPlain(o *Object) bool {
 		text, err := o.JSON()
 		return err == nil && apply.PlainDefinition(text) // creation resets its status, and Flux sends it
 	}
-	content := o.passingContent()
+	content := p.ask.Storage.content(o)
 	_, hasStatus := content["status"]
 	return !hasStatus && apply.Plain(content) && (p.ask.Applier != apply.Flux || apply.Normal(content))
 }
@@ -121,7 +121,7 @@ func (p *preparation) createdPlain(ctx context.Context, o *Object) (runtime.Obje
 
 // placed returns the content of what is sent with the namespace that clients write there.
 func (p *preparation) placed(o *Object) map[string]any {
-	content := o.passingContent()
+	content := p.ask.Storage.content(o)
 	if p.objectNamespace() == "" || o.Namespace() != "" {
 		return content
 	}
@@ -130,20 +130,46 @@ func (p *preparation) placed(o *Object) map[string]any {
 	return u.Object
 }
 
-// serverSide applies on the server.
-func (p *preparation) serverSide(ctx context.Context, o *Object, live runtime.Object) (runtime.Object, metav1.Object, error) {
-	manifest := p.placed(o)
+// manifest returns the content of what is sent as its applier sends it.
+func (p *preparation) manifest(o *Object) map[string]any {
 	if p.ask.Applier == apply.Flux {
-		manifest = apply.Normalized(manifest)
-		p.drops(o)
-	} else {
-		manifest = runtime.DeepCopyJSON(manifest)
+		return apply.Normalized(p.placed(o))
 	}
+	return runtime.DeepCopyJSON(p.placed(o))
+}
+
+// renews returns the object as it is applied over the one that is stored, where that takes no managers of
+// fields: nobody but the applier ever wrote it. It is nil where it does, or may.
+func (p *preparation) renews() *apply.Applied {
+	ask := &p.ask
+	if !ask.Applier.ServerSide() || ask.Subresource != "" || ask.OldObject == nil || ask.Live || ask.controls != nil || ask.StoredMutator != nil || p.large || p.handler.resource.Assumed {
+		return nil
+	}
+	last, now := p.ask.Storage.applied(p, ask.OldObject), manifest{}
+	if now = last; ask.Object != ask.OldObject {
+		now = p.ask.Storage.applied(p, ask.Object)
+	}
+	if !now.Renews(last.Applied) {
+		return nil
+	}
+	p.same, p.whole = now.Applied == last.Applied, now.whole
+	return now.Applied
+}
+
+// serverSide applies on the server.
+func (p *preparation) serverSide(ctx context.Context, o *Object, live runtime.Object) (obj runtime.Object, m metav1.Object, err error) {
+	if p.ask.Applier == apply.Flux && !(p.renewal != nil && p.whole) {
+		p.drops(o)
+	}
+	if p.renewal != nil {
+		return p.renewed(live)
+	}
+	manifest := p.manifest(o)
 	fields, err := p.handler.fields()
 	if err != nil {
 		return nil, nil, err
 	}
-	obj, err := fields.Apply(live, manifest, p.ask.Applier)
+	obj, err = fields.Apply(live, manifest, p.ask.Applier)
 	if p.assumed && apierrors.IsConflict(err) {
 		managers := render.Unknown{Path: []string{"metadata", "managedFields"}, Reason: "kubectl get --show-managed-fields shows them"}
 		return nil, nil, &unknown.Error{What: "whether the server takes the object", Fields: []render.Unknown{managers}}
@@ -156,8 +182,7 @@ func (p *preparation) serverSide(ctx context.Context, o *Object, live runtime.Ob
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := meta.Accessor(obj)
-	if err != nil {
+	if m, err = meta.Accessor(obj); err != nil {
 		return nil, nil, fmt.Errorf("%s has no metadata: %w", p.handler.resource.Kind.Kind, err)
 	}
 	if uid := m.GetUID(); live == nil && uid != "" {
@@ -165,6 +190,21 @@ func (p *preparation) serverSide(ctx context.Context, o *Object, live runtime.Ob
 			fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 	}
 	return obj, m, nil
+}
+
+// renewed applies the renewal over an object.
+func (p *preparation) renewed(live runtime.Object) (obj runtime.Object, m metav1.Object, err error) {
+	ok := false
+	if p.same {
+		obj, ok = p.renewal.Again(live)
+	}
+	if !ok {
+		if obj, err = p.renewal.Over(live); err != nil {
+			return nil, nil, err
+		}
+	}
+	m, err = meta.Accessor(obj)
+	return obj, m, err
 }
 
 // drops notes which fields Flux does not send, as its client does not know them.

@@ -16,8 +16,9 @@
 //     Request, whose objects are converted once for each version that a policy matches.
 //     Errors and lists that a server has in no order have one here (packages refusal and
 //     listers).
-//   - rbac.go, escalation.go, paramaccess.go: authorization, as far as the state has RBAC.
-//   - exists.go, deletion.go, storage.go: what comes of the state.
+//   - rbac.go: authorization, as far as the state has RBAC (package roles).
+//   - exists.go, deletion.go, storage.go: what comes of the state. A Storage keeps it for several
+//     requests about one object.
 //   - metadata.go: what a server sets by chance or by the clock, here by the object.
 //
 // Requests are decided by package server, which is above this one.

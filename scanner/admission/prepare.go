@@ -51,6 +51,9 @@ type Ask struct {
 	// where nothing does.
 	Mutator, StoredMutator Mutator
 
+	// Storage keeps OldObject as it is stored for other requests; nil where there are none.
+	Storage *Storage
+
 	// controls are the fields of OldObject that controllers have written, nil for none.
 	controls *controlled.Fields
 }
@@ -167,6 +170,11 @@ type preparation struct {
 	namespace, name string
 	// tracked is set when the managers of fields must be known afterwards.
 	tracked bool
+	// renewal applies the object of an update; nil where that takes the managers of fields.
+	renewal *apply.Applied
+	// same is set where that is the manifest that the object is stored from, and whole where its applier sends
+	// all its fields.
+	same, whole bool
 	// lenient is set for an object that is stored already: fields that its kind does not know, or
 	// no longer, are dropped, whatever its applier asks for.
 	lenient bool
@@ -288,16 +296,12 @@ func (p *preparation) create(ctx context.Context) (*Request, error) {
 // update follows k8s.io/apiserver/pkg/endpoints/handlers/update.go and
 // pkg/registry/generic/registry/store.go, Store.Update.
 func (p *preparation) update(ctx context.Context) (*Request, error) {
-	old, err := p.stored()
+	old, obj, m, err := p.updated(ctx)
 	var never *NeverStoredError
 	if errors.As(err, &never) && p.ask.Subresource == "" {
 		p.ask.Operation, p.ask.OldObject, p.ask.Live = admission.Create, nil, false
 		return p.create(ctx)
 	}
-	if err != nil {
-		return nil, err
-	}
-	obj, m, err := p.sent(ctx, p.ask.Object, old)
 	if err != nil {
 		return nil, err
 	}
@@ -338,6 +342,22 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 		}
 	}
 	return p.request(ctx, p.attributes(obj, old, p.name, options))
+}
+
+// updated returns the object that is stored, and what an update makes of it.
+func (p *preparation) updated(ctx context.Context) (old, obj runtime.Object, m metav1.Object, err error) {
+	if p.renewal = p.renews(); p.renewal != nil {
+		if old, err = p.stored(); err == nil {
+			if obj, m, err = p.sent(ctx, p.ask.Object, old); err == nil {
+				return old, obj, m, nil
+			}
+		}
+		p.renewal, p.dropped = nil, nil // the server says what is wrong
+	}
+	if old, err = p.stored(); err == nil {
+		obj, m, err = p.sent(ctx, p.ask.Object, old)
+	}
+	return old, obj, m, err
 }
 
 func (p *preparation) updateStrategy() rest.RESTUpdateStrategy {

@@ -81,6 +81,26 @@ func (r *Request) Version(kind schema.GroupVersionKind) (*Version, error) {
 	return v, nil
 }
 
+// ObjectIn returns the object of a Version. Where nobody has asked for the version, the old object is not
+// converted for it.
+func (r *Request) ObjectIn(kind schema.GroupVersionKind) (map[string]any, error) {
+	r.mu.Lock()
+	v := r.versions[kind]
+	r.mu.Unlock()
+	if v == nil && r.GetObject() != nil && len(r.unknown)+len(r.unknownOld) == 0 {
+		obj, err := admission.ConvertToGVK(r.GetObject(), kind, r.Interfaces)
+		if err != nil {
+			return nil, err
+		}
+		return Content(obj)
+	}
+	v, err := r.Version(kind)
+	if err != nil {
+		return nil, err
+	}
+	return v.Object, nil
+}
+
 // mergeUnknown says what of the objects depends on unknown fields.
 func (r *Request) mergeUnknown(v *Version, kind schema.GroupVersionKind) error {
 	if len(r.unknown)+len(r.unknownOld) == 0 {

@@ -34,7 +34,7 @@ func (p *preparation) stored() (runtime.Object, error) {
 	}
 	obj, err := p.live()
 	if obj == nil && err == nil {
-		obj, err = p.cluster.storeBy(p.ask.OldObject, p.ask.Applier, p.ask.StoredMutator, p.unknown.old)
+		obj, err = p.ask.Storage.stored(p)
 	}
 	var refusal *apierrors.StatusError
 	if errors.As(err, &refusal) {
@@ -47,6 +47,86 @@ func (p *preparation) stored() (runtime.Object, error) {
 		return nil, fmt.Errorf("stored object: %w", err)
 	}
 	return p.handler.convert(obj)
+}
+
+// Storage keeps an object as a cluster stores it, and manifests as they are applied, for requests that are about
+// the same object. It is for one goroutine at a time.
+type Storage struct {
+	cluster   *Cluster
+	how       keeping
+	obj       runtime.Object
+	contents  map[*Object]map[string]any
+	manifests map[manifestKey]manifest
+}
+
+// manifestKey is an object that an applier applies to objects of a handler.
+type manifestKey struct {
+	handler *handler
+	object  *Object
+	by      apply.Applier
+}
+
+// manifest is an object as its applier applies it; nil where that takes the managers of fields. It is whole where
+// the applier sends all its fields.
+type manifest struct {
+	*apply.Applied
+	whole bool
+}
+
+// content returns the content of an object, which must not be modified.
+func (s *Storage) content(o *Object) map[string]any {
+	if s == nil {
+		return o.passingContent()
+	}
+	content, ok := s.contents[o]
+	if !ok {
+		content = o.passingContent()
+		if s.contents == nil {
+			s.contents = map[*Object]map[string]any{}
+		}
+		s.contents[o] = content
+	}
+	return content
+}
+
+// applied returns an object as the applier of a request applies it.
+func (s *Storage) applied(p *preparation, o *Object) (m manifest) {
+	key := manifestKey{p.handler, o, p.ask.Applier}
+	if s != nil {
+		if known, ok := s.manifests[key]; ok {
+			return known
+		}
+	}
+	fields, err := p.handler.fields()
+	if err != nil {
+		return m
+	}
+	sent := p.manifest(o)
+	m = manifest{fields.Applied(sent, p.ask.Applier), apply.Has(sent, p.ask.Storage.content(o))}
+	if s != nil {
+		if s.manifests == nil {
+			s.manifests = map[manifestKey]manifest{}
+		}
+		s.manifests[key] = m
+	}
+	return m
+}
+
+// stored returns the old object of a request as it is stored.
+func (s *Storage) stored(p *preparation) (obj runtime.Object, err error) {
+	how := keeping{object: p.ask.OldObject, by: p.ask.Applier, mutator: p.ask.StoredMutator, tracked: p.ask.Applier.ServerSide() && p.renewal == nil && p.ask.Operation == admission.Update}
+	if s == nil || len(p.unknown.old) > 0 {
+		return p.cluster.storeBy(how, p.unknown.old)
+	}
+	if s.obj == nil || s.cluster != p.cluster || s.how != how {
+		from := how
+		from.shared = s
+		if obj, err = p.cluster.storeBy(from, nil); err != nil {
+			return nil, err
+		}
+		s.cluster, s.how, s.obj = p.cluster, how, obj
+	}
+	return s.obj.DeepCopyObject(), nil
 }
 
 // live returns the ask's old object if it is as a cluster has it, else nil. Where it does not say
@@ -102,7 +182,7 @@ func (p *preparation) lastApplied(h *handler) runtime.Object {
 		}
 		last = last.filled(s, p.ask.OldObject, 1) // with the values that the cluster has
 	}
-	obj, err := p.cluster.storeBy(last, p.ask.Applier, p.ask.StoredMutator, nil)
+	obj, err := p.cluster.storeBy(keeping{object: last, by: p.ask.Applier, mutator: p.ask.StoredMutator, tracked: p.ask.Applier.ServerSide()}, nil)
 	if err == nil {
 		obj, err = h.convert(obj)
 	}
@@ -133,13 +213,25 @@ func (p *preparation) id(m metav1.Object) string {
 // store returns an object as the server keeps it: as after its creation. What the
 // server would refuse today was accepted once, so only what does not decode
 // fails.
-func (c *Cluster) store(o *Object) (runtime.Object, error) { return c.storeBy(o, "", nil, nil) }
+func (c *Cluster) store(o *Object) (runtime.Object, error) {
+	return c.storeBy(keeping{object: o}, nil)
+}
 
-// storeBy returns an object as it is after a tool applied it, with the managers of its fields
-// where the tool needs them, and without fields that its kind does not know. Some of its fields may
-// have stand-ins.
-func (c *Cluster) storeBy(o *Object, by apply.Applier, mutator Mutator, fields []render.Unknown) (runtime.Object, error) {
-	o, err := c.storable(o)
+// keeping is how an object came to be stored: a tool applied it, and a mutator changed it. tracked is
+// set where the managers of its fields are asked for.
+type keeping struct {
+	object  *Object
+	by      apply.Applier
+	mutator Mutator
+	tracked bool
+	// shared has what is known of the object.
+	shared *Storage
+}
+
+// storeBy returns an object as it is stored, without fields that its kind does not know. Some of its
+// fields may have stand-ins.
+func (c *Cluster) storeBy(how keeping, fields []render.Unknown) (runtime.Object, error) {
+	o, err := c.storable(how.object)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +239,7 @@ func (c *Cluster) storeBy(o *Object, by apply.Applier, mutator Mutator, fields [
 	if err != nil {
 		return nil, err
 	}
-	p := &preparation{cluster: c, handler: h, ask: Ask{Operation: admission.Create, Object: o, User: c.opts.Creator, Applier: by, Mutator: mutator}, unknown: unknownFields{object: fields}, tracked: by.ServerSide(), lenient: true, namespace: c.requestNamespace(h.resource, o), name: o.Name()}
+	p := &preparation{cluster: c, handler: h, ask: Ask{Operation: admission.Create, Object: o, User: c.opts.Creator, Applier: how.by, Mutator: how.mutator, Storage: how.shared}, unknown: unknownFields{object: fields}, tracked: how.tracked, lenient: true, namespace: c.requestNamespace(h.resource, o), name: o.Name()}
 	ctx := p.context(context.Background())
 	obj, m, err := p.sent(ctx, o, nil)
 	if err != nil {

@@ -80,6 +80,7 @@ func (t *Types) Group(group string) (managedfields.TypeConverter, error) {
 // Fields manages the fields of the objects of a kind.
 type Fields struct {
 	*managedfields.FieldManager
+	Model
 	// Create makes an empty object.
 	Create func() (runtime.Object, error)
 }

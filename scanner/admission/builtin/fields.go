@@ -21,11 +21,12 @@ func FieldsOf(kind schema.GroupVersionKind, s Strategies) (*apply.Fields, error)
 		return nil, err
 	}
 	hub := schema.GroupVersion{Group: kind.Group, Version: runtime.APIVersionInternal}
-	manager, err := managedfields.NewDefaultFieldManager(types, runtime.UnsafeObjectConvertor(scheme), scheme, scheme, kind, hub, "", ResetFields(s))
+	m := apply.Model{Kind: kind, Hub: hub, Types: types, Convertor: runtime.UnsafeObjectConvertor(scheme), Defaulter: scheme, Reset: ResetFields(s)}
+	manager, err := managedfields.NewDefaultFieldManager(m.Types, m.Convertor, m.Defaulter, scheme, kind, hub, "", m.Reset)
 	if err != nil {
 		return nil, fmt.Errorf("manage the fields of %s: %w", kind.Kind, err)
 	}
-	return &apply.Fields{FieldManager: manager, Create: func() (runtime.Object, error) { return scheme.New(kind) }}, nil
+	return &apply.Fields{FieldManager: manager, Model: m, Create: func() (runtime.Object, error) { return scheme.New(kind) }}, nil
 }
 
 // ResetFields are the fields that a strategy resets, which nobody owns.

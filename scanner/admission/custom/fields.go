@@ -23,11 +23,12 @@ func (d *Definition) Fields(kind schema.GroupVersionKind, reset map[fieldpath.AP
 		return nil, err
 	}
 	hub := kind.GroupVersion() // as the server has it, whatever version is stored
-	manager, err := managedfields.NewDefaultCRDFieldManager(types, customConvertor{definition: d}, defaulter{d}, unstructuredCreater{}, kind, hub, "", reset)
+	m := apply.Model{Kind: kind, Hub: hub, Types: types, Convertor: customConvertor{definition: d}, Defaulter: defaulter{d}, Reset: reset}
+	manager, err := managedfields.NewDefaultCRDFieldManager(m.Types, m.Convertor, m.Defaulter, unstructuredCreater{}, kind, hub, "", reset)
 	if err != nil {
 		return nil, fmt.Errorf("manage the fields of %s: %w", kind.Kind, err)
 	}
-	return &apply.Fields{FieldManager: manager, Create: func() (runtime.Object, error) { return unstructuredCreater{}.New(kind) }}, nil
+	return &apply.Fields{FieldManager: manager, Model: m, Create: func() (runtime.Object, error) { return unstructuredCreater{}.New(kind) }}, nil
 }
 
 // Types describes all versions of the kind.

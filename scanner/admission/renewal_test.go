@@ -1,0 +1,229 @@
+package admission
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	k8sadmission "k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/warning"
+
+	"github.com/preadmit/preadmit/internal/testall"
+	"github.com/preadmit/preadmit/scanner/admission/apply"
+)
+
+// TestRenewal: what comes of an update by server-side apply is the same with the managers of fields and without, for
+// generated updates of all kinds, and of objects to themselves.
+func TestRenewal(t *testing.T) {
+	examples := documents(t, "../../e2e/updates/examples/*.yaml")
+	cluster := NewCluster(ClusterOptions{}, NewIndex(documents(t, "../../e2e/updates/state/*.yaml")))
+	renewed, same, total := map[string]int{}, 0, testall.Count(1500, 30000)
+	for seed := range uint64(total) {
+		e := &editor{rand.New(rand.NewPCG(seed, 2))}
+		base := runtime.DeepCopyJSON(examples[e.IntN(len(examples))].Content())
+		for range e.IntN(4) {
+			e.edit(base)
+		}
+		head := runtime.DeepCopyJSON(base)
+		for range e.IntN(4) {
+			e.edit(head)
+		}
+		by := []apply.Applier{apply.Flux, apply.ArgoCDSSA, apply.KubectlSSA}[e.IntN(3)]
+		a := Ask{Operation: k8sadmission.Update, User: &user.DefaultInfo{Name: "flux"}, OldObject: NewObject(base), Object: NewObject(head), Applier: by}
+		if e.IntN(3) == 0 {
+			a.Object = a.OldObject
+		}
+		kind := a.OldObject.GroupVersionKind()
+		if kind != a.Object.GroupVersionKind() {
+			continue
+		}
+		long := newUpdate(t, cluster, a)
+		a.Storage = new(Storage)
+		short := newUpdate(t, cluster, a)
+		got := short.result(t, short.updated)
+		short = newUpdate(t, cluster, a) // with what is known of the objects
+		if diff := cmp.Diff(got, short.result(t, short.updated)); diff != "" {
+			t.Fatalf("seed %d, again (-first +second):\n%s", seed, diff)
+		}
+		want := long.result(t, func(ctx context.Context) (old, obj runtime.Object, m metav1.Object, err error) {
+			if old, err = long.stored(); err == nil {
+				obj, m, err = long.sent(ctx, a.Object, old)
+			}
+			return old, obj, m, err
+		})
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("seed %d, %s of %s by %s (-with managers +without):\n%s", seed, a.Operation, kind, by, diff)
+		}
+		if short.renewal != nil {
+			renewed[kind.Kind]++
+			if old, err := short.stored(); err == nil && short.same {
+				if _, ok := short.renewal.Again(old); ok {
+					same++
+				}
+			}
+		}
+	}
+	all := 0
+	for _, n := range renewed {
+		all += n
+	}
+	t.Logf("%d of %d renewed, %d of them as they were, of %d kinds", all, total, same, len(renewed))
+	if all < total/3 || same < total/8 || len(renewed) < 30 {
+		t.Errorf("%d of %d updates need no managers, %d of them nothing else, of the kinds %v", all, total, same, slices.Sorted(maps.Keys(renewed)))
+	}
+}
+
+// newUpdate is the handling of an update up to where its objects are made.
+func newUpdate(t *testing.T, c *Cluster, a Ask) *preparation {
+	t.Helper()
+	h, err := c.handler(a.Object.GroupVersionKind())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.controls = c.controlledFieldsOf(a)
+	return &preparation{cluster: c, handler: h, ask: a, namespace: c.requestNamespace(h.resource, a.Object), name: a.Object.Name()}
+}
+
+// result is what policies see of both objects, or the refusal.
+func (p *preparation) result(t *testing.T, updated func(context.Context) (old, obj runtime.Object, m metav1.Object, err error)) (all []any) {
+	t.Helper()
+	var warned warnings
+	old, obj, _, err := updated(p.context(warning.WithWarningRecorder(t.Context(), &warned)))
+	all = append(all, fmt.Sprint(err), warned.texts, p.dropped)
+	if err != nil {
+		return all
+	}
+	for _, o := range []runtime.Object{old, obj} {
+		version, err := k8sadmission.ConvertToGVK(untracked(o), p.handler.resource.Kind, p.handler.interfaces)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := Content(version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, content)
+	}
+	return all
+}
+
+// documents are the objects of files.
+func documents(t *testing.T, pattern string) (all []*Object) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
+			all = append(all, object(t, string(document)))
+		}
+	}
+	return all
+}
+
+// editor edits objects by chance.
+type editor struct{ *rand.Rand }
+
+// edit changes one place below the fields that say which object it is.
+func (e *editor) edit(o map[string]any) {
+	keys := slices.DeleteFunc(slices.Sorted(maps.Keys(o)), func(key string) bool { return key == "apiVersion" || key == "kind" })
+	if metadata, ok := o["metadata"].(map[string]any); ok && e.IntN(4) == 0 {
+		metadata["labels"] = map[string]any{"a": fmt.Sprint(e.IntN(3)), "b": "x"}
+		return
+	}
+	if keys = slices.DeleteFunc(keys, func(key string) bool { return key == "metadata" }); len(keys) > 0 {
+		e.field(o, keys[e.IntN(len(keys))])
+	}
+}
+
+// field changes a field, or what is in it.
+func (e *editor) field(in map[string]any, key string) {
+	switch v := in[key].(type) {
+	case map[string]any:
+		if len(v) > 0 && e.IntN(8) > 0 {
+			keys := slices.Sorted(maps.Keys(v))
+			e.field(v, keys[e.IntN(len(keys))])
+			return
+		}
+	case []any:
+		if len(v) > 0 && e.IntN(4) > 0 {
+			in[key] = e.items(v)
+			return
+		}
+	}
+	switch e.IntN(6) {
+	case 0:
+		delete(in, key)
+	case 1:
+		in[key] = empty(in[key])
+	default:
+		in[key] = e.other(in[key])
+	}
+}
+
+// items changes a list.
+func (e *editor) items(list []any) []any {
+	at := e.IntN(len(list))
+	switch e.IntN(8) {
+	case 0:
+		return slices.Delete(slices.Clone(list), at, at+1)
+	case 1:
+		return append(slices.Clone(list), runtime.DeepCopyJSONValue(list[at]))
+	case 2:
+		list = slices.Clone(list)
+		slices.Reverse(list)
+		return list
+	}
+	if item, ok := list[at].(map[string]any); ok && len(item) > 0 {
+		keys := slices.Sorted(maps.Keys(item))
+		e.field(item, keys[e.IntN(len(keys))])
+		return list
+	}
+	list[at] = e.other(list[at])
+	return list
+}
+
+// other is another value of the same type.
+func (e *editor) other(value any) any {
+	switch v := value.(type) {
+	case string:
+		return []any{v + "x", "1000m", "1", "0.5Gi", ""}[e.IntN(5)]
+	case int64:
+		return v + int64(e.IntN(3))
+	case bool:
+		return !v
+	}
+	return value
+}
+
+// empty is the empty value of a type.
+func empty(value any) any {
+	switch value.(type) {
+	case map[string]any:
+		return map[string]any{}
+	case []any:
+		return []any{}
+	case string:
+		return ""
+	case int64:
+		return int64(0)
+	case bool:
+		return false
+	}
+	return nil
+}
