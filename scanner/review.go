@@ -43,11 +43,14 @@ type review struct {
 	// answered is called with the answer to each request that is not a controller's, unless nil.
 	answered func(*review, *server.Verdict)
 	out      outcome
+	// storage keeps what there was of the object as it is stored, as long as it is judged.
+	storage *admission.Storage
 }
 
 // run judges the pair.
 func (r *review) run(ctx context.Context) error {
-	r.out.requests = 1
+	r.out.requests, r.storage = 1, new(admission.Storage)
+	defer func() { r.storage = nil }()
 	kind := r.Object().GroupVersionKind().GroupKind()
 	r.noteReach(kind)
 	switch {
@@ -61,9 +64,9 @@ func (r *review) run(ctx context.Context) error {
 
 // ask is the request the pair stands for.
 func (r *review) ask() admission.Ask {
-	ask := admission.Ask{Operation: r.Operation(), User: r.user, Object: r.Head, OldObject: r.Base, Applier: r.applier}
+	ask := admission.Ask{Operation: r.Operation(), User: r.user, Object: r.Head, OldObject: r.Base, Applier: r.applier, Storage: r.storage}
 	if ask.Operation == apiserver.Create {
-		ask.OldObject = nil
+		ask.OldObject, ask.Storage = nil, nil
 	}
 	ask.StoredMutator = r.Before.Mutator()
 	return r.live(ask)
@@ -80,12 +83,12 @@ func (r *review) live(ask admission.Ask) admission.Ask {
 // askBefore is what the base's version is judged as: an update of itself, a
 // creation when that is all that ever happens to it, or the deletion of what was deleted then.
 func (r *review) askBefore() admission.Ask {
-	ask := admission.Ask{Operation: apiserver.Update, User: r.was, Object: r.Base, OldObject: r.Base, Applier: r.applier}
+	ask := admission.Ask{Operation: apiserver.Update, User: r.was, Object: r.Base, OldObject: r.Base, Applier: r.applier, Storage: r.storage}
 	switch {
 	case r.Head == nil:
 		ask.Operation, ask.Object, ask.OldObject = apiserver.Delete, nil, r.Earlier
 	case r.Generated:
-		ask.Operation, ask.OldObject = apiserver.Create, nil
+		ask.Operation, ask.OldObject, ask.Storage = apiserver.Create, nil, nil
 	}
 	ask.StoredMutator = r.Before.Mutator()
 	return r.live(ask)
@@ -111,7 +114,7 @@ func (r *review) changed(ctx context.Context) error {
 		r.out.evaluations += final.Evaluations
 	}
 	r.out.evaluations += inForce.Evaluations
-	before, err := r.judgeBefore(ctx, r.Before)
+	before, err := r.judgeBefore(ctx, r.Before, &final)
 	if err != nil {
 		return err
 	}
@@ -125,12 +128,16 @@ func (r *review) changed(ctx context.Context) error {
 	return r.judgeCreated(ctx, decided{r.InForce, inForce}, decided{r.Proposed, final}, decided{r.Before, *before})
 }
 
-// judgeBefore judges the base's version of an object that head has too.
-func (r *review) judgeBefore(ctx context.Context, by *server.Server) (*server.Verdict, error) {
+// judgeBefore judges the base's version of an object that head has too. final is that of the
+// proposed policies on the head's, nil where all are asked again.
+func (r *review) judgeBefore(ctx context.Context, by *server.Server, final *server.Verdict) (*server.Verdict, error) {
 	if r.Base == nil || r.Head == nil && r.Earlier == nil || r.Resumed {
 		return &server.Verdict{}, nil
 	}
-	v, err := by.Review(ctx, r.askBefore())
+	if by != r.Proposed {
+		final = nil
+	}
+	v, err := by.ReviewBeside(ctx, r.askBefore(), final)
 	if err != nil || v.Refusal == nil || r.applier != apply.Replace && r.applier != apply.LenientReplace {
 		return &v, err
 	}
@@ -161,7 +168,7 @@ func (r *review) unchanged(ctx context.Context) error {
 	r.capture(&final, string(r.Operation()), nil)
 	was := &server.Verdict{}
 	if all || len(final.Decisions) > 0 {
-		if was, err = r.judgeBefore(ctx, before); err != nil {
+		if was, err = r.judgeBefore(ctx, before, nil); err != nil {
 			return err
 		}
 	}
@@ -343,6 +350,7 @@ func (r *review) asked(f *lines.Finding, by *server.Server, ask admission.Ask) {
 	if f.Policies == report.PoliciesInForce && f.Status != report.StatusResolved && f.Policy != "" {
 		by = r.InForce
 	}
+	ask.Storage = nil
 	f.Server, f.Ask = by, &ask
 }
 

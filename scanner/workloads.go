@@ -53,8 +53,9 @@ func (m created) generated() *controllers.Generated {
 }
 
 // expand follows a workload down to its Pod. A denial by a policy does not end it:
-// who mends the workload needs to know of all denials.
-func (t decided) expand(ctx context.Context) (expansion, error) {
+// who mends the workload needs to know of all denials. beside is what the same server said to what is
+// created of the other version of the workload; the zero value where there is none.
+func (t decided) expand(ctx context.Context, beside expansion) (expansion, error) {
 	b := expansion{cut: !t.verdict.Reached()}
 	lineage, changes := []*controllers.Generated{}, [][]mutation.Write{t.verdict.Mutations}
 	for req := t.verdict.Request; req != nil; {
@@ -68,7 +69,7 @@ func (t decided) expand(ctx context.Context) (expansion, error) {
 			break
 		}
 		lineage = append(slices.Clone(lineage), g)
-		v, err := t.server.Review(ctx, g.Ask())
+		v, err := t.server.ReviewBeside(ctx, g.Ask(), beside.verdict(g.Object.GroupVersionKind()))
 		if err != nil {
 			return b, err
 		}
@@ -98,25 +99,38 @@ func (b expansion) of(kind schema.GroupVersionKind) (object created, ok bool) {
 	return b.objects[i], true
 }
 
+// verdict returns the verdict on the object of a kind; nil when there is none.
+func (b expansion) verdict(kind schema.GroupVersionKind) *server.Verdict {
+	object, ok := b.of(kind)
+	if !ok {
+		return nil
+	}
+	return &object.Verdict
+}
+
 // judgeCreated judges what the controllers create of a workload that is created or
 // updated, if anybody judges such objects.
 func (r *review) judgeCreated(ctx context.Context, inForce, final, before decided) error {
 	if r.Head == nil || !r.Workloads || !r.mayJudgeCreated(r.InForce, true) && !r.mayJudgeCreated(r.Proposed, true) {
 		return nil
 	}
-	first, err := inForce.expand(ctx)
+	first, err := inForce.expand(ctx, expansion{})
 	if err != nil {
 		return err
 	}
 	last := first
 	if final.server != inForce.server {
-		if last, err = final.expand(ctx); err != nil {
+		if last, err = final.expand(ctx, expansion{}); err != nil {
 			return err
 		}
 		r.countEvaluations(last)
 	}
 	r.countEvaluations(first)
-	was, err := before.expand(ctx)
+	beside := expansion{}
+	if before.server == final.server {
+		beside = last
+	}
+	was, err := before.expand(ctx, beside)
 	if err != nil {
 		return err
 	}
@@ -132,18 +146,18 @@ func (r *review) judgeCreatedAgain(ctx context.Context, final, before decided) e
 		return nil
 	}
 	if before.verdict.Request == nil {
-		v, err := r.judgeBefore(ctx, before.server)
+		v, err := r.judgeBefore(ctx, before.server, nil)
 		if err != nil {
 			return err
 		}
 		before.verdict = *v
 	}
-	last, err := final.expand(ctx)
+	last, err := final.expand(ctx, expansion{})
 	if err != nil {
 		return err
 	}
 	r.countEvaluations(last)
-	was, err := before.expand(ctx)
+	was, err := before.expand(ctx, expansion{})
 	if err != nil {
 		return err
 	}

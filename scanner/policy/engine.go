@@ -77,6 +77,11 @@ func exempt() map[schema.GroupResource]bool {
 
 // Evaluate judges a request.
 func (e *Engine) Evaluate(ctx context.Context, req *admission.Request) Outcome {
+	return e.EvaluateBut(ctx, req, nil)
+}
+
+// EvaluateBut judges a request by all policies but some, which are named.
+func (e *Engine) EvaluateBut(ctx context.Context, req *admission.Request, settled map[string]bool) Outcome {
 	d := e.dispatch(ctx, req)
 	if e.exempt[req.GetResource().GroupResource()] {
 		return d.outcome
@@ -85,7 +90,9 @@ func (e *Engine) Evaluate(ctx context.Context, req *admission.Request) Outcome {
 		if ctx.Err() != nil || d.outcome.Refusal != nil {
 			return d.outcome
 		}
-		d.policy(h)
+		if !settled[h.policy.Name] {
+			d.policy(h)
+		}
 	}
 	return d.outcome
 }

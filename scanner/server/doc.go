@@ -13,7 +13,8 @@
 // Review is the one place where a request is decided: authorization, preparation
 // (decoding, defaults, mutating plugins, the registry's validation), then the policies
 // of each view, then whether the object exists. A Verdict holds everything that was
-// found out on the way; Response is what a client would see of it.
+// found out on the way; Response is what a client would see of it. ReviewBeside spares a second request about an
+// object the policies that cannot tell it from the first.
 //
 // What is not known - a kind that nothing defines, a Namespace that a selector asks
 // for, RBAC that the state does not have - never becomes an answer: Verdict.Unknown and

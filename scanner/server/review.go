@@ -91,6 +91,13 @@ func (v *Verdict) Reached() bool { return v.Refusal == nil && v.Unknown == nil }
 
 // Review decides a request. The error is only ever the context's.
 func (s *Server) Review(ctx context.Context, ask admission.Ask) (v Verdict, err error) {
+	return s.ReviewBeside(ctx, ask, nil)
+}
+
+// ReviewBeside is Review where the server has judged another request about the object, nil for none. A policy that
+// had nothing to say to that one is not asked about a request that it cannot tell from it: it reads nothing that
+// differs. The verdict has neither its audit annotations nor its evaluations.
+func (s *Server) ReviewBeside(ctx context.Context, ask admission.Ask, other *Verdict) (v Verdict, err error) {
 	req, err := v.prepare(ctx, s.Cluster(), ask, s.Mutator())
 	if cause := ctx.Err(); cause != nil {
 		return v, fmt.Errorf("review %s: %w", ask.Operation, cause)
@@ -118,7 +125,7 @@ func (s *Server) Review(ctx context.Context, ask admission.Ask) (v Verdict, err 
 				continue
 			}
 		}
-		out := view.engine.Evaluate(ctx, req)
+		out := view.engine.EvaluateBut(ctx, req, view.settled(other, req))
 		v.add(out, len(s.views) > 1)
 		if out.Refusal != nil && !view.Cluster.Knows(kinds.Namespace) {
 			v.Unknown = fmt.Errorf("look up namespace %q: %w", req.GetNamespace(), out.Refusal)

@@ -9,6 +9,7 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission"
 	"github.com/preadmit/preadmit/scanner/mutation"
 	"github.com/preadmit/preadmit/scanner/policy"
+	"github.com/preadmit/preadmit/scanner/policy/expressions"
 )
 
 // Server answers requests as an API server would. What the policies of any of its views
@@ -27,12 +28,14 @@ type view struct {
 	engine *policy.Engine
 	// mutator runs the policies of the view that change objects; nil when there are none.
 	mutator admission.Mutator
+	// reads returns what the expressions of a policy read, by its name.
+	reads map[string]func() ([]expressions.Read, error)
 }
 
 func newServer(compiler *policy.Compiler, mutations *mutation.Compiler, views []View) *Server {
 	s := &Server{compiler: compiler, mutations: mutations, limited: map[string]*Server{}}
 	for _, v := range views {
-		one := view{View: v, engine: policy.NewEngine(v.Cluster, compiler, v.Policies)}
+		one := view{View: v, engine: policy.NewEngine(v.Cluster, compiler, v.Policies), reads: readsOf(v.Policies)}
 		if plugin := mutation.New(v.Cluster, v.Policies, mutations); plugin != nil {
 			one.mutator = plugin
 		}

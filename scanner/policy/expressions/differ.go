@@ -1,9 +1,76 @@
 package expressions
 
-import "reflect"
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
 
 // Differ reports whether two values of the variable differ in what is read of them.
 func (r Read) Differ(a, b any) bool { return differ(a, b, r.Path[1:], r) }
+
+// Equal reports whether two reads are the same.
+func (r Read) Equal(other Read) bool {
+	return r.Ranges == other.Ranges && r.Tests == other.Tests && slices.Equal(r.Path, other.Path)
+}
+
+// Differences returns the paths at which two values of a variable differ, with Each for the items of lists: of
+// values of one kind the fields and items that differ, of lists that are not of the same length the lists.
+// A read Differs only if it Meets one: a value that is read differs where the value at its path, or at the
+// beginning of it, is not of the same kind, is there once only or is another scalar, which is a difference
+// there, or where something in it differs, whose path goes on from it.
+func Differences(a, b any) []Path {
+	var all []Path
+	differences(a, b, nil, &all)
+	return all
+}
+
+func differences(a, b any, at Path, all *[]Path) {
+	switch x := a.(type) {
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		if !ok {
+			break
+		}
+		for key := range x {
+			if in, there := y[key]; there {
+				differences(x[key], in, join(at, key), all)
+			} else {
+				*all = append(*all, join(at, key))
+			}
+		}
+		for key := range y {
+			if _, there := x[key]; !there {
+				*all = append(*all, join(at, key))
+			}
+		}
+		return
+	case []any:
+		y, ok := b.([]any)
+		if !ok || len(x) != len(y) {
+			break
+		}
+		for i := range x {
+			differences(x[i], y[i], join(at, Each), all)
+		}
+		return
+	}
+	if !reflect.DeepEqual(a, b) {
+		*all = append(*all, at)
+	}
+}
+
+// Meets reports whether one of some differences is at what is read, in it, or around it.
+func (r Read) Meets(differences []Path) bool {
+	return slices.ContainsFunc(differences, func(d Path) bool {
+		for i := range min(len(d), len(r.Path)-1) {
+			if read := r.Path[i+1]; read != d[i] && d[i] != Each && !strings.HasPrefix(read, "[") {
+				return false
+			}
+		}
+		return true
+	})
+}
 
 func differ(a, b any, path []string, read Read) bool {
 	if len(path) == 0 {

@@ -52,9 +52,14 @@ func TestDiffer(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		differ := false
+		differ, differences := false, expressions.Differences(before, after)
 		for _, r := range reads {
-			differ = differ || r.Path[0] == "object" && r.Differ(before, after)
+			if r.Path[0] != "object" || !r.Differ(before, after) {
+				continue
+			}
+			if differ = true; !r.Meets(differences) {
+				t.Errorf("%s: %v meets none of the differences %v of %s and %s", c.expression, r, differences, c.before, c.after)
+			}
 		}
 		if differ != c.differ {
 			t.Errorf("%s reads a difference of %s and %s: %v, want %v", c.expression, c.before, c.after, differ, c.differ)
