@@ -14,6 +14,7 @@ import (
 
 	"github.com/preadmit/preadmit/e2e/live"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/kinds"
 	"github.com/preadmit/preadmit/scanner/suite"
 )
 
@@ -96,6 +97,9 @@ func (r *Recorder) Record(ctx context.Context, s *suite.Suite) (record *Record, 
 	if err := r.probe.awaitAll(ctx); err != nil {
 		return nil, err
 	}
+	if err := awaitSchemas(ctx, s); err != nil {
+		return nil, err
+	}
 	return record, r.requests(ctx, s, record)
 }
 
@@ -117,6 +121,27 @@ func (r *Recorder) freshParams(ctx context.Context, c *changes, s *suite.Suite) 
 		}
 	}
 	return nil
+}
+
+// schemaInterval is how often policies that change objects ask for the schemas of custom kinds
+// (k8s.io/apiserver, typeConverterManager), and some time to publish them.
+const schemaInterval = 5*time.Second + 2*time.Second
+
+// awaitSchemas waits until policies that change objects know the custom kinds of a suite, which are served
+// already. Until then they take those of a definition that was there before, of this kind or of another one of
+// its group.
+func awaitSchemas(ctx context.Context, s *suite.Suite) error {
+	defines := slices.ContainsFunc(s.Context, func(o *admission.Object) bool { return o.GroupVersionKind().Kind == crdKind })
+	mutates := slices.ContainsFunc(s.Policies, func(o *admission.Object) bool { return kinds.IsMutation(o.GroupVersionKind().GroupKind()) })
+	if !defines || !mutates {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(schemaInterval):
+		return nil
+	}
 }
 
 // inOrder sorts what others need first: definitions, then namespaces.
