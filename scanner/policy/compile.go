@@ -88,7 +88,13 @@ func (c *Compiler) compileFor(p *v1.ValidatingAdmissionPolicy, unknowns bool) *c
 	if unknowns {
 		compilers = c.partial
 	}
-	once := sync.OnceValue(func() *compiled { return c.compileSpec(&p.Spec, compilers) })
+	once := sync.OnceValue(func() *compiled {
+		out := c.compileSpec(&p.Spec, compilers)
+		if unknowns && out.err == nil {
+			out.failAs(c.compile(p))
+		}
+		return out
+	})
 	actual, _ := c.cache.LoadOrStore(compiledKey{sha256.Sum256(spec), unknowns}, once)
 	return actual.(func() *compiled)()
 }
@@ -138,6 +144,25 @@ func (c *Compiler) compileWith(compiler *expressionCompiler, spec *v1.Validating
 		out.auditAnnotations = append(out.auditAnnotations, expression(&validating.AuditAnnotationCondition{Key: a.Key, ValueExpression: a.ValueExpression}, full))
 	}
 	return out
+}
+
+// failAs gives expressions that a server does not compile its errors: where values are not known, fields that no
+// request has compile, too.
+func (c *compiled) failAs(server *compiled) {
+	for _, pair := range [][2][]plugincel.CompilationResult{
+		{c.matchConditions, server.matchConditions}, {c.validations, server.validations}, {c.messages, server.messages}, {c.auditAnnotations, server.auditAnnotations},
+	} {
+		for i := range pair[1] {
+			if pair[1][i].Error != nil {
+				pair[0][i] = pair[1][i]
+			}
+		}
+	}
+	for i := range server.variables {
+		if server.variables[i].result.Error != nil {
+			c.variables[i] = server.variables[i]
+		}
+	}
 }
 
 // setVariable: of two variables with one name the last counts.
