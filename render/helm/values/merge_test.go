@@ -70,6 +70,8 @@ func TestCheck(t *testing.T) {
 		{"network", `{"properties": {"a": {"$ref": "https://example.com/x.json"}}}`, "", "refers to https://example.com/x.json"},
 		{"file", `{"$ref": "file:///etc/passwd"}`, "", "refers to file:///etc/passwd"},
 		{"relative", `{"$ref": "../x.json"}`, "", "refers to file:///x.json"},
+		{"first of several", `{"properties": {"a": {"$ref": "x.json"}, "b": {"$ref": "a.json#/x"}, "c": {"$ref": "y.json"}, "d": {"allOf": [{"$ref": "z.json"}]}, "e": {"$ref": "#/f"}}, "f": {}}`, "", "refers to file:///a.json,"},
+		{"other base", `{"$id": "https://example.com/a/b.json", "properties": {"a": {"$ref": "x.json"}}}`, "", "refers to https://example.com/a/x.json"},
 		{"urn", `{"$ref": "urn:x"}`, "", "refers to urn:x"},
 		{"draft", `{"$schema": "https://json-schema.org/draft/2020-12/schema", "properties": {"a": {"type": "string"}}}`, "want string", ""},
 		{"no JSON", `{`, "app", ""},

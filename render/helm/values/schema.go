@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -68,11 +70,50 @@ func (v *Violations) against(c *chart.Chart, values map[string]any) {
 	switch {
 	case err == nil:
 	case errors.As(err, &outside):
-		v.Unchecked = append(v.Unchecked, fmt.Sprintf("%s: its values.schema.json refers to %s, which is not in the chart", c.Name(), outside.URL))
+		v.Unchecked = append(v.Unchecked, fmt.Sprintf("%s: its values.schema.json refers to %s, which is not in the chart", c.Name(), referred(c.Schema, outside.URL)))
 	default:
 		text := strings.TrimPrefix(err.Error(), "jsonschema validation failed with '"+schemaURL+"#'\n")
 		v.Invalid += c.Name() + ":\n" + text + "\n"
 	}
+}
+
+// referred is the first in order of the documents that a schema refers to outside of itself, given any of them: the library
+// names another one each time.
+func referred(text []byte, one string) string {
+	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	base, baseErr := url.Parse(schemaURL)
+	if err != nil || baseErr != nil {
+		return one
+	}
+	var all []string
+	for _, reference := range references(schema) {
+		if to, err := base.Parse(reference); err == nil {
+			to.Fragment = ""
+			all = append(all, to.String())
+		}
+	}
+	if !slices.Contains(all, one) { // they are of another base
+		return one
+	}
+	return slices.Min(slices.DeleteFunc(all, func(name string) bool { return name == schemaURL }))
+}
+
+// references are those in a schema, as they are written.
+func references(schema any) (all []string) {
+	switch v := schema.(type) {
+	case []any:
+		for _, item := range v {
+			all = append(all, references(item)...)
+		}
+	case map[string]any:
+		if to, ok := v["$ref"].(string); ok {
+			all = append(all, to)
+		}
+		for _, item := range v {
+			all = append(all, references(item)...)
+		}
+	}
+	return all
 }
 
 func (s *Schemas) validate(text []byte, values map[string]any) (err error) {
