@@ -2,7 +2,6 @@ package tree
 
 import (
 	"encoding/binary"
-	"hash/fnv"
 	"slices"
 	"sort"
 	"strings"
@@ -73,7 +72,7 @@ func (w words) add(word, rest []byte) {
 	if !w.whole[string(word)] {
 		w.whole[string(word)] = true
 	}
-	if (Query{How: GroupWord}).endsIn(rest) {
+	if len(rest) > 0 && (rest[0] == '/' || rest[0] == '\\') && (Query{How: GroupWord}).endsIn(rest) {
 		w.groups[string(word)] = true
 	}
 }
@@ -101,11 +100,14 @@ var wordBytes = func() (is [256]bool) {
 	return is
 }()
 
+// hashWord is the hash FNV-1a of a question.
 func hashWord(how QueryKind, word string) uint32 {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte{byte(how)}) // a hash does not fail to be written to
-	_, _ = h.Write([]byte(word))
-	return h.Sum32()
+	const start, prime = 2166136261, 16777619
+	h := (start ^ uint32(how)) * prime
+	for i := range len(word) {
+		h = (h ^ uint32(word[i])) * prime
+	}
+	return h
 }
 
 // Holds reports whether a question may be answered by the text, as isMentioned does.

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"fmt"
+	"hash/fnv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -31,4 +32,17 @@ func FuzzWordSet(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestHashes holds that words have the hashes of caches that other builds wrote.
+func TestHashes(t *testing.T) {
+	for _, how := range []QueryKind{WholeWord, KindWord, GroupWord} {
+		for _, word := range []string{"", "Deployment", "apps", "é\xff"} {
+			h := fnv.New32a()
+			_, _ = h.Write(append([]byte{byte(how)}, word...))
+			if got := hashWord(how, word); got != h.Sum32() {
+				t.Errorf("%d %q has the hash %x, want %x", how, word, got, h.Sum32())
+			}
+		}
+	}
 }

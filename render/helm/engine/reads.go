@@ -86,14 +86,15 @@ func (f *File) Follow(places []Place, others []*Action) (found []*Action) {
 	if f.run == nil {
 		return nil
 	}
-	looked, have := map[*parsedFile]bool{}, numberSet{}
+	looked, have, followed := map[*parsedFile]bool{}, numberSet{}, []*Action{}
 	for _, p := range places {
 		if p.Node < 0 {
 			continue
 		}
 		if in := f.run.node(p.Node).file; !looked[in] {
 			looked[in] = true
-			for _, a := range f.run.follows(in, others) {
+			followed = f.run.follows(in, others, followed[:0])
+			for _, a := range followed {
 				if have.add(a.number) {
 					found = append(found, a)
 				}
@@ -103,9 +104,10 @@ func (f *File) Follow(places []Place, others []*Action) (found []*Action) {
 	return found
 }
 
-// follows are the actions that others depend on, with the variables of a file.
-func (r *run) follows(in *parsedFile, others []*Action) []*Action {
+// follows are the actions that others depend on, with the variables of a file, put into an empty list.
+func (r *run) follows(in *parsedFile, others, found []*Action) []*Action {
 	s := newSearch(r, in)
+	s.found = found
 	for _, a := range others {
 		s.seen.add(a.number)
 	}
