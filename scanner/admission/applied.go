@@ -195,8 +195,10 @@ func (p *preparation) serverSide(ctx context.Context, o *Object, live runtime.Ob
 // renewed applies the renewal over an object.
 func (p *preparation) renewed(live runtime.Object) (obj runtime.Object, m metav1.Object, err error) {
 	ok := false
-	if p.same {
-		obj, ok = p.renewal.Again(live)
+	if stored := p.ask.Storage.known(); p.same && stored != nil && stored.Is(live) { // reading it may have changed it
+		if content, err := stored.Content(p.handler.resource.Kind, p.handler.interfaces); err == nil {
+			obj, ok = p.renewal.Again(live, content)
+		}
 	}
 	if !ok {
 		if obj, err = p.renewal.Over(live); err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
 	"github.com/preadmit/preadmit/scanner/admission/custom"
-	"github.com/preadmit/preadmit/scanner/admission/unknown"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -194,13 +193,4 @@ func (c *Cluster) assumedDefinition(kind schema.GroupVersionKind) (*custom.Defin
 		return nil, &UnknownKindError{Kind: kind}
 	}
 	return custom.CompileAssumed(kind, known)
-}
-
-// withoutSchema says of an object of a kind that is known by name that fields which are not
-// written may be there: the kind's CustomResourceDefinition may have a default for them.
-func withoutSchema(kind schema.GroupVersionKind, content map[string]any) any {
-	if content == nil {
-		return nil
-	}
-	return unknown.WithDefaults(content, fmt.Sprintf("the CustomResourceDefinition of %s may have a default for it, and is not in the repository", kind.Kind))
 }

@@ -19,7 +19,7 @@
 //   - rbac.go: authorization, as far as the state has RBAC (package roles).
 //   - exists.go, deletion.go, storage.go: what comes of the state. A Storage keeps it for several
 //     requests about one object.
-//   - metadata.go: what a server sets by chance or by the clock, here by the object.
+//   - metadata.go: what a server warns of when a Job is deleted.
 //
 // Requests are decided by package server, which is above this one.
 package admission

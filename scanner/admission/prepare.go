@@ -95,7 +95,7 @@ func (c *Cluster) prepareAsk(ctx context.Context, ask Ask) (req *Request, warned
 	}
 	if req, warned, err = c.prepareControlled(ctx, ask); err == nil {
 		err = c.noteControlled(req, ask.controls)
-		req.ask = ask
+		req.ask, req.ask.Storage = ask, nil
 	}
 	return req, warned, err
 }
@@ -139,7 +139,7 @@ func (c *Cluster) prepare(ctx context.Context, ask Ask, fields unknownFields) (r
 		req, err = p.run(ctx)
 	}
 	if req != nil {
-		req.dropped, req.madeUp = p.dropped, ask.MadeUp
+		req.dropped, req.madeUp, req.asStored = p.dropped, ask.MadeUp, ask.Storage.known()
 	}
 	return req, recorder.texts, refusal.Ordered(err, h.resource.Custom)
 }
@@ -261,7 +261,7 @@ func (p *preparation) create(ctx context.Context) (*Request, error) {
 	if p.ask.DryRun {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
-	clean(ctx, m)
+	builtin.CleanMetadata(ctx, m)
 	if err := p.mutate(ctx, p.attributes(obj, nil, p.name, options)); err != nil {
 		return nil, err
 	}
@@ -318,7 +318,7 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 	if p.ask.DryRun {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
-	clean(ctx, m)
+	builtin.CleanMetadata(ctx, m)
 	if err := p.mutate(ctx, p.attributes(obj, old, p.name, options)); err != nil {
 		return nil, err
 	}

@@ -66,8 +66,8 @@ func TestRenewal(t *testing.T) {
 		}
 		if short.renewal != nil {
 			renewed[kind.Kind]++
-			if old, err := short.stored(); err == nil && short.same {
-				if _, ok := short.renewal.Again(old); ok {
+			if content, err := a.Storage.object.Content(kind, short.handler.interfaces); err == nil && short.same {
+				if _, ok := short.renewal.Again(a.Storage.object.Copy(), content); ok {
 					same++
 				}
 			}
@@ -81,6 +81,55 @@ func TestRenewal(t *testing.T) {
 	if all < total/3 || same < total/8 || len(renewed) < 30 {
 		t.Errorf("%d of %d updates need no managers, %d of them nothing else, of the kinds %v", all, total, same, slices.Sorted(maps.Keys(renewed)))
 	}
+}
+
+// TestStorage: requests about one object see the same with what is kept of it as without.
+func TestStorage(t *testing.T) {
+	examples := documents(t, "../../e2e/updates/examples/*.yaml")
+	cluster := NewCluster(ClusterOptions{}, NewIndex(documents(t, "../../e2e/updates/state/*.yaml")))
+	shared := 0
+	for seed := range uint64(testall.Count(300, 10000)) {
+		e := &editor{rand.New(rand.NewPCG(seed, 4))}
+		base := runtime.DeepCopyJSON(examples[e.IntN(len(examples))].Content())
+		head := runtime.DeepCopyJSON(base)
+		e.edit(head)
+		by := []apply.Applier{apply.Flux, apply.ArgoCD, apply.KubectlSSA, apply.Replace}[e.IntN(4)]
+		first := Ask{Operation: k8sadmission.Update, User: &user.DefaultInfo{Name: "flux"}, OldObject: NewObject(base), Object: NewObject(head), Applier: by}
+		second, storage := first, new(Storage)
+		second.Object = first.OldObject
+		for _, a := range []Ask{first, second, first} {
+			want, whole, wantErr := prepareSeen(t, cluster, a)
+			a.Storage = storage
+			got, of, err := prepareSeen(t, cluster, a)
+			if diff := cmp.Diff(want, got); diff != "" || fmt.Sprint(err) != fmt.Sprint(wantErr) {
+				t.Fatalf("seed %d, %s of %s by %s: %v, want %v (-without +with):\n%s", seed, a.Operation, a.Object.GroupVersionKind(), by, err, wantErr, diff)
+			}
+			if whole != nil && of.isStored(of.GetOldObject()) {
+				shared++
+			}
+		}
+	}
+	if shared < 300 {
+		t.Errorf("%d old objects are those that are kept", shared)
+	}
+}
+
+// prepareSeen prepares a request and returns what policies see.
+func prepareSeen(t *testing.T, c *Cluster, a Ask) (seen []any, req *Request, err error) {
+	t.Helper()
+	req, warned, err := c.Prepare(t.Context(), a)
+	if seen = append(seen, warned); err != nil {
+		return seen, nil, err
+	}
+	alone, err := req.ObjectIn(req.GetKind())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := req.Version(req.GetKind())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(seen, alone, v.Object, v.OldObject, req.Dropped()), req, nil
 }
 
 // newUpdate is the handling of an update up to where its objects are made.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission/apply"
+	"github.com/preadmit/preadmit/scanner/admission/etcd"
 	"github.com/preadmit/preadmit/scanner/admission/results"
 	"github.com/preadmit/preadmit/scanner/admission/unknown"
 	"github.com/preadmit/preadmit/scanner/kinds"
@@ -28,6 +29,7 @@ type Request struct {
 	stored   func() (int, error)
 	dropped  []string
 	madeUp   bool // the Ask's MadeUp
+	asStored *etcd.Object
 	ask      Ask
 	cluster  *Cluster
 	mu       sync.Mutex
@@ -68,10 +70,10 @@ func (r *Request) Version(kind schema.GroupVersionKind) (*Version, error) {
 		return nil, err
 	}
 	v := &Version{VersionedAttributes: attributes}
-	if v.Object, err = Content(attributes.VersionedObject); err != nil {
+	if v.Object, err = r.contentOf(r.GetObject(), kind, attributes.VersionedObject); err != nil {
 		return nil, fmt.Errorf("failed to prepare object variable for evaluation: %w", err)
 	}
-	if v.OldObject, err = Content(attributes.VersionedOldObject); err != nil {
+	if v.OldObject, err = r.contentOf(r.GetOldObject(), kind, attributes.VersionedOldObject); err != nil {
 		return nil, fmt.Errorf("failed to prepare oldObject variable for evaluation: %w", err)
 	}
 	if err := r.mergeUnknown(v, kind); err != nil {
@@ -81,6 +83,20 @@ func (r *Request) Version(kind schema.GroupVersionKind) (*Version, error) {
 	return v, nil
 }
 
+// contentOf returns the content of an object of the request in a version. That of the object as it is stored is the
+// same for all requests about it.
+func (r *Request) contentOf(obj runtime.Object, kind schema.GroupVersionKind, versioned runtime.Object) (map[string]any, error) {
+	if r.isStored(obj) {
+		return r.asStored.Content(kind, r.Interfaces)
+	}
+	return Content(versioned)
+}
+
+// isStored reports whether an object of the request is the one that is stored, as it is.
+func (r *Request) isStored(obj runtime.Object) bool {
+	return r.asStored != nil && len(r.unknown)+len(r.unknownOld) == 0 && r.asStored.Is(obj)
+}
+
 // ObjectIn returns the object of a Version. Where nobody has asked for the version, the old object is not
 // converted for it.
 func (r *Request) ObjectIn(kind schema.GroupVersionKind) (map[string]any, error) {
@@ -88,6 +104,9 @@ func (r *Request) ObjectIn(kind schema.GroupVersionKind) (map[string]any, error)
 	v := r.versions[kind]
 	r.mu.Unlock()
 	if v == nil && r.GetObject() != nil && len(r.unknown)+len(r.unknownOld) == 0 {
+		if r.isStored(r.GetObject()) {
+			return r.asStored.Content(kind, r.Interfaces)
+		}
 		obj, err := admission.ConvertToGVK(r.GetObject(), kind, r.Interfaces)
 		if err != nil {
 			return nil, err
@@ -105,7 +124,7 @@ func (r *Request) ObjectIn(kind schema.GroupVersionKind) (map[string]any, error)
 func (r *Request) mergeUnknown(v *Version, kind schema.GroupVersionKind) error {
 	if len(r.unknown)+len(r.unknownOld) == 0 {
 		if served, ok := r.cluster.Resource(kind); ok && served.Assumed {
-			v.KnownObject, v.KnownOldObject = withoutSchema(kind, v.Object), withoutSchema(kind, v.OldObject)
+			v.KnownObject, v.KnownOldObject = unknown.WithoutSchema(kind, v.Object), unknown.WithoutSchema(kind, v.OldObject)
 		}
 		return nil
 	}
@@ -123,7 +142,7 @@ func (r *Request) mergeUnknown(v *Version, kind schema.GroupVersionKind) error {
 	}
 	v.KnownObject, v.KnownOldObject = object, oldObject
 	if served, ok := r.cluster.Resource(kind); ok && served.Assumed {
-		v.KnownObject, v.KnownOldObject = withoutSchema(kind, object), withoutSchema(kind, oldObject)
+		v.KnownObject, v.KnownOldObject = unknown.WithoutSchema(kind, object), unknown.WithoutSchema(kind, oldObject)
 	}
 	v.Object, v.OldObject = r.standIns.Written(v.Object), r.standIns.Written(v.OldObject)
 	return nil

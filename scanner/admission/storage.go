@@ -17,6 +17,7 @@ import (
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/scanner/admission/apply"
 	"github.com/preadmit/preadmit/scanner/admission/custom"
+	"github.com/preadmit/preadmit/scanner/admission/etcd"
 	"github.com/preadmit/preadmit/scanner/admission/names"
 	"github.com/preadmit/preadmit/scanner/admission/refusal"
 	"github.com/preadmit/preadmit/scanner/admission/services"
@@ -54,7 +55,7 @@ func (p *preparation) stored() (runtime.Object, error) {
 type Storage struct {
 	cluster   *Cluster
 	how       keeping
-	obj       runtime.Object
+	object    *etcd.Object
 	contents  map[*Object]map[string]any
 	manifests map[manifestKey]manifest
 }
@@ -118,15 +119,23 @@ func (s *Storage) stored(p *preparation) (obj runtime.Object, err error) {
 	if s == nil || len(p.unknown.old) > 0 {
 		return p.cluster.storeBy(how, p.unknown.old)
 	}
-	if s.obj == nil || s.cluster != p.cluster || s.how != how {
+	if s.object == nil || s.cluster != p.cluster || s.how != how {
 		from := how
 		from.shared = s
 		if obj, err = p.cluster.storeBy(from, nil); err != nil {
 			return nil, err
 		}
-		s.cluster, s.how, s.obj = p.cluster, how, obj
+		s.cluster, s.how, s.object = p.cluster, how, etcd.NewObject(obj)
 	}
-	return s.obj.DeepCopyObject(), nil
+	return s.object.Copy(), nil
+}
+
+// known returns the object that is stored, nil for none.
+func (s *Storage) known() *etcd.Object {
+	if s == nil {
+		return nil
+	}
+	return s.object
 }
 
 // live returns the ask's old object if it is as a cluster has it, else nil. Where it does not say

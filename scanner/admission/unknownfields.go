@@ -154,7 +154,7 @@ func (c *Cluster) StoredContent(o *Object, kind schema.GroupVersionKind) (conten
 		known = contents[0]
 	}
 	if served, ok := c.Resource(kind); ok && served.Assumed {
-		known = withoutSchema(kind, contents[0])
+		known = unknown.WithoutSchema(kind, contents[0])
 	}
 	return content, known, nil
 }

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 
@@ -85,7 +86,8 @@ func ownsMore(set *fieldpath.Set) (more bool) {
 // has all of it: merging returns what both have, item for item and field for field, and else what is there already.
 // Only the time of creation is null in what Flux sends, which the server then sets again. What is read in a version
 // and written in it is the same object.
-func (a *Applied) Again(live runtime.Object) (obj runtime.Object, ok bool) {
+// content is that of the object in the version of the manifest.
+func (a *Applied) Again(live runtime.Object, content map[string]any) (obj runtime.Object, ok bool) {
 	obj = live.DeepCopyObject()
 	m, err := meta.Accessor(obj)
 	if err != nil {
@@ -96,13 +98,12 @@ func (a *Applied) Again(live runtime.Object) (obj runtime.Object, ok bool) {
 	metadata, _ := manifest["metadata"].(map[string]any)
 	if time, ok := metadata["creationTimestamp"]; ok && time == nil {
 		m.SetCreationTimestamp(metav1.Time{})
+		of, _ := content["metadata"].(map[string]any)
+		content, of = maps.Clone(content), maps.Clone(of)
+		delete(of, "creationTimestamp")
+		content["metadata"] = of
 	}
-	versioned, err := a.model.Convertor.ConvertToVersion(obj.DeepCopyObject(), a.model.Kind.GroupVersion())
-	if err != nil {
-		return nil, false
-	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(versioned)
-	return obj, err == nil && a.has(a.value.TypeRef(), content, manifest)
+	return obj, a.has(a.value.TypeRef(), content, manifest)
 }
 
 // has reports whether a value of a type has all of another one. Of what is not granular it is the same.

@@ -2,9 +2,12 @@ package unknown
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/origin"
@@ -38,6 +41,15 @@ func WithDefaults(content map[string]any, reason string) Open {
 		out[key] = item
 	}
 	return Open{Content: out, Reason: reason}
+}
+
+// WithoutSchema says of an object of a kind that is known by name that fields which are not
+// written may be there: the kind's CustomResourceDefinition may have a default for them.
+func WithoutSchema(kind schema.GroupVersionKind, content map[string]any) any {
+	if content == nil {
+		return nil
+	}
+	return WithDefaults(content, fmt.Sprintf("the CustomResourceDefinition of %s may have a default for it, and is not in the repository", kind.Kind))
 }
 
 func opened(value any, path []string, reason string) any {
