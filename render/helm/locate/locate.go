@@ -47,7 +47,7 @@ type Tracer struct {
 	files    map[string]*templateFile
 	reads    map[string]*reads
 	trials   int
-	// begun are the last trials, which are taken up again for a render of the whole release.
+	// begun are the last trials for a field, which are taken up again for a render of the whole release.
 	begun []begun
 	// values are the files of values of the chart and its dependencies, those that were asked for; nil for what is none.
 	values map[string]*yaml.Node
@@ -114,6 +114,7 @@ func (t *Tracer) Document(index int) tree.Position {
 func (t *Tracer) Place(index int, field string, part origin.Part, value any, found bool) origin.Place {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	defer func() { t.begun = nil }() // which is large
 	return t.look(index, field, part, value, found).place()
 }
 
