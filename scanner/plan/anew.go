@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 
 	v1 "k8s.io/api/admissionregistration/v1"
@@ -20,7 +21,7 @@ import (
 // RBAC did; and all others of their names, since roots may have versions of their own. all is
 // set when any object may be judged anew.
 func (g *governing) judgeAnew(changed []*admission.Object) (policies []*admission.Object, all bool) {
-	names := map[string]bool{}
+	names, bindings := map[string]bool{}, map[string]bool{}
 	for _, o := range changed {
 		kind := o.GroupVersionKind().GroupKind()
 		switch {
@@ -30,9 +31,7 @@ func (g *governing) judgeAnew(changed []*admission.Object) (policies []*admissio
 		case kind == kinds.Policy, kind == kinds.Mutation:
 			names[o.Name()] = true
 		case kinds.IsBinding(kind):
-			for _, b := range g.bindings {
-				names[policy.BoundPolicy(b)] = names[policy.BoundPolicy(b)] || b.Name() == o.Name()
-			}
+			bindings[o.Name()] = true
 		case kind == kinds.Definition:
 			g.taking(names, policy.DefinedKind(o), "")
 		case kinds.Of(kind).Effect == kinds.Authorizes:
@@ -41,6 +40,11 @@ func (g *governing) judgeAnew(changed []*admission.Object) (policies []*admissio
 			}
 		}
 		g.taking(names, kind, o.Name())
+	}
+	for _, b := range g.bindings {
+		if bindings[b.Name()] {
+			names[policy.BoundPolicy(b)] = true
+		}
 	}
 	for _, p := range g.policies {
 		if names[p.Name()] {
@@ -53,13 +57,10 @@ func (g *governing) judgeAnew(changed []*admission.Object) (policies []*admissio
 // taking adds the names of the policies that may take an object of a kind and a name, or any
 // of the kind, as a param.
 func (g *governing) taking(names map[string]bool, kind schema.GroupKind, param string) {
-	for _, p := range g.policies {
-		if taken, ok := policy.ParamKind(p); !ok || taken.GroupKind() != kind || names[p.Name()] {
-			continue
-		}
-		names[p.Name()] = param == "" || slices.ContainsFunc(g.bindings, func(b *admission.Object) bool {
+	for _, p := range g.taken[kind] {
+		names[p.Name()] = names[p.Name()] || param == "" || slices.ContainsFunc(g.bound[p.Name()], func(b *admission.Object) bool {
 			name, ok := policy.ParamName(b)
-			return ok && policy.BoundPolicy(b) == p.Name() && (name == "" || name == param || len(b.Unknown) > 0)
+			return ok && (name == "" || name == param || len(b.Unknown) > 0)
 		})
 	}
 }
@@ -75,16 +76,14 @@ func matchesAnyGroup(p *admission.Object) bool {
 // matchedBy adds the objects that policies may match, and those of which controllers create
 // some.
 func (g *governing) matchedBy(d *dependencies, policies []*admission.Object) {
-	groups := map[string]bool{}
-	for _, p := range policies {
-		for _, rule := range policy.ResourceRules(p) {
-			for _, group := range rule.APIGroups {
-				groups[group] = true
-			}
+	groups, rules := map[string]bool{}, rulesOf(policies)
+	for _, rule := range rules {
+		for _, group := range rule.APIGroups {
+			groups[group] = true
 		}
 	}
 	for _, r := range builtin.Resources() {
-		if mayMatch(policies, controllers.GeneratedBy(r.Kind.GroupKind()), r.GroupResource()) {
+		if mayMatch(rules, controllers.GeneratedBy(r.Kind.GroupKind()), r.GroupResource()) {
 			d.kind(r.Kind.Kind)
 		}
 	}
@@ -104,21 +103,53 @@ func (g *governing) matchedBy(d *dependencies, policies []*admission.Object) {
 	}
 }
 
-// mayMatchObject reports whether a policy may match a request about an object, or about what
-// is created of it, going by its rules only.
-func (g *governing) mayMatchObject(policies []*admission.Object, o *admission.Object) bool {
-	kind := o.GroupVersionKind()
-	r, _ := g.builtin.Resource(kind) // of other kinds, any
-	return mayMatch(policies, controllers.GeneratedBy(kind.GroupKind()), schema.GroupResource{Group: kind.Group, Resource: r.Resource})
+// rulesOf returns the rules of policies, each once.
+func rulesOf(policies []*admission.Object) []v1.NamedRuleWithOperations {
+	var rules []v1.NamedRuleWithOperations
+	seen := map[string]bool{}
+	for _, p := range policies {
+		for _, rule := range policy.ResourceRules(p) {
+			if id := fmt.Sprintf("%q %q", rule.APIGroups, rule.Resources); !seen[id] {
+				seen[id] = true
+				rules = append(rules, rule)
+			}
+		}
+	}
+	return rules
 }
 
-func mayMatch(policies []*admission.Object, generated []schema.GroupResource, r schema.GroupResource) bool {
+// ofEachKind returns one of the objects of each kind: rules tell no others apart.
+func ofEachKind(objects []*admission.Object) []*admission.Object {
+	var some []*admission.Object
+	seen := map[schema.GroupVersionKind]bool{}
+	for _, o := range objects {
+		if kind := o.GroupVersionKind(); !seen[kind] {
+			seen[kind] = true
+			some = append(some, o)
+		}
+	}
+	return some
+}
+
+// kindsMatched returns the kinds of those objects about which, or about what is created of
+// them, policies may match a request, going by their rules only.
+func (g *governing) kindsMatched(policies, objects []*admission.Object) map[schema.GroupVersionKind]bool {
+	matched, rules := map[schema.GroupVersionKind]bool{}, rulesOf(policies)
+	for _, o := range ofEachKind(objects) {
+		kind := o.GroupVersionKind()
+		r, _ := g.builtin.Resource(kind) // of other kinds, any
+		if mayMatch(rules, controllers.GeneratedBy(kind.GroupKind()), schema.GroupResource{Group: kind.Group, Resource: r.Resource}) {
+			matched[kind] = true
+		}
+	}
+	return matched
+}
+
+func mayMatch(rules []v1.NamedRuleWithOperations, generated []schema.GroupResource, r schema.GroupResource) bool {
 	resources := append(slices.Clone(generated), r)
-	return slices.ContainsFunc(policies, func(p *admission.Object) bool {
-		return slices.ContainsFunc(policy.ResourceRules(p), func(rule v1.NamedRuleWithOperations) bool {
-			return slices.ContainsFunc(resources, func(r schema.GroupResource) bool {
-				return policy.RuleMayMatch(rule, r.Group, r.Resource, apiserver.Create)
-			})
+	return slices.ContainsFunc(rules, func(rule v1.NamedRuleWithOperations) bool {
+		return slices.ContainsFunc(resources, func(r schema.GroupResource) bool {
+			return policy.RuleMayMatch(rule, r.Group, r.Resource, apiserver.Create)
 		})
 	})
 }

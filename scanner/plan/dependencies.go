@@ -33,6 +33,10 @@ func (d *dependencies) named(kind, name string) { d.add(render.Mention{Kind: kin
 // governing holds what was rendered so far, by what it does to a request.
 type governing struct {
 	policies, bindings, definitions []*admission.Object
+	// bound are the bindings by the names of their policies, and taken the policies by the kinds of
+	// their params.
+	bound map[string][]*admission.Object
+	taken map[schema.GroupKind][]*admission.Object
 	// authorizing are the policies that use the authorizer.
 	authorizing []*admission.Object
 	builtin     *admission.Cluster
@@ -70,7 +74,7 @@ func (p *Plan) dependencies() dependencies {
 	}
 	g.params(&d, subjects)
 	releases(&d, changed)
-	if p.Rights || slices.ContainsFunc(subjects, func(o *admission.Object) bool { return g.mayMatchObject(g.authorizing, o) }) {
+	if p.Rights || len(g.kindsMatched(g.authorizing, subjects)) > 0 {
 		for k := range kinds.With(kinds.Authorizes) {
 			d.kind(k.Kind)
 		}
@@ -108,16 +112,21 @@ func newGoverning(known []*admission.Object, namespaces []string) *governing {
 	g := &governing{
 		builtin: admission.NewCluster(admission.ClusterOptions{}),
 		assumed: append([]string{corev1.NamespaceDefault}, namespaces...),
+		bound:   map[string][]*admission.Object{}, taken: map[schema.GroupKind][]*admission.Object{},
 	}
 	for _, o := range known {
 		switch o.GroupVersionKind().GroupKind() {
 		case kinds.Policy, kinds.Mutation:
 			g.policies = append(g.policies, o)
+			if kind, ok := policy.ParamKind(o); ok {
+				g.taken[kind.GroupKind()] = append(g.taken[kind.GroupKind()], o)
+			}
 			if policy.Mentions(o, "authorizer") {
 				g.authorizing = append(g.authorizing, o)
 			}
 		case kinds.Binding, kinds.MutationBinding:
 			g.bindings = append(g.bindings, o)
+			g.bound[policy.BoundPolicy(o)] = append(g.bound[policy.BoundPolicy(o)], o)
 		case kinds.Definition:
 			g.definitions = append(g.definitions, o)
 		}
@@ -171,9 +180,10 @@ func (g *governing) reached(d *dependencies, changed, known, anew []*admission.O
 		}
 	}
 	var reached []*admission.Object
+	matched := g.kindsMatched(anew, known)
 	for _, o := range known {
 		kind := o.GroupVersionKind().GroupKind()
-		if namespaces[o.Namespace()] || defined[kind] || kind == kinds.Namespace && namespaces[o.Name()] || g.mayMatchObject(anew, o) {
+		if namespaces[o.Namespace()] || defined[kind] || kind == kinds.Namespace && namespaces[o.Name()] || matched[o.GroupVersionKind()] {
 			reached = append(reached, o)
 		}
 	}
@@ -238,18 +248,18 @@ func (g *governing) orAny(namespace string) string {
 // params adds what policies that may match some of the subjects take as params, and what
 // defines the kinds of all.
 func (g *governing) params(d *dependencies, subjects []*admission.Object) {
+	subjects = ofEachKind(subjects)
 	for _, p := range g.policies {
 		kind, ok := policy.ParamKind(p)
 		if !ok {
 			continue
 		}
 		g.definition(d, kind)
-		matches := func(o *admission.Object) bool { return g.mayMatchObject([]*admission.Object{p}, o) }
-		if !slices.ContainsFunc(subjects, matches) {
+		if len(g.kindsMatched([]*admission.Object{p}, subjects)) == 0 {
 			continue
 		}
-		for _, b := range g.bindings {
-			if name, ok := policy.ParamName(b); ok && policy.BoundPolicy(b) == p.Name() {
+		for _, b := range g.bound[p.Name()] {
+			if name, ok := policy.ParamName(b); ok {
 				d.named(kind.Kind, name)
 			}
 		}
