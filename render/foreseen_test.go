@@ -127,18 +127,27 @@ func TestInputsOfInternalAnnotations(t *testing.T) {
 	}
 }
 
-// A file that is edited while it is read must not be taken for what it was.
+// A file that is edited while it is read must not be taken for what it was: a small one stays as it
+// was read first, and a large one, which is read anew, is an error.
 func TestFileThatChangesWhileItIsRead(t *testing.T) {
-	tree := files(map[string]string{"app/kustomization.yaml": "resources: [cm.yaml]\n", "app/cm.yaml": configMap})
-	cache, err := render.OpenCache(t.TempDir(), 1<<30)
-	if err != nil {
-		t.Fatal(err)
-	}
-	root := render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "app"}}
-	r := sources.NewRenderer(tree, render.Options{Cache: cache})
-	r.Needs(root)
-	tree["app/cm.yaml"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(configMap, "name: a", "name: b"))}
-	if result := r.Render(context.Background(), root); result.Problem == nil {
-		t.Errorf("rendered: %s", allText(result))
+	for name, padding := range map[string]string{"small": "", "large": strings.Repeat("# padding\n", 10_000)} {
+		file := padding + configMap
+		tree := files(map[string]string{"app/kustomization.yaml": "resources: [cm.yaml]\n", "app/cm.yaml": file})
+		cache, err := render.OpenCache(t.TempDir(), 1<<30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		root := render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "app"}}
+		r := sources.NewRenderer(tree, render.Options{Cache: cache})
+		r.Needs(root)
+		tree["app/cm.yaml"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(file, "name: a", "name: b"))}
+		result := r.Render(context.Background(), root)
+		if small := padding == ""; small != (result.Problem == nil) || small && !strings.Contains(allText(result), `"name":"a"`) {
+			t.Errorf("%s file: rendered: %s, %v", name, allText(result), result.Problem)
+		}
+		again := sources.NewRenderer(tree, render.Options{Cache: cache}).Render(context.Background(), root)
+		if !strings.Contains(allText(again), `"name":"b"`) {
+			t.Errorf("%s file: rendered after the change: %s, %v", name, allText(again), again.Problem)
+		}
 	}
 }

@@ -68,6 +68,7 @@ type Tree struct {
 	// identities name the content of files: path without links -> string
 	identities sync.Map
 	cache      *fileCache
+	small      smallFiles
 	// words hold what files mention: path without links -> *wordIndex
 	words sync.Map
 	// made holds what sources keep, see Made.
@@ -217,6 +218,17 @@ func (e *LimitError) Error() string {
 
 // Read reads a file by its path without links.
 func (t *Tree) Read(real string) ([]byte, error) {
+	if data, ok := t.small.of(real); ok {
+		return data, nil
+	}
+	data, err := t.read(real)
+	if err == nil {
+		t.small.keep(real, data)
+	}
+	return data, err
+}
+
+func (t *Tree) read(real string) ([]byte, error) {
 	f, err := t.Fsys.Open(real)
 	if err != nil {
 		return nil, err
