@@ -134,12 +134,15 @@ func (s *siege) of(t *testing.T) *siege {
 	return &c
 }
 
+// siegePatience is how long an attack may take: what a scan may, and what goes before it.
+const siegePatience = 6 * time.Minute
+
 // ended waits for the check run of an attack's head.
 func (s *siege) ended(a *attack) githubtest.CheckRun {
 	s.t.Helper()
 	head := s.repo.Pull(a.number).HeadSHA
 	var found githubtest.CheckRun
-	s.eventually("check run", func() []string {
+	s.within(siegePatience, "check run", func() []string {
 		var states []string
 		for _, c := range s.hub.CheckRuns() {
 			if c.HeadSHA == head {
