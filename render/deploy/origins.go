@@ -11,7 +11,11 @@ import (
 
 // origins finds where the objects were written that the units of a graph are made of. It is
 // safe for concurrent use once the graph is expanded.
-type origins struct{ *expander }
+type origins struct {
+	*expander
+	mu    sync.Mutex
+	found map[*render.Result][]*origin.Origin
+}
 
 // of returns where an object that a root renders was written.
 func (o *origins) of(ctx context.Context, root render.RootID, index int) (*origin.Origin, error) {
@@ -32,10 +36,20 @@ func (o *origins) of(ctx context.Context, root render.RootID, index int) (*origi
 // all returns where the objects of a result were written, which is found out once. Finding it
 // may ask for that of other results.
 func (o *origins) all(ctx context.Context, result *render.Result) ([]*origin.Origin, error) {
-	if err := ctx.Err(); err != nil {
+	o.mu.Lock()
+	known, ok := o.found[result]
+	o.mu.Unlock()
+	if ok {
+		return known, nil
+	}
+	found, err := o.renderer.Origins(ctx, result)
+	if err != nil {
 		return nil, err
 	}
-	return o.renderer.KeepOrigins(context.WithoutCancel(ctx), result) // others ask later, too
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.found[result] = found
+	return found, nil
 }
 
 // result is what a root renders to, with or without variables.
