@@ -12,7 +12,7 @@ import (
 
 	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/scanner/admission"
-	"github.com/preadmit/preadmit/scanner/kinds"
+	"github.com/preadmit/preadmit/scanner/policy"
 	"github.com/preadmit/preadmit/scanner/server"
 )
 
@@ -69,8 +69,17 @@ spec: {policyName: p%[1]d, validationActions: [Deny]}
 // TestReviewBeside: what a server says to a request does not depend on its having judged another one about the object,
 // though it then asks fewer policies.
 func TestReviewBeside(t *testing.T) {
-	s := build(t, kinds.Complete{}, readersText("\n---\n{apiVersion: v1, kind: Namespace, metadata: {name: n}}"))
-	spared, changed, asked := 0, 0, testall.Count(300, 20000)
+	compiler := policy.NewCompiler()
+	compiler.Budget = 1 << 62 // no scan judges so many
+	b := server.NewBuilder(server.Options{User: admin, Compiler: compiler})
+	state := objects(readersText("\n---\n{apiVersion: v1, kind: Namespace, metadata: {name: n}}"))
+	cluster := b.Cluster(admission.NewIndex(state))
+	loaded := b.Load(t.Context(), cluster, state)
+	for _, r := range loaded.Refusals {
+		t.Fatal(r.Message)
+	}
+	s := b.Server(server.View{Cluster: cluster, Policies: loaded.Set})
+	spared, changed, asked := 0, 0, testall.Count(300, 5000)
 	for seed := range uint64(asked) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		ask := admission.Ask{Operation: k8sadmission.Update, User: admin, OldObject: configMap(r), Object: configMap(r)}

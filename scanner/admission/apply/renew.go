@@ -98,6 +98,9 @@ func (a *Applied) Again(live runtime.Object, content map[string]any) (obj runtim
 	metadata, _ := manifest["metadata"].(map[string]any)
 	if time, ok := metadata["creationTimestamp"]; ok && time == nil {
 		m.SetCreationTimestamp(metav1.Time{})
+		if u, custom := obj.(*unstructured.Unstructured); custom {
+			_ = unstructured.SetNestedField(u.Object, nil, "metadata", "creationTimestamp") // metadata is a map
+		}
 		of, _ := content["metadata"].(map[string]any)
 		content, of = maps.Clone(content), maps.Clone(of)
 		delete(of, "creationTimestamp")
