@@ -129,7 +129,7 @@ func (r *review) changed(ctx context.Context) error {
 }
 
 // judgeBefore judges the base's version of an object that head has too. final is that of the
-// proposed policies on the head's, nil where all are asked again.
+// proposed policies on the head's, nil where all judge again.
 func (r *review) judgeBefore(ctx context.Context, by *server.Server, final *server.Verdict) (*server.Verdict, error) {
 	if r.Base == nil || r.Head == nil && r.Earlier == nil || r.Resumed {
 		return &server.Verdict{}, nil

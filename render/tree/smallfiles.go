@@ -14,8 +14,8 @@ const (
 	keptEntry = 100
 )
 
-// smallFiles keeps what small files hold. What identifies a file, what it mentions, whether it is a
-// manifest and what objects it has are asked one after the other, and each reads it.
+// smallFiles keeps what small files hold. Each file is read for its identity, for the words it
+// mentions, for whether it is a manifest, and for its objects.
 type smallFiles struct {
 	mu    sync.Mutex
 	files map[string][]byte

@@ -12,6 +12,24 @@ import (
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
+func (p *preparation) delete(ctx context.Context) (*Request, error) {
+	old, err := p.stored()
+	if err != nil {
+		return nil, err
+	}
+	old = untracked(old)
+	options, err := p.deleteOptions(ctx, old)
+	if err != nil {
+		return nil, err
+	}
+	attributes := p.attributes(nil, old, p.name, options)
+	if err := p.mutate(ctx, attributes); err != nil {
+		return nil, err
+	}
+	p.warnOfOrphans(ctx)
+	return p.request(ctx, attributes)
+}
+
 // deleteOptions are the options of a DELETE as policies see them. The storage fills
 // them in before it asks: how long a pod has, and which namespace or definition is
 // meant (k8s.io/apiserver/pkg/registry/rest, BeforeDelete; the storages of

@@ -344,45 +344,11 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 	return p.request(ctx, p.attributes(obj, old, p.name, options))
 }
 
-// updated returns the object that is stored, and what an update makes of it.
-func (p *preparation) updated(ctx context.Context) (old, obj runtime.Object, m metav1.Object, err error) {
-	if p.renewal = p.renews(); p.renewal != nil {
-		if old, err = p.stored(); err == nil {
-			if obj, m, err = p.sent(ctx, p.ask.Object, old); err == nil {
-				return old, obj, m, nil
-			}
-		}
-		p.renewal, p.dropped = nil, nil // the server says what is wrong
-	}
-	if old, err = p.stored(); err == nil {
-		obj, m, err = p.sent(ctx, p.ask.Object, old)
-	}
-	return old, obj, m, err
-}
-
 func (p *preparation) updateStrategy() rest.RESTUpdateStrategy {
 	if p.ask.Subresource == "" {
 		return p.handler.Update
 	}
 	return p.handler.Subresources[p.ask.Subresource]
-}
-
-func (p *preparation) delete(ctx context.Context) (*Request, error) {
-	old, err := p.stored()
-	if err != nil {
-		return nil, err
-	}
-	old = untracked(old)
-	options, err := p.deleteOptions(ctx, old)
-	if err != nil {
-		return nil, err
-	}
-	attributes := p.attributes(nil, old, p.name, options)
-	if err := p.mutate(ctx, attributes); err != nil {
-		return nil, err
-	}
-	p.warnOfOrphans(ctx)
-	return p.request(ctx, attributes)
 }
 
 // objectNamespace is the namespace the object must have

@@ -305,3 +305,19 @@ func (c *Cluster) Stored(o *Object, kind schema.GroupVersionKind) (obj runtime.O
 	}
 	return admission.ConvertToGVK(obj, kind, h.interfaces)
 }
+
+// updated returns the object that is stored, and what an update makes of it.
+func (p *preparation) updated(ctx context.Context) (old, obj runtime.Object, m metav1.Object, err error) {
+	if p.renewal = p.renews(); p.renewal != nil {
+		if old, err = p.stored(); err == nil {
+			if obj, m, err = p.sent(ctx, p.ask.Object, old); err == nil {
+				return old, obj, m, nil
+			}
+		}
+		p.renewal, p.dropped = nil, nil // the server says what is wrong
+	}
+	if old, err = p.stored(); err == nil {
+		obj, m, err = p.sent(ctx, p.ask.Object, old)
+	}
+	return old, obj, m, err
+}
