@@ -9,18 +9,15 @@ import (
 )
 
 // TestOneAndRest holds that executing one template file and then the rest is rendering, for the file that is executed
-// first, and that there is no rest after others.
+// first, and that there is no rest after others. A file after the first may need what the first writes into the values, as
+// those of Istio's charts do.
 func TestOneAndRest(t *testing.T) {
-	one := func(e *engine.Engine, archive, name string) (*engine.File, func() (*engine.Rendering, error)) {
+	one := func(e *engine.Engine, archive, name string) (*engine.File, func() (*engine.Rendering, error), error) {
 		c, all, err := prepared(t, loadArchive(t, archive), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		file, rest, err := e.One(t.Context(), c, all, engine.Options{Seed: "seed", Now: now}, name)
-		if err != nil {
-			t.Fatalf("%s: %s: %v", archive, name, err)
-		}
-		return file, rest
+		return e.One(t.Context(), c, all, engine.Options{Seed: "seed", Now: now}, name)
 	}
 	rested := 0
 	for _, archive := range testall.Sample(archives(t), 20) {
@@ -34,7 +31,13 @@ func TestOneAndRest(t *testing.T) {
 			continue // TestHelmAgrees compares its error
 		}
 		for i, f := range want.Files[:min(len(want.Files), 2)] {
-			file, rest := one(e, archive, f.Name)
+			file, rest, err := one(e, archive, f.Name)
+			if err != nil && i > 0 && rest == nil {
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%s: %s: %v", archive, f.Name, err)
+			}
 			if f.First != (i == 0) || (rest != nil) != f.First || file.First != f.First {
 				t.Fatalf("%s: %s is first: %v, by itself %v, with a rest: %v", archive, f.Name, f.First, file.First, rest != nil)
 			}
