@@ -25,6 +25,8 @@ type Renderer struct {
 	needs sync.Map
 	// found is what Discover found.
 	found atomic.Pointer[discoverer]
+	// origins are those of results that are kept: *Result -> []*origin.Origin
+	origins sync.Map
 	// beside is the renderer of another tree that this one was made beside.
 	beside *Renderer
 }
@@ -105,7 +107,21 @@ func (r *Renderer) Origins(ctx context.Context, result *Result) ([]*origin.Origi
 	if result.Problem != nil {
 		return nil, result.Problem
 	}
+	if kept, ok := r.origins.Load(result); ok {
+		return kept.([]*origin.Origin), nil
+	}
 	return r.source(result.Root.Kind).Origins(ctx, result)
+}
+
+// KeepOrigins is Origins, and has Origins return the same for the result from then on: of roots that make units, which many
+// ask for. The context has to last as long.
+func (r *Renderer) KeepOrigins(ctx context.Context, result *Result) ([]*origin.Origin, error) {
+	found, err := r.Origins(ctx, result)
+	if err != nil {
+		return nil, err
+	}
+	kept, _ := r.origins.LoadOrStore(result, found)
+	return kept.([]*origin.Origin), nil
 }
 
 // Tree returns the tree whose roots are rendered.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/sources"
 )
 
@@ -45,6 +46,24 @@ func TestLoadRestrictor(t *testing.T) {
 	p := sources.NewRenderer(fsys, render.Options{LoadRestrictor: render.LoadRestrictionsRootOnly}).Render(context.Background(), root).Problem
 	if p == nil || !strings.Contains(p.Message, "is outside of k") || p.Line != 2 {
 		t.Errorf("problem %v", p)
+	}
+}
+
+// TestKeepOrigins holds that what was found of a result that is kept is not found again.
+func TestKeepOrigins(t *testing.T) {
+	r := sources.NewRenderer(benchTree(1), render.Options{})
+	result := r.Render(t.Context(), render.Root{RootID: render.RootID{Kind: render.KindKustomize, Dir: "apps/0/prod"}})
+	kept, err := r.KeepOrigins(t.Context(), result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, find := range []func(context.Context, *render.Result) ([]*origin.Origin, error){r.Origins, r.KeepOrigins} {
+		if again, err := find(t.Context(), result); err != nil || len(again) == 0 || again[0] != kept[0] {
+			t.Errorf("found again: %v, %v", again, err)
+		}
+	}
+	if again, err := r.Origins(t.Context(), r.Render(t.Context(), result.Root)); err != nil || again[0] == kept[0] {
+		t.Errorf("another result has the same origins: %v", err)
 	}
 }
 

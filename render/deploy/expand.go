@@ -9,7 +9,6 @@ import (
 	"github.com/preadmit/preadmit/render/argocd"
 	"github.com/preadmit/preadmit/render/flux"
 	"github.com/preadmit/preadmit/render/fluxtypes"
-	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/render/resourceset"
 )
 
@@ -22,7 +21,7 @@ func Expand(ctx context.Context, r *render.Renderer, found *render.Discovery, op
 		results: map[render.RootID]*render.Result{}, indexes: map[*render.Result]index{}, raw: map[*node]*render.Result{}, remotes: map[*render.Result]bool{}, searched: map[search]map[*node]bool{},
 		graph: &Graph{Claims: map[render.RootID][]render.RootID{}, Bootstrap: map[render.RootID][]string{}},
 	}
-	e.origins = &origins{expander: e, found: map[*render.Result][]*origin.Origin{}}
+	e.origins = &origins{e}
 	if opts.Render == nil {
 		e.opts.Render = e.oneByOne
 	}

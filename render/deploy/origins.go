@@ -11,19 +11,15 @@ import (
 
 // origins finds where the objects were written that the units of a graph are made of. It is
 // safe for concurrent use once the graph is expanded.
-type origins struct {
-	*expander
-	mu    sync.Mutex
-	found map[*render.Result][]*origin.Origin
-}
+type origins struct{ *expander }
 
 // of returns where an object that a root renders was written.
-func (o *origins) of(ctx context.Context, root render.RootID, index int) (*origin.Origin, error) {
+func (o *origins) of(_ context.Context, root render.RootID, index int) (*origin.Origin, error) {
 	result := o.result(root)
 	if result == nil {
 		return nil, fmt.Errorf("%s is not rendered", root)
 	}
-	all, err := o.all(ctx, result)
+	all, err := o.all(result)
 	if err != nil {
 		return nil, err
 	}
@@ -33,23 +29,10 @@ func (o *origins) of(ctx context.Context, root render.RootID, index int) (*origi
 	return all[index], nil
 }
 
-// all returns where the objects of a result were written, which is found out once. Finding it
-// may ask for that of other results.
-func (o *origins) all(ctx context.Context, result *render.Result) ([]*origin.Origin, error) {
-	o.mu.Lock()
-	known, ok := o.found[result]
-	o.mu.Unlock()
-	if ok {
-		return known, nil
-	}
-	found, err := o.renderer.Origins(ctx, result)
-	if err != nil {
-		return nil, err
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.found[result] = found
-	return found, nil
+// all returns where the objects of a result were written, which is found out once: others ask later,
+// so that it must not end with what asks first. Finding it may ask for that of other results.
+func (o *origins) all(result *render.Result) ([]*origin.Origin, error) {
+	return o.renderer.KeepOrigins(o.ctx, result)
 }
 
 // result is what a root renders to, with or without variables.

@@ -18,6 +18,8 @@ import (
 // Locator finds where objects and their fields were written. It loads the
 // sources of a root once, when the first of its objects needs them.
 type Locator struct {
+	// ctx is that of the scan: what is loaded in one stage is kept for the next ones.
+	ctx    context.Context
 	change *change.Change
 	work   parallel.Workers
 
@@ -37,9 +39,10 @@ type sourceKey struct {
 	files string
 }
 
-func New(c *change.Change, work parallel.Workers) *Locator {
+// New returns a Locator for a change. The context has to last as long as it is used.
+func New(ctx context.Context, c *change.Change, work parallel.Workers) *Locator {
 	return &Locator{
-		change: c, work: work, changes: newChanges(c.Base, c.Head),
+		ctx: ctx, change: c, work: work, changes: newChanges(c.Base, c.Head),
 		sources: map[sourceKey]func() ([]*origin.Origin, error){}, texts: newTexts(),
 		finder: sync.OnceValues(locate.NewFinder),
 	}
@@ -47,6 +50,9 @@ func New(c *change.Change, work parallel.Workers) *Locator {
 
 // source is the source of an object.
 func (l *Locator) source(ctx context.Context, o *admission.Object) (*origin.Origin, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	from := change.OriginOf(o)
 	key := sourceKey{from.Side, from.Root.RootID, strings.Join(from.Root.Files, "\x00")}
 	l.mu.Lock()
@@ -54,7 +60,7 @@ func (l *Locator) source(ctx context.Context, o *admission.Object) (*origin.Orig
 	if !ok {
 		load = sync.OnceValues(func() ([]*origin.Origin, error) {
 			defer from.Side.Begin(from.Root.Dir)()
-			return from.Side.Renderer.Origins(ctx, from.Result)
+			return from.Side.Renderer.Origins(l.ctx, from.Result)
 		})
 		l.sources[key] = load
 	}
