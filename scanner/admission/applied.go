@@ -56,6 +56,11 @@ func (p *preparation) fits() error {
 	if err != nil || len(text) < size.MaxStored/4 {
 		return err
 	}
+	if p.handler.resource.Kind.GroupKind() == kinds.Definition && p.ask.OldObject == nil && p.ask.Mutator == nil && !p.ask.Applier.Merges() {
+		if bytes, err := size.OfDefinition(text); err != nil || size.Stored(bytes) == nil {
+			return err
+		}
+	}
 	p.large = true
 	bytes, err := p.ask.Applier.Sends(p.placed(o), p.ask.Operation == admission.Update)
 	if err != nil {
