@@ -28,7 +28,7 @@ import (
 func TestRenewal(t *testing.T) {
 	examples := documents(t, "../../e2e/updates/examples/*.yaml")
 	cluster := NewCluster(ClusterOptions{}, NewIndex(documents(t, "../../e2e/updates/state/*.yaml")))
-	renewed, same, total := map[string]int{}, 0, testall.Count(1500, 30000)
+	renewed, same, total := map[string]int{}, 0, testall.Count(1500, 6000)
 	for seed := range uint64(total) {
 		e := &editor{rand.New(rand.NewPCG(seed, 2))}
 		base := runtime.DeepCopyJSON(examples[e.IntN(len(examples))].Content())
@@ -89,7 +89,7 @@ func TestStorage(t *testing.T) {
 	examples := documents(t, "../../e2e/updates/examples/*.yaml")
 	cluster := NewCluster(ClusterOptions{}, NewIndex(documents(t, "../../e2e/updates/state/*.yaml")))
 	shared := 0
-	for seed := range uint64(testall.Count(300, 10000)) {
+	for seed := range uint64(testall.Count(300, 2500)) {
 		e := &editor{rand.New(rand.NewPCG(seed, 4))}
 		base := runtime.DeepCopyJSON(examples[e.IntN(len(examples))].Content())
 		head := runtime.DeepCopyJSON(base)

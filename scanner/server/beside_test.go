@@ -79,7 +79,7 @@ func TestReviewBeside(t *testing.T) {
 		t.Fatal(r.Message)
 	}
 	s := b.Server(server.View{Cluster: cluster, Policies: loaded.Set})
-	spared, changed, asked := 0, 0, testall.Count(300, 5000)
+	spared, changed, asked := 0, 0, testall.Count(300, 2000)
 	for seed := range uint64(asked) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		ask := admission.Ask{Operation: k8sadmission.Update, User: admin, OldObject: configMap(r), Object: configMap(r)}

@@ -17,8 +17,7 @@ var cheap = words(` default coalesce ternary empty required fail getHostByName h
 	base dir ext clean isAbs osBase osDir osExt osClean osIsAbs plural now lookup semver semverCompare
 	ago date htmlDate dateInZone date_in_zone htmlDateInZone toDate mustToDate duration durationRound unixEpoch
 	dateModify date_modify mustDateModify must_date_modify
-	randAlpha randAlphaNum randNumeric randAscii randBytes randInt uuidv4 bcrypt htpasswd genPrivateKey genCA genCAWithKey
-	genSelfSignedCert genSelfSignedCertWithKey genSignedCert genSignedCertWithKey buildCustomCert fromToml `)
+	randAlpha randAlphaNum randNumeric randAscii randBytes randInt uuidv4 bcrypt htpasswd buildCustomCert fromToml `)
 
 // shallow are functions that copy a list or map, but not what it holds.
 var shallow = words(` append push mustAppend mustPush prepend mustPrepend rest mustRest initial mustInitial reverse mustReverse
