@@ -31,7 +31,7 @@ func (u *unit) real(pos tree.Position) tree.Position {
 		}
 		return tree.Position{Path: u.root.Dir}
 	}
-	return u.inOriginal(steps, offset)
+	return u.inOriginal(pos, steps, offset)
 }
 
 // isOfObject reports whether a position of the overlay is one in the object that asks for
@@ -190,9 +190,9 @@ func rest(steps []any) string {
 	return out
 }
 
-// inOriginal is the position of a node of the generated file in the original one, or of the
+// inOriginal is the position of a node of the generated file, which is at pos there, in the original one, or of the
 // nearest around it; offset is the line in a text of several lines.
-func (u *unit) inOriginal(steps []any, offset int) tree.Position {
+func (u *unit) inOriginal(pos tree.Position, steps []any, offset int) tree.Position {
 	node := parseNode(u.original)
 	at := tree.Position{Path: u.inTree(u.path), Line: 1}
 	for i, step := range steps {
@@ -207,8 +207,22 @@ func (u *unit) inOriginal(steps []any, offset int) tree.Position {
 		}
 		at = tree.Position{Path: at.Path, Line: shown.Line, Column: shown.Column}
 		if i == len(steps)-1 && offset > 0 && value.Kind == yaml.ScalarNode && value.Style&yaml.LiteralStyle != 0 {
-			at = tree.Position{Path: at.Path, Line: value.Line + offset}
+			at = u.indented(pos, tree.Position{Path: at.Path, Line: value.Line + offset})
 		}
 	}
 	return at
+}
+
+// indented is a position of the generated file at a line of the original one that differs from its line in the
+// indentation.
+func (u *unit) indented(pos, line tree.Position) tree.Position {
+	if pos.Column == 0 {
+		return line
+	}
+	shift := origin.IndentAt(strings.Split(string(u.original), "\n"), line.Line) - origin.IndentAt(strings.Split(string(u.data), "\n"), pos.Line)
+	line.Column = pos.Column + shift
+	if pos.EndLine == pos.Line {
+		line.EndLine, line.EndColumn = line.Line, pos.EndColumn+shift
+	}
+	return line
 }

@@ -55,7 +55,10 @@ func (ls *layers) written(l *locate.Leaf) (place origin.Place, ok bool) {
 		if err != nil {
 			return place, false
 		}
-		place = o.Place(locate.FieldOf("spec.values", l.Path), origin.Whole)
+		field := locate.FieldOf("spec.values", l.Path)
+		if place = o.Place(field, origin.Whole); place.Evidence == origin.Inferred {
+			place.Via = field
+		}
 		return place, place.Found()
 	}
 	if reference < 0 {

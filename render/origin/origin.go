@@ -58,6 +58,9 @@ const (
 type Place struct {
 	tree.Position
 	Evidence Evidence
+	// Via, of an inferred place, is the field of the object that asks for the unit: it is proven to decide, but
+	// not that the place wrote it. It is empty for others.
+	Via string
 	// Text is the place of the value itself when this is that of what decides whether it is there; nil for others.
 	Text *Place
 	// Why says why no line is known, in words for the reader of a report. Only with

@@ -66,6 +66,14 @@ func (s *Side) ahead(root render.Root) *render.Result {
 	return nil
 }
 
+// Expanded is what a root rendered to when the units in it were found; nil where it was not.
+func (s *Side) Expanded(id render.RootID) *render.Result {
+	if s.Graph == nil {
+		return nil
+	}
+	return s.Graph.Results[id]
+}
+
 // Needs returns what a root needs, and the renderer that knows it: that of the head where
 // both trees have the same.
 func (s *Side) Needs(root render.Root) (*render.Needs, *render.Renderer) {

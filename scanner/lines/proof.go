@@ -57,13 +57,9 @@ func proofsOf(findings []Finding) []*provenField {
 	for _, isNew := range []bool{true, false} {
 		for i := range findings {
 			f := &findings[i]
-			c, ok := f.doubted()
+			from, c, ok := f.toProve()
 			if !ok || isNew != (f.Status == report.StatusNew) {
 				continue
-			}
-			from := change.OriginOf(f.Subject)
-			if from.Root.Kind == render.KindHelm {
-				continue // its origins prove themselves: the values of a unit do not follow from one file
 			}
 			key := place{from.Result, c.Place.Position}
 			if costs[from.Result] == 0 {
@@ -79,13 +75,31 @@ func proofsOf(findings []Finding) []*provenField {
 	return out
 }
 
+// toProve is the claim that the location of a finding rests on, if it needs proof, and the root that it is about. Origins
+// of a HelmRelease prove what decides in it themselves; what wrote that is a claim about the root that makes it.
+func (f *Finding) toProve() (from change.Origin, c proof.Claim, ok bool) {
+	if c, ok = f.doubted(); !ok {
+		return from, c, false
+	}
+	if from = change.OriginOf(f.Subject); from.Root.Kind != render.KindHelm {
+		return from, c, true
+	}
+	u := from.Root.Unit
+	result := from.Side.Expanded(u.Parent)
+	if c.Place.Via == "" || result == nil {
+		return from, c, false
+	}
+	from.Root, from.Result, from.Index = result.Root, result, u.Index
+	return from, proof.Claim{Object: u.Index, Field: c.Place.Via, Place: origin.Place{Position: c.Place.Position, Evidence: c.Place.Evidence}}, true
+}
+
 // settle settles the findings of one place. Where another place is the one that
 // counts, it becomes theirs.
 func (l *Locator) settle(ctx context.Context, p *provenField) {
 	defer p.from.Side.Begin(p.from.Root.Dir)()
 	prover := proof.New(p.from.Side.Renderer, p.from.Result, p.renders)
 	for _, f := range p.findings {
-		claim, _ := f.doubted()
+		_, claim, _ := f.toProve()
 		place, settled := prover.Settle(ctx, claim)
 		if settled.Outcome != proof.Confirmed {
 			continue

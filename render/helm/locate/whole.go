@@ -22,8 +22,8 @@ type wholeTrial struct {
 // proven is a place where a value is written, as far as it is proven that the value decides the field: that the
 // whole chart, with its schema and all other templates, takes another value, with which the field is another one.
 func (l *looked) proven(leaf *Leaf, place origin.Place) origin.Place {
-	if place.Evidence == origin.Marked && !l.confirmed(leaf) {
-		place.Evidence = origin.Inferred
+	if (place.Evidence == origin.Marked || place.Via != "") && !l.confirmed(leaf) {
+		place.Evidence, place.Via = origin.Inferred, ""
 	}
 	return place
 }
