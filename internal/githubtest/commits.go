@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -25,13 +23,6 @@ func (r *repository) when() time.Time {
 	return time.Date(2026, 1, 2, 3, 4, 5+r.commits, 0, time.UTC)
 }
 
-func (r *repository) git(args ...string) (string, error) {
-	if r.dir == "" {
-		return "", fmt.Errorf("git in %s: it was not made by AddRepository", r.full())
-	}
-	return gittest.Run(r.dir, "", nil, args...)
-}
-
 // commit makes a commit of its parent's files and changes to them; no branch moves.
 func (r *repository) commit(parent string, files Files) (string, error) {
 	const ref = "refs/githubtest/new"
@@ -39,9 +30,9 @@ func (r *repository) commit(parent string, files Files) (string, error) {
 	var in strings.Builder
 	fmt.Fprintf(&in, "commit %s\ncommitter a <a@example.com> %d +0000\ndata 8\nA change\n", ref, r.when().Unix())
 	if parent != "" {
-		sha, err := r.git("rev-parse", parent+"^{commit}")
-		if err != nil {
-			return "", err
+		sha := r.commitOf("refs/heads/"+parent, parent)
+		if sha == "" {
+			return "", fmt.Errorf("commit to %s: no commit %s", r.full(), parent)
 		}
 		fmt.Fprintf(&in, "from %s\n", sha)
 	}
@@ -56,25 +47,12 @@ func (r *repository) commit(parent string, files Files) (string, error) {
 	if _, err := gittest.Run(r.dir, in.String(), nil, "fast-import", "--quiet", "--force"); err != nil {
 		return "", err
 	}
-	return r.git("rev-parse", ref)
+	return r.at(ref)
 }
 
 func (r *repository) setBranch(branch, sha string) error {
 	_, err := r.git("update-ref", "refs/heads/"+branch, sha)
 	return err
-}
-
-// tip is the commit of a branch, "" when there is none.
-func (r *repository) tip(branch string) string {
-	ref := "refs/heads/" + branch
-	if text, err := os.ReadFile(filepath.Join(r.dir, filepath.FromSlash(ref))); err == nil {
-		return strings.TrimSpace(string(text)) // as git keeps refs that changed lately
-	}
-	sha, err := r.git("rev-parse", "--verify", "-q", ref)
-	if err != nil {
-		return ""
-	}
-	return sha
 }
 
 // Tip is the commit that a branch points at, "" when it does not exist.
@@ -162,7 +140,7 @@ func (s *Server) move(r *repository, branch, sha string) error {
 
 // commitBody is a commit in GitHub's words.
 func (s *Server) commitBody(r *repository, rev string) (map[string]any, error) {
-	out, err := r.git("log", "-1", "--format=%H%n%T%n%P%n%cI%n%s", rev)
+	out, err := r.ask("log", "-1", "--format=%H%n%T%n%P%n%cI%n%s", rev)
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func (s *Server) tellPush(r *repository, branch, before, after string) {
 		"pusher": map[string]any{"name": r.Owner, "email": "a@example.com"},
 	}
 	if before != noCommit && after != noCommit {
-		_, err := r.git("merge-base", "--is-ancestor", before, after)
+		_, err := r.ask("merge-base", "--is-ancestor", before, after)
 		payload["forced"] = err != nil
 	}
 	if after != noCommit {

@@ -198,12 +198,12 @@ func (s *Server) bring(p *pull) error {
 		return nil
 	}
 	ref := p.headRef()
-	if p.from.tip(p.head) != "" {
-		if _, err := p.repo.git("fetch", "-q", p.from.dir, "+refs/heads/"+p.head+":"+ref); err != nil {
+	if tip := p.from.tip(p.head); tip != "" {
+		if err := p.repo.take(p.from, tip, ref); err != nil {
 			return err
 		}
 	}
-	sha, err := p.repo.git("rev-parse", ref)
+	sha, err := p.repo.at(ref)
 	if err != nil {
 		return err
 	}

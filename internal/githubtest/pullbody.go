@@ -131,7 +131,7 @@ func (s *Server) listFiles(q *query) answer {
 	}
 	list := []any{}
 	if p.repo != nil {
-		common, err := p.repo.git("merge-base", p.base, p.headSHA)
+		common, err := p.repo.ask("merge-base", p.repo.tip(p.base), p.headSHA)
 		if err != nil {
 			return message(http.StatusInternalServerError, err.Error())
 		}

@@ -40,6 +40,8 @@ type repository struct {
 	roles   map[string]string
 	pulls   []*pull
 	commits int
+	// answers are those of git about objects.
+	answers map[string]string
 }
 
 func (r *repository) full() string { return r.Owner + "/" + r.Name }

@@ -1,8 +1,6 @@
 package githubtest
 
 import (
-	"crypto/sha1"
-	"encoding/hex"
 	"net/http"
 	"strconv"
 	"strings"
@@ -23,21 +21,7 @@ func (s *Server) find(r *repository, name string) string {
 	if isObjectName(name) {
 		tries = tries[2:]
 	}
-	for _, try := range tries {
-		if strings.HasPrefix(try, "-") {
-			continue
-		}
-		if sha, err := r.git("rev-parse", "--verify", "-q", try+"^{commit}"); err == nil {
-			return sha
-		}
-	}
-	return ""
-}
-
-// isObjectName reports whether a name is that of an object, in full.
-func isObjectName(name string) bool {
-	raw, err := hex.DecodeString(name)
-	return err == nil && len(raw) == sha1.Size
+	return r.commitOf(tries...)
 }
 
 func (s *Server) getCommit(q *query) answer {
@@ -69,7 +53,7 @@ func (s *Server) getBranch(q *query) answer {
 }
 
 func (s *Server) getRef(q *query) answer {
-	sha, err := q.repo.git("rev-parse", "--verify", "-q", "refs/"+q.params["ref"])
+	sha, err := q.repo.at("refs/" + q.params["ref"])
 	if err != nil {
 		return notFound()
 	}
@@ -86,7 +70,7 @@ func (s *Server) compare(q *query) answer {
 	if !two || base == "" || head == "" {
 		return notFound()
 	}
-	common, err := q.repo.git("merge-base", base, head)
+	common, err := q.repo.ask("merge-base", base, head)
 	if err != nil {
 		return message(http.StatusNotFound, "No common ancestor between "+baseName+" and "+headName+".")
 	}
@@ -113,7 +97,7 @@ const maxCompared = 300
 
 // count is how many commits are in to and not in from.
 func (r *repository) count(from, to string) int {
-	out, err := r.git("rev-list", "--count", from+".."+to)
+	out, err := r.ask("rev-list", "--count", from+".."+to)
 	if err != nil {
 		return 0
 	}
@@ -123,7 +107,7 @@ func (r *repository) count(from, to string) int {
 
 // filesOf lists the first files that differ between two commits, as many as most.
 func (s *Server) filesOf(r *repository, from, to string, most int) []any {
-	out, err := r.git("diff", "-z", "--name-status", "--no-renames", from, to)
+	out, err := r.ask("diff", "-z", "--name-status", "--no-renames", from, to)
 	list := []any{}
 	if err != nil {
 		return list

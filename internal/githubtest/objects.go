@@ -1,0 +1,95 @@
+package githubtest
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/preadmit/preadmit/internal/gittest"
+)
+
+// git runs git in a repository.
+func (r *repository) git(args ...string) (string, error) {
+	if r.dir == "" {
+		return "", fmt.Errorf("git in %s: it was not made by AddRepository", r.full())
+	}
+	return gittest.Run(r.dir, "", nil, args...)
+}
+
+// ask runs a command that only reads objects, whose names are given in full. They do not change, so git runs once for
+// each answer: starting it is most of what it takes.
+func (r *repository) ask(args ...string) (string, error) {
+	command := strings.Join(args, " ")
+	if known, ok := r.answers[command]; ok {
+		return known, nil
+	}
+	answer, err := r.git(args...)
+	if err != nil {
+		return "", err // an object may come yet
+	}
+	if r.answers == nil {
+		r.answers = map[string]string{}
+	}
+	r.answers[command] = answer
+	return answer, nil
+}
+
+// at returns the object that a ref points at.
+func (r *repository) at(ref string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(r.dir, filepath.FromSlash(ref)))
+	if sha := strings.TrimSpace(string(text)); err == nil && isObjectName(sha) {
+		return sha, nil // as git keeps refs that changed lately
+	}
+	if _, packed := os.Stat(filepath.Join(r.dir, "packed-refs")); err != nil && packed != nil {
+		return "", err // git keeps others there
+	}
+	return r.git("rev-parse", "--verify", "-q", ref)
+}
+
+// take has a ref point at a commit of this repository or of another.
+func (r *repository) take(from *repository, sha, ref string) error {
+	if from != r {
+		_, err := r.git("fetch", "-q", from.dir, "+"+sha+":"+ref)
+		return err
+	}
+	_, err := r.git("update-ref", ref, sha)
+	return err
+}
+
+// tip is the commit of a branch, "" when there is none.
+func (r *repository) tip(branch string) string {
+	sha, err := r.at("refs/heads/" + branch)
+	if err != nil {
+		return ""
+	}
+	return sha
+}
+
+// commitOf returns the commit of the first of some refs and object names that is there, else "".
+func (r *repository) commitOf(names ...string) string {
+	for _, name := range names {
+		if strings.HasPrefix(name, "-") {
+			continue
+		}
+		if !isObjectName(name) {
+			sha, err := r.at(name)
+			if err != nil {
+				continue
+			}
+			name = sha
+		}
+		if sha, err := r.ask("rev-parse", "--verify", "-q", name+"^{commit}"); err == nil {
+			return sha
+		}
+	}
+	return ""
+}
+
+// isObjectName reports whether a name is that of an object, in full.
+func isObjectName(name string) bool {
+	raw, err := hex.DecodeString(name)
+	return err == nil && len(raw) == sha1.Size
+}
