@@ -65,12 +65,15 @@ type cacheEntry struct {
 // cacheKey names the result of rendering a root.
 type cacheKey string
 
-// key is made of everything that decides what a root renders to.
-func (c *Cache) key(root Root, in *Needs, opts Options) cacheKey {
+// keyFor is made of everything that decides what a root renders to.
+func keyFor(root Root, in *Needs, opts Options) cacheKey {
 	words := []string{cacheFormat, program(), opts.text(), string(root.Kind), root.Dir}
 	words = append(words, root.Object.Group, root.Object.Kind, root.Object.Namespace, root.Object.Name, root.Cluster)
-	if root.Unit != nil {
-		words = append(append(words, string(root.Unit.decisive())), root.Unit.words()...)
+	if unit := root.Unit; unit != nil {
+		if !in.Charts {
+			unit = unit.ofAnyVersion()
+		}
+		words = append(append(words, string(unit.decisive())), unit.words()...)
 	}
 	words = append(words, root.Files...)
 	if in.Lacks != nil {
@@ -260,7 +263,7 @@ func (r *Renderer) cached(root Root, do func() *Result) *Result {
 	if in.Problem != nil {
 		return do()
 	}
-	key := r.opts.Cache.key(root, in, r.opts)
+	key := keyFor(root, in, r.opts)
 	if e := r.opts.Cache.load(key); e != nil {
 		result := &Result{Root: root, Trace: in.Trace, Diagnostics: e.Diagnostics, Lacks: e.Lacks, Asked: e.Asked}
 		for i, data := range e.Objects {

@@ -20,6 +20,8 @@ type Needs struct {
 	// Artifacts are what the root needs from outside the repository, as far as that is known
 	// without having it. A root that needs some is refused, or lacks them.
 	Artifacts []Artifact
+	// Charts is set when charts are rendered, which are told the version of Kubernetes.
+	Charts bool
 
 	// tree is the one that the needs are of.
 	tree *tree.Tree
@@ -100,6 +102,16 @@ type needsKey struct {
 }
 
 func keyOf(root Root) needsKey { return needsKey{root.RootID, root.Unit} }
+
+// Identity returns a name for all that decides what a root renders to, whatever the version of Kubernetes is. It is
+// empty where the version may decide, and for a root that does not render.
+func (r *Renderer) Identity(root Root) string {
+	in := r.Needs(root)
+	if in.Problem != nil || in.Charts {
+		return ""
+	}
+	return string(keyFor(root, in, r.opts))
+}
 
 // Cover reports whether rendering read and missed nothing but what is in the needs.
 func (in *Needs) Cover(result *Result) bool { return in.Trace.Covers(result.Trace) }

@@ -12,7 +12,7 @@ import (
 )
 
 // treeCacheFormat is the version of the format, and of the rules by which its content is found.
-const treeCacheFormat = "preadmit-tree-6"
+const treeCacheFormat = "preadmit-tree-7"
 
 // maxCachedTree bounds what the cache holds of a tree, in bytes.
 const maxCachedTree = 64 << 20
@@ -55,6 +55,7 @@ type needsEntry struct {
 	Reads, IDs                       []string // what is read, and what identifies it
 	Misses                           []string
 	Free, Composed, Renamed, Patched bool
+	Charts                           bool
 	Affixes                          []string
 	Generated                        []string
 	Words                            tree.WordSet
@@ -188,7 +189,7 @@ func (d *discoverer) dirEntry(l *directory, id string) dirEntry {
 func (r *Renderer) newNeedsEntry(root Root, in *Needs) *needsEntry {
 	out := &needsEntry{
 		RootID: root.RootID, Manifests: root.Files, Within: in.within, Reads: slices.Sorted(maps.Keys(in.Trace.Reads)),
-		Misses: slices.Sorted(maps.Keys(in.Trace.Misses)), Free: in.Free, Composed: in.Composed, Renamed: in.Renamed, Patched: in.Patched,
+		Misses: slices.Sorted(maps.Keys(in.Trace.Misses)), Charts: in.Charts, Free: in.Free, Composed: in.Composed, Renamed: in.Renamed, Patched: in.Patched,
 		Affixes: in.Affixes, Generated: slices.Sorted(maps.Keys(in.Generated)), Words: in.words,
 		Problem: in.Problem, Artifacts: in.Artifacts,
 	}
@@ -213,7 +214,7 @@ func (r *Renderer) cachedNeeds(root Root) *Needs {
 		return nil
 	}
 	in := &Needs{
-		Trace: tree.NewTrace(), tree: r.tree, within: known.Within, words: known.Words, Problem: known.Problem, Artifacts: known.Artifacts,
+		Trace: tree.NewTrace(), tree: r.tree, within: known.Within, words: known.Words, Problem: known.Problem, Artifacts: known.Artifacts, Charts: known.Charts,
 		Composition: Composition{Free: known.Free, Composed: known.Composed, Renamed: known.Renamed, Patched: known.Patched, Affixes: known.Affixes, Generated: map[string]bool{}},
 	}
 	for i, name := range known.Reads {

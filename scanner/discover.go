@@ -36,7 +36,7 @@ func (s *scan) discover(ctx context.Context) (err error) {
 	if s.Change, err = change.Open(ctx, base, s.in.Head.FS, s.in.Render, how); err != nil {
 		return err
 	}
-	s.locator = lines.New(ctx, s.Change, s.work)
+	s.locator = lines.New(ctx, s.Change, s.work, s.in.Answers)
 	s.ledger = gaps.New(s.Change, s.in.Config, s.in.Head.Under, s.in.Refused)
 	if s.Base != nil {
 		s.ledger.KeepRoots()

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/diff"
@@ -31,6 +32,9 @@ type Input struct {
 	// Part makes a scan judge only the targets of the release of Kubernetes that the process
 	// imitates. Without it targets of another release are an *InputError.
 	Part bool
+	// Answers, when set, are where objects are written, for scans of other releases of the same trees, one after the
+	// other.
+	Answers *origin.Answers
 	// Capture says what of requests is in the report.
 	Capture Capture
 	// Workers bounds parallelism; 0 means GOMAXPROCS.

@@ -1,7 +1,6 @@
 package scanner_test
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -114,7 +113,14 @@ func scanScenario(t *testing.T, file string, workers int) (wanted, *report.Repor
 
 func scanArchive(t *testing.T, file string, archive *txtar.Archive, workers int) (wanted, *report.Report) {
 	t.Helper()
-	var want wanted
+	want, in := archiveInput(t, file, archive)
+	in.Workers = workers
+	return want, mustScan(t, in)
+}
+
+// archiveInput is the change in an archive, and what is wanted of it.
+func archiveInput(t *testing.T, file string, archive *txtar.Archive) (want wanted, in scanner.Input) {
+	t.Helper()
 	base, head := fstest.MapFS{}, fstest.MapFS{}
 	for _, f := range archive.Files {
 		switch dir, name, _ := strings.Cut(f.Name, "/"); dir {
@@ -131,16 +137,11 @@ func scanArchive(t *testing.T, file string, archive *txtar.Archive, workers int)
 			}
 		}
 	}
-	report, err := scanner.Scan(context.Background(), scanner.Input{
+	return want, scanner.Input{
 		Base:    &scanner.Tree{FS: base, Revision: report.Revision{Name: "base"}},
 		Head:    scanner.Tree{FS: head, Revision: report.Revision{Name: "head"}},
 		Version: "test",
-		Workers: workers,
-	})
-	if err != nil {
-		t.Fatalf("scan: %v", err)
 	}
-	return want, report
 }
 
 // gotFindings are a report's findings in the form of want.yaml.

@@ -25,7 +25,7 @@ func (h *helmPart) options() Helm {
 }
 
 func (h *helmPart) needs() *render.Needs {
-	in := &render.Needs{Trace: tree.NewTrace(), Composition: render.Composition{Generated: map[string]bool{}}}
+	in := &render.Needs{Trace: tree.NewTrace(), Charts: true, Composition: render.Composition{Generated: map[string]bool{}}}
 	h.traceChart(in.Trace)
 	given, err := h.values(in.Trace)
 	if err != nil {

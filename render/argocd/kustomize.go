@@ -90,7 +90,7 @@ func (k *kustomizePart) asRoot() render.Root {
 
 func (k *kustomizePart) needs() *render.Needs {
 	in := k.inner.Needs(k.asRoot())
-	out := &render.Needs{Trace: k.realTrace(in.Trace), Problem: k.realProblem(in.Problem), Lacks: k.realLack(in.Lacks), Artifacts: in.Artifacts, Composition: in.Composition}
+	out := &render.Needs{Trace: k.realTrace(in.Trace), Problem: k.realProblem(in.Problem), Lacks: k.realLack(in.Lacks), Artifacts: in.Artifacts, Charts: in.Charts, Composition: in.Composition}
 	if k.edited != nil {
 		data := k.edited.data
 		out.Texts = func(files [][]byte) ([][]byte, bool) { return append([][]byte{data}, files...), false }

@@ -232,7 +232,7 @@ func (r *Renderer) Needs(root render.Root) *render.Needs {
 		}
 		in.Lacks = in.Lacks.And(u.lackAtSource(more.Lacks, p))
 		in.Artifacts = append(in.Artifacts, more.Artifacts...)
-		in.Free = in.Free || more.Free
+		in.Free, in.Charts = in.Free || more.Free, in.Charts || more.Charts
 		in.Composed, in.Renamed = in.Composed || more.Composed, in.Renamed || more.Renamed
 		resources = append(resources, more.Resources)
 		in.Patched = in.Patched || more.Patched

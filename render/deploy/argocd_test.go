@@ -24,14 +24,19 @@ import (
 
 var update = flag.Bool("update", false, "write what is rendered as what is wanted")
 
-// TestApplications holds what Argo CD deploys of small repositories: the files of each archive, and the
-// units with their objects and the fields that are looked for.
-func TestApplications(t *testing.T) {
+func applications(t *testing.T) []string {
+	t.Helper()
 	archives, _ := filepath.Glob("testdata/argocd/*.txtar")
 	if len(archives) == 0 {
 		t.Fatal("no archives")
 	}
-	for _, name := range archives {
+	return archives
+}
+
+// TestApplications holds what Argo CD deploys of small repositories: the files of each archive, and the
+// units with their objects and the fields that are looked for.
+func TestApplications(t *testing.T) {
+	for _, name := range applications(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
 			archive, err := txtar.ParseFile(name)
 			if err != nil {
@@ -63,8 +68,8 @@ func TestApplications(t *testing.T) {
 	}
 }
 
-// applied are the units of a tree with their objects, in lines.
-func applied(t *testing.T, files fstest.MapFS, fields []string) string {
+// expanded is what Argo CD deploys of a tree to clusters of a version of Kubernetes.
+func expanded(t *testing.T, files fstest.MapFS, version string) (*render.Renderer, *deploy.Graph) {
 	t.Helper()
 	r := sources.NewRenderer(files, isolated(t))
 	found, err := r.Discover(context.Background())
@@ -72,7 +77,7 @@ func applied(t *testing.T, files fstest.MapFS, fields []string) string {
 		t.Fatal(err)
 	}
 	graph, err := deploy.Expand(context.Background(), r, found, deploy.Options{
-		Everything: true, Self: []string{"https://git.example.com/r"},
+		Everything: true, KubeVersion: version, Self: []string{"https://git.example.com/r"},
 		ArgoCD: deploy.ArgoCD{
 			Tracking: "none", BuildOptions: "--enable-helm", Clusters: []appset.Cluster{{Name: "prod", Server: "https://10.0.0.1", Labels: map[string]string{"tier": "prod"}}},
 			Generators: []deploy.Generator{{Set: "previews", Kind: "pullRequest", Parameters: []map[string]any{{"number": "7"}}}},
@@ -81,6 +86,13 @@ func applied(t *testing.T, files fstest.MapFS, fields []string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return r, graph
+}
+
+// applied are the units of a tree with their objects, in lines.
+func applied(t *testing.T, files fstest.MapFS, fields []string) string {
+	t.Helper()
+	r, graph := expanded(t, files, "")
 	var out strings.Builder
 	for _, root := range graph.Units {
 		fmt.Fprintf(&out, "%s", root.Object)

@@ -67,7 +67,7 @@ func (s *Source) problem(root render.Root) *render.Problem {
 
 // Needs implements Source.
 func (s *Source) Needs(root render.Root) *render.Needs {
-	in := &render.Needs{Trace: s.traceOf(root), Problem: s.problem(root), Composition: render.Composition{Generated: map[string]bool{}}}
+	in := &render.Needs{Trace: s.traceOf(root), Problem: s.problem(root), Charts: true, Composition: render.Composition{Generated: map[string]bool{}}}
 	if in.Problem != nil {
 		return in
 	}

@@ -18,6 +18,7 @@ func (r *Source) Needs(root render.Root) *render.Needs {
 	c := r.walk(root.Dir, in.Trace)
 	build.AddEntries(r.tree, c, in.Trace)
 	in.Problem, in.Artifacts, in.Lacks = atEntry(c, r.problem(c)), c.Artifacts, lackOf(c)
+	in.Charts = len(c.Charts) > 0
 	for _, k := range c.Files {
 		compose(&in.Composition, k)
 	}

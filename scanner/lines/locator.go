@@ -22,6 +22,8 @@ type Locator struct {
 	ctx    context.Context
 	change *change.Change
 	work   parallel.Workers
+	// answers are those that processes share; nil for none.
+	answers *origin.Answers
 
 	mu      sync.Mutex
 	sources map[sourceKey]func() ([]*origin.Origin, error)
@@ -40,9 +42,9 @@ type sourceKey struct {
 }
 
 // New returns a Locator for a change. The context has to last as long as it is used.
-func New(ctx context.Context, c *change.Change, work parallel.Workers) *Locator {
+func New(ctx context.Context, c *change.Change, work parallel.Workers, answers *origin.Answers) *Locator {
 	return &Locator{
-		ctx: ctx, change: c, work: work, changes: newChanges(c.Base, c.Head),
+		ctx: ctx, change: c, work: work, answers: answers, changes: newChanges(c.Base, c.Head),
 		sources: map[sourceKey]func() ([]*origin.Origin, error){}, texts: newTexts(),
 		finder: sync.OnceValues(locate.NewFinder),
 	}
@@ -59,8 +61,10 @@ func (l *Locator) source(ctx context.Context, o *admission.Object) (*origin.Orig
 	load, ok := l.sources[key]
 	if !ok {
 		load = sync.OnceValues(func() ([]*origin.Origin, error) {
-			defer from.Side.Begin(from.Root.Dir)()
-			return from.Side.Renderer.Origins(l.ctx, from.Result)
+			return l.answers.Of(l.identity(from), func() ([]*origin.Origin, error) {
+				defer from.Side.Begin(from.Root.Dir)()
+				return from.Side.Renderer.Origins(l.ctx, from.Result)
+			})
 		})
 		l.sources[key] = load
 	}
@@ -73,6 +77,14 @@ func (l *Locator) source(ctx context.Context, o *admission.Object) (*origin.Orig
 		return nil, fmt.Errorf("find the sources of %s: %d for more objects", from.Root.Dir, len(sources))
 	}
 	return sources[from.Index], nil
+}
+
+// identity is the name of a root for the answers that processes share; empty for one of which there are none.
+func (l *Locator) identity(from change.Origin) string {
+	if l.answers == nil || from.Result.Problem != nil {
+		return ""
+	}
+	return from.Side.Identity(from.Root)
 }
 
 // Place returns the line of the first of fields that was written, else of the first

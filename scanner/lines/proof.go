@@ -1,7 +1,10 @@
 package lines
 
 import (
+	"bytes"
 	"context"
+	"encoding/gob"
+	"fmt"
 	"slices"
 
 	"github.com/preadmit/preadmit/render"
@@ -96,19 +99,60 @@ func (f *Finding) toProve() (from change.Origin, c proof.Claim, ok bool) {
 // settle settles the findings of one place. Where another place is the one that
 // counts, it becomes theirs.
 func (l *Locator) settle(ctx context.Context, p *provenField) {
+	claims := make([]proof.Claim, len(p.findings))
+	for i, f := range p.findings {
+		_, claims[i], _ = f.toProve()
+	}
+	for i, s := range l.settled(ctx, p, claims) {
+		if s.Moved {
+			l.move(p.findings[i], s.Place)
+		}
+		if s.Confirmed {
+			p.findings[i].Location.Exact = true
+		}
+	}
+}
+
+// settled is what became of a claim.
+type settled struct {
+	Confirmed bool
+	// Moved is set when Place, and not that of the claim, is confirmed.
+	Moved bool
+	Place origin.Place
+}
+
+// settled settles claims about one root, unless another process did that.
+func (l *Locator) settled(ctx context.Context, p *provenField, claims []proof.Claim) (all []settled) {
+	root, name := l.identity(p.from), ""
+	if root != "" {
+		name = nameOf(claims, p.renders)
+	}
+	if name != "" && l.answers.Noted(root, name, &all) {
+		return all
+	}
 	defer p.from.Side.Begin(p.from.Root.Dir)()
 	prover := proof.New(p.from.Side.Renderer, p.from.Result, p.renders)
-	for _, f := range p.findings {
-		_, claim, _ := f.toProve()
-		place, settled := prover.Settle(ctx, claim)
-		if settled.Outcome != proof.Confirmed {
-			continue
+	for _, c := range claims {
+		place, found := prover.Settle(ctx, c)
+		s := settled{Confirmed: found.Outcome == proof.Confirmed}
+		if s.Moved = s.Confirmed && place != c.Place; s.Moved {
+			s.Place = place
 		}
-		if place != claim.Place {
-			l.move(f, place)
-		}
-		f.Location.Exact = true
+		all = append(all, s)
 	}
+	if name != "" {
+		l.answers.Note(root, name, all)
+	}
+	return all
+}
+
+// nameOf names claims that are settled with so many renders; empty where they hold values of any type.
+func nameOf(claims []proof.Claim, renders int) string {
+	var name bytes.Buffer
+	if slices.ContainsFunc(claims, func(c proof.Claim) bool { return c.Element != nil }) || gob.NewEncoder(&name).Encode(claims) != nil {
+		return ""
+	}
+	return fmt.Sprintf("proof %d %s", renders, name.Bytes())
 }
 
 // move locates a finding at another place of the same field.

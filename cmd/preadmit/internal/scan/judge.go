@@ -10,7 +10,9 @@ import (
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/isolate"
+	"github.com/preadmit/preadmit/render/origin"
 	"github.com/preadmit/preadmit/report"
+	"github.com/preadmit/preadmit/report/format/escape"
 	"github.com/preadmit/preadmit/scanner"
 	"github.com/preadmit/preadmit/scanner/config"
 	"github.com/preadmit/preadmit/scanner/diff"
@@ -89,6 +91,8 @@ type judging struct {
 	extras []scanner.Extra
 	// cache is the directory of a cache that processes share; empty for that of the flags.
 	cache string
+	// answers is the file in which processes keep where objects are written; empty for one process.
+	answers string
 }
 
 // run runs a scan in this process.
@@ -107,6 +111,7 @@ func (j *judging) run(ctx context.Context, cfg config.Config, do func(context.Co
 	}
 	progress := cli.NewProgress(p, f.Quiet || p.Part != nil)
 	doing := cli.NewActivity()
+	answers := j.openAnswers()
 	_, err = f.limits.Run(ctx, doing, func(ctx context.Context) (*report.Report, error) {
 		return do(ctx, scanner.Input{
 			Base:    change.Base,
@@ -118,6 +123,7 @@ func (j *judging) run(ctx context.Context, cfg config.Config, do func(context.Co
 			Version: cli.Version(),
 			Diff:    f.diffLimits(),
 			Capture: f.captured(),
+			Answers: answers,
 			Progress: func(stage string, done, total int) {
 				doing.Update(stage, done, total)
 				progress.Update(stage, done, total)
@@ -130,7 +136,23 @@ func (j *judging) run(ctx context.Context, cfg config.Config, do func(context.Co
 	if err != nil {
 		return Error(ctx, err)
 	}
+	saveAnswers(p.Stderr, answers)
 	return nil
+}
+
+// openAnswers returns what processes that share it know of where objects are written; nil for one process.
+func (j *judging) openAnswers() *origin.Answers {
+	if j.answers == "" {
+		return nil
+	}
+	return origin.OpenAnswers(j.answers)
+}
+
+// saveAnswers keeps answers for the next process. An error costs time and changes no verdict, so it is a warning.
+func saveAnswers(stderr io.Writer, answers *origin.Answers) {
+	if err := answers.Save(); err != nil {
+		_, _ = fmt.Fprintf(stderr, "preadmit: warning: %s\n", escape.Line(err.Error()))
+	}
 }
 
 // Error returns a usage error for a mistake of the user, else the error of the scan.

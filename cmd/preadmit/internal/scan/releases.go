@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -204,7 +205,7 @@ func (j *judging) parts(ctx context.Context, cfg config.Config) ([]*scanner.Part
 		return nil, ErrPart
 	}
 	if len(all) > 1 {
-		remove, err := j.shareCache()
+		remove, err := j.share()
 		if err != nil {
 			return nil, err
 		}
@@ -226,7 +227,7 @@ func (j *judging) parts(ctx context.Context, cfg config.Config) ([]*scanner.Part
 		if r == here {
 			continue
 		}
-		part, err := j.ask(ctx, cli.Part{Release: r, Cache: j.cache})
+		part, err := j.ask(ctx, cli.Part{Release: r, Cache: j.cache, Answers: j.answers})
 		if err != nil {
 			return nil, err
 		}
@@ -244,7 +245,7 @@ func (j *judging) partOf(ctx context.Context, cfg config.Config, r release.Relea
 	if here == r {
 		return j.part(ctx, cfg)
 	}
-	return j.ask(ctx, cli.Part{Release: r, Cache: j.cache, From: from})
+	return j.ask(ctx, cli.Part{Release: r, Cache: j.cache, Answers: j.answers, From: from})
 }
 
 // here is the release that this process imitates: that one, if it may still choose.
@@ -259,15 +260,20 @@ func (j *judging) here(r release.Release) (release.Release, error) {
 	return r, err
 }
 
-// shareCache makes a cache for the processes, if there is none.
-func (j *judging) shareCache() (remove func(), err error) {
-	if j.cache != "" || j.f.Cache.dir != "" || j.p.Executable == "" {
+// share makes a directory for what the processes share: a cache, if there is none, and where objects are written.
+func (j *judging) share() (remove func(), err error) {
+	if j.answers != "" || j.p.Executable == "" {
 		return func() {}, nil
 	}
-	if j.cache, err = os.MkdirTemp("", "preadmit-"); err != nil {
+	dir, err := os.MkdirTemp("", "preadmit-")
+	if err != nil {
 		return nil, fmt.Errorf("make a directory for what several processes render: %w", err)
 	}
-	return func() { _ = os.RemoveAll(j.cache) }, nil
+	if j.f.Cache.dir == "" {
+		j.cache = dir
+	}
+	j.answers = filepath.Join(dir, "answers")
+	return func() { _ = os.RemoveAll(dir) }, nil
 }
 
 // part judges the targets of the release that this process imitates.
@@ -283,7 +289,7 @@ func (j *judging) part(ctx context.Context, cfg config.Config) (part *scanner.Pa
 
 // tell writes what the part of this process says to stdout.
 func (j *judging) tell(ctx context.Context, cfg config.Config, of *cli.Part) error {
-	j.cache = of.Cache
+	j.cache, j.answers = of.Cache, of.Answers
 	part, err := j.part(ctx, cfg)
 	if err != nil {
 		return err

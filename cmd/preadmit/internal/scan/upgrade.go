@@ -33,7 +33,7 @@ func Upgrade(ctx context.Context, p cli.Process, f *Flags, change *Change, extra
 		_, err := j.parts(ctx, before)
 		return nil, cfg, err
 	}
-	remove, err := j.shareCache()
+	remove, err := j.share()
 	if err != nil {
 		return nil, cfg, err
 	}

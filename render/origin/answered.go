@@ -1,0 +1,136 @@
+package origin
+
+import (
+	"fmt"
+
+	"github.com/preadmit/preadmit/render/tree"
+)
+
+// answered is an origin of Answers.
+type answered struct {
+	*Answers
+	root  *rootAnswers
+	index int
+	find  func() ([]*Origin, error)
+}
+
+// asked is the origin itself.
+func (a *answered) asked() *Origin {
+	found, err := a.find()
+	switch {
+	case err != nil:
+		return Known(Places{Why: err.Error()})
+	case a.index >= len(found):
+		return Known(Places{Why: fmt.Sprintf("there are only %d objects", len(found))})
+	}
+	return found[a.index]
+}
+
+// answers are those about the object.
+func (a *answered) answers() *objectAnswers {
+	a.mu.Lock()
+	known := a.root.Objects[a.index]
+	a.mu.Unlock()
+	if known != nil {
+		return known
+	}
+	p := a.asked().places()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.root.Objects == nil {
+		a.root.Objects = map[int]*objectAnswers{}
+	}
+	if a.root.Objects[a.index] == nil {
+		a.root.Objects[a.index] = &objectAnswers{Document: p.Document, Why: p.Why, Fields: p.Find != nil, Removals: p.Removals != nil, History: p.History != nil}
+		a.added = true
+	}
+	return a.root.Objects[a.index]
+}
+
+func (a *answered) places() Places {
+	known := a.answers()
+	p := Places{Document: known.Document, Why: known.Why}
+	if known.Fields {
+		p.Find = func(path string, part Part) Place {
+			return answer(a, &known.Places, key(path, part), func() Place { return a.asked().Place(path, part) })
+		}
+	}
+	if known.Removals {
+		p.Removals = a.removals(known)
+	}
+	if known.History {
+		p.History = &pastOf{a, known}
+	}
+	return p
+}
+
+// removals is the Removals of the origin. Those that are not empty are found again: their elements
+// are of any type.
+func (a *answered) removals(known *objectAnswers) func(list string) []Removal {
+	return func(list string) (out []Removal) {
+		whole := answer(a, &known.Whole, list, func() bool {
+			out = a.asked().Removals(list)
+			return len(out) == 0
+		})
+		if !whole && out == nil {
+			return a.asked().Removals(list)
+		}
+		return out
+	}
+}
+
+// answer returns what is kept for a question, or asks it and keeps the answer.
+func answer[T any](a *answered, kept *map[string]T, question string, ask func() T) T {
+	a.mu.Lock()
+	known, ok := (*kept)[question]
+	a.mu.Unlock()
+	if ok {
+		return known
+	}
+	found := ask()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if *kept == nil {
+		*kept = map[string]T{}
+	}
+	(*kept)[question], a.added = found, true
+	return found
+}
+
+func key(path string, part Part) string { return fmt.Sprintf("%d %s", part, path) }
+
+// pastOf is the History of an origin of Answers.
+type pastOf struct {
+	*answered
+	known *objectAnswers
+}
+
+func (h *pastOf) asked() History { return h.answered.asked().places().History }
+
+// Steps implements History. The place follows from the path and the part.
+func (h *pastOf) Steps(path string, part Part, at Place) []Step {
+	return answer(h.answered, &h.known.Steps, key(path, part), func() []Step {
+		if past := h.asked(); past != nil {
+			return past.Steps(path, part, at)
+		}
+		return nil
+	})
+}
+
+// RemovalStep implements History.
+func (h *pastOf) RemovalStep(list string, last Step) Step {
+	if past := h.asked(); past != nil {
+		return past.RemovalStep(list, last)
+	}
+	return last
+}
+
+// Kustomizations implements History.
+func (h *pastOf) Kustomizations() (entry tree.Position, through []Kustomization) {
+	return h.answered.asked().Kustomizations()
+}
+
+// DeletedBy implements History.
+func (h *pastOf) DeletedBy(t *tree.Tree, dir string) []Deletion {
+	return h.answered.asked().DeletedBy(t, dir)
+}

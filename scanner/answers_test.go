@@ -1,0 +1,94 @@
+package scanner_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/preadmit/preadmit/render/origin"
+	"github.com/preadmit/preadmit/scanner"
+)
+
+// TestAnswers holds that a report is the same whether lines are found or another process found them,
+// and that they are found once. Without lines to find there are as many steps of work as before.
+func TestAnswers(t *testing.T) {
+	spared := 0
+	for _, dir := range []string{"chains", "lines", "scenarios"} {
+		files, err := filepath.Glob(filepath.Join("testdata", dir, "*.txtar"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no archives: %v", err)
+		}
+		for _, file := range files {
+			t.Run(dir+"/"+strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+				archive, err := txtar.ParseFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				spared += answeredTwice(t, file, archive)
+			})
+		}
+	}
+	if spared < 100 {
+		t.Errorf("only %d steps are spared", spared)
+	}
+}
+
+// answeredTwice scans a change three times, the last two with shared answers, and returns how many
+// steps of work the last spares.
+func answeredTwice(t *testing.T, file string, archive *txtar.Archive) int {
+	t.Helper()
+	_, in := archiveInput(t, file, archive)
+	want := reportJSON(t, mustScan(t, in))
+	shared := filepath.Join(t.TempDir(), "answers")
+	var steps [2]int
+	for i := range steps {
+		_, in := archiveInput(t, file, archive)
+		in.Answers = origin.OpenAnswers(shared)
+		var mu sync.Mutex
+		in.Rendering = func(string, string) func() {
+			mu.Lock()
+			defer mu.Unlock()
+			steps[i]++
+			return func() {}
+		}
+		if diff := cmp.Diff(want, reportJSON(t, mustScan(t, in))); diff != "" {
+			t.Errorf("scan %d with shared answers (-without +with):\n%s", i, diff)
+		}
+		if err := in.Answers.Save(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return steps[0] - steps[1]
+}
+
+// TestAnswersOfOtherVersions holds that what a chart may be told of the version is found for each.
+func TestAnswersOfOtherVersions(t *testing.T) {
+	answers := origin.OpenAnswers(filepath.Join(t.TempDir(), "answers"))
+	archive, err := txtar.ParseFile("testdata/chains/charts.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var worked [2]int
+	for i := range worked {
+		_, in := archiveInput(t, "charts", archive)
+		in.Answers = answers
+		in.Rendering = func(root, _ string) func() {
+			if root == "charts/web" {
+				worked[i]++
+			}
+			return func() {}
+		}
+		in.Workers = 1
+		if _, err := scanner.Scan(context.Background(), in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if worked[0] == 0 || worked[0] != worked[1] {
+		t.Errorf("scans worked on the chart %v times", worked)
+	}
+}
