@@ -47,12 +47,14 @@ func (r *repository) commit(parent string, files Files) (string, error) {
 	if _, err := gittest.Run(r.dir, in.String(), nil, "fast-import", "--quiet", "--force"); err != nil {
 		return "", err
 	}
-	return r.at(ref)
+	return r.made(r.at(ref))
 }
 
 func (r *repository) setBranch(branch, sha string) error {
-	_, err := r.git("update-ref", "refs/heads/"+branch, sha)
-	return err
+	if r.commitOf(sha) == "" {
+		return fmt.Errorf("set the branch %s of %s: no commit %s", branch, r.full(), sha)
+	}
+	return r.set("refs/heads/"+branch, sha)
 }
 
 // Tip is the commit that a branch points at, "" when it does not exist.

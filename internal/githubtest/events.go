@@ -63,8 +63,8 @@ func (s *Server) tellPush(r *repository, branch, before, after string) {
 		"pusher": map[string]any{"name": r.Owner, "email": "a@example.com"},
 	}
 	if before != noCommit && after != noCommit {
-		_, err := r.ask("merge-base", "--is-ancestor", before, after)
-		payload["forced"] = err != nil
+		common, err := r.ask("merge-base", before, after)
+		payload["forced"] = err != nil || common != before
 	}
 	if after != noCommit {
 		head := s.headCommit(r, after)
@@ -165,7 +165,7 @@ func (r *Repository) AddMergeGroup(number int) (g MergeGroup, err error) {
 			return fmt.Errorf("queue pull request %d: it does not merge: %w", number, err)
 		}
 		g = MergeGroup{sha, fmt.Sprintf("refs/heads/gh-readonly-queue/%s/pr-%d-%s", p.base, number, base), base, "refs/heads/" + p.base}
-		if _, err := r.repo.git("update-ref", g.HeadRef, sha); err != nil {
+		if err := r.repo.set(g.HeadRef, sha); err != nil {
 			return err
 		}
 		r.server.tellGroup(r.repo, g, "checks_requested", nil)

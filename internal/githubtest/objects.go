@@ -22,19 +22,21 @@ func (r *repository) git(args ...string) (string, error) {
 // ask runs a command that only reads objects, whose names are given in full. They do not change, so git runs once for
 // each answer: starting it is most of what it takes.
 func (r *repository) ask(args ...string) (string, error) {
-	command := strings.Join(args, " ")
-	if known, ok := r.answers[command]; ok {
+	if known, ok := r.answers[strings.Join(args, " ")]; ok {
 		return known, nil
 	}
 	answer, err := r.git(args...)
-	if err != nil {
-		return "", err // an object may come yet
+	if err == nil { // else an object may come yet
+		r.keep(args, answer)
 	}
+	return answer, err
+}
+
+func (r *repository) keep(command []string, answer string) {
 	if r.answers == nil {
 		r.answers = map[string]string{}
 	}
-	r.answers[command] = answer
-	return answer, nil
+	r.answers[strings.Join(command, " ")] = answer
 }
 
 // at returns the object that a ref points at.
@@ -49,13 +51,24 @@ func (r *repository) at(ref string) (string, error) {
 	return r.git("rev-parse", "--verify", "-q", ref)
 }
 
+// set has a ref point at an object, as git writes it.
+func (r *repository) set(ref, sha string) error {
+	file := filepath.Join(r.dir, filepath.FromSlash(ref))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return fmt.Errorf("set %s of %s: %w", ref, r.full(), err)
+	}
+	if err := os.WriteFile(file+".lock", []byte(sha+"\n"), 0o644); err != nil {
+		return fmt.Errorf("set %s of %s: %w", ref, r.full(), err)
+	}
+	return os.Rename(file+".lock", file)
+}
+
 // take has a ref point at a commit of this repository or of another.
 func (r *repository) take(from *repository, sha, ref string) error {
-	if from != r {
-		_, err := r.git("fetch", "-q", from.dir, "+"+sha+":"+ref)
-		return err
+	if from == r {
+		return r.set(ref, sha)
 	}
-	_, err := r.git("update-ref", ref, sha)
+	_, err := r.git("fetch", "-q", from.dir, "+"+sha+":"+ref)
 	return err
 }
 
@@ -67,6 +80,17 @@ func (r *repository) tip(branch string) string {
 	}
 	return sha
 }
+
+// made notes that an object is a commit, and returns it.
+func (r *repository) made(sha string, err error) (string, error) {
+	if err == nil {
+		r.keep(isCommit(sha), sha)
+	}
+	return sha, err
+}
+
+// isCommit are the arguments of git that ask for a commit.
+func isCommit(sha string) []string { return []string{"rev-parse", "--verify", "-q", sha + "^{commit}"} }
 
 // commitOf returns the commit of the first of some refs and object names that is there, else "".
 func (r *repository) commitOf(names ...string) string {
@@ -81,7 +105,7 @@ func (r *repository) commitOf(names ...string) string {
 			}
 			name = sha
 		}
-		if sha, err := r.ask("rev-parse", "--verify", "-q", name+"^{commit}"); err == nil {
+		if sha, err := r.ask(isCommit(name)...); err == nil {
 			return sha
 		}
 	}
@@ -92,4 +116,17 @@ func (r *repository) commitOf(names ...string) string {
 func isObjectName(name string) bool {
 	raw, err := hex.DecodeString(name)
 	return err == nil && len(raw) == sha1.Size
+}
+
+// refsWith returns the refs that contain a commit.
+func (r *repository) refsWith(sha string) map[string]bool {
+	refs := map[string]bool{}
+	all, err := r.git("for-each-ref", "--contains", sha, "--format=%(refname)")
+	if err != nil {
+		return refs
+	}
+	for ref := range strings.Lines(all) {
+		refs[strings.TrimSpace(ref)] = true
+	}
+	return refs
 }

@@ -234,8 +234,7 @@ func (p *pull) tryMerge() error {
 		return err
 	}
 	mergeable, p.mergeSHA, p.ends = true, sha, ends
-	_, err = p.repo.git("update-ref", fmt.Sprintf("refs/pull/%d/merge", p.number), sha)
-	return err
+	return p.repo.set(fmt.Sprintf("refs/pull/%d/merge", p.number), sha)
 }
 
 // mergeCommit merges a commit into a branch's, without moving it; "" after a conflict.
@@ -245,7 +244,7 @@ func (r *repository) mergeCommit(base, head, text string) (string, error) {
 	if err != nil {
 		return "", nil // a conflict
 	}
-	return gittest.Run(r.dir, "", r.dated(), "commit-tree", tree, "-p", tip, "-p", head, "-m", text)
+	return r.made(gittest.Run(r.dir, "", r.dated(), "commit-tree", tree, "-p", tip, "-p", head, "-m", text))
 }
 
 // MergePull merges a pull request: its base moves to a merge commit, and it is closed.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/preadmit/preadmit/internal/githubtest/openapi"
 )
@@ -100,17 +101,10 @@ func (s *Server) pullsOfCommit(q *query) answer {
 	if sha == "" {
 		return message(http.StatusUnprocessableEntity, "No commit found for SHA: "+q.params["commit_sha"])
 	}
-	refs, err := q.repo.git("for-each-ref", "--contains", sha, "--format=%(refname)")
-	if err != nil {
-		return message(http.StatusInternalServerError, err.Error())
-	}
-	in := map[string]bool{}
-	for ref := range strings.Lines(refs) {
-		in[strings.TrimSpace(ref)] = true
-	}
+	in := sync.OnceValue(func() map[string]bool { return q.repo.refsWith(sha) })
 	list := []any{}
 	for _, p := range q.repo.pulls {
-		if p.repo != nil && p.state == "open" && (p.headSHA == sha || in[p.headRef()] && !in["refs/heads/"+p.base]) {
+		if p.repo != nil && p.state == "open" && (p.headSHA == sha || in()[p.headRef()] && !in()["refs/heads/"+p.base]) {
 			list = append(list, s.pullBody(p))
 		}
 	}
