@@ -12,6 +12,7 @@ type clue struct {
 	keys  []string
 	// text is the value of the field; empty for one that the object does not have, and for text of a template.
 	text string
+	names
 	*reads
 }
 
@@ -48,15 +49,19 @@ func (c clue) rank(l *Leaf) int {
 	return max(rank, 0)
 }
 
-// candidates are the leaves to try, the most likely first.
+// candidates are the leaves to try, the most likely first. Of those that are as likely it is one whose way has the
+// names of the object and of items: a chart may have many of one kind.
 func (c clue) candidates(all []*Leaf) []*Leaf {
 	return byRank(all, func(l *Leaf) int {
 		if rank := c.rank(l); rank >= readAround {
-			return rank
+			return rank*mostNames + min(c.names.in(l), mostNames-1)
 		}
 		return 0
 	})
 }
+
+// mostNames is more than the names on the way to a leaf count.
+const mostNames = 8
 
 // byRank are the leaves of a rank above 0, those of the highest first.
 func byRank(all []*Leaf, rank func(*Leaf) int) []*Leaf {

@@ -35,7 +35,7 @@ func (t *Tracer) look(index int, field string, part origin.Part, value any, foun
 	if l.literal {
 		c.text = "" // which no value can be
 	}
-	c.reads = o.readsOf(l.wrote)
+	c.reads, c.names = o.readsOf(l.wrote), o.namesOn(field)
 	l.clue = c
 	return l
 }

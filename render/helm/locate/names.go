@@ -1,0 +1,60 @@
+package locate
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/preadmit/preadmit/render/origin"
+)
+
+// names are those that tell the parts of an object from others like them: the name of the object, and those of the items
+// of lists that a field is in.
+type names struct {
+	object string
+	items  []string
+}
+
+// namesOn are the names of an object and on the way to one of its fields.
+func (o *object) namesOn(field string) names {
+	n := names{object: nameIn(o.node, "metadata.name")}
+	hops, _ := origin.Descend(o.node, origin.ParsePath(field))
+	for _, hop := range hops {
+		if hop.Key == nil {
+			if name := nameIn(hop.Value, "name"); name != "" {
+				n.items = append(n.items, name)
+			}
+		}
+	}
+	return n
+}
+
+// nameIn is the text of a field of a node; empty if it has none.
+func nameIn(node *yaml.Node, field string) string {
+	hops, ok := origin.Descend(node, origin.ParsePath(field))
+	if !ok || len(hops) == 0 || hops[len(hops)-1].Value.Kind != yaml.ScalarNode {
+		return ""
+	}
+	return hops[len(hops)-1].Value.Value
+}
+
+// in counts the keys on the way to a leaf that are such names, or words of the name of the object: charts make objects
+// and containers of maps by their keys.
+func (n names) in(l *Leaf) int {
+	count := 0
+	for _, step := range l.Path {
+		key, ok := step.(string)
+		if !ok || key == "" {
+			continue
+		}
+		if strings.Contains("-"+n.object+"-", "-"+key+"-") {
+			count++
+		}
+		for _, item := range n.items {
+			if item == key {
+				count++
+			}
+		}
+	}
+	return count
+}
