@@ -159,7 +159,7 @@ func TestOrigins(t *testing.T) {
 		"metadata.name":             "apps/web/web.yaml:4:9",
 		"metadata.namespace":        "clusters/prod/flux-system/gotk-sync.yaml:14:16 of (apps/web/web.yaml:3:1), clusters/prod/flux-system/gotk-sync.yaml:14:16",
 		"metadata.labels.team":      "clusters/prod/web.yaml:12:13",
-		"spec.paused":               "apps/web/kustomization.yaml:10 of (apps/web/web.yaml:5:1), apps/web/kustomization.yaml:10",
+		"spec.paused":               "apps/web/kustomization.yaml:10:15 of (apps/web/web.yaml:5:1), apps/web/kustomization.yaml:10:15",
 		"spec.replicas":             "clusters/prod/web.yaml:18:17 of apps/web/web.yaml:6:13, clusters/prod/web.yaml:18:17",
 		"spec.minReadySeconds":      "clusters/prod/flux-system/gotk-sync.yaml:27:32 of (apps/web/web.yaml:5:1), clusters/prod/flux-system/gotk-sync.yaml:27:32",
 		container + ".image":        "clusters/prod/web.yaml:15:13 of apps/web/web.yaml:11:16, clusters/prod/web.yaml:15:13",
