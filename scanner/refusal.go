@@ -11,6 +11,7 @@ import (
 
 	"github.com/preadmit/preadmit/report"
 	"github.com/preadmit/preadmit/scanner/admission"
+	"github.com/preadmit/preadmit/scanner/admission/refusal"
 	"github.com/preadmit/preadmit/scanner/change"
 	"github.com/preadmit/preadmit/scanner/gaps"
 	"github.com/preadmit/preadmit/scanner/kinds"
@@ -23,14 +24,15 @@ import (
 )
 
 // refused is the finding for an object the API server would not accept.
-func refused(p target.Pair, refusal *apierrors.StatusError) lines.Finding {
-	status := refusal.ErrStatus
+func refused(p target.Pair, answer *apierrors.StatusError) lines.Finding {
+	status := answer.ErrStatus
 	f := schemaFinding(p, report.ActionDeny, status.Message)
 	f.Reason = string(status.Reason)
 	if status.Details == nil {
 		return f
 	}
 	for _, cause := range status.Details.Causes {
+		cause.Field = refusal.Written(cause, p.Object().Content())
 		switch {
 		case cause.Field == "" || cause.Field == "<nil>":
 		case p.Base != nil && p.Head != nil:

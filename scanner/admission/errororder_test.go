@@ -14,6 +14,7 @@ func TestErrorsOfMapsAreOrdered(t *testing.T) {
 		"keys":            "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {'a b': x, 'c d': x, 'e f': x, 'g h': x}}",
 		"limits":          "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i, resources: {limits: {cpu: -1, memory: -1, ephemeral-storage: -1, a: 1}}}]}}",
 		"limit ranges":    "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i, resources: {limits: {cpu: 2, memory: 2, ephemeral-storage: 2}}}]}}",
+		"claim templates": "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: s}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}], volumes: [{name: v, hostPath: {path: ../x}}]}}, volumeClaimTemplates: [{metadata: {name: ok}}, {metadata: {name: Not}}, {metadata: {name: fine}}, {metadata: {name: Bad}}]}}",
 		"custom resource": "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, spec: {size: x, colour: 3, shape: true}}",
 	}
 	strict := `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.example.com}, spec: {group: example.com, scope: Namespaced, names: {plural: widgets, kind: Widget}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}, colour: {type: string}, shape: {type: string}, x: {type: string}}}}}}}]}}`
