@@ -84,7 +84,7 @@ func (a *Answers) remove() error {
 
 // Of returns the origins of the objects of a root. find finds them; it is called when something is
 // asked that was not answered before, perhaps later. The name of the root stands for all that decides
-// what they answer, and no answer may depend on what else is asked.
+// what they answer, and no answer may depend on the other questions.
 func (a *Answers) Of(root string, find func() ([]*Origin, error)) ([]*Origin, error) {
 	if a == nil || root == "" {
 		return find()
