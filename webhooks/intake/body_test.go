@@ -16,6 +16,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/preadmit/preadmit/webhooks/metrics"
 )
 
 // padded is JSON of n bytes.
@@ -157,16 +160,21 @@ func (w *plainWriter) WriteHeader(status int) { w.status = status }
 // and cost what they took until they are given up.
 func TestBudget(t *testing.T) {
 	t.Parallel()
-	d := open(t, nil, func(c *Config) { c.Memory, c.BodyTimeout = minMemory, time.Minute })
+	registry := prometheus.NewRegistry()
+	d := open(t, nil, func(c *Config) {
+		c.Memory, c.BodyTimeout, c.Metrics = minMemory, time.Minute, metrics.New(registry).Intake
+	})
 	header := fmt.Sprintf("X-Hub-Signature-256: %s\r\nContent-Length: %d\r\n", sign("x", nil), MaxBody)
 	// Of the 96 MiB for large bodies, each of these takes 25 MiB.
 	var stalled []net.Conn
-	for range 3 {
+	for i := range 3 {
 		conn, _ := d.dial(header)
 		if _, err := conn.Write(padded(17 << 20)); err != nil {
 			t.Fatal(err)
 		}
 		stalled = append(stalled, conn)
+		// While it moves to its last buffer it takes both, so that another one beside it might be refused.
+		eventually(t, "a large body has its room", func() bool { return heldBytes(t, registry) == (i+1)*(MaxBody+1) })
 	}
 	large := padded(20 << 20)
 	eventually(t, "a fourth large body finds no room", func() bool {
@@ -191,6 +199,21 @@ func TestBudget(t *testing.T) {
 		answer.Body.Close()
 		return answer.StatusCode == http.StatusOK
 	})
+}
+
+// heldBytes returns how much the bodies hold.
+func heldBytes(t *testing.T, registry *prometheus.Registry) int {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == "preadmit_webhook_held_bytes" {
+			return int(f.GetMetric()[0].GetGauge().GetValue())
+		}
+	}
+	return 0
 }
 
 func eventually(t *testing.T, what string, is func() bool) {
