@@ -127,9 +127,10 @@ func (l *Locator) settled(ctx context.Context, p *provenField, claims []proof.Cl
 	if root != "" {
 		name = nameOf(claims, p.renders)
 	}
-	if name != "" && l.answers.Noted(root, name, &all) {
+	if name != "" && l.answers.Noted(root, name, &all) && len(all) == len(claims) {
 		return all
 	}
+	all = nil // nothing of what could not be read
 	defer p.from.Side.Begin(p.from.Root.Dir)()
 	prover := proof.New(p.from.Side.Renderer, p.from.Result, p.renders)
 	for _, c := range claims {
