@@ -48,6 +48,7 @@ var layers = []string{
 	"internal/strictyaml",
 	"internal/levenshtein",
 	"internal/memfs",
+	"internal/hugepages",
 	"internal/testall",
 	"internal/cputime",
 	"internal/githubtest",

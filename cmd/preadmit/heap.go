@@ -5,9 +5,14 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+
+	"github.com/preadmit/preadmit/internal/hugepages"
 )
 
 const (
+	// heapHuge is the size up to which the heap has huge pages, in bytes: what most scans need,
+	// with what is garbage in between.
+	heapHuge = 256 << 20
 	// heapStart is the size of the heap, in bytes, at which garbage is collected for the
 	// first time. Small runs end before.
 	heapStart = 80 << 20
@@ -32,6 +37,7 @@ func collectLater(getenv func(string) string, lasting func() bool) {
 		return
 	}
 	debug.SetGCPercent(-1)
+	hugepages.Reserve(heapHuge)
 	debug.SetMemoryLimit(heapStart)
 	sizes := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/globals:bytes"}, {Name: "/gc/scan/stack:bytes"}}
 	least := uint64(heapLeast)

@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/internal/testall"
 )
 
 var update = flag.Bool("update", false, "write golden files and the outputs in documentation anew")
@@ -27,7 +28,15 @@ func TestMain(m *testing.M) {
 		renderPlainly(string(roots))
 		return
 	}
-	testscript.Main(m, map[string]func(){"preadmit": main})
+	testscript.Main(tests{m}, map[string]func(){"preadmit": main})
+}
+
+// tests are the tests of this package; the program grows its heap by itself.
+type tests struct{ *testing.M }
+
+func (t tests) Run() int {
+	testall.Heap()
+	return t.M.Run()
 }
 
 // TestScript runs testdata/script: every flag, every exit code, every kind of bad

@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/render"
 	"github.com/preadmit/preadmit/render/isolate"
 	"github.com/preadmit/preadmit/render/sources"
@@ -20,6 +21,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	testall.Heap()
 	os.Exit(m.Run())
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/preadmit/preadmit/internal/jail"
+	"github.com/preadmit/preadmit/internal/testall"
 	"github.com/preadmit/preadmit/render/isolate"
 	"github.com/preadmit/preadmit/render/sources"
 	"github.com/preadmit/preadmit/webhooks/jailed"
@@ -16,6 +17,7 @@ import (
 // root by itself.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 2 {
+		testall.Heap()
 		os.Exit(m.Run())
 	}
 	var err error
@@ -25,6 +27,7 @@ func TestMain(m *testing.M) {
 	case "render-root":
 		err = sources.ChildMain(context.Background(), os.Stdin, os.Stdout, os.Stderr)
 	default:
+		testall.Heap()
 		os.Exit(m.Run())
 	}
 	if err != nil {

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package hugepages
+
+// advised is false: only Linux takes advice.
+func advised() bool { return false }
+
+func advise([]byte) {}
