@@ -280,7 +280,7 @@ func (p *preparation) create(ctx context.Context) (*Request, error) {
 			return nil, err
 		}
 		if err := rest.BeforeCreate(p.handler.Create, ctx, obj); err != nil {
-			if err := unknown.Tolerate(err, p.unknown.object); err != nil {
+			if err := unknown.Tolerate(err, p.unknown.object, p.ask.Object.Content()); err != nil {
 				return nil, err
 			}
 			p.handler.Create.Canonicalize(obj)
@@ -335,7 +335,7 @@ func (p *preparation) update(ctx context.Context) (*Request, error) {
 			}
 		}
 		if err := rest.BeforeUpdate(strategy, ctx, obj, old); err != nil {
-			if err := unknown.Tolerate(err, p.unknown.object); err != nil {
+			if err := unknown.Tolerate(err, p.unknown.object, p.ask.Object.Content()); err != nil {
 				return nil, err
 			}
 			strategy.Canonicalize(obj)

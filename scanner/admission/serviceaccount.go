@@ -80,9 +80,13 @@ func (p *preparation) accountUnknown(obj runtime.Object) error {
 		p.cluster.Lacks(resource, p.namespace, func(o *Object) bool { return o.Name() == name }) {
 		return nil
 	}
-	return &unknown.Error{What: "whether the server takes the Pod", Fields: []render.Unknown{{
-		Path: []string{"spec", "serviceAccountName"}, Reason: fmt.Sprintf("ServiceAccount %q is not in the repository", name),
-	}}}
+	field := render.Unknown{Path: []string{"spec", "serviceAccountName"}, Reason: fmt.Sprintf("ServiceAccount %q is not in the repository", name)}
+	for _, f := range p.unknown.object {
+		if unknown.At([]string{"spec", "serviceAccountName"}, []render.Unknown{f}) || unknown.At([]string{"spec", "serviceAccount"}, []render.Unknown{f}) {
+			field = f
+		}
+	}
+	return &unknown.Error{What: "whether the server takes the Pod", Fields: []render.Unknown{field}}
 }
 
 func accountResource() Resource {

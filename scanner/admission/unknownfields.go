@@ -40,6 +40,7 @@ func (c *Cluster) prepareUnknown(ctx context.Context, ask Ask) (*Request, []stri
 	}
 	runs, err := c.prepareAll(ctx, ask, s)
 	if err == nil && len(runs.accepted) == 0 {
+		s.AmongSaid(runs.refusals)
 		for _, o := range []*Object{ask.Object, ask.OldObject} {
 			if o != nil {
 				s.Among(o.Content())
@@ -69,7 +70,7 @@ func unknownOf(o *Object) []render.Unknown {
 // preparedRuns are what came of preparing an ask with several stand-ins.
 type preparedRuns struct {
 	accepted []*Request
-	refusals []*apierrors.StatusError
+	refusals []unknown.Refusal
 	// warnings are those that all runs that were accepted had, or else the first.
 	warnings []string
 }
@@ -91,7 +92,7 @@ func (c *Cluster) prepareAll(ctx context.Context, ask Ask, s *unknown.StandIns) 
 		var refusal *apierrors.StatusError
 		switch {
 		case errors.As(err, &refusal):
-			runs.refusals = append(runs.refusals, refusal)
+			runs.refusals = append(runs.refusals, unknown.Refusal{StatusError: refusal, Object: filled.Main().Content()})
 			continue
 		case err != nil:
 			return runs, err

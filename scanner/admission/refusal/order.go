@@ -92,7 +92,7 @@ func mapOf(c metav1.StatusCause, custom bool) string {
 	switch {
 	case plainMap.MatchString(c.Field) && strings.HasPrefix(c.Message, "Invalid value: "):
 		return c.Field
-	case custom && c.Field == "<nil>" && !strings.HasSuffix(c.Message, "to complete validation"):
+	case custom && c.Field == "<nil>" && !Incomplete(c):
 		return "schema" // the message has the field
 	case !custom || c.Field == "<nil>" || strings.HasPrefix(c.Field, "metadata.") && !strings.Contains(c.Message, inBody):
 		return ""
@@ -100,6 +100,11 @@ func mapOf(c metav1.StatusCause, custom bool) string {
 		return "schema"
 	}
 	return "rules"
+}
+
+// Incomplete reports whether an error says that others kept rules from being checked.
+func Incomplete(c metav1.StatusCause) bool {
+	return strings.HasSuffix(c.Message, "to complete validation")
 }
 
 // podSecurity is how the fields begin that the PodSecurity plugin finds wrong in a Namespace.

@@ -1,11 +1,18 @@
 package refusal
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/kubernetes/pkg/apis/autoscaling"
+
+	"github.com/preadmit/preadmit/render/origin"
 )
 
 // moved are fields that validation knows by another path: that of Kubernetes' internal types.
@@ -13,35 +20,96 @@ var moved = []struct {
 	kinds   []schema.GroupVersionKind // without a kind: all of the group
 	field   *regexp.Regexp
 	written string
+	// instead is set where the field is in versions of the API too: it counts if an object has it.
+	instead bool
 }{
 	// What all versions of a definition have alike is that of the definition
 	// (Convert_v1_CustomResourceDefinitionSpec_To_apiextensions_CustomResourceDefinitionSpec).
-	{[]schema.GroupVersionKind{definition}, regexp.MustCompile(`^spec\.validation\b`), "spec.versions[0].schema"},
-	{[]schema.GroupVersionKind{definition}, regexp.MustCompile(`^spec\.(subresources|additionalPrinterColumns|selectableFields)\b`), "spec.versions[0].$1"},
-	// The processor time that an autoscaler keeps is the only metric of its first version.
-	{[]schema.GroupVersionKind{autoscaler}, regexp.MustCompile(`^spec\.metrics\b.*`), "spec.targetCPUUtilizationPercentage"},
+	{[]schema.GroupVersionKind{definition}, regexp.MustCompile(`^spec\.validation\b`), "spec.versions[0].schema", false},
+	{[]schema.GroupVersionKind{definition}, regexp.MustCompile(`^spec\.(subresources|additionalPrinterColumns|selectableFields)\b`), "spec.versions[0].$1", false},
 	// What containers share with the host, and with each other, is in their security context
 	// (k8s.io/kubernetes/pkg/apis/core, PodSecurityContext).
-	{withPods, regexp.MustCompile(`^(spec\.(?:(?:jobTemplate\.spec\.)?template\.spec\.)?)securityContext\.(host(?:PID|IPC|Network|Users)|shareProcessNamespace)\b`), "$1$2"},
+	{withPods, regexp.MustCompile(`^(` + podSpec + `)securityContext\.(host(?:PID|IPC|Network|Users)|shareProcessNamespace)\b`), "$1$2", false},
+	{withPods, regexp.MustCompile(`^(` + podSpec + `)securityContext\.HostPID\b`), "${1}hostPID", false},
+	// An account has had two names, and a Service may have several addresses
+	// (Convert_v1_PodSpec_To_core_PodSpec, Convert_v1_ServiceSpec_To_core_ServiceSpec).
+	{withPods, regexp.MustCompile(`^(` + podSpec + `)serviceAccountName$`), "${1}serviceAccount", true},
+	{[]schema.GroupVersionKind{service}, regexp.MustCompile(`^spec\.clusterIPs(\[0\]|$)`), "spec.clusterIP", true},
+	// k8s.io/kubernetes/pkg/apis/core/validation, ValidatePersistentVolumeClaimSpec
+	{withPods, regexp.MustCompile(`\bspec\.resources\[storage\]$`), "spec.resources.requests[storage]", false},
 }
+
+const podSpec = `spec\.(?:(?:jobTemplate\.spec\.)?template\.spec\.)?`
 
 var (
 	definition = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 	autoscaler = schema.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "HorizontalPodAutoscaler"}
+	service    = schema.GroupVersionKind{Version: "v1", Kind: "Service"}
+	secret     = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
 	withPods   = []schema.GroupVersionKind{{Version: "v1"}, {Group: "apps", Version: "v1"}, {Group: "batch", Version: "v1"}}
 )
 
 // Written returns the field in an object that an error is about, where validation knows it by another path.
 func Written(c metav1.StatusCause, object map[string]any) string {
+	c.Field = fieldOf(c)
+	c.Field = claimsOf(object).written(c, object)
+	c.Field = movedFrom(c.Field, object)
+	c.Field = spelled(c.Field, object)
+	if field, ok := itemOf(c, object); ok {
+		return field
+	}
+	if field, ok := keyOf(c, object); ok {
+		return field
+	}
+	return c.Field
+}
+
+// movedFrom returns where a field of the internal types is in an object.
+func movedFrom(field string, object map[string]any) string {
 	apiVersion, _ := object["apiVersion"].(string)
 	kind, _ := object["kind"].(string)
 	gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
 	for _, m := range moved {
-		if slices.Contains(m.kinds, gvk) || slices.Contains(m.kinds, schema.GroupVersionKind{Group: gvk.Group, Version: gvk.Version}) {
-			if m.field.MatchString(c.Field) {
-				return m.field.ReplaceAllString(c.Field, m.written)
-			}
+		if !slices.Contains(m.kinds, gvk) && !slices.Contains(m.kinds, schema.GroupVersionKind{Group: gvk.Group, Version: gvk.Version}) || !m.field.MatchString(field) {
+			continue
+		}
+		if to := m.field.ReplaceAllString(field, m.written); !m.instead || has(object, to) && !has(object, field) {
+			return to
 		}
 	}
-	return claimsOf(object).written(c, object)
+	switch {
+	case gvk == autoscaler:
+		return metricOf(field, object)
+	case gvk == secret && strings.HasPrefix(field, "data[") && has(object, "stringData"+strings.TrimPrefix(field, "data")):
+		return "stringData" + strings.TrimPrefix(field, "data")
+	}
+	return field
+}
+
+func has(object map[string]any, field string) bool {
+	_, ok := origin.Field(object, field)
+	return ok
+}
+
+// metric is the number of a metric of an autoscaler.
+var metric = regexp.MustCompile(`^spec\.metrics\[(\d+)\]`)
+
+// metricOf returns where a metric, or the behaviour, of an autoscaler of the first version is written: in
+// annotations, but for processor time, which comes last
+// (Convert_v1_HorizontalPodAutoscaler_To_autoscaling_HorizontalPodAutoscaler).
+func metricOf(field string, object map[string]any) string {
+	var others []json.RawMessage
+	behavior, metrics := "metadata.annotations["+autoscaling.BehaviorSpecsAnnotation+"]", "metadata.annotations["+autoscaling.MetricSpecsAnnotation+"]"
+	m := metric.FindStringSubmatch(field)
+	switch {
+	case strings.HasPrefix(field, "spec.behavior") && has(object, behavior):
+		return behavior
+	case m == nil:
+		return field
+	}
+	text, _, _ := unstructured.NestedString(object, "metadata", "annotations", autoscaling.MetricSpecsAnnotation)
+	if number, err := strconv.Atoi(m[1]); err == nil && json.Unmarshal([]byte(text), &others) == nil && number < len(others) {
+		return metrics
+	}
+	return "spec.targetCPUUtilizationPercentage"
 }

@@ -29,15 +29,21 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Tolerate returns the refusal of an object without what is wrong with its unknown
-// fields; nil when that was all.
-func Tolerate(err error, fields []render.Unknown) error {
+// Refusal is what an API server says to an object with stand-ins.
+type Refusal struct {
+	*apierrors.StatusError
+	Object map[string]any
+}
+
+// Tolerate returns the refusal of an object with stand-ins without what is wrong with its
+// unknown fields; nil when that was all.
+func Tolerate(err error, fields []render.Unknown, object map[string]any) error {
 	var status *apierrors.StatusError
 	if len(fields) == 0 || !errors.As(err, &status) || status.ErrStatus.Reason != metav1.StatusReasonInvalid || status.ErrStatus.Details == nil {
 		return err
 	}
 	causes := status.ErrStatus.Details.Causes
-	kept := slices.DeleteFunc(slices.Clone(causes), func(c metav1.StatusCause) bool { return At(Path(c.Field), fields) })
+	kept := slices.DeleteFunc(slices.Clone(causes), func(c metav1.StatusCause) bool { return At(Path(refusal.Written(c, object)), fields) })
 	switch {
 	case len(kept) == len(causes):
 		return err
@@ -50,46 +56,55 @@ func Tolerate(err error, fields []render.Unknown) error {
 // Settle says what can be said when some stand-ins are refused. accepted is the number of
 // those that are not. The result is nil when the object may be accepted, an *Error when
 // that depends on its unknown fields, and otherwise a refusal that does not.
-func Settle(refusals []*apierrors.StatusError, accepted int, fields []render.Unknown) error {
+func Settle(refusals []Refusal, accepted int, fields []render.Unknown) error {
 	const what = "whether the API server accepts the object"
 	if accepted > 0 {
-		judged := func(r *apierrors.StatusError) bool { return r.ErrStatus.Code == http.StatusForbidden }
+		judged := func(r Refusal) bool { return r.ErrStatus.Code == http.StatusForbidden }
 		if slices.ContainsFunc(refusals, judged) { // by a plugin; all else takes values for valid
 			return &Error{What: what, Fields: fields}
 		}
 		return nil
 	}
+	if whole := slices.DeleteFunc(slices.Clone(refusals), incomplete); len(whole) > 0 {
+		refusals = whole
+	}
 	first := refusals[0]
-	if !slices.ContainsFunc(refusals, func(r *apierrors.StatusError) bool { return r.ErrStatus.Message != first.ErrStatus.Message }) && !mentions(first, fields) {
-		return first
+	if !slices.ContainsFunc(refusals, func(r Refusal) bool { return r.ErrStatus.Message != first.ErrStatus.Message }) && !mentions(first, fields) {
+		return first.StatusError
 	}
 	if common := commonCauses(refusals, fields); len(common) > 0 {
-		return refusal.With(first, common)
+		return refusal.With(first.StatusError, common)
 	}
 	return &Error{What: what, Fields: fields}
 }
 
+// incomplete reports whether a server did not look at all of an object.
+func incomplete(r Refusal) bool {
+	return r.ErrStatus.Details != nil && slices.ContainsFunc(r.ErrStatus.Details.Causes, refusal.Incomplete)
+}
+
 // mentions reports whether a refusal may be about an unknown field.
-func mentions(r *apierrors.StatusError, fields []render.Unknown) bool {
+func mentions(r Refusal, fields []render.Unknown) bool {
 	if r.ErrStatus.Details == nil || len(r.ErrStatus.Details.Causes) == 0 {
 		return strings.Contains(r.ErrStatus.Message, "unknown-")
 	}
-	return slices.ContainsFunc(r.ErrStatus.Details.Causes, func(c metav1.StatusCause) bool { return relates(c, fields) })
+	return slices.ContainsFunc(r.ErrStatus.Details.Causes, func(c metav1.StatusCause) bool { return relates(c, r.Object, fields) })
 }
 
 // relates reports whether something wrong may be an unknown field's fault: it is said of
-// what holds the field, of the field, or of one beside it, which may have to fit.
-func relates(c metav1.StatusCause, fields []render.Unknown) bool {
-	path := Path(c.Field)
+// what holds the field, of the field, or of one beside it, which may have to fit; or it
+// says that not all was looked at.
+func relates(c metav1.StatusCause, object map[string]any, fields []render.Unknown) bool {
+	path := Path(refusal.Written(c, object))
 	beside := func(f render.Unknown) bool {
 		parent := f.Path[:max(0, len(f.Path)-1)]
 		return len(parent) <= len(path) && slices.Equal(parent, path[:len(parent)])
 	}
-	return Below(path, fields) || slices.ContainsFunc(fields, beside) || strings.Contains(c.Message, "unknown-")
+	return Below(path, fields) || slices.ContainsFunc(fields, beside) || strings.Contains(c.Message, "unknown-") || refusal.Incomplete(c)
 }
 
 // commonCauses returns what is wrong with all stand-ins and not their fault.
-func commonCauses(refusals []*apierrors.StatusError, fields []render.Unknown) []metav1.StatusCause {
+func commonCauses(refusals []Refusal, fields []render.Unknown) []metav1.StatusCause {
 	var common []metav1.StatusCause
 	for i, r := range refusals {
 		if r.ErrStatus.Details == nil {
@@ -99,7 +114,7 @@ func commonCauses(refusals []*apierrors.StatusError, fields []render.Unknown) []
 			common = slices.Clone(r.ErrStatus.Details.Causes)
 		}
 		common = slices.DeleteFunc(common, func(c metav1.StatusCause) bool {
-			return relates(c, fields) || !slices.Contains(r.ErrStatus.Details.Causes, c)
+			return relates(c, r.Object, fields) || !slices.Contains(r.ErrStatus.Details.Causes, c)
 		})
 	}
 	return common

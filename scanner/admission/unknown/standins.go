@@ -3,6 +3,7 @@ package unknown
 import (
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -46,8 +47,8 @@ func (s *StandIns) Runs(content map[string]any, fields []render.Unknown) int {
 func (s *StandIns) Among(content any) {
 	switch v := content.(type) {
 	case map[string]any:
-		for _, item := range v {
-			s.Among(item)
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			s.Among(v[key])
 		}
 	case []any:
 		for _, item := range v {
@@ -56,6 +57,27 @@ func (s *StandIns) Among(content any) {
 	case string, int64, float64:
 		if len(s.more) < mostRuns && !slices.Contains(s.more, content) {
 			s.more = append(s.more, v)
+		}
+	}
+}
+
+// quoted is a text in what is said to an object.
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// AmongSaid adds the texts that refusals name, which may be what a field has to be, and
+// what they are made of: the group of a definition is the end of its name.
+func (s *StandIns) AmongSaid(refusals []Refusal) {
+	for _, r := range refusals {
+		for _, text := range quoted.FindAllString(r.ErrStatus.Message, -1) {
+			text, err := strconv.Unquote(text)
+			if err != nil || strings.Contains(text, "unknown-") {
+				continue
+			}
+			s.Among(text)
+			if first, rest, ok := strings.Cut(text, "."); ok {
+				s.Among(first)
+				s.Among(rest)
+			}
 		}
 	}
 }
@@ -179,7 +201,7 @@ func (s *StandIns) values(f *render.Unknown, written any) []any {
 		for i := range 3 {
 			values = append(values, variable.ReplaceAllString(template, fmt.Sprintf("unknown-%d-%d", n, i)))
 		}
-		return values
+		return append(values, fitting(template, slices.Concat(s.more, t.values))...)
 	}
 	for _, v := range s.more {
 		_, isText := v.(string)
@@ -190,6 +212,28 @@ func (s *StandIns) values(f *render.Unknown, written any) []any {
 	return append(values, t.values...)
 }
 
+// fitting returns those of some values that a template may become.
+func fitting(template string, values []any) (fit []any) {
+	parts := variable.Split(template, -1)
+	for _, v := range values {
+		if text, ok := v.(string); ok && consists(text, parts) && !variable.MatchString(text) {
+			fit = append(fit, v)
+		}
+	}
+	return fit
+}
+
+// consists reports whether a text is that of two parts or more, with anything between them.
+func consists(text string, parts []string) bool {
+	rest, ok := strings.CutPrefix(text, parts[0])
+	for _, part := range parts[1 : len(parts)-1] {
+		if ok {
+			_, rest, ok = strings.Cut(rest, part)
+		}
+	}
+	return ok && strings.HasSuffix(rest, parts[len(parts)-1])
+}
+
 func (s *StandIns) ofType(t Type, path []string, n int) []any {
 	name := fmt.Sprintf("unknown-%d", n)
 	switch t.kind {
@@ -197,6 +241,9 @@ func (s *StandIns) ofType(t Type, path []string, n int) []any {
 		values := []any{name, name + "-a", nil}
 		if len(path) > 0 && path[len(path)-1] == "image" { // whose tag decides imagePullPolicy
 			values = append(values, name+":1")
+		}
+		if len(path) > 0 && path[len(path)-1] == "clusterIP" { // of which clusterIPs is made
+			values = append(values, "None", "10.96.0.7")
 		}
 		return values
 	case number:
