@@ -141,7 +141,7 @@ func (c *Cluster) prepare(ctx context.Context, ask Ask, fields unknownFields) (r
 	if req != nil {
 		req.dropped, req.madeUp, req.asStored = p.dropped, ask.MadeUp, ask.Storage.known()
 	}
-	return req, recorder.texts, refusal.Ordered(err, h.resource.Custom, main.Content())
+	return req, recorder.texts, refusal.Ordered(err, h.resource.Custom, main.Content)
 }
 
 // warnings collects what the server would send as Warning headers.

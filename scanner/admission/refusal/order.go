@@ -14,8 +14,8 @@ import (
 // Ordered puts the errors of a refusal in the same order every time. A server finds
 // those of a map - labels, properties of a schema, limits - by walking it, in an
 // order that is chance; here they are in the order of their names. All others stay
-// where they are. object is what is refused.
-func Ordered(err error, custom bool, object map[string]any) error {
+// where they are. object returns what is refused.
+func Ordered(err error, custom bool, object func() map[string]any) error {
 	var refusal *apierrors.StatusError
 	if !errors.As(err, &refusal) {
 		return err
@@ -29,7 +29,7 @@ func Ordered(err error, custom bool, object map[string]any) error {
 	if status.Message != prefix+invalid+aggregate(status.Details.Causes) {
 		return err
 	}
-	claimsOf(object).number(status.Details.Causes)
+	claimsOf(object()).number(status.Details.Causes)
 	sortRuns(status.Details.Causes, custom)
 	status.Message = prefix + invalid + aggregate(status.Details.Causes)
 	return &apierrors.StatusError{ErrStatus: status}
