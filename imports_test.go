@@ -49,7 +49,7 @@ var layers = []string{
 	"internal/levenshtein",
 	"internal/memfs",
 	"internal/testall",
-	"internal/hugepages",
+	"internal/heap",
 	"internal/cputime",
 	"internal/githubtest",
 	"internal/gittest",

@@ -15,6 +15,7 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback"
 
 	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/internal/heap"
 )
 
 // exitSignal plus the number of a signal is the exit code of a process that the signal ends,
@@ -26,7 +27,6 @@ const grace = 2 * time.Second
 
 func main() {
 	var lasting atomic.Bool
-	collectLater(os.Getenv, lasting.Load)
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -43,7 +43,7 @@ func main() {
 			os.Exit(exitSignal + int(again))
 		}
 	}()
-	p := cli.Process{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Environ: os.Environ(), Own: true, Lasting: func() { lasting.Store(true) }}
+	p := cli.Process{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Environ: os.Environ(), Own: true, Lasting: func() { lasting.Store(true); heap.Lasting() }}
 	p.Executable, _ = os.Executable() // "" is fine, see there
 	// Kustomize writes warnings there, and to the log, about deprecated fields and unused
 	// vars, once for every render of every root, in the middle of our output. Crashes are

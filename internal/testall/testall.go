@@ -2,10 +2,9 @@ package testall
 
 import (
 	"os"
-	"runtime/debug"
 	"testing"
 
-	"github.com/preadmit/preadmit/internal/hugepages"
+	"github.com/preadmit/preadmit/internal/heap"
 )
 
 // Variable is the environment variable that selects all tests when it is "1".
@@ -47,12 +46,6 @@ func Sample[T any](all []T, few int) []T {
 // that allocate most: a fifth of their time went into collections.
 const heapGrowth = 300
 
-// heapHuge is the size up to which the heap of these tests has huge pages, in bytes.
-const heapHuge = 512 << 20
-
-// Heap lets the heap of this process grow further between collections, into huge pages. TestMain
-// of a package calls it whose tests allocate much and do not measure memory.
-func Heap() {
-	hugepages.Reserve(heapHuge)
-	debug.SetGCPercent(heapGrowth)
-}
+// Heap lets the heap of this process grow further between collections. TestMain of a package
+// calls it whose tests allocate much and do not measure memory.
+func Heap() { heap.Grow(heapGrowth) }

@@ -1,4 +1,4 @@
-package hugepages
+package heap
 
 import (
 	"os"
@@ -17,7 +17,7 @@ func TestReserve(t *testing.T) {
 		t.Skipf("%s does not leave huge pages to programs", enabled)
 	}
 	before := heapInUse()
-	Reserve(size)
+	reserve(size)
 	if after := heapInUse(); after > before+size/2 {
 		t.Errorf("%d bytes of the heap are in use, %d before", after, before)
 	}

@@ -1,10 +1,9 @@
-package hugepages
+package heap
 
 import (
 	"bytes"
 	"os"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 )
 
 // enabled is the file that says which programs have huge pages, as "always [madvise] never".
@@ -18,5 +17,5 @@ func advised() bool {
 }
 
 // advise asks for huge pages for a block of memory. A kernel without them refuses, which is no
-// harm.
-func advise(block []byte) { _ = unix.Madvise(block, unix.MADV_HUGEPAGE) }
+// harm. It is of package syscall, which is initialised before golang.org/x/sys/unix.
+func advise(block []byte) { _ = syscall.Madvise(block, syscall.MADV_HUGEPAGE) }

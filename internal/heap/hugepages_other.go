@@ -1,6 +1,6 @@
 //go:build !linux
 
-package hugepages
+package heap
 
 // advised is false: only Linux takes advice.
 func advised() bool { return false }
