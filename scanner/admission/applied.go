@@ -150,14 +150,14 @@ func (p *preparation) renews() *apply.Applied {
 	if !ask.Applier.ServerSide() || ask.Subresource != "" || ask.OldObject == nil || ask.Live || ask.controls != nil || ask.StoredMutator != nil || p.large || p.handler.resource.Assumed {
 		return nil
 	}
-	last, now := p.ask.Storage.applied(p, ask.OldObject), manifest{}
+	last, now := p.ask.Storage.applied(p, ask.OldObject, nil), manifest{}
 	if now = last; ask.Object != ask.OldObject {
-		now = p.ask.Storage.applied(p, ask.Object)
+		now = p.ask.Storage.applied(p, ask.Object, last.Applied)
 	}
 	if !now.Renews(last.Applied) {
 		return nil
 	}
-	p.same, p.whole = now.Applied == last.Applied, now.whole
+	p.same, p.whole = now.Follows(last.Applied), now.whole
 	return now.Applied
 }
 

@@ -172,8 +172,8 @@ type preparation struct {
 	tracked bool
 	// renewal applies the object of an update; nil where that takes the managers of fields.
 	renewal *apply.Applied
-	// same is set where that is the manifest that the object is stored from, and whole where its applier sends
-	// all its fields.
+	// same is set where that is the manifest that the object is stored from, or like it, and whole where its
+	// applier sends all its fields.
 	same, whole bool
 	// lenient is set for an object that is stored already: fields that its kind does not know, or
 	// no longer, are dropped, whatever its applier asks for.

@@ -90,8 +90,8 @@ func (s *Storage) content(o *Object) map[string]any {
 	return content
 }
 
-// applied returns an object as the applier of a request applies it.
-func (s *Storage) applied(p *preparation, o *Object) (m manifest) {
+// applied returns an object as the applier of a request applies it, after what it applied last, nil for nothing.
+func (s *Storage) applied(p *preparation, o *Object, last *apply.Applied) (m manifest) {
 	key := manifestKey{p.handler, o, p.ask.Applier}
 	if s != nil {
 		if known, ok := s.manifests[key]; ok {
@@ -103,7 +103,9 @@ func (s *Storage) applied(p *preparation, o *Object) (m manifest) {
 		return m
 	}
 	sent := p.manifest(o)
-	m = manifest{fields.Applied(sent, p.ask.Applier), apply.Has(sent, p.ask.Storage.content(o))}
+	if m = (manifest{last.Like(sent), apply.Has(sent, p.ask.Storage.content(o))}); m.Applied == nil {
+		m.Applied = fields.Applied(sent, p.ask.Applier)
+	}
 	if s != nil {
 		if s.manifests == nil {
 			s.manifests = map[manifestKey]manifest{}

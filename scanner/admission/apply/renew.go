@@ -35,6 +35,8 @@ type Applied struct {
 	model  Model
 	value  *smd.TypedValue
 	fields *fieldpath.Set
+	// last is the manifest that it was found to be like, nil for none.
+	last *Applied
 }
 
 // Applied returns a manifest as a tool applies it. It is nil where Apply may do more than Over, or refuses the
@@ -55,7 +57,79 @@ func (f *Fields) Applied(manifest map[string]any, by Applier) *Applied {
 	if filter := f.Reset[fieldpath.APIVersion(f.Kind.GroupVersion().String())]; filter != nil {
 		set = filter.Filter(set)
 	}
-	return &Applied{f.Model, typed, set}
+	return &Applied{model: f.Model, value: typed, fields: set}
+}
+
+// Like returns a manifest as the tool applies it after a, where it certainly has the same fields: of the values
+// only scalars differ, and none that tells the items of a list apart. It is nil where that is not certain.
+func (a *Applied) Like(manifest map[string]any) *Applied {
+	if a == nil || !a.alike(a.value.TypeRef(), a.manifest(), manifest) {
+		return nil
+	}
+	typed := smd.AsTypedUnvalidated(value.NewValueInterface(manifest), a.value.Schema(), a.value.TypeRef())
+	return &Applied{a.model, typed, a.fields, a}
+}
+
+// Follows reports whether a manifest is the one that its tool applied last, or was found to be Like it.
+func (a *Applied) Follows(last *Applied) bool { return a == last || a.last == last }
+
+// manifest returns the content, which must not be modified.
+func (a *Applied) manifest() map[string]any {
+	content, _ := a.value.AsValue().Unstructured().(map[string]any)
+	return content
+}
+
+// alike reports whether two values of a type certainly have the same fields, and are valid if one is.
+func (a *Applied) alike(of smdschema.TypeRef, last, now any) bool {
+	atom, ok := a.value.Schema().Resolve(of)
+	switch l := last.(type) {
+	case map[string]any:
+		n, isMap := now.(map[string]any)
+		if !ok || !isMap || atom.Map == nil || len(l) != len(n) {
+			return false
+		}
+		for key, item := range l {
+			other, has := n[key]
+			identity := key == "apiVersion" || key == "kind"
+			if !has || identity && item != other || !a.alike(fieldType(atom.Map, key), item, other) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		n, isList := now.([]any)
+		if !ok || !isList || atom.List == nil || len(l) != len(n) {
+			return false
+		}
+		for i, item := range l {
+			if !sameItem(atom.List, item, n[i]) || !a.alike(atom.List.ElementType, item, n[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	return last == now || last != nil && reflect.TypeOf(last) == reflect.TypeOf(now)
+}
+
+// sameItem reports whether two items are the same one to a list: by their keys, or as a whole.
+func sameItem(list *smdschema.List, item, other any) bool {
+	if list.ElementRelationship == smdschema.Atomic {
+		return true
+	}
+	i, isMap := item.(map[string]any)
+	o, otherIsMap := other.(map[string]any)
+	if len(list.Keys) == 0 || !isMap || !otherIsMap {
+		return reflect.DeepEqual(item, other)
+	}
+	return !slices.ContainsFunc(list.Keys, func(key string) bool { return !reflect.DeepEqual(i[key], o[key]) })
+}
+
+// fieldType returns the type of a field of a map.
+func fieldType(of *smdschema.Map, name string) smdschema.TypeRef {
+	if field, ok := of.FindField(name); ok {
+		return field.Type
+	}
+	return of.ElementType
 }
 
 // alone reports whether the tool that applies a manifest is the only manager of its fields, and changes
@@ -69,7 +143,7 @@ func alone(by Applier, manifest *unstructured.Unstructured) bool {
 // Renews reports whether a manifest has all fields of the one that its tool applied last, which are some outside of
 // the metadata, so that the tool is certainly their manager. Then Over is all that applying it does.
 func (a *Applied) Renews(last *Applied) bool {
-	return a != nil && last != nil && ownsMore(last.fields) && (a == last || last.fields.Difference(a.fields).Empty())
+	return a != nil && last != nil && ownsMore(last.fields) && (a.Follows(last) || last.fields.Difference(a.fields).Empty())
 }
 
 // ownsMore reports whether a set has fields outside of the metadata.
@@ -82,8 +156,9 @@ func ownsMore(set *fieldpath.Set) (more bool) {
 	return more
 }
 
-// Again returns what Over gives over an object that came of applying the same manifest, where the object certainly
-// has all of it: merging returns what both have, item for item and field for field, and else what is there already.
+// Again returns what Over gives over an object that came of applying the same manifest or the one that it is Like,
+// where the object certainly has all of that: merging returns what both have, item for item and field for field, and
+// else what is there already.
 // Only the time of creation is null in what Flux sends, which the server then sets again. What is read in a version
 // and written in it is the same object.
 // content is that of the object in the version of the manifest.
@@ -94,7 +169,7 @@ func (a *Applied) Again(live runtime.Object, content map[string]any) (obj runtim
 		return nil, false
 	}
 	m.SetManagedFields(nil)
-	manifest, _ := a.value.AsValue().Unstructured().(map[string]any)
+	manifest := a.manifest()
 	metadata, _ := manifest["metadata"].(map[string]any)
 	if time, ok := metadata["creationTimestamp"]; ok && time == nil {
 		m.SetCreationTimestamp(metav1.Time{})
@@ -106,7 +181,51 @@ func (a *Applied) Again(live runtime.Object, content map[string]any) (obj runtim
 		delete(of, "creationTimestamp")
 		content["metadata"] = of
 	}
-	return obj, a.has(a.value.TypeRef(), content, manifest)
+	if a.last == nil {
+		return obj, a.has(a.value.TypeRef(), content, manifest)
+	}
+	last := a.last.manifest()
+	if !a.has(a.value.TypeRef(), content, last) {
+		return nil, false
+	}
+	merged := runtime.DeepCopyJSON(content)
+	if !replace(merged, last, manifest) {
+		return obj, true
+	}
+	obj, err = a.read(&unstructured.Unstructured{Object: merged})
+	return obj, err == nil
+}
+
+// replace sets the scalars of a value that has all of last to those of another one that is alike, and reports whether
+// there are any that differ.
+func replace(value, last, now any) (changed bool) {
+	switch n := now.(type) {
+	case map[string]any:
+		v, l := value.(map[string]any), last.(map[string]any)
+		for key, item := range n {
+			switch item.(type) {
+			case map[string]any, []any:
+				changed = replace(v[key], l[key], item) || changed
+			default:
+				if item != l[key] {
+					v[key], changed = item, true
+				}
+			}
+		}
+	case []any:
+		v, l := value.([]any), last.([]any)
+		for i, item := range n {
+			switch item.(type) {
+			case map[string]any, []any:
+				changed = replace(v[i], l[i], item) || changed
+			default:
+				if item != l[i] {
+					v[i], changed = item, true
+				}
+			}
+		}
+	}
+	return changed
 }
 
 // has reports whether a value of a type has all of another one. Of what is not granular it is the same.
@@ -122,11 +241,7 @@ func (a *Applied) has(of smdschema.TypeRef, value, other any) bool {
 			break
 		}
 		for key, item := range o {
-			in := atom.Map.ElementType
-			if field, ok := atom.Map.FindField(key); ok {
-				in = field.Type
-			}
-			if there, ok := v[key]; !(ok || key == "creationTimestamp" && item == nil) || !a.has(in, there, item) {
+			if there, ok := v[key]; !(ok || key == "creationTimestamp" && item == nil) || !a.has(fieldType(atom.Map, key), there, item) {
 				return false
 			}
 		}
@@ -217,7 +332,13 @@ func (a *Applied) Over(live runtime.Object) (runtime.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if versioned, err = a.model.Convertor.ConvertToVersion(obj, version); err != nil {
+	return a.read(obj)
+}
+
+// read returns what a server makes of an object in the version of the manifest.
+func (a *Applied) read(obj runtime.Object) (runtime.Object, error) {
+	versioned, err := a.model.Convertor.ConvertToVersion(obj, a.model.Kind.GroupVersion())
+	if err != nil {
 		return nil, err
 	}
 	a.model.Defaulter.Default(versioned)
