@@ -18,6 +18,7 @@ import (
 	"k8s.io/kubernetes/pkg/capabilities"
 
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
+	"github.com/preadmit/preadmit/scanner/admission/custom"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -141,7 +142,7 @@ func (c *Cluster) Resource(kind schema.GroupVersionKind) (r Resource, ok bool) {
 	if crd == nil {
 		return c.assumed(kind)
 	}
-	return crdResource(crd, kind.Version)
+	return custom.Served(crd.outline(), kind.Version)
 }
 
 // Key is the identity an object will have in the cluster: with the namespace it

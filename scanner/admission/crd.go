@@ -2,11 +2,8 @@ package admission
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -19,78 +16,21 @@ import (
 // customKinds maps the kinds that CustomResourceDefinitions of the state define
 // to the object that defines them.
 func (c *Cluster) customKinds() map[schema.GroupKind]*Object {
-	custom := map[schema.GroupKind]*Object{}
+	all := map[schema.GroupKind]*Object{}
 	for _, o := range c.list(kinds.Definition) {
-		group, _, _ := unstructured.NestedString(o.Content(), "spec", "group")
-		kind, _, _ := unstructured.NestedString(o.Content(), "spec", "names", "kind")
-		gk := schema.GroupKind{Group: group, Kind: kind}
-		if _, ok := custom[gk]; !ok && group != "" && kind != "" {
-			custom[gk] = o
+		kind := o.Defined()
+		if _, ok := all[kind]; !ok && kind.Group != "" && kind.Kind != "" {
+			all[kind] = o
 		}
 	}
-	return custom
-}
-
-// crdResource reads how a definition serves a version, from its text: cheap, and
-// enough for look-ups.
-func crdResource(crd *Object, version string) (Resource, bool) {
-	spec, _ := crd.Content()["spec"].(map[string]any)
-	group, _ := spec["group"].(string)
-	scope, _ := spec["scope"].(string)
-	names, _ := spec["names"].(map[string]any)
-	plural, _ := names["plural"].(string)
-	kind, _ := names["kind"].(string)
-	singular, _ := names["singular"].(string)
-	if singular == "" {
-		singular = strings.ToLower(kind)
-	}
-	versions, _ := spec["versions"].([]any)
-	for _, v := range versions {
-		v, _ := v.(map[string]any)
-		if v["name"] != version || v["served"] != true {
-			continue
-		}
-		gv := schema.GroupVersion{Group: group, Version: version}
-		r := Resource{
-			GroupVersionResource: gv.WithResource(plural),
-			Kind:                 gv.WithKind(kind),
-			Namespaced:           scope == string(apiextensionsv1.NamespaceScoped),
-			Custom:               true,
-			Subresources:         map[string]schema.GroupVersionKind{},
-			Singular:             singular,
-			Verbs:                map[string][]string{"": {"create", "delete", "update"}},
-		}
-		subresources, _ := v["subresources"].(map[string]any)
-		if _, ok := subresources["status"]; ok {
-			r.Subresources["status"], r.Verbs["status"] = r.Kind, []string{"update"}
-		}
-		if _, ok := subresources["scale"]; ok {
-			r.Subresources["scale"], r.Verbs["scale"] = scaleKind, []string{"update"}
-		}
-		return r, plural != ""
-	}
-	return Resource{}, false
-}
-
-// crdResources are the versions a definition serves.
-func crdResources(crd *Object) []Resource {
-	var out []Resource
-	versions, _, _ := unstructured.NestedSlice(crd.Content(), "spec", "versions")
-	for _, v := range versions {
-		m, _ := v.(map[string]any)
-		name, _ := m["name"].(string)
-		if r, ok := crdResource(crd, name); ok {
-			out = append(out, r)
-		}
-	}
-	return out
+	return all
 }
 
 // newEquivalents knows the equivalent resources of built-in and custom kinds.
 func (c *Cluster) newEquivalents() runtime.EquivalentResourceMapper {
 	registry := runtime.NewEquivalentResourceRegistry()
 	for _, crd := range c.custom() {
-		for _, r := range crdResources(crd) {
+		for _, r := range custom.AllServed(crd.outline()) {
 			builtin.Register(registry, r)
 		}
 	}
@@ -181,7 +121,7 @@ func (c *Cluster) assumed(kind schema.GroupVersionKind) (Resource, bool) {
 	if !ok || c.KnowsKinds() {
 		return Resource{}, false
 	}
-	r, ok := crdResource(NewObject(custom.Assumed(kind, known)), kind.Version)
+	r, ok := custom.Served(NewObject(custom.Assumed(kind, known)).outline(), kind.Version)
 	r.Assumed = true
 	return r, ok
 }

@@ -12,6 +12,7 @@ import (
 	sigsjson "sigs.k8s.io/json"
 
 	"github.com/preadmit/preadmit/render"
+	"github.com/preadmit/preadmit/scanner/admission/custom"
 )
 
 // Object is an object of a cluster's state. It never changes.
@@ -29,6 +30,9 @@ type Object struct {
 	text    []byte
 	decoded sync.Once
 	content map[string]any
+	// outlined and spec are of a CustomResourceDefinition: what look-ups read of it.
+	outlined sync.Once
+	spec     map[string]any
 }
 
 // head is what an object is found by. Fields of another type than the API's are
@@ -105,6 +109,21 @@ func (o *Object) passingContent() map[string]any {
 	_ = utiljson.Unmarshal(o.text, &content)
 	return content
 }
+
+// outline is the spec of a CustomResourceDefinition, without schemas if it was text. It must not be modified.
+func (o *Object) outline() map[string]any {
+	o.outlined.Do(func() {
+		if o.text != nil {
+			o.spec = custom.Outline(o.text)
+		} else {
+			o.spec, _ = o.content["spec"].(map[string]any)
+		}
+	})
+	return o.spec
+}
+
+// Defined returns the kind that a CustomResourceDefinition defines.
+func (o *Object) Defined() schema.GroupKind { return custom.Defined(o.outline()) }
 
 // Equal reports whether two objects have the same content, as far as it is known.
 func (o *Object) Equal(other *Object) bool {

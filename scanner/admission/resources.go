@@ -9,6 +9,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 
 	"github.com/preadmit/preadmit/scanner/admission/builtin"
+	"github.com/preadmit/preadmit/scanner/admission/custom"
 	"github.com/preadmit/preadmit/scanner/kinds"
 )
 
@@ -23,11 +24,11 @@ type Resource = builtin.Resource
 // CustomResourceDefinitions in the order of group, plural and version.
 func (c *Cluster) Resources() []Resource {
 	resources := slices.Clone(builtin.Resources())
-	custom := len(resources)
+	own := len(resources)
 	for _, crd := range c.custom() {
-		resources = append(resources, crdResources(crd)...)
+		resources = append(resources, custom.AllServed(crd.outline())...)
 	}
-	slices.SortFunc(resources[custom:], func(a, b Resource) int {
+	slices.SortFunc(resources[own:], func(a, b Resource) int {
 		return strings.Compare(a.GroupVersionResource.String(), b.GroupVersionResource.String())
 	})
 	return resources

@@ -33,7 +33,7 @@ func (g *governing) judgeAnew(changed []*admission.Object) (policies []*admissio
 		case kinds.IsBinding(kind):
 			bindings[o.Name()] = true
 		case kind == kinds.Definition:
-			g.taking(names, policy.DefinedKind(o), "")
+			g.taking(names, o.Defined(), "")
 		case kinds.Of(kind).Effect == kinds.Authorizes:
 			for _, p := range g.authorizing {
 				names[p.Name()] = true
@@ -97,7 +97,7 @@ func (g *governing) matchedBy(d *dependencies, policies []*admission.Object) {
 		}
 	}
 	for _, o := range g.definitions {
-		if kind := policy.DefinedKind(o); groups[kind.Group] {
+		if kind := o.Defined(); groups[kind.Group] {
 			d.kind(kind.Kind)
 		}
 	}

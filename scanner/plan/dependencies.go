@@ -141,7 +141,7 @@ func (g *governing) versions(d *dependencies, changed []*admission.Object) {
 		if kind := o.GroupVersionKind().GroupKind(); kinds.Of(kind).Governs {
 			d.named(kind.Kind, o.Name())
 			if kind == kinds.Definition {
-				d.add(render.Mention{Kind: kind.Kind, Word: policy.DefinedKind(o).Kind}) // others of the kind
+				d.add(render.Mention{Kind: kind.Kind, Word: o.Defined().Kind}) // others of the kind
 			}
 		}
 	}
@@ -175,8 +175,8 @@ func (g *governing) reached(d *dependencies, changed, known, anew []*admission.O
 			namespaces[o.Name()] = true
 			d.add(render.Mention{Word: o.Name()})
 		case kinds.Definition:
-			defined[policy.DefinedKind(o)] = true
-			d.kind(policy.DefinedKind(o).Kind)
+			defined[o.Defined()] = true
+			d.kind(o.Defined().Kind)
 		}
 	}
 	var reached []*admission.Object
@@ -216,7 +216,7 @@ func (g *governing) definition(d *dependencies, kind schema.GroupVersionKind) {
 	}
 	d.add(render.Mention{Kind: kinds.Definition.Kind, Word: kind.Kind})
 	for _, o := range g.definitions {
-		if policy.DefinedKind(o) == kind.GroupKind() {
+		if o.Defined() == kind.GroupKind() {
 			d.named(kinds.Definition.Kind, o.Name())
 		}
 	}

@@ -114,12 +114,6 @@ func equivalentGroups(a, b string) bool {
 	return a == "" && b == events || a == events && b == ""
 }
 
-// DefinedKind returns the kind a CustomResourceDefinition defines.
-func DefinedKind(crd *admission.Object) schema.GroupKind {
-	spec := child(crd.Content(), "spec")
-	return schema.GroupKind{Group: text(spec, "group"), Kind: text(child(spec, "names"), "kind")}
-}
-
 // child returns a field that is an object, nil when it is absent or is not one.
 func child(m map[string]any, field string) map[string]any {
 	c, _ := m[field].(map[string]any)

@@ -15,7 +15,7 @@ func (s *State) Definers() map[schema.GroupKind]map[string]*admission.Object {
 		if key.Kind != kinds.Definition.Kind || key.Group != kinds.Definition.Group || len(defs) == 0 {
 			continue
 		}
-		kind := policy.DefinedKind(defs[0].Object)
+		kind := defs[0].Object.Defined()
 		if all[kind] == nil {
 			all[kind] = map[string]*admission.Object{}
 		}

@@ -102,7 +102,7 @@ func (r *Reach) add(key admission.Key, versions []Definition) {
 		}
 	case kind == kinds.Definition:
 		for _, v := range versions {
-			r.kinds[policy.DefinedKind(v.Object)] = true
+			r.kinds[v.Object.Defined()] = true
 		}
 	case kinds.Of(kind).Effect == kinds.Authorizes:
 		r.rbac = true
