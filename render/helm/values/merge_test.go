@@ -72,6 +72,7 @@ func TestCheck(t *testing.T) {
 		{"relative", `{"$ref": "../x.json"}`, "", "refers to file:///x.json"},
 		{"first of several", `{"properties": {"a": {"$ref": "x.json"}, "b": {"$ref": "a.json#/x"}, "c": {"$ref": "y.json"}, "d": {"allOf": [{"$ref": "z.json"}]}, "e": {"$ref": "#/f"}}, "f": {}}`, "", "refers to file:///a.json,"},
 		{"other base", `{"$id": "https://example.com/a/b.json", "properties": {"a": {"$ref": "x.json"}}}`, "", "refers to https://example.com/a/x.json"},
+		{"first of several of another base", `{"$id": "https://example.com/a/b.json", "properties": {"a": {"$ref": "x.json"}, "b": {"$ref": "a.json#/x"}, "c": {"$ref": "y.json"}, "d": {"$ref": "z.json"}, "e": {"$ref": "#/f"}}, "f": {}}`, "", "refers to https://example.com/a/a.json,"},
 		{"urn", `{"$ref": "urn:x"}`, "", "refers to urn:x"},
 		{"draft", `{"$schema": "https://json-schema.org/draft/2020-12/schema", "properties": {"a": {"type": "string"}}}`, "want string", ""},
 		{"no JSON", `{`, "app", ""},

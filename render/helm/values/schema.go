@@ -85,6 +85,13 @@ func referred(text []byte, one string) string {
 	if err != nil || baseErr != nil {
 		return one
 	}
+	if top, ok := schema.(map[string]any); ok {
+		if id, ok := top["$id"].(string); ok {
+			if to, err := base.Parse(id); err == nil {
+				base = to
+			}
+		}
+	}
 	var all []string
 	for _, reference := range references(schema) {
 		if to, err := base.Parse(reference); err == nil {
@@ -92,10 +99,11 @@ func referred(text []byte, one string) string {
 			all = append(all, to.String())
 		}
 	}
-	if !slices.Contains(all, one) { // they are of another base
+	if !slices.Contains(all, one) { // a part of the schema has a base of its own
 		return one
 	}
-	return slices.Min(slices.DeleteFunc(all, func(name string) bool { return name == schemaURL }))
+	base.Fragment = ""
+	return slices.Min(slices.DeleteFunc(all, func(name string) bool { return name == base.String() }))
 }
 
 // references are those in a schema, as they are written.
