@@ -28,6 +28,10 @@ func TestMain(m *testing.M) {
 		renderPlainly(string(roots))
 		return
 	}
+	if os.Getenv(theProgram) != "" {
+		main()
+		return
+	}
 	testscript.Main(tests{m}, map[string]func(){"preadmit": main})
 }
 

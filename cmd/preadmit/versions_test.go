@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/preadmit/preadmit/cmd/preadmit/internal/cli"
+	"github.com/preadmit/preadmit/report"
+)
+
+// versioned writes a tree of web servers, of plain manifests and of a kustomization, that a policy denies, and
+// returns what scans it as servers of some versions do.
+func versioned(t *testing.T) (scan func(program string, versions ...string) *report.Report) {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		t.Helper()
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	const web = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec:\n  replicas: 9\n  selector: {matchLabels: {app: web}}\n" +
+		"  template:\n    metadata: {labels: {app: web}}\n    spec: {containers: [{name: web, image: 'web:1'}]}\n"
+	write("tree/plain/web.yaml", web)
+	write("tree/built/web.yaml", web)
+	write("tree/built/kustomization.yaml", "resources: [web.yaml]\nnamePrefix: a-\n")
+	write("tree/policies/p.yaml", "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: p}\nspec:\n"+
+		"  matchConstraints: {resourceRules: [{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}]}\n"+
+		"  validations:\n  - expression: object.spec.replicas < 5\n---\n"+
+		"apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicyBinding\nmetadata: {name: p}\nspec: {policyName: p, validationActions: [Deny]}\n")
+	return func(program string, versions ...string) *report.Report {
+		t.Helper()
+		targets := ""
+		for _, v := range versions {
+			targets += fmt.Sprintf("- {name: v%s, roots: ['**'], kubernetesVersion: '%s'}\n", strings.ReplaceAll(v, ".", "-"), v)
+		}
+		config := write("config.yaml", "apiVersion: preadmit.dev/v1alpha1\nkind: ScanConfig\ntargets:\n"+targets)
+		var out, said bytes.Buffer
+		args := []string{"scan", "-q", "--format", "json", "--config", config, filepath.Join(dir, "tree")}
+		code := Main(t.Context(), args, cli.Process{
+			Stdin: strings.NewReader(""), Stdout: &out, Stderr: &said, Getenv: func(string) string { return "" }, Executable: program, Args: args,
+		})
+		r := new(report.Report)
+		if err := json.Unmarshal(out.Bytes(), r); code != cli.ExitFindings || err != nil {
+			t.Fatalf("exit code %d, %v: %s", code, err, &said)
+		}
+		return r
+	}
+}
+
+// theProgram makes the test binary preadmit itself: processes share what they find only with the same file.
+const theProgram = "PREADMIT_TEST_PROGRAM"
+
+// between returns a program that has a shell command run with the file that processes of several versions share, and
+// then is preadmit.
+func between(t *testing.T, command string) string {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := filepath.Join(t.TempDir(), "preadmit")
+	text := "#!/bin/sh\nif [ \"$1\" = part ]; then\n  answers=$(printf %s \"$2\" | sed -n 's/.*\"answers\":\"\\([^\"]*\\)\".*/\\1/p')\n  " + command + "\nfi\n" + theProgram + "=1 exec '" + program + "' \"$@\"\n"
+	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return script
+}
+
+// places are where the findings of a report are, and as which versions.
+func places(r *report.Report) (all []string) {
+	for _, f := range r.Findings {
+		all = append(all, fmt.Sprintf("%s:%d %s", f.Location.Path, f.Location.StartLine, strings.Join(f.Kubernetes, " ")))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// TestVersionsShareAnswers holds that the processes of several versions take where objects are written from the first:
+// where that is changed between them, they say what it was changed to.
+func TestVersionsShareAnswers(t *testing.T) {
+	scan := versioned(t)
+	got := places(scan(between(t, `[ -s "$answers" ] && LC_ALL=C sed -i 's/web\.yaml/wxb.yaml/g' "$answers"`), "1.35", "1.36"))
+	want := []string{"built/web.yaml:5 v1.36.3", "built/wxb.yaml:5 v1.35.0", "plain/web.yaml:5 v1.36.3", "plain/wxb.yaml:5 v1.35.0"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("places (-want +got):\n%s", diff)
+	}
+}
+
+// TestVersionsTogether holds that a scan of several versions says of each what one of it alone does.
+func TestVersionsTogether(t *testing.T) {
+	scan := versioned(t)
+	program := between(t, ":")
+	versions := []string{"1.33", "1.34", "1.35", "1.36"}
+	together := scan(program, versions...)
+	for _, v := range versions {
+		alone := scan(program, v)
+		for i := range alone.Findings {
+			f := &alone.Findings[i]
+			f.Kubernetes = nil
+			same := slices.ContainsFunc(together.Findings, func(other report.Finding) bool {
+				other.Kubernetes = nil
+				return cmp.Equal(other, *f)
+			})
+			if !same {
+				t.Errorf("as %s alone: %s:%d %s", v, f.Location.Path, f.Location.StartLine, f.Message)
+			}
+		}
+	}
+	if len(together.Findings) != 2 {
+		t.Errorf("%d findings: %v", len(together.Findings), places(together))
+	}
+}
