@@ -42,27 +42,24 @@ func LineHashes(data []byte) []string {
 // hashedUnits are the characters that count, the end included, and where among them
 // lines start.
 func hashedUnits(data []byte) (units []uint16, starts []int) {
-	all := utf16.Encode([]rune(string(data)))
-	units, lineStart := make([]uint16, 0, len(all)+1), true
-	take := func(unit uint16) {
+	units = make([]uint16, 0, len(data)+1)
+	lineStart, before := true, rune(0)
+	for _, r := range string(data) {
+		last := before
+		before = r
+		if r == ' ' || r == '\t' || r == '\n' && last == '\r' {
+			continue
+		}
 		if lineStart {
-			starts, lineStart = append(starts, len(units)), false
+			starts = append(starts, len(units))
 		}
-		units = append(units, unit)
-	}
-	for i, unit := range all {
-		switch unit {
-		case ' ', '\t':
-		case '\n', '\r':
-			if unit == '\n' && i > 0 && all[i-1] == '\r' {
-				continue
-			}
-			take('\n')
-			lineStart = true
-		default:
-			take(unit)
+		if lineStart = r == '\n' || r == '\r'; lineStart {
+			r = '\n'
 		}
+		units = utf16.AppendRune(units, r)
 	}
-	take(hashEnd)
-	return units, starts
+	if lineStart {
+		starts = append(starts, len(units))
+	}
+	return append(units, hashEnd), starts
 }
